@@ -133,6 +133,15 @@ func (d *data) Most(ctx context.Context, table string, columns []string) (int64,
 	return e.Most(ctx, table, columns)
 }
 
+// Rows implements [engine.Engine].
+func (d *data) Rows(ctx context.Context, table string, limit int) ([][]tree.Value, error) {
+	e, err := d.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.Rows(ctx, table, limit)
+}
+
 // Fetch implements [engine.Engine].
 func (d *data) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	e, err := d.open(ctx)

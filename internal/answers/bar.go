@@ -26,12 +26,14 @@ type bar struct {
 	unknown  bool  // some of it has no interval
 }
 
+// bars are those of the columns, made once.
 func (f *finisher) bars() []bar {
-	out := make([]bar, len(f.plan.Columns))
-	for i, o := range f.plan.Columns {
-		out[i] = f.bar(o.Expr)
+	if f.known == nil {
+		for _, o := range f.plan.Columns {
+			f.known = append(f.known, f.bar(o.Expr))
+		}
 	}
-	return out
+	return f.known
 }
 
 func (f *finisher) bar(e tree.Expr) bar {
@@ -42,7 +44,7 @@ func (f *finisher) bar(e tree.Expr) bar {
 			return
 		}
 		s := f.plan.Stats[r.Stat]
-		if s.Kind == tree.KeyStat {
+		if s.Kind.Exact() {
 			return
 		}
 		b.noisy = true
@@ -224,7 +226,7 @@ func rounding(e *tree.Call) (int, bool) {
 func (r *row) span(stat, parts int) (span, bool) {
 	s := r.f.plan.Stats[stat]
 	switch s.Kind {
-	case tree.KeyStat:
+	case tree.KeyStat, tree.AbsentStat, tree.GroupingStat:
 		x, ok := number(r.values[stat], s.Type())
 		if !ok {
 			return span{}, false

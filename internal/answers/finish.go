@@ -12,67 +12,99 @@ import (
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// Finish makes the answer from what was released. It is post-processing: it sees nothing else.
+// Finish makes the answer from what was released, and from public tables. It is post-processing: it
+// sees nothing else.
 func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*Released) (*api.Answer, error) {
-	answers := make([]*api.Answer, len(p.Statement.Plans))
-	for i, one := range p.Statement.Plans {
-		answers[i] = table(p, one, p.Purchases[p.AnsweredBy[i]], all[p.AnsweredBy[i]])
+	tables := map[int]*api.Answer{} // by the first plan of each
+	known := map[int]*members{}
+	plans := p.Statement.Plans
+	parts := []*finisher{}
+	for i := len(plans) - 1; i >= 0; i-- { // an answer that chooses comes after the one it chooses from
+		by := p.AnsweredBy[i]
+		parts = append(parts, &finisher{plan: plans[i], buy: p.Purchases[by], released: all[by], beta: p.Beta(), among: known,
+			halves: map[half]int64{}, nonnegative: p.Settings.Counts != ""})
+		if plans[i].Continues {
+			continue
+		}
+		slices.Reverse(parts)
+		rows := shown(parts)
+		tables[i], known[i] = table(p, parts, rows), &members{rows: rows}
+		parts = nil
 	}
 	if around == nil {
-		return answers[0], nil
+		return tables[0], nil
 	}
-	return around.run(ctx, answers)
+	return around.run(ctx, &api.Answer{Confidence: p.Settings.Level()}, tables)
 }
 
-// table makes the answer of one plan.
-func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *api.Answer {
-	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{},
-		nonnegative: p.Settings.Counts != ""}
-	rows := make([]*row, 0, f.groups())
-	for i := range f.groups() {
-		row := f.row(i)
-		if q.Having == nil || expr.Eval(q.Having, row.leaf) == true {
-			rows = append(rows, row)
+// table makes an answer of its parts: one, or the sets of a GROUP BY. What is above the noise is
+// the same in all parts, and is read from the first.
+func table(p *pricing.Priced, parts []*finisher, rows []*row) *api.Answer {
+	q := parts[0].plan
+	a := &api.Answer{Confidence: p.Settings.Level(), Columns: parts[0].columns()}
+	for _, row := range rows {
+		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
+		for i, o := range row.f.plan.Columns {
+			v := expr.Eval(o.Expr, row.leaf)
+			values[i] = show(v, o)
+			if values[i] != nil {
+				errs[i] = row.f.bars()[i].halfWidth(row, v)
+			}
+		}
+		a.Rows, a.Errors = append(a.Rows, values), append(a.Errors, errs)
+	}
+	for _, f := range parts {
+		q := &f.plan.Query
+		if !q.ListsKeys() { // where nobody counts
+			a.MaxRows, a.MaxGroups = max(a.MaxRows, q.MaxRows()), max(a.MaxGroups, q.MaxGroups())
+			a.Cut = a.Cut || q.Bounded()
+		}
+		for _, n := range f.notes() {
+			if !slices.Contains(a.Notes, n) {
+				a.Notes = append(a.Notes, n)
+			}
 		}
 	}
+	return a
+}
+
+// shown are the rows of an answer: those that others choose, HAVING, ORDER BY, DISTINCT, OFFSET and
+// LIMIT.
+func shown(parts []*finisher) []*row {
+	var rows []*row
+	for _, f := range parts {
+		for i := range f.groups() {
+			row := f.row(i)
+			if row.isChosen() && (f.plan.Having == nil || expr.Eval(f.plan.Having, row.leaf) == true) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	q := parts[0].plan
 	if len(q.Order) > 0 {
-		slices.SortStableFunc(rows, func(a, b *row) int { return expr.CompareRows(q.Order, a.leaf, b.leaf) })
+		for _, r := range rows {
+			for _, o := range r.f.plan.Order {
+				r.order = append(r.order, expr.Eval(o.By, r.leaf))
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b *row) int { return expr.CompareOrdered(q.Order, a.order, b.order) })
 	}
 	if q.Distinct {
-		rows = f.distinct(rows)
+		rows = distinct(rows)
 	}
 	rows = rows[min(q.Offset, int64(len(rows))):]
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &api.Answer{Limits: api.Limits{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded()},
-		Confidence: p.Settings.Level()}
-	if q.Query.ListsKeys() {
-		a.Limits = api.Limits{} // nobody counts
-	}
-	a.Columns = f.columns()
-	bars := f.bars()
-	for _, row := range rows {
-		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
-		for i, o := range q.Columns {
-			v := expr.Eval(o.Expr, row.leaf)
-			values[i] = show(v, o)
-			if values[i] != nil {
-				errs[i] = bars[i].halfWidth(row, v)
-			}
-		}
-		a.Rows, a.Errors = append(a.Rows, values), append(a.Errors, errs)
-	}
-	a.Notes = f.notes()
-	return a
+	return rows
 }
 
 // distinct leaves out rows that look like one before them.
-func (f *finisher) distinct(rows []*row) []*row {
+func distinct(rows []*row) []*row {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(rows, func(r *row) bool {
 		text := ""
-		for _, o := range f.plan.Columns {
+		for _, o := range r.f.plan.Columns {
 			text += fmt.Sprintf("%q ", fmt.Sprint(show(expr.Eval(o.Expr, r.leaf), o)))
 		}
 		defer func() { seen[text] = true }()
@@ -109,6 +141,9 @@ func (f *finisher) notes() []string {
 				"only the data knows",
 				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
 		}
+	}
+	if len(f.plan.Within) > 0 {
+		add("all groups were bought; which of them are shown was chosen by another noisy answer")
 	}
 	f.personCuts(f.plan.Query.From, add)
 	if text := pricing.SayJoined(&f.plan.Query); text != "" {

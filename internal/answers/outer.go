@@ -27,6 +27,7 @@ type OuterQuery struct {
 	tables  []outer.Table // without rows; the last columns are error bars
 	columns []api.Column
 	bars    []int // for each column where its error bar stands among all columns, or -1
+	first   []int // for each table of an answer, the first of its plans
 	noisy   bool  // whether there is noise in any answer
 }
 
@@ -41,6 +42,10 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 	known := map[outer.Origin]api.Column{}
 	for i, one := range st.Plans {
 		o.noisy = o.noisy || !one.Query.ListsKeys()
+		if one.Continues {
+			continue
+		}
+		o.first = append(o.first, i)
 		t := outer.Table{Name: plan.AnswerName(i)}
 		for j, c := range (&finisher{plan: one}).columns() {
 			column := outer.Column{Name: unique(one.Columns, j), Kind: kindOf(one.Columns[j])}
@@ -58,6 +63,15 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 			all[t.Name] = append(all[t.Name], c.Name)
 		}
 		o.tables = append(o.tables, t)
+	}
+	for i, t := range st.Public {
+		table := publicTable(t, i)
+		for k, o := range publicColumns(t) {
+			known[outer.Origin{Table: table.Name, Column: o.Name}] = describeColumn(o, bar{})
+			names[table.Name] = append(names[table.Name], table.Columns[k].Name)
+		}
+		all[table.Name] = names[table.Name]
+		o.tables = append(o.tables, table)
 	}
 	around := proto.Clone(st.Outer).(*pg.SelectStmt)
 	origins, bars := outer.Trace(around, names, func(c outer.Origin) string {
@@ -121,11 +135,11 @@ func unique(columns []tree.Output, i int) string {
 	}
 }
 
-// run runs the query over answers.
-func (o *OuterQuery) run(ctx context.Context, answers []*api.Answer) (*api.Answer, error) {
-	out := &api.Answer{Confidence: answers[0].Confidence}
+// run runs the query over answers and public tables.
+func (o *OuterQuery) run(ctx context.Context, out *api.Answer, answers map[int]*api.Answer) (*api.Answer, error) {
 	tables := slices.Clone(o.tables)
-	for i, a := range answers {
+	for i, first := range o.first {
+		a := answers[first]
 		for k, row := range a.Rows {
 			tables[i].Rows = append(tables[i].Rows, append(fit(tables[i].Columns, row), barsOf(a, k)...))
 		}
@@ -139,7 +153,7 @@ func (o *OuterQuery) run(ctx context.Context, answers []*api.Answer) (*api.Answe
 	}
 	result, err := outer.Run(ctx, o.sql, tables)
 	if err != nil {
-		return nil, fmt.Errorf("%w; the answers inside are paid for, and stay free", err)
+		return nil, errAround(err, len(o.first) > 0)
 	}
 	out.Columns = slices.Clone(o.columns)
 	o.part(result, out)

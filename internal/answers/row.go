@@ -18,6 +18,8 @@ type finisher struct {
 	released *Released
 	beta     float64
 	halves   map[half]int64
+	known    []bar            // see bars
+	among    map[int]*members // the answers that come after this one, by their first plan
 	// nonnegative says that counts below 0 are 0.
 	nonnegative bool
 }
@@ -42,6 +44,7 @@ type row struct {
 	f      *finisher
 	group  int // its place in the noisy vectors
 	values []tree.Value
+	order  []tree.Value // what ORDER BY compares
 }
 
 // row computes the stats of a group.
@@ -70,8 +73,13 @@ func (f *finisher) keys(group int) []policy.Value {
 // value computes one stat.
 func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 	f := r.f
-	if s.Kind == tree.KeyStat {
+	switch s.Kind {
+	case tree.KeyStat:
 		return expr.FromKey(keys[s.Key], f.plan.Query.Keys[s.Key].Expr.Type())
+	case tree.AbsentStat:
+		return nil
+	case tree.GroupingStat:
+		return big.NewInt(s.Bits)
 	}
 	if f.buy.Query.Choice != nil {
 		return nil // the score of a chosen group is not released

@@ -83,6 +83,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 			{"a second draw of the same noise", "SELECT COUNT(*) FROM patients", calm, nil},
 			{"one round of a choice is charged", "SELECT diagnosis FROM patients GROUP BY diagnosis ORDER BY COUNT(*) " +
 				"DESC LIMIT 3", calm, nil},
+			{"one set of a ROLLUP is charged", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY ROLLUP (sex, smoker)", calm, nil},
 		} {
 			a := build(t, c.h, hospital.Dataset("hospital", "data", budget), 7)
 			b := build(t, c.h.Without(hospital.Target), hospital.Dataset("hospital", "data", budget), 7)

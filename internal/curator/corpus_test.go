@@ -76,6 +76,14 @@ var questions = []string{
 	"SELECT ward FROM visits GROUP BY ward ORDER BY SUM(cost - 1000) DESC LIMIT 2",
 	"SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 2",
 	"SELECT age FROM patients GROUP BY age ORDER BY (age - 50) * COUNT(*) DESC LIMIT 2",
+	// Several groupings, each with its own limit on the groups of a person.
+	"SELECT sex, smoker, COUNT(*), SUM(age), GROUPING(sex, smoker) FROM patients GROUP BY CUBE (sex, smoker) ORDER BY 5, 3",
+	"SELECT ward, SUM(cost), AVG(cost) FROM visits GROUP BY ROLLUP (ward)",
+	"SELECT sex, ward, COUNT(*) FROM patients JOIN visits USING (pid) GROUP BY GROUPING SETS ((sex), (ward), (ward, sex), ()) " +
+		"HAVING GROUPING(sex) = 1",
+	// Joins that WHERE makes.
+	"SELECT sex, COUNT(*) FROM patients p, visits v WHERE p.pid = v.pid AND v.cost > 100 GROUP BY sex",
+	"SELECT COUNT(*) FROM patients NATURAL JOIN visits",
 	// What is made of noisy numbers.
 	"SELECT sex, SUM(cost) / COUNT(*), 100 * COUNT(smoker) / COUNT(*), COUNT(*) - 5, SUM(cost) * 2 - SUM(age) FROM patients GROUP BY sex",
 	"SELECT COUNT(*), dp_low(COUNT(*)), dp_high(COUNT(*)), dp_error(AVG(cost)) FROM patients",

@@ -92,6 +92,10 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if a.empty != nil {
 		return a.showEmpty(ctx)
 	}
+	// Public tables come first: what goes wrong with them is not paid for.
+	if err := a.readPublic(ctx); err != nil {
+		return nil, err
+	}
 	// One at a time for each purchase, so that two who ask the same at once pay once.
 	leave, err := c.WaitTurn(ctx, a.keys()...)
 	if err != nil {

@@ -106,11 +106,16 @@ func (p *Printer) pathScan(s *tree.Scan, t *Table, f *frame) string {
 	return text
 }
 
-// join prints JOIN and LEFT JOIN.
+// join prints JOIN, LEFT JOIN and FULL JOIN.
 func (p *Printer) join(j *tree.Join, f *frame) string {
 	l, r := p.frame(j.L), p.frame(j.R)
 	both := tuple{l, r}
-	list := f.fields(both.field)
+	list := f.fields(func(i int) string {
+		if j.Full && i == j.UnitField {
+			return "coalesce(" + both.field(j.L.Unit()) + ", " + both.field(len(l.used)+j.R.Unit()) + ")"
+		}
+		return both.field(i)
+	})
 	on, exists := "", p.exists
 	p.exists = false
 	if j.On != nil {
@@ -120,6 +125,8 @@ func (p *Printer) join(j *tree.Join, f *frame) string {
 	p.exists = exists || asks
 	how := " JOIN "
 	switch {
+	case j.Full: // on the person alone
+		how = " FULL JOIN "
 	case j.Left && (asks || j.On != nil && !hashable(j.On, len(l.used))):
 		return p.leftJoin(f, l, r, on)
 	case j.Left:

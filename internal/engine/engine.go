@@ -22,6 +22,9 @@ type Engine interface {
 	// Most returns how many rows of a public table have the same values in some columns at most,
 	// NULL left out; in no columns, how many rows it has.
 	Most(ctx context.Context, table string, columns []string) (int64, error)
+	// Rows returns the rows of a public table: for each of its columns, in the order of
+	// [policy.Table.ColumnNames], the value as it is declared. More than limit is an error.
+	Rows(ctx context.Context, table string, limit int) ([][]tree.Value, error)
 	// Run computes a query. Its errors do not depend on the data.
 	Run(ctx context.Context, q *tree.Query) (*Result, error)
 	// Fetch hands the rows of a table to a collector, one at a time and in no order that means

@@ -39,6 +39,10 @@ func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 		return s.column(name, x.ColumnRef.Location)
 	case *pg.Node_FuncCall:
 		return s.call(x.FuncCall)
+	case *pg.Node_GroupingFunc:
+		if s, ok := s.(above); ok {
+			return s.groupingOf(x.GroupingFunc)
+		}
 	case *pg.Node_AExpr:
 		return checkOperator(s, x.AExpr)
 	case *pg.Node_BoolExpr:
@@ -56,6 +60,11 @@ func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 	case *pg.Node_BooleanTest:
 		return checkTruth(s, x.BooleanTest)
 	case *pg.Node_CoalesceExpr:
+		if b, ok := s.(below); ok {
+			if person := b.person(x.CoalesceExpr.Args); person != nil {
+				return person, nil
+			}
+		}
 		return checkNamed(s, "coalesce", x.CoalesceExpr.Args, x.CoalesceExpr.Location)
 	case *pg.Node_MinMaxExpr:
 		name := "greatest"
@@ -92,6 +101,8 @@ func unsupported(n *pg.Node) (what, instead string) {
 		return "CURRENT_DATE or the like", "write the value itself, as in '2024-01-31'"
 	case *pg.Node_ParamRef:
 		return "a parameter such as $1", "write the value itself"
+	case *pg.Node_GroupingFunc:
+		return "GROUPING", "put it into SELECT, HAVING or ORDER BY of a question with GROUP BY"
 	case *pg.Node_AArrayExpr, *pg.Node_RowExpr, *pg.Node_AIndirection:
 		return "an array or a row", plain
 	}

@@ -11,6 +11,9 @@ import (
 // the aggregate is not selected. Then no count is released but which groups are the best, at the
 // price of k selections. The aggregate may be multiplied by a public number: a constant, or a key.
 func (q *question) choice(p *tree.Plan) (bool, error) {
+	if q.several || len(q.within) > 0 { // the best of all rows, or of those that are left
+		return false, nil
+	}
 	if len(q.keys) == 0 || len(q.order) != 1 || q.count == nil || *q.count < 1 || q.restrict != nil || q.skip != 0 || p.Distinct {
 		return false, nil
 	}
@@ -47,7 +50,7 @@ func (q *question) noisy(e tree.Expr) bool {
 	found := false
 	tree.Walk(e, func(x tree.Expr) {
 		if r, ok := x.(*tree.Released); ok {
-			found = found || q.stats[r.Stat].Kind != tree.KeyStat
+			found = found || !q.stats[r.Stat].Kind.Exact()
 		}
 	})
 	return found

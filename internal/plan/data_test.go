@@ -83,10 +83,16 @@ func outcome(ds *policy.Dataset, text string) string {
 		fmt.Fprintf(&b, "column %q: %v\n", o.Name, o.Expr.Type().Kind)
 	}
 	for i, p := range st.Plans {
-		if st.Outer != nil {
+		if st.Outer != nil && !p.Continues {
 			fmt.Fprintf(&b, "%s is:\n", plan.AnswerName(i))
 		}
+		if p.Continues {
+			b.WriteString("and\n")
+		}
 		show(&b, p)
+	}
+	for i, t := range st.Public {
+		fmt.Fprintf(&b, "%s is the public table %s\n", plan.PublicName(i), t.Name)
 	}
 	if st.Outer != nil {
 		outer := &pg.RawStmt{Stmt: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: st.Outer}}}
@@ -113,6 +119,11 @@ func show(b *strings.Builder, p *tree.Plan) {
 	}
 	for _, o := range p.Columns {
 		fmt.Fprintf(b, "column %q: %s\n", o.Name, tree.Format(o.Expr))
+	}
+	for _, w := range p.Within {
+		for i, e := range w.By {
+			fmt.Fprintf(b, "where %s is in column %d of %s\n", tree.Format(e), w.Columns[i], plan.AnswerName(w.Answer))
+		}
 	}
 	if p.Having != nil {
 		fmt.Fprintf(b, "having %s\n", tree.Format(p.Having))
@@ -156,6 +167,10 @@ func made(s tree.Stat) string {
 	switch s.Kind {
 	case tree.KeyStat:
 		return fmt.Sprintf("is key %d", s.Key)
+	case tree.AbsentStat:
+		return "is a key of another set"
+	case tree.GroupingStat:
+		return fmt.Sprintf("is grouping %d of %d bits", s.Bits, s.Key)
 	case tree.MeasureStat:
 		return fmt.Sprintf("is measure %d", s.Measure)
 	case tree.QuantileStat:

@@ -11,14 +11,18 @@
 //	SELECT   keys, aggregates, expressions of them, and windows over them
 //	FROM     tables, views of the policy, subqueries of rows, joins
 //	WHERE    a condition on rows
-//	GROUP BY columns and expressions, by name, by position or by alias
+//	GROUP BY columns and expressions, by name, by position or by alias; ROLLUP, CUBE, GROUPING SETS
 //	HAVING   a condition on keys and aggregates
 //	ORDER BY keys and aggregates, with ASC, DESC, NULLS FIRST, NULLS LAST
 //	LIMIT    a number, with or without OFFSET
 //
 // A SELECT over such SELECTs, in FROM or WITH or as values, is about answers: it is free, may be
-// anything that the engine for answers runs (package engine/outer), and sees nothing else
-// ([Statement]).
+// anything that the engine for answers runs (package engine/outer), and sees nothing else but
+// public tables, which may stand there alone ([Statement]).
+//
+// Each set of GROUP BY is a question of its own, and those of one are one answer (sets.go).
+// An answer that is joined with rows, on what both are grouped by, chooses among their groups: all
+// of them are bought (within.go).
 //
 // The aggregates are COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM, AVG, VARIANCE, VAR_POP, VAR_SAMP,
 // STDDEV, STDDEV_POP, STDDEV_SAMP, MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, and MIN and MAX, which

@@ -120,7 +120,7 @@ func (q *question) inner(sub *pg.SelectStmt, pos int32) (*env, rows, error) {
 	if inside, err = inside.addNames(sub.WithClause); err != nil {
 		return nil, rows{}, err
 	}
-	from, err := inside.readFrom(sub.FromClause)
+	from, err := inside.readFrom(sub)
 	return inside, from, err
 }
 

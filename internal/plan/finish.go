@@ -10,7 +10,8 @@ import (
 
 // finish puts measures into their canonical order and connects stats to them.
 func (q *question) finish(distinct bool) (*tree.Plan, error) {
-	p := &tree.Plan{Columns: q.output, Having: q.restrict, Order: q.order, Limit: q.count, Offset: q.skip, Distinct: distinct}
+	p := &tree.Plan{Columns: q.output, Having: q.restrict, Order: q.order, Limit: q.count, Offset: q.skip, Distinct: distinct,
+		Within: q.within}
 	p.Query = tree.Query{
 		Dataset: q.dataset.Name, Neighbours: q.dataset.Neighbours, From: q.rows.Relation, Where: q.filter, Keys: q.keys,
 		RowLimit: tree.AtMost(q.rows.PersonRows()), GroupLimit: tree.AtMost(q.rows.PersonGroups()),
@@ -25,6 +26,9 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 		p.Query.RowLimit = 1 // a person has one row in each group
 	}
 	if m := q.options.MaxGroups; m != 0 {
+		if q.several { // each set has its own limit
+			m = min(m, p.Query.GroupLimit)
+		}
 		if m < 1 || m > p.Query.GroupLimit {
 			return nil, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here",
 				"one person counts in at most %d groups of this question", p.Query.GroupLimit)

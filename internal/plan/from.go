@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -11,38 +12,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// readFrom reads a FROM clause: tables, subqueries and joins of rows.
-func (e *env) readFrom(nodes []*pg.Node) (rows, error) {
-	if len(nodes) == 0 {
-		return rows{}, syntax.Refuse(-1, "write SELECT ... FROM a table; "+known("tables", e.dataset.Tables), "there is no FROM")
-	}
-	out, err := e.fromItem(nodes[0])
-	if err != nil {
-		return rows{}, err
-	}
-	for _, n := range nodes[1:] {
-		r, err := e.fromItem(n)
-		if err != nil {
-			return rows{}, err
-		}
-		// A comma is a CROSS JOIN; what WHERE says about it is looked at later.
-		if out, err = e.join(out, r, nil, false, syntax.Location(n), true); err != nil {
-			return rows{}, err
-		}
-	}
-	return out, nil
-}
-
 func (e *env) fromItem(n *pg.Node) (rows, error) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
 		return e.fromName(x.RangeVar)
 	case *pg.Node_RangeSubselect:
 		s := x.RangeSubselect
-		if s.Lateral {
-			return rows{}, syntax.Refuse(syntax.Location(n), "write the subquery without LATERAL", "LATERAL cannot be used")
-		}
 		r, err := e.subquery(s.Subquery.GetSelectStmt(), syntax.Location(n))
+		if err != nil && s.Lateral {
+			return rows{}, syntax.Refuse(syntax.Location(n), "write a subquery that names nothing beside it, and join it",
+				"LATERAL cannot be used here: %s", reason(err))
+		}
 		if err != nil {
 			return rows{}, err
 		}
@@ -103,9 +83,6 @@ func aliasColumns(a *pg.Alias) []string {
 
 func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	at := syntax.Location(j.Rarg)
-	if j.IsNatural {
-		return rows{}, syntax.Refuse(at, "write JOIN ... USING (column) or ON a = b", "NATURAL JOIN cannot be used")
-	}
 	if j.Alias != nil {
 		return rows{}, syntax.Refuse(at, "leave the alias out", "a join cannot have an alias of its own")
 	}
@@ -117,7 +94,7 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
-	left := false
+	left, full := false, false
 	switch j.Jointype {
 	case pg.JoinType_JOIN_INNER:
 	case pg.JoinType_JOIN_LEFT:
@@ -125,10 +102,14 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	case pg.JoinType_JOIN_RIGHT:
 		l, r, left = r, l, true
 	default:
-		return rows{}, syntax.Refuse(at, "use JOIN or LEFT JOIN", "FULL JOIN cannot be used")
+		left, full = true, true
 	}
-	if len(j.UsingClause) > 0 {
-		return e.joinUsing(l, r, j, left, at)
+	using := usingNames(j)
+	if j.IsNatural {
+		using = common(l, r)
+	}
+	if len(using) > 0 {
+		return e.joinUsing(l, r, using, left, full, at)
 	}
 	both := rows{Relation: newJoin(l.Relation, r.Relation, nil, left)}
 	if both, err = l.joined(r, both.Relation.(*tree.Join)); err != nil {
@@ -144,16 +125,51 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 		}
 		on = expr.Normal(on)
 	}
+	if full {
+		return e.fullJoin(l, r, on, at)
+	}
 	return e.join(l, r, on, left, at, false)
 }
 
-// joinUsing joins where columns of the same name are equal. The name then means the left one.
-func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, error) {
+// fullJoin checks that rows without a partner are somebody's on both sides.
+func (e *env) fullJoin(l, r rows, on tree.Expr, at int32) (rows, error) {
+	on = samePerson(l.Relation, r.Relation, on)
+	if on == nil {
+		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+" alone, with conditions on each side in subqueries, or use LEFT JOIN",
+			"FULL JOIN is of two private tables, on the person alone: rows without a partner must be somebody's")
+	}
+	return e.checkJoin(l, r, newFull(l.Relation, r.Relation, on), at)
+}
+
+// usingNames are the columns of a USING.
+func usingNames(j *pg.JoinExpr) []string {
+	var out []string
+	for _, u := range j.UsingClause {
+		out = append(out, u.GetString_().GetSval())
+	}
+	return out
+}
+
+// common are the columns that a NATURAL JOIN compares: those whose names both sides have.
+func common(l, r rows) []string {
+	var out []string
+	there := r.visible()
+	for _, name := range l.visible() {
+		same := func(other string) bool { return strings.EqualFold(other, name) }
+		if slices.ContainsFunc(there, same) && !slices.ContainsFunc(out, same) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// joinUsing joins where columns of the same name are equal. The name then means the left one, and
+// in a FULL JOIN the person.
+func (e *env) joinUsing(l, r rows, using []string, left, full bool, at int32) (rows, error) {
 	var all []tree.Expr
 	n := len(l.Fields())
 	hidden := []int{}
-	for _, u := range j.UsingClause {
-		name := u.GetString_().GetSval()
+	for _, name := range using {
 		a, err := l.resolve(name, at)
 		if err != nil {
 			return rows{}, err
@@ -175,14 +191,22 @@ func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, e
 		all = append(all, eq)
 	}
 	var on tree.Expr = &tree.Logic{Op: tree.And, Args: all}
-	for i := range r.names {
-		for _, h := range hidden {
-			if h >= r.names[i].from && h < r.names[i].upto {
-				r.names[i].hidden = append(r.names[i].hidden, h)
-			}
+	r.hide(hidden)
+	if !full {
+		return e.join(l, r, expr.Normal(on), left, at, false)
+	}
+	out, err := e.fullJoin(l, r, expr.Normal(on), at)
+	if err != nil {
+		return rows{}, err
+	}
+	unit := l.Unit() // the only column that is compared, and perhaps listed, too
+	for i, f := range l.Fields() {
+		if strings.EqualFold(f.Name, using[0]) {
+			out.hide([]int{i})
 		}
 	}
-	return e.join(l, r, expr.Normal(on), left, at, false)
+	out.hide([]int{unit})
+	return out.withPerson(using[0]), nil
 }
 
 // join checks that two relations may be joined. Where both are private every pair of rows must be
@@ -193,13 +217,17 @@ func (e *env) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (ro
 		return rows{}, syntax.Refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
 	case tree.Private(l) && tree.Private(r) && !expr.Linked(on, len(l.Fields())):
 		if comma {
-			return rows{}, syntax.Refuse(at, "write JOIN ... ON "+e.link(l, r),
-				"private tables are joined with JOIN, on the column that says who a row is about")
+			return rows{}, syntax.Refuse(at, "write WHERE "+e.link(l, r)+" AND ..., or JOIN ... ON "+e.link(l, r),
+				"two private tables can only be joined where both rows are about one person")
 		}
 		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
 			"two private tables can only be joined where both rows are about one person")
 	}
-	j := newJoin(l.Relation, r.Relation, on, left)
+	return e.checkJoin(l, r, newJoin(l.Relation, r.Relation, on, left), at)
+}
+
+// checkJoin checks that nobody's rows are multiplied too often, and puts the names together.
+func (e *env) checkJoin(l, r rows, j *tree.Join, at int32) (rows, error) {
 	if tree.Private(l) && tree.Private(r) && j.Many == tree.MostRows && l.PersonRows() < tree.MostRows && r.PersonRows() < tree.MostRows ||
 		j.Fans > maxFans {
 		// How long such a join takes is decided by the one person with the most rows.

@@ -37,7 +37,7 @@ datasets:
 		t.Fatal(err)
 	}
 	around := newEnv(p.Datasets["d"], Options{})
-	from, err := around.readFrom(s.FromClause)
+	from, err := around.readFrom(s)
 	if err != nil {
 		t.Fatal(err)
 	}

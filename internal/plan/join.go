@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -80,6 +82,106 @@ func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 		}
 	}
 	return j
+}
+
+// newFull makes a FULL JOIN on the person. Of m rows of a person on the one side and n on the
+// other, all pairs are there, or, where one of the numbers is 0, the others alone.
+func newFull(l, r tree.Relation, on tree.Expr) *tree.Join {
+	j := newJoin(l, r, on, true)
+	j.Full = true
+	person := j.L.Fields()[j.L.Unit()]
+	person.Name, person.Key, person.Once, person.Nullable, person.Twin = "", false, true, true, 0
+	for i := range j.Row {
+		j.Row[i].Nullable, j.Row[i].Key = true, false
+	}
+	j.UnitField, j.Row = len(j.Row), append(j.Row, person)
+	if j.IsSingle {
+		j.Many = 1
+		return j
+	}
+	m, n := j.L.PersonRows(), j.R.PersonRows()
+	j.Many = tree.AtMost(max(m*n, m+n))
+	return j
+}
+
+// isFull reports whether On is what a FULL JOIN needs: that two persons are one, and nothing else.
+func isFull(l, r tree.Relation, on tree.Expr) bool {
+	all, n := expr.Conjuncts(on), len(l.Fields())
+	if !tree.Private(l) || !tree.Private(r) || len(all) != 1 || !expr.Linked(on, n) {
+		return false
+	}
+	a, b, _ := expr.EqualColumns(all[0])
+	if a.Index > b.Index {
+		a, b = b, a
+	}
+	return a.Index == l.Unit() && b.Index == n+r.Unit()
+}
+
+// samePerson is the condition of a FULL JOIN where On says that a column of each side which is the
+// person is one: that the persons themselves are. It is nil where On says something else.
+func samePerson(l, r tree.Relation, on tree.Expr) tree.Expr {
+	all, n := expr.Conjuncts(on), len(l.Fields())
+	if !tree.Private(l) || !tree.Private(r) || len(all) != 1 || !expr.Linked(on, n) {
+		return nil
+	}
+	a, b, _ := expr.EqualColumns(all[0])
+	if a.Index > b.Index {
+		a, b = b, a
+	}
+	if !isPerson(l, a.Index) || !isPerson(r, b.Index-n) {
+		return nil
+	}
+	unit := tree.NewColumn(r, r.Unit())
+	unit.Index += n
+	return expr.Normal(&tree.Compare{Op: tree.Eq, L: tree.NewColumn(l, l.Unit()), R: unit})
+}
+
+// isPerson reports whether a field is the unit, or a copy of it.
+func isPerson(r tree.Relation, field int) bool {
+	r = plain(r)
+	if field == r.Unit() {
+		return true
+	}
+	s, ok := r.(*tree.Select)
+	if !ok {
+		return false
+	}
+	c, ok := s.Columns[field].(*tree.Column)
+	return ok && isPerson(s.From, c.Index)
+}
+
+// person finds the person of a FULL JOIN in COALESCE(a.pid, b.pid): where both sides have one they
+// are the same, so it is the person in either order. It is nil where the expression is another.
+func (q *question) person(args []*pg.Node) tree.Expr {
+	r := plain(q.rows.Relation)
+	j, ok := r.(*tree.Join)
+	for ok && !j.Full && j.Left { // values by subquery are joined to it
+		r = j.L
+		j, ok = r.(*tree.Join)
+	}
+	if !ok || !j.Full || len(args) != 2 {
+		return nil
+	}
+	var at []int
+	for _, n := range args {
+		if n.GetColumnRef() == nil {
+			return nil
+		}
+		name, err := columnName(n.GetColumnRef())
+		if err != nil {
+			return nil
+		}
+		c, err := q.rows.resolve(name, -1)
+		if err != nil || c.Field.Identity == "" {
+			return nil
+		}
+		at = append(at, c.Stored().Index)
+	}
+	slices.Sort(at)
+	if n := len(j.L.Fields()); at[0] >= n || at[1] < n || at[1] >= j.UnitField || !isPerson(j.L, at[0]) || !isPerson(j.R, at[1]-n) {
+		return nil
+	}
+	return tree.NewColumn(q.rows.Relation, j.UnitField)
 }
 
 // keepsOnce reports whether what is the same in all rows of a person of one side stays so. On the

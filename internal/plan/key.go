@@ -12,26 +12,27 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// groupBy reads the keys.
-func (q *question) groupBy(s *pg.SelectStmt) error {
-	nodes := s.GroupClause
+// groupBy reads the keys of a set.
+func (q *question) groupBy(s *pg.SelectStmt, g grouping) error {
+	nodes := g.by
 	q.restricted = s.HavingClause != nil
-	if len(nodes) == 0 && len(s.DistinctClause) > 0 && !isAggregated(s) {
+	if len(s.GroupClause) == 0 && len(s.DistinctClause) > 0 && !isAggregated(s) {
 		for _, n := range s.TargetList { // SELECT DISTINCT a, b shows the groups of a, b
 			nodes = append(nodes, n.GetResTarget().GetVal())
 		}
 	}
 	groups := 1
 	for _, n := range nodes {
-		if n.GetGroupingSet().GetKind() == pg.GroupingSetKind_GROUPING_SET_EMPTY {
-			continue // GROUP BY () is one group of all rows
-		}
-		key, err := q.groupItem(n, s.TargetList)
+		e, err := q.groupExpr(n, s.TargetList)
 		if err != nil {
 			return err
 		}
-		if q.keyIndex(key.Expr) >= 0 {
+		if q.keyIndex(e) >= 0 {
 			continue
+		}
+		key, err := q.key(e, syntax.Location(n))
+		if err != nil {
+			return err
 		}
 		if groups *= max(1, len(key.Values)); groups > maxGroups {
 			return syntax.Refuse(syntax.Location(n), "group by fewer columns, or list the keys with IN (...) in WHERE",
@@ -41,6 +42,13 @@ func (q *question) groupBy(s *pg.SelectStmt) error {
 	}
 	if len(q.keys) > maxKeys {
 		return syntax.Refuse(first(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
+	}
+	for _, n := range g.without {
+		e, err := q.groupExpr(n, s.TargetList)
+		if err != nil {
+			return err
+		}
+		q.without = append(q.without, e)
 	}
 	// The canonical order, so that GROUP BY a, b and b, a are one question; private keys last.
 	slices.SortFunc(q.keys, func(a, b tree.Key) int {
@@ -59,35 +67,6 @@ const maxKeys = 16
 
 // maxGroups bounds the rows of an answer: the product of the public keys.
 const maxGroups = policy.MaxPublicValues
-
-func (q *question) groupItem(n *pg.Node, targets []*pg.Node) (tree.Key, error) {
-	pos := syntax.Location(n)
-	if n.GetGroupingSet() != nil {
-		return tree.Key{},
-			syntax.Refuse(pos, "ask for each grouping on its own; several subqueries of one question can be combined outside",
-				"ROLLUP, CUBE and GROUPING SETS cannot be used")
-	}
-	if k := n.GetAConst(); k != nil { // GROUP BY 1
-		i, ok := ordinal(n, len(targets))
-		if !ok {
-			return tree.Key{}, syntax.Refuse(k.Location, "write the column's name", "this is not a column of the SELECT list")
-		}
-		n = targets[i].GetResTarget().GetVal()
-	}
-	e, _, err := q.exactly(n)
-	if ref := n.GetColumnRef(); err != nil && ref != nil {
-		// As in PostgreSQL, a name that is no column may be one of the SELECT list's.
-		if name, bad := columnName(ref); bad == nil {
-			if aliased := target(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
-				e, _, err = q.exactly(aliased)
-			}
-		}
-	}
-	if err != nil {
-		return tree.Key{}, err
-	}
-	return q.key(adoptText(e), pos)
-}
 
 // target returns what a name of the SELECT list stands for.
 func target(targets []*pg.Node, name string) *pg.Node {
@@ -189,6 +168,17 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 	return syntax.Refuse(pos, "list the values you want, as in WHERE "+name+
 		" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",
 		"%s has no public keys", name)
+}
+
+// keyOf is the expression of a released key; nil where it is none.
+func (q *question) keyOf(d draft) tree.Expr {
+	switch d.Kind {
+	case tree.KeyStat:
+		return q.keys[d.Key].Expr
+	case tree.AbsentStat:
+		return q.without[d.Key]
+	}
+	return nil
 }
 
 // keyStat returns the index of the released key.

@@ -22,6 +22,9 @@ func owned(r tree.Relation) error {
 		if tree.Private(r.R) && (r.Left && !tree.Private(r.L) || tree.Private(r.L) && !expr.Linked(r.On, len(r.L.Fields()))) {
 			return lost()
 		}
+		if r.Full && (!r.Left || r.Unit() != len(r.L.Fields())+len(r.R.Fields()) || !isFull(r.L, r.R, r.On)) {
+			return lost()
+		}
 	case *tree.Persons:
 		if !tree.Private(r.From) || r.Row[0].Identity != r.From.Fields()[r.From.Unit()].Identity {
 			return lost()

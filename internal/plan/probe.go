@@ -23,7 +23,7 @@ func (e *env) probeRows(s *pg.SelectStmt) ([]tree.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := e.readFrom(s.FromClause)
+	from, err := e.readFrom(s)
 	if err != nil || !zeroLimit(s) && !isFalse(s.WhereClause) && !hasNone(from.Relation) {
 		return nil, err
 	}
@@ -72,9 +72,9 @@ func zeroLimit(s *pg.SelectStmt) bool {
 }
 
 // noGroups reports whether a question shows none of its groups. Without GROUP BY there is always
-// one.
+// one, and so there may be with several sets.
 func noGroups(s *pg.SelectStmt) bool {
-	grouped := len(s.GroupClause) > 0 || len(s.DistinctClause) > 0 && !isAggregated(s)
+	grouped := len(s.GroupClause) > 0 && !hasSets(s) || len(s.DistinctClause) > 0 && !isAggregated(s)
 	return zeroLimit(s) || isFalse(s.HavingClause) || grouped && isFalse(s.WhereClause)
 }
 

@@ -25,8 +25,11 @@ type question struct {
 
 	filter tree.Expr // WHERE
 	keys   []tree.Key
-	stats  []draft
-	output []tree.Output
+	// without are keys of other sets of the same GROUP BY, where it has several.
+	without []tree.Expr
+	several bool
+	stats   []draft
+	output  []tree.Output
 	// measures by canonical spelling, and quantiles by what they are of
 	measures  map[string]tree.Measure
 	quantiles map[string]*quantiles
@@ -34,6 +37,7 @@ type question struct {
 	fields map[fieldKey]domain // what was found out about fields
 	tried  int                 // how many combinations of values were tried so far to find those of expressions
 
+	within     []tree.Among
 	restricted bool      // whether there is a HAVING
 	restrict   tree.Expr // HAVING
 	order      []tree.Order
@@ -42,7 +46,8 @@ type question struct {
 	targets    []*pg.Node
 }
 
-func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
+// question makes the plan of one set of GROUP BY.
+func (e *env) question(s *pg.SelectStmt, g grouping, chosen []*chosen) (*tree.Plan, error) {
 	e, err := e.addNames(s.WithClause)
 	if err != nil {
 		return nil, err
@@ -53,7 +58,7 @@ func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 	if err := refuseWindows(s); err != nil {
 		return nil, err
 	}
-	from, err := e.readFrom(s.FromClause)
+	from, err := e.readFrom(s)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +71,10 @@ func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 			"a public table has nothing to protect, and is not answered here on its own")
 	}
 	q := &question{env: e, rows: from, extend: true, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{},
-		targets: s.TargetList}
-	for _, step := range []func(*pg.SelectStmt) error{q.where, q.groupBy, q.selectList, q.distinct, q.having, q.orderBy, q.limit} {
+		targets: s.TargetList, several: g.several}
+	group := func(s *pg.SelectStmt) error { return q.groupBy(s, g) }
+	choose := func(*pg.SelectStmt) error { return q.choose(chosen) }
+	for _, step := range []func(*pg.SelectStmt) error{q.where, group, q.selectList, q.distinct, q.having, q.orderBy, q.limit, choose} {
 		if err := step(s); err != nil {
 			return nil, err
 		}
@@ -88,7 +95,6 @@ func refuseClauses(s *pg.SelectStmt) error {
 	}{
 		{len(s.ValuesLists) > 0, first(s.ValuesLists), "VALUES", "write SELECT ... FROM a table"},
 		{s.IntoClause != nil, -1, "INTO", "leave it out"},
-		{s.GroupDistinct, first(s.GroupClause), "GROUP BY DISTINCT", "write GROUP BY"},
 		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
 		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, syntax.Location(s.LimitCount), "WITH TIES", "write LIMIT n"},
 	} {
@@ -118,14 +124,15 @@ func first(nodes []*pg.Node) int32 {
 }
 
 func (q *question) where(s *pg.SelectStmt) error {
-	if s.WhereClause == nil {
+	n := q.rows.unsaid(s.WhereClause)
+	if n == nil {
 		return nil
 	}
-	e, err := checkCondition(below{q}, s.WhereClause)
+	e, err := checkCondition(below{q}, n)
 	if err != nil {
 		return err
 	}
-	if err := expr.CheckLevels(e, syntax.Location(s.WhereClause)); err != nil {
+	if err := expr.CheckLevels(e, syntax.Location(n)); err != nil {
 		return err
 	}
 	e = expr.Truth(expr.Normal(e))
@@ -151,8 +158,8 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 		if name == "" {
 			name = targetName(t.GetVal())
 		}
-		if r, ok := e.(*tree.Released); ok && t.GetName() == "" && q.stats[r.Stat].Kind == tree.KeyStat {
-			if c, ok := q.keys[q.stats[r.Stat].Key].Expr.(*tree.Column); ok && c.Field.Name != "" {
+		if r, ok := e.(*tree.Released); ok && t.GetName() == "" {
+			if c, ok := q.keyOf(q.stats[r.Stat]).(*tree.Column); ok && c.Field.Name != "" {
 				name = c.Field.Name
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -14,6 +16,8 @@ type rows struct {
 	names []binding
 	// around are the names outside of a subquery in a condition, over the same fields.
 	around *rows
+	// said are the conditions of WHERE that the joins of FROM have taken.
+	said []*pg.Node
 }
 
 // binding is a name of FROM and the fields it stands for.
@@ -29,7 +33,7 @@ func (l rows) joined(r rows, j *tree.Join) (rows, error) {
 	out := rows{Relation: j, names: slices.Clone(l.names)}
 	n := len(l.Fields())
 	for _, b := range r.names {
-		if slices.ContainsFunc(l.names, func(a binding) bool { return strings.EqualFold(a.name, b.name) }) {
+		if slices.ContainsFunc(l.names, func(a binding) bool { return a.name != "" && strings.EqualFold(a.name, b.name) }) {
 			return rows{}, syntax.Refuse(-1, "give one of them another name, as in FROM visits AS a JOIN visits AS b",
 				"two tables of the question are called %q", b.name)
 		}
@@ -94,6 +98,40 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 			"the column %q is in several tables", column)
 	}
 	return tree.NewColumn(r.Relation, found[0]), nil
+}
+
+// hide says that some fields are not meant by their names alone.
+func (r *rows) hide(fields []int) {
+	for i := range r.names {
+		for _, h := range fields {
+			if h >= r.names[i].from && h < r.names[i].upto {
+				r.names[i].hidden = append(slices.Clone(r.names[i].hidden), h)
+			}
+		}
+	}
+}
+
+// withPerson gives the person of a FULL JOIN a name.
+func (r rows) withPerson(name string) rows {
+	j := *r.Relation.(*tree.Join)
+	j.Row = slices.Clone(j.Row)
+	j.Row[j.UnitField].Name = name
+	r.Relation = &j
+	r.names = append([]binding{{from: j.UnitField, upto: j.UnitField + 1}}, r.names...)
+	return r
+}
+
+// visible are the names of columns that need no table before them.
+func (r rows) visible() []string {
+	var out []string
+	for _, b := range r.names {
+		for i := b.from; i < b.upto; i++ {
+			if name := r.Fields()[i].Name; name != "" && !slices.Contains(b.hidden, i) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 func (r rows) bindings() string {

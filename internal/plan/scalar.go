@@ -60,7 +60,7 @@ func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos 
 	own := &question{env: inside, rows: inner}
 	both := q.aboutInner(inside, inner)
 	link := false
-	for _, c := range conditions(sub.WhereClause) {
+	for _, c := range conditions(inner.unsaid(sub.WhereClause)) {
 		if e, err := checkCondition(below{own}, c); err == nil {
 			if own.filter != nil {
 				e = &tree.Logic{Op: tree.And, Args: []tree.Expr{own.filter, e}}
@@ -120,7 +120,7 @@ func conditions(n *pg.Node) []*pg.Node {
 // outside.
 func (q *question) aboutInner(inside *env, inner rows) *question {
 	n := len(q.rows.Fields())
-	both := rows{Relation: newJoin(q.rows.Relation, inner.Relation, nil, false)}
+	both := rows{Relation: newJoin(q.rows.Relation, inner.Relation, nil, false), said: inner.said}
 	for _, b := range inner.names {
 		hidden := make([]int, len(b.hidden))
 		for i, h := range b.hidden {

@@ -59,18 +59,21 @@ type above struct {
 
 // whole recognises what is grouped by.
 func (s above) whole(n *pg.Node) (tree.Expr, bool) {
-	if len(s.keys) == 0 || n.GetAConst() != nil {
+	if len(s.keys)+len(s.without) == 0 || n.GetAConst() != nil {
 		return nil, false
 	}
 	e, inexact, err := s.exactly(n)
 	if err != nil {
 		return nil, false
 	}
-	i := s.keyIndex(expr.Normal(adoptText(e)))
-	if i < 0 {
-		return nil, false
+	e = expr.Normal(adoptText(e))
+	if i := s.keyIndex(e); i >= 0 {
+		return again(s.released(s.keyStat(i)), inexact), true
 	}
-	return again(s.released(s.keyStat(i)), inexact), true
+	if i, ok := s.absent(e); ok {
+		return again(s.released(i), inexact), true
+	}
+	return nil, false
 }
 
 func (s above) column(name string, pos int32) (tree.Expr, error) {

@@ -24,8 +24,10 @@ func (d draft) same(e draft) bool {
 		return false
 	}
 	switch d.Kind {
-	case tree.KeyStat:
+	case tree.KeyStat, tree.AbsentStat:
 		return d.Key == e.Key
+	case tree.GroupingStat:
+		return d.Key == e.Key && d.Bits == e.Bits
 	case tree.MeasureStat:
 		return d.measure == e.measure
 	case tree.QuantileStat:

@@ -37,18 +37,21 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		if rows, err := e.probeRows(s); rows != nil || err != nil {
 			return &Statement{Rows: rows, Empty: true}, err
 		}
-		p, around, err := e.planned(s, 0)
+		plans, around, err := e.planned(s, 0)
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: []*tree.Plan{p}, Outer: around, Empty: noGroups(s)}, nil
+		return &Statement{Plans: plans, Outer: around, Empty: noGroups(s)}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
 	st := &Statement{Outer: s, Empty: showsNothing(s)}
 	if err := st.lift(e, s); err != nil {
 		return nil, err
 	}
-	if len(st.Plans) == 0 {
+	if len(st.Plans) == 0 && AsksHoldout(text) {
+		return nil, syntax.Refuse(-1, holdoutInstead, "public tables are not held out")
+	}
+	if len(st.Plans)+len(st.Public) == 0 {
 		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
 	}
 	return st, nil
@@ -56,12 +59,12 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 
 // planned plans a SELECT over rows, and returns the SELECT over the answer of a number that it has
 // around it, where it has windows.
-func (e *env) planned(s *pg.SelectStmt, number int) (*tree.Plan, *pg.SelectStmt, error) {
+func (e *env) planned(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
 	if hasWindows(s) {
 		return e.windowed(s, number)
 	}
-	p, err := e.question(s)
-	return p, nil, err
+	plans, err := e.questions(s)
+	return plans, nil, err
 }
 
 // AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No
@@ -69,6 +72,22 @@ func (e *env) planned(s *pg.SelectStmt, number int) (*tree.Plan, *pg.SelectStmt,
 func AnswerName(i int) string { return fmt.Sprintf("%s%d", answerPrefix, i) }
 
 const answerPrefix = "released_"
+
+// PublicName names the i-th public table of a statement, as Outer calls it.
+func PublicName(i int) string { return fmt.Sprintf("%spublic_%d", answerPrefix, i) }
+
+// name lets a SELECT over answers name a public table, which is about nobody.
+func (st *Statement) name(v *pg.RangeVar, t *policy.Table) {
+	i := slices.Index(st.Public, t)
+	if i < 0 {
+		i = len(st.Public)
+		st.Public = append(st.Public, t)
+	}
+	if v.Alias == nil {
+		v.Alias = &pg.Alias{Aliasname: v.Relname}
+	}
+	v.Relname = PublicName(i)
+}
 
 // ownNames refuses names that are for answers.
 func ownNames(s *pg.SelectStmt) error {
@@ -84,160 +103,6 @@ func ownNames(s *pg.SelectStmt) error {
 		return true
 	})
 	return err
-}
-
-// level says what a SELECT is over.
-type level int
-
-const (
-	nothing level = iota // no table
-	ofRows               // rows of the policy's tables
-	answers              // answers of questions
-)
-
-// fromLevel says what a SELECT's own FROM is over. A table, a view, and a subquery of rows make it
-// one of rows; a subquery with aggregates makes it one over answers. It cannot be over both: a
-// question is asked first, and its answer used then.
-func (e *env) fromLevel(s *pg.SelectStmt) (level, error) {
-	e, err := e.addNames(s.WithClause)
-	if err != nil {
-		return nothing, err
-	}
-	if isSet(s) {
-		return answers, nil // of two or more
-	}
-	found := nothing
-	for _, n := range s.FromClause {
-		l, err := e.itemLevel(n)
-		if err != nil {
-			return nothing, err
-		}
-		if found, err = mixed(found, l, syntax.Location(n)); err != nil {
-			return nothing, err
-		}
-	}
-	return found, nil
-}
-
-func mixed(a, b level, pos int32) (level, error) {
-	if a != nothing && b != nothing && a != b {
-		return nothing, syntax.Refuse(pos, "ask two questions, or use subqueries with aggregates on both sides",
-			"rows of a table and the answer of a question cannot be joined")
-	}
-	return max(a, b), nil
-}
-
-func (e *env) itemLevel(n *pg.Node) (level, error) {
-	switch x := n.GetNode().(type) {
-	case *pg.Node_RangeVar:
-		if err := e.visit(x.RangeVar.Location); err != nil {
-			return nothing, err
-		}
-		src, err := e.find(x.RangeVar)
-		if err != nil {
-			return nothing, err
-		}
-		switch {
-		case src.answer:
-			return answers, nil
-		case src.table != nil:
-			return ofRows, nil
-		}
-		l, err := src.env.resultLevel(src.query)
-		if err != nil && src.isView {
-			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
-				x.RangeVar.Relname, reason(err))
-		}
-		return l, err
-	case *pg.Node_RangeSubselect:
-		if err := e.visit(syntax.Location(n)); err != nil {
-			return nothing, err
-		}
-		return e.resultLevel(x.RangeSubselect.Subquery.GetSelectStmt())
-	case *pg.Node_JoinExpr:
-		l, err := e.itemLevel(x.JoinExpr.Larg)
-		if err != nil {
-			return nothing, err
-		}
-		r, err := e.itemLevel(x.JoinExpr.Rarg)
-		if err != nil {
-			return nothing, err
-		}
-		return mixed(l, r, syntax.Location(x.JoinExpr.Rarg))
-	case *pg.Node_RangeFunction:
-		return nothing, nil // of the outer engine, or refused
-	}
-	return ofRows, nil // to be refused with the rest
-}
-
-// resultLevel says what a subquery's result is: rows, or an answer.
-func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
-	if s == nil {
-		return ofRows, nil
-	}
-	e, err := e.descend(-1)
-	if err != nil {
-		return nothing, err
-	}
-	inner, err := e.addNames(s.WithClause)
-	if err != nil {
-		return nothing, err
-	}
-	if isSet(s) {
-		l, err := inner.resultLevel(s.Larg)
-		if err != nil {
-			return nothing, err
-		}
-		r, err := inner.resultLevel(s.Rarg)
-		if err != nil {
-			return nothing, err
-		}
-		return mixed(l, r, -1)
-	}
-	l, err := e.fromLevel(s)
-	if err != nil || l != ofRows {
-		return l, err
-	}
-	if isAggregated(s) && !inner.byPerson(s) || inner.listsKeys(s) {
-		return answers, nil
-	}
-	return ofRows, nil
-}
-
-// listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are.
-func (e *env) listsKeys(s *pg.SelectStmt) bool {
-	if len(s.DistinctClause) == 0 || isAggregated(s) {
-		return false
-	}
-	from, err := e.readFrom(s.FromClause)
-	if err != nil || !tree.Private(from) {
-		return false
-	}
-	q := &question{env: e, rows: from}
-	for _, n := range s.TargetList {
-		c, err := checkExpr(below{q}, n.GetResTarget().GetVal())
-		if err != nil || tree.Derived(c) != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// byPerson reports whether a SELECT of rows is grouped by the unit, and perhaps by more.
-func (e *env) byPerson(s *pg.SelectStmt) bool {
-	if len(s.GroupClause) == 0 {
-		return false
-	}
-	from, err := e.readFrom(s.FromClause)
-	if err != nil || !tree.Private(from) {
-		return false
-	}
-	q := &question{env: e, rows: from}
-	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool {
-		n, e, err := q.grouped(n, s.TargetList)
-		c, ok := e.(*tree.Column)
-		return err == nil && ok && q.isUnit(c) && n.GetColumnRef() != nil
-	})
 }
 
 // lift takes the questions out of a SELECT over answers, and puts the names of their answers in
@@ -299,6 +164,10 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 				n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: syntax.SelectNode(sub), Alias: alias}}
 				continue
 			}
+			if src.table != nil && src.table.Public {
+				st.name(x.RangeVar, src.table)
+				continue
+			}
 			if src.table != nil {
 				return syntax.Refuse(x.RangeVar.Location, "ask about it with an aggregate, in a subquery of its own",
 					"rows of %q cannot be used here", x.RangeVar.Relname)
@@ -356,18 +225,18 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 		return err
 	}
 	if l == ofRows && !isSet(*s) || over == ofRows {
-		p, around, err := e.planned(*s, len(st.Plans))
+		plans, around, err := e.planned(*s, len(st.Plans))
 		if err != nil {
 			return err
 		}
-		if len(st.Plans) >= maxQuestions {
+		if len(st.Plans)+len(plans) > maxQuestions {
 			return syntax.Refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
 		}
 		if around == nil {
 			around = answer(len(st.Plans))
 		}
 		*s = around
-		st.Plans = append(st.Plans, p)
+		st.Plans = append(st.Plans, movedBack(plans, len(st.Plans))...)
 		return nil
 	}
 	return st.lift(e, *s)
@@ -404,6 +273,11 @@ func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
 		}
 		if l == ofRows {
 			continue
+		}
+		if l == publicRows { // it stays as it is for the questions that name it
+			n = proto.Clone(n).(*pg.Node)
+			q = n.GetCommonTableExpr()
+			sub = q.Ctequery.GetSelectStmt()
 		}
 		if err := st.liftSelect(inner, &sub); err != nil {
 			return err

@@ -34,7 +34,7 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if isDistinct(s) {
 		return e.different(s, pos)
 	}
-	from, err := e.readFrom(s.FromClause)
+	from, err := e.readFrom(s)
 	if err != nil {
 		return nil, err
 	}
@@ -192,6 +192,8 @@ func targetName(n *pg.Node) string {
 		return syntax.TypeName(x.TypeCast)
 	case *pg.Node_CollateClause:
 		return targetName(x.CollateClause.Arg)
+	case *pg.Node_GroupingFunc:
+		return "grouping"
 	case *pg.Node_CaseExpr:
 		if x.CaseExpr.Defresult != nil {
 			if name := targetName(x.CaseExpr.Defresult); name != "?column?" && x.CaseExpr.Defresult.GetTypeCast() == nil {

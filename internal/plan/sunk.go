@@ -34,7 +34,7 @@ func sunk(from tree.Relation, where tree.Expr) (tree.Relation, tree.Expr) {
 func sink(r tree.Relation, c tree.Expr) (tree.Relation, bool) {
 	j, ok := r.(*tree.Join)
 	eq, compares := c.(*tree.Compare)
-	if !ok || !compares || eq.Op != tree.Eq || asks(c) {
+	if !ok || j.Full || !compares || eq.Op != tree.Eq || asks(c) {
 		return r, false // a subquery counts the fields of the row that asks, and here are fewer
 	}
 	n := len(j.L.Fields())

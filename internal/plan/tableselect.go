@@ -36,7 +36,7 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 	if err != nil {
 		return nil, err
 	}
-	from, err := e.readFrom(s.FromClause)
+	from, err := e.readFrom(s)
 	if err != nil {
 		return nil, err
 	}

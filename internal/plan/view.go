@@ -40,8 +40,8 @@ func CheckViews(ds *policy.Dataset) error {
 	for _, name := range ds.ViewNames() {
 		text := "SELECT COUNT(*) FROM " + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 		if s, err := syntax.Open(text, nil).SelectOf(ds.Name); err == nil {
-			if rows, err := newEnv(ds, Options{}).readFrom(s.FromClause); err == nil && !tree.Private(rows) {
-				continue // of public tables: it cannot be asked about alone, and can be joined
+			if rows, err := newEnv(ds, Options{}).readFrom(s); err == nil && !tree.Private(rows) {
+				continue // of public tables: it is asked about alone, or joined
 			}
 		}
 		if _, err := Prepare(ds, text, Options{}); err != nil {

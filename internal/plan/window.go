@@ -68,7 +68,7 @@ type split struct {
 
 // windowed plans a SELECT over rows that has windows, and returns the SELECT over its answer, which
 // is that of a number.
-func (e *env) windowed(s *pg.SelectStmt, number int) (*tree.Plan, *pg.SelectStmt, error) {
+func (e *env) windowed(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
 	if !isAggregated(s) {
 		return nil, nil, syntax.Refuse(windowPlace(s), "group them: windows see the rows of an answer, as in "+
 			"SELECT sex, COUNT(*), SUM(COUNT(*)) OVER () ... GROUP BY sex", "a window over rows would show what is in single rows")
@@ -76,11 +76,7 @@ func (e *env) windowed(s *pg.SelectStmt, number int) (*tree.Plan, *pg.SelectStmt
 	w := &split{inner: proto.Clone(s).(*pg.SelectStmt), outer: answer(number)}
 	w.inner.TargetList, w.inner.SortClause, w.inner.DistinctClause, w.inner.WindowClause = nil, nil, nil, nil
 	w.inner.LimitCount, w.inner.LimitOffset, w.inner.LimitOption = nil, nil, pg.LimitOption_LIMIT_OPTION_DEFAULT
-	for i, key := range w.inner.GroupClause {
-		if at, ok := ordinal(key, len(s.TargetList)); ok {
-			w.inner.GroupClause[i] = proto.Clone(s.TargetList[at].GetResTarget().GetVal()).(*pg.Node)
-		}
-	}
+	w.positions(w.inner.GroupClause, s.TargetList)
 	w.outer.DistinctClause, w.outer.WindowClause = cloned(s.DistinctClause), cloned(s.WindowClause)
 	w.outer.LimitCount, w.outer.LimitOffset, w.outer.LimitOption = s.LimitCount, s.LimitOffset, s.LimitOption
 	w.outer.TargetList = cloned(s.TargetList)
@@ -105,19 +101,30 @@ func (e *env) windowed(s *pg.SelectStmt, number int) (*tree.Plan, *pg.SelectStmt
 	if w.refused != nil {
 		return nil, nil, w.refused
 	}
-	p, err := e.question(w.inner)
+	plans, err := e.questions(w.inner)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range p.Columns {
+	for i, column := range plans[0].Columns {
 		if at, ok := passed[i]; ok {
 			if t := w.outer.TargetList[at].GetResTarget(); t.Name == "" {
-				t.Name = p.Columns[i].Name
+				t.Name = column.Name
 			}
 		}
-		p.Columns[i].Name = partName(i)
+		plans[0].Columns[i].Name = partName(i) // by which the parts that continue it are read too
 	}
-	return p, w.outer, nil
+	return plans, w.outer, nil
+}
+
+// positions puts what a position of the SELECT list stands for into GROUP BY.
+func (w *split) positions(keys, targets []*pg.Node) {
+	for i, key := range keys {
+		if at, ok := ordinal(key, len(targets)); ok {
+			keys[i] = proto.Clone(targets[at].GetResTarget().GetVal()).(*pg.Node)
+		}
+		w.positions(key.GetGroupingSet().GetContent(), targets)
+		w.positions(key.GetRowExpr().GetArgs(), targets)
+	}
 }
 
 // order moves ORDER BY to the SELECT over the answer. A position or a name of the SELECT list stays

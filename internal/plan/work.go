@@ -255,10 +255,19 @@ func (w *work) join(j *tree.Join) (tree.Relation, load) {
 	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
 		out.L, l = w.cutBefore(out.L, load{l.rows, 1}, cost{rows: c.looks()})
 		out.R, r = w.cutBefore(out.R, load{r.rows, 1}, cost{rows: c.looks()})
-		return &out, load{max(l.rows, r.rows), met}
+		return &out, load{withoutPartner(j, max(l.rows, r.rows), l, r), met}
 	}
 	out.L, l.rows, out.R, r.rows = w.both(out.L, l.rows, out.R, r.rows, max(1, c.looks()))
-	return &out, load{times64(l.rows, r.rows), met}
+	return &out, load{withoutPartner(j, times64(l.rows, r.rows), l, r), met}
+}
+
+// withoutPartner is how many rows of a person a join has where so many have a partner: in a FULL
+// JOIN there may be those of both sides instead.
+func withoutPartner(j *tree.Join, pairs int64, l, r load) int64 {
+	if j.Full {
+		return max(pairs, plus(l.rows, r.rows))
+	}
+	return pairs
 }
 
 // both cuts the rows of a person on two sides of a join, each pair of which is looked at so many

@@ -91,7 +91,7 @@ func (p *Priced) knownErrors() error {
 			return api.Refuse(instead, "dp.error needs a count or a sum")
 		}
 		for _, s := range one.Stats {
-			if s.Kind != tree.KeyStat && s.Kind != tree.MeasureStat {
+			if !s.Kind.Exact() && s.Kind != tree.MeasureStat {
 				return api.Refuse(instead,
 					"dp.error cannot be used with averages, variances and quantiles: their errors depend on the answer")
 			}
@@ -111,7 +111,7 @@ func isNoisy(p *tree.Plan, e tree.Expr) bool {
 	noisy := false
 	tree.Walk(e, func(x tree.Expr) {
 		if r, ok := x.(*tree.Released); ok {
-			noisy = noisy || p.Stats[r.Stat].Kind != tree.KeyStat
+			noisy = noisy || !p.Stats[r.Stat].Kind.Exact()
 		}
 	})
 	return noisy

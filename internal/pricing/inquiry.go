@@ -37,6 +37,9 @@ func (p *Priced) Split() string {
 	if p.Currency.Pure {
 		unit = "epsilon"
 	}
+	if len(p.Purchases) == 0 {
+		return "nothing is bought: public tables are about nobody"
+	}
 	if p.raised {
 		return fmt.Sprintf("the error asked for would cost less than a question may; the least %s that one costs here is shared in "+
 			"proportion to what each count and sum needs, and makes them more exact", unit)
@@ -52,13 +55,23 @@ func (p *Priced) Split() string {
 		shares += b.shares()
 	}
 	if p.paid() > 1 {
-		text = fmt.Sprintf("%d questions share %s equally, and ", p.paid(), unit)
+		text = fmt.Sprintf("%d %s share %s equally, and ", p.paid(), p.parts(), unit)
 	}
 	if shares == p.paid() && text == "" {
 		return "one release takes the whole price"
 	}
 	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as "+
 		"small as it can be", unit)
+}
+
+// parts says what shares a price.
+func (p *Priced) parts() string {
+	for _, one := range p.Statement.Plans[1:] {
+		if !one.Continues {
+			return "questions"
+		}
+	}
+	return "groupings of one question"
 }
 
 // Free lists what the statement does after the noise.
@@ -69,17 +82,19 @@ func (p *Priced) Free() []string {
 			out = append(out, what)
 		}
 	}
-	var having, order, limit, distinct, computed bool
+	var having, order, limit, distinct, computed, chosen bool
 	for _, one := range p.Statement.Plans {
 		having = having || one.Having != nil
 		order = order || len(one.Order) > 0
 		limit = limit || (one.Limit != nil || one.Offset > 0) && one.Query.Choice == nil
 		distinct = distinct || one.Distinct
+		chosen = chosen || len(one.Within) > 0
 		for _, s := range one.Stats {
 			computed = computed || s.Kind == tree.AverageStat || s.Kind == tree.VarianceStat
 		}
 	}
 	add(computed, "averages and variances, from noisy counts and sums")
+	add(chosen, "which groups are shown, by another answer")
 	add(having, "HAVING")
 	add(order, "ORDER BY")
 	add(limit, "LIMIT and OFFSET")

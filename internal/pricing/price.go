@@ -53,6 +53,9 @@ const (
 func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, error) {
 	p := &Priced{Statement: st, Settings: s, Currency: Currency{ds.Budget.Pure()}}
 	p.distinct()
+	if len(p.Purchases) == 0 { // of public tables alone
+		return p, nil
+	}
 	if err := p.fits(); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (q *question) body() string {
 		text += " WHERE " + where
 	}
 	if len(keys) > 0 {
-		text += " GROUP BY " + strings.Join(keys, ", ")
+		text += " GROUP BY " + q.sets(keys)
 	}
 	switch {
 	case choice:
@@ -53,6 +53,17 @@ func (q *question) body() string {
 		text += " ORDER BY 1 DESC LIMIT 5"
 	}
 	return text
+}
+
+// sets groups by keys: by all of them, mostly, or by several sets of them.
+func (q *question) sets(keys []string) string {
+	all := strings.Join(keys, ", ")
+	if !q.d.One(5) {
+		return all
+	}
+	return detrand.Pick(q.d, []string{"ROLLUP (" + all + ")", "CUBE (" + all + ")", "GROUPING SETS ((" + all + "), (" + keys[0] + "), ())",
+		keys[0] + ", ROLLUP (" + all + ")", "DISTINCT ROLLUP (" + all + "), CUBE (" + keys[0] + ")", "GROUPING SETS ((), ())",
+		"GROUPING SETS (ROLLUP (" + all + "), (" + keys[len(keys)-1] + "))"})
 }
 
 func named(q *question, list []string) []string {

@@ -41,7 +41,7 @@ func (q *question) edgeBody() string {
 	list := stats
 	group := ""
 	if key != "" {
-		group = " GROUP BY " + key
+		group = " GROUP BY " + q.sets([]string{key})
 		if q.d.One(6) {
 			return "SELECT " + key + " AS " + q.name() + " FROM " + s.text + after + group + " ORDER BY " + stats[0] +
 				detrand.Pick(q.d, []string{" DESC", "", " * -3 DESC"}) + fmt.Sprint(" LIMIT ", 1+q.d.Below(3))

@@ -71,6 +71,11 @@ func (q *question) subquery(depth int) source {
 	if q.d.One(4) {
 		return q.union(depth)
 	}
+	if q.d.One(6) {
+		if s, ok := q.commas(); ok {
+			return s
+		}
+	}
 	s := q.from(depth)
 	out := source{private: s.private}
 	if strings.Count(s.text, " ") == 2 && q.d.One(4) { // a single name: its columns keep theirs
@@ -99,6 +104,56 @@ func (q *question) subquery(depth int) source {
 	}
 	out.text = "(SELECT " + strings.Join(list, ", ") + " FROM " + s.text + q.where(s) + ")"
 	return out
+}
+
+// commas makes a SELECT of rows of several tables that WHERE joins; boldly, of something else than
+// the person, or only perhaps.
+func (q *question) commas() (source, bool) {
+	all := []source{q.base(), q.base()}
+	if q.d.One(3) {
+		all = append(all, q.base())
+	}
+	if len(q.public()) > 0 && q.d.One(4) {
+		all = append(all, q.table(detrand.Pick(q.d, q.public())))
+	}
+	var from, where []string
+	both := all[0]
+	for i, s := range all {
+		from = append(from, s.text)
+		if i == 0 || !s.private {
+			continue
+		}
+		a, b, ok := q.linked(all[q.d.Below(i)], s)
+		if !ok {
+			return source{}, false
+		}
+		link := a + " = " + b
+		if q.bold() {
+			link = detrand.Pick(q.d, []string{a + " <> " + b, "(" + link + " OR " + q.expr(both, truth, 1) + ")", a + " = " + a,
+				"NOT (" + link + ")"})
+		}
+		where, both = append(where, link), both.and(s, "")
+	}
+	if q.d.One(2) {
+		where = append([]string{q.expr(both, truth, 1)}, where...)
+	}
+	out := source{private: true}
+	var list []string
+	for _, c := range both.columns {
+		if c.identity == "" && !q.d.One(3) {
+			continue
+		}
+		name := q.name()
+		list = append(list, c.ref+" AS "+name)
+		c.ref = "." + name
+		out.columns = append(out.columns, c)
+	}
+	if len(list) == 0 {
+		return source{}, false
+	}
+	out.text = "(SELECT " + strings.Join(list, ", ") + " FROM " + strings.Join(from, detrand.Pick(q.d, []string{", ", " CROSS JOIN "})) +
+		" WHERE " + strings.Join(where, " AND ") + ")"
+	return out, q.bold() || q.accepts("SELECT COUNT(*) FROM "+out.text+" AS "+q.name())
 }
 
 // union makes a UNION ALL of rows.
@@ -169,11 +224,19 @@ func (q *question) join(depth int) source {
 	if q.d.One(3) {
 		on += " AND " + q.expr(l.and(r, ""), truth, 1)
 	}
-	how := detrand.Pick(q.d, []string{" JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN "})
+	how := detrand.Pick(q.d, []string{" JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN "})
+	if how == " FULL JOIN " && !q.bold() { // of persons, and of nothing else
+		if on = a + " = " + b; !q.accepts("SELECT COUNT(*) FROM " + l.text + how + r.text + " ON " + on) {
+			how = " JOIN "
+		}
+	}
 	if strings.Contains(r.text, " JOIN ") {
 		r.text = "(" + r.text + ")"
 	}
 	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) && strings.Count(l.text+r.text, " ") == 4 && q.d.One(3) {
+		if q.d.One(3) {
+			return l.and(r, l.text+" NATURAL"+how+r.text)
+		}
 		return l.and(r, l.text+how+r.text+" USING ("+name+")")
 	}
 	return l.and(r, l.text+how+r.text+" ON "+on)

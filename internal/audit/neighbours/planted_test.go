@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -94,6 +95,42 @@ func TestPlantedLies(t *testing.T) {
 			t.Errorf("%s: not found", name)
 		}
 	}
+}
+
+// TestPlantedFullJoin shows that a FULL JOIN that pairs rows of different people is found: rows of
+// others are without a partner where somebody is not there.
+func TestPlantedFullJoin(t *testing.T) {
+	texts := []string{"SELECT COUNT(*) FROM patients AS p FULL JOIN visits AS v ON p.pid = v.pid WHERE p.age IS NULL"}
+	for _, planted := range []bool{false, true} {
+		open := func(_ context.Context, db *generate.Database) (engine.Engine, func() error, error) {
+			var e engine.Engine = reference.New(db.Dataset, db.Tables)
+			if planted {
+				e = strangers{e}
+			}
+			return e, func() error { return nil }, nil
+		}
+		r, err := neighbours.Replay(t.Context(), generate.Worlds()[0], neighbours.Options{Open: open, Pairs: 1500, Texts: texts})
+		if err != nil || (len(r.Findings) > 0) != planted {
+			t.Errorf("planted %v: %d findings among %d pairs: %v", planted, len(r.Findings), r.Pairs, err)
+		}
+	}
+}
+
+// strangers is an engine that pairs rows of a FULL JOIN by their codes.
+type strangers struct{ engine.Engine }
+
+func (s strangers) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	wrong := *q
+	j := *q.From.(*tree.Join)
+	var codes []tree.Expr
+	for i, f := range j.Row {
+		if f.Name == "code" {
+			codes = append(codes, tree.NewColumn(&j, i))
+		}
+	}
+	j.On = &tree.Compare{Op: tree.Eq, L: codes[0], R: codes[1]}
+	wrong.From = &j
+	return s.Engine.Run(ctx, &wrong)
 }
 
 // TestPlantedOrder shows that a choice that depends on others is found: on how many there are, as

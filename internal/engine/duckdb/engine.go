@@ -97,6 +97,13 @@ func (e *Engine) Most(ctx context.Context, table string, columns []string) (int6
 	return e.now.Most(ctx, table, columns)
 }
 
+// Rows returns the rows of a public table; see [sqlengine.Database].
+func (e *Engine) Rows(ctx context.Context, table string, limit int) ([][]tree.Value, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.Rows(ctx, table, limit)
+}
+
 // Magnitude is how large the data is; see [sqlengine.Database].
 func (e *Engine) Magnitude(ctx context.Context) (int, error) {
 	e.mu.RLock()

@@ -106,6 +106,26 @@ func (e *Engine) Most(_ context.Context, table string, columns []string) (int64,
 	return most, nil
 }
 
+// Rows returns the rows of a public table.
+func (e *Engine) Rows(_ context.Context, table string, limit int) ([][]tree.Value, error) {
+	t := e.dataset.Tables[table]
+	if t == nil || !t.Public {
+		return nil, fmt.Errorf("%s is no public table", table)
+	}
+	out := [][]tree.Value{}
+	for i := range e.tables[table].Rows {
+		var row []tree.Value
+		for _, name := range t.ColumnNames() {
+			row = append(row, Declared(t.Columns[name], e.tables[table].stored(i, name)))
+		}
+		out = append(out, row)
+	}
+	if len(out) > limit {
+		return nil, fmt.Errorf("%s has more than %d rows", table, limit)
+	}
+	return out, nil
+}
+
 // Public lets a planner look at the public tables.
 func (e *Engine) Public() tree.Public { return public{e} }
 

@@ -139,16 +139,32 @@ func (r run) find(step policy.Step, at tree.Value) int {
 func (r run) join(j *tree.Join) []row {
 	var out []row
 	right := r.rows(j.R)
+	met := make([]bool, len(right))
 	for _, l := range r.rows(j.L) {
 		found := false
-		for _, x := range right {
+		for i, x := range right {
 			if both := concat(l, x); r.holds(j.On, both) {
-				out, found = append(out, both), true
+				out, found, met[i] = append(out, both), true, true
 			}
 		}
 		if j.Left && !found {
 			out = append(out, concat(l, make(row, len(j.R.Fields()))))
 		}
+	}
+	if !j.Full {
+		return out
+	}
+	for i, x := range right {
+		if !met[i] {
+			out = append(out, concat(make(row, len(j.L.Fields())), x))
+		}
+	}
+	for i, both := range out { // whose it is, is said by the side that has a row
+		person := both[j.L.Unit()]
+		if person == nil {
+			person = both[len(j.L.Fields())+j.R.Unit()]
+		}
+		out[i] = concat(both, row{person})
 	}
 	return out
 }

@@ -99,6 +99,11 @@ func (e *Engine) Most(ctx context.Context, table string, columns []string) (int6
 	return e.now().Most(ctx, table, columns)
 }
 
+// Rows implements [engine.Engine].
+func (e *Engine) Rows(ctx context.Context, table string, limit int) ([][]tree.Value, error) {
+	return e.now().Rows(ctx, table, limit)
+}
+
 // Magnitude is how large the data is; see [Database.Magnitude].
 func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.now().Magnitude(ctx) }
 

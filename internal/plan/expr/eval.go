@@ -179,8 +179,17 @@ func CompareValues(l, r tree.Value) int {
 // CompareRows orders two rows of released values by ORDER BY; the leaves give each
 // row's values.
 func CompareRows(order []tree.Order, a, b func(tree.Expr) tree.Value) int {
-	for _, o := range order {
-		l, r := Eval(o.By, a), Eval(o.By, b)
+	x, y := make([]tree.Value, len(order)), make([]tree.Value, len(order))
+	for i, o := range order {
+		x[i], y[i] = Eval(o.By, a), Eval(o.By, b)
+	}
+	return CompareOrdered(order, x, y)
+}
+
+// CompareOrdered is CompareRows for what each row has for the items of ORDER BY.
+func CompareOrdered(order []tree.Order, a, b []tree.Value) int {
+	for i, o := range order {
+		l, r := a[i], b[i]
 		c := 0
 		switch {
 		case l == nil && r == nil:

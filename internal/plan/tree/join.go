@@ -11,6 +11,11 @@ import (
 // public relation On can be anything.
 type Join struct {
 	Left bool // LEFT JOIN: rows of L without a partner stay, with NULLs
+	// Full is a FULL JOIN: rows of R without a partner stay too. It is Left as well. Both sides are
+	// private, and On says that both rows are about one person and nothing else, so whether a row
+	// has a partner depends on the rows of its person alone. The last field, after those of L and
+	// R, is the person: that of the one side or, where it has no row, that of the other.
+	Full bool
 	L, R Relation
 	On   Expr // over the fields of L and then those of R; nil stands for true
 
@@ -45,7 +50,10 @@ func (j *Join) EachTable(add func(*policy.Table)) {
 
 func (j *Join) format(b *strings.Builder) {
 	b.WriteString("(join")
-	if j.Left {
+	switch {
+	case j.Full:
+		b.WriteString(" full")
+	case j.Left:
 		b.WriteString(" left")
 	}
 	b.WriteByte(' ')

@@ -14,6 +14,19 @@ type Plan struct {
 	Offset  int64
 	// Distinct says that equal rows are shown once: SELECT DISTINCT above the noise.
 	Distinct bool
+	// Continues says that its rows are in one answer with those of the plan before it: the sets of
+	// one GROUP BY. Columns, Order, Limit and all else that is above the noise mean the same in
+	// both.
+	Continues bool
+	// Within are other answers of the same statement that choose among the rows.
+	Within []Among
+}
+
+// Among says that rows are shown where their keys, which are not NULL, are in another answer.
+type Among struct {
+	Answer  int    // the first plan of the other, among those of the statement; it comes after this one
+	By      []Expr // keys, on Released values
+	Columns []int  // the columns of the other that they are compared with
 }
 
 // Output is a column of the answer.
@@ -27,7 +40,8 @@ type Output struct {
 // Stat is a value that is released for each group: a key, or a statistic made of noisy measures.
 type Stat struct {
 	Kind StatKind
-	// Key is the index into Query.Keys for KeyStat.
+	// Key is the index into Query.Keys for KeyStat. For AbsentStat it numbers the keys of other
+	// sets, and for GroupingStat it is how many bits there are.
 	Key int
 	// Measure is the index into Query.Measures of the count, the sum, or the quantiles.
 	Measure int
@@ -45,6 +59,8 @@ type Stat struct {
 	Quantile int
 	// Note says what the analyst should know about the value, as of MIN.
 	Note string
+	// Bits is what GROUPING(...) is for GroupingStat.
+	Bits int64
 	// Of is the expression that the statistic is about; nil for keys and COUNT(*).
 	Of Expr
 
@@ -65,7 +81,14 @@ const (
 	VarianceStat
 	// QuantileStat is one of the quantiles of a measure.
 	QuantileStat
+	// AbsentStat is a key that other sets of the same GROUP BY have, and is NULL.
+	AbsentStat
+	// GroupingStat says which of some keys a set does not have.
+	GroupingStat
 )
+
+// Exact reports whether a stat has no noise: it follows from the question and the group.
+func (k StatKind) Exact() bool { return k == KeyStat || k == AbsentStat || k == GroupingStat }
 
 // Type returns the type of the value.
 func (s Stat) Type() Type { return s.Typ }

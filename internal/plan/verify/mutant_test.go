@@ -153,6 +153,14 @@ func (b *breeder) node(v reflect.Value) {
 	case *tree.Join:
 		if e.L.Unit() >= 0 && e.R.Unit() >= 0 {
 			b.links(s.FieldByName("On"), e.On, len(e.L.Fields()))
+			b.add("full join", replace(s.FieldByName("Full"), !e.Full), nil)
+		}
+		if e.Full { // something else than the person says who has a partner, or nothing, or rows of others stay too
+			more := &tree.Logic{Op: tree.And, Args: []tree.Expr{e.On, &tree.IsNull{X: tree.NewColumn(e, 0)}}}
+			b.add("full join on more", replace(s.FieldByName("On"), tree.Expr(more)), nil)
+			b.add("full join of one side's person", replace(s.FieldByName("UnitField"), e.L.Unit()), nil)
+			b.add("full join of the other's person", replace(s.FieldByName("UnitField"), len(e.L.Fields())+e.R.Unit()), nil)
+			b.add("full join and not left", replace(s.FieldByName("Left"), false), nil)
 		}
 	case *tree.Rescale:
 		b.add("factor", replace(s.FieldByName("Factor"), new(big.Int).Mul(e.Factor, big.NewInt(10))), nil)
@@ -424,6 +432,9 @@ func computed(r tree.Relation, i int, t tree.Type) bool {
 		}
 		return holdsFor(r.Columns[i], t)
 	case *tree.Join:
+		if r.Full && i == r.Unit() {
+			return false
+		}
 		if n := len(r.L.Fields()); i >= n {
 			return computed(r.R, i-n, t)
 		}

@@ -199,6 +199,9 @@ func (c *checker) join(j *tree.Join) rows {
 			out.limit = r.limit
 		}
 	}
+	if j.Full {
+		c.full(j, on, l, r, &out)
+	}
 	out.cuts = []int{len(out.fields)}
 	if _, value := j.R.(*tree.Persons); value && j.Left {
 		out.cuts = append(out.cuts, l.cuts...)
@@ -221,6 +224,29 @@ func conjuncts(e tree.Expr) []tree.Expr {
 		}
 	}
 	return []tree.Expr{e}
+}
+
+// full derives what a FULL JOIN has beside the pairs. Whose a row without a partner is, is known on
+// the one side that it comes from; that it has none must be decided by that person's rows alone, and
+// it is where On compares the persons and nothing else.
+func (c *checker) full(j *tree.Join, on *scope, l, r rows, out *rows) {
+	n := len(l.fields)
+	c.must(j.Left && l.unit >= 0 && r.unit >= 0, "rows that belong to nobody are kept beside private ones")
+	var a, b *tree.Column
+	if eq, ok := j.On.(*tree.Compare); ok && eq.Op == tree.Eq {
+		a, _ = eq.L.(*tree.Column)
+		b, _ = eq.R.(*tree.Column)
+	}
+	c.must(a != nil && b != nil && min(a.Index, b.Index) == l.unit && max(a.Index, b.Index) == n+r.unit,
+		"something else than the person decides which rows have a partner")
+	for i := range out.fields {
+		out.fields[i].key = false
+	}
+	person := field{fact: fact{kind: tree.Identity}, identity: on.fields[l.unit].identity}
+	out.unit, out.fields = len(out.fields), append(out.fields, person)
+	if out.limit = limited(max(product(l.limit, r.limit), l.limit+r.limit)); out.single {
+		out.limit = 1
+	}
 }
 
 // linked reports whether a condition asks that a row of the first n fields and a row of the others

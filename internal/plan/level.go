@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// level says what a SELECT is over.
+type level int
+
+const (
+	nothing    level = iota // no table
+	publicRows              // rows of public tables alone
+	ofRows                  // rows of the policy's tables, private ones among them
+	answers                 // answers of questions, perhaps beside public tables
+	amid                    // rows that are joined with answers
+)
+
+// fromLevel says what a SELECT's own FROM is over. A private table, a view of one, and a subquery
+// of its rows make it one of rows; a subquery with aggregates makes it one over answers. It is over
+// both only where the answers choose among its groups (see within.go).
+func (e *env) fromLevel(s *pg.SelectStmt) (level, error) {
+	e, err := e.addNames(s.WithClause)
+	if err != nil {
+		return nothing, err
+	}
+	if isSet(s) {
+		return answers, nil // of two or more
+	}
+	found := nothing
+	for _, n := range s.FromClause {
+		l, err := e.itemLevel(n)
+		if err != nil {
+			return nothing, err
+		}
+		if found, err = mixed(found, l, true, syntax.Location(n)); err != nil {
+			return nothing, err
+		}
+	}
+	if found != amid {
+		return found, nil
+	}
+	if !isAggregated(s) {
+		return nothing, unmixed(first(s.FromClause))
+	}
+	return ofRows, nil
+}
+
+// mixed is what two items are over together. Inner says that they are joined by an inner join.
+func mixed(a, b level, inner bool, pos int32) (level, error) {
+	switch {
+	case a == b || b == nothing:
+		return a, nil
+	case a == nothing || a == publicRows:
+		return b, nil
+	case b == publicRows:
+		return a, nil
+	case inner:
+		return amid, nil
+	}
+	return nothing, unmixed(pos)
+}
+
+func unmixed(pos int32) error {
+	return syntax.Refuse(pos, "ask two questions, or use subqueries with aggregates on both sides",
+		"rows of a table and the answer of a question cannot be joined")
+}
+
+func (e *env) itemLevel(n *pg.Node) (level, error) {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_RangeVar:
+		if err := e.visit(x.RangeVar.Location); err != nil {
+			return nothing, err
+		}
+		src, err := e.find(x.RangeVar)
+		if err != nil {
+			return nothing, err
+		}
+		switch {
+		case src.answer:
+			return answers, nil
+		case src.table != nil && src.table.Public:
+			return publicRows, nil
+		case src.table != nil:
+			return ofRows, nil
+		}
+		l, err := src.env.resultLevel(src.query)
+		if err != nil && src.isView {
+			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
+				x.RangeVar.Relname, reason(err))
+		}
+		return l, err
+	case *pg.Node_RangeSubselect:
+		if err := e.visit(syntax.Location(n)); err != nil {
+			return nothing, err
+		}
+		return e.resultLevel(x.RangeSubselect.Subquery.GetSelectStmt())
+	case *pg.Node_JoinExpr:
+		l, err := e.itemLevel(x.JoinExpr.Larg)
+		if err != nil {
+			return nothing, err
+		}
+		r, err := e.itemLevel(x.JoinExpr.Rarg)
+		if err != nil {
+			return nothing, err
+		}
+		return mixed(l, r, x.JoinExpr.Jointype == pg.JoinType_JOIN_INNER, syntax.Location(x.JoinExpr.Rarg))
+	case *pg.Node_RangeFunction:
+		return nothing, nil // of the outer engine, or refused
+	}
+	return ofRows, nil // to be refused with the rest
+}
+
+// resultLevel says what a subquery's result is: rows, or an answer.
+func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
+	if s == nil {
+		return ofRows, nil
+	}
+	e, err := e.descend(-1)
+	if err != nil {
+		return nothing, err
+	}
+	inner, err := e.addNames(s.WithClause)
+	if err != nil {
+		return nothing, err
+	}
+	if isSet(s) {
+		l, err := inner.resultLevel(s.Larg)
+		if err != nil {
+			return nothing, err
+		}
+		r, err := inner.resultLevel(s.Rarg)
+		if err != nil {
+			return nothing, err
+		}
+		return mixed(l, r, false, -1)
+	}
+	l, err := e.fromLevel(s)
+	switch {
+	case err != nil || l != ofRows && l != publicRows:
+		return l, err
+	case isAggregated(s) && (l == publicRows || !inner.byPerson(s)) || l == ofRows && inner.listsKeys(s):
+		return answers, nil
+	}
+	return l, nil
+}
+
+// listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are.
+func (e *env) listsKeys(s *pg.SelectStmt) bool {
+	if len(s.DistinctClause) == 0 || isAggregated(s) {
+		return false
+	}
+	from, err := e.readFrom(s)
+	if err != nil || !tree.Private(from) {
+		return false
+	}
+	q := &question{env: e, rows: from}
+	for _, n := range s.TargetList {
+		c, err := checkExpr(below{q}, n.GetResTarget().GetVal())
+		if err != nil || tree.Derived(c) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// byPerson reports whether a SELECT of rows is grouped by the unit, and perhaps by more.
+func (e *env) byPerson(s *pg.SelectStmt) bool {
+	if len(s.GroupClause) == 0 {
+		return false
+	}
+	from, err := e.readFrom(s)
+	if err != nil || !tree.Private(from) {
+		return false
+	}
+	q := &question{env: e, rows: from}
+	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool {
+		n, e, err := q.grouped(n, s.TargetList)
+		c, ok := e.(*tree.Column)
+		return err == nil && ok && q.isUnit(c) && n.GetColumnRef() != nil
+	})
+}

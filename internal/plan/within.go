@@ -1,0 +1,328 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// chosen is an answer that chooses among the groups of a question, as in
+//
+//	SELECT day, ward, COUNT(*) FROM visits
+//	JOIN (SELECT ward AS w, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC LIMIT 5) AS top ON ward = w
+//	GROUP BY day, ward
+//
+// which dashboards ask to show the largest series. What is compared is what both are grouped by, so
+// a row of the join is there exactly where its group's keys are in the answer. All groups are
+// bought, whatever the answer is, and those of them are shown whose keys are in it: nothing below
+// the noise depends on another answer, and both are bought at once.
+type chosen struct {
+	name    string // what FROM calls the answer; empty for IN
+	pos     int32
+	names   []string // of its columns
+	plans   []*tree.Plan
+	by      []*pg.Node // what is compared, and with which of its columns
+	columns []int
+}
+
+// takeAnswers takes the answers out of FROM and WHERE of a question.
+func (e *env) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*chosen, error) {
+	e, err := e.addNames(s.WithClause)
+	if err != nil {
+		return nil, nil, err
+	}
+	s = proto.Clone(s).(*pg.SelectStmt)
+	var all []*chosen
+	var saying, from []*pg.Node
+	for _, n := range s.FromClause {
+		kept, err := e.strip(n, &all, &saying)
+		if err != nil {
+			return nil, nil, err
+		}
+		if kept != nil {
+			from = append(from, kept)
+		}
+	}
+	if len(from) == 0 {
+		return s, nil, nil // which is refused for having no rows
+	}
+	s.FromClause = from
+	var left []*pg.Node
+	for _, n := range append(conditions(s.WhereClause), saying...) {
+		c, err := e.among(n)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c != nil {
+			all = append(all, c)
+			continue
+		}
+		left = append(left, n)
+	}
+	if len(all) == 0 {
+		return s, nil, nil
+	}
+	rows, err := e.readFrom(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	left = slices.DeleteFunc(left, func(n *pg.Node) bool { return joinsAnswer(n, rows, all) })
+	s.WhereClause = everyOf(left)
+	for _, c := range all {
+		if err := c.check(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s, all, nil
+}
+
+// strip takes answers out of an item of FROM. What the joins with them say is said by WHERE as well
+// as by ON, because they are inner ones.
+func (e *env) strip(n *pg.Node, all *[]*chosen, saying *[]*pg.Node) (*pg.Node, error) {
+	l, err := e.itemLevel(n)
+	if err != nil {
+		return nil, err
+	}
+	j := n.GetJoinExpr()
+	switch {
+	case l == answers:
+		c, err := e.choosing(n)
+		if err != nil {
+			return nil, err
+		}
+		*all = append(*all, c)
+		return nil, nil
+	case l != amid || j == nil:
+		return n, nil
+	}
+	before := len(*all)
+	left, err := e.strip(j.Larg, all, saying)
+	if err != nil {
+		return nil, err
+	}
+	right, err := e.strip(j.Rarg, all, saying)
+	if err != nil {
+		return nil, err
+	}
+	if left != nil && right != nil {
+		j.Larg, j.Rarg = left, right
+		return n, nil
+	}
+	if j.IsNatural || len(j.UsingClause) > 0 && len(*all) != before+1 {
+		return nil, syntax.Refuse(syntax.Location(j.Rarg), "write JOIN ... ON a = b", "an answer can only be joined with ON or USING")
+	}
+	for _, name := range usingNames(j) {
+		*saying = append(*saying, equation(reference(name), reference((*all)[before].name, name)))
+	}
+	*saying = append(*saying, conditions(j.Quals)...)
+	if left == nil {
+		left = right
+	}
+	return left, nil
+}
+
+// choosing reads an answer of FROM.
+func (e *env) choosing(n *pg.Node) (*chosen, error) {
+	c := &chosen{pos: syntax.Location(n)}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_RangeSubselect:
+		c.name = x.RangeSubselect.GetAlias().GetAliasname()
+		return c, e.answers(c, x.RangeSubselect.Subquery.GetSelectStmt(), aliasColumns(x.RangeSubselect.GetAlias()))
+	case *pg.Node_RangeVar:
+		src, err := e.find(x.RangeVar)
+		if err != nil {
+			return nil, err
+		}
+		if src.query != nil {
+			if c.name = x.RangeVar.Relname; x.RangeVar.Alias != nil {
+				c.name = x.RangeVar.Alias.Aliasname
+			}
+			return c, src.env.answers(c, src.query, src.names)
+		}
+	}
+	return nil, unmixed(c.pos)
+}
+
+// answers reads the question of an answer that chooses.
+func (e *env) answers(c *chosen, s *pg.SelectStmt, names []string) error {
+	e, err := e.descend(c.pos)
+	if err != nil {
+		return err
+	}
+	over, err := e.fromLevel(s)
+	if err != nil {
+		return err
+	}
+	if isSet(s) || over != ofRows {
+		return syntax.Refuse(c.pos, "join a question with GROUP BY itself", "what is made of answers cannot be joined with rows")
+	}
+	if c.plans, err = e.questions(s); err != nil {
+		return err
+	}
+	for i, o := range c.plans[0].Columns {
+		name := o.Name
+		if i < len(names) {
+			name = names[i]
+		}
+		c.names = append(c.names, name)
+	}
+	return nil
+}
+
+// among reads x IN (SELECT ...) where the subquery is a question; nil where it is none.
+func (e *env) among(n *pg.Node) (*chosen, error) {
+	l := n.GetSubLink()
+	sub := l.GetSubselect().GetSelectStmt()
+	if sub == nil || l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0 {
+		return nil, nil
+	}
+	if level, err := e.resultLevel(sub); err != nil || level != answers {
+		return nil, nil // it is read, or refused, with the other conditions
+	}
+	if over, err := e.fromLevel(sub); err != nil || over == publicRows {
+		return nil, nil
+	}
+	c := &chosen{pos: l.Location, by: together(l.Testexpr)}
+	if err := e.answers(c, sub, nil); err != nil {
+		return nil, err
+	}
+	if len(c.by) != len(c.names) {
+		return nil, syntax.Refuse(l.Location, "select as many columns as stand before IN", "the subquery of IN has %d columns",
+			len(c.names))
+	}
+	c.columns = seq(0, len(c.by))
+	return c, nil
+}
+
+// joinsAnswer reads a condition that compares something of a question with a column of an answer.
+func joinsAnswer(n *pg.Node, rows rows, all []*chosen) bool {
+	x := n.GetAExpr()
+	if x == nil || x.Kind != pg.A_Expr_Kind_AEXPR_OP || len(x.Name) != 1 || x.Name[0].GetString_().GetSval() != "=" {
+		return false
+	}
+	for _, pair := range [][2]*pg.Node{{x.Lexpr, x.Rexpr}, {x.Rexpr, x.Lexpr}} {
+		if c, i := columnOf(pair[0].GetColumnRef(), rows, all); c != nil {
+			c.by, c.columns = append(c.by, pair[1]), append(c.columns, i)
+			return true
+		}
+	}
+	return false
+}
+
+// columnOf finds the column of an answer that a name means. One without a table is a column of the
+// rows where there is such.
+func columnOf(ref *pg.ColumnRef, rows rows, all []*chosen) (*chosen, int) {
+	if ref == nil {
+		return nil, 0
+	}
+	name, err := columnName(ref)
+	if err != nil {
+		return nil, 0
+	}
+	table, column, qualified := strings.Cut(name, "\x00")
+	if !qualified {
+		column = table
+		if _, err := rows.resolve(name, -1); err == nil {
+			return nil, 0
+		}
+	}
+	for _, c := range all {
+		if c.name == "" || qualified && !strings.EqualFold(c.name, table) {
+			continue
+		}
+		if i := slices.IndexFunc(c.names, func(n string) bool { return strings.EqualFold(n, column) }); i >= 0 {
+			return c, i
+		}
+	}
+	return nil, 0
+}
+
+// check makes sure that what is compared are keys of the answer; in a join all of them, so that a
+// row of the question meets at most one of the answer.
+func (c *chosen) check() error {
+	const instead = "compare what the subquery is grouped by, all of it, with what the question is grouped by"
+	p := c.plans[0]
+	if len(c.plans) > 1 && c.plans[1].Continues {
+		return syntax.Refuse(c.pos, "group it by one list of columns",
+			"an answer with ROLLUP, CUBE or GROUPING SETS cannot be joined with rows")
+	}
+	var keys []int
+	for _, i := range c.columns {
+		r, ok := p.Columns[i].Expr.(*tree.Released)
+		if !ok || p.Stats[r.Stat].Kind != tree.KeyStat {
+			return syntax.Refuse(c.pos, instead, "rows can only be joined with an answer on what it is grouped by, and %q is not",
+				c.names[i])
+		}
+		keys = append(keys, p.Stats[r.Stat].Key)
+	}
+	slices.Sort(keys)
+	if c.name != "" && len(slices.Compact(keys)) != len(p.Query.Keys) || len(keys) == 0 {
+		return syntax.Refuse(c.pos, instead, "rows of a table and the answer of a question can only be joined on all of its keys")
+	}
+	return nil
+}
+
+// choose says which rows are shown: those whose keys are in the answers.
+func (q *question) choose(all []*chosen) error {
+	for _, c := range all {
+		w := tree.Among{Columns: c.columns}
+		for i, n := range c.by {
+			e, err := checkExpr(above{question: q}, n)
+			if err != nil {
+				return err
+			}
+			r, ok := e.(*tree.Released)
+			if !ok || q.stats[r.Stat].Kind != tree.KeyStat || r.Part != tree.PartValue {
+				return syntax.Refuse(syntax.Location(n), "add it to GROUP BY, in every grouping",
+					"rows can only be joined with an answer on what they are grouped by")
+			}
+			if other := c.plans[0].Columns[c.columns[i]].Expr.Type(); other.Kind != e.Type().Kind {
+				return syntax.Refuse(syntax.Location(n), "compare columns of one type", "what is compared with an answer has another type")
+			}
+			w.By = append(w.By, e)
+		}
+		q.within = append(q.within, w)
+	}
+	return nil
+}
+
+// movedBack says that plans stand so many places further back.
+func movedBack(plans []*tree.Plan, by int) []*tree.Plan {
+	for _, p := range plans {
+		for i := range p.Within {
+			p.Within[i].Answer += by
+		}
+	}
+	return plans
+}
+
+// everyOf is a condition that all of some hold; nil where there are none.
+func everyOf(all []*pg.Node) *pg.Node {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: pg.BoolExprType_AND_EXPR, Args: all,
+		Location: syntax.Location(all[0])}}}
+}
+
+func reference(names ...string) *pg.Node {
+	ref := &pg.ColumnRef{Location: -1}
+	for _, n := range names {
+		ref.Fields = append(ref.Fields, &pg.Node{Node: &pg.Node_String_{String_: &pg.String{Sval: n}}})
+	}
+	return &pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: ref}}
+}
+
+// equation is a = b.
+func equation(a, b *pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_AExpr{AExpr: &pg.A_Expr{Kind: pg.A_Expr_Kind_AEXPR_OP, Lexpr: a, Rexpr: b, Location: -1,
+		Name: []*pg.Node{{Node: &pg.Node_String_{String_: &pg.String{Sval: "="}}}}}}}
+}
