@@ -38,7 +38,7 @@ type Parsed interface {
 // the policy alone.
 type Description struct {
 	// Parameters are the kinds of $1, $2, ...: integer, decimal, text, boolean, date or timestamp,
-	// as their places in the text have them.
+	// or an array of these, as their places in the text have them.
 	Parameters []string
 	// Columns are those of the answer. Where the values of parameters are not there yet, values of
 	// their kinds stand in for them, so that the digits of a number that is computed with one may
@@ -49,7 +49,9 @@ type Description struct {
 // Parameter is a value for $1, $2, ... of a question, as a client sent it. Its text is that of a
 // literal of its kind, and is never read as SQL.
 type Parameter struct {
-	Kind string // integer, decimal, text, boolean, date or timestamp; text where it is empty
+	// Kind is integer, decimal, text, boolean, date or timestamp, or an array of one of these, as in
+	// text[]; text where it is empty. The text of an array is PostgreSQL's, as in {a,"b c",NULL}.
+	Kind string
 	Text string
 	Null bool
 }

@@ -56,7 +56,7 @@ func (c *Column) ShowValue(v Value) string {
 // the engine can divide by it in 128 bits.
 var maxGrain = big.NewInt(1_000_000_000_000)
 
-func (c *Column) read(r *reader, at place) {
+func (c *Column) read(r *reader, at place, spelling func(fields, *Column)) {
 	c.Nullable = true
 	f, ok := r.fields(at, at.node, "a column", columnKeys)
 	if !ok {
@@ -70,6 +70,7 @@ func (c *Column) read(r *reader, at place) {
 	if !c.readType(r, f) {
 		return // Nothing else can be read without the type.
 	}
+	spelling(f, c)
 	grainOK := c.readGranularity(r, f)
 	c.readBounds(r, f, grainOK)
 	c.readKeys(r, f, grainOK)

@@ -53,8 +53,10 @@
 //
 // Tables and columns have the names they have in the data, and views have names like theirs: up to
 // 63 bytes that can be seen, without double quotes, and without a space at either end. Datasets,
-// analysts, groups, streams and holdouts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and
-// -. Among its neighbours a name must differ in more than letter case.
+// groups, streams and holdouts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -.
+// Analysts have 1 to 64 bytes of letters and digits of any script, in the form that SASLprep (RFC
+// 4013) gives them, and of _ . @ -. Among its neighbours a name must differ in more than letter
+// case.
 //
 // # At the top
 //
@@ -193,6 +195,16 @@
 //	source      a CSV or Parquet file of its own, from the dataset's folder where
 //	            the dataset's source is one, from the policy's folder otherwise.
 //	delimiter   one character, for CSV files. Default: a comma; a tab for .tsv.
+//	quotes      for CSV files: double, the default, where a value may stand in double quotes and a
+//	            quote in it is doubled; or none, where quotes are signs like others and every
+//	            line is a row. A file whose quotes are not doubled is not opened with double.
+//	bad_lines   for CSV files: skip, the default, leaves lines out that are no rows (another number
+//	            of values than the header's, not UTF-8, longer than 2,000,000 bytes), each by
+//	            itself; refuse does not open a file that has one.
+//	nulls       for CSV files: a list of up to 100 texts that stand for NULL in every column
+//	            that has no nulls of its own, and in those that paths use. The empty text
+//	            always does.
+//	formats     for CSV files: format, below, by type, for columns that have none of their own.
 //	public      whether everybody may know its rows: true, or false, the default.
 //	unique      the unit's column, where nobody has more than one row. In a public
 //	            table, a listed column whose values, as declared, differ in all rows.
@@ -235,6 +247,13 @@
 //
 //	type         integer, decimal, text, boolean, date or timestamp. Required. A
 //	             timestamp is in UTC, to the microsecond.
+//	format       for CSV files: how values are spelt. A date or timestamp has a template in the
+//	             words YYYY, YY (00 to 68 are 20..), MM, Mon, Month, DD, HH24, HH12, MI, SS, MS, US
+//	             and AM, as in DD.MM.YYYY; a number is shown by how 1234.56 (or, of an integer,
+//	             1234) is spelt, as in 1.234,56; a boolean has its two words, as in ja/nein. What
+//	             is spelt otherwise counts as NULL. Default: as SQL does, 2020-12-31 and 1234.56.
+//	nulls        for CSV files: the texts that stand for NULL in this column, in place of
+//	             the table's. The empty text always does.
 //	nullable     whether there may be NULL: true, the default, or false.
 //	bounds       [lowest, highest] for an integer, decimal, date or timestamp. Values are
 //	             moved into them. They are public: take them from what is known

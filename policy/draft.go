@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -18,6 +20,9 @@ type DraftOptions struct {
 	// Unit is "row" or table.column. Without one the draft says row, and explains
 	// when that is right.
 	Unit string
+	// People says whose the rows of a table are where no column is called like the unit's: by
+	// table, a column that holds the unit, or a path such as order_id -> orders.oid.
+	People map[string]string
 	// Analyst is the name of the only analyst; without one it is "analyst".
 	Analyst string
 	// TrustDataBounds fills in the bounds that the schemas carry, and says so.
@@ -28,7 +33,8 @@ type DraftOptions struct {
 
 // Draft returns a policy for the owner to complete. It can be loaded at once, and
 // then allows counting; what needs the owner's knowledge is there as a comment.
-// No value of the data is in it, unless the options trust the data's bounds.
+// No value of the data is in it, unless the options trust the data's bounds, and but for texts that
+// stand for missing values.
 func Draft(schemas []Schema, opt DraftOptions) (string, error) {
 	d, err := newDraft(schemas, opt)
 	if err != nil {
@@ -84,7 +90,10 @@ func newDraft(schemas []Schema, opt DraftOptions) (*draft, error) {
 	if err := d.findSource(); err != nil {
 		return nil, err
 	}
-	return d, d.findUnit()
+	if err := d.findUnit(); err != nil {
+		return nil, err
+	}
+	return d, d.findPeople()
 }
 
 // findSource decides what is the dataset's source and what the tables'.
@@ -123,6 +132,52 @@ func (d *draft) findUnit() error {
 		}
 	}
 	return fmt.Errorf("the unit %s is no column of these tables; write row, or table.column", quote(d.opt.Unit))
+}
+
+// findPeople checks that what is said about whose rows are is about these tables.
+func (d *draft) findPeople() error {
+	for _, name := range slices.Sorted(maps.Keys(d.opt.People)) {
+		if d.unit.Row() {
+			return fmt.Errorf("the column of table %s says whose a row is, and the unit is row; name a unit such as "+
+				"patients.pid", quote(name))
+		}
+		i := slices.IndexFunc(d.schemas, func(s Schema) bool { return s.Table == name })
+		if i < 0 {
+			return fmt.Errorf("there is no table %s whose rows could be somebody's", quote(name))
+		}
+		near, _ := d.person(d.schemas[i])
+		if _, ok := d.schemas[i].column(near); !ok {
+			return fmt.Errorf("the table %s has no column %s", quote(name), quote(near))
+		}
+	}
+	return nil
+}
+
+// person returns the column that says whose the rows of a table are, and where it leads.
+func (d *draft) person(s Schema) (near, far string) {
+	if text, ok := d.opt.People[s.Table]; ok {
+		near, far, _ = strings.Cut(text, "->")
+		return strings.TrimSpace(near), cmp.Or(strings.TrimSpace(far), d.unit.String())
+	}
+	if c, ok := s.column(d.unit.Column); ok {
+		return c.Name, d.unit.String()
+	}
+	return "", ""
+}
+
+// LeftOut returns the tables that a draft leaves out, because nothing says whose their rows are.
+func LeftOut(schemas []Schema, opt DraftOptions) []string {
+	d := &draft{schemas: schemas, opt: opt}
+	if d.findUnit() != nil || d.unit.Row() {
+		return nil
+	}
+	var out []string
+	for _, s := range schemas {
+		if near, _ := d.person(s); near == "" {
+			out = append(out, s.Table)
+		}
+	}
+	return out
 }
 
 // line writes one line at a level of indentation.

@@ -33,6 +33,15 @@ var (
 		{Name: "pid", Type: Integer, Unique: no()},
 		{Name: "day", Type: Date},
 	}}
+	labs = Schema{Table: "labs", Source: "labs.csv", Delimiter: ';', Unquoted: true, Columns: []SchemaColumn{
+		{Name: "patient_id", Type: Text, Nullable: true, Unique: no()},
+		{Name: "taken", Type: Date, Nullable: true, Format: "DD/MM/YYYY", OtherFormats: []string{"date MM/DD/YYYY"}},
+		{Name: "seen", Type: Timestamp, Nullable: true, Format: "DD.MM.YY HH24:MI", Nulls: []string{"NA", "-", "n/a"}},
+		{Name: "value", Type: Decimal, Decimals: 2, Nullable: true, Format: "1.234,56", Nulls: []string{"NA"}, MaybeNulls: []string{"9999"},
+			Unfit: true},
+		{Name: "unit", Type: Text, Nullable: true, MaybeNulls: []string{"none"}},
+	}, Notes: []string{"LINES THAT ARE NO ROWS: line 7 has 2 values, and the header has 5. They are left out of every answer, " +
+		"each by itself."}}
 	wards = Schema{Table: "wards", Source: "wards.parquet", Columns: []SchemaColumn{{Name: "ward", Type: Text}}}
 )
 
@@ -51,6 +60,7 @@ func TestDraftGolden(t *testing.T) {
 		"one":      {[]Schema{patients}, DraftOptions{}},
 		"trusted":  {[]Schema{patients}, DraftOptions{TrustDataBounds: true, Epsilon: "2.5", Delta: "0"}},
 		"unit":     {[]Schema{patients, visits, wards}, DraftOptions{Dataset: "hospital", Unit: "patients.pid", Analyst: "ana"}},
+		"people":   {[]Schema{patients, labs, visits}, DraftOptions{Unit: "patients.pid", People: map[string]string{"labs": "patient_id"}}},
 		"rows":     {[]Schema{patients, visits}, DraftOptions{Unit: "row"}},
 		"database": {[]Schema{in(patients, "h.duckdb"), in(visits, "h.duckdb")}, DraftOptions{Unit: "visits.pid"}},
 		"bare":     {[]Schema{{Table: "no", Source: "1.csv"}}, DraftOptions{}},

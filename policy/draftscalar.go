@@ -30,3 +30,12 @@ func pathScalar(near, far string) string {
 	}
 	return strconv.Quote(path)
 }
+
+// listScalar writes a list of texts in one line.
+func listScalar(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = scalar(t)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

@@ -2,61 +2,152 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/spelling"
 )
 
 // writeTable writes a table, or why it is left out.
 func (d *draft) writeTable(s Schema) {
-	column, known := s.column(d.unit.Column)
-	if !d.unit.Row() && !known {
-		d.line(3, "# The table %s is left out: it has no column %s to say whose its rows are.", quote(s.Table), quote(d.unit.Column))
+	near, far := d.person(s)
+	if !d.unit.Row() && near == "" {
+		d.writeLeftOut(s)
 		return
 	}
 	d.line(3, "%s:", scalar(s.Table))
-	if d.source == "" || d.source != s.Source {
-		d.line(4, "source: %s", scalar(s.Source))
+	for _, note := range s.Notes {
+		d.comment(4, note)
 	}
-	if s.Delimiter != 0 && s.Delimiter != ',' && IsCSV(s.Source) {
-		d.line(4, "delimiter: %s", strconv.Quote(string(s.Delimiter)))
+	d.writeSource(4, s)
+	if s.Unquoted {
+		d.noted(4, "quotes: none", "every line is a row, whatever quotes are in it")
 	}
 	if !d.unit.Row() {
 		if s.Table != d.unit.Table {
-			d.noted(4, "path: "+pathScalar(column.Name, d.unit.String()), "whose the rows are")
+			d.noted(4, "path: "+pathScalar(near, far), "whose the rows are")
 		}
-		d.writeRows(column)
+		column, _ := s.column(near)
+		d.writeRows(column, far == d.unit.String())
 	}
-	d.writeColumns(s)
+	d.writeColumns(s, near)
+}
+
+func (d *draft) writeSource(level int, s Schema) {
+	if d.source == "" || d.source != s.Source {
+		d.line(level, "source: %s", scalar(s.Source))
+	}
+	if s.Delimiter != 0 && s.Delimiter != ',' && IsCSV(s.Source) {
+		d.line(level, "delimiter: %s", strconv.Quote(string(s.Delimiter)))
+	}
+}
+
+// writeLeftOut says why a table is left out, and what to write to have it.
+func (d *draft) writeLeftOut(s Schema) {
+	column := s.likelyPerson(d.unit)
+	d.comment(3, fmt.Sprintf("LEFT OUT: the table %s has no column %s to say whose its rows are. Where another column holds the same "+
+		"values, draft again with --person %s=COLUMN, or write the path yourself, as in", quote(s.Table), quote(d.unit.Column), s.Table))
+	from := d.out.Len()
+	d.line(1, "%s:", scalar(s.Table))
+	d.writeSource(2, s)
+	d.line(2, "path: %s", pathScalar(column, d.unit.String()))
+	d.line(2, "max_rows: 10")
+	d.line(2, "max_groups: 3")
+	d.line(2, "columns: {}")
+	lines := d.out.String()[from:]
+	text := d.out.String()[:from]
+	d.out.Reset()
+	d.out.WriteString(text)
+	for _, l := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
+		d.line(3, "# %s", l)
+	}
+	d.comment(3, "Its columns are "+strings.Join(s.columnNames(), ", ")+". Where its rows lead to another table that leads on, name that "+
+		"table's key: path: order_id -> orders.oid. Where everybody may know the rows, write public: true in place of path, max_rows and "+
+		"max_groups.")
+}
+
+// likelyPerson returns a column that may say whose a row is, by its name.
+func (s Schema) likelyPerson(unit Unit) string {
+	singular := strings.TrimSuffix(strings.ToLower(unit.Table), "s")
+	for _, fits := range []func(string) bool{
+		func(n string) bool {
+			return strings.Contains(n, singular) || strings.Contains(n, strings.ToLower(unit.Column))
+		},
+		func(n string) bool {
+			return strings.HasSuffix(n, "id") || strings.HasSuffix(n, "nr") || strings.HasSuffix(n, "no")
+		},
+	} {
+		for _, c := range s.Columns {
+			if checkName(c.Name) == "" && !strings.Contains(c.Name, "->") && fits(strings.ToLower(c.Name)) {
+				return c.Name
+			}
+		}
+	}
+	return "COLUMN"
+}
+
+func (s Schema) columnNames() []string {
+	var out []string
+	for _, c := range s.Columns {
+		out = append(out, quote(c.Name))
+	}
+	return out
+}
+
+// comment writes a text in lines of comment.
+func (d *draft) comment(level int, text string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && 2*level+len(line)+len(word) > 94 {
+			d.line(level, "# %s", line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	d.line(level, "# %s", line)
 }
 
 // writeRows writes how many rows one person can have. Unless the data says that
 // the column is unique it must be taken that it is not: the other mistake would
 // break the promise.
-func (d *draft) writeRows(unit SchemaColumn) {
-	if unit.unique() {
+func (d *draft) writeRows(unit SchemaColumn, direct bool) {
+	if unit.unique() && direct {
 		d.line(4, "# No value occurred twice when this was drafted. Keep the line only if none ever can;")
 		d.line(4, "# otherwise write max_rows and max_groups instead.")
 		d.line(4, "unique: %s", scalar(unit.Name))
 		return
 	}
 	d.line(4, "# One person can have many rows. Yours to choose: more keeps more of a busy person's")
-	d.line(4, "# rows, and adds noise to every answer. Where nobody can have two, write instead")
-	d.line(4, "#   unique: %s", scalar(unit.Name))
+	if direct {
+		d.line(4, "# rows, and adds noise to every answer. Where nobody can have two, write instead")
+		d.line(4, "#   unique: %s", scalar(unit.Name))
+	} else {
+		d.line(4, "# rows, and adds noise to every answer.")
+	}
 	d.noted(4, "max_rows: 10", "rows of one person that count in one group")
 	d.noted(4, "max_groups: 3", "groups of one answer that a person counts in")
 }
 
+// column finds a column by its name; in letters of another case, where there is none in these.
 func (s Schema) column(name string) (SchemaColumn, bool) {
-	for _, c := range s.Columns {
-		if c.Name == name {
-			return c, true
+	for _, same := range []func(string) bool{
+		func(n string) bool { return n == name },
+		func(n string) bool { return fold(n) == fold(name) },
+	} {
+		for _, c := range s.Columns {
+			if same(c.Name) {
+				return c, true
+			}
 		}
 	}
 	return SchemaColumn{}, false
 }
 
 // writeColumns writes the columns that can be listed, and as comments those
-// that cannot.
-func (d *draft) writeColumns(s Schema) {
+// that cannot. Person is the one that says whose a row is.
+func (d *draft) writeColumns(s Schema, person string) {
 	var usable []SchemaColumn
 	var notes []string
 	seen := map[string]bool{}
@@ -65,9 +156,13 @@ func (d *draft) writeColumns(s Schema) {
 		switch {
 		case problem != "":
 			notes = append(notes, "The column "+quote(c.Name)+" is left out: its name "+problem+".")
-		case !d.unit.Row() && c.Name == d.unit.Column:
-			notes = append(notes, "The column "+quote(c.Name)+" is the unit; it is not listed, so that analysts cannot name it.")
-		case seen[fold(c.Name)] || !d.unit.Row() && fold(c.Name) == fold(d.unit.Column):
+		case !d.unit.Row() && c.Name == person:
+			what := "says whose a row is"
+			if person == d.unit.Column {
+				what = "is the unit"
+			}
+			notes = append(notes, "The column "+quote(c.Name)+" "+what+"; it is not listed, so that analysts cannot name it.")
+		case seen[fold(c.Name)] || !d.unit.Row() && fold(c.Name) == fold(person):
 			notes = append(notes, "The column "+quote(c.Name)+" is left out: another differs from it only in letter case.")
 		case c.Type == NoType:
 			notes = append(notes, "The column "+quote(c.Name)+" is left out: its type "+quote(cmp.Or(c.EngineType, "unknown"))+
@@ -93,6 +188,7 @@ func (d *draft) writeColumns(s Schema) {
 func (d *draft) writeColumn(c SchemaColumn) {
 	d.line(5, "%s:", scalar(c.Name))
 	d.line(6, "type: %s", c.Type)
+	d.writeSpelling(c)
 	if !c.Nullable {
 		d.line(6, "nullable: false")
 	}
@@ -110,6 +206,30 @@ func (d *draft) writeColumn(c SchemaColumn) {
 		} else {
 			d.line(6, "keys: [true, false]")
 		}
+	}
+}
+
+// writeSpelling writes how a CSV file spells the values of a column, and what is in doubt about it.
+func (d *draft) writeSpelling(c SchemaColumn) {
+	if len(c.OtherFormats) > 0 {
+		d.comment(6, fmt.Sprintf("AMBIGUOUS: every value reads as %s as well. Look into the file, and write what is meant.",
+			strings.Join(c.OtherFormats, " and as ")))
+	}
+	if c.Unfit {
+		d.comment(6, fmt.Sprintf("NOT ALL: some values are no %v, and count as NULL; discreet check says how many.", c.Type))
+	}
+	if c.Format != "" {
+		note := "how the file spells it"
+		if m, err := spelling.ParseMoment(c.Format); err == nil && m.ShortYear {
+			note = "THE YEARS 00 TO 68 ARE READ AS 2000 TO 2068"
+		}
+		d.noted(6, "format: "+scalar(c.Format), note)
+	}
+	if len(c.Nulls) > 0 {
+		d.noted(6, "nulls: "+listScalar(c.Nulls), "taken for missing values")
+	}
+	if len(c.MaybeNulls) > 0 {
+		d.noted(6, "# nulls: "+listScalar(append(slices.Clone(c.Nulls), c.MaybeNulls...)), "ARE THESE MISSING VALUES? Then write this")
 	}
 }
 

@@ -115,16 +115,19 @@ var (
 		},
 	}
 	tableKeys = keySet{
-		known: []string{"source", "delimiter", "public", "unique", "path", "max_rows", "max_groups", "max_joined", "columns"},
+		known: []string{"source", "delimiter", "quotes", "bad_lines", "nulls", "formats", "public", "unique", "path", "max_rows",
+			"max_groups", "max_joined", "columns"},
 		other: map[string]string{
 			"max_fanout": "it belongs to the dataset: how many rows of all public tables together one row of a person may meet",
 			"unit":       "it belongs to the dataset; a table says how it leads there with 'path', for example path: pid -> patients.pid",
 			"bounds":     "it belongs to a column",
 			"keys":       "it belongs to a column",
+			"format":     "write formats: {date: DD.MM.YYYY}, by type, or a format for one column",
 		},
 	}
+	formatKeys = keySet{known: []string{"integer", "decimal", "boolean", "date", "timestamp"}}
 	columnKeys = keySet{
-		known: []string{"type", "nullable", "bounds", "bounds_from", "granularity", "keys"},
+		known: []string{"type", "format", "nulls", "nullable", "bounds", "bounds_from", "granularity", "keys"},
 		other: map[string]string{
 			"min":      "write both ends as bounds: [lowest, highest]",
 			"max":      "write both ends as bounds: [lowest, highest]",

@@ -10,7 +10,11 @@ type Schema struct {
 	Source string
 	// Delimiter is the one of a CSV file; 0 stands for the default.
 	Delimiter rune
-	Columns   []SchemaColumn
+	// Unquoted says that the quotes of a CSV file are signs like others.
+	Unquoted bool
+	// Notes are what the owner should know about the file, each in a sentence or two.
+	Notes   []string
+	Columns []SchemaColumn
 }
 
 // SchemaColumn describes a column for [Draft].
@@ -20,6 +24,14 @@ type SchemaColumn struct {
 	// engine calls it.
 	Type       Type
 	EngineType string
+	// Format is how a CSV file spells the values, and OtherFormats is types and formats that all of
+	// them fit as well, so that somebody has to choose.
+	Format       string
+	OtherFormats []string
+	// Unfit says that some values are not of the type.
+	Unfit bool
+	// Nulls are texts that stand for NULL in a CSV file, and MaybeNulls those that may.
+	Nulls, MaybeNulls []string
 	// Nullable is false where the schema, and not just today's data, rules NULL out.
 	Nullable bool
 	// MinText and MaxText are the extremes of the data. They are used with

@@ -13,6 +13,8 @@ type Table struct {
 	Source string
 	// Delimiter separates the values of a CSV file.
 	Delimiter rune
+	// CSV is how the values of a CSV file are spelt.
+	CSV CSVFile
 	// Public says that everybody may know the rows. The budget protects nobody in
 	// them, and UnitKind is NoUnit.
 	Public bool
@@ -69,14 +71,16 @@ func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths,
 	if t.readSource(r, f, d, dir, sourceOK) && sourceOK {
 		r.oneHome(text.at, d, t)
 	}
-	t.readDelimiter(r, f, d, sourceOK)
+	csv := !sourceOK || t.mayBeCSV(d)
+	t.readDelimiter(r, f, d, csv)
+	formats := t.readCSV(r, f, csv)
 	t.readJoined(r, f, d, unitOK)
 	if t.Public {
 		t.readPublicKeys(r, f)
 	} else {
 		t.readUnit(r, f, d.Unit, unitOK)
 	}
-	t.readColumns(r, f, p.columns[t.Name])
+	t.readColumns(r, f, p.columns[t.Name], func(f fields, c *Column) { t.readSpelling(r, f, c, formats, csv) })
 	t.checkUnique(r, f)
 }
 
@@ -108,7 +112,13 @@ func (t *Table) readSource(r *reader, f fields, d *Dataset, dir string, sourceOK
 	return true
 }
 
-func (t *Table) readDelimiter(r *reader, f fields, d *Dataset, sourceOK bool) {
+// mayBeCSV reports whether the table is a CSV file, as far as the names of files tell.
+func (t *Table) mayBeCSV(d *Dataset) bool {
+	files := d.Files(t)
+	return !(len(files) == 0 && d.SourceKind() == Database || len(files) == 1 && IsParquet(files[0]))
+}
+
+func (t *Table) readDelimiter(r *reader, f fields, d *Dataset, csv bool) {
 	t.Delimiter = ','
 	files := d.Files(t)
 	if len(files) == 1 && isTSV(files[0]) {
@@ -122,7 +132,7 @@ func (t *Table) readDelimiter(r *reader, f fields, d *Dataset, sourceOK bool) {
 	if !ok {
 		return
 	}
-	if sourceOK && (len(files) == 0 && d.SourceKind() == Database || len(files) == 1 && IsParquet(files[0])) {
+	if !csv {
 		r.at(v, "a delimiter is for CSV files, and this table is not one; remove it")
 		return
 	}
@@ -211,8 +221,9 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	}
 }
 
-// readColumns reads the columns. Those that paths use are given by their folded names.
-func (t *Table) readColumns(r *reader, f fields, paths map[string]string) {
+// readColumns reads the columns. Those that paths use are given by their folded names, and
+// spelling reads how the values of a column are spelt.
+func (t *Table) readColumns(r *reader, f fields, paths map[string]string, spelling func(fields, *Column)) {
 	v, ok := f.need(r, "columns", "list the columns that analysts may name, for example columns: {age: {type: integer, bounds: [0, "+
 		"110]}}; a column that is not listed does not exist for them")
 	if !ok {
@@ -235,7 +246,7 @@ func (t *Table) readColumns(r *reader, f fields, paths map[string]string) {
 				whose, quote(used))
 		}
 		before := len(r.problems)
-		c.read(r, e.place)
+		c.read(r, e.place, spelling)
 		if len(r.problems) > before {
 			if r.broken == nil {
 				r.broken = map[*Column]bool{}

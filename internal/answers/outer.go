@@ -27,6 +27,7 @@ type OuterQuery struct {
 	tables  []outer.Table // without rows; the last columns are error bars
 	columns []api.Column
 	bars    []int // for each column where its error bar stands among all columns, or -1
+	noisy   bool  // whether there is noise in any answer
 }
 
 // CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil
@@ -39,6 +40,7 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 	names, all := map[string][]string{}, map[string][]string{}
 	known := map[outer.Origin]api.Column{}
 	for i, one := range st.Plans {
+		o.noisy = o.noisy || !one.Query.ListsKeys()
 		t := outer.Table{Name: plan.AnswerName(i)}
 		for j, c := range (&finisher{plan: one}).columns() {
 			column := outer.Column{Name: unique(one.Columns, j), Kind: kindOf(one.Columns[j])}
@@ -87,7 +89,7 @@ func (o *OuterQuery) describe(around *pg.SelectStmt, columns []outer.Column, ori
 		origins, bars = make([]outer.Origin, len(columns)), slices.Repeat([]int{-1}, len(columns))
 	}
 	o.bars = bars
-	for i, c := range outerColumns(columns[:len(origins)]) {
+	for i, c := range outerColumns(columns[:len(origins)], o.noisy) {
 		if name := outer.CastTo(around, i); name != "" && c.Kind != outer.Decimal.String() {
 			c.Type = name
 		}
@@ -212,10 +214,10 @@ func (o *OuterQuery) unknown() string {
 }
 
 // outerColumns describes the columns of a query over answers.
-func outerColumns(columns []outer.Column) []api.Column {
+func outerColumns(columns []outer.Column, noisy bool) []api.Column {
 	var out []api.Column
 	for _, c := range columns {
-		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Type: c.Type, Noisy: true, Approximate: true, Decimals: -1}
+		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Type: c.Type, Noisy: noisy, Approximate: noisy, Decimals: -1}
 		if c.Type == "" {
 			column.Type = typeNames[column.Kind]
 		}

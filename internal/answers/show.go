@@ -18,6 +18,9 @@ import (
 
 // Describe says which columns the answer to a statement has. It needs nothing that was released.
 func Describe(ctx context.Context, st *plan.Statement) ([]api.Column, error) {
+	if st.Rows != nil {
+		return rowColumns(st.Rows), nil
+	}
 	around, err := CheckOuter(ctx, st)
 	if err != nil {
 		return nil, err
@@ -26,6 +29,21 @@ func Describe(ctx context.Context, st *plan.Statement) ([]api.Column, error) {
 		return slices.Clone(around.columns), nil
 	}
 	return (&finisher{plan: st.Plans[0]}).columns(), nil
+}
+
+// rowColumns describes columns of tables, of which no row is shown: as the policy declares them,
+// which is how the catalogue shows them.
+func rowColumns(rows []tree.Output) []api.Column {
+	out := []api.Column{}
+	for _, o := range rows {
+		c := describeColumn(o, bar{})
+		if column, ok := o.Expr.(*tree.Column); ok && column.Field.Source != nil {
+			c.Kind = column.Field.Source.Type.String()
+			c.Type = typeNames[c.Kind]
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // columns describes the columns of the answer. It needs the plan and nothing that was released.

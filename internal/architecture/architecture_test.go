@@ -34,16 +34,20 @@ var rooms = map[string]string{
 	"internal/grammar":      "",
 	"internal/testpg":       "",
 	"internal/golden":       "",
-	"internal/ownerkey":     "internal/entropy",
-	"noise":                 "internal/entropy",
-	"mech":                  "dp noise internal/exact internal/normal internal/root",
-	"account":               "dp internal/normal account/loss internal/root",
-	"account/loss":          "dp internal/normal internal/root",
-	"account/workload":      "dp account account/loss utility internal/root",
-	"internal/root":         "",
-	"utility":               "internal/normal internal/root",
-	"survey":                "dp noise internal/normal internal/root",
-	"policy":                "dp account internal/root",
+	// How files spell values, and which of their lines are rows.
+	"internal/spelling": "",
+	"internal/csvlines": "",
+	"internal/ownerkey": "internal/entropy",
+	"noise":             "internal/entropy",
+	"mech":              "dp noise internal/exact internal/normal internal/root",
+	"account":           "dp internal/normal account/loss internal/root",
+	"account/loss":      "dp internal/normal internal/root",
+	"account/workload":  "dp account account/loss utility internal/root",
+	"internal/root":     "",
+	"utility":           "internal/normal internal/root",
+	"survey":            "dp noise internal/normal internal/root",
+	"policy":            "dp account internal/root internal/spelling internal/username",
+	"internal/username": "",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
 	"internal/plan/tree":   "dp policy",
@@ -59,7 +63,7 @@ var rooms = map[string]string{
 	"internal/plan/verify": "dp policy internal/plan/tree",
 	"internal/engine":      "policy internal/plan/tree internal/exact store",
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
-		"internal/engine/duckdb/chunks store",
+		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines",
 	// What strangers bring along, who see nothing else.
 	"store": "",
 	// SQL, and nobody to run it.
@@ -132,7 +136,7 @@ var rooms = map[string]string{
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
-	"internal/server/users":     "internal/entropy",
+	"internal/server/users":     "internal/entropy internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +

@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/streamsession"
@@ -30,6 +31,8 @@ type asking struct {
 	diverted streamsession.Diversions // answered through streams, which charge for themselves
 	bought   []*pricing.Purchase      // computed, with one charge
 
+	empty *plan.Statement // it has no rows whatever the data is: nothing else of the above is there
+
 	paid   api.Receipt
 	spent  dp.Cost // as an analyst reads it
 	alerts []ledger.Alert
@@ -39,7 +42,14 @@ type asking struct {
 // newAsking does what costs nothing: it checks and prices a question, and opens the streams that
 // could answer it.
 func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Horizon) (*asking, error) {
-	p, err := c.prepare(ctx, q)
+	statement, s, _, err := c.check(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if statement.Empty {
+		return &asking{c: c, question: q, empty: statement, Priced: &pricing.Priced{Statement: statement, Settings: s}}, nil
+	}
+	p, err := pricing.Price(c.dataset, statement, s)
 	if err != nil {
 		return nil, err
 	}

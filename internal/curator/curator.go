@@ -89,6 +89,9 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 		return nil, err
 	}
 	defer a.close()
+	if a.empty != nil {
+		return a.showEmpty(ctx)
+	}
 	// One at a time for each purchase, so that two who ask the same at once pay once.
 	leave, err := c.WaitTurn(ctx, a.keys()...)
 	if err != nil {

@@ -21,6 +21,9 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		return nil, err
 	}
 	defer a.close()
+	if a.empty != nil {
+		return a.explainEmpty(ctx)
+	}
 	if err := a.claim(ctx); err != nil {
 		return nil, err
 	}

@@ -12,15 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// prepare does the steps that cost nothing: check, and price.
-func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced, error) {
-	statement, s, _, err := c.check(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return pricing.Price(c.dataset, statement, s)
-}
-
 // check checks who asks, the settings and the text, and the tree that is made of it once more.
 // Fixed says that the plan follows from the text and the policy alone, and not from the values of a
 // public table, which can change.

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/interactive"
 )
 
-// source is where what a question needs comes from. There are three, tried in this order: answers
-// that were kept, a stream, and the engine, which has everything.
+// source is where what a question needs comes from. There are four, tried in this order: answers
+// that were kept, public keys, a stream, and the engine, which has everything.
 type source interface {
 	// claim takes of a question what no source before this one has, and this one can give: at once
 	// where it is there, and else to be supplied. It charges nothing.
@@ -18,7 +19,7 @@ type source interface {
 	supply(ctx context.Context, a *asking) error
 }
 
-var sources = []source{keptAnswers{}, streamAnswers{}, engineAnswers{}}
+var sources = []source{keptAnswers{}, publicKeys{}, streamAnswers{}, engineAnswers{}}
 
 // claim asks the sources in their order.
 func (a *asking) claim(ctx context.Context) error {
@@ -49,6 +50,21 @@ func (keptAnswers) claim(ctx context.Context, a *asking) (err error) {
 }
 
 func (keptAnswers) supply(context.Context, *asking) error { return nil }
+
+// publicKeys are those of questions that ask for nothing else. They were found when the question was
+// checked, so there is nothing to pay, to run or to keep.
+type publicKeys struct{}
+
+func (publicKeys) claim(_ context.Context, a *asking) error {
+	for i, b := range a.Purchases {
+		if b.Query.ListsKeys() {
+			a.released[i] = &answers.Released{}
+		}
+	}
+	return nil
+}
+
+func (publicKeys) supply(context.Context, *asking) error { return nil }
 
 // streamAnswers come through a stream: where that is cheaper, or where the analyst wants it so, and
 // where the accounts admit it. What they do not admit is bought like everything else, or refused.

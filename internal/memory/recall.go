@@ -26,6 +26,9 @@ func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, 
 	all := make([]*answers.Released, len(p.Purchases))
 	paid := api.Receipt{Free: true}
 	for i, b := range p.Purchases {
+		if b.Query.ListsKeys() {
+			continue // which was never paid for
+		}
 		r, err := m.recallOne(ctx, b, version, p.Beta(), see)
 		if err != nil {
 			return nil, api.Receipt{}, err

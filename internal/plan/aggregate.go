@@ -53,7 +53,7 @@ func isAggregated(s *pg.SelectStmt) bool {
 				}
 				if f := n.GetFuncCall(); f != nil && f.Over == nil {
 					name := functionName(f)
-					found = found || isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil
+					found = found || isPersonal(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil
 				}
 				return true
 			})
@@ -357,6 +357,9 @@ func summable(arg tree.Expr, name string, pos int32) error {
 	case (t.Kind == tree.Date || t.Kind == tree.Timestamp) &&
 		(name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
 		return nil
+	case t.Kind == tree.Text && (name == "min" || name == "max"):
+		return syntax.Refuse(pos, "count by its values where they are public, as in SELECT "+tree.Describe(arg)+", COUNT(*) ... GROUP BY",
+			"%s of a text would be the value of one person", name)
 	case t.Kind != tree.Number:
 		return syntax.Refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, and this is %s", name, expr.Article(t.Kind))
 	case !t.Declared:

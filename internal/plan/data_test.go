@@ -76,6 +76,12 @@ func outcome(ds *policy.Dataset, text string) string {
 		return refusal(text, err)
 	}
 	var b strings.Builder
+	if st.Empty {
+		b.WriteString("no rows\n")
+	}
+	for _, o := range st.Rows {
+		fmt.Fprintf(&b, "column %q: %v\n", o.Name, o.Expr.Type().Kind)
+	}
 	for i, p := range st.Plans {
 		if st.Outer != nil {
 			fmt.Fprintf(&b, "%s is:\n", plan.AnswerName(i))

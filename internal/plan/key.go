@@ -179,7 +179,7 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
 		return syntax.Refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE",
-			"%s is a decimal, and decimals cannot be grouped by", name)
+			"%s has no public keys: the values of a decimal are those of single people", name)
 	}
 	return syntax.Refuse(pos, "list the values you want, as in WHERE "+name+
 		" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",

@@ -30,6 +30,9 @@ func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples 
 	samples = make([]api.Parameter, len(k.kinds))
 	for i, kind := range k.kinds {
 		samples[i] = api.Parameter{Kind: kind, Text: sampleTexts[kind]}
+		if of, ok := strings.CutSuffix(kind, "[]"); ok {
+			samples[i].Text = arrayOf(sampleTexts[of])
+		}
 		if s, ok := k.samples[i]; ok {
 			samples[i].Text = s
 		}
@@ -121,6 +124,8 @@ func (k *kinds) place(n *pg.Node) {
 		k.want("boolean", x.JoinExpr.Quals)
 	case *pg.Node_TypeCast:
 		k.want(castName(x.TypeCast), x.TypeCast.Arg)
+	case *pg.Node_AArrayExpr:
+		k.alike(x.AArrayExpr.Elements...)
 	case *pg.Node_TypeName:
 		k.want("integer", x.TypeName.Typmods...)
 	case *pg.Node_AExpr:
@@ -148,6 +153,9 @@ func (k *kinds) operator(a *pg.A_Expr) {
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
 		k.want("text", a.Lexpr, a.Rexpr)
 		return
+	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
+		k.compareArray(a)
+		return
 	case pg.A_Expr_Kind_AEXPR_OP:
 		switch op := a.Name[0].GetString_().GetSval(); op {
 		case "||":
@@ -159,6 +167,23 @@ func (k *kinds) operator(a *pg.A_Expr) {
 		}
 	}
 	k.alike(append([]*pg.Node{a.Lexpr}, items(a.Rexpr)...)...)
+}
+
+// compareArray gives a parameter that is an array the kind of what is compared with its elements.
+func (k *kinds) compareArray(a *pg.A_Expr) {
+	k.want(cmpOr(k.kind(a.Lexpr, 0), "text")+"[]", a.Rexpr)
+	p, c := a.Rexpr.GetParamRef(), k.column(a.Lexpr)
+	if p == nil || c == nil {
+		return
+	}
+	if sample, ok := sampleOf(c); ok && k.kinds[p.Number-1] == c.Type.String()+"[]" {
+		k.samples[int(p.Number-1)] = arrayOf(sample)
+	}
+}
+
+// arrayOf is the text of an array of one element.
+func arrayOf(text string) string {
+	return `{"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"}`
 }
 
 // arithmetic gives a parameter the kind of the other side, as PostgreSQL does. A number of days is
@@ -215,7 +240,26 @@ func signature(f *pg.FuncCall) expr.Signature {
 	return aboveOnly[name]
 }
 
+// words are values of arguments for which not every text will do, as by their place from 0.
+var words = map[string]struct {
+	at   int
+	word string
+}{"date_trunc": {0, "month"}, "date_part": {0, "month"}, "date_bin": {0, "1 day"}, "to_char": {1, "YYYY-MM"}}
+
+// suggest makes a word the sample of a parameter, also below a cast.
+func (k *kinds) suggest(word string, n *pg.Node) {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().Arg
+	}
+	if p := n.GetParamRef(); p != nil {
+		k.samples[int(p.Number-1)] = word
+	}
+}
+
 func (k *kinds) call(f *pg.FuncCall) {
+	if w, ok := words[functionName(f)]; ok && w.at < len(f.Args) {
+		k.suggest(w.word, f.Args[w.at])
+	}
 	takes := strings.Fields(signature(f).Takes)
 	if len(takes) == 1 && takes[0] == "alike" {
 		k.alike(f.Args...)
@@ -396,6 +440,13 @@ func (k *kinds) target(c *pg.ColumnRef, depth int) string {
 
 // castName is the kind of a type that can be cast to.
 func castName(c *pg.TypeCast) string {
+	if t := c.GetTypeName(); len(t.GetArrayBounds()) == 1 {
+		of := castName(&pg.TypeCast{TypeName: &pg.TypeName{Names: t.GetNames()}})
+		if of == "" {
+			return ""
+		}
+		return of + "[]"
+	}
 	name := syntax.TypeName(c)
 	switch expr.CastKinds[name] {
 	case tree.Number:

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math/big"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -49,6 +50,9 @@ func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 			return expr.NewCompare(tree.Distinct, l, r, a.Location)
 		}
 		return expr.NewCompare(tree.NotDistinct, l, r, a.Location)
+	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL: // of constants they are lists by now
+		return nil, syntax.Refuse(a.Location, fmt.Sprintf("compare with a list of at most %d constants, as in x = ANY (ARRAY['a', 'b']), "+
+			"x = ANY ($1) or x IN ('a', 'b')", syntax.MaxElements), "this array cannot be compared with")
 	case pg.A_Expr_Kind_AEXPR_NULLIF:
 		return checkNamed(s, "nullif", []*pg.Node{a.Lexpr, a.Rexpr}, a.Location)
 	}

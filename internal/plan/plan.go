@@ -15,4 +15,9 @@ type Statement struct {
 	// Outer is a SELECT over the answers, free and for another engine, in which the answer
 	// of Plans[i] is the table AnswerName(i); nil where the answer of the only plan is the result.
 	Outer *pg.SelectStmt
+	// Empty says that the answer has no rows, whatever the data is: then nothing is bought, and its
+	// columns are all of it. Rows are these columns where rows of tables were asked for, and there
+	// are no plans.
+	Empty bool
+	Rows  []tree.Output
 }

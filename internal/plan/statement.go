@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -33,14 +34,17 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return nil, err
 	}
 	if over == ofRows {
+		if rows, err := e.probeRows(s); rows != nil || err != nil {
+			return &Statement{Rows: rows, Empty: true}, err
+		}
 		p, around, err := e.planned(s, 0)
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: []*tree.Plan{p}, Outer: around}, nil
+		return &Statement{Plans: []*tree.Plan{p}, Outer: around, Empty: noGroups(s)}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
-	st := &Statement{Outer: s}
+	st := &Statement{Outer: s, Empty: showsNothing(s)}
 	if err := st.lift(e, s); err != nil {
 		return nil, err
 	}
@@ -194,22 +198,15 @@ func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
 	if err != nil || l != ofRows {
 		return l, err
 	}
-	if isAggregated(s) && !inner.byPerson(s) {
+	if isAggregated(s) && !inner.byPerson(s) || inner.listsKeys(s) {
 		return answers, nil
 	}
 	return ofRows, nil
 }
 
-// byPerson reports whether a SELECT of rows is grouped by the unit alone.
-func (e *env) byPerson(s *pg.SelectStmt) bool {
-	if len(s.GroupClause) != 1 || s.HavingClause != nil {
-		return false
-	}
-	key := s.GroupClause[0]
-	if i, ok := ordinal(key, len(s.TargetList)); ok {
-		key = s.TargetList[i].GetResTarget().GetVal()
-	}
-	if key.GetColumnRef() == nil {
+// listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are.
+func (e *env) listsKeys(s *pg.SelectStmt) bool {
+	if len(s.DistinctClause) == 0 || isAggregated(s) {
 		return false
 	}
 	from, err := e.readFrom(s.FromClause)
@@ -217,12 +214,30 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 		return false
 	}
 	q := &question{env: e, rows: from}
-	c, err := checkExpr(below{q}, key)
-	if err != nil {
+	for _, n := range s.TargetList {
+		c, err := checkExpr(below{q}, n.GetResTarget().GetVal())
+		if err != nil || tree.Derived(c) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// byPerson reports whether a SELECT of rows is grouped by the unit, and perhaps by more.
+func (e *env) byPerson(s *pg.SelectStmt) bool {
+	if len(s.GroupClause) == 0 {
 		return false
 	}
-	column, ok := c.(*tree.Column)
-	return ok && q.isUnit(column)
+	from, err := e.readFrom(s.FromClause)
+	if err != nil || !tree.Private(from) {
+		return false
+	}
+	q := &question{env: e, rows: from}
+	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool {
+		n, e, err := q.grouped(n, s.TargetList)
+		c, ok := e.(*tree.Column)
+		return err == nil && ok && q.isUnit(c) && n.GetColumnRef() != nil
+	})
 }
 
 // lift takes the questions out of a SELECT over answers, and puts the names of their answers in

@@ -81,6 +81,9 @@ func raise(all [][]dp.Amount, total, to dp.Amount) {
 func (p *Priced) knownErrors() error {
 	const instead = "name a price with dp.epsilon, or select COUNT and SUM, whose errors are known beforehand"
 	for _, one := range p.Statement.Plans {
+		if one.Query.ListsKeys() {
+			continue
+		}
 		if one.Query.Choice != nil {
 			return api.Refuse(instead, "dp.error cannot be used with a choice of the best groups")
 		}

@@ -44,14 +44,17 @@ func (p *Priced) Split() string {
 	if p.Settings.Error != nil {
 		return fmt.Sprintf("each count and sum pays the least %s that has the error asked for", unit)
 	}
+	if p.paid() == 0 {
+		return "nothing is released: public keys are free"
+	}
 	shares, text := 0, ""
 	for _, b := range p.Purchases {
 		shares += b.shares()
 	}
-	if len(p.Purchases) > 1 {
-		text = fmt.Sprintf("%d questions share %s equally, and ", len(p.Purchases), unit)
+	if p.paid() > 1 {
+		text = fmt.Sprintf("%d questions share %s equally, and ", p.paid(), unit)
 	}
-	if shares == len(p.Purchases) && text == "" {
+	if shares == p.paid() && text == "" {
 		return "one release takes the whole price"
 	}
 	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as "+

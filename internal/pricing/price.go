@@ -56,6 +56,9 @@ func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, err
 	if err := p.fits(); err != nil {
 		return nil, err
 	}
+	if p.paid() == 0 {
+		return p, nil
+	}
 	if p.Currency.Pure && s.Mechanism == "gaussian" {
 		return nil, api.Refuse("use laplace, or ask the owner for a budget with a delta",
 			"Gaussian noise has no pure epsilon, and the budget of this dataset is a pure one")
@@ -80,19 +83,30 @@ func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, err
 // one by one. Some of them may be paid for already, and the others would be had for next to nothing
 // if they could share the price of one. The default is always enough.
 func (p *Priced) least(b policy.Budget) dp.Amount {
-	if len(p.Purchases) < 2 {
+	if p.paid() < 2 {
 		return b.MinEpsilon
 	}
-	all := p.Currency.epsilon(p.Currency.Amount(b.MinEpsilon) * dp.Amount(len(p.Purchases)))
+	all := p.Currency.epsilon(p.Currency.Amount(b.MinEpsilon) * dp.Amount(p.paid()))
 	return max(b.MinEpsilon, min(all, b.DefaultEpsilon))
 }
 
 // several says what a least price is of.
 func (p *Priced) several() string {
-	if len(p.Purchases) < 2 {
+	if p.paid() < 2 {
 		return "a question"
 	}
-	return fmt.Sprintf("a statement of %d questions", len(p.Purchases))
+	return fmt.Sprintf("a statement of %d questions", p.paid())
+}
+
+// paid is how many purchases have a price. Lists of public keys have none.
+func (p *Priced) paid() int {
+	n := 0
+	for _, b := range p.Purchases {
+		if !b.Query.ListsKeys() {
+			n++
+		}
+	}
+	return n
 }
 
 // distinct finds the different queries of a statement. Those that are the same are bought once.
@@ -139,7 +153,10 @@ func (p *Priced) Room() int {
 // share gives every purchase an equal share of an amount.
 func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
 	for _, b := range p.Purchases {
-		share := amount / dp.Amount(len(p.Purchases)) / dp.Amount(b.shares())
+		if b.Query.ListsKeys() {
+			continue
+		}
+		share := amount / dp.Amount(p.paid()) / dp.Amount(b.shares())
 		shares := make([]dp.Amount, b.shares())
 		for i := range shares {
 			shares[i] = share
@@ -223,7 +240,7 @@ func (p *Priced) Tag(buys []*Purchase) dp.Cost {
 	t := Cost(buys)
 	if !p.Currency.Pure && len(buys) > 0 {
 		t.Epsilon = p.epsilon
-		if len(buys) < len(p.Purchases) {
+		if len(buys) < p.paid() {
 			t.Epsilon = p.Currency.epsilon(t.Rho)
 		}
 	}

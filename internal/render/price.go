@@ -17,6 +17,8 @@ func Price(a *api.Answer) string {
 		price = priceTag(a.Cost, a.Remaining)
 	case throughStreams(a):
 		price = "free, through " + streamNames(a)
+	case a.Receipt.Hash == "":
+		price = "free"
 	}
 	return "price: " + price + "; left: " + Left(a.Remaining)
 }

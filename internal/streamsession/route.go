@@ -36,6 +36,9 @@ func (c *Sessions) Routes(ctx context.Context, p *pricing.Priced, d interactive.
 		return out, nil
 	}
 	for i, b := range p.Purchases {
+		if b.Query.ListsKeys() {
+			continue
+		}
 		for _, name := range c.Dataset.StreamNames() {
 			s, err := c.streamPlan(c.Dataset.Streams[name])
 			if err != nil {

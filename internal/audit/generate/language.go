@@ -87,12 +87,3 @@ var aggregates = []struct {
 	{number, "MEDIAN(%s)"}, {number, "MIN(%s)"}, {number, "MAX(%s)"}, {date, "MAX(%s)"},
 	{number, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY %s)"}, {whole1, "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY %s DESC)"},
 }
-
-// personal are the aggregates of one person's rows.
-var personal = []struct {
-	of, makes kind
-	text      string
-}{
-	{nothing, whole1, "count(*)"}, {words, whole1, "count(%s)"}, {number, number, "sum(%s)"}, {whole1, whole1, "sum(%s)"},
-	{number, number, "min(%s)"}, {whole1, whole1, "max(%s)"}, {date, date, "max(%s)"},
-}

@@ -199,6 +199,7 @@ func (s schema) write(ds *policy.Dataset, folder string, d dice, people []person
 	for i, t := range s {
 		table := *t.Table
 		table.Source, table.Delimiter = filepath.Join(folder, fmt.Sprintf("%d.csv", i)), ','
+		table.CSV = policy.CSVFile{} // what is written here is spelt as SQL does
 		made.Tables[table.Name] = &table
 		rows := [][]string{t.header}
 		for _, p := range people {

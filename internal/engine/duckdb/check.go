@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -15,7 +14,10 @@ type Finding struct {
 	Table  string `json:"table"`
 	Column string `json:"column,omitempty"`
 	// Broken says that the guarantee does not hold until this is mended.
-	Broken bool   `json:"broken"`
+	Broken bool `json:"broken"`
+	// Unread says that the data, or most of a column, is not read: answers about it would be
+	// about nothing.
+	Unread bool   `json:"unread"`
 	Text   string `json:"text"`
 }
 
@@ -51,19 +53,32 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 		out = append(out, found...)
 	}
 	if t.csv {
-		var lines int64
-		if err := s.DB.QueryRowContext(ctx, "SELECT count(DISTINCT line) FROM "+dialect.QuoteName(t.rejects())).Scan(&lines); err != nil {
-			return nil, err
-		}
-		if lines > 0 {
-			out = append(out, Finding{Table: t.Name, Text: "there are lines that cannot be read as rows, and they are left out of every " +
-				"answer; is the file UTF-8, and has every line as many fields as the header?"})
-		}
+		out = append(out, t.checkLines()...)
 	}
+	found, err := s.checkColumns(ctx, t)
+	return append(out, found...), err
+}
+
+// checkLines says which lines of a CSV file are no rows.
+func (t *table) checkLines() []Finding {
+	if t.lines.Bad == 0 {
+		return nil
+	}
+	f := Finding{Table: t.Name, Text: describeLines(t.lines)}
+	if t.CSV.RefuseBadLines {
+		f.Unread, f.Text = true, f.Text+". The policy says bad_lines: refuse, so the data is not opened"
+	} else {
+		f.Text += ". These lines are no rows, and are left out of every answer"
+	}
+	return []Finding{f}
+}
+
+// checkColumns compares the values of columns with what the policy says about them.
+func (s *snapshot) checkColumns(ctx context.Context, t *table) (out []Finding, err error) {
 	var counts []string
 	names := t.ColumnNames()
 	for _, name := range names {
-		c, raw := t.Columns[name], t.Raw(name)
+		c, raw := t.Columns[name], t.asStored(name)
 		// Lost: there is a value, but none of the declared type. Moved: it is beyond the bounds.
 		many := "0"
 		if c.Keys == policy.PrivateKeys {
@@ -79,7 +94,7 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 		}
 	}
 	if len(counts) == 0 {
-		return out, nil // a policy may list no column
+		return nil, nil // a policy may list no column
 	}
 	cells := make([]any, len(counts))
 	values := make([]int64, len(counts))
@@ -93,23 +108,66 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 		c := t.Columns[name]
 		different, lost, null, there, moved := values[5*i], values[5*i+1], values[5*i+2], values[5*i+3], values[5*i+4]
 		if different > manyKeys {
-			out = append(out, Finding{t.Name, name, false, "its keys are private, and there are millions of different ones; questions " +
-				"that group by it need memory in proportion, so consider whether anybody should"})
+			out = append(out,
+				Finding{Table: t.Name, Column: name, Text: "its keys are private, and there are millions of different ones; questions " +
+					"that group by it need memory in proportion, so consider whether anybody should"})
 		}
 		if lost > 0 {
-			out = append(out, Finding{t.Name, name, false, fmt.Sprintf("%s of the values are not %v; they count as NULL",
-				share(lost, there), c.Type)})
+			text := fmt.Sprintf("%s of the values are not %s; they count as NULL", share(lost, there), t.declared(c))
+			if t.csv {
+				hint, err := s.hint(ctx, t, c)
+				if err != nil {
+					return nil, err
+				}
+				text += hint
+			}
+			out = append(out, Finding{Table: t.Name, Column: name, Unread: 2*lost >= there, Text: text})
 		}
 		if moved > 0 {
-			out = append(out, Finding{t.Name, name, false, fmt.Sprintf("%s of the values are beyond the bounds; they count as the nearer "+
-				"bound", share(moved, there))})
+			out = append(out,
+				Finding{Table: t.Name, Column: name, Text: fmt.Sprintf("%s of the values are beyond the bounds; they count as the nearer "+
+					"bound", share(moved, there))})
 		}
 		if null > 0 && !c.Nullable {
-			out = append(out, Finding{t.Name, name, false, "there are NULLs, but the policy says nullable: false: COUNT(x) and AVG(x) " +
-				"count those rows as well and are wrong; write nullable: true"})
+			out = append(out,
+				Finding{Table: t.Name, Column: name, Text: "there are NULLs, but the policy says nullable: false: COUNT(x) and AVG(x) " +
+					"count those rows as well and are wrong; write nullable: true"})
 		}
 	}
 	return out, nil
+}
+
+// asStored prints a value as it is stored, before it is cast: of a CSV file, as it is spelt.
+func (t *table) asStored(name string) string {
+	if t.csv {
+		return asSpelt(name)
+	}
+	return t.Raw(name)
+}
+
+// declared names what the values of a column should be.
+func (t *table) declared(c *policy.Column) string {
+	if format := t.CSV.Column(c.Name).Format; t.csv && format != "" {
+		return fmt.Sprintf("%v in the format %s", c.Type, format)
+	}
+	return c.Type.String()
+}
+
+// hint says what the values of a column look like, where that is something else than the policy
+// says.
+func (s *snapshot) hint(ctx context.Context, t *table, c *policy.Column) (string, error) {
+	g, err := guesser{s.DB, t.From, asSpelt(c.Name)}.look(ctx)
+	if err != nil || g.typ == policy.Text || g.typ == c.Type && g.format == t.CSV.Column(c.Name).Format {
+		return "", err
+	}
+	text := "; they look like type: " + g.typ.String()
+	if g.format != "" {
+		text += fmt.Sprintf(", format: %q", g.format)
+	}
+	for _, other := range g.also {
+		text += " or like " + other.String()
+	}
+	return text, nil
 }
 
 // manyKeys is how many different private keys are worth a word. An engine keeps them all; see
@@ -126,11 +184,12 @@ func (s *snapshot) checkUnit(ctx context.Context, t *table) ([]Finding, error) {
 	}
 	var out []Finding
 	if t.UnitKind == policy.Unique && people < rows-nobody {
-		out = append(out, Finding{t.Name, t.UnitColumn, true, "the policy says that it is unique, but some people have several rows: THE " +
-			"GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows and max_groups"})
+		out = append(out, Finding{Table: t.Name, Column: t.UnitColumn, Broken: true,
+			Text: "the policy says that it is unique, but some people have several rows: THE " +
+				"GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows and max_groups"})
 	}
 	if nobody > 0 && t.UnitKind == policy.Many {
-		out = append(out, Finding{t.Name, t.UnitColumn, false, share(nobody, rows) +
+		out = append(out, Finding{Table: t.Name, Column: t.UnitColumn, Text: share(nobody, rows) +
 			" of the rows are about nobody; they are left out of every answer"})
 	}
 	return out, nil

@@ -34,8 +34,8 @@ tables:
 		"beyond the bounds":  {unique, good + "4,11,1.5,3\n", "i", "many of the values are beyond the bounds"},
 		"below the bounds":   {unique, good + "4,9,-1.5,3\n", "d", "many of the values are beyond the bounds"},
 		"unexpected NULL":    {unique, good + "4,9,1.5,\n", "n", "there are NULLs"},
-		"a missing field":    {unique, good + "4,9\n", "", "there are lines that cannot be read as rows"},
-		"not UTF-8":          {unique, good + "4,9,\xe9,3\n", "", "there are lines that cannot be read as rows"},
+		"a missing field":    {unique, good + "4,9\n", "", "line 5 has 2 values, and the header has 4. These lines are no rows"},
+		"not UTF-8":          {unique, good + "4,9,\xe9,3\n", "", "line 5 is not UTF-8. These lines are no rows"},
 		"one in a hundred":   {many, good + strings.Repeat("9,1,1,1\n", 100) + "4,xyzzy,1,1\n", "i", "some of the values are not integer"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +53,9 @@ tables:
 			}
 			if len(found) != 1 || found[0].Table != "t" || found[0].Column != c.column || !strings.Contains(found[0].Text, c.text) {
 				t.Fatalf("%+v", found)
+			}
+			if unread := strings.HasPrefix(name, "all of") || strings.HasPrefix(name, "most of"); found[0].Unread != unread {
+				t.Errorf("%+v", found)
 			}
 			if found[0].Broken != (name == "not unique") {
 				t.Errorf("%+v", found)

@@ -13,25 +13,30 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/csvlines"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // load reads a CSV file into memory, with the types of the policy. It happens
 // when the file is opened and not when a question runs, because a malformed
 // file makes a reader fail, and a question must not fail over a row. Nothing is
 // detected from the rows: the header says which columns there are, the policy
-// says their types, what does not parse is NULL, and rows that are no rows are left out.
+// says their types and how they are spelt, what does not parse is NULL, and lines that are no rows
+// are left out, each by itself.
 // One thread reads it from the beginning: several, each starting somewhere, take
 // lines inside a quoted text for rows.
-func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
+func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string) error {
 	header, err := csvHeader(t.file, t.Delimiter)
-	if err == nil {
-		err = checkWhole(t.file)
-	}
 	if err != nil {
 		return fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	path, err := t.scan(typed, folder)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	if path != t.file {
+		defer os.Remove(path)
 	}
 	columns := make([]string, len(header))
 	all := make([]dialect.Column, len(header))
@@ -45,26 +50,23 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 		if err != nil {
 			return err
 		}
+		spelt := t.CSV.Column(name)
 		raw := dialect.QuoteName(c.Name)
+		text := withoutNulls(raw, spelt.Nulls)
+		value := text
 		// What paths use stays as it is: 1 and 01 are two people, or the keys of two rows.
-		if p := t.Columns[name]; p != nil && !slices.Contains(t.Paths, name) && typed {
-			raw = "TRY_CAST(" + raw + " AS " + csvTypes[p.Type] + ") AS " + raw
+		if p := t.Columns[name]; p != nil && !slices.Contains(t.Paths, name) {
+			value = read(text, p.Type, spelt.Format)
 		}
-		cast = append(cast, raw)
+		cast = append(cast, value+" AS "+raw)
+		if !typed { // for the owner, who wants to know what does not fit
+			cast = append(cast, text+" AS "+asSpelt(name))
+		}
 	}
 	if len(cast) == 0 { // a policy may list no column: then rows can be counted
 		cast = []string{"1 AS c"}
 	}
-	leftOut := "ignore_errors = true"
-	if !typed { // for the owner, who wants to know
-		leftOut = "store_rejects = true, rejects_table = " + dialect.QuoteText(t.rejects()) + ", rejects_scan = " +
-			dialect.QuoteText("scan_"+t.rejects())
-	}
-	_, err = db.ExecContext(ctx, fmt.Sprintf(
-		`CREATE TABLE %s AS SELECT %s FROM read_csv(%s, auto_detect = false, header = true, delim = %s, quote = '"', escape = '"',
-		 nullstr = '', %s, strict_mode = false, parallel = false, columns = {%s})`,
-		t.From, strings.Join(cast, ", "), dialect.QuoteText(t.file), dialect.QuoteText(string(t.Delimiter)), leftOut,
-		strings.Join(columns, ", ")))
+	_, err = db.ExecContext(ctx, "CREATE TABLE "+t.From+" AS SELECT "+strings.Join(cast, ", ")+" FROM "+readCSV(path, t.shape(), columns))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -75,36 +77,40 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 	return nil
 }
 
-// rejects names the table of lines that are no rows, in letters that need no quotes: the
-// reader takes no others.
-func (t *table) rejects() string { return fmt.Sprintf("rejects_%x", t.Name) }
+// asSpelt names the column that holds the texts of another one. No name of a policy has a quotation
+// mark in it.
+func asSpelt(name string) string { return dialect.QuoteName(`text"` + name) }
 
-// checkWhole reads a compressed file to its end, because DuckDB takes a half one for a
-// shorter one.
-func checkWhole(path string) error {
-	if !strings.HasSuffix(strings.ToLower(path), ".gz") {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err == nil {
-		_, err = io.Copy(io.Discard, z)
-	}
-	if err != nil {
-		return fmt.Errorf("%s is not a whole gzip file", path)
-	}
-	return nil
+func (t *table) shape() csvlines.Shape {
+	return csvlines.Shape{Delimiter: t.Delimiter, Unquoted: t.CSV.Unquoted}
 }
 
-// csvTypes are DuckDB's types for the policy's.
-var csvTypes = map[policy.Type]string{
-	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
-	policy.Timestamp: "TIMESTAMP",
+// scan looks for lines that are no rows, and returns the file to be read: the table's own, or one
+// without them. Which lines they are is for the owner alone: analysts may see why data that has
+// changed cannot be opened.
+func (t *table) scan(typed bool, folder string) (string, error) {
+	found, err := scanCSV(t.file, t.shape(), nil)
+	if err != nil {
+		return "", err
+	}
+	t.lines = found
+	switch {
+	case found.Broken != nil && typed:
+		return "", fmt.Errorf("the quotes of %s are not as CSV has them; run 'discreet check', which names the line", t.file)
+	case found.Broken != nil:
+		return "", fmt.Errorf("%s: %v: %s", t.file, found.Broken, mendQuotes)
+	case found.Bad > 0 && t.CSV.RefuseBadLines && typed:
+		return "",
+			fmt.Errorf("%s has lines that are no rows, and the policy says bad_lines: refuse; run 'discreet check', which names them",
+				t.file)
+	case found.Bad > 0:
+		return cleanCSV(t.file, t.shape(), folder)
+	}
+	return t.file, nil
 }
+
+const mendQuotes = "where quotes in texts are not doubled, one person's text swallows the rows of others, so the file is not opened; " +
+	"write it anew with its quotes doubled, or write quotes: none in the policy where its writer never puts a value in quotes"
 
 // csvHeader reads the names in the first line, and checks that they are names.
 func csvHeader(path string, delimiter rune) ([]string, error) {

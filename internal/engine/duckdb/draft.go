@@ -24,6 +24,19 @@ type Look struct {
 	// Unit, as in patients.pid: see in every table that has such a column whether
 	// it is unique, which the owner would otherwise have to find out.
 	Unit string
+	// People is the columns that say whose a row is in tables where it is not called like the
+	// unit, by table: patient_id, or order_id -> orders.oid.
+	People map[string]string
+}
+
+// person reports whether a column of a table says whose a row is.
+func (l Look) person(table, column string) bool {
+	if named, ok := l.People[table]; ok {
+		near, _, _ := strings.Cut(named, "->")
+		return strings.TrimSpace(near) == column
+	}
+	_, unit, _ := strings.Cut(l.Unit, ".")
+	return strings.HasSuffix(l.Unit, "."+column) || unit != "" && strings.EqualFold(unit, column)
 }
 
 // Schemas describes the tables in files for a draft of a policy. Types and nullability come from
@@ -73,13 +86,7 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 		s, err := d.table(name, "read_parquet("+dialect.QuoteText(d.path)+")")
 		return []policy.Schema{s}, err
 	case policy.IsCSV(d.path):
-		delimiter, err := d.delimiter()
-		if err != nil {
-			return nil, err
-		}
-		s, err := d.table(name, "read_csv("+dialect.QuoteText(d.path)+", header = true, parallel = false, delim "+
-			"= "+dialect.QuoteText(string(delimiter))+")")
-		s.Delimiter = delimiter
+		s, err := d.csv(name)
 		return []policy.Schema{s}, err
 	}
 	return nil, fmt.Errorf("%s is not a file that can be drafted from: its name must end in .csv, .tsv, .parquet or .duckdb", d.path)
@@ -113,7 +120,8 @@ func (d drafter) database() ([]policy.Schema, error) {
 		return nil, fmt.Errorf("%s is not a DuckDB file that this version can read, or another process is writing to it", d.path)
 	}
 	defer d.db.ExecContext(d.ctx, "DETACH source")
-	names, err := d.texts("SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = 'main' ORDER BY 1")
+	names, err := texts(d.ctx, d.db,
+		"SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = 'main' ORDER BY 1")
 	if err != nil {
 		return nil, err
 	}
@@ -150,21 +158,22 @@ func (d drafter) table(name, from string) (policy.Schema, error) {
 		return s, err
 	}
 	for i := range s.Columns {
-		if err := d.values(&s.Columns[i], from); err != nil {
+		if err := d.values(name, &s.Columns[i], from, from); err != nil {
 			return s, fmt.Errorf("cannot read column %s of %s", s.Columns[i].Name, d.path)
 		}
 	}
 	return s, nil
 }
 
-// values looks at the values of a column, where the owner asks for it.
-func (d drafter) values(c *policy.SchemaColumn, from string) error {
+// values looks at the values of a column, where the owner asks for it. Typed is where they have
+// the column's type, and from where they are as they are stored.
+func (d drafter) values(table string, c *policy.SchemaColumn, typed, from string) error {
 	if d.look.Bounds {
-		if err := d.extremes(c, from); err != nil {
+		if err := d.extremes(c, typed); err != nil {
 			return err
 		}
 	}
-	if !strings.HasSuffix(d.look.Unit, "."+c.Name) {
+	if !d.look.person(table, c.Name) {
 		return nil
 	}
 	name, unique := dialect.QuoteName(c.Name), false
@@ -185,8 +194,8 @@ func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
 	if c.Type == policy.Timestamp { // in UTC, whatever zone the machine is in
 		name = "make_timestamp(epoch_us(" + name + "))"
 	}
-	texts, err := d.texts("SELECT unnest([CAST(min(" + name + ") AS VARCHAR), CAST(max(" + name + ") AS VARCHAR)]) FROM " + from +
-		" WHERE isfinite(CAST(" + name + " AS " + finite(c.Type) + "))")
+	texts, err := texts(d.ctx, d.db, "SELECT unnest([CAST(min("+name+") AS VARCHAR), CAST(max("+name+") AS VARCHAR)]) FROM "+from+
+		" WHERE isfinite(CAST("+name+" AS "+finite(c.Type)+"))")
 	if err != nil {
 		return err
 	}
@@ -204,26 +213,6 @@ func finite(t policy.Type) string {
 		return "TIMESTAMP"
 	}
 	return "DOUBLE"
-}
-
-// texts returns the single text column of a query; NULL is left out.
-func (d drafter) texts(query string) ([]string, error) {
-	rows, err := d.db.QueryContext(d.ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var s sql.NullString
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		if s.Valid {
-			out = append(out, s.String)
-		}
-	}
-	return out, rows.Err()
 }
 
 // draftColumn proposes a policy's type for a stored one.

@@ -14,7 +14,7 @@ import (
 // nameRows finds what tells the rows of a table apart where every row is a person. It is needed
 // only where a join with a public table can make several rows of one. A view of the database has
 // nothing of the kind, and neither has a table with a column of that name: it is copied.
-func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset) error {
+func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset, typed bool) error {
 	fansOut := slices.ContainsFunc(ds.TableNames(), func(name string) bool { return ds.Tables[name].Public })
 	switch {
 	case t.Public || t.UnitKind != policy.Row || !fansOut:
@@ -29,6 +29,9 @@ func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset) er
 	columns := []string{`row_number() OVER () AS "row number"`}
 	for _, name := range t.Needed() {
 		columns = append(columns, dialect.QuoteName(t.Stored[name].Name))
+		if t.csv && !typed {
+			columns = append(columns, asSpelt(name))
+		}
 	}
 	copied := dialect.QuoteName("rows " + t.Name)
 	if _, err := db.ExecContext(ctx, "CREATE TABLE "+copied+" AS SELECT "+strings.Join(columns, ", ")+" FROM "+t.From); err != nil {

@@ -20,9 +20,11 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 			return nil, err
 		}
 		if again {
-			out = append(out, Finding{t.Name, t.UniqueColumn, true, "the policy says that it is unique, but some values are in several " +
-				"rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove the rows that " +
-				"are too many"})
+			out = append(out, Finding{Table: t.Name, Column: t.UniqueColumn, Broken: true,
+				Text: "the policy says that it is unique, but some values are in several " +
+					"rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove " +
+					"the rows that " +
+					"are too many"})
 		}
 	}
 	for _, key := range t.keys(ds) {
@@ -31,9 +33,11 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 			return nil, err
 		}
 		if again {
-			out = append(out, Finding{t.Name, key, true, "a path leads to this column as to a key, but some values are in several rows, " +
-				"so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is different in every " +
-				"row, or remove the rows that are too many"})
+			out = append(out, Finding{Table: t.Name, Column: key, Broken: true,
+				Text: "a path leads to this column as to a key, but some values are in several rows, " +
+					"so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is " +
+					"different in every " +
+					"row, or remove the rows that are too many"})
 		}
 	}
 	if len(t.Path) == 1 {
@@ -54,8 +58,9 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 		return nil, err
 	}
 	if lost > 0 {
-		out = append(out, Finding{t.Name, step.Column, false, fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
-			"nobody; they are left out of every answer", share(lost, rows), step.Table)})
+		out = append(out,
+			Finding{Table: t.Name, Column: step.Column, Text: fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
+				"nobody; they are left out of every answer", share(lost, rows), step.Table)})
 	}
 	return out, nil
 }
@@ -73,8 +78,9 @@ func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error)
 	if err != nil || !people || known {
 		return nil, err
 	}
-	return []Finding{{t.Name, step.Column, false, fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
-		"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
+	return []Finding{{Table: t.Name, Column: step.Column,
+		Text: fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
+			"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
 }
 
 // keys returns the columns by which the paths of other tables come in, and that must

@@ -36,7 +36,7 @@ type snapshot struct {
 // How CSV files are loaded.
 const (
 	asDeclared = true  // with the types of the policy
-	asText     = false // as they are, to see what does not fit the types
+	asText     = false // with the texts beside them, to see what does not fit the types
 )
 
 func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (*snapshot, error) {
@@ -87,14 +87,14 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	for _, name := range ds.TableNames() {
 		t := s.tables[name]
 		if t.csv {
-			if err := t.load(ctx, s.DB, typed); err != nil {
+			if err := t.load(ctx, s.DB, typed, s.spill.folder); err != nil {
 				return nil, err
 			}
 		}
 		if err := t.describe(ctx, s.DB); err != nil {
 			return nil, err
 		}
-		if err := t.nameRows(ctx, s.DB, ds); err != nil {
+		if err := t.nameRows(ctx, s.DB, ds, typed); err != nil {
 			return nil, err
 		}
 		if err := s.loadKeys(ctx, t); err != nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/csvlines"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
@@ -20,8 +21,9 @@ type table struct {
 	dialect.Table
 	file     string // the CSV or Parquet file; empty in a database
 	csv      bool   // whether the file is CSV, which is loaded when it is opened
-	view     bool   // a view of the database
-	shadowed bool   // a column has the name under which DuckDB tells rows apart
+	lines    csvlines.Report
+	view     bool // a view of the database
+	shadowed bool // a column has the name under which DuckDB tells rows apart
 }
 
 // findTable finds a table's file and says how to read it.
@@ -47,6 +49,11 @@ func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 			loaded := stored(dialect.QuoteName("csv " + t.Name))
 			loaded.Convert = "a CSV file holds text, so convert it to Parquet with that type, or store the other column as text"
 			return &table{Table: loaded, file: abs, csv: true}, nil
+		}
+		if t.CSV.Key() != "" {
+			return nil,
+				fmt.Errorf("table %s: the policy says how a CSV file spells its values, and %s is not one; remove formats, nulls and "+
+					"quotes", t.Name, abs)
 		}
 		return &table{Table: stored("read_parquet(" + dialect.QuoteText(abs) + ")"), file: abs}, nil
 	}

@@ -234,7 +234,7 @@ var hostileCSV = "\ufeffu,i,j,k,g,d,e,r,s,b,y,z\r\n" +
 	",,,,,,,,,,,\r\n" +
 	"\r\n" +
 	"10,1,1,1,1,1,1,1," + strings.Repeat("x", 300_000) + ",true,2024-01-01,2024-01-01\r\n" +
-	"11,1,1,1,1,1,1,1,\"not closed,true,2024-01-01,2024-01-01\r\n"
+	"11,1,1,1,1,1,1,1,not \"closed,true,2024-01-01,2024-01-01\r\n"
 
 // hostileRows are the same for stores with types.
 const hostileRows = `SELECT * FROM (VALUES

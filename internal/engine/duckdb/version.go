@@ -63,7 +63,8 @@ func (s *snapshot) roles(ds *policy.Dataset) map[string][]string {
 	roles := map[string][]string{}
 	for _, name := range ds.TableNames() {
 		if t := s.tables[name]; t.file != "" {
-			roles[t.file] = append(roles[t.file], fmt.Sprintf("%q csv %v delimiter %q", name, t.csv, ds.Tables[name].Delimiter))
+			role := fmt.Sprintf("%q csv %v delimiter %q", name, t.csv, ds.Tables[name].Delimiter)
+			roles[t.file] = append(roles[t.file], role+t.CSV.Key())
 		}
 	}
 	return roles

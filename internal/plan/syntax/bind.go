@@ -60,6 +60,7 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 		bound.bound += "\x00" + l.sql
 	}
 	substitute(t.sql, SelectNode(bound.stmt), literals)
+	spread(bound.stmt)
 	return bound, nil
 }
 

@@ -36,6 +36,13 @@ func substitute(sql string, n *pg.Node, values []literal) {
 
 // constant is the value as the grammar reads it at a place.
 func (l literal) constant(at int32, negative bool) *pg.Node {
+	if l.array {
+		array := &pg.A_ArrayExpr{Location: at}
+		for _, e := range l.items {
+			array.Elements = append(array.Elements, e.constant(at, false))
+		}
+		return &pg.Node{Node: &pg.Node_AArrayExpr{AArrayExpr: array}}
+	}
 	c := &pg.A_Const{Location: at}
 	switch v := l.value; {
 	case v.Null:
@@ -83,6 +90,11 @@ func (l literal) words() []pg.Token {
 	middle := []pg.Token{other}
 	switch {
 	case l.value.Null:
+	case l.array:
+		middle = nil
+		for _, e := range l.items {
+			middle = append(append(middle, other), e.words()...)
+		}
 	case strings.HasPrefix(l.number, "-"):
 		middle = []pg.Token{pg.Token_ASCII_45, other}
 	case l.value.Kind == "date" || l.value.Kind == "timestamp":

@@ -24,6 +24,8 @@ type literal struct {
 	sql    string // with parentheses around it
 	value  api.Parameter
 	number string // how a number is spelled, with its sign
+	array  bool
+	items  []literal // of an array
 }
 
 // spellParameter checks a value and spells it. A value is as long as a text at most, and that is
@@ -42,6 +44,9 @@ func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 		return literal{}, Refuse(-1, "remove it", "its value contains a zero byte")
 	}
 	bare := strings.TrimSpace(p.Text)
+	if kind, ok := strings.CutSuffix(p.Kind, "[]"); ok {
+		return spellArray(p, kind)
+	}
 	switch p.Kind {
 	case "", "text":
 		p.Kind = "text"
@@ -72,6 +77,34 @@ func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 		return literal{sql: "(TIMESTAMP " + tree.Quote(bare) + ")", value: p}, nil
 	}
 	return literal{}, Refuse(-1, "send an integer, decimal, text, boolean, date or timestamp", "its kind cannot be used here")
+}
+
+// spellArray spells an array, each of its values as one of their kind is.
+func spellArray(p api.Parameter, kind string) (literal, *api.Refusal) {
+	texts, ok := Elements(p.Text, MaxElements)
+	if !ok {
+		return literal{}, Refuse(-1, "send a list of values, in one dimension",
+			"its value is not an array of at most %d elements", MaxElements)
+	}
+	out := literal{value: p, array: true}
+	var all strings.Builder
+	for i, t := range texts {
+		one := api.Parameter{Kind: kind, Null: t == nil}
+		if t != nil {
+			one.Text = *t
+		}
+		l, refused := spellParameter(one)
+		if refused != nil {
+			return literal{}, refused
+		}
+		out.items = append(out.items, l)
+		if i > 0 {
+			all.WriteByte(',')
+		}
+		all.WriteString(l.sql)
+	}
+	out.sql = "(ARRAY[" + all.String() + "]::" + kind + "[])"
+	return out, nil
 }
 
 // spellNumber spells a number. A decimal has a point even where it is whole, because 1 / 2 and 1.0

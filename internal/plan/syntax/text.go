@@ -40,7 +40,9 @@ func Open(sql string, before api.Parsed) *Text {
 		return t
 	}
 	t.words = p.Words(0, len(sql))
-	t.stmt, t.refused = single(p)
+	if t.stmt, t.refused = single(p); t.stmt != nil {
+		spread(t.stmt)
+	}
 	return t
 }
 
@@ -55,6 +57,7 @@ func NewText(p *grammar.Parsed, s *pg.SelectStmt, from, to int) *Text {
 		movePlaces(s.ProtoReflect(), int32(-from))
 	}
 	t.stmt = s
+	spread(s)
 	return t
 }
 

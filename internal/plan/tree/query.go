@@ -85,6 +85,12 @@ func (q *Query) PublicKeys() []Key { return q.Keys[:q.firstPrivate()] }
 // PrivateKeys returns the keys whose values are private.
 func (q *Query) PrivateKeys() []Key { return q.Keys[q.firstPrivate():] }
 
+// ListsKeys reports whether nothing is asked for but public keys. They follow from the policy, the
+// question and public tables, so they are exact and free, and no engine is asked.
+func (q *Query) ListsKeys() bool {
+	return len(q.Measures) == 0 && q.Choice == nil && len(q.PrivateKeys()) == 0
+}
+
 func (q *Query) firstPrivate() int {
 	i := slices.IndexFunc(q.Keys, func(k Key) bool { return k.Private })
 	if i < 0 {

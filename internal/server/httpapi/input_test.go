@@ -31,7 +31,7 @@ func TestBadInput(t *testing.T) {
 		{"POST", q, `{"sql":"x","epsilon":"1e400"}`, 422, "invalid"}, {"POST", q, `{"sql":"x","epsilon":1e400}`, 400, "body"},
 		{"POST", q, `{"sql":"x","epsilon":null}`, 422, "refused"}, {"POST", q, `{"sql":"x","settings":{"dp.nothing":1}}`, 422, "invalid"},
 		{"POST", q, `{"sql":"x","settings":{"dp.confidence":2}}`, 422, "invalid"}, {"POST", q, `{"sql":"x","settings":[]}`, 422, "invalid"},
-		{"POST", q, `{"sql":"x","parameters":[[1]]}`, 422, "invalid"},
+		{"POST", q, `{"sql":"x","parameters":[[[1]]]}`, 422, "invalid"},
 		{"POST", q, `{"sql":"x","parameters":[{"kind":"blob","value":"x"}]}`, 422, "invalid"},
 		{"POST", q, `{"sql":"x","parameters":{}}`, 422, "invalid"},
 		{"POST", q, `{"sql":"x","request":"a b"}`, 422, "invalid"},

@@ -36,8 +36,8 @@ func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (ar
 	if data == nil {
 		return argument{parameter: api.Parameter{Kind: kind, Null: true}}, nil
 	}
-	if element(oid) {
-		return decodeArray(types, n, oid, format, data)
+	if of := elementOf(oid); of != 0 {
+		return decodeArray(types, n, of, format, data)
 	}
 	var text string
 	var err error
@@ -317,52 +317,8 @@ func decodeBinary(types *pgtype.Map, n int, oid uint32, data []byte) (string, er
 		return policy.FormatTimestamp(v.UnixMicro()), nil
 	case string:
 		return decodeText(n, textOID, v)
+	case byte:
+		return string(rune(v)), nil
 	}
 	return "", failure(notSupported, "parameter $%d has a type that cannot be sent in binary; send it as text", n)
-}
-
-// element says whether a type is an array that the catalogue is asked with.
-func element(oid uint32) bool {
-	switch oid {
-	case pgtype.TextArrayOID, pgtype.VarcharArrayOID, pgtype.NameArrayOID, pgtype.Int2ArrayOID, pgtype.Int4ArrayOID, pgtype.Int8ArrayOID,
-		pgtype.OIDArrayOID, pgtype.QCharArrayOID, pgtype.BPCharArrayOID:
-		return true
-	}
-	return false
-}
-
-// decodeArray reads an array of texts or whole numbers.
-func decodeArray(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (argument, error) {
-	t, ok := types.TypeForOID(oid)
-	if !ok {
-		return argument{}, malformed(n, oid, notSupported)
-	}
-	value, err := t.Codec.DecodeValue(types, oid, format, data)
-	all, ok := value.([]any)
-	if err != nil || !ok {
-		return argument{}, failure(invalidText, "parameter $%d is no array of its type", n)
-	}
-	out := make([]string, 0, len(all))
-	for _, v := range all {
-		switch v := v.(type) {
-		case string:
-			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
-				return argument{}, failure(invalidEncoding, "parameter $%d is not valid UTF-8", n)
-			}
-			out = append(out, v)
-		case int16:
-			out = append(out, strconv.FormatInt(int64(v), 10))
-		case int32:
-			out = append(out, strconv.FormatInt(int64(v), 10))
-		case int64:
-			out = append(out, strconv.FormatInt(v, 10))
-		case uint32:
-			out = append(out, strconv.FormatUint(uint64(v), 10))
-		case byte:
-			out = append(out, string(rune(v)))
-		default:
-			return argument{}, failure(invalidText, "parameter $%d has an element that cannot be used", n)
-		}
-	}
-	return argument{api.Parameter{Kind: "text", Text: arrayText(out)}, datum.Texts(out...)}, nil
 }

@@ -223,7 +223,7 @@ func (s *session) execute(m *pgproto3.Execute) (text string, offset int, err err
 		if err != nil {
 			return st.text, st.from, err
 		}
-		if p.result, p.shown = r, r.columns; st.described {
+		if p.result, p.shown = r, r.columns; st.described && r.copy == nil {
 			// What was described is what is sent.
 			if p.shown = st.columns; len(st.columns) != len(r.columns) {
 				return st.text, st.from, internal()

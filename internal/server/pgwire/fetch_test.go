@@ -43,4 +43,3 @@ func TestFetchLikePostgres(t *testing.T) {
 		}
 	}
 }
-

@@ -1,9 +1,12 @@
 package pgwire
 
 import (
+	"strings"
+
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
 // The types that the door itself names.
@@ -35,6 +38,9 @@ type column struct {
 
 // oidOf is the type of a kind of values.
 func oidOf(kind string) uint32 {
+	if of, ok := strings.CutSuffix(kind, "[]"); ok {
+		return oid.ArrayOf(oidOf(of))
+	}
 	switch kind {
 	case "integer":
 		return int8OID
@@ -68,6 +74,9 @@ func columnOf(c api.Column) column {
 
 // kindOf is the kind of a type's values.
 func kindOf(oid uint32) string {
+	if of := elementOf(oid); of != 0 {
+		return kindOf(of) + "[]"
+	}
 	switch oid {
 	case int2OID, int4OID, int8OID, oidOID:
 		return "integer"

@@ -137,7 +137,9 @@ func TestWays(t *testing.T) {
 // early is a dispatcher with a planted bug: what comes of a question leaves when it is there.
 type early struct{ *admission.Dispatcher }
 
-func (d early) Ask(ctx context.Context, q api.Question) (*api.Answer, error) { return d.DB().Ask(ctx, q) }
+func (d early) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	return d.DB().Ask(ctx, q)
+}
 
 // TestWaysWaitForTheTick: an answer leaves on the tick, whichever way it takes; and the test would
 // notice one that does not.

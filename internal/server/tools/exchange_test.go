@@ -14,7 +14,6 @@ import (
 type exchange struct {
 	err       *pgproto3.ErrorResponse
 	lost      error // the connection is gone
-	notices   []*pgproto3.NoticeResponse
 	types     []uint32
 	rows      [][][]byte
 	suspended bool
@@ -54,8 +53,6 @@ func (s *session) read(e *exchange, flushed bool) {
 			if m.Severity == "FATAL" || flushed {
 				return
 			}
-		case *pgproto3.NoticeResponse:
-			e.notices = append(e.notices, &pgproto3.NoticeResponse{Message: m.Message, Detail: m.Detail})
 		case *pgproto3.ParameterDescription:
 			e.types = slices.Clone(m.ParameterOIDs)
 		case *pgproto3.DataRow:
@@ -91,32 +88,44 @@ var reasons = []struct {
 	name string
 	says *regexp.Regexp
 }{
-	{"rows", regexp.MustCompile(`would show rows|is not aggregated|rows of the data`)},
+	{"rows", regexp.MustCompile(`would show rows|values of single rows cannot be shown|rows of the data`)},
 	{"person", regexp.MustCompile(`says who or what a row is about`)},
-	{"read-only", regexp.MustCompile(`read-only|cannot be changed|only questions|reads only`)},
-	{"keys", regexp.MustCompile(`keys? .*(is|are) not public|has no public keys|values are private`)},
-	{"bounds", regexp.MustCompile(`no bounds|has no bounds|bounds are not known`)},
+	{"read-only", regexp.MustCompile(`nothing (can be|is) written here`)},
+	{"keys", regexp.MustCompile(`\b(cost|pid) has no public keys`)}, // all other columns have keys or bounds
+	{"bounds", regexp.MustCompile(`needs a column with bounds`)},
+	{"value", regexp.MustCompile(`would be the value of one person`)},
 	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
 	{"plan", regexp.MustCompile(`ANALYZE|how the engine works`)},
 }
 
+func reasonOf(text string) string {
+	for _, r := range reasons {
+		if r.says.MatchString(text) {
+			return r.name
+		}
+	}
+	return ""
+}
+
 // outcome sorts what came of a statement.
-func (e *exchange) outcome(s *statement) string {
+func (e *exchange) outcome(s *statement, charged bool) string {
+	if e.err != nil && charged && !s.several() {
+		return "FAILED: it was charged for and refused: " + e.err.Message
+	}
 	if e.err != nil {
-		if s.postgres != "" && (e.err.Code == s.postgres || s.postgres[:2] == "42" && e.err.Code[:2] == "42") {
+		if s.postgres != "" && e.err.Code != "XX000" {
 			return "absent"
 		}
-		for _, r := range reasons {
-			if r.says.MatchString(e.err.Message) || r.says.MatchString(e.err.Hint) {
-				return "private " + r.name
-			}
+		if reason := reasonOf(e.err.Message); reason != "" {
+			return "private " + reason
 		}
-		return fmt.Sprintf("FAILED %s %s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
+		return fmt.Sprintf("FAILED %s %.200s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
 	}
-	for _, n := range e.notices {
-		if strings.HasPrefix(n.Message, "price:") {
-			return "paid"
-		}
+	if charged {
+		return "paid"
 	}
 	return "free"
 }
+
+// several reports whether a text can hold more than one statement, of which a later one failed.
+func (s *statement) several() bool { return strings.Contains(strings.TrimRight(s.sql, "; \n"), ";") }

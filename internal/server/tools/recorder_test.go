@@ -42,6 +42,7 @@ type wire struct {
 
 // prepared is a statement of the extended protocol.
 type prepared struct {
+	name     string
 	sql      string
 	types    []uint32
 	answered []uint32 // the types that the server found
@@ -182,7 +183,7 @@ func (w *wire) request(kind byte, body []byte) {
 		w.say(&statement{way: "simple", sql: decode[*pgproto3.Query](w, body).String})
 	case 'P':
 		m := decode[*pgproto3.Parse](w, body)
-		w.statements[m.Name] = &prepared{sql: m.Query, types: m.ParameterOIDs}
+		w.statements[m.Name] = &prepared{name: m.Name, sql: m.Query, types: m.ParameterOIDs}
 	case 'D':
 		if m := decode[*pgproto3.Describe](w, body); m.ObjectType == 'S' && w.statements[m.Name] != nil {
 			w.describe(w.statements[m.Name])
@@ -193,7 +194,9 @@ func (w *wire) request(kind byte, body []byte) {
 		m := decode[*pgproto3.Execute](w, body)
 		if s := w.portals[m.Portal]; s != nil {
 			s.rows = m.MaxRows
-			w.say(s)
+			if s.portal == "" {
+				w.say(s)
+			}
 			delete(w.portals, m.Portal) // the same portal again only fetches on
 		}
 	case 'S':
@@ -210,7 +213,7 @@ func (w *wire) describe(p *prepared) {
 		return
 	}
 	p.asked = true
-	p.only = &statement{way: "describe", sql: w.named(p.sql), outcome: "?"}
+	p.only = &statement{way: "describe", name: w.named(p.name), sql: w.named(p.sql), outcome: "?"}
 	for _, t := range p.types {
 		p.only.types = append(p.only.types, typeName(t))
 	}
@@ -226,8 +229,12 @@ func (w *wire) say(s *statement) {
 
 var number = regexp.MustCompile(`\b[0-9]{5,}\b`)
 
+// address is part of a name that is another one each time.
+var address = regexp.MustCompile(`(0x|\bc_)[0-9a-f]{6,}|(_)[a-z0-9]{26}\b`)
+
 // named puts @name@ for the OIDs of what is in the database.
 func (w *wire) named(text string) string {
+	text = address.ReplaceAllString(text, "${1}${2}1")
 	return number.ReplaceAllStringFunc(text, func(s string) string {
 		if name := w.names[s]; name != "" {
 			return "@" + name + "@"
@@ -271,6 +278,10 @@ func (w *wire) bind(m *pgproto3.Bind) {
 		s.values = append(s.values, w.value(oid, v, binary))
 	}
 	w.portals[m.DestinationPortal] = s
+	s.name, s.portal = w.named(m.PreparedStatement), w.named(m.DestinationPortal)
+	if s.portal != "" { // it may be moved in by a statement before it is executed
+		w.say(s)
+	}
 }
 
 func (w *wire) value(oid uint32, v []byte, binary bool) value {

@@ -34,6 +34,8 @@ type statement struct {
 	values   []value
 	results  string // formats: text, binary, or one letter for each column
 	rows     uint32 // how many rows at a time, or 0
+	name     string // of the prepared statement, where a later text has it
+	portal   string // likewise
 	postgres string // the SQLSTATE with which PostgreSQL itself refused it, or empty
 	outcome  string
 }
@@ -68,6 +70,12 @@ func (s *statement) head() string {
 	}
 	if s.rows != 0 {
 		words = append(words, fmt.Sprintf("rows=%d", s.rows))
+	}
+	if s.name != "" {
+		words = append(words, "name="+s.name)
+	}
+	if s.portal != "" {
+		words = append(words, "portal="+s.portal)
 	}
 	if s.postgres != "" {
 		words = append(words, "postgres="+s.postgres)
@@ -180,6 +188,10 @@ func parseHead(text string) (*statement, error) {
 			s.asked = true
 		case name == "results":
 			s.results = v
+		case name == "name":
+			s.name = v
+		case name == "portal":
+			s.portal = v
 		case name == "postgres":
 			s.postgres = v
 		case name == "rows":
@@ -237,7 +249,7 @@ func readScript(t testing.TB, file string) *script {
 
 // stateful are statements that the next ones stand on: they are kept however often they come.
 var stateful = []string{"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "SET", "DECLARE", "FETCH", "MOVE",
-	"CLOSE", "PREPARE", "EXECUTE", "DEALLOCATE", "DISCARD", "RESET"}
+	"CLOSE", "PREPARE", "EXECUTE", "DISCARD", "RESET"}
 
 func (s *statement) verb() string {
 	word := strings.ToUpper(strings.TrimLeft(s.sql, " \t\r\n("))
@@ -268,7 +280,25 @@ func (c *script) brief() {
 		}
 	}
 	c.lines = withoutEmptyTransactions(kept, first)
+	c.forgetNames()
 	c.lines = withoutIdleConnections(c.lines, first)
+}
+
+// forgetNames leaves out the names of statements and portals that no text has.
+func (c *script) forgetNames() {
+	said := func(name string) bool {
+		return slices.ContainsFunc(c.lines, func(l line) bool {
+			return l.statement != nil && l.way == "simple" && strings.Contains(l.sql, name)
+		})
+	}
+	for _, l := range c.lines {
+		if l.statement != nil && !said(l.name) {
+			l.name = ""
+		}
+		if l.statement != nil && !said(l.portal) {
+			l.portal = ""
+		}
+	}
 }
 
 // withoutEmptyTransactions drops runs of statements without which nothing is different: state

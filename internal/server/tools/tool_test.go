@@ -14,7 +14,13 @@ type tool struct {
 	probe []string // arguments with which the program tells whether the tool is there
 }
 
-func (t tool) sender() string { return t.args[len(t.args)-1] }
+// sender is the source of what is run, from testdata/senders.
+func (t tool) sender() string {
+	if last := t.args[len(t.args)-1]; !filepath.IsAbs(last) {
+		return last
+	}
+	return "rust/src/bin/" + t.name + ".rs"
+}
 
 // installed is the folder of what .ci/tools installed.
 func installed() string { return os.Getenv("DISCREET_TOOLS") }
@@ -26,6 +32,11 @@ func python(name, folder, module string) tool {
 
 func node(name string) tool {
 	return tool{name: name, with: "node", args: []string{"send_" + name + ".mjs"}, probe: []string{"probe.mjs", name}}
+}
+
+func rust(name string) tool {
+	return tool{name: name, with: "env", args: []string{filepath.Join(installed(), "rust/target/release", name)},
+		probe: []string{"test", "-x", filepath.Join(installed(), "rust/target/release", name)}}
 }
 
 var tools = []tool{
@@ -40,6 +51,14 @@ var tools = []tool{
 	python("odbc", "python", "pyodbc"),
 	{name: "pgbench", with: "bash", args: []string{"send_pgbench.sh"}, probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pgbench"}},
 	node("node_pg"), node("postgresjs"), node("knex"), node("sequelize"), node("drizzle"), node("typeorm"),
+	rust("tokio_postgres"), rust("sqlx"),
+	python("pgcli", "python", "pgcli"),
+	python("polars", "python", "polars, connectorx, adbc_driver_postgresql"),
+	python("connectorx", "python", "connectorx"),
+	python("adbc", "python", "adbc_driver_postgresql, pyarrow"),
+	python("ibis", "python", "ibis.backends.postgres"),
+	python("jupysql", "python", "sql, matplotlib"),
+	python("dbt", "dbt", "dbt.adapters.postgres"),
 	python("superset", "superset", "superset"),
 	python("pgadmin", "pgadmin", "pgadmin4"),
 }

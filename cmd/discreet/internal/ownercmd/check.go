@@ -36,6 +36,25 @@ fit the policy: this is for the owner, whose data it is.
 var errBroken = errors.New("the data breaks what the policy promises, and the guarantee does not hold; mend what is marked " +
 	"BROKEN before anybody asks")
 
+// errUnread ends a check of data that is not read as the policy says.
+var errUnread = errors.New("most of a column, or a whole file, is not read as the policy says, so answers would be about nothing; mend " +
+	"what is marked UNREAD before anybody asks")
+
+// verdict is the worst that was found.
+func verdict(found map[string][]duckdb.Finding) (worst error) {
+	for _, all := range found {
+		for _, f := range all {
+			if f.Broken {
+				return errBroken
+			}
+			if f.Unread {
+				worst = errUnread
+			}
+		}
+	}
+	return worst
+}
+
 func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
@@ -56,7 +75,6 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 		}
 	}
 	found, versions, ticks := map[string][]duckdb.Finding{}, map[string]string{}, map[string]time.Duration{}
-	broken := false
 	for _, name := range p.Names() {
 		if c.NoData {
 			break
@@ -72,23 +90,21 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 		ticks[name] = p.Datasets[name].Release.For(magnitude)
-		for _, f := range found[name] {
-			broken = broken || f.Broken
-		}
 	}
+	worst := verdict(found)
 	if !c.JSON {
 		printCheck(s, p, found, versions, ticks, !c.NoData)
-	} else if err := console.PrintJSON(s.Out, checkJSON(p, found, versions, ticks, broken)); err != nil {
+	} else if err := console.PrintJSON(s.Out, checkJSON(p, found, versions, ticks, worst)); err != nil {
 		return err
 	}
-	if broken {
-		return console.AlreadyShown(errBroken)
+	if worst != nil {
+		return console.AlreadyShown(worst)
 	}
 	return nil
 }
 
 func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, ticks map[string]time.Duration,
-	broken bool) any {
+	worst error) any {
 	datasets := map[string]any{}
 	for _, name := range p.Names() {
 		f := found[name]
@@ -111,9 +127,9 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 		}
 		datasets[name] = about
 	}
-	out := map[string]any{"ok": !broken, "ledger": p.Ledger, "datasets": datasets}
-	if broken {
-		out["error"] = console.ErrorJSON(errBroken)
+	out := map[string]any{"ok": worst == nil, "ledger": p.Ledger, "datasets": datasets}
+	if worst != nil {
+		out["error"] = console.ErrorJSON(worst)
 	}
 	return out
 }
@@ -153,6 +169,9 @@ func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Fi
 		}
 		for _, f := range found[name] {
 			word := "note"
+			if f.Unread {
+				word = "UNREAD"
+			}
 			if f.Broken {
 				word = "BROKEN"
 			}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
@@ -18,6 +19,7 @@ type Init struct {
 	Output          string   `help:"Write the draft here and not to standard output. An existing file is not overwritten." placeholder:"FILE" short:"o"`
 	Dataset         string   `help:"The dataset's name." placeholder:"NAME"`
 	Unit            string   `help:"Whom to protect: row, or table.column such as patients.pid." placeholder:"UNIT"`
+	Person          []string `help:"The column that says whose a row is in a table where it has another name: visits=patient_id, or items=order_id->orders.oid." placeholder:"TABLE=COLUMN"`
 	Analyst         string   `help:"The name of the first analyst." placeholder:"NAME"`
 	Epsilon         string   `help:"The budget's epsilon." placeholder:"EPSILON"`
 	Delta           string   `help:"The budget's delta." placeholder:"DELTA"`
@@ -27,10 +29,12 @@ type Init struct {
 }
 
 func (Init) Help() string {
-	return `Types and nullability come from the schema. Bounds and keys are left for the owner to fill in, because a bound
+	return `Types and nullability come from the schema; of a CSV file, from all of its values, as do formats of dates and
+numbers and the texts that stand for missing values. Bounds and keys are left for the owner to fill in, because a bound
 that was read off the data tells about the person at the extreme. The draft can be used at once, for counting.
 
   discreet init patients.csv visits.csv --unit patients.pid -o hospital.yaml
+  discreet init patients.csv labs.csv --unit patients.pid --person labs=patient_id -o hospital.yaml
   discreet init claims.parquet --trust-data-bounds > claims.yaml`
 }
 
@@ -39,8 +43,12 @@ func (c *Init) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
+	people, err := c.people()
+	if err != nil {
+		return console.Misuse(err)
+	}
 	done := console.Waiting(s.Err, "reading")
-	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.Look{Bounds: c.TrustDataBounds, Unit: c.Unit})
+	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.Look{Bounds: c.TrustDataBounds, Unit: c.Unit, People: people})
 	done()
 	if err != nil {
 		return err
@@ -48,12 +56,15 @@ func (c *Init) Run(ctx context.Context, s console.Screen) error {
 	for i := range schemas {
 		schemas[i].Source = files[schemas[i].Source]
 	}
-	text, err := policy.Draft(schemas, policy.DraftOptions{
+	options := policy.DraftOptions{
 		Dataset: c.Dataset, Unit: c.Unit, Analyst: c.Analyst, Epsilon: c.Epsilon, Delta: c.Delta, TrustDataBounds: c.TrustDataBounds,
-	})
+		People: people,
+	}
+	text, err := policy.Draft(schemas, options)
 	if err != nil {
 		return console.Misuse(err)
 	}
+	warn(s, schemas, policy.LeftOut(schemas, options))
 	if c.Output == "" {
 		if c.JSON {
 			return console.PrintJSON(s.Out, map[string]string{"policy": text})
@@ -76,6 +87,41 @@ func (c *Init) Run(ctx context.Context, s console.Screen) error {
 	}
 	fmt.Fprintf(s.Out, "wrote %s; read it, fill in what it asks for, then run: discreet check %s\n", c.Output, console.ShellQuote(c.Output))
 	return nil
+}
+
+// people reads which column says whose a row is.
+func (c *Init) people() (map[string]string, error) {
+	out := map[string]string{}
+	for _, text := range c.Person {
+		table, column, ok := strings.Cut(text, "=")
+		if !ok || table == "" || column == "" {
+			return nil, fmt.Errorf("--person is %q; write TABLE=COLUMN, such as visits=patient_id", text)
+		}
+		if out[table] != "" {
+			return nil, fmt.Errorf("--person names two columns of the table %s; name one", table)
+		}
+		out[table] = column
+	}
+	return out, nil
+}
+
+// warn says beside the draft what its comments say too: nobody should find out later.
+func warn(s console.Screen, schemas []policy.Schema, leftOut []string) {
+	for _, name := range leftOut {
+		fmt.Fprintf(s.Err, "note: the table %s is left out of the draft: none of its columns says whose a row is; name it with --person "+
+			"%s=COLUMN\n", name, name)
+	}
+	for _, t := range schemas {
+		for _, note := range t.Notes {
+			fmt.Fprintf(s.Err, "note: %s: %s\n", t.Table, note)
+		}
+		for _, col := range t.Columns {
+			if len(col.OtherFormats) > 0 {
+				fmt.Fprintf(s.Err, "note: %s.%s: AMBIGUOUS: %v %s, or %s; see the draft\n", t.Table, col.Name, col.Type, col.Format,
+					strings.Join(col.OtherFormats, ", or "))
+			}
+		}
+	}
 }
 
 // relative spells the files as the draft should: relative to where it will be.

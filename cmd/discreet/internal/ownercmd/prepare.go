@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,6 +80,11 @@ func (c *Prepare) Run(ctx context.Context, s console.Screen) error {
 		c.Policy, console.ShellQuote(c.Policy))
 	for _, t := range done {
 		fmt.Fprintf(s.Out, "\ndatasets:\n  %s:\n    tables:\n      %s:\n        source: %q\n", t.Dataset, t.Table, t.Source)
+	}
+	if slices.ContainsFunc(done, func(t preparedTable) bool { return p.Datasets[t.Dataset].Tables[t.Table].CSV.Key() != "" }) {
+		fmt.Fprintln(s.Out, "\nWhat the policy says about how the CSV files of these tables are written (delimiter, quotes, "+
+			"bad_lines, formats,\n"+
+			"nulls, and the format and nulls of columns) is no longer needed: remove it.")
 	}
 	fmt.Fprintln(s.Out, "\nThe files hold private rows, and only you can read them. When the data changes, prepare it again.")
 	return nil

@@ -18,7 +18,7 @@ async def step(name, do):
         await do
         print(f"ok {name}", flush=True)
     except Exception as e:
-        print(f"no {name}: {type(e).__name__}: {' '.join(str(e).split())[:300]}", flush=True)
+        print(f"no {name} | {type(e).__name__}: {' '.join(str(e).split())[:300]}", flush=True)
 
 
 async def cursor(c):
@@ -51,7 +51,7 @@ async def main():
     try:
         pool = await asyncpg.create_pool(min_size=1, max_size=2)
     except Exception as e:
-        print(f"no connect: {type(e).__name__}: {e}")
+        print(f"no connect | {type(e).__name__}: {e}")
         return
     print("ok connect")
     for name, sql in QUESTIONS:

@@ -18,7 +18,7 @@ class Send {
       d.run();
       System.out.println("ok " + name);
     } catch (SQLException e) {
-      System.out.println("no " + name + ": " + e.getMessage().replaceAll("\\s+", " "));
+      System.out.println("no " + name + " | " + e.getMessage().replaceAll("\\s+", " "));
       if (db != null && !db.getAutoCommit()) db.rollback();
     }
   }

@@ -9,7 +9,7 @@ S
 step() {
   printf '%s' "$1" >"$DISCREET_STEP"
   shift
-  if said=$("$@" 2>&1); then echo "ok $(cat "$DISCREET_STEP")"; else echo "no $(cat "$DISCREET_STEP"): $(grep -m1 -iE 'error|fatal' <<<"$said")"; fi
+  if said=$("$@" 2>&1); then echo "ok $(cat "$DISCREET_STEP")"; else echo "no $(cat "$DISCREET_STEP") | $(grep -m1 -iE 'error|fatal' <<<"$said")"; fi
 }
 for mode in simple extended prepared; do
   step "$mode" "$pgbench" -n -t 1 -c 1 -M $mode -f "$DISCREET_SCRATCH/q.sql"

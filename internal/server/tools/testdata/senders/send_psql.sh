@@ -8,7 +8,7 @@ step() {
   printf '%s' "$1" >"$DISCREET_STEP"
   if said=$(psql -X -q -v ON_ERROR_STOP=0 2>&1 >/dev/null); then :; fi
   if error=$(grep -m1 -E 'ERROR|FATAL|error:' <<<"$said"); then
-    echo "no $1: $error"
+    echo "no $1 | $error"
   else
     echo "ok $1"
   fi

@@ -5,7 +5,7 @@ cat("tool", paste0("RPostgreSQL ", packageVersion("RPostgreSQL"), ", dbplyr ", p
 step <- function(name, doing) {
   writeLines(name, Sys.getenv("DISCREET_STEP"))
   said <- tryCatch({ suppressWarnings(force(doing)); "ok" }, error = function(e) gsub("\\s+", " ", substr(conditionMessage(e), 1, 300)))
-  if (said == "ok") cat("ok ", name, "\n", sep = "") else cat("no ", name, ": ", said, "\n", sep = "")
+  if (said == "ok") cat("ok ", name, "\n", sep = "") else cat("no ", name, " | ", said, "\n", sep = "")
 }
 ask <- function(sql) {
   r <- dbGetQuery(db, sql)

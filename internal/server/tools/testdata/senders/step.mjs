@@ -18,7 +18,7 @@ export async function step(name, doing) {
     console.log("ok " + name);
   } catch (e) {
     const cause = e.cause && e.cause.message ? e.cause.message : e.message;
-    console.log(`no ${name}: ${e.constructor.name}: ${String(cause).replace(/\s+/g, " ").slice(0, 300)}`);
+    console.log(`no ${name} | ${e.constructor.name}: ${String(cause).replace(/\s+/g, " ").slice(0, 300)}`);
   }
 }
 

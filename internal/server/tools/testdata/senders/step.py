@@ -27,7 +27,7 @@ def step(name, do, undo=None):
         do()
         print(f"ok {name}", flush=True)
     except Exception as e:  # whatever a library makes of a refusal
-        print(f"no {name}: {type(e).__name__}: {' '.join(str(e).split())[:300]}", flush=True)
+        print(f"no {name} | {type(e).__name__}: {' '.join(str(e).split())[:300]}", flush=True)
         if undo:
             undo()
 

@@ -1,0 +1,157 @@
+package csvlines
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// Shape says how the file is written.
+type Shape struct {
+	Delimiter rune
+	// Unquoted says that a quote is a sign like others.
+	Unquoted bool
+}
+
+// Line is a line that is no row, and why.
+type Line struct {
+	Number int64 // from 1, which is the header
+	Reason string
+}
+
+func (l Line) String() string { return fmt.Sprintf("line %d %s", l.Number, l.Reason) }
+
+// Report is what was found. Rows are those that are good.
+type Report struct {
+	Rows, Bad int64
+	// First is the first bad lines, at most [Named].
+	First []Line
+	// Broken is where quotes are not as CSV has them, or nil. What follows it is not read.
+	Broken *Line
+}
+
+// Named is how many bad lines are named.
+const Named = 5
+
+// maxLine is how long a row may be: DuckDB reads no longer ones.
+const maxLine = 2_000_000
+
+// Scan reads a file and says which of its lines are no rows. The first is the header, and says how
+// many values a row has. Where good is not nil the header and the good rows are copied to it.
+func Scan(r io.Reader, shape Shape, good io.Writer) (Report, error) {
+	s := scanner{in: bufio.NewReaderSize(r, 1<<16), delimiter: []byte(string(shape.Delimiter)), unquoted: shape.Unquoted, good: good}
+	if mark, err := s.in.Peek(3); err == nil && string(mark) == "\ufeff" {
+		s.in.Discard(3)
+	}
+	for {
+		err := s.record()
+		if s.report.Broken != nil || errors.Is(err, io.EOF) {
+			return s.report, nil
+		}
+		if err != nil {
+			return s.report, err
+		}
+	}
+}
+
+type scanner struct {
+	in        *bufio.Reader
+	delimiter []byte
+	unquoted  bool
+	good      io.Writer
+	line      int64 // the last line that was read
+	want      int   // how many values a row has; 0 before the header
+	text      []byte
+	report    Report
+}
+
+// record reads one row, which is several lines where a quoted value is.
+func (s *scanner) record() error {
+	s.text = s.text[:0]
+	begin, values, length := s.line+1, fields{}, 0
+	for {
+		line, err := s.next()
+		if len(line) == 0 && err != nil {
+			if values.open {
+				s.report.Broken = &Line{begin, "has a quote that no other quote ends"}
+			}
+			return err
+		}
+		length += len(line)
+		if length <= maxLine {
+			s.text = append(s.text, line...)
+		}
+		if !values.read(line, s.delimiter, s.unquoted) {
+			s.report.Broken = &Line{s.line, "has something between a quote that ends a value and the next delimiter"}
+			return nil
+		}
+		if values.open {
+			continue
+		}
+		return s.judge(begin, values, length)
+	}
+}
+
+// next returns the next line with its end, however long it is.
+func (s *scanner) next() ([]byte, error) {
+	line, err := s.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line = bytes.Clone(line)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			var more []byte
+			more, err = s.in.ReadSlice('\n')
+			line = append(line, more...)
+		}
+	}
+	if len(line) > 0 {
+		s.line++
+		err = nil
+	}
+	return line, err
+}
+
+// judge decides about a row, and copies it.
+func (s *scanner) judge(begin int64, values fields, length int) error {
+	blank := len(bytes.TrimRight(s.text, "\r\n")) == 0
+	if s.want == 0 && !blank {
+		s.want = values.count
+		return s.copy()
+	}
+	if blank && length <= maxLine {
+		return s.copy() // an empty line is none; where there is one column, that is for the reader to say
+	}
+	reason := ""
+	switch {
+	case length > maxLine:
+		reason = fmt.Sprintf("is longer than %d bytes", maxLine)
+	case values.count < s.want || values.last > s.want:
+		reason = fmt.Sprintf("has %d values, and the header has %d", max(values.count, values.last), s.want)
+	case values.returns:
+		reason = "has a carriage return inside"
+	case !utf8.Valid(s.text):
+		reason = "is not UTF-8"
+	}
+	if reason == "" {
+		s.report.Rows++
+		return s.copy()
+	}
+	s.report.Bad++
+	if len(s.report.First) < Named {
+		s.report.First = append(s.report.First, Line{begin, reason})
+	}
+	return nil
+}
+
+func (s *scanner) copy() error {
+	if s.good == nil {
+		return nil
+	}
+	_, err := s.good.Write(s.text)
+	if err == nil && !bytes.HasSuffix(s.text, []byte("\n")) {
+		_, err = s.good.Write([]byte("\n"))
+	}
+	return err
+}

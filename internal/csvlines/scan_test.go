@@ -1,0 +1,88 @@
+package csvlines
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestScan(t *testing.T) {
+	long := strings.Repeat("x", maxLine)
+	for _, c := range []struct{ name, text, want, copied string }{
+		{"plain", "i,s\n1,a\n2,b\n", "2 rows", "i,s\n1,a\n2,b\n"},
+		{"mark, Windows, no end", "\ufeffi,s\r\n1,a\r\n2,b", "2 rows", "i,s\r\n1,a\r\n2,b\n"},
+		{"too few", "i,s\n1,a\n2\n3,c\n", "2 rows, line 3 has 1 values, and the header has 2", "i,s\n1,a\n3,c\n"},
+		{"too many", "i,s\n1,a,x\n3,c\n", "1 rows, line 2 has 3 values, and the header has 2", "i,s\n3,c\n"},
+		{"delimiters at the end", "i,s\n1,a,,\n3,c\n", "2 rows", "i,s\n1,a,,\n3,c\n"},
+		{"encoding", "i,s\n1,\xff\n3,c\n", "1 rows, line 2 is not UTF-8", "i,s\n3,c\n"},
+		{"carriage return", "i,s\n1,a\rb\n3,\"a\rb\"\n", "1 rows, line 2 has a carriage return inside", "i,s\n3,\"a\rb\"\n"},
+		{"length", "i,s\n1," + long + "\n3,c\n", "1 rows, line 2 is longer than 2000000 bytes", "i,s\n3,c\n"},
+		{"quotes", "i,s\n1,\"a,\"\"b\"\"\nc\"\n2\n", "1 rows, line 4 has 1 values, and the header has 2", "i,s\n1,\"a,\"\"b\"\"\nc\"\n"},
+		{"quotes inside", "i,s\n1,5'11\"\n2,a\"b\"\n", "2 rows", "i,s\n1,5'11\"\n2,a\"b\"\n"},
+		{"quote without end", "i,s\n1,a\n2,\"b\n3,c\n", "1 rows, BROKEN line 3 has a quote that no other quote ends", ""},
+		{"a quote swallows", "i,s\n2,\"b\n3,\"c\"\n", "0 rows, BROKEN line 3 has something between a quote that ends a value and " +
+			"the next delimiter", ""},
+		{"blanks beside quotes", "i,s\n1, \"a,b\" \n", "1 rows", "i,s\n1, \"a,b\" \n"},
+		{"empty lines", "i,s\n\n1,a\n\n", "1 rows", "i,s\n\n1,a\n\n"},
+		{"nothing", "", "0 rows", ""},
+		{"many", "i,s\n" + strings.Repeat("1\n", 9), "0 rows, line 2 has 1 values, and the header has 2, line 3 has 1 values, and the " +
+			"header has 2, line 4 has 1 values, and the header has 2, line 5 has 1 values, and the header has 2, line 6 has 1 " +
+			"values, and " +
+			"the header has 2, 9 bad", "i,s\n"},
+	} {
+		var copied bytes.Buffer
+		r, err := Scan(strings.NewReader(c.text), Shape{Delimiter: ','}, &copied)
+		if got := show(r); err != nil || got != c.want {
+			t.Errorf("%s: %s, %v", c.name, got, err)
+		}
+		if r.Broken == nil && copied.String() != c.copied {
+			t.Errorf("%s: copied %.80q", c.name, copied.String())
+		}
+	}
+}
+
+func show(r Report) string {
+	out := fmt.Sprintf("%d rows", r.Rows)
+	for _, l := range r.First {
+		out += ", " + l.String()
+	}
+	if r.Bad > Named {
+		out += fmt.Sprintf(", %d bad", r.Bad)
+	}
+	if r.Broken != nil {
+		out += ", BROKEN " + r.Broken.String()
+	}
+	return out
+}
+
+// Without quotes every line is a row by itself, whatever is in it.
+func TestUnquoted(t *testing.T) {
+	r, err := Scan(strings.NewReader("i¦s\n1¦\"a\n2¦b\"x\n3\n"), Shape{Delimiter: '¦', Unquoted: true}, nil)
+	if got := show(r); err != nil || got != "2 rows, line 4 has 1 values, and the header has 2" {
+		t.Error(got, err)
+	}
+}
+
+// A line that one person adds, and whose quotes are as they should be, takes no other line away and
+// adds none: where it stands, the others are judged as before.
+func TestOneLineDecidesAboutItselfAlone(t *testing.T) {
+	others := []string{"1,a\n", "2\n", "3,\"x\ny\"\n", "4,\xff\n", "5,\"q\"\"q\"\n"}
+	count := func(lines []string) Report {
+		r, err := Scan(strings.NewReader("i,s\n"+strings.Join(lines, "")), Shape{Delimiter: ','}, nil)
+		if err != nil || r.Broken != nil {
+			t.Fatal(r, err)
+		}
+		return r
+	}
+	before := count(others)
+	for _, line := range []string{"7,a\n", "7\n", "7,a,b,c\n", "7,\"\n,,\n\"\n", "7,\xff\n", "7,a\"\n", "7,a\rb\n"} {
+		for i := range len(others) + 1 {
+			with := append(append(append([]string{}, others[:i]...), line), others[i:]...)
+			after := count(with)
+			if after.Rows+after.Bad != before.Rows+before.Bad+1 {
+				t.Errorf("%q at %d: %+v, before %+v", line, i, after, before)
+			}
+		}
+	}
+}
