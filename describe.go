@@ -36,7 +36,7 @@ func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, e
 	if err != nil {
 		return nil, err
 	}
-	return &api.Description{Parameters: kinds, Columns: columns}, nil
+	return &api.Description{Parameters: kinds, Columns: api.WithErrors(columns, q.Settings.Errors)}, nil
 }
 
 // describeUnbound describes a question whose values are not there yet, with samples; and with NULL,
@@ -55,7 +55,7 @@ func (db *DB) describeUnbound(
 		if err == nil {
 			var columns []api.Column
 			if columns, err = ds.Describe(ctx, asked); err == nil {
-				return &api.Description{Parameters: kinds, Columns: columns}, nil
+				return &api.Description{Parameters: kinds, Columns: api.WithErrors(columns, q.Settings.Errors)}, nil
 			}
 		}
 		if first == nil {

@@ -25,6 +25,9 @@ type Explanation struct {
 	Known     bool      `json:"known"`
 	Remaining Remaining `json:"remaining"` // before paying
 	After     Remaining `json:"after"`     // after paying
+	// More is about how many answers at this price are left, this one with them; nil where it
+	// would be free.
+	More *int64 `json:"more,omitempty"`
 	// Affordable says whether the budget admits the question now.
 	Affordable bool `json:"affordable"`
 	// Closed says that this would be refused, because questions failed after they were charged:

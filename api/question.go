@@ -49,8 +49,8 @@ type Description struct {
 // Parameter is a value for $1, $2, ... of a question, as a client sent it. Its text is that of a
 // literal of its kind, and is never read as SQL.
 type Parameter struct {
-	// Kind is integer, decimal, text, boolean, date or timestamp, or an array of one of these, as in
-	// text[]; text where it is empty. The text of an array is PostgreSQL's, as in {a,"b c",NULL}.
+	// Kind is integer, decimal, text, boolean, date or timestamp, or an array of one of these, as
+	// in text[]; text where it is empty. The text of an array is PostgreSQL's: {a,"b c",NULL}.
 	Kind string
 	Text string
 	Null bool

@@ -26,7 +26,8 @@ func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*R
 
 // table makes the answer of one plan.
 func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *api.Answer {
-	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{}}
+	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{},
+		nonnegative: p.Settings.Counts != ""}
 	rows := make([]*row, 0, f.groups())
 	for i := range f.groups() {
 		row := f.row(i)

@@ -52,9 +52,10 @@ var rooms = map[string]string{
 	// their answers.
 	"internal/plan/tree":   "dp policy",
 	"internal/plan/syntax": "api dp policy internal/grammar internal/plan/tree",
-	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
+	"internal/plan/posix":  "",
+	"internal/plan/expr":   "dp policy internal/plan/posix internal/plan/syntax internal/plan/tree",
 	"internal/plan/reach":  "internal/plan/expr internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/reach internal/plan/syntax internal/plan/tree api",
+	"internal/plan":        "dp policy internal/plan/expr internal/plan/posix internal/plan/reach internal/plan/syntax internal/plan/tree api",
 	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree " +
 		"internal/stream/linear",
 	"internal/architecture/measure": "internal/architecture internal/table",
@@ -76,7 +77,7 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":  "api internal/plan/syntax",
+	"internal/engine/outer":  "api internal/plan/posix internal/plan/syntax",
 	"ledger":                 "dp account",
 	"internal/ledger/chain":  "dp ledger",
 	"internal/ledger/anchor": "ledger policy",
@@ -143,7 +144,8 @@ var rooms = map[string]string{
 		"internal/server/catalog/interpret internal/server/catalog/oid",
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
-		"internal/server/catalog/datum internal/server/catalog/interpret internal/plan/syntax",
+		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
+		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/render internal/entropy ledger internal/ledger/replay " +

@@ -107,6 +107,9 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 		return nil, err
 	}
 	out.Receipt, out.Remaining, out.Cost, out.Alerts, out.Through = a.paid, remaining, a.spent, a.alerts, a.uses
+	if n, ok := remaining.More(a.spent); ok {
+		out.More = &n
+	}
 	version, changed, err := a.c.access().NameData(ctx, a.data, a.paid.Sequence)
 	if err != nil {
 		return nil, err

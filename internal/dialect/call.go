@@ -44,7 +44,8 @@ func Functions(own map[string]Function) map[string]Function {
 		"parse_timestamp": func(p *Printer, e *tree.Call) string {
 			return p.Micros(p.parseTime(e, tree.TimestampText, "TIMESTAMP"))
 		},
-		"text": (*Printer).text,
+		"text":    (*Printer).text,
+		"matches": (*Printer).matches,
 	}
 	for _, name := range []string{"coalesce", "nullif", "greatest", "least", "sqrt", "ln", "log10", "exp", "length", "lower", "upper",
 		"strpos", "right",

@@ -38,9 +38,11 @@ type Dialect struct {
 
 	// Functions print the functions of the plan; see [Functions].
 	Functions map[string]Function
-	// Match is the condition that a whole text is of a pattern. Form is a text, or none where the
-	// whole is not of the form of a regular expression: an empty one, or NULL.
+	// Match is the condition that a whole text is of a pattern, and Finds that a text has a part of
+	// a constant regular expression, in the signs of package posix. Form is a text, or none where
+	// the whole is not of the form of a regular expression: an empty one, or NULL.
 	Match                          func(x string, p tree.Pattern) string
+	Finds                          func(x, pattern string) string
 	Contains, HasPrefix, HasSuffix func(x, part string) string
 	Form                           func(x, form string) string
 	// Date and Timestamp make a time of days and of microseconds, and Days and Micros the reverse.

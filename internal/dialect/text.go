@@ -41,6 +41,12 @@ func (p *Printer) like(e *tree.Like) string {
 	return "(" + x + " = " + part + ")"
 }
 
+// matches prints a match of a pattern, which is in signs of its own and in no text of the
+// analyst's.
+func (p *Printer) matches(e *tree.Call) string {
+	return p.Finds(p.Expr(e.Args[0]), QuoteText(*e.Args[1].(*tree.Literal).Text))
+}
+
 // RegularExpression writes a pattern for what reads \x{61} as a character. A character of the
 // pattern is written as its number, so that nothing of the analyst's text is in the statement.
 func RegularExpression(pattern tree.Pattern) string {

@@ -34,6 +34,20 @@ var aggregates = map[string]expr.Signature{
 	"percentile_cont": {Takes: "decimal", Gives: "alike"}, "percentile_disc": {Takes: "decimal", Gives: "alike"},
 }
 
+// ofOne are aggregates that one person's row decides, and what to ask instead: whether any row, or
+// every one, fulfils something has no noise that would hide one of them.
+var ofOne = map[string]string{
+	"bool_or": aboutHowMany, "bool_and": aboutHowMany, "every": aboutHowMany,
+	"string_agg": theKeys, "array_agg": theKeys, "json_agg": theKeys, "jsonb_agg": theKeys, "any_value": theKeys,
+	"mode": "choose it, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
+}
+
+const (
+	aboutHowMany = "ask about how many rows do, as in COUNT(*) FILTER (WHERE age > 50), of one person in a subquery that is grouped by " +
+		"the person, or of answers in a SELECT around them"
+	theKeys = "group by it: keys are shown where they are public, or where enough people have them"
+)
+
 const theAggregates = "use COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, PERCENTILE_CONT, MIN or MAX"
 
 func isAggregate(name string) bool { _, ok := aggregates[name]; return ok }
@@ -141,6 +155,9 @@ func (q *question) inexact(f *pg.FuncCall) bool {
 // aggregate checks a call of an aggregate and returns the index of what is released for it.
 func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	name := functionName(f)
+	if instead, ok := ofOne[name]; ok {
+		return 0, syntax.Refuse(f.Location, instead, "%s tells of one person's row, which noise cannot hide", name)
+	}
 	if !isAggregate(name) {
 		return 0, syntax.Refuse(f.Location, theAggregates, "the function %s cannot be used here", name)
 	}

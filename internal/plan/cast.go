@@ -16,8 +16,8 @@ func castPlace(c *pg.TypeCast) int32 {
 	return c.Location
 }
 
-// castTo is PostgreSQL's name of the type that an expression is cast to, where it is a cast. A whole
-// number that was computed with 1.0 is numeric.
+// castTo is PostgreSQL's name of the type that an expression is cast to, where it is a cast. A
+// whole number that was computed with 1.0 is numeric.
 func castTo(n *pg.Node, e tree.Expr) string {
 	if c := n.GetTypeCast(); c != nil {
 		return syntax.TypeName(c)

@@ -8,7 +8,7 @@
 // aggregates over tables of the policy is a question, and is paid for:
 //
 //	WITH     subqueries with names
-//	SELECT   keys, aggregates, and expressions of them
+//	SELECT   keys, aggregates, expressions of them, and windows over them
 //	FROM     tables, views of the policy, subqueries of rows, joins
 //	WHERE    a condition on rows
 //	GROUP BY columns and expressions, by name, by position or by alias
@@ -26,6 +26,10 @@
 // dp_error(a) are the ends of an aggregate's interval and half its width. Sums, averages, variances
 // and quantiles take exact numbers whose bounds follow from the policy by interval arithmetic. What
 // is named twice is released once.
+//
+// Two kinds of SELECT ask for nothing of the data. One without aggregates over public keys lists
+// them ([tree.Query.ListsKeys]). One that has no rows, by LIMIT 0 or a WHERE that is false of
+// constants, has columns alone (Statement.Empty, probe.go); then * stands for the listed columns.
 //
 // SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy
 // and none of these: it stands alone, has its own price, and is checked by [PrepareHoldout].

@@ -32,8 +32,8 @@ func instead(name string) string {
 		return "write the value itself, as in '2024-01-31'; an answer must not depend on when it is asked"
 	case "repeat", "lpad", "rpad", "replace", "regexp_replace", "translate", "format":
 		return "use ||, left, right, substring, trim, lower or upper, whose results have a bounded length"
-	case "regexp_matches", "regexp_like", "similar_to_escape":
-		return "use LIKE, where % stands for anything and _ for one character"
+	case "regexp_matches", "regexp_match", "regexp_substr", "regexp_count", "regexp_instr":
+		return "use ~ or regexp_like, which say whether a pattern is in a text"
 	case "median", "percentile_cont", "min", "max", "stddev", "variance":
 		return "use COUNT, SUM or AVG"
 	case "age":
@@ -67,8 +67,24 @@ func instead(name string) string {
 	return "use the operators and functions of docs/sql-functions.md" + close
 }
 
+// thresholds are those of width_bucket(x, ARRAY[...]); nil where there are none.
+func thresholds(name string, args []*pg.Node) []*pg.Node {
+	if name != "width_bucket" || len(args) != 2 {
+		return nil
+	}
+	array := args[1]
+	if c := array.GetTypeCast(); c != nil && len(c.GetTypeName().GetArrayBounds()) == 1 {
+		array = c.Arg
+	}
+	return array.GetAArrayExpr().GetElements()
+}
+
 // checkNamed checks the arguments of a function and makes it.
 func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, error) {
+	array := thresholds(name, nodes)
+	if array != nil {
+		nodes = append([]*pg.Node{nodes[0]}, array...)
+	}
 	args := make([]tree.Expr, len(nodes))
 	for i, n := range nodes {
 		var err error
@@ -78,6 +94,9 @@ func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, e
 		if args[i], err = checkExpr(s, n); err != nil {
 			return nil, err
 		}
+	}
+	if array != nil {
+		return expr.NewThresholds(args[0], args[1:], pos)
 	}
 	return expr.Named(name, args, pos)
 }

@@ -19,15 +19,8 @@ func checkLike(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	right, escape := a.Rexpr, '\\'
 	if f := right.GetFuncCall(); f != nil && functionName(f) == "like_escape" && len(f.Args) == 2 {
 		right = f.Args[0]
-		text, isText := f.Args[1].GetAConst().GetVal().(*pg.A_Const_Sval)
-		runes := []rune(text2(text))
-		if !isText || len(runes) > 1 {
-			return nil, syntax.Refuse(a.Location, "write one character in quotes, as in LIKE '10!%' ESCAPE '!'",
-				"ESCAPE takes one constant character")
-		}
-		escape = 0
-		if len(runes) == 1 {
-			escape = runes[0]
+		if escape, err = escapeCharacter(f.Args[1], a.Location); err != nil {
+			return nil, err
 		}
 	}
 	r, err := checkExpr(s, right)
@@ -68,6 +61,19 @@ func checkLike(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		e = &tree.Not{X: e}
 	}
 	return e, err
+}
+
+// escapeCharacter reads what stands behind ESCAPE; 0 for none.
+func escapeCharacter(n *pg.Node, pos int32) (rune, error) {
+	text, isText := n.GetAConst().GetVal().(*pg.A_Const_Sval)
+	runes := []rune(text2(text))
+	if !isText || len(runes) > 1 {
+		return 0, syntax.Refuse(pos, "write one character in quotes, as in LIKE '10!%' ESCAPE '!'", "ESCAPE takes one constant character")
+	}
+	if len(runes) == 0 {
+		return 0, nil
+	}
+	return runes[0], nil
 }
 
 func text2(s *pg.A_Const_Sval) string {

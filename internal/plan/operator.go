@@ -39,8 +39,7 @@ func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
 		return checkLike(s, op, a)
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
-		return nil, syntax.Refuse(a.Location, "use LIKE, where % stands for anything and _ for one character",
-			"regular expressions cannot be used")
+		return checkSimilar(s, op, a)
 	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
 		l, r, err := checkSides(s, a)
 		if err != nil {

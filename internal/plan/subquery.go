@@ -82,8 +82,10 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 	}{
 		{len(s.DistinctClause) > 0 && !isDistinct(s) && isAggregated(s), first(s.DistinctClause), "DISTINCT ON beside aggregates",
 			"group in a subquery, and put it around that"},
-		{s.LimitCount != nil && !isEverything(s.LimitCount), syntax.Location(s.LimitCount), "LIMIT", "put it outside, where it is applied to the answer"},
-		{s.LimitOffset != nil && !isFromFirst(s.LimitOffset), syntax.Location(s.LimitOffset), "OFFSET", "put it outside, where it is applied to the answer"},
+		{s.LimitCount != nil && !isEverything(s.LimitCount), syntax.Location(s.LimitCount), "LIMIT",
+			"put it outside, where it is applied to the answer"},
+		{s.LimitOffset != nil && !isFromFirst(s.LimitOffset), syntax.Location(s.LimitOffset), "OFFSET",
+			"put it outside, where it is applied to the answer"},
 	} {
 		if c.present {
 			return syntax.Refuse(c.at, c.instead, "%s cannot be used in a subquery of rows", c.what)

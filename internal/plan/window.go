@@ -44,6 +44,22 @@ func isWindowed(n *pg.Node) bool {
 	return found
 }
 
+// windowPlace is where the first window stands.
+func windowPlace(s *pg.SelectStmt) int32 {
+	at := int32(-1)
+	for _, list := range [][]*pg.Node{s.TargetList, s.SortClause} {
+		for _, n := range list {
+			syntax.EachNode(n, func(n *pg.Node) bool {
+				if f := n.GetFuncCall(); f.GetOver() != nil && at < 0 {
+					at = f.Location
+				}
+				return n.GetSubLink() == nil
+			})
+		}
+	}
+	return at
+}
+
 // split is a SELECT that is being taken apart.
 type split struct {
 	inner, outer *pg.SelectStmt
@@ -53,6 +69,10 @@ type split struct {
 // windowed plans a SELECT over rows that has windows, and returns the SELECT over its answer, which
 // is that of a number.
 func (e *env) windowed(s *pg.SelectStmt, number int) (*tree.Plan, *pg.SelectStmt, error) {
+	if !isAggregated(s) {
+		return nil, nil, syntax.Refuse(windowPlace(s), "group them: windows see the rows of an answer, as in "+
+			"SELECT sex, COUNT(*), SUM(COUNT(*)) OVER () ... GROUP BY sex", "a window over rows would show what is in single rows")
+	}
 	w := &split{inner: proto.Clone(s).(*pg.SelectStmt), outer: answer(number)}
 	w.inner.TargetList, w.inner.SortClause, w.inner.DistinctClause, w.inner.WindowClause = nil, nil, nil, nil
 	w.inner.LimitCount, w.inner.LimitOffset, w.inner.LimitOption = nil, nil, pg.LimitOption_LIMIT_OPTION_DEFAULT

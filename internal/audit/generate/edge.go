@@ -12,12 +12,16 @@ const Target = "Zz9"
 
 // edges are further lines of the language, for a Maker that is sharp. What stands in braces is
 // drawn anew each time: {c} a constant of any size, {i} a whole one, {n} a small one from 0 on, {k}
-// digits, {s} a text, {d} a day, {p} a pattern.
+// digits, {s} a text, {d} a day, {p} a pattern of LIKE, {r} a regular expression, {q} one of
+// SIMILAR TO.
 var edges = []function{
 	{truth, "N", "%s = {c}"}, {truth, "N", "%s > {c}"}, {truth, "N", "{c} <= %s"}, {truth, "N", "%s IN ({c}, {c}, {i})"},
 	{truth, "N", "%s BETWEEN {c} AND {c}"},
+	{truth, "N", "%s = ANY (ARRAY[{c}, {i}])"}, {truth, "N", "%s <> ALL (ARRAY[{c}, {c}])"}, {truth, "N", "%s > ANY (ARRAY[{c}, {i}])"},
+	{truth, "t", "%s = ANY (ARRAY[{s}, {s}]::text[])"}, {truth, "t", "%s LIKE ANY (ARRAY[{p}, {p}])"},
 	{truth, "t", "%s = {s}"}, {truth, "t", "%s < {s}"}, {truth, "t", "%s IN ({s}, {s})"}, {truth, "t", "%s LIKE {p}"},
 	{truth, "t", "%s ILIKE {p}"}, {truth, "t", "starts_with(%s, {s})"},
+	{truth, "t", "%s ~ {r}"}, {truth, "t", "%s !~* {r}"}, {truth, "t", "regexp_like(%s, {r}, 'i')"}, {truth, "t", "%s SIMILAR TO {q}"},
 	{truth, "d", "%s = {d}"}, {truth, "d", "%s < {d}"}, {truth, "m", "%s > {d}"}, {truth, "mm", "%s <= %s"}, {truth, "r", "%s < {c}"},
 	{truth, "rr", "%s = %s"},
 	{truth, "N", "CAST(%s AS boolean)"}, {truth, "t", "CAST(%s AS boolean)"}, {truth, "t", "%s IS NULL"}, {truth, "m", "%s IS NOT NULL"},
@@ -113,6 +117,9 @@ var edgeTexts = []string{"'" + Target + "'", "'" + Target + "'", "'" + Target + 
 	"'" + "e\u0301" + "'", "'" + "\u0301\u0301" + "'", "'" + "\ud7ff\ue000" + "'", "'" + "\U0010ffff" + "'", "U&'\\D83D\\DE00'", "'İß'",
 	"'" + strings.Repeat("ä", 40) + "'"}
 
+// quoted is a text as SQL writes it.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
 // fill draws what stands in braces.
 func (q *question) fill(text string) string {
 	var b strings.Builder
@@ -145,6 +152,10 @@ func (q *question) token(of byte) string {
 		return detrand.Pick(d, edgeTexts)
 	case 'd':
 		return "DATE '" + detrand.Pick(d, []string{"0001-01-01", "9999-12-31", "1970-01-01", "2022-01-08", "2024-02-29"}) + "'"
+	case 'r':
+		return quoted(Pattern(d))
+	case 'q':
+		return quoted(Similar(d))
 	case 'p':
 		return detrand.Pick(d, []string{"'Z%'", "'%9'", "'%'", "'_'", "'%z_%'", "'" + Target + "'", "'\\%'", "'%e\u0301%'"})
 	}

@@ -33,6 +33,7 @@ var sqlDialect = &dialect.Dialect{
 	Match: func(x string, p tree.Pattern) string {
 		return "regexp_full_match(" + x + ", '" + dialect.RegularExpression(p) + "', 's')"
 	},
+	Finds:     func(x, pattern string) string { return "regexp_matches(" + x + ", " + pattern + ")" },
 	Contains:  func(x, part string) string { return "contains(" + x + ", " + part + ")" },
 	HasPrefix: func(x, part string) string { return "prefix(" + x + ", " + part + ")" },
 	HasSuffix: func(x, part string) string { return "suffix(" + x + ", " + part + ")" },

@@ -34,8 +34,8 @@
 //   - what is divided by zero is NULL, and so is a number that is not finite;
 //   - numeric without digits, and numeric divided by anything, is double precision; round of a
 //     double takes halves away from zero;
-//   - texts compare by their bytes, patterns are RE2's, and a text of a double may be written
-//     differently;
+//   - texts compare by their bytes, patterns are read by package posix where they are constants and
+//     are RE2's otherwise, and a text of a double may be written differently;
 //   - there are no arrays but in ANY(ARRAY[...]) and unnest(ARRAY[...]), and no WITH RECURSIVE;
 //   - a WITH query has a name of its own, not that of a released result or of another one in sight.
 package outer

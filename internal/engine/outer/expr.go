@@ -64,7 +64,7 @@ func (p *printer) expr(n *pg.Node) {
 	case *pg.Node_AIndirection:
 		p.refuse(-1, "use columns", "there are no arrays and no fields to look into")
 	case *pg.Node_CollateClause:
-		p.refuse(n.CollateClause.Location, "leave COLLATE out; texts compare by their bytes", "there are no collations")
+		p.collate(n.CollateClause)
 	default:
 		p.refuse(-1, "write it with operators, CASE and functions", "an expression of this form is not available over released results")
 	}

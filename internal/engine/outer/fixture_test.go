@@ -25,14 +25,16 @@ func parse(text string) (*pg.SelectStmt, error) {
 func released() []Table {
 	n := func(s string) any { return json.Number(s) }
 	return []Table{
-		{Name: "r", Columns: []Column{{"k", Text, 0, ""}, {"n", Integer, 0, ""}, {"d", Decimal, 2, ""}, {"x", Real, 0, ""}, {"b", Boolean, 0, ""},
+		{Name: "r", Columns: []Column{{"k", Text, 0, ""}, {"n", Integer, 0, ""}, {"d", Decimal, 2, ""}, {"x", Real, 0, ""},
+			{"b", Boolean, 0, ""},
 			{"day", Date, 0, ""}, {"at", Timestamp, 0, ""}}, Rows: [][]any{
 			{"a", n("7"), n("1.50"), n("2.5"), true, "2024-01-31", "2024-01-31 13:45:00"},
 			{"b", n("-7"), n("-0.25"), n("0.1"), false, "2024-02-29", "2024-02-29 00:00:00.5"},
 			{"c", nil, nil, nil, nil, nil, nil},
 			{"d", n("3"), n("99999999999999999999.99"), n("1e300"), true, "2023-12-31", "2023-12-31 23:59:59"},
 		}},
-		{Name: "s", Columns: []Column{{"k", Text, 0, ""}, {"m", Integer, 0, ""}}, Rows: [][]any{{"a", n("10")}, {"b", n("20")}, {"e", n("30")}}},
+		{Name: "s", Columns: []Column{{"k", Text, 0, ""}, {"m", Integer, 0, ""}},
+			Rows: [][]any{{"a", n("10")}, {"b", n("20")}, {"e", n("30")}}},
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	repeating
 	padding
 	splitting
+	matching
 )
 
 // function is what is known of a function that may be called.
@@ -57,7 +58,7 @@ var functions = map[string]function{
 	"strpos": {min: 2, max: 2}, "position": {min: 2, max: 2, as: "strpos"}, "btrim": {min: 1, max: 2, as: "trim"},
 	"ltrim": {min: 1, max: 2}, "rtrim": {min: 1, max: 2}, "reverse": {min: 1, max: 1}, "translate": {min: 3, max: 3},
 	"starts_with": {min: 2, max: 2}, "ascii": {min: 1, max: 1}, "chr": {min: 1, max: 1}, "md5": {min: 1, max: 1},
-	"regexp_like": {min: 2, max: 2, as: "regexp_matches"},
+	"regexp_like": {min: 2, max: 2, as: "regexp_matches", form: matching},
 	"split_part":  {min: 3, max: 3, form: splitting},
 	"concat":      {min: 1, max: maxArgs, form: growing}, "concat_ws": {min: 2, max: maxArgs, form: growing},
 	"replace": {min: 3, max: 3, form: replacing}, "regexp_replace": {min: 3, max: 4, form: replacing},
@@ -187,6 +188,8 @@ func (p *printer) formed(how form, name string, f *pg.FuncCall) {
 		p.pad(f)
 	case splitting:
 		p.splitPart(f)
+	case matching:
+		p.match(f.Args[0], f.Args[1], false, false, f.Location)
 	default:
 		p.plainCall(name, f)
 	}

@@ -128,7 +128,7 @@ func TestRefused(t *testing.T) {
 		"SELECT array_agg(k) FROM r",
 		"SELECT generate_series(1, 10)",
 		"SELECT unnest(ARRAY[1])",
-		"SELECT k COLLATE \"C\" FROM r",
+		"SELECT k COLLATE \"de_DE\" FROM r",
 		"SELECT 1::regclass, 'r'::regclass",
 		"SELECT 'x'::json",
 		"SELECT k::varchar(1) FROM r",
@@ -137,7 +137,7 @@ func TestRefused(t *testing.T) {
 		"SELECT 0x1FFFFFFFFFFFFFFFF",
 		"SELECT 1 OPERATOR(pg_catalog.+) 1",
 		"SELECT k -> 'a' FROM r",
-		"SELECT k SIMILAR TO 'a' FROM r",
+		"SELECT k SIMILAR TO k FROM r",
 		"SELECT xmlelement(name x)",
 		"SELECT * FROM xmltable('/a' PASSING '<a/>' COLUMNS b text)",
 		"SELECT * FROM ROWS FROM (generate_series(1, 2), generate_series(1, 3)) AS x",
@@ -311,7 +311,7 @@ func TestBombs(t *testing.T) {
 		"offset":        "SELECT g FROM generate_series(1, 1000000000000) AS g OFFSET 999999999999",
 		"clique":        clique,
 		"correlated":    nested,
-		"nested regexp": "SELECT 'a' ~ '((((a{1,100}){1,100}){1,100}){1,100}){1,100}'",
+		"nested regexp": "SELECT 'a' ~ ('' || '((((a{1,100}){1,100}){1,100}){1,100}){1,100}')",
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := 1500 * time.Millisecond // enough to come to a limit of memory or of the answer

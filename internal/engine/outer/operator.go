@@ -59,7 +59,7 @@ func (p *printer) operation(e *pg.A_Expr) {
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
 		p.betweenExpr(e)
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
-		p.refuse(e.Location, "use LIKE or ~", "SIMILAR TO is not available")
+		p.similar(e)
 	default:
 		p.refuse(e.Location, "write it with comparisons", "this operation is not available")
 	}
@@ -103,14 +103,8 @@ func (p *printer) plainOperation(e *pg.A_Expr, op string) {
 		p.function(e, "pow", ")")
 	case op == "#":
 		p.function(e, "xor", ")")
-	case op == "~": // DuckDB's own ~ matches the whole text
-		p.function(e, "regexp_matches", ")")
-	case op == "~*":
-		p.function(e, "regexp_matches", ", 'i')")
-	case op == "!~":
-		p.function(e, "(NOT regexp_matches", "))")
-	case op == "!~*":
-		p.function(e, "(NOT regexp_matches", ", 'i'))")
+	case op == "~", op == "~*", op == "!~", op == "!~*": // DuckDB's own ~ matches the whole text
+		p.match(e.Lexpr, e.Rexpr, op[len(op)-1] == '*', op[0] == '!', e.Location)
 	case op == "~~", op == "!~~", op == "~~*", op == "!~~*":
 		p.like(e, op)
 	default:

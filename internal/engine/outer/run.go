@@ -86,6 +86,9 @@ var kinds = map[driver.Type]Kind{
 	driver.TYPE_DATE:    Date, driver.TYPE_TIMESTAMP: Timestamp, driver.TYPE_DECIMAL: Decimal, driver.TYPE_SQLNULL: Text,
 }
 
+// smaller are the types that PostgreSQL has beside those that a kind mostly has.
+var smaller = map[driver.Type]string{driver.TYPE_SMALLINT: "int2", driver.TYPE_INTEGER: "int4", driver.TYPE_FLOAT: "float4"}
+
 func (c *Column) typed(info driver.TypeInfo) error {
 	kind, ok := kinds[info.InternalType()]
 	if !ok {
@@ -93,7 +96,7 @@ func (c *Column) typed(info driver.TypeInfo) error {
 			Instead: "cast it, as in CAST(x AS text)", Position: -1}
 	}
 	c.Kind = kind
-	c.Type = map[driver.Type]string{driver.TYPE_SMALLINT: "int2", driver.TYPE_INTEGER: "int4", driver.TYPE_FLOAT: "float4"}[info.InternalType()]
+	c.Type = smaller[info.InternalType()]
 	if d, ok := info.Details().(*driver.DecimalDetails); ok && kind == Decimal {
 		c.Decimals = int(d.Scale)
 	}

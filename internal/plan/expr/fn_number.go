@@ -56,8 +56,8 @@ func numberFunctions() []Function {
 				return NewArith(tree.Rem, AdoptNumber(args[0]), AdoptNumber(args[1]), pos)
 			},
 		},
-		{names: "width_bucket", Usage: "width_bucket(x, 0, 100, 10)", least: 4, most: 4, build: newWidthBucket,
-			Signature: Signature{Gives: "integer"}},
+		{names: "width_bucket", Usage: "width_bucket(x, 0, 100, 10) or width_bucket(x, ARRAY[18, 40, 65])", least: 4, most: 4,
+			build: newWidthBucket, Signature: Signature{Gives: "integer"}},
 	}
 }
 

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -211,6 +212,10 @@ func newConcat(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 	length := 0
 	texts := make([]tree.Expr, len(args))
 	for i, a := range args {
+		a, err := joinable(name, a, args, pos)
+		if err != nil {
+			return nil, err
+		}
 		x, err := need(name, a, pos, tree.Text)
 		if err != nil {
 			if name == "||" || a.Type().Kind != 0 {
@@ -233,6 +238,18 @@ func newConcat(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 	return NewCall(name, textType(length), pos, texts...)
 }
 
+// joinable spells a value that stands beside a text, as PostgreSQL does: 5 || 'a' is '5a'. What
+// concat writes for a truth value is another spelling than that of a cast, and is refused.
+func joinable(name string, e tree.Expr, all []tree.Expr, pos int32) (tree.Expr, error) {
+	text := name != "||" || slices.ContainsFunc(all, func(a tree.Expr) bool { return a.Type().Kind == tree.Text })
+	switch k := e.Type().Kind; {
+	case !text:
+	case k == tree.Number, k == tree.Date, k == tree.Timestamp, k == tree.Boolean && name == "||", k == tree.Real && isReleased(e):
+		return castText(e, pos)
+	}
+	return e, nil
+}
+
 func newPosition(args []tree.Expr, pos int32) (tree.Expr, error) {
 	x, err := need("strpos", args[0], pos, tree.Text)
 	if err != nil {
@@ -251,6 +268,10 @@ func newPosition(args []tree.Expr, pos int32) (tree.Expr, error) {
 // Long reports whether a node copies a text of any length.
 func Long(e tree.Expr) bool {
 	c, ok := e.(*tree.Call)
+	if ok && c.Fn == "matches" { // it copies nothing, and looks at all of it
+		n := c.Args[0].Type().MaxLength
+		return n == 0 || n > maxJoined
+	}
 	if !ok || c.Typ.Kind != tree.Text || c.Fn == "coalesce" || c.Fn == "nullif" || c.Fn == "greatest" || c.Fn == "least" {
 		return false
 	}

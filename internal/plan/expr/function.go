@@ -51,7 +51,8 @@ var table struct {
 
 func fill() {
 	table.calls, table.tree = map[string]*Function{}, map[string]*Function{}
-	for _, f := range slices.Concat(anyFunctions(), numberFunctions(), realFunctions(), textFunctions(), timeFunctions(), castFunctions()) {
+	for _, f := range slices.Concat(anyFunctions(), numberFunctions(), realFunctions(), textFunctions(), matchFunctions(),
+		timeFunctions(), castFunctions()) {
 		names := strings.Fields(f.names)
 		if f.eval != nil {
 			table.tree[names[0]] = &f

@@ -28,7 +28,7 @@ func Normal(e tree.Expr) tree.Expr {
 		e = &tree.IsNull{X: Normal(x.X)}
 	case *tree.Exists:
 		if x.On != nil {
-			e = &tree.Exists{From: x.From, Outer: x.Outer, On: Normal(x.On)}
+			e = &tree.Exists{From: x.From, Outer: x.Outer, On: outsideFirst(Normal(x.On), x.Outer)}
 		}
 	case *tree.Rescale:
 		e = oneFactor(&tree.Rescale{X: Normal(x.X), Factor: x.Factor, Typ: x.Typ})
@@ -91,6 +91,27 @@ func normalCompare(c *tree.Compare) *tree.Compare {
 		return &tree.Compare{Op: flipped(c.Op), L: c.R, R: c.L}
 	}
 	return c
+}
+
+// outsideFirst puts the row outside on the left where a condition of a subquery compares a column
+// of it with one inside. By their spelling it would depend on how many columns there are outside:
+// 10 comes before 4.
+func outsideFirst(e tree.Expr, outer int) tree.Expr {
+	switch e := e.(type) {
+	case *tree.Logic:
+		args := make([]tree.Expr, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = outsideFirst(a, outer)
+		}
+		return &tree.Logic{Op: e.Op, Args: args}
+	case *tree.Compare:
+		l, ok1 := e.L.(*tree.Column)
+		r, ok2 := e.R.(*tree.Column)
+		if ok1 && ok2 && l.Index >= outer && r.Index < outer {
+			return &tree.Compare{Op: flipped(e.Op), L: r, R: l}
+		}
+	}
+	return e
 }
 
 func NormalLogic(x *tree.Logic) tree.Expr {

@@ -5,7 +5,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-const Operators = "use =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL, LIKE, ||, + - * / % and ^"
+const Operators = "use =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL, LIKE, ~, ||, + - * / % and ^"
 
 func NewOperator(op string, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	if op == "+" || op == "-" {
@@ -25,8 +25,7 @@ func NewOperator(op string, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	case "^":
 		return Named("power", []tree.Expr{l, r}, pos)
 	case "~", "!~", "~*", "!~*":
-		return nil,
-			syntax.Refuse(pos, "use LIKE, where % stands for anything and _ for one character", "regular expressions cannot be used")
+		return newOperatorMatch(op, l, r, pos)
 	}
 	return nil, syntax.Refuse(pos, Operators, "the operator %s cannot be used", op)
 }

@@ -162,7 +162,8 @@ func (r extreme) condition(depth int) string {
 	case 2:
 		return "(" + r.text(depth-1) + r.pick(" < ", " = ") + r.text(depth-1) + ")"
 	case 3:
-		return "(" + r.text(depth-1) + " LIKE '" + r.pick("a%", "%1_", "_") + "')"
+		return "(" + r.text(depth-1) + r.pick(" LIKE 'a%'", " LIKE '%1_'", " LIKE '_'", " ~ '^[a-z]+$'", " !~* '(1|e)\\y'",
+			" SIMILAR TO 'Zz_|a%'") + ")"
 	case 4:
 		return "(" + r.number(depth-1) + " IN (" + r.constant() + ", " + r.constant() + "))"
 	case 5:

@@ -430,6 +430,13 @@ func computed(r tree.Relation, i int, t tree.Type) bool {
 		return computed(r.L, i, t)
 	case *tree.Union:
 		return !slices.ContainsFunc(r.Parts, func(p *tree.Select) bool { return !computed(p, i, t) })
+	case *tree.Persons: // the smallest and the largest of something are it
+		if i > 0 && (r.Parts[i-1].Kind == tree.PartMin || r.Parts[i-1].Kind == tree.PartMax) {
+			if c, ok := r.Parts[i-1].Arg.(*tree.Column); ok {
+				return computed(r.From, c.Index, t)
+			}
+			return holdsFor(r.Parts[i-1].Arg, t)
+		}
 	}
 	return false
 }

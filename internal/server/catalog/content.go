@@ -25,6 +25,9 @@ var contents = map[string]func(c *Catalog, add func(row)){
 	"pg_views":         pgViews,
 	"pg_settings":      pgSettings,
 	"pg_stat_activity": pgStatActivity,
+	"pg_cursors":       pgCursors,
+
+	"pg_prepared_statements": pgPreparedStatements,
 	"pg_stat_gssapi": func(c *Catalog, add func(row)) {
 		add(row{"pid": number(c.session.PID), "gss_authenticated": "f", "encrypted": "f"})
 	},

@@ -87,7 +87,7 @@ func (c *Catalog) setConfig(call *interpret.Call) (datum.Value, error) {
 		return nil, interpret.Fail("22023", "%s", err.Error())
 	}
 	// What depends on a setting is made anew.
-	c.forget()
+	c.forget("pg_settings", "pg_stat_activity")
 	return c.showSetting(call, true)
 }
 

@@ -1,0 +1,184 @@
+package posix
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxLength is how many characters a pattern has at most, and maxWeight how large its written-out
+// form may be: how often something stands in it where repetitions are written out, and a class as
+// often as it has ranges. A matcher may look at each of these for each character of a text.
+const (
+	MaxLength = 250
+	maxWeight = 500
+	maxRepeat = 255 // as in PostgreSQL
+	maxDepth  = 30  // brackets inside each other
+)
+
+// Error says why a pattern cannot be used, and what to write instead.
+type Error struct{ Reason, Instead string }
+
+func (e *Error) Error() string { return e.Reason }
+
+func refuse(instead, format string, args ...any) *Error {
+	return &Error{fmt.Sprintf(format, args...), instead}
+}
+
+// kind is what a part of a pattern is.
+type kind int
+
+const (
+	characters kind = iota // one of a set
+	sequence               // parts one after the other
+	choice                 // one of the parts
+	repeated               // a part, from least to most times
+	begin                  // the beginning of the text
+	end                    // its end
+	boundary               // where a word begins or ends
+	noBoundary             // elsewhere
+	wordBegins             // where a word begins
+	wordEnds               // where one ends
+)
+
+// part is a node of a pattern.
+type part struct {
+	kind        kind
+	set         set
+	parts       []*part
+	least, most int // most is -1 where there is no limit
+}
+
+// Translate reads a pattern of PostgreSQL and writes it in the signs that this package is about.
+// fold says that case is ignored.
+func Translate(pattern string, fold bool) (string, error) {
+	if err := notTooLong(pattern); err != nil {
+		return "", err
+	}
+	return translate(pattern, fold)
+}
+
+func notTooLong(pattern string) error {
+	if utf8.RuneCountInString(pattern) > MaxLength {
+		return refuse("write a shorter pattern", "a pattern has at most %d characters", MaxLength)
+	}
+	return nil
+}
+
+func translate(pattern string, fold bool) (string, error) {
+	r := &reader{rest: []rune(pattern), fold: fold}
+	p, err := r.whole()
+	if err != nil {
+		return "", err
+	}
+	if w := p.weight(); w > maxWeight {
+		return "", refuse("repeat less, or write a simpler pattern",
+			"with its repetitions written out the pattern has more than %d parts", maxWeight)
+	}
+	var b strings.Builder
+	if err := p.write(&b); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+// weight is the size of the written-out form, up to a little above the limit.
+func (p *part) weight() int {
+	sum := 1
+	switch p.kind {
+	case characters:
+		return max(1, len(p.set))
+	case repeated:
+		times := max(p.least, p.most, 1)
+		return min(p.parts[0].weight()*times+1, maxWeight+1)
+	}
+	for _, q := range p.parts {
+		sum = min(sum+q.weight(), maxWeight+1)
+	}
+	return sum
+}
+
+// write writes a part. Every group stands in brackets, so that no precedence has to be right.
+func (p *part) write(b *strings.Builder) error {
+	switch p.kind {
+	case characters:
+		b.WriteString(p.set.String())
+	case sequence:
+		b.WriteString("(?:")
+		for i, q := range p.parts {
+			if err := p.decided(i); err != nil {
+				return err
+			}
+			if err := q.write(b); err != nil {
+				return err
+			}
+		}
+		b.WriteString(")")
+	case choice:
+		b.WriteString("(?:")
+		for i, q := range p.parts {
+			if i > 0 {
+				b.WriteByte('|')
+			}
+			if err := q.write(b); err != nil {
+				return err
+			}
+		}
+		b.WriteString(")")
+	case repeated:
+		b.WriteString("(?:")
+		if err := p.parts[0].write(b); err != nil {
+			return err
+		}
+		b.WriteString(")" + p.times())
+	case begin:
+		b.WriteString(`\A`)
+	case end:
+		b.WriteString(`\z`)
+	case boundary, wordBegins, wordEnds:
+		b.WriteString(`\b`)
+	case noBoundary:
+		b.WriteString(`\B`)
+	}
+	return nil
+}
+
+func (p *part) times() string {
+	switch {
+	case p.least == 0 && p.most == 1:
+		return "?"
+	case p.least == 0 && p.most < 0:
+		return "*"
+	case p.least == 1 && p.most < 0:
+		return "+"
+	case p.most < 0:
+		return fmt.Sprintf("{%d,}", p.least)
+	}
+	return fmt.Sprintf("{%d,%d}", p.least, p.most)
+}
+
+// decided makes sure that the beginning of a word stands before what is part of one, and the end
+// behind: then it is where a word begins or ends, which a matcher knows.
+func (p *part) decided(i int) error {
+	of := p.parts[i].kind
+	beside := i + 1
+	if of == wordEnds {
+		beside = i - 1
+	}
+	if of != wordBegins && of != wordEnds || beside >= 0 && beside < len(p.parts) && p.parts[beside].isWord() {
+		return nil
+	}
+	return refuse(`write \y, where a word begins or ends`,
+		`\m must stand right before a letter or a digit of a word, and \M right behind one`)
+}
+
+// isWord reports whether a part is one or more characters of words.
+func (p *part) isWord() bool {
+	switch p.kind {
+	case characters:
+		return len(p.set) > 0 && p.set.isInside(words)
+	case repeated:
+		return p.least > 0 && p.parts[0].isWord()
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+package posix_test
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/plan/posix"
+)
+
+func TestTranslate(t *testing.T) {
+	for _, x := range []struct {
+		pattern string
+		fold    bool
+		yes, no string // separated by |
+	}{
+		{"^a.c$", false, "abc|a\nc|aéc", "abcd|ac"},
+		{"a$|^b", false, "a|xa|b|bx", "ax\n|xb"},
+		{"straße", true, "STRAßE|Straße", "strasse"},
+		{"É[à-ü]", true, "éÀ|ÉÜ", "ea"},
+		{"k", true, "k|K", "\u212a"}, // the Kelvin sign is neither its upper nor its lower case
+		{"[^k]", true, "x|\u212a", "k|K|kK"},
+		{`\d\w\s`, false, "1a |9_\t", "١a "},
+		{`\mcat\M`, false, "a cat.|cat", "cats|concat"},
+		{`\ycat\y`, false, "a cat.", "cats"},
+		{`a\b`, false, "a\b", "a"}, // backspace, as in PostgreSQL
+		{`[[:digit:][:space:]x-]+$`, false, "12 x-", "y"},
+		{`[]a]`, false, "]|a", "b"},
+		{`[^]a]`, false, "b", "]|a"},
+		{`a{2,3}b{0}c`, false, "aac", "ac|aabc"},
+		{`x{,5}`, false, "x{,5}", "xx"},
+		{`()|a`, false, "|a|b", ""},
+		{`(?i)aB`, false, "AB|ab", "b"},
+		{`\u00e9|\U0001F600`, false, "é|😀", "e"},
+	} {
+		written, err := posix.Translate(x.pattern, x.fold)
+		if err != nil {
+			t.Errorf("%q: %v", x.pattern, err)
+			continue
+		}
+		own := regexp.MustCompile(written)
+		for _, text := range strings.Split(x.yes, "|") {
+			if !own.MatchString(text) {
+				t.Errorf("%q does not match %q, as %s", x.pattern, text, written)
+			}
+		}
+		for _, text := range strings.Split(x.no, "|") {
+			if x.no != "" && own.MatchString(text) {
+				t.Errorf("%q matches %q, as %s", x.pattern, text, written)
+			}
+		}
+	}
+}
+
+// TestRefused sends patterns that would take longer than their texts, are too large, or are none.
+func TestRefused(t *testing.T) {
+	many := strings.Repeat
+	for _, pattern := range []string{`(a)\1`, `a(?=b)`, `a(?!b)`, `(?<=a)b`, `(?<!a)b`, "***=a", "***:a", "(?x)a", "(?n)a",
+		"(?p)a", "(?i", "(?q)a", "(a", "a)", "[a", "[", "[z-a]", "[a-[:digit:]]", "[[:nope:]]", "[[.a.]]", "[[=a=]]", "*",
+		"+a", "?", "{1}", "a**", "a{1}{2}", "a{256}",
+		"a{3,2}", "a{1", "a{1,", "^*", "$+", `\A?`, `\y{2}`, `\`, `\q`, `\x41`,
+		`\cA`, `\u12`, `\ud800`, `\U00110000`, `\m`, `\m.`, `.\M`, `a\m`,
+		many("a", 251), many("(", 31) + many(")", 31), "(a{1,30}){1,30}",
+		many("[a-c]{200}", 3), "((a{0,0}){0,255}){0,255}", many("(a|b)", 49) + "{255}",
+		"[" + many("aceg", 60) + "]" + "{255}", "((((((a{9}){9}){9}){9}){9}){9}){9}"} {
+		start := time.Now()
+		_, err := posix.Translate(pattern, false)
+		var e *posix.Error
+		if !errors.As(err, &e) || e.Reason == "" || e.Instead == "" {
+			t.Errorf("%q is not refused: %v", pattern, err)
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%q took %v", pattern, took)
+		}
+	}
+	for _, pattern := range []string{`a\`, `a\"b`, "(", "[a", "*", many("%", 251)} {
+		if _, err := posix.Similar(pattern, '\\'); err == nil {
+			t.Errorf("%q is not refused", pattern)
+		}
+	}
+}
+
+// TestLinear matches patterns that are made to be slow: none takes much longer for a text that is
+// ten times as long.
+func TestLinear(t *testing.T) {
+	for _, pattern := range []string{"(a+)+$", "(a|aa)+$", "(.*)*b", "(a?){50}a{50}", "(x+x+)+y", `([a-z]+)*[0-9]{100}`,
+		"(.|[a-z]|[^b]){40}c"} {
+		written, err := posix.Translate(pattern, true)
+		if err != nil {
+			t.Errorf("%q: %v", pattern, err)
+			continue
+		}
+		own := regexp.MustCompile(written)
+		start := time.Now()
+		own.MatchString(strings.Repeat("a", 20_000) + "!")
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%q took %v", pattern, took)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package posix
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// reader reads a pattern from left to right.
+type reader struct {
+	rest  []rune
+	fold  bool
+	depth int
+}
+
+// next takes a character; 0 and false at the end.
+func (r *reader) next() (rune, bool) {
+	if len(r.rest) == 0 {
+		return 0, false
+	}
+	c := r.rest[0]
+	r.rest = r.rest[1:]
+	return c, true
+}
+
+// begins reports whether what is left begins with a text, and takes takes it.
+func (r *reader) begins(text string) bool {
+	return strings.HasPrefix(string(r.rest[:min(len(r.rest), len(text))]), text)
+}
+
+func (r *reader) takes(text string) bool {
+	if !r.begins(text) {
+		return false
+	}
+	r.rest = r.rest[utf8.RuneCountInString(text):]
+	return true
+}
+
+func (r *reader) whole() (*part, error) {
+	if r.begins("***") {
+		return nil, refuse("leave it out", "*** at the beginning of a pattern chooses another syntax, and there is one here")
+	}
+	if err := r.options(); err != nil {
+		return nil, err
+	}
+	p, err := r.choice()
+	if err != nil {
+		return nil, err
+	}
+	if len(r.rest) > 0 {
+		return nil, refuse(`write \) for a bracket in the text`, "a bracket of the pattern is closed and was not opened")
+	}
+	return p, nil
+}
+
+// options reads (?i) at the beginning, as in (?i)abc.
+func (r *reader) options() error {
+	if !r.begins("(?") || len(r.rest) < 3 || !('a' <= r.rest[2] && r.rest[2] <= 'z') {
+		return nil
+	}
+	r.takes("(?")
+	for {
+		c, ok := r.next()
+		switch {
+		case ok && c == ')':
+			return nil
+		case ok && c == 'i':
+			r.fold = true
+		case ok && c == 'c':
+			r.fold = false
+		case ok && (c == 's' || c == 'e' || c == 't'): // as it is anyway
+		default:
+			return refuse("write (?i) to ignore case, or leave it out", "the options of a pattern can only be i, c and s here")
+		}
+	}
+}
+
+// choice reads branches with | between them.
+func (r *reader) choice() (*part, error) {
+	if r.depth++; r.depth > maxDepth {
+		return nil, refuse("write a simpler pattern", "brackets of the pattern are nested more than %d deep", maxDepth)
+	}
+	defer func() { r.depth-- }()
+	out := &part{kind: choice}
+	for {
+		branch, err := r.branch()
+		if err != nil {
+			return nil, err
+		}
+		out.parts = append(out.parts, branch)
+		if !r.takes("|") {
+			return out, nil
+		}
+	}
+}
+
+func (r *reader) branch() (*part, error) {
+	out := &part{kind: sequence}
+	for len(r.rest) > 0 && r.rest[0] != '|' && r.rest[0] != ')' {
+		p, err := r.atom()
+		if err == nil {
+			p, err = r.quantified(p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.parts = append(out.parts, p)
+	}
+	return out, nil
+}
+
+// quantified reads * + ? {m,n} behind a part.
+func (r *reader) quantified(p *part) (*part, error) {
+	out := &part{kind: repeated, parts: []*part{p}, most: -1}
+	switch {
+	case r.takes("*"):
+	case r.takes("+"):
+		out.least = 1
+	case r.takes("?"):
+		out.most = 1
+	case len(r.rest) > 1 && r.rest[0] == '{' && isDigit(r.rest[1]):
+		if err := r.bounds(out); err != nil {
+			return nil, err
+		}
+	default:
+		return p, nil
+	}
+	if p.kind != characters && p.kind != choice {
+		return nil, refuse("repeat a character, a class or what stands in brackets",
+			"the beginning or the end of something cannot be repeated")
+	}
+	r.takes("?") // not greedy: which part matches is not asked
+	if len(r.rest) > 0 && (slices.Contains([]rune("*+?"), r.rest[0]) || len(r.rest) > 1 && r.rest[0] == '{' && isDigit(r.rest[1])) {
+		return nil, refuse("put brackets around what is repeated twice", "two repetitions follow each other")
+	}
+	return out, nil
+}
+
+func isDigit(c rune) bool { return '0' <= c && c <= '9' }
+
+func (r *reader) bounds(p *part) error {
+	r.takes("{")
+	wrong := refuse("write {2}, {2,} or {2,5}", "a repetition has two numbers from 0 to %d at most, the smaller one first", maxRepeat)
+	number := func() (int, bool) {
+		n := 0
+		for n < len(r.rest) && isDigit(r.rest[n]) {
+			n++
+		}
+		v, err := strconv.Atoi(string(r.rest[:n]))
+		r.rest = r.rest[n:]
+		return v, err == nil && v <= maxRepeat
+	}
+	var ok bool
+	if p.least, ok = number(); !ok {
+		return wrong
+	}
+	p.most = p.least
+	if r.takes(",") {
+		p.most = -1
+		if len(r.rest) > 0 && isDigit(r.rest[0]) {
+			if p.most, ok = number(); !ok || p.most < p.least {
+				return wrong
+			}
+		}
+	}
+	if !r.takes("}") {
+		return wrong
+	}
+	return nil
+}
+
+// atom reads a character, a class, a group or a place.
+func (r *reader) atom() (*part, error) {
+	c, _ := r.next()
+	switch c {
+	case '.':
+		return &part{set: anything}, nil
+	case '^':
+		return &part{kind: begin}, nil
+	case '$':
+		return &part{kind: end}, nil
+	case '[':
+		return r.class()
+	case '(':
+		return r.group()
+	case '\\':
+		return r.escaped()
+	case '*', '+', '?':
+		return nil, refuse(`write \`+string(c)+" for the sign itself", "%c repeats what stands before it, and nothing does", c)
+	case '{':
+		if len(r.rest) > 0 && isDigit(r.rest[0]) {
+			return nil, refuse(`write \{ for the sign itself`, "{ repeats what stands before it, and nothing does")
+		}
+	}
+	return r.one(c), nil
+}
+
+// one is a single character.
+func (r *reader) one(c rune) *part { return r.of(newSet(span{c, c})) }
+
+// of is one character of a set, in either case where case is ignored.
+func (r *reader) of(s set) *part {
+	if r.fold {
+		s = s.folded()
+	}
+	return &part{set: s}
+}
+
+func (r *reader) group() (*part, error) {
+	if r.takes("?") && !r.takes(":") {
+		return nil, refuse("write two conditions with AND, or NOT",
+			"a pattern that looks around (?=, ?!, ?<) would take longer than its text")
+	}
+	p, err := r.choice()
+	if err != nil {
+		return nil, err
+	}
+	if !r.takes(")") {
+		return nil, refuse(`write \( for a bracket in the text`, "a bracket of the pattern is not closed")
+	}
+	return p, nil
+}
