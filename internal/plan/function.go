@@ -37,7 +37,8 @@ func instead(name string) string {
 	case "median", "percentile_cont", "min", "max", "stddev", "variance":
 		return "use COUNT, SUM or AVG"
 	case "age":
-		return "take a field of it, as in extract(year from age(seen, born)), or subtract dates, as in seen - born, which is a number of days"
+		return "take a field of it, as in extract(year from age(seen, born)), or subtract dates, as in seen - born, which is a number " +
+			"of days"
 	case "datediff", "date_diff":
 		return "subtract dates, as in discharged - admitted, which is a number of days"
 	case "year", "quarter", "month", "week", "day", "dayofweek", "dayofyear", "weekday", "hour", "minute", "second":

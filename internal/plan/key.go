@@ -165,6 +165,11 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 		return syntax.Refuse(pos, "group by something coarser, or narrow "+name+" in WHERE, as in WHERE "+name+" >= ... AND "+name+" < ...",
 			"%s can have more values than an answer has groups, which are at most %d", name, expr.MaxDomain)
 	}
+	if bad != nil && (bad.Field.Type.Kind == tree.Date || bad.Field.Type.Kind == tree.Timestamp) {
+		return syntax.Refuse(pos, "say between which it lies, as in WHERE "+name+" >= '2024-01-01' AND "+name+
+			" < '2025-01-01', or ask the owner to add bounds: [first, last] to the column in the policy",
+			"%s has no public keys, because it has no bounds", name)
+	}
 	return syntax.Refuse(pos, "list the values you want, as in WHERE "+name+
 		" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",
 		"%s has no public keys", name)

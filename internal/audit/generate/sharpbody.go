@@ -105,7 +105,7 @@ func (q *question) edgeAggregate(s source, depth int) string {
 
 // edgeKey makes something to group by, and what WHERE must say for it.
 func (q *question) edgeKey(s source) (key, condition string, ok bool) {
-	if q.d.One(4) {
+	if q.d.One(3) {
 		if key, condition, ok = q.timeKey(s); ok && q.accepts("SELECT COUNT(*) FROM "+s.text+" WHERE "+condition+" GROUP BY "+key) {
 			return key, condition, true
 		}

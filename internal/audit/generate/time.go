@@ -49,6 +49,7 @@ func (q *question) timeKey(s source) (key, condition string, ok bool) {
 	if !q.d.One(3) {
 		return fmt.Sprintf(detrand.Pick(q.d, grains), c.ref), condition, true
 	}
-	at := "(" + c.ref + " + INTERVAL '" + detrand.Pick(q.d, []string{"90 minutes 0.000001 seconds", "-1 second", "23 hours", "1 month"}) + "')"
+	by := detrand.Pick(q.d, []string{"90 minutes 0.000001 seconds", "-1 second", "23 hours", "1 month"})
+	at := "(" + c.ref + " + INTERVAL '" + by + "')"
 	return fmt.Sprintf(detrand.Pick(q.d, append(grains, hours...)), at), condition, true
 }

@@ -84,7 +84,8 @@ func (t *trial) ask(ctx context.Context, text string) (v verdict) {
 		queries = append(queries, &h.Query)
 	} else {
 		s, err := plan.Prepare(t.ds, text, plan.Options{Public: t.refs[0].Public()})
-		if len(text)%8 == 0 { // it takes a tenth of the time that the engines do
+		// It takes a tenth of the time of the engines; which groups there are is the planner's.
+		if len(text)%8 == 0 || strings.Contains(text, " GROUP BY ") {
 			if apart := t.told(text, s, err); apart != "" {
 				return found("planning", "%s", apart)
 			}

@@ -213,11 +213,21 @@ func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if part, err = NewArith(tree.Add, part, NewNumber(tree.One), pos); err != nil {
 		return nil, err
 	}
-	if part, err = restrict(part, big.NewInt(0), big.NewInt(n+1), true, pos); err != nil {
+	if part, err = restrict(part, big.NewInt(1), big.NewInt(n), true, pos); err != nil {
 		return nil, err
 	}
-	e, err := NewCase([]tree.When{{If: below, Then: NewNumber(big.NewRat(0, 1))}, {If: above, Then: NewNumber(big.NewRat(n+1, 1))}}, part,
-		pos)
+	var whens []tree.When // where there can be such
+	at := func(n *big.Int) *big.Rat { return new(big.Rat).Mul(new(big.Rat).SetInt(n), x.Type().Step) }
+	if at(x.Type().Lo).Cmp(ends[0]) < 0 {
+		whens = append(whens, tree.When{If: below, Then: NewNumber(big.NewRat(0, 1))})
+	}
+	if at(x.Type().Hi).Cmp(ends[1]) >= 0 {
+		whens = append(whens, tree.When{If: above, Then: NewNumber(big.NewRat(n+1, 1))})
+	}
+	if len(whens) == 0 {
+		return part, nil
+	}
+	e, err := NewCase(whens, part, pos)
 	if c, ok := e.(*tree.Case); ok {
 		c.Typ.Declared = true // by the ends that the question gives
 	}

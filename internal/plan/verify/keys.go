@@ -85,7 +85,7 @@ func (c *checker) listed(f field, q *tree.Query, col *tree.Column, values []poli
 			missing = append(missing, v)
 		}
 	}
-	below := conditions(q.From)
+	below := slices.DeleteFunc(conditions(q.From), func(e tree.Expr) bool { _, constant := e.(*tree.Literal); return constant })
 	if len(missing) == 0 || ranged(append(below, conjuncts(q.Where)...), f.source) {
 		return
 	}
