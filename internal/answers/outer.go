@@ -64,7 +64,7 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 		}
 		o.tables = append(o.tables, t)
 	}
-	for i, t := range st.Public {
+	for i, t := range st.Tables {
 		table := publicTable(t, i)
 		for k, o := range publicColumns(t) {
 			known[outer.Origin{Table: table.Name, Column: o.Name}] = describeColumn(o, bar{})

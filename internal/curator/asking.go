@@ -57,7 +57,7 @@ func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Hori
 	if a.outer, err = answers.CheckOuter(ctx, p.Statement); err != nil {
 		return nil, err
 	}
-	if err := c.checkPublic(ctx, p.Statement.Public); err != nil {
+	if err := c.checkPublic(ctx, p.Statement.Tables); err != nil {
 		return nil, err
 	}
 	if a.data, err = c.Data(ctx); err != nil {

@@ -21,7 +21,7 @@ func (c *Curator) checkPublic(ctx context.Context, tables []*policy.Table) error
 
 // readPublic reads the public tables that the query around answers names.
 func (a *asking) readPublic(ctx context.Context) error {
-	for i, t := range a.Statement.Public {
+	for i, t := range a.Statement.Tables {
 		rows, err := a.c.engine.Rows(ctx, t.Name, answers.MaxPublicCells)
 		if err != nil {
 			return err

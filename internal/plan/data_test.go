@@ -91,7 +91,7 @@ func outcome(ds *policy.Dataset, text string) string {
 		}
 		show(&b, p)
 	}
-	for i, t := range st.Public {
+	for i, t := range st.Tables {
 		fmt.Fprintf(&b, "%s is the public table %s\n", plan.PublicName(i), t.Name)
 	}
 	if st.Outer != nil {

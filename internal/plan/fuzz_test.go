@@ -41,7 +41,7 @@ func FuzzPrepare(f *testing.F) {
 			return
 		}
 		again, err := plan.PrepareText(ds, opened, plan.Options{}) // which the first has not changed
-		if err != nil || len(again.Plans) != len(st.Plans) || len(st.Plans)+len(st.Public) == 0 && !(st.Empty && len(st.Rows) > 0) {
+		if err != nil || len(again.Plans) != len(st.Plans) || len(st.Plans)+len(st.Tables) == 0 && !(st.Empty && len(st.Rows) > 0) {
 			t.Fatalf("the same question twice: %v", err)
 		}
 		for i, p := range st.Plans {

@@ -17,9 +17,9 @@ type Statement struct {
 	// that begins with Plans[i] is the table AnswerName(i); nil where the first answer is the
 	// result.
 	Outer *pg.SelectStmt
-	// Public are the public tables that Outer names beside answers, or alone, by PublicName. They
+	// Tables are the public tables that Outer names beside answers, or alone, by PublicName. They
 	// are about nobody, so they are free and exact.
-	Public []*policy.Table
+	Tables []*policy.Table
 	// Empty says that the answer has no rows, whatever the data is: then nothing is bought, and its
 	// columns are all of it. Rows are these columns where rows of tables were asked for, and there
 	// are no plans.

@@ -51,7 +51,7 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 	if len(st.Plans) == 0 && AsksHoldout(text) {
 		return nil, syntax.Refuse(-1, holdoutInstead, "public tables are not held out")
 	}
-	if len(st.Plans)+len(st.Public) == 0 {
+	if len(st.Plans)+len(st.Tables) == 0 {
 		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
 	}
 	return st, nil
@@ -78,10 +78,10 @@ func PublicName(i int) string { return fmt.Sprintf("%spublic_%d", answerPrefix, 
 
 // name lets a SELECT over answers name a public table, which is about nobody.
 func (st *Statement) name(v *pg.RangeVar, t *policy.Table) {
-	i := slices.Index(st.Public, t)
+	i := slices.Index(st.Tables, t)
 	if i < 0 {
-		i = len(st.Public)
-		st.Public = append(st.Public, t)
+		i = len(st.Tables)
+		st.Tables = append(st.Tables, t)
 	}
 	if v.Alias == nil {
 		v.Alias = &pg.Alias{Aliasname: v.Relname}
