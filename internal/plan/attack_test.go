@@ -56,19 +56,27 @@ func TestHostileSizes(t *testing.T) {
 		"semicolons":        many(";", 3_000),
 		"names":             counting + many("a.", 1_900) + "b = 1",
 		"aggregate levels":  "SELECT SUM(age" + many("+1", 200) + ") FROM patients",
-		"having levels":     "SELECT COUNT(*) FROM patients HAVING COUNT(*)" + many("+1", 200) + " > 1",
-		"order levels":      "SELECT COUNT(*) FROM patients ORDER BY COUNT(*)" + many("+1", 200),
-		"zero byte":         counting + "zip = 'a\x00b'",
-		"zero bytes":        many("\x00", 1_000),
-		"not UTF-8":         counting + "zip = '\xff\xfe'",
-		"half a character":  counting + "zip = '\xe2\x82'",
-		"surrogate":         counting + "zip = '\xed\xa0\x80'",
-		"long name":         "SELECT COUNT(*) FROM " + many("p", 60_000),
-		"long number":       counting + "age = " + many("9", 60_000),
-		"long exponent":     counting + "age = 1e" + many("9", 60),
-		"quotes":            counting + "zip = " + many("'", 30_001),
-		"dollars":           counting + "zip = " + many("$a$", 301),
-		"byte order mark":   "\ufeffSELECT COUNT(*) FROM patients WHERE zip = ",
+		"windows": "SELECT COUNT(*) FROM (SELECT pid" + many(", lag(cost) OVER (PARTITION BY pid ORDER BY day)", 51) +
+			" FROM visits) t",
+		"window levels": "SELECT COUNT(*) FROM (SELECT lag(cost" + many("+1", 200) + ") OVER (PARTITION BY pid) FROM visits) t",
+		"window in window": "SELECT COUNT(*) FROM (SELECT " + many("max(", 30) + "cost" + many(") OVER (PARTITION BY pid)", 30) +
+			" AS m FROM visits) t WHERE m > 3",
+		"order of a window": "SELECT COUNT(*) FROM (SELECT lag(cost) OVER (PARTITION BY pid ORDER BY " + many("day, cost + 1, ", 20) +
+			"cost" + many(", cost + 2 * cost", 17) + ", cost * 3, cost * 4, cost * 5, cost * 6, cost * 7, cost * 8, cost * 9, cost * 10, " +
+			"cost * 11, cost * 12, cost * 13, cost * 14, cost * 15, cost * 16) AS m FROM visits) t WHERE m > 3",
+		"having levels":    "SELECT COUNT(*) FROM patients HAVING COUNT(*)" + many("+1", 200) + " > 1",
+		"order levels":     "SELECT COUNT(*) FROM patients ORDER BY COUNT(*)" + many("+1", 200),
+		"zero byte":        counting + "zip = 'a\x00b'",
+		"zero bytes":       many("\x00", 1_000),
+		"not UTF-8":        counting + "zip = '\xff\xfe'",
+		"half a character": counting + "zip = '\xe2\x82'",
+		"surrogate":        counting + "zip = '\xed\xa0\x80'",
+		"long name":        "SELECT COUNT(*) FROM " + many("p", 60_000),
+		"long number":      counting + "age = " + many("9", 60_000),
+		"long exponent":    counting + "age = 1e" + many("9", 60),
+		"quotes":           counting + "zip = " + many("'", 30_001),
+		"dollars":          counting + "zip = " + many("$a$", 301),
+		"byte order mark":  "\ufeffSELECT COUNT(*) FROM patients WHERE zip = ",
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()

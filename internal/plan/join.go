@@ -14,7 +14,6 @@ func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 	for i, f := range slices.Concat(l.Fields(), r.Fields()) {
 		f.Nullable = f.Nullable || left && i >= n
 		f.Once = f.Once && keepsOnce(j, i >= n, n)
-		f.Serial = false // a row may be there several times
 		j.Row = append(j.Row, f)
 	}
 	switch {
@@ -46,7 +45,8 @@ func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 	}
 	for i := range j.Row {
 		// A row that has at most one partner is not there several times.
-		j.Row[i].Key = j.Row[i].Key && (i < n && keyedR || i >= n && keyedL)
+		once := i < n && keyedR || i >= n && keyedL
+		j.Row[i].Key, j.Row[i].Serial = j.Row[i].Key && once, j.Row[i].Serial && once
 	}
 	j.Fans = fans(l) + fans(r)
 	switch {

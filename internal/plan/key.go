@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -180,6 +181,10 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
 		return syntax.Refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE",
 			"%s has no public keys: the values of a decimal are those of single people", name)
+	}
+	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Bounds != nil {
+		return syntax.Refuse(pos, "group by something coarser, or narrow "+name+" in WHERE, as in WHERE "+name+" >= ... AND "+name+" < ...",
+			"%s can have more values than an answer has groups, which are at most %d", name, expr.MaxDomain)
 	}
 	return syntax.Refuse(pos, "list the values you want, as in WHERE "+name+
 		" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",

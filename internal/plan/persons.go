@@ -93,8 +93,8 @@ func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
 	return p, nil
 }
 
-// different reads SELECT DISTINCT: the rows without it, grouped by all of their columns, of which one
-// says who a row is about.
+// different reads SELECT DISTINCT: the rows without it, grouped by all of their columns, of which
+// one says who a row is about.
 func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	all := proto.Clone(s).(*pg.SelectStmt)
 	all.DistinctClause = nil

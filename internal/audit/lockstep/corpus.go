@@ -26,7 +26,7 @@ func Corpus(ds *policy.Dataset) []string {
 			p, err := plan.Prepare(ds, q, plan.Options{})
 			// Which private keys are shown may differ, with a small probability, and what is
 			// replayed here must not.
-			if err == nil && len(p.Plans[0].Query.PrivateKeys()) == 0 && p.Plans[0].Query.Groups() <= maxGroups &&
+			if err == nil && len(p.Plans) > 0 && len(p.Plans[0].Query.PrivateKeys()) == 0 && p.Plans[0].Query.Groups() <= maxGroups &&
 				!slices.Contains(out, q) {
 				out = append(out, q)
 			}

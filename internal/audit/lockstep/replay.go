@@ -34,14 +34,20 @@ func (t *tally) try(ctx context.Context, s System, p Pair, seed uint64) {
 		return
 	}
 	var prepared *tree.Plan
-	if st, err := plan.Prepare(p.A.Dataset, t.question, plan.Options{}); err == nil && st.Outer == nil {
-		prepared = st.Plans[0]
+	public := false
+	if st, err := plan.Prepare(p.A.Dataset, t.question, plan.Options{}); err == nil {
+		if public = st.Public(); st.Outer == nil && len(st.Plans) > 0 {
+			prepared = st.Plans[0]
+		}
 	}
 	other := make(chan outcome)
 	go func() { other <- s.open(p.B, seed).ask(ctx, p.B, t.question) }()
 	a := s.open(p.A, seed).ask(ctx, p.A, t.question)
 	b := <-other
 	ratio, err := judge(prepared, a, b)
+	if public {
+		ratio, err = 0, judgePublic(a, b)
+	}
 	t.pairs++
 	if ratio > 0 {
 		t.moved++

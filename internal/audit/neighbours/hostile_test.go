@@ -42,7 +42,7 @@ func TestHostile(t *testing.T) {
 func hostile(t *testing.T, verdict, text string) {
 	for _, ds := range generate.Worlds()[:2] {
 		made := generate.Make(generate.NewDice("public", 1), ds)
-		_, err := plan.Prepare(ds, text, plan.Options{Public: reference.New(ds, made.Tables).Public()})
+		st, err := plan.Prepare(ds, text, plan.Options{Public: reference.New(ds, made.Tables).Public()})
 		var r *api.Refusal
 		switch {
 		case err != nil && !errors.As(err, &r):
@@ -51,10 +51,12 @@ func hostile(t *testing.T, verdict, text string) {
 			t.Errorf("%s\nis not refused", text)
 		case verdict == "bounded" && err != nil:
 			t.Errorf("%s\nis refused: %v", text, err)
-		case verdict != "refused" && verdict != "bounded" && verdict != "either":
+		case verdict == "public" && (err != nil || !st.Public()):
+			t.Errorf("%s\nis not public: %v", text, err)
+		case verdict != "refused" && verdict != "bounded" && verdict != "either" && verdict != "public":
 			t.Errorf("%s\n%q is no verdict", text, verdict)
 		}
-		if err != nil {
+		if err != nil || verdict == "public" { // of which no engine hears
 			continue
 		}
 		report, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Pairs: 30, Texts: []string{text}})

@@ -39,6 +39,8 @@ func TestOwnRows(t *testing.T) {
 			"WHERE n = 1"
 		apart = "SELECT AVG(cost) FROM (SELECT pid, cost, row_number() OVER (PARTITION BY pid, ward ORDER BY day) AS n FROM visits) t " +
 			"WHERE n = 1"
+		twice = "SELECT COUNT(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits) t " +
+			"JOIN visits v ON t.pid = v.pid WHERE n = 1"
 		groups = "SELECT SUM(n) FROM (SELECT pid, ward, COUNT(*) AS n FROM visits GROUP BY pid, ward) t"
 	)
 	for _, c := range []struct {
@@ -66,6 +68,12 @@ func TestOwnRows(t *testing.T) {
 		}},
 		{"another comparison", numbers, "one row of each person", func(q *tree.Query) {
 			q.From.(*tree.Select).Where.(*tree.Compare).Op = tree.Ge
+		}},
+		{"a number of rows that are there twice", twice, "the same number", func(q *tree.Query) {
+			j := q.From.(*tree.Join)
+			for i, f := range j.L.Fields() {
+				j.Row[i].Serial = f.Serial
+			}
 		}},
 		{"people with keys as one row each", groups, "in a field does not follow", func(q *tree.Query) {
 			below[*tree.Persons](q.From).Row[0].Key = true

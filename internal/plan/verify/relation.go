@@ -174,8 +174,7 @@ func (c *checker) join(j *tree.Join) rows {
 		if i >= n {
 			partner = keyedL
 		}
-		out.fields[i].key = out.fields[i].key && partner
-		out.fields[i].serial = false // a row may be there with several partners
+		out.fields[i].key, out.fields[i].serial = out.fields[i].key && partner, out.fields[i].serial && partner
 	}
 	out.limit, out.groups = product(l.limit, r.limit), max(l.groups, r.groups)
 	switch {

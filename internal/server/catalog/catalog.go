@@ -46,6 +46,7 @@ type Catalog struct {
 	byOID       map[uint32]*relation
 	constraints []*constraint
 	rowTypes    oid.Types
+	last        uint32 // the OID that was given last
 	limits      interpret.Limits
 }
 

@@ -24,10 +24,9 @@ func (c *Catalog) model() {
 		r := systemRelations[i]
 		c.relations = append(c.relations, &r)
 	}
-	last := uint32(firstTable - 1)
-	next := func() uint32 { last++; return last }
+	c.last = firstTable - 1
 	if d := c.dataset; d != nil {
-		c.tables(d, next)
+		c.tables(d)
 	}
 	c.relations = append(c.relations, c.user...)
 	c.listed = c.user
@@ -39,16 +38,16 @@ func (c *Catalog) model() {
 		c.byOID[r.oid] = r
 	}
 	if d := c.dataset; d != nil {
-		c.keys(d, next)
+		c.keys(d)
 	}
 	c.views()
 }
 
 // tables makes the tables and views of a dataset, and the types of their rows.
-func (c *Catalog) tables(d *policy.Dataset, next func() uint32) {
+func (c *Catalog) tables(d *policy.Dataset) {
 	for _, name := range d.TableNames() {
 		t := d.Tables[name]
-		r := &relation{oid: next(), schema: "public", name: name, kind: "r", policy: true, public: t.Public, comment: tableComment(t)}
+		r := &relation{oid: c.next(), schema: "public", name: name, kind: "r", policy: true, public: t.Public, comment: tableComment(t)}
 		for _, n := range t.ColumnNames() {
 			col := t.Columns[n]
 			r.cols = append(r.cols, attribute{name: n, typ: columnType(col.Type), notNull: !col.Nullable, comment: columnComment(t, col)})
@@ -57,15 +56,26 @@ func (c *Catalog) tables(d *policy.Dataset, next func() uint32) {
 		c.user = append(c.user, r)
 	}
 	for _, name := range d.ViewNames() {
-		c.user = append(c.user, &relation{oid: next(), schema: "public", name: name, kind: "v", policy: true, text: d.Views[name]})
+		c.user = append(c.user, &relation{oid: c.next(), schema: "public", name: name, kind: "v", policy: true, text: d.Views[name]})
 	}
 	for _, r := range c.user {
-		r.rowType, r.arrType = next(), next()
-		c.rowTypes = append(c.rowTypes,
-			&oid.Type{OID: r.rowType, Name: r.name, Schema: oid.PublicSchema, Form: "c", Category: "C", Array: r.arrType},
-			&oid.Type{OID: r.arrType, Name: "_" + ident.Truncate(r.name, 62), Schema: oid.PublicSchema, Form: "b", Category: "A",
-				Elem: r.rowType})
+		c.typed(r)
 	}
+}
+
+// next is an OID that nothing has.
+func (c *Catalog) next() uint32 {
+	c.last++
+	return c.last
+}
+
+// typed makes the types of the rows of a relation, and of arrays of them.
+func (c *Catalog) typed(r *relation) {
+	r.rowType, r.arrType = c.next(), c.next()
+	c.rowTypes = append(c.rowTypes,
+		&oid.Type{OID: r.rowType, Name: r.name, Schema: oid.PublicSchema, Form: "c", Category: "C", Array: r.arrType},
+		&oid.Type{OID: r.arrType, Name: "_" + ident.Truncate(r.name, 62), Schema: oid.PublicSchema, Form: "b", Category: "A",
+			Elem: r.rowType})
 }
 
 func columnType(t policy.Type) uint32 {
@@ -85,7 +95,7 @@ func columnType(t policy.Type) uint32 {
 }
 
 // keys makes the constraints that the policy promises.
-func (c *Catalog) keys(d *policy.Dataset, next func() uint32) {
+func (c *Catalog) keys(d *policy.Dataset) {
 	unique := func(table, column string) *constraint {
 		for _, k := range c.constraints {
 			if k.kind != "f" && k.table.name == table && k.table.cols[k.column-1].name == column {
@@ -113,7 +123,7 @@ func (c *Catalog) keys(d *policy.Dataset, next func() uint32) {
 			k.kind, k.name = "p", ident.Truncate(table, 58)+"_pkey"
 			r.cols[i].notNull = true
 		}
-		k.oid, k.index = next(), next()
+		k.oid, k.index = c.next(), c.next()
 		c.constraints = append(c.constraints, k)
 	}
 	for _, name := range d.TableNames() {
@@ -144,7 +154,7 @@ func (c *Catalog) keys(d *policy.Dataset, next func() uint32) {
 		if i < 0 || to == nil {
 			continue
 		}
-		c.constraints = append(c.constraints, &constraint{oid: next(), index: to.index, name: ident.Truncate(name+"_"+p[0].Column,
+		c.constraints = append(c.constraints, &constraint{oid: c.next(), index: to.index, name: ident.Truncate(name+"_"+p[0].Column,
 			58) + "_fkey", kind: "f",
 			table: r, column: i + 1, target: to.table, targetCol: to.column})
 	}

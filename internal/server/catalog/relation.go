@@ -22,14 +22,16 @@ type relation struct {
 	cols    []attribute
 	policy  bool // one of the policy's
 	public  bool // of public tables alone
-	rowType uint32
-	arrType uint32
-	text    string // of a view
-	comment string
-	rows    []datum.Tuple // of a system relation, when made
-	shared  *shared       // the first of them
-	made    bool
-	index   map[int]index
+	// temporary: a view that the session made.
+	temporary bool
+	rowType   uint32
+	arrType   uint32
+	text      string // of a view
+	comment   string
+	rows      []datum.Tuple // of a system relation, when made
+	shared    *shared       // the first of them
+	made      bool
+	index     map[int]index
 }
 
 // index are rows by the key of a column.

@@ -71,3 +71,56 @@ func TestPoolReset(t *testing.T) {
 		}
 	}
 }
+
+// A temporary view is described and stands in the session's own catalogue, free, and is nobody
+// else's.
+func TestTemporaryViews(t *testing.T) {
+	p := open(t, nil)
+	conn, other := p.ana(t), p.ana(t)
+	run := func(sql, want string) {
+		t.Helper()
+		results, err := conn.PgConn().Exec(background, sql).ReadAll()
+		got := ""
+		if err != nil {
+			got = code(err)
+		} else {
+			for _, row := range results[len(results)-1].Rows {
+				got += string(row[0]) + ","
+			}
+			got += results[len(results)-1].CommandTag.String()
+		}
+		if got != want {
+			t.Errorf("%s: %s %v; want %s", sql, got, err, want)
+		}
+	}
+	const columns = "SELECT attname || ' ' || format_type(atttypid, -1) FROM pg_attribute WHERE attrelid = 'mine'::regclass ORDER BY attnum"
+	run("CREATE TEMPORARY VIEW mine AS SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex", "CREATE VIEW")
+	run(columns, "sex text,n bigint,SELECT 2")
+	run("CREATE TEMP VIEW mine AS SELECT 1 AS one", "CREATE VIEW")
+	run(columns, "one integer,SELECT 1")
+	run("CREATE OR REPLACE TEMP VIEW mine (a) AS SELECT AVG(age) AS m FROM patients", "CREATE VIEW")
+	run(columns, "a double precision,SELECT 1")
+	run("SELECT count(*) FROM mine", notSupported)
+	run("SELECT count(*) FROM public.mine, patients", notSupported)
+	run("WITH mine AS (SELECT sex FROM patients) SELECT count(*) > 1000000 FROM mine", "f,SELECT 1")
+	run("CREATE TEMP VIEW patients AS SELECT 1", "42P07")
+	run("CREATE TEMP VIEW bad AS SELECT age FROM patients", notSupported)
+	run("CREATE VIEW lasting AS SELECT 1", readOnly)
+	run("DROP VIEW patients", readOnly)
+	run("DROP TABLE patients", readOnly)
+	run("DROP VIEW mine", "DROP VIEW")
+	run("DROP VIEW IF EXISTS mine", "DROP VIEW")
+	run(columns, "42P01")
+	for range 60 {
+		run("CREATE OR REPLACE TEMP VIEW mine AS SELECT 1 AS x", "CREATE VIEW")
+	}
+	for i := range 30 {
+		run("CREATE TEMP VIEW v"+strings.Repeat("i", i)+" AS SELECT 1 AS x", "CREATE VIEW")
+	}
+	run("SELECT count(*) FROM information_schema.views WHERE table_schema = 'public'", "20,SELECT 1")
+	if _, err := other.PgConn().Exec(background, "SELECT 'vi'::regclass").ReadAll(); code(err) != "42P01" {
+		t.Errorf("somebody else's view: %v", err)
+	}
+	run("DISCARD TEMP", "DISCARD TEMP")
+	run("SELECT count(*) FROM information_schema.views WHERE table_schema = 'public'", "0,SELECT 1")
+}

@@ -26,6 +26,8 @@
 //	SHOW dp.budget                   the analyst's own account; all of them for an owner
 //	BEGIN ... COMMIT, SAVEPOINT      undo settings, because nothing else is written; a charge is never undone
 //	DISCARD                          as in PostgreSQL
+//	CLOSE ALL, LISTEN, UNLISTEN      do no more than pools and tools need
+//	CREATE TEMPORARY VIEW            describes a SELECT in the session's own catalogue, free; it is not asked by its name
 //
 // COPY, EXECUTE and cursors are other ways to fetch the answer of a SELECT, and are asked where it
 // is: the price, the memory of answers and the tick are the same. A cursor is checked when it is

@@ -213,21 +213,9 @@ func (s *session) execute(m *pgproto3.Execute) (text string, offset int, err err
 	if err := s.still(); err != nil {
 		return st.text, st.from, err
 	}
-	if p.result == nil && p.cursor != nil {
-		if err := s.askCursor(p); err != nil {
-			return st.text, st.from, err
-		}
-	}
 	if p.result == nil {
-		r, err := s.run(st, p.values)
-		if err != nil {
+		if err := s.runPortal(p); err != nil {
 			return st.text, st.from, err
-		}
-		if p.result, p.shown = r, r.columns; st.described && r.copy == nil {
-			// What was described is what is sent.
-			if p.shown = st.columns; len(st.columns) != len(r.columns) {
-				return st.text, st.from, internal()
-			}
 		}
 	} else if p.result.columns == nil {
 		return st.text, st.from, failure(notInState, "portal %q cannot be run", clip(m.Portal))
@@ -238,6 +226,24 @@ func (s *session) execute(m *pgproto3.Execute) (text string, offset int, err err
 		return st.text, st.from, s.sendCopy(&r)
 	}
 	return st.text, st.from, s.rows(p, int64(m.MaxRows))
+}
+
+// runPortal runs a portal that was not run yet.
+func (s *session) runPortal(p *portal) error {
+	if p.cursor != nil {
+		return s.askCursor(p)
+	}
+	r, err := s.run(p.st, p.values)
+	if err != nil {
+		return err
+	}
+	if p.result, p.shown = r, r.columns; p.st.described && r.copy == nil {
+		// What was described is what is sent.
+		if p.shown = p.st.columns; len(p.st.columns) != len(r.columns) {
+			return internal()
+		}
+	}
+	return nil
 }
 
 // rows sends the next rows of a portal, most of them at once.

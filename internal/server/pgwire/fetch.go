@@ -12,12 +12,13 @@ func (s *session) runFetch(n *pg.FetchStmt) (*result, error) {
 	if p == nil || n.Portalname == "" || !p.fetchable() {
 		return nil, failure(invalidCursor, "cursor %q does not exist", clip(n.Portalname))
 	}
-	if p.cursor == nil && p.result == nil {
-		return nil, failure(notInState, "portal %q was not run yet", clip(n.Portalname)).hinting("execute it, or DECLARE a cursor")
-	}
 	walk := &walk{portal: p, move: n.Ismove}
-	if walk.needsRows(n) && p.cursor != nil {
-		if err := s.askCursor(p); err != nil {
+	if walk.needsRows(n) && p.result == nil {
+		if err := s.runPortal(p); err != nil {
+			return nil, placeless(err)
+		}
+		if err := s.hold(p); err != nil {
+			p.result = nil
 			return nil, err
 		}
 	}

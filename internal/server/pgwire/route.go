@@ -21,6 +21,8 @@ const (
 	deallocating
 	closing
 	idling
+	viewing
+	dropping
 	copying
 	declaring
 	fetching
@@ -39,6 +41,9 @@ func (s *session) route(st *statement) error {
 		if s.catalog.About(n.SelectStmt) {
 			st.kind = catalogue
 		} else {
+			if err := s.asksView(n.SelectStmt); err != nil {
+				return err
+			}
 			st.question = syntax.NewText(read, n.SelectStmt, st.from, st.to)
 		}
 		return s.mayAsk(st.kind)
@@ -62,6 +67,9 @@ func (s *session) route(st *statement) error {
 	case *pg.Node_PrepareStmt:
 		st.kind, st.node = preparing, nil
 		return s.routePrepare(st, n.PrepareStmt)
+	case *pg.Node_ViewStmt:
+		st.kind, st.node = viewing, nil
+		return s.routeView(st, n.ViewStmt)
 	}
 	// Of everything else the tree is kept, which is far larger than its text.
 	if st.to-st.from > maxCommand {
@@ -83,6 +91,8 @@ func (s *session) route(st *statement) error {
 		st.kind = closing
 	case *pg.Node_ListenStmt, *pg.Node_UnlistenStmt, *pg.Node_ConstraintsSetStmt:
 		st.kind = idling
+	case *pg.Node_DropStmt:
+		return s.routeDrop(st, n.DropStmt)
 	case *pg.Node_FetchStmt:
 		st.kind = fetching
 	case *pg.Node_ExecuteStmt:

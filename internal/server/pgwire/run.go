@@ -42,6 +42,10 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 		return s.runClose(st.node.GetClosePortalStmt())
 	case idling:
 		return s.runIdle(st.node), nil
+	case viewing:
+		return s.runView(st)
+	case dropping:
+		return s.runDrop(st.node.GetDropStmt())
 	case copying:
 		return s.runCopy(st, values)
 	case declaring:

@@ -31,9 +31,10 @@ type statement struct {
 	parameters []uint32
 	columns    []column // nil where no rows come
 	explained  explained
-	inner      *statement   // of COPY, DECLARE and PREPARE: the SELECT inside
+	inner      *statement   // of COPY, DECLARE, PREPARE and CREATE VIEW: the SELECT inside
 	copy       *copyOptions // of a COPY
 	cursor     cursor       // of a DECLARE
+	view       view         // of a CREATE VIEW
 	bytes      int          // that it was counted with
 	since      time.Time    // when it was prepared
 	named      bool         // by a PREPARE

@@ -92,8 +92,10 @@ var reasons = []struct {
 	{"person", regexp.MustCompile(`says who or what a row is about`)},
 	{"read-only", regexp.MustCompile(`nothing (can be|is) written here`)},
 	{"keys", regexp.MustCompile(`\b(cost|pid) has no public keys`)}, // all other columns have keys or bounds
+	{"groups", regexp.MustCompile(`can have more values than an answer has groups`)},
 	{"bounds", regexp.MustCompile(`needs a column with bounds`)},
 	{"value", regexp.MustCompile(`would be the value of one person`)},
+	{"others", regexp.MustCompile(`would see rows of others`)},
 	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
 	{"plan", regexp.MustCompile(`ANALYZE|how the engine works`)},
 }

@@ -10,7 +10,7 @@ tool("dbt-core", "dbt-postgres")
 root = os.path.join(os.environ["DISCREET_SCRATCH"], "project")
 os.makedirs(os.path.join(root, "models"))
 files = {
-    "dbt_project.yml": "name: hospital\nversion: '1'\nprofile: hospital\nmodels: {hospital: {+materialized: view}}\nflags: {send_anonymous_usage_stats: false}\n",
+    "dbt_project.yml": "name: hospital\nversion: '1.0'\nprofile: hospital\nmodels: {hospital: {+materialized: view}}\nflags: {send_anonymous_usage_stats: false}\n",
     "profiles.yml": f"hospital: {{target: dev, outputs: {{dev: {{type: postgres, host: '{HOST}', port: {PORT}, user: '{USER}', password: '{PASSWORD}', dbname: '{DATABASE}', schema: public, threads: 1}}}}}}\n",
     "models/sources.yml": "sources: [{name: hospital, schema: public, tables: [{name: patients}, {name: visits}, {name: wards}]}]\n",
     "models/per_ward.sql": "select ward, count(*) as n, avg(cost) as cost from {{ source('hospital', 'visits') }} group by ward\n",

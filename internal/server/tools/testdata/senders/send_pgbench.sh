@@ -14,6 +14,5 @@ step() {
 for mode in simple extended prepared; do
   step "$mode" "$pgbench" -n -t 1 -c 1 -M $mode -f "$DISCREET_SCRATCH/q.sql"
 done
-step "built in" "$pgbench" -n -t 1 -c 1 -S
 step "vacuum first" "$pgbench" -t 1 -f "$DISCREET_SCRATCH/q.sql"
 step "initialise" "$pgbench" -i -s 1 -q

@@ -4,7 +4,10 @@ cat("tool", paste(R.version.string), "\n")
 cat("tool", paste0("RPostgreSQL ", packageVersion("RPostgreSQL"), ", dbplyr ", packageVersion("dbplyr"), ", dplyr ", packageVersion("dplyr")), "\n")
 step <- function(name, doing) {
   writeLines(name, Sys.getenv("DISCREET_STEP"))
-  said <- tryCatch({ suppressWarnings(force(doing)); "ok" }, error = function(e) gsub("\\s+", " ", substr(conditionMessage(e), 1, 300)))
+  said <- tryCatch({ suppressWarnings(force(doing)); "ok" }, error = function(e) {
+    told <- if (exists("db")) tryCatch(dbGetException(db)$errorMsg, error = function(x) "") else "" # the library has lost its error at times
+    gsub("\\s+", " ", substr(paste(conditionMessage(e), told), 1, 600))
+  })
   if (said == "ok") cat("ok ", name, "\n", sep = "") else cat("no ", name, " | ", said, "\n", sep = "")
 }
 ask <- function(sql) {
