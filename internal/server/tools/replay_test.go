@@ -80,7 +80,7 @@ func TestCorpus(t *testing.T) {
 
 // unmended is how many statements of the corpus are refused for another reason than privacy. It
 // only ever becomes less.
-const unmended = 69
+const unmended = 68
 
 // TestUnmended counts them.
 func TestUnmended(t *testing.T) {
