@@ -80,7 +80,7 @@ func TestCorpus(t *testing.T) {
 
 // unmended is how many statements of the corpus are refused for another reason than privacy. It
 // only ever becomes less.
-const unmended = 69
+const unmended = 68
 
 // TestUnmended counts them.
 func TestUnmended(t *testing.T) {
@@ -112,8 +112,8 @@ func open(t testing.TB) house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", Rate: 1_000_000,
-		Version: "test"}
+	c := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0",
+		Rate: 1_000_000, Version: "test"}
 	if err := os.WriteFile(c.Policy, policy, 0o600); err != nil {
 		t.Fatal(err)
 	}

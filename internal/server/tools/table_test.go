@@ -24,7 +24,8 @@ var (
 
 // TestTable holds the table of docs/tools.md against what the tools did.
 func TestTable(t *testing.T) {
-	const file, begin, end = "../../../docs/tools.md", "<!-- made by go test ./internal/server/tools -run TestTable -rewrite -->\n", "\n<!-- end -->"
+	const file, end = "../../../docs/tools.md", "\n<!-- end -->"
+	const begin = "<!-- made by go test ./internal/server/tools -run TestTable -rewrite -->\n"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +51,8 @@ func table(t *testing.T) string {
 		t.Fatalf("no steps: %v", err)
 	}
 	var b strings.Builder
-	b.WriteString("| tool | connects | looks around | asks | fetches, draws | statements | refused, and why |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| tool | connects | looks around | asks | fetches, draws | statements | refused, and why |\n" +
+		"|---|---|---|---|---|---|---|\n")
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
