@@ -105,7 +105,8 @@ func (r extreme) text(depth int) string {
 	case 4:
 		return r.pick("("+x()+" || "+x()+")", "concat("+x()+", "+x()+")")
 	case 5:
-		return r.pick("lower", "upper", "ltrim", "rtrim", "trim") + "(" + x() + ")"
+		return fmt.Sprintf(r.pick("lower(%s)", "upper(%s)", "ltrim(%s)", "rtrim(%s)", "trim(%s)", "split_part(%s, 'a', 2)", "replace(%s, 'a', '')",
+			"replace(left(%s, 9), 'a', 'bcd')", "lpad(%s, 7, 'xy')", "rpad(%s, 1000)", "concat_ws('--', left(%s, 9), '', NULL)"), x())
 	case 6:
 		return fmt.Sprintf("%s(%s, %d)", r.pick("left", "right"), x(), r.IntN(30))
 	case 7:
