@@ -3,6 +3,7 @@ package discreet
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -35,7 +36,7 @@ func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, e
 	if err != nil {
 		return nil, err
 	}
-	return &api.Description{Parameters: kinds, Columns: columns}, nil
+	return &api.Description{Parameters: kinds, Columns: api.WithErrors(columns, q.Settings.Errors)}, nil
 }
 
 // describeUnbound describes a question whose values are not there yet, with samples; and with NULL,
@@ -54,7 +55,7 @@ func (db *DB) describeUnbound(
 		if err == nil {
 			var columns []api.Column
 			if columns, err = ds.Describe(ctx, asked); err == nil {
-				return &api.Description{Parameters: kinds, Columns: columns}, nil
+				return &api.Description{Parameters: kinds, Columns: api.WithErrors(columns, q.Settings.Errors)}, nil
 			}
 		}
 		if first == nil {
@@ -64,12 +65,19 @@ func (db *DB) describeUnbound(
 	return nil, first
 }
 
-// bind puts the values of a question's parameters into what was read of its text.
+// bind puts the values of a question's parameters, and the time, into what was read of its text.
 func bind(q api.Question) (api.Question, error) {
-	if len(q.Parameters) == 0 && !strings.Contains(q.SQL, "$") {
-		return q, nil
+	text := syntax.Open(q.SQL, q.Parsed)
+	if len(q.Parameters) > 0 || strings.Contains(q.SQL, "$") {
+		bound, err := text.Bind(q.Parameters)
+		if err != nil {
+			return q, err
+		}
+		text = bound
 	}
-	bound, err := syntax.Open(q.SQL, q.Parsed).Bind(q.Parameters)
-	q.Parsed, q.Parameters = bound, nil
-	return q, err
+	if q.Now.IsZero() {
+		q.Now = time.Now()
+	}
+	q.Parsed, q.Parameters = text.At(q.Now), nil
+	return q, nil
 }

@@ -75,6 +75,9 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 		return nil, err
 	}
 	a, err := ds.Ask(ctx, asked)
+	if err == nil {
+		a.ShowErrors(q.Settings.Errors)
+	}
 	if given {
 		return a, err
 	}

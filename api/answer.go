@@ -18,6 +18,7 @@ type Answer struct {
 	// Cost is what this answer cost: zero when it had been paid for before.
 	Cost       dp.Cost   `json:"cost" doc:"What this answer cost; zero where it had been paid for before"`
 	Remaining  Remaining `json:"remaining" doc:"What the analyst can still spend"`
+	More       *int64    `json:"more,omitempty" doc:"About how many more answers at this price are left; missing where it was free"`
 	Receipt    Receipt   `json:"receipt" doc:"Where the charge stands in the ledger"`
 	Limits     `json:"limits" doc:"How much of one person counts"`
 	Confidence float64 `json:"confidence" doc:"The probability of the error bars"`
@@ -80,6 +81,9 @@ type Column struct {
 	// counts and sums are, and those of averages, ratios, variances and quantiles are made of
 	// several of these.
 	Approximate bool `json:"approximate" doc:"Values are made of several noisy numbers"`
+	// Bar says that values have error bars: that they are noisy numbers of which it is known how
+	// far they can be off.
+	Bar bool `json:"-"`
 	// Decimals is how many digits after the point a value has; -1 for real numbers and text.
 	Decimals int `json:"-"`
 }
@@ -99,4 +103,7 @@ type Receipt struct {
 	Sequence uint64 `json:"sequence"`
 	Hash     string `json:"hash"`
 	Free     bool   `json:"free"` // the answer had been paid for before
+	// Now is what now() was in the question, whose hash has it as a constant; empty where it does
+	// not ask for the time.
+	Now string `json:"now,omitempty" doc:"What now() was in the question; missing where it does not ask for the time"`
 }

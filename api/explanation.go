@@ -25,11 +25,16 @@ type Explanation struct {
 	Known     bool      `json:"known"`
 	Remaining Remaining `json:"remaining"` // before paying
 	After     Remaining `json:"after"`     // after paying
+	// More is about how many answers at this price are left, this one with them; nil where it
+	// would be free.
+	More *int64 `json:"more,omitempty"`
 	// Affordable says whether the budget admits the question now.
 	Affordable bool `json:"affordable"`
 	// Closed says that this would be refused, because questions failed after they were charged:
 	// there are no new answers before the owner has released it.
 	Closed bool `json:"closed,omitempty"`
+	// Now is what now() is in the question; empty where it does not ask for the time.
+	Now string `json:"now,omitempty"`
 }
 
 // Inquiry is one question that is paid for.

@@ -18,7 +18,10 @@ type Question struct {
 	Parameters []Parameter
 	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It
 	// is for servers that let answers leave on a tick.
-	AsOf    time.Time
+	AsOf time.Time
+	// Now is what now(), CURRENT_DATE and the like are in SQL; zero means the moment at which it is
+	// asked. It is a constant of the question: at another moment it is another question.
+	Now     time.Time
 	Request string // names the question for retries; empty means a new one
 	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for;
 	// nil everywhere else.
@@ -46,8 +49,8 @@ type Description struct {
 // Parameter is a value for $1, $2, ... of a question, as a client sent it. Its text is that of a
 // literal of its kind, and is never read as SQL.
 type Parameter struct {
-	// Kind is integer, decimal, text, boolean, date or timestamp, or an array of one of these, as in
-	// text[]; text where it is empty. The text of an array is PostgreSQL's, as in {a,"b c",NULL}.
+	// Kind is integer, decimal, text, boolean, date or timestamp, or an array of one of these, as
+	// in text[]; text where it is empty. The text of an array is PostgreSQL's: {a,"b c",NULL}.
 	Kind string
 	Text string
 	Null bool

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -37,6 +38,12 @@ type Settings struct {
 	// they never do, and empty where they do when that is cheaper than the question by itself. Who
 	// names a price or a mechanism has named the ordinary way.
 	Stream string
+	// Errors adds the error bars to the columns of every answer, for clients that show nothing
+	// else: "columns" as x_error, "interval" as x__yhat_lower and x__yhat_upper. Empty adds none.
+	Errors string
+	// Counts is "nonnegative" where a count that noise has made negative is shown as 0, and empty
+	// where it is shown as it is. Both are the same answer, and neither costs anything.
+	Counts string
 }
 
 // The limits of what can be set.
@@ -65,6 +72,8 @@ var settings = []setting{
 	{"dp.mechanism", setMechanism, showMechanism},
 	{"dp.max_groups", setMaxGroups, showMaxGroups},
 	{"dp.stream", setStream, showStream},
+	{"dp.errors", setErrors, func(s *Settings) string { return cmp.Or(s.Errors, "off") }},
+	{"dp.counts", setCounts, func(s *Settings) string { return cmp.Or(s.Counts, "noisy") }},
 }
 
 const byDefault = "default"
@@ -137,6 +146,10 @@ func (s *Settings) Reset(name string) error {
 		s.MaxGroups = 0
 	case "dp.stream":
 		s.Stream = ""
+	case "dp.errors":
+		s.Errors = ""
+	case "dp.counts":
+		s.Counts = ""
 	}
 	return nil
 }
@@ -241,6 +254,39 @@ func setStream(s *Settings, text string) error {
 
 var errStream = errors.New("it is auto, on or off")
 
+func setErrors(s *Settings, text string) error {
+	switch w := strings.ToLower(text); w {
+	case ErrorColumns, ErrorIntervals:
+		s.Errors = w
+	case "on", "column":
+		s.Errors = ErrorColumns
+	case "off", byDefault:
+		s.Errors = ""
+	default:
+		return errErrors
+	}
+	return nil
+}
+
+var errErrors = errors.New("it is off, columns (x_error) or interval (x__yhat_lower and x__yhat_upper)")
+
+// nonnegative is what Settings.Counts may be, besides empty.
+const nonnegative = "nonnegative"
+
+func setCounts(s *Settings, text string) error {
+	switch w := strings.ToLower(text); w {
+	case nonnegative:
+		s.Counts = w
+	case "noisy", byDefault:
+		s.Counts = ""
+	default:
+		return errCounts
+	}
+	return nil
+}
+
+var errCounts = errors.New("it is noisy, which shows counts as they are, or nonnegative, which shows 0 for those below it")
+
 func showStream(s *Settings) string {
 	if s.Stream == "" {
 		return "auto"
@@ -294,6 +340,8 @@ func (s Settings) Check() error {
 		{"dp.confidence", s.Confidence != 0 && !validConfidence(s.Confidence), errConfidence},
 		{"dp.mechanism", !slices.Contains([]string{"", "laplace", "gaussian"}, s.Mechanism), errMechanism},
 		{"dp.stream", !slices.Contains([]string{"", "on", "off"}, s.Stream), errStream},
+		{"dp.errors", !slices.Contains([]string{"", ErrorColumns, ErrorIntervals}, s.Errors), errErrors},
+		{"dp.counts", !slices.Contains([]string{"", nonnegative}, s.Counts), errCounts},
 		{"dp.max_groups", s.MaxGroups < 0 || s.MaxGroups > mostMaxGroups, errMaxGroups},
 		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0),
 			errors.New("it is a number above 0 and at most 1e15")},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/username"
 )
 
 // Analyst is somebody who may ask.
@@ -45,7 +46,7 @@ func (d *Dataset) readAnalysts(r *reader, f fields) {
 	if !ok {
 		return
 	}
-	entries, ok := r.entries(v, "analysts", "analyst", checkShortName)
+	entries, ok := r.entries(v, "analysts", "analyst", username.Check)
 	if !ok {
 		return
 	}

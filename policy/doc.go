@@ -53,8 +53,10 @@
 //
 // Tables and columns have the names they have in the data, and views have names like theirs: up to
 // 63 bytes that can be seen, without double quotes, and without a space at either end. Datasets,
-// analysts, groups, streams and holdouts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and
-// -. Among its neighbours a name must differ in more than letter case.
+// groups, streams and holdouts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -.
+// Analysts have 1 to 64 bytes of letters and digits of any script, in the form that SASLprep (RFC
+// 4013) gives them, and of _ . @ -. Among its neighbours a name must differ in more than letter
+// case.
 //
 // # At the top
 //

@@ -33,8 +33,8 @@ func checkName(name string) string {
 	return ""
 }
 
-// checkShortName does the same for datasets and analysts, which are named by the
-// owner and appear in addresses and connection strings.
+// checkShortName does the same for datasets and the like, which are named by the
+// owner and appear in addresses and connection strings. For analysts see username.
 func checkShortName(name string) string {
 	ok := name != "" && len(name) <= 64
 	for _, c := range name {

@@ -59,7 +59,7 @@ func TestQueryJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining",
-			"receipt", "limits", "confidence", "notes", "data_version", "alerts"}) {
+			"more", "receipt", "limits", "confidence", "notes", "data_version", "alerts"}) {
 			t.Errorf("the keys are %v", got)
 		}
 		for _, m := range []struct {
@@ -140,7 +140,7 @@ func TestExplain(t *testing.T) {
 		return command(append([]string{"explain", "--policy", policy, "--as", "ana"}, more...)...)
 	}
 	explain("SELECT ward, AVG(cost) FROM visits GROUP BY ward").wants(t, 0, "count(cost)", "laplace", "12 (l1)", "rows: 3",
-		"at most 6 rows in each of at most 2 groups", "price: epsilon 0.1; left: epsilon 1\n")
+		"at most 6 rows in each of at most 2 groups", "price: epsilon 0.1; left: epsilon 1, about 10 at this price\n")
 	e := explain("--json", people).wants(t, 0).decode(t)
 	if e["known"] != false || e["affordable"] != true || len(e["questions"].([]any)) != 1 {
 		t.Errorf("got %v", e)
@@ -233,7 +233,7 @@ Zürich            12    30   -3.50  12.50  41.235  0.012
 NULL              -7    30  100.00  12.50     110    110
 a?[2J??b?c?        0    30    0.00  12.50   55.00   0.00
 true               1    30    1.00  12.50     0.0    3.0
-price: epsilon 0.25; left: epsilon 0.5
+price: epsilon 0.25; left: epsilon 0.5, about 2 more at this price
 `
 	if got := "\n" + b.String(); got != want {
 		t.Errorf("got %s\nwant %s", got, want)

@@ -26,7 +26,8 @@ func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*R
 
 // table makes the answer of one plan.
 func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *api.Answer {
-	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{}}
+	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{},
+		nonnegative: p.Settings.Counts != ""}
 	rows := make([]*row, 0, f.groups())
 	for i := range f.groups() {
 		row := f.row(i)
@@ -148,17 +149,29 @@ func (f *finisher) personCuts(r tree.Relation, add func(string, ...any)) {
 	case *tree.Persons:
 		f.personCuts(r.From, add)
 		for i, p := range r.Parts {
-			t := r.Fields()[i+1].Type
-			switch {
-			case r.From.Single():
-			case p.Kind == tree.PartRows || p.Kind == tree.PartValues:
-				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in "+
-					"no error bar", t.Hi)
-			case p.Kind == tree.PartSum:
-				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in "+
-					"no error bar", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
-			}
+			sayPart(p, r.Fields()[r.First()+i].Type, r.From.Single(), add)
 		}
+	case *tree.Window:
+		f.personCuts(r.From, add)
+		for i, o := range r.Calls {
+			sayPart(o.Part, r.Fields()[len(r.From.Fields())+i].Type, r.From.Single(), add)
+		}
+	}
+}
+
+// sayPart says where one number about a person's rows is cut.
+func sayPart(p tree.Part, t tree.Type, single bool, add func(string, ...any)) {
+	switch {
+	case single || p.Uncut:
+	case p.Kind == tree.PartRows || p.Kind == tree.PartValues || p.Kind == tree.PartDistinct:
+		add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in "+
+			"no error bar", t.Hi)
+	case p.Kind == tree.PartNumber || p.Kind == tree.PartRank || p.Kind == tree.PartDense:
+		add("in the subquery the number of a person's row is at most %v, by the policy's max_rows: rows after it have that "+
+			"number too", t.Hi)
+	case p.Kind == tree.PartSum:
+		add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in "+
+			"no error bar", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
 	}
 }
 

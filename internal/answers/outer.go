@@ -95,6 +95,7 @@ func (o *OuterQuery) describe(around *pg.SelectStmt, columns []outer.Column, ori
 		}
 		if own, ok := known[origins[i]]; ok && own.Kind == c.Kind {
 			c.Type, c.Noisy, c.Approximate, c.Decimals = own.Type, own.Noisy, own.Approximate, own.Decimals
+			c.Bar = own.Bar && o.bars[i] >= 0
 		}
 		o.columns = append(o.columns, c)
 	}

@@ -18,6 +18,8 @@ type finisher struct {
 	released *Released
 	beta     float64
 	halves   map[half]int64
+	// nonnegative says that counts below 0 are 0.
+	nonnegative bool
 }
 
 // half is the half width of a measure that is one of so many parts: each of them may be outside
@@ -76,7 +78,13 @@ func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 	}
 	switch s.Kind {
 	case tree.MeasureStat:
-		return big.NewInt(f.released.Measures[s.Measure][r.group])
+		n := f.released.Measures[s.Measure][r.group]
+		if f.nonnegative && f.plan.Query.Measures[s.Measure].Counts() {
+			// What is counted is never below 0, so 0 is no further from it than n, and the error
+			// bar of n holds for 0 as well.
+			n = max(n, 0)
+		}
+		return big.NewInt(n)
 	case tree.AverageStat:
 		mean, _ := r.average(s, 2)
 		return mean

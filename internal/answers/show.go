@@ -57,6 +57,7 @@ func (f *finisher) columns() []api.Column {
 
 func describeColumn(o tree.Output, b bar) api.Column {
 	c := api.Column{Name: o.Name, Kind: kindOf(o).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
+	c.Bar = b.noisy && !b.unknown && slices.Contains([]string{"integer", "decimal", "real"}, c.Kind)
 	c.Type = typeNames[c.Kind]
 	if t := o.Expr.Type(); t.Kind == tree.Number {
 		c.Decimals = pricing.Decimals(t.Step)

@@ -46,7 +46,8 @@ var rooms = map[string]string{
 	"internal/root":     "",
 	"utility":           "internal/normal internal/root",
 	"survey":            "dp noise internal/normal internal/root",
-	"policy":            "dp account internal/root internal/spelling",
+	"policy":            "dp account internal/root internal/spelling internal/username",
+	"internal/username": "",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
 	"internal/plan/tree":   "dp policy",
@@ -136,14 +137,15 @@ var rooms = map[string]string{
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
-	"internal/server/users":     "internal/entropy",
+	"internal/server/users":     "internal/entropy internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
 		"internal/server/catalog/interpret internal/server/catalog/oid",
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
-		"internal/server/catalog/datum internal/server/catalog/interpret internal/plan/syntax",
+		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
+		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/render internal/entropy ledger internal/ledger/replay " +

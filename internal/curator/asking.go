@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/streamsession"
 	"github.com/discreet-dp/discreet/ledger"
@@ -106,10 +107,33 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 		return nil, err
 	}
 	out.Receipt, out.Remaining, out.Cost, out.Alerts, out.Through = a.paid, remaining, a.spent, a.alerts, a.uses
+	if n, ok := remaining.More(a.spent); ok {
+		out.More = &n
+	}
 	version, changed, err := a.c.access().NameData(ctx, a.data, a.paid.Sequence)
 	if err != nil {
 		return nil, err
 	}
 	out.Version, out.Notes = version, append(out.Notes, changed...)
+	if out.Receipt.Now = asked(a.question).Now(); out.Receipt.Now != "" {
+		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))
+	}
 	return out, nil
+}
+
+// asked is the text of a question with its constants.
+func asked(q api.Question) *syntax.Text { return syntax.Open(q.SQL, q.Parsed) }
+
+// sayNow says that the time is a constant of the question, and how to ask it again.
+func sayNow(now string) string {
+	name, constant := clock(now)
+	return name + " is " + constant + " in this question; with that in its place it is the same question again, and free"
+}
+
+// clock is what a question asks for that asks for the time, and the constant that this is.
+func clock(now string) (name, constant string) {
+	if len(now) == len("2006-01-02") {
+		return "CURRENT_DATE", "DATE '" + now + "'"
+	}
+	return "now()", "TIMESTAMP '" + now + "'"
 }

@@ -27,8 +27,9 @@
 // The curator has what touches the engine, the ledger or the releaser. What follows from text and
 // policy is pricing's; what is made of released values is that of answers, which see neither data
 // nor the ledger; memory keeps what was released, and books reads the accounts. What a question
-// needs comes from one of three sources, tried in order: answers that were kept, a stream, and the
-// engine ([source]).
+// needs comes from one of four sources, tried in order: answers that were kept, public keys, a stream,
+// and the engine ([source]). What has no rows, whatever the data is, needs none of them, and is
+// answered by its columns after step 1.
 //
 // Sparse vectors, streams, holdouts and trainings are rooms of their own (sparsesession,
 // streamsession, holdoutsession, training). They go the same way, in the same order, and have of

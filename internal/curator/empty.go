@@ -15,7 +15,7 @@ func (a *asking) showEmpty(ctx context.Context) (*api.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Answer{Columns: columns, Confidence: a.Settings.Level(), Receipt: api.Receipt{Free: true},
+	out := &api.Answer{Columns: columns, Rows: [][]any{}, Confidence: a.Settings.Level(), Receipt: api.Receipt{Free: true},
 		Notes: []string{"it has no rows, whatever the data is: its columns are free"}}
 	out.Remaining, err = a.c.Remaining(ctx, a.question.Analyst)
 	return out, err
@@ -27,7 +27,7 @@ func (a *asking) explainEmpty(ctx context.Context) (*api.Explanation, error) {
 		return nil, err
 	}
 	e := &api.Explanation{Neighbours: a.c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Known: true, Affordable: true,
-		Split: "nothing is released", Free: []string{"all of it: it has no rows, whatever the data is"}}
+		Questions: []api.Inquiry{}, Split: "nothing is released", Free: []string{"all of it: it has no rows, whatever the data is"}}
 	var err error
 	e.Remaining, err = a.c.Remaining(ctx, a.question.Analyst)
 	e.After = e.Remaining

@@ -29,7 +29,11 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	}
 	e := &api.Explanation{
 		Neighbours: c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Split: a.Split(), Free: a.Free(),
-		Cost: a.whole(), Pay: a.pay(), Known: a.settled(),
+		Cost: a.whole(), Pay: a.pay(), Known: a.settled(), Now: text.Now(),
+	}
+	if e.Now != "" {
+		name, constant := clock(e.Now)
+		e.Free[len(e.Free)-1] = "asking it again with " + constant + " in the place of " + name
 	}
 	for i, b := range a.Purchases {
 		inquiry := a.Inquiry(b)
@@ -48,6 +52,9 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	}
 	if e.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
+	}
+	if n, ok := e.Remaining.More(e.Pay); ok && !e.Known {
+		e.More = &n
 	}
 	if e.After, err = c.RemainingAfter(ctx, q.Analyst, a.most()); err != nil {
 		return nil, err

@@ -51,8 +51,8 @@ func (keptAnswers) claim(ctx context.Context, a *asking) (err error) {
 
 func (keptAnswers) supply(context.Context, *asking) error { return nil }
 
-// publicKeys are those of questions that ask for nothing else. They were found when the question was
-// checked, so there is nothing to pay, to run or to keep.
+// publicKeys are those of questions that ask for nothing else. They were found when the question
+// was checked, so there is nothing to pay, to run or to keep.
 type publicKeys struct{}
 
 func (publicKeys) claim(_ context.Context, a *asking) error {

@@ -25,6 +25,8 @@ func (p *Printer) source(f *frame) string {
 		text = p.union(r, f)
 	case *tree.Persons:
 		text = p.persons(r, f)
+	case *tree.Window:
+		text = p.window(r, f)
 	case *tree.Cut:
 		text = p.cut(r, f)
 	default:
@@ -184,55 +186,4 @@ func (p *Printer) union(u *tree.Union, f *frame) string {
 		parts[i] = "SELECT " + list + " FROM " + p.source(one)
 	}
 	return strings.Join(parts, " UNION ALL ")
-}
-
-// persons prints a subquery with one row for each person. Counts are cut to the limit of rows, sums
-// are added up in 128 bits, and all are clamped to what their type says.
-func (p *Printer) persons(r *tree.Persons, f *frame) string {
-	from := p.frame(r.From)
-	unit := from.field(r.From.Unit())
-	where := " WHERE " + unit + " IS NOT NULL"
-	if r.Where != nil {
-		where = " WHERE " + p.exprOf(tuple{from}, r.Where) + " AND " + unit + " IS NOT NULL"
-	}
-	// Arguments are computed for each row before rows are added up.
-	inner, aggregates := unit+" AS u", "u AS f0"
-	for i, part := range r.Parts {
-		if !f.used[i+1] {
-			continue
-		}
-		if part.Arg != nil {
-			inner += fmt.Sprintf(", %s AS a%d", p.exprOf(tuple{from}, part.Arg), i)
-		}
-		aggregates += fmt.Sprintf(", %s AS f%d", p.personTotal(part.Kind, fmt.Sprintf("a%d", i)), i+1)
-	}
-	fields := r.Fields()
-	list := f.fields(func(i int) string {
-		name := fmt.Sprintf("f%d", i)
-		if i == 0 {
-			return name
-		}
-		t := fields[i].Type
-		text := clampTo(name, t)
-		if !t.Wide() {
-			text = p.TryCast(text, p.Int64)
-		}
-		return text
-	})
-	return "SELECT " + list + " FROM (SELECT " + aggregates + " FROM (SELECT " + inner + " FROM " + p.source(from) + where + ") GROUP BY u)"
-}
-
-// personTotal prints an aggregate of one person's rows. What is summed is proven to fit in 53 bits.
-func (p *Printer) personTotal(kind tree.PartKind, x string) string {
-	switch kind {
-	case tree.PartRows:
-		return "count(*)"
-	case tree.PartValues:
-		return "count(" + x + ")"
-	case tree.PartSum:
-		return "sum(" + p.TryCast(x, p.Int64) + ")"
-	case tree.PartMin:
-		return "min(" + x + ")"
-	}
-	return "max(" + x + ")"
 }

@@ -67,7 +67,7 @@ func isAggregated(s *pg.SelectStmt) bool {
 				}
 				if f := n.GetFuncCall(); f != nil && f.Over == nil {
 					name := functionName(f)
-					found = found || isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil
+					found = found || isPersonal(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil
 				}
 				return true
 			})

@@ -92,6 +92,9 @@ func TestParameters(t *testing.T) {
 		"SELECT COUNT(*) FROM elderly WHERE total > $1": "decimal",
 		"SELECT COUNT(*) FROM patients WHERE age > -$1": "integer",
 		"SELECT COUNT(*) FROM patients":                 "",
+		"SELECT date_trunc($1, born) AS m, COUNT(*) FROM patients WHERE born >= '2000-01-01' AND " +
+			"born < '2001-01-01' GROUP BY m": "text",
+		"SELECT date_part($1::varchar, born) AS m, COUNT(*) FROM patients GROUP BY m": "text",
 	} {
 		text := syntax.Open(question, nil)
 		got, samples, err := plan.Parameters(ds, text)

@@ -27,6 +27,10 @@
 // and quantiles take exact numbers whose bounds follow from the policy by interval arithmetic. What
 // is named twice is released once.
 //
+// Two kinds of SELECT ask for nothing of the data. One without aggregates over public keys lists
+// them ([tree.Query.ListsKeys]). One that has no rows, by LIMIT 0 or a WHERE that is false of
+// constants, has columns alone (Statement.Empty, probe.go); then * stands for the listed columns.
+//
 // SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy
 // and none of these: it stands alone, has its own price, and is checked by [PrepareHoldout].
 //
@@ -67,7 +71,9 @@
 // people of something that depends on one person's rows alone, which is cut to MaxRows and
 // MaxGroups after the last join. LIMIT, DISTINCT, windows, UNION without ALL and aggregates below
 // the noise would let one person's row decide about another's, and are refused; a subquery that is
-// grouped by the person itself ([tree.Persons]) does not.
+// grouped by the person itself ([tree.Persons]), or whose windows are partitioned by the person
+// ([tree.Window]), does not: the rows that it has of a person are a function of that person's rows,
+// so a person who comes or goes brings or takes those alone.
 //
 // # What is below the noise and what is above
 //
@@ -90,9 +96,9 @@
 //     which is free and is lifted above. None is about both.
 //  3. Names (env.go, from.go, rows.go): every name is a table of the policy, a view, a WITH, or a
 //     column of one in sight. Nothing else can be named.
-//  4. Rows (join.go, union.go, select.go, persons.go, exists.go, scalar.go): whose each row is.
-//     Rows that are put together are one person's, and how many of one person there can be is
-//     known.
+//  4. Rows (join.go, union.go, select.go, persons.go, ownwindow.go, exists.go, scalar.go): whose
+//     each row is. Rows that are put together are one person's, and how many of one person there
+//     can be is known.
 //  5. Expressions (check.go and the files that it calls, package expr): every one is total, and
 //     every number has an interval that it cannot leave.
 //  6. Keys (key.go, domain.go, fielddomain.go, package reach): the groups are public, or a mechanism decides about them.

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -21,9 +24,15 @@ func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 	case sub == nil || l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK && l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0:
 		return nil, syntax.Refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery that is grouped by the person",
 			"a subquery cannot be used here as a value")
-	case isSet(sub) || isAggregated(sub):
+	case isSet(sub):
 		return nil, syntax.Refuse(l.Location, "write a plain SELECT ... FROM ... WHERE",
-			"a subquery in a condition cannot have aggregates or set operations")
+			"a subquery in a condition cannot have set operations")
+	case isDistinct(sub) && !isAggregated(sub): // whether there is a row is the same
+		sub = proto.Clone(sub).(*pg.SelectStmt)
+		sub.DistinctClause = nil
+	}
+	if isAggregated(sub) || len(sub.DistinctClause) > 0 || len(windowCalls(sub.TargetList)) > 0 {
+		return s.amongPersons(l, sub)
 	}
 	// The left side of IN comes first: it belongs to the row outside, and a subquery that is a
 	// value there gives that row more fields. Only then are they counted, because those of the
@@ -60,6 +69,42 @@ func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 			"a subquery over a private table must be about the same person as the row outside")
 	}
 	e := &tree.Exists{From: inner.Relation, Outer: n, On: on}
+	return e, expr.NotTooLarge(e, l.Location)
+}
+
+// amongPersons reads x IN (SELECT ...) with a subquery that is grouped or partitioned by the
+// person: it is read on its own, and the condition that its column is x links it to the row that
+// asks.
+func (s below) amongPersons(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
+	q := s.question
+	if l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(sub.TargetList) != 1 {
+		return nil, syntax.Refuse(l.Location, "write pid IN (SELECT pid FROM ... GROUP BY pid HAVING ...)",
+			"a subquery with aggregates or windows in a condition is one column after IN")
+	}
+	x, err := checkExpr(s, l.Testexpr)
+	if err != nil {
+		return nil, err
+	}
+	r, err := q.subquery(sub, l.Location)
+	if err != nil {
+		return nil, err
+	}
+	n := len(q.rows.Fields())
+	at := slices.IndexFunc(r.Fields(), func(f tree.Field) bool { return f.Name != "" })
+	if at < 0 {
+		return nil, syntax.Refuse(l.Location, "select one column", "the subquery of IN must have one column")
+	}
+	on, err := expr.NewCompare(tree.Eq, x, &tree.Column{Index: n + at, Field: r.Fields()[at]}, l.Location)
+	if err != nil {
+		return nil, err
+	}
+	on = expr.Normal(on)
+	if tree.Private(r) && !(tree.Private(q.rows) && expr.Linked(on, n)) {
+		return nil, syntax.Refuse(l.Location,
+			"compare the person's column with that of the subquery, as in pid IN (SELECT pid FROM ... GROUP BY pid)",
+			"a subquery over a private table must be about the same person as the row outside")
+	}
+	e := &tree.Exists{From: r, Outer: n, On: on}
 	return e, expr.NotTooLarge(e, l.Location)
 }
 

@@ -76,6 +76,8 @@ func (q *question) findField(r tree.Relation, i int) (domain, error) {
 		return q.unionDomain(r, i)
 	case *tree.Persons:
 		return q.partDomain(r, i)
+	case *tree.Window:
+		return q.windowDomain(r, i)
 	}
 	return ofType(r.Fields()[i].Type, r.Fields()[i].Nullable), nil
 }
@@ -144,13 +146,33 @@ func (q *question) unionDomain(u *tree.Union, i int) (domain, error) {
 // partDomain is what is known of a number about a person: the smallest and the largest value of
 // something is one of its values.
 func (q *question) partDomain(p *tree.Persons, i int) (domain, error) {
-	if i >= 1 && i <= len(p.Parts) {
-		if part := p.Parts[i-1]; part.Kind == tree.PartMin || part.Kind == tree.PartMax {
+	if k := i - 1; k >= 0 && k < len(p.Keys) {
+		return q.domain(p.From, p.Where, p.Keys[k])
+	}
+	if at := i - 1 - len(p.Keys); at >= 0 && at < len(p.Parts) {
+		if part := p.Parts[at]; part.Kind == tree.PartMin || part.Kind == tree.PartMax {
 			k, err := q.domain(p.From, p.Where, part.Arg)
 			return domain{ends: k.ends, null: true}, err
 		}
 	}
 	return ofType(p.Row[i].Type, p.Row[i].Nullable), nil
+}
+
+// windowDomain is what is known of a window's field: one that says what is in another row of the
+// person has the values that it has in rows.
+func (q *question) windowDomain(w *tree.Window, i int) (domain, error) {
+	n := len(w.From.Fields())
+	if i < n {
+		return q.domain(w.From, w.Where, &tree.Column{Index: i, Field: w.From.Fields()[i]})
+	}
+	switch o := w.Calls[i-n]; o.Kind {
+	case tree.PartMin, tree.PartMax, tree.PartFirst, tree.PartLast, tree.PartNth, tree.PartLag, tree.PartLead:
+		if o.Otherwise == nil {
+			k, err := q.domain(w.From, w.Where, o.Arg)
+			return k.where(true), err
+		}
+	}
+	return ofType(w.Row[i].Type, w.Row[i].Nullable), nil
 }
 
 // columnDomain says what is known of a column of rows where a condition is true.

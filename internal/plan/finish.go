@@ -21,6 +21,9 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 	if !slices.ContainsFunc(q.keys, func(k tree.Key) bool { return !tree.IsOnce(k.Expr) }) {
 		p.Query.GroupLimit = 1
 	}
+	if apart := apart(q.rows.Relation); len(apart) > 0 && !slices.ContainsFunc(apart, func(f int) bool { return !q.groupedBy(f) }) {
+		p.Query.RowLimit = 1 // a person has one row in each group
+	}
 	if m := q.options.MaxGroups; m != 0 {
 		if m < 1 || m > p.Query.GroupLimit {
 			return nil, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here",
@@ -79,6 +82,43 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 	}
 	flatten(p)
 	return p, provenTotal(&p.Query)
+}
+
+// groupedBy reports whether a field is a key.
+func (q *question) groupedBy(field int) bool {
+	return slices.ContainsFunc(q.keys, func(k tree.Key) bool {
+		c, ok := k.Expr.(*tree.Column)
+		return ok && c.Index == field
+	})
+}
+
+// apart are fields in which all rows of one person differ; none where nothing is known. It saves
+// noise, and privacy does not rest on it: rows are cut to what is said.
+func apart(r tree.Relation) []int {
+	switch r := plain(r).(type) {
+	case *tree.Persons:
+		out := make([]int, len(r.Keys))
+		for i := range out {
+			out[i] = 1 + i
+		}
+		return out
+	case *tree.Window:
+		return apart(r.From)
+	case *tree.Select:
+		var out []int
+		for _, f := range apart(r.From) {
+			at := slices.IndexFunc(r.Columns, func(e tree.Expr) bool {
+				c, ok := e.(*tree.Column)
+				return ok && c.Index == f
+			})
+			if at < 0 {
+				return nil
+			}
+			out = append(out, at)
+		}
+		return out
+	}
+	return nil
 }
 
 // maxMeasures bounds the aggregates of a question. They share its price, so far fewer make sense.

@@ -30,7 +30,8 @@ func FuzzPrepare(f *testing.F) {
 		opened := syntax.Open(text, nil)
 		kinds, _, err := plan.Parameters(ds, opened)
 		for _, k := range kinds {
-			if err != nil || !slices.Contains([]string{"integer", "decimal", "text", "boolean", "date", "timestamp"}, strings.TrimSuffix(k, "[]")) {
+			of := strings.TrimSuffix(k, "[]")
+			if err != nil || !slices.Contains([]string{"integer", "decimal", "text", "boolean", "date", "timestamp"}, of) {
 				t.Errorf("kind %q", k)
 			}
 		}

@@ -14,6 +14,7 @@ func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 	for i, f := range slices.Concat(l.Fields(), r.Fields()) {
 		f.Nullable = f.Nullable || left && i >= n
 		f.Once = f.Once && keepsOnce(j, i >= n, n)
+		f.Serial = false // a row may be there several times
 		j.Row = append(j.Row, f)
 	}
 	switch {
@@ -153,6 +154,8 @@ func fans(r tree.Relation) int {
 	case *tree.Select:
 		return fans(r.From)
 	case *tree.Persons:
+		return fans(r.From)
+	case *tree.Window:
 		return fans(r.From)
 	case *tree.Union:
 		most := 0

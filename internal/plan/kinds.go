@@ -238,7 +238,26 @@ func signature(f *pg.FuncCall) expr.Signature {
 	return aboveOnly[name]
 }
 
+// words are values of arguments for which not every text will do, as by their place from 0.
+var words = map[string]struct {
+	at   int
+	word string
+}{"date_trunc": {0, "month"}, "date_part": {0, "month"}, "date_bin": {0, "1 day"}, "to_char": {1, "YYYY-MM"}}
+
+// suggest makes a word the sample of a parameter, also below a cast.
+func (k *kinds) suggest(word string, n *pg.Node) {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().Arg
+	}
+	if p := n.GetParamRef(); p != nil {
+		k.samples[int(p.Number-1)] = word
+	}
+}
+
 func (k *kinds) call(f *pg.FuncCall) {
+	if w, ok := words[functionName(f)]; ok && w.at < len(f.Args) {
+		k.suggest(w.word, f.Args[w.at])
+	}
 	takes := strings.Fields(signature(f).Takes)
 	if len(takes) == 1 && takes[0] == "alike" {
 		k.alike(f.Args...)

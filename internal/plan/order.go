@@ -13,26 +13,34 @@ import (
 
 func (q *question) orderBy(s *pg.SelectStmt) error {
 	for _, n := range s.SortClause {
-		by := n.GetSortBy()
-		if by == nil || len(by.UseOp) > 0 {
-			return syntax.Refuse(syntax.Location(n), "write ORDER BY column ASC or DESC", "ORDER BY ... USING cannot be used")
-		}
-		e, err := q.orderItem(by.Node)
+		o, err := sortOrder(n)
 		if err != nil {
 			return err
 		}
-		o := tree.Order{By: e, Descending: by.SortbyDir == pg.SortByDir_SORTBY_DESC}
-		// As in PostgreSQL, NULL counts as larger than everything.
-		o.NullsFirst = o.Descending
-		switch by.SortbyNulls {
-		case pg.SortByNulls_SORTBY_NULLS_FIRST:
-			o.NullsFirst = true
-		case pg.SortByNulls_SORTBY_NULLS_LAST:
-			o.NullsFirst = false
+		if o.By, err = q.orderItem(n.GetSortBy().Node); err != nil {
+			return err
 		}
 		q.order = append(q.order, o)
 	}
 	return nil
+}
+
+// sortOrder reads the direction of an item of ORDER BY.
+func sortOrder(n *pg.Node) (tree.Order, error) {
+	by := n.GetSortBy()
+	if by == nil || len(by.UseOp) > 0 {
+		return tree.Order{}, syntax.Refuse(syntax.Location(n), "write ORDER BY column ASC or DESC", "ORDER BY ... USING cannot be used")
+	}
+	o := tree.Order{Descending: by.SortbyDir == pg.SortByDir_SORTBY_DESC}
+	// As in PostgreSQL, NULL counts as larger than everything.
+	o.NullsFirst = o.Descending
+	switch by.SortbyNulls {
+	case pg.SortByNulls_SORTBY_NULLS_FIRST:
+		o.NullsFirst = true
+	case pg.SortByNulls_SORTBY_NULLS_LAST:
+		o.NullsFirst = false
+	}
+	return o, nil
 }
 
 // orderItem reads a position, a name of the SELECT list, or an expression on

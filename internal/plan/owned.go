@@ -22,6 +22,14 @@ func owned(r tree.Relation) error {
 		if tree.Private(r.R) && (r.Left && !tree.Private(r.L) || tree.Private(r.L) && !expr.Linked(r.On, len(r.L.Fields()))) {
 			return lost()
 		}
+	case *tree.Persons:
+		if !tree.Private(r.From) || r.Row[0].Identity != r.From.Fields()[r.From.Unit()].Identity {
+			return lost()
+		}
+	case *tree.Window:
+		if !tree.Private(r.From) || r.Whose != r.From.Unit() {
+			return lost()
+		}
 	case *tree.Union:
 		for _, p := range r.Parts {
 			if p.Unit() != r.Unit() || len(p.Fields()) != len(r.Fields()) {

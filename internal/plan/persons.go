@@ -1,146 +1,286 @@
 package plan
 
 import (
-	"math/big"
+	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// persons reads a subquery that is grouped by the unit: one row for each person.
+// personal is the scope of a SELECT that is grouped by the person, and perhaps by more: a name is
+// what is grouped by, and an aggregate is one of the rows of a group, which are one person's.
+type personal struct {
+	*question
+	who      *tree.Column // the column of GROUP BY that says whose a row is
+	keys     []tree.Expr
+	computed bool // some key is no column
+	parts    []tree.Part
+	row      []tree.Field // the unit, the keys and the parts
+	// none says that there may be no group at all, and then counts are 0.
+	none bool
+}
+
+// persons reads a subquery that is grouped by the unit: one row for each person, or for each person
+// and key.
 func (q *question) persons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
-	const instead = "group by the column that says who a row is about, or ask the inner question on its own"
-	if !tree.Private(q.rows) || len(s.GroupClause) != 1 {
-		return nil, syntax.Refuse(pos, instead, "a subquery with aggregates among private rows must be grouped by the person alone")
+	p, err := q.personal(s, pos)
+	if err != nil {
+		return nil, err
 	}
-	key := s.GroupClause[0]
-	if i, ok := ordinal(key, len(s.TargetList)); ok {
-		key = s.TargetList[i].GetResTarget().GetVal()
-	}
-	var unitColumn *tree.Column
-	isUnit := func(n *pg.Node) bool {
-		e, err := checkExpr(below{q}, n)
-		c, ok := e.(*tree.Column)
-		if err != nil || !ok || !q.isUnit(c) {
-			return false
-		}
-		if unitColumn == nil {
-			unitColumn = c
-		}
-		return c.Stored().Index == unitColumn.Stored().Index
-	}
-	if !isUnit(key) {
-		return nil, syntax.Refuse(syntax.Location(key), instead,
-			"a subquery with aggregates among private rows must be grouped by the person alone")
-	}
-	q.filter = q.present(unitColumn, q.filter)
+	q.filter = q.present(p.who, q.filter)
 	if q.filter != nil {
 		q.filter = expr.Normal(q.filter)
 	}
-	var parts []tree.Part
-	var types []tree.Type
-	names := []string{}
-	columns := []tree.Expr{}
-	for _, n := range s.TargetList {
-		t := n.GetResTarget()
-		name := t.GetName()
-		if name == "" {
-			name = targetName(t.GetVal())
+	names, columns, err := q.columns(p, s.TargetList)
+	if err != nil {
+		return nil, err
+	}
+	var having tree.Expr
+	if s.HavingClause != nil {
+		if having, err = checkCondition(p, s.HavingClause); err != nil {
+			return nil, err
 		}
-		at := 0
-		if !isUnit(t.GetVal()) {
-			part, typ, err := q.part(t.GetVal().GetFuncCall(), syntax.Location(t.GetVal()))
-			if err != nil {
-				return nil, err
-			}
-			parts, types = append(parts, part), append(types, typ)
-			at = len(parts)
+		if err := expr.CheckLevels(having, syntax.Location(s.HavingClause)); err != nil {
+			return nil, err
 		}
-		names, columns = append(names, name), append(columns, &tree.Column{Index: at})
+		having = expr.Truth(expr.Normal(having))
 	}
-	p := newPersons(q, parts, types)
-	for _, c := range columns {
-		c := c.(*tree.Column)
-		c.Field = p.Row[c.Index]
-	}
-	if name := repeated(names); name != "" {
-		return nil, syntax.Refuse(first(s.TargetList), "give every column a name of its own with AS",
-			"two columns of the subquery are called %q", name)
-	}
-	return newSelect(p, nil, names, columns), nil
+	return newSelect(p.relation(), having, names, columns), nil
 }
 
-// newPersons groups the rows of a question by the person.
-func newPersons(q *question, parts []tree.Part, types []tree.Type) *tree.Persons {
-	p := &tree.Persons{From: q.rows.Relation, Where: q.filter, Parts: parts}
-	unit := q.rows.Fields()[q.rows.Unit()]
-	unit.Name, unit.Key, unit.Once, unit.Nullable = "", true, true, false
-	p.Row = []tree.Field{unit}
-	for i, part := range parts {
-		p.Row = append(p.Row, tree.Field{Type: types[i], Once: true, Nullable: part.Kind >= tree.PartSum})
+// personal reads GROUP BY. One of its columns says who a row is about.
+func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
+	refuse := func(pos int32) (*personal, error) {
+		return nil, syntax.Refuse(pos, "group by the column that says who a row is about, or ask the inner question on its own",
+			"a subquery with aggregates among private rows must be grouped by the person")
 	}
-	return p
+	groups := s.GroupClause
+	if !tree.Private(q.rows) || len(groups) == 0 {
+		return refuse(pos)
+	}
+	p := &personal{question: q}
+	for _, n := range groups {
+		n, e, err := q.grouped(n, s.TargetList)
+		if err != nil {
+			return nil, err
+		}
+		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && n.GetColumnRef() != nil {
+			if p.who == nil {
+				p.who = c
+			}
+			if c.Stored().Index == p.who.Stored().Index {
+				continue
+			}
+		}
+		if err := groupable(e, syntax.Location(n)); err != nil {
+			return nil, err
+		}
+		if p.keyIndex(e) < 0 {
+			p.keys = append(p.keys, e)
+		}
+	}
+	if p.who == nil {
+		return refuse(first(groups))
+	}
+	if len(p.keys) > maxKeys {
+		return nil, syntax.Refuse(first(groups), "group by fewer columns", "there are more than %d keys", maxKeys)
+	}
+	p.begin()
+	return p, nil
+}
+
+// different reads SELECT DISTINCT: the rows without it, grouped by all of their columns, of which one
+// says who a row is about.
+func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
+	all := proto.Clone(s).(*pg.SelectStmt)
+	all.DistinctClause = nil
+	r, err := e.subquery(all, pos)
+	if err != nil {
+		return nil, err
+	}
+	p := &personal{question: &question{env: e, rows: rows{Relation: r}}}
+	var names []string
+	var at []int
+	for i, f := range r.Fields() {
+		if f.Name == "" {
+			continue
+		}
+		c := tree.NewColumn(r, i)
+		names = append(names, f.Name)
+		if tree.Private(r) && p.isUnit(c) && (p.who == nil || c.Stored().Index == p.who.Stored().Index) {
+			p.who, at = c, append(at, 0)
+			continue
+		}
+		if err := groupable(c, pos); err != nil {
+			return nil, err
+		}
+		if p.keyIndex(c) < 0 {
+			p.keys = append(p.keys, c)
+		}
+		at = append(at, 1+p.keyIndex(c))
+	}
+	if p.who == nil {
+		return nil, syntax.Refuse(first(s.TargetList),
+			"select the column that says who a row is about beside the others, or count with COUNT(DISTINCT ...)",
+			"DISTINCT among private rows must be about the rows of one person")
+	}
+	p.filter = p.present(p.who, nil)
+	p.begin()
+	columns := make([]tree.Expr, len(at))
+	for i, field := range at {
+		columns[i] = p.field(field)
+	}
+	return newSelect(p.relation(), nil, names, columns), nil
+}
+
+// grouped reads an item of GROUP BY: a position, a name of the SELECT list, or an expression. It
+// returns what stands there, or in the SELECT list.
+func (q *question) grouped(n *pg.Node, targets []*pg.Node) (*pg.Node, tree.Expr, error) {
+	if n.GetGroupingSet() != nil {
+		return nil, nil, syntax.Refuse(syntax.Location(n), "write plain columns into GROUP BY",
+			"a subquery by person has no GROUPING SETS")
+	}
+	if n.GetAConst() != nil {
+		i, ok := ordinal(n, len(targets))
+		if !ok {
+			return nil, nil, syntax.Refuse(syntax.Location(n), "write the column's name", "this is not a column of the SELECT list")
+		}
+		n = targets[i].GetResTarget().GetVal()
+	}
+	e, err := q.expression(n)
+	if ref := n.GetColumnRef(); err != nil && ref != nil {
+		if name, bad := columnName(ref); bad == nil {
+			if aliased := target(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
+				n = aliased
+				e, err = q.expression(n)
+			}
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return n, adoptText(e), nil
+}
+
+// groupable refuses what tells a person's rows apart in no exact way.
+func groupable(e tree.Expr, pos int32) error {
+	switch e.Type().Kind {
+	case tree.Real:
+		return syntax.Refuse(pos, "round it first, as in round(x, 2)", "this is a floating-point number, and rows are not grouped by such")
+	case tree.Identity:
+		return syntax.Refuse(pos, "list the column in the policy, or group by the person alone",
+			"a column that says what a row is a part of, and that the policy does not list, can only be joined on")
+	}
+	return nil
+}
+
+// begin makes the fields of the unit and of the keys.
+func (s *personal) begin() {
+	unit := s.rows.Fields()[s.rows.Unit()]
+	unit.Name, unit.Key, unit.Once, unit.Nullable, unit.Serial = "", len(s.keys) == 0, true, false, false
+	s.row = []tree.Field{unit}
+	for _, e := range s.keys {
+		f := tree.Field{Type: e.Type(), Nullable: expr.Nullable(e), Once: tree.IsOnce(e), Derived: tree.Derived(e) != nil}
+		c, ok := e.(*tree.Column)
+		if ok {
+			f.Source, f.Public = c.Field.Source, c.Field.Public
+		}
+		s.computed = s.computed || !ok
+		s.row = append(s.row, f)
+	}
+}
+
+// relation is what was read so far.
+func (s *personal) relation() *tree.Persons {
+	return &tree.Persons{From: s.rows.Relation, Where: s.filter, Keys: s.keys, Parts: s.parts, Row: s.row}
+}
+
+// field names a field of the group.
+func (s *personal) field(i int) *tree.Column { return &tree.Column{Index: i, Field: s.row[i]} }
+
+func (s *personal) keyIndex(e tree.Expr) int {
+	spelled := tree.Format(e)
+	return slices.IndexFunc(s.keys, func(k tree.Expr) bool { return tree.Format(k) == spelled })
+}
+
+// whole recognises what is grouped by.
+func (s *personal) whole(n *pg.Node) (tree.Expr, bool) {
+	if n.GetAConst() != nil || n.GetColumnRef() == nil && !s.computed || hasSubquery(n) {
+		return nil, false
+	}
+	e, err := checkExpr(below{s.question}, n)
+	if err != nil {
+		return nil, false
+	}
+	if c, ok := e.(*tree.Column); ok && s.who != nil && s.isUnit(c) && c.Stored().Index == s.who.Stored().Index {
+		return s.field(0), true
+	}
+	if i := s.keyIndex(expr.Normal(adoptText(e))); i >= 0 {
+		return s.field(1 + i), true
+	}
+	return nil, false
+}
+
+func hasSubquery(n *pg.Node) bool {
+	found := false
+	syntax.EachNode(n, func(n *pg.Node) bool {
+		found = found || n.GetSubLink() != nil
+		return !found
+	})
+	return found
+}
+
+func (s *personal) column(name string, pos int32) (tree.Expr, error) {
+	c, err := s.rows.resolve(name, pos)
+	if err != nil {
+		return nil, err
+	}
+	return nil, syntax.Refuse(pos, "put it into GROUP BY beside the person, or into an aggregate such as COUNT, SUM or MAX",
+		"%s is not in GROUP BY of this subquery", c.Field.Describe())
+}
+
+func (s *personal) call(f *pg.FuncCall) (tree.Expr, error) {
+	name := functionName(f)
+	if f.Over != nil {
+		return nil, syntax.Refuse(f.Location, "group in a subquery, and put the window into the SELECT around it",
+			"a window cannot stand beside GROUP BY in a subquery by person")
+	}
+	if !isPersonal(name) {
+		return checkCall(s, f)
+	}
+	return s.personalAggregate(f, name, func(p tree.Part, t tree.Type) tree.Expr { return s.add(p, t, name) })
+}
+
+func (s *personal) sublink(l *pg.SubLink) (tree.Expr, error) {
+	return nil, syntax.Refuse(l.Location, "put it into WHERE or into the argument of an aggregate",
+		"a subquery cannot be used beside aggregates")
+}
+
+// add adds an aggregate, once. Its name is for readers; nobody can write it.
+func (s *personal) add(p tree.Part, t tree.Type, name string) tree.Expr {
+	spelled := p.Format()
+	at := slices.IndexFunc(s.parts, func(have tree.Part) bool { return have.Format() == spelled })
+	if at < 0 {
+		if s.none {
+			name = ""
+		}
+		at = len(s.parts)
+		s.parts = append(s.parts, p)
+		s.row = append(s.row, tree.Field{Name: name, Type: t, Once: len(s.keys) == 0, Nullable: !p.Kind.Counts()})
+	}
+	c := s.field(1 + len(s.keys) + at)
+	if s.none && p.Kind.Counts() {
+		return orZero(c)
+	}
+	return c
 }
 
 // isUnit reports whether a column says who a row is about.
 func (q *question) isUnit(c *tree.Column) bool {
 	unit := q.rows.Unit()
 	return unit >= 0 && c.Field.Identity != "" && c.Field.Identity == q.rows.Fields()[unit].Identity
-}
-
-// part reads an aggregate of one person's rows. It has bounds, so that it can be summed outside.
-func (q *question) part(f *pg.FuncCall, pos int32) (tree.Part, tree.Type, error) {
-	none := func(err error) (tree.Part, tree.Type, error) { return tree.Part{}, tree.Type{}, err }
-	if f == nil {
-		return none(syntax.Refuse(pos, "select the person's column, COUNT, SUM, MIN or MAX",
-			"only aggregates of one person's rows can be selected here"))
-	}
-	name := functionName(f)
-	if err := refuseModifiers(f, false, false); err != nil {
-		return none(err)
-	}
-	rows := big.NewInt(q.rows.PersonRows())
-	count := tree.NumberType(tree.One, new(big.Int), rows, true)
-	if f.AggStar && name == "count" {
-		return tree.Part{Kind: tree.PartRows}, count, nil
-	}
-	if f.AggStar || len(f.Args) != 1 {
-		return none(syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name))
-	}
-	arg, err := q.argument(f)
-	if err != nil {
-		return none(err)
-	}
-	t := arg.Type()
-	switch name {
-	case "count":
-		if l, ok := arg.(*tree.Literal); ok && !l.IsNullLiteral() {
-			return tree.Part{Kind: tree.PartRows}, count, nil
-		}
-		return tree.Part{Kind: tree.PartValues, Arg: arg}, count, nil
-	case "sum":
-		if err := summable(arg, name, f.Location); err != nil {
-			return none(err)
-		}
-		lo, hi := expr.Smaller(new(big.Int), new(big.Int).Mul(rows, t.Lo)), expr.Larger(new(big.Int), new(big.Int).Mul(rows, t.Hi))
-		typ := tree.NumberType(t.Step, lo, hi, true)
-		if typ.TooWide() {
-			return none(syntax.Refuse(f.Location, "ask the owner for narrower bounds or a smaller max_rows",
-				"the sum of one person's values can be too large"))
-		}
-		return tree.Part{Kind: tree.PartSum, Arg: arg}, typ, nil
-	case "min", "max":
-		if t.Kind != tree.Number && t.Kind != tree.Date && t.Kind != tree.Timestamp {
-			return none(syntax.Refuse(f.Location, "use a number or a date", "%s needs numbers or dates, and this is %s", name,
-				expr.Article(t.Kind)))
-		}
-		if name == "min" {
-			return tree.Part{Kind: tree.PartMin, Arg: arg}, t, nil
-		}
-		return tree.Part{Kind: tree.PartMax, Arg: arg}, t, nil
-	}
-	return none(syntax.Refuse(f.Location, "use COUNT, SUM, MIN or MAX", "%s cannot be used for one person's rows", name))
 }

@@ -40,11 +40,7 @@ func (q *question) shape(targets []*pg.Node) ([]tree.Output, error) {
 	for _, n := range targets {
 		t := n.GetResTarget()
 		if ref := t.GetVal().GetColumnRef(); ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
-			err := q.star(ref, func(c *tree.Column) {
-				if !c.Field.Raw() { // which the catalogue does not show either
-					out = append(out, tree.Output{Name: c.Field.Name, Expr: c})
-				}
-			})
+			err := q.star(ref, func(c *tree.Column) { out = append(out, tree.Output{Name: c.Field.Name, Expr: c}) })
 			if err != nil {
 				return nil, err
 			}

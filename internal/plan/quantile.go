@@ -50,6 +50,10 @@ func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (in
 	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {
 		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1, and one column to order by", name)
 	}
+	if f.Args[0].GetAArrayExpr() != nil {
+		return 0, syntax.Refuse(syntax.Location(f.Args[0]), instead+", one call for each number; several of one column share one price",
+			"an answer has no arrays, so %s takes one number at a time", name)
+	}
 	by := f.AggOrder[0].GetSortBy()
 	p, err := checkExpr(below{q}, f.Args[0])
 	if err != nil {

@@ -18,6 +18,10 @@ type question struct {
 	// are.
 	extend   bool
 	extended map[string]int
+	// over is what the windows of a subquery are computed as.
+	over map[*pg.FuncCall]tree.Expr
+	// chosen is the condition that a row is the one of DISTINCT ON.
+	chosen tree.Expr
 
 	filter tree.Expr // WHERE
 	keys   []tree.Key
@@ -44,6 +48,9 @@ func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 		return nil, err
 	}
 	if err := refuseClauses(s); err != nil {
+		return nil, err
+	}
+	if err := refuseWindows(s); err != nil {
 		return nil, err
 	}
 	from, err := e.readFrom(s.FromClause)
@@ -82,14 +89,22 @@ func refuseClauses(s *pg.SelectStmt) error {
 		{len(s.ValuesLists) > 0, first(s.ValuesLists), "VALUES", "write SELECT ... FROM a table"},
 		{s.IntoClause != nil, -1, "INTO", "leave it out"},
 		{s.GroupDistinct, first(s.GroupClause), "GROUP BY DISTINCT", "write GROUP BY"},
-		{len(s.WindowClause) > 0, first(s.WindowClause), "WINDOW",
-			"use GROUP BY, or a window over the answer, as in SELECT ..., sum(n) OVER () FROM (SELECT ..., COUNT(*) AS n ...) AS t"},
 		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
 		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, syntax.Location(s.LimitCount), "WITH TIES", "write LIMIT n"},
 	} {
 		if c.present {
 			return syntax.Refuse(c.at, c.instead, "%s cannot be used", c.what)
 		}
+	}
+	return nil
+}
+
+// refuseWindows refuses the WINDOW clause of a SELECT that is no subquery of rows.
+func refuseWindows(s *pg.SelectStmt) error {
+	if len(s.WindowClause) > 0 {
+		return syntax.Refuse(first(s.WindowClause),
+			"use GROUP BY, or a window over the answer, as in SELECT ..., sum(n) OVER () FROM (SELECT ..., COUNT(*) AS n ...) AS t",
+			"WINDOW cannot be used")
 	}
 	return nil
 }
@@ -118,6 +133,7 @@ func (q *question) where(s *pg.SelectStmt) error {
 		return nil // WHERE true
 	}
 	q.filter = e
+	q.oneEach()
 	return nil
 }
 

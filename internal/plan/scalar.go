@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"math/big"
-
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
@@ -30,7 +28,7 @@ func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) 
 	if !tree.Private(inner) {
 		return nil, syntax.Refuse(l.Location, "join the public table", "a subquery over public tables cannot be used as a value")
 	}
-	p, err := q.aboutPerson(inside, inner, sub, l.Location)
+	p, value, err := q.aboutPerson(inside, inner, sub, l.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -39,23 +37,25 @@ func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) 
 	name := tree.FormatRelation(p)
 	at, ok := q.extended[name]
 	if !ok {
-		at = n + 1
+		at = n
 		q.rows.Relation = newJoin(q.rows.Relation, p, on, true)
 		if q.extended == nil {
 			q.extended = map[string]int{}
 		}
 		q.extended[name] = at
 	}
-	value := tree.NewColumn(q.rows.Relation, at)
-	if p.Parts[0].Kind == tree.PartRows || p.Parts[0].Kind == tree.PartValues {
-		return expr.NewCoalesce([]tree.Expr{value, expr.NewNumber(big.NewRat(0, 1))}, l.Location)
-	}
-	return value, nil
+	return expr.Replaced(value, func(x tree.Expr) tree.Expr {
+		if c, ok := x.(*tree.Column); ok {
+			return tree.NewColumn(q.rows.Relation, at+c.Index)
+		}
+		return nil
+	}), nil
 }
 
-// aboutPerson makes the subquery that is grouped by the person: of the conditions one says that
-// both rows are about one person, and the others are about the inner row alone.
-func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos int32) (*tree.Persons, error) {
+// aboutPerson makes the subquery that is grouped by the person, and what is computed of its row: of
+// the conditions one says that both rows are about one person, and the others are about the inner
+// row alone.
+func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos int32) (*tree.Persons, tree.Expr, error) {
 	n := len(q.rows.Fields())
 	own := &question{env: inside, rows: inner}
 	both := q.aboutInner(inside, inner)
@@ -70,30 +70,35 @@ func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos 
 		}
 		e, err := checkCondition(below{both}, c)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		a, b, ok := expr.EqualColumns(e)
 		if !ok || !expr.Linked(e, n) || !q.isUnit(a) || !own.isUnit(b) {
-			return nil, syntax.Refuse(syntax.Location(c), "compare only "+q.link(q.rows, inner)+" with the row outside",
+			return nil, nil, syntax.Refuse(syntax.Location(c), "compare only "+q.link(q.rows, inner)+" with the row outside",
 				"a subquery that is a value can only be linked to the row outside by the person")
 		}
 		link = true
 	}
 	if !link {
-		return nil, syntax.Refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner),
+		return nil, nil, syntax.Refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner),
 			"a subquery over a private table must be about the same person as the row outside")
 	}
 	if own.filter != nil {
 		if err := expr.CheckLevels(own.filter, pos); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		own.filter = expr.Normal(own.filter)
 	}
-	part, typ, err := own.part(sub.TargetList[0].GetResTarget().GetVal().GetFuncCall(), pos)
+	p := &personal{question: own, none: true}
+	p.begin()
+	value, err := checkExpr(p, sub.TargetList[0].GetResTarget().GetVal())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return newPersons(own, []tree.Part{part}, []tree.Type{typ}), nil
+	if err := expr.CheckLevels(value, pos); err != nil {
+		return nil, nil, err
+	}
+	return p.relation(), expr.Normal(adoptText(value)), nil
 }
 
 // conditions are the parts of a WHERE that all must hold.

@@ -34,7 +34,15 @@ func (s below) column(name string, pos int32) (tree.Expr, error) {
 
 func (s below) call(f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
-	if isAggregate(name) {
+	if f.Over != nil {
+		if e, ok := s.over[f]; ok {
+			return e, nil
+		}
+		return nil, syntax.Refuse(f.Location,
+			"put it into the SELECT list of a subquery, partitioned by the person, and name its column here",
+			"a window cannot be used here")
+	}
+	if isPersonal(name) {
 		return nil, syntax.Refuse(f.Location, "put it into SELECT, HAVING or ORDER BY",
 			"an aggregate cannot be used inside a condition on rows or inside another aggregate")
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -43,4 +45,56 @@ func appendField(s *tree.Select, field int) int {
 	f.Name = ""
 	s.Columns, s.Row = append(s.Columns, tree.NewColumn(s.From, field)), append(s.Row, f)
 	return len(s.Row) - 1
+}
+
+// oneEach notices where WHERE leaves one row of each person: the one with a number, as in
+//
+//	SELECT ... FROM (SELECT *, row_number() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits) AS t WHERE n = 1
+func (q *question) oneEach() {
+	if !tree.Private(q.rows) || q.rows.Single() || q.filter == nil || asks(q.filter) {
+		return // a subquery counts the fields of the row that asks
+	}
+	var rest []tree.Expr
+	var number tree.Expr
+	for _, c := range expr.Conjuncts(q.filter) {
+		if number == nil && isNumber(c) {
+			number = c
+			continue
+		}
+		rest = append(rest, c)
+	}
+	if number == nil {
+		return
+	}
+	q.rows.Relation = onlyOne(q.rows.Relation, number)
+	switch len(rest) {
+	case 0:
+		q.filter = nil
+	case 1:
+		q.filter = rest[0]
+	default:
+		q.filter = &tree.Logic{Op: tree.And, Args: rest}
+	}
+}
+
+// isNumber reports whether a condition says which of a person's rows it is.
+func isNumber(e tree.Expr) bool {
+	eq, ok := e.(*tree.Compare)
+	if !ok || eq.Op != tree.Eq {
+		return false
+	}
+	c, ok1 := eq.L.(*tree.Column)
+	n, ok2 := eq.R.(*tree.Literal)
+	return ok1 && ok2 && c.Field.Serial && n.Number != nil && n.Typ.Integer() && n.Number.Cmp(c.Field.Type.Hi) < 0
+}
+
+// onlyOne is a relation with the same fields, and the rows with a number.
+func onlyOne(r tree.Relation, number tree.Expr) *tree.Select {
+	r = plain(r)
+	s := &tree.Select{From: r, Where: number, One: true, UnitField: r.Unit(), Row: slices.Clone(r.Fields())}
+	for i := range s.Row {
+		s.Columns = append(s.Columns, tree.NewColumn(r, i))
+		s.Row[i].Once = true // there is one row of each person
+	}
+	return s
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -222,16 +223,9 @@ func (e *env) listsKeys(s *pg.SelectStmt) bool {
 	return true
 }
 
-// byPerson reports whether a SELECT of rows is grouped by the unit alone.
+// byPerson reports whether a SELECT of rows is grouped by the unit, and perhaps by more.
 func (e *env) byPerson(s *pg.SelectStmt) bool {
-	if len(s.GroupClause) != 1 || s.HavingClause != nil {
-		return false
-	}
-	key := s.GroupClause[0]
-	if i, ok := ordinal(key, len(s.TargetList)); ok {
-		key = s.TargetList[i].GetResTarget().GetVal()
-	}
-	if key.GetColumnRef() == nil {
+	if len(s.GroupClause) == 0 {
 		return false
 	}
 	from, err := e.readFrom(s.FromClause)
@@ -239,12 +233,11 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 		return false
 	}
 	q := &question{env: e, rows: from}
-	c, err := checkExpr(below{q}, key)
-	if err != nil {
-		return false
-	}
-	column, ok := c.(*tree.Column)
-	return ok && q.isUnit(column)
+	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool {
+		n, e, err := q.grouped(n, s.TargetList)
+		c, ok := e.(*tree.Column)
+		return err == nil && ok && q.isUnit(c) && n.GetColumnRef() != nil
+	})
 }
 
 // lift takes the questions out of a SELECT over answers, and puts the names of their answers in

@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// subquery reads a SELECT of rows: without aggregates, or grouped by the unit.
+// subquery reads a SELECT of rows: as they are, with windows over those of one person, or grouped
+// by the unit.
 func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s == nil {
 		return nil, syntax.Refuse(pos, "write (SELECT ... FROM ...)", "this is not a SELECT")
@@ -30,6 +31,9 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if isSet(s) {
 		return e.union(s, pos)
 	}
+	if isDistinct(s) {
+		return e.different(s, pos)
+	}
 	from, err := e.readFrom(s.FromClause)
 	if err != nil {
 		return nil, err
@@ -41,11 +45,28 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if isAggregated(s) {
 		return q.persons(s, pos)
 	}
-	names, columns, err := q.columns(s.TargetList)
+	w, err := q.windows(s)
 	if err != nil {
 		return nil, err
 	}
-	return newSelect(q.rows.Relation, q.filter, names, columns), nil
+	names, columns, err := q.columns(below{q}, s.TargetList)
+	if err != nil {
+		return nil, err
+	}
+	if q.chosen != nil {
+		q.filter = q.chosen
+	}
+	out := newSelect(q.rows.Relation, q.filter, names, columns)
+	if w != nil {
+		setTies(w, out)
+		out.One = q.chosen != nil && isNumber(q.chosen)
+	}
+	return out, nil
+}
+
+// isDistinct reports whether a SELECT is one of DISTINCT rows, and not of DISTINCT ON.
+func isDistinct(s *pg.SelectStmt) bool {
+	return len(s.DistinctClause) > 0 && s.DistinctClause[0].GetNode() == nil
 }
 
 // refuseRows refuses what would let one person's row decide about another's: which rows there are
@@ -59,12 +80,12 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 		at            int32
 		what, instead string
 	}{
-		{len(s.DistinctClause) > 0, first(s.DistinctClause), "DISTINCT", "count with COUNT(DISTINCT ...), or group outside"},
+		{len(s.DistinctClause) > 0 && !isDistinct(s) && isAggregated(s), first(s.DistinctClause), "DISTINCT ON beside aggregates",
+			"group in a subquery, and put it around that"},
 		{s.LimitCount != nil && !isEverything(s.LimitCount), syntax.Location(s.LimitCount), "LIMIT",
 			"put it outside, where it is applied to the answer"},
 		{s.LimitOffset != nil && !isFromFirst(s.LimitOffset), syntax.Location(s.LimitOffset), "OFFSET",
 			"put it outside, where it is applied to the answer"},
-		{s.HavingClause != nil, syntax.Location(s.HavingClause), "HAVING", "put the condition into WHERE outside of the subquery"},
 	} {
 		if c.present {
 			return syntax.Refuse(c.at, c.instead, "%s cannot be used in a subquery of rows", c.what)
@@ -83,11 +104,12 @@ func isFromFirst(n *pg.Node) bool {
 	return n.GetAConst().GetIsnull() || ok && v.Ival.GetIval() == 0
 }
 
-// columns reads the SELECT list of rows.
-func (q *question) columns(targets []*pg.Node) (names []string, columns []tree.Expr, err error) {
+// columns reads the SELECT list of rows, or of what each person has.
+func (q *question) columns(in scope, targets []*pg.Node) (names []string, columns []tree.Expr, err error) {
 	for _, n := range targets {
 		t := n.GetResTarget()
-		if ref := t.GetVal().GetColumnRef(); ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
+		_, rows := in.(below)
+		if ref := t.GetVal().GetColumnRef(); rows && ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
 			if err := q.star(ref, func(c *tree.Column) {
 				names, columns = append(names, c.Field.Name), append(columns, c)
 			}); err != nil {
@@ -95,7 +117,7 @@ func (q *question) columns(targets []*pg.Node) (names []string, columns []tree.E
 			}
 			continue
 		}
-		e, err := checkExpr(below{q}, t.GetVal())
+		e, err := checkExpr(in, t.GetVal())
 		if err != nil {
 			return nil, nil, err
 		}

@@ -70,6 +70,9 @@ func refuseTable(s *pg.SelectStmt) error {
 	if err := refuseClauses(s); err != nil {
 		return err
 	}
+	if err := refuseWindows(s); err != nil {
+		return err
+	}
 	const perPerson = "leave it out; numbers about a person come from a subquery, as in (SELECT pid, COUNT(*) AS n FROM visits " +
 		"GROUP BY pid)"
 	for _, c := range []struct {

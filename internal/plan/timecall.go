@@ -74,8 +74,8 @@ func intervalNode(text string, at int32) *pg.Node {
 	names := []*pg.Node{{Node: &pg.Node_String_{String_: &pg.String{Sval: "pg_catalog"}}},
 		{Node: &pg.Node_String_{String_: &pg.String{Sval: "interval"}}}}
 	arg := &pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Location: at, Val: &pg.A_Const_Sval{Sval: &pg.String{Sval: text}}}}}
-	return &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: arg, TypeName: &pg.TypeName{Names: names, Typemod: -1, Location: at},
-		Location: at}}}
+	typ := &pg.TypeName{Names: names, Typemod: -1, Location: at}
+	return &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: arg, TypeName: typ, Location: at}}}
 }
 
 // seconds is how long an interval without months is.
@@ -135,8 +135,8 @@ func ofDifference(field string, seconds tree.Expr, pos int32) (tree.Expr, error)
 		x, err := whole(60)
 		return rest(x, err, 60)
 	}
-	return nil, syntax.Refuse(pos, "use epoch, which is the number of seconds, day, hour or minute", "the difference of two times has no %q",
-		field)
+	return nil, syntax.Refuse(pos, "use epoch, which is the number of seconds, day, hour or minute",
+		"the difference of two times has no %q", field)
 }
 
 // compareDuration makes a - b > INTERVAL '7 days'.
@@ -153,7 +153,8 @@ func compareDuration(s scope, op tree.CompareOp, a *pg.A_Expr) (tree.Expr, error
 		return nil, err
 	}
 	if !ok || isInterval(left) {
-		return nil, syntax.Refuse(a.Location, instead, "an INTERVAL can be compared with the difference of two timestamps, and with nothing else")
+		return nil, syntax.Refuse(a.Location, instead,
+			"an INTERVAL can be compared with the difference of two timestamps, and with nothing else")
 	}
 	by, err := readInterval(right.GetTypeCast())
 	if err != nil {
@@ -179,8 +180,8 @@ func checkManyTimes(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		left, right = right, left
 	}
 	if isManyTimes(left) || isInterval(left) || op != "+" && op != "-" {
-		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '15 minutes' * n", "an INTERVAL can be added to a date or a timestamp, or "+
-			"subtracted from it, and nothing else")
+		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '15 minutes' * n",
+			"an INTERVAL can be added to a date or a timestamp, or subtracted from it, and nothing else")
 	}
 	length, number := right.GetAExpr().Lexpr, right.GetAExpr().Rexpr
 	if isInterval(number) {

@@ -72,6 +72,17 @@ func provenTotal(q *tree.Query) error {
 			for _, p := range r.Parts {
 				each(p.Arg)
 			}
+			for _, k := range r.Keys {
+				each(k)
+			}
+		case *tree.Window:
+			relation(r.From)
+			each(r.Where)
+			for _, o := range r.Calls {
+				for _, e := range o.Expressions() {
+					each(e)
+				}
+			}
 		}
 	}
 	relation(q.From)

@@ -146,16 +146,54 @@ func (w *work) relation(r tree.Relation) (tree.Relation, load) {
 		out := *r
 		out.From, out.Where = sunk(r.From, r.Where)
 		from, l := w.relation(out.From)
-		out.Parts = append([]tree.Part(nil), r.Parts...)
+		out.Parts, out.Keys = append([]tree.Part(nil), r.Parts...), append([]tree.Expr(nil), r.Keys...)
 		var c cost
 		out.Where = w.expr(out.Where, &c, l.rows)
-		for i := range out.Parts {
-			out.Parts[i].Arg = w.expr(out.Parts[i].Arg, &c, l.rows)
+		distinct := int64(0)
+		for i, p := range out.Parts {
+			out.Parts[i].Arg = w.expr(p.Arg, &c, l.rows)
+			if p.Kind == tree.PartDistinct {
+				distinct++
+			}
 		}
-		out.From, _ = w.cutBefore(from, l, c)
+		for i := range out.Keys {
+			out.Keys[i] = w.expr(out.Keys[i], &c, l.rows)
+		}
+		c.rows = max(c.rows, distinct*sorting)
+		out.From, l = w.cutBefore(from, l, c)
+		if len(r.Keys) > 0 {
+			return &out, l
+		}
 		return &out, load{1, 1}
+	case *tree.Window:
+		return w.window(r)
 	}
 	return r, load{endless, 1}
+}
+
+// window bounds windows, for each of which a person's rows are put into an order.
+func (w *work) window(r *tree.Window) (tree.Relation, load) {
+	w.reads(r.From)
+	out := *r
+	out.From, out.Where = sunk(r.From, r.Where)
+	from, l := w.relation(out.From)
+	var c cost
+	out.Where = w.expr(out.Where, &c, l.rows)
+	out.Calls = append([]tree.Over(nil), r.Calls...)
+	for i := range out.Calls {
+		o := &out.Calls[i]
+		o.Arg, o.Otherwise = w.expr(o.Arg, &c, l.rows), w.expr(o.Otherwise, &c, l.rows)
+		o.By, o.Order = append([]tree.Expr(nil), o.By...), append([]tree.Order(nil), o.Order...)
+		for k := range o.By {
+			o.By[k] = w.expr(o.By[k], &c, l.rows)
+		}
+		for k := range o.Order {
+			o.Order[k].By = w.expr(o.Order[k].By, &c, l.rows)
+		}
+	}
+	c.rows = max(c.rows, int64(len(r.Calls))*sorting)
+	out.From, l = w.cutBefore(from, l, c)
+	return &out, l
 }
 
 func (w *work) selection(r *tree.Select) (*tree.Select, load) {

@@ -34,6 +34,8 @@ func tables(r tree.Relation) []string {
 			look(r.From)
 		case *tree.Persons:
 			look(r.From)
+		case *tree.Window:
+			look(r.From)
 		case *tree.Cut:
 			look(r.From)
 		}

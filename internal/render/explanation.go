@@ -36,6 +36,8 @@ func Explanation(w io.Writer, e *api.Explanation) {
 		}
 	}
 	switch {
+	case e.Known && e.Cost == (dp.Cost{}) && !slices.ContainsFunc(e.Questions, func(q api.Inquiry) bool { return q.Stream != nil }):
+		price = "free" // keys that are public, or columns alone
 	case e.Known && e.Cost == (dp.Cost{}):
 		price = "free, because it was answered before through a stream"
 	case e.Known:
@@ -47,7 +49,11 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	case e.Pay != e.Cost:
 		price += ", of which " + priceTag(e.Pay, e.Remaining) + " is still to be paid"
 	}
-	fmt.Fprintln(w, "price: "+price+"; left: "+Left(e.Remaining))
+	left := Left(e.Remaining)
+	if e.Affordable && !e.Closed {
+		left += more(e.More, "")
+	}
+	fmt.Fprintln(w, "price: "+price+"; left: "+left)
 	if e.Affordable && !e.Known && !e.Closed {
 		fmt.Fprintln(w, "left after it: "+Left(e.After))
 	}
@@ -99,7 +105,9 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 			m.Cost.Epsilon.Short(), m.Cost.Rho.Short(), deltaOf(m.Cost)}
 		t.Add(cells[:len(t.Header)]...)
 	}
-	t.Write(w)
+	if len(q.Measures) > 0 {
+		t.Write(w)
+	}
 	for _, m := range q.Measures {
 		fmt.Fprintf(w, "%s: %s\n", table.Clean(m.Measure), table.Clean(m.Why))
 	}

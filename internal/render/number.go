@@ -13,6 +13,15 @@ func PlusMinus(confidence float64) string {
 	return "±" + strconv.FormatFloat(100*confidence, 'g', 6, 64) + "%"
 }
 
+// Around shows how far off the values of a column are.
+func Around(narrowest, widest float64) string {
+	lo, hi := Number(narrowest), Number(widest)
+	if lo == hi {
+		return "±" + hi
+	}
+	return "±" + lo + " to ±" + hi
+}
+
 // Number shows five significant digits.
 func Number(f float64) string {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 5, 64), 64)

@@ -20,7 +20,27 @@ func Price(a *api.Answer) string {
 	case a.Receipt.Hash == "":
 		price = "free"
 	}
-	return "price: " + price + "; left: " + Left(a.Remaining)
+	return "price: " + price + "; left: " + Left(a.Remaining) + more(a.More, " more")
+}
+
+// more says about how many answers at a price are left.
+func more(n *int64, word string) string {
+	switch {
+	case n == nil:
+		return ""
+	case *n == 0:
+		return ", not enough for another at this price"
+	}
+	return fmt.Sprintf(", about %d%s at this price", *n, word)
+}
+
+// AtDefault says about how many questions at a price are left.
+func AtDefault(r api.Remaining, epsilon dp.Amount) string {
+	n, ok := r.More(api.PriceOf(epsilon, r.Rho == dp.Unbounded))
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(", about %d questions at the default price, epsilon %v", n, epsilon)
 }
 
 // throughStreams reports whether an answer owes it to a stream that it was free.

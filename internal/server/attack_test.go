@@ -133,6 +133,9 @@ func (f *front) masked(text string) mask {
 	if err != nil {
 		return mask{rows: true} // there will be no rows; or a query of the catalogue, or of a public table
 	}
+	if st.Empty {
+		return mask{} // nothing
+	}
 	p := st.Plans[0]
 	m := mask{rows: st.Outer != nil || p.Having != nil || p.Limit != nil || p.Distinct || len(p.Order) > 0 || p.Query.Choice != nil ||
 		len(p.Query.PrivateKeys()) > 0}
@@ -166,6 +169,9 @@ func (m mask) hide(message pgproto3.BackendMessage) string {
 			}
 		}
 		return "DataRow" + b.String()
+	}
+	if _, ok := message.(*pgproto3.CopyData); ok && m.rows {
+		return ""
 	}
 	if done, ok := message.(*pgproto3.CommandComplete); ok && m.rows {
 		return "CommandComplete " + strings.TrimRight(string(done.CommandTag), "0123456789")
@@ -295,7 +301,30 @@ func attacks(t *testing.T) []string {
 		"EXPLAIN (FORMAT JSON) SELECT COUNT(*) FROM patients WHERE pid = 37",
 		"EXPLAIN SELECT pid FROM patients", "ANALYZE patients", "VACUUM patients", "LOCK TABLE patients",
 		"DECLARE c CURSOR FOR SELECT COUNT(*) FROM patients", "FETCH ALL FROM c",
-		"COPY (SELECT COUNT(*) FROM patients) TO STDOUT", "COPY patients FROM STDIN", "DO $$ BEGIN PERFORM 1; END $$", "SET ROLE postgres",
+		"DECLARE c CURSOR WITH HOLD FOR SELECT COUNT(*) FROM patients WHERE pid = 37",
+		"FETCH 0 FROM c", "FETCH ALL FROM c", "FETCH PRIOR c",
+		"MOVE BACKWARD ALL c", "SELECT * FROM pg_cursors", "CLOSE c",
+		"DECLARE d CURSOR WITH HOLD FOR SELECT pid FROM patients",
+		"DECLARE d BINARY CURSOR WITH HOLD FOR SELECT * FROM patients WHERE pid = 37",
+		"BEGIN; DECLARE e CURSOR FOR SELECT AVG(cost) FROM patients WHERE pid = 37; FETCH e; ROLLBACK", "FETCH e",
+		"COPY (SELECT COUNT(*) FROM patients) TO STDOUT",
+		"COPY (SELECT zip, COUNT(*) FROM patients GROUP BY zip) TO STDOUT (FORMAT binary)",
+		"COPY (SELECT MAX(cost) FROM patients WHERE pid = 37) TO STDOUT CSV HEADER",
+		"COPY (SELECT * FROM patients WHERE pid = 37) TO STDOUT",
+		"COPY patients (zip) TO STDOUT", "COPY (SELECT pid FROM patients) TO STDOUT (FORMAT csv, NULL 'x')",
+		"COPY (SELECT COUNT(*) FROM patients WHERE 1/(CASE WHEN pid = 37 THEN 0 ELSE 1 END) = 1) TO STDOUT",
+		"COPY (SELECT COUNT(*) FROM patients) TO '/tmp/x'", "COPY (SELECT COUNT(*) FROM patients) TO PROGRAM 'cat'",
+		"PREPARE q(int) AS SELECT COUNT(*) FROM patients WHERE pid = $1; EXECUTE q(37); EXPLAIN EXECUTE q(37); DEALLOCATE q",
+		"PREPARE r AS SELECT pid FROM patients", "EXECUTE r", "SELECT * FROM pg_prepared_statements",
+		"SELECT * FROM patients WHERE 0 = 1", "SELECT * FROM patients LIMIT 0", "SELECT zip FROM patients WHERE pid = 37 AND false",
+		"SELECT CAST(zip AS integer), 1 / (cost - cost) FROM patients WHERE 1 = 0",
+		"SELECT DISTINCT diagnosis FROM patients WHERE pid = 37",
+		"SELECT diagnosis FROM patients WHERE zip = '1003A' GROUP BY diagnosis", "SELECT DISTINCT zip FROM patients",
+		"SELECT COUNT(*) FROM patients WHERE pid = ANY('{37}')", "SELECT COUNT(*) FROM patients WHERE pid = ANY(ARRAY[37, 1/0])",
+		"SELECT COUNT(*) FROM patients WHERE zip LIKE ANY('{1003%,%}')", "SELECT COUNT(*) FROM patients WHERE age <> ALL ('{"+
+			strings.Repeat("1,", 3000)+"1}')",
+		"SELECT COUNT(*) FROM patients WHERE EXISTS (SELECT DISTINCT 1 FROM patients q WHERE q.pid = 37 LIMIT 0)",
+		"COPY patients FROM STDIN", "DO $$ BEGIN PERFORM 1; END $$", "SET ROLE postgres",
 		"SET SESSION AUTHORIZATION ben",
 		"SET dp.epsilon = 'NaN'", "SET dp.epsilon = 1e20", "SET dp.epsilon = 0", "SET dp.epsilon = -1", "SHOW dp.budget",
 		"SET dp.epsilon = 0.2; SELECT COUNT(*) FROM patients WHERE age > 3; RESET dp.epsilon",

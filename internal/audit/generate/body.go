@@ -93,9 +93,13 @@ func (q *question) aggregate(s source) string {
 
 // key makes something to group by, and what WHERE must say for it.
 func (q *question) key(s source) (key, condition string, ok bool) {
-	switch q.d.Below(6) {
+	switch q.d.Below(7) {
 	case 0:
 		return q.expr(s, truth, 1), "", true
+	case 6:
+		if key, condition, ok := q.timeKey(s); ok {
+			return key, condition, true
+		}
 	case 1:
 		if c, ok := q.column(s, words); ok {
 			return c.ref, c.ref + " IN ('a', 'b', 'F', '" + Mark + "')", true

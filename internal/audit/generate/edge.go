@@ -17,6 +17,8 @@ const Target = "Zz9"
 var edges = []function{
 	{truth, "N", "%s = {c}"}, {truth, "N", "%s > {c}"}, {truth, "N", "{c} <= %s"}, {truth, "N", "%s IN ({c}, {c}, {i})"},
 	{truth, "N", "%s BETWEEN {c} AND {c}"},
+	{truth, "N", "%s = ANY (ARRAY[{c}, {i}])"}, {truth, "N", "%s <> ALL (ARRAY[{c}, {c}])"}, {truth, "N", "%s > ANY (ARRAY[{c}, {i}])"},
+	{truth, "t", "%s = ANY (ARRAY[{s}, {s}]::text[])"}, {truth, "t", "%s LIKE ANY (ARRAY[{p}, {p}])"},
 	{truth, "t", "%s = {s}"}, {truth, "t", "%s < {s}"}, {truth, "t", "%s IN ({s}, {s})"}, {truth, "t", "%s LIKE {p}"},
 	{truth, "t", "%s ILIKE {p}"}, {truth, "t", "starts_with(%s, {s})"},
 	{truth, "t", "%s ~ {r}"}, {truth, "t", "%s !~* {r}"}, {truth, "t", "regexp_like(%s, {r}, 'i')"}, {truth, "t", "%s SIMILAR TO {q}"},
@@ -65,6 +67,13 @@ var edges = []function{
 	{moment, "d", "(%s + INTERVAL '{n} months')"}, {moment, "d", "(%s - INTERVAL '{n} days 1.5 seconds')"},
 	{moment, "m", "(%s + INTERVAL '{n} hours')"}, {moment, "d", "CAST(%s AS timestamp)"}, {moment, "t", "CAST(%s AS timestamp)"},
 	{moment, "m", "date_trunc('minute', %s)"}, {moment, "m", "date_trunc('quarter', %s)"},
+	{moment, "m", "date_trunc('milliseconds', %s)"}, {moment, "m", "date_trunc('millennium', %s)"}, {date, "d", "date_trunc('decade', %s)"},
+	{date, "d", "date_trunc('century', %s)"}, {moment, "m", "date_bin('{n} days 1.5 seconds', %s, {d})"}, {moment, "N", "to_timestamp(%s)"},
+	{moment, "r", "to_timestamp(%s)"}, {moment, "mN", "(%s + INTERVAL '{n} minutes' * %s)"}, {moment, "dn", "(%s - %s * INTERVAL '1 day')"},
+	{whole1, "m", "extract(decade FROM %s)"}, {number, "m", "extract(milliseconds FROM %s)"}, {whole1, "d", "extract(julian FROM %s)"},
+	{number, "mm", "extract(epoch FROM %s - %s)"}, {whole1, "mm", "extract(day FROM %s - %s)"}, {whole1, "mm", "extract(hour FROM %s - %s)"},
+	{whole1, "dm", "extract(month FROM age(%s, %s))"}, {truth, "mm", "%s - %s > INTERVAL '{n} days 1 second'"},
+	{words, "m", "to_char(%s, 'FMDay DD Mon YY HH12:MI:SS.US AM')"}, {words, "d", "to_char(%s, 'IYYY IW ID WW W Q D DDD')"},
 }
 
 // powers are constants near where a machine's integers end.

@@ -39,6 +39,7 @@ var functions = []function{
 	{truth, "NN", "%s = %s"}, {truth, "NN", "%s <> %s"}, {truth, "NN", "%s < %s"}, {truth, "NN", "%s >= %s"},
 	{truth, "tt", "%s = %s"}, {truth, "tt", "%s < %s"}, {truth, "dd", "%s <= %s"}, {truth, "rN", "%s > %s"},
 	{truth, "NNN", "%s BETWEEN %s AND %s"}, {truth, "NNN", "%s NOT BETWEEN %s AND %s"},
+	{truth, "N", "%s = ANY (ARRAY[0, 1, 3])"}, {truth, "t", "%s <> ALL (ARRAY['a', 'F'])"}, {truth, "N", "%s >= ALL (ARRAY[0, 2])"},
 	{truth, "N", "%s IN (0, 1, 3)"}, {truth, "t", "%s NOT IN ('a', 'F')"}, {truth, "d", "%s IN ('2022-01-08', '2022-01-10')"},
 	{truth, "N", "%s IS NULL"}, {truth, "t", "%s IS NOT NULL"}, {truth, "b", "%s IS NULL"}, {truth, "d", "%s IS NULL"},
 	{truth, "r", "%s IS NULL"},
@@ -75,6 +76,7 @@ var functions = []function{
 	{date, "dd", "coalesce(%s, %s)"}, {date, "dd", "greatest(%s, %s)"},
 	{whole1, "d", "extract(year FROM %s)"}, {whole1, "d", "extract(dow FROM %s)"}, {whole1, "d", "date_part('month', %s)"},
 	{whole1, "dd", "(%s - %s)"},
+	{whole1, "d", "extract(century FROM %s)"}, {words, "d", "to_char(%s, 'YYYY-MM')"}, {whole1, "dd", "extract(year FROM age(%s, %s))"},
 }
 
 // aggregates are all statistics; the kind of what they are of is nothing for COUNT(*), and 'i'
@@ -90,13 +92,4 @@ var aggregates = []struct {
 	{'i', "COUNT(%s)"},
 	{number, "MEDIAN(%s)"}, {number, "MIN(%s)"}, {number, "MAX(%s)"}, {date, "MAX(%s)"},
 	{number, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY %s)"}, {whole1, "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY %s DESC)"},
-}
-
-// personal are the aggregates of one person's rows.
-var personal = []struct {
-	of, makes kind
-	text      string
-}{
-	{nothing, whole1, "count(*)"}, {words, whole1, "count(%s)"}, {number, number, "sum(%s)"}, {whole1, whole1, "sum(%s)"},
-	{number, number, "min(%s)"}, {whole1, whole1, "max(%s)"}, {date, date, "max(%s)"},
 }

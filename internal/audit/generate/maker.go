@@ -288,8 +288,15 @@ func (q *question) exists(s source) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if q.d.One(2) {
+	switch q.d.Below(5) {
+	case 0, 1:
 		return a + " " + not + "IN (SELECT " + b + " FROM " + t.text + " WHERE " + q.expr(both, truth, 1) + ")", true
+	case 2: // of what each person has
+		having, c := q.line(t, personal)
+		if c.kind != truth {
+			having = "count(*) > 1"
+		}
+		return a + " " + not + "IN (SELECT " + b + " FROM " + t.text + q.where(t) + " GROUP BY " + b + " HAVING " + having + ")", true
 	}
 	return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + a + " = " + b + " AND " + q.expr(both, truth, 1) + ")", true
 }
@@ -303,7 +310,8 @@ func (q *question) scalar(s source) (string, bool) {
 	}
 	value := "COUNT(*)"
 	if c, ok := q.column(t, number); ok && q.d.One(2) {
-		value = detrand.Pick(q.d, []string{"SUM", "MAX", "MIN", "COUNT"}) + "(" + c.ref + ")"
+		value = strings.ReplaceAll(detrand.Pick(q.d, []string{"SUM(%)", "MAX(%)", "MIN(%)", "COUNT(%)", "MAX(%) - MIN(%)",
+			"coalesce(SUM(%), -1)", "COUNT(DISTINCT %)"}), "%", c.ref)
 	}
 	return "(SELECT " + value + " FROM " + t.text + " WHERE " + a + " = " + b + " AND " + q.expr(t, truth, 1) + ")", true
 }

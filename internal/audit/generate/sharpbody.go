@@ -57,6 +57,15 @@ func (q *question) edgeBody() string {
 
 // accepted makes something to ask about.
 func (q *question) accepted() source {
+	if q.d.One(3) { // what each person has, which is as cheap as a table
+		if s, ok := q.own(0); ok {
+			alias := q.name()
+			s = source{s.text + " AS " + alias, s.private, renamed(s.columns, alias)}
+			if q.accepts("SELECT COUNT(*) FROM " + s.text) {
+				return s
+			}
+		}
+	}
 	for range 3 {
 		// Mostly tables: what is asked of them is what is hard, and every join takes an engine's
 		// time.
@@ -96,6 +105,11 @@ func (q *question) edgeAggregate(s source, depth int) string {
 
 // edgeKey makes something to group by, and what WHERE must say for it.
 func (q *question) edgeKey(s source) (key, condition string, ok bool) {
+	if q.d.One(4) {
+		if key, condition, ok = q.timeKey(s); ok && q.accepts("SELECT COUNT(*) FROM "+s.text+" WHERE "+condition+" GROUP BY "+key) {
+			return key, condition, true
+		}
+	}
 	k := detrand.Pick(q.d, []kind{truth, truth, words, whole1})
 	list := map[kind]string{words: " IN ('', '" + Target + "', '0', '9')", whole1: " IN (0, 1, 9, 39)"}[k]
 	key = q.tried(2, func(depth int) string {

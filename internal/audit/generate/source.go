@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/detrand"
@@ -64,8 +63,8 @@ func (q *question) where(s source) string {
 
 // subquery makes a SELECT of rows in parentheses.
 func (q *question) subquery(depth int) source {
-	if q.d.One(4) {
-		if s, ok := q.persons(depth); ok {
+	if q.d.One(3) {
+		if s, ok := q.own(depth); ok {
 			return s
 		}
 	}
@@ -100,32 +99,6 @@ func (q *question) subquery(depth int) source {
 	}
 	out.text = "(SELECT " + strings.Join(list, ", ") + " FROM " + s.text + q.where(s) + ")"
 	return out
-}
-
-// persons makes a subquery with one row for each person.
-func (q *question) persons(depth int) (source, bool) {
-	s := q.from(depth)
-	unit, ok := q.column(s, 'i')
-	if q.bold() {
-		unit, ok = detrand.Pick(q.d, s.columns), true
-	}
-	if !ok {
-		return source{}, false
-	}
-	who := q.name()
-	out := source{private: true, columns: []column{{ref: "." + who, identity: q.dataset.Unit.String()}}}
-	list := []string{unit.ref + " AS " + who}
-	for range 1 + q.d.Below(3) {
-		p := detrand.Pick(q.d, personal)
-		name, text := q.name(), p.text
-		if p.of != nothing {
-			text = fmt.Sprintf(p.text, q.expr(s, p.of, 1))
-		}
-		list = append(list, text+" AS "+name)
-		out.columns = append(out.columns, column{ref: "." + name, kind: p.makes})
-	}
-	out.text = "(SELECT " + strings.Join(list, ", ") + " FROM " + s.text + q.where(s) + " GROUP BY " + unit.ref + ")"
-	return out, true
 }
 
 // union makes a UNION ALL of rows.

@@ -61,6 +61,10 @@ func amplifiers() []string {
 		like = append(like, fmt.Sprintf("x LIKE '%%a%sa%d%%z'", strings.Repeat("_", 200), i))
 		exists = append(exists, fmt.Sprintf("EXISTS (SELECT 1 FROM visits v%d WHERE v%d.pid = p.pid AND v%d.cost + %d > 5)", i, i, i, i))
 	}
+	var windows []string
+	for i := range 20 {
+		windows = append(windows, fmt.Sprintf("lag(cost, %d) OVER (PARTITION BY pid ORDER BY day * %d %% 97, note) AS w%d", i, i+2, i))
+	}
 	target := "SELECT COUNT(*) FROM people p JOIN visits a ON a.pid = p.pid WHERE p.town = 'Zz9' AND "
 	return []string{
 		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND a.note <> 'x')",
@@ -112,6 +116,16 @@ func amplifiers() []string {
 		"SELECT note, COUNT(*) FROM visits GROUP BY note",
 		"SELECT kind, COUNT(*), SUM(cost) FROM visits GROUP BY kind",
 		"SELECT COUNT(*) FROM visits",
+		"SELECT COUNT(*) FROM (SELECT note, first_value(note) OVER (PARTITION BY pid ORDER BY cost, day DESC) AS f FROM visits) t " +
+			"WHERE note = f",
+		"SELECT COUNT(*) FROM (SELECT cost, " + strings.Join(windows, ", ") + " FROM visits) t WHERE cost > w3 AND w7 < w11",
+		"SELECT COUNT(*) FROM (SELECT cost, max(note) OVER (PARTITION BY pid ORDER BY day ROWS BETWEEN 1000 PRECEDING AND CURRENT ROW) " +
+			"AS w, sum(cost) OVER (PARTITION BY pid ORDER BY kind) AS s FROM visits) t WHERE w > 'n' AND s > cost",
+		"SELECT COUNT(*) FROM (SELECT pid, kind, COUNT(DISTINCT note) AS n, COUNT(DISTINCT cost * day) AS m FROM visits GROUP BY pid, " +
+			"kind) t WHERE n > m",
+		"SELECT AVG(cost) FROM (SELECT DISTINCT ON (pid) pid, cost, note FROM visits ORDER BY pid, day) t",
+		"SELECT COUNT(*) FROM visits a JOIN (SELECT pid, cost, rank() OVER (PARTITION BY pid ORDER BY day) AS r FROM visits) b " +
+			"ON a.pid = b.pid AND a.day < b.r",
 		"SELECT COUNT(*) FROM visits a JOIN people p ON p.pid = a.pid WHERE lower(a.note) || upper(p.town) LIKE '%a%b%c%d%e%'",
 	}
 }
@@ -215,6 +229,10 @@ func uncut(r tree.Relation) tree.Relation {
 		out.From = uncut(r.From)
 		return &out
 	case *tree.Persons:
+		out := *r
+		out.From = uncut(r.From)
+		return &out
+	case *tree.Window:
 		out := *r
 		out.From = uncut(r.From)
 		return &out

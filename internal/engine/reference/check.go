@@ -58,6 +58,8 @@ func (c *checker) relation(rel tree.Relation) {
 		}
 	case *tree.Persons:
 		c.relation(rel.From)
+	case *tree.Window:
+		c.relation(rel.From)
 	case *tree.Cut:
 		c.relation(rel.From)
 	}

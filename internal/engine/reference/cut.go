@@ -8,6 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
+// Cuts is how many people were cut so far before their rows were joined or sorted. Where that is
+// nobody, which rows are kept is no choice.
+func (e *Engine) Cuts() int64 { return e.cuts.Load() }
+
 // cut keeps some rows of each person, and none of nobody. Rows that are equal are as good as each
 // other.
 func (r run) cut(c *tree.Cut) []row {
@@ -28,6 +32,7 @@ func (r run) cut(c *tree.Cut) []row {
 	for _, name := range names {
 		rows := people[name]
 		if int64(len(rows)) > c.Rows {
+			r.cuts.Add(1)
 			rows = slices.Clone(rows)
 			slices.SortFunc(rows, func(a, b row) int { return r.order(c, salt, a, b) })
 			rows = rows[:c.Rows]

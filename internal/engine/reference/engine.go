@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -37,6 +38,7 @@ type Engine struct {
 
 	dataset *policy.Dataset
 	tables  map[string]Table
+	cuts    atomic.Int64
 }
 
 var _ engine.Engine = (*Engine)(nil)

@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 
@@ -76,6 +75,8 @@ func (r run) compute(rel tree.Relation) []row {
 		}
 	case *tree.Persons:
 		return r.persons(rel)
+	case *tree.Window:
+		return r.window(rel)
 	case *tree.Cut:
 		return r.cut(rel)
 	default:
@@ -150,77 +151,6 @@ func (r run) join(j *tree.Join) []row {
 		}
 	}
 	return out
-}
-
-func (r run) persons(p *tree.Persons) []row {
-	unit := p.From.Unit()
-	people := map[tree.Value][]row{}
-	var names []tree.Value
-	for _, from := range r.rows(p.From) {
-		if from[unit] == nil || !r.holds(p.Where, from) {
-			continue
-		}
-		if people[from[unit]] == nil {
-			names = append(names, from[unit])
-		}
-		people[from[unit]] = append(people[from[unit]], from)
-	}
-	var out []row
-	for _, name := range names {
-		values := row{name}
-		for i, part := range p.Parts {
-			v := r.part(part, people[name])
-			if t := p.Fields()[i+1].Type; t.Kind == tree.Number && v != nil {
-				v = clamp(v.(*big.Int), t.Lo, t.Hi)
-			}
-			values = append(values, v)
-		}
-		out = append(out, values)
-	}
-	return out
-}
-
-// part computes an aggregate of one person's rows.
-func (r run) part(p tree.Part, rows []row) tree.Value {
-	if p.Kind == tree.PartRows {
-		return big.NewInt(int64(len(rows)))
-	}
-	var values []tree.Value
-	for _, from := range rows {
-		if v := expr.Eval(p.Arg, r.leaf(from)); v != nil {
-			values = append(values, v)
-		}
-	}
-	switch {
-	case p.Kind == tree.PartValues:
-		return big.NewInt(int64(len(values)))
-	case len(values) == 0:
-		return nil
-	}
-	out := values[0]
-	for _, v := range values[1:] {
-		switch p.Kind {
-		case tree.PartSum:
-			out = new(big.Int).Add(out.(*big.Int), v.(*big.Int))
-		case tree.PartMin:
-			if compare(v, out) < 0 {
-				out = v
-			}
-		case tree.PartMax:
-			if compare(v, out) > 0 {
-				out = v
-			}
-		}
-	}
-	return out
-}
-
-// compare orders numbers or dates.
-func compare(a, b tree.Value) int {
-	if n, ok := a.(*big.Int); ok {
-		return n.Cmp(b.(*big.Int))
-	}
-	return cmp.Compare(a.(tree.Day), b.(tree.Day))
 }
 
 func clamp(v, lo, hi *big.Int) *big.Int {

@@ -53,8 +53,9 @@ func castFunctions() []Function {
 
 // CastKinds are the types that can be cast to.
 var CastKinds = map[string]tree.Kind{
-	"date": tree.Date, "timestamp": tree.Timestamp, "timestamptz": tree.Timestamp, "bool": tree.Boolean, "text": tree.Text, "varchar": tree.Text,
-	"int2": tree.Number, "int4": tree.Number, "int8": tree.Number, "numeric": tree.Number, "float4": tree.Real, "float8": tree.Real,
+	"date": tree.Date, "timestamp": tree.Timestamp, "timestamptz": tree.Timestamp, "bool": tree.Boolean, "text": tree.Text,
+	"varchar": tree.Text,
+	"int2":    tree.Number, "int4": tree.Number, "int8": tree.Number, "numeric": tree.Number, "float4": tree.Real, "float8": tree.Real,
 }
 
 // CastConstant casts a constant now: one that is not of the type is a mistake to be told.

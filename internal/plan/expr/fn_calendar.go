@@ -170,10 +170,11 @@ func NewBin(seconds *big.Rat, at, origin tree.Expr, pos int32) (tree.Expr, error
 	return AddSeconds(start, shift, pos)
 }
 
-// refuseBin is date_bin of something else than an interval: there is no kind of value that is one, so
-// a call with one is made before its arguments are.
+// refuseBin is date_bin of something else than an interval: there is no kind of value that is one,
+// so a call with one is made before its arguments are.
 func refuseBin(_ []tree.Expr, pos int32) (tree.Expr, error) {
-	return nil, syntax.Refuse(pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')", "the first argument of date_bin is an INTERVAL")
+	return nil, syntax.Refuse(pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')",
+		"the first argument of date_bin is an INTERVAL")
 }
 
 // newTimezone is x AT TIME ZONE 'UTC', which is x: all times are in UTC.
@@ -230,8 +231,8 @@ func newToDate(args []tree.Expr, pos int32) (tree.Expr, error) {
 func formatted(name string, args []tree.Expr, pos int32) (tree.Moment, error) {
 	text, err := TextConstant(args[0], 100, Lookup(name).Usage, pos)
 	if err != nil {
-		return 0, syntax.Refuse(pos, "cast the column, as in CAST(x AS "+strings.TrimPrefix(name, "to_")+"), where it is written as 2024-01-31",
-			"%s reads constants alone", name)
+		return 0, syntax.Refuse(pos, "cast the column, as in CAST(x AS "+strings.TrimPrefix(name, "to_")+
+			"), where it is written as 2024-01-31", "%s reads constants alone", name)
 	}
 	form, err := TextConstant(args[1], 100, Lookup(name).Usage, pos)
 	if err != nil {

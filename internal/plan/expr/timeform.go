@@ -10,8 +10,8 @@ import (
 )
 
 // patterns are the words of a form of times, as to_char has them, the longer ones first.
-var patterns = []string{"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "AM", "PM", "YYYY", "IYYY", "YY", "MONTH", "Month", "month", "MON", "Mon",
-	"mon", "MM", "DAY", "Day", "day", "DDD", "DD", "DY", "Dy", "dy", "ID", "IW", "WW", "Q", "D", "W"}
+var patterns = []string{"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "AM", "PM", "YYYY", "IYYY", "YY", "MONTH", "Month", "month", "MON",
+	"Mon", "mon", "MM", "DAY", "Day", "day", "DDD", "DD", "DY", "Dy", "dy", "ID", "IW", "WW", "Q", "D", "W"}
 
 // word is a part of a form: a pattern, or a text that stands for itself.
 type word struct {

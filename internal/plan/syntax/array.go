@@ -13,9 +13,9 @@ import (
 const maxSpread = 20_000
 
 // spread writes comparisons with arrays of constants as lists, which is what they mean: x = ANY
-// (ARRAY[1, 2]) and x = ANY ('{1,2}') are x IN (1, 2), and x <> ALL (...) is NOT IN. So there is one
-// way to compare with several values, below the noise and above it. What is no array of constants,
-// or too long, stays as it is, and is refused where it is met.
+// (ARRAY[1, 2]) and x = ANY ('{1,2}') are x IN (1, 2), and x <> ALL (...) is NOT IN. So there is
+// one way to compare with several values, below the noise and above it. What is no array of
+// constants, or too long, stays as it is, and is refused where it is met.
 func spread(s *pg.SelectStmt) {
 	var found []*pg.Node
 	EachNode(SelectNode(s), func(n *pg.Node) bool {

@@ -55,7 +55,7 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 	if misplaced(SelectNode(t.stmt)) {
 		return nil, Refuse(firstMark(marks), hereInstead, "a parameter cannot be used in this place")
 	}
-	bound := &Text{sql: t.sql, words: t.words, stmt: proto.Clone(t.stmt).(*pg.SelectStmt)}
+	bound := &Text{sql: t.sql, words: t.words, stmt: proto.Clone(t.stmt).(*pg.SelectStmt), now: t.now, bound: t.bound}
 	for _, l := range literals {
 		bound.bound += "\x00" + l.sql
 	}

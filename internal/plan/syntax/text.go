@@ -21,6 +21,7 @@ type Text struct {
 	stmt    *pg.SelectStmt
 	refused *api.Refusal
 	bound   string // the values of its parameters, spelled; empty where it has none yet
+	now     string // what now() is in it; empty where it does not ask
 }
 
 // Open reads a text, unless it was read before.

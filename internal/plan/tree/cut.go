@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/policy"
@@ -100,6 +101,12 @@ func least(r Relation, over []Expr) *Cut {
 		}
 	case *Persons:
 		take(least(r.From, append([]Expr{r.Where}, arguments(r)...)))
+	case *Window:
+		over := []Expr{r.Where}
+		for _, o := range r.Calls {
+			over = append(over, o.Expressions()...)
+		}
+		take(least(r.From, over))
 	}
 	for _, e := range over {
 		if e == nil {
@@ -116,7 +123,7 @@ func least(r Relation, over []Expr) *Cut {
 
 // arguments are what the parts of a subquery by person are computed from.
 func arguments(p *Persons) []Expr {
-	var out []Expr
+	out := slices.Clone(p.Keys)
 	for _, part := range p.Parts {
 		if part.Arg != nil {
 			out = append(out, part.Arg)

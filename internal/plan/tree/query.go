@@ -69,6 +69,11 @@ const (
 	Quantile
 )
 
+// Counts says that a measure is a count, which is never below 0.
+func (m Measure) Counts() bool {
+	return m.Kind == CountRows || m.Kind == CountValues || m.Kind == CountPersons || m.Kind == CountDistinct
+}
+
 // Choice asks for the K groups with the highest scores, best first. The score of a group is
 // the first measure times its weight.
 type Choice struct {

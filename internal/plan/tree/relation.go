@@ -8,7 +8,7 @@ import (
 )
 
 // Relation is where rows come from. The tree is closed: [Scan], [Join], [Union], [Select],
-// [Persons] and [Cut], and an engine prints each of them and nothing else.
+// [Persons], [Window] and [Cut], and an engine prints each of them and nothing else.
 //
 // Every row of a private relation belongs to one person, and the relation knows whose it
 // is: Unit is the field that says so. It is found by what a column is, not by what it is
@@ -50,6 +50,9 @@ type Field struct {
 	// each person in one. It saves noise, and privacy does not rest on it: who is in more groups
 	// nevertheless is cut.
 	Once bool
+	// Serial says that the field numbers the rows of each person, from 1 on: no two rows of a
+	// person have the same number, but the largest that there can be, which stands for all above.
+	Serial bool
 	// Derived says that the field was computed from one that has an Identity.
 	Derived bool
 	// Twin is how far the field of kind [Identity], as it is stored, stands from a listed column

@@ -12,6 +12,9 @@ type Select struct {
 	From    Relation
 	Where   Expr   // over From's fields; nil stands for true
 	Columns []Expr // over From's fields, one for each of Fields
+	// One says that Where leaves of each person's rows the one with a number: that a field with
+	// Serial is a constant, below the largest that it can be.
+	One bool
 
 	Row       []Field
 	UnitField int
@@ -19,10 +22,22 @@ type Select struct {
 
 func (s *Select) Fields() []Field                   { return s.Row }
 func (s *Select) Unit() int                         { return s.UnitField }
-func (s *Select) Single() bool                      { return s.From.Single() }
-func (s *Select) PersonRows() int64                 { return s.From.PersonRows() }
-func (s *Select) PersonGroups() int64               { return s.From.PersonGroups() }
+func (s *Select) Single() bool                      { return s.One || s.From.Single() }
 func (s *Select) EachTable(add func(*policy.Table)) { s.From.EachTable(add) }
+
+func (s *Select) PersonRows() int64 {
+	if s.One {
+		return 1
+	}
+	return s.From.PersonRows()
+}
+
+func (s *Select) PersonGroups() int64 {
+	if s.One {
+		return 1
+	}
+	return s.From.PersonGroups()
+}
 
 func (s *Select) format(b *strings.Builder) {
 	b.WriteString("(select")

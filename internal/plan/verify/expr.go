@@ -130,6 +130,7 @@ func (c *checker) column(s *scope, e *tree.Column) fact {
 	c.must(e.Index >= 0 && e.Index < len(s.fields), "field %d of a row that has %d", e.Index, len(s.fields))
 	own := s.fields[e.Index]
 	said := s.claimed[e.Index]
+	c.must(!own.lost, "field %d does not decide which of two rows comes first in a window, and is used", e.Index)
 	c.must(sameType(e.Field.Type, said.Type), "field %d is claimed to be %v and is %v", e.Index, e.Field.Type, said.Type)
 	c.must(e.Field.Name == said.Name || own.raw(), "field %d is claimed to be called %q and is called %q", e.Index, e.Field.Name, said.Name)
 	c.must(e.Field.Source == own.source || e.Field.Source == nil && own.raw(),

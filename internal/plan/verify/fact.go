@@ -31,6 +31,11 @@ type field struct {
 	key      bool           // no two rows of the relation have the same value
 	source   *policy.Column // which column of the policy it is, as declared; nil where it was computed
 	public   string         // the public table of source
+	// serial says that no two rows of one person have the same number in it, but the largest.
+	serial bool
+	// lost says that an engine may put rows that differ in it into any order, and that some window
+	// looks at the order: nothing may be computed from it.
+	lost bool
 }
 
 // raw reports whether the field is an identity as it is stored.

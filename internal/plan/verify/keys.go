@@ -106,6 +106,8 @@ func conditions(r tree.Relation) []tree.Expr {
 		return append(conditions(r.From), conjuncts(r.Where)...)
 	case *tree.Persons:
 		return append(conditions(r.From), conjuncts(r.Where)...)
+	case *tree.Window:
+		return append(conditions(r.From), conjuncts(r.Where)...)
 	case *tree.Join:
 		return append(conditions(r.L), conditions(r.R)...)
 	case *tree.Union:

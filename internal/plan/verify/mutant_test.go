@@ -42,7 +42,7 @@ func replace[T any](at reflect.Value, with T) func() func() {
 
 // mutants returns all mistakes that can be planted in a query, one at a time.
 func mutants(q *tree.Query) []mutant {
-	m := &breeder{seen: map[uintptr]bool{}}
+	m := &breeder{seen: map[uintptr]bool{}, union: strings.Contains(tree.FormatRelation(q.From), "(union ")}
 	m.query(q)
 	m.walk(reflect.ValueOf(q))
 	return m.all
@@ -59,8 +59,20 @@ func tableMutants(t *tree.Table) []mutant {
 }
 
 type breeder struct {
-	all  []mutant
-	seen map[uintptr]bool
+	all   []mutant
+	seen  map[uintptr]bool
+	union bool // there is one below
+}
+
+// overComputed reports whether an expression is over a computed field. One of a union may claim
+// more than all parts come to, and the reference would try that.
+func overComputed(e tree.Expr) bool {
+	found := false
+	tree.Walk(e, func(x tree.Expr) {
+		c, ok := x.(*tree.Column)
+		found = found || ok && c.Field.Source == nil && c.Field.Identity == ""
+	})
+	return found
 }
 
 func (b *breeder) add(class string, plant func() func(), harmless func() bool) {
@@ -109,7 +121,7 @@ func (b *breeder) node(v reflect.Value) {
 	s := v.Elem()
 	if e, ok := v.Interface().(tree.Expr); ok {
 		if typ := s.FieldByName("Typ"); typ.IsValid() {
-			b.types("expression", typ, e, func() bool { return holdsFor(e, e.Type()) })
+			b.types("expression", typ, e, func() bool { return holdsFor(e, e.Type()) || b.union && overComputed(e) })
 		}
 	}
 	if r, ok := v.Interface().(tree.Relation); ok {
@@ -120,11 +132,12 @@ func (b *breeder) node(v reflect.Value) {
 		b.types("column", s.FieldByName("Field").FieldByName("Type"), nil, nil)
 		for _, by := range []int{-1, 1} {
 			// Of identities another field may name the same person: then they are the same people,
-			// or NULL. Counts of one person's rows have no names, and two of them nothing that
-			// tells them apart: the answer is wrong, and moves as far as is claimed.
+			// or NULL. Counts of one person's rows are no columns of the policy, and two of them
+			// have nothing that tells them apart: the answer is wrong, and moves as far as is
+			// claimed.
 			b.add("column index", replace(s.FieldByName("Index"), e.Index+by), func() bool {
 				// Nor do two columns of public tables that are the same one, read twice.
-				return e.Type().Kind == tree.Identity || e.Field.Name == "" || e.Field.Public != ""
+				return e.Type().Kind == tree.Identity || e.Field.Source == nil || e.Field.Name == "" || e.Field.Public != ""
 			})
 		}
 		if e.Field.Source != nil {

@@ -42,6 +42,8 @@ func (c *checker) relation(r tree.Relation) (out rows) {
 			out = c.union(r)
 		case *tree.Persons:
 			out = c.persons(r)
+		case *tree.Window:
+			out = c.window(r)
 		case *tree.Cut:
 			out = c.cut(r)
 		default:
@@ -79,6 +81,7 @@ func (c *checker) sameField(claimed tree.Field, own field) {
 	}
 	c.must(claimed.Derived || !own.derived && (own.identity == "" || claimed.Identity != ""),
 		"a field does not say that it is about who or what a row is about")
+	c.must(!claimed.Serial || own.serial, "that no two rows of one person have the same number in a field does not follow")
 	c.must(!claimed.Key || own.key, "that no two rows have the same value in a field does not follow")
 	c.must(claimed.Source == own.source || claimed.Source == nil, "a field claims to be a column of the policy that it is not")
 	c.must(claimed.Public == own.public || claimed.Source == nil && claimed.Public == "",
@@ -172,6 +175,7 @@ func (c *checker) join(j *tree.Join) rows {
 			partner = keyedL
 		}
 		out.fields[i].key = out.fields[i].key && partner
+		out.fields[i].serial = false // a row may be there with several partners
 	}
 	out.limit, out.groups = product(l.limit, r.limit), max(l.groups, r.groups)
 	switch {
@@ -277,6 +281,11 @@ func (c *checker) selection(s *tree.Select) rows {
 	in := from.scope(s.From)
 	c.condition(in, s.Where)
 	out := rows{unit: -1, single: from.single, limit: from.limit, groups: from.groups, private: from.private, cuts: []int{len(s.Columns)}}
+	if s.One {
+		c.must(from.unit >= 0 && slices.ContainsFunc(conjuncts(s.Where), func(e tree.Expr) bool { return c.numbered(in, e) }),
+			"that one row of each person is left does not follow")
+		out.single, out.limit, out.groups = true, 1, 1
+	}
 	for _, e := range s.Columns {
 		f := field{fact: c.expr(in, e)}
 		if col, ok := e.(*tree.Column); ok {
@@ -291,6 +300,22 @@ func (c *checker) selection(s *tree.Select) rows {
 	}
 	c.must((from.unit < 0) == (out.unit < 0), "it does not pass on whose a row is")
 	return out
+}
+
+// numbered reports whether a condition says which of a person's rows it is: that a number which no
+// two of them share is a constant. The largest one stands for all above it.
+func (c *checker) numbered(s *scope, e tree.Expr) bool {
+	eq, ok := e.(*tree.Compare)
+	if !ok || eq.Op != tree.Eq {
+		return false
+	}
+	col, ok1 := eq.L.(*tree.Column)
+	n, ok2 := eq.R.(*tree.Literal)
+	if !ok1 || !ok2 || n.Number == nil {
+		return false
+	}
+	f := s.fields[col.Index]
+	return f.serial && sameStep(n.Type().Step, f.step) && n.Number.Cmp(f.hi) < 0
 }
 
 // union derives the rows of UNION ALL.
@@ -345,7 +370,7 @@ func (c *checker) unionField(parts []rows, i int) field {
 		}
 	}
 	out.fact = c.hull(all)
-	out.key = false
+	out.key, out.serial = false, false
 	return out
 }
 
@@ -355,44 +380,5 @@ func (c *checker) cut(r *tree.Cut) rows {
 	out := c.relation(r.From)
 	c.must(out.unit >= 0, "rows of nobody are cut by the person")
 	c.must(r.Rows >= 1, "of one person %d rows are left", r.Rows)
-	return out
-}
-
-// persons derives the rows of a subquery that is grouped by the unit.
-func (c *checker) persons(p *tree.Persons) rows {
-	from := c.relation(p.From)
-	c.must(from.unit >= 0, "rows of nobody are grouped by the person")
-	c.must(p.Limit() >= 1 && p.Limit() <= from.limit, "of one person %d rows count, and at most %d may", p.Limit(), from.limit)
-	in := from.scope(p.From)
-	c.condition(in, p.Where)
-	whose := from.fields[from.unit]
-	whose.key = true
-	out := rows{fields: []field{whose}, single: true, limit: 1, groups: 1, private: from.private}
-	for _, part := range p.Parts {
-		out.fields = append(out.fields, field{fact: c.part(in, part, p.Limit())})
-	}
-	out.cuts = []int{len(out.fields)}
-	return out
-}
-
-// part derives an aggregate of one person's rows, of which a number counts.
-func (c *checker) part(in *scope, p tree.Part, limit int64) (out fact) {
-	if p.Kind == tree.PartRows {
-		c.must(p.Arg == nil, "rows are counted, and there is an argument")
-		return integers(0, limit)
-	}
-	arg := c.expr(in, p.Arg)
-	switch p.Kind {
-	case tree.PartValues:
-		out = integers(0, limit)
-	case tree.PartSum:
-		out = c.sum(arg, limit)
-	case tree.PartMin, tree.PartMax:
-		c.must(arg.kind == tree.Number || arg.kind == tree.Date || arg.kind == tree.Timestamp, "the extreme of %v", arg.kind)
-		out = arg
-	default:
-		c.fail("no aggregate that is known here")
-	}
-	out.derived = false // what a person's rows come to is a number like others
 	return out
 }

@@ -25,6 +25,8 @@ type Session struct {
 	// Names are settings that PostgreSQL does not have, for its clients to complete.
 	Names []string
 	Set   func(name, value string) error
+	// Kept are the cursors and prepared statements that the session has now; nil for none.
+	Kept func() ([]Cursor, []Prepared)
 }
 
 // Catalog is one dataset as its clients see it, for one session. It is safe for concurrent use, and
@@ -157,6 +159,7 @@ func (c *Catalog) prepare(ctx context.Context, sql string, known []uint32) (*int
 	if err != nil {
 		return nil, err
 	}
+	c.forget("pg_cursors", "pg_prepared_statements")
 	return library.Prepare(ctx, c, tree, known, c.limits)
 }
 

@@ -74,11 +74,14 @@ func pgViews(c *Catalog, add func(row)) {
 func pgRewrite(c *Catalog, add func(row)) {
 	for _, r := range c.user {
 		if r.kind == "v" {
-			add(row{"oid": number(r.oid + 1<<20), "rulename": "_RETURN", "ev_class": number(r.oid), "ev_type": "1", "ev_enabled": "O",
+			add(row{"oid": number(r.rule()), "rulename": "_RETURN", "ev_class": number(r.oid), "ev_type": "1", "ev_enabled": "O",
 				"is_instead": "t", "ev_qual": "<>", "ev_action": "<>"})
 		}
 	}
 }
+
+// rule is the OID of the rule that makes a view one.
+func (r *relation) rule() uint32 { return r.oid + 1<<20 }
 
 // definition is a view's text as pg_get_viewdef writes it.
 func (r *relation) definition() string {

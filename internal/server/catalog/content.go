@@ -14,6 +14,7 @@ var contents = map[string]func(c *Catalog, add func(row)){
 	"pg_constraint":    pgConstraint,
 	"pg_index":         pgIndex,
 	"pg_indexes":       pgIndexes,
+	"pg_depend":        pgDepend,
 	"pg_description":   pgDescription,
 	"pg_rewrite":       pgRewrite,
 	"pg_authid":        pgRole,
@@ -24,6 +25,12 @@ var contents = map[string]func(c *Catalog, add func(row)){
 	"pg_views":         pgViews,
 	"pg_settings":      pgSettings,
 	"pg_stat_activity": pgStatActivity,
+	"pg_cursors":       pgCursors,
+
+	"pg_prepared_statements": pgPreparedStatements,
+	"pg_stat_gssapi": func(c *Catalog, add func(row)) {
+		add(row{"pid": number(c.session.PID), "gss_authenticated": "f", "encrypted": "f"})
+	},
 }
 
 // content makes the rows of a relation, where they depend on the policy or the session.

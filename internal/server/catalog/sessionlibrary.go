@@ -35,6 +35,9 @@ var sessionFunctions = []function{
 		}
 		return datum.Int(-1), nil
 	}},
+	{"pg_show_all_settings() (name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, " +
+		"vartype text, source text, min_val text, max_val text, enumvals text[], boot_val text, reset_val text, sourcefile text, " +
+		"sourceline int4, pending_restart bool)", (*Catalog).showAllSettings},
 	{"pg_get_keywords() (word text, catcode char, barelabel bool, catdesc text, baredesc text)", listKeywords},
 }
 
@@ -84,7 +87,7 @@ func (c *Catalog) setConfig(call *interpret.Call) (datum.Value, error) {
 		return nil, interpret.Fail("22023", "%s", err.Error())
 	}
 	// What depends on a setting is made anew.
-	c.forget()
+	c.forget("pg_settings", "pg_stat_activity")
 	return c.showSetting(call, true)
 }
 
@@ -92,6 +95,15 @@ func listKeywords(*Catalog, *interpret.Call) (datum.Value, error) {
 	var out datum.List
 	for _, w := range ident.Words() {
 		out = append(out, datum.List{datum.Text(w), datum.Text("R"), datum.False, datum.Text("reserved"), datum.Text("requires AS")})
+	}
+	return out, nil
+}
+
+// showAllSettings are the rows of pg_settings.
+func (c *Catalog) showAllSettings(*interpret.Call) (datum.Value, error) {
+	var out datum.List
+	for _, t := range c.byName["pg_catalog.pg_settings"].Rows() {
+		out = append(out, datum.List(t))
 	}
 	return out, nil
 }

@@ -83,11 +83,12 @@ func pgSettings(c *Catalog, add func(row)) {
 	}
 }
 
-// forget drops the rows that depend on settings.
-func (c *Catalog) forget() {
-	for _, name := range []string{"pg_catalog.pg_settings", "pg_catalog.pg_stat_activity"} {
-		r := c.byName[name]
-		r.rows, r.made, r.index = nil, false, nil
+// forget drops the rows of relations that depend on what a session does.
+func (c *Catalog) forget(names ...string) {
+	for _, name := range names {
+		if r := c.byName["pg_catalog."+name]; r != nil {
+			r.rows, r.made, r.index = nil, false, nil
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ type Meta struct {
 	Columns    api.List[api.Column]   `json:"columns"`
 	Cost       dp.Cost                `json:"cost"`
 	Remaining  api.Remaining          `json:"remaining"`
+	More       *int64                 `json:"more,omitempty" doc:"About how many more answers at this price are left; missing where it was free"`
 	Receipt    api.Receipt            `json:"receipt"`
 	Limits     api.Limits             `json:"limits"`
 	Confidence float64                `json:"confidence"`
@@ -91,7 +92,7 @@ func lines(c huma.Context, a *api.Answer) {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	meta := Meta{
-		Columns: api.List[api.Column](a.Columns), Cost: a.Cost, Remaining: a.Remaining, Receipt: a.Receipt, Limits: a.Limits,
+		Columns: api.List[api.Column](a.Columns), Cost: a.Cost, Remaining: a.Remaining, More: a.More, Receipt: a.Receipt, Limits: a.Limits,
 		Confidence: a.Confidence, Notes: a.Notes, Version: a.Version, Alerts: a.Alerts, Streams: a.Through,
 	}
 	if e.Encode(Line{Meta: &meta}) != nil {

@@ -15,7 +15,9 @@ type Spending struct {
 	Accounts []api.Account `json:"accounts" doc:"Your own account; all of them, for the owner"`
 	// Remaining is what can still be spent.
 	Remaining *api.Remaining `json:"remaining,omitempty" doc:"What you can still spend: the least of what is left in all accounts that you are charged in"`
-	Promise   []string       `json:"promise,omitempty" doc:"What the budget promises to every person in the data; for the owner"`
+	// Questions is about how many more questions that is.
+	Questions *int64   `json:"questions,omitempty" doc:"About how many more questions that is at the default price"`
+	Promise   []string `json:"promise,omitempty" doc:"What the budget promises to every person in the data; for the owner"`
 }
 
 func (d *door) budgets() {
@@ -42,6 +44,9 @@ func (d *door) budgets() {
 					return nil, err
 				}
 				out.Remaining = &left
+				if n, ok := left.More(api.PriceOf(ds.Budget.DefaultEpsilon, ds.Budget.Pure())); ok {
+					out.Questions = &n
+				}
 			}
 			if u.Role == users.Owner {
 				if out.Promise, err = db.Promise(ctx, ds.Name); err != nil {

@@ -82,7 +82,8 @@ func (parameter) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "A value, or an object with its kind and its text",
 		AnyOf: []*huma.Schema{
-			{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}, {Type: huma.TypeArray, Items: &huma.Schema{}},
+			{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean},
+			{Type: huma.TypeArray, Items: &huma.Schema{}},
 			{Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"kind", "value"}, Properties: map[string]*huma.Schema{
 				"kind": {Type: huma.TypeString, Enum: kinds}, "value": {Type: huma.TypeString, Nullable: true},
 			}},

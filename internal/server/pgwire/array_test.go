@@ -59,7 +59,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// Arrays that are too long, of too many dimensions or of another type are refused, and cost nothing.
+// Arrays that are too long, of too many dimensions or of another type are refused, and cost
+// nothing.
 func TestBadArrays(t *testing.T) {
 	p := open(t, nil)
 	conn := p.ana(t)
@@ -73,7 +74,8 @@ func TestBadArrays(t *testing.T) {
 			t.Errorf("%d: %d", i, got)
 		}
 	}
-	for i, data := range []string{"", "\x00", strings.Repeat("\x00", 12), "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x14\xff\xff\xff\xff\x00\x00\x00\x01",
+	for i, data := range []string{"", "\x00", strings.Repeat("\x00", 12),
+		"\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x14\xff\xff\xff\xff\x00\x00\x00\x01",
 		"\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x14\x00\x00\x00\x01\x00\x00\x00\x01\x7f\xff\xff\xff"} {
 		r := conn.PgConn().ExecParams(background, "SELECT count(*) FROM patients WHERE age = ANY ($1)", [][]byte{[]byte(data)},
 			[]uint32{pgtype.Int8ArrayOID}, []int16{1}, nil).Read()

@@ -102,8 +102,12 @@ func textOf(v any, oid uint32) (text string, null bool) {
 		return "", true
 	}
 	texts := make([]*string, r.Len())
+	var element uint32
+	if oid == pgtype.BoolArrayOID {
+		element = boolOID
+	}
 	for i := range texts {
-		if t, null := textOf(r.Index(i).Interface(), 0); !null {
+		if t, null := textOf(r.Index(i).Interface(), element); !null {
 			texts[i] = &t
 		}
 	}

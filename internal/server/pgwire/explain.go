@@ -96,8 +96,8 @@ func (e *explained) about(s *session, st *statement, n *pg.ExplainStmt) error {
 	return nil
 }
 
-// harmless says whether an option of EXPLAIN asks for nothing: it is off, or it is for how much of a
-// plan is shown, and the plan of the privacy is shown whole. Tools write down all options.
+// harmless says whether an option of EXPLAIN asks for nothing: it is off, or it is for how much of
+// a plan is shown, and the plan of the privacy is shown whole. Tools write down all options.
 func harmless(d *pg.DefElem) bool {
 	switch d.GetDefname() {
 	case "verbose", "costs", "summary", "generic_plan":

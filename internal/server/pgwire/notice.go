@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -49,25 +50,26 @@ func (s *session) remarks(a *api.Answer) {
 	}
 }
 
-// bars says for each noisy column how far off its values are: the widest of its error bars.
+// bars says for each noisy column how far off its values are: the narrowest and the widest of its
+// error bars.
 func bars(a *api.Answer) string {
 	var parts []string
 	for j, c := range a.Columns {
 		if !c.Noisy {
 			continue
 		}
-		widest := -1.0
+		narrowest, widest := math.Inf(1), -1.0
 		for i := range a.Errors {
 			if j < len(a.Errors[i]) && a.Errors[i][j] != nil {
-				widest = max(widest, *a.Errors[i][j])
+				narrowest, widest = min(narrowest, *a.Errors[i][j]), max(widest, *a.Errors[i][j])
 			}
 		}
 		if widest >= 0 {
-			parts = append(parts, table.Clean(c.Name)+" ±"+render.Number(widest))
+			parts = append(parts, table.Clean(c.Name)+" "+render.Around(narrowest, widest))
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("error (%s, at most): %s", strings.TrimPrefix(render.PlusMinus(a.Confidence), "±"), strings.Join(parts, ", "))
+	return fmt.Sprintf("error (%s): %s", strings.TrimPrefix(render.PlusMinus(a.Confidence), "±"), strings.Join(parts, ", "))
 }

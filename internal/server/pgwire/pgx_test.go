@@ -71,7 +71,7 @@ func TestModes(t *testing.T) {
 		} else if !strings.Contains(heard, "free") {
 			t.Errorf("%v: heard %s", mode, heard)
 		}
-		if !strings.Contains(heard, "error (95%, at most): n ±") {
+		if !strings.Contains(heard, "error (95%): n ±") {
 			t.Errorf("%v: heard %s", mode, heard)
 		}
 		if got != first || len(all) != 3 {

@@ -1,6 +1,13 @@
 package pgwire
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog"
+)
 
 // portal is a statement with values, which is run when it is first executed.
 type portal struct {
@@ -14,6 +21,7 @@ type portal struct {
 	cursor *cursor // of a DECLARE
 	shown  []column
 	bytes  int
+	since  time.Time // when it was made
 }
 
 // rest are the rows that the client does not have yet.
@@ -24,7 +32,7 @@ func (s *session) keepStatement(st *statement) error {
 	if len(s.statements) >= maxPrepared || s.kept+st.size() > maxKept {
 		return failure(outOfMemory, "the session keeps as many prepared statements as it can").hinting("DEALLOCATE some, or all")
 	}
-	st.bytes = st.size()
+	st.bytes, st.since = st.size(), time.Now()
 	s.kept += st.bytes
 	if s.latest != nil {
 		s.latest.question = nil
@@ -62,7 +70,7 @@ func (s *session) keepPortal(p *portal) error {
 	if len(s.portals) >= maxPortals || s.kept+p.bytes > maxKept {
 		return failure(outOfMemory, "the session has as many portals as it can").hinting("close some, or end the transaction")
 	}
-	s.kept += p.bytes
+	s.kept, p.since = s.kept+p.bytes, time.Now()
 	s.portals[p.name] = p
 	return nil
 }
@@ -119,4 +127,27 @@ func weight(rows [][]any) int {
 		}
 	}
 	return n
+}
+
+// keptNames are what the session has by names, for its catalogue.
+func (s *session) keptNames() (cursors []catalog.Cursor, prepared []catalog.Prepared) {
+	for name, p := range s.portals {
+		if name == "" {
+			continue
+		}
+		k := catalog.Cursor{Name: name, Statement: p.st.sql(), Created: p.since}
+		if c := p.cursor; c != nil {
+			k.Hold, k.Binary, k.Scroll = c.hold, c.binary, !c.still
+		}
+		cursors = append(cursors, k)
+	}
+	for name, st := range s.statements {
+		if name != "" {
+			prepared = append(prepared, catalog.Prepared{Name: name, Statement: st.sql(), Parameters: st.parameters, SQL: st.named,
+				Created: st.since})
+		}
+	}
+	slices.SortFunc(cursors, func(a, b catalog.Cursor) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(prepared, func(a, b catalog.Prepared) int { return strings.Compare(a.Name, b.Name) })
+	return cursors, prepared
 }

@@ -27,7 +27,7 @@ func (s *session) routePrepare(st *statement, n *pg.PrepareStmt) error {
 	if err := s.enclose(st, n.Query, pg.Token_AS); err != nil {
 		return err
 	}
-	st.inner.name, st.inner.given = n.Name, given
+	st.inner.name, st.inner.given, st.inner.named = n.Name, given, true
 	st.values = 0
 	return nil
 }

@@ -59,11 +59,20 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 // ask makes a question of a statement.
 func (s *session) ask(st *statement, sql string, values []argument, request string) api.Question {
 	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Parsed: st.question,
-		Settings: s.settings.now.dp, Request: request}
+		Settings: st.shaped(s.settings.now.dp), Request: request, Now: s.block.now()}
 	for _, v := range values {
 		q.Parameters = append(q.Parameters, v.parameter)
 	}
 	return q
+}
+
+// shaped are settings with which the answer has the columns that were described: a client that has
+// prepared a statement reads its answers as they were when it did.
+func (st *statement) shaped(now api.Settings) api.Settings {
+	if st.described {
+		now.Errors = st.errors
+	}
+	return now
 }
 
 func (s *session) runQuestion(st *statement, values []argument) (*result, error) {
@@ -76,7 +85,7 @@ func (s *session) runAs(st *statement, values []argument, c *cursor) (*result, e
 		return s.run(st, values)
 	}
 	q := s.ask(st, st.sql(), values, c.request)
-	q.Settings = c.settings
+	q.Settings = st.shaped(c.settings)
 	return s.answer(q)
 }
 

@@ -140,6 +140,7 @@ func (s *session) prepare(wanted map[string]string) error {
 		Setting: s.settings.show, Names: append(api.SettingNames(), requestSetting), Set: func(name, value string) error {
 			return s.change(name, value, false)
 		},
+		Kept: s.keptNames,
 	})
 	for _, name := range reported {
 		value, _ := s.settings.show(name)

@@ -251,6 +251,10 @@ func restore(to *api.Settings, from api.Settings, name string) {
 		to.MaxGroups = from.MaxGroups
 	case "dp.stream":
 		to.Stream = from.Stream
+	case "dp.errors":
+		to.Errors = from.Errors
+	case "dp.counts":
+		to.Counts = from.Counts
 	}
 }
 

@@ -40,6 +40,8 @@ var about = map[string]string{
 	"dp.confidence": "how often the exact number lies within the error",
 	"dp.mechanism":  "the noise of counts and sums: laplace or gaussian",
 	"dp.max_groups": "in how many groups one person counts at most",
+	"dp.errors":     "whether answers have columns of error bars: off, columns or interval",
+	"dp.counts":     "whether counts below 0 are shown as they are: noisy, or as 0: nonnegative",
 	"dp.stream":     "whether counts go through a stream of the policy: auto, on or off",
 	requestSetting:  "names the next question, so that it can be asked again without a second charge",
 }
@@ -98,7 +100,7 @@ func (s *session) showBudget(out *result) error {
 		if err != nil {
 			return err
 		}
-		s.notice("NOTICE", "00000", "left: "+render.Left(left), "")
+		s.notice("NOTICE", "00000", "left: "+render.Left(left)+render.AtDefault(left, s.dataset.Budget.DefaultEpsilon), "")
 		return nil
 	})
 }

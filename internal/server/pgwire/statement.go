@@ -3,6 +3,7 @@ package pgwire
 import (
 	"context"
 	"errors"
+	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
@@ -26,6 +27,7 @@ type statement struct {
 
 	given      []uint32 // types of parameters, as the client has them
 	described  bool
+	errors     string // the columns of error bars that were described
 	parameters []uint32
 	columns    []column // nil where no rows come
 	explained  explained
@@ -33,6 +35,8 @@ type statement struct {
 	copy       *copyOptions // of a COPY
 	cursor     cursor       // of a DECLARE
 	bytes      int          // that it was counted with
+	since      time.Time    // when it was prepared
+	named      bool         // by a PREPARE
 }
 
 func (st *statement) sql() string { return st.text[st.from:st.to] }
@@ -134,6 +138,7 @@ func (s *session) describe(st *statement) error {
 	}
 	// What a cursor and a prepared statement are another one may be called next.
 	st.columns, st.described = columns, st.kind != fetching && st.kind != executing
+	st.errors = s.settings.now.dp.Errors
 	return nil
 }
 

@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -11,6 +12,7 @@ import (
 // clients rely on what a block looks like.
 type block struct {
 	open, failed bool
+	began        time.Time
 	before       values // the settings at its start
 	points       []savepoint
 	declared     int // cursors, before it
@@ -30,6 +32,15 @@ func (b *block) status() byte {
 		return 'T'
 	}
 	return 'I'
+}
+
+// now is what now() is, as in PostgreSQL: when the block began, and outside of one when it is
+// asked.
+func (b *block) now() time.Time {
+	if b.open {
+		return b.began
+	}
+	return time.Now()
 }
 
 // fail notes an error: in a block, nothing goes on after it.
@@ -57,7 +68,7 @@ func (s *session) transact(n *pg.TransactionStmt) (string, error) {
 		if b.open {
 			s.notice("WARNING", activeTransaction, "there is already a transaction in progress", "")
 		} else {
-			*b = block{open: true, before: s.settings.kept.clone(), declared: s.declared}
+			*b = block{open: true, began: time.Now(), before: s.settings.kept.clone(), declared: s.declared}
 		}
 		return tag, s.characterise(n.Options, true)
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT:
@@ -130,7 +141,7 @@ func (s *session) finish(commit, chain bool) {
 	*b = block{}
 	s.endPortals(kept)
 	if chain {
-		*b = block{open: true, before: s.settings.kept.clone(), declared: s.declared}
+		*b = block{open: true, began: time.Now(), before: s.settings.kept.clone(), declared: s.declared}
 	}
 }
 

@@ -35,7 +35,8 @@ var ways = []way{
 	{name: "binary", fetch: "COPY (%s) TO STDOUT WITH BINARY", copy: true},
 	{name: "cursor", begin: "BEGIN; DECLARE c CURSOR FOR %s", fetch: "FETCH ALL c", end: "COMMIT"},
 	{name: "held cursor", begin: "DECLARE c CURSOR WITH HOLD FOR %s", fetch: "FETCH 100 c", end: "CLOSE c"},
-	{name: "moved cursor", begin: "BEGIN; DECLARE c SCROLL CURSOR FOR %s", fetch: "MOVE ALL c; MOVE ABSOLUTE 0 c; FETCH ALL c", end: "COMMIT"},
+	{name: "moved cursor", begin: "BEGIN; DECLARE c SCROLL CURSOR FOR %s", fetch: "MOVE ALL c; MOVE ABSOLUTE 0 c; FETCH ALL c",
+		end: "COMMIT"},
 	{name: "prepared", begin: "PREPARE q AS %s", fetch: "EXECUTE q", end: "DEALLOCATE q"},
 }
 

@@ -14,7 +14,6 @@ import (
 type exchange struct {
 	err       *pgproto3.ErrorResponse
 	lost      error // the connection is gone
-	notices   []*pgproto3.NoticeResponse
 	types     []uint32
 	rows      [][][]byte
 	suspended bool
@@ -54,8 +53,6 @@ func (s *session) read(e *exchange, flushed bool) {
 			if m.Severity == "FATAL" || flushed {
 				return
 			}
-		case *pgproto3.NoticeResponse:
-			e.notices = append(e.notices, &pgproto3.NoticeResponse{Message: m.Message, Detail: m.Detail})
 		case *pgproto3.ParameterDescription:
 			e.types = slices.Clone(m.ParameterOIDs)
 		case *pgproto3.DataRow:
@@ -94,7 +91,7 @@ var reasons = []struct {
 	{"rows", regexp.MustCompile(`would show rows|values of single rows cannot be shown|rows of the data`)},
 	{"person", regexp.MustCompile(`says who or what a row is about`)},
 	{"read-only", regexp.MustCompile(`nothing (can be|is) written here`)},
-	{"keys", regexp.MustCompile(`keys? .*(is|are) not public|has no public keys|values are private`)},
+	{"keys", regexp.MustCompile(`\b(cost|pid) has no public keys`)}, // all other columns have keys or bounds
 	{"bounds", regexp.MustCompile(`needs a column with bounds`)},
 	{"value", regexp.MustCompile(`would be the value of one person`)},
 	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
@@ -111,7 +108,10 @@ func reasonOf(text string) string {
 }
 
 // outcome sorts what came of a statement.
-func (e *exchange) outcome(s *statement) string {
+func (e *exchange) outcome(s *statement, charged bool) string {
+	if e.err != nil && charged && !s.several() {
+		return "FAILED: it was charged for and refused: " + e.err.Message
+	}
 	if e.err != nil {
 		if s.postgres != "" && e.err.Code != "XX000" {
 			return "absent"
@@ -121,10 +121,11 @@ func (e *exchange) outcome(s *statement) string {
 		}
 		return fmt.Sprintf("FAILED %s %.200s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
 	}
-	for _, n := range e.notices {
-		if strings.HasPrefix(n.Message, "price:") {
-			return "paid"
-		}
+	if charged {
+		return "paid"
 	}
 	return "free"
 }
+
+// several reports whether a text can hold more than one statement, of which a later one failed.
+func (s *statement) several() bool { return strings.Contains(strings.TrimRight(s.sql, "; \n"), ";") }

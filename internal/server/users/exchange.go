@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/xdg-go/scram"
+
+	"github.com/discreet-dp/discreet/internal/username"
 )
 
 // longestMessage is how much a client may say at once; RFC 5802's messages have some hundred bytes.
@@ -36,6 +38,7 @@ const (
 // Exchange begins a conversation. Locked names and addresses get a [*LockedError] here. The name is
 // the attempt's: as in PostgreSQL, what the client writes into its message is not looked at.
 func (s *Store) Exchange(ctx context.Context, a Attempt) (*Exchange, error) {
+	a.Name = username.Canonical(a.Name)
 	if err := s.locked(a); err != nil {
 		return nil, err
 	}

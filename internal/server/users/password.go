@@ -13,6 +13,8 @@ import (
 
 	"github.com/xdg-go/stringprep"
 	"golang.org/x/crypto/argon2"
+
+	"github.com/discreet-dp/discreet/internal/username"
 )
 
 // cost is what an argon2id hash takes. It is stored with each hash, so that it can grow.
@@ -162,6 +164,7 @@ func (h *hashes) run(ctx context.Context, f func()) error {
 
 // Password checks a password, by argon2id.
 func (s *Store) Password(ctx context.Context, a Attempt, password string) (User, error) {
+	a.Name = username.Canonical(a.Name)
 	if err := s.locked(a); err != nil {
 		return User{}, err
 	}

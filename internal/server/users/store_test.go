@@ -101,7 +101,7 @@ func TestPasswordsRefused(t *testing.T) {
 
 func TestNamesRefused(t *testing.T) {
 	f := setUp(t)
-	for _, name := range []string{"", " ", "a b", "a/b", "ä", "a\x00", "a\n", "'", strings.Repeat("x", 65)} {
+	for _, name := range []string{"", " ", "a b", "a/b", "ä b", "a\x00", "a\n", "'", strings.Repeat("x", 65)} {
 		var invalid *InvalidError
 		if _, err := f.Add(ctx, name, Analyst, ""); !errors.As(err, &invalid) {
 			t.Errorf("%q: %v", name, err)

@@ -3,6 +3,8 @@ package users
 import (
 	"errors"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/username"
 )
 
 // User is somebody who may come in.
@@ -52,14 +54,8 @@ func Name(name string) error {
 	if name == "" {
 		return &InvalidError{"the name", "is empty"}
 	}
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '@' || c == '-') {
-			return &InvalidError{"the name", "has a character that names cannot have: write 1 to 64 of A-Z a-z 0-9 _ . @ -"}
-		}
-	}
-	if len(name) > 64 {
-		return &InvalidError{"the name", "is longer than 64 characters"}
+	if problem := username.Check(name); problem != "" {
+		return &InvalidError{"the name", problem}
 	}
 	return nil
 }

@@ -36,7 +36,31 @@ how much of each is spent, with a mark from 50, 80 and 95 % on; and how long it 
 // forecastAccount is an account with how long it lasts.
 type forecastAccount struct {
 	api.Account
-	Forecast forecast.Forecast `json:"forecast"`
+	// Questions is about how many more questions at the default price are left.
+	Questions *int64            `json:"questions,omitempty"`
+	Forecast  forecast.Forecast `json:"forecast"`
+}
+
+// questionsLeft is about how many questions at a price an account has left; nil where nobody knows.
+func questionsLeft(a api.Account, epsilon dp.Amount) *int64 {
+	left := api.Remaining{Epsilon: a.Left.Epsilon, Rho: a.Left.Rho, KeysDelta: dp.Unbounded}
+	if n, ok := left.More(api.PriceOf(epsilon, a.Limit.Rho == dp.Unbounded)); ok {
+		return &n
+	}
+	return nil
+}
+
+// printQuestions says about how many questions each account has left.
+func printQuestions(w io.Writer, accounts []api.Account, epsilon dp.Amount) {
+	var parts []string
+	for _, a := range accounts {
+		if n := questionsLeft(a, epsilon); n != nil {
+			parts = append(parts, fmt.Sprintf("%s about %d", a.Name, *n))
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(w, "left, in questions at the default price of epsilon %v: %s\n", epsilon, strings.Join(parts, ", "))
+	}
 }
 
 func (c *Budget) Run(ctx context.Context, s console.Screen) error {
@@ -67,6 +91,9 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 		}
 		groups, words = append(groups, accounts), append(words, promise)
 	}
+	price := func(accounts []api.Account) dp.Amount {
+		return db.Policy().Datasets[accounts[0].Name].Budget.DefaultEpsilon
+	}
 	at := s.Now()
 	spent, err := readSpending(db.Records(ctx, 0), at)
 	if err != nil {
@@ -82,7 +109,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 		for i, accounts := range groups {
 			promises[accounts[0].Name] = words[i]
 			for _, a := range accounts {
-				all = append(all, forecastAccount{a, spent.forecast(a, at)})
+				all = append(all, forecastAccount{a, questionsLeft(a, price(accounts)), spent.forecast(a, at)})
 			}
 		}
 		return console.PrintJSON(s.Out, map[string]any{"accounts": all, "promise": promises, "mended_times": spent.mended})
@@ -92,6 +119,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 			fmt.Fprintln(s.Out)
 		}
 		printAccounts(s.Out, accounts)
+		printQuestions(s.Out, accounts, price(accounts))
 		for _, line := range words[i] {
 			fmt.Fprintln(s.Out, console.CleanLines(line))
 		}

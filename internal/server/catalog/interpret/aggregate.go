@@ -123,9 +123,9 @@ func (a *aggregate) compute(e *env, members []state) (datum.Value, error) {
 	var err error
 	switch {
 	case len(a.keys) > 0:
-		rows, err = sortRows(e.run, rows, keys, a.keys)
+		rows, _, err = sortRows(e.run, rows, keys, a.keys)
 	case a.distinct && len(a.args) > 0:
-		rows, err = sortRows(e.run, rows, rows, make([]sortKey, 1))
+		rows, _, err = sortRows(e.run, rows, rows, make([]sortKey, 1))
 	}
 	if err != nil {
 		return nil, err

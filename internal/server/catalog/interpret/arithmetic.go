@@ -23,6 +23,11 @@ func (b *binder) arithmetic(op string, l, r *expr) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if op == "-" && isMoment(l.typ) && l.typ == r.typ {
+		return strict(oid.Interval, l, r, func(r *run, x, y datum.Value) (datum.Value, error) {
+			return difference(y.(datum.Time), x.(datum.Time)), r.step(1)
+		}), nil
+	}
 	t := arithmeticType(op, l.typ, r.typ)
 	if t == 0 {
 		return nil, b.noOperator(op, l, r)

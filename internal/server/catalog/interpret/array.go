@@ -63,7 +63,10 @@ func (s *scope) subscript(x *expr, ix *pg.A_Indices) (*expr, error) {
 	if t == 0 {
 		return nil, Fail("42804", "cannot subscript type %s because it does not support subscripting", s.b.r.nameType(x.typ))
 	}
-	if ix.IsSlice || ix.Uidx == nil {
+	if ix.IsSlice {
+		return s.slice(x, ix)
+	}
+	if ix.Uidx == nil {
 		return nil, unsupported("this subscript")
 	}
 	index, err := s.expr(ix.Uidx)
@@ -83,4 +86,44 @@ func (s *scope) subscript(x *expr, ix *pg.A_Indices) (*expr, error) {
 	})
 	el.cols = x.cols
 	return el, nil
+}
+
+// slice binds x[i:j]. Elements count from 1 in it; a side that is missing is the array's own.
+func (s *scope) slice(x *expr, ix *pg.A_Indices) (*expr, error) {
+	if oid.IsVector(x.typ) {
+		return nil, unsupported("a slice of a vector")
+	}
+	args := []*expr{x}
+	for _, n := range []*pg.Node{ix.Lidx, ix.Uidx} {
+		if n == nil {
+			args = append(args, &expr{typ: oid.Int4, eval: func(*env) (datum.Value, error) { return datum.Int(-1), nil }})
+			continue
+		}
+		i, err := s.expr(n)
+		if err == nil {
+			i, err = s.b.coerce(i, oid.Int4)
+		}
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, i)
+	}
+	return compute(x.typ, args, func(r *run, v datum.Tuple) (datum.Value, error) {
+		l, ok := v[0].(datum.List)
+		if !ok || v[1] == nil || v[2] == nil {
+			return nil, nil
+		}
+		from, to := int(v[1].(datum.Int)), int(v[2].(datum.Int))
+		if ix.Lidx == nil {
+			from = 1
+		}
+		if ix.Uidx == nil {
+			to = len(l)
+		}
+		from, to = max(from, 1), min(to, len(l))
+		if from > to {
+			return datum.List{}, nil
+		}
+		return r.list(l[from-1 : to])
+	}), nil
 }

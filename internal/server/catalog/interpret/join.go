@@ -20,7 +20,11 @@ func (s *scope) join(j *pg.JoinExpr) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What is LATERAL on the right sees the left, as it sees what stands before it in FROM.
+	before := s.stars
+	s.stars = append(before[:len(before):len(before)], left.stars...)
 	right, err := s.fromItem(j.Rarg)
+	s.stars = before
 	if err != nil {
 		return nil, err
 	}

@@ -52,8 +52,8 @@ func compareKeys(ks []sortKey, a, b datum.Tuple) int {
 	return 0
 }
 
-// sortRows sorts rows by keys, stably.
-func sortRows(r *run, rows, keys []datum.Tuple, ks []sortKey) ([]datum.Tuple, error) {
+// sortRows sorts rows by the first of their keys, stably.
+func sortRows(r *run, rows, keys []datum.Tuple, ks []sortKey) (sorted, sortedKeys []datum.Tuple, err error) {
 	n := 1
 	for i := 1; i < len(rows); i *= 2 {
 		n++
@@ -65,18 +65,18 @@ func sortRows(r *run, rows, keys []datum.Tuple, ks []sortKey) ([]datum.Tuple, er
 		}
 	}
 	if err := r.step(n * (len(rows) + total) / 4); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	index := make([]int, len(rows))
 	for i := range index {
 		index[i] = i
 	}
 	slices.SortStableFunc(index, func(i, j int) int { return compareKeys(ks, keys[i], keys[j]) })
-	out := make([]datum.Tuple, len(rows))
+	sorted, sortedKeys = make([]datum.Tuple, len(rows)), make([]datum.Tuple, len(rows))
 	for i, j := range index {
-		out[i] = rows[j]
+		sorted[i], sortedKeys[i] = rows[j], keys[j]
 	}
-	return out, nil
+	return sorted, sortedKeys, nil
 }
 
 // sortedBy binds ORDER BY inside of a call.
@@ -141,7 +141,8 @@ func (s *scope) outputOrder(clause []*pg.Node, q *query) (func(*env, []datum.Tup
 		if err := e.run.take(len(rows) * (24 + 16*len(cols))); err != nil {
 			return nil, err
 		}
-		return sortRows(e.run, rows, keys, ks)
+		sorted, _, err := sortRows(e.run, rows, keys, ks)
+		return sorted, err
 	}, nil
 }
 

@@ -16,6 +16,7 @@ type selection struct {
 	having   []*conjunct
 	grouped  bool
 	distinct bool
+	on       int // how many of the keys, the last ones, are of DISTINCT ON
 	sorts    []sortKey
 	keys     []*expr
 	limit    func(*env, []datum.Tuple) ([]datum.Tuple, error)
@@ -56,10 +57,10 @@ func (s *scope) plain(st *pg.SelectStmt) (*query, error) {
 	if sel.sorts, sel.keys, err = s.orderBy(st.SortClause, sel.query); err != nil {
 		return nil, err
 	}
-	s.aggOK, s.winOK, s.srfOK = false, false, false
-	if sel.distinct = len(st.DistinctClause) > 0; sel.distinct && st.DistinctClause[0].GetNode() != nil {
-		return nil, unsupported("DISTINCT ON")
+	if err := sel.distinctBy(st.DistinctClause); err != nil {
+		return nil, err
 	}
+	s.aggOK, s.winOK, s.srfOK = false, false, false
 	if sel.limit, err = s.limit(st); err != nil {
 		return nil, err
 	}
@@ -103,15 +104,60 @@ func (sel *selection) run(e *env) ([]datum.Tuple, error) {
 		}
 	}
 	if len(sel.sorts) > 0 {
-		if out, err = sortRows(e.run, out, keys, sel.sorts); err != nil {
+		if out, keys, err = sortRows(e.run, out, keys, sel.sorts); err != nil {
+			return nil, err
+		}
+	}
+	if sel.on > 0 {
+		if out, err = sel.firsts(e.run, out, keys); err != nil {
 			return nil, err
 		}
 	}
 	return sel.limit(e, out)
 }
 
+// distinctBy binds DISTINCT and DISTINCT ON.
+func (sel *selection) distinctBy(list []*pg.Node) error {
+	sel.distinct = len(list) == 1 && list[0].GetNode() == nil
+	if sel.distinct {
+		return nil
+	}
+	for _, n := range list {
+		x, err := sel.scope.outputOrExpr(n, sel.query)
+		if err != nil {
+			return err
+		}
+		sel.keys = append(sel.keys, x)
+	}
+	sel.on = len(list)
+	return nil
+}
+
+// firsts keeps the first row of those that are alike in what DISTINCT ON says.
+func (sel *selection) firsts(r *run, rows, keys []datum.Tuple) ([]datum.Tuple, error) {
+	by := make([]datum.Tuple, len(keys))
+	for i, k := range keys {
+		by[i] = k[len(k)-sel.on:]
+	}
+	_, at, err := uniqueAt(r, by)
+	out := make([]datum.Tuple, len(at))
+	for i, j := range at {
+		out[i] = rows[j]
+	}
+	return out, err
+}
+
 // unique keeps the first of equal rows, with what it is sorted by.
 func unique(r *run, rows, keys []datum.Tuple) (out, outKeys []datum.Tuple, err error) {
+	out, at, err := uniqueAt(r, rows)
+	for _, i := range at {
+		outKeys = append(outKeys, keys[i])
+	}
+	return out, outKeys, err
+}
+
+// uniqueAt keeps the first of equal rows, with where it was.
+func uniqueAt(r *run, rows []datum.Tuple) (out []datum.Tuple, at []int, err error) {
 	seen := map[string]bool{}
 	for i, t := range rows {
 		k, err := r.rowKey(t)
@@ -120,8 +166,8 @@ func unique(r *run, rows, keys []datum.Tuple) (out, outKeys []datum.Tuple, err e
 		}
 		if !seen[k] {
 			seen[k] = true
-			out, outKeys = append(out, t), append(outKeys, keys[i])
+			out, at = append(out, t), append(at, i)
 		}
 	}
-	return out, outKeys, nil
+	return out, at, nil
 }

@@ -19,6 +19,8 @@ var timeFunctions = []Function{
 	}},
 	{"extract(text,timestamptz|timestamp|date) numeric", timePart},
 	{"date_part(text,timestamptz|timestamp|date) float8", timePart},
+	{"extract(text,interval) numeric", spanPart},
+	{"date_part(text,interval) float8", spanPart},
 }
 
 func timePart(c *Call) (datum.Value, error) {

@@ -7,10 +7,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// union binds UNION.
+// union binds UNION and EXCEPT.
 func (s *scope) union(st *pg.SelectStmt) (*query, error) {
-	if st.Op != pg.SetOperation_SETOP_UNION {
-		return nil, unsupported("INTERSECT or EXCEPT")
+	except := st.Op == pg.SetOperation_SETOP_EXCEPT
+	if st.Op == pg.SetOperation_SETOP_INTERSECT || except && st.All {
+		return nil, unsupported("INTERSECT or EXCEPT ALL")
 	}
 	left, err := s.b.selectIn(st.Larg, s.child(false))
 	if err != nil {
@@ -47,7 +48,11 @@ func (s *scope) union(st *pg.SelectStmt) (*query, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := unite(e.run, a, b, st.All)
+		combine := unite
+		if except {
+			combine = without
+		}
+		rows, err := combine(e.run, a, b, st.All)
 		if err != nil {
 			return nil, err
 		}
@@ -67,4 +72,31 @@ func unite(r *run, a, b []datum.Tuple, all bool) ([]datum.Tuple, error) {
 	}
 	rows, _, err := unique(r, rows, rows)
 	return rows, err
+}
+
+// without keeps the rows of the first side that are not in the second, each once.
+func without(r *run, a, b []datum.Tuple, _ bool) ([]datum.Tuple, error) {
+	out, _, err := uniqueAt(r, a)
+	if err != nil {
+		return nil, err
+	}
+	gone := map[string]bool{}
+	for _, t := range b {
+		k, err := r.rowKey(t)
+		if err != nil {
+			return nil, err
+		}
+		gone[k] = true
+	}
+	var left []datum.Tuple
+	for _, t := range out {
+		k, err := r.rowKey(t)
+		if err != nil {
+			return nil, err
+		}
+		if !gone[k] {
+			left = append(left, t)
+		}
+	}
+	return left, nil
 }

@@ -80,7 +80,7 @@ func (s *scope) numberRows(e *env, list []state) error {
 			}
 			rows, keys = append(rows, datum.Tuple{datum.Int(i), datum.Text(id)}), append(keys, sorts)
 		}
-		rows, err := sortRows(e.run, rows, keys, w.keys)
+		rows, _, err := sortRows(e.run, rows, keys, w.keys)
 		if err != nil {
 			return err
 		}

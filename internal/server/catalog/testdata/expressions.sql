@@ -164,3 +164,28 @@ SELECT count(*) FROM (VALUES (1), (NULL)) a(x) JOIN (VALUES (1), (NULL)) b(x) US
 SELECT x FROM (VALUES (1), (NULL), (2)) v(x) WHERE x NOT IN (SELECT y FROM (VALUES (1)) w(y))
 SELECT E'\xff'
 SELECT 'ä'::"char"
+SELECT DISTINCT ON (x % 2) x FROM generate_series(1, 5) x ORDER BY x % 2, x DESC
+SELECT DISTINCT ON (a, b) a, b, c FROM (VALUES (1, NULL, 3), (1, NULL, 4), (2, 1, 5), (2, 1, 6)) v(a, b, c) ORDER BY a, b, c DESC
+SELECT DISTINCT ON (1) x % 3, x FROM generate_series(1, 7) x ORDER BY 1, 2 LIMIT 2
+SELECT DISTINCT ON (y) x % 3 AS y, count(*) FROM generate_series(1, 7) x GROUP BY 1 ORDER BY y DESC
+SELECT DISTINCT ON (nothing) 1
+SELECT x FROM generate_series(1, 5) x EXCEPT SELECT x FROM generate_series(2, 3) x ORDER BY 1
+SELECT 1 EXCEPT SELECT NULL
+SELECT NULL EXCEPT SELECT NULL
+SELECT unnest(ARRAY[3, 3, 1]) EXCEPT SELECT 1
+SELECT 1, 2 EXCEPT SELECT 1
+array(SELECT unnest('{a,b,c}'::text[]) EXCEPT SELECT unnest('{b,d}'::text[]) ORDER BY 1)
+(ARRAY[1, 2, 3])[1:2], (ARRAY[1, 2, 3])[2:], (ARRAY[1, 2, 3])[:2], (ARRAY[1, 2, 3])[0:9], (ARRAY[1, 2, 3])[3:1], (ARRAY[1, 2, 3])[NULL:1]
+(ARRAY['a', 'b'])[1:1], (string_to_array('a,b,c', ','))[1:2], ('{1,2}'::int[])[:]
+'2025-01-03 12:00:00'::timestamp - '2025-01-01 10:30:00'::timestamp, '2025-01-01'::timestamp - '2025-01-01 00:00:01.25'::timestamp
+'2025-01-02'::timestamptz - '2025-01-01'::timestamptz, '2025-01-01'::timestamp - '2025-03-01'::timestamp, now() - now()
+extract(epoch FROM '2025-01-02 00:00:01.5'::timestamp - '2025-01-01'::timestamp)::float8, date_part('epoch', '1 day 01:00:00'::interval)
+extract(epoch FROM '-01:30:00'::interval)::float8, extract(epoch FROM '2 hours'::interval)::float8
+round(extract(epoch FROM now() - now())::numeric), now() - NULL
+SELECT c.relname, u.attnum, u.n FROM pg_index CROSS JOIN unnest(indkey::int2[]) WITH ORDINALITY AS u(attnum, n) JOIN pg_class c ON c.oid = indrelid WHERE relname = 'patients'
+SELECT conname, k FROM pg_constraint CROSS JOIN unnest(conkey) AS k WHERE conname LIKE 'visits%' ORDER BY 1
+SELECT conname, k FROM pg_constraint JOIN unnest(conkey) AS k ON k > 0 WHERE conname LIKE 'visits%' ORDER BY 1
+SELECT conname, k FROM pg_constraint c JOIN LATERAL (SELECT unnest(conkey) AS k) AS u ON true WHERE conname LIKE 'visits%' ORDER BY 1
+SELECT n.nspname, c.relname, u FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace CROSS JOIN unnest(current_schemas(false)) u WHERE relname = 'patients'
+SELECT relname FROM (pg_class JOIN pg_namespace n ON n.oid = relnamespace) CROSS JOIN unnest(ARRAY[nspname]) s WHERE relname = 'visits' AND s = 'public'
+SELECT oid FROM pg_class JOIN pg_namespace n ON true CROSS JOIN unnest(ARRAY[oid]) s

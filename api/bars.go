@@ -1,0 +1,131 @@
+package api
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// What Settings.Errors may be, besides empty.
+const (
+	// ErrorColumns: half of the width of each error bar, as x_error.
+	ErrorColumns = "columns"
+	// ErrorIntervals: both ends of each error bar, as x__yhat_lower and x__yhat_upper, which is
+	// what makes Superset draw an interval.
+	ErrorIntervals = "interval"
+)
+
+// WithErrors returns the columns of an answer with those of their error bars behind them, as a
+// setting has it. It depends on the columns alone, so what is described is what is answered.
+func WithErrors(columns []Column, how string) []Column {
+	suffixes := map[string][]string{ErrorColumns: {"_error"}, ErrorIntervals: {"__yhat_lower", "__yhat_upper"}}[how]
+	out := slices.Clip(columns)
+	for _, c := range columns {
+		for _, suffix := range suffixes {
+			if c.Bar {
+				out = append(out, Column{Name: freeName(out, c.Name+suffix), Kind: "real", Type: "float8", Decimals: -1})
+			}
+		}
+	}
+	return out
+}
+
+// freeName is a name that no column has, in letters of any case: some readers take one of two that
+// are alike.
+func freeName(columns []Column, name string) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name })
+	}
+	free := name
+	for n := 2; taken(free); n++ {
+		free = name + "_" + strconv.Itoa(n)
+	}
+	return free
+}
+
+// ShowErrors adds the columns of error bars to an answer. It is made of what the answer holds
+// already, so it costs nothing.
+func (a *Answer) ShowErrors(how string) {
+	columns := WithErrors(a.Columns, how)
+	if len(columns) == len(a.Columns) {
+		return
+	}
+	for i, row := range a.Rows {
+		row = slices.Clone(row)
+		for j, c := range a.Columns {
+			if !c.Bar {
+				continue
+			}
+			var half *float64
+			if i < len(a.Errors) && j < len(a.Errors[i]) {
+				half = a.Errors[i][j]
+			}
+			row = append(row, ends(row[j], half, how)...)
+		}
+		a.Rows[i] = row
+		if i < len(a.Errors) {
+			a.Errors[i] = append(slices.Clip(a.Errors[i]), make([]*float64, len(columns)-len(a.Columns))...)
+		}
+	}
+	a.Columns = columns
+}
+
+// ends are what is shown of an error bar; NULL where there is none.
+func ends(value any, half *float64, how string) []any {
+	n, ok := value.(json.Number)
+	v, err := n.Float64()
+	known := ok && err == nil && half != nil
+	switch {
+	case how == ErrorIntervals && known:
+		return []any{spellReal(v - *half), spellReal(v + *half)}
+	case how == ErrorIntervals:
+		return []any{nil, nil}
+	case known:
+		return []any{spellReal(*half)}
+	}
+	return []any{nil}
+}
+
+// spellReal writes a number as PostgreSQL writes float8; NULL where it is none.
+func spellReal(f float64) any {
+	switch a := math.Abs(f); {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return nil
+	case f == 0:
+		return json.Number("0") // without the sign of a negative one
+	case a < 1e-4 || a >= 1e15:
+		return json.Number(strconv.FormatFloat(f, 'e', -1, 64))
+	}
+	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+}
+
+// More is about how many more answers at a price are left; false where the price is nothing.
+func (r Remaining) More(price dp.Cost) (int64, bool) {
+	left, each := r.Rho, price.Rho
+	if r.Rho == dp.Unbounded {
+		left, each = r.Epsilon, price.Epsilon
+	}
+	if each == 0 || each == dp.Unbounded || left == dp.Unbounded {
+		return 0, false
+	}
+	n := left / each
+	if price.Delta > 0 && r.KeysDelta != dp.Unbounded {
+		n = min(n, r.KeysDelta/price.Delta)
+	}
+	return int64(min(n, 1<<53)), true
+}
+
+// PriceOf is what a question at an epsilon is charged with, of a pure budget or of another.
+func PriceOf(epsilon dp.Amount, pure bool) dp.Cost {
+	if pure {
+		return dp.Cost{Epsilon: epsilon}
+	}
+	rho, err := dp.FloorFloat(dp.RhoOfPure(epsilon.Float()))
+	if err != nil {
+		return dp.Cost{Epsilon: epsilon}
+	}
+	return dp.Cost{Epsilon: epsilon, Rho: rho}
+}

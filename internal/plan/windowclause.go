@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// windowDefinition is what OVER says, or the window of the WINDOW clause that it names.
+func windowDefinition(def *pg.WindowDef, named []*pg.Node) (*pg.WindowDef, error) {
+	name := def.Refname
+	if name == "" {
+		name = def.Name
+	}
+	if name == "" {
+		return def, nil
+	}
+	for _, n := range named {
+		w := n.GetWindowDef()
+		if w == nil || !strings.EqualFold(w.Name, name) {
+			continue
+		}
+		if w.Refname != "" || def.Refname != "" && (w.FrameOptions&frameGiven != 0 || len(w.OrderClause) > 0 && len(def.OrderClause) > 0) {
+			return nil, syntax.Refuse(def.Location, "write the window out after OVER",
+				"a window that is made of another cannot be used here")
+		}
+		if def.Refname == "" {
+			return w, nil
+		}
+		out := &pg.WindowDef{PartitionClause: w.PartitionClause, OrderClause: w.OrderClause, FrameOptions: def.FrameOptions,
+			StartOffset: def.StartOffset, EndOffset: def.EndOffset, Location: def.Location}
+		if len(def.OrderClause) > 0 {
+			out.OrderClause = def.OrderClause
+		}
+		return out, nil
+	}
+	return nil, syntax.Refuse(def.Location, "define it with WINDOW name AS (PARTITION BY ...)", "there is no window %q", name)
+}
+
+// partition reads PARTITION BY: the person, and what else keeps rows apart.
+func (q *question) partition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
+	if !tree.Private(q.rows) {
+		return nil, syntax.Refuse(pos, "join the public table with rows of people first", "a window over public rows cannot be used here")
+	}
+	var who *tree.Column
+	var by []tree.Expr
+	for _, n := range nodes {
+		e, err := q.expression(n)
+		if err != nil {
+			return nil, err
+		}
+		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && n.GetColumnRef() != nil {
+			// A row in which it is NULL, as a LEFT JOIN makes them, is nobody's.
+			who, q.filter = c, q.present(c, q.filter)
+			continue
+		}
+		if err := groupable(e, syntax.Location(n)); err != nil {
+			return nil, err
+		}
+		by = addKey(by, e)
+	}
+	if who == nil {
+		return nil, syntax.Refuse(pos,
+			"add the column that says who a row is about, as in OVER (PARTITION BY pid ORDER BY day); or put the window around a "+
+				"question, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t",
+			"a window among private rows must be partitioned by the person, or it would see rows of others")
+	}
+	if q.filter != nil {
+		q.filter = expr.Normal(q.filter)
+	}
+	return by, nil
+}
+
+// addKey adds an expression to a sorted list, once. A constant keeps nothing apart.
+func addKey(by []tree.Expr, e tree.Expr) []tree.Expr {
+	if _, constant := e.(*tree.Literal); constant {
+		return by
+	}
+	spelled := tree.Format(e)
+	at, found := slices.BinarySearchFunc(by, spelled, func(x tree.Expr, s string) int { return strings.Compare(tree.Format(x), s) })
+	if found {
+		return by
+	}
+	return slices.Insert(slices.Clone(by), at, e)
+}
+
+// windowOrder reads ORDER BY of a window. Of what stands there twice, and of the person, nothing
+// follows.
+func (q *question) windowOrder(nodes, targets []*pg.Node) ([]tree.Order, error) {
+	var out []tree.Order
+	seen := map[string]bool{}
+	for _, n := range nodes {
+		o, err := sortOrder(n)
+		if err != nil {
+			return nil, err
+		}
+		by := n.GetSortBy().Node
+		if targets != nil {
+			by = selected(by, targets)
+		}
+		if o.By, err = q.expression(by); err != nil {
+			return nil, err
+		}
+		c, column := o.By.(*tree.Column)
+		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isOwnUnit(q.rows.Relation, c.Stored().Index) {
+			continue
+		}
+		if o.By.Type().Kind == tree.Identity {
+			return nil, syntax.Refuse(syntax.Location(n), "order by another column",
+				"a column that says what a row is a part of has no order")
+		}
+		if spelled := tree.Format(o.By); !seen[spelled] {
+			seen[spelled] = true
+			out = append(out, o)
+		}
+	}
+	if len(out) > maxKeys {
+		return nil, syntax.Refuse(first(nodes), "order by fewer columns", "there are more than %d columns in ORDER BY", maxKeys)
+	}
+	return out, nil
+}

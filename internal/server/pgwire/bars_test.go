@@ -1,0 +1,143 @@
+package pgwire
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// names are the columns that rows come with, and how many values a row has.
+func names(t *testing.T, rows pgx.Rows, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range rows.FieldDescriptions() {
+		out = append(out, f.Name)
+	}
+	for rows.Next() {
+		if values, err := rows.Values(); err != nil || len(values) != len(out) {
+			t.Errorf("%v in %v, %v", values, out, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(out, " ")
+}
+
+// A session in which error bars are columns has them in every way of asking, and what is described
+// is what is sent. All of it is one answer, paid for once.
+func TestErrorBarsAsColumns(t *testing.T) {
+	p := open(t, nil)
+	const sql = "SELECT sex, count(*) AS n, avg(age) AS age FROM patients GROUP BY sex"
+	if _, err := p.ana(t).Exec(background, sql); err != nil {
+		t.Fatal(err)
+	}
+	before := p.charges(t)
+	for setting, want := range map[string]string{
+		"off": "sex n age", "columns": "sex n age n_error age_error",
+		"interval": "sex n age n__yhat_lower n__yhat_upper age__yhat_lower age__yhat_upper",
+	} {
+		for _, mode := range modes {
+			c := p.config(t, "ana", "hospital")
+			c.DefaultQueryExecMode = mode
+			conn := p.connect(t, c)
+			if _, err := conn.Exec(background, "SET dp.errors = "+setting); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{sql, "SELECT * FROM (" + sql + ") AS t LIMIT 1000"} {
+				rows, err := conn.Query(background, text)
+				if got := names(t, rows, err); got != want {
+					t.Errorf("%v, %s: %s", mode, setting, got)
+				}
+			}
+		}
+	}
+	if after := p.charges(t); after != before {
+		t.Errorf("%d charges, and before %d", after, before)
+	}
+}
+
+// A statement that was prepared keeps the columns with which it was described, whatever is set
+// afterwards: a client that has them reads its answers by them. So does a cursor.
+func TestPreparedStatementsKeepTheirColumns(t *testing.T) {
+	p := open(t, nil)
+	conn := p.ana(t)
+	const sql = "SELECT count(*) AS n FROM patients"
+	for _, s := range []string{"PREPARE before AS " + sql, "DECLARE early CURSOR WITH HOLD FOR " + sql, "SET dp.errors = columns",
+		"PREPARE after AS " + sql, "DECLARE late CURSOR WITH HOLD FOR " + sql} {
+		if _, err := conn.Exec(background, s, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(s, err)
+		}
+	}
+	d, err := conn.Prepare(background, "mine", sql)
+	if err != nil || len(d.Fields) != 2 {
+		t.Fatal(d, err)
+	}
+	if _, err := conn.Exec(background, "RESET dp.errors", pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"EXECUTE before": "n", "EXECUTE after": "n n_error", "FETCH ALL early": "n",
+		"FETCH ALL late": "n n_error", "mine": "n n_error"} {
+		var rows pgx.Rows
+		if text == "mine" {
+			rows, err = conn.Query(background, text)
+		} else {
+			rows, err = conn.Query(background, text, pgx.QueryExecModeSimpleProtocol)
+		}
+		if got := names(t, rows, err); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Notices say how far error bars go from one row to another, and how many more answers are left.
+func TestNoticesSayTheRange(t *testing.T) {
+	p := open(t, nil)
+	c := p.config(t, "ana", "hospital")
+	var said notices
+	c.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { said.add(n.Message) }
+	conn := p.connect(t, c)
+	if _, err := conn.Exec(background, "SELECT sex, count(*) AS n, avg(age) AS age FROM patients GROUP BY sex"); err != nil {
+		t.Fatal(err)
+	}
+	heard := strings.Join(said.take(), "\n")
+	for _, want := range []string{"left: epsilon 9.9, about 99 more at this price", "error (95%): n ±", ", age ±", " to ±"} {
+		if !strings.Contains(heard, want) {
+			t.Errorf("no %q in\n%s", want, heard)
+		}
+	}
+	if strings.Contains(heard, "n ±60 to") {
+		t.Errorf("the error of a count is the same in every row: %s", heard)
+	}
+	if _, err := conn.Exec(background, "SHOW dp.budget"); err != nil {
+		t.Fatal(err)
+	}
+	if heard := strings.Join(said.take(), "\n"); !strings.Contains(heard, "about 99 questions at the default price, epsilon 0.1") {
+		t.Error(heard)
+	}
+}
+
+// psql shows the columns, also of a COPY.
+func TestPsqlShowsErrorBars(t *testing.T) {
+	path := client(t)
+	p := open(t, nil)
+	host, port, _ := net.SplitHostPort(p.address)
+	cmd := exec.Command(path, "-X", "-A", "-h", host, "-p", port, "-U", "ana", "hospital", "-c", "SET dp.errors = interval",
+		"-c", "SELECT count(*) AS n FROM patients", "-c", "\\copy (SELECT count(*) AS n FROM patients) TO STDOUT CSV HEADER",
+		"-c", "EXPLAIN SELECT avg(age) FROM patients")
+	cmd.Env = append(os.Environ(), "PGPASSWORD="+p.passwords["ana"], "PGSSLMODE=prefer", "LC_ALL=C.UTF-8", "PSQL_PAGER=", "PAGER=")
+	out, err := cmd.CombinedOutput()
+	for _, want := range []string{"n|n__yhat_lower|n__yhat_upper\n", "n,n__yhat_lower,n__yhat_upper\n", "about 99 at this price"} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("no %q in\n%s, %v", want, out, err)
+		}
+	}
+}
