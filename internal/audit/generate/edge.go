@@ -71,7 +71,8 @@ var edges = []function{
 	{date, "d", "date_trunc('century', %s)"}, {moment, "m", "date_bin('{n} days 1.5 seconds', %s, {d})"}, {moment, "N", "to_timestamp(%s)"},
 	{moment, "r", "to_timestamp(%s)"}, {moment, "mN", "(%s + INTERVAL '{n} minutes' * %s)"}, {moment, "dn", "(%s - %s * INTERVAL '1 day')"},
 	{whole1, "m", "extract(decade FROM %s)"}, {number, "m", "extract(milliseconds FROM %s)"}, {whole1, "d", "extract(julian FROM %s)"},
-	{number, "mm", "extract(epoch FROM %s - %s)"}, {whole1, "mm", "extract(day FROM %s - %s)"}, {whole1, "mm", "extract(hour FROM %s - %s)"},
+	{number, "mm", "extract(epoch FROM %s - %s)"}, {whole1, "mm", "extract(day FROM %s - %s)"},
+	{whole1, "mm", "extract(hour FROM %s - %s)"},
 	{whole1, "dm", "extract(month FROM age(%s, %s))"}, {truth, "mm", "%s - %s > INTERVAL '{n} days 1 second'"},
 	{words, "m", "to_char(%s, 'FMDay DD Mon YY HH12:MI:SS.US AM')"}, {words, "d", "to_char(%s, 'IYYY IW ID WW W Q D DDD')"},
 }

@@ -46,8 +46,9 @@ func pieceFunctions() []Function {
 			},
 		},
 		{
-			names: "concat_ws", Usage: "concat_ws('-', left(a, 20), left(b, 20))", least: 2, build: newConcatWS, Signature: Signature{"text", "text"},
-			nulls: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			names: "concat_ws", Usage: "concat_ws('-', left(a, 20), left(b, 20))", least: 2, build: newConcatWS,
+			Signature: Signature{"text", "text"},
+			nulls:     true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
 				var all []string
 				for _, v := range a[1:] {
 					if s, ok := v.(string); ok {
