@@ -45,11 +45,11 @@ func Functions(own map[string]Function) map[string]Function {
 			return p.Micros(p.parseTime(e, tree.TimestampText, "TIMESTAMP"))
 		},
 		"text":    (*Printer).text,
-		"matches": (*Printer).matches,
+		"matches": (*Printer).matches, "lpad": (*Printer).pad, "rpad": (*Printer).pad,
 	}
 	for _, name := range []string{"coalesce", "nullif", "greatest", "least", "sqrt", "ln", "log10", "exp", "length", "lower", "upper",
 		"strpos", "right",
-		"ltrim", "rtrim", "substring", "concat"} {
+		"ltrim", "rtrim", "substring", "concat", "split_part", "replace", "concat_ws"} {
 		out[name] = Plain(name)
 	}
 	maps.Copy(out, own)

@@ -47,6 +47,11 @@ func (p *Printer) matches(e *tree.Call) string {
 	return p.Finds(p.Expr(e.Args[0]), QuoteText(*e.Args[1].(*tree.Literal).Text))
 }
 
+// pad prints lpad and rpad, whose length databases want as a small number.
+func (p *Printer) pad(e *tree.Call) string {
+	return fmt.Sprintf("%s(%s, %v, %s)", e.Fn, p.Expr(e.Args[0]), e.Args[1].(*tree.Literal).Number, p.Expr(e.Args[2]))
+}
+
 // RegularExpression writes a pattern for what reads \x{61} as a character. A character of the
 // pattern is written as its number, so that nothing of the analyst's text is in the statement.
 func RegularExpression(pattern tree.Pattern) string {

@@ -30,8 +30,8 @@ func instead(name string) string {
 	switch name {
 	case "now", "current_timestamp", "clock_timestamp", "random":
 		return "write the value itself, as in '2024-01-31'; an answer must not depend on when it is asked"
-	case "repeat", "lpad", "rpad", "replace", "regexp_replace", "translate", "format":
-		return "use ||, left, right, substring, trim, lower or upper, whose results have a bounded length"
+	case "repeat", "regexp_replace", "translate", "format", "reverse", "initcap":
+		return "use ||, replace, left, right, substring, lpad, trim, lower or upper, whose results have a bounded length"
 	case "regexp_matches", "regexp_match", "regexp_substr", "regexp_count", "regexp_instr":
 		return "use ~ or regexp_like, which say whether a pattern is in a text"
 	case "median", "percentile_cont", "min", "max", "stddev", "variance":

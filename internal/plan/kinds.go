@@ -220,10 +220,8 @@ func (k *kinds) choices(c *pg.CaseExpr) {
 // aboveOnly are functions that are there for SELECTs over answers, and for nothing below the noise.
 var aboveOnly = map[string]expr.Signature{
 	"dp_low": {Gives: "alike"}, "dp_high": {Gives: "alike"}, "dp_error": {Gives: "decimal"}, holdoutMean: {Takes: "- decimal"},
-	"replace": {Takes: "text", Gives: "text"}, "like_escape": {Takes: "text", Gives: "text"}, "reverse": {Takes: "text", Gives: "text"},
-	"repeat": {Takes: "text integer", Gives: "text"}, "lpad": {Takes: "text integer text", Gives: "text"},
-	"rpad":       {Takes: "text integer text", Gives: "text"},
-	"split_part": {Takes: "text text integer", Gives: "text"}, "to_char": {Gives: "text"},
+	"like_escape": {Takes: "text", Gives: "text"}, "reverse": {Takes: "text", Gives: "text"},
+	"repeat": {Takes: "text integer", Gives: "text"}, "to_char": {Gives: "text"},
 	"row_number": {Gives: "integer"}, "rank": {Gives: "integer"}, "dense_rank": {Gives: "integer"},
 	"any_value": {Gives: "alike"}, "lag": {Gives: "alike"}, "lead": {Gives: "alike"},
 }

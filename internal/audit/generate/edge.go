@@ -58,6 +58,8 @@ var edges = []function{
 	{words, "t", "({s} || left(%s, {n}))"}, {words, "tt", "concat(left(%s, {n}), left(%s, {n}))"},
 	{words, "nn", "(CAST(%s AS text) || CAST(%s AS text))"},
 	{words, "b", "CASE WHEN %s THEN {s} ELSE {s} END"}, {words, "bt", "CASE WHEN %s THEN {s} ELSE %s END"},
+	{words, "t", "split_part(%s, {s}, {n})"}, {words, "t", "replace(%s, {s}, {s})"}, {words, "t", "rpad(%s, {n}, {s})"},
+	{words, "t", "lpad(%s, {n})"}, {words, "tt", "concat_ws({s}, left(%s, {n}), left(%s, {n}))"},
 	{words, "tt", "greatest(%s, %s)"}, {words, "t", "least(%s, {s})"},
 	{date, "d", "(%s + {i})"}, {date, "d", "(%s - {n})"}, {date, "dw", "(%s + %s)"}, {date, "t", "CAST(%s AS date)"},
 	{date, "m", "CAST(%s AS date)"}, {date, "d", "least(%s, {d})"}, {date, "b", "CASE WHEN %s THEN {d} ELSE {d} END"},

@@ -69,6 +69,7 @@ var functions = []function{
 	{words, "t", "lower(%s)"}, {words, "t", "upper(%s)"}, {words, "t", "trim(%s)"}, {words, "t", "substring(%s, 1, 1)"},
 	{words, "t", "left(%s, 1)"}, {words, "t", "right(%s, 1)"},
 	{words, "tt", "(%s || %s)"}, {words, "tt", "concat(%s, %s)"}, {words, "t", "replace(%s, 'a', 'b')"}, {words, "t", "reverse(%s)"},
+	{words, "t", "split_part(%s, 'a', 1)"}, {words, "t", "lpad(%s, 3, 'xy')"}, {words, "tt", "concat_ws('-', left(%s, 5), left(%s, 5))"},
 	{words, "w", "CAST(%s AS TEXT)"},
 	{whole1, "t", "length(%s)"}, {whole1, "t", "position('a' IN %s)"},
 	{date, "d", "(%s + 1)"}, {date, "d", "date_trunc('month', %s)"}, {date, "bdd", "CASE WHEN %s THEN %s ELSE %s END"},

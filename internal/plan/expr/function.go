@@ -51,7 +51,7 @@ var table struct {
 
 func fill() {
 	table.calls, table.tree = map[string]*Function{}, map[string]*Function{}
-	for _, f := range slices.Concat(anyFunctions(), numberFunctions(), realFunctions(), textFunctions(), matchFunctions(),
+	for _, f := range slices.Concat(anyFunctions(), numberFunctions(), realFunctions(), textFunctions(), pieceFunctions(), matchFunctions(),
 		timeFunctions(), castFunctions()) {
 		names := strings.Fields(f.names)
 		if f.eval != nil {

@@ -11,7 +11,7 @@ import (
 var arity = map[string]int{
 	"nullif": 2, "abs": 1, "sign": 1, "round": 2, "floor": 2, "ceil": 2, "trunc": 2, "sqrt": 1, "ln": 1, "log10": 1, "exp": 1, "power": 2,
 	"length": 1, "lower": 1, "upper": 1, "btrim": 2, "ltrim": 2, "rtrim": 2, "substring": 3, "right": 2, "strpos": 2, "text": 1,
-	"matches": 2,
+	"matches": 2, "split_part": 3, "replace": 3, "lpad": 3, "rpad": 3,
 	"extract": 2, "date_trunc": 2, "timestamp": 1, "date": 1, "add_days": 2, "days_between": 2, "add_interval": 4,
 	"add_micros":    2,
 	"parse_integer": 1, "parse_decimal": 2, "parse_boolean": 1, "parse_date": 1, "parse_timestamp": 1,
@@ -44,7 +44,8 @@ func (c *checker) call(s *scope, e *tree.Call) fact {
 		out = c.transcendental(e.Fn, args[0])
 	case "power":
 		out = c.power(args[0], args[1])
-	case "length", "lower", "upper", "btrim", "ltrim", "rtrim", "substring", "right", "strpos", "||", "concat":
+	case "length", "lower", "upper", "btrim", "ltrim", "rtrim", "substring", "right", "strpos", "||", "concat",
+		"split_part", "replace", "concat_ws", "lpad", "rpad":
 		out = c.textual(e, args)
 	case "matches":
 		out = c.matched(e, args)
@@ -58,7 +59,7 @@ func (c *checker) call(s *scope, e *tree.Call) fact {
 		c.fail("no function that is known here")
 	}
 	switch e.Fn {
-	case "coalesce", "nullif", "greatest", "least", "concat": // which want to see NULLs
+	case "coalesce", "nullif", "greatest", "least", "concat", "concat_ws": // which want to see NULLs
 	default:
 		out.never = out.never || never
 	}

@@ -12,6 +12,12 @@ func (c *checker) textual(e *tree.Call, args []fact) fact {
 	if e.Fn == "||" || e.Fn == "concat" {
 		return c.joined(args)
 	}
+	if e.Fn == "concat_ws" {
+		out := c.joined(args[1:])
+		out.length += len([]rune(c.word(e.Args[0]))) * max(0, len(args)-2)
+		c.must(len(args) > 1 && out.length <= 1000, "a text of up to %d characters is made", out.length)
+		return out
+	}
 	x := args[0]
 	c.must(x.kind == tree.Text, "%s of %v", e.Fn, x.kind)
 	switch e.Fn {
@@ -22,6 +28,20 @@ func (c *checker) textual(e *tree.Call, args []fact) fact {
 		return integers(0, int64(x.length))
 	case "btrim", "ltrim", "rtrim":
 		c.word(e.Args[1])
+	case "lpad", "rpad":
+		c.must(c.word(e.Args[2]) != "", "a text is filled up with nothing")
+		return text(int(c.constant(e.Args[1], 1, 1000)))
+	case "split_part":
+		c.must(c.word(e.Args[1]) != "", "a text is split by nothing")
+		c.constant(e.Args[2], 1, 1000)
+	case "replace":
+		from, to := len([]rune(c.word(e.Args[1]))), len([]rune(c.word(e.Args[2])))
+		c.must(from > 0, "nothing is replaced")
+		if to > from { // each character may become as many
+			out := text(x.length * to)
+			c.must(out.length <= 1000, "a text of up to %d characters is made", out.length)
+			return out
+		}
 	case "right":
 		return text(int(min(c.constant(e.Args[1], 0, anyLength), int64(x.length))))
 	case "substring":
