@@ -27,9 +27,9 @@ type Statement struct {
 	Rows  []tree.Output
 }
 
-// Exact reports whether the answer follows from the policy, the text and public tables: it has no
+// Free reports whether the answer follows from the policy, the text and public tables: it has no
 // rows, or is made of lists of public keys. Then there is no noise in it, and no price.
-func (s *Statement) Exact() bool {
+func (s *Statement) Free() bool {
 	for _, p := range s.Plans {
 		if !s.Empty && !p.Query.ListsKeys() {
 			return false

@@ -160,7 +160,7 @@ func showsNothing(s *pg.SelectStmt) bool {
 		return true
 	case isSet(s):
 		return s.Op == pg.SetOperation_SETOP_UNION && showsNothing(s.Larg) && showsNothing(s.Rarg)
-	case len(s.GroupClause) == 0 && mayAggregate(s):
+	case (len(s.GroupClause) == 0 || hasSets(s)) && mayAggregate(s):
 		return false // it has one row for no rows
 	case isFalse(s.WhereClause) || isFalse(s.HavingClause):
 		return true
