@@ -55,7 +55,8 @@ var rooms = map[string]string{
 	"internal/plan/posix":  "",
 	"internal/plan/expr":   "dp policy internal/plan/posix internal/plan/syntax internal/plan/tree",
 	"internal/plan/reach":  "internal/plan/expr internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/posix internal/plan/reach internal/plan/syntax internal/plan/tree api",
+	"internal/plan": "dp policy internal/plan/expr internal/plan/posix internal/plan/reach internal/plan/syntax " +
+		"internal/plan/tree api",
 	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree " +
 		"internal/stream/linear",
 	"internal/architecture/measure": "internal/architecture internal/table",

@@ -227,8 +227,8 @@ func conjuncts(e tree.Expr) []tree.Expr {
 }
 
 // full derives what a FULL JOIN has beside the pairs. Whose a row without a partner is, is known on
-// the one side that it comes from; that it has none must be decided by that person's rows alone, and
-// it is where On compares the persons and nothing else.
+// the one side that it comes from; that it has none must be decided by that person's rows alone,
+// and it is where On compares the persons and nothing else.
 func (c *checker) full(j *tree.Join, on *scope, l, r rows, out *rows) {
 	n := len(l.fields)
 	c.must(j.Left && l.unit >= 0 && r.unit >= 0, "rows that belong to nobody are kept beside private ones")

@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"math"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -58,9 +57,6 @@ type walk struct {
 	rows  [][]any
 	count int // rows that were passed or taken
 }
-
-// all is how many rows FETCH ALL wants.
-const all = math.MaxInt64
 
 // needsRows says whether a FETCH needs the answer: FETCH 0 before the first row does not.
 func (w *walk) needsRows(n *pg.FetchStmt) bool { return n.HowMany != 0 || w.result != nil }
