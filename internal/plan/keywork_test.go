@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -64,6 +65,33 @@ func TestKeyWork(t *testing.T) {
 		_, err := plan.Prepare(ds, "SELECT COUNT(*) FROM t GROUP BY "+list, plan.Options{})
 		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%.60s took %v: %v", list, took, err)
+		}
+	}
+}
+
+// TestPrivateKeysInARange: a range does not list the values of a column whose values are private,
+// and both checks think so.
+func TestPrivateKeysInARange(t *testing.T) {
+	ds := keyWorkDataset(t)
+	for sql, private := range map[string]bool{
+		"SELECT q, COUNT(*) FROM t WHERE q BETWEEN 1 AND 4 GROUP BY q":                                               true,
+		"SELECT g, COUNT(*) FROM (SELECT pid, q AS g FROM t WHERE q BETWEEN 1 AND 4) AS s GROUP BY g":                true,
+		"SELECT q, COUNT(*) FROM t WHERE q > 1 AND q IN (1, 4, 5) GROUP BY q":                                        false,
+		"SELECT q % 3, COUNT(*) FROM t WHERE q BETWEEN 1 AND 4 GROUP BY 1":                                           false,
+		"SELECT w, COUNT(*) FROM t WHERE w BETWEEN 1 AND 4 GROUP BY w":                                               false,
+		"SELECT g, COUNT(*) FROM (SELECT pid, max(q) AS g FROM t WHERE q BETWEEN 1 AND 4 GROUP BY pid) s GROUP BY g": false,
+	} {
+		st, err := plan.Prepare(ds, sql, plan.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		q := &st.Plans[0].Query
+		if q.Keys[0].Private != private {
+			t.Errorf("%s: private is %v", sql, q.Keys[0].Private)
+		}
+		if err := verify.Query(ds, q); err != nil {
+			t.Errorf("%s: %v", sql, err)
 		}
 	}
 }
