@@ -195,8 +195,31 @@ func keepsOnce(j *tree.Join, right bool, n int) bool {
 		return true
 	}
 	all := expr.Conjuncts(j.On)
-	return len(all) == 1 && expr.Linked(j.On, n) &&
-		j.L.Fields()[j.L.Unit()].Identity == all[0].(*tree.Compare).L.(*tree.Column).Field.Identity
+	if len(all) != 1 || !expr.Linked(j.On, n) {
+		return false
+	}
+	a, b, _ := expr.EqualColumns(all[0])
+	return isAlwaysUnit(j.L, min(a.Index, b.Index)) // another may be NULL in some rows of a person
+}
+
+// isAlwaysUnit reports whether a field is the relation's unit in every row: its own, or that of a
+// side of which each row has one.
+func isAlwaysUnit(r tree.Relation, field int) bool {
+	if field == r.Unit() {
+		return true
+	}
+	switch r := plain(r).(type) {
+	case *tree.Select:
+		c, ok := r.Columns[field].(*tree.Column)
+		return ok && isAlwaysUnit(r.From, c.Index)
+	case *tree.Join:
+		if n := len(r.L.Fields()); !r.Full && field < n {
+			return isAlwaysUnit(r.L, field)
+		} else if !r.Left && field >= n {
+			return isAlwaysUnit(r.R, field-n)
+		}
+	}
+	return false
 }
 
 // plain is a relation without the names that a SELECT has for its fields.

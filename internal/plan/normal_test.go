@@ -43,6 +43,10 @@ var sameQuestions = map[string][]string{
 		"SELECT COUNT(*) FROM patients WHERE NOT (age < 40 OR sex IN ('F') OR smoker)",
 		"SELECT COUNT(*) FROM patients WHERE NOT (NOT (age >= 40 AND NOT smoker) OR sex = 'F')",
 	},
+	"the person of either side, where both have one": {
+		"SELECT COUNT(*) FROM patients p JOIN visits v USING (pid) WHERE (SELECT COUNT(*) FROM orders o WHERE o.customer = p.pid) = 0",
+		"SELECT COUNT(*) FROM patients p JOIN visits v USING (pid) WHERE (SELECT COUNT(*) FROM orders o WHERE o.customer = v.pid) = 0",
+	},
 	"no condition": {
 		"SELECT COUNT(*) FROM patients",
 		"SELECT COUNT(*) FROM patients WHERE true",
@@ -256,6 +260,12 @@ func TestOtherQuestion(t *testing.T) {
 		"SELECT COUNT(*) FROM patients WHERE smoker IS NOT FALSE",
 		"SELECT COUNT(*) FROM patients WHERE smoker IS NOT NULL",
 		"SELECT COUNT(*) FROM patients WHERE false",
+		"SELECT COUNT(*) FROM patients p LEFT JOIN visits v USING (pid) WHERE (SELECT COUNT(*) FROM orders o WHERE o.customer = p.pid) = 0",
+		"SELECT COUNT(*) FROM patients p LEFT JOIN visits v USING (pid) WHERE (SELECT COUNT(*) FROM orders o WHERE o.customer = v.pid) = 0",
+		"SELECT COUNT(*) FROM patients p FULL JOIN visits v USING (pid) WHERE (SELECT COUNT(*) FROM orders o WHERE o.customer = v.pid) = 0",
+		"SELECT COUNT(*) FROM patients p FULL JOIN visits v USING (pid) WHERE (SELECT COUNT(*) FROM orders o WHERE o.customer = p.pid) = 0",
+		"SELECT COUNT(*) FROM orders o WHERE (SELECT COUNT(*) FROM patients p LEFT JOIN visits v USING (pid) WHERE p.pid = o.customer) = 0",
+		"SELECT COUNT(*) FROM orders o WHERE (SELECT COUNT(*) FROM patients p LEFT JOIN visits v USING (pid) WHERE v.pid = o.customer) = 0",
 		"SELECT COUNT(*) FROM patients WHERE age - 1 > balance",
 		"SELECT COUNT(*) FROM patients WHERE 1 - age > balance",
 		"SELECT COUNT(*) FROM patients WHERE age / 2 > balance",

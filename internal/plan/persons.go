@@ -75,6 +75,9 @@ func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
 			if c.Stored().Index == p.who.Stored().Index {
 				continue
 			}
+			if p.isBetter(c) {
+				e, p.who = p.who, c
+			}
 		}
 		if err := groupable(e, syntax.Location(n)); err != nil {
 			return nil, err
@@ -106,13 +109,18 @@ func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	var names []string
 	var at []int
 	for i, f := range r.Fields() {
+		if c := tree.NewColumn(r, i); f.Name != "" && p.isUnit(c) && (p.who == nil || p.isBetter(c)) {
+			p.who = c
+		}
+	}
+	for i, f := range r.Fields() {
 		if f.Name == "" {
 			continue
 		}
 		c := tree.NewColumn(r, i)
 		names = append(names, f.Name)
-		if tree.Private(r) && p.isUnit(c) && (p.who == nil || c.Stored().Index == p.who.Stored().Index) {
-			p.who, at = c, append(at, 0)
+		if p.who != nil && p.isUnit(c) && c.Stored().Index == p.who.Stored().Index {
+			at = append(at, 0)
 			continue
 		}
 		if err := groupable(c, pos); err != nil {
@@ -135,6 +143,13 @@ func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 		columns[i] = p.field(field)
 	}
 	return newSelect(p.relation(), nil, names, columns), nil
+}
+
+// isBetter reports whether a column says of every row whose it is, where the one that was found
+// first is NULL in some, as that of a LEFT JOIN.
+func (s *personal) isBetter(c *tree.Column) bool {
+	r := s.rows.Relation
+	return isAlwaysUnit(r, c.Stored().Index) && !isAlwaysUnit(r, s.who.Stored().Index)
 }
 
 // grouped reads an item of GROUP BY: a position, a name of the SELECT list, or an expression. It

@@ -137,6 +137,9 @@ func hasNone(r tree.Relation) bool {
 		l, ok := r.Where.(*tree.Literal)
 		return ok && l.Bool != nil && !*l.Bool || hasNone(r.From)
 	case *tree.Join:
+		if r.Full { // rows of either side are there
+			return hasNone(r.L) && hasNone(r.R)
+		}
 		return hasNone(r.L) || !r.Left && hasNone(r.R)
 	case *tree.Union:
 		for _, p := range r.Parts {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
@@ -28,13 +30,13 @@ func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) 
 	if !tree.Private(inner) {
 		return nil, syntax.Refuse(l.Location, "join the public table", "a subquery over public tables cannot be used as a value")
 	}
-	p, value, err := q.aboutPerson(inside, inner, sub, l.Location)
+	p, who, value, err := q.aboutPerson(inside, inner, sub, l.Location)
 	if err != nil {
 		return nil, err
 	}
 	n := len(q.rows.Fields())
-	on := &tree.Compare{Op: tree.Eq, L: tree.NewColumn(q.rows.Relation, q.rows.Unit()), R: &tree.Column{Index: n, Field: p.Row[0]}}
-	name := tree.FormatRelation(p)
+	on := &tree.Compare{Op: tree.Eq, L: tree.NewColumn(q.rows.Relation, who), R: &tree.Column{Index: n, Field: p.Row[0]}}
+	name := fmt.Sprint(who, " ", tree.FormatRelation(p))
 	at, ok := q.extended[name]
 	if !ok {
 		at = n
@@ -54,12 +56,18 @@ func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) 
 
 // aboutPerson makes the subquery that is grouped by the person, and what is computed of its row: of
 // the conditions one says that both rows are about one person, and the others are about the inner
-// row alone.
-func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos int32) (*tree.Persons, tree.Expr, error) {
+// row alone. Who is the field of the outer row that says so: the unit, or that of a table which may
+// have no row there, and then nothing is found.
+func (q *question) aboutPerson(
+	inside *env, inner rows, sub *pg.SelectStmt, pos int32,
+) (persons *tree.Persons, who int, value tree.Expr, err error) {
+	refuse := func(pos int32, instead, reason string) (*tree.Persons, int, tree.Expr, error) {
+		return nil, 0, nil, syntax.Refuse(pos, instead, "%s", reason)
+	}
 	n := len(q.rows.Fields())
 	own := &question{env: inside, rows: inner}
 	both := q.aboutInner(inside, inner)
-	link := false
+	who = -1
 	for _, c := range conditions(inner.unsaid(sub.WhereClause)) {
 		if e, err := checkCondition(below{own}, c); err == nil {
 			if own.filter != nil {
@@ -70,35 +78,45 @@ func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos 
 		}
 		e, err := checkCondition(below{both}, c)
 		if err != nil {
-			return nil, nil, err
+			return nil, 0, nil, err
 		}
 		a, b, ok := expr.EqualColumns(e)
 		if !ok || !expr.Linked(e, n) || !q.isUnit(a) || !own.isUnit(b) {
-			return nil, nil, syntax.Refuse(syntax.Location(c), "compare only "+q.link(q.rows, inner)+" with the row outside",
+			return refuse(syntax.Location(c), "compare only "+q.link(q.rows, inner)+" with the row outside",
 				"a subquery that is a value can only be linked to the row outside by the person")
 		}
-		link = true
+		outside, within := min(a.Index, b.Index), max(a.Index, b.Index)-n
+		if isAlwaysUnit(q.rows.Relation, outside) {
+			outside = q.rows.Unit()
+		}
+		if who >= 0 && who != outside {
+			return refuse(syntax.Location(c), "compare "+q.link(q.rows, inner)+" alone",
+				"a subquery that is a value is linked to two tables outside, one of which may have no row")
+		}
+		who = outside
+		// A row in which it is NULL, as a LEFT JOIN makes them, is linked to nothing.
+		own.filter = own.present(tree.NewColumn(inner.Relation, within), own.filter)
 	}
-	if !link {
-		return nil, nil, syntax.Refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner),
+	if who < 0 {
+		return refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner),
 			"a subquery over a private table must be about the same person as the row outside")
 	}
 	if own.filter != nil {
 		if err := expr.CheckLevels(own.filter, pos); err != nil {
-			return nil, nil, err
+			return nil, 0, nil, err
 		}
 		own.filter = expr.Normal(own.filter)
 	}
 	p := &personal{question: own, none: true}
 	p.begin()
-	value, err := checkExpr(p, sub.TargetList[0].GetResTarget().GetVal())
+	value, err = checkExpr(p, sub.TargetList[0].GetResTarget().GetVal())
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
 	if err := expr.CheckLevels(value, pos); err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
-	return p.relation(), expr.Normal(adoptText(value)), nil
+	return p.relation(), who, expr.Normal(adoptText(value)), nil
 }
 
 // conditions are the parts of a WHERE that all must hold.
