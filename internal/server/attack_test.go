@@ -133,8 +133,8 @@ func (f *front) masked(text string) mask {
 	if err != nil {
 		return mask{rows: true} // there will be no rows; or a query of the catalogue, or of a public table
 	}
-	if st.Empty {
-		return mask{} // nothing
+	if st.Empty || len(st.Plans) == 0 {
+		return mask{} // nothing: it has no rows, or is about public tables alone
 	}
 	p := st.Plans[0]
 	m := mask{rows: st.Outer != nil || p.Having != nil || p.Limit != nil || p.Distinct || len(p.Order) > 0 || p.Query.Choice != nil ||
