@@ -252,7 +252,7 @@ func setStream(s *Settings, text string) error {
 	return nil
 }
 
-var errStream = errors.New("it is auto, on or off")
+var errStream = errors.New("write auto, on or off")
 
 func setErrors(s *Settings, text string) error {
 	switch w := strings.ToLower(text); w {
@@ -268,7 +268,7 @@ func setErrors(s *Settings, text string) error {
 	return nil
 }
 
-var errErrors = errors.New("it is off, columns (x_error) or interval (x__yhat_lower and x__yhat_upper)")
+var errErrors = errors.New("write off, columns (x_error) or interval (x__yhat_lower and x__yhat_upper)")
 
 // nonnegative is what Settings.Counts may be, besides empty.
 const nonnegative = "nonnegative"
@@ -285,7 +285,7 @@ func setCounts(s *Settings, text string) error {
 	return nil
 }
 
-var errCounts = errors.New("it is noisy, which shows counts as they are, or nonnegative, which shows 0 for those below it")
+var errCounts = errors.New("write noisy, which shows counts as they are, or nonnegative, which shows 0 for those below it")
 
 func showStream(s *Settings) string {
 	if s.Stream == "" {

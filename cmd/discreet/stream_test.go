@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"encoding/csv"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -65,6 +66,11 @@ func TestStreamRehearse(t *testing.T) {
 		if at := points[len(points)-1].([]any); at[0] != 60.0 || at[1] != s["cost"] {
 			t.Errorf("%s ends at %v and costs %v", name, at, s["cost"])
 		}
+	}
+	// What the policy's own way cost stands beside its own name.
+	cost := report["spent"].(map[string]any)["epsilon"].(float64)
+	if own := series["weights"]["cost"].(float64); r["predictor"] != "weights" || report["refused"] != 0.0 || math.Abs(own-cost) > 1e-8 {
+		t.Errorf("the stream spent %v, and by %v that is %v", cost, r["predictor"], own)
 	}
 	if series["no reuse"]["cost"].(float64) < series["exact cache"]["cost"].(float64) {
 		t.Errorf("remembering costs more than forgetting: %v", series)

@@ -106,8 +106,9 @@ func (c *Sessions) Rehearse(ctx context.Context, name string, workload []string,
 	// may buy more.
 	for i, kind := range kinds {
 		if kind == p.tariff.Predictor {
-			own.Name = out.Series[i].Name
-			out.Series[i] = own
+			at := i + 1 // the first series is no reuse, which predicts nothing
+			own.Name = out.Series[at].Name
+			out.Series[at] = own
 		}
 	}
 	return out, nil

@@ -324,7 +324,23 @@ func Unite(l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 		r, err := Midnight(r, pos)
 		return l, r, err
 	}
+	if k := unread(l, r); k != 0 {
+		return nil, nil, syntax.Refuse(pos, comparison(a, b), "this text is no %s", k)
+	}
 	return nil, nil, syntax.Refuse(pos, comparison(a, b), "%s cannot be compared with %s", Article(a), Article(b))
+}
+
+// unread is the kind that a quoted string should have had and has not, where that is one of time:
+// '2024-02-30' is spelt as a date is, and "text" would not say what is wrong with it.
+func unread(l, r tree.Expr) tree.Kind {
+	if _, ok := l.(*tree.Literal); ok {
+		l, r = r, l
+	}
+	t, ok := r.(*tree.Literal)
+	if k := l.Type().Kind; ok && t.Text != nil && (k == tree.Date || k == tree.Timestamp) {
+		return k
+	}
+	return 0
 }
 
 // comparison says how to write a comparison of two kinds that do not fit.

@@ -149,6 +149,13 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}
+	for _, sql := range []string{"SET dp.nothing = 1", "SHOW dp.nothing", "RESET dp.nothing"} {
+		var e *pgconn.PgError
+		_, err := conn.Exec(background, sql)
+		if !errors.As(err, &e) || !strings.Contains(e.Hint, "dp.counts, dp.request; dp.budget can be shown") {
+			t.Errorf("%s: %+v", sql, e)
+		}
+	}
 	// Positions are in characters of everything that was sent.
 	_, err := conn.PgConn().Exec(background, "SET dp.epsilon = 0.5; SELECT 'ää', count(*) FROM nobody").ReadAll()
 	var e *pgconn.PgError

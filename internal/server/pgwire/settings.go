@@ -171,13 +171,12 @@ func (s *settings) setOurs(name, value string, local bool) error {
 		s.request = value
 		return nil
 	}
+	if !slices.Contains(api.SettingNames(), name) {
+		return unknown(name)
+	}
 	changed := s.now.dp
 	if err := changed.Set(name, value); err != nil {
-		code := invalidParameter
-		if !slices.Contains(api.SettingNames(), name) {
-			code = undefinedObject
-		}
-		return failure(code, "%s", err)
+		return failure(invalidParameter, "%s", err)
 	}
 	s.each(local, func(v *values) {
 		if v.dp.Set(name, value) != nil {
@@ -210,8 +209,8 @@ func (s *settings) reset(name string, local bool) error {
 			s.request = ""
 			return nil
 		}
-		if err := new(api.Settings).Reset(name); err != nil {
-			return failure(undefinedObject, "%s", err)
+		if !slices.Contains(api.SettingNames(), name) {
+			return unknown(name)
 		}
 		s.each(local, func(v *values) { restore(&v.dp, s.first.dp, name) })
 		return nil
@@ -317,7 +316,8 @@ func ours(name string) bool { return len(name) > 3 && strings.EqualFold(name[:3]
 func unknown(name string) error {
 	e := failure(undefinedObject, "there is no setting %s", strconv.Quote(clip(name)))
 	if strings.Contains(name, "dp") || strings.Contains(name, "epsilon") {
-		e.hint = "the settings of an answer are " + list(api.SettingNames())
+		e.hint = "the settings of an answer are " + list(append(api.SettingNames(), requestSetting)) + "; " +
+			budgetSetting + " can be shown"
 	}
 	return e
 }
