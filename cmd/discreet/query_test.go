@@ -199,6 +199,7 @@ func TestBudget(t *testing.T) {
 
 // fake is an answer with wide letters, and with keys that would like to move the cursor.
 func fake() *api.Answer {
+	two := int64(2)
 	half := func(f float64) *float64 { return &f }
 	return &api.Answer{
 		Columns: []api.Column{{Name: "city", Decimals: -1}, {Name: "count", Noisy: true}, {Name: "sum", Noisy: true, Decimals: 2},
@@ -219,6 +220,7 @@ func fake() *api.Answer {
 		},
 		Cost:      dp.Cost{Epsilon: dp.One / 4, Rho: dp.One / 8},
 		Remaining: api.Remaining{Epsilon: dp.One / 2, Rho: dp.Unbounded},
+		More:      &two,
 	}
 }
 

@@ -142,7 +142,7 @@ func TestUserRefused(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a file was made")
 	}
-	for _, name := range []string{"", "a b", "ä", "a/b", "a\nb", strings.Repeat("x", 65)} {
+	for _, name := range []string{"", "a b", "ﬁ", "a\u0308", "a/b", "a\nb", strings.Repeat("x", 65)} {
 		user(policy, "add", name).wants(t, 2, "the name")
 	}
 	if _, err := os.Stat(path); err == nil {

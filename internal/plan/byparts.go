@@ -23,28 +23,32 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 			return nil, false
 		}
 	}
-	if q.tried += 8 * total; q.tried > mostTried {
+	if q.tried += 8 * total; q.tried > mostTried || !q.affords(e, total) {
 		return nil, false
 	}
+	// Each part is a column of a row that is made up.
+	of := expr.Replaced(e, func(x tree.Expr) tree.Expr {
+		name := tree.Format(x)
+		at := slices.IndexFunc(parts, func(p tree.Expr) bool { return tree.Format(p) == name })
+		if at < 0 {
+			return nil
+		}
+		return &tree.Column{Index: at, Field: tree.Field{Type: x.Type()}}
+	})
 	var out []policy.Value
-	row := make([]tree.Expr, len(parts))
+	row := make([]tree.Value, len(parts))
 	var try func(i int)
 	try = func(i int) {
 		if i == len(parts) {
-			v := expr.Eval(expr.Replaced(e, func(x tree.Expr) tree.Expr {
-				if at := slices.IndexFunc(parts, func(p tree.Expr) bool { return tree.Format(p) == tree.Format(x) }); at >= 0 {
-					return row[at]
-				}
-				return nil
-			}), nil)
-			if v != nil { // a NULL is no group, as it is of the columns
+			// A NULL is no group, as it is of the columns.
+			if v := expr.Eval(of, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }); v != nil {
 				out = append(out, expr.KeyValue(v, e.Type()))
 			}
 			return
 		}
 		values, _, _ := expr.Points(parts[i].Type())
 		for _, v := range values {
-			row[i] = expr.FromValue(expr.FromKey(v, parts[i].Type()), parts[i].Type())
+			row[i] = expr.FromKey(v, parts[i].Type())
 			try(i + 1)
 		}
 	}

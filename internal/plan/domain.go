@@ -133,8 +133,10 @@ func (q *question) domain(r tree.Relation, where tree.Expr, e tree.Expr) (domain
 			k.ends = ends
 		}
 	}
-	if values, ok := q.byParts(e); ok && !k.listed && !k.bounded() {
-		k.values, k.listed = values, true
+	if !k.bounded() {
+		if values, ok := q.byParts(e); ok {
+			k.values, k.listed = values, true
+		}
 	}
 	return k, nil
 }
@@ -158,13 +160,23 @@ func columnsOf(e tree.Expr) (columns []*tree.Column, simple bool) {
 // mostTried bounds how many combinations of values are tried for all keys of a question.
 const mostTried = 1 << 20
 
+// mostSpent bounds how many parts of expressions are computed for that, each as often as it is, for
+// all questions of a text: nobody pays for it, and it cannot be stopped. It is about two seconds.
+const mostSpent = 1 << 23
+
+// affords reports whether an expression may still be computed so many times, and counts it.
+func (q *question) affords(e tree.Expr, times int) bool {
+	*q.spent += times * tree.Size(e)
+	return *q.spent <= mostSpent
+}
+
 // enumerate computes an expression for all values of its columns. Of a column that lies between two
 // ends it takes one in each step of the expression.
 func (q *question) enumerate(e tree.Expr, columns []*tree.Column, all []domain) ([]policy.Value, bool) {
 	domains := make([][]tree.Value, len(columns))
 	total, nullListed := 1, false
 	for i, c := range columns {
-		values, ok := choices(e, c, all[i])
+		values, ok := q.choices(e, c, all[i])
 		nullListed = nullListed || all[i].listed && c.Field.Public == "" && slices.Contains(values, nil)
 		if ok && all[i].null && !slices.Contains(values, nil) {
 			// NULL is in the data even where it is no group of the column's own.
@@ -175,7 +187,7 @@ func (q *question) enumerate(e tree.Expr, columns []*tree.Column, all []domain) 
 			return nil, false
 		}
 	}
-	if q.tried += total; q.tried > mostTried {
+	if q.tried += total; q.tried > mostTried || !q.affords(e, total) {
 		return nil, false
 	}
 	var out []policy.Value
@@ -204,7 +216,7 @@ func (q *question) enumerate(e tree.Expr, columns []*tree.Column, all []domain) 
 }
 
 // choices are values of a column such that an expression has no others than with these.
-func choices(e tree.Expr, c *tree.Column, k domain) ([]tree.Value, bool) {
+func (q *question) choices(e tree.Expr, c *tree.Column, k domain) ([]tree.Value, bool) {
 	var out []tree.Value
 	if k.listed {
 		for _, v := range k.values {
@@ -221,7 +233,8 @@ func choices(e tree.Expr, c *tree.Column, k domain) ([]tree.Value, bool) {
 		return nil, false
 	}
 	a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends}
-	points, ok := a.Points(e, expr.MaxDomain)
+	points, spent, ok := a.Points(e, expr.MaxDomain, mostSpent-*q.spent)
+	*q.spent += spent
 	for _, x := range points {
 		out = append(out, a.Value(x))
 	}

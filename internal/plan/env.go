@@ -29,6 +29,7 @@ type env struct {
 	views   []string // the views that are being read, so that none reads itself
 	depth   int      // how many subqueries this is inside of
 	left    *int     // how many more times a table or a subquery may be looked at
+	spent   *int     // how many parts of expressions were computed to find the values of keys
 }
 
 // cte is a query of a WITH clause, and what names meant there.
@@ -48,7 +49,7 @@ const (
 
 func newEnv(ds *policy.Dataset, o Options) *env {
 	left := maxLooks
-	return &env{dataset: ds, options: o, ctes: map[string]cte{}, left: &left}
+	return &env{dataset: ds, options: o, ctes: map[string]cte{}, left: &left, spent: new(int)}
 }
 
 // visit counts a table or a subquery.

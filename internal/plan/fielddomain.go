@@ -247,7 +247,8 @@ func keyValues(list []*tree.Literal, t tree.Type) []policy.Value {
 }
 
 // all lists the values, where there are not too many. What lies between two ends is every point
-// between them, but for a column of decimals, which is measured and not told apart.
+// between them, but for a column of decimals, which is measured and not told apart, and for one
+// whose values are private, which are found, or named one by one.
 func (k domain) all(e tree.Expr) ([]policy.Value, bool) {
 	t := e.Type()
 	c, column := e.(*tree.Column)
@@ -259,7 +260,7 @@ func (k domain) all(e tree.Expr) ([]policy.Value, bool) {
 	}
 	ordered := t.Kind == tree.Number || t.Kind == tree.Date || t.Kind == tree.Timestamp
 	if !ordered || !k.bounded() || k.ends.Hi-k.ends.Lo >= policy.MaxPublicValues ||
-		column && c.Field.Source != nil && c.Field.Source.Type == policy.Decimal {
+		column && c.Field.Source != nil && (c.Field.Source.Type == policy.Decimal || c.Field.Source.Keys == policy.PrivateKeys) {
 		return nil, false
 	}
 	var out []policy.Value

@@ -73,7 +73,7 @@ func atom(d Dice, depth int) string {
 	case 0:
 		return "."
 	case 1:
-		return detrand.Pick(d, []string{`\d`, `\w`, `\s`, `\D`, `\W`, `\S`, `\y`, `\Y`, `\mZ`, `z\M`, `\n`, `\t`, `\u00e9`})
+		return detrand.Pick(d, []string{`\d`, `\w`, `\s`, `\D`, `\W`, `\S`, `\y`, `\YZ`, `\mZ`, `z\M`, `\n`, `\t`, `\u00e9`})
 	case 2, 3:
 		return class(d)
 	case 4, 5:

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func (g grammar) number(depth int) string {
 		return g.pick("i", "n", "j", "g", "d", "e", "i", "d", "0", "1", "-7", "2.25", "0.005", "NULL", "9223372036854775807")
 	}
 	n := func() string { return g.number(depth - 1) }
-	switch rapid.IntRange(0, 21).Draw(g.T, "number") {
+	switch rapid.IntRange(0, 24).Draw(g.T, "number") {
 	case 0, 1:
 		return "(" + n() + g.pick(" + ", " - ", " * ", " / ", " % ") + n() + ")"
 	case 2:
@@ -55,7 +56,16 @@ func (g grammar) number(depth int) string {
 	case 16:
 		return "CAST(" + g.condition(depth-1) + " AS integer)"
 	case 17:
-		return "width_bucket(" + n() + ", " + g.pick("0, 10, 5", "-2, 20, 7", "-0.5, 0.5, 3") + ")"
+		return "width_bucket(" + n() + ", " + g.pick("0, 10, 5", "-2, 20, 7", "-0.5, 0.5, 3", "ARRAY[-1, 0, 2.5]", "ARRAY[1]") + ")"
+	case 18:
+		return "extract(" + g.pick("decade", "century", "millennium", "julian") + " from " + g.date(depth-1) + ")"
+	case 19:
+		return "extract(" + g.pick("decade", "century", "milliseconds", "microseconds", "epoch") + " from " + g.stamp(depth-1) + ")"
+	case 20:
+		return "date_diff(" + g.pick("'day'", "'month'", "'year'", "'hour'") + ", " + g.stamp(depth-1) + ", " + g.stamp(depth-1) + ")"
+	case 21:
+		return g.pick("extract(year from age("+g.stamp(depth-1)+", "+g.stamp(depth-1)+"))", "extract(epoch from ("+g.stamp(depth-1)+" - "+
+			g.stamp(depth-1)+"))")
 	}
 	return n()
 }
@@ -85,7 +95,7 @@ func (g grammar) text(depth int) string {
 		return g.pick("s", "x", "x", "x", "'a'", "'12'", "''", "NULL")
 	}
 	s := func() string { return g.text(depth - 1) }
-	switch rapid.IntRange(0, 11).Draw(g.T, "text") {
+	switch rapid.IntRange(0, 17).Draw(g.T, "text") {
 	case 0:
 		return g.pick("lower", "upper") + "(" + s() + ")"
 	case 1:
@@ -104,6 +114,17 @@ func (g grammar) text(depth int) string {
 		return "CAST(" + g.pick(g.number(depth-1), g.date(depth-1), g.stamp(depth-1), g.condition(depth-1)) + " AS text)"
 	case 9:
 		return g.any(depth, g.text)
+	case 10:
+		return "split_part(" + s() + ", " + g.pick("'a'", "'é'", "'aa'", "' '", "'.'") + ", " + g.pick("1", "2", "3", "1000") + ")"
+	case 11:
+		return "replace(" + s() + ", " + g.pick("'a', ''", "'aa', 'a'", "'é', 'e'", "' ', '.'") + ")"
+	case 12:
+		return "concat_ws(" + g.pick("'-'", "''", "'é'") + ", left(" + s() + ", 5), right(" + s() + ", 2))"
+	case 13:
+		return g.pick("lpad", "rpad") + "(" + s() + ", " + g.pick("1", "3", "20") + g.pick("", ", 'é1'", ", '0'") + ")"
+	case 14:
+		return "to_char(" + g.pick(g.date(depth-1), g.stamp(depth-1)) + ", " + g.pick("'YYYY-MM'", "'YYYY-MM-DD HH24:MI:SS'", "'Mon DD'",
+			"'IYYY-IW'", "'HH24'", "'Day'", "'Q'", "'MS US'", "'YY'") + ")"
 	}
 	return s()
 }
@@ -129,7 +150,7 @@ func (g grammar) stamp(depth int) string {
 	if depth <= 0 {
 		return g.pick("m", "q", "q", "TIMESTAMP '2024-01-31 23:30:00'")
 	}
-	switch rapid.IntRange(0, 6).Draw(g.T, "stamp") {
+	switch rapid.IntRange(0, 8).Draw(g.T, "stamp") {
 	case 0, 1:
 		return "(" + g.pick(g.stamp(depth-1), g.date(depth-1)) + g.pick(" + ", " - ") + "INTERVAL " +
 			g.pick("'1 month'", "'13 months 2 days'", "'1 year'", "'-1 day'", "'90 minutes'", "'1' MONTH", "'9000 years'",
@@ -141,6 +162,13 @@ func (g grammar) stamp(depth int) string {
 		return "CAST(" + g.pick(g.date(depth-1), g.text(depth-1)) + " AS timestamp)"
 	case 4:
 		return g.any(depth, g.stamp)
+	case 5:
+		return "date_bin(INTERVAL " + g.pick("'7 days'", "'36 hours'", "'1.5 seconds'", "'1 microsecond'") + ", " + g.stamp(depth-1) +
+			", " + g.pick("'1999-12-25 10:00:00'", "'0001-01-01'", "'9999-12-31 23:59:59.999999'") + ")"
+	case 6:
+		return g.pick("to_timestamp("+g.number(depth-1)+")", "("+g.stamp(depth-1)+" + "+g.number(depth-1)+" * INTERVAL '1 day')",
+			"("+g.stamp(depth-1)+" + make_interval(days => "+g.number(depth-1)+"))",
+			"date_trunc("+g.pick("'decade'", "'century'", "'millennium'", "'milliseconds'")+", "+g.stamp(depth-1)+")")
 	}
 	return g.stamp(depth - 1)
 }
@@ -156,6 +184,11 @@ func (g grammar) any(depth int, of func(int) string) string {
 var patterns = []string{"", "%", "a", "a%", "%a", "%a%", "_", "__", "_%", "%_", "a_b%", "%b_c", "%a%b%", "a\\%b\\_c", "%\\\\%", "%é%",
 	"İ", "A%", "%.%", "%a_%_b%", "_é%", "%X%X%", "1_", "%\u0301"}
 
+// regular are regular expressions that matchers could read differently.
+var regular = []string{"", "^$", "a", ".", "^.$", "[^a]", "[^a-z]$", "\\yb", "\\Ya", "\\ma\\M", "\\W", "\\s",
+	"k", "[k-s]", "İ|ı", "ß", "(a|)*$", "a{0}", "a{2,}", "()", "\\0",
+	"[[:punct:]]", "[\\u0080-\\U0010FFFF]", "\\n", "^a|b$", "[^\\d]", "\\D", "[\\w.]", "\\A\\Z", "$^", "[^\\u0001-\\uffff]", ".\\Y", "\\y"}
+
 func (g grammar) condition(depth int) string {
 	if depth <= 0 {
 		return g.pick("b", "i > 2", "s = 'a'", "x IS NULL", "true", "NULL")
@@ -165,7 +198,7 @@ func (g grammar) condition(depth int) string {
 		of := rapid.SampledFrom([]func(int) string{g.number, g.number, g.real, g.text, g.date, g.stamp, g.condition}).Draw(g.T, "kind")
 		return "(" + of(depth-1) + ")", "(" + of(depth-1) + ")"
 	}
-	switch rapid.IntRange(0, 9).Draw(g.T, "condition") {
+	switch rapid.IntRange(0, 12).Draw(g.T, "condition") {
 	case 0, 1:
 		a, b := pair()
 		return "(" + a + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " IS DISTINCT FROM ", " IS NOT DISTINCT FROM ") + b + ")"
@@ -185,6 +218,11 @@ func (g grammar) condition(depth int) string {
 			g.any(depth, g.condition))
 	case 8:
 		return "(" + c() + g.pick(" AND ", " OR ") + c() + ")"
+	case 10, 11:
+		return "(" + g.text(depth-1) + g.pick(" ~ ", " ~* ", " !~ ", " !~* ") + dialect.QuoteText(g.pick(regular...)) + ")"
+	case 12:
+		return "(" + g.text(depth-1) + g.pick(" SIMILAR TO ", " NOT SIMILAR TO ") +
+			dialect.QuoteText(g.pick("", "%", "a|b", "_", "(a|1)+%", "%[^a]", "[a-z]*", "%\u00e9%")) + ")"
 	}
 	return "(NOT " + c() + ")"
 }
@@ -276,7 +314,7 @@ func TestExpressions(t *testing.T) {
 	for seed := range 12 {
 		all = append(all, rapid.Custom(func(t *rapid.T) []row { return append(drawRows(t, 20), drawRows(t, 20)...) }).Example(seed)...)
 	}
-	for _, s := range oddTexts {
+	for _, s := range append(slices.Clone(oddTexts), "\x00", "a\x00b", "aa\naa", strings.Repeat("aé", 400)) {
 		all = append(all, row{"x": s, "n": int64(1), "i": int64(5)})
 	}
 	e := sampleTable(t, t.TempDir(), all)

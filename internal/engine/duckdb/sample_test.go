@@ -173,7 +173,7 @@ func sqlValue(v any) string {
 	case nil:
 		return "NULL"
 	case string:
-		return dialect.QuoteText(v)
+		return strings.ReplaceAll(dialect.QuoteText(v), "\x00", "' || chr(0) || '")
 	case float64:
 		return dialect.QuoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
 	case tree.Day:

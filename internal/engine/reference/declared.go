@@ -93,6 +93,8 @@ func keyValue(v tree.Value) policy.Value {
 		return policy.Value{Type: policy.Boolean}
 	case tree.Day:
 		return policy.Value{Type: policy.Date, Int: int64(v)}
+	case tree.Moment:
+		return policy.Value{Type: policy.Timestamp, Int: int64(v)}
 	case *big.Int:
 		return policy.Value{Type: policy.Integer, Int: v.Int64()}
 	}

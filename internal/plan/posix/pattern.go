@@ -2,6 +2,7 @@ package posix
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -158,9 +159,14 @@ func (p *part) times() string {
 }
 
 // decided makes sure that the beginning of a word stands before what is part of one, and the end
-// behind: then it is where a word begins or ends, which a matcher knows.
+// behind: then it is where a word begins or ends, which a matcher knows. What is not at the edge of
+// a word stands beside a character: RE2 finds such places inside of characters too, between the
+// bytes of one.
 func (p *part) decided(i int) error {
 	of := p.parts[i].kind
+	if of == noBoundary && !(i > 0 && p.parts[i-1].takesOne()) && !(i+1 < len(p.parts) && p.parts[i+1].takesOne()) {
+		return refuse(`write it beside a character, as in a\Y or \Y.`, `\Y must stand right before or behind a character`)
+	}
 	beside := i + 1
 	if of == wordEnds {
 		beside = i - 1
@@ -170,6 +176,21 @@ func (p *part) decided(i int) error {
 	}
 	return refuse(`write \y, where a word begins or ends`,
 		`\m must stand right before a letter or a digit of a word, and \M right behind one`)
+}
+
+// takesOne reports whether a part is one character or more.
+func (p *part) takesOne() bool {
+	switch p.kind {
+	case characters:
+		return true
+	case sequence:
+		return slices.ContainsFunc(p.parts, (*part).takesOne)
+	case choice:
+		return !slices.ContainsFunc(p.parts, func(q *part) bool { return !q.takesOne() })
+	case repeated:
+		return p.least > 0 && p.parts[0].takesOne()
+	}
+	return false
 }
 
 // isWord reports whether a part is one or more characters of words.

@@ -25,6 +25,7 @@ func TestTranslate(t *testing.T) {
 		{`\d\w\s`, false, "1a |9_\t", "١a "},
 		{`\mcat\M`, false, "a cat.|cat", "cats|concat"},
 		{`\ycat\y`, false, "a cat.", "cats"},
+		{`.\Y|\Y(a|b)`, false, "ab|😀😀|xa", "a|B😀A"},
 		{`a\b`, false, "a\b", "a"}, // backspace, as in PostgreSQL
 		{`[[:digit:][:space:]x-]+$`, false, "12 x-", "y"},
 		{`[]a]`, false, "]|a", "b"},
@@ -61,7 +62,7 @@ func TestRefused(t *testing.T) {
 		"(?p)a", "(?i", "(?q)a", "(a", "a)", "[a", "[", "[z-a]", "[a-[:digit:]]", "[[:nope:]]", "[[.a.]]", "[[=a=]]", "*",
 		"+a", "?", "{1}", "a**", "a{1}{2}", "a{256}",
 		"a{3,2}", "a{1", "a{1,", "^*", "$+", `\A?`, `\y{2}`, `\`, `\q`, `\x41`,
-		`\cA`, `\u12`, `\ud800`, `\U00110000`, `\m`, `\m.`, `.\M`, `a\m`,
+		`\cA`, `\u12`, `\ud800`, `\U00110000`, `\m`, `\m.`, `.\M`, `a\m`, `\Y`, `a|\Y`, `a*\Y`, `(\Y)*a`,
 		many("a", 251), many("(", 31) + many(")", 31), "(a{1,30}){1,30}",
 		many("[a-c]{200}", 3), "((a{0,0}){0,255}){0,255}", many("(a|b)", 49) + "{255}",
 		"[" + many("aceg", 60) + "]" + "{255}", "((((((a{9}){9}){9}){9}){9}){9}){9}"} {

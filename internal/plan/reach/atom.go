@@ -16,33 +16,36 @@ type atom struct {
 	// hours are all alike, and months are of four kinds.
 	start, end int64
 	lengths    []int64
+	spent      *int // counts what was computed
+	size       int
 }
 
 // atoms returns parts of an expression such that it is the same as long as all of them are.
-func (a *Axis) atoms(e tree.Expr) []*atom {
+func (a *Axis) atoms(e tree.Expr, spent *int) []*atom {
 	if !a.moves(e) {
 		return nil
 	}
-	if x := a.atom(e); x != nil {
+	if x := a.atom(e, spent); x != nil {
 		return []*atom{x}
 	}
 	var out []*atom
 	for _, p := range tree.Parts(e) {
-		out = append(out, a.atoms(p)...)
+		out = append(out, a.atoms(p, spent)...)
 	}
 	return out
 }
 
 // atom returns the staircase of an expression, or nil.
-func (a *Axis) atom(e tree.Expr) *atom {
+func (a *Axis) atom(e tree.Expr, spent *int) *atom {
 	of, step := stairs(e)
 	s, ok := a.slope(of)
 	if !ok {
 		return nil
 	}
-	out := &atom{alive: s.alive, at: func(x int64) tree.Value { return step(a.at(of, x)) }, start: a.In.Lo, end: a.In.Lo - 1}
+	out := &atom{alive: s.alive, at: func(x int64) tree.Value { return step(a.at(of, x)) }, start: a.In.Lo, end: a.In.Lo - 1,
+		spent: spent, size: tree.Size(e)}
 	for _, r := range s.resets {
-		each := a.atom(r)
+		each := a.atom(r, spent)
 		if each == nil {
 			return nil
 		}
@@ -109,7 +112,10 @@ func (t *atom) until(x int64, axis Interval) int64 {
 // step finds the end of a step, at most up to a place to which it is a staircase.
 func (t *atom) step(x, top int64) int64 {
 	v := t.at(x)
-	same := func(y int64) bool { return compare(t.at(y), v) == 0 }
+	same := func(y int64) bool {
+		*t.spent += t.size
+		return compare(t.at(y), v) == 0
+	}
 	for i := len(t.lengths) - 1; i >= 0; i-- {
 		if y := x + t.lengths[i] - 1; y <= top && same(y) && (y == top || !same(y+1)) {
 			return y
@@ -131,19 +137,21 @@ func (t *atom) step(x, top int64) int64 {
 const kinds = 4
 
 // Points returns places on the axis such that an expression has no other values, whatever its other
-// columns are, than it has there. There are none where there would be too many.
-func (a *Axis) Points(e tree.Expr, most int) ([]int64, bool) {
-	all := a.atoms(e)
-	var out []int64
+// columns are, than it has there. There are none where there would be too many, or where to find
+// them is too much: spent is how many parts of expressions were computed, and enough how many may
+// be.
+func (a *Axis) Points(e tree.Expr, most, enough int) (out []int64, spent int, ok bool) {
+	all := a.atoms(e, &spent)
 	for x := a.In.Lo; x <= a.In.Hi; {
-		if out = append(out, x); len(out) > most {
-			return nil, false
+		if out = append(out, x); len(out) > most || spent > enough {
+			return nil, spent, false
 		}
+		spent += len(all)
 		end := a.In.Hi
 		for _, t := range all {
 			end = min(end, t.until(x, a.In))
 		}
 		x = end + 1
 	}
-	return out, true
+	return out, spent, true
 }

@@ -244,6 +244,18 @@ func Walk(e Expr, f func(Expr)) {
 	}
 }
 
+// Size is how much there is to compute in an expression: its parts, and what it is compared with.
+func Size(e Expr) int {
+	n := 0
+	Walk(e, func(x Expr) {
+		n++
+		if in, ok := x.(*In); ok {
+			n += len(in.List)
+		}
+	})
+	return n
+}
+
 // WalkRow is Walk without what is inside of an [Exists], which is about other rows too and whose
 // value is true or false.
 func WalkRow(e Expr, f func(Expr)) {

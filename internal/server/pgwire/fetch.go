@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
