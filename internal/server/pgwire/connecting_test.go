@@ -72,6 +72,17 @@ func TestPoolReset(t *testing.T) {
 	}
 }
 
+// A plan for programs is a list of one, as PostgreSQL's is: sqlx reads no other.
+func TestPlanIsList(t *testing.T) {
+	conn := open(t, nil).ana(t)
+	for _, sql := range []string{"SELECT count(*) FROM patients", "SELECT 1"} {
+		var plans []map[string]any
+		if err := conn.QueryRow(background, "EXPLAIN (FORMAT JSON) "+sql).Scan(&plans); err != nil || len(plans) != 1 || len(plans[0]) == 0 {
+			t.Errorf("%s: %v %v", sql, plans, err)
+		}
+	}
+}
+
 // A temporary view is described and stands in the session's own catalogue, free, and is nobody
 // else's.
 func TestTemporaryViews(t *testing.T) {

@@ -122,7 +122,7 @@ func (s *session) runExplain(st *statement, values []argument) (*result, error) 
 	if e.catalogue {
 		text := "about the catalogue or about no table: free, exact, and not about the data"
 		if e.json {
-			text = `{"free": ["about the catalogue or about no table"]}`
+			text = `[{"free": ["about the catalogue or about no table"]}]`
 		}
 		out.rows = [][]any{{text}}
 		return out, nil
@@ -135,8 +135,8 @@ func (s *session) runExplain(st *statement, values []argument) (*result, error) 
 	if err != nil {
 		return nil, e.shift(err)
 	}
-	if e.json {
-		text, err := json.MarshalIndent(found, "", "  ")
+	if e.json { // a list of one, as PostgreSQL has it: sqlx reads no other
+		text, err := json.MarshalIndent([]*api.Explanation{found}, "", "  ")
 		if err != nil {
 			return nil, internal()
 		}

@@ -10,24 +10,21 @@ import (
 	"testing"
 )
 
-// TestTools runs the tools themselves against a server, where they are installed, and holds what
-// they make of each step against testdata/steps. DISCREET_NEED_TOOLS has the names of those that
-// have to be there, or all:
+// TestTools runs the tools themselves against a server, and holds what they make of each step
+// against testdata/steps. DISCREET_NEED_TOOLS has the names of those that have to be there, or all;
+// what else is installed is not run, since another version of it can send something else:
 //
 //	.ci/tools /opt/tools all
-//	DISCREET_TOOLS=/opt/tools DISCREET_NEED_TOOLS=all go test ./internal/server/tools -run TestTools
+//	DISCREET_TOOLS=/opt/tools DISCREET_NEED_TOOLS=all go test ./internal/server/tools -run TestTools -timeout 1h
 func TestTools(t *testing.T) {
-	needed := strings.Split(os.Getenv("DISCREET_NEED_TOOLS"), ",")
+	needed := strings.Split(cmp.Or(*only, os.Getenv("DISCREET_NEED_TOOLS")), ",")
 	for _, tool := range tools {
-		if *only != "" && !strings.Contains(","+*only+",", ","+tool.name+",") {
-			continue
-		}
 		t.Run(tool.name, func(t *testing.T) {
+			if !slices.Contains(needed, tool.name) && !slices.Contains(needed, "all") {
+				t.Skip("it is not in DISCREET_NEED_TOOLS")
+			}
 			if why := tool.missing(); why != "" {
-				if slices.Contains(needed, tool.name) || slices.Contains(needed, "all") {
-					t.Fatal(why)
-				}
-				t.Skip(why)
+				t.Fatal(why)
 			}
 			h := open(t)
 			out := run(t, tool, place{"127.0.0.1", h.port, "ana", h.password, filepath.Join(t.TempDir(), "step")})
@@ -47,7 +44,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// hold compares steps. What failed may have been mended.
+// hold compares steps.
 func hold(t *testing.T, got, want string) {
 	t.Helper()
 	is, should := withoutVersions(got), withoutVersions(want)
@@ -56,11 +53,7 @@ func hold(t *testing.T, got, want string) {
 		return
 	}
 	for i := range is {
-		switch {
-		case is[i] == should[i]:
-		case strings.Contains(should[i], " | FAILED"):
-			t.Logf("is now %s, and was %s; -rewrite writes it down", is[i], should[i])
-		default:
+		if is[i] != should[i] {
 			t.Errorf("is %s, and was %s", is[i], should[i])
 		}
 	}
@@ -81,9 +74,10 @@ func steps(out string) string {
 	return b.String()
 }
 
-// missingIn is absent for what is not there in PostgreSQL either.
+// missingIn is absent for what PostgreSQL refuses too: a table that is not there, and what Ibis
+// sends to drop a view that has no name.
 func missingIn(text string) string {
-	if strings.Contains(text, `there is no table "nothing"`) {
+	if strings.Contains(text, `there is no table "nothing"`) || strings.Contains(text, "DROP VIEW IF EXISTS ^") {
 		return "absent"
 	}
 	return ""

@@ -62,9 +62,7 @@ func TestCorpus(t *testing.T) {
 					continue
 				}
 				changed = true
-				if strings.HasPrefix(l.outcome, "FAILED") && !*rewrite {
-					t.Logf("%s: is mended: %s; -rewrite writes it down\n%s", l.step, was, l.body())
-				} else if !*rewrite {
+				if !*rewrite {
 					t.Errorf("statement %d, %s: is %s, and was %s\n%s", i, l.step, was, l.outcome, l.body())
 				}
 				l.outcome = was
@@ -80,7 +78,7 @@ func TestCorpus(t *testing.T) {
 
 // unmended is how many statements of the corpus are refused for another reason than privacy. It
 // only ever becomes less.
-const unmended = 68
+const unmended = 2
 
 // TestUnmended counts them.
 func TestUnmended(t *testing.T) {

@@ -288,7 +288,7 @@ func (c *script) brief() {
 func (c *script) forgetNames() {
 	said := func(name string) bool {
 		return slices.ContainsFunc(c.lines, func(l line) bool {
-			return l.statement != nil && l.way == "simple" && strings.Contains(l.sql, name)
+			return l.statement != nil && strings.Contains(l.sql, name)
 		})
 	}
 	for _, l := range c.lines {

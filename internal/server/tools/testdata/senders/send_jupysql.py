@@ -7,6 +7,7 @@ import os
 import matplotlib
 
 matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
 os.environ["HOME"] = os.environ["IPYTHONDIR"] = os.environ["DISCREET_SCRATCH"]
 os.environ["PLOOMBER_STATS_ENABLED"] = os.environ["JUPYSQL_STATS"] = "false"
 from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
@@ -25,6 +26,7 @@ def quiet(do):
 
 
 def step(name, do):
+    pyplot.close("all")  # a bar of texts cannot be drawn over a histogram of numbers
     plain(name, quiet(do))
 
 
@@ -54,8 +56,8 @@ step("explore", line("sqlcmd", "explore --table patients"))
 step("histogram", line("sqlplot", "histogram --table patients --column age --bins 10"))
 step("histogram of text", line("sqlplot", "histogram --table patients --column sex"))
 step("box plot", line("sqlplot", "boxplot --table patients --column age"))
-step("bar", line("sqlplot", "bar --table patients --column sex"))
-step("pie", line("sqlplot", "pie --table patients --column sex"))
+step("bar", line("sqlplot", "bar --table visits --column ward"))
+step("pie", line("sqlplot", "pie --table visits --column ward"))
 step("parameters", lambda: [shell.push({"least": 40}), shell.run_line_magic("sql", "SELECT COUNT(*) FROM patients WHERE age > {{least}}")])
 step("data frame", lambda: shell.run_line_magic("sql", "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex").DataFrame())
 step("test", line("sqlcmd", "test --table wards --column beds --greater 0"))
