@@ -77,7 +77,8 @@ func TestPlanIsList(t *testing.T) {
 	conn := open(t, nil).ana(t)
 	for _, sql := range []string{"SELECT count(*) FROM patients", "SELECT 1"} {
 		var plans []map[string]any
-		if err := conn.QueryRow(background, "EXPLAIN (FORMAT JSON) "+sql).Scan(&plans); err != nil || len(plans) != 1 || len(plans[0]) == 0 {
+		if err := conn.QueryRow(background,
+			"EXPLAIN (FORMAT JSON) "+sql).Scan(&plans); err != nil || len(plans) != 1 || len(plans[0]) == 0 {
 			t.Errorf("%s: %v %v", sql, plans, err)
 		}
 	}
