@@ -36,14 +36,29 @@ func (p *place) dial(t testing.TB) net.Conn {
 // hijack logs in with pgx and returns the bare connection, for what no client would send.
 func (p *place) hijack(t testing.TB) (net.Conn, *pgproto3.Frontend) {
 	t.Helper()
-	h, err := p.ana(t).PgConn().Hijack()
+	config, bare := p.config(t, "ana", "hospital"), &bare{}
+	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		bare.from = r
+		return pgproto3.NewFrontend(r, w)
+	}
+	h, err := p.connect(t, config).PgConn().Hijack()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { h.Conn.Close() })
-	h.Conn.SetDeadline(time.Now().Add(30 * time.Second))
-	return h.Conn, pgproto3.NewFrontend(h.Conn, h.Conn)
+	bare.Conn = h.Conn
+	t.Cleanup(func() { bare.Close() })
+	bare.SetDeadline(time.Now().Add(30 * time.Second))
+	return bare, pgproto3.NewFrontend(bare, bare)
 }
+
+// bare is a connection that is read where pgx reads it: on a busy machine pgx has begun to read
+// behind one's back when it is taken from it, and has the first bytes of what comes.
+type bare struct {
+	net.Conn
+	from io.Reader
+}
+
+func (b *bare) Read(to []byte) (int, error) { return b.from.Read(to) }
 
 // packet is a message with a type.
 func packet(kind byte, body string) []byte {
