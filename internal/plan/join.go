@@ -142,22 +142,22 @@ func isPerson(r tree.Relation, field int) bool {
 	if field == r.Unit() {
 		return true
 	}
-	s, ok := r.(*tree.Select)
-	if !ok {
-		return false
+	switch r := r.(type) {
+	case *tree.Select:
+		c, ok := r.Columns[field].(*tree.Column)
+		return ok && isPerson(r.From, c.Index)
+	case *tree.Window:
+		return field < len(r.From.Fields()) && isPerson(r.From, field)
 	}
-	c, ok := s.Columns[field].(*tree.Column)
-	return ok && isPerson(s.From, c.Index)
+	return false
 }
 
 // person finds the person of a FULL JOIN in COALESCE(a.pid, b.pid): where both sides have one they
 // are the same, so it is the person in either order. It is nil where the expression is another.
 func (q *question) person(args []*pg.Node) tree.Expr {
-	r := plain(q.rows.Relation)
-	j, ok := r.(*tree.Join)
-	for ok && !j.Full && j.Left { // values by subquery are joined to it
-		r = j.L
-		j, ok = r.(*tree.Join)
+	j, ok := plain(q.rows.Relation).(*tree.Join)
+	for ok && !j.Full { // what is joined to it comes after its fields
+		j, ok = plain(j.L).(*tree.Join)
 	}
 	if !ok || !j.Full || len(args) != 2 {
 		return nil
@@ -182,6 +182,29 @@ func (q *question) person(args []*pg.Node) tree.Expr {
 		return nil
 	}
 	return tree.NewColumn(q.rows.Relation, j.UnitField)
+}
+
+// isName reports whether an expression is the name of a column, or names the person of a FULL JOIN.
+func (q *question) isName(n *pg.Node) bool {
+	return n.GetColumnRef() != nil || q.person(n.GetCoalesceExpr().GetArgs()) != nil
+}
+
+// isAlways reports whether a column says of every row whose it is. That of a side of a LEFT or a
+// FULL JOIN does not, unless WHERE leaves only rows in which it does.
+func (q *question) isAlways(c *tree.Column) bool {
+	field := c.Stored().Index
+	return isAlwaysUnit(q.rows.Relation, field) || slices.ContainsFunc(expr.Conjuncts(q.filter), func(e tree.Expr) bool {
+		not, ok := e.(*tree.Not)
+		if !ok {
+			return false
+		}
+		null, ok := not.X.(*tree.IsNull)
+		if !ok {
+			return false
+		}
+		there, ok := null.X.(*tree.Column)
+		return ok && there.Stored().Index == field
+	})
 }
 
 // keepsOnce reports whether what is the same in all rows of a person of one side stays so. On the
@@ -218,6 +241,10 @@ func isAlwaysUnit(r tree.Relation, field int) bool {
 		} else if !r.Left && field >= n {
 			return isAlwaysUnit(r.R, field-n)
 		}
+	case *tree.Window:
+		return field < len(r.From.Fields()) && isAlwaysUnit(r.From, field)
+	case *tree.Union:
+		return !slices.ContainsFunc(r.Parts, func(p *tree.Select) bool { return !isAlwaysUnit(p, field) })
 	}
 	return false
 }
