@@ -305,7 +305,9 @@ func (s *personal) add(p tree.Part, t tree.Type, name string) tree.Expr {
 		}
 		at = len(s.parts)
 		s.parts = append(s.parts, p)
-		s.row = append(s.row, tree.Field{Name: name, Type: t, Once: len(s.keys) == 0, Nullable: !p.Kind.Counts()})
+		// The smallest of a person's identities is one; what others come to is a value.
+		itself := (p.Kind == tree.PartMin || p.Kind == tree.PartMax) && tree.Derived(p.Arg) != nil
+		s.row = append(s.row, tree.Field{Name: name, Type: t, Once: len(s.keys) == 0, Nullable: !p.Kind.Counts(), Derived: itself})
 	}
 	c := s.field(1 + len(s.keys) + at)
 	if s.none && p.Kind.Counts() {
