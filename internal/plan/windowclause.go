@@ -24,7 +24,8 @@ func windowDefinition(def *pg.WindowDef, named []*pg.Node) (*pg.WindowDef, error
 		if w == nil || !strings.EqualFold(w.Name, name) {
 			continue
 		}
-		if w.Refname != "" || def.Refname != "" && (w.FrameOptions&frameGiven != 0 || len(w.OrderClause) > 0 && len(def.OrderClause) > 0) {
+		again := w.FrameOptions&syntax.FrameGiven != 0 || len(w.OrderClause) > 0 && len(def.OrderClause) > 0
+		if w.Refname != "" || def.Refname != "" && again {
 			return nil, syntax.Refuse(def.Location, "write the window out after OVER",
 				"a window that is made of another cannot be used here")
 		}
@@ -112,7 +113,7 @@ func (q *question) windowOrder(nodes, targets []*pg.Node) ([]tree.Order, error) 
 			return nil, err
 		}
 		c, column := o.By.(*tree.Column)
-		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isOwnUnit(q.rows.Relation, c.Stored().Index) {
+		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isPerson(q.rows.Relation, c.Stored().Index) {
 			continue
 		}
 		if o.By.Type().Kind == tree.Identity {

@@ -114,13 +114,8 @@ func (w *Window) format(b *strings.Builder) {
 		o.format(b)
 		b.WriteByte(')')
 	}
-	fmt.Fprintf(b, " ties %v from ", w.Ties)
-	w.From.format(b)
-	if w.Where != nil {
-		b.WriteString(" where ")
-		format(b, w.Where, NoOutside)
-	}
-	b.WriteByte(')')
+	fmt.Fprintf(b, " ties %v", w.Ties)
+	formatFrom(b, w.From, w.Where)
 }
 
 // Format writes the window in one canonical spelling.
