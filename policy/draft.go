@@ -160,7 +160,8 @@ func (d *draft) findPeople() error {
 		}
 		near, _ := d.person(d.schemas[i])
 		if _, ok := d.schemas[i].column(near); !ok {
-			return fmt.Errorf("the table %s has no column %s; it has %s", quote(name), quote(near), strings.Join(d.schemas[i].columnNames(), ", "))
+			return fmt.Errorf("the table %s has no column %s; it has %s", quote(name), quote(near),
+				strings.Join(d.schemas[i].columnNames(), ", "))
 		}
 	}
 	return nil
