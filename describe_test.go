@@ -91,8 +91,8 @@ func TestDescribeOpensNothing(t *testing.T) {
 	}
 }
 
-// TestDescribeByKinds: where a client says of which kinds its values are, the columns are those that
-// the answer has with such values.
+// TestDescribeByKinds: where a client says of which kinds its values are, the columns are those
+// that the answer has with such values.
 func TestDescribeByKinds(t *testing.T) {
 	db := open(t, deployment(t))
 	for _, x := range []struct{ sql, kind, value, want string }{

@@ -91,7 +91,8 @@ func TestNow(t *testing.T) {
 // time it is by then.
 func TestNowByName(t *testing.T) {
 	db := open(t, deployment(t))
-	q := api.Question{Dataset: "north", Analyst: "ana", Request: "r1", SQL: "SELECT COUNT(*) FROM visits WHERE day > now() - INTERVAL '7 days'"}
+	q := api.Question{Dataset: "north", Analyst: "ana", Request: "r1",
+		SQL: "SELECT COUNT(*) FROM visits WHERE day > now() - INTERVAL '7 days'"}
 	first, err := db.Ask(background, q)
 	if err != nil || first.Receipt.Free {
 		t.Fatal(first, err)
