@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/detrand"
-	"github.com/discreet-dp/discreet/internal/plan"
 )
 
 // Sharp returns a maker of questions that are made to break something: of constants of every size,
@@ -269,7 +268,7 @@ func (q *question) accepts(text string) bool {
 	ok := false
 	func() {
 		defer func() { recover() }() // a panic is for whoever asks the question to find
-		_, err := plan.Prepare(q.dataset, q.with()+text, q.options)
+		_, err := Prepare(q.dataset, q.with()+text, q.options)
 		ok = err == nil
 	}()
 	return ok

@@ -233,8 +233,8 @@ func (q *question) join(depth int) source {
 	if strings.Contains(r.text, " JOIN ") {
 		r.text = "(" + r.text + ")"
 	}
-	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) && strings.Count(l.text+r.text, " ") == 4 && q.d.One(3) {
-		if q.d.One(3) {
+	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) && strings.Count(l.text+r.text, " ") == 4 && q.d.One(2) {
+		if q.d.One(2) {
 			return l.and(r, l.text+" NATURAL"+how+r.text)
 		}
 		return l.and(r, l.text+how+r.text+" USING ("+name+")")
