@@ -149,7 +149,7 @@ func (f *front) masked(text string) mask {
 
 // around hides the widths of error bars that noise has a say in, such as those of averages, the
 // moment that now() was, and what names a ledger or a request.
-var around = regexp.MustCompile(`±[0-9.]+|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.0-9]*Z?|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
+var around = regexp.MustCompile(`±[0-9.]+(?: to ±[0-9.]+)?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.0-9]*Z?|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
 
 // hide writes what a server said, without what noise had a say in.
 func (m mask) hide(message pgproto3.BackendMessage) string {

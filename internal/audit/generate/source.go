@@ -165,7 +165,12 @@ func (q *question) union(depth int) source {
 	for i := range 2 + q.d.Below(2) {
 		s := q.from(depth - 1)
 		var list []string
-		if unit, ok := q.column(s, 'i'); who && ok {
+		unit, ok := q.column(s, 'i')
+		for tries := 0; who && !ok && tries < 9; tries++ { // all parts have it
+			s = q.base()
+			unit, ok = q.column(s, 'i')
+		}
+		if who && ok {
 			name := q.name()
 			list = append(list, unit.ref+" AS "+name)
 			if i == 0 {
