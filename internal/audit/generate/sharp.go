@@ -35,6 +35,11 @@ func (q *question) edge(s source, k kind, depth int) string {
 	}
 	switch k {
 	case truth:
+		if q.depth == 1 && q.d.One(5) { // one in another
+			if text, ok := q.within(s); ok {
+				return text
+			}
+		}
 		switch q.d.Below(10) {
 		case 0, 1:
 			return q.single(s)

@@ -52,7 +52,7 @@ func (q *question) edgeBody() string {
 		}
 	}
 	from := s.text
-	if key != "" && q.d.One(8) {
+	if key != "" && q.d.One(4) {
 		if from, where = q.limited(from, where, []string{key}, stats[0]); where != "" {
 			after = " WHERE " + where
 		}
@@ -118,6 +118,9 @@ func (q *question) edgeKey(s source) (key, condition string, ok bool) {
 		if key, condition, ok = q.timeKey(s); ok && q.accepts("SELECT COUNT(*) FROM "+s.text+" WHERE "+condition+" GROUP BY "+key) {
 			return key, condition, true
 		}
+	}
+	if q.d.One(3) { // what the policy lists
+		return q.key(s)
 	}
 	k := detrand.Pick(q.d, []kind{truth, truth, words, whole1})
 	list := map[kind]string{words: " IN ('', '" + Target + "', '0', '9')", whole1: " IN (0, 1, 9, 39)"}[k]
