@@ -29,6 +29,10 @@ func (q *question) body() string {
 	}
 	choice := len(keys) > 0 && q.d.One(6)
 	list := append([]string{}, keys...)
+	group, several := q.sets(keys)
+	if several && q.d.One(2) {
+		list = append(list, "GROUPING("+strings.Join(keys, ", ")+")")
+	}
 	var stats []string
 	for range 1 + q.d.Below(3) {
 		stats = append(stats, q.aggregate(s))
@@ -36,13 +40,15 @@ func (q *question) body() string {
 	if !choice {
 		list = append(list, stats...)
 	}
-	text := "SELECT " + strings.Join(named(q, list), ", ") + " FROM " + s.text
+	from := s.text
+	if len(keys) > 0 && q.d.One(10) {
+		from, where = q.limited(from, where, keys, stats[0])
+	}
+	text := "SELECT " + strings.Join(named(q, list), ", ") + " FROM " + from
 	if where != "" {
 		text += " WHERE " + where
 	}
-	if len(keys) > 0 {
-		text += " GROUP BY " + q.sets(keys)
-	}
+	text += group
 	switch {
 	case choice:
 		weight := detrand.Pick(q.d, []string{"", "", " * 2", " * -3"})
@@ -56,20 +62,26 @@ func (q *question) body() string {
 }
 
 // sets groups by keys: by all of them, mostly, or by several sets of them.
-func (q *question) sets(keys []string) string {
+func (q *question) sets(keys []string) (group string, several bool) {
 	all := strings.Join(keys, ", ")
-	if !q.d.One(5) {
-		return all
+	switch {
+	case len(keys) == 0:
+		return "", false
+	case !q.d.One(5):
+		return " GROUP BY " + all, false
 	}
-	return detrand.Pick(q.d, []string{"ROLLUP (" + all + ")", "CUBE (" + all + ")", "GROUPING SETS ((" + all + "), (" + keys[0] + "), ())",
+	return " GROUP BY " + detrand.Pick(q.d, []string{"ROLLUP (" + all + ")", "CUBE (" + all + ")",
+		"GROUPING SETS ((" + all + "), (" + keys[0] + "), ())",
 		keys[0] + ", ROLLUP (" + all + ")", "DISTINCT ROLLUP (" + all + "), CUBE (" + keys[0] + ")", "GROUPING SETS ((), ())",
-		"GROUPING SETS (ROLLUP (" + all + "), (" + keys[len(keys)-1] + "))"})
+		"GROUPING SETS (ROLLUP (" + all + "), (" + keys[len(keys)-1] + "))"}), true
 }
 
 func named(q *question, list []string) []string {
 	out := make([]string, len(list))
+	q.shown = nil
 	for i, x := range list {
-		out[i] = x + " AS " + q.name()
+		q.shown = append(q.shown, q.name())
+		out[i] = x + " AS " + q.shown[i]
 	}
 	return out
 }
