@@ -27,6 +27,9 @@ func (q *question) body() string {
 		}
 		where += condition
 	}
+	if len(keys) > 0 && q.d.One(10) {
+		where = q.among(keys, s.text, where)
+	}
 	choice := len(keys) > 0 && q.d.One(6)
 	list := append([]string{}, keys...)
 	group, several := q.sets(keys)
@@ -59,6 +62,21 @@ func (q *question) body() string {
 		text += " ORDER BY 1 DESC LIMIT 5"
 	}
 	return text
+}
+
+// among lets answers of other questions choose among the groups, of one key or of each.
+func (q *question) among(keys []string, from, where string) string {
+	among := ""
+	if where != "" {
+		among = " WHERE " + where
+		where = "(" + where + ") AND "
+	}
+	var all []string
+	for _, k := range keys[:1+q.d.Below(len(keys))] {
+		all = append(all, k+" IN (SELECT "+k+" FROM "+from+among+" GROUP BY "+k+
+			detrand.Pick(q.d, []string{" HAVING COUNT(*) > 1", " ORDER BY COUNT(*) DESC LIMIT 1"})+")")
+	}
+	return where + strings.Join(all, " AND ")
 }
 
 // sets groups by keys: by all of them, mostly, or by several sets of them.
