@@ -65,8 +65,8 @@ func (o Over) Ordered() bool {
 	return !o.Frame.Peers && o.Frame != Everything
 }
 
-// Numbered reports whether rows that are equal in all of Ties have to be numbered before some of the
-// windows are computed. One may put them into any order, because no one can tell which is which.
+// Numbered reports whether rows that are equal in all of Ties have to be numbered before some of
+// the windows are computed. One may put them into any order, because no one can tell which is which.
 // Two may not do so each in its own way: that the first by the one is the last by the other can be
 // told.
 func (w *Window) Numbered(some func(call int) bool) bool {
