@@ -40,6 +40,7 @@ var functions = []function{
 	{truth, "tt", "%s = %s"}, {truth, "tt", "%s < %s"}, {truth, "dd", "%s <= %s"}, {truth, "rN", "%s > %s"},
 	{truth, "NNN", "%s BETWEEN %s AND %s"}, {truth, "NNN", "%s NOT BETWEEN %s AND %s"},
 	{truth, "N", "%s = ANY (ARRAY[0, 1, 3])"}, {truth, "t", "%s <> ALL (ARRAY['a', 'F'])"}, {truth, "N", "%s >= ALL (ARRAY[0, 2])"},
+	{truth, "N", "%s IN (0, NULL, 2)"}, {truth, "t", "%s NOT IN ('a', NULL)"},
 	{truth, "N", "%s IN (0, 1, 3)"}, {truth, "t", "%s NOT IN ('a', 'F')"}, {truth, "d", "%s IN ('2022-01-08', '2022-01-10')"},
 	{truth, "N", "%s IS NULL"}, {truth, "t", "%s IS NOT NULL"}, {truth, "b", "%s IS NULL"}, {truth, "d", "%s IS NULL"},
 	{truth, "r", "%s IS NULL"},
