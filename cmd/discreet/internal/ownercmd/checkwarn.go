@@ -45,8 +45,8 @@ func tooLittle(b policy.Budget, limit dp.Cost) bool {
 }
 
 func emptyQuota(noun, name string, b policy.Budget) string {
-	text := fmt.Sprintf("the quota of the %s %s does not pay for one question at the default price, epsilon %s; write a larger quota, or a "+
-		"smaller per_query: {default: ...}", noun, name, b.DefaultEpsilon.Short())
+	text := fmt.Sprintf("the quota of the %s %s does not pay for one question at the default price, epsilon %s; write a larger quota, or "+
+		"a smaller per_query: {default: ...}", noun, name, b.DefaultEpsilon.Short())
 	if !b.Pure() {
 		text += " (with a delta quotas are counted in rho, and half of an epsilon is about a quarter of its rho)"
 	}
