@@ -215,16 +215,18 @@ var errConfidence = fmt.Errorf("a confidence is from %v to %v; write for example
 
 func validConfidence(c float64) bool { return c >= LeastConfidence && c <= MostConfidence }
 
-func setMechanism(s *Settings, text string) error {
-	switch m := strings.ToLower(text); m {
-	case "laplace", "gaussian":
-		s.Mechanism = m
-	case byDefault:
-		s.Mechanism = ""
-	default:
-		return errMechanism
+// choose sets one of some words: words has what each that may be written stands for.
+func choose(to *string, text string, words map[string]string, bad error) error {
+	word, ok := words[strings.ToLower(text)]
+	if !ok {
+		return bad
 	}
+	*to = word
 	return nil
+}
+
+func setMechanism(s *Settings, text string) error {
+	return choose(&s.Mechanism, text, map[string]string{"laplace": "laplace", "gaussian": "gaussian", byDefault: ""}, errMechanism)
 }
 
 var errMechanism = errors.New("the mechanisms are laplace and gaussian")
@@ -241,31 +243,14 @@ func setMaxGroups(s *Settings, text string) error {
 var errMaxGroups = fmt.Errorf("it is a whole number from 1 to %d", mostMaxGroups)
 
 func setStream(s *Settings, text string) error {
-	switch w := strings.ToLower(text); w {
-	case "on", "off":
-		s.Stream = w
-	case "auto", byDefault:
-		s.Stream = ""
-	default:
-		return errStream
-	}
-	return nil
+	return choose(&s.Stream, text, map[string]string{"on": "on", "off": "off", "auto": "", byDefault: ""}, errStream)
 }
 
 var errStream = errors.New("write auto, on or off")
 
 func setErrors(s *Settings, text string) error {
-	switch w := strings.ToLower(text); w {
-	case ErrorColumns, ErrorIntervals:
-		s.Errors = w
-	case "on", "column":
-		s.Errors = ErrorColumns
-	case "off", byDefault:
-		s.Errors = ""
-	default:
-		return errErrors
-	}
-	return nil
+	return choose(&s.Errors, text, map[string]string{ErrorColumns: ErrorColumns, "on": ErrorColumns, "column": ErrorColumns,
+		ErrorIntervals: ErrorIntervals, "off": "", byDefault: ""}, errErrors)
 }
 
 var errErrors = errors.New("write off, columns (x_error) or interval (x__yhat_lower and x__yhat_upper)")
@@ -274,15 +259,7 @@ var errErrors = errors.New("write off, columns (x_error) or interval (x__yhat_lo
 const nonnegative = "nonnegative"
 
 func setCounts(s *Settings, text string) error {
-	switch w := strings.ToLower(text); w {
-	case nonnegative:
-		s.Counts = w
-	case "noisy", byDefault:
-		s.Counts = ""
-	default:
-		return errCounts
-	}
-	return nil
+	return choose(&s.Counts, text, map[string]string{nonnegative: nonnegative, "noisy": "", byDefault: ""}, errCounts)
 }
 
 var errCounts = errors.New("write noisy, which shows counts as they are, or nonnegative, which shows 0 for those below it")

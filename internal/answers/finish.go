@@ -120,6 +120,10 @@ func (f *finisher) notes() []string {
 			out = append(out, s)
 		}
 	}
+	if f.plan.Query.ListsKeys() && len(f.plan.Within) > 0 {
+		add("these are of the keys that the policy and the question allow; which of them was chosen by another noisy answer")
+		return out
+	}
 	if f.plan.Query.ListsKeys() {
 		add("these are the keys that the policy and the question allow, whether or not the data has them: free and exact")
 		return out

@@ -284,7 +284,7 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 // rows of a LEFT JOIN without a partner. Of the relation's own unit that is known.
 func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
 	stored := c.Stored()
-	if isOwnUnit(q.rows.Relation, stored.Index) {
+	if isPerson(q.rows.Relation, stored.Index) {
 		return filter
 	}
 	var there tree.Expr = &tree.Not{X: &tree.IsNull{X: stored}}
@@ -292,20 +292,6 @@ func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
 		there = &tree.Logic{Op: tree.And, Args: []tree.Expr{filter, there}}
 	}
 	return there
-}
-
-// isOwnUnit reports whether a field is the relation's own unit, also where a subquery passes it on
-// twice.
-func isOwnUnit(r tree.Relation, field int) bool {
-	if field == r.Unit() {
-		return true
-	}
-	s, ok := r.(*tree.Select)
-	if !ok {
-		return false
-	}
-	c, ok := s.Columns[field].(*tree.Column)
-	return ok && isOwnUnit(s.From, c.Index)
 }
 
 // sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds

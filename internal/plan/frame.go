@@ -7,58 +7,41 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// The options of a frame, as PostgreSQL's grammar has them.
-const (
-	frameGiven           = 0x00001
-	frameRange           = 0x00002
-	frameRows            = 0x00004
-	frameGroups          = 0x00008
-	startUnbounded       = 0x00020
-	endUnbounded         = 0x00100
-	startCurrent         = 0x00200
-	endCurrent           = 0x00400
-	startPreceding       = 0x00800
-	endPreceding         = 0x01000
-	startFollowing       = 0x02000
-	endFollowing         = 0x04000
-	frameExcludes        = 0x38000
-	neverStart           = 0x00080 // UNBOUNDED FOLLOWING
-	neverEnd             = 0x00040 // UNBOUNDED PRECEDING
-	offsets              = startPreceding | startFollowing | endPreceding | endFollowing
-	maxOffset      int64 = tree.MostRows
-)
+// maxOffset is how many rows away an end of a frame may be.
+const maxOffset int64 = tree.MostRows
 
 // readFrame reads which rows of a partition a window is over. Without one it is, as in PostgreSQL,
 // all rows up to the last that is equal to this one in the order.
 func readFrame(def *pg.WindowDef) (tree.Frame, error) {
 	o := def.FrameOptions
-	if o&frameGiven == 0 {
+	if o&syntax.FrameGiven == 0 {
 		return tree.Frame{Peers: true, Start: tree.Edge{Open: true}}, nil
 	}
 	refuse := func(instead, what string) (tree.Frame, error) {
 		return tree.Frame{}, syntax.Refuse(def.Location, instead, "%s", what)
 	}
 	switch {
-	case o&frameExcludes != 0:
+	case o&syntax.FrameExclusion != 0:
 		return refuse("leave EXCLUDE out", "EXCLUDE cannot be used in a window")
-	case o&(neverStart|neverEnd) != 0:
+	case o&(syntax.StartNever|syntax.EndNever) != 0:
 		return refuse("write BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "the frame begins after its end")
-	case o&frameRows == 0 && o&offsets != 0:
+	case o&syntax.FrameRows == 0 && o&syntax.FrameOffsets != 0:
 		return refuse("count in ROWS, as in ROWS BETWEEN 3 PRECEDING AND CURRENT ROW",
 			"RANGE and GROUPS take UNBOUNDED and CURRENT ROW alone")
 	}
-	start, err := edge(o, startUnbounded, startPreceding, startFollowing, def.StartOffset)
+	start, err := edge(o, syntax.StartUnbounded, syntax.StartPreceding, syntax.StartFollowing, def.StartOffset)
 	if err != nil {
 		return tree.Frame{}, err
 	}
-	end, err := edge(o, endUnbounded, endPreceding, endFollowing, def.EndOffset)
+	end, err := edge(o, syntax.EndUnbounded, syntax.EndPreceding, syntax.EndFollowing, def.EndOffset)
 	if err != nil {
 		return tree.Frame{}, err
 	}
-	if o&endPreceding != 0 && o&(startCurrent|startFollowing) != 0 || o&endCurrent != 0 && o&startFollowing != 0 {
+	if o&syntax.EndPreceding != 0 && o&(syntax.StartCurrent|syntax.StartFollowing) != 0 ||
+		o&syntax.EndCurrent != 0 && o&syntax.StartFollowing != 0 {
 		return refuse("write the earlier end first", "the frame begins after its end")
 	}
-	f := tree.Frame{Peers: o&frameRows == 0, Start: start, End: end}
+	f := tree.Frame{Peers: o&syntax.FrameRows == 0, Start: start, End: end}
 	if start.Open && end.Open {
 		return tree.Everything, nil
 	}

@@ -149,9 +149,10 @@ func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
 	return l, nil
 }
 
-// listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are.
+// listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are. DISTINCT ON
+// shows rows, whether or not the person is among their columns.
 func (e *env) listsKeys(s *pg.SelectStmt) bool {
-	if len(s.DistinctClause) == 0 || isAggregated(s) {
+	if !isDistinct(s) || isAggregated(s) {
 		return false
 	}
 	from, err := e.readFrom(s)
@@ -181,6 +182,6 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool {
 		n, e, err := q.grouped(n, s.TargetList)
 		c, ok := e.(*tree.Column)
-		return err == nil && ok && q.isUnit(c) && n.GetColumnRef() != nil
+		return err == nil && ok && q.isUnit(c) && q.isName(n)
 	})
 }

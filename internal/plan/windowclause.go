@@ -6,7 +6,6 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -25,7 +24,8 @@ func windowDefinition(def *pg.WindowDef, named []*pg.Node) (*pg.WindowDef, error
 		if w == nil || !strings.EqualFold(w.Name, name) {
 			continue
 		}
-		if w.Refname != "" || def.Refname != "" && (w.FrameOptions&frameGiven != 0 || len(w.OrderClause) > 0 && len(def.OrderClause) > 0) {
+		again := w.FrameOptions&syntax.FrameGiven != 0 || len(w.OrderClause) > 0 && len(def.OrderClause) > 0
+		if w.Refname != "" || def.Refname != "" && again {
 			return nil, syntax.Refuse(def.Location, "write the window out after OVER",
 				"a window that is made of another cannot be used here")
 		}
@@ -54,9 +54,13 @@ func (q *question) partition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && n.GetColumnRef() != nil {
-			// A row in which it is NULL, as a LEFT JOIN makes them, is nobody's.
-			who, q.filter = c, q.present(c, q.filter)
+		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && q.isName(n) {
+			if who == nil || q.isAlways(c) {
+				who = c
+			}
+			if !q.isAlways(c) { // beside another it tells rows with a partner from those without
+				by = addKey(by, &tree.IsNull{X: c.Stored()})
+			}
 			continue
 		}
 		if err := groupable(e, syntax.Location(n)); err != nil {
@@ -70,8 +74,10 @@ func (q *question) partition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
 				"question, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t",
 			"a window among private rows must be partitioned by the person, or it would see rows of others")
 	}
-	if q.filter != nil {
-		q.filter = expr.Normal(q.filter)
+	if !q.isAlways(who) {
+		return nil, syntax.Refuse(pos, "partition by the column of the table on the left of LEFT JOIN, by that of FULL JOIN ... USING "+
+			"(pid), or by COALESCE(a.pid, b.pid); or leave rows without a partner out, as in WHERE b.pid IS NOT NULL",
+			"in rows without a partner this column is NULL, and a window would see all of them as one person's")
 	}
 	return by, nil
 }
@@ -107,7 +113,7 @@ func (q *question) windowOrder(nodes, targets []*pg.Node) ([]tree.Order, error) 
 			return nil, err
 		}
 		c, column := o.By.(*tree.Column)
-		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isOwnUnit(q.rows.Relation, c.Stored().Index) {
+		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isPerson(q.rows.Relation, c.Stored().Index) {
 			continue
 		}
 		if o.By.Type().Kind == tree.Identity {

@@ -147,9 +147,12 @@ func (f *front) masked(text string) mask {
 	return m
 }
 
-// around hides the widths of error bars that noise has a say in, such as those of averages, the
-// moment that now() was, and what names a ledger or a request.
-var around = regexp.MustCompile(`±[0-9.]+(?: to ±[0-9.]+)?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.0-9]*Z?|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
+// around hides the widths of error bars that noise has a say in, such as those of averages, and
+// what names a ledger or a request; moment hides what the clock has a say in.
+var (
+	around = regexp.MustCompile(`±[0-9.]+(?: to ±[0-9.]+)?|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
+	moment = regexp.MustCompile(`TIMESTAMP '[^']*' in the place of now|now\(\) is TIMESTAMP '[^']*'|\\?"now\\?": ?\\?"[^"\\]*\\?"`)
+)
 
 // hide writes what a server said, without what noise had a say in.
 func (m mask) hide(message pgproto3.BackendMessage) string {
@@ -232,8 +235,10 @@ func (f *front) post(path, body string, m mask) string {
 	var fields map[string]any
 	if a.StatusCode == http.StatusOK && json.Unmarshal(text, &fields) == nil && fields["rows"] != nil {
 		text = m.body(fields)
+	} else {
+		text = around.ReplaceAll(text, []byte("*"))
 	}
-	text = around.ReplaceAll(text, []byte("*"))
+	text = moment.ReplaceAll(text, []byte("*"))
 	header := a.Header.Clone()
 	for _, name := range []string{"Date", "Idempotency-Key", "Content-Length"} { // drawn, or a length of noisy digits
 		header.Del(name)

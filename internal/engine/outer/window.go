@@ -1,30 +1,17 @@
 package outer
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
 
-// The bits of WindowDef.FrameOptions (FRAMEOPTION_... in PostgreSQL's parsenodes.h).
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+)
+
+// What a frame may be made of. BETWEEN is always printed, written or not.
 const (
-	frameGiven          = 0x00001
-	frameRange          = 0x00002
-	frameRows           = 0x00004
-	frameGroups         = 0x00008
-	startUnbounded      = 0x00020
-	endUnbounded        = 0x00100
-	startCurrent        = 0x00200
-	endCurrent          = 0x00400
-	startBefore         = 0x00800
-	endBefore           = 0x01000
-	startAfter          = 0x02000
-	endAfter            = 0x04000
-	frameExcludeCurrent = 0x08000
-	frameExcludeGroup   = 0x10000
-	frameExcludeTies    = 0x20000
-	frameBetween        = 0x00010 // BETWEEN was written; it is always printed
-	frameEverything     = frameGiven | frameMode | frameStart | frameEnd | frameExclusion | frameBetween
-	frameMode           = frameRange | frameRows | frameGroups
-	frameStart          = startUnbounded | startCurrent | startBefore | startAfter
-	frameEnd            = endUnbounded | endCurrent | endBefore | endAfter
-	frameExclusion      = frameExcludeCurrent | frameExcludeGroup | frameExcludeTies
+	frameMode       = syntax.FrameRange | syntax.FrameRows | syntax.FrameGroups
+	frameStart      = syntax.StartUnbounded | syntax.StartCurrent | syntax.StartPreceding | syntax.StartFollowing
+	frameEnd        = syntax.EndUnbounded | syntax.EndCurrent | syntax.EndPreceding | syntax.EndFollowing
+	frameEverything = syntax.FrameGiven | frameMode | frameStart | frameEnd | syntax.FrameExclusion | syntax.FrameBetween
 )
 
 // overClause prints OVER, with a window or the name of one.
@@ -51,14 +38,14 @@ func (p *printer) window(w *pg.WindowDef) {
 		list(p, w.PartitionClause, p.expr)
 	}
 	p.orderBy(w.GetOrderClause(), " ORDER BY ", false)
-	if w.GetFrameOptions()&frameGiven != 0 {
+	if w.GetFrameOptions()&syntax.FrameGiven != 0 {
 		p.frame(w)
 	}
 	p.say(")")
 }
 
 func (p *printer) frame(w *pg.WindowDef) {
-	modes := map[int32]string{frameRange: " RANGE", frameRows: " ROWS", frameGroups: " GROUPS"}
+	modes := map[int32]string{syntax.FrameRange: " RANGE", syntax.FrameRows: " ROWS", syntax.FrameGroups: " GROUPS"}
 	mode, ok := modes[w.FrameOptions&frameMode]
 	if !ok || w.FrameOptions&^frameEverything != 0 {
 		p.refuse(w.Location, "use ROWS, RANGE or GROUPS", "this frame is not known")
@@ -66,14 +53,14 @@ func (p *printer) frame(w *pg.WindowDef) {
 	}
 	p.say(mode, " BETWEEN ")
 	switch w.FrameOptions & frameStart {
-	case startUnbounded:
+	case syntax.StartUnbounded:
 		p.say("UNBOUNDED PRECEDING")
-	case startCurrent:
+	case syntax.StartCurrent:
 		p.say("CURRENT ROW")
-	case startBefore:
+	case syntax.StartPreceding:
 		p.expr(w.StartOffset)
 		p.say(" PRECEDING")
-	case startAfter:
+	case syntax.StartFollowing:
 		p.expr(w.StartOffset)
 		p.say(" FOLLOWING")
 	default:
@@ -81,19 +68,19 @@ func (p *printer) frame(w *pg.WindowDef) {
 	}
 	p.say(" AND ")
 	switch w.FrameOptions & frameEnd {
-	case endUnbounded:
+	case syntax.EndUnbounded:
 		p.say("UNBOUNDED FOLLOWING")
-	case endCurrent:
+	case syntax.EndCurrent:
 		p.say("CURRENT ROW")
-	case endBefore:
+	case syntax.EndPreceding:
 		p.expr(w.EndOffset)
 		p.say(" PRECEDING")
-	case endAfter:
+	case syntax.EndFollowing:
 		p.expr(w.EndOffset)
 		p.say(" FOLLOWING")
 	default:
 		p.refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no end")
 	}
-	p.say(map[int32]string{frameExcludeCurrent: " EXCLUDE CURRENT ROW", frameExcludeGroup: " EXCLUDE GROUP",
-		frameExcludeTies: " EXCLUDE TIES"}[w.FrameOptions&frameExclusion])
+	p.say(map[int32]string{syntax.FrameExcludeCurrent: " EXCLUDE CURRENT ROW", syntax.FrameExcludeGroup: " EXCLUDE GROUP",
+		syntax.FrameExcludeTies: " EXCLUDE TIES"}[w.FrameOptions&syntax.FrameExclusion])
 }

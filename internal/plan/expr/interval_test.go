@@ -158,8 +158,9 @@ func drawTime(t *rapid.T, typ tree.Type) tree.Value {
 // drawFunction draws a call of any function of the table, or a cast, or a CASE.
 func drawFunction(t *rapid.T, columns []*policy.Column, depth int) (tree.Expr, bool) {
 	words := asColumn(columns[slices.IndexFunc(columns, func(c *policy.Column) bool { return c.Type == policy.Text })])
+	rare := 5 // functions of several texts are drawn at all because arguments become texts when others did not fit
 	arg := func() tree.Expr {
-		if rapid.IntRange(0, 5).Draw(t, "of text") == 0 {
+		if rapid.IntRange(0, rare).Draw(t, "of text") == 0 {
 			return rapid.SampledFrom([]tree.Expr{words,
 				&tree.Call{Fn: "substring", Args: []tree.Expr{words, NewNumber(tree.One), NewNumber(big.NewRat(3, 1))},
 					Typ: textType(3)}}).Draw(t, "some text")
@@ -198,7 +199,7 @@ func drawFunction(t *rapid.T, columns []*policy.Column, depth int) (tree.Expr, b
 	default:
 		name := rapid.SampledFrom(Functions()).Draw(t, "name")
 		f := Lookup(name)
-		for range 6 {
+		for _, rare = range []int{5, 5, 1, 1, 0, 0} {
 			if e == nil || err != nil {
 				e, err = drawCall(t, name, f, arg, number, text)
 			}
@@ -226,9 +227,9 @@ func drawCall(t *rapid.T, name string, f *Function, arg, number, text func() tre
 			}
 		case name == "width_bucket" && i > 0:
 			args[i] = NewNumber(big.NewRat(int64(7*i-10), 1))
-		case i == 0 || k > 2:
+		case i == 0 && name != "concat_ws" || k > 2:
 			args[i] = arg()
-		case k == 0:
+		case k == 0 || i == 0:
 			args[i] = text()
 		default:
 			args[i] = number()

@@ -34,6 +34,8 @@ const MostUncut = 1 << 40
 // PartKind says what a Part computes.
 type PartKind int
 
+// The numbers are part of how a question is spelt, and so of what is remembered: a new kind comes
+// behind all others.
 const (
 	// PartRows counts the person's rows, up to the limit of rows.
 	PartRows PartKind = iota
@@ -113,13 +115,7 @@ func (p *Persons) format(b *strings.Builder) {
 		b.WriteString(" by ")
 		format(b, key, NoOutside)
 	}
-	b.WriteString(" from ")
-	p.From.format(b)
-	if p.Where != nil {
-		b.WriteString(" where ")
-		format(b, p.Where, NoOutside)
-	}
-	b.WriteByte(')')
+	formatFrom(b, p.From, p.Where)
 }
 
 // Format writes the part in one canonical spelling.

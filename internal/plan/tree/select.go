@@ -45,11 +45,16 @@ func (s *Select) format(b *strings.Builder) {
 		b.WriteByte(' ')
 		format(b, c, NoOutside)
 	}
+	formatFrom(b, s.From, s.Where)
+}
+
+// formatFrom writes the end of a relation that is made of another one's rows.
+func formatFrom(b *strings.Builder, from Relation, where Expr) {
 	b.WriteString(" from ")
-	s.From.format(b)
-	if s.Where != nil {
+	from.format(b)
+	if where != nil {
 		b.WriteString(" where ")
-		format(b, s.Where, NoOutside)
+		format(b, where, NoOutside)
 	}
 	b.WriteByte(')')
 }

@@ -51,12 +51,17 @@ func selectAll(n *pg.CopyStmt) string {
 }
 
 func (s *session) runCopy(st *statement, values []argument) (*result, error) {
+	if len(st.copy.force) > 0 { // a column that is not there is refused before anything is paid
+		if err := s.describe(st.inner); err != nil {
+			return nil, st.moved(err)
+		}
+		if err := st.copy.check(st.inner.columns); err != nil {
+			return nil, err
+		}
+	}
 	r, err := s.run(st.inner, values)
 	if err != nil {
 		return nil, st.moved(err)
-	}
-	if err := st.copy.check(r.columns); err != nil {
-		return nil, err
 	}
 	r.tag, r.copy, r.count = "COPY", st.copy, len(r.rows)
 	return r, nil

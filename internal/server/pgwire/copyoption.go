@@ -158,7 +158,7 @@ func (c *copyOptions) agree() error {
 func (c *copyOptions) check(columns []column) error {
 	for _, name := range c.force {
 		if !slices.ContainsFunc(columns, func(k column) bool { return k.name == name }) {
-			return failure("42703", "column %q does not exist", clip(name))
+			return failure(undefinedColumn, "column %q does not exist", clip(name))
 		}
 	}
 	return nil

@@ -177,6 +177,24 @@ func TestCanceledFetch(t *testing.T) {
 	}
 }
 
+// TestCopyOfNoColumn: a column that COPY is told to quote and that is not there costs nothing.
+func TestCopyOfNoColumn(t *testing.T) {
+	p := open(t, nil)
+	c := p.ana(t).PgConn()
+	if failed := do(c, "COPY ("+counting+") TO STDOUT (FORMAT csv, FORCE_QUOTE (nothing))"); failed != undefinedColumn {
+		t.Errorf("it said %q", failed)
+	}
+	if n := p.charges(t); n != 0 {
+		t.Errorf("%d charges", n)
+	}
+	if failed := do(c, "COPY ("+counting+") TO STDOUT (FORMAT csv, FORCE_QUOTE (count))"); failed != "" {
+		t.Error(failed)
+	}
+	if n := p.charges(t); n != 1 {
+		t.Errorf("%d charges", n)
+	}
+}
+
 // TestCopyCutOff: who hangs up in the middle of a COPY has paid once, and gets the same answer
 // again, free; who hangs up before has stopped it.
 func TestCopyCutOff(t *testing.T) {

@@ -41,6 +41,7 @@ const (
 	noDatabase              = "3D000"
 	notPermitted            = "42501"
 	syntaxError             = "42601"
+	undefinedColumn         = "42703"
 	undefinedObject         = "42704"
 	duplicateStatement      = "42P05"
 	duplicateCursor         = "42P03"
