@@ -129,7 +129,7 @@ func (f *finisher) notes() []string {
 		return out
 	}
 	for i, k := range f.plan.Query.Keys {
-		if expr.LeavesOutNull(k, f.plan.Query.Where) {
+		if expr.LeavesOutNull(&f.plan.Query, k) {
 			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", f.keyName(i))
 		}
 	}

@@ -108,7 +108,13 @@ func (e *env) itemLevel(n *pg.Node) (level, error) {
 		if err != nil {
 			return nothing, err
 		}
-		return mixed(l, r, x.JoinExpr.Jointype == pg.JoinType_JOIN_INNER, syntax.Location(x.JoinExpr.Rarg))
+		inner, at := x.JoinExpr.Jointype == pg.JoinType_JOIN_INNER, syntax.Location(x.JoinExpr.Rarg)
+		if both, err := mixed(l, r, true, at); err != nil || both != amid || inner {
+			return both, err
+		}
+		return nothing, syntax.Refuse(at, "leave LEFT, RIGHT or FULL out, which shows the groups that the answer has; or group by the "+
+			"column itself, without the join, and add up the rest around the question",
+			"rows and an answer can only be joined by an inner join")
 	case *pg.Node_RangeFunction:
 		return nothing, nil // of the outer engine, or refused
 	}

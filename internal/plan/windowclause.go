@@ -113,7 +113,7 @@ func (q *question) windowOrder(nodes, targets []*pg.Node) ([]tree.Order, error) 
 			return nil, err
 		}
 		c, column := o.By.(*tree.Column)
-		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isPerson(q.rows.Relation, c.Stored().Index) {
+		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isAlwaysUnit(q.rows.Relation, c.Stored().Index) {
 			continue
 		}
 		if o.By.Type().Kind == tree.Identity {
