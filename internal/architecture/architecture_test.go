@@ -33,6 +33,7 @@ var rooms = map[string]string{
 	"internal/architecture": "",
 	"internal/grammar":      "",
 	"internal/testpg":       "",
+	"internal/testcpu":      "",
 	"internal/golden":       "",
 	// How files spell values, and which of their lines are rows.
 	"internal/spelling": "",

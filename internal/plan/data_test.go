@@ -29,6 +29,20 @@ func hospital(t testing.TB) *policy.Dataset {
 	return p.Datasets["hospital"]
 }
 
+// parsed reads a policy of one dataset.
+func parsed(t testing.TB, text string) *policy.Dataset {
+	t.Helper()
+	p, err := policy.Parse("policy.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ds := range p.Datasets {
+		return ds
+	}
+	t.Fatal("the policy has no dataset")
+	return nil
+}
+
 // TestData runs testdata/*.txt. A file holds cases separated by lines of ====,
 // each a question, a line of ----, and what it means: the query and how far one
 // person moves it, or the refusal. Lines before the first ==== are a comment.

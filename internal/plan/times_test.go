@@ -43,15 +43,6 @@ datasets:
           at:  {type: timestamp}
 `
 
-func clinicData(t testing.TB) *policy.Dataset {
-	t.Helper()
-	p, err := policy.Parse("policy.yaml", []byte(clinic))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Datasets["clinic"]
-}
-
 // keysOf are the values of the only key of a question, as an answer shows them.
 func keysOf(t testing.TB, ds *policy.Dataset, text string) []string {
 	t.Helper()
@@ -76,7 +67,7 @@ func keysOf(t testing.TB, ds *policy.Dataset, text string) []string {
 
 // TestTimeKeys: what can be grouped by, into how many groups, and which are the first and the last.
 func TestTimeKeys(t *testing.T) {
-	ds := clinicData(t)
+	ds := parsed(t, clinic)
 	for _, x := range []struct {
 		where, key  string
 		count       int
@@ -183,7 +174,7 @@ func TestTimeKeys(t *testing.T) {
 // TestKeysOfSubqueries: what is public outside of a subquery is public of its columns too, and rows
 // that it leaves out make no groups.
 func TestKeysOfSubqueries(t *testing.T) {
-	ds := clinicData(t)
+	ds := parsed(t, clinic)
 	for _, x := range [][2]string{
 		{"SELECT k, COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' WHEN cost < 20 THEN 'b' ELSE 'c' END AS k FROM " +
 			"people) t GROUP BY k",

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/testcpu"
 )
 
 var amplify = flag.Duration("amplify", 0, "measure what one person adds to the time of questions that are made to show it, and fail "+
@@ -194,25 +194,15 @@ func differ(t *testing.T, both [2]*Engine, q *tree.Query, runs int) (time.Durati
 		took[i], outcomes[i] = time.Hour, "an answer"
 		for range runs {
 			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-			start := worked(t)
+			start := testcpu.Worked(t)
 			if _, err := both[i].Run(ctx, q); err != nil {
 				outcomes[i] = "no answer"
 			}
-			took[i] = min(took[i], worked(t)-start)
+			took[i] = min(took[i], testcpu.Worked(t)-start)
 			stop()
 		}
 	}
 	return took[1] - took[0], outcomes
-}
-
-// worked is the time that processors have worked for us, which others on the machine do not change
-// much.
-func worked(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // uncut is a relation without its cuts.

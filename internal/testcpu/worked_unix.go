@@ -1,0 +1,19 @@
+//go:build unix
+
+package testcpu
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Worked is the time that processors have worked for this process so far.
+func Worked(t testing.TB) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
