@@ -2,6 +2,7 @@ package discreet
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,17 +40,21 @@ func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, e
 	return &api.Description{Parameters: kinds, Columns: api.WithErrors(columns, q.Settings.Errors)}, nil
 }
 
-// describeUnbound describes a question whose values are not there yet, with samples; and with NULL,
-// which fits everywhere but in lists, where a sample does not fit.
+// describeUnbound describes a question whose values are not there yet, with samples: of the kinds
+// that a client says they have, of those that their places have, with NULL, which fits everywhere
+// but in lists, where a sample does not fit, and with 0, where LIMIT must be that.
 func (db *DB) describeUnbound(
 	ctx context.Context, ds *dataset, q api.Question, kinds []string, samples []api.Parameter,
 ) (*api.Description, error) {
-	nulls := make([]api.Parameter, len(kinds))
+	nulls, zeros := make([]api.Parameter, len(kinds)), slices.Clone(samples)
 	for i := range nulls {
 		nulls[i].Null = true
+		if kinds[i] == "integer" {
+			zeros[i].Text = "0"
+		}
 	}
 	var first error
-	for _, values := range [][]api.Parameter{samples, nulls} {
+	for _, values := range [][]api.Parameter{said(samples, q.Kinds), samples, nulls, zeros} {
 		q.Parameters = values
 		asked, err := bind(q)
 		if err == nil {
@@ -63,6 +68,18 @@ func (db *DB) describeUnbound(
 		}
 	}
 	return nil, first
+}
+
+// said are samples of the kinds that a client says its values have. A text is what it calls all
+// that it leaves to the place where it stands.
+func said(samples []api.Parameter, kinds []string) []api.Parameter {
+	out := slices.Clone(samples)
+	for i, kind := range kinds {
+		if i < len(out) && kind != "" && kind != "text" && kind != out[i].Kind {
+			out[i] = plan.Sample(kind)
+		}
+	}
+	return out
 }
 
 // bind puts the values of a question's parameters, and the time, into what was read of its text.

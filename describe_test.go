@@ -90,3 +90,56 @@ func TestDescribeOpensNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestDescribeByKinds: where a client says of which kinds its values are, the columns are those
+// that the answer has with such values.
+func TestDescribeByKinds(t *testing.T) {
+	db := open(t, deployment(t))
+	for _, x := range []struct{ sql, kind, value, want string }{
+		{"SELECT COUNT(*) * $1 AS x FROM patients", "", "2", "integer"},
+		{"SELECT COUNT(*) * $1 AS x FROM patients", "integer", "2", "integer"},
+		{"SELECT COUNT(*) * $1 AS x FROM patients", "decimal", "3.5", "decimal"},
+		{"SELECT $1 AS x, COUNT(*) FROM patients", "integer", "7", "integer"},
+		{"SELECT $1 AS x, COUNT(*) FROM patients", "date", "2024-01-31", "date"},
+		{"SELECT $1 AS x, COUNT(*) FROM patients", "text", "a", "text"},
+		{"SELECT COUNT(*) AS x FROM patients WHERE age > $1", "text", "7", "integer"}, // as its place has it
+		{"SELECT COUNT(*) AS x FROM patients WHERE age > $1", "boolean", "7", "integer"},
+	} {
+		q := api.Question{Dataset: "north", Analyst: "ana", SQL: x.sql, Kinds: []string{x.kind}}
+		d, err := db.Describe(background, q)
+		if err != nil || d.Columns[0].Kind != x.want {
+			t.Errorf("%s, %s: %v, %v; want %s", x.sql, x.kind, d, err, x.want)
+			continue
+		}
+		kind := x.kind
+		if kind == "boolean" { // which does not fit, and is not what it is described by
+			kind = "integer"
+		}
+		if kind == "" {
+			kind = d.Parameters[0]
+		}
+		q.Parameters = []api.Parameter{{Kind: kind, Text: x.value}}
+		if bound, err := db.Describe(background, q); err != nil || bound.Columns[0].Kind != x.want {
+			t.Errorf("%s with %s: %v, %v; want %s", x.sql, x.value, bound, err, x.want)
+		}
+	}
+}
+
+// TestDescribeLimit: a number of rows that is a parameter may be 0, so that rows have columns.
+func TestDescribeLimit(t *testing.T) {
+	db := open(t, deployment(t))
+	q := api.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT * FROM patients WHERE age > $1 LIMIT $2"}
+	d, err := db.Describe(background, q)
+	if err != nil || fmt.Sprint(d.Parameters) != "[integer integer]" || len(d.Columns) < 2 {
+		t.Fatal(d, err)
+	}
+	q.Parameters = []api.Parameter{{Kind: "integer", Text: "30"}, {Kind: "integer", Text: "0"}}
+	a, err := db.Ask(background, q)
+	if err != nil || !a.Receipt.Free || len(a.Rows) > 0 || !slices.Equal(a.Columns, d.Columns) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	q.Parameters[1].Text = "1"
+	if _, err := db.Ask(background, q); !errors.As(err, new(*api.Refusal)) {
+		t.Error(err)
+	}
+}

@@ -43,6 +43,8 @@ type DB struct {
 
 	owner sync.Mutex // held by whoever changes limits
 
+	moments moments
+
 	mu    sync.Mutex
 	open  map[string]*dataset
 	ids   *noise.Source
@@ -70,7 +72,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if !given {
 		q.Request = db.request()
 	}
-	asked, err := bind(q)
+	asked, err := db.bindNamed(q)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +80,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if err == nil {
 		a.ShowErrors(q.Settings.Errors)
 	}
+	db.unpaid(q, err)
 	if given {
 		return a, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // TestNow: the time is a constant of a question. At another moment it is another question, which is
@@ -83,5 +84,34 @@ func TestNow(t *testing.T) {
 		if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: sql}); err == nil {
 			t.Errorf("%s is answered", sql)
 		}
+	}
+}
+
+// TestNowByName: a question that is sent again under its name is the one that was charged, whatever
+// time it is by then.
+func TestNowByName(t *testing.T) {
+	db := open(t, deployment(t))
+	q := api.Question{Dataset: "north", Analyst: "ana", Request: "r1",
+		SQL: "SELECT COUNT(*) FROM visits WHERE day > now() - INTERVAL '7 days'"}
+	first, err := db.Ask(background, q)
+	if err != nil || first.Receipt.Free {
+		t.Fatal(first, err)
+	}
+	again, err := db.Ask(background, q)
+	if err != nil || !again.Receipt.Free || again.Receipt.Now != first.Receipt.Now || again.Rows[0][0] != first.Rows[0][0] {
+		t.Errorf("%+v, %v", again, err)
+	}
+	q.Request = "r2" // another name is another question
+	other, err := db.Ask(background, q)
+	if err != nil || other.Receipt.Free || other.Receipt.Now == first.Receipt.Now {
+		t.Errorf("%+v, %v", other, err)
+	}
+	q.Request, q.Epsilon = "r3", dp.One*1000 // what was refused has no moment
+	if _, err := db.Ask(background, q); err == nil {
+		t.Fatal("too much was paid")
+	}
+	q.Epsilon, q.Now = 0, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	if later, err := db.Ask(background, q); err != nil || !strings.HasPrefix(later.Receipt.Now, "2030-01-01") {
+		t.Errorf("%+v, %v", later, err)
 	}
 }

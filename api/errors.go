@@ -25,6 +25,20 @@ var (
 	ErrNoModel = errors.New("there is no such model, or it is not yours")
 )
 
+// AroundError is why a SELECT over answers and public tables was stopped: at one of its limits, or
+// by a value that it cannot compute. It sees nothing else, so its text may be told.
+type AroundError struct {
+	Text   string
+	Bought bool // whether there are answers inside, which may have been paid for
+}
+
+func (e *AroundError) Error() string {
+	if e.Bought {
+		return e.Text + "; the answers inside are paid for, and stay free"
+	}
+	return e.Text
+}
+
 // How a session of the sparse vector technique ends.
 var (
 	// ErrSessionUsed is returned when it has given all its "above" answers.

@@ -16,6 +16,9 @@ type Question struct {
 	Settings Settings
 	// Parameters are the values of $1, $2, ... in SQL.
 	Parameters []Parameter
+	// Kinds are those of the parameters where a client has said them and sends values later, for
+	// who describes the question; empty where it has not.
+	Kinds []string `json:"-"`
 	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It
 	// is for servers that let answers leave on a tick.
 	AsOf time.Time

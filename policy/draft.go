@@ -131,7 +131,20 @@ func (d *draft) findUnit() error {
 			}
 		}
 	}
-	return fmt.Errorf("the unit %s is no column of these tables; write row, or table.column", quote(d.opt.Unit))
+	return fmt.Errorf("the unit %s is no column of these tables; write row, or table.column%s", quote(d.opt.Unit), d.near())
+}
+
+// near lists the columns of the table that the unit names, or the tables where it names none.
+func (d *draft) near() string {
+	table, _, _ := strings.Cut(d.opt.Unit, ".")
+	var tables []string
+	for _, s := range d.schemas {
+		if strings.EqualFold(s.Table, table) {
+			return "; the columns of " + quote(s.Table) + " are " + strings.Join(s.columnNames(), ", ")
+		}
+		tables = append(tables, quote(s.Table))
+	}
+	return "; the tables are " + strings.Join(tables, ", ")
 }
 
 // findPeople checks that what is said about whose rows are is about these tables.
@@ -147,7 +160,8 @@ func (d *draft) findPeople() error {
 		}
 		near, _ := d.person(d.schemas[i])
 		if _, ok := d.schemas[i].column(near); !ok {
-			return fmt.Errorf("the table %s has no column %s", quote(name), quote(near))
+			return fmt.Errorf("the table %s has no column %s; it has %s", quote(name), quote(near),
+				strings.Join(d.schemas[i].columnNames(), ", "))
 		}
 	}
 	return nil

@@ -70,11 +70,13 @@ func (d *draft) writeLeftOut(s Schema) {
 
 // likelyPerson returns a column that may say whose a row is, by its name.
 func (s Schema) likelyPerson(unit Unit) string {
-	singular := strings.TrimSuffix(strings.ToLower(unit.Table), "s")
+	table := strings.ToLower(unit.Table)
+	singular := strings.TrimSuffix(table, "s")
 	for _, fits := range []func(string) bool{
 		func(n string) bool {
 			return strings.Contains(n, singular) || strings.Contains(n, strings.ToLower(unit.Column))
 		},
+		func(n string) bool { return len(n) > 3 && strings.HasPrefix(table, n) }, // Patient of patienten
 		func(n string) bool {
 			return strings.HasSuffix(n, "id") || strings.HasSuffix(n, "nr") || strings.HasSuffix(n, "no")
 		},

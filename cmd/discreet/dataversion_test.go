@@ -12,7 +12,7 @@ func TestDataVersion(t *testing.T) {
 	asks(policy, people).wants(t, 0, "price").lacks(t, "data version", "changed")
 	change(t, beside(policy, "data", "patients.csv"), func(s string) string { return s + "\n" })
 	change(t, beside(policy, "data", "visits.csv"), func(s string) string { return s[:len(s)-40] })
-	asks(policy, people).wants(t, 0, "note: the data has changed: answers with receipts before", "data version 2")
+	asks(policy, people).wants(t, 0, "or how the policy reads it, has changed: answers with receipts before", "data version 2")
 	asks(policy, people).wants(t, 0, "free", "data version 2").lacks(t, "changed")
 	if got := fmt.Sprint(asks(policy, "--json", people).decode(t)["data_version"]); got != "map[number:2]" {
 		t.Error(got)
@@ -43,7 +43,7 @@ func TestVersionQuery(t *testing.T) {
 	}
 	asks(policy, question).wants(t, 0, "data version 1: 2026-11-01")
 	duck(t, file, "INSERT INTO load_log VALUES (DATE '2026-11-02')")
-	asks(policy, question).wants(t, 0, "data version 2: 2026-11-02", "the data has changed")
+	asks(policy, question).wants(t, 0, "data version 2: 2026-11-02", "has changed")
 	if got := fmt.Sprint(asks(policy, "--json", question).decode(t)["data_version"]); got != "map[name:2026-11-02 number:2]" {
 		t.Error(got)
 	}

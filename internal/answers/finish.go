@@ -120,12 +120,16 @@ func (f *finisher) notes() []string {
 			out = append(out, s)
 		}
 	}
+	if f.plan.Query.ListsKeys() && len(f.plan.Within) > 0 {
+		add("these are of the keys that the policy and the question allow; which of them was chosen by another noisy answer")
+		return out
+	}
 	if f.plan.Query.ListsKeys() {
 		add("these are the keys that the policy and the question allow, whether or not the data has them: free and exact")
 		return out
 	}
 	for i, k := range f.plan.Query.Keys {
-		if expr.LeavesOutNull(k, f.plan.Query.Where) {
+		if expr.LeavesOutNull(&f.plan.Query, k) {
 			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", f.keyName(i))
 		}
 	}

@@ -55,6 +55,7 @@ const small = `  small:
           n: {type: integer, bounds: [0, 10]}
           m: {type: integer, bounds: [-3, 3], nullable: false}
           c: {type: decimal, bounds: [-1, 2], granularity: 0.05}
+          e: {type: date}
 `
 
 // Noisy integers in, rows out: what is done after the noise. The measures are in

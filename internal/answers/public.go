@@ -1,7 +1,7 @@
 package answers
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
@@ -85,8 +85,9 @@ func publicRows(t *policy.Table, rows [][]tree.Value) [][]any {
 
 // errAround says that a query around answers failed, and what stays.
 func errAround(err error, bought bool) error {
-	if !bought {
-		return err
+	var around *api.AroundError
+	if errors.As(err, &around) {
+		return &api.AroundError{Text: around.Text, Bought: bought}
 	}
-	return fmt.Errorf("%w; the answers inside are paid for, and stay free", err)
+	return err
 }

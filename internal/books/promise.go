@@ -70,7 +70,11 @@ func changed(all ...reading) []string {
 // is not the first began after it.
 func (s *Books) sinceUnwindowed(total, window reading) (reading, error) {
 	before := total.Spent.Sub(window.Spent)
-	if window.Window > 1 || before == (dp.Cost{}) {
+	counted := before.Rho
+	if s.dataset.Budget.Pure() {
+		counted = before.Epsilon // of Gaussian noise it has no end, and so has the difference of two such
+	}
+	if window.Window > 1 || counted == 0 && before.Delta == 0 {
 		return window, nil
 	}
 	return s.read(place{kind: window.Kind, window: window.Window},

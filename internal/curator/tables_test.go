@@ -155,5 +155,10 @@ func TestSeriesLimit(t *testing.T) {
 		if len(listed.Rows) != 2 || listed.Rows[0][0] != listed.Rows[1][0] {
 			t.Errorf("%v", listed.Rows)
 		}
+		// Keys alone are not exact where such an answer chooses among them.
+		keys := w.mustAsk("SELECT ward FROM visits WHERE ward IN (SELECT ward FROM visits GROUP BY ward HAVING COUNT(*) > 1) GROUP BY ward")
+		if notes := strings.Join(keys.Notes, "; "); strings.Contains(notes, "exact") || !strings.Contains(notes, "noisy") {
+			t.Errorf("notes %q", notes)
+		}
 	}
 }

@@ -22,7 +22,8 @@ func TestVersionIsNamed(t *testing.T) {
 	asks := func(text string, number uint64, noted bool) {
 		t.Helper()
 		a := w.mustAsk(text)
-		note := fmt.Sprintf("the data has changed: answers with receipts before %d are about other data", a.Receipt.Sequence)
+		note := fmt.Sprintf("the data, or how the policy reads it, has changed: answers with receipts before %d are about other data",
+			a.Receipt.Sequence)
 		if a.Version != (api.DataVersion{Number: number}) || slices.Contains(a.Notes, note) != noted {
 			t.Errorf("%s: version %v, notes %q", text, a.Version, a.Notes)
 		}

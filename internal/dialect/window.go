@@ -28,6 +28,11 @@ func (p *Printer) window(w *tree.Window, f *frame) string {
 		inner = append(inner, p.exprOf(tuple{from}, e)+" AS "+name)
 		return name
 	}
+	number := ""
+	if w.Numbered(func(call int) bool { return f.used[n+call] }) {
+		number = ", row_number() OVER (PARTITION BY u" + orderBy(ties) + ") AS i"
+		ties = append(ties, "i")
+	}
 	for i, o := range w.Calls {
 		if f.used[n+i] {
 			middle = append(middle, p.over(o, w.Fields()[n+i].Type, strconv.Itoa(i), ties, compute)+fmt.Sprintf(" AS f%d", n+i))
@@ -48,8 +53,18 @@ func (p *Printer) window(w *tree.Window, f *frame) string {
 	if len(middle) == 0 {
 		middle = []string{"u"}
 	}
-	return "SELECT " + list + " FROM (SELECT " + strings.Join(middle, ", ") + " FROM (SELECT " + strings.Join(inner, ", ") + " FROM " +
-		p.source(from) + where + "))"
+	rows := "(SELECT " + strings.Join(inner, ", ") + " FROM " + p.source(from) + where + ")"
+	if number != "" {
+		rows = "(SELECT *" + number + " FROM " + rows + ")"
+	}
+	return "SELECT " + list + " FROM (SELECT " + strings.Join(middle, ", ") + " FROM " + rows + ")"
+}
+
+func orderBy(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return " ORDER BY " + strings.Join(list, ", ")
 }
 
 // over prints one window over rows of which what it is computed from has been printed by compute.
@@ -74,9 +89,7 @@ func (p *Printer) over(o tree.Over, t tree.Type, name string, ties []string, com
 	if o.Ordered() {
 		order = append(order, ties...)
 	}
-	if len(order) > 0 {
-		text += " ORDER BY " + strings.Join(order, ", ")
-	}
+	text += orderBy(order)
 	if o.Framed() {
 		text += frameOf(o.Frame)
 	}

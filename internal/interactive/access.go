@@ -81,7 +81,8 @@ func (a Access) NameData(ctx context.Context, d Data, charge uint64) (v api.Data
 	now, err := a.DataVersion(ctx, a.Dataset.Name, d.Label, d.State)
 	// The record of a new version stands right before the charge that it was written with.
 	if now.Since > d.Since && d.Since > 0 && now.Since+1 == charge {
-		notes = []string{fmt.Sprintf("the data has changed: answers with receipts before %d are about other data", charge)}
+		notes = []string{fmt.Sprintf("the data, or how the policy reads it, has changed: answers with receipts before %d are about other "+
+			"data", charge)}
 	}
 	return api.DataVersion{Number: now.Number, Name: now.Label}, notes, err
 }

@@ -284,7 +284,7 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 // rows of a LEFT JOIN without a partner. Of the relation's own unit that is known.
 func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
 	stored := c.Stored()
-	if isPerson(q.rows.Relation, stored.Index) {
+	if isAlwaysUnit(q.rows.Relation, stored.Index) {
 		return filter
 	}
 	var there tree.Expr = &tree.Not{X: &tree.IsNull{X: stored}}

@@ -19,7 +19,7 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 	total := 1
 	for _, p := range parts {
 		t := p.Type()
-		if total *= int(t.Hi.Int64()-t.Lo.Int64()) + 1; total > expr.MaxDomain/8 {
+		if total *= int(t.Hi.Int64()-t.Lo.Int64()) + 2; total > expr.MaxDomain/8 {
 			return nil, false
 		}
 	}
@@ -51,6 +51,10 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 			row[i] = expr.FromKey(v, parts[i].Type())
 			try(i + 1)
 		}
+		if expr.Nullable(parts[i]) { // of which coalesce makes a group
+			row[i] = nil
+			try(i + 1)
+		}
 	}
 	try(0)
 	out = expr.SortedValues(out)
@@ -60,8 +64,7 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 // smallParts collects the parts of an expression that are numbers of few values, each once, where
 // all columns are in one of them.
 func smallParts(e tree.Expr, parts *[]tree.Expr) bool {
-	if t := e.Type(); t.Kind == tree.Number && t.Declared && t.Lo.IsInt64() && t.Hi.IsInt64() && t.Hi.Int64()-t.Lo.Int64() < mostSmall &&
-		t.Hi.Int64()-t.Lo.Int64() >= 0 {
+	if isSmall(e.Type()) {
 		if _, constant := e.(*tree.Literal); constant {
 			return true
 		}
@@ -80,6 +83,12 @@ func smallParts(e tree.Expr, parts *[]tree.Expr) bool {
 		}
 	}
 	return true
+}
+
+// isSmall reports whether a type is of numbers, and of few of them.
+func isSmall(t tree.Type) bool {
+	return t.Kind == tree.Number && t.Declared && t.Lo.IsInt64() && t.Hi.IsInt64() && t.Hi.Int64()-t.Lo.Int64() < mostSmall &&
+		t.Hi.Int64()-t.Lo.Int64() >= 0
 }
 
 // mostSmall is how many values a part has at most.

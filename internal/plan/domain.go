@@ -133,7 +133,8 @@ func (q *question) domain(r tree.Relation, where tree.Expr, e tree.Expr) (domain
 			k.ends = ends
 		}
 	}
-	if !k.bounded() {
+	unknown := !slices.ContainsFunc(all, func(d domain) bool { return d.listed || d.bounded() })
+	if !k.bounded() || unknown && !isSmall(e.Type()) {
 		if values, ok := q.byParts(e); ok {
 			k.values, k.listed = values, true
 		}

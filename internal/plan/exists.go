@@ -65,7 +65,7 @@ func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 		on = expr.Normal(equal)
 	}
 	if tree.Private(inner) && !(tree.Private(q.rows) && expr.Linked(on, n)) {
-		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about one person: "+q.link(q.rows, inner),
+		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about one person: "+q.linkInside(q.rows, inner),
 			"a subquery over a private table must be about the same person as the row outside")
 	}
 	e := &tree.Exists{From: inner.Relation, Outer: n, On: on}

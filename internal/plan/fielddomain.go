@@ -64,14 +64,7 @@ func (q *question) findField(r tree.Relation, i int) (domain, error) {
 	case *tree.Select:
 		return q.domain(r.From, r.Where, r.Columns[i])
 	case *tree.Join:
-		from, at := r.L, i
-		if n := len(r.L.Fields()); i >= n {
-			from, at = r.R, i-n
-		}
-		if f := from.Fields(); at < len(f) && f[at].Source == r.Row[i].Source && f[at].Type.Kind == r.Row[i].Type.Kind {
-			k, err := q.fieldDomain(from, at)
-			return k.where(r.Row[i].Nullable), err // what an outer join leaves without a partner is NULL
-		}
+		return q.joinDomain(r, i)
 	case *tree.Union:
 		return q.unionDomain(r, i)
 	case *tree.Persons:
@@ -80,6 +73,32 @@ func (q *question) findField(r tree.Relation, i int) (domain, error) {
 		return q.windowDomain(r, i)
 	}
 	return ofType(r.Fields()[i].Type, r.Fields()[i].Nullable), nil
+}
+
+// joinDomain is what is known of a field of a join: what was known of it before, and what ON says.
+// A row of the left side stays without a partner where the join is an outer one, and a row that ON
+// leaves out of the right side is then NULL, so the left is as wide as it was, and the right has no
+// other values than those that ON allows, and NULL.
+func (q *question) joinDomain(r *tree.Join, i int) (domain, error) {
+	from, at, right := r.L, i, false
+	if n := len(r.L.Fields()); i >= n {
+		from, at, right = r.R, i-n, true
+	}
+	f := from.Fields()
+	if at >= len(f) || f[at].Source != r.Row[i].Source || f[at].Type.Kind != r.Row[i].Type.Kind {
+		return ofType(r.Row[i].Type, r.Row[i].Nullable), nil
+	}
+	k, err := q.fieldDomain(from, at)
+	if err != nil {
+		return domain{}, err
+	}
+	if !r.Left || right && !r.Full && !k.listed { // a list may have NULL as a group of its own, which stays
+		c := &tree.Column{Index: i, Field: r.Row[i]}
+		for _, cond := range expr.Conjuncts(r.On) {
+			k = k.allowed(c, cond)
+		}
+	}
+	return k.where(r.Row[i].Nullable && r.Left), nil
 }
 
 // where adds that something may be NULL.

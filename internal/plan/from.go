@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -258,6 +259,17 @@ func (e *env) link(l, r rows) string {
 		return "nothing: every row is a person of its own here, so private tables have no person in common"
 	}
 	return "the columns that lead to " + e.dataset.Unit.String()
+}
+
+// linkInside writes the same for a subquery, in which a table hides one of the same name outside.
+func (e *env) linkInside(outside, inside rows) string {
+	text := e.link(outside, inside)
+	l, r, _ := strings.Cut(text, " = ")
+	if l != r {
+		return text
+	}
+	table, column, _ := strings.Cut(l, ".")
+	return fmt.Sprintf("a.%s = b.%s, with %s AS a outside and %s AS b inside", column, column, table, table)
 }
 
 // renameColumns gives the first fields of a subquery other names.

@@ -128,7 +128,7 @@ func samePerson(l, r tree.Relation, on tree.Expr) tree.Expr {
 	if a.Index > b.Index {
 		a, b = b, a
 	}
-	if !isPerson(l, a.Index) || !isPerson(r, b.Index-n) {
+	if !isAlwaysUnit(l, a.Index) || !isAlwaysUnit(r, b.Index-n) {
 		return nil
 	}
 	unit := tree.NewColumn(r, r.Unit())
@@ -136,52 +136,103 @@ func samePerson(l, r tree.Relation, on tree.Expr) tree.Expr {
 	return expr.Normal(&tree.Compare{Op: tree.Eq, L: tree.NewColumn(l, l.Unit()), R: unit})
 }
 
-// isPerson reports whether a field is the unit, or a copy of it.
-func isPerson(r tree.Relation, field int) bool {
-	r = plain(r)
-	if field == r.Unit() {
-		return true
-	}
-	s, ok := r.(*tree.Select)
-	if !ok {
-		return false
-	}
-	c, ok := s.Columns[field].(*tree.Column)
-	return ok && isPerson(s.From, c.Index)
-}
-
 // person finds the person of a FULL JOIN in COALESCE(a.pid, b.pid): where both sides have one they
-// are the same, so it is the person in either order. It is nil where the expression is another.
+// are the same, so it is the person in any order. It is nil where the expression is another.
 func (q *question) person(args []*pg.Node) tree.Expr {
-	r := plain(q.rows.Relation)
-	j, ok := r.(*tree.Join)
-	for ok && !j.Full && j.Left { // values by subquery are joined to it
-		r = j.L
-		j, ok = r.(*tree.Join)
-	}
-	if !ok || !j.Full || len(args) != 2 {
+	fields, ok := q.coalesced(args, nil)
+	if !ok || len(fields) < 2 {
 		return nil
 	}
-	var at []int
+	at, ok := personOf(plain(q.rows.Relation), fields)
+	all := q.rows.Fields()
+	if !ok || slices.ContainsFunc(fields, func(f int) bool { return all[f].Identity != all[at].Identity }) {
+		return nil
+	}
+	return tree.NewColumn(q.rows.Relation, at)
+}
+
+// coalesced adds the fields that a COALESCE names, where all are identities.
+func (q *question) coalesced(args []*pg.Node, fields []int) ([]int, bool) {
 	for _, n := range args {
+		if inner := n.GetCoalesceExpr(); inner != nil {
+			var ok bool
+			if fields, ok = q.coalesced(inner.Args, fields); !ok {
+				return nil, false
+			}
+			continue
+		}
 		if n.GetColumnRef() == nil {
-			return nil
+			return nil, false
 		}
 		name, err := columnName(n.GetColumnRef())
 		if err != nil {
-			return nil
+			return nil, false
 		}
 		c, err := q.rows.resolve(name, -1)
 		if err != nil || c.Field.Identity == "" {
-			return nil
+			return nil, false
 		}
-		at = append(at, c.Stored().Index)
+		fields = append(fields, c.Stored().Index)
 	}
-	slices.Sort(at)
-	if n := len(j.L.Fields()); at[0] >= n || at[1] < n || at[1] >= j.UnitField || !isPerson(j.L, at[0]) || !isPerson(j.R, at[1]-n) {
-		return nil
+	return fields, true
+}
+
+// personOf is the field that the first of some that is not NULL is equal to in every row: the
+// person of a FULL JOIN, where they say of each side whose its rows are. Both sides of another join
+// may not be compared yet.
+func personOf(r tree.Relation, fields []int) (int, bool) {
+	j, ok := r.(*tree.Join)
+	if !ok {
+		return 0, false
 	}
-	return tree.NewColumn(q.rows.Relation, j.UnitField)
+	n := len(j.L.Fields())
+	var left, right []int
+	for _, f := range fields {
+		switch {
+		case f < n:
+			left = append(left, f)
+		case f < n+len(j.R.Fields()):
+			right = append(right, f-n)
+		default: // its own
+			return j.UnitField, j.Full
+		}
+	}
+	switch {
+	case j.Full:
+		return j.UnitField, says(j.L, left) && says(j.R, right)
+	case len(right) == 0:
+		return personOf(plain(j.L), left)
+	}
+	return 0, false
+}
+
+// says reports whether one of some fields says of each row whose it is.
+func says(r tree.Relation, fields []int) bool {
+	_, ok := personOf(plain(r), fields)
+	return ok || slices.ContainsFunc(fields, func(f int) bool { return isAlwaysUnit(r, f) })
+}
+
+// isName reports whether an expression is the name of a column, or names the person of a FULL JOIN.
+func (q *question) isName(n *pg.Node) bool {
+	return n.GetColumnRef() != nil || q.person(n.GetCoalesceExpr().GetArgs()) != nil
+}
+
+// isAlways reports whether a column says of every row whose it is. That of a side of a LEFT or a
+// FULL JOIN does not, unless WHERE leaves only rows in which it does.
+func (q *question) isAlways(c *tree.Column) bool {
+	field := c.Stored().Index
+	return isAlwaysUnit(q.rows.Relation, field) || slices.ContainsFunc(expr.Conjuncts(q.filter), func(e tree.Expr) bool {
+		not, ok := e.(*tree.Not)
+		if !ok {
+			return false
+		}
+		null, ok := not.X.(*tree.IsNull)
+		if !ok {
+			return false
+		}
+		there, ok := null.X.(*tree.Column)
+		return ok && there.Stored().Index == field
+	})
 }
 
 // keepsOnce reports whether what is the same in all rows of a person of one side stays so. On the
@@ -218,6 +269,10 @@ func isAlwaysUnit(r tree.Relation, field int) bool {
 		} else if !r.Left && field >= n {
 			return isAlwaysUnit(r.R, field-n)
 		}
+	case *tree.Window:
+		return field < len(r.From.Fields()) && isAlwaysUnit(r.From, field)
+	case *tree.Union:
+		return !slices.ContainsFunc(r.Parts, func(p *tree.Select) bool { return !isAlwaysUnit(p, field) })
 	}
 	return false
 }

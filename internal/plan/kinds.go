@@ -29,15 +29,20 @@ func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples 
 	}
 	samples = make([]api.Parameter, len(k.kinds))
 	for i, kind := range k.kinds {
-		samples[i] = api.Parameter{Kind: kind, Text: sampleTexts[kind]}
-		if of, ok := strings.CutSuffix(kind, "[]"); ok {
-			samples[i].Text = arrayOf(sampleTexts[of])
-		}
+		samples[i] = Sample(kind)
 		if s, ok := k.samples[i]; ok {
 			samples[i].Text = s
 		}
 	}
 	return k.kinds, samples, nil
+}
+
+// Sample is a value of a kind.
+func Sample(kind string) api.Parameter {
+	if of, ok := strings.CutSuffix(kind, "[]"); ok {
+		return api.Parameter{Kind: kind, Text: arrayOf(sampleTexts[of])}
+	}
+	return api.Parameter{Kind: kind, Text: sampleTexts[kind]}
 }
 
 // sampleTexts are values of each kind: not zero, so that they can divide, and with a fraction where

@@ -108,7 +108,13 @@ func (e *env) itemLevel(n *pg.Node) (level, error) {
 		if err != nil {
 			return nothing, err
 		}
-		return mixed(l, r, x.JoinExpr.Jointype == pg.JoinType_JOIN_INNER, syntax.Location(x.JoinExpr.Rarg))
+		inner, at := x.JoinExpr.Jointype == pg.JoinType_JOIN_INNER, syntax.Location(x.JoinExpr.Rarg)
+		if both, err := mixed(l, r, true, at); err != nil || both != amid || inner {
+			return both, err
+		}
+		return nothing, syntax.Refuse(at, "leave LEFT, RIGHT or FULL out, which shows the groups that the answer has; or group by the "+
+			"column itself, without the join, and add up the rest around the question",
+			"rows and an answer can only be joined by an inner join")
 	case *pg.Node_RangeFunction:
 		return nothing, nil // of the outer engine, or refused
 	}
@@ -149,9 +155,10 @@ func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
 	return l, nil
 }
 
-// listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are.
+// listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are. DISTINCT ON
+// shows rows, whether or not the person is among their columns.
 func (e *env) listsKeys(s *pg.SelectStmt) bool {
-	if len(s.DistinctClause) == 0 || isAggregated(s) {
+	if !isDistinct(s) || isAggregated(s) {
 		return false
 	}
 	from, err := e.readFrom(s)
@@ -181,6 +188,6 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool {
 		n, e, err := q.grouped(n, s.TargetList)
 		c, ok := e.(*tree.Column)
-		return err == nil && ok && q.isUnit(c) && n.GetColumnRef() != nil
+		return err == nil && ok && q.isUnit(c) && q.isName(n)
 	})
 }

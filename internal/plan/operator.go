@@ -129,33 +129,41 @@ func checkBetween(s scope, a *pg.A_Expr) (tree.Expr, error) {
 	return e, nil
 }
 
+// checkIn reads x IN (...). A NULL in the list is equal to nothing, so beside it x is among the
+// others, or nobody knows.
 func checkIn(s scope, not bool, a *pg.A_Expr) (tree.Expr, error) {
 	x, err := checkExpr(s, a.Lexpr)
 	if err != nil {
 		return nil, err
 	}
-	items := a.Rexpr.GetList().GetItems()
-	list := make([]tree.Expr, len(items))
-	for i, n := range items {
+	var list []tree.Expr
+	unknown := false
+	for _, n := range a.Rexpr.GetList().GetItems() {
 		e, err := checkExpr(s, n)
 		if err != nil {
 			return nil, err
 		}
-		lit, ok := expr.Normal(e).(*tree.Literal)
-		if ok && lit.IsNullLiteral() {
-			return nil, syntax.Refuse(a.Location, "list values, as in IN ('a', 'b'); write IS NULL for NULL", "nothing is equal to NULL")
-		}
-		if ok {
+		if lit, ok := expr.Normal(e).(*tree.Literal); ok {
 			e = lit
 		}
 		// Comparing brings x to the finest lattice of the list.
-		if x, list[i], err = expr.Unite(x, e, a.Location); err != nil {
+		if x, e, err = expr.Unite(x, e, a.Location); err != nil {
 			return nil, err
 		}
+		if lit, ok := e.(*tree.Literal); ok && lit.IsNullLiteral() {
+			unknown = true
+			continue
+		}
+		list = append(list, e)
 	}
-	e, err := expr.NewIn(x, list, a.Location)
-	if err != nil {
-		return nil, err
+	var e tree.Expr = expr.NewNull(tree.Bool)
+	if len(list) > 0 || !unknown {
+		if e, err = expr.NewIn(x, list, a.Location); err != nil {
+			return nil, err
+		}
+		if unknown {
+			e = &tree.Logic{Op: tree.Or, Args: []tree.Expr{e, expr.NewNull(tree.Bool)}}
+		}
 	}
 	if not {
 		e = &tree.Not{X: e}

@@ -118,9 +118,15 @@ func setTies(w *tree.Window, above *tree.Select) {
 		if e == nil {
 			return
 		}
-		tree.Walk(e, func(x tree.Expr) {
-			if c, ok := x.(*tree.Column); ok && c.Index < n {
+		use := func(x tree.Expr, upto int) {
+			if c, ok := x.(*tree.Column); ok && c.Index < upto {
 				used[c.Index] = true
+			}
+		}
+		tree.WalkRow(e, func(x tree.Expr) {
+			use(x, n)
+			if inner, ok := x.(*tree.Exists); ok && inner.On != nil { // its own fields come after those of the row that asks
+				tree.Walk(inner.On, func(x tree.Expr) { use(x, min(n, inner.Outer)) })
 			}
 		})
 	}

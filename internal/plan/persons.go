@@ -68,7 +68,7 @@ func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && n.GetColumnRef() != nil {
+		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && q.isName(n) {
 			if p.who == nil {
 				p.who = c
 			}
@@ -88,6 +88,9 @@ func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
 	}
 	if p.who == nil {
 		return refuse(first(groups))
+	}
+	if err := p.oneOfTwo(first(groups)); err != nil {
+		return nil, err
 	}
 	if len(p.keys) > maxKeys {
 		return nil, syntax.Refuse(first(groups), "group by fewer columns", "there are more than %d keys", maxKeys)
@@ -136,6 +139,9 @@ func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 			"select the column that says who a row is about beside the others, or count with COUNT(DISTINCT ...)",
 			"DISTINCT among private rows must be about the rows of one person")
 	}
+	if err := p.oneOfTwo(first(s.TargetList)); err != nil {
+		return nil, err
+	}
 	p.filter = p.present(p.who, nil)
 	p.begin()
 	columns := make([]tree.Expr, len(at))
@@ -145,11 +151,25 @@ func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	return newSelect(p.relation(), nil, names, columns), nil
 }
 
+// oneOfTwo refuses what is grouped by two columns that both say whose a row is, of which neither
+// does so of every row: that of one of them would leave out what only the other has.
+func (s *personal) oneOfTwo(pos int32) error {
+	other := slices.ContainsFunc(s.keys, func(e tree.Expr) bool {
+		c, ok := e.(*tree.Column)
+		return ok && s.isUnit(c)
+	})
+	if !other || s.isAlways(s.who) {
+		return nil
+	}
+	return syntax.Refuse(pos, "name the person once: by the column of FULL JOIN ... USING (pid), by COALESCE(a.pid, b.pid) after FULL "+
+		"JOIN ... ON, or by the column of the table on the left of LEFT JOIN",
+		"each of these columns says only of some rows whose they are")
+}
+
 // isBetter reports whether a column says of every row whose it is, where the one that was found
 // first is NULL in some, as that of a LEFT JOIN.
 func (s *personal) isBetter(c *tree.Column) bool {
-	r := s.rows.Relation
-	return isAlwaysUnit(r, c.Stored().Index) && !isAlwaysUnit(r, s.who.Stored().Index)
+	return s.isAlways(c) && !s.isAlways(s.who)
 }
 
 // grouped reads an item of GROUP BY: a position, a name of the SELECT list, or an expression. It
@@ -224,7 +244,7 @@ func (s *personal) keyIndex(e tree.Expr) int {
 
 // whole recognises what is grouped by.
 func (s *personal) whole(n *pg.Node) (tree.Expr, bool) {
-	if n.GetAConst() != nil || n.GetColumnRef() == nil && !s.computed || hasSubquery(n) {
+	if n.GetAConst() != nil || !s.isName(n) && !s.computed || hasSubquery(n) {
 		return nil, false
 	}
 	e, err := checkExpr(below{s.question}, n)
@@ -285,7 +305,9 @@ func (s *personal) add(p tree.Part, t tree.Type, name string) tree.Expr {
 		}
 		at = len(s.parts)
 		s.parts = append(s.parts, p)
-		s.row = append(s.row, tree.Field{Name: name, Type: t, Once: len(s.keys) == 0, Nullable: !p.Kind.Counts()})
+		// The smallest of a person's identities is one; what others come to is a value.
+		itself := (p.Kind == tree.PartMin || p.Kind == tree.PartMax) && tree.Derived(p.Arg) != nil
+		s.row = append(s.row, tree.Field{Name: name, Type: t, Once: len(s.keys) == 0, Nullable: !p.Kind.Counts(), Derived: itself})
 	}
 	c := s.field(1 + len(s.keys) + at)
 	if s.none && p.Kind.Counts() {

@@ -3,6 +3,8 @@ package plan
 import (
 	"math/big"
 	"slices"
+	"strconv"
+	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -50,9 +52,9 @@ func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (in
 	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {
 		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1, and one column to order by", name)
 	}
-	if f.Args[0].GetAArrayExpr() != nil {
-		return 0, syntax.Refuse(syntax.Location(f.Args[0]), instead+", one call for each number; several of one column share one price",
-			"an answer has no arrays, so %s takes one number at a time", name)
+	if list := f.Args[0].GetAArrayExpr(); list != nil {
+		return 0, syntax.Refuse(syntax.Location(f.Args[0]), "write "+oneByOne(name, list, f.AggOrder[0].GetSortBy())+
+			": several of one column share one price", "an answer has no arrays, so %s takes one number at a time", name)
 	}
 	by := f.AggOrder[0].GetSortBy()
 	p, err := checkExpr(below{q}, f.Args[0])
@@ -82,4 +84,37 @@ func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (in
 		return 0, err
 	}
 	return q.quantile(arg, at, "", f.Location)
+}
+
+// oneByOne writes the calls that an array of quantiles stands for, as far as they are numbers and
+// the column has a plain name.
+func oneByOne(name string, list *pg.A_ArrayExpr, by *pg.SortBy) string {
+	column := "column"
+	if ref := by.GetNode().GetColumnRef(); ref != nil {
+		if text, err := columnName(ref); err == nil {
+			column = strings.ReplaceAll(text, "\x00", ".")
+		}
+	}
+	if by.GetSortbyDir() == pg.SortByDir_SORTBY_DESC {
+		column += " DESC"
+	}
+	if len(list.Elements) == 0 {
+		return name + "(0.5) WITHIN GROUP (ORDER BY " + column + ")"
+	}
+	var out []string
+	for _, n := range list.Elements {
+		number := "0.5"
+		if v := n.GetAConst().GetFval(); v != nil {
+			number = v.Fval
+		} else if v := n.GetAConst().GetIval(); v != nil {
+			number = strconv.Itoa(int(v.Ival))
+		}
+		if call := name + "(" + number + ") WITHIN GROUP (ORDER BY " + column + ")"; !slices.Contains(out, call) && len(out) < 3 {
+			out = append(out, call)
+		}
+	}
+	if len(list.Elements) > len(out) {
+		out = append(out, "...")
+	}
+	return strings.Join(out, ", ")
 }

@@ -94,8 +94,14 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 		return nil, syntax.Refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q",
 			column).WithCode(syntax.NoColumn)
 	case len(found) > 1:
-		return nil, syntax.Refuse(pos, "write its table before it, as in "+r.owner(found[0])+"."+column,
-			"the column %q is in several tables", column)
+		instead := "name those of both tables, as in COALESCE(a." + column + ", b." + column + ")"
+		for _, i := range found { // what a FULL JOIN has made of two columns is in no table
+			if table := r.owner(i); table != "" {
+				instead = "write its table before it, as in " + table + "." + column
+				break
+			}
+		}
+		return nil, syntax.Refuse(pos, instead, "the column %q is in several tables", column)
 	}
 	return tree.NewColumn(r.Relation, found[0]), nil
 }

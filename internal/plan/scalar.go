@@ -98,8 +98,8 @@ func (q *question) aboutPerson(
 		own.filter = own.present(tree.NewColumn(inner.Relation, within), own.filter)
 	}
 	if who < 0 {
-		return refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner),
-			"a subquery over a private table must be about the same person as the row outside")
+		return refuse(pos, "ask for a number about everybody first, and write it here; or add the condition that both rows are about "+
+			"one person: "+q.linkInside(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
 	}
 	if own.filter != nil {
 		if err := expr.CheckLevels(own.filter, pos); err != nil {

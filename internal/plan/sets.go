@@ -140,8 +140,9 @@ func (e *env) questions(s *pg.SelectStmt) ([]*tree.Plan, error) {
 		p.Continues = len(out) > 0
 		out = append(out, p)
 	}
+	own := out // and not what chooses among their groups, which comes after them
 	for i, c := range chosen {
-		for _, p := range out {
+		for _, p := range own {
 			p.Within[i].Answer = len(out)
 		}
 		out = append(out, movedBack(c.plans, len(out))...)

@@ -21,6 +21,11 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 
 // PrepareText is Prepare for a text that was read.
 func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
+	st, err := prepare(ds, text, o)
+	return st, text.HintQuotes(err)
+}
+
+func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
 	s, err := text.SelectOf(ds.Name)
 	if err != nil {
 		return nil, err

@@ -203,7 +203,10 @@ func TestKeysOfSubqueries(t *testing.T) {
 			"2019-05-01 2019-06-01"},
 		{"SELECT extract(year from v.day), COUNT(*) FROM people p LEFT JOIN visits v ON p.pid = v.pid AND v.day > " +
 			"'2020-01-01' WHERE v.day BETWEEN '2019-12-31' AND '2021-05-01' GROUP BY 1",
-			"2019 2020 2021"},
+			"2020 2021"},
+		{"SELECT extract(year from born), COUNT(*) FROM people p LEFT JOIN visits v ON p.pid = v.pid AND p.born > " +
+			"'1902-01-01' WHERE born < '1903-05-01' GROUP BY 1",
+			"1900 1901 1902 1903"},
 		{"SELECT y, COUNT(*) FROM (SELECT extract(year from born) AS y FROM people WHERE born < '1902-01-01' UNION ALL " +
 			"SELECT 2050 FROM people) u GROUP BY y",
 			"1900 1901 2050"},

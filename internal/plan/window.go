@@ -101,6 +101,10 @@ func (e *env) windowed(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectSt
 	if w.refused != nil {
 		return nil, nil, w.refused
 	}
+	if len(w.inner.TargetList) == 0 && !hasSets(s) && len(w.inner.GroupClause) > 0 { // the windows need nothing but rows
+		w.inner.TargetList = []*pg.Node{{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{
+			Val: proto.Clone(w.inner.GroupClause[0]).(*pg.Node), Location: -1}}}}
+	}
 	plans, err := e.questions(w.inner)
 	if err != nil {
 		return nil, nil, err

@@ -6,7 +6,6 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -55,9 +54,13 @@ func (q *question) partition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && n.GetColumnRef() != nil {
-			// A row in which it is NULL, as a LEFT JOIN makes them, is nobody's.
-			who, q.filter = c, q.present(c, q.filter)
+		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && q.isName(n) {
+			if who == nil || q.isAlways(c) {
+				who = c
+			}
+			if !q.isAlways(c) { // beside another it tells rows with a partner from those without
+				by = addKey(by, &tree.IsNull{X: c.Stored()})
+			}
 			continue
 		}
 		if err := groupable(e, syntax.Location(n)); err != nil {
@@ -71,8 +74,10 @@ func (q *question) partition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
 				"question, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t",
 			"a window among private rows must be partitioned by the person, or it would see rows of others")
 	}
-	if q.filter != nil {
-		q.filter = expr.Normal(q.filter)
+	if !q.isAlways(who) {
+		return nil, syntax.Refuse(pos, "partition by the column of the table on the left of LEFT JOIN, by that of FULL JOIN ... USING "+
+			"(pid), or by COALESCE(a.pid, b.pid); or leave rows without a partner out, as in WHERE b.pid IS NOT NULL",
+			"in rows without a partner this column is NULL, and a window would see all of them as one person's")
 	}
 	return by, nil
 }
@@ -108,7 +113,7 @@ func (q *question) windowOrder(nodes, targets []*pg.Node) ([]tree.Order, error) 
 			return nil, err
 		}
 		c, column := o.By.(*tree.Column)
-		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isPerson(q.rows.Relation, c.Stored().Index) {
+		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isAlwaysUnit(q.rows.Relation, c.Stored().Index) {
 			continue
 		}
 		if o.By.Type().Kind == tree.Identity {

@@ -78,6 +78,8 @@ func (e *env) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*chosen, error) {
 			return nil, nil, err
 		}
 	}
+	// In whatever order they are written it is one question.
+	slices.SortStableFunc(all, func(a, b *chosen) int { return strings.Compare(a.plans[0].Query.Hash(), b.plans[0].Query.Hash()) })
 	return s, all, nil
 }
 

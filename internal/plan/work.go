@@ -191,7 +191,11 @@ func (w *work) window(r *tree.Window) (tree.Relation, load) {
 			o.Order[k].By = w.expr(o.Order[k].By, &c, l.rows)
 		}
 	}
-	c.rows = max(c.rows, int64(len(r.Calls))*sorting)
+	sorts := int64(len(r.Calls))
+	if r.Numbered(func(int) bool { return true }) {
+		sorts++
+	}
+	c.rows = max(c.rows, sorts*sorting)
 	out.From, l = w.cutBefore(from, l, c)
 	return &out, l
 }

@@ -150,7 +150,7 @@ func (f *front) masked(text string) mask {
 // around hides the widths of error bars that noise has a say in, such as those of averages, and
 // what names a ledger or a request; moment hides what the clock has a say in.
 var (
-	around = regexp.MustCompile(`±[0-9.]+|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
+	around = regexp.MustCompile(`±[0-9.]+(?: to ±[0-9.]+)?|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
 	moment = regexp.MustCompile(`TIMESTAMP '[^']*' in the place of now|now\(\) is TIMESTAMP '[^']*'|\\?"now\\?": ?\\?"[^"\\]*\\?"`)
 )
 

@@ -27,8 +27,15 @@ func (q *question) body() string {
 		}
 		where += condition
 	}
+	if len(keys) > 0 && q.d.One(10) {
+		where = q.among(keys, s.text, where)
+	}
 	choice := len(keys) > 0 && q.d.One(6)
 	list := append([]string{}, keys...)
+	group, several := q.sets(keys)
+	if several && q.d.One(2) {
+		list = append(list, "GROUPING("+strings.Join(keys, ", ")+")")
+	}
 	var stats []string
 	for range 1 + q.d.Below(3) {
 		stats = append(stats, q.aggregate(s))
@@ -36,13 +43,15 @@ func (q *question) body() string {
 	if !choice {
 		list = append(list, stats...)
 	}
-	text := "SELECT " + strings.Join(named(q, list), ", ") + " FROM " + s.text
+	from := s.text
+	if len(keys) > 0 && q.d.One(10) {
+		from, where = q.limited(from, where, keys, stats[0])
+	}
+	text := "SELECT " + strings.Join(named(q, list), ", ") + " FROM " + from
 	if where != "" {
 		text += " WHERE " + where
 	}
-	if len(keys) > 0 {
-		text += " GROUP BY " + q.sets(keys)
-	}
+	text += group
 	switch {
 	case choice:
 		weight := detrand.Pick(q.d, []string{"", "", " * 2", " * -3"})
@@ -55,21 +64,42 @@ func (q *question) body() string {
 	return text
 }
 
-// sets groups by keys: by all of them, mostly, or by several sets of them.
-func (q *question) sets(keys []string) string {
-	all := strings.Join(keys, ", ")
-	if !q.d.One(5) {
-		return all
+// among lets answers of other questions choose among the groups, of one key or of each.
+func (q *question) among(keys []string, from, where string) string {
+	among := ""
+	if where != "" {
+		among = " WHERE " + where
+		where = "(" + where + ") AND "
 	}
-	return detrand.Pick(q.d, []string{"ROLLUP (" + all + ")", "CUBE (" + all + ")", "GROUPING SETS ((" + all + "), (" + keys[0] + "), ())",
+	var all []string
+	for _, k := range keys[:1+q.d.Below(len(keys))] {
+		all = append(all, k+" IN (SELECT "+k+" FROM "+from+among+" GROUP BY "+k+
+			detrand.Pick(q.d, []string{" HAVING COUNT(*) > 1", " ORDER BY COUNT(*) DESC LIMIT 1"})+")")
+	}
+	return where + strings.Join(all, " AND ")
+}
+
+// sets groups by keys: by all of them, mostly, or by several sets of them.
+func (q *question) sets(keys []string) (group string, several bool) {
+	all := strings.Join(keys, ", ")
+	switch {
+	case len(keys) == 0:
+		return "", false
+	case !q.d.One(5):
+		return " GROUP BY " + all, false
+	}
+	return " GROUP BY " + detrand.Pick(q.d, []string{"ROLLUP (" + all + ")", "CUBE (" + all + ")",
+		"GROUPING SETS ((" + all + "), (" + keys[0] + "), ())",
 		keys[0] + ", ROLLUP (" + all + ")", "DISTINCT ROLLUP (" + all + "), CUBE (" + keys[0] + ")", "GROUPING SETS ((), ())",
-		"GROUPING SETS (ROLLUP (" + all + "), (" + keys[len(keys)-1] + "))"})
+		"GROUPING SETS (ROLLUP (" + all + "), (" + keys[len(keys)-1] + "))"}), true
 }
 
 func named(q *question, list []string) []string {
 	out := make([]string, len(list))
+	q.shown = nil
 	for i, x := range list {
-		out[i] = x + " AS " + q.name()
+		q.shown = append(q.shown, q.name())
+		out[i] = x + " AS " + q.shown[i]
 	}
 	return out
 }

@@ -316,6 +316,8 @@ func value(d Dice, c *policy.Column, m manner) any {
 			return detrand.Pick(d, []any{int64(math.MaxInt64), int64(math.MinInt64), int64(0), int64(-1), int64(1)})
 		case policy.Date:
 			return detrand.Pick(d, []any{int64(-719162), int64(2932896), int64(0)})
+		case policy.Timestamp:
+			return detrand.Pick(d, oddMoments)
 		}
 	}
 	switch c.Type {
@@ -333,6 +335,9 @@ func value(d Dice, c *policy.Column, m manner) any {
 			return k.Text
 		}
 		return detrand.Pick(d, []any{"p", "q", "r", "s"})
+	}
+	if c.Type == policy.Timestamp && m != low && m != high && !d.One(6) {
+		return moments(d, c)
 	}
 	lo, hi := int64(-3), int64(3)
 	if b := c.Bounds; b != nil {
@@ -355,6 +360,22 @@ func value(d Dice, c *policy.Column, m manner) any {
 		return float64(steps) * g
 	}
 	return steps
+}
+
+// oddMoments are the ends of the calendar, of 64 bits as far as DuckDB goes, and what is no moment.
+var oddMoments = []any{int64(-62135596800000000), int64(253402300799999999), int64(0), int64(-1), int64(math.MaxInt64 - 1),
+	int64(-9223372022400000000), math.Inf(1), math.Inf(-1)}
+
+// moments picks a moment of a day that the column has: often one that others have too, or that
+// lies beside it.
+func moments(d Dice, c *policy.Column) any {
+	first, last := int64(18999), int64(19002)
+	if b := c.Bounds; b != nil {
+		first, last = b.LoSteps/dayMicros, b.HiSteps/dayMicros
+	}
+	const hour = dayMicros / 24
+	return between(d, first, last)*dayMicros + detrand.Pick(d, []int64{0, 1, 10 * hour, 10*hour + hour/4, 11*hour - 1, 12*hour + 500_000,
+		dayMicros - 1, int64(d.Below(dayMicros))})
 }
 
 // between picks a number of an interval: any of a short one, and of a long one its ends, and some

@@ -4,7 +4,8 @@
 //
 //   - [Maker.Question] makes a valid question, mostly: joins along paths, units and public tables,
 //     WITH, subqueries, UNION ALL, EXISTS, aggregates per person, all kinds of keys, all
-//     aggregates, and what is above the noise. What expressions and aggregates there are stands in
+//     aggregates, what is above the noise, answers that limit others, lists of keys, public tables
+//     alone, and names as tools write them. What expressions and aggregates there are stands in
 //     two tables, a line each; a line that the planner does not know is left out when a Maker is
 //     made, so that the tables may be ahead of it.
 //   - [Make] makes a database of hard people, and [Database.Neighbour] the same database without

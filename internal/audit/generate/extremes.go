@@ -42,11 +42,11 @@ func town(n dp.Neighbours) *policy.Dataset {
 			&policy.Table{Name: "visits", UnitKind: policy.Many, UnitColumn: "pid", Path: []policy.Step{person}, MaxRows: 3,
 				MaxGroups: 2, Columns: columns(
 					listed("ward", "a", "b", "c"), whole("num", 0, 6), grain("cost", -200, 800, 1, 100), whole("code", 0, 4),
-					secret(text("kind")), day("day", 19000, 19004), boolean("urgent"), whole("none", 0, 0),
+					secret(text("kind")), day("day", 19000, 19004), boolean("urgent"), whole("none", 0, 0), stamp("moment", 19000, 19003),
 				)},
 			&policy.Table{Name: "bills", UnitKind: policy.Many, UnitColumn: "pid", Path: []policy.Step{person}, MaxRows: 2,
 				MaxGroups: 2, Columns: columns(
-					any64("big"), whole("total", -1, 1<<40), secret(text("town")), listed("status", "open", "paid"),
+					any64("big"), whole("total", -1, 1<<40), secret(text("town")), listed("status", "open", "paid"), anytime("moment"),
 				)},
 			&policy.Table{Name: "lines", UnitKind: policy.Many, Path: []policy.Step{bill, person}, MaxRows: 2,
 				MaxGroups: 1, Columns: columns(
@@ -81,7 +81,7 @@ func roll(n dp.Neighbours) *policy.Dataset {
 			)},
 			&policy.Table{Name: "south", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
 				whole("age", -9, 9), text("anything"), secret(text("town")), whole("code", 0, 4), grain("coarse", -9, 9, 1000, 1),
-				day("born", -719162, 2932896), ever("seen"), real("weight"),
+				day("born", -719162, 2932896), ever("seen"), real("weight"), stamp("moment", 18999, 19001),
 			)},
 			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1,
 				MaxGroups: 1, Columns: columns(

@@ -29,7 +29,7 @@ func TestQuestionsAreValid(t *testing.T) {
 		example := map[string]string{}
 		for i := range n {
 			text := m.Question(generate.NewDice("question", uint64(i)))
-			_, err := plan.Prepare(ds, text, o)
+			_, err := generate.Prepare(ds, text, o)
 			var r *api.Refusal
 			switch {
 			case err == nil:
@@ -76,7 +76,7 @@ func TestTextsAreHarmless(t *testing.T) {
 						t.Errorf("%q: panic: %v", text, r)
 					}
 				}()
-				s, err := plan.Prepare(ds, text, o)
+				s, err := generate.Prepare(ds, text, o)
 				var r *api.Refusal
 				switch {
 				case err != nil && !errors.As(err, &r):

@@ -11,7 +11,7 @@ const (
 	words   kind = 't'
 	truth   kind = 'b'
 	date    kind = 'd'
-	moment  kind = 'm' // a timestamp, which is made of a date
+	moment  kind = 'm' // a timestamp
 	nothing kind = '-'
 )
 
@@ -40,6 +40,7 @@ var functions = []function{
 	{truth, "tt", "%s = %s"}, {truth, "tt", "%s < %s"}, {truth, "dd", "%s <= %s"}, {truth, "rN", "%s > %s"},
 	{truth, "NNN", "%s BETWEEN %s AND %s"}, {truth, "NNN", "%s NOT BETWEEN %s AND %s"},
 	{truth, "N", "%s = ANY (ARRAY[0, 1, 3])"}, {truth, "t", "%s <> ALL (ARRAY['a', 'F'])"}, {truth, "N", "%s >= ALL (ARRAY[0, 2])"},
+	{truth, "N", "%s IN (0, NULL, 2)"}, {truth, "t", "%s NOT IN ('a', NULL)"},
 	{truth, "N", "%s IN (0, 1, 3)"}, {truth, "t", "%s NOT IN ('a', 'F')"}, {truth, "d", "%s IN ('2022-01-08', '2022-01-10')"},
 	{truth, "N", "%s IS NULL"}, {truth, "t", "%s IS NOT NULL"}, {truth, "b", "%s IS NULL"}, {truth, "d", "%s IS NULL"},
 	{truth, "r", "%s IS NULL"},
@@ -77,6 +78,13 @@ var functions = []function{
 	{whole1, "d", "extract(year FROM %s)"}, {whole1, "d", "extract(dow FROM %s)"}, {whole1, "d", "date_part('month', %s)"},
 	{whole1, "dd", "(%s - %s)"},
 	{whole1, "d", "extract(century FROM %s)"}, {words, "d", "to_char(%s, 'YYYY-MM')"}, {whole1, "dd", "extract(year FROM age(%s, %s))"},
+	{truth, "mm", "%s < %s"}, {truth, "m", "%s >= '2022-01-09 10:00:00'"}, {truth, "m", "%s IS NULL"}, {truth, "md", "%s > %s"},
+	{date, "m", "CAST(%s AS date)"}, {moment, "d", "CAST(%s AS timestamp)"}, {moment, "m", "date_trunc('hour', %s)"},
+	{moment, "m", "date_bin('6 hours', %s, '2022-01-01 01:00:00')"}, {moment, "m", "(%s + INTERVAL '90 minutes')"},
+	{moment, "mm", "coalesce(%s, %s)"}, {whole1, "m", "extract(hour FROM %s)"}, {number, "m", "extract(second FROM %s)"},
+	{number, "mm", "extract(epoch FROM %s - %s)"}, {words, "m", "to_char(%s, 'YYYY-MM-DD HH24:MI:SS.US')"},
+	{truth, "m", "%s > now() - INTERVAL '36 hours'"}, {truth, "d", "%s < CURRENT_DATE"}, {whole1, "d", "(CURRENT_DATE - %s)"},
+	{whole1, "d", "extract(year FROM age(%s))"}, {number, "m", "extract(epoch FROM now() - %s)"},
 }
 
 // aggregates are all statistics; the kind of what they are of is nothing for COUNT(*), and 'i'
@@ -88,7 +96,8 @@ var aggregates = []struct {
 	{nothing, "COUNT(*)"}, {nothing, "COUNT(1)"}, {wide, "COUNT(%s)"}, {words, "COUNT(%s)"}, {truth, "COUNT(%s)"}, {date, "COUNT(%s)"},
 	{number, "SUM(%s)"}, {number, "SUM(%s)"}, {number, "AVG(%s)"}, {number, "SUM(CAST(%s AS double precision))"},
 	{number, "AVG((%s)::float * 2 / 5)"}, {number, "VARIANCE(%s)"}, {number, "STDDEV_POP(%s)"},
-	{whole1, "COUNT(DISTINCT %s)"}, {words, "COUNT(DISTINCT %s)"}, {date, "COUNT(DISTINCT %s)"}, {'i', "COUNT(DISTINCT %s)"},
+	{whole1, "COUNT(DISTINCT %s)"}, {words, "COUNT(DISTINCT %s)"}, {date, "COUNT(DISTINCT %s)"}, {moment, "COUNT(DISTINCT %s)"},
+	{moment, "COUNT(%s)"}, {moment, "MIN(%s)"}, {moment, "MEDIAN(%s)"}, {'i', "COUNT(DISTINCT %s)"},
 	{'i', "COUNT(%s)"},
 	{number, "MEDIAN(%s)"}, {number, "MIN(%s)"}, {number, "MAX(%s)"}, {date, "MAX(%s)"},
 	{number, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY %s)"}, {whole1, "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY %s DESC)"},

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -30,9 +32,17 @@ func NewMaker(ds *policy.Dataset, o plan.Options) *Maker {
 			m.functions = append(m.functions, f)
 		}
 	}
-	_, err := plan.Prepare(ds, "SELECT COUNT(*) FILTER (WHERE true) FROM "+m.private()[0], o)
+	_, err := Prepare(ds, "SELECT COUNT(*) FILTER (WHERE true) FROM "+m.private()[0], o)
 	m.filter = err == nil
 	return m
+}
+
+// Now is when questions are asked.
+var Now = time.Date(2022, 1, 10, 6, 30, 0, 1000, time.UTC)
+
+// Prepare checks a question that is asked Now.
+func Prepare(ds *policy.Dataset, text string, o plan.Options) (*plan.Statement, error) {
+	return plan.PrepareText(ds, syntax.Open(text, nil).At(Now), o)
 }
 
 // Lines says how many lines of the language the planner takes, and of how many.
@@ -58,7 +68,7 @@ func (m *Maker) taken(f function) bool {
 		if args == nil {
 			continue
 		}
-		if _, err := plan.Prepare(m.dataset, "SELECT COUNT(*) FROM "+s.text+" WHERE ("+fmt.Sprintf(q.fill(f.text), args...)+") IS NULL",
+		if _, err := Prepare(m.dataset, "SELECT COUNT(*) FROM "+s.text+" WHERE ("+fmt.Sprintf(q.fill(f.text), args...)+") IS NULL",
 			m.options); err == nil {
 			return true
 		}
@@ -109,6 +119,8 @@ type question struct {
 	names int
 	depth int // of subqueries in expressions, where it is sharp
 	ctes  []cte
+	bare  map[string]bool // the tables that have no other name
+	shown []string        // the names of what was selected last
 }
 
 type cte struct {
@@ -135,10 +147,17 @@ func (m *Maker) Question(d Dice) string {
 	if m.sharp {
 		body = q.edgeBody
 	}
-	text := body()
-	text = q.with() + text
-	if d.One(15) { // something over the answer
-		text = "SELECT * FROM (" + text + ") AS " + q.name()
+	switch d.Below(40) {
+	case 0:
+		body = q.listing
+	case 1:
+		if len(q.public()) > 0 {
+			return q.free()
+		}
+	}
+	text := q.with() + body()
+	if d.One(15) {
+		text = q.around(text)
 	}
 	return text
 }
@@ -158,8 +177,8 @@ func (q *question) with() string {
 // table is a table under a new name.
 func (q *question) table(name string) source {
 	t := q.dataset.Tables[name]
-	alias := q.name()
-	s := source{text: name + " AS " + alias, private: !t.Public}
+	text, alias := q.called(name)
+	s := source{text: text, private: !t.Public}
 	ids := identities(q.dataset, t)
 	for _, c := range t.ColumnNames() {
 		col := t.Columns[c]
@@ -182,6 +201,8 @@ func kindOf(c *policy.Column) kind {
 		return truth
 	case c.Type == policy.Date:
 		return date
+	case c.Type == policy.Timestamp:
+		return moment
 	case c.Granularity == nil:
 		return float
 	case c.Bounds == nil:
@@ -255,6 +276,8 @@ func (q *question) expr(s source, k kind, depth int) string {
 		return detrand.Pick(q.d, []string{"true", "false"})
 	case date:
 		return detrand.Pick(q.d, []string{"DATE '2022-01-08'", "DATE '1970-01-01'"})
+	case moment:
+		return detrand.Pick(q.d, []string{"TIMESTAMP '2022-01-08 10:00:00'", "TIMESTAMP '2022-01-09 23:59:59.999999'", "now()"})
 	case float:
 		return "0.5"
 	}

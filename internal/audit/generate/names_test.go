@@ -26,8 +26,8 @@ func TestQualifiedQuestions(t *testing.T) {
 				continue
 			}
 			asked++
-			before, err := plan.Prepare(ds, plain, o)
-			after, other := plan.Prepare(ds, full, o)
+			before, err := generate.Prepare(ds, plain, o)
+			after, other := generate.Prepare(ds, full, o)
 			switch {
 			case (err == nil) != (other == nil):
 				t.Errorf("%s\n%v\n%s\n%v", plain, err, full, other)

@@ -20,7 +20,8 @@ var personal = []computed{
 	{truth, truth, "bool_or(%s)"}, {truth, truth, "bool_and(%s)"}, {number, float, "avg(%s)"}, {number, number, "round(avg(%s), 1)"},
 	{words, whole1, "count(DISTINCT %s)"}, {date, whole1, "count(DISTINCT %s)"}, {whole1, whole1, "(max(%[1]s) - min(%[1]s))"},
 	{date, whole1, "(max(%[1]s) - min(%[1]s))"}, {number, number, "coalesce(sum(%s), 0)"},
-	{truth, whole1, "CASE WHEN bool_or(%s) THEN count(*) ELSE 0 END"},
+	{truth, whole1, "CASE WHEN bool_or(%s) THEN count(*) ELSE 0 END"}, {moment, moment, "max(%s)"},
+	{moment, number, "extract(epoch FROM max(%[1]s) - min(%[1]s))"},
 }
 
 // windows are what is computed of the rows of the same person.
@@ -33,12 +34,16 @@ var windows = []computed{
 	{date, date, "min(%s)"}, {truth, truth, "bool_or(%s)"}, {truth, truth, "bool_and(%s)"}, {number, float, "avg(%s)"},
 	{truth, number, "count(*) FILTER (WHERE %s)"}, {number, number, "lag(%s, {n}, {c})"}, {wide, wide, "lead(%s, 1, {i})"},
 	{words, words, "lag(%s, 1, {s})"}, {whole1, whole1, "nth_value(%s, {n})"}, {nothing, whole1, "ntile({n})"},
+	{moment, moment, "lag(%s)"}, {moment, moment, "first_value(%s)"},
 }
 
 // own makes a subquery about the rows of the same person: grouped by the person, with windows, or
 // of different ones.
 func (q *question) own(depth int) (source, bool) {
 	s := q.from(depth)
+	if q.d.One(3) {
+		s = q.together()
+	}
 	unit, ok := q.column(s, 'i')
 	if q.bold() && q.d.One(2) {
 		unit, ok = detrand.Pick(q.d, s.columns), true
@@ -59,6 +64,27 @@ func (q *question) own(depth int) (source, bool) {
 			detrand.Pick(q.d, []string{"1", "1", "1", "2", "50"}) + ")"
 	}
 	return out, true
+}
+
+// together makes rows that are joined by the person, in every way that SQL has for it.
+func (q *question) together() source {
+	l, r := q.base(), q.base()
+	a, b, ok := q.linked(l, r)
+	if !ok || q.d.One(4) {
+		if c, ok := q.commas(); ok {
+			alias := q.name()
+			return source{c.text + " AS " + alias, true, renamed(c.columns, alias)}
+		}
+	}
+	if !ok {
+		return l
+	}
+	how := detrand.Pick(q.d, []string{" FULL JOIN ", " FULL JOIN ", " LEFT JOIN ", " JOIN "})
+	name := a[strings.LastIndexByte(a, '.')+1:]
+	if !strings.HasSuffix(b, "."+name) || q.d.One(3) {
+		return l.and(r, l.text+how+r.text+" ON "+a+" = "+b)
+	}
+	return l.and(r, l.text+detrand.Pick(q.d, []string{how + r.text + " USING (" + name + ")", " NATURAL" + how + r.text}))
 }
 
 // line makes one of some lines, and its column.
@@ -183,7 +209,7 @@ func (q *question) over(s source, unit column) string {
 	}
 	order := ""
 	if !q.d.One(3) {
-		order = " ORDER BY " + q.sorted(q.expr(s, detrand.Pick(q.d, []kind{date, number, words, truth}), q.d.Below(2)))
+		order = " ORDER BY " + q.sorted(q.expr(s, detrand.Pick(q.d, []kind{date, moment, number, words, truth}), q.d.Below(2)))
 		if q.d.One(3) {
 			order += ", " + q.sorted(q.expr(s, detrand.Pick(q.d, []kind{whole1, words}), 0))
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/detrand"
-	"github.com/discreet-dp/discreet/internal/plan"
 )
 
 // Sharp returns a maker of questions that are made to break something: of constants of every size,
@@ -36,6 +35,11 @@ func (q *question) edge(s source, k kind, depth int) string {
 	}
 	switch k {
 	case truth:
+		if q.depth == 1 && q.d.One(5) { // one in another
+			if text, ok := q.within(s); ok {
+				return text
+			}
+		}
 		switch q.d.Below(10) {
 		case 0, 1:
 			return q.single(s)
@@ -269,7 +273,7 @@ func (q *question) accepts(text string) bool {
 	ok := false
 	func() {
 		defer func() { recover() }() // a panic is for whoever asks the question to find
-		_, err := plan.Prepare(q.dataset, q.with()+text, q.options)
+		_, err := Prepare(q.dataset, q.with()+text, q.options)
 		ok = err == nil
 	}()
 	return ok

@@ -35,7 +35,7 @@ func TestSharp(t *testing.T) {
 		taken := 0
 		for i := range n {
 			text := m.Question(generate.NewDice("sharp", uint64(i)))
-			if _, err := plan.Prepare(ds, text, o); err != nil {
+			if _, err := generate.Prepare(ds, text, o); err != nil {
 				continue
 			}
 			taken++

@@ -41,14 +41,23 @@ func (q *question) edgeBody() string {
 	list := stats
 	group := ""
 	if key != "" {
-		group = " GROUP BY " + q.sets([]string{key})
+		several := false
+		group, several = q.sets([]string{key})
 		if q.d.One(6) {
 			return "SELECT " + key + " AS " + q.name() + " FROM " + s.text + after + group + " ORDER BY " + stats[0] +
 				detrand.Pick(q.d, []string{" DESC", "", " * -3 DESC"}) + fmt.Sprint(" LIMIT ", 1+q.d.Below(3))
 		}
-		list = append([]string{key}, stats...)
+		if list = append([]string{key}, stats...); several {
+			list = append(list, "GROUPING("+key+")")
+		}
 	}
-	text := "SELECT " + strings.Join(named(q, list), ", ") + " FROM " + s.text + after + group
+	from := s.text
+	if key != "" && q.d.One(4) {
+		if from, where = q.limited(from, where, []string{key}, stats[0]); where != "" {
+			after = " WHERE " + where
+		}
+	}
+	text := "SELECT " + strings.Join(named(q, list), ", ") + " FROM " + from + after + group
 	if q.d.One(8) {
 		text += " HAVING " + stats[0] + " > " + constant(q.d)
 	}
@@ -109,6 +118,9 @@ func (q *question) edgeKey(s source) (key, condition string, ok bool) {
 		if key, condition, ok = q.timeKey(s); ok && q.accepts("SELECT COUNT(*) FROM "+s.text+" WHERE "+condition+" GROUP BY "+key) {
 			return key, condition, true
 		}
+	}
+	if q.d.One(3) { // what the policy lists
+		return q.key(s)
 	}
 	k := detrand.Pick(q.d, []kind{truth, truth, words, whole1})
 	list := map[kind]string{words: " IN ('', '" + Target + "', '0', '9')", whole1: " IN (0, 1, 9, 39)"}[k]

@@ -165,7 +165,12 @@ func (q *question) union(depth int) source {
 	for i := range 2 + q.d.Below(2) {
 		s := q.from(depth - 1)
 		var list []string
-		if unit, ok := q.column(s, 'i'); who && ok {
+		unit, ok := q.column(s, 'i')
+		for tries := 0; who && !ok && tries < 9; tries++ { // all parts have it
+			s = q.base()
+			unit, ok = q.column(s, 'i')
+		}
+		if who && ok {
 			name := q.name()
 			list = append(list, unit.ref+" AS "+name)
 			if i == 0 {
@@ -233,8 +238,8 @@ func (q *question) join(depth int) source {
 	if strings.Contains(r.text, " JOIN ") {
 		r.text = "(" + r.text + ")"
 	}
-	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) && strings.Count(l.text+r.text, " ") == 4 && q.d.One(3) {
-		if q.d.One(3) {
+	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) && strings.Count(l.text+r.text, " ") == 4 && q.d.One(2) {
+		if q.d.One(2) {
 			return l.and(r, l.text+" NATURAL"+how+r.text)
 		}
 		return l.and(r, l.text+how+r.text+" USING ("+name+")")

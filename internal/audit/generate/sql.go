@@ -18,7 +18,7 @@ func (db *Database) SQL() []string {
 			typ := "BIGINT"
 			if c := t.Columns[name]; c != nil {
 				typ = map[policy.Type]string{policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
-					policy.Decimal: "DOUBLE", policy.Integer: "BIGINT"}[c.Type]
+					policy.Decimal: "DOUBLE", policy.Integer: "BIGINT", policy.Timestamp: "TIMESTAMP"}[c.Type]
 			}
 			list[i] = fmt.Sprintf("%q %s", name, typ)
 		}
@@ -47,6 +47,8 @@ func literal(v any, c *policy.Column) string {
 		return "'" + strings.ReplaceAll(strings.ReplaceAll(v, "'", "''"), "\x00", "' || chr(0) || '") + "'"
 	case float64:
 		switch {
+		case c.Type == policy.Timestamp:
+			return fmt.Sprintf("TIMESTAMP '%s'", strings.ToLower(strings.TrimPrefix(fmt.Sprint(v), "+"))+"inity")
 		case math.IsNaN(v):
 			return "'nan'::DOUBLE"
 		case math.IsInf(v, 0):
@@ -56,6 +58,9 @@ func literal(v any, c *policy.Column) string {
 	case int64:
 		if c != nil && c.Type == policy.Date {
 			return "DATE '" + policy.FormatDate(v) + "'"
+		}
+		if c != nil && c.Type == policy.Timestamp {
+			return fmt.Sprintf("make_timestamp(%d)", v)
 		}
 	}
 	return fmt.Sprint(v)

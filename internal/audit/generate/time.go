@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
@@ -35,6 +36,9 @@ var spans = [][2]string{
 // timeKey makes a part of time to group by, and the range that WHERE must say for it: whoever has
 // days in it, all of it is shown.
 func (q *question) timeKey(s source) (key, condition string, ok bool) {
+	if c, ok := q.column(s, moment); ok && q.d.One(2) {
+		return q.momentKey(c.ref)
+	}
 	c, ok := q.column(s, date)
 	if !ok {
 		return "", "", false
@@ -51,5 +55,25 @@ func (q *question) timeKey(s source) (key, condition string, ok bool) {
 	}
 	by := detrand.Pick(q.d, []string{"90 minutes 0.000001 seconds", "-1 second", "23 hours", "1 month"})
 	at := "(" + c.ref + " + INTERVAL '" + by + "')"
-	return fmt.Sprintf(detrand.Pick(q.d, append(grains, hours...)), at), condition, true
+	return fmt.Sprintf(detrand.Pick(q.d, slices.Concat(grains, hours)), at), condition, true
+}
+
+// times are two moments, some of them on the hour, some beside it, and some in another zone.
+var times = [][2]string{
+	{"2022-01-08", "2022-01-11"}, {"2022-01-08 10:00:00", "2022-01-08 12:30:00"},
+	{"2022-01-08 10:59:59.999999", "2022-01-08 11:00:00.000001"},
+	{"2022-01-08T00:00:00Z", "2022-01-10T01:00:00+02:00"}, {"1969-12-31 23:59:00", "1970-01-01 00:01:00"},
+	{"0001-01-01", "0001-01-02 03:00:00"}, {"9999-12-31 20:00:00", "9999-12-31 23:59:59.999999"},
+}
+
+// momentKey makes a part of the time of a moment to group by, and a range of it.
+func (q *question) momentKey(ref string) (key, condition string, ok bool) {
+	span := detrand.Pick(q.d, times)
+	condition = fmt.Sprintf(detrand.Pick(q.d, []string{
+		"%[1]s >= '%[2]s' AND %[1]s < '%[3]s'", "%[1]s BETWEEN '%[2]s' AND '%[3]s'", "(%[1]s > '%[2]s' AND %[1]s <= '%[3]s')",
+		"%[1]s >= TIMESTAMP '%[2]s' AND %[1]s + INTERVAL '1 hour' < '%[3]s'", "NOT (%[1]s < '%[2]s' OR %[1]s > '%[3]s')",
+		"date_trunc('hour', %[1]s) BETWEEN '%[2]s' AND '%[3]s'", "%[1]s > now() - INTERVAL '2 days' AND %[1]s <= CURRENT_TIMESTAMP",
+		"CAST(%[1]s AS date) IN (CURRENT_DATE, '2022-01-08')",
+	}), ref, span[0], span[1])
+	return fmt.Sprintf(detrand.Pick(q.d, slices.Concat(grains, hours, hours)), ref), condition, true
 }

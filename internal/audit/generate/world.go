@@ -31,12 +31,12 @@ func clinic(n dp.Neighbours) *policy.Dataset {
 			)},
 			&policy.Table{Name: "profiles", UnitKind: policy.Unique, UnitColumn: "owner",
 				Path: []policy.Step{{Column: "owner", Table: "patients", Key: "pid"}}, MaxRows: 1, MaxGroups: 1, Columns: columns(
-					whole("score", -5, 5), listed("tier", "gold", "none"), whole("code", 0, 4),
+					whole("score", -5, 5), listed("tier", "gold", "none"), whole("code", 0, 4), anytime("moment"),
 				)},
 			&policy.Table{Name: "visits", UnitKind: policy.Many, UnitColumn: "pid",
 				Path: []policy.Step{{Column: "pid", Table: "patients", Key: "pid"}}, MaxRows: 3, MaxGroups: 2, Columns: columns(
 					listed("ward", "a", "b", "c", "d"), day("day", 19000, 19004), grain("cost", -2, 8, 1, 2), whole("code", 0, 4),
-					secret(text("note")), boolean("urgent"),
+					secret(text("note")), boolean("urgent"), stamp("moment", 19000, 19003),
 				)},
 			&policy.Table{Name: "labs", UnitKind: policy.Many, UnitColumn: "person",
 				Path: []policy.Step{{Column: "person", Table: "patients", Key: "pid"}}, MaxRows: 2, MaxGroups: 1, Columns: columns(
@@ -75,6 +75,7 @@ func census(n dp.Neighbours) *policy.Dataset {
 		Tables: tables(
 			&policy.Table{Name: "north", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
 				whole("age", 0, 10), listed("sex", "F", "M"), secret(text("job")), whole("code", 0, 4), boolean("owner"),
+				stamp("moment", 19000, 19001),
 			)},
 			&policy.Table{Name: "south", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
 				whole("age", -5, 5), listed("sex", "F", "X"), secret(text("job")), whole("code", 0, 4), grain("income", -3, 9, 1, 4),
@@ -125,6 +126,18 @@ func grain(name string, lo, hi, num, den int64) *policy.Column {
 }
 
 func day(name string, lo, hi int64) *policy.Column { return grainOf(policy.Date, name, lo, hi, 1, 1) }
+
+// stamp is a moment of some days, to the microsecond.
+func stamp(name string, first, last int64) *policy.Column {
+	return grainOf(policy.Timestamp, name, first*dayMicros, (last+1)*dayMicros-1, 1, 1)
+}
+
+// anytime is a moment without bounds.
+func anytime(name string) *policy.Column {
+	return &policy.Column{Name: name, Type: policy.Timestamp, Nullable: true, Granularity: big.NewRat(1, 1)}
+}
+
+const dayMicros = 24 * 60 * 60 * 1_000_000
 
 func grainOf(t policy.Type, name string, lo, hi, num, den int64) *policy.Column {
 	g := big.NewRat(num, den)

@@ -34,18 +34,21 @@ func TestHash(t *testing.T) {
 	}
 	for i := range n {
 		text := m.Question(generate.NewDice("hash", uint64(i)))
-		s, err := plan.Prepare(ds, text, o)
-		if err != nil {
+		s, err := generate.Prepare(ds, text, o)
+		if err != nil || s.Free() {
 			continue
 		}
 		if !strings.Contains(text, "'"+generate.Mark) {
 			other := strings.ReplaceAll(text, generate.Mark, "other")
-			if r, err := plan.Prepare(ds, other, o); err != nil || r.Plans[0].Query.Hash() != s.Plans[0].Query.Hash() {
+			if r, err := generate.Prepare(ds, other, o); err != nil || r.Plans[0].Query.Hash() != s.Plans[0].Query.Hash() {
 				t.Errorf("another hash under other names: %s\n%v", text, err)
 			}
 		}
 		for _, p := range s.Plans {
 			q := &p.Query
+			if q.ListsKeys() {
+				continue
+			}
 			r, err := e.Run(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)

@@ -111,7 +111,7 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 		}
 	}
 	for _, text := range texts {
-		s, err := plan.Prepare(ds, text, asked)
+		s, err := generate.Prepare(ds, text, asked)
 		if err != nil {
 			r.Refused++
 			continue
@@ -124,7 +124,7 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 			run := q
 			if o.Planted != nil {
 				changed := planted(ds, o.Planted)
-				t, err := plan.Prepare(changed, text, asked)
+				t, err := generate.Prepare(changed, text, asked)
 				if err != nil {
 					continue
 				}

@@ -40,7 +40,7 @@ func TestPrintsNoText(t *testing.T) {
 			if i%2 == 1 {
 				text = m.Text(d)
 			}
-			s, err := plan.Prepare(ds, text, o)
+			s, err := generate.Prepare(ds, text, o)
 			if err != nil {
 				continue
 			}

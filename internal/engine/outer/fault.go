@@ -13,14 +13,18 @@ import (
 
 // What stops a statement. None of these costs anything, and the released results stay.
 var (
-	ErrTime    = fmt.Errorf("the outer query took more than %v and was stopped; join and generate fewer rows", Time)
-	ErrMemory  = errors.New("the outer query needs more than " + Memory + " of memory and was stopped; join and generate fewer rows")
-	ErrRows    = fmt.Errorf("the outer query has more than %d rows; add a LIMIT or group them", MaxRows)
-	ErrBytes   = fmt.Errorf("the answer of the outer query is larger than %d MB; select less", MaxBytes>>20)
-	ErrText    = fmt.Errorf("the outer query makes a text of %d characters or more; make it shorter with left()", MaxText)
-	errColumns = fmt.Errorf("the outer query has more than %d columns; name those that you need", MaxColumns)
-	errStart   = errors.New("the engine for outer queries did not start; try again")
+	ErrTime    = stopped("took more than %v and was stopped; join and generate fewer rows", Time)
+	ErrMemory  = stopped("needs more than %s of memory and was stopped; join and generate fewer rows", Memory)
+	ErrRows    = stopped("has more than %d rows; add a LIMIT or group them", MaxRows)
+	ErrBytes   = stopped("has an answer that is larger than %d MB; select less", MaxBytes>>20)
+	ErrText    = stopped("makes a text of %d characters or more; make it shorter with left()", MaxText)
+	errColumns = stopped("has more than %d columns; name those that you need", MaxColumns)
+	errStart   = error(&api.AroundError{Text: "the engine for outer queries did not start; try again"})
 )
+
+func stopped(format string, args ...any) error {
+	return &api.AroundError{Text: "the outer query " + fmt.Sprintf(format, args...)}
+}
 
 // busy says why a context ended: our own limit, or the caller.
 func busy(ctx context.Context) error {
@@ -87,5 +91,5 @@ func failure(ctx context.Context, err error) error {
 	if ours != nil {
 		return ours
 	}
-	return errors.New("the query around the released results stopped: " + text)
+	return &api.AroundError{Text: "the query around the released results stopped: " + text}
 }

@@ -28,6 +28,13 @@ func Declared(c *policy.Column, stored any) tree.Value {
 		if d, ok := stored.(int64); ok {
 			return tree.Day(clampTo(c, d))
 		}
+	case policy.Timestamp:
+		if t, ok := stored.(time.Time); ok {
+			stored = t.UnixMicro()
+		}
+		if micros, ok := stored.(int64); ok {
+			return tree.Moment(clampTo(c, micros))
+		}
 	case policy.Integer, policy.Decimal:
 		return number(c, stored)
 	}

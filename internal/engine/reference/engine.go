@@ -15,7 +15,8 @@ import (
 )
 
 // Table is the rows of a table as they are stored. A value is nil, an int64, a float64, a string, a
-// bool, or for a date a [time.Time] or the days since 1970-01-01 as an int64.
+// bool, or for a date or a timestamp a [time.Time] or the days or microseconds since 1970-01-01 as
+// an int64.
 type Table struct {
 	Columns []string
 	Rows    [][]any

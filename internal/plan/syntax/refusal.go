@@ -3,6 +3,7 @@ package syntax
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pganalyze/pg_query_go/v6/parser"
 
@@ -41,6 +42,22 @@ func refused(text string, err error) *api.Refusal {
 		return Refuse(-1, instead, "the text cannot be parsed").WithCode(badGrammar)
 	}
 	return Refuse(byteOffset(text, p.Cursorpos-1), instead, "%s", grammar.Message(p)).WithCode(badGrammar)
+}
+
+// HintQuotes says more where a column that is not there stands in double quotes, or in those that
+// word processors make: it was meant as a text.
+func (t *Text) HintQuotes(err error) error {
+	r, ok := err.(*api.Refusal)
+	if !ok || r.Code != NoColumn || r.Position < 0 || r.Position >= len(t.sql) {
+		return err
+	}
+	from := t.sql[r.Position:]
+	if strings.HasPrefix(from, `"`) || strings.HasPrefix(from, "\u2018") || strings.HasPrefix(from, "\u201c") {
+		more := *r
+		more.Instead += "; text stands in single quotes, as in 'F', and double ones are for names"
+		return &more
+	}
+	return err
 }
 
 // byteOffset turns the parser's position of an error, which counts characters, into

@@ -65,6 +65,20 @@ func (o Over) Ordered() bool {
 	return !o.Frame.Peers && o.Frame != Everything
 }
 
+// Numbered reports whether rows that are equal in all of Ties have to be numbered before some of
+// the windows are computed. One may put them into any order, because no one can tell which is
+// which. Two may not do so each in its own way: that the first by the one is the last by the other
+// can be told.
+func (w *Window) Numbered(some func(call int) bool) bool {
+	n := 0
+	for i, o := range w.Calls {
+		if o.Ordered() && some(i) {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // Framed reports whether the frame matters.
 func (o Over) Framed() bool { return o.Kind < PartLag }
 

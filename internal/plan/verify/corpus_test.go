@@ -75,7 +75,7 @@ func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *t
 	t.Helper()
 	hospital := load(t, "hospital.yaml", "hospital")
 	ask := func(ds *policy.Dataset, text string, o plan.Options) {
-		st, err := plan.Prepare(ds, text, o)
+		st, err := generate.Prepare(ds, text, o)
 		if err != nil {
 			return
 		}

@@ -97,7 +97,7 @@ func (c *checker) listed(f field, q *tree.Query, col *tree.Column, values []poli
 }
 
 // conditions are those that hold for all rows of a relation, and for rows below it that it is made
-// of.
+// of, or that have a partner in it.
 func conditions(r tree.Relation) []tree.Expr {
 	switch r := r.(type) {
 	case *tree.Cut:
@@ -109,7 +109,7 @@ func conditions(r tree.Relation) []tree.Expr {
 	case *tree.Window:
 		return append(conditions(r.From), conjuncts(r.Where)...)
 	case *tree.Join:
-		return append(conditions(r.L), conditions(r.R)...)
+		return slices.Concat(conditions(r.L), conditions(r.R), conjuncts(r.On))
 	case *tree.Union:
 		var out []tree.Expr
 		for _, p := range r.Parts {

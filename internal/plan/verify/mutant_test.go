@@ -441,15 +441,38 @@ func computed(r tree.Relation, i int, t tree.Type) bool {
 		return computed(r.L, i, t)
 	case *tree.Union:
 		return !slices.ContainsFunc(r.Parts, func(p *tree.Select) bool { return !computed(p, i, t) })
-	case *tree.Persons: // the smallest and the largest of something are it
-		if i > 0 && (r.Parts[i-1].Kind == tree.PartMin || r.Parts[i-1].Kind == tree.PartMax) {
-			if c, ok := r.Parts[i-1].Arg.(*tree.Column); ok {
-				return computed(r.From, c.Index, t)
-			}
-			return holdsFor(r.Parts[i-1].Arg, t)
+	case *tree.Persons:
+		if i >= r.First() {
+			return computedPart(r.From, r.Parts[i-r.First()], r.Limit(), t)
 		}
+	case *tree.Window:
+		n := len(r.From.Fields())
+		if i < n {
+			return computed(r.From, i, t)
+		}
+		return r.Calls[i-n].Otherwise == nil && computedPart(r.From, r.Calls[i-n].Part, r.Limit(), t)
 	}
 	return false
+}
+
+// computedPart is the same for an aggregate of one person's rows: the smallest and the largest of
+// something, and that of another row, are it, and a sum is of so many.
+func computedPart(from tree.Relation, p tree.Part, limit int64, t tree.Type) bool {
+	switch p.Kind {
+	case tree.PartMin, tree.PartMax, tree.PartFirst, tree.PartLast, tree.PartNth, tree.PartLag, tree.PartLead:
+	case tree.PartSum:
+		if p.Uncut {
+			limit = tree.MostUncut
+		}
+		n := big.NewInt(limit)
+		t = tree.NumberType(t.Step, new(big.Int).Quo(t.Lo, n), new(big.Int).Quo(t.Hi, n), true)
+	default:
+		return false
+	}
+	if c, ok := p.Arg.(*tree.Column); ok {
+		return computed(from, c.Index, t)
+	}
+	return holdsFor(p.Arg, t)
 }
 
 // holdsFor tries an expression on many rows at the ends of its columns, by the reference of package

@@ -29,7 +29,8 @@ func (c *checker) persons(p *tree.Persons) rows {
 	}
 	for _, part := range p.Parts {
 		f := field{fact: c.part(in, part, p.Limit())}
-		f.derived = false // what all rows of a person come to is a value like others
+		// What all rows of a person come to is a value like others, but the extreme is one of them.
+		f.derived = f.derived && (part.Kind == tree.PartMin || part.Kind == tree.PartMax)
 		out.fields = append(out.fields, f)
 	}
 	out.cuts = []int{len(out.fields)}

@@ -30,6 +30,7 @@ func problemOf(err error) *Problem {
 		malformed *ledger.InvalidError
 		written   *ledger.WriteError
 		unfit     *users.InvalidError
+		around    *api.AroundError
 	)
 	switch {
 	case errors.As(err, &problem):
@@ -38,6 +39,12 @@ func problemOf(err error) *Problem {
 		p := &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: refusal.Reason, Instead: refusal.Instead, Spent: no}
 		if refusal.Position >= 0 {
 			p.Position = new(refusal.Position)
+		}
+		return p
+	case errors.As(err, &around):
+		p := &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: clip(around.Error()), Spent: no}
+		if around.Bought {
+			p.Spent = nil // the answers inside may have been paid for before
 		}
 		return p
 	case errors.As(err, &budget):

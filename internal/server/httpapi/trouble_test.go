@@ -37,6 +37,8 @@ func TestProblems(t *testing.T) {
 		{admission.ErrTimeout, 504, "timeout", nil, ""},
 		{admission.ErrCanceled, 499, "canceled", nil, ""},
 		{admission.ErrWithdrawn, 499, "canceled", no, ""},
+		{&api.AroundError{Text: "too many rows"}, 422, "refused", no, ""},
+		{fmt.Errorf("HIV: %w", &api.AroundError{Text: "too many rows", Bought: true}), 422, "refused", nil, ""},
 		{context.Canceled, 499, "canceled", nil, ""},
 		{admission.ErrInternal, 500, "unexpected", nil, ""},
 		{admission.ErrNoSession, 404, "missing", no, ""},

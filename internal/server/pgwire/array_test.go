@@ -37,6 +37,8 @@ func TestArrays(t *testing.T) {
 		{"DATE '2024-01-02' IN (DATE '2024-01-02') AND age < 50", "DATE '2024-01-02' = ANY ($1::date[]) AND age < 50", []time.Time{day}},
 		{"TIMESTAMP '2024-01-02 00:00:00' IN (TIMESTAMP '2024-01-02 00:00:00') AND age < 51",
 			"TIMESTAMP '2024-01-02 00:00:00' = ANY ($1::timestamp[]) AND age < 51", []time.Time{day}},
+		{"age IN (36, NULL)", "age = ANY ($1)", []*int64{ptr(int64(36)), nil}},
+		{"sex NOT IN ('X', NULL)", "sex <> ALL ($1)", []*string{ptr("X"), nil}},
 	} {
 		want, before := int64(0), p.charges(t)
 		conn := p.ana(t)
@@ -59,6 +61,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
+func ptr[T any](v T) *T { return &v }
+
 // Arrays that are too long, of too many dimensions or of another type are refused, and cost
 // nothing.
 func TestBadArrays(t *testing.T) {
@@ -66,7 +70,7 @@ func TestBadArrays(t *testing.T) {
 	conn := p.ana(t)
 	many := make([]int64, 100_000)
 	for i, value := range []any{
-		many, many[:3000], [][]int64{{1}, {2}}, []*int64{nil},
+		many, many[:3000], [][]int64{{1}, {2}},
 	} {
 		var got int64
 		err := conn.QueryRow(background, "SELECT count(*) FROM patients WHERE age = ANY ($1)", value).Scan(&got)

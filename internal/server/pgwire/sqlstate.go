@@ -117,6 +117,7 @@ func explain(ctx context.Context, err error) *wireError {
 		lapsed  *ledger.LapsedError
 		write   *ledger.WriteError
 		locked  *users.LockedError
+		around  *api.AroundError
 	)
 	if errors.As(err, &wire) {
 		return wire
@@ -152,6 +153,8 @@ func explain(ctx context.Context, err error) *wireError {
 		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).hinting(refusal.Instead)
 		e.position = refusal.Position + 1
 		return e
+	case errors.As(err, &around):
+		return failure(tooComplex, "%s", around.Error())
 	case errors.As(err, &limit):
 		return failure(notInState, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
 	case errors.As(err, &about):

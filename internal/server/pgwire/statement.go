@@ -8,7 +8,6 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
 
-	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/grammar"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
@@ -147,7 +146,7 @@ func (s *session) describe(st *statement) error {
 func (s *session) shape(st *statement) (parameters []uint32, columns []column, err error) {
 	switch st.kind {
 	case question:
-		return s.shapeQuestion(s.ask(st, st.sql(), nil, ""))
+		return s.shapeQuestion(st, st.sql())
 	case catalogue:
 		return s.shapeCatalogue(st.sql(), st.given)
 	case explaining:
@@ -158,7 +157,7 @@ func (s *session) shape(st *statement) (parameters []uint32, columns []column, e
 		if st.explained.catalogue {
 			parameters, _, err = s.shapeCatalogue(st.explained.sql, st.given)
 		} else {
-			parameters, _, err = s.shapeQuestion(s.ask(st, st.explained.sql, nil, ""))
+			parameters, _, err = s.shapeQuestion(st, st.explained.sql)
 		}
 		return parameters, st.explained.columns(), st.explained.shift(err)
 	case showing:
@@ -180,7 +179,15 @@ func (s *session) shape(st *statement) (parameters []uint32, columns []column, e
 	return nil, nil, nil
 }
 
-func (s *session) shapeQuestion(q api.Question) (parameters []uint32, columns []column, err error) {
+func (s *session) shapeQuestion(st *statement, sql string) (parameters []uint32, columns []column, err error) {
+	q := s.ask(st, sql, nil, "")
+	for _, t := range st.given {
+		kind := ""
+		if t != 0 && t != unknownOID {
+			kind = kindOf(t)
+		}
+		q.Kinds = append(q.Kinds, kind)
+	}
 	err = s.running(func(ctx context.Context) error {
 		d, err := s.server.asked.Describe(ctx, q)
 		if err != nil {

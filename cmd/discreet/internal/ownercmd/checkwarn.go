@@ -2,7 +2,10 @@ package ownercmd
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -20,7 +23,34 @@ func policyWarnings(ds *policy.Dataset) []string {
 		out = append(out, fmt.Sprintf("failures: %d of one analyst are borne and %d of all together, so one analyst shuts everybody out; "+
 			"write a larger number for the dataset", f.Analyst, f.Dataset))
 	}
+	for _, name := range ds.AnalystNames() {
+		if q, _ := ds.Quota(name); tooLittle(ds.Budget, q.Limit()) {
+			out = append(out, emptyQuota("analyst", name, ds.Budget))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(ds.Groups)) {
+		if q, _ := ds.GroupQuota(name); tooLittle(ds.Budget, q.Limit()) {
+			out = append(out, emptyQuota("group", name, ds.Budget))
+		}
+	}
 	return out
+}
+
+// tooLittle reports whether a quota does not pay for one question at the default price.
+func tooLittle(b policy.Budget, limit dp.Cost) bool {
+	if b.Pure() {
+		return b.DefaultEpsilon > limit.Epsilon
+	}
+	return dp.RhoOfPure(b.DefaultEpsilon.Float()) > limit.Rho.Float()
+}
+
+func emptyQuota(noun, name string, b policy.Budget) string {
+	text := fmt.Sprintf("the quota of the %s %s does not pay for one question at the default price, epsilon %s; "+
+		"write a larger quota, or a smaller per_query: {default: ...}", noun, name, b.DefaultEpsilon.Short())
+	if !b.Pure() {
+		text += " (with a delta quotas are counted in rho, and half of an epsilon is about a quarter of its rho)"
+	}
+	return text
 }
 
 // maxJoined is how many rows of a person are joined with each other, by the tables in which a
