@@ -40,6 +40,16 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 		return nil
 	}
 	c.batches++
+	if c.slim && b.Ints != nil && slices.IsSorted(b.Ints) {
+		first, last := ends(b.Ints)
+		c.keep(b, 0, last)
+		others(b, 0, first)
+		if first <= last {
+			others(b, last, n)
+			c.kernel.runRows(b, first, last)
+		}
+		return nil
+	}
 	start := 0
 	for start < n {
 		end := c.people(b, start)
@@ -64,6 +74,15 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 		start = end
 	}
 	return nil
+}
+
+// ends returns where the first person ends, and where the last one starts.
+func ends(people []int64) (first, last int) {
+	for first = 1; first < len(people) && people[first] == people[0]; first++ {
+	}
+	for last = len(people) - 1; last > 0 && people[last-1] == people[last]; last-- {
+	}
+	return first, last
 }
 
 // who says who the people between the first and the last are.

@@ -41,17 +41,6 @@ func sized[T any](room *[]T, n int, needed bool) []T {
 	return *room
 }
 
-// slim makes columns of rows that have at most one value.
-func (c *columns) slim(l *layout, values []uint32) {
-	for m := range c.small {
-		c.small[m], c.lo[m], c.hi[m] = nil, nil, nil
-	}
-	if l.lanes > 0 {
-		c.small[l.valued] = values
-	}
-	c.starts = append(c.starts[:0], 0)
-}
-
 // gather fills the columns with what the sorted records are.
 func (r *reducer) gather(blocks []block, some bool) {
 	r.cols.size(r.layout, len(r.sorter.keys), some)

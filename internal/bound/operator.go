@@ -263,6 +263,9 @@ func (o *operator) inOrder() bool {
 // totals adds up what all workers have.
 func (o *operator) totals() [][]int64 {
 	out := make([][]int64, len(o.fields))
+	for _, w := range o.workers {
+		w.reducer.kernel.spill()
+	}
 	for m := range out {
 		out[m] = make([]int64, o.Groups)
 		for g := range out[m] {

@@ -104,18 +104,15 @@ func (r *reducer) partials(p int, blocks []block, text bool) []block {
 // run groups records by person and runs the kernel on them.
 func (r *reducer) run(p int, blocks []block, text bool, emit func(person, pair int)) {
 	some := slices.ContainsFunc(blocks, func(b block) bool { return b.form == partials })
-	slim := !text && !some && !r.groupLane && r.lanes <= 1
-	switch {
-	case text:
+	if !text && !some && r.slim && !r.groupLane && emit == nil {
+		r.sorter.sort(blocks, true)
+		r.kernel.runKeys(r.sorter.keys, r.sorter.with, p)
+		return
+	}
+	if text {
 		r.groupTexts(blocks, some)
-	default:
-		r.sorter.sort(blocks, slim)
-		if slim {
-			r.cols.slim(r.layout, r.sorter.with)
-			r.kernel.numberKeys(&r.cols, r.sorter.keys, p)
-			r.kernel.reduce(&r.cols, emit)
-			return
-		}
+	} else {
+		r.sorter.sort(blocks, false)
 		r.sorter.people(&r.cols, p)
 		r.gather(blocks, some)
 	}

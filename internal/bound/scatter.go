@@ -143,6 +143,11 @@ func (s *scatter) flush(p, at int) {
 // open begins a partition's next block.
 func (s *scatter) open(p int) {
 	b := s.pool.rows()
+	// A page that is read before it is written to is made twice, and to look at an array is to read.
+	b.words[:1][0] = 0
+	if len(b.lanes) > 0 {
+		b.lanes[0] = 0
+	}
 	s.now[p] = (*[blockWords]uint64)(b.words[:blockWords])
 	s.side[p] = b.lanes
 }

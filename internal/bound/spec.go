@@ -88,6 +88,7 @@ type layout struct {
 	lanes     int
 	groupLane bool
 	valued    int
+	slim      bool
 	s0, s1    uint64
 	maxGroup  int32
 }
@@ -148,6 +149,7 @@ func newLayout(s Spec) (*layout, error) {
 		l.lanes++
 	}
 	l.valued = slices.IndexFunc(l.fields, func(f field) bool { return f.half >= 0 || f.full >= 0 })
+	l.slim = l.isSlim()
 	return l, nil
 }
 
