@@ -31,10 +31,9 @@ func newClustered(l *layout, k *kernel) *clustered {
 	return &clustered{layout: l, kernel: k, cols: newColumns(l)}
 }
 
-// add takes a batch. People who are in the middle of a stretch are all here; the first and the last
+// add takes a batch whose rows all have a group. People who are in the middle of a stretch are all here; the first and the last
 // may go on in another batch, and are handed to the partitions.
 func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
-	b = c.compact(b)
 	n := len(b.Groups)
 	if n == 0 {
 		return nil
@@ -143,9 +142,6 @@ func (c *clustered) keep(b *Batch, first, last int) {
 
 // compact leaves out the rows that have no group.
 func (c *clustered) compact(b *Batch) *Batch {
-	if !slices.ContainsFunc(b.Groups, func(g int32) bool { return g < 0 }) {
-		return b
-	}
 	o := &c.own
 	if o.Values == nil {
 		o.Values = make([][]int64, len(b.Values))

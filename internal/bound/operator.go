@@ -142,7 +142,8 @@ func (o *operator) leave(w *worker) {
 
 // take takes a batch.
 func (o *operator) take(b *Batch) error {
-	if err := o.check(b); err != nil {
+	whole, err := o.check(b)
+	if err != nil {
 		return o.fail(err)
 	}
 	if err := o.ctx.Err(); err != nil {
@@ -158,8 +159,10 @@ func (o *operator) take(b *Batch) error {
 		o.mu.Unlock()
 	}
 	w := o.hire()
-	var err error
 	if o.clustered {
+		if !whole {
+			b = w.clustered.compact(b)
+		}
 		err = w.clustered.add(b, func(b *Batch, from, to int) { w.scatter.add(b, from, to, 0, o.limit) })
 	} else {
 		w.scatter.add(b, 0, len(b.Groups), o.first, o.limit)

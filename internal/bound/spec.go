@@ -153,23 +153,24 @@ func newLayout(s Spec) (*layout, error) {
 	return l, nil
 }
 
-// check reports whether a batch fits, so that what follows can index without a thought.
-func (l *layout) check(b *Batch) error {
+// check reports whether a batch fits, so that what follows can index without a thought, and whether
+// every row of it has a group.
+func (l *layout) check(b *Batch) (whole bool, err error) {
 	n := len(b.Groups)
 	if b.Ints != nil && len(b.Ints) != n || b.Ints == nil && len(b.Texts) != n {
-		return errBatch
+		return false, errBatch
 	}
 	if err := l.checkColumns(b); err != nil {
-		return err
+		return false, err
 	}
-	top := int32(-1)
+	top, all := int32(-1), int32(0)
 	for _, g := range b.Groups {
-		top = max(top, g)
+		top, all = max(top, g), all|g
 	}
 	if top > l.maxGroup {
-		return errBatch
+		return false, errBatch
 	}
-	return nil
+	return all >= 0, nil
 }
 
 // checkColumns reports whether there is a value for every row of every measure that has values.
