@@ -21,14 +21,14 @@ type scatter struct {
 	words [staged]uint64
 	sides [][]uint32
 	fill  [parts]uint16 // how many rows the block that is being filled has, with those collected
-	now   [parts]*[blockWords]uint64
-	side  [][]uint32 // its lanes
+	now   [][]uint64    // that block
+	side  [][]uint32    // its lanes
 	// Of people with texts, the block that is being filled.
 	texts [][]uint64
 }
 
 func newScatter(l *layout, p *pool) *scatter {
-	s := &scatter{layout: l, pool: p, side: make([][]uint32, parts), texts: make([][]uint64, parts)}
+	s := &scatter{layout: l, pool: p, now: make([][]uint64, parts), side: make([][]uint32, parts), texts: make([][]uint64, parts)}
 	for range l.lanes {
 		s.sides = append(s.sides, make([]uint32, staged))
 	}
@@ -125,31 +125,23 @@ func (s *scatter) addValued(b *Batch, from, to, first, limit int) {
 	}
 }
 
-// flush moves what was collected for a partition to its block, to the rows from at on.
+// flush moves what was collected for a partition to its block, to the rows from at on. A block is
+// a slice and not a pointer to an array, because Go reads from such a pointer to see whether it is
+// nil: that waits for memory that nobody needs, and maps a fresh page twice.
 func (s *scatter) flush(p, at int) {
 	if at == 0 {
-		s.open(p)
+		b := s.pool.rows()
+		s.now[p], s.side[p] = b.words[:blockWords], b.lanes
 	}
 	from := p * stageRows
-	*(*[stageRows]uint64)(s.now[p][at:]) = *(*[stageRows]uint64)(s.words[from:])
+	copy(s.now[p][at:at+stageRows], s.words[from:from+stageRows])
 	for i, side := range s.sides {
-		*(*[stageRows]uint32)(s.side[p][i*blockWords+at:]) = *(*[stageRows]uint32)(side[from:])
+		to := i*blockWords + at
+		copy(s.side[p][to:to+stageRows], side[from:from+stageRows])
 	}
 	if at == blockWords-stageRows {
 		s.close(p)
 	}
-}
-
-// open begins a partition's next block.
-func (s *scatter) open(p int) {
-	b := s.pool.rows()
-	// A page that is read before it is written to is made twice, and to look at an array is to read.
-	b.words[:1][0] = 0
-	if len(b.lanes) > 0 {
-		b.lanes[0] = 0
-	}
-	s.now[p] = (*[blockWords]uint64)(b.words[:blockWords])
-	s.side[p] = b.lanes
 }
 
 // close puts a partition's block to those that are full.
