@@ -23,7 +23,7 @@ const (
 
 const (
 	blockWords = 256
-	slabBlocks = 256 // blocks are cut from slabs, which are cheaper to make
+	slabSize   = 1 << 16 // blocks are cut from slabs, which are cheaper to make
 )
 
 // block has records of one form.
@@ -48,8 +48,32 @@ type pool struct {
 
 // shelf has pieces of one size.
 type shelf[T any] struct {
-	free [][]T
-	rest []T // of a slab
+	free  [][]T
+	rest  []T // of a slab
+	slabs []*[slabSize]T
+	used  *sync.Pool // slabs of earlier questions
+}
+
+// Slabs are used again by the next question, which is spared the making of pages, until the
+// collector has run twice. What is in them is never read: a block's rows are written first.
+var usedWords, usedSides sync.Pool
+
+func newPool(lanes int) *pool {
+	return &pool{lanes: lanes, words: shelf[uint64]{used: &usedWords}, sides: shelf[uint32]{used: &usedSides}}
+}
+
+// leave hands the slabs on. No block may be in use.
+func (s *shelf[T]) leave() {
+	for _, slab := range s.slabs {
+		s.used.Put(slab)
+	}
+	*s = shelf[T]{used: s.used}
+}
+
+// leave hands all memory on.
+func (p *pool) leave() {
+	p.words.leave()
+	p.sides.leave()
 }
 
 // take returns a piece of no length.
@@ -59,8 +83,15 @@ func (s *shelf[T]) take(size int) []T {
 		s.free = s.free[:last]
 		return b
 	}
+	if size > slabSize {
+		return make([]T, 0, size)
+	}
 	if len(s.rest) < size {
-		s.rest = make([]T, slabBlocks*size)
+		slab, ok := s.used.Get().(*[slabSize]T)
+		if !ok {
+			slab = new([slabSize]T)
+		}
+		s.slabs, s.rest = append(s.slabs, slab), slab[:]
 	}
 	b := s.rest[:0:size]
 	s.rest = s.rest[size:]

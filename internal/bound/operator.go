@@ -25,7 +25,7 @@ func Run(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 	o := newOperator(ctx, l)
 	out, err := o.run(source)
 	if o.pool.most.Load() > 1<<26 {
-		runtime.GC() // or the next question's rows come on top of this one's
+		runtime.GC() // so that what no question takes again is free after the next time
 	}
 	return out, err
 }
@@ -68,14 +68,16 @@ func (o *operator) result() ([][]int64, error) {
 	if err := o.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return o.totals(), nil
+	out := o.totals()
+	o.pool.leave()
+	return out, nil
 }
 
 // operator is a computation under way.
 type operator struct {
 	*layout
 	ctx       context.Context
-	pool      pool
+	pool      *pool
 	clustered bool
 
 	// busy is held for reading while a batch is taken, and for writing while partitions are
@@ -101,7 +103,7 @@ type worker struct {
 }
 
 func newOperator(ctx context.Context, l *layout) *operator {
-	return &operator{layout: l, ctx: ctx, pool: pool{lanes: l.lanes}, limit: parts, gain: true}
+	return &operator{layout: l, ctx: ctx, pool: newPool(l.lanes), limit: parts, gain: true}
 }
 
 func (o *operator) failed() error {
@@ -128,7 +130,7 @@ func (o *operator) hire() *worker {
 		o.idle = o.idle[:n-1]
 		return w
 	}
-	w := &worker{scatter: newScatter(o.layout, &o.pool), reducer: newReducer(o.layout, &o.pool)}
+	w := &worker{scatter: newScatter(o.layout, o.pool), reducer: newReducer(o.layout, o.pool)}
 	w.clustered = newClustered(o.layout, w.reducer.kernel)
 	o.workers = append(o.workers, w)
 	return w

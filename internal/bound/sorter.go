@@ -90,12 +90,14 @@ func (s *sorter) count(blocks []block, n int) (shift uint) {
 // touch asks for all lines of a block at once: they were written long ago, and are waited for one
 // by one otherwise.
 func (s *sorter) touch(b *block) {
+	seen := uint64(0)
 	for i := 0; i < len(b.words); i += 8 {
-		s.seen ^= b.words[i]
+		seen ^= b.words[i]
 	}
 	for i := 0; i < len(b.lanes); i += 16 {
-		s.seen ^= uint64(b.lanes[i])
+		seen ^= uint64(b.lanes[i])
 	}
+	s.seen = seen
 }
 
 func (s *sorter) placeBare(b *block, shift uint) {
