@@ -65,3 +65,34 @@ func feed(batches []*Batch, measures int) Source {
 		return <-errs
 	}
 }
+
+// BenchmarkHeavy measures what a person with a million rows changes: the same number of rows, and
+// one in eight of them is that person's or somebody else's.
+func BenchmarkHeavy(b *testing.B) {
+	const rows, size = 1 << 23, 2048
+	s := Spec{Groups: 1000, MaxGroups: 5, Unordered: true, Measures: []Measure{{Kind: Rows, Lo: new(big.Int), Hi: big.NewInt(10)},
+		{Kind: Sum, Lo: new(big.Int), Hi: big.NewInt(1_000_000), Reach: 100_000}}}
+	for _, heavy := range []bool{false, true} {
+		b.Run("heavy="+strconv.FormatBool(heavy), func(b *testing.B) {
+			var batches []*Batch
+			for start := 0; start < rows; start += size {
+				batch := &Batch{Ints: make([]int64, size), Groups: make([]int32, size), Values: [][]int64{nil, make([]int64, size)}}
+				for i := range size {
+					n := uint64(start + i)
+					batch.Ints[i] = int64(mix(n) % (rows / 10))
+					if heavy && n%8 == 0 {
+						batch.Ints[i] = 7
+					}
+					batch.Groups[i], batch.Values[1][i] = int32(mix(n*31)%1000), int64(mix(n+7)%100_000)
+				}
+				batches = append(batches, batch)
+			}
+			for b.Loop() {
+				if _, err := Run(context.Background(), s, feed(batches, 2)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
+		})
+	}
+}

@@ -20,7 +20,7 @@ import (
 // BY, one after the other in one run: 1000 groups, at most 5 of them a person. DISCREET_BENCH_ROWS
 // says how many million rows, and DISCREET_BENCH_FOLDER where the data is kept for another run.
 //
-//	DISCREET_BENCH_ROWS=30,100 DISCREET_BENCH_FOLDER=/tmp/bench go test -run xxx -bench Bound -benchtime 3x ./engine/duckdb
+//	DISCREET_BENCH_ROWS=30,100 DISCREET_BENCH_FOLDER=/tmp/bench go test -run xxx -bench Bound -benchtime 3x ./internal/engine/duckdb
 func BenchmarkBound(b *testing.B) {
 	sizes := os.Getenv("DISCREET_BENCH_ROWS")
 	if sizes == "" {
