@@ -114,7 +114,8 @@ func TestSpill(t *testing.T) {
 		k.runRows(&Batch{Ints: []int64{1, 1, 2}, Groups: []int32{0, 2, 2}, Values: [][]int64{nil, {-5, 7, 1}, nil}}, 0, 3)
 	}
 	k.spill()
-	if got := fmt.Sprint(k.totals); got != fmt.Sprint([][]wide{{{0, 3}, {}, {0, 6}}, {{-1, 1<<64 - 15}, {}, {0, 24}}, {{0, 3}, {}, {0, 6}}}) {
+	want := [][]wide{{{0, 3}, {}, {0, 6}}, {{-1, 1<<64 - 15}, {}, {0, 24}}, {{0, 3}, {}, {0, 6}}}
+	if got := fmt.Sprint(k.totals); got != fmt.Sprint(want) {
 		t.Error(got)
 	}
 }

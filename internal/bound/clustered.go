@@ -31,8 +31,8 @@ func newClustered(l *layout, k *kernel) *clustered {
 	return &clustered{layout: l, kernel: k, cols: newColumns(l)}
 }
 
-// add takes a batch whose rows all have a group. People who are in the middle of a stretch are all here; the first and the last
-// may go on in another batch, and are handed to the partitions.
+// add takes a batch whose rows all have a group. People who are in the middle of a stretch are all
+// here; the first and the last may go on in another batch, and are handed to the partitions.
 func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 	n := len(b.Groups)
 	if n == 0 {

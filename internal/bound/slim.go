@@ -2,7 +2,7 @@ package bound
 
 import "slices"
 
-// tally is what the rows of a pair of person and group add up to, or of all that is kept in a group.
+// tally is what the rows of a pair of person and group add up to, or all that is kept in a group.
 type tally struct{ rows, sum int64 }
 
 // slim is the kernel's way for the questions that are asked most: rows that have at most one value,
