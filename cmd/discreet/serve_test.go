@@ -192,8 +192,8 @@ func TestServe(t *testing.T) {
 	conn.Close()
 	// The ledger is held by the server, and the port too.
 	command("budget", "-p", policy).wants(t, 1, "the ledger is open already")
-	command("serve", "-p", policy, "--listen", "127.0.0.1:0").wants(t, 1, "the ledger is open already")
-	command("serve", "-p", policy, "--listen", address).wants(t, 1, "taken by another program", address)
+	command(append([]string{"serve", "-p", policy}, free...)...).wants(t, 1, "the ledger is open already")
+	command("serve", "-p", policy, "--listen", address, "--http", "").wants(t, 1, "taken by another program", address)
 	r.stops(t, syscall.SIGINT)
 	if out := r.out.String(); strings.Contains(out, "HTTP") {
 		t.Errorf("it says %s", out)

@@ -38,7 +38,7 @@ func inDuckDB(t *testing.T) neighbours.Opener {
 		}
 		ds := *db.Dataset
 		ds.Source = source
-		e, err := duckdb.Open(ctx, &ds)
+		e, err := duckdb.OpenWith(ctx, &ds, duckdb.Limits{Threads: 1})
 		if err != nil {
 			return nil, nil, err
 		}
