@@ -136,22 +136,6 @@ func samePerson(l, r tree.Relation, on tree.Expr) tree.Expr {
 	return expr.Normal(&tree.Compare{Op: tree.Eq, L: tree.NewColumn(l, l.Unit()), R: unit})
 }
 
-// isPerson reports whether a field is the unit, or a copy of it.
-func isPerson(r tree.Relation, field int) bool {
-	r = plain(r)
-	if field == r.Unit() {
-		return true
-	}
-	switch r := r.(type) {
-	case *tree.Select:
-		c, ok := r.Columns[field].(*tree.Column)
-		return ok && isPerson(r.From, c.Index)
-	case *tree.Window:
-		return field < len(r.From.Fields()) && isPerson(r.From, field)
-	}
-	return false
-}
-
 // person finds the person of a FULL JOIN in COALESCE(a.pid, b.pid): where both sides have one they
 // are the same, so it is the person in any order. It is nil where the expression is another.
 func (q *question) person(args []*pg.Node) tree.Expr {

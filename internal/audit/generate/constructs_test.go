@@ -3,7 +3,6 @@ package generate_test
 import (
 	"cmp"
 	"flag"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,7 +120,7 @@ func TestConstructs(t *testing.T) {
 	}
 	t.Logf("%d questions are taken", all)
 	for _, c := range constructs {
-		t.Log(fmt.Sprintf("%-42s made %5d, taken %5d", c.name, made[c.name], taken[c.name]))
+		t.Logf("%-42s made %5d, taken %5d", c.name, made[c.name], taken[c.name])
 		if taken[c.name] == 0 {
 			t.Errorf("%s is made %d times and never taken", c.name, made[c.name])
 		}
