@@ -9,8 +9,8 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 )
 
-// writer is the DuckDB that databases are written with, one after the other: to start one takes ten
-// times as long as to write a file.
+// writer is the DuckDB that databases are written with, one after the other, so that none has to be
+// started for each.
 var writer struct {
 	sync.Mutex
 	db *sql.DB
