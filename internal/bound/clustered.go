@@ -23,16 +23,12 @@ type clustered struct {
 	cols      columns
 	own       Batch // a batch without the rows that are left out
 	kept      []int64
-	ints      []int64 // who the people between the first and the last are
-	seeds     []uint64
 	batches   int
 	stretches []stretch
 }
 
 func newClustered(l *layout, k *kernel) *clustered {
-	c := &clustered{layout: l, kernel: k}
-	c.cols.hi = make([][]int64, len(l.fields))
-	return c
+	return &clustered{layout: l, kernel: k, cols: newColumns(l)}
 }
 
 // add takes a batch. People who are in the middle of a stretch are all here; the first and the last
@@ -72,21 +68,15 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 
 // who says who the people between the first and the last are.
 func (c *clustered) who(b *Batch) {
-	c.cols.ints, c.cols.seeds = nil, nil
-	people := len(c.cols.starts) - 1
-	if b.Ints != nil {
-		c.ints = c.ints[:0]
-		for _, at := range c.cols.starts[:people] {
-			c.ints = append(c.ints, b.Ints[at])
+	seeds := c.cols.seeds[:0]
+	for _, at := range c.cols.starts[:len(c.cols.starts)-1] {
+		if b.Ints != nil {
+			seeds = append(seeds, c.seedInt(b.Ints[at]))
+		} else {
+			seeds = append(seeds, c.seedText(b.Texts[at]))
 		}
-		c.cols.ints = c.ints
-		return
 	}
-	c.seeds = c.seeds[:0]
-	for _, at := range c.cols.starts[:people] {
-		c.seeds = append(c.seeds, c.seedText(b.Texts[at]))
-	}
-	c.cols.seeds = c.seeds
+	c.cols.seeds = seeds
 }
 
 // people finds where each person of a stretch starts, and returns where the stretch ends.

@@ -6,17 +6,6 @@ import (
 	"slices"
 )
 
-// columns are rows sorted by person.
-type columns struct {
-	groups []int32
-	starts []int32 // where each person's rows start; and the end
-	ints   []int64 // who they are: keys, or
-	seeds  []uint64
-	// Per measure: values, nil where every row adds 1; and their upper halves, nil where the values
-	// are 64 bits.
-	lo, hi [][]int64
-}
-
 // kernel reduces people to what they contribute. It belongs to one goroutine.
 type kernel struct {
 	*layout
@@ -47,28 +36,27 @@ func newKernel(l *layout) *kernel {
 // run takes people's rows as a whole. Where emit is nil, what they contribute is added to the
 // totals; otherwise emit is told about every pair that is kept, with person and pair.
 func (k *kernel) run(c *columns, emit func(person, pair int)) {
-	people := len(c.starts) - 1
-	if people < 1 {
+	if len(c.starts) < 2 {
 		return
 	}
-	k.number(c, people)
+	k.number(c)
+	k.reduce(c, emit)
+}
+
+// reduce adds up the pairs that are numbered, chooses among each person's, and hands on what is
+// kept.
+func (k *kernel) reduce(c *columns, emit func(person, pair int)) {
 	k.sum(c)
 	k.kept = k.kept[:0]
 	from := uint32(0)
-	for p := range people {
-		before, to := len(k.kept), k.ends[p]
+	for p, to := range k.ends {
+		before := len(k.kept)
 		if int(to-from) <= k.MaxGroups {
 			for i := from; i < to; i++ {
 				k.kept = append(k.kept, i)
 			}
 		} else {
-			seed := uint64(0)
-			if c.ints != nil {
-				seed = k.seedInt(c.ints[p])
-			} else {
-				seed = c.seeds[p]
-			}
-			k.choose(seed, from, to)
+			k.choose(c.seeds[p], from, to)
 		}
 		if emit != nil {
 			for _, i := range k.kept[before:] {
@@ -82,15 +70,20 @@ func (k *kernel) run(c *columns, emit func(person, pair int)) {
 	}
 }
 
-// number numbers the pairs of person and group.
-func (k *kernel) number(c *columns, people int) {
-	rows := len(c.groups)
+// prepare makes room for the pairs of so many rows and people, with one to spare.
+func (k *kernel) prepare(rows, people int) {
 	if uint64(k.next)+uint64(rows) > math.MaxUint32 {
 		clear(k.mark)
 		k.next = 1
 	}
-	k.pair, k.ends, k.group = slices.Grow(k.pair[:0], rows)[:rows], slices.Grow(k.ends[:0], people)[:people],
+	k.pair, k.ends, k.group = slices.Grow(k.pair[:0], rows)[:rows], slices.Grow(k.ends[:0], people+1)[:people+1],
 		slices.Grow(k.group[:0], rows+1)[:rows+1]
+}
+
+// number numbers the pairs of person and group.
+func (k *kernel) number(c *columns) {
+	people := len(c.starts) - 1
+	k.prepare(len(c.groups), people)
 	base, next := k.next, k.next
 	mark, group := k.mark, k.group
 	for p := range people {
@@ -110,13 +103,46 @@ func (k *kernel) number(c *columns, people int) {
 		}
 		k.ends[p] = next - base
 	}
+	k.pair, k.ends = k.pair[c.starts[0]:c.starts[people]], k.ends[:people]
+	k.group, k.next = group[:next-base], next
+}
+
+// numberKeys is number for sorted keys that have the group in their lowest bits, and finds out
+// where people start on its way: without a branch that depends on it.
+func (k *kernel) numberKeys(c *columns, keys []uint64, p int) {
+	k.prepare(len(keys), len(keys))
+	c.seeds = slices.Grow(c.seeds[:0], len(keys)+1)[:len(keys)+1]
+	top := uint64(p) << (64 - partBits)
+	mark, group, pair, ends, seeds := k.mark, k.group, k.pair[:len(keys)], k.ends, c.seeds
+	base := k.next
+	next, first := base, base
+	people, now := 0, ^uint64(0) // no key has so high bits when they are shifted
+	for i, key := range keys {
+		x, g := key>>partBits, uint32(key&(parts-1))
+		d := x ^ now
+		now = x
+		other := int64(d|-d) >> 63 // all ones where this is somebody else
+		ends[people], seeds[people] = next-base, x|top
+		people -= int(other)
+		first ^= (first ^ next) & uint32(other)
+		at := mark[g]
+		group[next-base] = int32(g) // it stays where the pair is new
+		fresh := uint32((int64(at) - int64(first)) >> 63)
+		at ^= (at ^ next) & fresh
+		next -= fresh
+		mark[g] = at
+		pair[i] = at - base
+	}
+	ends[people] = next - base
+	k.pair, k.ends, c.seeds = pair, ends[1:people+1], seeds[:people] // each person's end is where the next one starts
 	k.group, k.next = group[:next-base], next
 }
 
 // sum adds up the rows of each pair.
 func (k *kernel) sum(c *columns) {
-	from, to := c.starts[0], c.starts[len(c.starts)-1]
-	pair := k.pair[from:to]
+	pair := k.pair
+	from := int(c.starts[0])
+	to := from + len(pair)
 	for m, f := range k.fields {
 		if f.kind == People {
 			continue
@@ -124,7 +150,12 @@ func (k *kernel) sum(c *columns) {
 		k.lo[m] = zeros(k.lo[m], len(k.group))
 		lo := k.lo[m]
 		switch {
-		case c.lo[m] == nil:
+		case c.small[m] != nil && !f.wide:
+			values := c.small[m][from:to][:len(pair)]
+			for r, i := range pair {
+				lo[i] += int64(int32(values[r]))
+			}
+		case c.small[m] == nil && c.lo[m] == nil:
 			for _, i := range pair {
 				lo[i]++
 			}
@@ -134,19 +165,30 @@ func (k *kernel) sum(c *columns) {
 				lo[i] += values[r]
 			}
 		default:
-			k.hi[m] = zeros(k.hi[m], len(k.group))
-			hi := k.hi[m]
-			for r, i := range pair {
-				v := c.lo[m][int(from)+r]
-				upper := v >> 63
-				if c.hi[m] != nil {
-					upper = c.hi[m][int(from)+r]
-				}
-				w := wide{hi[i], uint64(lo[i])}
-				w.add(upper, uint64(v))
-				hi[i], lo[i] = w.hi, int64(w.lo)
-			}
+			k.sumWide(m, c, pair, from)
 		}
+	}
+}
+
+// sumWide adds up what may need 128 bits.
+func (k *kernel) sumWide(m int, c *columns, pair []uint32, from int) {
+	k.hi[m] = zeros(k.hi[m], len(k.group))
+	lo, hi := k.lo[m], k.hi[m]
+	for r, i := range pair {
+		r += from
+		v := int64(0)
+		if c.small[m] != nil {
+			v = int64(int32(c.small[m][r]))
+		} else {
+			v = c.lo[m][r]
+		}
+		upper := v >> 63
+		if c.hi[m] != nil {
+			upper = c.hi[m][r]
+		}
+		w := wide{hi[i], uint64(lo[i])}
+		w.add(upper, uint64(v))
+		hi[i], lo[i] = w.hi, int64(w.lo)
 	}
 }
 
@@ -224,33 +266,33 @@ const handful = 6
 
 // chooseFew inserts every hash into the list of the smallest, without a branch either. The list is
 // always as long, and starts with as many zeros as there are places too many, which stay in front.
+// The lowest bits of a hash are replaced by which pair it is of; where that leaves no order between
+// the last that is kept and the first that is not, all bits are looked at.
 func (k *kernel) chooseFew(seed uint64, from, to uint32) {
-	var hash [few]uint64
+	const which = 1<<5 - 1 // few pairs have numbers below it
 	var list [handful]uint64
 	for i := handful - k.MaxGroups; i < handful; i++ {
 		list[i] = math.MaxUint64
 	}
-	a, b, c, d, e, last := list[0], list[1], list[2], list[3], list[4], list[5]
-	groups := k.group[from:to]
-	for i, g := range groups {
-		h := k.order(seed, g)
-		hash[i] = h
+	a, b, c, d, e, last, next := list[0], list[1], list[2], list[3], list[4], list[5], uint64(math.MaxUint64)
+	for i, g := range k.group[from:to] {
+		h := k.order(seed, g)&^which | uint64(i)
 		a, h = min(a, h), max(a, h)
 		b, h = min(b, h), max(b, h)
 		c, h = min(c, h), max(c, h)
 		d, h = min(d, h), max(d, h)
 		e, h = min(e, h), max(e, h)
-		last = min(last, h)
+		last, h = min(last, h), max(last, h)
+		next = min(next, h)
 	}
-	end := len(k.kept)
-	k.kept = slices.Grow(k.kept, len(groups))
-	kept := k.kept[:end+len(groups)]
-	for i := range groups {
-		kept[end] = from + uint32(i)
-		_, more := bits.Sub64(last, hash[i], 0) // 1 where the hash is larger
-		end += int(1 - more)
+	if (last^next)&^which == 0 {
+		k.chooseOfMany(seed, from, to)
+		return
 	}
-	k.kept = kept[:end]
+	list = [handful]uint64{a, b, c, d, e, last}
+	for i := handful - k.MaxGroups; i < handful; i++ {
+		k.kept = append(k.kept, from+uint32(list[i]&which))
+	}
 }
 
 func (k *kernel) chooseOfMany(seed uint64, from, to uint32) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/big"
+	"slices"
 )
 
 // Spec says what to compute.
@@ -78,12 +79,17 @@ type field struct {
 // layout is a Spec made ready.
 type layout struct {
 	Spec
-	fields   []field
-	halves   int
-	payload  int // words of a row after its person: group and values
-	partial  int // words of a partial after its person: group and sums
-	s0, s1   uint64
-	maxGroup int32
+	fields  []field
+	halves  int
+	payload int // words of a row after a person who is a text: group and values
+	partial int // words of a partial after its person: group and sums
+	// Of a row whose person is an integer: how many lanes, whether the first of them is the group,
+	// and the first measure that has one.
+	lanes     int
+	groupLane bool
+	valued    int
+	s0, s1    uint64
+	maxGroup  int32
 }
 
 // narrow is the reach up to which 2^39 rows fit into 64 bits.
@@ -137,6 +143,11 @@ func newLayout(s Spec) (*layout, error) {
 	}
 	// The group is the first of the 32 bits.
 	l.payload = (1+l.halves+1)/2 + fulls
+	l.groupLane = s.Groups > 1<<partBits
+	if l.lanes = l.halves + 2*fulls; l.groupLane {
+		l.lanes++
+	}
+	l.valued = slices.IndexFunc(l.fields, func(f field) bool { return f.half >= 0 || f.full >= 0 })
 	return l, nil
 }
 
