@@ -3,6 +3,7 @@ package bound
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -98,6 +99,21 @@ type worker struct {
 	scatter   *scatter
 	reducer   *reducer
 	clustered *clustered
+	names     Batch // a batch with names
+}
+
+// named returns a batch in which rows have who they are about, where they have numbers.
+func (w *worker) named(names func(int64) []byte, b *Batch, from, to int) *Batch {
+	if names == nil {
+		return b
+	}
+	n := len(b.Groups)
+	texts := slices.Grow(w.names.Texts[:0], n)[:n]
+	for i := from; i < to; i++ {
+		texts[i] = names(b.Ints[i])
+	}
+	w.names = Batch{Texts: texts, Groups: b.Groups, Values: b.Values}
+	return &w.names
 }
 
 func newOperator(ctx context.Context, l *layout) *operator {
@@ -154,15 +170,15 @@ func (o *operator) take(b *Batch) error {
 	o.busy.RLock()
 	if len(b.Groups) > 0 {
 		o.mu.Lock()
-		o.text = b.Ints == nil
+		o.text = b.Ints == nil || o.Names != nil
 		o.mu.Unlock()
 	}
 	w := o.hire()
 	var err error
 	if o.clustered {
-		err = w.clustered.add(b, func(b *Batch, from, to int) { w.scatter.add(b, from, to, 0, o.limit) })
+		err = w.clustered.add(b, func(b *Batch, from, to int) { w.scatter.add(w.named(o.Names, b, from, to), from, to, 0, o.limit) })
 	} else {
-		w.scatter.add(b, 0, len(b.Groups), o.first, o.limit)
+		w.scatter.add(w.named(o.Names, b, 0, len(b.Groups)), 0, len(b.Groups), o.first, o.limit)
 	}
 	o.leave(w)
 	o.busy.RUnlock()
