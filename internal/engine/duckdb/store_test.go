@@ -242,7 +242,8 @@ func TestStoredNames(t *testing.T) {
 			folder := t.TempDir()
 			owner(t, filepath.Join(folder, "d.duckdb"), fmt.Sprintf(named, unit, typ))
 			ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 2\n"+
-				"    columns:\n      k: {type: text, keys: [k7, k1, never, k2, null, k5]}\n      v: {type: integer, bounds: [0, 90], keys: [1, 2, 50, 90]}\n")
+				"    columns:\n      k: {type: text, keys: [k7, k1, never, k2, null, k5]}\n"+
+				"      v: {type: integer, bounds: [0, 90], keys: [1, 2, 50, 90]}\n")
 			stored, err := Store(t.Context(), ds, folder, silent)
 			if err != nil {
 				t.Fatal(err)
