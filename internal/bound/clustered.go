@@ -88,9 +88,12 @@ func ends(people []int64) (first, last int) {
 func (c *clustered) who(b *Batch) {
 	seeds := c.cols.seeds[:0]
 	for _, at := range c.cols.starts[:len(c.cols.starts)-1] {
-		if b.Ints != nil {
+		switch {
+		case c.Names != nil:
+			seeds = append(seeds, c.seedText(c.Names(b.Ints[at])))
+		case b.Ints != nil:
 			seeds = append(seeds, c.seedInt(b.Ints[at]))
-		} else {
+		default:
 			seeds = append(seeds, c.seedText(b.Texts[at]))
 		}
 	}

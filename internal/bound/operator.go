@@ -3,6 +3,7 @@ package bound
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -100,6 +101,21 @@ type worker struct {
 	scatter   *scatter
 	reducer   *reducer
 	clustered *clustered
+	names     Batch // a batch with names
+}
+
+// named returns a batch in which rows have who they are about, where they have numbers.
+func (w *worker) named(names func(int64) []byte, b *Batch, from, to int) *Batch {
+	if names == nil {
+		return b
+	}
+	n := len(b.Groups)
+	texts := slices.Grow(w.names.Texts[:0], n)[:n]
+	for i := from; i < to; i++ {
+		texts[i] = names(b.Ints[i])
+	}
+	w.names = Batch{Texts: texts, Groups: b.Groups, Values: b.Values}
+	return &w.names
 }
 
 func newOperator(ctx context.Context, l *layout) *operator {
@@ -157,7 +173,7 @@ func (o *operator) take(b *Batch) error {
 	o.busy.RLock()
 	if len(b.Groups) > 0 {
 		o.mu.Lock()
-		o.text = b.Ints == nil
+		o.text = b.Ints == nil || o.Names != nil
 		o.mu.Unlock()
 	}
 	w := o.hire()
@@ -165,9 +181,9 @@ func (o *operator) take(b *Batch) error {
 		if !whole {
 			b = w.clustered.compact(b)
 		}
-		err = w.clustered.add(b, func(b *Batch, from, to int) { w.scatter.add(b, from, to, 0, o.limit) })
+		err = w.clustered.add(b, func(b *Batch, from, to int) { w.scatter.add(w.named(o.Names, b, from, to), from, to, 0, o.limit) })
 	} else {
-		w.scatter.add(b, 0, len(b.Groups), o.first, o.limit)
+		w.scatter.add(w.named(o.Names, b, 0, len(b.Groups)), 0, len(b.Groups), o.first, o.limit)
 	}
 	o.leave(w)
 	o.busy.RUnlock()

@@ -15,6 +15,12 @@ type Spec struct {
 	Measures  []Measure
 	// Memory is about how many bytes rows may take, or 0 for DefaultMemory.
 	Memory int64
+	// Names, where it is not nil, says who the people are for whom Ints are numbers. A number says
+	// that two rows are one person's, in this table and as it is now; all else, which groups are
+	// kept among it, follows from the bytes, as if Texts had them. Numbers ascend as rows do in a
+	// table that is stored by person. It is called from several goroutines, with numbers of batches
+	// alone.
+	Names func(number int64) []byte
 	// Unordered says not to try whether the rows are stored by person.
 	Unordered bool
 }
@@ -157,7 +163,7 @@ func newLayout(s Spec) (*layout, error) {
 // every row of it has a group.
 func (l *layout) check(b *Batch) (whole bool, err error) {
 	n := len(b.Groups)
-	if b.Ints != nil && len(b.Ints) != n || b.Ints == nil && len(b.Texts) != n {
+	if b.Ints != nil && len(b.Ints) != n || b.Ints == nil && (len(b.Texts) != n || l.Names != nil) {
 		return false, errBatch
 	}
 	if err := l.checkColumns(b); err != nil {

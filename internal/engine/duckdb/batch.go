@@ -24,7 +24,7 @@ func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
 	first := 0 // of the keys
 	var someone []uint64
 	if b.people {
-		if first = 1; !w.whose(c) {
+		if first = 1; !w.whose(c) || b.names != nil && !b.names.has(w.Ints) {
 			return false
 		}
 		someone = c.Valid(0)
@@ -83,6 +83,9 @@ func (w *batch) whose(c *chunks.Chunk) bool {
 func (w *batch) addKey(k *keyColumn, c *chunks.Chunk, col int, first bool) bool {
 	n := c.Len()
 	size := int32(k.size)
+	if k.codes != nil {
+		return w.addCodes(k, c, col)
+	}
 	if k.places == nil {
 		places := c.Int32s(col)
 		if places == nil {
@@ -116,6 +119,26 @@ func (w *batch) addKey(k *keyColumn, c *chunks.Chunk, col int, first bool) bool 
 		} else {
 			w.groups[i] = g*size + p
 		}
+	}
+	return true
+}
+
+// addCodes is addKey for texts that are stored as codes.
+func (w *batch) addCodes(k *keyColumn, c *chunks.Chunk, col int) bool {
+	codes, size := c.Int32s(col), int32(k.size)
+	if codes == nil || len(codes) != len(w.groups) {
+		return false
+	}
+	for i, code := range codes {
+		at := uint32(code - codeOfNull)
+		if at >= uint32(len(k.codes)) {
+			return false
+		}
+		g := w.groups[i]*size + k.codes[at]
+		if (w.groups[i] | k.codes[at]) < 0 {
+			g = -1
+		}
+		w.groups[i] = g
 	}
 	return true
 }
@@ -168,6 +191,7 @@ type keyColumn struct {
 	size   int
 	null   int32 // the place of NULL, or -1
 	places *places
+	codes  []int32 // the place of each code; see codePlaces
 }
 
 // places finds the place of an integer, a date or a boolean among public keys.
