@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,17 +84,33 @@ var perSecond = regexp.MustCompile(`tps = ([0-9.]+)`)
 // pgbench runs PostgreSQL's own benchmark, and returns how many transactions a second there were.
 func pgbench(tb testing.TB, args ...string) float64 {
 	tb.Helper()
-	out, err := exec.Command("pgbench", args...).CombinedOutput()
-	if err != nil {
-		tb.Fatalf("pgbench: %v\n%s", err, out)
-	}
-	found := perSecond.FindSubmatch(out)
-	if found == nil {
-		return 0
-	}
-	n, err := strconv.ParseFloat(string(found[1]), 64)
+	n, err := strconv.ParseFloat("0"+group1(perSecond, report(tb, args...)), 64)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return n
+}
+
+// report is what pgbench says of a run. Notices are left out, which it would print one by one.
+func report(tb testing.TB, args ...string) string {
+	tb.Helper()
+	if _, err := exec.LookPath("pgbench"); err != nil {
+		tb.Skip("there is no pgbench: install postgresql-contrib")
+	}
+	run := exec.Command("pgbench", args...)
+	run.Env = append(os.Environ(), "PGOPTIONS=-c client_min_messages=warning")
+	var out, failed strings.Builder
+	run.Stdout, run.Stderr = &out, &failed
+	if err := run.Run(); err != nil {
+		tb.Fatalf("pgbench: %v\n%.2000s\n%s", err, failed.String(), out.String())
+	}
+	return out.String()
+}
+
+// group1 is the part of a text that an expression finds, or nothing.
+func group1(e *regexp.Regexp, text string) string {
+	if found := e.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
 }
