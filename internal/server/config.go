@@ -57,7 +57,8 @@ func (c *Config) check() error {
 	for _, limit := range []struct {
 		name string
 		is   int64
-	}{{"running", int64(c.Running)}, {"waiting", int64(c.Waiting)}, {"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)},
+	}{{"running", int64(c.Running)}, {"waiting", int64(c.Waiting)},
+		{"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)},
 		{"timeout", int64(c.Timeout)}} {
 		if limit.is < 0 {
 			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)

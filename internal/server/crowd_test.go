@@ -67,7 +67,8 @@ var retried = regexp.MustCompile(`number of transactions retried: (\d+)`)
 // may ask ten times a second and that nobody waits for.
 func TestRetried(t *testing.T) {
 	g := hostWith(t, "{epsilon: 1, per_query: {default: 0.1}}", 100, Config{Rate: 600, Patience: -1})
-	out := report(t, "-n", "-c", "20", "-j", "1", "-t", "6", "--max-tries", "100000", "-f", script(t, "SELECT count(*) FROM patients"), g.url())
+	out := report(t, "-n", "-c", "20", "-j", "1", "-t", "6", "--max-tries", "100000",
+		"-f", script(t, "SELECT count(*) FROM patients"), g.url())
 	n, err := strconv.Atoi("0" + group1(retried, out))
 	if err != nil || n == 0 || !strings.Contains(out, "120/120") || !strings.Contains(out, "failed transactions: 0") {
 		t.Errorf("pgbench says\n%s", out)

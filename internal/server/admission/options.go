@@ -14,8 +14,8 @@ type Options struct {
 	// Training is how many models are trained at once; 0 means half of Running, and one at least.
 	// Each of them has a turn of Running while it is trained.
 	Training int
-	// Waiting is how many questions of one analyst may wait; 0 means 200, which are more than a user
-	// has connections. Those that are answered from memory meanwhile do not count.
+	// Waiting is how many questions of one analyst may wait; 0 means 200, which is more than a
+	// user has connections. Those that are answered from memory meanwhile do not count.
 	Waiting int
 	// Timeout ends a question that runs for longer; 0 means five minutes. What was charged stays
 	// charged.
