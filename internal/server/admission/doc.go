@@ -14,8 +14,8 @@
 //
 // What is in memory needs no turn. A question that would have to wait for one, or for which there
 // is no room, is looked for once, on a tick, among what was kept by then, which is what a price
-// says too. Where it is there it is answered, and else it waits on, or is turned away on a tick. Prices
-// and descriptions are made in the same way while others have the turns.
+// says too. Where it is there it is answered, and else it waits on, or is turned away on a tick.
+// Prices and descriptions are made in the same way while others have the turns.
 //
 // # The limit
 //
