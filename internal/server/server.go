@@ -82,7 +82,8 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 		return s, err
 	}
 	s.dispatcher = admission.New(s.db,
-		admission.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
+		admission.Options{Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: c.Patience, Log: c.Log,
+			Texts: c.Texts, Ticks: s.ticks})
 	s.doors()
 	return s, nil
 }

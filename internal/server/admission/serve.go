@@ -11,8 +11,9 @@ import (
 func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
 	e.begin = time.Now()
 	d.counts.came()
-	err := d.limits.take(e.analyst)
+	tick := d.ticks[e.dataset]
 	who := d.limits.who(e.analyst)
+	err := d.limits.wait(ctx, e.analyst, d.options.Patience, d.queue.gone)
 	switch {
 	case err != nil:
 	case e.away != nil:
@@ -20,17 +21,23 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 	case ctx.Err() != nil:
 		err = ErrWithdrawn
 	default:
-		err = d.queue.enter(who)
+		if err = d.queue.enter(who); err == nil {
+			defer d.queue.exit(who)
+			return d.inside(ctx, tick, who, e, work)
+		}
+		err = d.squeeze(ctx, tick, e, err)
 	}
 	if err != nil {
 		e.outcome = outcomeOf(err)
-		d.log(e)
-		d.counts.left(e.outcome)
-		return err
 	}
-	defer d.queue.exit(who)
-	tick := d.ticks[e.dataset]
-	err = d.turn(ctx, tick, who, e, work)
+	d.log(e)
+	d.counts.left(e.outcome)
+	return err
+}
+
+// inside is for a question that was let in.
+func (d *Dispatcher) inside(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
+	err := d.turn(ctx, tick, who, e, work)
 	if err != nil {
 		e.outcome = outcomeOf(err)
 	}
@@ -55,7 +62,14 @@ func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e
 		}
 		defer leave()
 	}
-	if err := d.queue.wait(patient, who); err != nil {
+	w, err := d.queue.stand(patient, who)
+	if w != nil {
+		var found bool
+		if found, err = d.await(patient, tick, who, e, w); found {
+			return nil
+		}
+	}
+	if err != nil {
 		return err
 	}
 	defer d.queue.done(who)

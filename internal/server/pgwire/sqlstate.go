@@ -36,6 +36,7 @@ const (
 	invalidPassword      = "28P01"
 	invalidCursor        = "34000"
 	invalidSavepoint     = "3B001"
+	tryAgain             = "40001" // what clients that try again by themselves know
 
 	invalidCursorDefinition = "42P11"
 	noDatabase              = "3D000"
@@ -155,6 +156,8 @@ func explain(ctx context.Context, err error) *wireError {
 		return e
 	case errors.As(err, &around):
 		return failure(tooComplex, "%s", around.Error())
+	case errors.As(err, &limit) && limit.Wait > 0:
+		return failure(tryAgain, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
 	case errors.As(err, &limit):
 		return failure(notInState, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
 	case errors.As(err, &about):
