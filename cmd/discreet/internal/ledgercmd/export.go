@@ -78,7 +78,7 @@ func (c *exportCmd) Run(s console.Screen) error {
 }
 
 // ledgerFiles are how the names of a ledger's files go on.
-var ledgerFiles = []string{"", "-journal", "-wal", "-shm", "-new", "-new-journal", ".lock"}
+var ledgerFiles = []string{"", "-journal", "-wal", "-shm", "-new", "-new-journal", ".lock", ".checkpoint0", ".checkpoint1"}
 
 // free refuses to write over something, and over the ledger or the policy at any rate.
 func (c *exportCmd) free(own []string) error {
