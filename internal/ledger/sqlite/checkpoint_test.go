@@ -334,7 +334,8 @@ func TestPromise7ChangedBeforeCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.ExecContext(ctx, "UPDATE records SET body = ?, hash = ? WHERE sequence = ?", forged, ledger.Hash(forged), at); err != nil {
+	const update = "UPDATE records SET body = ?, hash = ? WHERE sequence = ?"
+	if _, err := c.ExecContext(ctx, update, forged, ledger.Hash(forged), at); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range schema {

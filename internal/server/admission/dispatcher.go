@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet"
@@ -15,8 +16,10 @@ type Dispatcher struct {
 	db       *discreet.DB
 	library  library
 	options  Options
-	ticks    map[string]time.Duration // by dataset
-	lone     string                   // the only dataset, where there is one; it need not be named
+	policy   *policy.Policy
+	ticks    atomic.Pointer[map[string]time.Duration] // by dataset
+	gate     *gate
+	lone     string // the only dataset, where there is one; it need not be named
 	queue    *queue
 	heavy    *queue // for trainings, before they stand in the other one
 	limits   *limits
@@ -37,21 +40,30 @@ func New(db *discreet.DB, o Options) *Dispatcher {
 func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	o = o.filled()
 	d := &Dispatcher{
-		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting),
+		library: l, options: o, policy: p, gate: newGate(o.Opening), queue: newQueue(o.Running, o.Waiting),
 		heavy:  newQueue(o.Training, o.Waiting),
 		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(),
 		sessions: newRegistry(o.Sessions, o.Idle),
 	}
-	for name, ds := range p.Datasets {
-		d.ticks[name] = ds.Release.Tick
-		if ds.Release.Chosen() {
-			d.ticks[name] = cmp.Or(o.Ticks[name], policy.UsualTick)
-		}
+	d.setTicks(o.Ticks)
+	for name := range p.Datasets {
 		if len(p.Datasets) == 1 {
 			d.lone = name
 		}
 	}
 	return d
+}
+
+// setTicks sets the ticks: those of the policy, and those that it leaves to be chosen.
+func (d *Dispatcher) setTicks(chosen map[string]time.Duration) {
+	ticks := map[string]time.Duration{}
+	for name, ds := range d.policy.Datasets {
+		ticks[name] = ds.Release.Tick
+		if ds.Release.Chosen() {
+			ticks[name] = cmp.Or(chosen[name], policy.UsualTick)
+		}
+	}
+	d.ticks.Store(&ticks)
 }
 
 // DB is the policy thwith the dispatcher is for; asking it directly goes around the queue.
@@ -62,7 +74,7 @@ func (d *Dispatcher) DB() *discreet.DB { return d.db }
 func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
 	q.Request = Request(q.Analyst, q.Request)
 	err = d.serve(ctx, d.entry("ask", q), func(ctx context.Context, e *entry) (err error) {
-		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		q.AsOf = d.clock.last(d.tick(e.dataset))
 		if a, err = d.library.Ask(ctx, q); err == nil {
 			e.paid(a.Cost, a.Receipt.Sequence)
 		}
@@ -76,7 +88,7 @@ func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, er
 func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
 	err = d.serve(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
-		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		q.AsOf = d.clock.last(d.tick(e.dataset))
 		x, err = d.library.Explain(ctx, q)
 		return err
 	})

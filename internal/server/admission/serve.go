@@ -29,7 +29,13 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 		return err
 	}
 	defer d.queue.exit(who)
-	tick := d.ticks[e.dataset]
+	if err := d.gate.wait(ctx); err != nil { // no tick: nothing that is private is open
+		e.outcome = outcomeOf(err)
+		d.log(e)
+		d.counts.left(e.outcome)
+		return err
+	}
+	tick := d.tick(e.dataset)
 	err = d.turn(ctx, tick, who, e, work)
 	if err != nil {
 		e.outcome = outcomeOf(err)
