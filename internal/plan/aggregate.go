@@ -152,6 +152,23 @@ func (q *question) inexact(f *pg.FuncCall) bool {
 	return inexact && err == nil
 }
 
+// aggregateInstead says what to write in place of a function that is no aggregate here.
+func aggregateInstead(name string) string {
+	switch {
+	case name == "corr", strings.HasPrefix(name, "covar_"), strings.HasPrefix(name, "regr_"):
+		return "ask for AVG(x), AVG(y), AVG(x * y), AVG(x * x) and AVG(y * y) at once, and compute it of them"
+	case name == "quantile", name == "approx_quantile", name == "approx_percentile", name == "percentile", name == "quantile_cont":
+		return "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
+	case name == "approx_count_distinct", name == "approx_distinct":
+		return "write COUNT(DISTINCT x)"
+	case name == "countif", name == "count_if":
+		return "write COUNT(*) FILTER (WHERE ...)"
+	case name == "sumif", name == "sum_if":
+		return "write SUM(x) FILTER (WHERE ...)"
+	}
+	return theAggregates
+}
+
 // aggregate checks a call of an aggregate and returns the index of what is released for it.
 func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	name := functionName(f)
@@ -159,7 +176,7 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 		return 0, syntax.Refuse(f.Location, instead, "%s tells of one person's row, which noise cannot hide", name)
 	}
 	if !isAggregate(name) {
-		return 0, syntax.Refuse(f.Location, theAggregates, "the function %s cannot be used here", name)
+		return 0, syntax.Refuse(f.Location, aggregateInstead(name), "the function %s cannot be used here", name)
 	}
 	quantile := strings.HasPrefix(name, "percentile")
 	if err := refuseModifiers(f, true, quantile); err != nil {

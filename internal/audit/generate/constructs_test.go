@@ -2,7 +2,6 @@ package generate_test
 
 import (
 	"flag"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -123,7 +122,7 @@ func TestConstructs(t *testing.T) {
 	}
 	t.Logf("of %d questions %d are taken", *census, all)
 	for _, c := range constructs {
-		t.Log(fmt.Sprintf("%-42s made %5d, taken %5d", c.name, made[c.name], taken[c.name]))
+		t.Logf("%-42s made %5d, taken %5d", c.name, made[c.name], taken[c.name])
 		if taken[c.name] == 0 {
 			t.Errorf("%s is made %d times and never taken", c.name, made[c.name])
 		}

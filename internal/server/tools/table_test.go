@@ -53,14 +53,21 @@ func table(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("| tool | connects | looks around | asks | fetches, draws | statements | refused, and why |\n" +
 		"|---|---|---|---|---|---|---|\n")
+	by, well, refused := map[string]int{}, 0, 0
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := strings.TrimSuffix(filepath.Base(f), ".txt")
-		b.WriteString(row(string(text), readScript(t, filepath.Join("testdata/corpus", name+".txt"))) + "\n")
+		c := readScript(t, filepath.Join("testdata/corpus", filepath.Base(f)))
+		c.count(by)
+		well += strings.Count("\n"+string(text), "\nok ")
+		refused += strings.Count("\n"+string(text), "\nno ")
+		b.WriteString(row(string(text), c) + "\n")
 	}
+	fmt.Fprintf(&b, "\nTogether %d tools sent %d statements. Of these %d are answered free and %d for a price, %d are refused for "+
+		"privacy, %d are refused by PostgreSQL too, and %d do not work yet. Of their %d steps %d went well, and %d were refused.\n",
+		len(files), sum(by), by["free"], by["paid"], by["private"], by["absent"], by["FAILED"], well+refused, well, refused)
 	return b.String()
 }
 
@@ -93,8 +100,10 @@ func row(steps string, c *script) string {
 	for _, reason := range order {
 		why = append(why, reason+": "+list(refused[reason]))
 	}
-	return fmt.Sprintf("| %s | %s | %d | %d | %d | %s | %s |", strings.Join(versions, ", "), connects, done["looks"], done["asks"],
-		done["fetches"], c.count(), strings.Join(why, "; "))
+	by := map[string]int{}
+	c.count(by)
+	return fmt.Sprintf("| %s | %s | %d | %d | %d | %d, %d refused | %s |", strings.Join(versions, ", "), connects, done["looks"],
+		done["asks"], done["fetches"], sum(by), by["private"], strings.Join(why, "; "))
 }
 
 func list(names []string) string {
@@ -116,16 +125,20 @@ func kind(step string) string {
 	return "asks"
 }
 
-// count says how many statements there are, and of how many something is refused.
-func (c *script) count() string {
-	all, private := 0, 0
+// count adds up the statements by what comes of them: answered free or paid, private where they are
+// refused, absent where PostgreSQL refuses them too, and FAILED.
+func (c *script) count(by map[string]int) {
 	for _, l := range c.lines {
 		if l.statement != nil {
-			all++
-			if strings.HasPrefix(l.outcome, "private") {
-				private++
-			}
+			outcome, _, _ := strings.Cut(l.outcome, " ")
+			by[outcome]++
 		}
 	}
-	return fmt.Sprintf("%d, %d refused", all, private)
+}
+
+func sum(by map[string]int) (n int) {
+	for _, v := range by {
+		n += v
+	}
+	return n
 }
