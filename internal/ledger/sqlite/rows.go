@@ -39,9 +39,9 @@ const (
 )
 
 // readRecords reads the records from one on in order and checks each against its hash. It works
-// ahead in goroutines of its own: to get the rows, to decode them and to follow the chain each take their
-// time, and opening a large ledger waits for the slowest and not for the sum. When the loop over it
-// ends, so has the reading.
+// ahead in goroutines of its own: to get the rows, to decode them and to follow the chain each
+// take their time, and opening a large ledger waits for the slowest and not for the sum. When the
+// loop over it ends, so has the reading.
 func readRecords(c *conn, from uint64) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
 		free := make(chan []row, batchesAhead+3)

@@ -55,8 +55,8 @@ func (g *gate) wait(ctx context.Context) error {
 	}
 }
 
-// Opened lets questions in that were held back by [Options.Opening], with the ticks that were chosen
-// by the data.
+// Opened lets questions in that were held back by [Options.Opening], with the ticks that were
+// chosen by the data.
 func (d *Dispatcher) Opened(ticks map[string]time.Duration) {
 	d.setTicks(ticks)
 	d.gate.lift()
