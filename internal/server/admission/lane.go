@@ -61,11 +61,12 @@ func (d *Dispatcher) await(ctx context.Context, tick time.Duration, who string, 
 
 // squeeze is for a question of somebody who has as many as may wait: where it is in memory it is
 // answered nevertheless, and else it is turned away, both on a tick.
-func (d *Dispatcher) squeeze(ctx context.Context, tick time.Duration, e *entry, full error) error {
+func (d *Dispatcher) squeeze(ctx context.Context, e *entry, full error) error {
 	var limit *LimitError
-	if e.recall == nil || !errors.As(full, &limit) {
+	if e.recall == nil || !errors.As(full, &limit) || d.Opening() {
 		return full
 	}
+	tick := d.tick(e.dataset)
 	d.clock.wait(tick)
 	found, _, _ := d.look(ctx, nil, e)
 	d.clock.wait(tick)

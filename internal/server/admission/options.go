@@ -33,6 +33,9 @@ type Options struct {
 	// Ticks are those of datasets whose policy leaves them to be chosen, by name;
 	// [policy.UsualTick] where there is none.
 	Ticks map[string]time.Duration
+	// Opening says that the data is not open yet: questions wait, and after a while get ErrOpening,
+	// until [Dispatcher.Opened]. The catalogue does not wait.
+	Opening bool
 	// Log gets one line for each question: who, when, what came of it, at which cost, and how long
 	// it took, which is for the owner alone: it can depend on the data. No value of the data or of
 	// an answer is in it, and of the text only the beginning of its hash, unless Texts says

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// serve takes one question from coming in to leaving: the limit, the queue, the work, the tick, in
-// this order. The line in the log is written before the tick, which the writing may take some of.
+// serve takes one question from coming in to leaving: the limit, the queue, the data being opened,
+// the work, the tick, in this order. The line in the log is written before the tick, which the
+// writing may take some of.
 func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
 	e.begin = time.Now()
 	d.counts.came()
-	tick := d.ticks[e.dataset]
 	who := d.limits.who(e.analyst)
 	err := d.limits.wait(ctx, e.analyst, d.options.Patience, d.queue.gone)
 	switch {
@@ -21,11 +21,14 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 	case ctx.Err() != nil:
 		err = ErrWithdrawn
 	default:
-		if err = d.queue.enter(who); err == nil {
-			defer d.queue.exit(who)
-			return d.inside(ctx, tick, who, e, work)
+		if err = d.queue.enter(who); err != nil {
+			err = d.squeeze(ctx, e, err)
+			break
 		}
-		err = d.squeeze(ctx, tick, e, err)
+		defer d.queue.exit(who)
+		if err = d.gate.wait(ctx); err == nil { // else no tick: nothing that is private is open
+			return d.inside(ctx, who, e, work)
+		}
 	}
 	if err != nil {
 		e.outcome = outcomeOf(err)
@@ -36,7 +39,8 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 }
 
 // inside is for a question that was let in.
-func (d *Dispatcher) inside(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
+func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func(context.Context, *entry) error) error {
+	tick := d.tick(e.dataset)
 	err := d.turn(ctx, tick, who, e, work)
 	if err != nil {
 		e.outcome = outcomeOf(err)

@@ -56,6 +56,7 @@ const (
 	cannotChange            = "55P02"
 	queryCanceled           = "57014"
 	adminShutdown           = "57P01"
+	cannotConnectNow        = "57P03"
 	ioError                 = "58030"
 	internalError           = "XX000"
 )
@@ -166,6 +167,8 @@ func explain(ctx context.Context, err error) *wireError {
 		return e
 	case errors.Is(err, admission.ErrEnding):
 		return failure(adminShutdown, "%s", admission.ErrEnding)
+	case errors.Is(err, admission.ErrOpening):
+		return failure(cannotConnectNow, "%s", admission.ErrOpening)
 	case errors.Is(err, admission.ErrTimeout):
 		return failure(queryCanceled, "%s", admission.ErrTimeout)
 	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -80,18 +80,23 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 		defer d.remove()
 		tour = func(srv *server.Server) { d.tour(s, srv) }
 	}
-	done := console.Waiting(s.Err, "opening the data")
-	srv, err := server.Open(ctx, config)
+	done := console.Waiting(s.Err, "opening the ledger")
+	srv, err := server.Begin(ctx, config)
 	done()
 	if err != nil {
 		return serveRefused(err)
 	}
-	c.greet(s, srv)
-	tour(srv)
-	if err := s.Failed(); err != nil {
-		return errors.Join(err, srv.Shutdown(ctx))
-	}
-	return c.serve(ctx, config.Log, srv)
+	return c.serve(ctx, config.Log, srv, func(ctx context.Context) error {
+		done := console.Waiting(s.Err, "opening the data")
+		err := srv.OpenData(ctx)
+		done()
+		if err != nil {
+			return err
+		}
+		c.greet(s, srv)
+		tour(srv)
+		return s.Failed()
+	})
 }
 
 // config is what the flags say.
@@ -135,18 +140,27 @@ func serveRefused(err error) error {
 	return err
 }
 
-// serve answers until it is told to end, and ends in order.
-func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server) error {
+// serve answers until it is told to end, and ends in order. The data is opened meanwhile.
+func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server, open func(context.Context) error) error {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGHUP)
 	defer signal.Stop(again)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve() }()
-	notify("READY=1")
-	log.Info("ready", "version", console.Version)
+	opened := make(chan error, 1)
+	opening, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { opened <- open(opening) }()
 	var err error
+	done := false
 	for waiting := true; waiting; {
 		select {
+		case err = <-opened:
+			done, waiting = true, err == nil
+			if err == nil {
+				notify("READY=1")
+				log.Info("ready", "version", console.Version)
+			}
 		case <-again:
 			if err := srv.Reload(); err != nil {
 				log.Error("the certificate was not read again; the last one is kept", "error", err)
@@ -158,6 +172,12 @@ func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server) e
 		case <-ctx.Done():
 			waiting = false
 		}
+	}
+	if cancel(); !done {
+		<-opened
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // it was told to end while it opened the data
 	}
 	notify("STOPPING=1")
 	log.Info("ending", "timeout", c.ShutdownTimeout)
