@@ -56,19 +56,7 @@ func benchmarkUnit(b *testing.B, dir, unit string) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	other, err := sql.Open("duckdb", "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer other.Close()
-	for _, s := range []string{
-		"ATTACH '" + filepath.Join(dir, "data.duckdb") + "' AS d (READ_ONLY)",
-		"SET preserve_insertion_order = false", // as the engine has it
-	} {
-		if _, err := other.Exec(s); err != nil {
-			b.Fatal(err)
-		}
-	}
+	other := attached(b, dir)
 	question := "SELECT k, COUNT(*), SUM(v) FROM " + table + " GROUP BY k"
 	epsilon := dp.One / 1000
 	ask := func() time.Duration {
@@ -87,15 +75,7 @@ func benchmarkUnit(b *testing.B, dir, unit string) {
 	}
 	compare := func() time.Duration {
 		start := time.Now()
-		rows, err := other.Query("SELECT k, COUNT(*), SUM(v) FROM d." + table + " GROUP BY k")
-		if err != nil {
-			b.Fatal(err)
-		}
-		for rows.Next() {
-		}
-		if err := rows.Close(); err != nil {
-			b.Fatal(err)
-		}
+		query(b, other, "SELECT k, COUNT(*), SUM(v) FROM d."+table+" GROUP BY k")
 		return time.Since(start)
 	}
 	ask() // warm
@@ -110,6 +90,37 @@ func benchmarkUnit(b *testing.B, dir, unit string) {
 	b.ReportMetric(float64((private/n).Microseconds())/1000, "ms-private")
 	b.ReportMetric(float64((open/n).Microseconds())/1000, "ms-plain")
 	b.ReportMetric(0, "ns/op")
+}
+
+// attached is a DuckDB beside the engine's, with the same file.
+func attached(b *testing.B, dir string) *sql.DB {
+	other, err := sql.Open("duckdb", "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { other.Close() })
+	for _, s := range []string{
+		"ATTACH '" + filepath.Join(dir, "data.duckdb") + "' AS d (READ_ONLY)",
+		"SET preserve_insertion_order = false", // as the engine has it
+	} {
+		if _, err := other.Exec(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return other
+}
+
+// query reads all rows of a plain query.
+func query(b *testing.B, db *sql.DB, text string) {
+	rows, err := db.Query(text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for rows.Next() {
+	}
+	if err := rows.Close(); err != nil {
+		b.Fatal(err)
+	}
 }
 
 func benchmarkPolicy(unit, table, source string) string {

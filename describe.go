@@ -82,6 +82,25 @@ func said(samples []api.Parameter, kinds []string) []api.Parameter {
 	return out
 }
 
+// maxTexts is how many bytes of texts are kept with what was read of them, which is some fifty
+// times as large.
+const maxTexts = 128 << 10
+
+// read reads the text of a question, unless somebody did lately: dashboards ask the same all day.
+func (db *DB) read(q *api.Question) {
+	if t, ok := q.Parsed.(*syntax.Text); ok && t != nil {
+		return
+	}
+	text, ok := db.texts.Get(q.SQL)
+	if !ok {
+		text = syntax.Open(q.SQL, nil)
+		if _, err := text.Select(); err == nil {
+			db.texts.Put(q.SQL, text, len(q.SQL))
+		}
+	}
+	q.Parsed = text
+}
+
 // bind puts the values of a question's parameters, and the time, into what was read of its text.
 func bind(q api.Question) (api.Question, error) {
 	text := syntax.Open(q.SQL, q.Parsed)

@@ -21,7 +21,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/policycheck"
+	"github.com/discreet-dp/discreet/internal/recent"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
@@ -44,6 +46,7 @@ type DB struct {
 	owner sync.Mutex // held by whoever changes limits
 
 	moments moments
+	texts   *recent.Map[string, *syntax.Text] // of questions, read
 
 	mu    sync.Mutex
 	open  map[string]*dataset
@@ -72,6 +75,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if !given {
 		q.Request = db.request()
 	}
+	db.read(&q)
 	asked, err := db.bindNamed(q)
 	if err != nil {
 		return nil, err
@@ -98,6 +102,7 @@ func (db *DB) Explain(ctx context.Context, q api.Question) (*api.Explanation, er
 	if err != nil {
 		return nil, err
 	}
+	db.read(&q)
 	asked, err := bind(q)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/recent"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
@@ -20,7 +22,7 @@ import (
 func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	db := &DB{
 		stores: map[string]*store.Store{}, open: map[string]*dataset{},
-		releaser: mech.NewReleaser(noise.NewSource()), ids: noise.NewSource(),
+		releaser: mech.NewReleaser(noise.NewSource()), ids: noise.NewSource(), texts: recent.New[string, *syntax.Text](maxTexts),
 	}
 	for _, set := range options {
 		if err := set(db); err != nil {

@@ -7,7 +7,7 @@ import "testing"
 type plant struct {
 	name    string
 	by      string // the check that must catch it; empty for any
-	samples int    // 100,000 if it is 0
+	samples int    // 25,000 if it is 0
 	make    func(bug bool) Mechanism
 }
 
@@ -82,7 +82,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	for _, p := range plants {
 		samples := p.samples
 		if samples == 0 {
-			samples = 100_000
+			samples = 25_000
 		}
 		for _, f := range audited(t, p.make(false), samples) {
 			if !f.Stands {

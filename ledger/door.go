@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -182,16 +183,38 @@ func (d *Doors) incident(r *Record) bool {
 	if d.Closed(r.Dataset, r.Analyst) {
 		return false
 	}
+	d.Stand(r)
+	return true
+}
+
+// Standing returns the incidents that were told and not released, by dataset, in their order.
+func (d *Doors) Standing() []*Record {
+	var all []*Record
+	for _, name := range slices.Sorted(maps.Keys(d.of)) {
+		for _, t := range d.of[name].told {
+			all = append(all, &Record{Kind: KindIncident, Dataset: name, Analyst: t.analyst, ByAnalyst: t.byAnalyst,
+				ByDataset: t.byDataset, Time: t.at})
+		}
+	}
+	return all
+}
+
+// Stand takes in an incident that stood when [Doors.Standing] was asked.
+func (d *Doors) Stand(r *Record) {
+	d.dataset(r.Dataset).add(told{strings.Clone(r.Analyst), r.ByAnalyst, r.ByDataset, r.Time})
+}
+
+// dataset returns the doors of a dataset, which it makes where there are none.
+func (d *Doors) dataset(name string) *datasetDoors {
 	if d.of == nil {
 		d.of = map[string]*datasetDoors{}
 	}
-	h := d.of[r.Dataset]
+	h := d.of[name]
 	if h == nil {
 		h = &datasetDoors{each: map[string]*tally{}}
-		d.of[strings.Clone(r.Dataset)] = h
+		d.of[strings.Clone(name)] = h
 	}
-	h.add(told{strings.Clone(r.Analyst), r.ByAnalyst, r.ByDataset, r.Time})
-	return true
+	return h
 }
 
 func (h *datasetDoors) add(t told) {

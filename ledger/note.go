@@ -46,6 +46,11 @@ func NotesCharge(session string) (sequence uint64, ok bool) {
 // is told from one that lost its power; see [PaysForSession].
 func Began(dataset, era string) string { return "began " + Hash(era+" "+dataset) }
 
+// CheckpointNotes names the notes that hold the hashes of checkpoints: what a ledger has to know of
+// its records, kept beside it, so that it opens without reading them all. Those of each era are a
+// session of their own, because a session ends with its era.
+func CheckpointNotes(era string) string { return "checkpoint " + Hash(era) }
+
 // PaysForSession reports whether a charge pays for a session, by which it never has an answer of
 // its own.
 func PaysForSession(r *Record) bool {

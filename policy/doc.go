@@ -194,6 +194,10 @@
 //
 //	source      a CSV or Parquet file of its own, from the dataset's folder where
 //	            the dataset's source is one, from the policy's folder otherwise.
+//	prepared    the file in which 'discreet prepare' stores the table by person, from the
+//	            policy's folder; its name ends in .duckdb. Questions read it in place of the
+//	            source, and are refused where the source has changed since. For tables with
+//	            many rows of a person and a column that says whose they are.
 //	delimiter   one character, for CSV files. Default: a comma; a tab for .tsv.
 //	quotes      for CSV files: double, the default, where a value may stand in double quotes and a
 //	            quote in it is doubled; or none, where quotes are signs like others and every

@@ -14,6 +14,8 @@ type reader struct {
 	problems []Problem
 	// homes remembers which table is read from where, in all datasets.
 	homes map[string]home
+	// prepared remembers whose prepared file a path is.
+	prepared map[string]string
 	// broken is the columns with a problem of their own, about which nothing else is told.
 	broken map[*Column]bool
 	// bins counts the values of all columns of streams.

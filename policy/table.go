@@ -11,6 +11,9 @@ type Table struct {
 	// Source is the table's own file, or empty where the dataset's source says
 	// where the table is; see [Dataset.Files].
 	Source string
+	// Prepared is the file in which the table is stored by person, or empty where it is not; see
+	// discreet prepare.
+	Prepared string
 	// Delimiter separates the values of a CSV file.
 	Delimiter rune
 	// CSV is how the values of a CSV file are spelt.
@@ -80,6 +83,7 @@ func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths,
 	} else {
 		t.readUnit(r, f, d.Unit, unitOK)
 	}
+	t.readPrepared(r, f, d, dir, unitOK)
 	t.readColumns(r, f, p.columns[t.Name], func(f fields, c *Column) { t.readSpelling(r, f, c, formats, csv) })
 	t.checkUnique(r, f)
 }

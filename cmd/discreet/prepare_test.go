@@ -30,22 +30,32 @@ func TestPrepare(t *testing.T) {
 	duck(t, filepath.Join(dir, "clinic.duckdb"), "CREATE TABLE visits AS SELECT 'person ' || (i * 7919 % 1003) AS pid, i / 7 AS cost, "+
 		"CASE i % 3 WHEN 0 THEN 'A' WHEN 1 THEN 'B' END AS ward FROM range(20000) r(i)")
 	r := command("prepare", policy).wants(t, 0, "discreet check "+policy,
-		"  clinic:\n    tables:\n      visits:\n        source: \"prepared/visits.parquet\"\n")
+		"  clinic:\n    tables:\n      visits:\n        prepared: \"prepared/visits.duckdb\"\n")
 	if strings.Contains(r.out+r.err, "person 1") {
 		t.Error("it shows data")
 	}
-	command("prepare", policy).wants(t, 1, "exists already", "--out")
 	out := filepath.Join(dir, "else where")
 	if v := command("prepare", policy, "--out", out, "--json").wants(t, 0).decode(t); len(v["tables"].([]any)) != 1 {
 		t.Errorf("got %v", v)
 	}
+	const question = "SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward"
+	asks(policy, question).wants(t, 0, "ward")
 	change(t, policy, func(s string) string {
-		return strings.Replace(s, "      visits:\n", "      visits:\n        source: \"prepared/visits.parquet\"\n", 1)
+		return strings.Replace(s, "      visits:\n", "      visits:\n        prepared: \"prepared/visits.duckdb\"\n", 1)
 	})
 	command("check", policy).wants(t, 0, "the policy and the data were read")
-	asks(policy, "SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward").wants(t, 0, "ward")
+	asks(policy, question).wants(t, 0, "free") // it is the same data, and was paid for
+	asks(policy, "SELECT COUNT(*) FROM visits").wants(t, 0, "count")
 	change(t, policy, func(s string) string { return strings.Replace(s, "[0, 100]", "[0, 1000]", 1) })
 	command("check", policy).wants(t, 1, "discreet prepare")
+	command("prepare", policy).wants(t, 0, "where the policy has them")
+	command("check", policy).wants(t, 0)
+	// Other data is refused until it is prepared.
+	duck(t, filepath.Join(dir, "clinic.duckdb"), "INSERT INTO visits VALUES ('somebody', 1, 'A')")
+	command("check", policy).wants(t, 1, "has changed since")
+	asks(policy, question).wants(t, 1, "discreet prepare")
+	command("prepare", policy).wants(t, 0)
+	asks(policy, question).wants(t, 0, "ward")
 
 	nothing := write(t, filepath.Join(t.TempDir(), "p.yaml"), strings.Replace(strings.Replace(manyVisits, "unit: visits.pid", "unit: row",
 		1), "        max_rows: 5\n        max_groups: 2\n", "", 1))

@@ -192,8 +192,8 @@ func TestServe(t *testing.T) {
 	conn.Close()
 	// The ledger is held by the server, and the port too.
 	command("budget", "-p", policy).wants(t, 1, "the ledger is open already")
-	command("serve", "-p", policy, "--listen", "127.0.0.1:0").wants(t, 1, "the ledger is open already")
-	command("serve", "-p", policy, "--listen", address).wants(t, 1, "taken by another program", address)
+	command(append([]string{"serve", "-p", policy}, free...)...).wants(t, 1, "the ledger is open already")
+	command("serve", "-p", policy, "--listen", address, "--http", "").wants(t, 1, "taken by another program", address)
 	r.stops(t, syscall.SIGINT)
 	if out := r.out.String(); strings.Contains(out, "HTTP") {
 		t.Errorf("it says %s", out)
@@ -235,10 +235,12 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// A second signal ends at once. The question that it waits for is one that waits for its tick.
+// A second signal ends at once. The question that it waits for is one that waits for its tick; its
+// work began on one, so this test takes up to as long, beside others.
 func TestServeSecondSignal(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
-	change(t, policy, func(s string) string { return s + "    release: {tick: 60s}\n" })
+	change(t, policy, func(s string) string { return s + "    release: {tick: 8s}\n" })
 	command("user", "add", "ana", "-p", policy).wants(t, 0)
 	secret := command("user", "token", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["token"].(string)
 	r := starts(t, nil, "-p", policy, "--listen", "", "--http", "127.0.0.1:0", "--shutdown-timeout", "1h")

@@ -49,7 +49,7 @@ func TestServePrecedence(t *testing.T) {
 		}
 		want := servecmd.Cmd{
 			Config: file, Policy: filepath.Join(filepath.Dir(file), "p.yaml"), Users: "/u.users", Plaintext: true, Running: 2,
-			Timeout: 3 * time.Minute, Rate: 1,
+			Waiting: 200, Timeout: 3 * time.Minute, Rate: 1, Patience: 10 * time.Second,
 			Connections: 3, Threads: 2, LogFormat: "json", LogLevel: "info", LogTexts: true, ShutdownTimeout: 30 * time.Second,
 		}
 		if c != want {

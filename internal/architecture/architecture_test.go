@@ -35,6 +35,7 @@ var rooms = map[string]string{
 	"internal/testpg":       "",
 	"internal/testcpu":      "",
 	"internal/golden":       "",
+	"internal/recent":       "",
 	// How files spell values, and which of their lines are rows.
 	"internal/spelling": "",
 	"internal/csvlines": "",
@@ -115,7 +116,7 @@ var rooms = map[string]string{
 	// The accounts of a dataset: budgets, promises, top-ups, renewals.
 	"internal/books": "dp account policy ledger api internal/pricing",
 	// What was released is kept and found again.
-	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers",
+	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers internal/recent",
 	// Sessions have of the curator what internal/interactive says, and no engine.
 	"internal/interactive": "mech policy ledger internal/engine api session internal/plan internal/plan/tree internal/pricing " +
 		"internal/books",
@@ -129,10 +130,10 @@ var rooms = map[string]string{
 		"internal/interactive",
 	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify " +
 		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
-		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax",
+		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent",
 	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite " +
 		"internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
-		"internal/training stream learn api internal/policycheck",
+		"internal/training stream learn api internal/policycheck internal/recent",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.

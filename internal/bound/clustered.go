@@ -23,27 +23,32 @@ type clustered struct {
 	cols      columns
 	own       Batch // a batch without the rows that are left out
 	kept      []int64
-	ints      []int64 // who the people between the first and the last are
-	seeds     []uint64
 	batches   int
 	stretches []stretch
 }
 
 func newClustered(l *layout, k *kernel) *clustered {
-	c := &clustered{layout: l, kernel: k}
-	c.cols.hi = make([][]int64, len(l.fields))
-	return c
+	return &clustered{layout: l, kernel: k, cols: newColumns(l)}
 }
 
-// add takes a batch. People who are in the middle of a stretch are all here; the first and the last
-// may go on in another batch, and are handed to the partitions.
+// add takes a batch whose rows all have a group. People who are in the middle of a stretch are all
+// here; the first and the last may go on in another batch, and are handed to the partitions.
 func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
-	b = c.compact(b)
 	n := len(b.Groups)
 	if n == 0 {
 		return nil
 	}
 	c.batches++
+	if c.slim && b.Ints != nil && slices.IsSorted(b.Ints) {
+		first, last := ends(b.Ints)
+		c.keep(b, 0, last)
+		others(b, 0, first)
+		if first <= last {
+			others(b, last, n)
+			c.kernel.runRows(b, first, last)
+		}
+		return nil
+	}
 	start := 0
 	for start < n {
 		end := c.people(b, start)
@@ -70,23 +75,29 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 	return nil
 }
 
+// ends returns where the first person ends, and where the last one starts.
+func ends(people []int64) (first, last int) {
+	for first = 1; first < len(people) && people[first] == people[0]; first++ {
+	}
+	for last = len(people) - 1; last > 0 && people[last-1] == people[last]; last-- {
+	}
+	return first, last
+}
+
 // who says who the people between the first and the last are.
 func (c *clustered) who(b *Batch) {
-	c.cols.ints, c.cols.seeds = nil, nil
-	people := len(c.cols.starts) - 1
-	if b.Ints != nil {
-		c.ints = c.ints[:0]
-		for _, at := range c.cols.starts[:people] {
-			c.ints = append(c.ints, b.Ints[at])
+	seeds := c.cols.seeds[:0]
+	for _, at := range c.cols.starts[:len(c.cols.starts)-1] {
+		switch {
+		case c.Names != nil:
+			seeds = append(seeds, c.seedText(c.Names(b.Ints[at])))
+		case b.Ints != nil:
+			seeds = append(seeds, c.seedInt(b.Ints[at]))
+		default:
+			seeds = append(seeds, c.seedText(b.Texts[at]))
 		}
-		c.cols.ints = c.ints
-		return
 	}
-	c.seeds = c.seeds[:0]
-	for _, at := range c.cols.starts[:people] {
-		c.seeds = append(c.seeds, c.seedText(b.Texts[at]))
-	}
-	c.cols.seeds = c.seeds
+	c.cols.seeds = seeds
 }
 
 // people finds where each person of a stretch starts, and returns where the stretch ends.
@@ -134,9 +145,6 @@ func (c *clustered) keep(b *Batch, first, last int) {
 
 // compact leaves out the rows that have no group.
 func (c *clustered) compact(b *Batch) *Batch {
-	if !slices.ContainsFunc(b.Groups, func(g int32) bool { return g < 0 }) {
-		return b
-	}
 	o := &c.own
 	if o.Values == nil {
 		o.Values = make([][]int64, len(b.Values))

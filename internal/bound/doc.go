@@ -19,12 +19,14 @@
 //
 // # How
 //
-// Rows are partitioned by a hash of the person, each partition is grouped by person in the cache,
-// and one kernel takes each person's rows at once. Where partitions do not fit into memory they are
-// compacted to partials of the groups kept so far: a group that is dropped then can never return,
-// because as many groups with smaller hashes stay. Where that is not enough, only a part of the
-// partitions is kept, and the source is read again for the others: a person is in one partition,
-// and is counted in one pass.
+// Rows are partitioned by a hash of the person, each partition is sorted by person in the cache,
+// and one kernel takes each person's rows at once. The hash of an integer is a bijection, so it
+// stands for the person: a partition needs no table of people, and a row is a word, which has the
+// group in the bits that the partition knows, and its values. Texts are compared as such. Where
+// partitions do not fit into memory they are compacted to partials of the groups kept so far: a
+// group that is dropped then can never return, because as many groups with smaller hashes stay.
+// Where that is not enough, only a part of the partitions is kept, and the source is read again for
+// the others: a person is in one partition, and is counted in one pass.
 //
 // In a table that is stored by person most of a batch's people are in it as a whole, and go to the
 // kernel at once; only the first and the last one of each ascending stretch may go on elsewhere,

@@ -46,5 +46,9 @@ func lastWord(b []byte) uint64 {
 // order is the place of a group in a person's own order of all groups: for one seed no two groups
 // have the same.
 func (l *layout) order(seed uint64, group int32) uint64 {
-	return mix(seed + l.s1 + uint64(group)*0x9e3779b97f4a7c15)
+	return order(l.s1, seed, group)
+}
+
+func order(s1, seed uint64, group int32) uint64 {
+	return mix(seed + s1 + uint64(group)*0x9e3779b97f4a7c15)
 }

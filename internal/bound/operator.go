@@ -3,6 +3,7 @@ package bound
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -16,58 +17,68 @@ func Run(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, most, err := l.run(ctx, source)
-	if most > 1<<26 {
-		runtime.GC() // or the next question's rows come on top of this one's
+	if !l.Unordered {
+		out, err := newOperator(ctx, l).runInOrder(source)
+		if err != errOrder {
+			return out, err
+		}
+	}
+	o := newOperator(ctx, l)
+	out, err := o.run(source)
+	if o.pool.most.Load() > 1<<26 {
+		runtime.GC() // so that what no question takes again is free after the next time
 	}
 	return out, err
 }
 
-// run also returns how many words were in use at most.
-func (l *layout) run(ctx context.Context, source Source) (_ [][]int64, most int64, _ error) {
-	o := newOperator(ctx, l)
-	defer func() { most = o.pool.most }()
-	if !l.Unordered {
-		o.clustered = true
-		switch err := source(o.take); {
-		case err == nil && o.failed() == nil && o.inOrder():
-			o.finish()
-			if err := ctx.Err(); err != nil {
-				return nil, 0, err
-			}
-			return o.totals(), 0, nil
-		case ctx.Err() != nil:
-			return nil, 0, ctx.Err()
-		case err != nil && o.failed() == nil: // the source's own
-			return nil, 0, err
-		case err == nil && o.failed() == nil, o.failed() == errOrder: // start again without the assumption
-		default:
-			return nil, 0, o.failed()
-		}
+// runInOrder takes rows that are stored by person, and returns errOrder where they are not.
+func (o *operator) runInOrder(source Source) ([][]int64, error) {
+	o.clustered = true
+	err := source(o.take)
+	switch {
+	case o.ctx.Err() != nil:
+		return nil, o.ctx.Err()
+	case o.failed() != nil:
+		return nil, o.failed()
+	case err != nil: // the source's own
+		return nil, err
+	case !o.inOrder():
+		return nil, errOrder
 	}
-	o = newOperator(ctx, l)
+	o.finish()
+	return o.result()
+}
+
+// run takes rows in any order, in as many passes as it needs.
+func (o *operator) run(source Source) ([][]int64, error) {
 	for {
 		if err := source(o.take); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if err := o.failed(); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		again := o.finish()
-		if err := ctx.Err(); err != nil {
-			return nil, 0, err
-		}
-		if !again {
-			return o.totals(), 0, nil
+		if again := o.finish(); !again || o.ctx.Err() != nil {
+			return o.result()
 		}
 	}
+}
+
+// result returns the totals, or why there are none.
+func (o *operator) result() ([][]int64, error) {
+	if err := o.ctx.Err(); err != nil {
+		return nil, err
+	}
+	out := o.totals()
+	o.pool.leave()
+	return out, nil
 }
 
 // operator is a computation under way.
 type operator struct {
 	*layout
 	ctx       context.Context
-	pool      pool
+	pool      *pool
 	clustered bool
 
 	// busy is held for reading while a batch is taken, and for writing while partitions are
@@ -90,10 +101,25 @@ type worker struct {
 	scatter   *scatter
 	reducer   *reducer
 	clustered *clustered
+	names     Batch // a batch with names
+}
+
+// named returns a batch in which rows have who they are about, where they have numbers.
+func (w *worker) named(names func(int64) []byte, b *Batch, from, to int) *Batch {
+	if names == nil {
+		return b
+	}
+	n := len(b.Groups)
+	texts := slices.Grow(w.names.Texts[:0], n)[:n]
+	for i := from; i < to; i++ {
+		texts[i] = names(b.Ints[i])
+	}
+	w.names = Batch{Texts: texts, Groups: b.Groups, Values: b.Values}
+	return &w.names
 }
 
 func newOperator(ctx context.Context, l *layout) *operator {
-	return &operator{layout: l, ctx: ctx, limit: parts, gain: true}
+	return &operator{layout: l, ctx: ctx, pool: newPool(l.lanes), limit: parts, gain: true}
 }
 
 func (o *operator) failed() error {
@@ -120,7 +146,7 @@ func (o *operator) hire() *worker {
 		o.idle = o.idle[:n-1]
 		return w
 	}
-	w := &worker{scatter: &scatter{layout: o.layout, pool: &o.pool}, reducer: newReducer(o.layout, &o.pool)}
+	w := &worker{scatter: newScatter(o.layout, o.pool), reducer: newReducer(o.layout, o.pool)}
 	w.clustered = newClustered(o.layout, w.reducer.kernel)
 	o.workers = append(o.workers, w)
 	return w
@@ -134,7 +160,8 @@ func (o *operator) leave(w *worker) {
 
 // take takes a batch.
 func (o *operator) take(b *Batch) error {
-	if err := o.check(b); err != nil {
+	whole, err := o.check(b)
+	if err != nil {
 		return o.fail(err)
 	}
 	if err := o.ctx.Err(); err != nil {
@@ -146,15 +173,17 @@ func (o *operator) take(b *Batch) error {
 	o.busy.RLock()
 	if len(b.Groups) > 0 {
 		o.mu.Lock()
-		o.text = b.Ints == nil
+		o.text = b.Ints == nil || o.Names != nil
 		o.mu.Unlock()
 	}
 	w := o.hire()
-	var err error
 	if o.clustered {
-		err = w.clustered.add(b, func(b *Batch, from, to int) { w.scatter.add(b, from, to, 0, o.limit) })
+		if !whole {
+			b = w.clustered.compact(b)
+		}
+		err = w.clustered.add(b, func(b *Batch, from, to int) { w.scatter.add(w.named(o.Names, b, from, to), from, to, 0, o.limit) })
 	} else {
-		w.scatter.add(b, 0, len(b.Groups), o.first, o.limit)
+		w.scatter.add(w.named(o.Names, b, 0, len(b.Groups)), 0, len(b.Groups), o.first, o.limit)
 	}
 	o.leave(w)
 	o.busy.RUnlock()
@@ -181,7 +210,7 @@ func (o *operator) relieve() error {
 	}
 	if o.gain {
 		before := o.pool.used.Load()
-		o.each(func(w *worker, p int) { o.kept[p] = w.reducer.compact(o.blocks(p), o.text) })
+		o.each(func(w *worker, p int) { o.kept[p] = w.reducer.compact(p, o.blocks(p), o.text) })
 		o.gain = o.pool.used.Load() < before/2
 	}
 	for 16*o.pool.used.Load() > o.Memory && o.limit-o.first > 1 {
@@ -238,7 +267,7 @@ func (o *operator) each(do func(w *worker, p int)) {
 
 // finish adds the partitions of this pass to the totals. It reports whether there are others left.
 func (o *operator) finish() bool {
-	o.each(func(w *worker, p int) { w.reducer.finish(o.blocks(p), o.text) })
+	o.each(func(w *worker, p int) { w.reducer.finish(p, o.blocks(p), o.text) })
 	// The next pass is as large as this one could be.
 	o.first, o.limit = o.limit, min(parts, 2*o.limit-o.first)
 	return o.first < parts
@@ -255,6 +284,9 @@ func (o *operator) inOrder() bool {
 // totals adds up what all workers have.
 func (o *operator) totals() [][]int64 {
 	out := make([][]int64, len(o.fields))
+	for _, w := range o.workers {
+		w.reducer.kernel.spill()
+	}
 	for m := range out {
 		out[m] = make([]int64, o.Groups)
 		for g := range out[m] {

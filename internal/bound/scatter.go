@@ -1,10 +1,11 @@
 package bound
 
-import "encoding/binary"
-
 const (
 	partBits = 11
 	parts    = 1 << partBits
+	// Rows are collected, a cache line or two for each partition, before they are moved to a block.
+	stageRows = 16
+	staged    = parts * stageRows
 )
 
 // part is the partition of a person.
@@ -14,144 +15,156 @@ func part(seed uint64) int { return int(seed >> (64 - partBits)) }
 type scatter struct {
 	*layout
 	pool *pool
-	now  [parts][]uint64 // the block that is being filled
 	full [parts][]block
-	// Rows of two words are collected here first, a cache line or two for each partition.
-	stage [parts * stageWords]uint64
-	count [parts]uint8
+	// Of people with integers: rows are collected in words, and in lanes, and the last of them are
+	// in no block yet. What is looked at for every row is small, to stay in the cache.
+	words [staged]uint64
+	sides [][]uint32
+	fill  [parts]uint16 // how many rows the block that is being filled has, with those collected
+	now   [][]uint64    // that block
+	side  [][]uint32    // its lanes
+	// Of people with texts, the block that is being filled.
+	texts [][]uint64
 }
 
-const stageWords = 16
+func newScatter(l *layout, p *pool) *scatter {
+	s := &scatter{layout: l, pool: p, now: make([][]uint64, parts), side: make([][]uint32, parts), texts: make([][]uint64, parts)}
+	for range l.lanes {
+		s.sides = append(s.sides, make([]uint32, staged))
+	}
+	return s
+}
 
 // add puts the rows from up to to of a batch into the partitions from first up to limit.
 func (s *scatter) add(b *Batch, from, to, first, limit int) {
-	if b.Ints == nil {
+	switch {
+	case b.Ints == nil:
 		s.addTexts(b, from, to, first, limit)
-		return
-	}
-	if s.payload == 1 {
-		s.addSlim(b, from, to, first, limit)
-		return
-	}
-	words := 1 + s.payload
-	for i := from; i < to; i++ {
-		if b.Groups[i] < 0 {
-			continue
-		}
-		p := part(s.seedInt(b.Ints[i]))
-		if p < first || p >= limit {
-			continue
-		}
-		w := s.room(p, words)
-		s.now[p] = s.row(append(w, uint64(b.Ints[i])), b, i)
+	case s.lanes == 0:
+		s.addBare(b, from, to, first, limit)
+	case s.lanes == 1 && !s.groupLane:
+		s.addValued(b, from, to, first, limit)
+	default:
+		s.addInts(b, from, to, first, limit)
 	}
 }
 
-// addSlim is add for the commonest questions: a group and at most one value of 32 bits.
-func (s *scatter) addSlim(b *Batch, from, to, first, limit int) {
-	var values []int64
-	for m, f := range s.fields {
-		if f.half == 0 {
-			values = b.Values[m][from:to]
+// addInts takes rows of any lanes.
+func (s *scatter) addInts(b *Batch, from, to, first, limit int) {
+	for i := from; i < to; i++ {
+		g := b.Groups[i]
+		h := s.seedInt(b.Ints[i])
+		p := part(h)
+		if g < 0 || p < first || p >= limit {
+			continue
+		}
+		n := s.fill[p]
+		at, lane := p*stageRows+int(n%stageRows), 0
+		if s.groupLane {
+			s.words[at] = h << partBits
+			s.sides[0][at] = uint32(g)
+			lane = 1
+		} else {
+			s.words[at] = h<<partBits | uint64(g)
+		}
+		for m := range s.fields {
+			f := &s.fields[m]
+			if f.half >= 0 || f.full >= 0 {
+				s.sides[lane][at] = uint32(b.Values[m][i])
+				lane++
+			}
+			if f.full >= 0 {
+				s.sides[lane][at] = uint32(b.Values[m][i] >> 32)
+				lane++
+			}
+		}
+		if s.fill[p] = n + 1; n%stageRows == stageRows-1 {
+			s.flush(p, int(n)-stageRows+1)
 		}
 	}
-	groups := b.Groups[from:to]
+}
+
+// addBare takes rows that are a person and a group.
+func (s *scatter) addBare(b *Batch, from, to, first, limit int) {
+	people := b.Ints[from:to]
+	groups := b.Groups[from:to][:len(people)]
 	width := uint(limit - first)
-	for i, person := range b.Ints[from:to] {
-		g := groups[i]
-		p := part(s.seedInt(person)) & (parts - 1)
-		if g < 0 || uint(p-first) >= width {
+	for i, person := range people {
+		h := s.seedInt(person)
+		p := part(h) & (parts - 1)
+		if groups[i] < 0 || uint(p-first) >= width {
 			continue
 		}
-		x := uint64(uint32(g))
-		if values != nil {
-			x |= uint64(values[i]) << 32
-		}
-		n := s.count[p]
-		at := uint(p*stageWords+int(n)) & (parts*stageWords - 2)
-		s.stage[at], s.stage[at+1] = uint64(person), x
-		s.count[p] = n + 2
-		if n == stageWords-2 {
-			s.flush(p)
+		n := s.fill[p]
+		s.words[(uint(p)*stageRows+uint(n%stageRows))%staged] = h<<partBits | uint64(groups[i])
+		if s.fill[p] = n + 1; n%stageRows == stageRows-1 {
+			s.flush(p, int(n)-stageRows+1)
 		}
 	}
 }
 
-// flush moves the rows that were collected for a partition to its block.
-func (s *scatter) flush(p int) {
-	n := int(s.count[p])
-	if n == 0 {
-		return
-	}
-	s.now[p] = append(s.room(p, n), s.stage[p*stageWords:p*stageWords+n]...)
-	s.count[p] = 0
-}
-
-func (s *scatter) addTexts(b *Batch, from, to, first, limit int) {
-	for i := from; i < to; i++ {
-		if b.Groups[i] < 0 {
+// addValued takes rows that have one value of 32 bits besides.
+func (s *scatter) addValued(b *Batch, from, to, first, limit int) {
+	people := b.Ints[from:to]
+	groups := b.Groups[from:to][:len(people)]
+	values := b.Values[s.valued][from:to][:len(people)]
+	width := uint(limit - first)
+	side := (*[staged]uint32)(s.sides[0])
+	for i, person := range people {
+		h := s.seedInt(person)
+		p := part(h) & (parts - 1)
+		if groups[i] < 0 || uint(p-first) >= width {
 			continue
 		}
-		text := b.Texts[i]
-		seed := s.seedText(text)
-		p := part(seed)
-		if p < first || p >= limit {
-			continue
+		n := s.fill[p]
+		at := (uint(p)*stageRows + uint(n%stageRows)) % staged
+		s.words[at], side[at] = h<<partBits|uint64(groups[i]), uint32(values[i])
+		if s.fill[p] = n + 1; n%stageRows == stageRows-1 {
+			s.flush(p, int(n)-stageRows+1)
 		}
-		w := s.room(p, 2+(len(text)+7)/8+s.payload)
-		w = append(w, seed, uint64(len(text)))
-		for ; len(text) >= 8; text = text[8:] {
-			w = append(w, binary.LittleEndian.Uint64(text))
-		}
-		if len(text) > 0 {
-			w = append(w, lastWord(text))
-		}
-		s.now[p] = s.row(w, b, i)
 	}
 }
 
-// room returns a partition's block with room for a record.
-func (s *scatter) room(p, words int) []uint64 {
-	w := s.now[p]
-	if cap(w)-len(w) >= words {
-		return w
+// flush moves what was collected for a partition to its block, to the rows from at on. A block is
+// a slice and not a pointer to an array, because Go reads from such a pointer to see whether it is
+// nil: that waits for memory that nobody needs, and maps a fresh page twice.
+func (s *scatter) flush(p, at int) {
+	if at == 0 {
+		b := s.pool.rows()
+		s.now[p], s.side[p] = b.words[:blockWords], b.lanes
 	}
-	if len(w) > 0 {
-		s.full[p] = append(s.full[p], block{words: w})
-	} else if w != nil {
-		s.pool.put([]block{{words: w}})
+	from := p * stageRows
+	copy(s.now[p][at:at+stageRows], s.words[from:from+stageRows])
+	for i, side := range s.sides {
+		to := i*blockWords + at
+		copy(s.side[p][to:to+stageRows], side[from:from+stageRows])
 	}
-	return s.pool.room(words)
+	if at == blockWords-stageRows {
+		s.close(p)
+	}
 }
 
-// row appends a row's group and values.
-func (s *scatter) row(w []uint64, b *Batch, i int) []uint64 {
-	start := len(w)
-	w = w[:start+s.payload]
-	at := w[start:]
-	clear(at)
-	at[0] = uint64(uint32(b.Groups[i]))
-	for m := range s.fields {
-		switch f := &s.fields[m]; {
-		case f.half >= 0:
-			n := f.half + 1 // behind the group
-			at[n/2] |= uint64(uint32(b.Values[m][i])) << (n % 2 * 32)
-		case f.full >= 0:
-			at[(s.halves+2)/2+f.full] = uint64(b.Values[m][i])
-		}
-	}
-	return w
+// close puts a partition's block to those that are full.
+func (s *scatter) close(p int) {
+	s.full[p] = append(s.full[p], block{form: intRows, words: s.now[p][:s.fill[p]], lanes: s.side[p]})
+	s.now[p], s.side[p], s.fill[p] = nil, nil, 0
 }
 
 // take removes and returns a partition's blocks.
 func (s *scatter) take(p int) []block {
-	s.flush(p)
-	out := s.full[p]
-	if len(s.now[p]) > 0 {
-		out = append(out, block{words: s.now[p]})
-	} else if s.now[p] != nil {
-		s.pool.put([]block{{words: s.now[p]}})
+	if n := int(s.fill[p]); n > 0 {
+		if n%stageRows > 0 {
+			s.flush(p, n-n%stageRows)
+		}
+		if s.now[p] != nil {
+			s.close(p)
+		}
 	}
-	s.full[p], s.now[p] = nil, nil
+	if len(s.texts[p]) > 0 {
+		s.full[p] = append(s.full[p], block{form: textRows, words: s.texts[p]})
+		s.texts[p] = nil
+	}
+	out := s.full[p]
+	s.full[p] = nil
 	return out
 }

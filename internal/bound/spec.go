@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/big"
+	"slices"
 )
 
 // Spec says what to compute.
@@ -14,6 +15,12 @@ type Spec struct {
 	Measures  []Measure
 	// Memory is about how many bytes rows may take, or 0 for DefaultMemory.
 	Memory int64
+	// Names, where it is not nil, says who the people are for whom Ints are numbers. A number says
+	// that two rows are one person's, in this table and as it is now; all else, which groups are
+	// kept among it, follows from the bytes, as if Texts had them. Numbers ascend as rows do in a
+	// table that is stored by person. It is called from several goroutines, with numbers of batches
+	// alone.
+	Names func(number int64) []byte
 	// Unordered says not to try whether the rows are stored by person.
 	Unordered bool
 }
@@ -78,12 +85,18 @@ type field struct {
 // layout is a Spec made ready.
 type layout struct {
 	Spec
-	fields   []field
-	halves   int
-	payload  int // words of a row after its person: group and values
-	partial  int // words of a partial after its person: group and sums
-	s0, s1   uint64
-	maxGroup int32
+	fields  []field
+	halves  int
+	payload int // words of a row after a person who is a text: group and values
+	partial int // words of a partial after its person: group and sums
+	// Of a row whose person is an integer: how many lanes, whether the first of them is the group,
+	// and the first measure that has one.
+	lanes     int
+	groupLane bool
+	valued    int
+	slim      bool
+	s0, s1    uint64
+	maxGroup  int32
 }
 
 // narrow is the reach up to which 2^39 rows fit into 64 bits.
@@ -137,26 +150,33 @@ func newLayout(s Spec) (*layout, error) {
 	}
 	// The group is the first of the 32 bits.
 	l.payload = (1+l.halves+1)/2 + fulls
+	l.groupLane = s.Groups > 1<<partBits
+	if l.lanes = l.halves + 2*fulls; l.groupLane {
+		l.lanes++
+	}
+	l.valued = slices.IndexFunc(l.fields, func(f field) bool { return f.half >= 0 || f.full >= 0 })
+	l.slim = l.isSlim()
 	return l, nil
 }
 
-// check reports whether a batch fits, so that what follows can index without a thought.
-func (l *layout) check(b *Batch) error {
+// check reports whether a batch fits, so that what follows can index without a thought, and whether
+// every row of it has a group.
+func (l *layout) check(b *Batch) (whole bool, err error) {
 	n := len(b.Groups)
-	if b.Ints != nil && len(b.Ints) != n || b.Ints == nil && len(b.Texts) != n {
-		return errBatch
+	if b.Ints != nil && len(b.Ints) != n || b.Ints == nil && (len(b.Texts) != n || l.Names != nil) {
+		return false, errBatch
 	}
 	if err := l.checkColumns(b); err != nil {
-		return err
+		return false, err
 	}
-	top := int32(-1)
+	top, all := int32(-1), int32(0)
 	for _, g := range b.Groups {
-		top = max(top, g)
+		top, all = max(top, g), all|g
 	}
 	if top > l.maxGroup {
-		return errBatch
+		return false, errBatch
 	}
-	return nil
+	return all >= 0, nil
 }
 
 // checkColumns reports whether there is a value for every row of every measure that has values.

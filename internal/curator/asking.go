@@ -21,6 +21,7 @@ import (
 type asking struct {
 	*pricing.Priced
 	c        *Curator
+	shared   bool // others may have the same plan
 	question api.Question
 	horizon  memory.Horizon
 	outer    *answers.OuterQuery
@@ -42,18 +43,18 @@ type asking struct {
 // newAsking does what costs nothing: it checks and prices a question, and opens the streams that
 // could answer it.
 func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Horizon) (*asking, error) {
-	statement, s, _, err := c.check(ctx, q)
+	statement, s, shared, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if statement.Empty {
 		return &asking{c: c, question: q, empty: statement, Priced: &pricing.Priced{Statement: statement, Settings: s}}, nil
 	}
-	p, err := pricing.Price(c.dataset, statement, s)
+	p, err := c.price(asked(q).Key(), statement, s)
 	if err != nil {
 		return nil, err
 	}
-	a := &asking{Priced: p, c: c, question: q, horizon: see, diverted: streamsession.Diversions{}}
+	a := &asking{Priced: p, c: c, shared: shared, question: q, horizon: see, diverted: streamsession.Diversions{}}
 	if a.outer, err = answers.CheckOuter(ctx, p.Statement); err != nil {
 		return nil, err
 	}

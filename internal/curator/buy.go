@@ -14,6 +14,9 @@ import (
 // buy charges once for all that is missing, then runs, releases and keeps, in this order.
 func (c *Curator) buy(ctx context.Context, a *asking) error {
 	q, buys, version := a.question, a.bought, a.data.Version
+	if err := a.checkShared(); err != nil {
+		return err
+	}
 	charged, err := c.Charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
@@ -52,6 +55,20 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	a.paid = api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 	a.alerts = charged.Alerts()
 	return nil
+}
+
+// checkShared looks once more at a plan that others have too, before it is paid for: that nobody
+// changed it since its noise was calibrated, and that the second check still agrees with it.
+func (a *asking) checkShared() error {
+	if !a.shared {
+		return nil
+	}
+	for _, b := range a.bought {
+		if !b.Unchanged() {
+			return &api.Disagreement{Detail: "a plan that is shared was changed"}
+		}
+	}
+	return a.c.CheckTwice(a.Statement)
 }
 
 // compute runs all that was paid for, and releases it. What goes wrong can depend on the data.

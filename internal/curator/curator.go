@@ -30,16 +30,16 @@ type Curator struct {
 	Holdouts  *holdoutsession.Sessions
 	Trainings *training.Trainings
 
-	dataset   *policy.Dataset
-	engine    engine.Engine
-	ledger    ledger.Ledger
-	releaser  *mech.Releaser
-	memory    *memory.Memory
-	inflight  inflight
-	described described
-	ran       ran
-	reruns    reruns
-	second    opinion
+	dataset  *policy.Dataset
+	engine   engine.Engine
+	ledger   ledger.Ledger
+	releaser *mech.Releaser
+	memory   *memory.Memory
+	inflight inflight
+	planned  planned
+	ran      ran
+	reruns   reruns
+	second   opinion
 	// tell is who is told of incidents, or nil.
 	tell func(api.Incident)
 	// now decides one thing only: whether an analyst's access has expired. See [Curator.expired]. A
@@ -49,7 +49,7 @@ type Curator struct {
 
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
-	c := &Curator{dataset: ds, engine: e, ledger: l, releaser: r, second: secondOpinion, now: time.Now}
+	c := &Curator{dataset: ds, engine: e, ledger: l, releaser: r, second: secondOpinion, now: time.Now, planned: newPlanned()}
 	c.openRooms()
 	return c
 }

@@ -20,13 +20,9 @@ func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, e
 	if plan.AsksHoldout(text) {
 		return c.Holdouts.DescribeSQL(q)
 	}
-	statement, s, fixed, err := c.check(ctx, q)
+	statement, _, _, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	columns, err := answers.Describe(ctx, statement)
-	if err == nil && fixed && statement.Outer == nil {
-		c.described.keep(describedKey{text.Key(), s.MaxGroups}, statement)
-	}
-	return columns, err
+	return answers.Describe(ctx, statement)
 }

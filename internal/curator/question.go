@@ -13,9 +13,9 @@ import (
 )
 
 // check checks who asks, the settings and the text, and the tree that is made of it once more.
-// Fixed says that the plan follows from the text and the policy alone, and not from the values of a
-// public table, which can change.
-func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, fixed bool, err error) {
+// A plan that follows from the text and the policy alone, and not from the values of a public
+// table, which can change, is made once for all who ask it in a while, and then it is shared.
+func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, shared bool, err error) {
 	if err := c.Admit(q.Analyst); err != nil {
 		return nil, api.Settings{}, false, err
 	}
@@ -23,7 +23,8 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 		return nil, s, false, err
 	}
 	text := syntax.Open(q.SQL, q.Parsed)
-	if statement := c.described.take(describedKey{text.Key(), s.MaxGroups}); statement != nil {
+	key := statementKey{text.Key(), s.MaxGroups}
+	if statement, ok := c.planned.statements.Get(key); ok {
 		return statement, s, true, nil
 	}
 	o, tables := c.Options(ctx, s), noted{}
@@ -34,7 +35,13 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 	if statement, err = plan.PrepareText(c.dataset, text, o); err != nil {
 		return nil, s, false, err
 	}
-	return statement, s, !tables.read, c.CheckTwice(statement)
+	if err := c.CheckTwice(statement); err != nil {
+		return nil, s, false, err
+	}
+	if !tables.read {
+		c.planned.keep(key, statement)
+	}
+	return statement, s, false, nil
 }
 
 // Admit refuses who may not ask.

@@ -24,6 +24,40 @@ func (p *Printer) scans(c *tree.Column) bool {
 	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == tree.Number
 }
 
+// Coded says of which column of which table an expression is, where it is one that was stored with
+// codes.
+func (p *Printer) Coded(e tree.Expr) (table, column string) {
+	c, ok := e.(*tree.Column)
+	if !ok || c.Type().Kind != tree.Text {
+		return "", ""
+	}
+	f, at := p.row.frame(c.Index)
+	scan, ok := f.relation.(*tree.Scan)
+	if !ok || p.Tables[scan.Table.Name].Codes[scan.Fields()[at].Name] == "" {
+		return "", ""
+	}
+	return scan.Table.Name, scan.Fields()[at].Name
+}
+
+// Code prints the code of such an expression.
+func (p *Printer) Code(e tree.Expr) string {
+	f, at := p.row.frame(e.(*tree.Column).Index)
+	f.coded[at] = true
+	return fmt.Sprintf("%s.c%d", f.alias, at)
+}
+
+// Number prints the number of the person whose a row is, where the rows are those of a table that
+// has it. It is another for another person of that table, and says nothing else: who comes before
+// decides it, so nothing but who is who may follow from it.
+func (p *Printer) Number() (number, table string) {
+	scan, ok := p.relation.relation.(*tree.Scan)
+	if !ok || p.Tables[scan.Table.Name].Number == "" {
+		return "", ""
+	}
+	p.relation.number = true
+	return p.relation.alias + ".n", scan.Table.Name
+}
+
 // TableRows prints the rows of a table to train on, of which each column was printed before, as
 // what follows FROM. The columns are called c0, c1 and so on.
 //

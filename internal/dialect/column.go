@@ -68,7 +68,7 @@ func (t *Table) Cast(name string) string {
 	case policy.Timestamp:
 		return t.ReadTimestamp(raw, typ)
 	}
-	if t.Prepared[name] && typ == t.Int64 && name != t.UnitColumn {
+	if t.OnLattice[name] && typ == t.Int64 && name != t.UnitColumn {
 		return raw // on its lattice already
 	}
 	if c.Granularity == nil { // a decimal that can only be compared

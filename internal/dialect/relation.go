@@ -71,6 +71,14 @@ func (p *Printer) scan(s *tree.Scan, f *frame) string {
 		}
 		list += fmt.Sprintf(", %s AS r%d", t.lattice(fields[i].Name), i)
 	}
+	for i, coded := range f.coded {
+		if coded {
+			list += fmt.Sprintf(", %s AS c%d", QuoteName(t.Codes[fields[i].Name]), i)
+		}
+	}
+	if f.number {
+		list += ", " + QuoteName(t.Number) + " AS n"
+	}
 	return "SELECT " + list + " FROM " + t.From
 }
 

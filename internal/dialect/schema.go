@@ -33,10 +33,15 @@ type Table struct {
 	Collated bool     // text columns may have a collation
 	Convert  string   // how the owner stores columns in other types, where that takes more than to say which
 	Paths    []string // the columns that paths use, which are compared as they are stored
-	// Stored has the columns that a question can use, by the policy's name, and Prepared those that
-	// are on their lattice already.
-	Stored   map[string]Column
-	Prepared map[string]bool
+	// Stored has the columns that a question can use, by the policy's name, and OnLattice those
+	// that are on their lattice already.
+	Stored    map[string]Column
+	OnLattice map[string]bool
+	// Codes names the columns that stand beside texts and have the place of each in a list, by the
+	// policy's name of the text, and Number the one that numbers people in the order in which they
+	// are stored, where there is one. Whoever prints them knows the lists.
+	Codes  map[string]string
+	Number string
 }
 
 // Column is a stored column.

@@ -17,13 +17,15 @@ type frame struct {
 	alias    string
 	used     []bool
 	loose    []bool // fields that are also used before the clamp to their bounds
+	coded    []bool // fields of which the code is used
+	number   bool   // whether the number of a person is used
 	cut      int    // how many fields are seen; 0 stands for all
 }
 
 func (p *Printer) frame(r tree.Relation) *frame {
 	p.aliases++
 	return &frame{relation: r, alias: fmt.Sprintf("t%d", p.aliases), used: make([]bool, len(r.Fields())),
-		loose: make([]bool, len(r.Fields()))}
+		loose: make([]bool, len(r.Fields())), coded: make([]bool, len(r.Fields()))}
 }
 
 // first is a row without the fields that come after the first n.

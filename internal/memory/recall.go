@@ -46,33 +46,69 @@ func (m *Memory) CompleteReceipt(ctx context.Context, paid *api.Receipt) error {
 	if paid.Sequence == 0 {
 		return nil
 	}
+	if hash, ok := m.hashes.Get(paid.Sequence); ok {
+		paid.Hash = hash
+		return nil
+	}
 	for r, err := range m.ledger.Records(ctx, paid.Sequence) {
 		if err != nil {
 			return err
 		}
 		paid.Hash = ledger.Hash(r.Encode())
+		m.hashes.Put(paid.Sequence, paid.Hash, 1)
 		break
 	}
 	return nil
 }
 
 func (m *Memory) recallOne(ctx context.Context, b *pricing.Purchase, version string, beta float64, see Horizon) (*answers.Released, error) {
-	text, sequence, found, err := m.ledger.Recall(ctx, b.Key(version))
+	kept, err := m.recallKept(ctx, b, b.Key(version))
 	if err != nil {
 		return nil, err
 	}
-	var r *answers.Released
-	switch {
-	case found && see.Spoken && m.arrivals.hides(sequence, see.AsOf):
-		return nil, nil
-	case found:
-		r, err = decode(b, text)
-	default:
-		r, sequence, err = m.derive(ctx, b, version, beta, see.AsOf)
+	if kept != nil {
+		if see.Spoken && m.arrivals.hides(kept.sequence, see.AsOf) {
+			return nil, nil
+		}
+		r := *kept.released
+		r.Sequence = kept.sequence
+		return &r, nil
 	}
+	r, sequence, err := m.derive(ctx, b, version, beta, see.AsOf)
 	if err != nil || r == nil {
 		return nil, err
 	}
 	r.Sequence = sequence
 	return r, nil
+}
+
+// recallKept returns what was kept for a purchase under its key, or nil. What was found once is
+// read no more: the ledger gives what came first under a key, and what it keeps does not change.
+func (m *Memory) recallKept(ctx context.Context, b *pricing.Purchase, key string) (*answered, error) {
+	if kept, ok := m.recalled.Get(key); ok {
+		return kept, nil
+	}
+	text, sequence, found, err := m.ledger.Recall(ctx, key)
+	if err != nil || !found {
+		return nil, err
+	}
+	r, err := decode(b, text)
+	if err != nil {
+		return nil, err
+	}
+	kept := &answered{r, sequence}
+	m.recalled.Put(key, kept, weight(r))
+	return kept, nil
+}
+
+// weight is how many numbers something that was released takes about.
+func weight(r *answers.Released) int {
+	n := 16 + numbers(r.Measures) + len(r.Chosen)
+	for _, q := range r.Quantiles {
+		n += numbers(q)
+	}
+	for _, k := range r.Keys {
+		n += KeyBytes(k)
+	}
+	return n
 }

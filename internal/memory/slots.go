@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/recent"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -19,13 +20,22 @@ type Memory struct {
 	taking   sync.Mutex      // one at a time takes slots
 	reserved map[string]bool // taken, and perhaps not kept yet
 
-	mu    sync.Mutex
-	known map[string]*source
-	cells int
+	known    *recent.Map[string, *source]   // what is in slots
+	recalled *recent.Map[string, *answered] // what was kept for purchases, by their keys
+	hashes   *recent.Map[uint64, string]    // of charges
+}
+
+// answered is what was released for a purchase. It was kept, so it stays as it is.
+type answered struct {
+	released *answers.Released
+	sequence uint64
 }
 
 // New returns the memory of a ledger.
-func New(l ledger.Ledger) *Memory { return &Memory{ledger: l} }
+func New(l ledger.Ledger) *Memory {
+	return &Memory{ledger: l, known: recent.New[string, *source](maxRemembered),
+		recalled: recent.New[string, *answered](maxRemembered), hashes: recent.New[uint64, string](maxHashes)}
+}
 
 // The ledger keeps what a price admits, and 2 MB more for what the values are of: this does not
 // compile where it does not.
@@ -35,35 +45,16 @@ const _ = uint(ledger.MaxAnswer - 2<<20 - pricing.MaxBytes)
 // ledger.
 const maxReserved = 1 << 12
 
-// maxRemembered is how many noisy numbers are remembered: eight bytes each.
-const maxRemembered = 1 << 20
-
-func (m *Memory) get(key string) *source {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.known[key]
-}
-
-func (m *Memory) put(key string, s *source) {
-	size := 16
-	for _, v := range s.values {
-		size += len(v)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if size > maxRemembered/16 {
-		return
-	}
-	if m.known == nil || m.cells+size > maxRemembered {
-		m.known, m.cells = map[string]*source{}, 0
-	}
-	m.known[key] = s
-	m.cells += size
-}
+// maxRemembered is how many noisy numbers are remembered, of slots and of purchases each: eight
+// bytes a number. maxHashes is how many hashes of charges.
+const (
+	maxRemembered = 1 << 20
+	maxHashes     = 1 << 12
+)
 
 // find returns what is in a slot, or nil.
 func (m *Memory) find(ctx context.Context, key string) (*source, error) {
-	if s := m.get(key); s != nil {
+	if s, ok := m.known.Get(key); ok {
 		return s, nil
 	}
 	text, sequence, found, err := m.ledger.Recall(ctx, key)
@@ -78,8 +69,17 @@ func (m *Memory) find(ctx context.Context, key string) (*source, error) {
 	for _, n := range s.noise {
 		s.variances = append(s.variances, variance(n))
 	}
-	m.put(key, s)
+	m.known.Put(key, s, 16+numbers(s.values))
 	return s, nil
+}
+
+// numbers is how many noisy numbers there are.
+func numbers(vectors [][]int64) int {
+	n := 0
+	for _, v := range vectors {
+		n += len(v)
+	}
+	return n
 }
 
 // take returns the first free slot of each family, where there is one, and reserves it. Families

@@ -51,6 +51,17 @@ const (
 // Shares are rounded down, noise is calibrated to the rounded share, and the charge is
 // the sum of what the mechanisms claim, so it is exact and never above what was asked for.
 func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, error) {
+	p, err := newPriced(ds, st, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range p.Purchases {
+		b.name = b.Hash()
+	}
+	return p, nil
+}
+
+func newPriced(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, error) {
 	p := &Priced{Statement: st, Settings: s, Currency: Currency{ds.Budget.Pure()}}
 	p.distinct()
 	if len(p.Purchases) == 0 { // of public tables alone

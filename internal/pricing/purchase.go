@@ -18,6 +18,8 @@ type Purchase struct {
 	Noise  []Noise    // one for each measure; none where there is a choice
 	Keys   *KeyRule   // nil where all keys are public
 	Choice *selection // nil where measures are released
+
+	name string // the hash, once the noise is calibrated
 }
 
 // shares is into how many parts the price of the purchase goes.
@@ -73,13 +75,24 @@ func (b *Purchase) spelling() string {
 	return strings.Join(parts, " ")
 }
 
-// Hash names the private query together with its noise.
+// Hash names the private query together with its noise. It is asked for several times on the way of
+// a question, and made once, when all that it names is there.
 func (b *Purchase) Hash() string {
+	if b.name != "" {
+		return b.name
+	}
+	return b.hash()
+}
+
+func (b *Purchase) hash() string {
 	h := sha256.New()
 	fmt.Fprintln(h, b.Query.Hash())
 	fmt.Fprintln(h, b.spelling())
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// Unchanged reports whether the query and its noise are those that the purchase is named by.
+func (b *Purchase) Unchanged() bool { return b.hash() == b.Hash() }
 
 // Key names the answer: the same private query and noise on the same data.
 func (b *Purchase) Key(version string) string {

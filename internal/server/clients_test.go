@@ -30,12 +30,18 @@ func host(t *testing.T) inn {
 // hostOf is a server on a hospital of some people, with a budget.
 func hostOf(t testing.TB, budget string, people int) inn {
 	t.Helper()
+	return hostWith(t, budget, people, Config{Rate: 1_000_000})
+}
+
+// hostWith is such a server with limits of its own.
+func hostWith(t testing.TB, budget string, people int, c Config) inn {
+	t.Helper()
 	dir := t.TempDir()
 	if err := hospital.New(people, 1).Write(filepath.Join(dir, "data")); err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
-		Rate: 1_000_000, Version: "test"}
+	c.Policy, c.Users = filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "users")
+	c.Listen, c.HTTP, c.Version = "127.0.0.1:0", "127.0.0.1:0", "test"
 	text := "datasets:\n" + hospital.Dataset("hospital", "data", budget) +
 		"    release: immediate\n    views:\n      elderly: SELECT sex, cost FROM patients WHERE age >= 65\n"
 	if err := os.WriteFile(c.Policy, []byte(text), 0o600); err != nil {

@@ -22,10 +22,12 @@ type Config struct {
 	// encrypts.
 	Plaintext bool
 
-	// Running, Timeout and Rate are the dispatcher's: see [admission.Options].
-	Running int
-	Timeout time.Duration
-	Rate    int
+	// Running, Waiting, Timeout, Rate and Patience are the dispatcher's: see [admission.Options].
+	Running  int
+	Waiting  int
+	Timeout  time.Duration
+	Rate     int
+	Patience time.Duration // below 0 none
 	// Connections is how many there may be at each door; 0 means 1000.
 	Connections int
 	// Memory and Threads limit the engine of each dataset: see [discreet.WithMemory].
@@ -55,7 +57,8 @@ func (c *Config) check() error {
 	for _, limit := range []struct {
 		name string
 		is   int64
-	}{{"running", int64(c.Running)}, {"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)},
+	}{{"running", int64(c.Running)}, {"waiting", int64(c.Waiting)},
+		{"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)},
 		{"timeout", int64(c.Timeout)}} {
 		if limit.is < 0 {
 			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)

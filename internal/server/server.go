@@ -47,7 +47,34 @@ type Server struct {
 var ErrNoUsers = errors.New("nobody may come in yet")
 
 // Open opens everything, the data too, and answers nobody before Serve.
-func Open(ctx context.Context, c Config) (s *Server, err error) {
+func Open(ctx context.Context, c Config) (*Server, error) {
+	s, err := Begin(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.OpenData(ctx); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// OpenData opens the data, and then lets questions in. Call it once. Where it fails, Shutdown.
+func (s *Server) OpenData(ctx context.Context) error {
+	if err := s.db.Warm(ctx); err != nil {
+		return err
+	}
+	ticks, err := ticks(ctx, s.db)
+	if err != nil {
+		return err
+	}
+	s.ticks = ticks
+	s.dispatcher.Opened(ticks)
+	return nil
+}
+
+// Begin opens everything but the data: the policy, the users, the ledger and the doors. Whoever
+// comes in before [Server.OpenData] is done sees the catalogue, and questions wait.
+func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -75,14 +102,9 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 		discreet.WithIncidents(s.incident)); err != nil {
 		return s, err
 	}
-	if err := s.db.Warm(ctx); err != nil {
-		return s, err
-	}
-	if s.ticks, err = ticks(ctx, s.db); err != nil {
-		return s, err
-	}
 	s.dispatcher = admission.New(s.db,
-		admission.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
+		admission.Options{Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: c.Patience, Log: c.Log,
+			Texts: c.Texts, Opening: true})
 	s.doors()
 	return s, nil
 }
@@ -213,6 +235,9 @@ var errEnding = errors.New("the server is shutting down")
 func (s *Server) Ready() error {
 	if s.ending.Load() {
 		return errEnding
+	}
+	if s.dispatcher.Opening() {
+		return admission.ErrOpening
 	}
 	return nil
 }

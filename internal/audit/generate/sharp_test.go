@@ -26,7 +26,10 @@ var forms = []string{
 // TestSharp: nearly all sharp questions are taken, and among those there is all that can break
 // something.
 func TestSharp(t *testing.T) {
-	seen := map[string]int{}
+	seen, patterns := map[string]int{}, map[string]*regexp.Regexp{}
+	for _, f := range forms {
+		patterns[f] = regexp.MustCompile(f)
+	}
 	for _, ds := range generate.Extremes() {
 		with, _ := generate.Pair(generate.NewDice("sharp", 1), ds)
 		o := plan.Options{Public: reference.New(ds, with.Tables).Public()}
@@ -39,8 +42,8 @@ func TestSharp(t *testing.T) {
 				continue
 			}
 			taken++
-			for _, f := range forms {
-				if regexp.MustCompile(f).MatchString(text) {
+			for f, p := range patterns {
+				if p.MatchString(text) {
 					seen[f]++
 				}
 			}

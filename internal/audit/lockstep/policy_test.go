@@ -16,12 +16,9 @@ import (
 // Honest code raises no alarm, on thousands of replays, and people move most
 // answers as far as they may: a search that moves nothing would find nothing.
 func TestHonest(t *testing.T) {
-	pairs := 6 // all kinds of people
-	switch {
-	case *full:
+	pairs := 6 // all kinds of people; with fewer, nobody moves some of the questions
+	if *full {
 		pairs = 7 // and of those who replace them
-	case testing.Short():
-		pairs = 3
 	}
 	for name, datasets := range map[string]string{
 		"hospital":             clinic(pure),
@@ -30,6 +27,9 @@ func TestHonest(t *testing.T) {
 		"shop, substitute":     shop("substitute", pure),
 		"rows":                 rowsAndDates,
 	} {
+		if testing.Short() && strings.HasPrefix(name, "hospital") {
+			continue // which has most questions; the other datasets have all kinds of tables and both relations
+		}
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			findings, err := Policy(ctx, owner(t, datasets), Options{Seed: 1, Pairs: pairs})

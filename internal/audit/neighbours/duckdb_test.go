@@ -2,17 +2,12 @@ package neighbours_test
 
 import (
 	"context"
-	"database/sql"
 	"flag"
-	"path/filepath"
 	"testing"
-
-	_ "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/neighbours"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,22 +18,7 @@ func init() { openers["duckdb"] = inDuckDB }
 // inDuckDB stores a made-up database and opens it.
 func inDuckDB(t *testing.T) neighbours.Opener {
 	return func(ctx context.Context, db *generate.Database) (engine.Engine, func() error, error) {
-		source := filepath.Join(t.TempDir(), "made.duckdb")
-		file, err := sql.Open("duckdb", source)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, s := range db.SQL() {
-			if _, err := file.ExecContext(ctx, s); err != nil {
-				return nil, nil, err
-			}
-		}
-		if err := file.Close(); err != nil {
-			return nil, nil, err
-		}
-		ds := *db.Dataset
-		ds.Source = source
-		e, err := duckdb.Open(ctx, &ds)
+		e, err := stored(ctx, t.TempDir(), db)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -156,7 +155,6 @@ func shape(text string) string {
 // told for free; or that the two engines do not agree about. A short one is run with the other
 // tests.
 func TestNight(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	s := newSearch(*seed)
 	if *at != "" {
 		var n, i int

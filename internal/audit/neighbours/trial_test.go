@@ -2,7 +2,6 @@ package neighbours_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -46,16 +45,7 @@ func found(class, format string, args ...any) verdict {
 func stored(ctx context.Context, dir string, db *generate.Database) (*duckdb.Engine, error) {
 	ds := *db.Dataset
 	ds.Source = filepath.Join(dir, "made.duckdb")
-	file, err := sql.Open("duckdb", ds.Source)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range db.SQL() {
-		if _, err := file.ExecContext(ctx, s); err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-	}
-	if err := file.Close(); err != nil {
+	if err := write(ctx, ds.Source, db.SQL()); err != nil {
 		return nil, err
 	}
 	return duckdb.OpenWith(ctx, &ds, duckdb.Limits{Threads: 1, Memory: 1 << 30})

@@ -20,23 +20,22 @@ type batch struct {
 
 // read fills the batch. It reports whether the columns are what was asked for.
 func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
-	n := c.Len()
-	w.groups = slices.Grow(w.groups[:0], n)[:n]
-	clear(w.groups)
-	w.Groups, w.Ints, w.Texts = w.groups, nil, nil
+	w.Ints, w.Texts = nil, nil
 	first := 0 // of the keys
+	var someone []uint64
 	if b.people {
-		if first = 1; !w.whose(c) {
+		if first = 1; !w.whose(c) || b.names != nil && !b.names.has(w.Ints) {
 			return false
 		}
+		someone = c.Valid(0)
 	}
-	for i := range b.keys {
-		if !w.addKey(&b.keys[i], c, first+i, i == 0) {
+	if len(b.keys) == 1 && b.keys[0].places == nil && someone == nil {
+		w.Groups = c.Int32s(first) // as they are
+		if w.Groups == nil {
 			return false
 		}
-	}
-	if b.people { // rows about nobody
-		eachNull(c.Valid(0), n, func(i int) { w.groups[i] = -1 })
+	} else if !w.number(b, c, first, someone) {
+		return false
 	}
 	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
 	w.Values = make([][]int64, len(b.values))
@@ -45,6 +44,22 @@ func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// number fills in the groups; first is the column of the first key, and someone the mask of rows
+// that are about somebody, or nil where all are.
+func (w *batch) number(b *bounded, c *chunks.Chunk, first int, someone []uint64) bool {
+	n := c.Len()
+	w.groups = slices.Grow(w.groups[:0], n)[:n]
+	clear(w.groups)
+	w.Groups = w.groups
+	for i := range b.keys {
+		if !w.addKey(&b.keys[i], c, first+i, i == 0) {
+			return false
+		}
+	}
+	eachNull(someone, n, func(i int) { w.groups[i] = -1 })
 	return true
 }
 
@@ -68,6 +83,9 @@ func (w *batch) whose(c *chunks.Chunk) bool {
 func (w *batch) addKey(k *keyColumn, c *chunks.Chunk, col int, first bool) bool {
 	n := c.Len()
 	size := int32(k.size)
+	if k.codes != nil {
+		return w.addCodes(k, c, col)
+	}
 	if k.places == nil {
 		places := c.Int32s(col)
 		if places == nil {
@@ -101,6 +119,26 @@ func (w *batch) addKey(k *keyColumn, c *chunks.Chunk, col int, first bool) bool 
 		} else {
 			w.groups[i] = g*size + p
 		}
+	}
+	return true
+}
+
+// addCodes is addKey for texts that are stored as codes.
+func (w *batch) addCodes(k *keyColumn, c *chunks.Chunk, col int) bool {
+	codes, size := c.Int32s(col), int32(k.size)
+	if codes == nil || len(codes) != len(w.groups) {
+		return false
+	}
+	for i, code := range codes {
+		at := uint32(code - codeOfNull)
+		if at >= uint32(len(k.codes)) {
+			return false
+		}
+		g := w.groups[i]*size + k.codes[at]
+		if (w.groups[i] | k.codes[at]) < 0 {
+			g = -1
+		}
+		w.groups[i] = g
 	}
 	return true
 }
@@ -153,6 +191,7 @@ type keyColumn struct {
 	size   int
 	null   int32 // the place of NULL, or -1
 	places *places
+	codes  []int32 // the place of each code; see codePlaces
 }
 
 // places finds the place of an integer, a date or a boolean among public keys.

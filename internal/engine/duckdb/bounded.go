@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,6 +33,7 @@ type bounded struct {
 	present []bool
 	clamps  map[int]*policy.Bounds // by column, what is left to clamp
 	open    []*chunks.Keys
+	names   *names // who the people are, where the first column is their numbers
 }
 
 // errShape says that a question has to be asked as one SQL statement.
@@ -54,15 +56,12 @@ func (s *snapshot) newBounded(q *tree.Query, measures []int) (_ *bounded, err er
 		return nil, errShape
 	}
 	if b.people {
-		unit := q.From.Fields()[q.From.Unit()]
-		who, ok := bulkUnit(p.Unit(), s.Kinds[unit.Identity])
-		if !ok || s.ByRow {
+		if !b.addUnit(s, p, s.Kinds[q.From.Fields()[q.From.Unit()].Identity]) {
 			return nil, errShape
 		}
-		b.query.Columns = []string{who}
 	}
 	for _, k := range q.Keys {
-		b.addKey(p, k)
+		b.addKey(s, p, k)
 	}
 	printed := map[string]int{}
 	for _, m := range measures {
@@ -82,12 +81,53 @@ func (b *bounded) close() {
 	}
 }
 
-func (b *bounded) addKey(p *dialect.Printer, k tree.Key) {
+// addUnit prints whose a row is: as it is stored, or as a number that stands for it.
+func (b *bounded) addUnit(s *snapshot, p *dialect.Printer, kind string) bool {
+	if isNamed(kind) && !b.spec.Unordered {
+		if number, table := p.Number(); number != "" {
+			b.names, b.spec.Names = s.tables[table].names, s.tables[table].names.of
+			b.query.Columns = []string{number}
+			return true
+		}
+	}
+	who, ok := bulkUnit(p.Unit(), kind)
+	b.query.Columns = []string{who}
+	return ok && !s.ByRow
+}
+
+// codePlaces returns the place of each code among a question's keys, with those of NULL and of
+// other texts in front, or nothing where its texts have no codes.
+func (s *snapshot) codePlaces(p *dialect.Printer, k tree.Key, null int32) []int32 {
+	table, column := p.Coded(k.Expr)
+	if table == "" {
+		return nil
+	}
+	codes := s.tables[table].coded[column]
+	places := slices.Repeat([]int32{-1}, len(codes)-codeOfNull)
+	places[0] = null
+	for i, v := range k.Values {
+		if v.Null {
+			continue
+		}
+		code, ok := codes[v.Text]
+		if !ok {
+			return nil // it became a key later
+		}
+		places[code-codeOfNull] = int32(i)
+	}
+	return places
+}
+
+func (b *bounded) addKey(s *snapshot, p *dialect.Printer, k tree.Key) {
 	column := keyColumn{size: len(k.Values), null: -1}
 	for i, v := range k.Values {
 		if v.Null {
 			column.null = int32(i)
 		}
+	}
+	if column.codes = s.codePlaces(p, k, column.null); column.codes != nil {
+		b.query.Columns, b.keys = append(b.query.Columns, p.Code(k.Expr)), append(b.keys, column)
+		return
 	}
 	text := p.Key(k)
 	if k.Expr.Type().Kind == tree.Text {

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"flag"
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -17,6 +18,7 @@ func TestMain(m *testing.M) {
 	if !chosen {
 		flag.Set("rapid.checks", "30")
 	}
+	debug.SetGCPercent(400) // plans are made and dropped by the thousand
 	os.Exit(m.Run())
 }
 

@@ -26,7 +26,10 @@ type snapshot struct {
 	spill   spill          // where large questions go that do not fit into memory
 	files   []fileState
 	version store.Version
-	limits  Limits
+	// The files of the database, and the hashes of all that is not named otherwise.
+	database []string
+	hashes   map[string][]byte
+	limits   Limits
 	// For package bound. A test forces it to compact, to read several times, or not to look for an
 	// order.
 	memory    int64
@@ -60,6 +63,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 			return nil, err
 		}
 		s.Tables[name] = &s.tables[name].Table
+		s.tables[name].prepared = ds.Tables[name].Prepared
 	}
 	if err := s.identify(ctx, ds); err != nil {
 		return nil, err
@@ -85,23 +89,14 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	}
 	s.memory = s.share(ctx)
 	for _, name := range ds.TableNames() {
-		t := s.tables[name]
-		if t.csv {
-			if err := t.load(ctx, s.DB, typed, s.spill.folder); err != nil {
-				return nil, err
-			}
-		}
-		if err := t.describe(ctx, s.DB); err != nil {
-			return nil, err
-		}
-		if err := t.nameRows(ctx, s.DB, ds, typed); err != nil {
-			return nil, err
-		}
-		if err := s.loadKeys(ctx, t); err != nil {
+		if err := s.openTable(ctx, ds, s.tables[name], typed); err != nil {
 			return nil, err
 		}
 	}
 	if err := s.FindKinds(ds); err != nil {
+		return nil, err
+	}
+	if err := s.loadNames(ctx, ds); err != nil {
 		return nil, err
 	}
 	if typed {
@@ -110,6 +105,35 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		}
 	}
 	return s, nil
+}
+
+// openTable opens a table: its source, or what is prepared of it. To see what does not fit the
+// policy takes the source, and then the other is only looked at.
+func (s *snapshot) openTable(ctx context.Context, ds *policy.Dataset, t *table, typed bool) error {
+	if t.prepared != "" {
+		a, err := s.openPrepared(ctx, t)
+		if err != nil {
+			return err
+		}
+		if typed {
+			if err := s.usePrepared(ctx, t, a); err != nil {
+				return err
+			}
+			return s.loadKeys(ctx, t)
+		}
+	}
+	if t.csv {
+		if err := t.load(ctx, s.DB, typed, s.spill.folder); err != nil {
+			return err
+		}
+	}
+	if err := t.describe(ctx, s.DB); err != nil {
+		return err
+	}
+	if err := t.nameRows(ctx, s.DB, ds, typed); err != nil {
+		return err
+	}
+	return s.loadKeys(ctx, t)
 }
 
 // share returns how many bytes package bound may take: a quarter of what DuckDB takes at most,
@@ -152,7 +176,7 @@ var locks = []string{
 func (s *snapshot) lock(ctx context.Context) error {
 	var paths []string
 	for _, t := range s.tables {
-		if t.file != "" && !t.csv {
+		if t.file != "" && !t.csv && !t.byPerson {
 			paths = append(paths, dialect.QuoteText(t.file))
 		}
 	}

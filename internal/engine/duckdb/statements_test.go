@@ -52,7 +52,7 @@ func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
 		p := ds.Tables[name]
 		tb := &dialect.Table{Table: p, Dialect: sqlDialect, Paths: ds.PathColumns(p), From: "source." + dialect.QuoteName(name),
 			Collated: way == 1,
-			Stored:   map[string]dialect.Column{}, Prepared: map[string]bool{}}
+			Stored:   map[string]dialect.Column{}, OnLattice: map[string]bool{}}
 		if ds.Unit.Row() {
 			tb.RowID = "rowid"
 		}
@@ -62,7 +62,7 @@ func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
 				types := storedTypes[c.Type][way]
 				typ = types[i%len(types)]
 				if way == 1 && c.Type == policy.Decimal && c.Granularity != nil {
-					tb.Prepared[c.Name] = true
+					tb.OnLattice[c.Name] = true
 				}
 				if c.Keys == policy.PublicKeys {
 					s.Keys[c] = "(FROM " + dialect.QuoteName("keys "+name+`"`+c.Name) + ")"

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/csvlines"
@@ -24,6 +25,22 @@ type table struct {
 	lines    csvlines.Report
 	view     bool // a view of the database
 	shadowed bool // a column has the name under which DuckDB tells rows apart
+	// prepared is the file that is stored by person, where there is one, and byPerson says that
+	// questions read it. Then coded has the places of texts in the lists of codes, and numbered
+	// says that people have numbers, and names who they are.
+	prepared string
+	byPerson bool
+	coded    map[string]map[string]int32
+	numbered bool
+	names    *names
+}
+
+// onPath reports whether paths use a column.
+func (t *table) onPath(name string) bool { return slices.Contains(t.Paths, name) }
+
+// role says which table a file is, and how it is read.
+func (t *table) role() string {
+	return fmt.Sprintf("%q csv %v delimiter %q", t.Name, policy.IsCSV(t.file), t.Delimiter) + t.CSV.Key()
 }
 
 // findTable finds a table's file and says how to read it.
@@ -79,7 +96,7 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 		t.Collated, t.view = !plain, !there
 	}
 	t.shadowed = hides(all, "rowid") || t.file != "" && !t.csv && hides(all, "file_row_number")
-	if err := t.readPrepared(ctx, db); err != nil {
+	if err := t.refuseOldPrepared(ctx, db); err != nil {
 		return err
 	}
 	return t.readAll(ctx, db)

@@ -43,6 +43,7 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 		}
 	}
 	all, roles := sha256.New(), s.roles(ds)
+	s.hashes = map[string][]byte{}
 	for _, f := range s.files {
 		if !f.exists || name != "" && slices.Contains(database, f.path) {
 			continue
@@ -51,10 +52,18 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 		if err != nil {
 			return fmt.Errorf("read the data: %w", err)
 		}
+		s.hashes[f.path] = h
 		// The same bytes are other data when they are another table, or are read in another way.
 		fmt.Fprintf(all, "%q %x\n", roles[f.path], h)
 	}
 	s.version = store.Version{Name: name, State: hex.EncodeToString(all.Sum(nil))}
+	// What is prepared is the same data once more, and has to be looked at when it changes.
+	s.database = database
+	for _, t := range s.tables {
+		if t.prepared != "" {
+			s.files = append(s.files, stateOf(t.prepared))
+		}
+	}
 	return nil
 }
 
@@ -63,8 +72,7 @@ func (s *snapshot) roles(ds *policy.Dataset) map[string][]string {
 	roles := map[string][]string{}
 	for _, name := range ds.TableNames() {
 		if t := s.tables[name]; t.file != "" {
-			role := fmt.Sprintf("%q csv %v delimiter %q", name, t.csv, ds.Tables[name].Delimiter)
-			roles[t.file] = append(roles[t.file], role+t.CSV.Key())
+			roles[t.file] = append(roles[t.file], t.role())
 		}
 	}
 	return roles

@@ -29,9 +29,9 @@ type State struct {
 	renewed  uint64              // the sequence of the last renewal of any
 	versions map[string]versions // of the data, by dataset
 	owner    string              // whose signature counts
-	requests map[digest]uint64   // the charge of a request
+	requests index               // the charge of a request
 	paid     []uint64            // by sequence: the answer of a charge, 0 where there is none yet, or noCharge
-	keys     map[digest]uint64   // the first answer under a key
+	keys     index               // the first answer under a key
 	notes    map[string][]uint64 // by session, rising
 	era      string              // the hash of the last recovery
 	eraBegan uint64              // and its sequence
@@ -42,6 +42,9 @@ type State struct {
 	failed   map[uint64]bool   // charges with an incident
 	sessions map[uint64]bool   // charges that pay for a session
 	crashed  map[string]uint64 // the last crash of a dataset
+	blocks   blocks
+	signed   []uint64 // records that say whose signature counts, or count by one
+	unread   uint64   // the last record that a checkpoint stands for
 
 	// The last text of which a digest was wanted: the same one is wanted when a charge is looked
 	// up, checked and applied.
@@ -76,9 +79,9 @@ func NewFor(records int64) *State {
 		first:    map[string]dp.Cost{},
 		windows:  map[string]uint64{},
 		versions: map[string]versions{},
-		requests: make(map[digest]uint64, records),
+		requests: newIndex(records),
 		paid:     make([]uint64, 0, records),
-		keys:     map[digest]uint64{},
+		keys:     newIndex(0),
 		notes:    map[string][]uint64{},
 		failed:   map[uint64]bool{},
 		sessions: map[uint64]bool{},
@@ -135,15 +138,13 @@ func (s *State) Balances() []ledger.Balance {
 
 // Request returns the sequence of the charge of a request.
 func (s *State) Request(request string) (uint64, bool) {
-	n, ok := s.requests[s.digestOf(request)]
-	return n, ok
+	return s.requests.find(s.digestOf(request))
 }
 
 // Key returns the sequence of the first answer under a key, which may be one of several that the
 // answer has.
 func (s *State) Key(key string) (uint64, bool) {
-	n, ok := s.keys[s.digestOf(key)]
-	return n, ok
+	return s.keys.find(s.digestOf(key))
 }
 
 // AnswerOf returns the sequence of the answer of a charge, 0 where there is none
@@ -191,7 +192,7 @@ func (s *State) Check(r *ledger.Record) error {
 }
 
 func (s *State) checkCharge(r *ledger.Record) error {
-	if _, ok := s.requests[s.digestOf(r.Request)]; ok {
+	if _, ok := s.requests.find(s.digestOf(r.Request)); ok {
 		return fmt.Errorf("the request %q is charged twice", r.Request)
 	}
 	if len(r.Balances) == 0 {
@@ -229,11 +230,12 @@ func (s *State) checkCharge(r *ledger.Record) error {
 func (s *State) Apply(r *ledger.Record, hash string) {
 	s.sequence, s.hash = r.Sequence, hash
 	s.paid = append(s.paid, noCharge)
+	s.blocks.add(hash)
 	switch r.Kind {
 	case ledger.KindLedger:
 		s.identity = strings.Clone(r.Identity)
 	case ledger.KindCharge:
-		s.requests[s.digestOf(r.Request)] = r.Sequence
+		s.requests.add(s.digestOf(r.Request), r.Sequence)
 		s.paid[r.Sequence] = 0
 		s.asked.add(r)
 		if ledger.PaysForSession(r) {
@@ -245,8 +247,9 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 	case ledger.KindAnswer:
 		s.paid[r.Charge] = r.Sequence
 		for _, name := range ledger.Keys(r.Key) {
-			if key := s.digestOf(name); s.keys[key] == 0 {
-				s.keys[key] = r.Sequence
+			key := s.digestOf(name)
+			if _, known := s.keys.find(key); !known {
+				s.keys.add(key, r.Sequence)
 			}
 		}
 		s.answers++
@@ -257,7 +260,9 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.renewed = r.Sequence
 	case ledger.KindOwner:
 		s.owner = strings.Clone(r.PublicKey)
+		s.signed = append(s.signed, r.Sequence)
 	case ledger.KindTopUp:
+		s.signed = append(s.signed, r.Sequence)
 		for _, name := range r.Accounts {
 			s.granted[strings.Clone(name)] = s.granted[name].Add(r.Cost)
 		}
@@ -269,6 +274,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.era, s.eraBegan = strings.Clone(hash), r.Sequence
 		if r.PublicKey != "" {
 			s.owner = strings.Clone(r.PublicKey)
+			s.signed = append(s.signed, r.Sequence)
 		}
 		all := slices.Clone(r.Balances)
 		for i := range all {

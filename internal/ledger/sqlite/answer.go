@@ -118,6 +118,9 @@ func (l *Ledger) read(sequence uint64) (*ledger.Record, string, []byte, error) {
 	if err == nil && record.Sequence != sequence {
 		err = fmt.Errorf("it is record %d", record.Sequence)
 	}
+	if err == nil {
+		err = l.prove(sequence, hash)
+	}
 	if err != nil {
 		return nil, "", nil, &ledger.CorruptError{Path: l.path, Where: where, Err: err}
 	}

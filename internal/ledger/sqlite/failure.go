@@ -31,7 +31,10 @@ func (l *Ledger) failed(g *group, cause error) *ledger.WriteError {
 		return l.broken
 	}
 	// The state has records that the file has not.
-	state, err := checkRecords(l.conn, l.path, int64(g.sequence)*smallest)
+	state, _ := fromCheckpoint(l.conn, l.path)
+	if state == nil {
+		state, err = checkRecords(l.conn, l.path, int64(g.sequence)*smallest)
+	}
 	if err == nil {
 		err = checkHead(l.conn, l.path, state)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
@@ -32,6 +33,11 @@ type Ledger struct {
 	broken  *ledger.WriteError // why no more work is done, or nil
 	closed  bool
 	commits uint64 // transactions so far
+
+	checkpoints checkpointing
+	prover      prover
+	helpers     sync.WaitGroup // what runs in the background
+	stop        chan struct{}  // closed when that is to end
 
 	begin, commit, insertRecord, updateHead, selectRecord *sql.Stmt
 }
@@ -113,6 +119,7 @@ func (l *Ledger) Window(ctx context.Context, dataset string) (uint64, error) {
 //
 // A ledger that was closed without an error is a single file. One that was stopped keeps its log.
 func (l *Ledger) Close() error {
+	l.end()
 	l.turn <- struct{}{}
 	defer l.leave()
 	if l.closed {

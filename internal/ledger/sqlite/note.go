@@ -135,6 +135,7 @@ func (l *Ledger) someNotes(ctx context.Context, notes [][]byte, session string, 
 		args[i] = int64(sequences[min(i, len(sequences)-1)]) // the last one again, which finds nothing more
 	}
 	var record ledger.Record
+	var hashes []string
 	var bad error
 	read := 0
 	err := l.conn.each(selectNotes, func(v []driver.Value) error {
@@ -151,10 +152,14 @@ func (l *Ledger) someNotes(ctx context.Context, notes [][]byte, session string, 
 			bad = errors.New("it is no note of this session")
 		default:
 			notes = append(notes, append([]byte(nil), note[ledger.NoteSalt:]...))
+			hashes = append(hashes, stored.hash)
 			read++
 		}
 		return bad
 	}, args[:]...)
+	for i := 0; i < len(hashes) && bad == nil; i++ {
+		bad = l.prove(sequences[i], hashes[i])
+	}
 	where := fmt.Sprintf("record %d cannot be read", sequences[min(read, len(sequences)-1)])
 	switch {
 	case bad != nil:

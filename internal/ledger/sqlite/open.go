@@ -12,7 +12,8 @@ import (
 )
 
 // Open opens the ledger at the path for writing and creates it when there is none. It
-// checks the whole ledger first.
+// checks the ledger first: from its first record on, or, where the chain proves a checkpoint, from
+// there. What is before a checkpoint is then checked in the background, and whatever of it is read.
 //
 // It returns a [*ledger.CorruptError] when the ledger does not check, and
 // [ledger.ErrBusy] when it is open elsewhere and stays so for two seconds.
@@ -52,7 +53,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper)
 		}
 	}
 	use(path)
-	state, err := check(path, keeper)
+	state, slot, err := check(path, keeper)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,8 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper)
 	}
 	l := &Ledger{
 		path: path, now: now, lock: lock, conn: c, state: state,
-		marked: marker == opened, died: marker == opened, turn: make(chan struct{}, 1),
+		marked: marker == opened, died: marker == opened, turn: make(chan struct{}, 1), stop: make(chan struct{}),
+		checkpoints: checkpointing{last: state.Unread(), slot: slot},
 	}
 	if err := l.prepare(); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -74,23 +76,26 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper)
 }
 
 // check reads the ledger through a view, which cannot change it.
-func check(path string, keeper *chain.AnchorKeeper) (_ *chain.State, err error) {
+func check(path string, keeper *chain.AnchorKeeper) (_ *chain.State, slot int, err error) {
 	v, err := look(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
 	c, state, err := v.replay()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	_, _, err = keeper.Check(background, path, state, func(sequence uint64) (string, error) {
 		var hash string
 		err := c.QueryRowContext(background, "SELECT hash FROM records WHERE sequence = ?", int64(sequence)).Scan(&hash)
+		if err == nil {
+			err = new(prover).prove(c, state, sequence, hash)
+		}
 		return hash, err
 	})
-	return state, err
+	return state, v.slot, err
 }
 
 // take opens the database for this process alone. SQLite reads its log again, and must come to the

@@ -44,6 +44,7 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 	if err := l.noteAnchor(o.Anchorage); err != nil {
 		return nil, l.abandon(err)
 	}
+	l.tend()
 	return l, nil
 }
 

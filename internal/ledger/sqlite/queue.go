@@ -111,6 +111,7 @@ func (l *Ledger) serveNext() {
 		}
 	}()
 	l.serve(requests)
+	l.checkpoint()
 }
 
 // fail answers a request that was not answered yet.

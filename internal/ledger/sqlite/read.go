@@ -97,7 +97,7 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 		fail := func(err error) {
 			yield(Line{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)})
 		}
-		for batch := range readRecords(r.conn) {
+		for batch := range readRecords(r.conn, 0) {
 			for i := range batch.rows {
 				row := &batch.rows[i]
 				if row.sequence != int64(next) {
@@ -150,6 +150,7 @@ type Summary struct {
 func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 	s := Summary{Kinds: map[ledger.Kind]uint64{}, Windows: map[string]uint64{}}
 	state := chain.New()
+	made := r.checkpoints()
 	for line, err := range r.Records() {
 		if err != nil {
 			return Summary{}, err
@@ -159,6 +160,11 @@ func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 			return Summary{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", record.Sequence, err)}
 		}
 		state.Apply(record, line.Hash)
+		for i := range made {
+			if err := made[i].make(state); err != nil {
+				return Summary{}, err
+			}
+		}
 		if s.Kinds[record.Kind]++; record.Kind == ledger.KindRenewal {
 			s.Windows[record.Dataset] = record.Window
 		}
@@ -169,6 +175,9 @@ func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 		if tell != nil && record.Sequence%4096 == 0 {
 			tell(record.Sequence, r.last)
 		}
+	}
+	if err := r.checkCheckpoints(state, made); err != nil {
+		return Summary{}, err
 	}
 	s.Report = Report{Records: r.last, Charges: state.Charges(), Answers: state.Answers(), Head: r.head, Balances: state.Balances()}
 	s.Identity, s.Owner = state.Fingerprint(), state.Owner()

@@ -48,6 +48,7 @@ func (l *Ledger) some(ctx context.Context, from uint64, n int64) ([]*ledger.Reco
 		return nil, nil
 	}
 	var some []*ledger.Record
+	var hashes []string
 	var bad error
 	err := l.conn.each(selectSome, func(v []driver.Value) error {
 		var stored row
@@ -59,10 +60,16 @@ func (l *Ledger) some(ctx context.Context, from uint64, n int64) ([]*ledger.Reco
 			bad = fmt.Errorf("it is record %d", r.Sequence)
 		}
 		if bad == nil {
+			hashes = append(hashes, stored.hash)
 			some = append(some, r)
 		}
 		return bad
 	}, int64(from), n)
+	for i := 0; i < len(some) && err == nil; i++ {
+		if bad = l.prove(from+uint64(i), hashes[i]); bad != nil {
+			some, err = some[:i], bad
+		}
+	}
 	where := fmt.Sprintf("record %d cannot be read", from+uint64(len(some)))
 	switch {
 	case bad != nil:

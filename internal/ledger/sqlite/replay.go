@@ -9,8 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// replay reads the whole ledger, checks everything that can be checked, and returns
-// what follows from it, and a connection to the view for further questions.
+// replay returns what follows from a ledger, and a connection to the view for further questions. It
+// reads the whole ledger and checks everything that can be checked, unless a checkpoint that the
+// chain proves says what follows from its beginning.
 func (v *view) replay() (_ *conn, _ *chain.State, err error) {
 	c, err := v.reader()
 	if err != nil {
@@ -26,6 +27,13 @@ func (v *view) replay() (_ *conn, _ *chain.State, err error) {
 	}
 	if err := v.checkSize(c); err != nil {
 		return nil, nil, err
+	}
+	if state, slot := fromCheckpoint(c, v.path); state != nil {
+		if err := checkHead(c, v.path, state); err != nil {
+			return nil, nil, err
+		}
+		v.slot = slot
+		return c, state, nil
 	}
 	// The pages are checked at the same time, over a connection of their own.
 	pages := make(chan error, 1)
@@ -117,17 +125,28 @@ func (v *view) checkPages() error {
 // checkRecords follows the chain from its first record to its last. The size of the file bounds how
 // many there can be.
 func checkRecords(c *conn, path string, size int64) (*chain.State, error) {
+	state := chain.NewFor(min(expected(c), size/smallest))
+	if err := follow(c, path, state); err != nil {
+		return nil, err
+	}
+	return state, nil
+}
+
+// follow follows the chain from where a state is to its last record.
+func follow(c *conn, path string, state *chain.State) error {
 	bad := func(n uint64, err error) error {
 		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf("record %d: %v", n, err)}
 	}
-	state := chain.NewFor(min(expected(c), size/smallest))
 	next := uint64(0)
-	for batch := range readRecords(c) {
+	if last, hash := state.Head(); hash != "" {
+		next = last + 1
+	}
+	for batch := range readRecords(c, next) {
 		for i := range batch.rows {
 			row := &batch.rows[i]
 			err := row.err
 			if row.sequence != int64(next) {
-				return nil, bad(next, errors.New("it is missing"))
+				return bad(next, errors.New("it is missing"))
 			}
 			if err == nil && row.record.Sequence != next {
 				err = fmt.Errorf("it says that it is number %d", row.record.Sequence)
@@ -136,22 +155,22 @@ func checkRecords(c *conn, path string, size int64) (*chain.State, error) {
 				err = state.Check(&row.record)
 			}
 			if err != nil {
-				return nil, bad(next, err)
+				return bad(next, err)
 			}
 			state.Apply(&row.record, row.hash)
 			next++
 		}
 		if batch.err != nil && code(batch.err) == 0 {
-			return nil, bad(next, batch.err)
+			return bad(next, batch.err)
 		} else if batch.err != nil {
-			return nil, corrupt(path, fmt.Sprintf("record %d cannot be read", next), batch.err)
+			return corrupt(path, fmt.Sprintf("record %d cannot be read", next), batch.err)
 		}
 		batch.release()
 	}
 	if next == 0 {
-		return nil, bad(0, errors.New("it is missing"))
+		return bad(0, errors.New("it is missing"))
 	}
-	return state, nil
+	return nil
 }
 
 // smallest is less than a record takes on the disk.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -37,11 +38,11 @@ const (
 	batchesAhead = 4
 )
 
-// readRecords reads all records in order and checks each against its hash. It works ahead in
-// goroutines of its own: to get the rows, to decode them and to follow the chain each take their
-// time, and opening a large ledger waits for the slowest and not for the sum. When the loop over it
-// ends, so has the reading.
-func readRecords(c *conn) iter.Seq[batch] {
+// readRecords reads the records from one on in order and checks each against its hash. It works
+// ahead in goroutines of its own: to get the rows, to decode them and to follow the chain each
+// take their time, and opening a large ledger waits for the slowest and not for the sum. When the
+// loop over it ends, so has the reading.
+func readRecords(c *conn, from uint64) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
 		free := make(chan []row, batchesAhead+3)
 		for range cap(free) {
@@ -50,7 +51,7 @@ func readRecords(c *conn) iter.Seq[batch] {
 		rows, decoded, stop := make(chan batch, batchesAhead), make(chan batch, batchesAhead), make(chan struct{})
 		go func() {
 			defer close(rows)
-			scan(c, func() ([]row, bool) {
+			scan(c, from, func() ([]row, bool) {
 				select {
 				case b := <-free:
 					return b, true
@@ -89,10 +90,14 @@ func readRecords(c *conn) iter.Seq[batch] {
 
 // scan hands on the rows in batches until there are no more or nobody wants them. It talks to the
 // driver itself, because database/sql looks at every value again.
-func scan(c *conn, next func() ([]row, bool), send func(batch) bool) {
+func scan(c *conn, from uint64, next func() ([]row, bool), send func(batch) bool) {
 	rows, ok := next()
 	if !ok {
 		return
+	}
+	first := int64(from)
+	if from == 0 {
+		first = math.MinInt64 // what stands before the first record is damage
 	}
 	err := c.each(selectRecords, func(v []driver.Value) error {
 		if len(rows) == batchRows {
@@ -105,7 +110,7 @@ func scan(c *conn, next func() ([]row, bool), send func(batch) bool) {
 		}
 		rows = rows[:len(rows)+1]
 		return rows[len(rows)-1].fill(v)
-	})
+	}, first)
 	if err != io.EOF {
 		send(batch{rows: rows, err: err})
 	}

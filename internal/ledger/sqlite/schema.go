@@ -47,5 +47,5 @@ const (
 	selectHead    = `SELECT sequence, hash FROM head`
 	insertRecord  = `INSERT INTO records (sequence, body, hash, answer) VALUES (?, ?, ?, ?)`
 	selectRecord  = `SELECT body, hash, answer FROM records WHERE sequence = ?`
-	selectRecords = `SELECT sequence, body, hash, answer FROM records ORDER BY sequence`
+	selectRecords = `SELECT sequence, body, hash, answer FROM records WHERE sequence >= ? ORDER BY sequence`
 )

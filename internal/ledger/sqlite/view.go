@@ -24,6 +24,7 @@ type view struct {
 	vfs    *readonly.FS
 	name   string // under which SQLite knows the view
 	size   int64
+	slot   int // of the checkpoint by which the ledger was read, or -1
 }
 
 // look opens the view of the ledger at the path, after checking what can be checked without SQLite.
@@ -32,7 +33,7 @@ func look(path string) (_ *view, err error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{path: path, marker: marker}
+	v := &view{path: path, marker: marker, slot: -1}
 	defer func() {
 		if err != nil {
 			v.Close()

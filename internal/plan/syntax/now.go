@@ -14,7 +14,7 @@ import (
 // constants of it, as parameters are, and part of what it is remembered by. A question that does
 // not ask for the time is the same at every moment.
 func (t *Text) At(moment time.Time) *Text {
-	if t.refused != nil || t.now != "" {
+	if t.refused != nil || t.now != "" || t.timeless.Load() {
 		return t
 	}
 	micros := moment.UTC().UnixMicro()
@@ -25,6 +25,7 @@ func (t *Text) At(moment time.Time) *Text {
 		return true
 	})
 	if !asks {
+		t.timeless.Store(true)
 		return t
 	}
 	out := &Text{sql: t.sql, words: t.words, stmt: proto.Clone(t.stmt).(*pg.SelectStmt), now: policy.FormatTimestamp(micros)}

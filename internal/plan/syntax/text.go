@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"strings"
+	"sync/atomic"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -22,6 +23,8 @@ type Text struct {
 	refused *api.Refusal
 	bound   string // the values of its parameters, spelled; empty where it has none yet
 	now     string // what now() is in it; empty where it does not ask
+
+	timeless atomic.Bool // it was found not to ask for the time
 }
 
 // Open reads a text, unless it was read before.

@@ -3,6 +3,8 @@ package admission
 import (
 	"cmp"
 	"context"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet"
@@ -15,13 +17,16 @@ type Dispatcher struct {
 	db       *discreet.DB
 	library  library
 	options  Options
-	ticks    map[string]time.Duration // by dataset
-	lone     string                   // the only dataset, where there is one; it need not be named
+	policy   *policy.Policy
+	ticks    atomic.Pointer[map[string]time.Duration] // by dataset
+	gate     *gate
+	lone     string // the only dataset, where there is one; it need not be named
 	queue    *queue
 	heavy    *queue // for trainings, before they stand in the other one
 	limits   *limits
-	looks    *queue  // for the catalogue
-	glances  *limits // of looks
+	looks    *queue        // for the catalogue
+	glances  *limits       // of looks
+	lane     chan struct{} // holds who looks for an answer in memory
 	clock    clock
 	counts   counts
 	sessions *registry
@@ -37,21 +42,30 @@ func New(db *discreet.DB, o Options) *Dispatcher {
 func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	o = o.filled()
 	d := &Dispatcher{
-		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting),
-		heavy:  newQueue(o.Training, o.Waiting),
+		library: l, options: o, policy: p, gate: newGate(o.Opening), queue: newQueue(o.Running, o.Waiting),
+		heavy: newQueue(o.Training, o.Waiting), lane: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(),
 		sessions: newRegistry(o.Sessions, o.Idle),
 	}
-	for name, ds := range p.Datasets {
-		d.ticks[name] = ds.Release.Tick
-		if ds.Release.Chosen() {
-			d.ticks[name] = cmp.Or(o.Ticks[name], policy.UsualTick)
-		}
+	d.setTicks(o.Ticks)
+	for name := range p.Datasets {
 		if len(p.Datasets) == 1 {
 			d.lone = name
 		}
 	}
 	return d
+}
+
+// setTicks sets the ticks: those of the policy, and those that it leaves to be chosen.
+func (d *Dispatcher) setTicks(chosen map[string]time.Duration) {
+	ticks := map[string]time.Duration{}
+	for name, ds := range d.policy.Datasets {
+		ticks[name] = ds.Release.Tick
+		if ds.Release.Chosen() {
+			ticks[name] = cmp.Or(chosen[name], policy.UsualTick)
+		}
+	}
+	d.ticks.Store(&ticks)
 }
 
 // DB is the policy thwith the dispatcher is for; asking it directly goes around the queue.
@@ -61,8 +75,17 @@ func (d *Dispatcher) DB() *discreet.DB { return d.db }
 // [discreet.DB.Ask] and those of this package.
 func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
 	q.Request = Request(q.Analyst, q.Request)
-	err = d.serve(ctx, d.entry("ask", q), func(ctx context.Context, e *entry) (err error) {
-		q.AsOf = d.clock.last(d.ticks[e.dataset])
+	e := d.entry("ask", q)
+	e.recall = func(ctx context.Context) (found bool) {
+		q := q
+		q.AsOf = d.clock.last(d.tick(e.dataset))
+		if a, found = d.library.Remembered(ctx, q); found {
+			e.paid(a.Cost, a.Receipt.Sequence)
+		}
+		return found
+	}
+	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+		q.AsOf = d.clock.last(d.tick(e.dataset))
 		if a, err = d.library.Ask(ctx, q); err == nil {
 			e.paid(a.Cost, a.Receipt.Sequence)
 		}
@@ -74,9 +97,9 @@ func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, er
 // Explain prices a question. It counts as a question in what an analyst may ask in a minute, and
 // waits for a turn and for the tick: the state of the data is looked at, to say what would be free.
 func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
-	err = d.serve(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
+	err = d.freely(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
-		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		q.AsOf = d.clock.last(d.tick(e.dataset))
 		x, err = d.library.Explain(ctx, q)
 		return err
 	})
@@ -85,12 +108,19 @@ func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explan
 
 // Describe says what an answer would look like. It counts, and waits, like Explain.
 func (d *Dispatcher) Describe(ctx context.Context, q api.Question) (x *api.Description, err error) {
-	err = d.serve(ctx, d.entry("describe", q), func(ctx context.Context, e *entry) (err error) {
+	err = d.freely(ctx, d.entry("describe", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = described
 		x, err = d.library.Describe(ctx, q)
 		return err
 	})
 	return only(x, err)
+}
+
+// freely serves what charges nothing and runs nothing on private data, so that it need not wait for
+// those who do.
+func (d *Dispatcher) freely(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
+	e.recall = func(ctx context.Context) bool { return work(ctx, e) == nil }
+	return d.serve(ctx, e, work)
 }
 
 func (d *Dispatcher) entry(kind string, q api.Question) *entry {

@@ -12,12 +12,18 @@
 // counts from when it comes until its answer leaves, so that the limit shows nothing that a tick
 // hides. Whoever stops waiting leaves the queue, and nothing was charged.
 //
+// What is in memory needs no turn. A question that would have to wait for one, or for which there
+// is no room, is looked for once, on a tick, among what was kept by then, which is what a price
+// says too. Where it is there it is answered, and else it waits on, or is turned away on a tick.
+// Prices and descriptions are made in the same way while others have the turns.
+//
 // # The limit
 //
 // An analyst may ask [Options.Rate] questions a minute, and a sixth of them at once (ten at least,
-// where there are as many). Prices, descriptions, free answers and refused questions count like
-// others. Names that the policy does not list share one limit, so that what is remembered is
-// bounded by the policy.
+// where there are as many). What comes too early waits, up to [Options.Patience]; how long follows
+// from when its analyst asked, and from nothing else. Prices, descriptions, free answers and
+// refused questions count like others. Names that the policy does not list share one limit, so that
+// what is remembered is bounded by the policy.
 //
 // # How a question ends
 //

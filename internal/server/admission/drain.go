@@ -15,6 +15,7 @@ var errUnfinished = errors.New("questions still run; what was charged for them s
 // When ctx ends nothing waits for its tick any longer. A tick can be longer than the time that a
 // server has for ending, and one that is killed because it waits counts as one that crashed.
 func (d *Dispatcher) Drain(ctx context.Context) error {
+	d.gate.end()
 	d.heavy.end() // who waits there is inside of the other one
 	nothing := d.queue.end()
 	select {

@@ -18,6 +18,7 @@ import (
 // so that they are exact and take none.
 type fake struct {
 	ask    func(context.Context, api.Question) (*api.Answer, error)
+	recall func(context.Context, api.Question) (*api.Answer, bool)
 	open   func(context.Context, api.SparseQuestion) (*discreet.Sparse, error)
 	sparse func(context.Context, string) (*api.SparseVerdict, error)
 	stream func(context.Context, api.StreamQuestion) (*api.StreamAnswer, error)
@@ -27,6 +28,13 @@ type fake struct {
 
 func (f fake) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	return f.ask(ctx, q)
+}
+
+func (f fake) Remembered(ctx context.Context, q api.Question) (*api.Answer, bool) {
+	if f.recall == nil {
+		return nil, false
+	}
+	return f.recall(ctx, q)
 }
 
 func (f fake) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {

@@ -13,6 +13,7 @@ import (
 // library is what a dispatcher asks: an open policy, or less in tests.
 type library interface {
 	Ask(context.Context, api.Question) (*api.Answer, error)
+	Remembered(context.Context, api.Question) (*api.Answer, bool)
 	Explain(context.Context, api.Question) (*api.Explanation, error)
 	Describe(context.Context, api.Question) (*api.Description, error)
 	OpenSparse(context.Context, api.SparseQuestion) (*discreet.Sparse, error)

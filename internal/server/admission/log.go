@@ -19,7 +19,8 @@ type entry struct {
 	analyst, dataset string
 	text             string
 	heavy            bool
-	away             error // why it is turned away before it has a turn, or nil
+	recall           func(context.Context) bool // answers it from memory, where it can be; nil where it never can
+	away             error                      // why it is turned away before it has a turn, or nil
 	begin            time.Time
 	outcome          outcome
 	cost             *dp.Cost

@@ -52,7 +52,7 @@ func TestLook(t *testing.T) {
 // Looks have a rate of their own.
 func TestLookRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDispatcher(people(t, "immediate"), takes(0), Options{Rate: 60})
+		d := newDispatcher(people(t, "immediate"), takes(0), Options{Rate: 60, Patience: -1})
 		limited := 0
 		for range 200 {
 			var limit *LimitError

@@ -15,7 +15,7 @@ func (d *Dispatcher) Train(ctx context.Context, q api.TrainingQuestion) (t *api.
 	e := d.training("train", q)
 	e.heavy = true
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
-		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		q.AsOf = d.clock.last(d.tick(e.dataset))
 		if t, err = d.library.Train(ctx, q, nil); err == nil {
 			e.paid(t.Cost, t.Receipt.Sequence)
 		}
@@ -28,7 +28,7 @@ func (d *Dispatcher) Train(ctx context.Context, q api.TrainingQuestion) (t *api.
 func (d *Dispatcher) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (x *api.TrainingQuote, err error) {
 	err = d.serve(ctx, d.training("quote", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
-		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		q.AsOf = d.clock.last(d.tick(e.dataset))
 		x, err = d.library.QuoteTraining(ctx, q)
 		return err
 	})
@@ -70,7 +70,7 @@ func (d *Dispatcher) Model(
 func (d *Dispatcher) asOf(datasets []string) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, name := range datasets {
-		out[name] = d.clock.last(d.ticks[name])
+		out[name] = d.clock.last(d.tick(name))
 	}
 	return out
 }

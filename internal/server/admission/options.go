@@ -14,7 +14,8 @@ type Options struct {
 	// Training is how many models are trained at once; 0 means half of Running, and one at least.
 	// Each of them has a turn of Running while it is trained.
 	Training int
-	// Waiting is how many questions of one analyst may wait; 0 means 16.
+	// Waiting is how many questions of one analyst may wait; 0 means 200, which is more than a
+	// user has connections. Those that are answered from memory meanwhile do not count.
 	Waiting int
 	// Timeout ends a question that runs for longer; 0 means five minutes. What was charged stays
 	// charged.
@@ -22,6 +23,9 @@ type Options struct {
 	// Rate is how many questions an analyst may ask in a minute, with free and refused ones; 0
 	// means 600.
 	Rate int
+	// Patience is how long a question waits that came too early for Rate. One that would wait for
+	// longer is turned away. 0 means 10 seconds, and below 0 none waits.
+	Patience time.Duration
 	// Sessions is how many sessions an analyst may have open; 0 means 8.
 	Sessions int
 	// Idle ends a session that nobody asked for so long; 0 means an hour.
@@ -29,6 +33,9 @@ type Options struct {
 	// Ticks are those of datasets whose policy leaves them to be chosen, by name;
 	// [policy.UsualTick] where there is none.
 	Ticks map[string]time.Duration
+	// Opening says that the data is not open yet: questions wait, and after a while get ErrOpening,
+	// until [Dispatcher.Opened]. The catalogue does not wait.
+	Opening bool
 	// Log gets one line for each question: who, when, what came of it, at which cost, and how long
 	// it took, which is for the owner alone: it can depend on the data. No value of the data or of
 	// an answer is in it, and of the text only the beginning of its hash, unless Texts says
@@ -44,7 +51,7 @@ func (o Options) filled() Options {
 	for _, f := range []struct {
 		field *int
 		usual int
-	}{{&o.Running, max(2, runtime.GOMAXPROCS(0))}, {&o.Waiting, 16}, {&o.Rate, 600}, {&o.Sessions, 8}} {
+	}{{&o.Running, max(2, runtime.GOMAXPROCS(0))}, {&o.Waiting, 200}, {&o.Rate, 600}, {&o.Sessions, 8}} {
 		if *f.field <= 0 {
 			*f.field = f.usual
 		}
@@ -54,6 +61,9 @@ func (o Options) filled() Options {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Minute
+	}
+	if o.Patience == 0 {
+		o.Patience = 10 * time.Second
 	}
 	if o.Idle <= 0 {
 		o.Idle = time.Hour

@@ -21,6 +21,7 @@ const (
 	exhausted outcome = "exhausted"
 	limited   outcome = "limited"
 	ending    outcome = "ending"
+	opening   outcome = "opening"
 	withdrawn outcome = "withdrawn"
 	canceled  outcome = "canceled"
 	timeout   outcome = "timeout"
@@ -49,6 +50,8 @@ func outcomeOf(err error) outcome {
 		return limited
 	case errors.Is(err, ErrEnding):
 		return ending
+	case errors.Is(err, ErrOpening):
+		return opening
 	case errors.Is(err, ErrWithdrawn):
 		return withdrawn
 	case errors.Is(err, ErrCanceled):

@@ -20,7 +20,8 @@ type queue struct {
 	ring    []*line          // those of them in which somebody waits, the next one first
 	inside  int              // how many questions are with the dispatcher, in all lines
 	ending  bool
-	nothing chan struct{} // closed when the dispatcher is ending and nobody is inside
+	gone    chan struct{} // closed when the dispatcher is ending
+	nothing chan struct{} // closed when it is ending and nobody is inside
 }
 
 // line is the questions of one analyst.
@@ -36,7 +37,8 @@ type line struct {
 type waiter struct{ turn chan error }
 
 func newQueue(places, waiting int) *queue {
-	return &queue{places: places, each: max(1, places-1), room: places + waiting, lines: map[string]*line{}, nothing: make(chan struct{})}
+	return &queue{places: places, each: max(1, places-1), room: places + waiting, lines: map[string]*line{},
+		gone: make(chan struct{}), nothing: make(chan struct{})}
 }
 
 // enter lets a question in, or says why not. Whoever was let in calls exit once.
@@ -167,6 +169,7 @@ func (q *queue) end() <-chan struct{} {
 		return q.nothing
 	}
 	q.ending = true
+	close(q.gone)
 	for _, l := range q.ring {
 		for _, w := range l.waiting {
 			w.turn <- ErrEnding

@@ -194,6 +194,7 @@ func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		d := newDispatcher(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			time.Sleep(time.Second)
 			asked++
 			return paidFor(), nil
 		}}, Options{Running: 1, Waiting: 2})
@@ -207,7 +208,7 @@ func TestRoom(t *testing.T) {
 		if _, err := d.Ask(t.Context(), from("ana")); !errors.As(err, &limit) || limit.Wait <= 0 || asked != 0 {
 			t.Errorf("got %v after %d", err, asked)
 		}
-		if since := time.Since(d.clock.begin); since != time.Second {
+		if since := time.Since(d.clock.begin); since != 10*time.Second { // it was looked for in memory, on a tick
 			t.Errorf("it left after %v", since)
 		}
 		if s := d.Stats(); s.Running != 1 || s.Waiting != 2 || s.Limited != 1 || s.Questions != 4 || s.Answered != 0 {
@@ -227,7 +228,7 @@ func TestRoom(t *testing.T) {
 // Names that somebody makes up share a line and a limit, and leave nothing behind.
 func TestStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDispatcher(people(t, "immediate"), takes(0), Options{Rate: 10})
+		d := newDispatcher(people(t, "immediate"), takes(0), Options{Rate: 10, Patience: -1})
 		limited := 0
 		for i := range 100 {
 			var limit *LimitError
@@ -250,7 +251,7 @@ func TestRate(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDispatcher(people(t, "immediate"), fake{ask: func(context.Context, api.Question) (*api.Answer, error) {
 				return nil, &api.Refusal{Reason: "no"} // which counts
-			}}, Options{Rate: rate})
+			}}, Options{Rate: rate, Patience: -1})
 			ask := func(name string) *LimitError {
 				_, err := d.Ask(t.Context(), from(name))
 				var limit *LimitError

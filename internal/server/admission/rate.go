@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -40,8 +41,10 @@ func (l *limits) who(analyst string) string {
 	return analyst
 }
 
-// take counts a question, or says how long to wait.
-func (l *limits) take(analyst string) error {
+// wait counts a question, and waits until it is no longer too early for it. Who would wait for more
+// than patience is told how long it is, and is not counted. How long somebody waits follows from
+// when they asked, and from nothing else. Gone ends the wait.
+func (l *limits) wait(ctx context.Context, analyst string, patience time.Duration, gone <-chan struct{}) error {
 	limiter := l.of[analyst]
 	if limiter == nil {
 		limiter = l.others
@@ -52,7 +55,19 @@ func (l *limits) take(analyst string) error {
 	if wait <= 0 {
 		return nil
 	}
-	r.CancelAt(now)
-	return &LimitError{fmt.Sprintf("these are more than %d questions a minute, with free and refused ones; nothing was charged; "+
-		"wait a moment", l.perMinute), wait}
+	if wait > patience {
+		r.CancelAt(now)
+		return &LimitError{fmt.Sprintf("these are more than %d questions a minute, with free and refused ones; nothing was charged; "+
+			"wait a moment", l.perMinute), wait}
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ErrWithdrawn
+	case <-gone:
+		return ErrEnding
+	}
 }

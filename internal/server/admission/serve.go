@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// serve takes one question from coming in to leaving: the limit, the queue, the work, the tick, in
-// this order. The line in the log is written before the tick, which the writing may take some of.
+// serve takes one question from coming in to leaving: the limit, the queue, the data being opened,
+// the work, the tick, in this order. The line in the log is written before the tick, which the
+// writing may take some of.
 func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
 	e.begin = time.Now()
 	d.counts.came()
-	err := d.limits.take(e.analyst)
 	who := d.limits.who(e.analyst)
+	err := d.limits.wait(ctx, e.analyst, d.options.Patience, d.queue.gone)
 	switch {
 	case err != nil:
 	case e.away != nil:
@@ -20,17 +21,27 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 	case ctx.Err() != nil:
 		err = ErrWithdrawn
 	default:
-		err = d.queue.enter(who)
+		if err = d.queue.enter(who); err != nil {
+			err = d.squeeze(ctx, e, err)
+			break
+		}
+		defer d.queue.exit(who)
+		if err = d.gate.wait(ctx); err == nil { // else no tick: nothing that is private is open
+			return d.inside(ctx, who, e, work)
+		}
 	}
 	if err != nil {
 		e.outcome = outcomeOf(err)
-		d.log(e)
-		d.counts.left(e.outcome)
-		return err
 	}
-	defer d.queue.exit(who)
-	tick := d.ticks[e.dataset]
-	err = d.turn(ctx, tick, who, e, work)
+	d.log(e)
+	d.counts.left(e.outcome)
+	return err
+}
+
+// inside is for a question that was let in.
+func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func(context.Context, *entry) error) error {
+	tick := d.tick(e.dataset)
+	err := d.turn(ctx, tick, who, e, work)
 	if err != nil {
 		e.outcome = outcomeOf(err)
 	}
@@ -55,7 +66,14 @@ func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e
 		}
 		defer leave()
 	}
-	if err := d.queue.wait(patient, who); err != nil {
+	w, err := d.queue.stand(patient, who)
+	if w != nil {
+		var found bool
+		if found, err = d.await(patient, tick, who, e, w); found {
+			return nil
+		}
+	}
+	if err != nil {
 		return err
 	}
 	defer d.queue.done(who)

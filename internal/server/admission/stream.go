@@ -37,7 +37,7 @@ func (d *Dispatcher) OpenStream(ctx context.Context, analyst, dataset, name stri
 func (d *Dispatcher) AskStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (a *api.StreamAnswer, err error) {
 	s, e := d.streamed(analyst, id, "session", &q)
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
-		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		q.AsOf = d.clock.last(d.tick(e.dataset))
 		if a, err = d.library.AskStream(ctx, q); err == nil {
 			e.paid(a.Cost, a.Receipt.Sequence)
 		}
@@ -54,7 +54,7 @@ func (d *Dispatcher) QuoteStream(ctx context.Context, analyst, id string, q api.
 	_, e := d.streamed(analyst, id, "explain", &q)
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
-		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		q.AsOf = d.clock.last(d.tick(e.dataset))
 		x, err = d.library.QuoteStream(ctx, q)
 		return err
 	})

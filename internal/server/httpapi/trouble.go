@@ -65,6 +65,9 @@ func problemOf(err error) *Problem {
 	case errors.Is(err, admission.ErrEnding):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "ending", Detail: admission.ErrEnding.Error(), Spent: no,
 			header: http.Header{"Retry-After": {"5"}}}
+	case errors.Is(err, admission.ErrOpening):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "opening", Detail: admission.ErrOpening.Error(), Spent: no,
+			header: http.Header{"Retry-After": {"5"}}}
 	case errors.Is(err, admission.ErrTimeout):
 		return &Problem{Status: http.StatusGatewayTimeout, Kind: "timeout", Detail: admission.ErrTimeout.Error()}
 	case errors.Is(err, admission.ErrRevoked):

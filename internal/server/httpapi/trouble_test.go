@@ -34,6 +34,7 @@ func TestProblems(t *testing.T) {
 		{&admission.LimitError{Reason: "slowly", Wait: 1500 * time.Millisecond}, 429, "limit", no, "2"},
 		{&admission.LimitError{Reason: "slowly"}, 429, "limit", no, "1"},
 		{admission.ErrEnding, 503, "ending", no, "5"},
+		{admission.ErrOpening, 503, "opening", no, "5"},
 		{admission.ErrTimeout, 504, "timeout", nil, ""},
 		{admission.ErrCanceled, 499, "canceled", nil, ""},
 		{admission.ErrWithdrawn, 499, "canceled", no, ""},

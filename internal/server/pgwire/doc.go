@@ -54,10 +54,12 @@
 //	0A000         a question that cannot be asked, or a statement that does not exist here; the hint says what to write instead
 //	42601         the grammar
 //	53400         the budget does not admit it
-//	55000         too many questions, now or in this minute; or the budget was renewed meanwhile
+//	40001         too many questions, now or in this minute: nothing was spent, and asking again in a while helps
+//	55000         the budget was renewed meanwhile; a query of the catalogue that takes too long
 //	55D00         questions failed after their charge, and there are no new answers until the owner has released it
 //	57014         canceled, or the limit of time was reached; the text says which
 //	57P01         the server ends, the session was idle, or the user is revoked
+//	57P03         the data is being opened; nothing was charged, and drivers that try again do so
 //	28P01, 28000  a wrong name or password; locked out, or without TLS
 //	3D000         no such dataset for this user
 //	53300, 53200  too many connections; too much kept in a session

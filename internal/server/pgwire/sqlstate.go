@@ -36,6 +36,7 @@ const (
 	invalidPassword      = "28P01"
 	invalidCursor        = "34000"
 	invalidSavepoint     = "3B001"
+	tryAgain             = "40001" // what clients that try again by themselves know
 
 	invalidCursorDefinition = "42P11"
 	noDatabase              = "3D000"
@@ -55,6 +56,7 @@ const (
 	cannotChange            = "55P02"
 	queryCanceled           = "57014"
 	adminShutdown           = "57P01"
+	cannotConnectNow        = "57P03"
 	ioError                 = "58030"
 	internalError           = "XX000"
 )
@@ -155,6 +157,8 @@ func explain(ctx context.Context, err error) *wireError {
 		return e
 	case errors.As(err, &around):
 		return failure(tooComplex, "%s", around.Error())
+	case errors.As(err, &limit) && limit.Wait > 0:
+		return failure(tryAgain, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
 	case errors.As(err, &limit):
 		return failure(notInState, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
 	case errors.As(err, &about):
@@ -163,6 +167,8 @@ func explain(ctx context.Context, err error) *wireError {
 		return e
 	case errors.Is(err, admission.ErrEnding):
 		return failure(adminShutdown, "%s", admission.ErrEnding)
+	case errors.Is(err, admission.ErrOpening):
+		return failure(cannotConnectNow, "%s", admission.ErrOpening)
 	case errors.Is(err, admission.ErrTimeout):
 		return failure(queryCanceled, "%s", admission.ErrTimeout)
 	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -78,7 +78,7 @@ func (c *exportCmd) Run(s console.Screen) error {
 }
 
 // ledgerFiles are how the names of a ledger's files go on.
-var ledgerFiles = []string{"", "-journal", "-wal", "-shm", "-new", "-new-journal", ".lock"}
+var ledgerFiles = []string{"", "-journal", "-wal", "-shm", "-new", "-new-journal", ".lock", ".checkpoint0", ".checkpoint1"}
 
 // free refuses to write over something, and over the ledger or the policy at any rate.
 func (c *exportCmd) free(own []string) error {
@@ -196,7 +196,7 @@ func (c *exportCmd) writer(w io.Writer) (write func(ledgerRow) error, flush func
 	if c.Format == "jsonl" {
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
-		return func(row ledgerRow) error { return e.Encode(row) }, func() error { return nil }, nil
+		return func(row ledgerRow) error { return e.Encode(row.flat()) }, func() error { return nil }, nil
 	}
 	columns := exportColumns
 	if c.All {
@@ -206,26 +206,13 @@ func (c *exportCmd) writer(w io.Writer) (write func(ledgerRow) error, flush func
 	if err := out.Write(columns); err != nil {
 		return nil, nil, err
 	}
-	cells := make([]string, len(columns))
+	cells := make([]string, 0, len(columns))
 	write = func(row ledgerRow) error {
-		fields, err := rowFields(row)
-		if err != nil {
+		var err error
+		if cells, err = csvCells(cells[:0], &row, columns); err != nil {
 			return err
-		}
-		for i, name := range columns {
-			cells[i] = csvCell(fields, name)
 		}
 		return out.Write(cells)
 	}
 	return write, func() error { out.Flush(); return out.Error() }, nil
-}
-
-// rowFields returns the fields of a row as JSON, so that both formats say the same.
-func rowFields(row ledgerRow) (map[string]json.RawMessage, error) {
-	text, err := row.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	var fields map[string]json.RawMessage
-	return fields, json.Unmarshal(text, &fields)
 }

@@ -29,11 +29,16 @@ func exactDecimal(a dp.Amount) *string {
 	if a == dp.Unbounded {
 		return nil
 	}
-	text := strconv.FormatUint(uint64(a/dp.One), 10)
-	if rest := a % dp.One; rest > 0 {
-		_, places, _ := strings.Cut(rest.Rat().FloatString(40), ".")
-		text += "." + strings.TrimRight(places, "0")
+	b := strconv.AppendUint(make([]byte, 0, 64), uint64(a/dp.One), 10)
+	rest := a % dp.One
+	if rest > 0 {
+		b = append(b, '.')
 	}
+	for ; rest > 0; rest %= dp.One {
+		rest *= 10 // less than 2^44
+		b = append(b, '0'+byte(rest/dp.One))
+	}
+	text := string(b)
 	return &text
 }
 
@@ -58,24 +63,28 @@ type rowTail struct {
 	Record   string `json:"record,omitempty"` // the text whose SHA-256 is the hash
 }
 
-// MarshalJSON writes one flat object.
-func (r ledgerRow) MarshalJSON() ([]byte, error) {
-	var row any = struct {
-		rowHead
-		*entryRow
-		rowTail
-	}{r.rowHead, r.entry, r.rowTail}
+// flat returns the row as what is marshalled as one flat object.
+func (r *ledgerRow) flat() any {
 	if r.charge != nil {
-		row = struct {
+		return struct {
 			rowHead
 			*chargeRow
 			rowTail
 		}{r.rowHead, r.charge, r.rowTail}
 	}
+	return struct {
+		rowHead
+		*entryRow
+		rowTail
+	}{r.rowHead, r.entry, r.rowTail}
+}
+
+// MarshalJSON writes one flat object.
+func (r ledgerRow) MarshalJSON() ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	err := e.Encode(row)
+	err := e.Encode(r.flat())
 	return text.Bytes(), err
 }
 
@@ -177,20 +186,6 @@ func newRow(line sqlite.Line, answers map[uint64]kept) ledgerRow {
 // alerts are the thresholds that a charge passed.
 func alerts(r *ledger.Record) []ledger.Alert {
 	return ledger.Receipt{Cost: r.Cost, Balances: r.Balances}.Alerts()
-}
-
-// csvCell returns a field of a row as it is written into a CSV file: texts as they are, lists as
-// JSON, null as nothing.
-func csvCell(fields map[string]json.RawMessage, name string) string {
-	raw, ok := fields[name]
-	if !ok || string(raw) == "null" {
-		return ""
-	}
-	var text string
-	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
-		return harmless(text)
-	}
-	return harmless(string(raw))
 }
 
 // harmless puts a quote before what a spreadsheet would take for a formula, and before a quote, so

@@ -15,15 +15,15 @@ import (
 
 // Prepare is discreet prepare.
 type Prepare struct {
-	Out    string `help:"The folder for the files. The default is a folder named prepared beside the policy." placeholder:"FOLDER"`
+	Out    string `help:"The folder for files that the policy does not name yet; by default, prepared beside it." placeholder:"FOLDER"`
 	JSON   bool   `help:"Print JSON." name:"json"`
 	Policy string `arg:"" help:"The policy file."`
 }
 
 func (Prepare) Help() string {
-	return `Stores every table in which a person may have many rows once more, sorted by person, as Parquet: questions about
-it have the same exact results before the noise, and are faster. Prints what to change in the policy. The policy and
-the old files are left as they are, and no file is overwritten.
+	return `Stores every table in which a person may have many rows once more, sorted by person: questions about it have the
+same exact results before the noise, and are faster. Prints what to add to the policy. The policy and the data are left
+as they are. When the data has changed, questions are refused until this is run again, which replaces the files.
 
   discreet prepare hospital.yaml
   discreet prepare hospital.yaml --out /data/by-person`
@@ -33,7 +33,8 @@ the old files are left as they are, and no file is overwritten.
 type preparedTable struct {
 	Dataset string `json:"dataset"`
 	duckdb.Stored
-	Source string `json:"source"` // as the policy would write it
+	Prepared string `json:"prepared"` // as the policy would write it
+	Named    bool   `json:"named"`    // the policy does
 }
 
 func (c *Prepare) Run(ctx context.Context, s console.Screen) error {
@@ -59,7 +60,8 @@ func (c *Prepare) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 		for _, t := range stored {
-			done = append(done, preparedTable{name, t, sourcePath(home, t.File)})
+			known := p.Datasets[name].Tables[t.Table].Prepared != ""
+			done = append(done, preparedTable{name, t, sourcePath(home, t.File), known})
 		}
 	}
 	if c.JSON {
@@ -76,15 +78,16 @@ func (c *Prepare) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Out, "there is nothing to prepare: no table has many rows of a person, and says whose they are")
 		return nil
 	}
-	fmt.Fprintf(s.Out, "wrote the tables by person; change these lines of %s, then run: discreet check %s\n",
-		c.Policy, console.ShellQuote(c.Policy))
-	for _, t := range done {
-		fmt.Fprintf(s.Out, "\ndatasets:\n  %s:\n    tables:\n      %s:\n        source: %q\n", t.Dataset, t.Table, t.Source)
+	if slices.ContainsFunc(done, func(t preparedTable) bool { return !t.Named }) {
+		fmt.Fprintf(s.Out, "wrote the tables by person; add these lines to %s, then run: discreet check %s\n",
+			c.Policy, console.ShellQuote(c.Policy))
+	} else {
+		fmt.Fprintln(s.Out, "wrote the tables by person, where the policy has them")
 	}
-	if slices.ContainsFunc(done, func(t preparedTable) bool { return p.Datasets[t.Dataset].Tables[t.Table].CSV.Key() != "" }) {
-		fmt.Fprintln(s.Out, "\nWhat the policy says about how the CSV files of these tables are written (delimiter, quotes, "+
-			"bad_lines, formats,\n"+
-			"nulls, and the format and nulls of columns) is no longer needed: remove it.")
+	for _, t := range done {
+		if !t.Named {
+			fmt.Fprintf(s.Out, "\ndatasets:\n  %s:\n    tables:\n      %s:\n        prepared: %q\n", t.Dataset, t.Table, t.Prepared)
+		}
 	}
 	fmt.Fprintln(s.Out, "\nThe files hold private rows, and only you can read them. When the data changes, prepare it again.")
 	return nil

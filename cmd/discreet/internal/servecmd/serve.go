@@ -2,6 +2,7 @@
 package servecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,10 @@ type Cmd struct {
 	Plaintext bool   `help:"Listen where others can connect without TLS: something in front encrypts." env:"DISCREET_PLAINTEXT"`
 
 	Running     int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
+	Waiting     int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
 	Timeout     time.Duration `help:"How long a question may run, ${default} unless given. One that takes longer is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
 	Rate        int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
+	Patience    time.Duration `help:"How long a question waits that came too early for --rate, ${default} unless given; one that would wait for longer is turned away. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
 	Connections int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
 	Memory      string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
 	Threads     int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
@@ -77,18 +80,23 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 		defer d.remove()
 		tour = func(srv *server.Server) { d.tour(s, srv) }
 	}
-	done := console.Waiting(s.Err, "opening the data")
-	srv, err := server.Open(ctx, config)
+	done := console.Waiting(s.Err, "opening the ledger")
+	srv, err := server.Begin(ctx, config)
 	done()
 	if err != nil {
 		return serveRefused(err)
 	}
-	c.greet(s, srv)
-	tour(srv)
-	if err := s.Failed(); err != nil {
-		return errors.Join(err, srv.Shutdown(ctx))
-	}
-	return c.serve(ctx, config.Log, srv)
+	return c.serve(ctx, config.Log, srv, func(ctx context.Context) error {
+		done := console.Waiting(s.Err, "opening the data")
+		err := srv.OpenData(ctx)
+		done()
+		if err != nil {
+			return err
+		}
+		c.greet(s, srv)
+		tour(srv)
+		return s.Failed()
+	})
 }
 
 // config is what the flags say.
@@ -100,12 +108,15 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 	case !c.Demo && c.Policy == "":
 		return server.Config{}, console.Misuse(errors.New("name the policy with --policy, in DISCREET_POLICY or in the file of --config; " +
 			"'discreet serve --demo' needs none"))
+	case c.Patience < 0:
+		return server.Config{}, console.Misuse(errors.New("--patience is below 0; 0 means that no question waits"))
 	case c.ShutdownTimeout < 0:
 		return server.Config{}, console.Misuse(errors.New("--shutdown-timeout is below 0"))
 	}
 	return server.Config{
 		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
-		Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Connections: c.Connections, Memory: c.Memory, Threads: c.Threads,
+		Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
+		Connections: c.Connections, Memory: c.Memory, Threads: c.Threads,
 		Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
 	}, nil
 }
@@ -129,18 +140,27 @@ func serveRefused(err error) error {
 	return err
 }
 
-// serve answers until it is told to end, and ends in order.
-func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server) error {
+// serve answers until it is told to end, and ends in order. The data is opened meanwhile.
+func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server, open func(context.Context) error) error {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGHUP)
 	defer signal.Stop(again)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve() }()
-	notify("READY=1")
-	log.Info("ready", "version", console.Version)
+	opened := make(chan error, 1)
+	opening, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { opened <- open(opening) }()
 	var err error
+	done := false
 	for waiting := true; waiting; {
 		select {
+		case err = <-opened:
+			done, waiting = true, err == nil
+			if err == nil {
+				notify("READY=1")
+				log.Info("ready", "version", console.Version)
+			}
 		case <-again:
 			if err := srv.Reload(); err != nil {
 				log.Error("the certificate was not read again; the last one is kept", "error", err)
@@ -152,6 +172,12 @@ func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server) e
 		case <-ctx.Done():
 			waiting = false
 		}
+	}
+	if cancel(); !done {
+		<-opened
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // it was told to end while it opened the data
 	}
 	notify("STOPPING=1")
 	log.Info("ending", "timeout", c.ShutdownTimeout)

@@ -1,0 +1,89 @@
+package curator
+
+import (
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/recent"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// planned are statements that were checked lately, and their prices: clients describe what they are
+// about to ask, and dashboards ask the same all day. They follow from the text with its values, the
+// settings and the policy alone, and nobody changes one. What was made with the values of a public
+// table, which can change, is not kept, nor what has a query around it.
+type planned struct {
+	statements *recent.Map[statementKey, *plan.Statement]
+	prices     *recent.Map[priceKey, *pricing.Priced]
+}
+
+type statementKey struct {
+	sql       string // with the values of its parameters and of now()
+	maxGroups int64
+}
+
+type priceKey struct {
+	sql      string
+	settings api.Settings // but for the error, which is a pointer
+	error    string
+}
+
+const (
+	mostPlanned = 256     // statements
+	plannedText = 4 << 10 // bytes; planning is not what makes longer ones slow
+	plannedKeys = 1 << 12 // groups
+)
+
+func newPlanned() planned {
+	return planned{recent.New[statementKey, *plan.Statement](mostPlanned), recent.New[priceKey, *pricing.Priced](mostPlanned)}
+}
+
+// keep keeps a statement for whoever asks it next.
+func (p planned) keep(key statementKey, st *plan.Statement) {
+	if len(key.sql) > plannedText || st.Outer != nil || len(st.Tables) > 0 {
+		return
+	}
+	for _, one := range st.Plans {
+		if one.Query.Groups() > plannedKeys {
+			return
+		}
+	}
+	p.statements.Put(key, st, 1)
+}
+
+// price prices a statement, unless it was priced before: the same one, and not another of the same
+// text.
+func (c *Curator) price(text string, st *plan.Statement, s api.Settings) (*pricing.Priced, error) {
+	key := priceKey{sql: text, settings: s}
+	if s.Error != nil {
+		key.settings.Error, key.error = nil, s.Error.RatString()
+	}
+	if p, ok := c.planned.prices.Get(key); ok && p.Statement == st {
+		return p, nil
+	}
+	p, err := pricing.Price(c.dataset, st, s)
+	if err != nil {
+		return nil, err
+	}
+	if kept, ok := c.planned.statements.Get(statementKey{text, s.MaxGroups}); ok && kept == st {
+		c.planned.prices.Put(key, p, 1)
+	}
+	return p, nil
+}
+
+// noted is a public table that knows whether it was read.
+type noted struct {
+	tree.Public
+	read bool
+}
+
+func (n *noted) Values(table, column string, limit int) ([]policy.Value, error) {
+	n.read = true
+	return n.Public.Values(table, column, limit)
+}
+
+func (n *noted) Most(table string, columns []string) (int64, error) {
+	n.read = true
+	return n.Public.Most(table, columns)
+}

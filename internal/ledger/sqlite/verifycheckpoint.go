@@ -1,0 +1,48 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// madeAgain is a checkpoint beside a ledger, and the hash of the one that follows from the records.
+type madeAgain struct {
+	candidate
+	sum string
+}
+
+// checkpoints returns the checkpoints beside the ledger, to be made again.
+func (r *Reader) checkpoints() []madeAgain {
+	var all []madeAgain
+	for _, k := range candidates(r.path) {
+		all = append(all, madeAgain{candidate: k})
+	}
+	return all
+}
+
+// make makes the checkpoint again where the state is at its record.
+func (m *madeAgain) make(state *chain.State) error {
+	if last, _ := state.Head(); last != m.last || last > chain.MaxCheckpoint {
+		return nil
+	}
+	sum := newPieceSum()
+	err := state.Checkpoint(sum)
+	m.sum = sum.sum()
+	return err
+}
+
+// checkCheckpoints returns an error where the chain vouches for a checkpoint that does not follow
+// from its records. One for which it does not is not used, and is no fault.
+func (r *Reader) checkCheckpoints(state *chain.State, made []madeAgain) error {
+	for _, m := range made {
+		_, sum, err := readCheckpoint(m.name)
+		if err != nil || sum == m.sum || proveCheckpoint(r.conn, r.path, state, m.last, sum) != nil {
+			continue
+		}
+		return &ledger.CorruptError{Path: r.path,
+			Where: fmt.Sprintf("its checkpoint at record %d does not follow from its records", m.last)}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrOpening: the data is not open yet. Nothing was charged.
+var ErrOpening = errors.New("the data is still being opened, and nothing was charged; ask again in a while")
+
+// gate holds questions back while the data is being opened. What is made from the policy alone goes
+// past it.
+type gate struct {
+	patience time.Duration // for which a question waits
+	open     chan struct{} // closed when the data is open
+	over     chan struct{} // closed when the server ends
+	opened   sync.Once
+	ended    sync.Once
+}
+
+// openingPatience is shorter than what clients and what is between usually wait for.
+const openingPatience = 20 * time.Second
+
+func newGate(opening bool) *gate {
+	g := &gate{patience: openingPatience, open: make(chan struct{}), over: make(chan struct{})}
+	if !opening {
+		g.lift()
+	}
+	return g
+}
+
+func (g *gate) lift() { g.opened.Do(func() { close(g.open) }) }
+func (g *gate) end()  { g.ended.Do(func() { close(g.over) }) }
+
+// wait waits until the data is open, or says why a question does not get in.
+func (g *gate) wait(ctx context.Context) error {
+	select {
+	case <-g.open:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(g.patience)
+	defer timer.Stop()
+	select {
+	case <-g.open:
+		return nil
+	case <-timer.C:
+		return ErrOpening
+	case <-g.over:
+		return ErrEnding
+	case <-ctx.Done():
+		return ErrWithdrawn
+	}
+}
+
+// Opened lets questions in that were held back by [Options.Opening], with the ticks that were
+// chosen by the data.
+func (d *Dispatcher) Opened(ticks map[string]time.Duration) {
+	d.setTicks(ticks)
+	d.gate.lift()
+}
+
+// Opening reports whether questions are held back.
+func (d *Dispatcher) Opening() bool {
+	select {
+	case <-d.gate.open:
+		return false
+	default:
+		return true
+	}
+}
+
+// tick returns the tick of a dataset.
+func (d *Dispatcher) tick(dataset string) time.Duration { return (*d.ticks.Load())[dataset] }
