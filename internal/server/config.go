@@ -34,7 +34,8 @@ type Config struct {
 	Memory  string
 	Threads int
 
-	// FullCheck and Progress are the library's: see [discreet.WithFullCheck], [discreet.WithProgress].
+	// FullCheck and Progress are the library's: see [discreet.WithFullCheck] and
+	// [discreet.WithProgress].
 	FullCheck bool
 	Progress  func(what string, done, of int64)
 

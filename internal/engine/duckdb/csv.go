@@ -94,8 +94,8 @@ func (t *table) shape() csvlines.Shape {
 	return csvlines.Shape{Delimiter: t.Delimiter, Unquoted: t.CSV.Unquoted}
 }
 
-// judge says whether a file with these lines is opened. Which lines they are is for the owner alone:
-// analysts may see why data that has changed cannot be opened.
+// judge says whether a file with these lines is opened. Which lines they are is for the owner
+// alone: analysts may see why data that has changed cannot be opened.
 func (t *table) judge(typed bool) error {
 	refused := t.lines.Broken != nil || t.lines.Bad > 0 && t.CSV.RefuseBadLines
 	switch {

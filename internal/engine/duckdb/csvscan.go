@@ -21,7 +21,8 @@ func scanCSV(path string, shape csvlines.Shape, good io.Writer) (csvlines.Report
 
 // scanTelling is scanCSV for somebody who may give up, and may want to know how many bytes were
 // read, of how many.
-func scanTelling(ctx context.Context, path string, shape csvlines.Shape, good io.Writer, tell func(done, of int64)) (csvlines.Report, error) {
+func scanTelling(ctx context.Context, path string, shape csvlines.Shape, good io.Writer, tell func(done, of int64)) (csvlines.Report,
+	error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return csvlines.Report{}, err

@@ -14,9 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/csvlines"
 )
 
-// feed is the rows of a CSV file on their way into DuckDB, which reads them from a pipe. So a file is
-// read once, no copy is made of one that has bad lines, and one processor judges lines while another
-// takes them apart.
+// feed is the rows of a CSV file on their way into DuckDB, which reads them from a pipe. So a file
+// is read once, no copy is made of one that has bad lines, and one processor judges lines while
+// another takes them apart.
 type feed struct {
 	path   string // of the pipe
 	over   atomic.Bool

@@ -94,10 +94,10 @@ func believeNone(string) bool { return false }
 // hash of the chain covers the checkpoint as it covers every record: one that was changed, that is
 // another ledger's, or that was not finished, is not the noted one.
 //
-// But whoever can write the file can add a record behind the last, as no charge can be taken away
-// by one, but a checkpoint could say anything: so a note alone is not enough where it matters that
-// nobody can. Where there is an anchor, it names the one checkpoint that is believed. Where there is
-// none, an older copy of the whole file would do as well, and the scrub and a full check tell.
+// But whoever can write the file can add a record behind the last. No record takes a charge away,
+// and a checkpoint could say anything, so a note alone is not enough. Where there is an anchor, it
+// names the one checkpoint that is believed. Where there is none, an older copy of the whole file
+// would do as well, and the scrub and a full check tell.
 //
 // A checkpoint that is not believed is as good as none, and the ledger is checked from its first
 // record on. So is one whose checkpoint is far behind: since none is made before everything was
