@@ -83,7 +83,11 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 		tour = func(srv *server.Server) { d.tour(s, srv) }
 	}
 	var stage console.Stage
-	config.Progress = stage.Tell
+	progress := still(notify)
+	config.Progress = func(what string, done, of int64) {
+		stage.Tell(what, done, of)
+		progress()
+	}
 	done := console.WaitingFor(s.Err, stage.Or("opening the ledger"))
 	srv, err := server.Begin(ctx, config)
 	done()
