@@ -1,6 +1,8 @@
 package duckdb
 
 import (
+	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/bound"
@@ -15,7 +17,9 @@ type batch struct {
 	ints   []int64
 	texts  [][]byte
 	values [][]int64
+	stored []bound.Stored
 	key    []int64
+	found  foundRow
 }
 
 // read fills the batch. It reports whether the columns are what was asked for.
@@ -29,7 +33,7 @@ func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
 		}
 		someone = c.Valid(0)
 	}
-	if len(b.keys) == 1 && b.keys[0].places == nil && someone == nil {
+	if len(b.keys) == 1 && b.keys[0].places == nil && b.keys[0].codes == nil && someone == nil && b.private == nil {
 		w.Groups = c.Int32s(first) // as they are
 		if w.Groups == nil {
 			return false
@@ -37,8 +41,24 @@ func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
 	} else if !w.number(b, c, first, someone) {
 		return false
 	}
+	if b.private != nil && !w.findGroups(b, c, first+len(b.keys)) {
+		return false
+	}
+	if b.spec.Spelled && b.names == nil {
+		w.spellPeople()
+	}
+	if b.carried != nil {
+		return w.carry(b, c)
+	}
 	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
-	w.Values = make([][]int64, len(b.values))
+	w.Values = slices.Grow(w.Values[:0], len(b.values))[:len(b.values)]
+	clear(w.Values)
+	w.Stored = nil
+	if !b.people {
+		w.stored = slices.Grow(w.stored[:0], len(b.values))[:len(b.values)]
+		clear(w.stored)
+		w.Stored = w.stored
+	}
 	for m, col := range b.values {
 		if col >= 0 && !w.value(m, col, b.present[m], b.clamps[col], c) {
 			return false
@@ -77,6 +97,20 @@ func (w *batch) whose(c *chunks.Chunk) bool {
 	w.texts, ok = c.Texts(0, w.texts[:0])
 	w.Texts = w.texts
 	return ok
+}
+
+// spellPeople makes texts of people who are integers.
+func (w *batch) spellPeople() {
+	if w.Ints == nil {
+		return
+	}
+	room := make([]byte, 0, 8*len(w.Ints))
+	w.texts = w.texts[:0]
+	for i, x := range w.Ints {
+		room = binary.BigEndian.AppendUint64(room, uint64(x))
+		w.texts = append(w.texts, room[8*i:])
+	}
+	w.Ints, w.Texts = nil, w.texts
 }
 
 // addKey works a key's places into the numbers of the groups: the last key changes fastest.
@@ -147,6 +181,9 @@ func (w *batch) addCodes(k *keyColumn, c *chunks.Chunk, col int) bool {
 func (w *batch) value(m, col int, present bool, clamp *policy.Bounds, c *chunks.Chunk) bool {
 	n := c.Len()
 	valid := c.Valid(col)
+	if w.Stored != nil && valid == nil && w.asStored(m, col, present, clamp, c) {
+		return true
+	}
 	if !present && valid == nil && clamp == nil {
 		if direct := c.Int64s(col); direct != nil {
 			w.Values[m] = direct
@@ -169,6 +206,23 @@ func (w *batch) value(m, col int, present bool, clamp *policy.Bounds, c *chunks.
 	}
 	eachNull(valid, n, func(i int) { out[i] = 0 })
 	w.Values[m] = out
+	return true
+}
+
+// asStored takes a measure's column without a copy, where no row is NULL and nobody has several. It
+// reports whether it is one that can be taken so.
+func (w *batch) asStored(m, col int, present bool, clamp *policy.Bounds, c *chunks.Chunk) bool {
+	s := bound.Stored{Ones: present, Lo: math.MinInt64, Hi: math.MaxInt64}
+	if clamp != nil {
+		s.Lo, s.Hi = clamp.LoSteps, clamp.HiSteps
+	}
+	if !present {
+		s.Half, s.Full = c.Int32s(col), c.Int64s(col)
+	}
+	if !s.Ones && s.Half == nil && s.Full == nil {
+		return false
+	}
+	w.Stored[m] = s
 	return true
 }
 
