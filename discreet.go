@@ -41,6 +41,8 @@ type DB struct {
 	anchor   func() error // lets go of the place of the anchor; nil where the ledger was brought along
 	releaser *mech.Releaser
 
+	full     bool // the ledger is checked from its first record on
+	progress func(what string, done, of int64)
 	incident func(api.Incident)
 
 	owner sync.Mutex // held by whoever changes limits

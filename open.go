@@ -67,9 +67,13 @@ func (db *DB) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	how := sqlite.Options{Anchorage: place, Every: uint64(db.policy.Anchor.Every), Full: db.full}
+	if tell := db.progress; tell != nil {
+		how.Tell = func(done, of uint64) { tell("checking the ledger", int64(done), int64(of)) }
+	}
 	done := make(chan error, 1)
 	go func() {
-		l, err := sqlite.OpenWith(db.policy.Ledger, sqlite.Options{Anchorage: place, Every: uint64(db.policy.Anchor.Every)})
+		l, err := sqlite.OpenWith(db.policy.Ledger, how)
 		if err != nil {
 			done <- errors.Join(err, release())
 			return

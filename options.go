@@ -3,6 +3,7 @@ package discreet
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
@@ -39,6 +40,27 @@ func WithMemory(most string) Option {
 func WithThreads(n int) Option {
 	return func(db *DB) error {
 		db.limits.Threads = n
+		return nil
+	}
+}
+
+// WithFullCheck checks the ledger of the policy from its first record to its last before it is
+// opened. Otherwise a large one is opened by its last checkpoint, and checked in the background.
+func WithFullCheck() Option {
+	return func(db *DB) error {
+		db.full = true
+		return nil
+	}
+}
+
+// WithProgress tells, often and while something is opened, how much of it was read: of a ledger in
+// records, of a CSV file in bytes. It is for the owner: how large the data is is private.
+func WithProgress(tell func(what string, done, of int64)) Option {
+	return func(db *DB) error {
+		db.progress = tell
+		if tell != nil {
+			db.limits.Tell = func(file string, done, of int64) { tell("reading "+filepath.Base(file), done, of) }
+		}
 		return nil
 	}
 }

@@ -26,6 +26,11 @@ type Anchor struct {
 	// Trail is some of the earlier positions, the later the denser, by which an older copy is
 	// recognised.
 	Trail []Position `json:"trail"`
+	// Checkpoint is the hash of the one checkpoint by which the ledger may be opened, where there
+	// is one: who wrote the anchor had made it of what it had checked, or was opened by it. A note
+	// in the chain says the same, but whoever can write the ledger's file can add a note behind the
+	// anchored record.
+	Checkpoint string `json:"checkpoint,omitempty"`
 }
 
 // AnchorNotes is the session whose note says that a ledger has an anchor, and where. From then on a

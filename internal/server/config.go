@@ -34,6 +34,11 @@ type Config struct {
 	Memory  string
 	Threads int
 
+	// FullCheck and Progress are the library's: see [discreet.WithFullCheck] and
+	// [discreet.WithProgress].
+	FullCheck bool
+	Progress  func(what string, done, of int64)
+
 	// Log gets everything that happens; nil means nobody. Texts says whether the texts of questions
 	// are in it.
 	Log   *slog.Logger

@@ -98,8 +98,12 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	if s.users, err = openUsers(s.config.Users); err != nil {
 		return s, err
 	}
-	if s.db, err = discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads),
-		discreet.WithIncidents(s.incident)); err != nil {
+	how := []discreet.Option{discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads),
+		discreet.WithIncidents(s.incident), discreet.WithProgress(s.progress())}
+	if c.FullCheck {
+		how = append(how, discreet.WithFullCheck())
+	}
+	if s.db, err = discreet.Open(ctx, "", how...); err != nil {
 		return s, err
 	}
 	s.dispatcher = admission.New(s.db,

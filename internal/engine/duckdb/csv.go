@@ -26,17 +26,13 @@ import (
 // are left out, each by itself.
 // One thread reads it from the beginning: several, each starting somewhere, take
 // lines inside a quoted text for rows.
-func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string) error {
+//
+// The file is read once: its lines are judged on their way into DuckDB. What was loaded of a file
+// that turns out not to be one is thrown away with everything else.
+func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string, tell func(done, of int64)) error {
 	header, err := csvHeader(t.file, t.Delimiter)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", t.Name, err)
-	}
-	path, err := t.scan(typed, folder)
-	if err != nil {
-		return fmt.Errorf("table %s: %w", t.Name, err)
-	}
-	if path != t.file {
-		defer os.Remove(path)
 	}
 	columns := make([]string, len(header))
 	all := make([]dialect.Column, len(header))
@@ -66,9 +62,22 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string)
 	if len(cast) == 0 { // a policy may list no column: then rows can be counted
 		cast = []string{"1 AS c"}
 	}
-	_, err = db.ExecContext(ctx, "CREATE TABLE "+t.From+" AS SELECT "+strings.Join(cast, ", ")+" FROM "+readCSV(path, t.shape(), columns))
+	rows, err := newFeed(ctx, t.file, t.shape(), folder, tell)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	_, err = db.ExecContext(ctx, "CREATE TABLE "+t.From+" AS SELECT "+strings.Join(cast, ", ")+" FROM "+
+		readCSV(rows.path, t.shape(), columns))
+	found, unread := rows.end()
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	t.lines = found
+	if err := t.judge(typed); err != nil {
+		return fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	if err == nil && unread != nil {
+		return fmt.Errorf("table %s: %w", t.Name, unread)
 	}
 	if err != nil {
 		return fmt.Errorf("table %s: %s is not well-formed CSV, or does not fit into memory; check its quotes and line ends, or convert "+
@@ -85,25 +94,17 @@ func (t *table) shape() csvlines.Shape {
 	return csvlines.Shape{Delimiter: t.Delimiter, Unquoted: t.CSV.Unquoted}
 }
 
-// scan looks for lines that are no rows, and returns the file to be read: the table's own, or one
-// without them. Which lines they are is for the owner alone: analysts may see why data that has
-// changed cannot be opened.
-func (t *table) scan(typed bool, folder string) (string, error) {
-	found, err := scanCSV(t.file, t.shape(), nil)
-	if err != nil {
-		return "", err
-	}
-	t.lines = found
-	refused := found.Broken != nil || found.Bad > 0 && t.CSV.RefuseBadLines
+// judge says whether a file with these lines is opened. Which lines they are is for the owner
+// alone: analysts may see why data that has changed cannot be opened.
+func (t *table) judge(typed bool) error {
+	refused := t.lines.Broken != nil || t.lines.Bad > 0 && t.CSV.RefuseBadLines
 	switch {
 	case refused && typed: // in one text, whatever is wrong with which line
-		return "", fmt.Errorf("%s has lines that are no rows; run 'discreet check', which names them", t.file)
-	case found.Broken != nil:
-		return "", fmt.Errorf("%s: %v: %s", t.file, found.Broken, mendQuotes)
-	case found.Bad > 0:
-		return cleanCSV(t.file, t.shape(), folder)
+		return fmt.Errorf("%s has lines that are no rows; run 'discreet check', which names them", t.file)
+	case t.lines.Broken != nil:
+		return fmt.Errorf("%s: %v: %s", t.file, t.lines.Broken, mendQuotes)
 	}
-	return t.file, nil
+	return nil
 }
 
 const mendQuotes = "where quotes in texts are not doubled, one person's text swallows the rows of others, so the file is not opened; " +

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,15 +16,26 @@ import (
 
 // scanCSV reads the lines of a file, and copies those that are rows, where it is asked to.
 func scanCSV(path string, shape csvlines.Shape, good io.Writer) (csvlines.Report, error) {
+	return scanTelling(context.Background(), path, shape, good, nil)
+}
+
+// scanTelling is scanCSV for somebody who may give up, and may want to know how many bytes were
+// read, of how many.
+func scanTelling(ctx context.Context, path string, shape csvlines.Shape, good io.Writer, tell func(done, of int64)) (csvlines.Report,
+	error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return csvlines.Report{}, err
 	}
 	defer f.Close()
-	var in io.Reader = f
+	info, err := f.Stat()
+	if err != nil {
+		return csvlines.Report{}, err
+	}
+	var in io.Reader = &metered{ctx: ctx, in: f, of: info.Size(), tell: tell}
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
 		// DuckDB takes half of a compressed file for a shorter one, so it is read to its end here.
-		if in, err = gzip.NewReader(f); err != nil {
+		if in, err = gzip.NewReader(in); err != nil {
 			return csvlines.Report{}, fmt.Errorf("%s is not a whole gzip file", path)
 		}
 	}
@@ -32,6 +44,25 @@ func scanCSV(path string, shape csvlines.Shape, good io.Writer) (csvlines.Report
 		return report, fmt.Errorf("%s cannot be read to its end, or is not a whole gzip file", path)
 	}
 	return report, nil
+}
+
+// metered tells how far a file was read, and ends with a context.
+type metered struct {
+	ctx      context.Context
+	in       io.Reader
+	done, of int64
+	tell     func(done, of int64)
+}
+
+func (c *metered) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.in.Read(b)
+	if c.done += int64(n); c.tell != nil {
+		c.tell(c.done, c.of)
+	}
+	return n, err
 }
 
 // cleanCSV returns a file with the rows of another one, without its bad lines, in a folder that

@@ -16,6 +16,16 @@ type Limits struct {
 	// Threads is how many cores one question can use. Results are exact integers, so they do not
 	// depend on it.
 	Threads int
+	// Tell, where it is not nil, is told often how many bytes of a file were read, of how many.
+	Tell func(file string, done, of int64)
+}
+
+// telling tells of one file, or is nil.
+func (l Limits) telling(file string) func(done, of int64) {
+	if l.Tell == nil {
+		return nil
+	}
+	return func(done, of int64) { l.Tell(file, done, of) }
 }
 
 // The least and the most that can be asked for. With less memory DuckDB fails on data that is not

@@ -123,7 +123,7 @@ func (s *snapshot) openTable(ctx context.Context, ds *policy.Dataset, t *table, 
 		}
 	}
 	if t.csv {
-		if err := t.load(ctx, s.DB, typed, s.spill.folder); err != nil {
+		if err := t.load(ctx, s.DB, typed, s.spill.folder, s.limits.telling(t.file)); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,8 @@ type AnchorKeeper struct {
 	largest  map[string]dp.Cost // of one charge since then, by account
 	records  uint64             // since then
 	trail    trail
-	due      bool // the next anchor must be stored before anything is released
+	vouched  string // the checkpoint that the next anchor names
+	due      bool   // the next anchor must be stored before anything is released
 }
 
 // Covers reports whether a record may be told of: the anchor knows it, or needs not to yet.
@@ -70,7 +71,7 @@ func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt f
 	if err != nil || s == nil {
 		return err
 	}
-	if found && exact(s, a) {
+	if found && k.exact(s, a) {
 		k.anchored(a)
 		k.trail, err = newTrail(s, hashAt)
 		return err
@@ -84,9 +85,9 @@ func (k *AnchorKeeper) Check(ctx context.Context, path string, s *State, hashAt 
 	if k == nil {
 		return ledger.Anchor{}, false, nil
 	}
-	a, found, err := k.place.Load(ctx)
+	a, found, err := k.load(ctx, path)
 	if err != nil {
-		return ledger.Anchor{}, false, fmt.Errorf("the ledger %s was not opened, because its anchor could not be read: %w", path, err)
+		return ledger.Anchor{}, false, err
 	}
 	if !found && s != nil && s.Anchored() {
 		return ledger.Anchor{}, false, &ledger.UnanchoredError{Path: path, Anchorage: k.place.String()}
@@ -130,10 +131,32 @@ func differs(a ledger.Anchor, s *State, hashAt func(uint64) (string, error)) (st
 	return problem, nil
 }
 
+// Named returns the checkpoint that the anchor names, nothing where there is no anchor yet.
+func (k *AnchorKeeper) Named(ctx context.Context, path string) (string, error) {
+	a, _, err := k.load(ctx, path)
+	return a.Checkpoint, err
+}
+
+func (k *AnchorKeeper) load(ctx context.Context, path string) (ledger.Anchor, bool, error) {
+	a, found, err := k.place.Load(ctx)
+	if err != nil {
+		err = fmt.Errorf("the ledger %s was not opened, because its anchor could not be read: %w", path, err)
+	}
+	return a, found, err
+}
+
+// Vouch makes the next anchor name a checkpoint: the one by which the ledger was opened, or one
+// that was made of this state since. Nothing names none.
+func (k *AnchorKeeper) Vouch(checkpoint string) {
+	if k != nil {
+		k.vouched = checkpoint
+	}
+}
+
 // exact reports whether an anchor is the one that Close would store.
-func exact(s *State, a ledger.Anchor) bool {
+func (k *AnchorKeeper) exact(s *State, a ledger.Anchor) bool {
 	sequence, hash := s.Head()
-	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner() || len(a.Most) != len(s.spent) {
+	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner() || a.Checkpoint != k.vouched || len(a.Most) != len(s.spent) {
 		return false
 	}
 	for _, c := range a.Most {
@@ -193,7 +216,7 @@ func (k *AnchorKeeper) Close(ctx context.Context, s *State) error {
 	if k == nil {
 		return nil
 	}
-	if !k.due && exact(s, k.last) {
+	if !k.due && k.exact(s, k.last) {
 		return nil
 	}
 	k.largest = nil
@@ -204,7 +227,7 @@ func (k *AnchorKeeper) Close(ctx context.Context, s *State) error {
 // its largest since the last anchor, so that the next anchor is usually due to their number.
 func (k *AnchorKeeper) store(ctx context.Context, s *State) error {
 	k.due = true
-	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: k.now().UTC()}
+	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: k.now().UTC(), Checkpoint: k.vouched}
 	a.Sequence, a.Hash = s.Head()
 	for _, b := range s.Balances() {
 		room := k.largest[b.Account].Mul(k.every - 1)

@@ -282,7 +282,7 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 					rt.Fatal(err)
 				}
 				w.since, w.stored = 0, w.place.stored
-				if !exact(w.book.state, *w.place.anchor) {
+				if !w.keeper.exact(w.book.state, *w.place.anchor) {
 					rt.Fatalf("Close left %+v", w.place.anchor)
 				}
 				w.open()

@@ -18,7 +18,7 @@ func (p *Replay) charge(d *Decision, r *ledger.Record) {
 		p.requests[request] = r.Sequence
 	}
 	p.pay(r)
-	if c := p.charges[r.Sequence]; p.shut(c.asker()) {
+	if p.shut(asker{r.Dataset, r.Analyst}) {
 		d.differ("the charge was made while %q was closed to %q", r.Dataset, r.Analyst)
 	}
 	if want := p.window(r.Dataset); r.Window != want {

@@ -50,9 +50,9 @@ func (p *Replay) incident(d *Decision, r *ledger.Record) {
 		d.differ("there is no failure called %q", r.Failure)
 	}
 	if r.Charge != 0 {
-		if c := p.charges[r.Charge]; c == nil {
+		if _, who, ok := p.asked(r.Charge); !ok {
 			d.differ("the incident names record %d, which is no charge", r.Charge)
-		} else if c.dataset != r.Dataset {
+		} else if who.dataset != r.Dataset {
 			d.differ("the incident is of %q, and the charge that it names, %d, is not", r.Dataset, r.Charge)
 		}
 	}

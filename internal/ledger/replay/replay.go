@@ -70,7 +70,9 @@ type Replay struct {
 	windows   map[string]uint64
 	versions  map[string]string
 	requests  map[[sha256.Size]byte]uint64
-	charges   map[uint64]*paid
+	charges   map[uint64]paid
+	askers    []asker
+	places    map[asker]int   // in askers
 	unnoted   map[uint64]bool // charges of sparse vector sessions that no note is of yet
 	told      []told          // incidents that stand
 	decisions uint64
@@ -81,7 +83,8 @@ type Replay struct {
 func New() *Replay {
 	return &Replay{
 		spent: map[string]sum{}, granted: map[string]sum{}, limits: map[string]dp.Cost{}, windows: map[string]uint64{},
-		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, charges: map[uint64]*paid{}, unnoted: map[uint64]bool{},
+		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, charges: map[uint64]paid{}, unnoted: map[uint64]bool{},
+		places: map[asker]int{},
 	}
 }
 

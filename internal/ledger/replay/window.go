@@ -10,21 +10,33 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// paid is what is known of a charge when something is written down for it.
+// paid is what is known of a charge when something is written down for it. There are millions of
+// them, so they hold nothing that the collector of memory has to follow.
 type paid struct {
-	dataset  string
-	analyst  string
+	who      int // in the list of askers
 	window   uint64
 	cost     dp.Cost
 	answered bool
 }
 
-// asker is who asked, and about what.
-func (c *paid) asker() asker { return asker{c.dataset, c.analyst} }
+// asked returns a charge and who made it, and false where there is none.
+func (p *Replay) asked(charge uint64) (paid, asker, bool) {
+	c, ok := p.charges[charge]
+	if !ok {
+		return paid{}, asker{}, false
+	}
+	return c, p.askers[c.who], true
+}
 
 // pay remembers a charge. A session of the sparse vector is known by its mechanism.
 func (p *Replay) pay(r *ledger.Record) {
-	p.charges[r.Sequence] = &paid{dataset: strings.Clone(r.Dataset), analyst: strings.Clone(r.Analyst), window: r.Window, cost: r.Cost}
+	who, known := p.places[asker{r.Dataset, r.Analyst}]
+	if !known {
+		who = len(p.askers)
+		p.askers = append(p.askers, asker{strings.Clone(r.Dataset), strings.Clone(r.Analyst)})
+		p.places[p.askers[who]] = who
+	}
+	p.charges[r.Sequence] = paid{who: who, window: r.Window, cost: r.Cost}
 	if strings.HasPrefix(r.Mechanisms, "sparse(") {
 		p.unnoted[r.Sequence] = true
 	}
@@ -33,20 +45,22 @@ func (p *Replay) pay(r *ledger.Record) {
 // answer decides an answer: it belongs to one charge, which has no other, and whose window is not
 // over.
 func (p *Replay) answer(d *Decision, r *ledger.Record) {
-	switch c := p.charges[r.Charge]; {
-	case c == nil:
+	c, who, ok := p.asked(r.Charge)
+	switch {
+	case !ok:
 		d.differ("the answer names record %d, which is no charge", r.Charge)
 	case c.answered:
 		d.differ("charge %d has a second answer", r.Charge)
 	default:
 		c.answered = true
-		if now := p.window(c.dataset); c.window != now {
+		p.charges[r.Charge] = c
+		if now := p.window(who.dataset); c.window != now {
 			d.differ("charge %d is of window %d of %q, and was answered in window %d, whose accounts have not paid for it: %v more was "+
-				"seen there than they say (earlier versions let that happen)", r.Charge, c.window, c.dataset, now, c.cost)
+				"seen there than they say (earlier versions let that happen)", r.Charge, c.window, who.dataset, now, c.cost)
 		}
 	}
-	if c := p.charges[r.Charge]; c != nil && p.shut(c.asker()) {
-		d.differ("the answer of charge %d was kept while %q was closed to %q", r.Charge, c.dataset, c.analyst)
+	if ok && p.shut(who) {
+		d.differ("the answer of charge %d was kept while %q was closed to %q", r.Charge, who.dataset, who.analyst)
 	}
 	if !isHash(r.AnswerHash) {
 		d.differ("the answer has no hash")
@@ -65,18 +79,18 @@ func (p *Replay) note(d *Decision, r *ledger.Record) {
 		return
 	}
 	sequence, err := strconv.ParseUint(digits, 10, 64)
-	c := p.charges[sequence]
-	if err != nil || c == nil {
+	c, who, paid := p.asked(sequence)
+	if err != nil || !paid {
 		d.differ("the note is of a session that %q pays for, which is no charge", r.Session)
 		return
 	}
 	delete(p.unnoted, sequence)
-	if now := p.window(c.dataset); c.window != now {
+	if now := p.window(who.dataset); c.window != now {
 		d.differ("charge %d is of window %d of %q, and the session that it paid for went on in window %d, whose accounts have "+
-			"not paid for it", sequence, c.window, c.dataset, now)
+			"not paid for it", sequence, c.window, who.dataset, now)
 	}
-	if p.shut(c.asker()) {
-		d.differ("the session of charge %d went on while %q was closed to %q", sequence, c.dataset, c.analyst)
+	if p.shut(who) {
+		d.differ("the session of charge %d went on while %q was closed to %q", sequence, who.dataset, who.analyst)
 	}
 }
 
@@ -89,9 +103,9 @@ func (p *Replay) renew(d *Decision, r *ledger.Record) {
 	}
 	p.windows[strings.Clone(r.Dataset)] = r.Window
 	for _, sequence := range slices.Sorted(maps.Keys(p.unnoted)) {
-		if c := p.charges[sequence]; c.dataset == r.Dataset {
+		if c, who, _ := p.asked(sequence); who.dataset == r.Dataset {
 			d.doubt("the sparse vector session of charge %d, in window %d of %q, may have gone on in window %d: it was opened by a "+
-				"version that wrote down none of its answers, and a session ended only with its process", sequence, c.window, c.dataset,
+				"version that wrote down none of its answers, and a session ended only with its process", sequence, c.window, r.Dataset,
 				r.Window)
 			delete(p.unnoted, sequence)
 		}

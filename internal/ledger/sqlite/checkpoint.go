@@ -49,16 +49,17 @@ func candidates(path string) []candidate {
 	return all
 }
 
-// claim reads which record a checkpoint claims to stand for.
+// claim reads which record a checkpoint claims to stand for. What is no file is not opened: that of
+// a pipe would wait for ever.
 func claim(name string) (uint64, error) {
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return 0, errors.Join(err, errors.New("it is not a regular file"))
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return 0, errors.Join(err, errors.New("it is not a regular file"))
-	}
 	head := make([]byte, len(chain.CheckpointFormat)+binary.MaxVarintLen64)
 	n, err := f.Read(head)
 	if err != nil || n < len(chain.CheckpointFormat) || string(head[:len(chain.CheckpointFormat)]) != chain.CheckpointFormat {
@@ -71,28 +72,50 @@ func claim(name string) (uint64, error) {
 	return last, nil
 }
 
+// chosen is the checkpoint by which a ledger was opened, or that it made since.
+type chosen struct {
+	slot int // its file, or -1
+	sum  string
+}
+
+var noneChosen = chosen{slot: -1}
+
+// Which checkpoints are believed, of those that the chain proves: any, where there is no anchor to
+// ask, and none, where everything is to be read.
+func believeAny(string) bool  { return true }
+func believeNone(string) bool { return false }
+
 // fromCheckpoint returns what follows from a ledger by the latest checkpoint that the chain proves
-// and by the records after it, and the slot of that; or nil where there is none.
+// and by the records after it, and which one that is; or nil where there is none.
 //
 // What is believed, and why. The records after the checkpoint are checked like all of a ledger
 // without one, and each holds the hash of the one before. One of them is a note with the hash of
-// the checkpoint, made by the process that had checked everything before. So the last hash of the
-// chain covers the checkpoint as it covers every record: a checkpoint that was changed, or made by
-// somebody, is not the noted one, and whoever writes another note has to write all records after it
-// anew, which receipts and the anchor tell as ever. A checkpoint that is not proven is as good as
-// none, and the ledger is checked from its first record on.
-func fromCheckpoint(c *conn, path string) (*chain.State, int) {
+// the checkpoint, made by a process that had itself read and checked everything before. So the last
+// hash of the chain covers the checkpoint as it covers every record: one that was changed, that is
+// another ledger's, or that was not finished, is not the noted one.
+//
+// But whoever can write the file can add a record behind the last. No record takes a charge away,
+// and a checkpoint could say anything, so a note alone is not enough. Where there is an anchor, it
+// names the one checkpoint that is believed. Where there is none, an older copy of the whole file
+// would do as well, and the scrub and a full check tell.
+//
+// A checkpoint that is not believed is as good as none, and the ledger is checked from its first
+// record on. So is one whose checkpoint is far behind: since none is made before everything was
+// read, processes that end too soon for that read everything now and then.
+func fromCheckpoint(c *conn, path string, believe func(sum string) bool, tell func(done, of uint64)) (*chain.State, chosen) {
+	head := uint64(expected(c))
 	for _, k := range candidates(path) {
-		if k.last > uint64(expected(c)) {
+		if k.last > head || head-k.last >= 2*due(head) || checkQuick(c) != nil {
 			continue
 		}
 		state, sum, err := readCheckpoint(k.name)
-		if err == nil {
-			err = checkFirst(c)
+		if err != nil || !believe(sum) {
+			continue
 		}
-		if err == nil {
-			err = follow(c, path, state)
+		if last, _ := state.Head(); last != k.last {
+			continue
 		}
+		err = follow(c, path, state, tell)
 		if err == nil {
 			err = proveCheckpoint(c, path, state, k.last, sum)
 		}
@@ -103,18 +126,28 @@ func fromCheckpoint(c *conn, path string) (*chain.State, int) {
 			})
 		}
 		if err == nil {
-			return state, k.slot
+			return state, chosen{k.slot, sum}
 		}
 	}
-	return nil, -1
+	return nil, noneChosen
 }
 
-// checkFirst returns an error where something stands before the first record.
-func checkFirst(c *conn) error {
-	var first int64
+// due is how many records come between two checkpoints of a ledger with so many.
+func due(last uint64) uint64 { return max(checkpointLeast, last/checkpointParts) }
+
+// checkQuick returns an error where something stands before the first record, or where pages are
+// said to be free: a ledger frees none, and the next write would go to one that is not.
+func checkQuick(c *conn) error {
+	var first, free int64
 	err := c.QueryRowContext(background, "SELECT min(sequence) FROM records").Scan(&first)
 	if err == nil && first != 0 {
 		err = errors.New("it does not begin with its first record")
+	}
+	if err == nil {
+		err = c.QueryRowContext(background, "PRAGMA freelist_count").Scan(&free)
+	}
+	if err == nil && free != 0 {
+		err = errors.New("it has free pages")
 	}
 	return err
 }

@@ -83,7 +83,7 @@ func unread(t *testing.T, path string) (uint64, *chain.State) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	c, state, err := v.replay()
+	c, state, err := v.replay(believeAny, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

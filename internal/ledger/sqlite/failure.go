@@ -30,10 +30,12 @@ func (l *Ledger) failed(g *group, cause error) *ledger.WriteError {
 	if err != nil {
 		return l.broken
 	}
-	// The state has records that the file has not.
-	state, _ := fromCheckpoint(l.conn, l.path)
+	// The state has records that the file has not. The one checkpoint that is believed is the one
+	// that this ledger read or made.
+	mine := l.checkpoints.sum
+	state, _ := fromCheckpoint(l.conn, l.path, func(sum string) bool { return sum == mine }, nil)
 	if state == nil {
-		state, err = checkRecords(l.conn, l.path, int64(g.sequence)*smallest)
+		state, err = checkRecords(l.conn, l.path, int64(g.sequence)*smallest, nil)
 	}
 	if err == nil {
 		err = checkHead(l.conn, l.path, state)

@@ -8,19 +8,20 @@ import (
 // checkpointing is what a running ledger does about its checkpoints. All of it belongs to whoever
 // has the turn.
 type checkpointing struct {
-	last   uint64 // the record of the last one
-	slot   int    // its file
+	last uint64 // the record of the last one
+	chosen
+	whole  bool // all records were read and checked by this process
 	making bool
 	ending bool // no more work is begun in the background
 }
 
 // checkpoint begins to make a checkpoint where one is due. It is made of a copy, in the background.
-// The caller has the turn.
+// None is made of another that was not checked yet: what is wrong with one would be in all that
+// follow. The caller has the turn.
 func (l *Ledger) checkpoint() {
 	last, _ := l.state.Head()
 	k := &l.checkpoints
-	if k.making || k.ending || l.stopped() != nil || last > chain.MaxCheckpoint ||
-		last-min(k.last, last) < max(checkpointLeast, last/checkpointParts) {
+	if k.making || k.ending || !k.whole || l.stopped() != nil || last > chain.MaxCheckpoint || last-min(k.last, last) < due(last) {
 		return
 	}
 	k.making = true
@@ -34,7 +35,8 @@ func (l *Ledger) tend() {
 	l.turn <- struct{}{}
 	defer l.leave()
 	if last := l.state.Unread(); last > 0 {
-		l.helpers.Go(func() { l.scrub(last) })
+		sum := l.checkpoints.sum
+		l.helpers.Go(func() { l.scrub(last, sum) })
 	}
 	l.checkpoint()
 }
@@ -53,7 +55,8 @@ func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
 	k := &l.checkpoints
 	k.making, k.last = false, last // where it failed, the next one is as far away
 	if failed == nil {
-		k.slot = slot
+		k.chosen = chosen{slot, sum}
+		l.keeper.Vouch(sum)
 	}
 	if l.stopped() == nil {
 		l.state.Settle(clone)

@@ -24,7 +24,7 @@ func open(path string, now func() time.Time) (*Ledger, error) { return openWith(
 // openAnchored opens a ledger after comparing it with its anchor, before anything is changed. To go
 // on from there is the caller's to do: the anchor must not know of what a process that died left in
 // the log before that is on stable storage.
-func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper) (_ *Ledger, err error) {
+func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper, o Options) (_ *Ledger, err error) {
 	path, _, err = resolve(path)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper)
 		}
 	}
 	use(path)
-	state, slot, err := check(path, keeper)
+	state, by, err := check(path, keeper, o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper)
 	l := &Ledger{
 		path: path, now: now, lock: lock, conn: c, state: state,
 		marked: marker == opened, died: marker == opened, turn: make(chan struct{}, 1), stop: make(chan struct{}),
-		checkpoints: checkpointing{last: state.Unread(), slot: slot},
+		checkpoints: checkpointing{last: state.Unread(), chosen: by, whole: state.Unread() == 0},
 	}
 	if err := l.prepare(); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -76,15 +76,26 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper)
 }
 
 // check reads the ledger through a view, which cannot change it.
-func check(path string, keeper *chain.AnchorKeeper) (_ *chain.State, slot int, err error) {
+func check(path string, keeper *chain.AnchorKeeper, o Options) (_ *chain.State, by chosen, err error) {
+	believe := believeAny
+	if keeper != nil {
+		named, err := keeper.Named(background, path)
+		if err != nil {
+			return nil, noneChosen, err
+		}
+		believe = func(sum string) bool { return sum == named }
+	}
+	if o.Full {
+		believe = believeNone
+	}
 	v, err := look(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, noneChosen, err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	c, state, err := v.replay()
+	c, state, err := v.replay(believe, o.Tell)
 	if err != nil {
-		return nil, 0, err
+		return nil, noneChosen, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	_, _, err = keeper.Check(background, path, state, func(sequence uint64) (string, error) {
@@ -95,7 +106,7 @@ func check(path string, keeper *chain.AnchorKeeper) (_ *chain.State, slot int, e
 		}
 		return hash, err
 	})
-	return state, v.slot, err
+	return state, v.by, err
 }
 
 // take opens the database for this process alone. SQLite reads its log again, and must come to the

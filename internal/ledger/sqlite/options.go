@@ -17,6 +17,11 @@ type Options struct {
 	// record that is missing. With more, an older copy of a ledger that was not closed passes where
 	// it lacks fewer records than that.
 	Every uint64
+	// Full checks the ledger from its first record to its last before it is opened, whatever
+	// checkpoints there are.
+	Full bool
+	// Tell, where it is not nil, is told now and then how many records were checked, of how many.
+	Tell func(done, of uint64)
 }
 
 func (o Options) anchorKeeper() *chain.AnchorKeeper {
@@ -33,10 +38,11 @@ func OpenWith(path string, o Options) (*Ledger, error) { return openWith(path, o
 
 func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err error) {
 	keeper := o.anchorKeeper()
-	l, err := openAnchored(path, now, keeper)
+	l, err := openAnchored(path, now, keeper, o)
 	if err != nil {
 		return nil, err
 	}
+	keeper.Vouch(l.checkpoints.sum)
 	if err := keeper.Open(background, l.path, l.state, l.hashAt); err != nil {
 		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.path, err))
 	}

@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
@@ -23,6 +25,10 @@ type Reader struct {
 	conn *conn
 	last uint64
 	head string
+
+	pages  chan error // gets what is wrong with the pages, once
+	looked sync.Once
+	broken error
 }
 
 // Line is a record as it is stored.
@@ -33,7 +39,7 @@ type Line struct {
 }
 
 // Read opens the ledger at the path for reading. It returns the errors of [Verify], but for those
-// of records, which come when they are read.
+// of records, which come when they are read, and of pages, which are looked at meanwhile.
 //
 // What a process that died left in the log is read from there, and the ledger stays as it is.
 func Read(path string) (_ *Reader, err error) {
@@ -59,12 +65,24 @@ func Read(path string) (_ *Reader, err error) {
 	if r.conn, err = r.view.reader(); err != nil {
 		return nil, err
 	}
-	for _, err := range []error{checkSchema(r.conn, path), r.view.checkSize(r.conn), r.view.checkPages(), r.readHead()} {
+	for _, err := range []error{checkSchema(r.conn, path), r.view.checkSize(r.conn), r.readHead()} {
 		if err != nil {
 			return nil, err
 		}
 	}
+	r.pages = make(chan error, 1)
+	go func() { r.pages <- r.view.checkPages() }()
 	return r, nil
+}
+
+// checked waits for what is wrong with the pages, and returns it, or otherwise the error.
+func (r *Reader) checked(err error) error {
+	r.looked.Do(func() {
+		if r.pages != nil {
+			r.broken = <-r.pages
+		}
+	})
+	return cmp.Or(r.broken, err)
 }
 
 func (r *Reader) readHead() error {
@@ -95,7 +113,7 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		next, previous := uint64(0), ""
 		fail := func(err error) {
-			yield(Line{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)})
+			yield(Line{}, r.checked(&ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)}))
 		}
 		for batch := range readRecords(r.conn, 0) {
 			for i := range batch.rows {
@@ -122,14 +140,18 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 				fail(batch.err)
 				return
 			case batch.err != nil:
-				yield(Line{}, corrupt(r.path, fmt.Sprintf("record %d cannot be read", next), batch.err))
+				yield(Line{}, r.checked(corrupt(r.path, fmt.Sprintf("record %d cannot be read", next), batch.err)))
 				return
 			}
 			batch.release()
 		}
+		var err error
 		if next != r.last+1 || previous != r.head {
-			yield(Line{}, &ledger.CorruptError{Path: r.path,
-				Where: fmt.Sprintf("it has %d records, and the head says that the last is number %d", next, r.last)})
+			err = &ledger.CorruptError{Path: r.path,
+				Where: fmt.Sprintf("it has %d records, and the head says that the last is number %d", next, r.last)}
+		}
+		if err = r.checked(err); err != nil {
+			yield(Line{}, err)
 		}
 	}
 }
@@ -157,7 +179,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 		}
 		record := line.Record
 		if err := state.Check(record); err != nil {
-			return Summary{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", record.Sequence, err)}
+			return Summary{}, r.checked(&ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", record.Sequence, err)})
 		}
 		state.Apply(record, line.Hash)
 		for i := range made {
@@ -186,6 +208,9 @@ func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 
 // Close lets writers in.
 func (r *Reader) Close() (err error) {
+	if r.view != nil {
+		r.checked(nil) // it reads the view
+	}
 	if r.conn != nil {
 		err = r.conn.Close()
 		r.conn = nil

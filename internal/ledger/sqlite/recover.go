@@ -70,7 +70,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		disuse(resolved) // the owner knows that there was a ledger
 	}
-	l, err := openAnchored(path, time.Now, nil)
+	l, err := openAnchored(path, time.Now, nil, Options{Full: true})
 	if err != nil {
 		return Recovered{}, err
 	}
@@ -120,7 +120,7 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		return Recovered{}, fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", resolved)
 	}
-	l, err := openAnchored(path, time.Now, nil)
+	l, err := openAnchored(path, time.Now, nil, Options{Full: true})
 	if err != nil {
 		return Recovered{}, err
 	}

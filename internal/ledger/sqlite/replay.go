@@ -11,8 +11,8 @@ import (
 
 // replay returns what follows from a ledger, and a connection to the view for further questions. It
 // reads the whole ledger and checks everything that can be checked, unless a checkpoint that the
-// chain proves says what follows from its beginning.
-func (v *view) replay() (_ *conn, _ *chain.State, err error) {
+// chain proves, and that may be believed, says what follows from its beginning.
+func (v *view) replay(believe func(sum string) bool, tell func(done, of uint64)) (_ *conn, _ *chain.State, err error) {
 	c, err := v.reader()
 	if err != nil {
 		return nil, nil, err
@@ -28,17 +28,17 @@ func (v *view) replay() (_ *conn, _ *chain.State, err error) {
 	if err := v.checkSize(c); err != nil {
 		return nil, nil, err
 	}
-	if state, slot := fromCheckpoint(c, v.path); state != nil {
+	if state, by := fromCheckpoint(c, v.path, believe, tell); state != nil {
 		if err := checkHead(c, v.path, state); err != nil {
 			return nil, nil, err
 		}
-		v.slot = slot
+		v.by = by
 		return c, state, nil
 	}
 	// The pages are checked at the same time, over a connection of their own.
 	pages := make(chan error, 1)
 	go func() { pages <- v.checkPages() }()
-	state, err := checkRecords(c, v.path, v.size)
+	state, err := checkRecords(c, v.path, v.size, tell)
 	if err == nil {
 		err = checkHead(c, v.path, state)
 	}
@@ -124,16 +124,17 @@ func (v *view) checkPages() error {
 
 // checkRecords follows the chain from its first record to its last. The size of the file bounds how
 // many there can be.
-func checkRecords(c *conn, path string, size int64) (*chain.State, error) {
+func checkRecords(c *conn, path string, size int64, tell func(done, of uint64)) (*chain.State, error) {
 	state := chain.NewFor(min(expected(c), size/smallest))
-	if err := follow(c, path, state); err != nil {
+	if err := follow(c, path, state, tell); err != nil {
 		return nil, err
 	}
 	return state, nil
 }
 
-// follow follows the chain from where a state is to its last record.
-func follow(c *conn, path string, state *chain.State) error {
+// follow follows the chain from where a state is to its last record, and tells now and then how far
+// it is, where somebody wants to know.
+func follow(c *conn, path string, state *chain.State, tell func(done, of uint64)) error {
 	bad := func(n uint64, err error) error {
 		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf("record %d: %v", n, err)}
 	}
@@ -141,7 +142,11 @@ func follow(c *conn, path string, state *chain.State) error {
 	if last, hash := state.Head(); hash != "" {
 		next = last + 1
 	}
+	of := uint64(expected(c))
 	for batch := range readRecords(c, next) {
+		if tell != nil {
+			tell(next, of)
+		}
 		for i := range batch.rows {
 			row := &batch.rows[i]
 			err := row.err

@@ -5,18 +5,30 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// scrub checks in the background what a checkpoint stands for: that every record before it has its
-// hash, and is the one of the chain. Nothing rests on it, because no such record is used without a
-// proof; it is how damage is noticed that nobody comes across. It stops the ledger where it finds
-// any.
-func (l *Ledger) scrub(last uint64) {
-	for from := uint64(0); from <= last; from += scrubbed {
+// scrub does in the background what was left out when the ledger was opened by a checkpoint: it
+// follows the chain from its first record to that of the checkpoint, checks everything that is
+// checked without one, and makes the checkpoint again, which has to be the same. So it notices
+// damage that nobody comes across, and a checkpoint that does not follow from the records, whoever
+// vouched for it. It stops the ledger where it finds any.
+func (l *Ledger) scrub(last uint64, sum string) {
+	state, sorted := chain.New(), uint64(0)
+	for next := uint64(0); next <= last; {
 		start := time.Now()
-		if !l.scrubSome(from) {
+		rows, err := l.scrubSome(next, last)
+		if rows == nil && err == nil {
 			return
+		}
+		if next, err = scrubRows(state, rows, next, err); err != nil {
+			l.condemn(next, err)
+			return
+		}
+		if next > sorted+sorted/4+checkpointLeast {
+			state.Sort() // which takes less memory
+			sorted = next
 		}
 		select {
 		case <-l.stop:
@@ -24,52 +36,76 @@ func (l *Ledger) scrub(last uint64) {
 		case <-time.After(scrubRest * time.Since(start)): // charges go first
 		}
 	}
+	again := newPieceSum()
+	if err := state.Checkpoint(again); err != nil || again.sum() != sum {
+		l.condemn(last, errFollows)
+		return
+	}
+	l.turn <- struct{}{}
+	defer l.leave()
+	l.checkpoints.whole = true
+	l.checkpoint()
 }
 
+var errFollows = fmt.Errorf("the checkpoint by which the ledger was opened does not follow from its records")
+
 const (
-	scrubbed  = 64 // records at a time, which are whole blocks
+	scrubbed  = 64 // records at a time
 	scrubRest = 9  // of ten parts of the time
 )
 
-// scrubSome checks some records and reports whether to go on.
-func (l *Ledger) scrubSome(from uint64) bool {
+// scrubSome reads some records, or nothing where the ledger ends.
+func (l *Ledger) scrubSome(from, last uint64) (rows []row, err error) {
 	l.turn <- struct{}{}
 	defer l.leave()
 	if l.stopped() != nil || l.checkpoints.ending {
-		return false
+		return nil, nil
 	}
-	next := from
-	var hashes []string
-	var bad error
-	err := l.conn.each(selectSome, func(v []driver.Value) error {
-		var stored row
-		if bad = stored.fill(v); bad == nil {
-			bad = stored.record.Read(stored.body, stored.hash, stored.answer)
+	n := min(scrubbed, last-from+1)
+	rows = make([]row, 0, n)
+	err = l.conn.each(selectSome, func(v []driver.Value) error {
+		rows = append(rows, row{})
+		return rows[len(rows)-1].fill(v)
+	}, int64(from), int64(n))
+	return rows, err
+}
+
+// scrubRows follows the chain by some records, and returns which one is next. The error is that of
+// reading them, after the last one.
+func scrubRows(state *chain.State, rows []row, next uint64, failed error) (uint64, error) {
+	for i := range rows {
+		r := &rows[i]
+		if failed != nil && i == len(rows)-1 {
+			return next, failed
 		}
-		if bad == nil && (stored.sequence != int64(next) || stored.record.Sequence != next) {
-			bad = fmt.Errorf("it is missing")
+		err := r.record.Read(r.body, r.hash, r.answer)
+		if err == nil && (r.sequence != int64(next) || r.record.Sequence != next) {
+			err = fmt.Errorf("it is missing")
 		}
-		if bad == nil {
-			hashes = append(hashes, stored.hash)
-			next++
+		if err == nil {
+			err = state.Check(&r.record)
 		}
-		return bad
-	}, int64(from), int64(scrubbed))
-	for first := from; first < next && bad == nil; {
-		_, last := l.state.Block(first)
-		bad = l.state.CheckBlock(first, hashes[first-from:min(last+1, next)-from])
-		first = last + 1
+		if err != nil {
+			return next, err
+		}
+		state.Apply(&r.record, r.hash)
+		next++
 	}
-	switch {
-	case bad != nil:
-		bad = &ledger.CorruptError{Path: l.path, Where: fmt.Sprintf("record %d: %v", next, bad)}
-	case err != nil:
-		bad = corrupt(l.path, fmt.Sprintf("record %d cannot be read", next), err)
-	case next == from:
-		bad = &ledger.CorruptError{Path: l.path, Where: fmt.Sprintf("record %d: it is missing", from)}
+	if len(rows) == 0 && failed == nil {
+		failed = fmt.Errorf("it is missing")
 	}
-	if bad != nil {
+	return next, failed
+}
+
+// condemn stops the ledger, because a record is not what it has to be.
+func (l *Ledger) condemn(sequence uint64, cause error) {
+	bad := corrupt(l.path, fmt.Sprintf("record %d cannot be read", sequence), cause)
+	if code(cause) == 0 {
+		bad = &ledger.CorruptError{Path: l.path, Where: fmt.Sprintf("record %d: %v", sequence, cause)}
+	}
+	l.turn <- struct{}{}
+	defer l.leave()
+	if l.stopped() == nil {
 		l.broken = &ledger.WriteError{Path: l.path, Broken: true, Err: bad}
 	}
-	return bad == nil
 }

@@ -24,7 +24,7 @@ type view struct {
 	vfs    *readonly.FS
 	name   string // under which SQLite knows the view
 	size   int64
-	slot   int // of the checkpoint by which the ledger was read, or -1
+	by     chosen // the checkpoint by which the ledger was read
 }
 
 // look opens the view of the ledger at the path, after checking what can be checked without SQLite.
@@ -33,7 +33,7 @@ func look(path string) (_ *view, err error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{path: path, marker: marker, slot: -1}
+	v := &view{path: path, marker: marker, by: noneChosen}
 	defer func() {
 		if err != nil {
 			v.Close()

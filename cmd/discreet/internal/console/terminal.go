@@ -28,6 +28,11 @@ func IsTerminal(end any) bool {
 // Waiting shows, on a terminal and from the second second on, that something is
 // under way. The function that it returns ends that. What it shows is time alone.
 func Waiting(w io.Writer, what string) (done func()) {
+	return WaitingFor(w, func() string { return what })
+}
+
+// WaitingFor is Waiting for something that changes.
+func WaitingFor(w io.Writer, what func() string) (done func()) {
 	if !IsTerminal(w) {
 		return func() {}
 	}
@@ -48,7 +53,7 @@ func Waiting(w io.Writer, what string) (done func()) {
 			case <-tick.C:
 				if since := time.Since(start); since > 2*time.Second {
 					shown = true
-					fmt.Fprintf(w, "\r%s ... %.1f s", what, since.Seconds())
+					fmt.Fprintf(w, "\r%s ... %.1f s\x1b[K", what(), since.Seconds())
 				}
 			}
 		}
@@ -69,9 +74,10 @@ func Progress(w io.Writer, what string) (tell func(step, of int), done func()) {
 	if !IsTerminal(w) {
 		return func(int, int) {}, func() {}
 	}
-	start := time.Now()
+	start, last := time.Now(), time.Time{}
 	tell = func(step, of int) {
-		if time.Since(start) > time.Second {
+		if now := time.Now(); now.Sub(start) > time.Second && now.Sub(last) > 100*time.Millisecond {
+			last = now
 			fmt.Fprintf(w, "\r%s ... %d of %d", what, step, of)
 		}
 	}

@@ -39,7 +39,7 @@ func (a *askFlags) settings() (settings, error) {
 }
 
 func (a *askFlags) session(db *discreet.DB, s console.Screen, start settings) *session {
-	return &session{db: db, Screen: s, dataset: a.Dataset, analyst: a.As, json: a.JSON, settings: start}
+	return &session{db: db, Screen: s, dataset: a.Dataset, analyst: a.As, json: a.JSON, settings: start, stage: new(console.Stage)}
 }
 
 // Query is discreet query.
@@ -91,12 +91,16 @@ func (c *Query) Run(ctx context.Context, s console.Screen) error {
 			return console.Misuse(fmt.Errorf("--request names one question, and there are %d statements", len(script)))
 		}
 	}
-	db, err := discreet.Open(ctx, c.Policy)
+	stage := new(console.Stage)
+	done := console.WaitingFor(s.Err, stage.Or("opening the ledger"))
+	db, err := discreet.Open(ctx, c.Policy, discreet.WithProgress(stage.Tell))
+	done()
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	session := c.session(db, s, start)
+	session.stage = stage
 	if c.Request != nil {
 		session.request = *c.Request
 	}

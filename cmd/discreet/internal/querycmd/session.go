@@ -23,6 +23,7 @@ type session struct {
 	request          string // names the only question
 	json             bool
 	settings         settings
+	stage            *console.Stage // of opening what is asked
 }
 
 // do runs one statement: SET, RESET, SHOW, EXPLAIN, or a question.
@@ -59,7 +60,7 @@ func (s *session) ask(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	done := console.Waiting(s.Err, "asking")
+	done := console.WaitingFor(s.Err, s.stage.Or("asking"))
 	a, err := s.db.Ask(ctx, q)
 	done()
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *session) explainAt(ctx context.Context, text string, from int) error {
 	if err != nil {
 		return err
 	}
-	done := console.Waiting(s.Err, "opening")
+	done := console.WaitingFor(s.Err, s.stage.Or("opening"))
 	e, err := s.db.Explain(ctx, q)
 	done()
 	if err != nil {

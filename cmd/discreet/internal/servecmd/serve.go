@@ -43,6 +43,8 @@ type Cmd struct {
 	Memory      string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
 	Threads     int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
 
+	CheckLedger bool `help:"Check the ledger from its first record to its last before anything is answered. Otherwise a large one is opened by its last checkpoint, and checked while the server runs." env:"DISCREET_CHECK_LEDGER"`
+
 	LogFormat       string        `help:"How the log is written: text or json; ${default} unless given." enum:"text,json" default:"text" placeholder:"FORMAT" env:"DISCREET_LOG_FORMAT"`
 	LogLevel        string        `help:"From where on: debug, info, warn or error; ${default} unless given." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" env:"DISCREET_LOG_LEVEL"`
 	LogTexts        bool          `help:"Log the texts of questions, which can be about people; otherwise only a hash." env:"DISCREET_LOG_TEXTS"`
@@ -80,14 +82,20 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 		defer d.remove()
 		tour = func(srv *server.Server) { d.tour(s, srv) }
 	}
-	done := console.Waiting(s.Err, "opening the ledger")
+	var stage console.Stage
+	progress := still(notify)
+	config.Progress = func(what string, done, of int64) {
+		stage.Tell(what, done, of)
+		progress()
+	}
+	done := console.WaitingFor(s.Err, stage.Or("opening the ledger"))
 	srv, err := server.Begin(ctx, config)
 	done()
 	if err != nil {
 		return serveRefused(err)
 	}
 	return c.serve(ctx, config.Log, srv, func(ctx context.Context) error {
-		done := console.Waiting(s.Err, "opening the data")
+		done := console.WaitingFor(s.Err, stage.Or("opening the data"))
 		err := srv.OpenData(ctx)
 		done()
 		if err != nil {
@@ -117,7 +125,7 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
 		Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
 		Connections: c.Connections, Memory: c.Memory, Threads: c.Threads,
-		Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
+		FullCheck: c.CheckLedger, Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
 	}, nil
 }
 
