@@ -146,7 +146,7 @@ func batchOf(s Spec, rows []row, text bool) *Batch {
 		}
 		b.Groups = append(b.Groups, r.group)
 		for m, spec := range s.Measures {
-			if spec.Kind == Values || spec.Kind == Sum {
+			if spec.Kind.valued() {
 				b.Values[m] = append(b.Values[m], r.values[m])
 			}
 		}

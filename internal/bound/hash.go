@@ -52,3 +52,25 @@ func (l *layout) order(seed uint64, group int32) uint64 {
 func order(s1, seed uint64, group int32) uint64 { return mix(seed + s1 + uint64(group)*phi) }
 
 const phi = 0x9e3779b97f4a7c15
+
+// first and next make the hash of a person and of values of theirs.
+func (l *layout) first(seed uint64) uint64       { return seed ^ l.s1 }
+func (l *layout) next(hash, value uint64) uint64 { return mix(hash ^ value) }
+
+// Hash makes 128 bits of a text, so that it can be carried as two numbers, and 64 to name a group.
+type Hash struct{ one, other layout }
+
+// NewHash makes the hash of a salt.
+func NewHash(salt [32]byte) *Hash {
+	word := func(i int) uint64 { return mix(binary.LittleEndian.Uint64(salt[8*i:]) + uint64(i)) }
+	return &Hash{layout{s0: word(0), s1: word(1)}, layout{s0: word(2), s1: word(3)}}
+}
+
+// Of returns the hash of a text. Different values that share one count as one: a function of the
+// hashes moves no further than one of the values, so the sensitivity is the same.
+func (h *Hash) Of(text []byte) (int64, int64) {
+	return int64(h.one.seedText(text)), int64(h.other.seedText(text))
+}
+
+// Name returns half of the hash, which names a group.
+func (h *Hash) Name(text []byte) uint64 { return h.one.seedText(text) }

@@ -21,6 +21,8 @@ type kernel struct {
 	sorted []uint64
 	totals [][]wide
 	slim   slim
+	spans  spans
+	picked picked
 	hand   hand
 }
 
@@ -32,7 +34,12 @@ func newKernel(l *layout) *kernel {
 	}
 	k.lo, k.hi = make([][]int64, len(l.fields)), make([][]int64, len(l.fields))
 	for range l.fields {
-		k.totals = append(k.totals, make([]wide, l.Groups))
+		if l.Pick == nil {
+			k.totals = append(k.totals, make([]wide, l.Groups))
+		}
+	}
+	if l.Private != nil && l.Pick == nil {
+		k.spans = newSpans(l.Private.Combos)
 	}
 	return k
 }
@@ -44,6 +51,13 @@ func (k *kernel) run(c *columns, emit func(person, pair int)) {
 		return
 	}
 	k.number(c)
+	if k.Private != nil {
+		k.name(c)
+	}
+	if k.Pick != nil {
+		k.pick(c, emit)
+		return
+	}
 	k.sum(c)
 	k.keep(emit)
 	if emit == nil {
@@ -56,21 +70,32 @@ func (k *kernel) keep(emit func(person, pair int)) {
 	k.kept = slices.Grow(k.kept[:0], len(k.group)+handful)
 	from := uint32(0)
 	for p, to := range k.ends {
-		before := len(k.kept)
-		if int(to-from) <= k.MaxGroups {
-			for i := from; i < to; i++ {
-				k.kept = append(k.kept, i)
-			}
-		} else {
-			k.choose(from, to)
-		}
+		kept := k.keepOf(from, to)
 		if emit != nil {
-			for _, i := range k.kept[before:] {
+			for _, i := range kept {
 				emit(p, int(i))
 			}
+		} else if k.Private != nil {
+			k.countSpans(kept)
 		}
 		from = to
 	}
+}
+
+// keepOf chooses among the pairs of one person, from up to to, and returns those that are kept.
+func (k *kernel) keepOf(from, to uint32) []uint32 {
+	before := len(k.kept)
+	switch {
+	case int(to-from) <= k.MaxGroups:
+		for i := from; i < to; i++ {
+			k.kept = append(k.kept, i)
+		}
+	case k.Private != nil:
+		k.chooseNamed(from, to)
+	default:
+		k.choose(from, to)
+	}
+	return k.kept[before:]
 }
 
 // prepare makes room for the pairs of so many rows and people, with one to spare.

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -11,7 +12,8 @@ import (
 // called once for every pass, and gives the same rows each time. An error of take must end it.
 type Source func(take func(*Batch) error) error
 
-// Run computes the totals: for each measure, one integer for each group.
+// Run computes the totals: for each measure, one integer for each group. Where groups are Private,
+// a last vector has how many people are in each combination.
 func Run(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 	l, err := newLayout(s)
 	if err != nil {
@@ -58,7 +60,7 @@ func (o *operator) run(source Source) ([][]int64, error) {
 		if err := o.failed(); err != nil {
 			return nil, err
 		}
-		if again := o.finish(); !again || o.ctx.Err() != nil {
+		if again := o.finish(); !again || o.ctx.Err() != nil || o.failed() != nil {
 			return o.result()
 		}
 	}
@@ -69,7 +71,13 @@ func (o *operator) result() ([][]int64, error) {
 	if err := o.ctx.Err(); err != nil {
 		return nil, err
 	}
-	out := o.totals()
+	if err := o.failed(); err != nil {
+		return nil, err
+	}
+	var out [][]int64
+	if o.Pick == nil {
+		out = o.totals()
+	}
 	o.pool.leave()
 	return out, nil
 }
@@ -80,6 +88,7 @@ type operator struct {
 	ctx       context.Context
 	pool      *pool
 	clustered bool
+	sink      Sink // of rows that are picked
 
 	// busy is held for reading while a batch is taken, and for writing while partitions are
 	// compacted.
@@ -119,7 +128,11 @@ func (w *worker) named(names func(int64) []byte, b *Batch, from, to int) *Batch 
 }
 
 func newOperator(ctx context.Context, l *layout) *operator {
-	return &operator{layout: l, ctx: ctx, pool: newPool(l.lanes), limit: parts, gain: true}
+	o := &operator{layout: l, ctx: ctx, pool: newPool(l.lanes), limit: parts, gain: true}
+	if l.Pick != nil {
+		o.sink = l.Pick.Sink()
+	}
+	return o
 }
 
 func (o *operator) failed() error {
@@ -147,6 +160,7 @@ func (o *operator) hire() *worker {
 		return w
 	}
 	w := &worker{scatter: newScatter(o.layout, o.pool), reducer: newReducer(o.layout, o.pool)}
+	w.reducer.kernel.picked.sink = o.sink
 	w.clustered = newClustered(o.layout, w.reducer.kernel)
 	o.workers = append(o.workers, w)
 	return w
@@ -176,6 +190,19 @@ func (o *operator) take(b *Batch) error {
 		o.text = b.Ints == nil || o.Names != nil
 		o.mu.Unlock()
 	}
+	o.safely(func() { err = o.put(b, whole) })
+	o.busy.RUnlock()
+	if err != nil {
+		return o.fail(err)
+	}
+	if o.full() {
+		return o.relieve()
+	}
+	return nil
+}
+
+// put gives a batch to a worker. A batch is whole where all of its rows have a group.
+func (o *operator) put(b *Batch, whole bool) (err error) {
 	w := o.hire()
 	if o.clustered {
 		if !whole {
@@ -186,14 +213,7 @@ func (o *operator) take(b *Batch) error {
 		w.scatter.add(w.named(o.Names, b, 0, len(b.Groups)), 0, len(b.Groups), o.first, o.limit)
 	}
 	o.leave(w)
-	o.busy.RUnlock()
-	if err != nil {
-		return o.fail(err)
-	}
-	if o.full() {
-		return o.relieve()
-	}
-	return nil
+	return err
 }
 
 // full reports whether rows take more memory than they may. A share is left for what a compaction
@@ -251,7 +271,7 @@ func (o *operator) each(do func(w *worker, p int)) {
 	for _, w := range workers {
 		group.Go(func() {
 			for p := range next {
-				do(w, p)
+				o.safely(func() { do(w, p) })
 			}
 		})
 	}
@@ -263,6 +283,20 @@ func (o *operator) each(do func(w *worker, p int)) {
 	for _, w := range workers {
 		o.leave(w)
 	}
+}
+
+// errPanic says that something is wrong here or in who takes rows. It must not end the process, in
+// which other questions are answered.
+var errPanic = errors.New("bound: a panic")
+
+// safely makes a failure of a panic.
+func (o *operator) safely(do func()) {
+	defer func() {
+		if recover() != nil {
+			_ = o.fail(errPanic)
+		}
+	}()
+	do()
 }
 
 // finish adds the partitions of this pass to the totals. It reports whether there are others left.
@@ -297,6 +331,9 @@ func (o *operator) totals() [][]int64 {
 			}
 			out[m][g] = t.final()
 		}
+	}
+	if o.Private != nil {
+		out = append(out, o.persons())
 	}
 	return out
 }

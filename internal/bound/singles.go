@@ -14,6 +14,9 @@ func Singles(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Pick != nil || s.Private != nil {
+		return nil, errSpec
+	}
 	t := &singles{layout: l}
 	if err := source(t.take); err != nil {
 		return nil, err

@@ -23,6 +23,13 @@ type Spec struct {
 	Names func(number int64) []byte
 	// Unordered says not to try whether the rows are stored by person.
 	Unordered bool
+	// Spelled says that people come as texts, so that no room is made for integers.
+	Spelled bool
+	// Private, where it is not nil, says that which groups there are is in the data, and what each
+	// of them is.
+	Private *Private
+	// Pick, where it is not nil, says that rows are chosen and handed on, and not added up.
+	Pick *Pick
 }
 
 // DefaultMemory is the limit on memory where none is given. The whole process takes about half as
@@ -35,8 +42,9 @@ type Measure struct {
 	// Lo and Hi are what one person's partial in one group is clamped to. They are not used for
 	// People.
 	Lo, Hi *big.Int
-	// Reach is the largest magnitude of a row's value, for Sum. A value beyond it is the caller's
-	// mistake, and makes the sum wrong; what a person contributes is clamped all the same.
+	// Reach is the largest magnitude of a row's value, for Sum and Carried. A value beyond it is
+	// the caller's mistake, and makes the sum wrong; what a person contributes is clamped all the
+	// same.
 	Reach int64
 }
 
@@ -52,7 +60,12 @@ const (
 	Sum
 	// People counts people: 1 for every group that a person keeps.
 	People
+	// Carried is a value that stays with its row, for Pick, and has no sum.
+	Carried
 )
+
+// valued reports whether rows have a value of a measure.
+func (k Kind) valued() bool { return k == Values || k == Sum || k == Carried }
 
 // Batch is some rows. A row whose group is negative is nobody's or is in no public group, and is
 // left out. The slices are read until Add returns.
@@ -61,8 +74,8 @@ type Batch struct {
 	Ints   []int64
 	Texts  [][]byte
 	Groups []int32
-	// Values has a column for every measure of kind Values (0 or 1) or Sum (0 where it is NULL),
-	// and nil for the others.
+	// Values has a column for every measure of kind Values (0 or 1), Sum (0 where it is NULL) or
+	// Carried, and nil for the others.
 	Values [][]int64
 }
 
@@ -103,7 +116,7 @@ type layout struct {
 const narrow = 1 << 24
 
 func newLayout(s Spec) (*layout, error) {
-	if s.Groups < 1 || s.Groups > 1<<30 || s.MaxGroups < 1 || len(s.Measures) == 0 {
+	if s.Groups < 1 || s.Groups > 1<<30 || s.MaxGroups < 1 || !s.fits() {
 		return nil, errSpec
 	}
 	if s.Memory <= 0 {
@@ -116,7 +129,7 @@ func newLayout(s Spec) (*layout, error) {
 	fulls := 0
 	for _, m := range s.Measures {
 		f := field{kind: m.Kind, half: -1, full: -1}
-		if m.Kind != People {
+		if m.Kind != People && m.Kind != Carried {
 			if m.Lo == nil || m.Hi == nil || m.Lo.Sign() > 0 || m.Hi.Sign() < 0 {
 				return nil, errSpec
 			}
@@ -127,11 +140,11 @@ func newLayout(s Spec) (*layout, error) {
 		case Values:
 			f.half = l.halves
 			l.halves++
-		case Sum:
+		case Sum, Carried:
 			if m.Reach < 0 {
 				return nil, errSpec
 			}
-			f.wide = m.Reach > narrow
+			f.wide = m.Kind == Sum && m.Reach > narrow
 			if m.Reach < 1<<31 {
 				f.half = l.halves
 				l.halves++
@@ -155,7 +168,10 @@ func newLayout(s Spec) (*layout, error) {
 		l.lanes++
 	}
 	l.valued = slices.IndexFunc(l.fields, func(f field) bool { return f.half >= 0 || f.full >= 0 })
-	l.slim = l.isSlim()
+	l.slim = l.Pick == nil && l.Private == nil && l.isSlim()
+	if l.Spelled {
+		l.lanes = 0
+	}
 	return l, nil
 }
 
@@ -163,7 +179,7 @@ func newLayout(s Spec) (*layout, error) {
 // every row of it has a group.
 func (l *layout) check(b *Batch) (whole bool, err error) {
 	n := len(b.Groups)
-	if b.Ints != nil && len(b.Ints) != n || b.Ints == nil && (len(b.Texts) != n || l.Names != nil) {
+	if b.Ints != nil && (len(b.Ints) != n || l.Spelled && l.Names == nil) || b.Ints == nil && (len(b.Texts) != n || l.Names != nil) {
 		return false, errBatch
 	}
 	if err := l.checkColumns(b); err != nil {
@@ -186,7 +202,7 @@ func (l *layout) checkColumns(b *Batch) error {
 		return errBatch
 	}
 	for m, f := range l.fields {
-		if filled := f.kind == Values || f.kind == Sum; filled && len(b.Values[m]) != n || !filled && b.Values[m] != nil {
+		if filled := f.kind.valued(); filled && len(b.Values[m]) != n || !filled && b.Values[m] != nil {
 			return errBatch
 		}
 	}

@@ -82,9 +82,8 @@ func (e *env) bounded(q *tree.Query, pos int32) error {
 	if chosen == 0 && len(q.PrivateKeys()) > 0 {
 		chosen = 1
 	}
-	c.rows = max(c.rows, chosen*sorting)
 	if tree.Private(from) {
-		out.From, _ = w.cutBefore(from, l, c)
+		out.From = w.cutToSort(from, l, c, chosen*sorting)
 	} else {
 		out.From = from
 	}
@@ -110,8 +109,7 @@ func (e *env) boundTable(t *tree.Table, pos int32) error {
 	for i := range out.Columns {
 		out.Columns[i].Expr = w.expr(out.Columns[i].Expr, &c, l.rows)
 	}
-	c.rows = max(c.rows, sorting)
-	out.From, _ = w.cutBefore(from, l, c)
+	out.From = w.cutToSort(from, l, c, sorting)
 	if w.err == nil {
 		*t = out
 	}
@@ -305,6 +303,17 @@ func (w *work) cutBefore(r tree.Relation, l load, c cost) (tree.Relation, load) 
 	}
 	r, l.rows = cutTo(r, l.rows, perhaps(r, looks))
 	return r, l
+}
+
+// cutToSort is cutBefore for rows that are also put into an order, which counts as so many looks.
+func (w *work) cutToSort(r tree.Relation, l load, c cost, looks int64) tree.Relation {
+	without, _ := w.cutBefore(r, l, c)
+	c.rows = max(c.rows, looks)
+	out, _ := w.cutBefore(r, l, c)
+	if cut, ok := out.(*tree.Cut); ok && out != r && without == r {
+		cut.Sorted = true
+	}
+	return out
 }
 
 // perhaps is how many rows of a person may be looked at so many times each.

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/bound"
@@ -16,6 +17,7 @@ type batch struct {
 	texts  [][]byte
 	values [][]int64
 	key    []int64
+	found  foundRow
 }
 
 // read fills the batch. It reports whether the columns are what was asked for.
@@ -29,13 +31,22 @@ func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
 		}
 		someone = c.Valid(0)
 	}
-	if len(b.keys) == 1 && b.keys[0].places == nil && someone == nil {
+	if len(b.keys) == 1 && b.keys[0].places == nil && b.keys[0].codes == nil && someone == nil && b.private == nil {
 		w.Groups = c.Int32s(first) // as they are
 		if w.Groups == nil {
 			return false
 		}
 	} else if !w.number(b, c, first, someone) {
 		return false
+	}
+	if b.private != nil && !w.findGroups(b, c, first+len(b.keys)) {
+		return false
+	}
+	if b.spec.Spelled && b.names == nil {
+		w.spellPeople()
+	}
+	if b.carried != nil {
+		return w.carry(b, c)
 	}
 	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
 	w.Values = make([][]int64, len(b.values))
@@ -77,6 +88,20 @@ func (w *batch) whose(c *chunks.Chunk) bool {
 	w.texts, ok = c.Texts(0, w.texts[:0])
 	w.Texts = w.texts
 	return ok
+}
+
+// spellPeople makes texts of people who are integers.
+func (w *batch) spellPeople() {
+	if w.Ints == nil {
+		return
+	}
+	room := make([]byte, 0, 8*len(w.Ints))
+	w.texts = w.texts[:0]
+	for i, x := range w.Ints {
+		room = binary.BigEndian.AppendUint64(room, uint64(x))
+		w.texts = append(w.texts, room[8*i:])
+	}
+	w.Ints, w.Texts = nil, w.texts
 }
 
 // addKey works a key's places into the numbers of the groups: the last key changes fastest.

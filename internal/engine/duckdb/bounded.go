@@ -32,6 +32,8 @@ type bounded struct {
 	values  []int
 	present []bool
 	clamps  map[int]*policy.Bounds // by column, what is left to clamp
+	carried carrier                // of questions that pick rows
+	private *foundGroups           // of questions with private keys
 	open    []*chunks.Keys
 	names   *names // who the people are, where the first column is their numbers
 }
@@ -39,40 +41,74 @@ type bounded struct {
 // errShape says that a question has to be asked as one SQL statement.
 var errShape = errors.New("duckdb: not a question for package bound")
 
-// newBounded prints some measures of a question. It has to be closed.
-func (s *snapshot) newBounded(q *tree.Query, measures []int) (_ *bounded, err error) {
-	p := s.Print(q.From)
-	// Where people are cut nothing is in order any more, and to start again would cut them again.
-	unordered := s.unordered || q.Joined() > 0
-	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{},
-		spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: unordered}}
-	defer func() {
-		if err != nil {
-			b.close()
-		}
-	}()
-	salt, err := hex.DecodeString(q.Hash())
-	if err != nil || copy(b.spec.Salt[:], salt) != len(b.spec.Salt) || q.Groups() < 1 {
-		return nil, errShape
-	}
-	if b.people {
-		if !b.addUnit(s, p, s.Kinds[q.From.Fields()[q.From.Unit()].Identity]) {
-			return nil, errShape
-		}
-	}
-	for _, k := range q.Keys {
-		b.addKey(s, p, k)
+// newBounded prints some measures of a question without private keys. It has to be closed.
+func (s *snapshot) newBounded(q *tree.Query, measures []int) (*bounded, error) {
+	return s.newSums(q, measures, nil)
+}
+
+// newSums prints some measures of a question whose groups were found, where it has private keys. It
+// has to be closed.
+func (s *snapshot) newSums(q *tree.Query, measures []int, found *foundGroups) (*bounded, error) {
+	b, p, err := s.newKeyed(q, found)
+	if err != nil {
+		return nil, err
 	}
 	printed := map[string]int{}
 	for _, m := range measures {
 		b.addMeasure(p, q, q.Measures[m], printed)
 	}
-	var where []string
-	if q.Where != nil {
-		where = append(where, p.Expr(q.Where))
-	}
-	b.query.From, b.query.Args = p.FromClause(where...), p.Args
+	b.from(p, q.Where)
 	return b, nil
+}
+
+// newKeyed prints whose a row is and its keys. It has to be closed where there is no error.
+func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *dialect.Printer, err error) {
+	from := unsorted(q.From)
+	p := s.Print(from)
+	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}}
+	b.spec.Groups, b.spec.MaxGroups = q.Groups(), int(q.MaxGroups())
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	if q.Groups() < 1 || !b.limit(s, isCut(q, from), q.Hash()) || b.people && !b.addUnit(s, p, from) {
+		return nil, nil, errShape
+	}
+	for _, k := range q.PublicKeys() {
+		b.addKey(s, p, k)
+	}
+	for _, k := range q.PrivateKeys() {
+		b.query.Columns = append(b.query.Columns, p.Key(k))
+	}
+	if b.private = found; found != nil {
+		b.spec.Groups, b.spec.Private = found.len(), found.spec()
+	}
+	return b, p, nil
+}
+
+// isCut reports whether people are cut in SQL, where a query's rows are these.
+func isCut(q *tree.Query, from tree.Relation) bool {
+	without := *q
+	without.From = from
+	return without.Joined() > 0
+}
+
+// limit sets what is the same for all questions. It reports whether the salt is one.
+func (b *bounded) limit(s *snapshot, cut bool, hash string) bool {
+	// Where people are cut nothing is in order any more, and to start again would cut them again.
+	b.spec.Memory, b.spec.Unordered = s.memory, s.unordered || cut
+	salt, err := hex.DecodeString(hash)
+	return err == nil && copy(b.spec.Salt[:], salt) == len(b.spec.Salt)
+}
+
+// from prints where the rows come from. It comes last, when all that is used is known.
+func (b *bounded) from(p *dialect.Printer, where tree.Expr) {
+	var conditions []string
+	if where != nil {
+		conditions = append(conditions, p.Expr(where))
+	}
+	b.query.From, b.query.Args = p.FromClause(conditions...), p.Args
 }
 
 func (b *bounded) close() {
@@ -82,7 +118,8 @@ func (b *bounded) close() {
 }
 
 // addUnit prints whose a row is: as it is stored, or as a number that stands for it.
-func (b *bounded) addUnit(s *snapshot, p *dialect.Printer, kind string) bool {
+func (b *bounded) addUnit(s *snapshot, p *dialect.Printer, from tree.Relation) bool {
+	kind := s.Kinds[from.Fields()[from.Unit()].Identity]
 	if isNamed(kind) && !b.spec.Unordered {
 		if number, table := p.Number(); number != "" {
 			b.names, b.spec.Names = s.tables[table].names, s.tables[table].names.of
@@ -213,12 +250,17 @@ func (b *bounded) run(ctx context.Context, source chunks.Source) ([][]int64, err
 
 // runWith also says when the rows are read, once or more.
 func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading func()) ([][]int64, error) {
-	pool := sync.Pool{New: func() any { return &batch{} }}
 	run := bound.Singles
 	if b.people {
 		run = bound.Run
 	}
-	return run(ctx, b.spec, func(take func(*bound.Batch) error) error {
+	return run(ctx, b.spec, b.rows(ctx, source, reading))
+}
+
+// rows reads the rows.
+func (b *bounded) rows(ctx context.Context, source chunks.Source, reading func()) bound.Source {
+	pool := sync.Pool{New: func() any { return &batch{} }}
+	return func(take func(*bound.Batch) error) error {
 		reading()
 		return source.Each(ctx, b.query, func(c *chunks.Chunk) error {
 			w := pool.Get().(*batch)
@@ -228,7 +270,7 @@ func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading fun
 			}
 			return take(&w.Batch)
 		})
-	})
+	}
 }
 
 // measureKind says what package bound calls a measure. People with a row that fits are those with a

@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -17,6 +18,12 @@ import (
 func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
+	if t.Bounded() {
+		err := e.now.fetchPeople(ctx, t, into)
+		if !errors.Is(err, errShape) {
+			return failed(ctx, err)
+		}
+	}
 	f := e.now.newFetch(t)
 	defer f.close()
 	return e.now.fetch(ctx, f, into)
@@ -25,6 +32,7 @@ func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector
 // fetch is a table on its way: the rows that DuckDB reads, and what each of its columns is.
 type fetch struct {
 	query   chunks.Query
+	first   int // of the chunk's columns
 	columns []codeColumn
 	open    []*chunks.Keys
 }
@@ -115,6 +123,11 @@ func (s *snapshot) fetch(ctx context.Context, f *fetch, into engine.Collector) e
 		}
 		return nil
 	})
+	return failed(ctx, err)
+}
+
+// failed is failure, where there is one.
+func failed(ctx context.Context, err error) error {
 	if err != nil {
 		return failure(ctx, err)
 	}
@@ -132,30 +145,39 @@ func (w *codes) read(f *fetch, c *chunks.Chunk) bool {
 	n, width := c.Len(), len(f.columns)
 	w.column = slices.Grow(w.column[:0], n)[:n]
 	w.rows = slices.Grow(w.rows[:0], n*width)[:n*width]
-	for k, column := range f.columns {
-		lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
-		if column.clamp {
-			lo, hi = column.lo, column.hi
-		}
-		if !c.Clamped(k, w.column, lo, hi) {
+	for k := range f.columns {
+		if !f.code(k, c, w.column) {
 			return false
 		}
-		switch {
-		case column.text:
-			for i, x := range w.column {
-				if x == nullPlace {
-					w.column[i] = engine.Null
-				}
-			}
-		case column.places != nil:
-			for i, x := range w.column {
-				w.column[i] = int64(column.places.find(x))
-			}
-		}
-		eachNull(c.Valid(k), n, func(i int) { w.column[i] = engine.Null })
 		for i, x := range w.column {
 			w.rows[i*width+k] = x
 		}
 	}
+	return true
+}
+
+// code reads a column as codes. It reports whether it is what was asked for.
+func (f *fetch) code(k int, c *chunks.Chunk, out []int64) bool {
+	column, col := f.columns[k], f.first+k
+	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+	if column.clamp {
+		lo, hi = column.lo, column.hi
+	}
+	if !c.Clamped(col, out, lo, hi) {
+		return false
+	}
+	switch {
+	case column.text:
+		for i, x := range out {
+			if x == nullPlace {
+				out[i] = engine.Null
+			}
+		}
+	case column.places != nil:
+		for i, x := range out {
+			out[i] = int64(column.places.find(x))
+		}
+	}
+	eachNull(c.Valid(col), c.Len(), func(i int) { out[i] = engine.Null })
 	return true
 }

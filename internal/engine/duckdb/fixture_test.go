@@ -49,7 +49,13 @@ func write(t testing.TB, folder, name, text string) string {
 // is given are the dataset's keys below the budget.
 func dataset(t testing.TB, folder, keys string) *policy.Dataset {
 	t.Helper()
-	head := "datasets:\n  d:\n    engine: duckdb\n    budget: {epsilon: 1}\n    analysts: {a: {}}\n"
+	return datasetWith(t, folder, "{epsilon: 1}", keys)
+}
+
+// datasetWith is dataset with a budget.
+func datasetWith(t testing.TB, folder, budget, keys string) *policy.Dataset {
+	t.Helper()
+	head := "datasets:\n  d:\n    engine: duckdb\n    budget: " + budget + "\n    analysts: {a: {}}\n"
 	p, err := policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(head+indent(keys)))
 	if err != nil {
 		t.Fatal(err)

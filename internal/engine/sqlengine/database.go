@@ -28,11 +28,11 @@ func (d *Database) Run(ctx context.Context, q *tree.Query, all []dialect.Stateme
 	return d.Finish(ctx, q, nil, all)
 }
 
-// Finish runs the statements that are left of a query whose totals are known for some measures.
-func (d *Database) Finish(ctx context.Context, q *tree.Query, totals map[int][]int64, all []dialect.Statement) (*engine.Result, error) {
+// Finish runs the statements that are left of a query of which something is known.
+func (d *Database) Finish(ctx context.Context, q *tree.Query, known *Known, all []dialect.Statement) (*engine.Result, error) {
 	r := newResult(q)
-	for m, sums := range totals {
-		r.sums[m] = sums
+	if known != nil {
+		r.know(known)
 	}
 	if len(all) == 0 || len(r.public.places) > 0 && r.groups == 0 {
 		return r.seal(), nil // no public table has a key, so there are no groups to look for

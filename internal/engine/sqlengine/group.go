@@ -61,8 +61,8 @@ func (g groupIndex) find(keys []any) (int, bool) {
 	return place, true
 }
 
-// keyValue is a key as a database returns it.
-func keyValue(v any, t tree.Type) policy.Value {
+// KeyValue is a key as a database returns it.
+func KeyValue(v any, t tree.Type) policy.Value {
 	out := policy.Value{Type: keyTypes[t.Kind]}
 	switch v := widen(v).(type) {
 	case string:

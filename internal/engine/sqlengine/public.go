@@ -46,7 +46,7 @@ func (d *Database) Values(ctx context.Context, table, column string, limit int) 
 		if err := rows.Scan(&v); err != nil {
 			return nil, errUnread(ctx, table)
 		}
-		out = append(out, keyValue(v, tree.Type{Kind: kind}))
+		out = append(out, KeyValue(v, tree.Type{Kind: kind}))
 	}
 	if rows.Err() != nil {
 		return nil, errUnread(ctx, table)

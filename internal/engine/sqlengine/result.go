@@ -62,7 +62,7 @@ func (r *result) combo(cells []any) int {
 	values := make([]policy.Value, len(keys))
 	var b strings.Builder
 	for i, k := range keys {
-		values[i] = keyValue(cells[i], k.Expr.Type())
+		values[i] = KeyValue(cells[i], k.Expr.Type())
 		spell(&b, values[i])
 	}
 	place, ok := r.combos[b.String()]

@@ -19,6 +19,10 @@ import (
 type Cut struct {
 	From Relation
 	Rows int64
+	// Sorted says that it stands there only because a person's rows are put into an order above. An
+	// engine that does without may leave it out. It follows from the question, and is no part of
+	// its spelling.
+	Sorted bool
 }
 
 func (c *Cut) Fields() []Field                   { return c.From.Fields() }

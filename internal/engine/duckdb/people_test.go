@@ -1,0 +1,90 @@
+package duckdb
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/engine"
+)
+
+// everything spells a result: combinations of private keys, people, sums and values.
+func everything(r *engine.Result) string {
+	var values [][][]int64
+	for _, groups := range r.Values {
+		var all [][]int64
+		for _, v := range groups {
+			all = append(all, v.Open())
+		}
+		values = append(values, all)
+	}
+	places := make([]int, r.Persons.Len())
+	for i := range places {
+		places[i] = i
+	}
+	return fmt.Sprint(r.Combos.Pick(places), r.Persons.Open(), opened(r), values)
+}
+
+// TestPeopleAsInSQL asks for every aggregate of people with many rows through package bound, with
+// memory and without, and as SQL with windows. Where nobody is cut they are the same; where
+// somebody is, the ways through bound are.
+func TestPeopleAsInSQL(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "d.duckdb"), `CREATE TABLE t AS SELECT hash(i) % 900 AS u,
+		CASE hash(i, 1) % 4 WHEN 0 THEN 'a' WHEN 1 THEN 'b' WHEN 2 THEN 'no key' END AS k,
+		['x', 'y', '', 'a text of more than twelve bytes', NULL][CAST(1 + hash(i, 2) % 5 AS BIGINT)] AS p,
+		CASE WHEN hash(i, 3) % 9 > 0 THEN CAST(hash(i, 4) % 70 AS BIGINT) - 10 END AS w,
+		CASE WHEN hash(i, 5) % 7 > 0 THEN CAST(hash(i, 6) % 4 AS BIGINT) * 3000000000000 END AS far,
+		DATE '2024-01-01' + CAST(hash(i, 7) % 5 AS INTEGER) AS d, hash(i, 8) % 2 = 0 AS b FROM range(9000) r(i)`)
+	for _, limits := range []struct {
+		text string
+		cut  bool
+	}{{"max_rows: 100, max_groups: 200", false}, {"max_rows: 2, max_groups: 2", true}} {
+		e := open(t, datasetWith(t, folder, "{epsilon: 1, delta: 1e-6}", `
+source: d.duckdb
+unit: t.u
+tables:
+  t:
+    `+strings.ReplaceAll(limits.text, ", ", "\n    ")+`
+    columns:
+      k: {type: text, keys: [a, b, c, null]}
+      p: {type: text, keys: private}
+      w: {type: integer, bounds: [0, 50], keys: private}
+      far: {type: integer, bounds: [0, 9000000000000]}
+      d: {type: date, bounds: [2024-01-01, 2024-01-04]}
+      b: {type: boolean}
+`))
+		for _, text := range []string{
+			"SELECT COUNT(DISTINCT w) FROM t", "SELECT k, COUNT(DISTINCT p) FROM t GROUP BY k",
+			"SELECT k, COUNT(DISTINCT far) FROM t GROUP BY k",
+			"SELECT COUNT(DISTINCT b), COUNT(DISTINCT d), COUNT(DISTINCT w + 1) FROM t WHERE w > 3",
+			"SELECT k, MEDIAN(w), MIN(far), MAX(far) FROM t GROUP BY k", "SELECT k, MEDIAN(d), COUNT(*), SUM(w) FROM t GROUP BY k",
+			"SELECT p, COUNT(*) FROM t GROUP BY p", "SELECT w, p, COUNT(*), SUM(far), COUNT(DISTINCT w) FROM t GROUP BY w, p",
+			"SELECT p, k, b, COUNT(*), MEDIAN(w) FROM t GROUP BY p, k, b", "SELECT p, COUNT(*) FROM t WHERE w > 1000 GROUP BY p",
+		} {
+			q := &prepare(t, e.dataset, text).Query
+			inSQL, err := e.now.Run(t.Context(), q, e.now.Statements(q))
+			if err != nil {
+				t.Fatalf("%s: %v", text, why(t, e, q))
+			}
+			want := everything(inSQL)
+			for _, memory := range []int64{1 << 30, 1 << 21} {
+				e.now.memory = memory
+				known, err := e.now.runPeople(t.Context(), q)
+				if err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				got, err := e.now.Finish(t.Context(), q, known, nil)
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case limits.cut && memory == 1<<30:
+					want = everything(got)
+				case everything(got) != want:
+					t.Errorf("%s, %s, %d bytes:\n%.2000s\nand not\n%.2000s", text, limits.text, memory, everything(got), want)
+				}
+			}
+		}
+	}
+}
