@@ -18,10 +18,23 @@ type batch struct {
 	values [][]int64
 	key    []int64
 	found  foundRow
+	rooms  [][][]int64 // of each job; see sharing
 }
 
 // read fills the batch. It reports whether the columns are what was asked for.
 func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
+	if !w.readRows(b, c) {
+		return false
+	}
+	if b.carried == nil {
+		return w.readValues(b, c)
+	}
+	w.values = w.carry(c, b.carried, w.values)
+	return w.Values != nil
+}
+
+// readRows reads whose rows are and their groups.
+func (w *batch) readRows(b *bounded, c *chunks.Chunk) bool {
 	w.Ints, w.Texts = nil, nil
 	first := 0 // of the keys
 	var someone []uint64
@@ -45,9 +58,11 @@ func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
 	if b.spec.Spelled && b.names == nil {
 		w.spellPeople()
 	}
-	if b.carried != nil {
-		return w.carry(b, c)
-	}
+	return true
+}
+
+// readValues reads the values of counts and sums.
+func (w *batch) readValues(b *bounded, c *chunks.Chunk) bool {
 	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
 	w.Values = make([][]int64, len(b.values))
 	for m, col := range b.values {

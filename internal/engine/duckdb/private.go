@@ -129,8 +129,11 @@ func (f *foundGroups) len() int { return f.groups.len() }
 
 // spec says what package bound has to know about the groups.
 func (f *foundGroups) spec() *bound.Private {
-	return &bound.Private{Names: f.groups.hashes, Of: f.of, Combos: f.combos.len(),
-		Compare: func(a, b int32) int { return bytes.Compare(f.groups.of(a), f.groups.of(b)) }}
+	out := &bound.Private{Names: f.groups.hashes, Of: f.of, Combos: f.combos.len()}
+	if f.groups.shared {
+		out.Compare = func(a, b int32) int { return bytes.Compare(f.groups.of(a), f.groups.of(b)) }
+	}
+	return out
 }
 
 // values reads the private keys of a combination.
