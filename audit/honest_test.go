@@ -12,9 +12,9 @@ import (
 // A thousand runs of the honest code raise no alarm. With -soak each has as many samples
 // as it takes to see small errors.
 func TestHonestCodeRaisesNoAlarm(t *testing.T) {
-	runs, samples := 1000, 300
+	runs, samples := 400, 100
 	if *soak {
-		samples = 20_000
+		runs, samples = 1000, 20_000
 	}
 	var all []prepared
 	for _, m := range Catalogue() {

@@ -208,17 +208,42 @@ func counts(f under, r *Releaser, x []int64, all []event, n int) []int {
 	return hits
 }
 
-// checkHockeyStick draws n answers on each of two neighbours. For every event
-// and both directions it bounds P(E) - exp(e) P'(E) from below by Clopper and
-// Pearson's intervals, and compares it to delta(e), for several e. With delta =
-// 0 this is the pure claim.
-func checkHockeyStick(f under, x, y []int64, n int, claims map[float64]float64) error {
+// answers are how often each event was among n answers on each of two neighbours.
+type answers struct {
+	events []event
+	a, b   []int
+	n      int
+}
+
+// drawn draws n answers on each of two neighbours.
+func drawn(f under, x, y []int64, n int) answers {
 	all := events(x, y)
-	a, b := counts(f, seeded(1), x, all, n), counts(f, seeded(2), y, all, n)
-	alpha := lossError / float64(4*len(all))
-	for i, e := range all {
-		for _, pair := range [][2]int{{a[i], b[i]}, {b[i], a[i]}} {
-			low, high := clopperLow(pair[0], n, alpha), clopperHigh(pair[1], n, alpha)
+	return answers{all, counts(f, seeded(1), x, all, n), counts(f, seeded(2), y, all, n), n}
+}
+
+// checkHockeyStick draws n answers on each of two neighbours, and checks claims about them.
+func checkHockeyStick(f under, x, y []int64, n int, claims map[float64]float64) error {
+	return drawn(f, x, y, n).check(claims)
+}
+
+// catchHockeyStick is for bugs, most of which a few answers show: it draws more until n.
+func catchHockeyStick(f under, x, y []int64, n int, claims map[float64]float64) error {
+	for some := n / 16; some < n; some *= 4 {
+		if err := checkHockeyStick(f, x, y, some, claims); err != nil {
+			return err
+		}
+	}
+	return checkHockeyStick(f, x, y, n, claims)
+}
+
+// check bounds P(E) - exp(e) P'(E) from below, for every event and both directions, by Clopper and
+// Pearson's intervals, and compares it to delta(e), for several e. With delta = 0 this is the pure
+// claim.
+func (s answers) check(claims map[float64]float64) error {
+	alpha := lossError / float64(4*len(s.events))
+	for i, e := range s.events {
+		for _, pair := range [][2]int{{s.a[i], s.b[i]}, {s.b[i], s.a[i]}} {
+			low, high := clopperLow(pair[0], s.n, alpha), clopperHigh(pair[1], s.n, alpha)
 			for epsilon, delta := range claims {
 				if got := low - math.Exp(epsilon)*high; got > delta {
 					return fmt.Errorf("%s: delta at epsilon %v is at least %v, above %v", e.name, epsilon, got, delta)

@@ -79,13 +79,14 @@ func TestGaussianStatistical(t *testing.T) {
 	for _, e := range []float64{0, 0.5, 1, 2, 3} {
 		claims[e] = hockeyStick(gaussianLogs(m.Parameter()), 3, e)
 	}
-	if err := checkHockeyStick(with(m), []int64{10}, []int64{13}, draws, claims); err != nil {
+	answered := drawn(with(m), []int64{10}, []int64{13}, draws)
+	if err := answered.check(claims); err != nil {
 		t.Error(err)
 	}
 	for e := range claims {
 		claims[e] *= 0.95
 	}
-	if err := checkHockeyStick(with(m), []int64{10}, []int64{13}, draws, claims); err == nil {
+	if err := answered.check(claims); err == nil {
 		t.Error("the test cannot tell delta from 0.95 delta: it would see nothing")
 	}
 }

@@ -92,30 +92,30 @@ func TestPlantedBugs(t *testing.T) {
 		{"half the scale, zCDP", func() error {
 			return checkConcentrated(laplaceLogs(half.Parameter()), [][2]int64{{3, 0}}, half.Cost().Rho)
 		}},
-		{"half the scale, statistical", func() error { return checkHockeyStick(with(half), []int64{10}, []int64{13}, n, pure1) }},
+		{"half the scale, statistical", func() error { return catchHockeyStick(with(half), []int64{10}, []int64{13}, n, pure1) }},
 		{"forgotten D1, exact", func() error { return checkPure(forgotten.Parameter(), 3, forgotten.Cost().Epsilon) }},
-		{"forgotten D1, statistical", func() error { return checkHockeyStick(with(forgotten), []int64{10}, []int64{13}, n, pure1) }},
+		{"forgotten D1, statistical", func() error { return catchHockeyStick(with(forgotten), []int64{10}, []int64{13}, n, pure1) }},
 		{"lost square, exact", func() error {
 			return checkConcentrated(gaussianLogs(lostSquare.Parameter()), pairs(9), lostSquare.Cost().Rho)
 		}},
-		{"lost square, statistical", func() error { return checkHockeyStick(with(lostSquare), []int64{10}, []int64{13}, n, exact) }},
+		{"lost square, statistical", func() error { return catchHockeyStick(with(lostSquare), []int64{10}, []int64{13}, n, exact) }},
 		{"reused noise, Laplace", func() error {
-			return checkHockeyStick(reused(good), []int64{10, 10}, []int64{13, 10}, n, pure1)
+			return catchHockeyStick(reused(good), []int64{10, 10}, []int64{13, 10}, n, pure1)
 		}},
 		{"reused noise, Gaussian", func() error {
-			return checkHockeyStick(reused(gauss), []int64{10, 10}, []int64{13, 10}, n, exact)
+			return catchHockeyStick(reused(gauss), []int64{10, 10}, []int64{13, 10}, n, exact)
 		}},
 		{"noise off the value's lattice", func() error {
-			return checkHockeyStick(offLattice, []int64{10}, []int64{13}, n, pure1)
+			return catchHockeyStick(offLattice, []int64{10}, []int64{13}, n, pure1)
 		}},
 		{"no noise for zero, statistical", func() error {
-			return checkHockeyStick(skipsZero, []int64{0}, []int64{3}, n, pure1)
+			return catchHockeyStick(skipsZero, []int64{0}, []int64{3}, n, pure1)
 		}},
 		{"no noise for zero, replay", func() error { return checkReplay(skipsZero, []int64{0, 9}, []int64{3, 9}, dp.L1) }},
 		{"rounding after noise, replay", func() error { return checkReplay(roundsAfter, []int64{10, 9}, []int64{13, 9}, dp.L1) }},
 		{"scale from data, replay", func() error { return checkReplay(dataScale, []int64{10}, []int64{13}, dp.L1) }},
 		{"moves too far, replay", func() error { return checkReplay(doubleCount, []int64{10}, []int64{13}, dp.L1) }},
-		{"moves too far, statistical", func() error { return checkHockeyStick(doubleCount, []int64{10}, []int64{13}, n, pure1) }},
+		{"moves too far, statistical", func() error { return catchHockeyStick(doubleCount, []int64{10}, []int64{13}, n, pure1) }},
 		{"answers without the releaser, replay", func() error {
 			return checkReplay(func(_ *Releaser, x []int64) []int64 { return x }, []int64{10}, []int64{13}, dp.L1)
 		}},

@@ -176,18 +176,18 @@ func TestRadialReplay(t *testing.T) {
 
 func TestRadialStatistical(t *testing.T) {
 	const n = 60_000
-	m := with(radial(t, 9, 1, "1"))
-	if err := checkHockeyStick(m, []int64{10}, []int64{13}, n, map[float64]float64{1: 0}); err != nil {
+	m := drawn(with(radial(t, 9, 1, "1")), []int64{10}, []int64{13}, n)
+	if err := m.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
-	if err := checkHockeyStick(m, []int64{10}, []int64{13}, n, map[float64]float64{0.8: 0}); err == nil {
+	if err := m.check(map[float64]float64{0.8: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.8: it would see nothing")
 	}
-	two := with(radial(t, 8, 2, "1"))
-	if err := checkHockeyStick(two, []int64{10, 10}, []int64{12, 12}, n, map[float64]float64{1: 0}); err != nil {
+	two := drawn(with(radial(t, 8, 2, "1")), []int64{10, 10}, []int64{12, 12}, n)
+	if err := two.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
-	if err := checkHockeyStick(two, []int64{10, 10}, []int64{12, 12}, n, map[float64]float64{0.6: 0}); err == nil {
+	if err := two.check(map[float64]float64{0.6: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.6 in two dimensions: it would see nothing")
 	}
 }
@@ -251,7 +251,7 @@ func TestRadialPlantedBugs(t *testing.T) {
 		copy(out[:1], noise.NewRadial(src, len(out)).Round(s))
 	}}
 	hockey := func(m Mechanism, x, y []int64, epsilon float64) func() error {
-		return func() error { return checkHockeyStick(with(m), x, y, n, map[float64]float64{epsilon: 0}) }
+		return func() error { return catchHockeyStick(with(m), x, y, n, map[float64]float64{epsilon: 0}) }
 	}
 	for _, c := range []struct {
 		name  string

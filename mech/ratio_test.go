@@ -53,7 +53,7 @@ func TestRatioIntervalHolds(t *testing.T) {
 }
 
 func TestRatioIntervalCoverage(t *testing.T) {
-	const beta, runs = 0.1, 100_000
+	const beta, runs = 0.1, 30_000
 	sums, counts := laplace(t, 100, "0.5"), laplace(t, 1, "0.5")
 	a, b := sums.HalfWidth(beta/2), counts.HalfWidth(beta/2)
 	r := seeded(3)

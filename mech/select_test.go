@@ -207,12 +207,11 @@ func TestSelectStatistical(t *testing.T) {
 		}
 	}
 	// The test sees something: permute-and-flip loses 1 here, and more than 0.9.
-	if err := checkHockeyStick(under(choosing(flips(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10,
-		map[float64]float64{1: 0}); err != nil {
+	flipped := drawn(under(choosing(flips(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10)
+	if err := flipped.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
-	if err := checkHockeyStick(under(choosing(flips(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10,
-		map[float64]float64{0.9: 0}); err == nil {
+	if err := flipped.check(map[float64]float64{0.9: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.9: it would see nothing")
 	}
 	for _, m := range selectors(t, monotone, "1") {
@@ -615,14 +614,14 @@ func TestSelectPlantedBugs(t *testing.T) {
 			return checkSelection(noisyLaw(geo, skipsZero), general, geo.Cost(), bases[:3], 0)
 		}},
 		{"noisy max, value released", func() error {
-			return checkHockeyStick(withValue, []int64{0, 0, 0}, []int64{1, 1, 1}, n, map[float64]float64{1: 0})
+			return catchHockeyStick(withValue, []int64{0, 0, 0}, []int64{1, 1, 1}, n, map[float64]float64{1: 0})
 		}},
 		{"half b, statistical", func() error {
-			return checkHockeyStick(under(choosing(selects{pf, short(pf, "0.5")})), []int64{0, 0, 1}, []int64{1, -1, 0}, n,
+			return catchHockeyStick(under(choosing(selects{pf, short(pf, "0.5")})), []int64{0, 0, 1}, []int64{1, -1, 0}, n,
 				map[float64]float64{1: 0})
 		}},
 		{"half b, exponential, statistical", func() error {
-			return checkHockeyStick(under(choosing(selects{em, short(em, "0.5")})), []int64{0, 5, 5}, []int64{1, 4, 4}, n,
+			return catchHockeyStick(under(choosing(selects{em, short(em, "0.5")})), []int64{0, 5, 5}, []int64{1, 4, 4}, n,
 				map[float64]float64{1: 0})
 		}},
 		{"stops early, replay", func() error {

@@ -63,7 +63,7 @@ func (k *kernel) chooseFew(from, to uint32) {
 			list[i] = int64(hash[i-none]>>1&^which) | int64(i-none)
 		}
 	}
-	a, b, c, d, e, last := sortSix(&list)
+	a, b, c, d, e, last := sortSix(list[0], list[1], list[2], list[3], list[4], list[5])
 	next := int64(math.MaxInt64)
 	for i := k.MaxGroups; i < len(hash); i++ {
 		h := int64(hash[i]>>1&^which) | int64(i)
@@ -88,8 +88,7 @@ func (k *kernel) chooseFew(from, to uint32) {
 }
 
 // sortSix sorts by a network of comparisons.
-func sortSix(x *[handful]int64) (a, b, c, d, e, f int64) {
-	a, b, c, d, e, f = x[0], x[1], x[2], x[3], x[4], x[5]
+func sortSix(a, b, c, d, e, f int64) (_, _, _, _, _, _ int64) {
 	a, f = min(a, f), max(a, f)
 	b, d = min(b, d), max(b, d)
 	c, e = min(c, e), max(c, e)

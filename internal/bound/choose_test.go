@@ -16,7 +16,7 @@ func TestSortSix(t *testing.T) {
 		for i := range x {
 			x[i] = int64(n >> i & 1)
 		}
-		a, b, c, d, e, f := sortSix(&x)
+		a, b, c, d, e, f := sortSix(x[0], x[1], x[2], x[3], x[4], x[5])
 		if got := []int64{a, b, c, d, e, f}; !slices.IsSorted(got) {
 			t.Errorf("%v becomes %v", x, got)
 		}

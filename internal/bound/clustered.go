@@ -39,7 +39,7 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 		return nil
 	}
 	c.batches++
-	if c.slim && c.Names == nil && b.Ints != nil && slices.IsSorted(b.Ints) {
+	if c.slim && (c.Names == nil || c.isHandful()) && b.Ints != nil && slices.IsSorted(b.Ints) {
 		first, last := ends(b.Ints)
 		c.keep(b, 0, last)
 		others(b, 0, first)

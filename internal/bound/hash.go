@@ -49,9 +49,9 @@ func (l *layout) order(seed uint64, group int32) uint64 {
 	return order(l.s1, seed, group)
 }
 
-func order(s1, seed uint64, group int32) uint64 {
-	return mix(seed + s1 + uint64(group)*0x9e3779b97f4a7c15)
-}
+func order(s1, seed uint64, group int32) uint64 { return mix(seed + s1 + uint64(group)*phi) }
+
+const phi = 0x9e3779b97f4a7c15
 
 // first and next make the hash of a person and of values of theirs.
 func (l *layout) first(seed uint64) uint64       { return seed ^ l.s1 }

@@ -23,12 +23,14 @@ type kernel struct {
 	slim   slim
 	spans  spans
 	picked picked
+	hand   hand
 }
 
 func newKernel(l *layout) *kernel {
 	k := &kernel{layout: l, mark: make([]uint64, max(l.Groups, parts))}
 	if l.slim {
 		k.slim.totals = make([]tally, l.Groups)
+		k.hand = newHand(l)
 	}
 	k.lo, k.hi = make([][]int64, len(l.fields)), make([][]int64, len(l.fields))
 	for range l.fields {

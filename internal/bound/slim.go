@@ -47,6 +47,16 @@ func (k *kernel) runKeys(keys []uint64, values []uint32, p int) {
 		for n < len(keys) && keys[n]>>partBits == keys[n-1]>>partBits {
 			n++
 		}
+		if k.isHandful() {
+			if k.valued >= 0 {
+				k.pickKeys(keys[:n], values[:n], top)
+				values = values[n:]
+			} else {
+				k.pickKeys(keys[:n], nil, top)
+			}
+			keys = keys[n:]
+			continue
+		}
 		k.prepare(n, n)
 		if k.valued >= 0 {
 			k.numberValued(keys[:n], values[:n])
@@ -118,6 +128,14 @@ func (k *kernel) numberValued(keys []uint64, values []uint32) {
 // rows are among them.
 func (k *kernel) runRows(b *Batch, from, to int) {
 	if from == to {
+		return
+	}
+	if k.isHandful() {
+		var values []int64
+		if k.valued >= 0 {
+			values = b.Values[k.valued][from:to]
+		}
+		pick(k, b.Ints[from:to], b.Groups[from:to], values, false)
 		return
 	}
 	k.prepare(to-from, to-from)

@@ -77,6 +77,18 @@ type Batch struct {
 	// Values has a column for every measure of kind Values (0 or 1), Sum (0 where it is NULL) or
 	// Carried, and nil for the others.
 	Values [][]int64
+	// Stored has, for Singles alone and where it is not nil, columns as they are stored, in the
+	// place of those of Values.
+	Stored []Stored
+}
+
+// Stored is a measure's column as it is stored: Half or Full, whose rows are first clamped to Lo and
+// Hi, or Ones where every row's value is 1. None of its rows is NULL.
+type Stored struct {
+	Half   []int32
+	Full   []int64
+	Lo, Hi int64
+	Ones   bool
 }
 
 var (

@@ -31,6 +31,7 @@ type asking struct {
 	released []*answers.Released      // for each purchase; nil until it is there
 	diverted streamsession.Diversions // answered through streams, which charge for themselves
 	bought   []*pricing.Purchase      // computed, with one charge
+	made     *api.Answer              // of all that was released, or nil: it is made by finish
 
 	empty *plan.Statement // it has no rows whatever the data is: nothing else of the above is there
 
@@ -106,9 +107,11 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := answers.Finish(ctx, a.Priced, a.outer, a.released)
-	if err != nil {
-		return nil, err
+	out := a.made
+	if out == nil {
+		if out, err = answers.Finish(ctx, a.Priced, a.outer, a.released); err != nil {
+			return nil, err
+		}
 	}
 	out.Receipt, out.Remaining, out.Cost, out.Alerts, out.Through = a.paid, remaining, a.spent, a.alerts, a.uses
 	if n, ok := remaining.More(a.spent); ok {

@@ -41,20 +41,42 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 		return c.Failed(ctx, q.Analyst, charged.Sequence, err, interactive.ErrRun)
 	}
 
-	// Released and now public, but kept before anybody sees it: an analyst who stops
-	// waiting must not make us lose what was paid for.
-	if err := c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID); err != nil {
-		return err
-	}
-	c.reruns.answered(charged.Sequence)
 	for i, b := range a.Purchases {
 		if at := slices.Index(buys, b); at >= 0 {
 			a.released[i] = bought[at]
 		}
 	}
+	// Released and now public, but kept before anybody sees it: an analyst who stops
+	// waiting must not make us lose what was paid for.
+	wait := a.makeMeanwhile(ctx)
+	err = c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID)
+	if wait(); err != nil {
+		return err
+	}
+	c.reruns.answered(charged.Sequence)
 	a.paid = api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 	a.alerts = charged.Alerts()
 	return nil
+}
+
+// makeMeanwhile makes the answer of what was released while that is being kept, which waits for a
+// disk. What it returns waits for it. Where it cannot be made, or is not whole yet, it is left to
+// finish, which says why.
+func (a *asking) makeMeanwhile(ctx context.Context) (wait func()) {
+	if a.outer != nil || slices.Contains(a.released, nil) {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var err error
+		defer interactive.Catch(&err)
+		made, err := answers.Finish(ctx, a.Priced, nil, a.released)
+		if err == nil {
+			a.made = made
+		}
+	}()
+	return func() { <-done }
 }
 
 // checkShared looks once more at a plan that others have too, before it is paid for: that nobody

@@ -18,7 +18,7 @@
 //     everything is post-processing.
 //  7. keep: what was released is stored before anybody sees it.
 //  8. finish: averages, variances, HAVING, ORDER BY, LIMIT, error bars and the query around, on
-//     noisy values.
+//     noisy values. It may be made while step 7 waits for a disk, and is shown after it.
 //
 // If step 5, 6 or 7 fails the charge stays, and the error says nothing about the data.
 //

@@ -23,6 +23,9 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 		return nil, s, false, err
 	}
 	text := syntax.Open(q.SQL, q.Parsed)
+	if _, err := text.Select(); err != nil {
+		return nil, s, false, err // also where it looks like another text with its values
+	}
 	key := statementKey{text.Key(), s.MaxGroups}
 	if statement, ok := c.planned.statements.Get(key); ok {
 		return statement, s, true, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
@@ -87,4 +88,4 @@ func placed(version, kind, family string) string {
 	return kind + ":" + hex.EncodeToString(h.Sum(nil)[:20])
 }
 
-func slot(family string, n int) string { return fmt.Sprintf("%s:%d", family, n) }
+func slot(family string, n int) string { return family + ":" + strconv.Itoa(n) }

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-var duck = flag.Int("duckdb", 500, "how many pairs of neighbours are compared with DuckDB")
+var duck = flag.Int("duckdb", 300, "how many pairs of neighbours are compared with DuckDB")
 
 func init() { openers["duckdb"] = inDuckDB }
 

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	pairs = flag.Int("pairs", 10_000, "how many pairs of neighbours are compared")
+	pairs = flag.Int("pairs", 4_000, "how many pairs of neighbours are compared")
 	seed  = flag.Uint64("seed", 1, "which ones")
 )
 

@@ -145,7 +145,7 @@ func changed(ds *policy.Dataset, change func(*policy.Dataset)) *policy.Dataset {
 // them at most.
 func TestTables(t *testing.T) {
 	for name, open := range map[string]neighbours.Opener{"reference": neighbours.Reference, "duckdb": inDuckDB(t)} {
-		databases := map[string]int{"reference": 10, "duckdb": 2}[name]
+		databases := map[string]int{"reference": 4, "duckdb": 2}[name]
 		for _, ds := range generate.Worlds() {
 			t.Run(name+"/"+ds.Name, func(t *testing.T) {
 				asked, moved, found := replayed(t, ds, open, databases, nil)

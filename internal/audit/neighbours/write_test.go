@@ -36,11 +36,17 @@ func write(ctx context.Context, path string, statements []string) (err error) {
 		return err
 	}
 	run("USE made")
+	run("BEGIN") // so that the disk is waited for once
 	for _, s := range statements {
 		run(s)
 	}
 	failed := err
 	err = nil
+	if failed == nil {
+		run("COMMIT")
+	} else {
+		run("ROLLBACK")
+	}
 	run("USE memory")
 	run("DETACH made")
 	return errors.Join(failed, err)

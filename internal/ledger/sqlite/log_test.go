@@ -168,18 +168,25 @@ func TestPromise7DamagedLogIsNoticed(t *testing.T) {
 func TestPromise6CutLog(t *testing.T) {
 	t.Parallel()
 	c := crash()
-	step := 61
+	step := 251
 	if testing.Short() {
 		step = 997
 	}
-	for n := 0; n <= len(c.log); n += step {
+	cuts := []int{len(c.log)}
+	for n := 0; n < len(c.log); n += step {
+		cuts = append(cuts, n)
+	}
+	for _, end := range c.commits { // the last byte of a commit is what counts
+		cuts = append(cuts, max(0, end-frameSize), max(0, end-1), end, min(end+1, len(c.log)))
+	}
+	for i, n := range cuts {
 		want := c.heads[0]
 		for i, end := range c.commits {
 			if n >= end {
 				want = c.heads[i]
 			}
 		}
-		if head, err := c.read(t, c.log[:n:n], n%4 == 0); err != nil || head != want {
+		if head, err := c.read(t, c.log[:n:n], i%4 == 0); err != nil || head != want {
 			t.Fatalf("cut at %d: got %d, %v; want %d", n, head, err, want)
 		}
 	}

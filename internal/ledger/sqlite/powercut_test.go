@@ -136,7 +136,7 @@ func TestPromise1PowerCutAtAnyMoment(t *testing.T) {
 		t.Skip("one process after the other, which the race detector has nothing to say about")
 	}
 	underTorture(t)
-	seeds, others := 2, 25
+	seeds, others := 2, 10
 	switch {
 	case *soak:
 		seeds, others = 50, 200
@@ -178,7 +178,7 @@ func TestPromise1PowerCutWhileMending(t *testing.T) {
 		return true
 	})
 	n, mended := 0, 0
-	for range some(100) {
+	for range some(50) {
 		s := torn[r.IntN(len(torn))]
 		if s.files["ledger.db"] == nil {
 			continue

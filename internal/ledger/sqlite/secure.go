@@ -40,7 +40,7 @@ func (g *log) rewrite(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	buffer := make([]byte, 1<<20)
+	buffer := make([]byte, min(1<<20, g.end))
 	for at := int64(0); at < g.end; {
 		some := buffer[:min(int64(len(buffer)), g.end-at)]
 		if _, err := g.file.ReadAt(some, at); err != nil {

@@ -111,10 +111,10 @@ const readAhead = 64 * pageSize
 func (f *viewFile) readFile(b []byte, at int64) (int, error) {
 	if at < f.from || at+int64(len(b)) > f.from+int64(len(f.ahead)) {
 		if cap(f.ahead) == 0 {
-			f.ahead = make([]byte, readAhead)
+			f.ahead = make([]byte, min(readAhead, f.size))
 		}
 		f.from = at / readAhead * readAhead
-		n, err := f.file.ReadAt(f.ahead[:readAhead], f.from)
+		n, err := f.file.ReadAt(f.ahead[:cap(f.ahead)], f.from)
 		f.ahead = f.ahead[:n]
 		if err != nil && err != io.EOF {
 			return 0, err

@@ -25,6 +25,8 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 	if ctx.Err() != nil || still(ctx) != nil {
 		return false, nil, false // which is said when the turn comes
 	}
+	ctx, stop := context.WithTimeoutCause(ctx, d.options.Timeout, ErrTimeout)
+	defer stop()
 	err := d.guard(ctx, e, func(ctx context.Context, e *entry) error {
 		found = e.recall(ctx)
 		return nil
