@@ -82,8 +82,8 @@ type Batch struct {
 	Stored []Stored
 }
 
-// Stored is a measure's column as it is stored: Half or Full, whose rows are first clamped to Lo and
-// Hi, or Ones where every row's value is 1. None of its rows is NULL.
+// Stored is a measure's column as it is stored: Half or Full, whose rows are first clamped to Lo
+// and Hi, or Ones where every row's value is 1. None of its rows is NULL.
 type Stored struct {
 	Half   []int32
 	Full   []int64

@@ -21,6 +21,8 @@ type batch struct {
 	key    []int64
 	found  foundRow
 	rooms  [][][]int64 // of each job; see sharing
+
+	columns [][]int64 // of counts and sums
 }
 
 // read fills the batch. It reports whether the columns are what was asked for.
@@ -66,9 +68,10 @@ func (w *batch) readRows(b *bounded, c *chunks.Chunk) bool {
 // readValues reads the values of counts and sums.
 func (w *batch) readValues(b *bounded, c *chunks.Chunk) bool {
 	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
-	w.Values = slices.Grow(w.Values[:0], len(b.values))[:len(b.values)]
-	clear(w.Values)
-	w.Stored = nil
+	// Apart from the room of those that carry values: some of these are DuckDB's own.
+	w.columns = slices.Grow(w.columns[:0], len(b.values))[:len(b.values)]
+	clear(w.columns)
+	w.Values, w.Stored = w.columns, nil
 	if !b.people {
 		w.stored = slices.Grow(w.stored[:0], len(b.values))[:len(b.values)]
 		clear(w.stored)
