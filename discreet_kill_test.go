@@ -215,7 +215,7 @@ func (v *victim) check() error {
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := int64(100)
+	rounds := int64(50)
 	if testing.Short() {
 		rounds = 10
 	}

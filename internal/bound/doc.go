@@ -17,6 +17,11 @@
 //  4. A person is the same person where the keys are equal, 64-bit integers or bytes. A hash
 //     decides where a person is looked for, and never who it is: two people with one hash stay two.
 //
+// Where rows are picked and not added up ([Pick]), each kept group of a person hands on at most
+// MaxRows rows, those with the smallest hash of (salt, person, values). Groups that were found in
+// the data ([Private]) are kept by a hash of what they are, and not by their numbers, which are
+// about other people.
+//
 // # How
 //
 // Rows are partitioned by a hash of the person, each partition is sorted by person in the cache,

@@ -110,13 +110,14 @@ func (k *kernel) single(ints []int64, groups []int32, from int, seed uint64) (in
 	e, n4 := placeOf(seed, g[4], 4, x[4]^person)
 	next, n5 := placeOf(seed, g[5], 5, x[5]^person)
 	n := int(palm + 1 + n1 + n2 + n3 + n4 + n5)
-	at := from + n
 	a, b, c, d, e, next = sortSix(a, b, c, d, e, next)
+	at := from + n
 	if n > palm {
-		people := ints[:min(len(ints), from+which)]
-		groups = groups[:len(people)]
-		for ; at < len(people) && people[at] == person; at++ {
-			h := place(seed, groups[at], at-from)
+		people := ints[at:min(len(ints), from+which)]
+		g := groups[at:][:len(people)]
+		i := 0
+		for ; i < len(people) && people[i] == person; i++ {
+			h := place(seed, g[i], palm+1+i)
 			a, h = min(a, h), max(a, h)
 			b, h = min(b, h), max(b, h)
 			c, h = min(c, h), max(c, h)
@@ -124,6 +125,7 @@ func (k *kernel) single(ints []int64, groups []int32, from int, seed uint64) (in
 			e, h = min(e, h), max(e, h)
 			next = min(next, h)
 		}
+		at += i
 	}
 	list := [palm]int64{a, b, c, d, e}
 	if at-from == which || min(a^b, b^c, c^d, d^e, e^next) <= which || list[min(n, palm)-1] >= nobody {

@@ -29,7 +29,8 @@ func TestHandful(t *testing.T) {
 					}
 					got, err := Run(context.Background(), s, source(s, own, false, 2048, 2))
 					if err != nil || fmt.Sprint(got) != want {
-						t.Fatalf("%d of %d groups, measures from %d on, ordered %v: not the definition (%v)", most, groups, first, ordered, err)
+						t.Fatalf("%d of %d groups, measures from %d on, ordered %v: not the definition (%v)", most, groups, first,
+							ordered, err)
 					}
 				}
 			}
@@ -37,7 +38,7 @@ func TestHandful(t *testing.T) {
 	}
 }
 
-// TestLeast finds the smallest that differ, where there are few and where one is the largest number.
+// TestLeast finds the smallest that differ, where they are few and where one is the largest of all.
 func TestLeast(t *testing.T) {
 	for n := range 40 {
 		for _, distinct := range []int{1, 3, palm, 30} {

@@ -90,10 +90,11 @@ func (k *kernel) keepOf(from, to uint32) []uint32 {
 		for i := from; i < to; i++ {
 			k.kept = append(k.kept, i)
 		}
-	case k.Private != nil:
+	case k.Private != nil && k.Private.Compare != nil:
 		k.chooseNamed(from, to)
 	default:
 		k.choose(from, to)
+		k.kept = k.kept[:min(len(k.kept), before+k.MaxGroups)] // whatever hashes are
 	}
 	return k.kept[before:]
 }

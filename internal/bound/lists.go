@@ -15,7 +15,7 @@ func Collect(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 	}
 	pick := *s.Pick
 	var last *lists
-	pick.Sink = func() Sink { last = &lists{groups: make([]list, s.Groups)}; return last }
+	pick.Sink = func() Sink { last = &lists{groups: s.Groups}; return last }
 	s.Pick = &pick
 	if _, err := Run(ctx, s, source); err != nil {
 		return nil, err
@@ -23,42 +23,68 @@ func Collect(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 	return last.sorted(ctx)
 }
 
-// lists are values by group.
+// lists are values of groups, as they come.
 type lists struct {
-	groups []list
-	locks  [256]sync.Mutex // a group has that of its number's lowest bits
+	groups int
+	mu     sync.Mutex
+	parts  []listed
 }
 
-type list struct{ values []int64 }
+type listed struct {
+	groups []int32
+	values []int64
+}
 
-// Take adds rows to their groups.
+// Take keeps the rows that have a value.
 func (t *lists) Take(groups []int32, values [][]int64) {
 	flags, value := values[0], values[len(values)-1]
+	p := listed{make([]int32, 0, len(groups)), make([]int64, 0, len(groups))}
 	for i, g := range groups {
-		if flags[i] == 0 {
-			continue
+		if flags[i] != 0 {
+			p.groups, p.values = append(p.groups, g), append(p.values, value[i])
 		}
-		lock := &t.locks[int(g)%len(t.locks)]
-		lock.Lock()
-		l := &t.groups[g]
-		l.values = append(l.values, value[i])
-		lock.Unlock()
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.parts = append(t.parts, p)
 }
 
-// sorted returns the values of each group in their order.
+// sorted returns the values of each group in their order: they are counted, placed and sorted.
 func (t *lists) sorted(ctx context.Context) ([][]int64, error) {
-	out := make([][]int64, len(t.groups))
-	var all sync.WaitGroup
+	ends := make([]int, t.groups+1)
+	for _, p := range t.parts {
+		for _, g := range p.groups {
+			ends[g+1]++
+		}
+	}
+	for g := range t.groups {
+		ends[g+1] += ends[g]
+	}
+	all := make([]int64, ends[t.groups])
+	for k, p := range t.parts {
+		for i, g := range p.groups {
+			all[ends[g]] = p.values[i]
+			ends[g]++
+		}
+		t.parts[k] = listed{}
+	}
+	out := make([][]int64, t.groups)
+	var done sync.WaitGroup
 	n := runtime.GOMAXPROCS(0)
 	for worker := range n {
-		all.Go(func() {
+		done.Go(func() {
 			for g := worker; g < len(out) && ctx.Err() == nil; g += n {
-				out[g] = t.groups[g].values
-				slices.Sort(out[g])
+				start := 0 // each group's start has become its end
+				if g > 0 {
+					start = ends[g-1]
+				}
+				if ends[g] > start {
+					out[g] = all[start:ends[g]:ends[g]]
+					slices.Sort(out[g])
+				}
 			}
 		})
 	}
-	all.Wait()
+	done.Wait()
 	return out, ctx.Err()
 }

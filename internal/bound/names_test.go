@@ -29,8 +29,8 @@ func manyRows(groups int) (rows []row) {
 var slimMeasures = []Measure{{Kind: Rows, Lo: new(big.Int), Hi: big.NewInt(2)}, {Kind: Sum, Lo: big.NewInt(-900), Hi: big.NewInt(1500),
 	Reach: 1000}, {Kind: People}}
 
-// TestNamed has people with numbers, whose groups follow from their names: somebody who comes before
-// all others changes every number and what nobody else keeps.
+// TestNamed has people with numbers, whose groups follow from their names: somebody who comes
+// before all others changes every number and what nobody else keeps.
 func TestNamed(t *testing.T) {
 	for _, most := range []int{1, 5, 9} {
 		for _, measures := range [][]Measure{slimMeasures, append(slices.Clone(slimMeasures), slimMeasures[1])} {

@@ -288,3 +288,74 @@ func TestPrivate(t *testing.T) {
 		}
 	}
 }
+
+// naivePersons counts the people who keep a group of each combination, and the groups that are
+// kept, by the definition.
+func naivePersons(s Spec, rows []row, text bool) (persons, kept []int64) {
+	l, err := newLayout(s)
+	if err != nil {
+		panic(err)
+	}
+	people := map[string]map[int32][][]int64{}
+	for _, r := range rows {
+		if r.group < 0 {
+			continue
+		}
+		if people[r.person] == nil {
+			people[r.person] = map[int32][][]int64{}
+		}
+		people[r.person][r.group] = nil
+	}
+	persons, kept = make([]int64, s.Private.Combos), make([]int64, s.Groups)
+	for person, groups := range people {
+		seed := l.seedText([]byte(person))
+		if !text {
+			seed = l.seedInt(intOf(person))
+		}
+		order, there := naiveOrder(l, seed, groups), map[int32]bool{}
+		for _, g := range order[:min(len(order), s.MaxGroups)] {
+			kept[g]++
+			there[s.Private.Of[g]] = true
+		}
+		for combo := range there {
+			persons[combo]++
+		}
+	}
+	return persons, kept
+}
+
+// TestPersons compares how many people are in groups that were found, and in combinations of
+// several of them, with the definition.
+func TestPersons(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := drawSpec(rt)
+		s.Measures = []Measure{{Kind: People}}
+		s.Private = drawPrivate(rt, s.Groups)
+		text := rapid.Bool().Draw(rt, "text")
+		rows := drawRows(rt, s, text)
+		s.Memory = rapid.SampledFrom([]int64{0, 1 << 14, 1 << 17}).Draw(rt, "memory")
+		s.Unordered = rapid.Bool().Draw(rt, "unordered")
+		got, err := Run(context.Background(), s, source(s, rows, text, rapid.IntRange(1, 700).Draw(rt, "batch"), 2))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		persons, kept := naivePersons(s, rows, text)
+		if !slices.Equal(got[0], kept) || !slices.Equal(got[1], persons) {
+			rt.Fatalf("%v and %v\nand not %v and %v", got[0], got[1], kept, persons)
+		}
+	})
+}
+
+// TestPanic: what takes rows may fail, and the process goes on.
+func TestPanic(t *testing.T) {
+	s := Spec{Groups: 1, MaxGroups: 1, Measures: []Measure{{Kind: Carried, Reach: 9}}, Unordered: true,
+		Pick: &Pick{MaxRows: 1, Flag: -1, Sink: func() Sink { return broken{} }}}
+	rows := []row{{person: "1", values: []int64{1}}, {person: "2", values: []int64{2}}}
+	if _, err := Run(context.Background(), s, source(s, rows, true, 1, 1)); err == nil {
+		t.Error("a panic of who takes rows is no failure")
+	}
+}
+
+type broken struct{}
+
+func (broken) Take([]int32, [][]int64) { panic("broken") }

@@ -11,7 +11,7 @@ import (
 // the group's own keys. It is the order in which Pick keeps rows whose only value is the name.
 type Private struct {
 	Names []uint64 // of each group; see [Hash.Name]
-	// Compare orders groups that share a name, by their keys.
+	// Compare orders groups that share a name, by their keys. It is nil where no two do.
 	Compare func(a, b int32) int
 	// Of has, for each group, the combination of private keys that it belongs to, of which there
 	// are Combos.
@@ -21,7 +21,7 @@ type Private struct {
 
 // fits reports whether the parts of a specification are about the same groups and rows.
 func (s *Spec) fits() bool {
-	if p := s.Private; p != nil && (len(p.Names) != s.Groups || len(p.Of) != s.Groups || p.Compare == nil || slices.ContainsFunc(p.Of,
+	if p := s.Private; p != nil && (len(p.Names) != s.Groups || len(p.Of) != s.Groups || slices.ContainsFunc(p.Of,
 		func(c int32) bool { return c < 0 || int(c) >= p.Combos })) {
 		return false
 	}

@@ -82,8 +82,8 @@ type Batch struct {
 	Stored []Stored
 }
 
-// Stored is a measure's column as it is stored: Half or Full, whose rows are first clamped to Lo and
-// Hi, or Ones where every row's value is 1. None of its rows is NULL.
+// Stored is a measure's column as it is stored: Half or Full, whose rows are first clamped to Lo
+// and Hi, or Ones where every row's value is 1. None of its rows is NULL.
 type Stored struct {
 	Half   []int32
 	Full   []int64
@@ -197,11 +197,11 @@ func (l *layout) check(b *Batch) (whole bool, err error) {
 	if err := l.checkColumns(b); err != nil {
 		return false, err
 	}
-	top, all := int32(-1), int32(0)
+	over, all := int64(0), int32(0)
 	for _, g := range b.Groups {
-		top, all = max(top, g), all|g
+		over, all = over|int64(l.maxGroup)-int64(g), all|g // negative where a group is beyond the last
 	}
-	if top > l.maxGroup {
+	if over < 0 {
 		return false, errBatch
 	}
 	return all >= 0, nil

@@ -114,8 +114,8 @@ func number64(t testing.TB, v any) int64 {
 	return n
 }
 
-// The same fraction asked in a thousand ways costs one answer.
-func TestStreamThousandWays(t *testing.T) {
+// The same fraction asked in many ways costs one answer.
+func TestStreamManyWays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nothing of it runs at once")
 	}
@@ -141,10 +141,7 @@ func TestStreamThousandWays(t *testing.T) {
 		"SELECT AVG(f) FROM (SELECT CASE WHEN sex = 'F' THEN 1 ELSE 0 END AS f FROM patients) AS t",
 		"WITH t AS (SELECT COUNT(*) FILTER (WHERE sex = 'F') AS f, COUNT(*) AS n FROM patients) SELECT 1.0 * f / n FROM t",
 	}
-	asked, most := 0, 1000
-	if testing.Short() {
-		most = 100
-	}
+	asked, most := 0, 250
 	for i := 0; asked < most; i++ {
 		text := ways[i%len(ways)]
 		if i >= len(ways) { // written anew: a condition that everybody meets is added

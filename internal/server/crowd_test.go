@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,11 +15,11 @@ import (
 )
 
 // A dashboard of 40 tiles over 50 connections of one account gets answers and no errors, with the
-// usual limits: the first time, when all is new, and again, when all is in memory, while one long
-// question after the other keeps the engine busy.
+// usual limits: the first time, when all is new; again, when all is in memory; and then when some
+// of it is new and psql asks beside it.
 func TestDashboard(t *testing.T) {
 	g := hostWith(t, "{epsilon: 100, delta: 1e-6, per_query: {default: 0.1}}", 5000, Config{Running: 2})
-	const connections, tiles = 50, 40
+	const connections, tiles, known = 50, 40, 35
 	all := make([]*pgx.Conn, connections)
 	for i := range all {
 		mode := "simple_protocol"
@@ -32,34 +33,48 @@ func TestDashboard(t *testing.T) {
 		defer c.Close(t.Context())
 		all[i] = c
 	}
-	said := make([]map[int]string, 2)
+	said := make([]map[int]string, 3)
 	for round := range said {
 		said[round] = map[int]string{}
 		var mu sync.Mutex
 		var done sync.WaitGroup
 		for i, c := range all {
+			at := i % tiles
+			if round == 2 && i >= known {
+				at = tiles + i // which nobody has asked
+			}
 			done.Go(func() {
 				var n int64
-				sql := fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age >= %d", i%tiles)
-				if err := c.QueryRow(t.Context(), sql).Scan(&n); err != nil {
-					t.Errorf("round %d, tile %d: %v", round, i%tiles, err)
+				if err := c.QueryRow(t.Context(), ageTile(at)).Scan(&n); err != nil {
+					t.Errorf("round %d, tile %d: %v", round, at, err)
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				if before, ok := said[round][i%tiles]; ok && before != fmt.Sprint(n) {
-					t.Errorf("tile %d has two answers", i%tiles)
+				if before, ok := said[round][at]; ok && before != fmt.Sprint(n) {
+					t.Errorf("tile %d has two answers", at)
 				}
-				said[round][i%tiles] = fmt.Sprint(n)
+				said[round][at] = fmt.Sprint(n)
+			})
+		}
+		if round == 2 {
+			done.Go(func() {
+				out, err := exec.Command("psql", "-X", "-q", "-t", "-A", g.url(), "-c", ageTile(0), "-c", ageTile(tiles)).CombinedOutput()
+				if err != nil || !slices.Contains(strings.Split(string(out), "\n"), said[1][0]) {
+					t.Errorf("psql says %s, %v; tile 0 is %s", out, err, said[1][0])
+				}
 			})
 		}
 		done.Wait()
 	}
 	for i := range tiles {
-		if said[0][i] == "" || said[0][i] != said[1][i] {
-			t.Errorf("tile %d said %q and %q", i, said[0][i], said[1][i])
+		if said[0][i] == "" || said[0][i] != said[1][i] || i < known && said[2][i] != said[0][i] {
+			t.Errorf("tile %d said %q, %q and %q", i, said[0][i], said[1][i], said[2][i])
 		}
 	}
 }
+
+// ageTile is a tile of a dashboard.
+func ageTile(i int) string { return fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age >= %d", i) }
 
 var retried = regexp.MustCompile(`number of transactions retried: (\d+)`)
 

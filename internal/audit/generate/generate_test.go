@@ -23,7 +23,7 @@ func TestQuestionsAreValid(t *testing.T) {
 	for _, ds := range generate.Worlds() {
 		o := plan.Options{Public: reference.New(ds, generate.Make(generate.NewDice("public", 1), ds).Tables).Public()}
 		m := generate.NewMaker(ds, o)
-		const n = 600
+		const n = 300
 		taken := 0
 		reasons := map[string]int{}
 		example := map[string]string{}
@@ -59,7 +59,7 @@ func TestQuestionsAreValid(t *testing.T) {
 // TestTextsAreHarmless sends texts near the grammar: each is refused, at a place inside of it, or
 // is a statement that can be priced.
 func TestTextsAreHarmless(t *testing.T) {
-	n := 6000
+	n := 3000
 	if testing.Short() {
 		n = 500
 	}

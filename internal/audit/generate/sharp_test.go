@@ -34,7 +34,7 @@ func TestSharp(t *testing.T) {
 		with, _ := generate.Pair(generate.NewDice("sharp", 1), ds)
 		o := plan.Options{Public: reference.New(ds, with.Tables).Public()}
 		m := generate.NewMaker(ds, o).Sharp()
-		const n = 400
+		const n = 250
 		taken := 0
 		for i := range n {
 			text := m.Question(generate.NewDice("sharp", uint64(i)))

@@ -20,10 +20,25 @@ type batch struct {
 	stored []bound.Stored
 	key    []int64
 	found  foundRow
+	rooms  [][][]int64 // of each job; see sharing
+
+	columns [][]int64 // of counts and sums
 }
 
 // read fills the batch. It reports whether the columns are what was asked for.
 func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
+	if !w.readRows(b, c) {
+		return false
+	}
+	if b.carried == nil {
+		return w.readValues(b, c)
+	}
+	w.values = w.carry(c, b.carried, w.values)
+	return w.Values != nil
+}
+
+// readRows reads whose rows are and their groups.
+func (w *batch) readRows(b *bounded, c *chunks.Chunk) bool {
 	w.Ints, w.Texts = nil, nil
 	first := 0 // of the keys
 	var someone []uint64
@@ -47,13 +62,16 @@ func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
 	if b.spec.Spelled && b.names == nil {
 		w.spellPeople()
 	}
-	if b.carried != nil {
-		return w.carry(b, c)
-	}
+	return true
+}
+
+// readValues reads the values of counts and sums.
+func (w *batch) readValues(b *bounded, c *chunks.Chunk) bool {
 	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
-	w.Values = slices.Grow(w.Values[:0], len(b.values))[:len(b.values)]
-	clear(w.Values)
-	w.Stored = nil
+	// Apart from the room of those that carry values: some of these are DuckDB's own.
+	w.columns = slices.Grow(w.columns[:0], len(b.values))[:len(b.values)]
+	clear(w.columns)
+	w.Values, w.Stored = w.columns, nil
 	if !b.people {
 		w.stored = slices.Grow(w.stored[:0], len(b.values))[:len(b.values)]
 		clear(w.stored)

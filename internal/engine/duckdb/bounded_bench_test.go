@@ -20,7 +20,8 @@ import (
 
 // BenchmarkBound measures questions about people with ten rows each against the same plain GROUP
 // BY, one after the other in one run: 1000 groups, at most 5 of them a person. DISCREET_BENCH_ROWS
-// says how many million rows, and DISCREET_BENCH_FOLDER where the data is kept for another run.
+// says how many million rows, DISCREET_BENCH_EACH how many a person has instead of ten, and
+// DISCREET_BENCH_FOLDER where the data is kept for another run.
 //
 //	DISCREET_BENCH_ROWS=30,100 DISCREET_BENCH_FOLDER=/tmp/bench go test -run xxx -bench Bound -benchtime 3x ./internal/engine/duckdb
 func BenchmarkBound(b *testing.B) {
@@ -48,7 +49,7 @@ func BenchmarkBound(b *testing.B) {
 					if q.plain == "" {
 						q.plain = q.private
 					}
-					path := filepath.Join(folder, fmt.Sprintf("t%d.duckdb", millions))
+					path := benchmarkPath(folder, millions)
 					benchmarkQuestion(b, path, table, fmt.Sprintf(q.private, table), fmt.Sprintf(q.plain, "d."+table))
 				})
 			}
@@ -65,7 +66,7 @@ func BenchmarkPrepared(b *testing.B) {
 	}
 	folder := cmp.Or(os.Getenv("DISCREET_BENCH_FOLDER"), b.TempDir())
 	benchmarkTables(b, folder, millions)
-	path := filepath.Join(folder, fmt.Sprintf("t%d.duckdb", millions))
+	path := benchmarkPath(folder, millions)
 	ds := benchmarkDataset(b, path, "shuffled")
 	ds.Tables["shuffled"].Prepared = filepath.Join(folder, fmt.Sprintf("prepared%d.duckdb", millions))
 	if _, err := os.Stat(ds.Tables["shuffled"].Prepared); err != nil {
@@ -83,17 +84,33 @@ func BenchmarkPrepared(b *testing.B) {
 	}
 }
 
+// benchmarkEach is how many rows a person has.
+func benchmarkEach() int {
+	if n, err := strconv.Atoi(os.Getenv("DISCREET_BENCH_EACH")); err == nil && n > 0 {
+		return n
+	}
+	return 10
+}
+
+func benchmarkPath(folder string, millions int) string {
+	name := fmt.Sprintf("t%d.duckdb", millions)
+	if n := benchmarkEach(); n != 10 {
+		name = fmt.Sprintf("t%dx%d.duckdb", millions, n)
+	}
+	return filepath.Join(folder, name)
+}
+
 // benchmarkTables makes the same rows in two orders.
 func benchmarkTables(b *testing.B, folder string, millions int) {
 	b.Helper()
-	path := filepath.Join(folder, fmt.Sprintf("t%d.duckdb", millions))
+	path := benchmarkPath(folder, millions)
 	if _, err := os.Stat(path); err == nil {
 		return
 	}
 	rows := millions * 1_000_000
 	owner(b, path,
 		fmt.Sprintf("CREATE TABLE shuffled AS SELECT CAST(hash(i) %% %d AS BIGINT) AS pid, 'key' || (hash(i * 31) %% 1000) AS k, "+
-			"CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/10, rows),
+			"CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/benchmarkEach(), rows),
 		"CREATE TABLE clustered AS SELECT * FROM shuffled ORDER BY pid")
 }
 

@@ -18,22 +18,6 @@ type carrier interface {
 	carry(w *batch, c *chunks.Chunk, out [][]int64) bool
 }
 
-// newPicked prints a measure of which rows are picked: different values, or values of a quantile.
-// It has to be closed.
-func (s *snapshot) newPicked(q *tree.Query, m tree.Measure, found *foundGroups) (*bounded, error) {
-	b, p, err := s.newKeyed(q, found)
-	if err != nil {
-		return nil, err
-	}
-	if b.carried = b.newCarrier(p, m); b.carried == nil {
-		b.close()
-		return nil, errShape
-	}
-	b.spec.Measures, b.spec.Pick = b.carried.measures(), &bound.Pick{MaxRows: q.MaxRows()}
-	b.from(p, q.Where)
-	return b, nil
-}
-
 // newCarrier prints a value. It returns nil where it is of a type that is left to SQL.
 func (b *bounded) newCarrier(p *dialect.Printer, m tree.Measure) carrier {
 	col := len(b.query.Columns)
@@ -142,13 +126,16 @@ func (n *hashes) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
 	return true
 }
 
-// carry reads the values of a chunk.
-func (w *batch) carry(b *bounded, c *chunks.Chunk) bool {
-	n, width := c.Len(), len(b.spec.Measures)
-	w.values = slices.Grow(w.values[:0], width)[:width]
-	for m := range w.values {
-		w.values[m] = slices.Grow(w.values[m][:0], n)[:n]
+// carry reads the values of a chunk, with room that is returned. There are none where the chunk is
+// not what was asked for.
+func (w *batch) carry(c *chunks.Chunk, from carrier, room [][]int64) [][]int64 {
+	n, width := c.Len(), len(from.measures())
+	room = slices.Grow(room[:0], width)[:width]
+	for m := range room {
+		room[m] = slices.Grow(room[m][:0], n)[:n]
 	}
-	w.Values = w.values
-	return b.carried.carry(w, c, w.values)
+	if w.Values = room; !from.carry(w, c, room) {
+		w.Values = nil
+	}
+	return room
 }

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	chosen := *full
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
 	if !chosen {
-		flag.Set("rapid.checks", "30")
+		flag.Set("rapid.checks", "20")
 	}
 	debug.SetGCPercent(400) // plans are made and dropped by the thousand
 	os.Exit(m.Run())

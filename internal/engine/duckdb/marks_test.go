@@ -34,7 +34,7 @@ func TestPrintsNoText(t *testing.T) {
 		o := plan.Options{Public: memory.New(ds, db.Tables).Public()}
 		m := generate.NewMaker(ds, o)
 		printed := 0
-		for i := range usually[uint64](1000, 3000) {
+		for i := range usually[uint64](400, 3000) {
 			d := generate.NewDice("marks", i)
 			text := m.Question(d)
 			if i%2 == 1 {

@@ -2,8 +2,10 @@ package duckdb
 
 import (
 	"context"
+	"sync"
 
 	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -16,37 +18,124 @@ func (s *snapshot) runPeople(ctx context.Context, q *tree.Query) (*sqlengine.Kno
 	if err != nil {
 		return nil, err
 	}
-	known := &sqlengine.Known{Sums: map[int][]int64{}, Values: map[int][][]int64{}}
+	r := &peopleResult{Known: &sqlengine.Known{Sums: map[int][]int64{}, Values: map[int][][]int64{}}}
 	if found != nil && found.len() == 0 {
-		return known, nil
+		return r.Known, nil
 	}
+	b, p, err := s.newKeyed(q, found)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	jobs := r.jobs(q, b, p)
+	if jobs == nil {
+		return nil, errShape
+	}
+	b.from(p, q.Where)
+	if err := b.runJobs(ctx, s.source, jobs); err != nil {
+		return nil, err
+	}
+	if found != nil {
+		found.spread(r.Known, r.persons, q.Groups())
+	}
+	return r.Known, nil
+}
+
+// peopleResult is what the jobs of a question have computed.
+type peopleResult struct {
+	*sqlengine.Known
+	mu      sync.Mutex
+	persons []int64 // by combination of private keys
+}
+
+// jobs prints what is computed, and returns nil where something is of a type that is left to SQL.
+func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *dialect.Printer) []*job {
+	var out []*job
 	var totals []int
-	values := map[string][][]int64{} // by what they are of: the ends of an interval are of the same
+	values := map[string][]int{} // by what quantiles are of: the ends of an interval are of the same
 	for i, m := range q.Measures {
+		var run func(context.Context, bound.Spec, bound.Source) error
+		carried := carrier(nil)
 		switch m.Kind {
 		case tree.CountDistinct:
-			known.Sums[i], err = s.countDifferent(ctx, q, m, found)
+			carried = b.newCarrier(p, m)
+			run = r.countDifferent(i)
 		case tree.Quantile:
 			of := tree.Format(m.Arg)
-			if values[of] == nil {
-				values[of], err = s.collectValues(ctx, q, m, found)
+			if values[of] = append(values[of], i); len(values[of]) > 1 {
+				continue
 			}
-			known.Values[i] = values[of]
+			carried = b.newCarrier(p, m)
+			run = r.collectValues(carried, func() []int { return values[of] })
 		default:
 			totals = append(totals, i)
+			continue
 		}
+		if carried == nil {
+			return nil
+		}
+		j := &job{spec: b.spec, carried: carried, run: run}
+		j.spec.Measures, j.spec.Pick = carried.measures(), &bound.Pick{MaxRows: q.MaxRows()}
+		out = append(out, j)
+	}
+	if len(totals) == 0 && b.private == nil {
+		return out
+	}
+	printed := map[string]int{}
+	for _, m := range totals {
+		b.addMeasure(p, q, q.Measures[m], printed)
+	}
+	return append(out, &job{spec: b.spec, run: r.addTotals(totals)})
+}
+
+// addTotals computes counts and sums, and how many people are in each combination of private keys.
+func (r *peopleResult) addTotals(totals []int) func(context.Context, bound.Spec, bound.Source) error {
+	return func(ctx context.Context, s bound.Spec, source bound.Source) error {
+		sums, err := bound.Run(ctx, s, source)
 		if err != nil {
-			return nil, err
+			return err
 		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for k, m := range totals {
+			r.Sums[m] = sums[k]
+		}
+		if s.Private != nil {
+			r.persons = sums[len(totals)]
+		}
+		return nil
 	}
-	if len(totals) == 0 && found == nil {
-		return known, nil
+}
+
+// countDifferent counts the different values of each group.
+func (r *peopleResult) countDifferent(m int) func(context.Context, bound.Spec, bound.Source) error {
+	return func(ctx context.Context, s bound.Spec, source bound.Source) error {
+		counts, err := bound.CountDifferent(ctx, s, source)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.Sums[m] = counts
+		return err
 	}
-	persons, err := s.addTotals(ctx, q, totals, found, known)
-	if err == nil && found != nil {
-		found.spread(known, persons, q.Groups())
+}
+
+// collectValues collects the values of each group, in steps, for some measures.
+func (r *peopleResult) collectValues(from carrier, measures func() []int) func(context.Context, bound.Spec, bound.Source) error {
+	return func(ctx context.Context, s bound.Spec, source bound.Source) error {
+		values, err := bound.Collect(ctx, s, source)
+		if n, ok := from.(*narrow); ok {
+			for _, group := range values {
+				for i := range group {
+					group[i] += n.lo - 1
+				}
+			}
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, m := range measures() {
+			r.Values[m] = values
+		}
+		return err
 	}
-	return known, err
 }
 
 // unsorted leaves out a cut that was made for SQL, which puts all rows of a person into an order.
@@ -55,56 +144,6 @@ func unsorted(from tree.Relation) tree.Relation {
 		return c.From
 	}
 	return from
-}
-
-// addTotals computes counts and sums, and returns how many people are in each combination of
-// private keys.
-func (s *snapshot) addTotals(ctx context.Context, q *tree.Query, totals []int, found *foundGroups,
-	known *sqlengine.Known) ([]int64, error) {
-	b, err := s.newSums(q, totals, found)
-	if err != nil {
-		return nil, err
-	}
-	defer b.close()
-	sums, err := b.run(ctx, s.source)
-	if err != nil {
-		return nil, err
-	}
-	for k, m := range totals {
-		known.Sums[m] = sums[k]
-	}
-	if found == nil {
-		return nil, nil
-	}
-	return sums[len(totals)], nil
-}
-
-// countDifferent counts the different values of each group.
-func (s *snapshot) countDifferent(ctx context.Context, q *tree.Query, m tree.Measure, found *foundGroups) ([]int64, error) {
-	b, err := s.newPicked(q, m, found)
-	if err != nil {
-		return nil, err
-	}
-	defer b.close()
-	return bound.CountDifferent(ctx, b.spec, b.rows(ctx, s.source, func() {}))
-}
-
-// collectValues returns the values of each group, in steps.
-func (s *snapshot) collectValues(ctx context.Context, q *tree.Query, m tree.Measure, found *foundGroups) ([][]int64, error) {
-	b, err := s.newPicked(q, m, found)
-	if err != nil {
-		return nil, err
-	}
-	defer b.close()
-	values, err := bound.Collect(ctx, b.spec, b.rows(ctx, s.source, func() {}))
-	if n, ok := b.carried.(*narrow); ok {
-		for _, group := range values {
-			for i := range group {
-				group[i] += n.lo - 1
-			}
-		}
-	}
-	return values, err
 }
 
 // spread puts what is known of groups to the combinations in which somebody is, each of which has

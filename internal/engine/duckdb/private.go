@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/bound"
@@ -51,17 +49,9 @@ func (s *snapshot) findGroups(ctx context.Context, q *tree.Query) (*foundGroups,
 		return nil, err
 	}
 	defer b.close()
-	var list, names []string
-	for i, text := range b.query.Columns[1:] { // the first is whose a row is
-		names = append(names, fmt.Sprintf("k%d", i))
-		list = append(list, text+" AS "+names[i])
-	}
-	conditions := []string{p.Unit() + " IS NOT NULL"}
-	if q.Where != nil {
-		conditions = append(conditions, p.Expr(q.Where))
-	}
-	from := "(SELECT DISTINCT " + strings.Join(list, ", ") + " FROM " + p.FromClause(conditions...) + ") AS g"
-	return f, f.read(ctx, s.source, chunks.Query{Columns: names, From: from, Args: p.Args}, b.keys)
+	b.from(p, q.Where)
+	b.query.Columns = b.query.Columns[1:] // the first is whose a row is
+	return f, f.read(ctx, s.source, b.query, b.keys)
 }
 
 // findNames finds the hashes of the groups that somebody keeps.
@@ -95,22 +85,21 @@ func (f *foundGroups) carry(w *batch, _ *chunks.Chunk, out [][]int64) bool {
 // read reads the groups, of which these are the public keys.
 func (f *foundGroups) read(ctx context.Context, source chunks.Source, query chunks.Query, public []keyColumn) error {
 	numbered := &bounded{keys: public}
-	var mu sync.Mutex
+	pool := sync.Pool{New: func() any { return &batch{} }}
+	var mu sync.RWMutex
 	err := source.Each(ctx, query, func(c *chunks.Chunk) error {
-		w := &batch{}
+		w := pool.Get().(*batch)
+		defer pool.Put(w)
 		if !w.number(numbered, c, 0, nil) || !w.found.read(c, len(public), len(f.keys)) {
 			return errShape
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		for i, g := range w.groups {
-			if g < 0 {
-				continue
-			}
-			text := w.found.spell(g, i)
-			if hash := f.hash.Name(text); f.kept.has(hash) {
-				f.groups.add(hash, text)
-			}
+		mu.RLock()
+		fresh := w.freshGroups(f)
+		mu.RUnlock()
+		if fresh {
+			mu.Lock()
+			defer mu.Unlock()
+			w.addGroups(f)
 		}
 		return nil
 	})
@@ -125,12 +114,42 @@ func (f *foundGroups) read(ctx context.Context, source chunks.Source, query chun
 	return nil
 }
 
+// freshGroups leaves the rows whose groups somebody keeps and nobody has added. It reports whether
+// there are any.
+func (w *batch) freshGroups(f *foundGroups) (some bool) {
+	for i, g := range w.groups {
+		if g < 0 {
+			continue
+		}
+		text := w.found.spell(g, i)
+		if hash := f.hash.Name(text); !f.kept.has(hash) || f.groups.find(hash, text) >= 0 {
+			w.groups[i] = -1
+		} else {
+			some = true
+		}
+	}
+	return some
+}
+
+// addGroups adds the groups of rows that are left.
+func (w *batch) addGroups(f *foundGroups) {
+	for i, g := range w.groups {
+		if g >= 0 {
+			text := w.found.spell(g, i)
+			f.groups.add(f.hash.Name(text), text)
+		}
+	}
+}
+
 func (f *foundGroups) len() int { return f.groups.len() }
 
 // spec says what package bound has to know about the groups.
 func (f *foundGroups) spec() *bound.Private {
-	return &bound.Private{Names: f.groups.hashes, Of: f.of, Combos: f.combos.len(),
-		Compare: func(a, b int32) int { return bytes.Compare(f.groups.of(a), f.groups.of(b)) }}
+	out := &bound.Private{Names: f.groups.hashes, Of: f.of, Combos: f.combos.len()}
+	if f.groups.shared {
+		out.Compare = func(a, b int32) int { return bytes.Compare(f.groups.of(a), f.groups.of(b)) }
+	}
+	return out
 }
 
 // values reads the private keys of a combination.

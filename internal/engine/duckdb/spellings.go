@@ -9,6 +9,7 @@ type spellings struct {
 	ends   []int
 	bytes  []byte
 	slots  []int32 // open addressing: the number and 1; 0 is free
+	shared bool    // whether two texts have one hash
 }
 
 func (t *spellings) len() int { return len(t.hashes) }
@@ -58,6 +59,7 @@ func (t *spellings) place(hash uint64, n int32) {
 	mask := uint64(len(t.slots) - 1)
 	at := hash & mask
 	for t.slots[at] != 0 {
+		t.shared = t.shared || t.hashes[t.slots[at]-1] == hash
 		at = (at + 1) & mask
 	}
 	t.slots[at] = n + 1

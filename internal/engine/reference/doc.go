@@ -26,6 +26,9 @@
 //     somebody's partial was kept in it, and its Persons are those people.
 //  8. Totals are clamped to 62 bits.
 //
+// A [tree.Cut] that is Sorted is there for engines that put a person's rows into an order, and may
+// be left out: what is above it bounds the person anyway.
+//
 // The choice of 5 is a parameter here, [Engine.Order]. Two engines agree exactly where nobody
 // exceeds a limit; where somebody does, both must stand the comparison of neighbours in package
 // neighbours.

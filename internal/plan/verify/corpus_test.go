@@ -103,7 +103,7 @@ func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *t
 
 // TestHonest: nothing that package plan builds of honest questions is refused.
 func TestHonest(t *testing.T) {
-	random := 1000
+	random := 500
 	if testing.Short() {
 		random = 300
 	}

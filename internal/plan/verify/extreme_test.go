@@ -195,7 +195,7 @@ func (r extreme) question(most int) string {
 func TestExtremes(t *testing.T) {
 	ds := parsed(t, extremePolicy)
 	r := extreme{rand.New(rand.NewPCG(1, 2))}
-	n := 12_000
+	n := 6_000
 	if testing.Short() {
 		n = 2_000
 	}

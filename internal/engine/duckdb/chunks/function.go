@@ -8,6 +8,7 @@ void discreetKey(void *, void *, void *);
 import "C"
 
 import (
+	"bytes"
 	"unsafe"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
@@ -55,6 +56,9 @@ func (s Source) register() error {
 	return nil
 }
 
+// ones is what rows that were taken are answered with.
+var ones = bytes.Repeat([]byte{1}, 2048)
+
 //export discreetTake
 func discreetTake(info, input, output unsafe.Pointer) {
 	defer noPanic(info)
@@ -68,9 +72,9 @@ func discreetTake(info, input, output unsafe.Pointer) {
 		stop(info)
 		return
 	}
-	ones := unsafe.Slice((*int8)(duck.VectorGetData(duck.Vector{Ptr: output})), c.n)
-	for i := range ones {
-		ones[i] = 1
+	out := unsafe.Slice((*byte)(duck.VectorGetData(duck.Vector{Ptr: output})), c.n)
+	for len(out) > 0 {
+		out = out[copy(out, ones):]
 	}
 }
 
