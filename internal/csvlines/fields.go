@@ -12,16 +12,23 @@ type fields struct {
 
 // read takes one more line, and reports whether its quotes are as CSV has them.
 func (f *fields) read(line, delimiter []byte, unquoted bool) bool {
-	body := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	body := ended(line)
 	if f.open {
 		// The end of a line inside quotes belongs to the text, with all of its bytes.
 		rest, ok := f.quoted(line)
 		if f.open || !ok {
 			return ok
 		}
-		return f.rest(bytes.TrimRight(rest, "\r\n"), delimiter, unquoted, true)
+		return f.rest(ended(rest), delimiter, unquoted, true)
 	}
 	return f.rest(body, delimiter, unquoted, false)
+}
+
+// ended is a line without its end, which has one carriage return at most. With one more DuckDB ends
+// the row before it, and takes what is left for the beginning of the next row, which is somebody
+// else's.
+func ended(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
 // rest reads values to the end of a line. After says that a quoted value has just ended.

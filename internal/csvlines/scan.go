@@ -115,7 +115,7 @@ func (s *scanner) next() ([]byte, error) {
 
 // judge decides about a row, and copies it.
 func (s *scanner) judge(begin int64, values fields, length int) error {
-	blank := len(bytes.TrimRight(s.text, "\r\n")) == 0
+	blank := len(ended(s.text)) == 0
 	if s.want == 0 && !blank {
 		s.want = values.count
 		return s.copy()

@@ -25,6 +25,14 @@ func TestScan(t *testing.T) {
 			"the next delimiter", ""},
 		{"blanks beside quotes", "i,s\n1, \"a,b\" \n", "1 rows", "i,s\n1, \"a,b\" \n"},
 		{"empty lines", "i,s\n\n1,a\n\n", "1 rows", "i,s\n\n1,a\n\n"},
+		{"a return too many", "i,s\r\n1,a\r\n\r\r\n2,b\r\r\n3,c\r\n\r", "2 rows, line 3 has 1 values, and the header has 2, line 4 has " +
+			"a carriage return inside", "i,s\r\n1,a\r\n3,c\r\n\r\n"},
+		{"an empty value and a return too many", "i\r\n1\r\n\r\r\n2\r\n", "2 rows, line 3 has a carriage return inside",
+			"i\r\n1\r\n2\r\n"},
+		{"after lines in quotes", "i,s\n1,\"a\nb\",\r\r\n2,\"a\nb\"\r\n", "1 rows, line 2 has 3 values, and the header has 2",
+			"i,s\n2,\"a\nb\"\r\n"},
+		{"between a quote and a return", "i,s\n1,\"a\nb\"\r\r\n2,c\n", "0 rows, BROKEN line 3 has something between a quote that ends a " +
+			"value and the next delimiter", ""},
 		{"nothing", "", "0 rows", ""},
 		{"many", "i,s\n" + strings.Repeat("1\n", 9), "0 rows, line 2 has 1 values, and the header has 2, line 3 has 1 values, and the " +
 			"header has 2, line 4 has 1 values, and the header has 2, line 5 has 1 values, and the header has 2, line 6 has 1 " +
