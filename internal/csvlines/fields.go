@@ -8,6 +8,7 @@ type fields struct {
 	last    int  // the last that is not empty
 	open    bool // a quoted value is not ended yet
 	returns bool // a carriage return is where no line ends, outside of quotes
+	blanks  bool // there are blanks beside quotes
 }
 
 // read takes one more line, and reports whether its quotes are as CSV has them.
@@ -35,7 +36,9 @@ func ended(line []byte) []byte {
 func (f *fields) rest(body, delimiter []byte, unquoted, after bool) bool {
 	for {
 		if after {
+			before := len(body)
 			body = trim(body, delimiter)
+			f.blanks = f.blanks || len(body) != before
 			if len(body) == 0 {
 				return true
 			}
@@ -47,6 +50,7 @@ func (f *fields) rest(body, delimiter []byte, unquoted, after bool) bool {
 		f.count++
 		if start := trim(body, delimiter); !unquoted && len(start) > 0 && start[0] == '"' {
 			f.open, f.last = true, f.count
+			f.blanks = f.blanks || len(start) != len(body)
 			rest, ok := f.quoted(start[1:])
 			if f.open || !ok {
 				return ok
