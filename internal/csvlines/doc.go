@@ -11,6 +11,9 @@
 // Where a writer never quotes, [Shape.Unquoted] reads quotes as signs like others, and every line
 // is a row.
 //
+// A copy means what the file means, and is written in the plainest way, which no reader takes for
+// anything else.
+//
 // What is found is for the owner of the data: it depends on the rows, though it quotes none of
 // them.
 package csvlines

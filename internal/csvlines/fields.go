@@ -8,27 +8,37 @@ type fields struct {
 	last    int  // the last that is not empty
 	open    bool // a quoted value is not ended yet
 	returns bool // a carriage return is where no line ends, outside of quotes
+	blanks  bool // there are blanks beside quotes
 }
 
 // read takes one more line, and reports whether its quotes are as CSV has them.
 func (f *fields) read(line, delimiter []byte, unquoted bool) bool {
-	body := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	body := ended(line)
 	if f.open {
 		// The end of a line inside quotes belongs to the text, with all of its bytes.
 		rest, ok := f.quoted(line)
 		if f.open || !ok {
 			return ok
 		}
-		return f.rest(bytes.TrimRight(rest, "\r\n"), delimiter, unquoted, true)
+		return f.rest(ended(rest), delimiter, unquoted, true)
 	}
 	return f.rest(body, delimiter, unquoted, false)
+}
+
+// ended is a line without its end, which has one carriage return at most. With one more DuckDB ends
+// the row before it, and takes what is left for the beginning of the next row, which is somebody
+// else's.
+func ended(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
 // rest reads values to the end of a line. After says that a quoted value has just ended.
 func (f *fields) rest(body, delimiter []byte, unquoted, after bool) bool {
 	for {
 		if after {
+			before := len(body)
 			body = trim(body, delimiter)
+			f.blanks = f.blanks || len(body) != before
 			if len(body) == 0 {
 				return true
 			}
@@ -40,6 +50,7 @@ func (f *fields) rest(body, delimiter []byte, unquoted, after bool) bool {
 		f.count++
 		if start := trim(body, delimiter); !unquoted && len(start) > 0 && start[0] == '"' {
 			f.open, f.last = true, f.count
+			f.blanks = f.blanks || len(start) != len(body)
 			rest, ok := f.quoted(start[1:])
 			if f.open || !ok {
 				return ok

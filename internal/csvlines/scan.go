@@ -31,6 +31,8 @@ type Report struct {
 	First []Line
 	// Broken is where quotes are not as CSV has them, or nil. What follows it is not read.
 	Broken *Line
+	// Rewritten says that the copy has a row that is written in another way; see [Shape.Copied].
+	Rewritten bool
 }
 
 // Named is how many bad lines are named.
@@ -40,9 +42,11 @@ const Named = 5
 const maxLine = 2_000_000
 
 // Scan reads a file and says which of its lines are no rows. The first is the header, and says how
-// many values a row has. Where good is not nil the header and the good rows are copied to it.
+// many values a row has. Where good is not nil the header and the good rows are copied to it, in
+// the shape that [Shape.Copied] says.
 func Scan(r io.Reader, shape Shape, good io.Writer) (Report, error) {
-	s := scanner{in: bufio.NewReaderSize(r, 1<<16), delimiter: []byte(string(shape.Delimiter)), unquoted: shape.Unquoted, good: good}
+	s := scanner{in: bufio.NewReaderSize(r, 1<<16), delimiter: []byte(string(shape.Delimiter)), unquoted: shape.Unquoted, good: good,
+		to: []byte(string(shape.Copied().Delimiter))}
 	if mark, err := s.in.Peek(3); err == nil && string(mark) == "\ufeff" {
 		s.in.Discard(3)
 	}
@@ -62,9 +66,10 @@ type scanner struct {
 	delimiter []byte
 	unquoted  bool
 	good      io.Writer
-	line      int64 // the last line that was read
-	want      int   // how many values a row has; 0 before the header
-	text      []byte
+	to        []byte // the delimiter of the copy
+	line      int64  // the last line that was read
+	want      int    // how many values a row has; 0 before the header
+	text, row []byte
 	report    Report
 }
 
@@ -115,13 +120,13 @@ func (s *scanner) next() ([]byte, error) {
 
 // judge decides about a row, and copies it.
 func (s *scanner) judge(begin int64, values fields, length int) error {
-	blank := len(bytes.TrimRight(s.text, "\r\n")) == 0
+	blank := len(ended(s.text)) == 0
 	if s.want == 0 && !blank {
 		s.want = values.count
-		return s.copy()
+		return s.copy(values)
 	}
 	if blank && length <= maxLine {
-		return s.copy() // an empty line is none; where there is one column, that is for the reader to say
+		return s.copy(fields{}) // an empty line is none; where there is one column, that is for the reader to say
 	}
 	reason := ""
 	switch {
@@ -136,7 +141,7 @@ func (s *scanner) judge(begin int64, values fields, length int) error {
 	}
 	if reason == "" {
 		s.report.Rows++
-		return s.copy()
+		return s.copy(values)
 	}
 	s.report.Bad++
 	if len(s.report.First) < Named {
@@ -145,9 +150,15 @@ func (s *scanner) judge(begin int64, values fields, length int) error {
 	return nil
 }
 
-func (s *scanner) copy() error {
+// copy copies a row, and writes it anew where it is not plain.
+func (s *scanner) copy(values fields) error {
+	other := values.count > 0 && (values.count > s.want || values.blanks || !bytes.Equal(s.to, s.delimiter))
+	s.report.Rewritten = s.report.Rewritten || other
 	if s.good == nil {
 		return nil
+	}
+	if other {
+		s.plain()
 	}
 	_, err := s.good.Write(s.text)
 	if err == nil && !bytes.HasSuffix(s.text, []byte("\n")) {

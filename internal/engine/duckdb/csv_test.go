@@ -91,6 +91,37 @@ func TestQuotedLinesInLargeFiles(t *testing.T) {
 	}
 }
 
+// A row is read the same wherever it stands: DuckDB reads in buffers, and where one of them ends
+// follows from how long the rows before are, which are other people's.
+func TestRowsOverTheEndOfABuffer(t *testing.T) {
+	const end = 32_000_000 // of the first buffer
+	folder := t.TempDir()
+	for i, c := range []struct {
+		delimiter, row, want string
+		shifts               []int
+	}{
+		{",", "1, \"\"\"\" \n", `"`, []int{2, 5}},
+		{"¦", "1¦\"\"\"é\"¦¦\n", `"é`, []int{8}},
+	} {
+		for _, shift := range c.shifts {
+			var b strings.Builder
+			b.WriteString("i" + c.delimiter + "s\n")
+			other := "0" + c.delimiter + strings.Repeat("y", 990) + "\n"
+			for b.Len()+2*len(other) < end-shift {
+				b.WriteString(other)
+			}
+			b.WriteString("0" + c.delimiter + strings.Repeat("y", end-shift-b.Len()-len("0"+c.delimiter+"\n")) + "\n" + c.row + other)
+			write(t, folder, fmt.Sprintf("t%d.csv", i), b.String())
+			e := open(t, dataset(t, folder, fmt.Sprintf("source: t%d.csv\nunit: row\ntables: {t: {delimiter: '%s', columns: {i: {type: "+
+				"integer}, s: {type: text}}}}", i, c.delimiter)))
+			if got := ask(t, e, "SELECT COUNT(*) FROM t WHERE i = 1 AND s = '"+c.want+"'"); got[0][0] != 1 {
+				t.Errorf("%q, of which %d bytes are before the end of a buffer, is read as another row", c.row, shift)
+			}
+			e.Close()
+		}
+	}
+}
+
 // TestCollation: texts that a collation takes for one are two.
 func TestCollation(t *testing.T) {
 	folder := t.TempDir()

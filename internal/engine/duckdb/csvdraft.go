@@ -81,11 +81,13 @@ func (d drafter) rows(s *policy.Schema, folder string) (string, csvlines.Shape, 
 		s.Notes = append(s.Notes, fmt.Sprintf("QUOTES ARE NOT DOUBLED: %v. So every line is read as a row, and quotes are part of "+
 			"texts. Where values stand in quotes after all, write the file anew with the quotes in them doubled.", broken))
 	}
-	if found.Bad == 0 {
+	if found.Bad == 0 && !found.Rewritten {
 		return d.path, shape, nil
 	}
-	s.Notes = append(s.Notes, "LINES THAT ARE NO ROWS: "+describeLines(found)+". They are left out of every answer, each by "+
-		"itself. Write bad_lines: refuse where the file must not be opened with such lines.")
+	if found.Bad > 0 {
+		s.Notes = append(s.Notes, "LINES THAT ARE NO ROWS: "+describeLines(found)+". They are left out of every answer, each by "+
+			"itself. Write bad_lines: refuse where the file must not be opened with such lines.")
+	}
 	path, err := cleanCSV(d.path, shape, folder)
 	return path, shape, err
 }

@@ -65,8 +65,8 @@ func (c *metered) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// cleanCSV returns a file with the rows of another one, without its bad lines, in a folder that
-// only this user can read. It is to be removed.
+// cleanCSV returns a copy of a file, without its bad lines, in a folder that only this user can
+// read. It is to be removed.
 func cleanCSV(path string, shape csvlines.Shape, folder string) (string, error) {
 	f, err := os.CreateTemp(folder, "rows-*.csv")
 	if err != nil {
@@ -87,7 +87,7 @@ func cleanCSV(path string, shape csvlines.Shape, folder string) (string, error) 
 	return f.Name(), nil
 }
 
-// readCSV prints the reading of a file whose lines were scanned, every column as text.
+// readCSV prints the reading of a copy of a file, every column as text.
 func readCSV(path string, shape csvlines.Shape, columns []string) string {
 	quote := `'"'`
 	if shape.Unquoted {
@@ -96,5 +96,5 @@ func readCSV(path string, shape csvlines.Shape, columns []string) string {
 	return fmt.Sprintf(
 		`read_csv(%s, auto_detect = false, header = true, delim = %s, quote = %s, escape = %s, nullstr = '', ignore_errors = true,
 		 strict_mode = false, parallel = false, columns = {%s})`,
-		dialect.QuoteText(path), dialect.QuoteText(string(shape.Delimiter)), quote, quote, strings.Join(columns, ", "))
+		dialect.QuoteText(path), dialect.QuoteText(string(shape.Copied().Delimiter)), quote, quote, strings.Join(columns, ", "))
 }

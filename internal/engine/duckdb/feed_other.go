@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/csvlines"
 )
 
-// feed is the rows of a CSV file for DuckDB: the file, or a copy without its bad lines.
+// feed is the rows of a CSV file for DuckDB: the file, or a copy where that is another one.
 type feed struct {
 	path   string
 	copied bool
@@ -23,7 +23,7 @@ func newFeed(ctx context.Context, file string, shape csvlines.Shape, folder stri
 		return nil, err
 	}
 	f := &feed{path: file, report: report}
-	if report.Bad > 0 && report.Broken == nil {
+	if (report.Bad > 0 || report.Rewritten) && report.Broken == nil {
 		if f.path, err = cleanCSV(file, shape, folder); err != nil {
 			return nil, err
 		}
