@@ -52,8 +52,9 @@ func TestLastHashes(t *testing.T) {
 			if l.order(l.seedInt(intOf(who)), first) != math.MaxUint64-below {
 				t.Fatal("this is not the hash that was chosen")
 			}
-			for i := range int32(below % 9) {
-				rows = append(rows, row{who, (first + 5*i) % enough, []int64{0, int64(below%201) - 100, 0}})
+			n := int32(below % 9)
+			for i := range n { // the chosen one is the last
+				rows = append(rows, row{who, (first + 5*(n-1-i)) % enough, []int64{0, int64(below%201) - 100, 0}})
 			}
 		}
 		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.person, b.person) })
