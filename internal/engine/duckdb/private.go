@@ -106,6 +106,11 @@ func (f *foundGroups) read(ctx context.Context, source chunks.Source, query chun
 	if err != nil {
 		return err
 	}
+	if f.len() == 0 {
+		// A group that nobody is in: where the first row is somebody's, it must not take one more
+		// reading of all rows than where there is none.
+		f.groups.add(0, make([]byte, publicBytes))
+	}
 	f.of = make([]int32, f.len())
 	for g := range f.of {
 		text := f.groups.of(int32(g))[publicBytes:]
