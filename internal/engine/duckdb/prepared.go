@@ -144,8 +144,9 @@ func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
 		}
 	}
 	for name, texts := range a.Codes {
-		if c := t.Columns[name]; c != nil && c.Type == policy.Text {
-			t.Codes[name], t.coded[name] = codeName(name), placesOf(texts)
+		places := placesOf(texts)
+		if c := t.Columns[name]; c != nil && c.Type == policy.Text && len(places) == len(texts) { // no text has two
+			t.Codes[name], t.coded[name] = codeName(name), places
 		}
 	}
 	t.numbered = a.Numbered

@@ -54,3 +54,20 @@ func TestStoredBeforeAPath(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStoredTwice: a file whose list of texts has one of them twice is read without its codes.
+func TestStoredTwice(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "t.csv", "u,k\n1,a\n2,b\n3,b\n")
+	ds := dataset(t, folder, "source: t.csv\nunit: t.u\ntables:\n  t:\n    max_rows: 1\n    max_groups: 1\n    prepared: p/t.duckdb\n"+
+		"    columns:\n      k: {type: text, keys: [a, b]}\n")
+	if _, err := Store(t.Context(), ds, "", silent); err != nil {
+		t.Fatal(err)
+	}
+	const text = "SELECT k, COUNT(*) FROM t GROUP BY k"
+	want := fmt.Sprint(ask(t, open(t, unprepared(ds)), text))
+	owner(t, ds.Tables["t"].Prepared, `UPDATE about SET text = replace(text, '"b"', '"a"')`)
+	if got := fmt.Sprint(ask(t, open(t, ds), text)); got != want {
+		t.Errorf("%s, and not %s", got, want)
+	}
+}
