@@ -93,10 +93,12 @@ func (f *foundGroups) read(ctx context.Context, source chunks.Source, query chun
 		if !w.number(numbered, c, 0, nil) || !w.found.read(c, len(public), len(f.keys)) {
 			return errShape
 		}
-		mu.RLock()
-		fresh := w.freshGroups(f)
-		mu.RUnlock()
-		if fresh {
+		fresh := func() bool {
+			mu.RLock()
+			defer mu.RUnlock()
+			return w.freshGroups(f)
+		}
+		if fresh() {
 			mu.Lock()
 			defer mu.Unlock()
 			w.addGroups(f)
