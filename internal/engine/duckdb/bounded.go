@@ -72,7 +72,7 @@ func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *d
 			b.close()
 		}
 	}()
-	if q.Groups() < 1 || !b.limit(s, isCut(q, from), q.Hash()) || b.people && !b.addUnit(s, p, from) {
+	if q.Groups() < 1 || !b.limit(s, !s.comesInOrder(q, from), q.Hash()) || b.people && !b.addUnit(s, p, from) {
 		return nil, nil, errShape
 	}
 	for _, k := range q.PublicKeys() {
@@ -87,17 +87,9 @@ func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *d
 	return b, p, nil
 }
 
-// isCut reports whether people are cut in SQL, where a query's rows are these.
-func isCut(q *tree.Query, from tree.Relation) bool {
-	without := *q
-	without.From = from
-	return without.Joined() > 0
-}
-
 // limit sets what is the same for all questions. It reports whether the salt is one.
-func (b *bounded) limit(s *snapshot, cut bool, hash string) bool {
-	// Where people are cut nothing is in order any more, and to start again would cut them again.
-	b.spec.Memory, b.spec.Unordered = s.memory, s.unordered || cut
+func (b *bounded) limit(s *snapshot, unordered bool, hash string) bool {
+	b.spec.Memory, b.spec.Unordered = s.memory, s.unordered || unordered
 	salt, err := hex.DecodeString(hash)
 	return err == nil && copy(b.spec.Salt[:], salt) == len(b.spec.Salt)
 }

@@ -19,9 +19,6 @@ func (s *snapshot) runPeople(ctx context.Context, q *tree.Query) (*sqlengine.Kno
 		return nil, err
 	}
 	r := &peopleResult{Known: &sqlengine.Known{Sums: map[int][]int64{}, Values: map[int][][]int64{}}}
-	if found != nil && found.len() == 0 {
-		return r.Known, nil
-	}
 	b, p, err := s.newKeyed(q, found)
 	if err != nil {
 		return nil, err

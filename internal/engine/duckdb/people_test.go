@@ -88,3 +88,31 @@ tables:
 		}
 	}
 }
+
+// TestNobodyIsReadToo: rows are read as often where nobody has a group of private keys as where
+// somebody has: all is computed, about no groups.
+func TestNobodyIsReadToo(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i % 9 AS u, 'p' || i AS p, i AS w FROM range(50) r(i)")
+	e := open(t, datasetWith(t, folder, "{epsilon: 1, delta: 1e-6}", "\nsource: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n"+
+		"    max_groups: 2\n    columns:\n      p: {type: text, keys: private}\n      w: {type: integer, bounds: [0, 50]}\n"))
+	for where, combos := range map[string]int{"w = 50": 0, "w = 49": 1} {
+		q := &prepare(t, e.dataset, "SELECT p, COUNT(*), MEDIAN(w), COUNT(DISTINCT w) FROM t WHERE "+where+" GROUP BY p").Query
+		known, err := e.now.runPeople(t.Context(), q)
+		if err != nil || len(known.Combos) != combos || len(known.Persons) != combos ||
+			len(known.Sums)+len(known.Values) != len(q.Measures) {
+			t.Errorf("%s: %v (%v)", where, known, err)
+			continue
+		}
+		for m, sums := range known.Sums {
+			if len(sums) != combos {
+				t.Errorf("%s: measure %d has %v", where, m, sums)
+			}
+		}
+		inSQL, err1 := e.now.Run(t.Context(), q, e.now.Statements(q))
+		got, err2 := e.now.Finish(t.Context(), q, known, nil)
+		if err1 != nil || err2 != nil || everything(got) != everything(inSQL) {
+			t.Errorf("%s: %v, %v", where, err1, err2)
+		}
+	}
+}

@@ -25,6 +25,9 @@ import (
 type about struct {
 	Form  int    `json:"form"`
 	Table string `json:"table"`
+	// Unit is the column that says whose a row is. Numbers are of its people, and rows without one
+	// are left out.
+	Unit string `json:"unit"`
 	// Source names the contents that it was made of; see [snapshot.fingerprint].
 	Source string `json:"source"`
 	// Columns is what was done to columns, by the policy's names.
@@ -36,7 +39,7 @@ type about struct {
 }
 
 // form is the form of the files that are written here. Others are refused.
-const form = 2
+const form = 3
 
 // No name of a policy has a quotation mark in it, so these are nobody else's.
 func codeName(name string) string { return `code"` + name }
@@ -114,8 +117,13 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
 	case a.Source != s.fingerprint(t):
 		return a, fmt.Errorf("table %s: the data has changed since %s was prepared from it%s", t.Name, path, again)
 	}
-	for _, name := range t.ColumnNames() {
-		if was, ok := a.Columns[name]; name != t.UnitColumn && (!ok && !t.onPath(name) || ok && !was.holds(treatment(t.Columns[name]))) {
+	if a.Unit != t.UnitColumn {
+		return a, fmt.Errorf("table %s: %s was prepared when the policy said that column %s is whose a row is, and not %s%s", t.Name, path,
+			a.Unit, t.UnitColumn, again)
+	}
+	for _, name := range t.Needed() {
+		// What a path uses is stored as it is: two orders that were clamped to one would be one.
+		if was, ok := a.Columns[name]; name != t.UnitColumn && (ok == t.onPath(name) || ok && !was.holds(treatment(t.Columns[name]))) {
 			return a, fmt.Errorf("table %s: %s was prepared when the policy said something else about column %s%s", t.Name, path, name,
 				again)
 		}
@@ -125,7 +133,7 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
 
 // usePrepared makes a table one that is read from its prepared file.
 func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
-	t.From, t.csv, t.byPerson = dialect.QuoteName("prepared "+t.Name)+".rows", false, true
+	t.From, t.csv, t.byPerson, t.inOrder = dialect.QuoteName("prepared "+t.Name)+".rows", false, true, true
 	if _, err := sqlengine.Describe(ctx, s.DB, &t.Table, t.prepared, true); err != nil {
 		return err
 	}
@@ -136,8 +144,9 @@ func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
 		}
 	}
 	for name, texts := range a.Codes {
-		if c := t.Columns[name]; c != nil && c.Type == policy.Text {
-			t.Codes[name], t.coded[name] = codeName(name), placesOf(texts)
+		places := placesOf(texts)
+		if c := t.Columns[name]; c != nil && c.Type == policy.Text && len(places) == len(texts) { // no text has two
+			t.Codes[name], t.coded[name] = codeName(name), places
 		}
 	}
 	t.numbered = a.Numbered

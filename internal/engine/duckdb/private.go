@@ -93,10 +93,12 @@ func (f *foundGroups) read(ctx context.Context, source chunks.Source, query chun
 		if !w.number(numbered, c, 0, nil) || !w.found.read(c, len(public), len(f.keys)) {
 			return errShape
 		}
-		mu.RLock()
-		fresh := w.freshGroups(f)
-		mu.RUnlock()
-		if fresh {
+		fresh := func() bool {
+			mu.RLock()
+			defer mu.RUnlock()
+			return w.freshGroups(f)
+		}
+		if fresh() {
 			mu.Lock()
 			defer mu.Unlock()
 			w.addGroups(f)
@@ -105,6 +107,11 @@ func (f *foundGroups) read(ctx context.Context, source chunks.Source, query chun
 	})
 	if err != nil {
 		return err
+	}
+	if f.len() == 0 {
+		// A group that nobody is in: where the first row is somebody's, it must not take one more
+		// reading of all rows than where there is none.
+		f.groups.add(0, make([]byte, publicBytes))
 	}
 	f.of = make([]int32, f.len())
 	for g := range f.of {

@@ -140,7 +140,7 @@ func (s *snapshot) store(ctx context.Context, t *table, m making, tell func(floa
 
 // storedList prints the columns as they are stored by person, and what is to be known about them.
 func (t *table) storedList() (a about, list []string, open []*chunks.Keys) {
-	a = about{Form: form, Table: t.Name, Columns: map[string]treated{}, Codes: map[string][]string{}}
+	a = about{Form: form, Table: t.Name, Unit: t.UnitColumn, Columns: map[string]treated{}, Codes: map[string][]string{}}
 	for _, name := range t.Needed() {
 		c := t.Columns[name]
 		text := t.Raw(name) // who it is stays as it is

@@ -33,6 +33,7 @@ type table struct {
 	coded    map[string]map[string]int32
 	numbered bool
 	names    *names
+	inOrder  bool // its rows are stored by person
 }
 
 // onPath reports whether paths use a column.

@@ -278,23 +278,18 @@ func (m Measure) Adds() bool {
 // be told exactly.
 func (q *Query) Public() bool {
 	scan, ok := q.From.(*Scan)
-	public := ok && scan.Table.Public && !Private(scan)
-	look := func(e Expr) {
-		if e != nil {
-			Walk(e, func(x Expr) {
-				_, subquery := x.(*Exists)
-				public = public && !subquery
-			})
-		}
+	return ok && scan.Table.Public && !Private(scan) && !q.Asks()
+}
+
+// Asks reports whether a subquery is asked for each row.
+func (q *Query) Asks() (asks bool) {
+	for _, e := range q.expressions() {
+		Walk(e, func(x Expr) {
+			_, subquery := x.(*Exists)
+			asks = asks || subquery
+		})
 	}
-	look(q.Where)
-	for _, k := range q.Keys {
-		look(k.Expr)
-	}
-	for _, m := range q.Measures {
-		look(m.Arg)
-	}
-	return public
+	return asks
 }
 
 // QuantileRange returns the public ends, in steps or days, between which quantiles of an expression
