@@ -118,6 +118,9 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		path := filepath.Join(cmp.Or(os.Getenv("DISCREET_BENCH_FOLDER"), b.TempDir()), fmt.Sprintf("ledger%d.db", n))
 		if _, err := os.Stat(path); err != nil {
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				b.Fatal(err)
+			}
 			l := reopen(b, path)
 			write(b, l, 1000*n)
 			mustClose(b, l)
