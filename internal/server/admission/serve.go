@@ -46,6 +46,7 @@ func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func
 		e.outcome = outcomeOf(err)
 	}
 	errors.As(err, &e.dispute)
+	e.books = booksOf(err)
 	d.log(e)
 	if e.outcome != ending {
 		d.clock.wait(tick)
