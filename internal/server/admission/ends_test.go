@@ -70,6 +70,9 @@ func TestEnds(t *testing.T) {
 				if n := d.Stats().Disputed; (n == 1) != (c.outcome == disputed) {
 					t.Errorf("%d are counted as disputed", n)
 				}
+				if d.Stopped() != (c.want == books) {
+					t.Errorf("the ledger has stopped: %v", d.Stopped())
+				}
 				quiet(t, d)
 			})
 		})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // serve takes one question from coming in to leaving: the limit, the queue, the data being opened,
@@ -47,6 +49,9 @@ func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func
 	}
 	errors.As(err, &e.dispute)
 	e.books = booksOf(err)
+	if write := (*ledger.WriteError)(nil); errors.As(err, &write) && write.Broken {
+		d.stopped.Store(true)
+	}
 	d.log(e)
 	if e.outcome != ending {
 		d.clock.wait(tick)
