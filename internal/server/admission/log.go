@@ -27,6 +27,7 @@ type entry struct {
 	sequence         uint64
 	dispute          *api.Disagreement // what two checks differ in, or nil
 	books            error             // what is wrong with the ledger, or nil
+	data             *api.DataError    // why the data cannot be opened, or nil
 }
 
 // paid notes what an answer cost.
@@ -48,7 +49,7 @@ func (d *Dispatcher) log(e *entry) {
 	case internal, disputed:
 		level = slog.LevelError
 	}
-	if e.books != nil {
+	if e.books != nil || e.data != nil {
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{
@@ -66,6 +67,9 @@ func (d *Dispatcher) log(e *entry) {
 	}
 	if e.books != nil {
 		attributes = append(attributes, slog.String("ledger", e.books.Error()))
+	}
+	if e.data != nil {
+		attributes = append(attributes, slog.String("data", e.data.Error()))
 	}
 	if e.cost != nil {
 		attributes = append(attributes, slog.String("epsilon", e.cost.Epsilon.String()), slog.String("rho", e.cost.Rho.String()),

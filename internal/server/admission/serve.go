@@ -48,6 +48,7 @@ func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func
 		e.outcome = outcomeOf(err)
 	}
 	errors.As(err, &e.dispute)
+	errors.As(err, &e.data)
 	e.books = booksOf(err)
 	if write := (*ledger.WriteError)(nil); errors.As(err, &write) && write.Broken {
 		d.stopped.Store(true)
