@@ -158,7 +158,7 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.As(err, &around):
 		return failure(tooComplex, "%s", around.Error())
 	case errors.As(err, &limit) && limit.Wait > 0:
-		return failure(tryAgain, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
+		return failure(tryAgain, "%s", limit.Reason).hinting("ask again in a while")
 	case errors.As(err, &limit):
 		return failure(notInState, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
 	case errors.As(err, &about):
