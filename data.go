@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -99,11 +100,15 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 
 // Version implements [engine.Engine].
 func (d *data) Version(ctx context.Context) (store.Version, error) {
+	var v store.Version
 	e, err := d.open(ctx)
-	if err != nil {
-		return store.Version{}, err
+	if err == nil {
+		v, err = e.Version(ctx)
 	}
-	return e.Version(ctx)
+	if err != nil && ctx.Err() == nil {
+		err = &api.DataError{Err: err}
+	}
+	return v, err
 }
 
 // Run implements [engine.Engine]. It comes after Version, so the data is open.

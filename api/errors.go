@@ -39,6 +39,14 @@ func (e *AroundError) Error() string {
 	return e.Text
 }
 
+// DataError is why the data of a dataset cannot be opened, or opened anew after it changed. Its
+// words are for the owner: they name files, tables and columns, and no value of the data.
+type DataError struct{ Err error }
+
+func (e *DataError) Error() string { return e.Err.Error() }
+
+func (e *DataError) Unwrap() error { return e.Err }
+
 // How a session of the sparse vector technique ends.
 var (
 	// ErrSessionUsed is returned when it has given all its "above" answers.

@@ -75,7 +75,7 @@ func TestDataChanges(t *testing.T) {
 		{"csv, twice", csv(func(s string) string { return strings.Replace(s, "smoker", "age", 1) }), 1, "must name every column once"},
 		{"csv, half", truncate("patients.csv", 1000), 0, "price"},
 		{"csv, header alone", truncate("patients.csv", 39), 0, "price"},
-		{"csv, empty", truncate("patients.csv", 0), 1, "is not a CSV header"},
+		{"csv, empty", truncate("patients.csv", 0), 1, "is empty; the first line"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			policy := deploy(t, tenQuestions)

@@ -80,7 +80,7 @@ func TestInit(t *testing.T) {
 		{[]string{"no.csv"}, 1, "no.csv: no such file"},
 		{[]string{dir}, 1, "is a folder; name the files in it"},
 		{[]string{write(t, filepath.Join(dir, "x.xls"), "x")}, 1, "must end in .csv"},
-		{[]string{write(t, filepath.Join(dir, "empty.csv"), "")}, 1, "is not a CSV header"},
+		{[]string{write(t, filepath.Join(dir, "empty.csv"), "")}, 1, "is empty; the first line"},
 		{[]string{write(t, filepath.Join(dir, "bad.parquet"), "PAR1 but not really")}, 1, "cannot read the schema of"},
 		{[]string{write(t, filepath.Join(dir, "bad.duckdb"), "no database")}, 1, "is not a DuckDB file"},
 		{nil, 2, `expected "<files>`},

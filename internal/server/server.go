@@ -233,7 +233,10 @@ func (s *Server) Encrypted() bool { return s.certificate != nil }
 // Policy is what is served.
 func (s *Server) Policy() *policy.Policy { return s.db.Policy() }
 
-var errEnding = errors.New("the server is shutting down")
+var (
+	errEnding  = errors.New("the server is shutting down")
+	errStopped = errors.New("the ledger has stopped")
+)
 
 // Ready says whether questions can be asked: nil, or why not.
 func (s *Server) Ready() error {
@@ -242,6 +245,9 @@ func (s *Server) Ready() error {
 	}
 	if s.dispatcher.Opening() {
 		return admission.ErrOpening
+	}
+	if s.dispatcher.Stopped() {
+		return errStopped
 	}
 	return nil
 }

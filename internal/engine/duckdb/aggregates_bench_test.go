@@ -101,6 +101,9 @@ func aggregateTables(b *testing.B, path, rows string) {
 	if _, err := os.Stat(path); err == nil {
 		return
 	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		b.Fatal(err)
+	}
 	owner(b, path,
 		"CREATE TABLE shuffled AS SELECT CAST(hash(i) % ("+rows+" // 10) AS BIGINT) AS pid, 'key' || (hash(i * 31) % 1000) AS k, k AS p, "+
 			"CAST(hash(i + 7) % 100000 AS INTEGER) AS v, CAST(hash(i + 7) % 100000 AS INTEGER) AS w FROM range("+rows+") r(i)",

@@ -107,6 +107,9 @@ func benchmarkTables(b *testing.B, folder string, millions int) {
 	if _, err := os.Stat(path); err == nil {
 		return
 	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		b.Fatal(err)
+	}
 	rows := millions * 1_000_000
 	owner(b, path,
 		fmt.Sprintf("CREATE TABLE shuffled AS SELECT CAST(hash(i) %% %d AS BIGINT) AS pid, 'key' || (hash(i * 31) %% 1000) AS k, "+

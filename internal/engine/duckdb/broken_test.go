@@ -107,7 +107,7 @@ func TestBrokenSources(t *testing.T) {
 		}},
 		"CSV as gzip": {"source: t.csv.gz" + table, "not a gzip file",
 			func(t *testing.T, f string) { write(t, f, "t.csv.gz", "i,s\n1,"+secret+"\n") }},
-		"empty CSV": {"source: t.csv" + table, "not a CSV header", func(t *testing.T, f string) { write(t, f, "t.csv", "") }},
+		"empty CSV": {"source: t.csv" + table, "is empty; the first line", func(t *testing.T, f string) { write(t, f, "t.csv", "") }},
 		"header not ended": {"source: t.csv" + table, "not a CSV header",
 			func(t *testing.T, f string) { write(t, f, "t.csv", "i,\"s\n1,"+secret+"\n") }},
 		"no header": {"source: t.csv" + table, "there is no column i",

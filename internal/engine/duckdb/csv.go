@@ -154,6 +154,9 @@ func firstLine(path string, delimiter rune) ([]string, error) {
 	r := csv.NewReader(buffered)
 	r.Comma = delimiter
 	header, err := r.Read()
+	if err == io.EOF {
+		return nil, fmt.Errorf("%s is empty; the first line of a CSV file has the names of its columns", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the first line of %s is not a CSV header", path)
 	}

@@ -120,7 +120,7 @@ func TestSchemasRefuse(t *testing.T) {
 		"nothing.csv":                              "no such file",
 		".":                                        "is a folder",
 		write(t, folder, "a.xlsx", "x"):            "is not a file that can be drafted from",
-		write(t, folder, "a.csv", ""):              "not a CSV header",
+		write(t, folder, "a.csv", ""):              "is empty; the first line",
 		write(t, folder, "a.parquet", secret):      "cannot read the schema",
 		write(t, folder, "a.duckdb", secret):       "is not a DuckDB file",
 		filepath.Join(folder, "empty.duckdb"):      "holds no tables",

@@ -198,8 +198,8 @@ func beginMaking(ctx context.Context, path string) (making, error) {
 		return making{}, err
 	}
 	if _, err := os.Lstat(path); err == nil && !isPrepared(ctx, path) {
-		return making{}, fmt.Errorf("%s exists already, and 'discreet prepare' did not write it; remove it first, or choose another "+
-			"name in the policy or another folder with --out", path)
+		return making{}, fmt.Errorf("%s exists already, and is nothing that 'discreet prepare' wrote, or is damaged; remove it first, or "+
+			"choose another name in the policy or another folder with --out", path)
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*")
 	return making{path, folder}, err

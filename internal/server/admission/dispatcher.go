@@ -30,6 +30,7 @@ type Dispatcher struct {
 	clock    clock
 	counts   counts
 	sessions *registry
+	stopped  atomic.Bool // the ledger does no more work before it is opened again
 }
 
 // New returns the dispatcher of an open policy.

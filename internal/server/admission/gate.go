@@ -62,6 +62,10 @@ func (d *Dispatcher) Opened(ticks map[string]time.Duration) {
 	d.gate.lift()
 }
 
+// Stopped reports whether a question has found that the ledger does no more work, which it never
+// does again before it is opened anew.
+func (d *Dispatcher) Stopped() bool { return d.stopped.Load() }
+
 // Opening reports whether questions are held back.
 func (d *Dispatcher) Opening() bool {
 	select {

@@ -26,6 +26,8 @@ type entry struct {
 	cost             *dp.Cost
 	sequence         uint64
 	dispute          *api.Disagreement // what two checks differ in, or nil
+	books            error             // what is wrong with the ledger, or nil
+	data             *api.DataError    // why the data cannot be opened, or nil
 }
 
 // paid notes what an answer cost.
@@ -47,6 +49,9 @@ func (d *Dispatcher) log(e *entry) {
 	case internal, disputed:
 		level = slog.LevelError
 	}
+	if e.books != nil || e.data != nil {
+		level = slog.LevelError
+	}
 	attributes := []slog.Attr{
 		slog.String("kind", e.kind), slog.String("analyst", short(e.analyst)), slog.String("dataset", short(e.dataset)),
 		slog.String("outcome", string(e.outcome)),
@@ -59,6 +64,12 @@ func (d *Dispatcher) log(e *entry) {
 	}
 	if e.dispute != nil {
 		attributes = append(attributes, slog.String("difference", e.dispute.Detail))
+	}
+	if e.books != nil {
+		attributes = append(attributes, slog.String("ledger", e.books.Error()))
+	}
+	if e.data != nil {
+		attributes = append(attributes, slog.String("data", e.data.Error()))
 	}
 	if e.cost != nil {
 		attributes = append(attributes, slog.String("epsilon", e.cost.Epsilon.String()), slog.String("rho", e.cost.Rho.String()),

@@ -64,6 +64,20 @@ func outcomeOf(err error) outcome {
 	return failed
 }
 
+// booksOf is what the ledger says where it cannot be written or is damaged, or nil. Its words name
+// files and records, and nothing of the data; analysts get others.
+func booksOf(err error) error {
+	var damage *ledger.CorruptError
+	var write *ledger.WriteError
+	switch {
+	case errors.As(err, &damage):
+		return damage
+	case errors.As(err, &write):
+		return write
+	}
+	return nil
+}
+
 // translate says that a question was stopped, where that is why it failed. An interrupted engine
 // says only that it failed. What the text and the budget decide stays as it is.
 func translate(ctx context.Context, err error) error {

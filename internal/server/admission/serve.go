@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // serve takes one question from coming in to leaving: the limit, the queue, the data being opened,
@@ -46,6 +48,11 @@ func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func
 		e.outcome = outcomeOf(err)
 	}
 	errors.As(err, &e.dispute)
+	errors.As(err, &e.data)
+	e.books = booksOf(err)
+	if write := (*ledger.WriteError)(nil); errors.As(err, &write) && write.Broken {
+		d.stopped.Store(true)
+	}
 	d.log(e)
 	if e.outcome != ending {
 		d.clock.wait(tick)

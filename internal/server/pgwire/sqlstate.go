@@ -158,7 +158,7 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.As(err, &around):
 		return failure(tooComplex, "%s", around.Error())
 	case errors.As(err, &limit) && limit.Wait > 0:
-		return failure(tryAgain, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
+		return failure(tryAgain, "%s", limit.Reason).hinting("ask again in a while")
 	case errors.As(err, &limit):
 		return failure(notInState, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
 	case errors.As(err, &about):
@@ -188,6 +188,8 @@ func explain(ctx context.Context, err error) *wireError {
 		// Not its own words: they have the ledger's path.
 		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and "+
 			"so was not released").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
+	case errors.As(err, &write) && write.Broken:
+		return failure(ioError, "the ledger has stopped; nothing may be released").hinting("tell the owner of the data")
 	case errors.As(err, &write):
 		return failure(ioError, "the ledger could not be written; nothing may be released").hinting("tell the owner of the data")
 	case errors.As(err, &locked):

@@ -21,7 +21,7 @@ type LedgerFlags struct {
 // Read opens the ledger for reading. The policy is nil where only a file was named.
 func (f LedgerFlags) Read() (*sqlite.Reader, *policy.Policy, error) {
 	if (f.File == "") == (f.Policy == "") {
-		return nil, nil, Misuse(errors.New("name a ledger file, or a policy with --policy"))
+		return nil, nil, Misuse(errors.New("name a ledger file, or a policy with --policy, and not both"))
 	}
 	if f.Policy == "" {
 		if perhapsPolicy(f.File) {
