@@ -88,7 +88,6 @@ func naiveRows(l *layout, seed uint64, rows [][]int64) [][]int64 {
 // gathered keeps what it takes.
 type gathered struct {
 	mu   sync.Mutex
-	flag int
 	rows map[int32][][]int64
 }
 

@@ -30,8 +30,8 @@ type Server struct {
 	db          *discreet.DB
 	users       *users.Store
 	dispatcher  *admission.Dispatcher
-	ticks       map[string]time.Duration
-	certificate *certificate // nil without TLS
+	ticks       atomic.Pointer[map[string]time.Duration] // nil until the data is open
+	certificate *certificate                             // nil without TLS
 
 	wire, web net.Listener // nil where there is no such door
 	pg        *pgwire.Server
@@ -67,7 +67,7 @@ func (s *Server) OpenData(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.ticks = ticks
+	s.ticks.Store(&ticks)
 	s.dispatcher.Opened(ticks)
 	return nil
 }

@@ -28,4 +28,9 @@ func ticks(ctx context.Context, db *discreet.DB) (map[string]time.Duration, erro
 
 // Ticks are the times between two moments at which answers leave, by dataset; 0 where they leave at
 // once.
-func (s *Server) Ticks() map[string]time.Duration { return maps.Clone(s.ticks) }
+func (s *Server) Ticks() map[string]time.Duration {
+	if ticks := s.ticks.Load(); ticks != nil {
+		return maps.Clone(*ticks)
+	}
+	return nil
+}

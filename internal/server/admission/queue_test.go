@@ -192,10 +192,10 @@ func TestTurnAndCancelAtOnce(t *testing.T) {
 // not left counts.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		var asked atomic.Int64
 		d := newDispatcher(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			time.Sleep(time.Second)
-			asked++
+			asked.Add(1)
 			return paidFor(), nil
 		}}, Options{Running: 1, Waiting: 2})
 		time.Sleep(time.Second)
@@ -205,8 +205,8 @@ func TestRoom(t *testing.T) {
 		}
 		synctest.Wait()
 		var limit *LimitError
-		if _, err := d.Ask(t.Context(), from("ana")); !errors.As(err, &limit) || limit.Wait <= 0 || asked != 0 {
-			t.Errorf("got %v after %d", err, asked)
+		if _, err := d.Ask(t.Context(), from("ana")); !errors.As(err, &limit) || limit.Wait <= 0 || asked.Load() != 0 {
+			t.Errorf("got %v after %d", err, asked.Load())
 		}
 		if since := time.Since(d.clock.begin); since != 10*time.Second { // it was looked for in memory, on a tick
 			t.Errorf("it left after %v", since)
