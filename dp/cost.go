@@ -17,6 +17,12 @@ import "fmt"
 // parameters depend on earlier answers (sums of epsilon and delta: Rogers, Roth,
 // Ullman, Vadhan 2016; sums of rho and delta: Whitehouse, Ramdas, Rogers, Wu
 // 2023), so a filter can add any of them.
+//
+// Where Delta is above 0 and both claims are there, they are about the same event: the two outcomes
+// are mixtures of one pair, with weight 1 - Delta, and of anything else, and that pair is both
+// Epsilon-close and Rho-zero-concentrated. It is so where the rho is derived from the (Epsilon,
+// Delta) claim (Kairouz, Oh, Viswanath 2015). A limit on either of the two sums rests on it: see
+// Fits.
 type Cost struct {
 	Epsilon Amount `json:"epsilon"`
 	Rho     Amount `json:"rho"`
@@ -40,6 +46,17 @@ func (c Cost) Mul(n uint64) Cost { return Cost{c.Epsilon.Mul(n), c.Rho.Mul(n), c
 // limit limits nothing; an unbounded cost is within no limit but that.
 func (c Cost) Within(limit Cost) bool {
 	return within(c.Epsilon, limit.Epsilon) && within(c.Rho, limit.Rho) && within(c.Delta, limit.Delta)
+}
+
+// Fits reports whether a budget of this limit admits c, all that was spent. Where the limit has an
+// epsilon and a rho, it is enough to be within one of them; why that is a budget is said and proven
+// at account.EitherFilter. Where it has one of the two, it is Within.
+func (c Cost) Fits(limit Cost) bool {
+	epsilon, rho := within(c.Epsilon, limit.Epsilon), within(c.Rho, limit.Rho)
+	if limit.Epsilon == Unbounded || limit.Rho == Unbounded {
+		return epsilon && rho && within(c.Delta, limit.Delta)
+	}
+	return (epsilon || rho) && within(c.Delta, limit.Delta)
 }
 
 func within(a, limit Amount) bool { return limit == Unbounded || a <= limit }

@@ -119,7 +119,7 @@ func (s *Books) Affords(ctx context.Context, analyst string, cost dp.Cost) (bool
 		return false, err
 	}
 	for _, b := range balances {
-		if !b.Spent.Add(cost).Within(b.Limit) {
+		if !b.Spent.Add(cost).Fits(b.Limit) {
 			return false, nil
 		}
 	}
