@@ -59,6 +59,33 @@ func (c Cost) Fits(limit Cost) bool {
 	return (epsilon || rho) && within(c.Delta, limit.Delta)
 }
 
+// Part returns how much of a limit c takes, from 0 to 1: of its delta, and of its epsilon and its
+// rho, where one of the two is enough, the smaller part.
+func (c Cost) Part(limit Cost) float64 {
+	epsilon, rho := part(c.Epsilon, limit.Epsilon), part(c.Rho, limit.Rho)
+	side := max(epsilon, rho)
+	if limit.Epsilon != Unbounded && limit.Rho != Unbounded {
+		side = min(epsilon, rho)
+	}
+	return max(side, part(c.Delta, limit.Delta))
+}
+
+// ByEpsilon reports whether a limit of which c was spent is read by its epsilon: where it has no
+// rho, or less of its epsilon is spent.
+func (c Cost) ByEpsilon(limit Cost) bool {
+	return limit.Rho == Unbounded || limit.Epsilon != Unbounded && part(c.Epsilon, limit.Epsilon) < part(c.Rho, limit.Rho)
+}
+
+func part(a, limit Amount) float64 {
+	switch {
+	case limit == Unbounded || a == 0:
+		return 0
+	case a >= limit:
+		return 1
+	}
+	return a.Float() / limit.Float()
+}
+
 func within(a, limit Amount) bool { return limit == Unbounded || a <= limit }
 
 // String shows all claims.

@@ -20,6 +20,7 @@ import (
 // agree.
 type asking struct {
 	*pricing.Priced
+	other    *pricing.Priced // the same question with other noise, where there is a choice
 	c        *Curator
 	shared   bool // others may have the same plan
 	question api.Question
@@ -35,10 +36,11 @@ type asking struct {
 
 	empty *plan.Statement // it has no rows whatever the data is: nothing else of the above is there
 
-	paid   api.Receipt
-	spent  dp.Cost // as an analyst reads it
-	alerts []ledger.Alert
-	uses   []api.Through
+	paid    api.Receipt
+	spent   dp.Cost // as an analyst reads it
+	claimed dp.Cost // as it adds up
+	alerts  []ledger.Alert
+	uses    []api.Through
 }
 
 // newAsking does what costs nothing: it checks and prices a question, and opens the streams that
@@ -51,11 +53,11 @@ func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Hori
 	if statement.Empty {
 		return &asking{c: c, question: q, empty: statement, Priced: &pricing.Priced{Statement: statement, Settings: s}}, nil
 	}
-	p, err := c.price(asked(q).Key(), statement, s)
+	p, other, err := c.prices(asked(q).Key(), statement, s)
 	if err != nil {
 		return nil, err
 	}
-	a := &asking{Priced: p, c: c, shared: shared, question: q, horizon: see, diverted: streamsession.Diversions{}}
+	a := &asking{Priced: p, other: other, c: c, shared: shared, question: q, horizon: see, diverted: streamsession.Diversions{}}
 	if a.outer, err = answers.CheckOuter(ctx, p.Statement); err != nil {
 		return nil, err
 	}
@@ -79,6 +81,11 @@ func (a *asking) keys() []string {
 		keys[i] = b.Key(a.data.ID)
 		if r := a.routes[i]; r != nil && r.Fits(a.Priced, b) {
 			keys = append(keys, r.Key)
+		}
+	}
+	if a.other != nil { // which of the two it will be is found when nobody else asks it
+		for _, b := range a.other.Purchases {
+			keys = append(keys, b.Key(a.data.ID))
 		}
 	}
 	return keys
@@ -114,7 +121,7 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 		}
 	}
 	out.Receipt, out.Remaining, out.Cost, out.Alerts, out.Through = a.paid, remaining, a.spent, a.alerts, a.uses
-	if n, ok := remaining.More(a.spent); ok {
+	if n, ok := remaining.More(a.claimed); ok {
 		out.More = &n
 	}
 	version, changed, err := a.c.access().NameData(ctx, a.data, a.paid.Sequence)

@@ -62,7 +62,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 					one := *p.Statement.Plans[0]
 					one.Query.Choice = &tree.Choice{K: one.Query.Choice.K}
 					wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)),
-						&plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings)
+						&plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings, p.Currency)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -53,7 +53,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	if e.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	if n, ok := e.Remaining.More(e.Pay); ok && !e.Known {
+	if n, ok := e.Remaining.More(a.most()); ok && !e.Known {
 		e.More = &n
 	}
 	if e.After, err = c.RemainingAfter(ctx, q.Analyst, a.most()); err != nil {

@@ -36,7 +36,7 @@ func more(n *int64, word string) string {
 
 // AtDefault says about how many questions at a price are left.
 func AtDefault(r api.Remaining, epsilon dp.Amount) string {
-	n, ok := r.More(api.PriceOf(epsilon, r.Rho == dp.Unbounded))
+	n, ok := r.Questions(epsilon)
 	if !ok {
 		return ""
 	}

@@ -43,8 +43,8 @@ type forecastAccount struct {
 
 // questionsLeft is about how many questions at a price an account has left; nil where nobody knows.
 func questionsLeft(a api.Account, epsilon dp.Amount) *int64 {
-	left := api.Remaining{Epsilon: a.Left.Epsilon, Rho: a.Left.Rho, KeysDelta: dp.Unbounded}
-	if n, ok := left.More(api.PriceOf(epsilon, a.Limit.Rho == dp.Unbounded)); ok {
+	left := api.Remaining{Pure: a.Left.Epsilon, Rho: a.Left.Rho, KeysDelta: dp.Unbounded}
+	if n, ok := left.Questions(epsilon); ok {
 		return &n
 	}
 	return nil
