@@ -43,6 +43,9 @@ type Account struct {
 	Total     Guarantee `json:"total"`
 }
 
+// ByEpsilon reports whether the account is read by its epsilon, and not by its rho.
+func (a Account) ByEpsilon() bool { return a.Side == "epsilon" }
+
 // Guarantee is an (epsilon, delta) promise.
 type Guarantee struct {
 	Epsilon dp.Amount `json:"epsilon"`
@@ -65,6 +68,9 @@ type Remaining struct {
 	// KeysDelta is what is left of the delta that is set aside for private keys.
 	KeysDelta dp.Amount `json:"keys_delta"`
 }
+
+// ByEpsilon reports whether what is left is epsilon alone, of a budget that is kept by either sum.
+func (r Remaining) ByEpsilon() bool { return r.Pure > 0 && r.Rho == 0 }
 
 // Renewed says which window began.
 type Renewed struct {

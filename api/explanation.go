@@ -15,7 +15,9 @@ type Explanation struct {
 	// together.
 	Questions []Inquiry `json:"questions"`
 	// Split says how the price is divided, and Free what costs nothing.
-	Split string   `json:"split"`
+	Split string `json:"split"`
+	// Noise says why it is this noise, where the budget admits two.
+	Noise string   `json:"noise,omitempty"`
 	Free  []string `json:"free"`
 	// Cost is the price of everything, and Pay what would be charged now: less, where some was paid
 	// for.

@@ -35,6 +35,9 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		name, constant := clock(e.Now)
 		e.Free[len(e.Free)-1] = "asking it again with " + constant + " in the place of " + name
 	}
+	if a.other != nil {
+		e.Noise = a.Priced.SayNoise(a.other)
+	}
 	for i, b := range a.Purchases {
 		inquiry := a.Inquiry(b)
 		if r := a.released[i]; r != nil {

@@ -37,7 +37,7 @@ func Currencies(b policy.Budget, s api.Settings) []Currency {
 // their geometric mean.
 //
 // For n equal counts of a budget this is 2 n^2/epsilon^2 against n/(2 rho), so that up to epsilon^2
-// over 4 rho questions are better off with Laplace noise: 14 of (1, 1e-6).
+// over 4 rho questions are better off with Laplace noise: 10 of (1, 1e-6).
 func Sharper(pure, concentrated *Priced, purePart, otherPart float64) bool {
 	switch {
 	case math.IsInf(otherPart, 1):
@@ -78,4 +78,13 @@ func (p *Priced) spread() float64 {
 func logOf(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return math.Log(f)
+}
+
+// SayNoise says which noise was taken, and why not the other.
+func (p *Priced) SayNoise(other *Priced) string {
+	taken, left := "Gaussian noise, paid for in rho", "Laplace noise, paid for in epsilon"
+	if p.Currency.Pure {
+		taken, left = left, taken
+	}
+	return taken + "; " + left + ", would be less sharp for the same part of what is left, or is not to be had any more"
 }
