@@ -23,10 +23,11 @@ import "github.com/discreet-dp/discreet/dp"
 //
 // First let no mechanism claim a delta.
 //
-//   - t is epsilon-final: each answer is at most exp(its epsilon) times as likely under P as under Q,
-//     given what came before, so P(t) <= exp(sum of epsilon) Q(t) <= exp(e) Q(t).
-//   - t is rho-final: change the interaction so that whatever would take the sum of rho beyond rho
-//     is refused. This is [ZCDPFilter], so all of the changed interaction is rho-zCDP, and its
+//   - t is epsilon-final: each answer is at most exp(its epsilon) times as likely under P as under
+//     Q, given what came before, so P(t) <= exp(sum of epsilon) Q(t) <= exp(e) Q(t). (Of an answer
+//     that sharpens an earlier one the same is true of both together: see mech.Sharpened.)
+//   - t is rho-final: change the interaction so that whatever would take the sum of rho beyond
+//     rho is refused. This is [ZCDPFilter], so all of the changed interaction is rho-zCDP, and its
 //     P'(t) - exp(e) Q'(t), added up where that is above 0, is at most d (the conversion of
 //     [Epsilon]). Nothing of t is refused in it, because a sum that is within rho at the end was so
 //     all along. So t has the same probabilities there: P'(t) = P(t) and Q'(t) = Q(t).
@@ -34,14 +35,14 @@ import "github.com/discreet-dp/discreet/dp"
 // So for every event S, P(S) - exp(e) Q(S) is at most the sum of the positive P(t) - exp(e) Q(t):
 // none of the first kind is, and those of the second kind add up to at most d.
 //
-// Now let mechanism i claim delta_i, chosen like everything else from the answers before. Its answer
-// is a mixture: with weight 1 - delta_i of a pair p_i, q_i that both of its claims are about
-// ([dp.Cost] asks for that), and with weight delta_i of something else. Let p(t) be the part of P(t)
-// in which every answer comes from p_i, and q(t) that of Q(t). Then p = w p' and q = w q', where w
-// is the product of 1 - delta_i, the same on both sides because t decides it, and p' and q' are the
-// probabilities of an interaction without deltas. The rest P - p is at most the probability that
-// some answer is not from p_i, which is at most the mean of the sum of delta_i, and that is never
-// above delta. So
+// Now let mechanism i claim delta_i, chosen like everything else from the answers before. Its
+// answer is a mixture: with weight 1 - delta_i of a pair p_i, q_i that both of its claims are
+// about ([dp.Cost] asks for that), and with weight delta_i of something else. Let p(t) be the
+// part of P(t) in which every answer comes from p_i, and q(t) that of Q(t). Then p = w p' and q =
+// w q', where w is the product of 1 - delta_i, the same on both sides because t decides it, and
+// p' and q' are the probabilities of an interaction without deltas. The rest P - p is at most the
+// probability that some answer is not from p_i, which is at most the mean of the sum of delta_i,
+// and that is never above delta. So
 //
 //	P(S) - exp(e) Q(S)  <=  P(S) - p(S) + p(S) - exp(e) q(S)  <=  delta + d,
 //
@@ -55,8 +56,8 @@ import "github.com/discreet-dp/discreet/dp"
 // # What is not the same
 //
 // Two budgets beside each other, with epsilon for what is charged to the one and rho for what is
-// charged to the other, are not this filter: their losses add up. Every charge counts on both sides.
-// The tests compute what the best analyst gains from either rule.
+// charged to the other, are not this filter: their losses add up. Every charge counts on both
+// sides. The tests compute what the best analyst gains from either rule.
 func EitherFilter(epsilon, rho, delta dp.Amount) Filter {
 	if delta >= dp.One {
 		return Filter{}

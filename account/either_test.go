@@ -39,7 +39,8 @@ func (g *eitherGame) value(s eitherState) float64 {
 		}
 		e := float64(g.losses[i]) * g.step
 		yes := math.Exp(e) / (1 + math.Exp(e))
-		best = math.Max(best, yes*g.value(eitherState{spent, s.loss + g.losses[i]})+(1-yes)*g.value(eitherState{spent, s.loss - g.losses[i]}))
+		more, less := eitherState{spent, s.loss + g.losses[i]}, eitherState{spent, s.loss - g.losses[i]}
+		best = math.Max(best, yes*g.value(more)+(1-yes)*g.value(less))
 	}
 	g.known[s] = best
 	return best
@@ -60,8 +61,8 @@ func newEitherGame(t *testing.T, admits func([2]dp.Cost, dp.Cost, int) ([2]dp.Co
 
 const eitherDelta = dp.One / 50
 
-// The best analyst of all, who may go on with either side and change at any time, gains no more than
-// delta. Rules that are not this filter are caught.
+// The best analyst of all, who may go on with either side and change at any time, gains no more
+// than delta. Rules that are not this filter are caught.
 func TestEitherGame(t *testing.T) {
 	rho, err := Rho(dp.One, eitherDelta)
 	if err != nil {

@@ -41,10 +41,13 @@ type Explanation struct {
 
 // Inquiry is one question that is paid for.
 type Inquiry struct {
-	Tables []string     `json:"tables"`
-	Keys   []KeyInquiry `json:"keys"`
-	Groups int          `json:"groups"` // rows of the answer; for each combination of private keys, where there are such
-	Chosen int          `json:"chosen"` // how many of them are chosen; 0 where all are shown
+	Tables []string `json:"tables"`
+	// Sharpens is the record of an answer with more noise, which was paid for and is sharpened for
+	// the difference; 0 where there is none. Cost is that difference then.
+	Sharpens uint64       `json:"sharpens,omitempty"`
+	Keys     []KeyInquiry `json:"keys"`
+	Groups   int          `json:"groups"` // rows of the answer; for each combination of private keys, where there are such
+	Chosen   int          `json:"chosen"` // how many of them are chosen; 0 where all are shown
 	// MaxRows and MaxGroups are how much of one person counts, and Bounds says it in words.
 	MaxRows   int64         `json:"max_rows"`
 	MaxGroups int64         `json:"max_groups"`

@@ -154,8 +154,8 @@ func gaussianKeys(c KeyConfig) (*KeyThreshold, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The noise alone is rho-zCDP, but not of the pair that its (epsilon, delta) claim is about, and
-	// a cost claims both of one (dp.Cost). That pair has the rho of its epsilon.
+	// The noise alone is rho-zCDP, but not of the pair that its (epsilon, delta) claim is about,
+	// and a cost claims both of one (dp.Cost). That pair has the rho of its epsilon.
 	claimed, err := dp.CeilFloat(dp.RhoOfPure(c.Epsilon.Float()))
 	if err != nil {
 		return nil, err

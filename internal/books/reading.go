@@ -184,8 +184,9 @@ func (s *Books) read(p place, b ledger.Balance) (reading, error) {
 	a.Total = api.Guarantee{Epsilon: whole.Epsilon, Delta: delta.Add(whole.Delta.Sub(budget.RhoDelta()))}
 	if b.Limit.Epsilon != dp.Unbounded {
 		// Either sum keeps the limit, so the promise is the larger of what the two are worth
-		// (account.EitherFilter), and what was spent is worth the smaller. The sum of epsilon bounds
-		// the loss of every answer, so that it matters to nobody when its limit was chosen.
+		// (account.EitherFilter), and what was spent is worth the smaller. The sum of epsilon
+		// bounds the loss of every answer, so that it matters to nobody when its limit was
+		// chosen.
 		a.Guarantee.Epsilon = min(a.Guarantee.Epsilon, b.Spent.Epsilon)
 		a.alone.Epsilon = max(a.alone.Epsilon, b.Limit.Epsilon)
 		a.Total.Epsilon = max(a.Total.Epsilon, b.Limit.Epsilon)

@@ -32,6 +32,7 @@ type asking struct {
 	released []*answers.Released      // for each purchase; nil until it is there
 	diverted streamsession.Diversions // answered through streams, which charge for themselves
 	bought   []*pricing.Purchase      // computed, with one charge
+	bases    bases                    // what some of them are made of
 	made     *api.Answer              // of all that was released, or nil: it is made by finish
 
 	empty *plan.Statement // it has no rows whatever the data is: nothing else of the above is there
@@ -83,6 +84,11 @@ func (a *asking) keys() []string {
 			keys = append(keys, r.Key)
 		}
 	}
+	for _, b := range a.Purchases {
+		if family, ok := memory.Family(b, a.data.ID); ok && a.Currency.Pure {
+			keys = append(keys, family)
+		}
+	}
 	if a.other != nil { // which of the two it will be is found when nobody else asks it
 		for _, b := range a.other.Purchases {
 			keys = append(keys, b.Key(a.data.ID))
@@ -93,8 +99,13 @@ func (a *asking) keys() []string {
 
 // charge is what the purchases that are computed are charged with, and tags is that as an analyst
 // reads it.
-func (a *asking) charge() dp.Cost { return pricing.Cost(a.bought) }
-func (a *asking) tags() dp.Cost   { return a.Tag(a.bought) }
+func (a *asking) charge() dp.Cost { return a.bases.cost(a.bought) }
+func (a *asking) tags() dp.Cost {
+	if len(a.bases.of) > 0 { // in epsilon
+		return a.charge()
+	}
+	return a.Tag(a.bought)
+}
 
 // most is what all of it comes to at most, as it adds up; pay is that as an analyst reads it.
 func (a *asking) most() dp.Cost { return a.charge().Add(a.diverted.Most()) }

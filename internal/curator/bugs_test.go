@@ -21,7 +21,7 @@ func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	for _, b := range p.Purchases {
 		exactly, err := w.data.Run(ctx, b.Query)
 		w.check(err)
-		_, err = w.Curator.release(b, exactly, pricing.MaxBytes)
+		_, err = w.Curator.release(b, exactly, nil, pricing.MaxBytes)
 		w.check(err)
 	}
 	return out

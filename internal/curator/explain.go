@@ -43,6 +43,9 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		if r := a.released[i]; r != nil {
 			inquiry.Known, inquiry.Record, inquiry.Derived = true, r.Sequence, r.Derived != 0
 		}
+		if base := a.bases.of[b]; base != nil {
+			inquiry.Sharpens, inquiry.Cost = base.Sequence, b.CostAfter(base.By)
+		}
 		if d := a.diverted[b]; d != nil {
 			d.Explain(&inquiry, a.Priced)
 		}

@@ -36,8 +36,8 @@ func (c *Curator) prices(text string, st *plan.Statement, s api.Settings) (p, ot
 }
 
 // choose takes one of two prices: the one in which more was paid for before, so that nothing is
-// bought twice because the budget stands elsewhere by now, and else the sharper one. Everything that
-// decides it is public: the prices, what was answered, and what is left.
+// bought twice because the budget stands elsewhere by now, and else the sharper one. Everything
+// that decides it is public: the prices, what was answered, and what is left.
 func (a *asking) choose(ctx context.Context) error {
 	released, paid, err := a.c.memory.Recall(ctx, a.other, a.data.ID, a.horizon)
 	if err != nil {
@@ -87,5 +87,5 @@ func (a *asking) turned(ctx context.Context, err error) bool {
 	}
 	a.Priced, a.other, a.released, a.paid = a.other, nil, released, paid
 	a.bought = missing(a.Priced, released)
-	return len(a.bought) > 0 && len(a.diverted) == 0
+	return len(a.bought) > 0 && len(a.diverted) == 0 && a.findBases(ctx) == nil
 }

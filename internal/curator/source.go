@@ -115,13 +115,13 @@ func (streamAnswers) supply(ctx context.Context, a *asking) error {
 // engineAnswers are computed, with one charge for all of them.
 type engineAnswers struct{}
 
-func (engineAnswers) claim(_ context.Context, a *asking) error {
+func (engineAnswers) claim(ctx context.Context, a *asking) error {
 	for i, b := range a.Purchases {
 		if a.released[i] == nil && a.diverted[b] == nil {
 			a.bought = append(a.bought, b)
 		}
 	}
-	return nil
+	return a.findBases(ctx)
 }
 
 func (engineAnswers) supply(ctx context.Context, a *asking) error {

@@ -51,8 +51,8 @@ const (
 // Shares are rounded down, noise is calibrated to the rounded share, and the charge is
 // the sum of what the mechanisms claim, so it is exact and never above what was asked for.
 //
-// Where the budget is kept by either of the two sums a question has a price in each; see [Currencies]
-// and [Sharper].
+// Where the budget is kept by either of the two sums a question has a price in each; see
+// [Currencies] and [Sharper].
 func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings, c Currency) (*Priced, error) {
 	p, err := newPriced(ds, st, s, c)
 	if err != nil {

@@ -49,8 +49,8 @@ func Sharper(pure, concentrated *Priced, purePart, otherPart float64) bool {
 }
 
 // spread is the mean logarithm of the variances of everything that is released: of noise its own,
-// of quantiles and choices that of what their ranks and scores are told apart by, and of private keys
-// the square of how many people a key needs.
+// of quantiles and choices that of what their ranks and scores are told apart by, and of private
+// keys the square of how many people a key needs.
 func (p *Priced) spread() float64 {
 	sum, n := 0.0, 0
 	add := func(logarithm float64) { sum, n = sum+logarithm, n+1 }

@@ -183,8 +183,8 @@ func printAccounts(w io.Writer, accounts []api.Account) {
 		if a.Alert > 0 && left == 0 {
 			word = "NOTHING LEFT"
 		}
-		cells := []string{a.Name, unit + spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(), fmt.Sprintf("%.0f %%", 100*a.Part),
-			word, worth, kindWords(a)}
+		cells := []string{a.Name, unit + spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(),
+			fmt.Sprintf("%.0f %%", 100*a.Part), word, worth, kindWords(a)}
 		if raised {
 			cells = append(cells, grantedWords(a))
 		}
@@ -215,8 +215,8 @@ func explainAmounts(w io.Writer, a api.Account, mixed bool) {
 		fmt.Fprintln(w, "amounts are rho; a question at epsilon e takes rho = e tanh(e/2), about e²/2")
 	}
 	if a.Limit.Epsilon != dp.Unbounded && a.Limit.Rho != dp.Unbounded {
-		fmt.Fprintln(w, "this budget is kept by the sum of epsilon or by the sum of rho, whichever lasts longer: a few questions are better "+
-			"off with Laplace noise, and many with Gaussian noise")
+		fmt.Fprintln(w, "this budget is kept by the sum of epsilon or by the sum of rho, whichever lasts longer: a few questions are "+
+			"better off with Laplace noise, and many with Gaussian noise")
 	}
 	if a.Limit.Delta > 0 && a.Limit.Delta != dp.Unbounded {
 		fmt.Fprintf(w, "for private keys, delta %v of %v is spent\n", a.Spent.Delta, a.Limit.Delta)
