@@ -200,7 +200,13 @@ func (s *Books) read(p place, b ledger.Balance) (reading, error) {
 func (s *Books) raisedTo(b ledger.Balance) (account.Reading, error) {
 	first := b.First.Rho
 	known := first > 0 && first != dp.Unbounded
-	switch most := max(b.Limit.Rho, b.Spent.Rho); {
+	most := max(b.Limit.Rho, b.Spent.Rho)
+	if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon <= b.Limit.Epsilon {
+		// What was spent is within epsilon, whatever it is in rho. What ends beyond epsilon ends
+		// within this rho.
+		most = b.Limit.Rho
+	}
+	switch {
 	case known:
 		return account.Raised(first, most, s.dataset.Budget.RhoDelta())
 	case b.Spent.Rho == 0:

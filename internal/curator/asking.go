@@ -20,14 +20,15 @@ import (
 // agree.
 type asking struct {
 	*pricing.Priced
-	other    *pricing.Priced // the same question with other noise, where there is a choice
-	c        *Curator
-	shared   bool // others may have the same plan
-	question api.Question
-	horizon  memory.Horizon
-	outer    *answers.OuterQuery
-	data     interactive.Data
-	routes   []*streamsession.Route // for each purchase, how a stream can answer it, or nil
+	other     *pricing.Priced // the same question with other noise, where there is a choice
+	c         *Curator
+	shared    bool    // others may have the same plan
+	otherPart float64 // of what is left, that the other noise would take; 0 where one was paid for
+	question  api.Question
+	horizon   memory.Horizon
+	outer     *answers.OuterQuery
+	data      interactive.Data
+	routes    []*streamsession.Route // for each purchase, how a stream can answer it, or nil
 
 	released []*answers.Released      // for each purchase; nil until it is there
 	diverted streamsession.Diversions // answered through streams, which charge for themselves

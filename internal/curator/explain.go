@@ -36,7 +36,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		e.Free[len(e.Free)-1] = "asking it again with " + constant + " in the place of " + name
 	}
 	if a.other != nil {
-		e.Noise = a.Priced.SayNoise(a.other)
+		e.Noise = a.SayNoise(a.otherPart)
 	}
 	for i, b := range a.Purchases {
 		inquiry := a.Inquiry(b)

@@ -55,6 +55,9 @@ func (a *asking) choose(ctx context.Context) error {
 			return err
 		}
 		take = !pricing.Sharper(a.Priced, a.other, part, otherPart)
+		if a.otherPart = otherPart; take {
+			a.otherPart = part
+		}
 	}
 	if take {
 		a.Priced, a.other = a.other, a.Priced

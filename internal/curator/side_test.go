@@ -53,6 +53,14 @@ func TestEitherSide(t *testing.T) {
 				t.Errorf("question %d at %s costs %v", n, c.epsilon, a.Cost)
 			}
 		}
+		accounts, err := w.Accounts(ctx, "ana")
+		w.check(err)
+		for _, a := range accounts { // the promise is the policy's, on whichever side it was spent
+			if a.Total != (api.Guarantee{Epsilon: dp.One, Delta: amount("1e-6")}) || a.Guarantee.Epsilon > dp.One ||
+				a.ByEpsilon() != (c.noise == "laplace") {
+				t.Errorf("%s: %+v", a.Name, a)
+			}
+		}
 		all := w.charges()
 		if n != c.n {
 			t.Errorf("%d questions at %s; want %d", n, c.epsilon, c.n)

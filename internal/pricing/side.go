@@ -80,11 +80,18 @@ func logOf(r *big.Rat) float64 {
 	return math.Log(f)
 }
 
-// SayNoise says which noise was taken, and why not the other.
-func (p *Priced) SayNoise(other *Priced) string {
-	taken, left := "Gaussian noise, paid for in rho", "Laplace noise, paid for in epsilon"
+// SayNoise says which noise was taken, and why not the other, of which a part of what is left is
+// given: infinite where it is not to be had, and 0 where it was not looked at.
+func (p *Priced) SayNoise(otherPart float64) string {
+	taken, other := "Gaussian noise, paid for in rho", "Laplace noise, paid for in epsilon"
 	if p.Currency.Pure {
-		taken, left = left, taken
+		taken, other = other, taken
 	}
-	return taken + "; " + left + ", would be less sharp for the same part of what is left, or is not to be had any more"
+	switch {
+	case otherPart == 0:
+		return taken + ": this was paid for before"
+	case math.IsInf(otherPart, 1):
+		return taken + ": for " + other + ", not enough is left"
+	}
+	return taken + ": for the same part of what is left it is sharper than " + other
 }

@@ -114,6 +114,9 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 	for _, m := range q.Measures {
 		fmt.Fprintf(w, "%s: %s\n", table.Clean(m.Measure), table.Clean(m.Why))
 	}
+	if q.Sharpens > 0 {
+		fmt.Fprintf(w, "made of record %d, which is the same with more noise: the difference is paid\n", q.Sharpens)
+	}
 	for _, k := range q.Keys {
 		values := ""
 		if !k.Private {
