@@ -69,6 +69,8 @@ func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
 
 func (columns) Most(string, []string) (int64, error) { return 2, nil }
 
+func (columns) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
+
 // each calls f for every private query of a corpus: the golden questions of package plan, and as
 // many random ones as are asked for of each world.
 func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *tree.Query)) {
