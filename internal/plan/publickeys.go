@@ -256,8 +256,8 @@ func isOver(e tree.Expr, from, upto int) bool {
 	return simple && len(columns) > 0 && !slices.ContainsFunc(columns, func(c *tree.Column) bool { return c.Index < from || c.Index >= upto })
 }
 
-// conditionsOver are the conditions that are over fields from one place up to another, as conditions over
-// fields that begin there. A subquery counts the fields of the row that asks from the first one.
+// conditionsOver are the conditions that are over fields from one place up to another, as
+// conditions over fields that begin there. A subquery counts the fields of the row that asks from the first one.
 func conditionsOver(where []tree.Expr, from, upto int) (out []tree.Expr) {
 	for _, c := range where {
 		if x, ok := c.(*tree.Exists); ok && from == 0 && !tree.Private(x.From) {

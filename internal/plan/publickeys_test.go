@@ -70,10 +70,10 @@ var byPublic = []string{
 		"WHERE y = 1 OR y IS NULL GROUP BY x",
 	"SELECT p.code, COUNT(*) FROM patients p WHERE p.code IN (SELECT c.code FROM codes c WHERE c.chapter > 0) GROUP BY p.code",
 	"SELECT p.code, COUNT(*) FROM patients p WHERE p.code NOT IN (SELECT c.code FROM codes c WHERE c.chapter > 0) GROUP BY p.code",
-	"SELECT r.zone, r.rate, COUNT(*) FROM visits v JOIN rates r ON r.code = v.code JOIN codes c ON c.code = r.rate WHERE c.chapter = 0 " +
-		"GROUP BY r.zone, r.rate",
-	"SELECT v.code, COUNT(*) FROM visits v, patients p, rates r WHERE v.pid = p.pid AND v.code = p.code AND p.code = r.rate AND r.code > 1 " +
-		"GROUP BY v.code",
+	"SELECT r.zone, r.rate, COUNT(*) FROM visits v JOIN rates r ON r.code = v.code JOIN codes c ON c.code = r.rate " +
+		"WHERE c.chapter = 0 GROUP BY r.zone, r.rate",
+	"SELECT v.code, COUNT(*) FROM visits v, patients p, rates r WHERE v.pid = p.pid AND v.code = p.code AND p.code = r.rate " +
+		"AND r.code > 1 GROUP BY v.code",
 }
 
 // TestPublicKeys: no row has a key that is not among the public values that the planner has found

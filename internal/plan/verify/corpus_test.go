@@ -61,7 +61,7 @@ func golden(t testing.TB, pattern string) []string {
 type columns struct{}
 
 func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
-	if column == "low" || column == "code" {
+	if column == "low" || column == "code" || column == "beds" {
 		return []policy.Value{{Type: policy.Integer, Int: 20}, {Type: policy.Integer, Int: 60}}, nil
 	}
 	return []policy.Value{{Type: policy.Text, Text: "north"}, {Type: policy.Text, Text: "south"}}, nil

@@ -128,9 +128,10 @@ func isColumn(e tree.Expr, source *policy.Column) bool {
 
 // isPublicly reports whether a condition says that a column is equal to something of public rows
 // alone, of a table beside it or of one that is asked about: then its values are among theirs. What
-// the owner has marked as private keys is found, or named one by one.
+// the owner has listed has no others, and what is marked as private keys is found, or named one by
+// one. Which values a public table has nobody knows here, as of its own columns.
 func isPublicly(e tree.Expr, source *policy.Column) bool {
-	if source.Keys == policy.PrivateKeys {
+	if source.Keys != policy.NoKeys {
 		return false
 	}
 	if x, ok := e.(*tree.Exists); ok && x.From.Unit() < 0 {
