@@ -233,7 +233,7 @@ func isUnsure(cond tree.Expr) bool {
 }
 
 // mostStoredRows is how many rows of a public table are looked at to find the values of keys.
-const mostStoredRows = 1 << 14
+const mostStoredRows = 1 << 15
 
 // storedRows are the rows of a public table, once for all questions of a text; none where there are
 // too many.
