@@ -253,11 +253,13 @@ func (e *env) storedRows(t *policy.Table) [][]tree.Value {
 // isOver reports whether an expression names fields from one place up to another, and no others.
 func isOver(e tree.Expr, from, upto int) bool {
 	columns, simple := columnsOf(e)
-	return simple && len(columns) > 0 && !slices.ContainsFunc(columns, func(c *tree.Column) bool { return c.Index < from || c.Index >= upto })
+	outside := func(c *tree.Column) bool { return c.Index < from || c.Index >= upto }
+	return simple && len(columns) > 0 && !slices.ContainsFunc(columns, outside)
 }
 
 // conditionsOver are the conditions that are over fields from one place up to another, as
-// conditions over fields that begin there. A subquery counts the fields of the row that asks from the first one.
+// conditions over fields that begin there. A subquery counts the fields of the row that asks from
+// the first one.
 func conditionsOver(where []tree.Expr, from, upto int) (out []tree.Expr) {
 	for _, c := range where {
 		if x, ok := c.(*tree.Exists); ok && from == 0 && !tree.Private(x.From) {

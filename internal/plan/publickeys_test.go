@@ -61,11 +61,13 @@ var byPublic = []string{
 	"SELECT p.zip, COUNT(*) FROM patients p JOIN codes c ON c.label = p.zip WHERE c.chapter = 1 GROUP BY p.zip",
 	"SELECT c.label, COUNT(*) FROM patients p JOIN codes c ON c.code = p.code WHERE c.chapter < 2 GROUP BY c.label",
 	"SELECT c.label, COUNT(*) FROM patients p LEFT JOIN codes c ON c.code = p.code AND c.chapter < 2 GROUP BY c.label",
-	"SELECT c.label, COUNT(*) FROM patients p LEFT JOIN codes c ON c.code = p.code WHERE c.chapter < 2 OR c.chapter IS NULL GROUP BY c.label",
+	"SELECT c.label, COUNT(*) FROM patients p LEFT JOIN codes c ON c.code = p.code " +
+		"WHERE c.chapter < 2 OR c.chapter IS NULL GROUP BY c.label",
 	"SELECT p.code, COUNT(*) FROM patients p LEFT JOIN codes c ON c.code = p.code AND c.chapter < 2 GROUP BY p.code",
 	"SELECT p.code, COUNT(*) FROM patients p JOIN codes c ON c.code = p.code AND c.chapter < 2 GROUP BY p.code",
 	"SELECT c.code * 10 + c.chapter AS x, COUNT(*) FROM visits v JOIN codes c ON c.code = v.code GROUP BY x",
-	"SELECT COALESCE(c.code, 7) * 10 + COALESCE(c.chapter, 0) AS x, COUNT(*) FROM visits v LEFT JOIN codes c ON c.code = v.code GROUP BY x",
+	"SELECT COALESCE(c.code, 7) * 10 + COALESCE(c.chapter, 0) AS x, COUNT(*) " +
+		"FROM visits v LEFT JOIN codes c ON c.code = v.code GROUP BY x",
 	"SELECT x, COUNT(*) FROM (SELECT COALESCE(c.code, 4) AS x, c.chapter AS y FROM visits v LEFT JOIN codes c ON c.code = v.code) AS t " +
 		"WHERE y = 1 OR y IS NULL GROUP BY x",
 	"SELECT p.code, COUNT(*) FROM patients p WHERE p.code IN (SELECT c.code FROM codes c WHERE c.chapter > 0) GROUP BY p.code",
