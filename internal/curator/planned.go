@@ -88,3 +88,8 @@ func (n *noted) Most(table string, columns []string) (int64, error) {
 	n.read = true
 	return n.Public.Most(table, columns)
 }
+
+func (n *noted) Rows(table string, limit int) ([][]tree.Value, error) {
+	n.read = true
+	return n.Public.Rows(table, limit)
+}

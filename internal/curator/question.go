@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -76,4 +77,8 @@ func (p public) Values(table, column string, limit int) ([]policy.Value, error) 
 
 func (p public) Most(table string, columns []string) (int64, error) {
 	return p.engine.Most(p.ctx, table, columns)
+}
+
+func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
+	return p.engine.Rows(p.ctx, table, limit)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -19,6 +20,8 @@ func (sized) Most(_ string, columns []string) (int64, error) {
 	}
 	return 25, nil
 }
+
+func (sized) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
 
 // TestWhatMultiplies: what multiplies the work for a person's rows in a way that one person decides
 // is refused, or that person's rows are cut before.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -163,6 +164,9 @@ func (tables) Most(_ string, columns []string) (int64, error) {
 
 func (tables) Values(table, column string, limit int) ([]policy.Value, error) {
 	var out []policy.Value
+	if column == "beds" {
+		return []policy.Value{{Type: policy.Integer, Int: 10}, {Type: policy.Integer, Int: 20}}, nil
+	}
 	if column == "low" {
 		return []policy.Value{{Type: policy.Integer, Int: 20}, {Type: policy.Integer, Int: 60}}, nil
 	}
@@ -170,6 +174,15 @@ func (tables) Values(table, column string, limit int) ([]policy.Value, error) {
 		out = append(out, policy.Value{Type: policy.Text, Text: v})
 	}
 	return out, nil
+}
+
+// Rows are two wards, and tags of which one ward has two.
+func (tables) Rows(table string, _ int) ([][]tree.Value, error) {
+	if table == "wards" { // ward, region, beds
+		return [][]tree.Value{{"north", "north", big.NewInt(10)}, {"south", "south", big.NewInt(20)}}, nil
+	}
+	return [][]tree.Value{ // ward, tag, low
+		{"north", "north", big.NewInt(20)}, {"north", "south", big.NewInt(60)}, {"south", "south", big.NewInt(60)}}, nil
 }
 
 // made says what a released value is made of.

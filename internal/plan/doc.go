@@ -105,7 +105,9 @@
 //     can be is known.
 //  5. Expressions (check.go and the files that it calls, package expr): every one is total, and
 //     every number has an interval that it cannot leave.
-//  6. Keys (key.go, domain.go, fielddomain.go, package reach): the groups are public, or a mechanism decides about them.
+//  6. Keys (key.go, domain.go, fielddomain.go, publickeys.go, package reach): the groups are
+//     public, or a mechanism decides about them. Those that are functions of the person are one
+//     group a person (once.go).
 //  7. Aggregates (aggregate.go, stat.go, quantile.go): each is a measure of integers with declared
 //     bounds, named twice released once.
 //  8. Normal form (finish.go, flat.go, package expr): questions that mean the same have one hash.

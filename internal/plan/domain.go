@@ -123,6 +123,13 @@ func (q *question) domain(r tree.Relation, where tree.Expr, e tree.Expr) (domain
 			return domain{}, err
 		}
 	}
+	if len(columns) > 1 { // of one row of a public table not every combination is there
+		if values, ok := q.publicValues(r, where, e); ok {
+			if only := k.only(values); only.listed {
+				return only, nil
+			}
+		}
+	}
 	if values, ok := q.enumerate(e, columns, all); ok {
 		k.values, k.listed = values, true
 		return k, nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -12,6 +13,8 @@ type noValues struct{}
 
 func (noValues) Values(string, string, int) ([]policy.Value, error) { return nil, nil }
 func (noValues) Most(string, []string) (int64, error)               { return 0, nil }
+
+func (noValues) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
 
 // TestEmptyPublicTable: a question without groups is refused, because there is no price for it.
 func TestEmptyPublicTable(t *testing.T) {

@@ -26,10 +26,11 @@ type env struct {
 	dataset *policy.Dataset
 	options Options
 	ctes    map[string]cte
-	views   []string // the views that are being read, so that none reads itself
-	depth   int      // how many subqueries this is inside of
-	left    *int     // how many more times a table or a subquery may be looked at
-	spent   *int     // how many parts of expressions were computed to find the values of keys
+	views   []string                  // the views that are being read, so that none reads itself
+	depth   int                       // how many subqueries this is inside of
+	left    *int                      // how many more times a table or a subquery may be looked at
+	spent   *int                      // how many parts of expressions were computed to find the values of keys
+	stored  map[string][][]tree.Value // rows of public tables that were read for that
 }
 
 // cte is a query of a WITH clause, and what names meant there.
@@ -49,7 +50,7 @@ const (
 
 func newEnv(ds *policy.Dataset, o Options) *env {
 	left := maxLooks
-	return &env{dataset: ds, options: o, ctes: map[string]cte{}, left: &left, spent: new(int)}
+	return &env{dataset: ds, options: o, ctes: map[string]cte{}, left: &left, spent: new(int), stored: map[string][][]tree.Value{}}
 }
 
 // visit counts a table or a subquery.

@@ -200,6 +200,12 @@ func (q *question) columnDomain(r tree.Relation, where tree.Expr, c *tree.Column
 	if err != nil {
 		return domain{}, err
 	}
+	// What the owner has marked as private keys is found and not listed, as it is without the join.
+	if src := c.Field.Source; src == nil || src.Keys != policy.PrivateKeys || c.Field.Public != "" {
+		if values, ok := q.publicValues(r, where, c); ok {
+			k = k.only(values)
+		}
+	}
 	for _, cond := range expr.Conjuncts(where) {
 		k = k.allowed(c, cond)
 	}

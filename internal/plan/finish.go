@@ -19,21 +19,17 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 	if q.rows.Single() {
 		p.Query.RowLimit, p.Query.GroupLimit = 1, 1
 	}
-	if !slices.ContainsFunc(q.keys, func(k tree.Key) bool { return !tree.IsOnce(k.Expr) }) {
-		p.Query.GroupLimit = 1
-	}
-	if apart := apart(q.rows.Relation); len(apart) > 0 && !slices.ContainsFunc(apart, func(f int) bool { return !q.groupedBy(f) }) {
+	allowed := p.Query.GroupLimit
+	p.Query.GroupLimit = min(allowed, onceIn(q.rows.Relation, q.filter).groups(q.keys))
+	if apart, known := apart(q.rows.Relation); known && !slices.ContainsFunc(apart, func(f int) bool { return !q.groupedBy(f) }) {
 		p.Query.RowLimit = 1 // a person has one row in each group
 	}
 	if m := q.options.MaxGroups; m != 0 {
-		if q.several { // each set has its own limit
-			m = min(m, p.Query.GroupLimit)
-		}
-		if m < 1 || m > p.Query.GroupLimit {
+		if m < 1 || m > allowed && !q.several { // each set has its own limit
 			return nil, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here",
-				"one person counts in at most %d groups of this question", p.Query.GroupLimit)
+				"one person counts in at most %d groups of this question", allowed)
 		}
-		p.Query.GroupLimit = m
+		p.Query.GroupLimit = min(m, p.Query.GroupLimit)
 	}
 	choice, err := q.choice(p)
 	if err != nil {
@@ -96,33 +92,36 @@ func (q *question) groupedBy(field int) bool {
 	})
 }
 
-// apart are fields in which all rows of one person differ; none where nothing is known. It saves
-// noise, and privacy does not rest on it: rows are cut to what is said.
-func apart(r tree.Relation) []int {
+// apart are fields such that no two rows of one person are the same in all of them: without any,
+// a person has one row. Nothing is known of most relations. It saves noise, and privacy does not
+// rest on it: rows are cut to what is said.
+func apart(r tree.Relation) (out []int, known bool) {
 	switch r := plain(r).(type) {
 	case *tree.Persons:
-		out := make([]int, len(r.Keys))
-		for i := range out {
-			out[i] = 1 + i
+		same := onceIn(r.From, r.Where)
+		for i, e := range r.Keys {
+			if same.differs(e) {
+				out = append(out, 1+i)
+			}
 		}
-		return out
+		return out, true
 	case *tree.Window:
 		return apart(r.From)
 	case *tree.Select:
-		var out []int
-		for _, f := range apart(r.From) {
+		below, known := apart(r.From)
+		for _, f := range below {
 			at := slices.IndexFunc(r.Columns, func(e tree.Expr) bool {
 				c, ok := e.(*tree.Column)
 				return ok && c.Index == f
 			})
 			if at < 0 {
-				return nil
+				return nil, false
 			}
 			out = append(out, at)
 		}
-		return out
+		return out, known
 	}
-	return nil
+	return nil, false
 }
 
 // maxMeasures bounds the aggregates of a question. They share its price, so far fewer make sense.

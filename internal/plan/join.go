@@ -15,7 +15,6 @@ func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 	n := len(l.Fields())
 	for i, f := range slices.Concat(l.Fields(), r.Fields()) {
 		f.Nullable = f.Nullable || left && i >= n
-		f.Once = f.Once && keepsOnce(j, i >= n, n)
 		j.Row = append(j.Row, f)
 	}
 	switch {
@@ -90,7 +89,7 @@ func newFull(l, r tree.Relation, on tree.Expr) *tree.Join {
 	j := newJoin(l, r, on, true)
 	j.Full = true
 	person := j.L.Fields()[j.L.Unit()]
-	person.Name, person.Key, person.Once, person.Nullable, person.Twin = "", false, true, true, 0
+	person.Name, person.Key, person.Nullable, person.Twin = "", false, true, 0
 	for i := range j.Row {
 		j.Row[i].Nullable, j.Row[i].Key = true, false
 	}
@@ -233,24 +232,6 @@ func (q *question) isAlways(c *tree.Column) bool {
 		there, ok := null.X.(*tree.Column)
 		return ok && there.Stored().Index == field
 	})
-}
-
-// keepsOnce reports whether what is the same in all rows of a person of one side stays so. On the
-// left it does. On the right a person's rows may come with a partner or without, unless nothing but
-// the person decides.
-func keepsOnce(j *tree.Join, right bool, n int) bool {
-	if !tree.Private(j.L) || !tree.Private(j.R) {
-		return tree.Private(j.L) != right
-	}
-	if !right || !j.Left {
-		return true
-	}
-	all := expr.Conjuncts(j.On)
-	if len(all) != 1 || !expr.Linked(j.On, n) {
-		return false
-	}
-	a, b, _ := expr.EqualColumns(all[0])
-	return isAlwaysUnit(j.L, min(a.Index, b.Index)) // another may be NULL in some rows of a person
 }
 
 // isAlwaysUnit reports whether a field is the relation's unit in every row: its own, or that of a

@@ -157,7 +157,7 @@ type over struct {
 
 // add adds a part to what is read. Its name is for readers; nobody can write it.
 func (d *over) add(o tree.Over, t tree.Type, name string) {
-	f := tree.Field{Name: name, Type: t, Nullable: !o.Kind.Counts(), Once: o.Framed() && o.Frame == tree.Everything && len(o.By) == 0}
+	f := tree.Field{Name: name, Type: t, Nullable: !o.Kind.Counts()}
 	if o.Arg != nil && !o.Kind.Counts() {
 		f.Derived = tree.Derived(o.Arg) != nil
 	}

@@ -216,10 +216,10 @@ func groupable(e tree.Expr, pos int32) error {
 // begin makes the fields of the unit and of the keys.
 func (s *personal) begin() {
 	unit := s.rows.Fields()[s.rows.Unit()]
-	unit.Name, unit.Key, unit.Once, unit.Nullable, unit.Serial = "", len(s.keys) == 0, true, false, false
+	unit.Name, unit.Key, unit.Nullable, unit.Serial = "", len(s.keys) == 0, false, false
 	s.row = []tree.Field{unit}
 	for _, e := range s.keys {
-		f := tree.Field{Type: e.Type(), Nullable: expr.Nullable(e), Once: tree.IsOnce(e), Derived: tree.Derived(e) != nil}
+		f := tree.Field{Type: e.Type(), Nullable: expr.Nullable(e), Derived: tree.Derived(e) != nil}
 		c, ok := e.(*tree.Column)
 		if ok {
 			f.Source, f.Public = c.Field.Source, c.Field.Public
@@ -307,7 +307,7 @@ func (s *personal) add(p tree.Part, t tree.Type, name string) tree.Expr {
 		s.parts = append(s.parts, p)
 		// The smallest of a person's identities is one; what others come to is a value.
 		itself := (p.Kind == tree.PartMin || p.Kind == tree.PartMax) && tree.Derived(p.Arg) != nil
-		s.row = append(s.row, tree.Field{Name: name, Type: t, Once: len(s.keys) == 0, Nullable: !p.Kind.Counts(), Derived: itself})
+		s.row = append(s.row, tree.Field{Name: name, Type: t, Nullable: !p.Kind.Counts(), Derived: itself})
 	}
 	c := s.field(1 + len(s.keys) + at)
 	if s.none && p.Kind.Counts() {

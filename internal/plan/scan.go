@@ -27,9 +27,6 @@ func NewScan(ds *policy.Dataset, t *policy.Table) *tree.Scan {
 		unit = tree.Field{Identity: "row of " + t.Name, Key: true}
 	}
 	s.UnitField = identityField(s, unit)
-	for i := range s.Row {
-		s.Row[i].Once = s.Single() || i == s.UnitField
-	}
 	if len(t.Path) > 1 {
 		identityField(s, tree.Field{Name: t.Path[0].Column, Identity: tree.IdentityName(t.Path[0].Table, t.Path[0].Key)})
 	}

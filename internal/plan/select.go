@@ -11,7 +11,7 @@ import (
 func newSelect(from tree.Relation, where tree.Expr, names []string, columns []tree.Expr) *tree.Select {
 	s := &tree.Select{From: from, Where: where, UnitField: -1}
 	for i, e := range columns {
-		f := tree.Field{Name: names[i], Type: e.Type(), Nullable: expr.Nullable(e), Once: tree.IsOnce(e), Derived: tree.Derived(e) != nil}
+		f := tree.Field{Name: names[i], Type: e.Type(), Nullable: expr.Nullable(e), Derived: tree.Derived(e) != nil}
 		if c, ok := e.(*tree.Column); ok {
 			f = c.Field
 			f.Name = names[i]
@@ -94,7 +94,6 @@ func onlyOne(r tree.Relation, number tree.Expr) *tree.Select {
 	s := &tree.Select{From: r, Where: number, One: true, UnitField: r.Unit(), Row: slices.Clone(r.Fields())}
 	for i := range s.Row {
 		s.Columns = append(s.Columns, tree.NewColumn(r, i))
-		s.Row[i].Once = true // there is one row of each person
 	}
 	return s
 }

@@ -29,7 +29,7 @@ func (e *env) view(v *pg.RangeVar) (source, bool, error) {
 		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
 	}
 	inner := &env{dataset: e.dataset, options: e.options, ctes: map[string]cte{}, views: append(slices.Clone(e.views), name),
-		left: e.left, spent: e.spent, depth: e.depth}
+		left: e.left, spent: e.spent, stored: e.stored, depth: e.depth}
 	return source{query: s, env: inner, isView: true}, true, nil
 }
 

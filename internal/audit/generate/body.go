@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/detrand"
@@ -153,6 +154,10 @@ func (q *question) key(s source) (key, condition string, ok bool) {
 		if c, ok := q.column(s, wide); ok && c.identity == "" {
 			return c.ref, c.ref + " IN (0, 1, 2)", true
 		}
+	case 4: // what a public table lists, or what has to be equal to that
+		if all := q.besidePublic(s); len(all) > 0 {
+			return detrand.Pick(q.d, all).ref, "", true
+		}
 	}
 	for range 8 {
 		c := detrand.Pick(q.d, s.columns)
@@ -162,4 +167,23 @@ func (q *question) key(s source) (key, condition string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// besidePublic are the columns of public tables, and those of the same names beside them, on which
+// joins are.
+func (q *question) besidePublic(s source) (out []column) {
+	names := map[string]bool{}
+	for _, table := range q.public() {
+		for _, c := range q.dataset.Tables[table].Columns {
+			if slices.ContainsFunc(s.columns, func(have column) bool { return have.source == c }) {
+				names[c.Name] = true
+			}
+		}
+	}
+	for _, c := range s.columns {
+		if c.source != nil && c.identity == "" && names[c.source.Name] {
+			out = append(out, c)
+		}
+	}
+	return out
 }

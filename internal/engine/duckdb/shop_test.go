@@ -116,6 +116,10 @@ func (p public) Most(table string, columns []string) (int64, error) {
 	return p.Engine.Most(p.Context, table, columns)
 }
 
+func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
+	return p.Engine.Rows(p.Context, table, limit)
+}
+
 // question prepares a text that may use public tables.
 func question(t testing.TB, e *Engine, text string) *tree.Query {
 	t.Helper()

@@ -27,6 +27,8 @@ func (publicTables) Most(_ string, columns []string) (int64, error) {
 	return []int64{25, 5, 1}[min(2, len(columns))], nil
 }
 
+func (publicTables) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
+
 func (publicTables) Values(_, column string, _ int) ([]policy.Value, error) {
 	if column == "low" {
 		return []policy.Value{{Type: policy.Integer, Int: 20}, {Type: policy.Integer, Int: 60}}, nil

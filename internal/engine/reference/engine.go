@@ -139,3 +139,7 @@ func (p public) Values(table, column string, limit int) ([]policy.Value, error) 
 func (p public) Most(table string, columns []string) (int64, error) {
 	return p.Engine.Most(context.Background(), table, columns)
 }
+
+func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
+	return p.Engine.Rows(context.Background(), table, limit)
+}

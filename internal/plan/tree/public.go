@@ -10,4 +10,7 @@ type Public interface {
 	// Most returns how many rows have the same values in some columns at most, as they are
 	// declared, NULL left out. In no columns it is how many rows there are.
 	Most(table string, columns []string) (int64, error)
+	// Rows returns the rows of a table, its columns in the order of [policy.Table.ColumnNames] and
+	// as they are declared. More than limit is an error.
+	Rows(table string, limit int) ([][]Value, error)
 }

@@ -46,10 +46,6 @@ type Field struct {
 	Identity string
 	// Key says that no two rows of the field's table have the same Identity.
 	Key bool
-	// Once says that the field is the same in all rows of one person. Groups by such fields have
-	// each person in one. It saves noise, and privacy does not rest on it: who is in more groups
-	// nevertheless is cut.
-	Once bool
 	// Serial says that the field numbers the rows of each person, from 1 on: no two rows of a
 	// person have the same number, but the largest that there can be, which stands for all above.
 	Serial bool
@@ -86,20 +82,6 @@ func Derived(e Expr) *Column {
 		}
 	})
 	return found
-}
-
-// IsOnce reports whether an expression is the same in all rows of one person.
-func IsOnce(e Expr) bool {
-	all := true
-	Walk(e, func(x Expr) {
-		switch x := x.(type) {
-		case *Column:
-			all = all && x.Field.Once
-		case *Exists:
-			all = false
-		}
-	})
-	return all
 }
 
 // Private reports whether a relation has rows of people.

@@ -61,13 +61,15 @@ func golden(t testing.TB, pattern string) []string {
 type columns struct{}
 
 func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
-	if column == "low" || column == "code" {
+	if column == "low" || column == "code" || column == "beds" {
 		return []policy.Value{{Type: policy.Integer, Int: 20}, {Type: policy.Integer, Int: 60}}, nil
 	}
 	return []policy.Value{{Type: policy.Text, Text: "north"}, {Type: policy.Text, Text: "south"}}, nil
 }
 
 func (columns) Most(string, []string) (int64, error) { return 2, nil }
+
+func (columns) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
 
 // each calls f for every private query of a corpus: the golden questions of package plan, and as
 // many random ones as are asked for of each world.

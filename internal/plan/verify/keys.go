@@ -86,7 +86,8 @@ func (c *checker) listed(f field, q *tree.Query, col *tree.Column, values []poli
 		}
 	}
 	below := slices.DeleteFunc(conditions(q.From), func(e tree.Expr) bool { _, constant := e.(*tree.Literal); return constant })
-	if len(missing) == 0 || ranged(append(below, conjuncts(q.Where)...), f.source) {
+	all := append(slices.Clone(below), conjuncts(q.Where)...)
+	if len(missing) == 0 || ranged(all, f.source) || slices.ContainsFunc(all, func(e tree.Expr) bool { return isPublicly(e, f.source) }) {
 		return
 	}
 	for _, v := range missing {
@@ -123,6 +124,42 @@ func conditions(r tree.Relation) []tree.Expr {
 func isColumn(e tree.Expr, source *policy.Column) bool {
 	c, ok := e.(*tree.Column)
 	return ok && c.Field.Source == source
+}
+
+// isPublicly reports whether a condition says that a column is equal to something of public rows
+// alone, of a table beside it or of one that is asked about: then its values are among theirs. What
+// the owner has listed has no others, and what is marked as private keys is found, or named one by
+// one. Which values a public table has nobody knows here, as of its own columns.
+func isPublicly(e tree.Expr, source *policy.Column) bool {
+	if source.Keys != policy.NoKeys {
+		return false
+	}
+	if x, ok := e.(*tree.Exists); ok && x.From.Unit() < 0 {
+		return slices.ContainsFunc(conjuncts(x.On), func(e tree.Expr) bool {
+			return equal(e, source, func(c *tree.Column) bool { return c.Index >= x.Outer })
+		})
+	}
+	return equal(e, source, func(c *tree.Column) bool { return c.Field.Public != "" })
+}
+
+// equal reports whether a condition compares a column with something that is made of some columns
+// and of no others.
+func equal(e tree.Expr, source *policy.Column, of func(*tree.Column) bool) bool {
+	eq, ok := e.(*tree.Compare)
+	if !ok || eq.Op != tree.Eq {
+		return false
+	}
+	var made func(e tree.Expr) bool
+	made = func(e tree.Expr) bool {
+		if c, ok := e.(*tree.Column); ok {
+			return of(c)
+		}
+		return len(parts(e)) > 0 && !asks(e) && !slices.ContainsFunc(parts(e), func(p tree.Expr) bool {
+			_, constant := p.(*tree.Literal)
+			return !constant && !made(p)
+		})
+	}
+	return isColumn(eq.L, source) && made(eq.R) || isColumn(eq.R, source) && made(eq.L)
 }
 
 // ranged reports whether the question says where a number or a time lies, by a comparison with a

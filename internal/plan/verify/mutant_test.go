@@ -318,13 +318,30 @@ func (b *breeder) query(q *tree.Query) {
 			b.add("key values", replace(at.FieldByName("Values"), []policy.Value(nil)), nil)
 			if c, ok := k.Expr.(*tree.Column); ok && c.Field.Source != nil && c.Field.Public == "" && c.Type().Kind == tree.Text {
 				b.add("key values", replace(at.FieldByName("Values"),
-					append(slices.Clip(k.Values), policy.Value{Type: policy.Text, Text: "a value of the data"})), nowhere)
+					append(slices.Clip(k.Values), policy.Value{Type: policy.Text, Text: "a value of the data"})), func() bool {
+					return nowhere() || c.Field.Source.Keys == policy.NoKeys && besidePublic(q)
+				})
 			}
 		}
 	}
 	if q.Choice != nil {
 		b.add("choice", replace(reflect.ValueOf(q.Choice).Elem().FieldByName("K"), q.Groups()+1), nil)
 	}
+}
+
+// besidePublic reports whether a query is about a public table too, of which a column that nobody
+// lists may have its values.
+func besidePublic(q *tree.Query) (public bool) {
+	look := func(t *policy.Table) { public = public || t.Public }
+	q.From.EachTable(look)
+	if q.Where != nil {
+		tree.Walk(q.Where, func(x tree.Expr) {
+			if inner, ok := x.(*tree.Exists); ok {
+				inner.From.EachTable(look)
+			}
+		})
+	}
+	return public
 }
 
 // types plants claims that are too narrow, or of another lattice or kind.

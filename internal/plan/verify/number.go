@@ -230,10 +230,20 @@ func same(a, b tree.Expr) bool {
 		return true
 	case *tree.Exists: // the same where it is the same relation
 		b, ok := b.(*tree.Exists)
-		return ok && a.From == b.From && a.Outer == b.Outer &&
+		return ok && sameRows(a.From, b.From) && a.Outer == b.Outer &&
 			(a.On == nil && b.On == nil || a.On != nil && b.On != nil && same(a.On, b.On))
 	}
 	return false
+}
+
+// sameRows reports whether two relations are one, or as many rows of each person of one.
+func sameRows(a, b tree.Relation) bool {
+	if a == b {
+		return true
+	}
+	x, ok1 := a.(*tree.Cut)
+	y, ok2 := b.(*tree.Cut)
+	return ok1 && ok2 && x.Rows == y.Rows && sameRows(x.From, y.From)
 }
 
 func sameAll(a, b []tree.Expr) bool {
