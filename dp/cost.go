@@ -73,7 +73,11 @@ func (c Cost) Part(limit Cost) float64 {
 // ByEpsilon reports whether a limit of which c was spent is read by its epsilon: where it has no
 // rho, or less of its epsilon is spent.
 func (c Cost) ByEpsilon(limit Cost) bool {
-	return limit.Rho == Unbounded || limit.Epsilon != Unbounded && part(c.Epsilon, limit.Epsilon) < part(c.Rho, limit.Rho)
+	if limit.Rho == Unbounded || limit.Epsilon == Unbounded {
+		return limit.Rho == Unbounded
+	}
+	epsilon, rho := part(c.Epsilon, limit.Epsilon), part(c.Rho, limit.Rho)
+	return epsilon < rho || epsilon == rho && within(c.Epsilon, limit.Epsilon) && !within(c.Rho, limit.Rho)
 }
 
 func part(a, limit Amount) float64 {

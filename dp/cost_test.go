@@ -70,3 +70,31 @@ func TestMul(t *testing.T) {
 		t.Error("nothing is not nothing")
 	}
 }
+
+// Where one of two sums is enough, what was spent is read by the one that lasts longer.
+func TestEither(t *testing.T) {
+	limit := Cost{Epsilon: 100, Rho: 10, Delta: 5}
+	for _, c := range []struct {
+		spent     Cost
+		fits      bool
+		part      float64
+		byEpsilon bool
+	}{
+		{Cost{}, true, 0, false},
+		{Cost{Epsilon: 50, Rho: 8}, true, 0.5, true},
+		{Cost{Epsilon: 100, Rho: 80}, true, 1, true},
+		{Cost{Epsilon: 101, Rho: 80}, false, 1, false},
+		{Cost{Epsilon: Unbounded, Rho: 5}, true, 0.5, false},
+		{Cost{Epsilon: Unbounded, Rho: 10}, true, 1, false},
+		{Cost{Epsilon: 10, Rho: 1, Delta: 4}, true, 0.8, false},
+		{Cost{Epsilon: 10, Rho: 1, Delta: 6}, false, 1, false},
+	} {
+		if c.spent.Fits(limit) != c.fits || c.spent.Part(limit) != c.part || c.spent.ByEpsilon(limit) != c.byEpsilon {
+			t.Errorf("%v: %v, %v, %v", c.spent, c.spent.Fits(limit), c.spent.Part(limit), c.spent.ByEpsilon(limit))
+		}
+	}
+	pure, rho := Cost{Epsilon: 1, Rho: Unbounded}, Cost{Epsilon: Unbounded, Rho: 1}
+	if !(Cost{}).ByEpsilon(pure) || (Cost{}).ByEpsilon(rho) || (Cost{Epsilon: 2}).Fits(pure) || (Cost{Epsilon: 2, Rho: 2}).Fits(rho) {
+		t.Error("a limit with one sum is read by the other")
+	}
+}
