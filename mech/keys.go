@@ -26,6 +26,9 @@ type KeyConfig struct {
 	Rho     dp.Amount
 	// Delta pays for the groups of which one unit is the only member.
 	Delta dp.Amount
+	// Noise is "laplace" or "gaussian" where it has to be that, and empty where the lower
+	// threshold decides.
+	Noise string
 }
 
 // moved is in how many groups the count of units can differ by one between
@@ -52,6 +55,8 @@ func (c KeyConfig) check() error {
 		return fmt.Errorf("%w: a delta of %v promises nothing; spend one such as 1e-6", ErrKeys, c.Delta)
 	case c.Epsilon > 0 && c.Rho > 0:
 		return fmt.Errorf("%w on two budgets: give an epsilon or a rho", ErrKeys)
+	case c.Noise != "" && c.Noise != "laplace" && c.Noise != "gaussian":
+		return fmt.Errorf("%w with %s noise; use laplace or gaussian", ErrKeys, c.Noise)
 	}
 	return checkAmount(max(c.Epsilon, c.Rho))
 }
@@ -82,6 +87,14 @@ func (c KeyConfig) check() error {
 //
 // Where the noise itself has a delta, it is added.
 //
+// The number that is compared with the threshold is the number that is released:
+// S is any set of keys with their noisy numbers, and the proof draws the noise
+// of a group once. So whoever wants keys and counts pays for one release of the
+// counts, and not for a second one with noise of its own. What is released is the
+// number plus noise, *given* that this passed. The noise of a group that is
+// released is therefore not centred: P(|noise| > HalfWidth(beta)) <= beta
+// holds of all groups together, those that are hidden too.
+//
 // (Korolova, Kenthapadi, Mishra, Ntoulas 2009; Wilson et al. 2020 for C groups.)
 type KeyThreshold struct {
 	crossing
@@ -102,9 +115,12 @@ func NewKeyThreshold(c KeyConfig) (*KeyThreshold, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	if c.Noise == "gaussian" {
+		return gaussianKeys(c)
+	}
 	laplace, err := laplaceKeys(c)
-	if err != nil {
-		return nil, err
+	if err != nil || c.Noise == "laplace" {
+		return laplace, err
 	}
 	gaussian, err := gaussianKeys(c)
 	switch {
@@ -192,7 +208,7 @@ func (k *KeyThreshold) Threshold() int64 { return k.tau }
 // Why says which noise was taken, and what the other would have done.
 func (k *KeyThreshold) Why() string {
 	if k.other == nil {
-		return fmt.Sprintf("%s noise: threshold %d; there is no alternative in this budget", k.noise.Name(), k.tau)
+		return fmt.Sprintf("%s noise: threshold %d", k.noise.Name(), k.tau)
 	}
 	return fmt.Sprintf("%s noise: threshold %d, against %d with %s noise", k.noise.Name(), k.tau, k.other.tau, k.other.noise.Name())
 }

@@ -226,3 +226,89 @@ func TestTooManyKeys(t *testing.T) {
 		t.Errorf("notes %q", a.Notes)
 	}
 }
+
+// Where the count is what decides, there is one draw for each combination that somebody has, and
+// what is shown is what was compared.
+func TestCountThatDecides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
+	delta := amount("0.01")
+	w := privately(t, 60, amount("0.2"), delta)
+	for _, c := range []struct {
+		sql   string
+		calls int
+	}{
+		{"SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward", 1},
+		{"SELECT ward, COUNT(DISTINCT pid), SUM(cost) FROM visits GROUP BY ward", 2},
+		{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", 2},
+	} {
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One})
+		w.check(err)
+		b := p.Purchases[0]
+		exactly, err := w.data.Run(ctx, b.Query)
+		w.check(err)
+		least, calls := b.Keys.Threshold.Threshold(), 0
+		w.Curator.releaser.Record(func(call mech.Call) {
+			if calls++; calls == 1 && call.Values.Len() != exactly.Persons.Len() {
+				t.Errorf("%s: noise for %d combinations of %d", c.sql, call.Values.Len(), exactly.Persons.Len())
+			}
+		})
+		below := 0
+		for range 500 {
+			calls = 0
+			r, err := w.Curator.release(b, exactly, pricing.MaxBytes)
+			w.check(err)
+			if calls != c.calls || len(r.Measures[0]) != len(r.Keys) {
+				t.Fatalf("%s: %d releases, %d counts of %d keys", c.sql, calls, len(r.Measures[0]), len(r.Keys))
+			}
+			for _, n := range r.Measures[0] {
+				if n < least {
+					below++
+				}
+			}
+		}
+		w.Curator.releaser.Record(nil)
+		if b.Noise[0].Decides && below > 0 {
+			t.Errorf("%s: %d counts are below %d, and decided", c.sql, below, least)
+		}
+		a, err := w.askAs("ana", c.sql, dp.One)
+		w.check(err)
+		if got := contains(strings.Join(a.Notes, "\n"), "more often too large"); got != b.Noise[0].Decides {
+			t.Errorf("%s: notes %q", c.sql, a.Notes)
+		}
+	}
+}
+
+// A planted bug, two draws at the price of one: a number that was not compared can be below the
+// threshold, and what it costs is not what was charged.
+func TestSecondDrawIsPaidFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
+	w := privately(t, 60, amount("0.2"), amount("0.01"))
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward", Epsilon: dp.One})
+	w.check(err)
+	b := p.Purchases[0]
+	exactly, err := w.data.Run(ctx, b.Query)
+	w.check(err)
+	planted := *b
+	planted.Noise = slices.Clone(b.Noise)
+	planted.Noise[0].Decides = false
+	below := 0
+	for range 2000 {
+		r, err := w.Curator.release(&planted, exactly, pricing.MaxBytes)
+		w.check(err)
+		for _, n := range r.Measures[0] {
+			if n < b.Keys.Threshold.Threshold() {
+				below++
+			}
+		}
+	}
+	if below == 0 {
+		t.Error("a second draw looks like the first")
+	}
+	if planted.Cost() == b.Cost() || planted.Cost().Rho < 2*b.Cost().Rho-2 {
+		t.Errorf("two draws cost %v, and one %v", planted.Cost(), b.Cost())
+	}
+}

@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -22,20 +23,37 @@ const KeptProbability = 0.95
 // thousands of entries.
 const leastRate = 0.002
 
-// newKeys calibrates the release of private keys. A person is counted in at most MaxGroups
-// combinations of them. What is then released about the combinations that were kept is a release
-// about a public list, and has a price of its own. A key of one person is shown with a probability
-// of at most delta; that, and the proof, is mech.KeyThreshold's.
+// newKeys calibrates the release of private keys to a share, which is an epsilon where the currency
+// is pure and a rho where it is not, and to a delta. A person is counted in at most MaxGroups
+// combinations of them. A key of one person is shown with a probability of at most delta; that, and
+// the proof, is mech.KeyThreshold's.
+//
+// Where the count that is shown is the number that decides (tree.Query.Decider), it is released
+// with the keys, at no price of its own, and the noise is of the kind that was asked for. What else
+// is released about the combinations that were kept is a release about a public list, and has a
+// price of its own.
 //
 // Where a question asks for keys and nothing else, mech.KeySelection keeps keys with the largest
 // possible probability. It pays for its groups one by one, so with many groups for each person the
 // threshold, whose noise grows with the root of their number, is better. The one that keeps smaller
 // groups is taken.
-func newKeys(q *tree.Query, share, delta dp.Amount) (*KeyRule, error) {
-	config := mech.KeyConfig{GroupsPerUnit: int(q.MaxGroups()), Neighbours: q.Neighbours, Rho: share, Delta: delta}
+func newKeys(q *tree.Query, c Currency, share, delta dp.Amount, noise string) (*KeyRule, error) {
+	config := mech.KeyConfig{GroupsPerUnit: int(q.MaxGroups()), Neighbours: q.Neighbours, Delta: delta}
+	if c.Pure {
+		config.Epsilon = share
+	} else {
+		config.Rho = share
+	}
+	decider := q.Decider()
+	if decider >= 0 {
+		config.Noise = noise
+	}
 	threshold, err := mech.NewKeyThreshold(config)
 	if err != nil {
 		return nil, err
+	}
+	if n := threshold.Noise(); decider >= 0 && n.Sensitivity().String() != q.Sensitivity(q.Measures[decider], n.Norm()).String() {
+		return nil, errDecider
 	}
 	rule := &KeyRule{Threshold: threshold, why: threshold.Why()}
 	if len(q.Measures) > 0 {
@@ -48,11 +66,25 @@ func newKeys(q *tree.Query, share, delta dp.Amount) (*KeyRule, error) {
 	return rule, nil
 }
 
-// newSelection returns the key selection that a rho buys, or nil where there is none.
+// errDecider says that a count which decides moves otherwise than the noise of the keys was made
+// for.
+var errDecider = errors.New("the count that decides which keys are shown moves further than a number of people")
+
+// newSelection returns the key selection that an epsilon or a rho buys, or nil where there is none.
 func newSelection(c mech.KeyConfig) *mech.KeySelection {
 	groups := int64(c.GroupsPerUnit)
 	if c.Neighbours == dp.Substitute {
 		groups *= 2
+	}
+	if c.Rho == 0 {
+		if c.Epsilon.Float()/float64(groups) < leastRate {
+			return nil
+		}
+		s, err := mech.NewKeySelection(c)
+		if err != nil {
+			return nil
+		}
+		return s
 	}
 	epsilon := Largest(0, 64*dp.One, func(e dp.Amount) bool {
 		// What the selection itself will claim, with room for its rounding.

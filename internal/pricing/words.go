@@ -138,6 +138,9 @@ func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measureme
 			count(n.touched, "group"), n.touched, n.Quantiles.RankError(p.Beta()))
 		return out
 	}
+	if n.Decides {
+		out.Why += "; it decides which keys are shown, and is released and paid for with them"
+	}
 	half := float64(n.HalfWidth(p.Beta())) * step
 	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
 	out.Sensitivity = n.Sensitivity().Float() * step

@@ -33,6 +33,9 @@ func Judge(q *tree.Query, a, b *engine.Result) (ratio float64, err error) {
 		default:
 			err = j.vector(measure, a.Measures[m], b.Measures[m])
 		}
+		if err == nil && m == q.Decider() {
+			err = j.persons(a.Measures[m], b.Measures[m])
+		}
 		if err != nil {
 			return j.ratio, fmt.Errorf("%s: %w", measure.Describe(), err)
 		}
