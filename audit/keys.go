@@ -67,6 +67,35 @@ func keySelection() Mechanism {
 	}
 }
 
+// keyWeights is two groups of which one person is in both, as a black box. The others are in one of
+// them, or in both; the person comes first, so that tokens of all others go back.
+func keyWeights() Mechanism {
+	m := must(mech.NewKeyWeights(mech.KeyConfig{GroupsPerUnit: 2, Neighbours: dp.AddRemove, Epsilon: 2 * dp.One, Delta: thousandth}))
+	from := m.KeptFrom(0.5)
+	return Mechanism{
+		Name: "key-weights", Claim: costs(m.Cost()), Slow: 10,
+		// How often the person is there, and how many others are in the first, the second and both.
+		Pairs: []Pair{{[]int64{0, 0, 0, from - 1}, []int64{1, 0, 0, from - 1}}, {[]int64{0, 200, from / 2, 2}, []int64{1, 200, from / 2, 2}},
+			{[]int64{0, 0, 0, 0}, []int64{1, 0, 0, 0}}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			var units [][]int32
+			for i, own := range [][]int32{{0, 1}, {0}, {1}, {0, 1}} {
+				for range x[i] {
+					units = append(units, own)
+				}
+			}
+			r, members := mech.NewReleaser(src), mech.MembersOf(units...)
+			return func() int64 {
+				kept := make([]bool, 2)
+				for _, k := range r.ReleaseWeighed(members, 2, m) {
+					kept[k.Index] = true
+				}
+				return enumerate.Transcript(kept)
+			}
+		},
+	}
+}
+
 // bounds is the range of values in two bins, as a black box: the bin of zero is well
 // occupied, and that of one is about as full as it takes to be seen.
 func bounds() Mechanism {

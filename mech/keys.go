@@ -136,15 +136,7 @@ func NewKeyThreshold(c KeyConfig) (*KeyThreshold, error) {
 }
 
 func laplaceKeys(c KeyConfig) (*KeyThreshold, error) {
-	d := big.NewInt(c.moved())
-	epsilon := c.Epsilon
-	if c.Rho > 0 {
-		epsilon = largestAmount(dp.One<<20, func(e dp.Amount) bool {
-			rho, err := rhoOfLaplace(d, e)
-			return err == nil && rho <= c.Rho
-		})
-	}
-	m, err := NewLaplace(dp.NewL1(d), epsilon)
+	m, err := c.laplace(big.NewInt(c.moved()))
 	if err != nil {
 		return nil, err
 	}
@@ -152,13 +144,33 @@ func laplaceKeys(c KeyConfig) (*KeyThreshold, error) {
 }
 
 func gaussianKeys(c KeyConfig) (*KeyThreshold, error) {
-	d := dp.NewL2Squared(big.NewInt(c.moved()))
+	m, cost, delta, err := c.gaussian(big.NewInt(c.moved()))
+	if err != nil {
+		return nil, err
+	}
+	return keysOf(c, m, cost, delta)
+}
+
+// laplace is the Laplace noise that the budget buys for an l1 sensitivity.
+func (c KeyConfig) laplace(d *big.Int) (*Laplace, error) {
+	epsilon := c.Epsilon
 	if c.Rho > 0 {
-		m, err := NewGaussian(d, c.Rho)
-		if err != nil {
-			return nil, err
+		epsilon = largestAmount(dp.One<<20, func(e dp.Amount) bool {
+			rho, err := rhoOfLaplace(d, e)
+			return err == nil && rho <= c.Rho
+		})
+	}
+	return NewLaplace(dp.NewL1(d), epsilon)
+}
+
+// gaussian is the Gaussian noise that the budget buys for the square of an l2 sensitivity, what it
+// costs, and how much delta is left for the threshold.
+func (c KeyConfig) gaussian(d *big.Int) (m *Gaussian, cost dp.Cost, delta dp.Amount, err error) {
+	if c.Rho > 0 {
+		if m, err = NewGaussian(dp.NewL2Squared(d), c.Rho); err != nil {
+			return nil, cost, 0, err
 		}
-		return keysOf(c, m, m.Cost(), c.Delta)
+		return m, m.Cost(), c.Delta, nil
 	}
 	// Half of delta for the noise, half for the threshold. Both halves are under
 	// a logarithm, so that other shares hardly matter.
@@ -166,11 +178,8 @@ func gaussianKeys(c KeyConfig) (*KeyThreshold, error) {
 	rho := largestAmount(min(c.Epsilon, dp.One<<20), func(r dp.Amount) bool {
 		return deltaOfRho(r, c.Epsilon) <= own.Float()
 	})
-	m, err := NewGaussian(d, rho)
-	if err != nil {
-		return nil, err
-	}
-	return keysOf(c, m, dp.Cost{Epsilon: c.Epsilon, Rho: rho, Delta: own}, c.Delta-own)
+	m, err = NewGaussian(dp.NewL2Squared(d), rho)
+	return m, dp.Cost{Epsilon: c.Epsilon, Rho: rho, Delta: own}, c.Delta - own, err
 }
 
 // keysOf puts the threshold where a group of one unit is released with a
