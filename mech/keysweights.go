@@ -285,8 +285,9 @@ func (k *KeyWeights) cross(delta dp.Amount) error {
 		k.room = max(k.room, a) // it is, because a unit's weight is below the threshold
 	}
 	d := len(k.tokens) - 1
-	k.why = fmt.Sprintf("%s noise: somebody with one key weighs %d, and with %d keys %d in each; threshold %d", k.noise.Name(),
-		k.weight(1), d, k.weight(d), k.tau)
+	one := float64(k.weight(1))
+	k.why = fmt.Sprintf("%s noise: whoever has one key weighs 1, and with %d keys %.3f in each, and more where others are popular; "+
+		"threshold %.1f", k.noise.Name(), d, float64(k.weight(d))/one, float64(k.tau)/one)
 	return nil
 }
 
@@ -298,6 +299,9 @@ func (k *KeyWeights) Cost() dp.Cost { return k.cost }
 
 // Noise is the mechanism whose noise is added to the weights.
 func (k *KeyWeights) Noise() Mechanism { return k.noise }
+
+// Steps is what a unit weighs that is in one group, up to rounding.
+func (k *KeyWeights) Steps() int64 { return k.weight(1) }
 
 // Threshold is the smallest noisy weight that is released.
 func (k *KeyWeights) Threshold() int64 { return k.tau }

@@ -148,14 +148,16 @@ func TestKeyOfOnePerson(t *testing.T) {
 		groups int64
 		rule   string
 	}{
-		{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", 0, "threshold"},
-		{"SELECT DISTINCT ward FROM visits", 0, "threshold"},
+		{"SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward", 0, "threshold"},
+		{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", 0, "weights"},
+		{"SELECT DISTINCT ward FROM visits", 0, "weights"},
 		{"SELECT DISTINCT ward FROM visits WHERE ward = 'attic' OR cost > 800", 1, "selection"},
 	} {
 		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: api.Settings{MaxGroups: c.groups}})
 		w.check(err)
 		got := w.attic(p, n)
-		if !contains(pricing.Mechanisms(p.Purchases), map[string]string{"threshold": "from", "selection": "key selection"}[c.rule]) {
+		if !contains(pricing.Mechanisms(p.Purchases), map[string]string{"threshold": ": keys gaussian", "weights": "weighed keys",
+			"selection": "key selection"}[c.rule]) {
 			t.Errorf("%s: %s", c.sql, pricing.Mechanisms(p.Purchases))
 		}
 		if got > most || got < delta.Float()/20 {
@@ -167,9 +169,9 @@ func TestKeyOfOnePerson(t *testing.T) {
 		}
 	}
 	// The planted bugs: a threshold for another delta, and a delta that is not charged.
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward", Epsilon: dp.One})
 	w.check(err)
-	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One) / 2, Delta: amount("0.9")})
+	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One), Delta: amount("0.9")})
 	w.check(err)
 	free := pricing.Cost(p.Purchases)
 	free.Delta = 0
@@ -189,7 +191,13 @@ func TestKeyOfOnePerson(t *testing.T) {
 // that a person alone is in is shown.
 func keysArePaid(p *pricing.Priced, charged dp.Cost) error {
 	for _, b := range p.Purchases {
-		if b.Keys == nil || b.Keys.Threshold == nil {
+		if b.Keys == nil || b.Keys.Threshold == nil && b.Keys.Weights == nil {
+			continue
+		}
+		if k := b.Keys.Weights; k != nil {
+			if k.Cost().Delta > charged.Delta {
+				return fmt.Errorf("delta %v was charged, and %v is claimed", charged.Delta, k.Cost().Delta)
+			}
 			continue
 		}
 		k := b.Keys.Threshold
@@ -248,7 +256,10 @@ func TestCountThatDecides(t *testing.T) {
 		b := p.Purchases[0]
 		exactly, err := w.data.Run(ctx, b.Query)
 		w.check(err)
-		least, calls := b.Keys.Threshold.Threshold(), 0
+		least, calls := int64(0), 0
+		if b.Noise[0].Decides {
+			least = b.Keys.Threshold.Threshold()
+		}
 		w.Curator.releaser.Record(func(call mech.Call) {
 			if calls++; calls == 1 && call.Values.Len() != exactly.Persons.Len() {
 				t.Errorf("%s: noise for %d combinations of %d", c.sql, call.Values.Len(), exactly.Persons.Len())

@@ -121,11 +121,16 @@ func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answer
 // keptKeys releases the keys that enough people have.
 func (c *Curator) keptKeys(rule *pricing.KeyRule, r *engine.Result, people mech.Exact) []kept {
 	var all []kept
-	if rule.Selection != nil {
+	switch {
+	case rule.Selection != nil:
 		for _, i := range c.releaser.SelectKeys(people, rule.Selection) {
 			all = append(all, kept{place: i})
 		}
-	} else {
+	case rule.Weights != nil:
+		for _, k := range c.releaser.ReleaseWeighed(r.Members, people.Len(), rule.Weights) {
+			all = append(all, kept{place: k.Index, units: k.Units})
+		}
+	default:
 		for _, k := range c.releaser.ReleaseKeys(people, rule.Threshold) {
 			all = append(all, kept{place: k.Index, units: k.Units})
 		}

@@ -12,7 +12,8 @@ import (
 // KeyRule is how private keys are released: those that enough people have.
 type KeyRule struct {
 	Threshold *mech.KeyThreshold
-	Selection *mech.KeySelection // in place of the threshold, where nothing but keys is asked for
+	Weights   *mech.KeyWeights   // in place of the threshold, where somebody may have several keys
+	Selection *mech.KeySelection // in place of both, where nothing but keys is asked for
 	why       string
 }
 
@@ -37,6 +38,9 @@ const leastRate = 0.002
 // possible probability. It pays for its groups one by one, so with many groups for each person the
 // threshold, whose noise grows with the root of their number, is better. The one that keeps smaller
 // groups is taken.
+//
+// Where somebody may have several keys, and no count decides, people are weighed and not counted
+// (mech.KeyWeights): whoever has few keys is worth more to each.
 func newKeys(q *tree.Query, c Currency, share, delta dp.Amount, noise string) (*KeyRule, error) {
 	config := mech.KeyConfig{GroupsPerUnit: int(q.MaxGroups()), Neighbours: q.Neighbours, Delta: delta}
 	if c.Pure {
@@ -56,12 +60,18 @@ func newKeys(q *tree.Query, c Currency, share, delta dp.Amount, noise string) (*
 		return nil, errDecider
 	}
 	rule := &KeyRule{Threshold: threshold, why: threshold.Why()}
+	if q.Weighs() {
+		// It is a little higher where everybody has as many keys as count, and much lower where not.
+		if w, err := mech.NewKeyWeights(config); err == nil && w.KeptFrom(1-KeptProbability) <= 2*rule.KeptFrom() {
+			rule = &KeyRule{Weights: w, why: w.Why()}
+		}
+	}
 	if len(q.Measures) > 0 {
 		return rule, nil
 	}
-	if s := newSelection(config); s != nil && s.KeptFrom(1-KeptProbability) < threshold.KeptFrom(1-KeptProbability) {
+	if s := newSelection(config); s != nil && s.KeptFrom(1-KeptProbability) < rule.KeptFrom() {
 		return &KeyRule{Selection: s, why: fmt.Sprintf("key selection, which keeps keys of %d people, against %d with a threshold",
-			s.KeptFrom(1-KeptProbability), threshold.KeptFrom(1-KeptProbability))}, nil
+			s.KeptFrom(1-KeptProbability), rule.KeptFrom())}, nil
 	}
 	return rule, nil
 }
@@ -104,16 +114,22 @@ func newSelection(c mech.KeyConfig) *mech.KeySelection {
 }
 
 func (k *KeyRule) cost() dp.Cost {
-	if k.Selection != nil {
+	switch {
+	case k.Selection != nil:
 		return k.Selection.Cost()
+	case k.Weights != nil:
+		return k.Weights.Cost()
 	}
 	return k.Threshold.Cost()
 }
 
 // KeptFrom is how many people a key needs to be shown with probability 0.95.
 func (k *KeyRule) KeptFrom() int64 {
-	if k.Selection != nil {
+	switch {
+	case k.Selection != nil:
 		return k.Selection.KeptFrom(1 - KeptProbability)
+	case k.Weights != nil:
+		return k.Weights.KeptFrom(1 - KeptProbability)
 	}
 	return k.Threshold.KeptFrom(1 - KeptProbability)
 }
@@ -122,6 +138,10 @@ func (k *KeyRule) spelling() string {
 	if k.Selection != nil {
 		c := k.Selection.Cost()
 		return fmt.Sprintf("key selection(%v, %v)", c.Epsilon.Rat().RatString(), c.Delta.Rat().RatString())
+	}
+	if k.Weights != nil {
+		n := k.Weights.Noise()
+		return fmt.Sprintf("weighed keys %s(%s) from %d", n.Name(), n.Parameter().RatString(), k.Weights.Threshold())
 	}
 	n := k.Threshold.Noise()
 	return fmt.Sprintf("keys %s(%s) from %d", n.Name(), n.Parameter().RatString(), k.Threshold.Threshold())

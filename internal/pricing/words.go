@@ -183,6 +183,12 @@ func (p *Priced) keyMeasurement(b *Purchase) api.Measurement {
 		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most",
 			count(b.Query.MaxGroups(), "combination"), b.Keys.why, b.Keys.cost().Delta),
 	}
+	if w := b.Keys.Weights; w != nil {
+		n := w.Noise()
+		out.Mechanism, out.Norm = "weights, "+n.Name(), n.Norm().String()
+		one := float64(w.Steps())
+		out.Sensitivity, out.Deviation = n.Sensitivity().Float()/one, scaleOf(n.Parameter(), n.Norm())/one
+	}
 	if t := b.Keys.Threshold; t != nil {
 		n := t.Noise()
 		out.Mechanism, out.Norm = "threshold, "+n.Name(), n.Norm().String()
@@ -198,6 +204,9 @@ func keyInquiry(k tree.Key, b *Purchase) api.KeyInquiry {
 	case k.Private && b.Keys.Threshold != nil:
 		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough",
 			b.Keys.Threshold.Threshold(), b.Keys.KeptFrom())
+	case k.Private && b.Keys.Weights != nil:
+		out.Rule = fmt.Sprintf("private: a key is shown when the people who have it weigh enough; about %d people do, and fewer where "+
+			"they have few other keys", b.Keys.KeptFrom())
 	case k.Private:
 		out.Rule = fmt.Sprintf("private: a key is shown when about %d people have it", b.Keys.KeptFrom())
 	default:

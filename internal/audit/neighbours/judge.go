@@ -23,6 +23,9 @@ func Judge(q *tree.Query, a, b *engine.Result) (ratio float64, err error) {
 		if err := j.persons(a.Persons, b.Persons); err != nil {
 			return 0, err
 		}
+		if err := j.members(a.Members, b.Members); err != nil {
+			return j.ratio, err
+		}
 	}
 	for m, measure := range q.Measures {
 		switch {
@@ -133,6 +136,19 @@ func (j *judge) persons(a, b exact.Vector) error {
 		return err
 	}
 	return j.reached(move.L1, big.NewInt(j.people()*j.q.MaxGroups()), "the people in all combinations of keys")
+}
+
+// members judges what people are weighed by: one of them is there or not, or is in other
+// combinations, and all others stand as they did.
+func (j *judge) members(a, b exact.Members) error {
+	went, came, most, ok := exact.Parted(a, b, j.a, j.b)
+	if !ok {
+		return fmt.Errorf("one person moves others among those who are weighed, or is several of them")
+	}
+	if err := j.reached(big.NewInt(int64(most)), big.NewInt(j.q.MaxGroups()), "the combinations of a person"); err != nil {
+		return err
+	}
+	return j.reached(big.NewInt(int64(went+came)), big.NewInt(j.people()), "the people who are weighed")
 }
 
 func (j *judge) values(a, b []exact.Vector) error {

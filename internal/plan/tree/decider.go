@@ -30,3 +30,10 @@ func (q *Query) Decider() int {
 	}
 	return -1
 }
+
+// Weighs reports whether an engine says which combinations of private keys each person is in, and
+// not only how many people each has: where somebody can be in several, and no count decides, people
+// are weighed (mech.KeyWeights).
+func (q *Query) Weighs() bool {
+	return len(q.PrivateKeys()) > 0 && q.MaxGroups() > 1 && q.Bounded() && q.Decider() < 0
+}
