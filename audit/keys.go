@@ -16,14 +16,14 @@ func keyThreshold() Mechanism {
 	if m.Noise().Name() != "laplace" {
 		panic("audit: the law of key-threshold is that of Laplace noise")
 	}
-	b := float(m.Noise().Parameter())
+	b, edge := float(m.Noise().Parameter()), float(m.Edge())
 	pairs := []Pair{{[]int64{m.Threshold()}, []int64{m.Threshold() + 1}}}
 	for n := range m.Threshold() + 3 {
 		pairs = append(pairs, Pair{[]int64{n}, []int64{n + 1}})
 	}
 	return Mechanism{
 		Name: "key-threshold", Claim: costs(m.Cost()), Ordered: true, Pairs: pairs,
-		Law: func(x []int64) enumerate.Law { return enumerate.KeyThreshold(b, m.Threshold(), x[0]) },
+		Law: func(x []int64) enumerate.Law { return enumerate.KeyEdge(b, m.Threshold(), edge, x[0]) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
 			return func() int64 {

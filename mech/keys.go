@@ -3,6 +3,7 @@ package mech
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -96,8 +97,19 @@ func (c KeyConfig) check() error {
 // holds of all groups together, those that are hidden too.
 //
 // (Korolova, Kenthapadi, Mishra, Ntoulas 2009; Wilson et al. 2020 for C groups.)
+//
+// # The edge
+//
+// Counts are whole, and the tail of the noise falls by a factor from one of them
+// to the next: the lowest threshold leaves a part of delta unspent. So a noisy
+// number of one less is released too, with a probability r, by a draw of its
+// own: a function of the noisy number and of nothing else. A group of one unit is
+// then released with probability p = (1-r) P(noise >= k) + r P(noise >= k-1),
+// where k is what it takes to pass, and p is what the proof above is about. r is
+// a multiple of 2^-63, and the draw has 63 bits.
 type KeyThreshold struct {
 	crossing
+	edge  uint64 // r, in units of 2^-63
 	cost  dp.Cost
 	other *crossing // what was not chosen
 }
@@ -190,12 +202,37 @@ func keysOf(c KeyConfig, m Mechanism, noise dp.Cost, delta dp.Amount) (*KeyThres
 	if err != nil {
 		return nil, err
 	}
-	used, err := dp.CeilFloat(x.any(1, c.GroupsPerUnit))
+	k := &KeyThreshold{crossing: x, cost: noise}
+	k.edge = k.highestEdge(c.GroupsPerUnit, delta.Float())
+	used, err := dp.CeilFloat(anyOf(k.alone(k.edge), c.GroupsPerUnit))
 	if err != nil {
 		return nil, err
 	}
-	noise.Delta = noise.Delta.Add(used)
-	return &KeyThreshold{crossing: x, cost: noise}, nil
+	k.cost.Delta = k.cost.Delta.Add(used)
+	return k, nil
+}
+
+// alone is an upper bound on the probability that a group of one unit is released at an edge. The
+// two tails are proven bounds, and rounding is paid for.
+func (k *KeyThreshold) alone(edge uint64) float64 {
+	if edge == 0 {
+		return k.passing(1)
+	}
+	r := float64(edge) * 0x1p-63
+	lower := crossing{k.noise, k.tau - 1}
+	return math.Min(1, ((1-r)*k.passing(1)+r*lower.passing(1))*(1+0x1p-48))
+}
+
+// highestEdge is the largest edge that delta pays for. Every one that is tried is compared with
+// what it really costs.
+func (k *KeyThreshold) highestEdge(groups int, delta float64) uint64 {
+	low, _ := root.Whole(0, certain, func(edge uint64) bool { return anyOf(k.alone(edge), groups) <= delta })
+	return low
+}
+
+// keeps reports whether a group of n units is released with this noise and this draw.
+func (k *KeyThreshold) keeps(n, noise int64, draw uint64) bool {
+	return n > 0 && (k.passes(n, noise) || noise == k.least(n)-1 && draw < k.edge)
 }
 
 // largestAmount returns the largest amount up to most that fits, where all
@@ -211,8 +248,13 @@ func (k *KeyThreshold) Cost() dp.Cost { return k.cost }
 // Noise is the mechanism whose noise is added to the counts.
 func (k *KeyThreshold) Noise() Mechanism { return k.noise }
 
-// Threshold is the smallest noisy number of units that is released.
+// Threshold is the smallest noisy number of units that is released for certain.
 func (k *KeyThreshold) Threshold() int64 { return k.tau }
+
+// Edge is the probability with which the number before that is released.
+func (k *KeyThreshold) Edge() *big.Rat {
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(k.edge), new(big.Int).SetUint64(certain))
+}
 
 // Why says which noise was taken, and what the other would have done.
 func (k *KeyThreshold) Why() string {
@@ -252,9 +294,11 @@ type Key struct {
 func (r *Releaser) ReleaseKeys(counts Exact, k *KeyThreshold) []Key {
 	noise := make([]int64, counts.Len())
 	r.draw(counts, k.noise, noise)
+	draws := make([]uint64, len(noise))
+	r.drawEdges(draws)
 	var kept []Key
 	for i, n := range counts.Open() {
-		if n > 0 && k.passes(n, noise[i]) {
+		if k.keeps(n, noise[i], draws[i]) {
 			kept = append(kept, Key{i, addClamped(n, noise[i])})
 		}
 	}

@@ -201,7 +201,8 @@ func keysArePaid(p *pricing.Priced, charged dp.Cost) error {
 			continue
 		}
 		k := b.Keys.Threshold
-		one := k.Noise().Tail(k.Threshold()-2) / 2
+		edge, _ := k.Edge().Float64()
+		one := (1-edge)*k.Noise().Tail(k.Threshold()-2)/2 + edge*k.Noise().Tail(k.Threshold()-3)/2
 		if all := -math.Expm1(float64(b.Query.MaxGroups()) * math.Log1p(-one)); all > charged.Delta.Float()*(1+1e-9) {
 			return fmt.Errorf("a key of one person is shown with probability %v, and delta %v was charged", all, charged.Delta)
 		}
@@ -258,7 +259,7 @@ func TestCountThatDecides(t *testing.T) {
 		w.check(err)
 		least, calls := int64(0), 0
 		if b.Noise[0].Decides {
-			least = b.Keys.Threshold.Threshold()
+			least = b.Keys.Threshold.Threshold() - 1 // by its edge
 		}
 		w.Curator.releaser.Record(func(call mech.Call) {
 			if calls++; calls == 1 && call.Values.Len() != exactly.Persons.Len() {

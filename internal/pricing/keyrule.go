@@ -144,5 +144,6 @@ func (k *KeyRule) spelling() string {
 		return fmt.Sprintf("weighed keys %s(%s) from %d", n.Name(), n.Parameter().RatString(), k.Weights.Threshold())
 	}
 	n := k.Threshold.Noise()
-	return fmt.Sprintf("keys %s(%s) from %d", n.Name(), n.Parameter().RatString(), k.Threshold.Threshold())
+	return fmt.Sprintf("keys %s(%s) from %d, or one less with %s", n.Name(), n.Parameter().RatString(), k.Threshold.Threshold(),
+		k.Threshold.Edge().RatString())
 }
