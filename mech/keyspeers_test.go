@@ -1,8 +1,10 @@
 package mech
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -96,6 +98,55 @@ func TestKeysAgainstPeers(t *testing.T) {
 		t.Logf("%s, of %d keys: %.1f are shown, with RMSE %.3f; by the peer %.1f, with %.3f", name, present, shown, rmse, theirs, theirRMSE)
 		if shown < theirs*0.999 || rmse > theirRMSE*1.001 {
 			t.Errorf("%s: %.1f keys with RMSE %.3f, and the peer has %.1f with %.3f", name, shown, rmse, theirs, theirRMSE)
+		}
+	}
+}
+
+// Where people have several keys, weights show more keys than counts at the same price, and tokens
+// that come back show more than weights by degree alone.
+func TestWeightsAgainstCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 7))
+	const people, keys, most = 20_000, 4000, 8
+	units := make([][]int32, people)
+	for i := range units {
+		for range 1 + int(math.Min(most-1, rng.ExpFloat64()*3)) {
+			g := int32(math.Min(keys-1, math.Exp(rng.Float64()*math.Log(keys))-1))
+			if !slices.Contains(units[i], g) {
+				units[i] = append(units[i], g)
+			}
+		}
+	}
+	slices.SortStableFunc(units, func(a, b []int32) int { return cmp.Compare(len(a), len(b)) }) // as engines do
+	counts := make([]int64, keys)
+	for _, own := range units {
+		for _, g := range own {
+			counts[g]++
+		}
+	}
+	for _, c := range []KeyConfig{{GroupsPerUnit: most, Rho: amount(t, "0.05"), Delta: amount(t, "1e-6")},
+		{GroupsPerUnit: most, Epsilon: dp.One, Delta: amount(t, "1e-6"), Noise: "laplace"}} {
+		expected := func(x crossing, values []int64) (sum float64) {
+			for _, n := range values {
+				if least := x.least(n); n > 0 && least > 0 {
+					sum += x.noise.Tail(least-1) / 2
+				} else if n > 0 {
+					sum += 1 - x.noise.Tail(-least)/2
+				}
+			}
+			return sum
+		}
+		k, err := NewKeyWeights(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := *k // without tokens, and with the room that never ends
+		plain.room = math.MaxInt32
+		counted := expected(keyThreshold(t, c).crossing, counts)
+		byDegree := expected(k.crossing, honestly(&plain, keys)(units))
+		adapted := expected(k.crossing, honestly(k, keys)(units))
+		t.Logf("%s noise: counts show %.1f keys, weights by degree %.1f, and adapted ones %.1f", k.noise.Name(), counted, byDegree, adapted)
+		if !(adapted > 1.02*byDegree && byDegree > 1.2*counted) {
+			t.Errorf("%s noise: counts show %.1f keys, weights by degree %.1f, and adapted ones %.1f", k.noise.Name(), counted, byDegree, adapted)
 		}
 	}
 }

@@ -145,8 +145,8 @@ func (j *judge) members(a, b exact.Members) error {
 	if !ok {
 		return fmt.Errorf("one person moves others among those who are weighed, or is several of them")
 	}
-	if err := j.reached(big.NewInt(int64(most)), big.NewInt(j.q.MaxGroups()), "the combinations of a person"); err != nil {
-		return err
+	if int64(most) > j.q.MaxGroups() {
+		return fmt.Errorf("somebody is weighed in %d combinations, of %d", most, j.q.MaxGroups())
 	}
 	return j.reached(big.NewInt(int64(went+came)), big.NewInt(j.people()), "the people who are weighed")
 }
