@@ -202,8 +202,10 @@ func keyInquiry(k tree.Key, b *Purchase) api.KeyInquiry {
 	out := api.KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
 	switch {
 	case k.Private && b.Keys.Threshold != nil:
-		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough",
-			b.Keys.Threshold.Threshold(), b.Keys.KeptFrom())
+		t := b.Keys.Threshold
+		edge, _ := t.Edge().Float64()
+		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d, and at %d with probability %.2f; "+
+			"about %d people are enough", t.Threshold(), t.Threshold()-1, edge, b.Keys.KeptFrom())
 	case k.Private && b.Keys.Weights != nil:
 		out.Rule = fmt.Sprintf("private: a key is shown when the people who have it weigh enough; about %d people do, and fewer where "+
 			"they have few other keys", b.Keys.KeptFrom())
