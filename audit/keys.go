@@ -75,8 +75,8 @@ func keyWeights() Mechanism {
 	return Mechanism{
 		Name: "key-weights", Claim: costs(m.Cost()), Slow: 10,
 		// How often the person is there, and how many others are in the first, the second and both.
-		Pairs: []Pair{{[]int64{0, 0, 0, from - 1}, []int64{1, 0, 0, from - 1}}, {[]int64{0, 200, from / 2, 2}, []int64{1, 200, from / 2, 2}},
-			{[]int64{0, 0, 0, 0}, []int64{1, 0, 0, 0}}},
+		Pairs: []Pair{{[]int64{0, 0, 0, from - 1}, []int64{1, 0, 0, from - 1}},
+			{[]int64{0, 200, from / 2, 2}, []int64{1, 200, from / 2, 2}}, {[]int64{0, 0, 0, 0}, []int64{1, 0, 0, 0}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			var units [][]int32
 			for i, own := range [][]int32{{0, 1}, {0}, {1}, {0, 1}} {

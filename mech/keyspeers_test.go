@@ -146,7 +146,8 @@ func TestWeightsAgainstCounts(t *testing.T) {
 		adapted := expected(k.crossing, honestly(k, keys)(units))
 		t.Logf("%s noise: counts show %.1f keys, weights by degree %.1f, and adapted ones %.1f", k.noise.Name(), counted, byDegree, adapted)
 		if !(adapted > 1.02*byDegree && byDegree > 1.2*counted) {
-			t.Errorf("%s noise: counts show %.1f keys, weights by degree %.1f, and adapted ones %.1f", k.noise.Name(), counted, byDegree, adapted)
+			t.Errorf("%s noise: counts show %.1f keys, weights by degree %.1f, and adapted ones %.1f", k.noise.Name(), counted, byDegree,
+				adapted)
 		}
 	}
 }

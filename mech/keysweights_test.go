@@ -33,7 +33,8 @@ func honestly(k *KeyWeights, groups int) weigher {
 }
 
 // furthest compares many databases with and without one unit, and returns the largest move as a
-// part of what is claimed, or an error where something falls, or a new group weighs more than it may.
+// part of what is claimed, or an error where something falls, or a new group weighs more than it
+// may.
 func furthest(k *KeyWeights, weigh weigher, groups, c int, norm dp.Norm, n int) (ratio float64, err error) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	claim := new(big.Float).SetInt(k.moved(norm))

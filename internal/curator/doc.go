@@ -53,9 +53,9 @@
 //
 // The exact value of a count or a sum is within its error bar with the probability that the answer
 // says. Of counts that decide whether their private key is shown that is so for all keys together,
-// those that are hidden too, and the answer says it. What is computed of several noisy numbers has a bar by interval arithmetic, which is at
-// least as sure, or none. Quantiles have none: how far a rank is in values only the data knows. No
-// value is NaN, infinite or a negative zero.
+// those that are hidden too, and the answer says it. What is computed of several noisy numbers has
+// a bar by interval arithmetic, which is at least as sure, or none. Quantiles have none: how far a
+// rank is in values only the data knows. No value is NaN, infinite or a negative zero.
 //
 // Which version of the data it is about is said by a number, and by the owner's name for it where
 // there is one. The engine's own name may be a hash of the contents, and goes no further than to

@@ -169,7 +169,8 @@ func TestKeyOfOnePerson(t *testing.T) {
 		}
 	}
 	// The planted bugs: a threshold for another delta, and a delta that is not charged.
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+		SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward"})
 	w.check(err)
 	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One), Delta: amount("0.9")})
 	w.check(err)
@@ -299,7 +300,8 @@ func TestSecondDrawIsPaidFor(t *testing.T) {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
 	w := privately(t, 60, amount("0.2"), amount("0.01"))
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+		SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward"})
 	w.check(err)
 	b := p.Purchases[0]
 	exactly, err := w.data.Run(ctx, b.Query)

@@ -61,7 +61,7 @@ func newKeys(q *tree.Query, c Currency, share, delta dp.Amount, noise string) (*
 	}
 	rule := &KeyRule{Threshold: threshold, why: threshold.Why()}
 	if q.Weighs() {
-		// It is a little higher where everybody has as many keys as count, and much lower where not.
+		// It takes a few people more where all have as many keys as count, and far fewer where not.
 		if w, err := mech.NewKeyWeights(config); err == nil && w.KeptFrom(1-KeptProbability) <= 2*rule.KeptFrom() {
 			rule = &KeyRule{Weights: w, why: w.Why()}
 		}

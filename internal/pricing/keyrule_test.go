@@ -115,8 +115,8 @@ func TestKeysAndCountAreOneRelease(t *testing.T) {
 	}
 }
 
-// The same keys in either currency: an epsilon with Laplace noise, where a person has one key, and a
-// rho with Gaussian noise. Each costs what it was given, in its own currency.
+// The same keys in either currency: an epsilon with Laplace noise, where a person has one key, and
+// a rho with Gaussian noise. Each costs what it was given, in its own currency.
 func TestKeysInBothCurrencies(t *testing.T) {
 	ds := privately(t, rich)
 	delta, err := dp.Parse("1e-6")
@@ -138,7 +138,8 @@ func TestKeysInBothCurrencies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k.Threshold.Noise().Name() != c.pure || k.Threshold.Threshold() != c.from || k.cost().Epsilon != dp.One || k.cost().Delta > delta {
+		if k.Threshold.Noise().Name() != c.pure || k.Threshold.Threshold() != c.from || k.cost().Epsilon != dp.One ||
+			k.cost().Delta > delta {
 			t.Errorf("%s: %s, costs %v", c.sql, k.spelling(), k.cost())
 		}
 		share := rhoFor(dp.One)
