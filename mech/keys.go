@@ -203,8 +203,10 @@ func keysOf(c KeyConfig, m Mechanism, noise dp.Cost, delta dp.Amount) (*KeyThres
 		return nil, err
 	}
 	k := &KeyThreshold{crossing: x, cost: noise}
-	k.edge = k.highestEdge(c.GroupsPerUnit, delta.Float())
-	used, err := dp.CeilFloat(anyOf(k.alone(k.edge), c.GroupsPerUnit))
+	alone := k.alone()
+	// The largest edge that delta pays for. Every one that is tried is compared with what it costs.
+	k.edge, _ = root.Whole(0, certain, func(edge uint64) bool { return anyOf(alone(edge), c.GroupsPerUnit) <= delta.Float() })
+	used, err := dp.CeilFloat(anyOf(alone(k.edge), c.GroupsPerUnit))
 	if err != nil {
 		return nil, err
 	}
@@ -212,22 +214,17 @@ func keysOf(c KeyConfig, m Mechanism, noise dp.Cost, delta dp.Amount) (*KeyThres
 	return k, nil
 }
 
-// alone is an upper bound on the probability that a group of one unit is released at an edge. The
-// two tails are proven bounds, and rounding is paid for.
-func (k *KeyThreshold) alone(edge uint64) float64 {
-	if edge == 0 {
-		return k.passing(1)
+// alone returns an upper bound on the probability that a group of one unit is released, for any
+// edge. The two tails are proven bounds, and rounding is paid for.
+func (k *KeyThreshold) alone() func(edge uint64) float64 {
+	above, from := k.passing(1), crossing{k.noise, k.tau - 1}.passing(1)
+	return func(edge uint64) float64 {
+		if edge == 0 {
+			return above
+		}
+		r := float64(edge) * 0x1p-63
+		return math.Min(1, ((1-r)*above+r*from)*(1+0x1p-48))
 	}
-	r := float64(edge) * 0x1p-63
-	lower := crossing{k.noise, k.tau - 1}
-	return math.Min(1, ((1-r)*k.passing(1)+r*lower.passing(1))*(1+0x1p-48))
-}
-
-// highestEdge is the largest edge that delta pays for. Every one that is tried is compared with
-// what it really costs.
-func (k *KeyThreshold) highestEdge(groups int, delta float64) uint64 {
-	low, _ := root.Whole(0, certain, func(edge uint64) bool { return anyOf(k.alone(edge), groups) <= delta })
-	return low
 }
 
 // keeps reports whether a group of n units is released with this noise and this draw.

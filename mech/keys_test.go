@@ -154,7 +154,7 @@ func TestKeyThresholdIsLowest(t *testing.T) {
 				t.Errorf("%d groups: threshold %d has tail %v", groups, k.tau, k.any(1, groups))
 			}
 			// With its edge it spends nearly all of it, and never more.
-			if got := anyOf(k.alone(k.edge), groups); got > pays.Float() || got < pays.Float()*0.999 {
+			if got := anyOf(k.alone()(k.edge), groups); got > pays.Float() || got < pays.Float()*0.999 {
 				t.Errorf("%d groups: threshold %d with edge %v has tail %v of %v", groups, k.tau, k.Edge(), got, pays)
 			}
 			if k.Cost().Delta > c.Delta || k.Cost().Delta == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/exact"
 )
 
 // small are weights of few steps, whose groups are soon full, so that all that can happen does.
@@ -305,5 +306,52 @@ func TestKeyWeights(t *testing.T) {
 	}
 	if _, err := NewKeyWeights(KeyConfig{GroupsPerUnit: 2000, Epsilon: dp.One, Delta: delta}); err == nil {
 		t.Error("units in 2000 groups are weighed")
+	}
+}
+
+// Replay: two neighbours ask the releaser for the same noise, draw as much, and what it is added to
+// is no further apart than it is made for.
+func TestReleaseWeighedReplay(t *testing.T) {
+	for _, neighbours := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
+		k, err := NewKeyWeights(KeyConfig{GroupsPerUnit: 3, Neighbours: neighbours, Rho: dp.One, Delta: amount(t, "1e-6")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(3, 4))
+		own := func() (out []int32) {
+			for _, g := range rng.Perm(6)[:1+rng.IntN(3)] {
+				out = append(out, int32(g))
+			}
+			return out
+		}
+		worst := 0.0
+		for range 300 {
+			units := make([][]int32, 40+rng.IntN(100))
+			for i := range units {
+				units[i] = own()
+			}
+			at := rng.IntN(len(units))
+			other := slices.Delete(slices.Clone(units), at, at+1)
+			if neighbours == dp.Substitute {
+				other = slices.Insert(other, rng.IntN(len(units)), own())
+			}
+			var calls []Call
+			for _, u := range [][][]int32{units, other} {
+				r := NewReleaser(entropy.FromReader(rand.NewChaCha8([32]byte{9})))
+				r.Record(func(c Call) { calls = append(calls, c) })
+				r.ReleaseWeighed(MembersOf(u...), 6, k)
+			}
+			a, b := calls[0], calls[1]
+			move, ok := exact.Between(a.Values, b.Values)
+			if !ok || a.Mechanism != b.Mechanism || a.Parameter.Cmp(b.Parameter) != 0 || a.Sensitivity.String() != b.Sensitivity.String() ||
+				move.L2Squared.Cmp(a.Sensitivity.L2Squared()) > 0 || neighbours == dp.AddRemove && move.Up {
+				t.Fatalf("%v: %+v and %+v are %v apart", neighbours, a, b, move)
+			}
+			r, _ := new(big.Rat).SetFrac(move.L2Squared, a.Sensitivity.L2Squared()).Float64()
+			worst = math.Max(worst, r)
+		}
+		if worst < 0.7 {
+			t.Errorf("%v: at most %v of the way", neighbours, worst)
+		}
 	}
 }
