@@ -190,8 +190,13 @@ func (c KeyConfig) gaussian(d *big.Int) (m *Gaussian, cost dp.Cost, delta dp.Amo
 	rho := largestAmount(min(c.Epsilon, dp.One<<20), func(r dp.Amount) bool {
 		return deltaOfRho(r, c.Epsilon) <= own.Float()
 	})
-	m, err = NewGaussian(dp.NewL2Squared(d), rho)
-	return m, dp.Cost{Epsilon: c.Epsilon, Rho: rho, Delta: own}, c.Delta - own, err
+	if m, err = NewGaussian(dp.NewL2Squared(d), rho); err != nil {
+		return nil, cost, 0, err
+	}
+	// The noise alone is rho-zCDP, but not of the pair that its (epsilon, delta) claim is about,
+	// and a cost claims both of one (dp.Cost). That pair has the rho of its epsilon.
+	claimed, err := dp.CeilFloat(dp.RhoOfPure(c.Epsilon.Float()))
+	return m, dp.Cost{Epsilon: c.Epsilon, Rho: claimed, Delta: own}, c.Delta - own, err
 }
 
 // keysOf puts the threshold where a group of one unit is released with a

@@ -122,7 +122,7 @@ func (w *world) attic(p *pricing.Priced, n int) float64 {
 	w.check(err)
 	hits := 0
 	for range n {
-		r, err := w.Curator.release(b, exactly, pricing.MaxBytes)
+		r, err := w.Curator.release(b, exactly, nil, pricing.MaxBytes)
 		w.check(err)
 		for _, k := range r.Keys {
 			if k[0].Text == "attic" {
@@ -221,7 +221,7 @@ func TestTooManyKeys(t *testing.T) {
 	b := p.Purchases[0]
 	exactly, err := w.data.Run(ctx, b.Query)
 	w.check(err)
-	r, err := w.Curator.release(b, exactly, 2*(b.Cells()*pricing.CellBytes+20))
+	r, err := w.Curator.release(b, exactly, nil, 2*(b.Cells()*pricing.CellBytes+20))
 	w.check(err)
 	var wards []string
 	for _, k := range r.Keys {
@@ -270,7 +270,7 @@ func TestCountThatDecides(t *testing.T) {
 		below := 0
 		for range 500 {
 			calls = 0
-			r, err := w.Curator.release(b, exactly, pricing.MaxBytes)
+			r, err := w.Curator.release(b, exactly, nil, pricing.MaxBytes)
 			w.check(err)
 			if calls != c.calls || len(r.Measures[0]) != len(r.Keys) {
 				t.Fatalf("%s: %d releases, %d counts of %d keys", c.sql, calls, len(r.Measures[0]), len(r.Keys))
@@ -311,7 +311,7 @@ func TestSecondDrawIsPaidFor(t *testing.T) {
 	planted.Noise[0].Decides = false
 	below := 0
 	for range 2000 {
-		r, err := w.Curator.release(&planted, exactly, pricing.MaxBytes)
+		r, err := w.Curator.release(&planted, exactly, nil, pricing.MaxBytes)
 		w.check(err)
 		for _, n := range r.Measures[0] {
 			if n < b.Keys.Threshold.Threshold() {

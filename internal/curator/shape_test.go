@@ -64,6 +64,15 @@ func TestKeysKeepTheirValues(t *testing.T) {
 		persons = append(persons, map[bool]int64{false: 1_000_000, true: 1}[ward == 9])
 	}
 	found.Combos, found.Persons = exact.SealList(keys), exact.Seal(persons)
+	var places []int32 // of people with one ward each, by whom wards are weighed
+	var ends []int
+	for place, n := range persons {
+		for range min(n, 2000) {
+			places = append(places, int32(place))
+			ends = append(ends, len(places))
+		}
+	}
+	found.Members = exact.SealMembers(places, ends)
 	for _, m := range b.Query.Measures {
 		if m.Kind == tree.Quantile {
 			found.Measures, found.Values = append(found.Measures, exact.Vector{}), append(found.Values, values)
@@ -71,7 +80,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 			found.Measures, found.Values = append(found.Measures, exact.Seal(counts)), append(found.Values, nil)
 		}
 	}
-	r, err := w.Curator.release(b, &found, pricing.MaxBytes)
+	r, err := w.Curator.release(b, &found, nil, pricing.MaxBytes)
 	w.check(err)
 	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
@@ -88,7 +97,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	// A result of another shape is refused, and says nothing.
 	for _, bad := range []engine.Result{{}, {Persons: found.Persons, Combos: found.Combos},
 		{Persons: exact.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
-		if _, err := w.Curator.release(b, &bad, pricing.MaxBytes); err != interactive.ErrRun {
+		if _, err := w.Curator.release(b, &bad, nil, pricing.MaxBytes); err != interactive.ErrRun {
 			t.Errorf("got %v", err)
 		}
 	}

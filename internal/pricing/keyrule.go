@@ -86,31 +86,29 @@ func newSelection(c mech.KeyConfig) *mech.KeySelection {
 	if c.Neighbours == dp.Substitute {
 		groups *= 2
 	}
-	if c.Rho == 0 {
-		if c.Epsilon.Float()/float64(groups) < leastRate {
-			return nil
-		}
-		s, err := mech.NewKeySelection(c)
-		if err != nil {
-			return nil
-		}
-		return s
+	epsilon := c.Epsilon
+	if epsilon == 0 {
+		epsilon = epsilonOfSelection(groups, c.Rho)
 	}
-	epsilon := Largest(0, 64*dp.One, func(e dp.Amount) bool {
-		// What the selection itself will claim, with room for its rounding.
-		rho, err := dp.CeilFloat(float64(groups) * dp.RhoOfPure(e.Float()/float64(groups)) * (1 + 0x1p-48))
-		return err == nil && rho <= c.Rho
-	})
 	if epsilon.Float()/float64(groups) < leastRate {
 		return nil
 	}
 	rho := c.Rho
 	c.Epsilon, c.Rho = epsilon, 0
 	s, err := mech.NewKeySelection(c)
-	if err != nil || s.Cost().Rho > rho {
+	if err != nil || rho > 0 && s.Cost().Rho > rho {
 		return nil
 	}
 	return s
+}
+
+// epsilonOfSelection is the largest epsilon of a key selection that a rho buys.
+func epsilonOfSelection(groups int64, most dp.Amount) dp.Amount {
+	return Largest(0, 64*dp.One, func(e dp.Amount) bool {
+		// What the selection itself will claim, with room for its rounding.
+		rho, err := dp.CeilFloat(float64(groups) * dp.RhoOfPure(e.Float()/float64(groups)) * (1 + 0x1p-48))
+		return err == nil && rho <= most
+	})
 }
 
 func (k *KeyRule) cost() dp.Cost {

@@ -83,7 +83,7 @@ func TestKeysAndCountAreOneRelease(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := Price(ds, st, api.Settings{Epsilon: dp.One, Mechanism: mechanism})
+			p, err := Price(ds, st, api.Settings{Epsilon: dp.One, Mechanism: mechanism}, Currency{})
 			if err != nil {
 				t.Fatal(err)
 			}
