@@ -16,7 +16,7 @@ func Catalogue() []Mechanism {
 		exponential(), permuteAndFlip(), noisyMaxLaplace(), noisyMaxGeometric(), topK(), quantiles(),
 		aboveThreshold(), sparseVector(), sparseValues(),
 		aboveRound(), aboveOneSided(), aboveAnswer(),
-		keyThreshold(), keySelection(), bounds(),
+		keyThreshold(), keySelection(), keyWeights(), bounds(),
 		randomizedResponse(), direct(), unary(), hashing(), hadamard(), heavy(),
 		objective(), objectiveGaussian(), training(),
 	}

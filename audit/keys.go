@@ -16,14 +16,14 @@ func keyThreshold() Mechanism {
 	if m.Noise().Name() != "laplace" {
 		panic("audit: the law of key-threshold is that of Laplace noise")
 	}
-	b := float(m.Noise().Parameter())
+	b, edge := float(m.Noise().Parameter()), float(m.Edge())
 	pairs := []Pair{{[]int64{m.Threshold()}, []int64{m.Threshold() + 1}}}
 	for n := range m.Threshold() + 3 {
 		pairs = append(pairs, Pair{[]int64{n}, []int64{n + 1}})
 	}
 	return Mechanism{
 		Name: "key-threshold", Claim: costs(m.Cost()), Ordered: true, Pairs: pairs,
-		Law: func(x []int64) enumerate.Law { return enumerate.KeyThreshold(b, m.Threshold(), x[0]) },
+		Law: func(x []int64) enumerate.Law { return enumerate.KeyEdge(b, m.Threshold(), edge, x[0]) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
 			return func() int64 {
@@ -60,6 +60,35 @@ func keySelection() Mechanism {
 				kept := make([]bool, len(x))
 				for _, i := range r.SelectKeys(v, m) {
 					kept[i] = true
+				}
+				return enumerate.Transcript(kept)
+			}
+		},
+	}
+}
+
+// keyWeights is two groups of which one person is in both, as a black box. The others are in one of
+// them, or in both; the person comes first, so that tokens of all others go back.
+func keyWeights() Mechanism {
+	m := must(mech.NewKeyWeights(mech.KeyConfig{GroupsPerUnit: 2, Neighbours: dp.AddRemove, Epsilon: 2 * dp.One, Delta: thousandth}))
+	from := m.KeptFrom(0.5)
+	return Mechanism{
+		Name: "key-weights", Claim: costs(m.Cost()), Slow: 10,
+		// How often the person is there, and how many others are in the first, the second and both.
+		Pairs: []Pair{{[]int64{0, 0, 0, from - 1}, []int64{1, 0, 0, from - 1}},
+			{[]int64{0, 200, from / 2, 2}, []int64{1, 200, from / 2, 2}}, {[]int64{0, 0, 0, 0}, []int64{1, 0, 0, 0}}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			var units [][]int32
+			for i, own := range [][]int32{{0, 1}, {0}, {1}, {0, 1}} {
+				for range x[i] {
+					units = append(units, own)
+				}
+			}
+			r, members := mech.NewReleaser(src), mech.MembersOf(units...)
+			return func() int64 {
+				kept := make([]bool, 2)
+				for _, k := range r.ReleaseWeighed(members, 2, m) {
+					kept[k.Index] = true
 				}
 				return enumerate.Transcript(kept)
 			}

@@ -3,6 +3,7 @@ package mech
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -26,6 +27,9 @@ type KeyConfig struct {
 	Rho     dp.Amount
 	// Delta pays for the groups of which one unit is the only member.
 	Delta dp.Amount
+	// Noise is "laplace" or "gaussian" where it has to be that, and empty where the lower
+	// threshold decides.
+	Noise string
 }
 
 // moved is in how many groups the count of units can differ by one between
@@ -52,6 +56,8 @@ func (c KeyConfig) check() error {
 		return fmt.Errorf("%w: a delta of %v promises nothing; spend one such as 1e-6", ErrKeys, c.Delta)
 	case c.Epsilon > 0 && c.Rho > 0:
 		return fmt.Errorf("%w on two budgets: give an epsilon or a rho", ErrKeys)
+	case c.Noise != "" && c.Noise != "laplace" && c.Noise != "gaussian":
+		return fmt.Errorf("%w with %s noise; use laplace or gaussian", ErrKeys, c.Noise)
 	}
 	return checkAmount(max(c.Epsilon, c.Rho))
 }
@@ -82,9 +88,28 @@ func (c KeyConfig) check() error {
 //
 // Where the noise itself has a delta, it is added.
 //
+// The number that is compared with the threshold is the number that is released:
+// S is any set of keys with their noisy numbers, and the proof draws the noise
+// of a group once. So whoever wants keys and counts pays for one release of the
+// counts, and not for a second one with noise of its own. What is released is the
+// number plus noise, *given* that this passed. The noise of a group that is
+// released is therefore not centred: P(|noise| > HalfWidth(beta)) <= beta
+// holds of all groups together, those that are hidden too.
+//
 // (Korolova, Kenthapadi, Mishra, Ntoulas 2009; Wilson et al. 2020 for C groups.)
+//
+// # The edge
+//
+// Counts are whole, and the tail of the noise falls by a factor from one of them
+// to the next: the lowest threshold leaves a part of delta unspent. So a noisy
+// number of one less is released too, with a probability r, by a draw of its
+// own: a function of the noisy number and of nothing else. A group of one unit is
+// then released with probability p = (1-r) P(noise >= k) + r P(noise >= k-1),
+// where k is what it takes to pass, and p is what the proof above is about. r is
+// a multiple of 2^-63, and the draw has 63 bits.
 type KeyThreshold struct {
 	crossing
+	edge  uint64 // r, in units of 2^-63
 	cost  dp.Cost
 	other *crossing // what was not chosen
 }
@@ -102,9 +127,12 @@ func NewKeyThreshold(c KeyConfig) (*KeyThreshold, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	if c.Noise == "gaussian" {
+		return gaussianKeys(c)
+	}
 	laplace, err := laplaceKeys(c)
-	if err != nil {
-		return nil, err
+	if err != nil || c.Noise == "laplace" {
+		return laplace, err
 	}
 	gaussian, err := gaussianKeys(c)
 	switch {
@@ -120,15 +148,7 @@ func NewKeyThreshold(c KeyConfig) (*KeyThreshold, error) {
 }
 
 func laplaceKeys(c KeyConfig) (*KeyThreshold, error) {
-	d := big.NewInt(c.moved())
-	epsilon := c.Epsilon
-	if c.Rho > 0 {
-		epsilon = largestAmount(dp.One<<20, func(e dp.Amount) bool {
-			rho, err := rhoOfLaplace(d, e)
-			return err == nil && rho <= c.Rho
-		})
-	}
-	m, err := NewLaplace(dp.NewL1(d), epsilon)
+	m, err := c.laplace(big.NewInt(c.moved()))
 	if err != nil {
 		return nil, err
 	}
@@ -136,13 +156,33 @@ func laplaceKeys(c KeyConfig) (*KeyThreshold, error) {
 }
 
 func gaussianKeys(c KeyConfig) (*KeyThreshold, error) {
-	d := dp.NewL2Squared(big.NewInt(c.moved()))
+	m, cost, delta, err := c.gaussian(big.NewInt(c.moved()))
+	if err != nil {
+		return nil, err
+	}
+	return keysOf(c, m, cost, delta)
+}
+
+// laplace is the Laplace noise that the budget buys for an l1 sensitivity.
+func (c KeyConfig) laplace(d *big.Int) (*Laplace, error) {
+	epsilon := c.Epsilon
 	if c.Rho > 0 {
-		m, err := NewGaussian(d, c.Rho)
-		if err != nil {
-			return nil, err
+		epsilon = largestAmount(dp.One<<20, func(e dp.Amount) bool {
+			rho, err := rhoOfLaplace(d, e)
+			return err == nil && rho <= c.Rho
+		})
+	}
+	return NewLaplace(dp.NewL1(d), epsilon)
+}
+
+// gaussian is the Gaussian noise that the budget buys for the square of an l2 sensitivity, what it
+// costs, and how much delta is left for the threshold.
+func (c KeyConfig) gaussian(d *big.Int) (m *Gaussian, cost dp.Cost, delta dp.Amount, err error) {
+	if c.Rho > 0 {
+		if m, err = NewGaussian(dp.NewL2Squared(d), c.Rho); err != nil {
+			return nil, cost, 0, err
 		}
-		return keysOf(c, m, m.Cost(), c.Delta)
+		return m, m.Cost(), c.Delta, nil
 	}
 	// Half of delta for the noise, half for the threshold. Both halves are under
 	// a logarithm, so that other shares hardly matter.
@@ -150,17 +190,13 @@ func gaussianKeys(c KeyConfig) (*KeyThreshold, error) {
 	rho := largestAmount(min(c.Epsilon, dp.One<<20), func(r dp.Amount) bool {
 		return deltaOfRho(r, c.Epsilon) <= own.Float()
 	})
-	m, err := NewGaussian(d, rho)
-	if err != nil {
-		return nil, err
+	if m, err = NewGaussian(dp.NewL2Squared(d), rho); err != nil {
+		return nil, cost, 0, err
 	}
 	// The noise alone is rho-zCDP, but not of the pair that its (epsilon, delta) claim is about,
 	// and a cost claims both of one (dp.Cost). That pair has the rho of its epsilon.
 	claimed, err := dp.CeilFloat(dp.RhoOfPure(c.Epsilon.Float()))
-	if err != nil {
-		return nil, err
-	}
-	return keysOf(c, m, dp.Cost{Epsilon: c.Epsilon, Rho: claimed, Delta: own}, c.Delta-own)
+	return m, dp.Cost{Epsilon: c.Epsilon, Rho: claimed, Delta: own}, c.Delta - own, err
 }
 
 // keysOf puts the threshold where a group of one unit is released with a
@@ -171,12 +207,34 @@ func keysOf(c KeyConfig, m Mechanism, noise dp.Cost, delta dp.Amount) (*KeyThres
 	if err != nil {
 		return nil, err
 	}
-	used, err := dp.CeilFloat(x.any(1, c.GroupsPerUnit))
+	k := &KeyThreshold{crossing: x, cost: noise}
+	alone := k.alone()
+	// The largest edge that delta pays for. Every one that is tried is compared with what it costs.
+	k.edge, _ = root.Whole(0, certain, func(edge uint64) bool { return anyOf(alone(edge), c.GroupsPerUnit) <= delta.Float() })
+	used, err := dp.CeilFloat(anyOf(alone(k.edge), c.GroupsPerUnit))
 	if err != nil {
 		return nil, err
 	}
-	noise.Delta = noise.Delta.Add(used)
-	return &KeyThreshold{crossing: x, cost: noise}, nil
+	k.cost.Delta = k.cost.Delta.Add(used)
+	return k, nil
+}
+
+// alone returns an upper bound on the probability that a group of one unit is released, for any
+// edge. The two tails are proven bounds, and rounding is paid for.
+func (k *KeyThreshold) alone() func(edge uint64) float64 {
+	above, from := k.passing(1), crossing{k.noise, k.tau - 1}.passing(1)
+	return func(edge uint64) float64 {
+		if edge == 0 {
+			return above
+		}
+		r := float64(edge) * 0x1p-63
+		return math.Min(1, ((1-r)*above+r*from)*(1+0x1p-48))
+	}
+}
+
+// keeps reports whether a group of n units is released with this noise and this draw.
+func (k *KeyThreshold) keeps(n, noise int64, draw uint64) bool {
+	return n > 0 && (k.passes(n, noise) || noise == k.least(n)-1 && draw < k.edge)
 }
 
 // largestAmount returns the largest amount up to most that fits, where all
@@ -192,13 +250,18 @@ func (k *KeyThreshold) Cost() dp.Cost { return k.cost }
 // Noise is the mechanism whose noise is added to the counts.
 func (k *KeyThreshold) Noise() Mechanism { return k.noise }
 
-// Threshold is the smallest noisy number of units that is released.
+// Threshold is the smallest noisy number of units that is released for certain.
 func (k *KeyThreshold) Threshold() int64 { return k.tau }
+
+// Edge is the probability with which the number before that is released.
+func (k *KeyThreshold) Edge() *big.Rat {
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(k.edge), new(big.Int).SetUint64(certain))
+}
 
 // Why says which noise was taken, and what the other would have done.
 func (k *KeyThreshold) Why() string {
 	if k.other == nil {
-		return fmt.Sprintf("%s noise: threshold %d; there is no alternative in this budget", k.noise.Name(), k.tau)
+		return fmt.Sprintf("%s noise: threshold %d", k.noise.Name(), k.tau)
 	}
 	return fmt.Sprintf("%s noise: threshold %d, against %d with %s noise", k.noise.Name(), k.tau, k.other.tau, k.other.noise.Name())
 }
@@ -233,9 +296,11 @@ type Key struct {
 func (r *Releaser) ReleaseKeys(counts Exact, k *KeyThreshold) []Key {
 	noise := make([]int64, counts.Len())
 	r.draw(counts, k.noise, noise)
+	draws := make([]uint64, len(noise))
+	r.drawEdges(draws)
 	var kept []Key
 	for i, n := range counts.Open() {
-		if n > 0 && k.passes(n, noise[i]) {
+		if k.keeps(n, noise[i], draws[i]) {
 			kept = append(kept, Key{i, addClamped(n, noise[i])})
 		}
 	}

@@ -42,20 +42,24 @@ func lawOfKeys(k *KeyThreshold, passes func(n, noise int64) bool) keyLaw {
 	return func(n int64) map[int64]float64 {
 		out := map[int64]float64{}
 		for z := -reach; z <= reach; z++ {
-			if passes(n, z) {
-				out[n+z] += at(z)
-			} else {
-				out[hidden] += at(z)
+			p := 0.0
+			switch {
+			case passes != nil && passes(n, z), passes == nil && k.keeps(n, z, certain-1):
+				p = 1
+			case passes == nil && k.keeps(n, z, 0): // at the edge
+				p, _ = k.Edge().Float64()
 			}
+			if p > 0 {
+				out[n+z] += p * at(z)
+			}
+			out[hidden] += (1 - p) * at(z)
 		}
 		return out
 	}
 }
 
-// honestKeys is the test of ReleaseKeys.
-func honestKeys(k *KeyThreshold) func(n, noise int64) bool {
-	return func(n, noise int64) bool { return n > 0 && k.passes(n, noise) }
-}
+// honestKeys is the test of ReleaseKeys, with its edge.
+func honestKeys(*KeyThreshold) func(n, noise int64) bool { return nil }
 
 // checkKeys computes the exact delta at epsilon between two vectors of groups
 // in which one unit is in all of one or two groups or in none, in both
@@ -148,6 +152,10 @@ func TestKeyThresholdIsLowest(t *testing.T) {
 			}
 			if k.any(1, groups) > pays.Float() || lower.any(1, groups) <= pays.Float() {
 				t.Errorf("%d groups: threshold %d has tail %v", groups, k.tau, k.any(1, groups))
+			}
+			// With its edge it spends nearly all of it, and never more.
+			if got := anyOf(k.alone()(k.edge), groups); got > pays.Float() || got < pays.Float()*0.999 {
+				t.Errorf("%d groups: threshold %d with edge %v has tail %v of %v", groups, k.tau, k.Edge(), got, pays)
 			}
 			if k.Cost().Delta > c.Delta || k.Cost().Delta == 0 {
 				t.Errorf("%d groups: %v is charged", groups, k.Cost())

@@ -36,8 +36,10 @@ func (c crossing) passing(n int64) float64 {
 // any is an upper bound on the probability that one or more of k counts of n
 // pass: 1 - (1-p)^k. Log1p and Expm1 are within a unit in the last place of
 // their values, and neither loses digits where p is small.
-func (c crossing) any(n int64, k int) float64 {
-	p := c.passing(n)
+func (c crossing) any(n int64, k int) float64 { return anyOf(c.passing(n), k) }
+
+// anyOf is that of a probability.
+func anyOf(p float64, k int) float64 {
 	if p >= 1 {
 		return 1
 	}

@@ -188,6 +188,15 @@ func (r *Releaser) SelectKeys(counts Exact, k *KeySelection) []int {
 	return kept
 }
 
+// drawEdges draws 63 bits for each group of a threshold.
+func (r *Releaser) drawEdges(out []uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range out {
+		out[i] = noise.Uniform(r.src, certain)
+	}
+}
+
 func (r *Releaser) drawUniform(x Exact, k *KeySelection, out []uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

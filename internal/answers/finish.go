@@ -162,6 +162,10 @@ func (f *finisher) notes() []string {
 	if k := f.buy.Keys; k != nil {
 		add("a combination of private keys is shown when enough people have it: with probability %v when %d have",
 			pricing.KeptProbability, k.KeptFrom())
+		if slices.ContainsFunc(f.buy.Noise, func(n pricing.Noise) bool { return n.Decides }) {
+			add("a count decides whether its key is shown, so where it is near %d it is more often too large than too small: error "+
+				"bars hold for all keys together, those that are not shown too", k.Threshold.Threshold())
+		}
 		if f.released.Dropped > 0 {
 			add("%d combinations of keys with fewer people are left out, because no more can be kept", f.released.Dropped)
 		}

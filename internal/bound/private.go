@@ -17,6 +17,15 @@ type Private struct {
 	// are Combos.
 	Of     []int32
 	Combos int
+	// Members, where it is not nil, is told which combinations each person is in.
+	Members *Members
+}
+
+// Members are the combinations of all people, of one person after the other and in no order that
+// means anything, and where those of each end.
+type Members struct {
+	Combos []int32
+	Ends   []int
 }
 
 // fits reports whether the parts of a specification are about the same groups and rows.
@@ -82,6 +91,7 @@ type spans struct {
 	count []int64
 	last  []uint32 // the number of the person who was counted last, never 0
 	now   uint32
+	in    Members
 }
 
 func newSpans(combos int) spans {
@@ -100,7 +110,13 @@ func (k *kernel) countSpans(kept []uint32) {
 		if s.last[combo] != s.now {
 			s.last[combo] = s.now
 			s.count[combo]++
+			if k.Private.Members != nil {
+				s.in.Combos = append(s.in.Combos, combo)
+			}
 		}
+	}
+	if k.Private.Members != nil && len(kept) > 0 {
+		s.in.Ends = append(s.in.Ends, len(s.in.Combos))
 	}
 }
 
@@ -110,6 +126,17 @@ func (o *operator) persons() []int64 {
 	for _, w := range o.workers {
 		for i, n := range w.reducer.kernel.spans.count {
 			out[i] += n
+		}
+	}
+	if all := o.Private.Members; all != nil {
+		*all = Members{}
+		for _, w := range o.workers {
+			in := &w.reducer.kernel.spans.in
+			for _, end := range in.Ends {
+				all.Ends = append(all.Ends, len(all.Combos)+end)
+			}
+			all.Combos = append(all.Combos, in.Combos...)
+			*in = Members{}
 		}
 	}
 	return out

@@ -44,16 +44,18 @@
 //     so T times the price of a group is charged, and a group gets the share over T (pricing).
 //   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person
 //     adds.
-//   - Private keys: [mech.KeyThreshold] on the number of people, or [mech.KeySelection] where
+//   - Private keys: [mech.KeyThreshold] on the number of people, which is shown where it is asked
+//     for, [mech.KeyWeights] where somebody may have several, or [mech.KeySelection] where
 //     nothing else is asked for; and then everything above for the keys that were shown and for no
 //     others. Their delta is charged.
 //
 // # What an answer promises
 //
 // The exact value of a count or a sum is within its error bar with the probability that the answer
-// says. What is computed of several noisy numbers has a bar by interval arithmetic, which is at
-// least as sure, or none. Quantiles have none: how far a rank is in values only the data knows. No
-// value is NaN, infinite or a negative zero.
+// says. Of counts that decide whether their private key is shown that is so for all keys together,
+// those that are hidden too, and the answer says it. What is computed of several noisy numbers has
+// a bar by interval arithmetic, which is at least as sure, or none. Quantiles have none: how far a
+// rank is in values only the data knows. No value is NaN, infinite or a negative zero.
 //
 // Which version of the data it is about is said by a number, and by the owner's name for it where
 // there is one. The engine's own name may be a hash of the contents, and goes no further than to

@@ -148,14 +148,16 @@ func TestKeyOfOnePerson(t *testing.T) {
 		groups int64
 		rule   string
 	}{
-		{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", 0, "threshold"},
-		{"SELECT DISTINCT ward FROM visits", 0, "threshold"},
+		{"SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward", 0, "threshold"},
+		{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", 0, "weights"},
+		{"SELECT DISTINCT ward FROM visits", 0, "weights"},
 		{"SELECT DISTINCT ward FROM visits WHERE ward = 'attic' OR cost > 800", 1, "selection"},
 	} {
 		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: api.Settings{MaxGroups: c.groups}})
 		w.check(err)
 		got := w.attic(p, n)
-		if !contains(pricing.Mechanisms(p.Purchases), map[string]string{"threshold": "from", "selection": "key selection"}[c.rule]) {
+		if !contains(pricing.Mechanisms(p.Purchases), map[string]string{"threshold": ": keys gaussian", "weights": "weighed keys",
+			"selection": "key selection"}[c.rule]) {
 			t.Errorf("%s: %s", c.sql, pricing.Mechanisms(p.Purchases))
 		}
 		if got > most || got < delta.Float()/20 {
@@ -167,9 +169,10 @@ func TestKeyOfOnePerson(t *testing.T) {
 		}
 	}
 	// The planted bugs: a threshold for another delta, and a delta that is not charged.
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+		SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward"})
 	w.check(err)
-	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One) / 2, Delta: amount("0.9")})
+	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One), Delta: amount("0.9")})
 	w.check(err)
 	free := pricing.Cost(p.Purchases)
 	free.Delta = 0
@@ -189,11 +192,18 @@ func TestKeyOfOnePerson(t *testing.T) {
 // that a person alone is in is shown.
 func keysArePaid(p *pricing.Priced, charged dp.Cost) error {
 	for _, b := range p.Purchases {
-		if b.Keys == nil || b.Keys.Threshold == nil {
+		if b.Keys == nil || b.Keys.Threshold == nil && b.Keys.Weights == nil {
+			continue
+		}
+		if k := b.Keys.Weights; k != nil {
+			if k.Cost().Delta > charged.Delta {
+				return fmt.Errorf("delta %v was charged, and %v is claimed", charged.Delta, k.Cost().Delta)
+			}
 			continue
 		}
 		k := b.Keys.Threshold
-		one := k.Noise().Tail(k.Threshold()-2) / 2
+		edge, _ := k.Edge().Float64()
+		one := (1-edge)*k.Noise().Tail(k.Threshold()-2)/2 + edge*k.Noise().Tail(k.Threshold()-3)/2
 		if all := -math.Expm1(float64(b.Query.MaxGroups()) * math.Log1p(-one)); all > charged.Delta.Float()*(1+1e-9) {
 			return fmt.Errorf("a key of one person is shown with probability %v, and delta %v was charged", all, charged.Delta)
 		}
@@ -224,5 +234,95 @@ func TestTooManyKeys(t *testing.T) {
 	w.check(err)
 	if !contains(strings.Join(a.Notes, "\n"), "left out") {
 		t.Errorf("notes %q", a.Notes)
+	}
+}
+
+// Where the count is what decides, there is one draw for each combination that somebody has, and
+// what is shown is what was compared.
+func TestCountThatDecides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
+	delta := amount("0.01")
+	w := privately(t, 60, amount("0.2"), delta)
+	for _, c := range []struct {
+		sql   string
+		calls int
+	}{
+		{"SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward", 1},
+		{"SELECT ward, COUNT(DISTINCT pid), SUM(cost) FROM visits GROUP BY ward", 2},
+		{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", 2},
+	} {
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One})
+		w.check(err)
+		b := p.Purchases[0]
+		exactly, err := w.data.Run(ctx, b.Query)
+		w.check(err)
+		least, calls := int64(0), 0
+		if b.Noise[0].Decides {
+			least = b.Keys.Threshold.Threshold() - 1 // by its edge
+		}
+		w.Curator.releaser.Record(func(call mech.Call) {
+			if calls++; calls == 1 && call.Values.Len() != exactly.Persons.Len() {
+				t.Errorf("%s: noise for %d combinations of %d", c.sql, call.Values.Len(), exactly.Persons.Len())
+			}
+		})
+		below := 0
+		for range 500 {
+			calls = 0
+			r, err := w.Curator.release(b, exactly, nil, pricing.MaxBytes)
+			w.check(err)
+			if calls != c.calls || len(r.Measures[0]) != len(r.Keys) {
+				t.Fatalf("%s: %d releases, %d counts of %d keys", c.sql, calls, len(r.Measures[0]), len(r.Keys))
+			}
+			for _, n := range r.Measures[0] {
+				if n < least {
+					below++
+				}
+			}
+		}
+		w.Curator.releaser.Record(nil)
+		if b.Noise[0].Decides && below > 0 {
+			t.Errorf("%s: %d counts are below %d, and decided", c.sql, below, least)
+		}
+		a, err := w.askAs("ana", c.sql, dp.One)
+		w.check(err)
+		if got := contains(strings.Join(a.Notes, "\n"), "more often too large"); got != b.Noise[0].Decides {
+			t.Errorf("%s: notes %q", c.sql, a.Notes)
+		}
+	}
+}
+
+// A planted bug, two draws at the price of one: a number that was not compared can be below the
+// threshold, and what it costs is not what was charged.
+func TestSecondDrawIsPaidFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
+	w := privately(t, 60, amount("0.2"), amount("0.01"))
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+		SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward"})
+	w.check(err)
+	b := p.Purchases[0]
+	exactly, err := w.data.Run(ctx, b.Query)
+	w.check(err)
+	planted := *b
+	planted.Noise = slices.Clone(b.Noise)
+	planted.Noise[0].Decides = false
+	below := 0
+	for range 2000 {
+		r, err := w.Curator.release(&planted, exactly, nil, pricing.MaxBytes)
+		w.check(err)
+		for _, n := range r.Measures[0] {
+			if n < b.Keys.Threshold.Threshold() {
+				below++
+			}
+		}
+	}
+	if below == 0 {
+		t.Error("a second draw looks like the first")
+	}
+	if planted.Cost() == b.Cost() || planted.Cost().Rho < 2*b.Cost().Rho-2 {
+		t.Errorf("two draws cost %v, and one %v", planted.Cost(), b.Cost())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -33,11 +34,15 @@ func (c *Curator) release(b *pricing.Purchase, r *engine.Result, base *memory.Ba
 	}
 	out := &answers.Released{}
 	groups := b.Query.Groups()
-	places := []int{0}
+	places, units := []int{0}, []int64(nil)
 	if b.Keys != nil {
-		places = c.releaseKeys(b, r, out, room)
+		places, units = c.releaseKeys(b, r, out, room)
 	}
 	for i, n := range b.Noise {
+		if n.Decides { // the numbers that were compared are those that are shown
+			out.Measures, out.Quantiles = append(out.Measures, units), append(out.Quantiles, nil)
+			continue
+		}
 		if n.Quantiles == nil {
 			out.Measures = append(out.Measures, c.releaser.Release(r.Measures[i].Pick(places, groups), n.Mechanism))
 			out.Quantiles = append(out.Quantiles, nil)
@@ -83,14 +88,19 @@ type kept struct {
 	units int64 // its noisy number of people; 0 where none was released
 }
 
-// releaseKeys releases private keys, and returns their places in the order of the keys: where a
-// combination stood in the engine's result is private, and is forgotten with the order.
+// releaseKeys releases private keys, and returns their places in the order of the keys, with the
+// noisy numbers that they were shown by: where a combination stood in the engine's result is
+// private, and is forgotten with the order.
 //
 // Where more are released than the ledger can keep, those with the most people stay, by their noisy
 // numbers, and of equals the first. Nothing else is looked at, so this tells no more than the keys
 // do.
-func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answers.Released, room int) []int {
-	all := c.keptKeys(b.Keys, r)
+func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answers.Released, room int) ([]int, []int64) {
+	people := r.Persons
+	if i := slices.IndexFunc(b.Noise, func(n pricing.Noise) bool { return n.Decides }); i >= 0 {
+		people = r.Measures[i]
+	}
+	all := c.keptKeys(b.Keys, r, people)
 	slices.SortFunc(all, func(x, y kept) int {
 		return cmp.Or(cmp.Compare(y.units, x.units), compareKeys(x.keys, y.keys))
 	})
@@ -103,22 +113,28 @@ func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answer
 	out.Dropped = len(all) - n
 	all = all[:n]
 	slices.SortFunc(all, func(x, y kept) int { return compareKeys(x.keys, y.keys) })
-	places := make([]int, n)
+	places, units := make([]int, n), make([]int64, n)
 	for i, k := range all {
-		places[i] = k.place
+		places[i], units[i] = k.place, k.units
 		out.Keys = append(out.Keys, k.keys)
 	}
-	return places
+	return places, units
 }
 
-func (c *Curator) keptKeys(rule *pricing.KeyRule, r *engine.Result) []kept {
+// keptKeys releases the keys that enough people have.
+func (c *Curator) keptKeys(rule *pricing.KeyRule, r *engine.Result, people mech.Exact) []kept {
 	var all []kept
-	if rule.Selection != nil {
-		for _, i := range c.releaser.SelectKeys(r.Persons, rule.Selection) {
+	switch {
+	case rule.Selection != nil:
+		for _, i := range c.releaser.SelectKeys(people, rule.Selection) {
 			all = append(all, kept{place: i})
 		}
-	} else {
-		for _, k := range c.releaser.ReleaseKeys(r.Persons, rule.Threshold) {
+	case rule.Weights != nil:
+		for _, k := range c.releaser.ReleaseWeighed(r.Members, people.Len(), rule.Weights) {
+			all = append(all, kept{place: k.Index, units: k.Units})
+		}
+	default:
+		for _, k := range c.releaser.ReleaseKeys(people, rule.Threshold) {
 			all = append(all, kept{place: k.Index, units: k.Units})
 		}
 	}

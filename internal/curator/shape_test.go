@@ -64,6 +64,15 @@ func TestKeysKeepTheirValues(t *testing.T) {
 		persons = append(persons, map[bool]int64{false: 1_000_000, true: 1}[ward == 9])
 	}
 	found.Combos, found.Persons = exact.SealList(keys), exact.Seal(persons)
+	var places []int32 // of people with one ward each, by whom wards are weighed
+	var ends []int
+	for place, n := range persons {
+		for range min(n, 2000) {
+			places = append(places, int32(place))
+			ends = append(ends, len(places))
+		}
+	}
+	found.Members = exact.SealMembers(places, ends)
 	for _, m := range b.Query.Measures {
 		if m.Kind == tree.Quantile {
 			found.Measures, found.Values = append(found.Measures, exact.Vector{}), append(found.Values, values)

@@ -80,3 +80,15 @@ func (s *Schema) peopleStatement(q *tree.Query) Statement {
 	text := with + " SELECT " + strings.Join(private, ", ") + ", count(DISTINCT u) AS persons FROM b" + keep + Grouping(private)
 	return Statement{Text: text, Args: r.Args, Private: true, Persons: true, Values: -1}
 }
+
+// memberStatement prints which combinations of private keys each person is in. A person is a number
+// here, by which the database itself has told them apart: who they are spelled as is nothing to
+// compare outside of it.
+func (s *Schema) memberStatement(q *tree.Query) Statement {
+	r := s.rows(q)
+	r.unit()
+	with, keep := r.partials(nil)
+	private := strings.Join(r.keys[len(q.PublicKeys()):], ", ")
+	text := with + " SELECT DISTINCT dense_rank() OVER (ORDER BY u) AS person, " + private + " FROM b" + keep
+	return Statement{Text: text, Args: r.Args, Private: true, Members: true, Values: -1}
+}

@@ -28,6 +28,9 @@ type Statement struct {
 	// Values, where it is not -1, is the quantile whose values stand in the next column, and how
 	// often each is there in the last.
 	Values int
+	// Members says that there is a row for each person and combination of private keys that they
+	// are in: the number of the person, and the keys.
+	Members bool
 }
 
 // Statements prints a query, with its parameters.
@@ -50,6 +53,9 @@ func (s *Schema) Statements(q *tree.Query) []Statement {
 	mixed := private && len(q.PublicKeys()) > 0
 	if q.Bounded() && mixed {
 		out = append(out, s.peopleStatement(q))
+	}
+	if q.Weighs() {
+		out = append(out, s.memberStatement(q))
 	}
 	if len(totals) > 0 || private && !(q.Bounded() && mixed) {
 		if q.Bounded() {

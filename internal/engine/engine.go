@@ -49,6 +49,9 @@ type Result struct {
 	// MaxGroups of them. Empty where there are no private keys.
 	Combos  exact.List[[]policy.Value]
 	Persons exact.Vector
+	// Members are the combinations that each person is in, where the query weighs people
+	// ([tree.Query.Weighs]); see [SealMembers].
+	Members exact.Members
 	// Measures are, for each measure, one integer per group, zero where there are no rows. For a
 	// quantile the vector is empty.
 	Measures []exact.Vector

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -30,12 +31,16 @@ func (p *Priced) byError(ds *policy.Dataset) error {
 	all := make([][]dp.Amount, len(p.Purchases))
 	for i, b := range p.Purchases {
 		dearest := dp.Amount(0)
-		for _, m := range b.Query.Measures {
+		for j, m := range b.Query.Measures {
 			k := Steps(p.Settings.Error, m)
-			name := fmt.Sprint(b.Query.Sensitivity(m, dp.L1), b.Query.Sensitivity(m, dp.L2), k)
+			decides := j == b.Query.Decider()
+			name := fmt.Sprint(b.Query.Sensitivity(m, dp.L1), b.Query.Sensitivity(m, dp.L2), k, decides)
 			share, known := found[name]
 			if !known {
-				share = p.smallest(b.Query, m, k, most)
+				var err error
+				if share, err = p.smallest(ds, b.Query, j, k, most); err != nil {
+					return err
+				}
 				found[name] = share
 			}
 			if share == 0 {
@@ -45,7 +50,7 @@ func (p *Priced) byError(ds *policy.Dataset) error {
 			all[i] = append(all[i], share)
 			total = total.Add(share)
 		}
-		if len(b.Query.PrivateKeys()) > 0 {
+		if len(b.Query.PrivateKeys()) > 0 && b.Query.Decider() < 0 {
 			all[i] = append(all[i], dearest)
 			total = total.Add(dearest)
 		}
@@ -119,15 +124,32 @@ func isNoisy(p *tree.Plan, e tree.Expr) bool {
 
 // smallest is the smallest share at which a measure is within k steps; 0 where not even the most is
 // enough.
-func (p *Priced) smallest(q *tree.Query, m tree.Measure, k int64, most dp.Amount) dp.Amount {
+func (p *Priced) smallest(ds *policy.Dataset, q *tree.Query, measure int, k int64, most dp.Amount) (dp.Amount, error) {
+	made := func(share dp.Amount) (mech.Mechanism, error) {
+		n, err := newNoise(q, q.Measures[measure], p.Currency, share, p.Settings.Mechanism)
+		return n.Mechanism, err
+	}
+	if measure == q.Decider() {
+		delta, err := p.delta(ds)
+		if err != nil {
+			return 0, err
+		}
+		made = func(share dp.Amount) (mech.Mechanism, error) {
+			rule, err := newKeys(q, p.Currency, share, delta, p.Settings.Mechanism)
+			if err != nil {
+				return nil, err
+			}
+			return rule.Threshold.Noise(), nil
+		}
+	}
 	misses := func(share dp.Amount) bool {
-		n, err := newNoise(q, m, p.Currency, share, p.Settings.Mechanism)
+		n, err := made(share)
 		return err != nil || n.HalfWidth(p.Beta()) > k
 	}
 	if misses(most) {
-		return 0
+		return 0, nil
 	}
-	return Largest(0, most, misses) + 1
+	return Largest(0, most, misses) + 1, nil
 }
 
 // Beta is the probability that an exact value is outside of its error bar.

@@ -16,6 +16,9 @@ type Noise struct {
 	mech.Mechanism                 // nil for quantiles
 	Quantiles      *mech.Quantiles // nil for counts and sums
 	touched        int64           // how many groups one person can change, for quantiles
+	// Decides says that the number is released with the private keys, which it decides, and that
+	// they are what pays for it.
+	Decides bool
 }
 
 // newNoise calibrates the release of a measure to its share.
@@ -97,7 +100,10 @@ func Largest(low, high dp.Amount, fits func(dp.Amount) bool) dp.Amount {
 }
 
 func (n Noise) cost() dp.Cost {
-	if n.Quantiles == nil {
+	switch {
+	case n.Decides:
+		return dp.Cost{}
+	case n.Quantiles == nil:
 		return n.Cost()
 	}
 	c := n.Quantiles.Cost()
@@ -105,6 +111,9 @@ func (n Noise) cost() dp.Cost {
 }
 
 func (n Noise) spelling() string {
+	if n.Decides {
+		return "with its keys:"
+	}
 	if n.Quantiles == nil {
 		return n.Name() + "(" + n.Parameter().RatString() + ")"
 	}

@@ -189,7 +189,7 @@ func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
 }
 
 // calibrate makes the mechanisms of a purchase, one for each share: the measures, and then private
-// keys.
+// keys, which take the share of the measure that decides them where there is one.
 func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) error {
 	b.Noise, b.Keys, b.Choice = nil, nil, nil
 	err := func() error {
@@ -198,7 +198,12 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 			b.Choice, err = newChoice(b.Query, p.Currency, shares[0])
 			return err
 		}
+		decider := b.Query.Decider()
 		for i, m := range b.Query.Measures {
+			if i == decider {
+				b.Noise = append(b.Noise, Noise{})
+				continue
+			}
 			n, err := newNoise(b.Query, m, p.Currency, shares[i], p.Settings.Mechanism)
 			if err != nil {
 				return err
@@ -212,7 +217,13 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 		if err != nil {
 			return err
 		}
-		b.Keys, err = newKeys(b.Query, p.Currency, shares[len(shares)-1], delta)
+		share := shares[len(shares)-1]
+		if decider >= 0 {
+			share = shares[decider]
+		}
+		if b.Keys, err = newKeys(b.Query, p.Currency, share, delta, p.Settings.Mechanism); err == nil && decider >= 0 {
+			b.Noise[decider] = Noise{Mechanism: b.Keys.Threshold.Noise(), Decides: true}
+		}
 		return err
 	}()
 	var refused *api.Refusal

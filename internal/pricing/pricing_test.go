@@ -68,7 +68,7 @@ func TestErrorIsTheSmallestPrice(t *testing.T) {
 		} {
 			c.s.Error, _ = new(big.Rat).SetString(c.want)
 			target, _ := c.s.Error.Float64()
-			p, _ := asked(t, budget, c.sql, c.s)
+			p, ds := asked(t, budget, c.sql, c.s)
 			sum := dp.Amount(0)
 			for _, b := range p.Purchases {
 				for i, m := range b.Query.Measures {
@@ -76,7 +76,10 @@ func TestErrorIsTheSmallestPrice(t *testing.T) {
 					if half > target {
 						t.Errorf("%s: an error of %v, and %v was asked for", c.sql, half, target)
 					}
-					share := p.smallest(b.Query, m, Steps(c.s.Error, m), p.Currency.Amount(dp.One))
+					share, err := p.smallest(ds, b.Query, i, Steps(c.s.Error, m), p.Currency.Amount(dp.One))
+					if err != nil {
+						t.Fatal(err)
+					}
 					sum += share
 					less, err := newNoise(b.Query, m, p.Currency, share-1, c.s.Mechanism)
 					if err != nil {

@@ -23,10 +23,11 @@ type Purchase struct {
 	name string // the hash, once the noise is calibrated
 }
 
-// shares is into how many parts the price of the purchase goes.
+// shares is into how many parts the price of the purchase goes: one for each measure, and one for
+// private keys, unless a measure is released with them.
 func (b *Purchase) shares() int {
 	n := len(b.Query.Measures)
-	if len(b.Query.PrivateKeys()) > 0 {
+	if len(b.Query.PrivateKeys()) > 0 && b.Query.Decider() < 0 {
 		n++
 	}
 	return n

@@ -138,6 +138,9 @@ func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measureme
 			count(n.touched, "group"), n.touched, n.Quantiles.RankError(p.Beta()))
 		return out
 	}
+	if n.Decides {
+		out.Why += "; it decides which keys are shown, and is released and paid for with them"
+	}
 	half := float64(n.HalfWidth(p.Beta())) * step
 	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
 	out.Sensitivity = n.Sensitivity().Float() * step
@@ -180,6 +183,12 @@ func (p *Priced) keyMeasurement(b *Purchase) api.Measurement {
 		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most",
 			count(b.Query.MaxGroups(), "combination"), b.Keys.why, b.Keys.cost().Delta),
 	}
+	if w := b.Keys.Weights; w != nil {
+		n := w.Noise()
+		out.Mechanism, out.Norm = "weights, "+n.Name(), n.Norm().String()
+		one := float64(w.Steps())
+		out.Sensitivity, out.Deviation = n.Sensitivity().Float()/one, scaleOf(n.Parameter(), n.Norm())/one
+	}
 	if t := b.Keys.Threshold; t != nil {
 		n := t.Noise()
 		out.Mechanism, out.Norm = "threshold, "+n.Name(), n.Norm().String()
@@ -193,8 +202,13 @@ func keyInquiry(k tree.Key, b *Purchase) api.KeyInquiry {
 	out := api.KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
 	switch {
 	case k.Private && b.Keys.Threshold != nil:
-		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough",
-			b.Keys.Threshold.Threshold(), b.Keys.KeptFrom())
+		t := b.Keys.Threshold
+		edge, _ := t.Edge().Float64()
+		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d, and at %d with probability %.2f; "+
+			"about %d people are enough", t.Threshold(), t.Threshold()-1, edge, b.Keys.KeptFrom())
+	case k.Private && b.Keys.Weights != nil:
+		out.Rule = fmt.Sprintf("private: a key is shown when the people who have it weigh enough; about %d people do, and fewer where "+
+			"they have few other keys", b.Keys.KeptFrom())
 	case k.Private:
 		out.Rule = fmt.Sprintf("private: a key is shown when about %d people have it", b.Keys.KeptFrom())
 	default:

@@ -9,11 +9,19 @@ const Hidden = math.MinInt64
 // Laplace noise of scale b, where that is at the threshold or above, and else Hidden. A
 // group of none is not known and is Hidden for certain (Korolova, Kenthapadi, Mishra,
 // Ntoulas 2009).
-func KeyThreshold(b float64, threshold, units int64) Law {
+func KeyThreshold(b float64, threshold, units int64) Law { return KeyEdge(b, threshold, 0, units) }
+
+// KeyEdge is that of a threshold at which one less is released too, with a probability.
+func KeyEdge(b float64, threshold int64, edge float64, units int64) Law {
 	if units == 0 {
 		return FromMap(map[int64]float64{Hidden: 1})
 	}
 	logs := map[int64]float64{Hidden: math.Log(laplaceTo(b, threshold-units-1))}
+	if edge > 0 {
+		at := laplaceAt(b, threshold-1-units)
+		logs[threshold-1] = math.Log(edge) + at
+		logs[Hidden] = math.Log(laplaceTo(b, threshold-units-2) + (1-edge)*math.Exp(at))
+	}
 	end := max(threshold, units) + reachOf(b)
 	for v := threshold; v <= end; v++ {
 		logs[v] = laplaceAt(b, v-units)

@@ -23,6 +23,9 @@ func Judge(q *tree.Query, a, b *engine.Result) (ratio float64, err error) {
 		if err := j.persons(a.Persons, b.Persons); err != nil {
 			return 0, err
 		}
+		if err := j.members(a.Members, b.Members); err != nil {
+			return j.ratio, err
+		}
 	}
 	for m, measure := range q.Measures {
 		switch {
@@ -32,6 +35,9 @@ func Judge(q *tree.Query, a, b *engine.Result) (ratio float64, err error) {
 			err = j.scores(measure, a.Measures[m], b.Measures[m])
 		default:
 			err = j.vector(measure, a.Measures[m], b.Measures[m])
+		}
+		if err == nil && m == q.Decider() {
+			err = j.persons(a.Measures[m], b.Measures[m])
 		}
 		if err != nil {
 			return j.ratio, fmt.Errorf("%s: %w", measure.Describe(), err)
@@ -130,6 +136,19 @@ func (j *judge) persons(a, b exact.Vector) error {
 		return err
 	}
 	return j.reached(move.L1, big.NewInt(j.people()*j.q.MaxGroups()), "the people in all combinations of keys")
+}
+
+// members judges what people are weighed by: one of them is there or not, or is in other
+// combinations, and all others stand as they did.
+func (j *judge) members(a, b exact.Members) error {
+	went, came, most, ok := exact.Parted(a, b, j.a, j.b)
+	if !ok {
+		return fmt.Errorf("one person moves others among those who are weighed, or is several of them")
+	}
+	if int64(most) > j.q.MaxGroups() {
+		return fmt.Errorf("somebody is weighed in %d combinations, of %d", most, j.q.MaxGroups())
+	}
+	return j.reached(big.NewInt(int64(went+came)), big.NewInt(j.people()), "the people who are weighed")
 }
 
 func (j *judge) values(a, b []exact.Vector) error {

@@ -33,7 +33,7 @@ func (s *snapshot) runPeople(ctx context.Context, q *tree.Query) (*sqlengine.Kno
 		return nil, err
 	}
 	if found != nil {
-		found.spread(r.Known, r.persons, q.Groups())
+		found.spread(r.Known, r.persons, r.members, q.Groups())
 	}
 	return r.Known, nil
 }
@@ -43,6 +43,7 @@ type peopleResult struct {
 	*sqlengine.Known
 	mu      sync.Mutex
 	persons []int64 // by combination of private keys
+	members *bound.Members
 }
 
 // jobs prints what is computed, and returns nil where something is of a type that is left to SQL.
@@ -82,7 +83,13 @@ func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *dialect.Printer) []*jo
 	for _, m := range totals {
 		b.addMeasure(p, q, q.Measures[m], printed)
 	}
-	return append(out, &job{spec: b.spec, run: r.addTotals(totals)})
+	all := &job{spec: b.spec, run: r.addTotals(totals)}
+	if q.Weighs() {
+		r.members = &bound.Members{}
+		private := *b.spec.Private
+		private.Members, all.spec.Private = r.members, &private
+	}
+	return append(out, all)
 }
 
 // addTotals computes counts and sums, and how many people are in each combination of private keys.
@@ -145,13 +152,19 @@ func unsorted(from tree.Relation) tree.Relation {
 
 // spread puts what is known of groups to the combinations in which somebody is, each of which has
 // all groups of public keys.
-func (f *foundGroups) spread(known *sqlengine.Known, persons []int64, public int) {
+func (f *foundGroups) spread(known *sqlengine.Known, persons []int64, members *bound.Members, public int) {
 	places := make([]int, len(persons)) // of the first group, or -1
 	for c, n := range persons {
 		if places[c] = -1; n > 0 {
 			places[c] = len(known.Combos) * public
 			known.Combos, known.Persons = append(known.Combos, f.values(int32(c))), append(known.Persons, n)
 		}
+	}
+	if members != nil {
+		for i, c := range members.Combos {
+			members.Combos[i] = int32(places[c] / public)
+		}
+		known.Members, known.Ends = members.Combos, members.Ends
 	}
 	at := make([]int, f.len())
 	for g := range at {

@@ -3,10 +3,12 @@ package duckdb
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // everything spells a result: combinations of private keys, people, sums and values.
@@ -23,7 +25,9 @@ func everything(r *engine.Result) string {
 	for i := range places {
 		places[i] = i
 	}
-	return fmt.Sprint(r.Combos.Pick(places), r.Persons.Open(), opened(r), values)
+	var members [][]int32
+	r.Members.Each(func(own []int32) { members = append(members, own) })
+	return fmt.Sprint(r.Combos.Pick(places), r.Persons.Open(), members, opened(r), values)
 }
 
 // TestPeopleAsInSQL asks for every aggregate of people with many rows through package bound, with
@@ -69,6 +73,7 @@ tables:
 				t.Fatalf("%s: %v", text, why(t, e, q))
 			}
 			want := everything(inSQL)
+			checkMembers(t, q, inSQL)
 			for _, memory := range []int64{1 << 30, 1 << 21} {
 				e.now.memory = memory
 				known, err := e.now.runPeople(t.Context(), q)
@@ -76,6 +81,9 @@ tables:
 					t.Fatalf("%s: %v", text, err)
 				}
 				got, err := e.now.Finish(t.Context(), q, known, nil)
+				if err == nil {
+					checkMembers(t, q, got)
+				}
 				switch {
 				case err != nil:
 					t.Fatal(err)
@@ -86,6 +94,24 @@ tables:
 				}
 			}
 		}
+	}
+}
+
+// checkMembers counts the people of each combination, who are weighed, once more.
+func checkMembers(t *testing.T, q *tree.Query, r *engine.Result) {
+	t.Helper()
+	counts, some := make([]int64, r.Persons.Len()), false
+	r.Members.Each(func(own []int32) {
+		some = true
+		if int64(len(own)) > q.MaxGroups() || !slices.IsSorted(own) || len(slices.Compact(slices.Clone(own))) != len(own) {
+			t.Errorf("somebody is in %v, of %d", own, q.MaxGroups())
+		}
+		for _, c := range own {
+			counts[c]++
+		}
+	})
+	if want := q.Weighs() && len(counts) > 0; some != want || want && !slices.Equal(counts, r.Persons.Open()) {
+		t.Errorf("%v are weighed, and %v are there", counts, r.Persons.Open())
 	}
 }
 

@@ -18,6 +18,7 @@ type total struct {
 	q      *tree.Query
 	groups map[group]*sums
 	combos map[string]*combo
+	people [][]string // the combinations that each is in
 }
 
 type sums struct {
@@ -47,6 +48,23 @@ func (t *total) person(kept map[group]*partial, rank func(string) uint64) {
 		}
 		t.add(g, p, rank)
 	}
+	if len(found) > 0 {
+		t.people = append(t.people, slices.Collect(maps.Keys(found)))
+	}
+}
+
+// members are the combinations that each person is in, by their places.
+func (t *total) members(names []string, keys [][]policy.Value) exact.Members {
+	var places []int32
+	var ends []int
+	for _, own := range t.people {
+		for _, name := range own {
+			place, _ := slices.BinarySearch(names, name)
+			places = append(places, int32(place))
+		}
+		ends = append(ends, len(places))
+	}
+	return engine.SealMembers(t.q, keys, places, ends)
 }
 
 func (t *total) add(g group, p *partial, rank func(string) uint64) {
@@ -126,6 +144,9 @@ func (t *total) result() *engine.Result {
 			combos, persons = append(combos, t.combos[name].keys), append(persons, t.combos[name].persons)
 		}
 		out.Combos, out.Persons = exact.SealList(combos), exact.Seal(persons)
+		if q.Weighs() {
+			out.Members = t.members(names, combos)
+		}
 	}
 	for m, measure := range q.Measures {
 		vector, values := []int64{}, []exact.Vector(nil)

@@ -10,6 +10,10 @@ type Known struct {
 	// in any order, and Persons how many people are in each.
 	Combos  [][]policy.Value
 	Persons []int64
+	// Members are the combinations of each person, where people are weighed, of one person after
+	// the other, and Ends where those of each end.
+	Members []int32
+	Ends    []int
 }
 
 // know takes over what is known.
@@ -21,4 +25,5 @@ func (r *result) know(k *Known) {
 		r.values[m] = values
 	}
 	r.keys, r.persons = k.Combos, k.Persons
+	r.members, r.ends = k.Members, k.Ends
 }

@@ -3,6 +3,7 @@ package sqlengine
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"math/big"
 	"slices"
 	"strings"
@@ -31,6 +32,17 @@ type result struct {
 	persons []int64
 	sums    [][]int64   // by measure, then by group
 	values  [][][]int64 // by measure that is a quantile, then by group
+	// pairs are people and combinations that they are in, in the order of rows; members and ends
+	// are the same by person.
+	pairs   []membership
+	members []int32
+	ends    []int
+}
+
+// membership says that a person, who has a number, is in a combination.
+type membership struct {
+	person int64
+	combo  int32
 }
 
 func newResult(q *tree.Query) *result {
@@ -86,6 +98,9 @@ func (r *result) add(ctx context.Context, db querier, st dialect.Statement) erro
 	if st.Private {
 		public = 0
 	}
+	if st.Members {
+		return r.addMembers(rows)
+	}
 	keys := public + len(r.q.PrivateKeys())
 	width := keys + len(st.Measures)
 	if st.Persons {
@@ -127,6 +142,38 @@ func (r *result) add(ctx context.Context, db querier, st dialect.Statement) erro
 	return rows.Err()
 }
 
+// addMembers reads which combinations people are in.
+func (r *result) addMembers(rows *sql.Rows) error {
+	width := 1 + len(r.q.PrivateKeys())
+	cells, into := make([]any, width), make([]any, width)
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		r.pairs = append(r.pairs, membership{final(cells[0]), int32(r.combo(cells[1:]))})
+	}
+	return rows.Err()
+}
+
+// byPerson puts the combinations of each person together.
+func (r *result) byPerson() {
+	slices.SortFunc(r.pairs, func(a, b membership) int {
+		return cmp.Or(cmp.Compare(a.person, b.person), cmp.Compare(a.combo, b.combo))
+	})
+	for i, p := range r.pairs {
+		if i > 0 && r.pairs[i-1].person != p.person {
+			r.ends = append(r.ends, i)
+		}
+		r.members = append(r.members, p.combo)
+	}
+	if len(r.pairs) > 0 {
+		r.ends = append(r.ends, len(r.pairs))
+	}
+}
+
 // seal puts combinations into their order and closes everything.
 func (r *result) seal() *engine.Result {
 	order := make([]int, len(r.keys))
@@ -152,7 +199,19 @@ func (r *result) seal() *engine.Result {
 		}
 	}
 	if private {
-		out.Combos, out.Persons = exact.SealList(reorder(r.keys, order, 1)), exact.Seal(reorder(r.persons, order, 1))
+		keys := reorder(r.keys, order, 1)
+		out.Combos, out.Persons = exact.SealList(keys), exact.Seal(reorder(r.persons, order, 1))
+		if r.q.Weighs() {
+			r.byPerson()
+			place := make([]int32, len(order))
+			for at, i := range order {
+				place[i] = int32(at)
+			}
+			for i, combo := range r.members {
+				r.members[i] = place[combo]
+			}
+			out.Members = engine.SealMembers(r.q, keys, r.members, r.ends)
+		}
 	}
 	return out
 }

@@ -36,6 +36,27 @@ func (c *checker) query(q *tree.Query, why purpose) {
 		c.locate("a measure", func() { c.moves(q, m, args[i]) })
 	}
 	c.chosen(q)
+	c.decider(q)
+}
+
+// decider checks that a count which decides about private keys is a number of people: each adds 0
+// or 1 to one number for each combination, and all who are in it count.
+func (c *checker) decider(q *tree.Query) {
+	i := q.Decider()
+	if i < 0 {
+		return
+	}
+	private := 0
+	for _, k := range q.Keys {
+		c.must(k.Private || len(k.Values) == 1, "a combination of private keys has several numbers that decide")
+		if k.Private {
+			private++
+		}
+	}
+	m := q.Measures[i]
+	c.must(private > 0 && q.Choice == nil, "a count decides about private keys, and there are none")
+	c.must(m.Arg == nil && (m.Kind == tree.CountPersons || m.Kind == tree.CountRows && q.MaxRows() == 1),
+		"what decides about private keys is not a number of people")
 }
 
 func order(private bool) int {

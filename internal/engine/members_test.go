@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// sealed seals who is in which keys, of which there are those that somebody has.
+func sealed(people [][]string) (exact.Members, []string) {
+	var names []string
+	for _, own := range people {
+		names = append(names, own...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	keys := make([][]policy.Value, len(names))
+	for i, n := range names {
+		keys[i] = []policy.Value{{Type: policy.Text, Text: n}}
+	}
+	var places []int32
+	var ends []int
+	for _, own := range people {
+		for _, n := range own {
+			at, _ := slices.BinarySearch(names, n)
+			places = append(places, int32(at))
+		}
+		ends = append(ends, len(places))
+	}
+	return SealMembers(&tree.Query{Dataset: "d", From: &tree.Scan{Table: &policy.Table{Name: "t"}}}, keys, places, ends), names
+}
+
+// Whoever comes or goes, in whatever order rows are read, all others stand as they did, also where
+// a key comes or goes with them.
+func TestMembersStandStill(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		person := func() (own []string) {
+			for _, k := range rng.Perm(8)[:1+rng.IntN(3)] {
+				own = append(own, fmt.Sprint("key", k))
+			}
+			return own
+		}
+		people := make([][]string, rng.IntN(12))
+		for i := range people {
+			people[i] = person()
+		}
+		more := append(slices.Clone(people), append(person(), "theirs alone"))
+		rng.Shuffle(len(more), func(i, j int) { more[i], more[j] = more[j], more[i] })
+		for i := range more {
+			more[i] = slices.Clone(more[i])
+			rng.Shuffle(len(more[i]), func(a, b int) { more[i][a], more[i][b] = more[i][b], more[i][a] })
+		}
+		a, namesA := sealed(people)
+		b, namesB := sealed(more)
+		if went, came, _, ok := exact.Parted(a, b, namesA, namesB); !ok || went != 0 || came != 1 {
+			t.Fatalf("%v with one more: %d went and %d came, %v", people, went, came, ok)
+		}
+		last := 0
+		b.Each(func(own []int32) {
+			if len(own) < last {
+				t.Fatal("those with few keys do not come first")
+			}
+			last = len(own)
+		})
+	}
+}
