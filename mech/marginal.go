@@ -39,6 +39,7 @@ import (
 //
 // Both the exact value and what is shown are integers.
 type Marginal struct {
+	name        string
 	sensitivity dp.Sensitivity
 	cost        dp.Cost
 	variance    *big.Rat
@@ -50,8 +51,9 @@ type Marginal struct {
 // ErrAlone is what a panic says where the noise of a marginal is drawn by itself.
 var ErrAlone = errors.New("the noise of a marginal is drawn with that of all others")
 
-// NewMarginal is the noise of a number that was released before, as [Marginal.Parts] said it.
-func NewMarginal(s dp.Sensitivity, cost dp.Cost, variance, reach *big.Rat) (*Marginal, error) {
+// NewMarginal is the noise of a number that was released before, of which these are what [Marginal]
+// says.
+func NewMarginal(name string, s dp.Sensitivity, cost dp.Cost, variance, reach *big.Rat) (*Marginal, error) {
 	if s.Norm() != dp.L2 || variance == nil || reach == nil || variance.Sign() <= 0 || reach.Sign() < 0 {
 		return nil, fmt.Errorf("%w: a marginal has a variance, and a bound in l2", ErrScale)
 	}
@@ -60,7 +62,7 @@ func NewMarginal(s dp.Sensitivity, cost dp.Cost, variance, reach *big.Rat) (*Mar
 	if math.IsInf(v, 0) || math.IsInf(r, 0) || v < 1e-300 {
 		return nil, ErrScale
 	}
-	return &Marginal{sensitivity: s, cost: cost, variance: variance, reach: reach, deviation: math.Sqrt(v) * (1 + 0x1p-50),
+	return &Marginal{name: name, sensitivity: s, cost: cost, variance: variance, reach: reach, deviation: math.Sqrt(v) * (1 + 0x1p-50),
 		far: r*(1+0x1p-50) + rounding}, nil
 }
 
@@ -89,15 +91,15 @@ func (m *Residuals) marginal(i int) *Marginal {
 	if larger.Cmp(m.of.High) < 0 {
 		larger.Set(m.of.High)
 	}
-	out, err := NewMarginal(dp.NewL2Squared(larger.Mul(larger, larger)), m.cost, variance, reach)
+	out, err := NewMarginal("residuals", dp.NewL2Squared(larger.Mul(larger, larger)), m.cost, variance, reach)
 	if err != nil {
 		panic(err) // every residual has a variance that is neither zero nor infinite
 	}
 	return out
 }
 
-// Name returns "residuals".
-func (*Marginal) Name() string { return "residuals" }
+// Name returns "residuals", or what else it was released by.
+func (m *Marginal) Name() string { return m.name }
 
 // Norm returns l2.
 func (*Marginal) Norm() dp.Norm { return dp.L2 }

@@ -54,7 +54,7 @@ func (r *Releaser) drawResiduals(x Exact, m *Residuals) [][]big.Int {
 	out := make([][]big.Int, len(m.parts))
 	for i, part := range m.parts {
 		out[i] = m.residual(x.Open(), part)
-		r.report(part.noise, out[i])
+		r.report("residual", part.noise, out[i])
 		for j := range out[i] {
 			out[i][j].Add(&out[i][j], big.NewInt(drawn[i][j]))
 		}
@@ -62,12 +62,13 @@ func (r *Releaser) drawResiduals(x Exact, m *Residuals) [][]big.Int {
 	return out
 }
 
-// report tells of a release whose values may be larger than 64 bits.
-func (r *Releaser) report(m Mechanism, values []big.Int) {
+// report tells of a release of which everything is made that is shown, and whose values may be
+// larger than 64 bits.
+func (r *Releaser) report(name string, m Mechanism, values []big.Int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.record != nil {
-		r.record(Call{Mechanism: m.Name(), Parameter: m.Parameter(), Sensitivity: m.Sensitivity(), Values: exact.Seal(nearest(values))})
+		r.record(Call{Mechanism: name, Parameter: m.Parameter(), Sensitivity: m.Sensitivity(), Values: exact.Seal(nearest(values))})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
 )
@@ -335,3 +336,12 @@ func (m *Residuals) Len() int { return m.table.cells() }
 
 // Parts is how many residuals are released.
 func (m *Residuals) Parts() int { return len(m.parts) }
+
+// Spelling names all of the noise, with its exact parameters.
+func (m *Residuals) Spelling() string {
+	var out strings.Builder
+	for _, part := range m.parts {
+		fmt.Fprintf(&out, "%v:%s ", part.axes, part.noise.Parameter().RatString())
+	}
+	return out.String()
+}

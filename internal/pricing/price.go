@@ -90,6 +90,7 @@ func newPriced(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced,
 	if least := p.least(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
 		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.several())
 	}
+	p.joinSets(ds)
 	return p, p.share(ds, p.Currency.Amount(p.epsilon))
 }
 
@@ -164,10 +165,18 @@ func (p *Priced) Room() int {
 	return room / max(1, private)
 }
 
-// share gives every purchase an equal share of an amount.
+// share gives every purchase an equal share of an amount; those that are released together have
+// theirs together.
 func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
+	for _, c := range p.cubes() {
+		if !c.calibrate(amount / dp.Amount(p.paid()) * dp.Amount(len(c.Members))) {
+			for _, b := range c.Members {
+				b.Cube = nil
+			}
+		}
+	}
 	for _, b := range p.Purchases {
-		if b.Query.ListsKeys() {
+		if b.Query.ListsKeys() || b.Cube != nil {
 			continue
 		}
 		share := amount / dp.Amount(p.paid()) / dp.Amount(b.shares())

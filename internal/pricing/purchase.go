@@ -18,6 +18,7 @@ type Purchase struct {
 	Noise  []Noise    // one for each measure; none where there is a choice
 	Keys   *KeyRule   // nil where all keys are public
 	Choice *selection // nil where measures are released
+	Cube   *Cube      // what it is released with; nil where it is by itself
 
 	name string // the hash, once the noise is calibrated
 }
@@ -50,6 +51,9 @@ func (b *Purchase) Cost() dp.Cost {
 	if b.Choice != nil {
 		return b.Choice.Top.Cost()
 	}
+	if b.Cube != nil {
+		return b.Cube.part(b)
+	}
 	var sum dp.Cost
 	for _, n := range b.Noise {
 		sum = sum.Add(n.cost())
@@ -71,6 +75,9 @@ func (b *Purchase) spelling() string {
 	}
 	if b.Choice != nil {
 		parts = append(parts, b.Choice.spelling())
+	}
+	if b.Cube != nil {
+		parts = append(parts, "of "+b.Cube.hash())
 	}
 	return strings.Join(parts, " ")
 }

@@ -138,6 +138,10 @@ func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measureme
 			count(n.touched, "group"), n.touched, n.Quantiles.RankError(p.Beta()))
 		return out
 	}
+	if b.Cube != nil {
+		out.Cost = dp.Cost{Epsilon: dp.Unbounded, Rho: n.Cost().Rho / dp.Amount(len(b.Cube.Members))}
+		out.Why += "; " + b.Cube.why(b)
+	}
 	half := float64(n.HalfWidth(p.Beta())) * step
 	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
 	out.Sensitivity = n.Sensitivity().Float() * step
