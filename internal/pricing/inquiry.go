@@ -79,13 +79,12 @@ func (p *Priced) splitCubes(unit string) string {
 	if together == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d groupings of one question are released together, from one table: each of the residuals that they are made of "+
-		"has the share of %s that makes the variances of all numbers, added up, as small as they can be", together, unit)
-	if len(p.cubes()) > 1 {
-		text = fmt.Sprintf("%d groupings of %d questions are released together, those of a question from one table: each of the residuals "+
-			"that they are made of has the share of %s that makes the variances of all numbers, added up, as small as they can be", together,
-			len(p.cubes()), unit)
+	of := "one question are released together, from one table"
+	if n := len(p.cubes()); n > 1 {
+		of = fmt.Sprintf("%d questions are released together, those of a question from one table", n)
 	}
+	text := fmt.Sprintf("%d groupings of %s: each of the residuals that they are made of has the share of %s that makes the variances of "+
+		"all numbers, added up, as small as they can be", together, of, unit)
 	if more := p.paid() - together; more > 0 {
 		text += fmt.Sprintf("; %s by themselves have as much of the price each as a grouping", count(int64(more), "question"))
 	}

@@ -35,18 +35,16 @@ func TestCubes(t *testing.T) {
 		good := *c
 		last := len(c.Query.Keys) - 1
 		for name, plant := range map[string]func(){
-			"another dataset":        func() { c.Query.Dataset = "other" },
-			"a person in two groups": func() { c.Query.GroupLimit = 2 },
-			"a private key":          func() { c.Query.Keys[last] = tree.Key{Expr: c.Query.Keys[last].Expr, Private: true} },
-			"a value twice":          func() { c.Query.Keys[last].Values = append(c.Query.Keys[last].Values, c.Query.Keys[last].Values[0]) },
-			"a value less":           func() { c.Query.Keys[last].Values = c.Query.Keys[last].Values[1:] },
-			"a key less":             func() { c.Sets[0] = c.Sets[0][1:] },
-			"a key twice":            func() { c.Sets[0] = append(c.Sets[0][:len(c.Sets[0])-1], c.Sets[0][0]+len(c.Query.Keys)) },
-			"a set less":             func() { c.Sets = c.Sets[1:] },
-			"no measure":             func() { c.Query.Measures = nil },
-			"a measure of quantiles": func() {
-				c.Query.Measures[0] = tree.Measure{Kind: tree.Quantile, Arg: c.Query.Measures[0].Arg, At: []*big.Rat{tree.One}}
-			},
+			"another dataset":           func() { c.Query.Dataset = "other" },
+			"a person in two groups":    func() { c.Query.GroupLimit = 2 },
+			"a private key":             func() { c.Query.Keys[last] = tree.Key{Expr: c.Query.Keys[last].Expr, Private: true} },
+			"a value twice":             func() { c.Query.Keys[last].Values = append(c.Query.Keys[last].Values, c.Query.Keys[last].Values[0]) },
+			"a value less":              func() { c.Query.Keys[last].Values = c.Query.Keys[last].Values[1:] },
+			"a key less":                func() { c.Sets[0] = c.Sets[0][1:] },
+			"a key twice":               func() { c.Sets[0] = append(c.Sets[0][:len(c.Sets[0])-1], c.Sets[0][0]+len(c.Query.Keys)) },
+			"a set less":                func() { c.Sets = c.Sets[1:] },
+			"no measure":                func() { c.Query.Measures = nil },
+			"a measure of quantiles":    func() { c.Query.Measures[0].Kind, c.Query.Measures[0].At = tree.Quantile, []*big.Rat{tree.One} },
 			"a count of values":         func() { c.Query.Measures[0] = tree.Measure{Kind: tree.CountDistinct, Arg: c.Query.Keys[0].Expr} },
 			"it is hidden or it is not": func() { c.Hidden[last] = !c.Hidden[last] },
 			"rows of several":           func() { c.Query.From = several(t, ds) },
