@@ -119,10 +119,6 @@ func inverseColumn(factor []*big.Int) []*big.Int {
 
 // sensitivity is D^2: see [Running].
 func (m *Running) sensitivity() *big.Int {
-	larger := new(big.Int).Neg(m.of.Low)
-	if larger.Cmp(m.of.High) < 0 {
-		larger.Set(m.of.High)
-	}
 	groups := min(m.of.Groups, int64(m.of.Len))
 	sum := new(big.Int)
 	for l := range groups {
@@ -136,7 +132,7 @@ func (m *Running) sensitivity() *big.Int {
 		}
 		sum.Add(sum, product.Mul(product, big.NewInt(times)))
 	}
-	sum.Mul(sum, larger.Mul(larger, larger))
+	sum.Mul(sum, m.larger()).Mul(sum, m.larger())
 	switch {
 	case m.of.Neighbours == dp.AddRemove:
 	case m.of.Low.Sign() == 0:
@@ -145,6 +141,15 @@ func (m *Running) sensitivity() *big.Int {
 		sum.Lsh(sum, 2)
 	}
 	return sum
+}
+
+// larger is M: the most that one person adds or takes away.
+func (m *Running) larger() *big.Int {
+	larger := new(big.Int).Neg(m.of.Low)
+	if larger.Cmp(m.of.High) < 0 {
+		larger.Set(m.of.High)
+	}
+	return larger
 }
 
 // laws makes the noise of a single number and of the last running total, which have the most.
@@ -167,7 +172,7 @@ func (m *Running) laws() error {
 		m.variances = append(m.variances, f)
 	}
 	var err error
-	sens := m.noise.Sensitivity()
+	sens := dp.NewL2Squared(new(big.Int).Mul(m.larger(), m.larger()))
 	if m.each, err = NewMarginal("running totals", sens, m.noise.Cost(), upward(each.Mul(each, sigma2)), upward(eachReach)); err != nil {
 		return err
 	}

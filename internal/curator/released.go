@@ -35,6 +35,11 @@ func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*ans
 		places = c.releaseKeys(b, r, out, room)
 	}
 	for i, n := range b.Noise {
+		if n.Running != nil {
+			out.Measures = append(out.Measures, c.releaser.ReleaseRunning(r.Measures[i].Pick(places, groups), n.Running))
+			out.Quantiles = append(out.Quantiles, nil)
+			continue
+		}
 		if n.Quantiles == nil {
 			out.Measures = append(out.Measures, c.releaser.Release(r.Measures[i].Pick(places, groups), n.Mechanism))
 			out.Quantiles = append(out.Quantiles, nil)

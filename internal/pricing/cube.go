@@ -25,14 +25,16 @@ type Cube struct {
 	name    string
 }
 
-// joinSets lets sets be released together where that is better: on a budget that adds up rho, with
-// Gaussian noise, for a price. An error that is asked for is found for each set by itself, streams
-// answer each set by itself, and a purchase is in one cube.
-func (p *Priced) joinSets(ds *policy.Dataset) {
+// together reports whether numbers may be released in a way that is better for all of them: on a
+// budget that adds up rho, with Gaussian noise, for a price. An error that is asked for is found
+// for each number by itself, and streams answer each question by itself.
+func (p *Priced) together(ds *policy.Dataset) bool {
 	s := p.Settings
-	if p.Currency.Pure || s.Mechanism == "laplace" || s.Error != nil || len(ds.Streams) > 0 && s.Stream != "off" {
-		return
-	}
+	return !p.Currency.Pure && s.Mechanism != "laplace" && s.Error == nil && (len(ds.Streams) == 0 || s.Stream == "off")
+}
+
+// joinSets lets sets be released together where that is better. A purchase is in one cube.
+func (p *Priced) joinSets() {
 	for _, t := range p.Statement.Cubes {
 		c := &Cube{Query: &t.Query, hidden: t.Hidden}
 		for i, set := range t.Sets {

@@ -90,7 +90,10 @@ func newPriced(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced,
 	if least := p.least(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
 		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.several())
 	}
-	p.joinSets(ds)
+	if p.together(ds) {
+		p.joinSets()
+		p.markRunning()
+	}
 	return p, p.share(ds, p.Currency.Amount(p.epsilon))
 }
 
@@ -205,6 +208,9 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 			n, err := newNoise(b.Query, m, p.Currency, shares[i], p.Settings.Mechanism)
 			if err != nil {
 				return err
+			}
+			if b.isRunning(i) {
+				n = runningNoise(b.Query, m, shares[i], n)
 			}
 			b.Noise = append(b.Noise, n)
 		}

@@ -20,6 +20,8 @@ type Purchase struct {
 	Choice *selection // nil where measures are released
 	Cube   *Cube      // what it is released with; nil where it is by itself
 
+	running []int // the measures of which running totals are made
+
 	name string // the hash, once the noise is calibrated
 }
 

@@ -142,6 +142,9 @@ func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measureme
 		out.Cost = dp.Cost{Epsilon: dp.Unbounded, Rho: n.Cost().Rho / dp.Amount(len(b.Cube.Members))}
 		out.Why += "; " + b.Cube.why(b)
 	}
+	if n.Running != nil {
+		out.Why += "; " + n.sayRunning(p.Beta(), step)
+	}
 	half := float64(n.HalfWidth(p.Beta())) * step
 	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
 	out.Sensitivity = n.Sensitivity().Float() * step
