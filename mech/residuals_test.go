@@ -301,8 +301,9 @@ func TestResidualsExactly(t *testing.T) {
 			},
 		}
 		for name, noise := range bugs {
-			if got := loss(m, noise, x, y, 2); got < 2*rho*1.05 {
-				t.Errorf("%v: %s, and the divergence is %v of %v", of.Sizes, name, got, 2*rho)
+			got := loss(m, noise, x, y, 2) / (2 * rho)
+			if t.Logf("%v: %s: %.3f of the claim", of.Sizes, name, got); got < 1.05 {
+				t.Errorf("%v: %s, and nobody sees it", of.Sizes, name)
 			}
 		}
 	}

@@ -172,7 +172,8 @@ func (m *Running) laws() error {
 		m.variances = append(m.variances, f)
 	}
 	var err error
-	sens := dp.NewL2Squared(new(big.Int).Mul(m.larger(), m.larger()))
+	moves := big.NewInt(min(m.of.Groups, int64(m.of.Len))) // of the sequence itself, to be shown
+	sens := dp.NewL2Squared(moves.Mul(moves, m.larger()).Mul(moves, m.larger()))
 	if m.each, err = NewMarginal("running totals", sens, m.noise.Cost(), upward(each.Mul(each, sigma2)), upward(eachReach)); err != nil {
 		return err
 	}

@@ -153,11 +153,10 @@ func TestRunningExactly(t *testing.T) {
 	}
 	short := new(big.Rat).SetInt(m.factor[0])
 	short.Mul(short, short).Quo(short, big.NewRat(10, 1)) // the column's first entry, and not its length
-	if loss(short, []int64{1, 0, 0, 0}) < 12 {
-		t.Error("a column that is too short is not seen")
-	}
-	if loss(sigma2, []int64{1, 1, 0, 0}) < 20 {
-		t.Error("a second day is not seen")
+	first, second := loss(short, []int64{1, 0, 0, 0})/10, loss(sigma2, []int64{1, 1, 0, 0})/10
+	t.Logf("a column that is too short: %.3f of the claim; a second day: %.3f", first, second)
+	if first < 1.2 || second < 2 {
+		t.Error("a column that is too short, or a second day, is not seen")
 	}
 }
 
