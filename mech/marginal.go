@@ -91,6 +91,7 @@ func (m *Residuals) marginal(i int) *Marginal {
 	if larger.Cmp(m.of.High) < 0 {
 		larger.Set(m.of.High)
 	}
+	variance, reach = upward(variance), upward(reach)
 	out, err := NewMarginal("residuals", dp.NewL2Squared(larger.Mul(larger, larger)), m.cost, variance, reach)
 	if err != nil {
 		panic(err) // every residual has a variance that is neither zero nor infinite

@@ -94,10 +94,10 @@ type residual struct {
 // ErrMarginals is returned when marginals make no sense, or are too many to be computed.
 var ErrMarginals = errors.New("not marginals of one table")
 
-// The most cells of a table, and of all its residuals together: what is held in memory at once.
+// The most cells of a table, and of all residuals when each is spread over it: what is computed.
 const (
-	mostCells     = 1 << 16
-	mostResiduals = 1 << 18
+	mostCells = 1 << 16
+	mostWork  = 1 << 21
 )
 
 // NewResiduals divides rho among the residuals that the marginals are made of.
@@ -133,7 +133,7 @@ func (of Marginals) check() error {
 		}
 		cells *= n
 	}
-	if len(of.Hidden) != len(of.Sizes) || len(of.Sets) == 0 || len(of.Sizes) > 16 {
+	if len(of.Hidden) != len(of.Sizes) || len(of.Sets) == 0 || len(of.Sizes) > 10 {
 		return fmt.Errorf("%w: there are no sets, or too many attributes", ErrMarginals)
 	}
 	for _, set := range of.Sets {
@@ -146,20 +146,10 @@ func (of Marginals) check() error {
 	if of.Low == nil || of.High == nil || of.Low.Sign() > 0 || of.High.Sign() < 0 || of.Low.Sign() == 0 && of.High.Sign() == 0 {
 		return fmt.Errorf("%w: nobody adds anything", ErrMarginals)
 	}
-	if total := of.residualCells(); total > mostResiduals {
-		return fmt.Errorf("%w: they are made of more than %d numbers", ErrMarginals, mostResiduals)
+	if len(of.below()) > mostWork/cells {
+		return fmt.Errorf("%w: they are made of too many residuals", ErrMarginals)
 	}
 	return nil
-}
-
-func (of Marginals) residualCells() int {
-	total := 0
-	for _, b := range of.below() {
-		if total += (table{of.Sizes}).over(b).cells(); total > mostResiduals {
-			break
-		}
-	}
-	return total
 }
 
 // below are the subsets of all sets, each once. An attribute of one value says nothing: its

@@ -30,7 +30,7 @@ func cubes(plans []*tree.Plan) []*tree.Cube {
 // The most groups that a table may have, and keys: what is worth computing together.
 const (
 	maxCubeGroups = 1 << 16
-	maxCubeKeys   = 10
+	maxCubeKeys   = 8
 )
 
 // newCube makes the table of some sets, or returns nil where they are bought one by one: where
