@@ -18,7 +18,7 @@ func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	w.t.Helper()
 	w.releaser.Record(func(c mech.Call) { out = append(out, c) })
 	defer w.releaser.Record(nil)
-	_, err := w.compute(ctx, p.Purchases, pricing.MaxBytes)
+	_, err := w.compute(ctx, p.Purchases, bases{}, pricing.MaxBytes)
 	w.check(err)
 	return out
 }
@@ -58,7 +58,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 					one := *p.Statement.Plans[0]
 					one.Query.Choice = &tree.Choice{K: one.Query.Choice.K}
 					wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)),
-						&plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings)
+						&plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings, p.Currency)
 					if err != nil {
 						t.Fatal(err)
 					}

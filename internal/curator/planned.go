@@ -26,6 +26,7 @@ type statementKey struct {
 type priceKey struct {
 	sql      string
 	settings api.Settings // but for the error, which is a pointer
+	currency pricing.Currency
 	error    string
 }
 
@@ -54,15 +55,15 @@ func (p planned) keep(key statementKey, st *plan.Statement) {
 
 // price prices a statement, unless it was priced before: the same one, and not another of the same
 // text.
-func (c *Curator) price(text string, st *plan.Statement, s api.Settings) (*pricing.Priced, error) {
-	key := priceKey{sql: text, settings: s}
+func (c *Curator) price(text string, st *plan.Statement, s api.Settings, in pricing.Currency) (*pricing.Priced, error) {
+	key := priceKey{sql: text, settings: s, currency: in}
 	if s.Error != nil {
 		key.settings.Error, key.error = nil, s.Error.RatString()
 	}
 	if p, ok := c.planned.prices.Get(key); ok && p.Statement == st {
 		return p, nil
 	}
-	p, err := pricing.Price(c.dataset, st, s)
+	p, err := pricing.Price(c.dataset, st, s, in)
 	if err != nil {
 		return nil, err
 	}
