@@ -14,8 +14,9 @@ import (
 const maxGroups = 2000
 
 // Corpus makes up questions about every table and column that a dataset lists: counts, sums and
-// averages, alone, for groups and for several groupings, with running totals, under conditions on every column, with HAVING and ORDER BY, and
-// which groups are the largest. Only questions that can be asked are returned.
+// averages, alone, for groups and for several groupings, with running totals, under conditions on
+// every column, with HAVING and ORDER BY, and which groups are the largest. Only questions that can
+// be asked are returned.
 func Corpus(ds *policy.Dataset) []string {
 	var out []string
 	for _, name := range ds.TableNames() {

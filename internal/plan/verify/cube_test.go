@@ -41,7 +41,7 @@ func TestCubes(t *testing.T) {
 			"a value twice":             func() { c.Query.Keys[last].Values = append(c.Query.Keys[last].Values, c.Query.Keys[last].Values[0]) },
 			"a value less":              func() { c.Query.Keys[last].Values = c.Query.Keys[last].Values[1:] },
 			"a key less":                func() { c.Sets[0] = c.Sets[0][1:] },
-			"a key twice":               func() { c.Sets[0] = append(c.Sets[0][:len(c.Sets[0])-1], c.Sets[0][0]+len(c.Query.Keys)) },
+			"a key twice":               func() { c.Sets[0][0] += len(c.Query.Keys) },
 			"a set less":                func() { c.Sets = c.Sets[1:] },
 			"no measure":                func() { c.Query.Measures = nil },
 			"a measure of quantiles":    func() { c.Query.Measures[0].Kind, c.Query.Measures[0].At = tree.Quantile, []*big.Rat{tree.One} },
