@@ -35,10 +35,13 @@ func TestCubes(t *testing.T) {
 		good := *c
 		last := len(c.Query.Keys) - 1
 		for name, plant := range map[string]func(){
-			"another dataset":           func() { c.Query.Dataset = "other" },
-			"a person in two groups":    func() { c.Query.GroupLimit = 2 },
-			"a private key":             func() { c.Query.Keys[last] = tree.Key{Expr: c.Query.Keys[last].Expr, Private: true} },
-			"a value twice":             func() { c.Query.Keys[last].Values = append(c.Query.Keys[last].Values, c.Query.Keys[last].Values[0]) },
+			"another dataset":        func() { c.Query.Dataset = "other" },
+			"a person in two groups": func() { c.Query.GroupLimit = 2 },
+			"a private key":          func() { c.Query.Keys[last] = tree.Key{Expr: c.Query.Keys[last].Expr, Private: true} },
+			"a value twice": func() {
+				k := &c.Query.Keys[last]
+				k.Values = append(slices.Clip(k.Values), k.Values[0])
+			},
 			"a value less":              func() { c.Query.Keys[last].Values = c.Query.Keys[last].Values[1:] },
 			"a key less":                func() { c.Sets[0] = c.Sets[0][1:] },
 			"a key twice":               func() { c.Sets[0][0] += len(c.Query.Keys) },
