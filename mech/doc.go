@@ -71,6 +71,18 @@
 //     pays for.
 //   - [Bounds]: a range of powers of two for a column whose range is not known.
 //
+// # Several numbers together
+//
+// What is shown may be made of other integers that are released with Gaussian noise, so that the
+// numbers share their price better, and agree with each other:
+//
+//   - [Residuals]: marginals of one table, as of GROUP BY CUBE, from the residuals of all sets below
+//     them ([Releaser.ReleaseMarginals]).
+//   - [Running]: a sequence of which running totals are made ([Releaser.ReleaseRunning]).
+//
+// The proof of each is that of the Gaussian mechanism, at the sensitivity of what is released; the
+// rest is post-processing. [Marginal] has the error bars.
+//
 // # Noise that is not added
 //
 // [Releaser.Reals] draws real noise for a function that is minimised (objective

@@ -75,17 +75,26 @@ func newSum(terms []Term) (sum, error) {
 		s.parts = append(s.parts, part{t.Mechanism.law(), t.Count, w})
 		s.copies += float64(t.Count)
 		s.divisor = gcd(s.divisor, w)
-		_, joint := t.Mechanism.(*Radial)
-		radial = radial || joint
+		radial = radial || isJoint(t.Mechanism)
 	}
 	if radial && s.copies > 1 {
-		return s, fmt.Errorf("%w: the coordinates of radial noise are not independent; ask for the half width of one", ErrTerm)
+		return s, fmt.Errorf("%w: the coordinates of radial noise and of marginals are not independent; ask for the half width of one",
+			ErrTerm)
 	}
 	for i := range s.parts {
 		s.parts[i].weight /= s.divisor
 		s.even = s.even && s.parts[i].weight == 1
 	}
 	return s, nil
+}
+
+// isJoint reports whether the coordinates of a mechanism's noise depend on each other.
+func isJoint(m Mechanism) bool {
+	switch m.(type) {
+	case *Radial, *Marginal:
+		return true
+	}
+	return false
 }
 
 func gcd(a, b int64) int64 {

@@ -13,6 +13,10 @@ type Released struct {
 	// one, those of each group.
 	Measures  [][]int64
 	Quantiles [][][]int64
+	// Off is, for each measure of what was released together with others, by how many steps more
+	// than its noise says a number may be off, because all are rounded to agree with each other.
+	// It is nil elsewhere.
+	Off []int64
 	// Keys are the combinations of private keys that are shown, sorted.
 	Keys [][]policy.Value
 	// Dropped is how many more were released than the ledger can keep.
@@ -32,4 +36,12 @@ type Released struct {
 	Through *api.Through
 	Receipt api.Receipt
 	Halves  [][]int64
+}
+
+// OffBy is Off of a measure, and 0 where there is none.
+func (r *Released) OffBy(measure int) int64 {
+	if r.Off == nil {
+		return 0
+	}
+	return r.Off[measure]
 }

@@ -130,6 +130,9 @@ func (f *finisher) halfWidth(measure, parts, group int) int64 {
 		return w
 	}
 	w := HalfWidthOfSum(n.Mechanism, h.cells, f.beta/float64(parts))
+	if more := f.released.OffBy(measure); w <= math.MaxInt64-more {
+		w += more
+	}
 	f.halves[h] = w
 	return w
 }

@@ -18,12 +18,8 @@ func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	w.t.Helper()
 	w.releaser.Record(func(c mech.Call) { out = append(out, c) })
 	defer w.releaser.Record(nil)
-	for _, b := range p.Purchases {
-		exactly, err := w.data.Run(ctx, b.Query)
-		w.check(err)
-		_, err = w.Curator.release(b, exactly, nil, pricing.MaxBytes)
-		w.check(err)
-	}
+	_, err := w.compute(ctx, p.Purchases, bases{}, pricing.MaxBytes)
+	w.check(err)
 	return out
 }
 

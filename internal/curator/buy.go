@@ -17,6 +17,9 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	if err := a.checkShared(); err != nil {
 		return err
 	}
+	if !pricing.Whole(buys) {
+		return &api.Disagreement{Detail: "a part of what is released together would be paid for"}
+	}
 	charged, err := c.chargeFor(ctx, a, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
@@ -99,6 +102,15 @@ func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, of base
 	defer interactive.Catch(&err)
 	bought = make([]*answers.Released, len(buys))
 	for i, b := range buys {
+		if bought[i] != nil {
+			continue // with others
+		}
+		if b.Cube != nil {
+			if err := c.computeCube(ctx, b.Cube, buys, bought); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		exactly, err := c.Run(ctx, b.Query)
 		if err != nil {
 			return nil, err
@@ -108,4 +120,27 @@ func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, of base
 		}
 	}
 	return bought, nil
+}
+
+// computeCube runs the table of a cube, and releases all its members of the one result.
+func (c *Curator) computeCube(ctx context.Context, cube *pricing.Cube, buys []*pricing.Purchase, bought []*answers.Released) error {
+	table := &pricing.Purchase{Query: cube.Query}
+	r, err := c.Run(ctx, cube.Query)
+	if err != nil {
+		return err
+	}
+	if !fitting(table, r) {
+		return interactive.ErrRun
+	}
+	for _, b := range cube.Members {
+		bought[slices.Index(buys, b)] = &answers.Released{Quantiles: make([][][]int64, len(cube.Noise))}
+	}
+	for i, n := range cube.Noise {
+		margins := c.releaser.ReleaseMarginals(r.Measures[i], n)
+		for k, b := range cube.Members {
+			out := bought[slices.Index(buys, b)]
+			out.Measures, out.Off = append(out.Measures, margins.Values[k]), append(out.Off, margins.Off[k])
+		}
+	}
+	return nil
 }

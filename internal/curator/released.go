@@ -43,6 +43,11 @@ func (c *Curator) release(b *pricing.Purchase, r *engine.Result, base *memory.Ba
 			out.Measures, out.Quantiles = append(out.Measures, units), append(out.Quantiles, nil)
 			continue
 		}
+		if n.Running != nil {
+			out.Measures = append(out.Measures, c.releaser.ReleaseRunning(r.Measures[i].Pick(places, groups), n.Running))
+			out.Quantiles = append(out.Quantiles, nil)
+			continue
+		}
 		if n.Quantiles == nil {
 			out.Measures = append(out.Measures, c.releaser.Release(r.Measures[i].Pick(places, groups), n.Mechanism))
 			out.Quantiles = append(out.Quantiles, nil)

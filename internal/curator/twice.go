@@ -13,12 +13,13 @@ import (
 // opinion is the second check of everything that goes to an engine. Tests plant others.
 type opinion struct {
 	query   func(*policy.Dataset, *tree.Query) error
+	cube    func(*policy.Dataset, *tree.Cube, []*tree.Plan) error
 	cells   func(*policy.Dataset, *tree.Query) error
 	holdout func(*policy.Dataset, *tree.Holdout) error
 	table   func(*policy.Dataset, *tree.Table) error
 }
 
-var secondOpinion = opinion{verify.Query, verify.Cells, verify.Holdout, verify.Table}
+var secondOpinion = opinion{verify.Query, verify.Cube, verify.Cells, verify.Holdout, verify.Table}
 
 // agreed is what a second check says, as an error for the analyst.
 func agreed(err error) error {
@@ -38,6 +39,11 @@ const mostDetail = 1000
 func (c *Curator) CheckTwice(st *plan.Statement) error {
 	for _, p := range st.Plans {
 		if err := agreed(c.second.query(c.dataset, &p.Query)); err != nil {
+			return err
+		}
+	}
+	for _, t := range st.Cubes {
+		if err := agreed(c.second.cube(c.dataset, t, st.Plans[t.First:t.First+len(t.Sets)])); err != nil {
 			return err
 		}
 	}

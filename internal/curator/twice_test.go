@@ -19,9 +19,9 @@ import (
 func objections() opinion {
 	found := &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
 	query := func(*policy.Dataset, *tree.Query) error { return found }
-	return opinion{query, query, func(*policy.Dataset, *tree.Holdout) error { return found }, func(*policy.Dataset, *tree.Table) error {
-		return found
-	}}
+	cube := func(*policy.Dataset, *tree.Cube, []*tree.Plan) error { return found }
+	holdout := func(*policy.Dataset, *tree.Holdout) error { return found }
+	return opinion{query, cube, query, holdout, func(*policy.Dataset, *tree.Table) error { return found }}
 }
 
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and

@@ -40,8 +40,8 @@ type derivation struct {
 func (m *Memory) derive(
 	ctx context.Context, b *pricing.Purchase, version string, beta float64, asOf time.Time,
 ) (*answers.Released, uint64, error) {
-	if !b.Reusable() {
-		return nil, 0, nil
+	if !b.Reusable() || slices.ContainsFunc(b.Noise, func(n pricing.Noise) bool { return n.Running != nil }) {
+		return nil, 0, nil // numbers that are as exact one by one make running totals that are not
 	}
 	names, wanted := b.Names(), make([]float64, len(b.Noise))
 	for i, n := range b.Noise {

@@ -33,12 +33,30 @@ func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, 
 		if err != nil {
 			return nil, api.Receipt{}, err
 		}
-		if all[i] = r; r != nil && paid.Sequence == 0 {
+		all[i] = r
+	}
+	onlyWhole(p.Purchases, all)
+	for _, r := range all {
+		if r != nil && paid.Sequence == 0 {
 			paid.Sequence = r.Sequence
 		}
 	}
 	err := m.CompleteReceipt(ctx, &paid)
 	return all, paid, err
+}
+
+// onlyWhole forgets what is known of a cube of which something is not: it is bought as a whole, and
+// what is shown of it agrees.
+func onlyWhole(buys []*pricing.Purchase, all []*answers.Released) {
+	lacks := map[*pricing.Cube]bool{}
+	for i, b := range buys {
+		lacks[b.Cube] = lacks[b.Cube] || b.Cube != nil && all[i] == nil
+	}
+	for i, b := range buys {
+		if b.Cube != nil && lacks[b.Cube] {
+			all[i] = nil
+		}
+	}
 }
 
 // CompleteReceipt puts the hash of the charge that paid for an answer into its receipt.

@@ -32,18 +32,28 @@ const maxCellText = 8 << 10
 // storedNoise is a mechanism as it is written: what it was made from, so that it can be made again.
 type storedNoise struct {
 	Mechanism   string `json:"mechanism"`
-	Sensitivity string `json:"sensitivity"` // in steps; squared for gaussian
-	Amount      uint64 `json:"amount"`      // epsilon for laplace, rho for gaussian, in units of account
+	Sensitivity string `json:"sensitivity"` // in steps; squared for gaussian and residuals
+	Amount      uint64 `json:"amount"`      // epsilon for laplace, rho for the others, in units of account
+	// Of a marginal: its variance, and how far its noise is from a normal, with what rounding has
+	// added.
+	Variance string `json:"variance,omitempty"`
+	Reach    string `json:"reach,omitempty"`
 }
 
-func storedNoiseOf(n pricing.Noise) storedNoise {
-	switch {
-	case n.Quantiles != nil:
+// storedNoiseOf is the noise of a measure, in numbers that are off by some steps more.
+func storedNoiseOf(n pricing.Noise, off int64) storedNoise {
+	if n.Quantiles != nil {
 		return storedNoise{}
-	case n.Norm() == dp.L1:
-		return storedNoise{n.Name(), n.Sensitivity().L1().String(), uint64(n.Cost().Epsilon)}
 	}
-	return storedNoise{n.Name(), n.Sensitivity().L2Squared().String(), uint64(n.Cost().Rho)}
+	if m, ok := n.Mechanism.(*mech.Marginal); ok {
+		reach := m.Reach()
+		return storedNoise{n.Name(), n.Sensitivity().L2Squared().String(), uint64(n.Cost().Rho), m.Parameter().RatString(),
+			reach.Add(reach, big.NewRat(off, 1)).RatString()}
+	}
+	if n.Norm() == dp.L1 {
+		return storedNoise{Mechanism: n.Name(), Sensitivity: n.Sensitivity().L1().String(), Amount: uint64(n.Cost().Epsilon)}
+	}
+	return storedNoise{Mechanism: n.Name(), Sensitivity: n.Sensitivity().L2Squared().String(), Amount: uint64(n.Cost().Rho)}
 }
 
 // noise makes the mechanism again. A quantile has none.
@@ -62,6 +72,14 @@ func (s storedNoise) noise() (pricing.Noise, error) {
 		m, err = mech.NewLaplace(dp.NewL1(d), dp.Amount(s.Amount))
 	case "gaussian":
 		m, err = mech.NewGaussian(dp.NewL2Squared(d), dp.Amount(s.Amount))
+	case "residuals", "running totals":
+		variance, ok1 := new(big.Rat).SetString(s.Variance)
+		reach, ok2 := new(big.Rat).SetString(s.Reach)
+		if !ok1 || !ok2 {
+			return pricing.Noise{}, ErrUnreadable
+		}
+		cost := dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Amount(s.Amount)}
+		m, err = mech.NewMarginal(s.Mechanism, dp.NewL2Squared(d), cost, variance, reach)
 	default:
 		err = ErrUnreadable
 	}

@@ -25,6 +25,7 @@ const memoryVersion = 3
 type stored struct {
 	Measures  [][]int64     `json:"measures,omitempty"`
 	Quantiles [][][]int64   `json:"quantiles,omitempty"`
+	Off       []int64       `json:"off,omitempty"`
 	Keys      [][]storedKey `json:"keys,omitempty"`
 	Dropped   int           `json:"dropped,omitempty"`
 	Chosen    []int         `json:"chosen,omitempty"`
@@ -63,14 +64,14 @@ func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string
 	m := memory{memoryVersion, map[string]stored{}}
 	for i, b := range buys {
 		r := all[i]
-		s := stored{Measures: r.Measures, Quantiles: r.Quantiles, Dropped: r.Dropped, Chosen: r.Chosen}
+		s := stored{Measures: r.Measures, Quantiles: r.Quantiles, Dropped: r.Dropped, Chosen: r.Chosen, Off: r.Off}
 		for _, k := range r.Keys {
 			s.Keys = append(s.Keys, storedKeys(k))
 		}
 		if len(places[i]) > 0 {
 			s.Places = places[i]
 			for k, measure := range b.Query.Measures {
-				s.Names, s.Noise = append(s.Names, measure.Name()), append(s.Noise, storedNoiseOf(b.Noise[k]))
+				s.Names, s.Noise = append(s.Names, measure.Name()), append(s.Noise, storedNoiseOf(b.Noise[k], r.OffBy(k)))
 			}
 			if _, cells, ok := cellKeys(b); ok {
 				s.Cells = cells
@@ -153,7 +154,7 @@ func decode(b *pricing.Purchase, text []byte) (*answers.Released, error) {
 	if !ok {
 		return nil, ErrUnreadable
 	}
-	r := &answers.Released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen}
+	r := &answers.Released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen, Off: s.Off}
 	for _, k := range s.Keys {
 		r.Keys = append(r.Keys, values(k))
 	}
@@ -187,6 +188,9 @@ func shaped(b *pricing.Purchase, r *answers.Released) bool {
 		return false
 	}
 	if len(r.Measures) != len(q.Measures) || len(r.Quantiles) != len(q.Measures) {
+		return false
+	}
+	if r.Off != nil && len(r.Off) != len(q.Measures) {
 		return false
 	}
 	for i, m := range q.Measures {

@@ -13,6 +13,8 @@ type Statement struct {
 	// Plans are the questions that are paid for. Several of them, in a row, may be one answer
 	// ([tree.Plan].Continues).
 	Plans []*tree.Plan
+	// Cubes are those of them that can be released together.
+	Cubes []*tree.Cube
 	// Outer is a SELECT over the answers, free and for another engine, in which the answer
 	// that begins with Plans[i] is the table AnswerName(i); nil where the first answer is the
 	// result.

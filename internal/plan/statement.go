@@ -22,6 +22,9 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 // PrepareText is Prepare for a text that was read.
 func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
 	st, err := prepare(ds, text, o)
+	if err == nil {
+		st.Cubes = cubes(st.Plans)
+	}
 	return st, text.HintQuotes(err)
 }
 

@@ -117,6 +117,7 @@ func (e *env) windowed(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectSt
 		}
 		plans[0].Columns[i].Name = partName(i) // by which the parts that continue it are read too
 	}
+	plans[0].Running = running(plans, w.outer)
 	return plans, w.outer, nil
 }
 

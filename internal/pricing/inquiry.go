@@ -50,6 +50,9 @@ func (p *Priced) Split() string {
 	if p.paid() == 0 {
 		return "nothing is released: public keys are free"
 	}
+	if text := p.splitCubes(unit); text != "" {
+		return text
+	}
 	shares, text := 0, ""
 	for _, b := range p.Purchases {
 		shares += b.shares()
@@ -62,6 +65,30 @@ func (p *Priced) Split() string {
 	}
 	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as "+
 		"small as it can be", unit)
+}
+
+// splitCubes says how the price of groupings is divided that are released together; nothing where
+// there are none.
+func (p *Priced) splitCubes(unit string) string {
+	together := 0
+	for _, b := range p.Purchases {
+		if b.Cube != nil {
+			together++
+		}
+	}
+	if together == 0 {
+		return ""
+	}
+	of := "one question are released together, from one table"
+	if n := len(p.cubes()); n > 1 {
+		of = fmt.Sprintf("%d questions are released together, those of a question from one table", n)
+	}
+	text := fmt.Sprintf("%d groupings of %s: each of the residuals that they are made of has the share of %s that makes the variances of "+
+		"all numbers, added up, as small as they can be", together, of, unit)
+	if more := p.paid() - together; more > 0 {
+		text += fmt.Sprintf("; %s by themselves have as much of the price each as a grouping", count(int64(more), "question"))
+	}
+	return text
 }
 
 // parts says what shares a price.

@@ -15,6 +15,7 @@ import (
 type Noise struct {
 	mech.Mechanism                 // nil for quantiles
 	Quantiles      *mech.Quantiles // nil for counts and sums
+	Running        *mech.Running   // how a sequence is released of which running totals are made, or nil
 	touched        int64           // how many groups one person can change, for quantiles
 	// Decides says that the number is released with the private keys, which it decides, and that
 	// they are what pays for it.
@@ -113,6 +114,9 @@ func (n Noise) cost() dp.Cost {
 func (n Noise) spelling() string {
 	if n.Decides {
 		return "with its keys:"
+	}
+	if n.Running != nil {
+		return n.Running.Spelling()
 	}
 	if n.Quantiles == nil {
 		return n.Name() + "(" + n.Parameter().RatString() + ")"

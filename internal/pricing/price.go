@@ -96,6 +96,10 @@ func newPriced(ds *policy.Dataset, st *plan.Statement, s api.Settings, c Currenc
 	if least := p.least(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
 		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.several())
 	}
+	if p.together(ds) {
+		p.joinSets()
+		p.markRunning()
+	}
 	return p, p.share(ds, p.Currency.Amount(p.epsilon))
 }
 
@@ -170,10 +174,18 @@ func (p *Priced) Room() int {
 	return room / max(1, private)
 }
 
-// share gives every purchase an equal share of an amount.
+// share gives every purchase an equal share of an amount; those that are released together have
+// theirs together.
 func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
+	for _, c := range p.cubes() {
+		if !c.calibrate(amount / dp.Amount(p.paid()) * dp.Amount(len(c.Members))) {
+			for _, b := range c.Members {
+				b.Cube = nil
+			}
+		}
+	}
 	for _, b := range p.Purchases {
-		if b.Query.ListsKeys() {
+		if b.Query.ListsKeys() || b.Cube != nil {
 			continue
 		}
 		share := amount / dp.Amount(p.paid()) / dp.Amount(b.shares())
@@ -207,6 +219,9 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 			n, err := newNoise(b.Query, m, p.Currency, shares[i], p.Settings.Mechanism)
 			if err != nil {
 				return err
+			}
+			if b.isRunning(i) {
+				n = runningNoise(b.Query, m, shares[i], n)
 			}
 			b.Noise = append(b.Noise, n)
 		}

@@ -19,6 +19,9 @@ type Purchase struct {
 	Noise  []Noise    // one for each measure; none where there is a choice
 	Keys   *KeyRule   // nil where all keys are public
 	Choice *selection // nil where measures are released
+	Cube   *Cube      // what it is released with; nil where it is by itself
+
+	running []int // the measures of which running totals are made
 
 	name string // the hash, once the noise is calibrated
 }
@@ -51,6 +54,9 @@ func (b *Purchase) Cells() int {
 func (b *Purchase) Cost() dp.Cost {
 	if b.Choice != nil {
 		return b.Choice.Top.Cost()
+	}
+	if b.Cube != nil {
+		return b.Cube.part(b)
 	}
 	var sum dp.Cost
 	for _, n := range b.Noise {
@@ -85,6 +91,9 @@ func (b *Purchase) spelling() string {
 	}
 	if b.Choice != nil {
 		parts = append(parts, b.Choice.spelling())
+	}
+	if b.Cube != nil {
+		parts = append(parts, "of "+b.Cube.hash())
 	}
 	return strings.Join(parts, " ")
 }

@@ -64,6 +64,8 @@ func (p *Priced) spread() float64 {
 				for _, scale := range m.Quantiles.Parameters() {
 					add(2 * logOf(scale))
 				}
+			case m.Running != nil: // as plain noise that has running totals of this variance
+				add(math.Log(m.Running.Mean() * 2 / float64(b.Query.Groups()+1)))
 			default:
 				add(math.Log(mech.Variance(m.Mechanism)))
 			}

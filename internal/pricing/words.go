@@ -141,6 +141,13 @@ func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measureme
 	if n.Decides {
 		out.Why += "; it decides which keys are shown, and is released and paid for with them"
 	}
+	if b.Cube != nil {
+		out.Cost = dp.Cost{Epsilon: dp.Unbounded, Rho: n.Cost().Rho / dp.Amount(len(b.Cube.Members))}
+		out.Why += "; " + b.Cube.why(b)
+	}
+	if n.Running != nil {
+		out.Why += "; " + n.sayRunning(p.Beta(), step)
+	}
 	half := float64(n.HalfWidth(p.Beta())) * step
 	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
 	out.Sensitivity = n.Sensitivity().Float() * step

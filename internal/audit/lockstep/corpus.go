@@ -14,8 +14,9 @@ import (
 const maxGroups = 2000
 
 // Corpus makes up questions about every table and column that a dataset lists: counts, sums and
-// averages, alone and for groups, under conditions on every column, with HAVING and ORDER BY, and
-// which groups are the largest. Only questions that can be asked are returned.
+// averages, alone, for groups and for several groupings, with running totals, under conditions on
+// every column, with HAVING and ORDER BY, and which groups are the largest. Only questions that can
+// be asked are returned.
 func Corpus(ds *policy.Dataset) []string {
 	var out []string
 	for _, name := range ds.TableNames() {
@@ -115,8 +116,12 @@ func (c *corpus) write() {
 			c.ask("COUNT(*)", "GROUP BY "+keys[i-1]+", "+k)
 		}
 	}
+	if len(keys) > 1 { // what is released together
+		c.ask(keys[0]+", "+keys[1]+", "+aggregates, "GROUP BY CUBE ("+keys[0]+", "+keys[1]+")")
+	}
 	if len(keys) > 0 {
 		k := keys[0]
+		c.ask(k+", SUM(COUNT(*)) OVER (ORDER BY "+k+")", "GROUP BY "+k)
 		c.ask(k+", COUNT(*)", "GROUP BY "+k+" HAVING COUNT(*) > 5")
 		c.ask(k+", COUNT(*)", "GROUP BY "+k+" ORDER BY COUNT(*) DESC LIMIT 3")
 		c.ask(k, "GROUP BY "+k+" ORDER BY COUNT(*) DESC LIMIT 2")

@@ -51,6 +51,7 @@ datasets:
 	// true 1.00 SELECT COUNT(*) FROM "visits" WHERE "ward" <> 'north'
 	// true 1.00 SELECT COUNT(*) FROM "visits" WHERE "ward" IN ('a', 'é', '''', 'north')
 	// true 1.00 SELECT "ward", COUNT(*) FROM "visits" GROUP BY "ward"
+	// true 1.00 SELECT "ward", SUM(COUNT(*)) OVER (ORDER BY "ward") FROM "visits" GROUP BY "ward"
 	// true 1.00 SELECT "ward", COUNT(*) FROM "visits" GROUP BY "ward" HAVING COUNT(*) > 5
 	// true 1.00 SELECT "ward", COUNT(*) FROM "visits" GROUP BY "ward" ORDER BY COUNT(*) DESC LIMIT 3
 	// true 1.00 SELECT "ward" FROM "visits" GROUP BY "ward" ORDER BY COUNT(*) DESC LIMIT 2

@@ -83,24 +83,7 @@ func additive(q *tree.Query) bool {
 
 func newKey(k tree.Key) Key {
 	out := Key{Name: spellingHash(k.Expr), Values: k.Values}
-	has := func(v policy.Value) bool {
-		return slices.ContainsFunc(k.Values, func(w policy.Value) bool { return sameKey(v, w) })
-	}
-	null := has(policy.Value{Null: true})
-	t := k.Expr.Type()
-	if results, ok := expr.Results(k.Expr); ok {
-		out.Complete = !slices.ContainsFunc(results, func(v policy.Value) bool { return !has(v) })
-		out.Whole = out.Complete
-		return out
-	}
-	switch {
-	case t.Kind == tree.Boolean:
-		out.Whole = has(expr.BoolValue(false)) && has(expr.BoolValue(true))
-	case t.Kind == tree.Number && t.Declared:
-		all, ok, err := expr.Points(t)
-		out.Whole = ok && err == nil && len(all) <= len(k.Values) && !slices.ContainsFunc(all, func(v policy.Value) bool { return !has(v) })
-	}
-	out.Complete = out.Whole && null
+	out.Whole, out.Complete = expr.Covers(k)
 	return out
 }
 
@@ -205,7 +188,7 @@ func groupIndex(q *tree.Query, names []func([]policy.Value) tree.Value, values [
 	group := 0
 	for i, k := range q.Keys {
 		v := expr.KeyValue(names[i](values), k.Expr.Type())
-		at := slices.IndexFunc(k.Values, func(w policy.Value) bool { return sameKey(v, w) })
+		at := slices.IndexFunc(k.Values, func(w policy.Value) bool { return expr.SameKey(v, w) })
 		if at < 0 {
 			return 0, false
 		}
@@ -219,7 +202,7 @@ func groupIndex(q *tree.Query, names []func([]policy.Value) tree.Value, values [
 func covered(q *tree.Query, s Source, keys []Key, i int) bool {
 	key := keys[i]
 	inside := func(v policy.Value) bool {
-		return slices.ContainsFunc(key.Values, func(w policy.Value) bool { return sameKey(v, w) })
+		return slices.ContainsFunc(key.Values, func(w policy.Value) bool { return expr.SameKey(v, w) })
 	}
 	if key.Complete {
 		return true
@@ -276,9 +259,4 @@ func determine(e tree.Expr, keys []Key) (func([]policy.Value) tree.Value, bool) 
 			return expr.FromValue(expr.FromKey(values[i], x.Type()), x.Type())
 		}), nil)
 	}, ok
-}
-
-// sameKey compares values of one key.
-func sameKey(a, b policy.Value) bool {
-	return a.Null == b.Null && (a.Null || a.Text == b.Text && a.Int == b.Int)
 }

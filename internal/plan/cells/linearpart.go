@@ -168,7 +168,7 @@ func (l *reading) outcome(p *part, leaf func(tree.Expr) tree.Value, known map[st
 		case itemKey:
 			k := l.keys[it.key]
 			own := expr.KeyValue(v, k.Expr.Type())
-			at := slices.IndexFunc(k.Values, func(w policy.Value) bool { return sameKey(own, w) })
+			at := slices.IndexFunc(k.Values, func(w policy.Value) bool { return expr.SameKey(own, w) })
 			if at < 0 {
 				return nowhere
 			}

@@ -17,13 +17,19 @@ func LeavesOutNull(q *tree.Query, k tree.Key) bool {
 	if k.Private || listed || slices.ContainsFunc(k.Values, func(v policy.Value) bool { return v.Null }) {
 		return false
 	}
+	return MayBeNull(q, k.Expr)
+}
+
+// MayBeNull reports whether an expression can be NULL in a row that counts in a query. Where in
+// doubt it says so.
+func MayBeNull(q *tree.Query, e tree.Expr) bool {
 	there := notNull{there: map[string]bool{}, least: map[string]*big.Int{}, most: map[string]*big.Int{}}
 	there.where(q.Where)
 	// The fields of a join begin with those of its left side.
 	for j, ok := q.From.(*tree.Join); ok && !j.Left; j, ok = j.L.(*tree.Join) {
 		there.where(j.On)
 	}
-	return there.mayBeNull(k.Expr)
+	return there.mayBeNull(e)
 }
 
 // notNull is expressions, as they are spelt, that are not NULL in rows that count, and between

@@ -18,6 +18,9 @@ type Plan struct {
 	// one GROUP BY. Columns, Order, Limit and all else that is above the noise mean the same in
 	// both.
 	Continues bool
+	// Running are the measures of which running totals are made around the answer, in the order of
+	// its one key.
+	Running []int
 	// Within are other answers of the same statement that choose among the rows.
 	Within []Among
 }

@@ -1,0 +1,337 @@
+package mech
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Marginals asks for several marginals of one table of counts or sums, to which one person adds to
+// one cell: what GROUP BY CUBE (a, b) counts, where nobody has more than one row.
+type Marginals struct {
+	// Sizes is how many values each attribute has. The cells of the table are all combinations,
+	// and the last attribute changes fastest.
+	Sizes []int
+	// Hidden says of an attribute that its last value is not shown: it stands for all others that
+	// a row may have.
+	Hidden []bool
+	// Sets are the attributes of each marginal, in the order of its cells.
+	Sets [][]int
+	// Low and High are what one person adds to a cell, in steps. 0 is between them.
+	Low, High  *big.Int
+	Neighbours dp.Neighbours
+}
+
+// Residuals is calibrated noise for [Marginals]: ResidualPlanner (Xiao, He, Zhang, Kifer 2023), in
+// integers.
+//
+// Let x be the table, of attributes with n_1, ..., n_d values, and let x_A be its marginal over a
+// set A of attributes, of n_A = product of n_i cells. With J the matrix of ones, let
+//
+//	P_A = tensor product over i in A of (I - J/n_i),
+//
+// a projection, and r_A = P_A x_A the residual: what x_A says and no smaller marginal does. Then
+// x_A is the sum of r_B over all subsets B of A, each spread evenly: divided by n_A/n_B, and the
+// same for all values of the attributes that are not in B (I is (I - J/n) + J/n for each
+// attribute, multiplied out). So the residuals of all subsets of the sets asked for are enough.
+//
+// # What is released
+//
+// For each such B the integers v_B = n_B P_B x_B, which are integers because n (I - J/n) is a
+// matrix of integers, with Gaussian noise by the mechanism of [NewGaussian]. All else is made of
+// what was released, and of public numbers, so the cost is the sum of the costs of these
+// mechanisms, at sensitivities D_B:
+//
+// Add-remove: x changes by m in one cell j, Low <= m <= High, so x_B by m in one cell, and v_B by m
+// n_B P_B e_j. P_B is a symmetric projection, so the square of the length of P_B e_j is its entry
+// (j, j), which is p_B = product of (1 - 1/n_i), whatever j is. So D_B^2 = M^2 n_B^2 p_B = M^2 n_B
+// product of (n_i - 1), an integer, with M the larger of -Low and High. The histogram alone would
+// have M^2 n_B^2: the factor p_B is what the residual no longer says.
+//
+// Substitute: m in cell j goes and m' in cell k comes. The square of the length of n_B P_B (m' e_k
+// - m e_j) is n_B^2 (m^2 p_B - 2 m m' g + m'^2 p_B), where g is the entry (j, k) of P_B, a product
+// of 1
+// - 1/n_i where j and k agree and of -1/n_i where they do not. It is convex in (m, m'), so it is
+// largest where both are ends, and D_B^2 is the largest of the four over all patterns of agreement.
+//
+// # What is estimated
+//
+// P_B (v_B + z_B)/n_B is r_B with noise, and the sum of those spread evenly is x_A with noise, the
+// same sum for all A, so that marginals agree with each other, and unbiased, because z_B is
+// symmetric. The noise of a cell of x_A is the sum over B of an entry of P_B z_B over n_A, of
+// variance V_A = sum of p_B s_B^2/n_A^2 at most, where s_B^2 = D_B^2/(2 rho_B); see [Marginal] for
+// its error bars.
+//
+// # How the price is divided
+//
+// The sum of the variances of all cells that are shown, w_A of each marginal A, is the sum over B
+// of c_B/rho_B with c_B = p_B D_B^2/2 times the sum of w_A/n_A^2 over the A that hold B. By
+// Cauchy and Schwarz (sum of c_B/rho_B)(sum of rho_B) >= (sum of sqrt c_B)^2, and it is equal
+// for rho_B in proportion to sqrt c_B. Where nothing is hidden no other Gaussian mechanism that
+// is linear has a smaller sum (theorem 5 there; a test holds it against the bound by singular
+// values of Li and Miklau 2013, which knows nothing of residuals).
+type Residuals struct {
+	of        Marginals
+	table     table
+	parts     []residual
+	marginals []*Marginal
+	cost      dp.Cost
+}
+
+// residual is the release of one v_B.
+type residual struct {
+	axes  []int // in rising order
+	cells int64 // n_B
+	noise *Gaussian
+}
+
+// ErrMarginals is returned when marginals make no sense, or are too many to be computed.
+var ErrMarginals = errors.New("not marginals of one table")
+
+// The most cells of a table, and of all residuals when each is spread over it: what is computed.
+const (
+	mostCells = 1 << 16
+	mostWork  = 1 << 21
+)
+
+// NewResiduals divides rho among the residuals that the marginals are made of.
+func NewResiduals(of Marginals, rho dp.Amount) (*Residuals, error) {
+	if err := of.check(); err != nil {
+		return nil, err
+	}
+	if err := checkAmount(rho); err != nil {
+		return nil, err
+	}
+	m := &Residuals{of: of, table: table{of.Sizes}}
+	all := of.below()
+	for i, share := range shares(of.importance(all), rho) {
+		noise, err := NewGaussian(dp.NewL2Squared(of.sensitivity(all[i])), share)
+		if err != nil {
+			return nil, err
+		}
+		part := residual{axes: all[i], cells: int64(m.table.over(all[i]).cells()), noise: noise}
+		m.parts, m.cost = append(m.parts, part), m.cost.Add(noise.Cost())
+	}
+	for i := range of.Sets {
+		m.marginals = append(m.marginals, m.marginal(i))
+	}
+	return m, nil
+}
+
+// check refuses what is no marginal of a table.
+func (of Marginals) check() error {
+	cells := 1
+	for _, n := range of.Sizes {
+		if n < 1 || n > mostCells/cells {
+			return fmt.Errorf("%w: a table has from 1 to %d cells", ErrMarginals, mostCells)
+		}
+		cells *= n
+	}
+	if len(of.Hidden) != len(of.Sizes) || len(of.Sets) == 0 || len(of.Sizes) > 10 {
+		return fmt.Errorf("%w: there are no sets, or too many attributes", ErrMarginals)
+	}
+	for _, set := range of.Sets {
+		for i, axis := range set {
+			if axis < 0 || axis >= len(of.Sizes) || slices.Contains(set[:i], axis) {
+				return fmt.Errorf("%w: a set has an attribute twice, or one that there is not", ErrMarginals)
+			}
+		}
+	}
+	if of.Low == nil || of.High == nil || of.Low.Sign() > 0 || of.High.Sign() < 0 || of.Low.Sign() == 0 && of.High.Sign() == 0 {
+		return fmt.Errorf("%w: nobody adds anything", ErrMarginals)
+	}
+	if len(of.below()) > mostWork/cells {
+		return fmt.Errorf("%w: they are made of too many residuals", ErrMarginals)
+	}
+	return nil
+}
+
+// below are the subsets of all sets, each once. An attribute of one value says nothing: its
+// residuals are zero, and are left out.
+func (of Marginals) below() [][]int {
+	seen := map[uint]bool{}
+	var out [][]int
+	for _, set := range of.Sets {
+		whole := of.mask(set)
+		for b := whole; ; b = (b - 1) & whole {
+			if !seen[b] {
+				seen[b] = true
+				out = append(out, members(b))
+			}
+			if b == 0 {
+				break
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b []int) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return slices.Compare(a, b)
+	})
+	return out
+}
+
+// mask is a set as bits, without attributes of one value.
+func (of Marginals) mask(set []int) uint {
+	m := uint(0)
+	for _, axis := range set {
+		if of.Sizes[axis] > 1 {
+			m |= 1 << axis
+		}
+	}
+	return m
+}
+
+func members(mask uint) []int {
+	out := make([]int, 0, bits.OnesCount(mask))
+	for ; mask != 0; mask &= mask - 1 {
+		out = append(out, bits.TrailingZeros(mask))
+	}
+	return out
+}
+
+// sensitivity is D_B^2: see [Residuals].
+func (of Marginals) sensitivity(b []int) *big.Int {
+	cells := int64(table{of.Sizes}.over(b).cells())
+	// inner is n_B times the entry of P_B for two cells that agree where the bits are set.
+	inner := func(agree int) *big.Int {
+		g := big.NewInt(1)
+		for i, axis := range b {
+			if agree>>i&1 == 1 {
+				g.Mul(g, big.NewInt(int64(of.Sizes[axis]-1)))
+			} else {
+				g.Neg(g)
+			}
+		}
+		return g
+	}
+	same := inner(1<<len(b) - 1)
+	times := func(factors ...*big.Int) *big.Int {
+		p := big.NewInt(1)
+		for _, f := range factors {
+			p.Mul(p, f)
+		}
+		return p
+	}
+	most := new(big.Int)
+	consider := func(d *big.Int) {
+		if d.Cmp(most) > 0 {
+			most.Set(d)
+		}
+	}
+	ends := []*big.Int{of.Low, of.High}
+	for _, gone := range ends {
+		consider(times(gone, gone, same))
+		if of.Neighbours == dp.AddRemove {
+			continue
+		}
+		for _, come := range ends {
+			for agree := range 1 << len(b) {
+				d := times(gone, gone, same)
+				d.Add(d, times(come, come, same))
+				consider(d.Sub(d, times(big.NewInt(2), gone, come, inner(agree))))
+			}
+		}
+	}
+	return most.Mul(most, big.NewInt(cells))
+}
+
+// keeps is p_B, the part of the variance of a cell that a projection keeps.
+func (of Marginals) keeps(b []int) *big.Rat {
+	p := big.NewRat(1, 1)
+	for _, axis := range b {
+		n := int64(of.Sizes[axis])
+		p.Mul(p, big.NewRat(n-1, n))
+	}
+	return p
+}
+
+// shown is how many cells of a set are shown.
+func (of Marginals) shown(set []int) int {
+	n := 1
+	for _, axis := range set {
+		n *= of.listed(axis)
+	}
+	return n
+}
+
+func (of Marginals) listed(axis int) int {
+	if of.Hidden[axis] {
+		return of.Sizes[axis] - 1
+	}
+	return of.Sizes[axis]
+}
+
+// importance is c_B for each residual: what it adds to the sum of variances.
+func (of Marginals) importance(all [][]int) []float64 {
+	out := make([]float64, len(all))
+	counted := map[uint]bool{}
+	for _, set := range of.Sets {
+		whole := of.mask(set)
+		if counted[whole] {
+			continue // the same numbers, shown twice
+		}
+		counted[whole] = true
+		n := float64(table{of.Sizes}.over(set).cells())
+		for i, b := range all {
+			if mask := of.mask(b); mask&whole == mask {
+				out[i] += float64(of.shown(set)) / (n * n)
+			}
+		}
+	}
+	for i, b := range all {
+		p, _ := of.keeps(b).Float64()
+		d, _ := new(big.Float).SetInt(of.sensitivity(b)).Float64()
+		out[i] *= p * d / 2
+	}
+	return out
+}
+
+// shares divides an amount in proportion to square roots, rounded down; what is left over goes to
+// the largest. How well that is done decides how exact the answer is, and nothing else: noise is
+// calibrated to the share, and the price is the sum of the shares.
+func shares(importance []float64, amount dp.Amount) []dp.Amount {
+	sum := 0.0
+	for _, c := range importance {
+		sum += math.Sqrt(c)
+	}
+	out := make([]dp.Amount, len(importance))
+	left, largest := amount, 0
+	for i, c := range importance {
+		out[i] = min(left, dp.Amount(float64(amount)*(math.Sqrt(c)/sum)))
+		left -= out[i]
+		if c > importance[largest] {
+			largest = i
+		}
+	}
+	out[largest] += left
+	return out
+}
+
+// Cost is the sum of what all residuals cost.
+func (m *Residuals) Cost() dp.Cost { return m.cost }
+
+// Marginal is the noise in the cells of the i-th marginal.
+func (m *Residuals) Marginal(i int) *Marginal { return m.marginals[i] }
+
+// Len is how many cells the table has.
+func (m *Residuals) Len() int { return m.table.cells() }
+
+// Parts is how many residuals are released.
+func (m *Residuals) Parts() int { return len(m.parts) }
+
+// Spelling names all of the noise, with its exact parameters.
+func (m *Residuals) Spelling() string {
+	var out strings.Builder
+	for _, part := range m.parts {
+		fmt.Fprintf(&out, "%v:%s ", part.axes, part.noise.Parameter().RatString())
+	}
+	return out.String()
+}
