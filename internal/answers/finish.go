@@ -120,6 +120,14 @@ func (f *finisher) notes() []string {
 			out = append(out, s)
 		}
 	}
+	for _, s := range f.plan.Stats {
+		if s.Kind == tree.PeopleStat {
+			add("%s", pricing.SayPeople(*s.People))
+		}
+	}
+	if f.plan.Query.ListsKeys() && len(f.plan.Query.Keys) == 0 {
+		return out // it is about nobody
+	}
 	if f.plan.Query.ListsKeys() && len(f.plan.Within) > 0 {
 		add("these are of the keys that the policy and the question allow; which of them was chosen by another noisy answer")
 		return out

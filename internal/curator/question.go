@@ -34,6 +34,12 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 	if o.Public != nil {
 		tables.Public = o.Public
 		o.Public = &tables
+		if c.dataset.Everybody() != nil {
+			o.People = func() (int64, error) {
+				tables.read = true // what follows from it is not kept either
+				return c.countPeople(ctx)
+			}
+		}
 	}
 	if statement, err = plan.PrepareText(c.dataset, text, o); err != nil {
 		return nil, s, false, err

@@ -21,7 +21,7 @@ func objections() opinion {
 	query := func(*policy.Dataset, *tree.Query) error { return found }
 	return opinion{query, query, func(*policy.Dataset, *tree.Holdout) error { return found }, func(*policy.Dataset, *tree.Table) error {
 		return found
-	}}
+	}, query}
 }
 
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and

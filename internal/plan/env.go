@@ -19,6 +19,9 @@ type Options struct {
 	MaxGroups int64
 	// Public reads public tables; nil where there is nobody to ask.
 	Public tree.Public
+	// People tells how many people there are, where that is public; nil where it is not, and where
+	// the question wants a count and not what it comes to.
+	People func() (int64, error)
 }
 
 // env is what names mean around a SELECT.

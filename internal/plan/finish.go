@@ -42,6 +42,9 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 	if choice {
 		return p, nil
 	}
+	if err := q.countEverybody(); err != nil {
+		return nil, err
+	}
 	for i := range q.stats {
 		if d := &q.stats[i]; d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
 			if err := q.placeSum(d); err != nil {
@@ -59,7 +62,7 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 			}
 		}
 	}
-	if len(q.measures) == 0 && len(q.keys) == 0 {
+	if len(q.measures) == 0 && len(q.keys) == 0 && q.people == nil {
 		return nil, syntax.Refuse(first(q.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
 	}
 	if len(q.measures) > maxMeasures {

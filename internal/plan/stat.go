@@ -148,7 +148,11 @@ func recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
 // plain sum anyway it is used, and nothing more is paid for. Otherwise values
 // are summed around the middle of their bounds, which halves the noise.
 func (q *question) placeSum(d *draft) error {
-	d.count = q.addMeasure(countValues(d.Of))
+	if count := countValues(d.Of); q.people != nil && q.countsEverybody(count) {
+		d.People = q.people
+	} else {
+		d.count = q.addMeasure(count)
+	}
 	plain, err := q.summed(d.Of, -1)
 	if err != nil {
 		return err

@@ -69,6 +69,21 @@ func SayJoined(q *tree.Query) string {
 	}
 }
 
+// People is how many people there are, where a plan uses that as a number that is public.
+func People(p *tree.Plan) *int64 {
+	for _, s := range p.Stats {
+		if s.People != nil {
+			return s.People
+		}
+	}
+	return nil
+}
+
+// SayPeople says why a number is exact.
+func SayPeople(n int64) string {
+	return fmt.Sprintf("how many people there are: %d, exactly; where one is replaced by another that is public", n)
+}
+
 // appended puts a sentence behind another, where there is one.
 func appended(text string) string {
 	if text == "" {
