@@ -154,6 +154,12 @@ func (f *finisher) notes() []string {
 				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
 		}
 	}
+	for _, m := range f.plan.Query.Measures {
+		if m.Most != nil {
+			add("%s: one person adds at most %v to a group (max_sum); what that leaves out is in no error bar", m.Describe(),
+				pricing.Scaled(m.Most, m.Step()))
+		}
+	}
 	if len(f.plan.Within) > 0 {
 		add("all groups were bought; which of them are shown was chosen by another noisy answer")
 	}

@@ -14,16 +14,13 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 		Within: q.within}
 	p.Query = tree.Query{
 		Dataset: q.dataset.Name, Neighbours: q.dataset.Neighbours, From: q.rows.Relation, Where: q.filter, Keys: q.keys,
-		RowLimit: tree.AtMost(q.rows.PersonRows()), GroupLimit: tree.AtMost(q.rows.PersonGroups()),
+		RowLimit: q.rowLimit(), GroupLimit: tree.AtMost(q.rows.PersonGroups()),
 	}
 	if q.rows.Single() {
-		p.Query.RowLimit, p.Query.GroupLimit = 1, 1
+		p.Query.GroupLimit = 1
 	}
 	if !slices.ContainsFunc(q.keys, func(k tree.Key) bool { return !tree.IsOnce(k.Expr) }) {
 		p.Query.GroupLimit = 1
-	}
-	if apart := apart(q.rows.Relation); len(apart) > 0 && !slices.ContainsFunc(apart, func(f int) bool { return !q.groupedBy(f) }) {
-		p.Query.RowLimit = 1 // a person has one row in each group
 	}
 	if m := q.options.MaxGroups; m != 0 {
 		if q.several { // each set has its own limit
@@ -89,6 +86,17 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 	}
 	flatten(p)
 	return p, provenTotal(&p.Query)
+}
+
+// rowLimit is how many rows of one person count in one group.
+func (q *question) rowLimit() int64 {
+	if q.rows.Single() {
+		return 1
+	}
+	if apart := apart(q.rows.Relation); len(apart) > 0 && !slices.ContainsFunc(apart, func(f int) bool { return !q.groupedBy(f) }) {
+		return 1 // a person has one row in each group
+	}
+	return tree.AtMost(q.rows.PersonRows())
 }
 
 // groupedBy reports whether a field is a key.

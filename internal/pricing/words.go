@@ -122,7 +122,9 @@ func contribution(q *tree.Query, m tree.Measure) string {
 		if q.MaxRows() > 1 {
 			each = " each"
 		}
-		if lo.Sign() >= 0 {
+		if m.Most != nil {
+			in += fmt.Sprintf(", and adds at most %s to a group", inUnits(m.Most, m))
+		} else if lo.Sign() >= 0 {
 			in += fmt.Sprintf(" of at most %s%s", inUnits(hi, m), each)
 		} else {
 			in += fmt.Sprintf(" from %s to %s%s", inUnits(lo, m), inUnits(hi, m), each)

@@ -146,6 +146,10 @@ func (c *checker) moves(q *tree.Query, m tree.Measure, arg fact) {
 	case tree.Sum:
 		own = c.sum(arg, q.MaxRows())
 	}
+	if m.Most != nil { // what an engine clamps the sum of a person's rows to, whatever they are
+		c.must(m.Kind == tree.Sum && m.Most.Sign() > 0, "a bound on the sum of a person that is none")
+		own.lo, own.hi = upper(own.lo, new(big.Int).Neg(m.Most)), lower(own.hi, m.Most)
+	}
 	lo, hi := q.Interval(m)
 	c.must(lo.Sign() <= 0 && hi.Sign() >= 0, "a person without a row adds nothing, and that is not in the interval")
 	c.must(lo.Cmp(own.lo) <= 0 && own.hi.Cmp(hi) <= 0, "one person adds between %v and %v to a group, and between %v and %v is claimed",
