@@ -149,6 +149,12 @@ func (r *row) divisor(s tree.Stat, parts int) mech.Noisy {
 // lies between the bounds of what was summed.
 func (r *row) average(s tree.Stat, parts int) (mean, half float64) {
 	m := r.f.plan.Query.Measures[s.Measure]
+	if s.Twin {
+		lower, upper := r.noisy(s.Measure, parts), r.noisy(s.Count, parts)
+		mean, half = mech.PartInterval(lower, upper, float(m.Arg.Type().Hi))
+		num, den := float(m.Step().Num()), float(m.Step().Denom())
+		return (mean + float(s.Center)) * num / den, half * num / den
+	}
 	lo, hi := float(m.Arg.Type().Lo), float(m.Arg.Type().Hi)
 	mean, half = mech.RatioInterval(r.noisy(s.Measure, parts), r.divisor(s, parts), lo, hi)
 	// A step is a fraction such as 1/100, and 0.725 is 14.5/20 and not 14.5 times 0.05.

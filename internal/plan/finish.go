@@ -42,6 +42,7 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 	if err := q.countEverybody(); err != nil {
 		return nil, err
 	}
+	q.twins = q.hasTwins()
 	for i := range q.stats {
 		if d := &q.stats[i]; d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
 			if err := q.placeSum(d); err != nil {

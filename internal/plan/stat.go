@@ -150,7 +150,7 @@ func recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
 func (q *question) placeSum(d *draft) error {
 	if count := countValues(d.Of); q.people != nil && q.countsEverybody(count) {
 		d.People = q.people
-	} else {
+	} else if !q.twins {
 		d.count = q.addMeasure(count)
 	}
 	plain, err := q.summed(d.Of, -1)
@@ -158,6 +158,9 @@ func (q *question) placeSum(d *draft) error {
 		return err
 	}
 	d.Center = new(big.Int)
+	if q.twins {
+		return q.placeTwins(d)
+	}
 	if _, ok := q.measures[plain.Format()]; ok {
 		d.measure = plain.Format()
 		return nil

@@ -16,6 +16,7 @@ type Noise struct {
 	mech.Mechanism                 // nil for quantiles
 	Quantiles      *mech.Quantiles // nil for counts and sums
 	touched        int64           // how many groups one person can change, for quantiles
+	twin           bool            // it is paid for with the other of a pair
 }
 
 // newNoise calibrates the release of a measure to its share.
@@ -43,6 +44,32 @@ func newNoise(q *tree.Query, m tree.Measure, c Currency, share dp.Amount, mechan
 		n, err = mech.NewGaussian(q.Sensitivity(m, dp.L2), share)
 	}
 	return Noise{Mechanism: n}, err
+}
+
+// newTwins calibrates the release of two sums that share what one person moves, as one vector, to
+// the shares of both. Only noise that adds up what a vector moves by is the better for it: see
+// tree.Query.TwinSensitivity.
+func (p *Priced) newTwins(b *Purchase, shares []dp.Amount) error {
+	if p.Settings.Error != nil || !p.Currency.Pure && p.Settings.Mechanism != "laplace" {
+		return nil
+	}
+	for _, pair := range b.Query.Twins() {
+		share := shares[pair[0]].Add(shares[pair[1]])
+		var n mech.Mechanism
+		var err error
+		if p.Currency.Pure {
+			n, err = mech.NewLaplace(b.Query.TwinSensitivity(pair), share)
+		} else {
+			n, err = laplaceFor(b.Query.TwinSensitivity(pair), share)
+		}
+		if err != nil {
+			return err
+		}
+		first, second := min(pair[0], pair[1]), max(pair[0], pair[1])
+		b.Twins = append(b.Twins, [2]int{first, second})
+		b.Noise[first], b.Noise[second] = Noise{Mechanism: n}, Noise{Mechanism: n, twin: true}
+	}
+	return nil
 }
 
 func newQuantiles(q *tree.Query, m tree.Measure, c Currency, share dp.Amount) (Noise, error) {
@@ -97,6 +124,9 @@ func Largest(low, high dp.Amount, fits func(dp.Amount) bool) dp.Amount {
 }
 
 func (n Noise) cost() dp.Cost {
+	if n.twin {
+		return dp.Cost{}
+	}
 	if n.Quantiles == nil {
 		return n.Cost()
 	}
@@ -105,6 +135,9 @@ func (n Noise) cost() dp.Cost {
 }
 
 func (n Noise) spelling() string {
+	if n.twin {
+		return "in one vector"
+	}
 	if n.Quantiles == nil {
 		return n.Name() + "(" + n.Parameter().RatString() + ")"
 	}

@@ -185,7 +185,7 @@ func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
 // calibrate makes the mechanisms of a purchase, one for each share: the measures, and then private
 // keys.
 func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) error {
-	b.Noise, b.Keys, b.Choice = nil, nil, nil
+	b.Noise, b.Twins, b.Keys, b.Choice = nil, nil, nil, nil
 	err := func() error {
 		if b.Query.Choice != nil {
 			var err error
@@ -198,6 +198,9 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 				return err
 			}
 			b.Noise = append(b.Noise, n)
+		}
+		if err := p.newTwins(b, shares); err != nil {
+			return err
 		}
 		if len(b.Query.PrivateKeys()) == 0 {
 			return nil

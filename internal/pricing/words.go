@@ -155,6 +155,11 @@ func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measureme
 			count(n.touched, "group"), n.touched, n.Quantiles.RankError(p.Beta()))
 		return out
 	}
+	for _, pair := range b.Twins {
+		if b.Query.Measures[pair[0]].Format() == m.Format() || b.Query.Measures[pair[1]].Format() == m.Format() {
+			out.Why += "; one person moves this sum and its twin together by that, so both are released as one vector, at one price"
+		}
+	}
 	half := float64(n.HalfWidth(p.Beta())) * step
 	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
 	out.Sensitivity = n.Sensitivity().Float() * step

@@ -18,7 +18,8 @@ func TestMaxSum(t *testing.T) {
 			folder := t.TempDir()
 			path := filepath.Join(folder, "d.duckdb")
 			// A person has 30 rows in three of 90 groups, some of them negative and some NULL.
-			owner(t, path, fmt.Sprintf("CREATE TABLE items AS SELECT (i %% 100)::%s AS who, (i %% 100 %% 30 * 3 + i // 100 %% 3)::INT AS g, "+
+			owner(t, path, fmt.Sprintf("CREATE TABLE items AS SELECT (i %% 100)::%s AS who, "+
+				"(i %% 100 %% 30 * 3 + i // 100 %% 3)::INT AS g, "+
 				"CASE WHEN i %% 11 <> 0 THEN (i * 7919 %% 61) - 20 END::INT AS x FROM range(%d) AS r(i)", person, rows),
 				fmt.Sprintf("CREATE TABLE people AS SELECT i::%s AS who, (i * 7 %% 50) - 10 AS x FROM range(100) AS r(i)", person))
 			e := open(t, dataset(t, folder, `source: d.duckdb
@@ -65,7 +66,8 @@ tables:
 			} {
 				q := question(t, e, text)
 				at := len(q.Measures) - 1
-				if q.Measures[at].Most == nil || q.Sensitivity(q.Measures[at], dp.L1).L1().Int64() != q.MaxGroups()*q.Measures[at].Most.Int64() {
+				m := q.Measures[at]
+				if m.Most == nil || q.Sensitivity(m, dp.L1).L1().Int64() != q.MaxGroups()*m.Most.Int64() {
 					t.Fatalf("%s: %s", text, q.Format())
 				}
 				r, err := e.Run(t.Context(), q)

@@ -50,6 +50,9 @@ type Stat struct {
 	// PeopleStat is.
 	Count  int
 	People *int64
+	// Twin says that an average is made of twins: Measure is the sum of distances from Center,
+	// which is the lower end, and Count that of distances from the upper end.
+	Twin bool
 	// Square is the index of the sum of squares of a variance.
 	Square int
 	// Center is what was subtracted from each value before it was summed, and SquareCenter before

@@ -35,6 +35,7 @@ func (c *checker) query(q *tree.Query, why purpose) {
 	for i, m := range q.Measures {
 		c.locate("a measure", func() { c.moves(q, m, args[i]) })
 	}
+	c.twins(q, from)
 	c.chosen(q)
 }
 

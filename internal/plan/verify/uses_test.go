@@ -26,7 +26,7 @@ const treePath = "github.com/discreet-dp/discreet/internal/plan/tree"
 var claims = []string{
 	"Type", "IsNullLiteral", // of an expression
 	"Fields", "Unit", "Single", "Limit", // of a relation
-	"MaxRows", "MaxGroups", "Bounded", "Groups", "Interval", "Sensitivity", // of a query, to be compared
+	"MaxRows", "MaxGroups", "Bounded", "Groups", "Interval", "Sensitivity", "Twins", "TwinSensitivity", // of a query, to be compared
 	"Bounds", // of a column to train on
 }
 
