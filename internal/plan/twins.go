@@ -10,9 +10,9 @@ import (
 
 // hasTwins reports whether averages are made of twins: the sums of x - l and u - x, which one
 // person moves by u - l together. With Laplace noise k averages of them have, at the same price,
-// variances in proportion to k^2, and those of k sums around the middle and one count that they share to
-// (k+1)^2/2 (see tree.Query.TwinSensitivity): up to two averages, and nothing else that is paid
-// for, are better off. Cells of streams are counts, so a dataset that has some keeps to these.
+// variances in proportion to k^2, and those of k sums around the middle and one count that they
+// share to (k+1)^2/2 (see tree.Query.TwinSensitivity): up to two averages, and nothing else that is
+// paid for, are better off. Cells of streams are counts, so a dataset that has some keeps to these.
 func (q *question) hasTwins() bool {
 	if !q.dataset.Budget.Pure() || q.dataset.Neighbours != dp.AddRemove || !q.rows.Single() || len(q.measures) > 0 ||
 		len(q.quantiles) > 0 || q.people != nil || len(q.dataset.Streams) > 0 {
