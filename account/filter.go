@@ -15,6 +15,8 @@ import "github.com/discreet-dp/discreet/dp"
 // deltas). A refused charge spends nothing and leaves the filter open for
 // smaller ones.
 //
+// Either of two sums is a filter as well: see [EitherFilter].
+//
 // Sums are all that is here, on purpose. To stop when a curve of privacy loss
 // distributions, of f-DP, or of advanced composition at the parameters used so
 // far crosses a limit is not a filter: those theorems fix the parameters first.
@@ -55,7 +57,7 @@ func (f Filter) Limit() dp.Cost { return f.limit }
 
 // Admits reports whether cost may be spent after spent.
 func (f Filter) Admits(spent, cost dp.Cost) bool {
-	return spent.Add(cost).Within(f.limit)
+	return spent.Add(cost).Fits(f.limit)
 }
 
 // Left returns what may still be spent after spent.

@@ -76,6 +76,9 @@ type RefusedError struct{ Want, Left dp.Cost }
 func (e *RefusedError) Error() string {
 	limitsEpsilon := e.Left.Epsilon != dp.Unbounded
 	limitsRho := e.Left.Rho != dp.Unbounded
+	if limitsEpsilon && limitsRho { // one of the two is enough, and neither was
+		limitsEpsilon, limitsRho = false, false
+	}
 	switch {
 	case limitsEpsilon && e.Want.Epsilon == dp.Unbounded:
 		return "this budget adds up epsilon, and concentrated or Gaussian privacy has no epsilon of its own, so it is refused and " +

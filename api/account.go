@@ -26,11 +26,13 @@ type Account struct {
 	// Expires is the first day, as 2006-01-02, on which an analyst may not ask any more; empty
 	// where there is none.
 	Expires string `json:"expires,omitempty"`
-	// Limit, Spent and Left are in the claims that the account adds up: epsilon
-	// for a pure budget, rho for an (epsilon, delta) budget; null for the others.
+	// Limit, Spent and Left are in the claims that the account adds up: epsilon for a pure budget,
+	// and for an (epsilon, delta) budget rho, or epsilon and rho, of which one has to stay within
+	// its limit; null for the others. Side is the one of the two that is further from it.
 	Limit dp.Cost `json:"limit"`
 	Spent dp.Cost `json:"spent"`
 	Left  dp.Cost `json:"left"`
+	Side  string  `json:"side"`
 	// Total is the promise: everything that is ever answered from this account is, together,
 	// (Epsilon, Delta)-differentially private, whoever stops when. Where the limit is another by
 	// now than at the first charge, it was chosen after answers were seen, which counts: see
@@ -40,6 +42,9 @@ type Account struct {
 	Guarantee Guarantee `json:"guarantee"`
 	Total     Guarantee `json:"total"`
 }
+
+// ByEpsilon reports whether the account is read by its epsilon, and not by its rho.
+func (a Account) ByEpsilon() bool { return a.Side == "epsilon" }
 
 // Guarantee is an (epsilon, delta) promise.
 type Guarantee struct {
@@ -56,9 +61,16 @@ type Remaining struct {
 	Epsilon dp.Amount `json:"epsilon"`
 	Rho     dp.Amount `json:"rho"`
 	Delta   dp.Amount `json:"delta"`
+	// Pure is what is left of the sum of epsilon, where the budget is kept by that: of a pure one,
+	// and of one that is kept by either sum until Gaussian noise was paid for. A question that has
+	// an epsilon is paid from Pure or from Rho, whichever has it.
+	Pure dp.Amount `json:"pure"`
 	// KeysDelta is what is left of the delta that is set aside for private keys.
 	KeysDelta dp.Amount `json:"keys_delta"`
 }
+
+// ByEpsilon reports whether what is left is epsilon alone, of a budget that is kept by either sum.
+func (r Remaining) ByEpsilon() bool { return r.Pure > 0 && r.Rho == 0 }
 
 // Renewed says which window began.
 type Renewed struct {

@@ -102,30 +102,35 @@ func spellReal(f float64) any {
 	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
-// More is about how many more answers at a price are left; false where the price is nothing.
-func (r Remaining) More(price dp.Cost) (int64, bool) {
-	left, each := r.Rho, price.Rho
-	if r.Rho == dp.Unbounded {
-		left, each = r.Epsilon, price.Epsilon
-	}
-	if each == 0 || each == dp.Unbounded || left == dp.Unbounded {
+// More is about how many more answers are left that each claim a cost; false where it is nothing.
+func (r Remaining) More(cost dp.Cost) (int64, bool) {
+	if cost == (dp.Cost{}) {
 		return 0, false
 	}
-	n := left / each
-	if price.Delta > 0 && r.KeysDelta != dp.Unbounded {
-		n = min(n, r.KeysDelta/price.Delta)
+	n := max(times(r.Pure, cost.Epsilon), times(r.Rho, cost.Rho))
+	if cost.Delta > 0 && r.KeysDelta != dp.Unbounded {
+		n = min(n, r.KeysDelta/cost.Delta)
 	}
 	return int64(min(n, 1<<53)), true
 }
 
-// PriceOf is what a question at an epsilon is charged with, of a pure budget or of another.
-func PriceOf(epsilon dp.Amount, pure bool) dp.Cost {
-	if pure {
-		return dp.Cost{Epsilon: epsilon}
+// Questions is about how many more questions at an epsilon are left, with the noise that makes them
+// most.
+func (r Remaining) Questions(epsilon dp.Amount) (int64, bool) {
+	if epsilon == 0 {
+		return 0, false
 	}
 	rho, err := dp.FloorFloat(dp.RhoOfPure(epsilon.Float()))
-	if err != nil {
-		return dp.Cost{Epsilon: epsilon}
+	if err != nil || rho == 0 {
+		rho = dp.Unbounded
 	}
-	return dp.Cost{Epsilon: epsilon, Rho: rho}
+	return r.More(dp.Cost{Epsilon: epsilon, Rho: rho})
+}
+
+// times is how often something can be taken from what is left; never where there is no such claim.
+func times(left, each dp.Amount) dp.Amount {
+	if left == dp.Unbounded || each == 0 || each == dp.Unbounded {
+		return 0
+	}
+	return left / each
 }

@@ -15,7 +15,9 @@ type Explanation struct {
 	// together.
 	Questions []Inquiry `json:"questions"`
 	// Split says how the price is divided, and Free what costs nothing.
-	Split string   `json:"split"`
+	Split string `json:"split"`
+	// Noise says why it is this noise, where the budget admits two.
+	Noise string   `json:"noise,omitempty"`
 	Free  []string `json:"free"`
 	// Cost is the price of everything, and Pay what would be charged now: less, where some was paid
 	// for.
@@ -39,10 +41,13 @@ type Explanation struct {
 
 // Inquiry is one question that is paid for.
 type Inquiry struct {
-	Tables []string     `json:"tables"`
-	Keys   []KeyInquiry `json:"keys"`
-	Groups int          `json:"groups"` // rows of the answer; for each combination of private keys, where there are such
-	Chosen int          `json:"chosen"` // how many of them are chosen; 0 where all are shown
+	Tables []string `json:"tables"`
+	// Sharpens is the record of an answer with more noise, which was paid for and is sharpened for
+	// the difference; 0 where there is none. Cost is that difference then.
+	Sharpens uint64       `json:"sharpens,omitempty"`
+	Keys     []KeyInquiry `json:"keys"`
+	Groups   int          `json:"groups"` // rows of the answer; for each combination of private keys, where there are such
+	Chosen   int          `json:"chosen"` // how many of them are chosen; 0 where all are shown
 	// MaxRows and MaxGroups are how much of one person counts, and Bounds says it in words.
 	MaxRows   int64         `json:"max_rows"`
 	MaxGroups int64         `json:"max_groups"`

@@ -29,6 +29,7 @@ var plants = []plant{
 	{"floating-point logarithms: outcomes off the lattice", "exact", 0, floatSupport},
 	{"floating-point logarithms: Mironov's attack", "statistical", 0, floatAttack},
 	{"an answer that was not charged", "statistical", 0, missingCharge},
+	{"a sharper answer that does not look at the first", "statistical", 0, sharpenedAlone},
 	{"a fixed seed", "statistical", 0, fixedSeed},
 
 	{"radial: the largest move for the norm", "exact", 20_000, radialLargest},

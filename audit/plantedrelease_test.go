@@ -4,7 +4,9 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/audit/enumerate"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
 
@@ -153,6 +155,21 @@ func missingCharge(bug bool) Mechanism {
 	m := Mechanism{Name: "two answers", Claim: Claim{Epsilon: either(bug, 1.0, 2)}, Pairs: []Pair{{[]int64{0}, []int64{1}}}}
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
 		return func() int64 { return enumerate.Both(x[0]+l.Draw(src), x[0]+l.Draw(src)) }
+	}
+	return m
+}
+
+// A second answer that is charged with the difference, and drawn as if there were no first one.
+func sharpenedAlone(bug bool) Mechanism {
+	m := sharpened()
+	if bug {
+		one := dp.NewL1(big.NewInt(1))
+		from, to := must(mech.NewLaplace(one, dp.One/2)), must(mech.NewLaplace(one, dp.One))
+		m.Law = nil
+		m.Open = func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Exactly(x...)
+			return func() int64 { return enumerate.Both(r.Release(v, from)[0], r.Release(v, to)[0]) }
+		}
 	}
 	return m
 }

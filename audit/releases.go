@@ -22,6 +22,28 @@ func laplace() Mechanism {
 	}
 }
 
+// sharpened is a count that is released at epsilon 1/2 and then, for the difference, at 1: an
+// outcome is both answers. The law is not that of how they are drawn, but the second answer plus
+// a mixture of nothing and noise of the first scale.
+func sharpened() Mechanism {
+	one := dp.NewL1(big.NewInt(1))
+	from, to := must(mech.NewLaplace(one, dp.One/2)), must(mech.NewLaplace(one, dp.One))
+	m := must(mech.NewSharpened(from, to))
+	b1, b2 := float(from.Parameter()), float(to.Parameter())
+	return Mechanism{
+		Name: "sharpened", Claim: Claim{Epsilon: from.Cost().Add(m.Cost()).Epsilon.Float()},
+		Pairs: []Pair{{[]int64{0}, []int64{1}}, {[]int64{5}, []int64{4}}},
+		Law:   func(x []int64) enumerate.Law { return enumerate.Sharpened(b1, b2, x[0]) },
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Exactly(x...)
+			return func() int64 {
+				first := r.Release(v, from)
+				return enumerate.Both(first[0], must(r.Sharpen(v, first, m))[0])
+			}
+		},
+	}
+}
+
 func released(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
 	return func(src *noise.Source, x []int64) func() int64 {
 		r, v := mech.NewReleaser(src), mech.Exactly(x...)

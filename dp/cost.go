@@ -17,6 +17,12 @@ import "fmt"
 // parameters depend on earlier answers (sums of epsilon and delta: Rogers, Roth,
 // Ullman, Vadhan 2016; sums of rho and delta: Whitehouse, Ramdas, Rogers, Wu
 // 2023), so a filter can add any of them.
+//
+// Where Delta is above 0 and both claims are there, they are about the same event: the two outcomes
+// are mixtures of one pair, with weight 1 - Delta, and of anything else, and that pair is both
+// Epsilon-close and Rho-zero-concentrated. It is so where the rho is derived from the (Epsilon,
+// Delta) claim (Kairouz, Oh, Viswanath 2015). A limit on either of the two sums rests on it: see
+// Fits.
 type Cost struct {
 	Epsilon Amount `json:"epsilon"`
 	Rho     Amount `json:"rho"`
@@ -40,6 +46,44 @@ func (c Cost) Mul(n uint64) Cost { return Cost{c.Epsilon.Mul(n), c.Rho.Mul(n), c
 // limit limits nothing; an unbounded cost is within no limit but that.
 func (c Cost) Within(limit Cost) bool {
 	return within(c.Epsilon, limit.Epsilon) && within(c.Rho, limit.Rho) && within(c.Delta, limit.Delta)
+}
+
+// Fits reports whether a budget of this limit admits c, all that was spent. Where the limit has an
+// epsilon and a rho, it is enough to be within one of them; why that is a budget is said and proven
+// at account.EitherFilter. Where it has one of the two, it is Within.
+func (c Cost) Fits(limit Cost) bool {
+	epsilon, rho := within(c.Epsilon, limit.Epsilon), within(c.Rho, limit.Rho)
+	if limit.Epsilon == Unbounded || limit.Rho == Unbounded {
+		return epsilon && rho && within(c.Delta, limit.Delta)
+	}
+	return (epsilon || rho) && within(c.Delta, limit.Delta)
+}
+
+// Part returns how much of a limit c takes, from 0 to 1: of its delta, and of its epsilon and its
+// rho, where one of the two is enough, the smaller part.
+func (c Cost) Part(limit Cost) float64 {
+	epsilon, rho := part(c.Epsilon, limit.Epsilon), part(c.Rho, limit.Rho)
+	side := max(epsilon, rho)
+	if limit.Epsilon != Unbounded && limit.Rho != Unbounded {
+		side = min(epsilon, rho)
+	}
+	return max(side, part(c.Delta, limit.Delta))
+}
+
+// ByEpsilon reports whether a limit of which c was spent is read by its epsilon: where it has no
+// rho, or less of its epsilon is spent.
+func (c Cost) ByEpsilon(limit Cost) bool {
+	return limit.Rho == Unbounded || limit.Epsilon != Unbounded && part(c.Epsilon, limit.Epsilon) < part(c.Rho, limit.Rho)
+}
+
+func part(a, limit Amount) float64 {
+	switch {
+	case limit == Unbounded || a == 0:
+		return 0
+	case a >= limit:
+		return 1
+	}
+	return a.Float() / limit.Float()
 }
 
 func within(a, limit Amount) bool { return limit == Unbounded || a <= limit }

@@ -27,11 +27,11 @@ var lanes = []lane{
 	{NaiveWay, "none", true, exactly(Naive)},
 	{SplitWay, "Hoeffding", true, exactly(Splitting)},
 	{NoisyWay, "transfer", true, noisyTransfer},
-	{NoisyWay, "max-information", true, best(noisyInformation)},
-	{NoisyWay, "generalisation", true, best(noisyGeneralisation)},
+	{NoisyWay, "max-information", true, best(noisily(InformationTolerance))},
+	{NoisyWay, "generalisation", true, best(noisily(GeneralisationTolerance))},
 	{ThresholdWay, "transfer", true, thresholdTransfer},
-	{ThresholdWay, "max-information", true, declared(thresholdInformation)},
-	{ThresholdWay, "generalisation", true, declared(thresholdGeneralisation)},
+	{ThresholdWay, "max-information", true, declared(byThreshold(InformationTolerance))},
+	{ThresholdWay, "generalisation", true, declared(byThreshold(GeneralisationTolerance))},
 }
 
 // exactly is a way without noise.

@@ -49,3 +49,9 @@ func thresholdRounds(n, noise float64, w Wish) rounds {
 	e := 1 / (noise * n)
 	return rounds{2 * e, dp.RhoOfPure(e) + e + math.Expm1(-e), w.Answers}
 }
+
+// laplaceRounds are those of noise on every answer.
+func laplaceRounds(n, noise float64, w Wish) rounds {
+	e := 1 / (noise * n)
+	return rounds{e, e + math.Expm1(-e), w.Queries}
+}

@@ -2,9 +2,6 @@ package holdout
 
 import "math"
 
-// thresholdEpsilon is the pure epsilon of Thresholdout, 2B/(sn).
-func thresholdEpsilon(n, noise float64, w Wish) float64 { return 2 * w.Answers / (noise * n) }
-
 // transferred is what the transfer theorem says about so many rounds: the delta is looked for with
 // what is quick, and epsilon taken of the best.
 func transferred(r rounds, accuracy func(float64) float64, beta float64) Way {
@@ -19,10 +16,7 @@ func transferred(r rounds, accuracy func(float64) float64, beta float64) Way {
 
 // noisyTransfer adds Gaussian or Laplace noise to every answer, whichever does better.
 func noisyTransfer(n float64, w Wish) Way {
-	laplace := func(noise float64) rounds {
-		e := 1 / (noise * n)
-		return rounds{e, e + math.Expm1(-e), w.Queries}
-	}
+	laplace := func(noise float64) rounds { return laplaceRounds(n, noise, w) }
 	gaussian := func(sigma float64) rounds { return rounds{math.Inf(1), 1 / (2 * sigma * sigma * n * n), w.Queries} }
 	best := Way{Tolerance: math.Inf(1)}
 	for _, kind := range []struct {
@@ -57,35 +51,55 @@ func thresholdTransfer(n float64, w Wish) Way {
 	return way
 }
 
-// pure is a way with a pure epsilon: half of beta is for the noise, and half for the theorem.
-func pure(
-	n, noise, epsilon float64, accuracy func(float64) float64, tolerance func(n, epsilon, queries, beta float64) float64, w Wish,
-) Way {
-	return Way{Tolerance: accuracy(w.Beta/2) + tolerance(n, epsilon, w.Queries, w.Beta/2), Noise: noise, Epsilon: epsilon, Composed: "pure"}
-}
+// theorem is the tolerance of so many questions that were chosen by an analysis of epsilon, all at
+// once and with probability 1 - beta.
+type theorem func(n, epsilon, questions, beta float64) float64
 
-func noisyInformation(n, noise float64, w Wish) Way {
-	way := pure(n, noise, w.Queries/(noise*n), laplaceAccuracy(noise, w.Queries), InformationTolerance, w)
-	way.Composed = "laplace, pure"
+// pure is a way of pure rounds: some of beta is for the noise, and the rest for the theorem on as
+// many questions as it has to be asked about.
+func pure(n, noise float64, r rounds, questions float64, accuracy func(float64) float64, by theorem, w Wish) Way {
+	way := Way{Tolerance: math.Inf(1), Noise: noise, Epsilon: r.at(0), Composed: "pure"}
+	for _, share := range []float64{0.5, 0.8, 0.9, 0.95, 0.98} {
+		way.Tolerance = math.Min(way.Tolerance, accuracy(share*w.Beta)+by(n, way.Epsilon, questions, (1-share)*w.Beta))
+	}
 	return way
 }
 
-func noisyGeneralisation(n, noise float64, w Wish) Way {
-	way := pure(n, noise, w.Queries/(noise*n), laplaceAccuracy(noise, w.Queries), GeneralisationTolerance, w)
-	way.Composed = "laplace, pure"
-	return way
+// noisily answers every question with Laplace noise.
+func noisily(by theorem) func(n, noise float64, w Wish) Way {
+	return func(n, noise float64, w Wish) Way {
+		way := pure(n, noise, laplaceRounds(n, noise, w), w.Queries, laplaceAccuracy(noise, w.Queries), by, w)
+		way.Composed = "laplace, pure"
+		return way
+	}
 }
 
-func thresholdInformation(n, noise float64, w Wish) Way {
-	threshold := thresholdOf(n, noise, w)
-	way := pure(n, noise, thresholdEpsilon(n, noise, w), thresholdAccuracy(noise, threshold, w), InformationTolerance, w)
-	way.Threshold = threshold
-	return way
-}
-
-func thresholdGeneralisation(n, noise float64, w Wish) Way {
-	threshold := thresholdOf(n, noise, w)
-	way := pure(n, noise, thresholdEpsilon(n, noise, w), thresholdAccuracy(noise, threshold, w), GeneralisationTolerance, w)
-	way.Threshold = threshold
-	return way
+// byThreshold answers with Thresholdout, and asks the theorem about one question of a round: all
+// answers are within a + g of the means over the distribution, where a is [thresholdAccuracy] with
+// one part of beta, and g what the theorem says about B questions with the other. How many are
+// asked matters to the threshold and to nothing else.
+//
+// Proof. Call a question wild where its training value t is farther than a + g from the mean over
+// the distribution. That is decided before it is answered. Mark in every round the first wild
+// question, or where there is none the one that is answered from the holdout and ends it. The marks
+// are B at most, and a function of the transcript, so an analysis of epsilon chose them: the mean h
+// of each over the holdout is within g of that over the distribution, but with the second part of
+// beta. Let besides all answers of the session be within a of the holdout, which fails with the
+// first part.
+//
+// Then none is farther than a + g from the distribution. If a wild question were confirmed in a
+// round, so were its first wild one, because what is not confirmed ends the round. That one is
+// marked, so its t is farther than a from h, and it was not confirmed. So no wild question is
+// confirmed, and the one that ends the round is marked, whether it is wild or not: its answer is
+// within a of its h, and that within g of the distribution.
+//
+// A round that ends without an answer, because a period of the budget does, is one of the B here,
+// and a session does not count it: where budgets renew, plan for as many more.
+func byThreshold(by theorem) func(n, noise float64, w Wish) Way {
+	return func(n, noise float64, w Wish) Way {
+		threshold := thresholdOf(n, noise, w)
+		way := pure(n, noise, thresholdRounds(n, noise, w), w.Answers, thresholdAccuracy(noise, threshold, w), by, w)
+		way.Threshold = threshold
+		return way
+	}
 }

@@ -48,11 +48,12 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	if e.Left.Epsilon != dp.Unbounded && e.Want.Epsilon == dp.Unbounded {
+	either := e.Left.Epsilon != dp.Unbounded && e.Left.Rho != dp.Unbounded
+	if !either && e.Left.Epsilon != dp.Unbounded && e.Want.Epsilon == dp.Unbounded {
 		return fmt.Sprintf("the account %q has a pure budget, and this question cannot be answered with pure differential privacy: ask "+
 			"it with Laplace noise, or ask the owner of the data", e.Account)
 	}
-	if e.Left.Rho != dp.Unbounded && e.Want.Rho == dp.Unbounded || e.Left.Delta != dp.Unbounded && e.Want.Delta == dp.Unbounded {
+	if !either && e.Left.Rho != dp.Unbounded && e.Want.Rho == dp.Unbounded || e.Left.Delta != dp.Unbounded && e.Want.Delta == dp.Unbounded {
 		return fmt.Sprintf("the account %q has a zero-concentrated budget, and this question has no cost in it: ask it with another "+
 			"mechanism, or ask the owner of the data", e.Account)
 	}
@@ -72,7 +73,7 @@ func (e *BudgetError) only(c dp.Cost) string {
 		{"rho", e.Want.Rho, e.Left.Rho, c.Rho},
 		{"delta", e.Want.Delta, e.Left.Delta, c.Delta},
 	} {
-		if p.left != dp.Unbounded && (p.left > 0 || p.want > 0) {
+		if p.left != dp.Unbounded && p.want != dp.Unbounded && (p.left > 0 || p.want > 0) {
 			parts = append(parts, fmt.Sprintf("%s %s", p.name, p.claim.Short()))
 		}
 	}

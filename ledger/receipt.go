@@ -24,21 +24,8 @@ type Balance struct {
 // limit a claim.
 func (b Balance) Left() dp.Cost { return b.Limit.Sub(b.Spent) }
 
-// Part returns how much of its limit an account has spent, from 0 to 1: the most of its claims that
-// are limited.
-func (b Balance) Part() float64 {
-	most := 0.0
-	for _, c := range [][2]dp.Amount{{b.Spent.Epsilon, b.Limit.Epsilon}, {b.Spent.Rho, b.Limit.Rho}, {b.Spent.Delta, b.Limit.Delta}} {
-		if spent, limit := c[0], c[1]; limit != dp.Unbounded && spent > 0 {
-			part := 1.0
-			if spent < limit {
-				part = spent.Float() / limit.Float()
-			}
-			most = max(most, part)
-		}
-	}
-	return most
-}
+// Part returns how much of its limit an account has spent, from 0 to 1; see [dp.Cost.Part].
+func (b Balance) Part() float64 { return b.Spent.Part(b.Limit) }
 
 // Receipt says that a record is on stable storage.
 type Receipt struct {

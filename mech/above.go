@@ -63,10 +63,10 @@ type AboveConfig struct {
 //
 // # Why one side
 //
-// With N >= 0 a value at the threshold and above is missed only where Z is large, which is one draw
-// for all questions of a round and not one for each: what a round says is "below" is below
-// threshold + Z, all of it at once. So a guarantee for a million questions costs no union over a
-// million draws. The false alarms are what the union is over, and they cost budget and no accuracy.
+// With N >= 0 a value at the threshold and above is missed only where Z is large, and its own N
+// small besides: what a round says is "below" is below threshold + Z, all of it at once. The false
+// alarms are what a union over questions is needed for, and they cost budget and no accuracy.
+// [Above.Missed] has the probability that a round misses anything, for noise of either kind.
 type Above struct {
 	config              AboveConfig
 	cost                dp.Cost

@@ -154,7 +154,13 @@ func gaussianKeys(c KeyConfig) (*KeyThreshold, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keysOf(c, m, dp.Cost{Epsilon: c.Epsilon, Rho: rho, Delta: own}, c.Delta-own)
+	// The noise alone is rho-zCDP, but not of the pair that its (epsilon, delta) claim is about,
+	// and a cost claims both of one (dp.Cost). That pair has the rho of its epsilon.
+	claimed, err := dp.CeilFloat(dp.RhoOfPure(c.Epsilon.Float()))
+	if err != nil {
+		return nil, err
+	}
+	return keysOf(c, m, dp.Cost{Epsilon: c.Epsilon, Rho: claimed, Delta: own}, c.Delta-own)
 }
 
 // keysOf puts the threshold where a group of one unit is released with a

@@ -36,6 +36,7 @@ type Call struct {
 	Sensitivity dp.Sensitivity // what noise was calibrated to; none for a selection
 	Scoring     Scoring        // what a selection was calibrated to; zero for noise
 	Values      Exact          // stays sealed
+	Before      *big.Rat       // the Parameter of an answer that this one sharpens, or nil
 }
 
 // Record has every later release and selection reported to f before anybody has

@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/account"
@@ -28,6 +29,10 @@ type Budget struct {
 	// MinEpsilon is the least that one question may name. Every answer that is paid for is
 	// kept for good, so without it the disk could be filled for almost nothing.
 	MinEpsilon dp.Amount
+	// Noise says which noise questions get, and so which sums the budget limits: "gaussian" that of
+	// rho, "laplace" and "auto" that of epsilon or that of rho, of which one is enough. It is
+	// "auto" unless the file says something else or gives somebody a part; see Either.
+	Noise string
 	// Renewal says for how many windows the budget is given anew.
 	Renewal Renewal
 }
@@ -35,6 +40,13 @@ type Budget struct {
 // Pure reports whether the budget is a sum of pure epsilons. A budget with a
 // delta is a sum of rhos.
 func (b Budget) Pure() bool { return b.Delta == 0 }
+
+// Either reports whether the budget is kept by either of two sums, of epsilon and of rho. One that
+// is renewed is kept by rho alone: over many windows rho adds up to far less, and a window that was
+// spent in epsilon would take that from the others.
+func (b Budget) Either() bool {
+	return !b.Pure() && !b.Renews() && (b.Noise == "auto" || b.Noise == "laplace")
+}
 
 // RhoDelta returns the delta at which rho is converted to epsilon: what is left of
 // Delta beside KeysDelta. Outside of an event of probability KeysDelta, all answers
@@ -70,6 +82,9 @@ func (b Budget) filterFor() (account.Filter, error) {
 	rho, err := account.Rho(b.Epsilon, b.RhoDelta())
 	if err != nil {
 		return account.Filter{}, err
+	}
+	if b.Either() {
+		return account.EitherFilter(b.Epsilon, rho, b.KeysDelta), nil
 	}
 	return account.ZCDPFilter(rho, b.KeysDelta), nil
 }
@@ -128,8 +143,33 @@ func (d *Dataset) readBudget(r *reader, f fields) (text budgetText) {
 		ok = b.readRenewal(r, at) && ok
 		text.renewal = at
 	}
+	if at, given := f.get("noise"); given {
+		ok = b.readNoise(r, at) && ok
+	}
 	text.ok = ok
 	return text
+}
+
+// noises are the rules for which noise questions get.
+var noises = []string{"auto", "laplace", "gaussian"}
+
+func (b *Budget) readNoise(r *reader, at place) bool {
+	text, ok := r.text(at, "noise", "auto, laplace or gaussian")
+	switch {
+	case !ok:
+		return false
+	case !slices.Contains(noises, text):
+		r.at(at, "there is no rule %s for noise; write auto, laplace or gaussian%s", quote(text), didYouMean(text, noises...))
+		return false
+	case b.Pure() && text == "gaussian":
+		r.at(at, "Gaussian noise has no pure epsilon, and this budget has no delta; give it one, or remove noise")
+		return false
+	case b.Renews() && text == "laplace":
+		r.at(at, "a budget that is renewed adds up rho, over all windows, and Laplace noise costs much of it; remove noise, or renewal")
+		return false
+	}
+	b.Noise = text
+	return true
 }
 
 // finishBudget reads what depends on the tables, and makes the filter.
@@ -155,6 +195,34 @@ func (d *Dataset) finishBudget(r *reader, text budgetText) {
 	d.filter, d.filterOf = filter, *b
 	if b.Renews() {
 		d.checkTotal(r, text.renewal)
+	}
+}
+
+// finishNoise chooses the noise where the file says nothing. Parts that the owner gives to analysts
+// and groups add up on each side of a budget by itself, and not across the two: who pays in epsilon
+// takes rho that others count on. So where there are parts, all is paid in rho, unless the owner
+// wants it otherwise.
+func (d *Dataset) finishNoise() {
+	b := &d.Budget
+	if b.Noise != "" || b.Pure() || b.Renews() {
+		return
+	}
+	b.Noise = "auto"
+	for _, a := range d.Analysts {
+		if a.Share == nil || a.Share.Cmp(big.NewRat(1, 1)) < 0 {
+			b.Noise = "gaussian"
+		}
+	}
+	for _, g := range d.Groups {
+		if g.Share == nil || g.Share.Cmp(big.NewRat(1, 1)) < 0 {
+			b.Noise = "gaussian"
+		}
+	}
+	if !d.hasFilter() {
+		return
+	}
+	if filter, err := b.filterFor(); err == nil {
+		d.filter, d.filterOf = filter, *b
 	}
 }
 

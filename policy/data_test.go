@@ -310,3 +310,39 @@ func TestDesign(t *testing.T) {
 		t.Errorf("the package comment and testdata/hospital.yaml differ:\n%s", text.String())
 	}
 }
+
+// Without noise in the file a budget with a delta is kept by either sum, unless somebody has a part
+// of it, or it is renewed.
+func TestNoise(t *testing.T) {
+	for _, c := range []struct {
+		budget, analysts, noise string
+		either                  bool
+	}{
+		{"{epsilon: 1, delta: 1e-6}", "{ana: {}, ben: {}}", "auto", true},
+		{"{epsilon: 1, delta: 1e-6}", "{ana: {share: 0.5}, ben: {}}", "gaussian", false},
+		{"{epsilon: 1, delta: 1e-6}", "{ana: {epsilon: 1}}", "gaussian", false},
+		{"{epsilon: 1, delta: 1e-6, noise: auto}", "{ana: {share: 0.5}}", "auto", true},
+		{"{epsilon: 1, delta: 1e-6, noise: laplace}", "{ana: {share: 0.5}}", "laplace", true},
+		{"{epsilon: 1, delta: 1e-6, noise: gaussian}", "{ana: {}}", "gaussian", false},
+		{"{epsilon: 1, delta: 1e-6, renewal: {every: month, windows: 2}}", "{ana: {}}", "", false},
+		{"{epsilon: 1}", "{ana: {}}", "", false},
+	} {
+		p, err := Parse("p.yaml", []byte("datasets: {d: {engine: duckdb, source: ., unit: row, budget: "+c.budget+", analysts: "+c.analysts+
+			", tables: {t: {columns: {x: {type: boolean}}}}}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := p.Datasets["d"]
+		limit := d.Filter().Limit()
+		if d.Budget.Noise != c.noise || d.Budget.Either() != c.either ||
+			c.either != (limit.Epsilon != dp.Unbounded && limit.Rho != dp.Unbounded) {
+			t.Errorf("%s for %s: %q, %v, limit %v", c.budget, c.analysts, d.Budget.Noise, d.Budget.Either(), limit)
+		}
+		for name := range d.Analysts {
+			if q, _ := d.Quota(name); c.either && (q.Limit().Epsilon == dp.Unbounded || q.Limit().Epsilon > limit.Epsilon ||
+				q.Limit().Rho > limit.Rho) {
+				t.Errorf("%s of %s has %v", name, c.analysts, q.Limit())
+			}
+		}
+	}
+}

@@ -93,6 +93,7 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	d.finishBudget(r, budget)
 	d.readAnalysts(r, f)
 	d.readGroups(r, f)
+	d.finishNoise()
 	d.readStreams(r, f)
 	d.readHoldouts(r, f, dir)
 }

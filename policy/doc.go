@@ -111,15 +111,24 @@
 //
 //	epsilon    above 0 and at most 100. Required.
 //	delta      from 0, the default, to 0.01. With 0 the budget is pure, and the
-//	           epsilons of all questions add up to at most epsilon. With more it
-//	           is zero-concentrated, and the rhos of all questions add up to at most
-//	           the rho that is worth (epsilon, delta - keys_delta). A
-//	           zero-concentrated budget answers more questions when they are many.
+//	           epsilons of all questions add up to at most epsilon. With more the
+//	           rhos of all questions may add up, in its place, to at most
+//	           the rho that is worth (epsilon, delta - keys_delta), which answers
+//	           more questions when they are many.
 //	keys_delta the part of delta that is set aside for releasing private keys: the
 //	           deltas of all questions add up to at most it. From 0 to below
 //	           delta. Default: half of delta where a column of a private table has
 //	           keys: private, otherwise 0. With a delta of 0 it is 0, and
 //	           private keys cannot be released.
+//	noise      which noise questions get, and so which sums the budget is kept by.
+//	           auto: each question the noise that is sharper for the same part of
+//	           what is left, Laplace noise paid for in epsilon or Gaussian noise
+//	           in rho; one of the two sums has to stay within its limit
+//	           (account.EitherFilter). laplace: always the first, with the
+//	           same limits. gaussian: the sum of rho alone. Default: auto, and gaussian
+//	           where an analyst or a group has a share or an epsilon, because
+//	           parts add up on each side by itself; always gaussian where the
+//	           budget is renewed.
 //	per_query  min is the least epsilon that a question may name. Every answer that is
 //	           paid for is kept for good, so that this bounds how many there
 //	           will ever be. Unless given it is the smallest epsilon, of three

@@ -37,10 +37,12 @@ var (
 		},
 	}
 	budgetKeys = keySet{
-		known: []string{"epsilon", "delta", "keys_delta", "per_query", "renewal"},
+		known: []string{"epsilon", "delta", "keys_delta", "noise", "per_query", "renewal"},
 		other: map[string]string{
 			"every":   "it belongs inside renewal: {every: month, windows: 12}",
 			"windows": "it belongs inside renewal: {every: month, windows: 12}",
+
+			"mechanism": "which noise questions get is written as noise: auto",
 
 			"rho":     "a budget is written as epsilon and delta, and rho follows from them",
 			"min":     "it belongs inside per_query: {min: ..., default: ..., max: ...}",

@@ -26,10 +26,16 @@ func (d *Dataset) quotaOf(share *big.Rat, epsilon dp.Amount) account.Filter {
 			return account.Filter{}
 		}
 		share = new(big.Rat).Quo(rho.Rat(), limit.Rho.Rat())
+		if d.Budget.Either() {
+			return account.EitherFilter(min(epsilon, limit.Epsilon), rho, part(limit.Delta, share))
+		}
 		return account.ZCDPFilter(rho, part(limit.Delta, share))
 	}
 	if d.Budget.Pure() {
 		return account.PureFilter(part(limit.Epsilon, share))
+	}
+	if d.Budget.Either() {
+		return account.EitherFilter(part(limit.Epsilon, share), part(limit.Rho, share), part(limit.Delta, share))
 	}
 	return account.ZCDPFilter(part(limit.Rho, share), part(limit.Delta, share))
 }

@@ -22,15 +22,19 @@ import (
 // and not over what is asked.
 //
 //   - A plain answer goes wrong where its noise is beyond w.
-//   - A round goes wrong where its answer's noise is beyond w, or where its threshold's noise Z is
-//     at least w + 2 - T. Otherwise all its free answers are right at once: a question is answered
-//     free where distance + N < T + Z, and N >= 0, so its distance is at most T + Z - 1 <= w. The
-//     prediction is rounded before it is compared, so that the distance is that of the answer
-//     itself. P(Z >= m) = exp(-m e1/D).
+//   - A round goes wrong where its answer's noise is beyond w, or where it answers a question free
+//     whose prediction is beyond w. A question is answered free where it is "below": of all that
+//     are at least w + 1 - T above the threshold T, a round calls none "below" but with the
+//     probability of [mech.Above.Missed], however many are asked. The prediction is rounded before
+//     it is compared, so that the distance is that of the answer itself. With m = w + 2 - T, p =
+//     exp(-e1/D) and q = exp(-e2/(2D)) that probability is p^m (1-q)/(1-pq): the first prediction
+//     that is too far off ends the round, unless Z is at least m and more than its own noise N. The
+//     factor after p^m, which is about (e2/2)/(e1 + e2/2), makes a round cheaper than one that is
+//     calibrated to Z alone, by 1 to 5 % of epsilon and by 3 to 10 % of rho.
 //
-// False alarms cost budget and no accuracy. A question at distance d is one with probability
-// exp(-(T + Z - d) e2/(2D)); at d = quiet T we wish to have alarms of them in all Queries. T, e1,
-// e2 and the answer's noise are those that are cheapest under these conditions.
+// False alarms cost budget and no accuracy. A question at distance d is one with the probability of
+// [mech.Above.Alarmed], q^(T-d) (1-p)/(1-pq); at d = quiet T we wish to have so many of them in all
+// Queries. T, e1, e2 and the answer's noise are those that are cheapest under these conditions.
 //
 // B is the budget, or 1.2 times what the cache pays for all Queries where that is less: the rule of
 // the package never spends more on so many questions, and a price that does not grow with a budget
@@ -78,22 +82,27 @@ func calibrate(c Config) (prices, error) {
 	})
 	r := c.round(c.wishes().part * share(high))
 	p.Threshold = r.threshold
-	if p.Each, err = dp.CeilFloat(r.each); err != nil {
-		return prices{}, err
-	}
 	if p.Pay, err = c.cheapest(func(m mech.Mechanism, _ dp.Amount) bool { return m.Tail(c.near(r.threshold)) <= r.wrong }); err != nil {
 		return prices{}, err
 	}
 	// What was searched for was about right. What is sold is checked, with its exact price.
-	for first := r.first; ; first *= 1 + 1e-4 {
+	for first, each := r.first, r.each; ; {
 		if p.First, err = dp.CeilFloat(first); err != nil {
+			return prices{}, err
+		}
+		if p.Each, err = dp.CeilFloat(each); err != nil {
 			return prices{}, err
 		}
 		t, err := p.tariff(c)
 		if err != nil {
 			return prices{}, err
 		}
-		if c.wrong(t) <= c.wishes().part*share(c.amount(t.Round).Float()) {
+		switch {
+		case c.wrong(t) > c.wishes().part*share(c.amount(t.Round).Float()):
+			first *= 1 + 1e-4
+		case c.falseAlarms(t) > c.wishes().alarms:
+			each *= 1 + 1e-4
+		default:
 			return p, nil
 		}
 	}
@@ -101,8 +110,13 @@ func calibrate(c Config) (prices, error) {
 
 // wrong bounds the probability that a round goes wrong.
 func (c Config) wrong(t *Tariff) float64 {
-	m := float64(t.Error + 2 - t.Threshold)
-	return math.Exp(-m*t.prices.First.Float()/float64(c.Steps))*(1+1e-9) + t.paid.Tail(c.near(t.Threshold))
+	return t.above.Missed(t.Error+1-t.Threshold) + t.paid.Tail(c.near(t.Threshold))
+}
+
+// falseAlarms bounds the expected number of alarms in all Queries that are set off by predictions
+// within quiet T.
+func (c Config) falseAlarms(t *Tariff) float64 {
+	return float64(c.Queries) * t.above.Alarmed(t.Threshold-int64(c.wishes().quiet*float64(t.Threshold)))
 }
 
 // wishes are what the noise of a round is chosen for besides accuracy.
@@ -115,8 +129,8 @@ type wishes struct {
 
 // wishes: false alarms cost a round each, and a few of them are cheaper than the noise that
 // prevents them. Halving has a theorem that counts alarms, for which all alarms have to be true,
-// beyond quiet T, and all paid answers within half of that. So there is none of them but with half
-// of beta, and accuracy has the other half.
+// beyond quiet T, and all paid answers within half of that. So half of beta false alarms are
+// expected, there is none but with that probability, and accuracy has the other half.
 func (c Config) wishes() wishes {
 	if c.Predictor == Halving {
 		return wishes{quiet: 0.5, alarms: c.Beta / 2, near: 0.25, part: 0.5}
@@ -143,13 +157,12 @@ type round struct {
 // round returns the cheapest round that goes wrong with probability share.
 func (c Config) round(share float64) round {
 	best := round{price: math.Inf(1)}
-	w, d := float64(c.error()), float64(c.Steps)
+	w := float64(c.error())
 	for _, part := range []float64{0.02, 0.05, 0.1, 0.2, 0.35, 0.5} {
 		wrong := share * part
 		try := func(t float64) round {
 			r := round{threshold: int64(t), wrong: wrong}
-			r.first = d * -math.Log(share*(1-part)) / (w + 2 - t)
-			r.each = c.eachFloat(t, r.first)
+			r.first, r.each = c.noises(t, w+2-t, share*(1-part))
 			r.price = c.roundFloat(r.first+r.each) + c.payFloat(int64(t), wrong)
 			return r
 		}
@@ -172,18 +185,20 @@ func (c Config) round(share float64) round {
 	return best
 }
 
-// eachFloat is the epsilon of the questions' noise that keeps false alarms few. With E over Z the
-// probability of one is exp(-(1 - quiet) T e2/(2D)) times e1/(e1 + e2/2) or less; three steps of
-// the fixed point are enough for a wish.
-func (c Config) eachFloat(t, first float64) float64 {
-	quiet := c.wishes().quiet
+// noises are about the epsilons of the threshold's and of the questions' noise at which a round
+// misses what is beyond its error with probability miss, for which Z has to stay below m, and has
+// no more false alarms than is wished. Each follows from the other, and four steps are near enough
+// to what both agree on.
+func (c Config) noises(t, m, miss float64) (first, each float64) {
+	d, reach := float64(c.Steps), t*(1-c.wishes().quiet)
 	few := math.Max(math.E, float64(c.Queries)/c.wishes().alarms)
-	each := 2 * float64(c.Steps) * math.Log(few) / (t * (1 - quiet))
-	for range 3 {
-		help := first / (first + each/2)
-		each = 2 * float64(c.Steps) * math.Log(math.Max(math.E, few*help)) / (t * (1 - quiet))
+	first, each = d*-math.Log(miss)/m, 2*d*math.Log(few)/reach
+	for range 4 {
+		both := -math.Expm1(-(first + each/2) / d)
+		first, each = d*math.Max(1, math.Log(-math.Expm1(-each/(2*d))/both/miss))/m,
+			2*d*math.Log(math.Max(math.E, few*-math.Expm1(-first/d)/both))/reach
 	}
-	return each
+	return first, each
 }
 
 // roundFloat is what a pure epsilon costs in the stream's currency.

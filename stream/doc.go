@@ -35,10 +35,10 @@
 // # Accuracy
 //
 // All answers but those marked [Unchecked] are within floor(Alpha Size Steps) of the truth, all of
-// them together with probability 1 - Beta. The noise of a comparison is never negative, so a guess
-// that is too far off is missed only where the threshold's noise is large, which is one draw for a
-// whole round: the union is over what is paid for, not over what is asked. The proof stands where
-// the noise is chosen, in calibrate.go.
+// them together with probability 1 - Beta. The first guess of a round that is too far off ends it,
+// or is missed by its own noise and that of the threshold, and no others have to be thought of: the
+// union is over what is paid for, not over what is asked. The proof stands where the noise is
+// chosen, in calibrate.go, and its part on rounds at [mech.Above.Missed].
 //
 // # Cost
 //

@@ -79,6 +79,12 @@ func openDear(t testing.TB, c Config, data *histogram.Table, seed uint64) *Sessi
 	if err != nil {
 		t.Fatal(err)
 	}
+	return openAt(t, c, p, data, seed)
+}
+
+// openAt is openDear with other prices.
+func openAt(t testing.TB, c Config, p prices, data *histogram.Table, seed uint64) *Session {
+	t.Helper()
 	p.Cache *= 1000
 	first, err := writeHead(c, p)
 	if err != nil {

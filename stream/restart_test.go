@@ -39,6 +39,57 @@ func questions(t testing.TB, d *linear.Domain, n int, seed uint64) []*linear.Que
 	return out
 }
 
+// The first entries of two streams as they were written when a round was calibrated to the noise of
+// its threshold alone.
+var earlierHeads = map[mech.Budget]string{
+	mech.Pure: `h{"Version":1,"Config":"958121d4b7c828f07d2156a093ae511d22dc66e55f2fef279374c93069cec784",` +
+		`"Prices":[13859580777,12510368276,10995116277760,24805785440,35705862031,11737030710,556,"weights"]}`,
+	mech.Concentrated: `h{"Version":1,"Config":"657c18609cb07fa8dad7b24c022a73c47fe1d531398becfc2835cd6ef6d0e1b5",` +
+		`"Prices":[11870768,12047322,42734763000,20988231736,33971181365,11170130,580,"weights"]}`,
+}
+
+// A stream that an earlier version opened goes on at its own prices, with its own noise, and what
+// it promised holds: its rounds go wrong no more often than their share of beta. A new one is
+// cheaper.
+func TestOpenedEarlier(t *testing.T) {
+	for cur, head := range earlierHeads {
+		c, data, _ := small(t, cur)
+		h := host(c)
+		if err := h.Append(context.Background(), []byte(head)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(context.Background(), c, loaded(data), releaser(1), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := Price(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		then := s.Tariff()
+		round := c.amount(then.Round)
+		if round <= c.amount(now.Round) {
+			t.Errorf("a round cost %v, and costs %v", then.Round, now.Round)
+		}
+		if got := c.wrong(&then); got > c.Beta*round.Float()/then.Limit.Float() {
+			t.Errorf("a round goes wrong with probability %v", got)
+		}
+		for _, q := range questions(t, c.Domain, 150, 1) {
+			before := s.state.rounds
+			a, err := s.Ask(context.Background(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.state.rounds > before && !then.Round.Within(a.Cost) {
+				t.Errorf("a round of %v was charged %v", then.Round, a.Cost)
+			}
+		}
+		if cur == mech.Pure && s.state.rounds == 0 || s.Report().Spent != h.Spent() {
+			t.Errorf("%d rounds; the host has %v, and the stream %v", s.state.rounds, h.Spent(), s.Report().Spent)
+		}
+	}
+}
+
 // A stream that is opened anew before every question pays and answers what one does that is not,
 // from the same randomness.
 func TestRestart(t *testing.T) {

@@ -39,7 +39,7 @@ func TestQueryJSON(t *testing.T) {
 		budget          string
 		cost, remaining string
 	}{
-		{tenQuestions, `{"epsilon":0.1,"rho":0.004995837497,"delta":0}`, `{"epsilon":0.9,"rho":null,"delta":0,"keys_delta":0}`},
+		{tenQuestions, `{"epsilon":0.1,"rho":0.004995837497,"delta":0}`, `{"epsilon":0.9,"rho":null,"delta":0,"pure":0.9,"keys_delta":0}`},
 		{concentrated, `{"epsilon":0.1,"rho":0.004995837496,"delta":0}`, ``},
 	} {
 		policy := deploy(t, c.budget)
@@ -65,7 +65,7 @@ func TestQueryJSON(t *testing.T) {
 		for _, m := range []struct {
 			text json.RawMessage
 			keys []string
-		}{{a.Cost, []string{"epsilon", "rho", "delta"}}, {a.Remaining, []string{"epsilon", "rho", "delta", "keys_delta"}}} {
+		}{{a.Cost, []string{"epsilon", "rho", "delta"}}, {a.Remaining, []string{"epsilon", "rho", "delta", "pure", "keys_delta"}}} {
 			if got := keysOf(t, m.text); !slices.Equal(got, m.keys) {
 				t.Errorf("the keys are %v", got)
 			}

@@ -26,7 +26,7 @@ func asked(t testing.TB, sql string) (*pricing.Priced, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pricing.Price(p.Datasets["small"], st, api.Settings{})
+	return pricing.Price(p.Datasets["small"], st, api.Settings{}, pricing.Currency{Pure: p.Datasets["small"].Budget.Pure()})
 }
 
 // made finishes an answer whose noisy vectors are these.

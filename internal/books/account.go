@@ -2,6 +2,7 @@ package books
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -32,6 +33,14 @@ type place struct {
 func groupAccount(dataset, group string) string { return dataset + "/group:" + group }
 
 func analystAccount(dataset, analyst string) string { return dataset + "/" + analyst }
+
+// side names the claim that an account is read by.
+func side(b ledger.Balance) string {
+	if b.Spent.ByEpsilon(b.Limit) {
+		return "epsilon"
+	}
+	return "rho"
+}
 
 // places names what a question of an analyst is charged to: the dataset, which holds against
 // everybody colluding, the current window where there are windows, the groups of the analyst, and
@@ -109,6 +118,23 @@ func (s *Books) balances(ctx context.Context, analyst string) ([]place, []ledger
 	return all, balances, err
 }
 
+// Takes returns which part of what an analyst has left a cost takes, in the account where that is
+// most; infinite where one of them does not admit it.
+func (s *Books) Takes(ctx context.Context, analyst string, cost dp.Cost) (float64, error) {
+	_, balances, err := s.balances(ctx, analyst)
+	if err != nil {
+		return 0, err
+	}
+	most := 0.0
+	for _, b := range balances {
+		if !b.Spent.Add(cost).Fits(b.Limit) {
+			return math.Inf(1), nil
+		}
+		most = max(most, cost.Part(b.Left()))
+	}
+	return most, nil
+}
+
 // Affords reports whether all accounts of an analyst admit a cost now.
 func (s *Books) Affords(ctx context.Context, analyst string, cost dp.Cost) (bool, error) {
 	if cost == (dp.Cost{}) {
@@ -119,7 +145,7 @@ func (s *Books) Affords(ctx context.Context, analyst string, cost dp.Cost) (bool
 		return false, err
 	}
 	for _, b := range balances {
-		if !b.Spent.Add(cost).Within(b.Limit) {
+		if !b.Spent.Add(cost).Fits(b.Limit) {
 			return false, nil
 		}
 	}

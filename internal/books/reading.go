@@ -84,7 +84,8 @@ func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 		return err
 	}
 	var over *ledger.BudgetError
-	if errors.As(err, &over) && over.Left.Delta < over.Want.Delta && over.Want.Rho <= over.Left.Rho {
+	if errors.As(err, &over) && over.Left.Delta < over.Want.Delta &&
+		(over.Want.Rho <= over.Left.Rho || over.Want.Epsilon <= over.Left.Epsilon) {
 		return fmt.Errorf("%w. What is left for private keys is delta %v: set dp.delta to at most that, list the keys you want with IN "+
 			"(...) in WHERE, or ask the owner of the data for more", err, over.Left.Delta)
 	}
@@ -94,7 +95,7 @@ func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 	}
 	least := dp.Unbounded
 	for _, b := range balances {
-		if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon == dp.Unbounded {
+		if b.Limit.Rho == dp.Unbounded && b.Spent.Epsilon == dp.Unbounded {
 			return fmt.Errorf("%w. What was spent in %q before the policy was changed has no pure epsilon, so a pure budget admits "+
 				"nothing after it: the owner of the data can give the budget its delta back", err, b.Account)
 		}
@@ -128,7 +129,7 @@ func (s *Books) RemainingAfter(ctx context.Context, analyst string, cost dp.Cost
 	if err != nil {
 		return api.Remaining{}, err
 	}
-	least := api.Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded, KeysDelta: dp.Unbounded}
+	least := api.Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded, Pure: dp.Unbounded, KeysDelta: dp.Unbounded}
 	for i, b := range balances {
 		b.Spent = b.Spent.Add(cost)
 		a, err := s.read(all[i], b)
@@ -138,6 +139,10 @@ func (s *Books) RemainingAfter(ctx context.Context, analyst string, cost dp.Cost
 		least.Epsilon = min(least.Epsilon, a.alone.Epsilon.Sub(a.Guarantee.Epsilon))
 		least.Rho = min(least.Rho, a.Left.Rho)
 		least.KeysDelta = min(least.KeysDelta, a.Left.Delta)
+		if b.Limit.Epsilon == dp.Unbounded || b.Spent.Epsilon == dp.Unbounded {
+			least.Pure = 0
+		}
+		least.Pure = min(least.Pure, a.Left.Epsilon)
 		if a.Kind == "dataset" || a.Kind == "window" {
 			least.Delta = a.alone.Delta
 		}
@@ -150,7 +155,7 @@ func (s *Books) read(p place, b ledger.Balance) (reading, error) {
 	budget := s.dataset.Budget
 	a := reading{first: b.First, Account: api.Account{
 		Name: b.Account, Kind: p.kind, Window: p.window, Windows: uint64(budget.Renewal.Windows), Expires: p.expires,
-		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(),
+		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(), Side: side(b),
 	}}
 	for _, percent := range ledger.Thresholds {
 		if a.Part >= float64(percent)/100 {
@@ -177,6 +182,15 @@ func (s *Books) read(p place, b ledger.Balance) (reading, error) {
 	}
 	whole, err := s.raisedTo(b)
 	a.Total = api.Guarantee{Epsilon: whole.Epsilon, Delta: delta.Add(whole.Delta.Sub(budget.RhoDelta()))}
+	if b.Limit.Epsilon != dp.Unbounded {
+		// Either sum keeps the limit, so the promise is the larger of what the two are worth
+		// (account.EitherFilter), and what was spent is worth the smaller. The sum of epsilon
+		// bounds the loss of every answer, so that it matters to nobody when its limit was
+		// chosen.
+		a.Guarantee.Epsilon = min(a.Guarantee.Epsilon, b.Spent.Epsilon)
+		a.alone.Epsilon = max(a.alone.Epsilon, b.Limit.Epsilon)
+		a.Total.Epsilon = max(a.Total.Epsilon, b.Limit.Epsilon)
+	}
 	return a, err
 }
 

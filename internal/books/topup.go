@@ -115,5 +115,9 @@ func (s *Books) grant(a reading, t api.TopUp) (dp.Cost, error) {
 	if rho = rho.Sub(a.Limit.Rho); rho == 0 {
 		return dp.Cost{}, api.Refuse("name a larger epsilon", "epsilon %v more is too little to spend any of it", t.Epsilon)
 	}
-	return dp.Cost{Rho: rho, Delta: t.Delta}, nil
+	raise := dp.Cost{Rho: rho, Delta: t.Delta}
+	if a.Limit.Epsilon != dp.Unbounded {
+		raise.Epsilon = t.Epsilon
+	}
+	return raise, nil
 }

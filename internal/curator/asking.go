@@ -20,6 +20,7 @@ import (
 // agree.
 type asking struct {
 	*pricing.Priced
+	other    *pricing.Priced // the same question with other noise, where there is a choice
 	c        *Curator
 	shared   bool // others may have the same plan
 	question api.Question
@@ -31,14 +32,16 @@ type asking struct {
 	released []*answers.Released      // for each purchase; nil until it is there
 	diverted streamsession.Diversions // answered through streams, which charge for themselves
 	bought   []*pricing.Purchase      // computed, with one charge
+	bases    bases                    // what some of them are made of
 	made     *api.Answer              // of all that was released, or nil: it is made by finish
 
 	empty *plan.Statement // it has no rows whatever the data is: nothing else of the above is there
 
-	paid   api.Receipt
-	spent  dp.Cost // as an analyst reads it
-	alerts []ledger.Alert
-	uses   []api.Through
+	paid    api.Receipt
+	spent   dp.Cost // as an analyst reads it
+	claimed dp.Cost // as it adds up
+	alerts  []ledger.Alert
+	uses    []api.Through
 }
 
 // newAsking does what costs nothing: it checks and prices a question, and opens the streams that
@@ -51,11 +54,11 @@ func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Hori
 	if statement.Empty {
 		return &asking{c: c, question: q, empty: statement, Priced: &pricing.Priced{Statement: statement, Settings: s}}, nil
 	}
-	p, err := c.price(asked(q).Key(), statement, s)
+	p, other, err := c.prices(asked(q).Key(), statement, s)
 	if err != nil {
 		return nil, err
 	}
-	a := &asking{Priced: p, c: c, shared: shared, question: q, horizon: see, diverted: streamsession.Diversions{}}
+	a := &asking{Priced: p, other: other, c: c, shared: shared, question: q, horizon: see, diverted: streamsession.Diversions{}}
 	if a.outer, err = answers.CheckOuter(ctx, p.Statement); err != nil {
 		return nil, err
 	}
@@ -81,13 +84,28 @@ func (a *asking) keys() []string {
 			keys = append(keys, r.Key)
 		}
 	}
+	for _, b := range a.Purchases {
+		if family, ok := memory.Family(b, a.data.ID); ok && a.Currency.Pure {
+			keys = append(keys, family)
+		}
+	}
+	if a.other != nil { // which of the two it will be is found when nobody else asks it
+		for _, b := range a.other.Purchases {
+			keys = append(keys, b.Key(a.data.ID))
+		}
+	}
 	return keys
 }
 
 // charge is what the purchases that are computed are charged with, and tags is that as an analyst
 // reads it.
-func (a *asking) charge() dp.Cost { return pricing.Cost(a.bought) }
-func (a *asking) tags() dp.Cost   { return a.Tag(a.bought) }
+func (a *asking) charge() dp.Cost { return a.bases.cost(a.bought) }
+func (a *asking) tags() dp.Cost {
+	if len(a.bases.of) > 0 { // in epsilon
+		return a.charge()
+	}
+	return a.Tag(a.bought)
+}
 
 // most is what all of it comes to at most, as it adds up; pay is that as an analyst reads it.
 func (a *asking) most() dp.Cost { return a.charge().Add(a.diverted.Most()) }
@@ -114,7 +132,7 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 		}
 	}
 	out.Receipt, out.Remaining, out.Cost, out.Alerts, out.Through = a.paid, remaining, a.spent, a.alerts, a.uses
-	if n, ok := remaining.More(a.spent); ok {
+	if n, ok := remaining.More(a.claimed); ok {
 		out.More = &n
 	}
 	version, changed, err := a.c.access().NameData(ctx, a.data, a.paid.Sequence)

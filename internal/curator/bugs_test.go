@@ -21,7 +21,7 @@ func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	for _, b := range p.Purchases {
 		exactly, err := w.data.Run(ctx, b.Query)
 		w.check(err)
-		_, err = w.Curator.release(b, exactly, pricing.MaxBytes)
+		_, err = w.Curator.release(b, exactly, nil, pricing.MaxBytes)
 		w.check(err)
 	}
 	return out
@@ -62,7 +62,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 					one := *p.Statement.Plans[0]
 					one.Query.Choice = &tree.Choice{K: one.Query.Choice.K}
 					wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)),
-						&plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings)
+						&plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings, p.Currency)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -17,14 +17,12 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	if err := a.checkShared(); err != nil {
 		return err
 	}
-	charged, err := c.Charge(ctx, q.Analyst, ledger.Charge{
+	charged, err := c.chargeFor(ctx, a, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
 		Dataset:     c.dataset.Name,
 		DataVersion: version.String(),
 		Query:       pricing.HashAll(buys),
-		Mechanisms:  pricing.Mechanisms(buys),
-		Cost:        a.charge(),
 	})
 	if err != nil {
 		return err
@@ -36,7 +34,10 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 			return err
 		}
 	}
-	bought, err := c.compute(ctx, buys, a.Room())
+	if err := a.useBases(ctx, charged); err != nil {
+		return err
+	}
+	bought, err := c.compute(ctx, buys, a.bases, a.Room())
 	if err != nil {
 		return c.Failed(ctx, q.Analyst, charged.Sequence, err, interactive.ErrRun)
 	}
@@ -94,7 +95,7 @@ func (a *asking) checkShared() error {
 }
 
 // compute runs all that was paid for, and releases it. What goes wrong can depend on the data.
-func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, room int) (bought []*answers.Released, err error) {
+func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, of bases, room int) (bought []*answers.Released, err error) {
 	defer interactive.Catch(&err)
 	bought = make([]*answers.Released, len(buys))
 	for i, b := range buys {
@@ -102,7 +103,7 @@ func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, room in
 		if err != nil {
 			return nil, err
 		}
-		if bought[i], err = c.release(b, exactly, room); err != nil {
+		if bought[i], err = c.release(b, exactly, of.of[b], room); err != nil {
 			return nil, err
 		}
 	}

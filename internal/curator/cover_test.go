@@ -18,7 +18,7 @@ import (
 // whose fsyncs would take minutes.
 func (w *world) release(p, noise *pricing.Priced, exactly *engine.Result) *api.Answer {
 	w.t.Helper()
-	r, err := w.Curator.release(noise.Purchases[0], exactly, pricing.MaxBytes)
+	r, err := w.Curator.release(noise.Purchases[0], exactly, nil, pricing.MaxBytes)
 	w.check(err)
 	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)

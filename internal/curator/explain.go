@@ -35,10 +35,16 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		name, constant := clock(e.Now)
 		e.Free[len(e.Free)-1] = "asking it again with " + constant + " in the place of " + name
 	}
+	if a.other != nil {
+		e.Noise = a.Priced.SayNoise(a.other)
+	}
 	for i, b := range a.Purchases {
 		inquiry := a.Inquiry(b)
 		if r := a.released[i]; r != nil {
 			inquiry.Known, inquiry.Record, inquiry.Derived = true, r.Sequence, r.Derived != 0
+		}
+		if base := a.bases.of[b]; base != nil {
+			inquiry.Sharpens, inquiry.Cost = base.Sequence, b.CostAfter(base.By)
 		}
 		if d := a.diverted[b]; d != nil {
 			d.Explain(&inquiry, a.Priced)
@@ -53,7 +59,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	if e.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	if n, ok := e.Remaining.More(e.Pay); ok && !e.Known {
+	if n, ok := e.Remaining.More(a.most()); ok && !e.Known {
 		e.More = &n
 	}
 	if e.After, err = c.RemainingAfter(ctx, q.Analyst, a.most()); err != nil {

@@ -36,6 +36,7 @@ func keyOf(text string, s api.Settings) statementKey {
 type priceKey struct {
 	sql      string
 	settings api.Settings // but for the error and the largest sum, which are pointers
+	currency pricing.Currency
 	error    string
 	maxSum   string
 }
@@ -65,8 +66,8 @@ func (p planned) keep(key statementKey, st *plan.Statement) {
 
 // price prices a statement, unless it was priced before: the same one, and not another of the same
 // text.
-func (c *Curator) price(text string, st *plan.Statement, s api.Settings) (*pricing.Priced, error) {
-	key := priceKey{sql: text, settings: s}
+func (c *Curator) price(text string, st *plan.Statement, s api.Settings, in pricing.Currency) (*pricing.Priced, error) {
+	key := priceKey{sql: text, settings: s, currency: in}
 	if s.Error != nil {
 		key.settings.Error, key.error = nil, s.Error.RatString()
 	}
@@ -74,7 +75,7 @@ func (c *Curator) price(text string, st *plan.Statement, s api.Settings) (*prici
 	if p, ok := c.planned.prices.Get(key); ok && p.Statement == st {
 		return p, nil
 	}
-	p, err := pricing.Price(c.dataset, st, s)
+	p, err := pricing.Price(c.dataset, st, s, in)
 	if err != nil {
 		return nil, err
 	}

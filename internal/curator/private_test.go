@@ -122,7 +122,7 @@ func (w *world) attic(p *pricing.Priced, n int) float64 {
 	w.check(err)
 	hits := 0
 	for range n {
-		r, err := w.Curator.release(b, exactly, pricing.MaxBytes)
+		r, err := w.Curator.release(b, exactly, nil, pricing.MaxBytes)
 		w.check(err)
 		for _, k := range r.Keys {
 			if k[0].Text == "attic" {
@@ -211,7 +211,7 @@ func TestTooManyKeys(t *testing.T) {
 	b := p.Purchases[0]
 	exactly, err := w.data.Run(ctx, b.Query)
 	w.check(err)
-	r, err := w.Curator.release(b, exactly, 2*(b.Cells()*pricing.CellBytes+20))
+	r, err := w.Curator.release(b, exactly, nil, 2*(b.Cells()*pricing.CellBytes+20))
 	w.check(err)
 	var wards []string
 	for _, k := range r.Keys {

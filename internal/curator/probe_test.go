@@ -132,5 +132,5 @@ func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced,
 	if statement.Empty {
 		return &pricing.Priced{Statement: statement, Settings: s}, nil
 	}
-	return pricing.Price(c.dataset, statement, s)
+	return pricing.Price(c.dataset, statement, s, pricing.Currency{Pure: c.dataset.Budget.Pure()})
 }

@@ -16,7 +16,7 @@ import (
 
 // release turns exact values into noisy ones. room is how many bytes the ledger has for what
 // depends on how many private keys there are.
-func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*answers.Released, error) {
+func (c *Curator) release(b *pricing.Purchase, r *engine.Result, base *memory.Base, room int) (*answers.Released, error) {
 	if !fitting(b, r) {
 		return nil, interactive.ErrRun // an engine that is broken
 	}
@@ -27,6 +27,9 @@ func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*ans
 		}
 		chosen, err := c.releaser.Top(scores, b.Choice.Top)
 		return &answers.Released{Chosen: chosen}, err
+	}
+	if base != nil {
+		return c.sharpen(b, r, base)
 	}
 	out := &answers.Released{}
 	groups := b.Query.Groups()

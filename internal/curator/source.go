@@ -46,7 +46,10 @@ type keptAnswers struct{}
 
 func (keptAnswers) claim(ctx context.Context, a *asking) (err error) {
 	a.released, a.paid, err = a.c.memory.Recall(ctx, a.Priced, a.data.ID, a.horizon)
-	return err
+	if err != nil || a.other == nil {
+		return err
+	}
+	return a.choose(ctx)
 }
 
 func (keptAnswers) supply(context.Context, *asking) error { return nil }
@@ -100,6 +103,7 @@ func (streamAnswers) supply(ctx context.Context, a *asking) error {
 		}
 		a.released[i], a.uses = r, append(a.uses, *r.Through)
 		a.spent = a.Currency.Plus(a.spent, r.Through.Cost)
+		a.claimed = a.claimed.Add(r.Through.Cost)
 		if r.Receipt.Sequence != 0 {
 			a.paid = r.Receipt
 		}
@@ -111,24 +115,28 @@ func (streamAnswers) supply(ctx context.Context, a *asking) error {
 // engineAnswers are computed, with one charge for all of them.
 type engineAnswers struct{}
 
-func (engineAnswers) claim(_ context.Context, a *asking) error {
+func (engineAnswers) claim(ctx context.Context, a *asking) error {
 	for i, b := range a.Purchases {
 		if a.released[i] == nil && a.diverted[b] == nil {
 			a.bought = append(a.bought, b)
 		}
 	}
-	return nil
+	return a.findBases(ctx)
 }
 
 func (engineAnswers) supply(ctx context.Context, a *asking) error {
 	if len(a.bought) == 0 {
 		return nil
 	}
-	if err := a.c.buy(ctx, a); err != nil {
+	err := a.c.buy(ctx, a)
+	if err != nil && a.turned(ctx, err) {
+		err = a.c.buy(ctx, a)
+	}
+	if err != nil {
 		return err
 	}
 	if !a.paid.Free {
-		a.spent = a.tags()
+		a.spent, a.claimed = a.tags(), a.charge()
 	}
 	a.c.Streams.Teach(a.routes, a.Purchases, a.bought, a.released)
 	return nil

@@ -98,17 +98,7 @@ func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	case f.Days < 1 || f.Charges < Least && len(spends) < Least:
 		return f
 	}
-	shortest := math.Inf(1)
-	limits, rest := claims(limit), claims(left)
-	for i, name := range []string{"epsilon", "rho", "delta"} {
-		if limits[i] == dp.Unbounded || sums[i] == 0 || math.IsInf(sums[i], 0) {
-			continue
-		}
-		perDay := sums[i] / f.Days
-		if lasts := rest[i].Float() / perDay; lasts < shortest {
-			shortest, f.Claim, f.PerDay = lasts, name, perDay
-		}
-	}
+	shortest := f.lasts(sums, claims(limit), claims(left))
 	if math.IsInf(shortest, 0) {
 		f.Status = Idle
 		return f
@@ -123,7 +113,40 @@ func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 // empty reports whether nothing is left of what is asked with: epsilon or rho. Delta alone is for
 // private keys.
 func empty(limit, left dp.Cost) bool {
-	return limit.Epsilon != dp.Unbounded && left.Epsilon == 0 || limit.Rho != dp.Unbounded && left.Rho == 0
+	epsilon, rho := limit.Epsilon != dp.Unbounded, limit.Rho != dp.Unbounded
+	if epsilon && rho {
+		return left.Epsilon == 0 && left.Rho == 0
+	}
+	return epsilon && left.Epsilon == 0 || rho && left.Rho == 0
+}
+
+// lasts is for how many days what is left does, and notes the claim that runs out. Of epsilon and
+// rho, where both are limited, the one that lasts longer counts.
+func (f *Forecast) lasts(sums [3]float64, limits, left [3]dp.Amount) float64 {
+	names := []string{"epsilon", "rho", "delta"}
+	var days [3]float64
+	for i := range names {
+		if days[i] = math.Inf(1); limits[i] != dp.Unbounded && sums[i] > 0 {
+			days[i] = left[i].Float() / (sums[i] / f.Days)
+		}
+	}
+	if limits[0] != dp.Unbounded && limits[1] != dp.Unbounded {
+		if days[0] < days[1] {
+			days[0] = math.Inf(1)
+		} else {
+			days[1] = math.Inf(1)
+		}
+	}
+	first := 0
+	for i := range days {
+		if days[i] < days[first] {
+			first = i
+		}
+	}
+	if !math.IsInf(days[first], 0) {
+		f.Claim, f.PerDay = names[first], sums[first]/f.Days
+	}
+	return days[first]
 }
 
 func claims(c dp.Cost) [3]dp.Amount { return [3]dp.Amount{c.Epsilon, c.Rho, c.Delta} }

@@ -39,7 +39,8 @@ func asked(t testing.TB, budget, sql string, epsilon dp.Amount) *pricing.Priced 
 	check(t, err)
 	st, err := plan.Prepare(p.Datasets["hospital"], sql, plan.Options{})
 	check(t, err)
-	out, err := pricing.Price(p.Datasets["hospital"], st, api.Settings{Epsilon: epsilon})
+	out, err := pricing.Price(p.Datasets["hospital"], st, api.Settings{Epsilon: epsilon},
+		pricing.Currency{Pure: p.Datasets["hospital"].Budget.Pure()})
 	check(t, err)
 	return out
 }

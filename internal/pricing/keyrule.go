@@ -31,8 +31,11 @@ const leastRate = 0.002
 // possible probability. It pays for its groups one by one, so with many groups for each person the
 // threshold, whose noise grows with the root of their number, is better. The one that keeps smaller
 // groups is taken.
-func newKeys(q *tree.Query, share, delta dp.Amount) (*KeyRule, error) {
+func newKeys(q *tree.Query, c Currency, share, delta dp.Amount) (*KeyRule, error) {
 	config := mech.KeyConfig{GroupsPerUnit: int(q.MaxGroups()), Neighbours: q.Neighbours, Rho: share, Delta: delta}
+	if c.Pure {
+		config.Epsilon, config.Rho = share, 0
+	}
 	threshold, err := mech.NewKeyThreshold(config)
 	if err != nil {
 		return nil, err
@@ -48,27 +51,35 @@ func newKeys(q *tree.Query, share, delta dp.Amount) (*KeyRule, error) {
 	return rule, nil
 }
 
-// newSelection returns the key selection that a rho buys, or nil where there is none.
+// newSelection returns the key selection that an epsilon or a rho buys, or nil where there is none.
 func newSelection(c mech.KeyConfig) *mech.KeySelection {
 	groups := int64(c.GroupsPerUnit)
 	if c.Neighbours == dp.Substitute {
 		groups *= 2
 	}
-	epsilon := Largest(0, 64*dp.One, func(e dp.Amount) bool {
-		// What the selection itself will claim, with room for its rounding.
-		rho, err := dp.CeilFloat(float64(groups) * dp.RhoOfPure(e.Float()/float64(groups)) * (1 + 0x1p-48))
-		return err == nil && rho <= c.Rho
-	})
+	epsilon := c.Epsilon
+	if epsilon == 0 {
+		epsilon = epsilonOfSelection(groups, c.Rho)
+	}
 	if epsilon.Float()/float64(groups) < leastRate {
 		return nil
 	}
 	rho := c.Rho
 	c.Epsilon, c.Rho = epsilon, 0
 	s, err := mech.NewKeySelection(c)
-	if err != nil || s.Cost().Rho > rho {
+	if err != nil || rho > 0 && s.Cost().Rho > rho {
 		return nil
 	}
 	return s
+}
+
+// epsilonOfSelection is the largest epsilon of a key selection that a rho buys.
+func epsilonOfSelection(groups int64, most dp.Amount) dp.Amount {
+	return Largest(0, 64*dp.One, func(e dp.Amount) bool {
+		// What the selection itself will claim, with room for its rounding.
+		rho, err := dp.CeilFloat(float64(groups) * dp.RhoOfPure(e.Float()/float64(groups)) * (1 + 0x1p-48))
+		return err == nil && rho <= most
+	})
 }
 
 func (k *KeyRule) cost() dp.Cost {

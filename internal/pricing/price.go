@@ -50,8 +50,11 @@ const (
 //
 // Shares are rounded down, noise is calibrated to the rounded share, and the charge is
 // the sum of what the mechanisms claim, so it is exact and never above what was asked for.
-func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, error) {
-	p, err := newPriced(ds, st, s)
+//
+// Where the budget is kept by either of the two sums a question has a price in each; see
+// [Currencies] and [Sharper].
+func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings, c Currency) (*Priced, error) {
+	p, err := newPriced(ds, st, s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +64,8 @@ func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, err
 	return p, nil
 }
 
-func newPriced(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, error) {
-	p := &Priced{Statement: st, Settings: s, Currency: Currency{ds.Budget.Pure()}}
+func newPriced(ds *policy.Dataset, st *plan.Statement, s api.Settings, c Currency) (*Priced, error) {
+	p := &Priced{Statement: st, Settings: s, Currency: c}
 	p.distinct()
 	if len(p.Purchases) == 0 { // of public tables alone
 		return p, nil
@@ -74,6 +77,9 @@ func newPriced(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced,
 		return p, nil
 	}
 	if p.Currency.Pure && s.Mechanism == "gaussian" {
+		if !ds.Budget.Pure() {
+			return nil, api.Refuse("use laplace", "the owner has chosen Laplace noise for this dataset")
+		}
 		return nil, api.Refuse("use laplace, or ask the owner for a budget with a delta",
 			"Gaussian noise has no pure epsilon, and the budget of this dataset is a pure one")
 	}
@@ -209,7 +215,7 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 		if err != nil {
 			return err
 		}
-		b.Keys, err = newKeys(b.Query, shares[len(shares)-1], delta)
+		b.Keys, err = newKeys(b.Query, p.Currency, shares[len(shares)-1], delta)
 		return err
 	}()
 	var refused *api.Refusal
@@ -318,8 +324,8 @@ func rhoFor(epsilon dp.Amount) dp.Amount {
 // Plus adds two prices as an analyst reads them: epsilon is a price tag where rho is what adds up.
 func (c Currency) Plus(a, b dp.Cost) dp.Cost {
 	sum := a.Add(b)
-	if !c.Pure && sum.Rho > 0 {
-		sum.Epsilon = c.epsilon(sum.Rho)
+	if (!c.Pure || sum.Epsilon == dp.Unbounded) && sum.Rho > 0 {
+		sum.Epsilon = Currency{}.epsilon(sum.Rho)
 		if b == (dp.Cost{}) {
 			sum.Epsilon = a.Epsilon
 		}
@@ -330,8 +336,12 @@ func (c Currency) Plus(a, b dp.Cost) dp.Cost {
 // Affordable returns the largest epsilon, rounded down, that a question can still be
 // asked at when this much is left: the inverse of the tariff.
 func Affordable(left dp.Cost) dp.Amount {
+	most := dp.Amount(0)
 	if left.Epsilon != dp.Unbounded {
-		return left.Epsilon
+		most = left.Epsilon
 	}
-	return Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) <= left.Rho })
+	if left.Rho == dp.Unbounded {
+		return most
+	}
+	return max(most, Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) <= left.Rho }))
 }

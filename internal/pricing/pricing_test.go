@@ -42,7 +42,7 @@ func asked(t testing.TB, budget, sql string, s api.Settings) (*Priced, *policy.D
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-	p, err := Price(ds, st, s)
+	p, err := Price(ds, st, s, Currency{ds.Budget.Pure()})
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/mech"
 )
 
 // Purchase is a private query with its noise: what is paid for, kept and recalled as one.
@@ -57,6 +58,18 @@ func (b *Purchase) Cost() dp.Cost {
 	}
 	if b.Keys != nil {
 		sum = sum.Add(b.Keys.cost())
+	}
+	return sum
+}
+
+// CostAfter is what the purchase costs where it is made of an answer with more noise: for each
+// measure the difference, and nothing where the noise stays as it is.
+func (b *Purchase) CostAfter(by []*mech.Sharpened) dp.Cost {
+	var sum dp.Cost
+	for _, s := range by {
+		if s != nil {
+			sum = sum.Add(s.Cost())
+		}
 	}
 	return sum
 }

@@ -28,6 +28,9 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	}
 	fmt.Fprintln(w, "free: "+strings.Join(e.Free, "; "))
 	fmt.Fprintln(w, "split: "+e.Split)
+	if e.Noise != "" {
+		fmt.Fprintln(w, "noise: "+e.Noise)
+	}
 	price := priceTag(e.Cost, e.Remaining)
 	if slices.ContainsFunc(e.Questions, func(q api.Inquiry) bool { return q.Stream != nil && !q.Stream.Known }) {
 		price = "at most " + price

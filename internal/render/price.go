@@ -36,7 +36,7 @@ func more(n *int64, word string) string {
 
 // AtDefault says about how many questions at a price are left.
 func AtDefault(r api.Remaining, epsilon dp.Amount) string {
-	n, ok := r.More(api.PriceOf(epsilon, r.Rho == dp.Unbounded))
+	n, ok := r.Questions(epsilon)
 	if !ok {
 		return ""
 	}
@@ -65,7 +65,7 @@ func streamNames(a *api.Answer) string {
 
 // priceTag shows a price; rho too, where that is what is counted.
 func priceTag(cost dp.Cost, r api.Remaining) string {
-	if r.Rho == dp.Unbounded {
+	if r.Rho == dp.Unbounded || r.ByEpsilon() && cost.Delta == 0 {
 		return "epsilon " + cost.Epsilon.String()
 	}
 	if cost.Delta > 0 {
@@ -80,6 +80,9 @@ func Left(r api.Remaining) string {
 		return "epsilon " + r.Epsilon.Short()
 	}
 	text := fmt.Sprintf("epsilon %s at delta %v (rho %s)", r.Epsilon.Short(), r.Delta, r.Rho.Short())
+	if r.ByEpsilon() {
+		text = fmt.Sprintf("epsilon %s at delta %v", r.Epsilon.Short(), r.Delta)
+	}
 	if r.KeysDelta > 0 && r.KeysDelta != dp.Unbounded {
 		text += fmt.Sprintf(", and delta %v for private keys", r.KeysDelta)
 	}

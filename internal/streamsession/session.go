@@ -146,6 +146,10 @@ func (c *Sessions) openStream(ctx context.Context, p *streamPlan, d interactive.
 	if o.session, err = stream.Open(ctx, p.config, o.loader(nil), c.Releaser, o.host(nil)); err != nil {
 		return nil, err
 	}
+	// One that an earlier version opened goes on at its own prices, and is quoted at them.
+	own, tariff := *p, o.session.Tariff()
+	own.tariff = &tariff
+	o.streamPlan = &own
 	o.book(time.Time{})
 	before := c.latest[p.policy.Name]
 	if old := c.open[before]; old != nil && old.users == 0 {

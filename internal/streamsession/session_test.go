@@ -2,6 +2,7 @@ package streamsession
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -79,6 +80,52 @@ func TestOneSessionForAJournal(t *testing.T) {
 	again.close()
 	if len(c.open) > 1 {
 		t.Errorf("%d sessions are kept", len(c.open))
+	}
+}
+
+// A stream whose journal has other prices than this version would choose is quoted at its own.
+func TestQuotedAtItsOwnPrices(t *testing.T) {
+	parsed, err := policy.Parse("policy.yaml",
+		[]byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 100, per_query: {default: 0.1, max: 1}}")+streams))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &notes{of: map[string][][]byte{}}
+	open := func() *openStream {
+		t.Helper()
+		c := New(interactive.Access{Curator: n, Journal: n, Dataset: parsed.Datasets["hospital"],
+			Releaser: mech.NewReleaser(noise.NewSource())})
+		p, err := c.namedStream("people")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := c.openStream(t.Context(), p, interactive.Data{Version: ledger.Version{ID: "a"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	now := open().dearest()
+	for _, entries := range n.of {
+		// The noise of a threshold, fourth of the prices, cost twice as much.
+		var head struct {
+			Version int
+			Config  string
+			Prices  []any
+		}
+		if err := json.Unmarshal(entries[0][1:], &head); err != nil {
+			t.Fatal(err)
+		}
+		head.Prices[3] = 2 * head.Prices[3].(float64)
+		text, err := json.Marshal(head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries[0] = append([]byte{'h'}, text...)
+	}
+	o := open()
+	if then := o.dearest(); then.Epsilon <= now.Epsilon || then != o.session.Tariff().Round {
+		t.Errorf("a round is quoted at %v, and costs %v", then, o.session.Tariff().Round)
 	}
 }
 

@@ -52,5 +52,25 @@ func LaplacePair(b float64, first, second int64) Law {
 	return NewLaw(logs, 4*laplaceFrom(b, reach+1))
 }
 
+// Sharpened is the law of an integer that is released with noise of scale from and then of scale
+// to, as the outcomes Both(first, second): the second has noise of its own scale, and the first
+// is the second plus nothing, with some probability, or else noise of its own scale.
+func Sharpened(from, to float64, value int64) Law {
+	a1, a2 := math.Exp(-1/from), math.Exp(-1/to)
+	none := a2 / a1 * math.Pow((1-a1)/(1-a2), 2)
+	logs := map[int64]float64{}
+	reach := int64(math.Ceil(16 * from))
+	for second := -reach; second <= reach; second++ {
+		for m := -reach; m <= reach; m++ {
+			p := math.Log1p(-none) + laplaceAt(from, m)
+			if m == 0 {
+				p = math.Log(none + math.Exp(p))
+			}
+			logs[Both(value+second+m, value+second)] = laplaceAt(to, second) + p
+		}
+	}
+	return NewLaw(logs, 4*laplaceFrom(from, reach+1))
+}
+
 // Both numbers a pair of integers that are far from the ends of 32 bits.
 func Both(a, b int64) int64 { return a<<32 + b }

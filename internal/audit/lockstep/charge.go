@@ -49,7 +49,11 @@ func covered(calls []mech.Call, charges []ledger.Charge) error {
 	for _, c := range calls {
 		switch c.Sensitivity.Norm() {
 		case dp.L1:
-			epsilon.Add(epsilon, new(big.Rat).Quo(new(big.Rat).SetInt(c.Sensitivity.L1()), c.Parameter))
+			moved := new(big.Rat).SetInt(c.Sensitivity.L1())
+			epsilon.Add(epsilon, new(big.Rat).Quo(moved, c.Parameter))
+			if c.Before != nil { // what was paid for the answer that this one sharpens
+				epsilon.Sub(epsilon, new(big.Rat).Quo(moved, c.Before))
+			}
 		case dp.L2:
 			pure = false
 			rho.Add(rho, new(big.Rat).Quo(new(big.Rat).SetFrac(c.Sensitivity.L2Squared(), big.NewInt(2)), c.Parameter))

@@ -43,7 +43,7 @@ func (t *trial) paid(s *plan.Statement) string {
 	ds := *t.ds
 	ds.Budget = policy.Budget{Epsilon: 100 * dp.One, Delta: dp.One / 1000, KeysDelta: dp.One / 2000, DefaultDelta: dp.One / 4000,
 		DefaultEpsilon: dp.One, MaxEpsilon: 10 * dp.One}
-	p, err := pricing.Price(&ds, s, api.Settings{})
+	p, err := pricing.Price(&ds, s, api.Settings{}, pricing.Currency{})
 	if err != nil {
 		return "" // as it would be refused
 	}

@@ -30,7 +30,7 @@ func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 		b := s.Balance(a)
 		left := b.Left()
 		b.Spent = b.Spent.Add(c.Cost)
-		if !b.Spent.Within(b.Limit) && (refused == nil || less(left, refused.Left)) {
+		if !b.Spent.Fits(b.Limit) && (refused == nil || less(left, refused.Left)) {
 			refused = &ledger.BudgetError{Account: a.Name, Want: c.Cost, Left: left}
 		}
 		r.Balances[i] = b

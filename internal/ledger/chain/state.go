@@ -214,7 +214,7 @@ func (s *State) checkCharge(r *ledger.Record) error {
 		if b.Granted != s.granted[b.Account] || !b.Granted.Within(b.Limit) {
 			return fmt.Errorf("the limit of %q has a part that no top-up granted", b.Account)
 		}
-		if !b.Spent.Within(b.Limit) {
+		if !b.Spent.Fits(b.Limit) {
 			return fmt.Errorf("the account %q is overspent", b.Account)
 		}
 		for _, c := range r.Balances[:i] {

@@ -67,7 +67,7 @@ func (p *Replay) account(d *Decision, r *ledger.Record, b ledger.Balance) Accoun
 	// The limit is as good as its parts: what the policy said, and what was signed. A record that
 	// claims more granted than was signed is judged by what was signed.
 	limit = limit.less(sumOf(b.Granted)).plus(granted)
-	if a.Admitted = after.within(limit) && after.within(sumOf(b.Limit)); !a.Admitted {
+	if a.Admitted = after.fits(limit) && after.fits(sumOf(b.Limit)); !a.Admitted {
 		d.differ("%q does not admit this: %v of %v", b.Account, a.After, limit.cost())
 	}
 	if n, ok := windowOf(b.Account, r.Dataset); ok && n != p.window(r.Dataset) {

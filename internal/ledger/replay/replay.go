@@ -223,6 +223,21 @@ func (s sum) within(limit sum) bool {
 	return true
 }
 
+// fits reports whether a budget admits what was spent: of two claims that are both limited, epsilon
+// and rho, one is enough, and delta has to be within its limit in any case.
+func (s sum) fits(limit sum) bool {
+	for skipped := range 2 {
+		other := limit
+		if limit[0] != nil && limit[1] != nil {
+			other[skipped] = nil
+		}
+		if s.within(other) {
+			return true
+		}
+	}
+	return false
+}
+
 // less returns what a limit is without a part of it, and never less than nothing.
 func (s sum) less(part sum) (out sum) {
 	for i := range s {

@@ -124,6 +124,14 @@ func random(seed uint64) *book {
 					ledger.Account{Name: "pure", Filter: account.PureFilter(100)})
 				continue
 			}
+			if r.IntN(4) == 0 { // kept by either of two sums
+				both := dp.Cost{Epsilon: dp.Amount(1 + r.IntN(20)), Rho: dp.Amount(1 + r.IntN(20)), Delta: dp.Amount(r.IntN(2))}
+				if r.IntN(8) == 0 {
+					both.Epsilon = dp.Unbounded
+				}
+				b.charge(fmt.Sprint(i), b.version(), both, ledger.Account{Name: "either", Filter: account.EitherFilter(100, 100, 20)})
+				continue
+			}
 			window := b.state.Window("hospital")
 			ok := b.charge(fmt.Sprint(i), fmt.Sprint("v", r.IntN(3)), cost,
 				ledger.Account{Name: "hospital", Filter: account.ZCDPFilter(dp.Amount(200+r.IntN(100)), 50)},
@@ -202,13 +210,18 @@ func TestPromise11ChangedNumbers(t *testing.T) {
 			b.Granted.Rho += by
 		case 3:
 			// A sum that is saturated takes any cost; the claim that counts never does.
-			if k.Cost.Epsilon == dp.Unbounded {
+			if b.Spent.Epsilon == dp.Unbounded {
 				k.Cost.Rho += by
 			} else {
 				k.Cost.Epsilon += by
 			}
 		case 4:
-			b.Limit.Rho = b.Spent.Rho - 1
+			if b.Limit.Epsilon != dp.Unbounded {
+				b.Limit.Epsilon = min(b.Limit.Epsilon, b.Spent.Epsilon-1)
+			}
+			if b.Limit.Rho != dp.Unbounded {
+				b.Limit.Rho = b.Spent.Rho - 1
+			}
 		case 5:
 			k.Window += uint64(by)
 		}

@@ -44,7 +44,7 @@ func (d *door) budgets() {
 					return nil, err
 				}
 				out.Remaining = &left
-				if n, ok := left.More(api.PriceOf(ds.Budget.DefaultEpsilon, ds.Budget.Pure())); ok {
+				if n, ok := left.Questions(ds.Budget.DefaultEpsilon); ok {
 					out.Questions = &n
 				}
 			}

@@ -65,10 +65,10 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Claim returns the claim that an account with this limit is asked with.
-func Claim(limit, c dp.Cost) dp.Amount {
-	if limit.Rho != dp.Unbounded {
-		return c.Rho
+// Claim returns the claim that an account is read by: its epsilon, or its rho.
+func Claim(byEpsilon bool, c dp.Cost) dp.Amount {
+	if byEpsilon {
+		return c.Epsilon
 	}
-	return c.Epsilon
+	return c.Rho
 }

@@ -119,8 +119,9 @@ func (c *replayCmd) print(s console.Screen, r *ledger.Record, d replay.Decision)
 		}
 		parts := []string{fmt.Sprintf("%6d  %s %s", d.Sequence, r.Analyst, word)}
 		for _, a := range d.Accounts {
-			parts = append(parts, fmt.Sprintf("%s %s + %s of %s", a.Name, console.Claim(a.Limit, a.Before).Short(),
-				console.Claim(a.Limit, r.Cost).Short(), counted(a.Limit, dp.Cost{Epsilon: a.Limit.Epsilon, Rho: a.Limit.Rho})))
+			by := a.After.ByEpsilon(a.Limit)
+			parts = append(parts, fmt.Sprintf("%s %s + %s of %s", a.Name, console.Claim(by, a.Before).Short(),
+				console.Claim(by, r.Cost).Short(), oneSide(by, a.Limit)))
 		}
 		fmt.Fprintln(s.Out, table.Clean(strings.Join(parts, "; ")))
 	}

@@ -203,7 +203,23 @@ func costWords(r *ledger.Record) (cost, left string) {
 			least = b
 		}
 	}
-	return counted(least.Limit, r.Cost), counted(least.Limit, least.Left()) + " in " + least.Account
+	limit := least.Limit
+	if limit.Epsilon != dp.Unbounded && limit.Rho != dp.Unbounded { // one of the two is what it lasts by
+		if least.Spent.ByEpsilon(limit) {
+			limit.Rho = dp.Unbounded
+		} else {
+			limit.Epsilon = dp.Unbounded
+		}
+	}
+	return counted(limit, r.Cost), counted(limit, least.Left()) + " in " + least.Account
+}
+
+// oneSide shows the claim of a limit that an account is read by.
+func oneSide(byEpsilon bool, limit dp.Cost) string {
+	if byEpsilon {
+		return "epsilon " + limit.Epsilon.Short()
+	}
+	return "rho " + limit.Rho.Short()
 }
 
 // counted shows the claims of a cost that a limit limits.

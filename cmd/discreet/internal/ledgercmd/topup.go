@@ -119,6 +119,9 @@ func raisedLimits(before, after api.Account) string {
 		return fmt.Sprintf("limit %s, was %s", after.Limit.Epsilon.Short(), before.Limit.Epsilon.Short())
 	}
 	text := fmt.Sprintf("rho %s, was %s", after.Limit.Rho.Short(), before.Limit.Rho.Short())
+	if after.Limit.Epsilon != dp.Unbounded {
+		text = fmt.Sprintf("epsilon %s, was %s, or %s", after.Limit.Epsilon.Short(), before.Limit.Epsilon.Short(), text)
+	}
 	if after.Limit.Delta != before.Limit.Delta {
 		text += fmt.Sprintf("; for private keys delta %s, was %s", after.Limit.Delta.Short(), before.Limit.Delta.Short())
 	}

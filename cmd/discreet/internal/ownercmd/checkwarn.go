@@ -41,6 +41,9 @@ func tooLittle(b policy.Budget, limit dp.Cost) bool {
 	if b.Pure() {
 		return b.DefaultEpsilon > limit.Epsilon
 	}
+	if b.Either() && b.DefaultEpsilon <= limit.Epsilon {
+		return false
+	}
 	return dp.RhoOfPure(b.DefaultEpsilon.Float()) > limit.Rho.Float()
 }
 

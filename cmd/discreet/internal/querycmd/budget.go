@@ -43,8 +43,8 @@ type forecastAccount struct {
 
 // questionsLeft is about how many questions at a price an account has left; nil where nobody knows.
 func questionsLeft(a api.Account, epsilon dp.Amount) *int64 {
-	left := api.Remaining{Epsilon: a.Left.Epsilon, Rho: a.Left.Rho, KeysDelta: dp.Unbounded}
-	if n, ok := left.More(api.PriceOf(epsilon, a.Limit.Rho == dp.Unbounded)); ok {
+	left := api.Remaining{Pure: a.Left.Epsilon, Rho: a.Left.Rho, KeysDelta: dp.Unbounded}
+	if n, ok := left.Questions(epsilon); ok {
 		return &n
 	}
 	return nil
@@ -151,11 +151,12 @@ var alertWords = map[int]string{50: "half", 80: "LOW", 95: "ALMOST OUT"}
 var alertColours = map[int]string{80: "\x1b[33m", 95: "\x1b[1;31m"}
 
 func printAccounts(w io.Writer, accounts []api.Account) {
-	pure := accounts[0].Limit.Rho == dp.Unbounded
+	pure, first := accounts[0].Limit.Rho == dp.Unbounded, accounts[0].ByEpsilon()
+	mixed := slices.ContainsFunc(accounts, func(a api.Account) bool { return a.ByEpsilon() != first })
 	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"},
 		Right: []bool{false, true, false, true, true, true}}
 	raised := slices.ContainsFunc(accounts, func(a api.Account) bool {
-		return console.Claim(a.Limit, a.Granted) > 0 ||
+		return console.Claim(a.ByEpsilon(), a.Granted) > 0 ||
 			a.Granted.Delta > 0
 	})
 	ends := slices.ContainsFunc(accounts, func(a api.Account) bool { return a.Expires != "" })
@@ -169,18 +170,21 @@ func printAccounts(w io.Writer, accounts []api.Account) {
 	}
 	var colours []string
 	for _, a := range accounts {
-		spent, limit, left := a.Spent.Epsilon, a.Limit.Epsilon, a.Left.Epsilon
+		by, unit := a.ByEpsilon(), ""
+		spent, limit, left := console.Claim(by, a.Spent), console.Claim(by, a.Limit), console.Claim(by, a.Left)
+		if mixed {
+			unit = a.Side + " "
+		}
 		worth := "epsilon " + a.Guarantee.Epsilon.Short() + " of " + a.Total.Epsilon.Short()
 		if !pure {
-			spent, limit, left = a.Spent.Rho, a.Limit.Rho, a.Left.Rho
 			worth += fmt.Sprintf(" at delta %v", a.Total.Delta)
 		}
 		word := alertWords[a.Alert]
 		if a.Alert > 0 && left == 0 {
 			word = "NOTHING LEFT"
 		}
-		cells := []string{a.Name, spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(), fmt.Sprintf("%.0f %%", 100*a.Part),
-			word, worth, kindWords(a)}
+		cells := []string{a.Name, unit + spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(),
+			fmt.Sprintf("%.0f %%", 100*a.Part), word, worth, kindWords(a)}
 		if raised {
 			cells = append(cells, grantedWords(a))
 		}
@@ -197,13 +201,25 @@ func printAccounts(w io.Writer, accounts []api.Account) {
 	} else {
 		w.Write(text.Bytes())
 	}
-	if pure {
+	explainAmounts(w, accounts[0], mixed)
+}
+
+// explainAmounts says what the numbers of accounts are.
+func explainAmounts(w io.Writer, a api.Account, mixed bool) {
+	switch {
+	case mixed:
+		fmt.Fprintln(w, "amounts are epsilon or rho, by which the account lasts longer")
+	case a.ByEpsilon():
 		fmt.Fprintln(w, "amounts are epsilon; a question at epsilon e takes e")
-	} else {
+	default:
 		fmt.Fprintln(w, "amounts are rho; a question at epsilon e takes rho = e tanh(e/2), about e²/2")
-		if a := accounts[0]; a.Limit.Delta > 0 {
-			fmt.Fprintf(w, "for private keys, delta %v of %v is spent\n", a.Spent.Delta, a.Limit.Delta)
-		}
+	}
+	if a.Limit.Epsilon != dp.Unbounded && a.Limit.Rho != dp.Unbounded {
+		fmt.Fprintln(w, "this budget is kept by the sum of epsilon or by the sum of rho, whichever lasts longer: a few questions are "+
+			"better off with Laplace noise, and many with Gaussian noise")
+	}
+	if a.Limit.Delta > 0 && a.Limit.Delta != dp.Unbounded {
+		fmt.Fprintf(w, "for private keys, delta %v of %v is spent\n", a.Spent.Delta, a.Limit.Delta)
 	}
 }
 
@@ -226,7 +242,7 @@ func kindWords(a api.Account) string {
 }
 
 func grantedWords(a api.Account) string {
-	if amount := console.Claim(a.Limit, a.Granted); amount > 0 {
+	if amount := console.Claim(a.ByEpsilon(), a.Granted); amount > 0 {
 		return "+" + amount.Short()
 	}
 	if a.Granted.Delta > 0 {

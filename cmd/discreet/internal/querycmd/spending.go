@@ -94,7 +94,7 @@ func (s *spending) print(w io.Writer, accounts []api.Account, due string, at tim
 	t := &table.Table{Header: []string{"account", fmt.Sprintf("the last %d days", forecast.Days), "at this rate the budget"}}
 	for _, a := range accounts {
 		f := s.forecast(a, at)
-		daily := forecast.Daily(s.accounts[a.Name], func(c dp.Cost) dp.Amount { return console.Claim(a.Limit, c) }, forecast.Days, at)
+		daily := forecast.Daily(s.accounts[a.Name], func(c dp.Cost) dp.Amount { return console.Claim(a.ByEpsilon(), c) }, forecast.Days, at)
 		words := forecastWords(f)
 		if due != "" && a.Kind != "dataset" && f.Status == forecast.Lasting && (f.Until == "" || f.Until > due) {
 			words = fmt.Sprintf("lasts longer than its window, which is meant to end on %s (%s)", due, rate(f))
@@ -144,9 +144,9 @@ func ratePeriod(f forecast.Forecast) string {
 
 // chart draws what the accounts have spent over time, and their limits.
 func (s *spending) chart(accounts []api.Account, at time.Time) chart.Chart {
-	pure, mixed := accounts[0].Limit.Rho == dp.Unbounded, false
+	pure, mixed := accounts[0].ByEpsilon(), false
 	for _, a := range accounts {
-		mixed = mixed || (a.Limit.Rho == dp.Unbounded) != pure
+		mixed = mixed || a.ByEpsilon() != pure
 	}
 	days := func(t time.Time) float64 { return t.Sub(s.first).Hours() / 24 }
 	// A picture of one moment has no width.
@@ -170,13 +170,13 @@ func (s *spending) chart(accounts []api.Account, at time.Time) chart.Chart {
 		jumps := s.jumps[a.Name]
 		for i, spend := range s.accounts[a.Name] {
 			for len(jumps) > 0 && jumps[0].after <= i {
-				step(days(jumps[0].at), console.Claim(a.Limit, jumps[0].spent).Float())
+				step(days(jumps[0].at), console.Claim(a.ByEpsilon(), jumps[0].spent).Float())
 				jumps = jumps[1:]
 			}
-			step(days(spend.Time), total+console.Claim(a.Limit, spend.Cost).Float())
+			step(days(spend.Time), total+console.Claim(a.ByEpsilon(), spend.Cost).Float())
 		}
 		for _, j := range jumps {
-			step(min(max(days(j.at), 0), end), console.Claim(a.Limit, j.spent).Float())
+			step(min(max(days(j.at), 0), end), console.Claim(a.ByEpsilon(), j.spent).Float())
 		}
 		points = append(points, chart.Point{X: end, Y: total})
 		out.Curves = append(out.Curves, chart.Curve{Name: a.Name, Points: points})
@@ -189,7 +189,7 @@ func (s *spending) chart(accounts []api.Account, at time.Time) chart.Chart {
 func limits(accounts []api.Account, end float64) (out []chart.Curve) {
 	at := map[float64]int{}
 	for _, a := range accounts {
-		limit := console.Claim(a.Limit, a.Limit).Float()
+		limit := console.Claim(a.ByEpsilon(), a.Limit).Float()
 		if i, ok := at[limit]; ok {
 			out[i].Name += ", " + a.Name
 			continue

@@ -1,0 +1,205 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+const sexAndCost = "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex"
+
+// A ladder of prices costs its last step, for vectors and for sums beside counts; what was paid for
+// stays free, with its numbers; and the books agree with a second opinion.
+func TestLadder(t *testing.T) {
+	for _, budget := range []string{pure, either} {
+		w := newWorld(t, budget)
+		before := dp.Amount(0)
+		for _, text := range []string{"SELECT COUNT(*) FROM patients", sexAndCost} {
+			for _, step := range []string{"0.1", "0.2", "0.4"} {
+				w.charged("ana", text, amount(step))
+			}
+			after := w.spent().Epsilon
+			if want := amount("0.4"); after-before > want || after-before < want-8 { // shares are rounded down
+				t.Errorf("%s: the ladder costs %v", text, after-before)
+			}
+			before = after
+			want, err := w.askAs("ana", text, amount("0.4"))
+			w.check(err)
+			if got, err := w.askAs("ben", text, amount("0.4")); err != nil || numbers(got) != numbers(want) || !got.Receipt.Free {
+				t.Errorf("%v: %v, before %v", err, numbers(got), numbers(want))
+			}
+		}
+		for _, c := range w.charges()[1:3] {
+			if !strings.Contains(c.Mechanisms, "sharpening record") {
+				t.Errorf("%s", c.Mechanisms)
+			}
+		}
+		if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
+			t.Error(differs, doubts)
+		}
+	}
+}
+
+// What is explained is what is paid.
+func TestLadderExplained(t *testing.T) {
+	w := newWorld(t, pure)
+	w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.1"))
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: amount("0.3")})
+	w.check(err)
+	a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.3"))
+	if e.Pay != a.Cost || e.Pay.Epsilon != amount("0.3")-amount("0.1") || e.Cost.Epsilon != amount("0.3") || e.Questions[0].Sharpens == 0 {
+		t.Errorf("explained %+v, paid %v", e, a.Cost)
+	}
+}
+
+// The sharper answer is made of the first: both are the same number with probability
+// (a2/a1) ((1-a1)/(1-a2))^2 and a little more, which is a quarter here, and would be 3 % if the
+// second were a draw of its own.
+func TestLadderNoise(t *testing.T) {
+	w := newWorld(t, plenty)
+	const n = 100
+	same := 0
+	for i := range n {
+		text := fmt.Sprintf(countAges, i)
+		if numbers(w.charged("ana", text, amount("0.05"))) == numbers(w.charged("ana", text, amount("0.1"))) {
+			same++
+		}
+	}
+	if same < 10 || same > 45 {
+		t.Errorf("%d of %d are the same", same, n)
+	}
+}
+
+// An answer is sharpened once. What was charged and never answered does not free it, and a restart
+// does not either.
+func TestSharpenedOnce(t *testing.T) {
+	w := newWorld(t, pure)
+	text := "SELECT COUNT(*) FROM patients"
+	w.charged("ana", text, amount("0.1"))
+	waiting, cancel := context.WithCancel(ctx)
+	w.engine = &hungUp{w.engine, cancel}
+	again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.2"), Request: "again"}
+	if _, err := w.Ask(waiting, again); err == nil {
+		t.Fatal("it was answered")
+	}
+	w.reopen()
+	// The first answer is noted as used: another question pays in full.
+	a, err := w.askAs("ana", text, amount("0.3"))
+	w.check(err)
+	if a.Cost.Epsilon != amount("0.3") {
+		t.Errorf("a second one is made of the same answer, for %v", a.Cost)
+	}
+	// The request that used it has what it paid for, from the sharper answer by now.
+	b, err := w.Ask(ctx, again)
+	w.check(err)
+	if !b.Receipt.Free || numbers(a) != numbers(b) {
+		t.Errorf("%+v", b)
+	}
+}
+
+// A request that was stopped after its note is computed for its charge, of the same base.
+func TestSharpenedRetry(t *testing.T) {
+	w := newWorld(t, pure)
+	text := "SELECT COUNT(*) FROM patients"
+	w.charged("ana", text, amount("0.1"))
+	waiting, cancel := context.WithCancel(ctx)
+	w.engine = &hungUp{w.engine, cancel}
+	again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.2"), Request: "again"}
+	if _, err := w.Ask(waiting, again); err == nil {
+		t.Fatal("it was answered")
+	}
+	before := w.spent()
+	if _, err := w.Ask(ctx, again); err != nil || w.spent() != before || before.Epsilon != amount("0.2") {
+		t.Errorf("%v: %v, before %v", err, w.spent(), before)
+	}
+}
+
+// In another window nobody has paid for the base: there the sharper answer is paid in full. So it
+// is after a recovery.
+func TestSharpenedWindow(t *testing.T) {
+	w := newWorld(t, "{epsilon: 1, per_query: {default: 0.1, max: 1}, renewal: {every: month, windows: 3}}")
+	text := "SELECT COUNT(*) FROM patients"
+	w.charged("ana", text, amount("0.1"))
+	_, err := w.Renew(ctx, "a month is over")
+	w.check(err)
+	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
+		t.Errorf("it costs %v", a.Cost)
+	}
+	if a := w.charged("ana", text, amount("0.4")); a.Cost.Epsilon != amount("0.4")-amount("0.3") {
+		t.Errorf("it costs %v", a.Cost)
+	}
+}
+
+// ending is a ledger in which a window ends before a charge.
+type ending struct {
+	ledger.Ledger
+	end func()
+}
+
+func (l *ending) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	if l.end != nil {
+		end := l.end
+		l.end = nil
+		end()
+	}
+	return l.Ledger.Charge(ctx, c)
+}
+
+// A window that ends between the price and the charge makes it the whole price.
+func TestSharpenedWindowEnds(t *testing.T) {
+	w := newWorld(t, "{epsilon: 1, per_query: {default: 0.1, max: 1}, renewal: {every: month, windows: 3}}")
+	text := "SELECT COUNT(*) FROM patients"
+	w.charged("ana", text, amount("0.1"))
+	w.ledger = &ending{w.ledger, func() {
+		_, err := w.Renew(ctx, "a month is over")
+		w.check(err)
+	}}
+	a, err := w.askAs("ana", text, amount("0.3"))
+	w.check(err)
+	if a.Cost.Epsilon != amount("0.3") {
+		t.Errorf("it costs %v", a.Cost)
+	}
+}
+
+// Steps of a ladder that cost less than a question may are paid in full: every answer is kept.
+func TestSharpenedLeast(t *testing.T) {
+	w := newWorld(t, "{epsilon: 1, per_query: {min: 0.05, default: 0.1, max: 1}}")
+	w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.1"))
+	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.12")); a.Cost.Epsilon != amount("0.12") {
+		t.Errorf("it costs %v", a.Cost)
+	}
+}
+
+// Many who climb at once pay for the highest step that was asked for, each step once: no answer is
+// made of one that another is made of.
+func TestLadderAtOnce(t *testing.T) {
+	w := newWorld(t, plenty)
+	text := "SELECT COUNT(*) FROM patients"
+	w.charged("ana", text, amount("0.1"))
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if _, err := w.askAs("ana", text, amount("0.1")+dp.Amount(i+1)*amount("0.05")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := w.spent().Epsilon; got != amount("0.1")+8*amount("0.05") {
+		t.Errorf("spent %v", got)
+	}
+	used := map[string]bool{}
+	for _, c := range w.charges() {
+		_, base, ok := strings.Cut(c.Mechanisms, "sharpening ")
+		if ok && used[base] {
+			t.Errorf("two answers are made of %s", base)
+		}
+		used[base] = true
+	}
+}

@@ -1,0 +1,176 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// either is a budget that is kept by the sum of epsilon or by that of rho.
+const either = "{epsilon: 1, delta: 1e-6, keys_delta: 0, noise: auto, per_query: {default: 0.1, max: 1}}"
+
+const countAges = "SELECT COUNT(*) FROM patients WHERE age > %d"
+
+// charges returns what was charged, in order.
+func (w *world) charges() (all []*ledger.Record) {
+	w.t.Helper()
+	for r, err := range w.books.Records(ctx, 1) {
+		w.check(err)
+		if r.Kind == ledger.KindCharge {
+			all = append(all, r.Clone())
+		}
+	}
+	return all
+}
+
+// One count for the whole of (1, 1e-6) has the noise of epsilon 1, and ten of a tenth that of a
+// tenth; many small ones are Gaussian, and there are more of them than epsilon would pay for.
+func TestEitherSide(t *testing.T) {
+	for _, c := range []struct {
+		epsilon string
+		n       int
+		noise   string
+	}{{"1", 1, "laplace"}, {"0.1", 10, "laplace"}, {"0.03", 54, "gaussian"}} {
+		w := newWorld(t, either)
+		n := 0
+		for ; n < 100; n++ {
+			a, err := w.askAs("ana", fmt.Sprintf(countAges, n), amount(c.epsilon))
+			if err != nil {
+				if !errors.As(err, new(*ledger.BudgetError)) {
+					t.Fatal(err)
+				}
+				break
+			}
+			if c.noise == "laplace" && a.Cost.Epsilon != amount(c.epsilon) {
+				t.Errorf("question %d at %s costs %v", n, c.epsilon, a.Cost)
+			}
+		}
+		all := w.charges()
+		if n != c.n {
+			t.Errorf("%d questions at %s; want %d", n, c.epsilon, c.n)
+		}
+		for _, r := range all {
+			if !strings.HasPrefix(r.Mechanisms, c.noise) {
+				t.Errorf("a question at %s has %s", c.epsilon, r.Mechanisms)
+			}
+		}
+		if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
+			t.Error(differs, doubts)
+		}
+	}
+}
+
+// Who changes the side in the middle, one way or the other, is held by both sums: nothing that was
+// paid for on one side is forgotten on the other.
+func TestEitherSwitch(t *testing.T) {
+	for _, steps := range [][]string{{"laplace", "gaussian", "laplace"}, {"gaussian", "laplace", "gaussian"}} {
+		w := newWorld(t, either)
+		limit := w.dataset.Filter().Limit()
+		asked := 0
+		for _, mechanism := range steps {
+			for refused := false; !refused; asked++ {
+				_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, asked), Epsilon: amount("0.03"),
+					Settings: api.Settings{Mechanism: mechanism}, Request: request()})
+				if refused = err != nil; err != nil && !errors.As(err, new(*ledger.BudgetError)) {
+					t.Fatal(err)
+				}
+				if asked%40 == 39 { // change before it is used up
+					break
+				}
+			}
+		}
+		var sum dp.Cost
+		for _, r := range w.charges() {
+			sum = sum.Add(r.Cost)
+			if sum.Epsilon > limit.Epsilon && sum.Rho > limit.Rho {
+				t.Fatalf("%v: %v was admitted, of %v", steps, sum, limit)
+			}
+		}
+		if sum != w.spent() {
+			t.Errorf("%v was spent, and the books say %v", sum, w.spent())
+		}
+		if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
+			t.Error(differs, doubts)
+		}
+	}
+}
+
+// What was paid for stays free, with the same numbers, when the same question would be bought with
+// other noise by now; and EXPLAIN says so.
+func TestEitherRemembers(t *testing.T) {
+	w := newWorld(t, either)
+	r := w.record()
+	first := w.charged("ana", fmt.Sprintf(countAges, 30), 0)
+	if m := w.charges()[0].Mechanisms; !strings.HasPrefix(m, "laplace") {
+		t.Fatalf("the first question has %s", m)
+	}
+	for i := range 3 { // in rho, which closes the other side
+		if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 40+i), Epsilon: amount("0.05"),
+			Settings: api.Settings{Mechanism: "gaussian"}, Request: request()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.free(r, "ana", fmt.Sprintf(countAges, 30), first)
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 30)})
+	w.check(err)
+	if !e.Known || e.Pay != (dp.Cost{}) || !strings.HasPrefix(e.Noise, "Laplace") {
+		t.Errorf("%+v", e)
+	}
+	if e, err = w.Explain(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 31)}); err != nil || e.Known ||
+		!strings.HasPrefix(e.Noise, "Gaussian") {
+		t.Errorf("%v, %+v", err, e)
+	}
+}
+
+// hungUp is an engine whose first question nobody waits for.
+type hungUp struct {
+	engine.Engine
+	cancel func()
+}
+
+func (h *hungUp) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	if h.cancel != nil {
+		h.cancel()
+		h.cancel = nil
+		return nil, ctx.Err()
+	}
+	return h.Engine.Run(ctx, q)
+}
+
+// A request that was charged and stopped is sent again when the budget stands elsewhere: it is
+// computed with the noise that it was charged for, and not charged again.
+func TestEitherRetry(t *testing.T) {
+	w := newWorld(t, either)
+	q := api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 30), Request: "again"}
+	waiting, cancel := context.WithCancel(ctx)
+	w.engine = &hungUp{w.engine, cancel}
+	if _, err := w.Ask(waiting, q); err == nil {
+		t.Fatal("it was answered")
+	}
+	if n := len(w.charges()); n != 1 {
+		t.Fatalf("%d charges", n)
+	}
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 40), Epsilon: amount("0.05"),
+		Settings: api.Settings{Mechanism: "gaussian"}, Request: request()}); err != nil {
+		t.Fatal(err)
+	}
+	before := w.spent()
+	a, err := w.Ask(ctx, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.spent() != before || !a.Receipt.Free {
+		t.Errorf("it was charged again: %v", a.Receipt)
+	}
+	if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
+		t.Error(differs, doubts)
+	}
+}

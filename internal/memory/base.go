@@ -1,0 +1,169 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// Base is an answer to the same question with more noise, which a sharper one can be made of for
+// the difference of the two prices (mech.Sharpened).
+type Base struct {
+	Sequence uint64 // the charge that paid for it
+	Values   [][]int64
+	By       []*mech.Sharpened // for each measure; nil where its noise stays as it is
+
+	session string
+}
+
+// Family names all purchases of one question, at whatever price: who buys one of them for the
+// difference to another does it while nobody else buys any.
+func Family(b *pricing.Purchase, version string) (string, bool) {
+	return sameFamily(b, version), b.Reusable()
+}
+
+// Asker says who asks for a base, and about what.
+type Asker struct {
+	Dataset, Version string
+	Window           uint64
+	Request          string
+}
+
+// FindBase returns the sharpest answer to the question of a purchase that it can be made of, or nil
+// where there is none. Nobody else may be buying the same question meanwhile.
+//
+// What mech.Sharpened rests on is looked at here. The answer was released with this noise on the
+// same data: it is in a slot of this question and version. It is in the same sums: it was charged
+// in the same window, and no recovery came since, which may have lost what was charged. And nothing
+// else was made of it: whatever is, is noted before it is computed, and a base that has a note is
+// none, but for the request that noted it and has no answer yet.
+func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, see Horizon) (*Base, error) {
+	if !b.Reusable() || len(b.Twins) > 0 { // twins are paid for together, and a difference is of one sum
+		return nil, nil
+	}
+	if era, err := m.ledger.Era(ctx); err != nil || era != "" {
+		return nil, err
+	}
+	family := sameFamily(b, who.Version)
+	var best *Base
+	for n := range sameSlots {
+		s, err := m.find(ctx, slot(family, n))
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			break
+		}
+		base := s.base(b)
+		if base == nil || best != nil && !base.sharper(best) || see.Spoken && m.arrivals.hides(s.sequence, see.AsOf) {
+			continue
+		}
+		base.session = "sharpened " + who.Dataset + " " + strconv.FormatUint(base.Sequence, 10) + " " + b.Query.Hash()
+		if ok, err := m.unused(ctx, base, who); err != nil {
+			return nil, err
+		} else if ok {
+			best = base
+		}
+	}
+	return best, nil
+}
+
+// base is how a purchase is made of a source, or nil.
+func (s *source) base(b *pricing.Purchase) *Base {
+	if len(s.values) != len(b.Noise) || !slices.Equal(s.measures, b.Names()) {
+		return nil
+	}
+	out := &Base{Sequence: s.sequence, Values: s.values}
+	less := false
+	for i, n := range b.Noise {
+		from, isFrom := s.noise[i].Mechanism.(*mech.Laplace)
+		to, isTo := n.Mechanism.(*mech.Laplace)
+		if !isFrom || !isTo || len(s.values[i]) != b.Query.Groups() {
+			return nil
+		}
+		if from.Cost().Epsilon == to.Cost().Epsilon && from.Parameter().Cmp(to.Parameter()) == 0 {
+			out.By = append(out.By, nil)
+			continue
+		}
+		by, err := mech.NewSharpened(from, to)
+		if err != nil || !by.Holds(s.values[i]) {
+			return nil
+		}
+		less = true
+		out.By = append(out.By, by)
+	}
+	if !less {
+		return nil
+	}
+	return out
+}
+
+// sharper compares by what is still to be paid.
+func (x *Base) sharper(y *Base) bool { return x.left() < y.left() }
+
+func (x *Base) left() (sum float64) {
+	for _, by := range x.By {
+		if by != nil {
+			sum += by.Cost().Epsilon.Float()
+		}
+	}
+	return sum
+}
+
+// use is the note of who makes something of a base.
+type use struct {
+	Charge  uint64 `json:"charge"`
+	Request string `json:"request"`
+}
+
+// unused reports whether a base was charged in this window, and nothing was made of it yet.
+func (m *Memory) unused(ctx context.Context, base *Base, who Asker) (bool, error) {
+	for r, err := range m.ledger.Records(ctx, base.Sequence) {
+		if err != nil {
+			return false, err
+		}
+		if r.Kind != ledger.KindCharge || r.Window != who.Window || r.Dataset != who.Dataset {
+			return false, nil
+		}
+		break
+	}
+	notes, err := m.ledger.Notes(ctx, base.session)
+	if err != nil || len(notes) == 0 {
+		return err == nil, err
+	}
+	for _, text := range notes {
+		var u use
+		if json.Unmarshal(text, &u) != nil || u.Request != who.Request || who.Request == "" {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Use notes that a charge makes something of a base, and reports an error where something was made
+// of it by another. It is durable when it returns.
+func (m *Memory) Use(ctx context.Context, base *Base, charge uint64, request string) error {
+	notes, err := m.ledger.Notes(ctx, base.session)
+	if err != nil {
+		return err
+	}
+	for _, text := range notes {
+		var u use
+		if json.Unmarshal(text, &u) != nil || u.Charge != charge {
+			return ErrUsed
+		}
+	}
+	if len(notes) > 0 {
+		return nil
+	}
+	entry, err := json.Marshal(use{charge, request})
+	if err != nil {
+		return err
+	}
+	return m.ledger.Note(ctx, base.session, entry)
+}
