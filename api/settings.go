@@ -34,6 +34,10 @@ type Settings struct {
 	// MaxGroups is in how many groups one person counts at most; 0 means what the policy says.
 	// Fewer groups need less noise, and leave more of people with many groups out.
 	MaxGroups int64
+	// MaxSum is what one person adds to a SUM in one group at most, in units of the answer; nil
+	// means what the policy says. A smaller one needs less noise, and leaves more of people with
+	// large sums out.
+	MaxSum *big.Rat
 	// Stream is "on" where counts go through a stream of the policy whenever they can, "off" where
 	// they never do, and empty where they do when that is cheaper than the question by itself. Who
 	// names a price or a mechanism has named the ordinary way.
@@ -71,6 +75,7 @@ var settings = []setting{
 	{"dp.confidence", setConfidence, func(s *Settings) string { return strconv.FormatFloat(s.Level(), 'g', -1, 64) }},
 	{"dp.mechanism", setMechanism, showMechanism},
 	{"dp.max_groups", setMaxGroups, showMaxGroups},
+	{"dp.max_sum", setMaxSum, showMaxSum},
 	{"dp.stream", setStream, showStream},
 	{"dp.errors", setErrors, func(s *Settings) string { return cmp.Or(s.Errors, "off") }},
 	{"dp.counts", setCounts, func(s *Settings) string { return cmp.Or(s.Counts, "noisy") }},
@@ -144,6 +149,8 @@ func (s *Settings) Reset(name string) error {
 		s.Mechanism = ""
 	case "dp.max_groups":
 		s.MaxGroups = 0
+	case "dp.max_sum":
+		s.MaxSum = nil
 	case "dp.stream":
 		s.Stream = ""
 	case "dp.errors":
@@ -240,6 +247,28 @@ func setMaxGroups(s *Settings, text string) error {
 	return nil
 }
 
+func setMaxSum(s *Settings, text string) error {
+	if strings.EqualFold(text, byDefault) {
+		s.MaxSum = nil
+		return nil
+	}
+	r, err := dp.ParseDecimal(text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(mostError) > 0 {
+		return errMaxSum
+	}
+	s.MaxSum = r
+	return nil
+}
+
+var errMaxSum = errors.New("it is a number above 0 and at most 1e15, in units of the sum; write for example 500")
+
+func showMaxSum(s *Settings) string {
+	if s.MaxSum == nil {
+		return byDefault
+	}
+	return showDecimal(s.MaxSum)
+}
+
 var errMaxGroups = fmt.Errorf("it is a whole number from 1 to %d", mostMaxGroups)
 
 func setStream(s *Settings, text string) error {
@@ -282,7 +311,11 @@ func showError(s *Settings) string {
 	if s.Error == nil {
 		return "none"
 	}
-	return strings.TrimRight(strings.TrimRight(s.Error.FloatString(15), "0"), ".")
+	return showDecimal(s.Error)
+}
+
+func showDecimal(r *big.Rat) string {
+	return strings.TrimRight(strings.TrimRight(r.FloatString(15), "0"), ".")
 }
 
 func showMechanism(s *Settings) string {
@@ -320,6 +353,7 @@ func (s Settings) Check() error {
 		{"dp.errors", !slices.Contains([]string{"", ErrorColumns, ErrorIntervals}, s.Errors), errErrors},
 		{"dp.counts", !slices.Contains([]string{"", nonnegative}, s.Counts), errCounts},
 		{"dp.max_groups", s.MaxGroups < 0 || s.MaxGroups > mostMaxGroups, errMaxGroups},
+		{"dp.max_sum", s.MaxSum != nil && (s.MaxSum.Sign() <= 0 || s.MaxSum.Cmp(mostError) > 0), errMaxSum},
 		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0),
 			errors.New("it is a number above 0 and at most 1e15")},
 		{"dp.delta", s.Delta >= dp.One, errors.New("it is a probability")},

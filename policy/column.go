@@ -26,6 +26,9 @@ type Column struct {
 	// public ones in the order of the file.
 	Keys      KeyRule
 	KeyValues []Value
+	// MaxSum is what one person adds to a sum of the column in one group of an answer at most, or
+	// nil where the bounds and MaxRows alone say it.
+	MaxSum *big.Rat
 	// BoundsFromData says that the bounds were read off the data, which the owner
 	// accepted. They tell something about the people at the extremes.
 	BoundsFromData bool
@@ -73,6 +76,7 @@ func (c *Column) read(r *reader, at place, spelling func(fields, *Column)) {
 	spelling(f, c)
 	grainOK := c.readGranularity(r, f)
 	c.readBounds(r, f, grainOK)
+	c.readMaxSum(r, f)
 	c.readKeys(r, f, grainOK)
 }
 

@@ -278,6 +278,10 @@
 //	granularity  the step that values are rounded to: for a decimal, required
 //	             with bounds; for an integer, a whole number and 1 by default.
 //	             A date's is one day, a timestamp's one microsecond.
+//	max_sum      what one person adds to a sum of the column in one group of an answer
+//	             at most, at least the granularity: the sum of a person's rows there is
+//	             clamped to it, and to its negative, and noise is calibrated to it.
+//	             Unless it is given, max_rows times the bounds.
 //	keys         a list of up to 10,000 values that may appear as groups, all of
 //	             which then always do; or private, where which values there are is
 //	             itself private. null without quotes is the group of rows

@@ -129,7 +129,7 @@ var (
 	}
 	formatKeys = keySet{known: []string{"integer", "decimal", "boolean", "date", "timestamp"}}
 	columnKeys = keySet{
-		known: []string{"type", "format", "nulls", "nullable", "bounds", "bounds_from", "granularity", "keys"},
+		known: []string{"type", "format", "nulls", "nullable", "bounds", "bounds_from", "granularity", "max_sum", "keys"},
 		other: map[string]string{
 			"min":      "write both ends as bounds: [lowest, highest]",
 			"max":      "write both ends as bounds: [lowest, highest]",

@@ -72,15 +72,21 @@ func uncast(e tree.Expr) tree.Expr {
 
 // measuresOf are the noisy numbers that a stat is made of.
 func measuresOf(s tree.Stat) []int {
+	var out []int
 	switch s.Kind {
 	case tree.MeasureStat:
 		return []int{s.Measure}
 	case tree.AverageStat:
-		return []int{s.Measure, s.Count}
+		out = []int{s.Measure}
 	case tree.VarianceStat:
-		return []int{s.Measure, s.Count, s.Square}
+		out = []int{s.Measure, s.Square}
+	default:
+		return nil
 	}
-	return nil
+	if s.People == nil {
+		out = append(out, s.Count)
+	}
+	return out
 }
 
 // halfWidth is the error bar of a value, or nil where there is none.
@@ -98,7 +104,7 @@ func (b bar) halfWidth(r *row, v tree.Value) *float64 {
 		return nil
 	}
 	if a, isAverage := b.average(); isAverage {
-		_, half := r.average(a, 2)
+		_, half := r.average(a, len(b.measures))
 		return &half
 	}
 	around, ok := r.interval(b.expr, len(b.measures))
@@ -226,7 +232,7 @@ func rounding(e *tree.Call) (int, bool) {
 func (r *row) span(stat, parts int) (span, bool) {
 	s := r.f.plan.Stats[stat]
 	switch s.Kind {
-	case tree.KeyStat, tree.AbsentStat, tree.GroupingStat:
+	case tree.KeyStat, tree.AbsentStat, tree.GroupingStat, tree.PeopleStat:
 		x, ok := number(r.values[stat], s.Type())
 		if !ok {
 			return span{}, false

@@ -120,6 +120,14 @@ func (f *finisher) notes() []string {
 			out = append(out, s)
 		}
 	}
+	for _, s := range f.plan.Stats {
+		if s.Kind == tree.PeopleStat {
+			add("%s", pricing.SayPeople(*s.People))
+		}
+	}
+	if f.plan.Query.ListsKeys() && len(f.plan.Query.Keys) == 0 {
+		return out // it is about nobody
+	}
 	if f.plan.Query.ListsKeys() && len(f.plan.Within) > 0 {
 		add("these are of the keys that the policy and the question allow; which of them was chosen by another noisy answer")
 		return out
@@ -144,6 +152,12 @@ func (f *finisher) notes() []string {
 			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far that is in values "+
 				"only the data knows",
 				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
+		}
+	}
+	for _, m := range f.plan.Query.Measures {
+		if m.Most != nil {
+			add("%s: one person adds at most %v to a group (max_sum); what that leaves out is in no error bar", m.Describe(),
+				pricing.Scaled(m.Most, m.Step()))
 		}
 	}
 	if len(f.plan.Within) > 0 {

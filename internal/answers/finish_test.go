@@ -44,7 +44,7 @@ const small = `  small:
     engine: duckdb
     source: small.csv
     unit: row
-    budget: {epsilon: 1, per_query: {default: 1}}
+    budget: {epsilon: 1, delta: 1e-6, per_query: {default: 1}}
     analysts: {ana: {}}
     tables:
       small:

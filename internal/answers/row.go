@@ -80,6 +80,8 @@ func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 		return nil
 	case tree.GroupingStat:
 		return big.NewInt(s.Bits)
+	case tree.PeopleStat:
+		return big.NewInt(*s.People)
 	}
 	if f.buy.Query.Choice != nil {
 		return nil // the score of a chosen group is not released
@@ -94,7 +96,7 @@ func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 		}
 		return big.NewInt(n)
 	case tree.AverageStat:
-		mean, _ := r.average(s, 2)
+		mean, _ := r.average(s, len(measuresOf(s)))
 		return mean
 	case tree.VarianceStat:
 		return r.variance(s).estimate
@@ -137,12 +139,27 @@ func (f *finisher) halfWidth(measure, parts, group int) int64 {
 	return w
 }
 
-// average divides a noisy sum by a noisy count. The sum was taken around a
-// center, in steps; the mean lies between the bounds of what was summed.
+// divisor is what an average or a variance divides by: a noisy count, or how many people there are,
+// which is public and exact.
+func (r *row) divisor(s tree.Stat, parts int) mech.Noisy {
+	if s.People != nil {
+		return mech.Noisy{Value: *s.People}
+	}
+	return r.noisy(s.Count, parts)
+}
+
+// average divides a noisy sum by a count. The sum was taken around a center, in steps; the mean
+// lies between the bounds of what was summed.
 func (r *row) average(s tree.Stat, parts int) (mean, half float64) {
 	m := r.f.plan.Query.Measures[s.Measure]
+	if s.Twin {
+		lower, upper := r.noisy(s.Measure, parts), r.noisy(s.Count, parts)
+		mean, half = mech.PartInterval(lower, upper, float(m.Arg.Type().Hi))
+		num, den := float(m.Step().Num()), float(m.Step().Denom())
+		return (mean + float(s.Center)) * num / den, half * num / den
+	}
 	lo, hi := float(m.Arg.Type().Lo), float(m.Arg.Type().Hi)
-	mean, half = mech.RatioInterval(r.noisy(s.Measure, parts), r.noisy(s.Count, parts), lo, hi)
+	mean, half = mech.RatioInterval(r.noisy(s.Measure, parts), r.divisor(s, parts), lo, hi)
 	// A step is a fraction such as 1/100, and 0.725 is 14.5/20 and not 14.5 times 0.05.
 	num, den := float(m.Step().Num()), float(m.Step().Denom())
 	if own := s.Of.Type().Step; own.Cmp(m.Step()) != 0 { // the sum was rounded, and the center was not
@@ -164,6 +181,12 @@ func (r *row) leaf(e tree.Expr) tree.Value {
 // part is an end of the interval of a value, or half of its width; NULL where the value has none.
 func (r *row) part(x *tree.Released) tree.Value {
 	s := r.f.plan.Stats[x.Stat]
+	if s.Kind == tree.PeopleStat {
+		if x.Part == tree.PartError {
+			return new(big.Int)
+		}
+		return r.values[x.Stat]
+	}
 	if s.Kind == tree.MeasureStat && r.f.buy.Query.Choice == nil {
 		v := r.noisy(s.Measure, 1)
 		value, half := big.NewInt(v.Value), big.NewInt(v.HalfWidth)

@@ -13,7 +13,7 @@ type spread struct {
 }
 
 // variance estimates a variance from a noisy count, sum and sum of squares.
-func (r *row) variance(s tree.Stat) spread { return r.varianceWith(s, 3) }
+func (r *row) variance(s tree.Stat) spread { return r.varianceWith(s, len(measuresOf(s))) }
 
 // varianceWith computes a variance around public centers:
 //
@@ -28,7 +28,7 @@ func (r *row) varianceWith(s tree.Stat, parts int) spread {
 	t := s.Of.Type()
 	step, _ := t.Step.Float64()
 	width := (float(t.Hi) - float(t.Lo)) * step
-	count, sum, squares := r.noisy(s.Count, parts), r.noisy(s.Measure, parts), r.noisy(s.Square, parts)
+	count, sum, squares := r.divisor(s, parts), r.noisy(s.Measure, parts), r.noisy(s.Square, parts)
 	sumStep, _ := measures[s.Measure].Step().Float64()
 	squareStep, _ := measures[s.Square].Step().Float64()
 	// How far the center of the sum is from that of the squares.

@@ -37,6 +37,7 @@ type Curator struct {
 	memory   *memory.Memory
 	inflight inflight
 	planned  planned
+	people   people
 	ran      ran
 	reruns   reruns
 	second   opinion

@@ -86,7 +86,12 @@ func compare(a, b outcome) error {
 		if c.Sensitivity.Norm() == 0 || c.Mechanism == "residual" || c.Mechanism == "running" {
 			continue // what is shown is made of it
 		}
-		if err := sameNoise(c, b.calls[i], a.noisy[vector], b.noisy[vector]); err != nil {
+		x, y := a.noisy[vector], b.noisy[vector]
+		if c.Values.Len() == 2*len(x) && len(x) > 0 { // twins are one vector
+			vector++
+			x, y = slices.Concat(x, a.noisy[vector]), slices.Concat(y, b.noisy[vector])
+		}
+		if err := sameNoise(c, b.calls[i], x, y); err != nil {
 			return fmt.Errorf("call %d: %w", i, err)
 		}
 		vector++

@@ -21,13 +21,24 @@ type planned struct {
 type statementKey struct {
 	sql       string // with the values of its parameters and of now()
 	maxGroups int64
+	maxSum    string
+}
+
+// keyOf names a statement: its text, and the settings that plans depend on.
+func keyOf(text string, s api.Settings) statementKey {
+	key := statementKey{sql: text, maxGroups: s.MaxGroups}
+	if s.MaxSum != nil {
+		key.maxSum = s.MaxSum.RatString()
+	}
+	return key
 }
 
 type priceKey struct {
 	sql      string
-	settings api.Settings // but for the error, which is a pointer
+	settings api.Settings // but for the error and the largest sum, which are pointers
 	currency pricing.Currency
 	error    string
+	maxSum   string
 }
 
 const (
@@ -60,6 +71,7 @@ func (c *Curator) price(text string, st *plan.Statement, s api.Settings, in pric
 	if s.Error != nil {
 		key.settings.Error, key.error = nil, s.Error.RatString()
 	}
+	key.settings.MaxSum, key.maxSum = nil, keyOf(text, s).maxSum
 	if p, ok := c.planned.prices.Get(key); ok && p.Statement == st {
 		return p, nil
 	}
@@ -67,7 +79,7 @@ func (c *Curator) price(text string, st *plan.Statement, s api.Settings, in pric
 	if err != nil {
 		return nil, err
 	}
-	if kept, ok := c.planned.statements.Get(statementKey{text, s.MaxGroups}); ok && kept == st {
+	if kept, ok := c.planned.statements.Get(keyOf(text, s)); ok && kept == st {
 		c.planned.prices.Put(key, p, 1)
 	}
 	return p, nil

@@ -22,7 +22,7 @@ func TestPlannedOnce(t *testing.T) {
 		w.check(err)
 	}
 	kept := func(sql string, maxGroups int64) *plan.Statement {
-		st, _ := w.planned.statements.Get(statementKey{sql, maxGroups})
+		st, _ := w.planned.statements.Get(statementKey{sql: sql, maxGroups: maxGroups})
 		return st
 	}
 	if kept(text, 1) != nil || kept(text+" ", 0) != nil {
@@ -49,7 +49,7 @@ func TestPlannedOnce(t *testing.T) {
 		t.Error("nobody was answered")
 	}
 	for i := range 3 * mostPlanned {
-		w.planned.keep(statementKey{fmt.Sprint(i), 0}, &plan.Statement{})
+		w.planned.keep(statementKey{sql: fmt.Sprint(i)}, &plan.Statement{})
 	}
 	if n := w.planned.statements.Len(); n > mostPlanned {
 		t.Errorf("%d are kept", n)
@@ -100,7 +100,7 @@ func TestSharedPlanChanged(t *testing.T) {
 		_, err := w.newAsking(ctx, q, memory.Horizon{})
 		w.check(err)
 	}
-	st, _ := w.planned.statements.Get(statementKey{text, 0})
+	st, _ := w.planned.statements.Get(statementKey{sql: text})
 	st.Plans[0].Query.Measures = append(st.Plans[0].Query.Measures, st.Plans[0].Query.Measures[0])
 	before, err := w.Remaining(ctx, "ana")
 	w.check(err)

@@ -27,7 +27,7 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 	if _, err := text.Select(); err != nil {
 		return nil, s, false, err // also where it looks like another text with its values
 	}
-	key := statementKey{text.Key(), s.MaxGroups}
+	key := keyOf(text.Key(), s)
 	if statement, ok := c.planned.statements.Get(key); ok {
 		return statement, s, true, nil
 	}
@@ -35,6 +35,12 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 	if o.Public != nil {
 		tables.Public = o.Public
 		o.Public = &tables
+		if c.dataset.Everybody() != nil {
+			o.People = func() (int64, error) {
+				tables.read = true // what follows from it is not kept either
+				return c.countPeople(ctx)
+			}
+		}
 	}
 	if statement, err = plan.PrepareText(c.dataset, text, o); err != nil {
 		return nil, s, false, err
@@ -58,7 +64,7 @@ func (c *Curator) Admit(analyst string) error {
 }
 
 func (c *Curator) Options(ctx context.Context, s api.Settings) plan.Options {
-	o := plan.Options{MaxGroups: s.MaxGroups}
+	o := plan.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum}
 	if c.engine != nil {
 		o.Public = public{ctx, c.engine}
 	}

@@ -38,29 +38,31 @@ func (c *Curator) release(b *pricing.Purchase, r *engine.Result, base *memory.Ba
 	if b.Keys != nil {
 		places, units = c.releaseKeys(b, r, out, room)
 	}
+	out.Measures, out.Quantiles = make([][]int64, len(b.Noise)), make([][][]int64, len(b.Noise))
+	for _, p := range b.Twins { // one vector with one noise
+		vector := r.Measures[p[0]].Pick(places, groups).Beside(r.Measures[p[1]].Pick(places, groups))
+		both := c.releaser.Release(vector, b.Noise[p[0]].Mechanism)
+		half := len(both) / 2
+		out.Measures[p[0]], out.Measures[p[1]] = both[:half:half], both[half:]
+	}
 	for i, n := range b.Noise {
-		if n.Decides { // the numbers that were compared are those that are shown
-			out.Measures, out.Quantiles = append(out.Measures, units), append(out.Quantiles, nil)
-			continue
-		}
-		if n.Running != nil {
-			out.Measures = append(out.Measures, c.releaser.ReleaseRunning(r.Measures[i].Pick(places, groups), n.Running))
-			out.Quantiles = append(out.Quantiles, nil)
-			continue
-		}
-		if n.Quantiles == nil {
-			out.Measures = append(out.Measures, c.releaser.Release(r.Measures[i].Pick(places, groups), n.Mechanism))
-			out.Quantiles = append(out.Quantiles, nil)
-			continue
-		}
-		all := make([][]int64, 0, len(places)*groups)
-		for _, place := range places {
-			for g := range groups {
-				all = append(all, c.releaser.Quantiles(r.Values[i][place*groups+g], n.Quantiles))
+		switch {
+		case out.Measures[i] != nil:
+		case n.Decides: // the numbers that were compared are those that are shown
+			out.Measures[i] = units
+		case n.Running != nil:
+			out.Measures[i] = c.releaser.ReleaseRunning(r.Measures[i].Pick(places, groups), n.Running)
+		case n.Quantiles == nil:
+			out.Measures[i] = c.releaser.Release(r.Measures[i].Pick(places, groups), n.Mechanism)
+		default:
+			all := make([][]int64, 0, len(places)*groups)
+			for _, place := range places {
+				for g := range groups {
+					all = append(all, c.releaser.Quantiles(r.Values[i][place*groups+g], n.Quantiles))
+				}
 			}
+			out.Quantiles[i] = all
 		}
-		out.Measures = append(out.Measures, nil)
-		out.Quantiles = append(out.Quantiles, all)
 	}
 	return out, nil
 }

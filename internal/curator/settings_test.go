@@ -15,7 +15,7 @@ func TestSettings(t *testing.T) {
 	var s api.Settings
 	for _, c := range [][2]string{
 		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"},
-		{"dp.max_groups", "3"}, {"dp.stream", "off"}, {"dp.errors", "interval"}, {"dp.counts", "nonnegative"},
+		{"dp.max_groups", "3"}, {"dp.max_sum", "2.5"}, {"dp.stream", "off"}, {"dp.errors", "interval"}, {"dp.counts", "nonnegative"},
 	} {
 		before, _ := s.Show(c[0])
 		if err := s.Set(c[0], " "+c[1]+" "); err != nil {
@@ -32,7 +32,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	names := api.SettingNames()
-	if len(names) != 9 {
+	if len(names) != 10 {
 		t.Errorf("settings %v", names)
 	}
 	for _, name := range append(names, "dp.nothing") {

@@ -17,9 +17,10 @@ type opinion struct {
 	cells   func(*policy.Dataset, *tree.Query) error
 	holdout func(*policy.Dataset, *tree.Holdout) error
 	table   func(*policy.Dataset, *tree.Table) error
+	people  func(*policy.Dataset, *tree.Query) error
 }
 
-var secondOpinion = opinion{verify.Query, verify.Cube, verify.Cells, verify.Holdout, verify.Table}
+var secondOpinion = opinion{verify.Query, verify.Cube, verify.Cells, verify.Holdout, verify.Table, verify.People}
 
 // agreed is what a second check says, as an error for the analyst.
 func agreed(err error) error {

@@ -21,7 +21,7 @@ func objections() opinion {
 	query := func(*policy.Dataset, *tree.Query) error { return found }
 	cube := func(*policy.Dataset, *tree.Cube, []*tree.Plan) error { return found }
 	holdout := func(*policy.Dataset, *tree.Holdout) error { return found }
-	return opinion{query, cube, query, holdout, func(*policy.Dataset, *tree.Table) error { return found }}
+	return opinion{query, cube, query, holdout, func(*policy.Dataset, *tree.Table) error { return found }, query}
 }
 
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and

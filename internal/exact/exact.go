@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // Vector is a sealed vector of exact integers.
@@ -61,6 +62,9 @@ func (e Vector) Pick(places []int, size int) Vector {
 	}
 	return Seal(out)
 }
+
+// Beside returns a sealed vector of both, one behind the other.
+func (e Vector) Beside(other Vector) Vector { return Seal(slices.Concat(e.Open(), other.Open())) }
 
 // Weighted returns the sealed products with public weights. A product that does not fit is the
 // nearest number that does, which moves no two apart.

@@ -43,7 +43,7 @@ type Asker struct {
 // else was made of it: whatever is, is noted before it is computed, and a base that has a note is
 // none, but for the request that noted it and has no answer yet.
 func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, see Horizon) (*Base, error) {
-	if !b.Reusable() {
+	if !b.Reusable() || len(b.Twins) > 0 { // twins are paid for together, and a difference is of one sum
 		return nil, nil
 	}
 	if era, err := m.ledger.Era(ctx); err != nil || era != "" {

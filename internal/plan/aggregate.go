@@ -228,7 +228,7 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 		if ones(arg) {
 			return q.measured(countValues(arg)), nil
 		}
-		m, err := q.summed(arg, f.Location)
+		m, err := q.summedWithin(arg, f.Location)
 		if err != nil {
 			return 0, err
 		}

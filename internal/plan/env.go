@@ -2,6 +2,7 @@ package plan
 
 import (
 	"maps"
+	"math/big"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -17,8 +18,14 @@ type Options struct {
 	// MaxGroups, where it is not 0, is in how many groups one person counts at most, instead of
 	// what the policy says. It cannot be more than the policy says.
 	MaxGroups int64
+	// MaxSum, where it is not nil, is what one person adds to a SUM in one group at most, in units
+	// of the answer.
+	MaxSum *big.Rat
 	// Public reads public tables; nil where there is nobody to ask.
 	Public tree.Public
+	// People tells how many people there are, where that is public; nil where it is not, and where
+	// the question wants a count and not what it comes to.
+	People func() (int64, error)
 }
 
 // env is what names mean around a SELECT.

@@ -14,16 +14,13 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 		Within: q.within}
 	p.Query = tree.Query{
 		Dataset: q.dataset.Name, Neighbours: q.dataset.Neighbours, From: q.rows.Relation, Where: q.filter, Keys: q.keys,
-		RowLimit: tree.AtMost(q.rows.PersonRows()), GroupLimit: tree.AtMost(q.rows.PersonGroups()),
+		RowLimit: q.rowLimit(), GroupLimit: tree.AtMost(q.rows.PersonGroups()),
 	}
 	if q.rows.Single() {
-		p.Query.RowLimit, p.Query.GroupLimit = 1, 1
+		p.Query.GroupLimit = 1
 	}
 	allowed := p.Query.GroupLimit
 	p.Query.GroupLimit = min(allowed, onceIn(q.rows.Relation, q.filter).groups(q.keys))
-	if apart, known := apart(q.rows.Relation); known && !slices.ContainsFunc(apart, func(f int) bool { return !q.groupedBy(f) }) {
-		p.Query.RowLimit = 1 // a person has one row in each group
-	}
 	if m := q.options.MaxGroups; m != 0 {
 		if m < 1 || m > allowed && !q.several { // each set has its own limit
 			return nil, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here",
@@ -38,6 +35,10 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 	if choice {
 		return p, nil
 	}
+	if err := q.countEverybody(); err != nil {
+		return nil, err
+	}
+	q.twins = q.hasTwins()
 	for i := range q.stats {
 		if d := &q.stats[i]; d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
 			if err := q.placeSum(d); err != nil {
@@ -55,7 +56,7 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 			}
 		}
 	}
-	if len(q.measures) == 0 && len(q.keys) == 0 {
+	if len(q.measures) == 0 && len(q.keys) == 0 && q.people == nil {
 		return nil, syntax.Refuse(first(q.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
 	}
 	if len(q.measures) > maxMeasures {
@@ -82,6 +83,17 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 	}
 	flatten(p)
 	return p, provenTotal(&p.Query)
+}
+
+// rowLimit is how many rows of one person count in one group.
+func (q *question) rowLimit() int64 {
+	if q.rows.Single() {
+		return 1
+	}
+	if apart, known := apart(q.rows.Relation); known && !slices.ContainsFunc(apart, func(f int) bool { return !q.groupedBy(f) }) {
+		return 1 // a person has one row in each group
+	}
+	return tree.AtMost(q.rows.PersonRows())
 }
 
 // groupedBy reports whether a field is a key.

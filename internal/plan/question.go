@@ -33,6 +33,8 @@ type question struct {
 	// measures by canonical spelling, and quantiles by what they are of
 	measures  map[string]tree.Measure
 	quantiles map[string]*quantiles
+	twins     bool   // averages are made of twins
+	people    *int64 // how many there are, where that is public, and counts are that number
 
 	fields map[fieldKey]domain // what was found out about fields
 	tried  int                 // how many combinations of values were tried so far to find those of expressions

@@ -148,12 +148,19 @@ func recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
 // plain sum anyway it is used, and nothing more is paid for. Otherwise values
 // are summed around the middle of their bounds, which halves the noise.
 func (q *question) placeSum(d *draft) error {
-	d.count = q.addMeasure(countValues(d.Of))
+	if count := countValues(d.Of); q.people != nil && q.countsEverybody(count) {
+		d.People = q.people
+	} else if !q.twins {
+		d.count = q.addMeasure(count)
+	}
 	plain, err := q.summed(d.Of, -1)
 	if err != nil {
 		return err
 	}
 	d.Center = new(big.Int)
+	if q.twins {
+		return q.placeTwins(d)
+	}
 	if _, ok := q.measures[plain.Format()]; ok {
 		d.measure = plain.Format()
 		return nil

@@ -48,6 +48,11 @@ func (p *Priced) Split() string {
 		return fmt.Sprintf("each count and sum pays the least %s that has the error asked for", unit)
 	}
 	if p.paid() == 0 {
+		for _, one := range p.Statement.Plans {
+			if len(one.Query.Keys) == 0 {
+				return "nothing is released: what is public is free"
+			}
+		}
 		return "nothing is released: public keys are free"
 	}
 	if text := p.splitCubes(unit); text != "" {
@@ -121,6 +126,12 @@ func (p *Priced) Free() []string {
 		}
 	}
 	add(computed, "averages and variances, from noisy counts and sums")
+	for _, one := range p.Statement.Plans {
+		if n := People(one); n != nil {
+			out = append(out, SayPeople(*n))
+			break
+		}
+	}
 	add(chosen, "which groups are shown, by another answer")
 	add(having, "HAVING")
 	add(order, "ORDER BY")

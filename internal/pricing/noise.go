@@ -17,6 +17,7 @@ type Noise struct {
 	Quantiles      *mech.Quantiles // nil for counts and sums
 	Running        *mech.Running   // how a sequence is released of which running totals are made, or nil
 	touched        int64           // how many groups one person can change, for quantiles
+	twin           bool            // it is paid for with the other of a pair
 	// Decides says that the number is released with the private keys, which it decides, and that
 	// they are what pays for it.
 	Decides bool
@@ -47,6 +48,32 @@ func newNoise(q *tree.Query, m tree.Measure, c Currency, share dp.Amount, mechan
 		n, err = mech.NewGaussian(q.Sensitivity(m, dp.L2), share)
 	}
 	return Noise{Mechanism: n}, err
+}
+
+// newTwins calibrates the release of two sums that share what one person moves, as one vector, to
+// the shares of both. Only noise that adds up what a vector moves by is the better for it: see
+// tree.Query.TwinSensitivity.
+func (p *Priced) newTwins(b *Purchase, shares []dp.Amount) error {
+	if p.Settings.Error != nil || !p.Currency.Pure && p.Settings.Mechanism != "laplace" {
+		return nil
+	}
+	for _, pair := range b.Query.Twins() {
+		share := shares[pair[0]].Add(shares[pair[1]])
+		var n mech.Mechanism
+		var err error
+		if p.Currency.Pure {
+			n, err = mech.NewLaplace(b.Query.TwinSensitivity(pair), share)
+		} else {
+			n, err = laplaceFor(b.Query.TwinSensitivity(pair), share)
+		}
+		if err != nil {
+			return err
+		}
+		first, second := min(pair[0], pair[1]), max(pair[0], pair[1])
+		b.Twins = append(b.Twins, [2]int{first, second})
+		b.Noise[first], b.Noise[second] = Noise{Mechanism: n}, Noise{Mechanism: n, twin: true}
+	}
+	return nil
 }
 
 func newQuantiles(q *tree.Query, m tree.Measure, c Currency, share dp.Amount) (Noise, error) {
@@ -102,7 +129,7 @@ func Largest(low, high dp.Amount, fits func(dp.Amount) bool) dp.Amount {
 
 func (n Noise) cost() dp.Cost {
 	switch {
-	case n.Decides:
+	case n.Decides || n.twin:
 		return dp.Cost{}
 	case n.Quantiles == nil:
 		return n.Cost()
@@ -117,6 +144,9 @@ func (n Noise) spelling() string {
 	}
 	if n.Running != nil {
 		return n.Running.Spelling()
+	}
+	if n.twin {
+		return "in one vector"
 	}
 	if n.Quantiles == nil {
 		return n.Name() + "(" + n.Parameter().RatString() + ")"

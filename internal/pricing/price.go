@@ -203,7 +203,7 @@ func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
 // calibrate makes the mechanisms of a purchase, one for each share: the measures, and then private
 // keys, which take the share of the measure that decides them where there is one.
 func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) error {
-	b.Noise, b.Keys, b.Choice = nil, nil, nil
+	b.Noise, b.Twins, b.Keys, b.Choice = nil, nil, nil, nil
 	err := func() error {
 		if b.Query.Choice != nil {
 			var err error
@@ -224,6 +224,9 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 				n = runningNoise(b.Query, m, shares[i], n)
 			}
 			b.Noise = append(b.Noise, n)
+		}
+		if err := p.newTwins(b, shares); err != nil {
+			return err
 		}
 		if len(b.Query.PrivateKeys()) == 0 {
 			return nil

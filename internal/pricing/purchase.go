@@ -17,6 +17,7 @@ type Purchase struct {
 	Query  *tree.Query
 	pure   bool
 	Noise  []Noise    // one for each measure; none where there is a choice
+	Twins  [][2]int   // measures that are released as one vector, with the noise of the first
 	Keys   *KeyRule   // nil where all keys are public
 	Choice *selection // nil where measures are released
 	Cube   *Cube      // what it is released with; nil where it is by itself

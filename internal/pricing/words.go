@@ -69,6 +69,21 @@ func SayJoined(q *tree.Query) string {
 	}
 }
 
+// People is how many people there are, where a plan uses that as a number that is public.
+func People(p *tree.Plan) *int64 {
+	for _, s := range p.Stats {
+		if s.People != nil {
+			return s.People
+		}
+	}
+	return nil
+}
+
+// SayPeople says why a number is exact.
+func SayPeople(n int64) string {
+	return fmt.Sprintf("how many people there are: %d, exactly; where one is replaced by another that is public", n)
+}
+
 // appended puts a sentence behind another, where there is one.
 func appended(text string) string {
 	if text == "" {
@@ -107,7 +122,9 @@ func contribution(q *tree.Query, m tree.Measure) string {
 		if q.MaxRows() > 1 {
 			each = " each"
 		}
-		if lo.Sign() >= 0 {
+		if m.Most != nil {
+			in += fmt.Sprintf(", and adds at most %s to a group", inUnits(m.Most, m))
+		} else if lo.Sign() >= 0 {
 			in += fmt.Sprintf(" of at most %s%s", inUnits(hi, m), each)
 		} else {
 			in += fmt.Sprintf(" from %s to %s%s", inUnits(lo, m), inUnits(hi, m), each)
@@ -147,6 +164,11 @@ func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measureme
 	}
 	if n.Running != nil {
 		out.Why += "; " + n.sayRunning(p.Beta(), step)
+	}
+	for _, pair := range b.Twins {
+		if b.Query.Measures[pair[0]].Format() == m.Format() || b.Query.Measures[pair[1]].Format() == m.Format() {
+			out.Why += "; one person moves this sum and its twin together by that, so both are released as one vector, at one price"
+		}
 	}
 	half := float64(n.HalfWidth(p.Beta())) * step
 	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half

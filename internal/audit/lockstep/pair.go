@@ -101,8 +101,8 @@ func write(ds *policy.Dataset, folder string, seed uint64, number int) (name str
 	if ds.Neighbours == dp.Substitute {
 		others := []manner{low, everywhere, high, nowhere, missing, anyhow, odd}
 		instead := others[number%len(others)]
-		if instead == nowhere && ds.Unit.Row() {
-			instead = anyhow // where rows are people, one that is replaced is a row
+		if instead == nowhere && (ds.Unit.Row() || ds.Everybody() != nil) {
+			instead = anyhow // where rows are people, or one table has them all, who is replaced has a row
 		}
 		other = append(both[:len(both):len(both)], s.somebody(d, "1002", instead, number))
 		name += fmt.Sprintf(", or somebody else with %v", instead)

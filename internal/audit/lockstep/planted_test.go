@@ -254,6 +254,14 @@ var planted = []struct {
 			unrecorded := mech.NewReleaser(entropy.FromReader(detrand.NewStream("elsewhere", 1)))
 			return curator.New(ds, e, l, unrecorded)
 		}},
+	{"rows are told where somebody may be in another table alone", substitute(clinic(pure)), "before the data was touched",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			alone := *ds
+			patients := *ds.Tables["patients"]
+			patients.CSV.RefuseBadLines = true
+			alone.Tables = map[string]*policy.Table{"patients": &patients}
+			return curator.New(&alone, e, l, r)
+		}},
 	{"the same noise for every question", clinic(pure), "the noise of the two is equal",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {

@@ -1,6 +1,20 @@
 package lockstep
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// people are options to plan a question with as it is where how many people there are is public.
+// Any number will do: what is bought does not depend on it.
+func people(ds *policy.Dataset) (o plan.Options) {
+	if ds.Everybody() != nil {
+		o.People = func() (int64, error) { return 1, nil }
+	}
+	return o
+}
 
 // judgePublic compares what comes of a question whose answer is public: it is there on both sides,
 // to the byte, and nothing was charged, computed or drawn for it.

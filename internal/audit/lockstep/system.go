@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -53,11 +54,14 @@ func (o *outcome) event(name string) { o.events = append(o.events, name) }
 // recorder is an engine that writes down when it is used.
 type recorder struct {
 	engine.Engine
-	seen *outcome
+	seen   *outcome
+	people string // the query of how many people there are, where that is public
 }
 
 func (w recorder) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	w.seen.event("run")
+	if q.Hash() != w.people {
+		w.seen.event("run")
+	}
 	return w.Engine.Run(ctx, q)
 }
 
@@ -80,7 +84,11 @@ func (s System) open(d Database, seed uint64) *session {
 		seen.event("release")
 		seen.calls = append(seen.calls, c)
 	})
-	return &session{s(d.Dataset, recorder{d.Engine, seen}, newBook(seen), r), seen, bits, 0}
+	watched := recorder{Engine: d.Engine, seen: seen}
+	if q := plan.CountPeople(d.Dataset); q != nil {
+		watched.people = q.Hash()
+	}
+	return &session{s(d.Dataset, watched, newBook(seen), r), seen, bits, 0}
 }
 
 // ask asks as any analyst of the dataset, at the default price, and returns what came of it. A

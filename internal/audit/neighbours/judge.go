@@ -43,7 +43,25 @@ func Judge(q *tree.Query, a, b *engine.Result) (ratio float64, err error) {
 			return j.ratio, fmt.Errorf("%s: %w", measure.Describe(), err)
 		}
 	}
+	for _, pair := range q.Twins() {
+		if err := j.twins(pair, a, b); err != nil {
+			return j.ratio, err
+		}
+	}
 	return j.ratio, nil
+}
+
+// twins judges two sums that share what one person moves.
+func (j *judge) twins(pair [2]int, a, b *engine.Result) error {
+	both := new(big.Int)
+	for _, m := range pair {
+		move, err := j.between(a.Measures[m], b.Measures[m])
+		if err != nil {
+			return err
+		}
+		both.Add(both, move.L1)
+	}
+	return j.reached(both, j.q.TwinSensitivity(pair).L1(), "two sums together (l1)")
 }
 
 type judge struct {

@@ -18,6 +18,9 @@ import (
 // mistake is planted as a policy that the engine computes by and that results are not judged by.
 func TestPlantedBugs(t *testing.T) {
 	clinic, substitute, census := generate.Worlds()[0], generate.Worlds()[1], generate.Worlds()[2]
+	summed := generate.Worlds()[0]
+	summed.Tables["visits"].Columns["cost"].MaxSum = big.NewRat(3, 2)
+	summed.Tables["patients"].Columns["cost"].MaxSum = big.NewRat(1, 1)
 	each := func(f func(*policy.Table)) func(*policy.Dataset) {
 		return func(ds *policy.Dataset) {
 			for _, t := range ds.Tables {
@@ -51,6 +54,12 @@ func TestPlantedBugs(t *testing.T) {
 			ds.Tables["items"].UnitColumn = "oid"
 		}, []string{"SELECT COUNT(*), SUM(price) FROM items"}},
 		"another column is taken for the person": {substitute, func(ds *policy.Dataset) { ds.Tables["labs"].UnitColumn = "value" }, nil},
+		"the sum of a person is not bounded": {summed, func(ds *policy.Dataset) {
+			ds.Tables["visits"].Columns["cost"].MaxSum = nil
+		}, []string{"SELECT ward, SUM(cost) FROM visits GROUP BY ward", "SELECT SUM(cost) FILTER (WHERE urgent) FROM visits"}},
+		"the only row of a person is not bounded": {summed, func(ds *policy.Dataset) {
+			ds.Tables["patients"].Columns["cost"].MaxSum = nil
+		}, []string{"SELECT SUM(cost) FROM patients"}},
 		"a join with a public table multiplies rows": {census, func(ds *policy.Dataset) {
 			ds.Tables["rates"].UniqueColumn = "code"
 		}, []string{"SELECT COUNT(*), SUM(n.age) FROM north AS n JOIN rates AS r ON n.code = r.code"}},

@@ -3,6 +3,7 @@ package neighbours
 import (
 	"context"
 	"fmt"
+	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
@@ -104,6 +105,9 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 	if o.Texts == nil && d.Below(5) == 0 {
 		asked.MaxGroups = 1 // an analyst may ask for less than the policy allows
 	}
+	if o.Texts == nil {
+		asked.MaxSum = mostSum(d)
+	}
 	texts := o.Texts
 	if texts == nil {
 		for range o.Questions {
@@ -143,6 +147,11 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 		}
 	}
 	return nil
+}
+
+// mostSum is what an analyst bounds a person's sums by, now and then.
+func mostSum(d generate.Dice) *big.Rat {
+	return [...]*big.Rat{nil, nil, big.NewRat(1, 1), big.NewRat(7, 2), big.NewRat(9, 1), big.NewRat(1000, 1)}[d.Below(6)]
 }
 
 // compare runs a query on both engines; q is what they are judged by.

@@ -132,7 +132,12 @@ func (r run) add(q *tree.Query, p *partial, values row) {
 			}
 		case tree.Sum:
 			if v != nil {
-				p.sums[m].Add(p.sums[m], v.(*big.Int))
+				x := v.(*big.Int)
+				if !q.Bounded() { // a row is all that a person adds
+					lo, hi := q.Interval(measure)
+					x = clamp(x, lo, hi)
+				}
+				p.sums[m].Add(p.sums[m], x)
 			}
 		case tree.CountDistinct, tree.Quantile:
 			if v != nil {

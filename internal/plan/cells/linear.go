@@ -114,6 +114,9 @@ func (l *reading) take(q *tree.Query) bool {
 		return false
 	}
 	for _, m := range l.measures {
+		if m.Most != nil {
+			return false // it is clamped where a cell is not
+		}
 		switch m.Kind {
 		case tree.CountRows, tree.CountValues, tree.Sum:
 		case tree.CountPersons:

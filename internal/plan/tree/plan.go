@@ -48,8 +48,14 @@ type Stat struct {
 	Key int
 	// Measure is the index into Query.Measures of the count, the sum, or the quantiles.
 	Measure int
-	// Count is the index of the measure that an average or a variance divides by.
-	Count int
+	// Count is the index of the measure that an average or a variance divides by, unless it divides
+	// by People, which is how many people there are, exactly, where that is public; and what
+	// PeopleStat is.
+	Count  int
+	People *int64
+	// Twin says that an average is made of twins: Measure is the sum of distances from Center,
+	// which is the lower end, and Count that of distances from the upper end.
+	Twin bool
 	// Square is the index of the sum of squares of a variance.
 	Square int
 	// Center is what was subtracted from each value before it was summed, and SquareCenter before
@@ -88,10 +94,15 @@ const (
 	AbsentStat
 	// GroupingStat says which of some keys a set does not have.
 	GroupingStat
+	// PeopleStat is how many people there are, where that is public.
+	PeopleStat
 )
 
-// Exact reports whether a stat has no noise: it follows from the question and the group.
-func (k StatKind) Exact() bool { return k == KeyStat || k == AbsentStat || k == GroupingStat }
+// Exact reports whether a stat has no noise: it follows from the question and the group, or is
+// public.
+func (k StatKind) Exact() bool {
+	return k == KeyStat || k == AbsentStat || k == GroupingStat || k == PeopleStat
+}
 
 // Type returns the type of the value.
 func (s Stat) Type() Type { return s.Typ }

@@ -47,6 +47,9 @@ type Measure struct {
 	Arg  Expr // nil for CountRows; for CountPersons, what is not NULL in some row of theirs, or nil for all
 	// At are the quantiles of Quantile, from 0 to 1, in rising order.
 	At []*big.Rat
+	// Most, where it is not nil, is what the rows of one person come to at most in one group of a
+	// Sum, in steps and above 0: their sum is clamped to it, and to its negative.
+	Most *big.Int
 }
 
 // MeasureKind says what a measure adds up.
@@ -161,6 +164,12 @@ func (q *Query) Interval(m Measure) (lo, hi *big.Int) {
 		if t := m.Arg.Type(); t.Hi.Sign() > 0 {
 			hi.Mul(rows, t.Hi)
 		}
+		if m.Most != nil && m.Most.Cmp(hi) < 0 {
+			hi.Set(m.Most)
+		}
+		if m.Most != nil && m.Most.CmpAbs(lo) < 0 {
+			lo.Neg(m.Most)
+		}
 		return lo, hi
 	}
 	return new(big.Int), rows
@@ -196,6 +205,9 @@ func (m Measure) Format() string {
 			at[i] = a.RatString()
 		}
 		return "quantile " + strings.Join(at, ",") + " " + Format(m.Arg)
+	}
+	if m.Most != nil {
+		return "sum at most " + m.Most.String() + " " + Format(m.Arg)
 	}
 	return "sum " + Format(m.Arg)
 }

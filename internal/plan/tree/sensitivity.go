@@ -10,7 +10,8 @@ import (
 // groups, in steps, in the given norm.
 //
 // The argument. The engine reduces a person to one partial per group, keeps at most C =
-// MaxGroups of them, and clamps each to [lo, hi], which holds 0 (Interval). Which
+// MaxGroups of them, and clamps each to [lo, hi], which holds 0 (Interval): what MaxRows rows come
+// to, or less where a sum of one person is bounded by itself (Measure.Most). Which
 // groups are kept depends on that person's rows and on nobody else's. So a
 // person contributes a vector with at most C entries that are not 0, each in
 // [lo, hi]. Let M be the larger of -lo and hi, and R = hi - lo <= 2M.

@@ -35,6 +35,7 @@ func (c *checker) query(q *tree.Query, why purpose) {
 	for i, m := range q.Measures {
 		c.locate("a measure", func() { c.moves(q, m, args[i]) })
 	}
+	c.twins(q, from)
 	c.chosen(q)
 	c.decider(q)
 }
@@ -166,6 +167,10 @@ func (c *checker) moves(q *tree.Query, m tree.Measure, arg fact) {
 		own = integers(0, 1)
 	case tree.Sum:
 		own = c.sum(arg, q.MaxRows())
+	}
+	if m.Most != nil { // what an engine clamps the sum of a person's rows to, whatever they are
+		c.must(m.Kind == tree.Sum && m.Most.Sign() > 0, "a bound on the sum of a person that is none")
+		own.lo, own.hi = upper(own.lo, new(big.Int).Neg(m.Most)), lower(own.hi, m.Most)
 	}
 	lo, hi := q.Interval(m)
 	c.must(lo.Sign() <= 0 && hi.Sign() >= 0, "a person without a row adds nothing, and that is not in the interval")

@@ -27,6 +27,7 @@ var claims = []string{
 	"Type", "IsNullLiteral", // of an expression
 	"Fields", "Unit", "Single", "Limit", // of a relation
 	"MaxRows", "MaxGroups", "Bounded", "Groups", "Interval", "Sensitivity", "Decider", // of a query, to be compared
+	"Twins", "TwinSensitivity",
 	"Bounds", // of a column to train on
 }
 

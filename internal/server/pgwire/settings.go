@@ -248,6 +248,8 @@ func restore(to *api.Settings, from api.Settings, name string) {
 		to.Mechanism = from.Mechanism
 	case "dp.max_groups":
 		to.MaxGroups = from.MaxGroups
+	case "dp.max_sum":
+		to.MaxSum = from.MaxSum
 	case "dp.stream":
 		to.Stream = from.Stream
 	case "dp.errors":

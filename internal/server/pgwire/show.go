@@ -40,6 +40,7 @@ var about = map[string]string{
 	"dp.confidence": "how often the exact number lies within the error",
 	"dp.mechanism":  "the noise of counts and sums: laplace or gaussian",
 	"dp.max_groups": "in how many groups one person counts at most",
+	"dp.max_sum":    "what one person adds to a sum in one group at most",
 	"dp.errors":     "whether answers have columns of error bars: off, columns or interval",
 	"dp.counts":     "whether counts below 0 are shown as they are: noisy, or as 0: nonnegative",
 	"dp.stream":     "whether counts go through a stream of the policy: auto, on or off",

@@ -30,7 +30,7 @@ SELECT ...;                  ask, and pay for the answer
 EXPLAIN SELECT ...;          what it would cost, and how exact it would be; free
 SET dp.epsilon = 0.5;        what questions pay from now on
 SET dp.error = 50;           or what error counts and sums should have, at the least price
-SET dp.confidence = 0.99;    also dp.delta, dp.mechanism, dp.max_groups, dp.stream, dp.errors, dp.counts: SHOW ALL says what they are
+SET dp.confidence = 0.99;    also dp.delta, dp.mechanism, dp.max_groups, dp.max_sum, dp.stream, dp.errors, dp.counts: SHOW ALL says what they are
 RESET dp.epsilon;            the policy's default again; RESET ALL for all settings
 SHOW dp.epsilon;             also SHOW dp.budget and SHOW ALL
 
