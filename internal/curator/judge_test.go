@@ -39,7 +39,7 @@ func judgeCalls(a, b []mech.Call, charged dp.Cost) error {
 // judgeCall returns what the difference of one call is worth.
 func judgeCall(c, d mech.Call) (epsilon, rho float64, err error) {
 	if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Sensitivity.String() != d.Sensitivity.String() ||
-		c.Scoring != d.Scoring {
+		c.Scoring != d.Scoring || fmt.Sprint(c.Before) != fmt.Sprint(d.Before) {
 		return 0, 0, fmt.Errorf("%v against %v", c, d)
 	}
 	x, y := slices.Clone(c.Values.Open()), slices.Clone(d.Values.Open())
@@ -72,6 +72,10 @@ func judgeCall(c, d mech.Call) (epsilon, rho float64, err error) {
 		}
 		// What discrete Laplace noise costs in zCDP: see mech.NewLaplace.
 		e, a := l1/parameter, 1/parameter
+		if c.Before != nil { // the difference to the answer that it sharpens, which was judged before
+			before, _ := c.Before.Float64()
+			return e - l1/before, dp.RhoOfPure(e + l1/before), nil
+		}
 		return e, e + a/math.Sinh(a)*math.Expm1(-e), nil
 	case dp.L2:
 		if bound := c.Sensitivity.Float(); math.Sqrt(l2) > bound*(1+1e-12) {

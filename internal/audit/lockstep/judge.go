@@ -73,6 +73,8 @@ func judgeCall(c, d mech.Call) (ratio float64, err error) {
 	case c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0:
 		return 0,
 			fmt.Errorf("the noise is %s(%s) against %s(%s)", c.Mechanism, c.Parameter.RatString(), d.Mechanism, d.Parameter.RatString())
+	case (c.Before == nil) != (d.Before == nil) || c.Before != nil && c.Before.Cmp(d.Before) != 0:
+		return 0, fmt.Errorf("the answer before has the noise %v against %v", c.Before, d.Before)
 	case c.Sensitivity.String() != d.Sensitivity.String() || c.Scoring != d.Scoring:
 		return 0, fmt.Errorf("the sensitivity is %v against %v", declared(c), declared(d))
 	}
