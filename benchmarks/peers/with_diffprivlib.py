@@ -12,7 +12,9 @@ warnings.simplefilter("ignore")
 def main(facts):
     system = f"diffprivlib {version('diffprivlib')}"
     times, ages = 5 * facts["times"], facts["ages"]
-    count = [int(tools.count_nonzero([1] * len(ages), epsilon=1, accountant=BudgetAccountant())) - len(ages) for _ in range(times)]
+    # As many zeros beside the people: its count is cut at the length of the array, which would tell how many there are.
+    array = [1] * len(ages) + [0] * len(ages)
+    count = [int(tools.count_nonzero(array, epsilon=1, accountant=BudgetAccountant())) - len(ages) for _ in range(times)]
     out = [{"row": "count", "system": system, "errors": count}]
     for row, column, upper in (("mean-age", "ages", 100), ("mean-salary", "salaries", facts["salary"])):
         values = facts[column]
