@@ -73,9 +73,15 @@ func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, s
 	return best, nil
 }
 
+// computed is raised whenever the same question on the same data may have other exact numbers than
+// before: another way to choose which rows of a person count, another version of an engine. A
+// sharper answer is made of the noise that is in an earlier one, which is the earlier one less the
+// exact numbers; with other numbers it would be something else.
+const computed = 1
+
 // base is how a purchase is made of a source, or nil.
 func (s *source) base(b *pricing.Purchase) *Base {
-	if len(s.values) != len(b.Noise) || !slices.Equal(s.measures, b.Names()) {
+	if s.computed != computed || len(s.values) != len(b.Noise) || !slices.Equal(s.measures, b.Names()) {
 		return nil
 	}
 	out := &Base{Sequence: s.sequence, Values: s.values}

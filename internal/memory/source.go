@@ -23,6 +23,7 @@ type source struct {
 	variances []float64
 	cells     []cells.Key
 	values    [][]int64
+	computed  int
 }
 
 // maxCellText bounds what the keys of a source take in the ledger. Longer lists are no sources for

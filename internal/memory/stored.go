@@ -36,6 +36,8 @@ type stored struct {
 	Names  []string      `json:"names,omitempty"`
 	Noise  []storedNoise `json:"noise,omitempty"`
 	Cells  []storedCells `json:"cells"`
+	// Computed says how the exact numbers below the noise came about; see computed.
+	Computed int `json:"computed,omitempty"`
 }
 
 // storedCells is a key of the groups.
@@ -69,7 +71,7 @@ func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string
 			s.Keys = append(s.Keys, storedKeys(k))
 		}
 		if len(places[i]) > 0 {
-			s.Places = places[i]
+			s.Places, s.Computed = places[i], computed
 			for k, measure := range b.Query.Measures {
 				s.Names, s.Noise = append(s.Names, measure.Name()), append(s.Noise, storedNoiseOf(b.Noise[k], r.OffBy(k)))
 			}
@@ -106,7 +108,7 @@ func decodeSource(text []byte, place string) (*source, error) {
 		if !slices.Contains(s.Places, place) {
 			continue
 		}
-		out := &source{measures: s.Names, values: s.Measures}
+		out := &source{measures: s.Names, values: s.Measures, computed: s.Computed}
 		if len(s.Names) != len(s.Measures) || len(s.Noise) != len(s.Names) {
 			return nil, ErrUnreadable
 		}
