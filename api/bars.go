@@ -104,7 +104,7 @@ func spellReal(f float64) any {
 
 // More is about how many more answers are left that each claim a cost; false where it is nothing.
 func (r Remaining) More(cost dp.Cost) (int64, bool) {
-	if cost == (dp.Cost{}) {
+	if cost == (dp.Cost{}) || r.Pure == dp.Unbounded && r.Rho == dp.Unbounded {
 		return 0, false
 	}
 	n := max(times(r.Pure, cost.Epsilon), times(r.Rho, cost.Rho))

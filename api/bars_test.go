@@ -57,12 +57,14 @@ func TestMore(t *testing.T) {
 		cost dp.Cost
 		want string
 	}{
-		{Remaining{Epsilon: dp.One, Rho: dp.Unbounded}, dp.Cost{Epsilon: dp.One / 20}, "20 true"},
+		{Remaining{Epsilon: dp.One, Pure: dp.One, Rho: dp.Unbounded}, dp.Cost{Epsilon: dp.One / 20}, "20 true"},
+		{Remaining{Epsilon: dp.One, Pure: dp.One, Rho: dp.One / 10}, dp.Cost{Epsilon: dp.One / 20, Rho: dp.One / 100}, "20 true"},
+		{Remaining{Epsilon: dp.One, Pure: dp.One, Rho: dp.One / 10}, dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 100}, "10 true"},
 		{Remaining{Epsilon: dp.One, Rho: dp.One / 10}, dp.Cost{Epsilon: dp.One / 20, Rho: dp.One / 100}, "10 true"},
 		{Remaining{Epsilon: dp.One, Rho: dp.One / 10, KeysDelta: 30}, dp.Cost{Rho: dp.One / 100, Delta: 10}, "3 true"},
 		{Remaining{Epsilon: dp.One, Rho: 0}, dp.Cost{Rho: dp.One / 100}, "0 true"},
 		{Remaining{Epsilon: dp.One, Rho: dp.One}, dp.Cost{}, "0 false"},
-		{Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded}, dp.Cost{Epsilon: 1}, "0 false"},
+		{Remaining{Epsilon: dp.Unbounded, Pure: dp.Unbounded, Rho: dp.Unbounded}, dp.Cost{Epsilon: 1}, "0 false"},
 	} {
 		if n, ok := c.left.More(c.cost); fmt.Sprint(n, ok) != c.want {
 			t.Errorf("%+v at %+v: %d %v", c.left, c.cost, n, ok)
