@@ -2,8 +2,12 @@ package curator
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
@@ -18,6 +22,7 @@ import (
 // in one window: in another one nobody has paid for them.
 type bases struct {
 	window uint64
+	data   interactive.Data
 	of     map[*pricing.Purchase]*memory.Base
 }
 
@@ -39,15 +44,16 @@ func (s bases) cost(buys []*pricing.Purchase) dp.Cost {
 // of it then takes less of what is left.
 func (a *asking) findBases(ctx context.Context) error {
 	a.bases = bases{}
-	if !a.Currency.Pure || len(a.bought) == 0 {
+	if !a.Currency.Pure || len(a.bought) == 0 || !a.data.Whole {
 		return nil
 	}
 	window, err := a.c.ledger.Window(ctx, a.c.dataset.Name)
 	if err != nil {
 		return err
 	}
-	found := bases{window, map[*pricing.Purchase]*memory.Base{}}
-	who := memory.Asker{Dataset: a.c.dataset.Name, Version: a.data.ID, Window: window, Request: a.question.Request}
+	found := bases{window, a.data, map[*pricing.Purchase]*memory.Base{}}
+	who := memory.Asker{Dataset: a.c.dataset.Name, Version: a.data.ID, Window: window, Request: a.question.Request,
+		Program: program()}
 	for _, b := range a.bought {
 		base, err := a.c.memory.FindBase(ctx, b, who, a.horizon)
 		if err != nil {
@@ -76,6 +82,10 @@ func (a *asking) findBases(ctx context.Context) error {
 // chargeFor pays for what is bought. What has a base is paid for in the window of that, or in full.
 func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge) (ledger.Receipt, error) {
 	charge.Mechanisms, charge.Cost = pricing.Mechanisms(a.bought), a.charge()
+	if len(a.bases.of) > 0 && !c.unmoved(ctx, a.data) { // they are answers about other data by now
+		a.bases = bases{}
+		charge.Cost = a.charge()
+	}
 	if len(a.bases.of) == 0 {
 		return c.Charge(ctx, a.question.Analyst, charge)
 	}
@@ -87,7 +97,9 @@ func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge
 	charge.Window = a.bases.window
 	charge.Accounts = c.Charged(a.question.Analyst, charge.Window)
 	receipt, err := c.ledger.Charge(ctx, charge)
-	if errors.As(err, new(*ledger.WindowError)) {
+	// In another window they are not paid for. A request that was charged before there were any is
+	// computed for that.
+	if errors.As(err, new(*ledger.WindowError)) || errors.As(err, new(*ledger.RequestError)) {
 		a.bases = bases{}
 		charge.Mechanisms, charge.Cost = pricing.Mechanisms(a.bought), a.charge()
 		return c.Charge(ctx, a.question.Analyst, charge)
@@ -98,14 +110,25 @@ func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge
 	return receipt, nil
 }
 
-// useBases notes, before anything is computed, what is made of bases: nothing else ever is.
+// useBases notes, before anything is computed, what is made of bases: nothing else ever is. Who
+// hangs up now has it noted, so that it is there when they ask again.
 func (a *asking) useBases(ctx context.Context, charged ledger.Receipt) error {
+	ctx = context.WithoutCancel(ctx)
 	for _, base := range a.bases.of {
 		if err := a.c.memory.Use(ctx, base, charged.Sequence, a.question.Request); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// maker names what computed what was bought, where others may be made of it and it is known to be
+// of the data that it is kept under.
+func (a *asking) maker(ctx context.Context) string {
+	if !a.Currency.Pure || !a.c.unmoved(ctx, a.data) {
+		return ""
+	}
+	return program()
 }
 
 // sharpen releases a purchase again with less noise.
@@ -123,3 +146,20 @@ func (c *Curator) sharpen(b *pricing.Purchase, r *engine.Result, base *memory.Ba
 	}
 	return out, nil
 }
+
+// program names what computes exact numbers: this build, with all that is in it. The same question
+// of the same data has the same exact numbers as long as it is the same. An engine of another
+// version may order hashes in another way, and keep other rows of somebody who has too many.
+var program = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	h := sha256.Sum256([]byte(info.String()))
+	return hex.EncodeToString(h[:8])
+})
+
+// errMoved is told where the data changed after a charge for a sharper answer, so that there is
+// nothing to make it of. That the data changed everybody may know.
+var errMoved = errors.New("the data changed while this was computed, which was to sharpen an earlier answer; the charge stays. " +
+	"Ask again under another request identifier: about the new data it is paid for in full")

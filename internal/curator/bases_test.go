@@ -2,14 +2,20 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/store"
 )
 
 const sexAndCost = "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex"
@@ -201,5 +207,113 @@ func TestLadderAtOnce(t *testing.T) {
 			t.Errorf("two answers are made of %s", base)
 		}
 		used[base] = true
+	}
+}
+
+// loading is an engine whose data changes right before a question runs, after it was priced and
+// charged.
+type loading struct {
+	engine.Engine
+	load func()
+}
+
+func (l *loading) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	if l.load != nil {
+		load := l.load
+		l.load = nil
+		load()
+	}
+	return l.Engine.Run(ctx, q)
+}
+
+// write puts other data there, and lets the engine find it, as the next question of anybody does.
+func (w *world) write(h *hospital.Hospital) {
+	w.check(h.Write(filepath.Join(w.dir, "data")))
+	_, err := w.data.Version(ctx)
+	w.check(err)
+}
+
+// An answer is not sharpened with the numbers of other data, which would tell of both more than was
+// paid for.
+func TestSharpenedMoved(t *testing.T) {
+	w := newWorld(t, plenty)
+	text := "SELECT COUNT(*) FROM patients"
+	w.charged("ana", text, amount("0.1"))
+	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }}
+	if a, err := w.askAs("ana", text, amount("0.3")); !errors.Is(err, errMoved) {
+		t.Fatalf("%v, %+v", err, a)
+	}
+	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
+		t.Errorf("of the new data it costs %v", a.Cost)
+	}
+}
+
+// An answer that was computed of other data than it is kept under is no base when that data is back.
+func TestSharpenedOfOtherData(t *testing.T) {
+	w := newWorld(t, plenty)
+	text := "SELECT COUNT(*) FROM patients"
+	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }}
+	w.charged("ana", text, amount("0.1"))
+	w.write(hospital.New(200, 1))
+	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
+		t.Errorf("it costs %v", a.Cost)
+	}
+}
+
+// named is an engine whose data has a name that need not change with it.
+type named struct{ engine.Engine }
+
+func (named) Version(context.Context) (store.Version, error) {
+	return store.Version{Name: "monday"}, nil
+}
+
+// Where an owner's query names the data a change may be missed, so that nothing is sharpened.
+func TestSharpenedNamed(t *testing.T) {
+	w := newWorld(t, plenty)
+	text := "SELECT COUNT(*) FROM patients"
+	w.engine = named{w.engine}
+	w.charged("ana", text, amount("0.1"))
+	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
+		t.Errorf("it costs %v", a.Cost)
+	}
+}
+
+// Another build may compute other numbers of the same data.
+func TestSharpenedProgram(t *testing.T) {
+	w := newWorld(t, plenty)
+	text := "SELECT COUNT(*) FROM patients"
+	before := program
+	t.Cleanup(func() { program = before })
+	program = func() string { return "an earlier one" }
+	w.charged("ana", text, amount("0.1"))
+	program = before
+	if program() == "" {
+		t.Fatal("this one has no name")
+	}
+	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
+		t.Errorf("it costs %v", a.Cost)
+	}
+}
+
+// A request that was charged and stopped is computed for its charge, whatever others bought of the
+// same question since: it neither finds a base that it was not charged by, nor a better one.
+func TestSharpenedRetryAfterOthers(t *testing.T) {
+	text := "SELECT COUNT(*) FROM patients"
+	for _, first := range []string{"", "0.1"} {
+		w := newWorld(t, plenty)
+		if first != "" {
+			w.charged("ana", text, amount(first))
+		}
+		waiting, cancel := context.WithCancel(ctx)
+		w.engine = &hungUp{w.engine, cancel}
+		again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.3"), Request: "again"}
+		if _, err := w.Ask(waiting, again); err == nil {
+			t.Fatal("it was answered")
+		}
+		w.charged("ben", text, amount("0.2"))
+		before := w.spent()
+		if _, err := w.Ask(ctx, again); err != nil || w.spent() != before {
+			t.Errorf("after %q: %v: spent %v, before %v", first, err, w.spent(), before)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/discreet-dp/discreet/api"
@@ -41,6 +42,9 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 		return err
 	}
 	bought, err := c.compute(ctx, buys, a.bases, a.Room())
+	if errors.Is(err, errMoved) {
+		return err
+	}
 	if err != nil {
 		return c.Failed(ctx, q.Analyst, charged.Sequence, err, interactive.ErrRun)
 	}
@@ -53,7 +57,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	// Released and now public, but kept before anybody sees it: an analyst who stops
 	// waiting must not make us lose what was paid for.
 	wait := a.makeMeanwhile(ctx)
-	err = c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID)
+	err = c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID, a.maker(ctx))
 	if wait(); err != nil {
 		return err
 	}
@@ -114,6 +118,9 @@ func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, of base
 		exactly, err := c.Run(ctx, b.Query)
 		if err != nil {
 			return nil, err
+		}
+		if of.of[b] != nil && !c.unmoved(ctx, of.data) {
+			return nil, errMoved
 		}
 		if bought[i], err = c.release(b, exactly, of.of[b], room); err != nil {
 			return nil, err

@@ -13,5 +13,15 @@ func (c *Curator) Data(ctx context.Context) (interactive.Data, error) {
 		return interactive.Data{}, err
 	}
 	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, state.Name, state.Key())
-	return interactive.Data{Version: v, State: state.Key()}, err
+	return interactive.Data{Version: v, State: state.Key(), Whole: state.Whole}, err
+}
+
+// unmoved reports whether the data is known to be in the state that a question found it in. What
+// ran in between ran on that.
+func (c *Curator) unmoved(ctx context.Context, d interactive.Data) bool {
+	if !d.Whole {
+		return false
+	}
+	state, err := c.engine.Version(context.WithoutCancel(ctx))
+	return err == nil && state.Whole && state.Key() == d.State
 }

@@ -73,6 +73,7 @@ type Journal interface {
 type Data struct {
 	ledger.Version
 	State string
+	Whole bool // see [store.Version]
 }
 
 // NameData says which data an answer is about, and in the first one after a change, the answer of

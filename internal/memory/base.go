@@ -32,16 +32,19 @@ type Asker struct {
 	Dataset, Version string
 	Window           uint64
 	Request          string
+	Program          string // what computes; see Keep
 }
 
 // FindBase returns the sharpest answer to the question of a purchase that it can be made of, or nil
 // where there is none. Nobody else may be buying the same question meanwhile.
 //
 // What mech.Sharpened rests on is looked at here. The answer was released with this noise on the
-// same data: it is in a slot of this question and version. It is in the same sums: it was charged
-// in the same window, and no recovery came since, which may have lost what was charged. And nothing
-// else was made of it: whatever is, is noted before it is computed, and a base that has a note is
-// none, but for the request that noted it and has no answer yet.
+// same data: it is in a slot of this question and version, and the data was of that version still
+// when it had been computed. The exact numbers are the same: one program computes both, because
+// another one may keep other rows of people who have too many. It is in the same sums: it was
+// charged in the same window, and no recovery came since, which may have lost what was charged. And
+// nothing else was made of it: whatever is, is noted before it is computed, and a base that has a
+// note is none, but for the request that noted it and has no answer yet, which gets no other.
 func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, see Horizon) (*Base, error) {
 	if !b.Reusable() || len(b.Twins) > 0 { // twins are paid for together, and a difference is of one sum
 		return nil, nil
@@ -60,28 +63,27 @@ func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, s
 			break
 		}
 		base := s.base(b)
-		if base == nil || best != nil && !base.sharper(best) || see.Spoken && m.arrivals.hides(s.sequence, see.AsOf) {
+		if base == nil || s.made == "" || s.made != who.Program || see.Spoken && m.arrivals.hides(s.sequence, see.AsOf) {
 			continue
 		}
 		base.session = "sharpened " + who.Dataset + " " + strconv.FormatUint(base.Sequence, 10) + " " + b.Query.Hash()
-		if ok, err := m.unused(ctx, base, who); err != nil {
+		ok, own, err := m.unused(ctx, base, who)
+		if err != nil {
 			return nil, err
-		} else if ok {
+		}
+		if own {
+			return base, nil
+		}
+		if ok && (best == nil || base.sharper(best)) {
 			best = base
 		}
 	}
 	return best, nil
 }
 
-// computed is raised whenever the same question on the same data may have other exact numbers than
-// before: another way to choose which rows of a person count, another version of an engine. A
-// sharper answer is made of the noise that is in an earlier one, which is the earlier one less the
-// exact numbers; with other numbers it would be something else.
-const computed = 1
-
 // base is how a purchase is made of a source, or nil.
 func (s *source) base(b *pricing.Purchase) *Base {
-	if s.computed != computed || len(s.values) != len(b.Noise) || !slices.Equal(s.measures, b.Names()) {
+	if len(s.values) != len(b.Noise) || !slices.Equal(s.measures, b.Names()) {
 		return nil
 	}
 	out := &Base{Sequence: s.sequence, Values: s.values}
@@ -127,28 +129,29 @@ type use struct {
 	Request string `json:"request"`
 }
 
-// unused reports whether a base was charged in this window, and nothing was made of it yet.
-func (m *Memory) unused(ctx context.Context, base *Base, who Asker) (bool, error) {
+// unused reports whether a base was charged in this window, and nothing was made of it yet; own,
+// whether it is noted for this request.
+func (m *Memory) unused(ctx context.Context, base *Base, who Asker) (ok, own bool, err error) {
 	for r, err := range m.ledger.Records(ctx, base.Sequence) {
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		if r.Kind != ledger.KindCharge || r.Window != who.Window || r.Dataset != who.Dataset {
-			return false, nil
+			return false, false, nil
 		}
 		break
 	}
 	notes, err := m.ledger.Notes(ctx, base.session)
 	if err != nil || len(notes) == 0 {
-		return err == nil, err
+		return err == nil, false, err
 	}
 	for _, text := range notes {
 		var u use
 		if json.Unmarshal(text, &u) != nil || u.Request != who.Request || who.Request == "" {
-			return false, nil
+			return false, false, nil
 		}
 	}
-	return true, nil
+	return true, true, nil
 }
 
 // Use notes that a charge makes something of a base, and reports an error where something was made

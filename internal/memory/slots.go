@@ -128,7 +128,11 @@ func (m *Memory) giveBack(where [][]string) {
 }
 
 // Keep stores what was bought, where it is found by itself and by questions that can be made of it.
-func (m *Memory) Keep(ctx context.Context, sequence uint64, buys []*pricing.Purchase, bought []*answers.Released, version string) error {
+// made says what computed it, where all of it is known to be of this version of the data, and is
+// empty where that is not known; see FindBase.
+func (m *Memory) Keep(
+	ctx context.Context, sequence uint64, buys []*pricing.Purchase, bought []*answers.Released, version, made string,
+) error {
 	defer m.arrivals.note(sequence)()
 	found := make([][]string, len(buys))
 	for i, b := range buys {
@@ -143,7 +147,7 @@ func (m *Memory) Keep(ctx context.Context, sequence uint64, buys []*pricing.Purc
 		m.giveBack(where)
 		key, where = keyOf(buys, version), make([][]string, len(buys))
 	}
-	stored, err := encode(buys, bought, where)
+	stored, err := encode(buys, bought, where, made)
 	if err == nil {
 		err = m.ledger.Keep(ctx, sequence, key, stored)
 	}

@@ -23,7 +23,7 @@ type source struct {
 	variances []float64
 	cells     []cells.Key
 	values    [][]int64
-	computed  int
+	made      string // what computed it, where it is of this version of the data for sure
 }
 
 // maxCellText bounds what the keys of a source take in the ledger. Longer lists are no sources for

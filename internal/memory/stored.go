@@ -36,8 +36,7 @@ type stored struct {
 	Names  []string      `json:"names,omitempty"`
 	Noise  []storedNoise `json:"noise,omitempty"`
 	Cells  []storedCells `json:"cells"`
-	// Computed says how the exact numbers below the noise came about; see computed.
-	Computed int `json:"computed,omitempty"`
+	Made   string        `json:"made,omitempty"` // what computed it, where it is of this data for sure
 }
 
 // storedCells is a key of the groups.
@@ -62,7 +61,7 @@ var ErrUnreadable = errors.New("an answer in the ledger cannot be read; was it w
 var ErrUsed = errors.New("a sharper answer was made of this one before")
 
 // encode writes what was released for purchases, and where each is found by others.
-func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string) ([]byte, error) {
+func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string, made string) ([]byte, error) {
 	m := memory{memoryVersion, map[string]stored{}}
 	for i, b := range buys {
 		r := all[i]
@@ -71,7 +70,7 @@ func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string
 			s.Keys = append(s.Keys, storedKeys(k))
 		}
 		if len(places[i]) > 0 {
-			s.Places, s.Computed = places[i], computed
+			s.Places, s.Made = places[i], made
 			for k, measure := range b.Query.Measures {
 				s.Names, s.Noise = append(s.Names, measure.Name()), append(s.Noise, storedNoiseOf(b.Noise[k], r.OffBy(k)))
 			}
@@ -108,7 +107,7 @@ func decodeSource(text []byte, place string) (*source, error) {
 		if !slices.Contains(s.Places, place) {
 			continue
 		}
-		out := &source{measures: s.Names, values: s.Measures, computed: s.Computed}
+		out := &source{measures: s.Names, values: s.Measures, made: s.Made}
 		if len(s.Names) != len(s.Measures) || len(s.Noise) != len(s.Names) {
 			return nil, ErrUnreadable
 		}

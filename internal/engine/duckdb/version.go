@@ -21,6 +21,10 @@ import (
 // pays in full, with noise of its own. What is spent counts for a person over all versions and
 // never begins anew with one, so it is no matter to which of them a charge is written.
 //
+// But an answer is sharpened of the same data, or it tells more than it costs. So it is where the
+// contents name the data (store.Version.Whole), and not what an owner's query says, which may be
+// late; and where they do so still after the question ran.
+//
 // Each file is looked at before it is read: what changes in between is found to have changed with
 // the next question.
 func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
@@ -56,7 +60,7 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 		// The same bytes are other data when they are another table, or are read in another way.
 		fmt.Fprintf(all, "%q %x\n", roles[f.path], h)
 	}
-	s.version = store.Version{Name: name, State: hex.EncodeToString(all.Sum(nil))}
+	s.version = store.Version{Name: name, State: hex.EncodeToString(all.Sum(nil)), Whole: name == ""}
 	// What is prepared is the same data once more, and has to be looked at when it changes.
 	s.database = database
 	for _, t := range s.tables {
