@@ -125,7 +125,7 @@ func (a *asking) useBases(ctx context.Context, charged ledger.Receipt) error {
 // maker names what computed what was bought, where others may be made of it and it is known to be
 // of the data that it is kept under.
 func (a *asking) maker(ctx context.Context) string {
-	if !a.Currency.Pure || !a.c.unmoved(ctx, a.data) {
+	if !a.c.unmoved(ctx, a.data) {
 		return ""
 	}
 	return program()

@@ -34,7 +34,7 @@ func (w *world) onDisk() sqlite.Report {
 	return r
 }
 
-var bought = []string{"version", "recall", "charge", "run", "recall", "keep", "balances"}
+var bought = []string{"version", "recall", "charge", "run", "version", "recall", "keep", "balances"}
 
 func TestOrder(t *testing.T) {
 	w := newWorld(t, pure)

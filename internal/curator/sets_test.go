@@ -20,9 +20,9 @@ func TestSetsAreOneCharge(t *testing.T) {
 		w.check(err)
 		r.take()
 		a := w.mustAsk(rolled)
-		want := []string{"version", "recall", "charge", "run", "run", "run", "recall", "keep", "balances"}
+		want := []string{"version", "recall", "charge", "run", "run", "run", "version", "recall", "keep", "balances"}
 		if budget == rich { // one table, of which all sets are marginals
-			want = []string{"version", "recall", "charge", "run", "recall", "keep", "balances"}
+			want = []string{"version", "recall", "charge", "run", "version", "recall", "keep", "balances"}
 		}
 		if calls := r.take(); !slices.Equal(calls, want) {
 			t.Errorf("the order is %v", calls)

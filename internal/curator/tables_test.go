@@ -126,7 +126,7 @@ func TestSeriesLimit(t *testing.T) {
 		r.take()
 		a := w.mustAsk(series)
 		if calls := r.take(); len(r.charges) != 1 || !slices.Equal(calls,
-			[]string{"version", "recall", "charge", "run", "run", "recall", "keep", "balances"}) {
+			[]string{"version", "recall", "charge", "run", "run", "version", "recall", "keep", "balances"}) {
 			t.Errorf("the order is %v", calls)
 		}
 		if a.Cost != e.Pay || len(e.Questions) != 2 || e.Questions[0].Cost.Add(e.Questions[1].Cost) != r.charges[0].Cost {
