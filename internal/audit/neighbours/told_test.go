@@ -49,6 +49,7 @@ func (t *trial) paid(s *plan.Statement) string {
 	}
 	var all dp.Cost
 	var seen []string
+	var cubes []*pricing.Cube
 	for i, one := range s.Plans {
 		q := &one.Query
 		if slices.Contains(seen, q.Hash()) || q.ListsKeys() {
@@ -62,9 +63,20 @@ func (t *trial) paid(s *plan.Statement) string {
 		if q.Choice == nil && len(b.Noise) != len(q.Measures) {
 			return fmt.Sprintf("%d measures have noise, of %d", len(b.Noise), len(q.Measures))
 		}
-		for _, n := range b.Noise {
-			if n.Mechanism != nil {
-				all = all.Add(n.Mechanism.Cost())
+		switch c := b.Cube; {
+		case c == nil:
+			for _, n := range b.Noise {
+				if n.Mechanism != nil {
+					all = all.Add(n.Mechanism.Cost())
+				}
+			}
+		case !slices.Contains(cubes, c): // all its members are made of one release
+			cubes = append(cubes, c)
+			if c.Query.MaxGroups() != 1 {
+				return "somebody is in several cells of a cube"
+			}
+			for _, n := range c.Noise {
+				all = all.Add(n.Cost())
 			}
 		}
 		if b.Choice != nil {

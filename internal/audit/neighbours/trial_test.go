@@ -91,6 +91,9 @@ func (t *trial) ask(ctx context.Context, text string) (v verdict) {
 				queries = append(queries, &p.Query)
 			}
 		}
+		for _, c := range s.Cubes {
+			queries = append(queries, &c.Query)
+		}
 	}
 	for _, q := range queries {
 		one := t.query(ctx, q, t.exact && !inexact.MatchString(text))

@@ -94,7 +94,7 @@ func TestSameGroups(t *testing.T) {
 		"add-remove", 2, 4))
 	same := func(q *tree.Query, mutate func(string) string) bool {
 		changed, _ := mutant(e.now.Statements(q), mutate)
-		if len(changed) != 4 {
+		if len(changed) != 5 {
 			t.Fatalf("%d statements", len(changed))
 		}
 		r, err := e.now.Run(t.Context(), q, changed)

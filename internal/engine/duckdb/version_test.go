@@ -141,7 +141,7 @@ func TestVanished(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v, err := e.Version(t.Context()); err == nil {
-		t.Errorf("version %s", v)
+		t.Errorf("version %v", v)
 	}
 	write(t, folder, "t.csv", "i\n1\n5\n")
 	version(t, e)

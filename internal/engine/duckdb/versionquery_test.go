@@ -126,7 +126,7 @@ func TestVersionQueryDecides(t *testing.T) {
 	e.now.DB.Close()
 	owner(t, path, "ALTER TABLE load_log RENAME TO loads")
 	if v, err := e.Version(t.Context()); err == nil {
-		t.Errorf("version %q", v)
+		t.Errorf("version %v", v)
 	}
 	owner(t, path, "ALTER TABLE loads RENAME TO load_log")
 	if got := version(t, e).Name; got != "2026-11-02 08:00:00" {
@@ -145,7 +145,7 @@ func TestVersionQueryAndFiles(t *testing.T) {
 	first := version(t, e)
 	write(t, folder, "u.csv", "i\n1\n2\n")
 	if second := version(t, e); second == first || second.Name != "1" {
-		t.Errorf("%q after %q", second, first)
+		t.Errorf("%v after %v", second, first)
 	}
 }
 
