@@ -55,8 +55,8 @@ func average(t *testing.T, from, to *Gaussian) *Averaged {
 	return m
 }
 
-// TestAveragedBars: the error bars of an average hold, by its exact law, where the noise is as small
-// as the steps and where it is not, and have the variance that was paid for.
+// TestAveragedBars: the error bars of an average hold, by its exact law, where the noise is as
+// small as the steps and where it is not, and have the variance that was paid for.
 func TestAveragedBars(t *testing.T) {
 	for _, c := range []struct{ d2, from, to int64 }{{1, 1, 2}, {1, 1, 9}, {1, 7, 8}, {1, 40, 41}, {16, 1, 4}, {400, 1, 2}, {900, 3, 4}} {
 		from, to := quarters(t, c.d2, c.from), quarters(t, c.d2, c.to)
