@@ -305,7 +305,8 @@ func TestSharpenedMoved(t *testing.T) {
 	}
 }
 
-// An answer that was computed of other data than it is kept under is no base when that data is back.
+// An answer that was computed of other data than it is kept under is no base when that data is
+// back.
 func TestSharpenedOfOtherData(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
