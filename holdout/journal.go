@@ -58,9 +58,8 @@ type given struct {
 	round int
 }
 
-// recall rebuilds the state.
-func (s *Session) recall(entries [][]byte) (*state, error) {
-	st := &state{answers: map[string]given{}}
+// recall adds entries to a state. After an error that is nil, because it has some of them.
+func (s *Session) recall(st *state, entries [][]byte) (*state, error) {
 	for i, text := range entries {
 		var e entry
 		if json.Unmarshal(text, &e) != nil || !s.add(st, e) {

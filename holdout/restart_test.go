@@ -110,7 +110,7 @@ func TestKilledAnywhere(t *testing.T) {
 					}
 				}
 				entries, _ := memory.Entries(ctx)
-				st, err := s.recall(entries)
+				st, err := s.recall(&state{answers: map[string]given{}}, entries)
 				if err != nil {
 					t.Fatal(err)
 				}

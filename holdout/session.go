@@ -3,6 +3,7 @@ package holdout
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"sync"
@@ -27,6 +28,7 @@ type opened struct {
 	// state is nil where the journal may have what we have not: an entry that could not be written
 	// may yet have been.
 	state *state
+	read  int // entries of the journal that are in the state
 	last  int // what was left when the state was last known
 }
 
@@ -50,19 +52,27 @@ func Open(ctx context.Context, c Config, r *mech.Releaser, h session.Host) (*Ses
 // charges are theirs.
 func (s *Session) With(h session.Host) *Session { return &Session{h, s.opened} }
 
-// current reads the journal where that is needed.
+// current reads the journal where that is needed, and what others have written to it since.
 func (s *Session) current(ctx context.Context) error {
-	if s.state != nil {
+	if s.state == nil {
+		entries, err := s.host.Entries(ctx)
+		if err != nil {
+			return err
+		}
+		if s.state, err = s.recall(&state{answers: map[string]given{}}, entries); err != nil {
+			return err
+		}
+		s.read, s.last = len(entries), s.left()
 		return nil
 	}
-	entries, err := s.host.Entries(ctx)
-	if err != nil {
+	more, err := session.EntriesAfter(ctx, s.host, s.read)
+	if err != nil || len(more) == 0 {
 		return err
 	}
-	if s.state, err = s.recall(entries); err != nil {
+	if s.state, err = s.recall(s.state, more); err != nil {
 		return err
 	}
-	s.last = s.left()
+	s.read, s.last = s.read+len(more), s.left()
 	return nil
 }
 
@@ -86,6 +96,16 @@ func (s *Session) Ask(ctx context.Context, q Question) (*Answer, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	charged := uint64(0) // rounds, also by tries in which somebody else was first
+	for try := 1; ; try++ {
+		a, err := s.ask(ctx, q, &charged)
+		if !errors.Is(err, session.ErrBehind) || try == session.Tries {
+			return a, err
+		}
+	}
+}
+
+func (s *Session) ask(ctx context.Context, q Question, charged *uint64) (*Answer, error) {
 	if err := s.current(ctx); err != nil {
 		return nil, err
 	}
@@ -105,8 +125,7 @@ func (s *Session) Ask(ctx context.Context, q Question) (*Answer, error) {
 			return nil, err
 		}
 	}
-	charged, err := s.round(ctx)
-	if err != nil {
+	if err := s.round(ctx, charged); err != nil {
 		return nil, err
 	}
 	e, err := s.compare(ctx, q)
@@ -117,29 +136,30 @@ func (s *Session) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	a := s.answer(q.Key)
-	if charged {
-		a.Cost = s.tariff.Round
-	}
+	a.Cost = s.tariff.Round.Mul(*charged)
 	return a, nil
 }
 
 // round sees to it that a round is open: charged, its threshold's noise drawn and in the journal.
-// It reports whether it was charged now.
-func (s *Session) round(ctx context.Context) (charged bool, err error) {
+// It counts where it was charged now.
+func (s *Session) round(ctx context.Context, charged *uint64) error {
 	if s.state.open != nil {
-		return false, nil
+		return nil
 	}
 	number := len(s.state.receipts) + 1
 	receipt, err := s.host.Charge(ctx,
 		session.Charge{Name: fmt.Sprintf("round %d", number), Mechanisms: s.tariff.Mechanisms, Cost: s.tariff.Round})
 	if err != nil {
-		return false, err
+		return err
+	}
+	if !receipt.Again {
+		*charged++
 	}
 	// Where the charge had been made before, nothing was compared: then the noise would be in the
 	// journal. So it may be drawn again.
 	e := entry{Round: number, Secret: s.releaser.OpenAbove(s.tariff.above).Secret(), Mechanisms: s.tariff.Mechanisms,
 		Sequence: receipt.Sequence, Hash: receipt.Hash}
-	return !receipt.Again, s.write(ctx, e)
+	return s.write(ctx, e)
 }
 
 // compare asks the open round, and draws the answer from the holdout where that is the answer.
@@ -171,10 +191,11 @@ func (s *Session) write(ctx context.Context, e entry) error {
 	if err != nil {
 		return err
 	}
-	if err := s.host.Append(ctx, text); err != nil {
+	if err := session.AppendAfter(ctx, s.host, s.read, text); err != nil {
 		s.state = nil
 		return err
 	}
+	s.read++
 	if !s.add(s.state, e) {
 		s.state = nil
 		return ErrJournal

@@ -93,14 +93,16 @@ type Ledger interface {
 	// What is noted may be secret, such as noise that was not released. It never leaves by Records.
 	Note(ctx context.Context, session string, entry []byte) error
 
-	// NoteIn does the same for a session that is paid for window by window, and returns a
-	// [*LapsedError] where the dataset's window is not the one that is named. It is decided with
-	// the note, so that no renewal lies between what was paid for and what is told.
-	NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error
+	// NoteIf does the same where something holds, and returns the error that says what does not;
+	// see [Provided]. It is decided with the note, so that nothing lies between the two.
+	NoteIf(ctx context.Context, session string, entry []byte, p Provided) error
 
 	// Notes returns the notes of a session in their order, all that were confirmed and perhaps one
 	// more of each caller that was not answered.
 	Notes(ctx context.Context, session string) ([][]byte, error)
+
+	// NotesAfter returns those after so many.
+	NotesAfter(ctx context.Context, session string, notes int) ([][]byte, error)
 
 	// Era names the time since the last recovery: its hash, or nothing where there was none. A
 	// session has the era in its name and in its requests, because in another era it must begin

@@ -20,6 +20,26 @@ const NoteSalt = 16
 // released for it already. See [Ledger.Era].
 var ErrEra = errors.New("the ledger was recovered since this session began, and may have lost some of its notes: begin another session")
 
+// Provided is what has to hold for a note to be written. Nothing in it asks for nothing.
+type Provided struct {
+	// Dataset is one whose window is Window still, for a session that is paid for window by window:
+	// no renewal lies between what was paid for and what is told. Where it is another there is a
+	// [*LapsedError].
+	Dataset string
+	Window  uint64
+	// After, where it is not nil, is how many notes the session has. Who has read that many and
+	// decided by them writes the next one, or gets [ErrBehind]: somebody else, perhaps another
+	// server with the same ledger, has written since.
+	After *int
+}
+
+// After is for the note that comes after so many.
+func After(notes int) Provided { return Provided{After: &notes} }
+
+// ErrBehind is returned when a session has more notes than whoever writes the next one has read.
+// Nothing was written, and what was drawn for it must not be told.
+var ErrBehind = errors.New("somebody else has gone on with this session meanwhile: ask again")
+
 // chargeNotes begins the names of sessions that one charge pays for.
 const chargeNotes = "charge "
 

@@ -66,24 +66,24 @@ func (s *Session) Ask(ctx context.Context, q *linear.Query) (*Answer, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stale {
-		if err := s.load(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.renew(ctx); err != nil {
-		return nil, err
-	}
-	a := &Answer{Error: s.state.tariff.Error}
-	if v, ok := s.state.answers[keyOf(q)]; ok {
-		s.cached++
-		a.Value, a.Way = v, Cached
-		return a, nil
-	}
-	if err := s.answer(ctx, q, a); err != nil {
+	a := new(Answer) // what was charged for it stays in it, also where somebody else was first
+	if err := s.anew(ctx, func() error { return s.ask(ctx, q, a) }); err != nil {
 		return nil, err
 	}
 	return a, nil
+}
+
+func (s *Session) ask(ctx context.Context, q *linear.Query, a *Answer) error {
+	if err := s.renew(ctx); err != nil {
+		return err
+	}
+	a.Error = s.state.tariff.Error
+	if v, ok := s.state.answers[keyOf(q)]; ok {
+		s.cached++
+		a.Value, a.Way = v, Cached
+		return nil
+	}
+	return s.answer(ctx, q, a)
 }
 
 func (s *Session) answer(ctx context.Context, q *linear.Query, a *Answer) error {
@@ -172,10 +172,11 @@ func (s *Session) charge(ctx context.Context, name, mechanisms string, cost dp.C
 // append writes an entry and takes it into the state. Where it fails it is not known whether the
 // entry is there, so the state is read anew before anything else.
 func (s *Session) append(ctx context.Context, e *entry) error {
-	if err := s.h.Append(ctx, e.b); err != nil {
+	if err := session.AppendAfter(ctx, s.h, s.read, e.b); err != nil {
 		s.stale = true
 		return err
 	}
+	s.read++
 	return s.state.replay(e.b)
 }
 

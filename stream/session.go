@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -28,6 +29,7 @@ type opened struct {
 	data  *histogram.Table // nil until it is needed
 	state *state
 	round *mech.AboveRound // the open one, where state has its secret
+	read  int              // entries of the journal that are in the state
 	// stale says that an entry may or may not be in the journal, so that it has to be read again.
 	stale bool
 	// Questions that leave no trace in the journal, since this Session was opened.
@@ -96,10 +98,14 @@ func (s *Session) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.h.Append(ctx, first); err != nil {
+		err = session.AppendAfter(ctx, s.h, 0, first)
+		if errors.Is(err, session.ErrBehind) { // somebody else has opened it, and it has entries now
+			return s.load(ctx)
+		}
+		if err != nil {
 			return err
 		}
-		s.state, s.round, s.stale = fresh, nil, false
+		s.state, s.round, s.read, s.stale = fresh, nil, 1, false
 		return nil
 	}
 	t, err := readHead(c, entries[0])
@@ -121,7 +127,32 @@ func (s *Session) load(ctx context.Context) error {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
 	}
-	s.state, s.round, s.stale = fresh, round, false
+	s.state, s.round, s.read, s.stale = fresh, round, len(entries), false
+	return nil
+}
+
+// follow takes in what others have written since.
+func (s *Session) follow(ctx context.Context) error {
+	if s.stale {
+		return s.load(ctx)
+	}
+	more, err := session.EntriesAfter(ctx, s.h, s.read)
+	if err != nil || len(more) == 0 {
+		return err
+	}
+	s.stale = true // until all of it is in the state
+	for _, e := range more {
+		if err := s.state.replay(e); err != nil {
+			return err
+		}
+	}
+	s.round = nil
+	if s.state.secret != nil {
+		if s.round, err = s.r.ResumeAbove(s.state.tariff.above, s.state.secret); err != nil {
+			return fmt.Errorf("%w: %w", ErrJournal, err)
+		}
+	}
+	s.read, s.stale = s.read+len(more), false
 	return nil
 }
 
@@ -137,12 +168,20 @@ func (s *Session) Tariff() Tariff {
 func (s *Session) Renew(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stale {
-		if err := s.load(ctx); err != nil {
+	return s.anew(ctx, func() error { return s.renew(ctx) })
+}
+
+// anew does something with all that the journal has, and once more where somebody else was first.
+func (s *Session) anew(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := s.follow(ctx)
+		if err == nil {
+			err = do()
+		}
+		if !errors.Is(err, session.ErrBehind) || try == session.Tries {
 			return err
 		}
 	}
-	return s.renew(ctx)
 }
 
 func (s *Session) renew(ctx context.Context) error {
@@ -164,13 +203,10 @@ func (s *Session) Learn(ctx context.Context, r predict.Released) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stale {
-		if err := s.load(ctx); err != nil {
-			return err
+	return s.anew(ctx, func() error {
+		if s.state.predictor == nil {
+			return nil
 		}
-	}
-	if s.state.predictor == nil {
-		return nil
-	}
-	return s.append(ctx, newEntry(learnedEntry).answer(r.Query, r.Answer).number(int64(math.Float64bits(r.Scale))))
+		return s.append(ctx, newEntry(learnedEntry).answer(r.Query, r.Answer).number(int64(math.Float64bits(r.Scale))))
+	})
 }

@@ -695,16 +695,16 @@ type forgetful struct {
 	written      bool
 }
 
-func (f *forgetful) Note(ctx context.Context, session string, entry []byte) error {
+func (f *forgetful) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
 	if f.notes++; f.notes == f.fails {
 		if f.written {
-			if err := f.Ledger.Note(ctx, session, entry); err != nil {
+			if err := f.Ledger.NoteIf(ctx, session, entry, p); err != nil {
 				return err
 			}
 		}
 		return errors.New("the disk is full")
 	}
-	return f.Ledger.Note(ctx, session, entry)
+	return f.Ledger.NoteIf(ctx, session, entry, p)
 }
 
 // Where a note fails nothing is told, and the same question again pays nothing more: it gets what

@@ -106,12 +106,16 @@ func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer
 }
 
 func (r *recorder) Note(ctx context.Context, session string, entry []byte) error {
+	return r.NoteIf(ctx, session, entry, ledger.Provided{})
+}
+
+func (r *recorder) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
 	if f := r.before["note"]; f != nil {
 		if err := f(); err != nil {
 			return err
 		}
 	}
-	return r.Ledger.Note(ctx, session, entry)
+	return r.Ledger.NoteIf(ctx, session, entry, p)
 }
 
 func (r *recorder) Fail(ctx context.Context, i ledger.Incident) (bool, error) {

@@ -48,7 +48,6 @@ type board struct {
 	host *interactive.Host
 
 	mu    sync.Mutex
-	read  bool
 	lines []boardEntry
 }
 
@@ -63,16 +62,12 @@ type boardEntry struct {
 	Time    time.Time `json:"time"`
 }
 
-// current reads the journal where that was not done.
+// current reads what the journal has more than the lines.
 func (b *board) current(ctx context.Context) error {
-	if b.read {
-		return nil
-	}
-	entries, err := b.host.Entries(ctx)
+	entries, err := b.host.EntriesAfter(ctx, len(b.lines))
 	if err != nil {
 		return err
 	}
-	b.lines = nil
 	for _, text := range entries {
 		var e boardEntry
 		if err := json.Unmarshal(text, &e); err != nil {
@@ -80,7 +75,6 @@ func (b *board) current(ctx context.Context) error {
 		}
 		b.lines = append(b.lines, e)
 	}
-	b.read = true
 	return nil
 }
 
@@ -115,12 +109,8 @@ func (c *Sessions) onBoard(ctx context.Context, p *submission, a *api.HoldoutAns
 	if err != nil {
 		return err
 	}
-	if err := b.host.Append(ctx, text); err != nil {
-		b.read = false // it may be there or not
-		return err
-	}
-	b.lines = append(b.lines, e)
-	return nil
+	// Where it fails it may be there or not, which is read before the next one.
+	return b.host.Append(ctx, text)
 }
 
 // Board returns the board of a holdout as its data is now, the best score first. Of the scores that

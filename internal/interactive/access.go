@@ -63,8 +63,9 @@ type Journal interface {
 	Window(ctx context.Context, dataset string) (uint64, error)
 	Door(ctx context.Context, dataset, analyst string) (ledger.Door, error)
 	Note(ctx context.Context, session string, entry []byte) error
-	NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error
+	NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error
 	Notes(ctx context.Context, session string) ([][]byte, error)
+	NotesAfter(ctx context.Context, session string, notes int) ([][]byte, error)
 	Era(ctx context.Context) (string, error)
 }
 

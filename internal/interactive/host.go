@@ -37,7 +37,10 @@ type Host struct {
 	Payer *Payer
 }
 
-var _ session.Host = (*Host)(nil)
+var (
+	_ session.Host   = (*Host)(nil)
+	_ session.Shared = (*Host)(nil)
+)
 
 // Payer is who pays for what a session charges while it answers one question, and what came of it.
 type Payer struct {
@@ -135,15 +138,33 @@ var errNoPayer = errors.New("nobody was named who pays for this session")
 // for, so the context's end is not looked at. A session asks for the period when it begins with a
 // question; where a renewal comes while the engine runs, what was paid for before it is refused.
 func (h *Host) Append(ctx context.Context, entry []byte) error {
-	if h.Payer != nil && h.Payer.window != 0 {
-		return h.NoteIn(context.WithoutCancel(ctx), h.Dataset.Name, h.Payer.window, h.named("journal"), entry)
+	return h.note(ctx, entry, ledger.Provided{})
+}
+
+// AppendAfter implements [session.Shared]: other servers may have the same ledger.
+func (h *Host) AppendAfter(ctx context.Context, entries int, entry []byte) error {
+	err := h.note(ctx, entry, ledger.After(entries))
+	if errors.Is(err, ledger.ErrBehind) {
+		return session.ErrBehind
 	}
-	return h.Note(context.WithoutCancel(ctx), h.named("journal"), entry)
+	return err
+}
+
+func (h *Host) note(ctx context.Context, entry []byte, p ledger.Provided) error {
+	if h.Payer != nil && h.Payer.window != 0 {
+		p.Dataset, p.Window = h.Dataset.Name, h.Payer.window
+	}
+	return h.NoteIf(context.WithoutCancel(ctx), h.named("journal"), entry, p)
 }
 
 // Entries implements [session.Host].
 func (h *Host) Entries(ctx context.Context) ([][]byte, error) {
 	return h.Notes(ctx, h.named("journal"))
+}
+
+// EntriesAfter implements [session.Shared].
+func (h *Host) EntriesAfter(ctx context.Context, entries int) ([][]byte, error) {
+	return h.NotesAfter(ctx, h.named("journal"), entries)
 }
 
 // overBudget is a budget error of the curator, with its advice, that a session knows as its own.

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -170,7 +171,17 @@ func (m *Memory) unused(ctx context.Context, base *Base, who Asker) (ok, own boo
 
 // Use notes that a charge makes something of a base, and reports an error where something was made
 // of it by another. It is durable when it returns.
+//
+// Two servers may both have found it unused. The note of one of them is the first, and what the
+// other has charged for buys nothing.
 func (m *Memory) Use(ctx context.Context, base *Base, charge uint64, request string) error {
+	entry, err := json.Marshal(use{charge, request})
+	if err != nil {
+		return err
+	}
+	if err = m.ledger.NoteIf(ctx, base.session, entry, ledger.After(0)); !errors.Is(err, ledger.ErrBehind) {
+		return err
+	}
 	notes, err := m.ledger.Notes(ctx, base.session)
 	if err != nil {
 		return err
@@ -181,12 +192,5 @@ func (m *Memory) Use(ctx context.Context, base *Base, charge uint64, request str
 			return ErrUsed
 		}
 	}
-	if len(notes) > 0 {
-		return nil
-	}
-	entry, err := json.Marshal(use{charge, request})
-	if err != nil {
-		return err
-	}
-	return m.ledger.Note(ctx, base.session, entry)
+	return nil
 }

@@ -27,12 +27,19 @@ type notes struct {
 
 func (n *notes) CheckCells(*tree.Query) error        { return nil }
 func (n *notes) Era(context.Context) (string, error) { return "now", nil }
-func (n *notes) Note(_ context.Context, session string, entry []byte) error {
+func (n *notes) NoteIf(_ context.Context, session string, entry []byte, p ledger.Provided) error {
+	if p.After != nil && *p.After != len(n.of[session]) {
+		return ledger.ErrBehind
+	}
 	n.of[session] = append(n.of[session], slices.Clone(entry))
 	return nil
 }
 
 func (n *notes) Notes(_ context.Context, session string) ([][]byte, error) { return n.of[session], nil }
+
+func (n *notes) NotesAfter(_ context.Context, session string, after int) ([][]byte, error) {
+	return n.of[session][after:], nil
+}
 
 const streams = `    streams:
       people:

@@ -116,13 +116,21 @@ func (b *book) Note(_ context.Context, session string, entry []byte) error {
 	return nil
 }
 
-// NoteIn is Note: there is one window.
-func (b *book) NoteIn(ctx context.Context, _ string, _ uint64, session string, entry []byte) error {
+// NoteIf is Note: there is one window, and nobody else.
+func (b *book) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
+	if p.After != nil && *p.After != len(b.notes[session]) {
+		return ledger.ErrBehind
+	}
 	return b.Note(ctx, session, entry)
 }
 
 func (b *book) Notes(_ context.Context, session string) ([][]byte, error) {
 	return slices.Clone(b.notes[session]), nil
+}
+
+// NotesAfter returns the notes of a session after so many.
+func (b *book) NotesAfter(_ context.Context, session string, notes int) ([][]byte, error) {
+	return slices.Clone(b.notes[session][min(notes, len(b.notes[session])):]), nil
 }
 
 // Era is always the first: nothing is lost.

@@ -45,7 +45,11 @@ func (w watched) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 }
 
 func (w watched) Note(ctx context.Context, session string, entry []byte) error {
-	err := w.book.Note(ctx, session, entry)
+	return w.NoteIf(ctx, session, entry, ledger.Provided{})
+}
+
+func (w watched) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
+	err := w.book.NoteIf(ctx, session, entry, p)
 	if err == nil {
 		w.add(sessiontest.Event{Kind: sessiontest.Written, Text: session + string(entry)})
 	}

@@ -156,7 +156,7 @@ func TestAnchorRollback(t *testing.T) {
 			if c.close {
 				mustClose(t, l)
 			} else {
-				l.keeper = nil // it dies, as far as the anchor can see
+				l.Keeper = nil // it dies, as far as the anchor can see
 				mustClose(t, l)
 			}
 			putBack()
@@ -315,7 +315,7 @@ func TestAnchorFails(t *testing.T) {
 	// It dies instead: opened again, the charge is anchored before anybody can ask for its receipt.
 	place.fail = down
 	charged("dies", true)
-	l.keeper = nil
+	l.Keeper = nil
 	mustClose(t, l)
 	if _, err := OpenWith(path, o); !errors.Is(err, down) {
 		t.Errorf("opened without an anchor: %v", err)
@@ -343,7 +343,7 @@ func TestAnchorOrder(t *testing.T) {
 	l := anchoredLedger(t, path, Options{Anchorage: place, Every: 3})
 	receipts, unanchored := 0, 0
 	place.before = func(a ledger.Anchor) {
-		hash, err := l.hashAt(a.Sequence)
+		hash, err := l.HashAt(a.Sequence)
 		if err != nil || hash != a.Hash {
 			t.Errorf("an anchor at %d, which is not in the ledger: %v", a.Sequence, err)
 		}
@@ -418,7 +418,7 @@ func TestPromise13OneAnswer(t *testing.T) {
 	r := mustCharge(t, l, ask("asked", hospital(100)))
 	putBack := aside(t, path) // after the charge, and before its answer
 	mustKeep(t, l, r.Sequence, "key", "an answer")
-	l.keeper = nil // killed: nothing is anchored when it is closed
+	l.Keeper = nil // killed: nothing is anchored when it is closed
 	mustClose(t, l)
 	putBack()
 	mustRefuse(t, path, o, "it is older")

@@ -147,22 +147,21 @@ func write(b *testing.B, l *Ledger, records int) {
 	accounts := []ledger.Account{hospital(1 << 24), {Name: "hospital/ana", Filter: admits(1 << 24)}}
 	answer := []byte(strings.Repeat("x", 200))
 	for i := 0; i < records; {
-		g := &group{Ledger: l}
-		g.sequence, g.hash = l.state.Head()
-		for ; i < records && len(g.links) < 10_000; i += 2 {
-			links, err := l.state.Charge(ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...), time.Now())
+		g := l.NewGroup()
+		for ; i < records && len(g.Links) < 10_000; i += 2 {
+			links, err := l.State.Charge(ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...), time.Now())
 			if err == nil {
-				err = g.add(nil, links...)
+				err = g.Add(nil, links...)
 			}
 			if err == nil {
 				charge := links[len(links)-1].Record.Sequence
-				err = g.add(answer, l.state.Answer(charge, ledger.Hash(fmt.Sprint("key", i)), ledger.Hash(answer), time.Now()))
+				err = g.Add(answer, l.State.Answer(charge, ledger.Hash(fmt.Sprint("key", i)), ledger.Hash(answer), time.Now()))
 			}
 			if err != nil {
 				b.Fatal(err)
 			}
 		}
-		if err := g.write(); err != nil {
+		if err := (writer{l}).Write(g); err != nil {
 			b.Fatal(err)
 		}
 		l.shorten()
@@ -209,19 +208,18 @@ func BenchmarkNotes(b *testing.B) {
 	const records = 100_000
 	l, path := fresh(b)
 	for i := 0; i < records; {
-		g := &group{Ledger: l}
-		g.sequence, g.hash = l.state.Head()
-		for ; i < records && len(g.links) < 10_000; i++ {
-			note := salted(make([]byte, 100))
-			link, err := l.state.Note("hospital/patients/v1/0123456789abcdef", ledger.Hash(note), time.Now())
+		g := l.NewGroup()
+		for ; i < records && len(g.Links) < 10_000; i++ {
+			note := make([]byte, ledger.NoteSalt+100)
+			link, err := l.State.Note("hospital/patients/v1/0123456789abcdef", ledger.Hash(note), time.Now())
 			if err == nil {
-				err = g.add(note, link)
+				err = g.Add(note, link)
 			}
 			if err != nil {
 				b.Fatal(err)
 			}
 		}
-		if err := g.write(); err != nil {
+		if err := (writer{l}).Write(g); err != nil {
 			b.Fatal(err)
 		}
 		l.shorten()

@@ -131,7 +131,7 @@ func TestCheckpointIsTheSameState(t *testing.T) {
 func TestCheckpointedLedgerWorks(t *testing.T) {
 	path := varied(t)
 	l := reopen(t, path)
-	if l.state.Unread() == 0 {
+	if l.State.Unread() == 0 {
 		t.Fatal("no checkpoint")
 	}
 	if r := mustCharge(t, l, askIn("q3", 2)); !r.Again {
@@ -146,7 +146,7 @@ func TestCheckpointedLedgerWorks(t *testing.T) {
 	if n, err := l.Notes(ctx, "session1"); err != nil || len(n) != 7 || string(n[6]) != "note 19" {
 		t.Errorf("%d notes, %v", len(n), err)
 	}
-	if !l.state.Closed("hospital", "ben") || l.state.Closed("hospital", "eve") {
+	if !l.State.Closed("hospital", "ben") || l.State.Closed("hospital", "eve") {
 		t.Error("the doors are others")
 	}
 	if got := spent(t, l, "hospital"); got != 156 {
@@ -159,7 +159,7 @@ func TestCheckpointedLedgerWorks(t *testing.T) {
 			}
 			n++
 		}
-		if head, _ := l.state.Head(); uint64(n) != head+1 {
+		if head, _ := l.State.Head(); uint64(n) != head+1 {
 			t.Errorf("%d records", n)
 		}
 	}
@@ -216,8 +216,8 @@ func TestPromise7ForgedCheckpoint(t *testing.T) {
 		}
 	}
 	l := reopen(t, path)
-	if l.state.Unread() != 0 || spent(t, l, "hospital/ana") != 156 {
-		t.Errorf("opened by a forged checkpoint at %d", l.state.Unread())
+	if l.State.Unread() != 0 || spent(t, l, "hospital/ana") != 156 {
+		t.Errorf("opened by a forged checkpoint at %d", l.State.Unread())
 	}
 }
 
@@ -230,7 +230,7 @@ func TestPromise7ForgedNote(t *testing.T) {
 		mustCharge(t, l, askIn(fmt.Sprint(i), 1))
 	}
 	// Who can write the file makes a checkpoint of another state, and vouches for it.
-	less := []byte(image(t, l.state))
+	less := []byte(image(t, l.State))
 	account := []byte("hospital/ana")
 	at := bytes.Index(less, account)
 	less = append(less[:at], append([]byte("hospital/bob"), less[at+len(account):]...)...)
@@ -240,7 +240,7 @@ func TestPromise7ForgedNote(t *testing.T) {
 	}
 	sum := newPieceSum()
 	sum.Write(less)
-	last, _ := l.state.Head()
+	last, _ := l.State.Head()
 	mustNote(t, l, ledger.CheckpointNotes(""), entry(last, sum.sum()))
 	mustClose(t, l)
 	var corrupt *ledger.CorruptError
@@ -353,14 +353,14 @@ func TestPromise7ChangedBeforeCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if l.state.Unread() == 0 {
+	if l.State.Unread() == 0 {
 		t.Fatal("no checkpoint")
 	}
-	if _, err := l.hashAt(at); err == nil && l.stopped() == nil {
+	if _, err := l.HashAt(at); err == nil && l.Stopped() == nil {
 		t.Error("a changed record is read")
 	}
 	l.helpers.Wait()
-	if err := l.stopped(); err == nil || !strings.Contains(err.Error(), "record") {
+	if err := l.Stopped(); err == nil || !strings.Contains(err.Error(), "record") {
 		t.Errorf("the ledger goes on: %v", err)
 	}
 	if _, err := l.Charge(ctx, askIn("more", 2)); err == nil {
@@ -377,7 +377,7 @@ func TestCheckpointOfOldLedger(t *testing.T) {
 	path := varied(t)
 	removeCheckpoints(t, path)
 	l := reopen(t, path)
-	if l.state.Unread() != 0 {
+	if l.State.Unread() != 0 {
 		t.Fatal("there is a checkpoint")
 	}
 	mustClose(t, l)
@@ -408,7 +408,7 @@ func TestCheckpointAfterRecovery(t *testing.T) {
 	}
 	mustClose(t, l)
 	l = reopen(t, path)
-	if l.state.Unread() != 0 {
+	if l.State.Unread() != 0 {
 		t.Error("a checkpoint of before the recovery is used")
 	}
 	mustClose(t, l)
@@ -436,7 +436,7 @@ func TestPromise13OlderCheckpoint(t *testing.T) {
 		copyFile(t, name+".old", name)
 	}
 	l := open()
-	if l.state.Unread() == 0 {
+	if l.State.Unread() == 0 {
 		t.Fatal("no checkpoint")
 	}
 	mustCharge(t, l, askIn("more", 2))

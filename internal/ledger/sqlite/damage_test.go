@@ -73,8 +73,8 @@ func judge(t testing.TB, data []byte, useOpen bool) (noticed bool) {
 	if useOpen {
 		var l *Ledger
 		if l, err = Open(path); err == nil {
-			n, hash := l.state.Head()
-			got = Report{Records: n, Charges: l.state.Charges(), Head: hash, Answers: l.state.Answers(), Balances: l.state.Balances()}
+			n, hash := l.State.Head()
+			got = Report{Records: n, Charges: l.State.Charges(), Head: hash, Answers: l.State.Answers(), Balances: l.State.Balances()}
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -276,7 +276,7 @@ func rehash(t *testing.T, sequence uint64) string {
 		t.Fatal(err)
 	}
 	l := reopen(t, path)
-	r, _, _, err := l.read(sequence)
+	r, _, _, err := l.Read(sequence)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestPromise9FullDatabase(t *testing.T) {
 	}
 	limit(1 << 20)
 	mustCharge(t, l, ask("after", hospital(1_000_000)))
-	record, _, _, err := l.read(sequence + 1)
+	record, _, _, err := l.Read(sequence + 1)
 	if err != nil || record.Previous != hash {
 		t.Errorf("the chain does not continue where it was: %v", err)
 	}

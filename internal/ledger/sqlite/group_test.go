@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -17,21 +18,18 @@ import (
 func together(t *testing.T, l *Ledger, calls ...func() error) []error {
 	t.Helper()
 	errs := make([]error, len(calls))
-	l.turn <- struct{}{}
+	l.Take()
 	var wg sync.WaitGroup
 	for i, call := range calls {
 		wg.Go(func() { errs[i] = call() })
 		for {
-			l.waiting.mu.Lock()
-			n := len(l.waiting.all)
-			l.waiting.mu.Unlock()
-			if n == i+1 {
+			if l.Waiting() == i+1 {
 				break
 			}
 			time.Sleep(100 * time.Microsecond)
 		}
 	}
-	l.leave()
+	l.Leave()
 	wg.Wait()
 	return errs
 }
@@ -50,7 +48,7 @@ func mixedCalls(l *Ledger, name string, receipts *[8]ledger.Receipt) []func() er
 	first := ask(name+" first", limit)
 	other := first
 	other.Query = strings.Repeat("0", 64)
-	sequence, _ := l.state.Head()
+	sequence, _ := l.State.Head()
 	keep := func(answer string) func() error {
 		return func() error { return l.Keep(ctx, sequence+1, name, []byte(answer)) }
 	}
@@ -144,7 +142,7 @@ func TestGroupFailsAsAWhole(t *testing.T) {
 func TestWithdraw(t *testing.T) {
 	l, _ := fresh(t)
 	over, cancel := context.WithCancel(ctx)
-	l.turn <- struct{}{}
+	l.Take()
 	var wg sync.WaitGroup
 	wg.Go(func() { mustCharge(t, l, ask("a", hospital(10))) })
 	wg.Go(func() { mustCharge(t, l, ask("c", hospital(10))) })
@@ -157,7 +155,7 @@ func TestWithdraw(t *testing.T) {
 	if err := <-stopped; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v; want Canceled", err)
 	}
-	l.leave()
+	l.Leave()
 	wg.Wait()
 	if n := spent(t, l, "hospital"); n != 2 {
 		t.Errorf("spent %d; want 2", n)
@@ -169,7 +167,7 @@ func TestManyGroupsAndClose(t *testing.T) {
 	l, path := fresh(t)
 	var wg sync.WaitGroup
 	var charged atomic.Int64
-	for i := range 3 * maxGroup {
+	for i := range 3 * desk.MaxGroup {
 		wg.Go(func() {
 			_, err := l.Charge(ctx, ask(fmt.Sprint(i), hospital(1<<20)))
 			if err == nil {
@@ -177,7 +175,7 @@ func TestManyGroupsAndClose(t *testing.T) {
 			} else if !errors.Is(err, ledger.ErrClosed) {
 				t.Error(err)
 			}
-			if i == 2*maxGroup {
+			if i == 2*desk.MaxGroup {
 				if err := l.Close(); err != nil {
 					t.Error(err)
 				}

@@ -17,8 +17,8 @@ import (
 func forge(t *testing.T, path string) {
 	t.Helper()
 	l := reopen(t, path)
-	less := strings.Replace(image(t, l.state), "hospital/ana", "hospital/bob", 1)
-	last, _ := l.state.Head()
+	less := strings.Replace(image(t, l.State), "hospital/ana", "hospital/bob", 1)
+	last, _ := l.State.Head()
 	l.helpers.Wait()
 	for _, name := range checkpoints(path) {
 		if err := os.WriteFile(name, []byte(less), 0o600); err != nil {
@@ -48,7 +48,7 @@ func TestPromise13ForgedCheckpoint(t *testing.T) {
 	want := spent(t, l, "hospital/ana")
 	mustClose(t, l) // and makes a checkpoint, which the anchor names
 	l = open()
-	if l.state.Unread() == 0 {
+	if l.State.Unread() == 0 {
 		t.Fatal("the checkpoint that the anchor names is not used")
 	}
 	mustClose(t, l)
@@ -56,8 +56,8 @@ func TestPromise13ForgedCheckpoint(t *testing.T) {
 	forge(t, path)
 	for _, when := range []string{"at first", "when the anchor is behind the forged note"} {
 		l := open()
-		if got := spent(t, l, "hospital/ana"); got != want || l.state.Unread() != 0 {
-			t.Errorf("%s: spent %d of %d, opened by a checkpoint at %d", when, got, want, l.state.Unread())
+		if got := spent(t, l, "hospital/ana"); got != want || l.State.Unread() != 0 {
+			t.Errorf("%s: spent %d of %d, opened by a checkpoint at %d", when, got, want, l.State.Unread())
 		}
 		mustClose(t, l)
 	}
@@ -70,7 +70,7 @@ func TestPromise7ForgedCheckpointIsScrubbed(t *testing.T) {
 	forge(t, path)
 	l := reopen(t, path)
 	defer l.Close()
-	if l.state.Unread() == 0 {
+	if l.State.Unread() == 0 {
 		t.Fatal("no checkpoint")
 	}
 	l.helpers.Wait()
@@ -82,7 +82,7 @@ func TestPromise7ForgedCheckpointIsScrubbed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if full.state.Unread() != 0 || spent(t, full, "hospital/ana") != 156 {
+	if full.State.Unread() != 0 || spent(t, full, "hospital/ana") != 156 {
 		t.Error("a full check believes a checkpoint")
 	}
 	mustClose(t, full)
@@ -104,13 +104,13 @@ func TestPromise7DamageBeforeCheckpoint(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if l.state.Unread() > 0 {
+		if l.State.Unread() > 0 {
 			opened++
 			l.helpers.Wait() // after which it may have stopped, and still knows
-			if got := l.state.Spent("hospital/ana").Rho / unit.Rho; got != 156 {
+			if got := l.State.Spent("hospital/ana").Rho / unit.Rho; got != 156 {
 				t.Errorf("byte %d: spent %d", at, got)
 			}
-			if l.stopped() != nil {
+			if l.Stopped() != nil {
 				stopped++
 			} else if _, err := l.Charge(ctx, askIn(fmt.Sprint("damaged", at), 2)); err != nil {
 				t.Errorf("byte %d: the ledger is whole, and does not charge: %v", at, err)
@@ -176,9 +176,9 @@ func TestCheckpointFarBehind(t *testing.T) {
 		checkpointLeast = 1 << 40 // as if there had been no time
 		l := reopen(t, path)
 		l.helpers.Wait()
-		l.turn <- struct{}{}
+		l.Take()
 		l.checkpoints.whole = false
-		l.leave()
+		l.Leave()
 		checkpointLeast = 100
 		for i := range 120 {
 			mustCharge(t, l, askIn(fmt.Sprint("behind", want, i), 2))
@@ -203,8 +203,8 @@ func TestAnchorNamesCheckpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (l.state.Unread() == 0) != want {
-			t.Errorf("opened by a checkpoint at %d", l.state.Unread())
+		if (l.State.Unread() == 0) != want {
+			t.Errorf("opened by a checkpoint at %d", l.State.Unread())
 		}
 		mustClose(t, l)
 	}
@@ -220,7 +220,7 @@ func TestAnchorNamesCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.state.Unread() != 0 {
+	if l.State.Unread() != 0 {
 		t.Error("a checkpoint that the anchor does not name is used")
 	}
 	mustClose(t, l)

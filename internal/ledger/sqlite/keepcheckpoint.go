@@ -19,22 +19,22 @@ type checkpointing struct {
 // None is made of another that was not checked yet: what is wrong with one would be in all that
 // follow. The caller has the turn.
 func (l *Ledger) checkpoint() {
-	last, _ := l.state.Head()
+	last, _ := l.State.Head()
 	k := &l.checkpoints
-	if k.making || k.ending || !k.whole || l.stopped() != nil || last > chain.MaxCheckpoint || last-min(k.last, last) < due(last) {
+	if k.making || k.ending || !k.whole || l.Stopped() != nil || last > chain.MaxCheckpoint || last-min(k.last, last) < due(last) {
 		return
 	}
 	k.making = true
-	clone := l.state.Clone()
+	clone := l.State.Clone()
 	slot := 1 - max(k.slot, 0)
 	l.helpers.Go(func() { l.makeCheckpoint(clone, slot) })
 }
 
 // tend begins what a ledger does in the background when it is opened.
 func (l *Ledger) tend() {
-	l.turn <- struct{}{}
-	defer l.leave()
-	if last := l.state.Unread(); last > 0 {
+	l.Take()
+	defer l.Leave()
+	if last := l.State.Unread(); last > 0 {
 		sum := l.checkpoints.sum
 		l.helpers.Go(func() { l.scrub(last, sum) })
 	}
@@ -46,30 +46,30 @@ func (l *Ledger) tend() {
 func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
 	clone.Sort()
 	last, _ := clone.Head()
-	sum, failed := writeCheckpoint(checkpoints(l.path)[slot], clone)
+	sum, failed := writeCheckpoint(checkpoints(l.Path)[slot], clone)
 	if failed == nil {
 		failed = l.Note(background, ledger.CheckpointNotes(clone.Era()), []byte(entry(last, sum)))
 	}
-	l.turn <- struct{}{}
-	defer l.leave()
+	l.Take()
+	defer l.Leave()
 	k := &l.checkpoints
 	k.making, k.last = false, last // where it failed, the next one is as far away
 	if failed == nil {
 		k.chosen = chosen{slot, sum}
-		l.keeper.Vouch(sum)
+		l.Keeper.Vouch(sum)
 	}
-	if l.stopped() == nil {
-		l.state.Settle(clone)
+	if l.Stopped() == nil {
+		l.State.Settle(clone)
 	}
 }
 
 // end ends what runs in the background. What is made is finished first.
 func (l *Ledger) end() {
-	l.turn <- struct{}{}
+	l.Take()
 	if !l.checkpoints.ending {
 		l.checkpoints.ending = true
 		close(l.stop)
 	}
-	l.leave()
+	l.Leave()
 	l.helpers.Wait()
 }

@@ -40,7 +40,7 @@ var crash = sync.OnceValue(func() crashed {
 	if err := l.conn.empty(); err != nil {
 		panic(err)
 	}
-	sequence, _ := l.state.Head()
+	sequence, _ := l.State.Head()
 	c := crashed{commits: []int{0}, heads: []uint64{sequence}}
 	for i := range 6 {
 		r, err := l.Charge(ctx, ask(fmt.Sprint("request ", i), hospital(100)))
@@ -53,7 +53,7 @@ var crash = sync.OnceValue(func() crashed {
 			panic(err)
 		}
 		size, _ := logSize(path)
-		sequence, _ := l.state.Head()
+		sequence, _ := l.State.Head()
 		c.commits, c.heads = append(c.commits, int(size)), append(c.heads, sequence)
 	}
 	if c.file, err = os.ReadFile(path); err == nil {
@@ -83,7 +83,7 @@ func (c crashed) read(t testing.TB, log []byte, useOpen bool) (uint64, error) {
 	if useOpen {
 		var l *Ledger
 		if l, err = Open(path); err == nil {
-			head, _ = l.state.Head()
+			head, _ = l.State.Head()
 			// And it can be used, and read again.
 			if _, err := l.Charge(ctx, ask("more", hospital(100))); err != nil {
 				t.Fatal(err)

@@ -15,15 +15,15 @@ const maxLog = 16 << 20
 // shorten puts a long log into the file. On a full disk the log stays, which has everything; any
 // other failure stops the ledger.
 func (l *Ledger) shorten() {
-	if l.stopped() != nil {
+	if l.Stopped() != nil {
 		return
 	}
-	size, err := logSize(l.path)
+	size, err := logSize(l.Path)
 	if err == nil && size > maxLog {
 		err = l.conn.empty()
 	}
 	if err != nil && !full(err) {
-		l.broken = &ledger.WriteError{Path: l.path, Broken: true, Err: err}
+		l.Broken = &ledger.WriteError{Path: l.Path, Broken: true, Err: err}
 	}
 }
 

@@ -3,88 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// Note implements [ledger.Ledger].
-func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
-	return l.noteIf(ctx, session, entry, func(*group) error { return nil })
-}
-
-// NoteIn implements [ledger.Ledger].
-func (l *Ledger) NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error {
-	return l.noteIf(ctx, session, entry, func(g *group) error {
-		if now := g.state.Window(dataset); now != window {
-			return &ledger.LapsedError{Dataset: dataset, Window: window, Now: now, Charged: true}
-		}
-		return nil
-	})
-}
-
-// noteIf writes a note where nothing speaks against it then.
-func (l *Ledger) noteIf(ctx context.Context, session string, entry []byte, may func(*group) error) error {
-	if err := ledger.ValidateNote(session, entry); err != nil {
-		return err
-	}
-	note := salted(entry)
-	hash := ledger.Hash(note)
-	_, err := l.submit(ctx, &request{size: len(note), decide: func(g *group) (ledger.Receipt, error) {
-		if g.unanchored != nil {
-			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Err: g.unanchored}
-		}
-		if err := g.paid(session); err != nil {
-			return ledger.Receipt{}, err
-		}
-		if err := may(g); err != nil {
-			return ledger.Receipt{}, err
-		}
-		link, err := g.state.Note(session, hash, g.now())
-		if err != nil {
-			return ledger.Receipt{}, err
-		}
-		return ledger.Receipt{}, g.add(note, link)
-	}})
-	var failed *ledger.WriteError
-	if errors.As(err, &failed) {
-		failed.Charged = true // what it is about was charged before
-	}
-	return err
-}
-
-// paid returns an error where a session that one charge pays for has no such charge, or none that
-// pays in this window, or where the door is closed to who made it. It is decided with the note, so
-// that nothing lies between the two: a note of such a session is what is told next.
-func (g *group) paid(session string) error {
-	sequence, ok := ledger.NotesCharge(session)
-	if !ok {
-		return nil
-	}
-	if _, ok := g.state.AnswerOf(sequence); !ok {
-		return fmt.Errorf("sequence %d: %w", sequence, ledger.ErrUnpaid)
-	}
-	if g.state.Before(sequence) {
-		return ledger.ErrEra
-	}
-	if g.state.Withheld(sequence) {
-		return &ledger.DoorError{Dataset: g.state.DatasetOf(sequence), Charged: true}
-	}
-	return g.inWindow(sequence)
-}
-
-// salted puts random bytes before a note.
-func salted(entry []byte) []byte {
-	salt := entropy.New()
-	note := make([]byte, 0, ledger.NoteSalt+len(entry))
-	note = binary.BigEndian.AppendUint64(note, salt.Uint64())
-	note = binary.BigEndian.AppendUint64(note, salt.Uint64())
-	return append(note, entry...)
-}
 
 // notesAtOnce is how many notes one statement asks for.
 const notesAtOnce = 256
@@ -93,10 +17,15 @@ const notesAtOnce = 256
 var selectNotes = `SELECT sequence, body, hash, answer FROM records WHERE sequence IN (?` + strings.Repeat(", ?", notesAtOnce-1) +
 	`) ORDER BY sequence`
 
-// Notes implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for all of
-// them.
+// Notes implements [ledger.Ledger].
 func (l *Ledger) Notes(ctx context.Context, session string) ([][]byte, error) {
-	sequences, err := l.notesOf(ctx, session)
+	return l.NotesAfter(ctx, session, 0)
+}
+
+// NotesAfter implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for
+// all of them.
+func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][]byte, error) {
+	sequences, err := l.NotesOf(ctx, session, after)
 	if err != nil {
 		return nil, err
 	}
@@ -111,25 +40,12 @@ func (l *Ledger) Notes(ctx context.Context, session string) ([][]byte, error) {
 	return notes, nil
 }
 
-// notesOf returns where the notes of a session are. All of them are on stable storage.
-func (l *Ledger) notesOf(ctx context.Context, session string) ([]uint64, error) {
-	if err := l.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer l.leave()
-	sequences, err := l.state.Notes(session)
-	if err != nil || len(sequences) == 0 {
-		return nil, err
-	}
-	return sequences, l.tellable(sequences[len(sequences)-1])
-}
-
 // someNotes reads notes and puts them at the end of those that were read.
 func (l *Ledger) someNotes(ctx context.Context, notes [][]byte, session string, sequences []uint64) ([][]byte, error) {
-	if err := l.enter(ctx); err != nil {
+	if err := l.Look(ctx); err != nil {
 		return nil, err
 	}
-	defer l.leave()
+	defer l.Leave()
 	var args [notesAtOnce]driver.Value
 	for i := range args {
 		args[i] = int64(sequences[min(i, len(sequences)-1)]) // the last one again, which finds nothing more
@@ -163,20 +79,11 @@ func (l *Ledger) someNotes(ctx context.Context, notes [][]byte, session string, 
 	where := fmt.Sprintf("record %d cannot be read", sequences[min(read, len(sequences)-1)])
 	switch {
 	case bad != nil:
-		return nil, &ledger.CorruptError{Path: l.path, Where: where, Err: bad}
+		return nil, &ledger.CorruptError{Path: l.Path, Where: where, Err: bad}
 	case err != nil:
-		return nil, corrupt(l.path, where, err)
+		return nil, corrupt(l.Path, where, err)
 	case read != len(sequences):
-		return nil, &ledger.CorruptError{Path: l.path, Where: where}
+		return nil, &ledger.CorruptError{Path: l.Path, Where: where}
 	}
 	return notes, nil
-}
-
-// Era implements [ledger.Ledger].
-func (l *Ledger) Era(ctx context.Context) (string, error) {
-	if err := l.enter(ctx); err != nil {
-		return "", err
-	}
-	defer l.leave()
-	return l.state.Era(), nil
 }

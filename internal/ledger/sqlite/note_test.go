@@ -266,7 +266,7 @@ func TestPromise14Recovered(t *testing.T) {
 	putBack := aside(t, path)
 	mustNote(t, l, "s", "fired, with an answer")
 	mustKeep(t, l, round.Sequence, "key", "42")
-	l.keeper = nil // killed
+	l.Keeper = nil // killed
 	mustClose(t, l)
 	putBack()
 	mustRefuse(t, path, o, "it is older")

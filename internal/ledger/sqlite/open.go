@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -65,10 +66,11 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 		return nil, err
 	}
 	l := &Ledger{
-		path: path, now: now, lock: lock, conn: c, state: state,
-		marked: marker == opened, died: marker == opened, turn: make(chan struct{}, 1), stop: make(chan struct{}),
+		Desk: &desk.Desk{Path: path, Now: now, State: state}, lock: lock, conn: c,
+		marked: marker == opened, died: marker == opened, stop: make(chan struct{}),
 		checkpoints: checkpointing{last: state.Unread(), chosen: by, whole: state.Unread() == 0},
 	}
+	l.Open(writer{l})
 	if err := l.prepare(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -158,7 +160,7 @@ func (l *Ledger) prepare() error {
 	} {
 		stmt, err := l.conn.PrepareContext(background, s.sql)
 		if err != nil {
-			return fmt.Errorf("the ledger %s cannot be used: %w", l.path, err)
+			return fmt.Errorf("the ledger %s cannot be used: %w", l.Path, err)
 		}
 		*s.to = stmt
 	}

@@ -43,10 +43,10 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 		return nil, err
 	}
 	keeper.Vouch(l.checkpoints.sum)
-	if err := keeper.Open(background, l.path, l.state, l.hashAt); err != nil {
-		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.path, err))
+	if err := keeper.Open(background, l.Path, l.State, l.HashAt); err != nil {
+		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.Path, err))
 	}
-	l.keeper = keeper
+	l.Keeper = keeper
 	if err := l.noteAnchor(o.Anchorage); err != nil {
 		return nil, l.abandon(err)
 	}
@@ -57,11 +57,11 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 // noteAnchor makes the ledger know by itself that it has an anchor. Where the disk is full it is
 // tried again when the ledger is next opened: what was paid for can be had until then.
 func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
-	if place == nil || l.state.Anchored() {
+	if place == nil || l.State.Anchored() {
 		return nil
 	}
 	if err := l.Note(background, ledger.AnchorNotes, []byte(place.String())); err != nil {
-		return l.stopped()
+		return l.Stopped()
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ func TestPromise5OneOrderAppendOnly(t *testing.T) {
 		if r.Sequence != uint64(2*i+1) {
 			t.Fatalf("charge %d is record %d", i, r.Sequence)
 		}
-		record, hash, _, err := l.read(r.Sequence)
+		record, hash, _, err := l.Read(r.Sequence)
 		if err != nil || hash != r.Hash || record.Previous != previous {
 			t.Fatalf("record %d does not continue the one before: %v", r.Sequence, err)
 		}

@@ -20,10 +20,10 @@ const selectHashes = `SELECT sequence, hash FROM records WHERE sequence BETWEEN 
 
 // prove proves a record that was not read when the ledger was opened.
 func (l *Ledger) prove(sequence uint64, hash string) error {
-	if sequence > l.state.Unread() {
+	if sequence > l.State.Unread() {
 		return nil
 	}
-	return l.prover.prove(l.conn, l.state, sequence, hash)
+	return l.prover.prove(l.conn, l.State, sequence, hash)
 }
 
 // prove returns an error unless the record has this hash in the chain.

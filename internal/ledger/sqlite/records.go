@@ -39,11 +39,11 @@ const selectSome = `SELECT sequence, body, hash, answer FROM records WHERE seque
 
 // some returns the next records, or none after the last one.
 func (l *Ledger) some(ctx context.Context, from uint64, n int64) ([]*ledger.Record, error) {
-	if err := l.enter(ctx); err != nil {
+	if err := l.Look(ctx); err != nil {
 		return nil, err
 	}
-	defer l.leave()
-	last, _ := l.state.Head()
+	defer l.Leave()
+	last, _ := l.State.Head()
 	if from > last {
 		return nil, nil
 	}
@@ -73,11 +73,11 @@ func (l *Ledger) some(ctx context.Context, from uint64, n int64) ([]*ledger.Reco
 	where := fmt.Sprintf("record %d cannot be read", from+uint64(len(some)))
 	switch {
 	case bad != nil:
-		return some, &ledger.CorruptError{Path: l.path, Where: where, Err: bad}
+		return some, &ledger.CorruptError{Path: l.Path, Where: where, Err: bad}
 	case err != nil:
-		return some, corrupt(l.path, where, err)
+		return some, corrupt(l.Path, where, err)
 	case len(some) == 0:
-		return nil, &ledger.CorruptError{Path: l.path, Where: where}
+		return nil, &ledger.CorruptError{Path: l.Path, Where: where}
 	}
 	return some, nil
 }

@@ -74,11 +74,11 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if err != nil {
 		return Recovered{}, err
 	}
-	a, found, err := keeper.Check(background, l.path, l.state, l.hashAt)
+	a, found, err := keeper.Check(background, l.Path, l.State, l.HashAt)
 	var refused *ledger.AnchorError
 	switch {
 	case err == nil && found:
-		sequence, hash := l.state.Head()
+		sequence, hash := l.State.Head()
 		return Recovered{Sequence: sequence, Hash: hash}, l.Close()
 	case err == nil:
 		return Recovered{}, l.abandon(fmt.Errorf("the anchor in %s was removed meanwhile", o.Anchorage))
@@ -127,17 +127,17 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if _, err := l.Enter(background, ledger.Recovery{Reason: reason}); err != nil {
 		return Recovered{}, l.abandon(err)
 	}
-	if err := o.anchorKeeper().Adopt(background, l.state, l.hashAt); err != nil {
-		return Recovered{}, l.abandon(&ledger.WriteError{Path: l.path, Err: err})
+	if err := o.anchorKeeper().Adopt(background, l.State, l.HashAt); err != nil {
+		return Recovered{}, l.abandon(&ledger.WriteError{Path: l.Path, Err: err})
 	}
-	sequence, hash := l.state.Head()
+	sequence, hash := l.State.Head()
 	return Recovered{Sequence: sequence, Hash: hash}, l.Close()
 }
 
 // recover counts the loss and anchors the result. Killed in between, it leaves a ledger that is
 // refused as before, and that knows what it counted.
 func (l *Ledger) recover(keeper *chain.AnchorKeeper, a ledger.Anchor, reason string) (Recovered, error) {
-	loss, err := chain.Missing(a, l.state, l.Records(background, 0))
+	loss, err := chain.Missing(a, l.State, l.Records(background, 0))
 	if err != nil {
 		return Recovered{}, err
 	}
@@ -146,9 +146,9 @@ func (l *Ledger) recover(keeper *chain.AnchorKeeper, a ledger.Anchor, reason str
 			return Recovered{}, err
 		}
 	}
-	if err := keeper.Adopt(background, l.state, l.hashAt); err != nil {
-		return Recovered{}, &ledger.WriteError{Path: l.path, Err: err}
+	if err := keeper.Adopt(background, l.State, l.HashAt); err != nil {
+		return Recovered{}, &ledger.WriteError{Path: l.Path, Err: err}
 	}
-	sequence, hash := l.state.Head()
+	sequence, hash := l.State.Head()
 	return Recovered{Spent: loss.Spent, Counted: loss.Counted, Sequence: sequence, Hash: hash}, nil
 }

@@ -41,8 +41,8 @@ func (l *Ledger) scrub(last uint64, sum string) {
 		l.condemn(last, errFollows)
 		return
 	}
-	l.turn <- struct{}{}
-	defer l.leave()
+	l.Take()
+	defer l.Leave()
 	l.checkpoints.whole = true
 	l.checkpoint()
 }
@@ -56,9 +56,9 @@ const (
 
 // scrubSome reads some records, or nothing where the ledger ends.
 func (l *Ledger) scrubSome(from, last uint64) (rows []row, err error) {
-	l.turn <- struct{}{}
-	defer l.leave()
-	if l.stopped() != nil || l.checkpoints.ending {
+	l.Take()
+	defer l.Leave()
+	if l.Stopped() != nil || l.checkpoints.ending {
 		return nil, nil
 	}
 	n := min(scrubbed, last-from+1)
@@ -99,13 +99,13 @@ func scrubRows(state *chain.State, rows []row, next uint64, failed error) (uint6
 
 // condemn stops the ledger, because a record is not what it has to be.
 func (l *Ledger) condemn(sequence uint64, cause error) {
-	bad := corrupt(l.path, fmt.Sprintf("record %d cannot be read", sequence), cause)
+	bad := corrupt(l.Path, fmt.Sprintf("record %d cannot be read", sequence), cause)
 	if code(cause) == 0 {
-		bad = &ledger.CorruptError{Path: l.path, Where: fmt.Sprintf("record %d: %v", sequence, cause)}
+		bad = &ledger.CorruptError{Path: l.Path, Where: fmt.Sprintf("record %d: %v", sequence, cause)}
 	}
-	l.turn <- struct{}{}
-	defer l.leave()
-	if l.stopped() == nil {
-		l.broken = &ledger.WriteError{Path: l.path, Broken: true, Err: bad}
+	l.Take()
+	defer l.Leave()
+	if l.Stopped() == nil {
+		l.Broken = &ledger.WriteError{Path: l.Path, Broken: true, Err: bad}
 	}
 }

@@ -1,4 +1,4 @@
-package sqlite
+package desk
 
 import (
 	"context"
@@ -8,29 +8,29 @@ import (
 )
 
 // Charge implements [ledger.Ledger].
-func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+func (d *Desk) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 	if err := c.Validate(); err != nil {
 		return ledger.Receipt{}, err
 	}
-	return l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
-		sequence, again := g.state.Request(c.Request)
+	return d.submit(ctx, &request{decide: func(g *Group) (ledger.Receipt, error) {
+		sequence, again := g.State.Request(c.Request)
 		// While an anchor cannot be stored nothing more is spent, and no receipt is given for what
 		// was spent last.
 		if g.unanchored != nil {
-			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Charged: again, Err: g.unanchored}
+			return ledger.Receipt{}, &ledger.WriteError{Path: g.Path, Charged: again, Err: g.unanchored}
 		}
 		// What was charged before and never answered would be a new answer too.
-		if again && g.state.Closed(c.Dataset, c.Analyst) {
+		if again && g.State.Closed(c.Dataset, c.Analyst) {
 			return ledger.Receipt{}, &ledger.DoorError{Dataset: c.Dataset}
 		}
 		if again {
 			return g.again(sequence, c)
 		}
-		links, err := g.state.Charge(c, g.now())
+		links, err := g.State.Charge(c, g.Now())
 		if err != nil {
 			return ledger.Receipt{}, err
 		}
-		if err := g.add(nil, links...); err != nil {
+		if err := g.Add(nil, links...); err != nil {
 			return ledger.Receipt{}, err
 		}
 		last := links[len(links)-1]
@@ -45,7 +45,7 @@ func lapsed(s *chain.State, charge *ledger.Record, charged bool) error {
 }
 
 // again returns the receipt of a request that was charged before.
-func (g *group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) {
+func (g *Group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) {
 	record, hash, err := g.read(sequence)
 	if err != nil {
 		return ledger.Receipt{}, err
@@ -54,8 +54,8 @@ func (g *group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) 
 		return ledger.Receipt{}, &ledger.RequestError{Request: c.Request, Differs: differs}
 	}
 	// What has its answer has it for good. What has none gets none once its window is over.
-	if kept, _ := g.state.AnswerOf(sequence); kept == 0 && g.state.Lapsed(record) {
-		return ledger.Receipt{}, lapsed(g.state, record, false)
+	if kept, _ := g.State.AnswerOf(sequence); kept == 0 && g.State.Lapsed(record) {
+		return ledger.Receipt{}, lapsed(g.State, record, false)
 	}
 	return chain.Receipt(record, hash, true), nil
 }

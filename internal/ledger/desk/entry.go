@@ -1,4 +1,4 @@
-package sqlite
+package desk
 
 import (
 	"context"
@@ -10,23 +10,23 @@ import (
 )
 
 // Enter implements [ledger.Ledger].
-func (l *Ledger) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
+func (d *Desk) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	if err := e.Validate(); err != nil {
 		return ledger.Receipt{}, err
 	}
-	receipt, err := l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
-		link, err := g.state.Entry(e, g.now())
+	receipt, err := d.submit(ctx, &request{decide: func(g *Group) (ledger.Receipt, error) {
+		link, err := g.State.Entry(e, g.Now())
 		if err != nil {
 			return ledger.Receipt{}, err
 		}
-		if err := g.add(nil, link); err != nil {
+		if err := g.Add(nil, link); err != nil {
 			return ledger.Receipt{}, err
 		}
 		return chain.Receipt(link.Record, link.Hash, false), nil
 	}})
 	var unsecured *ledger.WriteError
 	if errors.As(err, &unsecured) && unsecured.Charged {
-		err = fmt.Errorf("what was entered is in the ledger %s, but %w", l.path, unsecured.Err)
+		err = fmt.Errorf("what was entered is in the ledger %s, but %w", d.Path, unsecured.Err)
 	}
 	return receipt, err
 }

@@ -1,4 +1,4 @@
-package sqlite
+package desk
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // request is a call that wants to write, while it waits.
 type request struct {
 	ctx    context.Context
-	decide func(*group) (ledger.Receipt, error)
+	decide func(*Group) (ledger.Receipt, error)
 	size   int           // bytes of its answer
 	done   chan struct{} // closed when the rest is set
 
@@ -23,7 +23,7 @@ type request struct {
 
 // What is written together is bounded, so that nobody waits for long and memory stays small.
 const (
-	maxGroup      = 1024     // requests
+	MaxGroup      = 1024     // requests
 	maxGroupBytes = 16 << 20 // of answers
 )
 
@@ -31,6 +31,13 @@ const (
 type queue struct {
 	mu  sync.Mutex
 	all []*request
+}
+
+// Waiting returns how many wait.
+func (d *Desk) Waiting() int {
+	d.waiting.mu.Lock()
+	defer d.waiting.mu.Unlock()
+	return len(d.waiting.all)
 }
 
 func (q *queue) add(r *request) {
@@ -44,7 +51,7 @@ func (q *queue) take() []*request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, size := 0, 0
-	for n < len(q.all) && n < maxGroup && (n == 0 || size+q.all[n].size <= maxGroupBytes) {
+	for n < len(q.all) && n < MaxGroup && (n == 0 || size+q.all[n].size <= maxGroupBytes) {
 		size += q.all[n].size
 		n++
 	}
@@ -71,24 +78,24 @@ func (q *queue) withdraw(r *request) bool {
 // submit waits until a request was decided, and what it wrote is on stable storage. Whoever gets
 // the turn first serves all that wait, so there is no goroutine that would have to be stopped, and
 // a single caller waits for nobody.
-func (l *Ledger) submit(ctx context.Context, r *request) (ledger.Receipt, error) {
+func (d *Desk) submit(ctx context.Context, r *request) (ledger.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return ledger.Receipt{}, err
 	}
 	r.ctx, r.done = ctx, make(chan struct{})
-	l.waiting.add(r)
+	d.waiting.add(r)
 	over := ctx.Done()
 	for {
 		select {
 		case <-r.done:
 			return r.receipt, r.err
-		case l.turn <- struct{}{}:
+		case d.turn <- struct{}{}:
 			// Those who were answered last are about to ask again. They are let in first, which
 			// costs nothing when there are none.
 			runtime.Gosched()
-			l.serveNext()
+			d.serveNext()
 		case <-over:
-			if l.waiting.withdraw(r) {
+			if d.waiting.withdraw(r) {
 				return ledger.Receipt{}, ctx.Err()
 			}
 			over = nil // it was taken, and its fate is known soon
@@ -99,19 +106,18 @@ func (l *Ledger) submit(ctx context.Context, r *request) (ledger.Receipt, error)
 // serveNext serves those who wait, and gives the turn back whatever happens. What panics here is a
 // place of anchors, which is somebody else's code, or a bug: the fate of the last write is not
 // known then, and the ledger is stopped.
-func (l *Ledger) serveNext() {
-	defer l.leave()
-	requests := l.waiting.take()
+func (d *Desk) serveNext() {
+	defer d.Leave()
+	requests := d.waiting.take()
 	defer func() {
 		if p := recover(); p != nil {
-			l.broken = &ledger.WriteError{Path: l.path, Broken: true, Err: fmt.Errorf("something went wrong in this program: %v", p)}
+			d.Broken = &ledger.WriteError{Path: d.Path, Broken: true, Err: fmt.Errorf("something went wrong in this program: %v", p)}
 			for _, r := range requests {
-				r.fail(l.stopped())
+				r.fail(d.Stopped())
 			}
 		}
 	}()
-	l.serve(requests)
-	l.checkpoint()
+	d.serve(requests)
 }
 
 // fail answers a request that was not answered yet.

@@ -1,0 +1,126 @@
+package desk
+
+import (
+	"context"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Desk decides what a ledger writes. All methods that implement [ledger.Ledger] are safe for
+// concurrent use; the rest belongs to whoever has the turn.
+type Desk struct {
+	Path   string
+	Now    func() time.Time
+	State  *chain.State
+	Keeper *chain.AnchorKeeper
+	Broken *ledger.WriteError // why no more work is done, or nil
+	Shut   bool               // it was closed
+
+	store   Store
+	waiting queue // who wants to write
+	// turn holds one token while somebody works. It is a channel and not a mutex so that a caller
+	// can stop waiting.
+	turn chan struct{}
+}
+
+// Store is where the records go. Its methods are called by whoever has the turn.
+type Store interface {
+	// Begin is called before anything is decided. When it returns nil, the state has everything
+	// that was ever written, and nobody else writes before Write or Failed was called.
+	Begin() *ledger.WriteError
+	// Write makes the records of a group durable together, or none of them.
+	Write(g *Group) error
+	// Failed says what a failed Write means for everybody who took part in it.
+	Failed(g *Group, cause error) *ledger.WriteError
+	// Anchor stores the anchor where one is due, with the records that were just made.
+	Anchor(made []*chain.Link) error
+	// Served is called when everybody of a group was answered.
+	Served()
+	// Refresh makes the state one of after a moment: who asked then sees what was confirmed to
+	// others before.
+	Refresh(asked time.Time) error
+	// Read returns a record, its hash and its answer, all checked.
+	Read(sequence uint64) (*ledger.Record, string, []byte, error)
+	// Crash reports whether a crash that was answering questions about a dataset is still to be
+	// counted.
+	Crash(dataset string) (bool, error)
+}
+
+// Open begins to work. The rest of the desk is set before.
+func (d *Desk) Open(store Store) { d.store, d.turn = store, make(chan struct{}, 1) }
+
+// Enter waits for the turn, in a ledger that is not stopped. Who got nil must Leave.
+func (d *Desk) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case d.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := d.Stopped(); err != nil {
+		d.Leave()
+		return err
+	}
+	return nil
+}
+
+// Look waits for the turn to read. The state has what was confirmed before the call. Who got nil
+// must Leave.
+func (d *Desk) Look(ctx context.Context) error {
+	asked := time.Now()
+	if err := d.enter(ctx); err != nil {
+		return err
+	}
+	if err := d.store.Refresh(asked); err != nil {
+		d.Leave()
+		return err
+	}
+	return nil
+}
+
+// Take waits for the turn whatever happened. Leave gives it back.
+func (d *Desk) Take() { d.turn <- struct{}{} }
+
+// Leave gives the turn back.
+func (d *Desk) Leave() { <-d.turn }
+
+// Stopped says why no more work is done, or nil.
+func (d *Desk) Stopped() error {
+	switch {
+	case d.Shut:
+		return ledger.ErrClosed
+	case d.Broken != nil:
+		again := *d.Broken
+		return &again
+	}
+	return nil
+}
+
+// Stop stops the ledger, where it is not stopped already.
+func (d *Desk) Stop(cause error) {
+	if d.Broken == nil {
+		d.Broken = &ledger.WriteError{Path: d.Path, Broken: true, Err: cause}
+	}
+}
+
+// HashAt returns the hash of a record. The caller has the turn, or the ledger for itself.
+func (d *Desk) HashAt(sequence uint64) (string, error) {
+	_, hash, _, err := d.store.Read(sequence)
+	return hash, err
+}
+
+// Tellable returns an error where a record must not be told of before an anchor that could not be
+// stored is.
+func (d *Desk) Tellable(sequence uint64) error {
+	if d.Keeper.Covers(sequence) {
+		return nil
+	}
+	if err := d.store.Anchor(nil); err != nil {
+		return &ledger.WriteError{Path: d.Path, Charged: true, Err: err}
+	}
+	return nil
+}
