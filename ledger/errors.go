@@ -192,18 +192,33 @@ type WriteError struct {
 	// Charged says that the charge was made and stays, and that its answer could not be kept or its
 	// anchor not stored.
 	Charged bool
-	Err     error
+	// Remote says that it is in a database that could not be asked, and Unknown that it is not
+	// known whether what was to be written is there. The same request asked again finds out.
+	Remote, Unknown bool
+	Err             error
 }
 
 func (e *WriteError) Error() string {
+	after := "Look after the disk"
+	if e.Remote {
+		after = "Look after the database"
+	}
+	if e.Unknown {
+		return fmt.Sprintf("it is not known whether this was written to the ledger %s: %v. Nothing may be released. %s, then ask again: "+
+			"with the same request identifier it is not charged twice", e.Path, e.Err, after)
+	}
 	if e.Charged {
 		return fmt.Sprintf("the ledger %s could not be written: %v. The charge was made and stays, but the answer could not be secured "+
-			"and so was not released. Look after the disk, then ask again: with the same request identifier it is not charged twice",
-			e.Path, e.Err)
+			"and so was not released. %s, then ask again: with the same request identifier it is not charged twice",
+			e.Path, e.Err, after)
 	}
 	if e.Broken {
-		return fmt.Sprintf("the ledger %s could not be written and was stopped: %v. Nothing may be released. Look after the disk, "+
-			"then start again", e.Path, e.Err)
+		return fmt.Sprintf("the ledger %s could not be written and was stopped: %v. Nothing may be released. %s, "+
+			"then start again", e.Path, e.Err, after)
+	}
+	if e.Remote {
+		return fmt.Sprintf("the ledger %s could not be written: %v. Nothing was spent and nothing may be released. %s, then ask again",
+			e.Path, e.Err, after)
 	}
 	return fmt.Sprintf("the ledger %s could not be written: %v. Nothing was spent and nothing may be released. Make room on the disk, "+
 		"then ask again", e.Path, e.Err)

@@ -64,7 +64,10 @@ func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	// The shell waits for the end of its input, which comes with Stop, and also when this process
 	// is killed.
-	const script = `"$@" </dev/null & cat >/dev/null; kill -QUIT $!; wait $!`
+	script := `"$@" </dev/null & cat >/dev/null; kill -QUIT $!; wait $!`
+	if _, ours := t.(*starting); ours { // nobody else clears up
+		script += `; rm -rf "` + s.dir + `"`
+	}
 	s.process = s.command("/bin/sh", "-c", script, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c",
 		"listen_addresses=")
 	s.log.Reset()

@@ -259,3 +259,75 @@ func (k *AnchorKeeper) anchored(a ledger.Anchor) {
 func larger(a, b dp.Cost) dp.Cost {
 	return dp.Cost{Epsilon: max(a.Epsilon, b.Epsilon), Rho: max(a.Rho, b.Rho), Delta: max(a.Delta, b.Delta)}
 }
+
+// Lay begins the trail of a ledger that several servers share.
+func (k *AnchorKeeper) Lay(s *State, hashAt func(uint64) (string, error)) (err error) {
+	k.trail, err = newTrail(s, hashAt)
+	k.due = true
+	return err
+}
+
+// Follow takes in a record of a ledger that several servers share, whoever wrote it. The anchor is
+// due from here on: a server does not know the ceilings of an anchor that another one may have
+// stored meanwhile, so it tells of nothing that is not in an anchor itself.
+func (k *AnchorKeeper) Follow(r *ledger.Record) {
+	if k == nil {
+		return
+	}
+	k.due = true
+	if r.Kind == ledger.KindCharge {
+		k.trail.add(ledger.Position{Sequence: r.Sequence - 1, Hash: r.Previous})
+	}
+}
+
+// Settled reports whether no anchor is due.
+func (k *AnchorKeeper) Settled() bool { return k == nil || !k.due }
+
+// shares is how often another server's anchor may come between.
+const shares = 100
+
+// Share sees to it that the anchor has all records of the state: one that another server stored
+// after them, or one that is stored now. It never replaces a later one, and returns a
+// [*ledger.AnchorError] where what is there is no part of this ledger: the database has lost
+// something. again brings the state up to what is in the database.
+//
+// So (1) holds with several servers too: what was released was in an anchor before, exactly, and
+// anchors only ever move forward on the one chain.
+func (k *AnchorKeeper) Share(ctx context.Context, path string, s *State, again func() error, hashAt func(uint64) (string, error)) error {
+	k.due = true
+	var before ledger.Anchor
+	for try := 0; ; try++ {
+		a, found, err := k.load(ctx, path)
+		if err != nil {
+			return err
+		}
+		if !found && s.Anchored() {
+			return &ledger.UnanchoredError{Path: path, Anchorage: k.place.String()}
+		}
+		if found {
+			// Whoever stored it had written before. So what it knows is in the database by now.
+			if err := again(); err != nil {
+				return err
+			}
+			problem, err := differs(a, s, hashAt)
+			if err == nil && problem != "" {
+				err = &ledger.AnchorError{Path: path, Anchorage: k.place.String(), Problem: problem}
+			}
+			if err != nil {
+				return err
+			}
+			if head, _ := s.Head(); a.Sequence == head && len(a.Most) == len(s.spent) {
+				k.anchored(a)
+				return nil
+			}
+		}
+		if err = k.store(ctx, s); err == nil {
+			return nil
+		}
+		// Another server's may have come between; then there is another one there now.
+		if try > 0 && a.Sequence == before.Sequence && a.Hash == before.Hash || try == shares {
+			return err
+		}
+		before = a
+	}
+}

@@ -41,18 +41,30 @@ func (s *State) DatasetOf(charge uint64) string {
 // Failed reports whether a charge has an incident.
 func (s *State) Failed(charge uint64) bool { return s.failed[charge] }
 
+// Open returns what processes may be doing, with its dataset: the charges without an answer, and the
+// notes that questions of sessions reach the engine.
+func (s *State) Open() map[uint64]string {
+	all := map[uint64]string{}
+	for charge, answer := range s.paid {
+		if who, ok := s.asked.find(uint64(charge)); ok && answer == 0 && !s.sessions[uint64(charge)] {
+			all[uint64(charge)] = who.dataset
+		}
+	}
+	for _, who := range s.asked.all {
+		for _, n := range s.notes[ledger.Began(who.dataset, s.era)] {
+			all[n] = who.dataset
+		}
+	}
+	return all
+}
+
 // Unanswered returns the datasets that have a charge without an answer, or of which questions of
 // sessions reached the engine since the last crash, sorted.
 func (s *State) Unanswered() []string {
 	all := map[string]bool{}
-	for charge, answer := range s.paid {
-		if who, ok := s.asked.find(uint64(charge)); ok && answer == 0 && !s.sessions[uint64(charge)] {
-			all[who.dataset] = true
-		}
-	}
-	for _, who := range s.asked.all {
-		if n := s.notes[ledger.Began(who.dataset, s.era)]; len(n) > 0 && n[len(n)-1] > s.crashed[who.dataset] {
-			all[who.dataset] = true
+	for n, dataset := range s.Open() {
+		if _, charge := s.AnswerOf(n); charge || n > s.crashed[dataset] {
+			all[dataset] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(all))

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/ledger/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -90,7 +91,7 @@ func TestPromise2ThousandClients(t *testing.T) {
 func TestPromise2ThousandSeeCheckThenAct(t *testing.T) {
 	l, _ := inMemory(t)
 	sum := 0
-	for _, n := range thousand(t, checkThenAct{l}, 0) {
+	for _, n := range thousand(t, ledgertest.CheckThenAct{Ledger: l}, 0) {
 		sum += n
 	}
 	if sum <= 100 {

@@ -7,33 +7,40 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"testing"
+	"time"
 
-	"github.com/discreet-dp/discreet/account"
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 var ctx = context.Background()
 
-// unit is what one charge of the tests costs: what Gaussian noise claims.
-var unit = dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 100, Delta: 1000}
+// What the tests of all ledgers share.
+var (
+	unit, admits, ask, hospital     = ledgertest.Unit, ledgertest.Admits, ledgertest.Ask, ledgertest.Hospital
+	mustCharge, mustKeep, mustClose = ledgertest.MustCharge, ledgertest.MustKeep, ledgertest.MustClose
+	mustNote, mustRenew, spent      = ledgertest.MustNote, ledgertest.MustRenew, ledgertest.Spent
+)
 
-// admits returns a filter for so many charges of one unit.
-func admits(n int) account.Filter {
-	return account.ZCDPFilter(unit.Rho*dp.Amount(n), unit.Delta*dp.Amount(n))
-}
-
-// ask returns a charge of one unit in the accounts.
-func ask(request string, accounts ...ledger.Account) ledger.Charge {
-	return ledger.Charge{
-		Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: "",
-		Query: ledger.Hash("query " + request), Mechanisms: "discrete-gaussian x2",
-		Window: 1, Cost: unit, Accounts: accounts,
+// world is a new ledger, for those tests.
+func world(t *testing.T) ledgertest.World {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	return ledgertest.World{
+		OpenAt: func(t testing.TB, now func() time.Time) ledger.Ledger {
+			t.Helper()
+			l, err := open(path, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { l.Close() })
+			return l
+		},
+		Verify: func(t testing.TB) ledgertest.Report {
+			r := mustVerify(t, path)
+			return ledgertest.Report{Records: r.Records, Charges: r.Charges, Answers: r.Answers, Balances: r.Balances}
+		},
 	}
 }
-
-// hospital is an account that admits n charges.
-func hospital(n int) ledger.Account { return ledger.Account{Name: "hospital", Filter: admits(n)} }
 
 // fresh opens a new ledger and closes it with the test.
 func fresh(t testing.TB) (*Ledger, string) {
@@ -52,29 +59,6 @@ func reopen(t testing.TB, path string) *Ledger {
 	return l
 }
 
-func mustCharge(t testing.TB, l ledger.Ledger, c ledger.Charge) ledger.Receipt {
-	t.Helper()
-	r, err := l.Charge(ctx, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func mustKeep(t testing.TB, l ledger.Ledger, sequence uint64, key, answer string) {
-	t.Helper()
-	if err := l.Keep(ctx, sequence, key, []byte(answer)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustClose(t testing.TB, l ledger.Ledger) {
-	t.Helper()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func mustVerify(t testing.TB, path string) Report {
 	t.Helper()
 	report, err := Verify(path)
@@ -82,16 +66,6 @@ func mustVerify(t testing.TB, path string) Report {
 		t.Fatal(err)
 	}
 	return report
-}
-
-// spent returns how many units were spent in an account.
-func spent(t testing.TB, l ledger.Ledger, name string) int {
-	t.Helper()
-	b, err := l.Balances(ctx, []ledger.Account{{Name: name, Filter: admits(0)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return int(b[0].Spent.Rho / unit.Rho)
 }
 
 // copyFile copies a file; one that is not there it leaves out.

@@ -13,13 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-func mustNote(t testing.TB, l ledger.Ledger, session, entry string) {
-	t.Helper()
-	if err := l.Note(ctx, session, []byte(entry)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // notes returns the notes of a session, joined.
 func notes(t testing.TB, l ledger.Ledger, session string) string {
 	t.Helper()
@@ -28,79 +21,6 @@ func notes(t testing.TB, l ledger.Ledger, session string) string {
 		t.Fatal(err)
 	}
 	return string(bytes.Join(all, []byte(" ")))
-}
-
-func TestPromise14NotesInOrder(t *testing.T) {
-	l, path := fresh(t)
-	var want [3]string
-	for i := range 1500 {
-		s := i % 3
-		if i > 900 {
-			s = 2 // a long run without the others between
-		}
-		if i%100 == 7 {
-			r := mustCharge(t, l, ask(fmt.Sprint(i), hospital(1000)))
-			mustKeep(t, l, r.Sequence, fmt.Sprint("key", i), strings.Repeat("answer", i))
-		}
-		entry := fmt.Sprint("entry-", i)
-		mustNote(t, l, fmt.Sprint("session ", s), entry)
-		want[s] = strings.TrimSpace(want[s] + " " + entry)
-	}
-	for range 2 {
-		for s := range want {
-			if got := notes(t, l, fmt.Sprint("session ", s)); got != want[s] {
-				t.Fatalf("session %d: got %.200s; want %.200s", s, got, want[s])
-			}
-		}
-		if got, err := l.Notes(ctx, "session"); err != nil || len(got) != 0 {
-			t.Errorf("a session without notes has %q, %v", got, err)
-		}
-		if n := spent(t, l, "hospital"); n != 15 {
-			t.Errorf("%d units are spent", n)
-		}
-		mustClose(t, l)
-		if report := mustVerify(t, path); report.Records != 1500+30 || report.Charges != 15 || report.Answers != 15 {
-			t.Errorf("%+v", report)
-		}
-		l = reopen(t, path)
-	}
-	// What was returned is the caller's.
-	all, _ := l.Notes(ctx, "session 0")
-	clear(all[0])
-	if got := notes(t, l, "session 0"); got != want[0] {
-		t.Error("a caller changed a note")
-	}
-}
-
-func TestPromise14Limits(t *testing.T) {
-	l, _ := fresh(t)
-	_, before, _ := l.Head(ctx)
-	for name, c := range map[string]struct {
-		session string
-		entry   []byte
-	}{
-		"no session":   {"", []byte("x")},
-		"long session": {strings.Repeat("s", ledger.MaxName+1), []byte("x")},
-		"control":      {"a\nb", []byte("x")},
-		"no text":      {"a\xff", []byte("x")},
-		"no note":      {"s", nil},
-		"long note":    {"s", make([]byte, ledger.MaxNote+1)},
-	} {
-		var invalid *ledger.InvalidError
-		if err := l.Note(ctx, c.session, c.entry); !errors.As(err, &invalid) {
-			t.Errorf("%s: got %v; want an InvalidError", name, err)
-		}
-	}
-	if _, after, _ := l.Head(ctx); after != before {
-		t.Error("what was refused was written")
-	}
-	long := bytes.Repeat([]byte("x"), ledger.MaxNote)
-	if err := l.Note(ctx, strings.Repeat("s", ledger.MaxName), long); err != nil {
-		t.Fatal(err)
-	}
-	if all, err := l.Notes(ctx, strings.Repeat("s", ledger.MaxName)); err != nil || len(all) != 1 || !bytes.Equal(all[0], long) {
-		t.Errorf("%d notes, %v", len(all), err)
-	}
 }
 
 // The same note is never stored under the same hash, and no record has anything of it.

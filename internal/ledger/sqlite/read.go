@@ -8,7 +8,6 @@ import (
 	"iter"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/ledger"
@@ -31,12 +30,11 @@ type Reader struct {
 	broken error
 }
 
-// Line is a record as it is stored.
-type Line struct {
-	// Record is read into again for the next line; Clone it to keep it.
-	Record     *ledger.Record
-	Body, Hash string
-}
+// Line is a record as it is stored, and Summary what follows from a ledger that checks.
+type (
+	Line    = chain.Line
+	Summary = chain.Summary
+)
 
 // Read opens the ledger at the path for reading. It returns the errors of [Verify], but for those
 // of records, which come when they are read, and of pages, which are looked at meanwhile.
@@ -130,7 +128,7 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 					fail(errors.New("the record does not continue the one before"))
 					return
 				}
-				if !yield(Line{&row.record, row.body, row.hash}, nil) {
+				if !yield(Line{Record: &row.record, Body: row.body, Hash: row.hash}, nil) {
 					return
 				}
 				next, previous = next+1, row.hash
@@ -156,53 +154,28 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 	}
 }
 
-// Summary is what follows from a ledger that checks, for its owner.
-type Summary struct {
-	Report
-	Identity string                 `json:"identity"`
-	Kinds    map[ledger.Kind]uint64 `json:"kinds"`   // how many records there are of each
-	Windows  map[string]uint64      `json:"windows"` // the current window of every dataset that was renewed
-	Owner    string                 `json:"owner"`   // the key whose signature counts, in hexadecimal, or empty
-	First    time.Time              `json:"first"`   // the times of the first and of the last record
-	Last     time.Time              `json:"last"`
-}
-
 // Verify checks what [Verify] checks. It calls tell now and then with how many records were
 // checked, of how many.
 func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
-	s := Summary{Kinds: map[ledger.Kind]uint64{}, Windows: map[string]uint64{}}
-	state := chain.New()
 	made := r.checkpoints()
-	for line, err := range r.Records() {
-		if err != nil {
-			return Summary{}, err
-		}
-		record := line.Record
-		if err := state.Check(record); err != nil {
-			return Summary{}, r.checked(&ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", record.Sequence, err)})
-		}
-		state.Apply(record, line.Hash)
+	s, state, err := chain.Verify(r.path, r.Records(), func(state *chain.State) error {
 		for i := range made {
 			if err := made[i].make(state); err != nil {
-				return Summary{}, err
+				return err
 			}
 		}
-		if s.Kinds[record.Kind]++; record.Kind == ledger.KindRenewal {
-			s.Windows[record.Dataset] = record.Window
+		return nil
+	}, func(done uint64) {
+		if tell != nil {
+			tell(done, r.last)
 		}
-		if record.Sequence == 0 {
-			s.First = record.Time.UTC()
-		}
-		s.Last = record.Time.UTC()
-		if tell != nil && record.Sequence%4096 == 0 {
-			tell(record.Sequence, r.last)
-		}
+	})
+	if err == nil {
+		err = r.checkCheckpoints(state, made)
 	}
-	if err := r.checkCheckpoints(state, made); err != nil {
-		return Summary{}, err
+	if err != nil {
+		return Summary{}, r.checked(err)
 	}
-	s.Report = Report{Records: r.last, Charges: state.Charges(), Answers: state.Answers(), Head: r.head, Balances: state.Balances()}
-	s.Identity, s.Owner = state.Fingerprint(), state.Owner()
 	return s, nil
 }
 

@@ -3,17 +3,11 @@ package sqlite
 import (
 	"errors"
 
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
 )
 
 // Report is what follows from a ledger that checks.
-type Report struct {
-	Records  uint64           `json:"records"` // all after the first: the sequence of the last record
-	Charges  uint64           `json:"charges"`
-	Answers  uint64           `json:"answers"`  // answers that were kept
-	Head     string           `json:"head"`     // the hash of the last record
-	Balances []ledger.Balance `json:"balances"` // of every account ever charged, from the chain alone
-}
+type Report = chain.Report
 
 // Verify checks the ledger at the path from its first record to its last and
 // adds up what was spent. It changes nothing.

@@ -1,4 +1,4 @@
-package sqlite
+package ledgertest
 
 import (
 	"errors"
@@ -23,33 +23,33 @@ func shut(t *testing.T, err error, charged bool) {
 	}
 }
 
-// The door is closed by the failure, to whom it is of, for new charges and for what was charged
+// Promise16Doors: The door is closed by the failure, to whom it is of, for new charges and for what was charged
 // before, also after a restart, and opened by a release.
-func TestPromise16Doors(t *testing.T) {
-	l, path := fresh(t)
-	account := hospital(100)
-	first, second := mustCharge(t, l, ask("a", account)), mustCharge(t, l, ask("b", account))
-	answered := mustCharge(t, l, ask("c", account))
-	mustKeep(t, l, answered.Sequence, "key", "42")
+func Promise16Doors(t *testing.T, w World) {
+	l := w.Open(t)
+	account := Hospital(100)
+	first, second := MustCharge(t, l, Ask("a", account)), MustCharge(t, l, Ask("b", account))
+	answered := MustCharge(t, l, Ask("c", account))
+	MustKeep(t, l, answered.Sequence, "key", "42")
 	if tell, err := l.Fail(ctx, failure(first.Sequence)); err != nil || !tell {
 		t.Fatal(tell, err)
 	}
-	ben := ask("d", account)
+	ben := Ask("d", account)
 	ben.Analyst = "ben"
 	for range 2 {
-		_, err := l.Charge(ctx, ask("new", account))
+		_, err := l.Charge(ctx, Ask("new", account))
 		shut(t, err, false)
-		_, err = l.Charge(ctx, ask("a", account)) // the same request
+		_, err = l.Charge(ctx, Ask("a", account)) // the same request
 		shut(t, err, false)
 		shut(t, l.Keep(ctx, second.Sequence, "other", []byte("43")), true)
-		mustKeep(t, l, answered.Sequence, "key", "42") // which does nothing
-		mustCharge(t, l, ben)
+		MustKeep(t, l, answered.Sequence, "key", "42") // which does nothing
+		MustCharge(t, l, ben)
 		if answer, _, found, err := l.Recall(ctx, "key"); err != nil || !found || string(answer) != "42" {
 			t.Errorf("a remembered answer is gone: %q %v", answer, err)
 		}
-		mustClose(t, l)
-		mustVerify(t, path)
-		l = reopen(t, path)
+		MustClose(t, l)
+		w.Verify(t)
+		l = w.Open(t)
 	}
 	// What failed behind the door was told to nobody, and does not count for the dataset.
 	if tell, err := l.Fail(ctx, failure(second.Sequence)); err != nil || tell {
@@ -63,30 +63,30 @@ func TestPromise16Doors(t *testing.T) {
 	if tell, err := l.Fail(ctx, of); err != nil || !tell {
 		t.Fatal(tell, err)
 	}
-	cy := ask("e", account)
+	cy := Ask("e", account)
 	cy.Analyst = "cy"
 	_, err := l.Charge(ctx, cy)
 	shut(t, err, false) // it was the second of the dataset
 	if _, err := l.Enter(ctx, ledger.Release{Dataset: "hospital", Analyst: "ben", Reason: "looked at it"}); err != nil {
 		t.Fatal(err)
 	}
-	mustCharge(t, l, cy)
-	_, err = l.Charge(ctx, ask("new", account))
+	MustCharge(t, l, cy)
+	_, err = l.Charge(ctx, Ask("new", account))
 	shut(t, err, false)
 	if _, err := l.Enter(ctx, ledger.Release{Dataset: "hospital", Reason: "looked at it"}); err != nil {
 		t.Fatal(err)
 	}
-	mustCharge(t, l, ask("new", account))
-	mustKeep(t, l, second.Sequence, "other", "43")
+	MustCharge(t, l, Ask("new", account))
+	MustKeep(t, l, second.Sequence, "other", "43")
 }
 
-// However many questions fail at once, one failure is told, and nothing is kept after it.
-func TestPromise16AtOnce(t *testing.T) {
-	l, path := fresh(t)
-	account := hospital(1000)
+// Promise16AtOnce: However many questions fail at once, one failure is told, and nothing is kept after it.
+func Promise16AtOnce(t *testing.T, w World) {
+	l := w.Open(t)
+	account := Hospital(1000)
 	var all []ledger.Receipt
 	for i := range 40 {
-		all = append(all, mustCharge(t, l, ask(fmt.Sprint(i), account)))
+		all = append(all, MustCharge(t, l, Ask(fmt.Sprint(i), account)))
 	}
 	var told, kept, withheld atomic.Int64
 	var wg sync.WaitGroup
@@ -112,18 +112,18 @@ func TestPromise16AtOnce(t *testing.T) {
 	if told.Load() != 1 || kept.Load()+withheld.Load() != 20 {
 		t.Errorf("%d failures were told, %d answers kept and %d withheld", told.Load(), kept.Load(), withheld.Load())
 	}
-	mustClose(t, l)
-	mustVerify(t, path) // which finds an answer that was kept behind a closed door
+	MustClose(t, l)
+	w.Verify(t) // which finds an answer that was kept behind a closed door
 }
 
-// A session that one charge pays for notes nothing while the door is closed to who made the charge,
+// Promise16Notes: A session that one charge pays for notes nothing while the door is closed to who made the charge,
 // and goes on after the release.
-func TestPromise16Notes(t *testing.T) {
-	l, _ := fresh(t)
-	r := mustCharge(t, l, ask("a", hospital(10)))
-	other := ask("b", hospital(10))
+func Promise16Notes(t *testing.T, w World) {
+	l := w.Open(t)
+	r := MustCharge(t, l, Ask("a", Hospital(10)))
+	other := Ask("b", Hospital(10))
 	other.Analyst = "ben"
-	b := mustCharge(t, l, other)
+	b := MustCharge(t, l, other)
 	mustNote := func(sequence uint64) {
 		t.Helper()
 		if err := l.Note(ctx, ledger.ChargeNotes(sequence), []byte("above")); err != nil {
@@ -145,11 +145,11 @@ func TestPromise16Notes(t *testing.T) {
 	}
 }
 
-// A training that failed is kept as its answer; its incident is recorded once.
-func TestPromise16KeptFailure(t *testing.T) {
-	l, _ := fresh(t)
-	r := mustCharge(t, l, ask("a", hospital(10)))
-	mustKeep(t, l, r.Sequence, "key", "failed")
+// Promise16KeptFailure: A training that failed is kept as its answer; its incident is recorded once.
+func Promise16KeptFailure(t *testing.T, w World) {
+	l := w.Open(t)
+	r := MustCharge(t, l, Ask("a", Hospital(10)))
+	MustKeep(t, l, r.Sequence, "key", "failed")
 	for range 3 {
 		if _, err := l.Fail(ctx, failure(r.Sequence)); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,96 @@
+package ledgertest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// joined returns the notes of a session in one text.
+func joined(t testing.TB, l ledger.Ledger, session string) string {
+	t.Helper()
+	all, err := l.Notes(ctx, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(bytes.Join(all, []byte(" ")))
+}
+
+// Promise14NotesInOrder holds a ledger to that promise.
+func Promise14NotesInOrder(t *testing.T, w World) {
+	l := w.Open(t)
+	var want [3]string
+	for i := range 1500 {
+		s := i % 3
+		if i > 900 {
+			s = 2 // a long run without the others between
+		}
+		if i%100 == 7 {
+			r := MustCharge(t, l, Ask(fmt.Sprint(i), Hospital(1000)))
+			MustKeep(t, l, r.Sequence, fmt.Sprint("key", i), strings.Repeat("answer", i))
+		}
+		entry := fmt.Sprint("entry-", i)
+		MustNote(t, l, fmt.Sprint("session ", s), entry)
+		want[s] = strings.TrimSpace(want[s] + " " + entry)
+	}
+	for range 2 {
+		for s := range want {
+			if got := joined(t, l, fmt.Sprint("session ", s)); got != want[s] {
+				t.Fatalf("session %d: got %.200s; want %.200s", s, got, want[s])
+			}
+		}
+		if got, err := l.Notes(ctx, "session"); err != nil || len(got) != 0 {
+			t.Errorf("a session without notes has %q, %v", got, err)
+		}
+		if n := Spent(t, l, "hospital"); n != 15 {
+			t.Errorf("%d units are spent", n)
+		}
+		MustClose(t, l)
+		if report := w.Verify(t); report.Records != 1500+30 || report.Charges != 15 || report.Answers != 15 {
+			t.Errorf("%+v", report)
+		}
+		l = w.Open(t)
+	}
+	// What was returned is the caller's.
+	all, _ := l.Notes(ctx, "session 0")
+	clear(all[0])
+	if got := joined(t, l, "session 0"); got != want[0] {
+		t.Error("a caller changed a note")
+	}
+}
+
+// Promise14Limits holds a ledger to that promise.
+func Promise14Limits(t *testing.T, w World) {
+	l := w.Open(t)
+	_, before, _ := l.Head(ctx)
+	for name, c := range map[string]struct {
+		session string
+		entry   []byte
+	}{
+		"no session":   {"", []byte("x")},
+		"long session": {strings.Repeat("s", ledger.MaxName+1), []byte("x")},
+		"control":      {"a\nb", []byte("x")},
+		"no text":      {"a\xff", []byte("x")},
+		"no note":      {"s", nil},
+		"long note":    {"s", make([]byte, ledger.MaxNote+1)},
+	} {
+		var invalid *ledger.InvalidError
+		if err := l.Note(ctx, c.session, c.entry); !errors.As(err, &invalid) {
+			t.Errorf("%s: got %v; want an InvalidError", name, err)
+		}
+	}
+	if _, after, _ := l.Head(ctx); after != before {
+		t.Error("what was refused was written")
+	}
+	long := bytes.Repeat([]byte("x"), ledger.MaxNote)
+	if err := l.Note(ctx, strings.Repeat("s", ledger.MaxName), long); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := l.Notes(ctx, strings.Repeat("s", ledger.MaxName)); err != nil || len(all) != 1 || !bytes.Equal(all[0], long) {
+		t.Errorf("%d notes, %v", len(all), err)
+	}
+}

@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/ledger/ledgertest"
+	"github.com/discreet-dp/discreet/internal/ledger/replay"
+	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+var (
+	ctx                             = context.Background()
+	ask, hospital, spent            = ledgertest.Ask, ledgertest.Hospital, ledgertest.Spent
+	mustCharge, mustKeep, mustClose = ledgertest.MustCharge, ledgertest.MustKeep, ledgertest.MustClose
+)
+
+var schemas atomic.Int64
+
+// address returns the address of a ledger that is not there yet.
+func address(t testing.TB) string {
+	t.Helper()
+	return within(t, testpg.Shared(t).URL())
+}
+
+// within is a ledger of its own in a database.
+func within(t testing.TB, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("schema", fmt.Sprintf("ledger_%d", schemas.Add(1)))
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// open opens a ledger, and closes it with the test.
+func open(t testing.TB, at string, o Options) *Ledger {
+	t.Helper()
+	l, err := OpenWith(at, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// verify checks a ledger from its first record on, and decides every charge once more.
+func verify(t testing.TB, at string) ledgertest.Report {
+	t.Helper()
+	r, err := Read(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s, err := r.Verify(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*ledger.Record
+	for line, err := range r.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, line.Record.Clone())
+	}
+	for _, problem := range decideAgain(all) {
+		t.Error(problem)
+	}
+	return ledgertest.Report{Records: s.Records, Charges: s.Charges, Answers: s.Answers, Balances: s.Balances}
+}
+
+// world is a new ledger for the tests that all ledgers share.
+func world(t *testing.T) ledgertest.World {
+	at := address(t)
+	return ledgertest.World{
+		OpenAt: func(t testing.TB, now func() time.Time) ledger.Ledger {
+			t.Helper()
+			l, err := openWith(at, Options{}, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { l.Close() })
+			return l
+		},
+		Verify: func(t testing.TB) ledgertest.Report { return verify(t, at) },
+	}
+}
+
+// decideAgain says what the second opinion has against records.
+func decideAgain(all []*ledger.Record) (problems []string) {
+	p := replay.New()
+	for _, r := range all {
+		for _, problem := range p.Next(r, ledger.Hash(r.Encode())).Differs {
+			problems = append(problems, fmt.Sprintf("record %d: %s", r.Sequence, problem))
+		}
+	}
+	return problems
+}

@@ -1,0 +1,158 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Reader reads a ledger as it was at one moment, without changing it. Servers that have it open go
+// on meanwhile.
+type Reader struct {
+	place *place
+	conn  *pgx.Conn
+	head  ledger.Position
+}
+
+// Read opens the ledger at an address for reading.
+func Read(address string) (_ *Reader, err error) {
+	p, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{place: p}
+	if r.conn, err = p.dial(background); err != nil {
+		return nil, fmt.Errorf("the ledger %s cannot be read: %w", p.name, p.said(err))
+	}
+	defer func() {
+		if err != nil {
+			hangUp(r.conn)
+		}
+	}()
+	there, err := p.exists(background, r.conn)
+	if err == nil && !there {
+		return nil, fmt.Errorf("there is no ledger at %s", p.name)
+	}
+	if err != nil {
+		return nil, (&Ledger{place: p}).reading(err)
+	}
+	// One snapshot for all that is read. Who reads is slow, and that is no reason to hang up.
+	for _, sql := range []string{
+		"SET idle_in_transaction_session_timeout = 0", "SET statement_timeout = 0",
+		"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+	} {
+		if _, err := r.conn.Exec(background, sql); err != nil {
+			return nil, (&Ledger{place: p}).reading(err)
+		}
+	}
+	var sequence int64
+	if err := r.conn.QueryRow(background, p.in("SELECT sequence, hash FROM ledger.head")).Scan(&sequence, &r.head.Hash); err != nil {
+		return nil, (&Ledger{place: p}).reading(err)
+	}
+	r.head.Sequence = uint64(sequence)
+	return r, nil
+}
+
+// reading is an error for who reads a ledger.
+func (l *Ledger) reading(err error) error {
+	if damaged(err) {
+		return err
+	}
+	return fmt.Errorf("the ledger %s cannot be read: %w", l.place.name, l.place.said(err))
+}
+
+// Path returns the address of the ledger, without its password.
+func (r *Reader) Path() string { return r.place.name }
+
+// Head returns the sequence and the hash of the last record.
+func (r *Reader) Head() (uint64, string) { return r.head.Sequence, r.head.Hash }
+
+// Lines returns all records in their order with the bytes of their answers, each checked against its
+// hash and against the one before, and the last one against the head.
+func (r *Reader) Lines() iter.Seq2[chain.Stored, error] {
+	return func(yield func(chain.Stored, error) bool) {
+		next, previous := uint64(0), ""
+		corrupt := func(err error) {
+			yield(chain.Stored{}, &ledger.CorruptError{Path: r.place.name, Where: fmt.Sprintf("record %d: %v", next, err)})
+		}
+		for next <= r.head.Sequence {
+			rows, err := r.conn.Query(background,
+				r.place.in("SELECT sequence, body, hash, answer FROM ledger.records WHERE sequence >= $1 ORDER BY sequence LIMIT $2"),
+				int64(next), many)
+			if err != nil {
+				yield(chain.Stored{}, (&Ledger{place: r.place}).reading(err))
+				return
+			}
+			some, err := pgx.CollectRows(rows, pgx.RowToStructByPos[stored])
+			if err != nil {
+				yield(chain.Stored{}, (&Ledger{place: r.place}).reading(err))
+				return
+			}
+			if len(some) == 0 {
+				corrupt(errors.New("it is missing"))
+				return
+			}
+			for _, s := range some {
+				var record ledger.Record
+				err := record.Read(string(s.Body), s.Hash, hashOf(s.Answer))
+				switch {
+				case s.Sequence != int64(next):
+					err = errors.New("it is missing")
+				case err == nil && (record.Sequence != next || record.Previous != previous):
+					err = errors.New("the record does not continue the one before")
+				}
+				if err != nil {
+					corrupt(err)
+					return
+				}
+				if !yield(chain.Stored{Line: chain.Line{Record: &record, Body: string(s.Body), Hash: s.Hash}, Answer: s.Answer}, nil) {
+					return
+				}
+				next, previous = next+1, s.Hash
+			}
+		}
+		if next != r.head.Sequence+1 || previous != r.head.Hash {
+			corrupt(fmt.Errorf("there are %d records, and the head says that the last is number %d", next, r.head.Sequence))
+		}
+	}
+}
+
+// stored is a row of the table of records.
+type stored struct {
+	Sequence int64
+	Body     []byte
+	Hash     string
+	Answer   []byte
+}
+
+// Records returns all records in their order, checked as Lines does.
+func (r *Reader) Records() iter.Seq2[chain.Line, error] {
+	return func(yield func(chain.Line, error) bool) {
+		for s, err := range r.Lines() {
+			if !yield(s.Line, err) {
+				return
+			}
+		}
+	}
+}
+
+// Verify checks the ledger from its first record to its last and adds it up.
+func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
+	s, _, err := chain.Verify(r.place.name, r.Records(), func(*chain.State) error { return nil }, func(done uint64) {
+		if tell != nil {
+			tell(done, r.head.Sequence)
+		}
+	})
+	return s, err
+}
+
+// Close lets go of the database.
+func (r *Reader) Close() error {
+	hangUp(r.conn)
+	return nil
+}

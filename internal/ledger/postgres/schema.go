@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// format is the version of the tables.
+const format = 1
+
+// tables makes a ledger. The triggers are a guard against accidents: what a determined person
+// changes is found by the hash chain.
+var tables = []string{
+	`CREATE TABLE ledger.head (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  format integer NOT NULL,
+  sequence bigint NOT NULL,
+  hash text NOT NULL
+)`,
+	`CREATE TABLE ledger.records (
+  sequence bigint PRIMARY KEY CHECK (sequence >= 0),
+  body bytea NOT NULL,
+  hash text NOT NULL,
+  answer bytea,
+  server bigint NOT NULL
+)`,
+	`CREATE TABLE ledger.servers (
+  server bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  host text NOT NULL,
+  state text NOT NULL DEFAULT 'serving' CHECK (state IN ('serving', 'left', 'gone')),
+  began timestamptz NOT NULL DEFAULT clock_timestamp(),
+  seen timestamptz NOT NULL DEFAULT clock_timestamp()
+)`,
+	`CREATE TABLE ledger.deaths (
+  server bigint NOT NULL,
+  dataset text NOT NULL,
+  counted boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (server, dataset)
+)`,
+	`CREATE FUNCTION ledger.stays() RETURNS trigger LANGUAGE plpgsql AS
+$$BEGIN RAISE EXCEPTION 'records are only ever appended: what was spent stays spent'; END$$`,
+	`CREATE TRIGGER records_stay BEFORE UPDATE OR DELETE ON ledger.records FOR EACH ROW EXECUTE FUNCTION ledger.stays()`,
+	`CREATE TRIGGER records_all_stay BEFORE TRUNCATE ON ledger.records FOR EACH STATEMENT EXECUTE FUNCTION ledger.stays()`,
+	`CREATE TRIGGER head_stays BEFORE DELETE ON ledger.head FOR EACH ROW EXECUTE FUNCTION ledger.stays()`,
+	`CREATE TRIGGER head_all_stays BEFORE TRUNCATE ON ledger.head FOR EACH STATEMENT EXECUTE FUNCTION ledger.stays()`,
+}
+
+const (
+	insertHead = `INSERT INTO ledger.head (format, sequence, hash) VALUES ($1, $2, $3)`
+	// Who waits for the head waits for the end of whatever transaction has it, also of one whose
+	// connection was lost.
+	lockHead      = `SELECT sequence, hash FROM ledger.head FOR UPDATE`
+	updateHead    = `UPDATE ledger.head SET sequence = $1, hash = $2 WHERE sequence = $3 AND hash = $4`
+	insertRecords = `INSERT INTO ledger.records (sequence, body, hash, answer, server)
+SELECT s, b, h, a, $5 FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::bytea[]) AS t (s, b, h, a)`
+	selectRecord = `SELECT body, hash, answer FROM ledger.records WHERE sequence = $1`
+	selectHash   = `SELECT hash FROM ledger.records WHERE sequence = $1`
+	// Of answers only the hash is read, because they may be large.
+	selectAfter = `SELECT sequence, body, hash, coalesce(encode(sha256(answer), 'hex'), '') FROM ledger.records
+WHERE sequence > $1 ORDER BY sequence LIMIT $2`
+	// One statement has one snapshot: the head and the records that lead to it.
+	selectSince = `SELECT h.sequence, h.hash, r.sequence, r.body, r.hash, coalesce(encode(sha256(r.answer), 'hex'), '')
+FROM ledger.head h LEFT JOIN (SELECT * FROM ledger.records WHERE sequence > $1 ORDER BY sequence LIMIT $2) r ON true ORDER BY r.sequence`
+)
+
+// exists reports whether the ledger is there. Some of it is damage.
+func (p *place) exists(ctx context.Context, c *pgx.Conn) (bool, error) {
+	var n int
+	if err := c.QueryRow(ctx, `SELECT count(*) FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+WHERE n.nspname = $1 AND k.relkind = 'r' AND NOT k.relrowsecurity AND k.relname IN ('head', 'records', 'servers', 'deaths')`, p.schema).
+		Scan(&n); err != nil {
+		return false, err
+	}
+	if n != 0 && n != 4 {
+		return false, &ledger.CorruptError{Path: p.name, Where: fmt.Sprintf("%d of its 4 tables are there as tables", n)}
+	}
+	if n == 0 {
+		return false, nil
+	}
+	var version int
+	err := c.QueryRow(ctx, p.in("SELECT format FROM ledger.head")).Scan(&version)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, &ledger.CorruptError{Path: p.name, Where: "its head is missing"}
+	case err == nil && version != format:
+		err = fmt.Errorf("the ledger %s has the format %d, and this program knows %d", p.name, version, format)
+	}
+	return true, err
+}
+
+// create makes the tables and the first record, where there are none. Two that do so at once do it
+// once.
+func (p *place) create(ctx context.Context, c *pgx.Conn, now time.Time) error {
+	first := chain.First(entropy.New().Name(), now)
+	return p.fill(ctx, c, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, p.in(insertRecords), []int64{0}, [][]byte{[]byte(first.Body)}, []string{first.Hash}, [][]byte{nil},
+			int64(0)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, p.in(insertHead), format, int64(0), first.Hash)
+		return err
+	})
+}
+
+// fill makes the tables with what is in them, in one transaction. Where they are there by then it
+// does nothing.
+func (p *place) fill(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1)::bigint)", "discreet ledger "+p.schema); err != nil {
+			return err
+		}
+		if there, err := p.exists(ctx, c); err != nil || there {
+			return err
+		}
+		statements := append([]string{"CREATE SCHEMA IF NOT EXISTS " + pgx.Identifier{p.schema}.Sanitize()}, tables...)
+		for _, sql := range statements {
+			if _, err := tx.Exec(ctx, p.in(sql)); err != nil {
+				return err
+			}
+		}
+		return with(tx)
+	})
+}
