@@ -20,6 +20,8 @@ type World struct {
 	OpenAt func(t testing.TB, now func() time.Time) ledger.Ledger
 	// Verify checks all of it, and returns how many records, charges and answers it has.
 	Verify func(t testing.TB) Report
+	// Slow says that each commit takes its time.
+	Slow bool
 }
 
 // Report is what was verified.

@@ -91,6 +91,7 @@ func world(t *testing.T) ledgertest.World {
 			return l
 		},
 		Verify: func(t testing.TB) ledgertest.Report { return verify(t, at) },
+		Slow:   true,
 	}
 }
 
