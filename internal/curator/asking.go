@@ -86,7 +86,9 @@ func (a *asking) keys() []string {
 		}
 	}
 	for _, b := range a.Purchases {
-		if family, ok := memory.Family(b, a.data.ID); ok && a.Currency.Pure {
+		// In whatever it is paid: whoever found a base that somebody else is using would be charged
+		// for nothing.
+		if family, ok := memory.Family(b, a.data.ID); ok {
 			keys = append(keys, family)
 		}
 	}
