@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/ledger/anchor"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/recent"
 	"github.com/discreet-dp/discreet/mech"
@@ -17,8 +16,8 @@ import (
 )
 
 // Open opens the policy at path and its ledger, which it creates where there is none. One process
-// at a time can have a ledger open. A context that ends meanwhile ends it; what an option brought
-// is then still the caller's to close.
+// at a time can have a ledger open that is a file; one in a database several can. A context that
+// ends meanwhile ends it; what an option brought is then still the caller's to close.
 func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	db := &DB{
 		stores: map[string]*store.Store{}, open: map[string]*dataset{},
@@ -63,24 +62,24 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 // stopped half way: where the context ends first, the ledger is closed when both are done. Closed
 // in order and not counted, nothing would remember that a process died.
 func (db *DB) openLedger(ctx context.Context) error {
-	place, release, err := anchor.Open(db.policy)
-	if err != nil {
-		return err
-	}
-	how := sqlite.Options{Anchorage: place, Every: uint64(db.policy.Anchor.Every), Full: db.full}
+	how := anywhere.Options{Full: db.full}
 	if tell := db.progress; tell != nil {
 		how.Tell = func(done, of uint64) { tell("checking the ledger", int64(done), int64(of)) }
 	}
 	done := make(chan error, 1)
 	go func() {
-		l, err := sqlite.OpenWith(db.policy.Ledger, how)
+		l, release, err := anywhere.Open(db.policy, how)
 		if err != nil {
-			done <- errors.Join(err, release())
+			done <- err
 			return
 		}
 		db.ledger, db.anchor = l, release
 		if err = db.crashed(context.WithoutCancel(ctx)); err != nil {
 			err = errors.Join(err, db.closeLedger())
+		}
+		if shared, ok := l.(interface{ WhenDied(func()) }); ok && err == nil {
+			// Another server with the same ledger may die while this one goes on.
+			shared.WhenDied(func() { _ = db.crashed(context.WithoutCancel(ctx)) }) // tried again by whoever is next
 		}
 		done <- err
 	}()

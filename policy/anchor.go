@@ -69,6 +69,11 @@ func (p *Policy) readAnchor(r *reader, f fields) {
 }
 
 func (p *Policy) readAnchorFile(r *reader, v place) {
+	if p.Shared() {
+		r.at(v, "several servers may have this ledger open, and a file cannot be replaced by one of them at a time; keep the anchor in "+
+			"another PostgreSQL database, with anchor: {postgres: URL}")
+		return
+	}
 	text, ok := r.text(v, "file", "the path of the anchor, on another volume than the ledger")
 	if !ok || !r.path(v, "file", text) {
 		return

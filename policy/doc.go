@@ -60,14 +60,16 @@
 //
 // # At the top
 //
-//	ledger    the ledger's file, from the policy's folder. Default: the
-//	          policy's own path with the extension .ledger.
+//	ledger    the ledger's file, from the policy's folder, or the address of a PostgreSQL database that
+//	          several servers share, postgres://user@host/database, without a password. Default:
+//	          the policy's own path with the extension .ledger.
 //	anchor    where the head of the ledger is kept a second time, below. Default: nowhere.
 //	datasets  the datasets by name; at least one. Required.
 //
 // # An anchor
 //
 //	file      the anchor's file, from the policy's folder. It is neither the policy nor the ledger.
+//	          Not for a ledger in a database.
 //	postgres  the address of a PostgreSQL database, postgres://...; instead of file. It is never shown.
 //	name      of the row in the database, where several ledgers share one. Default: the name of
 //	          the ledger's file.

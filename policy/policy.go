@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,8 @@ type Policy struct {
 	// Path is the file's path as it was given, and Dir its folder. Relative paths
 	// inside the file start at Dir.
 	Path, Dir string
-	// Ledger is the path of the ledger file, already joined with Dir.
+	// Ledger is the path of the ledger file, already joined with Dir, or the address of a
+	// PostgreSQL database, without a password.
 	Ledger string
 	// Anchor is where the head of the ledger is kept a second time, if anywhere.
 	Anchor   Anchor
@@ -96,7 +98,11 @@ func (p *Policy) readLedger(r *reader, f fields, root *yaml.Node) {
 		p.Ledger = strings.TrimSuffix(p.Path, filepath.Ext(p.Path)) + ".ledger"
 		v = place{node: root}
 	} else {
-		text, ok := r.text(v, "ledger", "the path of the ledger file")
+		text, ok := r.text(v, "ledger", "the path of the ledger file, or the address of a PostgreSQL database")
+		if ok && isDatabase(text) {
+			p.readLedgerAddress(r, v, text)
+			return
+		}
 		if !ok || !r.path(v, "ledger", text) {
 			return
 		}
@@ -105,6 +111,40 @@ func (p *Policy) readLedger(r *reader, f fields, root *yaml.Node) {
 	if filepath.Clean(p.Ledger) == filepath.Clean(p.Path) {
 		r.at(v, "the ledger and the policy would be the same file, %s; give the ledger another path with the key 'ledger'", p.Ledger)
 	}
+}
+
+// isDatabase reports whether a place is the address of a PostgreSQL database.
+func isDatabase(place string) bool {
+	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
+}
+
+// readLedgerAddress reads the address of a ledger that several servers share. It has no password,
+// so it may be shown.
+func (p *Policy) readLedgerAddress(r *reader, v place, text string) {
+	const want = "an address such as postgres://discreet@db.example.org/ledgers"
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" && !strings.Contains(u.RawQuery, "host=") {
+		r.at(v, "'ledger' is not the address of a PostgreSQL database; write %s", want)
+		return
+	}
+	if _, given := u.User.Password(); given || u.Query().Has("password") {
+		r.at(v, "'ledger' has a password, and a policy is no place for one; put it into the environment variable "+
+			"DISCREET_LEDGER_PASSWORD, or into a file that PGPASSFILE names")
+		return
+	}
+	p.Ledger = text
+}
+
+// Shared reports whether the ledger is in a database, which several servers may have open.
+func (p *Policy) Shared() bool { return isDatabase(p.Ledger) }
+
+// Beside is the file beside which others of the ledger are: itself, or, where it is in a database,
+// the one that it would be in otherwise.
+func (p *Policy) Beside() string {
+	if p.Shared() {
+		return strings.TrimSuffix(p.Path, filepath.Ext(p.Path)) + ".ledger"
+	}
+	return p.Ledger
 }
 
 // resolve joins a relative path with the folder it starts from.

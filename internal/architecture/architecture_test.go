@@ -80,12 +80,17 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":  "api internal/plan/posix internal/plan/syntax",
-	"ledger":                 "dp account",
-	"internal/ledger/chain":  "dp ledger",
-	"internal/ledger/anchor": "ledger policy",
-	"internal/ledger/sqlite": "ledger internal/ledger/chain internal/entropy",
-	"internal/ledger/replay": "dp ledger",
+	"internal/engine/outer":    "api internal/plan/posix internal/plan/syntax",
+	"ledger":                   "dp account",
+	"internal/ledger/chain":    "dp ledger",
+	"internal/ledger/anchor":   "ledger policy",
+	"internal/ledger/desk":     "ledger internal/ledger/chain internal/entropy",
+	"internal/ledger/sqlite":   "ledger internal/ledger/chain internal/ledger/desk internal/entropy",
+	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/desk internal/entropy",
+	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/postgres " +
+		"internal/ledger/sqlite",
+	"internal/ledger/ledgertest": "dp account ledger",
+	"internal/ledger/replay":     "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
 	// predicts sees what was released and no more, which is why it is a room of its own.
 	"session":                   "dp account",
@@ -131,8 +136,8 @@ var rooms = map[string]string{
 	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify " +
 		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
 		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent",
-	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite " +
-		"internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
+	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
+		"internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator",
@@ -174,13 +179,14 @@ var rooms = map[string]string{
 		"cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
 	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table",
 	"cmd/discreet/internal/auditcmd":   "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
-	"cmd/discreet/internal/console": "account/workload api dp internal/chart internal/ledger/sqlite internal/ownerkey internal/table " +
+	"cmd/discreet/internal/console": "account/workload api dp internal/chart internal/ledger/anywhere internal/ownerkey internal/table " +
 		"ledger policy",
 	"cmd/discreet/internal/democmd": ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital " +
 		"internal/ledger/sqlite internal/render internal/shop internal/table internal/traindemo ledger",
 	"cmd/discreet/internal/holdoutcmd": ". api cmd/discreet/internal/console dp holdout internal/chart internal/holdoutdemo " +
 		"internal/render internal/table internal/holdout/labels",
 	"cmd/discreet/internal/ledgercmd": ". api cmd/discreet/internal/console dp internal/ledger/replay internal/ledger/sqlite " +
+		"internal/ledger/anywhere internal/ledger/chain " +
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
 		"internal/table ledger policy internal/policycheck",
@@ -201,7 +207,8 @@ var forbidden = map[string]string{
 	// too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
 	// databases that it makes up.
 	"crypto/rand": "internal/entropy",
-	module + "/internal/entropy": "noise internal/ledger/sqlite internal/audit/lockstep internal/detrand internal/ownerkey " +
+	module + "/internal/entropy": "noise internal/ledger/desk internal/ledger/postgres internal/ledger/sqlite " +
+		"internal/audit/lockstep internal/detrand internal/ownerkey " +
 		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
 	"math/rand":    "",
 	"math/rand/v2": "",
@@ -217,7 +224,7 @@ var forbidden = map[string]string{
 		"cmd/discreet/internal/streamcmd cmd/discreet/internal/democmd",
 	"github.com/duckdb/duckdb-go-bindings": "internal/engine/duckdb/chunks",
 	"modernc.org/sqlite":                   "internal/ledger/sqlite internal/server/users",
-	"github.com/jackc/pgx/v5":              "internal/ledger/anchor",
+	"github.com/jackc/pgx/v5":              "internal/ledger/anchor internal/ledger/postgres",
 	"log":                                  "",
 	// Memory that is not Go's has one room.
 	"unsafe": "internal/engine/duckdb/chunks",

@@ -93,7 +93,7 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 		return s, err
 	}
 	if s.config.Users == "" {
-		s.config.Users = users.Beside(p.Ledger)
+		s.config.Users = users.Beside(p.Beside())
 	}
 	if s.users, err = openUsers(s.config.Users); err != nil {
 		return s, err

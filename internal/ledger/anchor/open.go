@@ -16,7 +16,7 @@ func Open(p *policy.Policy) (place ledger.Anchorage, release func() error, err e
 	case a.File != "":
 		return File(a.File), release, nil
 	case a.Postgres != "":
-		row, err := Postgres(a.Postgres, cmp.Or(a.Name, filepath.Base(p.Ledger)))
+		row, err := Postgres(a.Postgres, cmp.Or(a.Name, filepath.Base(p.Beside())))
 		if err != nil {
 			return nil, release, err
 		}

@@ -41,9 +41,9 @@ func (s *State) DatasetOf(charge uint64) string {
 // Failed reports whether a charge has an incident.
 func (s *State) Failed(charge uint64) bool { return s.failed[charge] }
 
-// Open returns what processes may be doing, with its dataset: the charges without an answer, and the
-// notes that questions of sessions reach the engine.
-func (s *State) Open() map[uint64]string {
+// Underway returns what processes may be doing, with its dataset: the charges without an answer,
+// and the notes that questions of sessions reach the engine.
+func (s *State) Underway() map[uint64]string {
 	all := map[uint64]string{}
 	for charge, answer := range s.paid {
 		if who, ok := s.asked.find(uint64(charge)); ok && answer == 0 && !s.sessions[uint64(charge)] {
@@ -62,7 +62,7 @@ func (s *State) Open() map[uint64]string {
 // sessions reached the engine since the last crash, sorted.
 func (s *State) Unanswered() []string {
 	all := map[string]bool{}
-	for n, dataset := range s.Open() {
+	for n, dataset := range s.Underway() {
 		if _, charge := s.AnswerOf(n); charge || n > s.crashed[dataset] {
 			all[dataset] = true
 		}

@@ -23,8 +23,8 @@ func shut(t *testing.T, err error, charged bool) {
 	}
 }
 
-// Promise16Doors: The door is closed by the failure, to whom it is of, for new charges and for what was charged
-// before, also after a restart, and opened by a release.
+// Promise16Doors: The door is closed by the failure, to whom it is of, for new charges and for what
+// was charged before, also after a restart, and opened by a release.
 func Promise16Doors(t *testing.T, w World) {
 	l := w.Open(t)
 	account := Hospital(100)
@@ -80,7 +80,8 @@ func Promise16Doors(t *testing.T, w World) {
 	MustKeep(t, l, second.Sequence, "other", "43")
 }
 
-// Promise16AtOnce: However many questions fail at once, one failure is told, and nothing is kept after it.
+// Promise16AtOnce: However many questions fail at once, one failure is told, and nothing is kept
+// after it.
 func Promise16AtOnce(t *testing.T, w World) {
 	l := w.Open(t)
 	account := Hospital(1000)
@@ -116,8 +117,8 @@ func Promise16AtOnce(t *testing.T, w World) {
 	w.Verify(t) // which finds an answer that was kept behind a closed door
 }
 
-// Promise16Notes: A session that one charge pays for notes nothing while the door is closed to who made the charge,
-// and goes on after the release.
+// Promise16Notes: A session that one charge pays for notes nothing while the door is closed to who
+// made the charge, and goes on after the release.
 func Promise16Notes(t *testing.T, w World) {
 	l := w.Open(t)
 	r := MustCharge(t, l, Ask("a", Hospital(10)))
@@ -145,7 +146,8 @@ func Promise16Notes(t *testing.T, w World) {
 	}
 }
 
-// Promise16KeptFailure: A training that failed is kept as its answer; its incident is recorded once.
+// Promise16KeptFailure: A training that failed is kept as its answer; its incident is recorded
+// once.
 func Promise16KeptFailure(t *testing.T, w World) {
 	l := w.Open(t)
 	r := MustCharge(t, l, Ask("a", Hospital(10)))

@@ -73,8 +73,8 @@ func Promise3OncePerRequest(t *testing.T, w World) {
 	}
 }
 
-// Promise3ManyAtOnce: The same request at the same moment is charged once, and one of several answers
-// to it counts.
+// Promise3ManyAtOnce: The same request at the same moment is charged once, and one of several
+// answers to it counts.
 func Promise3ManyAtOnce(t *testing.T, w World) {
 	l := w.Open(t)
 	var wg sync.WaitGroup

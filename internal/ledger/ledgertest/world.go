@@ -1,5 +1,6 @@
 // Package ledgertest holds ledgers to their promises, wherever they are stored: the tests that need
-// nothing but a ledger, for the packages that keep one. Each test there has the name of the promise.
+// nothing but a ledger, for the packages that keep one. Each test there has the name of the
+// promise.
 package ledgertest
 
 import (

@@ -96,7 +96,7 @@ func (l *Ledger) giveUp() error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	open := l.State.Open()
+	open := l.State.Underway()
 	sequences, datasets := make([]int64, 0, len(open)), make([]string, 0, len(open))
 	for sequence, dataset := range open {
 		sequences, datasets = append(sequences, int64(sequence)), append(datasets, dataset)

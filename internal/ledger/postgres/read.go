@@ -72,8 +72,8 @@ func (r *Reader) Path() string { return r.place.name }
 // Head returns the sequence and the hash of the last record.
 func (r *Reader) Head() (uint64, string) { return r.head.Sequence, r.head.Hash }
 
-// Lines returns all records in their order with the bytes of their answers, each checked against its
-// hash and against the one before, and the last one against the head.
+// Lines returns all records in their order with the bytes of their answers, each checked against
+// its hash and against the one before, and the last one against the head.
 func (r *Reader) Lines() iter.Seq2[chain.Stored, error] {
 	return func(yield func(chain.Stored, error) bool) {
 		next, previous := uint64(0), ""

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -18,6 +19,33 @@ import (
 // there as a whole or not at all, and an empty file is always damage. The caller holds
 // the lock.
 func create(path string, now time.Time) (err error) {
+	first := chain.First(entropy.New().Name(), now)
+	return createOf(path, func(yield func(chain.Stored, error) bool) {
+		yield(chain.Stored{Line: chain.Line{Record: first.Record, Body: first.Body, Hash: first.Hash}}, nil)
+	})
+}
+
+// Import makes a new ledger of the records of another one, where there is none. What it wrote is
+// for the caller to verify.
+func Import(path string, lines iter.Seq2[chain.Stored, error]) error {
+	path, exists, err := resolve(path)
+	if err != nil {
+		return err
+	}
+	lock, err := acquire(path, true)
+	if err != nil {
+		return err
+	}
+	if exists {
+		err = fmt.Errorf("there is a ledger at %s already, and it is not replaced", path)
+	} else if err = createOf(path, lines); err == nil {
+		use(path)
+	}
+	return errors.Join(err, lock.release())
+}
+
+// createOf makes a ledger of records.
+func createOf(path string, lines iter.Seq2[chain.Stored, error]) (err error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return &ledger.CorruptError{Path: path, Where: "the file is missing, but its log, " + path + "-wal, is there"}
 	}
@@ -48,7 +76,7 @@ func create(path string, now time.Time) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(begin(c, now), c.Close()); err != nil {
+	if err := errors.Join(begin(c, lines), c.Close()); err != nil {
 		return err
 	}
 	if err := os.Remove(name + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -63,9 +91,8 @@ func create(path string, now time.Time) (err error) {
 	return syncFolder(filepath.Dir(path))
 }
 
-// begin writes the tables and the record of kind ledger.
-func begin(c *conn, now time.Time) error {
-	first := chain.First(entropy.New().Name(), now)
+// begin writes the tables and the records.
+func begin(c *conn, lines iter.Seq2[chain.Stored, error]) error {
 	type statement struct {
 		sql  string
 		args []any
@@ -79,16 +106,40 @@ func begin(c *conn, now time.Time) error {
 	for _, s := range schema {
 		statements = append(statements, statement{s.sql, nil})
 	}
-	statements = append(statements,
-		statement{insertRecord, []any{0, first.Body, first.Hash, nil}},
-		statement{insertHead, []any{0, first.Hash}},
-		statement{"COMMIT", nil},
-		statement{"PRAGMA locking_mode = exclusive", nil},
-		statement{"PRAGMA journal_mode = wal", nil})
-	for _, s := range statements {
-		if _, err := c.ExecContext(background, s.sql, s.args...); err != nil {
+	run := func(statements ...statement) error {
+		for _, s := range statements {
+			if _, err := c.ExecContext(background, s.sql, s.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := run(statements...); err != nil {
+		return err
+	}
+	var last chain.Line
+	for s, err := range lines {
+		var answer any
+		if s.Answer != nil {
+			answer = s.Answer
+		}
+		if err == nil {
+			err = run(statement{insertRecord, []any{int64(s.Record.Sequence), s.Body, s.Hash, answer}})
+		}
+		if err != nil {
 			return err
 		}
+		last = chain.Line{Record: s.Record.Clone(), Hash: s.Hash}
+	}
+	if last.Record == nil {
+		return errors.New("there are no records")
+	}
+	if err := run(
+		statement{insertHead, []any{int64(last.Record.Sequence), last.Hash}},
+		statement{"COMMIT", nil},
+		statement{"PRAGMA locking_mode = exclusive", nil},
+		statement{"PRAGMA journal_mode = wal", nil}); err != nil {
+		return err
 	}
 	return c.empty()
 }

@@ -3,10 +3,14 @@ package sqlite
 import (
 	"cmp"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"math"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
@@ -150,6 +154,37 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 		}
 		if err = r.checked(err); err != nil {
 			yield(Line{}, err)
+		}
+	}
+}
+
+// Lines returns all records in their order with the bytes that are stored beside them, each checked
+// against its hash.
+func (r *Reader) Lines() iter.Seq2[chain.Stored, error] {
+	return func(yield func(chain.Stored, error) bool) {
+		next := uint64(0)
+		err := r.conn.each(selectRecords, func(v []driver.Value) error {
+			var stored row
+			err := stored.fill(v)
+			if err == nil {
+				err = stored.record.Read(stored.body, stored.hash, stored.answer)
+			}
+			if err == nil && stored.record.Sequence != next {
+				err = errors.New("it is missing")
+			}
+			if err != nil {
+				return err
+			}
+			next++
+			answer, _ := v[3].([]byte)
+			line := Line{Record: &stored.record, Body: stored.body, Hash: stored.hash}
+			if !yield(chain.Stored{Line: line, Answer: slices.Clone(answer)}, nil) {
+				return io.EOF
+			}
+			return nil
+		}, int64(math.MinInt64))
+		if err != nil && err != io.EOF {
+			yield(chain.Stored{}, r.checked(&ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)}))
 		}
 	}
 }

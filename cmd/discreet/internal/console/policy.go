@@ -8,18 +8,18 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // LedgerFlags say which ledger.
 type LedgerFlags struct {
 	Policy string `help:"The policy file whose ledger to read." placeholder:"FILE" short:"p"`
-	File   string `arg:"" optional:"" help:"The ledger file, where no policy is given."`
+	File   string `arg:"" optional:"" help:"The ledger file, or its address postgres://..., where no policy is given."`
 }
 
 // Read opens the ledger for reading. The policy is nil where only a file was named.
-func (f LedgerFlags) Read() (*sqlite.Reader, *policy.Policy, error) {
+func (f LedgerFlags) Read() (anywhere.Reader, *policy.Policy, error) {
 	if (f.File == "") == (f.Policy == "") {
 		return nil, nil, Misuse(errors.New("name a ledger file, or a policy with --policy, and not both"))
 	}
@@ -27,14 +27,14 @@ func (f LedgerFlags) Read() (*sqlite.Reader, *policy.Policy, error) {
 		if perhapsPolicy(f.File) {
 			return nil, nil, Misuse(fmt.Errorf("%s is no ledger; did you mean --policy %s?", f.File, f.File))
 		}
-		r, err := sqlite.Read(f.File)
+		r, err := anywhere.Read(f.File)
 		return r, nil, err
 	}
 	p, err := policy.Load(f.Policy)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := sqlite.Read(p.Ledger)
+	r, err := anywhere.Read(p.Ledger)
 	return r, p, err
 }
 

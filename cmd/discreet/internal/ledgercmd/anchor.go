@@ -11,6 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
+	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
@@ -41,6 +43,9 @@ is none now: mount its volume. Only where the anchor is lost for good, --begin m
 var errNoAnchor = console.Misuse(errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name " +
 	"a place for it with the key 'anchor', on another disk"))
 
+var errSharedAnchor = errors.New("a ledger in a database is recovered as a file: stop all servers, copy it with 'discreet ledger copy' " +
+	"to a file, name that and the anchor in a policy, run this there, and copy the result to a new database")
+
 // anchorState is an anchor beside the ledger that it is of.
 type anchorState struct {
 	Place  string         `json:"place"`
@@ -68,6 +73,9 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 	defer release()
 	if place == nil {
 		return errNoAnchor
+	}
+	if p.Shared() && (c.Recover || c.Begin) {
+		return errSharedAnchor
 	}
 	o := sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}
 	if c.Recover {
@@ -149,10 +157,10 @@ func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, o sqlite.Option
 }
 
 // summary reads a ledger, which need not be the one that its anchor knows.
-func summary(path string) (sqlite.Summary, error) {
-	r, err := sqlite.Read(path)
+func summary(path string) (chain.Summary, error) {
+	r, err := anywhere.Read(path)
 	if err != nil {
-		return sqlite.Summary{}, err
+		return chain.Summary{}, err
 	}
 	defer r.Close()
 	return r.Verify(nil)
@@ -170,7 +178,7 @@ func readAnchor(ctx context.Context, path string, at ledger.Anchorage) (anchorSt
 		return state, unanchored(path, at)
 	}
 	state.Anchor = &a
-	r, err := sqlite.Read(path)
+	r, err := anywhere.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
 		state.Problem = fmt.Sprintf("the ledger is missing, and had %s", render.Count(int64(a.Sequence), "record"))
 		return state, nil
@@ -184,7 +192,7 @@ func readAnchor(ctx context.Context, path string, at ledger.Anchorage) (anchorSt
 // unanchored returns an error where a ledger, by its own records, has an anchor that is not in its
 // place.
 func unanchored(path string, at ledger.Anchorage) error {
-	r, err := sqlite.Read(path)
+	r, err := anywhere.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -194,7 +202,7 @@ func unanchored(path string, at ledger.Anchorage) error {
 	return requireAnchor(r, at)
 }
 
-func requireAnchor(r *sqlite.Reader, at ledger.Anchorage) error {
+func requireAnchor(r anywhere.Reader, at ledger.Anchorage) error {
 	for line, err := range r.Records() {
 		if err != nil {
 			return err
@@ -207,7 +215,7 @@ func requireAnchor(r *sqlite.Reader, at ledger.Anchorage) error {
 }
 
 // compare says whether the ledger holds an anchor.
-func (k *anchorState) compare(r *sqlite.Reader, a ledger.Anchor) error {
+func (k *anchorState) compare(r anywhere.Reader, a ledger.Anchor) error {
 	last, _ := r.Head()
 	if a.Sequence > last {
 		k.Problem = fmt.Sprintf("the anchor names record %d, and the ledger ends with record %d: it is an older copy", a.Sequence, last)
@@ -234,7 +242,7 @@ func (k *anchorState) compare(r *sqlite.Reader, a ledger.Anchor) error {
 
 // checkAnchor compares a ledger with the anchor of its policy, and says where that is; nothing
 // where there is none.
-func checkAnchor(ctx context.Context, p *policy.Policy, r *sqlite.Reader) (string, error) {
+func checkAnchor(ctx context.Context, p *policy.Policy, r anywhere.Reader) (string, error) {
 	if p == nil {
 		return "", nil
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -149,7 +149,7 @@ func writeWhole(name string, replace bool, write func(io.Writer) error) (err err
 
 // export writes the rows. The first pass finds the answers, which come after their charges, and
 // damage, before anything is written.
-func (c *exportCmd) export(s console.Screen, w io.Writer, r *sqlite.Reader) (rows int, err error) {
+func (c *exportCmd) export(s console.Screen, w io.Writer, r anywhere.Reader) (rows int, err error) {
 	last, _ := r.Head()
 	tell, done := console.Progress(s.Err, "reading")
 	defer done()

@@ -16,6 +16,7 @@ type Cmd struct {
 	Show   showCmd   `cmd:"" help:"Show the last records."`
 	Verify verifyCmd `cmd:"" help:"Check the ledger from its first record to its last."`
 	Export exportCmd `cmd:"" help:"Write one row a charge, as CSV or JSON Lines, for an auditor."`
+	Copy   copyCmd   `cmd:"" help:"Copy the ledger to another file, or between a file and a PostgreSQL database, and compare the two."`
 	Replay replayCmd `cmd:"" help:"Decide every charge once more, by other code."`
 	Anchor anchorCmd `cmd:"" help:"Compare the ledger with what is known of it elsewhere."`
 	Key    keyCmd    `cmd:"" help:"Make the owner's key, and record whose signature counts."`
@@ -24,7 +25,8 @@ type Cmd struct {
 }
 
 func (Cmd) Help() string {
-	return `The ledger has every charge, in a chain of hashes. A server that runs has it: stop that first.
+	return `The ledger has every charge, in a chain of hashes. A server that runs has it: stop that first, unless the ledger is in
+a PostgreSQL database, which all share.
 
   discreet ledger show --policy hospital.yaml --last 20
   discreet ledger verify --policy hospital.yaml

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -140,7 +140,7 @@ type kept struct {
 }
 
 // newRow returns a record for machines. It shares no memory with the line but texts.
-func newRow(line sqlite.Line, answers map[uint64]kept) ledgerRow {
+func newRow(line chain.Line, answers map[uint64]kept) ledgerRow {
 	r := line.Record
 	row := ledgerRow{rowHead: rowHead{r.Sequence, r.Time.UTC().Format(time.RFC3339Nano), r.Kind},
 		rowTail: rowTail{Hash: line.Hash, Previous: r.Previous}}

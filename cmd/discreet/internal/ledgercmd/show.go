@@ -7,7 +7,8 @@ import (
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
@@ -91,7 +92,7 @@ func (c *showCmd) Run(s console.Screen) error {
 }
 
 // printRows prints the records for machines.
-func (c *showCmd) printRows(s console.Screen, r *sqlite.Reader) error {
+func (c *showCmd) printRows(s console.Screen, r anywhere.Reader) error {
 	answers, rows := map[uint64]kept{}, []ledgerRow{}
 	for line, err := range r.Records() {
 		if err != nil {
@@ -119,8 +120,8 @@ func (c *showCmd) printRows(s console.Screen, r *sqlite.Reader) error {
 }
 
 // wanted are the records that were asked for.
-func (c *showCmd) wanted(r *sqlite.Reader) func(yield func(sqlite.Line, error) bool) {
-	return func(yield func(sqlite.Line, error) bool) {
+func (c *showCmd) wanted(r anywhere.Reader) func(yield func(chain.Line, error) bool) {
+	return func(yield func(chain.Line, error) bool) {
 		charges := map[uint64]bool{} // that were asked for, so that their answers are
 		narrow := c.Dataset != "" || c.Analyst != "" || c.Request != ""
 		for line, err := range r.Records() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
@@ -45,7 +45,7 @@ func (c *verifyCmd) receipts() (map[uint64]string, error) {
 }
 
 // holds returns an error unless the ledger holds all the receipts.
-func (c *verifyCmd) holds(r *sqlite.Reader, receipts map[uint64]string) error {
+func (c *verifyCmd) holds(r anywhere.Reader, receipts map[uint64]string) error {
 	if len(receipts) == 0 {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (f usersFlags) path() (string, *policy.Policy, error) {
 	if f.Users != "" {
 		return f.Users, p, nil
 	}
-	return users.Beside(p.Ledger), p, nil
+	return users.Beside(p.Beside()), p, nil
 }
 
 // open opens users that are there. Only 'user add' makes a file.
