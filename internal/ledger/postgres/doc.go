@@ -16,12 +16,12 @@
 //
 // synchronous_commit is on, or stronger, also where the role or the database have it otherwise; a
 // server with fsync = off and a standby are refused. Where the connection is lost while something
-// is written, nobody is answered before its fate is known: over a new connection the head is locked,
-// which waits for the end of the transaction that had it, and then the record is there with its
-// hash or never will be. Where that cannot be found out in 20 seconds the callers are told so
-// ([ledger.WriteError], Unknown), and nothing is done before it could: the state is made anew from
-// the records. A database that has less than this server has read, because it was restored or
-// because a standby took over that was behind, stops the server.
+// is written, nobody is answered before its fate is known: over a new connection the head is
+// locked, which waits for the end of the transaction that had it, and then the record is there
+// with its hash or never will be. Where that cannot be found out in 20 seconds the callers are
+// told so ([ledger.WriteError], Unknown), and nothing is done before it could: the state is made
+// anew from the records. A database that has less than this server has read, because it was
+// restored or because a standby took over that was behind, stops the server.
 //
 // # Servers
 //

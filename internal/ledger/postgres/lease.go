@@ -28,7 +28,7 @@ func (l *Ledger) renew() {
 			conn = nil
 		case gone:
 			l.Take()
-			l.Stop(errFenced)
+			l.halt(errFenced)
 			l.Leave()
 			return
 		case lapsed:

@@ -79,6 +79,14 @@ func parse(address string) (*place, error) {
 		config.Password = password
 	}
 	config.ConnectTimeout = 5 * time.Second
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return bounded{c}, nil
+	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler on the way may not keep prepared statements
 	config.RuntimeParams["application_name"] = "discreet ledger"
 	name := &url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}
@@ -119,8 +127,28 @@ func (p *place) in(sql string) string {
 // loses it, and whoever waits for it does not wait for ever.
 const (
 	idleInTransaction = 5 * time.Second
-	statementTimeout  = 60 * time.Second
+	statementTimeout  = 30 * time.Second
+	// silence is how long is waited for a server from which nothing comes at all, as where a
+	// network has gone.
+	silence = statementTimeout + 5*time.Second
 )
+
+// bounded is a connection on which nothing waits for ever.
+type bounded struct{ net.Conn }
+
+func (c bounded) Read(b []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(silence)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(b)
+}
+
+func (c bounded) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(silence)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}
 
 // dial connects, and sets what all work rests on.
 func (p *place) dial(ctx context.Context) (_ *pgx.Conn, err error) {
@@ -133,23 +161,23 @@ func (p *place) dial(ctx context.Context) (_ *pgx.Conn, err error) {
 			hangUp(c)
 		}
 	}()
+	b := &pgx.Batch{}
 	for _, set := range []string{
 		"SET search_path = pg_catalog, pg_temp",
 		fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", idleInTransaction.Milliseconds()),
 		fmt.Sprintf("SET statement_timeout = %d", statementTimeout.Milliseconds()),
 		"SET default_transaction_isolation = 'read committed'",
-		"SET bytea_output = hex",
 		// What is confirmed waits for the disk, and for the standbys that the server waits for.
 		"SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')",
 	} {
-		if _, err := c.Exec(ctx, set); err != nil {
-			return nil, err
-		}
+		b.Queue(set)
 	}
 	var standby bool
 	var fsync, synchronous string
-	if err := c.QueryRow(ctx, "SELECT pg_is_in_recovery(), current_setting('fsync'), current_setting('synchronous_commit')").
-		Scan(&standby, &fsync, &synchronous); err != nil {
+	b.Queue("SELECT pg_is_in_recovery(), current_setting('fsync'), current_setting('synchronous_commit')").QueryRow(func(r pgx.Row) error {
+		return r.Scan(&standby, &fsync, &synchronous)
+	})
+	if err := c.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
 	switch {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"bytes"
-	"io"
 	"math/rand/v2"
 	"net"
 	"net/url"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 )
 
 // proxy stands between ledgers and a PostgreSQL server, and cuts connections.
@@ -21,9 +19,10 @@ type proxy struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 	down  bool
-	// swallow cuts the next connection that sends COMMIT, when it has reached the server: after so
-	// long, or never where it is negative.
+	// swallow cuts the next connection on which the server confirms a COMMIT; with last nobody gets
+	// through afterwards.
 	swallow   bool
+	last      bool
 	swallowed int
 }
 
@@ -82,28 +81,24 @@ func (p *proxy) copy(to, from net.Conn, asks bool) {
 	b := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(b)
+		p.mu.Lock()
+		// What the server says when it has committed.
+		end := !asks && p.swallow && bytes.Contains(b[:n], []byte("COMMIT\x00"))
+		if end {
+			p.swallow = false
+			p.down = p.down || p.last
+			p.swallowed++
+		}
+		p.mu.Unlock()
+		if end {
+			return
+		}
 		if n > 0 {
 			if _, err := to.Write(b[:n]); err != nil {
 				return
 			}
-			p.mu.Lock()
-			end := asks && p.swallow && bytes.Contains(b[:n], []byte("COMMIT"))
-			if end {
-				p.swallow = false
-				p.swallowed++
-			}
-			p.mu.Unlock()
-			if end {
-				// The server does not see at once that nobody listens any more: it commits.
-				from.Close()
-				time.Sleep(50 * time.Millisecond)
-				return
-			}
 		}
 		if err != nil {
-			if err != io.EOF {
-				return
-			}
 			return
 		}
 	}

@@ -171,10 +171,10 @@ func TestPromise6ConnectionsCut(t *testing.T) {
 				select {
 				case <-stop:
 					return
-				case <-time.After(time.Duration(5+3*i) * time.Millisecond):
+				case <-time.After(time.Duration(40+13*i) * time.Millisecond):
 				}
 				if n%2 == 0 {
-					p.cut(0.5)
+					p.cut(0.3)
 				} else {
 					p.mu.Lock()
 					p.swallow = true

@@ -17,8 +17,10 @@ type writer struct{ *Ledger }
 var _ desk.Store = writer{}
 
 // patience is how long is tried to reach a database that restarts or fails over, before whoever
-// waits is told that nothing was written, or that it is not known.
-const patience = 20 * time.Second
+// waits is told that nothing was written, or that it is not known. Tests have less.
+var patience = defaultPatience
+
+const defaultPatience = 20 * time.Second
 
 // errFenced is why a server ends that was given up by the others.
 var errFenced = errors.New("this server was not seen for longer than its lease, and the others have gone on without it: start it again")
@@ -39,10 +41,16 @@ func (w writer) Begin() *ledger.WriteError {
 // unable says what it means that the database could not be asked before anything was written.
 func (w writer) unable(err error) *ledger.WriteError {
 	if damaged(err) || errors.Is(err, errFenced) {
-		w.Stop(err)
+		w.halt(err)
 		return w.Broken
 	}
 	return &ledger.WriteError{Path: w.Path, Remote: true, Err: w.place.said(err)}
+}
+
+// halt stops the ledger for good.
+func (l *Ledger) halt(cause error) {
+	l.Stop(cause)
+	l.Broken.Remote = true
 }
 
 // persist does something until it is done, over a new connection where one was lost. It must be

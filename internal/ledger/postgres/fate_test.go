@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// A COMMIT that reached the server and whose confirmation was lost is found out: the caller gets
+// the receipt.
+func TestPromise9ConfirmationLost(t *testing.T) {
+	at := address(t)
+	p, via := newProxy(t, at)
+	l := open(t, via, Options{})
+	for i, request := range []string{"a", "b", "c"} {
+		p.mu.Lock()
+		p.swallow = true
+		p.mu.Unlock()
+		r, err := l.Charge(ctx, ask(request, hospital(10)))
+		if err != nil || r.Again || r.Sequence != uint64(i+1) {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	if p.swallowed != 3 {
+		t.Errorf("%d confirmations were lost", p.swallowed)
+	}
+	if n := spent(t, l, "hospital"); n != 3 {
+		t.Errorf("%d were spent", n)
+	}
+	verify(t, at)
+}
+
+// Where nobody can be asked, the caller is told that it is not known, nothing is answered meanwhile,
+// and the same request gets what came of it.
+func TestPromise9FateNotKnown(t *testing.T) {
+	patience = 300 * time.Millisecond
+	defer func() { patience = defaultPatience }()
+	at := address(t)
+	p, via := newProxy(t, at)
+	l := open(t, via, Options{})
+	mustCharge(t, l, ask("before", hospital(10)))
+	p.mu.Lock()
+	p.swallow, p.last = true, true // and nobody gets through afterwards
+	p.mu.Unlock()
+	_, err := l.Charge(ctx, ask("lost", hospital(10)))
+	var write *ledger.WriteError
+	if !errors.As(err, &write) || !write.Unknown || write.Broken {
+		t.Fatalf("got %v; want that it is not known", err)
+	}
+	if _, err := l.Balances(ctx, []ledger.Account{hospital(10)}); !errors.As(err, &write) {
+		t.Errorf("a balance that nobody knows: %v", err)
+	}
+	if _, err := l.Charge(ctx, ask("meanwhile", hospital(10))); !errors.As(err, &write) || write.Unknown {
+		t.Errorf("charged meanwhile: %v", err)
+	}
+	p.set(false)
+	r := mustCharge(t, l, ask("lost", hospital(10)))
+	if !r.Again {
+		t.Error("a charge that was made was made again")
+	}
+	mustCharge(t, l, ask("meanwhile", hospital(10)))
+	if n := spent(t, l, "hospital"); n != 3 {
+		t.Errorf("%d were spent", n)
+	}
+	verify(t, at)
+}
+
+// A write that PostgreSQL refuses spends nothing, and the ledger goes on.
+func TestPromise9Refused(t *testing.T) {
+	at := address(t)
+	l := open(t, at, Options{})
+	mustCharge(t, l, ask("before", hospital(10)))
+	admin := open(t, at, Options{})
+	do := func(sql string) {
+		t.Helper()
+		if _, err := admin.conn.Exec(ctx, admin.place.in(sql)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("ALTER TABLE ledger.records ADD CONSTRAINT full_disk CHECK (sequence < 2)")
+	for range 2 {
+		var write *ledger.WriteError
+		if _, err := l.Charge(ctx, ask("refused", hospital(10))); !errors.As(err, &write) || write.Broken || write.Unknown {
+			t.Fatalf("got %v", err)
+		}
+		if n := spent(t, l, "hospital"); n != 1 {
+			t.Errorf("%d were spent", n)
+		}
+	}
+	do("ALTER TABLE ledger.records DROP CONSTRAINT full_disk")
+	if r := mustCharge(t, l, ask("refused", hospital(10))); r.Again || r.Sequence != 2 {
+		t.Errorf("%+v", r)
+	}
+	verify(t, at)
+}
