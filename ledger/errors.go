@@ -103,6 +103,14 @@ func (e *WindowError) Error() string {
 		e.Window, e.Dataset, e.Want)
 }
 
+// VersionError is returned when a charge is about data that was seen to change since it was looked
+// at. Nothing was spent.
+type VersionError struct{ Dataset string }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the data of %q changed while this was prepared. Nothing was spent; ask again", e.Dataset)
+}
+
 // LapsedError is returned when something is asked for, or would be written down, that a charge of a
 // window which has ended was to pay for. That window's budget paid for it, and is over; the current
 // one's has not.

@@ -17,7 +17,7 @@ type Ledger interface {
 	// It returns a [*BudgetError] when an account does not admit the cost, an
 	// [*InvalidError] when the charge is not well formed, a [*RequestError] when
 	// the request identifier was used for something else, a [*WindowError] when the
-	// dataset's window is another by now, a [*LapsedError] when the request was charged in a
+	// dataset's window is another by now, a [*VersionError] when its data is, a [*LapsedError] when the request was charged in a
 	// window that has ended, and has no answer, a [*DoorError] where the door of the dataset is
 	// closed to the analyst, and a [*WriteError] when the ledger could not be written. In each
 	// case nothing may be released.

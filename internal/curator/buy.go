@@ -26,6 +26,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 		Analyst:     q.Analyst,
 		Dataset:     c.dataset.Name,
 		DataVersion: version.String(),
+		Since:       &version.Since,
 		Query:       pricing.HashAll(buys),
 	})
 	if err != nil {
@@ -34,7 +35,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 
 	// The charge is durable. From here on it stays, whatever happens.
 	if charged.Again {
-		if err := c.reruns.again(charged.Sequence); err != nil {
+		if err := c.again(ctx, charged.Sequence); err != nil {
 			return err
 		}
 	}
@@ -61,7 +62,6 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	if wait(); err != nil {
 		return err
 	}
-	c.reruns.answered(charged.Sequence)
 	a.paid = api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 	a.alerts = charged.Alerts()
 	return nil

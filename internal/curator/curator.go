@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
@@ -39,7 +40,6 @@ type Curator struct {
 	planned  planned
 	people   people
 	ran      ran
-	reruns   reruns
 	second   opinion
 	// tell is who is told of incidents, or nil.
 	tell func(api.Incident)
@@ -84,6 +84,17 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if plan.AsksHoldout(text) {
 		return c.Holdouts.AskSQL(ctx, q)
 	}
+	for try := 1; ; try++ {
+		a, err := c.askOnce(ctx, q)
+		// Another server was first: it kept an answer for the same request, which is the one to
+		// tell, or it has seen other data. Nothing was charged that is not charged once.
+		if try == maxTurns || !errors.Is(err, ledger.ErrKept) && !errors.As(err, new(*ledger.VersionError)) {
+			return a, err
+		}
+	}
+}
+
+func (c *Curator) askOnce(ctx context.Context, q api.Question) (*api.Answer, error) {
 	// Prepare, and price.
 	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf})
 	if err != nil {
