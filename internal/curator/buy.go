@@ -26,7 +26,8 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 		Analyst:     q.Analyst,
 		Dataset:     c.dataset.Name,
 		DataVersion: version.String(),
-		Since:       &version.Since,
+		Looked:      true,
+		Since:       version.Since,
 		Query:       pricing.HashAll(buys),
 	})
 	if err != nil {

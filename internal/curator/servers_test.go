@@ -220,7 +220,7 @@ func TestVersionsOnServers(t *testing.T) {
 	w.check(err)
 	charge := func(on int, request, state string, since uint64) error {
 		_, err := servers[on].Charge(ctx, "ana", ledger.Charge{Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: state,
-			Since: &since, Query: ledger.Hash(request), Cost: dp.Cost{Epsilon: 1, Rho: 1}})
+			Looked: true, Since: since, Query: ledger.Hash(request), Cost: dp.Cost{Epsilon: 1, Rho: 1}})
 		return err
 	}
 	w.check(charge(0, "a", "one", v.Since))

@@ -19,7 +19,7 @@ func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 	if current := s.Window(c.Dataset); c.Window != current {
 		return nil, &ledger.WindowError{Dataset: c.Dataset, Window: c.Window, Want: current}
 	}
-	if c.Since != nil && *c.Since != s.versions[c.Dataset].since {
+	if c.Looked && c.Since != s.versions[c.Dataset].since {
 		return nil, &ledger.VersionError{Dataset: c.Dataset}
 	}
 	r := &ledger.Record{
