@@ -41,9 +41,9 @@ type Charge struct {
 	// Analyst, Dataset and DataVersion say who asks about what. The data version
 	// may be empty.
 	Analyst, Dataset, DataVersion string
-	// Looked says that whoever asks has looked at the data, and Since is the dataset's last record of
-	// kind version by then; see [Version]. Where there is a later one by now, the data was seen to
-	// change, perhaps by another server, and the charge is refused with a [*VersionError].
+	// Looked says that whoever asks has looked at the data, and Since is the dataset's last record
+	// of kind version by then; see [Version]. Where there is a later one by now, the data was seen
+	// to change, perhaps by another server, and the charge is refused with a [*VersionError].
 	Looked bool
 	Since  uint64
 	// Query is the SHA-256, in lower-case hexadecimal, of the normalised private

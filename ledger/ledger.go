@@ -14,13 +14,13 @@ type Ledger interface {
 	// Charge spends the cost in every account of the charge, or in none. When it
 	// returns no error the charge is on stable storage.
 	//
-	// It returns a [*BudgetError] when an account does not admit the cost, an
-	// [*InvalidError] when the charge is not well formed, a [*RequestError] when
-	// the request identifier was used for something else, a [*WindowError] when the
-	// dataset's window is another by now, a [*VersionError] when its data is, a [*LapsedError] when the request was charged in a
-	// window that has ended, and has no answer, a [*DoorError] where the door of the dataset is
-	// closed to the analyst, and a [*WriteError] when the ledger could not be written. In each
-	// case nothing may be released.
+	// It returns a [*BudgetError] when an account does not admit the cost, an [*InvalidError] when
+	// the charge is not well formed, a [*RequestError] when the request identifier was used for
+	// something else, a [*WindowError] when the dataset's window is another by now, a
+	// [*VersionError] when its data is, a [*LapsedError] when the request was charged in a window
+	// that has ended, and has no answer, a [*DoorError] where the door of the dataset is closed to
+	// the analyst, and a [*WriteError] when the ledger could not be written. In each case nothing
+	// may be released.
 	//
 	// The same request again spends nothing and gets the first receipt, marked
 	// Again. Look for its answer with Answer. When there is none, none was

@@ -99,8 +99,8 @@ func TestHoldoutOnServers(t *testing.T) {
 	for i := range 16 {
 		all.Go(func() {
 			n := 520 + 10*(i%8) // and is as good as it was in training
-			q := api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(n), Training: fmt.Sprint(1 - float64(600-n)/1000),
-				Name: fmt.Sprint("try ", n)}
+			q := api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(n),
+				Training: fmt.Sprint(1 - float64(600-n)/1000), Name: fmt.Sprint("try ", n)}
 			a, err := servers[i%2].Holdouts.Ask(ctx, q)
 			if err != nil {
 				t.Error(err)
@@ -165,7 +165,8 @@ func TestSharpenedOnServers(t *testing.T) {
 		failed := make([]error, 2)
 		for i, c := range servers {
 			all.Go(func() {
-				_, failed[i] = c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.3") + dp.Amount(i), Request: request()})
+				q := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.3") + dp.Amount(i), Request: request()}
+				_, failed[i] = c.Ask(ctx, q)
 			})
 		}
 		all.Wait()
@@ -198,7 +199,8 @@ func TestRerunsOnServers(t *testing.T) {
 	for i := range 10 {
 		waiting, cancel := context.WithCancel(ctx)
 		c := servers[i%2]
-		r := &recorder{Ledger: c.ledger, Engine: w.data, before: map[string]func() error{"run": func() error { cancel(); return waiting.Err() }}}
+		stops := func() error { cancel(); return waiting.Err() }
+		r := &recorder{Ledger: c.ledger, Engine: w.data, before: map[string]func() error{"run": stops}}
 		again := New(w.dataset, r, r, seeded(71))
 		_, err := again.Ask(waiting, api.Question{Analyst: "ana", SQL: byAge(7), Request: "stopped"})
 		cancel()

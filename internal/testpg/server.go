@@ -17,13 +17,14 @@ import (
 // Server is a PostgreSQL server that ends with its test.
 type Server struct {
 	bin, dir string
+	settings []string
 	process  *exec.Cmd
 	life     io.Closer // the server ends when this is closed, by us or by our end
 	log      bytes.Buffer
 }
 
-// Start returns a server that accepts connections.
-func Start(t testing.TB) *Server {
+// Start returns a server that accepts connections, with settings such as "fsync=off".
+func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	bin, err := installed()
 	if err != nil {
@@ -39,7 +40,7 @@ func Start(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &Server{bin: bin, dir: dir}
+	s := &Server{bin: bin, dir: dir, settings: settings}
 	if err := give(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +69,11 @@ func (s *Server) Restart(t testing.TB) {
 	if _, ours := t.(*starting); ours { // nobody else clears up
 		script += `; rm -rf "` + s.dir + `"`
 	}
-	s.process = s.command("/bin/sh", "-c", script, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c",
-		"listen_addresses=")
+	args := []string{"-c", script, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses="}
+	for _, setting := range s.settings {
+		args = append(args, "-c", setting)
+	}
+	s.process = s.command("/bin/sh", args...)
 	s.log.Reset()
 	s.process.Stdout, s.process.Stderr = &s.log, &s.log
 	life, err := s.process.StdinPipe()

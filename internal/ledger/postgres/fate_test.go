@@ -32,8 +32,8 @@ func TestPromise9ConfirmationLost(t *testing.T) {
 	verify(t, at)
 }
 
-// Where nobody can be asked, the caller is told that it is not known, nothing is answered meanwhile,
-// and the same request gets what came of it.
+// Where nobody can be asked, the caller is told that it is not known, nothing is answered
+// meanwhile, and the same request gets what came of it.
 func TestPromise9FateNotKnown(t *testing.T) {
 	patience = 300 * time.Millisecond
 	defer func() { patience = defaultPatience }()

@@ -16,7 +16,7 @@ import (
 
 var (
 	ctx                             = context.Background()
-	ask, hospital, spent            = ledgertest.Ask, ledgertest.Hospital, ledgertest.Spent
+	ask, hospital, spent, unit      = ledgertest.Ask, ledgertest.Hospital, ledgertest.Spent, ledgertest.Unit
 	mustCharge, mustKeep, mustClose = ledgertest.MustCharge, ledgertest.MustKeep, ledgertest.MustClose
 )
 

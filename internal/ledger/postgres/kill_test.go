@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const killedLimit = 400
+const killedLimit = 150
 
 // serve asks until there is nothing left, and says what it tells clients. It ends with its input,
 // so that it does not outlive its test.

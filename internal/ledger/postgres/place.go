@@ -50,7 +50,10 @@ func parse(address string) (*place, error) {
 	if err != nil || !Is(address) {
 		return nil, invalid("does not parse: write postgres://user@host/database")
 	}
-	query := u.Query()
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, invalid("does not parse: write postgres://user@host/database")
+	}
 	if _, given := u.User.Password(); given || query.Has("password") {
 		return nil, invalid("has a password: put it into the environment variable " + PasswordVariable +
 			", or into a file that PGPASSFILE or passfile= names")
