@@ -33,6 +33,7 @@ var rooms = map[string]string{
 	"internal/architecture": "",
 	"internal/grammar":      "",
 	"internal/testpg":       "",
+	"internal/pgplace":      "",
 	"internal/testcpu":      "",
 	"internal/golden":       "",
 	"internal/recent":       "",
@@ -86,7 +87,7 @@ var rooms = map[string]string{
 	"internal/ledger/anchor":   "ledger policy",
 	"internal/ledger/desk":     "ledger internal/ledger/chain internal/entropy",
 	"internal/ledger/sqlite":   "ledger internal/ledger/chain internal/ledger/desk internal/entropy",
-	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/desk internal/entropy",
+	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/desk internal/entropy internal/pgplace",
 	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/postgres " +
 		"internal/ledger/sqlite",
 	"internal/ledger/ledgertest": "dp account ledger",
@@ -145,7 +146,7 @@ var rooms = map[string]string{
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
-	"internal/server/users":     "internal/entropy internal/username",
+	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
@@ -224,7 +225,7 @@ var forbidden = map[string]string{
 		"cmd/discreet/internal/streamcmd cmd/discreet/internal/democmd",
 	"github.com/duckdb/duckdb-go-bindings": "internal/engine/duckdb/chunks",
 	"modernc.org/sqlite":                   "internal/ledger/sqlite internal/server/users",
-	"github.com/jackc/pgx/v5":              "internal/ledger/anchor internal/ledger/postgres",
+	"github.com/jackc/pgx/v5":              "internal/ledger/anchor internal/ledger/postgres internal/pgplace internal/server/users",
 	"log":                                  "",
 	// Memory that is not Go's has one room.
 	"unsafe": "internal/engine/duckdb/chunks",
