@@ -133,6 +133,27 @@ func (p *Place) In(word, sql string) string {
 	return strings.ReplaceAll(sql, word+".", pgx.Identifier{p.Schema}.Sanitize()+".")
 }
 
+// Make makes the schema where it is not there, and what is to be in it, in one transaction. Those
+// who do so at once do it one after the other, so the function looks again whether there is work
+// left.
+func (p *Place) Make(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1)::bigint)", "discreet ledger "+p.Schema); err != nil {
+			return err
+		}
+		var there bool
+		if err := tx.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", pgx.Identifier{p.Schema}.Sanitize()).Scan(&there); err != nil {
+			return err
+		}
+		if !there { // to ask is not enough: who may not make schemas may not say IF NOT EXISTS either
+			if _, err := tx.Exec(ctx, "CREATE SCHEMA "+pgx.Identifier{p.Schema}.Sanitize()); err != nil {
+				return err
+			}
+		}
+		return with(tx)
+	})
+}
+
 // idleInTransaction is after how long PostgreSQL ends who sleeps in a transaction: whoever sleeps
 // with something locked loses it.
 const idleInTransaction = 5 * time.Second

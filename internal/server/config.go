@@ -10,8 +10,8 @@ import (
 // Config says what a server serves, where, and how much it puts up with. Zero limits mean sensible
 // ones.
 type Config struct {
-	// Policy is the owner's file, and Users the file of those who may come in, which is beside the
-	// ledger where none is named.
+	// Policy is the owner's file, and Users the file of those who may come in, or the address of
+	// the database that has them; beside the ledger where none is named.
 	Policy, Users string
 	// Listen is the address for PostgreSQL's clients, and HTTP that for programs; either may be
 	// empty, and then there is no such door.

@@ -5,11 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -93,9 +91,9 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 		return s, err
 	}
 	if s.config.Users == "" {
-		s.config.Users = users.Beside(p.Beside())
+		s.config.Users = users.Beside(p.Ledger)
 	}
-	if s.users, err = openUsers(s.config.Users); err != nil {
+	if s.users, err = s.openUsers(s.config.Users); err != nil {
 		return s, err
 	}
 	how := []discreet.Option{discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads),
@@ -147,19 +145,24 @@ func (s *Server) listen() (err error) {
 	return nil
 }
 
-// openUsers opens the file of users, which has to be there: a server that nobody can come in to is
-// a mistake.
-func openUsers(path string) (*users.Store, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: there is no file %s; make it with 'discreet user add'", ErrNoUsers, path)
+// openUsers opens the users, who have to be there: a server that nobody can come in to is a
+// mistake.
+func (s *Server) openUsers(where string) (*users.Store, error) {
+	store, err := users.Find(where)
+	if errors.Is(err, users.ErrNone) {
+		return nil, fmt.Errorf("%w: there are none at %s; make it with 'discreet user add'", ErrNoUsers, where)
 	}
-	store, err := users.Open(path)
 	if err != nil {
 		return nil, err
 	}
+	store.Tell(func(err error) {
+		if s.config.Log != nil {
+			s.config.Log.Error("users", "error", err)
+		}
+	})
 	all, err := store.List(context.Background())
 	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("%w: there are no users in %s; add one with 'discreet user add'", ErrNoUsers, path)
+		err = fmt.Errorf("%w: there are no users in %s; add one with 'discreet user add'", ErrNoUsers, where)
 	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())

@@ -113,15 +113,11 @@ func (p *place) create(ctx context.Context, c *pgx.Conn, now time.Time) error {
 // fill makes the tables with what is in them, in one transaction. Where they are there by then it
 // does nothing.
 func (p *place) fill(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1)::bigint)", "discreet ledger "+p.schema); err != nil {
-			return err
-		}
+	return p.at.Make(ctx, c, func(tx pgx.Tx) error {
 		if there, err := p.exists(ctx, c); err != nil || there {
 			return err
 		}
-		statements := append([]string{"CREATE SCHEMA IF NOT EXISTS " + pgx.Identifier{p.schema}.Sanitize()}, tables...)
-		for _, sql := range statements {
+		for _, sql := range tables {
 			if _, err := tx.Exec(ctx, p.in(sql)); err != nil {
 				return err
 			}

@@ -112,8 +112,11 @@ func foreign(path string) error {
 	return fmt.Errorf("%s is not a file of users, and was left as it is; name another file", path)
 }
 
-// open opens the database, and makes its tables where it is empty.
-func open(path string) (*sql.DB, error) {
+// openFile opens the file, and makes its tables where it is empty.
+func openFile(path string, create bool) (*base, error) {
+	if _, err := os.Stat(path); !create && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s does not exist", ErrNone, path)
+	}
 	path, err := prepare(path)
 	if err != nil {
 		return nil, err
@@ -135,7 +138,23 @@ func open(path string) (*sql.DB, error) {
 	if err := claim(db, path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return db, nil
+	return &base{
+		DB: db, words: func(err error) error { return unreadable(path, err) },
+		insert: func(text string, args ...any) (int64, error) {
+			done, err := db.Exec(text, args...)
+			if err != nil {
+				return 0, err
+			}
+			return done.LastInsertId()
+		},
+		asks: func(text string) (question, error) {
+			s, err := db.Prepare(text)
+			if err != nil {
+				return nil, err
+			}
+			return s.QueryRowContext, nil
+		},
+	}, nil
 }
 
 // claim checks that the file is ours, or makes it so. A file that is not is not changed.
@@ -251,8 +270,7 @@ func unstamp(n int64) time.Time {
 	return time.UnixMicro(n).UTC()
 }
 
-// Beside returns where the users of a ledger are, unless somebody says otherwise: hospital.users
-// beside hospital.ledger.
-func Beside(ledger string) string {
+// besideFile returns hospital.users for hospital.ledger.
+func besideFile(ledger string) string {
 	return strings.TrimSuffix(ledger, filepath.Ext(ledger)) + ".users"
 }

@@ -3,12 +3,16 @@ package users
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/xdg-go/scram"
+
+	"github.com/discreet-dp/discreet/internal/testpg"
 )
 
 var ctx = context.Background()
@@ -38,13 +42,24 @@ type fixture struct {
 	path, password string
 }
 
+// inDatabase says where the next fixtures are; see TestInDatabase.
+var inDatabase bool
+
+var schemas atomic.Int64
+
+// nowhere returns where no users are yet.
+func nowhere(t testing.TB) string {
+	t.Helper()
+	if !inDatabase {
+		return filepath.Join(t.TempDir(), "hospital.users")
+	}
+	return testpg.Shared(t).URL() + fmt.Sprintf("&schema=users_%d", schemas.Add(1))
+}
+
 func setUp(t testing.TB) *fixture {
 	t.Helper()
-	// The tests hash often.
-	before := today
-	today.memory = 64
-	t.Cleanup(func() { today = before })
-	f := &fixture{hand: &hand{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, path: filepath.Join(t.TempDir(), "hospital.users")}
+	cheap(t)
+	f := &fixture{hand: &hand{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, path: nowhere(t)}
 	f.Store = f.again(t)
 	var err error
 	if f.password, err = f.Add(ctx, "ana", Analyst, ""); err != nil {
@@ -53,10 +68,17 @@ func setUp(t testing.TB) *fixture {
 	return f
 }
 
-// again opens the same file once more, as another process would.
+// cheap makes hashes cost little: the tests hash often.
+func cheap(t testing.TB) {
+	before := today
+	today.memory = 64
+	t.Cleanup(func() { today = before })
+}
+
+// again opens the same users once more, as another process would.
 func (f *fixture) again(t testing.TB) *Store {
 	t.Helper()
-	s, err := openAt(f.path, f.hand.now)
+	s, err := openAt(f.path, true, f.hand.now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -218,7 +218,7 @@ func (s *Store) settle(a Attempt, r *row, proof func() bool) (User, error) {
 		return User{}, ErrDenied
 	}
 	if err := s.trail.add(a, outIn, ""); err != nil {
-		return User{}, unreadable(s.path, err)
+		return User{}, s.failed(err)
 	}
 	return r.User, nil
 }

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Store is the file. It is safe for concurrent use.
+// Store is the users. It is safe for concurrent use.
 type Store struct {
-	db     *sql.DB
-	path   string
+	db     *base
 	secret []byte // makes salts for names, whether there is a user or not
 	now    func() time.Time
 
@@ -20,16 +19,18 @@ type Store struct {
 	hashes *hashes
 	trail  *trail
 
-	find, still, findToken *sql.Stmt
+	tell func(error)
+	told recently
+
+	find, still, findToken question
 	close                  sync.Once
 	closed                 error
 }
 
-// Open opens the users at a path, and makes the file where there is none.
-func Open(path string) (*Store, error) { return openAt(path, time.Now) }
+func openNow(where string, create bool) (*Store, error) { return openAt(where, create, time.Now) }
 
-func openAt(path string, now func() time.Time) (_ *Store, err error) {
-	db, err := open(path)
+func openAt(where string, create bool, now func() time.Time) (_ *Store, err error) {
+	db, err := openBase(where, create)
 	if err != nil {
 		return nil, err
 	}
@@ -38,20 +39,20 @@ func openAt(path string, now func() time.Time) (_ *Store, err error) {
 			err = errors.Join(err, db.Close())
 		}
 	}()
-	s := &Store{db: db, path: path, now: now, hashes: newHashes()}
-	if err := db.QueryRow("SELECT secret FROM secret").Scan(&s.secret); err != nil || len(s.secret) != 32 {
-		return nil, fmt.Errorf("the users in %s are damaged: restore the file from a copy (their secret is missing)", path)
+	s := &Store{db: db, now: now, hashes: newHashes()}
+	if err := db.QueryRow("SELECT secret FROM main.secret").Scan(&s.secret); err != nil || len(s.secret) != 32 {
+		return nil, fmt.Errorf("the users in %s are damaged: restore them from a copy (their secret is missing)", where)
 	}
 	for _, p := range []struct {
-		to  **sql.Stmt
+		to  *question
 		sql string
 	}{
-		{&s.find, "SELECT name, role, created, revoked, epoch, argon2, scram FROM users WHERE name = ?"},
-		{&s.still, "SELECT epoch FROM users WHERE name = ? AND revoked = 0"},
-		{&s.findToken, "SELECT " + tokenColumns + ", hash FROM tokens WHERE id = ?"},
+		{&s.find, "SELECT name, role, created, revoked, epoch, argon2, scram FROM main.users WHERE name = ?"},
+		{&s.still, "SELECT epoch FROM main.users WHERE name = ? AND revoked = 0"},
+		{&s.findToken, "SELECT " + tokenColumns + ", hash FROM main.tokens WHERE id = ?"},
 	} {
-		if *p.to, err = db.Prepare(p.sql); err != nil {
-			return nil, unreadable(path, err)
+		if *p.to, err = db.asks(p.sql); err != nil {
+			return nil, db.words(err)
 		}
 	}
 	s.trail = newTrail(db, now)
@@ -59,7 +60,7 @@ func openAt(path string, now func() time.Time) (_ *Store, err error) {
 	return s, nil
 }
 
-// Close closes the file, when the trail is in it.
+// Close lets go of the users, when the trail is in its place.
 func (s *Store) Close() error {
 	s.close.Do(func() { s.closed = errors.Join(s.trail.close(), s.db.Close()) })
 	return s.closed
@@ -75,7 +76,7 @@ type row struct {
 func (s *Store) lookup(ctx context.Context, name string) (*row, error) {
 	var r row
 	var created, revoked int64
-	err := s.find.QueryRowContext(ctx, name).Scan(&r.Name, &r.Role, &created, &revoked, &r.epoch, &r.argon2, &r.scram)
+	err := s.find(ctx, name).Scan(&r.Name, &r.Role, &created, &revoked, &r.epoch, &r.argon2, &r.scram)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -86,12 +87,42 @@ func (s *Store) lookup(ctx context.Context, name string) (*row, error) {
 	return &r, nil
 }
 
-// trouble puts an error of the file into words.
+// trouble puts an error of the file or of the database into words.
 func (s *Store) trouble(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return unreadable(s.path, err)
+	return s.failed(err)
+}
+
+// failed puts an error into words and tells the owner, but not again and again.
+func (s *Store) failed(err error) error {
+	err = s.db.words(err)
+	if s.tell != nil && s.told.once(s.now(), time.Minute) {
+		s.tell(err)
+	}
+	return err
+}
+
+// Tell says whom to tell that users cannot be read or written, at most once a minute: whoever tries
+// to come in is only told that nobody can. It is called before the first attempt.
+func (s *Store) Tell(tell func(error)) { s.tell = tell }
+
+// recently knows when something was last done.
+type recently struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+// once reports whether it is to be done again.
+func (r *recently) once(now time.Time, every time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.at.IsZero() && now.Sub(r.at).Abs() < every {
+		return false
+	}
+	r.at = now
+	return true
 }
 
 // change runs a transaction that is done as a whole or not at all.
@@ -105,13 +136,15 @@ func (s *Store) change(ctx context.Context, f func(tx *sql.Tx) error) error {
 	}
 	defer tx.Rollback()
 	if err := f(tx); err != nil {
-		if code(err) != 0 {
-			return s.trouble(ctx, err)
+		for _, verdict := range []error{ErrExists, ErrUnknown, ErrRevoked, ErrNoToken} {
+			if errors.Is(err, verdict) {
+				return err
+			}
 		}
-		return err
+		return s.trouble(ctx, err)
 	}
 	if err := tx.Commit(); err != nil {
-		return s.trouble(ctx, err)
+		return fmt.Errorf("%w; whether the change was made is not certain: look with 'discreet user list'", s.trouble(ctx, err))
 	}
 	return nil
 }
@@ -132,8 +165,8 @@ func (s *Store) Add(ctx context.Context, name string, role Role, password string
 		return "", err
 	}
 	return drawn(password, s.change(ctx, func(tx *sql.Tx) error {
-		done, err := tx.Exec("INSERT INTO users (name, role, created, argon2, scram) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", name,
-			string(role), stamp(s.now()), hash, keys)
+		done, err := tx.Exec("INSERT INTO main.users (name, role, created, argon2, scram) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			name, string(role), stamp(s.now()), hash, keys)
 		return one(done, err, ErrExists)
 	}))
 }
@@ -151,7 +184,7 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) (string,
 		return "", err
 	}
 	return drawn(password, s.change(ctx, func(tx *sql.Tx) error {
-		done, err := tx.Exec("UPDATE users SET argon2 = ?, scram = ?, revoked = 0, epoch = epoch + 1 WHERE name = ?", hash, keys, name)
+		done, err := tx.Exec("UPDATE main.users SET argon2 = ?, scram = ?, revoked = 0, epoch = epoch + 1 WHERE name = ?", hash, keys, name)
 		return one(done, err, ErrUnknown)
 	}))
 }
@@ -172,15 +205,15 @@ func counts(row *sql.Row, missing error) error {
 // Revoke keeps a user out, with all tokens, from now on.
 func (s *Store) Revoke(ctx context.Context, name string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		err := counts(tx.QueryRow("SELECT revoked FROM users WHERE name = ?", name), ErrUnknown)
+		err := counts(tx.QueryRow("SELECT revoked FROM main.users WHERE name = ?", name), ErrUnknown)
 		if err != nil {
 			return err
 		}
 		now := stamp(s.now())
-		if _, err := tx.Exec("UPDATE users SET revoked = ?, epoch = epoch + 1 WHERE name = ?", now, name); err != nil {
+		if _, err := tx.Exec("UPDATE main.users SET revoked = ?, epoch = epoch + 1 WHERE name = ?", now, name); err != nil {
 			return err
 		}
-		_, err = tx.Exec("UPDATE tokens SET revoked = ? WHERE user = ? AND revoked = 0", now, name)
+		_, err = tx.Exec(`UPDATE main.tokens SET revoked = ? WHERE "user" = ? AND revoked = 0`, now, name)
 		return err
 	})
 }
@@ -206,7 +239,7 @@ func one(done sql.Result, err, none error) error {
 
 // List returns all users by name.
 func (s *Store) List(ctx context.Context) ([]User, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT name, role, created, revoked, epoch FROM users ORDER BY name")
+	rows, err := s.db.QueryContext(ctx, "SELECT name, role, created, revoked, epoch FROM main.users ORDER BY name")
 	if err != nil {
 		return nil, s.trouble(ctx, err)
 	}
@@ -228,7 +261,7 @@ func (s *Store) List(ctx context.Context) ([]User, error) {
 }
 
 // Still says whether somebody who came in is still a user, with the password that they came in
-// with: nil, or ErrDenied. It is asked before every statement, so it is cheap, and an open
+// with: nil, or ErrDenied. It is question before every statement, so it is cheap, and an open
 // connection ends when its user or its password does.
 func (s *Store) Still(ctx context.Context, u User) error {
 	epoch, err := s.epoch(ctx, u.Name)
@@ -238,11 +271,12 @@ func (s *Store) Still(ctx context.Context, u User) error {
 	return err
 }
 
-// epoch is read from the file each time: SQLite keeps its pages in memory and asks the log whether
-// they still count, which is the cache that we would build.
+// epoch is read each time. SQLite keeps the pages of a file in memory and asks the log whether they
+// still count, which is the cache that we would build; what a database confirmed to another server
+// is what it tells us.
 func (s *Store) epoch(ctx context.Context, name string) (int64, error) {
 	var epoch int64
-	err := s.still.QueryRowContext(ctx, name).Scan(&epoch)
+	err := s.still(ctx, name).Scan(&epoch)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, ErrDenied

@@ -158,14 +158,14 @@ func TestStill(t *testing.T) {
 	denied(t, server.Still(ctx, u))
 }
 
-// Several processes make the file, change it and read it at once.
+// Several processes make the users, change it and read it at once.
 func TestTogether(t *testing.T) {
 	f := setUp(t)
-	path := filepath.Join(t.TempDir(), "new.users")
+	path := nowhere(t)
 	var wait sync.WaitGroup
 	for i := range 6 {
 		wait.Go(func() {
-			s, err := openAt(path, f.hand.now)
+			s, err := openAt(path, true, f.hand.now)
 			if err != nil {
 				t.Error(err)
 				return
@@ -210,7 +210,7 @@ func TestKilled(t *testing.T) {
 			fmt.Println("added", name)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "killed.users")
+	path := nowhere(t)
 	told := 0
 	for round := range 6 {
 		c := exec.Command(os.Args[0], "-test.run=^TestKilled$")
@@ -236,9 +236,12 @@ func TestKilled(t *testing.T) {
 			must(t, second(s.epoch(ctx, name)))
 			told++
 		}
-		var check string
-		if err := s.db.QueryRow("PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
-			t.Error(check, err)
+		check := "ok"
+		if !inDatabase {
+			must(t, s.db.QueryRow("PRAGMA integrity_check").Scan(&check))
+		}
+		if check != "ok" {
+			t.Error(check)
 		}
 		must(t, s.Close())
 	}

@@ -30,7 +30,7 @@ const (
 	tokenLength  = len(tokenPrefix) + idLength + 1 + secretLength
 )
 
-const tokenColumns = "id, user, label, created, expires, revoked, used"
+const tokenColumns = `id, "user", label, created, expires, revoked, used`
 
 // drawToken makes a token and its id.
 func drawToken() (id, secret string) {
@@ -65,7 +65,7 @@ func (s *Store) NewToken(ctx context.Context, name, label string, expires time.T
 	hash := sha256.Sum256([]byte(secret))
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		var revoked int64
-		err := tx.QueryRow("SELECT revoked FROM users WHERE name = ?", name).Scan(&revoked)
+		err := tx.QueryRow("SELECT revoked FROM main.users WHERE name = ?", name).Scan(&revoked)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return ErrUnknown
@@ -74,7 +74,7 @@ func (s *Store) NewToken(ctx context.Context, name, label string, expires time.T
 		case revoked != 0:
 			return ErrRevoked
 		}
-		_, err = tx.Exec("INSERT INTO tokens (id, user, label, hash, created, expires) VALUES (?, ?, ?, ?, ?, ?)", id, name, label, hash[:],
+		_, err = tx.Exec(`INSERT INTO main.tokens (id, "user", label, hash, created, expires) VALUES (?, ?, ?, ?, ?, ?)`, id, name, label, hash[:],
 			stamp(now), stamp(expires))
 		return err
 	})
@@ -93,7 +93,7 @@ func (s *Store) Tokens(ctx context.Context, name string) ([]Token, error) {
 			return nil, ErrUnknown
 		}
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT "+tokenColumns+" FROM tokens WHERE ? IN ('', user) ORDER BY user, created, id", name)
+	rows, err := s.db.QueryContext(ctx, "SELECT "+tokenColumns+` FROM main.tokens WHERE ? IN ('', "user") ORDER BY "user", created, id`, name)
 	if err != nil {
 		return nil, s.trouble(ctx, err)
 	}
@@ -122,11 +122,11 @@ func scanToken(scan func(...any) error, more ...any) (t Token, err error) {
 // RevokeToken ends a token.
 func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		err := counts(tx.QueryRow("SELECT revoked FROM tokens WHERE id = ?", id), ErrNoToken)
+		err := counts(tx.QueryRow("SELECT revoked FROM main.tokens WHERE id = ?", id), ErrNoToken)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec("UPDATE tokens SET revoked = ? WHERE id = ?", stamp(s.now()), id)
+		_, err = tx.Exec("UPDATE main.tokens SET revoked = ? WHERE id = ?", stamp(s.now()), id)
 		return err
 	})
 }
@@ -136,7 +136,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string) error {
 func (s *Store) Token(ctx context.Context, a Attempt, secret string) (User, error) {
 	id, _ := readToken(secret) // a text that is no token is looked up like one, and not found
 	var hash []byte
-	t, err := scanToken(s.findToken.QueryRowContext(ctx, id).Scan, &hash)
+	t, err := scanToken(s.findToken(ctx, id).Scan, &hash)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return User{}, s.trouble(ctx, err)
 	}
@@ -167,7 +167,7 @@ func (s *Store) Token(ctx context.Context, a Attempt, secret string) (User, erro
 		return User{}, ErrDenied
 	}
 	if err := s.trail.add(a, outIn, t.ID); err != nil {
-		return User{}, unreadable(s.path, err)
+		return User{}, s.failed(err)
 	}
 	return r.User, nil
 }

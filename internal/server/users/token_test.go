@@ -99,7 +99,7 @@ func TestTokenRefused(t *testing.T) {
 	}
 }
 
-// Neither passwords nor tokens are in the files.
+// Neither passwords nor tokens are in the files, or in the tables.
 func TestNoSecretIsStored(t *testing.T) {
 	f := setUp(t)
 	secret, _, err := f.NewToken(ctx, "ana", "", time.Time{})
@@ -107,16 +107,36 @@ func TestNoSecretIsStored(t *testing.T) {
 	must(t, second(f.Token(ctx, Attempt{Address: home}, secret)))
 	denied(t, second(f.Token(ctx, Attempt{Address: home}, "a token that is wrong")))
 	denied(t, second(f.Password(ctx, from("ana", home), "a password that is wrong")))
-	must(t, f.Close())
-	for _, name := range []string{f.path, f.path + "-wal"} {
-		text, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
+	for name, text := range stored(t, f) {
 		for _, s := range []string{f.password, secret, secret[len(secret)-secretLength:], "that is wrong"} {
 			if bytes.Contains(text, []byte(s)) {
 				t.Errorf("%s is in %s", s, name)
 			}
 		}
 	}
+}
+
+// stored closes the users and returns all that is kept of them, by where.
+func stored(t *testing.T, f *fixture) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	if inDatabase {
+		for _, table := range []string{"secret", "users", "tokens", "logins"} {
+			var text string
+			must(t, f.db.QueryRow("SELECT string_agg(t::text, ' ') FROM main."+table+" t").Scan(&text))
+			if len(text) < 10 {
+				t.Errorf("the table %s has %q", table, text)
+			}
+			out[table] = []byte(text)
+		}
+	}
+	must(t, f.Close())
+	for _, name := range []string{f.path, f.path + "-wal"} {
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		out[name] = text
+	}
+	return out
 }

@@ -2,7 +2,6 @@ package users
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 	"sync"
@@ -46,7 +45,7 @@ const (
 // answered, and what is like it is counted in memory and in the file a second later, so that a
 // flood costs no writes.
 type trail struct {
-	db  *sql.DB
+	db  *base
 	now func() time.Time
 
 	mu      sync.Mutex
@@ -72,7 +71,7 @@ type line struct {
 	until time.Time
 }
 
-func newTrail(db *sql.DB, now func() time.Time) *trail {
+func newTrail(db *base, now func() time.Time) *trail {
 	return &trail{db: db, now: now, lines: newRecent[likeness, *line](folding), names: newRecent[string, int](tallies),
 		dirty: map[*line]bool{}}
 }
@@ -115,19 +114,14 @@ func (t *trail) add(a Attempt, outcome, token string) error {
 	if outcome == outIn {
 		good = 1
 	}
-	done, err :=
-		t.db.Exec("INSERT INTO logins (at, until, count, name, address, door, outcome, token, good) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)",
-			stamp(now), stamp(now), key.name, key.address, key.door, outcome, token, good)
-	if err != nil {
-		return err
-	}
-	id, err := done.LastInsertId()
+	id, err := t.db.insert("INSERT INTO main.logins (at, until, count, name, address, door, outcome, token, good) "+
+		"VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)", stamp(now), stamp(now), key.name, key.address, key.door, outcome, token, good)
 	if err != nil {
 		return err
 	}
 	t.lines.put(key, &line{id: id})
 	if token != "" && good == 1 {
-		if _, err := t.db.Exec("UPDATE tokens SET used = ? WHERE id = ?", stamp(now), token); err != nil {
+		if _, err := t.db.Exec("UPDATE main.tokens SET used = ? WHERE id = ?", stamp(now), token); err != nil {
 			return err
 		}
 	}
@@ -140,14 +134,19 @@ func (t *trail) add(a Attempt, outcome, token string) error {
 // trim forgets the oldest lines, of failures and of the others each for itself: a flood of failures
 // does not wash away who came in.
 func (t *trail) trim(most int) error {
+	tx, err := t.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
 	for good := range 2 {
-		_, err := t.db.Exec(`DELETE FROM logins WHERE good = ?1 AND id <=
-			(SELECT id FROM logins WHERE good = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`, good, most)
+		_, err := tx.Exec(`DELETE FROM main.logins WHERE good = ?1 AND id <=
+			(SELECT id FROM main.logins WHERE good = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`, good, most)
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return tx.Commit()
 }
 
 // late writes what was counted in memory.
@@ -173,7 +172,7 @@ func (t *trail) flush() error {
 	}
 	defer tx.Rollback()
 	for l := range t.dirty {
-		if _, err := tx.Exec("UPDATE logins SET count = count + ?, until = ? WHERE id = ?", l.more, stamp(l.until), l.id); err != nil {
+		if _, err := tx.Exec("UPDATE main.logins SET count = count + ?, until = ? WHERE id = ?", l.more, stamp(l.until), l.id); err != nil {
 			return err
 		}
 	}
@@ -199,8 +198,8 @@ func (t *trail) close() error {
 
 // pairs returns who came in lately, and from where.
 func (t *trail) pairs() map[pair]time.Time {
-	rows, err := t.db.Query("SELECT name, address, MAX(until) FROM (SELECT * FROM logins WHERE good = 1 ORDER BY id DESC LIMIT 10000) " +
-		"GROUP BY name, address")
+	rows, err := t.db.Query(`SELECT name, address, MAX(until) FROM
+		(SELECT * FROM main.logins WHERE good = 1 ORDER BY id DESC LIMIT 10000) AS lately GROUP BY name, address`)
 	if err != nil {
 		return nil // the guard is stricter then
 	}
@@ -224,7 +223,8 @@ func (s *Store) Logins(ctx context.Context, name string, n int) ([]Login, error)
 	if err != nil {
 		return nil, s.trouble(ctx, err)
 	}
-	query, args := "SELECT at, until, count, name, address, door, outcome, token FROM logins ORDER BY id DESC LIMIT ?", []any{max(n, 0)}
+	query := "SELECT at, until, count, name, address, door, outcome, token FROM main.logins ORDER BY id DESC LIMIT ?"
+	args := []any{max(n, 0)}
 	if name != "" {
 		query, args = strings.Replace(query, "ORDER", "WHERE name = ? ORDER", 1), []any{name, max(n, 0)}
 	}

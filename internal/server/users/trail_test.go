@@ -91,7 +91,7 @@ func TestTrailIsTrimmed(t *testing.T) {
 // Nobody comes in without a line.
 func TestNoLineNoEntry(t *testing.T) {
 	f := setUp(t)
-	_, err := f.db.Exec("DROP TABLE logins")
+	_, err := f.db.Exec("DROP TABLE main.logins")
 	must(t, err)
 	if u, err := login(f.Store, from("ana", home), f.password); err == nil || u != (User{}) {
 		t.Errorf("got %+v, %v", u, err)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // serveFile is the file of --config: the flags of serve, by their names.
@@ -114,7 +116,7 @@ func (f *serveFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 	if n.Tag == "!!null" {
 		text = ""
 	}
-	if slices.Contains(fileKeys, flag.Name) && text != "" && !filepath.IsAbs(text) {
+	if slices.Contains(fileKeys, flag.Name) && text != "" && !filepath.IsAbs(text) && !users.InDatabase(text) {
 		text = filepath.Join(filepath.Dir(f.path), text)
 	}
 	value := *flag.Value // a copy, because trying it notes that it was set

@@ -26,7 +26,7 @@ type Cmd struct {
 	Demo   bool   `help:"Serve a made-up hospital from a temporary folder, with users whose passwords are printed."`
 
 	Policy string `help:"The policy file." placeholder:"FILE" short:"p" env:"DISCREET_POLICY"`
-	Users  string `help:"The file of the users; beside the ledger, as .users, unless given." placeholder:"FILE" env:"DISCREET_USERS"`
+	Users  string `help:"The file of the users, or the address of their database (postgres://...); beside the ledger, as .users or in its database, unless given." placeholder:"FILE" env:"DISCREET_USERS"`
 
 	Listen    string `help:"The address for PostgreSQL's clients, ${default} unless given; empty means none." default:"${listen}" placeholder:"ADDRESS" env:"DISCREET_LISTEN"`
 	HTTP      string `help:"The address for HTTP, ${default} unless given; empty means none." name:"http" default:"${http}" placeholder:"ADDRESS" env:"DISCREET_HTTP"`

@@ -4,8 +4,6 @@ package usercmd
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
@@ -35,8 +33,8 @@ func (Cmd) Help() string {
 
 // usersFlags say which users.
 type usersFlags struct {
-	Policy string `help:"The policy file; the users are beside its ledger, as .users." env:"DISCREET_POLICY" placeholder:"FILE" short:"p"`
-	Users  string `help:"The file of the users, where it is not there." env:"DISCREET_USERS" placeholder:"FILE"`
+	Policy string `help:"The policy file; the users are beside its ledger, as .users, or in its database." env:"DISCREET_POLICY" placeholder:"FILE" short:"p"`
+	Users  string `help:"The file of the users, or the address of their database, where they are not there." env:"DISCREET_USERS" placeholder:"FILE"`
 	JSON   bool   `help:"Print JSON." name:"json"`
 }
 
@@ -55,19 +53,20 @@ func (f usersFlags) path() (string, *policy.Policy, error) {
 	if f.Users != "" {
 		return f.Users, p, nil
 	}
-	return users.Beside(p.Beside()), p, nil
+	return users.Beside(p.Ledger), p, nil
 }
 
-// open opens users that are there. Only 'user add' makes a file.
+// open opens users that are there. Only 'user add' makes some.
 func (f usersFlags) open() (*users.Store, error) {
 	path, _, err := f.path()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, console.Misuse(fmt.Errorf("there are no users yet: %s does not exist. Add somebody with 'discreet user add'", path))
+	store, err := users.Find(path)
+	if errors.Is(err, users.ErrNone) {
+		return nil, console.Misuse(fmt.Errorf("%w. Add somebody with 'discreet user add'", err))
 	}
-	return users.Open(path)
+	return store, err
 }
 
 // refusal turns what the owner can put right into a refusal.

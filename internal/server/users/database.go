@@ -1,0 +1,153 @@
+package users
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/internal/pgplace"
+)
+
+// tables makes the users in a database. Names are compared and put in order by their bytes, as in a
+// file. Times are microseconds since 1970, and 0 is never.
+const tables = `
+CREATE TABLE main.secret (one integer PRIMARY KEY CHECK (one = 1), format integer NOT NULL, secret bytea NOT NULL);
+CREATE TABLE main.users (
+  name text COLLATE "C" PRIMARY KEY, role text NOT NULL, created bigint NOT NULL, revoked bigint NOT NULL DEFAULT 0,
+  epoch bigint NOT NULL DEFAULT 1, argon2 text NOT NULL, scram text NOT NULL
+);
+CREATE TABLE main.tokens (
+  id text COLLATE "C" PRIMARY KEY, "user" text COLLATE "C" NOT NULL REFERENCES main.users (name), label text NOT NULL,
+  hash bytea NOT NULL, created bigint NOT NULL, expires bigint NOT NULL, revoked bigint NOT NULL DEFAULT 0, used bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX tokens_of ON main.tokens ("user");
+CREATE TABLE main.logins (
+  id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY, at bigint NOT NULL, until bigint NOT NULL, count bigint NOT NULL,
+  name text COLLATE "C" NOT NULL, address text NOT NULL, door text NOT NULL, outcome text NOT NULL, token text NOT NULL,
+  good bigint NOT NULL
+);
+CREATE INDEX logins_kept ON main.logins (good, id);
+CREATE INDEX logins_of ON main.logins (name, id);
+`
+
+// connections is how many a server has to the users at most. One is enough for most.
+const connections = 8
+
+// database is where in PostgreSQL the users are.
+type database struct{ *pgplace.Place }
+
+func openDatabase(address string, create bool) (*base, error) {
+	p, err := pgplace.Parse(address)
+	if err != nil {
+		return nil, &InvalidError{"the address of the users' database", err.Error()}
+	}
+	p.Config.RuntimeParams["application_name"] = "discreet users"
+	p.Statement = 2 * patience // people wait for their login
+	d := database{p}
+	if err := d.claim(create); err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(newTranslator(p))
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections / 2)
+	db.SetConnMaxIdleTime(time.Minute)
+	return &base{
+		DB: db, words: d.words,
+		insert: func(text string, args ...any) (id int64, err error) {
+			err = db.QueryRow(text+" RETURNING id", args...).Scan(&id)
+			return id, err
+		},
+		// Not prepared: a pooler on the way may not keep it.
+		asks: func(text string) (question, error) {
+			return func(ctx context.Context, args ...any) *sql.Row { return db.QueryRowContext(ctx, text, args...) }, nil
+		},
+	}, nil
+}
+
+// claim finds the users, or makes them where it may. What is not ours is not changed.
+func (d database) claim(create bool) error {
+	c, err := d.Dial(background)
+	if err != nil {
+		return d.words(err)
+	}
+	defer pgplace.HangUp(c)
+	there, err := d.there(c)
+	switch {
+	case err != nil || there:
+		return err
+	case !create:
+		return fmt.Errorf("%w in %s", ErrNone, d.Name)
+	}
+	var verdict error
+	err = d.Make(background, c, func(tx pgx.Tx) error {
+		there, err := d.there(c)
+		if verdict = err; err != nil || there {
+			return err
+		}
+		if _, err := tx.Exec(background, d.In("main", tables), pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
+		_, err = tx.Exec(background, d.In("main", "INSERT INTO main.secret (one, format, secret) VALUES (1, $1, $2)"), version, random(32))
+		return err
+	})
+	if err != nil && verdict == nil {
+		return fmt.Errorf("the users cannot be created in %s: %w", d.Name, d.Said(err))
+	}
+	return verdict
+}
+
+// there reports whether the users are. Some of their tables, or others of their names, are
+// somebody else's. As with a file, what everybody may read or change is refused and not repaired.
+func (d database) there(c *pgx.Conn) (bool, error) {
+	var names, ours int
+	var open bool
+	var encoding string
+	err := c.QueryRow(background, `SELECT count(*), count(*) FILTER (WHERE k.relkind = 'r' AND NOT k.relrowsecurity),
+coalesce(bool_or(has_table_privilege('public', k.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+  OR has_any_column_privilege('public', k.oid, 'SELECT, INSERT, UPDATE')), false), current_setting('server_encoding')
+FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+WHERE n.nspname = $1 AND k.relname IN ('secret', 'users', 'tokens', 'logins')`, d.Schema).Scan(&names, &ours, &open, &encoding)
+	switch {
+	case err != nil:
+		return false, d.words(err)
+	case encoding != "UTF8":
+		return false, fmt.Errorf("the database of %s has the encoding %s, in which not every name can be written: make it with UTF8",
+			d.Name, encoding)
+	case names == 0:
+		return false, nil
+	case ours != 4:
+		return false, d.foreign()
+	}
+	var format int
+	err = c.QueryRow(background, d.In("main", "SELECT format FROM main.secret")).Scan(&format)
+	var e *pgconn.PgError
+	switch {
+	case errors.Is(err, pgx.ErrNoRows) || errors.As(err, &e) && slices.Contains([]string{"42703", "42804"}, e.Code):
+		return false, d.foreign()
+	case err != nil:
+		return false, d.words(err)
+	case format != version:
+		return false, fmt.Errorf("%s has version %d of the tables of users, and this program knows version %d: use the program that "+
+			"made it, or a newer one", d.Name, format, version)
+	case open:
+		return false, fmt.Errorf("everybody in the database of %s can read or change who may come in. Revoke what PUBLIC may do with the "+
+			"tables secret, users, tokens and logins; if somebody may have read them, give everybody a new password", d.Name)
+	}
+	return true, nil
+}
+
+func (d database) foreign() error {
+	return fmt.Errorf("the schema of %s has tables of these names that are not of users of Discreet, and was left as it is; name another "+
+		"with schema=", d.Name)
+}
+
+// words puts an error into words for the owner.
+func (d database) words(err error) error {
+	return fmt.Errorf("the users in %s could not be read: %w", d.Name, d.Said(err))
+}
