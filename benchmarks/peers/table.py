@@ -24,7 +24,7 @@ ROWS = {
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--times", type=int, default=4000)
+    parser.add_argument("--times", type=int, default=3000)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     facts = data.write(args.folder)

@@ -33,21 +33,20 @@ func main() {
 	check(err)
 	var questions []question
 	check(json.NewDecoder(os.Stdin).Decode(&questions))
-	ledgers, err := os.MkdirTemp("", "peers")
-	check(err)
-	defer os.RemoveAll(ledgers)
-	// Sources are named relative to the policy.
-	path := filepath.Join(filepath.Dir(os.Args[1]), "asked.yaml")
 	out := bufio.NewWriter(os.Stdout)
-	for i := range times {
-		check(os.WriteFile(path, fmt.Appendf(nil, "ledger: %s/%d.ledger\n%s", ledgers, i, text), 0o600))
-		check(json.NewEncoder(out).Encode(ask(path, questions)))
+	for range times {
+		check(json.NewEncoder(out).Encode(ask(os.Args[1], text, questions)))
 	}
 	check(out.Flush())
 }
 
-// ask opens the policy and asks the questions one after the other.
-func ask(path string, questions []question) []*api.Answer {
+// ask opens the policy with a new ledger, and asks the questions one after the other.
+func ask(policy string, text []byte, questions []question) []*api.Answer {
+	ledger, err := os.MkdirTemp("", "peers")
+	check(err)
+	defer os.RemoveAll(ledger)
+	path := filepath.Join(filepath.Dir(policy), "asked.yaml") // beside the policy, which names sources relative to it
+	check(os.WriteFile(path, fmt.Appendf(nil, "ledger: %s/spent.ledger\n%s", ledger, text), 0o600))
 	ctx := context.Background()
 	db, err := discreet.Open(ctx, path)
 	check(err)
