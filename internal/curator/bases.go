@@ -39,12 +39,12 @@ func (s bases) cost(buys []*pricing.Purchase) dp.Cost {
 	return sum
 }
 
-// findBases looks for answers that what is bought can be made of. Only where epsilon adds up: in
-// rho a sharper answer costs more than one of its own (mech.Sharpened). They are taken where all
-// of it then takes less of what is left.
+// findBases looks for answers that what is bought can be made of. They are taken where all of it
+// then takes less of what is left: Laplace noise that is sharpened costs more rho than noise of its
+// own (mech.Sharpened).
 func (a *asking) findBases(ctx context.Context) error {
 	a.bases = bases{}
-	if !a.Currency.Pure || len(a.bought) == 0 || !a.data.Whole {
+	if len(a.bought) == 0 || !a.data.Whole {
 		return nil
 	}
 	window, err := a.c.ledger.Window(ctx, a.c.dataset.Name)
@@ -73,7 +73,11 @@ func (a *asking) findBases(ctx context.Context) error {
 	// Every answer is kept for good, so that one costs at least as much as any question.
 	cost := found.cost(a.bought)
 	less, err := a.c.Takes(ctx, a.question.Analyst, cost)
-	if err == nil && less <= whole && cost.Epsilon >= a.c.dataset.Budget.MinEpsilon {
+	paid := cost.Rho
+	if a.Currency.Pure {
+		paid = cost.Epsilon
+	}
+	if err == nil && less <= whole && paid >= a.Currency.Amount(a.c.dataset.Budget.MinEpsilon) {
 		a.bases = found
 	}
 	return err
@@ -135,14 +139,15 @@ func (a *asking) maker(ctx context.Context) string {
 func (c *Curator) sharpen(b *pricing.Purchase, r *engine.Result, base *memory.Base) (*answers.Released, error) {
 	out := &answers.Released{Quantiles: make([][][]int64, len(b.Noise))}
 	for i, by := range base.By {
-		values := base.Values[i]
+		values, off := base.Values[i], int64(0)
 		if by != nil {
 			var err error
 			if values, err = c.releaser.Sharpen(r.Measures[i], values, by); err != nil {
 				return nil, interactive.ErrRun
 			}
+			off = by.Off()
 		}
-		out.Measures = append(out.Measures, values)
+		out.Measures, out.Off = append(out.Measures, values), append(out.Off, off)
 	}
 	return out, nil
 }
