@@ -32,6 +32,11 @@ var plants = []plant{
 	{"a sharper answer that does not look at the first", "statistical", 0, sharpenedAlone},
 	{"a fixed seed", "statistical", 0, fixedSeed},
 
+	{"residuals: the whole price for each grouping", "statistical", 250_000, wholePriceEach},
+	{"residuals: a forgotten clamp", "statistical", 250_000, residualsOfTwo},
+	{"running totals: the noise of one day for people of two", "statistical", 250_000, runningOfOne},
+	{"running totals: noise for the first number of a column", "statistical", 1_000_000, runningShort},
+
 	{"radial: the largest move for the norm", "exact", 20_000, radialLargest},
 	{"radial: rooted twice, as a black box", "statistical", 20_000, blackBox(radialRootedTwice)},
 	{"radial: Laplace noise for each number", "exact", 20_000, radialEach},

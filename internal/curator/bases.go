@@ -24,6 +24,7 @@ type bases struct {
 	window uint64
 	data   interactive.Data
 	of     map[*pricing.Purchase]*memory.Base
+	least  dp.Amount // what a question costs at least: every answer is kept for good
 }
 
 // cost is what purchases cost, those with a base the difference.
@@ -35,6 +36,9 @@ func (s bases) cost(buys []*pricing.Purchase) dp.Cost {
 		} else {
 			sum = sum.Add(b.Cost())
 		}
+	}
+	if len(s.of) > 0 {
+		sum.Epsilon = max(sum.Epsilon, s.least)
 	}
 	return sum
 }
@@ -51,7 +55,7 @@ func (a *asking) findBases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := bases{window, a.data, map[*pricing.Purchase]*memory.Base{}}
+	found := bases{window, a.data, map[*pricing.Purchase]*memory.Base{}, a.c.dataset.Budget.MinEpsilon}
 	who := memory.Asker{Dataset: a.c.dataset.Name, Version: a.data.ID, Window: window, Request: a.question.Request,
 		Program: program()}
 	for _, b := range a.bought {
@@ -70,10 +74,8 @@ func (a *asking) findBases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Every answer is kept for good, so that one costs at least as much as any question.
-	cost := found.cost(a.bought)
-	less, err := a.c.Takes(ctx, a.question.Analyst, cost)
-	if err == nil && less <= whole && cost.Epsilon >= a.c.dataset.Budget.MinEpsilon {
+	less, err := a.c.Takes(ctx, a.question.Analyst, found.cost(a.bought))
+	if err == nil && less <= whole {
 		a.bases = found
 	}
 	return err

@@ -173,12 +173,18 @@ func TestSharpenedWindowEnds(t *testing.T) {
 	}
 }
 
-// Steps of a ladder that cost less than a question may are paid in full: every answer is kept.
+// Steps of a ladder that cost less than a question may cost that, and not the whole price; and what
+// is explained is what is paid.
 func TestSharpenedLeast(t *testing.T) {
 	w := newWorld(t, "{epsilon: 1, per_query: {min: 0.05, default: 0.1, max: 1}}")
 	w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.1"))
-	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.12")); a.Cost.Epsilon != amount("0.12") {
-		t.Errorf("it costs %v", a.Cost)
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: amount("0.12")})
+	w.check(err)
+	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.12")); a.Cost.Epsilon != amount("0.05") || e.Pay != a.Cost {
+		t.Errorf("it costs %v, and %v was explained", a.Cost, e.Pay)
+	}
+	if spent := w.spent().Epsilon; spent != amount("0.1")+amount("0.05") {
+		t.Errorf("%v was spent", spent)
 	}
 }
 
