@@ -30,6 +30,8 @@ var plants = []plant{
 	{"floating-point logarithms: Mironov's attack", "statistical", 0, floatAttack},
 	{"an answer that was not charged", "statistical", 0, missingCharge},
 	{"a sharper answer that does not look at the first", "statistical", 0, sharpenedAlone},
+	{"an average with the same noise twice, for the difference", "exact", 0, averagedTwice},
+	{"an average with the same noise twice, as a black box", "statistical", 400_000, blackBox(averagedTwice)},
 	{"a fixed seed", "statistical", 0, fixedSeed},
 
 	{"residuals: the whole price for each grouping", "statistical", 250_000, wholePriceEach},

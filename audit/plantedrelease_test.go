@@ -174,6 +174,22 @@ func sharpenedAlone(bug bool) Mechanism {
 	return m
 }
 
+// A second answer with the first one's noise in it, in which the average has no noise of its own.
+func averagedTwice(bug bool) Mechanism {
+	m := averaged()
+	if bug {
+		from := must(mech.NewGaussian(dp.NewL2Squared(big.NewInt(64)), dp.One/8))
+		m.Open = func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Exactly(x...)
+			return func() int64 {
+				first := r.Release(v, from)[0]
+				return x[0] + (first-x[0])/4 // the exact number and a quarter of the noise
+			}
+		}
+	}
+	return m
+}
+
 // Noise that is the same in every run.
 func fixedSeed(bug bool) Mechanism {
 	l := lap(1, 1)

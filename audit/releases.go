@@ -77,3 +77,21 @@ func gaussian() Mechanism {
 		Open:  released(m),
 	}
 }
+
+// averaged is a sum that is released at rho 1/8 and then, for the difference, at 1/2: an outcome is
+// the average of both.
+func averaged() Mechanism {
+	d := dp.NewL2Squared(big.NewInt(64))
+	from, to := must(mech.NewGaussian(d, dp.One/8)), must(mech.NewGaussian(d, dp.One/2))
+	m := must(mech.NewAveraged(from, to))
+	sigma2, more := float(from.Parameter()), 64/(2*m.Cost().Rho.Float())
+	return Mechanism{
+		Name: "averaged", Claim: Claim{Rho: from.Cost().Add(m.Cost()).Rho.Float(), Slack: 1 / (12 * float(to.Parameter()))}, Ordered: true,
+		Pairs: []Pair{{[]int64{0}, []int64{8}}, {[]int64{3}, []int64{-5}}, {[]int64{0}, []int64{1}}},
+		Law:   func(x []int64) enumerate.Law { return enumerate.Averaged(sigma2, more, [2]int64{1, 3}, x[0]) },
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Exactly(x...)
+			return func() int64 { return must(r.Sharpen(v, r.Release(v, from), m))[0] }
+		},
+	}
+}

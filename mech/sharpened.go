@@ -59,39 +59,30 @@ func (s *Sharpened) To() *Laplace { return s.to }
 // From is the noise of the first.
 func (s *Sharpened) From() *Laplace { return s.from }
 
-// Holds reports whether an answer can be sharpened: none of its numbers was cut to fit. It looks at
-// nothing but what was released.
-func (s *Sharpened) Holds(first []int64) bool {
-	for _, v := range first {
-		if v == math.MaxInt64 || v == math.MinInt64 {
-			return false
-		}
-	}
-	return true
-}
+// Off is 0: the second answer has the noise of its price.
+func (s *Sharpened) Off() int64 { return 0 }
 
-// Sharpen releases x again, of which first was released before with the noise that m is from. All
-// coins are drawn first, as many for every number, so that neither what is drawn nor how long it
-// takes depends on a value.
-func (r *Releaser) Sharpen(x Exact, first []int64, m *Sharpened) ([]int64, error) {
-	if x.Len() != len(first) || !m.Holds(first) {
-		return nil, fmt.Errorf("%w: the answer before has another shape", ErrNorm)
-	}
+// Holds reports whether an answer can be sharpened: none of its numbers was cut to fit.
+func (s *Sharpened) Holds(first []int64) bool { return fits(first) }
+
+// sharpen draws all coins first, as many for every number, so that neither what is drawn nor how
+// long it takes depends on a value.
+func (s *Sharpened) sharpen(r *Releaser, x Exact, first []int64) []int64 {
 	coins := make([]noise.Coins, len(first))
 	r.mu.Lock()
 	for i := range coins {
-		coins[i] = m.sampler.Draw(r.src)
+		coins[i] = s.sampler.Draw(r.src)
 	}
 	if r.record != nil {
-		r.record(Call{Mechanism: m.to.Name(), Parameter: m.to.Parameter(), Sensitivity: m.to.sensitivity, Values: x,
-			Before: m.from.Parameter()})
+		r.record(Call{Mechanism: s.to.Name(), Parameter: s.to.Parameter(), Sensitivity: s.to.sensitivity, Values: x,
+			Before: s.from.Parameter()})
 	}
 	r.mu.Unlock()
 	out := make([]int64, len(first))
 	for i, v := range x.Open() {
 		out[i] = addClamped(v, coins[i].Sharpen(less(first[i], v)))
 	}
-	return out, nil
+	return out
 }
 
 // less is a - b, or the int64 nearest to it.

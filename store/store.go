@@ -49,9 +49,9 @@ type Version struct {
 	// State is the rest, such as a hash of the contents, which they may not see.
 	State string
 	// Whole says that State is another one whenever anything in the tables is, as a hash of all
-	// contents is. Where it is not said, a change that was missed makes remembered answers stale and
-	// harms nobody. Where it is, an answer may be sharpened for the difference of two prices, and
-	// that is private only if both are of the same data.
+	// contents is. Where it is not said, a change that was missed makes remembered answers stale
+	// and harms nobody. Where it is, an answer may be sharpened for the difference of two prices,
+	// and that is private only if both are of the same data.
 	Whole bool
 }
 

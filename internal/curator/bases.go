@@ -24,7 +24,7 @@ type bases struct {
 	window uint64
 	data   interactive.Data
 	of     map[*pricing.Purchase]*memory.Base
-	least  dp.Amount // what a question costs at least: every answer is kept for good
+	least  dp.Cost // of a question, in its currency: every answer is kept for good
 }
 
 // cost is what purchases cost, those with a base the difference.
@@ -38,24 +38,29 @@ func (s bases) cost(buys []*pricing.Purchase) dp.Cost {
 		}
 	}
 	if len(s.of) > 0 {
-		sum.Epsilon = max(sum.Epsilon, s.least)
+		sum.Epsilon, sum.Rho = max(sum.Epsilon, s.least.Epsilon), max(sum.Rho, s.least.Rho)
 	}
 	return sum
 }
 
-// findBases looks for answers that what is bought can be made of. Only where epsilon adds up: in
-// rho a sharper answer costs more than one of its own (mech.Sharpened). They are taken where all
-// of it then takes less of what is left.
+// findBases looks for answers that what is bought can be made of. They are taken where all of it
+// then takes less of what is left: Laplace noise that is sharpened costs more rho than noise of its
+// own (mech.Sharpened).
 func (a *asking) findBases(ctx context.Context) error {
 	a.bases = bases{}
-	if !a.Currency.Pure || len(a.bought) == 0 || !a.data.Whole {
+	if len(a.bought) == 0 || !a.data.Whole {
 		return nil
 	}
 	window, err := a.c.ledger.Window(ctx, a.c.dataset.Name)
 	if err != nil {
 		return err
 	}
-	found := bases{window, a.data, map[*pricing.Purchase]*memory.Base{}, a.c.dataset.Budget.MinEpsilon}
+	found := bases{window, a.data, map[*pricing.Purchase]*memory.Base{}, dp.Cost{}}
+	if least := a.Currency.Amount(a.c.dataset.Budget.MinEpsilon); a.Currency.Pure {
+		found.least.Epsilon = least
+	} else {
+		found.least.Rho = least
+	}
 	who := memory.Asker{Dataset: a.c.dataset.Name, Version: a.data.ID, Window: window, Request: a.question.Request,
 		Program: program()}
 	for _, b := range a.bought {
@@ -137,14 +142,15 @@ func (a *asking) maker(ctx context.Context) string {
 func (c *Curator) sharpen(b *pricing.Purchase, r *engine.Result, base *memory.Base) (*answers.Released, error) {
 	out := &answers.Released{Quantiles: make([][][]int64, len(b.Noise))}
 	for i, by := range base.By {
-		values := base.Values[i]
+		values, off := base.Values[i], int64(0)
 		if by != nil {
 			var err error
 			if values, err = c.releaser.Sharpen(r.Measures[i], values, by); err != nil {
 				return nil, interactive.ErrRun
 			}
+			off = by.Off()
 		}
-		out.Measures = append(out.Measures, values)
+		out.Measures, out.Off = append(out.Measures, values), append(out.Off, off)
 	}
 	return out, nil
 }

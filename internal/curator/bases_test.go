@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -52,6 +53,62 @@ func TestLadder(t *testing.T) {
 	}
 }
 
+// With Gaussian noise a ladder costs its last step too, in rho; its answers are remembered with
+// their error bars, which are wider by what rounding adds, and its parts are derived of it.
+func TestLadderGaussian(t *testing.T) {
+	const gaussian = "{epsilon: 100, delta: 1e-6, noise: gaussian, per_query: {default: 0.1, max: 1}}"
+	w := newWorld(t, gaussian)
+	before := dp.Amount(0)
+	for _, text := range []string{"SELECT COUNT(*) FROM patients", sexAndCost} {
+		for _, step := range []string{"0.1", "0.2", "0.4", "0.8"} {
+			w.charged("ana", text, amount(step))
+		}
+		after, alone := w.spent().Rho, pricing.Currency{}.Amount(amount("0.8"))
+		if after-before > alone || after-before < alone-8 { // shares are rounded down
+			t.Errorf("%s: the ladder costs %v, and its last step alone %v", text, after-before, alone)
+		}
+		before = after
+		want, err := w.askAs("ana", text, amount("0.8"))
+		w.check(err)
+		w.reopen()
+		got, err := w.askAs("ben", text, amount("0.8"))
+		w.check(err)
+		if numbers(got) != numbers(want) || !got.Receipt.Free || bars(got) != bars(want) {
+			t.Errorf("%v %v, before %v %v", numbers(got), bars(got), numbers(want), bars(want))
+		}
+		fresh := newWorld(t, gaussian).charged("ana", text, amount("0.8"))
+		for i, wide := range want.Errors[0] {
+			if one := fresh.Errors[0][i]; one != nil && (*wide <= *one || *wide > *one+3) {
+				t.Errorf("%s: bars of %v, and of one draw %v", text, *wide, *one)
+			}
+		}
+		less, err := w.askAs("ben", text, amount("0.5"))
+		w.check(err)
+		if numbers(less) != numbers(want) || !less.Receipt.Free {
+			t.Errorf("less for more: %v, %+v", numbers(less), less.Receipt)
+		}
+	}
+	for _, c := range w.charges()[1:4] {
+		if !strings.Contains(c.Mechanisms, "sharpening record") {
+			t.Errorf("%s", c.Mechanisms)
+		}
+	}
+	if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
+		t.Error(differs, doubts)
+	}
+}
+
+func bars(a *api.Answer) (out string) {
+	for _, row := range a.Errors {
+		for _, e := range row {
+			if e != nil {
+				out += fmt.Sprint(*e, " ")
+			}
+		}
+	}
+	return out
+}
+
 // What is explained is what is paid.
 func TestLadderExplained(t *testing.T) {
 	w := newWorld(t, pure)
@@ -61,6 +118,16 @@ func TestLadderExplained(t *testing.T) {
 	a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.3"))
 	if e.Pay != a.Cost || e.Pay.Epsilon != amount("0.3")-amount("0.1") || e.Cost.Epsilon != amount("0.3") || e.Questions[0].Sharpens == 0 {
 		t.Errorf("explained %+v, paid %v", e, a.Cost)
+	}
+	// In rho the price has an epsilon too, and the error is that of the average.
+	w = newWorld(t, "{epsilon: 1, delta: 1e-6, noise: gaussian, keys_delta: 0, per_query: {default: 0.1, max: 1}}")
+	for _, step := range []string{"0.05", "0.1", "0.15"} {
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: amount(step)})
+		w.check(err)
+		a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount(step))
+		if e.Pay != a.Cost || a.Cost.Epsilon > amount(step) || *e.Questions[0].Measures[0].Error != *a.Errors[0][0] {
+			t.Errorf("explained %v with %v, paid %v for %v", e.Pay, *e.Questions[0].Measures[0].Error, a.Cost, *a.Errors[0][0])
+		}
 	}
 }
 
@@ -186,6 +253,12 @@ func TestSharpenedLeast(t *testing.T) {
 	if spent := w.spent().Epsilon; spent != amount("0.1")+amount("0.05") {
 		t.Errorf("%v was spent", spent)
 	}
+	// The same in rho.
+	w = newWorld(t, "{epsilon: 1, delta: 1e-6, noise: gaussian, keys_delta: 0, per_query: {min: 0.05, default: 0.1, max: 1}}")
+	first := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.1")).Cost.Rho
+	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.101")); a.Cost.Rho >= first/2 || a.Cost.Rho < first/5 {
+		t.Errorf("it costs %v, and the first %v", a.Cost, first)
+	}
 }
 
 // Many who climb at once pay for the highest step that was asked for, each step once: no answer is
@@ -254,7 +327,8 @@ func TestSharpenedMoved(t *testing.T) {
 	}
 }
 
-// An answer that was computed of other data than it is kept under is no base when that data is back.
+// An answer that was computed of other data than it is kept under is no base when that data is
+// back.
 func TestSharpenedOfOtherData(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"

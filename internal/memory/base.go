@@ -6,17 +6,18 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
 
 // Base is an answer to the same question with more noise, which a sharper one can be made of for
-// the difference of the two prices (mech.Sharpened).
+// the difference of the two prices (mech.Sharper).
 type Base struct {
 	Sequence uint64 // the charge that paid for it
 	Values   [][]int64
-	By       []*mech.Sharpened // for each measure; nil where its noise stays as it is
+	By       []mech.Sharper // for each measure; nil where its noise stays as it is
 
 	session string
 }
@@ -38,7 +39,8 @@ type Asker struct {
 // FindBase returns the sharpest answer to the question of a purchase that it can be made of, or nil
 // where there is none. Nobody else may be buying the same question meanwhile.
 //
-// What mech.Sharpened rests on is looked at here. The answer was released with this noise on the
+// What mech.Sharpened rests on is looked at here, and mech.Averaged rests on less: there it is that
+// the numbers mean the same. The answer was released with this noise on the
 // same data: it is in a slot of this question and version, and the data was of that version still
 // when it had been computed. The exact numbers are the same: one program computes both, because
 // another one may keep other rows of people who have too many. It is in the same sums: it was
@@ -89,16 +91,15 @@ func (s *source) base(b *pricing.Purchase) *Base {
 	out := &Base{Sequence: s.sequence, Values: s.values}
 	less := false
 	for i, n := range b.Noise {
-		from, isFrom := s.noise[i].Mechanism.(*mech.Laplace)
-		to, isTo := n.Mechanism.(*mech.Laplace)
-		if !isFrom || !isTo || len(s.values[i]) != b.Query.Groups() {
+		from, to := s.noise[i].Mechanism, n.Mechanism
+		if from == nil || to == nil || len(s.values[i]) != b.Query.Groups() {
 			return nil
 		}
-		if from.Cost().Epsilon == to.Cost().Epsilon && from.Parameter().Cmp(to.Parameter()) == 0 {
+		if same(from, to) {
 			out.By = append(out.By, nil)
 			continue
 		}
-		by, err := mech.NewSharpened(from, to)
+		by, err := mech.NewSharper(from, to)
 		if err != nil || !by.Holds(s.values[i]) {
 			return nil
 		}
@@ -111,13 +112,26 @@ func (s *source) base(b *pricing.Purchase) *Base {
 	return out
 }
 
+// same reports whether two noises are one, which is drawn for each number by itself.
+func same(a, b mech.Mechanism) bool {
+	if _, joint := b.(*mech.Marginal); joint {
+		return false
+	}
+	return a.Name() == b.Name() && a.Cost() == b.Cost() && a.Parameter().Cmp(b.Parameter()) == 0
+}
+
 // sharper compares by what is still to be paid.
 func (x *Base) sharper(y *Base) bool { return x.left() < y.left() }
 
 func (x *Base) left() (sum float64) {
 	for _, by := range x.By {
-		if by != nil {
-			sum += by.Cost().Epsilon.Float()
+		if by == nil {
+			continue
+		}
+		if c := by.Cost(); c.Epsilon != dp.Unbounded {
+			sum += c.Epsilon.Float()
+		} else {
+			sum += c.Rho.Float()
 		}
 	}
 	return sum

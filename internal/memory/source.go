@@ -35,8 +35,8 @@ type storedNoise struct {
 	Mechanism   string `json:"mechanism"`
 	Sensitivity string `json:"sensitivity"` // in steps; squared for gaussian and residuals
 	Amount      uint64 `json:"amount"`      // epsilon for laplace, rho for the others, in units of account
-	// Of a marginal: its variance, and how far its noise is from a normal, with what rounding has
-	// added.
+	// Of a marginal and of an average: its variance, and how far its noise is from a normal, with
+	// what rounding has added.
 	Variance string `json:"variance,omitempty"`
 	Reach    string `json:"reach,omitempty"`
 }
@@ -50,6 +50,10 @@ func storedNoiseOf(n pricing.Noise, off int64) storedNoise {
 		reach := m.Reach()
 		return storedNoise{n.Name(), n.Sensitivity().L2Squared().String(), uint64(n.Cost().Rho), m.Parameter().RatString(),
 			reach.Add(reach, big.NewRat(off, 1)).RatString()}
+	}
+	if n.Name() == "gaussian" && off > 0 { // mech.Averaged: it is within off of a normal
+		return storedNoise{mech.NameAveraged, n.Sensitivity().L2Squared().String(), uint64(n.Cost().Rho), n.Parameter().RatString(),
+			big.NewRat(off-1, 1).RatString()}
 	}
 	if n.Norm() == dp.L1 {
 		return storedNoise{Mechanism: n.Name(), Sensitivity: n.Sensitivity().L1().String(), Amount: uint64(n.Cost().Epsilon)}
@@ -73,7 +77,7 @@ func (s storedNoise) noise() (pricing.Noise, error) {
 		m, err = mech.NewLaplace(dp.NewL1(d), dp.Amount(s.Amount))
 	case "gaussian":
 		m, err = mech.NewGaussian(dp.NewL2Squared(d), dp.Amount(s.Amount))
-	case "residuals", "running totals":
+	case "residuals", "running totals", mech.NameAveraged:
 		variance, ok1 := new(big.Rat).SetString(s.Variance)
 		reach, ok2 := new(big.Rat).SetString(s.Reach)
 		if !ok1 || !ok2 {

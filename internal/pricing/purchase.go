@@ -71,7 +71,7 @@ func (b *Purchase) Cost() dp.Cost {
 
 // CostAfter is what the purchase costs where it is made of an answer with more noise: for each
 // measure the difference, and nothing where the noise stays as it is.
-func (b *Purchase) CostAfter(by []*mech.Sharpened) dp.Cost {
+func (b *Purchase) CostAfter(by []mech.Sharper) dp.Cost {
 	var sum dp.Cost
 	for _, s := range by {
 		if s != nil {
