@@ -9,8 +9,8 @@ import (
 )
 
 // steps is what one person adds at most, in the mechanisms below. Noise of some twenty steps is
-// nearly that of a normal number, so that a half line is nearly the best event; slack is for what is
-// between, as in gaussian.
+// nearly that of a normal number, so that a half line is nearly the best event; slack is for what
+// is between, as in gaussian.
 const (
 	steps = 16
 	slack = 1.0 / (12 * steps * steps)

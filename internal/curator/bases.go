@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -16,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
 )
 
 // bases are answers that were paid for, of which sharper ones are made for the difference. They are
@@ -68,7 +70,7 @@ func (a *asking) findBases(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if base != nil {
+		if base != nil && (a.Settings.Error == nil || !wider(base.By)) {
 			found.of[b] = base
 		}
 	}
@@ -84,6 +86,12 @@ func (a *asking) findBases(ctx context.Context) error {
 		a.bases = found
 	}
 	return err
+}
+
+// wider reports whether an answer that is made of another has wider error bars than its price says,
+// so that it is none that was asked for by its error.
+func wider(by []mech.Sharper) bool {
+	return slices.ContainsFunc(by, func(s mech.Sharper) bool { return s != nil && s.Off() > 0 })
 }
 
 // chargeFor pays for what is bought. What has a base is paid for in the window of that, or in full.
