@@ -3,6 +3,7 @@ package policy
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
@@ -21,10 +22,13 @@ type Dataset struct {
 	// VersionQuery is the owner's SQL that names the state of the database. It is empty
 	// where the contents do.
 	VersionQuery string
-	Unit         Unit
-	Neighbours   dp.Neighbours
-	Budget       Budget
-	Analysts     map[string]*Analyst
+	// Refresh is for how long a copy of a PostgreSQL database is used before it is looked whether
+	// that has changed; 0 stands for no time: it is looked before every question.
+	Refresh    time.Duration
+	Unit       Unit
+	Neighbours dp.Neighbours
+	Budget     Budget
+	Analysts   map[string]*Analyst
 	// Groups are analysts who share a quota, by name. There may be none.
 	Groups map[string]*Group
 	Tables map[string]*Table
@@ -74,6 +78,7 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	d.readEngine(r, f)
 	sourceOK := d.readSource(r, f, dir)
 	d.readVersion(r, f, sourceOK)
+	d.readRefresh(r, f, sourceOK)
 	if v, ok := f.get("neighbours"); ok {
 		if text, ok := r.text(v, "neighbours", "add-remove or substitute"); ok {
 			n, err := dp.ParseNeighbours(text)
