@@ -75,8 +75,8 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	if !ok {
 		return
 	}
-	d.readEngine(r, f)
 	sourceOK := d.readSource(r, f, dir)
+	d.readEngine(r, f)
 	d.readVersion(r, f, sourceOK)
 	d.readRefresh(r, f, sourceOK)
 	if v, ok := f.get("neighbours"); ok {
@@ -104,6 +104,9 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 }
 
 func (d *Dataset) readEngine(r *reader, f fields) {
+	if _, given := f.get("engine"); d.Engine != "" && !given {
+		return
+	}
 	v, ok := f.need(r, "engine", "write engine: duckdb")
 	if !ok {
 		return
@@ -115,7 +118,10 @@ func (d *Dataset) readEngine(r *reader, f fields) {
 	switch text {
 	case "duckdb":
 		d.Engine = text
-	case "postgres", "postgresql", "trino":
+	case "postgres", "postgresql":
+		r.at(v, "tables of a PostgreSQL database are copied into DuckDB, which runs the questions; write engine: duckdb, and the address "+
+			"under 'source'")
+	case "trino":
 		r.at(v, "the engine %s is not supported yet; write duckdb, which reads CSV, Parquet and its own files", text)
 	default:
 		r.at(v, "there is no engine %s; write duckdb, which reads CSV, Parquet and its own files", quote(text))

@@ -36,6 +36,7 @@ func Postgres(address string) string {
 // readPostgres reads the address of a database. A password in it would be in the policy, in
 // backups and on screens, so there is none.
 func (d *Dataset) readPostgres(r *reader, v place, text string) bool {
+	d.Engine = "duckdb" // into which its tables are copied
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || u.Fragment != "":

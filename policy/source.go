@@ -172,7 +172,7 @@ func (r *reader) path(p place, key, text string) bool {
 	hidden := func(c rune) bool { return unicode.IsControl(c) }
 	switch {
 	case strings.Contains(text, "://"):
-		r.at(p, "'%s' is an address, and of those only postgres:// is supported; write the path of a local file", key)
+		r.at(p, "'%s' is an address; write the path of a local file", key)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, hidden):
 		r.at(p, "'%s' contains a control character; write the path of a local file", key)
 	case key == "source" && strings.ContainsAny(text, "*?[]"):

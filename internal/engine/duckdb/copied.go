@@ -138,3 +138,34 @@ func (s *snapshot) copyTable(ctx context.Context, t *table, r *pgtables.Relation
 
 // copy names the table that rows are copied into.
 func (t *table) copy() string { return "copied " + t.Name }
+
+// explained is an error in the words that are for the owner.
+func explained(err error) error {
+	var more interface{ Explain() string }
+	if errors.As(err, &more) {
+		return errors.New(more.Explain())
+	}
+	return err
+}
+
+// describeOrigin says, for the owner, what names the state of a PostgreSQL database. It reads no
+// row.
+func describeOrigin(ctx context.Context, ds *policy.Dataset) (string, error) {
+	database, err := pgtables.Of(ds)
+	if err != nil {
+		return "", err
+	}
+	from, err := database.Begin(ctx)
+	if err != nil {
+		return "", explained(err)
+	}
+	defer from.Close()
+	text := "the contents of a copy of " + database.String()
+	if ds.VersionQuery != "" {
+		text = fmt.Sprintf("%q, by the version query; analysts see it", from.Mark.Name)
+	}
+	if ds.Refresh > 0 {
+		return fmt.Sprintf("%s; it is looked for changes every %v", text, ds.Refresh), nil
+	}
+	return text + "; it is looked for changes before every question", nil
+}
