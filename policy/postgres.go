@@ -43,8 +43,8 @@ func (d *Dataset) readPostgres(r *reader, v place, text string) bool {
 		r.at(v, "'source' is not the address of a PostgreSQL database; write %s", wantAddress)
 		return false
 	case hasPassword(u):
-		r.at(v, "'source' has a password in it, which everybody sees who sees the policy; put it into a file of PostgreSQL's kind and write "+
-			"?passfile=PATH, or into the environment as PGPASSWORD")
+		r.at(v, "'source' has a password in it, which everybody sees who sees the policy; put it into a file of PostgreSQL's kind and "+
+			"write ?passfile=PATH, or into the environment as PGPASSWORD")
 		return false
 	case u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" || u.User.Username() == "":
 		r.at(v, "'source' does not name a host, a user and a database; write %s", wantAddress)

@@ -76,8 +76,8 @@ func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
 	for _, r := range from.Relations {
 		t := s.tables[r.Name]
 		if t.prepared != "" && ds.VersionQuery == "" {
-			return fmt.Errorf("table %s: what is prepared of a PostgreSQL database is known by what its version query says, and there is none; "+
-				"write version: SELECT ... into the policy, or remove 'prepared'", r.Name)
+			return fmt.Errorf("table %s: what is prepared of a PostgreSQL database is known by what its version query says, and there is "+
+				"none; write version: SELECT ... into the policy, or remove 'prepared'", r.Name)
 		}
 		if t.prepared != "" && s.typed {
 			continue
