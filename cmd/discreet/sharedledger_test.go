@@ -38,7 +38,8 @@ func TestSharedLedgerByCommand(t *testing.T) {
 		r := starts(t, nil, "-p", policy, "--listen", "127.0.0.1:0", "--http", "")
 		servers = append(servers, r)
 		at := r.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
-		c, err := pgx.Connect(context.Background(), fmt.Sprintf("postgresql://ana:%s@%s/hospital?sslmode=disable", url.QueryEscape(password), at))
+		by := fmt.Sprintf("postgresql://ana:%s@%s/hospital?sslmode=disable", url.QueryEscape(password), at)
+		c, err := pgx.Connect(context.Background(), by)
 		if err != nil {
 			t.Fatal(err)
 		}
