@@ -3,6 +3,7 @@ package policy
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
@@ -21,10 +22,13 @@ type Dataset struct {
 	// VersionQuery is the owner's SQL that names the state of the database. It is empty
 	// where the contents do.
 	VersionQuery string
-	Unit         Unit
-	Neighbours   dp.Neighbours
-	Budget       Budget
-	Analysts     map[string]*Analyst
+	// Refresh is for how long a copy of a PostgreSQL database is used before it is looked whether
+	// that has changed; 0 stands for no time: it is looked before every question.
+	Refresh    time.Duration
+	Unit       Unit
+	Neighbours dp.Neighbours
+	Budget     Budget
+	Analysts   map[string]*Analyst
 	// Groups are analysts who share a quota, by name. There may be none.
 	Groups map[string]*Group
 	Tables map[string]*Table
@@ -71,9 +75,10 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	if !ok {
 		return
 	}
-	d.readEngine(r, f)
 	sourceOK := d.readSource(r, f, dir)
+	d.readEngine(r, f)
 	d.readVersion(r, f, sourceOK)
+	d.readRefresh(r, f, sourceOK)
 	if v, ok := f.get("neighbours"); ok {
 		if text, ok := r.text(v, "neighbours", "add-remove or substitute"); ok {
 			n, err := dp.ParseNeighbours(text)
@@ -99,6 +104,9 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 }
 
 func (d *Dataset) readEngine(r *reader, f fields) {
+	if _, given := f.get("engine"); d.Engine != "" && !given {
+		return
+	}
 	v, ok := f.need(r, "engine", "write engine: duckdb")
 	if !ok {
 		return
@@ -110,7 +118,10 @@ func (d *Dataset) readEngine(r *reader, f fields) {
 	switch text {
 	case "duckdb":
 		d.Engine = text
-	case "postgres", "postgresql", "trino":
+	case "postgres", "postgresql":
+		r.at(v, "tables of a PostgreSQL database are copied into DuckDB, which runs the questions; write engine: duckdb, and the address "+
+			"under 'source'")
+	case "trino":
 		r.at(v, "the engine %s is not supported yet; write duckdb, which reads CSV, Parquet and its own files", text)
 	default:
 		r.at(v, "there is no engine %s; write duckdb, which reads CSV, Parquet and its own files", quote(text))

@@ -88,6 +88,8 @@
 //	            another text, other data. Names of tables are those of the file. The text
 //	            is not NULL, has at most 200 bytes, and is shown to analysts.
 //	            Default: the contents of the files tell.
+//	refresh     for how long a copy of a PostgreSQL database is used before it is looked whether
+//	            that has changed, such as 1h; by default it is looked before every question
 //	unit        whom the budget protects: row, where every row is a person, or
 //	            TABLE.COLUMN, where every value of that column is. Required.
 //	neighbours  add-remove (one person is there or not; the default), or
@@ -205,6 +207,8 @@
 //
 //	source      a CSV or Parquet file of its own, from the dataset's folder where
 //	            the dataset's source is one, from the policy's folder otherwise.
+//	trusted     true where the owner answers for what is no plain table of a PostgreSQL
+//	            database: a view, a foreign table, or one with row security
 //	prepared    the file in which 'discreet prepare' stores the table by person, from the
 //	            policy's folder; its name ends in .duckdb. Questions read it in place of the
 //	            source, and are refused where the source has changed since. For tables with

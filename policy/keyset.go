@@ -22,8 +22,8 @@ var (
 		},
 	}
 	datasetKeys = keySet{
-		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release",
-			"failures", "max_fanout", "streams", "holdouts"},
+		known: []string{"engine", "source", "version", "refresh", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views",
+			"release", "failures", "max_fanout", "streams", "holdouts"},
 		other: map[string]string{
 			"max_joined": "it belongs to a table: how many rows of one person are joined",
 			"tick":       "it belongs inside release: {tick: 250ms}",
@@ -117,7 +117,7 @@ var (
 		},
 	}
 	tableKeys = keySet{
-		known: []string{"source", "prepared", "delimiter", "quotes", "bad_lines", "nulls", "formats", "public", "unique", "path",
+		known: []string{"source", "trusted", "prepared", "delimiter", "quotes", "bad_lines", "nulls", "formats", "public", "unique", "path",
 			"max_rows", "max_groups", "max_joined", "columns"},
 		other: map[string]string{
 			"max_fanout": "it belongs to the dataset: how many rows of all public tables together one row of a person may meet",

@@ -20,15 +20,19 @@ const (
 	File
 	// Folder holds one CSV or Parquet file for each table.
 	Folder
+	// PostgresDatabase is the address of a PostgreSQL database, of which the tables are copied.
+	PostgresDatabase
 )
 
 // SourceKind returns what the dataset's source is: a name that ends in .duckdb,
-// .ddb or .db is a database; one that ends like a table's file is that file;
-// everything else is a folder.
+// .ddb or .db is a database; one that ends like a table's file is that file; an address is a
+// PostgreSQL database; everything else is a folder.
 func (d *Dataset) SourceKind() SourceKind {
 	switch {
 	case d.Source == "":
 		return NoSource
+	case IsPostgres(d.Source):
+		return PostgresDatabase
 	case IsDatabase(d.Source):
 		return Database
 	case IsCSV(d.Source) || IsParquet(d.Source):
@@ -72,6 +76,9 @@ func (r *reader) oneHome(at place, d *Dataset, t *Table) {
 	files := d.Files(t)
 	if len(files) == 0 && d.SourceKind() == Database {
 		files = []string{d.Source + "\x00" + fold(t.Name)}
+	}
+	if d.SourceKind() == PostgresDatabase {
+		files = []string{Postgres(d.Source) + "\x00" + t.Relation}
 	}
 	for _, file := range files {
 		first, ok := r.homes[file]
@@ -148,7 +155,11 @@ func (d *Dataset) readSource(r *reader, f fields, dir string) bool {
 	if !ok {
 		return true
 	}
-	text, ok := r.text(v, "source", "the path of a .duckdb file, of a folder, or of a CSV or Parquet file")
+	text, ok := r.text(v, "source", "the path of a .duckdb file, of a folder, or of a CSV or Parquet file, or the address of a "+
+		"PostgreSQL database")
+	if ok && IsPostgres(text) {
+		return d.readPostgres(r, v, text)
+	}
 	if !ok || !r.path(v, "source", text) {
 		return false
 	}
@@ -161,7 +172,7 @@ func (r *reader) path(p place, key, text string) bool {
 	hidden := func(c rune) bool { return unicode.IsControl(c) }
 	switch {
 	case strings.Contains(text, "://"):
-		r.at(p, "'%s' is an address, and only files are supported yet; write the path of a local file", key)
+		r.at(p, "'%s' is an address; write the path of a local file", key)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, hidden):
 		r.at(p, "'%s' contains a control character; write the path of a local file", key)
 	case key == "source" && strings.ContainsAny(text, "*?[]"):

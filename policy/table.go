@@ -11,6 +11,11 @@ type Table struct {
 	// Source is the table's own file, or empty where the dataset's source says
 	// where the table is; see [Dataset.Files].
 	Source string
+	// Relation is the schema and the name of the table in a PostgreSQL database, and Trusted says
+	// that the owner answers for it where it is no plain table: a view, a foreign table, or one
+	// with row security.
+	Relation string
+	Trusted  bool
 	// Prepared is the file in which the table is stored by person, or empty where it is not; see
 	// discreet prepare.
 	Prepared string
@@ -74,6 +79,7 @@ func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths,
 	if t.readSource(r, f, d, dir, sourceOK) && sourceOK {
 		r.oneHome(text.at, d, t)
 	}
+	t.readTrusted(r, f, d, sourceOK)
 	csv := !sourceOK || t.mayBeCSV(d)
 	t.readDelimiter(r, f, d, csv)
 	formats := t.readCSV(r, f, csv)
@@ -91,6 +97,9 @@ func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths,
 // readSource reports whether it is known where the table is.
 func (t *Table) readSource(r *reader, f fields, d *Dataset, dir string, sourceOK bool) bool {
 	kind := d.SourceKind()
+	if kind == PostgresDatabase {
+		return t.readRelation(r, f)
+	}
 	v, given := f.get("source")
 	switch {
 	case given:
@@ -119,7 +128,7 @@ func (t *Table) readSource(r *reader, f fields, d *Dataset, dir string, sourceOK
 // mayBeCSV reports whether the table is a CSV file, as far as the names of files tell.
 func (t *Table) mayBeCSV(d *Dataset) bool {
 	files := d.Files(t)
-	return !(len(files) == 0 && d.SourceKind() == Database || len(files) == 1 && IsParquet(files[0]))
+	return !(len(files) == 0 && d.SourceKind() != NoSource || len(files) == 1 && IsParquet(files[0]))
 }
 
 func (t *Table) readDelimiter(r *reader, f fields, d *Dataset, csv bool) {

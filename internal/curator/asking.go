@@ -104,8 +104,8 @@ func (a *asking) keys() []string {
 // reads it.
 func (a *asking) charge() dp.Cost { return a.bases.cost(a.bought) }
 func (a *asking) tags() dp.Cost {
-	if len(a.bases.of) > 0 { // in epsilon
-		return a.charge()
+	if len(a.bases.of) > 0 {
+		return a.Currency.Read(a.charge())
 	}
 	return a.Tag(a.bought)
 }

@@ -119,6 +119,16 @@ func TestLadderExplained(t *testing.T) {
 	if e.Pay != a.Cost || e.Pay.Epsilon != amount("0.3")-amount("0.1") || e.Cost.Epsilon != amount("0.3") || e.Questions[0].Sharpens == 0 {
 		t.Errorf("explained %+v, paid %v", e, a.Cost)
 	}
+	// In rho the price has an epsilon too, and the error is that of the average.
+	w = newWorld(t, "{epsilon: 1, delta: 1e-6, noise: gaussian, keys_delta: 0, per_query: {default: 0.1, max: 1}}")
+	for _, step := range []string{"0.05", "0.1", "0.15"} {
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: amount(step)})
+		w.check(err)
+		a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount(step))
+		if e.Pay != a.Cost || a.Cost.Epsilon > amount(step) || *e.Questions[0].Measures[0].Error != *a.Errors[0][0] {
+			t.Errorf("explained %v with %v, paid %v for %v", e.Pay, *e.Questions[0].Measures[0].Error, a.Cost, *a.Errors[0][0])
+		}
+	}
 }
 
 // The sharper answer is made of the first: both are the same number with probability
@@ -230,12 +240,24 @@ func TestSharpenedWindowEnds(t *testing.T) {
 	}
 }
 
-// Steps of a ladder that cost less than a question may are paid in full: every answer is kept.
+// Steps of a ladder that cost less than a question may cost that, and not the whole price; and what
+// is explained is what is paid.
 func TestSharpenedLeast(t *testing.T) {
 	w := newWorld(t, "{epsilon: 1, per_query: {min: 0.05, default: 0.1, max: 1}}")
 	w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.1"))
-	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.12")); a.Cost.Epsilon != amount("0.12") {
-		t.Errorf("it costs %v", a.Cost)
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: amount("0.12")})
+	w.check(err)
+	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.12")); a.Cost.Epsilon != amount("0.05") || e.Pay != a.Cost {
+		t.Errorf("it costs %v, and %v was explained", a.Cost, e.Pay)
+	}
+	if spent := w.spent().Epsilon; spent != amount("0.1")+amount("0.05") {
+		t.Errorf("%v was spent", spent)
+	}
+	// The same in rho.
+	w = newWorld(t, "{epsilon: 1, delta: 1e-6, noise: gaussian, keys_delta: 0, per_query: {min: 0.05, default: 0.1, max: 1}}")
+	first := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.1")).Cost.Rho
+	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.101")); a.Cost.Rho >= first/2 || a.Cost.Rho < first/5 {
+		t.Errorf("it costs %v, and the first %v", a.Cost, first)
 	}
 }
 

@@ -77,7 +77,8 @@ func TestStreamOnServers(t *testing.T) {
 		t.Errorf("%v was charged, and answers cost %v", got, sum)
 	}
 	for i, c := range servers { // one after the other, each sees what the others did
-		if _, err := c.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: []string{"smoker AND diagnosis = 'flu'", "sex = 'X' AND smoker", "NOT smoker"}[i]}); err != nil {
+		text := []string{"smoker AND diagnosis = 'flu'", "sex = 'X' AND smoker", "NOT smoker"}[i]
+		if _, err := c.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: text}); err != nil {
 			t.Errorf("server %d: %v", i, err)
 		}
 	}

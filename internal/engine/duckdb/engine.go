@@ -45,18 +45,20 @@ func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, 
 func (e *Engine) GuardReopening(may func() error) { e.before = may }
 
 // Version names the state of the data: it is the same as long as the contents of the files, or what
-// the owner's version query says, are the same. Where a file may have changed all are opened anew.
+// the owner's version query says, are the same. Where a file may have changed all are opened anew,
+// and where a PostgreSQL database may have, all is copied anew.
 // Its State is a hash of the contents, so nobody but the owner may see it.
 func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	e.mu.RLock()
-	version, changed := e.now.version, e.now.changed()
+	version, before := e.now.version, e.now
+	changed, err := before.moved(ctx)
 	e.mu.RUnlock()
-	if !changed {
-		return version, nil
+	if err != nil || !changed {
+		return version, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.now.changed() { // somebody else was faster
+	if e.now != before { // somebody else was faster
 		return e.now.version, nil
 	}
 	if e.before != nil {

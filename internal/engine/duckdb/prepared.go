@@ -89,6 +89,9 @@ func (s *snapshot) fingerprint(t *table) string {
 		fmt.Fprintf(h, "file %q %x", t.role(), s.hashes[t.file])
 	} else {
 		fmt.Fprintf(h, "database %q", s.version.Name)
+		if s.origin != nil {
+			fmt.Fprintf(h, " of %q", s.origin.database.String())
+		}
 		for _, path := range s.database {
 			fmt.Fprintf(h, " %x", s.hashes[path])
 		}
@@ -133,7 +136,7 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
 
 // usePrepared makes a table one that is read from its prepared file.
 func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
-	t.From, t.csv, t.byPerson, t.inOrder = dialect.QuoteName("prepared "+t.Name)+".rows", false, true, true
+	t.From, t.csv, t.copied, t.byPerson, t.inOrder = dialect.QuoteName("prepared "+t.Name)+".rows", false, false, true, true
 	if _, err := sqlengine.Describe(ctx, s.DB, &t.Table, t.prepared, true); err != nil {
 		return err
 	}

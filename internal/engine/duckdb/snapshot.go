@@ -26,6 +26,8 @@ type snapshot struct {
 	spill   spill          // where large questions go that do not fit into memory
 	files   []fileState
 	version store.Version
+	origin  *origin // of tables that are copied, or nil
+	typed   bool    // for questions, and not to see what does not fit the policy
 	// The files of the database, and the hashes of all that is not named otherwise.
 	database []string
 	hashes   map[string][]byte
@@ -56,7 +58,7 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 
 // openUnlocked opens the files for the owner, who may write others.
 func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
-	s := &snapshot{limits: limits, tables: map[string]*table{}}
+	s := &snapshot{limits: limits, tables: map[string]*table{}, typed: typed}
 	s.Schema, s.Failure = dialect.NewSchema(sqlDialect, ds), failure
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
@@ -88,6 +90,11 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		return nil, err
 	}
 	s.memory = s.share(ctx)
+	if ds.SourceKind() == policy.PostgresDatabase {
+		if err := s.copyTables(ctx, ds); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range ds.TableNames() {
 		if err := s.openTable(ctx, ds, s.tables[name], typed); err != nil {
 			return nil, err

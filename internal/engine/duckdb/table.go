@@ -23,6 +23,7 @@ type table struct {
 	file     string // the CSV or Parquet file; empty in a database
 	csv      bool   // whether the file is CSV, which is loaded when it is opened
 	lines    csvlines.Report
+	copied   bool // from a PostgreSQL database, when it is opened
 	view     bool // a view of the database
 	shadowed bool // a column has the name under which DuckDB tells rows apart
 	// prepared is the file that is stored by person, where there is one, and byPerson says that
@@ -49,6 +50,11 @@ func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 	files := ds.Files(t)
 	stored := func(from string) dialect.Table {
 		return dialect.Table{Table: t, Dialect: sqlDialect, Paths: ds.PathColumns(t), From: from}
+	}
+	if ds.SourceKind() == policy.PostgresDatabase {
+		own := &table{copied: true}
+		own.Table = stored(dialect.QuoteName("copied " + t.Name))
+		return own, nil
 	}
 	if len(files) == 0 {
 		return &table{Table: stored("source." + dialect.QuoteName(t.Name))}, nil
@@ -86,7 +92,7 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	if t.file == "" {
+	if t.file == "" && !t.copied {
 		// A view is not in this list, and what its columns are is not for us to find out.
 		var plain, there bool
 		err := db.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE sql NOT ILIKE '%collate%') = 1, count(*) = 1 FROM duckdb_tables()
@@ -109,7 +115,7 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 // it must be found out before there are questions. A DuckDB table holds no such values but
 // in a timestamp of another unit, over which even TRY_CAST fails; CSV that was loaded holds none.
 func (t *table) readAll(ctx context.Context, db *sql.DB) error {
-	if t.csv || t.file == "" && !t.Collated && !t.otherUnits() {
+	if t.csv || t.copied || t.file == "" && !t.Collated && !t.otherUnits() {
 		return nil
 	}
 	counts := []string{"count(*)"}

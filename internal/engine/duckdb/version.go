@@ -40,7 +40,7 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 		}
 	}
 	var name string
-	if ds.VersionQuery != "" {
+	if ds.VersionQuery != "" && ds.SourceKind() == policy.Database {
 		var err error
 		if name, err = askVersion(ctx, ds, s.limits); err != nil {
 			return err
@@ -98,3 +98,11 @@ func dataFiles(ds *policy.Dataset, tables map[string]*table) (database, rest []s
 
 // changed reports whether a file may not be what it was.
 func (s *snapshot) changed() bool { return slices.ContainsFunc(s.files, fileState.changed) }
+
+// moved is changed, of data that may be elsewhere.
+func (s *snapshot) moved(ctx context.Context) (bool, error) {
+	if s.changed() || s.origin == nil {
+		return s.changed(), nil
+	}
+	return s.origin.moved(ctx)
+}

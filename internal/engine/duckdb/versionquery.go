@@ -119,6 +119,9 @@ func errAttach(ds *policy.Dataset) error {
 // DescribeVersion says, for the owner, what the version of the data is. Of contents it shows no
 // hash: who is given one can try out guesses of all that is in the files.
 func DescribeVersion(ctx context.Context, ds *policy.Dataset) (string, error) {
+	if ds.SourceKind() == policy.PostgresDatabase {
+		return describeOrigin(ctx, ds)
+	}
 	if ds.VersionQuery != "" {
 		text, err := askVersion(ctx, ds, Limits{})
 		var failed *VersionError

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/internal/testpg"
+)
+
+// inDatabase puts the ledger of a policy into a database, and returns its address.
+func inDatabase(t *testing.T, policy, schema string) string {
+	t.Helper()
+	u, err := url.Parse(testpg.Shared(t).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("schema", schema)
+	u.RawQuery = q.Encode()
+	change(t, policy, func(s string) string { return "ledger: " + u.String() + "\n" + s })
+	return u.String()
+}
+
+// Two servers share a ledger, and the owner works beside them: what one of them is asked and told
+// the other knows, and so does every command.
+func TestSharedLedgerByCommand(t *testing.T) {
+	policy := teamed(t, "{epsilon: 1, renewal: {every: month, windows: 3}, per_query: {default: 0.1, max: 0.5}}")
+	address := inDatabase(t, policy, "two_servers")
+	password := command("user", "add", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["password"].(string)
+	var conns []*pgx.Conn
+	var servers []*running
+	for range 2 {
+		r := starts(t, nil, "-p", policy, "--listen", "127.0.0.1:0", "--http", "")
+		servers = append(servers, r)
+		at := r.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
+		by := fmt.Sprintf("postgresql://ana:%s@%s/hospital?sslmode=disable", url.QueryEscape(password), at)
+		c, err := pgx.Connect(context.Background(), by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background())
+		conns = append(conns, c)
+	}
+	ask := func(on int) (n int) {
+		t.Helper()
+		if err := conns[on].QueryRow(context.Background(), people).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if a, b := ask(0), ask(1); a != b {
+		t.Errorf("one question has two answers, %d and %d", a, b)
+	}
+	asks(policy, people).wants(t, 0, "free")
+	asks(policy, older("40")).wants(t, 0)
+	command("budget", "-p", policy).wants(t, 0, "0.2")
+	key := beside(policy, "owner.key")
+	command("ledger", "key", "-p", policy, key).wants(t, 0, "made")
+	command("ledger", "topup", "-p", policy, "--key", key, "--epsilon", "0.1", "--reason", "test").wants(t, 0)
+	command("ledger", "renew", "-p", policy, "--due", "--reason", "cron").wants(t, 0, "not due before")
+	command("ledger", "renew", "-p", policy, "--reason", "February").wants(t, 0, "window 2 of 3 has begun")
+	if a, b := ask(0), ask(1); a != b { // in the new window, and free: it was paid for
+		t.Errorf("one question has two answers, %d and %d", a, b)
+	}
+	for _, args := range [][]string{{"show"}, {"export"}, {"replay"}, {"verify"}} {
+		command(append([]string{"ledger"}, append(args, "-p", policy)...)...).wants(t, 0)
+		command(append([]string{"ledger"}, append(args, address)...)...).wants(t, 0)
+	}
+	backup := beside(policy, "backup.ledger")
+	command("ledger", "copy", address, backup).wants(t, 0, "copied and compared: 8 records, 2 answers kept", "go on with one of the two")
+	command("ledger", "verify", backup).wants(t, 0, "is whole: 8 records")
+	command("ledger", "copy", address, backup).wants(t, 1, "not replaced")
+	for _, r := range servers {
+		r.stops(t, syscall.SIGTERM)
+	}
+	command("ledger", "anchor", "-p", policy).wants(t, 2, "keeps no anchor")
+}
+
+// What a policy must not say of a shared ledger.
+func TestSharedLedgerInPolicy(t *testing.T) {
+	for ledger, want := range map[string]string{
+		"ledger: postgres://discreet:hunter2@db.example.org/ledgers\n":                 "DISCREET_LEDGER_PASSWORD",
+		"ledger: postgres://discreet@db.example.org/ledgers?password=hunter2\n":        "DISCREET_LEDGER_PASSWORD",
+		"ledger: postgres:///ledgers\n":                                                "is not the address",
+		"ledger: postgres://discreet@db.example.org/ledgers\nanchor: {file: x.json}\n": "several servers may have this ledger open",
+	} {
+		policy := deploy(t, tenQuestions)
+		change(t, policy, func(s string) string { return ledger + s })
+		command("budget", "-p", policy).wants(t, 1, want).lacks(t, "hunter2")
+	}
+}

@@ -1,0 +1,171 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
+)
+
+// Tables of a PostgreSQL database are copied, all of them in one state, with the columns of the
+// policy and their own types. Questions are about the copy: what they compute, what they keep of a
+// person and how they fail is what it is for every other source, and PostgreSQL hears of none. It
+// has no way to make an expression that cannot fail, and what it would choose among somebody's rows
+// would be others.
+//
+// Before a question it is looked whether the database has changed (pgtables.Mark), and then all of
+// it is copied again.
+
+// origin is where copied tables come from.
+type origin struct {
+	database  *pgtables.Database
+	relations []*pgtables.Relation
+	mark      pgtables.Mark
+	refresh   time.Duration
+	looked    atomic.Int64 // when it was last found to be the same, in nanoseconds of the clock
+}
+
+// fresh reports whether it need not be looked yet.
+func (o *origin) fresh() bool {
+	return o.refresh > 0 && time.Now().UnixNano()-o.looked.Load() < int64(o.refresh)
+}
+
+// moved looks whether the database has changed.
+func (o *origin) moved(ctx context.Context) (bool, error) {
+	if o.fresh() {
+		return false, nil
+	}
+	now, err := o.database.Look(ctx, o.relations)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range o.relations {
+		if !r.Marked() && now.Name == "" {
+			return true, nil
+		}
+	}
+	if now != o.mark {
+		return true, nil
+	}
+	o.looked.Store(time.Now().UnixNano())
+	return false, nil
+}
+
+// copyTables copies the tables of a PostgreSQL database, but for those that are prepared.
+func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
+	database, err := pgtables.Of(ds)
+	if err != nil {
+		return err
+	}
+	from, err := database.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	s.origin = &origin{database: database, relations: from.Relations, mark: from.Mark, refresh: ds.Refresh}
+	s.origin.looked.Store(time.Now().UnixNano())
+	s.version = store.Version{Name: from.Mark.Name}
+	for _, r := range from.Relations {
+		t := s.tables[r.Name]
+		if t.prepared != "" && ds.VersionQuery == "" {
+			return fmt.Errorf("table %s: what is prepared of a PostgreSQL database is known by what its version query says, and there is "+
+				"none; write version: SELECT ... into the policy, or remove 'prepared'", r.Name)
+		}
+		if t.prepared != "" && s.typed {
+			continue
+		}
+		if err := s.copyTable(ctx, t, r, from); err != nil {
+			return err
+		}
+	}
+	if s.version.Name == "" {
+		s.version.State, s.version.Whole = from.Hash(), true
+	}
+	return nil
+}
+
+// copyTable copies a table.
+func (s *snapshot) copyTable(ctx context.Context, t *table, r *pgtables.Relation, from *pgtables.Snapshot) error {
+	columns := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		columns[i] = dialect.QuoteName(c.Name) + " " + c.DuckDB()
+	}
+	if len(columns) == 0 { // a policy may list no column: then rows can be counted
+		columns = []string{"c INTEGER"}
+	}
+	failed := fmt.Errorf("table %s: its rows do not fit into memory and the folder for temporary files", t.Name)
+	if _, err := s.DB.ExecContext(ctx, "CREATE TABLE "+t.From+" ("+strings.Join(columns, ", ")+")"); err != nil {
+		return failed
+	}
+	into, err := s.source.Append(t.copy())
+	if err != nil {
+		return failed
+	}
+	tell, done := s.limits.telling(r.Relation), int64(0)
+	err = from.Copy(ctx, r, func(b *pgtables.Batch) error {
+		values := make([]chunks.Values, len(columns))
+		for i := range b.Columns {
+			v := &b.Columns[i]
+			values[i] = chunks.Values{Valid: v.Valid[:], Ints: v.Ints[:], Reals: v.Reals[:], Wides: v.Wides[:], Texts: v.Texts[:]}
+		}
+		if len(r.Columns) == 0 {
+			values[0] = chunks.Values{Valid: make([]uint64, pgtables.BatchRows/64), Ints: make([]int64, pgtables.BatchRows)}
+		}
+		if done += int64(b.N); tell != nil {
+			tell(done, max(done+1, r.Rows))
+		}
+		return into.Add(b.N, values)
+	})
+	if tell != nil {
+		tell(max(done, 1), max(done, 1))
+	}
+	if closed := into.Close(); err == nil {
+		err = closed
+	}
+	if errors.Is(err, chunks.ErrAppend) {
+		return failed
+	}
+	return err
+}
+
+// copy names the table that rows are copied into.
+func (t *table) copy() string { return "copied " + t.Name }
+
+// forOwner is an error in the words that are for the owner.
+func forOwner(err error) error {
+	var more interface{ Explain() string }
+	if errors.As(err, &more) {
+		return errors.New(more.Explain())
+	}
+	return err
+}
+
+// describeOrigin says, for the owner, what names the state of a PostgreSQL database. It reads no
+// row.
+func describeOrigin(ctx context.Context, ds *policy.Dataset) (string, error) {
+	database, err := pgtables.Of(ds)
+	if err != nil {
+		return "", err
+	}
+	from, err := database.Begin(ctx)
+	if err != nil {
+		return "", forOwner(err)
+	}
+	defer from.Close()
+	text := "the contents of a copy of " + database.String()
+	if ds.VersionQuery != "" {
+		text = fmt.Sprintf("%q, by the version query; analysts see it", from.Mark.Name)
+	}
+	if ds.Refresh > 0 {
+		return fmt.Sprintf("%s; it is looked for changes every %v", text, ds.Refresh), nil
+	}
+	return text + "; it is looked for changes before every question", nil
+}

@@ -1,0 +1,237 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/internal/testpg"
+)
+
+// clinic is a PostgreSQL server with a role that may read what it is granted.
+type clinic struct {
+	t      testing.TB
+	server *testpg.Server
+}
+
+func newClinic(t testing.TB, statements ...string) *clinic {
+	t.Helper()
+	c := &clinic{t, testpg.Start(t)}
+	c.do(append([]string{"CREATE ROLE reader LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"}, statements...)...)
+	return c
+}
+
+// do runs statements as the administrator.
+func (c *clinic) do(statements ...string) {
+	c.t.Helper()
+	conn, err := pgx.Connect(context.Background(), c.server.URL())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for _, s := range statements {
+		if _, err := conn.Exec(context.Background(), s); err != nil {
+			c.t.Fatalf("%v in %.300s", err, s)
+		}
+	}
+}
+
+// source is the address for the role.
+func (c *clinic) source() string {
+	u, err := url.Parse(c.server.URL())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	u.User = url.User("reader")
+	return u.String()
+}
+
+// everything has a column of each type that can be read, with values at their ends.
+const allTypes = `CREATE TABLE everything (id bigint, b boolean, i2 smallint, i4 integer, f4 real, f8 double precision, d numeric(10,2),
+  d0 numeric(4,0), wide numeric(38,6), odd numeric(30,5), n numeric, t text, v varchar(20), c char(5), u uuid, day date, ts timestamp,
+  tz timestamptz, e mood, dom percent, "Mixed" integer)`
+
+var everythingRows = []string{
+	`INSERT INTO everything VALUES (1, true, 32767, 2147483647, 1.5, 1e300, 12345678.99, 9999, 12345678901234567890123456789012.123456,
+  1.00001, 1e40, 'ä"''' || chr(10) || 'x', '', 'ab', '00112233-4455-6677-8899-aabbccddeeff', '9999-12-31', '2026-11-16 12:34:56.789012',
+  '2026-11-16 12:34:56+02', 'glad', 7, 1)`,
+	`INSERT INTO everything VALUES (2, false, -32768, -2147483648, '-0', '-0', -0.01, -1, -0.000001, -99999.99999, 0.00000000001, 'b', 'c ', '  x',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff', '0001-01-01', '0001-01-01', '1969-12-31 23:59:59.999999+00', 'sad', 0, 2)`,
+	`INSERT INTO everything VALUES (3, NULL, 0, 0, 'NaN', 'NaN', 'NaN', NULL, 10000, 10000.1, 'NaN', NULL, NULL, NULL,
+  '80000000-0000-0000-0000-000000000000', 'infinity', '-infinity', 'infinity', NULL, NULL, NULL)`,
+	`INSERT INTO everything VALUES (4, true, 1, 1, 'Infinity', '-Infinity', 0, 0, 0, 0, '-Infinity', '', 'x', '', NULL, '4713-01-01 BC',
+  '294276-12-31', '294276-12-31', 'sad', 100, 5)`,
+	`INSERT INTO everything (id) VALUES (5)`,
+}
+
+const everythingPolicy = `source: %s
+unit: everything.id
+tables:
+  everything:
+    unique: id
+    columns:
+      id: {type: integer}
+      b: {type: boolean, keys: [true, false]}
+      i2: {type: integer, bounds: [-40000, 40000]}
+      i4: {type: integer, bounds: [-3000000000, 3000000000]}
+      f4: {type: decimal, bounds: [-10, 10], granularity: 0.5}
+      f8: {type: decimal, bounds: [-10, 10], granularity: 1}
+      d: {type: decimal, bounds: [-20000000, 20000000], granularity: 0.01}
+      d0: {type: decimal, bounds: [-10000, 10000], granularity: 1}
+      wide: {type: decimal, bounds: [-1000000, 1000000], granularity: 0.01}
+      odd: {type: decimal, bounds: [-100000, 100000], granularity: 0.001}
+      n: {type: decimal, bounds: [-1000, 1000], granularity: 1}
+      t: {type: text, keys: private}
+      v: {type: text, keys: ["", "c ", x]}
+      c: {type: text, keys: [ab, "  x", ""]}
+      u: {type: text, keys: ["00112233-4455-6677-8899-aabbccddeeff", "80000000-0000-0000-0000-000000000000"]}
+      day: {type: date, bounds: ["0001-01-01", "9999-12-31"]}
+      ts: {type: timestamp, bounds: ["1700-01-01", "2200-12-31"]}
+      tz: {type: timestamp, bounds: ["1900-01-01", "2100-01-01"]}
+      e: {type: text, keys: [glad, sad]}
+      dom: {type: integer, bounds: [0, 100]}
+      mixed: {type: integer, bounds: [0, 10]}
+`
+
+// The role may read all of it.
+var everythingSQL = append([]string{"CREATE TYPE mood AS ENUM ('sad', 'glad')",
+	"CREATE DOMAIN percent AS integer CHECK (VALUE BETWEEN 0 AND 100)", allTypes},
+	append(everythingRows, "GRANT SELECT ON everything TO reader")...)
+
+// TestCopiedTypes: every value of every type arrives as PostgreSQL has it.
+func TestCopiedTypes(t *testing.T) {
+	c := newClinic(t, everythingSQL...)
+	e := open(t, dataset(t, t.TempDir(), fmt.Sprintf(everythingPolicy, c.source())))
+	rows, err := e.now.DB.Query(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM "copied everything" ORDER BY id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	want := []string{
+		`1 | true | 32767 | 2147483647 | 1.5 | 1e+300 | 12345678.99 | 9999 | 12345678901234567890123456789012.123456 | 1.00001 | 1e+40 | ä"'` + "\n" +
+			`x |  | ab | 00112233-4455-6677-8899-aabbccddeeff | 9999-12-31 | 2026-11-16 12:34:56.789012 | 2026-11-16 10:34:56+00 | glad | 7 | 1`,
+		`2 | false | -32768 | -2147483648 | -0.0 | -0.0 | -0.01 | -1 | -0.000001 | -99999.99999 | 1e-11 | b | c  |   x | ` +
+			`ffffffff-ffff-ffff-ffff-ffffffffffff | 0001-01-01 | 0001-01-01 00:00:00 | 1969-12-31 23:59:59.999999+00 | sad | 0 | 2`,
+		`3 | NULL | 0 | 0 | nan | nan | NULL | NULL | 10000.000000 | 10000.10000 | nan | NULL | NULL | NULL | ` +
+			`80000000-0000-0000-0000-000000000000 | infinity | -infinity | infinity | NULL | NULL | NULL`,
+		`4 | true | 1 | 1 | inf | -inf | 0.00 | 0 | 0.000000 | 0.00000 | -inf |  | x |  | NULL | 4713-01-01 (BC) | infinity | infinity | sad | 100 | 5`,
+		`5` + strings.Repeat(" | NULL", 20),
+	}
+	for i := 0; rows.Next(); i++ {
+		cells, into := make([]*string, 21), make([]any, 21)
+		for k := range cells {
+			into[k] = &cells[k]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range cells {
+			if c == nil {
+				null := "NULL"
+				c = &null
+			}
+			got = append(got, *c)
+		}
+		if text := strings.Join(got, " | "); text != want[i] {
+			t.Errorf("got  %s\nwant %s", text, want[i])
+		}
+	}
+}
+
+// TestCopiedChanges: a change is seen with the next question, and is another version; a change that
+// is taken back is the one before.
+func TestCopiedChanges(t *testing.T) {
+	c := newClinic(t, "CREATE TABLE people (pid bigint, age integer)",
+		"INSERT INTO people SELECT i, i % 90 FROM generate_series(1, 5000) i", "GRANT SELECT ON people TO reader")
+	ds := dataset(t, t.TempDir(), "source: "+c.source()+"\nunit: people.pid\ntables: {people: {unique: pid, columns: "+
+		"{pid: {type: integer}, age: {type: integer, bounds: [0, 120]}}}}\n")
+	e := open(t, ds)
+	first := version(t, e)
+	if !first.Whole || version(t, e) != first {
+		t.Errorf("%+v, and then %+v", first, version(t, e))
+	}
+	seen := map[string]bool{first.State: true}
+	for _, change := range []string{"INSERT INTO people VALUES (7000, 5)", "UPDATE people SET age = 6 WHERE pid = 7000",
+		"DELETE FROM people WHERE pid = 7000", "TRUNCATE people"} {
+		c.do(change, "SELECT pg_stat_force_next_flush()")
+		now := version(t, e)
+		if seen[now.State] != strings.HasPrefix(change, "DELETE") {
+			t.Errorf("%s: version %v, of %v", change, now, seen)
+		}
+		seen[now.State] = true
+	}
+	c.server.Stop(t)
+	var gone *pgtables.Unreachable
+	if _, err := e.Version(t.Context()); !errors.As(err, &gone) || strings.Contains(err.Error(), "reader") {
+		t.Errorf("without its server: %v", err)
+	}
+	c.server.Restart(t)
+	version(t, e)
+}
+
+// TestCopiedRefused: what is no plain table, and a role that may do more or less than read.
+func TestCopiedRefused(t *testing.T) {
+	c := newClinic(t, "CREATE TABLE people (pid bigint, age integer, note text, tags text[])",
+		"CREATE VIEW adults AS SELECT * FROM people WHERE age >= 18",
+		"CREATE TABLE secured (pid bigint)", "ALTER TABLE secured ENABLE ROW LEVEL SECURITY", "CREATE TABLE other (x integer)",
+		"CREATE SEQUENCE numbers", "GRANT SELECT (pid, age) ON people TO reader")
+	policyOf := func(table, more string) string {
+		return "source: " + c.source() + "\nunit: people.pid\ntables: {people: {unique: pid, source: " + table + more +
+			", columns: {pid: {type: integer}}}}\n"
+	}
+	plain := policyOf("public.people", "")
+	refused := func(name, keys, want string) {
+		t.Helper()
+		e, err := Open(t.Context(), dataset(t, t.TempDir(), keys))
+		if err == nil {
+			e.Close()
+			t.Errorf("%s: it was opened", name)
+			return
+		}
+		told := err.Error()
+		var explained interface{ Explain() string }
+		if errors.As(err, &explained) {
+			if strings.Contains(told, "reader") || strings.Contains(told, "public") {
+				t.Errorf("%s: %s", name, told)
+			}
+			told = explained.Explain()
+		}
+		if !strings.Contains(told, want) {
+			t.Errorf("%s: %s\nwants %s", name, told, want)
+		}
+	}
+	open(t, dataset(t, t.TempDir(), plain)).Close()
+	refused("no table", policyOf("public.persons", ""), "there is no public.persons")
+	refused("a view", policyOf("public.adults", ""), "is a view")
+	refused("row security", policyOf("public.secured", ""), "row security")
+	refused("a sequence", policyOf("public.numbers", ""), "is no table")
+	refused("a trusted view without a version", policyOf("public.adults", ", trusted: true"), "refresh: 1h")
+	refused("no column", strings.Replace(plain, "columns: {", "columns: {weight: {type: integer}, ", 1), "no column weight")
+	refused("an array", strings.Replace(plain, "columns: {", "columns: {tags: {type: text}, ", 1), "text[]")
+	refused("another type", strings.Replace(plain, "{pid: ", "{age: {type: text}, pid: ", 1), "correct the policy or the data")
+	refused("a column that is not granted", strings.Replace(plain, "{pid: ", "{note: {type: text}, pid: ", 1), `GRANT SELECT ("note")`)
+	for _, g := range []struct{ grant, revoke, want string }{
+		{"GRANT INSERT ON other TO reader", "REVOKE ALL ON other FROM reader", "may change public.other"},
+		{"GRANT UPDATE (x) ON other TO PUBLIC", "REVOKE ALL ON other FROM PUBLIC", "may change public.other"},
+		{"GRANT SELECT ON other TO reader", "REVOKE ALL ON other FROM reader", "may read public.other"},
+		{"GRANT USAGE ON SEQUENCE numbers TO reader", "REVOKE ALL ON SEQUENCE numbers FROM reader", "may change public.numbers"},
+		{"GRANT CREATE ON SCHEMA public TO PUBLIC", "REVOKE CREATE ON SCHEMA public FROM PUBLIC", "make tables in the schema public"},
+		{"ALTER ROLE reader CREATEDB", "ALTER ROLE reader NOCREATEDB", "has CREATEDB"},
+		{"ALTER ROLE reader SUPERUSER", "ALTER ROLE reader NOSUPERUSER", "is a superuser"},
+		{"GRANT pg_read_server_files TO reader", "REVOKE pg_read_server_files FROM reader", "member of pg_read_server_files"},
+	} {
+		c.do(g.grant)
+		refused(g.grant, plain, g.want)
+		c.do(g.revoke)
+	}
+	// A view that the owner answers for, with a time after which it is read anew.
+	c.do("GRANT SELECT ON adults TO reader", "REVOKE ALL ON people FROM reader")
+	open(t, dataset(t, t.TempDir(), "refresh: 1h\n"+policyOf("public.adults", ", trusted: true"))).Close()
+}

@@ -1,0 +1,116 @@
+package pgtables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// settings are what a connection runs with, whatever the database, the role or the environment say.
+var settings = map[string]string{
+	"search_path": "pg_catalog, pg_temp", "default_transaction_read_only": "on", "row_security": "off", "TimeZone": "UTC",
+	"DateStyle":                   "ISO, YMD",
+	"standard_conforming_strings": "on", "client_encoding": "UTF8", "application_name": "discreet", "extra_float_digits": "1",
+	"synchronize_seqscans": "off", "jit": "off", "lock_timeout": "60s", "idle_in_transaction_session_timeout": "10min",
+}
+
+// patience is how long it may take to connect, and to ask for what is not the data itself.
+const patience = 20 * time.Second
+
+// Database is a PostgreSQL database with the tables of a dataset.
+type Database struct {
+	dataset *policy.Dataset
+	config  *pgx.ConnConfig
+}
+
+// Of returns the database of a dataset. It does not connect.
+func Of(ds *policy.Dataset) (*Database, error) {
+	config, err := pgx.ParseConfig(ds.Source)
+	if err != nil {
+		// What the driver says may repeat parts of the address.
+		return nil, fmt.Errorf("dataset %s: the address of its PostgreSQL database does not parse, or a file that it names cannot be "+
+			"read; write postgres://user@host/database?sslmode=verify-full", ds.Name)
+	}
+	config.ConnectTimeout = patience
+	config.RuntimeParams = settings
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	return &Database{ds, config}, nil
+}
+
+// String says where the database is.
+func (d *Database) String() string { return policy.Postgres(d.dataset.Source) }
+
+// Unreachable is why there is no connection. Its text is the same whatever the server says, which
+// is for the owner alone.
+type Unreachable struct {
+	Dataset, Where string
+	Err            error
+}
+
+func (e *Unreachable) Error() string {
+	return "the PostgreSQL database of the dataset " + e.Dataset + " cannot be reached; ask the owner to run 'discreet check', which " +
+		"says why"
+}
+
+// Explain says why, to the owner.
+func (e *Unreachable) Explain() string {
+	return fmt.Sprintf("the PostgreSQL database of the dataset %s, %s, cannot be reached: %s", e.Dataset, e.Where, reason(e.Err))
+}
+
+// reason is what went wrong, without the password, which the driver leaves out.
+func reason(err error) string {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return refused.Message
+	}
+	var failed *pgconn.ConnectError
+	if errors.As(err, &failed) {
+		return strings.TrimPrefix(failed.Unwrap().Error(), "failed to connect to ")
+	}
+	return err.Error()
+}
+
+// connect opens a connection.
+func (d *Database) connect(ctx context.Context) (*pgx.Conn, error) {
+	c, err := pgx.ConnectConfig(ctx, d.config)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &Unreachable{d.dataset.Name, d.String(), err}
+	}
+	return c, nil
+}
+
+// begin opens a connection and a transaction that sees one state of the data and changes nothing.
+func (d *Database) begin(ctx context.Context) (*pgx.Conn, pgx.Tx, error) {
+	c, err := d.connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		hangUp(c)
+		return nil, nil, &Unreachable{d.dataset.Name, d.String(), err}
+	}
+	return c, tx, nil
+}
+
+func hangUp(c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.Close(ctx)
+}
+
+// name spells a relation of the policy.
+func name(relation string) string {
+	schema, table, _ := strings.Cut(relation, ".")
+	return pgx.Identifier{schema, table}.Sanitize()
+}

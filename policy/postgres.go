@@ -1,0 +1,141 @@
+package policy
+
+import (
+	"net"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// wantAddress is how the address of a PostgreSQL database is spelled.
+const wantAddress = "an address such as postgres://discreet@db.example.org/hospital?sslmode=verify-full"
+
+// IsPostgres reports whether a source is the address of a PostgreSQL database.
+func IsPostgres(source string) bool {
+	return strings.HasPrefix(source, "postgres://") || strings.HasPrefix(source, "postgresql://")
+}
+
+// Postgres is an address without its user and options: where the data is, for messages and to tell
+// databases apart.
+func Postgres(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "a PostgreSQL database"
+	}
+	host := u.Host
+	if host == "" {
+		host = u.Query().Get("host")
+	} else if u.Port() == "" {
+		host += ":5432"
+	}
+	return "postgres://" + strings.ToLower(host) + u.EscapedPath()
+}
+
+// readPostgres reads the address of a database. A password in it would be in the policy, in
+// backups and on screens, so there is none.
+func (d *Dataset) readPostgres(r *reader, v place, text string) bool {
+	d.Engine = "duckdb" // into which its tables are copied
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || u.Fragment != "":
+		r.at(v, "'source' is not the address of a PostgreSQL database; write %s", wantAddress)
+		return false
+	case hasPassword(u):
+		r.at(v, "'source' has a password in it, which everybody sees who sees the policy; put it into a file of PostgreSQL's kind and "+
+			"write ?passfile=PATH, or into the environment as PGPASSWORD")
+		return false
+	case u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" || u.User.Username() == "":
+		r.at(v, "'source' does not name a host, a user and a database; write %s", wantAddress)
+		return false
+	}
+	switch mode := u.Query().Get("sslmode"); {
+	case mode == "verify-full" || isHere(u):
+	case mode == "verify-ca":
+		r.at(v, "'source' has sslmode=verify-ca, with which any server of the same authority can pretend to be this one; write "+
+			"sslmode=verify-full")
+		return false
+	default:
+		r.at(v, "'source' is on another machine, and what is read from there has to be encrypted and from the right server; write "+
+			"sslmode=verify-full, and sslrootcert=PATH where its authority is your own")
+		return false
+	}
+	d.Source = text
+	return true
+}
+
+func hasPassword(u *url.URL) bool {
+	_, set := u.User.Password()
+	return set || u.Query().Has("password")
+}
+
+// isHere reports whether a server is on this machine: behind a socket, or at a loopback address.
+func isHere(u *url.URL) bool {
+	if host := u.Query().Get("host"); u.Host == "" {
+		return strings.HasPrefix(host, "/")
+	}
+	if u.Query().Has("host") || u.Query().Has("hostaddr") {
+		return false // it would be another one than the address says
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// readRelation reads which table of a PostgreSQL database a table is.
+func (t *Table) readRelation(r *reader, f fields) bool {
+	t.Relation = "public." + t.Name
+	v, given := f.get("source")
+	if !given {
+		return true
+	}
+	text, ok := r.text(v, "source", "the schema and the name of a table of the database, such as clinic.patients")
+	if !ok {
+		return false
+	}
+	schema, name, ok := strings.Cut(text, ".")
+	if !ok || schema == "" || name == "" || strings.ContainsAny(text, "\"\\") || strings.ContainsFunc(text, unicode.IsControl) {
+		r.at(v, "'source' is not a table of the database; write its schema and its name, such as clinic.patients")
+		return false
+	}
+	t.Relation = text
+	return true
+}
+
+// readTrusted reads whether the owner answers for what is no plain table.
+func (t *Table) readTrusted(r *reader, f fields, d *Dataset, sourceOK bool) {
+	v, ok := f.get("trusted")
+	if !ok {
+		return
+	}
+	if sourceOK && d.SourceKind() != PostgresDatabase {
+		r.at(v, "'trusted' is about views and foreign tables of a PostgreSQL database, and the source is none; remove it")
+		return
+	}
+	t.Trusted, _ = r.truth(v, "trusted")
+}
+
+// maxRefresh is the longest time for which a copy of the data may be used.
+const maxRefresh = 366 * 24 * time.Hour
+
+// readRefresh reads for how long a copy of a PostgreSQL database is used.
+func (d *Dataset) readRefresh(r *reader, f fields, sourceOK bool) {
+	v, ok := f.get("refresh")
+	if !ok {
+		return
+	}
+	text, ok := r.text(v, "refresh", "a time such as 1h or 24h")
+	if !ok {
+		return
+	}
+	long, err := time.ParseDuration(text)
+	switch {
+	case sourceOK && d.SourceKind() != PostgresDatabase:
+		r.at(v, "'refresh' says for how long a copy of a PostgreSQL database is used, and the source is none; remove it")
+	case err != nil || long < 0 || long > maxRefresh:
+		r.at(v, "'refresh' is for how long a copy of the data is used before it is looked whether it has changed; write a time such as "+
+			"10m, 1h or 24h")
+	default:
+		d.Refresh = long
+	}
+}
