@@ -58,6 +58,16 @@ func TestServePrecedence(t *testing.T) {
 	}
 }
 
+// The address of a database is no file of the folder.
+func TestServeUsersInDatabase(t *testing.T) {
+	for _, users := range []string{"postgres://u@h/d", "postgresql://u@h/d?schema=s"} {
+		file := write(t, filepath.Join(t.TempDir(), "server.yaml"), "users: "+users+"\n")
+		if c, err := understands("--config", file); err != nil || c.Users != users {
+			t.Errorf("got %q, %v", c.Users, err)
+		}
+	}
+}
+
 // What is wrong in the file is said with its place.
 func TestServeFileSays(t *testing.T) {
 	for text, want := range map[string]string{

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/testpg"
 )
 
 func user(policy string, args ...string) result {
@@ -43,8 +45,33 @@ func TestUserHelp(t *testing.T) {
 
 // The story of a user, in words.
 func TestUser(t *testing.T) {
-	policy := deploy(t, tenQuestions)
-	path := beside(policy, "policy.users")
+	t.Run("file", func(t *testing.T) {
+		policy := deploy(t, tenQuestions)
+		path := beside(policy, "policy.users")
+		userStory(t, policy, path)
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("database", func(t *testing.T) {
+		policy, address := deploy(t, tenQuestions), testpg.Shared(t).URL()
+		text, err := os.ReadFile(policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, policy, "ledger: "+address+"\n"+string(text))
+		user(policy, "list").wants(t, 2, "there are no users yet", "discreet user add")
+		userStory(t, policy, address)
+		if _, err := os.Stat(beside(policy, "policy.users")); err == nil {
+			t.Error("there is a file too")
+		}
+		secret := strings.Replace(address, "postgres@", "postgres:hunter22@", 1)
+		command("user", "list", "--users", secret).wants(t, 2, "DISCREET_LEDGER_PASSWORD").lacks(t, "hunter22")
+	})
+}
+
+func userStory(t *testing.T, policy, path string) {
+	t.Helper()
 	drawn := func(r result) string {
 		t.Helper()
 		m := regexp.MustCompile(`(?m)^password: ((?:[0-9a-z]{4}-){7}[0-9a-z]{4})$`).FindStringSubmatch(r.out)
@@ -53,7 +80,8 @@ func TestUser(t *testing.T) {
 		}
 		return m[1]
 	}
-	first := drawn(user(policy, "add", "ana").wants(t, 0, "added ana as analyst to "+path, "shown this once").lacks(t, "warning"))
+	added := user(policy, "add", "ana").wants(t, 0, "added ana as analyst to "+console.ShellQuote(path), "shown this once")
+	first := drawn(added.lacks(t, "warning"))
 	if err := enters(t, path, "ana", first); err != nil {
 		t.Error(err)
 	}

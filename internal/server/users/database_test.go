@@ -240,6 +240,34 @@ func TestDatabasesRefused(t *testing.T) {
 	}
 }
 
+// A server needs no more than docs/server.md says.
+func TestServersRole(t *testing.T) {
+	shared(t)
+	f := setUp(t)
+	schema := f.path[strings.LastIndex(f.path, "=")+1:]
+	_, err := f.db.Exec(strings.ReplaceAll("CREATE ROLE serving LOGIN; GRANT USAGE ON SCHEMA X TO serving; "+
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON X.secret, X.users, X.tokens, X.logins TO serving", "X", schema),
+		pgx.QueryExecModeSimpleProtocol)
+	must(t, err)
+	s, err := Find(strings.Replace(f.path, "postgres@", "serving@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	must(t, second(login(s, from("ana", home), f.password)))
+	must(t, second(s.Add(ctx, "bob", Analyst, "")))
+	secret, token, err := s.NewToken(ctx, "ana", "", time.Time{})
+	must(t, err)
+	must(t, second(s.Token(ctx, Attempt{}, secret)))
+	must(t, s.RevokeToken(ctx, token.ID))
+	must(t, s.trail.trim(1))
+	must(t, s.Revoke(ctx, "ana"))
+	if _, err := Open(strings.Replace(nowhere(t), "postgres@", "serving@", 1)); err == nil ||
+		!strings.Contains(err.Error(), "the users cannot be created in postgres://serving@") {
+		t.Error(err)
+	}
+}
+
 // A database that does not answer lets nobody in, says so to the owner once, and to nobody else
 // anything; when it is back, so are the users.
 func TestDatabaseAway(t *testing.T) {

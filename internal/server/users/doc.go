@@ -1,6 +1,7 @@
 // Package users knows who may come in: names, roles, passwords, tokens, and the trail of who tried.
-// It is one SQLite file, which the command line can change while a server runs, and what it changes
-// counts at once.
+// It is one SQLite file, or a schema of a PostgreSQL database that several servers share. The
+// command line can change either while servers run, and what it changes counts at once, at each of
+// them.
 //
 // # What is stored
 //
@@ -14,7 +15,8 @@
 // A thief of the file cannot come in with what is in it, but can pretend to be this server to its
 // users (RFC 5802, section 9). The file has mode 0600, and one that others can read or write is
 // refused, not repaired: somebody may have read it already, and only the owner can say whether
-// everybody needs a new password.
+// everybody needs a new password. So are tables with rights of PUBLIC; whom else the owner gives
+// rights to is the owner's choice. What is said of the file below holds for the database too.
 //
 // # Who is told what
 //
@@ -51,6 +53,10 @@
 // failure when it is closed; that it was no guess is certain, because only the proof is one. What
 // can be noticed: from an address that has to wait, a name that need not has come in from there.
 //
+// Of several servers on one database each counts for itself, and is as strong as one alone: who
+// guesses at n of them has n times as many guesses, against passwords for which that does not
+// matter. Who came in at any of them before a server began is no stranger to it.
+//
 // A door that does not know its peers' addresses, behind a proxy, makes them one, and then one of
 // them can lock out a name for all: give it the addresses. Failures are forgotten when a server
 // starts again. Tokens are outside of all this: they cannot be guessed, and a program with an
@@ -65,11 +71,22 @@
 // follows within a second. An address has at most 20 lines of failures an hour, and then one for
 // all names. The newest 100,000 lines of those who came in are kept, and as many of the others. A
 // name is written as it was sent, cut and without what cannot be printed: people type passwords in
-// its place, so the trail is for the owner.
+// its place, so the trail is for the owner. Servers on one database share the trail; each has lines
+// of its own.
+//
+// # In a database
+//
+// The tables are secret, users, tokens and logins, in the schema that the address names; where the
+// schema has others of these names it is left as it is. A transaction locks the row of secret, so
+// that of all changes one goes on at a time, as in a file: a token that is made while its user is
+// revoked is revoked too, or not made. Who reads does not wait. A connection is made to a server
+// that takes writes and confirms only what is on its disk, never to a standby, which would still
+// let in who was revoked. While the database does not answer nobody comes in, and who is in is not
+// let on; the owner is told the reason, once a minute, and nobody else is.
 //
 // # Limits
 //
 // At most four argon2id hashes run at once, of 32 MiB each, and those of one name and address one
-// after the other. The file must be on a disk of this machine, as SQLite's write-ahead log needs
-// it.
+// after the other. A file must be on a disk of this machine, as SQLite's write-ahead log needs it.
+// A server has at most 8 connections to a database, and gives a statement 10 seconds.
 package users

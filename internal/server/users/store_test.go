@@ -341,11 +341,17 @@ func TestFilesRefused(t *testing.T) {
 }
 
 func BenchmarkStill(b *testing.B) {
-	f := setUp(b)
-	for b.Loop() {
-		if err := second(f.epoch(ctx, "ana")); err != nil {
-			b.Fatal(err)
-		}
+	for _, place := range []string{"file", "database"} {
+		b.Run(place, func(b *testing.B) {
+			inDatabase = place == "database"
+			defer func() { inDatabase = false }()
+			f := setUp(b)
+			for b.Loop() {
+				if err := second(f.epoch(ctx, "ana")); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -41,7 +41,7 @@ func (c *addCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	store, err := users.Open(path)
 	if err != nil {
-		return err
+		return refusal(path, err)
 	}
 	defer store.Close()
 	drawn, err := store.Add(ctx, c.Name, users.Role(c.Role), password)

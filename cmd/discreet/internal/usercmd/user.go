@@ -66,7 +66,7 @@ func (f usersFlags) open() (*users.Store, error) {
 	if errors.Is(err, users.ErrNone) {
 		return nil, console.Misuse(fmt.Errorf("%w. Add somebody with 'discreet user add'", err))
 	}
-	return store, err
+	return store, refusal(path, err)
 }
 
 // refusal turns what the owner can put right into a refusal.
