@@ -95,7 +95,7 @@ func TestOneNameOnce(t *testing.T) {
 				case err == nil:
 					added.Add(1)
 					password.Store(p)
-				case err == ErrExists && p == "":
+				case errors.Is(err, ErrExists) && p == "":
 					refused.Add(1)
 				default:
 					t.Error(err)
