@@ -13,6 +13,7 @@ import (
 // The database is killed and its standby takes over, for which every commit has waited: nothing
 // that was confirmed is lost, and what was not confirmed is found out there.
 func TestPromise6Failover(t *testing.T) {
+	t.Parallel()
 	first := testpg.Start(t)
 	second := first.Standby(t)
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres",
