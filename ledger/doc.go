@@ -1,6 +1,7 @@
 // Package ledger says what a ledger of privacy charges promises: what it takes,
 // what it answers, and how it fails. The package sqlite below it keeps one in a
-// single file, and the package anchor keeps what tells an old copy of it from the ledger itself.
+// single file, the package postgres in a database that several servers share, and the package
+// anchor keeps what tells an old copy of it from the ledger itself.
 //
 // A ledger knows who asked, when, for which data, at what cost, and the noisy answer that was
 // released for it. It never sees data or the text of a query. For interactive mechanisms it also
@@ -32,10 +33,13 @@
 //     its last record is not opened, not changed, and the error says where it is damaged.
 //     What a write that was never confirmed left at the end is taken back. Damage of several bytes
 //     in the very last commit looks the same, and only an anchor notices it.
-//  8. One writer at a time. The lock dies with the process that holds it.
+//  8. One writer at a time. The lock of a file dies with the process that holds it. In a database
+//     that several servers share, each write is decided after all before it, and a server that was
+//     given up writes nothing more, however long it slept.
 //  9. A full disk or a failing one forgets nothing spent and releases nothing
 //     unpaid. After a write whose fate is not known the ledger does no more work
-//     until it is opened again; a failed fsync is never tried again.
+//     until it is opened again, or, in a database, until it could be asked; a failed fsync is never
+//     tried again.
 //  10. Independent of the clock. The time is recorded and decides nothing.
 //  11. Balances follow from the chain alone. Who has the records can add up every
 //     account, and re-derive every decision.

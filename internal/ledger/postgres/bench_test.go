@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"os"
 	"sync/atomic"
 	"testing"
 )
@@ -12,7 +13,13 @@ var requests atomic.Int64
 func BenchmarkCharge(b *testing.B) {
 	for _, clients := range []int{1, 300} {
 		b.Run(fmt.Sprint(clients, " clients"), func(b *testing.B) {
-			l := open(b, address(b), Options{})
+			at := os.Getenv("DISCREET_BENCH_POSTGRES") // a server that pgbench runs on too
+			if at == "" {
+				at = address(b)
+			} else {
+				at = within(b, at)
+			}
+			l := open(b, at, Options{})
 			before := l.commits
 			b.SetParallelism(clients)
 			b.ResetTimer()

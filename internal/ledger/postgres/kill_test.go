@@ -125,6 +125,7 @@ func (s *server) kill(t *testing.T) (all []string) {
 // Servers are killed in the middle of it and others started. What was told is in the ledger, and
 // exactly the budget is spent.
 func TestPromise6ServersKilled(t *testing.T) {
+	t.Parallel()
 	at := address(t)
 	open(t, at, Options{}).Close()
 	var all []string

@@ -33,6 +33,7 @@ func until(t *testing.T, what string, is func() bool) {
 // What it was answering is counted once, whoever and however many count it; those that go on, and
 // those that closed in order, are not given up.
 func TestPromise8AServerThatSleeps(t *testing.T) {
+	t.Parallel()
 	at := address(t)
 	short := Options{Lease: time.Second}
 	sleeper, other, third := open(t, at, short), open(t, at, short), open(t, at, short)
@@ -88,6 +89,7 @@ func TestPromise8AServerThatSleeps(t *testing.T) {
 
 // A server that was given up while its transaction waited for the head finds that out in it.
 func TestPromise8GivenUpWhileWaiting(t *testing.T) {
+	t.Parallel()
 	at := address(t)
 	short := Options{Lease: time.Second}
 	sleeper := open(t, at, short)
@@ -105,6 +107,7 @@ func TestPromise8GivenUpWhileWaiting(t *testing.T) {
 // A server that dies while a session's question may be at the engine is counted also where another
 // one died since that was noted.
 func TestPromise16SessionsOfServersThatDied(t *testing.T) {
+	t.Parallel()
 	at := address(t)
 	short := Options{Lease: time.Second}
 	first, second := open(t, at, short), open(t, at, short)

@@ -287,3 +287,36 @@ func TestReadBesideServers(t *testing.T) {
 	close(stop)
 	<-done
 }
+
+// A role with the grants of docs/high-availability.md can serve, and cannot change what was written.
+func TestServingRole(t *testing.T) {
+	at := address(t)
+	admin := open(t, at, Options{Lease: time.Second})
+	text, err := os.ReadFile("../../../docs/high-availability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, grants, _ := strings.Cut(string(text), "```sql\nGRANT")
+	grants, _, found := strings.Cut("GRANT"+grants, "```")
+	if !found {
+		t.Fatal("there are no grants")
+	}
+	name := fmt.Sprint("serving_", schemas.Add(1))
+	grants = strings.NewReplacer("SCHEMA discreet", "SCHEMA "+admin.place.schema, "discreet.", "ledger.", "serving", name).Replace(grants)
+	do(t, admin, "CREATE ROLE "+name+" LOGIN; "+grants)
+	l := open(t, strings.Replace(at, "postgres@", name+"@", 1), Options{Lease: time.Second})
+	r := mustCharge(t, l, ask("a", hospital(10)))
+	mustKeep(t, l, r.Sequence, "key", "42")
+	mustCharge(t, admin, ask("b", hospital(10)))
+	asleep(admin)
+	until(t, "the end of the first server", func() bool { return len(l.Died()) == 1 })
+	if _, err := l.Fail(ctx, crash); err != nil {
+		t.Error(err)
+	}
+	for _, sql := range []string{"UPDATE ledger.records SET body = 'x'", "DELETE FROM ledger.records", "DELETE FROM ledger.head",
+		"TRUNCATE ledger.records", "ALTER TABLE ledger.records DISABLE TRIGGER ALL"} {
+		if _, err := l.conn.Exec(ctx, l.place.in(sql)); err == nil {
+			t.Errorf("%s: no error", sql)
+		}
+	}
+}

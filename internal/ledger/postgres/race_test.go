@@ -219,6 +219,7 @@ func TestPromise6ConnectionsCut(t *testing.T) {
 
 // PostgreSQL is killed and comes back, in the middle of it.
 func TestPromise6DatabaseKilled(t *testing.T) {
+	t.Parallel()
 	pg := testpg.Start(t)
 	at := within(t, pg.URL())
 	servers := []*Ledger{open(t, at, Options{}), open(t, at, Options{}), open(t, at, Options{})}

@@ -1,0 +1,50 @@
+package testpg
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Standby returns a server that follows this one, and becomes one of its own by Promote. Whether
+// this one waits for it is a setting, synchronous_standby_names.
+func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	dir, err := os.MkdirTemp(short(), "pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	f := &Server{bin: s.bin, dir: dir, settings: s.settings}
+	if err := give(dir); err != nil {
+		t.Fatal(err)
+	}
+	f.tool(t, "pg_basebackup", "-h", s.dir, "-U", "postgres", "-D", f.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	t.Cleanup(func() { f.Stop(t) })
+	f.Restart(t)
+	return f
+}
+
+// Promote makes a standby a server that can be written.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	s.tool(t, "pg_ctl", "promote", "-w", "-D", s.data())
+}
+
+// Host is where its socket is.
+func (s *Server) Host() string { return s.dir }
+
+// tool runs one of PostgreSQL's programs.
+func (s *Server) tool(t testing.TB, name string, args ...string) {
+	t.Helper()
+	path := filepath.Join(s.bin, name)
+	if _, err := os.Stat(path); err != nil {
+		if path, err = exec.LookPath(name); err != nil {
+			t.Skip(err)
+		}
+	}
+	if out, err := s.command(path, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
