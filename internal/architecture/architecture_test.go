@@ -67,7 +67,13 @@ var rooms = map[string]string{
 	"internal/plan/verify": "dp policy internal/plan/tree",
 	"internal/engine":      "policy internal/plan/tree internal/exact store",
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
-		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines",
+		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables",
+	// Rows and the catalogue of a PostgreSQL database, and drafts of policies from that.
+	"internal/pgtables":        "policy",
+	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
+	"internal/omop":            "policy",
+	"internal/omop/madeup":     "internal/detrand",
+	"internal/omop/madeup/sql": "internal/omop/madeup",
 	// What strangers bring along, who see nothing else.
 	"store": "",
 	// SQL, and nobody to run it.
@@ -183,7 +189,7 @@ var rooms = map[string]string{
 	"cmd/discreet/internal/ledgercmd": ". api cmd/discreet/internal/console dp internal/ledger/replay internal/ledger/sqlite " +
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
-		"internal/table ledger policy internal/policycheck",
+		"internal/table ledger policy internal/policycheck internal/pgdraft",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
 	"cmd/discreet/internal/servecmd": "cmd/discreet/internal/console internal/hospital internal/server internal/server/users " +
