@@ -80,6 +80,9 @@ func (d *draft) writeLeftOut(s Schema) {
 		return
 	case s.LeftOut != "":
 		d.comment(3, "LEFT OUT: "+s.LeftOut)
+	case s.UniqueColumn != "":
+		d.writeCodes(s)
+		return
 	case s.Relation != "":
 		d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and no column of it has that name, so nothing "+
 			"says whose its rows are. Where a column does, draft again with --person %s=COLUMN, or write the path yourself, as in",
@@ -89,28 +92,55 @@ func (d *draft) writeLeftOut(s Schema) {
 			"values, draft again with --person %s=COLUMN, or write the path yourself, as in", quote(s.Table), quote(d.unit.Column), s.Table))
 	}
 	d.comment(3, s.Comment)
-	from := d.out.Len()
-	d.line(1, "%s:", scalar(s.Table))
-	d.writeSource(2, s)
-	if s.Trusted {
-		d.line(2, "trusted: true")
-	}
-	if !d.unit.Row() {
-		d.line(2, "path: %s", pathScalar(column, d.unit.String()))
-		d.line(2, "max_rows: 10")
-		d.line(2, "max_groups: 3")
-	}
-	d.line(2, "columns: {}")
-	lines := d.out.String()[from:]
-	text := d.out.String()[:from]
-	d.out.Reset()
-	d.out.WriteString(text)
-	for _, l := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
-		d.line(3, "# %s", l)
-	}
+	d.commented(func() {
+		d.line(1, "%s:", scalar(s.Table))
+		d.writeSource(2, s)
+		if s.Trusted {
+			d.line(2, "trusted: true")
+		}
+		if !d.unit.Row() {
+			d.line(2, "path: %s", pathScalar(column, d.unit.String()))
+			d.line(2, "max_rows: 10")
+			d.line(2, "max_groups: 3")
+		}
+		d.line(2, "columns: {}")
+	})
 	d.comment(3, "Its columns are "+strings.Join(s.columnNames(), ", ")+". Where its rows lead to another table that leads on, name that "+
 		"table's key: path: order_id -> orders.oid. Where everybody may know the rows, write public: true in place of path, max_rows and "+
 		"max_groups.")
+}
+
+// writeCodes writes, as a comment, a table that others refer to as to a list of codes.
+func (d *draft) writeCodes(s Schema) {
+	d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and others refer to it as to a list of codes. Where "+
+		"everybody may know all of its rows, remove the # of these lines: what is joined with it can then be asked for by name. Where its rows "+
+		"are about people, draft again with --person %s=COLUMN.", quote(s.Table), d.unit, s.Table))
+	d.comment(3, s.Comment)
+	d.commented(func() {
+		d.line(0, "%s:", scalar(s.Table))
+		d.writeSource(1, s)
+		d.line(1, "public: true")
+		d.line(1, "unique: %s", scalar(s.UniqueColumn))
+		d.line(1, "columns:")
+		for _, c := range s.Columns {
+			if c.Type != NoType && c.LeftOut == "" && checkName(c.Name) == "" {
+				d.line(2, "%s: {type: %s}", scalar(c.Name), c.Type)
+			}
+		}
+	})
+}
+
+// commented writes what a function writes as comments.
+func (d *draft) commented(write func()) {
+	before := d.out.String()
+	d.out.Reset()
+	write()
+	lines := d.out.String()
+	d.out.Reset()
+	d.out.WriteString(before)
+	for _, l := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
+		d.line(3, "# %s", l)
+	}
 }
 
 // likelyPerson returns a column that may say whose a row is, by its name.
@@ -347,7 +377,7 @@ func (d *draft) writeBounds(c SchemaColumn) {
 		note = "fill in, spelt as in [2020-01-01 00:00:00, 2020-12-31 23:59:59]"
 	}
 	if c.Lowest != "" || c.Highest != "" {
-		note += fmt.Sprintf("; %s has one end", cmp.Or(c.From, "the schema"))
+		note = "one end is given " + cmp.Or(c.From, "by the schema") + "; the other is yours"
 	}
 	d.noted(6, fmt.Sprintf("# bounds: [%s, %s]", cmp.Or(c.Lowest, "lowest"), cmp.Or(c.Highest, "highest")), note)
 }

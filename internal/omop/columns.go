@@ -48,7 +48,7 @@ var byName = map[string]column{
 	"condition_occurrence_count": {lowest: "0", highest: "200"},
 	"gap_days":                   {lowest: "0", highest: "365"},
 	"dose_value":                 {lowest: "0", highest: "1000"},
-	"care_site_id":               {private: true, comment: "Which sites there are: only those of many people are shown."},
+	"care_site_id":               {private: true, comment: "Which sites there are may tell of the few who were at one."},
 	"provider_id":                {leftOut: "is left out: it names who works there, whom this budget does not protect."},
 	"location_id":                {leftOut: "is left out: it stands for an address."},
 	"sig":                        {leftOut: "is left out: it is free text."},
@@ -97,7 +97,7 @@ func rule(name string) (column, bool) {
 
 const (
 	model   = "of the common data model"
-	shown   = "thousands of concepts: only those of many people are shown"
+	shown   = "there are thousands: those of many people are shown"
 	outside = "is left out: the common data model does not have it, so nothing is known about it."
 )
 

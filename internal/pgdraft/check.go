@@ -175,6 +175,26 @@ func (a *allowed) restrict(keys []string) {
 	a.keys = slices.DeleteFunc(slices.Clone(a.keys), func(k string) bool { return !slices.Contains(keys, k) })
 }
 
+// and is what two sets of conditions allow together.
+func (a *allowed) and(b *allowed) *allowed {
+	out := allowed{}
+	for _, one := range []*allowed{a, b} {
+		if one == nil {
+			continue
+		}
+		if one.lowest != "" {
+			out.lowest, out.above = one.lowest, one.above
+		}
+		if one.highest != "" {
+			out.highest, out.below = one.highest, one.below
+		}
+		if one.keys != nil {
+			out.restrict(one.keys)
+		}
+	}
+	return &out
+}
+
 func operator(a *pg.A_Expr) string {
 	if len(a.Name) == 0 {
 		return ""
@@ -231,12 +251,10 @@ func constant(n *pg.Node) (string, bool) {
 // apply puts what is allowed into a column of a draft.
 func (a *allowed) apply(to *policy.SchemaColumn, c pgtables.ListedColumn) {
 	const from = "by a CHECK of the database"
-	if a == nil {
-		return
-	}
 	switch to.Type {
 	case policy.Text:
-		if len(a.keys) > 0 && len(a.keys) <= mostKeys {
+		long := slices.ContainsFunc(a.keys, func(k string) bool { return len(k) > longestKey })
+		if len(a.keys) > 0 && len(a.keys) <= mostKeys && !long {
 			to.Keys, to.From = trimmed(a.keys, c), from
 		}
 		return
@@ -254,8 +272,13 @@ func (a *allowed) apply(to *policy.SchemaColumn, c pgtables.ListedColumn) {
 	}
 }
 
-// mostKeys is how many values a list has that is taken over. An answer shows all of them.
-const mostKeys = 1000
+// mostKeys is how many values a list has that is taken over: an answer shows all of them.
+// longestKey and farthestKey are how long and how large one is.
+const (
+	mostKeys    = 1000
+	longestKey  = 500
+	farthestKey = 1_000_000_000_000
+)
 
 // trimmed removes what is listed twice, and the blanks at the end of a char(n), which are no part of
 // its values.
@@ -297,7 +320,7 @@ func (a *allowed) whole(to *policy.SchemaColumn) {
 	var numbers []int64
 	for _, k := range a.keys {
 		n, err := strconv.ParseInt(k, 10, 64)
-		if err != nil {
+		if err != nil || n < -farthestKey || n > farthestKey {
 			return
 		}
 		numbers = append(numbers, n)

@@ -50,7 +50,8 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 			return nil, err
 		}
 		if opt.Unit != "" && opt.Unit != d.Options.Unit {
-			return nil, fmt.Errorf("the common data model protects %s, and --unit says something else; leave out one of the two", d.Options.Unit)
+			return nil, &OptionError{fmt.Errorf("the common data model protects %s, and --unit says something else; leave out one of the two",
+				d.Options.Unit)}
 		}
 	}
 	if d.Options.Unit == "" {
@@ -71,18 +72,37 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 		if d.Schemas, err = omop.Tell(d.Schemas); err != nil {
 			return nil, err
 		}
+	} else {
+		d.Notes = append(d.Notes, all.notes()...)
 	}
-	for _, e := range all {
-		if len(e.others) > 0 && !opt.OMOP {
-			d.Notes = append(d.Notes, e.name+": "+e.pathNote())
-		}
+	if found.Superuser {
+		d.Notes = append(d.Notes, "the role "+found.Role+" is a superuser, with which no data is opened; the draft ends with how to make another")
 	}
 	text, err := policy.Draft(d.Schemas, d.Options)
 	if err != nil {
-		return nil, err
+		return nil, &OptionError{err}
 	}
 	d.Text, err = d.withTail(text, found)
 	return d, err
+}
+
+// OptionError is what is wrong with the options for this database.
+type OptionError struct{ error }
+
+// notes are what is in doubt.
+func (all catalogue) notes() []string {
+	var out []string
+	for _, e := range all {
+		switch {
+		case e.trusted:
+			out = append(out, fmt.Sprintf("%s is %s, and left out; the draft says what to write to have it", e.Relation(), e.Kind))
+		case e.leftOut != "":
+			out = append(out, "left out: "+e.leftOut)
+		case e.byName || len(e.others) > 0:
+			out = append(out, e.name+": "+e.pathNote())
+		}
+	}
+	return out
 }
 
 func inSchemas(schemas []string) string {
@@ -153,8 +173,12 @@ func (all catalogue) schemas(address string) []policy.Schema {
 // schema describes a table for the draft.
 func (e *entry) schema(address string, all catalogue) policy.Schema {
 	s := policy.Schema{Table: e.name, Source: address, Relation: e.Relation(), Comment: e.Comment, LeftOut: e.leftOut, Trusted: e.trusted}
-	if e.leftOut == "" && e.near != "" {
+	switch {
+	case e.leftOut != "":
+	case e.near != "":
 		s.Path, s.PathNote = e.near+" -> "+e.far, e.pathNote()
+	default:
+		s.UniqueColumn = all.referred(e)
 	}
 	checks := conditions(e.Checks)
 	for _, c := range e.Columns {
@@ -191,16 +215,20 @@ func (e *entry) column(c pgtables.ListedColumn, said *allowed, all catalogue) po
 	}
 	for _, r := range e.References {
 		to := all.find(r.Schema, r.Table)
-		if i := slices.Index(r.Columns, c.Name); i >= 0 && to != nil {
-			out.Identifier = true
-			out.Comment = strings.TrimSpace(fmt.Sprintf("%s (It refers to %s.%s.)", out.Comment, to.name, r.Far[i]))
+		i := slices.Index(r.Columns, c.Name)
+		if i < 0 || to == nil {
+			continue
+		}
+		out.Identifier = true
+		out.Comment = strings.TrimSpace(fmt.Sprintf("%s (It refers to %s.%s.)", out.Comment, to.name, r.Far[i]))
+		if to.direct && to.near == r.Far[i] && c.Name != e.near {
+			out.LeftOut = fmt.Sprintf("is left out: it names another person of %s, who is not protected in this row.", to.name)
 		}
 	}
 	if len(c.Labels) > 0 && len(c.Labels) <= mostKeys {
 		out.Keys, out.From = c.Labels, "an enumeration of the database"
 	}
-	conditions(c.Checks)["value"].apply(&out, c)
-	said.apply(&out, c)
+	conditions(c.Checks)["value"].and(said).apply(&out, c)
 	return out
 }
 

@@ -76,6 +76,18 @@ func (all catalogue) named(name string) *entry {
 	return all[i]
 }
 
+// referred is the key by which other tables refer to one, as they do to a list of codes; or nothing.
+func (all catalogue) referred(to *entry) string {
+	for _, e := range all {
+		for _, r := range e.References {
+			if e != to && r.Schema == to.Schema && r.Table == to.Name && len(r.Far) == 1 && to.key(r.Far[0]) {
+				return r.Far[0]
+			}
+		}
+	}
+	return ""
+}
+
 // people are words that tables of people are called by.
 var people = regexp.MustCompile(`(?i)^(.*_)?(patient|person|people|customer|client|member|subject|participant|respondent|student|employee|` +
 	`citizen|insured|user|kunde|personne|persona)(s|n|en)?$`)
@@ -255,7 +267,7 @@ func (e *entry) pathNote() string {
 	}
 	if len(e.others) > 0 {
 		out = append(out, fmt.Sprintf("TWO PEOPLE IN A ROW? %s may lead to a person as well. A row belongs to whom the path names, and what it "+
-			"says about somebody else is not protected for that one: leave it out where that matters.", strings.Join(e.others, ", ")))
+			"says about somebody else is not protected for that one.", strings.Join(e.others, ", ")))
 	}
 	return strings.Join(out, " ")
 }

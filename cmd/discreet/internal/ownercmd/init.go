@@ -105,7 +105,11 @@ func (c *Init) fromPostgres(ctx context.Context, s console.Screen, options polic
 	done := console.Waiting(s.Err, "reading the catalogue")
 	d, err := pgdraft.Draft(ctx, c.Files[0], pgdraft.Options{DraftOptions: options, Schemas: c.Schema, OMOP: c.OMOP})
 	done()
-	if err != nil {
+	var misused *pgdraft.OptionError
+	switch {
+	case errors.As(err, &misused):
+		return "", console.Misuse(err)
+	case err != nil:
 		return "", err
 	}
 	for _, note := range d.Notes {
