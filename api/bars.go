@@ -132,5 +132,8 @@ func times(left, each dp.Amount) dp.Amount {
 	if left == dp.Unbounded || each == 0 || each == dp.Unbounded {
 		return 0
 	}
-	return left / each
+	if left < each {
+		return 0
+	}
+	return (left + each>>20) / each // amounts are rounded, so that eight tenths are a little less than eight times one
 }

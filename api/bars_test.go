@@ -58,6 +58,9 @@ func TestMore(t *testing.T) {
 		want string
 	}{
 		{Remaining{Epsilon: dp.One, Pure: dp.One, Rho: dp.Unbounded}, dp.Cost{Epsilon: dp.One / 20}, "20 true"},
+		// After a tenth and then two tenths, amounts that are rounded: eight tenths are left.
+		{Remaining{Pure: dp.One - dp.One/5, Rho: dp.Unbounded}, dp.Cost{Epsilon: dp.One/5 - dp.One/10}, "8 true"},
+		{Remaining{Pure: dp.One/10 - 1, Rho: dp.Unbounded}, dp.Cost{Epsilon: dp.One / 10}, "0 true"},
 		{Remaining{Epsilon: dp.One, Pure: dp.One, Rho: dp.One / 10}, dp.Cost{Epsilon: dp.One / 20, Rho: dp.One / 100}, "20 true"},
 		{Remaining{Epsilon: dp.One, Pure: dp.One, Rho: dp.One / 10}, dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 100}, "10 true"},
 		{Remaining{Epsilon: dp.One, Rho: dp.One / 10}, dp.Cost{Epsilon: dp.One / 20, Rho: dp.One / 100}, "10 true"},

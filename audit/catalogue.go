@@ -12,7 +12,8 @@ import (
 // neighbours. The claims are the costs that the mechanisms state themselves.
 func Catalogue() []Mechanism {
 	return []Mechanism{
-		laplace(), laplaceVector(), sharpened(), gaussian(), averaged(), radial(), radialVector(),
+		laplace(), laplaceVector(), sharpened(), gaussian(), averaged(), residuals(), runningTotals(),
+		radial(), radialVector(),
 		exponential(), permuteAndFlip(), noisyMaxLaplace(), noisyMaxGeometric(), topK(), quantiles(),
 		aboveThreshold(), sparseVector(), sparseValues(),
 		aboveRound(), aboveOneSided(), aboveAnswer(),

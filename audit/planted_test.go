@@ -34,6 +34,11 @@ var plants = []plant{
 	{"an average with the same noise twice, as a black box", "statistical", 400_000, blackBox(averagedTwice)},
 	{"a fixed seed", "statistical", 0, fixedSeed},
 
+	{"residuals: the whole price for each grouping", "statistical", 250_000, wholePriceEach},
+	{"residuals: a forgotten clamp", "statistical", 250_000, residualsOfTwo},
+	{"running totals: the noise of one day for people of two", "statistical", 250_000, runningOfOne},
+	{"running totals: noise for the first number of a column", "statistical", 1_000_000, runningShort},
+
 	{"radial: the largest move for the norm", "exact", 20_000, radialLargest},
 	{"radial: rooted twice, as a black box", "statistical", 20_000, blackBox(radialRootedTwice)},
 	{"radial: Laplace noise for each number", "exact", 20_000, radialEach},

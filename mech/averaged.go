@@ -33,20 +33,14 @@ type Averaged struct {
 	off         int64
 }
 
-// NameAveraged is the name of the noise of an average that was released before; see [NewMarginal].
-const NameAveraged = "averaged"
-
 // NewAveraged returns how noise becomes less, for vectors of one sensitivity. The first answer is
 // one of Gaussian noise, or an average.
 func NewAveraged(from Mechanism, to *Gaussian) (*Averaged, error) {
 	reach := big.NewRat(1, 1)
 	switch m := from.(type) {
 	case *Gaussian:
-	case *Marginal:
-		if m.name != NameAveraged {
-			return nil, fmt.Errorf("%w: noise of %s is not sharpened", ErrScale, m.name)
-		}
-		reach.Add(m.reach, big.NewRat(rounding, 1))
+	case *Average:
+		reach.SetInt64(m.off)
 	default:
 		return nil, fmt.Errorf("%w: %s noise becomes no Gaussian noise", ErrScale, from.Name())
 	}

@@ -71,7 +71,7 @@ func TestAveragedBars(t *testing.T) {
 			if p := averagedTail(m, sigma2, more, k); p > beta*(1+1e-9) {
 				t.Errorf("%v: P(|noise| > %d) is %v, above %v", c, k, p, beta)
 			}
-			again, err := NewMarginal(NameAveraged, l2squared(c.d2), to.Cost(), to.Parameter(), big.NewRat(m.Off()-1, 1))
+			again, err := NewAverage(to, m.Off())
 			if err != nil {
 				t.Fatal(err)
 			}

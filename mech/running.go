@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/dp"
 )
@@ -49,13 +50,47 @@ type Sequence struct {
 // mean variance of a running total is 7.73 times that of one number with the same rho by itself; a
 // tree of 365 leaves has 41, and numbers that are added up 183. A single number has 3.7 times.
 type Running struct {
-	of     Sequence
-	factor []*big.Int // the first column of K
-	noise  *Gaussian
-	// inverse are the entries of the first column of A K^-1, times 2^precision, rounded.
-	inverse     []*big.Int
+	of Sequence
+	*factorisation
+	noise       *Gaussian
 	each, total *Marginal
 	variances   []float64 // of the running totals
+}
+
+// factorisation is what follows from the length of a sequence alone. It is shared, and nobody
+// changes it.
+type factorisation struct {
+	factor  []*big.Int // the first column of K
+	inverse []*big.Int // the first column of A K^-1, times 2^precision, rounded
+	squares []*big.Rat // the squares of its entries, added up so far
+	// The same of the differences of the entries, and the absolute values of both, all added up.
+	changes, reach, changed *big.Rat
+}
+
+// latest is the one that was made last. A question has one sequence, and often several measures.
+var latest atomic.Pointer[factorisation]
+
+func factorisationOf(n int) *factorisation {
+	if f := latest.Load(); f != nil && len(f.factor) == n {
+		return f
+	}
+	f := &factorisation{factor: factorColumn(n)}
+	f.inverse = inverseColumn(f.factor)
+	squares, changes, reach, changed := new(big.Int), new(big.Int), new(big.Int), new(big.Int)
+	before, term := new(big.Int), new(big.Int)
+	for _, b := range f.inverse {
+		squares.Add(squares, term.Mul(b, b))
+		reach.Add(reach, term.Abs(b))
+		f.squares = append(f.squares, new(big.Rat).SetFrac(squares, one(2*precision)))
+		change := new(big.Int).Sub(b, before)
+		changes.Add(changes, term.Mul(change, change))
+		changed.Add(changed, change.Abs(change))
+		before = b
+	}
+	f.changes = new(big.Rat).SetFrac(changes, one(2*precision))
+	f.reach, f.changed = new(big.Rat).SetFrac(reach, one(precision)), new(big.Rat).SetFrac(changed, one(precision))
+	latest.Store(f)
+	return f
 }
 
 // ErrSequence is returned when there is no sequence to make running totals of.
@@ -73,12 +108,12 @@ func NewRunning(of Sequence, rho dp.Amount) (*Running, error) {
 		of.High.Sign() < 0 || of.Low.Sign() == 0 && of.High.Sign() == 0 {
 		return nil, fmt.Errorf("%w: it has from 2 to %d numbers, and people add something to them", ErrSequence, longestSequence)
 	}
-	m := &Running{of: of, factor: factorColumn(of.Len)}
+	m := &Running{of: of, factorisation: factorisationOf(of.Len)}
 	noise, err := NewGaussian(dp.NewL2Squared(m.sensitivity()), rho)
 	if err != nil {
 		return nil, err
 	}
-	m.noise, m.inverse = noise, inverseColumn(m.factor)
+	m.noise = noise
 	return m, m.laws()
 }
 
@@ -122,15 +157,15 @@ func (m *Running) sensitivity() *big.Int {
 	groups := min(m.of.Groups, int64(m.of.Len))
 	sum := new(big.Int)
 	for l := range groups {
-		product := new(big.Int)
+		product := int64(0) // at most 2^10 times 2^28
 		for k := 0; k+int(l) < m.of.Len; k++ {
-			product.Add(product, new(big.Int).Mul(m.factor[k], m.factor[k+int(l)]))
+			product += m.factor[k].Int64() * m.factor[k+int(l)].Int64()
 		}
 		times := 2 * (groups - l)
 		if l == 0 {
 			times = groups
 		}
-		sum.Add(sum, product.Mul(product, big.NewInt(times)))
+		sum.Add(sum, new(big.Int).Mul(big.NewInt(product), big.NewInt(times)))
 	}
 	sum.Mul(sum, m.larger()).Mul(sum, m.larger())
 	switch {
@@ -155,29 +190,19 @@ func (m *Running) larger() *big.Int {
 // laws makes the noise of a single number and of the last running total, which have the most.
 func (m *Running) laws() error {
 	sigma2 := m.noise.Parameter()
-	scale := new(big.Rat).SetInt(one(precision))
-	each, eachReach, total, totalReach := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
-	before := new(big.Int)
-	for _, b := range m.inverse {
-		part := new(big.Rat).SetInt(b)
-		part.Quo(part, scale)
-		total.Add(total, new(big.Rat).Mul(part, part))
-		totalReach.Add(totalReach, new(big.Rat).Abs(part))
-		change := new(big.Rat).SetInt(new(big.Int).Sub(b, before))
-		change.Quo(change, scale)
-		each.Add(each, new(big.Rat).Mul(change, change))
-		eachReach.Add(eachReach, change.Abs(change))
-		before = b
-		f, _ := new(big.Rat).Mul(total, sigma2).Float64()
-		m.variances = append(m.variances, f)
+	deviation2, _ := sigma2.Float64()
+	for _, sum := range m.squares {
+		f, _ := sum.Float64()
+		m.variances = append(m.variances, f*deviation2)
 	}
+	each, total := new(big.Rat).Mul(m.changes, sigma2), new(big.Rat).Mul(m.squares[m.of.Len-1], sigma2)
 	var err error
 	moves := big.NewInt(min(m.of.Groups, int64(m.of.Len))) // of the sequence itself, to be shown
 	sens := dp.NewL2Squared(moves.Mul(moves, m.larger()).Mul(moves, m.larger()))
-	if m.each, err = NewMarginal("running totals", sens, m.noise.Cost(), upward(each.Mul(each, sigma2)), upward(eachReach)); err != nil {
+	if m.each, err = NewMarginal("running totals", sens, m.noise.Cost(), upward(each), upward(m.changed)); err != nil {
 		return err
 	}
-	m.total, err = NewMarginal("running totals", sens, m.noise.Cost(), upward(total.Mul(total, sigma2)), upward(totalReach))
+	m.total, err = NewMarginal("running totals", sens, m.noise.Cost(), upward(total), upward(m.reach))
 	return err
 }
 

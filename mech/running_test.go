@@ -204,3 +204,16 @@ func TestRunningRefused(t *testing.T) {
 		}
 	}
 }
+
+// A price is free, and a question has a hundred measures at most over one sequence: what follows
+// from its length alone is computed once for all of them.
+func TestRunningIsFactorisedOnce(t *testing.T) {
+	of := Sequence{Len: 365, Low: new(big.Int), High: big.NewInt(7), Groups: 20}
+	if n := testing.AllocsPerRun(5, func() {
+		if _, err := NewRunning(of, dp.One/100); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 3000 {
+		t.Errorf("%v allocations for one more measure", n)
+	}
+}

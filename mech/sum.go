@@ -91,7 +91,7 @@ func newSum(terms []Term) (sum, error) {
 // isJoint reports whether the coordinates of a mechanism's noise depend on each other.
 func isJoint(m Mechanism) bool {
 	switch m.(type) {
-	case *Radial, *Marginal:
+	case *Radial, *Marginal, *Average: // and an average is more than its law
 		return true
 	}
 	return false

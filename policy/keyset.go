@@ -22,8 +22,8 @@ var (
 		},
 	}
 	datasetKeys = keySet{
-		known: []string{"engine", "source", "version", "refresh", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release",
-			"failures", "max_fanout", "streams", "holdouts"},
+		known: []string{"engine", "source", "version", "refresh", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views",
+			"release", "failures", "max_fanout", "streams", "holdouts"},
 		other: map[string]string{
 			"max_joined": "it belongs to a table: how many rows of one person are joined",
 			"tick":       "it belongs inside release: {tick: 250ms}",

@@ -12,8 +12,8 @@ type Table struct {
 	// where the table is; see [Dataset.Files].
 	Source string
 	// Relation is the schema and the name of the table in a PostgreSQL database, and Trusted says
-	// that the owner answers for it where it is no plain table: a view, a foreign table, or one with
-	// row security.
+	// that the owner answers for it where it is no plain table: a view, a foreign table, or one
+	// with row security.
 	Relation string
 	Trusted  bool
 	// Prepared is the file in which the table is stored by person, or empty where it is not; see

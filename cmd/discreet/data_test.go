@@ -153,7 +153,7 @@ func TestCheckPaths(t *testing.T) {
 	} {
 		write(t, beside(policy, name), text)
 	}
-	command("check", policy).wants(t, 0, "(the sum of epsilon, or rho 0.022937), of which delta 5e-07 is set aside for private keys\n",
+	command("check", policy).wants(t, 0, "by that of rho, at most 0.022937), of which delta 5e-07 is set aside for private keys\n",
 		"\ncustomers  one for each person, unique cid", "\norders     of one person 5 in a group, in 2 groups",
 		"order_id -> orders.oid, cust -> customers.cid\n",
 		"\nproducts   public, at most 1 for a row joined to it; one by code", "products  code    text  -       public data",

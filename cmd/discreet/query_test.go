@@ -114,7 +114,7 @@ func TestQuery(t *testing.T) {
 	asks(policy, people).wants(t, 0, "count  ±95%\n", "price: epsilon 0.1 (rho 0.0049958); left: epsilon 0.", " at delta 1e-06 (rho 0.0")
 	asks(policy, people).wants(t, 0, "price: free, already paid for; left: epsilon 0.")
 	asks(policy, "--epsilon", "0.05", people).wants(t, 0, "note: computed from answers that were paid for before (record 2)", "price: free")
-	asks(policy, "--epsilon", "0.11", people).wants(t, 0, "price: epsilon 0.11 (rho")
+	asks(policy, "--epsilon", "0.11", people).wants(t, 0, "price: epsilon 0.04578760882 (rho 0.0010481)") // the difference
 	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")
 	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits WHERE cost > 3").wants(t, 2,
 		"was charged before with another question or price")

@@ -3,10 +3,13 @@ package answers
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
@@ -154,6 +157,13 @@ func (f *finisher) notes() []string {
 				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
 		}
 	}
+	for i, n := range f.buy.Noise {
+		if n.Running != nil {
+			m := f.plan.Query.Measures[i]
+			add("%s: a running total is within %.6g, with probability %v", m.Describe(),
+				pricing.Scaled(big.NewInt(n.Running.Total().HalfWidth(f.beta)), m.Step()), SixDecimals(1-f.beta))
+		}
+	}
 	for _, m := range f.plan.Query.Measures {
 		if m.Most != nil {
 			add("%s: one person adds at most %v to a group (max_sum); what that leaves out is in no error bar", m.Describe(),
@@ -195,7 +205,10 @@ func (f *finisher) keyName(key int) string {
 		if !ok || f.plan.Stats[r.Stat].Kind != tree.KeyStat || f.plan.Stats[r.Stat].Key != key {
 			continue
 		}
-		if o.Name == "" || o.Name == "?column?" {
+		switch {
+		case strings.HasPrefix(o.Name, plan.AnswerPrefix): // below a SELECT around it, which has its own
+			continue
+		case o.Name == "" || o.Name == "?column?":
 			return fmt.Sprintf("column %d", i+1)
 		}
 		return o.Name

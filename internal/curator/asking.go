@@ -86,7 +86,9 @@ func (a *asking) keys() []string {
 		}
 	}
 	for _, b := range a.Purchases {
-		if family, ok := memory.Family(b, a.data.ID); ok && a.Currency.Pure {
+		// In whatever it is paid: whoever found a base that somebody else is using would be charged
+		// for nothing.
+		if family, ok := memory.Family(b, a.data.ID); ok {
 			keys = append(keys, family)
 		}
 	}
@@ -102,8 +104,8 @@ func (a *asking) keys() []string {
 // reads it.
 func (a *asking) charge() dp.Cost { return a.bases.cost(a.bought) }
 func (a *asking) tags() dp.Cost {
-	if len(a.bases.of) > 0 { // in epsilon
-		return a.charge()
+	if len(a.bases.of) > 0 {
+		return a.Currency.Read(a.charge())
 	}
 	return a.Tag(a.bought)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -16,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
 )
 
 // bases are answers that were paid for, of which sharper ones are made for the difference. They are
@@ -24,6 +26,7 @@ type bases struct {
 	window uint64
 	data   interactive.Data
 	of     map[*pricing.Purchase]*memory.Base
+	least  dp.Cost // of a question, in its currency: every answer is kept for good
 }
 
 // cost is what purchases cost, those with a base the difference.
@@ -35,6 +38,9 @@ func (s bases) cost(buys []*pricing.Purchase) dp.Cost {
 		} else {
 			sum = sum.Add(b.Cost())
 		}
+	}
+	if len(s.of) > 0 {
+		sum.Epsilon, sum.Rho = max(sum.Epsilon, s.least.Epsilon), max(sum.Rho, s.least.Rho)
 	}
 	return sum
 }
@@ -51,7 +57,12 @@ func (a *asking) findBases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := bases{window, a.data, map[*pricing.Purchase]*memory.Base{}}
+	found := bases{window, a.data, map[*pricing.Purchase]*memory.Base{}, dp.Cost{}}
+	if least := a.Currency.Amount(a.c.dataset.Budget.MinEpsilon); a.Currency.Pure {
+		found.least.Epsilon = least
+	} else {
+		found.least.Rho = least
+	}
 	who := memory.Asker{Dataset: a.c.dataset.Name, Version: a.data.ID, Window: window, Request: a.question.Request,
 		Program: program()}
 	for _, b := range a.bought {
@@ -59,7 +70,7 @@ func (a *asking) findBases(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if base != nil {
+		if base != nil && (a.Settings.Error == nil || !wider(base.By)) {
 			found.of[b] = base
 		}
 	}
@@ -70,17 +81,17 @@ func (a *asking) findBases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Every answer is kept for good, so that one costs at least as much as any question.
-	cost := found.cost(a.bought)
-	less, err := a.c.Takes(ctx, a.question.Analyst, cost)
-	paid := cost.Rho
-	if a.Currency.Pure {
-		paid = cost.Epsilon
-	}
-	if err == nil && less <= whole && paid >= a.Currency.Amount(a.c.dataset.Budget.MinEpsilon) {
+	less, err := a.c.Takes(ctx, a.question.Analyst, found.cost(a.bought))
+	if err == nil && less <= whole {
 		a.bases = found
 	}
 	return err
+}
+
+// wider reports whether an answer that is made of another has wider error bars than its price says,
+// so that it is none that was asked for by its error.
+func wider(by []mech.Sharper) bool {
+	return slices.ContainsFunc(by, func(s mech.Sharper) bool { return s != nil && s.Off() > 0 })
 }
 
 // chargeFor pays for what is bought. What has a base is paid for in the window of that, or in full.

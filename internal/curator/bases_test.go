@@ -119,6 +119,16 @@ func TestLadderExplained(t *testing.T) {
 	if e.Pay != a.Cost || e.Pay.Epsilon != amount("0.3")-amount("0.1") || e.Cost.Epsilon != amount("0.3") || e.Questions[0].Sharpens == 0 {
 		t.Errorf("explained %+v, paid %v", e, a.Cost)
 	}
+	// In rho the price has an epsilon too, and the error is that of the average.
+	w = newWorld(t, "{epsilon: 1, delta: 1e-6, noise: gaussian, keys_delta: 0, per_query: {default: 0.1, max: 1}}")
+	for _, step := range []string{"0.05", "0.1", "0.15"} {
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: amount(step)})
+		w.check(err)
+		a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount(step))
+		if e.Pay != a.Cost || a.Cost.Epsilon > amount(step) || *e.Questions[0].Measures[0].Error != *a.Errors[0][0] {
+			t.Errorf("explained %v with %v, paid %v for %v", e.Pay, *e.Questions[0].Measures[0].Error, a.Cost, *a.Errors[0][0])
+		}
+	}
 }
 
 // The sharper answer is made of the first: both are the same number with probability
@@ -230,40 +240,58 @@ func TestSharpenedWindowEnds(t *testing.T) {
 	}
 }
 
-// Steps of a ladder that cost less than a question may are paid in full: every answer is kept.
+// Steps of a ladder that cost less than a question may cost that, and not the whole price; and what
+// is explained is what is paid.
 func TestSharpenedLeast(t *testing.T) {
 	w := newWorld(t, "{epsilon: 1, per_query: {min: 0.05, default: 0.1, max: 1}}")
 	w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.1"))
-	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.12")); a.Cost.Epsilon != amount("0.12") {
-		t.Errorf("it costs %v", a.Cost)
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: amount("0.12")})
+	w.check(err)
+	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.12")); a.Cost.Epsilon != amount("0.05") || e.Pay != a.Cost {
+		t.Errorf("it costs %v, and %v was explained", a.Cost, e.Pay)
+	}
+	if spent := w.spent().Epsilon; spent != amount("0.1")+amount("0.05") {
+		t.Errorf("%v was spent", spent)
+	}
+	// The same in rho.
+	w = newWorld(t, "{epsilon: 1, delta: 1e-6, noise: gaussian, keys_delta: 0, per_query: {min: 0.05, default: 0.1, max: 1}}")
+	first := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.1")).Cost.Rho
+	if a := w.charged("ana", "SELECT COUNT(*) FROM patients", amount("0.101")); a.Cost.Rho >= first/2 || a.Cost.Rho < first/5 {
+		t.Errorf("it costs %v, and the first %v", a.Cost, first)
 	}
 }
 
 // Many who climb at once pay for the highest step that was asked for, each step once: no answer is
 // made of one that another is made of.
 func TestLadderAtOnce(t *testing.T) {
-	w := newWorld(t, plenty)
-	text := "SELECT COUNT(*) FROM patients"
-	w.charged("ana", text, amount("0.1"))
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			if _, err := w.askAs("ana", text, amount("0.1")+dp.Amount(i+1)*amount("0.05")); err != nil {
-				t.Error(err)
+	for _, budget := range []string{plenty, rich} {
+		w := newWorld(t, budget)
+		for i := range 5 {
+			text, before := byAge(i), w.spent().Epsilon
+			w.charged("ana", text, amount("0.1"))
+			var all sync.WaitGroup
+			for i := range 8 {
+				all.Go(func() {
+					if _, err := w.askAs("ana", text, amount("0.1")+dp.Amount(i+1)*amount("0.05")); err != nil {
+						t.Error(err)
+					}
+				})
 			}
-		})
-	}
-	all.Wait()
-	if got := w.spent().Epsilon; got != amount("0.1")+8*amount("0.05") {
-		t.Errorf("spent %v", got)
-	}
-	used := map[string]bool{}
-	for _, c := range w.charges() {
-		_, base, ok := strings.Cut(c.Mechanisms, "sharpening ")
-		if ok && used[base] {
-			t.Errorf("two answers are made of %s", base)
+			all.Wait()
+			// Averages are rounded once more than what the next lower step asks for, which may be
+			// bought beside them.
+			if got := w.spent().Epsilon - before; budget == plenty && got != amount("0.1")+8*amount("0.05") {
+				t.Errorf("spent %v", got)
+			}
 		}
-		used[base] = true
+		used := map[string]bool{}
+		for _, c := range w.charges() {
+			_, base, ok := strings.Cut(c.Mechanisms, "sharpening ")
+			if ok && used[base] {
+				t.Errorf("two answers are made of %s", base)
+			}
+			used[base] = true
+		}
 	}
 }
 

@@ -2,11 +2,13 @@ package curator
 
 import (
 	"context"
+	"math/big"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // Explain prices a question without asking it.
@@ -44,7 +46,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 			inquiry.Known, inquiry.Record, inquiry.Derived = true, r.Sequence, r.Derived != 0
 		}
 		if base := a.bases.of[b]; base != nil {
-			inquiry.Sharpens, inquiry.Cost = base.Sequence, b.CostAfter(base.By)
+			explainBase(&inquiry, b, base)
 		}
 		if d := a.diverted[b]; d != nil {
 			d.Explain(&inquiry, a.Priced)
@@ -67,4 +69,14 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	}
 	e.Affordable, err = c.Affords(ctx, q.Analyst, a.most())
 	return e, err
+}
+
+// explainBase says what a purchase costs that is made of an earlier answer, and how exact it is.
+func explainBase(inquiry *api.Inquiry, b *pricing.Purchase, base *memory.Base) {
+	inquiry.Sharpens, inquiry.Cost = base.Sequence, b.CostAfter(base.By)
+	for i, by := range base.By {
+		if half := inquiry.Measures[i].Error; by != nil && half != nil {
+			*half += pricing.Scaled(big.NewInt(by.Off()), b.Query.Measures[i].Step())
+		}
+	}
 }

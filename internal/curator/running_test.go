@@ -33,6 +33,9 @@ func TestRunningTotals(t *testing.T) {
 	if a.Receipt.Free || a.Cost != e.Pay {
 		t.Errorf("%v was explained, %v charged", e.Pay, a.Cost)
 	}
+	if !strings.Contains(strings.Join(a.Notes, "\n"), "a running total is within ") {
+		t.Errorf("nothing is said of the error of totals: %v", a.Notes)
+	}
 	sum := 0.0
 	for _, row := range a.Rows {
 		if sum += asFloat(row[1]); sum != asFloat(row[2]) {

@@ -35,22 +35,23 @@ func (c *Curator) prices(text string, st *plan.Statement, s api.Settings) (p, ot
 	return p, other, nil
 }
 
-// choose takes one of two prices: the one in which more was paid for before, so that nothing is
-// bought twice because the budget stands elsewhere by now, and else the sharper one. Everything
-// that decides it is public: the prices, what was answered, and what is left.
+// choose takes one of two prices: one in which everything was paid for before, so that nothing is
+// bought twice because the budget stands elsewhere by now, and else the sharper one. Where some of
+// it was paid for the rest is what is to be sharp, so parts are compared as if all of it were
+// bought. Everything that decides it is public: the prices, what was answered, and what is left.
 func (a *asking) choose(ctx context.Context) error {
 	released, paid, err := a.c.memory.Recall(ctx, a.other, a.data.ID, a.horizon)
 	if err != nil {
 		return err
 	}
 	here, there := missing(a.Priced, a.released), missing(a.other, released)
-	take := len(there) < len(here)
-	if len(there) == len(here) && len(here) > 0 {
-		part, err := a.c.Takes(ctx, a.question.Analyst, pricing.Cost(here))
+	take := len(there) == 0 && len(here) > 0
+	if len(there) > 0 && len(here) > 0 {
+		part, err := a.part(ctx, a.Priced, here)
 		if err != nil {
 			return err
 		}
-		otherPart, err := a.c.Takes(ctx, a.question.Analyst, pricing.Cost(there))
+		otherPart, err := a.part(ctx, a.other, there)
 		if err != nil {
 			return err
 		}
@@ -64,6 +65,13 @@ func (a *asking) choose(ctx context.Context) error {
 		a.released, a.paid = released, paid
 	}
 	return nil
+}
+
+// part is the part of what is left that a question takes by what is missing of it, or would take if
+// all of it were: infinite where that is not to be had.
+func (a *asking) part(ctx context.Context, p *pricing.Priced, missing []*pricing.Purchase) (float64, error) {
+	part, err := a.c.Takes(ctx, a.question.Analyst, pricing.Cost(missing))
+	return part * float64(len(p.Purchases)) / float64(len(missing)), err
 }
 
 // missing are the purchases that were not paid for.

@@ -182,3 +182,20 @@ func TestEitherRetry(t *testing.T) {
 		t.Error(differs, doubts)
 	}
 }
+
+// Where a part of a question is known, on one side, and the rest is not, it gets the noise that is
+// sharper for what the rest takes, and not what that part was paid for with.
+func TestEitherPartlyKnown(t *testing.T) {
+	w := newWorld(t, either)
+	w.charged("ana", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY CUBE (sex, smoker)", amount("0.05"))
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", Epsilon: amount("0.05"),
+		SQL: "SELECT sex, smoker, age, COUNT(*) FROM patients GROUP BY CUBE (sex, smoker, age)"})
+	w.check(err)
+	if e.Known || !strings.HasPrefix(e.Noise, "Gaussian") || !strings.Contains(e.Noise, "sharper") {
+		t.Errorf("%s", e.Noise)
+	}
+	if e, err = w.Explain(ctx, api.Question{Analyst: "ana", Epsilon: amount("0.05"),
+		SQL: "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY ROLLUP (sex, smoker)"}); err != nil || !e.Known {
+		t.Errorf("%v, %+v", err, e)
+	}
+}

@@ -21,9 +21,11 @@ import (
 // popular key has no need of is of use to those who are in others too; among equals a hash decides,
 // which is another for every question, and then the combinations themselves.
 func SealMembers(q *tree.Query, keys [][]policy.Value, places []int32, ends []int) exact.Members {
-	names := make([]uint64, len(keys))
+	// How many keys there are is private, so the question, whose length an analyst chooses, is
+	// spelt once and not for each.
+	names, salt := make([]uint64, len(keys)), q.Hash()
 	for i, k := range keys {
-		names[i] = nameOf(q.Hash(), k)
+		names[i] = nameOf(salt, k)
 	}
 	type person struct {
 		from, to int

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -68,5 +69,28 @@ func TestMembersStandStill(t *testing.T) {
 			}
 			last = len(own)
 		})
+	}
+}
+
+// How many keys there are is private, and how long a question is its analyst chooses: what a key
+// takes has nothing to do with that, or a clock would tell how many keys a person has.
+func TestMembersOfALongQuestion(t *testing.T) {
+	spelt := func(words, n int) float64 {
+		in := &tree.In{X: expr.NewText("x")}
+		for i := range words {
+			in.List = append(in.List, expr.NewText(fmt.Sprint(i)))
+		}
+		q := &tree.Query{Dataset: "d", From: &tree.Scan{Table: &policy.Table{Name: "t"}}, Where: in}
+		return testing.AllocsPerRun(3, func() {
+			keys, places, ends := make([][]policy.Value, n), make([]int32, n), make([]int, n)
+			for i := range n {
+				keys[i], places[i], ends[i] = []policy.Value{{Type: policy.Text, Text: "k"}}, int32(i), i+1
+			}
+			SealMembers(q, keys, places, ends)
+		})
+	}
+	short, long := spelt(2, 200)-spelt(2, 100), spelt(2000, 200)-spelt(2000, 100)
+	if long > short+200 {
+		t.Errorf("a hundred keys more take %v allocations in a short question, and %v in a long one", short, long)
 	}
 }

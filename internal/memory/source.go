@@ -35,10 +35,11 @@ type storedNoise struct {
 	Mechanism   string `json:"mechanism"`
 	Sensitivity string `json:"sensitivity"` // in steps; squared for gaussian and residuals
 	Amount      uint64 `json:"amount"`      // epsilon for laplace, rho for the others, in units of account
-	// Of a marginal and of an average: its variance, and how far its noise is from a normal, with
-	// what rounding has added.
+	// Of a marginal: its variance, and how far its noise is from a normal, with what rounding has
+	// added.
 	Variance string `json:"variance,omitempty"`
 	Reach    string `json:"reach,omitempty"`
+	Off      int64  `json:"off,omitempty"` // of an average: how many steps more it is off
 }
 
 // storedNoiseOf is the noise of a measure, in numbers that are off by some steps more.
@@ -48,12 +49,11 @@ func storedNoiseOf(n pricing.Noise, off int64) storedNoise {
 	}
 	if m, ok := n.Mechanism.(*mech.Marginal); ok {
 		reach := m.Reach()
-		return storedNoise{n.Name(), n.Sensitivity().L2Squared().String(), uint64(n.Cost().Rho), m.Parameter().RatString(),
-			reach.Add(reach, big.NewRat(off, 1)).RatString()}
+		return storedNoise{Mechanism: n.Name(), Sensitivity: n.Sensitivity().L2Squared().String(), Amount: uint64(n.Cost().Rho),
+			Variance: m.Parameter().RatString(), Reach: reach.Add(reach, big.NewRat(off, 1)).RatString()}
 	}
-	if n.Name() == "gaussian" && off > 0 { // mech.Averaged: it is within off of a normal
-		return storedNoise{mech.NameAveraged, n.Sensitivity().L2Squared().String(), uint64(n.Cost().Rho), n.Parameter().RatString(),
-			big.NewRat(off-1, 1).RatString()}
+	if n.Name() == "gaussian" && off > 0 { // mech.Averaged
+		return storedNoise{Mechanism: "averaged", Sensitivity: n.Sensitivity().L2Squared().String(), Amount: uint64(n.Cost().Rho), Off: off}
 	}
 	if n.Norm() == dp.L1 {
 		return storedNoise{Mechanism: n.Name(), Sensitivity: n.Sensitivity().L1().String(), Amount: uint64(n.Cost().Epsilon)}
@@ -77,7 +77,12 @@ func (s storedNoise) noise() (pricing.Noise, error) {
 		m, err = mech.NewLaplace(dp.NewL1(d), dp.Amount(s.Amount))
 	case "gaussian":
 		m, err = mech.NewGaussian(dp.NewL2Squared(d), dp.Amount(s.Amount))
-	case "residuals", "running totals", mech.NameAveraged:
+	case "averaged":
+		var g *mech.Gaussian
+		if g, err = mech.NewGaussian(dp.NewL2Squared(d), dp.Amount(s.Amount)); err == nil {
+			m, err = mech.NewAverage(g, s.Off)
+		}
+	case "residuals", "running totals":
 		variance, ok1 := new(big.Rat).SetString(s.Variance)
 		reach, ok2 := new(big.Rat).SetString(s.Reach)
 		if !ok1 || !ok2 {

@@ -12,9 +12,9 @@ type Batch struct {
 }
 
 // Values are those of a column. Which of the lists they are in follows from its kind: Reals for
-// Float32, Float64 and Numeric; Texts for Text and Padded; Wides for UUID and for a Decimal of more
-// than 18 digits; Ints for all others. A Decimal is in units of its last digit, a Date in days and a
-// time in microseconds since 1970. What is not valid is NULL.
+// Float32, Float64 and Numeric; Texts for Text and Padded; Wides for UUID and for a Decimal of
+// more than 18 digits; Ints for all others. A Decimal is in units of its last digit, a Date in
+// days and a time in microseconds since 1970. What is not valid is NULL.
 type Values struct {
 	Valid [BatchRows / 64]uint64
 	Ints  [BatchRows]int64

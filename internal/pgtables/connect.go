@@ -15,7 +15,8 @@ import (
 
 // settings are what a connection runs with, whatever the database, the role or the environment say.
 var settings = map[string]string{
-	"search_path": "pg_catalog, pg_temp", "default_transaction_read_only": "on", "row_security": "off", "TimeZone": "UTC", "DateStyle": "ISO, YMD",
+	"search_path": "pg_catalog, pg_temp", "default_transaction_read_only": "on", "row_security": "off", "TimeZone": "UTC",
+	"DateStyle":                   "ISO, YMD",
 	"standard_conforming_strings": "on", "client_encoding": "UTF8", "application_name": "discreet", "extra_float_digits": "1",
 	"synchronize_seqscans": "off", "jit": "off", "lock_timeout": "60s", "idle_in_transaction_session_timeout": "10min",
 }
@@ -34,8 +35,8 @@ func Of(ds *policy.Dataset) (*Database, error) {
 	config, err := pgx.ParseConfig(ds.Source)
 	if err != nil {
 		// What the driver says may repeat parts of the address.
-		return nil, fmt.Errorf("dataset %s: the address of its PostgreSQL database does not parse, or a file that it names cannot be read; "+
-			"write postgres://user@host/database?sslmode=verify-full", ds.Name)
+		return nil, fmt.Errorf("dataset %s: the address of its PostgreSQL database does not parse, or a file that it names cannot be "+
+			"read; write postgres://user@host/database?sslmode=verify-full", ds.Name)
 	}
 	config.ConnectTimeout = patience
 	config.RuntimeParams = settings
@@ -54,7 +55,8 @@ type Unreachable struct {
 }
 
 func (e *Unreachable) Error() string {
-	return "the PostgreSQL database of the dataset " + e.Dataset + " cannot be reached; ask the owner to run 'discreet check', which says why"
+	return "the PostgreSQL database of the dataset " + e.Dataset + " cannot be reached; ask the owner to run 'discreet check', which " +
+		"says why"
 }
 
 // Explain says why, to the owner.

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What the database counts of changes, without reading a row: the file that a table is in, which is
-// another after TRUNCATE and after it was written anew, and how many rows were inserted, updated and
-// deleted. On a standby nothing is counted, and it is how far it has followed.
+// What the database counts of changes, without reading a row: the file that a table is in, which
+// is another after TRUNCATE and after it was written anew, and how many rows were inserted,
+// updated and deleted. On a standby nothing is counted, and it is how far it has followed.
 //
 // It may be late by as long as the database takes to count, about a second. That makes nothing less
 // private: what was copied is what is asked, under a name of its own contents. It is looked again

@@ -72,11 +72,11 @@ func pick(all []Column, t *policy.Table, name string) (Column, error) {
 			}
 			switch {
 			case c.Kind == Unreadable:
-				return c, fmt.Errorf("table %s: column %s is of the type %s, which cannot be read; leave it out of the policy, or make a view "+
-					"in which it is cast, name that as the source, and say trusted: true", t.Name, name, c.Type)
+				return c, fmt.Errorf("table %s: column %s is of the type %s, which cannot be read; leave it out of the policy, or make "+
+					"a view in which it is cast, name that as the source, and say trusted: true", t.Name, name, c.Type)
 			case c.generated == "v" && !t.Trusted:
-				return c, fmt.Errorf("table %s: column %s is computed when it is read, by functions that may do anything; leave it out, or say "+
-					"trusted: true", t.Name, name)
+				return c, fmt.Errorf("table %s: column %s is computed when it is read, by functions that may do anything; leave it out, "+
+					"or say trusted: true", t.Name, name)
 			}
 			return c, nil
 		}
@@ -101,7 +101,8 @@ func (d *Database) checkKind(ctx context.Context, tx pgx.Tx, r *Relation, kind s
 		return nil
 	}
 	return fmt.Errorf("table %s: %s is %s: what is read there is decided by functions and servers that Discreet does not know. Where you "+
-		"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true", r.Name, r.Relation, what)
+		"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true", r.Name, r.Relation,
+		what)
 }
 
 // otherKinds are what can be read and is no plain table.

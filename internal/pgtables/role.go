@@ -42,14 +42,15 @@ type RoleError struct {
 }
 
 func (e *RoleError) Error() string {
-	return "the role with which the dataset " + e.Dataset + " is read may do too much or too little; ask the owner to run 'discreet check', which " +
-		"says what"
+	return "the role with which the dataset " + e.Dataset + " is read may do too much or too little; ask the owner to run 'discreet " +
+		"check', which says what"
 }
 
 // Explain says what, and what to run, to the owner.
 func (e *RoleError) Explain() string {
-	return fmt.Sprintf("the role %s, with which the dataset %s is read, has to read the columns of the policy and nothing else, and it %s. As "+
-		"an administrator of the database run:\n\n  %s\n", e.Role, e.Dataset, strings.Join(e.May, "; it "), strings.Join(e.Run, "\n  "))
+	return fmt.Sprintf("the role %s, with which the dataset %s is read, has to read the columns of the policy and nothing else, and it "+
+		"%s. As an administrator of the database run:\n\n  %s\n", e.Role, e.Dataset, strings.Join(e.May, "; it "),
+		strings.Join(e.Run, "\n  "))
 }
 
 func (e *RoleError) add(run, format string, args ...any) {
@@ -124,12 +125,14 @@ func (d *Database) checkReads(ctx context.Context, tx pgx.Tx, all []*Relation, e
 			return d.roleUnread(ctx, err)
 		}
 		if !may {
-			e.add(fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s;", pgx.Identifier{schema}.Sanitize(), role), "may not use the schema %s", schema)
+			run := fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s;", pgx.Identifier{schema}.Sanitize(), role)
+			e.add(run, "may not use the schema %s", schema)
 			continue
 		}
 		var missing []string
 		for _, c := range r.Columns {
-			if err := tx.QueryRow(ctx, "SELECT has_column_privilege($1::bigint::oid, $2::text, 'SELECT')", int64(r.oid), c.Name).Scan(&may); err != nil {
+			const ask = "SELECT has_column_privilege($1::bigint::oid, $2::text, 'SELECT')"
+			if err := tx.QueryRow(ctx, ask, int64(r.oid), c.Name).Scan(&may); err != nil {
 				return d.roleUnread(ctx, err)
 			}
 			if !may {

@@ -86,7 +86,8 @@ func (s *Snapshot) Copy(ctx context.Context, r *Relation, take func(*Batch) erro
 		fmt.Fprintf(sum, "%q %q %q ", r.Name, c.Name, c.Type)
 	}
 	rows := newReader(r.Columns, take, sum)
-	_, err := s.conn.PgConn().CopyTo(ctx, rows, "COPY (SELECT "+strings.Join(list, ", ")+" FROM "+name(r.Relation)+") TO STDOUT (FORMAT binary)")
+	text := "COPY (SELECT " + strings.Join(list, ", ") + " FROM " + name(r.Relation) + ") TO STDOUT (FORMAT binary)"
+	_, err := s.conn.PgConn().CopyTo(ctx, rows, text)
 	if err == nil {
 		err = rows.end()
 	}

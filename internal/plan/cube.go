@@ -27,10 +27,12 @@ func cubes(plans []*tree.Plan) []*tree.Cube {
 	return out
 }
 
-// The most groups that a table may have, and keys: what is worth computing together.
+// The most groups that a table may have, and keys, and values of a key that every row is compared
+// with, one by one: what is worth computing together.
 const (
 	maxCubeGroups = 1 << 16
 	maxCubeKeys   = 8
+	maxCubeListed = 1 << 10
 )
 
 // newCube makes the table of some sets, or returns nil where they are bought one by one: where
@@ -123,27 +125,50 @@ func complete(q *tree.Query, i int) (hidden, ok bool) {
 		other.Text += "other"
 	}
 	if !whole {
-		k.Expr = unlessOther(*k, other)
+		listed, ok := isListed(*k)
+		if !ok {
+			return false, false
+		}
+		k.Expr = unlessOther(*k, other, listed)
 	}
 	k.Values = append(slices.Clip(slices.Clone(k.Values)), other)
 	return true, true
 }
 
 // unlessOther is a key where it is listed, and one value elsewhere.
-func unlessOther(k tree.Key, other policy.Value) tree.Expr {
+func unlessOther(k tree.Key, other policy.Value, listed tree.Expr) tree.Expr {
 	t := k.Expr.Type()
-	in := &tree.In{X: k.Expr}
-	for _, v := range k.Values {
-		if !v.Null {
-			in.List = append(in.List, expr.FromValue(expr.FromKey(v, t), t))
-		}
-	}
 	if other.Null {
-		return &tree.Case{Whens: []tree.When{{If: in, Then: k.Expr}}, Else: expr.NewNull(t), Typ: t}
+		return &tree.Case{Whens: []tree.When{{If: listed, Then: k.Expr}}, Else: expr.NewNull(t), Typ: t}
 	}
 	values := []tree.Expr{k.Expr, expr.NewText(other.Text)}
-	listed := &tree.Logic{Op: tree.Or, Args: []tree.Expr{in, &tree.IsNull{X: k.Expr}}}
+	listed = &tree.Logic{Op: tree.Or, Args: []tree.Expr{listed, &tree.IsNull{X: k.Expr}}}
 	return &tree.Case{Whens: []tree.When{{If: listed, Then: k.Expr}}, Else: values[1], Typ: expr.Hull(values)}
+}
+
+// isListed is the condition that a key has one of its values and is not NULL: a range of days has
+// two ends, and anything else is compared with all of them, where there are any and not too many:
+// that takes time for each row that WHERE lets through.
+func isListed(k tree.Key) (listed tree.Expr, ok bool) {
+	t := k.Expr.Type()
+	literal := func(v policy.Value) *tree.Literal { return expr.FromValue(expr.FromKey(v, t), t) }
+	var there []policy.Value
+	days := t.Kind == tree.Date
+	for _, v := range k.Values {
+		if !v.Null {
+			there = append(there, v)
+			days = days && v.Int-there[0].Int == int64(len(there)-1)
+		}
+	}
+	if days && len(there) > 1 {
+		return &tree.Logic{Op: tree.And, Args: []tree.Expr{&tree.Compare{Op: tree.Ge, L: k.Expr, R: literal(there[0])},
+			&tree.Compare{Op: tree.Le, L: k.Expr, R: literal(there[len(there)-1])}}}, true
+	}
+	in := &tree.In{X: k.Expr}
+	for _, v := range there {
+		in.List = append(in.List, literal(v))
+	}
+	return in, len(there) > 0 && len(there) <= maxCubeListed
 }
 
 // isNamed reports whether WHERE leaves a key none but its values.

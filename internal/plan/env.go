@@ -126,7 +126,7 @@ func (e *env) find(v *pg.RangeVar) (source, error) {
 		return source{}, syntax.Refuse(v.Location, "write the table's name alone; "+known("tables", e.dataset.Tables),
 			"a table is named without schema and ONLY")
 	}
-	if strings.HasPrefix(v.Relname, answerPrefix) {
+	if strings.HasPrefix(v.Relname, AnswerPrefix) {
 		return source{answer: true}, nil // see ownNames
 	}
 	if c, ok := e.ctes[strings.ToLower(v.Relname)]; ok {

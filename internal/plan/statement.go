@@ -77,12 +77,13 @@ func (e *env) planned(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStm
 
 // AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No
 // analyst can: see ownNames.
-func AnswerName(i int) string { return fmt.Sprintf("%s%d", answerPrefix, i) }
+func AnswerName(i int) string { return fmt.Sprintf("%s%d", AnswerPrefix, i) }
 
-const answerPrefix = "released_"
+// AnswerPrefix begins all names that a plan makes up, of tables and of columns.
+const AnswerPrefix = "released_"
 
 // PublicName names the i-th public table of a statement, as Outer calls it.
-func PublicName(i int) string { return fmt.Sprintf("%spublic_%d", answerPrefix, i) }
+func PublicName(i int) string { return fmt.Sprintf("%spublic_%d", AnswerPrefix, i) }
 
 // name lets a SELECT over answers name a public table, which is about nobody.
 func (st *Statement) name(v *pg.RangeVar, t *policy.Table) {
@@ -105,8 +106,8 @@ func ownNames(s *pg.SelectStmt) error {
 		if q := n.GetCommonTableExpr(); q != nil {
 			name, at = q.Ctename, q.Location
 		}
-		if err == nil && strings.HasPrefix(strings.ToLower(name), answerPrefix) {
-			err = syntax.Refuse(at, "choose another name", "names that start with %s are for answers", answerPrefix)
+		if err == nil && strings.HasPrefix(strings.ToLower(name), AnswerPrefix) {
+			err = syntax.Refuse(at, "choose another name", "names that start with %s are for answers", AnswerPrefix)
 		}
 		return true
 	})

@@ -197,7 +197,7 @@ func isReleasable(n *pg.Node) bool {
 }
 
 // partName is what a column of the question is called in the SELECT over its answer.
-func partName(i int) string { return fmt.Sprintf("%s column %d", answerPrefix, i) }
+func partName(i int) string { return fmt.Sprintf("%s column %d", AnswerPrefix, i) }
 
 func columnNode(i int) *pg.Node {
 	name := &pg.Node{Node: &pg.Node_String_{String_: &pg.String{Sval: partName(i)}}}

@@ -331,6 +331,14 @@ func (c Currency) epsilon(amount dp.Amount) dp.Amount {
 	return Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) < amount }) + 1
 }
 
+// Read is a cost as an analyst reads it: in rho, with the smallest price that buys as much.
+func (c Currency) Read(cost dp.Cost) dp.Cost {
+	if !c.Pure && cost.Rho > 0 {
+		cost.Epsilon = c.epsilon(cost.Rho)
+	}
+	return cost
+}
+
 // MostTariff is far above every epsilon that a policy allows.
 const MostTariff = dp.One << 10
 

@@ -41,7 +41,7 @@ func TestStores(t *testing.T) {
 	questions := 0
 	for name, open := range stores(t) {
 		for w, ds := range generate.Worlds() {
-						for pair := range 1 {
+			for pair := range 1 {
 				d := generate.NewDice(fmt.Sprint("stores ", w, " ", pair), 1)
 				db := withoutNUL(generate.Make(d, ds))
 				maker := generate.NewMaker(ds, plan.Options{Public: reference.New(ds, db.Tables).Public()})
@@ -114,8 +114,8 @@ func inPostgres(t *testing.T, server *testpg.Server, schema string, db *generate
 	defer conn.Close(context.Background())
 	ds := *db.Dataset
 	ds.Tables = map[string]*policy.Table{}
-	statements := []string{"CREATE SCHEMA " + schema, "CREATE ROLE r" + schema + " LOGIN", "GRANT USAGE ON SCHEMA " + schema + " TO r" + schema,
-		"REVOKE CREATE ON SCHEMA public FROM PUBLIC"}
+	statements := []string{"CREATE SCHEMA " + schema, "CREATE ROLE r" + schema + " LOGIN",
+		"GRANT USAGE ON SCHEMA " + schema + " TO r" + schema, "REVOKE CREATE ON SCHEMA public FROM PUBLIC"}
 	for name, t := range db.Dataset.Tables {
 		own := *t
 		own.Relation = schema + "." + name
@@ -182,7 +182,8 @@ func valueSQL(v any, c *policy.Column) string {
 			return fmt.Sprintf("date '1970-01-01' + (%d)", v)
 		}
 		if c != nil && c.Type == policy.Timestamp {
-			return fmt.Sprintf("timestamp '1970-01-01' + (%d) * interval '1 second' + (%d) * interval '1 microsecond'", v/1_000_000, v%1_000_000)
+			return fmt.Sprintf("timestamp '1970-01-01' + (%d) * interval '1 second' + (%d) * interval '1 microsecond'", v/1_000_000,
+				v%1_000_000)
 		}
 	}
 	return fmt.Sprint(v)

@@ -26,7 +26,7 @@ type Finding struct {
 func Inspect(ctx context.Context, ds *policy.Dataset) (out []Finding, magnitude int, err error) {
 	s, err := openSnapshot(ctx, ds, asText, Limits{})
 	if err != nil {
-		return nil, 0, explained(err)
+		return nil, 0, forOwner(err)
 	}
 	defer s.close()
 	for _, name := range ds.TableNames() {

@@ -76,8 +76,8 @@ func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
 	for _, r := range from.Relations {
 		t := s.tables[r.Name]
 		if t.prepared != "" && ds.VersionQuery == "" {
-			return fmt.Errorf("table %s: what is prepared of a PostgreSQL database is known by what its version query says, and there is none; "+
-				"write version: SELECT ... into the policy, or remove 'prepared'", r.Name)
+			return fmt.Errorf("table %s: what is prepared of a PostgreSQL database is known by what its version query says, and there is "+
+				"none; write version: SELECT ... into the policy, or remove 'prepared'", r.Name)
 		}
 		if t.prepared != "" && s.typed {
 			continue
@@ -139,8 +139,8 @@ func (s *snapshot) copyTable(ctx context.Context, t *table, r *pgtables.Relation
 // copy names the table that rows are copied into.
 func (t *table) copy() string { return "copied " + t.Name }
 
-// explained is an error in the words that are for the owner.
-func explained(err error) error {
+// forOwner is an error in the words that are for the owner.
+func forOwner(err error) error {
 	var more interface{ Explain() string }
 	if errors.As(err, &more) {
 		return errors.New(more.Explain())
@@ -157,7 +157,7 @@ func describeOrigin(ctx context.Context, ds *policy.Dataset) (string, error) {
 	}
 	from, err := database.Begin(ctx)
 	if err != nil {
-		return "", explained(err)
+		return "", forOwner(err)
 	}
 	defer from.Close()
 	text := "the contents of a copy of " + database.String()

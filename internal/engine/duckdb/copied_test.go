@@ -100,8 +100,9 @@ tables:
 `
 
 // The role may read all of it.
-var everythingSQL = append([]string{"CREATE TYPE mood AS ENUM ('sad', 'glad')", "CREATE DOMAIN percent AS integer CHECK (VALUE BETWEEN 0 AND 100)",
-	allTypes}, append(everythingRows, "GRANT SELECT ON everything TO reader")...)
+var everythingSQL = append([]string{"CREATE TYPE mood AS ENUM ('sad', 'glad')",
+	"CREATE DOMAIN percent AS integer CHECK (VALUE BETWEEN 0 AND 100)", allTypes},
+	append(everythingRows, "GRANT SELECT ON everything TO reader")...)
 
 // TestCopiedTypes: every value of every type arrives as PostgreSQL has it.
 func TestCopiedTypes(t *testing.T) {
@@ -147,10 +148,10 @@ func TestCopiedTypes(t *testing.T) {
 // TestCopiedChanges: a change is seen with the next question, and is another version; a change that
 // is taken back is the one before.
 func TestCopiedChanges(t *testing.T) {
-	c := newClinic(t, "CREATE TABLE people (pid bigint, age integer)", "INSERT INTO people SELECT i, i % 90 FROM generate_series(1, 5000) i",
-		"GRANT SELECT ON people TO reader")
-	ds := dataset(t, t.TempDir(), "source: "+c.source()+"\nunit: people.pid\ntables: {people: {unique: pid, columns: {pid: {type: integer}, age: {type: integer, "+
-		"bounds: [0, 120]}}}}\n")
+	c := newClinic(t, "CREATE TABLE people (pid bigint, age integer)",
+		"INSERT INTO people SELECT i, i % 90 FROM generate_series(1, 5000) i", "GRANT SELECT ON people TO reader")
+	ds := dataset(t, t.TempDir(), "source: "+c.source()+"\nunit: people.pid\ntables: {people: {unique: pid, columns: "+
+		"{pid: {type: integer}, age: {type: integer, bounds: [0, 120]}}}}\n")
 	e := open(t, ds)
 	first := version(t, e)
 	if !first.Whole || version(t, e) != first {
@@ -177,11 +178,13 @@ func TestCopiedChanges(t *testing.T) {
 
 // TestCopiedRefused: what is no plain table, and a role that may do more or less than read.
 func TestCopiedRefused(t *testing.T) {
-	c := newClinic(t, "CREATE TABLE people (pid bigint, age integer, note text, tags text[])", "CREATE VIEW adults AS SELECT * FROM people WHERE age >= 18",
+	c := newClinic(t, "CREATE TABLE people (pid bigint, age integer, note text, tags text[])",
+		"CREATE VIEW adults AS SELECT * FROM people WHERE age >= 18",
 		"CREATE TABLE secured (pid bigint)", "ALTER TABLE secured ENABLE ROW LEVEL SECURITY", "CREATE TABLE other (x integer)",
 		"CREATE SEQUENCE numbers", "GRANT SELECT (pid, age) ON people TO reader")
 	policyOf := func(table, more string) string {
-		return "source: " + c.source() + "\nunit: people.pid\ntables: {people: {unique: pid, source: " + table + more + ", columns: {pid: {type: integer}}}}\n"
+		return "source: " + c.source() + "\nunit: people.pid\ntables: {people: {unique: pid, source: " + table + more +
+			", columns: {pid: {type: integer}}}}\n"
 	}
 	plain := policyOf("public.people", "")
 	refused := func(name, keys, want string) {

@@ -96,3 +96,38 @@ func TestNoCubes(t *testing.T) {
 		}
 	}
 }
+
+// What every row is compared with, to know whether its keys are listed, is bounded by a number that
+// is no analyst's: a range of days has two ends, however long it is, and sets of a key with many
+// other values are bought one by one. So are those of a key that has NULL alone.
+func TestCubesListFewValues(t *testing.T) {
+	ds := load(t, "hospital.yaml", "hospital")
+	const months = "SELECT date_trunc('month', born), COUNT(*) FROM patients "
+	for text, together := range map[string]bool{
+		"SELECT born, sex, COUNT(*) FROM patients WHERE born BETWEEN '1900-01-01' AND '1930-12-31' GROUP BY CUBE (1, 2)": true,
+		months + "WHERE born BETWEEN '1900-01-01' AND '1930-12-31' GROUP BY ROLLUP (1)":                                  true,
+		months + "WHERE born BETWEEN '1500-01-01' AND '1930-12-31' GROUP BY ROLLUP (1)":                                  false,
+		"SELECT sex, smoker, COUNT(*) FROM patients WHERE sex IS NULL GROUP BY CUBE (sex, smoker)":                       false,
+		"SELECT CAST(NULL AS TEXT), COUNT(*) FROM patients GROUP BY ROLLUP (1)":                                          false,
+	} {
+		st, err := plan.Prepare(ds, text, plan.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := len(st.Cubes) == 1; got != together {
+			t.Errorf("%s: together %v", text, got)
+		}
+		for _, c := range st.Cubes {
+			if err := verify.Cube(ds, c, st.Plans); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+			for _, k := range c.Query.Keys {
+				tree.Walk(k.Expr, func(e tree.Expr) {
+					if in, ok := e.(*tree.In); ok && len(in.List) > 1<<10 {
+						t.Errorf("%s: every row is compared with %d values", text, len(in.List))
+					}
+				})
+			}
+		}
+	}
+}

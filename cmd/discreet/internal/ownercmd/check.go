@@ -191,7 +191,7 @@ func describeBudget(b policy.Budget, rho dp.Amount) string {
 	}
 	text := fmt.Sprintf("epsilon %v at delta %v (rho %s)", b.Epsilon, b.Delta, rho.Short())
 	if b.Either() {
-		text = fmt.Sprintf("epsilon %v at delta %v (the sum of epsilon, or rho %s)", b.Epsilon, b.Delta, rho.Short())
+		text = fmt.Sprintf("epsilon %v at delta %v (by the sum of epsilon, or by that of rho, at most %s)", b.Epsilon, b.Delta, rho.Short())
 	}
 	if b.KeysDelta > 0 {
 		text += fmt.Sprintf(", of which delta %v is set aside for private keys", b.KeysDelta)

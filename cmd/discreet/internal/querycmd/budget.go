@@ -214,12 +214,24 @@ func explainAmounts(w io.Writer, a api.Account, mixed bool) {
 	default:
 		fmt.Fprintln(w, "amounts are rho; a question at epsilon e takes rho = e tanh(e/2), about e²/2")
 	}
-	if a.Limit.Epsilon != dp.Unbounded && a.Limit.Rho != dp.Unbounded {
-		fmt.Fprintln(w, "this budget is kept by the sum of epsilon or by the sum of rho, whichever lasts longer: a few questions are "+
-			"better off with Laplace noise, and many with Gaussian noise")
-	}
+	explainSides(w, a)
 	if a.Limit.Delta > 0 && a.Limit.Delta != dp.Unbounded {
 		fmt.Fprintf(w, "for private keys, delta %v of %v is spent\n", a.Spent.Delta, a.Limit.Delta)
+	}
+}
+
+// explainSides says which of two sums keeps a budget that has two, of which one is enough.
+func explainSides(w io.Writer, a api.Account) {
+	switch {
+	case a.Limit.Epsilon == dp.Unbounded || a.Limit.Rho == dp.Unbounded:
+	case a.Spent.Epsilon > a.Limit.Epsilon:
+		fmt.Fprintln(w, "the sum of epsilon is used up, as by every question with Gaussian noise: the sum of rho keeps this budget "+
+			"from here on")
+	case a.Spent.Rho > a.Limit.Rho:
+		fmt.Fprintln(w, "the sum of rho is used up: the sum of epsilon keeps this budget from here on, and questions have Laplace noise")
+	default:
+		fmt.Fprintln(w, "this budget is kept by the sum of epsilon or by the sum of rho, whichever lasts longer; explain says which "+
+			"a question is paid from")
 	}
 }
 

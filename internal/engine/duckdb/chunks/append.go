@@ -8,9 +8,9 @@ import (
 )
 
 // Values are those of a column on their way into a table. Which of the lists they are in follows
-// from its type: Reals for FLOAT and DOUBLE, Texts for VARCHAR, Wides for UUID, HUGEINT and decimals
-// of more than 18 digits, low bits first, and Ints for all others. Where a bit of Valid is 0 the
-// value is NULL.
+// from its type: Reals for FLOAT and DOUBLE, Texts for VARCHAR, Wides for UUID, HUGEINT and
+// decimals of more than 18 digits, low bits first, and Ints for all others. Where a bit of Valid
+// is 0 the value is NULL.
 type Values struct {
 	Valid []uint64
 	Ints  []int64
