@@ -73,7 +73,8 @@ func newDraft(schemas []Schema, opt DraftOptions) (*draft, error) {
 			return nil, fmt.Errorf("the table %s %s", quote(s.Table), problem)
 		}
 		if first, ok := seen[fold(s.Table)]; ok {
-			return nil, fmt.Errorf("%s and %s would both be the table %s; rename one of them", shown(first.Source), shown(s.Source), quote(s.Table))
+			return nil, fmt.Errorf("%s and %s would both be the table %s; rename one of them", shown(first.Source), shown(s.Source),
+				quote(s.Table))
 		}
 		seen[fold(s.Table)] = s
 	}
@@ -107,7 +108,8 @@ func (d *draft) findSource() error {
 		}
 		if kind := (&Dataset{Source: s.Source}).SourceKind(); kind == Database || kind == PostgresDatabase {
 			if d.source != "" && d.source != s.Source {
-				return fmt.Errorf("%s and %s are two databases, and a dataset has one; draft them one by one", shown(d.source), shown(s.Source))
+				return fmt.Errorf("%s and %s are two databases, and a dataset has one; draft them one by one", shown(d.source),
+					shown(s.Source))
 			}
 			d.source = s.Source
 		}

@@ -89,7 +89,8 @@ func (d *draft) writeLeftOut(s Schema) {
 			quote(s.Table), d.unit, s.Table))
 	default:
 		d.comment(3, fmt.Sprintf("LEFT OUT: the table %s has no column %s to say whose its rows are. Where another column holds the same "+
-			"values, draft again with --person %s=COLUMN, or write the path yourself, as in", quote(s.Table), quote(d.unit.Column), s.Table))
+			"values, draft again with --person %s=COLUMN, or write the path yourself, as in", quote(s.Table), quote(d.unit.Column),
+			s.Table))
 	}
 	d.comment(3, s.Comment)
 	d.commented(func() {
@@ -113,8 +114,8 @@ func (d *draft) writeLeftOut(s Schema) {
 // writeCodes writes, as a comment, a table that others refer to as to a list of codes.
 func (d *draft) writeCodes(s Schema) {
 	d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and others refer to it as to a list of codes. Where "+
-		"everybody may know all of its rows, remove the # of these lines: what is joined with it can then be asked for by name. Where its rows "+
-		"are about people, draft again with --person %s=COLUMN.", quote(s.Table), d.unit, s.Table))
+		"everybody may know all of its rows, remove the # of these lines: what is joined with it can then be asked for by name. Where "+
+		"its rows are about people, draft again with --person %s=COLUMN.", quote(s.Table), d.unit, s.Table))
 	d.comment(3, s.Comment)
 	d.commented(func() {
 		d.line(0, "%s:", scalar(s.Table))

@@ -57,8 +57,8 @@ type SchemaColumn struct {
 	MinText, MaxText string
 	// Decimals is how many digits after the point a decimal column has.
 	Decimals int
-	// Unique says whether no value occurs twice, where that is known, and Enforced that the database
-	// sees to it and not just today's data.
+	// Unique says whether no value occurs twice, where that is known, and Enforced that the
+	// database sees to it and not just today's data.
 	Unique   *bool
 	Enforced bool
 

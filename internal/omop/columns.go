@@ -32,16 +32,18 @@ var byName = map[string]column{
 	"birth_datetime": {lowest: firstYear + "-01-01 00:00:00", highest: lastYear + "-12-31 23:59:59"},
 	"gender_concept_id": {keys: "8507 8532 8521 8551 0",
 		comment: "8507 male, 8532 female, 8521 other, 8551 unknown, 0 not mapped: the list of the vocabulary, which everybody may know."},
-	"race_concept_id": {keys: "8515 8516 8527 8557 8657 8522 8552 0", comment: "8515 Asian, 8516 Black or African American, 8527 White, 8557 " +
+	"race_concept_id": {keys: "8515 8516 8527 8557 8657 8522 8552 0", comment: "8515 Asian, 8516 Black or African American, 8527 " +
+		"White, 8557 " +
 		"Native Hawaiian or Other Pacific Islander, 8657 American Indian or Alaska Native, 8522 other, 8552 unknown, 0 not mapped."},
 	"ethnicity_concept_id": {keys: "38003563 38003564 0", comment: "38003563 Hispanic or Latino, 38003564 not, 0 not mapped."},
 	"visit_concept_id": {keys: "9201 9202 9203 262 581477 581476 5083 32036 42898160 0", comment: "9201 inpatient, 9202 outpatient, 9203 " +
 		"emergency room, 262 emergency room and inpatient, 581477 office, 581476 home, 5083 telehealth, 32036 laboratory, 42898160 " +
 		"non-hospital institution, 0 not mapped."},
-	"value_as_number": {lowest: "0", highest: "1000", comment: "One column for every kind of value, so no bounds fit all: 1000 does for glucose in " +
-		"mg/dl and cuts platelets per microlitre. SUM and AVG have noise by the bounds, quantiles hardly. In a question " +
+	"value_as_number": {lowest: "0", highest: "1000", comment: "One column for every kind of value, so no bounds fit all: 1000 does " +
+		"for glucose in mg/dl and cuts platelets per microlitre. SUM and AVG have noise by the bounds, quantiles hardly. In a question " +
 		"least(greatest(value_as_number, 3), 20) narrows them for one kind."},
-	"days_supply":                {lowest: "0", highest: "365", comment: "A year at most, as for an implant; most prescriptions are for 90 days or less."},
+	"days_supply": {lowest: "0", highest: "365", comment: "A year at most, as for an implant; most prescriptions are " +
+		"for 90 days or less."},
 	"quantity":                   {lowest: "0", highest: "1000"},
 	"refills":                    {lowest: "0", highest: "24"},
 	"drug_exposure_count":        {lowest: "0", highest: "200"},

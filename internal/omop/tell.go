@@ -18,8 +18,8 @@ func Unit(schemas []policy.Schema) (string, error) {
 			return s.Table + "." + name, nil
 		}
 	}
-	return "", errors.New("there is no table person with a column person_id that could be read, so this is no OMOP common data model; name its " +
-		"schema with --schema, where there are several, or leave out --omop")
+	return "", errors.New("there is no table person with a column person_id that could be read, so this is no OMOP common data model; " +
+		"name its schema with --schema, where there are several, or leave out --omop")
 }
 
 func columnNamed(s policy.Schema, name string) string {
@@ -99,7 +99,8 @@ func tellPublic(s *policy.Schema, t table) {
 		if t.unique != "" && strings.EqualFold(c.Name, t.unique) {
 			s.UniqueColumn = c.Name
 			if !c.Enforced {
-				s.Notes = append(s.Notes, "The database does not see to it that "+c.Name+" is different in every row; discreet check looks.")
+				s.Notes = append(s.Notes, "The database does not see to it that "+c.Name+" is different in every row; discreet check "+
+					"looks.")
 			}
 		}
 		c.Identifier, c.Keys, c.PrivateKeys = true, nil, false

@@ -16,9 +16,10 @@ import (
 // allowed is what conditions leave of a column: everything between two ends, or a list.
 type allowed struct {
 	lowest, highest string
-	// above and below say that the end itself is not in it.
-	above, below bool
-	keys         []string
+	// above and below say that the end itself is not in it, and rounded that it is about the
+	// nearest whole number.
+	above, below, rounded bool
+	keys                  []string
 }
 
 // The text of a condition is the database's own spelling of it.
@@ -55,18 +56,19 @@ func readCondition(out map[string]*allowed, n *pg.Node) {
 		return
 	}
 	a := n.GetAExpr()
-	if column, keys := equal(n); column != "" {
-		at(out, column).restrict(keys)
+	if column, keys, rounded := equal(n); column != "" {
+		at(out, column).restrict(keys, rounded)
 		return
 	}
 	if a == nil || a.Kind != pg.A_Expr_Kind_AEXPR_OP {
 		return
 	}
 	op := operator(a)
-	column, value, ok := columnOf(a.Lexpr), "", false
+	column, rounded := columnOf(a.Lexpr)
+	value, ok := "", false
 	if column != "" {
 		value, ok = constant(a.Rexpr)
-	} else if column = columnOf(a.Rexpr); column != "" {
+	} else if column, rounded = columnOf(a.Rexpr); column != "" {
 		value, ok = constant(a.Lexpr)
 		op = map[string]string{">": "<", ">=": "<=", "<": ">", "<=": ">="}[op]
 	}
@@ -74,7 +76,9 @@ func readCondition(out map[string]*allowed, n *pg.Node) {
 		return
 	}
 	// Of two conditions for one end the last counts: both are true, and people write one.
-	switch r := at(out, column); op {
+	r := at(out, column)
+	r.rounded = r.rounded || rounded
+	switch op {
 	case ">", ">=":
 		r.lowest, r.above = value, op == ">"
 	case "<", "<=":
@@ -97,15 +101,16 @@ func readChoice(out map[string]*allowed, args []*pg.Node) {
 	}
 	var column string
 	var all []string
+	var rounded bool
 	for _, arg := range rest {
-		name, keys := equal(arg)
+		name, keys, r := equal(arg)
 		if name == "" || column != "" && name != column {
 			return
 		}
-		column, all = name, append(all, keys...)
+		column, all, rounded = name, append(all, keys...), rounded || r
 	}
 	if column != "" && sameColumn(args) {
-		at(out, column).restrict(all)
+		at(out, column).restrict(all, rounded)
 	}
 }
 
@@ -114,7 +119,8 @@ func sameColumn(args []*pg.Node) bool {
 	names := map[string]bool{}
 	for _, arg := range args {
 		if test := arg.GetNullTest(); test != nil {
-			names[columnOf(test.Arg)] = true
+			name, _ := columnOf(test.Arg)
+			names[name] = true
 			continue
 		}
 		inside := map[string]*allowed{}
@@ -127,10 +133,10 @@ func sameColumn(args []*pg.Node) bool {
 }
 
 // equal reads x = value, x = ANY (ARRAY[...]) and x IN (...).
-func equal(n *pg.Node) (column string, keys []string) {
+func equal(n *pg.Node) (column string, keys []string, rounded bool) {
 	a := n.GetAExpr()
 	if a == nil || operator(a) != "=" {
-		return "", nil
+		return "", nil, false
 	}
 	values := []*pg.Node{a.Rexpr}
 	switch a.Kind {
@@ -144,19 +150,20 @@ func equal(n *pg.Node) (column string, keys []string) {
 	case pg.A_Expr_Kind_AEXPR_IN:
 		values = a.Rexpr.GetList().GetItems()
 	default:
-		return "", nil
+		return "", nil, false
 	}
 	for _, v := range values {
 		text, ok := constant(v)
 		if !ok {
-			return "", nil
+			return "", nil, false
 		}
 		keys = append(keys, text)
 	}
 	if len(keys) == 0 {
-		return "", nil
+		return "", nil, false
 	}
-	return columnOf(a.Lexpr), keys
+	column, rounded = columnOf(a.Lexpr)
+	return column, keys, rounded
 }
 
 func at(out map[string]*allowed, column string) *allowed {
@@ -167,7 +174,8 @@ func at(out map[string]*allowed, column string) *allowed {
 }
 
 // restrict leaves the values that are in this list as well.
-func (a *allowed) restrict(keys []string) {
+func (a *allowed) restrict(keys []string, rounded bool) {
+	a.rounded = a.rounded || rounded
 	if a.keys == nil {
 		a.keys = keys
 		return
@@ -189,8 +197,9 @@ func (a *allowed) and(b *allowed) *allowed {
 			out.highest, out.below = one.highest, one.below
 		}
 		if one.keys != nil {
-			out.restrict(one.keys)
+			out.restrict(one.keys, false)
 		}
+		out.rounded = out.rounded || one.rounded
 	}
 	return &out
 }
@@ -202,23 +211,31 @@ func operator(a *pg.A_Expr) string {
 	return a.Name[len(a.Name)-1].GetString_().GetSval()
 }
 
-// Casts that the database writes around a column that mean nothing for its values.
-var harmless = map[string]bool{"text": true, "varchar": true, "bpchar": true, "numeric": true, "float8": true}
+// Casts that the database writes around a column, which mean nothing for its values; and those that
+// mean nothing for whole numbers.
+var (
+	harmless = map[string]bool{"text": true, "varchar": true, "bpchar": true, "numeric": true, "float8": true}
+	rounding = map[string]bool{"int2": true, "int4": true, "int8": true}
+)
 
 // columnOf is the name of a column, or nothing where a condition is about something else.
-func columnOf(n *pg.Node) string {
+func columnOf(n *pg.Node) (name string, rounded bool) {
 	for n.GetTypeCast() != nil {
 		names := n.GetTypeCast().TypeName.GetNames()
-		if len(names) == 0 || !harmless[names[len(names)-1].GetString_().GetSval()] {
-			return ""
+		if len(names) == 0 {
+			return "", false
 		}
-		n = n.GetTypeCast().Arg
+		to := names[len(names)-1].GetString_().GetSval()
+		if !harmless[to] && !rounding[to] {
+			return "", false
+		}
+		rounded, n = rounded || rounding[to], n.GetTypeCast().Arg
 	}
 	fields := n.GetColumnRef().GetFields()
 	if len(fields) != 1 {
-		return ""
+		return "", false
 	}
-	return fields[0].GetString_().GetSval()
+	return fields[0].GetString_().GetSval(), rounded
 }
 
 // constant is the text of a constant, whatever it is cast to.
@@ -251,6 +268,9 @@ func constant(n *pg.Node) (string, bool) {
 // apply puts what is allowed into a column of a draft.
 func (a *allowed) apply(to *policy.SchemaColumn, c pgtables.ListedColumn) {
 	const from = "by a CHECK of the database"
+	if a.rounded && to.Type != policy.Integer {
+		return
+	}
 	switch to.Type {
 	case policy.Text:
 		long := slices.ContainsFunc(a.keys, func(k string) bool { return len(k) > longestKey })
@@ -280,8 +300,8 @@ const (
 	farthestKey = 1_000_000_000_000
 )
 
-// trimmed removes what is listed twice, and the blanks at the end of a char(n), which are no part of
-// its values.
+// trimmed removes what is listed twice, and the blanks at the end of a char(n), which are no part
+// of its values.
 func trimmed(keys []string, c pgtables.ListedColumn) []string {
 	var out []string
 	for _, k := range keys {

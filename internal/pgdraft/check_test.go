@@ -26,7 +26,8 @@ func TestConditions(t *testing.T) {
 		"(NOT (x >= 3))":                           "",
 		"(x <> 3)":                                 "",
 		"(upper(sex) = 'F'::text)":                 "",
-		"((x)::integer >= 3)":                      "",
+		"((x)::integer >= 3)":                      "x rounded 3..",
+		"((x)::integer = ANY (ARRAY[1, 2]))":       "x rounded 1 2",
 		"(at)::date <= '2020-12-31'::date":         "",
 		"(x <= now())":                             "",
 		"(x >= y)":                                 "",
@@ -41,6 +42,9 @@ func TestConditions(t *testing.T) {
 		var got []string
 		for name, a := range conditions([]string{text}) {
 			line := name
+			if a.rounded {
+				line += " rounded"
+			}
 			if a.lowest != "" || a.highest != "" {
 				line += " " + map[bool]string{true: "("}[a.above] + a.lowest + ".." + a.highest + map[bool]string{true: ")"}[a.below]
 			}

@@ -50,7 +50,8 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 			return nil, err
 		}
 		if opt.Unit != "" && opt.Unit != d.Options.Unit {
-			return nil, &OptionError{fmt.Errorf("the common data model protects %s, and --unit says something else; leave out one of the two",
+			return nil, &OptionError{fmt.Errorf("the common data model protects %s, and --unit says something else; leave out one of "+
+				"the two",
 				d.Options.Unit)}
 		}
 	}
@@ -76,7 +77,8 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 		d.Notes = append(d.Notes, all.notes()...)
 	}
 	if found.Superuser {
-		d.Notes = append(d.Notes, "the role "+found.Role+" is a superuser, with which no data is opened; the draft ends with how to make another")
+		d.Notes = append(d.Notes, "the role "+found.Role+" is a superuser, with which no data is opened; the draft ends with how to "+
+			"make another")
 	}
 	text, err := policy.Draft(d.Schemas, d.Options)
 	if err != nil {
@@ -136,26 +138,29 @@ func datasetName(address string) string {
 	return name
 }
 
-// entries names the tables as the policy will: by their own names, and with their schemas where two
-// have the same.
+// entries names the tables as the policy will: by their own names, and with their schemas where one
+// in public has the same.
 func entries(found *pgtables.Catalogue) catalogue {
-	count := map[string]int{}
-	for _, t := range found.Tables {
-		count[strings.ToLower(t.Name)]++
-	}
 	var all catalogue
 	for _, t := range found.Tables {
 		e := &entry{Listed: t, name: t.Name}
-		if count[strings.ToLower(t.Name)] > 1 {
+		same := func(o *pgtables.Listed) bool { return o != t && strings.EqualFold(o.Name, t.Name) }
+		if t.Schema != "public" && slices.ContainsFunc(found.Tables, same) {
 			e.name = t.Schema + "_" + t.Name
 		}
-		if problem := policy.CheckRelation(t.Schema, e.name); problem != "" {
+		problem := policy.CheckRelation(t.Schema, e.name)
+		if problem == "" && slices.ContainsFunc(all, func(o *entry) bool { return strings.EqualFold(o.name, e.name) }) {
+			problem = "its name differs from another's in letter case alone; rename one of them, or make a view"
+		}
+		switch {
+		case problem != "":
 			e.leftOut = fmt.Sprintf("%q of the schema %q: %s.", t.Name, t.Schema, problem)
-		} else if t.Kind != "" {
+		case t.Kind != "":
 			e.trusted = true
-			e.leftOut = fmt.Sprintf("%s is %s: what is read there is decided by functions and servers that Discreet does not know. Where you "+
-				"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true, and refresh: 1h "+
-				"beside the dataset's source, as in", t.Relation(), t.Kind)
+			e.leftOut = fmt.Sprintf("%s is %s: what is read there is decided by functions and servers that Discreet does not know. "+
+				"Where you "+
+				"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true, and "+
+				"refresh: 1h beside the dataset's source, as in", t.Relation(), t.Kind)
 		}
 		all = append(all, e)
 	}
@@ -209,7 +214,8 @@ func (e *entry) column(c pgtables.ListedColumn, said *allowed, all catalogue) po
 	}
 	switch {
 	case c.Computed:
-		out.LeftOut = "is left out: it is computed when it is read, by functions that may do anything; say trusted: true of the table to list it."
+		out.LeftOut = "is left out: it is computed when it is read, by functions that may do anything; say trusted: true of the table " +
+			"to list it."
 	case c.Kind == pgtables.UUID:
 		out.Identifier = true
 	}

@@ -40,10 +40,17 @@ func fresh(t testing.TB, server *testpg.Server, name, user, statements string) s
 	return u.String()
 }
 
-// TestDrafts: what is drafted from what. The drafts are in the file to be read.
-func TestDrafts(t *testing.T) {
+// TestDraft needs a server, which its parts share.
+func TestDraft(t *testing.T) {
 	server := testpg.Start(t)
 	fresh(t, server, "roles", "reader", "CREATE ROLE reader LOGIN")
+	t.Run("golden", func(t *testing.T) { testGolden(t, server) })
+	t.Run("refused", func(t *testing.T) { testRefused(t, server) })
+	t.Run("hostile", func(t *testing.T) { testHostile(t, server) })
+}
+
+// What is drafted from what. The drafts are in the file to be read.
+func testGolden(t *testing.T, server *testpg.Server) {
 	n := 0
 	golden.Run(t, "testdata/drafts.txt", func(question string) string {
 		n++
@@ -82,9 +89,8 @@ func TestDrafts(t *testing.T) {
 	})
 }
 
-// TestRefused: what cannot be drafted from is said without a password, or what the server says.
-func TestRefused(t *testing.T) {
-	server := testpg.Start(t)
+// What cannot be drafted from is said without a password.
+func testRefused(t *testing.T, server *testpg.Server) {
 	address := fresh(t, server, "empty", "postgres", "CREATE TABLE t (x integer)")
 	for _, c := range []struct {
 		address string
@@ -114,19 +120,22 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestHostile: whatever tables are called and say, the draft is a policy.
-func TestHostile(t *testing.T) {
-	server := testpg.Start(t)
+// Whatever tables are called and say, the draft is a policy.
+func testHostile(t *testing.T, server *testpg.Server) {
 	var sql strings.Builder
-	sql.WriteString("CREATE ROLE reader LOGIN; CREATE TABLE patients (id bigint PRIMARY KEY);")
-	names := []string{"null", "on", "1", "a b", "x->y", `q"q`, "new\nline", "tab\t", "#x", "a: b", "- x", "ä😀", "*", "&a", "!t", "%", "{", "[", "'", "'it''s", "@", "`",
-		"\\", "a.b", " lead", "trail ", "\u202e", strings.Repeat("n", 63), "true", "~", "patients.id", "Patients", "select", "---", "? ", ": "}
+	sql.WriteString("CREATE TABLE patients (id bigint PRIMARY KEY);")
+	names := []string{"null", "on", "1", "a b", "x->y", `q"q`, "new\nline", "tab\t", "#x", "a: b", "- x", "ä😀", "*",
+		"&a", "!t", "%", "{", "[", "'", "'it''s", "@", "`",
+		"\\", "a.b", " lead", "trail ", "\u202e", strings.Repeat("n", 63), "true", "~", "patients.id", "Patients", "select", "---", "? " +
+			"", ": "}
 	for i, name := range names {
 		quoted := pgx.Identifier{name}.Sanitize()
 		text := "'" + strings.ReplaceAll(name, "'", "''") + "'"
 		fmt.Fprintf(&sql, "CREATE SCHEMA s%d; CREATE TYPE s%d.kind AS ENUM ('x', %s); CREATE TABLE s%d.%s (%s bigint REFERENCES patients, "+
-			"k text CHECK (k IN (%s, '', E'\\n# y: z')), e s%d.kind, i integer CHECK (i IN (5, 9) AND i > 7));", i, i, text, i, quoted, quoted, text, i)
-		fmt.Fprintf(&sql, "COMMENT ON TABLE s%d.%s IS E'one\\n  two: {three\\x1b[31m\\u2028four'; COMMENT ON COLUMN s%d.%s.%s IS %s;", i, quoted, i,
+			"k text CHECK (k IN (%s, '', E'\\n# y: z')), e s%d.kind, i integer CHECK (i IN (5, 9) AND i > 7));", i, i, text, i,
+			quoted, quoted, text, i)
+		fmt.Fprintf(&sql, "COMMENT ON TABLE s%d.%s IS E'one\\n  two: {three\\x1b[31m\\u2028four'; COMMENT ON COLUMN s%d.%s.%s IS %s;",
+			i, quoted, i,
 			quoted, quoted, text)
 		fmt.Fprintf(&sql, "CREATE SCHEMA %s; CREATE TABLE %[1]s.t (p bigint REFERENCES patients, %[1]s integer);",
 			pgx.Identifier{"w" + name[:min(len(name), 62)]}.Sanitize())

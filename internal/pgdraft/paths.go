@@ -76,7 +76,8 @@ func (all catalogue) named(name string) *entry {
 	return all[i]
 }
 
-// referred is the key by which other tables refer to one, as they do to a list of codes; or nothing.
+// referred is the key by which other tables refer to one, as they do to a list of codes; or
+// nothing.
 func (all catalogue) referred(to *entry) string {
 	for _, e := range all {
 		for _, r := range e.References {
@@ -92,8 +93,8 @@ func (all catalogue) referred(to *entry) string {
 var people = regexp.MustCompile(`(?i)^(.*_)?(patient|person|people|customer|client|member|subject|participant|respondent|student|employee|` +
 	`citizen|insured|user|kunde|personne|persona)(s|n|en)?$`)
 
-// guessUnit is the table to which most foreign keys lead, of those that are called like people where
-// there are some, and its column.
+// guessUnit is the table to which most foreign keys lead, of those that are called like people
+// where there are some, and its column.
 func (all catalogue) guessUnit() (unit, note string) {
 	type candidate struct {
 		e      *entry
@@ -132,10 +133,12 @@ func (all catalogue) guessUnit() (unit, note string) {
 		}
 	}
 	if best == nil {
-		return "", "NOT KNOWN: no foreign key leads to a table of people. Where one is whom you protect, draft again with --unit TABLE.COLUMN."
+		return "", "NOT KNOWN: no foreign key leads to a table of people. Where one is whom you protect, draft again with --unit " +
+			"TABLE.COLUMN."
 	}
 	unit = best.e.name + "." + best.column
-	return unit, fmt.Sprintf("GUESSED: of the tables that may be about people it is %s to which most foreign keys lead (%d). Is each of its "+
+	return unit, fmt.Sprintf("GUESSED: of the tables that may be about people it is %s to which most foreign keys lead (%d). Is each "+
+		"of its "+
 		"rows one person? Otherwise draft again with --unit TABLE.COLUMN: what is protected is what this names.", best.e.name, best.n)
 }
 
@@ -266,8 +269,8 @@ func (e *entry) pathNote() string {
 		out = append(out, "Rows without "+e.near+" are nobody's, and in no answer.")
 	}
 	if len(e.others) > 0 {
-		out = append(out, fmt.Sprintf("TWO PEOPLE IN A ROW? %s may lead to a person as well. A row belongs to whom the path names, and what it "+
-			"says about somebody else is not protected for that one.", strings.Join(e.others, ", ")))
+		out = append(out, fmt.Sprintf("TWO PEOPLE IN A ROW? %s may lead to a person as well. A row belongs to whom the path names, and "+
+			"what it says about somebody else is not protected for that one.", strings.Join(e.others, ", ")))
 	}
 	return strings.Join(out, " ")
 }

@@ -146,22 +146,18 @@ func (l *Listed) fill(ctx context.Context, tx pgx.Tx, all bool) error {
 	if err != nil {
 		return err
 	}
+	facts, err := l.facts(ctx, tx)
+	if err != nil {
+		return err
+	}
 	for _, c := range found {
-		column := ListedColumn{Column: c, Computed: c.generated == "v"}
-		var may bool
-		err := tx.QueryRow(ctx, `SELECT has_column_privilege(a.attrelid, a.attnum, 'SELECT'), coalesce(col_description(a.attrelid, a.attnum), '')
-FROM pg_attribute a WHERE a.attrelid = $1::bigint::oid AND a.attname = $2::text`, l.oid, c.Name).Scan(&may, &column.Comment)
-		if err != nil {
-			return err
-		}
-		if !may && !all {
+		f := facts[c.Name]
+		if !f.may && !all {
 			l.Hidden = append(l.Hidden, c.Name)
 			continue
 		}
-		if err := column.fill(ctx, tx, l.oid); err != nil {
-			return err
-		}
-		l.Columns = append(l.Columns, column)
+		f.Column, f.Computed = c, c.generated == "v"
+		l.Columns = append(l.Columns, f.ListedColumn)
 	}
 	if l.Unique, err = unique(ctx, tx, l.oid); err != nil {
 		return err
@@ -174,20 +170,37 @@ WHERE k.conrelid = $1::bigint::oid AND k.contype = 'c' AND k.convalidated AND NO
 	return err
 }
 
-// A type that is a domain, of a domain, and so on: its labels are those of the last, and it has the
+// A type may be a domain of a domain, and so on: its labels are those of the last, and it has the
 // conditions of all.
-const domains = `WITH RECURSIVE d AS (SELECT a.atttypid AS oid FROM pg_attribute a WHERE a.attrelid = $1::bigint::oid AND a.attname = $2::text
+const domains = `WITH RECURSIVE d AS (SELECT a.atttypid AS oid
 UNION SELECT t.typbasetype FROM pg_type t JOIN d ON d.oid = t.oid WHERE t.typtype = 'd') `
 
-func (c *ListedColumn) fill(ctx context.Context, tx pgx.Tx, table int64) (err error) {
-	c.Labels, err = texts(ctx, tx, domains+`SELECT e.enumlabel::text FROM pg_enum e JOIN d ON d.oid = e.enumtypid ORDER BY e.enumsortorder`,
-		table, c.Name)
+const listFacts = `SELECT a.attname::text, has_column_privilege(a.attrelid, a.attnum, 'SELECT'), coalesce(col_description(a.attrelid, a.attnum), ''),
+ARRAY(` + domains + `SELECT e.enumlabel::text FROM pg_enum e JOIN d ON d.oid = e.enumtypid ORDER BY e.enumsortorder),
+ARRAY(` + domains + `SELECT pg_get_expr(k.conbin, 0) FROM pg_constraint k JOIN d ON d.oid = k.contypid
+WHERE k.contype = 'c' AND k.convalidated ORDER BY k.conname)
+FROM pg_attribute a WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped`
+
+// fact is what the catalogue says about a column, and whether the role may read it.
+type fact struct {
+	ListedColumn
+	may bool
+}
+
+func (l *Listed) facts(ctx context.Context, tx pgx.Tx) (map[string]fact, error) {
+	rows, err := tx.Query(ctx, listFacts, l.oid)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.Checks, err = texts(ctx, tx, domains+`SELECT pg_get_expr(k.conbin, 0) FROM pg_constraint k JOIN d ON d.oid = k.contypid
-WHERE k.contype = 'c' AND k.convalidated ORDER BY k.conname`, table, c.Name)
-	return err
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f fact, err error) {
+		err = row.Scan(&f.Name, &f.may, &f.Comment, &f.Labels, &f.Checks)
+		return f, err
+	})
+	out := map[string]fact{}
+	for _, f := range all {
+		out[f.Name] = f
+	}
+	return out, err
 }
 
 // Where other tables inherit from one, what is unique in it is not in all of them together.

@@ -103,7 +103,8 @@ func (m *maker) person(id int) {
 		m.visit(p, day)
 	}
 	if m.chance(40) {
-		m.add("observation", m.id("observation"), id, 40766362, from, ehr, nil, nil, m.pick(45883458, 45881517, 45883537, 45883537), nil, nil)
+		m.add("observation", m.id("observation"), id, 40766362, from, ehr, nil, nil, m.pick(45883458, 45881517, 45883537, 45883537),
+			nil, nil)
 	}
 	if age > 65 && m.chance(age-60) {
 		m.add("death", id, to, nil, ehr, nil)
@@ -124,10 +125,12 @@ func (m *maker) visit(p *patient, day time.Time) {
 		m.add("condition_occurrence", m.id("condition_occurrence"), p.id, concept, day, nil, nil, ehr, nil, nil, visit, "E11.9", nil)
 	}
 	drug := func(concept, days int) {
-		m.add("drug_exposure", m.id("drug_exposure"), p.id, concept, day, day.AddDate(0, 0, days), ehr, m.dice.Below(4), days, days, nil, visit, nil)
+		m.add("drug_exposure", m.id("drug_exposure"), p.id, concept, day, day.AddDate(0, 0, days), ehr, m.dice.Below(4), days, days,
+			nil, visit, nil)
 	}
 	measure := func(concept int, value float64, unit int) {
-		m.add("measurement", m.id("measurement"), p.id, concept, day, nil, nil, ehr, nil, fmt.Sprintf("%.1f", value), nil, unit, nil, nil, visit, nil)
+		m.add("measurement", m.id("measurement"), p.id, concept, day, nil, nil, ehr, nil, fmt.Sprintf("%.1f", value), nil, unit, nil,
+			nil, visit, nil)
 	}
 	spread := func(n int) float64 { return float64(m.dice.Below(n)+m.dice.Below(n)) / 10 }
 	measure(Systolic, 105+spread(200)+map[bool]float64{true: 15}[p.pressure], 8876)
