@@ -263,6 +263,12 @@ func (d *draft) write() {
 	if d.source != "" {
 		d.line(2, "source: %s", scalar(d.source))
 	}
+	if IsPostgres(d.source) {
+		d.comment(2, "It is looked for changes before every question, and copied again where there are some. Where it changes all the "+
+			"time, say "+
+			"how fresh answers have to be:")
+		d.line(2, "# refresh: 24h")
+	}
 	d.writeUnit()
 	d.line(0, "")
 	d.line(2, "# Neighbours differ by one person being there or not; \"substitute\" instead")

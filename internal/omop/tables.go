@@ -51,7 +51,9 @@ var tables = []struct {
 	{"condition_era", table{maxRows: 5, maxGroups: 10, note: "Times with a condition, made of condition_occurrence."}},
 	{"episode", table{maxRows: 5, maxGroups: 3, note: "Courses of a disease or of a treatment."}},
 	{"concept", table{public: true, unique: "concept_id", note: "The vocabulary is published, and says nothing about anybody. Join any " +
-		"..._concept_id with concept_id to ask by name: that finds one row and costs nothing by itself."}},
+		"..._concept_id with concept_id to ask by name: that finds one row and costs nothing by itself. GROUP BY concept_name takes at " +
+		"most 100,000 names, and the whole vocabulary has millions: make a smaller table, chosen by the vocabulary and not by the data, " +
+		"and name it as the source."}},
 	{"concept_ancestor", table{public: true, note: "Which concepts are kinds of which. Ask with IN (SELECT descendant_concept_id FROM " +
 		"concept_ancestor WHERE ancestor_concept_id = ...). It is large: remove it where nobody asks by hierarchies."}},
 	{"vocabulary", table{public: true, unique: "vocabulary_id", note: "Published."}},

@@ -203,11 +203,12 @@ func (l *Listed) facts(ctx context.Context, tx pgx.Tx) (map[string]fact, error) 
 	return out, err
 }
 
-// Where other tables inherit from one, what is unique in it is not in all of them together.
+// Where other tables inherit from one, what is unique in it is not in all of them together; nor is
+// it in a partitioned table before all of its parts have the index.
 const listUnique = `SELECT (SELECT array_agg(a.attname::text ORDER BY p.i) FROM unnest(k.conkey) WITH ORDINALITY AS p (n, i)
 JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = p.n)
-FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid WHERE k.conrelid = $1::bigint::oid AND k.contype IN ('p', 'u')
-AND (c.relkind = 'p' OR NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = c.oid)) ORDER BY k.contype, k.conname`
+FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_index x ON x.indexrelid = k.conindid AND x.indisvalid
+WHERE k.conrelid = $1::bigint::oid AND k.contype IN ('p', 'u') AND (c.relkind = 'p' OR NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = c.oid)) ORDER BY k.contype, k.conname`
 
 func unique(ctx context.Context, tx pgx.Tx, table int64) ([][]string, error) {
 	rows, err := tx.Query(ctx, listUnique, table)

@@ -29,7 +29,7 @@ type Init struct {
 	Schema          []string `help:"The schemas of a PostgreSQL database whose tables are drafted; all that the role can read, unless given." placeholder:"NAME"`
 	OMOP            bool     `help:"The PostgreSQL database has the OMOP common data model: person is the unit, and the vocabulary is public." name:"omop"`
 	JSON            bool     `help:"Print JSON." name:"json"`
-	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files; or the address of a PostgreSQL database." name:"source"`
+	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files; or the address of a PostgreSQL database."`
 }
 
 func (Init) Help() string {
