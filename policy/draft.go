@@ -265,8 +265,7 @@ func (d *draft) write() {
 	}
 	if IsPostgres(d.source) {
 		d.comment(2, "It is looked for changes before every question, and copied again where there are some. Where it changes all the "+
-			"time, say "+
-			"how fresh answers have to be:")
+			"time, say how fresh answers have to be:")
 		d.line(2, "# refresh: 24h")
 	}
 	d.writeUnit()

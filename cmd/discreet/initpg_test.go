@@ -16,9 +16,10 @@ import (
 const clinicSQL = `CREATE ROLE reader LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 CREATE TYPE sex AS ENUM ('F', 'M');
 CREATE TABLE patients (pid integer PRIMARY KEY, sex sex NOT NULL, age integer CHECK (age BETWEEN 0 AND 120), weight numeric(5,1));
-CREATE TABLE visits (vid integer PRIMARY KEY, patient integer NOT NULL REFERENCES patients, ward text);
+CREATE TABLE wards (code text PRIMARY KEY, name text);
+CREATE TABLE visits (vid integer PRIMARY KEY, patient integer NOT NULL REFERENCES patients, ward text REFERENCES wards);
 CREATE TABLE labs (visit integer NOT NULL REFERENCES visits, value numeric CHECK (value >= 0 AND value <= 10));
-CREATE TABLE wards (code text PRIMARY KEY);
+INSERT INTO wards VALUES ('A', 'surgery'), ('B', 'children');
 CREATE VIEW adults AS SELECT pid FROM patients WHERE age >= 18;
 INSERT INTO patients SELECT i, CASE WHEN i % 2 = 0 THEN 'F'::sex ELSE 'M'::sex END, i % 100, 70 FROM generate_series(1, 300) i;
 INSERT INTO visits SELECT i, 1 + i % 300, 'A' FROM generate_series(1, 900) i;
@@ -63,6 +64,13 @@ func TestWalkPostgres(t *testing.T) {
 		return strings.Replace(s, "# bounds: [lowest, highest] ", "bounds: [0, 300] ", 1)
 	})
 	query("SELECT AVG(weight) FROM patients").wants(t, 0)
+	// The list of codes that the draft has as a comment.
+	change(t, policy, func(s string) string {
+		return regexp.MustCompile(`(?m)^      # (wards:|  public: true|  unique: code|  columns:|    (code|name): \{type: text\})$`).
+			ReplaceAllString(s, "      $1")
+	})
+	admin("GRANT SELECT (code, name) ON wards TO reader")
+	query("SELECT w.name, COUNT(*) FROM visits v JOIN wards w ON w.code = v.ward GROUP BY w.name").wants(t, 0, "children", "surgery")
 
 	secret := *u
 	secret.User = url.UserPassword("reader", "s3cret")
