@@ -24,13 +24,14 @@ ROWS = {
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--times", type=int, default=400)
+    parser.add_argument("--times", type=int, default=3000)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     facts = data.write(args.folder)
-    found = ours.Discreet(args.folder / "bin" / "discreet", args.folder, facts, args.times).results()
+    found = ours.Discreet(args.folder / "bin" / "ask", args.folder, facts, args.times).results()
     gaussian = next(r for r in found if r["row"] == "keys-gaussian")
-    facts.update(times=args.times, rows_of_a_customer=data.ROWS_OF_A_CUSTOMER, max_sum=data.MAX_SUM, salary=data.SALARY,
+    cut = [sum(min(x, data.MAX_SUM) for x in p) - sum(p) for p in facts["sums_by_person"].values()]
+    facts.update(cut=cut, times=args.times, rows_of_a_customer=data.ROWS_OF_A_CUSTOMER, max_sum=data.MAX_SUM, salary=data.SALARY,
                  rho=gaussian["rho"], rho_delta=gaussian["delta"])
     path = args.folder / "facts.json"
     path.write_text(json.dumps(facts))
@@ -69,37 +70,30 @@ def summary(result):
 
 
 def line(row, systems):
-    """A row: Discreet, the peers, and the ratio with the best of them, below 1 where Discreet is ahead."""
+    """A row: Discreet, and each peer with what Discreet has more of than it."""
     mine, theirs = systems[0], systems[1:]
-    out = {"question": ROWS[row], "discreet": mine, "peers": theirs}
-    if theirs:
-        out["ratios"] = {measure: ratio(measure, mine, theirs) for measure in ("shown", "price", "rmse") if measure in mine}
-    return out
+    for peer in theirs:
+        peer["ratios"] = {measure: ratio(measure, mine, peer) for measure in ("shown", "price", "rmse") if measure in mine}
+    return {"question": ROWS[row], "discreet": mine, "peers": theirs}
 
 
-def ratio(measure, mine, theirs):
-    """Discreet over the best peer; of keys, where more is better, the best peer over Discreet."""
-    if measure == "shown":
-        best = max(theirs, key=lambda t: t[measure])
-        above, below = best, mine
-    else:
-        best = min(theirs, key=lambda t: t[measure])
-        above, below = mine, best
+def ratio(measure, mine, peer):
+    """Discreet over the peer; of keys, where more is better, the peer over Discreet."""
+    above, below = (peer, mine) if measure == "shown" else (mine, peer)
     value = above[measure] / below[measure]
-    se = value * math.hypot(*(x.get(measure + "_se", 0) / x[measure] for x in (above, below)))
-    return {"best": best["system"], "ratio": value, "se": se}
+    return {"ratio": value, "se": value * math.hypot(*(x.get(measure + "_se", 0) / x[measure] for x in (above, below)))}
 
 
 def text(lines):
-    cells = [("question", "Discreet", "peers", "ratio")]
+    cells = [("question", "system", "figures", "ratio")]
     for entry in lines:
-        ratios = "; ".join(f"{r['ratio']:.3f} ± {r['se']:.3f}" if r["se"] else f"{r['ratio']:.3f}" for r in entry.get("ratios", {}).values())
-        peers = [f"{figures(p)} ({p['system']})" for p in entry["peers"]] or ["none is there"]
-        cells.append((entry["question"], figures(entry["discreet"]), peers[0], ratios))
-        cells += [("", "", p, "") for p in peers[1:]]
+        cells.append((entry["question"], "Discreet", figures(entry["discreet"]), ""))
+        for peer in entry["peers"]:
+            ratios = "; ".join(f"{r['ratio']:.3f} ± {r['se']:.3f}" if r["se"] else f"{r['ratio']:.3f}" for r in peer["ratios"].values())
+            cells.append(("", peer["system"], figures(peer), ratios))
     widths = [max(len(row[i]) for row in cells) for i in range(4)]
     cells.insert(1, tuple("-" * w for w in widths))
-    note = "\n± is a standard error. A ratio is Discreet's figure over the best peer's (of keys shown the best peer's over Discreet's): below 1 Discreet is ahead."
+    note = "\n± is a standard error. A ratio is Discreet's figure over the peer's (of keys shown the peer's over Discreet's): below 1 Discreet is ahead."
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in cells) + note
 
 

@@ -118,6 +118,7 @@ func number(sign uint16, weight int, digits ...uint16) []byte {
 
 // TestNumbers: numbers of a scale are exact, up to 38 digits, and others are the nearest double.
 func TestNumbers(t *testing.T) {
+	nines := []uint16{9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9900}
 	for _, c := range []struct {
 		scale int
 		n     []byte
@@ -129,8 +130,8 @@ func TestNumbers(t *testing.T) {
 		{0, number(plusSign, 1, 1), "10000 10000 "},
 		{5, number(plusSign, 0, 1, 0, 1000), "100001 1.00001 "},
 		{8, number(plusSign, -2, 1234), "1234 1.234e-05 "},
-		{6, number(plusSign, 7, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9900), "99999999999999999999999999999999999999 1e+32 "},
-		{6, number(minusSign, 7, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9900), "-99999999999999999999999999999999999999 -1e+32 "},
+		{6, number(plusSign, 7, nines...), "99999999999999999999999999999999999999 1e+32 "},
+		{6, number(minusSign, 7, nines...), "-99999999999999999999999999999999999999 -1e+32 "},
 		{2, number(notANumber, 0), "NULL NaN "},
 		{2, number(infinite, 0), "NULL +Inf "},
 		{2, number(minusInfinite, 0), "NULL -Inf "},

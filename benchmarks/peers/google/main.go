@@ -56,7 +56,7 @@ func count(exact int64) *dpagg.Count {
 
 func keys(f facts) result {
 	r := result{Row: "keys-laplace", System: system}
-	for range max(1, f.Times/10) {
+	for range 2 + f.Times/30 {
 		shown := 0
 		for _, exact := range f.Keys {
 			got, err := count(exact).ThresholdedResult(1e-6)
@@ -99,7 +99,7 @@ func regions(f facts) result {
 // sums adds what each customer spent at a priority, clamped, in five partitions.
 func sums(f facts) result {
 	r := result{Row: "sums", System: system}
-	for range f.Times {
+	for range 2 * f.Times {
 		for _, persons := range f.SumsByPerson {
 			s, err := dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{
 				Epsilon: 1, MaxPartitionsContributed: int64(len(f.SumsByPerson)), Lower: 0, Upper: f.MaxSum, Noise: noise.Laplace()})
