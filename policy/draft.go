@@ -42,11 +42,23 @@ func Draft(schemas []Schema, opt DraftOptions) (string, error) {
 	}
 	d.write()
 	text := d.out.String()
+	if err := CheckDraft(text, schemas); err != nil {
+		return "", err
+	}
 	// A draft that could not be loaded would be a poor teacher.
 	if _, err := Parse("draft", []byte(text)); err != nil {
 		return "", fmt.Errorf("draft a policy: %w", err)
 	}
 	return text, nil
+}
+
+// CheckDraft refuses a draft that is larger than a policy can be.
+func CheckDraft(text string, schemas []Schema) error {
+	if len(text) <= MaxSize {
+		return nil
+	}
+	return fmt.Errorf("draft a policy: of %d tables it would be larger than a policy can be; draft fewer, such as those of one schema",
+		len(schemas))
 }
 
 // draft is a draft in the making.

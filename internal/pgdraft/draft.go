@@ -84,8 +84,13 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 	if err != nil {
 		return nil, &OptionError{err}
 	}
-	d.Text, err = d.withTail(text, found)
-	return d, err
+	if d.Text, err = d.withTail(text, found); err != nil {
+		return nil, err
+	}
+	if err := policy.CheckDraft(d.Text, d.Schemas); err != nil {
+		return nil, &OptionError{err}
+	}
+	return d, nil
 }
 
 // OptionError is what is wrong with the options for this database.

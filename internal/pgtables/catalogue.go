@@ -176,10 +176,11 @@ const domains = `WITH RECURSIVE d AS (SELECT a.atttypid AS oid
 UNION SELECT t.typbasetype FROM pg_type t JOIN d ON d.oid = t.oid WHERE t.typtype = 'd') `
 
 const listFacts = `SELECT a.attname::text, has_column_privilege(a.attrelid, a.attnum, 'SELECT'), coalesce(col_description(a.attrelid, a.attnum), ''),
-ARRAY(` + domains + `SELECT e.enumlabel::text FROM pg_enum e JOIN d ON d.oid = e.enumtypid ORDER BY e.enumsortorder),
-ARRAY(` + domains + `SELECT pg_get_expr(k.conbin, 0) FROM pg_constraint k JOIN d ON d.oid = k.contypid
-WHERE k.contype = 'c' AND k.convalidated ORDER BY k.conname)
-FROM pg_attribute a WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped`
+CASE WHEN y.typtype IN ('d', 'e') THEN ARRAY(` + domains + `SELECT e.enumlabel::text FROM pg_enum e JOIN d ON d.oid = e.enumtypid
+ORDER BY e.enumsortorder) ELSE '{}' END,
+CASE WHEN y.typtype = 'd' THEN ARRAY(` + domains + `SELECT pg_get_expr(k.conbin, 0) FROM pg_constraint k JOIN d ON d.oid = k.contypid
+WHERE k.contype = 'c' AND k.convalidated ORDER BY k.conname) ELSE '{}' END
+FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped`
 
 // fact is what the catalogue says about a column, and whether the role may read it.
 type fact struct {
