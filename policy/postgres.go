@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"net"
 	"net/url"
 	"strings"
@@ -33,36 +34,48 @@ func Postgres(address string) string {
 	return "postgres://" + strings.ToLower(host) + u.EscapedPath()
 }
 
-// readPostgres reads the address of a database. A password in it would be in the policy, in
-// backups and on screens, so there is none.
+// CheckPostgres says what is wrong with the address of a database, without repeating it.
+func CheckPostgres(address string) error {
+	if problem := addressProblem(address); problem != "" {
+		return errors.New(strings.Replace(problem, "'source'", "the address", 1))
+	}
+	return nil
+}
+
+// readPostgres reads the address of a database.
 func (d *Dataset) readPostgres(r *reader, v place, text string) bool {
 	d.Engine = "duckdb" // into which its tables are copied
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || u.Fragment != "":
-		r.at(v, "'source' is not the address of a PostgreSQL database; write %s", wantAddress)
-		return false
-	case hasPassword(u):
-		r.at(v, "'source' has a password in it, which everybody sees who sees the policy; put it into a file of PostgreSQL's kind and "+
-			"write ?passfile=PATH, or into the environment as PGPASSWORD")
-		return false
-	case u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" || u.User.Username() == "":
-		r.at(v, "'source' does not name a host, a user and a database; write %s", wantAddress)
-		return false
-	}
-	switch mode := u.Query().Get("sslmode"); {
-	case mode == "verify-full" || isHere(u):
-	case mode == "verify-ca":
-		r.at(v, "'source' has sslmode=verify-ca, with which any server of the same authority can pretend to be this one; write "+
-			"sslmode=verify-full")
-		return false
-	default:
-		r.at(v, "'source' is on another machine, and what is read from there has to be encrypted and from the right server; write "+
-			"sslmode=verify-full, and sslrootcert=PATH where its authority is your own")
+	if problem := addressProblem(text); problem != "" {
+		r.at(v, "%s", problem)
 		return false
 	}
 	d.Source = text
 	return true
+}
+
+// addressProblem says what is wrong with an address. A password in it would be in the policy, in
+// backups and on screens, so there is none.
+func addressProblem(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || u.Fragment != "":
+		return "'source' is not the address of a PostgreSQL database; write " + wantAddress
+	case hasPassword(u):
+		return "'source' has a password in it, which everybody sees who sees the policy; put it into a file of PostgreSQL's kind and " +
+			"write ?passfile=PATH, or into the environment as PGPASSWORD"
+	case u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" || u.User.Username() == "":
+		return "'source' does not name a host, a user and a database; write " + wantAddress
+	}
+	switch mode := u.Query().Get("sslmode"); {
+	case mode == "verify-full" || isHere(u):
+	case mode == "verify-ca":
+		return "'source' has sslmode=verify-ca, with which any server of the same authority can pretend to be this one; write " +
+			"sslmode=verify-full"
+	default:
+		return "'source' is on another machine, and what is read from there has to be encrypted and from the right server; write " +
+			"sslmode=verify-full, and sslrootcert=PATH where its authority is your own"
+	}
+	return ""
 }
 
 func hasPassword(u *url.URL) bool {
@@ -82,6 +95,22 @@ func isHere(u *url.URL) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// CheckRelation says why a policy cannot name a table of a PostgreSQL database, or nothing.
+func CheckRelation(schema, table string) string {
+	if problem := checkName(table); problem != "" {
+		return "the name of the table " + problem
+	}
+	if strings.Contains(schema, ".") || !relationSpelt(schema+"."+table) {
+		return "the name of its schema contains a dot or a sign that a policy cannot spell"
+	}
+	return ""
+}
+
+func relationSpelt(text string) bool {
+	schema, name, ok := strings.Cut(text, ".")
+	return ok && schema != "" && name != "" && !strings.ContainsAny(text, "\"\\") && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
 // readRelation reads which table of a PostgreSQL database a table is.
 func (t *Table) readRelation(r *reader, f fields) bool {
 	t.Relation = "public." + t.Name
@@ -93,8 +122,7 @@ func (t *Table) readRelation(r *reader, f fields) bool {
 	if !ok {
 		return false
 	}
-	schema, name, ok := strings.Cut(text, ".")
-	if !ok || schema == "" || name == "" || strings.ContainsAny(text, "\"\\") || strings.ContainsFunc(text, unicode.IsControl) {
+	if !relationSpelt(text) {
 		r.at(v, "'source' is not a table of the database; write its schema and its name, such as clinic.patients")
 		return false
 	}

@@ -45,7 +45,7 @@ func (d *Database) relation(ctx context.Context, tx pgx.Tx, t *policy.Table, nee
 	case err != nil:
 		return nil, d.unread(ctx, t, err)
 	}
-	r.oid, r.marked = uint32(oid), kind == "r" || kind == "p"
+	r.oid = uint32(oid)
 	if err := d.checkKind(ctx, tx, r, kind, secured); err != nil {
 		return nil, err
 	}
@@ -86,24 +86,16 @@ func pick(all []Column, t *policy.Table, name string) (Column, error) {
 
 // checkKind refuses what is no plain table, unless the owner answers for it.
 func (d *Database) checkKind(ctx context.Context, tx pgx.Tx, r *Relation, kind string, secured bool) error {
-	names := map[string]string{"v": "a view", "m": "a materialized view", "f": "a foreign table"}
-	what := names[kind]
-	if kind == "r" || kind == "p" {
-		var part string
-		switch err := tx.QueryRow(ctx, findParts, int64(r.oid)).Scan(&part); {
-		case err == nil:
-			what, r.marked = "a table with a part that is "+names[part], false
-		case !errors.Is(err, pgx.ErrNoRows):
-			return d.unread(ctx, r.Table, err)
-		}
-	}
-	switch {
-	case kind == "m" || kind == "r" || kind == "p" || kind == "v" || kind == "f":
-	default:
+	if _, ok := otherKinds[kind]; !ok && !plainKind(kind) {
 		return fmt.Errorf("table %s: %s is no table", r.Name, r.Relation)
 	}
+	what, err := kindOf(ctx, tx, int64(r.oid), kind, false)
+	if err != nil {
+		return d.unread(ctx, r.Table, err)
+	}
+	r.marked = what == ""
 	if secured {
-		what = "a table with row security"
+		what = rowSecurity
 	}
 	if what == "" || r.Trusted {
 		return nil
@@ -111,6 +103,31 @@ func (d *Database) checkKind(ctx context.Context, tx pgx.Tx, r *Relation, kind s
 	return fmt.Errorf("table %s: %s is %s: what is read there is decided by functions and servers that Discreet does not know. Where you "+
 		"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true", r.Name, r.Relation,
 		what)
+}
+
+// otherKinds are what can be read and is no plain table.
+var otherKinds = map[string]string{"v": "a view", "m": "a materialized view", "f": "a foreign table"}
+
+const rowSecurity = "a table with row security"
+
+func plainKind(kind string) bool { return kind == "r" || kind == "p" }
+
+// kindOf says what a relation is where it is no plain table.
+func kindOf(ctx context.Context, tx pgx.Tx, oid int64, kind string, secured bool) (string, error) {
+	if secured {
+		return rowSecurity, nil
+	}
+	if !plainKind(kind) {
+		return otherKinds[kind], nil
+	}
+	var part string
+	switch err := tx.QueryRow(ctx, findParts, oid).Scan(&part); {
+	case err == nil:
+		return "a table with a part that is " + otherKinds[part], nil
+	case !errors.Is(err, pgx.ErrNoRows):
+		return "", err
+	}
+	return "", nil
 }
 
 // unread is the failure to read the catalogue, whatever the database says of it.
