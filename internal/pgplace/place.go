@@ -225,6 +225,7 @@ func (p *Place) Settle(ctx context.Context, c *pgx.Conn) (err error) {
 		fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", idleInTransaction.Milliseconds()),
 		fmt.Sprintf("SET statement_timeout = %d", p.Statement.Milliseconds()),
 		"SET default_transaction_isolation = 'read committed'",
+		"SET jit = off", // which takes longer to compile a statement than any of ours runs
 		// What is confirmed waits for the disk, and for the standbys that the server waits for.
 		"SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')",
 	} {

@@ -28,7 +28,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const killedLimit = 150
+// killedLimit is what there is to spend: enough to be at it when servers are killed.
+func killedLimit() int {
+	if *long > 0 || os.Getenv("LEDGER_TEST_LONG") != "" {
+		return 5000
+	}
+	return 150
+}
 
 // serve asks until there is nothing left, and says what it tells clients. It ends with its input,
 // so that it does not outlive its test.
@@ -53,7 +59,7 @@ func serve(at, name string) error {
 		wg.Go(func() {
 			for n := 0; ; n++ {
 				request := fmt.Sprintf("%s-%d-%d", name, i, n)
-				r, err := l.Charge(ctx, ask(request, hospital(killedLimit)))
+				r, err := l.Charge(ctx, ask(request, hospital(killedLimit())))
 				if errors.As(err, new(*ledger.BudgetError)) {
 					say("refused", request, "-")
 					return
@@ -86,6 +92,9 @@ func start(t *testing.T, at, name string) *server {
 	t.Helper()
 	s := &server{Cmd: exec.Command(os.Args[0]), said: make(chan string, 100_000)}
 	s.Env = append(os.Environ(), "LEDGER_TEST_SERVER="+at, "LEDGER_TEST_NAME="+name)
+	if *long > 0 {
+		s.Env = append(s.Env, "LEDGER_TEST_LONG=1")
+	}
 	s.Stderr = os.Stderr
 	life, err := s.StdinPipe()
 	if err != nil {
@@ -142,7 +151,7 @@ func TestPromise6ServersKilled(t *testing.T) {
 	}
 	// Those that are left spend the rest.
 	watch := open(t, at, Options{})
-	until(t, "the end of the budget", func() bool { return spent(t, watch, "hospital") == killedLimit })
+	until(t, "the end of the budget", func() bool { return spent(t, watch, "hospital") == killedLimit() })
 	time.Sleep(100 * time.Millisecond)
 	for _, s := range running {
 		all = append(all, s.kill(t)...)
@@ -171,5 +180,5 @@ func TestPromise6ServersKilled(t *testing.T) {
 	if len(o.answers) == 0 {
 		t.Error("nothing was answered")
 	}
-	o.check(t, at, killedLimit)
+	o.check(t, at, killedLimit())
 }

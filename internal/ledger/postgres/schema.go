@@ -57,8 +57,8 @@ const (
 	insertHead = `INSERT INTO ledger.head (format, sequence, hash) VALUES ($1, $2, $3)`
 	// Who waits for the head waits for the end of whatever transaction has it, also of one whose
 	// connection was lost.
-	lockHead      = `SELECT sequence, hash FROM ledger.head FOR UPDATE`
-	updateHead    = `UPDATE ledger.head SET sequence = $1, hash = $2 WHERE sequence = $3 AND hash = $4`
+	lockHead      = `SELECT sequence, hash FROM ledger.head WHERE one FOR UPDATE`
+	updateHead    = `UPDATE ledger.head SET sequence = $1, hash = $2 WHERE one AND sequence = $3 AND hash = $4`
 	insertRecords = `INSERT INTO ledger.records (sequence, body, hash, answer, server)
 SELECT s, b, h, a, $5 FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::bytea[]) AS t (s, b, h, a)`
 	selectRecord = `SELECT body, hash, answer FROM ledger.records WHERE sequence = $1`
@@ -68,7 +68,8 @@ SELECT s, b, h, a, $5 FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::byt
 WHERE sequence > $1 ORDER BY sequence LIMIT $2`
 	// One statement has one snapshot: the head and the records that lead to it.
 	selectSince = `SELECT h.sequence, h.hash, r.sequence, r.body, r.hash, coalesce(encode(sha256(r.answer), 'hex'), '')
-FROM ledger.head h LEFT JOIN (SELECT * FROM ledger.records WHERE sequence > $1 ORDER BY sequence LIMIT $2) r ON true ORDER BY r.sequence`
+FROM ledger.head h LEFT JOIN (SELECT * FROM ledger.records WHERE sequence > $1 ORDER BY sequence LIMIT $2) r ON true
+WHERE h.one ORDER BY r.sequence`
 )
 
 // exists reports whether the ledger is there. Some of it is damage.
