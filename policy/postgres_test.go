@@ -58,8 +58,8 @@ func TestPostgresTwice(t *testing.T) {
 		{"postgres://r@/clinic?host=/run/a", "postgres://r@/clinic?host=/run/a&port=5433", false},
 	} {
 		dataset := func(address string) string {
-			return "{unit: t.a, budget: {epsilon: 1}, analysts: {ana: }, tables: {t: {unique: a, columns: {a: {type: integer}}}}, source: '" +
-				address + "'}"
+			return "{unit: t.a, budget: {epsilon: 1}, analysts: {ana: }, tables: {t: {unique: a, columns: {a: {type: integer}}}}, " +
+				"source: '" + address + "'}"
 		}
 		_, err := Parse("p.yaml", []byte("datasets: {d: "+dataset(c.first)+", e: "+dataset(c.second)+"}"))
 		if same := err != nil && strings.Contains(err.Error(), "two budgets"); same != c.same || err != nil && !same {

@@ -22,7 +22,7 @@ var settings = map[string]string{
 	"DateStyle":                   "ISO, YMD",
 	"standard_conforming_strings": "on", "client_encoding": "UTF8", "application_name": "discreet", "extra_float_digits": "1",
 	"synchronize_seqscans": "off", "jit": "off", "lock_timeout": "60s", "idle_in_transaction_session_timeout": "10min",
-	// No number of rows makes it fail, their order is that of the file, and the role is who connects.
+	// No number of rows makes it fail, their order is the file's, and the role is who connects.
 	"statement_timeout": "0", "max_parallel_workers_per_gather": "0", "role": "none",
 }
 

@@ -40,8 +40,8 @@ type Mark struct {
 
 // errUnmarked is told where nothing says whether data has changed.
 func (d *Database) errUnmarked(r *Relation) error {
-	return fmt.Errorf("table %s: the database does not count what changes in %s, which is no plain table, or track_counts is off; write refresh: 1h into the "+
-		"policy, to read it anew every hour, or a version query that names the state of the data", r.Name, r.Relation)
+	return fmt.Errorf("table %s: the database does not count what changes in %s, which is no plain table, or track_counts is off; write "+
+		"refresh: 1h into the policy, to read it anew every hour, or a version query that names the state of the data", r.Name, r.Relation)
 }
 
 // Look asks for the mark of tables that were read before. Without a mark of its own data is another

@@ -76,20 +76,22 @@ var total = []string{"UTF8", "SQL_ASCII", "LATIN1"}
 func (d *Database) checkColumn(tx pgx.Tx, t *policy.Table, name string, c Column) error {
 	text := c.Kind == Text || c.Kind == Padded
 	if encoding := tx.Conn().PgConn().ParameterStatus("server_encoding"); text && !t.Trusted && !slices.Contains(total, encoding) {
-		return fmt.Errorf("table %s: column %s is a text in the encoding %s of the database, and one that has no counterpart in UTF-8 would "+
-			"make reading fail; leave it out, or say trusted: true where you answer for it that there are none", t.Name, name, encoding)
+		return fmt.Errorf("table %s: column %s is a text in the encoding %s of the database, and one that has no counterpart in UTF-8 "+
+			"would make reading fail; leave it out, or say trusted: true where you answer for it that there are none", t.Name, name,
+			encoding)
 	}
 	if !slices.Contains(d.dataset.PathColumns(t), name) {
 		return nil
 	}
 	switch {
 	case c.Kind == Numeric:
-		return fmt.Errorf("table %s: column %s says whose a row is, and it is a %s of any length, of which two may be the same double: two "+
-			"people would be one; make it a bigint or a numeric(38,0), or cast it to text in a view, and say trusted: true", t.Name, name,
-			c.Type)
+		return fmt.Errorf("table %s: column %s says whose a row is, and it is a %s of any length, of which two may be the same double: "+
+			"two people would be one; make it a bigint or a numeric(38,0), or cast it to text in a view, and say trusted: true", t.Name,
+			name, c.Type)
 	case c.loose:
-		return fmt.Errorf("table %s: column %s says whose a row is, and by its collation texts that differ are the same: one person would "+
-			"be two; give it a collation that is deterministic, or a view in which it has one spelling, and say trusted: true", t.Name, name)
+		return fmt.Errorf("table %s: column %s says whose a row is, and by its collation texts that differ are the same: one person "+
+			"would be two; give it a collation that is deterministic, or a view in which it has one spelling, and say trusted: true",
+			t.Name, name)
 	}
 	return nil
 }

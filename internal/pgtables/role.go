@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What a role may do by itself and as any role that it is a member of: one that inherits nothing can
-// still become that other one.
+// What a role may do by itself and as any role that it is a member of: one that inherits nothing
+// can still become that other one.
 const anyRole = `EXISTS (SELECT 1 FROM pg_roles m WHERE pg_has_role(current_user, m.oid, 'MEMBER') AND `
 
 const findRole = `SELECT current_user::text, r.rolsuper, r.rolcreaterole, r.rolcreatedb, r.rolreplication, r.rolbypassrls,
 ` + anyRole + `has_database_privilege(m.oid, current_database(), 'CREATE')) FROM pg_roles r WHERE r.rolname = current_user`
 
-// Roles that may do more than their members need: of the database itself, and those with rights that
-// nobody inherits but by becoming them.
+// Roles that may do more than their members need: of the database itself, and those with rights
+// that nobody inherits but by becoming them.
 const findMemberships = `SELECT quote_ident(r.rolname) FROM pg_roles r WHERE r.rolname <> current_user
 AND pg_has_role(current_user, r.oid, 'MEMBER') AND (r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
 OR r.rolname LIKE 'pg\_%' AND r.rolname NOT IN ('pg_database_owner', 'pg_monitor', 'pg_read_all_stats', 'pg_read_all_settings',

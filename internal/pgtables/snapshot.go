@@ -73,8 +73,8 @@ func (s *Snapshot) Relation(t *policy.Table) *Relation {
 // Close ends the transaction.
 func (s *Snapshot) Close() { hangUp(s.conn) }
 
-// ErrMoved is returned where a table was made another one while it was read. What was read of it may
-// be no state that it was ever in.
+// ErrMoved is returned where a table was made another one while it was read. What was read of it
+// may be no state that it was ever in.
 var ErrMoved = errors.New("the tables of the PostgreSQL database were changed while they were read; ask again")
 
 // prepare makes ready to read a table. Its names are resolved as they are now, and not as they were

@@ -107,8 +107,8 @@ func TestCopiedSwapped(t *testing.T) {
 		{"ALTER TABLE people RENAME TO old; ALTER TABLE fresh RENAME TO people; REVOKE ALL ON old FROM reader; " +
 			"GRANT SELECT ON people TO reader", "c"},
 		{"ALTER TABLE people RENAME word TO w; ALTER TABLE people RENAME other TO word", "d"},
-		{"ALTER SCHEMA public RENAME TO past; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO reader; REVOKE ALL ON past.people FROM " +
-			"reader; CREATE TABLE public.people (pid bigint, word text); GRANT SELECT ON public.people TO reader", ""},
+		{"ALTER SCHEMA public RENAME TO past; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO reader; REVOKE ALL ON past.people " +
+			"FROM reader; CREATE TABLE public.people (pid bigint, word text); GRANT SELECT ON public.people TO reader", ""},
 	} {
 		c.do(s.change)
 		version(t, e)
