@@ -81,7 +81,11 @@ var _ engine.Engine = (*Engine)(nil)
 func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	return e.now.run(ctx, q)
+	r, err := e.now.run(ctx, q)
+	if err == nil {
+		r.State, r.Copied = e.now.version.Key(), e.now.origin != nil
+	}
+	return r, err
 }
 
 // Values returns the different values of a column of a public table; see [sqlengine.Database].
