@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgtables"
 )
 
-// TestCopiedCutOff: a copy that breaks off is an error whose text is the same whatever broke it, and
-// the copy before stays.
+// TestCopiedCutOff: a copy that breaks off is an error whose text is the same whatever broke it,
+// and the copy before stays.
 func TestCopiedCutOff(t *testing.T) {
 	c := newClinic(t, "CREATE TABLE people (pid bigint, word text)", "GRANT SELECT ON people TO reader",
 		"INSERT INTO people SELECT i, repeat('x', 150) FROM generate_series(1, 500000) i")
