@@ -62,7 +62,7 @@ func postgresName(u *url.URL) string { return strings.TrimPrefix(u.Path, "/") }
 // postgresOptions are those that an address may have, each of them once: the last of two counts for
 // the driver, others say the same as the address itself, or set what a connection is to run with.
 var postgresOptions = []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "passfile", "target_session_attrs", "krbsrvname", "krbspn",
-	"channel_binding", "require_auth"}
+	"channel_binding", "require_auth", "connect_timeout", "application_name"}
 
 // checkOptions returns what is wrong with the options of an address.
 func checkOptions(u *url.URL) string {
