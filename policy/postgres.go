@@ -1,9 +1,13 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"net"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,19 +23,68 @@ func IsPostgres(source string) bool {
 }
 
 // Postgres is an address without its user and options: where the data is, for messages and to tell
-// databases apart.
+// databases apart. Spellings of one place are one.
 func Postgres(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "a PostgreSQL database"
 	}
-	host := u.Host
-	if host == "" {
-		host = u.Query().Get("host")
-	} else if u.Port() == "" {
-		host += ":5432"
+	host, port := postgresHost(u)
+	if strings.HasPrefix(host, "/") {
+		host = path.Clean(host)
 	}
-	return "postgres://" + strings.ToLower(host) + u.EscapedPath()
+	if isLoopback(host) {
+		host = "localhost"
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	return "postgres://" + net.JoinHostPort(host, port) + "/" + url.PathEscape(postgresName(u))
+}
+
+// PostgresServer is what an address names: the host or the folder of its socket, the port, the user
+// and the database. No environment and no option changes them.
+func PostgresServer(address string) (host, port, user, database string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", "", "", ""
+	}
+	host, port = postgresHost(u)
+	return host, port, u.User.Username(), postgresName(u)
+}
+
+func postgresHost(u *url.URL) (host, port string) {
+	if u.Host != "" {
+		return u.Hostname(), cmp.Or(u.Port(), "5432")
+	}
+	return u.Query().Get("host"), cmp.Or(u.Query().Get("port"), "5432")
+}
+
+func postgresName(u *url.URL) string { return strings.TrimPrefix(u.Path, "/") }
+
+// postgresOptions are those that an address may have, each of them once: the last of two counts for
+// the driver, others say the same as the address itself, or set what a connection is to run with.
+var postgresOptions = []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "passfile", "target_session_attrs", "krbsrvname", "krbspn",
+	"channel_binding", "require_auth", "connect_timeout", "application_name"}
+
+// checkOptions returns what is wrong with the options of an address.
+func checkOptions(u *url.URL) string {
+	options, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return "has options that do not parse"
+	}
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		socket := u.Host == "" && (name == "host" || name == "port")
+		switch {
+		case !socket && !slices.Contains(postgresOptions, name):
+			return "has the option " + quote(name) + ", and there may be " + strings.Join(postgresOptions, ", ") +
+				"; a host, a port, a user and a database stand before the question mark"
+		case len(options[name]) != 1:
+			return "has the option " + quote(name) + " twice"
+		}
+	}
+	if host, _ := postgresHost(u); strings.ContainsAny(host, ", ") || strings.Contains(postgresName(u), "/") {
+		return "names more than one server or database"
+	}
+	return ""
 }
 
 // CheckPostgres says what is wrong with the address of a database, without repeating it.
@@ -66,8 +119,11 @@ func addressProblem(text string) string {
 	case u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" || u.User.Username() == "":
 		return "'source' does not name a host, a user and a database; write " + wantAddress
 	}
+	if problem := checkOptions(u); problem != "" {
+		return "'source' " + problem + "; write " + wantAddress
+	}
 	switch mode := u.Query().Get("sslmode"); {
-	case mode == "verify-full" || isHere(u):
+	case mode == "verify-full" || PostgresIsHere(text):
 	case mode == "verify-ca":
 		return "'source' has sslmode=verify-ca, with which any server of the same authority can pretend to be this one; write " +
 			"sslmode=verify-full"
@@ -80,19 +136,19 @@ func addressProblem(text string) string {
 
 func hasPassword(u *url.URL) bool {
 	_, set := u.User.Password()
-	return set || u.Query().Has("password")
+	return set || u.Query().Has("password") || u.Query().Has("sslpassword")
 }
 
-// isHere reports whether a server is on this machine: behind a socket, or at a loopback address.
-func isHere(u *url.URL) bool {
-	if host := u.Query().Get("host"); u.Host == "" {
-		return strings.HasPrefix(host, "/")
-	}
-	if u.Query().Has("host") || u.Query().Has("hostaddr") {
-		return false // it would be another one than the address says
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+// PostgresIsHere reports whether a server is on this machine: behind a socket, or at a loopback
+// address.
+func PostgresIsHere(address string) bool {
+	host, _, _, _ := PostgresServer(address)
+	return strings.HasPrefix(host, "/") || isLoopback(host)
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // CheckRelation says why a policy cannot name a table of a PostgreSQL database, or nothing.

@@ -148,7 +148,7 @@ var rooms = map[string]string{
 		"internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
-	"internal/policycheck": "policy internal/plan internal/curator",
+	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi api",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -55,12 +56,44 @@ func (d *Database) relation(ctx context.Context, tx pgx.Tx, t *policy.Table, nee
 	}
 	for _, name := range needed {
 		c, err := pick(all, t, name)
+		if err == nil {
+			err = d.checkColumn(tx, t, name, c)
+		}
 		if err != nil {
 			return nil, err
 		}
 		r.Columns = append(r.Columns, c)
 	}
 	return r, nil
+}
+
+// total are the encodings of which every text can be read: those that need no conversion, or one
+// that has no gaps.
+var total = []string{"UTF8", "SQL_ASCII", "LATIN1"}
+
+// checkColumn refuses a column of which reading it would fail over a row, or make other people of
+// those who are in the database.
+func (d *Database) checkColumn(tx pgx.Tx, t *policy.Table, name string, c Column) error {
+	text := c.Kind == Text || c.Kind == Padded
+	if encoding := tx.Conn().PgConn().ParameterStatus("server_encoding"); text && !t.Trusted && !slices.Contains(total, encoding) {
+		return fmt.Errorf("table %s: column %s is a text in the encoding %s of the database, and one that has no counterpart in UTF-8 "+
+			"would make reading fail; leave it out, or say trusted: true where you answer for it that there are none", t.Name, name,
+			encoding)
+	}
+	if !slices.Contains(d.dataset.PathColumns(t), name) {
+		return nil
+	}
+	switch {
+	case c.Kind == Numeric:
+		return fmt.Errorf("table %s: column %s says whose a row is, and it is a %s of any length, of which two may be the same double: "+
+			"two people would be one; make it a bigint or a numeric(38,0), or cast it to text in a view, and say trusted: true", t.Name,
+			name, c.Type)
+	case c.loose:
+		return fmt.Errorf("table %s: column %s says whose a row is, and by its collation texts that differ are the same: one person "+
+			"would be two; give it a collation that is deterministic, or a view in which it has one spelling, and say trusted: true",
+			t.Name, name)
+	}
+	return nil
 }
 
 // pick finds a column by its name, or by one that differs from it in nothing but case.
