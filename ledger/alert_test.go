@@ -49,8 +49,10 @@ func TestPart(t *testing.T) {
 		{dp.Cost{Epsilon: 1}, dp.Cost{Epsilon: 4, Rho: dp.Unbounded, Delta: 0}, 0.25},
 		{dp.Cost{Epsilon: dp.Unbounded, Rho: 1, Delta: 3}, dp.Cost{Epsilon: dp.Unbounded, Rho: 4, Delta: 4}, 0.75},
 		{dp.Cost{}, dp.Cost{Epsilon: 0, Rho: dp.Unbounded, Delta: 0}, 0},
-		{dp.Cost{Epsilon: 5}, dp.Cost{Epsilon: 4}, 1}, // the owner has lowered the limit
-		{dp.Cost{Epsilon: dp.Unbounded}, dp.Cost{Epsilon: 4}, 1},
+		{dp.Cost{Epsilon: 5}, dp.Cost{Epsilon: 4, Rho: dp.Unbounded}, 1}, // the owner has lowered the limit
+		{dp.Cost{Epsilon: dp.Unbounded}, dp.Cost{Epsilon: 4, Rho: dp.Unbounded}, 1},
+		{dp.Cost{Epsilon: 2, Rho: 1}, dp.Cost{Epsilon: 4, Rho: 4}, 0.25}, // one of the two is enough
+		{dp.Cost{Epsilon: dp.Unbounded, Rho: 3}, dp.Cost{Epsilon: 4, Rho: 4}, 0.75},
 	} {
 		if got := (Balance{Limit: c.limit, Spent: c.spent}).Part(); got != c.want {
 			t.Errorf("%v of %v is %v; want %v", c.spent, c.limit, got, c.want)

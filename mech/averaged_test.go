@@ -137,3 +137,43 @@ func TestAveragedRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestAveragedSums: the error bars of sums of averages hold, by simulation.
+func TestAveragedSums(t *testing.T) {
+	from, to := quarters(t, 4, 1), quarters(t, 4, 2)
+	m := average(t, from, to)
+	noise, err := NewAverage(to, m.Off())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const cells, trials, beta = 5, 20_000, 0.1
+	width, err := HalfWidthOfSum(beta, Term{noise, cells, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := HalfWidthOfSum(beta, Term{to, cells, 1})
+	if err != nil || width != alone+cells*(m.Off()+1) {
+		t.Errorf("%d, and without rounding %d (%v)", width, alone, err)
+	}
+	if one, err := HalfWidthOfSum(beta, Term{noise, 1, 1}); err != nil || one != noise.HalfWidth(beta) {
+		t.Errorf("of one it is %d (%v), and by itself %d", one, err, noise.HalfWidth(beta))
+	}
+	r, zeros := seeded(7), Exactly(make([]int64, cells)...)
+	beyond := 0
+	for range trials {
+		got, err := r.Sharpen(zeros, r.Release(zeros, from), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := int64(0)
+		for _, v := range got {
+			sum += v
+		}
+		if max(sum, -sum) > width {
+			beyond++
+		}
+	}
+	if beyond > beta*trials {
+		t.Errorf("%d of %d sums are beyond %d", beyond, trials, width)
+	}
+}

@@ -40,7 +40,31 @@ func HalfWidthOfSum(beta float64, terms ...Term) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.halfWidth(beta), nil
+	w := s.halfWidth(beta)
+	if more := s.off(terms); w <= math.MaxInt64-more {
+		return w + more, nil
+	}
+	return math.MaxInt64, nil
+}
+
+// off is how many steps more than the sum of Gaussian noises a sum with averages in it is off. An
+// average is within its Off of a normal ([Averaged]), and a discrete Gaussian within 1 of one
+// ([Marginal]), so it is within Off and one more of a discrete Gaussian of its own. One alone is
+// compared by its probabilities, and needs no more than its Off.
+func (s sum) off(terms []Term) int64 {
+	all := 0.0
+	for _, t := range terms {
+		a, ok := t.Mechanism.(*Average)
+		if !ok {
+			continue
+		}
+		each := a.off + 1
+		if s.copies == 1 {
+			each = a.off
+		}
+		all += float64(each) * float64(t.Count) * math.Abs(float64(t.Weight))
+	}
+	return roundUp(all)
 }
 
 // sum is a sum of noises over the common divisor of the weights.
@@ -91,7 +115,7 @@ func newSum(terms []Term) (sum, error) {
 // isJoint reports whether the coordinates of a mechanism's noise depend on each other.
 func isJoint(m Mechanism) bool {
 	switch m.(type) {
-	case *Radial, *Marginal, *Average: // and an average is more than its law
+	case *Radial, *Marginal:
 		return true
 	}
 	return false

@@ -18,8 +18,8 @@ type DraftOptions struct {
 	// "data".
 	Dataset string
 	// Unit is "row" or table.column. Without one the draft says row, and explains
-	// when that is right.
-	Unit string
+	// when that is right. UnitNote is what to say about it.
+	Unit, UnitNote string
 	// People says whose the rows of a table are where no column is called like the unit's: by
 	// table, a column that holds the unit, or a path such as order_id -> orders.oid.
 	People map[string]string
@@ -42,11 +42,23 @@ func Draft(schemas []Schema, opt DraftOptions) (string, error) {
 	}
 	d.write()
 	text := d.out.String()
+	if err := CheckDraft(text, schemas); err != nil {
+		return "", err
+	}
 	// A draft that could not be loaded would be a poor teacher.
 	if _, err := Parse("draft", []byte(text)); err != nil {
 		return "", fmt.Errorf("draft a policy: %w", err)
 	}
 	return text, nil
+}
+
+// CheckDraft refuses a draft that is larger than a policy can be.
+func CheckDraft(text string, schemas []Schema) error {
+	if len(text) <= MaxSize {
+		return nil
+	}
+	return fmt.Errorf("draft a policy: of %d tables it would be larger than a policy can be; draft fewer, such as those of one schema",
+		len(schemas))
 }
 
 // draft is a draft in the making.
@@ -66,11 +78,15 @@ func newDraft(schemas []Schema, opt DraftOptions) (*draft, error) {
 	d := &draft{schemas: schemas, opt: opt}
 	seen := map[string]Schema{}
 	for _, s := range schemas {
+		if s.LeftOut != "" && !s.Trusted {
+			continue // it is named in a comment alone
+		}
 		if problem := checkName(s.Table); problem != "" {
 			return nil, fmt.Errorf("the table %s %s", quote(s.Table), problem)
 		}
 		if first, ok := seen[fold(s.Table)]; ok {
-			return nil, fmt.Errorf("%s and %s would both be the table %s; rename one of them", first.Source, s.Source, quote(s.Table))
+			return nil, fmt.Errorf("%s and %s would both be the table %s; rename one of them", shown(first.Source), shown(s.Source),
+				quote(s.Table))
 		}
 		seen[fold(s.Table)] = s
 	}
@@ -102,9 +118,10 @@ func (d *draft) findSource() error {
 		if s.Source == "" {
 			return fmt.Errorf("nothing says where the table %s is", quote(s.Table))
 		}
-		if (&Dataset{Source: s.Source}).SourceKind() == Database {
+		if kind := (&Dataset{Source: s.Source}).SourceKind(); kind == Database || kind == PostgresDatabase {
 			if d.source != "" && d.source != s.Source {
-				return fmt.Errorf("%s and %s are two databases, and a dataset has one; draft them one by one", d.source, s.Source)
+				return fmt.Errorf("%s and %s are two databases, and a dataset has one; draft them one by one", shown(d.source),
+					shown(s.Source))
 			}
 			d.source = s.Source
 		}
@@ -113,6 +130,14 @@ func (d *draft) findSource() error {
 		d.source = d.schemas[0].Source
 	}
 	return nil
+}
+
+// shown is a source as messages name it.
+func shown(source string) string {
+	if IsPostgres(source) {
+		return Postgres(source)
+	}
+	return source
 }
 
 func (d *draft) findUnit() error {
@@ -169,11 +194,19 @@ func (d *draft) findPeople() error {
 
 // person returns the column that says whose the rows of a table are, and where it leads.
 func (d *draft) person(s Schema) (near, far string) {
-	if text, ok := d.opt.People[s.Table]; ok {
+	if s.LeftOut != "" {
+		return "", ""
+	}
+	text, ok := d.opt.People[s.Table]
+	if !ok && s.Path != "" {
+		text, ok = s.Path, true
+	}
+	if ok {
 		near, far, _ = strings.Cut(text, "->")
 		return strings.TrimSpace(near), cmp.Or(strings.TrimSpace(far), d.unit.String())
 	}
-	if c, ok := s.column(d.unit.Column); ok {
+	// In a database a column that is called like the unit's may be another table's own key.
+	if c, ok := s.column(d.unit.Column); ok && (s.Relation == "" || s.Table == d.unit.Table) {
 		return c.Name, d.unit.String()
 	}
 	return "", ""
@@ -187,7 +220,7 @@ func LeftOut(schemas []Schema, opt DraftOptions) []string {
 	}
 	var out []string
 	for _, s := range schemas {
-		if near, _ := d.person(s); near == "" {
+		if near, _ := d.person(s); near == "" && !s.Public && s.LeftOut == "" {
 			out = append(out, s.Table)
 		}
 	}
@@ -236,9 +269,16 @@ func (d *draft) write() {
 	}
 	d.line(0, "datasets:")
 	d.line(1, "%s:", scalar(d.opt.Dataset))
-	d.line(2, "engine: duckdb")
+	if !IsPostgres(d.source) {
+		d.line(2, "engine: duckdb")
+	}
 	if d.source != "" {
 		d.line(2, "source: %s", scalar(d.source))
+	}
+	if IsPostgres(d.source) {
+		d.comment(2, "It is looked for changes before every question, and copied again where there are some. Where it changes all the "+
+			"time, say how fresh answers have to be:")
+		d.line(2, "# refresh: 24h")
 	}
 	d.writeUnit()
 	d.line(0, "")
@@ -277,6 +317,9 @@ func (d *draft) partOf(n int64) string {
 
 func (d *draft) writeUnit() {
 	d.line(0, "")
+	if d.opt.UnitNote != "" {
+		d.comment(2, d.opt.UnitNote)
+	}
 	if !d.unit.Row() {
 		d.line(2, "# Whom the budget protects: every value of this column is one person.")
 		d.line(2, "unit: %s", scalar(d.unit.String()))

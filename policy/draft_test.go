@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -268,5 +269,18 @@ func checkDrafted(t *rapid.T, table *Table, s Schema) {
 		if new(big.Rat).Sub(lo, got.Bounds.Lo).Cmp(got.Granularity) >= 0 {
 			t.Fatalf("the bounds %v of %+v are wider than the lattice needs", got.Bounds, c)
 		}
+	}
+}
+
+// A database may have more tables than a policy has room for.
+func TestDraftTooLarge(t *testing.T) {
+	var many []Schema
+	for i := range 2000 {
+		s := in(patients, "hospital.duckdb")
+		s.Table = fmt.Sprintf("patients%d", i)
+		many = append(many, s)
+	}
+	if _, err := Draft(many, DraftOptions{}); err == nil || !strings.Contains(err.Error(), "of 2000 tables it would be larger") {
+		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/discreet-dp/discreet/internal/spelling"
 )
@@ -13,29 +14,54 @@ import (
 // writeTable writes a table, or why it is left out.
 func (d *draft) writeTable(s Schema) {
 	near, far := d.person(s)
-	if !d.unit.Row() && near == "" {
+	if s.LeftOut != "" || !d.unit.Row() && near == "" && !s.Public {
 		d.writeLeftOut(s)
 		return
 	}
 	d.line(3, "%s:", scalar(s.Table))
-	for _, note := range s.Notes {
+	for _, note := range append([]string{s.Comment}, s.Notes...) {
 		d.comment(4, note)
 	}
 	d.writeSource(4, s)
+	if s.Public {
+		d.writePublic(s)
+		return
+	}
 	if s.Unquoted {
 		d.noted(4, "quotes: none", "every line is a row, whatever quotes are in it")
 	}
 	if !d.unit.Row() {
 		if s.Table != d.unit.Table {
+			if d.opt.People[s.Table] == "" {
+				d.comment(4, s.PathNote)
+			}
 			d.noted(4, "path: "+pathScalar(near, far), "whose the rows are")
 		}
 		column, _ := s.column(near)
-		d.writeRows(column, far == d.unit.String())
+		d.writeRows(s, column, far == d.unit.String())
 	}
 	d.writeColumns(s, near)
 }
 
+// writePublic writes what a public table has.
+func (d *draft) writePublic(s Schema) {
+	d.noted(4, "public: true", "NOTHING PROTECTS WHOEVER IS IN IT")
+	if s.UniqueColumn != "" {
+		d.noted(4, "unique: "+scalar(s.UniqueColumn), "different in every row, so joining on it finds one")
+	}
+	if s.MaxRows > 0 {
+		d.noted(4, fmt.Sprintf("max_rows: %d", s.MaxRows), "of its rows that count for one row joined to them")
+	}
+	d.writeColumns(s, "")
+}
+
 func (d *draft) writeSource(level int, s Schema) {
+	if s.Relation != "" {
+		if s.Relation != "public."+s.Table {
+			d.line(level, "source: %s", scalar(s.Relation))
+		}
+		return
+	}
 	if d.source == "" || d.source != s.Source {
 		d.line(level, "source: %s", scalar(s.Source))
 	}
@@ -47,25 +73,75 @@ func (d *draft) writeSource(level int, s Schema) {
 // writeLeftOut says why a table is left out, and what to write to have it.
 func (d *draft) writeLeftOut(s Schema) {
 	column := s.likelyPerson(d.unit)
-	d.comment(3, fmt.Sprintf("LEFT OUT: the table %s has no column %s to say whose its rows are. Where another column holds the same "+
-		"values, draft again with --person %s=COLUMN, or write the path yourself, as in", quote(s.Table), quote(d.unit.Column), s.Table))
-	from := d.out.Len()
-	d.line(1, "%s:", scalar(s.Table))
-	d.writeSource(2, s)
-	d.line(2, "path: %s", pathScalar(column, d.unit.String()))
-	d.line(2, "max_rows: 10")
-	d.line(2, "max_groups: 3")
-	d.line(2, "columns: {}")
-	lines := d.out.String()[from:]
-	text := d.out.String()[:from]
-	d.out.Reset()
-	d.out.WriteString(text)
-	for _, l := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
-		d.line(3, "# %s", l)
+	switch {
+	case s.LeftOut != "" && !s.Trusted:
+		d.comment(3, "LEFT OUT: "+s.LeftOut)
+		d.comment(3, s.Comment)
+		return
+	case s.LeftOut != "":
+		d.comment(3, "LEFT OUT: "+s.LeftOut)
+	case s.UniqueColumn != "":
+		d.writeCodes(s)
+		return
+	case s.Relation != "":
+		d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and no column of it has that name, so nothing "+
+			"says whose its rows are. Where a column does, draft again with --person %s=COLUMN, or write the path yourself, as in",
+			quote(s.Table), d.unit, s.Table))
+	default:
+		d.comment(3, fmt.Sprintf("LEFT OUT: the table %s has no column %s to say whose its rows are. Where another column holds the same "+
+			"values, draft again with --person %s=COLUMN, or write the path yourself, as in", quote(s.Table), quote(d.unit.Column),
+			s.Table))
 	}
+	d.comment(3, s.Comment)
+	d.commented(func() {
+		d.line(1, "%s:", scalar(s.Table))
+		d.writeSource(2, s)
+		if s.Trusted {
+			d.line(2, "trusted: true")
+		}
+		if !d.unit.Row() {
+			d.line(2, "path: %s", pathScalar(column, d.unit.String()))
+			d.line(2, "max_rows: 10")
+			d.line(2, "max_groups: 3")
+		}
+		d.line(2, "columns: {}")
+	})
 	d.comment(3, "Its columns are "+strings.Join(s.columnNames(), ", ")+". Where its rows lead to another table that leads on, name that "+
 		"table's key: path: order_id -> orders.oid. Where everybody may know the rows, write public: true in place of path, max_rows and "+
 		"max_groups.")
+}
+
+// writeCodes writes, as a comment, a table that others refer to as to a list of codes.
+func (d *draft) writeCodes(s Schema) {
+	d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and others refer to it as to a list of codes. Where "+
+		"everybody may know all of its rows, remove the # of these lines: what is joined with it can then be asked for by name. Where "+
+		"its rows are about people, draft again with --person %s=COLUMN.", quote(s.Table), d.unit, s.Table))
+	d.comment(3, s.Comment)
+	d.commented(func() {
+		d.line(0, "%s:", scalar(s.Table))
+		d.writeSource(1, s)
+		d.line(1, "public: true")
+		d.line(1, "unique: %s", scalar(s.UniqueColumn))
+		d.line(1, "columns:")
+		for _, c := range s.Columns {
+			if c.Type != NoType && c.LeftOut == "" && checkName(c.Name) == "" {
+				d.line(2, "%s: {type: %s}", scalar(c.Name), c.Type)
+			}
+		}
+	})
+}
+
+// commented writes what a function writes as comments.
+func (d *draft) commented(write func()) {
+	before := d.out.String()
+	d.out.Reset()
+	write()
+	lines := d.out.String()
+	d.out.Reset()
+	d.out.WriteString(before)
+	for _, l := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
+		d.line(3, "# %s", l)
+	}
 }
 
 // likelyPerson returns a column that may say whose a row is, by its name.
@@ -98,9 +174,19 @@ func (s Schema) columnNames() []string {
 	return out
 }
 
-// comment writes a text in lines of comment.
+// comment writes a text in lines of comment, or nothing where there is none. It may come from a
+// database, so what cannot be seen is left out.
 func (d *draft) comment(level int, text string) {
 	line := ""
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return ' '
+	}, strings.ToValidUTF8(text, " "))
+	if strings.TrimSpace(text) == "" {
+		return
+	}
 	for _, word := range strings.Fields(text) {
 		if line != "" && 2*level+len(line)+len(word) > 94 {
 			d.line(level, "# %s", line)
@@ -114,7 +200,11 @@ func (d *draft) comment(level int, text string) {
 // writeRows writes how many rows one person can have. Unless the data says that
 // the column is unique it must be taken that it is not: the other mistake would
 // break the promise.
-func (d *draft) writeRows(unit SchemaColumn, direct bool) {
+func (d *draft) writeRows(s Schema, unit SchemaColumn, direct bool) {
+	if unit.unique() && unit.Enforced && direct {
+		d.noted(4, "unique: "+scalar(unit.Name), "the database takes no value twice")
+		return
+	}
 	if unit.unique() && direct {
 		d.line(4, "# No value occurred twice when this was drafted. Keep the line only if none ever can;")
 		d.line(4, "# otherwise write max_rows and max_groups instead.")
@@ -128,8 +218,8 @@ func (d *draft) writeRows(unit SchemaColumn, direct bool) {
 	} else {
 		d.line(4, "# rows, and adds noise to every answer.")
 	}
-	d.noted(4, "max_rows: 10", "rows of one person that count in one group")
-	d.noted(4, "max_groups: 3", "groups of one answer that a person counts in")
+	d.noted(4, fmt.Sprintf("max_rows: %d", cmp.Or(s.MaxRows, 10)), "rows of one person that count in one group")
+	d.noted(4, fmt.Sprintf("max_groups: %d", cmp.Or(s.MaxGroups, 3)), "groups of one answer that a person counts in")
 }
 
 // column finds a column by its name; in letters of another case, where there is none in these.
@@ -158,6 +248,8 @@ func (d *draft) writeColumns(s Schema, person string) {
 		switch {
 		case problem != "":
 			notes = append(notes, "The column "+quote(c.Name)+" is left out: its name "+problem+".")
+		case c.LeftOut != "":
+			notes = append(notes, "The column "+quote(c.Name)+" "+c.LeftOut)
 		case !d.unit.Row() && c.Name == person:
 			what := "says whose a row is"
 			if person == d.unit.Column {
@@ -190,19 +282,27 @@ func (d *draft) writeColumns(s Schema, person string) {
 
 func (d *draft) writeColumn(c SchemaColumn) {
 	d.line(5, "%s:", scalar(c.Name))
+	d.comment(6, c.Comment)
 	d.line(6, "type: %s", c.Type)
 	d.writeSpelling(c)
 	if !c.Nullable {
 		d.line(6, "nullable: false")
 	}
 	switch c.Type {
-	case Integer, Date, Timestamp:
+	case Integer:
+		if d.writeKeys(c) && (c.PrivateKeys || c.Lowest == "") || c.Identifier {
+			return // bounds would be about numbers, and these are codes
+		}
+		d.writeBounds(c)
+	case Date, Timestamp:
 		d.writeBounds(c)
 	case Decimal:
 		d.noted(6, "granularity: "+c.granularity(), "values are rounded to whole multiples of it")
 		d.writeBounds(c)
 	case Text:
-		d.noted(6, "# keys: [A, B, C]", "fill in to group by it, or write keys: private")
+		if !d.writeKeys(c) && !c.Identifier {
+			d.noted(6, "# keys: [A, B, C]", "fill in to group by it, or write keys: private")
+		}
 	case Boolean:
 		if c.Nullable {
 			d.line(6, "keys: [true, false, null]")
@@ -210,6 +310,28 @@ func (d *draft) writeColumn(c SchemaColumn) {
 			d.line(6, "keys: [true, false]")
 		}
 	}
+}
+
+// writeKeys writes the keys that are known, and reports whether there are some.
+func (d *draft) writeKeys(c SchemaColumn) bool {
+	if c.PrivateKeys {
+		d.noted(6, "keys: private", cmp.Or(c.From, "which values there are is private"))
+		return true
+	}
+	if len(c.Keys) == 0 {
+		return false
+	}
+	keys := make([]string, len(c.Keys))
+	for i, k := range c.Keys {
+		if keys[i] = k; c.Type == Text {
+			keys[i] = scalar(k)
+		}
+	}
+	if c.Nullable {
+		keys = append(keys, "null")
+	}
+	d.noted(6, "keys: ["+strings.Join(keys, ", ")+"]", cmp.Or(c.From, "everybody may know them"))
+	return true
 }
 
 // writeSpelling writes how a CSV file spells the values of a column, and what is in doubt about it.
@@ -237,6 +359,10 @@ func (d *draft) writeSpelling(c SchemaColumn) {
 }
 
 func (d *draft) writeBounds(c SchemaColumn) {
+	if lo, hi, ok := c.between(c.Lowest, c.Highest); ok {
+		d.noted(6, "bounds: ["+lo+", "+hi+"]", cmp.Or(c.From, "values beyond count as the nearer end"))
+		return
+	}
 	if d.opt.TrustDataBounds {
 		if lo, hi, ok := c.dataBounds(); ok {
 			d.noted(6, "bounds: ["+lo+", "+hi+"]", "READ OFF THE DATA: tells about the people at both ends")
@@ -251,5 +377,8 @@ func (d *draft) writeBounds(c SchemaColumn) {
 	if c.Type == Timestamp {
 		note = "fill in, spelt as in [2020-01-01 00:00:00, 2020-12-31 23:59:59]"
 	}
-	d.noted(6, "# bounds: [lowest, highest]", note)
+	if c.Lowest != "" || c.Highest != "" {
+		note = "one end is given " + cmp.Or(c.From, "by the schema") + "; the other is yours"
+	}
+	d.noted(6, fmt.Sprintf("# bounds: [%s, %s]", cmp.Or(c.Lowest, "lowest"), cmp.Or(c.Highest, "highest")), note)
 }

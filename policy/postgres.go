@@ -1,8 +1,13 @@
 package policy
 
 import (
+	"cmp"
+	"errors"
+	"maps"
 	"net"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -18,68 +23,148 @@ func IsPostgres(source string) bool {
 }
 
 // Postgres is an address without its user and options: where the data is, for messages and to tell
-// databases apart.
+// databases apart. Spellings of one place are one.
 func Postgres(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "a PostgreSQL database"
 	}
-	host := u.Host
-	if host == "" {
-		host = u.Query().Get("host")
-	} else if u.Port() == "" {
-		host += ":5432"
+	host, port := postgresHost(u)
+	if strings.HasPrefix(host, "/") {
+		host = path.Clean(host)
 	}
-	return "postgres://" + strings.ToLower(host) + u.EscapedPath()
+	if isLoopback(host) {
+		host = "localhost"
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	return "postgres://" + net.JoinHostPort(host, port) + "/" + url.PathEscape(postgresName(u))
 }
 
-// readPostgres reads the address of a database. A password in it would be in the policy, in
-// backups and on screens, so there is none.
+// PostgresServer is what an address names: the host or the folder of its socket, the port, the user
+// and the database. No environment and no option changes them.
+func PostgresServer(address string) (host, port, user, database string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", "", "", ""
+	}
+	host, port = postgresHost(u)
+	return host, port, u.User.Username(), postgresName(u)
+}
+
+func postgresHost(u *url.URL) (host, port string) {
+	if u.Host != "" {
+		return u.Hostname(), cmp.Or(u.Port(), "5432")
+	}
+	return u.Query().Get("host"), cmp.Or(u.Query().Get("port"), "5432")
+}
+
+func postgresName(u *url.URL) string { return strings.TrimPrefix(u.Path, "/") }
+
+// postgresOptions are those that an address may have, each of them once: the last of two counts for
+// the driver, others say the same as the address itself, or set what a connection is to run with.
+var postgresOptions = []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "passfile", "target_session_attrs", "krbsrvname", "krbspn",
+	"channel_binding", "require_auth", "connect_timeout", "application_name"}
+
+// checkOptions returns what is wrong with the options of an address.
+func checkOptions(u *url.URL) string {
+	options, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return "has options that do not parse"
+	}
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		socket := u.Host == "" && (name == "host" || name == "port")
+		switch {
+		case !socket && !slices.Contains(postgresOptions, name):
+			return "has the option " + quote(name) + ", and there may be " + strings.Join(postgresOptions, ", ") +
+				"; a host, a port, a user and a database stand before the question mark"
+		case len(options[name]) != 1:
+			return "has the option " + quote(name) + " twice"
+		}
+	}
+	if host, _ := postgresHost(u); strings.ContainsAny(host, ", ") || strings.Contains(postgresName(u), "/") {
+		return "names more than one server or database"
+	}
+	return ""
+}
+
+// CheckPostgres says what is wrong with the address of a database, without repeating it.
+func CheckPostgres(address string) error {
+	if problem := addressProblem(address); problem != "" {
+		return errors.New(strings.Replace(problem, "'source'", "the address", 1))
+	}
+	return nil
+}
+
+// readPostgres reads the address of a database.
 func (d *Dataset) readPostgres(r *reader, v place, text string) bool {
 	d.Engine = "duckdb" // into which its tables are copied
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || u.Fragment != "":
-		r.at(v, "'source' is not the address of a PostgreSQL database; write %s", wantAddress)
-		return false
-	case hasPassword(u):
-		r.at(v, "'source' has a password in it, which everybody sees who sees the policy; put it into a file of PostgreSQL's kind and "+
-			"write ?passfile=PATH, or into the environment as PGPASSWORD")
-		return false
-	case u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" || u.User.Username() == "":
-		r.at(v, "'source' does not name a host, a user and a database; write %s", wantAddress)
-		return false
-	}
-	switch mode := u.Query().Get("sslmode"); {
-	case mode == "verify-full" || isHere(u):
-	case mode == "verify-ca":
-		r.at(v, "'source' has sslmode=verify-ca, with which any server of the same authority can pretend to be this one; write "+
-			"sslmode=verify-full")
-		return false
-	default:
-		r.at(v, "'source' is on another machine, and what is read from there has to be encrypted and from the right server; write "+
-			"sslmode=verify-full, and sslrootcert=PATH where its authority is your own")
+	if problem := addressProblem(text); problem != "" {
+		r.at(v, "%s", problem)
 		return false
 	}
 	d.Source = text
 	return true
 }
 
-func hasPassword(u *url.URL) bool {
-	_, set := u.User.Password()
-	return set || u.Query().Has("password")
+// addressProblem says what is wrong with an address. A password in it would be in the policy, in
+// backups and on screens, so there is none.
+func addressProblem(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || u.Fragment != "":
+		return "'source' is not the address of a PostgreSQL database; write " + wantAddress
+	case hasPassword(u):
+		return "'source' has a password in it, which everybody sees who sees the policy; put it into a file of PostgreSQL's kind and " +
+			"write ?passfile=PATH, or into the environment as PGPASSWORD"
+	case u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" || u.User.Username() == "":
+		return "'source' does not name a host, a user and a database; write " + wantAddress
+	}
+	if problem := checkOptions(u); problem != "" {
+		return "'source' " + problem + "; write " + wantAddress
+	}
+	switch mode := u.Query().Get("sslmode"); {
+	case mode == "verify-full" || PostgresIsHere(text):
+	case mode == "verify-ca":
+		return "'source' has sslmode=verify-ca, with which any server of the same authority can pretend to be this one; write " +
+			"sslmode=verify-full"
+	default:
+		return "'source' is on another machine, and what is read from there has to be encrypted and from the right server; write " +
+			"sslmode=verify-full, and sslrootcert=PATH where its authority is your own"
+	}
+	return ""
 }
 
-// isHere reports whether a server is on this machine: behind a socket, or at a loopback address.
-func isHere(u *url.URL) bool {
-	if host := u.Query().Get("host"); u.Host == "" {
-		return strings.HasPrefix(host, "/")
+func hasPassword(u *url.URL) bool {
+	_, set := u.User.Password()
+	return set || u.Query().Has("password") || u.Query().Has("sslpassword")
+}
+
+// PostgresIsHere reports whether a server is on this machine: behind a socket, or at a loopback
+// address.
+func PostgresIsHere(address string) bool {
+	host, _, _, _ := PostgresServer(address)
+	return strings.HasPrefix(host, "/") || isLoopback(host)
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// CheckRelation says why a policy cannot name a table of a PostgreSQL database, or nothing.
+func CheckRelation(schema, table string) string {
+	if problem := checkName(table); problem != "" {
+		return "the name of the table " + problem
 	}
-	if u.Query().Has("host") || u.Query().Has("hostaddr") {
-		return false // it would be another one than the address says
+	if strings.Contains(schema, ".") || !relationSpelt(schema+"."+table) {
+		return "the name of its schema contains a dot or a sign that a policy cannot spell"
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return ""
+}
+
+func relationSpelt(text string) bool {
+	schema, name, ok := strings.Cut(text, ".")
+	return ok && schema != "" && name != "" && !strings.ContainsAny(text, "\"\\") && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // readRelation reads which table of a PostgreSQL database a table is.
@@ -93,8 +178,7 @@ func (t *Table) readRelation(r *reader, f fields) bool {
 	if !ok {
 		return false
 	}
-	schema, name, ok := strings.Cut(text, ".")
-	if !ok || schema == "" || name == "" || strings.ContainsAny(text, "\"\\") || strings.ContainsFunc(text, unicode.IsControl) {
+	if !relationSpelt(text) {
 		r.at(v, "'source' is not a table of the database; write its schema and its name, such as clinic.patients")
 		return false
 	}

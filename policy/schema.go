@@ -15,6 +15,24 @@ type Schema struct {
 	// Notes are what the owner should know about the file, each in a sentence or two.
 	Notes   []string
 	Columns []SchemaColumn
+
+	// Relation is the schema and the name of the table where Source is a PostgreSQL database.
+	Relation string
+	// Comment is what the database says about the table.
+	Comment string
+	// Path says whose the rows are, as in order_id -> orders.oid, where the schema tells, and
+	// PathNote why.
+	Path, PathNote string
+	// Public says that everybody may know the rows, and UniqueColumn is then the column that is
+	// different in every row, if there is one.
+	Public       bool
+	UniqueColumn string
+	// MaxRows and MaxGroups are what to propose; 0 stands for the default.
+	MaxRows, MaxGroups int
+	// LeftOut is why the table is left out, in whole sentences, and Trusted that the owner has to
+	// answer for it.
+	LeftOut string
+	Trusted bool
 }
 
 // SchemaColumn describes a column for [Draft].
@@ -39,8 +57,24 @@ type SchemaColumn struct {
 	MinText, MaxText string
 	// Decimals is how many digits after the point a decimal column has.
 	Decimals int
-	// Unique says whether no value occurs twice, where that is known.
-	Unique *bool
+	// Unique says whether no value occurs twice, where that is known, and Enforced that the
+	// database sees to it and not just today's data.
+	Unique   *bool
+	Enforced bool
+
+	// Comment is what the database says about the column.
+	Comment string
+	// Lowest and Highest are bounds that do not come from the data, and Keys the values that
+	// everybody may know of. From is where they come from, in some words.
+	Lowest, Highest string
+	Keys            []string
+	From            string
+	// PrivateKeys says that which values there are is private, in a column that people group by.
+	PrivateKeys bool
+	// Identifier says that values are names of rows, which have no bounds.
+	Identifier bool
+	// LeftOut is why the column is left out, as in: is left out: nobody needs it.
+	LeftOut string
 }
 
 // unique reports whether the column is known to be unique.
@@ -56,27 +90,33 @@ func (c SchemaColumn) granularity() string {
 // dataBounds returns the bounds read off the data, rounded outwards to the
 // lattice, and whether there are any that a policy takes.
 func (c SchemaColumn) dataBounds() (lo, hi string, ok bool) {
-	if c.MinText == "" || c.MaxText == "" {
+	return c.between(c.MinText, c.MaxText)
+}
+
+// between returns two values as bounds, rounded outwards to the lattice, and whether a policy takes
+// them.
+func (c SchemaColumn) between(least, most string) (lo, hi string, ok bool) {
+	if least == "" || most == "" {
 		return "", "", false
 	}
 	col := Column{Type: c.Type, Granularity: big.NewRat(1, 1)}
 	switch c.Type {
 	case Date:
-		from, ok1 := ParseDate(c.MinText)
-		to, ok2 := ParseDate(c.MaxText)
-		return c.MinText, c.MaxText, ok1 && ok2 && from < to
+		from, ok1 := ParseDate(least)
+		to, ok2 := ParseDate(most)
+		return least, most, ok1 && ok2 && from < to
 	case Timestamp:
-		from, ok1 := ParseTimestamp(c.MinText)
-		to, ok2 := ParseTimestamp(c.MaxText)
-		return c.MinText, c.MaxText, ok1 && ok2 && from < to && -maxSteps <= from && to <= maxSteps
+		from, ok1 := ParseTimestamp(least)
+		to, ok2 := ParseTimestamp(most)
+		return least, most, ok1 && ok2 && from < to && -maxSteps <= from && to <= maxSteps
 	case Decimal:
 		col.Granularity.SetString(c.granularity())
 	case Integer:
 	default:
 		return "", "", false
 	}
-	from, problem1 := parseNumber(c.MinText)
-	to, problem2 := parseNumber(c.MaxText)
+	from, problem1 := parseNumber(least)
+	to, problem2 := parseNumber(most)
 	if problem1 != "" || problem2 != "" || from.Cmp(to) >= 0 {
 		return "", "", false
 	}

@@ -70,6 +70,11 @@ var rooms = map[string]string{
 		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
 	"internal/pgtables": "policy",
+	// Drafts of policies from the catalogue of a database, and what is known of a common model.
+	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
+	"internal/omop":            "policy",
+	"internal/omop/madeup":     "internal/detrand",
+	"internal/omop/madeup/sql": "internal/omop/madeup",
 	// What strangers bring along, who see nothing else.
 	"store": "",
 	// SQL, and nobody to run it.
@@ -142,7 +147,7 @@ var rooms = map[string]string{
 		"internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
-	"internal/policycheck": "policy internal/plan internal/curator",
+	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi api",
@@ -191,7 +196,7 @@ var rooms = map[string]string{
 		"internal/ledger/anywhere internal/ledger/chain " +
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
-		"internal/table ledger policy internal/policycheck",
+		"internal/table ledger policy internal/policycheck internal/pgdraft",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
 	"cmd/discreet/internal/servecmd": "cmd/discreet/internal/console internal/hospital internal/server internal/server/users " +

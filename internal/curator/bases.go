@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -24,7 +25,6 @@ import (
 // in one window: in another one nobody has paid for them.
 type bases struct {
 	window uint64
-	data   interactive.Data
 	of     map[*pricing.Purchase]*memory.Base
 	least  dp.Cost // of a question, in its currency: every answer is kept for good
 }
@@ -57,7 +57,7 @@ func (a *asking) findBases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := bases{window, a.data, map[*pricing.Purchase]*memory.Base{}, dp.Cost{}}
+	found := bases{window, map[*pricing.Purchase]*memory.Base{}, dp.Cost{}}
 	if least := a.Currency.Amount(a.c.dataset.Budget.MinEpsilon); a.Currency.Pure {
 		found.least.Epsilon = least
 	} else {
@@ -137,10 +137,34 @@ func (a *asking) useBases(ctx context.Context, charged ledger.Receipt) error {
 	return nil
 }
 
+// running is what runs of a question, and what is known of the data that it ran on.
+type running struct {
+	c     *Curator
+	data  interactive.Data // that the question was asked of
+	other bool             // something ran on other data, which may be gone again
+	loose bool             // something ran on data that may change while it is read
+}
+
+// run computes a query, and notes what it ran on.
+func (r *running) run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	exactly, err := r.c.Run(ctx, q)
+	if err == nil {
+		r.other = r.other || exactly.State != "" && exactly.State != r.data.State
+		r.loose = r.loose || exactly.State == "" || !exactly.Copied
+	}
+	return exactly, err
+}
+
+// same reports whether all that ran is known to be of the data that the question was asked of. That
+// this is there again is not enough: it may have been other data in between.
+func (r *running) same(ctx context.Context) bool {
+	return r.data.Whole && !r.other && (!r.loose || r.c.unmoved(ctx, r.data))
+}
+
 // maker names what computed what was bought, where others may be made of it and it is known to be
 // of the data that it is kept under.
-func (a *asking) maker(ctx context.Context) string {
-	if !a.c.unmoved(ctx, a.data) {
+func (r *running) maker(ctx context.Context) string {
+	if !r.same(ctx) {
 		return ""
 	}
 	return program()

@@ -300,6 +300,7 @@ func TestLadderAtOnce(t *testing.T) {
 type loading struct {
 	engine.Engine
 	load func()
+	back func() // after it ran, or nil
 }
 
 func (l *loading) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
@@ -308,7 +309,13 @@ func (l *loading) Run(ctx context.Context, q *tree.Query) (*engine.Result, error
 		l.load = nil
 		load()
 	}
-	return l.Engine.Run(ctx, q)
+	r, err := l.Engine.Run(ctx, q)
+	if l.back != nil {
+		back := l.back
+		l.back = nil
+		back()
+	}
+	return r, err
 }
 
 // write puts other data there, and lets the engine find it, as the next question of anybody does.
@@ -324,7 +331,7 @@ func TestSharpenedMoved(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
-	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }}
+	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }, nil}
 	if a, err := w.askAs("ana", text, amount("0.3")); !errors.Is(err, errMoved) {
 		t.Fatalf("%v, %+v", err, a)
 	}
@@ -333,12 +340,30 @@ func TestSharpenedMoved(t *testing.T) {
 	}
 }
 
+// Nor with those of data that was there for so long as it ran, and is gone again; and what was
+// computed of that is no base.
+func TestSharpenedThereAndBack(t *testing.T) {
+	w := newWorld(t, plenty)
+	text, was := "SELECT COUNT(*) FROM patients", hospital.New(200, 1)
+	there := func() { w.write(hospital.New(300, 2)) }
+	whole := w.engine
+	w.engine = &loading{whole, there, func() { w.write(was) }}
+	w.charged("ana", text, amount("0.1"))
+	if a := w.charged("ana", text, amount("0.2")); a.Cost.Epsilon != amount("0.2") {
+		t.Errorf("what ran on other data is sharpened for %v", a.Cost)
+	}
+	w.engine = &loading{whole, there, func() { w.write(was) }}
+	if a, err := w.askAs("ana", text, amount("0.4")); !errors.Is(err, errMoved) {
+		t.Fatalf("%v, %+v", err, a)
+	}
+}
+
 // An answer that was computed of other data than it is kept under is no base when that data is
 // back.
 func TestSharpenedOfOtherData(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
-	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }}
+	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }, nil}
 	w.charged("ana", text, amount("0.1"))
 	w.write(hospital.New(200, 1))
 	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {

@@ -18,7 +18,7 @@ func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	w.t.Helper()
 	w.releaser.Record(func(c mech.Call) { out = append(out, c) })
 	defer w.releaser.Record(nil)
-	_, err := w.compute(ctx, p.Purchases, bases{}, pricing.MaxBytes)
+	_, err := (&running{c: w.Curator}).compute(ctx, p.Purchases, bases{}, pricing.MaxBytes)
 	w.check(err)
 	return out
 }

@@ -43,7 +43,8 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	if err := a.useBases(ctx, charged); err != nil {
 		return err
 	}
-	bought, err := c.compute(ctx, buys, a.bases, a.Room())
+	ran := &running{c: c, data: a.data}
+	bought, err := ran.compute(ctx, buys, a.bases, a.Room())
 	if errors.Is(err, errMoved) {
 		return err
 	}
@@ -59,7 +60,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	// Released and now public, but kept before anybody sees it: an analyst who stops
 	// waiting must not make us lose what was paid for.
 	wait := a.makeMeanwhile(ctx)
-	err = c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID, a.maker(ctx))
+	err = c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID, ran.maker(ctx))
 	if wait(); err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (a *asking) checkShared() error {
 }
 
 // compute runs all that was paid for, and releases it. What goes wrong can depend on the data.
-func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, of bases, room int) (bought []*answers.Released, err error) {
+func (r *running) compute(ctx context.Context, buys []*pricing.Purchase, of bases, room int) (bought []*answers.Released, err error) {
 	defer interactive.Catch(&err)
 	bought = make([]*answers.Released, len(buys))
 	for i, b := range buys {
@@ -111,19 +112,19 @@ func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, of base
 			continue // with others
 		}
 		if b.Cube != nil {
-			if err := c.computeCube(ctx, b.Cube, buys, bought); err != nil {
+			if err := r.computeCube(ctx, b.Cube, buys, bought); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		exactly, err := c.Run(ctx, b.Query)
+		exactly, err := r.run(ctx, b.Query)
 		if err != nil {
 			return nil, err
 		}
-		if of.of[b] != nil && !c.unmoved(ctx, of.data) {
+		if of.of[b] != nil && !r.same(ctx) {
 			return nil, errMoved
 		}
-		if bought[i], err = c.release(b, exactly, of.of[b], room); err != nil {
+		if bought[i], err = r.c.release(b, exactly, of.of[b], room); err != nil {
 			return nil, err
 		}
 	}
@@ -131,20 +132,20 @@ func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, of base
 }
 
 // computeCube runs the table of a cube, and releases all its members of the one result.
-func (c *Curator) computeCube(ctx context.Context, cube *pricing.Cube, buys []*pricing.Purchase, bought []*answers.Released) error {
+func (r *running) computeCube(ctx context.Context, cube *pricing.Cube, buys []*pricing.Purchase, bought []*answers.Released) error {
 	table := &pricing.Purchase{Query: cube.Query}
-	r, err := c.Run(ctx, cube.Query)
+	exactly, err := r.run(ctx, cube.Query)
 	if err != nil {
 		return err
 	}
-	if !fitting(table, r) {
+	if !fitting(table, exactly) {
 		return interactive.ErrRun
 	}
 	for _, b := range cube.Members {
 		bought[slices.Index(buys, b)] = &answers.Released{Quantiles: make([][][]int64, len(cube.Noise))}
 	}
 	for i, n := range cube.Noise {
-		margins := c.releaser.ReleaseMarginals(r.Measures[i], n)
+		margins := r.c.releaser.ReleaseMarginals(exactly.Measures[i], n)
 		for k, b := range cube.Members {
 			out := bought[slices.Index(buys, b)]
 			out.Measures, out.Off = append(out.Measures, margins.Values[k]), append(out.Off, margins.Off[k])

@@ -111,7 +111,7 @@ var waysToAnEngine = map[string]string{
 	"curator/incident.go: engine.Run(":                "by those below, and by nobody else",
 	"curator/incident.go: engine.Fetch(":              "by the one below",
 	"curator/incident.go: engine.RunPublic(":          "by the one below",
-	"curator/buy.go: c.Run(":                          "what Curator.prepare returned",
+	"curator/bases.go: c.Run(":                        "what Curator.prepare returned",
 	"sparsesession/session.go: c.Run(":                "what was made above it",
 	"holdoutsession/ask.go: c.Run(":                   "what prepareHoldout returned",
 	"streamsession/session.go: c.Run(":                "the histogram",

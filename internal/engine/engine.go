@@ -58,4 +58,9 @@ type Result struct {
 	// Values are, for each measure that is a quantile, for each group all values in steps (dates in
 	// days), in any order, NULL left out. Nil for other measures.
 	Values [][]exact.Vector
+	// State is the key of the version of the data that this is of, as the engine had it then, or
+	// empty where it does not say. Nobody but the owner may see it. Copied says that it was read
+	// from a copy that nobody changes, so that it is of that version whatever happens to the data.
+	State  string
+	Copied bool
 }

@@ -38,6 +38,7 @@ type Column struct {
 	// Precision and Scale are those of a Decimal.
 	Precision, Scale int
 	NotNull          bool
+	loose            bool // texts that differ may be the same, by its collation
 	generated        string
 	typ              uint32
 	modifier         int32
@@ -53,8 +54,8 @@ var kinds = map[uint32]Kind{
 	pgtype.TimestamptzOID: TimestampTZ,
 }
 
-const listColumns = `SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), a.atttypid::bigint, a.atttypmod, a.attnotnull, a.attgenerated::text
-FROM pg_attribute a WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
+const listColumns = `SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), a.atttypid::bigint, a.atttypmod, a.attnotnull, a.attgenerated::text,
+EXISTS (SELECT 1 FROM pg_collation l WHERE l.oid = a.attcollation AND NOT l.collisdeterministic) FROM pg_attribute a WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
 // A domain is read as what it is of; an enumeration as its texts.
 const findBase = `SELECT t.typtype::text, t.typbasetype::bigint, t.typtypmod FROM pg_type t WHERE t.oid = $1::bigint::oid`
@@ -67,7 +68,7 @@ func columns(ctx context.Context, tx pgx.Tx, relation uint32) ([]Column, error) 
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Column, err error) {
 		var typ int64
-		err = row.Scan(&c.Name, &c.Type, &typ, &c.modifier, &c.NotNull, &c.generated)
+		err = row.Scan(&c.Name, &c.Type, &typ, &c.modifier, &c.NotNull, &c.generated, &c.loose)
 		c.typ = uint32(typ)
 		return c, err
 	})
@@ -109,6 +110,20 @@ func (c *Column) find(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	return nil
+}
+
+// longest is how many bytes of a text are read. What is longer is NULL: a row has to fit into a
+// message of the database, and into memory, or a copy fails over it.
+const longest = 1 << 20
+
+// read spells a column as it is read.
+func (c Column) read() string {
+	name := pgx.Identifier{c.Name}.Sanitize()
+	switch c.typ {
+	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID:
+		return fmt.Sprintf("CASE WHEN octet_length(%s) <= %d THEN %s END", name, longest, name)
+	}
+	return name
 }
 
 // decimal reads the precision and the scale of a numeric, which may be negative.

@@ -2,8 +2,11 @@ package pgtables
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +22,8 @@ var settings = map[string]string{
 	"DateStyle":                   "ISO, YMD",
 	"standard_conforming_strings": "on", "client_encoding": "UTF8", "application_name": "discreet", "extra_float_digits": "1",
 	"synchronize_seqscans": "off", "jit": "off", "lock_timeout": "60s", "idle_in_transaction_session_timeout": "10min",
+	// No number of rows makes it fail, their order is the file's, and the role is who connects.
+	"statement_timeout": "0", "max_parallel_workers_per_gather": "0", "role": "none",
 }
 
 // patience is how long it may take to connect, and to ask for what is not the data itself.
@@ -32,16 +37,56 @@ type Database struct {
 
 // Of returns the database of a dataset. It does not connect.
 func Of(ds *policy.Dataset) (*Database, error) {
-	config, err := pgx.ParseConfig(ds.Source)
+	config, err := pgx.ParseConfig(explicit(ds.Source))
 	if err != nil {
 		// What the driver says may repeat parts of the address.
 		return nil, fmt.Errorf("dataset %s: the address of its PostgreSQL database does not parse, or a file that it names cannot be "+
 			"read; write postgres://user@host/database?sslmode=verify-full", ds.Name)
 	}
+	if err := checkServers(ds, &config.Config); err != nil {
+		return nil, err
+	}
 	config.ConnectTimeout = patience
 	config.RuntimeParams = settings
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	return &Database{ds, config}, nil
+}
+
+// explicit is an address with its port, so that PGPORT names no other server.
+func explicit(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	_, port, _, _ := policy.PostgresServer(address)
+	if u.Host != "" && u.Port() == "" {
+		u.Host += ":" + port
+	}
+	if u.Host == "" && !u.Query().Has("port") {
+		u.RawQuery += "&port=" + port
+	}
+	return u.String()
+}
+
+// checkServers looks whether what the driver has understood is what package policy has: the server
+// that the address names, and no other one, with TLS that knows it by its name unless it is on this
+// machine. Both read the address, and environment and service files have a say in the driver's.
+func checkServers(ds *policy.Dataset, c *pgconn.Config) error {
+	host, port, user, database := policy.PostgresServer(ds.Source)
+	ok := c.User == user && c.Database == database
+	check := func(at string, number uint16, secure *tls.Config) {
+		ok = ok && at == host && strconv.Itoa(int(number)) == port
+		ok = ok && (policy.PostgresIsHere(ds.Source) || secure != nil && !secure.InsecureSkipVerify && secure.ServerName == host)
+	}
+	check(c.Host, c.Port, c.TLSConfig)
+	for _, f := range c.Fallbacks {
+		check(f.Host, f.Port, f.TLSConfig)
+	}
+	if !ok {
+		return fmt.Errorf("dataset %s: the address of its PostgreSQL database can be understood in two ways; write "+
+			"postgres://user@host/database?sslmode=verify-full", ds.Name)
+	}
+	return nil
 }
 
 // String says where the database is.

@@ -54,15 +54,11 @@ var decoders = map[Kind]decode{
 		v.Reals[row] = math.Float64frombits(binary.BigEndian.Uint64(p))
 		return true
 	},
-	Text: func(v *Values, row int, p []byte, _ *Column) bool {
-		v.text(row, p)
-		return utf8.Valid(p)
-	},
+	Text: decodeText,
 	// Blanks at the end of a char(n) mean nothing to PostgreSQL, and a text that it is cast to has
 	// none.
-	Padded: func(v *Values, row int, p []byte, _ *Column) bool {
-		v.text(row, bytes.TrimRight(p, " "))
-		return utf8.Valid(p)
+	Padded: func(v *Values, row int, p []byte, c *Column) bool {
+		return decodeText(v, row, bytes.TrimRight(p, " "), c)
 	},
 	UUID: func(v *Values, row int, p []byte, _ *Column) bool {
 		if len(p) != 16 {
@@ -72,6 +68,17 @@ var decoders = map[Kind]decode{
 		return true
 	},
 	Date: decodeDate, Timestamp: decodeTimestamp, TimestampTZ: decodeTimestamp, Decimal: decodeDecimal, Numeric: decodeNumeric,
+}
+
+// decodeText reads a text. One that is not UTF-8, which a database in SQL_ASCII can hold, is NULL:
+// whoever writes it into a row must not keep everybody from asking.
+func decodeText(v *Values, row int, p []byte, _ *Column) bool {
+	if !utf8.Valid(p) {
+		v.null(row)
+		return true
+	}
+	v.text(row, p)
+	return true
 }
 
 // PostgreSQL counts from the year 2000.

@@ -11,17 +11,24 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// parts are tables with their partitions and those that inherit from them.
+const parts = `WITH RECURSIVE part AS (SELECT unnest($1::bigint[])::oid AS oid UNION SELECT i.inhrelid FROM pg_inherits i
+JOIN part p ON i.inhparent = p.oid) `
+
 // What the database counts of changes, without reading a row: the file that a table is in, which
 // is another after TRUNCATE and after it was written anew, and how many rows were inserted,
-// updated and deleted. On a standby nothing is counted, and it is how far it has followed.
+// updated and deleted. A table or a column can also take the name of another one, so it is what
+// they are called, too. On a standby nothing is counted, and it is how far it has followed.
 //
 // It may be late by as long as the database takes to count, about a second. That makes nothing less
 // private: what was copied is what is asked, under a name of its own contents. It is looked again
 // with the next question.
-const readMark = `WITH RECURSIVE part AS (SELECT unnest($1::bigint[])::oid AS oid UNION SELECT i.inhrelid FROM pg_inherits i JOIN part p ON i.inhparent = p.oid)
-SELECT coalesce(string_agg(concat_ws(' ', c.oid, pg_relation_filenode(c.oid), pg_stat_get_tuples_inserted(c.oid),
-pg_stat_get_tuples_updated(c.oid), pg_stat_get_tuples_deleted(c.oid)), ', ' ORDER BY c.oid), '') ||
-CASE WHEN pg_is_in_recovery() THEN ' ' || pg_last_wal_replay_lsn()::text ELSE '' END FROM pg_class c JOIN part p ON p.oid = c.oid`
+const readMark = parts + `SELECT coalesce(string_agg(concat_ws(' ', c.oid, c.relnamespace, n.nspname, c.relname, c.relrowsecurity,
+pg_relation_filenode(c.oid), pg_stat_get_tuples_inserted(c.oid), pg_stat_get_tuples_updated(c.oid), pg_stat_get_tuples_deleted(c.oid),
+CASE WHEN c.oid = ANY ($1::bigint[]::oid[]) THEN (SELECT string_agg(concat_ws(' ', a.attnum, a.attname, a.atttypid, a.atttypmod,
+a.attisdropped), ' ' ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0) END), ', ' ORDER BY c.oid), '') ||
+CASE WHEN pg_is_in_recovery() THEN ' ' || pg_last_wal_replay_lsn()::text ELSE '' END
+FROM pg_class c JOIN part p ON p.oid = c.oid JOIN pg_namespace n ON n.oid = c.relnamespace`
 
 // Mark is what tells one state of the data from another, as far as it is known without reading it.
 type Mark struct {
@@ -33,8 +40,8 @@ type Mark struct {
 
 // errUnmarked is told where nothing says whether data has changed.
 func (d *Database) errUnmarked(r *Relation) error {
-	return fmt.Errorf("table %s: the database does not count what changes in %s, which is no plain table; write refresh: 1h into the "+
-		"policy, to read it anew every hour, or a version query that names the state of the data", r.Name, r.Relation)
+	return fmt.Errorf("table %s: the database does not count what changes in %s, which is no plain table, or track_counts is off; write "+
+		"refresh: 1h into the policy, to read it anew every hour, or a version query that names the state of the data", r.Name, r.Relation)
 }
 
 // Look asks for the mark of tables that were read before. Without a mark of its own data is another
@@ -56,14 +63,18 @@ func (d *Database) mark(ctx context.Context, tx pgx.Tx, all []*Relation) (m Mark
 		m.Text = m.Name
 		return m, err
 	}
-	var oids []int64
-	for _, r := range all {
-		oids = append(oids, int64(r.oid))
-	}
+	oids := oidsOf(all)
 	if err := tx.QueryRow(ctx, readMark, oids).Scan(&m.Text); err != nil {
 		return m, d.roleUnread(ctx, err)
 	}
 	return m, nil
+}
+
+func oidsOf(all []*Relation) (oids []int64) {
+	for _, r := range all {
+		oids = append(oids, int64(r.oid))
+	}
+	return oids
 }
 
 // VersionError says that the owner's version query gives no version. Its text is the same whatever

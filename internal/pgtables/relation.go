@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -45,7 +46,7 @@ func (d *Database) relation(ctx context.Context, tx pgx.Tx, t *policy.Table, nee
 	case err != nil:
 		return nil, d.unread(ctx, t, err)
 	}
-	r.oid, r.marked = uint32(oid), kind == "r" || kind == "p"
+	r.oid = uint32(oid)
 	if err := d.checkKind(ctx, tx, r, kind, secured); err != nil {
 		return nil, err
 	}
@@ -55,12 +56,44 @@ func (d *Database) relation(ctx context.Context, tx pgx.Tx, t *policy.Table, nee
 	}
 	for _, name := range needed {
 		c, err := pick(all, t, name)
+		if err == nil {
+			err = d.checkColumn(tx, t, name, c)
+		}
 		if err != nil {
 			return nil, err
 		}
 		r.Columns = append(r.Columns, c)
 	}
 	return r, nil
+}
+
+// total are the encodings of which every text can be read: those that need no conversion, or one
+// that has no gaps.
+var total = []string{"UTF8", "SQL_ASCII", "LATIN1"}
+
+// checkColumn refuses a column of which reading it would fail over a row, or make other people of
+// those who are in the database.
+func (d *Database) checkColumn(tx pgx.Tx, t *policy.Table, name string, c Column) error {
+	text := c.Kind == Text || c.Kind == Padded
+	if encoding := tx.Conn().PgConn().ParameterStatus("server_encoding"); text && !t.Trusted && !slices.Contains(total, encoding) {
+		return fmt.Errorf("table %s: column %s is a text in the encoding %s of the database, and one that has no counterpart in UTF-8 "+
+			"would make reading fail; leave it out, or say trusted: true where you answer for it that there are none", t.Name, name,
+			encoding)
+	}
+	if !slices.Contains(d.dataset.PathColumns(t), name) {
+		return nil
+	}
+	switch {
+	case c.Kind == Numeric:
+		return fmt.Errorf("table %s: column %s says whose a row is, and it is a %s of any length, of which two may be the same double: "+
+			"two people would be one; make it a bigint or a numeric(38,0), or cast it to text in a view, and say trusted: true", t.Name,
+			name, c.Type)
+	case c.loose:
+		return fmt.Errorf("table %s: column %s says whose a row is, and by its collation texts that differ are the same: one person "+
+			"would be two; give it a collation that is deterministic, or a view in which it has one spelling, and say trusted: true",
+			t.Name, name)
+	}
+	return nil
 }
 
 // pick finds a column by its name, or by one that differs from it in nothing but case.
@@ -86,24 +119,16 @@ func pick(all []Column, t *policy.Table, name string) (Column, error) {
 
 // checkKind refuses what is no plain table, unless the owner answers for it.
 func (d *Database) checkKind(ctx context.Context, tx pgx.Tx, r *Relation, kind string, secured bool) error {
-	names := map[string]string{"v": "a view", "m": "a materialized view", "f": "a foreign table"}
-	what := names[kind]
-	if kind == "r" || kind == "p" {
-		var part string
-		switch err := tx.QueryRow(ctx, findParts, int64(r.oid)).Scan(&part); {
-		case err == nil:
-			what, r.marked = "a table with a part that is "+names[part], false
-		case !errors.Is(err, pgx.ErrNoRows):
-			return d.unread(ctx, r.Table, err)
-		}
-	}
-	switch {
-	case kind == "m" || kind == "r" || kind == "p" || kind == "v" || kind == "f":
-	default:
+	if _, ok := otherKinds[kind]; !ok && !plainKind(kind) {
 		return fmt.Errorf("table %s: %s is no table", r.Name, r.Relation)
 	}
+	what, err := kindOf(ctx, tx, int64(r.oid), kind, false)
+	if err != nil {
+		return d.unread(ctx, r.Table, err)
+	}
+	r.marked = what == ""
 	if secured {
-		what = "a table with row security"
+		what = rowSecurity
 	}
 	if what == "" || r.Trusted {
 		return nil
@@ -111,6 +136,31 @@ func (d *Database) checkKind(ctx context.Context, tx pgx.Tx, r *Relation, kind s
 	return fmt.Errorf("table %s: %s is %s: what is read there is decided by functions and servers that Discreet does not know. Where you "+
 		"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true", r.Name, r.Relation,
 		what)
+}
+
+// otherKinds are what can be read and is no plain table.
+var otherKinds = map[string]string{"v": "a view", "m": "a materialized view", "f": "a foreign table"}
+
+const rowSecurity = "a table with row security"
+
+func plainKind(kind string) bool { return kind == "r" || kind == "p" }
+
+// kindOf says what a relation is where it is no plain table.
+func kindOf(ctx context.Context, tx pgx.Tx, oid int64, kind string, secured bool) (string, error) {
+	if secured {
+		return rowSecurity, nil
+	}
+	if !plainKind(kind) {
+		return otherKinds[kind], nil
+	}
+	var part string
+	switch err := tx.QueryRow(ctx, findParts, oid).Scan(&part); {
+	case err == nil:
+		return "a table with a part that is " + otherKinds[part], nil
+	case !errors.Is(err, pgx.ErrNoRows):
+		return "", err
+	}
+	return "", nil
 }
 
 // unread is the failure to read the catalogue, whatever the database says of it.

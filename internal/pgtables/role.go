@@ -9,15 +9,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// What a role may do by itself and as any role that it is a member of: one that inherits nothing
+// can still become that other one.
+const anyRole = `EXISTS (SELECT 1 FROM pg_roles m WHERE pg_has_role(current_user, m.oid, 'MEMBER') AND `
+
 const findRole = `SELECT current_user::text, r.rolsuper, r.rolcreaterole, r.rolcreatedb, r.rolreplication, r.rolbypassrls,
-has_database_privilege(current_database(), 'CREATE') FROM pg_roles r WHERE r.rolname = current_user`
+` + anyRole + `has_database_privilege(m.oid, current_database(), 'CREATE')) FROM pg_roles r WHERE r.rolname = current_user`
 
-// Roles of the database itself that may do more than their members need.
-const findMemberships = `SELECT r.rolname::text FROM pg_roles r WHERE r.rolname LIKE 'pg\_%' AND pg_has_role(current_user, r.oid, 'MEMBER')
-AND r.rolname NOT IN ('pg_database_owner', 'pg_monitor', 'pg_read_all_stats', 'pg_read_all_settings', 'pg_stat_scan_tables') ORDER BY 1`
+// Roles that may do more than their members need: of the database itself, and those with rights
+// that nobody inherits but by becoming them.
+const findMemberships = `SELECT quote_ident(r.rolname) FROM pg_roles r WHERE r.rolname <> current_user
+AND pg_has_role(current_user, r.oid, 'MEMBER') AND (r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
+OR r.rolname LIKE 'pg\_%' AND r.rolname NOT IN ('pg_database_owner', 'pg_monitor', 'pg_read_all_stats', 'pg_read_all_settings',
+'pg_stat_scan_tables')) ORDER BY 1`
 
-const findSchemas = `SELECT n.nspname::text FROM pg_namespace n WHERE n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'
-AND has_schema_privilege(n.oid, 'CREATE') ORDER BY 1`
+const findSchemas = `SELECT quote_ident(n.nspname) FROM pg_namespace n WHERE n.nspname NOT LIKE 'pg\_%' AND
+n.nspname <> 'information_schema' AND ` + anyRole + `has_schema_privilege(m.oid, n.oid, 'CREATE')) ORDER BY 1`
 
 // Tables and sequences that are not the database's own, nor an extension's.
 const others = `FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -25,13 +32,14 @@ WHERE n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema' AND NOT E
 WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`
 
 const findWritable = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) ` + others + `
-AND CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(c.oid, 'USAGE, UPDATE')
-WHEN c.relkind IN ('r', 'p', 'v', 'm', 'f') THEN has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
-OR has_any_column_privilege(c.oid, 'INSERT, UPDATE, REFERENCES') ELSE false END ORDER BY 1 LIMIT 20`
+AND ` + anyRole + `CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(m.oid, c.oid, 'USAGE, UPDATE')
+WHEN c.relkind IN ('r', 'p', 'v', 'm', 'f') THEN
+has_table_privilege(m.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+OR has_any_column_privilege(m.oid, c.oid, 'INSERT, UPDATE, REFERENCES') ELSE false END) ORDER BY 1 LIMIT 20`
 
-const findReadable = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) ` + others + `
-AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT (c.oid = ANY ($1::bigint[]::oid[])) AND has_any_column_privilege(c.oid, 'SELECT')
-AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid AND i.inhparent = ANY ($1::bigint[]::oid[])) ORDER BY 1 LIMIT 20`
+const findReadable = parts + `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) ` + others + `
+AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid NOT IN (SELECT oid FROM part)
+AND ` + anyRole + `has_any_column_privilege(m.oid, c.oid, 'SELECT')) ORDER BY 1 LIMIT 20`
 
 // RoleError says what a role may do that it need not.
 type RoleError struct {
@@ -82,10 +90,6 @@ func (d *Database) checkRole(ctx context.Context, tx pgx.Tx, all []*Relation) er
 		e.add(fmt.Sprintf("REVOKE CREATE ON DATABASE %s FROM %s, PUBLIC;", pgx.Identifier{d.config.Database}.Sanitize(), role),
 			"may make schemas")
 	}
-	var oids []int64
-	for _, r := range all {
-		oids = append(oids, int64(r.oid))
-	}
 	lists := []struct {
 		query, may, run string
 		args            []any
@@ -93,7 +97,7 @@ func (d *Database) checkRole(ctx context.Context, tx pgx.Tx, all []*Relation) er
 		{findMemberships, "is a member of %s", "REVOKE %s FROM " + role + ";", nil},
 		{findSchemas, "may make tables in the schema %s", "REVOKE CREATE ON SCHEMA %s FROM " + role + ", PUBLIC;", nil},
 		{findWritable, "may change %s", "REVOKE ALL ON %s FROM " + role + ", PUBLIC;", nil},
-		{findReadable, "may read %s, which the policy does not name", "REVOKE ALL ON %s FROM " + role + ", PUBLIC;", []any{oids}},
+		{findReadable, "may read %s, which the policy does not name", "REVOKE ALL ON %s FROM " + role + ", PUBLIC;", []any{oidsOf(all)}},
 	}
 	if d.dataset.VersionQuery != "" { // it may be about other tables
 		lists = lists[:3]

@@ -1,10 +1,12 @@
 package policycheck
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -21,8 +23,8 @@ type source struct {
 // Files refuses a policy in which the same data has two names: in two datasets its people would
 // have two budgets, in one a person would count as two, and what is public in one place is private
 // in none. Package policy refuses that of paths, without opening anything; here it is asked of the
-// files themselves, so that no symbolic or hard link hides it. A file that is missing has no other
-// name.
+// files themselves, so that no symbolic or hard link hides it, and of PostgreSQL. A file that is
+// missing has no other name.
 func Files(p *policy.Policy) error {
 	var all []source
 	for _, name := range p.Names() {
@@ -35,7 +37,7 @@ func Files(p *policy.Policy) error {
 			all = append(all, s)
 		}
 	}
-	return nil
+	return pgtables.Apart(context.Background(), p)
 }
 
 // sources lists what a dataset reads, as far as it is there.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
@@ -70,6 +71,9 @@ func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
 		return err
 	}
 	defer from.Close()
+	if err := checkNamed(ds, from); err != nil {
+		return err
+	}
 	s.origin = &origin{database: database, relations: from.Relations, mark: from.Mark, refresh: ds.Refresh}
 	s.origin.looked.Store(time.Now().UnixNano())
 	s.version = store.Version{Name: from.Mark.Name}
@@ -86,8 +90,22 @@ func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
 			return err
 		}
 	}
+	if err := from.Whole(ctx); err != nil {
+		return err
+	}
 	if s.version.Name == "" {
 		s.version.State, s.version.Whole = from.Hash(), true
+	}
+	return nil
+}
+
+// checkNamed refuses what a version query says that cannot be shown and recorded.
+func checkNamed(ds *policy.Dataset, from *pgtables.Snapshot) error {
+	if ds.VersionQuery == "" {
+		return nil
+	}
+	if problem := sqlengine.CheckName(from.Mark.Name); problem != "" {
+		return &VersionError{ds.Name, problem, nil}
 	}
 	return nil
 }
@@ -160,6 +178,9 @@ func describeOrigin(ctx context.Context, ds *policy.Dataset) (string, error) {
 		return "", forOwner(err)
 	}
 	defer from.Close()
+	if err := checkNamed(ds, from); err != nil {
+		return "", forOwner(err)
+	}
 	text := "the contents of a copy of " + database.String()
 	if ds.VersionQuery != "" {
 		text = fmt.Sprintf("%q, by the version query; analysts see it", from.Mark.Name)

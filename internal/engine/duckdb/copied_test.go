@@ -16,13 +16,14 @@ import (
 
 // clinic is a PostgreSQL server with a role that may read what it is granted.
 type clinic struct {
-	t      testing.TB
-	server *testpg.Server
+	t        testing.TB
+	server   *testpg.Server
+	database string
 }
 
 func newClinic(t testing.TB, statements ...string) *clinic {
 	t.Helper()
-	c := &clinic{t, testpg.Start(t)}
+	c := &clinic{t, testpg.Start(t), "postgres"}
 	c.do(append([]string{"CREATE ROLE reader LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"}, statements...)...)
 	return c
 }
@@ -30,7 +31,7 @@ func newClinic(t testing.TB, statements ...string) *clinic {
 // do runs statements as the administrator.
 func (c *clinic) do(statements ...string) {
 	c.t.Helper()
-	conn, err := pgx.Connect(context.Background(), c.server.URL())
+	conn, err := pgx.Connect(context.Background(), c.address("postgres"))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -43,13 +44,24 @@ func (c *clinic) do(statements ...string) {
 }
 
 // source is the address for the role.
-func (c *clinic) source() string {
+func (c *clinic) source() string { return c.address("reader") }
+
+func (c *clinic) address(user string) string {
 	u, err := url.Parse(c.server.URL())
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	u.User = url.User("reader")
+	u.User, u.Path = url.User(user), "/"+c.database
 	return u.String()
+}
+
+// in is another database of the same server, in an encoding.
+func (c *clinic) in(encoding string, statements ...string) *clinic {
+	c.t.Helper()
+	other := &clinic{c.t, c.server, strings.ToLower(encoding)}
+	c.do("CREATE DATABASE " + other.database + " TEMPLATE template0 LOCALE 'C' ENCODING '" + encoding + "'")
+	other.do(append([]string{"REVOKE CREATE ON SCHEMA public FROM PUBLIC"}, statements...)...)
+	return other
 }
 
 // everything has a column of each type that can be read, with values at their ends.

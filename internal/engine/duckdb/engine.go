@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/engine"
@@ -19,6 +20,20 @@ type Engine struct {
 
 	mu  sync.RWMutex // held for reading while a question runs
 	now *snapshot
+
+	renewing sync.Mutex // guards what follows
+	renewal  *renewal   // that is under way, or nil
+	ended    bool
+}
+
+// renewal opens the data anew. It is nobody's: who waits for it can stop waiting, and the next one
+// finds it further on. Data that takes longer to read than anybody waits would never be read
+// otherwise, and questions that are paid for would wait for it, and fail.
+type renewal struct {
+	stop    context.CancelFunc
+	done    chan struct{}
+	version store.Version
+	err     error
 }
 
 // Open opens the tables of a dataset and locks DuckDB. Its errors are for the
@@ -56,24 +71,78 @@ func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	if err != nil || !changed {
 		return version, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.now != before { // somebody else was faster
+	r := e.renew(before)
+	if r == nil { // somebody else was faster
+		e.mu.RLock()
+		defer e.mu.RUnlock()
 		return e.now.version, nil
 	}
+	select {
+	case <-r.done:
+		return r.version, r.err
+	case <-ctx.Done():
+		return store.Version{}, ctx.Err()
+	}
+}
+
+// renew begins to open the data anew, or finds where somebody has. It returns nil where the data is
+// no longer what it was before.
+func (e *Engine) renew(before *snapshot) *renewal {
+	e.renewing.Lock()
+	defer e.renewing.Unlock()
+	if e.renewal != nil {
+		return e.renewal
+	}
+	e.mu.RLock()
+	late := e.now != before
+	e.mu.RUnlock()
+	if late {
+		return nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r := &renewal{stop: stop, done: make(chan struct{})}
+	if e.ended {
+		r.err = context.Canceled
+		close(r.done)
+		return r
+	}
+	e.renewal = r
+	go func() {
+		defer stop()
+		e.reopen(ctx, r)
+	}()
+	return r
+}
+
+// reopen opens the data anew, and puts it into the place of what there was. Questions run
+// meanwhile.
+func (e *Engine) reopen(ctx context.Context, r *renewal) {
+	defer close(r.done)
+	defer func() {
+		e.renewing.Lock()
+		e.renewal = nil
+		e.renewing.Unlock()
+	}()
+	r.err = errBroken // where it panics
+	defer func() { _ = recover() }()
 	if e.before != nil {
-		if err := e.before(); err != nil {
-			return store.Version{}, err
+		if r.err = e.before(); r.err != nil {
+			return
 		}
 	}
 	s, err := openSnapshot(ctx, e.dataset, asDeclared, e.limits)
-	if err != nil {
-		return store.Version{}, err
+	if r.err = err; err != nil {
+		return
 	}
-	e.now.close()
-	e.now = s
-	return s.version, nil
+	e.mu.Lock()
+	old := e.now
+	e.now, r.version = s, s.version
+	e.mu.Unlock()
+	old.close()
 }
+
+// errBroken is what is told where the data could not be opened anew for a mistake of ours.
+var errBroken = errors.New("the data cannot be opened anew; this is a mistake of Discreet's")
 
 var _ engine.Engine = (*Engine)(nil)
 
@@ -81,7 +150,11 @@ var _ engine.Engine = (*Engine)(nil)
 func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	return e.now.run(ctx, q)
+	r, err := e.now.run(ctx, q)
+	if err == nil {
+		r.State, r.Copied = e.now.version.Key(), e.now.origin != nil
+	}
+	return r, err
 }
 
 // Values returns the different values of a column of a public table; see [sqlengine.Database].
@@ -115,6 +188,14 @@ func (e *Engine) Magnitude(ctx context.Context) (int, error) {
 
 // Close releases the data.
 func (e *Engine) Close() error {
+	e.renewing.Lock()
+	e.ended = true
+	r := e.renewal
+	e.renewing.Unlock()
+	if r != nil {
+		r.stop()
+		<-r.done
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.now.close()

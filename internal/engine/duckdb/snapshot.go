@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -45,7 +46,11 @@ const (
 )
 
 func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (*snapshot, error) {
-	s, err := openUnlocked(ctx, ds, typed, limits)
+	var s *snapshot
+	err := pgtables.ErrMoved
+	for try := 0; try < 3 && errors.Is(err, pgtables.ErrMoved); try++ {
+		s, err = openUnlocked(ctx, ds, typed, limits)
+	}
 	if err != nil {
 		return nil, err
 	}

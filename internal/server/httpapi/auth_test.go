@@ -41,7 +41,7 @@ func TestNothingBeforeAuthentication(t *testing.T) {
 		t.Error(got.body)
 	}
 	w.door.Ready = func() error { return http.ErrServerClosed }
-	if got := w.want(w.call("GET", "/readyz", "", ""), 503); got.body != `{"status":"not ready"}`+"\n" {
+	if got := w.want(w.call("GET", "/readyz", "", ""), 503); got.body != `{"status":"not ready","reason":"http: Server closed"}`+"\n" {
 		t.Error(got.body)
 	}
 }

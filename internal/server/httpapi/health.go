@@ -10,6 +10,7 @@ import (
 // Health is what everybody may know.
 type Health struct {
 	Status string `json:"status" enum:"ok,not ready"`
+	Reason string `json:"reason,omitempty" doc:"What it waits for, or why it ends: the data, the ledger, or the end of the server"`
 }
 
 type healthAnswer struct {
@@ -17,18 +18,21 @@ type healthAnswer struct {
 	Body   Health
 }
 
-// health adds the two addresses that need no user. They say nothing but yes or no.
+// health adds the two addresses that need no user. They say yes or no, and what is waited for, in
+// words that are the same whatever data and ledger there are.
 func (d *door) health() {
 	huma.Register(d.api, operation(everybody, http.MethodGet, "/healthz", "alive", "Whether the server runs",
 		"For those who start it again when it does not."),
-		func(context.Context, *nothing) (*body[Health], error) { return of(Health{"ok"}), nil })
+		func(context.Context, *nothing) (*body[Health], error) { return of(Health{Status: "ok"}), nil })
 	o := operation(everybody, http.MethodGet, "/readyz", "ready", "Whether questions can be asked", "For those who send others here.")
 	o.Responses = map[string]*huma.Response{"503": {Description: "Not ready",
 		Content: map[string]*huma.MediaType{mediaJSON: {Schema: schema[Health](d)}}}}
 	huma.Register(d.api, o, func(context.Context, *nothing) (*healthAnswer, error) {
-		if d.Ready != nil && d.Ready() != nil {
-			return &healthAnswer{http.StatusServiceUnavailable, Health{"not ready"}}, nil
+		if d.Ready != nil {
+			if err := d.Ready(); err != nil {
+				return &healthAnswer{http.StatusServiceUnavailable, Health{"not ready", err.Error()}}, nil
+			}
 		}
-		return &healthAnswer{http.StatusOK, Health{"ok"}}, nil
+		return &healthAnswer{http.StatusOK, Health{Status: "ok"}}, nil
 	})
 }

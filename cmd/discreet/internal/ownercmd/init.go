@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/pgdraft"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,8 +26,10 @@ type Init struct {
 	Epsilon         string   `help:"The budget's epsilon." placeholder:"EPSILON"`
 	Delta           string   `help:"The budget's delta." placeholder:"DELTA"`
 	TrustDataBounds bool     `help:"Fill in bounds from the smallest and largest values of the data, and mark them so. They tell about the people at the extremes."`
+	Schema          []string `help:"The schemas of a PostgreSQL database whose tables are drafted; all that the role can read, unless given." placeholder:"NAME"`
+	OMOP            bool     `help:"The PostgreSQL database has the OMOP common data model: person is the unit, and the vocabulary is public." name:"omop"`
 	JSON            bool     `help:"Print JSON." name:"json"`
-	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files."`
+	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files; or the address of a PostgreSQL database."`
 }
 
 func (Init) Help() string {
@@ -35,36 +39,88 @@ that was read off the data tells about the person at the extreme. The draft can 
 
   discreet init patients.csv visits.csv --unit patients.pid -o hospital.yaml
   discreet init patients.csv labs.csv --unit patients.pid --person labs=patient_id -o hospital.yaml
-  discreet init claims.parquet --trust-data-bounds > claims.yaml`
+  discreet init claims.parquet --trust-data-bounds > claims.yaml
+
+From a PostgreSQL database the catalogue is read, and no row: foreign keys become paths, enumerations and CHECK constraints
+keys and bounds, comments are kept, and the GRANTs that the role needs are at the end. The password is PostgreSQL's own
+business: PGPASSWORD, ~/.pgpass or ?passfile=PATH.
+
+  discreet init 'postgres://discreet@db.example.org/hospital?sslmode=verify-full' --unit patients.pid -o hospital.yaml
+  discreet init 'postgres://discreet@db.example.org/cdm?sslmode=verify-full' --omop --schema cdm -o cdm.yaml`
 }
 
 func (c *Init) Run(ctx context.Context, s console.Screen) error {
-	files, err := c.relative()
-	if err != nil {
-		return err
-	}
 	people, err := c.people()
 	if err != nil {
 		return console.Misuse(err)
-	}
-	done := console.Waiting(s.Err, "reading")
-	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.Look{Bounds: c.TrustDataBounds, Unit: c.Unit, People: people})
-	done()
-	if err != nil {
-		return err
-	}
-	for i := range schemas {
-		schemas[i].Source = files[schemas[i].Source]
 	}
 	options := policy.DraftOptions{
 		Dataset: c.Dataset, Unit: c.Unit, Analyst: c.Analyst, Epsilon: c.Epsilon, Delta: c.Delta, TrustDataBounds: c.TrustDataBounds,
 		People: people,
 	}
+	draft := c.fromFiles
+	if slices.ContainsFunc(c.Files, policy.IsPostgres) {
+		draft = c.fromPostgres
+	} else if c.OMOP || len(c.Schema) > 0 {
+		return console.Misuse(errors.New("--omop and --schema are about a PostgreSQL database; name its address"))
+	}
+	text, err := draft(ctx, s, options)
+	if err != nil {
+		return err
+	}
+	return c.give(s, text)
+}
+
+// fromFiles drafts from files.
+func (c *Init) fromFiles(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
+	files, err := c.relative()
+	if err != nil {
+		return "", err
+	}
+	done := console.Waiting(s.Err, "reading")
+	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.Look{Bounds: c.TrustDataBounds, Unit: c.Unit, People: options.People})
+	done()
+	if err != nil {
+		return "", err
+	}
+	for i := range schemas {
+		schemas[i].Source = files[schemas[i].Source]
+	}
 	text, err := policy.Draft(schemas, options)
 	if err != nil {
-		return console.Misuse(err)
+		return "", console.Misuse(err)
 	}
 	warn(s, schemas, policy.LeftOut(schemas, options))
+	return text, nil
+}
+
+// fromPostgres drafts from the catalogue of a database.
+func (c *Init) fromPostgres(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
+	if len(c.Files) > 1 {
+		return "", console.Misuse(errors.New("a dataset has one PostgreSQL database and nothing beside it; draft them one by one"))
+	}
+	if err := policy.CheckPostgres(c.Files[0]); err != nil {
+		return "", console.Misuse(err)
+	}
+	done := console.Waiting(s.Err, "reading the catalogue")
+	d, err := pgdraft.Draft(ctx, c.Files[0], pgdraft.Options{DraftOptions: options, Schemas: c.Schema, OMOP: c.OMOP})
+	done()
+	var misused *pgdraft.OptionError
+	switch {
+	case errors.As(err, &misused):
+		return "", console.Misuse(err)
+	case err != nil:
+		return "", err
+	}
+	for _, note := range d.Notes {
+		fmt.Fprintf(s.Err, "note: %s\n", note)
+	}
+	warn(s, nil, policy.LeftOut(d.Schemas, d.Options))
+	return d.Text, nil
+}
+
+// give prints the draft, or writes it into its file.
+func (c *Init) give(s console.Screen, text string) error {
 	if c.Output == "" {
 		if c.JSON {
 			return console.PrintJSON(s.Out, map[string]string{"policy": text})

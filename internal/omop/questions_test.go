@@ -1,0 +1,175 @@
+package omop_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/omop/madeup"
+	"github.com/discreet-dp/discreet/internal/pgdraft"
+	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// cdm makes the made-up database, drafts a policy for it, and grants what the draft says. It
+// returns a connection of the administrator and the draft.
+func cdm(t *testing.T, people int) (*pgx.Conn, string) {
+	t.Helper()
+	server := testpg.Start(t)
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	run := func(statements ...string) {
+		t.Helper()
+		text := strings.Join(statements, ";\n")
+		if _, err := conn.PgConn().Exec(t.Context(), text).ReadAll(); err != nil {
+			t.Fatalf("%v in %.300s", err, text)
+		}
+	}
+	run("CREATE ROLE discreet LOGIN")
+	run(madeup.SQL(people, 1)...)
+	u, err := url.Parse(server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User("discreet")
+	d, err := pgdraft.Draft(t.Context(), u.String(), pgdraft.Options{OMOP: true, DraftOptions: policy.DraftOptions{Dataset: "cdm",
+		Analyst: "ana",
+		Epsilon: "100"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range regexp.MustCompile(`(?m)^#   (GRANT .*;)$`).FindAllStringSubmatch(d.Text, -1) {
+		run(g[1])
+	}
+	return conn, d.Text
+}
+
+// documented are the questions of docs/omop.md, each after its heading.
+func documented(t *testing.T) [][2]string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/omop.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][2]string
+	for _, m := range regexp.MustCompile("(?s)\n### ([^\n]*)\n.*?```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		out = append(out, [2]string{m[1], m[2]})
+	}
+	return out
+}
+
+// TestQuestions: the questions of docs/omop.md are answered through the curator, from the draft as
+// it is, and each answer is as near to what PostgreSQL says to the same text as its error bars say.
+func TestQuestions(t *testing.T) {
+	conn, draft := cdm(t, 1000)
+	// As many rows as anybody has, so that nothing but noise is between the two.
+	cut := regexp.MustCompile(`(?s)(\n      (visit_occurrence|condition_occurrence|drug_exposure):.*?max_rows: )\d+`)
+	draft = cut.ReplaceAllString(draft, "${1}60")
+	path := filepath.Join(t.TempDir(), "cdm.yaml")
+	if err := os.WriteFile(path, []byte(draft), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := discreet.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	questions := documented(t)
+	if len(questions) != 10 {
+		t.Fatalf("docs/omop.md has %d questions", len(questions))
+	}
+	for _, q := range questions {
+		t.Run(q[0], func(t *testing.T) {
+			a, err := db.Ask(t.Context(), api.Question{Analyst: "ana", SQL: q[1], Settings: api.Settings{Epsilon: 4 * dp.One}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, a, truth(t, conn, q[1]))
+		})
+	}
+}
+
+// truth is what PostgreSQL says to the same text.
+func truth(t *testing.T, conn *pgx.Conn, sql string) [][]string {
+	t.Helper()
+	found, err := conn.PgConn().Exec(t.Context(), sql).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]string
+	for _, row := range found[0].Rows {
+		var cells []string
+		for _, c := range row {
+			cells = append(cells, string(c))
+		}
+		out = append(out, cells)
+	}
+	return out
+}
+
+// near holds an answer against the truth: every value within six times its error bar, which one of
+// a hundred million is not. Quantiles have none, and are within a fifth.
+func near(t *testing.T, a *api.Answer, want [][]string) {
+	t.Helper()
+	keys := 0
+	for keys < len(a.Columns) && a.Errors[0][keys] == nil {
+		keys++
+	}
+	quantile := keys == len(a.Columns)
+	if quantile {
+		keys = 0
+	}
+	exact := map[string][]string{}
+	for _, row := range want {
+		exact[strings.Join(row[:keys], ",")] = row
+	}
+	for r, row := range a.Rows {
+		var cells []string
+		for _, v := range row {
+			cells = append(cells, fmt.Sprint(v))
+		}
+		name := strings.Join(cells[:keys], ",")
+		found := exact[name]
+		delete(exact, name)
+		for i := keys; i < len(cells); i++ {
+			is, wanted := number(t, cells[i]), 0.0 // where PostgreSQL has no such group
+			if found != nil {
+				wanted = number(t, found[i])
+			}
+			room := wanted / 5
+			if !quantile {
+				room = 6**a.Errors[r][i] + 3 // of an exact integer the bar may be 0
+			}
+			if math.Abs(is-wanted) > room {
+				t.Errorf("%s: %s is %v, and PostgreSQL says %v; that is more than %v away", name, a.Columns[i].Name, is, wanted, room)
+			}
+		}
+	}
+	for name := range exact {
+		t.Errorf("%s is not in the answer", name)
+	}
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,270 @@
+package pgdraft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/omop"
+	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Options is what the owner says.
+type Options struct {
+	policy.DraftOptions
+	// Schemas are those whose tables are drafted; all, where there is none.
+	Schemas []string
+	// OMOP says that the tables are those of the OMOP common data model.
+	OMOP bool
+}
+
+// Drafted is a draft.
+type Drafted struct {
+	Text    string
+	Schemas []policy.Schema
+	Options policy.DraftOptions // with the unit that was found
+	// Notes are what nobody should find out later, which comments of the draft say too.
+	Notes []string
+}
+
+// Draft drafts a policy from the catalogue of a database.
+func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
+	if err := policy.CheckPostgres(address); err != nil {
+		return nil, err
+	}
+	found, err := pgtables.List(ctx, address, opt.Schemas)
+	if err != nil {
+		return nil, explained(err)
+	}
+	if len(found.Tables) == 0 {
+		return nil, fmt.Errorf("%s has no table%s", policy.Postgres(address), inSchemas(opt.Schemas))
+	}
+	d := &Drafted{Options: opt.DraftOptions}
+	all := entries(found)
+	if opt.OMOP {
+		if d.Options.Unit, err = omop.Unit(all.schemas(address)); err != nil {
+			return nil, err
+		}
+		if opt.Unit != "" && opt.Unit != d.Options.Unit {
+			return nil, &OptionError{fmt.Errorf("the common data model protects %s, and --unit says something else; leave out one of "+
+				"the two",
+				d.Options.Unit)}
+		}
+	}
+	if d.Options.Unit == "" {
+		d.Options.Unit, d.Options.UnitNote = all.guessUnit()
+		d.Notes = append(d.Notes, "the unit, whom the budget protects: "+d.Options.UnitNote)
+	}
+	if d.Options.Dataset == "" {
+		d.Options.Dataset = datasetName(address)
+	}
+	all.findPaths(d.Options.Unit, opt.People)
+	d.Schemas = all.schemas(address)
+	if opt.TrustDataBounds {
+		if err := extremes(ctx, address, all, d.Schemas); err != nil {
+			return nil, explained(err)
+		}
+	}
+	if opt.OMOP {
+		if d.Schemas, err = omop.Tell(d.Schemas); err != nil {
+			return nil, err
+		}
+	} else {
+		d.Notes = append(d.Notes, all.notes()...)
+	}
+	if found.Superuser {
+		d.Notes = append(d.Notes, "the role "+found.Role+" is a superuser, with which no data is opened; the draft ends with how to "+
+			"make another")
+	}
+	text, err := policy.Draft(d.Schemas, d.Options)
+	if err != nil {
+		return nil, &OptionError{err}
+	}
+	if d.Text, err = d.withTail(text, found); err != nil {
+		return nil, err
+	}
+	if err := policy.CheckDraft(d.Text, d.Schemas); err != nil {
+		return nil, &OptionError{err}
+	}
+	return d, nil
+}
+
+// OptionError is what is wrong with the options for this database.
+type OptionError struct{ error }
+
+// notes are what is in doubt.
+func (all catalogue) notes() []string {
+	var out []string
+	for _, e := range all {
+		switch {
+		case e.trusted:
+			out = append(out, fmt.Sprintf("%s is %s, and left out; the draft says what to write to have it", e.Relation(), e.Kind))
+		case e.leftOut != "":
+			out = append(out, "left out: "+e.leftOut)
+		case e.byName || len(e.others) > 0:
+			out = append(out, e.name+": "+e.pathNote())
+		}
+	}
+	return out
+}
+
+func inSchemas(schemas []string) string {
+	if len(schemas) == 0 {
+		return " but the database's own"
+	}
+	return " in the schemas " + strings.Join(schemas, ", ")
+}
+
+// explained is an error in the words that are for the owner.
+func explained(err error) error {
+	var more interface{ Explain() string }
+	if errors.As(err, &more) {
+		return errors.New(more.Explain())
+	}
+	return err
+}
+
+// datasetName is the name of the database, where a dataset can be called that.
+func datasetName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	name := strings.Trim(u.Path, "/")
+	for _, c := range name {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("_.@-", c) {
+			return ""
+		}
+	}
+	return name
+}
+
+// entries names the tables as the policy will: by their own names, and with their schemas where one
+// in public has the same.
+func entries(found *pgtables.Catalogue) catalogue {
+	var all catalogue
+	for _, t := range found.Tables {
+		e := &entry{Listed: t, name: t.Name}
+		same := func(o *pgtables.Listed) bool { return o != t && strings.EqualFold(o.Name, t.Name) }
+		if t.Schema != "public" && slices.ContainsFunc(found.Tables, same) {
+			e.name = t.Schema + "_" + t.Name
+		}
+		problem := policy.CheckRelation(t.Schema, e.name)
+		if problem == "" && slices.ContainsFunc(all, func(o *entry) bool { return strings.EqualFold(o.name, e.name) }) {
+			problem = "its name differs from another's in letter case alone; rename one of them, or make a view"
+		}
+		switch {
+		case problem != "":
+			e.leftOut = fmt.Sprintf("%q of the schema %q: %s.", t.Name, t.Schema, problem)
+		case t.Kind != "":
+			e.trusted = true
+			e.leftOut = fmt.Sprintf("%s is %s: what is read there is decided by functions and servers that Discreet does not know. "+
+				"Where you "+
+				"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true, and "+
+				"refresh: 1h beside the dataset's source, as in", t.Relation(), t.Kind)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func (all catalogue) schemas(address string) []policy.Schema {
+	var out []policy.Schema
+	for _, e := range all {
+		out = append(out, e.schema(address, all))
+	}
+	return out
+}
+
+// schema describes a table for the draft.
+func (e *entry) schema(address string, all catalogue) policy.Schema {
+	s := policy.Schema{Table: e.name, Source: address, Relation: e.Relation(), Comment: e.Comment, LeftOut: e.leftOut, Trusted: e.trusted}
+	switch {
+	case e.leftOut != "":
+	case e.near != "":
+		s.Path, s.PathNote = e.near+" -> "+e.far, e.pathNote()
+	default:
+		s.UniqueColumn = all.referred(e)
+	}
+	checks := conditions(e.Checks)
+	for _, c := range e.Columns {
+		s.Columns = append(s.Columns, e.column(c, checks[c.Name], all))
+	}
+	for _, name := range e.Hidden {
+		s.Columns = append(s.Columns, policy.SchemaColumn{Name: name, LeftOut: "is left out: the role may not read it."})
+	}
+	return s
+}
+
+var types = map[pgtables.Kind]policy.Type{
+	pgtables.Boolean: policy.Boolean, pgtables.Int16: policy.Integer, pgtables.Int32: policy.Integer, pgtables.Int64: policy.Integer,
+	pgtables.Float32: policy.Decimal, pgtables.Float64: policy.Decimal, pgtables.Decimal: policy.Decimal, pgtables.Numeric: policy.Decimal,
+	pgtables.Text: policy.Text, pgtables.Padded: policy.Text, pgtables.UUID: policy.Text, pgtables.Date: policy.Date,
+	pgtables.Timestamp: policy.Timestamp, pgtables.TimestampTZ: policy.Timestamp,
+}
+
+// column describes a column for the draft.
+func (e *entry) column(c pgtables.ListedColumn, said *allowed, all catalogue) policy.SchemaColumn {
+	out := policy.SchemaColumn{Name: c.Name, Type: types[c.Kind], EngineType: c.Type, Nullable: !c.NotNull, Comment: c.Comment, Decimals: 2}
+	if c.Kind == pgtables.Decimal {
+		out.Decimals = c.Scale
+	}
+	if e.key(c.Name) {
+		yes := true
+		out.Unique, out.Enforced, out.Identifier = &yes, true, true
+	}
+	switch {
+	case c.Computed:
+		out.LeftOut = "is left out: it is computed when it is read, by functions that may do anything; say trusted: true of the table " +
+			"to list it."
+	case c.Kind == pgtables.UUID:
+		out.Identifier = true
+	}
+	for _, r := range e.References {
+		to := all.find(r.Schema, r.Table)
+		i := slices.Index(r.Columns, c.Name)
+		if i < 0 || to == nil {
+			continue
+		}
+		out.Identifier = true
+		out.Comment = strings.TrimSpace(fmt.Sprintf("%s (It refers to %s.%s.)", out.Comment, to.name, r.Far[i]))
+		if to.direct && to.near == r.Far[i] && c.Name != e.near {
+			out.LeftOut = fmt.Sprintf("is left out: it names another person of %s, who is not protected in this row.", to.name)
+		}
+	}
+	if len(c.Labels) > 0 && len(c.Labels) <= mostKeys {
+		out.Keys, out.From = c.Labels, "an enumeration of the database"
+	}
+	conditions(c.Checks)["value"].and(said).apply(&out, c)
+	return out
+}
+
+// extremes reads bounds off the data, where the owner asks for it.
+func extremes(ctx context.Context, address string, all catalogue, schemas []policy.Schema) error {
+	for i, e := range all {
+		if e.leftOut != "" {
+			continue
+		}
+		var wanted []pgtables.ListedColumn
+		for _, c := range e.Columns {
+			if t := types[c.Kind]; t == policy.Integer || t == policy.Decimal || t == policy.Date || t == policy.Timestamp {
+				wanted = append(wanted, c)
+			}
+		}
+		ends, err := pgtables.Extremes(ctx, address, e.Listed, wanted)
+		if err != nil {
+			return err
+		}
+		for k, c := range wanted {
+			at := slices.IndexFunc(schemas[i].Columns, func(s policy.SchemaColumn) bool { return s.Name == c.Name })
+			if at >= 0 {
+				schemas[i].Columns[at].MinText, schemas[i].Columns[at].MaxText = ends[k][0], ends[k][1]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package pgtables
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// home is a table of a policy, and what it is in whatever database: the cluster, the database, and
+// the table or one of its partitions.
+type home struct {
+	dataset, table string
+	public         bool
+	parts          map[string]bool
+}
+
+// Apart refuses a policy in which a table has two names. Package policy finds those that are
+// spelled alike; here the servers are asked who they are, so that no other name or address of one
+// hides it, nor a standby, nor a partition. What cannot be reached has no other name; what a view
+// hides is the owner's to avoid. It reads no row.
+func Apart(ctx context.Context, p *policy.Policy) error {
+	var databases []*Database
+	for _, name := range p.Names() {
+		if ds := p.Datasets[name]; ds.SourceKind() == policy.PostgresDatabase {
+			d, err := Of(ds)
+			if err != nil {
+				return err
+			}
+			databases = append(databases, d)
+		}
+	}
+	if len(databases) == 0 || len(databases) == 1 && len(databases[0].dataset.Tables) == 1 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var all []home
+	for _, d := range databases {
+		homes, err := d.homes(ctx)
+		if err != nil {
+			continue
+		}
+		for _, h := range homes {
+			for _, first := range all {
+				if err := h.apart(first); err != nil {
+					return err
+				}
+			}
+			all = append(all, h)
+		}
+	}
+	return nil
+}
+
+func (h home) apart(first home) error {
+	shared := false
+	for part := range h.parts {
+		shared = shared || first.parts[part]
+	}
+	if !shared || h.public && first.public {
+		return nil
+	}
+	instead := "their people would have two budgets; put both into one dataset"
+	switch {
+	case h.public != first.public:
+		instead = "only one of them is public, so that its rows would be protected in one place and told in the other; make both public, " +
+			"or remove one of them"
+	case h.dataset == first.dataset:
+		instead = "a person must not appear under two names; remove one of them"
+	}
+	return fmt.Errorf("the table %s of the dataset %s and the table %s of the dataset %s are one table of one PostgreSQL database, or one "+
+		"is a part of the other: %s", h.table, h.dataset, first.table, first.dataset, instead)
+}
+
+// homes finds out what the tables of a dataset are.
+func (d *Database) homes(ctx context.Context) (all []home, err error) {
+	c, tx, err := d.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(c)
+	cluster, number := d.String(), int64(0)
+	var may bool
+	const ask = "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')"
+	if err := tx.QueryRow(ctx, ask).Scan(&may); err != nil {
+		return nil, err
+	}
+	if may {
+		const who = "SELECT system_identifier::text FROM pg_control_system()"
+		if err := tx.QueryRow(ctx, who).Scan(&cluster); err != nil {
+			return nil, err
+		}
+	}
+	const which = "SELECT oid::bigint FROM pg_database WHERE datname = current_database()"
+	if err := tx.QueryRow(ctx, which).Scan(&number); err != nil {
+		return nil, err
+	}
+	for _, name := range d.dataset.TableNames() {
+		t := d.dataset.Tables[name]
+		h := home{d.dataset.Name, name, t.Public, map[string]bool{}}
+		schema, table, _ := strings.Cut(t.Relation, ".")
+		const find = "SELECT c.oid::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND " +
+			"c.relname = $2"
+		var oid int64
+		if err := tx.QueryRow(ctx, find, schema, table).Scan(&oid); err != nil {
+			continue // it is said elsewhere that there is none
+		}
+		rows, err := tx.Query(ctx, parts+"SELECT oid::bigint FROM part", []int64{oid})
+		if err != nil {
+			return nil, err
+		}
+		oids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range oids {
+			h.parts[fmt.Sprint(cluster, " ", number, " ", part)] = true
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
