@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/discreet-dp/discreet/ledger"
@@ -96,5 +98,50 @@ func Promise14Limits(t *testing.T, w World) {
 	}
 	if all, err := l.Notes(ctx, strings.Repeat("s", ledger.MaxName)); err != nil || len(all) != 1 || !bytes.Equal(all[0], long) {
 		t.Errorf("%d notes, %v", len(all), err)
+	}
+}
+
+// Promise14OnCondition holds a ledger to notes that are written where something holds: of many who
+// have read the same notes one writes the next, and the others write nothing.
+func Promise14OnCondition(t *testing.T, w World) {
+	l := w.Open(t)
+	for n := range 3 {
+		var wrote atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				switch err := l.NoteIf(ctx, "session", []byte(fmt.Sprint(n, " by ", i)), ledger.After(n)); {
+				case err == nil:
+					wrote.Add(1)
+				case !errors.Is(err, ledger.ErrBehind):
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if wrote.Load() != 1 {
+			t.Errorf("note %d was written by %d", n, wrote.Load())
+		}
+	}
+	for _, after := range []int{-1, 0, 2, 4} {
+		if err := l.NoteIf(ctx, "session", []byte("x"), ledger.After(after)); !errors.Is(err, ledger.ErrBehind) {
+			t.Errorf("after %d of 3: %v", after, err)
+		}
+	}
+	MustRenew(t, l, "hospital", 1)
+	p := ledger.After(3)
+	p.Dataset, p.Window = "hospital", 1
+	var lapsed *ledger.LapsedError
+	if err := l.NoteIf(ctx, "session", []byte("x"), p); !errors.As(err, &lapsed) || lapsed.Now != 2 {
+		t.Errorf("in a window that has ended: %v", err)
+	}
+	p.Window = 2
+	if err := l.NoteIf(ctx, "session", []byte("last"), p); err != nil {
+		t.Error(err)
+	}
+	for after, want := range map[int]int{0: 4, 3: 1, 4: 0, 9: 0} {
+		if all, err := l.NotesAfter(ctx, "session", after); err != nil || len(all) != want {
+			t.Errorf("%d notes after %d, %v", len(all), after, err)
+		}
 	}
 }

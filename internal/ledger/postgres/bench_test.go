@@ -3,6 +3,7 @@ package postgres
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"testing"
 )
@@ -21,7 +22,7 @@ func BenchmarkCharge(b *testing.B) {
 			}
 			l := open(b, at, Options{})
 			before := l.commits
-			b.SetParallelism(clients)
+			b.SetParallelism(max(clients/runtime.GOMAXPROCS(0), 1))
 			b.ResetTimer()
 			if clients == 1 {
 				for i := range b.N {

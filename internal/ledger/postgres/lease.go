@@ -13,6 +13,9 @@ import (
 func (l *Ledger) renew() {
 	var conn *pgx.Conn
 	defer func() { hangUp(conn) }()
+	// Others are looked after beside this, because that waits for the turn: whoever has it may wait
+	// for the database for longer than a lease.
+	caring := make(chan struct{}, 1)
 	for {
 		select {
 		case <-l.stop:
@@ -31,12 +34,17 @@ func (l *Ledger) renew() {
 			l.halt(errFenced)
 			l.Leave()
 			return
-		case lapsed:
-			if l.bury() == nil {
-				l.mourn()
-			}
 		default:
-			l.mourn()
+			select {
+			case caring <- struct{}{}:
+				l.helpers.Go(func() {
+					defer func() { <-caring }()
+					if !lapsed || l.bury() == nil {
+						l.mourn()
+					}
+				})
+			default:
+			}
 		}
 	}
 }

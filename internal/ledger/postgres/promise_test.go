@@ -288,7 +288,8 @@ func TestReadBesideServers(t *testing.T) {
 	<-done
 }
 
-// A role with the grants of docs/high-availability.md can serve, and cannot change what was written.
+// A role with the grants of docs/high-availability.md can serve, and cannot change what was
+// written.
 func TestServingRole(t *testing.T) {
 	at := address(t)
 	admin := open(t, at, Options{Lease: time.Second})

@@ -63,3 +63,7 @@ func TestPromise16Notes(t *testing.T) {
 func TestPromise16KeptFailure(t *testing.T) {
 	ledgertest.Promise16KeptFailure(t, world(t))
 }
+
+func TestPromise14OnCondition(t *testing.T) {
+	ledgertest.Promise14OnCondition(t, world(t))
+}
