@@ -39,6 +39,24 @@ func (f *arrivals) note(sequence uint64) (done func()) {
 	}
 }
 
+// learn takes in when an answer was kept that is found in the ledger: by another server, or by the
+// process before. Their clocks may differ from ours by less than it is known for; ticks stay what is
+// seen of it.
+func (f *arrivals) learn(sequence uint64, kept time.Time) {
+	if time.Since(kept).Abs() > Memorable {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, known := f.kept[sequence]; known {
+		return
+	}
+	if f.kept == nil {
+		f.kept = map[uint64]time.Time{}
+	}
+	f.kept[sequence] = kept
+}
+
 // hides reports whether the answer of a charge was not there at a moment. A zero moment is now.
 func (f *arrivals) hides(sequence uint64, at time.Time) bool {
 	if at.IsZero() {

@@ -151,11 +151,11 @@ func TestStoredAnswerOfAnotherShape(t *testing.T) {
 		wrap(`{"measures":[[1,2,3],[1,2,3]],"quantiles":[null,null]}`),
 		wrap(`{"measures":[[1,2,3.5]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,99999999999999999999]],"quantiles":[null]}`),
 		wrap(`{"measures":[[1,2,3]],"quantiles":[null],"keys":[[{"s":"a"}]]}`), wrap(`{"chosen":[1]}`)} {
-		if _, err := decode(b, []byte(stored)); err == nil {
+		if _, _, err := decode(b, []byte(stored)); err == nil {
 			t.Errorf("%s was read", stored)
 		}
 	}
-	if got, err := decode(b, []byte(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`))); err != nil || got.Measures[0][2] != 3 {
+	if got, _, err := decode(b, []byte(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`))); err != nil || got.Measures[0][2] != 3 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

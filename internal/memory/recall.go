@@ -110,10 +110,11 @@ func (m *Memory) recallKept(ctx context.Context, b *pricing.Purchase, key string
 	if err != nil || !found {
 		return nil, err
 	}
-	r, err := decode(b, text)
+	r, at, err := decode(b, text)
 	if err != nil {
 		return nil, err
 	}
+	m.arrivals.learn(sequence, at)
 	kept := &answered{r, sequence}
 	m.recalled.Put(key, kept, weight(r))
 	return kept, nil

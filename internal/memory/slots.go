@@ -66,6 +66,7 @@ func (m *Memory) find(ctx context.Context, key string) (*source, error) {
 		s = &source{} // the slot is taken, and by nothing that can be used
 	}
 	s.sequence = sequence
+	m.arrivals.learn(sequence, s.kept)
 	for _, n := range s.noise {
 		s.variances = append(s.variances, variance(n))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
+	"time"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
@@ -23,6 +24,7 @@ type source struct {
 	variances []float64
 	cells     []cells.Key
 	values    [][]int64
+	kept      time.Time
 	made      string // what computed it, where it is of this version of the data for sure
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
@@ -17,6 +18,8 @@ import (
 type memory struct {
 	Version   int               `json:"version"`
 	Purchases map[string]stored `json:"purchases"`
+	// Kept is when, in microseconds since 1970, for servers that did not see it; see arrivals.
+	Kept int64 `json:"kept,omitempty"`
 }
 
 const memoryVersion = 3
@@ -62,7 +65,7 @@ var ErrUsed = errors.New("a sharper answer was made of this one before")
 
 // encode writes what was released for purchases, and where each is found by others.
 func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string, made string) ([]byte, error) {
-	m := memory{memoryVersion, map[string]stored{}}
+	m := memory{memoryVersion, map[string]stored{}, time.Now().UnixMicro()}
 	for i, b := range buys {
 		r := all[i]
 		s := stored{Measures: r.Measures, Quantiles: r.Quantiles, Dropped: r.Dropped, Chosen: r.Chosen, Off: r.Off}
@@ -107,7 +110,7 @@ func decodeSource(text []byte, place string) (*source, error) {
 		if !slices.Contains(s.Places, place) {
 			continue
 		}
-		out := &source{measures: s.Names, values: s.Measures, made: s.Made}
+		out := &source{measures: s.Names, values: s.Measures, made: s.Made, kept: time.UnixMicro(m.Kept)}
 		if len(s.Names) != len(s.Measures) || len(s.Noise) != len(s.Names) {
 			return nil, ErrUnreadable
 		}
@@ -144,25 +147,25 @@ func values(keys []storedKey) []policy.Value {
 	return out
 }
 
-// decode finds a purchase in what was kept. What is not of the shape that the question has is not
-// read.
-func decode(b *pricing.Purchase, text []byte) (*answers.Released, error) {
+// decode finds a purchase in what was kept, and when that was. What is not of the shape that the
+// question has is not read.
+func decode(b *pricing.Purchase, text []byte) (*answers.Released, time.Time, error) {
 	var m memory
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != memoryVersion {
-		return nil, ErrUnreadable
+		return nil, time.Time{}, ErrUnreadable
 	}
 	s, ok := m.Purchases[b.Hash()]
 	if !ok {
-		return nil, ErrUnreadable
+		return nil, time.Time{}, ErrUnreadable
 	}
 	r := &answers.Released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen, Off: s.Off}
 	for _, k := range s.Keys {
 		r.Keys = append(r.Keys, values(k))
 	}
 	if !shaped(b, r) {
-		return nil, ErrUnreadable
+		return nil, time.Time{}, ErrUnreadable
 	}
-	return r, nil
+	return r, time.UnixMicro(m.Kept), nil
 }
 
 // shaped reports whether a released has the shape of the purchase.
