@@ -39,9 +39,9 @@ func (f *arrivals) note(sequence uint64) (done func()) {
 	}
 }
 
-// learn takes in when an answer was kept that is found in the ledger: by another server, or by the
-// process before. Their clocks may differ from ours by less than it is known for; ticks stay what is
-// seen of it.
+// learn takes in when an answer was kept that is found in the ledger: by another server, or by
+// the process before. Their clocks may differ from ours by less than it is known for; ticks stay
+// what is seen of it.
 func (f *arrivals) learn(sequence uint64, kept time.Time) {
 	if time.Since(kept).Abs() > Memorable {
 		return
