@@ -45,7 +45,4 @@ func (p *place) said(err error) error { return p.at.Said(err) }
 // hangUp closes a connection without waiting for a server that does not answer.
 func hangUp(c *pgx.Conn) { pgplace.HangUp(c) }
 
-var (
-	errStandby = pgplace.ErrStandby
-	errFsync   = pgplace.ErrFsync
-)
+var errFsync = pgplace.ErrFsync

@@ -63,10 +63,8 @@ const (
 SELECT s, b, h, a, $5 FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::bytea[]) AS t (s, b, h, a)`
 	selectRecord = `SELECT body, hash, answer FROM ledger.records WHERE sequence = $1`
 	selectHash   = `SELECT hash FROM ledger.records WHERE sequence = $1`
-	// Of answers only the hash is read, because they may be large.
-	selectAfter = `SELECT sequence, body, hash, coalesce(encode(sha256(answer), 'hex'), '') FROM ledger.records
-WHERE sequence > $1 ORDER BY sequence LIMIT $2`
-	// One statement has one snapshot: the head and the records that lead to it.
+	// One statement has one snapshot: the head and the records that lead to it. Of answers only the
+	// hash is read, because they may be large.
 	selectSince = `SELECT h.sequence, h.hash, r.sequence, r.body, r.hash, coalesce(encode(sha256(r.answer), 'hex'), '')
 FROM ledger.head h LEFT JOIN (SELECT * FROM ledger.records WHERE sequence > $1 ORDER BY sequence LIMIT $2) r ON true
 WHERE h.one ORDER BY r.sequence`

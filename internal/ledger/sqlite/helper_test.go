@@ -19,7 +19,7 @@ var ctx = context.Background()
 var (
 	unit, admits, ask, hospital     = ledgertest.Unit, ledgertest.Admits, ledgertest.Ask, ledgertest.Hospital
 	mustCharge, mustKeep, mustClose = ledgertest.MustCharge, ledgertest.MustKeep, ledgertest.MustClose
-	mustNote, mustRenew, spent      = ledgertest.MustNote, ledgertest.MustRenew, ledgertest.Spent
+	mustNote, spent                 = ledgertest.MustNote, ledgertest.Spent
 )
 
 // world is a new ledger, for those tests.
