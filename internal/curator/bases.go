@@ -2,13 +2,9 @@ package curator
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
@@ -186,18 +182,6 @@ func (c *Curator) sharpen(b *pricing.Purchase, r *engine.Result, base *memory.Ba
 	}
 	return out, nil
 }
-
-// program names what computes exact numbers: this build, with all that is in it. The same question
-// of the same data has the same exact numbers as long as it is the same. An engine of another
-// version may order hashes in another way, and keep other rows of somebody who has too many.
-var program = sync.OnceValue(func() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	h := sha256.Sum256([]byte(info.String()))
-	return hex.EncodeToString(h[:8])
-})
 
 // errMoved is told where the data changed after a charge for a sharper answer, so that there is
 // nothing to make it of. That the data changed everybody may know.
