@@ -59,17 +59,18 @@ func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, 
 // data which cannot be opened. It is set before the engine is used.
 func (e *Engine) GuardReopening(may func() error) { e.before = may }
 
-// Version names the state of the data: it is the same as long as the contents of the files, or what
-// the owner's version query says, are the same. Where a file may have changed all are opened anew,
-// and where a PostgreSQL database may have, all is copied anew.
-// Its State is a hash of the contents, so nobody but the owner may see it.
+// Version names the state of the data: it is the same as long as the contents of the files, or
+// what the owner's version query says, are the same. Where a file may have changed all are opened
+// anew, and where a PostgreSQL database may have, all is copied anew. Its State is a hash of the
+// contents, so nobody but the owner may see it.
 func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	e.mu.RLock()
-	version, before := e.now.version, e.now
-	changed, err := before.moved(ctx)
+	before := e.now
 	e.mu.RUnlock()
+	// Without the lock, for which all questions would wait as long as another machine takes.
+	changed, err := before.moved(ctx)
 	if err != nil || !changed {
-		return version, err
+		return before.version, err
 	}
 	r := e.renew(before)
 	if r == nil { // somebody else was faster
