@@ -59,9 +59,15 @@ func Parse(address string) (*Place, error) {
 	if err != nil {
 		return nil, invalid("does not parse: write postgres://user@host/database")
 	}
-	if _, given := u.User.Password(); given || query.Has("password") {
+	if _, given := u.User.Password(); given || query.Has("password") || query.Has("sslpassword") {
 		return nil, invalid("has a password: put it into the environment variable " + PasswordVariable +
 			", or into a file that PGPASSFILE or passfile= names")
+	}
+	for name, values := range query {
+		// Of two the driver takes the last, and what is looked at here is the first.
+		if len(values) > 1 || name == "ssl" {
+			return nil, invalid("says something twice, or in two ways: give each of its options once, and sslmode for TLS")
+		}
 	}
 	schema := cmp.Or(query.Get("schema"), "discreet")
 	if !schemaName.MatchString(schema) || strings.HasPrefix(schema, "pg_") {

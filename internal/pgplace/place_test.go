@@ -104,3 +104,18 @@ func makes(t *testing.T, address, sql string) error {
 		return err
 	})
 }
+
+// An address says one thing: the driver would take the last of two options, and what is looked at
+// for TLS is the first.
+func TestAddressSaysOneThing(t *testing.T) {
+	const far = "postgres://me@db.example.org/x?"
+	if p, err := Parse(far + "sslmode=verify-full"); err != nil || p.Config.TLSConfig == nil || p.Config.TLSConfig.InsecureSkipVerify {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, options := range []string{"sslmode=verify-full&sslmode=disable", "ssl=true", "host=a&host=b", "sslpassword=secret",
+		"schema=a&schema=b"} {
+		if _, err := Parse(far + options); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", options, err)
+		}
+	}
+}
