@@ -2,9 +2,6 @@ package pgtables
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -115,14 +112,3 @@ func (d *Database) askVersion(ctx context.Context, tx pgx.Tx) (string, error) {
 	}
 	return *values[0], nil
 }
-
-// Hash names contents that were read.
-func (s *Snapshot) Hash() string {
-	h := sha256.New()
-	for _, sum := range s.sums {
-		h.Write(sum)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-var errEnd = errors.New("pgtables: the rows of the database do not end as they should")

@@ -24,7 +24,10 @@ type reader struct {
 // signature is what a binary COPY begins with.
 var signature = []byte("PGCOPY\n\xff\r\n\x00")
 
-var errRow = errors.New("pgtables: a row that cannot be read")
+var (
+	errRow = errors.New("pgtables: a row that cannot be read")
+	errEnd = errors.New("pgtables: the rows of the database do not end as they should")
+)
 
 func newReader(columns []Column, take func(*Batch) error, sum hash.Hash) *reader {
 	r := &reader{columns: columns, take: take, sum: sum, batch: newBatch(len(columns))}

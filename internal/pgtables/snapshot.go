@@ -3,13 +3,12 @@ package pgtables
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // Snapshot is one state of the data: all tables are read in one transaction.
@@ -58,16 +57,6 @@ func (d *Database) Begin(ctx context.Context) (_ *Snapshot, err error) {
 	// Before any row is read: what changes from now on changes the mark as well.
 	s.Mark, err = d.mark(ctx, tx, s.Relations)
 	return s, err
-}
-
-// Relation finds a table by its name in the policy.
-func (s *Snapshot) Relation(t *policy.Table) *Relation {
-	for _, r := range s.Relations {
-		if r.Name == t.Name {
-			return r
-		}
-	}
-	return nil
 }
 
 // Close ends the transaction.
@@ -157,4 +146,13 @@ func (s *Snapshot) Copy(ctx context.Context, r *Relation, take func(*Batch) erro
 	}
 	s.sums = append(s.sums, sum.Sum(nil))
 	return nil
+}
+
+// Hash names contents that were read.
+func (s *Snapshot) Hash() string {
+	h := sha256.New()
+	for _, sum := range s.sums {
+		h.Write(sum)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

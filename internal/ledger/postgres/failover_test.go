@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"fmt"
 	"net/url"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,20 +27,7 @@ func TestPromise6Failover(t *testing.T) {
 	mustClose(t, admin)
 	servers := []*Ledger{open(t, u.String(), Options{}), open(t, u.String(), Options{}), open(t, u.String(), Options{})}
 	o := newOutcome()
-	stop := make(chan struct{})
-	var clients sync.WaitGroup
-	for i := range 30 {
-		clients.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-					o.client(t, servers[i%3], fmt.Sprintf("client %d request %d", i, n), 1<<20)
-				}
-			}
-		})
-	}
+	stop := o.crowd(t, servers)
 	told := func() int {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -54,8 +39,7 @@ func TestPromise6Failover(t *testing.T) {
 	before := told()
 	until(t, "answers of the other database", func() bool { return told() > before+60 })
 	time.Sleep(50 * time.Millisecond)
-	close(stop)
-	clients.Wait()
+	stop()
 	t.Logf("%d answers before the failover, %d in the end", before, len(o.answers))
 	o.check(t, u.String(), 1<<20)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,20 +30,18 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 		return nil, err
 	}
 	notes := make([][]byte, 0, len(sequences))
-	for len(sequences) > 0 {
-		n := min(len(sequences), notesAtOnce)
-		some, err := l.rows(ctx, selectNotes, sequences[:n])
+	for these := range slices.Chunk(sequences, notesAtOnce) {
+		some, err := l.rows(ctx, selectNotes, these)
 		if err != nil {
 			return nil, err
 		}
 		for i, r := range some {
-			if r.record.Sequence != sequences[i] || r.record.Kind != ledger.KindNote || r.record.Session != session ||
+			if r.record.Sequence != these[i] || r.record.Kind != ledger.KindNote || r.record.Session != session ||
 				len(r.answer) <= ledger.NoteSalt {
-				return nil, l.corrupt(fmt.Sprintf("record %d is no note of this session", sequences[i]))
+				return nil, l.corrupt(fmt.Sprintf("record %d is no note of this session", these[i]))
 			}
 			notes = append(notes, r.answer[ledger.NoteSalt:])
 		}
-		sequences = sequences[n:]
 	}
 	return notes, nil
 }

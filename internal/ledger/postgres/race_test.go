@@ -33,6 +33,29 @@ func newOutcome() *outcome {
 	return &outcome{receipts: map[string]ledger.Receipt{}, answers: map[string]string{}}
 }
 
+// crowd lets clients ask all servers, each of them one question after the other, until it is
+// stopped.
+func (o *outcome) crowd(t *testing.T, servers []*Ledger) (stop func()) {
+	end := make(chan struct{})
+	var clients sync.WaitGroup
+	for i := range 30 {
+		clients.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-end:
+					return
+				default:
+					o.client(t, servers[i%len(servers)], fmt.Sprintf("client %d request %d", i, n), 1<<20)
+				}
+			}
+		})
+	}
+	return func() {
+		close(end)
+		clients.Wait()
+	}
+}
+
 // client asks for one request as a server does that must not answer twice: it charges, keeps, and
 // tells what was kept. It tries again where it is told to, under the same name.
 func (o *outcome) client(t *testing.T, l ledger.Ledger, request string, limit int) {
@@ -224,20 +247,7 @@ func TestPromise6DatabaseKilled(t *testing.T) {
 	at := within(t, pg.URL())
 	servers := []*Ledger{open(t, at, Options{}), open(t, at, Options{}), open(t, at, Options{})}
 	o := newOutcome()
-	stop := make(chan struct{})
-	var clients sync.WaitGroup
-	for i := range 30 {
-		clients.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-					o.client(t, servers[i%3], fmt.Sprintf("client %d request %d", i, n), 1<<20)
-				}
-			}
-		})
-	}
+	stop := o.crowd(t, servers)
 	kills := 0
 	for begun := time.Now(); kills < 2 || time.Since(begun) < *long; kills++ {
 		time.Sleep(300 * time.Millisecond)
@@ -245,8 +255,7 @@ func TestPromise6DatabaseKilled(t *testing.T) {
 		pg.Restart(t)
 	}
 	time.Sleep(200 * time.Millisecond)
-	close(stop)
-	clients.Wait()
+	stop()
 	t.Logf("killed %d times: %d requests were charged", kills, len(o.receipts))
 	if len(o.receipts) < 60 {
 		t.Errorf("only %d requests were charged", len(o.receipts))

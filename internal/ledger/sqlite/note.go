@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/ledger"
@@ -30,12 +31,10 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 		return nil, err
 	}
 	notes := make([][]byte, 0, len(sequences))
-	for len(sequences) > 0 {
-		n := min(len(sequences), notesAtOnce)
-		if notes, err = l.someNotes(ctx, notes, session, sequences[:n]); err != nil {
+	for these := range slices.Chunk(sequences, notesAtOnce) {
+		if notes, err = l.someNotes(ctx, notes, session, these); err != nil {
 			return nil, err
 		}
-		sequences = sequences[n:]
 	}
 	return notes, nil
 }
