@@ -13,8 +13,8 @@ export interface Quote { explanation?: Explanation; trouble?: Trouble; loading: 
 
 const wait = 120 // ms after the last key, so that the price is there within 200
 
-// useQuote is the price of what is in the editor, live.
-export function useQuote(q: Question): Quote {
+// useQuote is the price of what is in the editor, live; again when something was paid.
+export function useQuote(q: Question, again: unknown): Quote {
   const of = JSON.stringify(q)
   const [quote, set] = useState<Quote>({ loading: false, of: '' })
   useEffect(() => {
@@ -31,7 +31,7 @@ export function useQuote(q: Question): Quote {
     }, wait)
     set(old => ({ ...old, loading: true }))
     return () => { clearTimeout(timer); control.abort() }
-  }, [of])
+  }, [of, again])
   return quote
 }
 

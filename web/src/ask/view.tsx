@@ -42,7 +42,7 @@ function Ask({ schema }: { schema: Dataset }) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const question: Question = { dataset: schema.name, sql, settings: settingsOf(choice) }
-  const quote = useQuote(question)
+  const quote = useQuote(question, outcome)
   const left = useLoaded(signal => budget(schema.name, signal), [schema.name, outcome])
   const refused = quote.trouble && !quote.loading && sql.trim() !== '' ? quote.trouble : null
 
