@@ -86,12 +86,12 @@
 // # In a database
 //
 // The tables are secret, users, tokens, logins, visits and saved, in the schema that the address
-// names; where the schema has others of these names it is left as it is. A transaction locks the row of secret, so
-// that of all changes one goes on at a time, as in a file: a token that is made while its user is
-// revoked is revoked too, or not made. Who reads does not wait. A connection is made to a server
-// that takes writes and confirms only what is on its disk, never to a standby, which would still
-// let in who was revoked. While the database does not answer nobody comes in, and who is in is not
-// let on; the owner is told the reason, once a minute, and nobody else is.
+// names; where the schema has others of these names it is left as it is. A transaction locks the
+// row of secret, so that of all changes one goes on at a time, as in a file: a token that is made
+// while its user is revoked is revoked too, or not made. Who reads does not wait. A connection is
+// made to a server that takes writes and confirms only what is on its disk, never to a standby,
+// which would still let in who was revoked. While the database does not answer nobody comes in, and
+// who is in is not let on; the owner is told the reason, once a minute, and nobody else is.
 //
 // # Limits
 //
