@@ -8,6 +8,7 @@ export interface Me { name: string; role: 'analyst' | 'owner'; datasets: string[
 export interface Ways {
   ways: { kind: 'password' | 'openid'; name?: string; at: string }[]
   demo: boolean
+  me?: Me
 }
 
 export interface ColumnInfo {
