@@ -46,8 +46,8 @@ function Tokens() {
       const days = Number(form.get('days'))
       e.currentTarget.reset()
       void attempt(async () => {
-        const t = await post<{ token?: string; secret?: string }>('/v1/tokens', { label: form.get('label'), ...(days > 0 ? { expires: new Date(Date.now() + days * 86_400_000).toISOString() } : {}) })
-        setFresh(t.token ?? t.secret ?? '')
+        const t = await post<{ secret: string }>('/v1/tokens', { label: form.get('label'), ...(days > 0 ? { expires: new Date(Date.now() + days * 86_400_000).toISOString() } : {}) })
+        setFresh(t.secret)
       })
     }}>
       <label>What it is for<input name="label" required maxLength={100} /></label>
