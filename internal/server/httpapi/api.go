@@ -32,6 +32,7 @@ type door struct {
 	api     huma.API
 	metrics *metrics
 	head    head
+	past    past
 	audits  chan struct{} // holds one, so that one audit runs at a time
 
 	mu    sync.Mutex
@@ -59,6 +60,9 @@ func newDoor(o Options) *door {
 	d.people()
 	d.datasets()
 	d.budgets()
+	d.topUps()
+	d.renewals()
+	d.releases()
 	d.questions()
 	d.sessions()
 	d.streams()
