@@ -58,6 +58,7 @@ func newDoor(o Options) *door {
 	d.me()
 	d.tokens()
 	d.people()
+	d.userChanges()
 	d.datasets()
 	d.budgets()
 	d.topUps()

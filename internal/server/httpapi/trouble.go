@@ -141,6 +141,14 @@ func ownerProblem(err error) *Problem {
 	var stale *ledger.StaleError
 	var signature *ledger.SignatureError
 	switch {
+	case errors.Is(err, users.ErrUnknown):
+		return missing("user")
+	case errors.Is(err, users.ErrExists):
+		return &Problem{Status: http.StatusConflict, Kind: "exists", Detail: "there is a user of this name already",
+			Instead: "give them another password, or take another name"}
+	case errors.Is(err, users.ErrRevoked):
+		return &Problem{Status: http.StatusConflict, Kind: "revoked", Detail: "this user was revoked",
+			Instead: "a new password lets them in again"}
 	case errors.As(err, &stale):
 		return &Problem{Status: http.StatusConflict, Kind: "stale", Detail: stale.Error(), Instead: "draft it again, and sign that"}
 	case errors.As(err, &signature):
