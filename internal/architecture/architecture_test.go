@@ -166,7 +166,7 @@ var rooms = map[string]string{
 		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
-	"internal/server/httpapi": ". dp policy internal/render internal/entropy ledger internal/ledger/replay " +
+	"internal/server/httpapi": ". dp policy internal/books internal/render internal/entropy ledger internal/ledger/replay " +
 		"internal/server/admission internal/server/users api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
