@@ -78,7 +78,8 @@ func TestFigures(t *testing.T) {
 			got.Renyi, want.Renyi, got.Concentrated, want.Concentrated)
 	}
 	for i, got := range now.Gaussian {
-		near(t, got, kept.Gaussian[i], got.Mu, kept.Gaussian[i].Mu, got.Delta, kept.Gaussian[i].Delta, got.Epsilon, kept.Gaussian[i].Epsilon)
+		want := kept.Gaussian[i]
+		near(t, got, want, got.Mu, want.Mu, got.Delta, want.Delta, got.Epsilon, want.Epsilon)
 	}
 }
 

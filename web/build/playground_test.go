@@ -182,7 +182,7 @@ func TestPlaygroundSurvey(t *testing.T) {
 
 // The plain holdout runs away, Thresholdout does not, and new people say a half to both.
 func TestPlaygroundHoldout(t *testing.T) {
-	vm, call := load(t, "holdout.ts")
+	vm, call := load(t, "thresholdout.ts")
 	source, random := chance(vm)
 	fill := func(in goja.FunctionCall) goja.Value {
 		bits := in.Argument(0).ToObject(vm)
