@@ -16,7 +16,7 @@ interface Props {
 // bin.
 export function Histogram({ title, x: label, from, to, sets, curves }: Props) {
   const [ref, width] = useWidth<HTMLElement>()
-  const height = 300, left = 56, right = width - 14, top = 26, bottom = height - 42
+  const height = 300, left = 56, right = width - 20, top = 26, bottom = height - 42
   const parts = sets.map(s => s.counts.map(c => c / Math.max(1, s.total)))
   const most = Math.max(0.001, ...curves.flatMap(c => c.points.map(p => p[1]))) * 1.15
   const x = linear(from, to, left, right)

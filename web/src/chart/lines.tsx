@@ -9,7 +9,7 @@ interface Props { title: string; x: string; y: string; curves: Curve[]; logX?: b
 export function Lines({ title, x: xLabel, y: yLabel, curves, logX, logY, height = 320, mark, lowest = 0 }: Props) {
   const [ref, width] = useWidth<HTMLElement>()
   const points = curves.flatMap(c => c.points).filter(p => Number.isFinite(p[0]) && Number.isFinite(p[1]) && (!logY || p[1] > 0))
-  const left = 62, right = width - 14, top = 26, bottom = height - 42
+  const left = 62, right = width - 20, top = 26, bottom = height - 42
   const xs = points.map(p => p[0]), ys = points.map(p => p[1])
   const span = (all: number[]) => [Math.min(...all), Math.max(...all)] as const
   const [x0, x1] = span(xs.length ? xs : [1, 10]), [y0, y1] = span(ys.length ? ys : [1, 10])

@@ -15,8 +15,8 @@ const theorems: { name: string; of: Theorem; by: string }[] = [
 ]
 
 const ranges = {
-  epsilon: round(0.1, 0.001, 5),
-  questions: round(100, 2, 10000, true),
+  epsilon: round(0.01, 0.001, 5),
+  questions: round(1000, 2, 10000, true),
   delta: { usual: 1e-6, values: [1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2] },
 }
 
@@ -30,7 +30,7 @@ function counts(last: number, log: boolean) {
 const few = (last: number) => [...new Set([...round(1, 1, last, true).values.filter(x => /^[125]0*$/.test(String(x))), last])]
 
 export function Composition() {
-  const [{ epsilon, questions, delta }, change] = useKnobs(ranges)
+  const [{ epsilon, questions, delta }, change, reset] = useKnobs(ranges)
   const log = usePlace().query.get('log') === '1'
   const highest = simple(epsilon, questions, delta) * 1.1
   const curves = useMemo(() => theorems.map(t => ({
@@ -44,24 +44,22 @@ export function Composition() {
     <h1>Many questions</h1>
     <p class="lead">Every answer gives away a little about each person. <strong>Epsilon (ε)</strong> says how much: small is good, and answers add up. The theorems differ in how well they add:
       whoever accepts a tiny chance δ that the promise fails may ask many more questions for the same ε.</p>
-    <Stage knobs={<>
-      <h2>Change it</h2>
+    <Stage onReset={reset} knobs={<>
       <Knob label="ε of a question" range={ranges.epsilon} value={epsilon} text={significant(epsilon)} onChange={x => change('epsilon', x)} />
       <Knob label="Questions" range={ranges.questions} value={questions} text={number(questions)} onChange={x => change('questions', x)} />
       <Knob label="δ of all together" range={ranges.delta} value={delta} text={oneIn(delta)} onChange={x => change('delta', x)} hint="The simple sum needs none." />
       <label class="check"><input type="checkbox" checked={log} onChange={e => go(withQuery({ log: e.currentTarget.checked ? '1' : null }), true)} /> logarithmic scales</label>
-    </>}>
+    </>} after={<p>{number(questions)} questions of ε {significant(epsilon)} are together worth at most ε <strong>{significant(least, 4)}</strong>, and not {significant(totals[0], 4)}: so somebody who would guess a fact about you
+        right half of the time guesses it right at most {share(certain(least))} of the time.</p>}>
       <Lines title="What all answers are worth together" x="number of questions" y="ε of all together" curves={curves} logX={log} logY={log} />
-      <p>{number(questions)} questions of ε {significant(epsilon)} are together worth at most ε <strong>{significant(least, 4)}</strong>, and not {significant(totals[0], 4)}: so somebody who would guess a fact about you
-        right half of the time guesses it right at most {share(certain(least))} of the time.</p>
     </Stage>
     <section class="card">
       <h2>After {number(questions)} questions</h2>
-      <Numbers open title="Epsilon by theorem" head={['theorem', 'ε', 'a guess that was ' + percent(0.5), 'whose']} rows={theorems.map((t, i) => [
-        <><span class={`swatch series-${i}`} aria-hidden="true" />{t.name}</>,
-        totals[i] === least ? <strong>{significant(totals[i], 4)}</strong> : significant(totals[i], 4), 'at most ' + share(certain(totals[i])), t.by])} />
-      <p class="hint">The optimal one is as small as it can be if nothing but the ε of each answer is known. All of them are right; a server takes the smallest that it can keep up while questions are chosen one after the other.
-        Curves end where they are above the simple sum of all.</p>
+      <Numbers open title="Epsilon by theorem" head={['theorem', 'ε', `a guess that is right ${percent(0.5)} of the time becomes, at most`]} rows={theorems.map((t, i) => [
+        <><span class={`swatch series-${i}`} aria-hidden="true" />{t.name} <span class="hint">{t.by}</span></>,
+        totals[i] === least ? <strong>{significant(totals[i], 4)}</strong> : significant(totals[i], 4), share(certain(totals[i]))])} />
+      <p class="hint">The optimal one is as small as it can be if nothing but the ε of each answer is known. All are proven. Where prices are chosen as one goes along, as they are here, a server has to stop by a sum that grows answer by answer: of ε, or the one that is zero-concentrated.
+        Curves end where they are worse than the simple sum of all.</p>
       <Numbers title="The numbers of the chart" head={['questions', ...theorems.map(t => t.name)]} rows={table} />
     </section>
   </>

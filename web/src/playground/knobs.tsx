@@ -54,7 +54,15 @@ export function useKnobs<K extends string>(ranges: Record<K, Range>) {
       changed.current = {}
     }, 250)
   }
-  return [now, change] as const
+  const reset = () => {
+    clearTimeout(timer.current)
+    timer.current = undefined
+    changed.current = {}
+    const none: Record<string, null> = {}
+    for (const k in ranges) none[k] = null
+    go(withQuery(none), true)
+  }
+  return [now, change, reset] as const
 }
 
 interface Props { label: string; hint?: string; range: Range; value: number; text: string; onChange: (x: number) => void }

@@ -21,12 +21,11 @@ const ranges = {
 }
 
 export function Noise() {
-  const [now, change] = useKnobs(ranges)
+  const [now, change, reset] = useKnobs(ranges)
   const asked = usePlace().query.get('kind')
   const kind = kinds.find(k => k[0] === asked)?.[0] ?? 'laplace'
   const epsilon = <Knob label="ε" range={ranges.epsilon} value={now.epsilon} text={significant(now.epsilon)} onChange={x => change('epsilon', x)} hint="Smaller is more private, and noisier." />
   const knobs = <>
-    <h2>Change it</h2>
     {epsilon}
     {kind === 'gaussian' && <Knob label="δ" range={ranges.delta} value={now.delta} text={oneIn(now.delta)} onChange={x => change('delta', x)} hint="How often the promise of ε may fail." />}
     {kind === 'exponential'
@@ -39,8 +38,8 @@ export function Noise() {
       {kind === 'exponential' ? 'Where the answer is a choice and not a number, the choice itself is random, and better ones are likelier.' : 'Steps are answers that your browser draws now, curves are the exact law.'}</p>
     <Tabs name="Noise" tabs={kinds} now={kind} onChoose={k => go(withQuery({ kind: k === 'laplace' ? null : k }), true)} />
     {kind === 'exponential'
-      ? <Choice key="e" knobs={knobs} epsilon={now.epsilon} lead={now.lead} />
-      : <Amount key="n" knobs={knobs} kind={kind} {...now} />}
+      ? <Choice key="e" onReset={reset} knobs={knobs} epsilon={now.epsilon} lead={now.lead} />
+      : <Amount key="n" onReset={reset} knobs={knobs} kind={kind} {...now} />}
     <p class="hint">The playground has no data, so its noise is drawn in floating point. The server's is drawn exactly, on whole numbers: floating point has gaps that would give answers away.</p>
   </>
 }
@@ -81,9 +80,9 @@ function useDraws<T>(law: string, start: () => T, draw: (into: T) => void) {
 const bins = 60
 const exact = 120
 
-interface AmountProps { kind: 'laplace' | 'gaussian'; epsilon: number; delta: number; moves: number; knobs: preact.ComponentChildren }
+interface AmountProps { kind: 'laplace' | 'gaussian'; epsilon: number; delta: number; moves: number; knobs: preact.ComponentChildren; onReset: () => void }
 
-function Amount({ kind, epsilon, delta, moves, knobs }: AmountProps) {
+function Amount({ kind, epsilon, delta, moves, knobs, onReset }: AmountProps) {
   const scale = kind === 'laplace' ? moves / epsilon : deviationFor(epsilon, delta, moves)
   const law: Law = kind === 'laplace' ? laplace(scale) : gaussian(scale)
   const half = round(10, 3, 1e5).values.find(v => v >= 3.2 * scale + moves)!
@@ -106,16 +105,17 @@ function Amount({ kind, epsilon, delta, moves, knobs }: AmountProps) {
   const limit = Math.exp(epsilon)
   const level = (y: number): [number, number][] => [[from, y], [to, y]]
   return <>
-    <Stage knobs={<>{knobs}<Figure name={kind === 'laplace' ? 'Scale of the noise' : 'Deviation of the noise'} value={significant(scale)}>{percent(0.95)} of answers are within ±{significant(kind === 'laplace' ? scale * Math.log(20) : 1.96 * scale)} of the exact one</Figure></>}>
-      <Histogram title="How often each answer is given" x="answer" from={from} to={to}
-        sets={centres.map((_, k) => ({ name: `${number(count)} draws ${names[k]}`, counts: drawn.counts[k], total: count }))}
-        curves={centres.map((c, k) => ({ name: names[k], points: fine.map(x => [x, inBin(c, x)] as [number, number]) }))} />
-      {buttons}
+    <Stage onReset={onReset} knobs={<>{knobs}<Figure name={kind === 'laplace' ? 'Scale of the noise' : 'Deviation of the noise'} value={significant(scale)}>{percent(0.95)} of answers are within ±{significant(kind === 'laplace' ? scale * Math.log(20) : 1.96 * scale)} of the exact one</Figure></>} after={<>
       <p>{number(count)} answers of each were drawn{count > 0 && <>; the last ones are {significant(drawn.last[0], 5)} with Ana, and {significant(drawn.last[1], 5)} without</>}.</p>
       <div class="figures">
         <Figure name="The best guess whether Ana is in it" value={share(apartBy(law, moves))}>is right, and a coin {percent(0.5)}</Figure>
         <Figure name="Right for the answers drawn" value={count ? share(drawn.right / (2 * count)) : '–'}>guessing “with” above {number(exact - moves / 2)}</Figure>
       </div>
+    </>}>
+      <Histogram title="How often each answer is given" x="answer" from={from} to={to}
+        sets={centres.map((_, k) => ({ name: `${number(count)} draws ${names[k]}`, counts: drawn.counts[k], total: count }))}
+        curves={centres.map((c, k) => ({ name: names[k], points: fine.map(x => [x, inBin(c, x)] as [number, number]) }))} />
+      {buttons}
     </Stage>
     <section class="card">
       <Lines title="How many times likelier an answer is with Ana than without" x="answer" y="times as likely" logY
@@ -123,7 +123,7 @@ function Amount({ kind, epsilon, delta, moves, knobs }: AmountProps) {
       <p>{kind === 'laplace'
         ? <>This is what ε means: wherever the answer falls, it is at most <strong>{times(limit)} times</strong> as likely with Ana as without her, and the other way round. Who sees it learns no more than that.</>
         : <>Between the dashed lines the answer is at most <strong>{times(limit)} times</strong> as likely with Ana as without her, or the other way round. Outside of them it is more: such an answer comes {oneIn(tail(epsilon * scale / moves - moves / scale / 2))} times with Ana.
-          What lies beyond the line adds up to δ, {oneIn(delta)}.</>}</p>
+          By how much too often they come adds up to δ, {oneIn(delta)}.</>}</p>
       <Numbers title="The numbers of the charts" head={['answer about', 'with Ana: exact', 'drawn', 'without: exact', 'drawn', 'ratio']} rows={middles.filter((_, i) => i % 4 === 2).map(x => {
         const i = Math.floor((x - from) / width)
         return [significant(x, 4), ...centres.flatMap((c, k) => [percent(inBin(c, x), 2), percent(count ? drawn.counts[k][i] / count : 0, 2)]), times(ratio(x))]
@@ -134,7 +134,7 @@ function Amount({ kind, epsilon, delta, moves, knobs }: AmountProps) {
 
 const illnesses = ['flu', 'asthma', 'fracture', 'diabetes', 'migraine']
 
-function Choice({ epsilon, lead, knobs }: { epsilon: number; lead: number; knobs: preact.ComponentChildren }) {
+function Choice({ epsilon, lead, knobs, onReset }: { epsilon: number; lead: number; knobs: preact.ComponentChildren; onReset: () => void }) {
   const scores = [20 + lead, 20, 18, 15, 10]
   const both = [scores, scores.map((s, i) => (i === 0 ? s - 1 : s))].map(s => ({ scores: s, exact: chances(epsilon, s) }))
   const { count, drawn, buttons } = useDraws(`${epsilon} ${lead}`, () => ({ counts: both.map(() => illnesses.map(() => 0)), right: 0, last: [0, 0] }), into => both.forEach((b, k) => {
@@ -145,19 +145,20 @@ function Choice({ epsilon, lead, knobs }: { epsilon: number; lead: number; knobs
   }))
   const limit = Math.exp(epsilon)
   return <>
-    <Stage knobs={knobs}>
-      <Shares title="Which illness is the most common? How often each is the answer" names={illnesses} sets={both.map((b, k) => ({ name: k ? 'without Ana' : 'with Ana, who has the flu', exact: b.exact, drawn: drawn.counts[k].map(c => (count ? c / count : 0)) }))} />
-      {buttons}
+    <Stage onReset={onReset} knobs={knobs} after={<>
       <p>{number(count)} answers of each were drawn{count > 0 && <>; the last ones are {illnesses[drawn.last[0]]} with Ana, and {illnesses[drawn.last[1]]} without</>}.</p>
       <div class="figures">
         <Figure name="The best guess whether Ana is in it" value={share(apart(both[0].exact, both[1].exact))}>is right, and a coin {percent(0.5)}</Figure>
         <Figure name="Right for the answers drawn" value={count ? share(drawn.right / (2 * count)) : '–'}>guessing “with” where flu is the answer</Figure>
       </div>
+    </>}>
+      <Shares title="Which illness is the most common? How often each is the answer" names={illnesses} sets={both.map((b, k) => ({ name: k ? 'without Ana' : 'with Ana, who has the flu', exact: b.exact, drawn: drawn.counts[k].map(c => (count ? c / count : 0)) }))} />
+      {buttons}
     </Stage>
     <section class="card">
       <p>Nobody may see the counts, only the winner. No answer is more than <strong>{times(limit)} times</strong> as likely with Ana as without her, or the other way round: that is what ε {significant(epsilon)} means. A longer lead wins more surely.</p>
-      <Numbers open title="The numbers of the chart" head={['illness', 'count with Ana', 'chance', 'drawn', 'count without', 'chance', 'drawn', 'ratio']} rows={illnesses.map((name, i) => [name,
-        ...both.flatMap((b, k) => [number(b.scores[i]), share(b.exact[i]), count ? share(drawn.counts[k][i] / count) : '–']), times(both[0].exact[i] / both[1].exact[i])])} />
+      <Numbers open title="The numbers of the chart" head={['illness', 'count with / without Ana', 'chance with', 'drawn', 'chance without', 'drawn', 'ratio']} rows={illnesses.map((name, i) => [name, both.map(b => number(b.scores[i])).join(' / '),
+        ...both.flatMap((b, k) => [share(b.exact[i]), count ? share(drawn.counts[k][i] / count) : '–']), times(both[0].exact[i] / both[1].exact[i])])} />
     </section>
   </>
 }

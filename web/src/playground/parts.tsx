@@ -14,17 +14,22 @@ export function share(p: number) {
   return percent(p, far >= 0.01 || far === 0 ? 1 : Math.min(6, Math.ceil(-Math.log10(far)) - 1))
 }
 
-// Stage has the pictures at one side and the sliders at the other; on a phone one above the other.
-export function Stage({ children, knobs }: { children: ComponentChildren; knobs: ComponentChildren }) {
+interface StageProps { children: ComponentChildren; knobs: ComponentChildren; after: ComponentChildren; onReset: () => void }
+
+// Stage has a picture at one side and the sliders at the other. On a phone the sliders are below the
+// picture, and before what is said about it.
+export function Stage({ children, knobs, after, onReset }: StageProps) {
   return <div class="stage">
     <section class="card scene">{children}</section>
-    <section class="card knobs" aria-label="Sliders">{knobs}</section>
+    <section class="card knobs" aria-label="Sliders"><header><h2>Change it</h2><button type="button" class="quiet" onClick={onReset}>Usual values</button></header>{knobs}</section>
+    <section class="card after" aria-label="What it shows">{after}</section>
   </div>
 }
 
 interface NumbersProps { title: string; head: string[]; rows: ComponentChildren[][]; open?: boolean }
 
-// Numbers is a picture's table, behind a summary unless it is open.
+// Numbers is a picture's table, behind a summary unless it is open. Its first column says what a row
+// is about.
 export function Numbers({ title, head, rows, open }: NumbersProps) {
   const table = <div class="rows" tabIndex={0} role="region" aria-label={title}><table>
     <thead><tr>{head.map((h, i) => <th key={i} scope="col" class={i ? 'number' : undefined}>{h}</th>)}</tr></thead>
@@ -40,7 +45,7 @@ export function Figure({ name, value, series, children }: { name: string; value:
 // usePlay shows something bit by bit: so many of all. It plays once by itself, unless motion is not
 // wanted; afterwards everything is there until somebody plays it again.
 export function usePlay(all: number, seconds = 5) {
-  const [shown, set] = useState(() => (calm() ? all : 0))
+  const [shown, set] = useState(() => (calm() ? Infinity : 0)) // endless is all, however many there will be
   const [playing, setPlaying] = useState(() => !calm())
   const from = useRef(0)
   useEffect(() => {
@@ -49,7 +54,7 @@ export function usePlay(all: number, seconds = 5) {
     let frame = requestAnimationFrame(function step(now) {
       start ??= now - (from.current / all) * seconds * 1000
       const n = Math.min(all, Math.floor(((now - start) / seconds / 1000) * all) + 1)
-      set(n)
+      set(n < all ? n : Infinity)
       if (n < all) frame = requestAnimationFrame(step)
       else setPlaying(false)
     })
@@ -58,8 +63,8 @@ export function usePlay(all: number, seconds = 5) {
   return {
     shown: Math.min(shown, all), playing,
     toggle: () => { from.current = playing || shown >= all ? 0 : shown; setPlaying(!playing) },
-    again: () => { from.current = 0; set(calm() ? all : 0); setPlaying(!calm()) },
-    show: (n: number) => { setPlaying(false); set(n) },
+    again: () => { from.current = 0; set(calm() ? Infinity : 0); setPlaying(!calm()) },
+    show: (n: number) => { setPlaying(false); set(n < all ? n : Infinity) },
   }
 }
 
