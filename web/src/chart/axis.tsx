@@ -12,6 +12,8 @@ export function linear(low: number, high: number, from: number, to: number, tick
   return scaleLinear().domain([low, high]).range([from, to]).nice(ticks)
 }
 
+// exact spans values, and no more.
+export const exact = (low: number, high: number, from: number, to: number) => scaleLinear().domain(high > low ? [low, high] : [low - 1, high + 1]).range([from, to])
 export const log = (low: number, high: number, from: number, to: number) => scaleLog().domain([low, high]).range([from, to])
 export const times = (low: Date, high: Date, from: number, to: number) => scaleUtc().domain([low, high]).range([from, to])
 

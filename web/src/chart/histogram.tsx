@@ -1,5 +1,5 @@
 import { useWidth } from '../ui/ui'
-import { linear, XAxis, YAxis } from './axis'
+import { exact, linear, XAxis, YAxis } from './axis'
 import { Legend } from './lines'
 
 interface Props {
@@ -19,7 +19,7 @@ export function Histogram({ title, x: label, from, to, sets, curves }: Props) {
   const height = 300, left = 56, right = width - 20, top = 26, bottom = height - 42
   const parts = sets.map(s => s.counts.map(c => c / Math.max(1, s.total)))
   const most = Math.max(0.001, ...curves.flatMap(c => c.points.map(p => p[1]))) * 1.15
-  const x = linear(from, to, left, right)
+  const x = exact(from, to, left, right)
   const y = linear(0, most, bottom, top)
   return <figure class="chart" ref={ref}>
     <figcaption>{title}</figcaption>

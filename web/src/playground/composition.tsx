@@ -38,7 +38,8 @@ export function Composition() {
     points: counts(questions, log).map(k => [k, t.of(epsilon, k, delta)] as [number, number]).filter(p => p[1] <= highest),
   })), [epsilon, questions, delta, log])
   const totals = theorems.map(t => t.of(epsilon, questions, delta))
-  const least = Math.min(...totals)
+  const guesses = totals.map((e, i) => certain(e, i === 0 ? 0 : delta))
+  const least = Math.min(...totals), guess = guesses[totals.indexOf(least)]
   const table = useMemo(() => few(questions).map(k => [number(k), ...theorems.map(t => significant(t.of(epsilon, k, delta), 4))]), [epsilon, questions, delta])
   return <>
     <h1>Many questions</h1>
@@ -49,15 +50,16 @@ export function Composition() {
       <Knob label="Questions" range={ranges.questions} value={questions} text={number(questions)} onChange={x => change('questions', x)} />
       <Knob label="δ of all together" range={ranges.delta} value={delta} text={oneIn(delta)} onChange={x => change('delta', x)} hint="The simple sum needs none." />
       <label class="check"><input type="checkbox" checked={log} onChange={e => go(withQuery({ log: e.currentTarget.checked ? '1' : null }), true)} /> logarithmic scales</label>
-    </>} after={<p>{number(questions)} questions of ε {significant(epsilon)} are together worth at most ε <strong>{significant(least, 4)}</strong>, and not {significant(totals[0], 4)}: so somebody who would guess a fact about you
-        right half of the time guesses it right at most {share(certain(least))} of the time.</p>}>
+    </>} after={<p>{number(questions)} questions of ε {significant(epsilon)} are together worth at most ε <strong>{significant(least, 4)}</strong>{least < 0.99 * totals[0] && `, and not ${significant(totals[0], 4)}`}{guess > 0.999
+      ? '. That is so much that it promises next to nothing: ask less, or at a lower price.'
+      : `: so somebody who would guess a fact about you right half of the time guesses it right at most ${share(guess)} of the time.`}</p>}>
       <Lines title="What all answers are worth together" x="number of questions" y="ε of all together" curves={curves} logX={log} logY={log} />
     </Stage>
     <section class="card">
       <h2>After {number(questions)} questions</h2>
       <Numbers open title="Epsilon by theorem" head={['theorem', 'ε', `a guess that is right ${percent(0.5)} of the time becomes, at most`]} rows={theorems.map((t, i) => [
         <><span class={`swatch series-${i}`} aria-hidden="true" />{t.name} <span class="hint">{t.by}</span></>,
-        totals[i] === least ? <strong>{significant(totals[i], 4)}</strong> : significant(totals[i], 4), share(certain(totals[i]))])} />
+        totals[i] === least ? <strong>{significant(totals[i], 4)}</strong> : significant(totals[i], 4), share(guesses[i])])} />
       <p class="hint">The optimal one is as small as it can be if nothing but the ε of each answer is known. All are proven. Where prices are chosen as one goes along, as they are here, a server has to stop by a sum that grows answer by answer: of ε, or the one that is zero-concentrated.
         Curves end where they are worse than the simple sum of all.</p>
       <Numbers title="The numbers of the chart" head={['questions', ...theorems.map(t => t.name)]} rows={table} />

@@ -44,7 +44,7 @@ export function Holdout() {
       </div>}
       <p class="unseen" role="status">{!play.playing && a && b ? `With ${a.used} attributes the plain holdout says ${percent(a.reported, 1)}, and new people ${percent(a.fresh, 1)}. Thresholdout says ${percent(b.reported, 1)}, and new people ${percent(b.fresh, 1)}.` : ''}</p>
       <p>Thresholdout was asked {number(both.said.asked)} questions, and answered {number(both.said.overruled)} from the holdout. Hollow dots are training scores that it confirmed: now and then the noise of the comparison lets one pass that it should not.
-        As a promise of privacy all that would be an ε of {significant(epsilon)}{epsilon > 5 && ', at which no theorem promises that it works: here you see that it does'}. </p>
+        As a promise of privacy all that would be an ε of {significant(epsilon)}{epsilon > 5 && ', at which no theorem promises anything: that it works is seen, not proven'}. Too large a threshold, or too much noise, lets training scores pass; too little noise gives the holdout away.</p>
       <Numbers title="The numbers of the chart" head={['attributes used', 'plain holdout', 'new people', 'Thresholdout', 'its training', 'new people']} rows={both.plain.slice(0, all).filter((_, i) => i % 5 === 0).map((p, i) => {
         const t = both.threshold[i * 5]
         return [number(p.used), percent(p.reported, 1), percent(p.fresh, 1), percent(t.reported, 1), percent(t.training, 1), percent(t.fresh, 1)]

@@ -10,6 +10,7 @@ export const times = (x: number) => significant(x, 3)
 // share is a probability in percent, with so many digits that it is not shown as certain.
 export function share(p: number) {
   if (p > 0.9999999) return 'nearly ' + percent(1)
+  if (p > 0 && p < 1e-6) return 'below ' + percent(1e-6, 4)
   const far = Math.min(p, 1 - p)
   return percent(p, far >= 0.01 || far === 0 ? 1 : Math.min(6, Math.ceil(-Math.log10(far)) - 1))
 }

@@ -1,4 +1,4 @@
-import { linear, XAxis, YAxis } from '../chart/axis'
+import { exact, linear, XAxis, YAxis } from '../chart/axis'
 import { percent } from '../format'
 import { useWidth } from '../ui/ui'
 import type { Step } from './thresholdout'
@@ -11,7 +11,7 @@ export function Race({ title, plain, threshold, shown, most }: Props) {
   const height = 340, left = 56, right = width - 20, top = 26, bottom = height - 42
   const high = Math.max(0.7, ...plain.map(s => s.reported), ...threshold.map(s => s.training)) + 0.01
   const low = Math.min(0.44, ...plain.map(s => s.fresh), ...threshold.map(s => Math.max(0.3, s.reported)))
-  const x = linear(0, most - 1, left, right) // the last odd number is just beside the last round one
+  const x = exact(0, most, left, right)
   const y = linear(low, high, bottom, top)
   const line = (steps: Step[], of: (s: Step) => number) => steps.slice(0, shown).map((s, i) => `${i ? 'L' : 'M'}${x(s.used)},${y(of(s))}`).join('')
   const names: [string, string][] = [['dot-1', 'the plain holdout says'], ['dot-0', 'Thresholdout says'], ['dot-hollow', 'Thresholdout confirms training'], ['dot-7', 'new people say']]

@@ -70,5 +70,6 @@ function best(divergence: (t: number) => number, delta: number) {
   return Math.max(0, at((low + high) / 2))
 }
 
-// certain is how often somebody guesses right, at most, who would guess right half of the time.
-export const certain = (epsilon: number) => 1 / (1 + Math.exp(-epsilon))
+// certain is how often somebody guesses right, at most, who would guess right half of the time:
+// true and false alarms are at most exp(epsilon) times each other's complement and delta more.
+export const certain = (epsilon: number, delta: number) => 1 / (1 + Math.exp(-epsilon)) + delta / (1 + Math.exp(epsilon))

@@ -21,7 +21,7 @@ export function View() {
   const room = Object.hasOwn(rooms, name) ? rooms[name] : undefined
   useEffect(() => { document.title = `${room ? room.title + ' · ' : ''}Playground · Discreet` }, [room])
   return <div class="playground">
-    <nav class="subnav" aria-label="Playground">
+    <nav class="sub" aria-label="Playground">
       <Link to="/playground" current={name === ''}>All</Link>
       {Object.entries(rooms).map(([k, r]) => <Link key={k} to={'/playground/' + k} current={k === name}>{r.title}</Link>)}
     </nav>
