@@ -11,15 +11,14 @@ import (
 
 // Ways are how one signs in.
 type Ways struct {
-	Ways []Way `json:"ways"`
-	Demo bool  `json:"demo" doc:"The data is made up, and the server ends with the terminal that it was started in"`
+	Password bool    `json:"password" doc:"By POST /v1/signin with name and password"`
+	OpenID   *OpenID `json:"openid,omitempty" doc:"By sending the browser to /v1/signin/openid; left out where there is no provider"`
+	Demo     bool    `json:"demo" doc:"The data is made up, and the server ends with the terminal that it was started in"`
 }
 
-// Way is one way to sign in.
-type Way struct {
-	Kind string `json:"kind" enum:"password,openid"`
-	Name string `json:"name,omitempty" doc:"openid: what to call the provider"`
-	At   string `json:"at" doc:"password: where to POST name and password. openid: where to send the browser"`
+// OpenID is a provider that says who somebody is.
+type OpenID struct {
+	Name string `json:"name" doc:"What to call it"`
 }
 
 type signInInput struct {
@@ -64,7 +63,7 @@ func (d *door) signIns() {
 }
 
 func (d *door) ways() Ways {
-	return Ways{[]Way{{Kind: "password", At: "/v1/signin"}}, d.Demo}
+	return Ways{Password: true, Demo: d.Demo}
 }
 
 func (d *door) signIn(ctx context.Context, in *signInInput) (*signInAnswer, error) {
