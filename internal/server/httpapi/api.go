@@ -79,6 +79,7 @@ func newDoor(o Options) *door {
 	d.streams()
 	d.holdouts()
 	d.models()
+	d.saved()
 	d.receipts()
 	d.ledger()
 	d.audit()
