@@ -6,9 +6,9 @@ export interface Left { epsilon: number | null; rho: number | null; delta: numbe
 export interface Me { name: string; role: 'analyst' | 'owner'; datasets: string[] }
 
 export interface Ways {
-  password: boolean
-  openid: { name: string } | null
+  ways: { kind: 'password' | 'openid'; name?: string; at: string }[]
   demo: boolean
+  me?: Me
 }
 
 export interface ColumnInfo {

@@ -149,6 +149,10 @@ func TestEveryOperation(t *testing.T) {
 		t.Error(all.body)
 	}
 
+	w.want(w.call("GET", "/v1/signin", "", ""), 200)
+	w.want(w.call("POST", "/v1/signin", "", credentials), 200)
+	w.want(w.call("POST", "/v1/signout", "ana", "{}"), 204)
+
 	w.want(w.call("GET", "/v1/datasets/hospital/incidents", "olga", ""), 200)
 	w.want(w.call("GET", "/v1/datasets/hospital/spending", "ana", ""), 200)
 
