@@ -166,8 +166,8 @@ var rooms = map[string]string{
 		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
-	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/replay " +
-		"internal/render internal/server/admission internal/server/users ledger api learn stream",
+	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
+		"internal/ledger/replay internal/render internal/server/admission internal/server/users ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",

@@ -42,6 +42,9 @@ type door struct {
 	past    past
 	audits  chan struct{} // holds one, so that one audit runs at a time
 
+	verifying recheck[Verified]
+	replaying recheck[Audit]
+
 	mu    sync.Mutex
 	names *entropy.Source
 }
@@ -83,6 +86,7 @@ func newDoor(o Options) *door {
 	d.receipts()
 	d.ledger()
 	d.audit()
+	d.rechecks()
 	d.scrapes()
 	d.documents()
 	return d

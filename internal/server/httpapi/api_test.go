@@ -179,9 +179,9 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// signs says whether a route is of what an owner changes, which has tests of its own.
+// signs says whether a route is of what an owner does, which has tests of its own.
 func signs(pattern string) bool {
-	return slices.ContainsFunc([]string{"/v1/users", "/topups", "/renewals", "/releases"}, func(what string) bool {
+	return slices.ContainsFunc([]string{"/v1/users", "/verify", "/replay", "/topups", "/renewals", "/releases"}, func(what string) bool {
 		return strings.Contains(pattern, what)
 	})
 }
