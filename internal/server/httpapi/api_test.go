@@ -149,6 +149,10 @@ func TestEveryOperation(t *testing.T) {
 		t.Error(all.body)
 	}
 
+	w.want(w.call("GET", "/v1/signin", "", ""), 200)
+	w.want(w.call("POST", "/v1/signin", "", credentials), 200)
+	w.want(w.call("POST", "/v1/signout", "ana", "{}"), 204)
+
 	// Models have tests of their own, and so have streams and holdouts, with a policy that has
 	// some.
 	for _, pattern := range w.door.routes.patterns {

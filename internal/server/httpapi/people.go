@@ -26,7 +26,7 @@ type Login struct {
 	At      time.Time `json:"at"`
 	Name    string    `json:"name"`
 	Address string    `json:"address"`
-	Door    string    `json:"door" doc:"wire or http"`
+	Door    string    `json:"door" doc:"wire, http, page or openid"`
 	Outcome string    `json:"outcome" doc:"in, denied, locked, expired or revoked"`
 }
 
