@@ -5,11 +5,8 @@ export interface Left { epsilon: number | null; rho: number | null; delta: numbe
 
 export interface Me { name: string; role: 'analyst' | 'owner'; datasets: string[] }
 
-export interface Ways {
-  password: boolean
-  openid: { name: string } | null
-  demo: boolean
-}
+export interface Way { kind: 'password' | 'openid'; name?: string; at: string }
+export interface Ways { ways: Way[]; demo: boolean }
 
 export interface ColumnInfo {
   name: string
@@ -44,7 +41,7 @@ export interface Dataset {
     max_epsilon: number
   }
   tables: TableInfo[]
-  views: TableInfo[]
+  views: { name: string; sql: string }[]
 }
 
 export interface Account {

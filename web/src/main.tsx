@@ -82,7 +82,7 @@ function App() {
         : <Link to="/signin" class="button">Sign in</Link>}
     </header>
     <main id="main" tabIndex={-1}>
-      {!view || (view.owner && me?.role !== 'owner') ? <Empty title="There is nothing at this address"><p><Link to="/ask">Ask a question</Link></p></Empty> : <Room key={name} name={name} />}
+      {!view || (view.owner && me?.role !== 'owner') ? <Empty whole title="There is nothing at this address"><p><Link to="/ask">Ask a question</Link></p></Empty> : <Room key={name} name={name} />}
     </main>
   </Present.Provider>
 }
