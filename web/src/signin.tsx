@@ -6,9 +6,9 @@ import { Warn, asTrouble } from './ui/ui'
 // SignIn asks for name and password, or sends to the provider that the owner configured.
 export function SignIn({ ways, onMe }: { ways: Ways; onMe: (me: Me) => void }) {
   const [busy, setBusy] = useState(false)
-  const password = ways.ways.find(w => w.kind === 'password'), openid = ways.ways.filter(w => w.kind === 'openid')
+  const password = ways.ways.find(w => w.kind === 'password'), openid = ways.ways.find(w => w.kind === 'openid')
   const failed = new URLSearchParams(location.search).get('failed')
-  const [trouble, setTrouble] = useState<Trouble | null>(failed ? new Trouble(0, 'openid', 'signing in with ' + (openid[0]?.name ?? 'OpenID') + ' did not succeed', 'try again, or ask the owner whether your account is known here') : null)
+  const [trouble, setTrouble] = useState<Trouble | null>(failed ? new Trouble(0, 'openid', 'signing in with ' + (openid?.name ?? 'OpenID') + ' did not succeed', 'try again, or ask the owner whether your account is known here') : null)
   return <main class="signin" id="main">
     <img src="/icon.svg" alt="" width="56" height="56" />
     <h1>Discreet</h1>
@@ -31,7 +31,7 @@ export function SignIn({ ways, onMe }: { ways: Ways; onMe: (me: Me) => void }) {
       <label>Password<input name="password" type="password" autocomplete="current-password" required /></label>
       <button class="primary" disabled={busy}>{busy ? 'Signing in…' : 'Sign in'}</button>
     </form>}
-    {openid.map(w => <a key={w.at} class="button" href={w.at}>Sign in with {w.name}</a>)}
+    {openid && <a class="button" href={openid.at}>Sign in with {openid.name ?? 'OpenID'}</a>}
     {ways.demo && <p class="hint">This is a demonstration on made-up people: names and passwords are printed where <code>discreet serve --demo</code> was started.</p>}
     <p class="hint">New to this? <Link to="/playground">The playground</Link> needs no account and has no data.</p>
   </main>

@@ -44,6 +44,7 @@
 //	refused      422  the question cannot be asked; instead says what to write, and position where
 //	budget       402  the question cannot be paid for. It is 402, and not 409, because what helps is more budget or a smaller
 //	                  price, and not another try
+//	price        402  the question was asked only where it is free, and is not; price says what it would cost
 //	closed       423  questions failed after they were charged, and there are no new answers until the owner has released it
 //	limit        429  too many questions; Retry-After says when to try again. 409 where it is too many tokens
 //	request      409  the Idempotency-Key was used for another question
@@ -58,6 +59,10 @@
 //	denied       401  who is it?
 //	locked       429  too many failed attempts
 //	role         403  it is for the owner, or for analysts
+//	signature    403  it takes the signature of the ledger's owner
+//	stale        409  what was signed does not fit any more; draft it again
+//	exists       409  there is a user of this name
+//	revoked      409  the user was revoked
 //	origin       403  a page of another origin sent it
 //	missing      404  there is no such thing, or it is not yours
 //	path         404  there is nothing at this address
