@@ -86,7 +86,7 @@ export function Slider({ question, quote, choice, onChoose, limits }: Props) {
 function useErrors(q: Question, prices: number[], quote: Quote): (number | null)[] {
   const [errors, set] = useState<(number | null)[]>([])
   const known = useRef('')
-  const good = quote.explanation !== undefined && !quote.loading
+  const good = quote.explanation !== undefined && !quote.loading && quote.of.startsWith(JSON.stringify(q).slice(0, -1)) // of this very text
   useEffect(() => {
     const key = q.dataset + '\n' + q.sql
     if (!good || known.current === key) return

@@ -63,8 +63,7 @@ func TestTroubleIsSeen(t *testing.T) {
 		"status: 401 GET /v1/datasets":           `() => { fetch('/v1/datasets/x') }`,
 	} {
 		t.Run(what, func(t *testing.T) {
-			tb := newTab(t, w.base, "^status: 401 GET /v1/me$", ".")
-			tb.expected = tb.expected[:1]
+			tb := newTab(t, w.base)
 			tb.open("/playground")
 			tb.eval(js)
 			for range 200 {
@@ -82,7 +81,7 @@ func TestTroubleIsSeen(t *testing.T) {
 			tb.troubles = nil
 		})
 	}
-	tb := newTab(t, w.base, "^status: 401 GET /v1/me$")
+	tb := newTab(t, w.base)
 	tb.open("/playground")
 	tb.eval(`() => { document.querySelector('main').insertAdjacentHTML('beforeend', '<img src="/icon.svg"><p class="faint">x</p><input>') }`)
 	got := strings.Join(tb.axe(nil), "\n")

@@ -129,7 +129,7 @@ func TestViews(t *testing.T) {
 	for _, v := range views {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
-			tb := w.tab(t, v.expected...)
+			tb := newTab(t, w.base, v.expected...)
 			tb.as(looks[0])
 			if v.who == "" {
 				tb.open(v.path)

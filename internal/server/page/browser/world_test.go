@@ -20,16 +20,10 @@ type world struct {
 	passwords map[string]string
 }
 
-// tab opens a tab in which nobody is signed in, which the page finds out by asking who it is.
-func (w *world) tab(t testing.TB, expected ...string) *tab {
-	t.Helper()
-	return newTab(t, w.base, append(expected, "^status: 401 GET /v1/me$")...)
-}
-
 // open signs somebody in, in a tab of their own, and goes to a path.
 func (w *world) open(t testing.TB, path, name string, expected ...string) *tab {
 	t.Helper()
-	tb := w.tab(t, expected...)
+	tb := newTab(t, w.base, expected...)
 	tb.signIn(path, name, w.passwords[name])
 	return tb
 }
