@@ -45,7 +45,7 @@ export interface Dataset {
     max_epsilon: number
   }
   tables: TableInfo[]
-  views: TableInfo[]
+  views: { name: string; sql: string }[]
 }
 
 export interface Account {
