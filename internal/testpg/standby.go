@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -16,7 +17,8 @@ func (s *Server) Standby(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	f := &Server{bin: s.bin, dir: dir, settings: s.settings}
+	// Otherwise a standby whose server is gone may sleep for 5 seconds before it is promoted.
+	f := &Server{bin: s.bin, dir: dir, settings: append(slices.Clone(s.settings), "wal_retrieve_retry_interval=100ms")}
 	if err := give(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/internal/ledger/postgres"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
@@ -41,6 +42,22 @@ func Open(p *policy.Policy, o Options) (_ ledger.Ledger, release func() error, e
 		return nil, release, errors.Join(err, release())
 	}
 	return l, release, nil
+}
+
+// Recover counts what the anchor of a policy knows and its ledger has lost as spent.
+func Recover(p *policy.Policy, place ledger.Anchorage, reason string) (desk.Recovered, error) {
+	if postgres.Is(p.Ledger) {
+		return postgres.Recover(p.Ledger, postgres.Options{Anchorage: place}, reason)
+	}
+	return sqlite.Recover(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}, reason)
+}
+
+// BeginAnchor begins another anchor for the ledger of a policy, whose anchor is lost.
+func BeginAnchor(p *policy.Policy, place ledger.Anchorage, reason string) (desk.Recovered, error) {
+	if postgres.Is(p.Ledger) {
+		return postgres.BeginAnchor(p.Ledger, postgres.Options{Anchorage: place}, reason)
+	}
+	return sqlite.BeginAnchor(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}, reason)
 }
 
 // Reader reads a ledger. It changes nothing.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 
@@ -36,7 +37,7 @@ func Read(address string) (_ *Reader, err error) {
 	}()
 	there, err := p.exists(background, r.conn)
 	if err == nil && !there {
-		return nil, fmt.Errorf("there is no ledger at %s", p.name)
+		return nil, fmt.Errorf("there is no ledger at %s: %w", p.name, os.ErrNotExist)
 	}
 	if err != nil {
 		return nil, (&Ledger{place: p}).reading(err)
