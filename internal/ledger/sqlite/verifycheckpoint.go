@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -27,9 +28,8 @@ func (m *madeAgain) make(state *chain.State) error {
 	if last, _ := state.Head(); last != m.last || last > chain.MaxCheckpoint {
 		return nil
 	}
-	sum := newPieceSum()
-	err := state.Checkpoint(sum)
-	m.sum = sum.sum()
+	var err error
+	m.sum, err = checkpoint.Again(state)
 	return err
 }
 
@@ -38,7 +38,12 @@ func (m *madeAgain) make(state *chain.State) error {
 func (r *Reader) checkCheckpoints(state *chain.State, made []madeAgain) error {
 	for _, m := range made {
 		_, sum, err := readCheckpoint(m.name)
-		if err != nil || sum == m.sum || proveCheckpoint(r.conn, r.path, state, m.last, sum) != nil {
+		if err != nil || sum == m.sum {
+			continue
+		}
+		if checkpoint.Noted(state, m.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
+			return readProven(r.conn, r.path, state, sequence)
+		}) != nil {
 			continue
 		}
 		return &ledger.CorruptError{Path: r.path,
