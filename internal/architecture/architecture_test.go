@@ -95,7 +95,7 @@ var rooms = map[string]string{
 	"internal/ledger/desk":       "ledger internal/ledger/chain internal/entropy",
 	"internal/ledger/checkpoint": "ledger internal/ledger/chain",
 	"internal/ledger/sqlite":     "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy",
-	"internal/ledger/postgres":   "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy " +
+	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy " +
 		"internal/pgplace",
 	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/desk " +
 		"internal/ledger/postgres internal/ledger/sqlite",

@@ -19,8 +19,7 @@ import (
 
 // Options are how a ledger is opened.
 type Options struct {
-	// Full checks a file from its first record to its last, whatever checkpoints there are. What is
-	// in a database always is.
+	// Full checks a ledger from its first record to its last, whatever checkpoints there are.
 	Full bool
 	// Tell, where it is not nil, is told now and then how many records were checked, of how many.
 	Tell func(done, of uint64)
@@ -34,7 +33,7 @@ func Open(p *policy.Policy, o Options) (_ ledger.Ledger, release func() error, e
 	}
 	var l ledger.Ledger
 	if postgres.Is(p.Ledger) {
-		l, err = postgres.OpenWith(p.Ledger, postgres.Options{Anchorage: place, Tell: o.Tell})
+		l, err = postgres.OpenWith(p.Ledger, postgres.Options{Anchorage: place, Full: o.Full, Tell: o.Tell})
 	} else {
 		l, err = sqlite.OpenWith(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell})
 	}

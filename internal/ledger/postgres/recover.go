@@ -71,7 +71,7 @@ func (p *place) look() (bool, error) {
 // alone opens a ledger without its anchor, and does something with it while no server has it open.
 // One that begins meanwhile is refused by the anchor.
 func alone(address string, o Options, do func(*Ledger) (desk.Recovered, error)) (r desk.Recovered, err error) {
-	l, err := OpenWith(address, Options{Lease: o.Lease, Tell: o.Tell})
+	l, err := OpenWith(address, Options{Lease: o.Lease, Tell: o.Tell, Full: true})
 	if err != nil {
 		return r, err
 	}
