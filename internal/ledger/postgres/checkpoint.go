@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
@@ -87,29 +89,26 @@ func (l *Ledger) fromCheckpoint(believe checkpoint.Believe, tell func(done, of u
 
 // readCheckpoint reads the state that a checkpoint claims, and the hash of its bytes.
 func (p *place) readCheckpoint(c *pgx.Conn, k candidate) (*chain.State, string, error) {
-	rows, err := c.Query(background, p.in(selectParts), pgx.QueryResultFormats{pgx.BinaryFormatCode}, k.Last, k.Sum)
-	if err != nil {
-		return nil, "", err
-	}
-	defer rows.Close()
-	return checkpoint.Read(&parts{rows: rows}, k.Size)
+	// As bytes, which pgx asks for only where it has asked for the types before.
+	rows := c.PgConn().ExecParams(background, p.in(selectParts), [][]byte{strconv.AppendInt(nil, k.Last, 10), []byte(k.Sum)}, nil, nil,
+		[]int16{pgx.BinaryFormatCode})
+	state, sum, err := checkpoint.Read(&parts{rows: rows}, k.Size)
+	_, closed := rows.Close()
+	return state, sum, errors.Join(err, closed)
 }
 
 // parts are the bytes of a checkpoint.
 type parts struct {
-	rows pgx.Rows
+	rows *pgconn.ResultReader
 	rest []byte // until the next row
 }
 
 func (p *parts) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
-		if !p.rows.Next() {
-			if err := p.rows.Err(); err != nil {
-				return 0, err
-			}
-			return 0, io.EOF
+		if !p.rows.NextRow() {
+			return 0, io.EOF // what went wrong is said when it is closed
 		}
-		p.rest = p.rows.RawValues()[0]
+		p.rest = p.rows.Values()[0]
 	}
 	n := copy(b, p.rest)
 	p.rest = p.rest[n:]

@@ -15,8 +15,9 @@ const atOnce = 4096
 // catchUp takes in all records that are not in the state, up to the head, in as many statements as
 // that takes.
 func (l *Ledger) catchUp(tell func(done, of uint64)) error {
+	how := pgx.QueryExecModeExec
 	for {
-		rows, err := l.conn.Query(background, l.place.in(selectSince), pgx.QueryResultFormats{pgx.BinaryFormatCode}, l.next()-1, atOnce)
+		rows, err := l.conn.Query(background, l.place.in(selectSince), how, l.next()-1, atOnce)
 		if err != nil {
 			return err
 		}
@@ -27,6 +28,7 @@ func (l *Ledger) catchUp(tell func(done, of uint64)) error {
 		if n < atOnce {
 			return l.atHead(head)
 		}
+		how = pgx.QueryExecModeDescribeExec // one message more, and half of the bytes
 		if tell != nil {
 			tell(uint64(l.next()), head.Sequence)
 		}

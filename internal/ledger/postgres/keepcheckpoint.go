@@ -58,6 +58,7 @@ func (l *Ledger) tend() {
 // opens more slowly.
 func (l *Ledger) makeCheckpoint(of, clone *chain.State) {
 	last, _ := clone.Head()
+	clone.Sort()
 	sum, failed := l.storeCheckpoint(clone)
 	l.Take()
 	defer l.Leave()
@@ -95,7 +96,6 @@ func (l *Ledger) storeCheckpoint(clone *chain.State) (sum string, err error) {
 	if len(all) > 0 && uint64(all[0].Last)+checkpoint.Due(last, checkpointLeast)/2 > last && l.vouchedFor(all[0]) {
 		return "", errElsewhere
 	}
-	clone.Sort()
 	if sum, err = l.place.keepCheckpoint(c, clone); err != nil {
 		return "", err
 	}

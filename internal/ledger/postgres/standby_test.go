@@ -27,7 +27,12 @@ func answered(t *testing.T, l *Ledger, from, to, limit int) {
 // anchorage is a row in another database than the one that fails.
 func anchorage(t *testing.T) ledger.Anchorage {
 	t.Helper()
-	row, err := anchor.Postgres(testpg.Shared(t).URL(), fmt.Sprint("anchor ", schemas.Add(1)))
+	return anchorNamed(t, fmt.Sprint("anchor ", schemas.Add(1)))
+}
+
+func anchorNamed(t *testing.T, name string) ledger.Anchorage {
+	t.Helper()
+	row, err := anchor.Postgres(testpg.Shared(t).URL(), name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,29 +8,19 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// madeAgain is a checkpoint beside a ledger, and the hash of the one that follows from the records.
+// madeAgain is a checkpoint beside a ledger, made again.
 type madeAgain struct {
 	candidate
-	sum string
+	checkpoint.Remade
 }
 
 // checkpoints returns the checkpoints beside the ledger, to be made again.
 func (r *Reader) checkpoints() []madeAgain {
 	var all []madeAgain
 	for _, k := range candidates(r.path) {
-		all = append(all, madeAgain{candidate: k})
+		all = append(all, madeAgain{k, checkpoint.Remade{Last: k.last}})
 	}
 	return all
-}
-
-// make makes the checkpoint again where the state is at its record.
-func (m *madeAgain) make(state *chain.State) error {
-	if last, _ := state.Head(); last != m.last || last > chain.MaxCheckpoint {
-		return nil
-	}
-	var err error
-	m.sum, err = checkpoint.Again(state)
-	return err
 }
 
 // checkCheckpoints returns an error where the chain vouches for a checkpoint that does not follow
@@ -38,7 +28,7 @@ func (m *madeAgain) make(state *chain.State) error {
 func (r *Reader) checkCheckpoints(state *chain.State, made []madeAgain) error {
 	for _, m := range made {
 		_, sum, err := readCheckpoint(m.name)
-		if err != nil || sum == m.sum {
+		if err != nil || sum == m.Sum {
 			continue
 		}
 		if checkpoint.Noted(state, m.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
