@@ -22,7 +22,7 @@ const (
 	selectCheckpoints = `SELECT last, sum, sum(length(bytes))::bigint FROM ledger.checkpoints GROUP BY last, sum ORDER BY last DESC`
 	selectParts       = `SELECT bytes FROM ledger.checkpoints WHERE last = $1 AND sum = $2 ORDER BY part`
 	insertPart        = `INSERT INTO ledger.checkpoints (last, sum, part, bytes) VALUES ($1, $2, $3, $4)`
-	// The one before stays, for who is about to read it, and where the note of the last one is lost.
+	// The one before stays, for who is about to read it.
 	deleteParts  = `DELETE FROM ledger.checkpoints WHERE last < (SELECT max(last) FROM ledger.checkpoints WHERE last < $1)`
 	selectHashes = `SELECT hash FROM ledger.records WHERE sequence BETWEEN $1 AND $2 ORDER BY sequence`
 )
