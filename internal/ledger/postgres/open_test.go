@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 )
 
 var opened = flag.Int("opened", 0, "how many charges, each with its answer, BenchmarkOpen makes first")
@@ -33,11 +32,12 @@ func BenchmarkOpen(b *testing.B) {
 		b.Fatal(err)
 	}
 	mustClose(b, l)
-	for b.Loop() {
-		begun := time.Now()
-		l := open(b, at, Options{})
-		b.ReportMetric(time.Since(begun).Seconds(), "s/open")
-		mustClose(b, l)
+	for _, full := range []bool{true, false} {
+		b.Run(fmt.Sprintf("full=%v", full), func(b *testing.B) {
+			for b.Loop() {
+				mustClose(b, open(b, at, Options{Full: full}))
+			}
+			b.ReportMetric(float64(records), "records")
+		})
 	}
-	b.ReportMetric(float64(records), "records")
 }
