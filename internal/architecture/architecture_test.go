@@ -94,11 +94,12 @@ var rooms = map[string]string{
 	"internal/ledger/anchor":     "ledger policy",
 	"internal/ledger/desk":       "ledger internal/ledger/chain internal/entropy",
 	"internal/ledger/checkpoint": "ledger internal/ledger/chain",
+	"internal/ledger/hatch":      "ledger internal/ledger/chain",
 	"internal/ledger/sqlite":     "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy",
 	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy " +
 		"internal/pgplace",
 	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/desk " +
-		"internal/ledger/postgres internal/ledger/sqlite",
+		"internal/ledger/hatch internal/ledger/postgres internal/ledger/sqlite",
 	"internal/ledger/ledgertest": "dp account ledger",
 	"internal/ledger/replay":     "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
