@@ -35,6 +35,7 @@ func serve(at, socket string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
+	checkpointLeast = 50 // so that there are checkpoints in the middle of it
 	l, err := Open(at)
 	if err != nil {
 		return err
