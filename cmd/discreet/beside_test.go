@@ -21,7 +21,8 @@ func TestOwnerBesideServer(t *testing.T) {
 	password := command("user", "add", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["password"].(string)
 	server := starts(t, nil, "-p", policy, "--listen", "127.0.0.1:0", "--http", "")
 	at := server.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
-	c, err := pgx.Connect(context.Background(), fmt.Sprintf("postgresql://ana:%s@%s/hospital?sslmode=disable", url.QueryEscape(password), at))
+	by := fmt.Sprintf("postgresql://ana:%s@%s/hospital?sslmode=disable", url.QueryEscape(password), at)
+	c, err := pgx.Connect(context.Background(), by)
 	if err != nil {
 		t.Fatal(err)
 	}
