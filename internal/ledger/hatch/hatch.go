@@ -10,6 +10,7 @@ import (
 	"iter"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ type Source interface {
 type Hatch struct {
 	source   Source
 	listener net.Listener
+	name     string
 	ctx      context.Context
 	end      context.CancelFunc
 	serving  sync.WaitGroup
@@ -37,26 +39,44 @@ type Hatch struct {
 // a socket that is there was left by a process that died.
 func Open(l Source, path string) (*Hatch, error) {
 	name := socket(path)
-	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	listener, err := net.Listen("unix", name)
+	listener, err := listen(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(name, 0o600); err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	h := &Hatch{source: l, listener: listener}
+	h := &Hatch{source: l, listener: listener, name: name}
 	h.ctx, h.end = context.WithCancel(context.Background())
 	h.serving.Go(h.accept)
 	return h, nil
 }
 
+// listen makes the socket in a folder that nobody else may enter, and gives it its name when it has
+// its rights: what the rights of a new socket are is not ours to say.
+func listen(name string) (_ net.Listener, err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(name), ".h")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "s")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: made})
+	if err != nil {
+		return nil, err
+	}
+	listener.SetUnlinkOnClose(false)
+	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, name)); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
+}
+
 // Close closes the hatch, and lets go of whoever is there.
 func (h *Hatch) Close() error {
 	h.end()
-	err := h.listener.Close()
+	err := os.Remove(h.name)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	err = errors.Join(err, h.listener.Close())
 	h.serving.Wait()
 	return err
 }
