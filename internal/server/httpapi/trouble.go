@@ -31,6 +31,7 @@ func problemOf(err error) *Problem {
 		written   *ledger.WriteError
 		unfit     *users.InvalidError
 		around    *api.AroundError
+		price     *api.PriceError
 	)
 	switch {
 	case errors.As(err, &problem):
@@ -41,6 +42,9 @@ func problemOf(err error) *Problem {
 			p.Position = new(refusal.Position)
 		}
 		return p
+	case errors.As(err, &price):
+		return &Problem{Status: http.StatusPaymentRequired, Kind: "price", Detail: price.Error(), Price: price.Explanation,
+			Instead: "look at the price, and ask without free to pay it", Spent: no}
 	case errors.As(err, &around):
 		p := &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: clip(around.Error()), Spent: no}
 		if around.Bought {
@@ -132,6 +136,28 @@ func sessionProblem(err error) *Problem {
 		return missing("model")
 	case errors.Is(err, api.ErrTraining):
 		return &Problem{Status: http.StatusInternalServerError, Kind: "training", Detail: api.ErrTraining.Error(), Spent: yes}
+	}
+	return ownerProblem(err)
+}
+
+// ownerProblem says what is wrong with what an owner decides.
+func ownerProblem(err error) *Problem {
+	var stale *ledger.StaleError
+	var signature *ledger.SignatureError
+	switch {
+	case errors.Is(err, users.ErrUnknown):
+		return missing("user")
+	case errors.Is(err, users.ErrExists):
+		return &Problem{Status: http.StatusConflict, Kind: "exists", Detail: "there is a user of this name already",
+			Instead: "give them another password, or take another name"}
+	case errors.Is(err, users.ErrRevoked):
+		return &Problem{Status: http.StatusConflict, Kind: "revoked", Detail: "this user was revoked",
+			Instead: "a new password lets them in again"}
+	case errors.As(err, &stale):
+		return &Problem{Status: http.StatusConflict, Kind: "stale", Detail: stale.Error(), Instead: "draft it again, and sign that"}
+	case errors.As(err, &signature):
+		return &Problem{Status: http.StatusForbidden, Kind: "signature", Detail: signature.Error(),
+			Instead: "sign the text of a draft with the key of the ledger's owner"}
 	}
 	return errUnexpected()
 }
