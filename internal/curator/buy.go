@@ -36,7 +36,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 
 	// The charge is durable. From here on it stays, whatever happens.
 	if charged.Again {
-		if err := c.again(ctx, charged.Sequence); err != nil {
+		if err := c.Again(ctx, charged.Sequence); err != nil {
 			return err
 		}
 	}

@@ -124,6 +124,9 @@ func (c *Trainings) buyTraining(
 			// Where the process ended between the two, the incident is not there yet.
 			return nil, c.Failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, api.ErrTraining)
 		}
+		if err := c.Again(ctx, charged.Sequence); err != nil {
+			return nil, err
+		}
 	}
 	now, err := c.DataVersion(ctx, c.Dataset.Name, data.Label, data.State)
 	if err != nil {
