@@ -16,6 +16,10 @@ func TestArrivalsElsewhere(t *testing.T) {
 	w.charged("ana", text, amount("0.5"))
 	after := time.Now()
 	for _, where := range []string{"here", "elsewhere"} {
+		if where == "elsewhere" { // where it may have taken a while, by another clock, until it was there
+			after = after.Add(2 * time.Second)
+			before = before.Add(time.Second)
+		}
 		for _, q := range []api.Question{{SQL: text, Epsilon: amount("0.5")}, {SQL: text, Epsilon: amount("0.4")},
 			{SQL: total, Epsilon: amount("0.4")}} {
 			for _, c := range []struct {
@@ -31,5 +35,81 @@ func TestArrivalsElsewhere(t *testing.T) {
 			}
 		}
 		w.reopen()
+	}
+}
+
+// Who asks on another server what was kept after the last tick buys it, because nobody there waited
+// for it: to see it would tell that it is there by now. The same request has its answer.
+func TestAskedElsewhere(t *testing.T) {
+	w := newWorld(t, plenty)
+	servers := w.servers(2)
+	before := time.Now()
+	q := api.Question{Analyst: "ana", SQL: byAge(3), Epsilon: amount("0.1"), Request: request()}
+	same := q.Request
+	first, err := servers[0].Ask(ctx, q)
+	w.check(err)
+	after := time.Now()
+	ask := func(on int, request string, at time.Time) (told string, paid bool) {
+		q.Request, q.AsOf = request, at
+		spent := w.spent()
+		a, err := servers[on].Ask(ctx, q)
+		w.check(err)
+		return numbers(a), w.spent() != spent
+	}
+	if got, paid := ask(0, request(), before); paid || got != numbers(first) {
+		t.Errorf("where it was answered: paid is %v", paid)
+	}
+	if got, paid := ask(1, same, before); paid || got != numbers(first) {
+		t.Errorf("the same request: %s, paid is %v", got, paid)
+	}
+	if _, paid := ask(1, request(), before); !paid {
+		t.Error("an answer of another server was seen before its tick")
+	}
+	if got, paid := ask(1, request(), after); paid || got != numbers(first) {
+		t.Errorf("after the tick: %s, paid is %v", got, paid)
+	}
+}
+
+// The same for models: priced, listed and asked for.
+func TestModelsElsewhere(t *testing.T) {
+	w := newWorld(t, plenty)
+	servers := w.servers(2)
+	before := time.Now()
+	q := smokers("0.5")
+	first, err := servers[0].Trainings.Train(ctx, q, nil)
+	w.check(err)
+	after := time.Now()
+	r := w.chargesOf(servers[1].ledger)[0]
+	for _, c := range []struct {
+		at    time.Time
+		shown bool
+	}{{before.Add(time.Second), false}, {after.Add(2 * time.Second), true}} {
+		q.AsOf, q.Request = c.at, request()
+		quote, err := servers[1].Trainings.Quote(ctx, q)
+		w.check(err)
+		if quote.Known != c.shown {
+			t.Errorf("as of %v it is known: %v", c.at.Sub(before), quote.Known)
+		}
+		if _, err := servers[1].Trainings.Model(ctx, r, c.at); (err == nil) != c.shown {
+			t.Errorf("as of %v: %v", c.at.Sub(before), err)
+		}
+	}
+	for _, c := range []struct {
+		request string
+		at      time.Time
+		paid    bool
+	}{{first.Model.Receipt.Hash, before, true}, {q.Request, after, false}} {
+		q.AsOf, q.Request = c.at, c.request
+		got, err := servers[1].Trainings.Train(ctx, q, nil)
+		w.check(err)
+		if paid := got.Cost.Epsilon != 0; paid != c.paid {
+			t.Errorf("as of %v: paid is %v", c.at.Sub(before), paid)
+		}
+	}
+	q.AsOf, q.Request = before, r.Request // and the same request has its model
+	got, err := servers[1].Trainings.Train(ctx, q, nil)
+	w.check(err)
+	if got.ID != first.ID || got.Cost.Epsilon != 0 {
+		t.Errorf("%s cost %v; it was %s", got.ID, got.Cost, first.ID)
 	}
 }

@@ -36,6 +36,11 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 
 	// The charge is durable. From here on it stays, whatever happens.
 	if charged.Again {
+		if _, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
+			return err
+		} else if kept { // by another server, and not to be seen before this
+			return ledger.ErrKept
+		}
 		if err := c.Again(ctx, charged.Sequence); err != nil {
 			return err
 		}

@@ -84,8 +84,10 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if plan.AsksHoldout(text) {
 		return c.Holdouts.AskSQL(ctx, q)
 	}
+	see := memory.Horizon{AsOf: q.AsOf}
 	for try := 1; ; try++ {
-		a, err := c.askOnce(ctx, q)
+		a, err := c.askOnce(ctx, q, see)
+		see.Own = see.Own || errors.Is(err, ledger.ErrKept)
 		// Another server was first: it kept an answer for the same request, which is the one to
 		// tell, or it has seen other data. Nothing was charged that is not charged once.
 		if try == maxTurns || !errors.Is(err, ledger.ErrKept) && !errors.As(err, new(*ledger.VersionError)) {
@@ -94,9 +96,9 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	}
 }
 
-func (c *Curator) askOnce(ctx context.Context, q api.Question) (*api.Answer, error) {
+func (c *Curator) askOnce(ctx context.Context, q api.Question, see memory.Horizon) (*api.Answer, error) {
 	// Prepare, and price.
-	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf})
+	a, err := c.newAsking(ctx, q, see)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ const maxReruns = 3
 // Again admits one more computation for a charge without an answer, or refuses it. Who cancels a
 // question and sends it again under its name pays once for any number of computations: enough to
 // keep the engine busy, so that questions of others run out of time, and to look at the clock as
-// often as they like. It is noted in the ledger, so that it counts whichever server computes, and so
-// that a server which dies of it is known to have been at it.
+// often as they like. It is noted in the ledger, so that it counts whichever server computes, and
+// so that a server which dies of it is known to have been at it.
 func (c *Curator) Again(ctx context.Context, charge uint64) error {
 	session := ledger.Reruns(charge)
 	for {

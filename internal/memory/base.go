@@ -66,7 +66,7 @@ func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, s
 			break
 		}
 		base := s.base(b)
-		if base == nil || s.made == "" || s.made != who.Program || see.Spoken && m.arrivals.hides(s.sequence, see.AsOf) {
+		if base == nil || s.made == "" || s.made != who.Program || m.arrivals.hidesSame(s.sequence, see) {
 			continue
 		}
 		base.session = "sharpened " + who.Dataset + " " + strconv.FormatUint(base.Sequence, 10) + " " + b.Query.Hash()

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -43,6 +44,23 @@ func (c *Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress 
 	if err != nil {
 		return nil, err
 	}
+	see := memory.Horizon{AsOf: q.AsOf}
+	for try := 1; ; try++ {
+		out, err := c.trainOnce(ctx, q, t, see, progress)
+		see.Own = see.Own || errors.Is(err, ledger.ErrKept)
+		// Another server was first, as with [Curator.Ask].
+		if try == maxTries || !errors.Is(err, ledger.ErrKept) && !errors.As(err, new(*ledger.VersionError)) {
+			return out, err
+		}
+	}
+}
+
+// maxTries is how often another server may be first.
+const maxTries = 5
+
+func (c *Trainings) trainOnce(
+	ctx context.Context, q api.TrainingQuestion, t *training, see memory.Horizon, progress func(learn.Progress),
+) (*api.Training, error) {
 	data, err := c.Data(ctx)
 	if err != nil {
 		return nil, err
@@ -53,7 +71,7 @@ func (c *Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress 
 		return nil, err
 	}
 	defer leave()
-	out, err := c.recallTraining(ctx, t, data.ID, memory.Horizon{AsOf: q.AsOf})
+	out, err := c.recallTraining(ctx, t, data.ID, see)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +124,8 @@ func (c *Trainings) buyTraining(
 		Analyst:     q.Analyst,
 		Dataset:     c.Dataset.Name,
 		DataVersion: data.Version.String(),
+		Looked:      true,
+		Since:       data.Since,
 		Query:       t.hash,
 		Mechanisms:  t.mechanisms(),
 		Cost:        t.plan.Cost,
@@ -117,10 +137,14 @@ func (c *Trainings) buyTraining(
 	// The charge is durable. From here on it stays, whatever happens.
 	paid := api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 	if charged.Again {
-		// Nothing is found by its name, so what this request has, if anything, is a failure.
-		if _, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
+		// Nothing is found by its name, so what this request has, if anything, is a failure, or
+		// the model of another server that was not to be seen before this.
+		if text, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
 			return nil, err
 		} else if kept {
+			if model, _, err := decodeModel(text); err != nil || model != nil {
+				return nil, cmp.Or(err, ledger.ErrKept)
+			}
 			// Where the process ended between the two, the incident is not there yet.
 			return nil, c.Failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, api.ErrTraining)
 		}

@@ -205,6 +205,24 @@ func TestStoppingTellsNothing(t *testing.T) {
 	}
 }
 
+// Servers have the same ticks, whenever each of them began.
+func TestTicksOfServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := newClock()
+		for _, tick := range []time.Duration{250 * time.Millisecond, 7 * time.Second} {
+			time.Sleep(1234 * time.Microsecond)
+			second := newClock()
+			time.Sleep(10*time.Second + 321*time.Microsecond)
+			if a, b := first.next(tick), second.next(tick); a != b || a == 0 {
+				t.Errorf("the next ticks of %v are in %v and in %v", tick, a, b)
+			}
+			if a, b := first.last(tick), second.last(tick); !a.Equal(b) || time.Since(a)+first.next(tick) != tick {
+				t.Errorf("the last ticks of %v were at %v and at %v", tick, a, b)
+			}
+		}
+	})
+}
+
 // A question that is long over leaves nothing behind that waits for the tick.
 func TestHoldLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
