@@ -89,8 +89,10 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 		a, err := c.askOnce(ctx, q, see)
 		see.Own = see.Own || errors.Is(err, ledger.ErrKept)
 		// Another server was first: it kept an answer for the same request, which is the one to
-		// tell, or it has seen other data. Nothing was charged that is not charged once.
-		if try == maxTurns || !errors.Is(err, ledger.ErrKept) && !errors.As(err, new(*ledger.VersionError)) {
+		// tell, or it has seen other data, or made something of an answer that this was to be made
+		// of. Nothing was charged that is not charged once.
+		first := errors.Is(err, ledger.ErrKept) || errors.As(err, new(*ledger.VersionError)) || errors.Is(err, ledger.ErrBehind)
+		if try == maxTurns || !first {
 			return a, err
 		}
 	}

@@ -67,3 +67,7 @@ func TestPromise16KeptFailure(t *testing.T) {
 func TestPromise14OnCondition(t *testing.T) {
 	ledgertest.Promise14OnCondition(t, world(t))
 }
+
+func TestPromise14WithACharge(t *testing.T) {
+	ledgertest.Promise14WithACharge(t, world(t))
+}
