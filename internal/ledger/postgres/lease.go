@@ -54,9 +54,9 @@ func (l *Ledger) renew() {
 	}
 }
 
-// unbroken is for how long a server has reached the database without a break. Where the database was
-// away nobody could renew a lease, and those who reach it first must not give up all others: they
-// are waited for, for as long as a lease.
+// unbroken is for how long a server has reached the database without a break. Where the database
+// was away nobody could renew a lease, and those who reach it first must not give up all others:
+// they are waited for, for as long as a lease.
 type unbroken struct{ since, last time.Time }
 
 // reached takes in that the database was reached, and reports whether whoever has not done so for a
