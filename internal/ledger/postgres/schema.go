@@ -70,8 +70,8 @@ FROM ledger.head h LEFT JOIN (SELECT * FROM ledger.records WHERE sequence > $1 O
 WHERE h.one ORDER BY r.sequence`
 )
 
-// errOpen is for a ledger that everybody may read. The noise of thresholds is in it, and whoever can
-// write it can spend or forget; a file has mode 0600 for the same reason.
+// errOpen is for a ledger that everybody may read. The noise of thresholds is in it, and whoever
+// can write it can spend or forget; a file has mode 0600 for the same reason.
 var errOpen = errors.New("everybody in its database can read or change it, with the secrets of its streams: revoke what PUBLIC may do " +
 	"with the tables head, records, servers and deaths")
 
