@@ -38,39 +38,7 @@ func TestArrivalsElsewhere(t *testing.T) {
 	}
 }
 
-// Who asks on another server what was kept after the last tick buys it, because nobody there waited
-// for it: to see it would tell that it is there by now. The same request has its answer.
-func TestAskedElsewhere(t *testing.T) {
-	w := newWorld(t, plenty)
-	servers := w.servers(2)
-	before := time.Now()
-	q := api.Question{Analyst: "ana", SQL: byAge(3), Epsilon: amount("0.1"), Request: request()}
-	same := q.Request
-	first, err := servers[0].Ask(ctx, q)
-	w.check(err)
-	after := time.Now()
-	ask := func(on int, request string, at time.Time) (told string, paid bool) {
-		q.Request, q.AsOf = request, at
-		spent := w.spent()
-		a, err := servers[on].Ask(ctx, q)
-		w.check(err)
-		return numbers(a), w.spent() != spent
-	}
-	if got, paid := ask(0, request(), before); paid || got != numbers(first) {
-		t.Errorf("where it was answered: paid is %v", paid)
-	}
-	if got, paid := ask(1, same, before); paid || got != numbers(first) {
-		t.Errorf("the same request: %s, paid is %v", got, paid)
-	}
-	if _, paid := ask(1, request(), before); !paid {
-		t.Error("an answer of another server was seen before its tick")
-	}
-	if got, paid := ask(1, request(), after); paid || got != numbers(first) {
-		t.Errorf("after the tick: %s, paid is %v", got, paid)
-	}
-}
-
-// The same for models: priced, listed and asked for.
+// The same for models of another server: priced and listed.
 func TestModelsElsewhere(t *testing.T) {
 	w := newWorld(t, plenty)
 	servers := w.servers(2)
@@ -94,19 +62,7 @@ func TestModelsElsewhere(t *testing.T) {
 			t.Errorf("as of %v: %v", c.at.Sub(before), err)
 		}
 	}
-	for _, c := range []struct {
-		request string
-		at      time.Time
-		paid    bool
-	}{{first.Model.Receipt.Hash, before, true}, {q.Request, after, false}} {
-		q.AsOf, q.Request = c.at, c.request
-		got, err := servers[1].Trainings.Train(ctx, q, nil)
-		w.check(err)
-		if paid := got.Cost.Epsilon != 0; paid != c.paid {
-			t.Errorf("as of %v: paid is %v", c.at.Sub(before), paid)
-		}
-	}
-	q.AsOf, q.Request = before, r.Request // and the same request has its model
+	q.AsOf, q.Request = before, r.Request // and who asks has it
 	got, err := servers[1].Trainings.Train(ctx, q, nil)
 	w.check(err)
 	if got.ID != first.ID || got.Cost.Epsilon != 0 {

@@ -38,7 +38,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	if charged.Again {
 		if _, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
 			return err
-		} else if kept { // by another server, and not to be seen before this
+		} else if kept { // by another server, meanwhile
 			return ledger.ErrKept
 		}
 		if err := c.Again(ctx, charged.Sequence); err != nil {

@@ -50,7 +50,7 @@ type Curator struct {
 
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
-	c := &Curator{dataset: ds, engine: e, ledger: l, releaser: r, second: secondOpinion, now: time.Now, planned: newPlanned()}
+	c := &Curator{dataset: ds, engine: e, ledger: paced{l}, releaser: r, second: secondOpinion, now: time.Now, planned: newPlanned()}
 	c.openRooms()
 	return c
 }
@@ -84,10 +84,8 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if plan.AsksHoldout(text) {
 		return c.Holdouts.AskSQL(ctx, q)
 	}
-	see := memory.Horizon{AsOf: q.AsOf}
 	for try := 1; ; try++ {
-		a, err := c.askOnce(ctx, q, see)
-		see.Own = see.Own || errors.Is(err, ledger.ErrKept)
+		a, err := c.askOnce(ctx, q)
 		// Another server was first: it kept an answer for the same request, which is the one to
 		// tell, or it has seen other data, or made something of an answer that this was to be made
 		// of. Nothing was charged that is not charged once.
@@ -98,9 +96,9 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	}
 }
 
-func (c *Curator) askOnce(ctx context.Context, q api.Question, see memory.Horizon) (*api.Answer, error) {
+func (c *Curator) askOnce(ctx context.Context, q api.Question) (*api.Answer, error) {
 	// Prepare, and price.
-	a, err := c.newAsking(ctx, q, see)
+	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf})
 	if err != nil {
 		return nil, err
 	}

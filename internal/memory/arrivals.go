@@ -12,8 +12,7 @@ import (
 // see from the price whether it is there, to the microsecond. So such questions name a moment, the
 // last tick, and what was kept after it does not exist for them.
 //
-// Other servers of the same ledger keep answers too, and nobody here waited for theirs: for them it
-// holds also where the question is asked, and not only priced.
+// What a server keeps it keeps on a tick (package pace), so this is a second wall.
 type arrivals struct {
 	mu   sync.Mutex
 	kept map[uint64]arrival // by the charge
@@ -29,7 +28,7 @@ const Memorable = 2 * time.Minute
 
 // lag is how much later than an answer says an answer of another server may be there: it says when
 // it was to be kept, by that server's clock, and not when it could be read. Prices wait for so much
-// longer. Who asks does not, because who was told an answer may have it again at once.
+// longer.
 const lag = 2 * time.Second
 
 // put notes an arrival, and forgets those that no tick is about any more.
@@ -84,18 +83,10 @@ func (f *arrivals) hides(sequence uint64, see Horizon) bool {
 }
 
 // hidesSame is hides for an answer to the same question. One that is asked gets an answer of its
-// own that is there in any case: whoever asked it first here was waited for, so to see it tells
-// nothing about when it came.
+// own that is there in any case: whoever asked it first here was waited for, and on another server
+// it is there from a tick on.
 func (f *arrivals) hidesSame(sequence uint64, see Horizon) bool {
-	if !see.Spoken {
-		f.mu.Lock()
-		elsewhere := f.kept[sequence].elsewhere
-		f.mu.Unlock()
-		if !elsewhere || see.Own {
-			return false
-		}
-	}
-	return f.hides(sequence, see)
+	return see.Spoken && f.hides(sequence, see)
 }
 
 // KeepText stores an answer of another kind under its key. It says when, for [Memory.Shows].

@@ -16,9 +16,6 @@ type Horizon struct {
 	AsOf time.Time
 	// Spoken says that the question will only be told whether it was answered.
 	Spoken bool
-	// Own says that another server has answered this request meanwhile: that answer is the one to
-	// tell.
-	Own bool
 }
 
 // Recall returns, for each purchase, what was released for it, or nil where it was not paid for

@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -44,10 +45,8 @@ func (c *Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress 
 	if err != nil {
 		return nil, err
 	}
-	see := memory.Horizon{AsOf: q.AsOf}
 	for try := 1; ; try++ {
-		out, err := c.trainOnce(ctx, q, t, see, progress)
-		see.Own = see.Own || errors.Is(err, ledger.ErrKept)
+		out, err := c.trainOnce(ctx, q, t, progress)
 		// Another server was first, as with [Curator.Ask].
 		if try == maxTries || !errors.Is(err, ledger.ErrKept) && !errors.As(err, new(*ledger.VersionError)) {
 			return out, err
@@ -59,7 +58,7 @@ func (c *Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress 
 const maxTries = 5
 
 func (c *Trainings) trainOnce(
-	ctx context.Context, q api.TrainingQuestion, t *training, see memory.Horizon, progress func(learn.Progress),
+	ctx context.Context, q api.TrainingQuestion, t *training, progress func(learn.Progress),
 ) (*api.Training, error) {
 	data, err := c.Data(ctx)
 	if err != nil {
@@ -71,7 +70,7 @@ func (c *Trainings) trainOnce(
 		return nil, err
 	}
 	defer leave()
-	out, err := c.recallTraining(ctx, t, data.ID, see)
+	out, err := c.recallTraining(ctx, t, data.ID, memory.Horizon{AsOf: q.AsOf})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +137,7 @@ func (c *Trainings) buyTraining(
 	paid := api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 	if charged.Again {
 		// Nothing is found by its name, so what this request has, if anything, is a failure, or
-		// the model of another server that was not to be seen before this.
+		// the model of another server that was first.
 		if text, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
 			return nil, err
 		} else if kept {
@@ -162,7 +161,8 @@ func (c *Trainings) buyTraining(
 	}
 	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
 
-	// Kept before anybody sees it, the model or that there is none.
+	// Kept before anybody sees it, the model or that there is none. What is kept says when.
+	pace.Settle(ctx)
 	var text []byte
 	if err == nil {
 		model.Receipt = &learn.Receipt{
