@@ -37,6 +37,7 @@ func (w *world) paces(ask func(context.Context, *Curator) error, broken bool) (e
 // see that it is there. What it writes before waits for nothing.
 func TestPaced(t *testing.T) {
 	const opaque = "SELECT AVG(cost) FROM patients WHERE age > 40"
+	const beside = "SELECT (SELECT SUM(cost) FROM patients), (SELECT COUNT(*) FROM patients WHERE sex = 'F')"
 	h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
 	ask := func(text string) func(context.Context, *Curator) error {
 		return func(ctx context.Context, c *Curator) error {
@@ -55,7 +56,7 @@ func TestPaced(t *testing.T) {
 			_, err := c.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "smoker"})
 			return err
 		}, false},
-		"a question beside a stream": {s, ask("SELECT (SELECT SUM(cost) FROM patients), (SELECT COUNT(*) FROM patients WHERE sex = 'F')"), false},
+		"a question beside a stream": {s, ask(beside), false},
 		"a model": {h, func(ctx context.Context, c *Curator) error {
 			_, err := c.Trainings.Train(ctx, smokers("0.5"), nil)
 			return err
