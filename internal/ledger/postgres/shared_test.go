@@ -71,3 +71,7 @@ func TestPromise14OnCondition(t *testing.T) {
 func TestPromise14WithACharge(t *testing.T) {
 	ledgertest.Promise14WithACharge(t, world(t))
 }
+
+func TestPromise12SignedElsewhere(t *testing.T) {
+	ledgertest.Promise12SignedElsewhere(t, world(t))
+}
