@@ -14,7 +14,7 @@ func TestPromise8TheDatabaseWasAway(t *testing.T) {
 	t.Parallel()
 	pg := testpg.Start(t)
 	at := within(t, pg.URL())
-	short := Options{Lease: time.Second}
+	short := Options{Lease: 2 * time.Second} // which a machine that is busy has too
 	var servers []*Ledger
 	for i := range 3 {
 		l := open(t, at, short)
@@ -22,7 +22,7 @@ func TestPromise8TheDatabaseWasAway(t *testing.T) {
 		servers = append(servers, l)
 	}
 	pg.Stop(t)
-	time.Sleep(3 * time.Second)
+	time.Sleep(2500 * time.Millisecond)
 	pg.Restart(t)
 	servers = append(servers, open(t, at, short)) // and one that begins just then
 	for round := range 3 {
@@ -31,7 +31,7 @@ func TestPromise8TheDatabaseWasAway(t *testing.T) {
 				t.Errorf("server %d: %v", i, err)
 			}
 		}
-		time.Sleep(700 * time.Millisecond)
+		time.Sleep(time.Second)
 	}
 	if died := servers[0].Died(); len(died) > 0 {
 		t.Errorf("died: %q", died)
