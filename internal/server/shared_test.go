@@ -177,8 +177,8 @@ func TestGivenUpIsStartedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close(context.Background())
-	if _, err := ledger.Exec(t.Context(), "UPDATE discreet.servers SET state = 'gone' WHERE server = (SELECT min(server) FROM discreet.servers "+
-		"WHERE state = 'serving')"); err != nil {
+	if _, err := ledger.Exec(t.Context(), "UPDATE discreet.servers SET state = 'gone' "+
+		"WHERE server = (SELECT min(server) FROM discreet.servers WHERE state = 'serving')"); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []int{503, 200} {
