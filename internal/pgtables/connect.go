@@ -33,6 +33,7 @@ const patience = 20 * time.Second
 type Database struct {
 	dataset *policy.Dataset
 	config  *pgx.ConnConfig
+	looks   looks
 }
 
 // Of returns the database of a dataset. It does not connect.
@@ -49,7 +50,7 @@ func Of(ds *policy.Dataset) (*Database, error) {
 	config.ConnectTimeout = patience
 	config.RuntimeParams = settings
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	return &Database{ds, config}, nil
+	return &Database{dataset: ds, config: config, looks: looks{patience: patience}}, nil
 }
 
 // explicit is an address with its port, so that PGPORT names no other server.

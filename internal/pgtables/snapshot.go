@@ -55,7 +55,9 @@ func (d *Database) Begin(ctx context.Context) (_ *Snapshot, err error) {
 		return nil, err
 	}
 	// Before any row is read: what changes from now on changes the mark as well.
-	s.Mark, err = d.mark(ctx, tx, s.Relations)
+	text, args := d.question(s.Relations)
+	rows, err := tx.Query(ctx, text, args...)
+	s.Mark, err = d.mark(ctx, rows, err)
 	return s, err
 }
 

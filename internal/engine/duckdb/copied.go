@@ -32,6 +32,22 @@ type origin struct {
 	mark      pgtables.Mark
 	refresh   time.Duration
 	looked    atomic.Int64 // when it was last found to be the same, in nanoseconds of the clock
+	passed    bool         // the database is that of a later copy, too
+}
+
+// follow takes over the connections of the copy before, over which others may be looking just now.
+func (o *origin) follow(before *origin) {
+	if o == nil || before == nil {
+		return
+	}
+	o.database, before.passed = before.database, true
+}
+
+// close hangs up.
+func (o *origin) close() {
+	if o != nil && !o.passed {
+		o.database.Close()
+	}
 }
 
 // fresh reports whether it need not be looked yet.
@@ -105,7 +121,7 @@ func checkNamed(ds *policy.Dataset, from *pgtables.Snapshot) error {
 		return nil
 	}
 	if problem := sqlengine.CheckName(from.Mark.Name); problem != "" {
-		return &VersionError{ds.Name, problem, nil}
+		return &policy.VersionError{Dataset: ds.Name, Problem: problem}
 	}
 	return nil
 }

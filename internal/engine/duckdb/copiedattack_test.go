@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // peopleOf is a dataset of a table of people with a text.
@@ -187,7 +188,7 @@ func TestCopiedNamed(t *testing.T) {
 	}
 	for name, want := range map[string]string{"''": "empty", "repeat('x', 201)": "201 bytes", "'a' || chr(27) || '[2J'": "printed"} {
 		c.do("UPDATE log SET v = " + name)
-		var failed *VersionError
+		var failed *policy.VersionError
 		if v, err := e.Version(t.Context()); !errors.As(err, &failed) || !strings.Contains(failed.Explain(), want) ||
 			strings.Contains(err.Error(), "xxx") {
 			t.Errorf("%s: %+v, %v", name, v, err)

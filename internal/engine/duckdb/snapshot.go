@@ -214,5 +214,6 @@ func (s *snapshot) close() error {
 	for _, k := range s.listed {
 		k.Close()
 	}
+	s.origin.close()
 	return errors.Join(s.DB.Close(), s.spill.remove())
 }
