@@ -88,6 +88,8 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
+	// What is put before every store: for tests.
+	"internal/audit/attack":    "policy internal/audit/generate internal/engine/duckdb internal/testpg",
 	"internal/engine/outer":    "api internal/plan/posix internal/plan/syntax",
 	"ledger":                   "dp account",
 	"internal/ledger/chain":    "dp ledger",
@@ -233,7 +235,7 @@ var forbidden = map[string]string{
 	"github.com/duckdb/duckdb-go-bindings": "internal/engine/duckdb/chunks",
 	"modernc.org/sqlite":                   "internal/ledger/sqlite internal/server/users",
 	"github.com/jackc/pgx/v5": "internal/ledger/anchor internal/ledger/postgres internal/pgplace internal/pgtables " +
-		"internal/server/users",
+		"internal/server/users internal/testpg",
 	"log": "",
 	// Memory that is not Go's has one room.
 	"unsafe": "internal/engine/duckdb/chunks",
