@@ -34,6 +34,7 @@ type front struct {
 	password string
 	token    string
 	data     *policy.Dataset
+	source   string
 }
 
 // neighbours are two servers with the same policy and the same users, whose data differs in one
@@ -74,8 +75,9 @@ func clinic(t *testing.T, dir, source string) *policy.Policy {
 func newFront(t *testing.T, in attack.Store, data *generate.Database) *front {
 	t.Helper()
 	dir := t.TempDir()
-	p := clinic(t, dir, in.Keep(t, data))
-	f := &front{t: t, data: p.Datasets["clinic"]}
+	source := in.Keep(t, data)
+	p := clinic(t, dir, source)
+	f := &front{t: t, source: source, data: p.Datasets["clinic"]}
 	c := Config{Policy: filepath.Join(dir, "clinic.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
 		Rate: 1_000_000, Version: "test"}
 	store, err := users.Open(c.Users)

@@ -39,16 +39,19 @@ var Shadows = []string{
 
 var databases atomic.Int64
 
-// inPostgres also has what an owner may have put there: functions, operators and types that are
-// called like PostgreSQL's own and fail.
-func inPostgres(t testing.TB, db *generate.Database) string {
-	t.Helper()
-	statements := slices.Concat(makeTypes, Shadows)
-	for _, name := range db.Dataset.TableNames() {
-		statements = append(statements, tableSQL(db, db.Dataset.Tables[name])...)
-		statements = append(statements, fmt.Sprintf("GRANT SELECT ON public.%q TO %s", name, testpg.Reader))
-	}
-	return testpg.Shared(t).Database(t, fmt.Sprint("made", databases.Add(1)), statements...)
+// Postgres keeps data in a server of PostgreSQL, each in a database of its own, beside what an
+// owner may have put there: functions, operators and types that are called like PostgreSQL's own
+// and fail.
+func Postgres(server func(testing.TB) *testpg.Server) Store {
+	return Store{"postgres", func(t testing.TB, db *generate.Database) string {
+		t.Helper()
+		statements := slices.Concat(makeTypes, Shadows)
+		for _, name := range db.Dataset.TableNames() {
+			statements = append(statements, tableSQL(db, db.Dataset.Tables[name])...)
+			statements = append(statements, fmt.Sprintf("GRANT SELECT ON public.%q TO %s", name, testpg.Reader))
+		}
+		return server(t).Database(t, fmt.Sprint("made", databases.Add(1)), statements...)
+	}}
 }
 
 func tableSQL(db *generate.Database, t *policy.Table) []string {

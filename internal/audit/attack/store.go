@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/testpg"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -21,7 +22,7 @@ type Store struct {
 
 // Stores are all that there are. The first is what others are compared with.
 func Stores() []Store {
-	return []Store{{"duckdb", inDuckDB}, {"postgres", inPostgres}}
+	return []Store{{"duckdb", inDuckDB}, Postgres(testpg.Shared)}
 }
 
 // At is a dataset whose data is at a source.
