@@ -76,23 +76,29 @@ func (o *origin) moved(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// copyTables copies the tables of a PostgreSQL database, but for those that are prepared.
-func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
+// beginCopy looks at the tables of a PostgreSQL database, in the transaction in which they are
+// copied. It has to be closed.
+func (s *snapshot) beginCopy(ctx context.Context, ds *policy.Dataset) (*pgtables.Snapshot, error) {
 	database, err := pgtables.Of(ds)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	from, err := database.Begin(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer from.Close()
 	if err := checkNamed(ds, from); err != nil {
-		return err
+		from.Close()
+		return nil, err
 	}
 	s.origin = &origin{database: database, relations: from.Relations, mark: from.Mark, refresh: ds.Refresh}
 	s.origin.looked.Store(time.Now().UnixNano())
 	s.version = store.Version{Name: from.Mark.Name}
+	return from, nil
+}
+
+// copyTables copies the tables, but for those that are prepared.
+func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset, from *pgtables.Snapshot) error {
 	for _, r := range from.Relations {
 		t := s.tables[r.Name]
 		if t.prepared != "" && ds.VersionQuery == "" {
