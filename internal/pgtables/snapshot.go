@@ -51,6 +51,9 @@ func (d *Database) Begin(ctx context.Context) (_ *Snapshot, err error) {
 		}
 		s.Relations = append(s.Relations, r)
 	}
+	if err := d.checkBlanks(s.Relations); err != nil {
+		return nil, err
+	}
 	if err := d.checkRole(ctx, tx, s.Relations); err != nil {
 		return nil, err
 	}

@@ -98,6 +98,31 @@ func TestCopiedPeople(t *testing.T) {
 	}
 }
 
+// TestCopiedBlanks: blanks at the end of a text make no two people of one.
+func TestCopiedBlanks(t *testing.T) {
+	c := newClinic(t, "CREATE TABLE people (pid char(5) PRIMARY KEY)",
+		"CREATE TABLE visits (vid varchar(9), pid varchar(9) REFERENCES people)",
+		`CREATE TABLE bills ("VID" char(9))`, "INSERT INTO people VALUES ('ann')", "INSERT INTO visits VALUES ('v', 'ann '), ('w ', 'ann')",
+		"GRANT SELECT ON people, visits, bills TO reader")
+	keys := "source: " + c.source() + "\nunit: people.pid\ntables:\n  people: {unique: pid, columns: {pid: {type: text}}}\n" +
+		"  visits: {path: pid -> people.pid, max_rows: 2, max_groups: 2, columns: {}}\n" +
+		"  bills: {path: vid -> visits.vid, max_rows: 2, max_groups: 2, columns: {}}\n"
+	for _, change := range []string{"", "ALTER TABLE visits DROP CONSTRAINT visits_pid_fkey; ALTER TABLE people ALTER pid TYPE text"} {
+		c.do(change)
+		if told := whyNot(t, keys); !strings.Contains(told, "one person would be two") {
+			t.Errorf("after %q: %s", change, told)
+		}
+	}
+	c.do("ALTER TABLE bills ALTER \"VID\" TYPE text")
+	if told := whyNot(t, keys); told != "" {
+		t.Error(told)
+	}
+	c.do("ALTER TABLE people ALTER pid TYPE char(7); ALTER TABLE visits ALTER pid TYPE char(9)") // of any width
+	if told := whyNot(t, keys); told != "" {
+		t.Error(told)
+	}
+}
+
 // TestCopiedSwapped: another table or another column under the same name is other data.
 func TestCopiedSwapped(t *testing.T) {
 	c := newClinic(t, "CREATE TABLE people (pid bigint, word text, other text)", "INSERT INTO people VALUES (1, 'a', 'b')",
