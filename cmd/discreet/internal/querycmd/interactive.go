@@ -130,11 +130,10 @@ func (d *dialogue) next(ctx context.Context, prompt string) (string, error) {
 			if s == syscall.SIGTERM {
 				return "", errTerminated
 			}
-			// Without an editor Ctrl-C arrives here, while the line is still being read.
-			if _, ok := d.lines.(*plain); ok {
-				d.buffer = ""
-				fmt.Fprint(d.Out, "\n"+d.prompt(ctx))
-			}
+			// Without an editor Ctrl-C arrives here, while the line is still being read; with
+			// one, in the moment between its prompt and its taking the keys.
+			d.buffer = ""
+			fmt.Fprint(d.Out, "\n"+d.prompt(ctx))
 		}
 	}
 }
