@@ -108,15 +108,17 @@ func decodeDate(v *Values, row int, p []byte, _ *Column) bool {
 	return true
 }
 
-// decodeTimestamp reads a time. The last thirty years of the 294,276th millennium do not fit, and
-// are endless.
+// decodeTimestamp reads a time. The last thirty years that PostgreSQL has do not fit, and are NULL:
+// were they endless, two people could be one.
 func decodeTimestamp(v *Values, row int, p []byte, _ *Column) bool {
 	if len(p) != 8 {
 		return false
 	}
 	switch micros := int64(binary.BigEndian.Uint64(p)); {
-	case micros >= math.MaxInt64-microsTo2000:
+	case micros == math.MaxInt64:
 		v.Ints[row] = EndlessMicros
+	case micros >= math.MaxInt64-microsTo2000:
+		v.null(row)
 	case micros == math.MinInt64:
 		v.Ints[row] = -EndlessMicros
 	default:
