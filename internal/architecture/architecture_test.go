@@ -33,7 +33,8 @@ var rooms = map[string]string{
 	"internal/architecture": "",
 	"internal/grammar":      "",
 	"internal/testpg":       "",
-	"internal/pgplace":      "",
+	"internal/pgaddress":    "",
+	"internal/pgplace":      "internal/pgaddress",
 	"internal/testcpu":      "",
 	"internal/golden":       "",
 	"internal/recent":       "",
@@ -50,7 +51,7 @@ var rooms = map[string]string{
 	"web":               "",
 	"utility":           "internal/normal internal/root",
 	"survey":            "dp noise internal/normal internal/root",
-	"policy":            "dp account internal/root internal/spelling internal/username",
+	"policy":            "dp account internal/pgaddress internal/root internal/spelling internal/username",
 	"internal/username": "",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
@@ -71,7 +72,7 @@ var rooms = map[string]string{
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
 		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
-	"internal/pgtables": "policy",
+	"internal/pgtables": "policy internal/pgplace",
 	// Drafts of policies from the catalogue of a database, and what is known of a common model.
 	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
 	"internal/omop":            "policy",

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -143,16 +144,10 @@ func (d *Database) begin(ctx context.Context) (*pgx.Conn, pgx.Tx, error) {
 	}
 	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		hangUp(c)
+		pgplace.HangUp(c)
 		return nil, nil, &Unreachable{d.dataset.Name, d.String(), err}
 	}
 	return c, tx, nil
-}
-
-func hangUp(c *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = c.Close(ctx)
 }
 
 // name spells a relation of the policy.

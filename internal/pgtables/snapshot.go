@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/internal/pgplace"
 )
 
 // Snapshot is one state of the data: all tables are read in one transaction.
@@ -65,7 +67,7 @@ func (d *Database) Begin(ctx context.Context) (_ *Snapshot, err error) {
 }
 
 // Close ends the transaction.
-func (s *Snapshot) Close() { hangUp(s.conn) }
+func (s *Snapshot) Close() { pgplace.HangUp(s.conn) }
 
 // ErrMoved is returned where a table was made another one while it was read. What was read of it
 // may be no state that it was ever in.

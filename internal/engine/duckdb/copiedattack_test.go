@@ -111,7 +111,8 @@ func TestCopiedSpellings(t *testing.T) {
 		{"varchar(4)", "text", "'a', 'a ', 'A'", "3"}, {"uuid", "text", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', " +
 			"'{a0eebc999c0b4ef8bb6d6bb9bd380a11}'", "1"},
 		{"timestamptz", "timestamp", "'2020-01-01 00:00+00', '2020-01-01 05:00+05', '2019-12-31 12:00-12'", "1"},
-		{"timestamp", "timestamp", "'infinity', '-infinity', '294276-12-31', '294270-01-01'", "2"}, {"date", "date", "'infinity', '2020-01-01', '20200101'", "2"},
+		{"timestamp", "timestamp", "'infinity', '-infinity', '294276-12-31', '294270-01-01'", "2"},
+		{"date", "date", "'infinity', '2020-01-01', '20200101'", "2"},
 		{"text", "text", "'', ' ', repeat('x', 2000000)", "2"},
 	} {
 		name := fmt.Sprint("t", i)
