@@ -90,6 +90,9 @@ func TestHostile(t *testing.T) {
 
 // TestHostileInStores does the same where the data is in another store.
 func TestHostileInStores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	pairs := 1
 	if *full {
 		pairs = 10

@@ -123,6 +123,9 @@ var expressions = []string{
 // TestHostilePeople: what somebody has in their rows, in the types of PostgreSQL, decides neither
 // whether the data can be read nor what is said, charged and drawn.
 func TestHostilePeople(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	server := testpg.Shared(t)
 	pairs := 0
 	for who, rows := range hostilePeople {

@@ -17,6 +17,9 @@ import (
 // rows of people are kept, question by question, with the signs, infinities, dates and texts that
 // databases disagree about.
 func TestStores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	stores := attack.Stores()
 	for w, ds := range generate.Worlds() {
 		d := generate.NewDice(fmt.Sprint("stores ", w, " 0"), 1)
