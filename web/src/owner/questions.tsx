@@ -1,0 +1,3 @@
+export function Questions({ dataset }: { dataset: string }) {
+  return <p hidden>{dataset}</p>
+}

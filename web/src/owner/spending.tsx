@@ -1,0 +1,3 @@
+export function Spending({ dataset }: { dataset: string }) {
+  return <p hidden>{dataset}</p>
+}
