@@ -70,7 +70,7 @@ var rooms = map[string]string{
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
 		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
-	"internal/pgtables": "policy",
+	"internal/pgtables": "policy internal/pgplace",
 	// Drafts of policies from the catalogue of a database, and what is known of a common model.
 	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
 	"internal/omop":            "policy",
@@ -91,7 +91,7 @@ var rooms = map[string]string{
 	"internal/engine/outer":    "api internal/plan/posix internal/plan/syntax",
 	"ledger":                   "dp account",
 	"internal/ledger/chain":    "dp ledger",
-	"internal/ledger/anchor":   "ledger policy",
+	"internal/ledger/anchor":   "ledger policy internal/pgplace",
 	"internal/ledger/desk":     "ledger internal/ledger/chain internal/entropy",
 	"internal/ledger/sqlite":   "ledger internal/ledger/chain internal/ledger/desk internal/entropy",
 	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/desk internal/entropy internal/pgplace",

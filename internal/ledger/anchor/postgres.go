@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -43,12 +44,13 @@ type Row struct {
 }
 
 // Postgres returns the place of an anchor in the row of this name. The address is a URL such as
-// postgres://user:password@host/database, or a list of keywords. Its password is in no message.
+// postgres://user:password@host/database, whose password is in no message. On another machine it is
+// known by its certificate, unless the address says otherwise.
 func Postgres(address, name string) (*Row, error) {
 	if name == "" || len(name) > ledger.MaxName {
 		return nil, &ledger.InvalidError{Field: "name of the anchor", Problem: fmt.Sprintf("must have 1 to %d bytes", ledger.MaxName)}
 	}
-	config, err := pgx.ParseConfig(address)
+	config, err := pgx.ParseConfig(pgplace.Verified(address))
 	if err != nil {
 		// What pgx says may repeat parts of the address.
 		return nil, &ledger.InvalidError{Field: "address of the PostgreSQL database",
@@ -226,7 +228,7 @@ type unreachable struct {
 }
 
 func (e *unreachable) Error() string {
-	text := e.err.Error()
+	text := pgplace.Why(e.err)
 	if e.password != "" && strings.Contains(text, e.password) {
 		text = "the reason cannot be shown, because it contains the password"
 	}

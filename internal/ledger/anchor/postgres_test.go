@@ -37,6 +37,20 @@ func execute(t testing.TB, address, sql string) {
 	}
 }
 
+// TestPostgresVerified: who could pretend to be the anchor could make an old ledger the latest.
+func TestPostgresVerified(t *testing.T) {
+	t.Setenv("PGSSLMODE", "disable")
+	for address, verified := range map[string]bool{"postgres://anchor:x@db.example.org/anchors": true,
+		"postgresql://anchor@/anchors?host=db.example.org": true, "postgres://anchor@db.example.org/anchors?sslmode=disable": false,
+		"postgres://anchor@localhost/anchors": false, "postgres://anchor@/anchors?host=/run": false} {
+		c := mustPostgres(t, address, "x").config
+		if got := c.TLSConfig != nil && !c.TLSConfig.InsecureSkipVerify && c.TLSConfig.ServerName == "db.example.org" &&
+			len(c.Fallbacks) == 0; got != verified {
+			t.Errorf("%s: verified is %v", address, got)
+		}
+	}
+}
+
 func TestPostgres(t *testing.T) {
 	server := testpg.Start(t)
 	t.Run("promises", func(t *testing.T) {

@@ -87,8 +87,8 @@ func TestPromise8AServerThatSleeps(t *testing.T) {
 	verify(t, at)
 }
 
-// A server whose connection was lost, or ended by a database that restarted, closes in order all the
-// same: it is not taken for one that died.
+// A server whose connection was lost, or ended by a database that restarted, closes in order all
+// the same: it is not taken for one that died.
 func TestPromise8ClosedAfterTheConnectionWasLost(t *testing.T) {
 	t.Parallel()
 	at := address(t)

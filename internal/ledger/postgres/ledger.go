@@ -168,7 +168,7 @@ func (l *Ledger) leave() (err error) {
 			l.conn, err = l.place.dial(ctx)
 		}
 		if l.conn != nil {
-			_, err = l.conn.Exec(ctx, l.place.in("UPDATE ledger.servers SET state = 'left' WHERE server = $1 AND state = 'serving'"), l.server)
+			_, err = l.conn.Exec(ctx, l.place.in(sayLeft), l.server)
 			if err == nil {
 				return nil
 			}
@@ -182,6 +182,8 @@ func (l *Ledger) leave() (err error) {
 		}
 	}
 }
+
+const sayLeft = "UPDATE ledger.servers SET state = 'left' WHERE server = $1 AND state = 'serving'"
 
 // parting is how long is tried to say that we end.
 const parting = 5 * time.Second
