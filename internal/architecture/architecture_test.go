@@ -206,7 +206,7 @@ var rooms = map[string]string{
 	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",
 	"cmd/discreet/internal/traincmd": ". api cmd/discreet/internal/console dp internal/chart internal/render internal/table " +
 		"internal/traindemo learn",
-	"cmd/discreet/internal/usercmd": "cmd/discreet/internal/console internal/server/users internal/table policy",
+	"cmd/discreet/internal/usercmd": "cmd/discreet/internal/console internal/render internal/server/users internal/table policy",
 }
 
 // forbidden says who alone may import a package, outside of tests.
