@@ -47,6 +47,12 @@ func (e *DataError) Error() string { return e.Err.Error() }
 
 func (e *DataError) Unwrap() error { return e.Err }
 
+// Told is what analysts are told of it, whatever it is.
+func (e *DataError) Told() string {
+	return "the data cannot be read now; ask again in a while, and where that does not help ask the owner to run 'discreet check', " +
+		"which says why"
+}
+
 // How a session of the sparse vector technique ends.
 var (
 	// ErrSessionUsed is returned when it has given all its "above" answers.

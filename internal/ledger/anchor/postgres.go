@@ -129,18 +129,14 @@ func (r *Row) Store(ctx context.Context, a ledger.Anchor) error {
 func (r *Row) Close() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return r.hangUp()
+	r.hangUp()
+	return nil
 }
 
-func (r *Row) hangUp() error {
-	if r.conn == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	err := r.conn.Close(ctx)
+// hangUp closes the connection. That a server which restarted cannot be told so is no trouble.
+func (r *Row) hangUp() {
+	pgplace.HangUp(r.conn)
 	r.conn = nil
-	return err
 }
 
 // read returns the row and the hash of its document, and locks it.
@@ -166,7 +162,7 @@ func (r *Row) work(ctx context.Context, do func(context.Context, pgx.Tx) error) 
 	// An idle connection may have died with a server that is back by now. Nothing was tried on it
 	// yet, so a second one may be.
 	if r.conn != nil && r.conn.Ping(ctx) != nil {
-		_ = r.hangUp()
+		r.hangUp()
 	}
 	err := r.transact(ctx, do)
 	var refused *pgconn.PgError
@@ -178,7 +174,7 @@ func (r *Row) work(ctx context.Context, do func(context.Context, pgx.Tx) error) 
 	if err == nil {
 		return nil
 	}
-	_ = r.hangUp()
+	r.hangUp()
 	var moved *MovedError
 	var damaged *DamagedError
 	if errors.As(err, &moved) || errors.As(err, &damaged) {

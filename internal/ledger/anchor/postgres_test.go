@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -48,6 +49,21 @@ func TestPostgresVerified(t *testing.T) {
 			len(c.Fallbacks) == 0; got != verified {
 			t.Errorf("%s: verified is %v", address, got)
 		}
+	}
+}
+
+// TestPostgresClosed: a ledger ends in order when the anchor's database has restarted meanwhile.
+func TestPostgresClosed(t *testing.T) {
+	server, authority := testpg.Start(t), testpg.NewAuthority(t)
+	execute(t, server.URL(), "CREATE ROLE clerk LOGIN PASSWORD 'secret'; CREATE SCHEMA clerk AUTHORIZATION clerk")
+	server.Listen(t, authority, "localhost", time.Now().Add(time.Hour))
+	place := mustPostgres(t, "postgres://clerk:secret@localhost:"+server.Port()+"/postgres?sslmode=verify-full&sslrootcert="+
+		authority.File, "x")
+	mustStore(t, place, 5)
+	server.Stop(t)
+	server.Restart(t)
+	if err := place.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

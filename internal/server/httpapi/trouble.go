@@ -115,7 +115,11 @@ func problemOf(err error) *Problem {
 
 // sessionProblem says what is wrong with what a policy offers beside questions.
 func sessionProblem(err error) *Problem {
+	var data *api.DataError
 	switch {
+	case errors.As(err, &data):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: data.Told(),
+			header: http.Header{"Retry-After": {"60"}}}
 	case errors.Is(err, admission.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
 	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData),

@@ -120,6 +120,7 @@ func explain(ctx context.Context, err error) *wireError {
 		write   *ledger.WriteError
 		locked  *users.LockedError
 		around  *api.AroundError
+		data    *api.DataError
 	)
 	if errors.As(err, &wire) {
 		return wire
@@ -192,6 +193,8 @@ func explain(ctx context.Context, err error) *wireError {
 		return failure(ioError, "the ledger has stopped; nothing may be released").hinting("tell the owner of the data")
 	case errors.As(err, &write):
 		return failure(ioError, "the ledger could not be written; nothing may be released").hinting("tell the owner of the data")
+	case errors.As(err, &data):
+		return failure(ioError, "%s", data.Told())
 	case errors.As(err, &locked):
 		return fatal(invalidAuthorization, locked.Error())
 	case errors.Is(err, users.ErrDenied):
