@@ -77,6 +77,8 @@ type Renewed struct {
 	Sequence uint64 `json:"sequence"`
 	Window   uint64 `json:"window"`
 	Windows  uint64 `json:"windows"`
+	// Promise is what is promised in this window and over all, in sentences.
+	Promise []string `json:"promise"`
 }
 
 // TopUp is more budget, which the owner signs for.
@@ -100,4 +102,8 @@ type Raised struct {
 	// Before and After are the accounts that were raised.
 	Before []Account `json:"before"`
 	After  []Account `json:"after"`
+	// PromiseBefore and Promise are what is promised to the people in the data, in sentences. That
+	// of a quota moves neither.
+	PromiseBefore []string `json:"promise_before"`
+	Promise       []string `json:"promise"`
 }

@@ -47,6 +47,7 @@ var rooms = map[string]string{
 	"account/loss":      "dp internal/normal internal/root",
 	"account/workload":  "dp account account/loss utility internal/root",
 	"internal/root":     "",
+	"web":               "",
 	"utility":           "internal/normal internal/root",
 	"survey":            "dp noise internal/normal internal/root",
 	"policy":            "dp account internal/root internal/spelling internal/username",
@@ -151,20 +152,21 @@ var rooms = map[string]string{
 	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
-		"internal/server/pgwire internal/server/httpapi api",
+		"internal/server/pgwire internal/server/httpapi internal/server/page api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
 	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
 		"internal/server/catalog/interpret internal/server/catalog/oid",
+	"internal/server/page": "web",
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
 		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
 		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
-	"internal/server/httpapi": ". dp policy internal/render internal/entropy ledger internal/ledger/replay " +
+	"internal/server/httpapi": ". dp policy internal/books internal/render internal/entropy ledger internal/ledger/replay " +
 		"internal/server/admission internal/server/users api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",

@@ -64,6 +64,11 @@ func TestWhatMultiplies(t *testing.T) {
 			"b.pid = a.pid)": true,
 		"SELECT COUNT(*) FROM visits a WHERE a.cost IN (" + list(1500, "%d") +
 			")": true,
+		"SELECT COUNT(*) FROM (SELECT pid, cost FROM visits UNION ALL SELECT pid, cost FROM visits) a " +
+			"JOIN (SELECT pid, cost FROM visits UNION ALL SELECT pid, cost FROM visits) b ON a.pid = b.pid": true,
+		"SELECT COUNT(*) FROM (SELECT pid, cost FROM visits UNION ALL SELECT pid, cost FROM visits) a JOIN wards n ON n.ward <> " +
+			"'x'": true,
+		"SELECT MEDIAN(cost) FROM (SELECT pid, cost FROM visits UNION ALL SELECT pid, cost FROM visits) a": true,
 		"SELECT COUNT(*) FROM patients p WHERE " +
 			many(20, "EXISTS (SELECT 1 FROM visits v# WHERE v#.pid = p.pid AND v#.cost > #)", " AND "): true,
 		"SELECT COUNT(*) FROM visits a WHERE " +
@@ -72,6 +77,13 @@ func TestWhatMultiplies(t *testing.T) {
 		public + "x LIKE '%ab'": false,
 		"SELECT COUNT(*) FROM patients p JOIN wards n ON n.ward <> p.zip JOIN wards m ON m.ward <> p.zip WHERE left(p.zip, 3) || " +
 			"left(n.ward, 9) IN (" + list(1500, "'t%d'") + ")": true,
+		// A cut would take longer than some operations, and not than all those of subqueries inside
+		// of each other.
+		"SELECT SUM(cost * (1 - cost / 2)), AVG(cost) FROM visits WHERE cost >= 100 AND cost < 200 AND cost + 1 < 2 * cost": false,
+		"SELECT COUNT(*) FROM (SELECT pid, " + many(3, "round(cost / (# + 4), 1)", " + ") + " AS x FROM visits UNION ALL " +
+			"SELECT pid, cost FROM visits) t": false,
+		"SELECT COUNT(*) FROM (SELECT pid, " + many(3, "round(cost / (# + 4), 1)", " + ") + " AS x FROM visits UNION ALL " +
+			"SELECT pid, cost FROM visits) t WHERE " + many(3, "round(x / (# + 2), 1)", " + ") + " > 2": true,
 	} {
 		s, err := plan.Prepare(ds, text, plan.Options{Public: sized{}})
 		switch {

@@ -124,7 +124,13 @@ func (w *work) mostStored(s *tree.Scan, fields []int) int64 {
 // endless is more than any number of rows.
 const endless = int64(1) << 62
 
-func plus(a, b int64) int64 { return min(endless, a+b) }
+// plus adds numbers of which none is below 0. Two that are endless are more than an int64 has.
+func plus(a, b int64) int64 {
+	if a > endless-b {
+		return endless
+	}
+	return a + b
+}
 
 func times64(a, b int64) int64 {
 	if a > 0 && b > endless/a {

@@ -41,6 +41,10 @@ const (
 	unhurried = 32
 	// heavy is how many operations for a row count as looking at it once more.
 	heavy = 8
+	// cutting is how many looks it counts as to cut rows: to find each person's and choose among
+	// them. Whoever has a million is done sooner with fewer operations than that if nothing is cut,
+	// and so is everybody else.
+	cutting = 5
 	// sorting is what it counts as to choose among the values of a person.
 	sorting = 16
 	// maxComputed is how many operations may be made for one private row with all public rows that
@@ -58,6 +62,7 @@ const (
 type load struct {
 	rows int64 // of one person; of all, in a public relation
 	met  int64 // how many public rows a private one has met
+	size int64 // how many operations were made for a row since the rows of a person were cut
 }
 
 // bounded bounds the work of a query, or refuses it.
@@ -130,9 +135,9 @@ func (w *work) relation(r tree.Relation) (tree.Relation, load) {
 	switch r := r.(type) {
 	case *tree.Scan:
 		if r.Single() {
-			return r, load{1, 1}
+			return r, load{rows: 1, met: 1}
 		}
-		return r, load{endless, 1}
+		return r, load{rows: endless, met: 1}
 	case *tree.Join:
 		return w.join(r)
 	case *tree.Select:
@@ -162,11 +167,11 @@ func (w *work) relation(r tree.Relation) (tree.Relation, load) {
 		if len(r.Keys) > 0 {
 			return &out, l
 		}
-		return &out, load{1, 1}
+		return &out, load{rows: 1, met: 1}
 	case *tree.Window:
 		return w.window(r)
 	}
-	return r, load{endless, 1}
+	return r, load{rows: endless, met: 1}
 }
 
 // window bounds windows, for each of which a person's rows are put into an order.
@@ -223,7 +228,7 @@ func (w *work) union(r *tree.Union) (tree.Relation, load) {
 			part.From, l = w.cutBefore(part.From, l, cost{rows: n})
 		}
 		out.Parts = append(out.Parts, part)
-		sum = load{plus(sum.rows, l.rows), plus(sum.met, l.met)}
+		sum = load{plus(sum.rows, l.rows), plus(sum.met, l.met), max(sum.size, l.size)}
 	}
 	w.meets(sum.met)
 	return &out, sum
@@ -243,24 +248,24 @@ func (w *work) join(j *tree.Join) (tree.Relation, load) {
 		out.On = w.expr(j.On, &c, times64(l.rows, f))
 		w.computes(times64(l.met, f), c)
 		out.L, l = w.cutBefore(out.L, l, c.times(f))
-		return &out, load{times64(l.rows, f), times64(l.met, f)}
+		return &out, load{times64(l.rows, f), times64(l.met, f), plus(l.size, c.size)}
 	case !tree.Private(j.L):
 		f := w.fanout(j.L, j.On, 0)
 		out.On = w.expr(j.On, &c, times64(r.rows, f))
 		w.computes(times64(r.met, f), c)
 		out.R, r = w.cutBefore(out.R, r, c.times(f))
-		return &out, load{times64(r.rows, f), times64(r.met, f)}
+		return &out, load{times64(r.rows, f), times64(r.met, f), plus(r.size, c.size)}
 	}
 	out.On = w.expr(j.On, &c, times64(l.rows, r.rows))
 	met := times64(l.met, r.met)
 	w.meets(times64(met, plus(1, c.public)))
 	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
-		out.L, l = w.cutBefore(out.L, load{l.rows, 1}, cost{rows: c.looks()})
-		out.R, r = w.cutBefore(out.R, load{r.rows, 1}, cost{rows: c.looks()})
-		return &out, load{withoutPartner(j, max(l.rows, r.rows), l, r), met}
+		out.L, l = w.cutBefore(out.L, load{l.rows, 1, l.size}, cost{rows: c.looks()})
+		out.R, r = w.cutBefore(out.R, load{r.rows, 1, r.size}, cost{rows: c.looks()})
+		return &out, load{withoutPartner(j, max(l.rows, r.rows), l, r), met, plus(plus(l.size, r.size), c.size)}
 	}
 	out.L, l.rows, out.R, r.rows = w.both(out.L, l.rows, out.R, r.rows, max(1, c.looks()))
-	return &out, load{withoutPartner(j, times64(l.rows, r.rows), l, r), met}
+	return &out, load{withoutPartner(j, times64(l.rows, r.rows), l, r), met, plus(plus(l.size, r.size), c.size)}
 }
 
 // withoutPartner is how many rows of a person a join has where so many have a partner: in a FULL
@@ -297,11 +302,14 @@ func (w *work) both(l tree.Relation, m int64, r tree.Relation, n, looks int64) (
 func (w *work) cutBefore(r tree.Relation, l load, c cost) (tree.Relation, load) {
 	w.meets(times64(l.met, max(1, c.public)))
 	w.computes(l.met, c)
-	looks := c.looks()
-	if looks <= 1 || times64(l.rows, looks) <= times64(tree.Joinable(r), spread) {
+	below := l.size
+	l.size = plus(l.size, c.size)
+	looks := max(c.rows, l.size/heavy)
+	if c.rows <= 1 && looks < cutting || times64(l.rows, looks) <= times64(tree.Joinable(r), spread) {
 		return r, l
 	}
 	r, l.rows = cutTo(r, l.rows, perhaps(r, looks))
+	l.size -= below
 	return r, l
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // Config says what a server serves, where, and how much it puts up with. Zero limits mean sensible
@@ -30,6 +32,10 @@ type Config struct {
 	Patience time.Duration // below 0 none
 	// Connections is how many there may be at each door; 0 means 1000.
 	Connections int
+	// Ends are when sessions of browsers end by themselves: see [users.Ends].
+	Ends users.Ends
+	// Demo says that the data is made up, which the page tells.
+	Demo bool
 	// Memory and Threads limit the engine of each dataset: see [discreet.WithMemory].
 	Memory  string
 	Threads int
@@ -64,10 +70,13 @@ func (c *Config) check() error {
 		is   int64
 	}{{"running", int64(c.Running)}, {"waiting", int64(c.Waiting)},
 		{"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)},
-		{"timeout", int64(c.Timeout)}} {
+		{"timeout", int64(c.Timeout)}, {"session-idle", int64(c.Ends.Idle)}, {"session-length", int64(c.Ends.Whole)}} {
 		if limit.is < 0 {
 			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)
 		}
+	}
+	if c.Ends.Whole > users.LongestVisit {
+		return errors.New("the limit session-length is above 30 days, which nobody is signed in for; write a smaller one")
 	}
 	if c.Connections == 0 {
 		c.Connections = 1000

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
+	"github.com/discreet-dp/discreet/internal/server/page"
 	"github.com/discreet-dp/discreet/internal/server/pgwire"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
@@ -204,8 +205,8 @@ func (s *Server) doors() {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler: httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
-			Connections: s.pg.Connections}),
+		Handler: page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
+			Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, Demo: c.Demo})),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,

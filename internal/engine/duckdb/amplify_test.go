@@ -109,6 +109,12 @@ func amplifiers() []string {
 		"SELECT COUNT(*), SUM(n) FROM (SELECT a.pid, COUNT(*) AS n FROM visits a JOIN visits b ON a.pid = b.pid AND a.cost > b.cost " +
 			"GROUP BY a.pid) t",
 		"SELECT COUNT(*) FROM (" + strings.Join(union, " UNION ALL ") + ") t",
+		"SELECT COUNT(*) FROM (" + strings.Join(union[:2], " UNION ALL ") + ") a JOIN (" + strings.Join(union[:2], " UNION ALL ") +
+			") b ON a.pid = b.pid AND a.cost < b.cost",
+		"SELECT SUM(cost * day) FROM visits WHERE day >= 100 AND day < 200 AND cost BETWEEN 10 AND 900 AND day + cost < 800",
+		"SELECT kind, SUM(cost), SUM(cost * (1 - day)), SUM(cost * (1 - day) * (1 + cost)), AVG(cost), AVG(day), COUNT(*) FROM visits " +
+			"WHERE day <= 900 GROUP BY kind",
+		"SELECT SUM(CASE WHEN note LIKE 'n1%' THEN cost * (1 - day) ELSE 0 END), SUM(cost * (1 - day)) FROM visits WHERE day >= 100",
 		"SELECT " + strings.Join(many, ", ") + " FROM visits",
 		"SELECT COUNT(DISTINCT cost), COUNT(DISTINCT day), COUNT(DISTINCT cost + day) FROM visits",
 		"SELECT kind, COUNT(DISTINCT cost) FROM visits GROUP BY kind",

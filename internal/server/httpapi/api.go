@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -23,6 +24,12 @@ type Options struct {
 	Ready func() error
 	// Connections is how many wire connections there are, for the metrics.
 	Connections func() int
+	// Secure says that browsers come over TLS, which a cookie is then bound to.
+	Secure bool
+	// Ends are when sessions of browsers end by themselves; the usual ones where it is left out.
+	Ends users.Ends
+	// Demo is told to who asks how to sign in.
+	Demo bool
 }
 
 // door is the handler and what it remembers.
@@ -32,6 +39,7 @@ type door struct {
 	api     huma.API
 	metrics *metrics
 	head    head
+	past    past
 	audits  chan struct{} // holds one, so that one audit runs at a time
 
 	mu    sync.Mutex
@@ -50,15 +58,21 @@ func newDoor(o Options) *door {
 	if o.Version == "" {
 		o.Version = "unknown"
 	}
+	o.Ends.Idle, o.Ends.Whole = cmp.Or(o.Ends.Idle, users.UsualEnds.Idle), cmp.Or(o.Ends.Whole, users.UsualEnds.Whole)
 	d := &door{Options: o, routes: &routes{mux: http.NewServeMux()}, names: entropy.New(), audits: make(chan struct{}, 1)}
 	d.metrics = newMetrics(d)
 	d.api = humago.New(d.routes, d.config())
 	d.health()
 	d.me()
+	d.signIns()
 	d.tokens()
 	d.people()
+	d.userChanges()
 	d.datasets()
 	d.budgets()
+	d.topUps()
+	d.renewals()
+	d.releases()
 	d.questions()
 	d.sessions()
 	d.streams()

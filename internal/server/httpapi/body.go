@@ -14,6 +14,10 @@ import (
 // maxBody is how many bytes the body of a request has at most.
 const maxBody = 1 << 20
 
+// strangersBody is how many bytes it has from somebody who has not come in yet: a name and a
+// password.
+const strangersBody = 8 << 10
+
 // bodyTime is how long a body may take to arrive.
 const bodyTime = 10 * time.Second
 
@@ -25,10 +29,14 @@ func (d *door) read(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		var text []byte
+		most, words := int64(maxBody), "1 MiB"
+		if note(r.Context()).user.Name == "" {
+			most, words = strangersBody, "8 KiB"
+		}
 		if r.Body != nil && r.Body != http.NoBody {
 			control.SetReadDeadline(time.Now().Add(bodyTime))
 			var err error
-			text, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+			text, err = io.ReadAll(io.LimitReader(r.Body, most+1))
 			var late net.Error
 			switch {
 			case errors.As(err, &late) && late.Timeout():
@@ -40,15 +48,15 @@ func (d *door) read(next http.Handler) http.Handler {
 				w.Header().Set("Connection", "close")
 				d.write(w, r, &Problem{Status: http.StatusBadRequest, Kind: "body", Detail: "the body could not be read", Spent: no})
 				return
-			case len(text) > maxBody:
+			case int64(len(text)) > most:
 				w.Header().Set("Connection", "close")
 				d.write(w, r,
-					&Problem{Status: http.StatusRequestEntityTooLarge, Kind: "body", Detail: "the body is longer than 1 MiB", Spent: no})
+					&Problem{Status: http.StatusRequestEntityTooLarge, Kind: "body", Detail: "the body is longer than " + words, Spent: no})
 				return
 			}
 		}
 		control.SetReadDeadline(time.Time{})
-		if r.Method == http.MethodPost {
+		if r.Method == http.MethodPost || r.Method == http.MethodPut {
 			// A page elsewhere can make a browser send a body without a type and with what the
 			// browser knows, and cannot make it send this one.
 			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != mediaJSON {

@@ -7,9 +7,11 @@
 // Every request says who sends it: Authorization: Bearer with a token, or Basic with name and
 // password. It is checked every time, so who is revoked is out with the next request. Without it
 // everything is the same 401, whether there is something at the address or not; only /healthz and
-// /readyz, which say yes or no, are for everybody. Too many failures are a 429 with Retry-After.
-// The address of an attempt is that of the connection: behind a proxy it is the proxy's, and
-// X-Forwarded-For is not believed.
+// /readyz, which say yes or no, are for everybody. Too many failures are a 429 with Retry-After. A
+// browser signs in at /v1/signin, and then its cookie says who it is: a cookie is looked at only
+// where the browser says that a page of this server sent the request, or, to read, its user.
+// /v1/signin is for everybody too, and takes 8 KiB. The address of an attempt is that of the
+// connection: behind a proxy it is the proxy's, and X-Forwarded-For is not believed.
 //
 // Analysts see what is theirs: the datasets that the policy lists them in, their own account, their
 // own charges, tokens, sessions and logins. What is another's and what does not exist get the same
@@ -56,6 +58,10 @@
 //	denied       401  who is it?
 //	locked       429  too many failed attempts
 //	role         403  it is for the owner, or for analysts
+//	signature    403  it takes the signature of the ledger's owner
+//	stale        409  what was signed does not fit any more; draft it again
+//	exists       409  there is a user of this name
+//	revoked      409  the user was revoked
 //	origin       403  a page of another origin sent it
 //	missing      404  there is no such thing, or it is not yours
 //	path         404  there is nothing at this address

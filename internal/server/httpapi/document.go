@@ -38,6 +38,7 @@ func (d *door) config() huma.Config {
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					"bearer": {Type: "http", Scheme: "bearer", Description: "A token, from 'discreet user token' or POST /v1/tokens"},
 					"basic":  {Type: "http", Scheme: "basic", Description: "Name and password"},
+					"cookie": {Type: "apiKey", In: "cookie", Name: d.cookieName(), Description: "From POST /v1/signin, for pages of this server"},
 				},
 			},
 		},
@@ -137,7 +138,7 @@ func (d *door) documents() {
 		})
 	}
 	for _, item := range d.api.OpenAPI().Paths {
-		for _, o := range []*huma.Operation{item.Get, item.Post, item.Delete} {
+		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Delete} {
 			if o != nil {
 				headers(o)
 			}

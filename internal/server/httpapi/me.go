@@ -18,9 +18,11 @@ type Me struct {
 func (d *door) me() {
 	register(d, operation(anyUser, http.MethodGet, "/v1/me", "me", "Who you are", "Your name, your role and what you may ask about."),
 		func(_ context.Context, u users.User, _ *nothing) (*body[Me], error) {
-			return of(Me{u.Name, string(u.Role), d.asked(u)}), nil
+			return of(d.meOf(u)), nil
 		})
 }
+
+func (d *door) meOf(u users.User) Me { return Me{u.Name, string(u.Role), d.asked(u)} }
 
 // when writes a time; nil where there is none.
 func when(t time.Time) *time.Time {

@@ -16,6 +16,8 @@ type notes struct {
 	accept  string // the media type that was agreed on
 	route   string // the pattern of its path; empty where there is none
 	user    users.User
+	visit   string        // the secret of the cookie that it came with, or nothing
+	request *http.Request // as it came
 }
 
 type notesKey struct{}
@@ -32,7 +34,7 @@ func note(ctx context.Context) *notes {
 // line of the log. The line has no duration and no size: both would tell about the data.
 func (d *door) named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := &notes{id: r.Header.Get("X-Request-Id"), address: peer(r), accept: agree(r.Header.Values("Accept"))}
+		n := &notes{id: r.Header.Get("X-Request-Id"), address: peer(r), accept: agree(r.Header.Values("Accept")), request: r}
 		if !isRequestID(n.id) {
 			n.id = d.name()
 		}
@@ -48,6 +50,8 @@ func (d *door) named(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		seen := &watched{ResponseWriter: w}
 		defer func() {
 			level := slog.LevelInfo

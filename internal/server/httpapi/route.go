@@ -97,15 +97,17 @@ func operation(whom int, method, at, id, summary, description string, problems .
 	if whom == everybody {
 		return o
 	}
-	o.Security = []map[string][]string{{"bearer": {}}, {"basic": {}}}
+	o.Security = []map[string][]string{{"bearer": {}}, {"basic": {}}, {"cookie": {}}}
 	o.Errors = append(o.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 		http.StatusUnprocessableEntity)
-	if method == http.MethodPost {
-		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
-			http.StatusUnsupportedMediaType)
+	if method == http.MethodPost || method == http.MethodPut {
+		o.Errors = append(o.Errors, sending...)
 	}
 	return o
 }
+
+// sending are the codes with which a body can be wrong.
+var sending = []int{http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 
 // register adds an operation for those who came in. Whatever goes wrong in it leaves as a problem.
 func register[I, O any](d *door, o huma.Operation, do func(context.Context, users.User, *I) (*O, error)) {

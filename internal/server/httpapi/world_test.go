@@ -173,7 +173,7 @@ func (w *world) request(method, path, user, body string) *http.Request {
 	if user != "" {
 		r.Header.Set("Authorization", "Bearer "+w.tokens[user])
 	}
-	if method == "POST" {
+	if method == "POST" || method == "PUT" {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	r.Header.Set("X-Request-Id", "the-same")

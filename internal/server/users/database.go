@@ -34,6 +34,22 @@ CREATE TABLE main.logins (
 );
 CREATE INDEX logins_kept ON main.logins (good, id);
 CREATE INDEX logins_of ON main.logins (name, id);
+` + tablesOf2
+
+// tablesOf2 makes what version 2 has beside the tables of version 1.
+const tablesOf2 = `
+CREATE TABLE main.visits (
+  hash bytea PRIMARY KEY, "user" text COLLATE "C" NOT NULL REFERENCES main.users (name), epoch bigint NOT NULL, created bigint NOT NULL,
+  used bigint NOT NULL, ended bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX visits_of ON main.visits ("user", created);
+CREATE TABLE main.saved (
+  id text COLLATE "C" PRIMARY KEY, kind text NOT NULL, "user" text COLLATE "C" NOT NULL REFERENCES main.users (name),
+  dataset text COLLATE "C" NOT NULL, shared bigint NOT NULL, title text NOT NULL, body text NOT NULL, created bigint NOT NULL,
+  changed bigint NOT NULL
+);
+CREATE INDEX saved_of ON main.saved ("user", kind);
+CREATE INDEX saved_about ON main.saved (dataset, kind);
 `
 
 // connections is how many a server has to the users at most. One is enough for most.
@@ -77,18 +93,22 @@ func (d database) claim(create bool) error {
 		return d.words(err)
 	}
 	defer pgplace.HangUp(c)
-	there, err := d.there(c)
+	format, err := d.format(c)
 	switch {
-	case err != nil || there:
+	case err != nil || format == version:
 		return err
-	case !create:
+	case format == 0 && !create:
 		return fmt.Errorf("%w in %s", ErrNone, d.Name)
 	}
 	var verdict error
 	err = d.Make(background, c, func(tx pgx.Tx) error {
-		there, err := d.there(c)
-		if verdict = err; err != nil || there {
+		format, err := d.format(c)
+		verdict = err
+		switch {
+		case err != nil || format == version:
 			return err
+		case format == 1:
+			return d.upgrade(tx)
 		}
 		if _, err := tx.Exec(background, d.In("main", tables), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
@@ -96,50 +116,86 @@ func (d database) claim(create bool) error {
 		_, err = tx.Exec(background, d.In("main", "INSERT INTO main.secret (one, format, secret) VALUES (1, $1, $2)"), version, random(32))
 		return err
 	})
-	if err != nil && verdict == nil {
-		return fmt.Errorf("the users cannot be created in %s: %w", d.Name, d.Said(err))
+	switch {
+	case err == nil || verdict != nil:
+		return verdict
+	case format == 1:
+		return fmt.Errorf("the users in %s were made by an older program, and this one needs two more tables, which it could not make: "+
+			"run 'discreet user list' once as the role that owns the others (%w)", d.Name, d.Said(err))
 	}
-	return verdict
+	return fmt.Errorf("the users cannot be created in %s: %w", d.Name, d.Said(err))
 }
 
-// there reports whether the users are. Some of their tables, or others of their names, are
-// somebody else's. As with a file, what everybody may read or change is refused and not repaired.
-func (d database) there(c *pgx.Conn) (bool, error) {
-	var names, ours int
+// upgrade adds what version 2 has. Who may use the tokens may use it too: these are the roles of
+// servers.
+func (d database) upgrade(tx pgx.Tx) error {
+	if _, err := tx.Exec(background, d.In("main", tablesOf2), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return err
+	}
+	rows, err := tx.Query(background, `SELECT a.privilege_type, r.rolname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+CROSS JOIN aclexplode(k.relacl) a JOIN pg_roles r ON r.oid = a.grantee
+WHERE n.nspname = $1 AND k.relname = 'tokens' AND a.privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE')`, d.Schema)
+	if err != nil {
+		return err
+	}
+	var grants []string
+	var right, role string
+	if _, err := pgx.ForEachRow(rows, []any{&right, &role}, func() error {
+		grants = append(grants, fmt.Sprintf("GRANT %s ON main.visits, main.saved TO %s", right, pgx.Identifier{role}.Sanitize()))
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, grant := range append(grants, fmt.Sprintf("UPDATE main.secret SET format = %d", version)) {
+		if _, err := tx.Exec(background, d.In("main", grant)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// format reports which version of the tables there is, 0 where there are none. Some of them, or
+// others of their names, are somebody else's. As with a file, what everybody may read or change is
+// refused and not repaired.
+func (d database) format(c *pgx.Conn) (format int, err error) {
+	var names, ours, first int
 	var open bool
 	var encoding string
-	err := c.QueryRow(background, `SELECT count(*), count(*) FILTER (WHERE k.relkind = 'r' AND NOT k.relrowsecurity),
+	err = c.QueryRow(background, `SELECT count(*), count(*) FILTER (WHERE k.relkind = 'r' AND NOT k.relrowsecurity),
+count(*) FILTER (WHERE k.relname IN ('secret', 'users', 'tokens', 'logins')),
 coalesce(bool_or(has_table_privilege('public', k.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
   OR has_any_column_privilege('public', k.oid, 'SELECT, INSERT, UPDATE')), false), current_setting('server_encoding')
 FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
-WHERE n.nspname = $1 AND k.relname IN ('secret', 'users', 'tokens', 'logins')`, d.Schema).Scan(&names, &ours, &open, &encoding)
+WHERE n.nspname = $1 AND k.relname IN ('secret', 'users', 'tokens', 'logins', 'visits', 'saved')`, d.Schema).
+		Scan(&names, &ours, &first, &open, &encoding)
 	switch {
 	case err != nil:
-		return false, d.words(err)
+		return 0, d.words(err)
 	case encoding != "UTF8":
-		return false, fmt.Errorf("the database of %s has the encoding %s, in which not every name can be written: make it with UTF8",
+		return 0, fmt.Errorf("the database of %s has the encoding %s, in which not every name can be written: make it with UTF8",
 			d.Name, encoding)
 	case names == 0:
-		return false, nil
-	case ours != 4:
-		return false, d.foreign()
+		return 0, nil
+	case ours != names || first != 4:
+		return 0, d.foreign()
 	}
-	var format int
 	err = c.QueryRow(background, d.In("main", "SELECT format FROM main.secret")).Scan(&format)
 	var e *pgconn.PgError
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) || errors.As(err, &e) && slices.Contains([]string{"42703", "42804"}, e.Code):
-		return false, d.foreign()
+		return 0, d.foreign()
 	case err != nil:
-		return false, d.words(err)
-	case format != version:
-		return false, fmt.Errorf("%s has version %d of the tables of users, and this program knows version %d: use the program that "+
+		return 0, d.words(err)
+	case format < 1 || format > version:
+		return 0, fmt.Errorf("%s has version %d of the tables of users, and this program knows version %d: use the program that "+
 			"made it, or a newer one", d.Name, format, version)
+	case names != map[int]int{1: 4, 2: 6}[format]:
+		return 0, d.foreign()
 	case open:
-		return false, fmt.Errorf("everybody in the database of %s can read or change who may come in. Revoke what PUBLIC may do with the "+
-			"tables secret, users, tokens and logins; if somebody may have read them, give everybody a new password", d.Name)
+		return 0, fmt.Errorf("everybody in the database of %s can read or change who may come in. Revoke what PUBLIC may do with the "+
+			"tables secret, users, tokens, logins, visits and saved; if somebody may have read them, give everybody a new password", d.Name)
 	}
-	return true, nil
+	return format, nil
 }
 
 func (d database) foreign() error {

@@ -29,7 +29,8 @@ func TestInDatabase(t *testing.T) {
 		"TrailIsFolded": TestTrailIsFolded, "TrailIsTrimmed": TestTrailIsTrimmed, "NoLineNoEntry": TestNoLineNoEntry,
 		"WaitsGrow": TestWaitsGrow, "PoolsComeIn": TestPoolsComeIn, "Exchange": TestExchange,
 		"UnknownNamesLookKnown": TestUnknownNamesLookKnown, "ChangedMeanwhile": TestChangedMeanwhile,
-		"NamesBeyondASCII": TestNamesBeyondASCII,
+		"NamesBeyondASCII": TestNamesBeyondASCII, "Visit": TestVisit, "VisitsAreFew": TestVisitsAreFew,
+		"OlderUsers": TestOlderUsers,
 	} {
 		t.Run(name, test)
 	}
@@ -209,9 +210,11 @@ func TestDatabasesRefused(t *testing.T) {
 		"views":       {"MAKE; ALTER TABLE X.users RENAME TO u; CREATE VIEW X.users AS SELECT * FROM X.u", "left as it is"},
 		"some":        {"MAKE; DROP TABLE X.logins", "left as it is"},
 		"rows hidden": {"MAKE; ALTER TABLE X.users ENABLE ROW LEVEL SECURITY", "left as it is"},
-		"newer":       {"MAKE; UPDATE X.secret SET format = 2", "knows version 1"},
+		"newer":       {"MAKE; UPDATE X.secret SET format = 3", "knows version 2"},
 		"no secret":   {"MAKE; DELETE FROM X.secret", "left as it is"},
 		"short":       {"MAKE; UPDATE X.secret SET secret = 'abc'", "damaged"},
+		"half new":    {"MAKE; UPDATE X.secret SET format = 1", "left as it is"},
+		"lost":        {"MAKE; DROP TABLE X.visits", "left as it is"},
 		"readable":    {"MAKE; GRANT SELECT ON X.users TO PUBLIC", "give everybody a new password"},
 		"a column":    {"MAKE; GRANT UPDATE (argon2) ON X.users TO PUBLIC", "give everybody a new password"},
 	} {

@@ -10,7 +10,8 @@
 // could hash. Whoever steals the file can guess against the weaker of the two, and that is SCRAM's,
 // although it has 65,536 rounds (drivers refuse more than 100,000). So passwords are drawn by us,
 // with 160 bits, unless the owner insists on another, which must then have at least 12 characters.
-// Of a token, a SHA-256 hash: it has 256 bits and is drawn by us, so nobody guesses it.
+// Of a token, a SHA-256 hash: it has 256 bits and is drawn by us, so nobody guesses it. So has the
+// secret of a visit, which is what a browser is in that signed in, and of it too there is the hash.
 //
 // A thief of the file cannot come in with what is in it, but can pretend to be this server to its
 // users (RFC 5802, section 9). The file has mode 0600, and one that others can read or write is
@@ -74,15 +75,23 @@
 // its place, so the trail is for the owner. Servers on one database share the trail; each has lines
 // of its own.
 //
+// # Visits
+//
+// A visit ends after some time without requests, after some more whatever there was, when its user
+// signs out, is revoked or has another password: the last two by the epoch that it began in, so
+// that nobody has to find it. All of it is asked of the file at every request, so it ends at all
+// servers at once. When it was last used is noted once a minute. A user has at most 100, and of
+// those that ended the row stays for a while, so that the trail says whose cookie is tried.
+//
 // # In a database
 //
-// The tables are secret, users, tokens and logins, in the schema that the address names; where the
-// schema has others of these names it is left as it is. A transaction locks the row of secret, so
-// that of all changes one goes on at a time, as in a file: a token that is made while its user is
-// revoked is revoked too, or not made. Who reads does not wait. A connection is made to a server
-// that takes writes and confirms only what is on its disk, never to a standby, which would still
-// let in who was revoked. While the database does not answer nobody comes in, and who is in is not
-// let on; the owner is told the reason, once a minute, and nobody else is.
+// The tables are secret, users, tokens, logins, visits and saved, in the schema that the address
+// names; where the schema has others of these names it is left as it is. A transaction locks the
+// row of secret, so that of all changes one goes on at a time, as in a file: a token that is made
+// while its user is revoked is revoked too, or not made. Who reads does not wait. A connection is
+// made to a server that takes writes and confirms only what is on its disk, never to a standby,
+// which would still let in who was revoked. While the database does not answer nobody comes in, and
+// who is in is not let on; the owner is told the reason, once a minute, and nobody else is.
 //
 // # Limits
 //

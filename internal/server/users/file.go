@@ -24,7 +24,7 @@ import (
 // Numbers in the header of the file that say whose file it is, and how its tables are made.
 const (
 	applicationID = 0x4450_5553 // "DPUS"
-	version       = 1
+	version       = 2
 )
 
 // schema makes the tables. Times are microseconds since 1970, and 0 is never.
@@ -45,6 +45,21 @@ CREATE TABLE logins (
 ) STRICT;
 CREATE INDEX logins_kept ON logins (good, id);
 CREATE INDEX logins_of ON logins (name, id);
+` + schemaOf2
+
+// schemaOf2 makes what version 2 has beside the tables of version 1.
+const schemaOf2 = `
+CREATE TABLE visits (
+  hash BLOB PRIMARY KEY, user TEXT NOT NULL REFERENCES users (name), epoch INTEGER NOT NULL, created INTEGER NOT NULL,
+  used INTEGER NOT NULL, ended INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX visits_of ON visits (user, created);
+CREATE TABLE saved (
+  id TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL REFERENCES users (name), dataset TEXT NOT NULL, shared INTEGER NOT NULL,
+  title TEXT NOT NULL, body TEXT NOT NULL, created INTEGER NOT NULL, changed INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX saved_of ON saved (user, kind);
+CREATE INDEX saved_about ON saved (dataset, kind);
 `
 
 // background is the context of what must not be interrupted half-way. A caller's context is looked
@@ -174,6 +189,10 @@ func claim(db *sql.DB, path string) error {
 	switch {
 	case id == applicationID && made == version:
 		tx.Rollback()
+	case id == applicationID && made == 1:
+		if err := upgrade(tx); err != nil {
+			return unreadable(path, err)
+		}
 	case id == applicationID:
 		return fmt.Errorf("%s has version %d of the tables of users, and this program knows version %d: use the program that wrote it, "+
 			"or a newer one", path, made, version)
@@ -214,6 +233,17 @@ func create(tx *sql.Tx) error {
 		if _, err := tx.Exec(p); err != nil {
 			return err
 		}
+	}
+	return tx.Commit()
+}
+
+// upgrade adds what version 2 has: a file of version 1 is one without it.
+func upgrade(tx *sql.Tx) error {
+	if _, err := tx.Exec(schemaOf2); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+		return err
 	}
 	return tx.Commit()
 }

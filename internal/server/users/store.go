@@ -22,9 +22,9 @@ type Store struct {
 	tell func(error)
 	told recently
 
-	find, still, findToken question
-	close                  sync.Once
-	closed                 error
+	find, still, findToken, findVisit question
+	close                             sync.Once
+	closed                            error
 }
 
 func openNow(where string, create bool) (*Store, error) { return openAt(where, create, time.Now) }
@@ -50,6 +50,7 @@ func openAt(where string, create bool, now func() time.Time) (_ *Store, err erro
 		{&s.find, "SELECT name, role, created, revoked, epoch, argon2, scram FROM main.users WHERE name = ?"},
 		{&s.still, "SELECT epoch FROM main.users WHERE name = ? AND revoked = 0"},
 		{&s.findToken, "SELECT " + tokenColumns + ", hash FROM main.tokens WHERE id = ?"},
+		{&s.findVisit, visitQuestion},
 	} {
 		if *p.to, err = db.asks(p.sql); err != nil {
 			return nil, db.words(err)
@@ -136,7 +137,7 @@ func (s *Store) change(ctx context.Context, f func(tx *sql.Tx) error) error {
 	}
 	defer tx.Rollback()
 	if err := f(tx); err != nil {
-		for _, verdict := range []error{ErrExists, ErrUnknown, ErrRevoked, ErrNoToken} {
+		for _, verdict := range []error{ErrExists, ErrUnknown, ErrRevoked, ErrNoToken, ErrDenied} {
 			if errors.Is(err, verdict) {
 				return err
 			}

@@ -280,7 +280,7 @@ func TestFilesRefused(t *testing.T) {
 		{file("garbage", "SQLite format 3\x00"+strings.Repeat("x", 5000), 0o600), "is not a file of users"},
 		{database("ledger", "CREATE TABLE records (x)", "PRAGMA application_id = 5"), "is not a file of users"},
 		{database("tables", "CREATE TABLE users (x)"), "is not a file of users"},
-		{database("newer", fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 2"), "knows version 1"},
+		{database("newer", fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 3"), "knows version 2"},
 	} {
 		before, _ := os.ReadFile(c.path)
 		s, err := Open(c.path)

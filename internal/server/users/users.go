@@ -21,7 +21,7 @@ type User struct {
 type Attempt struct {
 	Name    string
 	Address string // of the peer, without its port
-	Door    string // wire or http
+	Door    string // wire, http, page or openid
 
 	// Endpoint is the hash of the server's certificate (tls-server-end-point, RFC 5929), where the
 	// door offered SCRAM-SHA-256-PLUS. Whoever binds the exchange to it is safe from somebody in

@@ -17,6 +17,7 @@ import (
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/server"
+	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // Cmd is the server. Every flag but --config and --demo can also be a key of the file and a
@@ -34,14 +35,16 @@ type Cmd struct {
 	TLSKey    string `help:"The key of the certificate, in PEM." name:"tls-key" placeholder:"FILE" env:"DISCREET_TLS_KEY"`
 	Plaintext bool   `help:"Listen where others can connect without TLS: something in front encrypts." env:"DISCREET_PLAINTEXT"`
 
-	Running     int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
-	Waiting     int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
-	Timeout     time.Duration `help:"How long a question may run, ${default} unless given. One that takes longer is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
-	Rate        int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
-	Patience    time.Duration `help:"How long a question waits that came too early for --rate, ${default} unless given; one that would wait for longer is turned away. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
-	Connections int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
-	Memory      string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
-	Threads     int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
+	Running       int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
+	Waiting       int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
+	Timeout       time.Duration `help:"How long a question may run, ${default} unless given. One that takes longer is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
+	Rate          int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
+	Patience      time.Duration `help:"How long a question waits that came too early for --rate, ${default} unless given; one that would wait for longer is turned away. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
+	Connections   int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
+	SessionIdle   time.Duration `help:"After how long without requests a browser is signed out, ${default} unless given." default:"30m" placeholder:"TIME" env:"DISCREET_SESSION_IDLE"`
+	SessionLength time.Duration `help:"After how long a browser is signed out whatever there was, ${default} unless given." default:"12h" placeholder:"TIME" env:"DISCREET_SESSION_LENGTH"`
+	Memory        string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
+	Threads       int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
 
 	CheckLedger bool `help:"Check the ledger from its first record to its last before anything is answered. Otherwise a large one is opened by its last checkpoint, and checked while the server runs." env:"DISCREET_CHECK_LEDGER"`
 
@@ -124,7 +127,7 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 	return server.Config{
 		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
 		Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
-		Connections: c.Connections, Memory: c.Memory, Threads: c.Threads,
+		Connections: c.Connections, Ends: users.Ends{Idle: c.SessionIdle, Whole: c.SessionLength}, Demo: c.Demo, Memory: c.Memory, Threads: c.Threads,
 		FullCheck: c.CheckLedger, Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
 	}, nil
 }

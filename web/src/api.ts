@@ -1,0 +1,176 @@
+// What the server says, and how it is asked. Nothing leaves this origin.
+
+export interface Cost { epsilon: number; rho: number; delta: number }
+export interface Left { epsilon: number | null; rho: number | null; delta: number | null; pure: number | null }
+
+export interface Me { name: string; role: 'analyst' | 'owner'; datasets: string[] }
+
+export interface Ways {
+  ways: { kind: 'password' | 'openid'; name?: string; at: string }[]
+  demo: boolean
+  me?: Me
+}
+
+export interface ColumnInfo {
+  name: string
+  type: string
+  nullable: boolean
+  bounds?: { lowest: string; highest: string }
+  step?: string
+  keys: 'none' | 'public' | 'private'
+  values?: string[]
+  comment?: string
+}
+export interface TableInfo {
+  name: string
+  public: boolean
+  person?: string
+  column?: string
+  path?: string[]
+  max_rows?: number
+  max_groups?: number
+  columns: ColumnInfo[]
+  comment?: string
+}
+export interface Dataset {
+  name: string
+  unit: string
+  neighbours: string
+  budget: {
+    epsilon: number | null
+    delta: number
+    default_epsilon: number
+    min_epsilon: number
+    max_epsilon: number
+  }
+  tables: TableInfo[]
+  views: TableInfo[]
+}
+
+export interface Account {
+  name: string
+  kind: string
+  part: number
+  alert: number
+  limit: Left
+  spent: Cost
+  left: Left
+  side: string
+  guarantee: { epsilon: number; delta: number }
+  total: { epsilon: number; delta: number }
+}
+export interface Budget { dataset: string; accounts: Account[]; remaining: Left; questions?: number }
+
+export interface Measure { measure: string; mechanism: string; error: number | null; why: string; scale: number; cost: Cost }
+export interface Explanation {
+  neighbours: string
+  confidence: number
+  questions: {
+    tables: string[]
+    keys: { key: string; private: boolean; values: number; rule: string }[]
+    groups: number
+    bounds: string
+    measures: Measure[]
+    known: boolean
+  }[]
+  split: string
+  free: string[]
+  cost: Cost
+  pay: Cost
+  known: boolean
+  remaining: Left
+  after: Left
+  more?: number
+  affordable: boolean
+  closed?: boolean
+}
+
+export type Value = string | number | boolean | null
+export interface Answer {
+  columns: string[]
+  rows: Value[][]
+  errors: (number | null)[][] | null
+  cost: Cost
+  remaining: Left
+  more?: number
+  receipt: { sequence: number; hash: string; free: boolean; now?: string }
+  limits: { max_rows: number; max_groups: number }
+  confidence: number
+  notes: string[]
+  data_version: { number: number; name?: string }
+  alerts: unknown[]
+}
+
+export type Settings = Record<string, string | number>
+export interface Question { dataset: string; sql: string; settings?: Settings }
+
+// Trouble is what the server refuses, or what is in the way of asking it.
+export class Trouble extends Error {
+  constructor(
+    readonly status: number,
+    readonly kind: string,
+    detail: string,
+    readonly instead?: string,
+    readonly position?: number,
+    readonly spent?: boolean,
+    readonly more?: Record<string, unknown>,
+  ) {
+    super(detail)
+  }
+}
+
+let signedOut: () => void = () => {}
+
+// onSignedOut is called where the server no longer knows who this is.
+export function onSignedOut(f: () => void) { signedOut = f }
+
+export async function call<T>(method: string, path: string, body?: unknown, options?: { signal?: AbortSignal; headers?: Record<string, string> }): Promise<T> {
+  let response: Response
+  try {
+    response = await fetch(path, {
+      method,
+      signal: options?.signal,
+      credentials: 'same-origin',
+      headers: { Accept: 'application/json', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...options?.headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+  } catch (e) {
+    if (e instanceof DOMException && e.name === 'AbortError') throw e
+    throw new Trouble(0, 'unreachable', 'the server cannot be reached', 'try again in a while')
+  }
+  const text = await response.text()
+  let said: unknown = null
+  try {
+    said = text === '' ? null : JSON.parse(text)
+  } catch {
+    throw new Trouble(response.status, 'unreadable', 'the server said something that is no answer', 'try again in a while')
+  }
+  if (!response.ok) {
+    const p = (said ?? {}) as Record<string, unknown>
+    if (response.status === 401 && path !== '/v1/signin') signedOut()
+    throw new Trouble(response.status, String(p.kind ?? 'unknown'), String(p.detail ?? 'the server refused'), p.instead as string | undefined,
+      p.position as number | undefined, p.spent as boolean | undefined, p)
+  }
+  return said as T
+}
+
+export const get = <T>(path: string, signal?: AbortSignal) => call<T>('GET', path, undefined, { signal })
+export const post = <T>(path: string, body: unknown, options?: { signal?: AbortSignal; headers?: Record<string, string> }) =>
+  call<T>('POST', path, body, options)
+
+export const dataset = (name: string, signal?: AbortSignal) => get<Dataset>(`/v1/datasets/${encodeURIComponent(name)}`, signal)
+export const budget = (name: string, signal?: AbortSignal) => get<Budget>(`/v1/datasets/${encodeURIComponent(name)}/budget`, signal)
+export const explain = (q: Question, signal?: AbortSignal) => post<Explanation>('/v1/explain', q, { signal })
+
+// ask sends a question under a name, so that a broken connection can be tried again and is charged once.
+export async function ask(q: Question, signal?: AbortSignal): Promise<Answer> {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() }
+  for (let tries = 0; ; tries++) {
+    try {
+      return await post<Answer>('/v1/query', q, { signal, headers })
+    } catch (e) {
+      if (!(e instanceof Trouble) || e.kind !== 'unreachable' || tries === 2) throw e
+      await new Promise(done => setTimeout(done, 1000))
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// The editor. It lives in a shadow root, where its styles are sheets and not elements, so that the
+// content security policy needs no exception for them.
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { PostgreSQL, sql } from '@codemirror/lang-sql'
+import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { lintKeymap, setDiagnostics } from '@codemirror/lint'
+import { Compartment, EditorState, Prec } from '@codemirror/state'
+import { drawSelection, EditorView, highlightSpecialChars, keymap, placeholder } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import type { Dataset } from '../api'
+
+export interface Editor {
+  text(): string
+  write(text: string): void
+  insert(text: string): void
+  // mark points at a place that was refused; null takes the mark away.
+  mark(at: { from: number; to: number; message: string } | null): void
+  know(dataset: Dataset): void
+  focus(): void
+  destroy(): void
+}
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, color: 'var(--syntax-keyword)', fontWeight: '600' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--syntax-text)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--syntax-number)' },
+  { tag: [tags.lineComment, tags.blockComment], color: 'var(--quiet)', fontStyle: 'italic' },
+  { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--syntax-name)' },
+])
+
+const look = EditorView.theme({
+  '&': { backgroundColor: 'var(--field)', color: 'var(--ink)', fontSize: '15px' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5', maxHeight: '45vh', minHeight: '7.5rem' },
+  '.cm-content': { caretColor: 'var(--ink)', padding: '0.6rem 0' },
+  '.cm-line': { padding: '0 0.8rem' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-placeholder': { color: 'var(--quiet)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--selection)' },
+  '.cm-tooltip': { backgroundColor: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)', borderRadius: '6px' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
+  '.cm-completionDetail': { color: 'inherit', opacity: '0.8' },
+  '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)', textUnderlineOffset: '3px' },
+  '.cm-diagnostic-error': { borderLeft: '4px solid var(--bad)' },
+})
+
+// schema is what completion knows of a dataset.
+function schema(d: Dataset) {
+  const out: Record<string, { label: string; type: string; detail?: string }[]> = {}
+  for (const t of [...d.tables, ...d.views]) {
+    out[t.name] = t.columns.map(c => ({ label: c.name, type: 'property', detail: c.type + (c.keys === 'public' ? ', can be grouped by' : c.keys === 'private' ? ', private keys' : '') }))
+  }
+  return out
+}
+
+const language = (d?: Dataset) => sql({ dialect: PostgreSQL, upperCaseKeywords: true, schema: d ? schema(d) : undefined })
+
+export function mount(host: HTMLElement, text: string, on: { change: (text: string) => void; run: () => void }): Editor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
+  const known = new Compartment()
+  const view = new EditorView({
+    root,
+    parent: root as unknown as Element,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => { on.run(); return true } }])),
+        // Tab leaves the editor, as it does every other field.
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+        history(), drawSelection(), highlightSpecialChars(), bracketMatching(), closeBrackets(), autocompletion(),
+        known.of(language()), syntaxHighlighting(colours), look, EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': 'Question in SQL', spellcheck: 'false', autocapitalize: 'off' }),
+        placeholder('SELECT diagnosis, COUNT(*) FROM patients GROUP BY diagnosis'),
+        EditorView.updateListener.of(u => u.docChanged && on.change(u.state.doc.toString())),
+      ],
+    }),
+  })
+  return {
+    text: () => view.state.doc.toString(),
+    write: t => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: t }, selection: { anchor: t.length } }),
+    insert: t => { view.dispatch(view.state.replaceSelection(t)); view.focus() },
+    mark: at => {
+      const end = view.state.doc.length
+      view.dispatch(setDiagnostics(view.state, at ? [{ from: Math.min(at.from, end), to: Math.min(Math.max(at.to, at.from), end), severity: 'error', message: at.message }] : []))
+    },
+    know: d => view.dispatch({ effects: known.reconfigure(language(d)) }),
+    focus: () => view.focus(),
+    destroy: () => { view.destroy(); root.replaceChildren() },
+  }
+}

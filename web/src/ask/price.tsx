@@ -1,0 +1,114 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { explain, Trouble, type Explanation, type Question, type Settings } from '../api'
+import { epsilon, plural, significant } from '../format'
+import { asTrouble } from '../ui/ui'
+
+// Choice is what the analyst wants: an error or a price; neither is what the policy's default is.
+export type Choice = { error: number } | { epsilon: number } | null
+
+export const settingsOf = (c: Choice): Settings | undefined =>
+  c === null ? undefined : 'error' in c ? { 'dp.error': c.error } : { 'dp.epsilon': c.epsilon }
+
+export interface Quote { explanation?: Explanation; trouble?: Trouble; loading: boolean; of: string }
+
+const wait = 120 // ms after the last key, so that the price is there within 200
+
+// useQuote is the price of what is in the editor, live; again when something was paid.
+export function useQuote(q: Question, again: unknown): Quote {
+  const of = JSON.stringify(q)
+  const [quote, set] = useState<Quote>({ loading: false, of: '' })
+  useEffect(() => {
+    if (q.sql.trim() === '') {
+      set({ loading: false, of })
+      return
+    }
+    const control = new AbortController()
+    const timer = setTimeout(() => {
+      explain(q, control.signal).then(
+        explanation => control.signal.aborted || set({ explanation, loading: false, of }),
+        e => control.signal.aborted || set({ trouble: asTrouble(e), loading: false, of }),
+      )
+    }, wait)
+    set(old => ({ ...old, loading: true }))
+    return () => { clearTimeout(timer); control.abort() }
+  }, [of, again])
+  return quote
+}
+
+// errorOf is the error that a quote is about: that of its first number that has one.
+export const errorOf = (e: Explanation | undefined): number | null =>
+  e?.questions.flatMap(q => q.measures).find(m => m.error !== null)?.error ?? null
+
+const round = (x: number) => Number(x.toPrecision(2))
+
+interface Props { question: Question; quote: Quote; choice: Choice; onChoose: (c: Choice) => void; limits: { min: number; max: number; usual: number } }
+
+const steps = 100
+
+// Slider has one knob and two scales: what it costs below, and how exact it is above. It writes an
+// error unless somebody prefers prices.
+export function Slider({ question, quote, choice, onChoose, limits }: Props) {
+  const [byPrice, setByPrice] = useState(choice !== null && 'epsilon' in choice)
+  const { min, max, usual } = limits
+  const low = Math.max(min, Math.min(usual / 20, max / 100))
+  const at = (e: number) => Math.round((steps * Math.log(e / low)) / Math.log(max / low))
+  const of = (step: number) => round(low * (max / low) ** (step / steps))
+  const ticks = Array.from({ length: 5 }, (_, i) => of((i * steps) / 4))
+  const errors = useErrors(question, ticks, quote)
+  const now = quote.explanation?.cost.epsilon || (choice && 'epsilon' in choice ? choice.epsilon : usual)
+  const error = errorOf(quote.explanation)
+  // Between ticks errors are taken from the nearest one; twice the price is half the error.
+  const errorAt = (e: number) => {
+    const k = ticks.reduce((best, t, i) => (Math.abs(Math.log(t / e)) < Math.abs(Math.log(ticks[best] / e)) ? i : best), 0)
+    return errors[k] === null || errors[k] === undefined ? null : round((errors[k]! * ticks[k]) / e)
+  }
+  const can = quote.explanation !== undefined
+  return <div class="slider" data-off={!can || undefined}>
+    <div class="scale above" aria-hidden="true">{errors.map((e, i) => <span key={i}>{e === null || e === undefined ? '' : '±' + significant(e, 2)}</span>)}</div>
+    <input type="range" min="0" max={steps} step="1" disabled={!can} value={Math.max(0, Math.min(steps, at(now)))}
+      aria-label="Error and price" aria-valuetext={`${error === null ? '' : `error ±${significant(error, 2)}, `}price ${epsilon(now)}`}
+      onInput={e => {
+        const price = of(Number(e.currentTarget.value))
+        const wanted = byPrice ? null : errorAt(price)
+        onChoose(wanted === null ? { epsilon: price } : { error: wanted })
+      }} />
+    <div class="scale below" aria-hidden="true">{ticks.map(t => <span key={t}>{significant(t, 2)}</span>)}</div>
+    <div class="choice">
+      <label><input type="radio" name="by" checked={!byPrice} onChange={() => { setByPrice(false); if (error !== null && choice) onChoose({ error }) }} /> by error</label>
+      <label><input type="radio" name="by" checked={byPrice} onChange={() => { setByPrice(true); if (choice) onChoose({ epsilon: round(now) }) }} /> by price</label>
+      {choice && <button type="button" class="quiet" onClick={() => onChoose(null)}>usual price</button>}
+      {choice && <code>{'error' in choice ? `SET dp.error = ${choice.error}` : `SET dp.epsilon = ${choice.epsilon}`}</code>}
+    </div>
+  </div>
+}
+
+// useErrors are the errors at the prices of the scale, of the question as it stands.
+function useErrors(q: Question, prices: number[], quote: Quote): (number | null)[] {
+  const [errors, set] = useState<(number | null)[]>([])
+  const known = useRef('')
+  const good = quote.explanation !== undefined && !quote.loading
+  useEffect(() => {
+    const key = q.dataset + '\n' + q.sql
+    if (!good || known.current === key) return
+    const control = new AbortController()
+    Promise.all(prices.map(p => explain({ ...q, settings: { 'dp.epsilon': p } }, control.signal).then(errorOf, () => null)))
+      .then(all => { if (!control.signal.aborted) { known.current = key; set(all) } })
+    return () => control.abort()
+  }, [q.dataset, q.sql, good])
+  return prices.map((_, i) => errors[i] ?? null)
+}
+
+// Price stands at the button: what it costs, what it is good for, what is left.
+export function Price({ quote }: { quote: Quote }) {
+  const e = quote.explanation
+  if (!e) return <span class="price idle" role="status">{quote.loading ? 'pricing…' : ''}</span>
+  const error = errorOf(e)
+  const free = e.pay.epsilon === 0 && e.pay.rho === 0
+  const left = e.after.epsilon
+  return <span class={`price${free ? ' free' : ''}${quote.loading ? ' stale' : ''}`} role="status">
+    <strong>{free ? 'free' : epsilon(e.pay.epsilon || e.cost.epsilon)}</strong>
+    {error !== null && <span> ±{significant(error, 2)}</span>}
+    <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than what is left' : left !== null ? ` ${epsilon(left)} left after it` : ''}
+      {!free && e.affordable && e.more !== undefined ? `, ${plural(e.more, 'such question')} left` : ''}</span>
+  </span>
+}

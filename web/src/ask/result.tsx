@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks'
+import type { Answer, Explanation, Question } from '../api'
+import { Band } from '../chart/band'
+import { Intervals } from '../chart/intervals'
+import { epsilon, measured, percent, plural } from '../format'
+import { Copy, Dialog, save, sentence, Tabs } from '../ui/ui'
+import { cite, copies, csv } from './copies'
+import { dateOf, label, shapeOf, swamped, type Shape } from './shape'
+
+// Charts draws an answer by what it is: numbers, groups or times.
+export function Charts({ answer, shape = shapeOf(answer) }: { answer: Answer; shape?: Shape }) {
+  if (shape.kind === 'nothing') return <p class="hint">There are no rows.</p>
+  if (shape.kind === 'table') return <Rows answer={answer} shape={shape} />
+  if (shape.kind === 'numbers') {
+    return <div class="figures">{shape.noisy.map(i => <Figure key={i} name={answer.columns[i]} value={answer.rows[0][i]} error={answer.errors![0][i]} confidence={answer.confidence} />)}</div>
+  }
+  return <>{shape.noisy.map(i => {
+    const rows = answer.rows.map((row, r) => ({ row, error: answer.errors![r][i] })).filter(({ row }) => typeof row[i] === 'number')
+    if (shape.kind === 'line') {
+      const points = rows.filter(({ row }) => row[shape.keys[0]] !== null).map(({ row, error }) => ({ at: dateOf(row[shape.keys[0]]), value: row[i] as number, error }))
+      return points.length > 1 ? <Band key={i} title={answer.columns[i]} points={points} confidence={answer.confidence} /> : null
+    }
+    const points = rows.map(({ row, error }) => ({ label: shape.keys.map(k => label(row[k])).join(' · '), value: row[i] as number, error }))
+    return <Intervals key={i} title={answer.columns[i]} points={points} confidence={answer.confidence} />
+  })}</>
+}
+
+function Figure({ name, value, error, confidence }: { name: string; value: Answer['rows'][0][0]; error: number | null; confidence: number }) {
+  const lost = swamped(value, error)
+  return <div class={lost ? 'figure lost' : 'figure'}>
+    <span class="name">{name}</span>
+    <span class="value">{typeof value === 'number' ? measured(value, error) : label(value)}</span>
+    {error !== null && typeof value === 'number' && <span class="interval">± {measured(error, error)}: from {measured(value - error, error)} to {measured(value + error, error)} <span class="hint">({percent(confidence)} noise interval)</span></span>}
+    {lost && <span class="hint">not distinguishable from 0</span>}
+  </div>
+}
+
+const first = 200
+
+// Rows is the table of an answer. What the noise swamps is grey, and says so.
+export function Rows({ answer, shape = shapeOf(answer) }: { answer: Answer; shape?: Shape }) {
+  const [all, setAll] = useState(false)
+  const rows = all ? answer.rows : answer.rows.slice(0, first)
+  return <div class="rows" tabIndex={0} role="region" aria-label="Answer as a table">
+    <table>
+      <thead><tr>{answer.columns.map((c, i) => <th key={i} scope="col" class={shape.noisy.includes(i) ? 'number' : undefined}>{c}{shape.noisy.includes(i) && <span class="hint"> ± noise</span>}</th>)}</tr></thead>
+      <tbody>{rows.map((row, r) => <tr key={r}>{row.map((v, i) => {
+        const error = answer.errors?.[r]?.[i] ?? null
+        if (typeof v !== 'number') return <td key={i}>{label(v)}</td>
+        const lost = swamped(v, error)
+        return <td key={i} class={lost ? 'number lost' : 'number'} title={lost ? 'not distinguishable from 0' : undefined}>
+          {measured(v, error)}{error !== null && <span class="error"> ± {measured(error, error)}</span>}{lost && <span class="unseen">, not distinguishable from 0</span>}
+        </td>
+      })}</tr>)}</tbody>
+    </table>
+    {answer.rows.length > rows.length && <button type="button" class="quiet" onClick={() => setAll(true)}>Show all {answer.rows.length} rows</button>}
+  </div>
+}
+
+interface Props { answer: Answer; question: Question; who: string; paid?: Explanation; children?: preact.ComponentChildren }
+
+// Result is an answer with everything about it: chart, table, price, receipt, and ways on.
+export function Result({ answer, question, who, paid, children }: Props) {
+  const shape = shapeOf(answer)
+  const chart = shape.kind === 'groups' || shape.kind === 'line' || shape.kind === 'numbers'
+  const [tab, setTab] = useState<'chart' | 'table'>('chart')
+  const [open, setOpen] = useState(false)
+  const name = `answer-${answer.receipt.sequence}`
+  const lost = shape.noisy.length > 0 && answer.rows.every((row, r) => shape.noisy.every(i => swamped(row[i], answer.errors![r][i])))
+  return <section class="result" aria-label="Answer">
+    <header>
+      {chart && <Tabs name="Show as" tabs={[['chart', 'Chart'], ['table', 'Table']]} now={tab} onChoose={setTab} />}
+      <span class="hint">{plural(answer.rows.length, 'row')}{shape.noisy.length > 0 && ` · intervals are of the noise, and hold with probability ${percent(answer.confidence)}`}</span>
+      <span class="push" />
+      <button type="button" class="quiet" onClick={() => save(name + '.csv', 'text/csv', csv(answer))}>CSV</button>
+      <button type="button" class="quiet" onClick={() => save(name + '.json', 'application/json', JSON.stringify(answer, null, 2))}>JSON</button>
+      <button type="button" class="quiet" onClick={() => setOpen(true)}>Use elsewhere</button>
+    </header>
+    {lost && <p class="notice">Every number is within its noise: nothing here can be told from 0. A sharper answer may help.</p>}
+    {chart && tab === 'chart' ? <Charts answer={answer} shape={shape} /> : <Rows answer={answer} shape={shape} />}
+    {children}
+    {answer.notes.length > 0 && <ul class="notes">{answer.notes.map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
+    <p class="receipt hint">
+      {answer.receipt.free ? 'Free: it had been paid for before' : `Paid ${epsilon(answer.cost.epsilon)}`}
+      {answer.remaining.epsilon !== null && `, ${epsilon(answer.remaining.epsilon)} left`} · record {answer.receipt.sequence} of the ledger, <code title={answer.receipt.hash}>{answer.receipt.hash.slice(0, 12)}…</code>
+      {' · '}version {answer.data_version.name ?? answer.data_version.number} of the data
+      {paid && paid.free.length > 0 && <> · free: {paid.free.join('; ')}</>}
+    </p>
+    <Dialog title="Use this answer elsewhere" open={open} onClose={() => setOpen(false)}>
+      <h3>To cite</h3>
+      <p class="cite">{cite(question, answer, answer.cost.epsilon || paid?.cost.epsilon || 0)} <Copy text={cite(question, answer, answer.cost.epsilon || paid?.cost.epsilon || 0)} /></p>
+      {copies(question, who).map(([k, text]) => <div key={k}><h3>{k}</h3><pre tabIndex={0}>{text}</pre><Copy text={text} /></div>)}
+      <p class="hint">Asking it again is free as long as the data is the same.</p>
+    </Dialog>
+  </section>
+}

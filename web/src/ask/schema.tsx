@@ -1,0 +1,45 @@
+import { useState } from 'preact/hooks'
+import type { ColumnInfo, Dataset, TableInfo } from '../api'
+import { plural } from '../format'
+
+// what says about a column what somebody who asks has to know.
+function what(c: ColumnInfo): string {
+  const parts = [c.type]
+  if (c.bounds) parts.push(`${c.bounds.lowest} to ${c.bounds.highest}`)
+  if (c.keys === 'private') parts.push('keys are private')
+  return parts.join(', ')
+}
+
+// Schema shows what there is to ask about. A click writes the name into the question.
+export function Schema({ dataset, onPick }: { dataset: Dataset; onPick: (name: string) => void }) {
+  return <aside class="schema" aria-label="Tables and columns">
+    <h2>{dataset.name}</h2>
+    <p class="hint">One person: a row of <code>{dataset.unit}</code></p>
+    {[...dataset.tables, ...dataset.views].map(t => <Table key={t.name} table={t} onPick={onPick} open={dataset.tables.length < 6} />)}
+    <p class="legend hint"><span class="tag key">key</span> can be grouped by · <span class="tag">0…110</span> values are clamped to it · columns without either can stand in conditions</p>
+  </aside>
+}
+
+function Table({ table, onPick, open }: { table: TableInfo; onPick: (name: string) => void; open: boolean }) {
+  const [filter, setFilter] = useState('')
+  const columns = table.columns.filter(c => c.name.toLowerCase().includes(filter.toLowerCase()))
+  return <details open={open}>
+    <summary><span class="name">{table.name}</span> {table.public ? <span class="tag free">public</span> : <span class="hint">{table.person === 'many' ? `${plural(table.max_rows ?? 0, 'row')} a person` : 'one row a person'}</span>}</summary>
+    {table.comment && <p class="hint">{table.comment}</p>}
+    {table.columns.length > 12 && <input type="search" aria-label={`Find a column of ${table.name}`} placeholder="Find a column" onInput={e => setFilter(e.currentTarget.value)} />}
+    <ul>
+      {columns.map(c => <li key={c.name}>
+        <button type="button" class="quiet name" title={`${what(c)}${c.comment ? ' · ' + c.comment : ''}. Write it into the question`} onClick={() => onPick(c.name)}>{c.name}</button>
+        <span class="type">{c.type}</span>
+        {c.keys === 'public' && <Keys column={c} />}
+        {c.keys === 'private' && <span class="tag private" title="Which values there are is private: rare ones are not shown">private keys</span>}
+        {c.bounds && <span class="tag" title="Values are clamped to these bounds">{c.bounds.lowest}…{c.bounds.highest}</span>}
+      </li>)}
+    </ul>
+  </details>
+}
+
+function Keys({ column }: { column: ColumnInfo }) {
+  const values = column.values ?? []
+  return <span class="tag key" title={values.length ? `Can be grouped by: ${values.slice(0, 40).join(', ')}${values.length > 40 ? ', …' : ''}` : 'Can be grouped by'}>key{values.length ? ` (${values.length})` : ''}</span>
+}

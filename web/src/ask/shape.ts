@@ -1,0 +1,27 @@
+// What an answer looks like: which columns are keys, which are noisy, and which chart fits.
+import type { Answer, Value } from '../api'
+
+export interface Shape {
+  keys: number[]
+  noisy: number[]
+  dates: boolean // the one key is a date or a time
+  kind: 'nothing' | 'numbers' | 'groups' | 'line' | 'table'
+}
+
+const iso = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/
+export const isDate = (v: Value) => typeof v === 'string' && iso.test(v)
+export const dateOf = (v: Value) => new Date(String(v).replace(' ', 'T') + (String(v).length > 10 ? 'Z' : 'T00:00Z'))
+
+export function shapeOf(a: Answer): Shape {
+  const all = a.columns.map((_, i) => i)
+  const noisy = all.filter(i => a.errors?.some(row => row[i] !== null) && a.rows.some(row => typeof row[i] === 'number'))
+  const keys = all.filter(i => !noisy.includes(i) && !a.rows.some(row => typeof row[i] === 'number' && !Number.isInteger(row[i])))
+  const dates = keys.length === 1 && a.rows.length > 1 && a.rows.every(row => row[keys[0]] === null || isDate(row[keys[0]]))
+  const kind = a.rows.length === 0 ? 'nothing' : noisy.length === 0 ? 'table' : keys.length === 0 ? (a.rows.length === 1 ? 'numbers' : 'table') : dates ? 'line' : 'groups'
+  return { keys, noisy, dates, kind }
+}
+
+export const label = (v: Value) => (v === null ? '(none)' : v === true ? 'yes' : v === false ? 'no' : String(v))
+
+// swamped: the interval of the noise holds 0, so nobody can say whether there is anything at all.
+export const swamped = (value: Value, error: number | null) => typeof value === 'number' && error !== null && Math.abs(value) <= error

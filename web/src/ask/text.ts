@@ -1,0 +1,43 @@
+// Places in a question. The server counts bytes, and the browser units of UTF-16.
+
+export function placeOf(text: string, bytes: number): number {
+  const encoder = new TextEncoder()
+  let n = 0
+  for (let i = 0; i < text.length; ) {
+    if (n >= bytes) return i
+    const c = String.fromCodePoint(text.codePointAt(i)!)
+    n += encoder.encode(c).length
+    i += c.length
+  }
+  return text.length
+}
+
+// wordAt is the word that begins at a place, or the one character there.
+export function wordAt(text: string, from: number): { from: number; to: number } {
+  const word = /^("(?:[^"]|"")*"|'(?:[^']|'')*'|[\p{L}_][\p{L}\p{N}_$]*|\d[\d.]*)/u.exec(text.slice(from))
+  return { from, to: Math.min(text.length, from + (word ? word[0].length : 1)) }
+}
+
+// distance is how many letters have to be changed, for which name was meant.
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]
+}
+
+// suggestions are what could stand at a place that was refused: names that the refusal lists, the
+// nearest first, and what it says to write.
+export function suggestions(word: string, instead: string | undefined): string[] {
+  if (!instead) return []
+  const list = /^(?:the (?:tables|columns|datasets|functions|keys)(?: of [^ ]+)? are|there (?:is|are)) (.+?)\.?$/.exec(instead)
+  if (list) {
+    const names = list[1].split(/, | and /).filter(n => /^("[^"]+"|[\p{L}_][\p{L}\p{N}_.]*)$/u.test(n))
+    return names.sort((a, b) => distance(word, a) - distance(word, b)).slice(0, 3)
+  }
+  const written = /(?:^|; )(?:write|use|ask for|say) ((?:[A-Z_]+|[a-z_]+\()[^;]*?)(?:,? (?:as|instead|or|which|where|for)\b.*)?$/.exec(instead)
+  return written && written[1].length < 80 ? [written[1]] : []
+}

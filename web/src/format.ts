@@ -1,0 +1,33 @@
+// Numbers as the visitor's locale has them, and as few digits as are known.
+
+const locale = navigator.languages?.length ? [...navigator.languages] : undefined
+const plain = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 })
+
+export const number = (x: number, digits?: number) =>
+  digits === undefined ? plain.format(x) : new Intl.NumberFormat(locale, { maximumFractionDigits: digits, minimumFractionDigits: digits }).format(x)
+
+// significant has so many digits that count, and none of a number before the point are lost.
+export function significant(x: number, digits = 3): string {
+  if (x === 0 || !Number.isFinite(x)) return plain.format(x)
+  const a = Math.abs(x)
+  if (a >= 1e15 || a < 1e-6) return new Intl.NumberFormat(locale, { notation: 'scientific', maximumSignificantDigits: digits }).format(x)
+  const whole = Math.floor(Math.log10(a)) + 1
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: Math.max(0, digits - whole), minimumFractionDigits: 0 }).format(x)
+}
+
+// compact is for axes.
+const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 4 })
+export const compact = (x: number) => (Math.abs(x) < 10000 ? significant(x, 4) : short.format(x))
+
+// measured has just the digits of a value that its error leaves any meaning, and one more.
+export function measured(value: number, error: number | null): string {
+  if (error === null || !(error > 0)) return Number.isInteger(value) ? plain.format(value) : significant(value, 6)
+  const digits = Math.max(0, Math.min(12, 1 - Math.floor(Math.log10(error))))
+  return Number.isInteger(value) ? plain.format(value) : number(value, digits)
+}
+
+export const epsilon = (x: number) => 'ε ' + significant(x, 3)
+export const percent = (x: number, digits = 0) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: digits }).format(x)
+export const time = (iso: string) => new Date(iso).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' })
+export const day = (iso: string) => new Date(iso).toLocaleDateString(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+export const plural = (n: number, one: string, many = one + 's') => `${plain.format(n)} ${n === 1 ? one : many}`
