@@ -17,18 +17,21 @@ type Copied struct {
 	Users  int `json:"users"`
 	Tokens int `json:"tokens"`
 	Logins int `json:"logins"`
+	Saved  int `json:"saved"`
 }
 
 // copied are the tables, in an order in which each refers to those before, and what is copied of
-// them, in the order of the first columns.
+// them. Visits are not: who is in with a browser logs in again.
 var copied = []struct{ table, columns, order string }{
 	{"users", "name, role, created, revoked, epoch, argon2, scram", "name"},
 	{"tokens", `id, "user", label, hash, created, expires, revoked, used`, "id"},
 	{"logins", "at, until, count, name, address, door, outcome, token, good", "id"},
+	{"saved", `id, kind, "user", dataset, shared, title, body, created, changed`, "id"},
 }
 
-// Copy copies users with their passwords, tokens and trail to where there are none, between files
-// and databases, and compares the two. All of it is there afterwards, or nothing is.
+// Copy copies users with their passwords, tokens, trail and what they saved to where there are
+// none, between files and databases, and compares the two. All of it is there afterwards, or
+// nothing is.
 func Copy(ctx context.Context, from, to string) (n Copied, err error) {
 	source, err := Find(from)
 	if err != nil {
@@ -54,7 +57,7 @@ func Copy(ctx context.Context, from, to string) (n Copied, err error) {
 	if !reflect.DeepEqual(all, there) {
 		return n, fmt.Errorf("the copy in %s is not the same: remove it, and copy again", to)
 	}
-	return Copied{len(all[0]), len(all[1]), len(all[2])}, nil
+	return Copied{len(all[0]), len(all[1]), len(all[2]), len(all[3])}, nil
 }
 
 // contents are the rows of all tables, as they are at one moment: a transaction is alone.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -26,6 +27,22 @@ func TestCopy(t *testing.T) {
 	for i := range rowsAtOnce { // more rows than one statement writes
 		must(t, second(f.Add(ctx, fmt.Sprintf("user%d", i), Analyst, "")))
 	}
+	must(t, second(f.db.Exec(`INSERT INTO main.saved (id, kind, "user", dataset, shared, title, body, created, changed)
+VALUES ('x', 'question', 'ana', 'hospital', 1, 'Größe', 'SELECT 1', 1, 2)`)))
+	known := []string{"secret", "visits"} // the one is copied by hand, and the other is not
+	for _, c := range copied {
+		known = append(known, c.table)
+	}
+	rows, err := f.db.Query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+	must(t, err)
+	for rows.Next() {
+		var name string
+		must(t, rows.Scan(&name))
+		if !slices.Contains(known, name) {
+			t.Errorf("the table %s is not copied", name)
+		}
+	}
+	must(t, rows.Err())
 	must(t, f.Close())
 
 	shared(t)
@@ -36,7 +53,7 @@ func TestCopy(t *testing.T) {
 	var all [][][][]any
 	for _, way := range [][2]string{{f.path, database}, {database, back}} {
 		n, err := Copy(ctx, way[0], way[1])
-		if err != nil || n.Users != 2+rowsAtOnce || n.Tokens != 2 || n.Logins < 2 {
+		if err != nil || n.Users != 2+rowsAtOnce || n.Tokens != 2 || n.Logins < 2 || n.Saved != 1 {
 			t.Fatalf("%+v, %v", n, err)
 		}
 		if _, err := Copy(ctx, way[0], way[1]); !errors.Is(err, ErrOccupied) {

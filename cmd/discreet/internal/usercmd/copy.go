@@ -17,8 +17,8 @@ type copyCmd struct {
 }
 
 func (copyCmd) Help() string {
-	return `Copies names with their passwords, tokens, revocations and the trail of logins, and then compares the two. Nobody is
-replaced. It is how users move along with a ledger ('discreet ledger copy'): from the file beside it into its database,
+	return `Copies names with their passwords, tokens, revocations, what they saved and the trail of logins, and then compares the
+two. Nobody is replaced, and who is in with a browser logs in again. It is how users move along with a ledger ('discreet ledger copy'): from the file beside it into its database,
 which several servers share, or back.
 
   discreet user copy hospital.users postgres://discreet@db.example.org/ledgers
@@ -42,8 +42,8 @@ func (c *copyCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, n)
 	}
-	fmt.Fprintf(s.Out, "copied and compared: %s, %s, %s\n", render.Count(int64(n.Users), "user"), render.Count(int64(n.Tokens), "token"),
-		render.Count(int64(n.Logins), "line")+" of the trail")
+	fmt.Fprintf(s.Out, "copied and compared: %s, %s, %d saved, %s of the trail\n", render.Count(int64(n.Users), "user"),
+		render.Count(int64(n.Tokens), "token"), n.Saved, render.Count(int64(n.Logins), "line"))
 	fmt.Fprintln(s.Out, "go on with one of the two only: who is revoked in one is not revoked in the other")
 	return nil
 }
