@@ -88,13 +88,31 @@ func (r *Relation) Only(columns []string) *Relation {
 	return &out
 }
 
-// Estimate is about how many rows a table has, or where a column is named how many different values
-// that has, as PostgreSQL plans with it. It reads none.
-func (s *Snapshot) Estimate(ctx context.Context, r *Relation, column string) (int64, error) {
-	what := "SELECT FROM "
-	if column != "" {
-		what = "SELECT DISTINCT " + pgx.Identifier{column}.Sanitize() + " FROM "
+// What was counted last of a table and its parts, and whether that was done of all that have rows.
+const countedRows = parts + `SELECT coalesce(sum(c.reltuples), 0)::bigint, coalesce(bool_and(c.relpages > 0 AND c.reltuples >= 0), true)
+FROM pg_class c JOIN part p ON p.oid = c.oid WHERE c.relkind = 'r' AND pg_relation_size(c.oid) > 0`
+
+// Rows is about how many rows a table has: what was counted last, or what PostgreSQL plans with. It
+// reads none.
+func (s *Snapshot) Rows(ctx context.Context, r *Relation) (int64, error) {
+	var n int64
+	var known bool
+	if err := s.tx.QueryRow(ctx, countedRows, []int64{int64(r.oid)}).Scan(&n, &known); err != nil {
+		return 0, s.database.unread(ctx, r.Table, err)
 	}
+	if known && r.marked { // a plain table
+		return n, nil
+	}
+	return s.planned(ctx, r, "SELECT FROM ")
+}
+
+// Different is about how many different values a column has. It reads none.
+func (s *Snapshot) Different(ctx context.Context, r *Relation, column string) (int64, error) {
+	return s.planned(ctx, r, "SELECT DISTINCT "+pgx.Identifier{column}.Sanitize()+" FROM ")
+}
+
+// planned is how many rows PostgreSQL expects of a query.
+func (s *Snapshot) planned(ctx context.Context, r *Relation, what string) (int64, error) {
 	var text string
 	if err := s.tx.QueryRow(ctx, "EXPLAIN (FORMAT JSON) "+what+name(r.Relation)).Scan(&text); err != nil {
 		return 0, s.database.unread(ctx, r.Table, err)

@@ -27,6 +27,11 @@ const others = `FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema' AND NOT EXISTS (SELECT 1 FROM pg_depend d
 WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`
 
+// Nobody but its owner may do anything with a table of which nothing was granted, and that is seen
+// without asking for every role and column.
+const granted = ` AND (c.relacl IS NOT NULL OR pg_has_role(current_user, c.relowner, 'MEMBER') OR EXISTS (SELECT 1 FROM pg_attribute g
+WHERE g.attrelid = c.oid AND g.attacl IS NOT NULL))`
+
 const relation = `quote_ident(n.nspname) || '.' || quote_ident(c.relname)`
 
 var (
@@ -34,12 +39,12 @@ var (
 		"has_database_privilege(m.oid, d.oid, 'CREATE')")
 	findSchemas = holders("0", "quote_ident(n.nspname)", "''", `FROM pg_namespace n WHERE n.nspname NOT LIKE 'pg\_%' AND
 n.nspname <> 'information_schema'`, "has_schema_privilege(m.oid, n.oid, 'CREATE')")
-	findWritable = holders("c.oid", relation, "''", others, `CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(m.oid, c.oid, 'USAGE, UPDATE')
+	findWritable = holders("c.oid", relation, "''", others+granted, `CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(m.oid, c.oid, 'USAGE, UPDATE')
 WHEN c.relkind IN ('r', 'p', 'v', 'm', 'f') THEN
 has_table_privilege(m.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
 OR has_any_column_privilege(m.oid, c.oid, 'INSERT, UPDATE, REFERENCES') ELSE false END`)
 	findReadable = parts + holders("c.oid", relation, "''", others+`
-AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid NOT IN (SELECT oid FROM part)`, "has_any_column_privilege(m.oid, c.oid, 'SELECT')")
+AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid NOT IN (SELECT oid FROM part)`+granted, "has_any_column_privilege(m.oid, c.oid, 'SELECT')")
 	// Columns of the tables $1, and of what they are made of, that are not among $3, each of the
 	// table at its place in $2. Of a table of which no column is needed any one lets its rows be
 	// counted.
@@ -48,7 +53,7 @@ UNION SELECT i.inhrelid, p.root FROM pg_inherits i JOIN part p ON i.inhparent = 
 needed AS (SELECT p.oid, u.name FROM part p JOIN unnest($2::bigint[], $3::text[]) AS u (root, name) ON u.root::oid = p.root) ` +
 		holders("c.oid", relation, "quote_ident(a.attname)", `FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.oid IN (SELECT oid FROM needed) AND a.attnum > 0 AND NOT a.attisdropped
-AND NOT EXISTS (SELECT 1 FROM needed u WHERE u.oid = c.oid AND u.name = a.attname)`, "has_column_privilege(m.oid, c.oid, a.attnum, 'SELECT')")
+AND NOT EXISTS (SELECT 1 FROM needed u WHERE u.oid = c.oid AND u.name = a.attname)`+granted, "has_column_privilege(m.oid, c.oid, a.attnum, 'SELECT')")
 )
 
 // holders lists what a role may that fulfils a condition: its number, its name, a column of it, and

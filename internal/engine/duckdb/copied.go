@@ -125,7 +125,7 @@ func checkNamed(ds *policy.Dataset, from *pgtables.Snapshot) error {
 
 // estimate asks how large a table is of which not everything is read.
 func (s *snapshot) estimate(ctx context.Context, t *table, r *pgtables.Relation, from *pgtables.Snapshot) error {
-	n, err := from.Estimate(ctx, r, "")
+	n, err := from.Rows(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *snapshot) estimate(ctx context.Context, t *table, r *pgtables.Relation,
 		if t.Columns[name].Keys != policy.PrivateKeys {
 			continue
 		}
-		n, err := from.Estimate(ctx, r, r.Only([]string{name}).Columns[0].Name)
+		n, err := from.Different(ctx, r, r.Only([]string{name}).Columns[0].Name)
 		if err != nil {
 			return err
 		}
