@@ -70,6 +70,7 @@ func newDoor(o Options) *door {
 	d.userChanges()
 	d.datasets()
 	d.budgets()
+	d.spendings()
 	d.topUps()
 	d.renewals()
 	d.releases()

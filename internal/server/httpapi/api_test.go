@@ -154,6 +154,7 @@ func TestEveryOperation(t *testing.T) {
 	w.want(w.call("POST", "/v1/signout", "ana", "{}"), 204)
 
 	w.want(w.call("GET", "/v1/datasets/hospital/incidents", "olga", ""), 200)
+	w.want(w.call("GET", "/v1/datasets/hospital/spending", "ana", ""), 200)
 
 	// Models have tests of their own, and so has what takes a key, and streams and holdouts, with a
 	// policy that has some.
