@@ -96,7 +96,7 @@ var rooms = map[string]string{
 	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
 	"ledger":                     "dp account",
 	"internal/ledger/chain":      "dp ledger",
-	"internal/ledger/anchor":     "ledger policy",
+	"internal/ledger/anchor":     "ledger policy internal/pgplace",
 	"internal/ledger/desk":       "ledger internal/ledger/chain internal/entropy",
 	"internal/ledger/checkpoint": "ledger internal/ledger/chain",
 	"internal/ledger/hatch":      "ledger internal/ledger/chain",
@@ -218,7 +218,7 @@ var rooms = map[string]string{
 	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",
 	"cmd/discreet/internal/traincmd": ". api cmd/discreet/internal/console dp internal/chart internal/render internal/table " +
 		"internal/traindemo learn",
-	"cmd/discreet/internal/usercmd": "cmd/discreet/internal/console internal/server/users internal/table policy",
+	"cmd/discreet/internal/usercmd": "cmd/discreet/internal/console internal/render internal/server/users internal/table policy",
 }
 
 // forbidden says who alone may import a package, outside of tests.

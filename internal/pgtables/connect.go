@@ -117,11 +117,7 @@ func reason(err error) string {
 	if errors.As(err, &refused) {
 		return refused.Message
 	}
-	var failed *pgconn.ConnectError
-	if errors.As(err, &failed) {
-		return strings.TrimPrefix(failed.Unwrap().Error(), "failed to connect to ")
-	}
-	return err.Error()
+	return pgplace.Why(err)
 }
 
 // connect opens a connection.
@@ -131,10 +127,18 @@ func (d *Database) connect(ctx context.Context) (*pgx.Conn, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == wrongPassword && d.config.Password == "" {
+			err = errors.New(refused.Message + ", and none was given: put it into PGPASSWORD, or into a file that PGPASSFILE or " +
+				"passfile= names")
+		}
 		return nil, &Unreachable{d.dataset.Name, d.String(), err}
 	}
 	return c, nil
 }
+
+// wrongPassword is PostgreSQL's code for it.
+const wrongPassword = "28P01"
 
 // begin opens a connection and a transaction that sees one state of the data and changes nothing.
 func (d *Database) begin(ctx context.Context) (*pgx.Conn, pgx.Tx, error) {
