@@ -57,7 +57,8 @@ func chance(vm *goja.Runtime) (*rand.Rand, func(goja.FunctionCall) goja.Value) {
 // figures are made by go test ./web -rewrite, of package account.
 type figures struct {
 	Composition []map[string]float64
-	Gaussian    []struct{ Mu, Delta, Epsilon float64 }
+	Gaussian    []struct{ Mu, Delta, Epsilon, Right float64 }
+	Guesses     []struct{ Epsilon, Delta, Right float64 }
 }
 
 // The playground says what the server's own accounting says.
@@ -70,8 +71,8 @@ func TestPlaygroundAgrees(t *testing.T) {
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	if len(want.Composition) < 100 || len(want.Gaussian) < 10 {
-		t.Fatalf("%d and %d figures", len(want.Composition), len(want.Gaussian))
+	if len(want.Composition) < 100 || len(want.Gaussian) < 10 || len(want.Guesses) < 10 {
+		t.Fatalf("%d, %d and %d figures", len(want.Composition), len(want.Gaussian), len(want.Guesses))
 	}
 	_, call := load(t, "theorems.ts")
 	for _, w := range want.Composition {
@@ -82,8 +83,16 @@ func TestPlaygroundAgrees(t *testing.T) {
 			}
 		}
 	}
+	for _, w := range want.Guesses {
+		if got := call("certain", w.Epsilon, w.Delta).ToFloat(); !(math.Abs(got-w.Right) <= 1e-10) {
+			t.Errorf("guesses at %v and %v are right with %v, and package account says %v", w.Epsilon, w.Delta, got, w.Right)
+		}
+	}
 	_, call = load(t, "laws.ts")
 	for _, w := range want.Gaussian {
+		if got := call("apartBy", call("gaussian", 3/w.Mu), 3).ToFloat(); !(math.Abs(got-w.Right) <= 1e-10) {
+			t.Errorf("guesses at mu %v are right with %v, and package account says %v", w.Mu, got, w.Right)
+		}
 		if w.Epsilon == 0 {
 			continue
 		}
