@@ -96,10 +96,10 @@ func TestPlaygroundAgrees(t *testing.T) {
 		if w.Epsilon == 0 {
 			continue
 		}
-		if got := call("gaussianDelta", w.Mu, w.Epsilon).ToFloat(); !(math.Abs(got-w.Delta) <= 1e-5*w.Delta) {
+		if got := call("gaussianDelta", w.Mu, w.Epsilon).ToFloat(); !(math.Abs(got-w.Delta) <= 1e-8*w.Delta) {
 			t.Errorf("delta of mu %v at %v: %v, and package account says %v", w.Mu, w.Epsilon, got, w.Delta)
 		}
-		if got := call("deviationFor", w.Epsilon, w.Delta, 3).ToFloat(); !(math.Abs(got-3/w.Mu) <= 1e-6*got) {
+		if got := call("deviationFor", w.Epsilon, w.Delta, 3).ToFloat(); !(math.Abs(got-3/w.Mu) <= 1e-9*got) {
 			t.Errorf("a deviation of %v at %v and %v, and package account says %v", got, w.Epsilon, w.Delta, 3/w.Mu)
 		}
 	}
@@ -111,7 +111,7 @@ func TestPlaygroundDraws(t *testing.T) {
 	vm, call := load(t, "laws.ts")
 	_, random := chance(vm)
 	const n = 20000
-	for _, name := range []string{"laplace", "gaussian"} {
+	for name, size := range map[string]float64{"laplace": 1, "gaussian": math.Sqrt(2 / math.Pi)} {
 		law := call(name, 2.5).ToObject(vm)
 		method := func(of string) func(goja.Value) float64 {
 			f, _ := goja.AssertFunction(law.Get(of))
@@ -124,9 +124,13 @@ func TestPlaygroundDraws(t *testing.T) {
 			}
 		}
 		draw, below, density := method("draw"), method("below"), method("density")
-		all := make([]float64, n)
+		all, mean := make([]float64, n), 0.0
 		for i := range all {
 			all[i] = draw(vm.ToValue(random))
+			mean += math.Abs(all[i]) / n
+		}
+		if ratio := mean / (2.5 * size); math.Abs(ratio-1) > 0.03 { // four of its deviations
+			t.Errorf("%s is %.3f times as large as it should be", name, ratio)
 		}
 		slices.Sort(all)
 		worst := 0.0
@@ -222,7 +226,7 @@ func TestPlaygroundHoldout(t *testing.T) {
 	if training < 0.6 || math.Abs(reported-fresh) > 0.05 || math.Abs(fresh-0.5) > 0.04 {
 		t.Errorf("training says %.3f, Thresholdout %.3f, and new people %.3f", training, reported, fresh)
 	}
-	if n := judge.Get("said").ToObject(vm).Get("asked").ToInteger(); n != 400+51 {
+	if n := judge.Get("said").ToObject(vm).Get("asked").ToInteger(); n != 400+1+51 {
 		t.Errorf("%d questions were asked", n)
 	}
 }
