@@ -33,8 +33,8 @@ type composed struct {
 	Concentrated float64 `json:"concentrated"`
 }
 
-// deviation is what Gaussian noise costs where one person moves the answer by mu deviations, and how
-// often the best guess is right whether the person is in the data.
+// deviation is what Gaussian noise costs where one person moves the answer by mu deviations, and
+// how often the best guess is right whether the person is in the data.
 type deviation struct {
 	Mu      float64 `json:"mu"`
 	Delta   float64 `json:"delta"`
