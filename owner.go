@@ -42,6 +42,18 @@ func (db *DB) Renew(ctx context.Context, dataset, reason string) (api.Renewed, e
 	return c.Renew(ctx, reason)
 }
 
+// RenewSigned does the same where the owner of the ledger signs for it, for doors that others can
+// reach: a renewal needs no signature by itself. See [ledger.Deferred] for signing elsewhere.
+func (db *DB) RenewSigned(ctx context.Context, dataset, reason string, signer crypto.Signer) (api.Renewed, error) {
+	c, err := db.books(dataset)
+	if err != nil {
+		return api.Renewed{}, err
+	}
+	db.owner.Lock()
+	defer db.owner.Unlock()
+	return c.RenewSigned(ctx, reason, signer)
+}
+
 // Due returns the day on which the next window of a dataset is meant to begin, and false where
 // nothing was spent yet. It is a reminder: windows begin with Renew and not by themselves.
 func (db *DB) Due(ctx context.Context, dataset string) (time.Time, bool, error) {
@@ -53,7 +65,8 @@ func (db *DB) Due(ctx context.Context, dataset string) (time.Time, bool, error) 
 }
 
 // TopUp raises the limits of a dataset, a group or an analyst. It takes the key of the ledger's
-// owner; see SetOwner.
+// owner; see SetOwner. Where that is elsewhere, the signer is a [ledger.Deferred]; one that has
+// nothing yet brings what would be, together with the [*ledger.DraftError] that says what to sign.
 func (db *DB) TopUp(ctx context.Context, dataset string, t api.TopUp) (*api.Raised, error) {
 	c, err := db.books(dataset)
 	if err != nil {

@@ -46,6 +46,15 @@ type Account struct {
 // ByEpsilon reports whether the account is read by its epsilon, and not by its rho.
 func (a Account) ByEpsilon() bool { return a.Side == "epsilon" }
 
+// Questions is about how many questions at a price the account has left; nil where nobody knows.
+func (a Account) Questions(epsilon dp.Amount) *int64 {
+	left := Remaining{Pure: a.Left.Epsilon, Rho: a.Left.Rho, KeysDelta: dp.Unbounded}
+	if n, ok := left.Questions(epsilon); ok {
+		return &n
+	}
+	return nil
+}
+
 // Guarantee is an (epsilon, delta) promise.
 type Guarantee struct {
 	Epsilon dp.Amount `json:"epsilon"`
@@ -77,6 +86,8 @@ type Renewed struct {
 	Sequence uint64 `json:"sequence"`
 	Window   uint64 `json:"window"`
 	Windows  uint64 `json:"windows"`
+	// Promise is what is promised in this window and over all, in sentences.
+	Promise []string `json:"promise"`
 }
 
 // TopUp is more budget, which the owner signs for.
@@ -100,4 +111,8 @@ type Raised struct {
 	// Before and After are the accounts that were raised.
 	Before []Account `json:"before"`
 	After  []Account `json:"after"`
+	// PromiseBefore and Promise are what is promised to the people in the data, in sentences. That
+	// of a quota moves neither.
+	PromiseBefore []string `json:"promise_before"`
+	Promise       []string `json:"promise"`
 }

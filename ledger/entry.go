@@ -25,6 +25,11 @@ type Renewal struct {
 	// [*WindowError], so that two who renew at once renew once.
 	From   uint64
 	Reason string
+	// Signer is nil, or the owner: then the renewal is written only where it is signed by whoever's
+	// signature counts. The record has no place for the signature, since how many renewals there
+	// are is the policy's; it is for those who renew from elsewhere, by a door that others can
+	// reach.
+	Signer crypto.Signer
 }
 
 // Owner says whose signatures count from here on. The first owner of a ledger needs no signature;
@@ -75,6 +80,11 @@ func (r Renewal) Validate() error {
 	}
 	if err := validText("data set", r.Dataset, 1, MaxName); err != nil {
 		return err
+	}
+	if r.Signer != nil {
+		if err := validSigner(r.Signer); err != nil {
+			return err
+		}
 	}
 	return validReason(r.Reason)
 }
@@ -160,6 +170,9 @@ func validReason(reason string) error { return validText("reason", reason, 1, Ma
 func validSigner(s crypto.Signer) error {
 	if s == nil {
 		return &InvalidError{"signature", "is missing: this takes the key of the owner"}
+	}
+	if _, ok := s.(Deferred); ok {
+		return nil
 	}
 	if key, ok := s.Public().(ed25519.PublicKey); !ok || len(key) != ed25519.PublicKeySize {
 		return &InvalidError{"key of the owner", "is not an Ed25519 key"}

@@ -139,6 +139,15 @@ func (r *Record) signed() encoder {
 	return e
 }
 
+// DecodeSigned reads what [Record.Signed] returns.
+func (r *Record) DecodeSigned(text string) error {
+	d := decoder{rest: text}
+	if Kind(d.text()).signed() {
+		text += "0:," // the place of the signature, which is empty
+	}
+	return r.Decode(text)
+}
+
 // Decode reads a record. It reuses the memory of r.
 func (r *Record) Decode(body string) error {
 	*r = Record{Balances: r.Balances[:0], Accounts: r.Accounts[:0], scratch: r.scratch}

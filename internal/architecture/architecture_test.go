@@ -166,8 +166,8 @@ var rooms = map[string]string{
 		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
-	"internal/server/httpapi": ". dp policy internal/render internal/entropy ledger internal/ledger/replay " +
-		"internal/server/admission internal/server/users api learn stream",
+	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/replay " +
+		"internal/render internal/server/admission internal/server/users ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",
@@ -202,7 +202,7 @@ var rooms = map[string]string{
 		"internal/table ledger policy internal/policycheck internal/pgdraft",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
-	"cmd/discreet/internal/servecmd": "cmd/discreet/internal/console internal/hospital internal/server internal/server/users " +
+	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/server internal/server/users " +
 		"internal/table",
 	"cmd/discreet/internal/streamcmd": ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
 	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",

@@ -29,6 +29,11 @@ func (s *Books) Promise(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.sentences(window, all)
+}
+
+// sentences are the promise of the accounts of everybody together, in a window.
+func (s *Books) sentences(window uint64, all []reading) ([]string, error) {
 	const whatever = "whatever analysts ask and whoever colludes, nothing that they may see is more than "
 	than := " with one person's data as without it"
 	if s.dataset.Neighbours == dp.Substitute {

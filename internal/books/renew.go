@@ -2,6 +2,7 @@ package books
 
 import (
 	"context"
+	"crypto"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
@@ -10,6 +11,12 @@ import (
 
 // Renew ends the current window and begins the next one, where the policy has one more.
 func (s *Books) Renew(ctx context.Context, reason string) (api.Renewed, error) {
+	return s.RenewSigned(ctx, reason, nil)
+}
+
+// RenewSigned does the same where the owner signs for it. With a [ledger.Deferred] that has nothing
+// yet, it returns what would be, together with the [*ledger.DraftError].
+func (s *Books) RenewSigned(ctx context.Context, reason string, signer crypto.Signer) (api.Renewed, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return api.Renewed{}, err
@@ -17,11 +24,17 @@ func (s *Books) Renew(ctx context.Context, reason string) (api.Renewed, error) {
 	if err := s.renewable(window); err != nil {
 		return api.Renewed{}, err
 	}
-	receipt, err := s.ledger.Enter(ctx, ledger.Renewal{Dataset: s.dataset.Name, From: window, Reason: reason})
+	out := api.Renewed{Window: window + 1, Windows: uint64(s.dataset.Budget.Renewal.Windows)}
+	next, err := s.readAll(ctx, s.common(window+1))
 	if err != nil {
 		return api.Renewed{}, err
 	}
-	return api.Renewed{Sequence: receipt.Sequence, Window: window + 1, Windows: uint64(s.dataset.Budget.Renewal.Windows)}, nil
+	if out.Promise, err = s.sentences(window+1, next); err != nil {
+		return api.Renewed{}, err
+	}
+	receipt, err := s.ledger.Enter(ctx, ledger.Renewal{Dataset: s.dataset.Name, From: window, Reason: reason, Signer: signer})
+	out.Sequence = receipt.Sequence
+	return out, err
 }
 
 func (s *Books) renewable(window uint64) error {

@@ -2,6 +2,7 @@ package books
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"strconv"
 	"strings"
@@ -20,7 +21,8 @@ var (
 
 // TopUp raises limits. That of a dataset raises what holds against everybody, and leaves quotas as
 // they are; where the dataset is renewed it is for the current window, and so are those of groups
-// and analysts: it ends with the window.
+// and analysts: it ends with the window. With a [ledger.Deferred] that has nothing yet, it returns
+// what would be, together with the [*ledger.DraftError].
 func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
@@ -41,18 +43,22 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	if out.Amount, err = s.grant(last, t); err != nil {
 		return nil, err
 	}
+	after, err := s.afterTopUp(places, before, out.Amount)
+	if err != nil {
+		return nil, err
+	}
 	if t.Account == "" {
-		for i, a := range out.Before {
-			after, err := s.read(places[i], ledger.Balance{Account: a.Name, Limit: a.Limit.Add(out.Amount)})
-			if err != nil {
-				return nil, err
-			}
-			if after.alone.Epsilon > mostEpsilon || after.alone.Delta.Rat().Cmp(mostDelta) > 0 {
-				return nil,
-					api.Refuse("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already "+
-						"protects hardly anybody",
-						strconv.Quote(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
-			}
+		if err := bearable(after); err != nil {
+			return nil, err
+		}
+	}
+	if out.PromiseBefore, err = s.Promise(ctx); err != nil {
+		return nil, err
+	}
+	out.After, out.Promise = accounts(after), out.PromiseBefore
+	if t.Account == "" {
+		if out.Promise, err = s.sentences(window, after); err != nil {
+			return nil, err
 		}
 	}
 	entry := ledger.TopUp{Amount: out.Amount, Reason: t.Reason, Signer: t.Signer}
@@ -60,13 +66,38 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 		entry.Accounts = append(entry.Accounts, p.Name)
 	}
 	receipt, err := s.ledger.Enter(ctx, entry)
+	if errors.As(err, new(*ledger.DraftError)) {
+		return out, err
+	}
 	if err != nil {
 		return nil, err
 	}
 	out.Sequence = receipt.Sequence
-	after, err := s.readAll(ctx, places)
-	out.After = accounts(after)
-	return out, err
+	return out, nil
+}
+
+// afterTopUp are accounts as they will be when so much was added to their limits.
+func (s *Books) afterTopUp(places []place, before []reading, amount dp.Cost) ([]reading, error) {
+	out := make([]reading, len(before))
+	for i, a := range before {
+		var err error
+		if out[i], err = s.read(places[i], ledger.Balance{Account: a.Name, Limit: a.Limit.Add(amount), Granted: a.Granted.Add(amount),
+			Spent: a.Spent, First: a.first}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// bearable refuses to raise a dataset above the most.
+func bearable(after []reading) error {
+	for _, a := range after {
+		if a.alone.Epsilon > mostEpsilon || a.alone.Delta.Rat().Cmp(mostDelta) > 0 {
+			return api.Refuse("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already "+
+				"protects hardly anybody", strconv.Quote(a.Name), a.alone.Epsilon.Short(), a.alone.Delta.Short())
+		}
+	}
+	return nil
 }
 
 // raised returns the accounts that a top-up raises.

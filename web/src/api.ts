@@ -6,9 +6,9 @@ export interface Left { epsilon: number | null; rho: number | null; delta: numbe
 export interface Me { name: string; role: 'analyst' | 'owner'; datasets: string[] }
 
 export interface Ways {
-  password: boolean
-  openid: { name: string } | null
+  ways: { kind: 'password' | 'openid'; name?: string; at: string }[]
   demo: boolean
+  me?: Me
 }
 
 export interface ColumnInfo {
@@ -172,5 +172,15 @@ export async function ask(q: Question, signal?: AbortSignal): Promise<Answer> {
       if (!(e instanceof Trouble) || e.kind !== 'unreachable' || tries === 2) throw e
       await new Promise(done => setTimeout(done, 1000))
     }
+  }
+}
+
+// askFree answers what was paid for on the same data, and else says what it would cost.
+export async function askFree(q: Question, signal?: AbortSignal): Promise<Answer | { price: Explanation }> {
+  try {
+    return await post<Answer>('/v1/query', { ...q, free: true }, { signal })
+  } catch (e) {
+    if (e instanceof Trouble && e.kind === 'price' && e.more?.price) return { price: e.more.price as Explanation }
+    throw e
   }
 }

@@ -45,8 +45,7 @@ function App() {
   const first = place.path.split('/')[1]
   useEffect(() => {
     onSignedOut(() => setMe(null))
-    Promise.all([get<Ways>('/v1/signin'), get<Me>('/v1/me').catch(e => { if (asTrouble(e).status === 401) return null; throw e })])
-      .then(([w, m]) => { setWays(w); setMe(m) }, e => setTrouble(asTrouble(e)))
+    get<Ways>('/v1/signin').then(w => { setWays(w); setMe(w.me ?? null) }, e => setTrouble(asTrouble(e)))
   }, [])
   const name = first === '' ? (me?.role === 'owner' && !me.datasets.length ? 'owner' : 'ask') : first
   const view = views[name]

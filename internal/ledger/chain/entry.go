@@ -23,12 +23,13 @@ func (s *State) Entry(e ledger.Entry, now time.Time) (*Link, error) {
 			return nil, &ledger.WindowError{Dataset: e.Dataset, Window: e.From, Want: current}
 		}
 		r.Kind, r.Dataset, r.Window, r.Reason = ledger.KindRenewal, e.Dataset, e.From+1, e.Reason
+		signer = e.Signer
 	case ledger.Owner:
 		r.Kind, r.PublicKey, r.Reason = ledger.KindOwner, hex.EncodeToString(e.Public), e.Reason
 		signer = e.Signer
 	case ledger.TopUp:
 		r.Kind, r.Accounts, r.Cost, r.Reason = ledger.KindTopUp, e.Accounts, e.Amount, e.Reason
-		r.PublicKey = publicKey(e.Signer)
+		r.PublicKey = s.publicKey(e.Signer)
 		signer = e.Signer
 	case ledger.Recovery:
 		r.Kind, r.AnchorSequence, r.AnchorHash, r.Reason = ledger.KindRecovery, e.Anchor.Sequence, e.Anchor.Hash, e.Reason
@@ -41,18 +42,16 @@ func (s *State) Entry(e ledger.Entry, now time.Time) (*Link, error) {
 	case ledger.Release:
 		r.Kind, r.Dataset, r.Analyst, r.Reason = ledger.KindRelease, e.Dataset, e.Analyst, e.Reason
 		if e.Signer != nil {
-			r.PublicKey, signer = publicKey(e.Signer), e.Signer
+			r.PublicKey, signer = s.publicKey(e.Signer), e.Signer
 		}
 	default:
 		return nil, fmt.Errorf("there is no record for a %T", e)
 	}
 	r.Sequence, r.Previous = s.sequence+1, s.hash
 	if signer != nil {
-		signature, err := signer.Sign(nil, r.Signed(), crypto.Hash(0))
-		if err != nil {
-			return nil, &ledger.SignatureError{Problem: "the entry could not be signed"}
+		if err := s.sign(r, signer); err != nil {
+			return nil, err
 		}
-		r.Signature = hex.EncodeToString(signature)
 	}
 	if err := s.checkSignature(r); err != nil {
 		return nil, &ledger.SignatureError{Problem: err.Error()}
@@ -64,10 +63,54 @@ func (s *State) Entry(e ledger.Entry, now time.Time) (*Link, error) {
 	return link, nil
 }
 
-func publicKey(s crypto.Signer) string {
-	key, _ := s.Public().(ed25519.PublicKey)
+// sign puts a signature to a record, or returns why there is none. That of a renewal counts here
+// and is not kept.
+func (s *State) sign(r *ledger.Record, signer crypto.Signer) error {
+	if d, ok := signer.(ledger.Deferred); ok {
+		if s.owner == "" {
+			return &ledger.SignatureError{Problem: noOwner}
+		}
+		var err error
+		if r.Time, err = d.At(r.Time); err != nil {
+			return err
+		}
+	}
+	signature, err := signer.Sign(nil, r.Signed(), crypto.Hash(0))
+	if known(err) {
+		return err
+	} else if err != nil {
+		return &ledger.SignatureError{Problem: "the entry could not be signed"}
+	}
+	r.Signature = hex.EncodeToString(signature)
+	if r.Kind != ledger.KindRenewal {
+		return nil
+	}
+	if s.owner == "" {
+		return &ledger.SignatureError{Problem: noOwner}
+	}
+	if err := signedBy(s.owner, r); err != nil {
+		return &ledger.SignatureError{Problem: err.Error()}
+	}
+	r.Signature = ""
+	return nil
+}
+
+// known reports whether an error is one that a signer of the ledger's own has.
+func known(err error) bool {
+	return errors.As(err, new(*ledger.DraftError)) || errors.As(err, new(*ledger.StaleError)) ||
+		errors.As(err, new(*ledger.SignatureError))
+}
+
+// publicKey is the key of a signer; that of the owner, where the signer is elsewhere.
+func (s *State) publicKey(signer crypto.Signer) string {
+	if _, ok := signer.(ledger.Deferred); ok {
+		return s.owner
+	}
+	key, _ := signer.Public().(ed25519.PublicKey)
 	return hex.EncodeToString(key)
 }
+
+const noOwner = "the ledger has no owner yet whose signature would count; 'discreet ledger key' makes one"
 
 // checkSignature returns an error where a record needs a signature that it does not have.
 func (s *State) checkSignature(r *ledger.Record) error {
@@ -85,7 +128,7 @@ func (s *State) checkSignature(r *ledger.Record) error {
 		return signedBy(s.owner, r)
 	case ledger.KindTopUp:
 		if s.owner == "" {
-			return errors.New("the ledger has no owner yet whose signature would count; 'discreet ledger key' makes one")
+			return errors.New(noOwner)
 		}
 		if r.PublicKey != s.owner {
 			return errors.New("the key is not that of the ledger's owner")

@@ -67,3 +67,7 @@ func TestPromise16KeptFailure(t *testing.T) {
 func TestPromise14OnCondition(t *testing.T) {
 	ledgertest.Promise14OnCondition(t, world(t))
 }
+
+func TestPromise12SignedElsewhere(t *testing.T) {
+	ledgertest.Promise12SignedElsewhere(t, world(t))
+}

@@ -39,6 +39,7 @@ type door struct {
 	api     huma.API
 	metrics *metrics
 	head    head
+	past    past
 	audits  chan struct{} // holds one, so that one audit runs at a time
 
 	mu    sync.Mutex
@@ -66,8 +67,13 @@ func newDoor(o Options) *door {
 	d.signIns()
 	d.tokens()
 	d.people()
+	d.userChanges()
 	d.datasets()
 	d.budgets()
+	d.spendings()
+	d.topUps()
+	d.renewals()
+	d.releases()
 	d.questions()
 	d.sessions()
 	d.streams()

@@ -59,6 +59,10 @@
 //	denied       401  who is it?
 //	locked       429  too many failed attempts
 //	role         403  it is for the owner, or for analysts
+//	signature    403  it takes the signature of the ledger's owner
+//	stale        409  what was signed does not fit any more; draft it again
+//	exists       409  there is a user of this name
+//	revoked      409  the user was revoked
 //	origin       403  a page of another origin sent it
 //	missing      404  there is no such thing, or it is not yours
 //	path         404  there is nothing at this address

@@ -14,6 +14,7 @@ type Person struct {
 	Role    string     `json:"role" enum:"owner,analyst"`
 	Created time.Time  `json:"created"`
 	Revoked *time.Time `json:"revoked" doc:"Null while they may come in"`
+	Access  []Access   `json:"access" doc:"What the policy lets them ask"`
 }
 
 // People are the users.
@@ -46,7 +47,7 @@ func (d *door) people() {
 			all, err := d.Users.List(ctx)
 			out := People{[]Person{}}
 			for _, u := range all {
-				out.Users = append(out.Users, Person{u.Name, string(u.Role), u.Created.UTC(), when(u.Revoked)})
+				out.Users = append(out.Users, Person{u.Name, string(u.Role), u.Created.UTC(), when(u.Revoked), d.accessOf(u.Name)})
 			}
 			return of(out), err
 		})

@@ -11,14 +11,16 @@ import (
 
 // Ways are how one signs in.
 type Ways struct {
-	Password bool    `json:"password" doc:"By POST /v1/signin with name and password"`
-	OpenID   *OpenID `json:"openid,omitempty" doc:"By sending the browser to /v1/signin/openid; left out where there is no provider"`
-	Demo     bool    `json:"demo" doc:"The data is made up, and the server ends with the terminal that it was started in"`
+	Ways []Way `json:"ways"`
+	Demo bool  `json:"demo" doc:"The data is made up, and the server ends with the terminal that it was started in"`
+	Me   *Me   `json:"me,omitempty" doc:"Whom the cookie of this browser names; missing where nobody is signed in"`
 }
 
-// OpenID is a provider that says who somebody is.
-type OpenID struct {
-	Name string `json:"name" doc:"What to call it"`
+// Way is one way to sign in.
+type Way struct {
+	Kind string `json:"kind" enum:"password,openid"`
+	Name string `json:"name,omitempty" doc:"openid: what to call the provider"`
+	At   string `json:"at" doc:"password: where to POST name and password. openid: where to send the browser"`
 }
 
 type signInInput struct {
@@ -48,7 +50,7 @@ type signOutAnswer struct {
 func (d *door) signIns() {
 	huma.Register(d.api, operation(everybody, http.MethodGet, "/v1/signin", "ways", "How to sign in",
 		"The ways that this server has, for a page that asks somebody who they are."),
-		func(context.Context, *nothing) (*body[Ways], error) { return of(d.ways()), nil })
+		func(ctx context.Context, _ *nothing) (*body[Ways], error) { return of(d.ways(note(ctx).request)), nil })
 	o := operation(everybody, http.MethodPost, "/v1/signin", "sign-in", "Sign in with a browser",
 		"The answer sets a cookie, which says who you are from then on: it ends after some time without requests, after some hours "+
 			"whatever there was, when you sign out, and with your password. It counts only for requests that a page of this server sends; "+
@@ -62,8 +64,15 @@ func (d *door) signIns() {
 	register(d, o, d.signOut)
 }
 
-func (d *door) ways() Ways {
-	return Ways{Password: true, Demo: d.Demo}
+// ways are the same for everybody who is not signed in, so that a page can ask without being turned
+// away.
+func (d *door) ways(r *http.Request) Ways {
+	w := Ways{Ways: []Way{{Kind: "password", At: "/v1/signin"}}, Demo: d.Demo}
+	if u, _, err := d.visitor(r); err == nil {
+		me := d.meOf(u)
+		w.Me = &me
+	}
+	return w
 }
 
 func (d *door) signIn(ctx context.Context, in *signInInput) (*signInAnswer, error) {

@@ -46,6 +46,10 @@ type tokenInput struct {
 
 type newTokenAnswer struct{ Body NewToken }
 
+type tokensInput struct {
+	User string `query:"user" maxLength:"64" doc:"Only theirs. Analysts see their own, whatever stands here"`
+}
+
 type tokenPath struct {
 	ID string `path:"id" maxLength:"128"`
 }
@@ -55,24 +59,16 @@ func (d *door) tokens() {
 		"The answer has the secret, which nobody can see again.", http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
 	register(d, o, func(ctx context.Context, u users.User, in *tokenInput) (*newTokenAnswer, error) {
-		all, err := d.Users.Tokens(ctx, u.Name)
-		if err != nil {
-			return nil, err
-		}
-		if crowded(all, time.Now()) {
-			return nil,
-				&Problem{Status: http.StatusConflict, Kind: "limit",
-					Detail:  fmt.Sprintf("you have %d tokens that count or are of today", maxTokens),
-					Instead: "use one of them, or revoke some and wait for a day", Spent: no}
-		}
-		secret, t, err := d.Users.NewToken(ctx, u.Name, in.Body.Label, in.Body.Expires)
-		return &newTokenAnswer{NewToken{secret, tokenOf(t)}}, err
+		return d.newToken(ctx, u.Name, in.Body.Label, in.Body.Expires)
 	})
 	register(d, operation(anyUser, http.MethodGet, "/v1/tokens", "tokens", "Your tokens", "An owner sees everybody's."),
-		func(ctx context.Context, u users.User, _ *nothing) (*body[Tokens], error) {
+		func(ctx context.Context, u users.User, in *tokensInput) (*body[Tokens], error) {
 			all, err := d.Users.Tokens(ctx, whose(u))
 			out := Tokens{[]Token{}}
 			for _, t := range all {
+				if u.Role == users.Owner && in.User != "" && t.User != in.User {
+					continue
+				}
 				out.Tokens = append(out.Tokens, tokenOf(t))
 			}
 			return of(out), err
@@ -92,6 +88,22 @@ func (d *door) tokens() {
 			}
 			return nil, nil
 		})
+}
+
+// newToken makes a token for somebody.
+func (d *door) newToken(ctx context.Context, name, label string, expires time.Time) (*newTokenAnswer, error) {
+	all, err := d.Users.Tokens(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if crowded(all, time.Now()) {
+		return nil,
+			&Problem{Status: http.StatusConflict, Kind: "limit",
+				Detail:  fmt.Sprintf("there are %d tokens that count or are of today", maxTokens),
+				Instead: "use one of them, or revoke some and wait for a day", Spent: no}
+	}
+	secret, t, err := d.Users.NewToken(ctx, name, label, expires)
+	return &newTokenAnswer{NewToken{secret, tokenOf(t)}}, err
 }
 
 // maxTokens is how many tokens a user can have made for themselves, so that nobody can fill the

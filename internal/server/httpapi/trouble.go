@@ -141,6 +141,28 @@ func sessionProblem(err error) *Problem {
 	case errors.Is(err, api.ErrTraining):
 		return &Problem{Status: http.StatusInternalServerError, Kind: "training", Detail: api.ErrTraining.Error(), Spent: yes}
 	}
+	return ownerProblem(err)
+}
+
+// ownerProblem says what is wrong with what an owner decides.
+func ownerProblem(err error) *Problem {
+	var stale *ledger.StaleError
+	var signature *ledger.SignatureError
+	switch {
+	case errors.Is(err, users.ErrUnknown):
+		return missing("user")
+	case errors.Is(err, users.ErrExists):
+		return &Problem{Status: http.StatusConflict, Kind: "exists", Detail: "there is a user of this name already",
+			Instead: "give them another password, or take another name"}
+	case errors.Is(err, users.ErrRevoked):
+		return &Problem{Status: http.StatusConflict, Kind: "revoked", Detail: "this user was revoked",
+			Instead: "a new password lets them in again"}
+	case errors.As(err, &stale):
+		return &Problem{Status: http.StatusConflict, Kind: "stale", Detail: stale.Error(), Instead: "draft it again, and sign that"}
+	case errors.As(err, &signature):
+		return &Problem{Status: http.StatusForbidden, Kind: "signature", Detail: signature.Error(),
+			Instead: "sign the text of a draft with the key of the ledger's owner"}
+	}
 	return errUnexpected()
 }
 

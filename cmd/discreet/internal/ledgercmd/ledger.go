@@ -3,8 +3,6 @@
 package ledgercmd
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -51,15 +49,4 @@ func kinds(n map[ledger.Kind]uint64) string {
 		return "nothing yet"
 	}
 	return strings.Join(out, ", ")
-}
-
-// fingerprint is what people compare instead of a key: the first half of the key's SHA-256, in
-// hexadecimal.
-func fingerprint(key string) string {
-	raw, err := hex.DecodeString(key)
-	if err != nil {
-		return "unreadable"
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:16])
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 type keyCmd struct {
@@ -53,7 +54,7 @@ func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
 		}
 		if !owner.Equal(old.Public()) {
 			return console.Misuse(fmt.Errorf("%s is not the key of the ledger's owner, whose fingerprint is %s", c.Old,
-				fingerprint(hex.EncodeToString(owner))))
+				ledger.Fingerprint(hex.EncodeToString(owner))))
 		}
 		signer = old
 	}
@@ -66,7 +67,7 @@ func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
 		return c.print(s, key, made, "is the key of the ledger's owner already")
 	case owner != nil && signer == nil:
 		return console.Misuse(fmt.Errorf("the ledger has an owner already, with the fingerprint %s; sign for another one with --old "+
-			"and the file of that key", fingerprint(hex.EncodeToString(owner))))
+			"and the file of that key", ledger.Fingerprint(hex.EncodeToString(owner))))
 	}
 	if made {
 		if key, err = ownerkey.Make(c.File); err != nil {
@@ -87,11 +88,12 @@ func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
 func (c *keyCmd) print(s console.Screen, key ed25519.PrivateKey, made bool, what string) error {
 	public := hex.EncodeToString(key.Public().(ed25519.PublicKey))
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"file": c.File, "made": made, "public": public, "fingerprint": fingerprint(public)})
+		return console.PrintJSON(s.Out, map[string]any{"file": c.File, "made": made, "public": public,
+			"fingerprint": ledger.Fingerprint(public)})
 	}
 	if made {
 		fmt.Fprintf(s.Out, "made %s; only you can read it. Keep a copy in a safe place\n", c.File)
 	}
-	fmt.Fprintf(s.Out, "%s %s, with the fingerprint %s\n", c.File, what, fingerprint(public))
+	fmt.Fprintf(s.Out, "%s %s, with the fingerprint %s\n", c.File, what, ledger.Fingerprint(public))
 	return nil
 }

@@ -41,16 +41,12 @@ func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	promise, err := db.Promise(ctx, c.Dataset)
-	if err != nil {
-		return err
-	}
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"renewed": true, "sequence": r.Sequence, "window": r.Window, "windows": r.Windows,
-			"promise": promise})
+			"promise": r.Promise})
 	}
 	fmt.Fprintf(s.Out, "window %d of %d has begun\n", r.Window, r.Windows)
-	for _, line := range promise {
+	for _, line := range r.Promise {
 		fmt.Fprintln(s.Out, line)
 	}
 	return nil

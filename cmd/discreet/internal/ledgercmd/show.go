@@ -262,10 +262,10 @@ func remark(r *ledger.Record) string {
 	case ledger.KindRenewal:
 		return fmt.Sprintf("window %d begins: %s", r.Window, r.Reason)
 	case ledger.KindOwner:
-		return fmt.Sprintf("the owner is %s: %s", console.Shorten(fingerprint(r.PublicKey), 8), r.Reason)
+		return fmt.Sprintf("the owner is %s: %s", console.Shorten(ledger.Fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindTopUp:
 		return fmt.Sprintf("%s more for %s, signed by %s: %s", granted(r.Cost), strings.Join(r.Accounts, ", "),
-			console.Shorten(fingerprint(r.PublicKey), 8), r.Reason)
+			console.Shorten(ledger.Fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindRecovery:
 		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", render.Count(int64(len(r.Balances)), "account"),
 			r.AnchorSequence, r.Reason)

@@ -71,23 +71,17 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	defer db.Close()
-	before, err := db.Promise(ctx, c.Dataset)
-	if err != nil {
-		return err
-	}
 	raised, err := db.TopUp(ctx, c.Dataset, t)
 	if err != nil {
 		return err
 	}
-	after, err := db.Promise(ctx, c.Dataset)
-	if err != nil {
-		return err
-	}
+	return c.print(s, t, raised)
+}
+
+// print says what a top-up did.
+func (c *topupCmd) print(s console.Screen, t api.TopUp, raised *api.Raised) error {
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{
-			"sequence": raised.Sequence, "amount": raised.Amount, "before": raised.Before, "after": raised.After,
-			"promise_before": before, "promise": after,
-		})
+		return console.PrintJSON(s.Out, raised)
 	}
 	for i, b := range raised.Before {
 		a := raised.After[i]
@@ -103,11 +97,11 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 		return nil
 	}
 	fmt.Fprintln(s.Out, "\nBefore:")
-	for _, line := range before {
+	for _, line := range raised.PromiseBefore {
 		fmt.Fprintln(s.Out, "  "+line)
 	}
 	fmt.Fprintln(s.Out, "From here on:")
-	for _, line := range after {
+	for _, line := range raised.Promise {
 		fmt.Fprintln(s.Out, "  "+line)
 	}
 	return nil

@@ -105,7 +105,7 @@ func (c *verifyCmd) Run(ctx context.Context, s console.Screen) error {
 	if sum.Owner == "" {
 		fmt.Fprintln(s.Out, "owner: none, so no limit was ever raised by a signature")
 	} else {
-		fmt.Fprintf(s.Out, "owner: the key with the fingerprint %s\n", fingerprint(sum.Owner))
+		fmt.Fprintf(s.Out, "owner: the key with the fingerprint %s\n", ledger.Fingerprint(sum.Owner))
 	}
 	for _, name := range slices.Sorted(maps.Keys(sum.Windows)) {
 		fmt.Fprintf(s.Out, "%s is in its window %d\n", table.Clean(name), sum.Windows[name])

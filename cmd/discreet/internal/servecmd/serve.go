@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	page "github.com/discreet-dp/discreet/web"
 )
 
 // Cmd is the server. Every flag but --config and --demo can also be a key of the file and a
@@ -209,7 +210,11 @@ func (c *Cmd) greet(s console.Screen, srv *server.Server) {
 		}
 	}
 	if a := srv.HTTPAddr(); a != nil {
-		fmt.Fprintf(s.Out, "HTTP on %s\n  %s/openapi.json describes it, with a token\n", a, web(a, srv.Encrypted()))
+		fmt.Fprintf(s.Out, "HTTP on %s\n", a)
+		if page.Built {
+			fmt.Fprintf(s.Out, "  %s/ is the page, in a browser\n", web(a, srv.Encrypted()))
+		}
+		fmt.Fprintf(s.Out, "  %s/openapi.json describes it, with a token\n", web(a, srv.Encrypted()))
 	}
 	ticks := srv.Ticks()
 	for _, name := range srv.Policy().Names() {

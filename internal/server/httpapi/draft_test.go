@@ -1,0 +1,174 @@
+package httpapi
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// renewed is a budget with three windows.
+const renewed = "{epsilon: 10, renewal: {every: month, windows: 3}}"
+
+// ownerKey gives the ledger of a world an owner.
+func (w *world) ownerKey() ed25519.PrivateKey {
+	w.t.Helper()
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	if err := w.db.SetOwner(w.t.Context(), key.Public().(ed25519.PublicKey), nil, "the first"); err != nil {
+		w.t.Fatal(err)
+	}
+	return key
+}
+
+// sign signs the draft of a reply, and returns the body that the draft was asked with, with text
+// and signature.
+func (w *world) sign(key ed25519.PrivateKey, draft reply, body string) string {
+	w.t.Helper()
+	text := w.want(draft, 200).get("draft", "text").(string)
+	members := map[string]any{}
+	if err := json.Unmarshal([]byte(body), &members); err != nil {
+		w.t.Fatal(err)
+	}
+	maps.Copy(members, map[string]any{"text": text, "signature": hex.EncodeToString(ed25519.Sign(key, []byte(text)))})
+	out, err := json.Marshal(members)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// The three things that an owner signs for.
+var signedThings = []struct{ at, body string }{
+	{"/v1/datasets/hospital/topups", `{"epsilon": 0.5, "reason": "the yearly report"}`},
+	{"/v1/datasets/hospital/topups", `{"analyst": "ana", "epsilon": "0.25", "reason": "a revision"}`},
+	{"/v1/datasets/hospital/renewals", `{"reason": "February"}`},
+	{"/v1/datasets/hospital/releases", `{"analyst": "ana", "reason": "the disk was full"}`},
+}
+
+// troubled is a world with a renewed budget, in which a question of Ana's has failed.
+func troubled(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	furnish(t, dir, hospital.New(people, 1), policyText(renewed))
+	l, err := sqlite.Open(filepath.Join(dir, "policy.ledger"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Fail(t.Context(), ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedMemory, ByAnalyst: 1,
+		ByDataset: 3}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return newWorldIn(t, dir)
+}
+
+// TestSignedWhileItRuns: a top-up, a renewal and a release are drafted, signed elsewhere, and
+// written, while questions go on; what was drafted before another record is stale.
+func TestSignedWhileItRuns(t *testing.T) {
+	w := troubled(t)
+	key := w.ownerKey()
+	if got := w.want(w.call("GET", "/v1/datasets/hospital/incidents", "olga", ""), 200); got.get("shut_out", "0") != "ana" ||
+		number(got, "open") != "1" || got.get("incidents", "0", "failure") != "memory" {
+		t.Error(got.body)
+	}
+	for i, c := range signedThings {
+		body := w.sign(key, w.call("POST", c.at+"/draft", "olga", c.body), c.body)
+		w.want(w.call("POST", "/v1/query", "ben", fmt.Sprintf(`{"dataset":"hospital","sql":"SELECT COUNT(*) FROM patients WHERE age > %d"}`, i)), 200)
+		if got := w.want(w.call("POST", c.at, "olga", body), 409); got.get("kind") != "stale" {
+			t.Error(got.body)
+		}
+		draft := w.call("POST", c.at+"/draft", "olga", c.body)
+		body = w.sign(key, draft, c.body)
+		wrote := w.want(w.call("POST", c.at, "olga", body), 201)
+		if number(wrote, "sequence") != number(draft, "draft", "sequence") || wrote.get("again") != false {
+			t.Error(draft.body, wrote.body)
+		}
+		before := w.call("GET", "/v1/ledger/head", "olga", "").body
+		if got := w.want(w.call("POST", c.at, "olga", body), 201); got.get("again") != true ||
+			number(got, "sequence") != number(wrote, "sequence") {
+			t.Error(got.body)
+		}
+		if after := w.call("GET", "/v1/ledger/head", "olga", "").body; after != before {
+			t.Errorf("%s was written twice: %s, then %s", c.at, before, after)
+		}
+		sequence, _ := strconv.Atoi(number(wrote, "sequence"))
+		record := w.want(w.call("GET", "/v1/ledger?limit=1&after="+strconv.Itoa(sequence-1), "olga", ""), 200)
+		if !strings.HasPrefix(record.get("records", "0", "record").(string), draft.get("draft", "text").(string)) {
+			t.Errorf("what was signed is not what was written: %s", record.body)
+		}
+	}
+	if got := w.want(w.call("GET", "/v1/datasets/hospital/incidents", "olga", ""), 200); got.get("shut_out", "0") != nil ||
+		number(got, "open") != "0" {
+		t.Error(got.body)
+	}
+	budget := w.want(w.call("GET", "/v1/datasets/hospital/budget", "olga", ""), 200)
+	if !strings.Contains(budget.body, `"hospital#2"`) {
+		t.Error(budget.body)
+	}
+	if got := w.want(w.call("GET", "/v1/audit", "olga", ""), 200); got.get("good") != true {
+		t.Error(got.body)
+	}
+}
+
+// TestNothingWithoutTheKey: an owner's session alone, another's key, and a signature for something
+// else write nothing.
+func TestNothingWithoutTheKey(t *testing.T) {
+	w := troubled(t)
+	for _, c := range signedThings { // a ledger without an owner
+		if got := w.want(w.call("POST", c.at+"/draft", "olga", c.body), 403); got.get("kind") != "signature" {
+			t.Error(got.body)
+		}
+	}
+	key := w.ownerKey()
+	before := w.call("GET", "/v1/ledger/head", "olga", "").body
+	other := ed25519.NewKeyFromSeed([]byte(strings.Repeat("x", ed25519.SeedSize)))
+	for _, c := range signedThings {
+		draft := w.call("POST", c.at+"/draft", "olga", c.body)
+		if got := w.want(w.call("POST", c.at, "olga", w.sign(other, draft, c.body)), 403); got.get("kind") != "signature" {
+			t.Error(got.body)
+		}
+		if got := w.want(w.call("POST", c.at, "olga", c.body), 422); got.get("kind") != "invalid" {
+			t.Error(got.body)
+		}
+		// The signature is good, and for another request.
+		signed := w.sign(key, draft, c.body)
+		for from, to := range map[string]string{`"reason":"`: `"reason":"not `, `0.5`: `0.6`, `"0.25"`: `"0.5"`} {
+			changed := strings.Replace(signed, from, to, 1)
+			if changed == signed || strings.Contains(c.at, "topups") == (from == `"reason":"`) {
+				continue
+			}
+			if got := w.want(w.call("POST", c.at, "olga", changed), 403); got.get("kind") != "signature" {
+				t.Error(got.body)
+			}
+		}
+		text := draft.get("draft", "text").(string)
+		old := strings.Replace(text, "T", "T0", 1)
+		garbage := fmt.Sprintf(`,"text":%q,"signature":"%s"}`, old, hex.EncodeToString(ed25519.Sign(key, []byte(old))))
+		w.want(w.call("POST", c.at, "olga", strings.TrimSuffix(c.body, "}")+garbage), 403)
+		for _, at := range []string{c.at, c.at + "/draft"} {
+			body := c.body
+			if at == c.at {
+				body = signed
+			}
+			if got := w.want(w.call("POST", at, "ana", body), 403); got.get("kind") != "role" {
+				t.Error(got.body)
+			}
+		}
+	}
+	w.want(w.call("GET", "/v1/datasets/hospital/incidents", "ana", ""), 403)
+	w.want(w.call("GET", "/v1/datasets/nothing/incidents", "olga", ""), 404)
+	if after := w.call("GET", "/v1/ledger/head", "olga", "").body; after != before {
+		t.Errorf("something was written: %s, then %s", before, after)
+	}
+}
