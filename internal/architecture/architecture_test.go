@@ -152,14 +152,15 @@ var rooms = map[string]string{
 	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
-		"internal/server/pgwire internal/server/httpapi internal/server/page api",
+		"internal/server/pgwire internal/server/httpapi internal/server/openid internal/server/page api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
 	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
 		"internal/server/catalog/interpret internal/server/catalog/oid",
-	"internal/server/page": "web",
+	"internal/server/page":   "web",
+	"internal/server/openid": "internal/entropy",
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
 		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
@@ -167,7 +168,7 @@ var rooms = map[string]string{
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/replay " +
-		"internal/render internal/server/admission internal/server/users ledger api learn stream",
+		"internal/render internal/server/admission internal/server/openid internal/server/users ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",

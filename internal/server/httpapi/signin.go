@@ -68,6 +68,9 @@ func (d *door) signIns() {
 // away.
 func (d *door) ways(r *http.Request) Ways {
 	w := Ways{Ways: []Way{{Kind: "password", At: "/v1/signin"}}, Demo: d.Demo}
+	if d.OpenID != nil {
+		w.Ways = append(w.Ways, Way{Kind: "openid", Name: d.OpenID.Name(), At: "/v1/signin/openid"})
+	}
 	if u, _, err := d.visitor(r); err == nil {
 		me := d.meOf(u)
 		w.Me = &me
