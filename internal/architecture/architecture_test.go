@@ -37,6 +37,7 @@ var rooms = map[string]string{
 	"internal/testcpu":      "",
 	"internal/golden":       "",
 	"internal/recent":       "",
+	"internal/pace":         "",
 	// How files spell values, and which of their lines are rows.
 	"internal/spelling": "",
 	"internal/csvlines": "",
@@ -89,15 +90,18 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":    "api internal/plan/posix internal/plan/syntax",
-	"ledger":                   "dp account",
-	"internal/ledger/chain":    "dp ledger",
-	"internal/ledger/anchor":   "ledger policy",
-	"internal/ledger/desk":     "ledger internal/ledger/chain internal/entropy",
-	"internal/ledger/sqlite":   "ledger internal/ledger/chain internal/ledger/desk internal/entropy",
-	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/desk internal/entropy internal/pgplace",
-	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/postgres " +
-		"internal/ledger/sqlite",
+	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
+	"ledger":                     "dp account",
+	"internal/ledger/chain":      "dp ledger",
+	"internal/ledger/anchor":     "ledger policy",
+	"internal/ledger/desk":       "ledger internal/ledger/chain internal/entropy",
+	"internal/ledger/checkpoint": "ledger internal/ledger/chain",
+	"internal/ledger/hatch":      "ledger internal/ledger/chain",
+	"internal/ledger/sqlite":     "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy",
+	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy " +
+		"internal/pgplace",
+	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/desk " +
+		"internal/ledger/hatch internal/ledger/postgres internal/ledger/sqlite",
 	"internal/ledger/ledgertest": "dp account ledger",
 	"internal/ledger/replay":     "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
@@ -130,21 +134,23 @@ var rooms = map[string]string{
 	// The accounts of a dataset: budgets, promises, top-ups, renewals.
 	"internal/books": "dp account policy ledger api internal/pricing",
 	// What was released is kept and found again.
-	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers internal/recent",
+	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers " +
+		"internal/recent internal/pace",
 	// Sessions have of the curator what internal/interactive says, and no engine.
 	"internal/interactive": "mech policy ledger internal/engine api session internal/plan internal/plan/tree internal/pricing " +
 		"internal/books",
 	"internal/sparsesession": "dp mech ledger api internal/plan internal/plan/tree internal/pricing internal/interactive",
 	"internal/streamsession": "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear " +
-		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive",
+		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive " +
+		"internal/pace",
 	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree " +
 		"internal/plan/syntax internal/pricing " +
-		"internal/answers internal/memory internal/interactive",
+		"internal/answers internal/memory internal/interactive internal/pace",
 	"internal/training": "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory " +
-		"internal/interactive",
+		"internal/interactive internal/pace",
 	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify " +
 		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
-		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent",
+		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent internal/pace",
 	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
 		"internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent",
@@ -153,22 +159,23 @@ var rooms = map[string]string{
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi internal/server/openid internal/server/page api",
-	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
+	"internal/server/admission": ". dp policy internal/entropy internal/pace api ledger learn stream",
 	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
 		"internal/server/catalog/interpret internal/server/catalog/oid",
-	"internal/server/page":   "web",
-	"internal/server/openid": "internal/entropy",
+	"internal/server/page":         "web",
+	"internal/server/page/browser": "", // its tests run everything
+	"internal/server/openid":       "internal/entropy",
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
 		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
 		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
-	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/replay " +
-		"internal/render internal/server/admission internal/server/openid internal/server/users ledger api learn stream",
+	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
+		"internal/ledger/replay internal/render internal/server/admission internal/server/openid internal/server/users ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",
@@ -203,8 +210,8 @@ var rooms = map[string]string{
 		"internal/table ledger policy internal/policycheck internal/pgdraft",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
-	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/server internal/server/users " +
-		"internal/table",
+	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/server internal/server/openid " +
+		"internal/server/users internal/table",
 	"cmd/discreet/internal/streamcmd": ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
 	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",
 	"cmd/discreet/internal/traincmd": ". api cmd/discreet/internal/console dp internal/chart internal/render internal/table " +

@@ -17,7 +17,7 @@ func pure(epsilon dp.Amount) dp.Cost { return dp.Cost{Epsilon: epsilon, Rho: dp.
 
 func spends(cost dp.Cost, days ...float64) (out []Spend) {
 	for _, d := range days {
-		out = append(out, Spend{ago(d), cost})
+		out = append(out, Spend{Time: ago(d), Cost: cost})
 	}
 	return out
 }

@@ -45,6 +45,9 @@ type door struct {
 	past    past
 	audits  chan struct{} // holds one, so that one audit runs at a time
 
+	verifying recheck[Verified]
+	replaying recheck[Audit]
+
 	mu    sync.Mutex
 	names *entropy.Source
 }
@@ -87,6 +90,7 @@ func newDoor(o Options) *door {
 	d.receipts()
 	d.ledger()
 	d.audit()
+	d.rechecks()
 	d.scrapes()
 	d.documents()
 	return d

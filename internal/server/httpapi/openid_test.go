@@ -92,8 +92,8 @@ func TestOpenID(t *testing.T) {
 	w.want(w.call("GET", "/v1/signin/openid/callback", "", ""), 404)
 	p := newProvider(t)
 	w.withProvider(p, nil)
-	if got := w.want(w.call("GET", "/v1/signin", "", ""), 200); got.get("ways", "1", "name") != "Example" ||
-		got.get("ways", "1", "at") != "/v1/signin/openid" {
+	if got := w.want(w.call("GET", "/v1/signin", "", ""), 200); got.get("openid", "name") != "Example" ||
+		got.get("password") != true {
 		t.Error(got.body)
 	}
 	back, cookie := w.walk()
