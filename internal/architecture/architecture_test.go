@@ -175,7 +175,8 @@ var rooms = map[string]string{
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
-		"internal/ledger/replay internal/render internal/server/admission internal/server/openid internal/server/users ledger api learn stream",
+		"internal/ledger/replay internal/render internal/server/admission internal/server/openid internal/server/users " +
+		"ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",
@@ -225,7 +226,7 @@ var forbidden = map[string]string{
 	// too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
 	// databases that it makes up.
 	"crypto/rand": "internal/entropy",
-	module + "/internal/entropy": "noise internal/ledger/desk internal/ledger/postgres internal/ledger/sqlite " +
+	module + "/internal/entropy": "noise internal/server/openid internal/ledger/desk internal/ledger/postgres internal/ledger/sqlite " +
 		"internal/audit/lockstep internal/detrand internal/ownerkey " +
 		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
 	"math/rand":    "",
