@@ -62,6 +62,7 @@ func TestProblems(t *testing.T) {
 		{api.ErrHoldoutRun, 503, "data", nil, "60"},
 		{&ledger.NoRecordError{Sequence: 9}, 500, "unexpected", nil, ""},
 		{errors.ErrUnsupported, 501, "unsupported", no, ""},
+		{&api.DataError{Err: errors.New(secret)}, 503, "data", nil, "60"},
 		{errors.New(secret), 500, "unexpected", nil, ""},
 	} {
 		p := problemOf(c.err)
