@@ -86,6 +86,7 @@ func newDoor(o Options) *door {
 	d.ledger()
 	d.audit()
 	d.rechecks()
+	d.policies()
 	d.scrapes()
 	d.documents()
 	return d

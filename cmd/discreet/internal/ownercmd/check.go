@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/policycheck"
+	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -120,7 +120,7 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
 			"findings": f, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
-			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policyWarnings(ds)}
+			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policywords.Warnings(ds)}
 		if v, ok := versions[name]; ok {
 			about["data_version"] = v
 			about["tick"] = ticks[name].String()
@@ -139,16 +139,16 @@ func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Fi
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
 		fmt.Fprintf(s.Out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours,
-			describeBudget(ds.Budget, ds.Filter().Limit().Rho))
+			policywords.Budget(ds))
 		rows := &table.Table{Header: []string{"table", "rows", "path"}}
 		for _, tn := range ds.TableNames() {
-			rows.Add(describeTable(ds.Tables[tn])...)
+			rows.Add(tn, policywords.Rows(ds.Tables[tn]), policywords.Path(ds.Tables[tn]))
 		}
 		rows.Write(s.Out)
 		if slices.ContainsFunc(ds.TableNames(), func(n string) bool { return ds.Tables[n].Public }) {
 			fmt.Fprintf(s.Out, "one row of a person meets at most %d rows of public tables in a question\n", ds.Fanout())
 		}
-		fmt.Fprintf(s.Out, "%s\n\n", describeFailures(ds))
+		fmt.Fprintf(s.Out, "%s\n\n", policywords.Failures(ds))
 		t := &table.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
 		for _, tn := range ds.TableNames() {
 			for _, cn := range ds.Tables[tn].ColumnNames() {
@@ -162,9 +162,9 @@ func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Fi
 		}
 		if v, ok := versions[name]; ok {
 			fmt.Fprintf(s.Out, "data version: %s\n", table.Clean(v))
-			fmt.Fprintf(s.Out, "discreet serve: %s\n", console.DescribeRelease(ds.Release, ticks[name]))
+			fmt.Fprintf(s.Out, "discreet serve: %s\n", policywords.Release(ds.Release, ticks[name]))
 		}
-		for _, text := range policyWarnings(ds) {
+		for _, text := range policywords.Warnings(ds) {
 			fmt.Fprintf(s.Out, "note: %s\n", text)
 		}
 		for _, f := range found[name] {
@@ -183,46 +183,4 @@ func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Fi
 	} else {
 		fmt.Fprintln(s.Out, "the policy was read; the data was not opened")
 	}
-}
-
-func describeBudget(b policy.Budget, rho dp.Amount) string {
-	if b.Pure() {
-		return fmt.Sprintf("pure epsilon %v", b.Epsilon)
-	}
-	text := fmt.Sprintf("epsilon %v at delta %v (rho %s)", b.Epsilon, b.Delta, rho.Short())
-	if b.Either() {
-		text = fmt.Sprintf("epsilon %v at delta %v (by the sum of epsilon, or by that of rho, at most %s)", b.Epsilon, b.Delta, rho.Short())
-	}
-	if b.KeysDelta > 0 {
-		text += fmt.Sprintf(", of which delta %v is set aside for private keys", b.KeysDelta)
-	}
-	return text
-}
-
-// describeTable says how many rows count, and for whom.
-func describeTable(t *policy.Table) []string {
-	rows := "each is a person"
-	switch t.UnitKind {
-	case policy.Unique:
-		rows = "one for each person, unique " + t.UnitColumn
-	case policy.Many:
-		rows = fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other",
-			t.MaxRows, t.MaxGroups, t.Joined())
-	case policy.NoUnit:
-		rows = fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
-		if t.UniqueColumn != "" {
-			rows += "; one by " + t.UniqueColumn
-		}
-	}
-	path := "-"
-	for i, s := range t.Path {
-		if i == 0 {
-			path = s.Column
-		}
-		path += " -> " + s.Table + "." + s.Key
-		if i+1 < len(t.Path) {
-			path += ", " + t.Path[i+1].Column
-		}
-	}
-	return []string{t.Name, rows, path}
 }
