@@ -66,12 +66,15 @@ var errClosed = errors.New("the database is closed")
 // Policy returns the policy.
 func (db *DB) Policy() *policy.Policy { return db.policy }
 
-// Ask answers a question, or says why not: a [*api.Refusal] or a [*ledger.BudgetError]
-// spent nothing.
+// Ask answers a question, or says why not: a [*api.Refusal], a [*ledger.BudgetError] or a
+// [*api.PriceError] spent nothing.
 func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
+	}
+	if q.Free {
+		return db.askFree(ctx, ds, q)
 	}
 	given := q.Request != ""
 	if !given {
@@ -94,6 +97,21 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	var withheld *ledger.DoorError
 	if errors.As(err, &unsecured) && unsecured.Charged || errors.As(err, &withheld) && withheld.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
+	}
+	return a, err
+}
+
+// askFree answers a question that is free. It has no name, because nothing is charged under it.
+func (db *DB) askFree(ctx context.Context, ds *dataset, q api.Question) (*api.Answer, error) {
+	q.Request = db.request()
+	db.read(&q)
+	asked, err := bind(q)
+	if err != nil {
+		return nil, err
+	}
+	a, err := ds.AskFree(ctx, asked)
+	if err == nil {
+		a.ShowErrors(q.Settings.Errors)
 	}
 	return a, err
 }

@@ -39,6 +39,15 @@ func (e *AroundError) Error() string {
 	return e.Text
 }
 
+// PriceError is returned for a question that was asked only where it is free, and is not.
+type PriceError struct {
+	Explanation *Explanation // what it would cost, as for who asks for the price
+}
+
+func (e *PriceError) Error() string {
+	return "this is not free: it was not paid for yet, or the data has changed since; nothing was charged"
+}
+
 // DataError is why the data of a dataset cannot be opened, or opened anew after it changed. Its
 // words are for the owner: they name files, tables and columns, and no value of the data.
 type DataError struct{ Err error }

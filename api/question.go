@@ -26,6 +26,9 @@ type Question struct {
 	// asked. It is a constant of the question: at another moment it is another question.
 	Now     time.Time
 	Request string // names the question for retries; empty means a new one
+	// Free asks for an answer only where it costs nothing: one that was paid for, on the same data.
+	// Any other question is refused with its price, a [*PriceError], and nothing is charged.
+	Free bool
 	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for;
 	// nil everywhere else.
 	Parsed Parsed `json:"-"`

@@ -92,6 +92,9 @@ func wider(by []mech.Sharper) bool {
 
 // chargeFor pays for what is bought. What has a base is paid for in the window of that, or in full.
 func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge) (ledger.Receipt, error) {
+	if err := paid(ctx); err != nil {
+		return ledger.Receipt{}, err
+	}
 	charge.Mechanisms, charge.Cost = pricing.Mechanisms(a.bought), a.charge()
 	if len(a.bases.of) > 0 && !c.unmoved(ctx, a.data) { // they are answers about other data by now
 		a.bases = bases{}

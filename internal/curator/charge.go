@@ -17,7 +17,10 @@ const maxTurns = 5
 // Charge pays in the current window. Which window that is the ledger says, and no clock. Where it
 // ends between the two calls the ledger refuses, and the next one is tried.
 func (c *Curator) Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error) {
-	var err error
+	err := paid(ctx)
+	if err != nil {
+		return ledger.Receipt{}, err
+	}
 	for range maxTurns {
 		if charge.Window, err = c.ledger.Window(ctx, c.dataset.Name); err != nil {
 			return ledger.Receipt{}, err

@@ -29,7 +29,8 @@ func Rows(t *policy.Table) string {
 	case policy.Unique:
 		return "one for each person, unique " + t.UnitColumn
 	case policy.Many:
-		return fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups, t.Joined())
+		return fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups,
+			t.Joined())
 	case policy.NoUnit:
 		rows := fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
 		if t.UniqueColumn != "" {

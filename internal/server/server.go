@@ -205,8 +205,8 @@ func (s *Server) doors() {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler: page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
-			Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, Demo: c.Demo})),
+		Handler: page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version,
+			Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, Demo: c.Demo})),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,

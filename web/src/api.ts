@@ -174,3 +174,13 @@ export async function ask(q: Question, signal?: AbortSignal): Promise<Answer> {
     }
   }
 }
+
+// askFree answers what was paid for on the same data, and else says what it would cost.
+export async function askFree(q: Question, signal?: AbortSignal): Promise<Answer | { price: Explanation }> {
+  try {
+    return await post<Answer>('/v1/query', { ...q, free: true }, { signal })
+  } catch (e) {
+    if (e instanceof Trouble && e.kind === 'price' && e.more?.price) return { price: e.more.price as Explanation }
+    throw e
+  }
+}

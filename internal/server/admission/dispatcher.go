@@ -75,6 +75,9 @@ func (d *Dispatcher) DB() *discreet.DB { return d.db }
 // Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of
 // [discreet.DB.Ask] and those of this package.
 func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
+	if q.Free {
+		return d.askFree(ctx, q)
+	}
 	q.Request = Request(q.Analyst, q.Request)
 	e := d.entry("ask", q)
 	e.recall = func(ctx context.Context) (found bool) {

@@ -38,6 +38,8 @@ func outcomeOf(err error) outcome {
 	var dispute *api.Disagreement
 	var door *ledger.DoorError
 	switch {
+	case errors.As(err, new(*api.PriceError)):
+		return priced
 	case errors.As(err, &dispute):
 		return disputed
 	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, api.ErrNoModel), errors.Is(err, ErrRevoked):
@@ -85,7 +87,7 @@ func translate(ctx context.Context, err error) error {
 		return err
 	}
 	switch outcomeOf(err) {
-	case refused, disputed, exhausted, internal, closed:
+	case refused, disputed, exhausted, internal, closed, priced:
 		return err // of closed ones there are such that failed and such that did not, and no more may be told
 	}
 	if ended(err) {

@@ -44,6 +44,7 @@
 //	refused      422  the question cannot be asked; instead says what to write, and position where
 //	budget       402  the question cannot be paid for. It is 402, and not 409, because what helps is more budget or a smaller
 //	                  price, and not another try
+//	price        402  the question was asked only where it is free, and is not; price says what it would cost
 //	closed       423  questions failed after they were charged, and there are no new answers until the owner has released it
 //	limit        429  too many questions; Retry-After says when to try again. 409 where it is too many tokens
 //	request      409  the Idempotency-Key was used for another question

@@ -63,9 +63,11 @@ func TestNeighbours(t *testing.T) {
 	for i, sql := range attacks {
 		q := fmt.Sprintf(`{"dataset":"hospital","sql":%q,"epsilon":0.3}`, sql)
 		both("POST", "/v1/explain", "ana", q)
+		both("POST", "/v1/query", "ana", q[:len(q)-1]+`,"free":true}`)
 		both("POST", "/v1/query", "ana", q, "Idempotency-Key", fmt.Sprint("q", i))
 		both("POST", "/v1/query", "ben", q, "Idempotency-Key", fmt.Sprint("q", i))
 		both("POST", "/v1/query", "ana", q, "Idempotency-Key", fmt.Sprint("q", i))
+		both("POST", "/v1/query", "ben", q[:len(q)-1]+`,"free":true}`)
 	}
 	for _, path := range []string{"/v1/datasets/hospital", "/v1/datasets/hospital/budget", "/v1/receipts", "/v1/me", "/v1/sessions"} {
 		both("GET", path, "ana", "")

@@ -85,8 +85,8 @@ type PolicyCheck struct {
 
 // notLooked is why the data is not looked at: what 'discreet check' finds there are exact numbers
 // about people's rows, and none of these ever leaves by this door, to nobody.
-const notLooked = "what does not fit in the data itself is told by 'discreet check', on the machine of the data and nowhere else: it counts " +
-	"rows without noise"
+const notLooked = "what does not fit in the data itself is told by 'discreet check', on the machine of the data and nowhere else: it " +
+	"counts rows without noise"
 
 func (d *door) policies() {
 	register(d, operation(ownerOnly, http.MethodGet, "/v1/policy", "policy", "The policy, readably",

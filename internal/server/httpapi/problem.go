@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Problem is an error as RFC 9457 has it, with members of our own.
@@ -16,15 +18,17 @@ type Problem struct {
 	Detail   string `json:"detail" doc:"What is wrong, for people"`
 	Instance string `json:"instance" doc:"Names this very request: urn:discreet:request: and what X-Request-Id says"`
 	// Kind is what programs look at.
-	Kind    string `json:"kind" doc:"What kind of problem it is: refused, budget, closed, limit, ending, ended, timeout, canceled, request, window, ledger, data, training, denied, locked, role, signature, stale, exists, revoked, running, origin, invalid, body, path, method, missing, unsupported, unexpected"`
+	Kind    string `json:"kind" doc:"What kind of problem it is: refused, budget, price, closed, limit, ending, ended, timeout, canceled, request, window, ledger, data, training, denied, locked, role, signature, stale, exists, revoked, running, origin, invalid, body, path, method, missing, unsupported, unexpected"`
 	Instead string `json:"instead,omitempty" doc:"What to do instead"`
 	// Position is where in the text of the question.
 	Position *int `json:"position,omitempty" doc:"Where in the SQL, as a byte offset from 0"`
 	// Spent says what became of the budget.
 	Spent *bool `json:"spent,omitempty" doc:"Whether something was charged; left out where it is not known, or where nothing could have been"`
 	// Request names the question.
-	Request string   `json:"request,omitempty" doc:"The Idempotency-Key of the question: sent again with it, it is not charged a second time"`
-	Errors  []*Fault `json:"errors,omitempty" doc:"What is wrong with the input, one by one"`
+	Request string `json:"request,omitempty" doc:"The Idempotency-Key of the question: sent again with it, it is not charged a second time"`
+	// Price is that of a question that was asked only where it is free.
+	Price  *api.Explanation `json:"price,omitempty" doc:"What it would cost, as POST /v1/explain says it"`
+	Errors []*Fault         `json:"errors,omitempty" doc:"What is wrong with the input, one by one"`
 
 	header http.Header
 }

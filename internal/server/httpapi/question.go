@@ -18,6 +18,7 @@ type Question struct {
 	Parameters []parameter        `json:"parameters,omitempty" maxItems:"1000" doc:"The values of $1, $2, ... in the SQL"`
 	Settings   map[string]decimal `json:"settings,omitempty" maxProperties:"32" doc:"What can be chosen about the answer, such as dp.confidence"`
 	Epsilon    decimal            `json:"epsilon,omitempty" doc:"What to pay; the policy's default where it is left out"`
+	Free       bool               `json:"free,omitempty" doc:"Only where it costs nothing: answered where it was paid for on the same data, and else refused with its price, a problem of kind price, and nothing is charged"`
 	Request    string             `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
 }
 
@@ -74,7 +75,9 @@ func (d *door) ask(ctx context.Context, u users.User, in *questionInput) (*strea
 		return nil, &p
 	}
 	return &stream{func(c huma.Context) {
-		c.SetHeader("Idempotency-Key", key)
+		if !q.Free { // nothing was charged that could be asked for again
+			c.SetHeader("Idempotency-Key", key)
+		}
 		write(c, note(ctx).accept, a)
 	}}, nil
 }
@@ -94,7 +97,7 @@ func (d *door) question(u users.User, in *questionInput) (q api.Question, key st
 	if key == "" {
 		key = d.name()
 	}
-	q.Analyst, q.SQL, q.Request = u.Name, b.SQL, key
+	q.Analyst, q.SQL, q.Request, q.Free = u.Name, b.SQL, key, b.Free
 	if b.Epsilon != "" {
 		if q.Epsilon, err = dp.Parse(string(b.Epsilon)); err != nil {
 			return q, "", invalid("epsilon: "+err.Error(), "")

@@ -259,7 +259,8 @@ func TestSignOutWhileWaiting(t *testing.T) {
 		if err := w.users.EndVisit(r.Context(), secret); err != nil {
 			t.Error(err)
 		}
-		q, _, err := w.door.question(note(r.Context()).user, &questionInput{Body: Question{Dataset: "hospital", SQL: "SELECT COUNT(*) FROM patients"}})
+		asked := &questionInput{Body: Question{Dataset: "hospital", SQL: "SELECT COUNT(*) FROM patients"}}
+		q, _, err := w.door.question(note(r.Context()).user, asked)
 		if err != nil {
 			t.Error(err)
 		}

@@ -31,6 +31,7 @@ func problemOf(err error) *Problem {
 		written   *ledger.WriteError
 		unfit     *users.InvalidError
 		around    *api.AroundError
+		price     *api.PriceError
 	)
 	switch {
 	case errors.As(err, &problem):
@@ -41,6 +42,9 @@ func problemOf(err error) *Problem {
 			p.Position = new(refusal.Position)
 		}
 		return p
+	case errors.As(err, &price):
+		return &Problem{Status: http.StatusPaymentRequired, Kind: "price", Detail: price.Error(), Price: price.Explanation,
+			Instead: "look at the price, and ask without free to pay it", Spent: no}
 	case errors.As(err, &around):
 		p := &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: clip(around.Error()), Spent: no}
 		if around.Bought {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask, budget, dataset as loadDataset, explain, Trouble, type Answer, type Dataset, type Explanation, type Question } from '../api'
+import { ask, askFree, budget, dataset as loadDataset, explain, Trouble, type Answer, type Dataset, type Explanation, type Question } from '../api'
 import { epsilon, percent, time } from '../format'
 import { go, usePlace, withQuery } from '../router'
 import { useSession } from '../session'
@@ -65,6 +65,14 @@ function Ask({ schema }: { schema: Dataset }) {
     }
   }
 
+  // An address that somebody was given shows its answer, where that was paid for.
+  useEffect(() => {
+    if (sql.trim() === '') return
+    const control = new AbortController()
+    Promise.all([askFree(question, control.signal), explain(question, control.signal)]).then(
+      ([answer, paid]) => control.signal.aborted || 'price' in answer || setOutcome({ answer, question, paid }), () => {})
+    return () => control.abort()
+  }, [])
   // The editor is the largest part of the page, and comes when everything else is there.
   useEffect(() => {
     let gone = false
@@ -98,7 +106,7 @@ function Ask({ schema }: { schema: Dataset }) {
     <Schema dataset={schema} onPick={n => (editor.current ? editor.current.insert(n) : write(sql + n))} />
     <div class="work">
       <h1 class="unseen">Ask</h1>
-      {left.value && account && <Gauge left={left.value.remaining.epsilon} limit={account.limit.epsilon} />}
+      {left.value && account && <Gauge left={left.value.remaining.epsilon} limit={account.limit.epsilon ?? account.total.epsilon} />}
       <div class="editor" ref={host} data-refused={refused ? true : undefined} />
       {refused && <div class="notice refused" role="status">
         <p><strong>{sentence(refused.message)}</strong> {refused.instead && sentence(refused.instead)}</p>

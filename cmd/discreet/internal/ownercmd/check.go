@@ -120,7 +120,8 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
 			"findings": f, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
-			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policywords.Warnings(ds)}
+			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset},
+			"warnings": policywords.Warnings(ds)}
 		if v, ok := versions[name]; ok {
 			about["data_version"] = v
 			about["tick"] = ticks[name].String()

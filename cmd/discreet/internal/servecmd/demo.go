@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/internal/table"
+	page "github.com/discreet-dp/discreet/web"
 )
 
 // serveDemo is a made-up hospital with users whose passwords are no secret.
@@ -106,7 +107,10 @@ func (d *serveDemo) tour(s console.Screen, srv *server.Server) {
 	t.Write(s.Out)
 	const question = "SELECT diagnosis, COUNT(*) FROM patients GROUP BY diagnosis"
 	ana := d.people[0]
-	fmt.Fprintln(s.Out, "\nTry:")
+	if a := srv.HTTPAddr(); a != nil && page.Built {
+		fmt.Fprintf(s.Out, "\nOpen %s/ in a browser and sign in as ana, or as owner.\n", web(a, srv.Encrypted()))
+	}
+	fmt.Fprintln(s.Out, "\nOr try:")
 	if a := srv.WireAddr(); a != nil {
 		fmt.Fprintf(s.Out, "  %s -c %s\n", psql(a, srv.Encrypted(), "hospital", url.UserPassword(ana.name, ana.password)),
 			console.ShellQuote(question))

@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	page "github.com/discreet-dp/discreet/web"
 )
 
 // Cmd is the server. Every flag but --config and --demo can also be a key of the file and a
@@ -128,7 +129,8 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 	return server.Config{
 		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
 		Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
-		Connections: c.Connections, Ends: users.Ends{Idle: c.SessionIdle, Whole: c.SessionLength}, Demo: c.Demo, Memory: c.Memory, Threads: c.Threads,
+		Connections: c.Connections, Ends: users.Ends{Idle: c.SessionIdle, Whole: c.SessionLength}, Demo: c.Demo,
+		Memory: c.Memory, Threads: c.Threads,
 		FullCheck: c.CheckLedger, Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
 	}, nil
 }
@@ -209,7 +211,11 @@ func (c *Cmd) greet(s console.Screen, srv *server.Server) {
 		}
 	}
 	if a := srv.HTTPAddr(); a != nil {
-		fmt.Fprintf(s.Out, "HTTP on %s\n  %s/openapi.json describes it, with a token\n", a, web(a, srv.Encrypted()))
+		fmt.Fprintf(s.Out, "HTTP on %s\n", a)
+		if page.Built {
+			fmt.Fprintf(s.Out, "  %s/ is the page, in a browser\n", web(a, srv.Encrypted()))
+		}
+		fmt.Fprintf(s.Out, "  %s/openapi.json describes it, with a token\n", web(a, srv.Encrypted()))
 	}
 	ticks := srv.Ticks()
 	for _, name := range srv.Policy().Names() {

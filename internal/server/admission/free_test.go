@@ -1,0 +1,71 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/discreet-dp/discreet/api"
+)
+
+// What is asked only where it is free begins and leaves on a tick, whatever comes of it: a kept
+// answer, a price, or an answer that is put together in a turn; and sees what was kept by the tick.
+func TestFreeTick(t *testing.T) {
+	const tick = 10 * time.Second
+	for _, busy := range []int{0, 1, 3} { // a turn is free; it waits in line; there is no room
+		synctest.Test(t, func(t *testing.T) {
+			var seen []time.Time
+			library := remembers(time.Hour, func(q api.Question) { seen = append(seen, q.AsOf) })
+			engine := library.ask
+			library.ask = func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				if q.Free && q.SQL != "kept" {
+					seen = append(seen, q.AsOf)
+					return nil, &api.PriceError{Explanation: &api.Explanation{}}
+				}
+				return engine(ctx, q)
+			}
+			d := newDispatcher(people(t, "{tick: 10s}"), explaining{library}, Options{Running: 2, Waiting: 1, Timeout: 10 * time.Hour})
+			begin := d.clock.begin
+			var all sync.WaitGroup
+			for range busy {
+				all.Go(func() { d.Ask(t.Context(), from("ana")) })
+			}
+			time.Sleep(tick + time.Second)
+			for _, sql := range []string{"kept", "new"} {
+				q := api.Question{Analyst: "ana", SQL: sql, Free: true}
+				a, err := d.Ask(t.Context(), q)
+				var price *api.PriceError
+				if sql == "kept" && (err != nil || !a.Receipt.Free) || sql == "new" && !errors.As(err, &price) {
+					t.Errorf("busy %d, %s: %v, %v", busy, sql, a, err)
+				}
+				if since := time.Since(begin); since%tick != 0 {
+					t.Errorf("busy %d, %s: it left after %v", busy, sql, since)
+				}
+				for _, at := range seen {
+					if at.Sub(begin)%tick != 0 {
+						t.Errorf("busy %d, %s: it saw what was kept by %v", busy, sql, at.Sub(begin))
+					}
+				}
+				time.Sleep(time.Second)
+			}
+			if len(seen) == 0 {
+				t.Errorf("busy %d: nobody looked", busy)
+			}
+			if s := d.Stats(); s.Limited+s.Refused+s.Exhausted != 0 {
+				t.Errorf("%+v", s)
+			}
+			all.Wait()
+		})
+	}
+}
+
+// explaining is a library that prices at once, which the other asks for.
+type explaining struct{ fake }
+
+func (explaining) Explain(context.Context, api.Question) (*api.Explanation, error) {
+	time.Sleep(time.Millisecond)
+	return &api.Explanation{}, nil
+}

@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks'
+import { budget, type Budget as Books } from '../api'
+import { epsilon, percent } from '../format'
+import { Busy, sentence, useLoaded, Warn } from '../ui/ui'
+import { Signed } from './sign'
+import { Spending } from './spending'
+
+interface Promised extends Books { promise?: string[] }
+
+// Budget shows what was spent and by whom, where it leads, and gives more.
+export function Budget({ dataset }: { dataset: string }) {
+  const books = useLoaded(signal => budget(dataset, signal) as Promise<Promised>, [dataset])
+  if (books.trouble) return <Warn trouble={books.trouble} />
+  if (!books.value) return <Busy />
+  const v = books.value
+  return <>
+    <section>
+      <h2>What is promised</h2>
+      {v.promise?.map(p => <p key={p}>{p}</p>)}
+    </section>
+    <Spending dataset={dataset} />
+    <section>
+      <h2>Accounts</h2>
+      <div class="rows" tabIndex={0} role="region" aria-label="Accounts"><table>
+        <thead><tr><th scope="col">account</th><th scope="col">kind</th><th scope="col" class="number">limit</th><th scope="col" class="number">spent</th><th scope="col">part</th></tr></thead>
+        <tbody>{v.accounts.map(a => <tr key={a.name}><td>{a.name}</td><td>{a.kind}</td><td class="number">{epsilon(a.limit.epsilon ?? a.total.epsilon)}</td><td class="number">{epsilon(a.guarantee.epsilon)}</td>
+          <td><meter min={0} max={1} low={0.8} high={0.95} optimum={0} value={Math.min(1, a.part)} aria-label={`Spent of ${a.name}`} /> {percent(a.part)}</td></tr>)}</tbody></table></div>
+    </section>
+    <Raise dataset={dataset} accounts={v.accounts} onDone={books.reload} />
+    <Renew dataset={dataset} onDone={books.reload} />
+  </>
+}
+
+function Raise({ dataset, accounts, onDone }: { dataset: string; accounts: Books['accounts']; onDone: () => void }) {
+  const [whose, setWhose] = useState('')
+  const [amount, setAmount] = useState('')
+  const [reason, setReason] = useState('')
+  const [kind, name] = whose.split(/:(.*)/s)
+  const body = { ...(kind === 'analyst' ? { analyst: name } : kind === 'group' ? { group: name } : {}), epsilon: amount, reason }
+  return <section>
+    <h2>Top up</h2>
+    <p class="hint">More budget for once. It is a record of the ledger with your signature; the server need not stop.</p>
+    <div class="line">
+      <label>Whose<select value={whose} onChange={e => setWhose(e.currentTarget.value)}>
+        <option value="">the dataset itself: everybody is promised less</option>
+        {accounts.filter(a => a.kind !== 'dataset').map(a => { const n = a.name.slice(a.name.indexOf('/') + 1).replace(/^group:/, ''); return <option key={a.name} value={`${a.kind}:${n}`}>{a.kind} {n}</option> })}
+      </select></label>
+      <label>Epsilon more<input type="number" min="0" step="any" value={amount} onInput={e => setAmount(e.currentTarget.value)} /></label>
+      <label>Why<input value={reason} maxLength={1000} onInput={e => setReason(e.currentTarget.value)} /></label>
+    </div>
+    <Signed at={`/v1/datasets/${encodeURIComponent(dataset)}/topups`} body={body} ready={Number(amount) > 0 && reason.trim() !== ''} onDone={onDone}
+      summary={said => [...((said.promise as string[] | undefined) ?? []).map(p => 'Afterwards: ' + p)]} />
+  </section>
+}
+
+function Renew({ dataset, onDone }: { dataset: string; onDone: () => void }) {
+  const [reason, setReason] = useState('')
+  return <section>
+    <h2>Renew</h2>
+    <p class="hint">Ends the window of a budget that is renewed and begins the next, where the policy has one more. Questions that run meanwhile are charged and not answered.</p>
+    <label>Why<input value={reason} maxLength={1000} onInput={e => setReason(e.currentTarget.value)} /></label>
+    <Signed at={`/v1/datasets/${encodeURIComponent(dataset)}/renewals`} body={{ reason }} ready={reason.trim() !== ''} onDone={onDone} summary={said => ((said.promise as string[] | undefined) ?? []).map(sentence)} />
+  </section>
+}

@@ -1,0 +1,3 @@
+export function Policy({ dataset }: { dataset: string }) {
+  return <p hidden>{dataset}</p>
+}
