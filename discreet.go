@@ -42,6 +42,8 @@ type DB struct {
 	releaser *mech.Releaser
 
 	full     bool // the ledger is checked from its first record on
+	hatch    bool // the owner may work beside us
+	asOwner  bool // we work beside whoever has the ledger open
 	progress func(what string, done, of int64)
 	incident func(api.Incident)
 
@@ -95,7 +97,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	}
 	var unsecured *ledger.WriteError
 	var withheld *ledger.DoorError
-	if errors.As(err, &unsecured) && unsecured.Charged || errors.As(err, &withheld) && withheld.Charged {
+	if errors.As(err, &unsecured) && unsecured.MayCount() || errors.As(err, &withheld) && withheld.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
 	}
 	return a, err

@@ -33,10 +33,12 @@ var rooms = map[string]string{
 	"internal/architecture": "",
 	"internal/grammar":      "",
 	"internal/testpg":       "",
-	"internal/pgplace":      "",
+	"internal/pgaddress":    "",
+	"internal/pgplace":      "internal/pgaddress",
 	"internal/testcpu":      "",
 	"internal/golden":       "",
 	"internal/recent":       "",
+	"internal/pace":         "",
 	// How files spell values, and which of their lines are rows.
 	"internal/spelling": "",
 	"internal/csvlines": "",
@@ -50,7 +52,7 @@ var rooms = map[string]string{
 	"web":               "",
 	"utility":           "internal/normal internal/root",
 	"survey":            "dp noise internal/normal internal/root",
-	"policy":            "dp account internal/root internal/spelling internal/username",
+	"policy":            "dp account internal/pgaddress internal/root internal/spelling internal/username",
 	"internal/username": "",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
@@ -71,7 +73,7 @@ var rooms = map[string]string{
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
 		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
-	"internal/pgtables": "policy",
+	"internal/pgtables": "policy internal/pgplace",
 	// Drafts of policies from the catalogue of a database, and what is known of a common model.
 	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
 	"internal/omop":            "policy",
@@ -89,15 +91,20 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":    "api internal/plan/posix internal/plan/syntax",
-	"ledger":                   "dp account",
-	"internal/ledger/chain":    "dp ledger",
-	"internal/ledger/anchor":   "ledger policy",
-	"internal/ledger/desk":     "ledger internal/ledger/chain internal/entropy",
-	"internal/ledger/sqlite":   "ledger internal/ledger/chain internal/ledger/desk internal/entropy",
-	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/desk internal/entropy internal/pgplace",
-	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/postgres " +
-		"internal/ledger/sqlite",
+	// What is put before every store: for tests.
+	"internal/audit/attack":      "policy internal/audit/generate internal/engine/duckdb internal/testpg",
+	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
+	"ledger":                     "dp account",
+	"internal/ledger/chain":      "dp ledger",
+	"internal/ledger/anchor":     "ledger policy",
+	"internal/ledger/desk":       "ledger internal/ledger/chain internal/entropy",
+	"internal/ledger/checkpoint": "ledger internal/ledger/chain",
+	"internal/ledger/hatch":      "ledger internal/ledger/chain",
+	"internal/ledger/sqlite":     "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy",
+	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy " +
+		"internal/pgplace",
+	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/desk " +
+		"internal/ledger/hatch internal/ledger/postgres internal/ledger/sqlite",
 	"internal/ledger/ledgertest": "dp account ledger",
 	"internal/ledger/replay":     "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
@@ -131,21 +138,23 @@ var rooms = map[string]string{
 	// The accounts of a dataset: budgets, promises, top-ups, renewals.
 	"internal/books": "dp account policy ledger api internal/pricing",
 	// What was released is kept and found again.
-	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers internal/recent",
+	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers " +
+		"internal/recent internal/pace",
 	// Sessions have of the curator what internal/interactive says, and no engine.
 	"internal/interactive": "mech policy ledger internal/engine api session internal/plan internal/plan/tree internal/pricing " +
 		"internal/books",
 	"internal/sparsesession": "dp mech ledger api internal/plan internal/plan/tree internal/pricing internal/interactive",
 	"internal/streamsession": "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear " +
-		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive",
+		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive " +
+		"internal/pace",
 	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree " +
 		"internal/plan/syntax internal/pricing " +
-		"internal/answers internal/memory internal/interactive",
+		"internal/answers internal/memory internal/interactive internal/pace",
 	"internal/training": "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory " +
-		"internal/interactive",
+		"internal/interactive internal/pace",
 	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify " +
 		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
-		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent",
+		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent internal/pace",
 	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
 		"internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent",
@@ -154,13 +163,14 @@ var rooms = map[string]string{
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi internal/server/page api",
-	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
+	"internal/server/admission": ". dp policy internal/entropy internal/pace api ledger learn stream",
 	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
 		"internal/server/catalog/interpret internal/server/catalog/oid",
-	"internal/server/page": "web",
+	"internal/server/page":         "web",
+	"internal/server/page/browser": "", // its tests run everything
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
 		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
@@ -237,7 +247,7 @@ var forbidden = map[string]string{
 	"github.com/duckdb/duckdb-go-bindings": "internal/engine/duckdb/chunks",
 	"modernc.org/sqlite":                   "internal/ledger/sqlite internal/server/users",
 	"github.com/jackc/pgx/v5": "internal/ledger/anchor internal/ledger/postgres internal/pgplace internal/pgtables " +
-		"internal/server/users",
+		"internal/server/users internal/testpg",
 	"log": "",
 	// Memory that is not Go's has one room.
 	"unsafe": "internal/engine/duckdb/chunks",

@@ -19,6 +19,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/internal/pgaddress"
 )
 
 // PasswordVariable names the environment variable that has the password of the ledger's database,
@@ -36,9 +38,7 @@ type Place struct {
 }
 
 // Is reports whether an address is one of a database, by how it is written.
-func Is(address string) bool {
-	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
-}
+func Is(address string) bool { return pgaddress.Is(address) }
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
@@ -126,8 +126,7 @@ func local(hosts string) bool {
 		if h, _, err := net.SplitHostPort(host); err == nil {
 			host = h
 		}
-		ip := net.ParseIP(strings.Trim(host, "[]"))
-		if !strings.HasPrefix(host, "/") && !strings.HasPrefix(host, "@") && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if !pgaddress.IsHere(strings.Trim(host, "[]")) {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -91,7 +92,7 @@ func List(ctx context.Context, address string, schemas []string) (*Catalogue, er
 	if err != nil {
 		return nil, err
 	}
-	defer hangUp(conn)
+	defer pgplace.HangUp(conn)
 	out := &Catalogue{}
 	if err := out.read(ctx, d, tx, schemas); err != nil {
 		return nil, d.roleUnread(ctx, err)
@@ -249,7 +250,7 @@ func Extremes(ctx context.Context, address string, l *Listed, columns []ListedCo
 	if err != nil {
 		return nil, err
 	}
-	defer hangUp(conn)
+	defer pgplace.HangUp(conn)
 	var out [][2]string
 	for _, c := range columns {
 		column := pgx.Identifier{c.Name}.Sanitize()

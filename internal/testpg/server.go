@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,10 +54,7 @@ func Start(t testing.TB, settings ...string) *Server {
 }
 
 // URL returns the address of the database postgres, for a user who may do everything.
-func (s *Server) URL() string {
-	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres",
-		RawQuery: url.Values{"host": {s.dir}}.Encode()}).String()
-}
+func (s *Server) URL() string { return s.address("postgres", "postgres") }
 
 // Restart starts a server that was stopped, on the same data.
 func (s *Server) Restart(t testing.TB) {

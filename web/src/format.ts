@@ -15,6 +15,12 @@ export function significant(x: number, digits = 3): string {
   return new Intl.NumberFormat(locale, { maximumFractionDigits: Math.max(0, digits - whole), minimumFractionDigits: 0 }).format(x)
 }
 
+// rough is for errors: two digits that count, and the others are left out or are noughts.
+export function rough(x: number): string {
+  if (x !== 0 && Math.abs(x) < 1e-6) return significant(x, 2)
+  return new Intl.NumberFormat(locale, { maximumSignificantDigits: 2, notation: Math.abs(x) >= 1e6 ? 'compact' : 'standard' }).format(x)
+}
+
 // compact is for axes.
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 4 })
 export const compact = (x: number) => (Math.abs(x) < 10000 ? significant(x, 4) : short.format(x))

@@ -1,6 +1,7 @@
 import './style.css'
 import { render, type ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { forget } from './ask/history'
 import { Trouble, get, onSignedOut, post, type Me, type Ways } from './api'
 import { go, Link, usePlace } from './router'
 import { Present } from './session'
@@ -11,6 +12,7 @@ import { Busy, Empty, Warn, asTrouble } from './ui/ui'
 const views: Record<string, { title: string; load: () => Promise<{ View: ComponentType }>; open?: boolean; owner?: boolean; hidden?: boolean }> = {
   ask: { title: 'Ask', load: () => import('./ask/view') },
   saved: { title: 'Saved', load: () => import('./saved/view') },
+  dashboards: { title: 'Dashboard', load: () => import('./saved/dashboard'), hidden: true },
   streams: { title: 'Streams', load: () => import('./sessions/streams') },
   holdouts: { title: 'Holdouts', load: () => import('./sessions/holdouts') },
   models: { title: 'Models', load: () => import('./sessions/models') },
@@ -60,10 +62,11 @@ function App() {
     me, ways, dataset,
     choose: (d: string) => { localStorage.setItem('dataset', d); setChosen(d) },
     signOut: async () => {
-      await post('/v1/signout', {}).catch(() => {})
+      forget(me.name)
       sessionStorage.clear()
-      setMe(null)
+      setMe(null) // views end, and ask for nothing more
       go('/', true)
+      await post('/v1/signout', {}).catch(e => asTrouble(e).status === 401 || setTrouble(asTrouble(e)))
     },
   }
   return <Present.Provider value={session}>
@@ -81,7 +84,7 @@ function App() {
         : <Link to="/signin" class="button">Sign in</Link>}
     </header>
     <main id="main" tabIndex={-1}>
-      {!view || (view.owner && me?.role !== 'owner') ? <Empty title="There is nothing at this address"><p><Link to="/ask">Ask a question</Link></p></Empty> : <Room key={name} name={name} />}
+      {!view || (view.owner && me?.role !== 'owner') ? <Empty whole title="There is nothing at this address"><p><Link to="/ask">Ask a question</Link></p></Empty> : <Room key={name} name={name} />}
     </main>
   </Present.Provider>
 }

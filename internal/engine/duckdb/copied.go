@@ -32,6 +32,22 @@ type origin struct {
 	mark      pgtables.Mark
 	refresh   time.Duration
 	looked    atomic.Int64 // when it was last found to be the same, in nanoseconds of the clock
+	passed    bool         // the database is that of a later copy, too
+}
+
+// follow takes over the connections of the copy before, over which others may be looking just now.
+func (o *origin) follow(before *origin) {
+	if o == nil || before == nil {
+		return
+	}
+	o.database, before.passed = before.database, true
+}
+
+// close hangs up.
+func (o *origin) close() {
+	if o != nil && !o.passed {
+		o.database.Close()
+	}
 }
 
 // fresh reports whether it need not be looked yet.
@@ -60,23 +76,29 @@ func (o *origin) moved(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// copyTables copies the tables of a PostgreSQL database, but for those that are prepared.
-func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
+// beginCopy looks at the tables of a PostgreSQL database, in the transaction in which they are
+// copied. It has to be closed.
+func (s *snapshot) beginCopy(ctx context.Context, ds *policy.Dataset) (*pgtables.Snapshot, error) {
 	database, err := pgtables.Of(ds)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	from, err := database.Begin(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer from.Close()
 	if err := checkNamed(ds, from); err != nil {
-		return err
+		from.Close()
+		return nil, err
 	}
 	s.origin = &origin{database: database, relations: from.Relations, mark: from.Mark, refresh: ds.Refresh}
 	s.origin.looked.Store(time.Now().UnixNano())
 	s.version = store.Version{Name: from.Mark.Name}
+	return from, nil
+}
+
+// copyTables copies the tables, but for those that are prepared.
+func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset, from *pgtables.Snapshot) error {
 	for _, r := range from.Relations {
 		t := s.tables[r.Name]
 		if t.prepared != "" && ds.VersionQuery == "" {
@@ -105,7 +127,7 @@ func checkNamed(ds *policy.Dataset, from *pgtables.Snapshot) error {
 		return nil
 	}
 	if problem := sqlengine.CheckName(from.Mark.Name); problem != "" {
-		return &VersionError{ds.Name, problem, nil}
+		return &policy.VersionError{Dataset: ds.Name, Problem: problem}
 	}
 	return nil
 }

@@ -2,10 +2,12 @@ package duckdb
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // peopleOf is a dataset of a table of people with a text.
@@ -94,6 +96,62 @@ func TestCopiedPeople(t *testing.T) {
 		if told := whyNot(t, keys); (told == "") != (want == "") || !strings.Contains(told, want) {
 			t.Errorf("people by %s: %s", column, told)
 		}
+	}
+}
+
+// TestCopiedSpellings: values that PostgreSQL takes for one are one person, however they are
+// spelled and stored, and what is nobody is no person.
+func TestCopiedSpellings(t *testing.T) {
+	c := newClinic(t)
+	for i, p := range []struct{ typ, policy, values, want string }{
+		{"double precision", "decimal", "'0', '-0', 0e-300", "1"}, {"real", "decimal", "'0', '-0'", "1"},
+		{"double precision", "decimal", "'NaN', 'Infinity', '-Infinity'", "3"},
+		{"numeric(9,3)", "decimal", "'1', '1.000', '01.0'", "1"}, {"numeric(38,6)", "decimal", "'0', '-0.000000', '1e-9'", "1"},
+		{"numeric(9,3)", "decimal", "'NaN'", "0"}, {"char(4)", "text", "'a', 'a ', 'a   '", "1"},
+		{"varchar(4)", "text", "'a', 'a ', 'A'", "3"}, {"uuid", "text", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', " +
+			"'{a0eebc999c0b4ef8bb6d6bb9bd380a11}'", "1"},
+		{"timestamptz", "timestamp", "'2020-01-01 00:00+00', '2020-01-01 05:00+05', '2019-12-31 12:00-12'", "1"},
+		{"timestamp", "timestamp", "'infinity', '-infinity', '294276-12-31', '294270-01-01'", "2"},
+		{"date", "date", "'infinity', '2020-01-01', '20200101'", "2"},
+		{"text", "text", "'', ' ', repeat('x', 2000000)", "2"},
+	} {
+		name := fmt.Sprint("t", i)
+		c.do("CREATE TABLE "+name+" (pid "+p.typ+")", "GRANT SELECT ON "+name+" TO reader",
+			"INSERT INTO "+name+" SELECT v FROM unnest(ARRAY["+p.values+"]::"+p.typ+"[]) v, generate_series(1, 3)")
+		e := open(t, dataset(t, t.TempDir(), "source: "+c.source()+"\nunit: "+name+".pid\ntables: {"+name+
+			": {max_rows: 1, max_groups: 1, columns: {pid: {type: "+p.policy+"}}}}\n"))
+		for _, count := range []string{"*", "DISTINCT pid"} {
+			if got := answer(t, e, "SELECT COUNT("+count+") FROM "+name); got != "["+p.want+"]" {
+				t.Errorf("%s %s: COUNT(%s) is %s and not %s", p.typ, p.values, count, got, p.want)
+			}
+		}
+		e.Close()
+		c.do("REVOKE ALL ON " + name + " FROM reader")
+	}
+}
+
+// TestCopiedBlanks: blanks at the end of a text make no two people of one.
+func TestCopiedBlanks(t *testing.T) {
+	c := newClinic(t, "CREATE TABLE people (pid char(5) PRIMARY KEY)",
+		"CREATE TABLE visits (vid varchar(9), pid varchar(9) REFERENCES people)",
+		`CREATE TABLE bills ("VID" char(9))`, "INSERT INTO people VALUES ('ann')", "INSERT INTO visits VALUES ('v', 'ann '), ('w ', 'ann')",
+		"GRANT SELECT ON people, visits, bills TO reader")
+	keys := "source: " + c.source() + "\nunit: people.pid\ntables:\n  people: {unique: pid, columns: {pid: {type: text}}}\n" +
+		"  visits: {path: pid -> people.pid, max_rows: 2, max_groups: 2, columns: {}}\n" +
+		"  bills: {path: vid -> visits.vid, max_rows: 2, max_groups: 2, columns: {}}\n"
+	for _, change := range []string{"", "ALTER TABLE visits DROP CONSTRAINT visits_pid_fkey; ALTER TABLE people ALTER pid TYPE text"} {
+		c.do(change)
+		if told := whyNot(t, keys); !strings.Contains(told, "one person would be two") {
+			t.Errorf("after %q: %s", change, told)
+		}
+	}
+	c.do("ALTER TABLE bills ALTER \"VID\" TYPE text")
+	if told := whyNot(t, keys); told != "" {
+		t.Error(told)
+	}
+	c.do("ALTER TABLE people ALTER pid TYPE char(7); ALTER TABLE visits ALTER pid TYPE char(9)") // of any width
+	if told := whyNot(t, keys); told != "" {
+		t.Error(told)
 	}
 }
 
@@ -187,7 +245,7 @@ func TestCopiedNamed(t *testing.T) {
 	}
 	for name, want := range map[string]string{"''": "empty", "repeat('x', 201)": "201 bytes", "'a' || chr(27) || '[2J'": "printed"} {
 		c.do("UPDATE log SET v = " + name)
-		var failed *VersionError
+		var failed *policy.VersionError
 		if v, err := e.Version(t.Context()); !errors.As(err, &failed) || !strings.Contains(failed.Explain(), want) ||
 			strings.Contains(err.Error(), "xxx") {
 			t.Errorf("%s: %+v, %v", name, v, err)

@@ -30,7 +30,8 @@
 // server up: no transaction of it is under way then, and every later one finds that and fails for
 // good, however long it slept in between. With the head locked nobody sleeps for long: PostgreSQL
 // ends a transaction that is idle for 5 seconds. The lease goes by the database's clock, and
-// decides nothing but that a server ends.
+// decides nothing but that a server ends. Where the database was away, and so nobody could renew
+// anything, all have another lease to come back.
 //
 // What a server that was given up may have been answering, by the charges that it made and that
 // have no answer, is written into the table deaths in the same transaction, and is counted once:
@@ -45,6 +46,9 @@
 //	         server wrote it
 //	servers  which servers there are and were
 //	deaths   which datasets servers that were given up may have been answering about
+//	checkpoints  what follows from the records up to one of them, so that a server need not read
+//	             all of them (package checkpoint); one server makes one at a time, and a ledger
+//	             without the table has none
 //
 // They are in a schema of their own, "discreet" unless the address says schema=. A trigger keeps
 // accidents from changing records; what a determined person changes is found by the hash chain.

@@ -82,6 +82,7 @@ func newDoor(o Options) *door {
 	d.streams()
 	d.holdouts()
 	d.models()
+	d.saved()
 	d.receipts()
 	d.ledger()
 	d.audit()

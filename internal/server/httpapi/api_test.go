@@ -149,6 +149,17 @@ func TestEveryOperation(t *testing.T) {
 		t.Error(all.body)
 	}
 
+	for _, kind := range []string{"/v1/saved", "/v1/dashboards"} {
+		thing := `{"title":"a","dataset":"hospital","sql":"SELECT 1"}`
+		if kind == "/v1/dashboards" {
+			thing = `{"title":"a","dataset":"hospital","tiles":[]}`
+		}
+		at := kind + "/" + w.want(w.call("POST", kind, "ana", thing), 201).get("id").(string)
+		w.want(w.call("GET", kind, "ana", ""), 200)
+		w.want(w.call("GET", at, "ana", ""), 200)
+		w.want(w.call("PUT", at, "ana", thing), 200)
+		w.want(w.call("DELETE", at, "ana", ""), 204)
+	}
 	w.want(w.call("GET", "/v1/signin", "", ""), 200)
 	w.want(w.call("POST", "/v1/signin", "", credentials), 200)
 	w.want(w.call("POST", "/v1/signout", "ana", "{}"), 204)

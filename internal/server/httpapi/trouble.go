@@ -107,7 +107,7 @@ func problemOf(err error) *Problem {
 			header:  http.Header{"Retry-After": {"60"}}}
 		if written.Charged {
 			p.Spent = yes
-		} else if !written.Broken {
+		} else if !written.Broken && !written.Unknown {
 			p.Spent = no
 		}
 		return p
@@ -117,15 +117,22 @@ func problemOf(err error) *Problem {
 	return sessionProblem(err)
 }
 
-// sessionProblem says what is wrong with what a policy offers beside questions.
+// sessionProblem says what is wrong with what there is beside questions.
 func sessionProblem(err error) *Problem {
+	var full *users.FullError
 	switch {
+	case errors.As(err, &full):
+		return &Problem{Status: http.StatusConflict, Kind: "limit", Detail: full.Error(), Instead: "delete some, or change one of them",
+			Spent: no}
 	case errors.Is(err, admission.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
 	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData),
 		errors.Is(err, api.ErrSessionWindow):
 		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(),
 			Instead: "open another session, which costs as much again"}
+	case errors.As(err, new(*api.DataError)):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrData.Error(),
+			header: http.Header{"Retry-After": {"60"}}}
 	case errors.Is(err, api.ErrLabels):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrLabels.Error(), Spent: no,
 			header: http.Header{"Retry-After": {"60"}}}

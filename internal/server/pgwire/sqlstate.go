@@ -149,6 +149,8 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.Is(err, api.ErrStreamPart):
 		return failure(limitExceeded, "%s", api.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past " +
 			"the stream, for a price of its own")
+	case errors.As(err, new(*api.DataError)):
+		return failure(notInState, "%s", api.ErrData)
 	case errors.Is(err, api.ErrHoldoutRun):
 		return failure(notInState, "%s", api.ErrHoldoutRun)
 	case errors.As(err, &refusal):
@@ -188,6 +190,9 @@ func explain(ctx context.Context, err error) *wireError {
 		// Not its own words: they have the ledger's path.
 		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and "+
 			"so was not released").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
+	case errors.As(err, &write) && write.Unknown:
+		return failure(ioError, "it is not known whether this was written to the ledger, so nothing may be released; it may have been "+
+			"charged").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
 	case errors.As(err, &write) && write.Broken:
 		return failure(ioError, "the ledger has stopped; nothing may be released").hinting("tell the owner of the data")
 	case errors.As(err, &write):

@@ -1,6 +1,6 @@
 // The editor. It lives in a shadow root, where its styles are sheets and not elements, so that the
 // content security policy needs no exception for them.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { autocompletion, closeBrackets, completeFromList, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { PostgreSQL, sql } from '@codemirror/lang-sql'
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
@@ -40,7 +40,7 @@ const look = EditorView.theme({
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--selection)' },
   '.cm-tooltip': { backgroundColor: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)', borderRadius: '6px' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
-  '.cm-completionDetail': { color: 'inherit', opacity: '0.8' },
+  '.cm-completionDetail': { color: 'inherit', opacity: '0.9' },
   '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)', textUnderlineOffset: '3px' },
   '.cm-diagnostic-error': { borderLeft: '4px solid var(--bad)' },
 })
@@ -48,13 +48,32 @@ const look = EditorView.theme({
 // schema is what completion knows of a dataset.
 function schema(d: Dataset) {
   const out: Record<string, { label: string; type: string; detail?: string }[]> = {}
-  for (const t of [...d.tables, ...d.views]) {
+  for (const v of d.views) out[v.name] = []
+  for (const t of d.tables) {
     out[t.name] = t.columns.map(c => ({ label: c.name, type: 'property', detail: c.type + (c.keys === 'public' ? ', can be grouped by' : c.keys === 'private' ? ', private keys' : '') }))
   }
   return out
 }
 
-const language = (d?: Dataset) => sql({ dialect: PostgreSQL, upperCaseKeywords: true, schema: d ? schema(d) : undefined })
+// language knows names behind their table, and those of columns wherever they stand: most questions
+// have one table.
+const language = (d?: Dataset) => d ? [
+  sql({ dialect: PostgreSQL, upperCaseKeywords: true, schema: schema(d) }),
+  PostgreSQL.language.data.of({ autocomplete: completeFromList([...new Map(Object.values(schema(d)).flat().map(c => [c.label, { ...c, boost: 50 }])).values()]) }),
+] : sql({ dialect: PostgreSQL, upperCaseKeywords: true })
+
+// Where a selection is typed over, the browser would keep the look of what was there by a style of
+// its own in the markup, which the content security policy forbids. So it does not get to it.
+const typedOver = EditorView.domEventHandlers({
+  beforeinput: (e, view) => {
+    const { from, to, empty } = view.state.selection.main
+    if (e.inputType !== 'insertText' || e.data === null || empty || view.state.selection.ranges.length > 1) return false
+    e.preventDefault()
+    const change = () => view.state.update(view.state.replaceSelection(e.data!), { userEvent: 'input.type', scrollIntoView: true })
+    if (!view.state.facet(EditorView.inputHandler).some(f => f(view, from, to, e.data!, change))) view.dispatch(change())
+    return true
+  },
+})
 
 export function mount(host: HTMLElement, text: string, on: { change: (text: string) => void; run: () => void }): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
@@ -68,8 +87,8 @@ export function mount(host: HTMLElement, text: string, on: { change: (text: stri
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => { on.run(); return true } }])),
         // Tab leaves the editor, as it does every other field.
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
-        history(), drawSelection(), highlightSpecialChars(), bracketMatching(), closeBrackets(), autocompletion(),
-        known.of(language()), syntaxHighlighting(colours), look, EditorView.lineWrapping,
+        history(), drawSelection(), highlightSpecialChars(), bracketMatching(), closeBrackets(), autocompletion({ icons: false }),
+        typedOver, known.of(language()), syntaxHighlighting(colours), look, EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': 'Question in SQL', spellcheck: 'false', autocapitalize: 'off' }),
         placeholder('SELECT diagnosis, COUNT(*) FROM patients GROUP BY diagnosis'),
         EditorView.updateListener.of(u => u.docChanged && on.change(u.state.doc.toString())),

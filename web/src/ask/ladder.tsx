@@ -1,5 +1,5 @@
 import { explain, type Answer, type Explanation, type Question } from '../api'
-import { epsilon, significant } from '../format'
+import { epsilon, rough, significant } from '../format'
 import { useLoaded } from '../ui/ui'
 import { errorOf, type Choice } from './price'
 
@@ -14,12 +14,12 @@ export function Ladder({ question, paid, answer, max, onClimb }: { question: Que
   }, [question.sql, question.dataset, base, answer.receipt.sequence])
   if (!base || !rungs.value?.length) return null
   return <p class="ladder">
-    <span>{error === null ? `${epsilon(base)} paid` : `±${significant(error, 2)} paid`}</span>
+    <span>{error === null ? `${epsilon(base)} paid` : `±${rough(error)} paid`}</span>
     {rungs.value.map(({ price, e }) => {
       const sharp = errorOf(e)
       const free = e.pay.epsilon === 0
       return <button type="button" key={price} class="quiet" disabled={!e.affordable} title={e.affordable ? undefined : 'More than what is left'} onClick={() => onClimb({ epsilon: price })}>
-        {sharp === null ? `a rank error of ${Math.round(100 * base / price)} %` : `±${significant(sharp, 2)}`} {free ? 'free' : `for ${significant(e.pay.epsilon, 2)} more`}
+        {sharp === null ? `a rank error of ${Math.round(100 * base / price)} %` : `±${rough(sharp)}`} {free ? 'free' : `for ${significant(e.pay.epsilon, 2)} more`}
       </button>
     })}
   </p>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { explain, Trouble, type Explanation, type Question, type Settings } from '../api'
-import { epsilon, plural, significant } from '../format'
+import { epsilon, plural, rough, significant } from '../format'
 import { asTrouble } from '../ui/ui'
 
 // Choice is what the analyst wants: an error or a price; neither is what the policy's default is.
@@ -64,9 +64,9 @@ export function Slider({ question, quote, choice, onChoose, limits }: Props) {
   }
   const can = quote.explanation !== undefined
   return <div class="slider" data-off={!can || undefined}>
-    <div class="scale above" aria-hidden="true">{errors.map((e, i) => <span key={i}>{e === null || e === undefined ? '' : '±' + significant(e, 2)}</span>)}</div>
+    <div class="scale above" aria-hidden="true">{errors.map((e, i) => <span key={i}>{e === null || e === undefined ? '' : '±' + rough(e)}</span>)}</div>
     <input type="range" min="0" max={steps} step="1" disabled={!can} value={Math.max(0, Math.min(steps, at(now)))}
-      aria-label="Error and price" aria-valuetext={`${error === null ? '' : `error ±${significant(error, 2)}, `}price ${epsilon(now)}`}
+      aria-label="Error and price" aria-valuetext={`${error === null ? '' : `error ±${rough(error)}, `}price ${epsilon(now)}`}
       onInput={e => {
         const price = of(Number(e.currentTarget.value))
         const wanted = byPrice ? null : errorAt(price)
@@ -86,7 +86,7 @@ export function Slider({ question, quote, choice, onChoose, limits }: Props) {
 function useErrors(q: Question, prices: number[], quote: Quote): (number | null)[] {
   const [errors, set] = useState<(number | null)[]>([])
   const known = useRef('')
-  const good = quote.explanation !== undefined && !quote.loading
+  const good = quote.explanation !== undefined && !quote.loading && quote.of.startsWith(JSON.stringify(q).slice(0, -1)) // of this very text
   useEffect(() => {
     const key = q.dataset + '\n' + q.sql
     if (!good || known.current === key) return
@@ -107,7 +107,7 @@ export function Price({ quote }: { quote: Quote }) {
   const left = e.after.epsilon
   return <span class={`price${free ? ' free' : ''}${quote.loading ? ' stale' : ''}`} role="status">
     <strong>{free ? 'free' : epsilon(e.pay.epsilon || e.cost.epsilon)}</strong>
-    {error !== null && <span> ±{significant(error, 2)}</span>}
+    {error !== null && <span> ±{rough(error)}</span>}
     <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than what is left' : left !== null ? ` ${epsilon(left)} left after it` : ''}
       {!free && e.affordable && e.more !== undefined ? `, ${plural(e.more, 'such question')} left` : ''}</span>
   </span>

@@ -71,10 +71,11 @@ export function Result({ answer, question, who, paid, children }: Props) {
     <header>
       {chart && <Tabs name="Show as" tabs={[['chart', 'Chart'], ['table', 'Table']]} now={tab} onChoose={setTab} />}
       <span class="hint">{plural(answer.rows.length, 'row')}{shape.noisy.length > 0 && ` · intervals are of the noise, and hold with probability ${percent(answer.confidence)}`}</span>
-      <span class="push" />
+      <span class="ways">
       <button type="button" class="quiet" onClick={() => save(name + '.csv', 'text/csv', csv(answer))}>CSV</button>
       <button type="button" class="quiet" onClick={() => save(name + '.json', 'application/json', JSON.stringify(answer, null, 2))}>JSON</button>
       <button type="button" class="quiet" onClick={() => setOpen(true)}>Use elsewhere</button>
+      </span>
     </header>
     {lost && <p class="notice">Every number is within its noise: nothing here can be told from 0. A sharper answer may help.</p>}
     {chart && tab === 'chart' ? <Charts answer={answer} shape={shape} /> : <Rows answer={answer} shape={shape} />}

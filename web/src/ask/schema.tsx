@@ -15,7 +15,12 @@ export function Schema({ dataset, onPick }: { dataset: Dataset; onPick: (name: s
   return <aside class="schema" aria-label="Tables and columns">
     <h2>{dataset.name}</h2>
     <p class="hint">One person: a row of <code>{dataset.unit}</code></p>
-    {[...dataset.tables, ...dataset.views].map(t => <Table key={t.name} table={t} onPick={onPick} open={dataset.tables.length < 6} />)}
+    {dataset.tables.map(t => <Table key={t.name} table={t} onPick={onPick} open={dataset.tables.length < 6} />)}
+    {dataset.views.map(v => <details key={v.name}>
+      <summary><span class="name">{v.name}</span> <span class="hint">view</span></summary>
+      <pre tabIndex={0}>{v.sql}</pre>
+      <button type="button" class="quiet name" onClick={() => onPick(v.name)}>{v.name}</button>
+    </details>)}
     <p class="legend hint"><span class="tag key">key</span> can be grouped by · <span class="tag">0…110</span> values are clamped to it · columns without either can stand in conditions</p>
   </aside>
 }

@@ -36,7 +36,9 @@ export function suggestions(word: string, instead: string | undefined): string[]
   const list = /^(?:the (?:tables|columns|datasets|functions|keys)(?: of [^ ]+)? are|there (?:is|are)) (.+?)\.?$/.exec(instead)
   if (list) {
     const names = list[1].split(/, | and /).filter(n => /^("[^"]+"|[\p{L}_][\p{L}\p{N}_.]*)$/u.test(n))
-    return names.sort((a, b) => distance(word, a) - distance(word, b)).slice(0, 3)
+    const far = (n: string) => distance(word.toLowerCase(), n.toLowerCase())
+    const near = names.sort((a, b) => far(a) - far(b)).slice(0, 3)
+    return near.filter((n, i) => i === 0 || far(n) <= Math.max(2, far(near[0]) + 1))
   }
   const written = /(?:^|; )(?:write|use|ask for|say) ((?:[A-Z_]+|[a-z_]+\()[^;]*?)(?:,? (?:as|instead|or|which|where|for)\b.*)?$/.exec(instead)
   return written && written[1].length < 80 ? [written[1]] : []

@@ -22,7 +22,7 @@ const choiceOf = (query: URLSearchParams): Choice => {
 export function View() {
   const { dataset } = useSession()
   const schema = useLoaded(signal => (dataset ? loadDataset(dataset, signal) : Promise.resolve(null)), [dataset])
-  if (!dataset) return <Empty title="No dataset is open to you"><p>Ask the owner to list you under <code>analysts</code> in the policy.</p></Empty>
+  if (!dataset) return <Empty whole title="No dataset is open to you"><p>Ask the owner to list you under <code>analysts</code> in the policy.</p></Empty>
   if (schema.trouble) return <Warn trouble={schema.trouble} />
   if (!schema.value) return <Busy what="Reading the schema" />
   return <Ask key={dataset} schema={schema.value} />

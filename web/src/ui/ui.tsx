@@ -37,8 +37,10 @@ export function Warn({ trouble, children }: { trouble: Trouble; children?: Compo
 
 export const sentence = (s: string) => (s ? s[0].toUpperCase() + s.slice(1) + (/[.!?:]$/.test(s) ? '' : '.') : s)
 
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
-  return <div class="empty"><h2>{title}</h2>{children}</div>
+// Empty says why there is nothing; whole where it is all that a view shows.
+export function Empty({ title, whole, children }: { title: string; whole?: boolean; children?: ComponentChildren }) {
+  const Heading = whole ? 'h1' : 'h2'
+  return <div class="empty"><Heading>{title}</Heading>{children}</div>
 }
 
 // Copy writes something to the clipboard, and says so to everybody.

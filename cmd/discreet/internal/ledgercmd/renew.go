@@ -43,7 +43,7 @@ func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
 		}
 		return c.remote(ctx, s, server)
 	}
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 		}
 		return c.remote(ctx, s, server, key)
 	}
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 		}
 		return c.remote(ctx, s, server, signer)
 	}
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 	}
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,348 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/go-rod/rod/lib/input"
+)
+
+// paid is what matters here of an answer.
+type paid struct {
+	Cost      struct{ Epsilon float64 }
+	Remaining struct{ Epsilon float64 }
+	Receipt   struct{ Free bool }
+	Rows      [][]any
+	Errors    [][]*float64
+}
+
+// last is what the last question was answered with.
+func (tb *tab) last() paid {
+	tb.t.Helper()
+	all := tb.exchanges("POST", "/v1/query")
+	var a paid
+	if err := json.Unmarshal([]byte(all[len(all)-1].body), &a); err != nil {
+		tb.t.Fatalf("%v: %+v", err, all[len(all)-1])
+	}
+	return a
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+// editorText is what is in the editor.
+func (tb *tab) editorText() string {
+	return strings.TrimSpace(tb.eval(`() => ` + inEditor + `.innerText`).Str())
+}
+
+// TestAsk: what the view promises to those who ask, each in a tab of its own.
+func TestAsk(t *testing.T) {
+	w := ordinary(t)
+	for name, test := range map[string]func(*testing.T, *world){
+		"again": again, "ladder": climb, "history": remembered, "refused": refused, "address": address, "slider": slider,
+		"chart": charted, "keyboard": keyboard, "price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, w)
+		})
+	}
+}
+
+// again: Ctrl-Enter runs, the price was what stood at the button, and the same question is free.
+func again(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	tb.write("SELECT COUNT(*) AS n FROM patients WHERE age > 11")
+	tb.priced()
+	if got := tb.element(".price", "").MustText(); !strings.Contains(got, "ε 0.1") || !strings.Contains(got, "±30") {
+		t.Errorf("the price is %q", got)
+	}
+	tb.press(input.Enter, input.ControlLeft)
+	tb.answered(0)
+	first := tb.last()
+	if !near(first.Cost.Epsilon, 0.1) || first.Receipt.Free {
+		t.Errorf("paid %+v", first)
+	}
+	tb.reads("Paid ε 0.1")
+	tb.element(".price.free", "^free") // grey, and says why
+	tb.reads("already paid for")
+	tb.press(input.Enter, input.ControlLeft)
+	tb.answered(1)
+	if second := tb.last(); second.Cost.Epsilon != 0 || !second.Receipt.Free || fmt.Sprint(second.Rows) != fmt.Sprint(first.Rows) {
+		t.Errorf("the second time %+v", second)
+	}
+	tb.reads("Free: it had been paid for before")
+	if n := len(tb.exchanges("POST", "/v1/query")); n != 2 {
+		t.Errorf("%d questions were asked", n)
+	}
+}
+
+// climb: a rung of the ladder says what it costs, and costs that.
+func climb(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	tb.ask("SELECT COUNT(*) AS n FROM patients WHERE age > 12")
+	tb.reads(`±30 paid.*±15 for 0\.1 more.*±7 for 0\.3 more`)
+	tb.click(".ladder button", "for 0.1 more")
+	tb.answered(1)
+	if a := tb.last(); !near(a.Cost.Epsilon, 0.1) || *a.Errors[0][0] > 16 {
+		t.Errorf("the difference cost %+v", a)
+	}
+	tb.reads(`±15 paid.*±7 for 0\.2 more`)
+}
+
+// remembered: what was asked is in the history of this browser, is written back by a click, and is
+// gone when somebody signs out.
+func remembered(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	sql := "SELECT COUNT(*) AS n FROM patients WHERE age > 13"
+	tb.ask(sql)
+	tb.write("SELECT COUNT(*) FROM patients")
+	tb.click("button", "^History$")
+	tb.click("dialog .history button", "age > 13")
+	tb.until("it is written back", `want => `+inEditor+`.innerText.trim() === want`, sql)
+	tb.click("button", "^Sign out$")
+	tb.reads("Password")
+	if left := tb.eval(`() => JSON.stringify({ ...localStorage, ...sessionStorage })`).Str(); strings.Contains(left, "age > 13") {
+		t.Errorf("somebody else finds %s", left)
+	}
+}
+
+// refused: a refusal is marked at its place, keeps Run from being pressed, and has a button that
+// writes what was meant.
+func refused(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana", refusal)
+	tb.write("SELECT COUNT(*) AS n, 'ä€😀' AS x FROM patient")
+	tb.reads("There is no table")
+	tb.until("the place is marked", `() => document.querySelector('.editor').shadowRoot.querySelector('.cm-lintRange-error')?.innerText === 'patient'`)
+	if off, err := tb.element("button.primary", "^Run$").Disabled(); err != nil || !off {
+		t.Error("what is refused can be run")
+	}
+	tb.click(".refused button", "^Write patients$")
+	tb.until("it is written", `() => `+inEditor+`.innerText.trim().endsWith('FROM patients')`)
+	tb.priced()
+	tb.until("the mark is gone", `() => !document.querySelector('.editor').shadowRoot.querySelector('.cm-lintRange-error')`)
+}
+
+// address: the address holds the question and the wish, and shows the answer to whoever opens it, as
+// long as that is free; and else its price.
+func address(t *testing.T, w *world) {
+	sql := "SELECT sex, COUNT(*) AS n FROM patients WHERE age > 14 GROUP BY sex"
+	path := "/ask?" + url.Values{"dataset": {"hospital"}, "q": {sql}, "error": {"25"}}.Encode()
+	tb := w.open(t, path, "ana", "^status: 402 POST /v1/query$")
+	tb.priced()
+	if tb.editorText() != sql || tb.eval(`() => !!document.querySelector('.result')`).Bool() {
+		t.Error("the address is not what is shown")
+	}
+	tb.reads(`SET dp\.error = 25`)
+	tb.click("button.primary", "^Run$")
+	tb.until("there is an answer", `() => !!document.querySelector('.result')`)
+	shown := tb.element(".result", "").MustText()
+	tb.until("the address has it", `want => new URLSearchParams(location.search).get('q') === want`, sql)
+	tb.must(tb.page.Reload())
+	tb.until("there is the answer", `() => !!document.querySelector('.result') && !document.querySelector('.work .busy')`)
+	numbers := func(s string) string { s, _, _ = strings.Cut(s, "±25 paid"); return s }
+	if got := tb.element(".result", "").MustText(); numbers(got) != numbers(shown) {
+		t.Errorf("it showed\n%s\nand shows\n%s", shown, got)
+	}
+	if a := tb.last(); a.Cost.Epsilon != 0 {
+		t.Errorf("to look again cost %v", a.Cost.Epsilon)
+	}
+}
+
+// slider: the knob writes an error at first and a price where that is preferred, both scales have
+// numbers, and what it writes is what is asked.
+func slider(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	tb.write("SELECT COUNT(*) AS n FROM patients WHERE age > 15")
+	tb.priced()
+	tb.until("there are two scales", `() => document.querySelectorAll('.scale.above span').length === 5 && [...document.querySelectorAll('.scale span')].every(s => s.innerText !== '')`)
+	tb.must(tb.element("input[type=range]", "").Focus())
+	for range 15 {
+		tb.press(input.ArrowRight)
+	}
+	tb.reads(`SET dp\.error = [0-9.]+`)
+	tb.until("the address has it", `() => Number(new URLSearchParams(location.search).get('error')) > 0`)
+	tb.click("label", "by price")
+	tb.reads(`SET dp\.epsilon = [0-9.]+`)
+	tb.priced()
+	tb.settle()
+	wanted := tb.eval(`() => Number(/SET dp.epsilon = ([0-9.]+)/.exec(document.body.innerText)[1])`).Num()
+	tb.click("button.primary", "^Run$")
+	tb.answered(0)
+	if a := tb.last(); !near(a.Cost.Epsilon, wanted) || wanted <= 0.1 {
+		t.Errorf("the slider says %v, and it cost %v", wanted, a.Cost.Epsilon)
+	}
+	tb.click("button", "^usual price$")
+	tb.until("the usual price is back", `() => !/SET dp/.test(document.querySelector('.slider').innerText)`)
+}
+
+// charted: groups are dots with intervals and never bars, the same numbers are in the table, and
+// what the noise swamps says so.
+func charted(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	tb.ask("SELECT diagnosis, COUNT(*) AS n FROM patients WHERE age > 16 GROUP BY diagnosis")
+	shown := tb.eval(`() => { const c = document.querySelector('.chart'); return [c.querySelectorAll('circle').length, c.querySelectorAll('line.whisker').length, c.querySelectorAll('rect').length, c.querySelectorAll('.point.lost').length] }`).Arr()
+	tb.click("[role=tab]", "^Table$")
+	table := tb.element(".result table", "").MustText()
+	a, lost := tb.last(), 0
+	for i, row := range a.Rows {
+		if !strings.Contains(table, fmt.Sprintf("%v\t%v ± %v", row[0], row[1], *a.Errors[i][1])) {
+			t.Errorf("%v ± %v is not in %s", row, *a.Errors[i][1], table)
+		}
+		if math.Abs(row[1].(float64)) <= *a.Errors[i][1] {
+			lost++
+		}
+	}
+	if shown[0].Int() != 6 || shown[1].Int() != 6 || shown[2].Int() != 0 || shown[3].Int() != lost {
+		t.Errorf("dots, intervals, bars and what is lost (%d): %v", lost, shown)
+	}
+	if n := strings.Count(table, "not distinguishable from 0"); n != lost {
+		t.Errorf("%d of %d say so", n, lost)
+	}
+	tb.ask("SELECT date_trunc('month', day) AS month, COUNT(*) AS n FROM visits WHERE day >= '2025-01-01' AND day < '2025-07-01' GROUP BY month")
+	tb.until("times have a band", `() => !!document.querySelector('.chart path.band') && !document.querySelector('.chart rect')`)
+}
+
+// keyboard: somebody without a mouse comes from the form to an answer and to its table.
+func keyboard(t *testing.T, w *world) {
+	tb := newTab(t, w.base)
+	tb.as(looks[0])
+	tb.open("/")
+	tb.until("the name has the focus", `() => document.activeElement.name === 'name'`)
+	keys := tb.page.Timeout(patience).Keyboard
+	typed := func(text string) {
+		for _, c := range text {
+			tb.must(keys.Type(input.Key(c)))
+		}
+	}
+	typed("ana")
+	tb.press(input.Tab)
+	typed(w.passwords["ana"])
+	tb.press(input.Enter)
+	tb.until("the editor has the focus", `() => document.activeElement?.shadowRoot?.activeElement?.classList.contains('cm-content')`)
+	typed("SELECT sex, COUNT(*) FROM patients WHERE age > 17 GROUP BY sex ")
+	tb.press(input.Escape) // what completion proposes
+	tb.priced()
+	tb.press(input.Enter, input.ControlLeft)
+	tb.answered(0)
+	for range 60 { // Tab leaves the editor, and comes to everything
+		if tb.eval(`() => document.activeElement.getAttribute('role') === 'tab'`).Bool() {
+			break
+		}
+		tb.press(input.Tab)
+		if !tb.eval(`() => { const e = document.activeElement; return e === document.body || e.matches('.editor') || e.matches(':focus-visible') && (getComputedStyle(e).outlineStyle !== 'none' || getComputedStyle(e).boxShadow !== 'none') }`).Bool() {
+			t.Errorf("nobody sees where the focus is: %s", tb.eval(`() => document.activeElement.outerHTML.slice(0, 200)`).Str())
+		}
+	}
+	tb.press(input.ArrowRight)
+	tb.until("the table is there", `() => document.querySelectorAll('.result tbody tr').length === 3`)
+}
+
+// held is a clock that stands until it is told to go on: what the page wants done later is kept.
+// The editor's own times are shorter, and go on.
+const held = `(() => {
+	const real = setTimeout, stop = clearTimeout, waiting = new Map()
+	let n = 1e6
+	window.setTimeout = (f, ms, ...args) => ms > 100 && ms <= 500 ? (waiting.set(++n, { f, ms, args }), n) : real(f, ms, ...args)
+	window.clearTimeout = id => waiting.delete(id) || stop(id)
+	window.waits = () => [...waiting.values()].map(w => w.ms)
+	window.goOn = () => { const all = [...waiting.values()]; waiting.clear(); all.forEach(w => w.f(...w.args)) }
+})()`
+
+// pricedOnce: while somebody types nothing is asked; when they stop, the price of what stands there
+// is asked for once, after a time that leaves the rest of 200 ms to the server. The clock stands, so
+// that this does not hang on how busy the machine is.
+func pricedOnce(t *testing.T, w *world) {
+	tb := newTab(t, w.base)
+	_, err := tb.page.EvalOnNewDocument(held)
+	tb.must(err)
+	tb.signIn("/ask", "ana", w.passwords["ana"])
+	tb.until("the editor is there", `() => !!`+inEditor)
+	tb.eval(`() => ` + inEditor + `.focus()`)
+	sql := "SELECT COUNT(*) FROM patients WHERE age > 18 "
+	for _, c := range sql {
+		tb.must(tb.page.Keyboard.Type(input.Key(c)))
+	}
+	tb.until("it is typed", `want => `+inEditor+`.innerText.trim() === want`, strings.TrimSpace(sql))
+	if n := len(tb.exchanges("POST", "/v1/explain")); n != 0 {
+		t.Errorf("%d prices were asked for while somebody typed", n)
+	}
+	soon := 0
+	for _, ms := range tb.eval(`() => waits()`).Arr() {
+		if ms.Int() <= 150 {
+			soon++
+		}
+	}
+	if soon != 1 {
+		t.Errorf("after the last key %v are waited for", tb.eval(`() => waits()`))
+	}
+	tb.eval(`() => goOn()`)
+	tb.priced()
+	tb.settle()
+	var question struct {
+		SQL      string
+		Settings map[string]any
+	}
+	asked := tb.exchanges("POST", "/v1/explain")
+	if err := json.Unmarshal([]byte(asked[0].sent), &question); err != nil || question.SQL != sql || len(question.Settings) > 0 {
+		t.Errorf("the price of %+v was asked for: %v", question, err)
+	}
+	for _, x := range asked[1:] { // the others are for the scale of the slider
+		if !strings.Contains(x.sent, `"dp.epsilon"`) {
+			t.Errorf("one more: %s", x.sent)
+		}
+	}
+	tb.must(tb.page.Keyboard.Type('A'))
+	tb.must(tb.page.Keyboard.Type(input.Space))
+	tb.until("it is typed", `want => `+inEditor+`.innerText.trim() === want`, sql+"A")
+	if n := len(tb.exchanges("POST", "/v1/explain")); n != len(asked) {
+		t.Errorf("%d more were asked for at the next key", n-len(asked))
+	}
+	if len(asked) != 6 || len(tb.exchanges("POST", "/v1/query")) != 0 {
+		t.Errorf("%d prices were asked for", len(asked))
+	}
+}
+
+// late: an old price that comes late is not shown for what was typed since.
+func late(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana", refusal)
+	tb.write("SELECT sex, COUNT(*) FROM patients WHERE age > 19 GROUP BY sex")
+	tb.must(tb.page.InsertText(" HAVING nonsense"))
+	tb.reads("nonsense")
+	tb.until("no price stands there", `() => !document.querySelector('.price strong')`)
+	tb.settle()
+	if tb.eval(`() => !!document.querySelector('.price strong')`).Bool() {
+		t.Error("what is refused has a price")
+	}
+}
+
+// files: an answer is saved as CSV, with the errors, and as JSON.
+func files(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	tb.ask("SELECT sex AS \"=sex, of all\", COUNT(*) AS n FROM patients WHERE age > 20 GROUP BY sex")
+	a := tb.last()
+	text := tb.saves("^CSV$")
+	want := "\"'=sex, of all\",n,n_error\r\n"
+	for i, row := range a.Rows {
+		want += fmt.Sprintf("%v,%v,%v\r\n", row[0], row[1], *a.Errors[i][1])
+	}
+	if text != want {
+		t.Errorf("CSV is %q and not %q", text, want)
+	}
+	var b paid
+	if err := json.Unmarshal([]byte(tb.saves("^JSON$")), &b); err != nil || fmt.Sprint(b.Rows) != fmt.Sprint(a.Rows) {
+		t.Errorf("JSON has %v: %v", b.Rows, err)
+	}
+}
+
+// saves clicks on a button and returns the file that it saves.
+func (tb *tab) saves(button string) string {
+	tb.t.Helper()
+	dir := tb.t.TempDir()
+	wait := tb.page.Browser().Timeout(patience).WaitDownload(dir)
+	tb.click("button", button)
+	return read(tb.t, dir, wait())
+}
