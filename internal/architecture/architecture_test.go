@@ -129,6 +129,7 @@ var rooms = map[string]string{
 	// What watches such sessions in tests.
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
+	"internal/policywords": "dp policy",
 	"internal/render":      "dp internal/table api learn",
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the
 	// ledger.
@@ -178,7 +179,7 @@ var rooms = map[string]string{
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
-		"internal/ledger/replay internal/render internal/server/admission internal/server/openid internal/server/users " +
+		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid internal/server/users " +
 		"ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
@@ -201,8 +202,8 @@ var rooms = map[string]string{
 		"cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
 	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table",
 	"cmd/discreet/internal/auditcmd":   "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
-	"cmd/discreet/internal/console": "account/workload api dp internal/chart internal/ledger/anywhere internal/ownerkey internal/table " +
-		"ledger policy",
+	"cmd/discreet/internal/console": "account/workload api dp internal/chart internal/ledger/anywhere internal/ownerkey " +
+		"internal/policywords internal/table ledger policy",
 	"cmd/discreet/internal/democmd": ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital " +
 		"internal/ledger/sqlite internal/render internal/shop internal/table internal/traindemo ledger",
 	"cmd/discreet/internal/holdoutcmd": ". api cmd/discreet/internal/console dp holdout internal/chart internal/holdoutdemo " +
@@ -211,10 +212,10 @@ var rooms = map[string]string{
 		"internal/ledger/anywhere internal/ledger/chain " +
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
-		"internal/table ledger policy internal/policycheck internal/pgdraft",
+		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
-	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/server internal/server/openid " +
+	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server internal/server/openid " +
 		"internal/server/users internal/table",
 	"cmd/discreet/internal/streamcmd": ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
 	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",

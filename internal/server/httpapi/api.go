@@ -91,6 +91,7 @@ func newDoor(o Options) *door {
 	d.ledger()
 	d.audit()
 	d.rechecks()
+	d.policies()
 	d.scrapes()
 	d.documents()
 	return d

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -249,7 +250,7 @@ func (c *Cmd) greet(s console.Screen, srv *server.Server) {
 	}
 	ticks := srv.Ticks()
 	for _, name := range srv.Policy().Names() {
-		fmt.Fprintf(s.Out, "%s: %s\n", name, console.DescribeRelease(srv.Policy().Datasets[name].Release, ticks[name]))
+		fmt.Fprintf(s.Out, "%s: %s\n", name, policywords.Release(srv.Policy().Datasets[name].Release, ticks[name]))
 	}
 }
 
