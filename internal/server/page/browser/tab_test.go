@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -258,6 +259,9 @@ func (tb *tab) until(what, js string, args ...any) {
 			return
 		}
 	}
+	if *screenshots != "" {
+		tb.picture(filepath.Join(*screenshots, "failed.png"), 1180)
+	}
 	tb.t.Fatalf("never: %s (%v); the page says:\n%s", what, last, tb.text())
 }
 
@@ -351,10 +355,12 @@ func (tb *tab) answered(before int) {
 	tb.until("there is an answer", `() => !!document.querySelector('.result') && !document.querySelector('.work .busy')`)
 }
 
-// settle waits until the page waits for nothing.
+// settle waits until the page waits for nothing from the server, and has drawn what came: what it
+// does next it does after that.
 func (tb *tab) settle() {
 	quiet := 0
-	for end := time.Now().Add(patience); quiet < 3 && time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
+	for end := time.Now().Add(patience); quiet < 3 && time.Now().Before(end); {
+		_, _ = tb.page.Timeout(time.Second).Eval(`() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 10)))`)
 		tb.mu.Lock()
 		waits := slices.ContainsFunc(tb.sent, func(x *exchange) bool {
 			return x.status == 0 && !x.cut && strings.HasPrefix(x.path, "/v1/")
