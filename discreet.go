@@ -42,6 +42,8 @@ type DB struct {
 	releaser *mech.Releaser
 
 	full     bool // the ledger is checked from its first record on
+	hatch    bool // the owner may work beside us
+	asOwner  bool // we work beside whoever has the ledger open
 	progress func(what string, done, of int64)
 	incident func(api.Incident)
 

@@ -62,7 +62,14 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 // stopped half way: where the context ends first, the ledger is closed when both are done. Closed
 // in order and not counted, nothing would remember that a process died.
 func (db *DB) openLedger(ctx context.Context) error {
-	how := anywhere.Options{Full: db.full}
+	if db.asOwner {
+		// Whoever has it open looks after its anchor, and has counted who died.
+		if l, err := anywhere.Visit(db.policy); l != nil || err != nil {
+			db.ledger = l
+			return err
+		}
+	}
+	how := anywhere.Options{Full: db.full, Hatch: db.hatch}
 	if tell := db.progress; tell != nil {
 		how.Tell = func(done, of uint64) { tell("checking the ledger", int64(done), int64(of)) }
 	}

@@ -53,6 +53,26 @@ func WithFullCheck() Option {
 	}
 }
 
+// WithHatch lets the owner's commands (top-ups, renewals, verify, export, copies) work on a ledger
+// in a file while it is open here, over a socket beside it that has the ledger's own rights. No
+// charge is made that way. A ledger in a database needs none.
+func WithHatch() Option {
+	return func(db *DB) error {
+		db.hatch = true
+		return nil
+	}
+}
+
+// AsOwner opens a database for what its owner reads and enters: budgets, records, top-ups,
+// renewals, releases. Where another process has its ledger open, in a file and with a hatch (see
+// [WithHatch]), that one is asked. Questions are then refused.
+func AsOwner() Option {
+	return func(db *DB) error {
+		db.asOwner = true
+		return nil
+	}
+}
+
 // WithProgress tells, often and while something is opened, how much of it was read: of a ledger in
 // records, of a CSV file in bytes. It is for the owner: how large the data is is private.
 func WithProgress(tell func(what string, done, of int64)) Option {

@@ -46,6 +46,15 @@ type Account struct {
 // ByEpsilon reports whether the account is read by its epsilon, and not by its rho.
 func (a Account) ByEpsilon() bool { return a.Side == "epsilon" }
 
+// Questions is about how many questions at a price the account has left; nil where nobody knows.
+func (a Account) Questions(epsilon dp.Amount) *int64 {
+	left := Remaining{Pure: a.Left.Epsilon, Rho: a.Left.Rho, KeysDelta: dp.Unbounded}
+	if n, ok := left.Questions(epsilon); ok {
+		return &n
+	}
+	return nil
+}
+
 // Guarantee is an (epsilon, delta) promise.
 type Guarantee struct {
 	Epsilon dp.Amount `json:"epsilon"`

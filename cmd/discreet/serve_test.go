@@ -191,7 +191,7 @@ func TestServe(t *testing.T) {
 	}
 	conn.Close()
 	// The ledger is held by the server, and the port too.
-	command("budget", "-p", policy).wants(t, 1, "the ledger is open already")
+	asks(policy, people).wants(t, 1, "the ledger is open already")
 	command(append([]string{"serve", "-p", policy}, free...)...).wants(t, 1, "the ledger is open already")
 	command("serve", "-p", policy, "--listen", address, "--http", "").wants(t, 1, "taken by another program", address)
 	r.stops(t, syscall.SIGINT)

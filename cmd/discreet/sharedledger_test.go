@@ -94,3 +94,54 @@ func TestSharedLedgerInPolicy(t *testing.T) {
 		command("budget", "-p", policy).wants(t, 1, want).lacks(t, "hunter2")
 	}
 }
+
+// A database that has forgotten something is recovered where it is, and so is one that was lost.
+func TestSharedLedgerAnchor(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	books, where := inDatabase(t, policy, "anchored"), testpg.Shared(t).URL()
+	change(t, policy, func(s string) string { return fmt.Sprintf("anchor: {postgres: %q}\n%s", where, s) })
+	database, err := pgx.Connect(context.Background(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer database.Close(context.Background())
+	do := func(sql string) {
+		t.Helper()
+		if _, err := database.Exec(context.Background(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "no anchor was stored yet")
+	asks(policy, people).wants(t, 0)
+	asks(policy, older("50")).wants(t, 0)
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 6, ", "holds it", "hospital          0.2")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "none").wants(t, 0, "nothing was changed")
+
+	// A standby that was behind takes over.
+	do("ALTER TABLE anchored.records DISABLE TRIGGER ALL")
+	do("DELETE FROM anchored.records WHERE sequence > 4")
+	do("UPDATE anchored.head SET sequence = 4, hash = (SELECT hash FROM anchored.records WHERE sequence = 4)")
+	asks(policy, people).wants(t, 1, "it is older: it ends at record 4 of 6", "discreet ledger anchor --recover")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "failover").wants(t, 0, "What was lost counts as spent",
+		"hospital      epsilon           0.1        0.2")
+	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 6: failover")
+	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	command("budget", "-p", policy).wants(t, 0, "0.2")
+
+	// The database is lost as a whole.
+	do("DROP SCHEMA anchored CASCADE")
+	asks(policy, people).wants(t, 1, "the ledger is missing")
+	command("ledger", "anchor", "-p", policy).wants(t, 1, "the ledger is missing")
+	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "why").wants(t, 1, "there is an anchor in")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "fire").wants(t, 0, "the ledger was missing",
+		"hospital      epsilon             0        0.2")
+
+	// The anchor is lost.
+	asks(policy, older("60")).wants(t, 0)
+	do("DELETE FROM discreet_anchor WHERE document LIKE '%\"hospital/ana\"%'")
+	asks(policy, people).wants(t, 1, "has an anchor, and there is none in", "--begin --reason")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "why").wants(t, 1, "there is no anchor in")
+	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the anchor's disk").wants(t, 0, "holds it, and 0 records after it")
+	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	asks(policy, older("61")).wants(t, 0)
+}

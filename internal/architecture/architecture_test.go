@@ -89,15 +89,18 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":    "api internal/plan/posix internal/plan/syntax",
-	"ledger":                   "dp account",
-	"internal/ledger/chain":    "dp ledger",
-	"internal/ledger/anchor":   "ledger policy",
-	"internal/ledger/desk":     "ledger internal/ledger/chain internal/entropy",
-	"internal/ledger/sqlite":   "ledger internal/ledger/chain internal/ledger/desk internal/entropy",
-	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/desk internal/entropy internal/pgplace",
-	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/postgres " +
-		"internal/ledger/sqlite",
+	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
+	"ledger":                     "dp account",
+	"internal/ledger/chain":      "dp ledger",
+	"internal/ledger/anchor":     "ledger policy",
+	"internal/ledger/desk":       "ledger internal/ledger/chain internal/entropy",
+	"internal/ledger/checkpoint": "ledger internal/ledger/chain",
+	"internal/ledger/hatch":      "ledger internal/ledger/chain",
+	"internal/ledger/sqlite":     "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy",
+	"internal/ledger/postgres": "ledger internal/ledger/chain internal/ledger/checkpoint internal/ledger/desk internal/entropy " +
+		"internal/pgplace",
+	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/desk " +
+		"internal/ledger/hatch internal/ledger/postgres internal/ledger/sqlite",
 	"internal/ledger/ledgertest": "dp account ledger",
 	"internal/ledger/replay":     "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
@@ -167,8 +170,8 @@ var rooms = map[string]string{
 		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
-	"internal/server/httpapi": ". dp policy internal/books internal/render internal/entropy ledger internal/ledger/replay " +
-		"internal/server/admission internal/server/users api learn stream",
+	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
+		"internal/ledger/replay internal/render internal/server/admission internal/server/users ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",

@@ -30,10 +30,11 @@ const (
 // epoch is before the first ledger.
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Spend is a charge in one account.
+// Spend is a charge in one account, or several that count as one time's.
 type Spend struct {
-	Time time.Time
-	Cost dp.Cost
+	Time    time.Time
+	Cost    dp.Cost
+	Charges int // how many charges it is; 0 is 1
 }
 
 // Status says what a forecast can say.
@@ -80,11 +81,13 @@ func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	}
 	f.Days = max(now.Sub(since).Hours()/24, 0)
 	var sums [3]float64
+	all := 0
 	for _, s := range spends {
+		all += max(s.Charges, 1)
 		if s.Time.Before(since) {
 			continue
 		}
-		f.Charges++
+		f.Charges += max(s.Charges, 1)
 		for i, a := range claims(s.Cost) {
 			sums[i] += a.Float()
 		}
@@ -95,7 +98,7 @@ func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	case f.Charges == 0:
 		f.Status = Idle
 		return f
-	case f.Days < 1 || f.Charges < Least && len(spends) < Least:
+	case f.Days < 1 || f.Charges < Least && all < Least:
 		return f
 	}
 	shortest := f.lasts(sums, claims(limit), claims(left))

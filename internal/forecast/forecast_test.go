@@ -17,7 +17,7 @@ func pure(epsilon dp.Amount) dp.Cost { return dp.Cost{Epsilon: epsilon, Rho: dp.
 
 func spends(cost dp.Cost, days ...float64) (out []Spend) {
 	for _, d := range days {
-		out = append(out, Spend{ago(d), cost})
+		out = append(out, Spend{Time: ago(d), Cost: cost})
 	}
 	return out
 }
@@ -104,7 +104,7 @@ func TestAnyClock(t *testing.T) {
 			if at.After(now) || i > 0 && at.Before(times[i-1]) {
 				t.Fatalf("seed %d: %v", seed, times)
 			}
-			all = append(all, Spend{at, pure(dp.Amount(1 + r.Uint64N(uint64(dp.One))))})
+			all = append(all, Spend{Time: at, Cost: pure(dp.Amount(1 + r.Uint64N(uint64(dp.One))))})
 		}
 		f := New(all, pure(dp.One<<10), pure(dp.One<<uint(r.IntN(10))), now)
 		if !(f.Days >= 0 && f.Days <= Days && f.PerDay >= 0 && f.DaysLeft >= 0) || f.Until != "" && f.Until < "2026-11-15" {

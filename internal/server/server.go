@@ -98,7 +98,7 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 		return s, err
 	}
 	how := []discreet.Option{discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads),
-		discreet.WithIncidents(s.incident), discreet.WithProgress(s.progress())}
+		discreet.WithIncidents(s.incident), discreet.WithProgress(s.progress()), discreet.WithHatch()}
 	if c.FullCheck {
 		how = append(how, discreet.WithFullCheck())
 	}

@@ -39,4 +39,12 @@ func TestServer(t *testing.T) {
 	if n, err := do("SELECT n FROM t"); n != 7 || err != nil {
 		t.Errorf("after the restart: %d, %v", n, err)
 	}
+	s.Kill(t)
+	if _, err := do("SELECT n FROM t"); err == nil {
+		t.Error("a server that was killed answered")
+	}
+	s.Restart(t)
+	if n, err := do("SELECT n FROM t"); n != 7 || err != nil {
+		t.Errorf("after the kill: %d, %v", n, err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -16,11 +17,12 @@ func (s *Server) Standby(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	f := &Server{bin: s.bin, dir: dir, settings: s.settings}
+	// Otherwise a standby whose server is gone may sleep for 5 seconds before it is promoted.
+	f := &Server{bin: s.bin, dir: dir, settings: append(slices.Clone(s.settings), "wal_retrieve_retry_interval=100ms")}
 	if err := give(dir); err != nil {
 		t.Fatal(err)
 	}
-	f.tool(t, "pg_basebackup", "-h", s.dir, "-U", "postgres", "-D", f.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	f.Tool(t, "pg_basebackup", "-h", s.dir, "-U", "postgres", "-D", f.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	t.Cleanup(func() { f.Stop(t) })
 	f.Restart(t)
 	return f
@@ -29,14 +31,14 @@ func (s *Server) Standby(t testing.TB) *Server {
 // Promote makes a standby a server that can be written.
 func (s *Server) Promote(t testing.TB) {
 	t.Helper()
-	s.tool(t, "pg_ctl", "promote", "-w", "-D", s.data())
+	s.Tool(t, "pg_ctl", "promote", "-w", "-D", s.data())
 }
 
 // Host is where its socket is.
 func (s *Server) Host() string { return s.dir }
 
-// tool runs one of PostgreSQL's programs.
-func (s *Server) tool(t testing.TB, name string, args ...string) {
+// Tool runs one of PostgreSQL's programs, and returns what it said.
+func (s *Server) Tool(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(s.bin, name)
 	if _, err := os.Stat(path); err != nil {
@@ -44,7 +46,9 @@ func (s *Server) tool(t testing.TB, name string, args ...string) {
 			t.Skip(err)
 		}
 	}
-	if out, err := s.command(path, args...).CombinedOutput(); err != nil {
+	out, err := s.command(path, args...).CombinedOutput()
+	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
+	return string(out)
 }

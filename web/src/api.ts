@@ -6,7 +6,8 @@ export interface Left { epsilon: number | null; rho: number | null; delta: numbe
 export interface Me { name: string; role: 'analyst' | 'owner'; datasets: string[] }
 
 export interface Ways {
-  ways: { kind: 'password' | 'openid'; name?: string; at: string }[]
+  password: boolean
+  openid?: { name: string }
   demo: boolean
   me?: Me
 }

@@ -12,6 +12,7 @@ import { Busy, Empty, Warn, asTrouble } from './ui/ui'
 const views: Record<string, { title: string; load: () => Promise<{ View: ComponentType }>; open?: boolean; owner?: boolean; hidden?: boolean }> = {
   ask: { title: 'Ask', load: () => import('./ask/view') },
   saved: { title: 'Saved', load: () => import('./saved/view') },
+  dashboards: { title: 'Dashboard', load: () => import('./saved/dashboard'), hidden: true },
   streams: { title: 'Streams', load: () => import('./sessions/streams') },
   holdouts: { title: 'Holdouts', load: () => import('./sessions/holdouts') },
   models: { title: 'Models', load: () => import('./sessions/models') },

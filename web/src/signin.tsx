@@ -6,7 +6,7 @@ import { Warn, asTrouble } from './ui/ui'
 // SignIn asks for name and password, or sends to the provider that the owner configured.
 export function SignIn({ ways, onMe }: { ways: Ways; onMe: (me: Me) => void }) {
   const [busy, setBusy] = useState(false)
-  const password = ways.ways.find(w => w.kind === 'password'), openid = ways.ways.find(w => w.kind === 'openid')
+  const { password, openid } = ways
   const failed = new URLSearchParams(location.search).get('failed')
   const [trouble, setTrouble] = useState<Trouble | null>(failed ? new Trouble(0, 'openid', 'signing in with ' + (openid?.name ?? 'OpenID') + ' did not succeed', 'try again, or ask the owner whether your account is known here') : null)
   return <main class="signin" id="main">
@@ -19,7 +19,7 @@ export function SignIn({ ways, onMe }: { ways: Ways; onMe: (me: Me) => void }) {
       const form = new FormData(e.currentTarget)
       setBusy(true)
       try {
-        onMe(await post<Me>(password.at, { name: form.get('name'), password: form.get('password') }))
+        onMe(await post<Me>('/v1/signin', { name: form.get('name'), password: form.get('password') }))
       } catch (e) {
         const t = asTrouble(e)
         setTrouble(t.status === 401 ? new Trouble(401, t.kind, 'name or password is wrong') : t)
@@ -31,7 +31,7 @@ export function SignIn({ ways, onMe }: { ways: Ways; onMe: (me: Me) => void }) {
       <label>Password<input name="password" type="password" autocomplete="current-password" required /></label>
       <button class="primary" disabled={busy}>{busy ? 'Signing in…' : 'Sign in'}</button>
     </form>}
-    {openid && <a class="button" href={openid.at}>Sign in with {openid.name ?? 'OpenID'}</a>}
+    {openid && <a class="button" href="/v1/signin/openid">Sign in with {openid.name}</a>}
     {ways.demo && <p class="hint">This is a demonstration on made-up people: names and passwords are printed where <code>discreet serve --demo</code> was started.</p>}
     <p class="hint">New to this? <Link to="/playground">The playground</Link> needs no account and has no data.</p>
   </main>

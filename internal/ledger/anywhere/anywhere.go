@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/desk"
+	"github.com/discreet-dp/discreet/internal/ledger/hatch"
 	"github.com/discreet-dp/discreet/internal/ledger/postgres"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
@@ -18,9 +21,11 @@ import (
 
 // Options are how a ledger is opened.
 type Options struct {
-	// Full checks a file from its first record to its last, whatever checkpoints there are. What is
-	// in a database always is.
+	// Full checks a ledger from its first record to its last, whatever checkpoints there are.
 	Full bool
+	// Hatch lets the owner read a ledger in a file, and enter what owners do, while it is open
+	// here; see [Visit]. Where its folder takes no socket there is none.
+	Hatch bool
 	// Tell, where it is not nil, is told now and then how many records were checked, of how many.
 	Tell func(done, of uint64)
 }
@@ -33,14 +38,84 @@ func Open(p *policy.Policy, o Options) (_ ledger.Ledger, release func() error, e
 	}
 	var l ledger.Ledger
 	if postgres.Is(p.Ledger) {
-		l, err = postgres.OpenWith(p.Ledger, postgres.Options{Anchorage: place, Tell: o.Tell})
+		l, err = postgres.OpenWith(p.Ledger, postgres.Options{Anchorage: place, Full: o.Full, Tell: o.Tell})
 	} else {
-		l, err = sqlite.OpenWith(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell})
+		l, err = openFile(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell}, o.Hatch)
 	}
 	if err != nil {
 		return nil, release, errors.Join(err, release())
 	}
 	return l, release, nil
+}
+
+func openFile(path string, o sqlite.Options, withHatch bool) (ledger.Ledger, error) {
+	l, err := sqlite.OpenWith(path, o)
+	if err != nil || !withHatch {
+		return nilled(l, err)
+	}
+	h, err := hatch.Open(l, l.Path)
+	if err != nil {
+		return l, nil // the owner stops the server, as without one
+	}
+	return hatched{l, h}, nil
+}
+
+// nilled keeps a nil of a type from being a ledger.
+func nilled(l *sqlite.Ledger, err error) (ledger.Ledger, error) {
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// hatched is a ledger with its hatch, which is closed first: from then on another process may have
+// the ledger, and a hatch of its own.
+type hatched struct {
+	*sqlite.Ledger
+	hatch *hatch.Hatch
+}
+
+func (l hatched) Close() error { return errors.Join(l.hatch.Close(), l.Ledger.Close()) }
+
+// Visit returns the ledger of a policy for what its owner reads and enters, where it is in a file
+// that a server has open; otherwise nil, and it can be opened.
+func Visit(p *policy.Policy) (ledger.Ledger, error) {
+	if postgres.Is(p.Ledger) {
+		return nil, nil
+	}
+	v, there, err := dial(p.Ledger)
+	if err != nil || !there {
+		return nil, err
+	}
+	return v.Ledger(), nil
+}
+
+// dial looks for the hatch of a ledger in a file, by the one name that the ledger has.
+func dial(path string) (*hatch.Visit, bool, error) {
+	name, err := filepath.Abs(path)
+	if err == nil {
+		name, err = filepath.EvalSymlinks(name)
+	}
+	if err != nil {
+		return nil, false, nil // there is no ledger
+	}
+	return hatch.Dial(name)
+}
+
+// Recover counts what the anchor of a policy knows and its ledger has lost as spent.
+func Recover(p *policy.Policy, place ledger.Anchorage, reason string) (desk.Recovered, error) {
+	if postgres.Is(p.Ledger) {
+		return postgres.Recover(p.Ledger, postgres.Options{Anchorage: place}, reason)
+	}
+	return sqlite.Recover(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}, reason)
+}
+
+// BeginAnchor begins another anchor for the ledger of a policy, whose anchor is lost.
+func BeginAnchor(p *policy.Policy, place ledger.Anchorage, reason string) (desk.Recovered, error) {
+	if postgres.Is(p.Ledger) {
+		return postgres.BeginAnchor(p.Ledger, postgres.Options{Anchorage: place}, reason)
+	}
+	return sqlite.BeginAnchor(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}, reason)
 }
 
 // Reader reads a ledger. It changes nothing.
@@ -59,8 +134,8 @@ type Reader interface {
 	Close() error
 }
 
-// Read opens a ledger for reading. One in a file must not be open elsewhere; one in a database may
-// be, and is read as it was at one moment.
+// Read opens a ledger for reading, as it is at one moment. Servers may have it open; of those that
+// have one in a file, the one with a hatch is asked, and others must have closed it.
 func Read(where string) (Reader, error) {
 	if postgres.Is(where) {
 		r, err := postgres.Read(where)
@@ -68,6 +143,11 @@ func Read(where string) (Reader, error) {
 			return nil, err
 		}
 		return r, nil
+	}
+	if v, there, err := dial(where); err != nil {
+		return nil, err
+	} else if there {
+		return v, nil
 	}
 	r, err := sqlite.Read(where)
 	if err != nil {

@@ -43,6 +43,7 @@ type AnchorKeeper struct {
 	records  uint64             // since then
 	trail    trail
 	vouched  string // the checkpoint that the next anchor names
+	made     bool   // it is one that no anchor names yet
 	due      bool   // the next anchor must be stored before anything is released
 }
 
@@ -149,9 +150,12 @@ func (k *AnchorKeeper) load(ctx context.Context, path string) (ledger.Anchor, bo
 // that was made of this state since. Nothing names none.
 func (k *AnchorKeeper) Vouch(checkpoint string) {
 	if k != nil {
-		k.vouched = checkpoint
+		k.vouched, k.made = checkpoint, true
 	}
 }
+
+// Vouched returns the checkpoint that the next anchor names.
+func (k *AnchorKeeper) Vouched() string { return k.vouched }
 
 // exact reports whether an anchor is the one that Close would store.
 func (k *AnchorKeeper) exact(s *State, a ledger.Anchor) bool {
@@ -316,12 +320,17 @@ func (k *AnchorKeeper) Share(ctx context.Context, path string, s *State, again f
 			if err != nil {
 				return err
 			}
-			if head, _ := s.Head(); a.Sequence == head && len(a.Most) == len(s.spent) {
+			// What another server vouched for stays, unless we have made a checkpoint since.
+			if !k.made {
+				k.vouched = a.Checkpoint
+			}
+			if head, _ := s.Head(); a.Sequence == head && len(a.Most) == len(s.spent) && a.Checkpoint == k.vouched {
 				k.anchored(a)
 				return nil
 			}
 		}
 		if err = k.store(ctx, s); err == nil {
+			k.made = false
 			return nil
 		}
 		// Another server's may have come between; then there is another one there now.

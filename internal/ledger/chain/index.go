@@ -55,8 +55,9 @@ func (x *index) sorted() index {
 	return all
 }
 
-// settle takes over what another index has in order, which knows all records up to the last one.
-func (x *index) settle(sorted index, last uint64) {
+// settle takes over another index, which knows all records up to the last one, in order.
+func (x *index) settle(other index, last uint64) {
+	sorted := other.sorted() // or a request would be forgotten that is not in order there
 	x.digests, x.records = sorted.digests, sorted.records
 	left := map[digest]uint64{}
 	for d, n := range x.since {

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +105,22 @@ func TestBalances(t *testing.T) {
 	}
 	if n, ok := s.Key("key"); n != 2 || !ok {
 		t.Errorf("got %d, %v", n, ok)
+	}
+}
+
+// A clone whose indexes are not in order yet is taken over as a whole.
+func TestSettle(t *testing.T) {
+	x := newIndex(0)
+	for i := range byte(10) {
+		x.add(digest{i}, uint64(i))
+	}
+	clone := x
+	clone.since = maps.Clone(x.since)
+	x.add(digest{10}, 10)
+	x.settle(clone, 9)
+	for i := range byte(11) {
+		if n, ok := x.find(digest{i}); !ok || n != uint64(i) {
+			t.Errorf("%d is forgotten", i)
+		}
 	}
 }

@@ -2,41 +2,66 @@ package postgres
 
 import (
 	"fmt"
-	"os"
-	"runtime"
+	"regexp"
+	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/testpg"
 )
 
 var requests atomic.Int64
 
-// BenchmarkCharge charges, one client and many.
+// BenchmarkCharge charges, one client and many, and then lets pgbench do as many simple updates as
+// it can on the same server, for as long.
 func BenchmarkCharge(b *testing.B) {
+	const seconds = 8
+	pg := testpg.Start(b, "max_connections=400")
+	pg.Tool(b, "pgbench", "-i", "-q", "-s", "10", "-h", pg.Host(), "-U", "postgres", "postgres")
 	for _, clients := range []int{1, 300} {
 		b.Run(fmt.Sprint(clients, " clients"), func(b *testing.B) {
-			at := os.Getenv("DISCREET_BENCH_POSTGRES") // a server that pgbench runs on too
-			if at == "" {
-				at = address(b)
-			} else {
-				at = within(b, at)
-			}
-			l := open(b, at, Options{})
-			before := l.commits
-			b.SetParallelism(max(clients/runtime.GOMAXPROCS(0), 1))
-			b.ResetTimer()
-			if clients == 1 {
-				for i := range b.N {
-					mustCharge(b, l, ask(fmt.Sprint(i), hospital(1<<24)))
+			var charges, updates, commits float64
+			for b.Loop() {
+				made, commit := charging(b, within(b, pg.URL()), clients, seconds*time.Second)
+				charges, commits = charges+float64(made), commits+float64(commit)
+				said := pg.Tool(b, "pgbench", "-N", "-c", fmt.Sprint(clients), "-j", fmt.Sprint(min(clients, 2)), "-T", fmt.Sprint(seconds),
+					"-h", pg.Host(), "-U", "postgres", "postgres")
+				rate := regexp.MustCompile(`tps = ([0-9.]+)`).FindStringSubmatch(said)
+				if rate == nil {
+					b.Fatal(said)
 				}
-			} else {
-				b.RunParallel(func(p *testing.PB) {
-					for p.Next() {
-						mustCharge(b, l, ask(fmt.Sprint(requests.Add(1)), hospital(1<<24)))
-					}
-				})
+				tps, err := strconv.ParseFloat(rate[1], 64)
+				if err != nil {
+					b.Fatal(err)
+				}
+				updates += tps * seconds
 			}
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
-			b.ReportMetric(float64(b.N)/float64(l.commits-before), "charges/commit")
+			b.ReportMetric(charges/seconds/float64(b.N), "charges/s")
+			b.ReportMetric(updates/seconds/float64(b.N), "pgbench/s")
+			b.ReportMetric(charges/updates, "ratio")
+			b.ReportMetric(charges/commits, "charges/commit")
 		})
 	}
+}
+
+// charging returns how many charges clients of one server made in a time, and in how many commits.
+func charging(b *testing.B, at string, clients int, d time.Duration) (charges int64, commits uint64) {
+	l := open(b, at, Options{})
+	defer l.Close()
+	before := l.commits
+	var made atomic.Int64
+	var wg sync.WaitGroup
+	end := time.Now().Add(d)
+	for range clients {
+		wg.Go(func() {
+			for time.Now().Before(end) {
+				mustCharge(b, l, ask(fmt.Sprint(requests.Add(1)), hospital(1<<30)))
+				made.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	return made.Load(), l.commits - before
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -16,8 +15,9 @@ const atOnce = 4096
 // catchUp takes in all records that are not in the state, up to the head, in as many statements as
 // that takes.
 func (l *Ledger) catchUp(tell func(done, of uint64)) error {
+	how := pgx.QueryExecModeExec
 	for {
-		rows, err := l.conn.Query(background, l.place.in(selectSince), l.next()-1, atOnce)
+		rows, err := l.conn.Query(background, l.place.in(selectSince), how, l.next()-1, atOnce)
 		if err != nil {
 			return err
 		}
@@ -28,6 +28,7 @@ func (l *Ledger) catchUp(tell func(done, of uint64)) error {
 		if n < atOnce {
 			return l.atHead(head)
 		}
+		how = pgx.QueryExecModeDescribeExec // one message more, and half of the bytes
 		if tell != nil {
 			tell(uint64(l.next()), head.Sequence)
 		}
@@ -93,6 +94,9 @@ func (l *Ledger) apply(sequence int64, body, hash, answerHash string) error {
 		return l.corrupt(fmt.Sprintf("record %d: %v", want, err))
 	}
 	l.State.Apply(&r, hash)
+	if r.Kind == ledger.KindNote && r.Session == ledger.CheckpointNotes(l.State.Era()) {
+		l.checkpoints.last = r.Sequence
+	}
 	if l.Keeper != nil {
 		l.Keeper.Follow(&r)
 	}
@@ -113,12 +117,12 @@ func (l *Ledger) atHead(head ledger.Position) error {
 
 func (l *Ledger) corrupt(where string) error { return &ledger.CorruptError{Path: l.Path, Where: where} }
 
-// rebuild makes the state anew from the records. The head is locked, so that no transaction of ours
-// is under way whose connection was lost.
+// rebuild makes the state anew from the records that are in the database by now. A transaction of
+// ours whose connection was lost may be under way still: its records come later, as if others had
+// written them. The one checkpoint that is believed is the one that this server read or made.
 func (l *Ledger) rebuild() error {
-	old, known := l.State, l.known
-	l.State = chain.New()
-	err := l.catchUp(nil)
+	old, known, mine := l.State, l.known, l.checkpoints.sum
+	err := l.restore(func(sum string) bool { return sum == mine }, nil)
 	if err == nil && known.Hash != "" {
 		var hash string
 		err = l.conn.QueryRow(background, l.place.in(selectHash), int64(known.Sequence)).Scan(&hash)
@@ -127,7 +131,7 @@ func (l *Ledger) rebuild() error {
 		}
 	}
 	if err != nil {
-		l.State, l.known = old, known
+		l.State, l.known, l.checkpoints.sum = old, known, mine
 		return err
 	}
 	l.stale = false

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -31,6 +32,9 @@ type Ledger struct {
 	stale   bool
 	commits uint64 // transactions so far
 
+	checkpoints checkpointing
+	prover      checkpoint.Prover
+
 	helpers sync.WaitGroup
 	stop    chan struct{}
 	ending  sync.Once
@@ -42,6 +46,9 @@ type Options struct {
 	// Anchorage is a second place, out of reach of what may replace the database, in which the
 	// ledger's anchor is kept. It is one that several servers can share. Nil keeps none.
 	Anchorage ledger.Anchorage
+	// Full checks the ledger from its first record to its last before it is opened, whatever
+	// checkpoints there are.
+	Full bool
 	// Tell, where it is not nil, is told now and then how many records were checked, of how many.
 	Tell func(done, of uint64)
 	// Lease is for how long a server is believed to be there that was not seen; 0 stands for 15
@@ -56,7 +63,9 @@ const defaultLease = 15 * time.Second
 var background = context.Background()
 
 // Open opens the ledger at an address and creates it where there is none. Others may have it open:
-// they share it. It is checked from its first record on before that.
+// they share it. It is checked before that: from its first record on, or, where the chain proves a
+// checkpoint, from there. What is before a checkpoint is then checked in the background, and
+// whatever of it is read.
 func Open(address string) (*Ledger, error) { return OpenWith(address, Options{}) }
 
 // OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one
@@ -93,10 +102,14 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 		}
 		err = p.create(background, l.conn, now())
 	}
-	if err == nil {
-		err = l.catchUp(o.Tell)
-	}
 	if err != nil {
+		return nil, l.explain(err)
+	}
+	believe, err := checkpoint.By(keeper, p.name, o.Full)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.restore(believe, o.Tell); err != nil {
 		return nil, l.explain(err)
 	}
 	if err := l.anchorFirst(keeper, o.Anchorage); err != nil {
@@ -112,6 +125,7 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 		return nil, errors.Join(err, l.Close())
 	}
 	l.helpers.Go(l.renew)
+	l.tend()
 	return l, nil
 }
 

@@ -49,6 +49,7 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 // row is a record with its answer, both checked.
 type row struct {
 	record *ledger.Record
+	hash   string
 	answer []byte
 }
 
@@ -71,6 +72,9 @@ func (l *Ledger) rows(ctx context.Context, query string, sequences []uint64) (al
 		all, err = pgx.CollectRows(rows, l.read)
 		if err == nil && len(all) != len(sequences) {
 			err = l.corrupt(fmt.Sprintf("of %d records from %d on there are %d", len(sequences), sequences[0], len(all)))
+		}
+		for i := 0; i < len(all) && err == nil; i++ {
+			err = l.prove(all[i].record.Sequence, all[i].hash)
 		}
 		return err
 	})
@@ -99,7 +103,7 @@ func (l *Ledger) read(from pgx.CollectableRow) (row, error) {
 	if err != nil {
 		return row{}, &ledger.CorruptError{Path: l.Path, Where: fmt.Sprintf("record %d cannot be read", sequence), Err: err}
 	}
-	return row{r, answer}, nil
+	return row{r, hash, answer}, nil
 }
 
 // How many records are read at a time: few first, for a caller that wants only one.

@@ -2,22 +2,13 @@ package postgres
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/discreet-dp/discreet/internal/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// long is how long the tests with failures go on.
-var long = flag.Duration("long", 0, "how long servers, connections and databases are killed; 0 is short")
-
-// trouble is how long a test with failures goes on.
-func trouble(short time.Duration) time.Duration { return max(*long, short) }
 
 // outcome is what clients were told.
 type outcome struct {
@@ -31,29 +22,6 @@ type outcome struct {
 
 func newOutcome() *outcome {
 	return &outcome{receipts: map[string]ledger.Receipt{}, answers: map[string]string{}}
-}
-
-// crowd lets clients ask all servers, each of them one question after the other, until it is
-// stopped.
-func (o *outcome) crowd(t *testing.T, servers []*Ledger) (stop func()) {
-	end := make(chan struct{})
-	var clients sync.WaitGroup
-	for i := range 30 {
-		clients.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-end:
-					return
-				default:
-					o.client(t, servers[i%len(servers)], fmt.Sprintf("client %d request %d", i, n), 1<<20)
-				}
-			}
-		})
-	}
-	return func() {
-		close(end)
-		clients.Wait()
-	}
 }
 
 // client asks for one request as a server does that must not answer twice: it charges, keeps, and
@@ -175,90 +143,4 @@ func TestPromise2SeveralServers(t *testing.T) {
 		}
 	}
 	o.check(t, at, 100)
-}
-
-// Connections are cut at random moments, also between a COMMIT and its confirmation.
-func TestPromise6ConnectionsCut(t *testing.T) {
-	at := address(t)
-	var proxies []*proxy
-	var servers []*Ledger
-	for range 3 {
-		p, via := newProxy(t, at)
-		proxies, servers = append(proxies, p), append(servers, open(t, via, Options{}))
-	}
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	for i, p := range proxies {
-		wg.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				case <-time.After(time.Duration(40+13*i) * time.Millisecond):
-				}
-				if n%2 == 0 {
-					p.cut(0.3)
-				} else {
-					p.mu.Lock()
-					p.swallow = true
-					p.mu.Unlock()
-				}
-			}
-		})
-	}
-	total := newOutcome()
-	begun, n := time.Now(), 0
-	for ; n == 0 || time.Since(begun) < trouble(time.Second); n++ {
-		o := newOutcome()
-		var clients sync.WaitGroup
-		for i := range 60 {
-			clients.Go(func() { o.client(t, servers[i%3], fmt.Sprintf("round %d request %d", n, i/2), 1<<20) })
-		}
-		clients.Wait()
-		for k, r := range o.receipts {
-			total.receipts[k] = r
-		}
-		for k, a := range o.answers {
-			total.answers[k] = a
-		}
-	}
-	close(stop)
-	wg.Wait()
-	swallowed := 0
-	for _, p := range proxies {
-		swallowed += p.swallowed
-	}
-	if len(total.receipts) != 30*n || swallowed == 0 {
-		t.Errorf("%d of %d requests were charged; %d commits lost their confirmation", len(total.receipts), 30*n, swallowed)
-	}
-	for _, l := range servers {
-		if n := spent(t, l, "hospital"); n != len(total.receipts) {
-			t.Errorf("%d were spent for %d requests", n, len(total.receipts))
-		}
-	}
-	t.Logf("%d requests, %d commits lost their confirmation", len(total.receipts), swallowed)
-	total.check(t, at, 1<<20)
-}
-
-// PostgreSQL is killed and comes back, in the middle of it.
-func TestPromise6DatabaseKilled(t *testing.T) {
-	t.Parallel()
-	pg := testpg.Start(t)
-	at := within(t, pg.URL())
-	servers := []*Ledger{open(t, at, Options{}), open(t, at, Options{}), open(t, at, Options{})}
-	o := newOutcome()
-	stop := o.crowd(t, servers)
-	kills := 0
-	for begun := time.Now(); kills < 2 || time.Since(begun) < *long; kills++ {
-		time.Sleep(300 * time.Millisecond)
-		pg.Stop(t)
-		pg.Restart(t)
-	}
-	time.Sleep(200 * time.Millisecond)
-	stop()
-	t.Logf("killed %d times: %d requests were charged", kills, len(o.receipts))
-	if len(o.receipts) < 60 {
-		t.Errorf("only %d requests were charged", len(o.receipts))
-	}
-	o.check(t, at, 1<<20)
 }

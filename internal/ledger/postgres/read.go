@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
+	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -36,7 +39,7 @@ func Read(address string) (_ *Reader, err error) {
 	}()
 	there, err := p.exists(background, r.conn)
 	if err == nil && !there {
-		return nil, fmt.Errorf("there is no ledger at %s", p.name)
+		return nil, fmt.Errorf("there is no ledger at %s: %w", p.name, os.ErrNotExist)
 	}
 	if err != nil {
 		return nil, (&Ledger{place: p}).reading(err)
@@ -141,14 +144,60 @@ func (r *Reader) Records() iter.Seq2[chain.Line, error] {
 	}
 }
 
-// Verify checks the ledger from its first record to its last and adds it up.
+// Verify checks the ledger from its first record to its last and adds it up. It makes its
+// checkpoints again: one that the chain vouches for and that does not follow from the records is a
+// fault.
 func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
-	s, _, err := chain.Verify(r.place.name, r.Records(), func(*chain.State) error { return nil }, func(done uint64) {
+	all, err := r.candidates()
+	if err != nil {
+		return chain.Summary{}, err
+	}
+	made := make([]checkpoint.Remade, len(all))
+	for i, k := range all {
+		made[i].Last = uint64(k.Last)
+	}
+	s, state, err := chain.Verify(r.place.name, r.Records(), func(state *chain.State) error {
+		for i := range made {
+			if err := made[i].Make(state); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(done uint64) {
 		if tell != nil {
 			tell(done, r.head.Sequence)
 		}
 	})
-	return s, err
+	if err != nil {
+		return s, err
+	}
+	l := &Ledger{Desk: &desk.Desk{Path: r.place.name, State: state}, place: r.place, conn: r.conn}
+	for i, k := range all {
+		_, sum, err := r.place.readCheckpoint(r.conn, k)
+		if err != nil || sum == made[i].Sum || checkpoint.Noted(state, made[i].Last, sum, l.readProven) != nil {
+			continue // it is good, or is not used
+		}
+		return chain.Summary{}, l.corrupt(fmt.Sprintf("its checkpoint at record %d does not follow from its records", k.Last))
+	}
+	return s, nil
+}
+
+// candidates returns the checkpoints of the ledger, none where it has no table of them or where
+// they may not be read.
+func (r *Reader) candidates() ([]candidate, error) {
+	var readable bool
+	err := r.conn.QueryRow(background, "SELECT coalesce(has_table_privilege(to_regclass($1), 'SELECT'), false)",
+		pgx.Identifier{r.place.schema, "checkpoints"}.Sanitize()).Scan(&readable)
+	if err == nil && readable {
+		var all []candidate
+		if all, err = r.place.candidates(r.conn); err == nil {
+			return all, nil
+		}
+	}
+	if err != nil {
+		err = (&Ledger{place: r.place}).reading(err)
+	}
+	return nil, err
 }
 
 // Close lets go of the database.

@@ -45,6 +45,15 @@ var tables = []string{
   counted boolean NOT NULL DEFAULT false,
   PRIMARY KEY (server, dataset)
 )`,
+	// What follows from the records, in pieces; nothing depends on it. It does not get smaller.
+	`CREATE TABLE ledger.checkpoints (
+  last bigint NOT NULL,
+  sum text NOT NULL,
+  part bigint NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (last, sum, part)
+)`,
+	`ALTER TABLE ledger.checkpoints ALTER bytes SET STORAGE EXTERNAL`,
 	`CREATE FUNCTION ledger.stays() RETURNS trigger LANGUAGE plpgsql AS
 $$BEGIN RAISE EXCEPTION 'records are only ever appended: what was spent stays spent'; END$$`,
 	`CREATE TRIGGER records_stay BEFORE UPDATE OR DELETE ON ledger.records FOR EACH ROW EXECUTE FUNCTION ledger.stays()`,

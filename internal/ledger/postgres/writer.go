@@ -92,6 +92,11 @@ func (w writer) drop() {
 
 // begin is one message to the database and its answer.
 func (w writer) begin() error {
+	if w.stale { // nothing can be added to what may not be there
+		if err := w.rebuild(); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
@@ -117,17 +122,6 @@ func (w writer) begin() error {
 	rows, err := r.Query()
 	if err != nil {
 		return err
-	}
-	if w.stale { // nothing can be added to what may not be there
-		rows.Close()
-		if err := errors.Join(rows.Err(), r.Close()); err != nil {
-			return err
-		}
-		if err := w.rebuild(); err != nil {
-			return err
-		}
-		w.fresh = began
-		return nil
 	}
 	head, n, err := w.takeIn(rows)
 	if err == nil {
@@ -229,7 +223,7 @@ func (w writer) Failed(g *desk.Group, cause error) *ledger.WriteError {
 }
 
 // Served implements [desk.Store].
-func (writer) Served() {}
+func (w writer) Served() { w.checkpoint() }
 
 // Refresh implements [desk.Store]. Who asked before the last look began needs no other.
 func (w writer) Refresh(asked time.Time) error {
@@ -259,26 +253,41 @@ func (w writer) Refresh(asked time.Time) error {
 
 // Read implements [desk.Store].
 func (w writer) Read(sequence uint64) (*ledger.Record, string, []byte, error) {
-	var body, answer []byte
+	var record *ledger.Record
 	var hash string
-	ask := func() error {
-		return w.conn.QueryRow(background, w.place.in(selectRecord), int64(sequence)).Scan(&body, &hash, &answer)
+	var answer []byte
+	ask := func() (err error) {
+		if record, hash, answer, err = w.readRecord(sequence); err == nil {
+			err = w.prove(sequence, hash)
+		}
+		return err
 	}
 	// In a transaction there is one connection, and what was lost with it is not read over another.
 	var err error
 	if w.conn != nil && w.conn.PgConn().TxStatus() != 'I' {
 		err = ask()
 	} else {
-		err = w.persist(func() error {
-			err := ask()
-			if errors.Is(err, pgx.ErrNoRows) {
-				err = w.corrupt(fmt.Sprintf("record %d is missing", sequence))
-			}
-			return err
-		})
+		err = w.persist(ask)
+	}
+	switch {
+	case damaged(err):
+		return nil, "", nil, err
+	case err != nil:
+		return nil, "", nil, w.unable(err)
+	}
+	return record, hash, answer, nil
+}
+
+// readRecord reads a record and checks it against its hash.
+func (w writer) readRecord(sequence uint64) (*ledger.Record, string, []byte, error) {
+	var body, answer []byte
+	var hash string
+	err := w.conn.QueryRow(background, w.place.in(selectRecord), int64(sequence)).Scan(&body, &hash, &answer)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = w.corrupt(fmt.Sprintf("record %d is missing", sequence))
 	}
 	if err != nil {
-		return nil, "", nil, w.unable(err)
+		return nil, "", nil, err
 	}
 	record := new(ledger.Record)
 	if err = record.Read(string(body), hash, hashOf(answer)); err == nil && record.Sequence != sequence {

@@ -9,16 +9,12 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// A checkpoint is written when so many records came since the last one, and when they are so many
-// parts of all: to read a checkpoint and the records after it then takes a few seconds at most, and
-// all checkpoints together are about as many bytes as the ledger.
-var (
-	checkpointLeast = uint64(1 << 17)
-	checkpointParts = uint64(16)
-)
+// checkpointLeast is how many records come between two checkpoints at least.
+var checkpointLeast = uint64(1 << 17)
 
 // checkpoints are the files of a ledger's checkpoints. There are two, so that the last good one is
 // there while the next is written: a file that was not finished, or whose note was not, proves
@@ -26,9 +22,6 @@ var (
 func checkpoints(path string) [2]string {
 	return [2]string{path + ".checkpoint0", path + ".checkpoint1"}
 }
-
-// entry is what the note of a checkpoint says.
-func entry(last uint64, sum string) string { return fmt.Sprintf("%d %s", last, sum) }
 
 // candidate is a file that may be a checkpoint.
 type candidate struct {
@@ -80,32 +73,12 @@ type chosen struct {
 
 var noneChosen = chosen{slot: -1}
 
-// Which checkpoints are believed, of those that the chain proves: any, where there is no anchor to
-// ask, and none, where everything is to be read.
-func believeAny(string) bool  { return true }
-func believeNone(string) bool { return false }
-
 // fromCheckpoint returns what follows from a ledger by the latest checkpoint that the chain proves
 // and by the records after it, and which one that is; or nil where there is none.
-//
-// What is believed, and why. The records after the checkpoint are checked like all of a ledger
-// without one, and each holds the hash of the one before. One of them is a note with the hash of
-// the checkpoint, made by a process that had itself read and checked everything before. So the last
-// hash of the chain covers the checkpoint as it covers every record: one that was changed, that is
-// another ledger's, or that was not finished, is not the noted one.
-//
-// But whoever can write the file can add a record behind the last. No record takes a charge away,
-// and a checkpoint could say anything, so a note alone is not enough. Where there is an anchor, it
-// names the one checkpoint that is believed. Where there is none, an older copy of the whole file
-// would do as well, and the scrub and a full check tell.
-//
-// A checkpoint that is not believed is as good as none, and the ledger is checked from its first
-// record on. So is one whose checkpoint is far behind: since none is made before everything was
-// read, processes that end too soon for that read everything now and then.
-func fromCheckpoint(c *conn, path string, believe func(sum string) bool, tell func(done, of uint64)) (*chain.State, chosen) {
+func fromCheckpoint(c *conn, path string, believe checkpoint.Believe, tell func(done, of uint64)) (*chain.State, chosen) {
 	head := uint64(expected(c))
 	for _, k := range candidates(path) {
-		if k.last > head || head-k.last >= 2*due(head) || checkQuick(c) != nil {
+		if checkpoint.Far(k.last, head, checkpointLeast) || checkQuick(c) != nil {
 			continue
 		}
 		state, sum, err := readCheckpoint(k.name)
@@ -117,12 +90,8 @@ func fromCheckpoint(c *conn, path string, believe func(sum string) bool, tell fu
 		}
 		err = follow(c, path, state, tell)
 		if err == nil {
-			err = proveCheckpoint(c, path, state, k.last, sum)
-		}
-		if err == nil {
-			err = state.CheckSigned(func(sequence uint64) (*ledger.Record, error) {
-				record, _, err := readProven(c, path, state, sequence)
-				return record, err
+			err = checkpoint.Prove(state, k.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
+				return readProven(c, path, state, sequence)
 			})
 		}
 		if err == nil {
@@ -131,9 +100,6 @@ func fromCheckpoint(c *conn, path string, believe func(sum string) bool, tell fu
 	}
 	return nil, noneChosen
 }
-
-// due is how many records come between two checkpoints of a ledger with so many.
-func due(last uint64) uint64 { return max(checkpointLeast, last/checkpointParts) }
 
 // checkQuick returns an error where something stands before the first record, or where pages are
 // said to be free: a ledger frees none, and the next write would go to one that is not.
@@ -152,28 +118,6 @@ func checkQuick(c *conn) error {
 	return err
 }
 
-// proveCheckpoint returns an error unless a note after the last record of a checkpoint holds its
-// hash. Notes from before a recovery count no more: what was recovered is checked as a whole.
-func proveCheckpoint(c *conn, path string, state *chain.State, last uint64, sum string) error {
-	notes, err := state.Notes(ledger.CheckpointNotes(state.Era()))
-	if err != nil {
-		return err
-	}
-	for _, n := range slices.Backward(notes) {
-		if n <= last {
-			break
-		}
-		_, note, err := readProven(c, path, state, n)
-		if err != nil {
-			return err
-		}
-		if len(note) > ledger.NoteSalt && string(note[ledger.NoteSalt:]) == entry(last, sum) {
-			return nil
-		}
-	}
-	return errors.New("the chain does not know the checkpoint")
-}
-
 // readProven reads a record, and what is stored with it, and checks both against the chain.
 func readProven(c *conn, path string, state *chain.State, sequence uint64) (*ledger.Record, []byte, error) {
 	var body, hash string
@@ -188,7 +132,7 @@ func readProven(c *conn, path string, state *chain.State, sequence uint64) (*led
 		err = fmt.Errorf("it is record %d", record.Sequence)
 	}
 	if err == nil {
-		err = new(prover).prove(c, state, sequence, hash)
+		err = new(checkpoint.Prover).Prove(state, sequence, hash, c.hashes)
 	}
 	if err != nil {
 		return nil, nil, &ledger.CorruptError{Path: path, Where: where, Err: err}

@@ -1,54 +1,12 @@
 package sqlite
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"hash"
-	"io"
 	"os"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 )
-
-// piece is how much of a checkpoint is hashed by itself. The hash of a checkpoint is that of the
-// hashes of its pieces.
-const piece = 1 << 20
-
-// pieceSum hashes what is written to it, piece by piece.
-type pieceSum struct {
-	all, one hash.Hash
-	in       int // bytes in the open piece
-}
-
-func newPieceSum() *pieceSum { return &pieceSum{all: sha256.New(), one: sha256.New()} }
-
-func (s *pieceSum) Write(b []byte) (int, error) {
-	n := len(b)
-	for len(b) > 0 {
-		some := min(len(b), piece-s.in)
-		s.one.Write(b[:some])
-		if s.in += some; s.in == piece {
-			s.end()
-		}
-		b = b[some:]
-	}
-	return n, nil
-}
-
-func (s *pieceSum) end() {
-	s.all.Write(s.one.Sum(nil))
-	s.one.Reset()
-	s.in = 0
-}
-
-func (s *pieceSum) sum() string {
-	if s.in > 0 {
-		s.end()
-	}
-	return hex.EncodeToString(s.all.Sum(nil))
-}
 
 // writeCheckpoint writes the checkpoint of a state to a file, puts it on stable storage and returns
 // its hash.
@@ -66,12 +24,11 @@ func writeCheckpoint(name string, state *chain.State) (_ string, err error) {
 			os.Remove(name)
 		}
 	}()
-	sum := newPieceSum()
-	out := bufio.NewWriterSize(io.MultiWriter(f, sum), piece)
-	if err := errors.Join(state.Checkpoint(out), out.Flush(), f.Sync(), f.Close()); err != nil {
+	sum, err := checkpoint.Write(f, state)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return "", err
 	}
-	return sum.sum(), nil
+	return sum, nil
 }
 
 // readCheckpoint reads the state that a file claims, and the hash of the file.
@@ -85,19 +42,5 @@ func readCheckpoint(name string) (*chain.State, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	sum := newPieceSum()
-	// The bytes are hashed by one processor while another takes them apart.
-	r, w := newPipe()
-	hashed := make(chan error, 1)
-	go func() {
-		_, err := io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(w, sum)}, struct{ io.Reader }{f}, make([]byte, piece))
-		w.close()
-		hashed <- err
-	}()
-	state, err := chain.ReadCheckpoint(r, info.Size())
-	r.close()
-	if err := errors.Join(err, <-hashed); err != nil {
-		return nil, "", err
-	}
-	return state, sum.sum(), nil
+	return checkpoint.Read(f, info.Size())
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -25,9 +26,9 @@ func forge(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 	}
-	sum := newPieceSum()
+	sum := checkpoint.NewSum()
 	sum.Write([]byte(less))
-	mustNote(t, l, ledger.CheckpointNotes(""), entry(last, sum.sum()))
+	mustNote(t, l, ledger.CheckpointNotes(""), checkpoint.Entry(last, sum.Hex()))
 	mustClose(t, l)
 }
 

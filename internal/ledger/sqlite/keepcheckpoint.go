@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -21,7 +22,8 @@ type checkpointing struct {
 func (l *Ledger) checkpoint() {
 	last, _ := l.State.Head()
 	k := &l.checkpoints
-	if k.making || k.ending || !k.whole || l.Stopped() != nil || last > chain.MaxCheckpoint || last-min(k.last, last) < due(last) {
+	if k.making || k.ending || !k.whole || l.Stopped() != nil || last > chain.MaxCheckpoint ||
+		last-min(k.last, last) < checkpoint.Due(last, checkpointLeast) {
 		return
 	}
 	k.making = true
@@ -48,7 +50,7 @@ func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
 	last, _ := clone.Head()
 	sum, failed := writeCheckpoint(checkpoints(l.Path)[slot], clone)
 	if failed == nil {
-		failed = l.Note(background, ledger.CheckpointNotes(clone.Era()), []byte(entry(last, sum)))
+		failed = l.Note(background, ledger.CheckpointNotes(clone.Era()), []byte(checkpoint.Entry(last, sum)))
 	}
 	l.Take()
 	defer l.Leave()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -24,7 +25,7 @@ type Ledger struct {
 	commits uint64 // transactions so far
 
 	checkpoints checkpointing
-	prover      prover
+	prover      checkpoint.Prover
 	helpers     sync.WaitGroup // what runs in the background
 	stop        chan struct{}  // closed when that is to end
 

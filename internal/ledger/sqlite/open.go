@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -79,16 +80,9 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 
 // check reads the ledger through a view, which cannot change it.
 func check(path string, keeper *chain.AnchorKeeper, o Options) (_ *chain.State, by chosen, err error) {
-	believe := believeAny
-	if keeper != nil {
-		named, err := keeper.Named(background, path)
-		if err != nil {
-			return nil, noneChosen, err
-		}
-		believe = func(sum string) bool { return sum == named }
-	}
-	if o.Full {
-		believe = believeNone
+	believe, err := checkpoint.By(keeper, path, o.Full)
+	if err != nil {
+		return nil, noneChosen, err
 	}
 	v, err := look(path)
 	if err != nil {
@@ -104,7 +98,7 @@ func check(path string, keeper *chain.AnchorKeeper, o Options) (_ *chain.State, 
 		var hash string
 		err := c.QueryRowContext(background, "SELECT hash FROM records WHERE sequence = ?", int64(sequence)).Scan(&hash)
 		if err == nil {
-			err = new(prover).prove(c, state, sequence, hash)
+			err = new(checkpoint.Prover).Prove(state, sequence, hash, c.hashes)
 		}
 		return hash, err
 	})

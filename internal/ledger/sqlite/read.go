@@ -195,7 +195,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 	made := r.checkpoints()
 	s, state, err := chain.Verify(r.path, r.Records(), func(state *chain.State) error {
 		for i := range made {
-			if err := made[i].make(state); err != nil {
+			if err := made[i].Make(state); err != nil {
 				return err
 			}
 		}

@@ -4,33 +4,23 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// madeAgain is a checkpoint beside a ledger, and the hash of the one that follows from the records.
+// madeAgain is a checkpoint beside a ledger, made again.
 type madeAgain struct {
 	candidate
-	sum string
+	checkpoint.Remade
 }
 
 // checkpoints returns the checkpoints beside the ledger, to be made again.
 func (r *Reader) checkpoints() []madeAgain {
 	var all []madeAgain
 	for _, k := range candidates(r.path) {
-		all = append(all, madeAgain{candidate: k})
+		all = append(all, madeAgain{k, checkpoint.Remade{Last: k.last}})
 	}
 	return all
-}
-
-// make makes the checkpoint again where the state is at its record.
-func (m *madeAgain) make(state *chain.State) error {
-	if last, _ := state.Head(); last != m.last || last > chain.MaxCheckpoint {
-		return nil
-	}
-	sum := newPieceSum()
-	err := state.Checkpoint(sum)
-	m.sum = sum.sum()
-	return err
 }
 
 // checkCheckpoints returns an error where the chain vouches for a checkpoint that does not follow
@@ -38,7 +28,12 @@ func (m *madeAgain) make(state *chain.State) error {
 func (r *Reader) checkCheckpoints(state *chain.State, made []madeAgain) error {
 	for _, m := range made {
 		_, sum, err := readCheckpoint(m.name)
-		if err != nil || sum == m.sum || proveCheckpoint(r.conn, r.path, state, m.last, sum) != nil {
+		if err != nil || sum == m.Sum {
+			continue
+		}
+		if checkpoint.Noted(state, m.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
+			return readProven(r.conn, r.path, state, sequence)
+		}) != nil {
 			continue
 		}
 		return &ledger.CorruptError{Path: r.path,

@@ -42,6 +42,9 @@ type door struct {
 	past    past
 	audits  chan struct{} // holds one, so that one audit runs at a time
 
+	verifying recheck[Verified]
+	replaying recheck[Audit]
+
 	mu    sync.Mutex
 	names *entropy.Source
 }
@@ -70,6 +73,7 @@ func newDoor(o Options) *door {
 	d.userChanges()
 	d.datasets()
 	d.budgets()
+	d.spendings()
 	d.topUps()
 	d.renewals()
 	d.releases()
@@ -78,9 +82,11 @@ func newDoor(o Options) *door {
 	d.streams()
 	d.holdouts()
 	d.models()
+	d.saved()
 	d.receipts()
 	d.ledger()
 	d.audit()
+	d.rechecks()
 	d.scrapes()
 	d.documents()
 	return d

@@ -46,7 +46,7 @@ func (d *door) audit() {
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
-			a, err := d.look(ctx)
+			a, err := d.look(ctx, func(uint64) {})
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +54,8 @@ func (d *door) audit() {
 		})
 }
 
-func (d *door) look(ctx context.Context) (*Audit, error) {
+// look decides every charge once more, and tells now and then how far it is.
+func (d *door) look(ctx context.Context, tell func(done uint64)) (*Audit, error) {
 	db, again := d.Dispatcher.DB(), replay.New()
 	a := &Audit{Differences: []replay.Decision{}, Doubts: []replay.Decision{}, Spent: []ledger.Balance{}, Datasets: []DatasetAudit{}}
 	for r, err := range db.Records(ctx, 0) {
@@ -70,6 +71,9 @@ func (d *door) look(ctx context.Context) (*Audit, error) {
 			a.Doubts = append(a.Doubts, one)
 		}
 		a.Head, a.Records = Head{r.Sequence, hash}, a.Records+1
+		if r.Sequence%4096 == 0 {
+			tell(r.Sequence)
+		}
 	}
 	a.Decisions, a.Differ = again.Decisions()
 	a.Good = a.Differ == 0 && a.Records > 0

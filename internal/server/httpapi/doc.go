@@ -63,6 +63,7 @@
 //	stale        409  what was signed does not fit any more; draft it again
 //	exists       409  there is a user of this name
 //	revoked      409  the user was revoked
+//	running      409  another look at the whole ledger is under way
 //	origin       403  a page of another origin sent it
 //	missing      404  there is no such thing, or it is not yours
 //	path         404  there is nothing at this address

@@ -38,7 +38,8 @@ func (d *door) config() huma.Config {
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					"bearer": {Type: "http", Scheme: "bearer", Description: "A token, from 'discreet user token' or POST /v1/tokens"},
 					"basic":  {Type: "http", Scheme: "basic", Description: "Name and password"},
-					"cookie": {Type: "apiKey", In: "cookie", Name: d.cookieName(), Description: "From POST /v1/signin, for pages of this server"},
+					"cookie": {Type: "apiKey", In: "cookie", Name: d.cookieName(),
+						Description: "From POST /v1/signin, for pages of this server"},
 				},
 			},
 		},

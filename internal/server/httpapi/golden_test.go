@@ -17,7 +17,7 @@ import (
 
 // TestJSON holds replies against testdata/json. A case is a user, a method and a path, with the
 // members of the reply that have noise after a #, and the body in the lines below. SESSION stands
-// for the session that was opened last.
+// for the session that was opened last, SAVED for the question that was saved last.
 func TestJSON(t *testing.T) {
 	policy, err := os.ReadFile("testdata/json/policy.yaml")
 	if err != nil {
@@ -41,16 +41,21 @@ func TestJSON(t *testing.T) {
 			}
 			furnish(t, dir, hospital.New(people, 1), string(policy))
 			w := newWorldIn(t, dir)
-			session := ""
+			session, saved, ids := "", "", []string{}
 			golden.Run(t, file, func(question string) string {
 				line, body, _ := strings.Cut(question, "\n")
 				line, noisy, _ := strings.Cut(line, " # ")
 				words := strings.Fields(strings.ReplaceAll(line, "SESSION", session))
-				got := w.call(words[1], words[2], words[0], strings.ReplaceAll(body, "PREDICTIONS", predictions))
+				got := w.call(words[1], words[2], words[0], strings.NewReplacer("PREDICTIONS", predictions, "SAVED", saved).Replace(body))
 				if id, ok := got.get("id").(string); ok && strings.HasSuffix(line, "/v1/sessions") {
 					session = id
 				}
-				text := got.body
+				if id, ok := got.get("id").(string); ok && len(id) == 32 {
+					if ids = append(ids, id, "ID"); strings.HasSuffix(line, "/v1/saved") {
+						saved = id
+					}
+				}
+				text := strings.NewReplacer(ids...).Replace(got.body)
 				if words[2] == "/openapi.json" {
 					text = outline(t, text)
 				}

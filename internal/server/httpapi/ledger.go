@@ -22,7 +22,7 @@ func (d *door) ledger() {
 	o := operation(ownerOnly, http.MethodGet, "/v1/ledger", "ledger", "The records of the ledger",
 		"For the owner, page by page. Accept: application/x-ndjson sends all from there on, one a line, whatever the limit.")
 	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[Records](d), mediaNDJSON: schema[Record](d)})
-	register(d, o, func(ctx context.Context, _ users.User, in *pageInput) (*stream, error) {
+	register(d, o, func(ctx context.Context, _ users.User, in *Page) (*stream, error) {
 		from := uint64(in.After + 1)
 		if note(ctx).accept == mediaNDJSON {
 			return &stream{func(c huma.Context) { d.records(c, from) }}, nil

@@ -3,9 +3,12 @@ package httpapi
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/forecast"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -15,15 +18,33 @@ type past struct {
 	next uint64 // the first record that was not read
 	book ledger.Casebook
 	key  string // of the ledger's owner
+	sums forecast.Tally
+	// begins is when the current window of each dataset began: with its renewal, or with the first
+	// charge.
+	begins map[string]time.Time
 }
 
 // read takes in what was written since. The caller has the lock.
 func (p *past) read(ctx context.Context, db *discreet.DB) error {
+	now := time.Now()
 	for r, err := range db.Records(ctx, p.next) {
 		if err != nil {
 			return err
 		}
 		p.book.Add(r)
+		if _, charged := p.begins[r.Dataset]; r.Kind == ledger.KindRenewal || r.Kind == ledger.KindCharge && !charged {
+			if p.begins == nil {
+				p.begins = map[string]time.Time{}
+			}
+			p.begins[strings.Clone(r.Dataset)] = r.Time
+		}
+		if r.Kind == ledger.KindCharge {
+			names := make([]string, len(r.Balances))
+			for i, b := range r.Balances {
+				names[i] = b.Account
+			}
+			p.sums.Add(r.Time, names, r.Cost, now)
+		}
 		if r.PublicKey != "" && (r.Kind == ledger.KindOwner || r.Kind == ledger.KindRecovery) {
 			p.key = r.PublicKey
 		}
@@ -48,4 +69,29 @@ func (p *past) cases(ctx context.Context, db *discreet.DB, dataset string) ([]le
 		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(p.book.Incidents), func(c ledger.Case) bool { return c.Dataset != dataset }), nil
+}
+
+// spent returns what was charged, by account and hour. The accounts are copies.
+func (p *past) spent(ctx context.Context, db *discreet.DB, which func(account string) bool) (map[string][]forecast.Spend, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.read(ctx, db); err != nil {
+		return nil, err
+	}
+	out := map[string][]forecast.Spend{}
+	for _, name := range p.sums.Accounts() {
+		if which(name) {
+			out[name] = slices.Clone(p.sums.Of(name))
+		}
+	}
+	return out, nil
+}
+
+// began returns when the current window of a dataset began; false where nothing was charged yet.
+func (p *past) began(ctx context.Context, db *discreet.DB, dataset string) (time.Time, bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.read(ctx, db)
+	at, spent := p.begins[dataset]
+	return at, spent, err
 }

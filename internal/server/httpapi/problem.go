@@ -18,7 +18,7 @@ type Problem struct {
 	Detail   string `json:"detail" doc:"What is wrong, for people"`
 	Instance string `json:"instance" doc:"Names this very request: urn:discreet:request: and what X-Request-Id says"`
 	// Kind is what programs look at.
-	Kind    string `json:"kind" doc:"What kind of problem it is: refused, budget, price, closed, limit, ending, ended, timeout, canceled, request, window, ledger, data, training, denied, locked, role, signature, stale, exists, revoked, origin, invalid, body, path, method, missing, unsupported, unexpected"`
+	Kind    string `json:"kind" doc:"What kind of problem it is: refused, budget, price, closed, limit, ending, ended, timeout, canceled, request, window, ledger, data, training, denied, locked, role, signature, stale, exists, revoked, running, origin, invalid, body, path, method, missing, unsupported, unexpected"`
 	Instead string `json:"instead,omitempty" doc:"What to do instead"`
 	// Position is where in the text of the question.
 	Position *int `json:"position,omitempty" doc:"Where in the SQL, as a byte offset from 0"`

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -30,12 +32,100 @@ type Receipt struct {
 // Receipts are several, in their order.
 type Receipts struct {
 	Receipts []Receipt `json:"receipts"`
-	Next     *uint64   `json:"next,omitempty" doc:"Where to go on: the next after. Left out at the end of the ledger"`
+	Next     *uint64   `json:"next,omitempty" doc:"Where to go on: the next after, or with newest the next before. Left out at the end of the ledger"`
 }
 
-type pageInput struct {
+// Page is a page of records, in their order.
+type Page struct {
 	After int64 `query:"after" minimum:"-1" default:"-1" doc:"Only what comes after this record"`
 	Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many at most"`
+}
+
+// receiptsInput is a page of charges, and which of them.
+type receiptsInput struct {
+	Page
+	Newest  bool      `query:"newest" doc:"The newest first"`
+	Before  int64     `query:"before" minimum:"0" default:"0" doc:"With newest: only what comes before this record; 0 is the end of the ledger"`
+	Analyst string    `query:"analyst" maxLength:"64" doc:"Only theirs. Analysts see their own, whatever stands here"`
+	Dataset string    `query:"dataset" maxLength:"64" doc:"Only of this dataset"`
+	Since   time.Time `query:"since" doc:"Only from this time on"`
+	Until   time.Time `query:"until" doc:"Only before this time"`
+	Query   string    `query:"query" pattern:"^[0-9a-f]{0,64}$" doc:"Only of questions whose hash begins like this"`
+	Receipt string    `query:"receipt" pattern:"^[0-9a-f]{0,64}$" doc:"Only charges whose own hash begins like this"`
+}
+
+func (in *receiptsInput) check() error {
+	if in.Newest && in.After != -1 {
+		return unfit("query.after", "with newest, page on with before")
+	}
+	if !in.Newest && in.Before != 0 {
+		return unfit("query.before", "it is for newest; page on with after")
+	}
+	return nil
+}
+
+// wanted says whether a charge is one of those that are looked for.
+func (in *receiptsInput) wanted(u users.User, r *ledger.Record) bool {
+	return paid(u, r) && (in.Analyst == "" || u.Role != users.Owner || r.Analyst == in.Analyst) &&
+		(in.Dataset == "" || r.Dataset == in.Dataset) && (in.Since.IsZero() || !r.Time.Before(in.Since)) &&
+		(in.Until.IsZero() || r.Time.Before(in.Until)) && strings.HasPrefix(r.Query, in.Query) &&
+		(in.Receipt == "" || strings.HasPrefix(ledger.Hash(r.Encode()), in.Receipt))
+}
+
+// block is how many records are read at once on the way back.
+const block = 1024
+
+// charges returns a page of those that are looked for.
+func (d *door) charges(ctx context.Context, u users.User, in *receiptsInput) (*Receipts, error) {
+	out, db := &Receipts{Receipts: []Receipt{}}, d.Dispatcher.DB()
+	if !in.Newest {
+		read := 0
+		for r, err := range db.Records(ctx, uint64(in.After+1)) {
+			if err != nil {
+				return nil, err
+			}
+			if in.wanted(u, r) {
+				out.Receipts = append(out.Receipts, receiptOf(u, r))
+			}
+			if read++; len(out.Receipts) == in.Limit || read == mostRead {
+				out.Next = new(r.Sequence)
+				break
+			}
+		}
+		return out, nil
+	}
+	end := uint64(in.Before)
+	if last, err := d.head.read(ctx, db); err != nil {
+		return nil, err
+	} else if end == 0 || end > last.Sequence {
+		end = last.Sequence + 1
+	}
+	for read := 0; end > 0; {
+		from := end - min(end, block)
+		var found []*ledger.Record
+		for r, err := range db.Records(ctx, from) {
+			if err != nil {
+				return nil, err
+			}
+			if r.Sequence >= end {
+				break
+			}
+			if read++; in.wanted(u, r) {
+				found = append(found, r)
+			}
+		}
+		for _, r := range slices.Backward(found) {
+			if out.Receipts = append(out.Receipts, receiptOf(u, r)); len(out.Receipts) == in.Limit {
+				out.Next = new(r.Sequence)
+				return out, nil
+			}
+		}
+		if end = from; read >= mostRead && end > 0 {
+			out.Next = &end
+			return out, nil
+		}
+	}
+	return out, nil
 }
 
 type sequencePath struct {
@@ -59,22 +149,17 @@ func (d *door) receipts() {
 			return of(receiptOf(u, r)), nil
 		})
 	register(d, operation(anyUser, http.MethodGet, "/v1/receipts", "receipts", "Your charges",
-		"Page by page: a page can have fewer than limit, or none, and still a next.", http.StatusNotFound),
-		func(ctx context.Context, u users.User, in *pageInput) (*body[Receipts], error) {
-			out, read := Receipts{Receipts: []Receipt{}}, 0
-			for r, err := range d.Dispatcher.DB().Records(ctx, uint64(in.After+1)) {
-				if err != nil {
-					return nil, err
-				}
-				if paid(u, r) {
-					out.Receipts = append(out.Receipts, receiptOf(u, r))
-				}
-				if read++; len(out.Receipts) == in.Limit || read == mostRead {
-					out.Next = new(r.Sequence)
-					break
-				}
+		"Page by page: a page can have fewer than limit, or none, and still a next. With newest they come from the last one back, and "+
+			"next is the next before. An owner sees everybody's.", http.StatusNotFound),
+		func(ctx context.Context, u users.User, in *receiptsInput) (*body[Receipts], error) {
+			if err := in.check(); err != nil {
+				return nil, err
 			}
-			return of(out), nil
+			out, err := d.charges(ctx, u, in)
+			if err != nil {
+				return nil, err
+			}
+			return of(*out), nil
 		})
 }
 

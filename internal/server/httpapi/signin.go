@@ -11,16 +11,15 @@ import (
 
 // Ways are how one signs in.
 type Ways struct {
-	Ways []Way `json:"ways"`
-	Demo bool  `json:"demo" doc:"The data is made up, and the server ends with the terminal that it was started in"`
-	Me   *Me   `json:"me,omitempty" doc:"Whom the cookie of this browser names; missing where nobody is signed in"`
+	Password bool    `json:"password" doc:"By POST /v1/signin with name and password"`
+	OpenID   *OpenID `json:"openid,omitempty" doc:"By sending the browser to /v1/signin/openid; left out where there is no provider"`
+	Demo     bool    `json:"demo" doc:"The data is made up, and the server ends with the terminal that it was started in"`
+	Me       *Me     `json:"me,omitempty" doc:"Whom the cookie of this browser names; missing where nobody is signed in"`
 }
 
-// Way is one way to sign in.
-type Way struct {
-	Kind string `json:"kind" enum:"password,openid"`
-	Name string `json:"name,omitempty" doc:"openid: what to call the provider"`
-	At   string `json:"at" doc:"password: where to POST name and password. openid: where to send the browser"`
+// OpenID is a provider that says who somebody is.
+type OpenID struct {
+	Name string `json:"name" doc:"What to call it"`
 }
 
 type signInInput struct {
@@ -67,7 +66,7 @@ func (d *door) signIns() {
 // ways are the same for everybody who is not signed in, so that a page can ask without being turned
 // away.
 func (d *door) ways(r *http.Request) Ways {
-	w := Ways{Ways: []Way{{Kind: "password", At: "/v1/signin"}}, Demo: d.Demo}
+	w := Ways{Password: true, Demo: d.Demo}
 	if u, _, err := d.visitor(r); err == nil {
 		me := d.meOf(u)
 		w.Me = &me

@@ -117,9 +117,13 @@ func problemOf(err error) *Problem {
 	return sessionProblem(err)
 }
 
-// sessionProblem says what is wrong with what a policy offers beside questions.
+// sessionProblem says what is wrong with what there is beside questions.
 func sessionProblem(err error) *Problem {
+	var full *users.FullError
 	switch {
+	case errors.As(err, &full):
+		return &Problem{Status: http.StatusConflict, Kind: "limit", Detail: full.Error(), Instead: "delete some, or change one of them",
+			Spent: no}
 	case errors.Is(err, admission.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
 	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData),

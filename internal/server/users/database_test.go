@@ -30,7 +30,7 @@ func TestInDatabase(t *testing.T) {
 		"WaitsGrow": TestWaitsGrow, "PoolsComeIn": TestPoolsComeIn, "Exchange": TestExchange,
 		"UnknownNamesLookKnown": TestUnknownNamesLookKnown, "ChangedMeanwhile": TestChangedMeanwhile,
 		"NamesBeyondASCII": TestNamesBeyondASCII, "Visit": TestVisit, "VisitsAreFew": TestVisitsAreFew,
-		"OlderUsers": TestOlderUsers,
+		"OlderUsers": TestOlderUsers, "Saved": TestSaved,
 	} {
 		t.Run(name, test)
 	}

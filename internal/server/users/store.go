@@ -137,7 +137,7 @@ func (s *Store) change(ctx context.Context, f func(tx *sql.Tx) error) error {
 	}
 	defer tx.Rollback()
 	if err := f(tx); err != nil {
-		for _, verdict := range []error{ErrExists, ErrUnknown, ErrRevoked, ErrNoToken, ErrDenied} {
+		for _, verdict := range []error{ErrExists, ErrUnknown, ErrRevoked, ErrNoToken, ErrDenied, ErrNoSaved} {
 			if errors.Is(err, verdict) {
 				return err
 			}

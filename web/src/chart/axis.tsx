@@ -12,6 +12,8 @@ export function linear(low: number, high: number, from: number, to: number, tick
   return scaleLinear().domain([low, high]).range([from, to]).nice(ticks)
 }
 
+// exact spans values, and no more.
+export const exact = (low: number, high: number, from: number, to: number) => scaleLinear().domain(high > low ? [low, high] : [low - 1, high + 1]).range([from, to])
 export const log = (low: number, high: number, from: number, to: number) => scaleLog().domain([low, high]).range([from, to])
 export const times = (low: Date, high: Date, from: number, to: number) => scaleUtc().domain([low, high]).range([from, to])
 
@@ -19,7 +21,7 @@ interface XProps { scale: Scale; y: number; top: number; label?: string; count?:
 
 export function XAxis({ scale, y, top, label, count = 6, format = compact }: XProps) {
   const [a, b] = scale.range()
-  const ticks = thin(scale.ticks(count), count)
+  const ticks = ticksOf(scale, count)
   return <g class="axis">
     {ticks.map(t => <g key={t} transform={`translate(${scale(t)},0)`}>
       <line class={t === 0 ? 'zero' : 'grid'} y1={top} y2={y} />
@@ -32,7 +34,7 @@ export function XAxis({ scale, y, top, label, count = 6, format = compact }: XPr
 interface YProps { scale: Scale; x: number; right: number; label?: string; count?: number; format?: (x: number) => string }
 
 export function YAxis({ scale, x, right, label, count = 5, format = compact }: YProps) {
-  const ticks = thin(scale.ticks(count), count)
+  const ticks = ticksOf(scale, count)
   const end = Math.min(...scale.range())
   return <g class="axis">
     {ticks.map(t => <g key={t} transform={`translate(0,${scale(t)})`}>
@@ -43,9 +45,14 @@ export function YAxis({ scale, x, right, label, count = 5, format = compact }: Y
   </g>
 }
 
-// A logarithmic scale has nine ticks in each power of ten, of which the powers are enough.
-const thin = (ticks: number[], count: number) =>
-  ticks.length <= count * 2 ? ticks : ticks.filter(t => Math.abs(Math.log10(t) - Math.round(Math.log10(t))) < 1e-9)
+// A logarithmic scale has nine ticks in each power of ten, of which the powers are enough; one that
+// spans less than a power has those of a linear scale.
+function ticksOf(scale: Scale, count: number) {
+  const [low, high] = scale.domain()
+  if ('base' in scale && high / low < 20) return scaleLinear().domain([low, high]).ticks(count)
+  const ticks = scale.ticks(count)
+  return ticks.length <= count * 2 ? ticks : ticks.filter(t => Math.abs(Math.log10(t) - Math.round(Math.log10(t))) < 1e-9)
+}
 
 export function TimeAxis({ scale, y, top, count = 6 }: { scale: Time; y: number; top: number; count?: number }) {
   const format = scale.tickFormat(count)

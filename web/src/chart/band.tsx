@@ -8,7 +8,7 @@ export interface Moment { at: Date; value: number; error: number | null }
 export function Band({ title, points, confidence }: { title: string; points: Moment[]; confidence: number }) {
   const [ref, width] = useWidth<HTMLElement>()
   const all = [...points].sort((a, b) => +a.at - +b.at)
-  const height = 280, left = 64, right = width - 14, top = 16, bottom = height - 28
+  const height = 280, left = 64, right = width - 26, top = 16, bottom = height - 28
   const low = Math.min(0, ...all.map(p => p.value - (p.error ?? 0)))
   const high = Math.max(0, ...all.map(p => p.value + (p.error ?? 0)))
   const x = times(all[0].at, all[all.length - 1].at, left, right)

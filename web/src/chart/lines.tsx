@@ -1,5 +1,5 @@
 import { useWidth } from '../ui/ui'
-import { linear, log, XAxis, YAxis } from './axis'
+import { exact, linear, log, XAxis, YAxis } from './axis'
 
 export interface Curve { name: string; points: [number, number][]; dashed?: boolean }
 interface Props { title: string; x: string; y: string; curves: Curve[]; logX?: boolean; logY?: boolean; height?: number; mark?: { x: number; label: string }; lowest?: number }
@@ -9,11 +9,11 @@ interface Props { title: string; x: string; y: string; curves: Curve[]; logX?: b
 export function Lines({ title, x: xLabel, y: yLabel, curves, logX, logY, height = 320, mark, lowest = 0 }: Props) {
   const [ref, width] = useWidth<HTMLElement>()
   const points = curves.flatMap(c => c.points).filter(p => Number.isFinite(p[0]) && Number.isFinite(p[1]) && (!logY || p[1] > 0))
-  const left = 62, right = width - 14, top = 26, bottom = height - 42
+  const left = 62, right = width - 20, top = 26, bottom = height - 42
   const xs = points.map(p => p[0]), ys = points.map(p => p[1])
   const span = (all: number[]) => [Math.min(...all), Math.max(...all)] as const
   const [x0, x1] = span(xs.length ? xs : [1, 10]), [y0, y1] = span(ys.length ? ys : [1, 10])
-  const x = logX ? log(x0, x1, left, right) : linear(x0, x1, left, right)
+  const x = logX ? log(x0, x1, left, right) : exact(x0, x1, left, right)
   const y = logY ? log(y0, y1 * 1.05, bottom, top) : linear(Math.min(lowest, y0), y1, bottom, top)
   return <figure class="chart" ref={ref}>
     <figcaption>{title}</figcaption>

@@ -8,7 +8,7 @@ export interface Layer { name: string; values: number[] }
 // and where the pace leads.
 export function Stack({ title, at, layers, limit, forecast }: { title: string; at: Date[]; layers: Layer[]; limit?: number; forecast?: { at: Date; total: number } }) {
   const [ref, width] = useWidth<HTMLElement>()
-  const height = 300, left = 56, right = width - 14, top = 22, bottom = height - 28
+  const height = 300, left = 56, right = width - 26, top = 22, bottom = height - 28
   const totals = at.map((_, i) => layers.reduce((sum, l) => sum + l.values[i], 0))
   const last = totals[totals.length - 1] ?? 0
   const end = forecast && forecast.at > at[at.length - 1] ? forecast.at : at[at.length - 1]

@@ -1,37 +1,59 @@
-import { useState } from 'preact/hooks'
-import { get, Trouble } from '../api'
-import { plural } from '../format'
-import { asTrouble, Busy, Copy, useLoaded, Warn } from '../ui/ui'
+import { useEffect, useState } from 'preact/hooks'
+import { get, post, Trouble } from '../api'
+import { percent, plural, time } from '../format'
+import { asTrouble, Busy, Copy, sentence, useLoaded, Warn } from '../ui/ui'
 
-interface Audit { good: boolean; head: { sequence: number; hash: string }; records: number; decisions: number; differ: number; differences: unknown[]; doubts: unknown[] }
+interface Check<R> { state: 'none' | 'running' | 'done' | 'failed'; done: number; of: number; by?: string; started?: string; finished?: string; problem?: string; result?: R }
+interface Verified { records: number; charges: number; answers: number; fingerprint?: string; first: string; last: string }
+interface Audit { good: boolean; records: number; decisions: number; differ: number; differences: unknown[]; doubts: unknown[] }
 
-// Ledger shows the head, and looks through the books at a click.
+// Ledger shows the head, and looks through the books at a click, beside the server.
 export function Ledger() {
   const head = useLoaded(signal => get<{ sequence: number; hash: string }>('/v1/ledger/head', signal), [])
-  const [audit, setAudit] = useState<Audit | null>(null)
+  return <>
+    <section>
+      <h2>Head</h2>
+      {head.trouble ? <Warn trouble={head.trouble} /> : !head.value ? <Busy /> : <p>Record {head.value.sequence}, <code class="long">{head.value.hash}</code> <Copy text={head.value.hash} /></p>}
+      <p class="hint">Write it down elsewhere from time to time: a ledger that was put back to an earlier state has another one.</p>
+    </section>
+    <Run<Verified> kind="verify" title="Verify" what="Recomputes every hash and every signature." show={r =>
+      <div class="notice good"><p><strong>Every record is as it follows.</strong> {plural(r.records + 1, 'record')}, {plural(r.charges, 'charge')}, {plural(r.answers, 'answer')}, from {time(r.first)} to {time(r.last)}{r.fingerprint ? `; owner's key ${r.fingerprint}` : '; no owner has a key'}.</p></div>} />
+    <Run<Audit> kind="replay" title="Replay" what="Decides every question anew, by the policy as it is, and compares." show={r =>
+      <div class={r.good ? 'notice good' : 'notice bad'}>
+        <p><strong>{r.good ? 'Every decision is as it follows.' : 'Some decisions are not as they follow.'}</strong> {plural(r.decisions, 'decision')}, {plural(r.differ, 'difference')}.</p>
+        {[...r.differences, ...r.doubts].slice(0, 50).map((d, i) => <pre key={i} tabIndex={0}>{typeof d === 'string' ? d : JSON.stringify(d)}</pre>)}
+      </div>} />
+  </>
+}
+
+// Run begins a check and follows it.
+function Run<R>({ kind, title, what, show }: { kind: string; title: string; what: string; show: (r: R) => preact.ComponentChildren }) {
+  const [check, setCheck] = useState<Check<R> | null>(null)
   const [trouble, setTrouble] = useState<Trouble | null>(null)
-  const [busy, setBusy] = useState(false)
-  return <section>
-    <h2>Ledger</h2>
-    {head.trouble ? <Warn trouble={head.trouble} /> : !head.value ? <Busy /> : <p>Head: record {head.value.sequence}, <code class="long">{head.value.hash}</code> <Copy text={head.value.hash} /></p>}
-    <p class="hint">Write the head down elsewhere from time to time: a ledger that was put back to an earlier state has another one.</p>
-    <div class="run"><button type="button" class="primary" disabled={busy} onClick={async () => {
-      setBusy(true)
+  const attempt = async (f: () => Promise<Check<R>>) => {
+    try {
       setTrouble(null)
-      try {
-        setAudit(await get<Audit>('/v1/audit'))
-        head.reload()
-      } catch (e) {
-        setTrouble(asTrouble(e))
-      } finally {
-        setBusy(false)
-      }
-    }}>{busy ? 'Verifying and replaying…' : 'Verify and replay'}</button></div>
-    {busy && <Busy what="Recomputing every hash and every decision" />}
+      setCheck(await f())
+    } catch (e) {
+      setTrouble(asTrouble(e))
+    }
+  }
+  const at = '/v1/ledger/' + kind
+  useEffect(() => void attempt(() => get<Check<R>>(at)), [])
+  const running = check?.state === 'running'
+  useEffect(() => {
+    if (!running) return
+    const timer = setTimeout(() => void attempt(() => get<Check<R>>(at)), 500)
+    return () => clearTimeout(timer)
+  }, [check])
+  return <section>
+    <h2>{title}</h2>
+    <p class="hint">{what}</p>
+    <div class="run"><button type="button" class="primary" disabled={running} onClick={() => attempt(() => post<Check<R>>(at, {}))}>{running ? 'Running…' : title}</button>
+      {running && <progress max={1} value={check!.of ? check!.done / check!.of : undefined} aria-label={title}>{percent(check!.of ? check!.done / check!.of : 0)}</progress>}
+      {check?.finished && <span class="hint">last finished {time(check.finished)}{check.by && `, begun by ${check.by}`}</span>}</div>
     {trouble && <Warn trouble={trouble} />}
-    {audit && <div class={audit.good ? 'notice good' : 'notice bad'} role="status">
-      <p><strong>{audit.good ? 'Everything is as it follows.' : 'Something is not as it follows.'}</strong> {plural(audit.records, 'record')}, {plural(audit.decisions, 'decision')}, {plural(audit.differ, 'difference')}.</p>
-      {[...audit.differences, ...audit.doubts].slice(0, 50).map((d, i) => <pre key={i}>{typeof d === 'string' ? d : JSON.stringify(d)}</pre>)}
-    </div>}
+    {check?.state === 'failed' && <p class="notice bad" role="alert"><strong>{sentence(check.problem ?? 'it failed')}</strong></p>}
+    <div role="status">{check?.state === 'done' && check.result && show(check.result)}</div>
   </section>
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
@@ -33,6 +32,7 @@ func (anchorCmd) Help() string {
 	return `Shows where the anchor is, which record it names, how old it is, and whether the ledger holds that record. A ledger
 that does not is an older copy of itself, or another one, and is not opened. Neither is one that had an anchor where there
 is none now: mount its volume. Only where the anchor is lost for good, --begin makes another, and ends all sessions.
+--recover and --begin need the ledger for themselves: stop the servers first.
 
   discreet ledger anchor --policy hospital.yaml
   discreet ledger anchor --policy hospital.yaml --write
@@ -42,9 +42,6 @@ is none now: mount its volume. Only where the anchor is lost for good, --begin m
 
 var errNoAnchor = console.Misuse(errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name " +
 	"a place for it with the key 'anchor', on another disk"))
-
-var errSharedAnchor = errors.New("a ledger in a database is recovered as a file: stop all servers, copy it with 'discreet ledger copy' " +
-	"to a file, name that and the anchor in a policy, run this there, and copy the result to a new database")
 
 // anchorState is an anchor beside the ledger that it is of.
 type anchorState struct {
@@ -74,15 +71,11 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 	if place == nil {
 		return errNoAnchor
 	}
-	if p.Shared() && (c.Recover || c.Begin) {
-		return errSharedAnchor
-	}
-	o := sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}
 	if c.Recover {
-		return c.recovery(s, p, o)
+		return c.recovery(s, p, place)
 	}
 	if c.Begin {
-		if _, err := sqlite.BeginAnchor(p.Ledger, o, c.Reason); err != nil {
+		if _, err := anywhere.BeginAnchor(p, place, c.Reason); err != nil {
 			return err
 		}
 	}
@@ -113,12 +106,12 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // recovery counts the missing part as spent, and shows what was counted.
-func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, o sqlite.Options) error {
+func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, place ledger.Anchorage) error {
 	before, err := summary(p.Ledger)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	done, err := sqlite.Recover(p.Ledger, o, c.Reason)
+	done, err := anywhere.Recover(p, place, c.Reason)
 	if err != nil {
 		return err
 	}
@@ -127,7 +120,7 @@ func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, o sqlite.Option
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"place": o.Anchorage.String(), "recovered": done, "before": before.Balances,
+		return console.PrintJSON(s.Out, map[string]any{"place": place.String(), "recovered": done, "before": before.Balances,
 			"after": after.Balances})
 	}
 	known := map[string]ledger.Balance{}

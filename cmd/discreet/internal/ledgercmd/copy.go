@@ -17,7 +17,7 @@ type copyCmd struct {
 
 func (copyCmd) Help() string {
 	return `Copies every record with its answer or note, and then compares the two ledgers record by record. Nothing is replaced. A
-ledger in a database is copied as it was at one moment, while servers go on; one in a file must be closed.
+ledger is copied as it was at one moment, while servers go on, in a database and in a file.
 
   discreet ledger copy hospital.ledger postgres://discreet@db.example.org/ledgers
   discreet ledger copy postgres://discreet@db.example.org/ledgers backup-2026-11-16.ledger

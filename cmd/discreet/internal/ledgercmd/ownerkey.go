@@ -32,7 +32,7 @@ the file where analysts cannot read it, and a copy in a safe: without it there a
 }
 
 func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}

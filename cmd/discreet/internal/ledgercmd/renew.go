@@ -27,7 +27,7 @@ With --due this machine's clock is looked at, by days of UTC, and where it is to
 }
 
 func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}

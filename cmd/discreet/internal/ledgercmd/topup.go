@@ -66,7 +66,7 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	t.Signer = key
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 		}
 		signer = key
 	}
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}

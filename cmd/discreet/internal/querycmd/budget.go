@@ -41,20 +41,11 @@ type forecastAccount struct {
 	Forecast  forecast.Forecast `json:"forecast"`
 }
 
-// questionsLeft is about how many questions at a price an account has left; nil where nobody knows.
-func questionsLeft(a api.Account, epsilon dp.Amount) *int64 {
-	left := api.Remaining{Pure: a.Left.Epsilon, Rho: a.Left.Rho, KeysDelta: dp.Unbounded}
-	if n, ok := left.Questions(epsilon); ok {
-		return &n
-	}
-	return nil
-}
-
 // printQuestions says about how many questions each account has left.
 func printQuestions(w io.Writer, accounts []api.Account, epsilon dp.Amount) {
 	var parts []string
 	for _, a := range accounts {
-		if n := questionsLeft(a, epsilon); n != nil {
+		if n := a.Questions(epsilon); n != nil {
 			parts = append(parts, fmt.Sprintf("%s about %d", a.Name, *n))
 		}
 	}
@@ -69,7 +60,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 	}
-	db, err := discreet.Open(ctx, c.Policy)
+	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
 	}
@@ -109,7 +100,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 		for i, accounts := range groups {
 			promises[accounts[0].Name] = words[i]
 			for _, a := range accounts {
-				all = append(all, forecastAccount{a, questionsLeft(a, price(accounts)), spent.forecast(a, at)})
+				all = append(all, forecastAccount{a, a.Questions(price(accounts)), spent.forecast(a, at)})
 			}
 		}
 		return console.PrintJSON(s.Out, map[string]any{"accounts": all, "promise": promises, "mended_times": spent.mended})

@@ -128,7 +128,8 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 	return server.Config{
 		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
 		Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
-		Connections: c.Connections, Ends: users.Ends{Idle: c.SessionIdle, Whole: c.SessionLength}, Demo: c.Demo, Memory: c.Memory, Threads: c.Threads,
+		Connections: c.Connections, Ends: users.Ends{Idle: c.SessionIdle, Whole: c.SessionLength}, Demo: c.Demo,
+		Memory: c.Memory, Threads: c.Threads,
 		FullCheck: c.CheckLedger, Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
 	}, nil
 }

@@ -1,0 +1,110 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Believe says which checkpoints are believed, of those that the chain proves.
+type Believe func(sum string) bool
+
+// Any are all, where there is no anchor to ask, and None is where everything is to be read.
+func Any(string) bool  { return true }
+func None(string) bool { return false }
+
+// By returns what is believed of a ledger: the one that its anchor names, or any where it has none,
+// and nothing where everything is to be read.
+func By(keeper *chain.AnchorKeeper, path string, full bool) (Believe, error) {
+	if full {
+		return None, nil
+	}
+	if keeper == nil {
+		return Any, nil
+	}
+	name, err := keeper.Named(context.Background(), path)
+	return func(sum string) bool { return sum == name }, err
+}
+
+// Entry is what the note of a checkpoint says.
+func Entry(last uint64, sum string) string { return fmt.Sprintf("%d %s", last, sum) }
+
+// parts is how many parts of all records come between two checkpoints at least: to read one and the
+// records after it then takes a few seconds at most, and all checkpoints together are about as many
+// bytes as the ledger.
+const parts = 16
+
+// Due is how many records come between two checkpoints of a ledger with so many, and at least.
+func Due(last, least uint64) uint64 { return max(least, last/parts) }
+
+// Far reports whether a checkpoint is too far behind to be used.
+func Far(last, head, least uint64) bool { return last > head || head-last >= 2*Due(head, least) }
+
+// Prove returns an error unless the chain proves a checkpoint by which a state was made, which has
+// all records by now: a note after the last record of the checkpoint holds its hash, and all that
+// was signed is so. Notes from before a recovery count no more: what was recovered is checked as a
+// whole. What is read must be proven to be of the chain.
+func Prove(state *chain.State, last uint64, sum string, read func(sequence uint64) (*ledger.Record, []byte, error)) error {
+	if err := Noted(state, last, sum, read); err != nil {
+		return err
+	}
+	return state.CheckSigned(func(sequence uint64) (*ledger.Record, error) {
+		record, _, err := read(sequence)
+		return record, err
+	})
+}
+
+// Noted is the first half of Prove.
+func Noted(state *chain.State, last uint64, sum string, read func(sequence uint64) (*ledger.Record, []byte, error)) error {
+	notes, err := state.Notes(ledger.CheckpointNotes(state.Era()))
+	if err != nil {
+		return err
+	}
+	for _, n := range slices.Backward(notes) {
+		if n <= last {
+			break
+		}
+		_, note, err := read(n)
+		if err != nil {
+			return err
+		}
+		if len(note) > ledger.NoteSalt && string(note[ledger.NoteSalt:]) == Entry(last, sum) {
+			return nil
+		}
+	}
+	return errors.New("the chain does not know the checkpoint")
+}
+
+// Prover proves that records are those of the chain that a ledger ends with. A ledger that was
+// opened by a checkpoint has not read the records before it, and reads none of them without this.
+// It remembers the last block, because neighbours are often read together.
+type Prover struct {
+	state  *chain.State
+	first  uint64
+	hashes []string
+}
+
+// Prove returns an error unless the record has this hash in the chain. The hashes of a range of
+// records, in their order, are the store's.
+func (p *Prover) Prove(state *chain.State, sequence uint64, hash string, hashes func(first, last uint64) ([]string, error)) error {
+	first, last := state.Block(sequence)
+	if p.state != state || p.first != first || sequence-first >= uint64(len(p.hashes)) {
+		p.state = nil
+		all, err := hashes(first, last)
+		if err == nil {
+			err = state.CheckBlock(first, all)
+		}
+		if err != nil {
+			return err
+		}
+		p.state, p.first, p.hashes = state, first, all
+	}
+	if p.hashes[sequence-first] != hash {
+		return errors.New("it is not the record of the chain that the ledger ends with")
+	}
+	return nil
+}

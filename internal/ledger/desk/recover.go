@@ -1,0 +1,135 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Recovered is what a recovery did.
+type Recovered struct {
+	// Problem is why the ledger was not the one that its anchor knows. It is empty where it was,
+	// and nothing was changed.
+	Problem string `json:"problem"`
+	// Spent are the accounts that count as having spent more than before, with what they count as
+	// having spent now.
+	Spent []ledger.Balance `json:"spent"`
+	// Counted says that an earlier recovery had counted the loss already, and only the anchor was
+	// missing.
+	Counted bool `json:"counted"`
+	// Sequence and Hash are the head of the ledger, which is the anchor now.
+	Sequence uint64 `json:"sequence"`
+	Hash     string `json:"hash"`
+}
+
+func (r Recovered) String() string {
+	switch {
+	case r.Problem == "":
+		return "the ledger is the one that its anchor knows; nothing was changed"
+	case r.Counted:
+		return fmt.Sprintf("what was lost had been counted as spent before; the anchor is at record %d now", r.Sequence)
+	}
+	return fmt.Sprintf("%s. What was lost counts as spent, in %d accounts; the anchor is at record %d now", r.Problem,
+		len(r.Spent), r.Sequence)
+}
+
+// Recoverable returns an error where a ledger cannot be recovered from this place, or not for this
+// reason.
+func Recoverable(ctx context.Context, place ledger.Anchorage, path, reason string) error {
+	if place == nil {
+		return &ledger.InvalidError{Field: "place of the anchor",
+			Problem: "is missing: without an anchor nothing is known about what was lost"}
+	}
+	if err := (ledger.Recovery{Reason: reason}).Validate(); err != nil {
+		return err
+	}
+	_, found, err := place.Load(ctx)
+	if err != nil {
+		return fmt.Errorf("the anchor could not be read: %w", err)
+	}
+	if !found {
+		return fmt.Errorf("there is no anchor in %s, so nothing is known that the ledger %s might have lost. Nothing was changed",
+			place, path)
+	}
+	return nil
+}
+
+// Recover counts everything that can have been released and is not in the ledger as spent, and
+// anchors the result. The desk has no keeper yet; the records are all of the ledger's. Killed in
+// between, it leaves a ledger that is refused as before, and that knows what it counted. Missing
+// says that there was no ledger, and this one is new.
+func (d *Desk) Recover(ctx context.Context, keeper *chain.AnchorKeeper, missing bool, records iter.Seq2[*ledger.Record, error],
+	reason string) (Recovered, error) {
+	d.Take()
+	a, found, err := keeper.Check(ctx, d.Path, d.State, d.HashAt)
+	state := d.State.Clone()
+	d.Leave()
+	var refused *ledger.AnchorError
+	switch {
+	case err == nil && found:
+		sequence, hash := state.Head()
+		return Recovered{Sequence: sequence, Hash: hash}, nil
+	case err == nil:
+		return Recovered{}, errors.New("the anchor was removed meanwhile")
+	case !errors.As(err, &refused):
+		return Recovered{}, err
+	}
+	loss, err := chain.Missing(a, state, records)
+	if err != nil {
+		return Recovered{}, err
+	}
+	if !loss.Counted {
+		// What counts as spent was added to what is spent here, which must not change meanwhile.
+		if _, err := d.enterAt(ctx, state, ledger.Recovery{Anchor: a, Spent: loss.Spent, Reason: reason}); err != nil {
+			return Recovered{}, err
+		}
+	}
+	r, err := d.adopt(ctx, keeper)
+	r.Problem, r.Spent, r.Counted = refused.Problem, loss.Spent, loss.Counted
+	if missing {
+		r.Problem = fmt.Sprintf("the ledger was missing, and had %d records", a.Sequence)
+	}
+	return r, err
+}
+
+// Beginnable returns an error where no anchor can be begun in this place, or not for this reason.
+func Beginnable(ctx context.Context, place ledger.Anchorage, reason string) error {
+	if place == nil {
+		return &ledger.InvalidError{Field: "place of the anchor", Problem: "is missing"}
+	}
+	if err := (ledger.Recovery{Reason: reason}).Validate(); err != nil {
+		return err
+	}
+	if _, found, err := place.Load(ctx); err != nil {
+		return fmt.Errorf("the anchor could not be read: %w", err)
+	} else if found {
+		return fmt.Errorf("there is an anchor in %s, and another one is not begun over it. Nothing was changed", place)
+	}
+	return nil
+}
+
+// BeginAnchor stores a first anchor for a ledger whose anchor is lost. The owner says with a reason
+// that this is the ledger to go on with, which is written down as a recovery that counts nothing:
+// nobody knows what was lost, if anything, so all sessions from before are over, and charges
+// without an answer get none.
+func (d *Desk) BeginAnchor(ctx context.Context, keeper *chain.AnchorKeeper, reason string) (Recovered, error) {
+	if _, err := d.Enter(ctx, ledger.Recovery{Reason: reason}); err != nil {
+		return Recovered{}, err
+	}
+	return d.adopt(ctx, keeper)
+}
+
+// adopt anchors the head.
+func (d *Desk) adopt(ctx context.Context, keeper *chain.AnchorKeeper) (Recovered, error) {
+	d.Take()
+	defer d.Leave()
+	if err := keeper.Adopt(ctx, d.State, d.HashAt); err != nil {
+		return Recovered{}, &ledger.WriteError{Path: d.Path, Err: err}
+	}
+	sequence, hash := d.State.Head()
+	return Recovered{Sequence: sequence, Hash: hash}, nil
+}

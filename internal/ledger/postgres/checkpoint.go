@@ -1,0 +1,182 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// checkpointLeast is how many records come between two checkpoints at least: to read so many takes
+// a fraction of a second.
+var checkpointLeast = uint64(1 << 15)
+
+const (
+	selectCheckpoints = `SELECT last, sum, sum(length(bytes))::bigint FROM ledger.checkpoints GROUP BY last, sum ORDER BY last DESC`
+	selectParts       = `SELECT bytes FROM ledger.checkpoints WHERE last = $1 AND sum = $2 ORDER BY part`
+	insertPart        = `INSERT INTO ledger.checkpoints (last, sum, part, bytes) VALUES ($1, $2, $3, $4)`
+	// The one before stays, for who is about to read it.
+	deleteParts  = `DELETE FROM ledger.checkpoints WHERE last < (SELECT max(last) FROM ledger.checkpoints WHERE last < $1)`
+	selectHashes = `SELECT hash FROM ledger.records WHERE sequence BETWEEN $1 AND $2 ORDER BY sequence`
+)
+
+// candidate is what may be a checkpoint.
+type candidate struct {
+	Last int64
+	Sum  string
+	Size int64
+}
+
+// candidates returns the checkpoints of a ledger, the latest first.
+func (p *place) candidates(c *pgx.Conn) ([]candidate, error) {
+	rows, err := c.Query(background, p.in(selectCheckpoints))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[candidate])
+}
+
+// restore makes the state: by the latest checkpoint that the chain proves and that may be believed
+// and by the records after it, or from the first record on.
+func (l *Ledger) restore(believe checkpoint.Believe, tell func(done, of uint64)) error {
+	if l.fromCheckpoint(believe, tell) {
+		return nil
+	}
+	l.State, l.checkpoints.sum = chain.New(), ""
+	return l.catchUp(tell)
+}
+
+// fromCheckpoint reports whether the state could be made by a checkpoint. Why one was of no use
+// does not matter: the records say what is wrong with them, if anything.
+func (l *Ledger) fromCheckpoint(believe checkpoint.Believe, tell func(done, of uint64)) bool {
+	var head int64
+	if l.conn.QueryRow(background, l.place.in("SELECT sequence FROM ledger.head")).Scan(&head) != nil {
+		return false
+	}
+	all, err := l.place.candidates(l.conn)
+	if err != nil { // a ledger from before there were any, or a role that may not read them
+		return false
+	}
+	for _, k := range all {
+		if k.Last < 0 || checkpoint.Far(uint64(k.Last), uint64(head), checkpointLeast) || !believe(k.Sum) {
+			continue
+		}
+		state, sum, err := l.place.readCheckpoint(l.conn, k)
+		if err != nil || sum != k.Sum {
+			continue
+		}
+		if last, _ := state.Head(); last != uint64(k.Last) {
+			continue
+		}
+		l.State = state
+		if err = l.catchUp(tell); err == nil {
+			err = checkpoint.Prove(state, uint64(k.Last), sum, l.readProven)
+		}
+		if err == nil {
+			l.checkpoints.sum = sum
+			return true
+		}
+	}
+	return false
+}
+
+// readCheckpoint reads the state that a checkpoint claims, and the hash of its bytes.
+func (p *place) readCheckpoint(c *pgx.Conn, k candidate) (*chain.State, string, error) {
+	// As bytes, which pgx asks for only where it has asked for the types before.
+	rows := c.PgConn().ExecParams(background, p.in(selectParts), [][]byte{strconv.AppendInt(nil, k.Last, 10), []byte(k.Sum)}, nil, nil,
+		[]int16{pgx.BinaryFormatCode})
+	state, sum, err := checkpoint.Read(&parts{rows: rows}, k.Size)
+	_, closed := rows.Close()
+	return state, sum, errors.Join(err, closed)
+}
+
+// parts are the bytes of a checkpoint.
+type parts struct {
+	rows *pgconn.ResultReader
+	rest []byte // until the next row
+}
+
+func (p *parts) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		if !p.rows.NextRow() {
+			return 0, io.EOF // what went wrong is said when it is closed
+		}
+		p.rest = p.rows.Values()[0]
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// keepCheckpoint writes a checkpoint, as a whole or not at all.
+func (p *place) keepCheckpoint(c *pgx.Conn, state *chain.State) (string, error) {
+	last, _ := state.Head()
+	// The hash stands beside each part, so it is made first.
+	sum, err := checkpoint.Again(state)
+	if err != nil {
+		return "", err
+	}
+	err = pgx.BeginFunc(background, c, func(tx pgx.Tx) error {
+		w := &partWriter{place: p, tx: tx, last: int64(last), sum: sum}
+		again, err := checkpoint.Write(w, state)
+		if err == nil && again != sum {
+			err = errors.New("a checkpoint was made twice, and differs")
+		}
+		return err
+	})
+	return sum, err
+}
+
+// partWriter writes each piece as a row.
+type partWriter struct {
+	place *place
+	tx    pgx.Tx
+	last  int64
+	sum   string
+	part  int64
+}
+
+func (w *partWriter) Write(b []byte) (int, error) {
+	w.part++
+	if _, err := w.tx.Exec(background, w.place.in(insertPart), w.last, w.sum, w.part, b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// readProven reads a record, and what is stored with it, and checks both against the chain.
+func (l *Ledger) readProven(sequence uint64) (*ledger.Record, []byte, error) {
+	record, hash, answer, err := writer{l}.readRecord(sequence)
+	if err == nil {
+		err = l.prove(sequence, hash)
+	}
+	return record, answer, err
+}
+
+// prove proves a record that was not read when the ledger was opened.
+func (l *Ledger) prove(sequence uint64, hash string) error {
+	if sequence > l.State.Unread() {
+		return nil
+	}
+	var failed error // of the database, and not of the proof
+	err := l.prover.Prove(l.State, sequence, hash, func(first, last uint64) ([]string, error) {
+		var all []string
+		rows, err := l.conn.Query(background, l.place.in(selectHashes), int64(first), int64(last))
+		if err == nil {
+			all, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		failed = err
+		return all, err
+	})
+	if err == nil || failed != nil {
+		return failed
+	}
+	return &ledger.CorruptError{Path: l.Path, Where: fmt.Sprintf("record %d cannot be read", sequence), Err: err}
+}

@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// TestMain is also the way into a server that can be killed.
+func TestMain(m *testing.M) {
+	if at := os.Getenv("LEDGER_TEST_SERVER"); at != "" {
+		fmt.Fprintln(os.Stderr, serve(at, os.Getenv("LEDGER_TEST_SOCKET")))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// raceLimit is how many questions there are to be had.
+const raceLimit = 100
+
+// serve answers whoever connects to a socket, a line for a line. It ends with its input, so that it
+// does not outlive its test.
+func serve(at, socket string) error {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	checkpointLeast = 50 // so that there are checkpoints in the middle of it
+	l, err := Open(at)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return err
+	}
+	for {
+		c, err := listener.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer c.Close()
+			for lines := bufio.NewScanner(c); lines.Scan(); {
+				fmt.Fprintln(c, decide(l, lines.Text()))
+			}
+		}()
+	}
+}
+
+// decide is what a server tells a client: that the request is refused, that it is to ask again, or
+// the receipt and the answer. It charges, keeps, and tells what was kept.
+func decide(l *Ledger, request string) string {
+	r, err := l.Charge(ctx, ask(request, hospital(raceLimit)))
+	if errors.As(err, new(*ledger.BudgetError)) {
+		return "refused"
+	}
+	answer := []byte(fmt.Sprintf("noise-%x", rand.Uint64()))
+	if err == nil {
+		err = l.Keep(ctx, r.Sequence, "key of "+request, answer)
+	}
+	if errors.Is(err, ledger.ErrKept) {
+		answer, _, err = l.Answer(ctx, request)
+	}
+	switch {
+	case errors.As(err, new(*ledger.WriteError)):
+		return "again"
+	case err != nil:
+		return fmt.Sprint("error ", err)
+	}
+	return fmt.Sprint("answer ", r.Sequence, " ", r.Hash, " ", string(answer))
+}
+
+// process is such a server, which is started again whenever it was killed.
+type process struct {
+	at, socket string
+	mu         sync.Mutex
+	cmd        *exec.Cmd
+	life       io.Closer
+}
+
+// newProcess starts a server of a ledger. It ends with the test.
+func newProcess(t *testing.T, at string) *process {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "sv") // the name of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{at: at, socket: filepath.Join(dir, "s")}
+	t.Cleanup(func() {
+		p.kill()
+		os.RemoveAll(dir)
+	})
+	p.start(t)
+	until(t, "a server", func() bool {
+		c, err := net.Dial("unix", p.socket)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return p
+}
+
+func (p *process) start(t *testing.T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	os.Remove(p.socket)
+	p.cmd = exec.Command(os.Args[0])
+	p.cmd.Env = append(os.Environ(), "LEDGER_TEST_SERVER="+p.at, "LEDGER_TEST_SOCKET="+p.socket)
+	p.cmd.Stderr = os.Stderr
+	life, err := p.cmd.StdinPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	p.life = life
+}
+
+// kill ends it with SIGKILL.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life == nil {
+		return
+	}
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait() // it was killed
+	p.life.Close()
+	p.life = nil
+}

@@ -1,0 +1,1 @@
+function s(r,e){let t=new URLSearchParams({dataset:r,q:e.sql}),n=e.settings?.["dp.error"],i=e.settings?.["dp.epsilon"];return n!==void 0&&t.set("error",String(n)),i!==void 0&&t.set("epsilon",String(i)),"/ask?"+t}export{s as a};

@@ -1,0 +1,1 @@
+var r=t=>"asked:"+t;function o(t){try{return JSON.parse(localStorage.getItem(r(t))??"[]")}catch{return[]}}function a(t,e){let n=[e,...o(t).filter(s=>s.sql!==e.sql||s.dataset!==e.dataset)].slice(0,100);try{localStorage.setItem(r(t),JSON.stringify(n))}catch{}}var c=t=>localStorage.removeItem(r(t));export{o as a,a as b,c};
