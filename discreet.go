@@ -97,7 +97,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	}
 	var unsecured *ledger.WriteError
 	var withheld *ledger.DoorError
-	if errors.As(err, &unsecured) && unsecured.Charged || errors.As(err, &withheld) && withheld.Charged {
+	if errors.As(err, &unsecured) && unsecured.MayCount() || errors.As(err, &withheld) && withheld.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
 	}
 	return a, err

@@ -34,7 +34,7 @@ func (db *DB) Train(ctx context.Context, q api.TrainingQuestion, progress func(l
 	}
 	t, err := ds.Trainings.Train(ctx, q, progress)
 	var unsecured *ledger.WriteError
-	if !given && errors.As(err, &unsecured) && unsecured.Charged {
+	if !given && errors.As(err, &unsecured) && unsecured.MayCount() {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
 	}
 	return t, err

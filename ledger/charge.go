@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -59,6 +60,16 @@ type Charge struct {
 	Cost dp.Cost
 	// Accounts are all that the charge touches, each named once.
 	Accounts []Account
+	// Firsts are notes that are written with the charge, or neither is: each is the first of its
+	// session. Where one of these has notes already the charge is refused with [ErrBehind], and
+	// nothing was spent. A request that was charged before has written its own.
+	Firsts []First
+}
+
+// First is the first note of a session, made by the charge that is written with it.
+type First struct {
+	Session string
+	Entry   func(charge uint64) []byte
 }
 
 // Validate returns an [*InvalidError] unless the charge is well formed. Every
@@ -98,6 +109,21 @@ func (c Charge) Validate() error {
 			if a.Name == b.Name {
 				return &InvalidError{"list of accounts", fmt.Sprintf("names %q twice", a.Name)}
 			}
+		}
+	}
+	return c.validateFirsts()
+}
+
+func (c Charge) validateFirsts() error {
+	for i, n := range c.Firsts {
+		if err := ValidateNote(n.Session, n.Entry(1<<63)); err != nil { // as long as any
+			return err
+		}
+		if slices.ContainsFunc(c.Firsts[:i], func(o First) bool { return o.Session == n.Session }) {
+			return &InvalidError{"list of notes", fmt.Sprintf("names %q twice", n.Session)}
+		}
+		if _, ok := NotesCharge(n.Session); ok {
+			return &InvalidError{"list of notes", "has one of a session that another charge pays for"}
 		}
 	}
 	return nil

@@ -234,6 +234,10 @@ func (e *WriteError) Error() string {
 
 func (e *WriteError) Unwrap() error { return e.Err }
 
+// MayCount reports whether something was charged, or may have been: who asks again needs the
+// request identifier.
+func (e *WriteError) MayCount() bool { return e.Charged || e.Unknown }
+
 // NoRecordError is returned for a record that the ledger does not have.
 type NoRecordError struct{ Sequence uint64 }
 

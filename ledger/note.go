@@ -66,6 +66,11 @@ func NotesCharge(session string) (sequence uint64, ok bool) {
 // is told from one that lost its power; see [PaysForSession].
 func Began(dataset, era string) string { return "began " + Hash(era+" "+dataset) }
 
+// Reruns names the notes by which a process says that it computes anew what a charge without an
+// answer pays for: one before each time. It may be another process than the one that charged, and
+// so the only trace of what it was doing when it died.
+func Reruns(charge uint64) string { return "rerun " + strconv.FormatUint(charge, 10) }
+
 // CheckpointNotes names the notes that hold the hashes of checkpoints: what a ledger has to know of
 // its records, kept beside it, so that it opens without reading them all. Those of each era are a
 // session of their own, because a session ends with its era.

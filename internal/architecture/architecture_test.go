@@ -37,6 +37,7 @@ var rooms = map[string]string{
 	"internal/testcpu":      "",
 	"internal/golden":       "",
 	"internal/recent":       "",
+	"internal/pace":         "",
 	// How files spell values, and which of their lines are rows.
 	"internal/spelling": "",
 	"internal/csvlines": "",
@@ -133,21 +134,23 @@ var rooms = map[string]string{
 	// The accounts of a dataset: budgets, promises, top-ups, renewals.
 	"internal/books": "dp account policy ledger api internal/pricing",
 	// What was released is kept and found again.
-	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers internal/recent",
+	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers " +
+		"internal/recent internal/pace",
 	// Sessions have of the curator what internal/interactive says, and no engine.
 	"internal/interactive": "mech policy ledger internal/engine api session internal/plan internal/plan/tree internal/pricing " +
 		"internal/books",
 	"internal/sparsesession": "dp mech ledger api internal/plan internal/plan/tree internal/pricing internal/interactive",
 	"internal/streamsession": "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear " +
-		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive",
+		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive " +
+		"internal/pace",
 	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree " +
 		"internal/plan/syntax internal/pricing " +
-		"internal/answers internal/memory internal/interactive",
+		"internal/answers internal/memory internal/interactive internal/pace",
 	"internal/training": "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory " +
-		"internal/interactive",
+		"internal/interactive internal/pace",
 	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify " +
 		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
-		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent",
+		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent internal/pace",
 	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
 		"internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent",
@@ -156,7 +159,7 @@ var rooms = map[string]string{
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi internal/server/page api",
-	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
+	"internal/server/admission": ". dp policy internal/entropy internal/pace api ledger learn stream",
 	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.

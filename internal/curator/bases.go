@@ -106,6 +106,7 @@ func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge
 	for _, b := range a.bought {
 		if base := a.bases.of[b]; base != nil {
 			charge.Mechanisms = pricing.Shorten(fmt.Sprintf("%s, sharpening record %d", charge.Mechanisms, base.Sequence), 4000)
+			charge.Firsts = append(charge.Firsts, base.First(charge.Request))
 		}
 	}
 	charge.Window = a.bases.window
@@ -115,7 +116,7 @@ func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge
 	// computed for that.
 	if errors.As(err, new(*ledger.WindowError)) || errors.As(err, new(*ledger.RequestError)) {
 		a.bases = bases{}
-		charge.Mechanisms, charge.Cost = pricing.Mechanisms(a.bought), a.charge()
+		charge.Mechanisms, charge.Cost, charge.Firsts = pricing.Mechanisms(a.bought), a.charge(), nil
 		return c.Charge(ctx, a.question.Analyst, charge)
 	}
 	if err != nil {
@@ -124,9 +125,12 @@ func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge
 	return receipt, nil
 }
 
-// useBases notes, before anything is computed, what is made of bases: nothing else ever is. Who
-// hangs up now has it noted, so that it is there when they ask again.
+// useBases sees to it that what is made of bases is noted before anything is computed: nothing else
+// ever is. A charge notes it with itself, so that it is there when who hung up asks again.
 func (a *asking) useBases(ctx context.Context, charged ledger.Receipt) error {
+	if !charged.Again {
+		return nil
+	}
 	ctx = context.WithoutCancel(ctx)
 	for _, base := range a.bases.of {
 		if err := a.c.memory.Use(ctx, base, charged.Sequence, a.question.Request); err != nil {

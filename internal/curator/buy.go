@@ -36,7 +36,12 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 
 	// The charge is durable. From here on it stays, whatever happens.
 	if charged.Again {
-		if err := c.again(ctx, charged.Sequence); err != nil {
+		if _, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
+			return err
+		} else if kept { // by another server, meanwhile
+			return ledger.ErrKept
+		}
+		if err := c.Again(ctx, charged.Sequence); err != nil {
 			return err
 		}
 	}

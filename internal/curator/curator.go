@@ -50,7 +50,7 @@ type Curator struct {
 
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
-	c := &Curator{dataset: ds, engine: e, ledger: l, releaser: r, second: secondOpinion, now: time.Now, planned: newPlanned()}
+	c := &Curator{dataset: ds, engine: e, ledger: paced{l}, releaser: r, second: secondOpinion, now: time.Now, planned: newPlanned()}
 	c.openRooms()
 	return c
 }
@@ -87,8 +87,10 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	for try := 1; ; try++ {
 		a, err := c.askOnce(ctx, q)
 		// Another server was first: it kept an answer for the same request, which is the one to
-		// tell, or it has seen other data. Nothing was charged that is not charged once.
-		if try == maxTurns || !errors.Is(err, ledger.ErrKept) && !errors.As(err, new(*ledger.VersionError)) {
+		// tell, or it has seen other data, or made something of an answer that this was to be made
+		// of. Nothing was charged that is not charged once.
+		first := errors.Is(err, ledger.ErrKept) || errors.As(err, new(*ledger.VersionError)) || errors.Is(err, ledger.ErrBehind)
+		if try == maxTurns || !first {
 			return a, err
 		}
 	}

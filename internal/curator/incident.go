@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -20,6 +21,7 @@ func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
 // is left that could hold data.
 func (c *Curator) Run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
 	defer interactive.Catch(&err)
+	pace.Looks(ctx)
 	return c.engine.Run(ctx, q)
 }
 
@@ -31,6 +33,7 @@ func (c *Curator) RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
 // Fetch does the same for rows.
 func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (err error) {
 	defer interactive.Catch(&err)
+	pace.Looks(ctx)
 	return c.engine.Fetch(ctx, t, into)
 }
 

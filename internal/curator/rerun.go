@@ -3,7 +3,6 @@ package curator
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
@@ -12,12 +11,13 @@ import (
 // maxReruns is how often a question that was paid for and stopped is computed again for its charge.
 const maxReruns = 3
 
-// again admits one more computation for a charge without an answer, or refuses it. Who cancels a
+// Again admits one more computation for a charge without an answer, or refuses it. Who cancels a
 // question and sends it again under its name pays once for any number of computations: enough to
 // keep the engine busy, so that questions of others run out of time, and to look at the clock as
-// often as they like. It is noted in the ledger, so that it counts whichever server computes.
-func (c *Curator) again(ctx context.Context, charge uint64) error {
-	session := "rerun " + strconv.FormatUint(charge, 10)
+// often as they like. It is noted in the ledger, so that it counts whichever server computes, and
+// so that a server which dies of it is known to have been at it.
+func (c *Curator) Again(ctx context.Context, charge uint64) error {
+	session := ledger.Reruns(charge)
 	for {
 		before, err := c.ledger.Notes(ctx, session)
 		if err != nil {

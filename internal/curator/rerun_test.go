@@ -47,3 +47,32 @@ func TestReruns(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The same for a training that is stopped while its rows are fetched.
+func TestTrainingReruns(t *testing.T) {
+	w := newWorld(t, plenty)
+	w.bear()
+	r := w.record()
+	q := smokers("0.5")
+	train := func() error {
+		waiting, cancel := context.WithCancel(ctx)
+		defer cancel()
+		r.before["fetch"] = func() error { cancel(); return waiting.Err() }
+		_, err := w.Trainings.Train(waiting, q, nil)
+		return err
+	}
+	for range 6 {
+		if err := train(); err == nil {
+			t.Fatal("it was not stopped")
+		}
+	}
+	fetched := 0
+	for _, e := range r.take() {
+		if e == "fetch" {
+			fetched++
+		}
+	}
+	if fetched != 1+maxReruns || !errors.As(train(), new(*api.Refusal)) {
+		t.Errorf("it was fetched %d times for one charge", fetched)
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/postgres"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
-	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -153,7 +152,8 @@ func TestOneRequestOnServers(t *testing.T) {
 }
 
 // Of an answer something sharper is made once: of two servers that do so for the difference at once
-// one does, and the other has made nothing.
+// one does, and the other pays for an answer of its own, or for the difference to the first one's.
+// Nobody pays for nothing.
 func TestSharpenedOnServers(t *testing.T) {
 	for range 4 {
 		w := newWorld(t, pure)
@@ -171,21 +171,24 @@ func TestSharpenedOnServers(t *testing.T) {
 			})
 		}
 		all.Wait()
-		sharpened := 0
-		for _, r := range w.chargesOf(servers[0].ledger) {
+		for _, err := range failed {
+			w.check(err)
+		}
+		sharpened, charges := 0, w.chargesOf(servers[0].ledger)
+		for _, r := range charges {
 			if r.Cost.Epsilon < amount("0.3") && r.Cost.Epsilon > amount("0.1") {
 				sharpened++
 			}
 		}
-		for _, err := range failed {
-			if errors.Is(err, memory.ErrUsed) {
-				sharpened-- // charged, and nothing made of it
-			} else if err != nil {
-				t.Error(err)
+		answered := 0
+		for r, err := range servers[0].ledger.Records(ctx, 0) {
+			w.check(err)
+			if r.Kind == ledger.KindAnswer {
+				answered++
 			}
 		}
-		if sharpened != 1 {
-			t.Errorf("sharpened %d times: %v", sharpened, failed)
+		if sharpened != 1 || answered != len(charges) {
+			t.Errorf("sharpened %d times; %d charges have %d answers", sharpened, len(charges), answered)
 		}
 	}
 }

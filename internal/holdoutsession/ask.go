@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/holdout"
 	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -84,9 +85,13 @@ func (c *Sessions) askSession(ctx context.Context, who *interactive.Payer, p *su
 			return nil, err
 		}
 	}
+	defer pace.Looks(ctx)
 	err = func() (err error) {
 		defer interactive.Catch(&err)
-		score := func(ctx context.Context) (mech.Exact, error) { return p.score(ctx, who) }
+		score := func(ctx context.Context) (mech.Exact, error) {
+			defer pace.Looks(ctx) // also where the labels are in memory
+			return p.score(ctx, who)
+		}
 		a, err = p.open.session.With(p.open.host(who)).Ask(ctx, holdout.Question{Key: p.key, Training: p.training, Holdout: score})
 		return err
 	}()

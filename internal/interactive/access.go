@@ -42,6 +42,8 @@ type Curator interface {
 	Data(ctx context.Context) (Data, error)
 	// Charge pays in the current window, and returns when that is on stable storage.
 	Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error)
+	// Again admits one more computation for a charge that was made before and has no answer.
+	Again(ctx context.Context, charge uint64) error
 	// NoteRun notes, once in a process, that questions of sessions reach the engine.
 	NoteRun(ctx context.Context) error
 	// Run and Fetch ask the engine. What they return is sealed.

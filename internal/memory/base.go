@@ -66,7 +66,7 @@ func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, s
 			break
 		}
 		base := s.base(b)
-		if base == nil || s.made == "" || s.made != who.Program || see.Spoken && m.arrivals.hides(s.sequence, see.AsOf) {
+		if base == nil || s.made == "" || s.made != who.Program || m.arrivals.hidesSame(s.sequence, see) {
 			continue
 		}
 		base.session = "sharpened " + who.Dataset + " " + strconv.FormatUint(base.Sequence, 10) + " " + b.Query.Hash()
@@ -169,17 +169,25 @@ func (m *Memory) unused(ctx context.Context, base *Base, who Asker) (ok, own boo
 	return true, true, nil
 }
 
-// Use notes that a charge makes something of a base, and reports an error where something was made
-// of it by another. It is durable when it returns.
-//
-// Two servers may both have found it unused. The note of one of them is the first, and what the
-// other has charged for buys nothing.
-func (m *Memory) Use(ctx context.Context, base *Base, charge uint64, request string) error {
-	entry, err := json.Marshal(use{charge, request})
+// First is the note that the charge for what is made of a base writes with itself: of two servers
+// that both found it unused one is charged, and the other is not.
+func (x *Base) First(request string) ledger.First {
+	return ledger.First{Session: x.session, Entry: func(charge uint64) []byte { return (use{charge, request}).encode() }}
+}
+
+func (u use) encode() []byte {
+	text, err := json.Marshal(u)
 	if err != nil {
-		return err
+		return nil // a number and a text are always JSON
 	}
-	if err = m.ledger.NoteIf(ctx, base.session, entry, ledger.After(0)); !errors.Is(err, ledger.ErrBehind) {
+	return text
+}
+
+// Use is for a charge that was made before: it has noted that it makes something of a base, or
+// notes it now, and there is an error where something was made of it by another.
+func (m *Memory) Use(ctx context.Context, base *Base, charge uint64, request string) error {
+	err := m.ledger.NoteIf(ctx, base.session, use{charge, request}.encode(), ledger.After(0))
+	if !errors.Is(err, ledger.ErrBehind) {
 		return err
 	}
 	notes, err := m.ledger.Notes(ctx, base.session)

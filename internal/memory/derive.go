@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
@@ -38,7 +37,7 @@ type derivation struct {
 // mech.HalfWidthOfSum has the quantiles of the sum. An answer is given only where for every measure
 // and group neither the variance nor the half width exceeds those that were asked for.
 func (m *Memory) derive(
-	ctx context.Context, b *pricing.Purchase, version string, beta float64, asOf time.Time,
+	ctx context.Context, b *pricing.Purchase, version string, beta float64, see Horizon,
 ) (*answers.Released, uint64, error) {
 	if !b.Reusable() || slices.ContainsFunc(b.Noise, func(n pricing.Noise) bool { return n.Running != nil }) {
 		return nil, 0, nil // numbers that are as exact one by one make running totals that are not
@@ -54,7 +53,7 @@ func (m *Memory) derive(
 			if err != nil || s == nil {
 				return err
 			}
-			if s.noisier(names, wanted) || m.arrivals.hides(s.sequence, asOf) {
+			if s.noisier(names, wanted) || m.arrivals.hides(s.sequence, see) {
 				continue
 			}
 			if d, ok := derivable(b, s, names, union); ok {

@@ -10,12 +10,11 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Horizon says which answers a question may see.
+// Horizon says which answers a question may see: those that were kept by a moment, or all where
+// that is zero.
 type Horizon struct {
 	AsOf time.Time
-	// Spoken says that the question will only be told whether it was answered. One that is asked
-	// gets an answer of its own that is there in any case: whoever asked it first was waited for,
-	// so to see it tells nothing about when it came.
+	// Spoken says that the question will only be told whether it was answered.
 	Spoken bool
 }
 
@@ -85,14 +84,14 @@ func (m *Memory) recallOne(ctx context.Context, b *pricing.Purchase, version str
 		return nil, err
 	}
 	if kept != nil {
-		if see.Spoken && m.arrivals.hides(kept.sequence, see.AsOf) {
+		if m.arrivals.hidesSame(kept.sequence, see) {
 			return nil, nil
 		}
 		r := *kept.released
 		r.Sequence = kept.sequence
 		return &r, nil
 	}
-	r, sequence, err := m.derive(ctx, b, version, beta, see.AsOf)
+	r, sequence, err := m.derive(ctx, b, version, beta, see)
 	if err != nil || r == nil {
 		return nil, err
 	}

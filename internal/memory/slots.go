@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/recent"
 	"github.com/discreet-dp/discreet/ledger"
@@ -134,6 +135,7 @@ func (m *Memory) giveBack(where [][]string) {
 func (m *Memory) Keep(
 	ctx context.Context, sequence uint64, buys []*pricing.Purchase, bought []*answers.Released, version, made string,
 ) error {
+	pace.Settle(ctx) // what is kept says when
 	defer m.arrivals.note(sequence)()
 	found := make([][]string, len(buys))
 	for i, b := range buys {

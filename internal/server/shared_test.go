@@ -167,3 +167,39 @@ func TestServersShareUsers(t *testing.T) {
 		}
 	}
 }
+
+// A server that the others have given up says so to those who start it again, and the others go on.
+func TestGivenUpIsStartedAgain(t *testing.T) {
+	pg := testpg.Start(t)
+	both, _ := sharing(t, pg, io.Discard)
+	ledger, err := pgx.Connect(t.Context(), pg.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ledger.Close(context.Background())
+	if _, err := ledger.Exec(t.Context(), "UPDATE discreet.servers SET state = 'gone' "+
+		"WHERE server = (SELECT min(server) FROM discreet.servers WHERE state = 'serving')"); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{503, 200} {
+		c, err := pgx.Connect(t.Context(), fmt.Sprintf("postgres://ana:correct%%20horse%%20battery@127.0.0.1:%d/hospital?sslmode=disable",
+			both[i].WireAddr().(*net.TCPAddr).Port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background())
+		if _, err := c.Exec(t.Context(), "SELECT COUNT(*) FROM patients"); (err == nil) != (want == 200) {
+			t.Errorf("server %d: %v", i, err)
+		}
+		for _, path := range []string{"/healthz", "/readyz"} {
+			a, err := http.Get("http://" + both[i].HTTPAddr().String() + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Body.Close()
+			if a.StatusCode != want {
+				t.Errorf("%s of server %d says %d", path, i, a.StatusCode)
+			}
+		}
+	}
+}

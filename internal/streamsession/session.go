@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
@@ -238,6 +239,7 @@ func (o *openStream) ask(ctx context.Context, who *interactive.Payer, q *linear.
 		answered = o.answering(q.Key())
 	}
 	a, err := o.compute(ctx, paid, who, way, q)
+	pace.Looks(ctx) // it compares with counts that are in memory, also after its last entry
 	answered(err == nil && a.Way != stream.Unchecked)
 	spent := errors.Is(err, stream.ErrSpent)
 	if who.Charged && (spent || errors.As(err, new(*ledger.BudgetError))) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/memory"
@@ -17,6 +18,8 @@ type modelMemory struct {
 	Version int             `json:"version"`
 	Model   json.RawMessage `json:"model,omitempty"`
 	Failed  bool            `json:"failed,omitempty"`
+	// Kept is when, in microseconds since 1970, for servers that did not see it.
+	Kept int64 `json:"kept,omitempty"`
 }
 
 const modelMemoryVersion = 1
@@ -58,7 +61,7 @@ func encodeModel(m *learn.Model) ([]byte, error) {
 	if err := json.Compact(&kept, text.Bytes()); err != nil {
 		return nil, err
 	}
-	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes()})
+	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes(), Kept: time.Now().UnixMicro()})
 	if err == nil && len(out) > pricing.MaxBytes {
 		err = memory.ErrUnreadable // which training.fits rules out
 	}
@@ -69,20 +72,20 @@ func encodeFailure() []byte {
 	return fmt.Appendf(nil, `{"version":%d,"failed":true}`, modelMemoryVersion)
 }
 
-// decodeModel reads what was kept; nil where a training failed.
-func decodeModel(text []byte) (*learn.Model, error) {
+// decodeModel reads what was kept, and when; nil where a training failed.
+func decodeModel(text []byte) (*learn.Model, time.Time, error) {
 	var m modelMemory
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != modelMemoryVersion {
-		return nil, memory.ErrUnreadable
+		return nil, time.Time{}, memory.ErrUnreadable
 	}
 	if m.Failed {
-		return nil, nil
+		return nil, time.Time{}, nil
 	}
 	model, err := learn.ReadModel(bytes.NewReader(m.Model))
 	if err != nil || model.Receipt == nil {
-		return nil, memory.ErrUnreadable
+		return nil, time.Time{}, memory.ErrUnreadable
 	}
-	return model, nil
+	return model, time.UnixMicro(m.Kept), nil
 }
 
 // keepTraining stores what came of a training. A failure is found by its request and not by the
@@ -96,16 +99,19 @@ func (c *Trainings) keepTraining(ctx context.Context, sequence uint64, key strin
 
 // recallTraining returns the model that was paid for, or nil.
 func (c *Trainings) recallTraining(ctx context.Context, t *training, version string, see memory.Horizon) (*api.Training, error) {
-	text, sequence, found, err := c.memory.RecallText(ctx, t.key(version), see)
+	text, sequence, found, err := c.memory.RecallText(ctx, t.key(version))
 	if err != nil || !found {
 		return nil, err
 	}
-	model, err := decodeModel(text)
+	model, kept, err := decodeModel(text)
 	if err != nil {
 		return nil, err
 	}
 	if model == nil || model.Receipt.Sequence != sequence {
 		return nil, memory.ErrUnreadable
+	}
+	if !c.memory.Shows(sequence, kept, see) {
+		return nil, nil
 	}
 	out := &api.Training{Model: model, Receipt: api.Receipt{Sequence: sequence, Free: true}}
 	if err := c.memory.CompleteReceipt(ctx, &out.Receipt); err != nil {

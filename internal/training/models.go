@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -31,7 +32,7 @@ func (c *Trainings) paidModel(r *ledger.Record) bool {
 // the charge is none of a model, where its training failed or was not finished, and where the model
 // was kept after asOf, which is a moment or zero: see [Question].
 func (c *Trainings) Model(ctx context.Context, r *ledger.Record, asOf time.Time) (*api.KeptModel, error) {
-	if !c.paidModel(r) || c.memory.Hides(r.Sequence, asOf) {
+	if !c.paidModel(r) {
 		return nil, api.ErrNoModel
 	}
 	text, found, err := c.memory.Answer(ctx, r.Request)
@@ -41,11 +42,11 @@ func (c *Trainings) Model(ctx context.Context, r *ledger.Record, asOf time.Time)
 	if !found {
 		return nil, api.ErrNoModel
 	}
-	model, err := decodeModel(text)
+	model, kept, err := decodeModel(text)
 	if err != nil {
 		return nil, err
 	}
-	if model == nil {
+	if model == nil || !c.memory.Shows(r.Sequence, kept, memory.Horizon{AsOf: asOf, Spoken: true}) {
 		return nil, api.ErrNoModel
 	}
 	paid := api.Receipt{Sequence: r.Sequence, Hash: ledger.Hash(r.Encode()), Free: true}

@@ -1,12 +1,14 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -43,6 +45,21 @@ func (c *Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress 
 	if err != nil {
 		return nil, err
 	}
+	for try := 1; ; try++ {
+		out, err := c.trainOnce(ctx, q, t, progress)
+		// Another server was first, as with [Curator.Ask].
+		if try == maxTries || !errors.Is(err, ledger.ErrKept) && !errors.As(err, new(*ledger.VersionError)) {
+			return out, err
+		}
+	}
+}
+
+// maxTries is how often another server may be first.
+const maxTries = 5
+
+func (c *Trainings) trainOnce(
+	ctx context.Context, q api.TrainingQuestion, t *training, progress func(learn.Progress),
+) (*api.Training, error) {
 	data, err := c.Data(ctx)
 	if err != nil {
 		return nil, err
@@ -106,6 +123,8 @@ func (c *Trainings) buyTraining(
 		Analyst:     q.Analyst,
 		Dataset:     c.Dataset.Name,
 		DataVersion: data.Version.String(),
+		Looked:      true,
+		Since:       data.Since,
 		Query:       t.hash,
 		Mechanisms:  t.mechanisms(),
 		Cost:        t.plan.Cost,
@@ -117,12 +136,19 @@ func (c *Trainings) buyTraining(
 	// The charge is durable. From here on it stays, whatever happens.
 	paid := api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 	if charged.Again {
-		// Nothing is found by its name, so what this request has, if anything, is a failure.
-		if _, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
+		// Nothing is found by its name, so what this request has, if anything, is a failure, or
+		// the model of another server that was first.
+		if text, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
 			return nil, err
 		} else if kept {
+			if model, _, err := decodeModel(text); err != nil || model != nil {
+				return nil, cmp.Or(err, ledger.ErrKept)
+			}
 			// Where the process ended between the two, the incident is not there yet.
 			return nil, c.Failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, api.ErrTraining)
+		}
+		if err := c.Again(ctx, charged.Sequence); err != nil {
+			return nil, err
 		}
 	}
 	now, err := c.DataVersion(ctx, c.Dataset.Name, data.Label, data.State)
@@ -135,7 +161,8 @@ func (c *Trainings) buyTraining(
 	}
 	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
 
-	// Kept before anybody sees it, the model or that there is none.
+	// Kept before anybody sees it, the model or that there is none. What is kept says when.
+	pace.Settle(ctx)
 	var text []byte
 	if err == nil {
 		model.Receipt = &learn.Receipt{

@@ -42,12 +42,15 @@ func (s *State) DatasetOf(charge uint64) string {
 func (s *State) Failed(charge uint64) bool { return s.failed[charge] }
 
 // Underway returns what processes may be doing, with its dataset: the charges without an answer,
-// and the notes that questions of sessions reach the engine.
+// the notes that they are computed anew, and the notes that questions of sessions reach the engine.
 func (s *State) Underway() map[uint64]string {
 	all := map[uint64]string{}
 	for charge, answer := range s.paid {
 		if who, ok := s.asked.find(uint64(charge)); ok && answer == 0 && !s.sessions[uint64(charge)] {
 			all[uint64(charge)] = who.dataset
+			for _, n := range s.notes[ledger.Reruns(uint64(charge))] {
+				all[n] = who.dataset
+			}
 		}
 	}
 	for _, who := range s.asked.all {

@@ -26,16 +26,38 @@ func (d *Desk) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, err
 		if again {
 			return g.again(sequence, c)
 		}
-		links, err := g.State.Charge(c, g.Now())
-		if err != nil {
-			return ledger.Receipt{}, err
-		}
-		if err := g.Add(nil, links...); err != nil {
-			return ledger.Receipt{}, err
-		}
-		last := links[len(links)-1]
-		return chain.Receipt(last.Record, last.Hash, false), nil
+		return g.charge(c)
 	}})
+}
+
+// charge makes the records of a charge: the data's where that is another, itself, and its notes.
+func (g *Group) charge(c ledger.Charge) (ledger.Receipt, error) {
+	now := g.Now()
+	links, err := g.State.Charge(c, now)
+	for _, n := range c.Firsts {
+		if err == nil {
+			err = g.provided(n.Session, ledger.After(0))
+		}
+	}
+	if err != nil {
+		return ledger.Receipt{}, err
+	}
+	if err := g.Add(nil, links...); err != nil {
+		return ledger.Receipt{}, err
+	}
+	last := links[len(links)-1]
+	for _, n := range c.Firsts {
+		note := salted(n.Entry(last.Record.Sequence))
+		link, err := g.State.Note(n.Session, ledger.Hash(note), now)
+		if err == nil {
+			err = g.Add(note, link)
+		}
+		if err != nil { // which nothing above leaves room for
+			g.err = err
+			return ledger.Receipt{}, err
+		}
+	}
+	return chain.Receipt(last.Record, last.Hash, false), nil
 }
 
 // lapsed is the error of a charge whose window has ended.

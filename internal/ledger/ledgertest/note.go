@@ -145,3 +145,58 @@ func Promise14OnCondition(t *testing.T, w World) {
 		}
 	}
 }
+
+// Promise14WithACharge holds a ledger to notes that are written with a charge: of many who charge
+// for one session one does, the others spend nothing, and no such note is there without its charge.
+func Promise14WithACharge(t *testing.T, w World) {
+	l := w.Open(t)
+	with := func(request string, sessions ...string) ledger.Charge {
+		c := Ask(request, Hospital(10))
+		for _, s := range sessions {
+			c.Firsts = append(c.Firsts, ledger.First{Session: s, Entry: func(n uint64) []byte { return []byte(fmt.Sprint("by ", n)) }})
+		}
+		return c
+	}
+	var receipts [20]ledger.Receipt
+	var wg sync.WaitGroup
+	for i := range receipts {
+		wg.Go(func() {
+			var err error
+			if receipts[i], err = l.Charge(ctx, with(fmt.Sprint(i), "one", "two")); err != nil && !errors.Is(err, ledger.ErrBehind) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := Spent(t, l, "hospital"); n != 1 {
+		t.Errorf("%d were spent", n)
+	}
+	for i, r := range receipts {
+		if r.Sequence == 0 {
+			continue
+		}
+		for _, s := range []string{"one", "two"} {
+			if got := joined(t, l, s); got != fmt.Sprint("by ", r.Sequence) {
+				t.Errorf("%s has %q", s, got)
+			}
+		}
+		if again := MustCharge(t, l, with(fmt.Sprint(i), "one", "two")); !again.Again || again.Sequence != r.Sequence {
+			t.Errorf("sent again: %+v", again)
+		}
+	}
+	if _, err := l.Charge(ctx, with("later", "three", "two")); !errors.Is(err, ledger.ErrBehind) || joined(t, l, "three") != "" {
+		t.Errorf("of two sessions one has a note: %v", err)
+	}
+	for _, c := range []ledger.Charge{with("twice", "four", "four"), with("empty", ""), with("of a charge", ledger.ChargeNotes(1))} {
+		if _, err := l.Charge(ctx, c); !errors.As(err, new(*ledger.InvalidError)) {
+			t.Errorf("%s: %v", c.Request, err)
+		}
+	}
+	if n := Spent(t, l, "hospital"); n != 1 {
+		t.Errorf("%d were spent", n)
+	}
+	MustClose(t, l)
+	if r := w.Verify(t); r.Charges != 1 {
+		t.Errorf("%+v", r)
+	}
+}

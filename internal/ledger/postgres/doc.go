@@ -30,7 +30,8 @@
 // server up: no transaction of it is under way then, and every later one finds that and fails for
 // good, however long it slept in between. With the head locked nobody sleeps for long: PostgreSQL
 // ends a transaction that is idle for 5 seconds. The lease goes by the database's clock, and
-// decides nothing but that a server ends.
+// decides nothing but that a server ends. Where the database was away, and so nobody could renew
+// anything, all have another lease to come back.
 //
 // What a server that was given up may have been answering, by the charges that it made and that
 // have no answer, is written into the table deaths in the same transaction, and is counted once:

@@ -16,6 +16,8 @@ func (l *Ledger) renew() {
 	// Others are looked after beside this, because that waits for the turn: whoever has it may wait
 	// for the database for longer than a lease.
 	caring := make(chan struct{}, 1)
+	var reach unbroken
+	reach.reached(time.Now(), l.lease)
 	for {
 		select {
 		case <-l.stop:
@@ -25,6 +27,9 @@ func (l *Ledger) renew() {
 		ctx, cancel := context.WithTimeout(background, l.lease/2)
 		lapsed, gone, err := l.seen(ctx, &conn)
 		cancel()
+		if err == nil {
+			lapsed = reach.reached(time.Now(), l.lease) && lapsed
+		}
 		switch {
 		case err != nil: // tried again; the next transaction of ours finds out whether we were given up
 			hangUp(conn)
@@ -47,6 +52,35 @@ func (l *Ledger) renew() {
 			}
 		}
 	}
+}
+
+// unbroken is for how long a server has reached the database without a break. Where the database
+// was away nobody could renew a lease, and those who reach it first must not give up all others:
+// they are waited for, for as long as a lease.
+type unbroken struct{ since, last time.Time }
+
+// reached takes in that the database was reached, and reports whether whoever has not done so for a
+// lease is gone. Who was here a fifth of a lease before a break lacks a lease after four fifths.
+func (u *unbroken) reached(now time.Time, lease time.Duration) bool {
+	if now.Sub(u.last) > lease*3/4 {
+		u.since = now
+	}
+	u.last = now
+	return now.Sub(u.since) >= lease
+}
+
+// buryFirst is bury for who has just come, and knows of no break but one that the database knows
+// of: it has not been there for a lease itself.
+func (l *Ledger) buryFirst() error {
+	var long bool
+	err := writer{l}.persist(func() error {
+		return l.conn.QueryRow(background, "SELECT pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => $1)",
+			l.lease.Seconds()).Scan(&long)
+	})
+	if err != nil || !long {
+		return err
+	}
+	return l.bury()
 }
 
 // seen renews our lease. It reports whether somebody else's is over, and whether we were given up.

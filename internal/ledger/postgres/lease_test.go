@@ -135,3 +135,22 @@ func TestPromise16SessionsOfServersThatDied(t *testing.T) {
 		t.Errorf("%d incidents, %v", door.Incidents, err)
 	}
 }
+
+// A server that dies while it computes anew what another one was paid for is counted, although the
+// charge is not its own.
+func TestPromise16ARerunThatKills(t *testing.T) {
+	t.Parallel()
+	at := address(t)
+	short := Options{Lease: time.Second}
+	first, second := open(t, at, short), open(t, at, short)
+	charged := mustCharge(t, first, ask("hung up", hospital(10)))
+	done := mustCharge(t, first, ask("computed anew, and kept", hospital(10)))
+	for _, charge := range []uint64{charged.Sequence, done.Sequence} {
+		if err := second.NoteIf(ctx, ledger.Reruns(charge), []byte("again"), ledger.After(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustKeep(t, second, done.Sequence, "key", "42")
+	asleep(second)
+	until(t, "the death", func() bool { return slices.Equal(first.Died(), []string{"hospital"}) })
+}

@@ -121,7 +121,7 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err := l.noteAnchor(o.Anchorage); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	if err := l.bury(); err != nil {
+	if err := l.buryFirst(); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	l.helpers.Go(l.renew)

@@ -321,3 +321,37 @@ func TestServingRole(t *testing.T) {
 		}
 	}
 }
+
+// A ledger that everybody in the database can read or change is not opened, and not repaired.
+func TestPromise7NotForEverybody(t *testing.T) {
+	t.Parallel()
+	at := address(t)
+	l := open(t, at, Options{})
+	mustCharge(t, l, ask("paid", hospital(10)))
+	mustClose(t, l)
+	for _, what := range []string{
+		"SELECT ON ledger.records", "SELECT (answer) ON ledger.records", "INSERT ON ledger.records", "UPDATE ON ledger.head",
+		"TRUNCATE ON ledger.head", "UPDATE (counted) ON ledger.deaths", "DELETE ON ledger.servers",
+	} {
+		if _, err := l.place.do("GRANT " + what + " TO PUBLIC"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenWith(at, Options{}); !errors.Is(err, errOpen) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := l.place.do("REVOKE " + what + " FROM PUBLIC"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(t, at, Options{})
+}
+
+// do runs a statement of somebody else.
+func (p *place) do(sql string) (any, error) {
+	c, err := p.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(c)
+	return c.Exec(ctx, p.in(sql))
+}

@@ -79,12 +79,22 @@ FROM ledger.head h LEFT JOIN (SELECT * FROM ledger.records WHERE sequence > $1 O
 WHERE h.one ORDER BY r.sequence`
 )
 
-// exists reports whether the ledger is there. Some of it is damage.
+// errOpen is for a ledger that everybody may read. The noise of thresholds is in it, and whoever
+// can write it can spend or forget; a file has mode 0600 for the same reason.
+var errOpen = errors.New("everybody in its database can read or change it, with the secrets of its streams: revoke what PUBLIC may do " +
+	"with the tables head, records, servers and deaths")
+
+// exists reports whether the ledger is there. Some of it is damage, and what everybody may read or
+// change is refused and not repaired.
 func (p *place) exists(ctx context.Context, c *pgx.Conn) (bool, error) {
 	var n int
-	if err := c.QueryRow(ctx, `SELECT count(*) FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+	var open bool
+	if err := c.QueryRow(ctx, `SELECT count(*),
+coalesce(bool_or(has_table_privilege('public', k.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+  OR has_any_column_privilege('public', k.oid, 'SELECT, INSERT, UPDATE')), false)
+FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
 WHERE n.nspname = $1 AND k.relkind = 'r' AND NOT k.relrowsecurity AND k.relname IN ('head', 'records', 'servers', 'deaths')`, p.schema).
-		Scan(&n); err != nil {
+		Scan(&n, &open); err != nil {
 		return false, err
 	}
 	if n != 0 && n != 4 {
@@ -100,6 +110,8 @@ WHERE n.nspname = $1 AND k.relkind = 'r' AND NOT k.relrowsecurity AND k.relname 
 		return false, &ledger.CorruptError{Path: p.name, Where: "its head is missing"}
 	case err == nil && version != format:
 		err = fmt.Errorf("the ledger %s has the format %d, and this program knows %d", p.name, version, format)
+	case err == nil && open:
+		err = errOpen
 	}
 	return true, err
 }

@@ -68,6 +68,10 @@ func TestPromise14OnCondition(t *testing.T) {
 	ledgertest.Promise14OnCondition(t, world(t))
 }
 
+func TestPromise14WithACharge(t *testing.T) {
+	ledgertest.Promise14WithACharge(t, world(t))
+}
+
 func TestPromise12SignedElsewhere(t *testing.T) {
 	ledgertest.Promise12SignedElsewhere(t, world(t))
 }

@@ -28,6 +28,7 @@ type entry struct {
 	dispute          *api.Disagreement // what two checks differ in, or nil
 	books            error             // what is wrong with the ledger, or nil
 	data             *api.DataError    // why the data cannot be opened, or nil
+	settled          bool              // it leaves a tick after it has last looked at data
 }
 
 // paid notes what an answer cost.

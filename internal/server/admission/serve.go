@@ -3,8 +3,10 @@ package admission
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -54,7 +56,7 @@ func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func
 		d.stopped.Store(true)
 	}
 	d.log(e)
-	if e.outcome != ending {
+	if e.outcome != ending && !e.settled {
 		d.clock.wait(tick)
 	}
 	d.counts.left(e.outcome)
@@ -83,7 +85,8 @@ func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e
 	if err != nil {
 		return err
 	}
-	defer d.queue.done(who)
+	done := sync.OnceFunc(func() { d.queue.done(who) })
+	defer done()
 	// The work begins on a tick too. Otherwise whoever asks chooses how much of a tick is left for
 	// it, asks a few times, and reads how long it took to the millisecond, however long the tick
 	// is.
@@ -98,7 +101,15 @@ func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e
 	defer stop()
 	ctx, let := d.clock.hold(ctx, tick)
 	defer let()
-	return translate(ctx, d.guard(ctx, e, work))
+	// What it writes down once it has looked at data waits for a tick as well. The engine is done
+	// with it by then, and others may have the turn.
+	p := pace.New(func() {
+		done()
+		d.clock.wait(tick)
+	})
+	err = translate(ctx, d.guard(p.Set(ctx), e, work))
+	e.settled = p.Settled()
+	return err
 }
 
 // place waits for a place for heavy work. Nobody who has a turn waits for one, so the two cannot

@@ -6,15 +6,21 @@ import (
 	"time"
 )
 
-// clock says when answers may leave. It runs from when the dispatcher was made, on the monotonic
-// clock: nobody can set it.
+// clock says when answers may leave. It runs on the monotonic clock from when the dispatcher was
+// made: nobody can set it. Ticks are multiples since 1970, by what the time was then, so that those
+// of servers that share a ledger are the same: what is seen of an answer at several of them, by
+// ticks between each other, would tell more exactly when it was there than any of them does.
 type clock struct {
 	begin time.Time
+	epoch time.Duration // of the beginning, since 1970
 	over  chan struct{} // closed when the server ends and waits no longer
 	once  *sync.Once
 }
 
-func newClock() clock { return clock{time.Now(), make(chan struct{}), new(sync.Once)} }
+func newClock() clock {
+	now := time.Now()
+	return clock{now, time.Duration(now.UnixNano()), make(chan struct{}), new(sync.Once)}
+}
 
 // end lets go of all who wait for a tick, and of all who come. It is for when the time of the
 // owner's shutdown is over: that moment is chosen by nobody who asks, and is the same for
@@ -27,7 +33,7 @@ func (c clock) next(tick time.Duration) time.Duration {
 	if tick <= 0 {
 		return 0
 	}
-	at := time.Since(c.begin)
+	at := c.epoch + time.Since(c.begin)
 	return (at+tick-1)/tick*tick - at
 }
 
@@ -36,7 +42,7 @@ func (c clock) last(tick time.Duration) time.Time {
 	if tick <= 0 {
 		return time.Time{}
 	}
-	return c.begin.Add(time.Since(c.begin) / tick * tick)
+	return c.begin.Add((c.epoch+time.Since(c.begin))/tick*tick - c.epoch)
 }
 
 // wait waits for the next multiple of a tick. Nothing cuts it short but the end of the server.

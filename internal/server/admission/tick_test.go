@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -205,6 +206,24 @@ func TestStoppingTellsNothing(t *testing.T) {
 	}
 }
 
+// Servers have the same ticks, whenever each of them began.
+func TestTicksOfServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := newClock()
+		for _, tick := range []time.Duration{250 * time.Millisecond, 7 * time.Second} {
+			time.Sleep(1234 * time.Microsecond)
+			second := newClock()
+			time.Sleep(10*time.Second + 321*time.Microsecond)
+			if a, b := first.next(tick), second.next(tick); a != b || a == 0 {
+				t.Errorf("the next ticks of %v are in %v and in %v", tick, a, b)
+			}
+			if a, b := first.last(tick), second.last(tick); !a.Equal(b) || time.Since(a)+first.next(tick) != tick {
+				t.Errorf("the last ticks of %v were at %v and at %v", tick, a, b)
+			}
+		}
+	})
+}
+
 // A question that is long over leaves nothing behind that waits for the tick.
 func TestHoldLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -231,4 +250,43 @@ func held(d *Dispatcher, kind string) string {
 	s := &Session{Kind: kind, Analyst: "ana", Dataset: "people", Name: "only", opened: true}
 	d.sessions.settle(s)
 	return s.ID
+}
+
+// A question that has looked at data waits for the tick before it writes anything, gives its turn
+// back meanwhile, and leaves after that without another tick; one that has looked since waits for
+// one more.
+func TestTickBeforeWriting(t *testing.T) {
+	for more, want := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Second: 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			var d *Dispatcher
+			d = newDispatcher(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, _ api.Question) (*api.Answer, error) {
+				pace.Settle(ctx) // nothing was looked at yet
+				began := time.Since(d.clock.begin)
+				pace.Looks(ctx)
+				time.Sleep(3 * time.Second)
+				pace.Settle(ctx)
+				pace.Settle(ctx) // which is settled
+				if at := time.Since(d.clock.begin) - began; at != 10*time.Second {
+					t.Errorf("it wrote after %v", at)
+				}
+				if more > 0 {
+					pace.Looks(ctx)
+					time.Sleep(more)
+				}
+				return paidFor(), nil
+			}}, Options{Running: 1})
+			var all sync.WaitGroup
+			for i, name := range []string{"ana", "ben", "cleo"} {
+				all.Go(func() {
+					time.Sleep(time.Duration(i)) // in this order
+					d.Ask(t.Context(), from(name))
+					if left := time.Since(d.clock.begin); left != time.Duration(i)*10*time.Second+want {
+						t.Errorf("%s left after %v", name, left)
+					}
+				})
+			}
+			all.Wait()
+			quiet(t, d)
+		})
+	}
 }

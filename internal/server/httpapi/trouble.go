@@ -107,7 +107,7 @@ func problemOf(err error) *Problem {
 			header:  http.Header{"Retry-After": {"60"}}}
 		if written.Charged {
 			p.Spent = yes
-		} else if !written.Broken {
+		} else if !written.Broken && !written.Unknown {
 			p.Spent = no
 		}
 		return p

@@ -51,6 +51,7 @@ func TestProblems(t *testing.T) {
 		{&ledger.WriteError{Path: "/srv/secret", Charged: true, Err: errors.New(secret)}, 503, "ledger", yes, "60"},
 		{&ledger.WriteError{Path: "/srv/secret", Broken: true, Err: errors.New(secret)}, 503, "ledger", nil, "60"},
 		{&ledger.WriteError{Path: "/srv/secret", Err: errors.New(secret)}, 503, "ledger", no, "60"},
+		{&ledger.WriteError{Path: "/srv/secret", Remote: true, Unknown: true, Err: errors.New(secret)}, 503, "ledger", nil, "60"},
 		{&ledger.CorruptError{Path: "/srv/secret", Where: secret}, 500, "unexpected", nil, ""},
 		{api.ErrSessionUsed, 410, "ended", nil, ""},
 		{api.ErrSessionRun, 410, "ended", nil, ""},

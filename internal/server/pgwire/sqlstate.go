@@ -188,6 +188,9 @@ func explain(ctx context.Context, err error) *wireError {
 		// Not its own words: they have the ledger's path.
 		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and "+
 			"so was not released").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
+	case errors.As(err, &write) && write.Unknown:
+		return failure(ioError, "it is not known whether this was written to the ledger, so nothing may be released; it may have been "+
+			"charged").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
 	case errors.As(err, &write) && write.Broken:
 		return failure(ioError, "the ledger has stopped; nothing may be released").hinting("tell the owner of the data")
 	case errors.As(err, &write):

@@ -13,7 +13,7 @@ export function View() {
   const id = decodeURIComponent(place.path.split('/')[2] ?? '')
   const got = useLoaded(signal => (id ? get<Dashboard>('/v1/dashboards/' + encodeURIComponent(id), signal) : Promise.resolve(null)), [id])
   const [states, setStates] = useState<Record<number, State>>({})
-  if (!id) return <Empty title="There is no dashboard at this address"><p><Link to="/saved">What is saved</Link></p></Empty>
+  if (!id) return <Empty whole title="There is no dashboard at this address"><p><Link to="/saved">What is saved</Link></p></Empty>
   if (got.trouble) return <Warn trouble={got.trouble} />
   if (!got.value) return <Busy />
   const d = got.value

@@ -43,7 +43,7 @@ function All() {
   return <>
     <h1>Saved</h1>
     {trouble && <Warn trouble={trouble} />}
-    {questions.length + dashboards.length === 0 && <Empty part title="Nothing is saved yet"><p>Ask a question and press <strong>Save</strong>. Several make a dashboard. <Link to="/ask">Ask one</Link></p></Empty>}
+    {questions.length + dashboards.length === 0 && <Empty title="Nothing is saved yet"><p>Ask a question and press <strong>Save</strong>. Several make a dashboard. <Link to="/ask">Ask one</Link></p></Empty>}
     {dashboards.length > 0 && <section><h2>Dashboards</h2><List all={dashboards} to={a => '/dashboards/' + encodeURIComponent(a.id)} onRemove={a => remove('dashboards', a)} /></section>}
     {questions.length > 0 && <section><h2>Questions</h2><List all={questions} to={a => '/saved/' + encodeURIComponent(a.id)} onRemove={a => remove('saved', a)} />
       {here.length > 0 && <p><button type="button" onClick={() => { setPicked(here.map(q => q.id)); setMaking(true) }}>Make a dashboard</button></p>}</section>}

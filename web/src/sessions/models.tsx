@@ -72,7 +72,7 @@ function Train({ onModel }: { onModel: (m: Training) => void }) {
   const q = quote.quote
   const text = (key: 'features' | 'target') => ({ value: wish[key], onInput: (e: Event) => setWish({ ...wish, [key]: (e.currentTarget as HTMLInputElement).value }) })
   const amount = (key: 'epsilon' | 'evaluate') => ({ type: 'number' as const, min: '0', step: 'any', value: wish[key] ?? '', onInput: (e: Event) => setWish({ ...wish, [key]: Number((e.currentTarget as HTMLInputElement).value) || undefined }) })
-  if (!dataset) return <Empty part title="No dataset is open to you" />
+  if (!dataset) return <Empty title="No dataset is open to you" />
   return <section>
     <h2>Train a model</h2>
     <p class="hint">A linear classifier or regression that is private. The price comes first; the same question again is the same model, free.</p>

@@ -32,7 +32,7 @@ export function View() {
   if (!all.value) return <Busy />
   const streams = all.value.streams
   if (streams.length === 0) {
-    return <Empty title={`${dataset} has no streams`}><p>A stream answers very many counting questions on one budget. The owner declares one under <code>streams</code> in the policy.</p></Empty>
+    return <Empty whole title={`${dataset} has no streams`}><p>A stream answers very many counting questions on one budget. The owner declares one under <code>streams</code> in the policy.</p></Empty>
   }
   const now = streams.find(s => s.name === place.query.get('stream')) ?? streams[0]
   return <>
