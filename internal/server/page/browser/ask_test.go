@@ -257,10 +257,10 @@ const held = `(() => {
 // there is asked for once, after a time that leaves the rest of 200 ms to the server. The clock
 // stands, so that this does not hang on how busy the machine is.
 func pricedOnce(t *testing.T, w *world) {
-	tb := newTab(t, w.base)
+	tb := w.tab(t, "ana")
 	_, err := tb.page.EvalOnNewDocument(held)
 	tb.must(err)
-	tb.signIn("/ask", "ana", w.passwords["ana"])
+	tb.open("/ask")
 	tb.until("the editor is there", `() => !!`+inEditor)
 	tb.eval(`() => ` + inEditor + `.focus()`)
 	sql := "SELECT COUNT(*) FROM patients WHERE age > 18 "

@@ -67,10 +67,10 @@ func hostile(t testing.TB) *world {
 // harmless opens a tab in which it is seen whether anything of all this ran.
 func (w *world) harmless(t testing.TB, path string, expected ...string) *tab {
 	t.Helper()
-	tb := newTab(t, w.base, expected...)
+	tb := w.tab(t, "ana", expected...)
 	_, err := tb.page.EvalOnNewDocument(`window.hurt = () => forbidden('it ran')`)
 	tb.must(err)
-	tb.signIn(path, "ana", w.passwords["ana"])
+	tb.open(path)
 	return tb
 }
 
@@ -119,6 +119,32 @@ func TestHostileNames(t *testing.T) {
 	if n := tb.eval(`() => document.querySelectorAll('img:not([src="/icon.svg"]), iframe, script:not([src^="/assets/"])').length`).Int(); n != 0 {
 		t.Errorf("%d elements were made of text", n)
 	}
+}
+
+// TestHostileTitles: titles of what was saved, by whomever, are text.
+func TestHostileTitles(t *testing.T) {
+	t.Parallel()
+	w := ordinary(t)
+	titles := append([]string{hostileTable, hostileColumns[0], hostileColumns[3], strings.Repeat("w", 200)}, hostileKeys[:4]...)
+	ben := w.open(t, "/saved?dataset=hospital", "ben")
+	var tiles []map[string]any
+	for _, title := range titles {
+		tiles = append(tiles, map[string]any{"saved": ben.keep(title, "SELECT COUNT(*) AS n FROM patients")})
+	}
+	board := ben.send("/v1/dashboards", map[string]any{"title": hostileTable, "dataset": "hospital", "shared": true, "tiles": tiles})
+	tb := w.harmless(t, "/saved?dataset=hospital", unpaid)
+	tb.reads("onerror")
+	tb.shows("what is saved", titles...)
+	tb.open("/dashboards/" + board)
+	tb.settle()
+	tb.shows("the dashboard", titles...)
+	for _, l := range looks {
+		tb.as(l)
+		if over := tb.eval(`() => document.documentElement.scrollWidth - innerWidth`).Int(); over > 0 {
+			t.Errorf("%s: %d pixels wider than the screen", l.name, over)
+		}
+	}
+	tb.accessible("the dashboard", nil)
 }
 
 // TestHostileAddress: whatever stands in an address, of this or of a view that there is not,

@@ -26,10 +26,10 @@ var random = regexp.MustCompile(`"hash":"[0-9a-f]{64}"|urn:discreet:request:[0-9
 // all that was sent and all that came back, as a set: what comes first is the browser's choice.
 func walk(t *testing.T, w *world) []string {
 	t.Helper()
-	tb := newTab(t, w.base, refusal, "^status: 402 ")
+	tb := w.tab(t, "ana", refusal, "^status: 402 ")
 	_, err := tb.page.EvalOnNewDocument(held) // or what is asked for hangs on how fast the browser is
 	tb.must(err)
-	tb.signIn("/ask", "ana", w.passwords["ana"])
+	tb.open("/ask")
 	rest := func() {
 		tb.settle()
 		tb.eval(`() => goOn()`)
@@ -124,9 +124,9 @@ func TestNeighbours(t *testing.T) {
 // computed.
 func TestTick(t *testing.T) {
 	t.Parallel()
-	const tick = 200 * time.Millisecond
+	const tick = 100 * time.Millisecond
 	files := map[string]string{}
-	clinic(t, files, hospital.New(50, 1), "hospital", "{epsilon: 2, per_query: {default: 0.1, max: 1}}", "    release: {tick: 200ms}\n")
+	clinic(t, files, hospital.New(50, 1), "hospital", "{epsilon: 2, per_query: {default: 0.1, max: 1}}", "    release: {tick: 100ms}\n")
 	tb := newWorld(t, files).open(t, "/ask", "ana", "^status: 4.. POST /v1/query$")
 	for _, body := range []string{
 		`{"dataset":"hospital","sql":"SELECT COUNT(*) FROM patients WHERE diagnosis = 'HIV'"}`,             // paid once, then remembered

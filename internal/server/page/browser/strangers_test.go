@@ -43,7 +43,8 @@ func (w *world) me(t testing.TB, cookie string) int {
 func TestStolenCookie(t *testing.T) {
 	t.Parallel()
 	w := ordinary(t)
-	tb := w.open(t, "/ask", "ana")
+	tb := newTab(t, w.base)
+	tb.signIn("/ask", "ana", w.passwords["ana"])
 	cookie := tb.session()
 	if !cookie.HTTPOnly || cookie.SameSite != proto.NetworkCookieSameSiteStrict || !cookie.Session {
 		t.Errorf("the cookie is %+v", cookie)

@@ -67,7 +67,7 @@ func newTab(t testing.TB, base string, expected ...string) *tab {
 	ctx, cancel := context.WithCancel(context.Background())
 	tb.page = page.Context(ctx)
 	listen := tb.page.EachEvent(tb.onConsole, tb.onException, tb.onLog, tb.onForbidden, tb.onRequest, tb.onResponse, tb.onFailed,
-		tb.onFinished)
+		tb.onFinished, tb.onNavigated)
 	go listen()
 	tb.must(proto.RuntimeAddBinding{Name: "forbidden"}.Call(tb.page))
 	tb.must(proto.EmulationSetFocusEmulationEnabled{Enabled: true}.Call(tb.page)) // several tabs are looked at at once
@@ -188,6 +188,17 @@ func (tb *tab) onFailed(e *proto.NetworkLoadingFailed) {
 	tb.mu.Unlock()
 	if !e.Canceled {
 		tb.complain("a request failed: %s %s: %s %s", x.method, x.path, e.ErrorText, e.BlockedReason)
+	}
+}
+
+// onNavigated forgets what a document still waited for that is gone.
+func (tb *tab) onNavigated(e *proto.PageFrameNavigated) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	for _, x := range tb.sent {
+		if e.Frame.ParentID == "" && x.status == 0 && strings.HasPrefix(x.path, "/v1/") {
+			x.cut = true
+		}
 	}
 }
 
