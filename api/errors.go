@@ -16,6 +16,8 @@ var (
 	// ErrLabels is returned when the file of labels cannot be read. What is wrong with it is for
 	// the owner.
 	ErrLabels = errors.New("the labels of this holdout cannot be read; ask the owner to run 'discreet check'. Nothing was charged")
+	// ErrData is what analysts are told of a [DataError].
+	ErrData = errors.New("the data cannot be read at the moment; ask again later, or ask the owner to run 'discreet check'")
 	// ErrTraining is returned when a training failed after its charge, which stays. Why is not
 	// said: how a minimiser does depends on the data.
 	ErrTraining = errors.New("the training could not be finished, and the charge stays; ask with a larger regulariser or a smaller " +
@@ -49,7 +51,8 @@ func (e *PriceError) Error() string {
 }
 
 // DataError is why the data of a dataset cannot be opened, or opened anew after it changed. Its
-// words are for the owner: they name files, tables and columns, and no value of the data.
+// words are for the owner: they name files, tables and columns, and no value of the data. Servers
+// tell others [ErrData].
 type DataError struct{ Err error }
 
 func (e *DataError) Error() string { return e.Err.Error() }

@@ -12,15 +12,15 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/pgaddress"
 )
 
 // wantAddress is how the address of a PostgreSQL database is spelled.
 const wantAddress = "an address such as postgres://discreet@db.example.org/hospital?sslmode=verify-full"
 
 // IsPostgres reports whether a source is the address of a PostgreSQL database.
-func IsPostgres(source string) bool {
-	return strings.HasPrefix(source, "postgres://") || strings.HasPrefix(source, "postgresql://")
-}
+func IsPostgres(source string) bool { return pgaddress.Is(source) }
 
 // Postgres is an address without its user and options: where the data is, for messages and to tell
 // databases apart. Spellings of one place are one.
@@ -33,7 +33,7 @@ func Postgres(address string) string {
 	if strings.HasPrefix(host, "/") {
 		host = path.Clean(host)
 	}
-	if isLoopback(host) {
+	if pgaddress.IsHere(host) && !strings.HasPrefix(host, "/") {
 		host = "localhost"
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
@@ -143,12 +143,7 @@ func hasPassword(u *url.URL) bool {
 // address.
 func PostgresIsHere(address string) bool {
 	host, _, _, _ := PostgresServer(address)
-	return strings.HasPrefix(host, "/") || isLoopback(host)
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return pgaddress.IsHere(host)
 }
 
 // CheckRelation says why a policy cannot name a table of a PostgreSQL database, or nothing.

@@ -107,6 +107,9 @@ func (t *Table) readSource(r *reader, f fields, d *Dataset, dir string, sourceOK
 		if !ok || !r.path(v, "source", text) {
 			return false
 		}
+		if !IsCSV(text) && !IsParquet(text) && !sourceOK {
+			return false // it may be a table of the database that the dataset's source was to name
+		}
 		if !IsCSV(text) && !IsParquet(text) {
 			r.at(v, "the source %s is neither a CSV nor a Parquet file; its name must end in .csv, .tsv, .txt or .parquet", quote(text))
 			return false

@@ -18,6 +18,7 @@ var rewrite = flag.Bool("rewrite", false, "write the figures of the playground i
 type figures struct {
 	Composition []composed  `json:"composition"`
 	Gaussian    []deviation `json:"gaussian"`
+	Guesses     []guess     `json:"guesses"`
 }
 
 // composed is what so many answers of one epsilon cost together, by each theorem.
@@ -32,12 +33,25 @@ type composed struct {
 	Concentrated float64 `json:"concentrated"`
 }
 
-// deviation is what Gaussian noise costs where one person moves the answer by mu deviations.
+// deviation is what Gaussian noise costs where one person moves the answer by mu deviations, and
+// how often the best guess is right whether the person is in the data.
 type deviation struct {
 	Mu      float64 `json:"mu"`
 	Delta   float64 `json:"delta"`
 	Epsilon float64 `json:"epsilon"`
+	Right   float64 `json:"right"`
 }
+
+// guess is how often it is, for whatever has this epsilon and delta.
+type guess struct {
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	Right   float64 `json:"right"`
+}
+
+// right makes of the delta that is needed at epsilon 0, which is the distance between the two laws,
+// how often a guess between them is right.
+func right(apart float64) float64 { return figure((1 + apart) / 2) }
 
 const figuresFile = "src/playground/figures.json"
 
@@ -55,7 +69,12 @@ func TestFigures(t *testing.T) {
 	for _, mu := range []float64{0.01, 0.1, 0.5, 1, 2, 5} {
 		for _, d := range []float64{1e-10, 1e-6, 1e-3} {
 			e := must(account.GDP{Mu: mu}.EpsilonAt(d))(t)
-			now.Gaussian = append(now.Gaussian, deviation{mu, d, figure(e)})
+			now.Gaussian = append(now.Gaussian, deviation{mu, d, figure(e), right(must(account.GDP{Mu: mu}.DeltaAt(0))(t))})
+		}
+	}
+	for _, e := range []float64{0, 0.01, 0.5, 1, 5} {
+		for _, d := range []float64{0, 1e-6, 0.01} {
+			now.Guesses = append(now.Guesses, guess{e, d, right(must(account.Approx{Epsilon: e, Delta: d}.DeltaAt(0))(t))})
 		}
 	}
 	if *rewrite {
@@ -69,7 +88,7 @@ func TestFigures(t *testing.T) {
 	if err := json.Unmarshal(text, &kept); err != nil {
 		t.Fatal(err)
 	}
-	if len(kept.Composition) != len(now.Composition) || len(kept.Gaussian) != len(now.Gaussian) {
+	if len(kept.Composition) != len(now.Composition) || len(kept.Gaussian) != len(now.Gaussian) || len(kept.Guesses) != len(now.Guesses) {
 		t.Fatal("the file has other figures: run go test ./web -rewrite")
 	}
 	for i, got := range now.Composition {
@@ -79,7 +98,10 @@ func TestFigures(t *testing.T) {
 	}
 	for i, got := range now.Gaussian {
 		want := kept.Gaussian[i]
-		near(t, got, want, got.Mu, want.Mu, got.Delta, want.Delta, got.Epsilon, want.Epsilon)
+		near(t, got, want, got.Mu, want.Mu, got.Delta, want.Delta, got.Epsilon, want.Epsilon, got.Right, want.Right)
+	}
+	for i, got := range now.Guesses {
+		near(t, got, kept.Guesses[i], got.Right, kept.Guesses[i].Right)
 	}
 }
 

@@ -55,7 +55,8 @@ func TestWalkPostgres(t *testing.T) {
 		admin(g[1])
 	}
 	command("check", policy).wants(t, 0, "visit -> visits.vid, patient -> patients.pid", "one for each person, unique pid", "0 .. "+
-		"120", "2 public")
+		"120", "2 public", "rows that were read: none")
+	command("check", policy, "--json").wants(t, 0, `"read":{}`)
 	query := func(text string) result { return command("query", "-p", policy, "--as", "analyst", text) }
 	query("SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex").wants(t, 0, "sex  count  ±95%")
 	query("SELECT SUM(value) FROM labs").wants(t, 0)
@@ -64,6 +65,7 @@ func TestWalkPostgres(t *testing.T) {
 		return strings.Replace(s, "# bounds: [lowest, highest] ", "bounds: [0, 300] ", 1)
 	})
 	query("SELECT AVG(weight) FROM patients").wants(t, 0)
+	command("check", policy).wants(t, 0, "rows that were read: patients (weight). The database's own keys")
 	// The list of codes that the draft has as a comment.
 	change(t, policy, func(s string) string {
 		return regexp.MustCompile(`(?m)^      # (wards:|  public: true|  unique: code|  columns:|    (code|name): \{type: text\})$`).

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -99,10 +98,7 @@ func run(ctx context.Context, args []string, s console.Screen) (code int) {
 	}
 	err = command.Run()
 	if ctx.Err() != nil && err != nil {
-		err = console.ErrInterrupted
-		if neverCharges(args) {
-			err = errors.New("interrupted") // nothing is ever charged there
-		}
+		err = console.Interrupted(err, !neverCharges(args))
 	}
 	if err == nil {
 		err = s.Failed()

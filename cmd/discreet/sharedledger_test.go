@@ -31,7 +31,12 @@ func inDatabase(t *testing.T, policy, schema string) string {
 func TestSharedLedgerByCommand(t *testing.T) {
 	policy := teamed(t, "{epsilon: 1, renewal: {every: month, windows: 3}, per_query: {default: 0.1, max: 0.5}}")
 	address := inDatabase(t, policy, "two_servers")
-	password := command("user", "add", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["password"].(string)
+	file := beside(policy, "before.users") // from when there was one server
+	password := command("user", "add", "ana", "--users", file, "--json").wants(t, 0).decode(t)["password"].(string)
+	command("user", "copy", beside(policy, "none.users"), address).wants(t, 2, "there are no users yet")
+	command("user", "copy", file, address).wants(t, 0, "copied and compared: 1 user, 0 tokens, 0 saved, 0 lines of the trail",
+		"go on with one")
+	command("user", "copy", file, address).wants(t, 2, "there are users or a trail of logins already, and nothing is replaced")
 	var conns []*pgx.Conn
 	var servers []*running
 	for range 2 {

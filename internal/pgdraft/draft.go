@@ -160,6 +160,8 @@ func entries(found *pgtables.Catalogue) catalogue {
 		switch {
 		case problem != "":
 			e.leftOut = fmt.Sprintf("%q of the schema %q: %s.", t.Name, t.Schema, problem)
+		case len(t.Columns) == 0:
+			e.leftOut = fmt.Sprintf("%s has no column to read.", t.Relation())
 		case t.Kind != "":
 			e.trusted = true
 			e.leftOut = fmt.Sprintf("%s is %s: what is read there is decided by functions and servers that Discreet does not know. "+

@@ -186,6 +186,26 @@ func (all catalogue) findPaths(unit string, given map[string]string) {
 			grown = all.byName(&reached, root, column)
 		}
 	}
+	for _, e := range all {
+		if e.near == "" && e.usable() {
+			e.leftOut = all.together(e, reached)
+		}
+	}
+}
+
+// together says of a table that it leads towards the unit by several columns at once, which no path
+// does: as to a partitioned table, whose keys have the column in them that it is divided by.
+func (all catalogue) together(e *entry, reached []*entry) string {
+	for _, r := range e.References {
+		to := all.find(r.Schema, r.Table)
+		if len(r.Far) < 2 || to == nil || !slices.Contains(reached, to) {
+			continue
+		}
+		return fmt.Sprintf("%s leads to %s by %s together, and a path goes by one column. Where one of them alone is different in every "+
+			"row of %s, draft again with --person '%s=%s -> %s.%s', or with the column that it is.", e.Relation(), to.name,
+			strings.Join(r.Columns, ", "), to.name, e.name, r.Columns[0], to.name, r.Far[0])
+	}
+	return ""
 }
 
 // byName finds tables with a column that is called like the unit's. An id is every table's own.

@@ -19,6 +19,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/internal/pgaddress"
 )
 
 // PasswordVariable names the environment variable that has the password of the ledger's database,
@@ -36,9 +38,7 @@ type Place struct {
 }
 
 // Is reports whether an address is one of a database, by how it is written.
-func Is(address string) bool {
-	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
-}
+func Is(address string) bool { return pgaddress.Is(address) }
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
@@ -78,9 +78,7 @@ func Parse(address string) (*Place, error) {
 	if hosts == "" {
 		return nil, invalid("names no host")
 	}
-	if query.Get("sslmode") == "" && !local(hosts) {
-		query.Set("sslmode", "verify-full")
-	}
+	verify(query, hosts)
 	if strings.Contains(hosts, ",") && query.Get("target_session_attrs") == "" {
 		query.Set("target_session_attrs", "read-write")
 	}
@@ -120,14 +118,34 @@ func Parse(address string) (*Place, error) {
 	return place, nil
 }
 
+// verify says that the certificate and the name of a server on another machine are verified, where
+// nothing else is said.
+func verify(query url.Values, hosts string) {
+	if query.Get("sslmode") == "" && !local(hosts) {
+		query.Set("sslmode", "verify-full")
+	}
+}
+
+// Verified is an address of any database, which is verified where nothing is said of TLS and it is
+// on another machine. What is no URL is left as it is.
+func Verified(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || !Is(address) {
+		return address
+	}
+	query := u.Query()
+	verify(query, cmp.Or(query.Get("host"), u.Host))
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
 // local reports whether all hosts are this machine.
 func local(hosts string) bool {
 	for _, host := range strings.Split(hosts, ",") {
 		if h, _, err := net.SplitHostPort(host); err == nil {
 			host = h
 		}
-		ip := net.ParseIP(strings.Trim(host, "[]"))
-		if !strings.HasPrefix(host, "/") && !strings.HasPrefix(host, "@") && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if !pgaddress.IsHere(strings.Trim(host, "[]")) {
 			return false
 		}
 	}
@@ -278,8 +296,16 @@ func HangUp(c *pgx.Conn) {
 // only its code and its words, none of which has data of the tables that Discreet answers about.
 func (p *Place) Said(err error) error {
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		err = fmt.Errorf("PostgreSQL says: %s (%s)", refused.Message, refused.Code)
+	var failed *pgconn.ConnectError
+	switch {
+	case errors.As(err, &refused):
+		text := fmt.Sprintf("PostgreSQL says: %s (%s)", refused.Message, refused.Code)
+		if refused.Code == "28P01" && p.Config.Password == "" {
+			text += ", and no password was given: put it into " + PasswordVariable + ", or into a file that PGPASSFILE or passfile= names"
+		}
+		err = errors.New(text)
+	case errors.As(err, &failed):
+		err = errors.New(Why(err))
 	}
 	if p.Config.Password != "" && strings.Contains(err.Error(), p.Config.Password) {
 		return errors.New("the reason cannot be shown, because it contains the password")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -82,7 +83,7 @@ func (d *Database) homes(ctx context.Context) (all []home, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer hangUp(c)
+	defer pgplace.HangUp(c)
 	cluster, number := d.String(), int64(0)
 	var may bool
 	const ask = "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')"

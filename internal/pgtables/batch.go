@@ -5,6 +5,10 @@ import "math/bits"
 // BatchRows is how many rows a batch has at most.
 const BatchRows = 2048
 
+// mostBytes is after how many bytes a batch has no more rows: so many of long texts would not fit
+// into memory.
+const mostBytes = 16 << 20
+
 // Batch is some rows of a table, column by column.
 type Batch struct {
 	N       int
@@ -65,6 +69,19 @@ func (w wide) addDigit(times, digit uint64) (wide, bool) {
 	high, more := bits.Add64(high, carry, over)
 	return wide{low, high}, top == 0 && more == 0 && high < 1<<63
 }
+
+func (w wide) less(than wide) bool {
+	return w.high < than.high || w.high == than.high && w.low < than.low
+}
+
+// tens are the powers of ten: a number of n digits is less than the n-th.
+var tens = func() (out [maxPrecision + 1]wide) {
+	out[0] = wide{low: 1}
+	for i := range maxPrecision {
+		out[i+1], _ = out[i].addDigit(10, 0)
+	}
+	return out
+}()
 
 func (w wide) negative() wide {
 	low, borrow := bits.Sub64(0, w.low, 0)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -39,6 +40,9 @@ type Listed struct {
 	References []Reference
 	// Checks are the conditions that every row fulfils, as SQL.
 	Checks []string
+	// Inherited says that other tables inherit from it, which is not to be divided: what is said of
+	// it need not be so of their rows.
+	Inherited bool
 
 	oid int64
 }
@@ -60,6 +64,8 @@ type Reference struct {
 	Columns       []string
 	Schema, Table string
 	Far           []string
+	// Valid says that it holds for all rows, and not only for those that were added since.
+	Valid bool
 }
 
 // Relation is the schema and the name, as a policy spells it.
@@ -76,7 +82,7 @@ func (l *Listed) Column(name string) (ListedColumn, bool) {
 
 // Tables that are a part of another one are in that.
 const listTables = `SELECT c.oid::bigint, n.nspname::text, c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relkind::text,
-c.relrowsecurity, has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') ` + others + `
+c.relrowsecurity, c.relkind = 'r' AND EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = c.oid), has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') ` + others + `
 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid)
 AND (cardinality($1::text[]) = 0 OR n.nspname = ANY ($1::text[])) ORDER BY n.nspname, c.relname`
 
@@ -91,7 +97,7 @@ func List(ctx context.Context, address string, schemas []string) (*Catalogue, er
 	if err != nil {
 		return nil, err
 	}
-	defer hangUp(conn)
+	defer pgplace.HangUp(conn)
 	out := &Catalogue{}
 	if err := out.read(ctx, d, tx, schemas); err != nil {
 		return nil, d.roleUnread(ctx, err)
@@ -117,7 +123,7 @@ func (c *Catalogue) read(ctx context.Context, d *Database, tx pgx.Tx, schemas []
 		secured, may bool
 	}
 	all, err := pgx.CollectRows(rows, func(from pgx.CollectableRow) (r row, err error) {
-		err = from.Scan(&r.oid, &r.Schema, &r.Name, &r.Comment, &r.kind, &r.secured, &r.may)
+		err = from.Scan(&r.oid, &r.Schema, &r.Name, &r.Comment, &r.kind, &r.secured, &r.Inherited, &r.may)
 		return r, err
 	})
 	if err != nil {
@@ -223,7 +229,7 @@ const listReferences = `SELECT n.nspname::text, f.relname::text,
 (SELECT array_agg(a.attname::text ORDER BY p.i) FROM unnest(k.conkey) WITH ORDINALITY AS p (n, i)
 JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = p.n),
 (SELECT array_agg(a.attname::text ORDER BY p.i) FROM unnest(k.confkey) WITH ORDINALITY AS p (n, i)
-JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = p.n)
+JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = p.n), k.convalidated
 FROM pg_constraint k JOIN pg_class f ON f.oid = k.confrelid JOIN pg_namespace n ON n.oid = f.relnamespace
 WHERE k.conrelid = $1::bigint::oid AND k.contype = 'f' AND k.conparentid = 0 ORDER BY k.conkey, k.conname`
 
@@ -233,7 +239,7 @@ func references(ctx context.Context, tx pgx.Tx, table int64) ([]Reference, error
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Reference, err error) {
-		err = row.Scan(&r.Schema, &r.Table, &r.Columns, &r.Far)
+		err = row.Scan(&r.Schema, &r.Table, &r.Columns, &r.Far, &r.Valid)
 		return r, err
 	})
 }
@@ -249,7 +255,7 @@ func Extremes(ctx context.Context, address string, l *Listed, columns []ListedCo
 	if err != nil {
 		return nil, err
 	}
-	defer hangUp(conn)
+	defer pgplace.HangUp(conn)
 	var out [][2]string
 	for _, c := range columns {
 		column := pgx.Identifier{c.Name}.Sanitize()

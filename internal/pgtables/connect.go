@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -33,6 +34,7 @@ const patience = 20 * time.Second
 type Database struct {
 	dataset *policy.Dataset
 	config  *pgx.ConnConfig
+	looks   looks
 }
 
 // Of returns the database of a dataset. It does not connect.
@@ -49,7 +51,7 @@ func Of(ds *policy.Dataset) (*Database, error) {
 	config.ConnectTimeout = patience
 	config.RuntimeParams = settings
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	return &Database{ds, config}, nil
+	return &Database{dataset: ds, config: config, looks: looks{patience: patience}}, nil
 }
 
 // explicit is an address with its port, so that PGPORT names no other server.
@@ -115,11 +117,7 @@ func reason(err error) string {
 	if errors.As(err, &refused) {
 		return refused.Message
 	}
-	var failed *pgconn.ConnectError
-	if errors.As(err, &failed) {
-		return strings.TrimPrefix(failed.Unwrap().Error(), "failed to connect to ")
-	}
-	return err.Error()
+	return pgplace.Why(err)
 }
 
 // connect opens a connection.
@@ -129,10 +127,18 @@ func (d *Database) connect(ctx context.Context) (*pgx.Conn, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == wrongPassword && d.config.Password == "" {
+			err = errors.New(refused.Message + ", and none was given: put it into PGPASSWORD, or into a file that PGPASSFILE or " +
+				"passfile= names")
+		}
 		return nil, &Unreachable{d.dataset.Name, d.String(), err}
 	}
 	return c, nil
 }
+
+// wrongPassword is PostgreSQL's code for it.
+const wrongPassword = "28P01"
 
 // begin opens a connection and a transaction that sees one state of the data and changes nothing.
 func (d *Database) begin(ctx context.Context) (*pgx.Conn, pgx.Tx, error) {
@@ -142,16 +148,10 @@ func (d *Database) begin(ctx context.Context) (*pgx.Conn, pgx.Tx, error) {
 	}
 	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		hangUp(c)
+		pgplace.HangUp(c)
 		return nil, nil, &Unreachable{d.dataset.Name, d.String(), err}
 	}
 	return c, tx, nil
-}
-
-func hangUp(c *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = c.Close(ctx)
 }
 
 // name spells a relation of the policy.

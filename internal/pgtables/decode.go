@@ -108,15 +108,17 @@ func decodeDate(v *Values, row int, p []byte, _ *Column) bool {
 	return true
 }
 
-// decodeTimestamp reads a time. The last thirty years of the 294,276th millennium do not fit, and
-// are endless.
+// decodeTimestamp reads a time. The last thirty years that PostgreSQL has do not fit, and are NULL:
+// were they endless, two people could be one.
 func decodeTimestamp(v *Values, row int, p []byte, _ *Column) bool {
 	if len(p) != 8 {
 		return false
 	}
 	switch micros := int64(binary.BigEndian.Uint64(p)); {
-	case micros >= math.MaxInt64-microsTo2000:
+	case micros == math.MaxInt64:
 		v.Ints[row] = EndlessMicros
+	case micros >= math.MaxInt64-microsTo2000:
+		v.null(row)
 	case micros == math.MinInt64:
 		v.Ints[row] = -EndlessMicros
 	default:
@@ -161,49 +163,60 @@ func readNumeric(p []byte) (n numeric, ok bool) {
 	return n, true
 }
 
-// decodeDecimal reads a number of a column with a scale, which has no digit after it. Not a number
-// is NULL, as it is for every column that is to be a number.
+// decodeDecimal reads a number of a column with a scale. Not a number is NULL, as it is for every
+// column that is to be a number. So is one with more digits than its type has: a type can be made
+// narrower without rows being looked at, and somebody's row of before must not keep everybody from
+// asking.
 func decodeDecimal(v *Values, row int, p []byte, c *Column) bool {
 	n, ok := readNumeric(p)
 	if !ok {
 		return false
 	}
-	if n.other {
+	sum, fits := n.decimal(c.Scale)
+	if !fits || !sum.less(tens[c.Precision]) {
 		v.null(row)
 		return true
-	}
-	var sum wide
-	// Digit i is worth 10,000^(weight - i). Those up to the scale are taken, four decimals a digit.
-	groups := (c.Scale + 3) / 4
-	for i := 0; i <= n.weight+groups; i++ {
-		digit := uint64(0)
-		if 2*i < len(n.digits) {
-			digit = uint64(binary.BigEndian.Uint16(n.digits[2*i:]))
-		}
-		times := uint64(10_000)
-		if i == n.weight+groups && c.Scale%4 != 0 {
-			// The last digit has more decimals than the scale, and those are zero.
-			times = uint64(math.Pow10(c.Scale % 4))
-			cut := uint64(10_000) / times
-			if digit%cut != 0 {
-				return false
-			}
-			digit /= cut
-		}
-		if sum, ok = sum.addDigit(times, digit); !ok {
-			return false
-		}
-	}
-	for i := max(0, n.weight+groups+1); 2*i < len(n.digits); i++ {
-		if binary.BigEndian.Uint16(n.digits[2*i:]) != 0 {
-			return false
-		}
 	}
 	if n.minus {
 		sum = sum.negative()
 	}
 	v.Wides[row], v.Ints[row] = [2]uint64{sum.low, sum.high}, int64(sum.low)
 	return true
+}
+
+// decimal is the magnitude in units of the last digit of a scale. It reports false where there are
+// digits after it, or too many of them.
+func (n numeric) decimal(scale int) (sum wide, ok bool) {
+	if n.other {
+		return sum, false
+	}
+	// Digit i is worth 10,000^(weight - i). Those up to the scale are taken, four decimals a digit.
+	groups := (scale + 3) / 4
+	for i := 0; i <= n.weight+groups; i++ {
+		digit := uint64(0)
+		if 2*i < len(n.digits) {
+			digit = uint64(binary.BigEndian.Uint16(n.digits[2*i:]))
+		}
+		times := uint64(10_000)
+		if i == n.weight+groups && scale%4 != 0 {
+			// The last digit has more decimals than the scale, and those are zero.
+			times = uint64(math.Pow10(scale % 4))
+			cut := uint64(10_000) / times
+			if digit%cut != 0 {
+				return sum, false
+			}
+			digit /= cut
+		}
+		if sum, ok = sum.addDigit(times, digit); !ok {
+			return sum, false
+		}
+	}
+	for i := max(0, n.weight+groups+1); 2*i < len(n.digits); i++ {
+		if binary.BigEndian.Uint16(n.digits[2*i:]) != 0 {
+			return sum, false
+		}
+	}
+	return sum, true
 }
 
 // decodeNumeric reads a number of any length as the nearest double.

@@ -21,17 +21,27 @@ func Grants(ds *policy.Dataset, role string) []string {
 			schemas = append(schemas, schema)
 			out = append(out, fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s;", schema, role))
 		}
-		var list []string
-		for _, c := range Needed(ds, t) {
-			list = append(list, pgx.Identifier{c}.Sanitize())
-		}
-		what := "SELECT (" + strings.Join(list, ", ") + ")"
-		if len(list) == 0 { // its rows can be counted
-			what = "SELECT"
-		}
-		out = append(out, fmt.Sprintf("GRANT %s ON %s TO %s;", what, name(t.Relation), role))
+		out = append(out, grant(t, Needed(ds, t), role))
 	}
 	return out
+}
+
+// grant is the statement with which a role, quoted, may read columns of a table.
+func grant(t *policy.Table, columns []string, role string) string {
+	what := "SELECT (" + quoted(columns) + ")"
+	if len(columns) == 0 { // its rows can be counted
+		what = "SELECT"
+	}
+	return fmt.Sprintf("GRANT %s ON %s TO %s;", what, name(t.Relation), role)
+}
+
+// quoted is a list of names.
+func quoted(names []string) string {
+	var list []string
+	for _, name := range names {
+		list = append(list, pgx.Identifier{name}.Sanitize())
+	}
+	return strings.Join(list, ", ")
 }
 
 // Needed are the columns of a table that a question can use, and those of its path.

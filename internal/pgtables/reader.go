@@ -15,6 +15,7 @@ type reader struct {
 	sum     hash.Hash
 
 	batch  *Batch
+	held   int    // bytes of its rows
 	rest   []byte // of a row that is not whole yet
 	begun  bool
 	ended  bool
@@ -111,6 +112,7 @@ func (r *reader) row(p []byte) (rest []byte, whole bool, err error) {
 		p = p[n:]
 	}
 	b := r.batch
+	r.held += len(from) - len(p)
 	for i := range r.columns {
 		n := int32(binary.BigEndian.Uint32(from))
 		from = from[4:]
@@ -124,7 +126,7 @@ func (r *reader) row(p []byte) (rest []byte, whole bool, err error) {
 		}
 		from = from[n:]
 	}
-	if b.N++; b.N == BatchRows {
+	if b.N++; b.N == BatchRows || r.held > mostBytes {
 		if err := r.give(); err != nil {
 			return nil, false, err
 		}
@@ -138,6 +140,7 @@ func (r *reader) give() error {
 	}
 	err := r.take(r.batch)
 	r.batch.clear()
+	r.held = 0
 	return err
 }
 

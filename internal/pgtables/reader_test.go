@@ -103,6 +103,23 @@ func TestReader(t *testing.T) {
 	}
 }
 
+// TestLongTexts: somebody with many long texts takes no more memory than others.
+func TestLongTexts(t *testing.T) {
+	row := [][]byte{{0, 0, 0, 1}, make([]byte, longest)}
+	rows := make([][][]byte, 100)
+	for i := range rows {
+		rows[i] = row
+	}
+	n, most := 0, 0
+	r := newReader([]Column{{Kind: Int32}, {Kind: Text}}, func(b *Batch) error {
+		n, most = n+b.N, max(most, b.N)
+		return nil
+	}, sha256.New())
+	if _, err := r.Write(binaryCopy(rows...)); err != nil || r.end() != nil || n != len(rows) || most > mostBytes/longest+1 {
+		t.Errorf("%d rows, %d at once, %v", n, most, err)
+	}
+}
+
 // number is a numeric as PostgreSQL sends it.
 func number(sign uint16, weight int, digits ...uint16) []byte {
 	out := binary.BigEndian.AppendUint16(nil, uint16(len(digits)))
@@ -134,8 +151,12 @@ func TestNumbers(t *testing.T) {
 		{2, number(notANumber, 0), "NULL NaN "},
 		{2, number(infinite, 0), "NULL +Inf "},
 		{2, number(minusInfinite, 0), "NULL -Inf "},
-		{2, number(plusSign, 0, 12, 3456), ""}, // more digits than the scale
-		{2, number(plusSign, 12, 1), ""},       // more than 38
+		{2, number(plusSign, 0, 12, 3456), "NULL 12.3456 "}, // more digits than the scale
+		{2, number(plusSign, 0, 12, 0, 1), "NULL 12.00000001 "},
+		{2, number(plusSign, 12, 1), "NULL 1e+48 "},   // more than 38
+		{0, number(plusSign, 9, 100), "NULL 1e+38 "},  // one more than 38
+		{0, number(plusSign, 32767, 1), "NULL +Inf "}, // more than any double
+		{6, number(minusSign, -8000, 1), "NULL -0 "},  // less
 		{2, number(plusSign, 0, 10000), ""},
 		{2, number(1, 0, 1), ""},
 	} {

@@ -22,6 +22,14 @@ type Relation struct {
 	marked bool // the database counts what is changed in it
 }
 
+// names are those of its columns, as the database spells them.
+func (r *Relation) names() (out []string) {
+	for _, c := range r.Columns {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
 // Marked reports whether the database counts what changes in it.
 func (r *Relation) Marked() bool { return r.marked }
 

@@ -9,37 +9,84 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What a role may do by itself and as any role that it is a member of: one that inherits nothing
-// can still become that other one.
-const anyRole = `EXISTS (SELECT 1 FROM pg_roles m WHERE pg_has_role(current_user, m.oid, 'MEMBER') AND `
+// What a role may do is what it may by itself and as any role that it is a member of: one that
+// inherits nothing can still become that other one. Conditions are about the role m.oid.
 
-const findRole = `SELECT current_user::text, r.rolsuper, r.rolcreaterole, r.rolcreatedb, r.rolreplication, r.rolbypassrls,
-` + anyRole + `has_database_privilege(m.oid, current_database(), 'CREATE')) FROM pg_roles r WHERE r.rolname = current_user`
+const findRole = `SELECT current_user::text, r.rolsuper, r.rolcreaterole, r.rolcreatedb, r.rolreplication, r.rolbypassrls
+FROM pg_roles r WHERE r.rolname = current_user`
 
 // Roles that may do more than their members need: of the database itself, and those with rights
 // that nobody inherits but by becoming them.
-const findMemberships = `SELECT quote_ident(r.rolname) FROM pg_roles r WHERE r.rolname <> current_user
+const findMemberships = `SELECT 0::bigint, quote_ident(r.rolname), '', '{}'::text[] FROM pg_roles r WHERE r.rolname <> current_user
 AND pg_has_role(current_user, r.oid, 'MEMBER') AND (r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
 OR r.rolname LIKE 'pg\_%' AND r.rolname NOT IN ('pg_database_owner', 'pg_monitor', 'pg_read_all_stats', 'pg_read_all_settings',
 'pg_stat_scan_tables')) ORDER BY 1`
-
-const findSchemas = `SELECT quote_ident(n.nspname) FROM pg_namespace n WHERE n.nspname NOT LIKE 'pg\_%' AND
-n.nspname <> 'information_schema' AND ` + anyRole + `has_schema_privilege(m.oid, n.oid, 'CREATE')) ORDER BY 1`
 
 // Tables and sequences that are not the database's own, nor an extension's.
 const others = `FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema' AND NOT EXISTS (SELECT 1 FROM pg_depend d
 WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`
 
-const findWritable = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) ` + others + `
-AND ` + anyRole + `CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(m.oid, c.oid, 'USAGE, UPDATE')
+// Nobody but its owner may do anything with a table of which nothing was granted, and that is seen
+// without asking for every role and column.
+const granted = ` AND (c.relacl IS NOT NULL OR pg_has_role(current_user, c.relowner, 'MEMBER') OR EXISTS (SELECT 1 FROM pg_attribute g
+WHERE g.attrelid = c.oid AND g.attacl IS NOT NULL))`
+
+const relation = `quote_ident(n.nspname) || '.' || quote_ident(c.relname)`
+
+var (
+	findDatabase = holders("0", "quote_ident(d.datname)", "''", "FROM pg_database d WHERE d.datname = current_database()",
+		"has_database_privilege(m.oid, d.oid, 'CREATE')")
+	findSchemas = holders("0", "quote_ident(n.nspname)", "''", `FROM pg_namespace n WHERE n.nspname NOT LIKE 'pg\_%' AND
+n.nspname <> 'information_schema'`, "has_schema_privilege(m.oid, n.oid, 'CREATE')")
+	findWritable = holders("c.oid", relation, "''", others+granted, `CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(m.oid, c.oid, 'USAGE, UPDATE')
 WHEN c.relkind IN ('r', 'p', 'v', 'm', 'f') THEN
 has_table_privilege(m.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
-OR has_any_column_privilege(m.oid, c.oid, 'INSERT, UPDATE, REFERENCES') ELSE false END) ORDER BY 1 LIMIT 20`
+OR has_any_column_privilege(m.oid, c.oid, 'INSERT, UPDATE, REFERENCES') ELSE false END`)
+	findReadable = parts + holders("c.oid", relation, "''", others+`
+AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid NOT IN (SELECT oid FROM part)`+granted, "has_any_column_privilege(m.oid, c.oid, 'SELECT')")
+	// Columns of the tables $1, and of what they are made of, that are not among $3, each of the
+	// table at its place in $2. Of a table of which no column is needed any one lets its rows be
+	// counted.
+	findFurther = `WITH RECURSIVE part AS (SELECT u.oid::oid AS oid, u.oid::oid AS root FROM unnest($1::bigint[]) AS u (oid)
+UNION SELECT i.inhrelid, p.root FROM pg_inherits i JOIN part p ON i.inhparent = p.oid),
+needed AS (SELECT p.oid, u.name FROM part p JOIN unnest($2::bigint[], $3::text[]) AS u (root, name) ON u.root::oid = p.root) ` +
+		holders("c.oid", relation, "quote_ident(a.attname)", `FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.oid IN (SELECT oid FROM needed) AND a.attnum > 0 AND NOT a.attisdropped
+AND NOT EXISTS (SELECT 1 FROM needed u WHERE u.oid = c.oid AND u.name = a.attname)`+granted, "has_column_privilege(m.oid, c.oid, a.attnum, 'SELECT')")
+)
 
-const findReadable = parts + `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) ` + others + `
-AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid NOT IN (SELECT oid FROM part)
-AND ` + anyRole + `has_any_column_privilege(m.oid, c.oid, 'SELECT')) ORDER BY 1 LIMIT 20`
+// holders lists what a role may that fulfils a condition: its number, its name, a column of it, and
+// the roles through which it may, being a member of them, where not everybody may anyway.
+func holders(oid, name, column, from, condition string) string {
+	const of = "EXISTS (SELECT 1 FROM pg_roles m WHERE pg_has_role(%s, m.oid, 'MEMBER') AND %s)"
+	return fmt.Sprintf("SELECT (%s)::bigint, %s, %s, ARRAY(SELECT quote_ident(g.rolname) FROM pg_auth_members i JOIN pg_roles g "+
+		"ON g.oid = i.roleid JOIN pg_roles u ON u.oid = i.member WHERE u.rolname = current_user AND NOT (%s) AND %s ORDER BY 1) "+
+		"%s AND %s ORDER BY 2, 3 LIMIT 50", oid, name, column, strings.ReplaceAll(condition, "m.oid", "'public'::name"),
+		fmt.Sprintf(of, "g.oid", condition), from, fmt.Sprintf(of, "current_user", condition))
+}
+
+// held is something that a role may.
+type held struct {
+	oid          int64 // of a table, or 0
+	name, column string
+	through      []string
+}
+
+func (d *Database) held(ctx context.Context, tx pgx.Tx, query string, args ...any) ([]held, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, d.roleUnread(ctx, err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h held, err error) {
+		err = row.Scan(&h.oid, &h.name, &h.column, &h.through)
+		return h, err
+	})
+	if err != nil {
+		return nil, d.roleUnread(ctx, err)
+	}
+	return out, nil
+}
 
 // RoleError says what a role may do that it need not.
 type RoleError struct {
@@ -47,6 +94,8 @@ type RoleError struct {
 	Role    string
 	May     []string // each with how to take it away
 	Run     []string
+
+	back []string // to run after what takes away
 }
 
 func (e *RoleError) Error() string {
@@ -63,16 +112,36 @@ func (e *RoleError) Explain() string {
 
 func (e *RoleError) add(run, format string, args ...any) {
 	e.May = append(e.May, fmt.Sprintf(format, args...))
+	e.run(run)
+}
+
+func (e *RoleError) run(run string) {
 	if run != "" && !slices.Contains(e.Run, run) {
 		e.Run = append(e.Run, run)
+	}
+}
+
+// leave is how to take away what a role may as a member of others.
+func (e *RoleError) leave(groups []string) {
+	for _, group := range groups {
+		e.run(fmt.Sprintf("REVOKE %s FROM %s;", group, pgx.Identifier{e.Role}.Sanitize()))
+	}
+}
+
+// keep gives back what the policy needs of a table of which everything is taken away.
+func (e *RoleError) keep(all []*Relation, oid int64) {
+	for _, r := range all {
+		if int64(r.oid) == oid {
+			e.back = append(e.back, grant(r.Table, r.names(), pgx.Identifier{e.Role}.Sanitize()))
+		}
 	}
 }
 
 // checkRole refuses a role that may do more than read the relations, and one that may not.
 func (d *Database) checkRole(ctx context.Context, tx pgx.Tx, all []*Relation) error {
 	e := &RoleError{Dataset: d.dataset.Name}
-	flags := make([]bool, 6)
-	if err := tx.QueryRow(ctx, findRole).Scan(&e.Role, &flags[0], &flags[1], &flags[2], &flags[3], &flags[4], &flags[5]); err != nil {
+	flags := make([]bool, 5)
+	if err := tx.QueryRow(ctx, findRole).Scan(&e.Role, &flags[0], &flags[1], &flags[2], &flags[3], &flags[4]); err != nil {
 		return d.roleUnread(ctx, err)
 	}
 	role := pgx.Identifier{e.Role}.Sanitize()
@@ -86,32 +155,37 @@ func (d *Database) checkRole(ctx context.Context, tx pgx.Tx, all []*Relation) er
 			e.add(fmt.Sprintf("ALTER ROLE %s NO%s;", role, name), "has %s", name)
 		}
 	}
-	if flags[5] {
-		e.add(fmt.Sprintf("REVOKE CREATE ON DATABASE %s FROM %s, PUBLIC;", pgx.Identifier{d.config.Database}.Sanitize(), role),
-			"may make schemas")
-	}
 	lists := []struct {
 		query, may, run string
 		args            []any
 	}{
 		{findMemberships, "is a member of %s", "REVOKE %s FROM " + role + ";", nil},
+		{findDatabase, "may make schemas in %s", "REVOKE CREATE ON DATABASE %s FROM " + role + ", PUBLIC;", nil},
 		{findSchemas, "may make tables in the schema %s", "REVOKE CREATE ON SCHEMA %s FROM " + role + ", PUBLIC;", nil},
 		{findWritable, "may change %s", "REVOKE ALL ON %s FROM " + role + ", PUBLIC;", nil},
 		{findReadable, "may read %s, which the policy does not name", "REVOKE ALL ON %s FROM " + role + ", PUBLIC;", []any{oidsOf(all)}},
 	}
 	if d.dataset.VersionQuery != "" { // it may be about other tables
-		lists = lists[:3]
+		lists = lists[:4]
 	}
 	for _, l := range lists {
-		names, err := texts(ctx, tx, l.query, l.args...)
+		found, err := d.held(ctx, tx, l.query, l.args...)
 		if err != nil {
-			return d.roleUnread(ctx, err)
+			return err
 		}
-		for _, name := range names {
-			e.add(fmt.Sprintf(l.run, name), l.may, name)
+		for _, h := range found {
+			e.add(fmt.Sprintf(l.run, h.name), l.may, h.name)
+			e.leave(h.through)
+			e.keep(all, h.oid)
 		}
 	}
-	if err := d.checkReads(ctx, tx, all, e, role); err != nil {
+	if err := d.checkFurther(ctx, tx, all, e); err != nil {
+		return err
+	}
+	for _, run := range e.back {
+		e.run(run)
+	}
+	if err := d.checkReads(ctx, tx, all, e); err != nil {
 		return err
 	}
 	if len(e.May) > 0 {
@@ -120,8 +194,38 @@ func (d *Database) checkRole(ctx context.Context, tx pgx.Tx, all []*Relation) er
 	return nil
 }
 
+// checkFurther looks whether a role may read columns of the tables that the policy does not name.
+func (d *Database) checkFurther(ctx context.Context, tx pgx.Tx, all []*Relation, e *RoleError) error {
+	if d.dataset.VersionQuery != "" { // it may be about them
+		return nil
+	}
+	var roots []int64
+	var names []string
+	for _, r := range all {
+		for _, name := range r.names() {
+			roots, names = append(roots, int64(r.oid)), append(names, name)
+		}
+	}
+	found, err := d.held(ctx, tx, findFurther, oidsOf(all), roots, names)
+	if err != nil {
+		return err
+	}
+	for len(found) > 0 {
+		h, columns := found[0], []string(nil)
+		for ; len(found) > 0 && found[0].oid == h.oid; found = found[1:] {
+			columns, h.through = append(columns, found[0].column), append(h.through, found[0].through...)
+		}
+		e.add(fmt.Sprintf("REVOKE SELECT ON %s FROM %s, PUBLIC;", h.name, pgx.Identifier{e.Role}.Sanitize()),
+			"may read %s of %s, which the policy does not name", strings.Join(columns, ", "), h.name)
+		e.leave(h.through)
+		e.keep(all, h.oid)
+	}
+	return nil
+}
+
 // checkReads looks whether a role may read what it is to read.
-func (d *Database) checkReads(ctx context.Context, tx pgx.Tx, all []*Relation, e *RoleError, role string) error {
+func (d *Database) checkReads(ctx context.Context, tx pgx.Tx, all []*Relation, e *RoleError) error {
+	role := pgx.Identifier{e.Role}.Sanitize()
 	for _, r := range all {
 		schema, _, _ := strings.Cut(r.Relation, ".")
 		var may bool
@@ -134,18 +238,17 @@ func (d *Database) checkReads(ctx context.Context, tx pgx.Tx, all []*Relation, e
 			continue
 		}
 		var missing []string
-		for _, c := range r.Columns {
+		for _, name := range r.names() {
 			const ask = "SELECT has_column_privilege($1::bigint::oid, $2::text, 'SELECT')"
-			if err := tx.QueryRow(ctx, ask, int64(r.oid), c.Name).Scan(&may); err != nil {
+			if err := tx.QueryRow(ctx, ask, int64(r.oid), name).Scan(&may); err != nil {
 				return d.roleUnread(ctx, err)
 			}
 			if !may {
-				missing = append(missing, pgx.Identifier{c.Name}.Sanitize())
+				missing = append(missing, name)
 			}
 		}
 		if len(missing) > 0 {
-			list := strings.Join(missing, ", ")
-			e.add(fmt.Sprintf("GRANT SELECT (%s) ON %s TO %s;", list, name(r.Relation), role), "may not read %s of %s", list, r.Relation)
+			e.add(grant(r.Table, missing, role), "may not read %s of %s", quoted(missing), r.Relation)
 		}
 	}
 	return nil

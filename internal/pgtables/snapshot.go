@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/internal/pgplace"
 )
 
 // Snapshot is one state of the data: all tables are read in one transaction.
@@ -51,16 +53,21 @@ func (d *Database) Begin(ctx context.Context) (_ *Snapshot, err error) {
 		}
 		s.Relations = append(s.Relations, r)
 	}
+	if err := d.checkBlanks(s.Relations); err != nil {
+		return nil, err
+	}
 	if err := d.checkRole(ctx, tx, s.Relations); err != nil {
 		return nil, err
 	}
 	// Before any row is read: what changes from now on changes the mark as well.
-	s.Mark, err = d.mark(ctx, tx, s.Relations)
+	text, args := d.question(s.Relations)
+	rows, err := tx.Query(ctx, text, args...)
+	s.Mark, err = d.mark(ctx, rows, err)
 	return s, err
 }
 
 // Close ends the transaction.
-func (s *Snapshot) Close() { hangUp(s.conn) }
+func (s *Snapshot) Close() { pgplace.HangUp(s.conn) }
 
 // ErrMoved is returned where a table was made another one while it was read. What was read of it
 // may be no state that it was ever in.

@@ -1,8 +1,8 @@
 package server
 
 import (
+	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/duckdb/duckdb-go/v2"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/audit/attack"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -34,12 +34,13 @@ type front struct {
 	password string
 	token    string
 	data     *policy.Dataset
+	source   string
 }
 
 // neighbours are two servers with the same policy and the same users, whose data differs in one
 // person.
-func neighbours(t *testing.T) (with, without *front) {
-	ds := clinic(t, t.TempDir()).Datasets["clinic"]
+func neighbours(t *testing.T, in attack.Store) (with, without *front) {
+	ds := clinic(t, t.TempDir(), "clinic.duckdb").Datasets["clinic"]
 	dice := generate.NewDice("doors", 1)
 	var one, other *generate.Database
 	for range 200 { // the largest
@@ -49,16 +50,17 @@ func neighbours(t *testing.T) (with, without *front) {
 		}
 	}
 	t.Logf("%d rows, and %d without one person", one.Rows(), other.Rows())
-	return newFront(t, one), newFront(t, other)
+	return newFront(t, in, one), newFront(t, in, other)
 }
 
-// clinic writes the policy into a folder.
-func clinic(t *testing.T, dir string) *policy.Policy {
+// clinic writes the policy of data at a source into a folder.
+func clinic(t *testing.T, dir, source string) *policy.Policy {
 	t.Helper()
 	text, err := os.ReadFile("testdata/clinic.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	text = bytes.Replace(text, []byte("clinic.duckdb"), []byte(source), 1)
 	path := filepath.Join(dir, "clinic.yaml")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -70,23 +72,12 @@ func clinic(t *testing.T, dir string) *policy.Policy {
 	return p
 }
 
-func newFront(t *testing.T, data *generate.Database) *front {
+func newFront(t *testing.T, in attack.Store, data *generate.Database) *front {
 	t.Helper()
 	dir := t.TempDir()
-	p := clinic(t, dir)
-	db, err := sql.Open("duckdb", filepath.Join(dir, "clinic.duckdb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range data.SQL() {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	f := &front{t: t, data: p.Datasets["clinic"]}
+	source := in.Keep(t, data)
+	p := clinic(t, dir, source)
+	f := &front{t: t, source: source, data: p.Datasets["clinic"]}
 	c := Config{Policy: filepath.Join(dir, "clinic.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
 		Rate: 1_000_000, Version: "test"}
 	store, err := users.Open(c.Users)
@@ -271,17 +262,9 @@ func (m mask) body(fields map[string]any) []byte {
 
 // attacks are what hostile analysts ask, by family, and what only a server can be asked.
 func attacks(t *testing.T) []string {
-	data, err := os.ReadFile("../audit/generate/testdata/hostile.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []string
-	for _, family := range strings.Split(string(data), "\n== ")[1:] {
-		_, rest, _ := strings.Cut(family, "\n")
-		for block := range strings.SplitSeq(strings.TrimSpace(rest), "\n\n") {
-			_, text, _ := strings.Cut(strings.TrimSpace(block), "\n")
-			all = append(all, text)
-		}
+	for _, a := range generate.Attacks() {
+		all = append(all, a.Text)
 	}
 	if len(all) < 150 {
 		t.Fatalf("only %d attacks", len(all))
@@ -347,7 +330,16 @@ func attacks(t *testing.T) []string {
 // what is charged is the same, byte for byte, but for the noisy numbers themselves, and what is
 // chosen by them.
 func TestAttacks(t *testing.T) {
-	one, other := neighbours(t)
+	for i, s := range attack.Stores() {
+		if testing.Short() && i > 0 {
+			continue // which the race detector has nothing to say about
+		}
+		t.Run(s.Name, func(t *testing.T) { testAttacks(t, s) })
+	}
+}
+
+func testAttacks(t *testing.T, in attack.Store) {
+	one, other := neighbours(t, in)
 	var sides [2][]string
 	texts := attacks(t)
 	for i, f := range []*front{one, other} {
@@ -390,7 +382,7 @@ func TestAttacks(t *testing.T) {
 
 // TestParameterAttacks binds what hostile analysts would.
 func TestParameterAttacks(t *testing.T) {
-	one, other := neighbours(t)
+	one, other := neighbours(t, attack.Stores()[0])
 	var sides [2][]string
 	values := []string{"NaN", "inf", "-0", "1e999999999", "37", "37 OR 1=1", "'; DROP TABLE patients; --", "\\'", "$1", "", "\u202e",
 		"\xff\xfe", strings.Repeat("9", 200_000)}

@@ -18,6 +18,8 @@ import (
 type Server struct {
 	bin, dir string
 	settings []string
+	plain    []string // those without what Listen has added
+	port     int      // or 0
 	process  *exec.Cmd
 	life     io.Closer // the server ends when this is closed, by us or by our end
 	log      bytes.Buffer
@@ -55,9 +57,15 @@ func Start(t testing.TB, settings ...string) *Server {
 }
 
 // URL returns the address of the database postgres, for a user who may do everything.
-func (s *Server) URL() string {
-	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres",
-		RawQuery: url.Values{"host": {s.dir}}.Encode()}).String()
+func (s *Server) URL() string { return s.address("postgres", "postgres") }
+
+// where is its socket. The port is a part of the socket's name.
+func (s *Server) where() url.Values {
+	v := url.Values{"host": {s.dir}}
+	if s.port != 0 {
+		v.Set("port", s.Port())
+	}
+	return v
 }
 
 // Restart starts a server that was stopped, on the same data.
@@ -85,7 +93,7 @@ func (s *Server) Restart(t testing.TB) {
 	}
 	s.life = life
 	ready := func() bool {
-		probe := s.command(filepath.Join(s.bin, "pg_isready"), "-q", "-h", s.dir)
+		probe := s.command(filepath.Join(s.bin, "pg_isready"), "-q", "-h", s.dir, "-p", s.Port())
 		return probe.Run() == nil
 	}
 	for deadline := time.Now().Add(time.Minute); !ready(); time.Sleep(20 * time.Millisecond) {
@@ -107,7 +115,7 @@ func (s *Server) Stop(t testing.TB) {
 	s.life = nil
 	// It fails, as it was told to quit.
 	_ = s.process.Wait()
-	if c, err := net.Dial("unix", filepath.Join(s.dir, ".s.PGSQL.5432")); err == nil {
+	if c, err := net.Dial("unix", filepath.Join(s.dir, ".s.PGSQL."+s.Port())); err == nil {
 		c.Close()
 		t.Error("PostgreSQL did not stop")
 	}

@@ -57,7 +57,8 @@ func chance(vm *goja.Runtime) (*rand.Rand, func(goja.FunctionCall) goja.Value) {
 // figures are made by go test ./web -rewrite, of package account.
 type figures struct {
 	Composition []map[string]float64
-	Gaussian    []struct{ Mu, Delta, Epsilon float64 }
+	Gaussian    []struct{ Mu, Delta, Epsilon, Right float64 }
+	Guesses     []struct{ Epsilon, Delta, Right float64 }
 }
 
 // The playground says what the server's own accounting says.
@@ -70,8 +71,8 @@ func TestPlaygroundAgrees(t *testing.T) {
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	if len(want.Composition) < 100 || len(want.Gaussian) < 10 {
-		t.Fatalf("%d and %d figures", len(want.Composition), len(want.Gaussian))
+	if len(want.Composition) < 100 || len(want.Gaussian) < 10 || len(want.Guesses) < 10 {
+		t.Fatalf("%d, %d and %d figures", len(want.Composition), len(want.Gaussian), len(want.Guesses))
 	}
 	_, call := load(t, "theorems.ts")
 	for _, w := range want.Composition {
@@ -82,15 +83,23 @@ func TestPlaygroundAgrees(t *testing.T) {
 			}
 		}
 	}
+	for _, w := range want.Guesses {
+		if got := call("certain", w.Epsilon, w.Delta).ToFloat(); !(math.Abs(got-w.Right) <= 1e-10) {
+			t.Errorf("guesses at %v and %v are right with %v, and package account says %v", w.Epsilon, w.Delta, got, w.Right)
+		}
+	}
 	_, call = load(t, "laws.ts")
 	for _, w := range want.Gaussian {
+		if got := call("apartBy", call("gaussian", 3/w.Mu), 3).ToFloat(); !(math.Abs(got-w.Right) <= 1e-10) {
+			t.Errorf("guesses at mu %v are right with %v, and package account says %v", w.Mu, got, w.Right)
+		}
 		if w.Epsilon == 0 {
 			continue
 		}
-		if got := call("gaussianDelta", w.Mu, w.Epsilon).ToFloat(); !(math.Abs(got-w.Delta) <= 1e-5*w.Delta) {
+		if got := call("gaussianDelta", w.Mu, w.Epsilon).ToFloat(); !(math.Abs(got-w.Delta) <= 1e-8*w.Delta) {
 			t.Errorf("delta of mu %v at %v: %v, and package account says %v", w.Mu, w.Epsilon, got, w.Delta)
 		}
-		if got := call("deviationFor", w.Epsilon, w.Delta, 3).ToFloat(); !(math.Abs(got-3/w.Mu) <= 1e-6*got) {
+		if got := call("deviationFor", w.Epsilon, w.Delta, 3).ToFloat(); !(math.Abs(got-3/w.Mu) <= 1e-9*got) {
 			t.Errorf("a deviation of %v at %v and %v, and package account says %v", got, w.Epsilon, w.Delta, 3/w.Mu)
 		}
 	}
@@ -102,7 +111,8 @@ func TestPlaygroundDraws(t *testing.T) {
 	vm, call := load(t, "laws.ts")
 	_, random := chance(vm)
 	const n = 20000
-	for _, name := range []string{"laplace", "gaussian"} {
+	for i, name := range []string{"laplace", "gaussian"} {
+		size := []float64{1, math.Sqrt(2 / math.Pi)}[i] // of a draw, on average
 		law := call(name, 2.5).ToObject(vm)
 		method := func(of string) func(goja.Value) float64 {
 			f, _ := goja.AssertFunction(law.Get(of))
@@ -115,9 +125,13 @@ func TestPlaygroundDraws(t *testing.T) {
 			}
 		}
 		draw, below, density := method("draw"), method("below"), method("density")
-		all := make([]float64, n)
+		all, mean := make([]float64, n), 0.0
 		for i := range all {
 			all[i] = draw(vm.ToValue(random))
+			mean += math.Abs(all[i]) / n
+		}
+		if ratio := mean / (2.5 * size); math.Abs(ratio-1) > 0.03 { // four of its deviations
+			t.Errorf("%s is %.3f times as large as it should be", name, ratio)
 		}
 		slices.Sort(all)
 		worst := 0.0
@@ -213,7 +227,7 @@ func TestPlaygroundHoldout(t *testing.T) {
 	if training < 0.6 || math.Abs(reported-fresh) > 0.05 || math.Abs(fresh-0.5) > 0.04 {
 		t.Errorf("training says %.3f, Thresholdout %.3f, and new people %.3f", training, reported, fresh)
 	}
-	if n := judge.Get("said").ToObject(vm).Get("asked").ToInteger(); n != 400+51 {
+	if n := judge.Get("said").ToObject(vm).Get("asked").ToInteger(); n != 400+1+51 {
 		t.Errorf("%d questions were asked", n)
 	}
 }

@@ -16,6 +16,7 @@
 //     and [Extremes] are policies with hard columns.
 //   - [Maker.Text] makes a text near the grammar, which must be refused or mean something, and
 //     never break anything.
+//   - [Attacks] are what hostile analysts ask, by family.
 //   - [Worlds] are policies with something of everything.
 //
 // Every name and every text constant that a question brings itself begins with [Mark], unless it is

@@ -2,25 +2,66 @@ package lockstep
 
 import (
 	"flag"
-	"os"
-	"strings"
+	"fmt"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/attack"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 var full = flag.Bool("full", false, "replay on more pairs")
+
+// payable is a world in which every question can be paid for.
+func payable(world *policy.Dataset) *policy.Dataset {
+	ds := audited(world)
+	ds.Budget.DefaultEpsilon, ds.Budget.MaxEpsilon = dp.One, ds.Budget.Epsilon
+	return ds
+}
+
+// hostile are what attackers ask, but for what private keys are in: which of them are shown may
+// differ, with the probability that is paid for.
+func hostile(t *testing.T, ds *policy.Dataset) (all []*tally) {
+	t.Helper()
+	answered := 0
+	for _, a := range generate.Attacks() {
+		st, err := plan.Prepare(ds, a.Text, plan.Options{})
+		if err == nil && !st.Free() && len(st.Plans[0].Query.PrivateKeys()) > 0 {
+			continue
+		}
+		if err == nil {
+			answered++
+		}
+		all = append(all, &tally{question: a.Text})
+	}
+	if len(all) < 150 || answered < 40 {
+		t.Errorf("%d questions, %d of them answered, are too few", len(all), answered)
+	}
+	return all
+}
+
+// found reports what there is about questions that were tried on so many pairs.
+func found(t *testing.T, where string, tallies []*tally, answers, moved int) {
+	t.Helper()
+	a, m := 0, 0
+	for _, y := range tallies {
+		a, m = a+y.answered, m+y.moved
+		if f := y.finding(); !f.Stands {
+			t.Errorf("%s: %s: %s", where, f.Subject, f.Detail)
+		}
+	}
+	t.Logf("%s: %d questions, %d answers, %d of them moved by one person", where, len(tallies), a, m)
+	if a < answers || m < moved {
+		t.Errorf("%s: %d answers, %d of them moved, are too few", where, a, m)
+	}
+}
 
 // TestHostile sends what attackers would ask through the whole system, on neighbouring databases
 // and with the same randomness: outcome, text, shape and charge are the same, and values are no
 // farther apart than their noise was made for.
 func TestHostile(t *testing.T) {
-	data, err := os.ReadFile("../generate/testdata/hostile.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	pairs := 2
 	if *full {
 		pairs = 4
@@ -29,27 +70,8 @@ func TestHostile(t *testing.T) {
 		pairs = 1
 	}
 	for _, world := range generate.Worlds()[:2] { // the clinic, under both relations
-		ds := audited(world)
-		ds.Budget.DefaultEpsilon, ds.Budget.MaxEpsilon = dp.One, ds.Budget.Epsilon
-		var tallies []*tally
-		answered := 0
-		for _, family := range strings.Split(string(data), "\n== ")[1:] {
-			_, rest, _ := strings.Cut(family, "\n")
-			for block := range strings.SplitSeq(strings.TrimSpace(rest), "\n\n") {
-				_, text, _ := strings.Cut(strings.TrimSpace(block), "\n")
-				st, err := plan.Prepare(ds, text, plan.Options{})
-				if err == nil && !st.Free() && len(st.Plans[0].Query.PrivateKeys()) > 0 {
-					continue // which keys are shown may differ, with the probability that is paid for
-				}
-				if err == nil {
-					answered++
-				}
-				tallies = append(tallies, &tally{question: text})
-			}
-		}
-		if len(tallies) < 150 || answered < 40 {
-			t.Errorf("%d questions, %d of them answered, are too few", len(tallies), answered)
-		}
+		ds := payable(world)
+		tallies := hostile(t, ds)
 		for i := range pairs {
 			p, err := Neighbours(t.Context(), ds, t.TempDir(), 5, i)
 			if err != nil {
@@ -62,16 +84,44 @@ func TestHostile(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		answers, moved := 0, 0
-		for _, y := range tallies {
-			answers, moved = answers+y.answered, moved+y.moved
-			if f := y.finding(); !f.Stands {
-				t.Errorf("%s: %s", f.Subject, f.Detail)
+		found(t, ds.Name, tallies, pairs*40, pairs*10)
+	}
+}
+
+// TestHostileInStores does the same where the data is in another store.
+func TestHostileInStores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
+	pairs := 1
+	if *full {
+		pairs = 10
+	}
+	for _, s := range attack.Stores()[1:] {
+		for _, world := range generate.Worlds()[:2] {
+			ds := payable(world)
+			tallies := hostile(t, ds)
+			for n := range pairs {
+				p := storedIn(t, s, ds, n)
+				for _, y := range tallies {
+					y.try(t.Context(), nil, p, uint64(n))
+				}
 			}
-		}
-		t.Logf("%d questions, %d answers, %d of them moved by one person", len(tallies), answers, moved)
-		if answers < pairs*40 || moved < pairs*10 {
-			t.Errorf("%d answers, %d of them moved, are too few", answers, moved)
+			found(t, s.Name+", "+ds.Name, tallies, pairs*40, pairs*10)
 		}
 	}
+}
+
+// storedIn makes a pair of neighbours in a store.
+func storedIn(t *testing.T, s attack.Store, ds *policy.Dataset, number int) Pair {
+	t.Helper()
+	d := generate.NewDice("in "+s.Name, uint64(number))
+	var one, other *generate.Database
+	for range 50 { // the largest
+		made := generate.Make(d, ds)
+		if n, ok := made.Neighbour(d); ok && (one == nil || made.Rows() > one.Rows()) {
+			one, other = made, n
+		}
+	}
+	return Pair{Name: fmt.Sprintf("pair %d in %s", number, s.Name), A: Database{ds, s.Open(t, one)}, B: Database{ds, s.Open(t, other)}}
 }

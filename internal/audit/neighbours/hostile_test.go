@@ -2,8 +2,6 @@ package neighbours_test
 
 import (
 	"errors"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
@@ -16,26 +14,20 @@ import (
 // TestHostile asks what attackers would. What must be refused is refused; what is taken is
 // replayed.
 func TestHostile(t *testing.T) {
-	data, err := os.ReadFile("../generate/testdata/hostile.txt")
-	if err != nil {
-		t.Fatal(err)
+	families := map[string][]generate.Attack{}
+	all := generate.Attacks()
+	for _, a := range all {
+		families[a.Family] = append(families[a.Family], a)
 	}
-	cases := 0
-	for _, family := range strings.Split(string(data), "\n== ")[1:] {
-		name, rest, _ := strings.Cut(family, "\n")
+	for name, attacks := range families {
 		t.Run(name, func(t *testing.T) {
-			for block := range strings.SplitSeq(strings.TrimSpace(rest), "\n\n") {
-				verdict, text, ok := strings.Cut(strings.TrimSpace(block), "\n")
-				if !ok {
-					t.Fatalf("no case: %q", block)
-				}
-				cases++
-				hostile(t, verdict, text)
+			for _, a := range attacks {
+				hostile(t, a.Verdict, a.Text)
 			}
 		})
 	}
-	if cases < 100 {
-		t.Errorf("only %d cases", cases)
+	if len(all) < 200 || len(families) < 5 {
+		t.Errorf("only %d attacks in %d families", len(all), len(families))
 	}
 }
 

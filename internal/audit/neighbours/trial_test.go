@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/audit/attack"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/neighbours"
 	"github.com/discreet-dp/discreet/internal/engine"
@@ -45,7 +46,7 @@ func found(class, format string, args ...any) verdict {
 func stored(ctx context.Context, dir string, db *generate.Database) (*duckdb.Engine, error) {
 	ds := *db.Dataset
 	ds.Source = filepath.Join(dir, "made.duckdb")
-	if err := write(ctx, ds.Source, db.SQL()); err != nil {
+	if err := attack.Write(ctx, ds.Source, db.SQL()); err != nil {
 		return nil, err
 	}
 	return duckdb.OpenWith(ctx, &ds, duckdb.Limits{Threads: 1, Memory: 1 << 30})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,28 +26,45 @@ type Finding struct {
 // Inspect reads all rows and compares them with what the policy says about them. It also says how
 // large the data is, as [Engine.Magnitude] does.
 func Inspect(ctx context.Context, ds *policy.Dataset) (out []Finding, magnitude int, err error) {
-	s, err := openSnapshot(ctx, ds, asText, Limits{})
+	return InspectDoubts(ctx, ds, nil)
+}
+
+// InspectDoubts is Inspect of a PostgreSQL database of which only what is in doubt is read. How
+// large it is is then what PostgreSQL estimates.
+func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doubts) (out []Finding, magnitude int, err error) {
+	s, err := openSnapshot(ctx, ds, asText, Limits{doubts: doubts})
 	if err != nil {
 		return nil, 0, forOwner(err)
 	}
 	defer s.close()
 	for _, name := range ds.TableNames() {
-		found, err := s.checkTable(ctx, ds, s.tables[name])
+		doubt := pgtables.Everything(ds.Tables[name])
+		if doubts != nil {
+			doubt = doubts[name]
+		}
+		if doubt == nil {
+			continue
+		}
+		found, err := s.checkTable(ctx, ds, s.tables[name], doubt)
 		if err != nil {
 			return nil, 0, fmt.Errorf("table %s: its rows cannot be read", name)
 		}
 		out = append(out, found...)
 	}
+	if doubts != nil {
+		return append(out, s.origin.many...), sqlengine.PowerOfTen(s.origin.rows), nil
+	}
 	magnitude, err = s.Magnitude(ctx)
 	return out, magnitude, err
 }
 
-func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
-	out, err := s.checkPaths(ctx, ds, t)
-	if err != nil {
-		return nil, err
+func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table, doubt *pgtables.Doubt) (out []Finding, err error) {
+	if doubt.Paths {
+		if out, err = s.checkPaths(ctx, ds, t); err != nil {
+			return nil, err
+		}
 	}
-	if t.UnitColumn != "" {
+	if doubt.Unit {
 		found, err := s.checkUnit(ctx, t)
 		if err != nil {
 			return nil, err
@@ -55,7 +74,7 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	if t.csv {
 		out = append(out, t.checkLines()...)
 	}
-	found, err := s.checkColumns(ctx, t)
+	found, err := s.checkColumns(ctx, t, doubt.Columns)
 	return append(out, found...), err
 }
 
@@ -74,14 +93,13 @@ func (t *table) checkLines() []Finding {
 }
 
 // checkColumns compares the values of columns with what the policy says about them.
-func (s *snapshot) checkColumns(ctx context.Context, t *table) (out []Finding, err error) {
+func (s *snapshot) checkColumns(ctx context.Context, t *table, names []string) (out []Finding, err error) {
 	var counts []string
-	names := t.ColumnNames()
 	for _, name := range names {
 		c, raw := t.Columns[name], t.asStored(name)
 		// Lost: there is a value, but none of the declared type. Moved: it is beyond the bounds.
 		many := "0"
-		if c.Keys == policy.PrivateKeys {
+		if c.Keys == policy.PrivateKeys && s.limits.doubts == nil {
 			many = "approx_count_distinct(" + t.Cast(name) + ")"
 		}
 		counts = append(counts, many, "count(*) FILTER (WHERE "+raw+" IS NOT NULL AND ("+t.Cast(name)+") IS NULL)",
@@ -108,9 +126,7 @@ func (s *snapshot) checkColumns(ctx context.Context, t *table) (out []Finding, e
 		c := t.Columns[name]
 		different, lost, null, there, moved := values[5*i], values[5*i+1], values[5*i+2], values[5*i+3], values[5*i+4]
 		if different > manyKeys {
-			out = append(out,
-				Finding{Table: t.Name, Column: name, Text: "its keys are private, and there are millions of different ones; questions " +
-					"that group by it need memory in proportion, so consider whether anybody should"})
+			out = append(out, manyDifferent(t, name))
 		}
 		if lost > 0 {
 			text := fmt.Sprintf("%s of the values are not %s; they count as NULL", share(lost, there), t.declared(c))
@@ -135,6 +151,12 @@ func (s *snapshot) checkColumns(ctx context.Context, t *table) (out []Finding, e
 		}
 	}
 	return out, nil
+}
+
+// manyDifferent is what is said of private keys that are many.
+func manyDifferent(t *table, column string) Finding {
+	return Finding{Table: t.Name, Column: column, Text: "its keys are private, and there are millions of different ones; questions " +
+		"that group by it need memory in proportion, so consider whether anybody should"}
 }
 
 // asStored prints a value as it is stored, before it is cast: of a CSV file, as it is spelt.

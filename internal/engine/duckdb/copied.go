@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,26 @@ type origin struct {
 	mark      pgtables.Mark
 	refresh   time.Duration
 	looked    atomic.Int64 // when it was last found to be the same, in nanoseconds of the clock
+	passed    bool         // the database is that of a later copy, too
+	// Of tables of which not everything is read: about how many rows there are, and which private
+	// keys are many.
+	rows int64
+	many []Finding
+}
+
+// follow takes over the connections of the copy before, over which others may be looking just now.
+func (o *origin) follow(before *origin) {
+	if o == nil || before == nil {
+		return
+	}
+	o.database, before.passed = before.database, true
+}
+
+// close hangs up.
+func (o *origin) close() {
+	if o != nil && !o.passed {
+		o.database.Close()
+	}
 }
 
 // fresh reports whether it need not be looked yet.
@@ -60,23 +81,30 @@ func (o *origin) moved(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// copyTables copies the tables of a PostgreSQL database, but for those that are prepared.
-func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
+// beginCopy looks at the tables of a PostgreSQL database, in the transaction in which they are
+// copied. It has to be closed.
+func (s *snapshot) beginCopy(ctx context.Context, ds *policy.Dataset) (*pgtables.Snapshot, error) {
 	database, err := pgtables.Of(ds)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	from, err := database.Begin(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer from.Close()
 	if err := checkNamed(ds, from); err != nil {
-		return err
+		from.Close()
+		return nil, err
 	}
 	s.origin = &origin{database: database, relations: from.Relations, mark: from.Mark, refresh: ds.Refresh}
 	s.origin.looked.Store(time.Now().UnixNano())
 	s.version = store.Version{Name: from.Mark.Name}
+	return from, nil
+}
+
+// copyTables copies the tables, but for those that are prepared.
+func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset, from *pgtables.Snapshot) error {
+	needed := s.limits.doubts.Read(ds)
 	for _, r := range from.Relations {
 		t := s.tables[r.Name]
 		if t.prepared != "" && ds.VersionQuery == "" {
@@ -86,7 +114,14 @@ func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset) error {
 		if t.prepared != "" && s.typed {
 			continue
 		}
-		if err := s.copyTable(ctx, t, r, from); err != nil {
+		read := r
+		if s.limits.doubts != nil {
+			read = r.Only(needed[r.Name])
+			if err := s.estimate(ctx, t, r, from); err != nil {
+				return err
+			}
+		}
+		if err := s.copyTable(ctx, t, r, read, from); err != nil {
 			return err
 		}
 	}
@@ -105,13 +140,43 @@ func checkNamed(ds *policy.Dataset, from *pgtables.Snapshot) error {
 		return nil
 	}
 	if problem := sqlengine.CheckName(from.Mark.Name); problem != "" {
-		return &VersionError{ds.Name, problem, nil}
+		return &policy.VersionError{Dataset: ds.Name, Problem: problem}
 	}
 	return nil
 }
 
-// copyTable copies a table.
-func (s *snapshot) copyTable(ctx context.Context, t *table, r *pgtables.Relation, from *pgtables.Snapshot) error {
+// estimate asks how large a table is of which not everything is read.
+func (s *snapshot) estimate(ctx context.Context, t *table, r *pgtables.Relation, from *pgtables.Snapshot) error {
+	n, err := from.Rows(ctx, r)
+	if err != nil {
+		return err
+	}
+	s.origin.rows += n
+	for _, name := range t.ColumnNames() {
+		if t.Columns[name].Keys != policy.PrivateKeys {
+			continue
+		}
+		n, err := from.Different(ctx, r, r.Only([]string{name}).Columns[0].Name)
+		if err != nil {
+			return err
+		}
+		if n > manyKeys {
+			s.origin.many = append(s.origin.many, manyDifferent(t, name))
+		}
+	}
+	return nil
+}
+
+// nothing are values that are not there.
+func nothing() chunks.Values {
+	return chunks.Values{Valid: make([]uint64, pgtables.BatchRows/64), Ints: make([]int64, pgtables.BatchRows),
+		Reals: make([]float64, pgtables.BatchRows), Wides: make([][2]uint64, pgtables.BatchRows),
+		Texts: make([][]byte, pgtables.BatchRows)}
+}
+
+// copyTable copies a table, of which only some columns may be read: the others are NULL, and
+// without one there is no row.
+func (s *snapshot) copyTable(ctx context.Context, t *table, r, read *pgtables.Relation, from *pgtables.Snapshot) error {
 	columns := make([]string, len(r.Columns))
 	for i, c := range r.Columns {
 		columns[i] = dialect.QuoteName(c.Name) + " " + c.DuckDB()
@@ -123,19 +188,26 @@ func (s *snapshot) copyTable(ctx context.Context, t *table, r *pgtables.Relation
 	if _, err := s.DB.ExecContext(ctx, "CREATE TABLE "+t.From+" ("+strings.Join(columns, ", ")+")"); err != nil {
 		return failed
 	}
+	if s.limits.doubts != nil && len(read.Columns) == 0 {
+		return nil
+	}
 	into, err := s.source.Append(t.copy())
 	if err != nil {
 		return failed
 	}
 	tell, done := s.limits.telling(r.Relation), int64(0)
-	err = from.Copy(ctx, r, func(b *pgtables.Batch) error {
-		values := make([]chunks.Values, len(columns))
+	var place []int // of each column that is read
+	for i, c := range r.Columns {
+		if slices.ContainsFunc(read.Columns, func(o pgtables.Column) bool { return o.Name == c.Name }) {
+			place = append(place, i)
+		}
+	}
+	absent := nothing()
+	err = from.Copy(ctx, read, func(b *pgtables.Batch) error {
+		values := slices.Repeat([]chunks.Values{absent}, len(columns))
 		for i := range b.Columns {
 			v := &b.Columns[i]
-			values[i] = chunks.Values{Valid: v.Valid[:], Ints: v.Ints[:], Reals: v.Reals[:], Wides: v.Wides[:], Texts: v.Texts[:]}
-		}
-		if len(r.Columns) == 0 {
-			values[0] = chunks.Values{Valid: make([]uint64, pgtables.BatchRows/64), Ints: make([]int64, pgtables.BatchRows)}
+			values[place[i]] = chunks.Values{Valid: v.Valid[:], Ints: v.Ints[:], Reals: v.Reals[:], Wides: v.Wides[:], Texts: v.Texts[:]}
 		}
 		if done += int64(b.N); tell != nil {
 			tell(done, max(done+1, r.Rows))

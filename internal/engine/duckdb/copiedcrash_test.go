@@ -6,6 +6,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/pgtables"
 )
@@ -70,4 +73,71 @@ func TestCopiedCutOff(t *testing.T) {
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder of the copy before: %v", err)
 	}
+}
+
+// TestCopiedLocked: a table that somebody has locked is nobody's to wait for before it has changed.
+// Then who asks waits for the copy, as long as they like, and those who ask about the one before do
+// not.
+func TestCopiedLocked(t *testing.T) {
+	c := newClinic(t, "CREATE TABLE people (pid bigint, word text)", "GRANT SELECT ON people TO reader",
+		"INSERT INTO people VALUES (1, 'a')", "SELECT pg_stat_force_next_flush()")
+	e := open(t, dataset(t, t.TempDir(), c.peopleOf("", "")))
+	first := version(t, e)
+	locker, err := pgx.Connect(t.Context(), c.address("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer locker.Close(context.Background())
+	lock := func(text string) {
+		t.Helper()
+		if _, err := locker.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock("BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE")
+	if now := version(t, e); now != first {
+		t.Errorf("%+v", now)
+	}
+	lock("COMMIT; INSERT INTO people VALUES (2, 'b')")
+	lock("SELECT pg_stat_force_next_flush()")
+	lock("BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE")
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if now, err := e.Version(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if got := words(t, e); got != "a" {
+		t.Errorf("the copy before: %q", got)
+	}
+	lock("COMMIT")
+	if now := version(t, e); now == first || words(t, e) != "a b" {
+		t.Errorf("%+v: %q", now, words(t, e))
+	}
+	// Nobody is left waiting on the server when the data is closed.
+	lock("INSERT INTO people VALUES (3, 'c')")
+	lock("SELECT pg_stat_force_next_flush()")
+	lock("BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE")
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := e.Version(context.Background())
+		waiting <- err
+	}()
+	time.Sleep(200 * time.Millisecond)
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-waiting; !errors.Is(err, context.Canceled) {
+		t.Errorf("closed: %v", err)
+	}
+	left := 1
+	for range 100 {
+		if err := locker.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE usename = 'reader'").Scan(&left); err != nil {
+			t.Fatal(err)
+		}
+		if left == 0 {
+			return
+		}
+		lock("SELECT pg_stat_clear_snapshot(), pg_sleep(0.02)")
+	}
+	t.Errorf("%d are still connected", left)
 }

@@ -137,6 +137,7 @@ func (e *Engine) reopen(ctx context.Context, r *renewal) {
 	}
 	e.mu.Lock()
 	old := e.now
+	s.origin.follow(old.origin)
 	e.now, r.version = s, s.version
 	e.mu.Unlock()
 	old.close()

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/pgtables"
 )
 
 // Limits are what one dataset's DuckDB may use of the machine. Zero is DuckDB's default: four
@@ -18,6 +20,10 @@ type Limits struct {
 	Threads int
 	// Tell, where it is not nil, is told often how many bytes of a file were read, of how many.
 	Tell func(file string, done, of int64)
+
+	// doubts are what is looked at of a PostgreSQL database to see whether it fits the policy;
+	// everything, where it is nil.
+	doubts pgtables.Doubts
 }
 
 // telling tells of one file, or is nil.

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,15 +214,9 @@ func optimizerCorpora(t *testing.T) map[string]optimizerCorpus {
 	shop := t.TempDir()
 	out["shop"] = optimizerCorpus{dataset: shopDataset(t, shop, storeShop(t, shop, "duckdb", nil, nil), "add-remove", 2, 2),
 		questions: shopQuestions()}
-	data, err := os.ReadFile("../../audit/generate/testdata/hostile.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var attacks []string
-	for block := range strings.SplitSeq(string(data), "\n\n") {
-		if _, text, ok := strings.Cut(strings.TrimSpace(block), "\n"); ok {
-			attacks = append(attacks, text)
-		}
+	for _, a := range generate.Attacks() {
+		attacks = append(attacks, a.Text)
 	}
 	for _, ds := range generate.Worlds()[:2] {
 		made := generate.Make(generate.NewDice("optimizers", 1), ds)

@@ -3,9 +3,9 @@ package duckdb
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -27,7 +27,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 					"are too many"})
 		}
 	}
-	for _, key := range t.keys(ds) {
+	for _, key := range pgtables.Keys(ds, ds.Tables[t.Name]) {
 		again, err := s.Repeats(ctx, &t.Table, s.Identity(&t.Table, key, tree.IdentityName(t.Name, key)))
 		if err != nil {
 			return nil, err
@@ -81,20 +81,4 @@ func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error)
 	return []Finding{{Table: t.Name, Column: step.Column,
 		Text: fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
 			"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
-}
-
-// keys returns the columns by which the paths of other tables come in, and that must
-// therefore be different in every row. The unit is none of them: a person may have
-// many rows in the unit's own table. Nor is what the table's own 'unique' is
-// about, which is looked at anyway.
-func (t *table) keys(ds *policy.Dataset) []string {
-	var out []string
-	for _, name := range ds.TableNames() {
-		p := ds.Tables[name].Path
-		if len(p) < 2 || p[0].Table != t.Name || slices.Contains(out, p[0].Key) || t.UnitKind == policy.Unique && p[0].Key == t.UnitColumn {
-			continue
-		}
-		out = append(out, p[0].Key)
-	}
-	return out
 }

@@ -75,6 +75,13 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	if err := s.identify(ctx, ds); err != nil {
 		return nil, err
 	}
+	var from *pgtables.Snapshot
+	if ds.SourceKind() == policy.PostgresDatabase {
+		if from, err = s.beginCopy(ctx, ds); err != nil { // before a DuckDB is started in vain
+			return nil, err
+		}
+		defer from.Close()
+	}
 	connector, err := driver.NewConnector("", nil)
 	if err != nil {
 		return nil, fmt.Errorf("start DuckDB: %w", err)
@@ -95,10 +102,11 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		return nil, err
 	}
 	s.memory = s.share(ctx)
-	if ds.SourceKind() == policy.PostgresDatabase {
-		if err := s.copyTables(ctx, ds); err != nil {
+	if from != nil {
+		if err := s.copyTables(ctx, ds, from); err != nil {
 			return nil, err
 		}
+		from.Close() // what follows is about the copy
 	}
 	for _, name := range ds.TableNames() {
 		if err := s.openTable(ctx, ds, s.tables[name], typed); err != nil {
@@ -214,5 +222,6 @@ func (s *snapshot) close() error {
 	for _, k := range s.listed {
 		k.Close()
 	}
+	s.origin.close()
 	return errors.Join(s.DB.Close(), s.spill.remove())
 }

@@ -15,28 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// VersionError says that the owner's version query gives no version. Its text is the same whatever
-// the data is; Problem and Err are for the owner's eyes.
-type VersionError struct {
-	Dataset string
-	Problem string
-	Err     error // in DuckDB's words, which may quote data
-}
-
-func (e *VersionError) Error() string {
-	return "the version query of the dataset " + e.Dataset + " does not name the data; ask the owner to run 'discreet check', which says " +
-		"why"
-}
-
-// Explain says what is wrong, to the owner.
-func (e *VersionError) Explain() string {
-	text := "the version query of the dataset " + e.Dataset + " " + e.Problem
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	return text
-}
-
 // askVersion asks the owner's version query. It runs when the data is opened, and again when the
 // file may have changed; never with a question, so how long it takes tells nothing about one.
 //
@@ -48,7 +26,7 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", &VersionError{ds.Name, problem, err}
+		return "", &policy.VersionError{Dataset: ds.Name, Problem: problem, Err: err}
 	}
 	connector, err := driver.NewConnector("", nil)
 	if err != nil {
@@ -124,7 +102,7 @@ func DescribeVersion(ctx context.Context, ds *policy.Dataset) (string, error) {
 	}
 	if ds.VersionQuery != "" {
 		text, err := askVersion(ctx, ds, Limits{})
-		var failed *VersionError
+		var failed *policy.VersionError
 		if errors.As(err, &failed) {
 			return "", errors.New(failed.Explain())
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // loaded makes a database with a log of its loads, and a policy that asks the query.
@@ -81,8 +82,8 @@ func TestBadVersionQuery(t *testing.T) {
 		}
 		ds := dataset(t, filepath.Dir(path), keys)
 		_, err = Open(t.Context(), ds)
-		var bad *VersionError
-		if !errors.As(err, &bad) || err.Error() != (&VersionError{Dataset: ds.Name}).Error() {
+		var bad *policy.VersionError
+		if !errors.As(err, &bad) || err.Error() != (&policy.VersionError{Dataset: ds.Name}).Error() {
 			t.Errorf("%s: analysts are told %v", query, err)
 			continue
 		}

@@ -18,11 +18,11 @@ func (d *Database) Magnitude(ctx context.Context) (int, error) {
 		}
 		rows += n
 	}
-	return powerOfTen(rows), nil
+	return PowerOfTen(rows), nil
 }
 
-// powerOfTen is the smallest k with n <= 10^k.
-func powerOfTen(n int64) int {
+// PowerOfTen is the smallest k with n <= 10^k.
+func PowerOfTen(n int64) int {
 	k := 0
 	for most := int64(1); most < n && k < 18; most *= 10 {
 		k++

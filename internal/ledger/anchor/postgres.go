@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -43,12 +44,13 @@ type Row struct {
 }
 
 // Postgres returns the place of an anchor in the row of this name. The address is a URL such as
-// postgres://user:password@host/database, or a list of keywords. Its password is in no message.
+// postgres://user:password@host/database, whose password is in no message. On another machine it is
+// known by its certificate, unless the address says otherwise.
 func Postgres(address, name string) (*Row, error) {
 	if name == "" || len(name) > ledger.MaxName {
 		return nil, &ledger.InvalidError{Field: "name of the anchor", Problem: fmt.Sprintf("must have 1 to %d bytes", ledger.MaxName)}
 	}
-	config, err := pgx.ParseConfig(address)
+	config, err := pgx.ParseConfig(pgplace.Verified(address))
 	if err != nil {
 		// What pgx says may repeat parts of the address.
 		return nil, &ledger.InvalidError{Field: "address of the PostgreSQL database",
@@ -127,18 +129,14 @@ func (r *Row) Store(ctx context.Context, a ledger.Anchor) error {
 func (r *Row) Close() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return r.hangUp()
+	r.hangUp()
+	return nil
 }
 
-func (r *Row) hangUp() error {
-	if r.conn == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	err := r.conn.Close(ctx)
+// hangUp closes the connection. That a server which restarted cannot be told so is no trouble.
+func (r *Row) hangUp() {
+	pgplace.HangUp(r.conn)
 	r.conn = nil
-	return err
 }
 
 // read returns the row and the hash of its document, and locks it.
@@ -164,7 +162,7 @@ func (r *Row) work(ctx context.Context, do func(context.Context, pgx.Tx) error) 
 	// An idle connection may have died with a server that is back by now. Nothing was tried on it
 	// yet, so a second one may be.
 	if r.conn != nil && r.conn.Ping(ctx) != nil {
-		_ = r.hangUp()
+		r.hangUp()
 	}
 	err := r.transact(ctx, do)
 	var refused *pgconn.PgError
@@ -176,7 +174,7 @@ func (r *Row) work(ctx context.Context, do func(context.Context, pgx.Tx) error) 
 	if err == nil {
 		return nil
 	}
-	_ = r.hangUp()
+	r.hangUp()
 	var moved *MovedError
 	var damaged *DamagedError
 	if errors.As(err, &moved) || errors.As(err, &damaged) {
@@ -226,7 +224,7 @@ type unreachable struct {
 }
 
 func (e *unreachable) Error() string {
-	text := e.err.Error()
+	text := pgplace.Why(e.err)
 	if e.password != "" && strings.Contains(text, e.password) {
 		text = "the reason cannot be shown, because it contains the password"
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -34,6 +35,35 @@ func execute(t testing.TB, address, sql string) {
 	defer c.Close(ctx)
 	if _, err := c.Exec(ctx, sql); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestPostgresVerified: who could pretend to be the anchor could make an old ledger the latest.
+func TestPostgresVerified(t *testing.T) {
+	t.Setenv("PGSSLMODE", "disable")
+	for address, verified := range map[string]bool{"postgres://anchor:x@db.example.org/anchors": true,
+		"postgresql://anchor@/anchors?host=db.example.org": true, "postgres://anchor@db.example.org/anchors?sslmode=disable": false,
+		"postgres://anchor@localhost/anchors": false, "postgres://anchor@/anchors?host=/run": false} {
+		c := mustPostgres(t, address, "x").config
+		if got := c.TLSConfig != nil && !c.TLSConfig.InsecureSkipVerify && c.TLSConfig.ServerName == "db.example.org" &&
+			len(c.Fallbacks) == 0; got != verified {
+			t.Errorf("%s: verified is %v", address, got)
+		}
+	}
+}
+
+// TestPostgresClosed: a ledger ends in order when the anchor's database has restarted meanwhile.
+func TestPostgresClosed(t *testing.T) {
+	server, authority := testpg.Start(t), testpg.NewAuthority(t)
+	execute(t, server.URL(), "CREATE ROLE clerk LOGIN PASSWORD 'secret'; CREATE SCHEMA clerk AUTHORIZATION clerk")
+	server.Listen(t, authority, "localhost", time.Now().Add(time.Hour))
+	place := mustPostgres(t, "postgres://clerk:secret@localhost:"+server.Port()+"/postgres?sslmode=verify-full&sslrootcert="+
+		authority.File, "x")
+	mustStore(t, place, 5)
+	server.Stop(t)
+	server.Restart(t)
+	if err := place.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -87,6 +87,28 @@ func TestPromise8AServerThatSleeps(t *testing.T) {
 	verify(t, at)
 }
 
+// A server whose connection was lost, or ended by a database that restarted, closes in order all
+// the same: it is not taken for one that died.
+func TestPromise8ClosedAfterTheConnectionWasLost(t *testing.T) {
+	t.Parallel()
+	at := address(t)
+	short := Options{Lease: time.Second}
+	ended, dropped, other := open(t, at, short), open(t, at, short), open(t, at, short)
+	for _, l := range []*Ledger{ended, dropped} {
+		mustCharge(t, l, ask("open on "+time.Now().String(), hospital(10)))
+	}
+	if _, err := other.conn.Exec(ctx, "SELECT pg_terminate_backend($1)", ended.conn.PgConn().PID()); err != nil {
+		t.Fatal(err)
+	}
+	writer{dropped}.drop()
+	mustClose(t, ended)
+	mustClose(t, dropped)
+	time.Sleep(1200 * time.Millisecond)
+	if got := open(t, at, short).Died(); len(got) != 0 {
+		t.Errorf("died while they were answering about %q", got)
+	}
+}
+
 // A server that was given up while its transaction waited for the head finds that out in it.
 func TestPromise8GivenUpWhileWaiting(t *testing.T) {
 	t.Parallel()

@@ -160,17 +160,46 @@ func (l *Ledger) Close() error {
 	}
 	l.Shut = true
 	var err error
-	if l.Broken == nil && l.conn != nil {
-		ctx, cancel := context.WithTimeout(background, 5*time.Second)
-		defer cancel()
-		_, err = l.conn.Exec(ctx, l.place.in("UPDATE ledger.servers SET state = 'left' WHERE server = $1 AND state = 'serving'"), l.server)
-		if err != nil {
-			err = fmt.Errorf("the ledger %s could not be closed in order: %w", l.Path, l.place.said(err))
+	if l.Broken == nil {
+		if err = l.leave(); err != nil {
+			err = fmt.Errorf("the ledger %s could not be told that this server ends, which the others find out when its lease of %v is "+
+				"over: %w", l.Path, l.lease, l.place.said(err))
 		}
 	}
 	hangUp(l.conn)
 	l.conn = nil
 	return err
 }
+
+// leave says that we end, over a new connection where the one that we had was lost since: whoever
+// ends without is counted as one that died.
+func (l *Ledger) leave() (err error) {
+	ctx, cancel := context.WithTimeout(background, parting)
+	defer cancel()
+	for {
+		if l.conn == nil || l.conn.IsClosed() {
+			l.conn = nil // what follows may fail
+			l.conn, err = l.place.dial(ctx)
+		}
+		if l.conn != nil {
+			_, err = l.conn.Exec(ctx, l.place.in(sayLeft), l.server)
+			if err == nil {
+				return nil
+			}
+			hangUp(l.conn)
+			l.conn = nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+const sayLeft = "UPDATE ledger.servers SET state = 'left' WHERE server = $1 AND state = 'serving'"
+
+// parting is how long is tried to say that we end.
+const parting = 5 * time.Second
 
 var _ ledger.Ledger = (*Ledger)(nil)

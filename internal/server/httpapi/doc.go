@@ -54,7 +54,7 @@
 //	ended        410  the session was just ended, by the engine or by new data; afterwards it is missing
 //	ending       503  the server shuts down
 //	ledger       503  the ledger cannot be written
-//	data         503  the data of a holdout cannot be used; the owner has to look after it
+//	data         503  the data cannot be read, or the labels of a holdout; the owner has to look after it
 //	training     500  a training failed after its charge
 //	denied       401  who is it?
 //	locked       429  too many failed attempts

@@ -130,6 +130,9 @@ func sessionProblem(err error) *Problem {
 		errors.Is(err, api.ErrSessionWindow):
 		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(),
 			Instead: "open another session, which costs as much again"}
+	case errors.As(err, new(*api.DataError)):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrData.Error(),
+			header: http.Header{"Retry-After": {"60"}}}
 	case errors.Is(err, api.ErrLabels):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrLabels.Error(), Spent: no,
 			header: http.Header{"Retry-After": {"60"}}}

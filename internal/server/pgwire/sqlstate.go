@@ -149,6 +149,8 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.Is(err, api.ErrStreamPart):
 		return failure(limitExceeded, "%s", api.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past " +
 			"the stream, for a price of its own")
+	case errors.As(err, new(*api.DataError)):
+		return failure(notInState, "%s", api.ErrData)
 	case errors.Is(err, api.ErrHoldoutRun):
 		return failure(notInState, "%s", api.ErrHoldoutRun)
 	case errors.As(err, &refusal):

@@ -16,6 +16,16 @@ type base struct {
 	words  func(error) error // puts an error into words for the owner
 	insert func(text string, args ...any) (id int64, err error)
 	asks   func(text string) (question, error) // a question that is question often
+	remote bool
+}
+
+// Close lets go of it. That a server which restarted cannot be told so is no trouble: whatever was
+// confirmed is there.
+func (b *base) Close() error {
+	if err := b.DB.Close(); !b.remote {
+		return err
+	}
+	return nil
 }
 
 type question func(ctx context.Context, args ...any) *sql.Row

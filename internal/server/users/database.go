@@ -74,7 +74,7 @@ func openDatabase(address string, create bool) (*base, error) {
 	db.SetMaxIdleConns(connections / 2)
 	db.SetConnMaxIdleTime(time.Minute)
 	return &base{
-		DB: db, words: d.words,
+		DB: db, words: d.words, remote: true,
 		insert: func(text string, args ...any) (id int64, err error) {
 			err = db.QueryRow(text+" RETURNING id", args...).Scan(&id)
 			return id, err

@@ -43,6 +43,27 @@ func shared(t *testing.T) {
 	t.Cleanup(func() { inDatabase = false })
 }
 
+// A server ends in order when its database has restarted meanwhile: what it cannot say any more
+// over a connection that was lost is nothing.
+func TestClosedAfterARestart(t *testing.T) {
+	cheap(t)
+	pg, authority := testpg.Start(t), testpg.NewAuthority(t)
+	c, err := pgx.Connect(ctx, pg.URL())
+	must(t, err)
+	for _, s := range []string{"CREATE ROLE clerk LOGIN PASSWORD 'secret word'", "CREATE SCHEMA discreet AUTHORIZATION clerk"} {
+		must(t, second(c.Exec(ctx, s)))
+	}
+	must(t, c.Close(ctx))
+	pg.Listen(t, authority, "localhost", time.Now().Add(time.Hour))
+	t.Setenv(pgplace.PasswordVariable, "secret word")
+	s, err := Open("postgres://clerk@localhost:" + pg.Port() + "/postgres?sslmode=verify-full&sslrootcert=" + authority.File)
+	must(t, err)
+	must(t, second(s.Add(ctx, "ana", Analyst, "")))
+	pg.Stop(t)
+	pg.Restart(t)
+	must(t, s.Close())
+}
+
 // What one server did counts at the next check of another.
 func TestServersShareUsers(t *testing.T) {
 	shared(t)

@@ -57,7 +57,7 @@ export function Composition() {
     </Stage>
     <section class="card">
       <h2>After {number(questions)} questions</h2>
-      <Numbers open title="Epsilon by theorem" head={['theorem', 'ε', `a guess that is right ${percent(0.5)} of the time becomes, at most`]} rows={theorems.map((t, i) => [
+      <Numbers open title="Epsilon by theorem" head={['theorem', 'ε', `a guess of ${percent(0.5)} becomes, at most`]} rows={theorems.map((t, i) => [
         <><span class={`swatch series-${i}`} aria-hidden="true" />{t.name} <span class="hint">{t.by}</span></>,
         totals[i] === least ? <strong>{significant(totals[i], 4)}</strong> : significant(totals[i], 4), share(guesses[i])])} />
       <p class="hint">The optimal one is as small as it can be if nothing but the ε of each answer is known. All are proven. Where prices are chosen as one goes along, as they are here, a server has to stop by a sum that grows answer by answer: of ε, or the one that is zero-concentrated.

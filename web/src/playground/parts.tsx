@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { number, percent, significant } from '../format'
 import { calm } from '../ui/ui'
 
-export const oneIn = (p: number) => `1 in ${number(Math.round(1 / p))}`
+export const oneIn = (p: number) => `1 in ${number(Math.round(Number((1 / p).toPrecision(3))))}`
 export const times = (x: number) => significant(x, 3)
 
 // share is a probability in percent, with so many digits that it is not shown as certain.

@@ -50,27 +50,49 @@ export function thresholdout(threshold: number, noise: number, random: Random) {
 export interface Step { used: number; training: number; reported: number; fresh: number }
 
 // overfit is the analyst: asks how good each attribute alone is, keeps those that training and the
-// holdout agree about, and lets the best of them vote, more and more of them.
+// holdout agree about, and lets the best of them vote, more and more of them. The first vote is of
+// three times as many as there will be, and is not shown: it ends a round of Thresholdout whose
+// threshold happened to be high, and which therefore has lasted until now.
 export function overfit(w: World, judge: Judge, most: number): Step[] {
-  const chosen = choose(w, judge).slice(0, most)
-  const votes = w.sets.map(() => new Int16Array(w.people))
-  const right = (set: number) => {
-    let n = 0
-    for (const v of votes[set]) if (v > 0) n++
-    return n / w.people
-  }
+  const chosen = choose(w, judge)
+  const wide = new Vote(w)
+  for (const c of chosen.slice(0, 3 * most - 1)) wide.add(c)
+  judge(wide.right(0), wide.right(1))
+  const vote = new Vote(w)
   const steps: Step[] = []
-  chosen.forEach((c, i) => {
-    w.sets.forEach((bits, s) => vote(votes[s], bits, c.attribute * w.words, c.sign))
+  chosen.slice(0, most).forEach((c, i) => {
+    vote.add(c)
     if (i % 2) return // an even number of votes may be undecided
-    const training = right(0)
-    steps.push({ used: i + 1, training, reported: judge(training, right(1)), fresh: right(2) })
+    const training = vote.right(0)
+    steps.push({ used: i + 1, training, reported: judge(training, vote.right(1)), fresh: vote.right(2) })
   })
   return steps
 }
 
+interface Candidate { attribute: number; sign: number; strength: number }
+
+// Vote is how attributes vote on every person of every set: above 0 they are right.
+class Vote {
+  private votes: Int16Array[]
+  constructor(private w: World) {
+    this.votes = w.sets.map(() => new Int16Array(w.people))
+  }
+  add({ attribute, sign }: Candidate) {
+    const { words, sets } = this.w, from = attribute * words
+    this.votes.forEach((votes, s) => {
+      const bits = sets[s]
+      for (let i = 0; i < votes.length; i++) votes[i] += (bits[from + (i >> 5)] >>> (i & 31)) & 1 ? sign : -sign
+    })
+  }
+  right(set: number) {
+    let n = 0
+    for (const v of this.votes[set]) if (v > 0) n++
+    return n / this.w.people
+  }
+}
+
 function choose(w: World, judge: Judge) {
-  const out: { attribute: number; sign: number; strength: number }[] = []
+  const out: Candidate[] = []
   for (let j = 0; j < w.attributes; j++) {
     const training = w.alone[0][j] - 0.5
     const said = judge(w.alone[0][j], w.alone[1][j]) - 0.5
@@ -89,8 +111,4 @@ function ones(bits: Uint32Array, from: number, words: number) {
     n += Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
   }
   return n
-}
-
-function vote(votes: Int16Array, bits: Uint32Array, from: number, sign: number) {
-  for (let i = 0; i < votes.length; i++) votes[i] += (bits[from + (i >> 5)] >>> (i & 31)) & 1 ? sign : -sign
 }

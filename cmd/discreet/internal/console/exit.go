@@ -36,6 +36,32 @@ type shownError struct{ error }
 
 func (e *shownError) Unwrap() error { return e.error }
 
+// endError is why something did not end in order that was told to end.
+type endError struct{ error }
+
+func (e *endError) Unwrap() error { return e.error }
+
+// NotInOrder is the error of a command that was told to end, and could not do so in order. What is
+// nil stays so.
+func NotInOrder(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &endError{err}
+}
+
+// Interrupted is what is told of an error that came after somebody had interrupted the command.
+func Interrupted(err error, charges bool) error {
+	var end *endError
+	switch {
+	case errors.As(err, &end):
+		return err
+	case !charges:
+		return errors.New("interrupted")
+	}
+	return ErrInterrupted
+}
+
 // Misuse is the error of a command line that cannot be read. Nothing was spent.
 func Misuse(err error) error { return &usageError{err} }
 

@@ -24,7 +24,7 @@ ledger is copied as it was at one moment, while servers go on, in a database and
 
 The password of a database is in the environment variable DISCREET_LEDGER_PASSWORD, or in a file that PGPASSFILE names.
 A copy spends what the ledger has, a second time: keep it as a backup, or move to it, and never go on with both. A policy
-with an anchor notices (discreet ledger anchor --help).`
+with an anchor notices (discreet ledger anchor --help). Users are not part of it: 'discreet user copy' copies them.`
 }
 
 func (c *copyCmd) Run(_ context.Context, s console.Screen) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/pgdraft"
 	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
@@ -27,7 +28,8 @@ type Check struct {
 
 func (Check) Help() string {
 	return `Reads the policy and reports all problems with their lines. Then reads the data and reports what does not
-fit the policy: this is for the owner, whose data it is.
+fit the policy: this is for the owner, whose data it is. Of a PostgreSQL database it reads the catalogue, and rows only
+of columns of which keys, references, checks and types do not say enough; it says which.
 
   discreet check hospital.yaml`
 }
@@ -41,9 +43,9 @@ var errUnread = errors.New("most of a column, or a whole file, is not read as th
 	"what is marked UNREAD before anybody asks")
 
 // verdict is the worst that was found.
-func verdict(found map[string][]duckdb.Finding) (worst error) {
-	for _, all := range found {
-		for _, f := range all {
+func verdict(all map[string]*checked) (worst error) {
+	for _, c := range all {
+		for _, f := range c.findings {
 			if f.Broken {
 				return errBroken
 			}
@@ -74,27 +76,22 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 	}
-	found, versions, ticks := map[string][]duckdb.Finding{}, map[string]string{}, map[string]time.Duration{}
+	all := map[string]*checked{}
 	for _, name := range p.Names() {
 		if c.NoData {
 			break
 		}
-		if versions[name], err = duckdb.DescribeVersion(ctx, p.Datasets[name]); err != nil {
-			return err
-		}
 		done := console.Waiting(s.Err, "reading "+name)
-		var magnitude int
-		found[name], magnitude, err = duckdb.Inspect(ctx, p.Datasets[name])
+		all[name], err = look(ctx, p.Datasets[name])
 		done()
 		if err != nil {
 			return err
 		}
-		ticks[name] = p.Datasets[name].Release.For(magnitude)
 	}
-	worst := verdict(found)
+	worst := verdict(all)
 	if !c.JSON {
-		printCheck(s, p, found, versions, ticks, !c.NoData)
-	} else if err := console.PrintJSON(s.Out, checkJSON(p, found, versions, ticks, worst)); err != nil {
+		printCheck(s, p, all)
+	} else if err := console.PrintJSON(s.Out, checkJSON(p, all, worst)); err != nil {
 		return err
 	}
 	if worst != nil {
@@ -103,14 +100,43 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, ticks map[string]time.Duration,
-	worst error) any {
+// checked is what was found in the data of a dataset.
+type checked struct {
+	findings []duckdb.Finding
+	version  string
+	tick     time.Duration
+	// read are the columns whose rows were read, where the catalogue of a database says the rest.
+	read map[string][]string
+}
+
+// look reads as much of the data as has to be read.
+func look(ctx context.Context, ds *policy.Dataset) (*checked, error) {
+	version, err := duckdb.DescribeVersion(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	out := &checked{version: version}
+	var magnitude int
+	if ds.SourceKind() == policy.PostgresDatabase {
+		doubts, err := pgdraft.Doubts(ctx, ds)
+		if err != nil {
+			return nil, err
+		}
+		out.read = doubts.Read(ds)
+		out.findings, magnitude, err = duckdb.InspectDoubts(ctx, ds, doubts)
+		if err != nil {
+			return nil, err
+		}
+	} else if out.findings, magnitude, err = duckdb.Inspect(ctx, ds); err != nil {
+		return nil, err
+	}
+	out.tick = ds.Release.For(magnitude)
+	return out, nil
+}
+
+func checkJSON(p *policy.Policy, all map[string]*checked, worst error) any {
 	datasets := map[string]any{}
 	for _, name := range p.Names() {
-		f := found[name]
-		if f == nil {
-			f = []duckdb.Finding{}
-		}
 		ds := p.Datasets[name]
 		public := []string{}
 		for _, tn := range ds.TableNames() {
@@ -119,11 +145,15 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 			}
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
-			"findings": f, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
+			"findings": []duckdb.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
 			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policyWarnings(ds)}
-		if v, ok := versions[name]; ok {
-			about["data_version"] = v
-			about["tick"] = ticks[name].String()
+		if c := all[name]; c != nil {
+			about["findings"] = append([]duckdb.Finding{}, c.findings...)
+			about["data_version"] = c.version
+			about["tick"] = c.tick.String()
+			if c.read != nil {
+				about["read"] = c.read
+			}
 		}
 		datasets[name] = about
 	}
@@ -134,8 +164,7 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 	return out
 }
 
-func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string,
-	ticks map[string]time.Duration, data bool) {
+func printCheck(s console.Screen, p *policy.Policy, all map[string]*checked) {
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
 		fmt.Fprintf(s.Out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours,
@@ -160,29 +189,54 @@ func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Fi
 		if views := ds.ViewNames(); len(views) > 0 {
 			fmt.Fprintf(s.Out, "views: %s\n\n", strings.Join(views, ", "))
 		}
-		if v, ok := versions[name]; ok {
-			fmt.Fprintf(s.Out, "data version: %s\n", table.Clean(v))
-			fmt.Fprintf(s.Out, "discreet serve: %s\n", console.DescribeRelease(ds.Release, ticks[name]))
-		}
-		for _, text := range policyWarnings(ds) {
-			fmt.Fprintf(s.Out, "note: %s\n", text)
-		}
-		for _, f := range found[name] {
-			word := "note"
-			if f.Unread {
-				word = "UNREAD"
-			}
-			if f.Broken {
-				word = "BROKEN"
-			}
-			fmt.Fprintf(s.Out, "%s: %s: %s\n", word, strings.TrimSuffix(f.Table+"."+f.Column, "."), f.Text)
-		}
+		printFound(s, ds, all[name])
 	}
-	if data {
+	if len(all) > 0 {
 		fmt.Fprintln(s.Out, "the policy and the data were read")
 	} else {
 		fmt.Fprintln(s.Out, "the policy was read; the data was not opened")
 	}
+}
+
+// printFound says what was found in the data, where it was opened.
+func printFound(s console.Screen, ds *policy.Dataset, c *checked) {
+	if c != nil {
+		fmt.Fprintf(s.Out, "data version: %s\n", table.Clean(c.version))
+		fmt.Fprintf(s.Out, "discreet serve: %s\n", console.DescribeRelease(ds.Release, c.tick))
+		if c.read != nil {
+			fmt.Fprintf(s.Out, "rows that were read: %s\n", describeRead(ds, c.read))
+		}
+	}
+	for _, text := range policyWarnings(ds) {
+		fmt.Fprintf(s.Out, "note: %s\n", text)
+	}
+	if c == nil {
+		return
+	}
+	for _, f := range c.findings {
+		word := "note"
+		if f.Unread {
+			word = "UNREAD"
+		}
+		if f.Broken {
+			word = "BROKEN"
+		}
+		fmt.Fprintf(s.Out, "%s: %s: %s\n", word, strings.TrimSuffix(f.Table+"."+f.Column, "."), f.Text)
+	}
+}
+
+// describeRead says of which columns rows were read, and why not of the others.
+func describeRead(ds *policy.Dataset, read map[string][]string) string {
+	var out []string
+	for _, name := range ds.TableNames() {
+		if columns := read[name]; len(columns) > 0 {
+			out = append(out, table.Clean(fmt.Sprintf("%s (%s)", name, strings.Join(columns, ", "))))
+		}
+	}
+	if len(out) == 0 {
+		return "none; the database's own keys, references, checks and types say all that has to be known"
+	}
+	return strings.Join(out, "; ") + ". The database's own keys, references, checks and types say the rest"
 }
 
 func describeBudget(b policy.Budget, rho dp.Amount) string {

@@ -196,7 +196,7 @@ func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server, o
 	log.Info("ending", "timeout", c.ShutdownTimeout)
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownTimeout)
 	defer stop()
-	err = errors.Join(err, srv.Shutdown(last))
+	err = errors.Join(err, console.NotInOrder(srv.Shutdown(last)))
 	log.Info("ended")
 	return err
 }

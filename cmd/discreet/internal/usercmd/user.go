@@ -21,6 +21,7 @@ type Cmd struct {
 	Tokens      tokensCmd      `cmd:"" help:"List tokens."`
 	RevokeToken revokeTokenCmd `cmd:"" help:"End a token."`
 	Logins      loginsCmd      `cmd:"" help:"Show who came in, and who tried to."`
+	Copy        copyCmd        `cmd:"" help:"Copy all users between a file and a database."`
 }
 
 func (Cmd) Help() string {

@@ -117,10 +117,18 @@ var views = []view{
 	{name: "owner-policy", path: "/owner/policy?dataset=shared", who: "olga"},
 	{name: "account", path: "/account", who: "ana"},
 	{name: "playground", path: "/playground"},
-	{name: "playground-noise", path: "/playground/noise"},
-	{name: "playground-composition", path: "/playground/composition"},
-	{name: "playground-survey", path: "/playground/survey"},
-	{name: "playground-holdout", path: "/playground/holdout"},
+	{name: "playground-nothing", path: "/playground/elsewhere", do: func(tb *tab) { tb.reads("There is nothing at this address") }},
+	{name: "playground-noise", path: "/playground/noise", do: openTables},
+	{name: "playground-gaussian", path: "/playground/noise?kind=gaussian&epsilon=5&delta=1e-9&moves=10", do: openTables},
+	{name: "playground-exponential", path: "/playground/noise?kind=exponential&epsilon=5&lead=0", do: openTables},
+	{name: "playground-composition", path: "/playground/composition", do: openTables},
+	{name: "playground-composition-most", path: "/playground/composition?epsilon=5&questions=10000&log=1", do: openTables},
+	{name: "playground-survey", path: "/playground/survey", do: func(tb *tab) {
+		tb.click("button", "^Yes$")
+		tb.reads("What would be sent")
+		openTables(tb)
+	}},
+	{name: "playground-holdout", path: "/playground/holdout", do: openTables},
 }
 
 // unpaid is what the browser says where a dashboard asks for what is free and gets a price.

@@ -1,0 +1,114 @@
+package attack
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Store is somewhere where data can be that is asked about.
+type Store struct {
+	Name string
+	// Keep stores a made-up database, and returns what a policy names as its source.
+	Keep func(t testing.TB, db *generate.Database) (source string)
+}
+
+// Stores are all that there are. The first is what others are compared with.
+func Stores() []Store {
+	return []Store{{"duckdb", inDuckDB}, Postgres(testpg.Shared)}
+}
+
+// At is a dataset whose data is at a source.
+func At(ds *policy.Dataset, source string) *policy.Dataset {
+	out := *ds
+	out.Source, out.Tables = source, map[string]*policy.Table{}
+	for name, t := range ds.Tables {
+		own := *t
+		own.Relation = "public." + name
+		out.Tables[name] = &own
+	}
+	return &out
+}
+
+// Open stores a made-up database and opens it, on one thread. It is closed with the test.
+func (s Store) Open(t testing.TB, db *generate.Database) *duckdb.Engine {
+	t.Helper()
+	e, err := duckdb.OpenWith(t.Context(), At(db.Dataset, s.Keep(t, db)), duckdb.Limits{Threads: 1, Memory: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// Everywhere makes of a database one that can be in all stores. PostgreSQL has a character less,
+// and its calendar begins later.
+func Everywhere(db *generate.Database) *generate.Database {
+	for name, table := range db.Tables {
+		for _, row := range table.Rows {
+			for i, v := range row {
+				row[i] = inPostgresToo(v, db.Dataset.Tables[name].Columns[table.Columns[i]])
+			}
+		}
+	}
+	return db
+}
+
+func inDuckDB(t testing.TB, db *generate.Database) string {
+	t.Helper()
+	path := t.TempDir() + "/made.duckdb"
+	if err := Write(t.Context(), path, db.SQL()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// writer is the DuckDB that files are written with, one after the other, so that none has to be
+// started for each.
+var writer struct {
+	sync.Mutex
+	db *sql.DB
+}
+
+// Write runs statements in a new file of DuckDB.
+func Write(ctx context.Context, path string, statements []string) (err error) {
+	writer.Lock()
+	defer writer.Unlock()
+	if writer.db == nil {
+		if writer.db, err = sql.Open("duckdb", ""); err != nil {
+			return err
+		}
+		writer.db.SetMaxOpenConns(1)
+	}
+	run := func(s string) {
+		if err == nil {
+			_, err = writer.db.ExecContext(ctx, s)
+		}
+	}
+	run("ATTACH '" + path + "' AS made")
+	if err != nil {
+		return err
+	}
+	run("USE made")
+	run("BEGIN") // so that the disk is waited for once
+	for _, s := range statements {
+		run(s)
+	}
+	failed := err
+	err = nil
+	if failed == nil {
+		run("COMMIT")
+	} else {
+		run("ROLLBACK")
+	}
+	run("USE memory")
+	run("DETACH made")
+	return errors.Join(failed, err)
+}
