@@ -215,7 +215,8 @@ var rooms = map[string]string{
 		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
-	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server internal/server/openid " +
+	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server " +
+		"internal/server/openid " +
 		"internal/server/users internal/table",
 	"cmd/discreet/internal/streamcmd": ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
 	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",
