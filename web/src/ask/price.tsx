@@ -35,19 +35,20 @@ export function useQuote(q: Question, again: unknown): Quote {
   return quote
 }
 
-// leading is the noisy number by whose error a quote is told: the first that has one, and of twins,
-// which have the same, the one with the shorter name.
-const leading = (e: Explanation | undefined) => {
-  const all = e?.questions.flatMap(q => q.measures).filter(m => m.error !== null) ?? []
-  return all.filter(m => m.error === all[0].error).sort((a, b) => a.measure.length - b.measure.length)[0]
+// noisy are the noisy numbers with an error, the largest first, which is the one that dp.error sets;
+// of those with the same, as of twins, the one with the shortest name.
+const noisy = (e: Explanation | undefined) => {
+  const all = (e?.questions.flatMap(q => q.measures) ?? []).filter(m => m.error !== null)
+    .sort((a, b) => b.error! - a.error! || a.measure.length - b.measure.length)
+  return all.filter((m, i) => i === 0 || m.error !== all[i - 1].error)
 }
+const leading = (e: Explanation | undefined) => noisy(e)[0]
 export const errorOf = (e: Explanation | undefined): number | null => leading(e)?.error ?? null
 
 // partOf is the name of what the error is of, where the answer has more than it. An average is made
 // of a noisy sum: how exact it is follows from how many there are, which nobody knows before.
 export function partOf(e: Explanation | undefined): string | null {
-  const errors = new Set(e?.questions.flatMap(q => q.measures).map(m => m.error))
-  return e && (errors.size > 1 || averaged(e)) ? leading(e)?.measure ?? null : null
+  return e && (noisy(e).length > 1 || averaged(e)) ? leading(e)?.measure ?? null : null
 }
 export const averaged = (e: Explanation) => e.free.some(f => f.startsWith('averages'))
 
@@ -124,7 +125,7 @@ export function Price({ quote }: { quote: Quote }) {
   const left = e.after.epsilon
   return <span class={`price${free ? ' free' : ''}${quote.loading ? ' stale' : ''}`} role="status">
     <strong>{free ? 'free' : epsilon(e.pay.epsilon || e.cost.epsilon)}</strong>
-    {error !== null && <span> ±{rough(error)}{part && <> on <code>{part}</code></>}</span>}
+    {part ? noisy(e).reverse().slice(0, 3).map(m => <span key={m.measure}> ±{rough(m.error!)} on <code>{m.measure}</code></span>) : error !== null && <span> ±{rough(error)}</span>}
     <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than what is left' : left !== null ? ` ${epsilon(left)} left after it` : ''}
       {!free && e.affordable && e.more !== undefined ? `, ${plural(e.more, 'such question')} left` : ''}</span>
   </span>

@@ -20,9 +20,11 @@ const choiceOf = (query: URLSearchParams): Choice => {
 }
 
 export function View() {
-  const { dataset } = useSession()
-  const schema = useLoaded(signal => (dataset ? loadDataset(dataset, signal) : Promise.resolve(null)), [dataset])
-  if (!dataset) return <Empty whole title="No dataset is open to you"><p>Ask the owner to list you under <code>analysts</code> in the policy.</p></Empty>
+  const { me, dataset } = useSession()
+  const may = me.datasets.includes(dataset)
+  const schema = useLoaded(signal => (may || me.datasets.length ? loadDataset(dataset, signal) : Promise.resolve(null)), [dataset, may])
+  if (!may && me.role === 'owner') return <Empty whole title="Owners ask nothing"><p>They see the books. To ask, sign in as an analyst whom the policy lists.</p><p><Link to="/owner">The budget</Link></p></Empty>
+  if (!may && !me.datasets.length) return <Empty whole title="No dataset is open to you"><p>Ask the owner to list you under <code>analysts</code> in the policy.</p></Empty>
   if (schema.trouble) return <Warn trouble={schema.trouble} />
   if (!schema.value) return <Busy what="Reading the schema" />
   return <Ask key={dataset} schema={schema.value} />
