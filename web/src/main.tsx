@@ -44,10 +44,11 @@ function App() {
   const [me, setMe] = useState<Me | null>(null)
   const [trouble, setTrouble] = useState<Trouble | null>(null)
   const [chosen, setChosen] = useState(remembered)
+  const [ended, setEnded] = useState(false) // the server knows the session no longer
   const [seen, setSeen] = useState<string[] | null>(null)
   const first = place.path.split('/')[1]
   useEffect(() => {
-    onSignedOut(() => setMe(null))
+    onSignedOut(() => setMe(old => { if (old) setEnded(true); return null }))
     get<Ways>('/v1/signin').then(w => { setWays(w); setMe(w.me ?? null) }, e => setTrouble(asTrouble(e)))
   }, [])
   useEffect(() => { // owners look at all datasets, also where they ask nothing
@@ -60,7 +61,7 @@ function App() {
   if (trouble) return <main id="main"><Warn trouble={trouble}><button type="button" onClick={() => location.reload()}>Try again</button></Warn></main>
   if (!ways) return <main id="main"><Busy /></main>
   if (me?.role === 'owner' && !seen) return <main id="main"><Busy /></main>
-  if (!me && !view?.open) return <SignIn ways={ways} onMe={m => { setMe(m); if (first === 'signin') go('/', true) }} />
+  if (!me && !view?.open) return <SignIn ways={ways} ended={ended} onMe={m => { setEnded(false); setMe(m); if (first === 'signin') go('/', true) }} />
 
   const all = seen ?? me?.datasets ?? []
   const dataset = place.query.get('dataset') ?? (all.includes(chosen) ? chosen : all[0] ?? '')

@@ -44,9 +44,12 @@ function Ask({ schema }: { schema: Dataset }) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const question: Question = { dataset: schema.name, sql, settings: settingsOf(choice) }
-  const quote = useQuote(question, outcome)
+  const [again, tryAgain] = useState(0)
+  const quote = useQuote(question, `${outcome?.answer.receipt.sequence}:${again}`)
   const left = useLoaded(signal => budget(schema.name, signal), [schema.name, outcome])
-  const refused = quote.trouble && !quote.loading && sql.trim() !== '' ? quote.trouble : null
+  const said = quote.trouble && !quote.loading && sql.trim() !== '' ? quote.trouble : null
+  const refused = said && said.status >= 400 && said.status < 500 ? said : null
+  const away = said && !refused ? said : null // the server, which may be back at the next try
 
   const run = useRef<(c?: Choice) => void>(() => {})
   run.current = async (c = choice) => {
@@ -128,7 +131,8 @@ function Ask({ schema }: { schema: Dataset }) {
         <Save question={question} disabled={!quote.explanation} />
       </div>
       {running && <Busy what="The answer leaves with the next tick" />}
-      {trouble && trouble.message !== refused?.message && <Warn trouble={trouble} />}
+      {away && !running && <Warn trouble={away}><button type="button" onClick={() => tryAgain(n => n + 1)}>Try again</button></Warn>}
+      {trouble && trouble.message !== said?.message && <Warn trouble={trouble} />}
       {quote.explanation?.closed && <p class="notice bad">This dataset gives no new answers until its owner has released it. What was answered before is still free.</p>}
       {other && <p class="hint long">The answer below is to <button type="button" class="quiet" onClick={() => write(outcome.question.sql)}><code>{outcome.question.sql}</code></button></p>}
       {outcome ? <Result key={outcome.answer.receipt.sequence + ':' + outcome.question.sql} answer={outcome.answer} question={outcome.question} who={me.name} paid={outcome.paid}>
@@ -150,7 +154,7 @@ function Gauge({ left, limit }: { left: number | null; limit: number | null }) {
   const part = Math.max(0, Math.min(1, left / limit))
   return <p class="gauge">
     <meter min={0} max={limit} value={left} low={limit * 0.2} optimum={limit} aria-label="What is left of the budget" />
-    <span>{part === 0 ? 'Your budget is spent: what was answered before stays free.' : `${epsilon(left)} of ${epsilon(limit)} left (${percent(part)})`}</span>
+    <span>{part < 1e-6 ? 'Your budget is spent: what was answered before stays free.' : `${epsilon(left)} of ${epsilon(limit)} left (${percent(part)})`}</span>
   </p>
 }
 
