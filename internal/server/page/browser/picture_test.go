@@ -15,7 +15,7 @@ import (
 )
 
 // tallest is how much of a view is in a picture, in pixels from its top.
-const tallest = 1000
+const tallest = 960
 
 // picture writes what the tab shows as a small PNG.
 func (tb *tab) picture(path string, width int) {
@@ -31,10 +31,10 @@ func (tb *tab) picture(path string, width int) {
 }
 
 // most is how many colours a picture has. Views have few, and the edges of their letters.
-const most = 32
+const most = 24
 
-// smaller is a PNG with the colours that there are most of, and for the others the nearest of
-// these.
+// smaller is a PNG with few colours: those that there are most of, none of them like another, and
+// for the others the nearest of these.
 func smaller(data []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -51,8 +51,10 @@ func smaller(data []byte) ([]byte, error) {
 		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
 	})
 	var palette color.Palette
-	for _, c := range all[:min(most, len(all))] {
-		palette = append(palette, c)
+	for _, c := range all {
+		if len(palette) < most && !slices.ContainsFunc(palette, func(p color.Color) bool { return alike(p.(color.NRGBA), c) }) {
+			palette = append(palette, c)
+		}
 	}
 	small := image.NewPaletted(b, palette)
 	nearest := map[color.NRGBA]uint8{}
@@ -70,6 +72,12 @@ func smaller(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small)
 	return out.Bytes(), err
+}
+
+// alike reports whether nobody would miss one of two colours.
+func alike(a, b color.NRGBA) bool {
+	r, g, blue := int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B)
+	return r*r+g*g+blue*blue < 20*20
 }
 
 // coarse leaves out the last bits of a colour, which nobody sees, where it is neither black nor
