@@ -50,8 +50,9 @@ func TestServePrecedence(t *testing.T) {
 		want := servecmd.Cmd{
 			Config: file, Policy: filepath.Join(filepath.Dir(file), "p.yaml"), Users: "/u.users", Plaintext: true, Running: 2,
 			Waiting: 200, Timeout: 3 * time.Minute, Rate: 1, Patience: 10 * time.Second,
-			Connections: 3, SessionIdle: 30 * time.Minute, SessionLength: 12 * time.Hour, Threads: 2,
-			LogFormat: "json", LogLevel: "info", LogTexts: true, ShutdownTimeout: 30 * time.Second,
+			Connections: 3, SessionIdle: 30 * time.Minute, SessionLength: 12 * time.Hour, OpenIDClaim: "email",
+			Threads: 2, LogFormat: "json", LogLevel: "info", LogTexts: true,
+			ShutdownTimeout: 30 * time.Second,
 		}
 		if c != want {
 			t.Errorf("by %s:\n got %+v\nwant %+v", by, c, want)

@@ -129,6 +129,7 @@ var rooms = map[string]string{
 	// What watches such sessions in tests.
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
+	"internal/policywords": "dp policy",
 	"internal/render":      "dp internal/table api learn",
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the
 	// ledger.
@@ -161,7 +162,7 @@ var rooms = map[string]string{
 	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
-		"internal/server/pgwire internal/server/httpapi internal/server/page api",
+		"internal/server/pgwire internal/server/httpapi internal/server/openid internal/server/page api",
 	"internal/server/admission": ". dp policy internal/entropy internal/pace api ledger learn stream",
 	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
@@ -170,6 +171,7 @@ var rooms = map[string]string{
 		"internal/server/catalog/interpret internal/server/catalog/oid",
 	"internal/server/page":         "web",
 	"internal/server/page/browser": "", // its tests run everything
+	"internal/server/openid":       "internal/entropy",
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
 		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
@@ -177,7 +179,8 @@ var rooms = map[string]string{
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
-		"internal/ledger/replay internal/render internal/server/admission internal/server/users ledger api learn stream",
+		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid internal/server/users " +
+		"ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",
@@ -199,8 +202,8 @@ var rooms = map[string]string{
 		"cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
 	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table",
 	"cmd/discreet/internal/auditcmd":   "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
-	"cmd/discreet/internal/console": "account/workload api dp internal/chart internal/ledger/anywhere internal/ownerkey internal/table " +
-		"ledger policy",
+	"cmd/discreet/internal/console": "account/workload api dp internal/chart internal/ledger/anywhere internal/ownerkey " +
+		"internal/policywords internal/table ledger policy",
 	"cmd/discreet/internal/democmd": ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital " +
 		"internal/ledger/sqlite internal/render internal/shop internal/table internal/traindemo ledger",
 	"cmd/discreet/internal/holdoutcmd": ". api cmd/discreet/internal/console dp holdout internal/chart internal/holdoutdemo " +
@@ -209,11 +212,12 @@ var rooms = map[string]string{
 		"internal/ledger/anywhere internal/ledger/chain " +
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
-		"internal/table ledger policy internal/policycheck internal/pgdraft",
+		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
-	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/server internal/server/users " +
-		"internal/table",
+	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server " +
+		"internal/server/openid " +
+		"internal/server/users internal/table",
 	"cmd/discreet/internal/streamcmd": ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
 	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",
 	"cmd/discreet/internal/traincmd": ". api cmd/discreet/internal/console dp internal/chart internal/render internal/table " +
@@ -227,7 +231,7 @@ var forbidden = map[string]string{
 	// too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
 	// databases that it makes up.
 	"crypto/rand": "internal/entropy",
-	module + "/internal/entropy": "noise internal/ledger/desk internal/ledger/postgres internal/ledger/sqlite " +
+	module + "/internal/entropy": "noise internal/server/openid internal/ledger/desk internal/ledger/postgres internal/ledger/sqlite " +
 		"internal/audit/lockstep internal/detrand internal/ownerkey " +
 		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
 	"math/rand":    "",

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -34,6 +35,8 @@ type Config struct {
 	Connections int
 	// Ends are when sessions of browsers end by themselves: see [users.Ends].
 	Ends users.Ends
+	// OpenID is the provider that people can sign in with; without an issuer there is none.
+	OpenID openid.Config
 	// Demo says that the data is made up, which the page tells.
 	Demo bool
 	// Memory and Threads limit the engine of each dataset: see [discreet.WithMemory].
@@ -74,6 +77,13 @@ func (c *Config) check() error {
 		if limit.is < 0 {
 			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)
 		}
+	}
+	if c.OpenID.Issuer != "" {
+		if err := c.OpenID.Check(); err != nil {
+			return err
+		}
+	} else if c.OpenID.Client != "" {
+		return errors.New("there is a client at an OpenID provider, and no provider: name its issuer too")
 	}
 	if c.Ends.Whole > users.LongestVisit {
 		return errors.New("the limit session-length is above 30 days, which nobody is signed in for; write a smaller one")

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
+	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/page"
 	"github.com/discreet-dp/discreet/internal/server/pgwire"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -202,11 +203,16 @@ func (s *Server) doors() {
 	}
 	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
 		Connections: c.Connections, PerAddress: c.perAddress()})
+	var provider *openid.Provider
+	if c.OpenID.Issuer != "" {
+		provider, _ = openid.New(c.OpenID) // which was checked
+	}
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
 		Handler: page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version,
-			Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, Demo: c.Demo})),
+			Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
+			OpenID: provider, Demo: c.Demo})),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,

@@ -68,6 +68,10 @@ func packed(e ledger.Entry) (*entry, crypto.Signer, error) {
 	p, signer := new(entry), crypto.Signer(nil)
 	switch e := e.(type) {
 	case ledger.Renewal:
+		// A renewal has no place for a signature, and a key never goes through here.
+		if e.Signer != nil {
+			return nil, nil, errors.New("a renewal is signed for at the server's own door, and needs no signature on this machine")
+		}
 		p.Renewal = &e
 	case ledger.Owner:
 		signer, e.Signer = e.Signer, nil

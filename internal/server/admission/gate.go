@@ -76,5 +76,9 @@ func (d *Dispatcher) Opening() bool {
 	}
 }
 
+// Tick returns by which clock answers about a dataset leave; 0 is at once, or not known before the
+// data is open.
+func (d *Dispatcher) Tick(dataset string) time.Duration { return d.tick(dataset) }
+
 // tick returns the tick of a dataset.
 func (d *Dispatcher) tick(dataset string) time.Duration { return (*d.ticks.Load())[dataset] }

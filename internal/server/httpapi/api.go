@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	Secure bool
 	// Ends are when sessions of browsers end by themselves; the usual ones where it is left out.
 	Ends users.Ends
+	// OpenID is the provider that people sign in with, or nil.
+	OpenID *openid.Provider
 	// Demo is told to who asks how to sign in.
 	Demo bool
 }
@@ -68,6 +71,7 @@ func newDoor(o Options) *door {
 	d.health()
 	d.me()
 	d.signIns()
+	d.openIDs()
 	d.tokens()
 	d.people()
 	d.userChanges()
@@ -87,6 +91,7 @@ func newDoor(o Options) *door {
 	d.ledger()
 	d.audit()
 	d.rechecks()
+	d.policies()
 	d.scrapes()
 	d.documents()
 	return d

@@ -67,6 +67,9 @@ func (d *door) signIns() {
 // away.
 func (d *door) ways(r *http.Request) Ways {
 	w := Ways{Password: true, Demo: d.Demo}
+	if d.OpenID != nil {
+		w.OpenID = &OpenID{d.OpenID.Name()}
+	}
 	if u, _, err := d.visitor(r); err == nil {
 		me := d.meOf(u)
 		w.Me = &me

@@ -6,9 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
+	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -57,37 +57,6 @@ func perhapsPolicy(path string) bool {
 
 // DescribeColumn says what can be asked of a column, as the cells of a row.
 func DescribeColumn(of *policy.Table, c *policy.Column) []string {
-	bounds, sum := "-", "no"
-	if c.Bounds != nil {
-		bounds = c.Show(c.Bounds.LoSteps) + " .. " + c.Show(c.Bounds.HiSteps)
-		if c.Type != policy.Date && c.Type != policy.Timestamp {
-			sum = "yes"
-		}
-		if c.BoundsFromData {
-			bounds += " (read off the data)"
-		}
-	} else if c.Type == policy.Integer || c.Type == policy.Decimal {
-		sum = "needs bounds"
-	}
-	keys, group := "-", "no"
-	switch n := len(c.PublicValues()); {
-	case n > 0:
-		keys, group = fmt.Sprintf("%d public", n), "yes"
-	case c.Keys == policy.PrivateKeys:
-		keys, group = "private", "yes"
-	case of.Public:
-		keys, group = "public data", "yes"
-	}
-	return []string{of.Name, c.Name, c.Type.String(), bounds, keys, sum, group}
-}
-
-// DescribeRelease says when answers leave a server, and who says so.
-func DescribeRelease(r policy.Release, tick time.Duration) string {
-	switch {
-	case tick == 0:
-		return "answers leave at once, so how long they take can be read off a clock; 'release: tick' in the policy hides most of it"
-	case r.Chosen():
-		return fmt.Sprintf("answers leave every %v, chosen by the size of the data; 'release' in the policy sets it", tick)
-	}
-	return fmt.Sprintf("answers leave every %v", tick)
+	a := policywords.Column(of, c)
+	return []string{of.Name, c.Name, a.Type, a.Bounds, a.Keys, a.Sum, a.Group}
 }

@@ -20,11 +20,12 @@ type Cmd struct {
 	Key    keyCmd    `cmd:"" help:"Make the owner's key, and record whose signature counts."`
 	Topup  topupCmd  `cmd:"" help:"Give a dataset, a group or an analyst more budget, signed by the owner."`
 	Renew  renewCmd  `cmd:"" help:"Begin the next window of a dataset whose budget is renewed."`
+	Sign   signCmd   `cmd:"" help:"Sign what a server that runs has drafted."`
 }
 
 func (Cmd) Help() string {
 	return `The ledger has every charge, in a chain of hashes. A server that runs has it: stop that first, unless the ledger is in
-a PostgreSQL database, which all share.
+a PostgreSQL database, which all share. Topup and renew can also be done at a server that runs, with --server.
 
   discreet ledger show --policy hospital.yaml --last 20
   discreet ledger verify --policy hospital.yaml

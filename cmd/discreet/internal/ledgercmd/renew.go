@@ -2,15 +2,24 @@ package ledgercmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/ownerkey"
+	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 type renewCmd struct {
-	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	console.ServerFlags
+	Policy  string `help:"The policy file." placeholder:"FILE" short:"p"`
+	Key     string `help:"The file of the owner's key, which a renewal at a server takes." placeholder:"KEYFILE"`
 	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
 	Due     bool   `help:"Only where a window's time has passed since the last renewal, or the first charge; for cron."`
 	Reason  string `help:"Why, for whoever reads the ledger later." required:"" placeholder:"TEXT"`
@@ -23,10 +32,17 @@ are never more windows than the policy says, so that the promise over all of the
 With --due this machine's clock is looked at, by days of UTC, and where it is too early that is said and nothing is done.
 
   discreet ledger renew --policy hospital.yaml --reason 'February'
-  discreet ledger renew --policy hospital.yaml --due --reason cron            for crontab, once a day`
+  discreet ledger renew --policy hospital.yaml --due --reason cron            for crontab, once a day
+  discreet ledger renew --server https://db.example:8432 --token-file owner.token --key owner.key --reason February`
 }
 
 func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
+	if server, err := c.Open(c.Policy); err != nil || server != nil {
+		if err != nil {
+			return err
+		}
+		return c.remote(ctx, s, server)
+	}
 	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
@@ -41,6 +57,11 @@ func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
+	return c.print(s, r)
+}
+
+// print says which window began.
+func (c *renewCmd) print(s console.Screen, r api.Renewed) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"renewed": true, "sequence": r.Sequence, "window": r.Window, "windows": r.Windows,
 			"promise": r.Promise})
@@ -50,6 +71,48 @@ func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Out, line)
 	}
 	return nil
+}
+
+// remote does it at a server that runs.
+func (c *renewCmd) remote(ctx context.Context, s console.Screen, server *console.Client) error {
+	if c.Key == "" {
+		return console.Misuse(errors.New("a renewal at a server takes the owner's key: name its file with --key"))
+	}
+	key, err := ownerkey.Load(c.Key)
+	if err != nil {
+		return err
+	}
+	dataset, err := server.Dataset(ctx, c.Dataset)
+	if err != nil {
+		return err
+	}
+	if c.Due {
+		var spending struct {
+			Window *struct {
+				Due     string
+				Overdue bool
+			}
+		}
+		if err := server.Call(ctx, http.MethodGet, "/v1/datasets/"+dataset+"/spending", nil, &spending); err != nil {
+			return err
+		}
+		if w := spending.Window; w != nil && !w.Overdue {
+			if c.JSON {
+				return console.PrintJSON(s.Out, map[string]any{"renewed": false, "due": w.Due})
+			}
+			fmt.Fprintln(s.Out, strings.TrimSpace("not due "+table.Clean(w.Due)))
+			return nil
+		}
+	}
+	var r struct {
+		Sequence, Window, Windows uint64
+		Promise                   []string
+	}
+	if err := server.Sign(ctx, "/v1/datasets/"+dataset+"/renewals", map[string]any{"reason": c.Reason}, ledger.KindRenewal, key,
+		&r); err != nil {
+		return err
+	}
+	return c.print(s, api.Renewed{Sequence: r.Sequence, Window: r.Window, Windows: r.Windows, Promise: r.Promise})
 }
 
 // isEarly reports whether it is too early to renew, and says so.

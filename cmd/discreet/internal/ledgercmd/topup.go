@@ -2,6 +2,8 @@ package ledgercmd
 
 import (
 	"context"
+	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -10,10 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
+	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 type topupCmd struct {
-	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	console.ServerFlags
+	Policy  string `help:"The policy file." placeholder:"FILE" short:"p"`
 	Key     string `help:"The file of the owner's key." required:"" placeholder:"KEYFILE"`
 	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
 	Analyst string `help:"Raise the quota of this analyst." xor:"whose" placeholder:"NAME"`
@@ -31,7 +36,11 @@ are. With a delta they are promised less than by the new limit alone, once there
 for. A quota that is raised moves what is promised to nobody. Where the budget is renewed, a top-up is for the current window.
 
   discreet ledger topup --policy hospital.yaml --key owner.key --epsilon 0.5 --reason 'the yearly report'
-  discreet ledger topup --policy hospital.yaml --key owner.key --analyst ana --epsilon 0.2 --reason 'revision of the paper'`
+  discreet ledger topup --policy hospital.yaml --key owner.key --analyst ana --epsilon 0.2 --reason 'revision of the paper'
+
+While a server runs it has the ledger: then it drafts the record, which is signed here, so that the key stays where it is.
+
+  discreet ledger topup --server https://db.example:8432 --token-file owner.token --key owner.key --epsilon 0.5 --reason more`
 }
 
 func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
@@ -66,6 +75,12 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	t.Signer = key
+	if server, err := c.Open(c.Policy); err != nil || server != nil {
+		if err != nil {
+			return err
+		}
+		return c.remote(ctx, s, server, key)
+	}
 	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
@@ -76,6 +91,49 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	return c.print(s, t, raised)
+}
+
+// remote does it at a server that runs.
+func (c *topupCmd) remote(ctx context.Context, s console.Screen, server *console.Client, key ed25519.PrivateKey) error {
+	dataset, err := server.Dataset(ctx, c.Dataset)
+	if err != nil {
+		return err
+	}
+	in := map[string]any{"reason": c.Reason}
+	for name, value := range map[string]string{"analyst": c.Analyst, "group": c.Group, "epsilon": c.Epsilon, "delta": c.Delta} {
+		if value != "" {
+			in[name] = value
+		}
+	}
+	var out json.RawMessage
+	if err := server.Sign(ctx, "/v1/datasets/"+dataset+"/topups", in, ledger.KindTopUp, key, &out); err != nil {
+		return err
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, out)
+	}
+	var raised struct {
+		Sequence      uint64
+		Before, After []struct {
+			Name  string
+			Total struct{ Epsilon *float64 }
+		}
+		Promise []string
+	}
+	if err := json.Unmarshal(out, &raised); err != nil {
+		return err
+	}
+	for i, a := range raised.After {
+		if i < len(raised.Before) && a.Total.Epsilon != nil && raised.Before[i].Total.Epsilon != nil {
+			fmt.Fprintf(s.Out, "%s: epsilon %.6g before, epsilon %.6g from here on\n", table.Clean(a.Name), *raised.Before[i].Total.Epsilon,
+				*a.Total.Epsilon)
+		}
+	}
+	fmt.Fprintf(s.Out, "it is record %d. From here on:\n", raised.Sequence)
+	for _, line := range raised.Promise {
+		fmt.Fprintln(s.Out, "  "+console.CleanLines(line))
+	}
+	return nil
 }
 
 // print says what a top-up did.

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/pgdraft"
 	"github.com/discreet-dp/discreet/internal/policycheck"
+	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -146,7 +146,7 @@ func checkJSON(p *policy.Policy, all map[string]*checked, worst error) any {
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
 			"findings": []duckdb.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
-			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policyWarnings(ds)}
+			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policywords.Warnings(ds)}
 		if c := all[name]; c != nil {
 			about["findings"] = append([]duckdb.Finding{}, c.findings...)
 			about["data_version"] = c.version
@@ -168,16 +168,16 @@ func printCheck(s console.Screen, p *policy.Policy, all map[string]*checked) {
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
 		fmt.Fprintf(s.Out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours,
-			describeBudget(ds.Budget, ds.Filter().Limit().Rho))
+			policywords.Budget(ds))
 		rows := &table.Table{Header: []string{"table", "rows", "path"}}
 		for _, tn := range ds.TableNames() {
-			rows.Add(describeTable(ds.Tables[tn])...)
+			rows.Add(tn, policywords.Rows(ds.Tables[tn]), policywords.Path(ds.Tables[tn]))
 		}
 		rows.Write(s.Out)
 		if slices.ContainsFunc(ds.TableNames(), func(n string) bool { return ds.Tables[n].Public }) {
 			fmt.Fprintf(s.Out, "one row of a person meets at most %d rows of public tables in a question\n", ds.Fanout())
 		}
-		fmt.Fprintf(s.Out, "%s\n\n", describeFailures(ds))
+		fmt.Fprintf(s.Out, "%s\n\n", policywords.Failures(ds))
 		t := &table.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
 		for _, tn := range ds.TableNames() {
 			for _, cn := range ds.Tables[tn].ColumnNames() {
@@ -202,12 +202,12 @@ func printCheck(s console.Screen, p *policy.Policy, all map[string]*checked) {
 func printFound(s console.Screen, ds *policy.Dataset, c *checked) {
 	if c != nil {
 		fmt.Fprintf(s.Out, "data version: %s\n", table.Clean(c.version))
-		fmt.Fprintf(s.Out, "discreet serve: %s\n", console.DescribeRelease(ds.Release, c.tick))
+		fmt.Fprintf(s.Out, "discreet serve: %s\n", policywords.Release(ds.Release, c.tick))
 		if c.read != nil {
 			fmt.Fprintf(s.Out, "rows that were read: %s\n", describeRead(ds, c.read))
 		}
 	}
-	for _, text := range policyWarnings(ds) {
+	for _, text := range policywords.Warnings(ds) {
 		fmt.Fprintf(s.Out, "note: %s\n", text)
 	}
 	if c == nil {
@@ -237,46 +237,4 @@ func describeRead(ds *policy.Dataset, read map[string][]string) string {
 		return "none; the database's own keys, references, checks and types say all that has to be known"
 	}
 	return strings.Join(out, "; ") + ". The database's own keys, references, checks and types say the rest"
-}
-
-func describeBudget(b policy.Budget, rho dp.Amount) string {
-	if b.Pure() {
-		return fmt.Sprintf("pure epsilon %v", b.Epsilon)
-	}
-	text := fmt.Sprintf("epsilon %v at delta %v (rho %s)", b.Epsilon, b.Delta, rho.Short())
-	if b.Either() {
-		text = fmt.Sprintf("epsilon %v at delta %v (by the sum of epsilon, or by that of rho, at most %s)", b.Epsilon, b.Delta, rho.Short())
-	}
-	if b.KeysDelta > 0 {
-		text += fmt.Sprintf(", of which delta %v is set aside for private keys", b.KeysDelta)
-	}
-	return text
-}
-
-// describeTable says how many rows count, and for whom.
-func describeTable(t *policy.Table) []string {
-	rows := "each is a person"
-	switch t.UnitKind {
-	case policy.Unique:
-		rows = "one for each person, unique " + t.UnitColumn
-	case policy.Many:
-		rows = fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other",
-			t.MaxRows, t.MaxGroups, t.Joined())
-	case policy.NoUnit:
-		rows = fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
-		if t.UniqueColumn != "" {
-			rows += "; one by " + t.UniqueColumn
-		}
-	}
-	path := "-"
-	for i, s := range t.Path {
-		if i == 0 {
-			path = s.Column
-		}
-		path += " -> " + s.Table + "." + s.Key
-		if i+1 < len(t.Path) {
-			path += ", " + t.Path[i+1].Column
-		}
-	}
-	return []string{t.Name, rows, path}
 }

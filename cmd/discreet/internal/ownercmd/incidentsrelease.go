@@ -3,15 +3,19 @@ package ownercmd
 import (
 	"context"
 	"crypto"
+	"crypto/ed25519"
+	"errors"
 	"fmt"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 type incidentsReleaseCmd struct {
-	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	console.ServerFlags
+	Policy  string `help:"The policy file." placeholder:"FILE" short:"p"`
 	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
 	Analyst string `help:"Only the incidents of this analyst; all of the dataset, where nobody is named." placeholder:"NAME"`
 	Key     string `help:"The file of the owner's key, where the ledger has an owner." placeholder:"KEYFILE"`
@@ -25,8 +29,43 @@ again. Do it when you know what failed: each release lets as many failures be to
 it takes the owner's key. A crash is nobody's, and is released with the whole dataset.
 
   discreet incidents release --policy hospital.yaml --analyst ana --reason 'the disk was full'
-  discreet incidents release --policy hospital.yaml --key owner.key --reason 'a bug, mended in 1.2'`
+  discreet incidents release --policy hospital.yaml --key owner.key --reason 'a bug, mended in 1.2'
+  discreet incidents release --server https://db.example:8432 --token-file owner.token --key owner.key --reason mended`
 }
+
+// remote does it at a server that runs, which always takes the key.
+func (c *incidentsReleaseCmd) remote(ctx context.Context, s console.Screen, server *console.Client, signer crypto.Signer) error {
+	key, ok := signer.(ed25519.PrivateKey)
+	if !ok {
+		return console.Misuse(errors.New("a release at a server takes the owner's key: name its file with --key"))
+	}
+	dataset, err := server.Dataset(ctx, c.Dataset)
+	if err != nil {
+		return err
+	}
+	in := map[string]any{"reason": c.Reason}
+	if c.Analyst != "" {
+		in["analyst"] = c.Analyst
+	}
+	var out struct {
+		Sequence uint64 `json:"sequence"`
+		Released int    `json:"released"`
+		Closed   bool   `json:"closed"`
+	}
+	if err := server.Sign(ctx, "/v1/datasets/"+dataset+"/releases", in, ledger.KindRelease, key, &out); err != nil {
+		return err
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, out)
+	}
+	fmt.Fprintf(s.Out, "released %d incidents, by record %d\n", out.Released, out.Sequence)
+	if out.Closed {
+		fmt.Fprintln(s.Out, stillClosed)
+	}
+	return nil
+}
+
+const stillClosed = "it is still closed, because of incidents of others: 'discreet incidents' lists them"
 
 func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	var signer crypto.Signer
@@ -36,6 +75,12 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 		signer = key
+	}
+	if server, err := c.Open(c.Policy); err != nil || server != nil {
+		if err != nil {
+			return err
+		}
+		return c.remote(ctx, s, server, signer)
 	}
 	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
@@ -68,7 +113,7 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	fmt.Fprintf(s.Out, "released %d of %d incidents, by record %d\n", released, before.Incidents, sequence)
 	if after.Closed {
-		fmt.Fprintln(s.Out, "it is still closed, because of incidents of others: 'discreet incidents' lists them")
+		fmt.Fprintln(s.Out, stillClosed)
 	}
 	return nil
 }

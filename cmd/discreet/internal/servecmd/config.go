@@ -26,7 +26,7 @@ type serveFile struct {
 var notInFile = []string{"config", "demo", "help"}
 
 // fileKeys are the keys that name a file, from the folder of the file that they stand in.
-var fileKeys = []string{"policy", "users", "tls-cert", "tls-key"}
+var fileKeys = []string{"policy", "users", "tls-cert", "tls-key", "openid-secret-file"}
 
 // BeforeResolve reads the file. What it says counts where neither a flag nor the environment does.
 func (c *Cmd) BeforeResolve(ctx *kong.Context) error {

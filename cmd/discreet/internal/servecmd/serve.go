@@ -12,11 +12,14 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/server"
+	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	page "github.com/discreet-dp/discreet/web"
 )
@@ -36,16 +39,22 @@ type Cmd struct {
 	TLSKey    string `help:"The key of the certificate, in PEM." name:"tls-key" placeholder:"FILE" env:"DISCREET_TLS_KEY"`
 	Plaintext bool   `help:"Listen where others can connect without TLS: something in front encrypts." env:"DISCREET_PLAINTEXT"`
 
-	Running       int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
-	Waiting       int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
-	Timeout       time.Duration `help:"How long a question may run, ${default} unless given. One that takes longer is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
-	Rate          int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
-	Patience      time.Duration `help:"How long a question waits that came too early for --rate, ${default} unless given; one that would wait for longer is turned away. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
-	Connections   int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
-	SessionIdle   time.Duration `help:"After how long without requests a browser is signed out, ${default} unless given." default:"30m" placeholder:"TIME" env:"DISCREET_SESSION_IDLE"`
-	SessionLength time.Duration `help:"After how long a browser is signed out whatever there was, ${default} unless given." default:"12h" placeholder:"TIME" env:"DISCREET_SESSION_LENGTH"`
-	Memory        string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
-	Threads       int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
+	Running          int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
+	Waiting          int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
+	Timeout          time.Duration `help:"How long a question may run, ${default} unless given. One that takes longer is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
+	Rate             int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
+	Patience         time.Duration `help:"How long a question waits that came too early for --rate, ${default} unless given; one that would wait for longer is turned away. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
+	Connections      int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
+	SessionIdle      time.Duration `help:"After how long without requests a browser is signed out, ${default} unless given." default:"30m" placeholder:"TIME" env:"DISCREET_SESSION_IDLE"`
+	SessionLength    time.Duration `help:"After how long a browser is signed out whatever there was, ${default} unless given." default:"12h" placeholder:"TIME" env:"DISCREET_SESSION_LENGTH"`
+	OpenIDIssuer     string        `help:"The OpenID Connect provider that people can sign in with, such as https://login.example.org." name:"openid-issuer" placeholder:"ADDRESS" env:"DISCREET_OPENID_ISSUER"`
+	OpenIDClient     string        `help:"The id of this server at the provider." name:"openid-client" placeholder:"ID" env:"DISCREET_OPENID_CLIENT"`
+	OpenIDSecretFile string        `help:"The file of the client's secret; or the secret itself in DISCREET_OPENID_SECRET." name:"openid-secret-file" placeholder:"FILE" env:"DISCREET_OPENID_SECRET_FILE"`
+	OpenIDClaim      string        `help:"The claim that is the name of a user, ${default} unless given." name:"openid-claim" default:"email" placeholder:"CLAIM" env:"DISCREET_OPENID_CLAIM"`
+	OpenIDDomain     string        `help:"The domain that the claim has to be of; what is before the @ is then the name of the user." name:"openid-domain" placeholder:"DOMAIN" env:"DISCREET_OPENID_DOMAIN"`
+	OpenIDName       string        `help:"What people call the provider; its host unless given." name:"openid-name" placeholder:"NAME" env:"DISCREET_OPENID_NAME"`
+	Memory           string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
+	Threads          int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
 
 	CheckLedger bool `help:"Check the ledger from its first record to its last before anything is answered. Otherwise a large one is opened by its last checkpoint, and checked while the server runs." env:"DISCREET_CHECK_LEDGER"`
 
@@ -125,13 +134,36 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 	case c.ShutdownTimeout < 0:
 		return server.Config{}, console.Misuse(errors.New("--shutdown-timeout is below 0"))
 	}
+	secret, err := c.secret()
+	if err != nil {
+		return server.Config{}, console.Misuse(err)
+	}
 	return server.Config{
+		OpenID: openid.Config{Issuer: c.OpenIDIssuer, Client: c.OpenIDClient, Secret: secret, Claim: c.OpenIDClaim, Domain: c.OpenIDDomain,
+			Name: c.OpenIDName},
 		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
 		Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
 		Connections: c.Connections, Ends: users.Ends{Idle: c.SessionIdle, Whole: c.SessionLength}, Demo: c.Demo,
 		Memory: c.Memory, Threads: c.Threads,
 		FullCheck: c.CheckLedger, Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
 	}, nil
+}
+
+// secret is the client's secret at the OpenID provider. It is no flag: others on the machine see
+// those.
+func (c *Cmd) secret() (string, error) {
+	given := os.Getenv("DISCREET_OPENID_SECRET")
+	if c.OpenIDSecretFile == "" {
+		return given, nil
+	}
+	if given != "" {
+		return "", errors.New("the secret of the OpenID client is in DISCREET_OPENID_SECRET and in --openid-secret-file; keep one")
+	}
+	text, err := os.ReadFile(c.OpenIDSecretFile)
+	if err != nil {
+		return "", fmt.Errorf("--openid-secret-file: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
 }
 
 func (c *Cmd) logger(s console.Screen) *slog.Logger {
@@ -218,7 +250,7 @@ func (c *Cmd) greet(s console.Screen, srv *server.Server) {
 	}
 	ticks := srv.Ticks()
 	for _, name := range srv.Policy().Names() {
-		fmt.Fprintf(s.Out, "%s: %s\n", name, console.DescribeRelease(srv.Policy().Datasets[name].Release, ticks[name]))
+		fmt.Fprintf(s.Out, "%s: %s\n", name, policywords.Release(srv.Policy().Datasets[name].Release, ticks[name]))
 	}
 }
 

@@ -1,4 +1,4 @@
-package ownercmd
+package policywords
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ func TestEmptyQuotas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := policyWarnings(p.Datasets["d"])
+		got := Warnings(p.Datasets["d"])
 		if len(got) != len(want) || slices.ContainsFunc(want, func(w string) bool {
 			return !slices.ContainsFunc(got, func(g string) bool { return strings.Contains(g, "the quota of the "+w+" does not pay") })
 		}) {

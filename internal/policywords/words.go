@@ -1,0 +1,103 @@
+package policywords
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Budget says what a dataset's budget is.
+func Budget(ds *policy.Dataset) string {
+	b, rho := ds.Budget, ds.Filter().Limit().Rho
+	if b.Pure() {
+		return fmt.Sprintf("pure epsilon %v", b.Epsilon)
+	}
+	text := fmt.Sprintf("epsilon %v at delta %v (rho %s)", b.Epsilon, b.Delta, rho.Short())
+	if b.Either() {
+		text = fmt.Sprintf("epsilon %v at delta %v (by the sum of epsilon, or by that of rho, at most %s)", b.Epsilon, b.Delta, rho.Short())
+	}
+	if b.KeysDelta > 0 {
+		text += fmt.Sprintf(", of which delta %v is set aside for private keys", b.KeysDelta)
+	}
+	return text
+}
+
+// Rows says how many rows of a table count, and for whom.
+func Rows(t *policy.Table) string {
+	switch t.UnitKind {
+	case policy.Unique:
+		return "one for each person, unique " + t.UnitColumn
+	case policy.Many:
+		return fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups,
+			t.Joined())
+	case policy.NoUnit:
+		rows := fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
+		if t.UniqueColumn != "" {
+			rows += "; one by " + t.UniqueColumn
+		}
+		return rows
+	}
+	return "each is a person"
+}
+
+// Path says how one gets from a row of a table to its person.
+func Path(t *policy.Table) string {
+	path := "-"
+	for i, s := range t.Path {
+		if i == 0 {
+			path = s.Column
+		}
+		path += " -> " + s.Table + "." + s.Key
+		if i+1 < len(t.Path) {
+			path += ", " + t.Path[i+1].Column
+		}
+	}
+	return path
+}
+
+// Asked is what can be asked of a column, in words.
+type Asked struct{ Type, Bounds, Keys, Sum, Group string }
+
+// Column says what can be asked of a column.
+func Column(of *policy.Table, c *policy.Column) Asked {
+	a := Asked{Type: c.Type.String(), Bounds: "-", Keys: "-", Sum: "no", Group: "no"}
+	if c.Bounds != nil {
+		a.Bounds = c.Show(c.Bounds.LoSteps) + " .. " + c.Show(c.Bounds.HiSteps)
+		if c.Type != policy.Date && c.Type != policy.Timestamp {
+			a.Sum = "yes"
+		}
+		if c.BoundsFromData {
+			a.Bounds += " (read off the data)"
+		}
+	} else if c.Type == policy.Integer || c.Type == policy.Decimal {
+		a.Sum = "needs bounds"
+	}
+	switch n := len(c.PublicValues()); {
+	case n > 0:
+		a.Keys, a.Group = fmt.Sprintf("%d public", n), "yes"
+	case c.Keys == policy.PrivateKeys:
+		a.Keys, a.Group = "private", "yes"
+	case of.Public:
+		a.Keys, a.Group = "public data", "yes"
+	}
+	return a
+}
+
+// Release says when answers leave a server, and who says so.
+func Release(r policy.Release, tick time.Duration) string {
+	switch {
+	case tick == 0:
+		return "answers leave at once, so how long they take can be read off a clock; 'release: tick' in the policy hides most of it"
+	case r.Chosen():
+		return fmt.Sprintf("answers leave every %v, chosen by the size of the data; 'release' in the policy sets it", tick)
+	}
+	return fmt.Sprintf("answers leave every %v", tick)
+}
+
+// Failures says how many failures are borne, and what ends it.
+func Failures(ds *policy.Dataset) string {
+	f := ds.Borne()
+	return fmt.Sprintf("failures: after %d of one analyst, or %d of all together, there are no new answers until "+
+		"'discreet incidents release'", f.Analyst, f.Dataset)
+}

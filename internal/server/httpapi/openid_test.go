@@ -1,0 +1,233 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/discreet-dp/discreet/internal/server/openid"
+)
+
+// withProvider has a provider that people sign in with.
+func (w *world) withProvider(p *provider, change func(*openid.Config)) {
+	w.t.Helper()
+	c := openid.Config{Issuer: p.server.URL, Client: clientID, Secret: clientSecret, Domain: "example.org", Name: "Example"}
+	if change != nil {
+		change(&c)
+	}
+	var err error
+	if w.door.OpenID, err = openid.New(c); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// browser follows redirects by hand, with cookies by hand.
+var browser = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// walk goes from our server to the provider, and returns where that sends the browser, with the
+// cookie that it has by then.
+func (w *world) walk() (back, cookie string) {
+	w.t.Helper()
+	first, err := browser.Get(w.server.URL + "/v1/signin/openid")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	first.Body.Close()
+	if first.StatusCode != http.StatusSeeOther || len(first.Cookies()) != 1 {
+		w.t.Fatal(first.StatusCode, first.Header)
+	}
+	c := first.Cookies()[0]
+	if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 600 {
+		w.t.Error(c)
+	}
+	second, err := browser.Get(first.Header.Get("Location"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	second.Body.Close()
+	return second.Header.Get("Location"), c.Name + "=" + c.Value
+}
+
+// comeBack is what the provider makes the browser do. It returns where we send it, and the cookie
+// of its visit.
+func (w *world) comeBack(back, cookie string) (to, visit string) {
+	w.t.Helper()
+	r, err := http.NewRequest("GET", back, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Cookie", cookie)
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	got, err := browser.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got.Body.Close()
+	if got.StatusCode != http.StatusSeeOther {
+		w.t.Error(got.StatusCode)
+	}
+	for _, c := range got.Cookies() {
+		switch {
+		case c.Name == "discreet_session":
+			visit = c.Name + "=" + c.Value
+		case c.Name != "discreet_openid" || c.MaxAge >= 0:
+			w.t.Error(c)
+		}
+	}
+	return got.Header.Get("Location"), visit
+}
+
+// TestOpenID: who the provider vouches for is signed in, once for each time that they went there,
+// and only in the browser that went.
+func TestOpenID(t *testing.T) {
+	w := newWorld(t)
+	w.want(w.call("GET", "/v1/signin/openid", "", ""), 404)
+	w.want(w.call("GET", "/v1/signin/openid/callback", "", ""), 404)
+	p := newProvider(t)
+	w.withProvider(p, nil)
+	if got := w.want(w.call("GET", "/v1/signin", "", ""), 200); got.get("openid", "name") != "Example" ||
+		got.get("password") != true {
+		t.Error(got.body)
+	}
+	back, cookie := w.walk()
+	to, visit := w.comeBack(back, cookie)
+	if to != "/" || visit == "" {
+		t.Fatal(to, visit)
+	}
+	if me := w.want(w.call("GET", "/v1/me", "", "", "Cookie", visit), 200); me.get("name") != "ana" {
+		t.Error(me.body)
+	}
+	if log := w.want(w.call("GET", "/v1/logins", "ana", ""), 200); !strings.Contains(log.body, `"door":"openid","outcome":"in"`) {
+		t.Error(log.body)
+	}
+	refused := func(what, back, cookie string) {
+		t.Helper()
+		if to, visit := w.comeBack(back, cookie); to != "/signin?failed=openid" || visit != "" {
+			t.Error(what, to, visit)
+		}
+	}
+	refused("the same once more", back, cookie)
+	again, other := w.walk()
+	refused("no cookie", again, "")
+	refused("the cookie of another walk", again, cookie)
+	refused("two cookies", again, other+"; "+other)
+	refused("another state", strings.Replace(again, "&state=", "&state=x", 1), other)
+	refused("no state", w.server.URL+"/v1/signin/openid/callback?code=code-0", other)
+	refused("no code", strings.Replace(again, "code=code", "other=code", 1), other)
+	again, other = w.walk()
+	refused("a code that is none", strings.Replace(again, "code=code", "code=none", 1), other)
+	again, other = w.walk()
+	refused("a refusal", strings.Replace(again, "code=", "error=access_denied&no=", 1), other)
+	again, other = w.walk()
+	refused("another issuer", again+"&iss=https%3A%2F%2Felsewhere.example", other)
+	again, other = w.walk()
+	parts := strings.Split(other, ".")
+	parts[len(parts)-1] = "1"
+	refused("too late", again, strings.Join(parts, "."))
+	parts[len(parts)-1] = "99999999999"
+	refused("later than ever", again, strings.Join(parts, "."))
+	again, other = w.walk()
+	if err := w.users.Revoke(context.Background(), "ana"); err != nil {
+		t.Fatal(err)
+	}
+	refused("who was revoked", again, other)
+	w.want(w.call("GET", "/v1/me", "", "", "Cookie", visit), 401)
+	if text := w.log.String(); strings.Contains(text, clientSecret) || strings.Contains(text, "dsv_") || !strings.Contains(text, "openid") {
+		t.Error(text)
+	}
+}
+
+// TestOpenIDMisbehaves: what a provider, or somebody in its place, may not say is not believed.
+func TestOpenIDMisbehaves(t *testing.T) {
+	w := newWorld(t)
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(claim string, value any) func(map[string]any) { return func(c map[string]any) { c[claim] = value } }
+	drop := func(claim string) func(map[string]any) { return func(c map[string]any) { delete(c, claim) } }
+	p := newProvider(t)
+	for _, c := range []struct {
+		name   string
+		claims func(map[string]any)
+		sign   func([]byte) string
+		good   bool
+		config func(*openid.Config)
+	}{
+		{name: "right", good: true},
+		{name: "several audiences", claims: set("aud", []string{"x", clientID}), good: true},
+		{name: "a preferred name", claims: set("preferred_username", "ana"), good: true,
+			config: func(c *openid.Config) { c.Claim, c.Domain = "preferred_username", "" }},
+		{name: "another nonce", claims: set("nonce", "another")},
+		{name: "no nonce", claims: drop("nonce")},
+		{name: "another audience", claims: set("aud", "another")},
+		{name: "no audience", claims: drop("aud")},
+		{name: "another issuer", claims: set("iss", "https://elsewhere.example")},
+		{name: "expired", claims: set("exp", time.Now().Add(-time.Hour).Unix())},
+		{name: "no end", claims: drop("exp")},
+		{name: "not yet", claims: set("nbf", time.Now().Add(time.Hour).Unix())},
+		{name: "no email", claims: drop("email")},
+		{name: "an email that is none", claims: set("email", []string{"ana@example.org"})},
+		{name: "not verified", claims: set("email_verified", false)},
+		{name: "perhaps verified", claims: drop("email_verified")},
+		{name: "verified in words", claims: set("email_verified", "true")},
+		{name: "another domain", claims: set("email", "ana@elsewhere.example")},
+		{name: "a domain behind it", claims: set("email", "ana@example.org@elsewhere.example")},
+		{name: "a domain before it", claims: set("email", "ana@elsewhere.example@example.org")},
+		{name: "nobody", claims: set("email", "@example.org")},
+		{name: "a stranger", claims: set("email", "eve@example.org")},
+		{name: "no claim of this name", config: func(c *openid.Config) { c.Claim = "groups" }},
+		{name: "none", sign: func(text []byte) string {
+			encode := base64.RawURLEncoding.EncodeToString
+			return encode([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + encode(text) + "."
+		}},
+		{name: "another key", sign: func(text []byte) string {
+			return p.signed(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: other, KeyID: "1"}}, text)
+		}},
+		{name: "the client's key", sign: func(text []byte) string {
+			return p.signed(jose.SigningKey{Algorithm: jose.HS256, Key: append([]byte(clientSecret), make([]byte, 32)...)}, text)
+		}},
+		{name: "no token", sign: func([]byte) string { return "" }},
+		{name: "garbage", sign: func([]byte) string { return "a.b.c" }},
+	} {
+		p.claims, p.sign = c.claims, c.sign
+		w.withProvider(p, c.config)
+		to, visit := w.comeBack(w.walk())
+		if good := to == "/" && visit != ""; good != c.good || !good && (to != "/signin?failed=openid" || visit != "") {
+			t.Errorf("%s: %s %s", c.name, to, visit)
+		}
+	}
+	p.server.Close()
+	w.withProvider(p, nil)
+	if got := w.want(w.send(w.request("GET", "/healthz", "", "")), 200); got.status != 200 {
+		t.Error(got)
+	}
+	got, err := browser.Get(w.server.URL + "/v1/signin/openid")
+	if err != nil || got.Header.Get("Location") != "/signin?failed=openid" {
+		t.Error(got, err)
+	}
+}
+
+// TestOpenIDConfig: what cannot be meant is refused.
+func TestOpenIDConfig(t *testing.T) {
+	for _, c := range []openid.Config{
+		{Client: "x"}, {Issuer: "login.example.org", Client: "x"}, {Issuer: "http://login.example.org", Client: "x"},
+		{Issuer: "https://login.example.org"}, {Issuer: "https://login.example.org?a=b", Client: "x"},
+		{Issuer: "ftp://127.0.0.1", Client: "x"},
+	} {
+		if _, err := openid.New(c); err == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+	c := openid.Config{Issuer: "https://login.example.org/realms/x", Client: "x"}
+	if err := c.Check(); err != nil || c.Claim != "email" || c.Name != "login.example.org" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

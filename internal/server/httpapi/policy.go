@@ -1,0 +1,163 @@
+package httpapi
+
+import (
+	"context"
+	"math/big"
+	"net/http"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/policywords"
+	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// PolicyQuota is what an analyst or a group may spend of a budget.
+type PolicyQuota struct {
+	Name     string    `json:"name"`
+	Share    *float64  `json:"share,omitempty" doc:"The part of the budget, where the policy says it as one"`
+	Epsilon  dp.Amount `json:"epsilon,omitempty" doc:"The amount, where the policy says that"`
+	Limit    dp.Cost   `json:"limit" doc:"What that is in what the ledger counts, without top-ups"`
+	Expires  string    `json:"expires,omitempty" doc:"The first day, in UTC, on which they may not ask any more"`
+	Groups   []string  `json:"groups,omitempty" doc:"Of an analyst: whose quotas they share"`
+	Analysts []string  `json:"analysts,omitempty" doc:"Of a group: who is in it"`
+}
+
+// PolicyTable is a table in words.
+type PolicyTable struct {
+	Name    string         `json:"name"`
+	Public  bool           `json:"public"`
+	Rows    string         `json:"rows" doc:"How many rows count, and for whom"`
+	Path    string         `json:"path" doc:"How one gets from a row to its person; - where there is no way to go"`
+	Columns []PolicyColumn `json:"columns"`
+}
+
+// PolicyColumn is what can be asked of a column, in words.
+type PolicyColumn struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Bounds string `json:"bounds"`
+	Keys   string `json:"keys"`
+	Sum    string `json:"sum" doc:"Whether it can be summed and averaged"`
+	Group  string `json:"group" doc:"Whether it can be grouped by"`
+}
+
+// PolicyDataset is a dataset of the policy, readably.
+type PolicyDataset struct {
+	Name       string        `json:"name"`
+	Unit       string        `json:"unit"`
+	Neighbours string        `json:"neighbours"`
+	Budget     Budget        `json:"budget"`
+	InWords    string        `json:"budget_in_words"`
+	Promise    []string      `json:"promise" doc:"What the budget promises to every person in the data, with what top-ups added"`
+	Failures   string        `json:"failures" doc:"How many failures are borne, and what ends it"`
+	Release    string        `json:"release" doc:"When answers leave"`
+	Analysts   []PolicyQuota `json:"analysts"`
+	Groups     []PolicyQuota `json:"groups"`
+	Tables     []PolicyTable `json:"tables"`
+	Views      []View        `json:"views"`
+	Streams    []string      `json:"streams"`
+	Holdouts   []string      `json:"holdouts"`
+	Warnings   []string      `json:"warnings" doc:"What is allowed and hardly meant"`
+}
+
+// Policy is what the server goes by.
+type Policy struct {
+	Datasets    []PolicyDataset `json:"datasets"`
+	Fingerprint string          `json:"fingerprint,omitempty" doc:"Of the key with which the ledger's owner signs; left out where there is none, and then nothing is signed over HTTP"`
+}
+
+// CheckedDataset is what was found about a dataset.
+type CheckedDataset struct {
+	Name     string   `json:"name"`
+	Warnings []string `json:"warnings" doc:"What is allowed and hardly meant"`
+}
+
+// PolicyCheck is what 'discreet check --no-data' finds.
+type PolicyCheck struct {
+	OK       bool             `json:"ok" doc:"There are no problems; there may be warnings"`
+	Problems []string         `json:"problems" doc:"Views that no question can use, and streams that nobody could ask"`
+	Datasets []CheckedDataset `json:"datasets"`
+	Data     string           `json:"data" doc:"What was not looked at, and how to"`
+}
+
+// notLooked is why the data is not looked at: what 'discreet check' finds there are exact numbers
+// about people's rows, and none of these ever leaves by this door, to nobody.
+const notLooked = "what does not fit in the data itself is told by 'discreet check', on the machine of the data and nowhere else: it " +
+	"counts rows without noise"
+
+func (d *door) policies() {
+	register(d, operation(ownerOnly, http.MethodGet, "/v1/policy", "policy", "The policy, readably",
+		"For the owner: the policy that the server goes by, with the promise in words. Nothing is read from the data."),
+		func(ctx context.Context, _ users.User, _ *nothing) (*body[Policy], error) {
+			db, out := d.Dispatcher.DB(), Policy{Datasets: []PolicyDataset{}}
+			for _, name := range db.Policy().Names() {
+				promise, err := db.Promise(ctx, name)
+				if err != nil {
+					return nil, err
+				}
+				ds := policyOf(db.Policy().Datasets[name], d.Dispatcher.Tick(name))
+				ds.Promise = promise
+				out.Datasets = append(out.Datasets, ds)
+			}
+			key, err := d.past.owner(ctx, db)
+			if key != "" {
+				out.Fingerprint = ledger.Fingerprint(key)
+			}
+			return of(out), err
+		})
+	register(d, operation(ownerOnly, http.MethodGet, "/v1/check", "check", "What is wrong with the policy",
+		"For the owner: what 'discreet check --no-data' finds. The data is not looked at."),
+		func(context.Context, users.User, *nothing) (*body[PolicyCheck], error) {
+			db := d.Dispatcher.DB()
+			out := PolicyCheck{Problems: db.Problems(), Datasets: []CheckedDataset{}, Data: notLooked}
+			out.OK = len(out.Problems) == 0
+			for _, name := range db.Policy().Names() {
+				out.Datasets = append(out.Datasets, CheckedDataset{name, policywords.Warnings(db.Policy().Datasets[name])})
+			}
+			return of(out), nil
+		})
+}
+
+func policyOf(ds *policy.Dataset, tick time.Duration) PolicyDataset {
+	whole := datasetOf(ds, users.User{Role: users.Owner})
+	out := PolicyDataset{
+		Name: ds.Name, Unit: whole.Unit, Neighbours: whole.Neighbours, Budget: whole.Budget, InWords: policywords.Budget(ds),
+		Failures: policywords.Failures(ds), Release: policywords.Release(ds.Release, tick), Analysts: []PolicyQuota{},
+		Groups: []PolicyQuota{}, Tables: []PolicyTable{}, Views: whole.Views, Streams: append([]string{}, ds.StreamNames()...),
+		Holdouts: append([]string{}, ds.HoldoutNames()...), Warnings: policywords.Warnings(ds),
+	}
+	for _, name := range ds.AnalystNames() {
+		a := ds.Analysts[name]
+		quota, _ := ds.Quota(name)
+		out.Analysts = append(out.Analysts, PolicyQuota{Name: name, Share: shareOf(a.Share), Epsilon: a.Epsilon, Limit: quota.Limit(),
+			Expires: books.LastDay(a), Groups: ds.GroupsOf(name)})
+	}
+	for _, name := range ds.GroupNames() {
+		g := ds.Groups[name]
+		quota, _ := ds.GroupQuota(name)
+		out.Groups = append(out.Groups, PolicyQuota{Name: name, Share: shareOf(g.Share), Epsilon: g.Epsilon, Limit: quota.Limit(),
+			Analysts: g.Analysts})
+	}
+	for _, name := range ds.TableNames() {
+		t := ds.Tables[name]
+		table := PolicyTable{Name: name, Public: t.Public, Rows: policywords.Rows(t), Path: policywords.Path(t), Columns: []PolicyColumn{}}
+		for _, column := range t.ColumnNames() {
+			a := policywords.Column(t, t.Columns[column])
+			table.Columns = append(table.Columns, PolicyColumn{column, a.Type, a.Bounds, a.Keys, a.Sum, a.Group})
+		}
+		out.Tables = append(out.Tables, table)
+	}
+	return out
+}
+
+// shareOf is a share as a number; nil where there is none.
+func shareOf(r *big.Rat) *float64 {
+	if r == nil {
+		return nil
+	}
+	f, _ := r.Float64()
+	return &f
+}
