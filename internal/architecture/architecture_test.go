@@ -179,7 +179,8 @@ var rooms = map[string]string{
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
-		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid internal/server/users " +
+		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid " +
+		"internal/server/users " +
 		"ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
