@@ -42,7 +42,7 @@ func (tb *tab) editorText() string {
 func TestAsk(t *testing.T) {
 	w := ordinary(t)
 	for name, test := range map[string]func(*testing.T, *world){
-		"again": again, "ladder": climb, "history": remembered, "refused": refused, "address": address, "slider": slider,
+		"again": again, "ladder": climb, "history": remembered, "refused": refused, "average": average, "address": address, "slider": slider,
 		"chart": charted, "keyboard": keyboard, "price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +124,21 @@ func refused(t *testing.T, w *world) {
 	tb.until("it is written", `() => `+inEditor+`.innerText.trim().endsWith('FROM patients')`)
 	tb.priced()
 	tb.until("the mark is gone", `() => !document.querySelector('.editor').shadowRoot.querySelector('.cm-lintRange-error')`)
+	tb.write("SELECT * FROM patients")
+	tb.click(".refused button", `^Write SELECT (\w+), COUNT\(\*\) FROM patients GROUP BY (\w+)$`)
+	tb.until("another question is written", `() => `+inEditor+`.innerText.trim().includes('GROUP BY')`)
+	tb.priced()
+}
+
+// average: before an average is known its error is not, and that of its sum has its name; the
+// ladder has the errors of the answer.
+func average(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	tb.write("SELECT sex, AVG(age) AS mean FROM patients WHERE age > 3 GROUP BY sex")
+	tb.priced()
+	tb.until("the error has a name", `() => /±[\d,.]+ on sum\(age\)/.test(document.querySelector('.price').innerText)`)
+	tb.click("button.primary", "^Run$")
+	tb.until("the ladder has the widest error of the answer", `() => /^up to ±[\d.,]+ paid/.test(document.querySelector('.ladder')?.innerText ?? '')`)
 }
 
 // address: the address holds the question and the wish, and shows the answer to whoever opens it,
