@@ -153,11 +153,11 @@ func address(t *testing.T, w *world) {
 	}
 	tb.reads(`SET dp\.error = 25`)
 	tb.click("button.primary", "^Run$")
-	tb.until("there is an answer", `() => !!document.querySelector('.result')`)
+	tb.until("there is an answer", `() => !!document.querySelector('.result .ladder')`)
 	shown := tb.element(".result", "").MustText()
 	tb.until("the address has it", `want => new URLSearchParams(location.search).get('q') === want`, sql)
 	tb.must(tb.page.Reload())
-	tb.until("there is the answer", `() => !!document.querySelector('.result') && !document.querySelector('.work .busy')`)
+	tb.until("there is the answer", `() => !!document.querySelector('.result .ladder') && !document.querySelector('.work .busy')`)
 	numbers := func(s string) string { s, _, _ = strings.Cut(s, "±25 paid"); return s }
 	if got := tb.element(".result", "").MustText(); numbers(got) != numbers(shown) {
 		t.Errorf("it showed\n%s\nand shows\n%s", shown, got)
