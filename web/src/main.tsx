@@ -38,6 +38,16 @@ function Room({ name }: { name: string }) {
 
 const remembered = () => localStorage.getItem('dataset') ?? ''
 
+// leave takes away what somebody else has left in this tab whose session ended by itself: their
+// questions, and the address, which holds the last one.
+function leave(name: string) {
+  const before = sessionStorage.getItem('who')
+  if (before === null || before === name) return
+  forget(before)
+  sessionStorage.clear()
+  go('/', true)
+}
+
 function App() {
   const place = usePlace()
   const [ways, setWays] = useState<Ways | null>(null)
@@ -45,16 +55,21 @@ function App() {
   const [trouble, setTrouble] = useState<Trouble | null>(null)
   const [chosen, setChosen] = useState(remembered)
   const first = place.path.split('/')[1]
+  const enter = (m: Me) => {
+    leave(m.name)
+    sessionStorage.setItem('who', m.name)
+    setMe(m)
+  }
   useEffect(() => {
     onSignedOut(() => setMe(null))
-    get<Ways>('/v1/signin').then(w => { setWays(w); setMe(w.me ?? null) }, e => setTrouble(asTrouble(e)))
+    get<Ways>('/v1/signin').then(w => { setWays(w); if (w.me) enter(w.me) }, e => setTrouble(asTrouble(e)))
   }, [])
   const name = first === '' ? (me?.role === 'owner' && !me.datasets.length ? 'owner' : 'ask') : first
   const view = views[name]
   useEffect(() => { document.title = view ? `${view.title} · Discreet` : 'Discreet' }, [view])
   if (trouble) return <main id="main"><Warn trouble={trouble}><button type="button" onClick={() => location.reload()}>Try again</button></Warn></main>
   if (!ways) return <main id="main"><Busy /></main>
-  if (!me && !view?.open) return <SignIn ways={ways} onMe={m => { setMe(m); if (first === 'signin') go('/', true) }} />
+  if (!me && !view?.open) return <SignIn ways={ways} onMe={m => { enter(m); if (first === 'signin') go('/', true) }} />
 
   const all = me?.datasets ?? []
   const dataset = place.query.get('dataset') ?? (all.includes(chosen) ? chosen : all[0] ?? '')
