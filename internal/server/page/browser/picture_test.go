@@ -15,7 +15,7 @@ import (
 )
 
 // tallest is how much of a view is in a picture, in pixels from its top.
-const tallest = 1300
+const tallest = 1000
 
 // picture writes what the tab shows as a small PNG.
 func (tb *tab) picture(path string, width int) {
@@ -30,8 +30,11 @@ func (tb *tab) picture(path string, width int) {
 	tb.must(os.WriteFile(path, small, 0o644))
 }
 
-// smaller is a PNG with at most 256 colours: those that there are most of, and for the others the
-// nearest of these. Views have few, and the edges of their letters.
+// most is how many colours a picture has. Views have few, and the edges of their letters.
+const most = 32
+
+// smaller is a PNG with the colours that there are most of, and for the others the nearest of
+// these.
 func smaller(data []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -48,7 +51,7 @@ func smaller(data []byte) ([]byte, error) {
 		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
 	})
 	var palette color.Palette
-	for _, c := range all[:min(256, len(all))] {
+	for _, c := range all[:min(most, len(all))] {
 		palette = append(palette, c)
 	}
 	small := image.NewPaletted(b, palette)
