@@ -130,7 +130,8 @@ func TestReceiptsCountNobodyElse(t *testing.T) {
 	w.door.most = 4
 	w.ask("ana", 0, 3)
 	pages := func() (out []string) {
-		for _, query := range []string{"", "?newest=true", "?limit=2", "?newest=true&limit=2", "?after=1", "?newest=true&before=2", "?query=00"} {
+		for _, query := range []string{"", "?newest=true", "?limit=2", "?newest=true&limit=2", "?after=1", "?newest=true&before=2",
+			"?query=00"} {
 			out = append(out, w.want(w.call("GET", "/v1/receipts"+query, "ana", ""), 200).body)
 		}
 		return out

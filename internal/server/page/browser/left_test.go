@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLeftBehind: who signs in after somebody whose session ended by itself finds nothing of theirs, not
-// even in the address; who comes back finds everything.
+// TestLeftBehind: who signs in after somebody whose session ended by itself finds nothing of
+// theirs, not even in the address; who comes back finds everything.
 func TestLeftBehind(t *testing.T) {
 	w := ordinary(t)
 	const sql = "SELECT COUNT(*) AS n FROM patients WHERE age > 14"
@@ -60,7 +60,8 @@ func TestStreamCSV(t *testing.T) {
 `})
 	tb := w.open(t, "/streams?dataset=people", "ana")
 	text := tb.saves("^CSV$")
-	if !strings.HasPrefix(text, "plan,people\r\n") || !strings.Contains(text, "\n'=1+1,") || !strings.Contains(text, "\n\"say \"\"a\"\", b\",") {
+	if !strings.HasPrefix(text, "plan,people\r\n") ||
+		!strings.Contains(text, "\n'=1+1,") || !strings.Contains(text, "\n\"say \"\"a\"\", b\",") {
 		t.Errorf("it is %q", text)
 	}
 }
