@@ -29,7 +29,7 @@ func TestCompletionInBash(t *testing.T) {
 		"serve --demo --log-format t": "text",
 		"serve --policy ":             "", // a file
 		"serve -p ":                   "",
-		"user ":                       "add list password revoke token tokens revoke-token logins --help",
+		"user ":                       "add copy list password revoke token tokens revoke-token logins --help",
 		"user revoke":                 "revoke revoke-token",
 		"user add --pol":              "--policy",
 		"ledger v":                    "verify",

@@ -179,7 +179,8 @@ var rooms = map[string]string{
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
-		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid internal/server/users " +
+		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid " +
+		"internal/server/users " +
 		"ledger api learn stream",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
@@ -215,7 +216,8 @@ var rooms = map[string]string{
 		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
-	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server internal/server/openid " +
+	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server " +
+		"internal/server/openid " +
 		"internal/server/users internal/table",
 	"cmd/discreet/internal/streamcmd": ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
 	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",

@@ -3,7 +3,8 @@
 //
 //	go generate ./web
 //
-// With -used it makes nothing, and prints the files of node_modules that the page is made of.
+// With -used it makes nothing, and prints the files of node_modules that the page is made of; with
+// -out FOLDER it makes it there, for the test that dist is what the sources say.
 package main
 
 import (
@@ -30,6 +31,7 @@ const (
 func main() {
 	log.SetFlags(0)
 	used := flag.Bool("used", false, "print the files of node_modules that the page is made of")
+	out := flag.String("out", "dist", "make the page in this folder")
 	flag.Parse()
 	if err := os.Chdir(".."); err != nil {
 		log.Fatal(err)
@@ -44,7 +46,7 @@ func main() {
 		}
 		return
 	}
-	if err := write(result, meta); err != nil {
+	if err := write(*out, result, meta); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -116,18 +118,18 @@ const index = `<!doctype html>
 `
 
 // write writes everything anew, so that nothing is left of what was there.
-func write(result api.BuildResult, meta *metafile) error {
-	if err := os.RemoveAll("dist"); err != nil {
+func write(dist string, result api.BuildResult, meta *metafile) error {
+	if err := os.RemoveAll(dist); err != nil {
 		return err
 	}
-	if err := os.MkdirAll("dist/assets", 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dist, "assets"), 0o755); err != nil {
 		return err
 	}
 	var script, style string
 	total, editor := 0, 0
 	for _, f := range result.OutputFiles {
 		name := filepath.Base(f.Path)
-		if err := os.WriteFile(filepath.Join("dist/assets", name), f.Contents, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dist, "assets", name), f.Contents, 0o644); err != nil {
 			return err
 		}
 		out := meta.Outputs["dist/assets/"+name]
@@ -155,18 +157,18 @@ func write(result api.BuildResult, meta *metafile) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile("dist/icon.svg", icon, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dist, "icon.svg"), icon, 0o644); err != nil {
 		return err
 	}
 	licences, err := licences(meta)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile("dist/licences.txt", licences, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dist, "licences.txt"), licences, 0o644); err != nil {
 		return err
 	}
 	page := strings.NewReplacer("STYLE", style, "SCRIPT", script).Replace(index)
-	return os.WriteFile("dist/index.html", []byte(page), 0o644)
+	return os.WriteFile(filepath.Join(dist, "index.html"), []byte(page), 0o644)
 }
 
 // packed is how many bytes are sent.

@@ -89,4 +89,7 @@ function App() {
   </Present.Provider>
 }
 
+// A page that the browser brings back as it was left may be somebody's who has signed out since.
+addEventListener('pageshow', e => { if (e.persisted) location.reload() })
+
 render(<App />, document.getElementById('page')!)

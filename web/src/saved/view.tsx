@@ -44,8 +44,8 @@ function All() {
     <h1>Saved</h1>
     {trouble && <Warn trouble={trouble} />}
     {questions.length + dashboards.length === 0 && <Empty title="Nothing is saved yet"><p>Ask a question and press <strong>Save</strong>. Several make a dashboard. <Link to="/ask">Ask one</Link></p></Empty>}
-    {dashboards.length > 0 && <section><h2>Dashboards</h2><List all={dashboards} to={a => '/dashboards/' + encodeURIComponent(a.id)} onRemove={a => remove('dashboards', a)} /></section>}
-    {questions.length > 0 && <section><h2>Questions</h2><List all={questions} to={a => '/saved/' + encodeURIComponent(a.id)} onRemove={a => remove('saved', a)} />
+    {dashboards.length > 0 && <section><h2>Dashboards</h2><List name="Saved dashboards" all={dashboards} to={a => '/dashboards/' + encodeURIComponent(a.id)} onRemove={a => remove('dashboards', a)} /></section>}
+    {questions.length > 0 && <section><h2>Questions</h2><List name="Saved questions" all={questions} to={a => '/saved/' + encodeURIComponent(a.id)} onRemove={a => remove('saved', a)} />
       {here.length > 0 && <p><button type="button" onClick={() => { setPicked(here.map(q => q.id)); setMaking(true) }}>Make a dashboard</button></p>}</section>}
     <Dialog title="Make a dashboard" open={making} onClose={() => setMaking(false)}>
       <form onSubmit={async e => {
@@ -71,8 +71,8 @@ function All() {
   </>
 }
 
-function List({ all, to, onRemove }: { all: About[]; to: (a: About) => string; onRemove: (a: About) => void }) {
-  return <div class="rows" tabIndex={0} role="region" aria-label="Saved"><table><thead><tr><th scope="col">title</th><th scope="col">dataset</th><th scope="col">whose</th><th scope="col">changed</th><th scope="col"><span class="unseen">what to do</span></th></tr></thead>
+function List({ name, all, to, onRemove }: { name: string; all: About[]; to: (a: About) => string; onRemove: (a: About) => void }) {
+  return <div class="rows" tabIndex={0} role="region" aria-label={name}><table><thead><tr><th scope="col">title</th><th scope="col">dataset</th><th scope="col">whose</th><th scope="col">changed</th><th scope="col"><span class="unseen">what to do</span></th></tr></thead>
     <tbody>{all.map(a => <tr key={a.id}><td><Link to={to(a)}>{a.title}</Link></td><td>{a.dataset}</td><td>{a.mine ? (a.shared ? 'yours, shared' : 'yours') : a.maker}</td><td>{time(a.changed)}</td>
       <td>{a.mine && <button type="button" class="quiet" aria-label={`Remove ${a.title}`} onClick={() => onRemove(a)}>Remove</button>}</td></tr>)}</tbody></table></div>
 }

@@ -146,7 +146,8 @@ func checkJSON(p *policy.Policy, all map[string]*checked, worst error) any {
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
 			"findings": []duckdb.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
-			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policywords.Warnings(ds)}
+			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset},
+			"warnings": policywords.Warnings(ds)}
 		if c := all[name]; c != nil {
 			about["findings"] = append([]duckdb.Finding{}, c.findings...)
 			about["data_version"] = c.version

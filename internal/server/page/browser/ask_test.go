@@ -126,8 +126,8 @@ func refused(t *testing.T, w *world) {
 	tb.until("the mark is gone", `() => !document.querySelector('.editor').shadowRoot.querySelector('.cm-lintRange-error')`)
 }
 
-// address: the address holds the question and the wish, and shows the answer to whoever opens it, as
-// long as that is free; and else its price.
+// address: the address holds the question and the wish, and shows the answer to whoever opens it,
+// as long as that is free; and else its price.
 func address(t *testing.T, w *world) {
 	sql := "SELECT sex, COUNT(*) AS n FROM patients WHERE age > 14 GROUP BY sex"
 	path := "/ask?" + url.Values{"dataset": {"hospital"}, "q": {sql}, "error": {"25"}}.Encode()
@@ -202,13 +202,14 @@ func charted(t *testing.T, w *world) {
 	if n := strings.Count(table, "not distinguishable from 0"); n != lost {
 		t.Errorf("%d of %d say so", n, lost)
 	}
-	tb.ask("SELECT date_trunc('month', day) AS month, COUNT(*) AS n FROM visits WHERE day >= '2025-01-01' AND day < '2025-07-01' GROUP BY month")
+	tb.ask("SELECT date_trunc('month', day) AS month, COUNT(*) AS n FROM visits " +
+		"WHERE day >= '2025-01-01' AND day < '2025-07-01' GROUP BY month")
 	tb.until("times have a band", `() => !!document.querySelector('.chart path.band') && !document.querySelector('.chart rect')`)
 }
 
 // keyboard: somebody without a mouse comes from the form to an answer and to its table.
 func keyboard(t *testing.T, w *world) {
-	tb := newTab(t, w.base)
+	tb := newTab(t, w.base, refusal) // of what is not typed to its end, on a machine that is slow
 	tb.as(looks[0])
 	tb.open("/")
 	tb.until("the name has the focus", `() => document.activeElement.name === 'name'`)
@@ -252,14 +253,14 @@ const held = `(() => {
 	window.goOn = () => { const all = [...waiting.values()]; waiting.clear(); all.forEach(w => w.f(...w.args)) }
 })()`
 
-// pricedOnce: while somebody types nothing is asked; when they stop, the price of what stands there
-// is asked for once, after a time that leaves the rest of 200 ms to the server. The clock stands, so
-// that this does not hang on how busy the machine is.
+// pricedOnce: while somebody types nothing is asked; when they stop, the price of what stands
+// there is asked for once, after a time that leaves the rest of 200 ms to the server. The clock
+// stands, so that this does not hang on how busy the machine is.
 func pricedOnce(t *testing.T, w *world) {
-	tb := newTab(t, w.base)
+	tb := w.tab(t, "ana")
 	_, err := tb.page.EvalOnNewDocument(held)
 	tb.must(err)
-	tb.signIn("/ask", "ana", w.passwords["ana"])
+	tb.open("/ask")
 	tb.until("the editor is there", `() => !!`+inEditor)
 	tb.eval(`() => ` + inEditor + `.focus()`)
 	sql := "SELECT COUNT(*) FROM patients WHERE age > 18 "

@@ -3,6 +3,7 @@ package browser
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -56,6 +57,11 @@ var running struct {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	// Most of the time they wait for one another: the browser, the server and the test.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if running.end != nil {
 		running.end()

@@ -15,12 +15,12 @@ import (
 )
 
 // tallest is how much of a view is in a picture, in pixels from its top.
-const tallest = 1300
+const tallest = 960
 
 // picture writes what the tab shows as a small PNG.
 func (tb *tab) picture(path string, width int) {
 	tb.t.Helper()
-	height := min(tb.eval(`() => Math.ceil(Math.max(innerHeight, document.documentElement.getBoundingClientRect().height))`).Int(), tallest)
+	height := min(tb.eval(`() => document.querySelector('dialog[open]') ? innerHeight : Math.ceil(Math.max(innerHeight, document.documentElement.getBoundingClientRect().height))`).Int(), tallest)
 	r, err := proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatPng, CaptureBeyondViewport: true,
 		Clip: &proto.PageViewport{Width: float64(width), Height: float64(height), Scale: 1}}.Call(tb.page.Timeout(patience))
 	tb.must(err)
@@ -30,8 +30,11 @@ func (tb *tab) picture(path string, width int) {
 	tb.must(os.WriteFile(path, small, 0o644))
 }
 
-// smaller is a PNG with at most 256 colours: those that there are most of, and for the others the
-// nearest of these. Views have few, and the edges of their letters.
+// most is how many colours a picture has. Views have few, and the edges of their letters.
+const most = 28
+
+// smaller is a PNG with few colours: those that there are most of, none of them like another, and
+// for the others the nearest of these.
 func smaller(data []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -48,8 +51,12 @@ func smaller(data []byte) ([]byte, error) {
 		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
 	})
 	var palette color.Palette
-	for _, c := range all[:min(256, len(all))] {
-		palette = append(palette, c)
+	for _, c := range all {
+		// Grounds and lines differ by little, and there are most of them.
+		like := func(p color.Color) bool { return alike(p.(color.NRGBA), c) }
+		if len(palette) < most/4 || len(palette) < most && !slices.ContainsFunc(palette, like) {
+			palette = append(palette, c)
+		}
 	}
 	small := image.NewPaletted(b, palette)
 	nearest := map[color.NRGBA]uint8{}
@@ -67,6 +74,12 @@ func smaller(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small)
 	return out.Bytes(), err
+}
+
+// alike reports whether nobody would miss one of two colours.
+func alike(a, b color.NRGBA) bool {
+	r, g, blue := int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B)
+	return r*r+g*g+blue*blue < 16*16
 }
 
 // coarse leaves out the last bits of a colour, which nobody sees, where it is neither black nor

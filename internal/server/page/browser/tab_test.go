@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func newTab(t testing.TB, base string, expected ...string) *tab {
 	ctx, cancel := context.WithCancel(context.Background())
 	tb.page = page.Context(ctx)
 	listen := tb.page.EachEvent(tb.onConsole, tb.onException, tb.onLog, tb.onForbidden, tb.onRequest, tb.onResponse, tb.onFailed,
-		tb.onFinished)
+		tb.onFinished, tb.onNavigated)
 	go listen()
 	tb.must(proto.RuntimeAddBinding{Name: "forbidden"}.Call(tb.page))
 	tb.must(proto.EmulationSetFocusEmulationEnabled{Enabled: true}.Call(tb.page)) // several tabs are looked at at once
@@ -190,6 +191,17 @@ func (tb *tab) onFailed(e *proto.NetworkLoadingFailed) {
 	}
 }
 
+// onNavigated forgets what a document still waited for that is gone.
+func (tb *tab) onNavigated(e *proto.PageFrameNavigated) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	for _, x := range tb.sent {
+		if e.Frame.ParentID == "" && x.status == 0 && strings.HasPrefix(x.path, "/v1/") {
+			x.cut = true
+		}
+	}
+}
+
 // onFinished keeps the body of what the server said about data.
 func (tb *tab) onFinished(e *proto.NetworkLoadingFinished) {
 	x := tb.of(e.RequestID)
@@ -257,6 +269,9 @@ func (tb *tab) until(what, js string, args ...any) {
 		if last = err; err == nil && r.Value.Bool() {
 			return
 		}
+	}
+	if *screenshots != "" {
+		tb.picture(filepath.Join(*screenshots, "failed.png"), 1180)
 	}
 	tb.t.Fatalf("never: %s (%v); the page says:\n%s", what, last, tb.text())
 }
@@ -351,10 +366,12 @@ func (tb *tab) answered(before int) {
 	tb.until("there is an answer", `() => !!document.querySelector('.result') && !document.querySelector('.work .busy')`)
 }
 
-// settle waits until the page waits for nothing.
+// settle waits until the page waits for nothing from the server, and has drawn what came: what it
+// does next it does after that.
 func (tb *tab) settle() {
 	quiet := 0
-	for end := time.Now().Add(patience); quiet < 3 && time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
+	for end := time.Now().Add(patience); quiet < 3 && time.Now().Before(end); {
+		_, _ = tb.page.Timeout(time.Second).Eval(`() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 10)))`)
 		tb.mu.Lock()
 		waits := slices.ContainsFunc(tb.sent, func(x *exchange) bool {
 			return x.status == 0 && !x.cut && strings.HasPrefix(x.path, "/v1/")

@@ -1,12 +1,19 @@
 package browser
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/go-rod/rod/lib/proto"
 
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/server"
@@ -17,16 +24,106 @@ import (
 type world struct {
 	server    *server.Server
 	base      string // of HTTP
+	users     string // the file of those who may come in
 	passwords map[string]string
 }
 
-// open signs somebody in, in a tab of their own, and goes to a path.
-func (w *world) open(t testing.TB, path, name string, expected ...string) *tab {
+// visit is the secret of a session of somebody, begun without the form.
+func (w *world) visit(t testing.TB, name string) string {
+	t.Helper()
+	store, err := users.Open(w.users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	all, err := store.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(u users.User) bool { return u.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no %s", name)
+	}
+	secret, err := store.BeginVisit(t.Context(), all[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// tab opens an empty tab of somebody who has signed in, or of nobody.
+func (w *world) tab(t testing.TB, name string, expected ...string) *tab {
 	t.Helper()
 	tb := newTab(t, w.base, expected...)
-	tb.signIn(path, name, w.passwords[name])
+	if name != "" {
+		tb.must(tb.page.SetCookies([]*proto.NetworkCookieParam{{Name: "discreet_session", Value: w.visit(t, name), URL: w.base,
+			HTTPOnly: true, SameSite: proto.NetworkCookieSameSiteStrict}}))
+	}
 	return tb
 }
+
+// spend asks questions in somebody's name, so that there is something to see.
+func (w *world) spend(t testing.TB, name, dataset string, questions ...string) {
+	t.Helper()
+	visit := w.visit(t, name)
+	for _, sql := range questions {
+		body, err := json.Marshal(map[string]string{"dataset": dataset, "sql": sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.NewRequest("POST", w.base+"/v1/query", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Cookie", "discreet_session="+visit)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Content-Type", "application/json")
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Body.Close()
+		if a.StatusCode != 200 {
+			t.Fatalf("%s: %s", sql, a.Status)
+		}
+	}
+}
+
+// open opens a tab of somebody who has signed in, and goes to a path.
+func (w *world) open(t testing.TB, path, name string, expected ...string) *tab {
+	t.Helper()
+	tb := w.tab(t, name, expected...)
+	tb.open(path)
+	return tb
+}
+
+// people are those who may come in, made once: to make a password takes its time. cara is in no
+// policy.
+var people = sync.OnceValues(func() (made struct {
+	file      []byte
+	passwords map[string]string
+}, err error) {
+	dir, err := os.MkdirTemp("", "users")
+	if err != nil {
+		return made, err
+	}
+	defer os.RemoveAll(dir)
+	store, err := users.Open(filepath.Join(dir, "users"))
+	if err != nil {
+		return made, err
+	}
+	made.passwords = map[string]string{}
+	for name, role := range map[string]users.Role{"ana": users.Analyst, "ben": users.Analyst, "cara": users.Analyst, "olga": users.Owner} {
+		if made.passwords[name], err = store.Add(context.Background(), name, role, ""); err != nil {
+			return made, err
+		}
+	}
+	if err := store.Close(); err != nil {
+		return made, err
+	}
+	made.file, err = os.ReadFile(filepath.Join(dir, "users"))
+	return made, err
+})
 
 // newWorld starts a server on files in a new folder, of which one is policy.yaml. It ends with the
 // test.
@@ -45,20 +142,14 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	}
 	c := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "policy.users"),
 		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Version: "test"}
-	store, err := users.Open(c.Users)
+	p, err := people()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{passwords: map[string]string{}}
-	// cara is in no policy.
-	for name, role := range map[string]users.Role{"ana": users.Analyst, "ben": users.Analyst, "cara": users.Analyst, "olga": users.Owner} {
-		if w.passwords[name], err = store.Add(t.Context(), name, role, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := store.Close(); err != nil {
+	if err := os.WriteFile(c.Users, p.file, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	w := &world{users: c.Users, passwords: p.passwords}
 	if w.server, err = server.Open(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
