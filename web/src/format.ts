@@ -32,7 +32,8 @@ export function measured(value: number, error: number | null): string {
   return Number.isInteger(value) ? plain.format(value) : number(value, digits)
 }
 
-export const epsilon = (x: number) => 'ε ' + significant(x, 3)
+// epsilon: what is left of rounding is nothing, and nobody can pay with it.
+export const epsilon = (x: number) => 'ε ' + significant(Math.abs(x) < 1e-9 ? 0 : x, 3)
 export const percent = (x: number, digits = 0) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: digits }).format(x)
 export const time = (iso: string) => new Date(iso).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' })
 export const day = (iso: string) => new Date(iso).toLocaleDateString(locale, { dateStyle: 'medium', timeZone: 'UTC' })

@@ -9,8 +9,8 @@ import { SignIn } from './signin'
 import { Busy, Empty, Warn, asTrouble } from './ui/ui'
 
 // What is behind each first word of a path. Each is loaded when it is first looked at.
-const views: Record<string, { title: string; load: () => Promise<{ View: ComponentType }>; open?: boolean; owner?: boolean; hidden?: boolean }> = {
-  ask: { title: 'Ask', load: () => import('./ask/view') },
+const views: Record<string, { title: string; load: () => Promise<{ View: ComponentType }>; open?: boolean; owner?: boolean; asks?: boolean; hidden?: boolean }> = {
+  ask: { title: 'Ask', load: () => import('./ask/view'), asks: true },
   saved: { title: 'Saved', load: () => import('./saved/view') },
   dashboards: { title: 'Dashboard', load: () => import('./saved/dashboard'), hidden: true },
   streams: { title: 'Streams', load: () => import('./sessions/streams') },
@@ -54,6 +54,8 @@ function App() {
   const [me, setMe] = useState<Me | null>(null)
   const [trouble, setTrouble] = useState<Trouble | null>(null)
   const [chosen, setChosen] = useState(remembered)
+  const [ended, setEnded] = useState(false) // the server knows the session no longer
+  const [seen, setSeen] = useState<string[] | null>(null)
   const first = place.path.split('/')[1]
   const enter = (m: Me) => {
     leave(m.name)
@@ -61,17 +63,22 @@ function App() {
     setMe(m)
   }
   useEffect(() => {
-    onSignedOut(() => setMe(null))
+    onSignedOut(() => setMe(old => { if (old) setEnded(true); return null }))
     get<Ways>('/v1/signin').then(w => { setWays(w); if (w.me) enter(w.me) }, e => setTrouble(asTrouble(e)))
   }, [])
+  useEffect(() => { // owners look at all datasets, also where they ask nothing
+    setSeen(null)
+    if (me?.role === 'owner') get<{ datasets: string[] }>('/v1/datasets').then(d => setSeen(d.datasets), e => setTrouble(asTrouble(e)))
+  }, [me])
   const name = first === '' ? (me?.role === 'owner' && !me.datasets.length ? 'owner' : 'ask') : first
   const view = views[name]
   useEffect(() => { document.title = view ? `${view.title} · Discreet` : 'Discreet' }, [view])
   if (trouble) return <main id="main"><Warn trouble={trouble}><button type="button" onClick={() => location.reload()}>Try again</button></Warn></main>
   if (!ways) return <main id="main"><Busy /></main>
-  if (!me && !view?.open) return <SignIn ways={ways} onMe={m => { enter(m); if (first === 'signin') go('/', true) }} />
+  if (me?.role === 'owner' && !seen) return <main id="main"><Busy /></main>
+  if (!me && !view?.open) return <SignIn ways={ways} ended={ended} onMe={m => { setEnded(false); enter(m); if (first === 'signin') go('/', true) }} />
 
-  const all = me?.datasets ?? []
+  const all = seen ?? me?.datasets ?? []
   const dataset = place.query.get('dataset') ?? (all.includes(chosen) ? chosen : all[0] ?? '')
   const session = me && {
     me, ways, dataset,
@@ -89,10 +96,10 @@ function App() {
     <header class="top">
       <Link to="/" class="brand"><img src="/icon.svg" alt="" width="26" height="26" />Discreet</Link>
       <nav aria-label="Views">
-        {Object.entries(views).filter(([, v]) => !v.hidden && (v.open || me) && (!v.owner || me?.role === 'owner'))
+        {Object.entries(views).filter(([, v]) => !v.hidden && (v.open || me) && (!v.owner || me?.role === 'owner') && (!v.asks || me?.datasets.length || me?.role !== 'owner'))
           .map(([k, v]) => <Link key={k} to={'/' + k} current={k === name}>{v.title}</Link>)}
       </nav>
-      {session && all.length > 1 && <select aria-label="Dataset" value={dataset} onChange={e => { session.choose(e.currentTarget.value); go('/' + name) }}>
+      {session && all.length > 1 && <select aria-label="Dataset" value={dataset} onChange={e => { session.choose(e.currentTarget.value); go(name === 'owner' ? place.path : '/' + name) }}>
         {all.map(d => <option key={d}>{d}</option>)}
       </select>}
       {session ? <span class="who"><Link to="/account" title="Tokens and logins" current={name === 'account'}>{me!.name}</Link><button type="button" class="quiet" onClick={session.signOut}>Sign out</button></span>

@@ -4,7 +4,7 @@ import { Link } from './router'
 import { Warn, asTrouble } from './ui/ui'
 
 // SignIn asks for name and password, or sends to the provider that the owner configured.
-export function SignIn({ ways, onMe }: { ways: Ways; onMe: (me: Me) => void }) {
+export function SignIn({ ways, ended, onMe }: { ways: Ways; ended: boolean; onMe: (me: Me) => void }) {
   const [busy, setBusy] = useState(false)
   const { password, openid } = ways
   const failed = new URLSearchParams(location.search).get('failed')
@@ -13,6 +13,7 @@ export function SignIn({ ways, onMe }: { ways: Ways; onMe: (me: Me) => void }) {
     <img src="/icon.svg" alt="" width="56" height="56" />
     <h1>Discreet</h1>
     <p class="lead">Ask a sensitive database. Answers are about everybody, and about nobody in particular.</p>
+    {ended && !trouble && <p class="notice" role="status">Your session has ended. Sign in again, and you are where you were.</p>}
     {trouble && <Warn trouble={trouble} />}
     {password && <form onSubmit={async e => {
       e.preventDefault()

@@ -35,9 +35,22 @@ export function useQuote(q: Question, again: unknown): Quote {
   return quote
 }
 
-// errorOf is the error that a quote is about: that of its first number that has one.
-export const errorOf = (e: Explanation | undefined): number | null =>
-  e?.questions.flatMap(q => q.measures).find(m => m.error !== null)?.error ?? null
+// noisy are the noisy numbers with an error, the largest first, which is the one that dp.error sets;
+// of those with the same, as of twins, the one with the shortest name.
+const noisy = (e: Explanation | undefined) => {
+  const all = (e?.questions.flatMap(q => q.measures) ?? []).filter(m => m.error !== null)
+    .sort((a, b) => b.error! - a.error! || a.measure.length - b.measure.length)
+  return all.filter((m, i) => i === 0 || m.error !== all[i - 1].error)
+}
+const leading = (e: Explanation | undefined) => noisy(e)[0]
+export const errorOf = (e: Explanation | undefined): number | null => leading(e)?.error ?? null
+
+// partOf is the name of what the error is of, where the answer has more than it. An average is made
+// of a noisy sum: how exact it is follows from how many there are, which nobody knows before.
+export function partOf(e: Explanation | undefined): string | null {
+  return e && (noisy(e).length > 1 || averaged(e)) ? leading(e)?.measure ?? null : null
+}
+export const averaged = (e: Explanation) => e.free.some(f => f.startsWith('averages'))
 
 const round = (x: number) => Number(x.toPrecision(2))
 
@@ -57,6 +70,7 @@ export function Slider({ question, quote, choice, onChoose, limits }: Props) {
   const errors = useErrors(question, ticks, quote)
   const now = quote.explanation?.cost.epsilon || (choice && 'epsilon' in choice ? choice.epsilon : usual)
   const error = errorOf(quote.explanation)
+  const part = partOf(quote.explanation)
   // Between ticks errors are taken from the nearest one; twice the price is half the error.
   const errorAt = (e: number) => {
     const k = ticks.reduce((best, t, i) => (Math.abs(Math.log(t / e)) < Math.abs(Math.log(ticks[best] / e)) ? i : best), 0)
@@ -64,6 +78,7 @@ export function Slider({ question, quote, choice, onChoose, limits }: Props) {
   }
   const can = quote.explanation !== undefined
   return <div class="slider" data-off={!can || undefined}>
+    <span class="name" aria-hidden="true">error</span>
     <div class="scale above" aria-hidden="true">{errors.map((e, i) => <span key={i}>{e === null || e === undefined ? '' : '±' + rough(e)}</span>)}</div>
     <input type="range" min="0" max={steps} step="1" disabled={!can} value={Math.max(0, Math.min(steps, at(now)))}
       aria-label="Error and price" aria-valuetext={`${error === null ? '' : `error ±${rough(error)}, `}price ${epsilon(now)}`}
@@ -72,12 +87,14 @@ export function Slider({ question, quote, choice, onChoose, limits }: Props) {
         const wanted = byPrice ? null : errorAt(price)
         onChoose(wanted === null ? { epsilon: price } : { error: wanted })
       }} />
+    <span class="name" aria-hidden="true">price, ε</span>
     <div class="scale below" aria-hidden="true">{ticks.map(t => <span key={t}>{significant(t, 2)}</span>)}</div>
     <div class="choice">
       <label><input type="radio" name="by" checked={!byPrice} onChange={() => { setByPrice(false); if (error !== null && choice) onChoose({ error }) }} /> by error</label>
       <label><input type="radio" name="by" checked={byPrice} onChange={() => { setByPrice(true); if (choice) onChoose({ epsilon: round(now) }) }} /> by price</label>
       {choice && <button type="button" class="quiet" onClick={() => onChoose(null)}>usual price</button>}
       {choice && <code>{'error' in choice ? `SET dp.error = ${choice.error}` : `SET dp.epsilon = ${choice.epsilon}`}</code>}
+      {quote.explanation && part && <span class="why">The error is that of <code>{part}</code>.{averaged(quote.explanation) && ' An average has that divided by how many it is of; its own interval comes with the answer.'}</span>}
     </div>
   </div>
 }
@@ -103,11 +120,12 @@ export function Price({ quote }: { quote: Quote }) {
   const e = quote.explanation
   if (!e) return <span class="price idle" role="status">{quote.loading ? 'pricing…' : ''}</span>
   const error = errorOf(e)
+  const part = partOf(e)
   const free = e.pay.epsilon === 0 && e.pay.rho === 0
   const left = e.after.epsilon
   return <span class={`price${free ? ' free' : ''}${quote.loading ? ' stale' : ''}`} role="status">
     <strong>{free ? 'free' : epsilon(e.pay.epsilon || e.cost.epsilon)}</strong>
-    {error !== null && <span> ±{rough(error)}</span>}
+    {part ? noisy(e).reverse().slice(0, 3).map(m => <span key={m.measure}> ±{rough(m.error!)} on <code>{m.measure}</code></span>) : error !== null && <span> ±{rough(error)}</span>}
     <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than what is left' : left !== null ? ` ${epsilon(left)} left after it` : ''}
       {!free && e.affordable && e.more !== undefined ? `, ${plural(e.more, 'such question')} left` : ''}</span>
   </span>

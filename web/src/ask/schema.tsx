@@ -29,7 +29,7 @@ function Table({ table, onPick, open }: { table: TableInfo; onPick: (name: strin
   const [filter, setFilter] = useState('')
   const columns = table.columns.filter(c => c.name.toLowerCase().includes(filter.toLowerCase()))
   return <details open={open}>
-    <summary><span class="name">{table.name}</span> {table.public ? <span class="tag free">public</span> : <span class="hint">{table.person === 'many' ? `${plural(table.max_rows ?? 0, 'row')} a person` : 'one row a person'}</span>}</summary>
+    <summary><span class="name">{table.name}</span> {table.public ? <span class="tag free">public</span> : <span class="hint">{table.person === 'many' ? `up to ${plural(table.max_rows ?? 0, 'row')} a person` : 'one row a person'}</span>}</summary>
     {table.comment && <p class="hint">{table.comment}</p>}
     {table.columns.length > 12 && <input type="search" aria-label={`Find a column of ${table.name}`} placeholder="Find a column" onInput={e => setFilter(e.currentTarget.value)} />}
     <ul>

@@ -43,3 +43,15 @@ export function suggestions(word: string, instead: string | undefined): string[]
   const written = /(?:^|; )(?:write|use|ask for|say) ((?:[A-Z_]+|[a-z_]+\()[^;]*?)(?:,? (?:as|instead|or|which|where|for)\b.*)?$/.exec(instead)
   return written && written[1].length < 80 ? [written[1]] : []
 }
+
+// rewritten is the question as its refusal says that it could be, where that is an example with the
+// names of the question: other columns, or a condition more.
+export function rewritten(sql: string, instead: string | undefined): string | null {
+  const from = /\bFROM\s+("[^"]+"|[\p{L}_][\p{L}\p{N}_.]*)/iu.exec(sql)
+  const shape = /as in (SELECT .+?) \.\.\. (GROUP BY [^;]+?)\.?$/.exec(instead ?? '')
+  if (shape && from && /^\s*SELECT\s+\*\s+FROM\s+\S+\s*(LIMIT\s+\d+\s*)?;?\s*$/i.test(sql)) return `${shape[1]} ${from[0]} ${shape[2]}`
+  const condition = /as in (WHERE [^;]+?)(?:, or |\.?$)/.exec(instead ?? '')
+  const group = sql.search(/\bGROUP\s+BY\b/i)
+  if (condition && from && group > 0 && !/\bWHERE\b|\(\s*SELECT\b/i.test(sql)) return `${sql.slice(0, group)}${condition[1]} ${sql.slice(group)}`
+  return null
+}

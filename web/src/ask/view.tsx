@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, askFree, budget, dataset as loadDataset, explain, Trouble, type Answer, type Dataset, type Explanation, type Question } from '../api'
 import { epsilon, percent, time } from '../format'
-import { go, usePlace, withQuery } from '../router'
+import { go, Link, usePlace, withQuery } from '../router'
 import { useSession } from '../session'
 import { asTrouble, Busy, Dialog, Empty, sentence, useLoaded, Warn } from '../ui/ui'
 import type { Editor } from './editor'
@@ -12,7 +12,7 @@ import { Price, settingsOf, Slider, useQuote, type Choice } from './price'
 import { Result } from './result'
 import { Save } from './save'
 import { Schema } from './schema'
-import { placeOf, suggestions, wordAt } from './text'
+import { placeOf, rewritten, suggestions, wordAt } from './text'
 
 const choiceOf = (query: URLSearchParams): Choice => {
   const error = Number(query.get('error')), price = Number(query.get('epsilon'))
@@ -20,9 +20,11 @@ const choiceOf = (query: URLSearchParams): Choice => {
 }
 
 export function View() {
-  const { dataset } = useSession()
-  const schema = useLoaded(signal => (dataset ? loadDataset(dataset, signal) : Promise.resolve(null)), [dataset])
-  if (!dataset) return <Empty whole title="No dataset is open to you"><p>Ask the owner to list you under <code>analysts</code> in the policy.</p></Empty>
+  const { me, dataset } = useSession()
+  const may = me.datasets.includes(dataset)
+  const schema = useLoaded(signal => (may || me.datasets.length ? loadDataset(dataset, signal) : Promise.resolve(null)), [dataset, may])
+  if (!may && me.role === 'owner') return <Empty whole title="Owners ask nothing"><p>They see the books. To ask, sign in as an analyst whom the policy lists.</p><p><Link to="/owner">The budget</Link></p></Empty>
+  if (!may && !me.datasets.length) return <Empty whole title="No dataset is open to you"><p>Ask the owner to list you under <code>analysts</code> in the policy.</p></Empty>
   if (schema.trouble) return <Warn trouble={schema.trouble} />
   if (!schema.value) return <Busy what="Reading the schema" />
   return <Ask key={dataset} schema={schema.value} />
@@ -42,14 +44,17 @@ function Ask({ schema }: { schema: Dataset }) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const question: Question = { dataset: schema.name, sql, settings: settingsOf(choice) }
-  const quote = useQuote(question, outcome)
+  const [again, tryAgain] = useState(0)
+  const quote = useQuote(question, `${outcome?.answer.receipt.sequence}:${again}`)
   const left = useLoaded(signal => budget(schema.name, signal), [schema.name, outcome])
-  const refused = quote.trouble && !quote.loading && sql.trim() !== '' ? quote.trouble : null
+  const said = quote.trouble && !quote.loading && sql.trim() !== '' ? quote.trouble : null
+  const refused = said && said.status >= 400 && said.status < 500 ? said : null
+  const away = said && !refused ? said : null // the server, which may be back at the next try
 
   const run = useRef<(c?: Choice) => void>(() => {})
   run.current = async (c = choice) => {
     const text = editor.current?.text() ?? sql
-    if (running || text.trim() === '') return
+    if (running || text.trim() === '' || (refused && text === sql)) return
     const q: Question = { dataset: schema.name, sql: text, settings: settingsOf(c) }
     setRunning(true)
     setTrouble(null)
@@ -95,6 +100,9 @@ function Ask({ schema }: { schema: Dataset }) {
     const q = place.query.get('q') ?? ''
     if (editor.current && q !== editor.current.text() && q !== '' && q !== sql) editor.current.write(q)
   }, [place.query.get('q')])
+  useEffect(() => setTrouble(null), [sql]) // it was about another text
+  const other = outcome && outcome.question.sql !== sql
+  const whole = refused && rewritten(sql, refused.instead)
   const at = refused?.position === undefined ? null : wordAt(sql, placeOf(sql, refused.position))
   useEffect(() => { editor.current?.mark(refused && at ? { ...at, message: sentence(refused.message) } : null) }, [refused, at?.from])
 
@@ -111,6 +119,7 @@ function Ask({ schema }: { schema: Dataset }) {
       {refused && <div class="notice refused" role="status">
         <p><strong>{sentence(refused.message)}</strong> {refused.instead && sentence(refused.instead)}</p>
         {at && suggestions(sql.slice(at.from, at.to), refused.instead).map(s => <button type="button" key={s} onClick={() => write(sql.slice(0, at.from) + s + sql.slice(at.to))}>Write <code>{s}</code></button>)}
+        {whole && <button type="button" onClick={() => write(whole)}>Write <code>{whole}</code></button>}
       </div>}
       {schema.budget.max_epsilon > 0 && <Slider question={{ dataset: schema.name, sql }} quote={quote} choice={choice} onChoose={setChoice}
         limits={{ min: schema.budget.min_epsilon, max: schema.budget.max_epsilon, usual: schema.budget.default_epsilon }} />}
@@ -122,8 +131,10 @@ function Ask({ schema }: { schema: Dataset }) {
         <Save question={question} disabled={!quote.explanation} />
       </div>
       {running && <Busy what="The answer leaves with the next tick" />}
-      {trouble && <Warn trouble={trouble} />}
+      {away && !running && <Warn trouble={away}><button type="button" onClick={() => tryAgain(n => n + 1)}>Try again</button></Warn>}
+      {trouble && trouble.message !== said?.message && <Warn trouble={trouble} />}
       {quote.explanation?.closed && <p class="notice bad">This dataset gives no new answers until its owner has released it. What was answered before is still free.</p>}
+      {other && <p class="hint long">The answer below is to <button type="button" class="quiet" onClick={() => write(outcome.question.sql)}><code>{outcome.question.sql}</code></button></p>}
       {outcome ? <Result key={outcome.answer.receipt.sequence + ':' + outcome.question.sql} answer={outcome.answer} question={outcome.question} who={me.name} paid={outcome.paid}>
         {outcome.paid && <Ladder question={{ dataset: outcome.question.dataset, sql: outcome.question.sql }} paid={outcome.paid} answer={outcome.answer} max={schema.budget.max_epsilon} onClimb={climb} />}
       </Result> : !running && !trouble && <Greeting schema={schema} onPick={write} />}
@@ -143,7 +154,7 @@ function Gauge({ left, limit }: { left: number | null; limit: number | null }) {
   const part = Math.max(0, Math.min(1, left / limit))
   return <p class="gauge">
     <meter min={0} max={limit} value={left} low={limit * 0.2} optimum={limit} aria-label="What is left of the budget" />
-    <span>{part === 0 ? 'Your budget is spent: what was answered before stays free.' : `${epsilon(left)} of ${epsilon(limit)} left (${percent(part)})`}</span>
+    <span>{part < 1e-6 ? 'Your budget is spent: what was answered before stays free.' : `${epsilon(left)} of ${epsilon(limit)} left (${percent(part)})`}</span>
   </p>
 }
 
@@ -152,7 +163,8 @@ function Greeting({ schema, onPick }: { schema: Dataset; onPick: (sql: string) =
   return <section class="greeting">
     <h2>Ask about everybody</h2>
     <p>Write a question in SQL: counts, sums, averages, medians, by groups. The price stands at the button before you pay it, in <strong>epsilon (ε)</strong>: how much the answer may reveal about any one person. A higher price is a smaller error. The same question again is free.</p>
-    {all.length > 0 && <><p>Try one:</p><ul class="examples">{all.map(e => <li key={e.sql}><button type="button" onClick={() => onPick(e.sql)}><span>{e.title}</span><code>{e.sql}</code></button></li>)}</ul></>}
+    {all.length > 0 && <><p>Try one: click it, look at the price, and press Run.</p><ul class="examples">{all.map(e => <li key={e.sql}><button type="button" onClick={() => onPick(e.sql)}><span>{e.title}</span><code>{e.sql}</code></button></li>)}</ul></>}
+    <p class="hint">What noise hides, and why questions cost: <Link to="/playground">the playground</Link> shows it.</p>
   </section>
 }
 

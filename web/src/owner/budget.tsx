@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { budget, type Budget as Books } from '../api'
 import { epsilon, percent } from '../format'
-import { Busy, sentence, useLoaded, Warn } from '../ui/ui'
+import { Busy, useLoaded, Warn } from '../ui/ui'
 import { Signed } from './sign'
 import { Spending } from './spending'
 
@@ -49,9 +49,19 @@ function Raise({ dataset, accounts, onDone }: { dataset: string; accounts: Books
       <label>Why<input value={reason} maxLength={1000} onInput={e => setReason(e.currentTarget.value)} /></label>
     </div>
     <Signed at={`/v1/datasets/${encodeURIComponent(dataset)}/topups`} body={body} ready={Number(amount) > 0 && reason.trim() !== ''} onDone={onDone}
-      summary={said => [...((said.promise as string[] | undefined) ?? []).map(p => 'Afterwards: ' + p)]} />
+      summary={said => [...moved(said), ...promised(said)]} />
   </section>
 }
+
+interface Said { before?: Books['accounts']; after?: Books['accounts']; promise?: string[]; promise_before?: string[] }
+
+// moved says of each account what it has now, and what it would have.
+const moved = ({ before = [], after = [] }: Said) => after.map((a, i) =>
+  `${a.name}: the limit goes from ${epsilon(before[i]?.limit.epsilon ?? before[i]?.total.epsilon ?? 0)} to ${epsilon(a.limit.epsilon ?? a.total.epsilon)}`)
+
+// promised says what the promise would be, where it is another one.
+const promised = ({ promise = [], promise_before = [] }: Said) =>
+  promise.join() === promise_before.join() ? ['What is promised to people stays as it is'] : promise.map(p => 'Afterwards: ' + p)
 
 function Renew({ dataset, onDone }: { dataset: string; onDone: () => void }) {
   const [reason, setReason] = useState('')
@@ -59,6 +69,6 @@ function Renew({ dataset, onDone }: { dataset: string; onDone: () => void }) {
     <h2>Renew</h2>
     <p class="hint">Ends the window of a budget that is renewed and begins the next, where the policy has one more. Questions that run meanwhile are charged and not answered.</p>
     <label>Why<input value={reason} maxLength={1000} onInput={e => setReason(e.currentTarget.value)} /></label>
-    <Signed at={`/v1/datasets/${encodeURIComponent(dataset)}/renewals`} body={{ reason }} ready={reason.trim() !== ''} onDone={onDone} summary={said => ((said.promise as string[] | undefined) ?? []).map(sentence)} />
+    <Signed at={`/v1/datasets/${encodeURIComponent(dataset)}/renewals`} body={{ reason }} ready={reason.trim() !== ''} onDone={onDone} summary={promised} />
   </section>
 }

@@ -22,7 +22,7 @@ export function Signed({ at, body, ready, summary, onDone }: { at: string; body:
       await f()
     } catch (e) {
       const t = asTrouble(e)
-      setTrouble(t.status === 409 ? new Trouble(409, t.kind, 'something else was written in between, so this draft is stale', 'draft it again') : t.kind === 'page' ? new Trouble(0, 'key', (e as Error).message) : t)
+      setTrouble(t.status === 409 ? new Trouble(409, t.kind, 'something else was written in between, so this record would come too late', 'prepare it again') : t.kind === 'page' ? new Trouble(0, 'key', (e as Error).message) : t)
       if (t.status === 409) setDraft(null)
     } finally {
       setBusy(false)
@@ -44,7 +44,7 @@ export function Signed({ at, body, ready, summary, onDone }: { at: string; body:
     onDone()
   })
   return <div class="signed">
-    {!draft && <button type="button" class="primary" disabled={!ready || busy} onClick={prepare}>{busy ? 'Drafting…' : 'Draft'}</button>}
+    {!draft && <button type="button" class="primary" disabled={!ready || busy} onClick={prepare}>{busy ? 'Preparing…' : 'Prepare the record'}</button>}
     {done !== null && <p class="notice good" role="status">Written as record {done} of the ledger.</p>}
     {draft && <div class="card">
       {summary(draft.said).map(line => <p key={line}>{sentence(line)}</p>)}

@@ -1,7 +1,6 @@
-import { get } from '../api'
 import { Link, usePlace } from '../router'
 import { useSession } from '../session'
-import { Busy, useLoaded, Warn } from '../ui/ui'
+import { Empty } from '../ui/ui'
 import { Budget } from './budget'
 import { Failures } from './incidents'
 import { Ledger } from './ledger'
@@ -14,13 +13,9 @@ const parts = { budget: 'Budget', questions: 'Questions', people: 'People', fail
 // View is what an owner runs: the budget, the people, the books.
 export function View() {
   const place = usePlace()
-  const { dataset } = useSession()
-  // An owner sees all datasets, also those that nobody may ask.
-  const all = useLoaded(signal => get<{ datasets: string[] }>('/v1/datasets', signal), [])
+  const { dataset: now } = useSession()
   const part = (place.path.split('/')[2] || 'budget') as keyof typeof parts
-  if (all.trouble) return <Warn trouble={all.trouble} />
-  if (!all.value) return <Busy />
-  const now = dataset || all.value.datasets[0]
+  if (!now) return <Empty whole title="The policy has no dataset" />
   return <>
     <h1>Owner</h1>
     <nav class="sub" aria-label="Owner">

@@ -52,8 +52,11 @@ function All() {
         e.preventDefault()
         const form = new FormData(e.currentTarget)
         try {
-          const tiles = picked.map((saved, i) => ({ saved, place: { x: (i % 2) * 6, y: Math.floor(i / 2), width: 6, height: 1 } }))
-          const d = await post<Dashboard>('/v1/dashboards', { title: form.get('title'), dataset, shared: form.get('shared') === 'on', tiles })
+          const shared = form.get('shared') === 'on'
+          // Others do not see a question that is one's own: a dashboard for them has a copy of it.
+          const tile = async (id: string) => (shared && !here.find(q => q.id === id)?.shared ? { question: question(await get<Kept>('/v1/saved/' + encodeURIComponent(id))) } : { saved: id })
+          const tiles = (await Promise.all(picked.map(tile))).map((t, i) => ({ ...t, place: { x: (i % 2) * 6, y: Math.floor(i / 2), width: 6, height: 1 } }))
+          const d = await post<Dashboard>('/v1/dashboards', { title: form.get('title'), dataset, shared, tiles })
           go('/dashboards/' + encodeURIComponent(d.id))
         } catch (e) {
           setMaking(false)
@@ -70,6 +73,8 @@ function All() {
     </Dialog>
   </>
 }
+
+const question = ({ title, sql, settings, chart }: Kept) => ({ title, sql, settings, chart })
 
 function List({ name, all, to, onRemove }: { name: string; all: About[]; to: (a: About) => string; onRemove: (a: About) => void }) {
   return <div class="rows" tabIndex={0} role="region" aria-label={name}><table><thead><tr><th scope="col">title</th><th scope="col">dataset</th><th scope="col">whose</th><th scope="col">changed</th><th scope="col"><span class="unseen">what to do</span></th></tr></thead>

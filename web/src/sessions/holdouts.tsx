@@ -33,6 +33,7 @@ export function View() {
 }
 
 function One({ holdout }: { holdout: Holdout }) {
+  const { me } = useSession()
   const [done, setDone] = useState(0)
   const board = useLoaded(signal => get<Board>(`${at(holdout.dataset)}/${encodeURIComponent(holdout.name)}/board`, signal), [holdout.name, done])
   return <>
@@ -40,7 +41,7 @@ function One({ holdout }: { holdout: Holdout }) {
       <h2>{holdout.name}</h2>
       <p>{plural(holdout.size, 'label')} that nobody sees. Where your training value is within {holdout.threshold} of the truth, you learn that and no more; where not, the score comes from the holdout, with noise. A round costs {epsilon(holdout.round.epsilon)}; there are {plural(holdout.answers, 'answer')} from the holdout in all.</p>
       <p class="hint">A confirmed score is off by at most {significant(holdout.confirmed_error, 2)}, one from the holdout by {significant(holdout.answered_error, 2)}.</p>
-      <Submit holdout={holdout} onScore={() => setDone(n => n + 1)} />
+      {me.datasets.includes(holdout.dataset) && <Submit holdout={holdout} onScore={() => setDone(n => n + 1)} />}
     </section>
     <section>
       <h2>Leaderboard</h2>

@@ -12,7 +12,8 @@ interface Model {
   guarantee: { epsilon: number; delta: number; words: string; theorem: string }
   method: string; loss: string; regulariser: number
   encoding: { features: Feature[]; target: Feature }
-  weights: number[][]
+  weights: number[][] // whole numbers of steps
+  step: number
   quality?: { name?: string; value?: number; error?: number | null } | Record<string, unknown>
   [k: string]: unknown
 }
@@ -43,9 +44,9 @@ function All() {
 interface Wish { dataset: string; features: string; target: string; epsilon: number; evaluate?: number }
 
 function Train({ onModel }: { onModel: (m: Training) => void }) {
-  const { dataset } = useSession()
+  const { me, dataset } = useSession()
   const place = usePlace()
-  const schema = useLoaded(signal => loadDataset(dataset, signal), [dataset])
+  const schema = useLoaded(signal => (me.datasets.includes(dataset) ? loadDataset(dataset, signal) : Promise.resolve(null)), [dataset])
   const [wish, setWish] = useState<Wish>({ dataset, features: place.query.get('features') ?? '', target: place.query.get('target') ?? '', epsilon: Number(place.query.get('epsilon')) || 0, evaluate: Number(place.query.get('evaluate')) || undefined })
   const [quote, setQuote] = useState<{ quote?: Quote; trouble?: Trouble; loading?: boolean }>({})
   const [trouble, setTrouble] = useState<Trouble | null>(null)
@@ -56,7 +57,7 @@ function Train({ onModel }: { onModel: (m: Training) => void }) {
     const t = d.tables.find(t => !t.public && t.person !== 'many') ?? d.tables.find(t => !t.public)
     const fit = t?.columns.filter(c => c.bounds || c.keys === 'public') ?? []
     const target = t?.columns.find(c => c.type === 'boolean') ?? fit[fit.length - 1]
-    if (t && target) setWish(w => ({ ...w, dataset, features: `SELECT ${fit.filter(c => c !== target).slice(0, 5).map(c => c.name).join(', ')} FROM ${t.name}`, target: target.name, epsilon: d.budget.max_epsilon * 0.9 }))
+    if (t && target) setWish(w => ({ ...w, dataset, features: `SELECT ${fit.filter(c => c !== target).slice(0, 5).map(c => c.name).join(', ')} FROM ${t.name}`, target: target.name, epsilon: Math.min(d.budget.max_epsilon * 0.9, d.budget.default_epsilon * 10) }))
   }, [schema.value])
   useEffect(() => {
     if (!wish.features || !wish.target || !(wish.epsilon > 0)) return
@@ -72,7 +73,7 @@ function Train({ onModel }: { onModel: (m: Training) => void }) {
   const q = quote.quote
   const text = (key: 'features' | 'target') => ({ value: wish[key], onInput: (e: Event) => setWish({ ...wish, [key]: (e.currentTarget as HTMLInputElement).value }) })
   const amount = (key: 'epsilon' | 'evaluate') => ({ type: 'number' as const, min: '0', step: 'any', value: wish[key] ?? '', onInput: (e: Event) => setWish({ ...wish, [key]: Number((e.currentTarget as HTMLInputElement).value) || undefined }) })
-  if (!dataset) return <Empty title="No dataset is open to you" />
+  if (!me.datasets.length) return me.role === 'owner' ? null : <Empty title="No dataset is open to you" />
   return <section>
     <h2>Train a model</h2>
     <p class="hint">A linear classifier or regression that is private. The price comes first; the same question again is the same model, free.</p>
@@ -128,9 +129,9 @@ function Shown({ id }: { id: string }) {
       <p>{sentence(model.guarantee.words)}</p>
       <p class="hint">{model.method}, {model.loss} loss, regulariser {significant(model.regulariser, 3)} · {model.guarantee.theorem}</p>
       {extra && extra[1] !== null && <Quality value={extra[1]} />}
-      {model.weights.map((w, k) => <Intervals key={k} title={`Weights of ${target.name}${target.values ? ' = ' + classes[k] : ''}`} confidence={1} points={w.map((value, i) => ({ label: names(model, w.length)[i], value, error: null }))} />)}
+      {model.weights.map((w, k) => <Intervals key={k} title={`Weights of ${target.name}${target.values ? ' = ' + classes[k] : ''}`} confidence={1} points={w.map((steps, i) => ({ label: names(model, w.length)[i], value: steps * model.step, error: null }))} />)}
       <details><summary>Weights as a table</summary><table><thead><tr><th scope="col">feature</th>{classes.map(c => <th scope="col" class="number" key={c}>{c}</th>)}</tr></thead>
-        <tbody>{names(model, model.weights[0].length).map((n, i) => <tr key={i}><td>{n}</td>{model.weights.map((w, k) => <td class="number" key={k}>{significant(w[i], 4)}</td>)}</tr>)}</tbody></table></details>
+        <tbody>{names(model, model.weights[0].length).map((n, i) => <tr key={i}><td>{n}</td>{model.weights.map((w, k) => <td class="number" key={k}>{significant(w[i] * model.step, 4)}</td>)}</tr>)}</tbody></table></details>
       <p><button type="button" onClick={() => save(`model-${id.slice(0, 12)}.json`, 'application/json', JSON.stringify(model, null, 2))}>Download</button></p>
     </section>
     <Predict id={id} model={model} />

@@ -45,16 +45,17 @@ export function View() {
 
 function One({ stream }: { stream: Stream }) {
   const { me } = useSession()
+  const may = me.datasets.includes(stream.dataset) // owners ask nothing, and see what was asked
   const [done, setDone] = useState(0)
   return <>
     <section>
       <h2>{stream.name}</h2>
       <p>Counts of <code>{stream.table}</code> by {stream.attributes.map(a => a.name).join(', ')}: every answer is within ±{compact(stream.error)} with probability {percent(1 - stream.beta, 2)}, for {plural(stream.queries, 'question')} together.</p>
       <p class="hint">Most are free, because they follow from what was released. A round that has to be paid costs {epsilon(stream.round.epsilon)}, a plain answer {epsilon(stream.plain.epsilon)}.</p>
-      <Question stream={stream} onAnswer={() => setDone(n => n + 1)} />
+      {may && <Question stream={stream} onAnswer={() => setDone(n => n + 1)} />}
     </section>
     {me.role === 'owner' && <Books stream={stream} done={done} />}
-    <Table stream={stream} done={done} />
+    {may && <Table stream={stream} done={done} />}
   </>
 }
 

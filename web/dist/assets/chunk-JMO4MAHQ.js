@@ -1,4 +1,4 @@
-import{b as l}from"./chunk-MCTF6BZP.js";var a=e=>`'${e.replaceAll("'","'\\''")}'`,p=e=>e.includes(`
+import{b as l}from"./chunk-BIIGE2RI.js";var a=e=>`'${e.replaceAll("'","'\\''")}'`,p=e=>e.includes(`
 `)?`"""${e.replaceAll("\\","\\\\").replaceAll('"""','\\"\\"\\"')}"""`:JSON.stringify(e);function m(e,n){let i=location.origin,c=location.hostname,t=Object.entries(e.settings??{}),o=JSON.stringify(e);return[["psql",`psql ${a(`postgresql://${encodeURIComponent(n)}@${c}:5432/${encodeURIComponent(e.dataset)}`)} \\
 ${t.map(([s,r])=>`  -c ${a(`SET ${s} = ${r}`)} \\
 `).join("")}  -c ${a(e.sql)}`],["Python",`import psycopg
