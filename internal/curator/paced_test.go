@@ -3,11 +3,13 @@ package curator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // paces asks something by a curator whose ledger and engine are watched, and returns what happened:
@@ -95,6 +97,49 @@ func TestPaced(t *testing.T) {
 			if !broken && settled != c.settled {
 				t.Errorf("%s: %v: settled is %v", name, events, settled)
 			}
+		}
+	}
+}
+
+// Behind a door that closed meanwhile a question that failed leaves as one that did not: the
+// incident takes a write, and the answer that is not kept takes none, so both wait for a tick after
+// it.
+func TestPacedBehindDoor(t *testing.T) {
+	for name, ask := range map[string]func(context.Context, *Curator) error{
+		"a question": func(ctx context.Context, c *Curator) error {
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(cost) FROM patients WHERE age > 41", Request: request()})
+			return err
+		},
+		"a model": func(ctx context.Context, c *Curator) error {
+			_, err := c.Trainings.Train(ctx, smokers("0.5"), nil)
+			return err
+		},
+	} {
+		var told []string
+		for _, broken := range []error{nil, errors.New("broken")} {
+			w := newHoldouts(t, plenty, nil)
+			r := &recorder{Ledger: w.books, Engine: w.data, before: map[string]func() error{}}
+			r.before["run"] = func() error {
+				// Meanwhile another question has failed.
+				if _, err := w.books.Fail(ctx, ledger.Incident{Analyst: "ana", Dataset: w.dataset.Name, Failure: ledger.FailedError,
+					ByAnalyst: 1, ByDataset: 1}); err != nil {
+					t.Fatal(err)
+				}
+				return broken
+			}
+			r.before["fetch"] = r.before["run"]
+			p := pace.New(func() {})
+			err := ask(p.Set(ctx), New(w.dataset, r, r, seeded(82)))
+			if !errors.As(err, new(*ledger.DoorError)) {
+				t.Errorf("%s: %v", name, err)
+			}
+			told = append(told, fmt.Sprint(err))
+			if p.Settled() {
+				t.Errorf("%s that fails with %v leaves when its last write is done", name, broken)
+			}
+		}
+		if told[0] != told[1] {
+			t.Errorf("%s: %q", name, told)
 		}
 	}
 }

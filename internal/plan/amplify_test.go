@@ -75,6 +75,16 @@ func TestWhatMultiplies(t *testing.T) {
 			many(20, "(SELECT MAX(v#.cost) FROM visits v# WHERE v#.pid = a.pid AND v#.cost > #) < 2000", " AND "): true,
 		public + many(100, "x LIKE '%a"+strings.Repeat("_", 200)+"a#%z'", " OR "): true,
 		public + "x LIKE '%ab'": false,
+		// Unions inside of each other have few parts each, and read a table as often as all.
+		"SELECT COUNT(*) FROM (" + many(3, "SELECT pid, cost FROM visits", " UNION ALL ") + ") t": false,
+		"SELECT COUNT(*) FROM (" + many(3, "SELECT pid, cost FROM ("+many(3, "SELECT pid, cost FROM visits", " UNION ALL ")+") u",
+			" UNION ALL ") + ") t": true,
+		// Subqueries of which each computes a little less than what a cut takes
+		"SELECT COUNT(*) FROM patients p WHERE " + many(10, "EXISTS (SELECT 1 FROM visits v# WHERE v#.pid = p.pid AND v#.cost > #)",
+			" AND "): false,
+		"SELECT COUNT(*) FROM patients p " + many(10, "JOIN (SELECT pid, SUM(CASE WHEN "+many(16, "cost * cost <> #7", " AND ")+
+			" AND cost > # THEN cost ELSE 0 END) AS s FROM visits GROUP BY pid) q# ON q#.pid = p.pid", " ") + " WHERE " +
+			many(10, "q#.s", " + ") + " > 7": true,
 		"SELECT COUNT(*) FROM patients p JOIN wards n ON n.ward <> p.zip JOIN wards m ON m.ward <> p.zip WHERE left(p.zip, 3) || " +
 			"left(n.ward, 9) IN (" + list(1500, "'t%d'") + ")": true,
 		// A cut would take longer than some operations, and not than all those of subqueries inside

@@ -118,6 +118,7 @@ func (w *work) exists(e *tree.Exists, c *cost, rows int64) tree.Expr {
 		n = l.rows
 	}
 	out.On = w.expr(e.On, &inside, times64(rows, l.rows))
+	w.looks(l, inside)
 	out.From, _ = w.cutBefore(out.From, load{l.rows, 1, l.size}, cost{rows: inside.looks()})
 	all := inside.times(n)
 	all.public = inside.public // for one row of the person, of which there are so many

@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // How long a question takes, and whether it ends in time, can be seen by whoever asks it. So what
@@ -26,7 +27,8 @@ type work struct {
 	public tree.Public
 	limit  int64 // of public rows for one private one
 	levels int   // of the subqueries that are being looked at; see share
-	read   int   // how many subqueries read rows of people who have many
+	read   int   // how many subqueries read rows of people who have many, and parts of unions once more
+	looked int64 // at each of these rows, in the subqueries together, beside reading it
 	pos    int32
 	err    error
 }
@@ -53,6 +55,11 @@ const (
 	// maxRead is how many subqueries of a question may read tables in which people have many rows:
 	// each of them reads those of the person who has most.
 	maxRead = 10
+	// another is how many of them it counts as where a union reads a table once more: all its rows
+	// are there then, and not what was made of them for each person.
+	another = 2
+	// maxLooked is how many times they look at such a row, all together.
+	maxLooked = 20
 	// repeated parts of a union are not cut up to this number: to read rows is not to multiply
 	// them.
 	freeParts = 3
@@ -163,6 +170,7 @@ func (w *work) relation(r tree.Relation) (tree.Relation, load) {
 			out.Keys[i] = w.expr(out.Keys[i], &c, l.rows)
 		}
 		c.rows = max(c.rows, distinct*sorting)
+		w.looks(l, c)
 		out.From, l = w.cutBefore(from, l, c)
 		if len(r.Keys) > 0 {
 			return &out, l
@@ -199,6 +207,7 @@ func (w *work) window(r *tree.Window) (tree.Relation, load) {
 		sorts++
 	}
 	c.rows = max(c.rows, sorts*sorting)
+	w.looks(l, c)
 	out.From, l = w.cutBefore(from, l, c)
 	return &out, l
 }
@@ -221,8 +230,9 @@ func (w *work) selection(r *tree.Select) (*tree.Select, load) {
 func (w *work) union(r *tree.Union) (tree.Relation, load) {
 	out := *r
 	out.Parts = nil
-	sum := load{}
+	sum, seen := load{}, map[*policy.Table]bool{}
 	for _, p := range r.Parts {
+		w.again(p, seen)
 		part, l := w.selection(p)
 		if n := int64(len(r.Parts)); n > freeParts {
 			part.From, l = w.cutBefore(part.From, l, cost{rows: n})
@@ -360,12 +370,69 @@ func (w *work) computes(met int64, c cost) {
 
 // reads counts a subquery that reads rows of people who have many.
 func (w *work) reads(r tree.Relation) {
-	if r.Single() {
+	if !r.Single() {
+		w.readTimes(1)
+	}
+}
+
+func (w *work) readTimes(n int) {
+	if w.read += n; w.read > maxRead {
+		w.fail(syntax.Refuse(w.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
+			"more than %d subqueries of this question read tables in which a person can have many rows, or its unions read one again "+
+				"and again", maxRead))
+	}
+}
+
+// again counts the tables of a part of a union that parts before it have read. In unions inside of
+// each other all of them are multiplied, however few parts each has.
+func (w *work) again(part tree.Relation, seen map[*policy.Table]bool) {
+	found := tables(part, nil)
+	for _, t := range found {
+		if seen[t] {
+			w.readTimes(another)
+		}
+	}
+	for _, t := range found {
+		seen[t] = true
+	}
+}
+
+// tables appends the tables that a relation reads in which a person can have many rows, each as
+// often as it reads it. Those of subqueries in conditions are not among them.
+func tables(r tree.Relation, to []*policy.Table) []*policy.Table {
+	switch r := r.(type) {
+	case *tree.Scan:
+		if tree.Private(r) && !r.Single() {
+			to = append(to, r.Table)
+		}
+	case *tree.Join:
+		to = tables(r.R, tables(r.L, to))
+	case *tree.Select:
+		to = tables(r.From, to)
+	case *tree.Persons:
+		to = tables(r.From, to)
+	case *tree.Window:
+		to = tables(r.From, to)
+	case *tree.Cut:
+		to = tables(r.From, to)
+	case *tree.Union:
+		for _, p := range r.Parts {
+			to = tables(p, to)
+		}
+	}
+	return to
+}
+
+// looks counts what a subquery computes with rows of people who have many. Where they are cut it is
+// the cutting.
+func (w *work) looks(l load, c cost) {
+	if l.rows < endless {
 		return
 	}
-	if w.read++; w.read > maxRead {
-		w.fail(syntax.Refuse(w.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
-			"more than %d subqueries of this question read tables in which a person can have many rows", maxRead))
+	if w.looked += min(plus(l.size, c.size)/heavy, cutting); w.looked > maxLooked {
+		w.fail(syntax.Refuse(w.pos, "compute less in subqueries, or several columns in one of them; or ask for less at once",
+			"the subqueries of this question compute so much with rows of which a person can have many that it would tell by the time it "+
+				"takes whether there is somebody with very many"))
 	}
 }
 

@@ -38,6 +38,16 @@ function Room({ name }: { name: string }) {
 
 const remembered = () => localStorage.getItem('dataset') ?? ''
 
+// leave takes away what somebody else has left in this tab whose session ended by itself: their
+// questions, and the address, which holds the last one.
+function leave(name: string) {
+  const before = sessionStorage.getItem('who')
+  if (before === null || before === name) return
+  forget(before)
+  sessionStorage.clear()
+  go('/', true)
+}
+
 function App() {
   const place = usePlace()
   const [ways, setWays] = useState<Ways | null>(null)
@@ -47,9 +57,14 @@ function App() {
   const [ended, setEnded] = useState(false) // the server knows the session no longer
   const [seen, setSeen] = useState<string[] | null>(null)
   const first = place.path.split('/')[1]
+  const enter = (m: Me) => {
+    leave(m.name)
+    sessionStorage.setItem('who', m.name)
+    setMe(m)
+  }
   useEffect(() => {
     onSignedOut(() => setMe(old => { if (old) setEnded(true); return null }))
-    get<Ways>('/v1/signin').then(w => { setWays(w); setMe(w.me ?? null) }, e => setTrouble(asTrouble(e)))
+    get<Ways>('/v1/signin').then(w => { setWays(w); if (w.me) enter(w.me) }, e => setTrouble(asTrouble(e)))
   }, [])
   useEffect(() => { // owners look at all datasets, also where they ask nothing
     setSeen(null)
@@ -61,7 +76,7 @@ function App() {
   if (trouble) return <main id="main"><Warn trouble={trouble}><button type="button" onClick={() => location.reload()}>Try again</button></Warn></main>
   if (!ways) return <main id="main"><Busy /></main>
   if (me?.role === 'owner' && !seen) return <main id="main"><Busy /></main>
-  if (!me && !view?.open) return <SignIn ways={ways} ended={ended} onMe={m => { setEnded(false); setMe(m); if (first === 'signin') go('/', true) }} />
+  if (!me && !view?.open) return <SignIn ways={ways} ended={ended} onMe={m => { setEnded(false); enter(m); if (first === 'signin') go('/', true) }} />
 
   const all = seen ?? me?.datasets ?? []
   const dataset = place.query.get('dataset') ?? (all.includes(chosen) ? chosen : all[0] ?? '')

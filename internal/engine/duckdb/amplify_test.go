@@ -61,6 +61,7 @@ func amplifiers() []string {
 		like = append(like, fmt.Sprintf("x LIKE '%%a%sa%d%%z'", strings.Repeat("_", 200), i))
 		exists = append(exists, fmt.Sprintf("EXISTS (SELECT 1 FROM visits v%d WHERE v%d.pid = p.pid AND v%d.cost + %d > 5)", i, i, i, i))
 	}
+	nested := "SELECT pid, cost FROM (" + strings.Join(union[:3], " UNION ALL ") + ") t"
 	var windows []string
 	for i := range 20 {
 		windows = append(windows, fmt.Sprintf("lag(cost, %d) OVER (PARTITION BY pid ORDER BY day * %d %% 97, note) AS w%d", i, i+2, i))
@@ -111,6 +112,7 @@ func amplifiers() []string {
 		"SELECT COUNT(*) FROM (" + strings.Join(union, " UNION ALL ") + ") t",
 		"SELECT COUNT(*) FROM (" + strings.Join(union[:2], " UNION ALL ") + ") a JOIN (" + strings.Join(union[:2], " UNION ALL ") +
 			") b ON a.pid = b.pid AND a.cost < b.cost",
+		"SELECT COUNT(*) FROM (" + nested + " UNION ALL " + nested + " UNION ALL " + nested + ") t",
 		"SELECT SUM(cost * day) FROM visits WHERE day >= 100 AND day < 200 AND cost BETWEEN 10 AND 900 AND day + cost < 800",
 		"SELECT kind, SUM(cost), SUM(cost * (1 - day)), SUM(cost * (1 - day) * (1 + cost)), AVG(cost), AVG(day), COUNT(*) FROM visits " +
 			"WHERE day <= 900 GROUP BY kind",

@@ -101,6 +101,7 @@ func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, er
 // Explain prices a question. It counts as a question in what an analyst may ask in a minute, and
 // waits for a turn and for the tick: the state of the data is looked at, to say what would be free.
 func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
+	q.Request = Request(q.Analyst, q.Request) // or what others call theirs could be named
 	err = d.freely(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
 		q.AsOf = d.clock.last(d.tick(e.dataset))

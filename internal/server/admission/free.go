@@ -11,6 +11,7 @@ import (
 // begins and leaves on a tick like everything else, and sees what was kept by then.
 func (d *Dispatcher) askFree(ctx context.Context, q api.Question) (a *api.Answer, err error) {
 	var price *api.PriceError
+	q.Request = Request(q.Analyst, q.Request)
 	e := d.entry("free", q)
 	e.recall = func(ctx context.Context) (found bool) {
 		q := q

@@ -69,3 +69,31 @@ func (explaining) Explain(context.Context, api.Question) (*api.Explanation, erro
 	time.Sleep(time.Millisecond)
 	return &api.Explanation{}, nil
 }
+
+// Whatever is asked about is asked under a name of who asks, also what costs nothing: nobody names
+// the requests of others.
+func TestFreeRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var names []string
+		library := fake{ask: func(_ context.Context, q api.Question) (*api.Answer, error) {
+			names = append(names, q.Request)
+			return &api.Answer{}, nil
+		}, recall: func(_ context.Context, q api.Question) (*api.Answer, bool) {
+			names = append(names, q.Request)
+			return &api.Answer{}, true
+		}}
+		d := newDispatcher(people(t, "{tick: 10s}"), library, Options{Running: 2, Waiting: 1})
+		q := api.Question{Analyst: "ana", SQL: "x", Request: "ben:1"}
+		if _, err := d.Explain(t.Context(), q); err != nil {
+			t.Error(err)
+		}
+		for _, q.Free = range []bool{true, false} {
+			if _, err := d.Ask(t.Context(), q); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(names) != 3 || names[0] != "ana:ben:1" || names[1] != names[0] || names[2] != names[0] {
+			t.Errorf("it was asked as %q", names)
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -158,9 +159,10 @@ func table(w io.Writer, a *api.Answer) {
 	}
 }
 
-// harmless puts a quote before a text that a spreadsheet would take for a formula.
+// harmless puts a quote before a text that a spreadsheet would take for a formula. Some take the
+// wide forms of these signs for them too.
 func harmless(text string) string {
-	if text != "" && strings.ContainsRune("=+-@'\t\r\n", rune(text[0])) {
+	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@'\t\r\n＝＋－＠", first) {
 		return "'" + text
 	}
 	return text

@@ -88,3 +88,17 @@ func TestTimestampAnswer(t *testing.T) {
 		t.Error(table.body)
 	}
 }
+
+// TestHarmless: no text of a table is a formula, in no spreadsheet.
+func TestHarmless(t *testing.T) {
+	for _, text := range []string{"=1+1", "+1", "-1", "@a", "\t=1", "\r=1", "\n=1", "'", "＝1+1", "＋1", "－1", "＠a"} {
+		if got := harmless(text); got != "'"+text {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+	for _, text := range []string{"", "a=1", "é", "日", "\xff"} {
+		if got := harmless(text); got != text {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}

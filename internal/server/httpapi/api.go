@@ -43,6 +43,7 @@ type door struct {
 	metrics *metrics
 	head    head
 	past    past
+	most    int           // of the records of the ledger that one request for receipts looks through
 	audits  chan struct{} // holds one, so that one audit runs at a time
 
 	verifying recheck[Verified]
@@ -65,7 +66,7 @@ func newDoor(o Options) *door {
 		o.Version = "unknown"
 	}
 	o.Ends.Idle, o.Ends.Whole = cmp.Or(o.Ends.Idle, users.UsualEnds.Idle), cmp.Or(o.Ends.Whole, users.UsualEnds.Whole)
-	d := &door{Options: o, routes: &routes{mux: http.NewServeMux()}, names: entropy.New(), audits: make(chan struct{}, 1)}
+	d := &door{Options: o, routes: &routes{mux: http.NewServeMux()}, names: entropy.New(), audits: make(chan struct{}, 1), most: mostRead}
 	d.metrics = newMetrics(d)
 	d.api = humago.New(d.routes, d.config())
 	d.health()

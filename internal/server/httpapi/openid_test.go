@@ -182,6 +182,12 @@ func TestOpenIDMisbehaves(t *testing.T) {
 		{name: "a domain behind it", claims: set("email", "ana@example.org@elsewhere.example")},
 		{name: "a domain before it", claims: set("email", "ana@elsewhere.example@example.org")},
 		{name: "nobody", claims: set("email", "@example.org")},
+		{name: "somebody who looks like her", claims: set("email", "ａna@example.org")},
+		{name: "somebody with a hyphen that is not seen", claims: set("email", "a\u00adna@example.org")},
+		{name: "somebody with a joiner", claims: set("email", "ana\u200d@example.org")},
+		{name: "a domain that looks like it", claims: set("email", "ana@ban\u212a.example"),
+			config: func(c *openid.Config) { c.Domain = "bank.example" }},
+		{name: "a domain in capitals", claims: set("email", "ana@EXAMPLE.org"), good: true},
 		{name: "a stranger", claims: set("email", "eve@example.org")},
 		{name: "no claim of this name", config: func(c *openid.Config) { c.Claim = "groups" }},
 		{name: "none", sign: func(text []byte) string {

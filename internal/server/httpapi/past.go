@@ -22,6 +22,8 @@ type past struct {
 	// begins is when the current window of each dataset began: with its renewal, or with the first
 	// charge.
 	begins map[string]time.Time
+	// charges are the sequences of the charges of each analyst, in their order.
+	charges map[string][]uint64
 }
 
 // read takes in what was written since. The caller has the lock.
@@ -39,6 +41,7 @@ func (p *past) read(ctx context.Context, db *discreet.DB) error {
 			p.begins[strings.Clone(r.Dataset)] = r.Time
 		}
 		if r.Kind == ledger.KindCharge {
+			p.charge(r)
 			names := make([]string, len(r.Balances))
 			for i, b := range r.Balances {
 				names[i] = b.Account
@@ -51,6 +54,26 @@ func (p *past) read(ctx context.Context, db *discreet.DB) error {
 		p.next = r.Sequence + 1
 	}
 	return nil
+}
+
+// charge notes whose a charge is.
+func (p *past) charge(r *ledger.Record) {
+	if p.charges == nil {
+		p.charges = map[string][]uint64{}
+	}
+	analyst := r.Analyst
+	if p.charges[analyst] == nil {
+		analyst = strings.Clone(analyst)
+	}
+	p.charges[analyst] = append(p.charges[analyst], r.Sequence)
+}
+
+// charged returns where the charges of an analyst are, in their order. It is not to be changed.
+func (p *past) charged(ctx context.Context, db *discreet.DB, analyst string) ([]uint64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.read(ctx, db)
+	return slices.Clip(p.charges[analyst]), err
 }
 
 // owner returns the key whose signatures count, or nothing.

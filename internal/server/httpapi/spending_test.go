@@ -122,3 +122,31 @@ func TestReceiptsAreFound(t *testing.T) {
 		w.want(w.call("GET", "/v1/receipts?"+query, "olga", ""), 422)
 	}
 }
+
+// TestReceiptsCountNobodyElse: the pages of an analyst end where their own charges do, however much
+// others ask, so that nobody counts the records of the ledger by them.
+func TestReceiptsCountNobodyElse(t *testing.T) {
+	w := newWorld(t)
+	w.door.most = 4
+	w.ask("ana", 0, 3)
+	pages := func() (out []string) {
+		for _, query := range []string{"", "?newest=true", "?limit=2", "?newest=true&limit=2", "?after=1", "?newest=true&before=2",
+			"?query=00"} {
+			out = append(out, w.want(w.call("GET", "/v1/receipts"+query, "ana", ""), 200).body)
+		}
+		return out
+	}
+	before := pages()
+	if !strings.Contains(before[2], `"next":`) || strings.Contains(before[0]+before[1], `"next":`) {
+		t.Error(before)
+	}
+	w.ask("ben", 10, 20)
+	for i, page := range pages() {
+		if page != before[i] {
+			t.Errorf("page %d was %s, and is %s after another has asked", i, before[i], page)
+		}
+	}
+	if all := w.want(w.call("GET", "/v1/receipts", "olga", ""), 200); all.get("next") == nil {
+		t.Error(all.body)
+	}
+}

@@ -234,7 +234,9 @@ func (c Config) name(claims map[string]any) (string, error) {
 		return value, nil
 	}
 	local, domain, ok := strings.Cut(value, "@") // the first: nobody is called somebody@elsewhere in this domain
-	if !ok || local == "" || !strings.EqualFold(domain, c.Domain) {
+	// Letters that fold to those of ASCII and are others, as the sign for Kelvin does, have more
+	// bytes.
+	if !ok || local == "" || len(domain) != len(c.Domain) || !strings.EqualFold(domain, c.Domain) {
 		return "", fmt.Errorf("the claim %s is not of the domain %s", c.Claim, c.Domain)
 	}
 	return local, nil

@@ -26,13 +26,16 @@ export function cite(q: Question, a: Answer, epsilonPaid: number): string {
 const cell = (v: unknown) => {
   let s = v === null || v === undefined ? '' : String(v)
   // A spreadsheet takes a text that begins like this for a formula.
-  if (typeof v === 'string' && /^[=+\-@\t\r]/.test(s)) s = "'" + s
+  if (typeof v === 'string' && /^[=+\-@'\t\r\n＝＋－＠]/.test(s)) s = "'" + s
   return /[",\n\r]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s
 }
+
+// table is rows as CSV, of which a spreadsheet takes none for a formula.
+export const table = (rows: unknown[][]) => rows.map(row => row.map(cell).join(',')).join('\r\n') + '\r\n'
 
 export function csv(a: Answer): string {
   const noisy = a.columns.map((_, i) => a.errors?.some(row => row[i] !== null) ?? false)
   const head = a.columns.flatMap((c, i) => (noisy[i] ? [c, c + '_error'] : [c]))
   const rows = a.rows.map((row, r) => row.flatMap((v, i) => (noisy[i] ? [v, a.errors![r][i]] : [v])))
-  return [head, ...rows].map(row => row.map(cell).join(',')).join('\r\n') + '\r\n'
+  return table([head, ...rows])
 }

@@ -40,6 +40,7 @@ export function Signed({ at, body, ready, summary, onDone }: { at: string; body:
     const written = await post<{ sequence: number }>(at, { ...draft.body, text: draft.draft.text, signature })
     setDone(written.sequence)
     setDraft(null)
+    setPasted('') // it is of this draft, and of no other
     onDone()
   })
   return <div class="signed">

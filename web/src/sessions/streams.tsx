@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { get, post, Trouble, type Cost, type Left } from '../api'
+import { table as asCSV } from '../ask/copies'
 import { Intervals } from '../chart/intervals'
 import { compact, epsilon, measured, number, percent, plural, significant } from '../format'
 import { go, Link, usePlace, withQuery } from '../router'
@@ -154,7 +155,7 @@ function Table({ stream, done }: { stream: Stream; done: number }) {
         <tbody>{[...table.value.rows].sort((a, b) => b.count - a.count).slice(0, 200).map((r, i) => <tr key={i}>{r.values.map((v, k) => <td key={k}>{v}</td>)}<td class="number">{number(r.count)}</td></tr>)}</tbody>
       </table></div>
       <p class="hint">{plural(table.value.rows.length, 'combination')}, {plural(table.value.total, 'person', 'people')}. <button type="button" class="quiet" onClick={() =>
-        save(`${stream.name}.csv`, 'text/csv', [[...table.value!.columns, 'people'], ...table.value!.rows.map(r => [...r.values, r.count])].map(r => r.map(v => JSON.stringify(v)).join(',')).join('\r\n'))}>CSV</button></p>
+        save(`${stream.name}.csv`, 'text/csv', asCSV([[...table.value!.columns, 'people'], ...table.value!.rows.map(r => [...r.values, r.count])]))}>CSV</button></p>
     </>}
   </section>
 }
