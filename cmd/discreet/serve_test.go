@@ -252,7 +252,14 @@ func TestServeSecondSignal(t *testing.T) {
 	const body = `{"sql": "SELECT COUNT(*) FROM patients"}`
 	fmt.Fprintf(conn, "POST /v1/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
 		"application/json\r\nContent-Length: %d\r\n\r\n%s", secret, len(body), body)
-	r.log.find(t, "outcome=answered") // which is logged before the tick
+	// It is charged on one tick, and its answer kept and logged on the next.
+	before := command("budget", "-p", policy).wants(t, 0).out
+	for n := 0; command("budget", "-p", policy).wants(t, 0).out == before; n++ {
+		if n == 600 {
+			t.Fatal("nothing was charged")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 	for ended := false; !ended; {
 		r.Process.Signal(syscall.SIGTERM)
 		select {

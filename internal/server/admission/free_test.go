@@ -17,12 +17,18 @@ func TestFreeTick(t *testing.T) {
 	const tick = 10 * time.Second
 	for _, busy := range []int{0, 1, 3} { // a turn is free; it waits in line; there is no room
 		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
 			var seen []time.Time
-			library := remembers(time.Hour, func(q api.Question) { seen = append(seen, q.AsOf) })
+			see := func(q api.Question) {
+				mu.Lock()
+				defer mu.Unlock()
+				seen = append(seen, q.AsOf)
+			}
+			library := remembers(time.Hour, see)
 			engine := library.ask
 			library.ask = func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				if q.Free && q.SQL != "kept" {
-					seen = append(seen, q.AsOf)
+					see(q)
 					return nil, &api.PriceError{Explanation: &api.Explanation{}}
 				}
 				return engine(ctx, q)
@@ -44,11 +50,13 @@ func TestFreeTick(t *testing.T) {
 				if since := time.Since(begin); since%tick != 0 {
 					t.Errorf("busy %d, %s: it left after %v", busy, sql, since)
 				}
+				mu.Lock()
 				for _, at := range seen {
 					if at.Sub(begin)%tick != 0 {
 						t.Errorf("busy %d, %s: it saw what was kept by %v", busy, sql, at.Sub(begin))
 					}
 				}
+				mu.Unlock()
 				time.Sleep(time.Second)
 			}
 			if len(seen) == 0 {

@@ -42,8 +42,9 @@ func (tb *tab) editorText() string {
 func TestAsk(t *testing.T) {
 	w := ordinary(t)
 	for name, test := range map[string]func(*testing.T, *world){
-		"again": again, "ladder": climb, "history": remembered, "refused": refused, "average": average, "address": address, "slider": slider,
-		"chart": charted, "keyboard": keyboard, "price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
+		"again": again, "ladder": climb, "history": remembered, "refused": refused, "average": average, "address": address,
+		"slider": slider, "chart": charted, "keyboard": keyboard,
+		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
