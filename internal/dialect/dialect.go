@@ -45,7 +45,9 @@ type Dialect struct {
 	// of WITH are computed wherever they are named: nothing in them may come out in two ways.
 	Once, Again string
 	// Snapshot are the options of a transaction whose statements all see one state of the data.
+	// Where no transaction does that, Unpinned, whoever runs them sees to it.
 	Snapshot *sql.TxOptions
+	Unpinned bool
 	// AntiJoin is what follows FROM where rows of l have no partner in r.
 	AntiJoin func(l, r, on, where string) string
 

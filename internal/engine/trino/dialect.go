@@ -45,6 +45,7 @@ var sqlDialect = &dialect.Dialect{
 	Smallest: func(hash, n string, rows int64) string {
 		return fmt.Sprintf("(CAST(%s AS double) + 9223372036854775808E0) * %s <= %d * 18446744073709551616E0", hash, n, rows)
 	},
+	Unpinned: true,
 	AntiJoin: func(l, r, on, where string) string {
 		return l + " WHERE NOT EXISTS (SELECT 1 FROM " + r + " WHERE " + on + ") AND " + where
 	},

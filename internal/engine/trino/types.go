@@ -91,9 +91,11 @@ func names(typ string) bool {
 
 // readText reads a text. Trino pads a char with blanks, which are not part of it.
 func readText(raw, typ string) string {
-	text := "CAST(" + raw + " AS varchar)"
-	if base(typ) == "char" {
-		return "rtrim(" + text + ")"
+	switch base(typ) {
+	case varchar:
+		return raw
+	case "char":
+		return "rtrim(CAST(" + raw + " AS varchar))"
 	}
-	return text
+	return "CAST(" + raw + " AS varchar)"
 }
