@@ -13,19 +13,19 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet/internal/pgaddress"
+	"github.com/discreet-dp/discreet/internal/address"
 )
 
 // wantAddress is how the address of a PostgreSQL database is spelled.
 const wantAddress = "an address such as postgres://discreet@db.example.org/hospital?sslmode=verify-full"
 
 // IsPostgres reports whether a source is the address of a PostgreSQL database.
-func IsPostgres(source string) bool { return pgaddress.Is(source) }
+func IsPostgres(source string) bool { return address.IsPostgres(source) }
 
 // Postgres is an address without its user and options: where the data is, for messages and to tell
 // databases apart. Spellings of one place are one.
-func Postgres(address string) string {
-	u, err := url.Parse(address)
+func Postgres(text string) string {
+	u, err := url.Parse(text)
 	if err != nil {
 		return "a PostgreSQL database"
 	}
@@ -33,7 +33,7 @@ func Postgres(address string) string {
 	if strings.HasPrefix(host, "/") {
 		host = path.Clean(host)
 	}
-	if pgaddress.IsHere(host) && !strings.HasPrefix(host, "/") {
+	if address.IsHere(host) && !strings.HasPrefix(host, "/") {
 		host = "localhost"
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
@@ -141,9 +141,9 @@ func hasPassword(u *url.URL) bool {
 
 // PostgresIsHere reports whether a server is on this machine: behind a socket, or at a loopback
 // address.
-func PostgresIsHere(address string) bool {
-	host, _, _, _ := PostgresServer(address)
-	return pgaddress.IsHere(host)
+func PostgresIsHere(text string) bool {
+	host, _, _, _ := PostgresServer(text)
+	return address.IsHere(host)
 }
 
 // CheckRelation says why a policy cannot name a table of a PostgreSQL database, or nothing.
