@@ -11,9 +11,9 @@ type Table struct {
 	// Source is the table's own file, or empty where the dataset's source says
 	// where the table is; see [Dataset.Files].
 	Source string
-	// Relation is the schema and the name of the table in a PostgreSQL database, or the catalog, the
-	// schema and the name in a Trino cluster. Trusted says that the owner answers for it where it is
-	// no plain table: a view, a foreign table, or one with row security.
+	// Relation is the schema and the name of the table in a PostgreSQL database, or the catalog,
+	// the schema and the name in a Trino cluster. Trusted says that the owner answers for it
+	// where it is no plain table: a view, a foreign table, or one with row security.
 	Relation string
 	Trusted  bool
 	// Prepared is the file in which the table is stored by person, or empty where it is not; see
