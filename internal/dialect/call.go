@@ -154,7 +154,7 @@ func (p *Printer) roundingReal(e *tree.Call) string {
 	case digits < 0:
 		x = "(" + x + " / " + p.Double(scale.String()) + ")"
 	}
-	return "(" + p.clamp(p.TryCast(p.Round(e.Fn, x), p.intType(t.Wide())), t.Lo, t.Hi) + ")"
+	return "(" + p.clamp(p.Round(e.Fn, x, t.Wide()), t.Lo, t.Hi) + ")"
 }
 
 // floorDiv divides an integer and rounds down.

@@ -29,9 +29,9 @@ type Dialect struct {
 	// Quotient divides integers of 64 bits, or of 128, and cuts off what is behind the point.
 	Quotient func(l, r string, wide bool) string
 	// Nearest is the integer of 64 bits that is nearest to a floating-point number, from the middle
-	// the even one, or NULL; Round is such a number rounded by round, floor, ceil or trunc.
+	// the even one, or NULL; Round is one of 64 bits, or of 128, by round, floor, ceil or trunc.
 	Nearest func(x string) string
-	Round   func(how, x string) string
+	Round   func(how, x string, wide bool) string
 	// Sum adds up integers of 64 bits, or of 128, and 2^40 of them do not overflow. SmallSum does
 	// the same faster, where it is not nil, of integers that are clamped to 22 bits.
 	Sum      func(x string, wide bool) string

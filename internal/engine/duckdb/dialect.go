@@ -24,7 +24,9 @@ var sqlDialect = &dialect.Dialect{
 	TryCast:   tryCast,
 	Quotient:  func(l, r string, _ bool) string { return l + " // " + r },
 	Nearest:   func(x string) string { return tryCast(x, "BIGINT") },
-	Round:     func(how, x string) string { return how + "(" + x + ")" },
+	Round: func(how, x string, wide bool) string {
+		return tryCast(how+"("+x+")", map[bool]string{false: "BIGINT", true: "HUGEINT"}[wide])
+	},
 	Sum: func(x string, wide bool) string {
 		if wide {
 			x = "CAST(" + x + " AS HUGEINT)"

@@ -112,8 +112,8 @@ func (e *Engine) look(ctx context.Context) (*Database, error) {
 	return d, d.CheckUnique(ctx, ds)
 }
 
-// now is the state that was last looked at.
-func (e *Engine) now() *Database {
+// Current is the state that was last looked at.
+func (e *Engine) Current() *Database {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.current
@@ -121,25 +121,25 @@ func (e *Engine) now() *Database {
 
 // Values implements [engine.Engine].
 func (e *Engine) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
-	return e.now().Values(ctx, table, column, limit)
+	return e.Current().Values(ctx, table, column, limit)
 }
 
 // Most implements [engine.Engine].
 func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
-	return e.now().Most(ctx, table, columns)
+	return e.Current().Most(ctx, table, columns)
 }
 
 // Rows implements [engine.Engine].
 func (e *Engine) Rows(ctx context.Context, table string, limit int) ([][]tree.Value, error) {
-	return e.now().Rows(ctx, table, limit)
+	return e.Current().Rows(ctx, table, limit)
 }
 
 // Magnitude is how large the data is; see [Database.Magnitude].
-func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.now().Magnitude(ctx) }
+func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.Current().Magnitude(ctx) }
 
 // Run computes a query exactly; see [engine.Result]. What goes wrong is [engine.ErrRun].
 func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	d := e.now()
+	d := e.Current()
 	return d.Run(ctx, q, d.Statements(q))
 }
 

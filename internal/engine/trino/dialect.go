@@ -32,12 +32,7 @@ var sqlDialect = &dialect.Dialect{
 	TryCast:  tryCast,
 	Quotient: quotient,
 	Nearest:  nearest,
-	Round: func(how, x string) string {
-		if how == "trunc" {
-			how = "truncate"
-		}
-		return how + "(" + x + ")"
-	},
+	Round:    round,
 	// Trino's sum of bigints is one, and fails where it does not fit.
 	Sum:      func(x string, _ bool) string { return "sum(CAST(" + x + " AS " + decimal + "))" },
 	SmallSum: func(x string) string { return "sum(CAST(" + x + " AS " + bigint + "))" },
@@ -164,6 +159,22 @@ func nearest(x string) string {
 	const far = "4503599627370496E0"
 	return fmt.Sprintf("TRY_CAST(CASE WHEN abs(%[1]s) < %[2]s THEN CASE WHEN %[1]s < 0E0 THEN (%[1]s - %[2]s) + %[2]s ELSE (%[1]s + "+
 		"%[2]s) - %[2]s END ELSE %[1]s END AS bigint)", x, far)
+}
+
+// round rounds to an integer. Trino's cast of a large number to a decimal has zeros behind its first
+// digits, so it is cast in two halves, both of which are exact.
+func round(how, x string, wide bool) string {
+	if how == "trunc" {
+		how = "truncate"
+	}
+	x = how + "(" + x + ")"
+	if !wide {
+		return tryCast(x, bigint)
+	}
+	const half = "1152921504606846976" // 2^60
+	upper := "truncate(" + x + " / DOUBLE '" + half + "')"
+	return fmt.Sprintf("(CAST(%s AS %s) * DECIMAL '%s' + %s)", tryCast(upper, bigint), decimal, half,
+		tryCast(x+" - "+upper+" * DOUBLE '"+half+"'", bigint))
 }
 
 // hash is 64 bits of all parts, each spelled so that two rows of them have one spelling only if
