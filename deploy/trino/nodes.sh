@@ -21,7 +21,8 @@ start() {
 # run keeps the cluster as long as standard input lasts. Several may run one at the same time: the
 # first starts it, the last one stops it.
 run() {
-  local linger=0 discard= options=()
+  local linger=0 options=()
+  discard=
   while [ $# -gt 0 ]; do
     case $1 in
     --discard) discard=1 ;;
@@ -34,35 +35,37 @@ run() {
     shift
   done
   command -v flock >/dev/null || fail "run needs flock, of the package util-linux"
-  exec 8>"$folder.users" 9>"$folder.start"
+  exec 8>"$folder/lock.users" 9>"$folder/lock.start"
   flock -s 8
   trap leave EXIT
   trap 'exit 1' INT TERM HUP
   flock 9
-  if [ -e "$folder/url" ] && [ "$(status | grep -vc 'does not run')" -gt 0 ]; then
-    options=() # those of whom we share it with
+  if status | grep -qv 'does not run'; then
+    options=() # those of whom it is shared with
   elif [ -n "$discard" ]; then
-    rm -rf "$folder"
-    mkdir -p "$folder"
+    clear # what somebody left who was killed
   fi
   start "${options[@]}"
   flock -u 9
-  cat <&0 >/dev/null &
+  cat <&0 >/dev/null 8>&- 9>&- &
   wait $! || true
-  exec >/dev/null 2>&1 # who waits for the end of our output does not wait for what follows
-  sleep "$linger" 7>&- 8>&- 9>&-
+  sleep "$linger" >/dev/null 2>&1 8>&- 9>&- &
+  exec >/dev/null 2>&1 # who reads our output until it ends does not wait for the rest
+  wait $! || true
 }
 
-# leave stops the cluster unless somebody else runs it too.
+# leave stops the cluster unless somebody else runs it too: then the lock, which was a shared one,
+# cannot become ours alone.
 leave() {
+  kill $(jobs -p) 2>/dev/null || true
   flock -u 9
-  if flock -n 8; then # alone: this was a shared lock
+  if flock -n 8; then
     stop
-    if [ -n "$discard" ]; then
-      rm -rf "$folder" "$folder.users" "$folder.start"
-    fi
+    [ -z "$discard" ] || clear
   fi
 }
+
+clear() { find "$folder" -mindepth 1 -maxdepth 1 ! -name 'lock.*' -exec rm -rf {} +; }
 
 begin() { # which java, which node
   # Without our input and our locks: it outlives us.
@@ -84,6 +87,8 @@ nodes() {
   done
 }
 
+setting() { sed -n "s/^$2=//p" "$folder/$1/etc/config.properties"; }
+
 # process prints the process of a node that runs. A number that another process has by now is none.
 process() {
   local pid
@@ -101,7 +106,7 @@ await() {
   while have=$(active) && [ "$have" -ne "$want" ]; do
     sleep 1
     if [ "$SECONDS" -ge "$told" ]; then
-      say "$have of $want nodes are active after $SECONDS s"
+      say "waiting for $want nodes, $SECONDS s"
       told=$((SECONDS + 5))
     fi
     for node in $(nodes); do
@@ -113,14 +118,22 @@ await() {
     done
     if [ "$SECONDS" -ge 300 ]; then
       stop
-      fail "$have of $want nodes are active after five minutes: see $folder/*/server.log"
+      fail "$have of $want nodes are active after five minutes: $folder/*/server.log may say why"
     fi
   done
 }
 
 # active prints how many nodes the coordinator counts as active, by a statement like anybody's.
 active() {
-  local text next options=()
+  local text next node options=()
+  # A node that was killed and starts again counts as active for some time: ask itself first.
+  for node in $(nodes); do
+    text=$(curl -sS --max-time 20 "http://127.0.0.1:$(setting "$node" http-server.http.port)/v1/info" 2>/dev/null) || text=
+    if [[ $text != *'"starting":false'* ]]; then
+      echo 0
+      return
+    fi
+  done
   if [ -e "$folder/secrets" ]; then
     options=(--cacert "$folder/secrets/authority.crt" -u "admin:$(cat "$folder/secrets/admin.password")")
   fi
@@ -189,10 +202,15 @@ sql() {
 
 in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-free_port() {
-  local port
-  while port=$((20000 + RANDOM % 12000)) && in_use "$port"; do :; done
-  echo "$port"
+free_ports() { # so many, all different
+  local port found=()
+  while [ "${#found[@]}" -lt "$1" ]; do
+    port=$((20000 + RANDOM % 12000))
+    if ! in_use "$port" && [[ " ${found[*]} " != *" $port "* ]]; then
+      found+=("$port")
+    fi
+  done
+  echo "${found[@]}"
 }
 
 random() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }

@@ -77,11 +77,17 @@ java() {
     "Install one, such as the package openjdk-25-jre-headless or temurin-25-jdk, and set JAVA_HOME to its folder"
 }
 
+# ready says what is missing, and fetches and installs nothing.
+ready() {
+  [ -e "$home/complete" ] || fail "there is no Trino server in $home: deploy/trino/cluster fetch gets it"
+  find_java >/dev/null || fail "there is no JDK of 24 or later in JAVA_HOME, PATH and /usr/lib/jvm"
+}
+
 find_java() {
-  local folder number best=23 found=
-  for folder in "${JAVA_HOME:-}" "$(dirname "$(dirname "$(readlink -f "$(type -P java)" 2>/dev/null)")" 2>/dev/null)" \
-    /usr/lib/jvm/* /opt/java/* /Library/Java/JavaVirtualMachines/*/Contents/Home; do
-    if [ -z "$folder" ] || [ ! -x "$folder/bin/java" ] || [ ! -e "$folder/release" ]; then
+  local folder number path best=23 found=
+  path=$(type -P java) && path=$(readlink -f "$path")
+  for folder in "${JAVA_HOME:-}" "${path%/bin/java}" /usr/lib/jvm/* /opt/java/*; do
+    if [ ! -x "$folder/bin/java" ] || [ ! -e "$folder/release" ]; then
       continue
     fi
     number=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$folder/release")

@@ -27,16 +27,18 @@ settings() {
   [[ $port =~ ^[0-9]+$ ]] || fail "--port is a number, such as 18080, and not $port"
   [ -z "$groups" ] || [ -r "$groups" ] || fail "--resource-groups: $groups cannot be read"
   if [ "$port" -eq 0 ]; then
-    port=$(free_port)
+    port=$(free_ports 1)
   elif in_use "$port"; then
     fail "port $port is in use: stop what listens there, or take another by --port"
   fi
 
   umask 077
-  local common node internal=$port
+  local common node ports internal=$port
+  ports=($(free_ports $((workers + 1)))) # they stay when a node starts again
   if [ -n "$secure" ]; then
-    internal=$(free_port)
+    internal=${ports[0]} # for the nodes alone
   fi
+  ports[0]=$internal
   mkdir -p "$folder/warehouse"/{hive,iceberg,delta} "$folder/exchange"
   common="node.environment=discreet
 node.bind-ip=127.0.0.1
@@ -57,7 +59,7 @@ fault-tolerant-execution-task-memory=100MB
       echo "node.id=$node"
       echo "coordinator=$([ "$i" -gt 0 ] && echo false || echo true)"
       echo "node-scheduler.include-coordinator=$([ "$workers" -gt 0 ] && echo false || echo true)"
-      echo "http-server.http.port=$([ "$i" -gt 0 ] && echo 0 || echo "$internal")"
+      echo "http-server.http.port=${ports[$i]}"
       echo "$common"
     } >"$folder/$node/etc/config.properties"
     if [ -n "$retry" ]; then
@@ -145,5 +147,5 @@ hive.metastore.catalog.dir=local:///"
   printf 'connector.name=hive\nhive.metastore=file\nhive.non-managed-table-writes-enabled=true\nhive.storage-format=PARQUET\n%shive\n' \
     "$files" >"$at/hive.properties"
   printf 'connector.name=iceberg\niceberg.catalog.type=TESTING_FILE_METASTORE\n%siceberg\n' "$files" >"$at/iceberg.properties"
-  printf 'connector.name=delta_lake\nhive.metastore=file\ndelta.enable-non-concurrent-writes=true\n%sdelta\n' "$files" >"$at/delta.properties"
+  printf 'connector.name=delta_lake\nhive.metastore=file\n%sdelta\n' "$files" >"$at/delta.properties"
 }
