@@ -33,6 +33,7 @@ var rooms = map[string]string{
 	"internal/architecture": "",
 	"internal/grammar":      "",
 	"internal/testpg":       "",
+	"internal/testtrino":    "",
 	"internal/address":      "",
 	"internal/pgplace":      "internal/address",
 	"internal/trinoplace":   "internal/address",
@@ -252,7 +253,7 @@ var forbidden = map[string]string{
 	"modernc.org/sqlite":                   "internal/ledger/sqlite internal/server/users",
 	"github.com/jackc/pgx/v5": "internal/ledger/anchor internal/ledger/postgres internal/pgplace internal/pgtables " +
 		"internal/server/users internal/testpg",
-	"github.com/trinodb/trino-go-client/trino": "internal/trinoplace",
+	"github.com/trinodb/trino-go-client/trino": "internal/testtrino internal/trinoplace",
 	"log": "",
 	// Memory that is not Go's has one room.
 	"unsafe": "internal/engine/duckdb/chunks",
