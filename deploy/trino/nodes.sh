@@ -40,7 +40,7 @@ run() {
   trap leave EXIT
   trap 'exit 1' INT TERM HUP
   flock 9
-  if status | grep -qv 'does not run'; then
+  if [ -n "$(status | grep -v 'does not run')" ]; then
     options=() # those of whom it is shared with
   elif [ -n "$discard" ]; then
     clear # what somebody left who was killed
