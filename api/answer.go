@@ -37,8 +37,8 @@ type Answer struct {
 	// free; empty where none did.
 	Through []Through `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free; missing where none did"`
 	// Parts hold, for each value of Rows, what it was made of, where [Question.Parts] asked for it
-	// and [Makeup] says that it can be put together with others; nil for keys.
-	Parts [][]*Part `json:"parts,omitempty" doc:"For each value the noisy numbers that it was made of, null for keys; missing where nobody asked for them"`
+	// and [Makeup] says that it can be put together with others.
+	Parts [][]Part `json:"parts,omitempty" doc:"For each value the noisy numbers that it was made of, none for keys; missing where nobody asked for them"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Lists are never null, but for the errors of a query

@@ -39,9 +39,9 @@ const (
 // Part is what a value of an answer was made of: the noisy numbers that were released, before
 // anything was computed from them. Whoever has several answers adds these up, and computes then.
 type Part struct {
-	// Sum is a count or a sum. Of an average it is the sum of the distances from Center, and Count
-	// is how many there are.
-	Sum   NoisyNumber  `json:"sum" doc:"The count or sum; of an average, the sum of the distances of values from center"`
+	// Sum is a count or a sum; nil for a key. Of an average it is the sum of the distances from
+	// Center, and Count is how many there are.
+	Sum   *NoisyNumber `json:"sum,omitempty" doc:"The count or sum; of an average, the sum of the distances of values from center"`
 	Count *NoisyNumber `json:"count,omitempty" doc:"Of an average: how many values there are"`
 	// Below, where it is there, stands in the place of Count: the sum of the distances from High,
 	// where those in Sum are from Low.

@@ -73,10 +73,20 @@ func (e *Partial) Error() string {
 	return text + ". Ask again with the request " + e.Request + ": no server charges it twice"
 }
 
+// list says who failed, and of those who say the same what that is, once.
 func list(failures []Failure) string {
-	texts := make([]string, len(failures))
-	for i, f := range failures {
-		texts[i] = f.Server + ": " + f.Detail
+	var texts []string
+	said := map[string]string{}
+	for _, f := range failures {
+		if before, ok := said[f.Detail]; ok {
+			said[f.Detail] = before + ", " + f.Server
+			continue
+		}
+		said[f.Detail] = f.Server
+		texts = append(texts, f.Detail)
+	}
+	for i, detail := range texts {
+		texts[i] = said[detail] + ": " + detail
 	}
 	return strings.Join(texts, "; ")
 }

@@ -18,9 +18,9 @@ type Question struct {
 	// these.
 	Parameters []any
 	Epsilon    dp.Amount // what to pay each server; 0 means the default of each
-	// Settings are those of [api.Settings], by their names and as texts: dp.confidence, dp.error and
-	// so on. A price, an error and limits are those of each server; dp.confidence and dp.counts are
-	// for what is put together.
+	// Settings are those of [api.Settings], by their names and as texts: dp.confidence, dp.error
+	// and so on. A price, an error and limits are those of each server; dp.confidence and dp.counts
+	// are for what is put together.
 	Settings map[string]string
 	// Request names the question for retries: up to 40 letters, digits, and - _ . characters. Empty
 	// means that one is drawn, which [Partial] tells.
@@ -82,13 +82,16 @@ func (q Question) to(s *Server) asked {
 	return out
 }
 
+// unknown is in what servers say of keys that they do not know.
+const unknown = "not as the document says"
+
 // explain asks a server for the price, and for what the answer would be made of.
 func (s *Server) explain(ctx context.Context, q Question) (*api.Explanation, error) {
 	var out api.Explanation
 	err := s.Call(ctx, http.MethodPost, "/v1/explain", q.to(s), &out)
 	var said *ServerError
 	if errors.As(err, &said) && said.Kind == "invalid" && said.status == http.StatusUnprocessableEntity &&
-		strings.Contains(said.Detail, "not as the document says") {
+		strings.Contains(said.Detail, unknown) {
 		return nil, fmt.Errorf("%w: it may be older than this program, and not know of several servers", err)
 	}
 	return &out, err

@@ -118,7 +118,8 @@ func (g *Group) check() error {
 
 // Ask asks all servers, and puts their answers together. Prices come first: where one of the
 // servers is away, refuses or has not enough left, nobody is asked and nothing is charged, which is
-// an [*Unasked] or an [*api.Refusal]. Where one of them fails after that, the error is a [*Partial].
+// an [*Unasked] or an [*api.Refusal]. Where one of them fails after that, the error is a
+// [*Partial].
 func (g *Group) Ask(ctx context.Context, q Question) (*Answer, error) {
 	quote, offers, err := g.price(ctx, q)
 	if err != nil {

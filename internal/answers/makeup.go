@@ -44,7 +44,7 @@ func Makeup(p *pricing.Priced) *api.Makeup {
 		case tree.MeasureStat:
 			m := one.Query.Measures[s.Measure]
 			if m.Kind == tree.CountDistinct {
-				return &api.Makeup{Apart: f.columnName(i) + " counts different values, and a value that several servers have is one value",
+				return &api.Makeup{Apart: f.columnName(i) + " counts different values, and one that several servers have is one value",
 					Instead: "ask each server by itself"}
 			}
 			column.Of, column.Step = api.OfSum, m.Step().RatString()
@@ -64,7 +64,7 @@ func Makeup(p *pricing.Priced) *api.Makeup {
 		out.Columns = append(out.Columns, column)
 	}
 	if len(shown) < len(one.Query.Keys) {
-		return &api.Makeup{Apart: "it groups by a key that it does not show, by which rows of several servers could be told to belong together",
+		return &api.Makeup{Apart: "it groups by a key that it does not show, so that nobody can tell which rows belong together",
 			Instead: "name all keys of GROUP BY among the columns"}
 	}
 	return out

@@ -13,15 +13,15 @@ import (
 // Parts are the noisy numbers that the values of an answer were made of, row by row as Finish shows
 // them. They are what was released, so they are as public as the answer. It is nil where [Makeup]
 // says that an answer cannot be put together with others.
-func Parts(p *pricing.Priced, all []*Released) [][]*api.Part {
+func Parts(p *pricing.Priced, all []*Released) [][]api.Part {
 	if Makeup(p).Apart != "" {
 		return nil
 	}
 	by := p.AnsweredBy[0]
 	f := &finisher{plan: p.Statement.Plans[0], buy: p.Purchases[by], released: all[by], beta: p.Beta(), halves: map[half]int64{}}
-	var out [][]*api.Part
+	var out [][]api.Part
 	for _, r := range shown([]*finisher{f}) {
-		parts := make([]*api.Part, len(f.plan.Columns))
+		parts := make([]api.Part, len(f.plan.Columns))
 		for i := range parts {
 			s, _ := f.stat(i)
 			part, ok := r.taken(s)
@@ -35,17 +35,18 @@ func Parts(p *pricing.Priced, all []*Released) [][]*api.Part {
 	return out
 }
 
-// taken is a value of a row, taken apart; nil for a key. It fails where nobody can say what the
+// taken is a value of a row, taken apart; nothing for a key. It fails where nobody can say what the
 // noise is, as of what came through a stream.
-func (r *row) taken(s tree.Stat) (*api.Part, bool) {
+func (r *row) taken(s tree.Stat) (api.Part, bool) {
 	switch s.Kind {
 	case tree.KeyStat:
-		return nil, true
+		return api.Part{}, true
 	case tree.PeopleStat:
-		return &api.Part{Sum: withoutNoise(*s.People)}, true
+		n := withoutNoise(*s.People)
+		return api.Part{Sum: &n}, true
 	case tree.MeasureStat:
 		n, ok := r.number(s.Measure)
-		return &api.Part{Sum: n}, ok
+		return api.Part{Sum: &n}, ok
 	}
 	m := r.f.plan.Query.Measures[s.Measure]
 	sum, ok := r.number(s.Measure)
@@ -59,17 +60,17 @@ func (r *row) taken(s tree.Stat) (*api.Part, bool) {
 		end := new(big.Rat).Mul(new(big.Rat).SetInt(steps), step)
 		return end.Add(end, center).RatString()
 	}
-	out := &api.Part{Sum: sum, Center: center.RatString(), Low: from(m.Arg.Type().Lo), High: from(m.Arg.Type().Hi)}
+	out := api.Part{Sum: &sum, Center: center.RatString(), Low: from(m.Arg.Type().Lo), High: from(m.Arg.Type().Hi)}
 	switch {
 	case !ok:
-		return nil, false
+		return api.Part{}, false
 	case s.People != nil:
 		n := withoutNoise(*s.People)
 		out.Count = &n
 	default:
 		n, ok := r.number(s.Count)
 		if !ok {
-			return nil, false
+			return api.Part{}, false
 		}
 		if s.Twin {
 			out.Below, out.Low = &n, out.Center

@@ -200,7 +200,8 @@ var rooms = map[string]string{
 	"internal/server/catalog/ident": "",
 	// The command. Groups of commands do not see one another, but for a demonstration that reads
 	// prices as a comparison of trainings does.
-	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/askcmd cmd/discreet/internal/auditcmd cmd/discreet/internal/console " +
+	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/askcmd cmd/discreet/internal/auditcmd " +
+		"cmd/discreet/internal/console " +
 		"cmd/discreet/internal/democmd cmd/discreet/internal/holdoutcmd cmd/discreet/internal/ledgercmd cmd/discreet/internal/ownercmd " +
 		"cmd/discreet/internal/querycmd cmd/discreet/internal/servecmd cmd/discreet/internal/streamcmd cmd/discreet/internal/surveycmd " +
 		"cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
@@ -233,10 +234,11 @@ var rooms = map[string]string{
 // forbidden says who alone may import a package, outside of tests.
 var forbidden = map[string]string{
 	// Randomness has one source, and noise is all that is made of it. A ledger's identity is random
-	// too, and is no noise, and so is an owner's key, and the name of a request. A replay has randomness that repeats, for
-	// databases that it makes up.
+	// too, and is no noise, and so is an owner's key, and the name of a request. A replay has
+	// randomness that repeats, for databases that it makes up.
 	"crypto/rand": "internal/entropy",
-	module + "/internal/entropy": "client noise internal/server/openid internal/ledger/desk internal/ledger/postgres internal/ledger/sqlite " +
+	module + "/internal/entropy": "client noise internal/server/openid internal/ledger/desk internal/ledger/postgres " +
+		"internal/ledger/sqlite " +
 		"internal/audit/lockstep internal/detrand internal/ownerkey " +
 		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
 	"math/rand":    "",

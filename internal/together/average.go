@@ -12,11 +12,11 @@ var errAverage = errors.New("an average has parts that do not belong together")
 
 // mean is the part of a server in an average, read.
 type mean struct {
-	*api.Part
+	api.Part
 	center, low, high *big.Rat
 }
 
-func readMean(p *api.Part) (m mean, err error) {
+func readMean(p api.Part) (m mean, err error) {
 	m.Part = p
 	for _, f := range []struct {
 		to   **big.Rat
@@ -26,14 +26,15 @@ func readMean(p *api.Part) (m mean, err error) {
 			return m, err
 		}
 	}
-	if (p.Count == nil) == (p.Below == nil) || m.low.Cmp(m.high) > 0 || p.Below != nil && (m.low.Cmp(m.high) == 0 || m.center.Cmp(m.low) != 0) {
+	if (p.Count == nil) == (p.Below == nil) || m.low.Cmp(m.high) > 0 ||
+		p.Below != nil && (m.low.Cmp(m.high) == 0 || m.center.Cmp(m.low) != 0) {
 		return m, errAverage
 	}
 	return m, nil
 }
 
 // average is the mean of the values at all servers, and its half width.
-func average(parts []*api.Part, beta float64, h halves) (estimate float64, half *float64, err error) {
+func average(parts []api.Part, beta float64, h halves) (estimate float64, half *float64, err error) {
 	var all []mean
 	twins := true
 	for _, p := range parts {
@@ -47,8 +48,9 @@ func average(parts []*api.Part, beta float64, h halves) (estimate float64, half 
 	if twins {
 		return meanOfTwins(all, beta, h)
 	}
-	low, high := all[0].low, all[0].high
+	low, high, alike := all[0].low, all[0].high, true
 	for _, m := range all[1:] {
+		alike = alike && m.center.Cmp(all[0].center) == 0
 		if m.low.Cmp(low) < 0 {
 			low = m.low
 		}
@@ -58,6 +60,9 @@ func average(parts []*api.Part, beta float64, h halves) (estimate float64, half 
 	}
 	center := new(big.Rat).Add(low, high)
 	center.Quo(center, big.NewRat(2, 1))
+	if alike {
+		center = all[0].center
+	}
 	sum, count := newTotal(), newTotal()
 	for _, m := range all {
 		if err := m.addTo(sum, count, center); err != nil {
@@ -94,13 +99,13 @@ func (m mean) addTo(sum, count *total, center *big.Rat) error {
 	one := big.NewRat(1, 1)
 	move := new(big.Rat).Sub(m.center, center)
 	if m.Below == nil {
-		return errors.Join(sum.add(m.Sum, one), sum.add(*m.Count, move), count.add(*m.Count, one))
+		return errors.Join(sum.add(*m.Sum, one), sum.add(*m.Count, move), count.add(*m.Count, one))
 	}
 	width := new(big.Rat).Sub(m.high, m.low)
 	each := new(big.Rat).Inv(width)
 	fromLow := new(big.Rat).Add(one, new(big.Rat).Mul(move, each))
 	fromHigh := new(big.Rat).Mul(move, each)
-	return errors.Join(sum.add(m.Sum, fromLow), sum.add(*m.Below, fromHigh), count.add(m.Sum, each), count.add(*m.Below, each))
+	return errors.Join(sum.add(*m.Sum, fromLow), sum.add(*m.Below, fromHigh), count.add(*m.Sum, each), count.add(*m.Below, each))
 }
 
 // meanOfTwins is the average where every server has the distances from both ends, and the same
@@ -108,7 +113,7 @@ func (m mean) addTo(sum, count *total, center *big.Rat) error {
 func meanOfTwins(all []mean, beta float64, h halves) (estimate float64, half *float64, err error) {
 	above, below := newTotal(), newTotal()
 	for _, m := range all {
-		if err := errors.Join(above.add(m.Sum, big.NewRat(1, 1)), below.add(*m.Below, big.NewRat(1, 1))); err != nil {
+		if err := errors.Join(above.add(*m.Sum, big.NewRat(1, 1)), below.add(*m.Below, big.NewRat(1, 1))); err != nil {
 			return 0, nil, err
 		}
 	}

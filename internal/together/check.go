@@ -21,7 +21,7 @@ func Check(offers []Offer) error {
 			return api.Refuse("ask it by itself", "%s cannot say what the answer is made of, so it cannot be put together with others",
 				o.Server)
 		case m.Apart != "":
-			return api.Refuse(m.Instead, "this cannot be put together: %s", m.Apart)
+			return api.Refuse(m.Instead, "this cannot be put together: %s%s", only(offers, o), m.Apart)
 		case m.Source == "" || len(m.Columns) == 0:
 			return strange(o.Server)
 		}
@@ -36,6 +36,16 @@ func Check(offers []Offer) error {
 		}
 	}
 	return nil
+}
+
+// only names a server that alone, or with some others, says that it cannot be.
+func only(offers []Offer, o Offer) string {
+	for _, other := range offers {
+		if other.Makeup != nil && other.Makeup.Apart != o.Makeup.Apart {
+			return "at " + o.Server + " "
+		}
+	}
+	return ""
 }
 
 // strange is what is told of a server that says what no server of this kind says.
@@ -60,8 +70,8 @@ func (o Offer) checkShape(first Offer) error {
 			!isKey && !slices.Contains(numeric, c.Kind):
 			return strange(o.Server)
 		case c.Name != d.Name || c.Of != d.Of:
-			return api.Refuse("ask each by itself", "column %d is %s, a %s, at %s and %s, a %s, at %s", i+1, d.Name, d.Of, first.Server, c.Name,
-				c.Of, o.Server)
+			return api.Refuse("ask each by itself", "column %d is %s, a %s, at %s and %s, a %s, at %s", i+1, d.Name, d.Of, first.Server,
+				c.Name, c.Of, o.Server)
 		case isKey && c.Kind != d.Kind:
 			return api.Refuse("ask each by itself, or cast it to one type", "the key %s is %s at %s and %s at %s", c.Name, d.Kind,
 				first.Server, c.Kind, o.Server)

@@ -12,8 +12,8 @@
 //
 // An average is the total of the sums over the total of the counts, with the interval that each
 // server has for its own ([mech.RatioAround]): both are within their half widths with half of what
-// may fail each, and then so is the quotient. Sums are taken around one center for all, where
-// servers have others: the middle of all their bounds.
+// may fail each, and then so is the quotient. Sums are taken around one center for all: that of the
+// servers, or the middle of all their bounds where they have different ones.
 //
 // What is not in the error bars is what no server knows: how many people are at two of them.
 package together

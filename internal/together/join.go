@@ -39,8 +39,8 @@ const Twice = "who is in the data of two of these servers counts twice, and no e
 // group are the parts of one row at the servers that have it.
 type group struct {
 	keys  []any
-	parts [][]*api.Part // of each of them
-	of    []string      // their names
+	parts [][]api.Part // of each of them
+	of    []string     // their names
 }
 
 // Join puts answers together, row by row. What servers say and cannot be is an error.
@@ -93,7 +93,7 @@ func (g Given) read(groups map[string]*group) ([]string, error) {
 		}
 		var keys []any
 		for j, c := range g.Makeup.Columns {
-			if (c.Of == api.OfKey) != (a.Parts[i][j] == nil) || a.Columns[j].Name != c.Name {
+			if (c.Of == api.OfKey) != (a.Parts[i][j].Sum == nil) || a.Columns[j].Name != c.Name {
 				return nil, strange(g.Server)
 			}
 			if c.Of == api.OfKey {
@@ -179,7 +179,7 @@ func (g *group) row(columns []api.Column, made []api.MakeupOfColumn, s Settings,
 		default:
 			t := newTotal()
 			for _, p := range g.column(j) {
-				if err := t.add(p.Sum, one()); err != nil {
+				if err := t.add(*p.Sum, one()); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -202,8 +202,8 @@ func (g *group) row(columns []api.Column, made []api.MakeupOfColumn, s Settings,
 }
 
 // column are the parts of one column, of each server that has the row.
-func (g *group) column(j int) []*api.Part {
-	var out []*api.Part
+func (g *group) column(j int) []api.Part {
+	var out []api.Part
 	for _, p := range g.parts {
 		out = append(out, p[j])
 	}
@@ -236,8 +236,8 @@ func missing(all []Given, order []string, groups map[string]*group) []string {
 			rows = append(rows[:mostSaid], fmt.Sprintf("and %d more", n-mostSaid))
 		}
 		if len(rows) > 0 {
-			out = append(out, fmt.Sprintf("%s does not list %s: whoever is there is in no row, and these rows are of the other servers alone",
-				g.Server, strings.Join(rows, ", ")))
+			out = append(out, fmt.Sprintf("%s does not list %s: these rows are of the other servers alone, and who is in such a group there "+
+				"is in no row", g.Server, strings.Join(rows, ", ")))
 		}
 	}
 	return out

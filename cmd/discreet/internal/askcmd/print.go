@@ -65,8 +65,8 @@ func notes(servers []client.Share) []string {
 			}
 		}
 		if l := s.Answer.Limits; l.MaxRows > 1 || l.MaxGroups > 1 {
-			out = append(out, fmt.Sprintf("%s: one person counts with at most %s in each of at most %s; what that leaves out is in no error bar",
-				s.Server, render.Count(l.MaxRows, "row"), render.Count(l.MaxGroups, "group")))
+			out = append(out, fmt.Sprintf("%s: one person counts with at most %s in each of at most %s; what that leaves out is in no "+
+				"error bar", s.Server, render.Count(l.MaxRows, "row"), render.Count(l.MaxGroups, "group")))
 		}
 	}
 	return out

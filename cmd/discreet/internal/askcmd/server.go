@@ -27,7 +27,8 @@ func (c *Ask) servers() (out []*client.Server, err error) {
 			}
 			tokens = tokens[1:]
 		case c.Servers == "":
-			return nil, fmt.Errorf("%q is no address such as https://db.example:8432, and names are for a file of servers: give --servers", at)
+			return nil, fmt.Errorf("%q is no address such as https://db.example:8432, and names are for a file of servers: give --servers",
+				at)
 		default:
 			if directory == nil {
 				if directory, err = client.ReadDirectory(c.Servers); err != nil {
