@@ -55,8 +55,8 @@ func withServers(shown *api.Answer, a *client.Answer) *api.Answer {
 func notes(servers []client.Share) []string {
 	var out []string
 	for _, s := range servers {
-		for _, n := range s.Answer.Notes {
-			everywhere := !slices.ContainsFunc(servers, func(o client.Share) bool { return !slices.Contains(o.Answer.Notes, n) })
+		for _, n := range notesOf(s) {
+			everywhere := !slices.ContainsFunc(servers, func(o client.Share) bool { return !slices.Contains(notesOf(o), n) })
 			if !everywhere {
 				n = s.Server + ": " + n
 			}
@@ -64,12 +64,18 @@ func notes(servers []client.Share) []string {
 				out = append(out, n)
 			}
 		}
-		if l := s.Answer.Limits; l.MaxRows > 1 || l.MaxGroups > 1 {
-			out = append(out, fmt.Sprintf("%s: one person counts with at most %s in each of at most %s; what that leaves out is in no "+
-				"error bar", s.Server, render.Count(l.MaxRows, "row"), render.Count(l.MaxGroups, "group")))
-		}
 	}
 	return out
+}
+
+// notesOf are those of one server, with how much of a person counts there.
+func notesOf(s client.Share) []string {
+	l := s.Answer.Limits
+	if l.MaxRows <= 1 && l.MaxGroups <= 1 {
+		return s.Answer.Notes
+	}
+	return append(slices.Clip(s.Answer.Notes), fmt.Sprintf("one person counts with at most %s in each of at most %s; what that leaves out "+
+		"is in no error bar", render.Count(l.MaxRows, "row"), render.Count(l.MaxGroups, "group")))
 }
 
 // printQuote shows what each server would charge, and how exact the total would be.
