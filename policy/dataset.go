@@ -13,7 +13,7 @@ import (
 // same people.
 type Dataset struct {
 	Name string
-	// Engine runs the questions. It is "duckdb".
+	// Engine runs the questions. It is "duckdb", or "trino" where the source is a Trino cluster.
 	Engine string
 	// Source is the database file, the folder or the single file that holds the
 	// tables, joined with the policy's folder. It is empty where every table
@@ -22,8 +22,9 @@ type Dataset struct {
 	// VersionQuery is the owner's SQL that names the state of the database. It is empty
 	// where the contents do.
 	VersionQuery string
-	// Refresh is for how long a copy of a PostgreSQL database is used before it is looked whether
-	// that has changed; 0 stands for no time: it is looked before every question.
+	// Refresh is for how long a copy of a PostgreSQL database is used, or a Trino cluster taken to
+	// be as it was, before it is looked whether that has changed; 0 stands for no time: it is looked
+	// before every question.
 	Refresh    time.Duration
 	Unit       Unit
 	Neighbours dp.Neighbours
@@ -115,14 +116,17 @@ func (d *Dataset) readEngine(r *reader, f fields) {
 	if !ok {
 		return
 	}
-	switch text {
-	case "duckdb":
+	switch remote := d.Engine == "trino"; text {
+	case "duckdb", "trino":
+		if remote != (text == "trino") {
+			r.at(v, "the engine trino asks a Trino cluster, and duckdb reads everything else; write the one that the source is for, or "+
+				"leave out the engine of an address")
+			return
+		}
 		d.Engine = text
 	case "postgres", "postgresql":
 		r.at(v, "tables of a PostgreSQL database are copied into DuckDB, which runs the questions; write engine: duckdb, and the address "+
 			"under 'source'")
-	case "trino":
-		r.at(v, "the engine %s is not supported yet; write duckdb, which reads CSV, Parquet and its own files", text)
 	default:
 		r.at(v, "there is no engine %s; write duckdb, which reads CSV, Parquet and its own files", quote(text))
 	}

@@ -13,19 +13,19 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet/internal/pgaddress"
+	"github.com/discreet-dp/discreet/internal/address"
 )
 
 // wantAddress is how the address of a PostgreSQL database is spelled.
 const wantAddress = "an address such as postgres://discreet@db.example.org/hospital?sslmode=verify-full"
 
 // IsPostgres reports whether a source is the address of a PostgreSQL database.
-func IsPostgres(source string) bool { return pgaddress.Is(source) }
+func IsPostgres(source string) bool { return address.IsPostgres(source) }
 
 // Postgres is an address without its user and options: where the data is, for messages and to tell
 // databases apart. Spellings of one place are one.
-func Postgres(address string) string {
-	u, err := url.Parse(address)
+func Postgres(text string) string {
+	u, err := url.Parse(text)
 	if err != nil {
 		return "a PostgreSQL database"
 	}
@@ -33,7 +33,7 @@ func Postgres(address string) string {
 	if strings.HasPrefix(host, "/") {
 		host = path.Clean(host)
 	}
-	if pgaddress.IsHere(host) && !strings.HasPrefix(host, "/") {
+	if address.IsHere(host) && !strings.HasPrefix(host, "/") {
 		host = "localhost"
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
@@ -141,9 +141,9 @@ func hasPassword(u *url.URL) bool {
 
 // PostgresIsHere reports whether a server is on this machine: behind a socket, or at a loopback
 // address.
-func PostgresIsHere(address string) bool {
-	host, _, _, _ := PostgresServer(address)
-	return pgaddress.IsHere(host)
+func PostgresIsHere(text string) bool {
+	host, _, _, _ := PostgresServer(text)
+	return address.IsHere(host)
 }
 
 // CheckRelation says why a policy cannot name a table of a PostgreSQL database, or nothing.
@@ -187,8 +187,8 @@ func (t *Table) readTrusted(r *reader, f fields, d *Dataset, sourceOK bool) {
 	if !ok {
 		return
 	}
-	if sourceOK && d.SourceKind() != PostgresDatabase {
-		r.at(v, "'trusted' is about views and foreign tables of a PostgreSQL database, and the source is none; remove it")
+	if sourceOK && !d.SourceKind().Remote() {
+		r.at(v, "'trusted' is about views and foreign tables of a PostgreSQL database or a Trino cluster, and the source is none; remove it")
 		return
 	}
 	t.Trusted, _ = r.truth(v, "trusted")
@@ -197,7 +197,7 @@ func (t *Table) readTrusted(r *reader, f fields, d *Dataset, sourceOK bool) {
 // maxRefresh is the longest time for which a copy of the data may be used.
 const maxRefresh = 366 * 24 * time.Hour
 
-// readRefresh reads for how long a copy of a PostgreSQL database is used.
+// readRefresh reads for how long data on a server is taken to be as it was.
 func (d *Dataset) readRefresh(r *reader, f fields, sourceOK bool) {
 	v, ok := f.get("refresh")
 	if !ok {
@@ -209,11 +209,12 @@ func (d *Dataset) readRefresh(r *reader, f fields, sourceOK bool) {
 	}
 	long, err := time.ParseDuration(text)
 	switch {
-	case sourceOK && d.SourceKind() != PostgresDatabase:
-		r.at(v, "'refresh' says for how long a copy of a PostgreSQL database is used, and the source is none; remove it")
+	case sourceOK && !d.SourceKind().Remote():
+		r.at(v, "'refresh' says for how long a PostgreSQL database or a Trino cluster is taken to be as it was, and the source is none; "+
+			"remove it")
 	case err != nil || long < 0 || long > maxRefresh:
-		r.at(v, "'refresh' is for how long a copy of the data is used before it is looked whether it has changed; write a time such as "+
-			"10m, 1h or 24h")
+		r.at(v, "'refresh' is for how long the data is taken to be as it was before it is looked whether it has changed; write a time such "+
+			"as 10m, 1h or 24h")
 	default:
 		d.Refresh = long
 	}

@@ -11,6 +11,10 @@ func (t *Table) readPrepared(r *reader, f fields, d *Dataset, dir string, unitOK
 	if !ok || !r.path(v, "prepared", text) {
 		return
 	}
+	if d.SourceKind() == TrinoDatabase {
+		r.at(v, "'prepared' is a file for DuckDB, and this table is asked for in a Trino cluster; remove it")
+		return
+	}
 	if !IsDatabase(text) {
 		r.at(v, "the prepared file %s is no DuckDB file; its name must end in .duckdb", quote(text))
 		return

@@ -16,7 +16,8 @@ type Schema struct {
 	Notes   []string
 	Columns []SchemaColumn
 
-	// Relation is the schema and the name of the table where Source is a PostgreSQL database.
+	// Relation is the schema and the name of the table where Source is a PostgreSQL database, with
+	// the catalog before them where it is a Trino cluster.
 	Relation string
 	// Comment is what the database says about the table.
 	Comment string

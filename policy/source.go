@@ -22,17 +22,24 @@ const (
 	Folder
 	// PostgresDatabase is the address of a PostgreSQL database, of which the tables are copied.
 	PostgresDatabase
+	// TrinoDatabase is the address of a Trino cluster, which runs the questions on its tables.
+	TrinoDatabase
 )
+
+// Remote reports whether it is a server that is asked for its tables.
+func (k SourceKind) Remote() bool { return k == PostgresDatabase || k == TrinoDatabase }
 
 // SourceKind returns what the dataset's source is: a name that ends in .duckdb,
 // .ddb or .db is a database; one that ends like a table's file is that file; an address is a
-// PostgreSQL database; everything else is a folder.
+// PostgreSQL database or a Trino cluster; everything else is a folder.
 func (d *Dataset) SourceKind() SourceKind {
 	switch {
 	case d.Source == "":
 		return NoSource
 	case IsPostgres(d.Source):
 		return PostgresDatabase
+	case IsTrino(d.Source):
+		return TrinoDatabase
 	case IsDatabase(d.Source):
 		return Database
 	case IsCSV(d.Source) || IsParquet(d.Source):
@@ -77,8 +84,11 @@ func (r *reader) oneHome(at place, d *Dataset, t *Table) {
 	if len(files) == 0 && d.SourceKind() == Database {
 		files = []string{d.Source + "\x00" + fold(t.Name)}
 	}
-	if d.SourceKind() == PostgresDatabase {
+	switch d.SourceKind() {
+	case PostgresDatabase:
 		files = []string{Postgres(d.Source) + "\x00" + t.Relation}
+	case TrinoDatabase:
+		files = []string{Trino(d.Source) + "\x00" + t.Relation}
 	}
 	for _, file := range files {
 		first, ok := r.homes[file]
@@ -156,9 +166,12 @@ func (d *Dataset) readSource(r *reader, f fields, dir string) bool {
 		return true
 	}
 	text, ok := r.text(v, "source", "the path of a .duckdb file, of a folder, or of a CSV or Parquet file, or the address of a "+
-		"PostgreSQL database")
-	if ok && IsPostgres(text) {
+		"PostgreSQL database or of a Trino cluster")
+	switch {
+	case ok && IsPostgres(text):
 		return d.readPostgres(r, v, text)
+	case ok && IsTrino(text):
+		return d.readTrino(r, v, text)
 	}
 	if !ok || !r.path(v, "source", text) {
 		return false

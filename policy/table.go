@@ -11,9 +11,9 @@ type Table struct {
 	// Source is the table's own file, or empty where the dataset's source says
 	// where the table is; see [Dataset.Files].
 	Source string
-	// Relation is the schema and the name of the table in a PostgreSQL database, and Trusted says
-	// that the owner answers for it where it is no plain table: a view, a foreign table, or one
-	// with row security.
+	// Relation is the schema and the name of the table in a PostgreSQL database, or the catalog,
+	// the schema and the name in a Trino cluster. Trusted says that the owner answers for it
+	// where it is no plain table: a view, a foreign table, or one with row security.
 	Relation string
 	Trusted  bool
 	// Prepared is the file in which the table is stored by person, or empty where it is not; see
@@ -97,8 +97,11 @@ func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths,
 // readSource reports whether it is known where the table is.
 func (t *Table) readSource(r *reader, f fields, d *Dataset, dir string, sourceOK bool) bool {
 	kind := d.SourceKind()
-	if kind == PostgresDatabase {
+	switch kind {
+	case PostgresDatabase:
 		return t.readRelation(r, f)
+	case TrinoDatabase:
+		return t.readTrinoRelation(r, f, d)
 	}
 	v, given := f.get("source")
 	switch {

@@ -18,7 +18,7 @@ func (d *Dataset) readVersion(r *reader, f fields, sourceOK bool) {
 	text, ok := r.text(v, "version", "one SELECT, such as SELECT max(loaded_at) FROM load_log")
 	switch {
 	case !ok:
-	case sourceOK && d.SourceKind() != Database && d.SourceKind() != PostgresDatabase:
+	case sourceOK && d.SourceKind() != Database && !d.SourceKind().Remote():
 		r.at(v,
 			"'version' is a query for a database, and the source is none; remove it: the contents of files tell whether they have changed")
 	case strings.TrimSpace(text) == "" || len(text) > maxVersionQuery || !utf8.ValidString(text) || strings.ContainsRune(text, 0):

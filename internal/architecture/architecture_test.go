@@ -33,8 +33,10 @@ var rooms = map[string]string{
 	"internal/architecture": "",
 	"internal/grammar":      "",
 	"internal/testpg":       "",
-	"internal/pgaddress":    "",
-	"internal/pgplace":      "internal/pgaddress",
+	"internal/testtrino":    "",
+	"internal/address":      "",
+	"internal/pgplace":      "internal/address",
+	"internal/trinoplace":   "internal/address",
 	"internal/testcpu":      "",
 	"internal/golden":       "",
 	"internal/recent":       "",
@@ -52,7 +54,7 @@ var rooms = map[string]string{
 	"web":               "",
 	"utility":           "internal/normal internal/root",
 	"survey":            "dp noise internal/normal internal/root",
-	"policy":            "dp account internal/pgaddress internal/root internal/spelling internal/username",
+	"policy":            "dp account internal/address internal/root internal/spelling internal/username",
 	"internal/username": "",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
@@ -257,6 +259,7 @@ var forbidden = map[string]string{
 	"modernc.org/sqlite":                   "internal/ledger/sqlite internal/server/users",
 	"github.com/jackc/pgx/v5": "internal/ledger/anchor internal/ledger/postgres internal/pgplace internal/pgtables " +
 		"internal/server/users internal/testpg",
+	"github.com/trinodb/trino-go-client/trino": "internal/testtrino internal/trinoplace",
 	"log": "",
 	// Memory that is not Go's has one room.
 	"unsafe": "internal/engine/duckdb/chunks",

@@ -20,7 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/discreet-dp/discreet/internal/pgaddress"
+	"github.com/discreet-dp/discreet/internal/address"
 )
 
 // PasswordVariable names the environment variable that has the password of the ledger's database,
@@ -37,8 +37,8 @@ type Place struct {
 	Statement time.Duration
 }
 
-// Is reports whether an address is one of a database, by how it is written.
-func Is(address string) bool { return pgaddress.Is(address) }
+// Is reports whether a text is the address of a database, by how it is written.
+func Is(text string) bool { return address.IsPostgres(text) }
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
@@ -145,7 +145,7 @@ func local(hosts string) bool {
 		if h, _, err := net.SplitHostPort(host); err == nil {
 			host = h
 		}
-		if !pgaddress.IsHere(strings.Trim(host, "[]")) {
+		if !address.IsHere(strings.Trim(host, "[]")) {
 			return false
 		}
 	}

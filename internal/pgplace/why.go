@@ -1,31 +1,19 @@
 package pgplace
 
 import (
-	"crypto/x509"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/internal/address"
 )
 
 // Why says why there is no connection, to the owner. The driver says much of it twice, and what a
 // certificate lacks in the words of a library. None of it has the password.
 func Why(err error) string {
-	var name x509.HostnameError
-	var unknown x509.UnknownAuthorityError
-	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &name):
-		names := strings.Join(name.Certificate.DNSNames, ", ")
-		if names == "" {
-			names = "no name"
-		}
-		return fmt.Sprintf("its certificate is for %s, and not for %s", names, name.Host)
-	case errors.As(err, &unknown):
-		return "its certificate is of an authority that is not known here; where it is your own, write sslrootcert=FILE into the address"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "its certificate has expired or is not valid yet, by the clock of this machine"
+	if text := address.Certificate(err); text != "" {
+		return text
 	}
 	var failed *pgconn.ConnectError
 	if errors.As(err, &failed) {

@@ -262,11 +262,12 @@ func keyboard(t *testing.T, w *world) {
 // The editor's own times are shorter, and go on.
 const held = `(() => {
 	const real = setTimeout, stop = clearTimeout, waiting = new Map()
-	let n = 1e6
-	window.setTimeout = (f, ms, ...args) => ms > 100 && ms <= 500 ? (waiting.set(++n, { f, ms, args }), n) : real(f, ms, ...args)
+	let n = 1e6, stands = true
+	window.setTimeout = (f, ms, ...args) => stands && ms > 100 && ms <= 500 ? (waiting.set(++n, { f, ms, args }), n) : real(f, ms, ...args)
 	window.clearTimeout = id => waiting.delete(id) || stop(id)
 	window.waits = () => [...waiting.values()].map(w => w.ms)
 	window.goOn = () => { const all = [...waiting.values()]; waiting.clear(); all.forEach(w => w.f(...w.args)) }
+	window.stand = yes => { stands = yes }
 })()`
 
 // pricedOnce: while somebody types nothing is asked; when they stop, the price of what stands
@@ -279,7 +280,7 @@ func pricedOnce(t *testing.T, w *world) {
 	tb.open("/ask")
 	tb.until("the editor is there", `() => !!`+inEditor)
 	tb.eval(`() => ` + inEditor + `.focus()`)
-	sql := "SELECT COUNT(*) FROM patients WHERE age > 18 "
+	sql := "SELECT COUNT(*) FROM patients WHERE age > 18"
 	for _, c := range sql {
 		tb.must(tb.page.Keyboard.Type(input.Key(c)))
 	}
@@ -296,9 +297,10 @@ func pricedOnce(t *testing.T, w *world) {
 	if soon != 1 {
 		t.Errorf("after the last key %v are waited for", tb.eval(`() => waits()`))
 	}
-	tb.eval(`() => goOn()`)
+	tb.eval(`() => { stand(false); goOn() }`) // a page that draws itself anew meanwhile waits once more
 	tb.priced()
 	tb.settle()
+	tb.eval(`() => stand(true)`)
 	var question struct {
 		SQL      string
 		Settings map[string]any

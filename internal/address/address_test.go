@@ -1,4 +1,4 @@
-package pgaddress
+package address
 
 import "testing"
 
@@ -11,8 +11,13 @@ func TestIsHere(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]bool{"postgres://a/b": true, "postgresql://a/b": true, "Postgres://a": false, "a.duckdb": false,
-		"host=a": false} {
-		if Is(text) != want {
+		"host=a": false, "trino://a/b": false} {
+		if IsPostgres(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+	for text, want := range map[string]bool{"trino://a/b": true, "Trino://a": false, "postgres://a/b": false, "jdbc:trino://a": false} {
+		if IsTrino(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}
