@@ -91,8 +91,8 @@ func people(n int, low, high int64, name string) []int64 {
 }
 
 // TestCoverage draws noise at made-up servers of every kind, and counts how often the exact total
-// is within the error bar. It must be as often as is said, up to what chance explains; and of a sum,
-// whose law is known, hardly more.
+// is within the error bar. It must be as often as is said, up to what chance explains; and of a
+// sum, whose law is known, hardly more.
 func TestCoverage(t *testing.T) {
 	near := site{people(900, 0, 110, "near"), 1, 0, 110, "laplace", "0.2", false, false}
 	alike := site{people(400, 0, 110, "alike"), 1, 0, 110, "laplace", "0.2", false, false}
@@ -127,7 +127,8 @@ func TestCoverage(t *testing.T) {
 
 // covered is how often the exact totals of the columns are within their error bars.
 func covered(t *testing.T, sites []site, r *mech.Releaser, confidence float64, runs int) map[string]float64 {
-	columns := []api.MakeupOfColumn{{Name: "count", Of: api.OfCount, Kind: "integer"}, {Name: "sum", Of: api.OfSum, Kind: "decimal", Decimals: 2},
+	columns := []api.MakeupOfColumn{{Name: "count", Of: api.OfCount, Kind: "integer"},
+		{Name: "sum", Of: api.OfSum, Kind: "decimal", Decimals: 2},
 		{Name: "avg", Of: api.OfAverage, Kind: "real", Decimals: -1}}
 	var people, sum float64
 	for _, s := range sites {
