@@ -16,12 +16,12 @@ type Function func(p *Printer, e *tree.Call) string
 
 // Plain is a function that the database has, perhaps under another name.
 func Plain(name string) Function {
-	return func(p *Printer, e *tree.Call) string { return name + "(" + strings.Join(p.all(e.Args), ", ") + ")" }
+	return func(p *Printer, e *tree.Call) string { return name + "(" + strings.Join(p.All(e.Args), ", ") + ")" }
 }
 
 // infix is an operator between all arguments.
 func infix(operator string) Function {
-	return func(p *Printer, e *tree.Call) string { return "(" + strings.Join(p.all(e.Args), operator) + ")" }
+	return func(p *Printer, e *tree.Call) string { return "(" + strings.Join(p.All(e.Args), operator) + ")" }
 }
 
 // years are those of a date as a text, from 1 on.
@@ -40,11 +40,11 @@ func Functions(own map[string]Function) map[string]Function {
 		"parse_integer": func(p *Printer, e *tree.Call) string { return p.parse(e, tree.IntegerText, p.Int64) },
 		"parse_decimal": (*Printer).parseDecimal,
 		"parse_boolean": (*Printer).parseBoolean,
-		"parse_date":    func(p *Printer, e *tree.Call) string { return p.Days(p.parseTime(e, tree.DateText, "DATE")) },
+		"parse_date":    func(p *Printer, e *tree.Call) string { return p.Days(p.TryCast(p.TimeForm(e, tree.DateText), p.Day)) },
 		"parse_timestamp": func(p *Printer, e *tree.Call) string {
-			return p.Micros(p.parseTime(e, tree.TimestampText, "TIMESTAMP"))
+			return p.Micros(p.TryCast(p.TimeForm(e, tree.TimestampText), p.Moment))
 		},
-		"text":    (*Printer).text,
+		"text":    (*Printer).PrintText,
 		"matches": (*Printer).matches, "lpad": (*Printer).pad, "rpad": (*Printer).pad,
 	}
 	for _, name := range []string{"coalesce", "nullif", "greatest", "least", "sqrt", "ln", "log10", "exp", "length", "lower", "upper",
@@ -64,7 +64,8 @@ func (p *Printer) call(e *tree.Call) string {
 	return f(p, e)
 }
 
-func (p *Printer) all(args []tree.Expr) []string {
+// All prints expressions.
+func (p *Printer) All(args []tree.Expr) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
 		out[i] = p.Expr(a)
@@ -83,7 +84,7 @@ func (p *Printer) interval(e *tree.Within) string {
 	if t.Kind == tree.Real {
 		return fmt.Sprintf("(CASE WHEN %s BETWEEN %s AND %s THEN %s END)", x, p.real(t.Range.Low), p.real(t.Range.High), x)
 	}
-	return fmt.Sprintf("(CASE WHEN %s BETWEEN %v AND %v THEN %s END)", x, t.Lo, t.Hi, x)
+	return fmt.Sprintf("(CASE WHEN %s BETWEEN %s AND %s THEN %s END)", x, p.Whole(t.Lo), p.Whole(t.Hi), x)
 }
 
 func (p *Printer) abs(e *tree.Call) string {
@@ -115,13 +116,14 @@ func (p *Printer) rounding(e *tree.Call) string {
 	lo := new(big.Int).Mul(t.Lo, num)
 	switch e.Fn {
 	case "trunc":
-		return "(" + p.Quotient(scaled, p.integer(den)) + ")"
+		return "(" + p.Quotient(scaled, p.integer(den), wide) + ")"
 	case "round":
 		quarter := new(big.Int).Quo(den, two) // half of the old denominator, on twice the numbers
 		if lo.Sign() >= 0 {
-			return "(" + p.Quotient("("+scaled+" + "+p.integer(quarter)+")", p.integer(den)) + ")"
+			return "(" + p.Quotient("("+scaled+" + "+p.integer(quarter)+")", p.integer(den), wide) + ")"
 		}
-		return "(" + p.Quotient("("+scaled+" + sign("+p.number(e.Args[0], wide)+") * "+p.integer(quarter)+")", p.integer(den)) + ")"
+		half := "(" + scaled + " + sign(" + p.number(e.Args[0], wide) + ") * " + p.integer(quarter) + ")"
+		return "(" + p.Quotient(half, p.integer(den), wide) + ")"
 	}
 	// Division truncates. Moved up by a multiple of the divisor that makes everything
 	// positive it rounds down, and moved up by almost one more it rounds up.
@@ -130,7 +132,7 @@ func (p *Printer) rounding(e *tree.Call) string {
 	if e.Fn == "ceil" {
 		add.Add(add, new(big.Int).Sub(den, one.Num()))
 	}
-	return "(" + p.Quotient("("+scaled+" + "+p.integer(add)+")", p.integer(den)) + " + " + p.integer(shift) + ")"
+	return "(" + p.Quotient("("+scaled+" + "+p.integer(add)+")", p.integer(den), wide) + " + " + p.integer(shift) + ")"
 }
 
 func largest(a, b *big.Int) *big.Int {
@@ -152,12 +154,12 @@ func (p *Printer) roundingReal(e *tree.Call) string {
 	case digits < 0:
 		x = "(" + x + " / " + p.Double(scale.String()) + ")"
 	}
-	return "(" + clamp(p.TryCast(e.Fn+"("+x+")", p.intType(t.Wide())), t.Lo, t.Hi) + ")"
+	return "(" + p.clamp(p.Round(e.Fn, x, t.Wide()), t.Lo, t.Hi) + ")"
 }
 
 // floorDiv divides an integer and rounds down.
 func (p *Printer) floorDiv(e tree.Expr, by int64) string {
 	shift := new(big.Int).Div(e.Type().Lo, big.NewInt(by))
 	add := new(big.Int).Mul(shift, big.NewInt(by))
-	return fmt.Sprintf("(%s + (%v))", p.Quotient(fmt.Sprintf("(%s - (%v))", p.Expr(e), add), strconv.FormatInt(by, 10)), shift)
+	return fmt.Sprintf("(%s + (%v))", p.Quotient(fmt.Sprintf("(%s - (%v))", p.Expr(e), add), strconv.FormatInt(by, 10), false), shift)
 }

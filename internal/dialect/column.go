@@ -60,7 +60,7 @@ func (t *Table) Cast(name string) string {
 		if typ == t.Text {
 			return raw
 		}
-		return t.TryCast(raw, t.Text)
+		return t.ReadText(raw, typ)
 	case policy.Boolean:
 		return t.TryCast(raw, t.Bool)
 	case policy.Date:
@@ -99,8 +99,10 @@ func (t *Table) steps(raw, typ string, c *policy.Column) string {
 		// It cannot fail, and DuckDB sees through it: where the bounds hold for all stored values
 		// it drops the clamp.
 		return "CAST(" + steps + " AS " + t.Int64 + ")"
+	case steps == raw:
+		return t.TryCast(steps, t.Int64)
 	}
-	return t.TryCast(steps, t.Int64)
+	return t.Nearest(steps)
 }
 
 // lattice prints a number's column on its lattice: as it is stored where that is an integer of
@@ -134,15 +136,16 @@ func QuoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) 
 var one = big.NewRat(1, 1)
 
 // clampTo prints the clamp of a number or a time to the interval of its type, where it has one.
-func clampTo(x string, t tree.Type) string {
+func (d *Dialect) clampTo(x string, t tree.Type) string {
 	if t.Lo == nil || t.Hi == nil {
 		return x
 	}
-	return clamp(x, t.Lo, t.Hi)
+	return d.clamp(x, t.Lo, t.Hi)
 }
 
 // clamp prints the clamp of an integer. CASE is three times faster than least and
 // greatest here.
-func clamp(x string, lo, hi *big.Int) string {
-	return fmt.Sprintf("CASE WHEN %s < %v THEN %v WHEN %s > %v THEN %v ELSE %s END", x, lo, lo, x, hi, hi, x)
+func (d *Dialect) clamp(x string, lo, hi *big.Int) string {
+	low, high := d.Whole(lo), d.Whole(hi)
+	return fmt.Sprintf("CASE WHEN %s < %s THEN %s WHEN %s > %s THEN %s ELSE %s END", x, low, low, x, high, high, x)
 }

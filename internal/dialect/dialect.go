@@ -12,39 +12,57 @@ import (
 // stand in brackets where they need them.
 type Dialect struct {
 	Types
-	// Parameter spells the parameter of a number, from 1 on, and Members all elements of one that
-	// is an array, as what follows IN. Double is a constant that is a floating-point number.
+	// Parameter spells the parameter of a number, from 1 on. Where it is nil constants stand in the
+	// statement, as Constant spells them: in signs of ours alone, so that no text can end early.
+	// Members are all elements of a constant that is an array, as what follows IN.
 	Parameter func(n int) string
+	Constant  func(v any) string
 	Members   func(array, typ string) string
-	Double    func(constant string) string
+	// Whole is an integer that we spell, and Double a floating-point number.
+	Whole  func(n *big.Int) string
+	Double func(constant string) string
 	// Try is NULL where a computation would fail, and TryCast where a cast would. A database
 	// without such a thing has to be told of what cannot fail: package plan proves that nothing
 	// does.
 	Try     func(x string) string
 	TryCast func(x, typ string) string
-	// Quotient divides integers and cuts off what is behind the point.
-	Quotient func(l, r string) string
+	// Quotient divides integers of 64 bits, or of 128, and cuts off what is behind the point.
+	Quotient func(l, r string, wide bool) string
+	// Nearest is the integer of 64 bits that is nearest to a floating-point number, from the middle
+	// the even one, or NULL; Round is one of 64 bits, or of 128, by round, floor, ceil or trunc.
+	Nearest func(x string) string
+	Round   func(how, x string, wide bool) string
+	// Sum adds up integers of 64 bits, or of 128, and 2^40 of them do not overflow. SmallSum does
+	// the same faster, where it is not nil, of integers that are clamped to 22 bits.
+	Sum      func(x string, wide bool) string
+	SmallSum func(x string) string
 	// Hash is 64 bits that depend on all parts, and Smallest the condition that a hash is so small
 	// that among n of them a number of rows is to be expected that are.
 	Hash     func(parts ...string) string
 	Smallest func(hash, n string, rows int64) string
 	// Once stands before the brackets of a part of WITH that is computed once, and Again before
-	// those of one that is better computed each time that it is named.
+	// those of one that is better computed each time that it is named. Where Once is empty, parts
+	// of WITH are computed wherever they are named: nothing in them may come out in two ways.
 	Once, Again string
 	// Snapshot are the options of a transaction whose statements all see one state of the data.
+	// Where no transaction does that, Unpinned, whoever runs them sees to it.
 	Snapshot *sql.TxOptions
+	Unpinned bool
 	// AntiJoin is what follows FROM where rows of l have no partner in r.
 	AntiJoin func(l, r, on, where string) string
 
 	// Functions print the functions of the plan; see [Functions].
 	Functions map[string]Function
 	// Match is the condition that a whole text is of a pattern, and Finds that a text has a part of
-	// a constant regular expression, in the signs of package posix. Form is a text, or none where
-	// the whole is not of the form of a regular expression: an empty one, or NULL.
+	// a constant regular expression, in the signs of package posix. HasSuffix may be nil. Form is a
+	// text, or none where the whole is not of the form of a regular expression: an empty one, or
+	// NULL.
 	Match                          func(x string, p tree.Pattern) string
 	Finds                          func(x, pattern string) string
 	Contains, HasPrefix, HasSuffix func(x, part string) string
 	Form                           func(x, form string) string
+	// ReadText is a stored column as a text.
+	ReadText func(raw, typ string) string
 	// Date and Timestamp make a time of days and of microseconds, and Days and Micros the reverse.
 	Date, Timestamp, Days, Micros func(x string) string
 	// Part is a part of a time, such as its month, and Shift the microseconds of a time that is
@@ -78,8 +96,9 @@ type Dialect struct {
 }
 
 // Types are the names of a database's types: integers of 64 bits and of 128 or more, floating-point
-// numbers of 64 bits, texts and truth values.
-type Types struct{ Int64, Int128, Float64, Text, Bool string }
+// numbers of 64 bits, texts, truth values, days, and times to the microsecond. An integer of 128
+// bits has at least 38 digits.
+type Types struct{ Int64, Int128, Float64, Text, Bool, Day, Moment string }
 
 // holder returns the type that holds an expression.
 func (t Types) holder(x tree.Type) string {

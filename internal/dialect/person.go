@@ -60,7 +60,7 @@ func (s *Schema) personStatement(q *tree.Query, measures []int, persons bool) St
 	list, results := slices.Clone(r.keys), append(slices.Clone(r.keys), names(measures)...)
 	for _, m := range measures {
 		lo, hi := q.Interval(q.Measures[m])
-		list = append(list, fmt.Sprintf("sum(CAST(%s AS %s)) AS m%d", clamp(fmt.Sprintf("coalesce(m%d, 0)", m), lo, hi), s.Int128, m))
+		list = append(list, fmt.Sprintf("%s AS m%d", s.sum(s.clamp(fmt.Sprintf("coalesce(m%d, 0)", m), lo, hi), lo, hi, true, true), m))
 	}
 	if persons {
 		list, results = append(list, "count(*) AS persons"), append(results, "persons")

@@ -30,7 +30,7 @@ func (p *Printer) persons(r *tree.Persons, f *frame) string {
 		if part.Arg != nil {
 			inner = append(inner, fmt.Sprintf("%s AS a%d", p.exprOf(tuple{from}, part.Arg), i))
 		}
-		outer = append(outer, fmt.Sprintf("%s AS f%d", p.aggregate(part.Kind, fmt.Sprintf("a%d", i), ""), first+i))
+		outer = append(outer, fmt.Sprintf("%s AS f%d", p.aggregate(part, fmt.Sprintf("a%d", i), ""), first+i))
 	}
 	fields := r.Fields()
 	list := f.fields(func(i int) string {
@@ -59,7 +59,7 @@ func (p *Printer) clamped(x string, t tree.Type) string {
 	default:
 		return x
 	}
-	text := clampTo(x, t)
+	text := p.clampTo(x, t)
 	if !t.Wide() {
 		text = p.TryCast(text, p.Int64)
 	}
@@ -68,9 +68,9 @@ func (p *Printer) clamped(x string, t tree.Type) string {
 
 // aggregate prints an aggregate of one person's rows, or of a frame of them. What is summed is
 // proven to fit in 53 bits. Truths are compared as numbers, which every database can.
-func (p *Printer) aggregate(kind tree.PartKind, x, over string) string {
+func (p *Printer) aggregate(part tree.Part, x, over string) string {
 	truth := "CASE WHEN " + x + " THEN 1 WHEN NOT " + x + " THEN 0 END"
-	switch kind {
+	switch part.Kind {
 	case tree.PartRows:
 		return "count(*)" + over
 	case tree.PartValues:
@@ -78,7 +78,7 @@ func (p *Printer) aggregate(kind tree.PartKind, x, over string) string {
 	case tree.PartDistinct:
 		return "count(DISTINCT " + x + ")" + over
 	case tree.PartSum:
-		return "sum(" + p.TryCast(x, p.Int64) + ")" + over
+		return p.sum(p.TryCast(x, p.Int64), part.Arg.Type().Lo, part.Arg.Type().Hi, false, false) + over
 	case tree.PartMin:
 		return "min(" + x + ")" + over
 	case tree.PartMax:
@@ -88,5 +88,5 @@ func (p *Printer) aggregate(kind tree.PartKind, x, over string) string {
 	case tree.PartAll:
 		return "(min(" + truth + ")" + over + " = 1)"
 	}
-	panic(fmt.Sprintf("dialect: no SQL for an aggregate of kind %d", kind))
+	panic(fmt.Sprintf("dialect: no SQL for an aggregate of kind %d", part.Kind))
 }

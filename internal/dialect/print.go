@@ -48,6 +48,9 @@ func (p *Printer) Unit() string { return p.relation.field(p.relation.relation.Un
 
 // add adds a parameter.
 func (p *Printer) add(v any) string {
+	if p.Parameter == nil {
+		return p.Constant(v)
+	}
 	p.Args = append(p.Args, v)
 	return p.Parameter(len(p.Args))
 }
@@ -186,7 +189,7 @@ func (p *Printer) arith(e *tree.Arith) string {
 	r = "nullif(" + r + ", 0)"
 	switch e.Op {
 	case tree.Quo:
-		return "(" + p.Quotient(l, r) + ")"
+		return "(" + p.Quotient(l, r, wide) + ")"
 	case tree.Rem:
 		return "(" + l + " % " + r + ")"
 	}

@@ -164,6 +164,12 @@ func (p *Printer) leftJoin(f, l, r *frame, on string) string {
 		}
 		return "NULL"
 	})
+	if p.Once == "" {
+		// Whatever has a name in WITH is computed where it is named, so rows could have other
+		// numbers there: who has no partner is asked of each row.
+		return "SELECT " + pairs + " FROM " + p.source(l) + " JOIN " + p.source(r) + " ON " + on + " UNION ALL SELECT " + alone + " FROM " +
+			p.source(l) + " WHERE NOT EXISTS (SELECT 1 FROM " + p.source(r) + " WHERE " + on + ")"
+	}
 	kept := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
 	left, all := "l"+l.alias, "p"+l.alias
 	return "WITH " + left + " AS " + p.Once + "(SELECT *, row_number() OVER () AS n FROM " + p.source(l) + "), " +

@@ -127,7 +127,7 @@ func (p *Printer) Key(k tree.Key) string {
 		return text
 	}
 	if t.Kind == tree.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
-		text = clamp(text, minInt64, maxInt64)
+		text = p.clamp(text, minInt64, maxInt64)
 	}
 	return p.TryCast(text, p.Int64)
 }
@@ -135,9 +135,8 @@ func (p *Printer) Key(k tree.Key) string {
 var minInt64, maxInt64 = big.NewInt(-1 << 63), big.NewInt(1<<63 - 1)
 
 // total prints an aggregate over the rows of a group. The argument of a sum is proven to fit in 53
-// bits, so it is cast without loss, and its sum has 128 bits. Where a row is all that a person
-// adds, it is clamped here, whatever was proven; where somebody may have several rows the partial
-// is.
+// bits, so it is cast without loss. Where a row is all that a person adds, it is clamped here,
+// whatever was proven; where somebody may have several rows the partial is.
 func (r *rows) total(m tree.Measure) string {
 	switch m.Kind {
 	case tree.CountValues:
@@ -150,12 +149,27 @@ func (r *rows) total(m tree.Measure) string {
 		x := r.TryCast(r.argument(m.Arg), r.Int64)
 		if !r.q.Bounded() {
 			lo, hi := r.q.Interval(m)
-			x = clamp(x, lo, hi)
+			return r.sum(r.clamp(x, lo, hi), lo, hi, true, false)
 		}
-		return "sum(" + x + ")"
+		return r.sum(x, m.Arg.Type().Lo, m.Arg.Type().Hi, false, false)
 	}
 	return "count(*)"
 }
+
+// sum prints a sum of integers that are proven to lie between two ends, and clamped to them or not.
+// They are clamped here where the sum would fail if the proof were wrong.
+func (d *Dialect) sum(x string, lo, hi *big.Int, clamped, wide bool) string {
+	if d.SmallSum == nil || largest(lo, hi).BitLen() > smallBits {
+		return d.Sum(x, wide)
+	}
+	if !clamped {
+		x = d.clamp(x, lo, hi)
+	}
+	return d.SmallSum(x)
+}
+
+// smallBits are those of integers of which 2^40 add up to less than 2^63.
+const smallBits = 22
 
 // persons prints what counts people. Where somebody may have several rows it is a partial, which is
 // clamped to 1. Where nobody has, a row without a unit is not a person, as SQL's count says too.

@@ -33,8 +33,10 @@ func (p *Printer) like(e *tree.Like) string {
 	switch {
 	case first && last:
 		return p.Contains(x, part)
-	case first:
+	case first && p.HasSuffix != nil:
 		return p.HasSuffix(x, part)
+	case first:
+		return p.Match(x, pattern)
 	case last:
 		return p.HasPrefix(x, part)
 	}
@@ -74,9 +76,9 @@ func (p *Printer) parse(e *tree.Call, form, typ string) string {
 	return p.TryCast(p.Form(p.Expr(e.Args[0]), form), typ)
 }
 
-// parseTime reads a text of a form, which begins with a year.
-func (p *Printer) parseTime(e *tree.Call, form, typ string) string {
-	return p.parse(e, years+strings.TrimPrefix(form, "[0-9]{4}"), typ)
+// TimeForm prints a text of a form, which begins with a year.
+func (p *Printer) TimeForm(e *tree.Call, form string) string {
+	return p.Form(p.Expr(e.Args[0]), years+strings.TrimPrefix(form, "[0-9]{4}"))
 }
 
 // parseDecimal reads a decimal number exactly: with its digits after the point, and then
@@ -94,12 +96,12 @@ func (p *Printer) parseBoolean(e *tree.Call) string {
 		") THEN false END)"
 }
 
-// text prints a value as text.
-func (p *Printer) text(e *tree.Call) string {
+// PrintText prints a value as text.
+func (p *Printer) PrintText(e *tree.Call) string {
 	t := e.Args[0].Type()
 	text := " AS " + p.Text + ")"
 	if t.Kind == tree.Date || t.Kind == tree.Timestamp {
-		return "CAST(" + p.calendar(e.Args[0]) + text
+		return "CAST(" + p.Calendar(e.Args[0]) + text
 	}
 	if t.Kind == tree.Number {
 		digits := t.Decimals()

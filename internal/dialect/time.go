@@ -22,13 +22,13 @@ func (p *Printer) extract(e *tree.Call) string {
 	case size[0] > 0:
 		// Microseconds since the year 1, which are positive.
 		positive := fmt.Sprintf("(%s + %d)", p.Expr(x), int64(719162)*dayMicros)
-		return fmt.Sprintf("(%s %% %d)", p.Quotient(positive, strconv.FormatInt(size[0], 10)), size[1])
+		return fmt.Sprintf("(%s %% %d)", p.Quotient(positive, strconv.FormatInt(size[0], 10), false), size[1])
 	}
-	return "CAST(" + p.Part(field, p.calendar(x)) + " AS " + p.Int64 + ")"
+	return "CAST(" + p.Part(field, p.Calendar(x)) + " AS " + p.Int64 + ")"
 }
 
-// calendar prints a time as the database's own.
-func (p *Printer) calendar(x tree.Expr) string {
+// Calendar prints a time as the database's own.
+func (p *Printer) Calendar(x tree.Expr) string {
 	if x.Type().Kind == tree.Date {
 		return p.Date(p.Expr(x))
 	}
@@ -45,14 +45,14 @@ func (p *Printer) dateTrunc(e *tree.Call) string {
 	if by := size[*e.Args[0].(*tree.Literal).Text]; by > 0 && e.Type().Kind == tree.Timestamp {
 		return fmt.Sprintf("(%s * %d)", p.floorDiv(e.Args[1], by), by)
 	}
-	trunc := "date_trunc('" + *e.Args[0].(*tree.Literal).Text + "', " + p.calendar(e.Args[1]) + ")"
+	trunc := "date_trunc('" + *e.Args[0].(*tree.Literal).Text + "', " + p.Calendar(e.Args[1]) + ")"
 	if e.Type().Kind == tree.Date {
-		return p.Days("CAST(" + trunc + " AS DATE)")
+		return p.Days("CAST(" + trunc + " AS " + p.Day + ")")
 	}
-	return p.Micros("CAST(" + trunc + " AS TIMESTAMP)")
+	return p.Micros("CAST(" + trunc + " AS " + p.Moment + ")")
 }
 
 func (p *Printer) addInterval(e *tree.Call) string {
 	n := func(i int) *big.Int { return e.Args[i].(*tree.Literal).Number }
-	return p.Shift(p.calendar(e.Args[0]), n(1), n(2), n(3))
+	return p.Shift(p.Calendar(e.Args[0]), n(1), n(2), n(3))
 }

@@ -42,12 +42,12 @@ func (s *Schema) valueStatement(q *tree.Query, m int) Statement {
 	r := s.rows(q)
 	// A value outside of what the mechanism looks among counts as the end that is nearest.
 	arg := q.Measures[m].Arg
-	value := clampTo(r.TryCast(r.argument(arg), r.Int64), arg.Type())
+	value := r.clampTo(r.TryCast(r.argument(arg), r.Int64), arg.Type())
 	keys := append(slices.Clone(r.keys), "v")
 	end := " SELECT " + strings.Join(keys, ", ") + ", count(*) FROM s" + Grouping(keys)
 	if !q.Bounded() {
 		list := append(slices.Clone(r.keys), value+" AS v")
-		text := "WITH s AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + " WHERE v IS NOT NULL)" + end
+		text := "WITH s AS (SELECT * FROM (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + ") WHERE v IS NOT NULL)" + end
 		return Statement{Text: text, Args: r.Args, Values: m}
 	}
 	r.unit()

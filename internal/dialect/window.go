@@ -121,7 +121,7 @@ func (p *Printer) over(o tree.Over, t tree.Type, name string, ties []string, com
 	case tree.PartTile:
 		return fmt.Sprintf("ntile(%d)%s", o.N, text)
 	}
-	return p.aggregate(o.Kind, arg, text)
+	return p.aggregate(o.Part, arg, text)
 }
 
 // held prints a value in the type that holds all of a type's values.

@@ -14,14 +14,26 @@ import (
 // sqlDialect is DuckDB's SQL. What its TRY promises holds where the optimizer's rules are those
 // that are allowed here.
 var sqlDialect = &dialect.Dialect{
-	Types:     dialect.Types{Int64: "BIGINT", Int128: "HUGEINT", Float64: "DOUBLE", Text: "VARCHAR", Bool: "BOOLEAN"},
+	Types: dialect.Types{Int64: "BIGINT", Int128: "HUGEINT", Float64: "DOUBLE", Text: "VARCHAR", Bool: "BOOLEAN",
+		Day: "DATE", Moment: "TIMESTAMP"},
 	Parameter: func(n int) string { return fmt.Sprintf("$%d", n) },
 	Members:   func(array, typ string) string { return "(SELECT unnest(CAST(" + array + " AS " + typ + "[])))" },
+	Whole:     (*big.Int).String,
 	Double:    func(constant string) string { return constant + "::DOUBLE" },
 	Try:       call("TRY"),
 	TryCast:   tryCast,
-	Quotient:  func(l, r string) string { return l + " // " + r },
-	Hash:      func(parts ...string) string { return "hash(" + strings.Join(parts, ", ") + ")" },
+	Quotient:  func(l, r string, _ bool) string { return l + " // " + r },
+	Nearest:   func(x string) string { return tryCast(x, "BIGINT") },
+	Round: func(how, x string, wide bool) string {
+		return tryCast(how+"("+x+")", map[bool]string{false: "BIGINT", true: "HUGEINT"}[wide])
+	},
+	Sum: func(x string, wide bool) string {
+		if wide {
+			x = "CAST(" + x + " AS HUGEINT)"
+		}
+		return "sum(" + x + ")"
+	},
+	Hash: func(parts ...string) string { return "hash(" + strings.Join(parts, ", ") + ")" },
 	Smallest: func(hash, n string, rows int64) string {
 		return fmt.Sprintf("CAST(%s AS DOUBLE) * %s <= %d * 18446744073709551616.0::DOUBLE", hash, n, rows)
 	},
@@ -38,6 +50,7 @@ var sqlDialect = &dialect.Dialect{
 	HasPrefix: func(x, part string) string { return "prefix(" + x + ", " + part + ")" },
 	HasSuffix: func(x, part string) string { return "suffix(" + x + ", " + part + ")" },
 	Form:      func(x, form string) string { return "regexp_extract(" + x + `, '\A(?:` + form + `)\z')` },
+	ReadText:  func(raw, _ string) string { return tryCast(raw, "VARCHAR") },
 	// Days are proven to be in the years 1 to 9999.
 	Date:      func(days string) string { return "(DATE '1970-01-01' + CAST(" + days + " AS INTEGER))" },
 	Timestamp: call("make_timestamp"),

@@ -198,7 +198,7 @@ func TestThirdPartyErrors(t *testing.T) {
 		defer s.DB.Close()
 		ds := dataset(t, t.TempDir(), strangeKeys)
 		_, opened := OpenStore(t.Context(), ds, s)
-		_, looked := sqlengine.Open(t.Context(), ds, s, sqlDialect)
+		_, looked := sqlengine.Open(t.Context(), ds, s, sqlDialect, sqlengine.Manner{})
 		for _, err := range []error{opened, looked} {
 			if err == nil || strings.Contains(err.Error(), "4711") || errors.Is(err, errTalkative) {
 				t.Errorf("late %v: %v", late, err)

@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/internal/audit/sample"
 )
 
 // drawNumber draws a number in SQL.
 func drawNumber(t *rapid.T, depth int) string {
 	switch k := rapid.IntRange(0, 8).Draw(t, "number"); {
 	case k == 8:
-		return grammar{t}.number(depth)
+		return sample.DrawNumber(t, depth)
 	case depth == 0 || k < 3:
 		return rapid.SampledFrom([]string{"i", "n", "j", "g", "d", "e", "i", "d"}).Draw(t, "column")
 	case k == 3:
@@ -30,7 +32,7 @@ var comparisons = rapid.SampledFrom([]string{"=", "<>", "<", "<=", ">", ">="})
 func drawCondition(t *rapid.T, depth int) string {
 	k := rapid.IntRange(0, 15).Draw(t, "condition")
 	if k > 13 {
-		return grammar{t}.condition(2)
+		return sample.DrawCondition(t, 2)
 	}
 	if depth == 0 {
 		k = min(k, 9)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/internal/audit/sample"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -79,7 +80,7 @@ func groupOf(q *tree.Query, leaf func(tree.Expr) tree.Value) int {
 func compute(q *tree.Query, rows []row) reference {
 	people := map[any]map[int]*partial{}
 	for n, r := range rows {
-		leaf := func(e tree.Expr) tree.Value { f := e.(*tree.Column).Field; return declared(f.Source, r[f.Name]) }
+		leaf := func(e tree.Expr) tree.Value { f := e.(*tree.Column).Field; return sample.Declared(f.Source, r[f.Name]) }
 		if q.Where != nil && expr.Eval(q.Where, leaf) != true {
 			continue
 		}
@@ -163,7 +164,7 @@ func (ref reference) exactly() bool {
 
 // drawTable draws a table of a shape, stores it and opens it.
 func drawTable(rt *rapid.T, t testing.TB, folder string, s shape, most int) (*Engine, []row) {
-	rows := drawRows(rt, most)
+	rows := sample.DrawRows(rt, most)
 	for k, r := range rows {
 		switch s.kind {
 		case policy.Unique:

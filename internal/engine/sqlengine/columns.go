@@ -40,9 +40,17 @@ func listColumns(ctx context.Context, db *sql.DB, t *dialect.Table, where string
 		return nil, unread
 	}
 	defer rows.Close()
+	about, err := rows.Columns()
+	if err != nil || len(about) < 2 {
+		return nil, unread
+	}
+	var c dialect.Column
+	into := []any{&c.Name, &c.Type}
+	for range about[2:] { // a database may say more
+		into = append(into, new(any))
+	}
 	for rows.Next() {
-		var c dialect.Column
-		if err := rows.Scan(&c.Name, &c.Type); err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return nil, unread
 		}
 		all = append(all, c)

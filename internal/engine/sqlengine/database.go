@@ -45,8 +45,13 @@ func (d *Database) Finish(ctx context.Context, q *tree.Query, known *Known, all 
 
 // collect adds what statements return to a result, all of them on the same state of the data.
 func (d *Database) collect(ctx context.Context, r *result, all []dialect.Statement) error {
-	if len(all) == 1 {
-		return r.add(ctx, d.DB, all[0])
+	if len(all) == 1 || d.Unpinned {
+		for _, st := range all {
+			if err := r.add(ctx, d.DB, st); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	tx, err := d.DB.BeginTx(ctx, d.Snapshot)
 	if err != nil {

@@ -18,6 +18,7 @@ type Engine struct {
 	dataset *policy.Dataset
 	dialect *dialect.Dialect
 	store   store.Store
+	manner  Manner
 
 	mu      sync.Mutex
 	version store.Version
@@ -26,10 +27,35 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
+// Manner is what one store does otherwise than others. What is left out is as it is in most.
+type Manner struct {
+	// Name is what a table is called in the store.
+	Name func(*policy.Table) string
+	// At is what follows FROM to read a table in a state that the store has named, by what it is
+	// called.
+	At func(t *policy.Table, name string) string
+	// Failure says how a run ended; see [Database].
+	Failure func(ctx context.Context, err error) error
+	// Check refuses tables that are stored in a way which the store cannot be asked about.
+	Check func(*Database) error
+}
+
 // Open looks at the tables of a dataset. Its errors are for the owner: they name tables and
 // columns, and no value of the data.
-func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *dialect.Dialect) (*Engine, error) {
-	e := &Engine{dataset: ds, dialect: d, store: s}
+func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *dialect.Dialect, m Manner) (*Engine, error) {
+	if m.Name == nil {
+		m.Name = func(t *policy.Table) string { return dialect.QuoteName(t.Name) }
+	}
+	if m.At == nil {
+		m.At = func(_ *policy.Table, name string) string { return name }
+	}
+	if m.Failure == nil {
+		m.Failure = failure
+	}
+	if m.Check == nil {
+		m.Check = func(*Database) error { return nil }
+	}
+	e := &Engine{dataset: ds, dialect: d, store: s, manner: m}
 	_, err := e.Version(ctx)
 	return e, err
 }
@@ -65,25 +91,29 @@ func (e *Engine) look(ctx context.Context) (*Database, error) {
 		return nil, errors.New("every row is a person, and what a join makes of one cannot be told from another here; name a unit, or " +
 			"leave out the public tables")
 	}
-	d := &Database{Schema: dialect.NewSchema(e.dialect, ds), DB: e.store.DB, Failure: failure}
+	d := &Database{Schema: dialect.NewSchema(e.dialect, ds), DB: e.store.DB, Failure: e.manner.Failure}
 	for _, name := range ds.TableNames() {
 		p := ds.Tables[name]
 		// Whether texts have a collation is not known, so it is said that they are compared by
 		// their bytes.
-		t := &dialect.Table{Table: p, Dialect: e.dialect, Paths: ds.PathColumns(p), From: dialect.QuoteName(name), Collated: true}
+		t := &dialect.Table{Table: p, Dialect: e.dialect, Paths: ds.PathColumns(p), From: e.manner.Name(p), Collated: true}
 		if _, err := Describe(ctx, d.DB, t, "the database", true); err != nil {
 			return nil, err
 		}
+		t.From = e.manner.At(p, t.From)
 		d.Tables[name] = t
 	}
 	if err := d.FindKinds(ds); err != nil {
 		return nil, err
 	}
+	if err := e.manner.Check(d); err != nil {
+		return nil, err
+	}
 	return d, d.CheckUnique(ctx, ds)
 }
 
-// now is the state that was last looked at.
-func (e *Engine) now() *Database {
+// Current is the state that was last looked at.
+func (e *Engine) Current() *Database {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.current
@@ -91,25 +121,25 @@ func (e *Engine) now() *Database {
 
 // Values implements [engine.Engine].
 func (e *Engine) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
-	return e.now().Values(ctx, table, column, limit)
+	return e.Current().Values(ctx, table, column, limit)
 }
 
 // Most implements [engine.Engine].
 func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
-	return e.now().Most(ctx, table, columns)
+	return e.Current().Most(ctx, table, columns)
 }
 
 // Rows implements [engine.Engine].
 func (e *Engine) Rows(ctx context.Context, table string, limit int) ([][]tree.Value, error) {
-	return e.now().Rows(ctx, table, limit)
+	return e.Current().Rows(ctx, table, limit)
 }
 
 // Magnitude is how large the data is; see [Database.Magnitude].
-func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.now().Magnitude(ctx) }
+func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.Current().Magnitude(ctx) }
 
 // Run computes a query exactly; see [engine.Result]. What goes wrong is [engine.ErrRun].
 func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	d := e.now()
+	d := e.Current()
 	return d.Run(ctx, q, d.Statements(q))
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Fetch hands the rows of a table to a collector. What goes wrong is [engine.ErrRun].
 func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
-	d := e.now()
+	d := e.Current()
 	if err := d.fetch(ctx, t, into); err != nil {
 		return d.Failure(ctx, err)
 	}

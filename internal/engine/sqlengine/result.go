@@ -256,6 +256,10 @@ func final(v any) int64 {
 	switch v := v.(type) {
 	case int64:
 		return v
+	case string: // a decimal number without a point
+		if n, ok := new(big.Int).SetString(v, 10); ok {
+			return final(n)
+		}
 	case *big.Int:
 		switch {
 		case v.CmpAbs(sumLimit) <= 0:

@@ -1,0 +1,182 @@
+package trino
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/audit/sample"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+var full = flag.Bool("full", false, "ask all questions, also those that take long")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	chosen := *full
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
+	if !chosen {
+		flag.Set("rapid.checks", "8") // a statement takes a tenth of a second
+	}
+	os.Exit(m.Run())
+}
+
+// usually returns how many rounds a test has: fewer than all, unless all are asked for.
+func usually[T int | uint64](fewer, all T) T {
+	if *full {
+		return all
+	}
+	return fewer
+}
+
+// dataset reads a policy with one dataset, whose tables are in a schema. What is given are the
+// dataset's keys below the budget.
+func dataset(t testing.TB, source, keys string) *policy.Dataset {
+	t.Helper()
+	var b strings.Builder
+	for line := range strings.Lines(strings.Trim(keys, "\n") + "\n") {
+		b.WriteString("    " + line)
+	}
+	p, err := policy.Parse("policy.yaml", []byte("datasets:\n  d:\n    budget: {epsilon: 1}\n    analysts: {a: {}}\n    source: "+source+
+		"\n"+b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Datasets["d"]
+}
+
+// schema is a new schema for the tables of a test.
+type schema struct {
+	*testtrino.Cluster
+	catalog, name string
+}
+
+func newSchema(t testing.TB, catalog string) schema {
+	t.Helper()
+	c := testtrino.Shared(t)
+	return schema{c, catalog, c.Schema(t, catalog)}
+}
+
+func (s schema) source() string { return s.Address(testtrino.Reader, s.catalog, s.name) }
+
+func (s schema) dataset(t testing.TB, keys string) *policy.Dataset {
+	return dataset(t, s.source(), keys)
+}
+
+func (s schema) table(name string) string { return fmt.Sprintf("%s.%s.%q", s.catalog, s.name, name) }
+
+func open(t testing.TB, ds *policy.Dataset) *Engine {
+	t.Helper()
+	e, err := Open(t.Context(), ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
+	t.Helper()
+	p, err := prepareOne(ds, text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return p
+}
+
+// prepareOne is prepare for a text that may be refused. All are one question, with nothing around
+// it.
+func prepareOne(ds *policy.Dataset, text string) (*tree.Plan, error) {
+	s, err := plan.Prepare(ds, text, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Plans) != 1 || s.Outer != nil {
+		return nil, fmt.Errorf("%d questions, or something around them", len(s.Plans))
+	}
+	return s.Plans[0], nil
+}
+
+// trinoTypes are those in which the columns of a sample are stored, by their type in DuckDB.
+var trinoTypes = map[string]string{"BIGINT": "bigint", "INTEGER": "integer", "DOUBLE": "double", "VARCHAR": "varchar",
+	"BOOLEAN": "boolean", "DATE": "date", "TIMESTAMP": "timestamp(6)"}
+
+// storeRows makes a table t of a sample's rows, with u in order where nobody has it.
+func (s schema) storeRows(t testing.TB, rows []sample.Row) {
+	t.Helper()
+	list, names := []string{"u bigint"}, []string{"u"}
+	for _, c := range sample.Columns {
+		list, names = append(list, c.Name+" "+trinoTypes[c.Stored]), append(names, c.Name)
+	}
+	s.Run(t, "CREATE TABLE "+s.table("t")+" ("+strings.Join(list, ", ")+")")
+	for start := 0; start < len(rows); start += 200 {
+		var values []string
+		for _, r := range rows[start:min(start+200, len(rows))] {
+			cells := make([]string, len(names))
+			for i, name := range names {
+				cells[i] = sqlValue(r[name])
+			}
+			values = append(values, "("+strings.Join(cells, ", ")+")")
+		}
+		s.Run(t, "INSERT INTO "+s.table("t")+" VALUES "+strings.Join(values, ", "))
+	}
+}
+
+func sqlValue(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case string:
+		return constant(v)
+	case float64:
+		switch {
+		case math.IsInf(v, 0):
+			return map[bool]string{true: "infinity()", false: "-infinity()"}[v > 0]
+		case math.IsNaN(v):
+			return "nan()"
+		}
+		return "DOUBLE '" + strconv.FormatFloat(v, 'g', -1, 64) + "'"
+	case tree.Day:
+		return fmt.Sprintf("date_add('day', %d, DATE '1970-01-01')", int64(v))
+	case tree.Moment:
+		return timestamp(fmt.Sprint(int64(v)))
+	case int64:
+		return constant(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// sampleKeys is a policy over a sample, in which nobody has several rows.
+func sampleKeys() string {
+	keys := "unit: t.u\ntables:\n  t:\n    unique: u\n    columns:\n"
+	for _, c := range sample.Columns {
+		keys += "      " + c.Name + ": " + c.Policy + "\n"
+	}
+	return keys
+}
+
+// why runs a query again to see what Trino says, which nobody else is told.
+func why(t testing.TB, e *Engine, q *tree.Query) error {
+	t.Helper()
+	d := e.Current()
+	for _, st := range d.Statements(q) {
+		rows, err := d.DB.QueryContext(t.Context(), st.Text)
+		if err != nil {
+			return fmt.Errorf("%w in %.4000s", err, st.Text)
+		}
+		for rows.Next() {
+		}
+		if err := rows.Err(); err != nil {
+			return fmt.Errorf("%w in %.4000s", err, st.Text)
+		}
+		rows.Close()
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package posix
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+)
+
+// Regular expressions of some databases go back and try again, so that there are patterns and texts
+// of which one takes longer than anybody waits: one person's text would decide whether a question
+// ends. There a pattern is an automaton, which any database can follow from character to character:
+// as long as the text is, whatever is in it.
+
+// MaxEdges is how many edges the states of an automaton have together. They are written out in a
+// statement, and what is compiled of it has an end.
+const MaxEdges = 600
+
+// Automaton decides whether a text has a part of a pattern.
+type Automaton struct {
+	States []State // the first is where it begins
+}
+
+// State is what is known of a text so far: where the next character leads, and whether the text has
+// the part if it ends here.
+type State struct {
+	Edges []Edge
+	Ends  bool
+}
+
+// Edge is where characters up to one, including it, lead that no edge before it is for.
+type Edge struct {
+	Upto rune
+	To   int
+}
+
+// NewAutomaton makes an automaton of a pattern that [Translate] or [Similar] wrote. One that would
+// have more than [MaxEdges] is refused.
+func NewAutomaton(pattern string) (*Automaton, error) {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{prog: prog, cuts: cuts(prog), places: map[string]int{}}
+	b.place(reading{[]uint32{uint32(prog.Start)}, -1})
+	edges := 0
+	for i := 0; i < len(b.all); i++ {
+		s := b.state(b.all[i])
+		if edges += len(s.Edges); edges > MaxEdges {
+			return nil, refuse("write a simpler pattern, or several joined by OR",
+				"as an automaton, which is how it runs here, the pattern has more than %d steps", MaxEdges)
+		}
+		b.out.States = append(b.out.States, s)
+	}
+	return &b.out, nil
+}
+
+// reading is where in a program a text may have led, before the next character is seen, and
+// the character before.
+type reading struct {
+	at     []uint32
+	before rune // -1 at the beginning
+}
+
+// found is the reading of a text that has the part, whatever follows.
+var found = reading{nil, -2}
+
+type builder struct {
+	prog   *syntax.Prog
+	cuts   []rune // the last characters of ranges that the program tells apart
+	places map[string]int
+	all    []reading
+	out    Automaton
+}
+
+// place returns the number of a reading.
+func (b *builder) place(r reading) int {
+	before := r.before
+	if before >= 0 { // all that is looked at is whether it belongs to a word
+		before = 0
+		if isWord(r.before) {
+			before = 'a'
+		}
+		r.before = before
+	}
+	key := fmt.Sprint(r.at, before)
+	if n, ok := b.places[key]; ok {
+		return n
+	}
+	b.places[key] = len(b.all)
+	b.all = append(b.all, r)
+	return len(b.all) - 1
+}
+
+// state follows a reading by every range of characters.
+func (b *builder) state(r reading) State {
+	if r.before == found.before {
+		return State{Edges: []Edge{{unicode.MaxRune, b.place(found)}}, Ends: true}
+	}
+	_, ends := b.closure(r, -1)
+	s := State{Ends: ends}
+	for _, c := range b.cuts {
+		to := b.place(b.step(r, c))
+		if n := len(s.Edges); n > 0 && s.Edges[n-1].To == to {
+			s.Edges[n-1].Upto = c
+			continue
+		}
+		s.Edges = append(s.Edges, Edge{c, to})
+	}
+	return s
+}
+
+// step reads a character.
+func (b *builder) step(r reading, c rune) reading {
+	from, match := b.closure(r, c)
+	if match {
+		return found
+	}
+	// The part may begin at the next character.
+	next := []uint32{uint32(b.prog.Start)}
+	for _, pc := range from {
+		if i := &b.prog.Inst[pc]; i.MatchRune(c) && !slices.Contains(next, i.Out) {
+			next = append(next, i.Out)
+		}
+	}
+	slices.Sort(next)
+	return reading{next, c}
+}
+
+// closure follows what reads no character, where c comes next or, if that is -1, nothing. It
+// returns where characters are read, and whether the part has ended.
+func (b *builder) closure(r reading, c rune) (at []uint32, match bool) {
+	before := r.before
+	empty := syntax.EmptyOpContext(before, c)
+	seen := map[uint32]bool{}
+	var follow func(pc uint32)
+	follow = func(pc uint32) {
+		if seen[pc] {
+			return
+		}
+		seen[pc] = true
+		switch i := &b.prog.Inst[pc]; i.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			follow(i.Out)
+			follow(i.Arg)
+		case syntax.InstCapture, syntax.InstNop:
+			follow(i.Out)
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(i.Arg)&^empty == 0 {
+				follow(i.Out)
+			}
+		case syntax.InstMatch:
+			match = true
+		case syntax.InstFail:
+		default:
+			at = append(at, pc)
+		}
+	}
+	for _, pc := range r.at {
+		follow(pc)
+	}
+	return at, match
+}
+
+// cuts are the last characters of the ranges that a program, and the end of a word, tells apart.
+func cuts(prog *syntax.Prog) []rune {
+	out := []rune{unicode.MaxRune}
+	span := func(lo, hi rune) {
+		if lo > 0 {
+			out = append(out, lo-1)
+		}
+		out = append(out, hi)
+	}
+	for _, i := range prog.Inst {
+		switch i.Op {
+		case syntax.InstEmptyWidth:
+			for _, s := range [][2]rune{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}, {'\n', '\n'}} {
+				span(s[0], s[1])
+			}
+		case syntax.InstRune1, syntax.InstRune:
+			for k := 0; k < len(i.Rune); k += 2 {
+				span(i.Rune[k], i.Rune[min(k+1, len(i.Rune)-1)])
+			}
+			if syntax.Flags(i.Arg)&syntax.FoldCase != 0 {
+				for c := unicode.SimpleFold(i.Rune[0]); c != i.Rune[0]; c = unicode.SimpleFold(c) {
+					span(c, c)
+				}
+			}
+		case syntax.InstRuneAnyNotNL:
+			span('\n', '\n')
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func isWord(c rune) bool { return syntax.IsWordChar(c) }
