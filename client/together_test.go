@@ -148,7 +148,8 @@ func TestTogether(t *testing.T) {
 
 	keys, err := all.Ask(ctx, Question{SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex", Parameters: nil,
 		Settings: map[string]string{"dp.errors": "columns", "dp.confidence": "0.9", "dp.counts": "nonnegative"}})
-	if err != nil || fmt.Sprint(keys.Of) != "[3 3 2]" || keys.Confidence != 0.9 || len(keys.Rows[0]) != 3 || keys.Columns[2].Name != "count_error" {
+	if err != nil || fmt.Sprint(keys.Of) != "[3 3 2]" || keys.Confidence != 0.9 || len(keys.Rows[0]) != 3 ||
+		keys.Columns[2].Name != "count_error" {
 		t.Errorf("%+v, %v", keys, err)
 	}
 	bound, err := all.Ask(ctx, Question{SQL: "SELECT COUNT(*) FROM patients WHERE age > $1 AND sex = ANY ($2)",
@@ -161,7 +162,7 @@ func TestTogether(t *testing.T) {
 // TestRefusedBefore: what cannot be put together is refused, and costs nothing anywhere.
 func TestRefusedBefore(t *testing.T) {
 	north, south := open(t, "north", pure, 50, nil), open(t, "southern", gaussian, 50, func(p string) string {
-		return strings.Replace(p, "zip:       {type: text, keys: [1001A, 1002B, 1003A, 1004C, 1005D]}", "zip: {type: text, keys: private}", 1)
+		return strings.Replace(p, "{type: text, keys: [1001A, 1002B, 1003A, 1004C, 1005D]}", "{type: text, keys: private}", 1)
 	})
 	both, ctx := Together(north.Server, south.Server), context.Background()
 	before := north.left(t) + south.left(t)
@@ -221,7 +222,8 @@ func TestRefusedBefore(t *testing.T) {
 		t.Errorf("there was %s before and %s after", before, after)
 	}
 	// What an older server says of a key that it does not know.
-	err := north.Call(ctx, http.MethodPost, "/v1/explain", map[string]any{"sql": "SELECT COUNT(*) FROM patients", "unheard": true}, new(any))
+	unheard := map[string]any{"sql": "SELECT COUNT(*) FROM patients", "unheard": true}
+	err := north.Call(ctx, http.MethodPost, "/v1/explain", unheard, new(any))
 	var said *ServerError
 	if !errors.As(err, &said) || said.Kind != "invalid" || !strings.Contains(said.Detail, unknown) {
 		t.Errorf("a key that it does not know: %v", err)
