@@ -77,9 +77,11 @@ var rooms = map[string]string{
 	"internal/engine/trino": "policy internal/plan/tree internal/plan/posix internal/dialect internal/engine internal/engine/sqlengine " +
 		"internal/trinoplace store",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
-	"internal/pgtables": "policy internal/pgplace",
+	"internal/pgtables":    "policy internal/pgplace",
+	"internal/trinotables": "policy store internal/trinoplace",
 	// Drafts of policies from the catalogue of a database, and what is known of a common model.
 	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
+	"internal/trinodraft":      "policy internal/address internal/pgdraft internal/pgtables internal/trinotables",
 	"internal/omop":            "policy",
 	"internal/omop/madeup":     "internal/detrand",
 	"internal/omop/madeup/sql": "internal/omop/madeup",
@@ -96,8 +98,9 @@ var rooms = map[string]string{
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
 	// What is put before every engine and every store: for tests.
-	"internal/audit/sample":      "policy internal/plan/tree",
-	"internal/audit/attack":      "policy internal/audit/generate internal/engine/duckdb internal/testpg",
+	"internal/audit/sample": "policy internal/plan/tree",
+	"internal/audit/attack": "policy internal/address internal/audit/generate internal/engine internal/engine/duckdb " +
+		"internal/engine/trino internal/testpg internal/testtrino",
 	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
 	"ledger":                     "dp account",
 	"internal/ledger/chain":      "dp ledger",
@@ -223,7 +226,8 @@ var rooms = map[string]string{
 		"internal/ledger/anywhere internal/ledger/chain " +
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
-		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft",
+		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft " +
+		"internal/trinodraft internal/trinotables",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
 	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server " +
