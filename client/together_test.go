@@ -89,8 +89,8 @@ func same(ctx context.Context, t *testing.T, s *site, q Question, request string
 			if x, y := number(t, v), number(t, got); math.Abs(x-y) > 1e-9*math.Abs(x) {
 				t.Errorf("%s: %v is put together as %v", q.SQL, v, got)
 			}
-			// What was sharpened is a step wider (mech.HalfWidthOfSum), which in an average over few
-			// people is more.
+			// What was sharpened is a step wider (mech.HalfWidthOfSum), which in an average over
+			// few people is more.
 			mine, theirs, most := *j.Errors[i][k], *a.Errors[i][k], 1e-9
 			switch part := a.Parts[i][k]; {
 			case part.Sum.Off > 0 && e.Makeup.Columns[k].Of == api.OfAverage:
