@@ -30,20 +30,22 @@ func TestDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"north": "https://north.example:8432 hospital one", "north/other": "https://north.example:8432 other one",
-		"south": "https://south.example clinic two"} {
+	for name, want := range map[string]string{"north": "https://north.example:8432 hospital one",
+		"north/other": "https://north.example:8432 other one",
+		"south":       "https://south.example clinic two"} {
 		s, err := d.Server(name)
 		if err != nil || s.base+" "+s.Dataset+" "+s.token != want || s.Name != name {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-	for name, want := range map[string]string{"east": "there is no server", "open": "without TLS", "missing": "no such file", "empty": "one line",
-		"both": "token_file or a token_env", "nowhere": "no address"} {
+	for name, want := range map[string]string{"east": "there is no server", "open": "without TLS", "missing": "no such file",
+		"empty": "one line", "both": "token_file or a token_env", "nowhere": "no address"} {
 		if _, err := d.Server(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := ReadDirectory(write("bad.yaml", "servers:\n  north: {adress: x}\n")); err == nil || !strings.Contains(err.Error(), "adress") {
+	bad := write("bad.yaml", "servers:\n  north: {adress: x}\n")
+	if _, err := ReadDirectory(bad); err == nil || !strings.Contains(err.Error(), "adress") {
 		t.Errorf("a key that there is not: %v", err)
 	}
 	for _, address := range []string{"", "db.example", "ftp://db.example", "https://ana:x@db.example", "https://db.example/a/b",

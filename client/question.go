@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
@@ -97,10 +98,16 @@ func (s *Server) explain(ctx context.Context, q Question) (*api.Explanation, err
 	return &out, err
 }
 
+// longest is how long a server may take to answer: its own limit, five minutes unless its owner has
+// chosen, and its queue come before it.
+const longest = 30 * time.Minute
+
 // ask asks a server, under a name.
 func (s *Server) ask(ctx context.Context, q Question, request string) (*api.Answer, error) {
 	in := q.to(s)
 	in.Request = request
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	var out api.Answer
 	if err := s.Call(ctx, http.MethodPost, "/v1/query", in, &out); err != nil {
 		return nil, err

@@ -89,9 +89,16 @@ func same(ctx context.Context, t *testing.T, s *site, q Question, request string
 			if x, y := number(t, v), number(t, got); math.Abs(x-y) > 1e-9*math.Abs(x) {
 				t.Errorf("%s: %v is put together as %v", q.SQL, v, got)
 			}
-			// What was sharpened is a step wider: see mech.HalfWidthOfSum.
-			mine, theirs := *j.Errors[i][k], *a.Errors[i][k]
-			if mine < theirs*(1-1e-9) || mine > theirs*1.02+1 {
+			// What was sharpened is a step wider (mech.HalfWidthOfSum), which in an average over
+			// few people is more.
+			mine, theirs, most := *j.Errors[i][k], *a.Errors[i][k], 1e-9
+			switch part := a.Parts[i][k]; {
+			case part.Sum.Off > 0 && e.Makeup.Columns[k].Of == api.OfAverage:
+				most = math.Inf(1)
+			case part.Sum.Off > 0:
+				most = 2
+			}
+			if mine < theirs*(1-1e-9) || mine > theirs*(1+1e-9)+most {
 				t.Errorf("%s: the error of %v is %v, and put together %v", q.SQL, v, theirs, mine)
 			}
 		}
@@ -148,7 +155,8 @@ func TestTogether(t *testing.T) {
 
 	keys, err := all.Ask(ctx, Question{SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex", Parameters: nil,
 		Settings: map[string]string{"dp.errors": "columns", "dp.confidence": "0.9", "dp.counts": "nonnegative"}})
-	if err != nil || fmt.Sprint(keys.Of) != "[3 3 2]" || keys.Confidence != 0.9 || len(keys.Rows[0]) != 3 || keys.Columns[2].Name != "count_error" {
+	if err != nil || fmt.Sprint(keys.Of) != "[3 3 2]" || keys.Confidence != 0.9 || len(keys.Rows[0]) != 3 ||
+		keys.Columns[2].Name != "count_error" {
 		t.Errorf("%+v, %v", keys, err)
 	}
 	bound, err := all.Ask(ctx, Question{SQL: "SELECT COUNT(*) FROM patients WHERE age > $1 AND sex = ANY ($2)",
@@ -161,7 +169,7 @@ func TestTogether(t *testing.T) {
 // TestRefusedBefore: what cannot be put together is refused, and costs nothing anywhere.
 func TestRefusedBefore(t *testing.T) {
 	north, south := open(t, "north", pure, 50, nil), open(t, "southern", gaussian, 50, func(p string) string {
-		return strings.Replace(p, "zip:       {type: text, keys: [1001A, 1002B, 1003A, 1004C, 1005D]}", "zip: {type: text, keys: private}", 1)
+		return strings.Replace(p, "{type: text, keys: [1001A, 1002B, 1003A, 1004C, 1005D]}", "{type: text, keys: private}", 1)
 	})
 	both, ctx := Together(north.Server, south.Server), context.Background()
 	before := north.left(t) + south.left(t)
@@ -221,7 +229,8 @@ func TestRefusedBefore(t *testing.T) {
 		t.Errorf("there was %s before and %s after", before, after)
 	}
 	// What an older server says of a key that it does not know.
-	err := north.Call(ctx, http.MethodPost, "/v1/explain", map[string]any{"sql": "SELECT COUNT(*) FROM patients", "unheard": true}, new(any))
+	unheard := map[string]any{"sql": "SELECT COUNT(*) FROM patients", "unheard": true}
+	err := north.Call(ctx, http.MethodPost, "/v1/explain", unheard, new(any))
 	var said *ServerError
 	if !errors.As(err, &said) || said.Kind != "invalid" || !strings.Contains(said.Detail, unknown) {
 		t.Errorf("a key that it does not know: %v", err)

@@ -68,7 +68,8 @@ func (a *several) ask(args ...string) result {
 const bySex = "SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex"
 
 func TestAsk(t *testing.T) {
-	a, at := askable(t, "100ms", tenQuestions, "{epsilon: 9, delta: 1e-6, noise: gaussian, per_query: {default: 0.1, max: 0.5}}", tenQuestions)
+	normal := "{epsilon: 9, delta: 1e-6, noise: gaussian, per_query: {default: 0.1, max: 0.5}}"
+	a, at := askable(t, "100ms", tenQuestions, normal, tenQuestions)
 	all := []string{"--at", "north,south,west"}
 	a.ask(append(all, "--price", bySex)...).wants(t, 0, "±95% of the total", "known with the answer", "gaussian", "laplace", "epsilon 0.1")
 	r := a.ask(append(all, bySex)...).wants(t, 0, "sex  count  ±95%", "counts twice", "south", "epsilon 0.1 (rho 0.0049958)", "receipt")
@@ -76,7 +77,8 @@ func TestAsk(t *testing.T) {
 	if first, _, _ := strings.Cut(r.out, "note:"); !strings.HasPrefix(again.out, first) {
 		t.Errorf("asked again it is\n%s and it was\n%s", again.out, r.out)
 	}
-	v := a.ask(append(all, "--json", "--epsilon", "0.2", "--set", "dp.confidence=0.9", "SELECT SUM(cost) FROM visits")...).wants(t, 0).decode(t)
+	v := a.ask(append(all, "--json", "--epsilon", "0.2", "--set", "dp.confidence=0.9", "SELECT SUM(cost) FROM visits")...).
+		wants(t, 0).decode(t)
 	if v["confidence"] != 0.9 || len(v["servers"].([]any)) != 3 || len(v["rows"].([]any)) != 1 {
 		t.Errorf("it is %v", v)
 	}
@@ -95,7 +97,8 @@ func TestAsk(t *testing.T) {
 	a.ask(append(all, "--epsilon", "0", people)...).wants(t, 2, "--epsilon")
 	a.ask(append(all, "--epsilon", "0.49", "--json", "SELECT COUNT(*) FROM patients WHERE age > 2")...).wants(t, 0)
 	before = left()
-	a.ask(append(all, "--epsilon", "0.5", "SELECT COUNT(*) FROM patients WHERE age > 1")...).wants(t, 3, "nothing was charged", "more than what is left")
+	a.ask(append(all, "--epsilon", "0.5", "SELECT COUNT(*) FROM patients WHERE age > 1")...).
+		wants(t, 3, "nothing was charged", "more than what is left")
 	a.ask(append(all, "--request", "", people)...).wants(t, 2, "--request is empty")
 	a.ask("--at", "north", people).wants(t, 2, "nothing to put together")
 	a.ask("--at", "north,east", people).wants(t, 2, "there is no server")

@@ -1,14 +1,18 @@
 # Starts nodes, waits for them, and ends them.
 
 start() {
+  local java node
   if [ ! -e "$folder/url" ]; then
+    options "$@"
+    java=$(java)
     fetch
-    settings "$@"
+    settings
   elif [ $# -gt 0 ]; then
     fail "$folder has a cluster with settings of its own: start it without options, or take another folder"
+  else
+    java=$(java)
+    fetch
   fi
-  local java node
-  java=$(java)
   for node in $(nodes); do
     if [ -z "$(process "$node")" ]; then
       begin "$java" "$node"

@@ -1,8 +1,8 @@
 # What each node reads: FOLDER/NODE/etc.
 
-# settings reads the options of the first start, and writes the folders of all nodes.
-settings() {
-  local workers=2 heap=1G port=18080 retry= secure= light= groups= lines=
+# options reads those of the first start.
+options() {
+  workers=2 heap=1G port=18080 retry= secure= light= groups= lines=
   while [ $# -gt 0 ]; do
     case $1 in
     --retry) retry=1 ;;
@@ -32,7 +32,10 @@ settings() {
   elif in_use "$port"; then
     fail "port $port is in use: stop what listens there, or take another by --port"
   fi
+}
 
+# settings writes the folders of all nodes, by the options.
+settings() {
   umask 077
   local common node ports internal=$port
   ports=($(free_ports $((workers + 1)))) # they stay when a node starts again

@@ -93,7 +93,9 @@ func (r *row) number(measure int) (api.NoisyNumber, bool) {
 	}
 	out, ok := described(noise.Mechanism, cells)
 	out.Value, out.Step = f.released.Measures[measure][r.group], f.plan.Query.Measures[measure].Step().RatString()
-	out.Off += f.released.OffBy(measure)
+	if more := f.released.OffBy(measure); more > 0 {
+		out.Off += more + 1 // of a normal, as what was averaged
+	}
 	return out, ok && out.Off >= 0
 }
 

@@ -236,8 +236,8 @@ func missing(all []Given, order []string, groups map[string]*group) []string {
 			rows = append(rows[:mostSaid], fmt.Sprintf("and %d more", n-mostSaid))
 		}
 		if len(rows) > 0 {
-			out = append(out, fmt.Sprintf("%s does not list %s: these rows are of the other servers alone, and who is in such a group there "+
-				"is in no row", g.Server, strings.Join(rows, ", ")))
+			out = append(out, fmt.Sprintf("%s does not list %s: these rows are of the other servers alone, and who is in such a group "+
+				"there is in no row", g.Server, strings.Join(rows, ", ")))
 		}
 	}
 	return out

@@ -29,7 +29,8 @@ var attacks = []string{
 }
 
 // blur hides what noise may change, the numbers of rows, of what they are made of and of their
-// errors, and what is random, as the name of a ledger. Keys, nulls, the shape and how many rows there are stay.
+// errors, and what is random, as the name of a ledger. Keys, nulls, the shape and how many rows
+// there are stay.
 func blur(text string) string {
 	text = regexp.MustCompile(`"rows":\[.*\],"errors":.*,"cost"`).ReplaceAllStringFunc(text, func(part string) string {
 		return regexp.MustCompile(`([\[,])-?[0-9.e+-]+`).ReplaceAllString(part, "${1}n")
