@@ -77,6 +77,9 @@ type Dialect struct {
 	Describe func(from string) string
 	// Binary is a stored text that is compared by its bytes, whatever its collation.
 	Binary func(name string) string
+	// Sent is a text that is the same when it has been read: a driver may read two texts as one that
+	// are none of Unicode's, and so two groups. Where it is nil no database holds such texts.
+	Sent func(x string) string
 	// Finite is the condition that a floating-point number is one.
 	Finite func(x string) string
 	// ReadDate and ReadTimestamp are days and microseconds of a stored column, NULL where it has
