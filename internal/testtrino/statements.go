@@ -78,6 +78,17 @@ func (c *Cluster) Rows(t testing.TB, user, statement string) [][]string {
 	return rows
 }
 
+// Column returns the first column of what a statement returns to the administrator, or why it does
+// not, where a cluster need not be there.
+func (c *Cluster) Column(t testing.TB, statement string) ([]string, error) {
+	rows, err := c.ask(t, Admin, statement)
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = r[0]
+	}
+	return out, err
+}
+
 // DB returns a handle on the cluster for a user, which is closed with the test.
 func (c *Cluster) DB(t testing.TB, user string) *sql.DB {
 	t.Helper()
