@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/testpg"
 	"github.com/discreet-dp/discreet/internal/testtrino"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // Store is somewhere where data can be that is asked about.
@@ -75,7 +76,12 @@ func (s Store) Open(t testing.TB, db *generate.Database) Engine {
 	var e Engine
 	var err error
 	if ds.Engine == "trino" {
-		e, err = trino.Open(t.Context(), ds)
+		// Who may read what is nothing to make up, and nobody changes it.
+		e, err = trino.OpenTables(t.Context(), ds, trino.Tables{DB: testtrino.Shared(t).DB(t, testtrino.Reader),
+			Look: func(context.Context) (trino.Seen, error) {
+				return trino.Seen{Version: store.Version{State: "made"}, Pinned: true,
+					From: func(name string) string { return trinoName(ds.Tables[name].Relation) }}, nil
+			}})
 	} else {
 		e, err = duckdb.OpenWith(t.Context(), ds, duckdb.Limits{Threads: 1, Memory: 1 << 30})
 	}

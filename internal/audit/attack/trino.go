@@ -46,7 +46,7 @@ func trinoTable(db *generate.Database, t *policy.Table, schema string) []string 
 		}
 		list[i] = fmt.Sprintf("%q %s", column, typ)
 	}
-	table := fmt.Sprintf("memory.%s.%q", schema, t.Name)
+	table := trinoName("memory." + schema + "." + t.Name)
 	out := []string{fmt.Sprintf("CREATE TABLE %s (%s)", table, strings.Join(list, ", "))}
 	rows := make([]string, len(all.Rows))
 	for k, row := range all.Rows {
@@ -60,6 +60,11 @@ func trinoTable(db *generate.Database, t *policy.Table, schema string) []string 
 		out = append(out, "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", "))
 	}
 	return out
+}
+
+// trinoName spells a table.
+func trinoName(relation string) string {
+	return `"` + strings.Join(strings.Split(relation, "."), `"."`) + `"`
 }
 
 func trinoValue(v any, c *policy.Column) string {
