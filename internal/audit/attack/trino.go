@@ -19,16 +19,17 @@ var trinoTypes = map[policy.Type][]string{policy.Text: {"varchar", "varchar(2000
 	policy.Decimal: {"double"}, policy.Integer: {"bigint", "decimal(38,0)"},
 	policy.Timestamp: {"timestamp(6)", "timestamp(6) with time zone", "timestamp(9)"}}
 
-// Trino keeps data in the memory of a cluster, each in a schema of its own.
+// Trino keeps data in the memory of a cluster, each in a schema of its own, which one user may read
+// who may read nothing else.
 func Trino(cluster func(testing.TB) *testtrino.Cluster) Store {
-	return Store{"trino", func(t testing.TB, db *generate.Database) string {
+	return Store{Name: "trino", Computes: true, Keep: func(t testing.TB, db *generate.Database) string {
 		t.Helper()
 		c := cluster(t)
-		schema := c.Schema(t, "memory")
+		schema := c.Alone(t, "memory")
 		for _, name := range db.Dataset.TableNames() {
 			c.Run(t, trinoTable(db, db.Dataset.Tables[name], schema)...)
 		}
-		return c.Address(testtrino.Reader, "memory", schema)
+		return c.Address(schema, "memory", schema)
 	}}
 }
 
