@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/trino"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
@@ -52,6 +53,14 @@ func (d *data) open(ctx context.Context) (opened, error) {
 	}
 	if err := d.files(); err != nil {
 		return nil, err
+	}
+	if d.policy.SourceKind() == policy.TrinoDatabase {
+		e, err := trino.Open(ctx, d.policy)
+		if err != nil {
+			return nil, err
+		}
+		d.engine = e
+		return e, nil
 	}
 	e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
 	if err != nil {

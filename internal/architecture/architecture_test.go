@@ -74,6 +74,8 @@ var rooms = map[string]string{
 	"internal/engine":      "policy internal/plan/tree internal/exact store",
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
 		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables",
+	"internal/engine/trino": "policy internal/plan/tree internal/plan/posix internal/dialect internal/engine internal/engine/sqlengine " +
+		"internal/trinoplace store",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
 	"internal/pgtables": "policy internal/pgplace",
 	// Drafts of policies from the catalogue of a database, and what is known of a common model.
@@ -93,7 +95,8 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	// What is put before every store: for tests.
+	// What is put before every engine and every store: for tests.
+	"internal/audit/sample":      "policy internal/plan/tree",
 	"internal/audit/attack":      "policy internal/audit/generate internal/engine/duckdb internal/testpg",
 	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
 	"ledger":                     "dp account",
@@ -158,7 +161,7 @@ var rooms = map[string]string{
 		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
 		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent internal/pace",
 	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
-		"internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
+		"internal/engine internal/engine/duckdb internal/engine/trino store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables",

@@ -66,8 +66,9 @@ type Dialect struct {
 	// Functions print the functions of the plan; see [Functions].
 	Functions map[string]Function
 	// Match is the condition that a whole text is of a pattern, and Finds that a text has a part of
-	// a constant regular expression, in the signs of package posix. HasSuffix may be nil. Form is a text, or none where
-	// the whole is not of the form of a regular expression: an empty one, or NULL.
+	// a constant regular expression, in the signs of package posix. HasSuffix may be nil. Form is a
+	// text, or none where the whole is not of the form of a regular expression: an empty one, or
+	// NULL.
 	Match                          func(x string, p tree.Pattern) string
 	Finds                          func(x, pattern string) string
 	Contains, HasPrefix, HasSuffix func(x, part string) string

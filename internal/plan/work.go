@@ -31,6 +31,8 @@ type work struct {
 	looked int64 // at each of these rows, in the subqueries together, beside reading it
 	pos    int32
 	err    error
+	// cluster says that the question runs on a Trino cluster; see onCluster.
+	cluster bool
 }
 
 const (
@@ -94,6 +96,14 @@ func (e *env) bounded(q *tree.Query, pos int32) error {
 	if chosen == 0 && len(q.PrivateKeys()) > 0 {
 		chosen = 1
 	}
+	over := []tree.Expr{q.Where}
+	for _, k := range q.Keys {
+		over = append(over, k.Expr)
+	}
+	for _, m := range q.Measures {
+		over = append(over, m.Arg)
+	}
+	w.onCluster(q.From, over...)
 	if tree.Private(from) {
 		out.From = w.cutToSort(from, l, c, chosen*sorting)
 	} else {
@@ -106,7 +116,7 @@ func (e *env) bounded(q *tree.Query, pos int32) error {
 }
 
 func (e *env) work(pos int32) *work {
-	return &work{public: e.options.Public, limit: e.dataset.Fanout(), pos: pos}
+	return &work{public: e.options.Public, limit: e.dataset.Fanout(), pos: pos, cluster: e.dataset.Engine == "trino"}
 }
 
 // bounded is what queries have, for rows to train on. Choosing a person's rows is a sort.
@@ -121,6 +131,11 @@ func (e *env) boundTable(t *tree.Table, pos int32) error {
 	for i := range out.Columns {
 		out.Columns[i].Expr = w.expr(out.Columns[i].Expr, &c, l.rows)
 	}
+	over := []tree.Expr{t.Where}
+	for _, column := range t.Columns {
+		over = append(over, column.Expr)
+	}
+	w.onCluster(t.From, over...)
 	out.From = w.cutToSort(from, l, c, sorting)
 	if w.err == nil {
 		*t = out

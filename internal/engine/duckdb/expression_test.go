@@ -94,11 +94,13 @@ func leafOf(r row) func(tree.Expr) tree.Value {
 	}
 }
 
+func manyRows(t *rapid.T) []row { return append(sample.DrawRows(t, 20), sample.DrawRows(t, 20)...) }
+
 // TestExpressions compares random expressions with expr.Eval, row by row and exactly.
 func TestExpressions(t *testing.T) {
 	var all []row
 	for seed := range 12 {
-		all = append(all, rapid.Custom(func(t *rapid.T) []row { return append(sample.DrawRows(t, 20), sample.DrawRows(t, 20)...) }).Example(seed)...)
+		all = append(all, rapid.Custom(manyRows).Example(seed)...)
 	}
 	for _, s := range append(slices.Clone(sample.OddTexts), "\x00", "a\x00b", "aa\naa", strings.Repeat("aé", 400)) {
 		all = append(all, row{"x": s, "n": int64(1), "i": int64(5)})
@@ -147,7 +149,7 @@ func TestEveryFunctionIsPrinted(t *testing.T) {
 func TestPlantedExpressions(t *testing.T) {
 	var all []row
 	for seed := range 4 {
-		all = append(all, rapid.Custom(func(t *rapid.T) []row { return append(sample.DrawRows(t, 20), sample.DrawRows(t, 20)...) }).Example(seed)...)
+		all = append(all, rapid.Custom(manyRows).Example(seed)...)
 	}
 	for _, s := range sample.OddTexts {
 		all = append(all, row{"x": s, "n": int64(1), "i": int64(5), "z": tree.Day(19782), "q": tree.Moment(-1)})

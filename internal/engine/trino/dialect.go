@@ -166,8 +166,8 @@ func nearest(x string) string {
 		"%[2]s) - %[2]s END ELSE %[1]s END AS bigint)", x, far)
 }
 
-// round rounds to an integer. Trino's cast of a large number to a decimal has zeros behind its first
-// digits, so it is cast in two halves, both of which are exact.
+// round rounds to an integer. Trino's cast of a large number to a decimal has zeros behind its
+// first digits, so it is cast in two halves, both of which are exact.
 func round(how, x string, wide bool) string {
 	if how == "trunc" {
 		how = "truncate"

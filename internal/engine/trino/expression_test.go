@@ -85,7 +85,10 @@ func sameValue(got any, want tree.Value) bool {
 }
 
 func leafOf(r sample.Row) func(tree.Expr) tree.Value {
-	return func(e tree.Expr) tree.Value { c := e.(*tree.Column); return sample.Declared(c.Field.Source, r[c.Field.Name]) }
+	return func(e tree.Expr) tree.Value {
+		c := e.(*tree.Column)
+		return sample.Declared(c.Field.Source, r[c.Field.Name])
+	}
 }
 
 // TestExpressions compares random expressions with expr.Eval, row by row and exactly.

@@ -38,23 +38,18 @@ func usually[T int | uint64](fewer, all T) T {
 
 // dataset reads a policy with one dataset, whose tables are in a schema. What is given are the
 // dataset's keys below the budget.
-func dataset(t testing.TB, source, schema, keys string) *policy.Dataset {
+func dataset(t testing.TB, source, keys string) *policy.Dataset {
 	t.Helper()
 	var b strings.Builder
 	for line := range strings.Lines(strings.Trim(keys, "\n") + "\n") {
 		b.WriteString("    " + line)
 	}
-	p, err := policy.Parse("policy.yaml", []byte("datasets:\n  d:\n    engine: duckdb\n    budget: {epsilon: 1}\n    analysts: {a: {}}\n"+
-		"    source: x.duckdb\n"+b.String()))
+	p, err := policy.Parse("policy.yaml", []byte("datasets:\n  d:\n    budget: {epsilon: 1}\n    analysts: {a: {}}\n    source: "+source+
+		"\n"+b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds := p.Datasets["d"]
-	ds.Source = source
-	for _, table := range ds.Tables {
-		table.Relation = schema + "." + table.Name
-	}
-	return ds
+	return p.Datasets["d"]
 }
 
 // schema is a new schema for the tables of a test.
@@ -72,7 +67,7 @@ func newSchema(t testing.TB, catalog string) schema {
 func (s schema) source() string { return s.Address(testtrino.Reader, s.catalog, s.name) }
 
 func (s schema) dataset(t testing.TB, keys string) *policy.Dataset {
-	return dataset(t, s.source(), s.catalog+"."+s.name, keys)
+	return dataset(t, s.source(), keys)
 }
 
 func (s schema) table(name string) string { return fmt.Sprintf("%s.%s.%q", s.catalog, s.name, name) }
@@ -185,4 +180,3 @@ func why(t testing.TB, e *Engine, q *tree.Query) error {
 	}
 	return nil
 }
-

@@ -1,45 +1,42 @@
-package trino
+package posix
 
 import (
 	"fmt"
 	"regexp/syntax"
 	"slices"
-	"strings"
 	"unicode"
 )
 
-// Trino's regular expressions go back and try again, so that there are patterns and texts of which
-// one takes longer than anybody waits: one person's text would decide whether a question ends. So a
-// pattern is made an automaton here, of a state for each character that was read, and Trino follows
-// it from character to character: as long as the text is, whatever is in it.
+// Regular expressions of some databases go back and try again, so that there are patterns and texts
+// of which one takes longer than anybody waits: one person's text would decide whether a question
+// ends. There a pattern is an automaton, which any database can follow from character to character:
+// as long as the text is, whatever is in it.
 
-// maxEdges is how many edges the states of an automaton have together. They are written out in the
+// MaxEdges is how many edges the states of an automaton have together. They are written out in a
 // statement, and what is compiled of it has an end.
-const maxEdges = 600
+const MaxEdges = 600
 
-// automaton decides whether a text has a part of a pattern. State 0 is the first.
-type automaton struct {
-	states []state
+// Automaton decides whether a text has a part of a pattern.
+type Automaton struct {
+	States []State // the first is where it begins
 }
 
-// state is what is known of a text so far: where the next character leads, by ranges of characters,
-// and whether the text has the part if it ends here.
-type state struct {
-	edges []edge
-	ends  bool
+// State is what is known of a text so far: where the next character leads, and whether the text has
+// the part if it ends here.
+type State struct {
+	Edges []Edge
+	Ends  bool
 }
 
-// edge is where characters up to one, including it, lead that no edge before it is for.
-type edge struct {
-	upto rune
-	to   int
+// Edge is where characters up to one, including it, lead that no edge before it is for.
+type Edge struct {
+	Upto rune
+	To   int
 }
 
-// errPattern is what is wrong with a pattern that has too many states.
-var errPattern = fmt.Errorf("the pattern has more than %d steps", maxEdges)
-
-// compile makes an automaton of a pattern in the signs of package posix.
-func compile(pattern string) (*automaton, error) {
+// NewAutomaton makes an automaton of a pattern that [Translate] or [Similar] wrote. One that would
+// have more than [MaxEdges] is refused.
+func NewAutomaton(pattern string) (*Automaton, error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, err
@@ -53,10 +50,11 @@ func compile(pattern string) (*automaton, error) {
 	edges := 0
 	for i := 0; i < len(b.all); i++ {
 		s := b.state(b.all[i])
-		if edges += len(s.edges); edges > maxEdges {
-			return nil, errPattern
+		if edges += len(s.Edges); edges > MaxEdges {
+			return nil, refuse("write a simpler pattern, or several joined by OR",
+				"as an automaton, which is how it runs here, the pattern has more than %d steps", MaxEdges)
 		}
-		b.out.states = append(b.out.states, s)
+		b.out.States = append(b.out.States, s)
 	}
 	return &b.out, nil
 }
@@ -76,7 +74,7 @@ type builder struct {
 	cuts   []rune // the last characters of ranges that the program tells apart
 	places map[string]int
 	all    []reading
-	out    automaton
+	out    Automaton
 }
 
 // place returns the number of a reading.
@@ -99,19 +97,19 @@ func (b *builder) place(r reading) int {
 }
 
 // state follows a reading by every range of characters.
-func (b *builder) state(r reading) state {
+func (b *builder) state(r reading) State {
 	if r.before == found.before {
-		return state{edges: []edge{{unicode.MaxRune, b.place(found)}}, ends: true}
+		return State{Edges: []Edge{{unicode.MaxRune, b.place(found)}}, Ends: true}
 	}
 	_, ends := b.closure(r, -1)
-	s := state{ends: ends}
+	s := State{Ends: ends}
 	for _, c := range b.cuts {
 		to := b.place(b.step(r, c))
-		if n := len(s.edges); n > 0 && s.edges[n-1].to == to {
-			s.edges[n-1].upto = c
+		if n := len(s.Edges); n > 0 && s.Edges[n-1].To == to {
+			s.Edges[n-1].Upto = c
 			continue
 		}
-		s.edges = append(s.edges, edge{c, to})
+		s.Edges = append(s.Edges, Edge{c, to})
 	}
 	return s
 }
@@ -201,37 +199,3 @@ func cuts(prog *syntax.Prog) []rune {
 }
 
 func isWord(c rune) bool { return syntax.IsWordChar(c) }
-
-// finds prints that a text has a part of a pattern, which stands in quotes.
-func finds(x, pattern string) string {
-	a, err := compile(strings.ReplaceAll(strings.Trim(pattern, "'"), "''", "'"))
-	if err != nil {
-		panic("trino: a pattern that was not refused: " + err.Error()) // see [Engine.Refuses]
-	}
-	return a.print(x)
-}
-
-// print writes the automaton. A character that is none of Unicode's leads nowhere.
-func (a *automaton) print(x string) string {
-	var step, end strings.Builder
-	for i, s := range a.states {
-		fmt.Fprintf(&step, " WHEN %d THEN ", i)
-		if len(s.edges) == 1 {
-			fmt.Fprint(&step, s.edges[0].to)
-		} else {
-			step.WriteString("CASE")
-			for _, e := range s.edges[:len(s.edges)-1] {
-				fmt.Fprintf(&step, " WHEN c <= %d THEN %d", e.upto, e.to)
-			}
-			fmt.Fprintf(&step, " ELSE %d END", s.edges[len(s.edges)-1].to)
-		}
-		if s.ends {
-			fmt.Fprintf(&end, ", %d", i)
-		}
-	}
-	if end.Len() == 0 {
-		end.WriteString(", -1")
-	}
-	return fmt.Sprintf("reduce(transform(regexp_extract_all(%s, '(?s).'), c -> codepoint(CAST(c AS varchar(1)))), 0, (s, c) -> CASE s%s END, "+
-		"s -> s IN (%s))", x, step.String(), strings.TrimPrefix(end.String(), ", "))
-}

@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"errors"
+
+	"github.com/discreet-dp/discreet/internal/plan/posix"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// onCluster refuses what a Trino cluster cannot be asked, before it costs anything. It is found out
+// from the finished tree, like all work.
+func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
+	if !w.cluster {
+		return
+	}
+	eachExpr(from, over, func(e tree.Expr) {
+		c, ok := e.(*tree.Call)
+		if !ok || c.Fn != "matches" {
+			return
+		}
+		_, err := posix.NewAutomaton(*c.Args[1].(*tree.Literal).Text)
+		if e := (*posix.Error)(nil); errors.As(err, &e) {
+			w.fail(syntax.Refuse(w.pos, e.Instead, "%s", e.Reason))
+		} else if err != nil {
+			w.fail(syntax.Refuse(w.pos, "write a simpler pattern", "this pattern cannot be used"))
+		}
+	})
+	eachRelation(from, func(r tree.Relation) {
+		window, ok := r.(*tree.Window)
+		if !ok {
+			return
+		}
+		for _, o := range window.Calls {
+			if o.Kind == tree.PartDistinct {
+				w.fail(syntax.Refuse(w.pos, "count the different values of a person in a subquery that is grouped by the person",
+					"Trino has no COUNT(DISTINCT ...) OVER"))
+			}
+		}
+	})
+}
+
+// eachExpr calls f for all expressions of a relation, and of some over it.
+func eachExpr(from tree.Relation, over []tree.Expr, f func(tree.Expr)) {
+	look := func(e tree.Expr) {
+		if e == nil {
+			return
+		}
+		tree.Walk(e, func(e tree.Expr) {
+			f(e)
+			if x, ok := e.(*tree.Exists); ok {
+				eachExpr(x.From, nil, f)
+			}
+		})
+	}
+	for _, e := range over {
+		look(e)
+	}
+	eachRelation(from, func(r tree.Relation) {
+		switch r := r.(type) {
+		case *tree.Join:
+			look(r.On)
+		case *tree.Select:
+			look(r.Where)
+			for _, e := range r.Columns {
+				look(e)
+			}
+		case *tree.Persons:
+			look(r.Where)
+			for _, e := range r.Keys {
+				look(e)
+			}
+			for _, p := range r.Parts {
+				look(p.Arg)
+			}
+		case *tree.Window:
+			look(r.Where)
+			for _, o := range r.Calls {
+				look(o.Arg)
+				look(o.Otherwise)
+				for _, e := range o.By {
+					look(e)
+				}
+				for _, by := range o.Order {
+					look(by.By)
+				}
+			}
+		}
+	})
+}
+
+// eachRelation calls f for a relation and those that it is made of, without those of subqueries in
+// conditions.
+func eachRelation(r tree.Relation, f func(tree.Relation)) {
+	f(r)
+	switch r := r.(type) {
+	case *tree.Join:
+		eachRelation(r.L, f)
+		eachRelation(r.R, f)
+	case *tree.Select:
+		eachRelation(r.From, f)
+	case *tree.Union:
+		for _, p := range r.Parts {
+			eachRelation(p, f)
+		}
+	case *tree.Persons:
+		eachRelation(r.From, f)
+	case *tree.Window:
+		eachRelation(r.From, f)
+	case *tree.Cut:
+		eachRelation(r.From, f)
+	}
+}
