@@ -142,7 +142,7 @@ func place(x string, values any) string {
 	switch values := values.(type) {
 	case []int64:
 		n = len(values)
-		if n > 0 && follow(values) {
+		if n > 0 && successive(values) {
 			lo, hi := constant(values[0]), constant(values[n-1])
 			return fmt.Sprintf("CASE WHEN %s BETWEEN %s AND %s THEN %s - %s END", x, lo, hi, x, lo)
 		}
@@ -159,7 +159,7 @@ func place(x string, values any) string {
 	return "element_at(map(ARRAY[" + constant(values) + "], ARRAY[" + constant(places) + "]), " + x + ")"
 }
 
-func follow(values []int64) bool {
+func successive(values []int64) bool {
 	for i, v := range values {
 		if uint64(v) != uint64(values[0])+uint64(i) {
 			return false
