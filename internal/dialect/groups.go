@@ -23,8 +23,10 @@ func (g Groups) order() string { return strings.Join(append([]string{g.Rank}, Na
 
 // Kept is a column of a partial. Where Hi is not nil it is an integer that counts as the nearest
 // from Lo to Hi, and as 0 where it is NULL, and Steps is how far that lies above Lo.
+// Elsewhere Type is the type that it has in the database.
 type Kept struct {
 	Name   string
+	Type   string
 	Lo, Hi *big.Int
 	Steps  string
 }
@@ -73,7 +75,7 @@ func ValuesByWindow(v Values) string {
 
 // kept is a column that is an integer between two ends.
 func (d *Dialect) kept(name string, lo, hi *big.Int) Kept {
-	return Kept{name, lo, hi, "(" + d.clamp("coalesce("+name+", 0)", lo, hi) + " - (" + d.Whole(lo) + "))"}
+	return Kept{name, d.Int64, lo, hi, "(" + d.clamp("coalesce("+name+", 0)", lo, hi) + " - (" + d.Whole(lo) + "))"}
 }
 
 // Ranked is a value that a rank depends on, and the type that it has in the database.

@@ -34,7 +34,7 @@ func (r *rows) groups(rest []Kept) Groups {
 	g := Groups{Rest: rest}
 	var what []Ranked
 	for i, name := range r.keys {
-		g.Keys, what = append(g.Keys, Kept{Name: name}), append(what, Ranked{name, r.keyType(i)})
+		g.Keys, what = append(g.Keys, Kept{Name: name, Type: r.keyType(i)}), append(what, Ranked{name, r.keyType(i)})
 	}
 	if r.placed {
 		g.Keys[0] = r.Dialect.kept("g", new(big.Int), big.NewInt(int64(max(r.q.Groups(), 1)-1)))

@@ -41,29 +41,52 @@ type taken struct {
 	columns  []string // what is made of them
 }
 
-// A number of 64 bits has room for a rank, of which some bits are enough, and for what is kept,
-// where that is small. Lists of numbers are half the work that lists of rows are.
-const numberBits, rankBits = 62, 20
+// A number of 64 bits has room for a rank and the place of a group, which is what the order is by,
+// and for what is kept where that is small. Lists of numbers are half the work that lists of rows
+// are. It is as many bits of the rank wherever there are places, so that all statements of a query
+// keep the same groups.
+const numberBits, rankBits = 62, 24
 
 func newTaken(g dialect.Groups) taken {
-	order, rest := g.Rank, numberBits-rankBits
-	if bits := room(g.Keys); bits <= rest {
-		// What is kept of equal ranks does not depend on which comes first.
-		order, rest = number(g.Rank, numberBits-bits, g.Keys), rest-bits
-		if bits := room(g.Rest); bits <= rest {
+	order := g.Rank
+	if places := room(g.Keys); places < numberBits {
+		if places+room(g.Rest) <= numberBits-rankBits {
 			return packed(g)
 		}
+		order = number(g.Rank, g.Keys)
 	}
-	names := dialect.Names(g.Keys, g.Rest)
-	all := strings.Join(names, ", ")
-	return taken{fmt.Sprintf("min_by(ROW(%s), %s, %d)", all, order, g.Max), all, names}
+	var l taken
+	var fields, elements []string
+	add := func(field, element string) { fields, elements = append(fields, field), append(elements, element) }
+	for _, c := range slices.Concat(g.Keys, g.Rest) {
+		field := "coalesce(" + c.Name + ", " + nothing[c.Type] + ")"
+		if c.Hi != nil || c.Type == arrayType {
+			add(field, c.Name)
+			l.columns = append(l.columns, c.Name)
+			continue
+		}
+		null := c.Name + "_null"
+		add(c.Name+" IS NULL", null)
+		add(field, c.Name)
+		l.columns = append(l.columns, fmt.Sprintf("CASE WHEN %s THEN NULL ELSE %s END AS %s", null, c.Name, c.Name))
+	}
+	l.of = fmt.Sprintf("min_by(ROW(%s), %s, %d)", strings.Join(fields, ", "), order, g.Max)
+	l.elements = strings.Join(elements, ", ")
+	return l
 }
+
+// nothing stands for NULL in a list, by type. Trino 476 loses what takes the place of a NULL in one:
+// min_by(x, y, n) is NULL where a smaller y came after an x that was. So there are none in ours.
+var nothing = map[string]string{bigint: "0", varchar: "''", "boolean": "false", double: "0E0", arrayType: "ARRAY[]"}
+
+// arrayType is the type of lists, which are as good empty as NULL.
+const arrayType = "array"
 
 // packed is a list of numbers. They are different, because no two groups of a person are equal.
 func packed(g dialect.Groups) taken {
 	all := slices.Concat(g.Keys, g.Rest)
 	bits := room(all)
-	l := taken{of: fmt.Sprintf("min(%s, %d)", number(g.Rank, min(numberBits-bits, 40), all), g.Max), elements: "x"}
+	l := taken{of: fmt.Sprintf("min(%s, %d)", number(g.Rank, all), g.Max), elements: "x"}
 	for _, c := range all {
 		bits -= width(c)
 		l.columns = append(l.columns, fmt.Sprintf("bitwise_and(bitwise_right_shift(x, %d), %d) + (%v) AS %s", bits,
@@ -73,8 +96,8 @@ func packed(g dialect.Groups) taken {
 }
 
 // number prints some bits of a rank, and what follows it.
-func number(rank string, bits int, after []dialect.Kept) string {
-	text := fmt.Sprintf("bitwise_and(%s, %d)", rank, int64(1)<<bits-1)
+func number(rank string, after []dialect.Kept) string {
+	text := fmt.Sprintf("bitwise_and(%s, %d)", rank, int64(1)<<rankBits-1)
 	for _, c := range after {
 		text = fmt.Sprintf("(%s * %d + CAST(%s AS bigint))", text, int64(1)<<width(c), c.Steps)
 	}
@@ -102,7 +125,7 @@ func values(v dialect.Values) string {
 	lists := fmt.Sprintf("SELECT %s, min_by(v, %s, %d) FILTER (WHERE v IS NOT NULL) AS l FROM %s GROUP BY %s", unit, v.Of, v.Rows,
 		v.From, unit)
 	g := v.Groups
-	g.From, g.Rest = "c", []dialect.Kept{{Name: "l"}}
+	g.From, g.Rest = "c", []dialect.Kept{{Name: "l", Type: arrayType}}
 	b, _, _ := groups(g)
 	return fmt.Sprintf("c AS (%s), b AS (%s), s AS (SELECT %s, v FROM b CROSS JOIN UNNEST(l) AS t (v))", lists, b, unit)
 }
