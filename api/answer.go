@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -34,6 +36,9 @@ type Answer struct {
 	// Through says which parts of it went through streams of the policy, and whether they were
 	// free; empty where none did.
 	Through []Through `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free; missing where none did"`
+	// Parts hold, for each value of Rows, what it was made of, where [Question.Parts] asked for it
+	// and [Makeup] says that it can be put together with others.
+	Parts [][]Part `json:"parts,omitempty" doc:"For each value the noisy numbers that it was made of, none for keys; missing where nobody asked for them"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Lists are never null, but for the errors of a query
@@ -69,6 +74,19 @@ func (c Columns) MarshalJSON() ([]byte, error) {
 		names[i] = c[i].Name
 	}
 	return marshal(names)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]: of the columns it knows the names.
+func (c *Columns) UnmarshalJSON(text []byte) error {
+	var names []string
+	if err := json.Unmarshal(text, &names); err != nil {
+		return err
+	}
+	*c = make(Columns, len(names))
+	for i, name := range names {
+		(*c)[i] = Column{Name: name, Decimals: -1}
+	}
+	return nil
 }
 
 // Column describes a column of an answer.

@@ -37,6 +37,8 @@ type Explanation struct {
 	Closed bool `json:"closed,omitempty"`
 	// Now is what now() is in the question; empty where it does not ask for the time.
 	Now string `json:"now,omitempty"`
+	// Makeup says what the answer would be made of, where [Question.Parts] asked for it.
+	Makeup *Makeup `json:"makeup,omitempty"`
 }
 
 // Inquiry is one question that is paid for.

@@ -29,6 +29,9 @@ type Question struct {
 	// Free asks for an answer only where it costs nothing: one that was paid for, on the same data.
 	// Any other question is refused with its price, a [*PriceError], and nothing is charged.
 	Free bool
+	// Parts asks for the noisy numbers that values are made of, to put them together with answers
+	// of other servers: see [Makeup]. They are what was released, so they cost nothing.
+	Parts bool
 	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for;
 	// nil everywhere else.
 	Parsed Parsed `json:"-"`

@@ -197,3 +197,17 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	}
 	return []byte(a.String()), nil
 }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (a *Amount) UnmarshalJSON(text []byte) (err error) {
+	if string(text) == "null" {
+		*a = Unbounded
+		return nil
+	}
+	r, err := ParseDecimal(string(text))
+	if err != nil {
+		return fmt.Errorf("%.40q is %w", text, ErrAmount)
+	}
+	*a, err = Floor(r)
+	return err
+}

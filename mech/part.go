@@ -11,32 +11,30 @@ import "math/big"
 // around the noisy values, of which what is below 0 is cut off. Where both sums may be 0 nothing is
 // known but the range. Everything is in exact rationals, and rounded outwards.
 func PartInterval(a, b Noisy, width float64) (estimate, halfWidth float64) {
-	whole := new(big.Rat).SetFloat64(width)
-	part := func(x, y *big.Int, otherwise *big.Rat) *big.Rat {
-		sum := new(big.Int).Add(x, y)
+	return PartAround(a.around(), b.around(), new(big.Rat).SetFloat64(width))
+}
+
+// PartAround is [PartInterval] for numbers that are no integers.
+func PartAround(a, b Around, whole *big.Rat) (estimate, halfWidth float64) {
+	part := func(x, y *big.Rat, otherwise *big.Rat) *big.Rat {
+		sum := new(big.Rat).Add(x, y)
 		if sum.Sign() <= 0 {
 			return otherwise
 		}
-		return new(big.Rat).Mul(whole, new(big.Rat).SetFrac(x, sum))
+		return new(big.Rat).Mul(whole, new(big.Rat).Quo(x, sum))
 	}
-	aMin, aMax := notNegative(a)
-	bMin, bMax := notNegative(b)
+	aMin, aMax := a.notNegative()
+	bMin, bMax := b.notNegative()
 	from, to := part(aMin, bMax, new(big.Rat)), part(aMax, bMin, whole)
 	middle := new(big.Rat).Quo(whole, big.NewRat(2, 1))
-	x, y := big.NewInt(max(a.Value, 0)), big.NewInt(max(b.Value, 0))
-	estimate, _ = part(x, y, middle).Float64()
+	estimate, _ = part(larger(a.Value, new(big.Rat)), larger(b.Value, new(big.Rat)), middle).Float64()
 	e := new(big.Rat).SetFloat64(estimate)
 	below, above := new(big.Rat).Sub(e, from), new(big.Rat).Sub(to, e)
 	return estimate, floatUp(larger(below, above))
 }
 
-// notNegative returns the ends of a noisy value's interval, without what is below 0.
-func notNegative(x Noisy) (from, to *big.Int) {
-	from, to = interval(x)
-	for _, n := range []*big.Int{from, to} {
-		if n.Sign() < 0 {
-			n.SetInt64(0)
-		}
-	}
-	return from, to
+// notNegative returns the ends of the interval, without what is below 0.
+func (a Around) notNegative() (from, to *big.Rat) {
+	from, to = a.ends()
+	return larger(from, new(big.Rat)), larger(to, new(big.Rat))
 }

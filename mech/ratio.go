@@ -31,11 +31,28 @@ func RatioInterval(sum, count Noisy, low, high float64) (estimate, halfWidth flo
 	if !(low <= high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
 		panic("mech: the public range of a ratio must be finite, and not empty")
 	}
-	lo, hi := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
-	countMin, countMax := interval(count)
+	return RatioAround(sum.around(), count.around(), new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high))
+}
+
+// Around is a number with the half width of its error, both exact.
+type Around struct{ Value, Half *big.Rat }
+
+func (n Noisy) around() Around {
+	return Around{new(big.Rat).SetInt64(n.Value), new(big.Rat).SetInt64(n.HalfWidth)}
+}
+
+// ends returns those of the interval.
+func (a Around) ends() (from, to *big.Rat) {
+	return new(big.Rat).Sub(a.Value, a.Half), new(big.Rat).Add(a.Value, a.Half)
+}
+
+// RatioAround is [RatioInterval] for numbers that are no integers, such as sums over several
+// lattices.
+func RatioAround(sum, count Around, lo, hi *big.Rat) (estimate, halfWidth float64) {
+	countMin, countMax := count.ends()
 	from, to := lo, hi
 	if countMin.Sign() > 0 {
-		sumMin, sumMax := interval(sum)
+		sumMin, sumMax := sum.ends()
 		// The smallest quotient divides the smallest sum: by the largest count
 		// where it is positive, by the smallest where it is negative. The
 		// largest likewise.
@@ -44,8 +61,8 @@ func RatioInterval(sum, count Noisy, low, high float64) (estimate, halfWidth flo
 	}
 	middle := new(big.Rat).Add(lo, hi)
 	middle.Quo(middle, big.NewRat(2, 1))
-	if count.Value > 0 {
-		middle.SetFrac(big.NewInt(sum.Value), big.NewInt(count.Value))
+	if count.Value.Sign() > 0 {
+		middle.Quo(sum.Value, count.Value)
 	}
 	if from.Cmp(to) > 0 {
 		// The rectangle misses the public range, so one of the errors is larger
@@ -59,19 +76,13 @@ func RatioInterval(sum, count Noisy, low, high float64) (estimate, halfWidth flo
 	return estimate, floatUp(larger(below, above))
 }
 
-// interval returns the ends of a noisy value's interval.
-func interval(x Noisy) (from, to *big.Int) {
-	v, h := big.NewInt(x.Value), big.NewInt(x.HalfWidth)
-	return new(big.Int).Sub(v, h), new(big.Int).Add(v, h)
-}
-
 // quotient divides x by one positive number where x is positive, by the other
 // where not.
-func quotient(x, ifPositive, ifNegative *big.Int) *big.Rat {
+func quotient(x, ifPositive, ifNegative *big.Rat) *big.Rat {
 	if x.Sign() >= 0 {
-		return new(big.Rat).SetFrac(x, ifPositive)
+		return new(big.Rat).Quo(x, ifPositive)
 	}
-	return new(big.Rat).SetFrac(x, ifNegative)
+	return new(big.Rat).Quo(x, ifNegative)
 }
 
 func larger(a, b *big.Rat) *big.Rat {

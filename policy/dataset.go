@@ -22,9 +22,9 @@ type Dataset struct {
 	// VersionQuery is the owner's SQL that names the state of the database. It is empty
 	// where the contents do.
 	VersionQuery string
-	// Refresh is for how long a copy of a PostgreSQL database is used, or a Trino cluster taken to
-	// be as it was, before it is looked whether that has changed; 0 stands for no time: it is looked
-	// before every question.
+	// Refresh is for how long a copy of a PostgreSQL database is used, or a Trino cluster taken
+	// to be as it was, before it is looked whether that has changed; 0 stands for no time: it is
+	// looked before every question.
 	Refresh    time.Duration
 	Unit       Unit
 	Neighbours dp.Neighbours

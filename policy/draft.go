@@ -118,7 +118,7 @@ func (d *draft) findSource() error {
 		if s.Source == "" {
 			return fmt.Errorf("nothing says where the table %s is", quote(s.Table))
 		}
-		if kind := (&Dataset{Source: s.Source}).SourceKind(); kind == Database || kind == PostgresDatabase {
+		if kind := (&Dataset{Source: s.Source}).SourceKind(); kind == Database || kind.Remote() {
 			if d.source != "" && d.source != s.Source {
 				return fmt.Errorf("%s and %s are two databases, and a dataset has one; draft them one by one", shown(d.source),
 					shown(s.Source))
@@ -134,8 +134,11 @@ func (d *draft) findSource() error {
 
 // shown is a source as messages name it.
 func shown(source string) string {
-	if IsPostgres(source) {
+	switch {
+	case IsPostgres(source):
 		return Postgres(source)
+	case IsTrino(source):
+		return Trino(source)
 	}
 	return source
 }
@@ -269,16 +272,20 @@ func (d *draft) write() {
 	}
 	d.line(0, "datasets:")
 	d.line(1, "%s:", scalar(d.opt.Dataset))
-	if !IsPostgres(d.source) {
+	kind := (&Dataset{Source: d.source}).SourceKind()
+	if !kind.Remote() {
 		d.line(2, "engine: duckdb")
 	}
 	if d.source != "" {
 		d.line(2, "source: %s", scalar(d.source))
 	}
-	if IsPostgres(d.source) {
+	switch kind {
+	case PostgresDatabase:
 		d.comment(2, "It is looked for changes before every question, and copied again where there are some. Where it changes all the "+
 			"time, say how fresh answers have to be:")
 		d.line(2, "# refresh: 24h")
+	case TrinoDatabase:
+		d.writeTrinoRefresh()
 	}
 	d.writeUnit()
 	d.line(0, "")

@@ -57,7 +57,7 @@ func (d *draft) writePublic(s Schema) {
 
 func (d *draft) writeSource(level int, s Schema) {
 	if s.Relation != "" {
-		if s.Relation != "public."+s.Table {
+		if s.Relation != "public."+s.Table && !d.trinoHome(s) {
 			d.line(level, "source: %s", scalar(s.Relation))
 		}
 		return

@@ -188,7 +188,8 @@ func (t *Table) readTrusted(r *reader, f fields, d *Dataset, sourceOK bool) {
 		return
 	}
 	if sourceOK && !d.SourceKind().Remote() {
-		r.at(v, "'trusted' is about views and foreign tables of a PostgreSQL database or a Trino cluster, and the source is none; remove it")
+		r.at(v, "'trusted' is about views and foreign tables of a PostgreSQL database or a Trino cluster, and the source is none; "+
+			"remove it")
 		return
 	}
 	t.Trusted, _ = r.truth(v, "trusted")
@@ -213,7 +214,8 @@ func (d *Dataset) readRefresh(r *reader, f fields, sourceOK bool) {
 		r.at(v, "'refresh' says for how long a PostgreSQL database or a Trino cluster is taken to be as it was, and the source is none; "+
 			"remove it")
 	case err != nil || long < 0 || long > maxRefresh:
-		r.at(v, "'refresh' is for how long the data is taken to be as it was before it is looked whether it has changed; write a time such "+
+		r.at(v, "'refresh' is for how long the data is taken to be as it was before it is looked whether it has changed; write a "+
+			"time such "+
 			"as 10m, 1h or 24h")
 	default:
 		d.Refresh = long

@@ -19,6 +19,8 @@ type Schema struct {
 	// Relation is the schema and the name of the table where Source is a PostgreSQL database, with
 	// the catalog before them where it is a Trino cluster.
 	Relation string
+	// Unmarked says that its store does not tell whether it has changed.
+	Unmarked bool
 	// Comment is what the database says about the table.
 	Comment string
 	// Path says whose the rows are, as in order_id -> orders.oid, where the schema tells, and

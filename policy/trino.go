@@ -64,7 +64,8 @@ func (t *Table) readTrinoRelation(r *reader, f fields, d *Dataset) bool {
 	}
 	switch {
 	case len(parts) == 1 && at.Schema == "":
-		r.at(v, "nothing says in which schema the table is; write %s, or the schema into the address: trino://USER@HOST/CATALOG/SCHEMA", want)
+		r.at(v, "nothing says in which schema the table is; write %s, or the schema into the address: trino://USER@HOST/CATALOG/SCHEMA",
+			want)
 		return false
 	case len(parts) == 1:
 		parts = []string{at.Catalog, at.Schema, parts[0]}

@@ -47,7 +47,8 @@ func TestTrino(t *testing.T) {
 			continue
 		}
 		d := p.Datasets["d"]
-		if d.Tables["t"].Relation != c.relation || d.Engine != "trino" || d.SourceKind() != TrinoDatabase || len(d.Files(d.Tables["t"])) > 0 {
+		if d.Tables["t"].Relation != c.relation || d.Engine != "trino" || d.SourceKind() != TrinoDatabase ||
+			len(d.Files(d.Tables["t"])) > 0 {
 			t.Errorf("%+v: %+v", c, d.Tables["t"])
 		}
 		if full := c.dataset != ""; d.Tables["t"].Trusted != full || (d.Refresh == 24*time.Hour) != full || (d.VersionQuery != "") != full {

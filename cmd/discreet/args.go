@@ -79,6 +79,8 @@ var chargesNothing = []string{"plan", "maxinfo", "pvalue", "demo", "lecture"}
 // neverCharges reports whether a command line is one that nothing is ever charged for.
 func neverCharges(args []string) bool {
 	switch args[0] {
+	case "ask":
+		return slices.Contains(args, "--price")
 	case "holdout":
 		return len(args) > 1 && slices.Contains(chargesNothing, args[1])
 	case "stream":

@@ -12,7 +12,7 @@ import (
 
 func TestHelp(t *testing.T) {
 	for _, name := range []string{"demo", "demo shop", "demo stream", "demo train", "train", "predict", "stream", "stream rehearse",
-		"stream ask", "stream list", "stream report", "stream synthetic", "init", "check", "prepare", "query", "explain", "budget",
+		"stream ask", "stream list", "stream report", "stream synthetic", "init", "check", "prepare", "query", "explain", "ask", "budget",
 		"incidents", "incidents list", "incidents release", "ledger", "user", "account", "holdout", "ledger show", "ledger verify",
 		"ledger export", "ledger replay", "ledger anchor", "ledger key", "ledger topup", "ledger renew", "account compose",
 		"account calibrate", "account plot", "survey", "holdout list", "holdout score", "holdout board", "holdout plan",

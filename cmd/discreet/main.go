@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/accountcmd"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/askcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/auditcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/democmd"
@@ -34,6 +35,7 @@ type cli struct {
 	Prepare    ownercmd.Prepare   `cmd:"" help:"Store tables by person, which makes questions about them faster."`
 	Query      querycmd.Query     `cmd:"" help:"Ask a question and pay for the answer."`
 	Explain    querycmd.Explain   `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
+	Ask        askcmd.Ask         `cmd:"" help:"Ask several servers the same question, and put their answers together."`
 	Budget     querycmd.Budget    `cmd:"" help:"Show what was spent and what is left."`
 	Incidents  ownercmd.Incidents `cmd:"" help:"List questions that failed after their charge, and release what they closed."`
 	Ledger     ledgercmd.Cmd      `cmd:"" help:"Look after the ledger."`

@@ -1,14 +1,18 @@
 # Starts nodes, waits for them, and ends them.
 
 start() {
+  local java node
   if [ ! -e "$folder/url" ]; then
+    options "$@"
+    java=$(java)
     fetch
-    settings "$@"
+    settings
   elif [ $# -gt 0 ]; then
     fail "$folder has a cluster with settings of its own: start it without options, or take another folder"
+  else
+    java=$(java)
+    fetch
   fi
-  local java node
-  java=$(java)
   for node in $(nodes); do
     if [ -z "$(process "$node")" ]; then
       begin "$java" "$node"
@@ -40,7 +44,7 @@ run() {
   trap leave EXIT
   trap 'exit 1' INT TERM HUP
   flock 9
-  if status | grep -qv 'does not run'; then
+  if [ -n "$(status | grep -v 'does not run')" ]; then
     options=() # those of whom it is shared with
   elif [ -n "$discard" ]; then
     clear # what somebody left who was killed
@@ -71,7 +75,7 @@ begin() { # which java, which node
   # Without our input and our locks: it outlives us.
   (
     cd "$folder/$2"
-    readarray -t options <etc/jvm.config
+    readarray -t options < <(grep . etc/jvm.config)
     exec setsid nohup "$1" "${options[@]}" "-Dnode.data-dir=$folder/$2/data" -Dconfig=etc/config.properties \
       -cp "$home/lib/*" io.trino.server.TrinoServer </dev/null >>server.log 2>&1 7>&- 8>&- 9>&-
   ) &

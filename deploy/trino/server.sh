@@ -10,7 +10,10 @@ fetch() {
   mkdir -p "$(dirname "$home")"
   if command -v flock >/dev/null; then # only one at a time
     exec 7>"$home.lock"
-    flock 7
+    flock -n 7 || {
+      say "waiting for somebody else who fetches it"
+      flock 7
+    }
     [ ! -e "$home/complete" ] || return 0
   fi
   work=$(mktemp -d "$(dirname "$home")/fetch.XXXXXX")
@@ -26,7 +29,7 @@ fetch() {
     sleep 1
     seconds=$((seconds + 1))
     if [ $((seconds % 5)) -eq 0 ]; then
-      say "fetching trino-server $version: $(du -sm "$work" | cut -f1) MB after $seconds s (1,600 with the copy)"
+      say "fetching trino-server $version: $(du -sm "$work" | cut -f1) MB of about 1600 (with a copy of it) after $seconds s"
     fi
   done
   if ! wait "$pid"; then

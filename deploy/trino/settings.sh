@@ -1,12 +1,13 @@
 # What each node reads: FOLDER/NODE/etc.
 
-# settings reads the options of the first start, and writes the folders of all nodes.
-settings() {
-  local workers=2 heap=1G port=18080 retry= secure= groups= lines=
+# options reads those of the first start.
+options() {
+  workers=2 heap=1G port=18080 retry= secure= light= groups= lines=
   while [ $# -gt 0 ]; do
     case $1 in
     --retry) retry=1 ;;
     --secure) secure=1 ;;
+    --light) light=1 ;;
     --workers | --heap | --port | --resource-groups | --set)
       [ $# -gt 1 ] || fail "$1 needs a value"
       case $1 in
@@ -31,7 +32,10 @@ settings() {
   elif in_use "$port"; then
     fail "port $port is in use: stop what listens there, or take another by --port"
   fi
+}
 
+# settings writes the folders of all nodes, by the options.
+settings() {
   umask 077
   local common node ports internal=$port
   ports=($(free_ports $((workers + 1)))) # they stay when a node starts again
@@ -47,14 +51,18 @@ plugin.dir=$home/plugin
 discovery.uri=http://127.0.0.1:$internal
 internal-communication.shared-secret=$(random)
 catalog.management=dynamic
+query.min-expire-age=1m
+query.max-history=50
 ${retry:+retry-policy=TASK
 fault-tolerant-execution-task-memory=100MB
+fault-tolerant-execution-max-partition-count=8
+fault-tolerant-execution-min-partition-count-for-write=8
 }$lines"
   for ((i = 0; i <= workers; i++)); do
     node=worker$i
     [ "$i" -gt 0 ] || node=coordinator
     mkdir -p "$folder/$node/etc/catalog" "$folder/$node/data"
-    jvm "$heap" >"$folder/$node/etc/jvm.config"
+    jvm "$heap" "$light" >"$folder/$node/etc/jvm.config"
     {
       echo "node.id=$node"
       echo "coordinator=$([ "$i" -gt 0 ] && echo false || echo true)"
@@ -115,7 +123,7 @@ TEXT
   printf 'password-authenticator.name=file\nfile.password-file=%s\n' "$at/passwords" >"$folder/coordinator/etc/password-authenticator.properties"
 }
 
-jvm() { # the size of the heap
+jvm() { # the size of the heap, and whether to compile less
   cat <<TEXT
 -server
 -Xmx$1
@@ -133,6 +141,7 @@ jvm() { # the size of the heap
 --add-modules=jdk.incubator.vector
 --enable-native-access=ALL-UNNAMED
 --sun-misc-unsafe-memory-access=allow
+${2:+-XX:TieredStopAtLevel=1}
 TEXT
 }
 

@@ -205,18 +205,23 @@ func (f *finisher) keyName(key int) string {
 		if !ok || f.plan.Stats[r.Stat].Kind != tree.KeyStat || f.plan.Stats[r.Stat].Key != key {
 			continue
 		}
-		switch {
-		case strings.HasPrefix(o.Name, plan.AnswerPrefix): // below a SELECT around it, which has its own
+		if strings.HasPrefix(o.Name, plan.AnswerPrefix) { // below a SELECT around it, which has its own
 			continue
-		case o.Name == "" || o.Name == "?column?":
-			return fmt.Sprintf("column %d", i+1)
 		}
-		return o.Name
+		return f.columnName(i)
 	}
 	if c, ok := f.plan.Query.Keys[key].Expr.(*tree.Column); ok {
 		return c.Field.Name
 	}
 	return "what is grouped by"
+}
+
+// columnName is what an answer calls a column, or which one it is.
+func (f *finisher) columnName(i int) string {
+	if name := f.plan.Columns[i].Name; name != "" && name != "?column?" {
+		return name
+	}
+	return fmt.Sprintf("column %d", i+1)
 }
 
 // personCuts says where a subquery with one row for each person cuts what the person has: the row

@@ -77,9 +77,11 @@ var rooms = map[string]string{
 	"internal/engine/trino": "policy internal/plan/tree internal/plan/posix internal/dialect internal/engine internal/engine/sqlengine " +
 		"internal/trinoplace store",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
-	"internal/pgtables": "policy internal/pgplace",
+	"internal/pgtables":    "policy internal/pgplace",
+	"internal/trinotables": "policy store internal/trinoplace",
 	// Drafts of policies from the catalogue of a database, and what is known of a common model.
 	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
+	"internal/trinodraft":      "policy internal/address internal/pgdraft internal/pgtables internal/trinotables",
 	"internal/omop":            "policy",
 	"internal/omop/madeup":     "internal/detrand",
 	"internal/omop/madeup/sql": "internal/omop/madeup",
@@ -96,8 +98,9 @@ var rooms = map[string]string{
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
 	// What is put before every engine and every store: for tests.
-	"internal/audit/sample":      "policy internal/plan/tree",
-	"internal/audit/attack":      "policy internal/audit/generate internal/engine/duckdb internal/testpg",
+	"internal/audit/sample": "policy internal/plan/tree",
+	"internal/audit/attack": "policy internal/address internal/audit/generate internal/engine internal/engine/duckdb " +
+		"internal/engine/trino internal/testpg internal/testtrino",
 	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
 	"ledger":                     "dp account",
 	"internal/ledger/chain":      "dp ledger",
@@ -136,6 +139,9 @@ var rooms = map[string]string{
 	"internal/forecast":    "dp",
 	"internal/policywords": "dp policy",
 	"internal/render":      "dp internal/table api learn",
+	// Several servers, from outside: what they have said over HTTP, and nothing else.
+	"internal/together": "api mech",
+	"client":            "api dp internal/entropy internal/table internal/together",
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the
 	// ledger.
 	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree internal/root",
@@ -202,13 +208,15 @@ var rooms = map[string]string{
 	"internal/server/catalog/ident": "",
 	// The command. Groups of commands do not see one another, but for a demonstration that reads
 	// prices as a comparison of trainings does.
-	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/auditcmd cmd/discreet/internal/console " +
+	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/askcmd cmd/discreet/internal/auditcmd " +
+		"cmd/discreet/internal/console " +
 		"cmd/discreet/internal/democmd cmd/discreet/internal/holdoutcmd cmd/discreet/internal/ledgercmd cmd/discreet/internal/ownercmd " +
 		"cmd/discreet/internal/querycmd cmd/discreet/internal/servecmd cmd/discreet/internal/streamcmd cmd/discreet/internal/surveycmd " +
 		"cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
 	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table",
+	"cmd/discreet/internal/askcmd":     "api client cmd/discreet/internal/console dp internal/render internal/table",
 	"cmd/discreet/internal/auditcmd":   "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
-	"cmd/discreet/internal/console": "account/workload api dp internal/chart internal/ledger/anywhere internal/ownerkey " +
+	"cmd/discreet/internal/console": "account/workload api client dp internal/chart internal/ledger/anywhere internal/ownerkey " +
 		"internal/policywords internal/table ledger policy",
 	"cmd/discreet/internal/democmd": ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital " +
 		"internal/ledger/sqlite internal/render internal/shop internal/table internal/traindemo ledger",
@@ -218,7 +226,8 @@ var rooms = map[string]string{
 		"internal/ledger/anywhere internal/ledger/chain " +
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
-		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft",
+		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft " +
+		"internal/trinodraft internal/trinotables",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
 	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server " +
@@ -234,10 +243,11 @@ var rooms = map[string]string{
 // forbidden says who alone may import a package, outside of tests.
 var forbidden = map[string]string{
 	// Randomness has one source, and noise is all that is made of it. A ledger's identity is random
-	// too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
-	// databases that it makes up.
+	// too, and is no noise, and so is an owner's key, and the name of a request. A replay has
+	// randomness that repeats, for databases that it makes up.
 	"crypto/rand": "internal/entropy",
-	module + "/internal/entropy": "noise internal/server/openid internal/ledger/desk internal/ledger/postgres internal/ledger/sqlite " +
+	module + "/internal/entropy": "client noise internal/server/openid internal/ledger/desk internal/ledger/postgres " +
+		"internal/ledger/sqlite " +
 		"internal/audit/lockstep internal/detrand internal/ownerkey " +
 		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
 	"math/rand":    "",
@@ -388,6 +398,8 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/render", Imports: []string{module}},
 		{ImportPath: module + "/internal/server/httpapi", Imports: []string{module + "/mech"}},
 		{ImportPath: module + "/internal/policycheck", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/together", Imports: []string{module + "/internal/answers"}},
+		{ImportPath: module + "/client", Imports: []string{module}},
 		{ImportPath: module + "/utils"},
 	} {
 		if len(violations(planted)) == 0 {

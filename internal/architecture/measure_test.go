@@ -11,7 +11,7 @@ import (
 
 // mostPublic is how many packages others can import: the front door, the vocabulary, and what is
 // useful without either. One more is a promise to strangers, and a decision.
-const mostPublic = 19
+const mostPublic = 20
 
 // unfinished says which rooms, with all below them, are not yet as they should be, and in what. The
 // list only gets shorter: the test fails where a room is better than is said here.

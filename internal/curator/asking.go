@@ -134,6 +134,9 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 			return nil, err
 		}
 	}
+	if a.question.Parts {
+		out.Parts = answers.Parts(a.Priced, a.released)
+	}
 	out.Receipt, out.Remaining, out.Cost, out.Alerts, out.Through = a.paid, remaining, a.spent, a.alerts, a.uses
 	if n, ok := remaining.More(a.claimed); ok {
 		out.More = &n

@@ -30,6 +30,8 @@ func (a *asking) explainEmpty(ctx context.Context) (*api.Explanation, error) {
 		Questions: []api.Inquiry{}, Split: "nothing is released", Free: []string{"all of it: it has no rows, whatever the data is"}}
 	var err error
 	e.Remaining, err = a.c.Remaining(ctx, a.question.Analyst)
-	e.After = e.Remaining
+	if e.After = e.Remaining; err == nil && a.question.Parts {
+		e.Makeup, err = a.makeup(ctx)
+	}
 	return e, err
 }

@@ -53,6 +53,11 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		}
 		e.Questions = append(e.Questions, inquiry)
 	}
+	if q.Parts {
+		if e.Makeup, err = a.makeup(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if !e.Known {
 		if e.Closed, err = c.ClosedAt(ctx, q.Analyst, q.AsOf); err != nil {
 			return nil, err

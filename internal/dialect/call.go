@@ -80,11 +80,13 @@ func (p *Printer) real(f float64) string {
 
 // interval prints a value that is NULL outside of its interval.
 func (p *Printer) interval(e *tree.Within) string {
-	x, t := p.Expr(e.X), e.Type()
-	if t.Kind == tree.Real {
-		return fmt.Sprintf("(CASE WHEN %s BETWEEN %s AND %s THEN %s END)", x, p.real(t.Range.Low), p.real(t.Range.High), x)
-	}
-	return fmt.Sprintf("(CASE WHEN %s BETWEEN %s AND %s THEN %s END)", x, p.Whole(t.Lo), p.Whole(t.Hi), x)
+	t := e.Type()
+	return p.let(p.Expr(e.X), func(x string) string {
+		if t.Kind == tree.Real {
+			return fmt.Sprintf("(CASE WHEN %s BETWEEN %s AND %s THEN %s END)", x, p.real(t.Range.Low), p.real(t.Range.High), x)
+		}
+		return fmt.Sprintf("(CASE WHEN %s BETWEEN %s AND %s THEN %s END)", x, p.Whole(t.Lo), p.Whole(t.Hi), x)
+	})
 }
 
 func (p *Printer) abs(e *tree.Call) string {
@@ -154,7 +156,7 @@ func (p *Printer) roundingReal(e *tree.Call) string {
 	case digits < 0:
 		x = "(" + x + " / " + p.Double(scale.String()) + ")"
 	}
-	return "(" + p.clamp(p.Round(e.Fn, x, t.Wide()), t.Lo, t.Hi) + ")"
+	return "(" + p.let(p.Round(e.Fn, x, t.Wide()), func(x string) string { return p.clamp(x, t.Lo, t.Hi) }) + ")"
 }
 
 // floorDiv divides an integer and rounds down.

@@ -26,6 +26,9 @@ type Dialect struct {
 	// does.
 	Try     func(x string) string
 	TryCast func(x, typ string) string
+	// Let gives a value a name inside of an expression that names it more than once. Where it is
+	// nil the value is written out each time.
+	Let func(x, name, in string) string
 	// Quotient divides integers of 64 bits, or of 128, and cuts off what is behind the point.
 	Quotient func(l, r string, wide bool) string
 	// Nearest is the integer of 64 bits that is nearest to a floating-point number, from the middle

@@ -55,6 +55,19 @@ func (p *Printer) add(v any) string {
 	return p.Parameter(len(p.Args))
 }
 
+// let prints an expression that names a value more than once.
+func (p *Printer) let(x string, in func(x string) string) string {
+	if p.Let == nil || len(x) <= short {
+		return in(x)
+	}
+	p.aliases++
+	name := fmt.Sprintf("v%d", p.aliases)
+	return p.Let(x, name, in(name))
+}
+
+// short is how long a text is, such as the name of a field, that may as well be written again.
+const short = 40
+
 // arg adds a parameter of a type.
 func (p *Printer) arg(v any, typ string) string { return "CAST(" + p.add(v) + " AS " + typ + ")" }
 

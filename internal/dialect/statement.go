@@ -129,11 +129,11 @@ func (r *rows) text() string {
 // counts as the nearest that does.
 func (p *Printer) Key(k tree.Key) string {
 	text, t := p.Expr(k.Expr), k.Expr.Type()
-	if _, column := k.Expr.(*tree.Column); column || t.Kind != tree.Number && t.Kind != tree.Date {
+	if _, column := k.Expr.(*tree.Column); column || t.Kind != tree.Number && t.Kind != tree.Date && t.Kind != tree.Timestamp {
 		return text
 	}
 	if t.Kind == tree.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
-		text = p.clamp(text, minInt64, maxInt64)
+		text = p.let(text, func(x string) string { return p.clamp(x, minInt64, maxInt64) })
 	}
 	return p.TryCast(text, p.Int64)
 }

@@ -23,7 +23,7 @@ func Doubts(ctx context.Context, ds *policy.Dataset) (pgtables.Doubts, error) {
 	if err != nil {
 		return nil, explained(err)
 	}
-	all := entries(found)
+	all := entries(found, postgres(ds.Source, found))
 	out := pgtables.Doubts{}
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]

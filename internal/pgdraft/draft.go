@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -40,11 +39,17 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 	if err != nil {
 		return nil, explained(err)
 	}
+	return From(ctx, found, postgres(address, found), opt)
+}
+
+// From drafts a policy from a catalogue that was read.
+func From(ctx context.Context, found *pgtables.Catalogue, from *Store, opt Options) (_ *Drafted, err error) {
+	address := from.Address
 	if len(found.Tables) == 0 {
-		return nil, fmt.Errorf("%s has no table%s", policy.Postgres(address), inSchemas(opt.Schemas))
+		return nil, fmt.Errorf("%s has no table%s", from.Where, inSchemas(opt.Schemas))
 	}
 	d := &Drafted{Options: opt.DraftOptions}
-	all := entries(found)
+	all := entries(found, from)
 	if opt.OMOP {
 		if d.Options.Unit, err = omop.Unit(all.schemas(address)); err != nil {
 			return nil, err
@@ -56,16 +61,19 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 		}
 	}
 	if d.Options.Unit == "" {
-		d.Options.Unit, d.Options.UnitNote = all.guessUnit()
+		d.Options.Unit, d.Options.UnitNote = all.guessUnit(from.Unreferenced)
 		d.Notes = append(d.Notes, "the unit, whom the budget protects: "+d.Options.UnitNote)
 	}
 	if d.Options.Dataset == "" {
-		d.Options.Dataset = datasetName(address)
+		d.Options.Dataset = datasetName(from.Dataset)
 	}
 	all.findPaths(d.Options.Unit, opt.People)
 	d.Schemas = all.schemas(address)
+	for i, e := range all {
+		d.Schemas[i].Unmarked = from.Unmarked != nil && from.Unmarked(e.Relation())
+	}
 	if opt.TrustDataBounds {
-		if err := extremes(ctx, address, all, d.Schemas); err != nil {
+		if err := extremes(ctx, from, all, d.Schemas); err != nil {
 			return nil, explained(err)
 		}
 	}
@@ -84,7 +92,7 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 	if err != nil {
 		return nil, &OptionError{err}
 	}
-	if d.Text, err = d.withTail(text, found); err != nil {
+	if d.Text, err = d.withTail(text, from); err != nil {
 		return nil, err
 	}
 	if err := policy.CheckDraft(d.Text, d.Schemas); err != nil {
@@ -129,12 +137,7 @@ func explained(err error) error {
 }
 
 // datasetName is the name of the database, where a dataset can be called that.
-func datasetName(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	name := strings.Trim(u.Path, "/")
+func datasetName(name string) string {
 	for _, c := range name {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("_.@-", c) {
 			return ""
@@ -144,16 +147,16 @@ func datasetName(address string) string {
 }
 
 // entries names the tables as the policy will: by their own names, and with their schemas where one
-// in public has the same.
-func entries(found *pgtables.Catalogue) catalogue {
+// at home has the same.
+func entries(found *pgtables.Catalogue, from *Store) catalogue {
 	var all catalogue
 	for _, t := range found.Tables {
 		e := &entry{Listed: t, name: t.Name}
 		same := func(o *pgtables.Listed) bool { return o != t && strings.EqualFold(o.Name, t.Name) }
-		if t.Schema != "public" && slices.ContainsFunc(found.Tables, same) {
-			e.name = t.Schema + "_" + t.Name
+		if t.Schema != from.Home && slices.ContainsFunc(found.Tables, same) {
+			e.name = strings.ReplaceAll(t.Schema, ".", "_") + "_" + t.Name
 		}
-		problem := policy.CheckRelation(t.Schema, e.name)
+		problem := from.Spelt(t.Schema, e.name)
 		if problem == "" && slices.ContainsFunc(all, func(o *entry) bool { return strings.EqualFold(o.name, e.name) }) {
 			problem = "its name differs from another's in letter case alone; rename one of them, or make a view"
 		}
@@ -246,7 +249,7 @@ func (e *entry) column(c pgtables.ListedColumn, said *allowed, all catalogue) po
 }
 
 // extremes reads bounds off the data, where the owner asks for it.
-func extremes(ctx context.Context, address string, all catalogue, schemas []policy.Schema) error {
+func extremes(ctx context.Context, from *Store, all catalogue, schemas []policy.Schema) error {
 	for i, e := range all {
 		if e.leftOut != "" {
 			continue
@@ -257,7 +260,7 @@ func extremes(ctx context.Context, address string, all catalogue, schemas []poli
 				wanted = append(wanted, c)
 			}
 		}
-		ends, err := pgtables.Extremes(ctx, address, e.Listed, wanted)
+		ends, err := from.Extremes(ctx, e.Listed, wanted)
 		if err != nil {
 			return err
 		}

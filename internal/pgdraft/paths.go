@@ -95,7 +95,10 @@ var people = regexp.MustCompile(`(?i)^(.*_)?(patient|person|people|customer|clie
 
 // guessUnit is the table to which most foreign keys lead, of those that are called like people
 // where there are some, and its column.
-func (all catalogue) guessUnit() (unit, note string) {
+func (all catalogue) guessUnit(unreferenced bool) (unit, note string) {
+	if unreferenced {
+		return all.guessByName()
+	}
 	type candidate struct {
 		e      *entry
 		column string

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // withTail adds, in comments, what is left to decide and what to run on the database.
-func (d *Drafted) withTail(text string, found *pgtables.Catalogue) (string, error) {
+func (d *Drafted) withTail(text string, from *Store) (string, error) {
 	parsed, err := policy.Parse("draft", []byte(text))
 	if err != nil {
 		return "", err
@@ -35,17 +34,7 @@ func (d *Drafted) withTail(text string, found *pgtables.Catalogue) (string, erro
 		list(line, "keys, for GROUP BY", keys)
 		list(line, "max_rows and max_groups, which are proposals", proposals(ds))
 		line("")
-		line("TO RUN ON THE DATABASE, as its administrator: the role may read the columns of this policy,")
-		line("and nothing else. A role that may do more is refused; 'discreet check' says what.")
-		line("")
-		role := found.Role
-		if found.Superuser {
-			role = "discreet"
-			line("  CREATE ROLE discreet LOGIN NOINHERIT;  -- %s is a superuser: name this one in 'source'", found.Role)
-		}
-		for _, grant := range pgtables.Grants(ds, role) {
-			line("  %s", grant)
-		}
+		from.Rights(line, ds)
 	}
 	return out.String(), nil
 }

@@ -12,7 +12,7 @@ func (p *Priced) Inquiry(b *Purchase) api.Inquiry {
 	q := b.Query
 	out := api.Inquiry{
 		Tables: tables(q.From), Keys: []api.KeyInquiry{}, Groups: q.Groups(), MaxRows: q.MaxRows(), MaxGroups: q.MaxGroups(),
-		Bounds: bounds(q), Cost: b.Cost(),
+		Bounds: bounds(q), Measures: []api.Measurement{}, Cost: b.Cost(),
 	}
 	for _, k := range q.Keys {
 		out.Keys = append(out.Keys, keyInquiry(k, b))

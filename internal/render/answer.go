@@ -13,6 +13,22 @@ import (
 
 // Answer writes an answer as a table with its error bars, and what is to be known about it.
 func Answer(w io.Writer, a *api.Answer) {
+	Rows(w, a)
+	for _, n := range a.Notes {
+		fmt.Fprintln(w, "note: "+table.Clean(n))
+	}
+	if a.Cut {
+		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n",
+			Count(a.MaxRows, "row"), Count(a.MaxGroups, "group"), PlusMinus(a.Confidence))
+	}
+	if text := versionLine(a); text != "" {
+		fmt.Fprintln(w, text)
+	}
+	fmt.Fprintln(w, Price(a))
+}
+
+// Rows writes the rows of an answer as a table with their error bars.
+func Rows(w io.Writer, a *api.Answer) {
 	t := &table.Table{}
 	bars := make([]bool, len(a.Columns)) // whether a column has errors
 	for j, c := range a.Columns {
@@ -42,17 +58,6 @@ func Answer(w io.Writer, a *api.Answer) {
 		t.Add(cells...)
 	}
 	t.Write(w)
-	for _, n := range a.Notes {
-		fmt.Fprintln(w, "note: "+table.Clean(n))
-	}
-	if a.Cut {
-		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n",
-			Count(a.MaxRows, "row"), Count(a.MaxGroups, "group"), PlusMinus(a.Confidence))
-	}
-	if text := versionLine(a); text != "" {
-		fmt.Fprintln(w, text)
-	}
-	fmt.Fprintln(w, Price(a))
 }
 
 // versionLine says which version of the data the answer is about, where there is more to say than

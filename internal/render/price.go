@@ -11,6 +11,11 @@ import (
 
 // Price says what the answer cost and what is left.
 func Price(a *api.Answer) string {
+	return "price: " + Paid(a) + "; left: " + Left(a.Remaining) + more(a.More, " more")
+}
+
+// Paid says what the answer cost.
+func Paid(a *api.Answer) string {
 	price := "free, already paid for"
 	switch {
 	case !a.Receipt.Free:
@@ -20,7 +25,20 @@ func Price(a *api.Answer) string {
 	case a.Receipt.Hash == "":
 		price = "free"
 	}
-	return "price: " + price + "; left: " + Left(a.Remaining) + more(a.More, " more")
+	return price
+}
+
+// ToPay says what is still to be paid for a question.
+func ToPay(e *api.Explanation) string {
+	switch {
+	case e.Known:
+		return "free, already paid for"
+	case e.Closed:
+		return "closed"
+	case !e.Affordable:
+		return priceTag(e.Pay, e.Remaining) + ", too much"
+	}
+	return priceTag(e.Pay, e.Remaining)
 }
 
 // more says about how many answers at a price are left.

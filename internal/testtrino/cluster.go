@@ -40,7 +40,7 @@ func Own(t testing.TB, options ...string) *Cluster {
 		t.Fatal(err)
 	}
 	turn := filepath.Join(cache(), "own.lock")
-	run := append([]string{"--close", turn, script(), "run", folder, "--discard", "--port", "0"}, split(options)...)
+	run := append([]string{"--close", turn, script(), "run", folder, "--discard", "--light", "--port", "0"}, split(options)...)
 	address, life, end, err := begin(exec.Command("flock", run...))
 	if err != nil {
 		t.Fatal(err)

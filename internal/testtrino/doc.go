@@ -6,6 +6,6 @@
 // before, one for all tests of a user that run at the time: the first of them starts it, and it
 // ends a minute after the last. Own is for tests that kill nodes, or need other settings.
 //
-// A test is skipped where neither is to be had, unless the environment has DISCREET_NEED_TRINO: then
-// it fails.
+// A test is skipped where neither is to be had, unless the environment has DISCREET_NEED_TRINO:
+// then it fails.
 package testtrino

@@ -38,7 +38,7 @@ func share() (*Cluster, error) {
 		return nil, err
 	}
 	folder := filepath.Join(cache(), "trino-tests")
-	c := exec.Command(script(), "run", folder, "--discard", "--linger", "60", "--port", "0")
+	c := exec.Command(script(), "run", folder, "--discard", "--linger", "60", "--light", "--port", "0")
 	address, life, _, err := begin(c)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 	"github.com/trinodb/trino-go-client/trino"
 )
 
-// Schema makes a schema in a catalog (memory, hive, iceberg, delta), under a name that no other has,
-// and returns its name. It goes with its tables when the test ends.
+// Schema makes a schema in a catalog (memory, hive, iceberg, delta), under a name that no other
+// has, and returns its name. It goes with its tables when the test ends.
 func (c *Cluster) Schema(t testing.TB, catalog string) string {
 	t.Helper()
 	name := fmt.Sprintf("t%x_%x_%x", time.Now().UnixNano(), os.Getpid(), schemas.Add(1))

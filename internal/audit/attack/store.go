@@ -7,8 +7,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/address"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/trino"
 	"github.com/discreet-dp/discreet/internal/testpg"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -29,18 +32,35 @@ func Stores() []Store {
 func At(ds *policy.Dataset, source string) *policy.Dataset {
 	out := *ds
 	out.Source, out.Tables = source, map[string]*policy.Table{}
+	schema := "public."
+	if at, err := address.ParseTrino(source); err == nil {
+		out.Engine, schema = "trino", at.Catalog+"."+at.Schema+"."
+	}
 	for name, t := range ds.Tables {
 		own := *t
-		own.Relation = "public." + name
+		own.Relation = schema + name
 		out.Tables[name] = &own
 	}
 	return &out
 }
 
+// Engine is one that a store was opened with.
+type Engine interface {
+	engine.Engine
+	Close() error
+}
+
 // Open stores a made-up database and opens it, on one thread. It is closed with the test.
-func (s Store) Open(t testing.TB, db *generate.Database) *duckdb.Engine {
+func (s Store) Open(t testing.TB, db *generate.Database) Engine {
 	t.Helper()
-	e, err := duckdb.OpenWith(t.Context(), At(db.Dataset, s.Keep(t, db)), duckdb.Limits{Threads: 1, Memory: 1 << 30})
+	ds := At(db.Dataset, s.Keep(t, db))
+	var e Engine
+	var err error
+	if ds.Engine == "trino" {
+		e, err = trino.Open(t.Context(), ds)
+	} else {
+		e, err = duckdb.OpenWith(t.Context(), ds, duckdb.Limits{Threads: 1, Memory: 1 << 30})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

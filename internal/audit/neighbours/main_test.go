@@ -1,10 +1,13 @@
 package neighbours_test
 
 import (
+	"flag"
 	"os"
 	"runtime/debug"
 	"testing"
 )
+
+var full = flag.Bool("full", false, "ask all questions, also those that take long")
 
 // TestMain lets garbage lie longer: plans of thousands of questions are made and dropped, and a
 // fifth of the time went into looking for what is still used.

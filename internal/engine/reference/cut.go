@@ -48,7 +48,10 @@ func (r run) order(c *tree.Cut, salt string, a, b row) int {
 	if r.dataset.Unit.Row() {
 		person = "" // which row somebody is depends on how many come before
 	}
-	return cmp.Or(cmp.Compare(r.Order(salt, person, x), r.Order(salt, person, y)), cmp.Compare(x, y))
+	rank := func(values row, what string) uint64 {
+		return r.numberOf(Choice{Hash: salt, Person: person, Row: slices.Delete(slices.Clone(values), c.Unit(), c.Unit()+1)}, what)
+	}
+	return cmp.Or(cmp.Compare(rank(a, x), rank(b, y)), cmp.Compare(x, y))
 }
 
 // spelled is what is in a row beside whose it is.

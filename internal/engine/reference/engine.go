@@ -36,6 +36,9 @@ type Engine struct {
 	// Order decides what is kept of a person who exceeds a limit: groups and values with the
 	// smallest numbers. It is given the question's hash, the person, and the group or value.
 	Order func(hash, person, what string) uint64
+	// Choose decides it in the place of Order, where it is not nil: so an engine that chooses by a
+	// hash of what is in a row can be held against this one where people are cut, too.
+	Choose func(Choice) uint64
 
 	dataset *policy.Dataset
 	tables  map[string]Table
@@ -47,6 +50,23 @@ var _ engine.Engine = (*Engine)(nil)
 // New returns an engine over the tables of a dataset.
 func New(ds *policy.Dataset, tables map[string]Table) *Engine {
 	return &Engine{Order: order, dataset: ds, tables: tables}
+}
+
+// Choice is something of a person that may be kept: a group, by its keys; a value in it; or a row,
+// by what is in it beside whose it is.
+type Choice struct {
+	Hash, Person string // the question's or the cut's hash, and the person
+	Keys         []policy.Value
+	Value        tree.Value
+	Row          []tree.Value
+}
+
+// numberOf is the number of a choice, which is spelled as what.
+func (e *Engine) numberOf(c Choice, what string) uint64 {
+	if e.Choose != nil {
+		return e.Choose(c)
+	}
+	return e.Order(c.Hash, c.Person, what)
 }
 
 func order(hash, person, what string) uint64 {

@@ -53,9 +53,20 @@ func (e *Engine) cut(t *tree.Table, hash, person string, rows [][]int64) [][]int
 		person = "" // which row somebody is depends on how many come before
 	}
 	slices.SortFunc(rows, func(a, b []int64) int {
-		return cmp.Or(cmp.Compare(e.Order(hash, person, fmt.Sprint(a)), e.Order(hash, person, fmt.Sprint(b))), slices.Compare(a, b))
+		return cmp.Or(cmp.Compare(e.rankRow(hash, person, a), e.rankRow(hash, person, b)), slices.Compare(a, b))
 	})
 	return rows[:t.MaxRows()]
+}
+
+// rankRow is the number of a row of codes.
+func (e *Engine) rankRow(hash, person string, codes []int64) uint64 {
+	row := make([]tree.Value, len(codes))
+	for i, c := range codes {
+		if c != engine.Null {
+			row[i] = big.NewInt(c)
+		}
+	}
+	return e.numberOf(Choice{Hash: hash, Person: person, Row: row}, fmt.Sprint(codes))
 }
 
 // code is a value of a column.

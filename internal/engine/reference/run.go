@@ -64,7 +64,9 @@ func (e *Engine) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
 	t := total{q: q, groups: map[group]*sums{}, combos: map[string]*combo{}}
 	hash := q.Hash()
 	for _, person := range slices.Sorted(maps.Keys(people)) {
-		t.person(e.kept(q, hash, person, people[person]), func(what string) uint64 { return e.Order(hash, e.name(q, person), what) })
+		t.person(e.kept(q, hash, person, people[person]), func(what string, v tree.Value) uint64 {
+			return e.numberOf(Choice{Hash: hash, Person: e.name(q, person), Value: v}, what)
+		})
 	}
 	return t.result(), nil
 }
@@ -84,8 +86,11 @@ func (e *Engine) kept(q *tree.Query, hash, person string, groups map[group]*part
 		return groups
 	}
 	all := slices.SortedFunc(maps.Keys(groups), func(a, b group) int {
-		name := e.name(q, person)
-		return cmp.Or(cmp.Compare(e.Order(hash, name, a.String()), e.Order(hash, name, b.String())), cmp.Compare(a.String(), b.String()))
+		rank := func(g group) uint64 {
+			keys := append(q.Group(g.public), groups[g].keys...)
+			return e.numberOf(Choice{Hash: hash, Person: e.name(q, person), Keys: keys}, g.String())
+		}
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.String(), b.String()))
 	})
 	out := map[group]*partial{}
 	for _, g := range all[:q.MaxGroups()] {

@@ -33,8 +33,12 @@ type combo struct {
 	persons int64
 }
 
-// person adds what is kept of one person; rank orders values where there are too many.
-func (t *total) person(kept map[group]*partial, rank func(string) uint64) {
+// ranking orders the values of a person where there are too many: by how one is spelled, and what
+// it is.
+type ranking func(what string, v tree.Value) uint64
+
+// person adds what is kept of one person.
+func (t *total) person(kept map[group]*partial, rank ranking) {
 	found := map[string]bool{}
 	for g, p := range kept {
 		c := t.combos[g.private]
@@ -67,7 +71,7 @@ func (t *total) members(names []string, keys [][]policy.Value) exact.Members {
 	return engine.SealMembers(t.q, keys, places, ends)
 }
 
-func (t *total) add(g group, p *partial, rank func(string) uint64) {
+func (t *total) add(g group, p *partial, rank ranking) {
 	s := t.groups[g]
 	if s == nil {
 		n := len(t.q.Measures)
@@ -80,7 +84,11 @@ func (t *total) add(g group, p *partial, rank func(string) uint64) {
 	for m, measure := range t.q.Measures {
 		switch measure.Kind {
 		case tree.CountDistinct:
-			for _, name := range t.first(different(p.values[m]), g, rank) {
+			all := map[string]tree.Value{}
+			for _, v := range p.values[m] {
+				all[fmt.Sprint(v)] = v
+			}
+			for _, name := range t.first(slices.Collect(maps.Keys(all)), g, rank, func(n string) tree.Value { return all[n] }) {
 				s.distinct[m][name] = true
 			}
 		case tree.Quantile:
@@ -96,7 +104,7 @@ func (t *total) add(g group, p *partial, rank func(string) uint64) {
 				}
 				byName[name], names = keyValue(p.values[m][i]).Int, append(names, name)
 			}
-			for _, name := range t.first(names, g, rank) {
+			for _, name := range t.first(names, g, rank, func(n string) tree.Value { return big.NewInt(byName[n]) }) {
 				s.values[m] = append(s.values[m], byName[name])
 			}
 		default:
@@ -110,21 +118,13 @@ func (t *total) add(g group, p *partial, rank func(string) uint64) {
 	}
 }
 
-func different(values []tree.Value) []string {
-	all := map[string]bool{}
-	for _, v := range values {
-		all[fmt.Sprint(v)] = true
-	}
-	return slices.Collect(maps.Keys(all))
-}
-
 // first keeps MaxRows of a person's values in a group.
-func (t *total) first(names []string, g group, rank func(string) uint64) []string {
+func (t *total) first(names []string, g group, rank ranking, value func(name string) tree.Value) []string {
 	if !t.q.Bounded() || int64(len(names)) <= t.q.MaxRows() {
 		return names
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank(g.String()+a), rank(g.String()+b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(rank(g.String()+a, value(a)), rank(g.String()+b, value(b))), cmp.Compare(a, b))
 	})
 	return names[:t.q.MaxRows()]
 }

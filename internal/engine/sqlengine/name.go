@@ -1,24 +1,6 @@
 package sqlengine
 
-import (
-	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
-
-// maxVersion is how long the owner's name for the data may be, in bytes.
-const maxVersion = 200
+import "github.com/discreet-dp/discreet/policy"
 
 // CheckName returns what is wrong with a name that is to be printed and recorded.
-func CheckName(text string) string {
-	switch {
-	case strings.TrimSpace(text) == "":
-		return "is an empty text; select something that changes with the data"
-	case len(text) > maxVersion:
-		return fmt.Sprintf("is %d bytes long, and the most is %d; select md5(...) of it", len(text), maxVersion)
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "has characters that cannot be printed in a line; select md5(...) of it"
-	}
-	return ""
-}
+func CheckName(text string) string { return policy.CheckVersionName(text) }

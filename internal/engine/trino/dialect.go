@@ -30,6 +30,7 @@ var sqlDialect = &dialect.Dialect{
 	Double:   doubleOf,
 	Try:      call("TRY"),
 	TryCast:  tryCast,
+	Let:      let,
 	Quotient: quotient,
 	Nearest:  nearest,
 	Round:    round,
@@ -57,7 +58,7 @@ var sqlDialect = &dialect.Dialect{
 	HasPrefix: func(x, part string) string { return "starts_with(" + x + ", " + part + ")" },
 	Form:      func(x, form string) string { return "regexp_extract(" + x + `, '\A(?:` + form + `)\z')` },
 	ReadText:  readText,
-	Date:      func(days string) string { return "date_add('day', " + days + ", DATE '1970-01-01')" },
+	Date:      func(days string) string { return "date_add('day', CAST(" + days + " AS bigint), DATE '1970-01-01')" },
 	Timestamp: timestamp,
 	Days:      days,
 	Micros:    micros,
@@ -149,12 +150,12 @@ func doubleOf(constant string) string {
 }
 
 // quotient divides integers. Trino rounds the quotient of decimals, so what is left over is taken
-// off before.
+// off before; what fits in 64 bits may have been computed in more, and is cast.
 func quotient(l, r string, wide bool) string {
 	if wide {
-		return fmt.Sprintf("(%s - %s %% %s) / %s", l, l, r, r)
+		return let(l, "l", let(r, "r", "(l - l % r) / r"))
 	}
-	return l + " / " + r
+	return "CAST(" + l + " AS bigint) / CAST(" + r + " AS bigint)"
 }
 
 // nearest rounds to the nearest integer and from the middle to the even one, which Trino's cast
@@ -177,9 +178,15 @@ func round(how, x string, wide bool) string {
 		return tryCast(x, bigint)
 	}
 	const half = "1152921504606846976" // 2^60
-	upper := "truncate(" + x + " / DOUBLE '" + half + "')"
-	return fmt.Sprintf("(CAST(%s AS %s) * DECIMAL '%s' + %s)", tryCast(upper, bigint), decimal, half,
-		tryCast(x+" - "+upper+" * DOUBLE '"+half+"'", bigint))
+	const upper = "truncate(x / DOUBLE '" + half + "')"
+	return let(x, "x", fmt.Sprintf("CAST(%s AS %s) * DECIMAL '%s' + %s", tryCast(upper, bigint), decimal, half,
+		tryCast("x - "+upper+" * DOUBLE '"+half+"'", bigint)))
+}
+
+// let names a value by a function of one element. A name hides others that are the same, and what
+// is named last is all that it stands for.
+func let(x, name, in string) string {
+	return "element_at(transform(ARRAY[" + x + "], " + name + " -> " + in + "), 1)"
 }
 
 // hash is 64 bits of all parts, each spelled so that two rows of them have one spelling only if

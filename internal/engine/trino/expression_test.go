@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -51,6 +52,8 @@ func valuesOf(t testing.TB, e *Engine, all []tree.Expr) ([][]any, error) {
 	}
 	order := p.Unit()
 	text := "SELECT " + strings.Join(list, ", ") + " FROM " + p.FromClause() + " ORDER BY " + order
+	begun := time.Now()
+	defer func() { t.Logf("%d characters took %v", len(text), time.Since(begun)) }()
 	rows, err := e.Current().DB.QueryContext(t.Context(), text)
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", err, text)

@@ -18,8 +18,7 @@ var functions = map[string]dialect.Function{
 		return "replace(upper(" + p.Expr(e.Args[0]) + "), " + constant("ß") + ", " + constant("ẞ") + ")"
 	},
 	"right": func(p *dialect.Printer, e *tree.Call) string {
-		x := p.Expr(e.Args[0])
-		return fmt.Sprintf("substr(%s, greatest(length(%s) - %v + 1, 1))", x, x, e.Args[1].(*tree.Literal).Number)
+		return let(p.Expr(e.Args[0]), "x", fmt.Sprintf("substr(x, greatest(length(x) - %v + 1, 1))", e.Args[1].(*tree.Literal).Number))
 	},
 	"concat": func(p *dialect.Printer, e *tree.Call) string {
 		all := p.All(e.Args)
@@ -29,8 +28,8 @@ var functions = map[string]dialect.Function{
 		return "(" + strings.Join(all, " || ") + ")"
 	},
 	"split_part": func(p *dialect.Printer, e *tree.Call) string {
-		all := p.All(e.Args)
-		return fmt.Sprintf("(CASE WHEN %s IS NOT NULL THEN coalesce(split_part(%s), '') END)", all[0], strings.Join(all, ", "))
+		by := p.All(e.Args[1:])
+		return let(p.Expr(e.Args[0]), "x", "CASE WHEN x IS NOT NULL THEN coalesce(split_part(x, "+strings.Join(by, ", ")+"), '') END")
 	},
 	"parse_timestamp": func(p *dialect.Printer, e *tree.Call) string {
 		return micros(tryCast("replace("+p.TimeForm(e, tree.TimestampText)+", 'T', ' ')", moment))

@@ -28,13 +28,14 @@ var attacks = []string{
 	"SELECT AVG(age) FROM patients",
 }
 
-// blur hides what noise may change, the numbers of rows and of their errors, and what is random.
-// Keys, nulls, the shape and how many rows there are stay.
+// blur hides what noise may change, the numbers of rows, of what they are made of and of their
+// errors, and what is random, as the name of a ledger. Keys, nulls, the shape and how many rows
+// there are stay.
 func blur(text string) string {
 	text = regexp.MustCompile(`"rows":\[.*\],"errors":.*,"cost"`).ReplaceAllStringFunc(text, func(part string) string {
 		return regexp.MustCompile(`([\[,])-?[0-9.e+-]+`).ReplaceAllString(part, "${1}n")
 	})
-	return regexp.MustCompile(`"hash":"[0-9a-f]{64}"|"time":"[^"]*"`).ReplaceAllString(text, "…")
+	return regexp.MustCompile(`"(hash|source)":"[0-9a-f]{64}"|"time":"[^"]*"|"value":-?[0-9]+`).ReplaceAllString(text, "…")
 }
 
 // TestNeighbours: on two databases that differ in one person everything but the noisy values is the
@@ -68,6 +69,8 @@ func TestNeighbours(t *testing.T) {
 		both("POST", "/v1/query", "ben", q, "Idempotency-Key", fmt.Sprint("q", i))
 		both("POST", "/v1/query", "ana", q, "Idempotency-Key", fmt.Sprint("q", i))
 		both("POST", "/v1/query", "ben", q[:len(q)-1]+`,"free":true}`)
+		both("POST", "/v1/explain", "ana", q[:len(q)-1]+`,"parts":true}`)
+		both("POST", "/v1/query", "ana", q[:len(q)-1]+`,"parts":true}`, "Idempotency-Key", fmt.Sprint("q", i))
 	}
 	for _, path := range []string{"/v1/datasets/hospital", "/v1/datasets/hospital/budget", "/v1/receipts", "/v1/me", "/v1/sessions"} {
 		both("GET", path, "ana", "")

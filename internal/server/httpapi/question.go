@@ -19,6 +19,7 @@ type Question struct {
 	Settings   map[string]decimal `json:"settings,omitempty" maxProperties:"32" doc:"What can be chosen about the answer, such as dp.confidence"`
 	Epsilon    decimal            `json:"epsilon,omitempty" doc:"What to pay; the policy's default where it is left out"`
 	Free       bool               `json:"free,omitempty" doc:"Only where it costs nothing: answered where it was paid for on the same data, and else refused with its price, a problem of kind price, and nothing is charged"`
+	Parts      bool               `json:"parts,omitempty" doc:"Also say what the answer is made of, for who puts answers of several servers together: makeup in the price, parts in the answer, as JSON. It costs nothing"`
 	Request    string             `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
 }
 
@@ -97,7 +98,7 @@ func (d *door) question(u users.User, in *questionInput) (q api.Question, key st
 	if key == "" {
 		key = d.name()
 	}
-	q.Analyst, q.SQL, q.Request, q.Free = u.Name, b.SQL, key, b.Free
+	q.Analyst, q.SQL, q.Request, q.Free, q.Parts = u.Name, b.SQL, key, b.Free, b.Parts
 	if b.Epsilon != "" {
 		if q.Epsilon, err = dp.Parse(string(b.Epsilon)); err != nil {
 			return q, "", invalid("epsilon: "+err.Error(), "")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/account/workload"
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/client"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
@@ -81,9 +82,12 @@ func ExitCode(err error) int {
 	var lapsed *ledger.LapsedError
 	var key *ownerkey.Error
 	var door *ledger.DoorError
+	var unasked *client.Unasked
 	switch {
 	case err == nil:
 		return exitAnswered
+	case errors.As(err, &unasked):
+		return exitUnasked(unasked)
 	case errors.As(err, &budget):
 		return ExitBudget
 	case errors.As(err, &lapsed) && lapsed.Charged:
@@ -96,6 +100,26 @@ func ExitCode(err error) int {
 		return ExitRefused
 	}
 	return ExitFailed
+}
+
+// exitUnasked is the code where nobody was asked: that of the servers, where all of them say the
+// same.
+func exitUnasked(e *client.Unasked) int {
+	code := 0
+	for _, f := range e.Failures {
+		one := ExitFailed
+		switch f.Kind {
+		case "refused", "invalid", "closed":
+			one = ExitRefused
+		case "budget":
+			one = ExitBudget
+		}
+		if code != 0 && one != code {
+			return ExitFailed
+		}
+		code = one
+	}
+	return code
 }
 
 // Report prints an error and returns the exit code.
@@ -119,6 +143,11 @@ func Report(s Screen, asJSON bool, err error) int {
 
 // ErrorJSON is an error for machines.
 func ErrorJSON(err error) any {
+	var partial *client.Partial
+	if errors.As(err, &partial) {
+		return map[string]any{"kind": ErrorKind(err), "message": err.Error(), "request": partial.Request, "answered": partial.Answered,
+			"failed": partial.Failures}
+	}
 	return map[string]string{"kind": ErrorKind(err), "message": err.Error()}
 }
 

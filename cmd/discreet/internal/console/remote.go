@@ -1,23 +1,19 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/client"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -28,10 +24,7 @@ type ServerFlags struct {
 }
 
 // Client speaks to a server for its owner. The owner's key stays here.
-type Client struct {
-	base, token string
-	http        *http.Client
-}
+type Client struct{ server *client.Server }
 
 // Open returns the server, or nil where none is named: then there has to be a policy.
 func (f ServerFlags) Open(policy string) (*Client, error) {
@@ -45,72 +38,32 @@ func (f ServerFlags) Open(policy string) (*Client, error) {
 	case f.TokenFile == "":
 		return nil, Misuse(errors.New("--server needs --token-file, with a token of an owner: 'discreet user token' makes one"))
 	}
-	u, err := url.Parse(f.Server)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
-		return nil, Misuse(fmt.Errorf("--server %q is no address such as https://db.example:8432", f.Server))
-	}
-	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, Misuse(errors.New("--server without TLS is for this machine alone: everybody on the way could read the token"))
-	}
 	token, err := os.ReadFile(f.TokenFile)
 	if err != nil {
 		return nil, Misuse(err)
 	}
-	// A redirection would carry the token elsewhere.
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	client := &http.Client{Timeout: time.Minute, CheckRedirect: stay}
-	return &Client{u.Scheme + "://" + u.Host, strings.TrimSpace(string(token)), client}, nil
-}
-
-// ServerError is what a server said instead of an answer.
-type ServerError struct{ Kind, Detail, Instead string }
-
-func (e *ServerError) Error() string {
-	text := "the server says: " + table.Clean(e.Detail)
-	if e.Instead != "" {
-		text += "; " + table.Clean(e.Instead)
+	server, err := client.New(f.Server, string(token))
+	switch {
+	case err != nil:
+		return nil, Misuse(fmt.Errorf("--server: %w", err))
+	case server.Dataset != "":
+		return nil, Misuse(fmt.Errorf("--server %q is no address such as https://db.example:8432", f.Server))
 	}
-	return text
+	return &Client{server}, nil
 }
 
-// mostRead is how much of an answer is read.
-const mostRead = 64 << 20
+// patience is how long a server may take.
+const patience = time.Minute
 
 // Call sends a request and reads the answer into out.
 func (c *Client) Call(ctx context.Context, method, at string, in, out any) error {
-	var body io.Reader
-	if in != nil {
-		text, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body = bytes.NewReader(text)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := c.server.Call(ctx, method, at, in, out)
+	if errors.As(err, new(*client.ServerError)) {
+		return fmt.Errorf("the server says: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.base+at, body)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+c.token)
-	if in != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	response, err := c.http.Do(r)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, mostRead))
-	if err != nil {
-		return err
-	}
-	if response.StatusCode < 200 || response.StatusCode > 299 {
-		problem := &ServerError{Detail: response.Status}
-		if json.Unmarshal(text, problem) != nil || problem.Detail == "" {
-			problem.Detail = response.Status
-		}
-		return problem
-	}
-	return json.Unmarshal(text, out)
+	return err
 }
 
 // Dataset returns the name of a dataset: the only one, where none is named.
@@ -147,7 +100,7 @@ func (c *Client) Sign(ctx context.Context, at string, in map[string]any, kind le
 		}
 		signed := maps.Clone(in)
 		signed["text"], signed["signature"] = text, hex.EncodeToString(ed25519.Sign(key, []byte(text)))
-		var problem *ServerError
+		var problem *client.ServerError
 		if err = c.Call(ctx, http.MethodPost, at, signed, out); !errors.As(err, &problem) || problem.Kind != "stale" {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/pgdraft"
+	"github.com/discreet-dp/discreet/internal/trinodraft"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -26,10 +27,10 @@ type Init struct {
 	Epsilon         string   `help:"The budget's epsilon." placeholder:"EPSILON"`
 	Delta           string   `help:"The budget's delta." placeholder:"DELTA"`
 	TrustDataBounds bool     `help:"Fill in bounds from the smallest and largest values of the data, and mark them so. They tell about the people at the extremes."`
-	Schema          []string `help:"The schemas of a PostgreSQL database whose tables are drafted; all that the role can read, unless given." placeholder:"NAME"`
+	Schema          []string `help:"The schemas of a PostgreSQL database or of a Trino catalog whose tables are drafted; all that can be read, unless given." placeholder:"NAME"`
 	OMOP            bool     `help:"The PostgreSQL database has the OMOP common data model: person is the unit, and the vocabulary is public." name:"omop"`
 	JSON            bool     `help:"Print JSON." name:"json"`
-	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files; or the address of a PostgreSQL database."`
+	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files; or the address of a PostgreSQL database or of a Trino cluster."`
 }
 
 func (Init) Help() string {
@@ -46,7 +47,13 @@ keys and bounds, comments are kept, and the GRANTs that the role needs are at th
 business: PGPASSWORD, ~/.pgpass or ?passfile=PATH.
 
   discreet init 'postgres://discreet@db.example.org/hospital?sslmode=verify-full' --unit patients.pid -o hospital.yaml
-  discreet init 'postgres://discreet@db.example.org/cdm?sslmode=verify-full' --omop --schema cdm -o cdm.yaml`
+  discreet init 'postgres://discreet@db.example.org/cdm?sslmode=verify-full' --omop --schema cdm -o cdm.yaml
+
+From a Trino cluster its information_schema is read, and no row: types, what is never NULL, and comments. Trino knows no
+foreign keys, so whose rows are is guessed by the names of columns, with a question mark. The rules for its user are at
+the end.
+
+  discreet init 'trino://discreet@trino.example.org:8443/lake/clinic?passwordfile=/etc/discreet/trino' -o clinic.yaml`
 }
 
 func (c *Init) Run(ctx context.Context, s console.Screen) error {
@@ -59,10 +66,13 @@ func (c *Init) Run(ctx context.Context, s console.Screen) error {
 		People: people,
 	}
 	draft := c.fromFiles
-	if slices.ContainsFunc(c.Files, policy.IsPostgres) {
-		draft = c.fromPostgres
-	} else if c.OMOP || len(c.Schema) > 0 {
-		return console.Misuse(errors.New("--omop and --schema are about a PostgreSQL database; name its address"))
+	switch trino := slices.ContainsFunc(c.Files, policy.IsTrino); {
+	case slices.ContainsFunc(c.Files, policy.IsPostgres) || trino && !c.OMOP:
+		draft = c.fromAddress
+	case trino:
+		return console.Misuse(errors.New("--omop is about a PostgreSQL database; draft without it"))
+	case c.OMOP || len(c.Schema) > 0:
+		return console.Misuse(errors.New("--omop and --schema are about a PostgreSQL database or a Trino cluster; name its address"))
 	}
 	text, err := draft(ctx, s, options)
 	if err != nil {
@@ -94,16 +104,22 @@ func (c *Init) fromFiles(ctx context.Context, s console.Screen, options policy.D
 	return text, nil
 }
 
-// fromPostgres drafts from the catalogue of a database.
-func (c *Init) fromPostgres(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
+// fromAddress drafts from the catalogue of a database or a cluster.
+func (c *Init) fromAddress(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
 	if len(c.Files) > 1 {
-		return "", console.Misuse(errors.New("a dataset has one PostgreSQL database and nothing beside it; draft them one by one"))
+		return "", console.Misuse(errors.New("a dataset has one PostgreSQL database or Trino cluster and nothing beside it; draft " +
+			"them one " +
+			"by one"))
 	}
-	if err := policy.CheckPostgres(c.Files[0]); err != nil {
+	draft, check := pgdraft.Draft, policy.CheckPostgres
+	if policy.IsTrino(c.Files[0]) {
+		draft, check = trinodraft.Draft, policy.CheckTrino
+	}
+	if err := check(c.Files[0]); err != nil {
 		return "", console.Misuse(err)
 	}
 	done := console.Waiting(s.Err, "reading the catalogue")
-	d, err := pgdraft.Draft(ctx, c.Files[0], pgdraft.Options{DraftOptions: options, Schemas: c.Schema, OMOP: c.OMOP})
+	d, err := draft(ctx, c.Files[0], pgdraft.Options{DraftOptions: options, Schemas: c.Schema, OMOP: c.OMOP})
 	done()
 	var misused *pgdraft.OptionError
 	switch {

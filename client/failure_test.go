@@ -1,0 +1,109 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestNobodyIsAsked: where one server cannot answer, no other is charged.
+func TestNobodyIsAsked(t *testing.T) {
+	ctx, q := context.Background(), Question{SQL: "SELECT COUNT(*) FROM patients"}
+	north, poor := open(t, "north", pure, 50, nil), open(t, "poor", "{epsilon: 0.6, per_query: {default: 0.5, max: 0.5}}", 60, nil)
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	before := north.left(t)
+	stranger, err := New(poor.address, "wrong")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Together(north.Server, poor.Server).Ask(ctx, Question{SQL: "SELECT COUNT(*) FROM visits"}); err != nil {
+		t.Fatal(err)
+	}
+	after := north.left(t)
+	elsewhere := poor.reach(t, "elsewhere", poor.address+"/nowhere")
+	for want, s := range map[string]*Server{
+		"refused": north.reach(t, "away", gone.URL), "more than what is left": poor.Server, "token": stranger, "no such dataset": elsewhere,
+	} {
+		_, err := Together(north.Server, s).Ask(ctx, q)
+		var unasked *Unasked
+		if !errors.As(err, &unasked) || !strings.Contains(err.Error(), want) || len(unasked.Failures) != 1 ||
+			unasked.Failures[0].Server != s.Name {
+			t.Errorf("it says %v; want %q", err, want)
+		}
+	}
+	if now := north.left(t); now != after || after == before {
+		t.Errorf("there was %s before, %s after and %s now", before, after, now)
+	}
+}
+
+// TestBrokenWire: a question whose answer is lost is asked again under its name, and charged once;
+// where that does not help either, who was charged is said, and the request asks again for nothing.
+func TestBrokenWire(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for wires to break")
+	}
+	ctx, q := context.Background(), Question{SQL: "SELECT COUNT(*) FROM patients", Epsilon: 0}
+	north, south := open(t, "north", pure, 50, nil), open(t, "southern", pure, 60, nil)
+	far, wire := south.breaking(t, "far")
+	both := Together(north.Server, far)
+	wire.mute.Store(1)
+	a, err := both.Ask(ctx, q)
+	if err != nil || wire.asked.Load() != 2 || north.left(t) != "9.5 -" || south.left(t) != "9.5 -" {
+		t.Fatalf("%v, asked %d times, left %s and %s", err, wire.asked.Load(), north.left(t), south.left(t))
+	}
+	if r := a.Servers[1].Answer.Receipt; r.Hash == "" {
+		t.Errorf("the receipt is %+v", r)
+	}
+
+	for _, c := range []struct {
+		sql        string
+		mute, deaf int32
+		left       string // at the far server, after the failure
+	}{
+		{"SELECT COUNT(*) FROM visits", tries, 0, "9 -"}, {"SELECT SUM(cost) FROM visits", 0, tries, "9 -"},
+	} {
+		wire.mute.Store(c.mute)
+		wire.deaf.Store(c.deaf)
+		_, err := both.Ask(ctx, Question{SQL: c.sql})
+		var partial *Partial
+		if !errors.As(err, &partial) || len(partial.Answered) != 1 || partial.Answered[0].Server != "north" ||
+			partial.Failures[0].Server != "far" || partial.Failures[0].Spent != nil || partial.Failures[0].Kind != "away" ||
+			!strings.Contains(err.Error(), "Whether far has charged is not known. north has answered, for epsilon 0.5") {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		if left := south.left(t); left != c.left {
+			t.Errorf("%s: the far server has %s left", c.sql, left)
+		}
+		paid := north.left(t)
+		wire.mute.Store(0)
+		wire.deaf.Store(0)
+		a, err := both.Ask(ctx, Question{SQL: c.sql, Request: partial.Request})
+		if err != nil || north.left(t) != paid || !a.Servers[0].Answer.Receipt.Free ||
+			a.Servers[0].Answer.Receipt.Hash != partial.Answered[0].Answer.Receipt.Hash {
+			t.Errorf("%s: asked again it is %v; %s and %s", c.sql, err, paid, north.left(t))
+		}
+	}
+	if north.left(t) != "8.5 -" || south.left(t) != "8.5 -" {
+		t.Errorf("three questions were asked, and %s and %s are left", north.left(t), south.left(t))
+	}
+}
+
+// TestInterrupted: who gives up is told who was charged.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	north, south := open(t, "north", pure, 50, nil), open(t, "southern", pure, 60, nil)
+	far, wire := south.breaking(t, "far")
+	wire.deaf.Store(1)
+	wire.Config.Handler = stopping(wire.Config.Handler, cancel)
+	_, err := Together(north.Server, far).Ask(ctx, Question{SQL: "SELECT COUNT(*) FROM patients"})
+	var partial *Partial
+	if !errors.As(err, &partial) || partial.Request == "" {
+		t.Errorf("it says %v", err)
+	}
+	if left := south.left(t); left != "10 -" {
+		t.Errorf("%s are left at the server that was not asked", left)
+	}
+}

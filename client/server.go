@@ -1,0 +1,128 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+// Server is a server that runs, as somebody with a token sees it.
+type Server struct {
+	// Name is what to call it, which is its address unless it is changed, and Dataset what to ask
+	// about; empty where there is only one.
+	Name, Dataset string
+
+	base, token string
+	http        *http.Client
+}
+
+// New returns a server by its address, such as https://db.example:8432, and a token of a user. A
+// path is the name of a dataset: https://db.example:8432/hospital. Nothing is sent yet.
+func New(address, token string) (*Server, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%q is no address such as https://db.example:8432", address)
+	}
+	dataset := strings.Trim(u.Path, "/")
+	if strings.Contains(dataset, "/") {
+		return nil, fmt.Errorf("%q has more than the name of a dataset behind the address", address)
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("%q is without TLS, which is for this machine alone: everybody on the way could read the token", address)
+	}
+	if token = strings.TrimSpace(token); token == "" || strings.ContainsAny(token, "\r\n") {
+		return nil, errors.New("a token is one line of text: 'discreet user token' makes one")
+	}
+	// A redirection would carry the token elsewhere.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Server{Name: strings.TrimSuffix(address, "/"), Dataset: dataset, base: u.Scheme + "://" + u.Host, token: token,
+		http: &http.Client{CheckRedirect: stay}}, nil
+}
+
+// ServerError is what a server said instead of an answer.
+type ServerError struct {
+	Kind    string `json:"kind"`
+	Detail  string `json:"detail"`
+	Instead string `json:"instead"`
+	// Spent says whether something was charged; nil where it is not known, or nothing could have
+	// been.
+	Spent *bool `json:"spent"`
+
+	status int
+	after  time.Duration // when to try again
+}
+
+func (e *ServerError) Error() string {
+	if e.Instead == "" {
+		return e.Detail
+	}
+	return e.Detail + "; " + e.Instead
+}
+
+// mostRead is how much of an answer is read.
+const mostRead = 64 << 20
+
+// Call sends a request and reads the answer into out. What the server says instead of one is a
+// [*ServerError]; any other error says nothing about whether the request has reached it.
+func (s *Server) Call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	r.Header.Set("Accept", "application/json")
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	response, err := s.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, mostRead+1))
+	switch {
+	case err != nil:
+		return err
+	case len(text) > mostRead:
+		return fmt.Errorf("the answer is longer than %d bytes", mostRead)
+	case response.StatusCode < 200 || response.StatusCode > 299:
+		return problem(response, text)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(out)
+}
+
+// problem reads what a server says instead of an answer.
+func problem(response *http.Response, text []byte) error {
+	out := &ServerError{}
+	if json.Unmarshal(text, out) != nil || out.Detail == "" {
+		out = &ServerError{Kind: "unexpected", Detail: response.Status}
+	}
+	// Nothing of it moves the cursor of a terminal.
+	out.Kind, out.Detail, out.Instead = table.Clean(out.Kind), table.Clean(out.Detail), table.Clean(out.Instead)
+	out.status = response.StatusCode
+	if n, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && n >= 0 && n < 3600 {
+		out.after = time.Duration(n) * time.Second
+	}
+	return out
+}

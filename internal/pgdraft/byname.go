@@ -1,0 +1,48 @@
+package pgdraft
+
+import (
+	"fmt"
+	"strings"
+)
+
+// guessByName is the table that is called like people, and its column by whose name most other
+// tables have one. Where no table has such a name, any may be it.
+func (all catalogue) guessByName() (unit, note string) {
+	best, where, column := 0, (*entry)(nil), ""
+	for _, word := range []bool{true, false} {
+		for _, e := range all {
+			if !e.usable() || word != people.MatchString(e.Name) {
+				continue
+			}
+			for _, c := range e.Columns {
+				if n := all.alsoIn(e, c.Name); n > best {
+					best, where, column = n, e, c.Name
+				}
+			}
+		}
+		if where != nil {
+			return where.name + "." + column, fmt.Sprintf("GUESSED: columns of %d other tables are called like its column %s. Is "+
+				"each of its "+
+				"values one person, in all of them? Otherwise draft again with --unit TABLE.COLUMN: what is protected is what this names.",
+				best, column)
+		}
+	}
+	return "", "NOT KNOWN: no table has a column whose name others have too. Where one says who somebody is, draft again with --unit " +
+		"TABLE.COLUMN."
+}
+
+// alsoIn counts the other tables with a column of a name that can be the same person's.
+func (all catalogue) alsoIn(e *entry, column string) int {
+	own, _ := e.Column(column)
+	if strings.EqualFold(column, "id") || !exactKind(own.Kind) || !strings.HasSuffix(strings.ToLower(column), "id") &&
+		!strings.HasSuffix(strings.ToLower(column), "key") && !strings.HasSuffix(strings.ToLower(column), "nr") {
+		return 0
+	}
+	n := 0
+	for _, o := range all {
+		if c, ok := o.Column(column); ok && o != e && o.usable() && alike(c, own) {
+			n++
+		}
+	}
+	return n
+}

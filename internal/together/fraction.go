@@ -1,0 +1,46 @@
+package together
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+)
+
+var errFraction = errors.New("this is no fraction such as 1/100")
+
+// fraction reads a fraction of whole numbers, as servers write them. It takes no exponents, which
+// could be numbers larger than the memory.
+func fraction(text string) (*big.Rat, error) {
+	above, below, divided := strings.Cut(text, "/")
+	if len(text) > 400 || !digits(strings.TrimPrefix(above, "-")) || divided && !digits(below) {
+		return nil, errFraction
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok { // it divides by zero
+		return nil, errFraction
+	}
+	return r, nil
+}
+
+func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+// up is a float64 that is not below r.
+func up(r *big.Rat) float64 {
+	f, exact := r.Float64()
+	if back := new(big.Rat).SetFloat64(f); !exact && back != nil && back.Cmp(r) < 0 {
+		f = math.Nextafter(f, math.Inf(1))
+	}
+	return f
+}
+
+// common is the largest fraction that all are whole multiples of; all are above 0.
+func common(all []*big.Rat) *big.Rat {
+	out := new(big.Rat).Set(all[0])
+	for _, r := range all[1:] {
+		// gcd(a/b, c/d) is gcd(a d, c b)/(b d).
+		x, y := new(big.Int).Mul(out.Num(), r.Denom()), new(big.Int).Mul(r.Num(), out.Denom())
+		out.SetFrac(new(big.Int).GCD(nil, nil, x, y), new(big.Int).Mul(out.Denom(), r.Denom()))
+	}
+	return out
+}

@@ -1,0 +1,244 @@
+package together
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/api"
+)
+
+// Given is an answer of a server that said before what it would be made of.
+type Given struct {
+	Offer
+	Answer *api.Answer
+}
+
+// Settings are what is done with the totals.
+type Settings struct {
+	Confidence  float64
+	Nonnegative bool // counts below 0 are shown as 0
+}
+
+// Joined is what several answers are together.
+type Joined struct {
+	Columns []api.Column
+	Rows    [][]any
+	Errors  [][]*float64
+	Servers []int // for each row, of how many servers it is: those that list its keys
+	Notes   []string
+}
+
+// Twice is what has to be said about every such answer.
+const Twice = "who is in the data of two of these servers counts twice, and no error bar knows of it; what is learnt about them is what " +
+	"both budgets admit together"
+
+// group are the parts of one row at the servers that have it.
+type group struct {
+	keys  []any
+	parts [][]api.Part // of each of them
+	of    []string     // their names
+}
+
+// Join puts answers together, row by row. What servers say and cannot be is an error.
+func Join(all []Given, s Settings) (*Joined, error) {
+	var order []string
+	groups, paid := map[string]*group{}, map[string]bool{"": false}
+	for _, g := range all {
+		hash := g.Answer.Receipt.Hash
+		if paid[hash] {
+			return nil, fmt.Errorf("%s has paid with the record of another of these servers: they are one", g.Server)
+		}
+		paid[hash] = hash != ""
+		names, err := g.read(groups)
+		if err != nil {
+			return nil, err
+		}
+		order = append(order, names...)
+	}
+	out := &Joined{Columns: columns(all), Notes: []string{Twice}}
+	h := halves{}
+	for _, name := range order {
+		g := groups[name]
+		values, errs, err := g.row(out.Columns, all[0].Makeup.Columns, s, h)
+		if err != nil {
+			return nil, fmt.Errorf("the answers of %s cannot be put together: %w", named(g.of), err)
+		}
+		out.Rows, out.Errors, out.Servers = append(out.Rows, values), append(out.Errors, errs), append(out.Servers, len(g.of))
+	}
+	out.Notes = append(out.Notes, missing(all, order, groups)...)
+	return out, nil
+}
+
+// read adds the rows of an answer to those of others, and returns the names of the keys that no
+// other has had, in their order. There has to be a row for every combination of keys, once.
+func (g Given) read(groups map[string]*group) ([]string, error) {
+	want := 1
+	for _, c := range g.Makeup.Columns {
+		if c.Of == api.OfKey {
+			want *= len(c.Values)
+		}
+	}
+	a := g.Answer
+	if len(a.Columns) != len(g.Makeup.Columns) || len(a.Rows) != want || len(a.Parts) != want {
+		return nil, strange(g.Server)
+	}
+	var names []string
+	for i, row := range a.Rows {
+		if len(row) != len(a.Columns) || len(a.Parts[i]) != len(a.Columns) {
+			return nil, strange(g.Server)
+		}
+		var keys []any
+		for j, c := range g.Makeup.Columns {
+			if (c.Of == api.OfKey) != (a.Parts[i][j].Sum == nil) || a.Columns[j].Name != c.Name {
+				return nil, strange(g.Server)
+			}
+			if c.Of == api.OfKey {
+				keys = append(keys, row[j])
+			}
+		}
+		name := nameOf(keys)
+		if groups[name] == nil {
+			groups[name] = &group{keys: keys}
+			names = append(names, name)
+		}
+		at := groups[name]
+		if slices.Contains(at.of, g.Server) {
+			return nil, strange(g.Server)
+		}
+		at.parts, at.of = append(at.parts, a.Parts[i]), append(at.of, g.Server)
+	}
+	return names, nil
+}
+
+// nameOf names a combination of keys: two of one value have one name, however it is written.
+func nameOf(keys []any) string {
+	out := ""
+	for _, k := range keys {
+		switch k := k.(type) {
+		case nil:
+			out += "null "
+		case json.Number:
+			text := k.String()
+			if r, ok := new(big.Rat).SetString(text); ok && len(text) < 64 && !strings.ContainsAny(text, "eE") {
+				text = r.RatString()
+			}
+			out += text + " "
+		default:
+			out += strconv.Quote(fmt.Sprint(k)) + " "
+		}
+	}
+	return out
+}
+
+// columns are those of all: of the widest kind that any server has.
+func columns(all []Given) []api.Column {
+	var out []api.Column
+	for i, first := range all[0].Makeup.Columns {
+		c := api.Column{Name: first.Name, Kind: first.Kind, Type: first.Type, Decimals: first.Decimals, Noisy: first.Of != api.OfKey,
+			Approximate: first.Of == api.OfAverage}
+		c.Bar = c.Noisy
+		for _, g := range all[1:] {
+			at := g.Makeup.Columns[i]
+			if c.Noisy && slices.Index(numeric, at.Kind) > slices.Index(numeric, c.Kind) {
+				c.Kind, c.Type = at.Kind, at.Type
+			}
+			if c.Decimals >= 0 && (at.Decimals < 0 || at.Decimals > c.Decimals) {
+				c.Decimals = at.Decimals
+			}
+		}
+		c.Decimals = min(c.Decimals, mostDecimals)
+		out = append(out, c)
+	}
+	return out
+}
+
+// mostDecimals is how many digits after the point a server may ask for.
+const mostDecimals = 40
+
+func one() *big.Rat { return big.NewRat(1, 1) }
+
+// row computes the values of a row, and their error bars.
+func (g *group) row(columns []api.Column, made []api.MakeupOfColumn, s Settings, h halves) (values []any, errs []*float64, err error) {
+	keys := g.keys
+	for j, c := range made {
+		var value any
+		var half *float64
+		switch c.Of {
+		case api.OfKey:
+			value, keys = keys[0], keys[1:]
+		case api.OfAverage:
+			var mean float64
+			if mean, half, err = average(g.column(j), 1-s.Confidence, h); err != nil {
+				return nil, nil, err
+			}
+			value = json.Number(strconv.FormatFloat(mean, 'f', -1, 64))
+		default:
+			t := newTotal()
+			for _, p := range g.column(j) {
+				if err := t.add(*p.Sum, one()); err != nil {
+					return nil, nil, err
+				}
+			}
+			wide, err := h.of(t, 1-s.Confidence)
+			if err != nil {
+				return nil, nil, err
+			}
+			if wide != nil {
+				width := up(wide)
+				half = &width
+			}
+			if c.Of == api.OfCount && s.Nonnegative && t.value.Sign() < 0 {
+				t.value.SetInt64(0) // no further from what is counted, so the error bar holds for it too
+			}
+			value = spell(t.value, columns[j].Decimals)
+		}
+		values, errs = append(values, value), append(errs, half)
+	}
+	return values, errs, nil
+}
+
+// column are the parts of one column, of each server that has the row.
+func (g *group) column(j int) []api.Part {
+	var out []api.Part
+	for _, p := range g.parts {
+		out = append(out, p[j])
+	}
+	return out
+}
+
+// spell writes a total, with all of its digits where it is no real number.
+func spell(r *big.Rat, decimals int) json.Number {
+	if decimals >= 0 {
+		return json.Number(r.FloatString(decimals))
+	}
+	f, _ := r.Float64()
+	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+}
+
+// mostSaid is how many rows a note names.
+const mostSaid = 5
+
+// missing says which rows are not of all servers.
+func missing(all []Given, order []string, groups map[string]*group) []string {
+	var out []string
+	for _, g := range all {
+		var rows []string
+		for _, name := range order {
+			if !slices.Contains(groups[name].of, g.Server) {
+				rows = append(rows, strings.TrimSpace(name))
+			}
+		}
+		if n := len(rows); n > mostSaid {
+			rows = append(rows[:mostSaid], fmt.Sprintf("and %d more", n-mostSaid))
+		}
+		if len(rows) > 0 {
+			out = append(out, fmt.Sprintf("%s does not list %s: these rows are of the other servers alone, and who is in such a group "+
+				"there is in no row", g.Server, strings.Join(rows, ", ")))
+		}
+	}
+	return out
+}

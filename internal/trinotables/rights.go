@@ -1,0 +1,184 @@
+package trinotables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/trinoplace"
+)
+
+// Whether the user may change something cannot be asked of every Trino: rules in a file, or of a
+// server of their own, are in no table. So it is tried, by statements that change nothing
+// whatever the answer is: their access is decided when they are analysed, and they are explained
+// and not run; or they are about something that is not there, or is there already, which is
+// looked at only when access is decided. Access that is denied has an error of its own.
+//
+// What is tried is of the kind of what would be done. Trino decides over the rest by the same
+// rules.
+
+// attempt is one statement, and what whoever may run it may do.
+type attempt struct{ may, sql string }
+
+// nobody is a name that nothing has.
+const nobody = "discreet asks whether it may"
+
+// attempts are what is tried with a table, and with its schema.
+func attempts(r *Relation) []attempt {
+	catalog, schema, _ := split(r.Relation)
+	in, t, column := name(catalog)+"."+name(schema), Quote(r.Relation), name(r.column())
+	const explain = "EXPLAIN (TYPE VALIDATE) "
+	table := []attempt{
+		{"insert into " + r.Relation, explain + "INSERT INTO " + t + " (" + column + ") VALUES (NULL)"},
+		{"delete from " + r.Relation, explain + "DELETE FROM " + t},
+		{"update " + r.Relation, explain + "UPDATE " + t + " SET " + column + " = NULL"},
+		{"alter " + r.Relation, "ALTER TABLE " + t + " DROP COLUMN " + name(nobody)},
+	}
+	if r.View { // into which nothing is written
+		table = nil
+	}
+	return append(table, []attempt{
+		{"make tables in " + catalog + "." + schema, explain + "CREATE TABLE " + in + "." + name(nobody) + " AS SELECT 1 AS a"},
+		{"make views in " + catalog + "." + schema, explain + "CREATE VIEW " + in + "." + name(nobody) + " AS SELECT 1 AS a"},
+		{"make schemas in " + catalog, "CREATE SCHEMA " + in},
+		{"make catalogs", "CREATE CATALOG " + name(catalog) + " USING memory"},
+		{"act as other users", "SET SESSION AUTHORIZATION " + name(nobody)},
+	}...)
+}
+
+// checkRights refuses a user who may do more than read the tables of the policy.
+func (d *Database) checkRights(ctx context.Context, all []*Relation) error {
+	var tries []attempt
+	for _, r := range all {
+		for _, a := range attempts(r) {
+			if !slices.Contains(tries, a) {
+				tries = append(tries, a)
+			}
+		}
+	}
+	found, err := d.try(ctx, tries)
+	if err != nil {
+		return err
+	}
+	if d.dataset.VersionQuery == "" { // which may read other tables
+		more, err := d.others(ctx, all)
+		if err != nil {
+			return err
+		}
+		found = append(found, more...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &Rights{Dataset: d.dataset.Name, User: d.place.User, May: found, relations: all}
+}
+
+// try returns what the user may do of it, in order. Several are tried at once.
+func (d *Database) try(ctx context.Context, tries []attempt) ([]string, error) {
+	may := make([]bool, len(tries))
+	errs := make([]error, len(tries))
+	next := make(chan int)
+	var done sync.WaitGroup
+	for range 4 {
+		done.Go(func() {
+			for i := range next {
+				may[i], errs[i] = d.tried(ctx, tries[i].sql)
+			}
+		})
+	}
+	for i := range tries {
+		next <- i
+	}
+	close(next)
+	done.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, d.failed(ctx, firstOf(errs))
+	}
+	var found []string
+	for i, a := range tries {
+		if may[i] {
+			found = append(found, a.may)
+		}
+	}
+	return found, nil
+}
+
+func firstOf(errs []error) error {
+	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	return errs[i]
+}
+
+// tried reports whether access to a statement is not denied. What the store or this version of
+// Trino cannot do at all nobody may do.
+func (d *Database) tried(ctx context.Context, text string) (bool, error) {
+	_, err := d.rows(ctx, text)
+	switch said := trinoplace.Name(err); {
+	case err == nil:
+		return true, nil
+	case !trinoSaid(err):
+		return false, err
+	case said == "PERMISSION_DENIED" || said == "NOT_SUPPORTED" || said == "SYNTAX_ERROR":
+		return false, nil
+	case slices.Contains([]string{"COLUMN_NOT_FOUND", "SCHEMA_ALREADY_EXISTS", "ALREADY_EXISTS", "CATALOG_NOT_AVAILABLE",
+		"TABLE_ALREADY_EXISTS", "TYPE_MISMATCH"}, said):
+		return true, nil
+	}
+	return false, err
+}
+
+// trinoSaid reports whether a statement came to an end of its own.
+func trinoSaid(err error) bool { return trinoplace.Name(err) != "" }
+
+// listed is how many tables beyond the policy's are looked at in a catalog.
+const listed = 20
+
+// others finds tables that the user may read and the policy does not name.
+func (d *Database) others(ctx context.Context, all []*Relation) ([]string, error) {
+	connectors, err := d.connectors(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tries []attempt
+	for catalog := range connectors {
+		if catalog == "system" {
+			continue // it has no data
+		}
+		named := []string{"table_schema <> 'information_schema'"}
+		for _, r := range all {
+			if c, schema, table := split(r.Relation); c == catalog {
+				named = append(named, "NOT (table_schema = "+text(schema)+" AND table_name = "+text(table)+")")
+			}
+		}
+		rows, err := d.rows(ctx, "SELECT table_schema, table_name FROM "+name(catalog)+".information_schema.tables WHERE "+
+			strings.Join(named, " AND ")+fmt.Sprintf(" LIMIT %d", listed))
+		if err != nil {
+			return nil, d.failed(ctx, err)
+		}
+		for _, r := range rows {
+			relation := catalog + "." + r[0] + "." + r[1]
+			tries = append(tries, attempt{"read " + relation + ", which the policy does not name",
+				"EXPLAIN (TYPE VALIDATE) SELECT 1 FROM " + name(catalog) + "." + name(r[0]) + "." + name(r[1])})
+		}
+	}
+	slices.SortFunc(tries, func(a, b attempt) int { return strings.Compare(a.sql, b.sql) })
+	return d.tryToRead(ctx, tries)
+}
+
+// tryToRead is try for tables of which some cannot be read by anybody.
+func (d *Database) tryToRead(ctx context.Context, tries []attempt) ([]string, error) {
+	var found []string
+	for _, a := range tries {
+		switch _, err := d.rows(ctx, a.sql); {
+		case err == nil:
+			if found = append(found, a.may); len(found) == 3 {
+				return append(found, "read more of them"), nil
+			}
+		case !trinoSaid(err):
+			return nil, d.failed(ctx, err)
+		}
+	}
+	return found, nil
+}
