@@ -75,8 +75,9 @@ func newTaken(g dialect.Groups) taken {
 	return l
 }
 
-// nothing stands for NULL in a list, by type. Trino 476 loses what takes the place of a NULL in one:
-// min_by(x, y, n) is NULL where a smaller y came after an x that was. So there are none in ours.
+// nothing stands for NULL in a list, by type. Trino 476 loses what takes the place of a NULL in
+// one: min_by(x, y, n) is NULL where a smaller y came after an x that was. So there are none in
+// ours.
 var nothing = map[string]string{bigint: "0", varchar: "''", "boolean": "false", double: "0E0", arrayType: "ARRAY[]"}
 
 // arrayType is the type of lists, which are as good empty as NULL.
