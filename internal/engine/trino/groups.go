@@ -119,8 +119,8 @@ func room(columns []dialect.Kept) int {
 
 func width(c dialect.Kept) int { return new(big.Int).Sub(c.Hi, c.Lo).BitLen() }
 
-// values keeps of each person and group a list of the values with the smallest rank, and then groups
-// as above. Values of equal ranks are equal, but for one chance in 2^64.
+// values keeps of each person and group a list of the values with the smallest rank, and then
+// groups as above. Values of equal ranks are equal, but for one chance in 2^64.
 func values(v dialect.Values) string {
 	unit := strings.Join(append([]string{"u"}, dialect.Names(v.Keys)...), ", ")
 	lists := fmt.Sprintf("SELECT %s, min_by(v, %s, %d) FILTER (WHERE v IS NOT NULL) AS l FROM %s GROUP BY %s", unit, v.Of, v.Rows,
