@@ -33,7 +33,7 @@ func TestDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"source: " + address, "# refresh: 24h",
+		"source: \"" + address + "\"", "# refresh: 24h",
 		"GUESSED: columns of 1 other tables are called like its column pid", "unit: patients.pid",
 		"# Everybody who was ever here", "# Where they live now",
 		"granularity: 0.1", "nullable: false",

@@ -5,33 +5,21 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Finding is something about the data that the owner should know. It is for the
-// owner alone: it depends on the data, though it quotes none of it.
-type Finding struct {
-	Table  string `json:"table"`
-	Column string `json:"column,omitempty"`
-	// Broken says that the guarantee does not hold until this is mended.
-	Broken bool `json:"broken"`
-	// Unread says that the data, or most of a column, is not read: answers about it would be
-	// about nothing.
-	Unread bool   `json:"unread"`
-	Text   string `json:"text"`
-}
-
 // Inspect reads all rows and compares them with what the policy says about them. It also says how
 // large the data is, as [Engine.Magnitude] does.
-func Inspect(ctx context.Context, ds *policy.Dataset) (out []Finding, magnitude int, err error) {
+func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, magnitude int, err error) {
 	return InspectDoubts(ctx, ds, nil)
 }
 
 // InspectDoubts is Inspect of a PostgreSQL database of which only what is in doubt is read. How
 // large it is is then what PostgreSQL estimates.
-func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doubts) (out []Finding, magnitude int, err error) {
+func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doubts) (out []engine.Finding, magnitude int, err error) {
 	s, err := openSnapshot(ctx, ds, asText, Limits{doubts: doubts})
 	if err != nil {
 		return nil, 0, forOwner(err)
@@ -58,7 +46,7 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 	return out, magnitude, err
 }
 
-func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table, doubt *pgtables.Doubt) (out []Finding, err error) {
+func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table, doubt *pgtables.Doubt) (out []engine.Finding, err error) {
 	if doubt.Paths {
 		if out, err = s.checkPaths(ctx, ds, t); err != nil {
 			return nil, err
@@ -79,21 +67,21 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table,
 }
 
 // checkLines says which lines of a CSV file are no rows.
-func (t *table) checkLines() []Finding {
+func (t *table) checkLines() []engine.Finding {
 	if t.lines.Bad == 0 {
 		return nil
 	}
-	f := Finding{Table: t.Name, Text: describeLines(t.lines)}
+	f := engine.Finding{Table: t.Name, Text: describeLines(t.lines)}
 	if t.CSV.RefuseBadLines {
 		f.Unread, f.Text = true, f.Text+". The policy says bad_lines: refuse, so the data is not opened"
 	} else {
 		f.Text += ". These lines are no rows, and are left out of every answer"
 	}
-	return []Finding{f}
+	return []engine.Finding{f}
 }
 
 // checkColumns compares the values of columns with what the policy says about them.
-func (s *snapshot) checkColumns(ctx context.Context, t *table, names []string) (out []Finding, err error) {
+func (s *snapshot) checkColumns(ctx context.Context, t *table, names []string) (out []engine.Finding, err error) {
 	var counts []string
 	for _, name := range names {
 		c, raw := t.Columns[name], t.asStored(name)
@@ -137,16 +125,16 @@ func (s *snapshot) checkColumns(ctx context.Context, t *table, names []string) (
 				}
 				text += hint
 			}
-			out = append(out, Finding{Table: t.Name, Column: name, Unread: 2*lost >= there, Text: text})
+			out = append(out, engine.Finding{Table: t.Name, Column: name, Unread: 2*lost >= there, Text: text})
 		}
 		if moved > 0 {
 			out = append(out,
-				Finding{Table: t.Name, Column: name, Text: fmt.Sprintf("%s of the values are beyond the bounds; they count as the nearer "+
+				engine.Finding{Table: t.Name, Column: name, Text: fmt.Sprintf("%s of the values are beyond the bounds; they count as the nearer "+
 					"bound", share(moved, there))})
 		}
 		if null > 0 && !c.Nullable {
 			out = append(out,
-				Finding{Table: t.Name, Column: name, Text: "there are NULLs, but the policy says nullable: false: COUNT(x) and AVG(x) " +
+				engine.Finding{Table: t.Name, Column: name, Text: "there are NULLs, but the policy says nullable: false: COUNT(x) and AVG(x) " +
 					"count those rows as well and are wrong; write nullable: true"})
 		}
 	}
@@ -154,8 +142,8 @@ func (s *snapshot) checkColumns(ctx context.Context, t *table, names []string) (
 }
 
 // manyDifferent is what is said of private keys that are many.
-func manyDifferent(t *table, column string) Finding {
-	return Finding{Table: t.Name, Column: column, Text: "its keys are private, and there are millions of different ones; questions " +
+func manyDifferent(t *table, column string) engine.Finding {
+	return engine.Finding{Table: t.Name, Column: column, Text: "its keys are private, and there are millions of different ones; questions " +
 		"that group by it need memory in proportion, so consider whether anybody should"}
 }
 
@@ -197,21 +185,21 @@ func (s *snapshot) hint(ctx context.Context, t *table, c *policy.Column) (string
 const manyKeys = 2_000_000
 
 // checkUnit looks at the column that says who a row is about.
-func (s *snapshot) checkUnit(ctx context.Context, t *table) ([]Finding, error) {
+func (s *snapshot) checkUnit(ctx context.Context, t *table) ([]engine.Finding, error) {
 	raw := t.Raw(t.UnitColumn)
 	var rows, people, nobody int64
 	if err := s.DB.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT "+raw+"), count(*) FILTER (WHERE "+raw+" IS NULL) "+
 		"FROM "+t.From).Scan(&rows, &people, &nobody); err != nil {
 		return nil, err
 	}
-	var out []Finding
+	var out []engine.Finding
 	if t.UnitKind == policy.Unique && people < rows-nobody {
-		out = append(out, Finding{Table: t.Name, Column: t.UnitColumn, Broken: true,
+		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Broken: true,
 			Text: "the policy says that it is unique, but some people have several rows: THE " +
 				"GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows and max_groups"})
 	}
 	if nobody > 0 && t.UnitKind == policy.Many {
-		out = append(out, Finding{Table: t.Name, Column: t.UnitColumn, Text: share(nobody, rows) +
+		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Text: share(nobody, rows) +
 			" of the rows are about nobody; they are left out of every answer"})
 	}
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -12,15 +13,15 @@ import (
 
 // checkPaths looks at what paths and joins rely on: that a row leads to somebody, and
 // that a key has one row.
-func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
-	var out []Finding
+func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]engine.Finding, error) {
+	var out []engine.Finding
 	if t.UniqueColumn != "" {
 		again, err := s.Repeats(ctx, &t.Table, t.Declared(t.UniqueColumn))
 		if err != nil {
 			return nil, err
 		}
 		if again {
-			out = append(out, Finding{Table: t.Name, Column: t.UniqueColumn, Broken: true,
+			out = append(out, engine.Finding{Table: t.Name, Column: t.UniqueColumn, Broken: true,
 				Text: "the policy says that it is unique, but some values are in several " +
 					"rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove " +
 					"the rows that " +
@@ -33,7 +34,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 			return nil, err
 		}
 		if again {
-			out = append(out, Finding{Table: t.Name, Column: key, Broken: true,
+			out = append(out, engine.Finding{Table: t.Name, Column: key, Broken: true,
 				Text: "a path leads to this column as to a key, but some values are in several rows, " +
 					"so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is " +
 					"different in every " +
@@ -59,7 +60,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 	}
 	if lost > 0 {
 		out = append(out,
-			Finding{Table: t.Name, Column: step.Column, Text: fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
+			engine.Finding{Table: t.Name, Column: step.Column, Text: fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
 				"nobody; they are left out of every answer", share(lost, rows), step.Table)})
 	}
 	return out, nil
@@ -67,7 +68,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 
 // checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0'
 // are two people.
-func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error) {
+func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]engine.Finding, error) {
 	step := t.Path[0]
 	to, what := s.tables[step.Table], dialect.StepIdentity(step)
 	l, r := s.Identity(&t.Table, step.Column, what), s.Identity(&to.Table, step.Key, what)
@@ -78,7 +79,7 @@ func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error)
 	if err != nil || !people || known {
 		return nil, err
 	}
-	return []Finding{{Table: t.Name, Column: step.Column,
+	return []engine.Finding{{Table: t.Name, Column: step.Column,
 		Text: fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
 			"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/pgdraft"
 	"github.com/discreet-dp/discreet/internal/policycheck"
@@ -102,7 +103,7 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 
 // checked is what was found in the data of a dataset.
 type checked struct {
-	findings []duckdb.Finding
+	findings []engine.Finding
 	version  string
 	tick     time.Duration
 	// read are the columns whose rows were read, where the catalogue of a database says the rest.
@@ -145,11 +146,11 @@ func checkJSON(p *policy.Policy, all map[string]*checked, worst error) any {
 			}
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
-			"findings": []duckdb.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
+			"findings": []engine.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
 			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset},
 			"warnings": policywords.Warnings(ds)}
 		if c := all[name]; c != nil {
-			about["findings"] = append([]duckdb.Finding{}, c.findings...)
+			about["findings"] = append([]engine.Finding{}, c.findings...)
 			about["data_version"] = c.version
 			about["tick"] = c.tick.String()
 			if c.read != nil {
