@@ -161,8 +161,8 @@ func (s *snapshot) estimate(ctx context.Context, t *table, r *pgtables.Relation,
 		if err != nil {
 			return err
 		}
-		if n > manyKeys {
-			s.origin.many = append(s.origin.many, manyDifferent(t, name))
+		if n > sqlengine.ManyKeys {
+			s.origin.many = append(s.origin.many, sqlengine.ManyDifferent(t.Name, name))
 		}
 	}
 	return nil
