@@ -19,16 +19,17 @@ var trinoTypes = map[policy.Type][]string{policy.Text: {"varchar", "varchar(2000
 	policy.Decimal: {"double"}, policy.Integer: {"bigint", "decimal(38,0)"},
 	policy.Timestamp: {"timestamp(6)", "timestamp(6) with time zone", "timestamp(9)"}}
 
-// Trino keeps data in the memory of a cluster, each in a schema of its own.
+// Trino keeps data in the memory of a cluster, each in a schema of its own, which one user may read
+// who may read nothing else.
 func Trino(cluster func(testing.TB) *testtrino.Cluster) Store {
-	return Store{"trino", func(t testing.TB, db *generate.Database) string {
+	return Store{Name: "trino", Computes: true, Keep: func(t testing.TB, db *generate.Database) string {
 		t.Helper()
 		c := cluster(t)
-		schema := c.Schema(t, "memory")
+		schema := c.Alone(t, "memory")
 		for _, name := range db.Dataset.TableNames() {
 			c.Run(t, trinoTable(db, db.Dataset.Tables[name], schema)...)
 		}
-		return c.Address(testtrino.Reader, "memory", schema)
+		return c.Address(schema, "memory", schema)
 	}}
 }
 
@@ -45,7 +46,7 @@ func trinoTable(db *generate.Database, t *policy.Table, schema string) []string 
 		}
 		list[i] = fmt.Sprintf("%q %s", column, typ)
 	}
-	table := fmt.Sprintf("memory.%s.%q", schema, t.Name)
+	table := trinoName("memory." + schema + "." + t.Name)
 	out := []string{fmt.Sprintf("CREATE TABLE %s (%s)", table, strings.Join(list, ", "))}
 	rows := make([]string, len(all.Rows))
 	for k, row := range all.Rows {
@@ -59,6 +60,11 @@ func trinoTable(db *generate.Database, t *policy.Table, schema string) []string 
 		out = append(out, "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", "))
 	}
 	return out
+}
+
+// trinoName spells a table.
+func trinoName(relation string) string {
+	return `"` + strings.Join(strings.Split(relation, "."), `"."`) + `"`
 }
 
 func trinoValue(v any, c *policy.Column) string {
