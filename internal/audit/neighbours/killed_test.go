@@ -34,7 +34,8 @@ const killedPolicy = `datasets:
   clinic:
     source: %s
     unit: patients.pid
-    budget: {epsilon: 1000, per_query: {default: 0.5, max: 1}}
+    budget: {epsilon: 100, per_query: {default: 0.1, max: 1}}
+    failures: {analyst: 1000, dataset: 1000}
     analysts: {ana: {share: 1}}
     tables:
       patients: {unique: pid, columns: {pid: {type: integer}, age: {type: integer, bounds: [0, 100]}}}
@@ -63,9 +64,9 @@ const killedPeople, killedVisits = 500, 60_000
 
 func storeKilled(t *testing.T, c *testtrino.Cluster, schema string) map[string]reference.Table {
 	t.Helper()
-	c.Run(t, fmt.Sprintf("CREATE TABLE hive.%s.patients AS SELECT CAST(i AS bigint) AS pid, CAST(i %% 90 AS bigint) AS age FROM "+
+	c.Run(t, fmt.Sprintf("CREATE TABLE iceberg.%s.patients AS SELECT CAST(i AS bigint) AS pid, CAST(i %% 90 AS bigint) AS age FROM "+
 		"UNNEST(sequence(1, %d)) AS s(i)", schema, killedPeople),
-		fmt.Sprintf("CREATE TABLE hive.%s.visits AS SELECT CASE WHEN i %% 3 = 0 THEN 1 ELSE 1 + i %% %d END AS pid, i AS n, "+
+		fmt.Sprintf("CREATE TABLE iceberg.%s.visits AS SELECT CASE WHEN i %% 3 = 0 THEN 1 ELSE 1 + i %% %d END AS pid, i AS n, "+
 			"substr('abcd', CAST(1 + i * 7 / 3 %% 4 AS bigint), 1) AS ward, i * 31 %% 40 - 10 AS cost FROM (SELECT CAST(a * 1000 + b AS bigint) "+
 			"AS i FROM UNNEST(sequence(0, %d)) AS x(a) CROSS JOIN UNNEST(sequence(0, 999)) AS y(b)) AS made", schema, killedPeople,
 			killedVisits/1000-1))
@@ -148,14 +149,13 @@ func TestKilled(t *testing.T) {
 		t.Skip("takes minutes; go test ./internal/audit/neighbours -run TestKilled -soak 100 -timeout 0 -v")
 	}
 	c := testtrino.Own(t, "--retry", "--set=query.remote-task.max-error-duration=10s", "--set=exchange.max-error-duration=10s")
-	user := c.Alone(t, "hive")
+	user := c.Alone(t, "iceberg")
 	tables := storeKilled(t, c, user)
-	p, err := policy.Parse("policy.yaml", fmt.Appendf(nil, killedPolicy, c.Address(user, "hive", user)))
+	p, err := policy.Parse("policy.yaml", fmt.Appendf(nil, killedPolicy, c.Address(user, "iceberg", user)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ds := p.Datasets["clinic"]
-	ds.Failures = policy.Failures{Analyst: 10_000, Dataset: 10_000}
 	e, err := trino.Open(t.Context(), ds)
 	if err != nil {
 		t.Fatal(err)
