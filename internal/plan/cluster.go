@@ -17,8 +17,8 @@ func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
 	}
 	eachExpr(from, over, func(e tree.Expr) {
 		if left := maxCompiled; !compilable(e, &left) {
-			w.fail(syntax.Refuse(w.pos, "write it with fewer operations", "a Trino cluster compiles what is computed for a row, and this is "+
-				"too long for it"))
+			w.fail(syntax.Refuse(w.pos, "write it with fewer operations",
+				"a Trino cluster compiles what is computed for a row, and this is too long for it"))
 		}
 		c, ok := e.(*tree.Call)
 		if !ok || c.Fn != "matches" {
@@ -45,8 +45,8 @@ func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
 	})
 }
 
-// maxCompiled is how many operations, each as often as it is written, an expression has at most on a
-// cluster: Trino makes one method of it, and a method has an end.
+// maxCompiled is how many operations, each as often as it is written, an expression has at most on
+// a cluster: Trino makes one method of it, and a method has an end.
 const maxCompiled = 1000
 
 // compilable counts operations until none is left.

@@ -98,7 +98,7 @@ func TestExpressions(t *testing.T) {
 	s.storeRows(t, all)
 	e := open(t, s.dataset(t, sampleKeys()))
 	asked, refused, wrong := 0, 0, 0
-	for seed := range usually(12, 200) {
+	for seed := range usually(4, 200) {
 		texts := rapid.Custom(func(rt *rapid.T) (all []string) {
 			for range 20 {
 				all = append(all, sample.DrawAny(rt, 3))

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"math/big"
 	"os"
 	"strconv"
 	"strings"
@@ -185,3 +186,6 @@ func why(t testing.TB, e *Engine, q *tree.Query) error {
 	}
 	return nil
 }
+
+// minInt128 is a number that 64 bits do not hold.
+func minInt128() *big.Int { return new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), 120)) }
