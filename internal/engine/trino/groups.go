@@ -75,8 +75,9 @@ func newTaken(g dialect.Groups) taken {
 	return l
 }
 
-// nothing stands for NULL in a list, by type. Trino 476 loses what takes the place of a NULL in one:
-// min_by(x, y, n) is NULL where a smaller y came after an x that was. So there are none in ours.
+// nothing stands for NULL in a list, by type. Trino 476 loses what takes the place of a NULL in
+// one: min_by(x, y, n) is NULL where a smaller y came after an x that was. So there are none in
+// ours.
 var nothing = map[string]string{bigint: "0", varchar: "''", "boolean": "false", double: "0E0", arrayType: "ARRAY[]"}
 
 // arrayType is the type of lists, which are as good empty as NULL.
@@ -118,8 +119,8 @@ func room(columns []dialect.Kept) int {
 
 func width(c dialect.Kept) int { return new(big.Int).Sub(c.Hi, c.Lo).BitLen() }
 
-// values keeps of each person and group a list of the values with the smallest rank, and then groups
-// as above. Values of equal ranks are equal, but for one chance in 2^64.
+// values keeps of each person and group a list of the values with the smallest rank, and then
+// groups as above. Values of equal ranks are equal, but for one chance in 2^64.
 func values(v dialect.Values) string {
 	unit := strings.Join(append([]string{"u"}, dialect.Names(v.Keys)...), ", ")
 	lists := fmt.Sprintf("SELECT %s, min_by(v, %s, %d) FILTER (WHERE v IS NOT NULL) AS l FROM %s GROUP BY %s", unit, v.Of, v.Rows,
