@@ -43,6 +43,18 @@ type Dialect struct {
 	// that among n of them a number of rows is to be expected that are.
 	Hash     func(parts ...string) string
 	Smallest func(hash, n string, rows int64) string
+	// Groups prints which partials are kept, as a relation b, the condition on its rows, and the
+	// number of a person in it; Values prints the relation s of the values that are kept, and
+	// what it needs before it. Rank is a number of 64 bits by which something of a person is
+	// chosen: of a salt, of who it is, and of what it is.
+	Groups func(g Groups) (b, keep, number string)
+	Values func(v Values) string
+	Rank   func(salt string, parts ...Ranked) string
+	// Place, where it is not nil, is the place of a key among values, which are texts or integers,
+	// or NULL: groups of public keys then have a number instead of keys.
+	Place func(x string, values any) string
+	// ByPerson stands before a statement that groups rows by person.
+	ByPerson string
 	// Once stands before the brackets of a part of WITH that is computed once, and Again before
 	// those of one that is better computed each time that it is named. Where Once is empty, parts
 	// of WITH are computed wherever they are named: nothing in them may come out in two ways.
@@ -77,8 +89,8 @@ type Dialect struct {
 	Describe func(from string) string
 	// Binary is a stored text that is compared by its bytes, whatever its collation.
 	Binary func(name string) string
-	// Sent is a text that is the same when it has been read: a driver may read two texts as one that
-	// are none of Unicode's, and so two groups. Where it is nil no database holds such texts.
+	// Sent is a text that is the same when it has been read: a driver may read two texts as one
+	// that are none of Unicode's, and so two groups. Where it is nil there are no such texts.
 	Sent func(x string) string
 	// Finite is the condition that a floating-point number is one.
 	Finite func(x string) string

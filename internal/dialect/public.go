@@ -12,6 +12,9 @@ import (
 // listedCondition prints the condition that keys which the policy lists are public ones. Other keys
 // are looked up when the groups arrive: they are not many more than the public ones.
 func (r *rows) listedCondition() string {
+	if r.placed {
+		return ""
+	}
 	var all []string
 	for i, k := range r.q.PublicKeys() {
 		if keys := r.keyRelation(k); keys != "" {
@@ -61,9 +64,70 @@ func (s *Schema) keyRelation(k tree.Key) string {
 	return ""
 }
 
+// place adds the place of the public keys as g, where the database has places, and returns how many
+// keys that were.
+func (r *rows) place() int {
+	public := r.q.PublicKeys()
+	if r.Dialect.Place == nil || len(public) == 0 {
+		return 0
+	}
+	text := ""
+	for _, k := range public {
+		x := r.keyPlace(k)
+		if text != "" {
+			x = fmt.Sprintf("(%s * %d + %s)", text, len(k.Values), x)
+		}
+		text = x
+	}
+	r.placed, r.keys, r.list = true, []string{"g"}, []string{text + " AS g"}
+	return len(public)
+}
+
+// keyPlace prints the place of one key among its values, or NULL.
+func (r *rows) keyPlace(k tree.Key) string {
+	name := r.Key(k)
+	if k.Expr.Type().Kind == tree.Boolean {
+		name = "CAST(" + name + " AS " + r.Int64 + ")"
+	}
+	// Where NULL is a public key its place is that of no other value, so the rest keep theirs.
+	null, texts, numbers := -1, make([]string, len(k.Values)), make([]int64, len(k.Values))
+	for i, v := range k.Values {
+		texts[i], numbers[i] = v.Text, v.Int
+		if v.Null {
+			null = i
+		}
+	}
+	if null >= 0 {
+		texts, numbers = slices.Delete(texts, null, null+1), slices.Delete(numbers, null, null+1)
+	}
+	var values any = numbers
+	if k.Expr.Type().Kind == tree.Text {
+		values = texts
+	}
+	at := r.Place(name, values)
+	if null < 0 {
+		return at
+	}
+	if null < len(k.Values)-1 {
+		at = fmt.Sprintf("(%s + CASE WHEN %s >= %d THEN 1 ELSE 0 END)", at, at, null)
+	}
+	return fmt.Sprintf("CASE WHEN %s IS NULL THEN %d ELSE %s END", name, null, at)
+}
+
+// placedCondition prints the condition that there is a place: no other key takes part in anything.
+func (r *rows) placedCondition() string {
+	if !r.placed {
+		return ""
+	}
+	return " WHERE g IS NOT NULL"
+}
+
 // publicCondition prints the condition that keys are public ones. People are cut to some of their
 // groups only after it, so that no other key takes the place of a public one.
 func (r *rows) publicCondition() string {
+	if r.placed {
+		return ""
+	}
 	var all []string
 	for i, k := range r.q.PublicKeys() {
 		name := r.keys[i]

@@ -21,6 +21,8 @@ type Statement struct {
 	// Summed says that these are counts and sums by public keys alone: package bound does that
 	// faster.
 	Summed bool
+	// Placed says that the public keys are one column: the place of their combination.
+	Placed bool
 	// Measures are the measures of the next columns, one integer each.
 	Measures []int
 	// Persons says that the last column is a number of people, to be added up for each combination
@@ -77,12 +79,16 @@ type rows struct {
 	list  []string
 	where []string
 	named map[string]string // the arguments' names by their spelling
+	// placed says that the public keys are one, the place of their combination, or NULL where they
+	// are not public.
+	placed bool
 }
 
 func (s *Schema) rows(q *tree.Query) *rows {
 	r := &rows{Printer: s.Print(q.From), q: q, named: map[string]string{}}
-	for i, k := range q.Keys {
-		name := fmt.Sprintf("k%d", i)
+	keys := r.place()
+	for i, k := range q.Keys[keys:] {
+		name := fmt.Sprintf("k%d", keys+i)
 		r.keys = append(r.keys, name)
 		r.list = append(r.list, r.Key(k)+" AS "+name)
 	}
@@ -232,10 +238,11 @@ func (s *Schema) rowStatement(q *tree.Query, measures []int, persons bool) State
 	if persons {
 		results = append(results, "n")
 	}
-	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + Grouping(r.keys) + ") SELECT " +
-		strings.Join(results, ", ") + " FROM g" + public
+	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + r.placedCondition() + Grouping(r.keys) +
+		") SELECT " + strings.Join(results, ", ") + " FROM g" + public
 	distinct := slices.ContainsFunc(measures, func(m int) bool { return q.Measures[m].Kind == tree.CountDistinct })
-	return Statement{Text: text, Args: r.Args, Summed: !distinct && !persons, Measures: measures, Persons: persons, Values: -1}
+	return Statement{Text: text, Args: r.Args, Summed: !distinct && !persons, Measures: measures, Persons: persons, Placed: r.placed,
+		Values: -1}
 }
 
 // Grouping prints GROUP BY, where there are keys.

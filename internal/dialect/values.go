@@ -8,33 +8,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// kept prints the rows of people in the groups that are kept, and of each of them MaxRows values of
-// an argument a0 in a group at most: those with the smallest salted hash. A rank among a person's
-// groups keeps the same ones as a number among partials does, because the order is the same and no
-// two groups are equal in it.
-func (r *rows) kept(value, distinct string) string {
+// values prints the rows of people in the groups that are kept, and of each of them MaxRows
+// values of an argument in a group at most: those with the smallest rank.
+func (r *rows) values(value, typ, distinct string) string {
 	unit := slices.Concat([]string{"u"}, r.keys)
-	all := "SELECT " + distinct + strings.Join(unit, ", ") + ", " + value + " AS v FROM " + r.text()
-	keep := ""
-	ranks := ""
-	if cuts(r.q) {
-		ranks = ", dense_rank() OVER (PARTITION BY u ORDER BY " + r.order() + ") AS n"
-		keep = " AND " + r.keep()
-	}
-	ranks += fmt.Sprintf(", row_number() OVER (PARTITION BY %s ORDER BY v IS NULL, %s, v) AS i", strings.Join(unit, ", "),
-		r.Hash(r.salt(), r.person(), "v"))
-	return fmt.Sprintf("WITH p AS (%s), b AS (SELECT *%s FROM p%s), s AS (SELECT * FROM b WHERE v IS NOT NULL AND i <= %d%s)",
-		all, ranks, r.publicCondition(), r.q.MaxRows(), keep)
+	all := "SELECT " + distinct + strings.Join(unit, ", ") + ", " + value + " AS v FROM " + r.text() + r.placedCondition()
+	v := Values{Groups: r.groups(nil), Rows: r.q.MaxRows(), Of: r.rank(Ranked{"v", typ})}
+	v.From = "p" + r.publicCondition()
+	return r.ByPerson + "WITH p AS (" + all + "), " + r.Values(v)
 }
 
 // distinctStatement prints COUNT(DISTINCT ...) where somebody may have several rows.
 func (s *Schema) distinctStatement(q *tree.Query, m int) Statement {
 	r := s.rows(q)
 	r.unit()
-	with := r.kept(r.argument(q.Measures[m].Arg), "DISTINCT ")
+	arg := q.Measures[m].Arg
+	with := r.values(r.argument(arg), r.holder(arg.Type()), "DISTINCT ")
 	list := append(slices.Clone(r.keys), fmt.Sprintf("count(DISTINCT v) AS m%d", m))
 	return Statement{Text: with + " SELECT " + strings.Join(list, ", ") + " FROM s" + Grouping(r.keys), Args: r.Args,
-		Measures: []int{m}, Values: -1}
+		Measures: []int{m}, Placed: r.placed, Values: -1}
 }
 
 // valueStatement prints the values that a quantile is of, and how often each is there.
@@ -48,9 +40,9 @@ func (s *Schema) valueStatement(q *tree.Query, m int) Statement {
 	if !q.Bounded() {
 		list := append(slices.Clone(r.keys), value+" AS v")
 		text := "WITH s AS (SELECT * FROM (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + ") WHERE v IS NOT NULL)" + end
-		return Statement{Text: text, Args: r.Args, Values: m}
+		return Statement{Text: text, Args: r.Args, Placed: r.placed, Values: m}
 	}
 	r.unit()
-	with := r.kept(value, "")
-	return Statement{Text: with + end, Args: r.Args, Values: m}
+	with := r.values(value, r.Int64, "")
+	return Statement{Text: with + end, Args: r.Args, Placed: r.placed, Values: m}
 }

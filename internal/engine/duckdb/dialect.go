@@ -37,6 +37,9 @@ var sqlDialect = &dialect.Dialect{
 	Smallest: func(hash, n string, rows int64) string {
 		return fmt.Sprintf("CAST(%s AS DOUBLE) * %s <= %d * 18446744073709551616.0::DOUBLE", hash, n, rows)
 	},
+	Groups:   dialect.GroupsByWindow,
+	Values:   dialect.ValuesByWindow,
+	Rank:     rank,
 	Once:     "MATERIALIZED ",
 	Again:    "NOT MATERIALIZED ",
 	AntiJoin: func(l, r, on, where string) string { return l + " ANTI JOIN " + r + " ON " + on + " WHERE " + where },
@@ -82,6 +85,15 @@ var sqlDialect = &dialect.Dialect{
 	Likeness: likeness,
 	Common:   common,
 	Readable: readable,
+}
+
+// rank is a hash of everything.
+func rank(salt string, parts ...dialect.Ranked) string {
+	list := []string{salt}
+	for _, p := range parts {
+		list = append(list, p.Text)
+	}
+	return "hash(" + strings.Join(list, ", ") + ")"
 }
 
 // call prints a function of one argument.

@@ -96,8 +96,11 @@ func (r *result) add(ctx context.Context, db querier, st dialect.Statement) erro
 	}
 	defer rows.Close()
 	public := len(r.public.places)
-	if st.Private {
+	switch {
+	case st.Private:
 		public = 0
+	case st.Placed:
+		public = 1
 	}
 	if st.Members {
 		return r.addMembers(rows)
@@ -122,7 +125,7 @@ func (r *result) add(ctx context.Context, db querier, st dialect.Statement) erro
 		g := 0
 		if !st.Private {
 			var ok bool
-			if g, ok = r.public.find(cells[:public]); !ok {
+			if g, ok = r.find(st, cells[:public]); !ok {
 				continue // not a public key
 			}
 		}
@@ -161,6 +164,15 @@ func (p *places) first(g int) bool {
 	was := (*p)[g]
 	(*p)[g] = true
 	return !was
+}
+
+// find finds the place of a group, which a database may have found.
+func (r *result) find(st dialect.Statement, keys []any) (int, bool) {
+	if !st.Placed {
+		return r.public.find(keys)
+	}
+	g := final(keys[0])
+	return int(g), keys[0] != nil && g >= 0 && g < int64(r.groups)
 }
 
 // addMembers reads which combinations people are in.

@@ -26,7 +26,8 @@ func TestBytes(t *testing.T) {
 	for _, c := range []struct{ table, keys string }{
 		{"several", "private"}, {"single", "private"}, {"several", `["a\uFFFD", b]`}, {"single", `["a\uFFFD", b]`},
 	} {
-		keys := "datasets:\n d:\n  source: " + s.source() + "\n  budget: {epsilon: 1, delta: 1e-6}\n  analysts: {a: {}}\n  unit: " + c.table + ".pid\n" +
+		keys := "datasets:\n d:\n  source: " + s.source() + "\n  budget: {epsilon: 1, delta: 1e-6}\n  analysts: {a: {}}\n" +
+			"  unit: " + c.table + ".pid\n" +
 			"  tables:\n   " + c.table + ":\n    columns:\n      k: {type: text, keys: " + c.keys + "}\n"
 		limits := map[string]string{"single": "unique: pid", "several": "max_rows: 5\n    max_groups: 2"}[c.table]
 		p, err := policy.Parse("policy.yaml", []byte(strings.Replace(keys, "columns:", limits+"\n    columns:", 1)))

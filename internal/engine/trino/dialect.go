@@ -41,6 +41,11 @@ var sqlDialect = &dialect.Dialect{
 	Smallest: func(hash, n string, rows int64) string {
 		return fmt.Sprintf("(CAST(%s AS double) + 9223372036854775808E0) * %s <= %d * 18446744073709551616E0", hash, n, rows)
 	},
+	Groups:   groups,
+	Values:   values,
+	Rank:     rank,
+	Place:    place,
+	ByPerson: byPerson,
 	Unpinned: true,
 	AntiJoin: func(l, r, on, where string) string {
 		return l + " WHERE NOT EXISTS (SELECT 1 FROM " + r + " WHERE " + on + ") AND " + where
