@@ -227,7 +227,7 @@ var rooms = map[string]string{
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
 		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft " +
-		"internal/trinodraft internal/trinotables",
+		"internal/trinodraft internal/trinotables internal/engine internal/engine/trino",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
 	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server " +

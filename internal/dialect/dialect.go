@@ -44,9 +44,9 @@ type Dialect struct {
 	Hash     func(parts ...string) string
 	Smallest func(hash, n string, rows int64) string
 	// Groups prints which partials are kept, as a relation b, the condition on its rows, and the
-	// number of a person in it; Values prints the relation s of the values that are kept, and what
-	// it needs before it. Rank is a number of 64 bits by which something of a person is chosen: of a
-	// salt, of who it is, and of what it is.
+	// number of a person in it; Values prints the relation s of the values that are kept, and
+	// what it needs before it. Rank is a number of 64 bits by which something of a person is
+	// chosen: of a salt, of who it is, and of what it is.
 	Groups func(g Groups) (b, keep, number string)
 	Values func(v Values) string
 	Rank   func(salt string, parts ...Ranked) string

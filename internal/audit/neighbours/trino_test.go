@@ -1,6 +1,7 @@
 package neighbours_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -90,23 +91,11 @@ func largest(d generate.Dice, ds *policy.Dataset) (out *generate.Database) {
 
 // trinoHash is the hash by which Trino chooses, of the same parts. It is a signed number there.
 func trinoHash(c reference.Choice) uint64 {
-	parts := []any{c.Hash}
-	switch {
-	case c.Row != nil:
-		for _, v := range c.Row {
-			parts = append(parts, v)
-		}
-	default:
-		parts = append(parts, identity(c.Person))
-		for _, k := range c.Keys {
-			parts = append(parts, keyPart(k))
-		}
-		if c.Keys == nil {
-			parts = append(parts, c.Value)
-		}
+	if c.Row == nil {
+		return trinoRank(c)
 	}
 	var b strings.Builder
-	for _, p := range parts {
+	for _, p := range append([]tree.Value{c.Hash}, c.Row...) {
 		if p == nil {
 			b.WriteByte('-')
 			continue
@@ -117,10 +106,51 @@ func trinoHash(c reference.Choice) uint64 {
 	return xxhash.Sum64String(b.String()) ^ 1<<63
 }
 
+// trinoRank is the rank of a group or of a value. Where all keys are public it is 24 bits of one,
+// and then the place.
+func trinoRank(c reference.Choice) uint64 {
+	h := rankBits(identity(c.Person)) ^ xxhash.Sum64String(c.Hash)
+	mix := func(x uint64) { h = xxhash.Sum64(binary.BigEndian.AppendUint64(nil, h^x)) }
+	if c.Keys == nil {
+		mix(rankBits(c.Value))
+		return h ^ 1<<63
+	}
+	if c.Public > 0 {
+		mix(uint64(c.Place) * 1099511627689)
+	}
+	for _, k := range c.Keys[c.Public:] {
+		mix(rankBits(keyPart(k)))
+	}
+	if len(c.Keys) == c.Public {
+		return h&(1<<24-1)<<32 | uint64(c.Place)
+	}
+	return h ^ 1<<63
+}
+
+// rankBits are the 64 bits that a value has in a rank.
+func rankBits(v any) uint64 {
+	switch v := v.(type) {
+	case nil:
+		return 7046029254386353131
+	case int64:
+		return uint64(v)
+	case tree.Day:
+		return uint64(v)
+	case tree.Moment:
+		return uint64(v)
+	case *big.Int:
+		return uint64(v.Int64())
+	}
+	return xxhash.Sum64String(spelled(v))
+}
+
 // identity is who somebody is, as it is stored.
-func identity(name string) string {
+func identity(name string) any {
 	if text, err := strconv.Unquote(name); err == nil {
 		return text
+	}
+	if n, err := strconv.ParseInt(name, 10, 64); err == nil {
+		return n
 	}
 	return name
 }

@@ -57,6 +57,8 @@ func New(ds *policy.Dataset, tables map[string]Table) *Engine {
 type Choice struct {
 	Hash, Person string // the question's or the cut's hash, and the person
 	Keys         []policy.Value
+	Public       int // how many of the keys are public
+	Place        int // and the place of their combination
 	Value        tree.Value
 	Row          []tree.Value
 }

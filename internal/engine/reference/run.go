@@ -88,7 +88,8 @@ func (e *Engine) kept(q *tree.Query, hash, person string, groups map[group]*part
 	all := slices.SortedFunc(maps.Keys(groups), func(a, b group) int {
 		rank := func(g group) uint64 {
 			keys := append(q.Group(g.public), groups[g].keys...)
-			return e.numberOf(Choice{Hash: hash, Person: e.name(q, person), Keys: keys}, g.String())
+			c := Choice{Hash: hash, Person: e.name(q, person), Keys: keys, Public: len(q.PublicKeys()), Place: g.public}
+			return e.numberOf(c, g.String())
 		}
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.String(), b.String()))
 	})

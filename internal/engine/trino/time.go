@@ -21,7 +21,8 @@ func timestamp(x string) string {
 
 // micros are the microseconds of a time: its seconds, which are exact, and the digits behind them.
 func micros(time string) string {
-	return let(time, "t", "date_diff('second', "+epoch+", date_trunc('second', t)) * 1000000 + CAST(substr(CAST(t AS varchar), -6) AS bigint)")
+	return let(time, "t", "date_diff('second', "+epoch+", date_trunc('second', t)) * 1000000 + CAST(substr(CAST(t AS varchar), -6) "+
+		"AS bigint)")
 }
 
 // precision is how many digits of a second a stored time has.
