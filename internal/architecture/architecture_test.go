@@ -75,7 +75,7 @@ var rooms = map[string]string{
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
 		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables",
 	"internal/engine/trino": "policy internal/plan/tree internal/plan/posix internal/dialect internal/engine internal/engine/sqlengine " +
-		"internal/trinoplace store",
+		"internal/trinoplace internal/trinotables store",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
 	"internal/pgtables":    "policy internal/pgplace",
 	"internal/trinotables": "policy store internal/trinoplace",
@@ -100,7 +100,7 @@ var rooms = map[string]string{
 	// What is put before every engine and every store: for tests.
 	"internal/audit/sample": "policy internal/plan/tree",
 	"internal/audit/attack": "policy internal/address internal/audit/generate internal/engine internal/engine/duckdb " +
-		"internal/engine/trino internal/testpg internal/testtrino",
+		"internal/engine/trino internal/testpg internal/testtrino store",
 	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
 	"ledger":                     "dp account",
 	"internal/ledger/chain":      "dp ledger",
@@ -227,7 +227,7 @@ var rooms = map[string]string{
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
 		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft " +
-		"internal/trinodraft internal/trinotables",
+		"internal/trinodraft internal/trinotables internal/engine internal/engine/trino",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",
 	"cmd/discreet/internal/servecmd": "web cmd/discreet/internal/console internal/hospital internal/policywords internal/server " +

@@ -86,7 +86,7 @@ func (e *entry) doubtsPaths(ds *policy.Dataset, t *policy.Table, all catalogue) 
 			return true
 		}
 	}
-	if slices.ContainsFunc(pgtables.Keys(ds, t), func(key string) bool { return !e.distinct(key) }) {
+	if slices.ContainsFunc(ds.PathKeys(t), func(key string) bool { return !e.distinct(key) }) {
 		return true
 	}
 	if len(t.Path) == 0 {

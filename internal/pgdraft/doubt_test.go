@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/testpg"
 	"github.com/discreet-dp/discreet/policy"
@@ -63,7 +64,7 @@ unsure: {path: vid -> visits.vid, max_rows: 3, max_groups: 3, columns: {vid: {ty
 parent: {path: pid -> people.pid, unique: pid, columns: {pid: {type: integer}}},
 codes: {public: true, unique: code, columns: {code: {type: text}, name: {type: text}}},
 twice: {public: true, unique: code, columns: {code: {type: text}, name: {type: text}}}}}}`
-	read := func(age string) (map[string][]string, []duckdb.Finding, []duckdb.Finding) {
+	read := func(age string) (map[string][]string, []engine.Finding, []engine.Finding) {
 		t.Helper()
 		p, err := policy.Parse("p.yaml", []byte(strings.NewReplacer("SOURCE", address, "AGE", age).Replace(text)))
 		if err != nil {
@@ -95,7 +96,7 @@ twice: {public: true, unique: code, columns: {code: {type: text}, name: {type: t
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %v\nwant %v", got, want)
 	}
-	said := func(all []duckdb.Finding) string { return fmt.Sprintf("%+v", all) }
+	said := func(all []engine.Finding) string { return fmt.Sprintf("%+v", all) }
 	if said(some) != said(all) || len(all) != 9 {
 		t.Errorf("of what is in doubt: %+v\nof everything: %+v", some, all)
 	}

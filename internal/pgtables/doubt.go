@@ -53,25 +53,11 @@ func (d Doubts) Read(ds *policy.Dataset) map[string][]string {
 			continue
 		}
 		add(name, t.UniqueColumn)
-		add(name, Keys(ds, t)...)
+		add(name, ds.PathKeys(t)...)
 		if len(t.Path) > 0 {
 			add(name, t.Path[0].Column)
 			add(t.Path[0].Table, t.Path[0].Key)
 		}
-	}
-	return out
-}
-
-// Keys are the columns of a table by which longer paths of other tables come in, and that must
-// therefore be different in every row; but for what the table's own 'unique' is about.
-func Keys(ds *policy.Dataset, t *policy.Table) []string {
-	var out []string
-	for _, name := range ds.TableNames() {
-		p := ds.Tables[name].Path
-		if len(p) < 2 || p[0].Table != t.Name || slices.Contains(out, p[0].Key) || t.UnitKind == policy.Unique && p[0].Key == t.UnitColumn {
-			continue
-		}
-		out = append(out, p[0].Key)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 
+	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/posix"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -15,6 +16,10 @@ func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
 		return
 	}
 	eachExpr(from, over, func(e tree.Expr) {
+		if left := maxCompiled; !compilable(e, &left) {
+			w.fail(syntax.Refuse(w.pos, "write it with fewer operations",
+				"a Trino cluster compiles what is computed for a row, and this is too long for it"))
+		}
 		c, ok := e.(*tree.Call)
 		if !ok || c.Fn != "matches" {
 			return
@@ -38,6 +43,25 @@ func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
 			}
 		}
 	})
+}
+
+// maxCompiled is how many operations, each as often as it is written, an expression has at most on
+// a cluster: Trino makes one method of it, and a method has an end.
+const maxCompiled = 1000
+
+// compilable counts operations until none is left.
+func compilable(e tree.Expr, left *int) bool {
+	if *left--; *left < 0 {
+		return false
+	}
+	for i, p := range tree.Parts(e) {
+		for range expr.Copies(e, i) {
+			if !compilable(p, left) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // eachExpr calls f for all expressions of a relation, and of some over it.

@@ -32,6 +32,34 @@ func (c *Cluster) Schema(t testing.TB, catalog string) string {
 
 var schemas atomic.Int64
 
+// Alone makes a schema in a catalog that is called like the user who may read it and nothing else,
+// and returns that name. Nobody else has it until the test ends.
+func (c *Cluster) Alone(t testing.TB, catalog string) (user string) {
+	t.Helper()
+	for i := range alone { // that there is none yet is the lock, of all tests of all processes
+		user = fmt.Sprintf("alone_%d", 1+(os.Getpid()+i)%alone)
+		_, err := c.ask(t, Admin, "CREATE SCHEMA "+catalog+"."+user)
+		if err == nil {
+			if !c.own {
+				t.Cleanup(func() {
+					if _, err := c.ask(t, Admin, "DROP SCHEMA "+catalog+"."+user+" CASCADE"); err != nil {
+						t.Errorf("the schema %s.%s stays: %v", catalog, user, err)
+					}
+				})
+			}
+			return user
+		}
+		if !strings.Contains(err.Error(), "already exists") {
+			t.Fatal(err)
+		}
+	}
+	t.Fatalf("every schema of catalog %s that one user may read alone is taken: drop those that no test uses", catalog)
+	return ""
+}
+
+// alone is how many users there are who may read one schema, as deploy/trino/rules.json says.
+const alone = 24
+
 // Run runs statements as the administrator.
 func (c *Cluster) Run(t testing.TB, statements ...string) {
 	t.Helper()
@@ -48,6 +76,17 @@ func (c *Cluster) Rows(t testing.TB, user, statement string) [][]string {
 		t.Fatalf("%v\nin %s", err, strings.ToValidUTF8(statement[:min(len(statement), 300)], "?"))
 	}
 	return rows
+}
+
+// Column returns the first column of what a statement returns to the administrator, or why it does
+// not, where a cluster need not be there.
+func (c *Cluster) Column(t testing.TB, statement string) ([]string, error) {
+	rows, err := c.ask(t, Admin, statement)
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = r[0]
+	}
+	return out, err
 }
 
 // DB returns a handle on the cluster for a user, which is closed with the test.

@@ -11,8 +11,8 @@ import (
 
 const only = "only_draft"
 
-// TestDraft: what Trino says about tables is in the draft, and what it does not say is asked for; the
-// draft is a policy.
+// TestDraft: what Trino says about tables is in the draft, and what it does not say is asked for;
+// the draft is a policy.
 func TestDraft(t *testing.T) {
 	c := testtrino.Shared(t)
 	for _, catalog := range []string{"iceberg", "memory"} {
@@ -20,7 +20,8 @@ func TestDraft(t *testing.T) {
 	}
 	at := "iceberg." + only + "."
 	c.Run(t,
-		"CREATE TABLE "+at+"patients (pid bigint NOT NULL, sex varchar NOT NULL, weight decimal(5,1), born date, town varchar COMMENT 'Where they "+
+		"CREATE TABLE "+at+"patients (pid bigint NOT NULL, sex varchar NOT NULL, weight decimal(5,1), born date, town varchar "+
+			"COMMENT 'Where they "+
 			"live now', note array(varchar)) COMMENT 'Everybody who was ever here'",
 		"CREATE TABLE "+at+"visits (vid bigint, pid bigint, doctor bigint, cost double, at timestamp(6), ward varchar)",
 		"CREATE TABLE "+at+"wards (ward varchar, floor integer)",
@@ -33,7 +34,7 @@ func TestDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"source: " + address, "# refresh: 24h",
+		"source: \"" + address + "\"", "# refresh: 24h",
 		"GUESSED: columns of 1 other tables are called like its column pid", "unit: patients.pid",
 		"# Everybody who was ever here", "# Where they live now",
 		"granularity: 0.1", "nullable: false",
@@ -74,7 +75,8 @@ func testOptions(t *testing.T, c *testtrino.Cluster, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(d.Text, "[62.5, 71.5]") || !strings.Contains(d.Text, "[1980-01-01, 1990-02-03]") || !strings.Contains(d.Text, "clinic:") {
+	if !strings.Contains(d.Text, "[62.5, 71.5]") || !strings.Contains(d.Text, "[1980-01-01, 1990-02-03]") || !strings.Contains(d.Text,
+		"clinic:") {
 		t.Error(d.Text)
 	}
 	c.Run(t, "CREATE TABLE memory."+only+".people (person_id bigint, age integer)")

@@ -73,7 +73,8 @@ func TestAsk(t *testing.T) {
 		failure := p.Fail(t.Context(), "clinic", err)
 		var explained interface{ Explain() string }
 		if !errors.As(failure, &explained) || !strings.Contains(explained.Explain(), says) ||
-			failure.Error() != "the Trino cluster of the dataset clinic cannot be asked; ask the owner to run 'discreet check', which says why" {
+			failure.Error() != "the Trino cluster of the dataset clinic cannot be asked; ask the owner to run 'discreet check', "+
+				"which says why" {
 			t.Errorf("%s: %v", text, failure)
 		}
 	}
@@ -100,7 +101,8 @@ func TestCancel(t *testing.T) {
 		t.Error(err)
 	}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-		rows := c.Rows(t, testtrino.Admin, "SELECT state, error_code FROM system.runtime.queries WHERE query LIKE '%"+mark+"%' AND source = 'discreet'")
+		rows := c.Rows(t, testtrino.Admin, "SELECT state, error_code FROM system.runtime.queries WHERE query LIKE '%"+mark+"%' AND "+
+			"source = 'discreet'")
 		if len(rows) == 1 && rows[0][0] == "FAILED" && rows[0][1] == "USER_CANCELED" {
 			return
 		}
@@ -132,7 +134,8 @@ func TestNobody(t *testing.T) {
 	} {
 		p, db := at(t, address)
 		begun := time.Now()
-		if err := ask(t.Context(), db, "SELECT 1"); err == nil || !strings.Contains(p.Why(err), says) || time.Since(begun) > 10*time.Second {
+		if err := ask(t.Context(), db, "SELECT 1"); err == nil || !strings.Contains(p.Why(err), says) ||
+			time.Since(begun) > 10*time.Second {
 			t.Errorf("%s: %v after %v", address, p.Why(err), time.Since(begun))
 		}
 	}
@@ -147,7 +150,8 @@ func TestWall(t *testing.T) {
 	}))
 	defer elsewhere.Close()
 	trino := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]any{"id": "q", "nextUri": elsewhere.URL + "/v1/next", "stats": map[string]any{"state": "QUEUED"}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"id": "q", "nextUri": elsewhere.URL + "/v1/next",
+			"stats": map[string]any{"state": "QUEUED"}})
 	}))
 	defer trino.Close()
 	u, _ := url.Parse(trino.URL)

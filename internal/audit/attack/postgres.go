@@ -43,7 +43,7 @@ var databases atomic.Int64
 // owner may have put there: functions, operators and types that are called like PostgreSQL's own
 // and fail.
 func Postgres(server func(testing.TB) *testpg.Server) Store {
-	return Store{"postgres", func(t testing.TB, db *generate.Database) string {
+	return Store{Name: "postgres", Keep: func(t testing.TB, db *generate.Database) string {
 		t.Helper()
 		statements := slices.Concat(makeTypes, Shadows)
 		for _, name := range db.Dataset.TableNames() {

@@ -19,33 +19,40 @@ var trinoTypes = map[policy.Type][]string{policy.Text: {"varchar", "varchar(2000
 	policy.Decimal: {"double"}, policy.Integer: {"bigint", "decimal(38,0)"},
 	policy.Timestamp: {"timestamp(6)", "timestamp(6) with time zone", "timestamp(9)"}}
 
-// Trino keeps data in the memory of a cluster, each in a schema of its own.
-func Trino(cluster func(testing.TB) *testtrino.Cluster) Store {
-	return Store{"trino", func(t testing.TB, db *generate.Database) string {
+// Trino keeps data in the memory of a cluster, each in a schema of its own, which one user may read
+// who may read nothing else.
+func Trino(cluster func(testing.TB) *testtrino.Cluster) Store { return TrinoIn("memory", cluster) }
+
+// TrinoIn keeps it in another catalog, in the types that every catalog has.
+func TrinoIn(catalog string, cluster func(testing.TB) *testtrino.Cluster) Store {
+	return Store{Name: "trino", Computes: true, Keep: func(t testing.TB, db *generate.Database) string {
 		t.Helper()
 		c := cluster(t)
-		schema := c.Schema(t, "memory")
+		schema := c.Alone(t, catalog)
 		for _, name := range db.Dataset.TableNames() {
-			c.Run(t, trinoTable(db, db.Dataset.Tables[name], schema)...)
+			c.Run(t, trinoTable(db, db.Dataset.Tables[name], catalog, schema)...)
 		}
-		return c.Address(testtrino.Reader, "memory", schema)
+		return c.Address(schema, catalog, schema)
 	}}
 }
 
-func trinoTable(db *generate.Database, t *policy.Table, schema string) []string {
+func trinoTable(db *generate.Database, t *policy.Table, catalog, schema string) []string {
 	all := db.Tables[t.Name]
 	list := make([]string, len(all.Columns))
 	for i, column := range all.Columns {
 		typ := "bigint"
 		if c := t.Columns[column]; c != nil {
 			some := trinoTypes[c.Type]
+			if catalog != "memory" {
+				some = some[:1]
+			}
 			h := fnv.New32a()
 			h.Write([]byte(column))
 			typ = some[int(h.Sum32())%len(some)]
 		}
 		list[i] = fmt.Sprintf("%q %s", column, typ)
 	}
-	table := fmt.Sprintf("memory.%s.%q", schema, t.Name)
+	table := trinoName(catalog + "." + schema + "." + t.Name)
 	out := []string{fmt.Sprintf("CREATE TABLE %s (%s)", table, strings.Join(list, ", "))}
 	rows := make([]string, len(all.Rows))
 	for k, row := range all.Rows {
@@ -59,6 +66,11 @@ func trinoTable(db *generate.Database, t *policy.Table, schema string) []string 
 		out = append(out, "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", "))
 	}
 	return out
+}
+
+// trinoName spells a table.
+func trinoName(relation string) string {
+	return `"` + strings.Join(strings.Split(relation, "."), `"."`) + `"`
 }
 
 func trinoValue(v any, c *policy.Column) string {

@@ -99,15 +99,19 @@ func TestHostileInStores(t *testing.T) {
 	}
 	for _, s := range attack.Stores()[1:] {
 		for _, world := range generate.Worlds()[:2] {
-			ds := payable(world)
-			tallies := hostile(t, ds)
-			for n := range pairs {
-				p := storedIn(t, s, ds, n)
-				for _, y := range tallies {
-					y.try(t.Context(), nil, p, uint64(n))
+			t.Run(s.Name+", "+world.Name, func(t *testing.T) {
+				ds := payable(world)
+				tallies := attack.Some(s, 16, *full, hostile(t, ds))
+				for n := range pairs {
+					t.Run(fmt.Sprint("pair ", n), func(t *testing.T) {
+						p := storedIn(t, s, ds, n)
+						for _, y := range tallies {
+							y.try(t.Context(), nil, p, uint64(n))
+						}
+					})
 				}
-			}
-			found(t, s.Name+", "+ds.Name, tallies, pairs*40, pairs*10)
+				found(t, ds.Name, tallies, pairs*len(tallies)/5, pairs*len(tallies)/20)
+			})
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestTrino(t *testing.T) {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
 	store := attack.Trino(testtrino.Shared)
-	databases, each := 1, 25
+	databases, each := 1, 8
 	if *full {
 		databases, each = 20, 100
 	}

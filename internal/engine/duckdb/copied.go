@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/pgtables"
@@ -37,7 +38,7 @@ type origin struct {
 	// Of tables of which not everything is read: about how many rows there are, and which private
 	// keys are many.
 	rows int64
-	many []Finding
+	many []engine.Finding
 }
 
 // follow takes over the connections of the copy before, over which others may be looking just now.
@@ -160,8 +161,8 @@ func (s *snapshot) estimate(ctx context.Context, t *table, r *pgtables.Relation,
 		if err != nil {
 			return err
 		}
-		if n > manyKeys {
-			s.origin.many = append(s.origin.many, manyDifferent(t, name))
+		if n > sqlengine.ManyKeys {
+			s.origin.many = append(s.origin.many, sqlengine.ManyDifferent(t.Name, name))
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -105,7 +106,7 @@ func prepareOne(ds *policy.Dataset, text string) (*tree.Plan, error) {
 }
 
 // check returns what is found in the data.
-func check(t testing.TB, ds *policy.Dataset) ([]Finding, error) {
+func check(t testing.TB, ds *policy.Dataset) ([]engine.Finding, error) {
 	found, _, err := Inspect(t.Context(), ds)
 	return found, err
 }

@@ -2,83 +2,12 @@ package duckdb
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/pgtables"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// checkPaths looks at what paths and joins rely on: that a row leads to somebody, and
-// that a key has one row.
-func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
-	var out []Finding
-	if t.UniqueColumn != "" {
-		again, err := s.Repeats(ctx, &t.Table, t.Declared(t.UniqueColumn))
-		if err != nil {
-			return nil, err
-		}
-		if again {
-			out = append(out, Finding{Table: t.Name, Column: t.UniqueColumn, Broken: true,
-				Text: "the policy says that it is unique, but some values are in several " +
-					"rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove " +
-					"the rows that " +
-					"are too many"})
-		}
-	}
-	for _, key := range pgtables.Keys(ds, ds.Tables[t.Name]) {
-		again, err := s.Repeats(ctx, &t.Table, s.Identity(&t.Table, key, tree.IdentityName(t.Name, key)))
-		if err != nil {
-			return nil, err
-		}
-		if again {
-			out = append(out, Finding{Table: t.Name, Column: key, Broken: true,
-				Text: "a path leads to this column as to a key, but some values are in several rows, " +
-					"so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is " +
-					"different in every " +
-					"row, or remove the rows that are too many"})
-		}
-	}
-	if len(t.Path) == 1 {
-		found, err := s.checkPeople(ctx, t)
-		return append(out, found...), err
-	}
-	if len(t.Path) == 0 {
-		return out, nil
-	}
-	step := t.Path[0]
-	to := s.tables[step.Table]
-	var rows, lost int64
-	what := dialect.StepIdentity(step)
-	err := s.DB.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.Identity(&t.Table,
-		step.Column, what)+" AS l FROM "+t.From+
-		") LEFT JOIN (SELECT DISTINCT "+s.Identity(&to.Table, step.Key, what)+" AS r FROM "+to.From+") ON l = r").Scan(&rows, &lost)
-	if err != nil {
-		return nil, err
-	}
-	if lost > 0 {
-		out = append(out,
-			Finding{Table: t.Name, Column: step.Column, Text: fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
-				"nobody; they are left out of every answer", share(lost, rows), step.Table)})
-	}
-	return out, nil
-}
-
-// checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0'
-// are two people.
-func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error) {
-	step := t.Path[0]
-	to, what := s.tables[step.Table], dialect.StepIdentity(step)
-	l, r := s.Identity(&t.Table, step.Column, what), s.Identity(&to.Table, step.Key, what)
-	var people, known bool
-	err := s.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS "+
-		"(SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+
-		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.From+") ON l = r)").Scan(&people, &known)
-	if err != nil || !people || known {
-		return nil, err
-	}
-	return []Finding{{Table: t.Name, Column: step.Column,
-		Text: fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
-			"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
+// checkPaths looks at what paths and joins rely on.
+func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]engine.Finding, error) {
+	return s.CheckPaths(ctx, &t.Table, ds.PathKeys(ds.Tables[t.Name]))
 }

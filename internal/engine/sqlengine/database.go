@@ -10,12 +10,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // Database is one state of the data of a dataset.
 type Database struct {
 	dialect.Schema
-	DB *sql.DB
+	DB      *sql.DB
+	Version store.Version
 	// Failure says how a run ended, and nothing else of an error: [engine.ErrRun], or one that
 	// wraps it.
 	Failure func(ctx context.Context, err error) error

@@ -31,9 +31,9 @@ var _ engine.Engine = (*Engine)(nil)
 type Manner struct {
 	// Name is what a table is called in the store.
 	Name func(*policy.Table) string
-	// At is what follows FROM to read a table in a state that the store has named, by what it is
-	// called.
-	At func(t *policy.Table, name string) string
+	// At is what follows FROM to read a table, which is called by a name, in a state that the store
+	// has named.
+	At func(v store.Version, t *policy.Table, name string) string
 	// Failure says how a run ended; see [Database].
 	Failure func(ctx context.Context, err error) error
 	// Check refuses tables that are stored in a way which the store cannot be asked about.
@@ -47,7 +47,7 @@ func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *dialect.Dia
 		m.Name = func(t *policy.Table) string { return dialect.QuoteName(t.Name) }
 	}
 	if m.At == nil {
-		m.At = func(_ *policy.Table, name string) string { return name }
+		m.At = func(_ store.Version, _ *policy.Table, name string) string { return name }
 	}
 	if m.Failure == nil {
 		m.Failure = failure
@@ -67,6 +67,8 @@ func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	switch {
 	case ctx.Err() != nil:
 		return store.Version{}, ctx.Err()
+	case errors.As(err, new(explained)):
+		return store.Version{}, err
 	case err != nil || v.Name != "" && CheckName(v.Name) != "":
 		// Nothing is told of why: analysts see it, and it could depend on the data.
 		return store.Version{}, errors.New("the database of the dataset " + e.dataset.Name + " does not name the state of its data")
@@ -74,7 +76,7 @@ func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.current == nil || v != e.version {
-		d, err := e.look(ctx)
+		d, err := e.look(ctx, v)
 		if err != nil {
 			return store.Version{}, err
 		}
@@ -83,15 +85,18 @@ func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	return v, nil
 }
 
+// explained is an error whose text is for everybody, and which has another for the owner.
+type explained interface{ Explain() string }
+
 // look finds out how the tables are stored.
-func (e *Engine) look(ctx context.Context) (*Database, error) {
+func (e *Engine) look(ctx context.Context, v store.Version) (*Database, error) {
 	ds := e.dataset
 	public := slices.ContainsFunc(ds.TableNames(), func(name string) bool { return ds.Tables[name].Public })
 	if ds.Unit.Row() && public {
 		return nil, errors.New("every row is a person, and what a join makes of one cannot be told from another here; name a unit, or " +
 			"leave out the public tables")
 	}
-	d := &Database{Schema: dialect.NewSchema(e.dialect, ds), DB: e.store.DB, Failure: e.manner.Failure}
+	d := &Database{Schema: dialect.NewSchema(e.dialect, ds), DB: e.store.DB, Version: v, Failure: e.manner.Failure}
 	for _, name := range ds.TableNames() {
 		p := ds.Tables[name]
 		// Whether texts have a collation is not known, so it is said that they are compared by
@@ -100,7 +105,7 @@ func (e *Engine) look(ctx context.Context) (*Database, error) {
 		if _, err := Describe(ctx, d.DB, t, "the database", true); err != nil {
 			return nil, err
 		}
-		t.From = e.manner.At(p, t.From)
+		t.From = e.manner.At(v, p, t.From)
 		d.Tables[name] = t
 	}
 	if err := d.FindKinds(ds); err != nil {

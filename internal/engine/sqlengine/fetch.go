@@ -10,7 +10,11 @@ import (
 
 // Fetch hands the rows of a table to a collector. What goes wrong is [engine.ErrRun].
 func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
-	d := e.Current()
+	return e.Current().Fetch(ctx, t, into)
+}
+
+// Fetch hands the rows of a table to a collector, in this state of the data.
+func (d *Database) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	if err := d.fetch(ctx, t, into); err != nil {
 		return d.Failure(ctx, err)
 	}

@@ -2,15 +2,18 @@ package trino
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/trinoplace"
+	"github.com/discreet-dp/discreet/internal/trinotables"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -19,33 +22,97 @@ import (
 type Engine struct {
 	*sqlengine.Engine
 	dataset *policy.Dataset
-	place   *trinoplace.Place
+	tables  Tables
+
+	mu   sync.Mutex
+	seen map[string]Seen // the last states, by the key of their version
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
+// Tables are the tables of a dataset on a cluster.
+type Tables struct {
+	DB *sql.DB
+	// Look finds out in which state they are, before a question.
+	Look func(context.Context) (Seen, error)
+}
+
+// Seen is a state of the tables.
+type Seen struct {
+	Version store.Version
+	// Pinned says that From reads them in this state, whatever becomes of them meanwhile.
+	Pinned bool
+	// From spells a table of the policy for a statement.
+	From func(table string) string
+}
+
 // Open looks at the tables of a dataset. Its errors are for the owner: they name tables and
 // columns, and no value of the data.
 func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
-	place, err := trinoplace.Parse(ds.Source)
+	d, err := trinotables.Of(ds)
 	if err != nil {
-		return nil, fmt.Errorf("dataset %s: 'source' %w", ds.Name, err)
+		return nil, err
 	}
-	db, err := place.Open()
-	if err != nil {
-		return nil, fmt.Errorf("dataset %s: %w", ds.Name, err)
+	return OpenTables(ctx, ds, Tables{d.DB(), func(ctx context.Context) (Seen, error) {
+		s, err := d.Look(ctx)
+		if err != nil {
+			return Seen{}, err
+		}
+		return Seen{s.Version, s.Pinned, s.From}, nil
+	}})
+}
+
+// OpenTables opens tables whose rights and versions somebody else looks after. They are closed with
+// the engine, and where it cannot be opened.
+func OpenTables(ctx context.Context, ds *policy.Dataset, tables Tables) (*Engine, error) {
+	e := &Engine{dataset: ds, tables: tables, seen: map[string]Seen{}}
+	// What went wrong is the owner's to hear.
+	_, err := e.look(ctx)
+	if err == nil {
+		e.Engine, err = sqlengine.Open(ctx, ds, store.Store{DB: tables.DB, Version: e.look}, sqlDialect,
+			sqlengine.Manner{Name: name, At: e.at, Failure: failure, Check: e.check})
 	}
-	e := &Engine{dataset: ds, place: place}
-	s := store.Store{DB: db, Version: e.version}
-	e.Engine, err = sqlengine.Open(ctx, ds, s, sqlDialect, sqlengine.Manner{Name: name, Failure: failure, Check: e.check})
 	if err != nil {
-		db.Close()
+		tables.DB.Close()
 		return nil, err
 	}
 	return e, nil
 }
 
-func (e *Engine) version(ctx context.Context) (store.Version, error) { return store.Version{}, nil }
+// look finds out in which state the tables are.
+func (e *Engine) look(ctx context.Context) (store.Version, error) {
+	s, err := e.tables.Look(ctx)
+	if err != nil {
+		return store.Version{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.seen) > states {
+		clear(e.seen)
+	}
+	e.seen[s.Version.Key()] = s
+	return s.Version, nil
+}
+
+// states is how many are remembered. One is looked up right after it was seen.
+const states = 1000
+
+// at spells a table in a state. Where that is not known any more it is spelled as nothing, which no
+// statement can be made of.
+func (e *Engine) at(v store.Version, t *policy.Table, _ string) string {
+	s, _ := e.known(v)
+	if s.From == nil {
+		return ""
+	}
+	return s.From(t.Name)
+}
+
+func (e *Engine) known(v store.Version) (Seen, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, ok := e.seen[v.Key()]
+	return s, ok
+}
 
 // name is what a table is called: its catalog, its schema and its own name.
 func name(t *policy.Table) string {
@@ -78,35 +145,51 @@ const again = 3
 var errChanged = errors.New("trino: the data has changed while it was read")
 
 // Run computes a query exactly; see [engine.Result]. What goes wrong is [engine.ErrRun]. All that
-// it reads is of one state: where the data has changed meanwhile it is read again.
+// it reads is of one state: where nothing pins that, and the data has changed meanwhile, it is read
+// again. A statement may read a table twice, so that holds for one statement too.
 func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	var out *engine.Result
-	err := e.still(ctx, func(v store.Version) (err error) {
-		if out, err = e.Engine.Run(ctx, q); err == nil {
-			out.State = v.Key()
+	for range again {
+		d := e.Current()
+		out, err := d.Run(ctx, q, d.Statements(q))
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
-	return out, err
+		still, err := e.still(ctx, d)
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		if still {
+			out.State = d.Version.Key()
+			return out, nil
+		}
+	}
+	return nil, failure(ctx, errChanged)
 }
 
-// still does something to data that does not change meanwhile.
-func (e *Engine) still(ctx context.Context, do func(store.Version) error) error {
-	before, err := e.Version(ctx)
-	for range again {
-		if err != nil {
-			return failure(ctx, err)
-		}
-		if err := do(before); err != nil {
-			return err
-		}
-		var after store.Version
-		if after, err = e.Version(ctx); err == nil && after == before {
-			return nil
-		}
-		before = after
+// Fetch hands the rows of a table to a collector. What goes wrong is [engine.ErrRun]. What was
+// handed over cannot be taken back, so it fails where the data has changed meanwhile.
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
+	d := e.Current()
+	if err := d.Fetch(ctx, t, into); err != nil {
+		return err
 	}
-	return failure(ctx, errChanged)
+	still, err := e.still(ctx, d)
+	if err == nil && !still {
+		err = errChanged
+	}
+	if err != nil {
+		return failure(ctx, err)
+	}
+	return nil
+}
+
+// still reports whether all that was read is of one state.
+func (e *Engine) still(ctx context.Context, d *sqlengine.Database) (bool, error) {
+	if s, ok := e.known(d.Version); ok && s.Pinned {
+		return true, nil
+	}
+	after, err := e.Version(ctx)
+	return after == d.Version, err
 }
 
 // failure is engine.ErrRun, whatever an error says, with how the run ended. Trino's own word comes

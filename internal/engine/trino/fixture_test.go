@@ -1,9 +1,11 @@
 package trino
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
+	"math/big"
 	"os"
 	"strconv"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/testtrino"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 var full = flag.Bool("full", false, "ask all questions, also those that take long")
@@ -74,7 +77,10 @@ func (s schema) table(name string) string { return fmt.Sprintf("%s.%s.%q", s.cat
 
 func open(t testing.TB, ds *policy.Dataset) *Engine {
 	t.Helper()
-	e, err := Open(t.Context(), ds)
+	db := testtrino.Shared(t).DB(t, testtrino.Reader)
+	e, err := OpenTables(t.Context(), ds, Tables{db, func(context.Context) (Seen, error) {
+		return Seen{Version: store.Version{State: "made"}, Pinned: true, From: func(n string) string { return name(ds.Tables[n]) }}, nil
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,3 +186,6 @@ func why(t testing.TB, e *Engine, q *tree.Query) error {
 	}
 	return nil
 }
+
+// minInt128 is a number that 64 bits do not hold.
+func minInt128() *big.Int { return new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), 120)) }

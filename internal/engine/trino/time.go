@@ -21,7 +21,8 @@ func timestamp(x string) string {
 
 // micros are the microseconds of a time: its seconds, which are exact, and the digits behind them.
 func micros(time string) string {
-	return let(time, "t", "date_diff('second', "+epoch+", date_trunc('second', t)) * 1000000 + CAST(substr(CAST(t AS varchar), -6) AS bigint)")
+	return let(time, "t", "date_diff('second', "+epoch+", date_trunc('second', t)) * 1000000 + CAST(substr(CAST(t AS varchar), -6) "+
+		"AS bigint)")
 }
 
 // precision is how many digits of a second a stored time has.
@@ -55,5 +56,11 @@ func readTimestamp(raw, typ string) string {
 	}
 	digits := min(precision(typ), 6)
 	fraction := fmt.Sprintf("CAST(substr(CAST(%s AS varchar), -%d, %d) AS bigint)", whole, precision(typ), digits)
-	return fmt.Sprintf("(%s * 1000000 + %s * %s)", seconds, fraction, "1"+strings.Repeat("0", 6-digits))
+	// Trino's times begin within a second, whose beginning it does not have: it fails, and TRY
+	// does not catch it. No other database has such a time; it is none.
+	return fmt.Sprintf("CASE WHEN %s >= %s THEN %s * 1000000 + %s * %s END", whole, firstSecond, seconds, fraction,
+		"1"+strings.Repeat("0", 6-digits))
 }
+
+// firstSecond is the first that Trino has the whole of.
+const firstSecond = "TIMESTAMP '-290308-12-21 19:59:06'"

@@ -11,11 +11,14 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/trino"
 	"github.com/discreet-dp/discreet/internal/pgdraft"
 	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/internal/trinotables"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -29,7 +32,8 @@ type Check struct {
 func (Check) Help() string {
 	return `Reads the policy and reports all problems with their lines. Then reads the data and reports what does not
 fit the policy: this is for the owner, whose data it is. Of a PostgreSQL database it reads the catalogue, and rows only
-of columns of which keys, references, checks and types do not say enough; it says which.
+of columns of which keys, references, checks and types do not say enough; it says which. Of a Trino cluster it looks at
+what the user may do, at catalogs and types, and at what says whether tables have changed, before it reads their rows.
 
   discreet check hospital.yaml`
 }
@@ -102,7 +106,7 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 
 // checked is what was found in the data of a dataset.
 type checked struct {
-	findings []duckdb.Finding
+	findings []engine.Finding
 	version  string
 	tick     time.Duration
 	// read are the columns whose rows were read, where the catalogue of a database says the rest.
@@ -111,13 +115,22 @@ type checked struct {
 
 // look reads as much of the data as has to be read.
 func look(ctx context.Context, ds *policy.Dataset) (*checked, error) {
-	version, err := duckdb.DescribeVersion(ctx, ds)
+	describe := duckdb.DescribeVersion
+	if ds.SourceKind() == policy.TrinoDatabase {
+		describe = trinotables.Describe
+	}
+	version, err := describe(ctx, ds)
 	if err != nil {
 		return nil, err
 	}
 	out := &checked{version: version}
 	var magnitude int
-	if ds.SourceKind() == policy.PostgresDatabase {
+	switch ds.SourceKind() {
+	case policy.TrinoDatabase:
+		if out.findings, magnitude, err = trino.Inspect(ctx, ds); err != nil {
+			return nil, err
+		}
+	case policy.PostgresDatabase:
 		doubts, err := pgdraft.Doubts(ctx, ds)
 		if err != nil {
 			return nil, err
@@ -127,8 +140,10 @@ func look(ctx context.Context, ds *policy.Dataset) (*checked, error) {
 		if err != nil {
 			return nil, err
 		}
-	} else if out.findings, magnitude, err = duckdb.Inspect(ctx, ds); err != nil {
-		return nil, err
+	default:
+		if out.findings, magnitude, err = duckdb.Inspect(ctx, ds); err != nil {
+			return nil, err
+		}
 	}
 	out.tick = ds.Release.For(magnitude)
 	return out, nil
@@ -145,11 +160,11 @@ func checkJSON(p *policy.Policy, all map[string]*checked, worst error) any {
 			}
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
-			"findings": []duckdb.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
+			"findings": []engine.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
 			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset},
 			"warnings": policywords.Warnings(ds)}
 		if c := all[name]; c != nil {
-			about["findings"] = append([]duckdb.Finding{}, c.findings...)
+			about["findings"] = append([]engine.Finding{}, c.findings...)
 			about["data_version"] = c.version
 			about["tick"] = c.tick.String()
 			if c.read != nil {
