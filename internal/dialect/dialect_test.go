@@ -30,7 +30,11 @@ func marked() *dialect.Dialect {
 					for _, a := range args {
 						text += fmt.Sprint(a.Interface()) + ", "
 					}
-					return []reflect.Value{reflect.ValueOf(text + ")")}
+					out := make([]reflect.Value, f.Type().NumOut())
+					for i := range out {
+						out[i] = reflect.ValueOf(text + ")")
+					}
+					return out
 				}))
 			}
 		}
