@@ -44,9 +44,9 @@ type Dialect struct {
 	Hash     func(parts ...string) string
 	Smallest func(hash, n string, rows int64) string
 	// Groups prints which partials are kept, as a relation b, the condition on its rows, and the
-	// number of a person in it; Values prints the relation s of the values that are kept, and what
-	// it needs before it. Rank is a number of 64 bits by which something of a person is chosen: of
-	// a salt, of who it is, and of what it is.
+	// number of a person in it; Values prints the relation s of the values that are kept, and
+	// what it needs before it. Rank is a number of 64 bits by which something of a person is
+	// chosen: of a salt, of who it is, and of what it is.
 	Groups func(g Groups) (b, keep, number string)
 	Values func(v Values) string
 	Rank   func(salt string, parts ...Ranked) string
@@ -89,6 +89,9 @@ type Dialect struct {
 	Describe func(from string) string
 	// Binary is a stored text that is compared by its bytes, whatever its collation.
 	Binary func(name string) string
+	// Sent is a text that is the same when it has been read: a driver may read two texts as one
+	// that are none of Unicode's, and so two groups. Where it is nil there are no such texts.
+	Sent func(x string) string
 	// Finite is the condition that a floating-point number is one.
 	Finite func(x string) string
 	// ReadDate and ReadTimestamp are days and microseconds of a stored column, NULL where it has

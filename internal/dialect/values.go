@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// values prints the rows of people in the groups that are kept, and of each of them MaxRows values
-// of an argument in a group at most: those with the smallest rank.
+// values prints the rows of people in the groups that are kept, and of each of them MaxRows
+// values of an argument in a group at most: those with the smallest rank.
 func (r *rows) values(value, typ, distinct string) string {
 	unit := slices.Concat([]string{"u"}, r.keys)
 	all := "SELECT " + distinct + strings.Join(unit, ", ") + ", " + value + " AS v FROM " + r.text() + r.placedCondition()

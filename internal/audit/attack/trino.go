@@ -21,38 +21,32 @@ var trinoTypes = map[policy.Type][]string{policy.Text: {"varchar", "varchar(2000
 
 // Trino keeps data in the memory of a cluster, each in a schema of its own, which one user may read
 // who may read nothing else.
-func Trino(cluster func(testing.TB) *testtrino.Cluster) Store { return TrinoIn("memory", cluster) }
-
-// TrinoIn keeps it in another catalog, in the types that every catalog has.
-func TrinoIn(catalog string, cluster func(testing.TB) *testtrino.Cluster) Store {
+func Trino(cluster func(testing.TB) *testtrino.Cluster) Store {
 	return Store{Name: "trino", Computes: true, Keep: func(t testing.TB, db *generate.Database) string {
 		t.Helper()
 		c := cluster(t)
-		schema := c.Alone(t, catalog)
+		schema := c.Alone(t, "memory")
 		for _, name := range db.Dataset.TableNames() {
-			c.Run(t, trinoTable(db, db.Dataset.Tables[name], catalog, schema)...)
+			c.Run(t, trinoTable(db, db.Dataset.Tables[name], schema)...)
 		}
-		return c.Address(schema, catalog, schema)
+		return c.Address(schema, "memory", schema)
 	}}
 }
 
-func trinoTable(db *generate.Database, t *policy.Table, catalog, schema string) []string {
+func trinoTable(db *generate.Database, t *policy.Table, schema string) []string {
 	all := db.Tables[t.Name]
 	list := make([]string, len(all.Columns))
 	for i, column := range all.Columns {
 		typ := "bigint"
 		if c := t.Columns[column]; c != nil {
 			some := trinoTypes[c.Type]
-			if catalog != "memory" {
-				some = some[:1]
-			}
 			h := fnv.New32a()
 			h.Write([]byte(column))
 			typ = some[int(h.Sum32())%len(some)]
 		}
 		list[i] = fmt.Sprintf("%q %s", column, typ)
 	}
-	table := trinoName(catalog + "." + schema + "." + t.Name)
+	table := trinoName("memory." + schema + "." + t.Name)
 	out := []string{fmt.Sprintf("CREATE TABLE %s (%s)", table, strings.Join(list, ", "))}
 	rows := make([]string, len(all.Rows))
 	for k, row := range all.Rows {

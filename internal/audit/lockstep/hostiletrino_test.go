@@ -13,13 +13,15 @@ import (
 
 // trinoEveryType has a column of each type that Trino has and that can be read.
 const trinoEveryType = "pid bigint, b boolean, i2 smallint, i4 integer, i8 bigint, i1 tinyint, f4 real, f8 double, d decimal(20,8), " +
-	"wide decimal(38,6), huge decimal(38,0), tiny decimal(38,38), t varchar, v varchar(20), c char(5), u uuid, day date, ts timestamp(6), " +
+	"wide decimal(38,6), huge decimal(38,0), tiny decimal(38,38), t varchar, v varchar(20), c char(5), u uuid, " +
+	"day date, ts timestamp(6), " +
 	"tp timestamp(12), tz timestamp(12) with time zone"
 
 // trinoPeople are rows at the end of what there is, of one person.
 var trinoPeople = map[string][]string{
 	"endless and no numbers": {
-		"INSERT INTO people (pid, f4, f8, t, v, c) SELECT 37, CAST(nan() AS real), infinity(), array_join(repeat('xxxxxxxxxx', 10000), ''), " +
+		"INSERT INTO people (pid, f4, f8, t, v, c) SELECT 37, CAST(nan() AS real), infinity(), " +
+			"array_join(repeat('xxxxxxxxxx', 10000), ''), " +
 			"'', ''",
 		"INSERT INTO events SELECT 37, NULL, NULL, array_join(repeat('yyyyyyyyyy', 10000), '') FROM UNNEST(sequence(1, 40))",
 	},
@@ -35,7 +37,8 @@ var trinoPeople = map[string][]string{
 	},
 	"as large as can be": {
 		"INSERT INTO people SELECT BIGINT '9223372036854775807', true, SMALLINT '32767', INTEGER '2147483647', BIGINT " +
-			"'9223372036854775807', TINYINT '127', REAL '3.4028235e38', DOUBLE '1.7976931348623157e308', DECIMAL '999999999999.99999999', " +
+			"'9223372036854775807', TINYINT '127', REAL '3.4028235e38', DOUBLE '1.7976931348623157e308', DECIMAL " +
+			"'999999999999.99999999', " +
 			"DECIMAL '99999999999999999999999999999999.999999', DECIMAL '99999999999999999999999999999999999999', " +
 			"DECIMAL '0.99999999999999999999999999999999999999', array_join(repeat(chr(1114111), 10000), ''), 'bbbbbbbbbbbbbbbbbbbb', " +
 			"'ccccc', UUID 'ffffffff-ffff-ffff-ffff-ffffffffffff', DATE '5881580-07-11', TIMESTAMP '294247-01-10 04:00:54.775807', " +
@@ -125,7 +128,8 @@ func TestHostilePeopleOnTrino(t *testing.T) {
 				}
 				in("CREATE TABLE people (" + trinoEveryType + ")")
 				in("CREATE TABLE events (pid bigint, day date, cost decimal(12,2), ward varchar)")
-				in("INSERT INTO people (pid, b, i2, i4, i8, f8, d, t, day, ts) SELECT i, i % 2 = 0, i, i, i, i, i, 'a', DATE '2020-01-01', " +
+				in("INSERT INTO people (pid, b, i2, i4, i8, f8, d, t, day, ts) SELECT i, i % 2 = 0, i, i, i, i, i, 'a', " +
+					"DATE '2020-01-01', " +
 					"TIMESTAMP '2020-01-01 10:00' FROM UNNEST(sequence(1, 5)) AS s(i)")
 				in("INSERT INTO events SELECT i % 5 + 1, DATE '2020-01-01', i, 'a' FROM UNNEST(sequence(1, 20)) AS s(i)")
 				if i == 0 {

@@ -55,7 +55,8 @@ var killedQuestions = []string{
 	"SELECT COUNT(*) FROM visits WHERE n <> %d", "SELECT ward, COUNT(*), SUM(cost) FROM visits WHERE n <> %d GROUP BY ward",
 	"SELECT AVG(v.cost) FROM visits v JOIN patients p ON v.pid = p.pid WHERE p.age > 20 AND v.n <> %d",
 	"SELECT SUM(k) FROM (SELECT pid, SUM(cost) AS k FROM visits WHERE n <> %d GROUP BY pid) AS t",
-	"SELECT COUNT(*) FROM patients p WHERE p.age > 10 AND EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid AND v.n <> %d AND v.cost > 17)",
+	"SELECT COUNT(*) FROM patients p WHERE p.age > 10 AND EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid AND " +
+		"v.n <> %d AND v.cost > 17)",
 }
 
 // Some hundred people, of whom the first has a third of all rows, made by the same arithmetic there
@@ -67,7 +68,8 @@ func storeKilled(t *testing.T, c *testtrino.Cluster, schema string) map[string]r
 	c.Run(t, fmt.Sprintf("CREATE TABLE iceberg.%s.patients AS SELECT CAST(i AS bigint) AS pid, CAST(i %% 90 AS bigint) AS age FROM "+
 		"UNNEST(sequence(1, %d)) AS s(i)", schema, killedPeople),
 		fmt.Sprintf("CREATE TABLE iceberg.%s.visits AS SELECT CASE WHEN i %% 3 = 0 THEN 1 ELSE 1 + i %% %d END AS pid, i AS n, "+
-			"substr('abcd', CAST(1 + i * 7 / 3 %% 4 AS bigint), 1) AS ward, i * 31 %% 40 - 10 AS cost FROM (SELECT CAST(a * 1000 + b AS bigint) "+
+			"substr('abcd', CAST(1 + i * 7 / 3 %% 4 AS bigint), 1) AS ward, i * 31 %% 40 - 10 AS cost FROM (SELECT "+
+			"CAST(a * 1000 + b AS bigint) "+
 			"AS i FROM UNNEST(sequence(0, %d)) AS x(a) CROSS JOIN UNNEST(sequence(0, 999)) AS y(b)) AS made", schema, killedPeople,
 			killedVisits/1000-1))
 	patients, visits := reference.Table{Columns: []string{"pid", "age"}}, reference.Table{Columns: []string{"pid", "n", "ward", "cost"}}
@@ -141,9 +143,9 @@ func killer(t *testing.T, c *testtrino.Cluster, end <-chan struct{}) (kills map[
 	return kills, ended
 }
 
-// TestKilled asks while workers are killed at random, and now and then the coordinator, of a cluster
-// that runs tasks again: what is answered was paid for before it ran, and is what the reference
-// keeps of everybody, also where a task has run twice; what is not is one incident.
+// TestKilled asks while workers are killed at random, and now and then the coordinator, of a
+// cluster that runs tasks again: what is answered was paid for before it ran, and is what the
+// reference keeps of everybody, also where a task has run twice; what is not is one incident.
 func TestKilled(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("takes minutes; go test ./internal/audit/neighbours -run TestKilled -soak 100 -timeout 0 -v")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"math/big"
 	"slices"
 	"strings"
@@ -116,6 +117,7 @@ func (r *result) add(ctx context.Context, db querier, st dialect.Statement) erro
 	for i := range cells {
 		into[i] = &cells[i]
 	}
+	var seen places
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err
@@ -128,7 +130,9 @@ func (r *result) add(ctx context.Context, db querier, st dialect.Statement) erro
 			}
 		}
 		combo := r.combo(cells[public:keys])
-		g += combo * r.groups
+		if g += combo * r.groups; st.Values < 0 && !seen.first(g) {
+			return errTwice
+		}
 		for i, m := range st.Measures {
 			r.sums[m][g] = final(cells[keys+i])
 		}
@@ -143,6 +147,23 @@ func (r *result) add(ctx context.Context, db querier, st dialect.Statement) erro
 		}
 	}
 	return rows.Err()
+}
+
+// errTwice is that a group has come twice, which no statement returns: a driver has read two keys
+// as one. The sum of the one would stand for both, and somebody who is in both would count twice.
+var errTwice = errors.New("sqlengine: a group has come twice")
+
+// places are groups that have come.
+type places []bool
+
+// first reports whether a group has not come before.
+func (p *places) first(g int) bool {
+	if g >= len(*p) {
+		*p = append(*p, make([]bool, g+1-len(*p))...)
+	}
+	was := (*p)[g]
+	(*p)[g] = true
+	return !was
 }
 
 // find finds the place of a group, which a database may have found.

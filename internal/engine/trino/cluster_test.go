@@ -53,7 +53,8 @@ func TestCancel(t *testing.T) {
 	if !errors.Is(err, engine.ErrRun) || engine.HowOf(err) != engine.Stopped {
 		t.Fatalf("%v, %v", err, engine.HowOf(err))
 	}
-	const running = "SELECT count(*) FROM system.runtime.queries WHERE state = 'RUNNING' AND query LIKE '%sf100%' AND query NOT LIKE '%runtime%'"
+	const running = "SELECT count(*) FROM system.runtime.queries WHERE state = 'RUNNING' AND query LIKE " +
+		"'%sf100%' AND query NOT LIKE '%runtime%'"
 	for range 60 {
 		if cluster.Rows(t, testtrino.Admin, running)[0][0] == "0" {
 			return

@@ -68,7 +68,8 @@ func TestReadable(t *testing.T) {
 			t.Errorf("%s is read as %v, and not as %s", typ, got, want)
 		}
 	}
-	for typ, want := range map[string]bool{"bigint": true, "varchar(3)": true, "uuid": true, "double": false, "real": false, "char(3)": false,
+	for typ, want := range map[string]bool{"bigint": true, "varchar(3)": true, "uuid": true, "double": false,
+		"real": false, "char(3)": false,
 		"timestamp(3) with time zone": false} {
 		if names(typ) != want {
 			t.Errorf("%s can say whose a row is: %v", typ, !want)

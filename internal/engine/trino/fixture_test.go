@@ -47,7 +47,8 @@ func dataset(t testing.TB, source, keys string) *policy.Dataset {
 	for line := range strings.Lines(strings.Trim(keys, "\n") + "\n") {
 		b.WriteString("    " + line)
 	}
-	p, err := policy.Parse("policy.yaml", []byte("datasets:\n  d:\n    budget: {epsilon: 1, delta: 1e-6}\n    analysts: {a: {}}\n"+
+	p, err := policy.Parse("policy.yaml", []byte("datasets:\n  d:\n    budget: {epsilon: 1, delta: 1e-6}\n    "+
+		"analysts: {a: {}}\n"+
 		"    source: "+source+"\n"+b.String()))
 	if err != nil {
 		t.Fatal(err)

@@ -35,8 +35,8 @@ var onePersonQuestions = []string{
 	"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM rows r WHERE r.pid = p.pid AND r.cost > 17)",
 }
 
-// TestOnePerson: somebody with a million rows, each with a key of its own, decides neither whether a
-// question ends nor what it takes: it takes what a million rows of others take.
+// TestOnePerson: somebody with a million rows, each with a key of its own, decides neither
+// whether a question ends nor what it takes: it takes what a million rows of others take.
 func TestOnePerson(t *testing.T) {
 	if !*full {
 		t.Skip("reads millions of rows; go test ./internal/engine/trino -run TestOnePerson -full -v")
@@ -49,7 +49,8 @@ func TestOnePerson(t *testing.T) {
 		c.Run(t, "CREATE TABLE "+s.table("people")+" AS SELECT CAST(i * 1000 + j AS bigint) AS pid, CAST(j % 90 AS bigint) AS age FROM "+
 			"UNNEST(sequence(0, 199)) AS x(i) CROSS JOIN UNNEST(sequence(1, 1000)) AS y(j)",
 			"CREATE TABLE "+s.table("rows")+" AS SELECT CASE WHEN n <= 100000 THEN 1 + n % 200000 ELSE "+person+" END AS pid, n, "+
-				"substr('abcd', 1 + n % 4, 1) AS ward, CAST(n AS varchar) || 'note' AS note, n % 40 - 10 AS cost FROM (SELECT CAST(i * 1000 + "+
+				"substr('abcd', 1 + n % 4, 1) AS ward, CAST(n AS varchar) || 'note' AS note, n % 40 - 10 AS cost FROM "+
+				"(SELECT CAST(i * 1000 + "+
 				fmt.Sprintf("j AS bigint) AS n FROM UNNEST(sequence(0, %d)) AS x(i) CROSS JOIN UNNEST(sequence(1, 1000)) AS y(j)) AS made",
 					million/1000+99))
 		ds := s.dataset(t, onePersonKeys)
@@ -82,7 +83,8 @@ func TestOnePerson(t *testing.T) {
 		}
 		t.Log(said)
 		if memory[1] > 3*memory[0]+50 {
-			t.Errorf("%s: one person with a million rows takes %.0f MB where many people with as many take %.0f", text, memory[1], memory[0])
+			t.Errorf("%s: one person with a million rows takes %.0f MB where many people with as many take "+
+				"%.0f", text, memory[1], memory[0])
 		}
 	}
 }
