@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,11 +31,7 @@ func marked() *dialect.Dialect {
 					for _, a := range args {
 						text += fmt.Sprint(a.Interface()) + ", "
 					}
-					out := make([]reflect.Value, f.Type().NumOut())
-					for i := range out {
-						out[i] = reflect.ValueOf(text + ")")
-					}
-					return out
+					return slices.Repeat([]reflect.Value{reflect.ValueOf(text + ")")}, f.Type().NumOut())
 				}))
 			}
 		}
