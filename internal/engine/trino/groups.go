@@ -58,6 +58,7 @@ func newTaken(g dialect.Groups) taken {
 	var l taken
 	var fields, elements []string
 	add := func(field, element string) { fields, elements = append(fields, field), append(elements, element) }
+	add(order, "rank")
 	for _, c := range slices.Concat(g.Keys, g.Rest) {
 		field := "coalesce(" + c.Name + ", " + nothing[c.Type] + ")"
 		if c.Hi != nil || c.Type == arrayType {
@@ -70,14 +71,12 @@ func newTaken(g dialect.Groups) taken {
 		add(field, c.Name)
 		l.columns = append(l.columns, fmt.Sprintf("CASE WHEN %s THEN NULL ELSE %s END AS %s", null, c.Name, c.Name))
 	}
-	l.of = fmt.Sprintf("min_by(ROW(%s), %s, %d)", strings.Join(fields, ", "), order, g.Max)
+	l.of = fmt.Sprintf("min(ROW(%s), %d)", strings.Join(fields, ", "), g.Max)
 	l.elements = strings.Join(elements, ", ")
 	return l
 }
 
-// nothing stands for NULL in a list, by type. Trino 476 loses what takes the place of a NULL in
-// one: min_by(x, y, n) is NULL where a smaller y came after an x that was. So there are none in
-// ours.
+// nothing stands for NULL in a list, by type: Trino compares no rows with a NULL in them.
 var nothing = map[string]string{bigint: "0", varchar: "''", "boolean": "false", double: "0E0", arrayType: "ARRAY[]"}
 
 // arrayType is the type of lists, which are as good empty as NULL.
@@ -120,15 +119,15 @@ func room(columns []dialect.Kept) int {
 func width(c dialect.Kept) int { return new(big.Int).Sub(c.Hi, c.Lo).BitLen() }
 
 // values keeps of each person and group a list of the values with the smallest rank, and then
-// groups as above. Values of equal ranks are equal, but for one chance in 2^64.
+// groups as above.
 func values(v dialect.Values) string {
 	unit := strings.Join(append([]string{"u"}, dialect.Names(v.Keys)...), ", ")
-	lists := fmt.Sprintf("SELECT %s, min_by(v, %s, %d) FILTER (WHERE v IS NOT NULL) AS l FROM %s GROUP BY %s", unit, v.Of, v.Rows,
+	lists := fmt.Sprintf("SELECT %s, min(ROW(%s, v), %d) FILTER (WHERE v IS NOT NULL) AS l FROM %s GROUP BY %s", unit, v.Of, v.Rows,
 		v.From, unit)
 	g := v.Groups
 	g.From, g.Rest = "c", []dialect.Kept{{Name: "l", Type: arrayType}}
 	b, _, _ := groups(g)
-	return fmt.Sprintf("c AS (%s), b AS (%s), s AS (SELECT %s, v FROM b CROSS JOIN UNNEST(l) AS t (v))", lists, b, unit)
+	return fmt.Sprintf("c AS (%s), b AS (%s), s AS (SELECT %s, v FROM b CROSS JOIN UNNEST(l) AS t (rank, v))", lists, b, unit)
 }
 
 // rank is a number of 64 bits: xxhash64 of who it is, the salt, and one part after the other. The
