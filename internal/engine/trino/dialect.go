@@ -56,7 +56,7 @@ var sqlDialect = &dialect.Dialect{
 	Finds:     finds,
 	Contains:  func(x, part string) string { return "(strpos(" + x + ", " + part + ") > 0)" },
 	HasPrefix: func(x, part string) string { return "starts_with(" + x + ", " + part + ")" },
-	Form:      func(x, form string) string { return within(x, `regexp_extract(x, '\A(?:`+form+`)\z')`) },
+	Form:      func(x, form string) string { return "regexp_extract(" + x + `, '\A(?:` + form + `)\z')` },
 	ReadText:  readText,
 	Date:      func(days string) string { return "date_add('day', CAST(" + days + " AS bigint), DATE '1970-01-01')" },
 	Timestamp: timestamp,

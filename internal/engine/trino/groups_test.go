@@ -147,10 +147,13 @@ func (p people) table1() map[string]reference.Table {
 }
 
 // TestGroups: what is kept of people who have too much is what the reference keeps, to the last
-// integer, whether lists are of numbers or of rows, and people numbers or texts.
+// integer, whether lists are of numbers or of rows, or there are none, and people numbers or texts.
 func TestGroups(t *testing.T) {
 	p := newPeople(t, 120)
-	for _, unit := range []string{"u", "name"} {
+	was := longestList
+	t.Cleanup(func() { longestList = was })
+	for unit, list := range map[string]int64{"u": was, "name": was, "u ": 2} {
+		longestList, unit = list, strings.TrimSpace(unit)
 		ds := p.dataset(t, strings.ReplaceAll(peopleKeys, "UNIT", unit))
 		e, ref := open(t, ds), reference.New(ds, p.table1())
 		for _, text := range bounded {
@@ -167,6 +170,20 @@ func TestGroups(t *testing.T) {
 			if a, b := opened(got), opened(want); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s by %s:\n%v, and the reference\n%v\n%s", text, unit, a, b, e.Current().Statements(q)[0].Text)
 			}
+		}
+	}
+}
+
+// TestLongLists: limits that are longer than Trino's lists end no question where there is a row.
+func TestLongLists(t *testing.T) {
+	p := newPeople(t, 5)
+	keys := strings.NewReplacer("UNIT", "u", "max_rows: 4", "max_rows: 10001", "max_groups: 3", "max_groups: 10001").Replace(peopleKeys)
+	ds := p.dataset(t, keys)
+	e := open(t, ds)
+	for _, text := range []string{"SELECT MEDIAN(v), COUNT(DISTINCT k), COUNT(DISTINCT w * w * w) FROM t", "SELECT k, SUM(v) FROM t GROUP BY k"} {
+		q := &prepare(t, ds, text).Query
+		if _, err := e.Run(t.Context(), q); err != nil {
+			t.Errorf("%s: %v", text, why(t, e, q))
 		}
 	}
 }

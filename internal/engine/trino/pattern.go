@@ -16,8 +16,7 @@ func finds(x, pattern string) string {
 	return follow(a, x)
 }
 
-// follow writes the automaton. Bytes that are none of Unicode's are U+FFFD: codepoint fails over
-// them, and TRY does not catch it.
+// follow writes the automaton.
 func follow(a *posix.Automaton, x string) string {
 	var step, end strings.Builder
 	for i, s := range a.States {
@@ -38,17 +37,6 @@ func follow(a *posix.Automaton, x string) string {
 	if end.Len() == 0 {
 		end.WriteString(", -1")
 	}
-	return within(x, fmt.Sprintf("reduce(transform(regexp_extract_all(from_utf8(to_utf8(x)), '(?s).'), "+
-		"c -> codepoint(CAST(c AS varchar(1)))), 0, (s, c) -> CASE s%s END, s -> s IN (%s))", step.String(),
-		strings.TrimPrefix(end.String(), ", ")))
+	return fmt.Sprintf("reduce(transform(regexp_extract_all(%s, '(?s).'), c -> codepoint(CAST(c AS varchar(1)))), 0, "+
+		"(s, c) -> CASE s%s END, s -> s IN (%s))", x, step.String(), strings.TrimPrefix(end.String(), ", "))
 }
-
-// within prints what is computed from each character of a text x, or NULL where that is longer than
-// any text should be: it takes a second for some million characters, and one person's text must not
-// be what a question waits for.
-func within(text, in string) string {
-	return let(text, "x", fmt.Sprintf("CASE WHEN length(to_utf8(x)) <= %d THEN %s END", longest, in))
-}
-
-// longest is how many bytes of a text are looked at one by one.
-const longest = 1 << 20
