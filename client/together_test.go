@@ -73,7 +73,7 @@ func same(ctx context.Context, t *testing.T, s *site, q Question, request string
 	if err != nil {
 		t.Fatalf("%s: %v", q.SQL, err)
 	}
-	j, err := together.Join([]together.Given{{Offer: offer, Answer: a}}, together.Settings{Confidence: a.Confidence})
+	j, err := together.Join(t.Context(), []together.Given{{Offer: offer, Answer: a}}, together.Settings{Confidence: a.Confidence})
 	if err != nil {
 		t.Fatalf("%s: %v", q.SQL, err)
 	}
