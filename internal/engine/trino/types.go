@@ -89,13 +89,15 @@ func names(typ string) bool {
 	return false
 }
 
-// readText reads a text. Trino pads a char with blanks, which are not part of it.
+// readText reads a text. Trino holds any bytes, and some of its functions fail over those that are
+// none of Unicode's with an error that TRY does not catch; of such parts U+FFFD is made. It pads a
+// char with blanks, which are not part of it.
 func readText(raw, typ string) string {
 	switch base(typ) {
 	case varchar:
-		return raw
+		return "from_utf8(to_utf8(" + raw + "))"
 	case "char":
-		return "rtrim(CAST(" + raw + " AS varchar))"
+		return "rtrim(from_utf8(to_utf8(CAST(" + raw + " AS varchar))))"
 	}
 	return "CAST(" + raw + " AS varchar)"
 }
