@@ -88,6 +88,7 @@ const trinoEveryPolicy = `  clinic:
     tables:
       people:
         unique: pid
+        trusted: true
         columns:
           pid: {type: integer}
           b: {type: boolean}
@@ -111,6 +112,7 @@ const trinoEveryPolicy = `  clinic:
           tz: {type: timestamp}
       events:
         path: pid -> people.pid
+        trusted: true
         max_rows: 3
         max_groups: 2
         columns:
