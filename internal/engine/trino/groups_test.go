@@ -180,7 +180,9 @@ func TestLongLists(t *testing.T) {
 	keys := strings.NewReplacer("UNIT", "u", "max_rows: 4", "max_rows: 10001", "max_groups: 3", "max_groups: 10001").Replace(peopleKeys)
 	ds := p.dataset(t, keys)
 	e := open(t, ds)
-	for _, text := range []string{"SELECT MEDIAN(v), COUNT(DISTINCT k), COUNT(DISTINCT w * w * w) FROM t", "SELECT k, SUM(v) FROM t GROUP BY k"} {
+	for _, text := range []string{
+		"SELECT MEDIAN(v), COUNT(DISTINCT k), COUNT(DISTINCT w * w * w) FROM t", "SELECT k, SUM(v) FROM t GROUP BY k",
+	} {
 		q := &prepare(t, ds, text).Query
 		if _, err := e.Run(t.Context(), q); err != nil {
 			t.Errorf("%s: %v", text, why(t, e, q))
