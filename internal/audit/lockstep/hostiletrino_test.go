@@ -87,6 +87,7 @@ const trinoEveryPolicy = `  clinic:
     analysts: {ana: {share: 1}}
     tables:
       people:
+        trusted: true
         unique: pid
         columns:
           pid: {type: integer}
@@ -110,6 +111,7 @@ const trinoEveryPolicy = `  clinic:
           tp: {type: timestamp, bounds: ["1700-01-01", "2200-12-31"]}
           tz: {type: timestamp}
       events:
+        trusted: true
         path: pid -> people.pid
         max_rows: 3
         max_groups: 2

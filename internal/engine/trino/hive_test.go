@@ -25,7 +25,7 @@ func newAlone(t *testing.T) alone {
 // open opens a table of people, as a server does: rights and versions are looked at.
 func (a alone) open(t *testing.T, table string) (*Engine, error) {
 	t.Helper()
-	keys := "unit: " + table + ".pid\ntables:\n  " + table + ":\n    unique: pid\n    columns:\n" +
+	keys := "unit: " + table + ".pid\ntables:\n  " + table + ":\n    unique: pid\n    trusted: true\n    columns:\n" +
 		"      v: {type: integer, bounds: [-10, 1000]}\n"
 	e, err := Open(t.Context(), dataset(t, a.Address(a.name, "hive", a.name), keys))
 	if err == nil {
