@@ -208,6 +208,7 @@ func hostileOnTrino(t *testing.T, c *testtrino.Cluster, who, catalog string, par
 		d.Engine = e
 	}
 	var tallies []*tally
+	tallies = append(tallies, &tally{question: "SELECT COUNT(*) FROM people"})
 	for i, q := range append(slices.Clone(trinoExpressions), Corpus(p.A.Dataset)...) {
 		if *full || i%60 == part || i < len(trinoExpressions) && i%6 == part {
 			tallies = append(tallies, &tally{question: q})
