@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -49,7 +50,10 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil:
+	case errors.Is(err, context.DeadlineExceeded): // of ours, and not of who asks
+		err = d.failed(ctx, err)
+	}
+	if err != nil {
 		d.known = nil
 		return nil, err
 	}
