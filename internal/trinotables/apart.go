@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -33,7 +34,7 @@ func Apart(ctx context.Context, p *policy.Policy) (doubts []string, err error) {
 	if !several(p) {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var all []home
 	for _, dataset := range p.Names() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -41,7 +40,7 @@ const again = 10 * time.Minute
 func (d *Database) Look(ctx context.Context) (*State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
 	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() && d.alive(limited, d.now) {
 		return d.now, nil
@@ -50,10 +49,10 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded): // of ours, and not of who asks
-		err = d.failed(ctx, err)
-	}
-	if err != nil {
+	case limited.Err() != nil && err != nil: // our patience has ended, and not that of who asks
+		d.known = nil
+		return nil, d.failed(ctx, fmt.Errorf("it has not said within %v what there is and in which state it is", d.patience))
+	case err != nil:
 		d.known = nil
 		return nil, err
 	}
