@@ -15,7 +15,8 @@ func openedAlone(t *testing.T, catalog, rows string) (s schema, e *Engine) {
 	c := testtrino.Shared(t)
 	s = schema{c, catalog, c.Alone(t, catalog)}
 	s.Run(t, "CREATE TABLE "+s.table("t")+" AS SELECT * FROM (VALUES "+rows+") AS t (pid)")
-	e, err := Open(t.Context(), dataset(t, c.Address(s.name, catalog, s.name), "unit: t.pid\ntables:\n  t:\n    unique: pid\n    columns: {}\n"))
+	const keys = "unit: t.pid\ntables:\n  t:\n    unique: pid\n    columns: {}\n"
+	e, err := Open(t.Context(), dataset(t, c.Address(s.name, catalog, s.name), keys))
 	if err != nil {
 		t.Fatal(err)
 	}
