@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/trinoplace"
 )
 
 // How people are cut to what counts, so that a cluster does it well. Rows are exchanged once, by
@@ -17,7 +18,7 @@ import (
 // byPerson are settings of statements that group by person. Hardly two rows of a file are of one
 // person and group, so that to aggregate them before they are exchanged is in vain; and the more
 // tables a worker has to group in, the smaller they are, and the faster.
-const byPerson = "WITH SESSION prefer_partial_aggregation = false, task_concurrency = 32 "
+const byPerson = "WITH SESSION " + trinoplace.ByPerson + " "
 
 // groups keeps the partials of a person that have the smallest rank.
 func groups(g dialect.Groups) (b, keep, number string) {
