@@ -92,8 +92,8 @@ func (d *Database) checkProperties(ctx context.Context) error {
 		return d.failed(ctx, err)
 	}
 	return &Refused{"the user with whom the dataset " + d.dataset.Name + " is read may not do all that is needed; ask the owner to run " +
-		"'discreet check', which says what", fmt.Sprintf("the user %s, with which the dataset %s is read, may not set the session "+
-		"properties that statements need: %s. With access control by a file put this before the other rules of "+
+		"'discreet check', which says what", fmt.Sprintf("the user %s, with which the dataset %s is read, may not set the "+
+		"session properties that statements need: %s. With access control by a file put this before the other rules of "+
 		"system_session_properties:\n\n"+
 		"  {\"user\": %s, \"property\": %s, \"allow\": true}", d.place.User, d.dataset.Name, strings.Join(trinoplace.Properties(), ", "),
 		jsonText(regexp.QuoteMeta(d.place.User)), jsonText(strings.Join(trinoplace.Properties(), "|")))}
