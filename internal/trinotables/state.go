@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -49,6 +50,9 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case limited.Err() != nil && err != nil:
+		d.known = nil
+		return nil, d.place.Fail(ctx, d.dataset.Name, errors.New("it does not answer"))
 	case err != nil:
 		d.known = nil
 		return nil, err
