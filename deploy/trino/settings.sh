@@ -76,7 +76,7 @@ fault-tolerant-execution-min-partition-count-for-write=8
     fi
   done
   catalogs
-  printf 'access-control.name=file\nsecurity.config-file=%s\n' "$folder/coordinator/etc/rules.json" >"$folder/coordinator/etc/access-control.properties"
+  printf 'access-control.name=file\nsecurity.config-file=%s\nsecurity.refresh-period=1s\n' "$folder/coordinator/etc/rules.json" >"$folder/coordinator/etc/access-control.properties"
   cp "$here/rules.json" "$folder/coordinator/etc/rules.json"
   if [ -n "$groups" ]; then
     cp "$groups" "$folder/coordinator/etc/resource-groups.json"

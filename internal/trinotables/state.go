@@ -41,11 +41,16 @@ const again = 10 * time.Minute
 func (d *Database) Look(ctx context.Context) (*State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() {
-		return d.now, nil
-	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() {
+		if d.still(limited) {
+			return d.now, nil
+		}
+		if d.known = nil; d.still(limited) { // everything is looked at anew
+			return d.now, nil
+		}
+	}
 	s, err := d.next(limited)
 	switch {
 	case ctx.Err() != nil:
@@ -63,21 +68,15 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 
 // next finds the state in which the tables are by now.
 func (d *Database) next(ctx context.Context) (s *State, err error) {
-	if d.known == nil || time.Since(d.rights) > again {
-		if d.known, err = d.relations(ctx); err != nil {
-			return nil, err
-		}
-		if err := d.checkRights(ctx, d.known); err != nil {
-			return nil, err
-		}
-		d.rights = time.Now()
+	if err := d.lookAtUser(ctx); err != nil {
+		return nil, err
 	}
 	s = &State{froms: map[string]string{}, period: d.period()}
 	if d.dataset.VersionQuery != "" {
 		if s.named, err = d.askVersion(ctx); err != nil {
 			return nil, err
 		}
-		if d.now != nil && d.now.named == s.named && d.alive(ctx) {
+		if d.now != nil && d.now.named == s.named && d.usable(ctx, d.now.marks) == nil {
 			kept := *d.now
 			kept.period = s.period
 			return &kept, nil
@@ -95,13 +94,36 @@ func (d *Database) next(ctx context.Context) (s *State, err error) {
 	return s, nil
 }
 
-// marks asks in which state each table is, several at once.
+// lookAtUser looks at the tables and at what the user may do, where that is long ago.
+func (d *Database) lookAtUser(ctx context.Context) (err error) {
+	if d.known != nil && time.Since(d.rights) <= again {
+		return nil
+	}
+	if d.known, err = d.relations(ctx); err != nil {
+		return err
+	}
+	if err := d.checkRights(ctx, d.known); err != nil {
+		return err
+	}
+	d.rights = time.Now()
+	return nil
+}
+
+// still reports whether the state that was last looked at can be read.
+func (d *Database) still(ctx context.Context) bool {
+	return d.lookAtUser(ctx) == nil && d.usable(ctx, d.now.marks) == nil
+}
+
+// marks asks in which state each table is, several at once, and whether they can be read.
 func (d *Database) marks(ctx context.Context) ([]mark, error) {
-	out, errs := make([]mark, len(d.known)), make([]error, len(d.known))
+	out, errs := make([]mark, len(d.known)), make([]error, len(d.known)+1)
+	now := make([]mark, len(d.known))
 	var done sync.WaitGroup
 	for i, r := range d.known {
+		now[i].relation = r.Relation
 		done.Go(func() { out[i], errs[i] = d.mark(ctx, r) })
 	}
+	done.Go(func() { errs[len(d.known)] = d.usable(ctx, now) })
 	done.Wait()
 	for _, err := range errs {
 		if err != nil {
@@ -232,15 +254,15 @@ func (d *Database) hive(ctx context.Context, m *mark) error {
 	return nil
 }
 
-// alive reports whether the versions that are read are still there.
-func (d *Database) alive(ctx context.Context) bool {
-	for _, m := range d.now.marks {
-		if m.pin == "" {
-			continue
-		}
-		if _, err := d.rows(ctx, "EXPLAIN (TYPE VALIDATE) SELECT 1 FROM "+Quote(m.relation)+m.pin); err != nil {
-			return false
-		}
+// usable finds out whether the cluster has somebody to run a query, and lets all tables be read in a
+// state: what goes wrong here costs nothing. No row is read for it.
+func (d *Database) usable(ctx context.Context, tables []mark) error {
+	var all []string
+	for _, m := range tables {
+		all = append(all, Quote(m.relation)+m.pin)
 	}
-	return true
+	if _, err := d.rows(ctx, "SELECT 1 FROM "+strings.Join(all, ", ")+" LIMIT 0"); err != nil {
+		return d.failed(ctx, err)
+	}
+	return nil
 }
