@@ -98,7 +98,7 @@ func (w *work) tableTooLong(t *tree.Table) {
 
 func (w *work) refuseWritten(one, all int64) {
 	if one > maxWritten || all > 4*maxWritten {
-		w.fail(syntax.Refuse(w.pos, "ask for less at once, with shorter lists and fewer operations, or group by a column that has fewer values",
+		w.fail(syntax.Refuse(w.pos, "ask for less at once, with shorter lists and fewer operations, or group by a column with fewer values",
 			"a Trino cluster is asked by statements, and one for this question would be too long for it"))
 	}
 }

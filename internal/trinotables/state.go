@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -41,7 +40,7 @@ const again = 10 * time.Minute
 func (d *Database) Look(ctx context.Context) (*State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
 	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() {
 		if d.still(limited) {
@@ -55,9 +54,9 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case limited.Err() != nil && err != nil:
+	case limited.Err() != nil && err != nil: // our patience has ended, and not that of who asks
 		d.known = nil
-		return nil, d.place.Fail(ctx, d.dataset.Name, errors.New("it does not answer"))
+		return nil, d.failed(ctx, fmt.Errorf("it has not said within %v what there is and in which state it is", d.patience))
 	case err != nil:
 		d.known = nil
 		return nil, err
@@ -254,8 +253,8 @@ func (d *Database) hive(ctx context.Context, m *mark) error {
 	return nil
 }
 
-// usable finds out whether the cluster has somebody to run a query, and lets all tables be read in a
-// state: what goes wrong here costs nothing. No row is read for it.
+// usable finds out whether the cluster has somebody to run a query, and lets all tables be read in
+// a state: what goes wrong here costs nothing. No row is read for it.
 func (d *Database) usable(ctx context.Context, tables []mark) error {
 	var all []string
 	for _, m := range tables {

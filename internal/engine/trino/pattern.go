@@ -16,7 +16,7 @@ func finds(x, pattern string) string {
 	return follow(a, x)
 }
 
-// follow writes the automaton. A character that is none of Unicode's leads nowhere.
+// follow writes the automaton.
 func follow(a *posix.Automaton, x string) string {
 	var step, end strings.Builder
 	for i, s := range a.States {
@@ -37,8 +37,8 @@ func follow(a *posix.Automaton, x string) string {
 	if end.Len() == 0 {
 		end.WriteString(", -1")
 	}
-	read := fmt.Sprintf("reduce(transform(regexp_extract_all(t, '(?s).'), c -> codepoint(CAST(c AS varchar(1)))), b, (s, c) -> CASE s%s END, "+
-		"s -> s)", step.String())
+	read := fmt.Sprintf("reduce(transform(regexp_extract_all(t, '(?s).'), c -> codepoint(CAST(c AS varchar(1)))), b, "+
+		"(s, c) -> CASE s%s END, s -> s)", step.String())
 	return fmt.Sprintf("reduce(regexp_extract_all(%s, '(?s).{1,%d}'), 0, (b, t) -> %s, s -> s IN (%s))", x, atOnce, read,
 		strings.TrimPrefix(end.String(), ", "))
 }

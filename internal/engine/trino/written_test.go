@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// longest are the types of each kind of column that take most to be read.
-var longest = map[policy.Type]string{policy.Text: "char(9)", policy.Boolean: "varchar", policy.Date: "timestamp(9)",
+// widest are the types of each kind of column that take most to be read.
+var widest = map[policy.Type]string{policy.Text: "char(9)", policy.Boolean: "varchar", policy.Date: "timestamp(9)",
 	policy.Decimal: "double", policy.Integer: "decimal(38,0)", policy.Timestamp: "timestamp(9) with time zone"}
 
 // onPaper is a dataset as if it were on a cluster, and how its statements are printed.
@@ -36,7 +36,7 @@ func onPaper(t testing.TB, of *policy.Dataset) (*policy.Dataset, *dialect.Schema
 		for _, c := range d.Needed() {
 			d.Stored[c] = dialect.Column{Name: c, Type: bigint}
 			if own.Columns[c] != nil && c != own.UnitColumn {
-				d.Stored[c] = dialect.Column{Name: c, Type: longest[own.Columns[c].Type]}
+				d.Stored[c] = dialect.Column{Name: c, Type: widest[own.Columns[c].Type]}
 			}
 			for _, p := range d.Paths {
 				if c == p {
@@ -138,7 +138,8 @@ func TestWritten(t *testing.T) {
 	if n < 100 || taken > 8*printed {
 		t.Errorf("%d characters of %d statements were taken for %d", printed, n, taken)
 	}
-	t.Logf("%d characters of %d statements were taken for %d; a statement had at most %.2f of what it was taken for", printed, n, taken, most)
+	t.Logf("%d characters of %d statements were taken for %d; a statement had at most %.2f of what it was taken for", printed, n, taken,
+		most)
 }
 
 // TestWrittenExpressions is the same for expressions of every kind.
@@ -170,7 +171,9 @@ func TestTooLong(t *testing.T) {
 		keys func(n int) string // of the column ward
 		says string             // where it ends: before it is too long, or because it is
 	}{
-		"numbers": {text: func(n int) string { return "SELECT COUNT(*) FROM rows WHERE n IN (" + many(n, ", ", "#") + ")" }, says: "4000 words"},
+		"numbers": {text: func(n int) string {
+			return "SELECT COUNT(*) FROM rows WHERE n IN (" + many(n, ", ", "#") + ")"
+		}, says: "4000 words"},
 		"texts": {text: func(n int) string {
 			return "SELECT COUNT(*) FROM rows WHERE note IN (" + many(n, ", ", "'"+strings.Repeat("x", 1000)+"#'") + ")"
 		}, says: "65536 bytes"},
@@ -184,7 +187,8 @@ func TestTooLong(t *testing.T) {
 				many(min(n, 50), " AND ", "r.n <> #")+") THEN 1 ELSE 0 END)") + " FROM people p"
 		}, says: "subqueries"},
 		"times": {text: func(n int) string {
-			return "SELECT COUNT(*) FROM rows WHERE " + strings.Repeat("date_trunc('hour', INTERVAL '1 hour' + ", n) + "seen" + strings.Repeat(")", n) + " > TIMESTAMP '2021-01-01 00:00:00'"
+			return "SELECT COUNT(*) FROM rows WHERE " + strings.Repeat("date_trunc('hour', INTERVAL '1 hour' + ", n) + "seen" +
+				strings.Repeat(")", n) + " > TIMESTAMP '2021-01-01 00:00:00'"
 		}, says: "nested too deep"},
 		"patterns": {text: func(n int) string {
 			return "SELECT COUNT(*) FROM rows WHERE " + many(n, " OR ", "note ~ '^(foo|bar|baz)+#[a-z]{3}$'")
