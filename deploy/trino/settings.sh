@@ -76,12 +76,8 @@ fault-tolerant-execution-min-partition-count-for-write=8
     fi
   done
   catalogs
-<<<<<<< HEAD
-  printf 'access-control.name=file\nsecurity.config-file=%s\nsecurity.refresh-period=1s\n' "$folder/coordinator/etc/rules.json" >"$folder/coordinator/etc/access-control.properties"
-=======
   printf 'access-control.name=file\nsecurity.refresh-period=1s\nsecurity.config-file=%s\n' "$folder/coordinator/etc/rules.json" \
     >"$folder/coordinator/etc/access-control.properties"
->>>>>>> d061a021e6c1c59ff9d05215490dbfa2a20a35bd
   cp "$here/rules.json" "$folder/coordinator/etc/rules.json"
   if [ -n "$groups" ]; then
     cp "$groups" "$folder/coordinator/etc/resource-groups.json"
