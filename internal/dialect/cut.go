@@ -46,37 +46,3 @@ func (p *Printer) cut(c *tree.Cut, f *frame) string {
 
 // sorted is how many rows of one person are put into an order in no time worth speaking of.
 const sorted = 16_000
-
-// hashable reports whether DuckDB finds the partners of a LEFT JOIN by a table of hashes where
-// there are equalities: each condition compares something of the one side with something of the
-// other, or is about the right side alone. Otherwise it looks at every pair of rows there is.
-func hashable(on tree.Expr, n int) bool {
-	if and, ok := on.(*tree.Logic); ok && and.Op == tree.And {
-		for _, a := range and.Args {
-			if !hashable(a, n) {
-				return false
-			}
-		}
-		return true
-	}
-	if l, r := sides(on, n); !l && r {
-		return true
-	}
-	c, ok := on.(*tree.Compare)
-	if !ok {
-		return false
-	}
-	l1, r1 := sides(c.L, n)
-	l2, r2 := sides(c.R, n)
-	return l1 && !r1 && !l2 && r2 || !l1 && r1 && l2 && !r2
-}
-
-// sides says whether an expression names fields of the left side of a join, and of the right.
-func sides(e tree.Expr, n int) (left, right bool) {
-	tree.Walk(e, func(x tree.Expr) {
-		if c, ok := x.(*tree.Column); ok {
-			left, right = left || c.Index < n, right || c.Index >= n
-		}
-	})
-	return left, right
-}

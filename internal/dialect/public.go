@@ -104,14 +104,18 @@ func (r *rows) keyPlace(k tree.Key) string {
 	if k.Expr.Type().Kind == tree.Text {
 		values = texts
 	}
-	at := r.Place(name, values)
-	if null < 0 {
-		return at
-	}
-	if null < len(k.Values)-1 {
-		at = fmt.Sprintf("(%s + CASE WHEN %s >= %d THEN 1 ELSE 0 END)", at, at, null)
-	}
-	return fmt.Sprintf("CASE WHEN %s IS NULL THEN %d ELSE %s END", name, null, at)
+	return r.let(name, func(name string) string {
+		at := r.Place(name, values)
+		if null < 0 {
+			return at
+		}
+		if null < len(k.Values)-1 {
+			at = r.let(at, func(at string) string {
+				return fmt.Sprintf("(%s + CASE WHEN %s >= %d THEN 1 ELSE 0 END)", at, at, null)
+			})
+		}
+		return fmt.Sprintf("CASE WHEN %s IS NULL THEN %d ELSE %s END", name, null, at)
+	})
 }
 
 // placedCondition prints the condition that there is a place: no other key takes part in anything.

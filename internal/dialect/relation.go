@@ -135,7 +135,7 @@ func (p *Printer) join(j *tree.Join, f *frame) string {
 	switch {
 	case j.Full: // on the person alone
 		how = " FULL JOIN "
-	case j.Left && (asks || j.On != nil && !hashable(j.On, len(l.used))):
+	case j.Left && (asks || j.On != nil && !j.Hashable()):
 		return p.leftJoin(f, l, r, on)
 	case j.Left:
 		how = " LEFT JOIN "

@@ -96,19 +96,13 @@ func (e *env) bounded(q *tree.Query, pos int32) error {
 	if chosen == 0 && len(q.PrivateKeys()) > 0 {
 		chosen = 1
 	}
-	over := []tree.Expr{q.Where}
-	for _, k := range q.Keys {
-		over = append(over, k.Expr)
-	}
-	for _, m := range q.Measures {
-		over = append(over, m.Arg)
-	}
-	w.onCluster(q.From, over...)
+	w.onCluster(q.From, expressions(q)...)
 	if tree.Private(from) {
 		out.From = w.cutToSort(from, l, c, chosen*sorting)
 	} else {
 		out.From = from
 	}
+	w.tooLong(&out)
 	if w.err == nil {
 		*q = out
 	}
@@ -131,12 +125,9 @@ func (e *env) boundTable(t *tree.Table, pos int32) error {
 	for i := range out.Columns {
 		out.Columns[i].Expr = w.expr(out.Columns[i].Expr, &c, l.rows)
 	}
-	over := []tree.Expr{t.Where}
-	for _, column := range t.Columns {
-		over = append(over, column.Expr)
-	}
-	w.onCluster(t.From, over...)
+	w.onCluster(t.From, tableExpressions(t)...)
 	out.From = w.cutToSort(from, l, c, sorting)
+	w.tableTooLong(&out)
 	if w.err == nil {
 		*t = out
 	}

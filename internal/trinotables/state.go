@@ -42,8 +42,13 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	defer d.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
-	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() && d.alive(limited, d.now) {
-		return d.now, nil
+	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() {
+		if d.readable(limited) {
+			return d.now, nil
+		}
+		if d.known = nil; d.readable(limited) { // everything is looked at anew
+			return d.now, nil
+		}
 	}
 	s, err := d.next(limited)
 	switch {
@@ -62,14 +67,8 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 
 // next finds the state in which the tables are by now.
 func (d *Database) next(ctx context.Context) (s *State, err error) {
-	if d.known == nil || time.Since(d.rights) > again {
-		if d.known, err = d.relations(ctx); err != nil {
-			return nil, err
-		}
-		if err := d.checkRights(ctx, d.known); err != nil {
-			return nil, err
-		}
-		d.rights = time.Now()
+	if err := d.lookAtUser(ctx); err != nil {
+		return nil, err
 	}
 	s = &State{froms: map[string]string{}, period: d.period()}
 	if d.dataset.VersionQuery != "" {
@@ -94,13 +93,36 @@ func (d *Database) next(ctx context.Context) (s *State, err error) {
 	return s, nil
 }
 
-// marks asks in which state each table is, several at once.
+// lookAtUser looks at the tables and at what the user may do, where that is long ago.
+func (d *Database) lookAtUser(ctx context.Context) (err error) {
+	if d.known != nil && time.Since(d.rights) <= again {
+		return nil
+	}
+	if d.known, err = d.relations(ctx); err != nil {
+		return err
+	}
+	if err := d.checkRights(ctx, d.known); err != nil {
+		return err
+	}
+	d.rights = time.Now()
+	return nil
+}
+
+// readable reports whether the state that was last looked at can be read, by this user.
+func (d *Database) readable(ctx context.Context) bool {
+	return d.lookAtUser(ctx) == nil && d.alive(ctx, d.now)
+}
+
+// marks asks in which state each table is, several at once, and whether they can be read.
 func (d *Database) marks(ctx context.Context) ([]mark, error) {
-	out, errs := make([]mark, len(d.known)), make([]error, len(d.known))
+	out, errs := make([]mark, len(d.known)), make([]error, len(d.known)+1)
+	now := make([]mark, len(d.known))
 	var done sync.WaitGroup
 	for i, r := range d.known {
+		now[i].relation = r.Relation
 		done.Go(func() { out[i], errs[i] = d.mark(ctx, r) })
 	}
+	done.Go(func() { errs[len(d.known)] = d.usable(ctx, now) })
 	done.Wait()
 	for _, err := range errs {
 		if err != nil {
@@ -234,28 +256,27 @@ func (d *Database) hive(ctx context.Context, m *mark) error {
 	return nil
 }
 
-// alive reports whether the versions that are read are still there: a snapshot may have been
-// expired, and a table made anew. A question about what is gone would be paid for and fail.
+// alive reports whether what is read is still there: a snapshot may have been expired, and a table
+// made anew. A question about what is gone would be paid for and fail.
 func (d *Database) alive(ctx context.Context, s *State) bool {
-	for _, m := range s.marks {
-		if m.pin == "" {
-			continue
-		}
-		if still, err := d.still(ctx, m); err != nil || !still {
-			return false
-		}
+	if d.usable(ctx, s.marks) != nil {
+		return false
 	}
-	return true
+	still, err := d.Still(ctx, s)
+	return err == nil && still
 }
 
-// still reports whether a version is there, and the one that was looked at.
-func (d *Database) still(ctx context.Context, m mark) (bool, error) {
-	if m.history != "" {
-		rows, err := d.rows(ctx, m.history)
-		return len(rows) > 0, err
+// usable finds out whether the cluster has somebody to run a query, and lets all tables be read in
+// a state: what goes wrong here costs nothing. No row is read for it.
+func (d *Database) usable(ctx context.Context, tables []mark) error {
+	var all []string
+	for _, m := range tables {
+		all = append(all, Quote(m.relation)+m.pin)
 	}
-	_, err := d.rows(ctx, "EXPLAIN (TYPE VALIDATE) SELECT 1 FROM "+Quote(m.relation)+m.pin)
-	return err == nil, err
+	if _, err := d.rows(ctx, "SELECT 1 FROM "+strings.Join(all, ", ")+" LIMIT 0"); err != nil {
+		return d.failed(ctx, err)
+	}
+	return nil
 }
 
 // Still reports, after a question, whether all that it has read is of a state that says that it is
@@ -266,7 +287,7 @@ func (d *Database) Still(ctx context.Context, s *State) (bool, error) {
 		if m.history == "" {
 			continue
 		}
-		if still, err := d.still(ctx, m); err != nil || !still {
+		if rows, err := d.rows(ctx, m.history); err != nil || len(rows) == 0 {
 			return false, err
 		}
 	}

@@ -182,15 +182,20 @@ func bits(p dialect.Ranked) string {
 	return bits(dialect.Ranked{Text: "CAST(" + p.Text + " AS varchar)", Type: varchar})
 }
 
-// place is a difference where values follow each other, and looked up in a table elsewhere.
+// place is a quotient where values lie one step apart, such as days or hours, and looked up in a
+// table elsewhere.
 func place(x string, values any) string {
 	n := 0
 	switch values := values.(type) {
 	case []int64:
 		n = len(values)
-		if n > 0 && successive(values) {
+		if step := apart(values); step > 0 {
 			lo, hi := constant(values[0]), constant(values[n-1])
-			return fmt.Sprintf("CASE WHEN %s BETWEEN %s AND %s THEN %s - %s END", x, lo, hi, x, lo)
+			at := fmt.Sprintf("%s - %s", x, lo)
+			if step > 1 {
+				at = fmt.Sprintf("CASE WHEN (%s) %% %d = 0 THEN (%s) / %d END", at, step, at, step)
+			}
+			return fmt.Sprintf("CASE WHEN %s BETWEEN %s AND %s THEN %s END", x, lo, hi, at)
 		}
 	case []string:
 		n = len(values)
@@ -205,11 +210,20 @@ func place(x string, values any) string {
 	return "element_at(map(ARRAY[" + constant(values) + "], ARRAY[" + constant(places) + "]), " + x + ")"
 }
 
-func successive(values []int64) bool {
-	for i, v := range values {
-		if uint64(v) != uint64(values[0])+uint64(i) {
-			return false
+// apart is by how much each value is larger than the one before, or 0 where that is not always the
+// same.
+func apart(values []int64) int64 {
+	if len(values) == 0 || values[len(values)-1]-values[0] < 0 { // which may be more than there are numbers
+		return 0
+	}
+	step := int64(1)
+	if len(values) > 1 {
+		step = values[1] - values[0]
+	}
+	for i, v := range values[1:] {
+		if step <= 0 || v <= values[i] || v-values[i] != step {
+			return 0
 		}
 	}
-	return true
+	return step
 }

@@ -37,6 +37,12 @@ func follow(a *posix.Automaton, x string) string {
 	if end.Len() == 0 {
 		end.WriteString(", -1")
 	}
-	return fmt.Sprintf("reduce(transform(regexp_extract_all(%s, '(?s).'), c -> codepoint(CAST(c AS varchar(1)))), 0, "+
-		"(s, c) -> CASE s%s END, s -> s IN (%s))", x, step.String(), strings.TrimPrefix(end.String(), ", "))
+	read := fmt.Sprintf("reduce(transform(regexp_extract_all(t, '(?s).'), c -> codepoint(CAST(c AS varchar(1)))), b, "+
+		"(s, c) -> CASE s%s END, s -> s)", step.String())
+	return fmt.Sprintf("reduce(regexp_extract_all(%s, '(?s).{1,%d}'), 0, (b, t) -> %s, s -> s IN (%s))", x, atOnce, read,
+		strings.TrimPrefix(end.String(), ", "))
 }
+
+// atOnce is how many characters of a text are in a list at a time. There an element is many times
+// what its character is in the text, and one person's text may be as long as they like.
+const atOnce = 1000

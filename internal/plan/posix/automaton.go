@@ -1,7 +1,7 @@
 package posix
 
 import (
-	"fmt"
+	"encoding/binary"
 	"regexp/syntax"
 	"slices"
 	"unicode"
@@ -13,8 +13,12 @@ import (
 // as long as the text is, whatever is in it.
 
 // MaxEdges is how many edges the states of an automaton have together. They are written out in a
-// statement, and what is compiled of it has an end.
-const MaxEdges = 600
+// statement, and what is compiled of it has an end. maxSteps is how many places of a program are
+// looked at to find them: some milliseconds, which a question costs before anybody has paid for it.
+const (
+	MaxEdges = 600
+	maxSteps = 1_000_000
+)
 
 // Automaton decides whether a text has a part of a pattern.
 type Automaton struct {
@@ -37,6 +41,17 @@ type Edge struct {
 // NewAutomaton makes an automaton of a pattern that [Translate] or [Similar] wrote. One that would
 // have more than [MaxEdges] is refused.
 func NewAutomaton(pattern string) (*Automaton, error) {
+	b, err := newBuilder(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.build(); err != nil {
+		return nil, err
+	}
+	return &b.out, nil
+}
+
+func newBuilder(pattern string) (*builder, error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, err
@@ -45,18 +60,22 @@ func NewAutomaton(pattern string) (*Automaton, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{prog: prog, cuts: cuts(prog), places: map[string]int{}}
-	b.place(reading{[]uint32{uint32(prog.Start)}, -1})
+	return &builder{prog: prog, cuts: cuts(prog), places: map[string]int{}, seen: make([]int, len(prog.Inst))}, nil
+}
+
+// build follows every reading that there is.
+func (b *builder) build() error {
+	b.place(reading{[]uint32{uint32(b.prog.Start)}, -1})
 	edges := 0
 	for i := 0; i < len(b.all); i++ {
 		s := b.state(b.all[i])
-		if edges += len(s.Edges); edges > MaxEdges {
-			return nil, refuse("write a simpler pattern, or several joined by OR",
-				"as an automaton, which is how it runs here, the pattern has more than %d steps", MaxEdges)
+		if edges += len(s.Edges); edges > MaxEdges || b.steps > maxSteps {
+			return refuse("write a simpler pattern, or several joined by OR",
+				"as an automaton, which is how it runs here, the pattern has more than %d steps, or takes too long to become one", MaxEdges)
 		}
 		b.out.States = append(b.out.States, s)
 	}
-	return &b.out, nil
+	return nil
 }
 
 // reading is where in a program a text may have led, before the next character is seen, and
@@ -71,10 +90,15 @@ var found = reading{nil, -2}
 
 type builder struct {
 	prog   *syntax.Prog
-	cuts   []rune // the last characters of ranges that the program tells apart
-	places map[string]int
+	cuts   []rune         // the last characters of ranges that the program tells apart
+	places map[string]int // the numbers of readings, by their spelling
+	key    []byte         // a spelling that is looked for
 	all    []reading
 	out    Automaton
+
+	steps int   // that were made
+	seen  []int // for each place of the program, when it was last come by; now is when that is
+	now   int
 }
 
 // place returns the number of a reading.
@@ -87,11 +111,14 @@ func (b *builder) place(r reading) int {
 		}
 		r.before = before
 	}
-	key := fmt.Sprint(r.at, before)
-	if n, ok := b.places[key]; ok {
+	b.key = binary.LittleEndian.AppendUint32(b.key[:0], uint32(before))
+	for _, pc := range r.at {
+		b.key = binary.LittleEndian.AppendUint32(b.key, pc)
+	}
+	if n, ok := b.places[string(b.key)]; ok {
 		return n
 	}
-	b.places[key] = len(b.all)
+	b.places[string(b.key)] = len(b.all)
 	b.all = append(b.all, r)
 	return len(b.all) - 1
 }
@@ -101,48 +128,65 @@ func (b *builder) state(r reading) State {
 	if r.before == found.before {
 		return State{Edges: []Edge{{unicode.MaxRune, b.place(found)}}, Ends: true}
 	}
-	_, ends := b.closure(r, -1)
+	_, ends := b.closure(r, syntax.EmptyOpContext(r.before, -1))
 	s := State{Ends: ends}
+	// What is read next is the same for all characters that are alike to what reads none.
+	type next struct {
+		from  []uint32
+		match bool
+	}
+	alike := map[syntax.EmptyOp]next{}
 	for _, c := range b.cuts {
-		to := b.place(b.step(r, c))
+		empty := syntax.EmptyOpContext(r.before, c)
+		n, ok := alike[empty]
+		if !ok {
+			n.from, n.match = b.closure(r, empty)
+			alike[empty] = n
+		}
+		to := b.place(b.step(n.from, n.match, c))
 		if n := len(s.Edges); n > 0 && s.Edges[n-1].To == to {
 			s.Edges[n-1].Upto = c
 			continue
 		}
-		s.Edges = append(s.Edges, Edge{c, to})
+		if s.Edges = append(s.Edges, Edge{c, to}); len(s.Edges) > MaxEdges || b.steps > maxSteps {
+			break // it is refused
+		}
 	}
 	return s
 }
 
-// step reads a character.
-func (b *builder) step(r reading, c rune) reading {
-	from, match := b.closure(r, c)
+// step reads a character, in places where one is read.
+func (b *builder) step(from []uint32, match bool, c rune) reading {
 	if match {
 		return found
 	}
 	// The part may begin at the next character.
+	b.now++
 	next := []uint32{uint32(b.prog.Start)}
+	b.seen[b.prog.Start] = b.now
 	for _, pc := range from {
-		if i := &b.prog.Inst[pc]; i.MatchRune(c) && !slices.Contains(next, i.Out) {
+		i := &b.prog.Inst[pc]
+		if i.MatchRune(c) && b.seen[i.Out] != b.now {
+			b.seen[i.Out] = b.now
 			next = append(next, i.Out)
 		}
 	}
+	b.steps += len(from) + 1
 	slices.Sort(next)
 	return reading{next, c}
 }
 
-// closure follows what reads no character, where c comes next or, if that is -1, nothing. It
-// returns where characters are read, and whether the part has ended.
-func (b *builder) closure(r reading, c rune) (at []uint32, match bool) {
-	before := r.before
-	empty := syntax.EmptyOpContext(before, c)
-	seen := map[uint32]bool{}
+// closure follows what reads no character, between the character before and the next. It returns
+// where characters are read, and whether the part has ended.
+func (b *builder) closure(r reading, empty syntax.EmptyOp) (at []uint32, match bool) {
+	b.now++
 	var follow func(pc uint32)
 	follow = func(pc uint32) {
-		if seen[pc] {
+		if b.seen[pc] == b.now {
 			return
 		}
-		seen[pc] = true
+		b.seen[pc] = b.now
+		b.steps++
 		switch i := &b.prog.Inst[pc]; i.Op {
 		case syntax.InstAlt, syntax.InstAltMatch:
 			follow(i.Out)

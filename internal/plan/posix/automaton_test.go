@@ -1,6 +1,7 @@
 package posix
 
 import (
+	"errors"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -54,15 +55,33 @@ func TestAutomaton(t *testing.T) {
 	}
 }
 
-// TestAutomatonEnds: a pattern whose automaton would be large is refused, in no time.
+// TestAutomatonEnds: a pattern whose automaton would be large is refused, and so is one that takes
+// long to become one, in no time: a question is looked at for nothing.
 func TestAutomatonEnds(t *testing.T) {
-	for _, pattern := range []string{"(a|b)*a(a|b){20}", "a.{200}b"} {
-		written, err := Translate(pattern, true)
-		if err != nil {
-			t.Fatalf("%s: %v", pattern, err)
+	class := func(n int) string { // of many ranges
+		var b strings.Builder
+		for i := range n {
+			b.WriteRune(rune(0x100 + 3*i))
 		}
-		if a, err := NewAutomaton(written); err == nil {
-			t.Errorf("%s has %d states", pattern, len(a.States))
+		return "[" + b.String() + "]"
+	}
+	for _, pattern := range []string{"(a|b)*a(a|b){20}", "a.{200}b", "^(.?){60}.{100}" + class(150) + "$", class(120) + "{2}",
+		"^(.?){20}.{200}" + class(160) + "$", "(^(.?){60}.{100}|Q)" + class(150) + "$"} {
+		for _, fold := range []bool{false, true} {
+			written, err := Translate(pattern, fold)
+			if err != nil {
+				t.Fatalf("%s: %v", pattern, err)
+			}
+			b, err := newBuilder(written)
+			if err != nil {
+				t.Fatalf("%s: %v", pattern, err)
+			}
+			if err := b.build(); !errors.As(err, new(*Error)) {
+				t.Errorf("%s has %d states, %v", pattern, len(b.out.States), err)
+			}
+			if b.steps > 2*maxSteps {
+				t.Errorf("%s took %d steps", pattern, b.steps)
+			}
 		}
 	}
 }

@@ -66,3 +66,39 @@ func (j *Join) format(b *strings.Builder) {
 	}
 	b.WriteByte(')')
 }
+
+// Hashable reports whether an engine finds the partners of a row by a table of hashes where there
+// are equalities: each condition compares something of the one side with something of the other, or
+// is about the right side alone. Otherwise it looks at every pair of rows there is.
+func (j *Join) Hashable() bool { return hashable(j.On, len(j.L.Fields())) }
+
+func hashable(on Expr, n int) bool {
+	if and, ok := on.(*Logic); ok && and.Op == And {
+		for _, a := range and.Args {
+			if !hashable(a, n) {
+				return false
+			}
+		}
+		return true
+	}
+	if l, r := sides(on, n); !l && r {
+		return true
+	}
+	c, ok := on.(*Compare)
+	if !ok {
+		return false
+	}
+	l1, r1 := sides(c.L, n)
+	l2, r2 := sides(c.R, n)
+	return l1 && !r1 && !l2 && r2 || !l1 && r1 && l2 && !r2
+}
+
+// sides says whether an expression names fields of the left side of a join, and of the right.
+func sides(e Expr, n int) (left, right bool) {
+	Walk(e, func(x Expr) {
+		if c, ok := x.(*Column); ok {
+			left, right = left || c.Index < n, right || c.Index >= n
+		}
+	})
+	return left, right
+}
