@@ -3,6 +3,7 @@ package trino
 import (
 	"fmt"
 	"math/big"
+	mathbits "math/bits"
 	"slices"
 	"strings"
 
@@ -152,12 +153,29 @@ func bits(p dialect.Ranked) string {
 	switch base(p.Type) {
 	case dialect.PlaceType:
 		return "(" + p.Text + " * 1099511627689)"
+	case "tinyint", "smallint", "integer":
+		return bits(dialect.Ranked{Text: "CAST(" + p.Text + " AS bigint)", Type: bigint})
 	case bigint:
 		return "coalesce(" + p.Text + ", 7046029254386353131)"
 	case varchar:
 		return "coalesce(from_big_endian_64(xxhash64(to_utf8(" + p.Text + "))), 7046029254386353131)"
 	}
 	return bits(dialect.Ranked{Text: "CAST(" + p.Text + " AS varchar)", Type: varchar})
+}
+
+// pair shifts a person who is a number of 32 bits or less, and puts a place behind it. Trino groups
+// by one bigint in half the time that it takes by two columns.
+func pair(person string, places int) (dialect.Pair, bool) {
+	width := mathbits.Len(uint(max(places, 1) - 1))
+	if width > numberBits-32 || !slices.Contains(integers, person) || person == bigint {
+		return dialect.Pair{}, false
+	}
+	mask := int64(1)<<width - 1
+	return dialect.Pair{
+		Of:     fmt.Sprintf("bitwise_or(bitwise_left_shift(CAST(u AS bigint), %d), bitwise_and(g, %d))", width, mask),
+		Person: fmt.Sprintf("bitwise_right_shift_arithmetic(x, %d)", width),
+		Place:  fmt.Sprintf("bitwise_and(x, %d)", mask),
+	}, true
 }
 
 // place is a difference where values follow each other, and looked up in a table elsewhere.
