@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -25,7 +27,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	after := north.left(t)
 	elsewhere := poor.reach(t, "elsewhere", poor.address+"/nowhere")
 	for want, s := range map[string]*Server{
-		"refused": north.reach(t, "away", gone.URL), "more than what is left": poor.Server, "token": stranger, "no such dataset": elsewhere,
+		"refused": poor.reach(t, "away", gone.URL), "more than what is left": poor.Server, "token": stranger, "no such dataset": elsewhere,
 	} {
 		_, err := Together(north.Server, s).Ask(ctx, q)
 		var unasked *Unasked
@@ -105,5 +107,66 @@ func TestInterrupted(t *testing.T) {
 	}
 	if left := south.left(t); left != "10 -" {
 		t.Errorf("%s are left at the server that was not asked", left)
+	}
+}
+
+// TestTokenOfAnother: a token that was copied from one server to another is sent to neither.
+func TestTokenOfAnother(t *testing.T) {
+	var heard atomic.Int32
+	server := func() *httptest.Server {
+		s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { heard.Add(1) }))
+		t.Cleanup(s.Close)
+		return s
+	}
+	one, other := server(), server()
+	to := func(name, address, token string) *Server {
+		s, err := New(address, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Name = name
+		return s
+	}
+	_, err := Together(to("one", one.URL, "secret"), to("other", other.URL, " secret\n")).Price(t.Context(), Question{SQL: "SELECT 1"})
+	if err == nil || !strings.Contains(err.Error(), "the token for other is that for one") || heard.Load() != 0 {
+		t.Errorf("%v; %d requests were sent", err, heard.Load())
+	}
+	// Two datasets of one server have one token, whatever this machine is called.
+	again := strings.Replace(one.URL, "127.0.0.1", "localhost", 1) + "/clinic"
+	if err := Together(to("one", one.URL, "secret"), to("again", again, "secret")).check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestChangedMeanwhile: a request whose data has changed cannot be asked again, and nobody is told
+// to.
+func TestChangedMeanwhile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for wires to break")
+	}
+	ctx, q := t.Context(), Question{SQL: "SELECT COUNT(*) FROM patients"}
+	north, south := open(t, "north", pure, 50, nil), open(t, "southern", pure, 60, nil)
+	far, wire := south.breaking(t, "far")
+	wire.deaf.Store(tries)
+	_, err := Together(north.Server, far).Ask(ctx, q)
+	var partial *Partial
+	if !errors.As(err, &partial) || !strings.Contains(err.Error(), "Ask again with the request "+partial.Request) {
+		t.Fatal(err)
+	}
+	north.hospital.Patients = north.hospital.Patients[:40]
+	if err := north.hospital.Write(north.data); err != nil {
+		t.Fatal(err)
+	}
+	q.Request = partial.Request
+	_, err = Together(north.Server, far).Ask(ctx, q)
+	if !errors.As(err, &partial) || partial.Failures[0].Kind != changed || !strings.Contains(err.Error(), "another data version") ||
+		!strings.Contains(err.Error(), "cannot be asked again at north: ask anew, without it") {
+		t.Fatal(err)
+	}
+	q.Request = ""
+	a, err := Together(north.Server, far).Ask(ctx, q)
+	if err != nil || a.Servers[0].Answer.Receipt.Free || !a.Servers[1].Answer.Receipt.Free || north.left(t) != "9 -" ||
+		south.left(t) != "9.5 -" {
+		t.Errorf("%+v, %v; %s and %s are left", a, err, north.left(t), south.left(t))
 	}
 }

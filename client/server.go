@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,6 +49,19 @@ func New(address, token string) (*Server, error) {
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Server{Name: strings.TrimSuffix(address, "/"), Dataset: dataset, base: u.Scheme + "://" + u.Host, token: token,
 		http: &http.Client{CheckRedirect: stay}}, nil
+}
+
+// host is where requests go: names of this machine are one.
+func (s *Server) host() string {
+	u, err := url.Parse(s.base)
+	if err != nil {
+		return s.base
+	}
+	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // ServerError is what a server said instead of an answer.

@@ -106,12 +106,16 @@ func (g *Group) check() error {
 	if len(g.servers) < 2 {
 		return api.Refuse("name at least two; one is asked by itself", "there is nothing to put together")
 	}
-	seen := map[string]bool{}
-	for _, s := range g.servers {
-		if seen[s.Name] {
-			return api.Refuse("name it once", "%s is named twice", s.Name)
+	for i, s := range g.servers {
+		for _, other := range g.servers[:i] {
+			if s.Name == other.Name {
+				return api.Refuse("name it once", "%s is named twice", s.Name)
+			}
+			if s.token == other.token && s.host() != other.host() {
+				return api.Refuse("have one of its own from each server", "the token for %s is that for %s, and whoever has it can ask and "+
+					"pay in your name", s.Name, other.Name)
+			}
 		}
-		seen[s.Name] = true
 	}
 	return nil
 }
@@ -149,7 +153,7 @@ func (g *Group) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, &Partial{Request: q.Request, Answered: out.Servers, Failures: failures}
 	}
 	s, _ := q.read()
-	joined, err := together.Join(given, together.Settings{Confidence: s.Level(), Nonnegative: s.Counts != ""})
+	joined, err := together.Join(ctx, given, together.Settings{Confidence: s.Level(), Nonnegative: s.Counts != ""})
 	if err != nil {
 		return nil, fmt.Errorf("%w. Every server has answered, and what each has charged is paid for; the request is %s", err, q.Request)
 	}

@@ -73,7 +73,7 @@ func same(ctx context.Context, t *testing.T, s *site, q Question, request string
 	if err != nil {
 		t.Fatalf("%s: %v", q.SQL, err)
 	}
-	j, err := together.Join([]together.Given{{Offer: offer, Answer: a}}, together.Settings{Confidence: a.Confidence})
+	j, err := together.Join(t.Context(), []together.Given{{Offer: offer, Answer: a}}, together.Settings{Confidence: a.Confidence})
 	if err != nil {
 		t.Fatalf("%s: %v", q.SQL, err)
 	}
@@ -159,6 +159,10 @@ func TestTogether(t *testing.T) {
 		keys.Columns[2].Name != "count_error" {
 		t.Errorf("%+v, %v", keys, err)
 	}
+	if cast, err := all.Ask(ctx, Question{SQL: "SELECT age::float8 / 4 AS x, COUNT(*) FROM patients GROUP BY x"}); err != nil ||
+		len(cast.Rows) != 121 || fmt.Sprint(cast.Rows[3][0]) != "0.75" || cast.Of[110] != 3 || cast.Of[111] != 1 {
+		t.Errorf("%+v, %v", cast, err)
+	}
 	bound, err := all.Ask(ctx, Question{SQL: "SELECT COUNT(*) FROM patients WHERE age > $1 AND sex = ANY ($2)",
 		Parameters: []any{30, []string{"F", "X"}}})
 	if err != nil || len(bound.Rows) != 1 {
@@ -190,6 +194,9 @@ func TestRefusedBefore(t *testing.T) {
 		"SELECT zip, COUNT(*) FROM patients GROUP BY zip":                           "at southern its keys are private",
 		"SELECT sex, SUM(COUNT(*)) OVER (ORDER BY sex) FROM patients GROUP BY sex":  "around answers",
 		"SELECT DISTINCT sex FROM patients":                                         "no noisy number",
+		"SELECT sex, sex, COUNT(*) FROM patients GROUP BY sex":                      "another column has already",
+		"SELECT sex, sex AS s, COUNT(*) FROM patients GROUP BY sex, s":              "another column has already",
+		"SELECT (20000000 + age)::real AS x, COUNT(*) FROM patients GROUP BY x":     "look the same as x",
 		"SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM patients GROUP BY sex) AS t": "around answers",
 		"SELECT COUNT(*) FROM patients WHERE CURRENT_DATE > '2020-01-01'":           "other moments",
 		"SELECT age FROM patients":                                                  "nothing was charged",

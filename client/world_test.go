@@ -23,6 +23,7 @@ import (
 type site struct {
 	*Server
 	hospital *hospital.Hospital
+	data     string // where it is read from
 	address  string
 	token    string
 }
@@ -67,7 +68,7 @@ func open(t testing.TB, name, budget string, people int, edit func(string) strin
 	}
 	go s.Serve()
 	t.Cleanup(func() { s.Shutdown(context.Background()) })
-	out := &site{hospital: h, address: "http://" + s.HTTPAddr().String(), token: token}
+	out := &site{hospital: h, data: filepath.Join(dir, "data"), address: "http://" + s.HTTPAddr().String(), token: token}
 	out.Server = out.reach(t, name, out.address)
 	return out
 }

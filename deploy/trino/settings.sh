@@ -76,7 +76,8 @@ fault-tolerant-execution-min-partition-count-for-write=8
     fi
   done
   catalogs
-  printf 'access-control.name=file\nsecurity.config-file=%s\n' "$folder/coordinator/etc/rules.json" >"$folder/coordinator/etc/access-control.properties"
+  printf 'access-control.name=file\nsecurity.refresh-period=1s\nsecurity.config-file=%s\n' "$folder/coordinator/etc/rules.json" \
+    >"$folder/coordinator/etc/access-control.properties"
   cp "$here/rules.json" "$folder/coordinator/etc/rules.json"
   if [ -n "$groups" ]; then
     cp "$groups" "$folder/coordinator/etc/resource-groups.json"
@@ -108,7 +109,7 @@ secrets() { # the port with TLS
   }
   cat "$at/server.key" "$at/server.crt" >"$at/server.pem"
   random | openssl base64 -A >"$at/jwt.key"
-  for user in admin discreet writer; do
+  for user in admin discreet writer clinic; do
     random >"$at/$user.password"
     salt=$(random)
     echo "$user:10000:$salt:$(openssl kdf -keylen 32 -kdfopt digest:SHA1 -kdfopt "pass:$(cat "$at/$user.password")" \

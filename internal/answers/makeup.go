@@ -35,8 +35,14 @@ func Makeup(p *pricing.Priced) *api.Makeup {
 		}
 		switch s.Kind {
 		case tree.KeyStat:
+			if shown[s.Key] {
+				return &api.Makeup{Apart: f.columnName(i) + " is a key that another column has already", Instead: "name it once"}
+			}
 			shown[s.Key] = true
-			column.Of, column.Values = api.OfKey, f.keyValues(i, s.Key)
+			if column.Of, column.Values = api.OfKey, f.keyValues(i, s.Key); repeats(column.Values) {
+				return &api.Makeup{Apart: "some keys look the same as " + f.columnName(i) + ", so that nobody can tell which rows belong " +
+					"together", Instead: "leave out the cast"}
+			}
 		case tree.PeopleStat:
 			column.Of, column.Step = api.OfCount, "1"
 		case tree.AverageStat:
@@ -130,7 +136,20 @@ func (f *finisher) keyValues(column, key int) []any {
 	k := f.plan.Query.Keys[key]
 	out := make([]any, len(k.Values))
 	for i, v := range k.Values {
-		out[i] = show(expr.FromKey(v, k.Expr.Type()), f.plan.Columns[column])
+		value := func(tree.Expr) tree.Value { return expr.FromKey(v, k.Expr.Type()) } // of the key, which is all that there is
+		out[i] = show(expr.Eval(f.plan.Columns[column].Expr, value), f.plan.Columns[column])
 	}
 	return out
+}
+
+// repeats reports whether two values are shown alike.
+func repeats(values []any) bool {
+	seen := map[any]bool{}
+	for _, v := range values {
+		if seen[v] {
+			return true
+		}
+		seen[v] = true
+	}
+	return false
 }

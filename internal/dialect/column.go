@@ -57,9 +57,6 @@ func (t *Table) Cast(name string) string {
 	typ, raw, c := t.Stored[name].Type, t.Raw(name), t.Columns[name]
 	switch c.Type {
 	case policy.Text:
-		if typ == t.Text {
-			return raw
-		}
 		return t.ReadText(raw, typ)
 	case policy.Boolean:
 		return t.TryCast(raw, t.Bool)

@@ -80,7 +80,8 @@ type Dialect struct {
 	Finds                          func(x, pattern string) string
 	Contains, HasPrefix, HasSuffix func(x, part string) string
 	Form                           func(x, form string) string
-	// ReadText is a stored column as a text.
+	// ReadText is a stored column as a text of Unicode's. A database may hold bytes that are none:
+	// functions would fail over them, and a driver read two of them as one, and so two groups.
 	ReadText func(raw, typ string) string
 	// Date and Timestamp make a time of days and of microseconds, and Days and Micros the reverse.
 	Date, Timestamp, Days, Micros func(x string) string
@@ -93,9 +94,6 @@ type Dialect struct {
 	Describe func(from string) string
 	// Binary is a stored text that is compared by its bytes, whatever its collation.
 	Binary func(name string) string
-	// Sent is a text that is the same when it has been read: a driver may read two texts as one
-	// that are none of Unicode's, and so two groups. Where it is nil there are no such texts.
-	Sent func(x string) string
 	// Finite is the condition that a floating-point number is one.
 	Finite func(x string) string
 	// ReadDate and ReadTimestamp are days and microseconds of a stored column, NULL where it has

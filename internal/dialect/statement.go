@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // Statement is one SQL statement of a query, and what its columns are: keys first, then what it
@@ -130,9 +129,6 @@ func (r *rows) text() string {
 // counts as the nearest that does.
 func (p *Printer) Key(k tree.Key) string {
 	text, t := p.Expr(k.Expr), k.Expr.Type()
-	if p.Sent != nil && t.Kind == tree.Text && blurred(k) {
-		return p.Sent(text)
-	}
 	if _, column := k.Expr.(*tree.Column); column || t.Kind != tree.Number && t.Kind != tree.Date && t.Kind != tree.Timestamp {
 		return text
 	}
@@ -140,13 +136,6 @@ func (p *Printer) Key(k tree.Key) string {
 		text = p.let(text, func(x string) string { return p.clamp(x, minInt64, maxInt64) })
 	}
 	return p.TryCast(text, p.Int64)
-}
-
-// blurred reports whether a text that is none of Unicode's can be read as a value of a key: as the
-// sign that stands for such parts. Others are left as they are, so that a database can look for
-// them in its indexes.
-func blurred(k tree.Key) bool {
-	return k.Private || slices.ContainsFunc(k.Values, func(v policy.Value) bool { return strings.ContainsRune(v.Text, '\uFFFD') })
 }
 
 var minInt64, maxInt64 = big.NewInt(-1 << 63), big.NewInt(1<<63 - 1)

@@ -27,15 +27,27 @@ func (all catalogue) guessByName() (unit, note string) {
 				best, column)
 		}
 	}
-	return "", "NOT KNOWN: no table has a column whose name others have too. Where one says who somebody is, draft again with --unit " +
-		"TABLE.COLUMN."
+	for _, e := range all {
+		for _, c := range e.Columns {
+			if e.usable() && people.MatchString(e.Name) && exactKind(c.Kind) && namesSomebody(c.Name) {
+				return e.name + "." + c.Name, fmt.Sprintf("GUESSED by the names of the table %s and of its column %s. Is each of its "+
+					"values one person? Otherwise draft again with --unit TABLE.COLUMN: what is protected is what this names.", e.name, c.Name)
+			}
+		}
+	}
+	return "", ""
+}
+
+// namesSomebody reports whether a column is called like one that says who somebody is.
+func namesSomebody(column string) bool {
+	low := strings.ToLower(column)
+	return strings.HasSuffix(low, "id") || strings.HasSuffix(low, "key") || strings.HasSuffix(low, "nr")
 }
 
 // alsoIn counts the other tables with a column of a name that can be the same person's.
 func (all catalogue) alsoIn(e *entry, column string) int {
 	own, _ := e.Column(column)
-	if strings.EqualFold(column, "id") || !exactKind(own.Kind) || !strings.HasSuffix(strings.ToLower(column), "id") &&
-		!strings.HasSuffix(strings.ToLower(column), "key") && !strings.HasSuffix(strings.ToLower(column), "nr") {
+	if strings.EqualFold(column, "id") || !exactKind(own.Kind) || !namesSomebody(column) {
 		return 0
 	}
 	n := 0

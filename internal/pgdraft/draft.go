@@ -45,6 +45,9 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 // From drafts a policy from a catalogue that was read.
 func From(ctx context.Context, found *pgtables.Catalogue, from *Store, opt Options) (_ *Drafted, err error) {
 	address := from.Address
+	if len(found.Tables) == 0 && from.Unreferenced && len(opt.Schemas) == 0 {
+		return nil, fmt.Errorf("%s has no table that the user %s may see in %s", from.Where, found.Role, strings.Trim(from.Home, "."))
+	}
 	if len(found.Tables) == 0 {
 		return nil, fmt.Errorf("%s has no table%s", from.Where, inSchemas(opt.Schemas))
 	}
@@ -63,6 +66,10 @@ func From(ctx context.Context, found *pgtables.Catalogue, from *Store, opt Optio
 	if d.Options.Unit == "" {
 		d.Options.Unit, d.Options.UnitNote = all.guessUnit(from.Unreferenced)
 		d.Notes = append(d.Notes, "the unit, whom the budget protects: "+d.Options.UnitNote)
+	}
+	if from.Unreferenced && (d.Options.Unit == "" || d.Options.Unit == "row") {
+		return nil, &OptionError{errors.New("of no table is it known which column says who somebody is, and rows of this store cannot " +
+			"be told apart; name the column with --unit TABLE.COLUMN, as in --unit patients.pid")}
 	}
 	if d.Options.Dataset == "" {
 		d.Options.Dataset = datasetName(from.Dataset)

@@ -18,7 +18,7 @@ type Store struct {
 	// Home is the schema of which tables go by their names alone.
 	Home string
 	// Unreferenced says that there are no foreign keys and no unique columns, so that all there is
-	// to go by is names.
+	// to go by is names, and nothing tells rows apart.
 	Unreferenced bool
 	// Unmarked says of a table that its store does not tell whether it has changed. It may be nil.
 	Unmarked func(relation string) bool

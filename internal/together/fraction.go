@@ -17,11 +17,17 @@ func fraction(text string) (*big.Rat, error) {
 		return nil, errFraction
 	}
 	r, ok := new(big.Rat).SetString(text)
-	if !ok { // it divides by zero
+	if !ok || r.Sign() != 0 && (size(r) > mostBits || size(r) < -mostBits) { // it divides by zero, or is out of reach
 		return nil, errFraction
 	}
 	return r, nil
 }
+
+// mostBits is how large a fraction may be, and its reciprocal, in bits: products of three and an
+// int64 are still real numbers.
+const mostBits = 250
+
+func size(r *big.Rat) int { return r.Num().BitLen() - r.Denom().BitLen() }
 
 func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 

@@ -1,7 +1,9 @@
 package together
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -43,8 +45,10 @@ type group struct {
 	of    []string     // their names
 }
 
+var errStopped = errors.New("it was stopped while answers were put together")
+
 // Join puts answers together, row by row. What servers say and cannot be is an error.
-func Join(all []Given, s Settings) (*Joined, error) {
+func Join(ctx context.Context, all []Given, s Settings) (*Joined, error) {
 	var order []string
 	groups, paid := map[string]*group{}, map[string]bool{"": false}
 	for _, g := range all {
@@ -62,6 +66,9 @@ func Join(all []Given, s Settings) (*Joined, error) {
 	out := &Joined{Columns: columns(all), Notes: []string{Twice}}
 	h := halves{}
 	for _, name := range order {
+		if ctx.Err() != nil { // of hostile servers, every row has other noise, and each takes a while
+			return nil, errStopped
+		}
 		g := groups[name]
 		values, errs, err := g.row(out.Columns, all[0].Makeup.Columns, s, h)
 		if err != nil {
@@ -187,14 +194,15 @@ func (g *group) row(columns []api.Column, made []api.MakeupOfColumn, s Settings,
 			if err != nil {
 				return nil, nil, err
 			}
-			if wide != nil {
-				width := up(wide)
-				half = &width
-			}
 			if c.Of == api.OfCount && s.Nonnegative && t.value.Sign() < 0 {
 				t.value.SetInt64(0) // no further from what is counted, so the error bar holds for it too
 			}
-			value = spell(t.value, columns[j].Decimals)
+			number, off := spell(t.value, columns[j].Decimals)
+			value = number
+			if wide != nil {
+				width := up(new(big.Rat).Add(wide, off))
+				half = &width
+			}
 		}
 		values, errs = append(values, value), append(errs, half)
 	}
@@ -210,13 +218,20 @@ func (g *group) column(j int) []api.Part {
 	return out
 }
 
-// spell writes a total, with all of its digits where it is no real number.
-func spell(r *big.Rat, decimals int) json.Number {
-	if decimals >= 0 {
-		return json.Number(r.FloatString(decimals))
+// spell writes a total, with all of its digits where it is no real number, and says by how much
+// rounding has moved it.
+func spell(r *big.Rat, decimals int) (number json.Number, off *big.Rat) {
+	text := r.FloatString(max(decimals, 0))
+	if decimals < 0 {
+		f, _ := r.Float64()
+		text = strconv.FormatFloat(f, 'f', -1, 64)
 	}
-	f, _ := r.Float64()
-	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+	off, ok := new(big.Rat).SetString(text)
+	if !ok { // it is beyond what a real number can be
+		return json.Number(text), new(big.Rat)
+	}
+	off.Sub(off, r)
+	return json.Number(text), off.Abs(off)
 }
 
 // mostSaid is how many rows a note names.

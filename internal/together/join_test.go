@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func said(server string, counts map[string]int64, order ...string) Given {
 func TestJoinByKeys(t *testing.T) {
 	north := said("north", map[string]int64{"F": 10, "M": 20, "X": -3}, "F", "M", "X")
 	south := said("south", map[string]int64{"F": 1, "M": 2, "D": 5}, "M", "D", "F")
-	j, err := Join([]Given{north, south}, Settings{Confidence: 0.95, Nonnegative: true})
+	j, err := Join(t.Context(), []Given{north, south}, Settings{Confidence: 0.95, Nonnegative: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +73,26 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+// TestRounded: what rounding moves is in the error bar.
+func TestRounded(t *testing.T) {
+	north, south := said("north", map[string]int64{"F": 1}, "F"), said("south", map[string]int64{"F": 2}, "F")
+	south.Answer.Parts[0][1].Sum.Step = "1/8"
+	j, err := Join(t.Context(), []Given{north, south}, Settings{Confidence: 0.95})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := newTotal()
+	for _, g := range []Given{north, south} {
+		if err := exact.add(*g.Answer.Parts[0][1].Sum, one()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	half, err := halves{}.of(exact, 0.05)
+	if want := up(half) + 0.25; err != nil || fmt.Sprint(j.Rows[0][1]) != "1" || math.Abs(*j.Errors[0][1]-want) > 1e-9 {
+		t.Errorf("%v ±%v, not ±%v: %v", j.Rows[0][1], *j.Errors[0][1], want, err)
+	}
+}
+
 // TestHostile: whatever a server says is an answer or an error, and neither a panic nor a wait.
 func TestHostile(t *testing.T) {
 	for name, change := range map[string]func(g *Given){
@@ -95,14 +116,20 @@ func TestHostile(t *testing.T) {
 	} {
 		south := said("south", nil, "F", "M")
 		change(&south)
-		if _, err := Join([]Given{said("north", nil, "F", "M"), south}, Settings{Confidence: 0.95}); err == nil {
+		if _, err := Join(t.Context(), []Given{said("north", nil, "F", "M"), south}, Settings{Confidence: 0.95}); err == nil {
 			t.Errorf("%s: it is taken", name)
 		}
 	}
 	if _, err := fraction(strings.Repeat("9", 1000)); !errors.Is(err, errFraction) {
 		t.Error("a long number is taken")
 	}
-	text := rapid.OneOf(rapid.StringMatching(`-?[0-9]{0,30}(/[0-9]{0,30})?`), rapid.String())
+	giant := "1" + strings.Repeat("0", 390)
+	wide := api.Part{Sum: &api.NoisyNumber{Step: "1"}, Count: &api.NoisyNumber{Step: "1"}, Center: "0", Low: "0", High: giant}
+	if _, _, err := average([]api.Part{wide, wide}, 0.05, halves{}); err == nil {
+		t.Error("an average is beyond all real numbers")
+	}
+	text := rapid.OneOf(rapid.StringMatching(`-?[0-9]{0,30}(/[0-9]{0,30})?`), rapid.String(),
+		rapid.StringMatching(`-?[1-9]0{0,390}`), rapid.StringMatching(`-?1/10{0,390}`))
 	number := rapid.Custom(func(t *rapid.T) api.NoisyNumber {
 		return api.NoisyNumber{Value: rapid.Int64().Draw(t, "value"), Step: text.Draw(t, "step"), Off: rapid.Int64().Draw(t, "off"),
 			Noise: []api.Noises{{Mechanism: rapid.SampledFrom([]string{"laplace", "gaussian"}).Draw(t, "mechanism"),
@@ -117,10 +144,14 @@ func TestHostile(t *testing.T) {
 		} else {
 			p.Count = &count
 		}
-		average([]api.Part{p, p}, 0.05, halves{})
+		if _, half, err := average([]api.Part{p, p}, 0.05, halves{}); err == nil && (half == nil || math.IsInf(*half, 0)) {
+			t.Fatalf("the half width is %v", half)
+		}
 		x := newTotal()
 		if x.add(sum, one()) == nil {
-			halves{}.of(x, 0.05)
+			if half, err := (halves{}).of(x, 0.05); err == nil && half != nil && math.IsInf(up(half), 0) {
+				t.Fatalf("the half width is %v", half)
+			}
 		}
 	})
 }

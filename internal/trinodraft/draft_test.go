@@ -81,11 +81,11 @@ func testOptions(t *testing.T, c *testtrino.Cluster, address string) {
 	}
 	c.Run(t, "CREATE TABLE memory."+only+".people (person_id bigint, age integer)")
 	d, err = Draft(t.Context(), c.Address(only, "memory", only), pgdraft.Options{})
-	if err != nil || !strings.Contains(d.Text, "\n    refresh: 24h\n") || !strings.Contains(d.Text, "NOT KNOWN") {
+	if err != nil || !strings.Contains(d.Text, "\n    refresh: 24h\n") || !strings.Contains(d.Text, "\n    unit: people.person_id\n") {
 		t.Errorf("%v, %+v", err, d)
 	}
 	for address, says := range map[string]string{c.Address(only, "nowhere", "x"): "there is no catalog nowhere",
-		c.Address(only, "memory", "nowhere"): "has no table", "trino://a@h": "the address names no catalog"} {
+		c.Address(only, "memory", "nowhere"): "has no table that the user "+only+" may see in memory.nowhere", "trino://a@h": "the address names no catalog"} {
 		if _, err := Draft(t.Context(), address, pgdraft.Options{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", address, err)
 		}

@@ -55,7 +55,7 @@ func Advice(user string, relations []string) string {
 	who := jsonText(regexp.QuoteMeta(user))
 	var b strings.Builder
 	b.WriteString("With access control by a file (access-control.name=file) put these before the other rules of each list, where none " +
-		"may be missing:\n\n")
+		"may be missing; Trino reads them when it starts, or every security.refresh-period where that is set:\n\n")
 	fmt.Fprintf(&b, "  \"catalogs\": [{\"user\": %s, \"catalog\": %s, \"allow\": \"read-only\"}, {\"user\": %s, \"allow\": "+
 		"\"none\"}],\n", who,
 		jsonText("system|"+strings.Join(catalogs, "|")), who)

@@ -3,7 +3,6 @@ package trinotables
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -13,14 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// patience is how long it may take to ask for what is not the data itself.
-const patience = time.Minute
-
 // Database is a Trino cluster with the tables of a dataset. It is safe for concurrent use.
 type Database struct {
 	dataset *policy.Dataset
 	place   *trinoplace.Place
 	db      *sql.DB
+	// patience is how long it may take to ask for what is not the data itself.
+	patience time.Duration
 
 	mu     sync.Mutex
 	now    *State
@@ -38,7 +36,7 @@ func Of(ds *policy.Dataset) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dataset %s: %w", ds.Name, err)
 	}
-	return &Database{dataset: ds, place: place, db: db}, nil
+	return &Database{dataset: ds, place: place, db: db, patience: time.Minute}, nil
 }
 
 // DB is the handle. It is closed with the database.
@@ -84,9 +82,6 @@ func (d *Database) rows(ctx context.Context, text string) ([][]string, error) {
 
 // failed is why the cluster cannot be asked.
 func (d *Database) failed(ctx context.Context, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		err = errors.New("it does not answer")
-	}
 	return d.place.Fail(ctx, d.dataset.Name, err)
 }
 

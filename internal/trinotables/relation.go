@@ -50,9 +50,28 @@ func (d *Database) relations(ctx context.Context) ([]*Relation, error) {
 				"over a row tells of the row; name the tables behind it, or, where you answer for the view, write trusted: true", t.Name,
 				t.Relation)}
 		}
+		if !total[r.Connector] && !t.Trusted {
+			return nil, d.errPartial(r)
+		}
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// total are the connectors that can read whatever is in their tables: who writes a table there is
+// held to the types of its columns. Others read what something else has written. A value that does
+// not fit, such as a large number in a Parquet file under a column of a smaller type, or NaN and
+// infinity in PostgreSQL, ends the statement before our SQL sees it, and only where its row is
+// among those that are asked about.
+var total = map[string]bool{"iceberg": true, "delta_lake": true, "memory": true, "tpch": true, "tpcds": true}
+
+func (d *Database) errPartial(r *Relation) error {
+	return &Refused{"a table of the dataset " + d.dataset.Name + " may hold values that cannot be read; ask the owner to run 'discreet " +
+		"check', which says which", fmt.Sprintf("the table %s, %s, is in a catalog of the connector %s, which reads what something else "+
+		"has written: one value that does not fit the type of its column (a larger number than that in a file, a NaN or an infinite "+
+		"date in PostgreSQL) makes questions fail, and so tells of its row. Store it as Iceberg or Delta Lake, or name a PostgreSQL "+
+		"database itself under source; or, where you answer for it that there are no such values, and will be none, write trusted: true",
+		r.Name, r.Relation, r.Connector)}
 }
 
 // look finds a table and its columns.

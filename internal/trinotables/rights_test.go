@@ -91,5 +91,11 @@ func TestMissing(t *testing.T) {
 	}
 	ds := dataset(t, at, "refresh: 1h, ", "hive."+only+".v", "hive."+only+".x")
 	ds.Tables["t"].Trusted = true
+	// What Hive's files hold is held to nothing.
+	if why := refused(t, open(t, ds), "values that cannot be read"); !strings.Contains(why, "the table u, hive."+only+".x,") ||
+		!strings.Contains(why, "trusted: true") {
+		t.Error(why)
+	}
+	ds.Tables["u"].Trusted = true
 	state(t, open(t, ds))
 }

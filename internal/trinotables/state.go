@@ -43,12 +43,15 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() {
 		return d.now, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
 	s, err := d.next(limited)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case limited.Err() != nil && err != nil: // our patience has ended, and not that of who asks
+		d.known = nil
+		return nil, d.failed(ctx, fmt.Errorf("it has not said within %v what there is and in which state it is", d.patience))
 	case err != nil:
 		d.known = nil
 		return nil, err

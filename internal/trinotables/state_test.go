@@ -21,7 +21,9 @@ func TestVersions(t *testing.T) {
 		c := fixture(t, catalog)
 		relation := catalog + "." + only + ".t"
 		c.Run(t, "CREATE TABLE "+relation+" (pid bigint)")
-		d := open(t, dataset(t, c.Address(only, catalog, only), "", relation))
+		ds := dataset(t, c.Address(only, catalog, only), "", relation)
+		ds.Tables["t"].Trusted = catalog == "hive"
+		d := open(t, ds)
 		pinned := catalog == "iceberg"
 		empty := state(t, d)
 		if empty.Pinned != pinned || empty.Version.Whole != pinned || empty.Version.State == "" || count(t, c, empty) != "0" {

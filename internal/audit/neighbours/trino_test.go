@@ -139,6 +139,9 @@ func rankBits(v any) uint64 {
 	case tree.Moment:
 		return uint64(v)
 	case *big.Int:
+		if !v.IsInt64() {
+			return rankBits(nil)
+		}
 		return uint64(v.Int64())
 	}
 	return xxhash.Sum64String(spelled(v))

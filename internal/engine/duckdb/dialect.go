@@ -53,7 +53,12 @@ var sqlDialect = &dialect.Dialect{
 	HasPrefix: func(x, part string) string { return "prefix(" + x + ", " + part + ")" },
 	HasSuffix: func(x, part string) string { return "suffix(" + x + ", " + part + ")" },
 	Form:      func(x, form string) string { return "regexp_extract(" + x + `, '\A(?:` + form + `)\z')` },
-	ReadText:  func(raw, _ string) string { return tryCast(raw, "VARCHAR") },
+	ReadText: func(raw, typ string) string {
+		if typ == "VARCHAR" {
+			return raw
+		}
+		return tryCast(raw, "VARCHAR")
+	},
 	// Days are proven to be in the years 1 to 9999.
 	Date:      func(days string) string { return "(DATE '1970-01-01' + CAST(" + days + " AS INTEGER))" },
 	Timestamp: call("make_timestamp"),

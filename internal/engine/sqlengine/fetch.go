@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -22,18 +23,17 @@ func (d *Database) Fetch(ctx context.Context, t *tree.Table, into engine.Collect
 }
 
 func (d *Database) fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
-	p := d.Print(t.From)
-	columns, code := make([]string, len(t.Columns)), make([]func(any) int64, len(t.Columns))
+	code := make([]func(any) int64, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i], code[i] = p.Key(tree.Key{Expr: c.Expr}), coder(c)
+		code[i] = coder(c)
 	}
-	names, from := p.TableRows(t, columns)
-	rows, err := d.DB.QueryContext(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+from, p.Args...)
+	text, args := Fetched(&d.Schema, t)
+	rows, err := d.DB.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	cells, scanned, codes := make([]any, len(names)), make([]any, len(names)), make([]int64, len(names))
+	cells, scanned, codes := make([]any, len(code)), make([]any, len(code)), make([]int64, len(code))
 	for i := range cells {
 		scanned[i] = &cells[i]
 	}
@@ -47,6 +47,17 @@ func (d *Database) fetch(ctx context.Context, t *tree.Table, into engine.Collect
 		into.Add(codes)
 	}
 	return rows.Err()
+}
+
+// Fetched prints the statement that returns the rows of a table.
+func Fetched(s *dialect.Schema, t *tree.Table) (text string, args []any) {
+	p := s.Print(t.From)
+	columns := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i] = p.Key(tree.Key{Expr: c.Expr})
+	}
+	names, from := p.TableRows(t, columns)
+	return "SELECT " + strings.Join(names, ", ") + " FROM " + from, p.Args
 }
 
 // coder says what the code of a column's value is: its place among the values of a category, and

@@ -82,11 +82,9 @@ var sqlDialect = &dialect.Dialect{
 		return "(" + micros(moved) + " + " + whole(more) + ")"
 	},
 
-	Describe: func(from string) string { return "DESCRIBE " + from },
-	Binary:   func(name string) string { return name }, // it has no collations
-	Finite:   call("is_finite"),
-	// Trino holds and sends any bytes, of which the driver makes U+FFFD.
-	Sent:          func(x string) string { return "from_utf8(to_utf8(" + x + "))" },
+	Describe:      func(from string) string { return "DESCRIBE " + from },
+	Binary:        func(name string) string { return name }, // it has no collations
+	Finite:        call("is_finite"),
 	ReadDate:      readDate,
 	ReadTimestamp: readTimestamp,
 

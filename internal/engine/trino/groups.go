@@ -23,8 +23,11 @@ const byPerson = "WITH SESSION prefer_partial_aggregation = false, task_concurre
 // groups keeps the partials of a person that have the smallest rank.
 func groups(g dialect.Groups) (b, keep, number string) {
 	names := strings.Join(append([]string{"u"}, dialect.Names(g.Keys, g.Rest)...), ", ")
-	if g.Max == 0 {
+	switch {
+	case g.Max == 0:
 		return "SELECT " + names + " FROM " + g.From, "", "u"
+	case g.Max > longestList:
+		return dialect.GroupsByWindow(inOrder(g))
 	}
 	l := newTaken(g)
 	people := "SELECT u, " + l.of + " AS r FROM " + g.From + " GROUP BY u"
@@ -33,6 +36,20 @@ func groups(g dialect.Groups) (b, keep, number string) {
 		people, columns = "SELECT u, r, row_number() OVER () AS n FROM ("+people+")", append(columns, "n")
 	}
 	return fmt.Sprintf("SELECT %s FROM (%s) CROSS JOIN UNNEST(r) AS t (%s)", strings.Join(columns, ", "), people, l.elements), "", "n"
+}
+
+// longestList is how many elements a list can have: min(x, n) fails where there are to be more, and
+// does so when it meets a row, so that the failure would tell that there is one. A window takes
+// longer, and knows no such limit.
+var longestList int64 = 10_000 // a test makes it smaller
+
+// inOrder makes a window keep what a list keeps: where there are places, that is decided by as many
+// bits of the rank as are in a list.
+func inOrder(g dialect.Groups) dialect.Groups {
+	if room(g.Keys) <= numberBits-rankBits {
+		g.Rank = number(g.Rank, nil)
+	}
+	return g
 }
 
 // taken is how the partials that a person keeps are put into a list, and taken out again.
@@ -59,6 +76,7 @@ func newTaken(g dialect.Groups) taken {
 	var l taken
 	var fields, elements []string
 	add := func(field, element string) { fields, elements = append(fields, field), append(elements, element) }
+	add(order, "rank")
 	for _, c := range slices.Concat(g.Keys, g.Rest) {
 		field := "coalesce(" + c.Name + ", " + nothing[c.Type] + ")"
 		if c.Hi != nil || c.Type == arrayType {
@@ -71,14 +89,12 @@ func newTaken(g dialect.Groups) taken {
 		add(field, c.Name)
 		l.columns = append(l.columns, fmt.Sprintf("CASE WHEN %s THEN NULL ELSE %s END AS %s", null, c.Name, c.Name))
 	}
-	l.of = fmt.Sprintf("min_by(ROW(%s), %s, %d)", strings.Join(fields, ", "), order, g.Max)
+	l.of = fmt.Sprintf("min(ROW(%s), %d)", strings.Join(fields, ", "), g.Max)
 	l.elements = strings.Join(elements, ", ")
 	return l
 }
 
-// nothing stands for NULL in a list, by type. Trino 476 loses what takes the place of a NULL in
-// one: min_by(x, y, n) is NULL where a smaller y came after an x that was. So there are none in
-// ours.
+// nothing stands for NULL in a list, by type: Trino compares no rows with a NULL in them.
 var nothing = map[string]string{bigint: "0", varchar: "''", "boolean": "false", double: "0E0", arrayType: "ARRAY[]"}
 
 // arrayType is the type of lists, which are as good empty as NULL.
@@ -121,15 +137,19 @@ func room(columns []dialect.Kept) int {
 func width(c dialect.Kept) int { return new(big.Int).Sub(c.Hi, c.Lo).BitLen() }
 
 // values keeps of each person and group a list of the values with the smallest rank, and then
-// groups as above. Values of equal ranks are equal, but for one chance in 2^64.
+// groups as above.
 func values(v dialect.Values) string {
+	if v.Rows > longestList || v.Max > longestList {
+		v.Groups = inOrder(v.Groups)
+		return dialect.ValuesByWindow(v)
+	}
 	unit := strings.Join(append([]string{"u"}, dialect.Names(v.Keys)...), ", ")
-	lists := fmt.Sprintf("SELECT %s, min_by(v, %s, %d) FILTER (WHERE v IS NOT NULL) AS l FROM %s GROUP BY %s", unit, v.Of, v.Rows,
+	lists := fmt.Sprintf("SELECT %s, min(ROW(%s, v), %d) FILTER (WHERE v IS NOT NULL) AS l FROM %s GROUP BY %s", unit, v.Of, v.Rows,
 		v.From, unit)
 	g := v.Groups
 	g.From, g.Rest = "c", []dialect.Kept{{Name: "l", Type: arrayType}}
 	b, _, _ := groups(g)
-	return fmt.Sprintf("c AS (%s), b AS (%s), s AS (SELECT %s, v FROM b CROSS JOIN UNNEST(l) AS t (v))", lists, b, unit)
+	return fmt.Sprintf("c AS (%s), b AS (%s), s AS (SELECT %s, v FROM b CROSS JOIN UNNEST(l) AS t (rank, v))", lists, b, unit)
 }
 
 // rank is a number of 64 bits: xxhash64 of who it is, the salt, and one part after the other. The
@@ -148,7 +168,8 @@ func rank(salt string, parts ...dialect.Ranked) string {
 
 func mixed(x string) string { return "from_big_endian_64(xxhash64(to_big_endian_64(" + x + ")))" }
 
-// bits are 64 bits of a value.
+// bits are 64 bits of a value. A number may have been computed in more; one that does not fit ranks
+// as NULL does.
 func bits(p dialect.Ranked) string {
 	switch base(p.Type) {
 	case dialect.PlaceType:
@@ -156,7 +177,7 @@ func bits(p dialect.Ranked) string {
 	case "tinyint", "smallint", "integer":
 		return bits(dialect.Ranked{Text: "CAST(" + p.Text + " AS bigint)", Type: bigint})
 	case bigint:
-		return "coalesce(" + p.Text + ", 7046029254386353131)"
+		return "coalesce(" + tryCast(p.Text, bigint) + ", 7046029254386353131)"
 	case varchar:
 		return "coalesce(from_big_endian_64(xxhash64(to_utf8(" + p.Text + "))), 7046029254386353131)"
 	}

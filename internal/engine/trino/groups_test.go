@@ -66,11 +66,11 @@ func newPeople(t testing.TB, count int) people {
 		p.rows = append(p.rows, []any{nil, nil, "a", int64(3), "a", int64(7), int64(1), nil})
 	}
 	p.Run(t, "CREATE TABLE "+p.table("t")+" (u bigint, name varchar, g varchar, i integer, k varchar, v bigint, w bigint, s integer)")
-	p.store(t, p.rows)
+	p.insert(t, "t", p.rows)
 	return p
 }
 
-func (p people) store(t testing.TB, rows [][]any) {
+func (s schema) insert(t testing.TB, table string, rows [][]any) {
 	for start := 0; start < len(rows); start += 1000 {
 		var values []string
 		for _, r := range rows[start:min(start+1000, len(rows))] {
@@ -80,7 +80,7 @@ func (p people) store(t testing.TB, rows [][]any) {
 			}
 			values = append(values, "("+strings.Join(cells, ", ")+")")
 		}
-		p.Run(t, "INSERT INTO "+p.table("t")+" VALUES "+strings.Join(values, ", "))
+		s.Run(t, "INSERT INTO "+s.table(table)+" VALUES "+strings.Join(values, ", "))
 	}
 }
 
@@ -153,11 +153,14 @@ func (p people) table1() map[string]reference.Table {
 }
 
 // TestGroups: what is kept of people who have too much is what the reference keeps, to the last
-// integer, whether lists are of numbers or of rows, and people numbers, texts, or numbers that are
-// one with their group's place.
+// integer, whether lists are of numbers or of rows, or there are none, and people numbers, texts, or
+// numbers that are one with their group's place.
 func TestGroups(t *testing.T) {
 	p := newPeople(t, 120)
-	for _, unit := range []string{"u", "name", "s"} {
+	was := longestList
+	t.Cleanup(func() { longestList = was })
+	for unit, list := range map[string]int64{"u": was, "name": was, "s": was, "u ": 2} {
+		longestList, unit = list, strings.TrimSpace(unit)
 		ds := p.dataset(t, strings.ReplaceAll(peopleKeys, "UNIT", unit))
 		e, ref := open(t, ds), reference.New(ds, p.table1())
 		for _, text := range bounded {
@@ -174,6 +177,20 @@ func TestGroups(t *testing.T) {
 			if a, b := opened(got), opened(want); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s by %s:\n%v, and the reference\n%v\n%s", text, unit, a, b, e.Current().Statements(q)[0].Text)
 			}
+		}
+	}
+}
+
+// TestLongLists: limits that are longer than Trino's lists end no question where there is a row.
+func TestLongLists(t *testing.T) {
+	p := newPeople(t, 5)
+	keys := strings.NewReplacer("UNIT", "u", "max_rows: 4", "max_rows: 10001", "max_groups: 3", "max_groups: 10001").Replace(peopleKeys)
+	ds := p.dataset(t, keys)
+	e := open(t, ds)
+	for _, text := range []string{"SELECT MEDIAN(v), COUNT(DISTINCT k), COUNT(DISTINCT w * w * w) FROM t", "SELECT k, SUM(v) FROM t GROUP BY k"} {
+		q := &prepare(t, ds, text).Query
+		if _, err := e.Run(t.Context(), q); err != nil {
+			t.Errorf("%s: %v", text, why(t, e, q))
 		}
 	}
 }
@@ -207,8 +224,8 @@ func TestGroupsPlanted(t *testing.T) {
 		"one group less":                   {bounded[9], `, 3\) AS r`, `, 2) AS r`},
 		"no clamp before a list":           {bounded[4], `CASE WHEN coalesce\(m0, 0\) < 0 THEN 0 WHEN .*? END`, "m0"},
 		"cut before the keys are public":   {bounded[2], `CASE (WHEN t1\.f0 IS NULL .*?t1\.f0\) END) AS g`, "coalesce(CASE $1, 10) AS g"},
-		"chosen by how much there is":      {bounded[4], `(min_by\(ROW\(.*?\)\)), .*, 3\) AS r`, "$1, -m0, 3) AS r"},
-		"chosen by nothing of the group":   {bounded[9], `(min_by\(ROW\(.*?\)\)), .*, 3\) AS r`, "$1, u, 3) AS r"},
+		"chosen by how much there is":      {bounded[4], `min\(ROW\(.*?, coalesce\(g`, "min(ROW(-m0, coalesce(g"},
+		"chosen by nothing of the group":   {bounded[9], `min\(ROW\(.*?, k0 IS`, "min(ROW(u, k0 IS"},
 		"everybody is cut together":        {bounded[2], ` AS r FROM p GROUP BY u`, " AS r FROM p GROUP BY u % 2"},
 		"values are not cut":               {bounded[7], `, 4\) FILTER`, ", 400) FILTER"},
 		"the same salt for every question": {bounded[2], `from_utf8\(X'[0-9a-f]{64,}'\)`, "'salt'"},

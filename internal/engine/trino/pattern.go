@@ -16,7 +16,7 @@ func finds(x, pattern string) string {
 	return follow(a, x)
 }
 
-// follow writes the automaton. A character that is none of Unicode's leads nowhere.
+// follow writes the automaton.
 func follow(a *posix.Automaton, x string) string {
 	var step, end strings.Builder
 	for i, s := range a.States {

@@ -1,6 +1,7 @@
 package trino
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -89,13 +90,20 @@ func names(typ string) bool {
 	return false
 }
 
-// readText reads a text. Trino pads a char with blanks, which are not part of it.
+// longest is how many bytes a text has at most.
+const longest = 1 << 20
+
+// readText reads a text. Trino holds any bytes, and some of its functions fail over those that are
+// none of Unicode's with an error that TRY does not catch; of such parts U+FFFD is made. It pads a
+// char with blanks, which are not part of it. One that is longer than a text should be is none, as
+// in PostgreSQL: a pattern takes a second for some million characters, and some hundred bytes for
+// each of them, and one person's text must not be what a question waits for.
 func readText(raw, typ string) string {
 	switch base(typ) {
 	case varchar:
-		return raw
+		return fmt.Sprintf("CASE WHEN length(to_utf8(%s)) <= %d THEN from_utf8(to_utf8(%s)) END", raw, longest, raw)
 	case "char":
-		return "rtrim(CAST(" + raw + " AS varchar))"
+		return "rtrim(from_utf8(to_utf8(CAST(" + raw + " AS varchar))))"
 	}
 	return "CAST(" + raw + " AS varchar)"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"runtime"
 	"strings"
@@ -70,7 +71,7 @@ func (d *Dispatcher) log(e *entry) {
 		attributes = append(attributes, slog.String("ledger", e.books.Error()))
 	}
 	if e.data != nil {
-		attributes = append(attributes, slog.String("data", e.data.Error()))
+		attributes = append(attributes, slog.String("data", explained(e.data)))
 	}
 	if e.cost != nil {
 		attributes = append(attributes, slog.String("epsilon", e.cost.Epsilon.String()), slog.String("rho", e.cost.Rho.String()),
@@ -109,4 +110,15 @@ func (d *Dispatcher) panicked() {
 		}
 	}
 	d.options.Log.LogAttrs(context.Background(), slog.LevelError, "internal error", slog.Any("at", at))
+}
+
+// explained is why data cannot be read, as its owner is told: the first line of it, which is long
+// where rules for a user follow.
+func explained(err error) string {
+	text := err.Error()
+	var more interface{ Explain() string }
+	if errors.As(err, &more) {
+		text, _, _ = strings.Cut(more.Explain(), "\n")
+	}
+	return text
 }

@@ -58,8 +58,10 @@ func (c *Ask) Run(ctx context.Context, s console.Screen) error {
 		return console.Misuse(err)
 	}
 	group := client.Together(servers...)
+	done := console.WaitingFor(s.Err, func() string { return "asking" })
 	if c.Price {
 		quote, err := group.Price(ctx, q)
+		done()
 		if err != nil {
 			return err
 		}
@@ -69,7 +71,6 @@ func (c *Ask) Run(ctx context.Context, s console.Screen) error {
 		printQuote(s.Out, quote)
 		return nil
 	}
-	done := console.WaitingFor(s.Err, func() string { return "asking" })
 	answer, err := group.Ask(ctx, q)
 	done()
 	if errors.As(err, new(*client.Partial)) {
