@@ -128,7 +128,8 @@ func (d *Dataset) readEngine(r *reader, f fields) {
 		r.at(v, "tables of a PostgreSQL database are copied into DuckDB, which runs the questions; write engine: duckdb, and the address "+
 			"under 'source'")
 	default:
-		r.at(v, "there is no engine %s; write duckdb, which reads CSV, Parquet and its own files, or leave it out where the source is an address", quote(text))
+		r.at(v, "there is no engine %s; write duckdb, which reads CSV, Parquet and its own files, or leave it out where "+
+			"the source is an address", quote(text))
 	}
 }
 

@@ -31,7 +31,8 @@ func (all catalogue) guessByName() (unit, note string) {
 		for _, c := range e.Columns {
 			if e.usable() && people.MatchString(e.Name) && exactKind(c.Kind) && namesSomebody(c.Name) {
 				return e.name + "." + c.Name, fmt.Sprintf("GUESSED by the names of the table %s and of its column %s. Is each of its "+
-					"values one person? Otherwise draft again with --unit TABLE.COLUMN: what is protected is what this names.", e.name, c.Name)
+					"values one person? Otherwise draft again with --unit TABLE.COLUMN: what is protected is what this names.",
+					e.name, c.Name)
 			}
 		}
 	}

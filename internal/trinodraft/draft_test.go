@@ -85,7 +85,8 @@ func testOptions(t *testing.T, c *testtrino.Cluster, address string) {
 		t.Errorf("%v, %+v", err, d)
 	}
 	for address, says := range map[string]string{c.Address(only, "nowhere", "x"): "there is no catalog nowhere",
-		c.Address(only, "memory", "nowhere"): "has no table that the user "+only+" may see in memory.nowhere", "trino://a@h": "the address names no catalog"} {
+		c.Address(only, "memory", "nowhere"): "has no table that the user " + only + " may see in memory.nowhere",
+		"trino://a@h":                        "the address names no catalog"} {
 		if _, err := Draft(t.Context(), address, pgdraft.Options{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", address, err)
 		}

@@ -88,8 +88,8 @@ func settings() string {
 
 // ends are how a connection ends, as the libraries say it, and in words for the owner.
 var ends = [][2]string{
-	{"HTTP response to HTTPS client", "it has no TLS there; write the port of its https, and set http-server.https.enabled=true; for one on this machine, on data that " +
-		"anybody may see, there is ?sslmode=disable"},
+	{"HTTP response to HTTPS client", "it has no TLS there; write the port of its https, and set " +
+		"http-server.https.enabled=true; for one on this machine, on data that anybody may see, there is ?sslmode=disable"},
 	{"malformed HTTP response", "it speaks TLS there; remove sslmode=disable"},
 	{"Client sent an HTTP request", "it speaks TLS there; remove sslmode=disable"},
 	{"tls: certificate required", "it wants a certificate of ours; write sslcert=FILE and sslkey=FILE into the address"},

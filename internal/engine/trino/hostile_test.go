@@ -92,7 +92,8 @@ func texts(all ...string) []stored {
 // times are some without a zone: the first and the last, one of the first second, which Trino has
 // not the whole of and which is none, and what is finer than is read.
 func times(digits int, first string, firstRead int64, last string, lastRead int64) []stored {
-	out := []stored{{"NULL", nil}, {"TIMESTAMP '" + first + "'", tree.Moment(firstRead)}, {"TIMESTAMP '" + last + "'", tree.Moment(lastRead)},
+	out := []stored{{"NULL", nil}, {"TIMESTAMP '" + first + "'", tree.Moment(firstRead)},
+		{"TIMESTAMP '" + last + "'", tree.Moment(lastRead)},
 		{"TIMESTAMP '0001-01-01 00:00:00'", tree.Moment(-62135596800_000000)}, {"TIMESTAMP '2024-02-29 23:59:59'",
 			tree.Moment(1709251199_000000)}}
 	if digits > 0 {
