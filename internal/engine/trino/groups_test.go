@@ -153,8 +153,8 @@ func (p people) table1() map[string]reference.Table {
 }
 
 // TestGroups: what is kept of people who have too much is what the reference keeps, to the last
-// integer, whether lists are of numbers or of rows, or there are none, and people numbers, texts, or
-// numbers that are one with their group's place.
+// integer, whether lists are of numbers or of rows, or there are none, and people numbers, texts,
+// or numbers that are one with their group's place.
 func TestGroups(t *testing.T) {
 	p := newPeople(t, 120)
 	was := longestList
