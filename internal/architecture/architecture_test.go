@@ -170,7 +170,7 @@ var rooms = map[string]string{
 		"internal/engine internal/engine/duckdb internal/engine/trino store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
-	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables",
+	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables internal/trinotables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi internal/server/openid internal/server/page api",

@@ -53,10 +53,6 @@ type Dialect struct {
 	// Place, where it is not nil, is the place of a key among values, which are texts or integers,
 	// or NULL: groups of public keys then have a number instead of keys.
 	Place func(x string, values any) string
-	// Pair, where it is not nil, makes one number of a person u and a place g below a number: a
-	// database finds it faster than two columns. The second result is false where values of the
-	// person's type leave no room for that.
-	Pair func(person string, places int) (Pair, bool)
 	// ByPerson stands before a statement that groups rows by person.
 	ByPerson string
 	// Once stands before the brackets of a part of WITH that is computed once, and Again before

@@ -81,23 +81,15 @@ func (d *Dialect) kept(name string, lo, hi *big.Int) Kept {
 // Ranked is a value that a rank depends on, and the type that it has in the database.
 type Ranked struct{ Text, Type string }
 
-// Pair is a person u and a place g as one number x, and both of it again. Whatever g is, u is the
-// same: no two people become one.
-type Pair struct{ Of, Person, Place string }
-
 // PlaceType is the type of a group's place among those of the public keys.
 const PlaceType = "place"
 
 // rank prints the rank of something of a person u. The salt is the question's own hash: public, and
 // another for every question.
 func (r *rows) rank(what ...Ranked) string {
-	return r.Rank(r.salt(), append([]Ranked{{r.person(), r.personType()}}, what...)...)
-}
-
-// personType is the type of u in the database, where it is a column.
-func (r *rows) personType() string {
-	if r.ByRow {
-		return ""
+	who := ""
+	if unit := r.q.From.Fields()[r.q.From.Unit()]; !r.ByRow {
+		who = r.Kinds[unit.Identity]
 	}
-	return r.Kinds[r.q.From.Fields()[r.q.From.Unit()].Identity]
+	return r.Rank(r.salt(), append([]Ranked{{r.person(), who}}, what...)...)
 }

@@ -56,26 +56,12 @@ func (r *rows) keyType(i int) string {
 // partials prints one row for each person and group that counts, as b and what it needs before it,
 // the condition on b that the group is kept, and the number of a person.
 func (r *rows) partials(list []string, rest []Kept, number bool) (with, keep, who string) {
-	partials := r.added(list, Names(rest))
+	unit := slices.Concat([]string{"u"}, r.keys)
+	partials := "SELECT " + strings.Join(slices.Concat(unit, list), ", ") + " FROM " + r.text() + r.placedCondition() + Grouping(unit)
 	g := r.groups(rest)
 	g.From, g.Number = "p"+r.publicCondition(), number
 	b, keep, who := r.Groups(g)
 	return r.ByPerson + "WITH p AS (" + partials + "), b AS (" + b + ")", keep, who
-}
-
-// added prints a row for each person and group, with aggregates of that person's rows there and how
-// these are called.
-func (r *rows) added(list, names []string) string {
-	from, unit := r.text()+r.placedCondition(), slices.Concat([]string{"u"}, r.keys)
-	if r.Pair != nil && r.placed && len(r.keys) == 1 {
-		if pair, ok := r.Pair(r.personType(), r.q.Groups()); ok {
-			unit = []string{pair.Person + " AS u", pair.Place + " AS g"}
-			from = "(SELECT " + strings.Join(append([]string{"x"}, list...), ", ") + " FROM (SELECT *, " + pair.Of + " AS x FROM " + from +
-				") GROUP BY x)"
-			return "SELECT " + strings.Join(append(unit, names...), ", ") + " FROM " + from
-		}
-	}
-	return "SELECT " + strings.Join(slices.Concat(unit, list), ", ") + " FROM " + from + Grouping(unit)
 }
 
 // personStatement prints counts and sums where somebody may have several rows: first one partial

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/internal/trinotables"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,21 +24,30 @@ type source struct {
 // Files refuses a policy in which the same data has two names: in two datasets its people would
 // have two budgets, in one a person would count as two, and what is public in one place is private
 // in none. Package policy refuses that of paths, without opening anything; here it is asked of the
-// files themselves, so that no symbolic or hard link hides it, and of PostgreSQL. A file that is
-// missing has no other name.
+// files themselves, so that no symbolic or hard link hides it, and of PostgreSQL and Trino. A file
+// that is missing has no other name.
 func Files(p *policy.Policy) error {
+	_, err := Apart(p)
+	return err
+}
+
+// Apart is [Files], and what cannot be told of the policy's tables, in words for the owner.
+func Apart(p *policy.Policy) (doubts []string, err error) {
 	var all []source
 	for _, name := range p.Names() {
 		for _, s := range sources(p.Datasets[name]) {
 			for _, first := range all {
 				if err := s.apart(first); err != nil {
-					return err
+					return nil, err
 				}
 			}
 			all = append(all, s)
 		}
 	}
-	return pgtables.Apart(context.Background(), p)
+	if err := pgtables.Apart(context.Background(), p); err != nil {
+		return nil, err
+	}
+	return trinotables.Apart(context.Background(), p)
 }
 
 // sources lists what a dataset reads, as far as it is there.

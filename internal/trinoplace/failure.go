@@ -70,7 +70,7 @@ var causes = map[string]string{
 	"REMOTE_TASK_ERROR":          "a worker has gone away in the middle of a query",
 	"PAGE_TRANSPORT_TIMEOUT":     "a worker does not answer",
 	"PAGE_TRANSPORT_ERROR":       "a worker does not answer",
-	"INVALID_SESSION_PROPERTY": "it has none of the session properties that are set for every query (" + settings() +
+	"INVALID_SESSION_PROPERTY": "it has not all of the session properties that are set for queries (" + settings() +
 		"); it may be too old or too new",
 	"CLUSTER_OUT_OF_MEMORY": "the cluster has not enough memory",
 	"EXCEEDED_TIME_LIMIT":   "a query took longer than it allows",
@@ -78,13 +78,7 @@ var causes = map[string]string{
 	"EXCEEDED_SCAN_LIMIT":   "a query read more than it allows",
 }
 
-func settings() string {
-	var all []string
-	for name := range session {
-		all = append(all, name)
-	}
-	return strings.Join(all, ", ")
-}
+func settings() string { return strings.Join(Properties(), ", ") }
 
 // ends are how a connection ends, as the libraries say it, and in words for the owner.
 var ends = [][2]string{

@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	trino "github.com/trinodb/trino-go-client/trino"
@@ -25,6 +28,20 @@ const Source = "discreet"
 // optimize_metadata_queries takes values of a partition from its name, whether or not there is a
 // row in it. The other would hide the digits of timestamps in the types of columns.
 var session = map[string]string{"optimize_metadata_queries": "false", "omit_datetime_type_precision": "false"}
+
+// ByPerson are properties of statements that group by person, which set them for themselves; see
+// internal/engine/trino. They change how long it takes, and nothing that comes of it.
+const ByPerson = "prefer_partial_aggregation = false, task_concurrency = 32"
+
+// Properties names all properties that are set for statements.
+func Properties() []string {
+	all := slices.Sorted(maps.Keys(session))
+	for p := range strings.SplitSeq(ByPerson, ", ") {
+		name, _, _ := strings.Cut(p, " ")
+		all = append(all, name)
+	}
+	return all
+}
 
 // patience is how long a server may take to be connected to, and how long one that has gone away in
 // the middle of a statement is looked for. silence is how long it may take to begin an answer:

@@ -7,7 +7,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/address"
@@ -25,6 +27,8 @@ type wall struct {
 	scheme string
 	host   string // and its port
 	to     *http.Transport
+	// coordinator is what the last statement was named after.
+	coordinator atomic.Pointer[string]
 }
 
 func newWall(at address.Trino) (*wall, error) {
@@ -71,6 +75,9 @@ func (w *wall) RoundTrip(r *http.Request) (*http.Response, error) {
 		if secret != nil {
 			secret(r)
 		}
+		if of := statement.FindStringSubmatch(r.URL.Path); of != nil {
+			w.coordinator.Store(&of[1])
+		}
 	} else if err := w.apart(r); err != nil {
 		return nil, err
 	}
@@ -82,6 +89,19 @@ func (w *wall) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &absent{err.Error()}
 	}
 	return answer, err
+}
+
+// statement is where the next part of an answer is. Trino numbers its statements, by the time, and
+// behind it has what its coordinator drew when it was started.
+var statement = regexp.MustCompile(`^/v1/statement/[a-z]+/\d{8}_\d{6}_\d{5,}_([a-z0-9]{5})/`)
+
+// Coordinator is what the coordinator that answered the last statement was named when it was
+// started, 25 bits that it drew; or nothing. It is the same under all names and ports.
+func (p *Place) Coordinator() string {
+	if name := p.wall.coordinator.Load(); name != nil {
+		return *name
+	}
+	return ""
 }
 
 // absent is that nobody is there, in words, and no kind of error that the driver knows.

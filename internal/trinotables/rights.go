@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -63,6 +64,9 @@ func (d *Database) checkRights(ctx context.Context, all []*Relation) error {
 	if err != nil {
 		return err
 	}
+	if err := d.checkProperties(ctx); err != nil {
+		return err
+	}
 	if d.dataset.VersionQuery == "" { // which may read other tables
 		more, err := d.others(ctx, all)
 		if err != nil {
@@ -74,6 +78,25 @@ func (d *Database) checkRights(ctx context.Context, all []*Relation) error {
 		return nil
 	}
 	return &Rights{Dataset: d.dataset.Name, User: d.place.User, May: found, relations: all}
+}
+
+// checkProperties refuses a user who may not set the properties that statements set for themselves:
+// otherwise that would be found out by a question, when it has been paid for. Those that are set
+// for every statement were set for this one too.
+func (d *Database) checkProperties(ctx context.Context) error {
+	_, err := d.rows(ctx, "WITH SESSION "+trinoplace.ByPerson+" SELECT 1")
+	switch {
+	case err == nil:
+		return nil
+	case trinoplace.Name(err) != "PERMISSION_DENIED":
+		return d.failed(ctx, err)
+	}
+	return &Refused{"the user with whom the dataset " + d.dataset.Name + " is read may not do all that is needed; ask the owner to run " +
+		"'discreet check', which says what", fmt.Sprintf("the user %s, with which the dataset %s is read, may not set the "+
+		"session properties that statements need: %s. With access control by a file put this before the other rules of "+
+		"system_session_properties:\n\n"+
+		"  {\"user\": %s, \"property\": %s, \"allow\": true}", d.place.User, d.dataset.Name, strings.Join(trinoplace.Properties(), ", "),
+		jsonText(regexp.QuoteMeta(d.place.User)), jsonText(strings.Join(trinoplace.Properties(), "|")))}
 }
 
 // try returns what the user may do of it, in order. Several are tried at once.

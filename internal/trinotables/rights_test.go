@@ -56,6 +56,28 @@ func TestRights(t *testing.T) {
 	state(t, both)
 }
 
+// TestProperties: a user who may not set the properties that statements set is refused before
+// anything is paid for, with the rule to write.
+func TestProperties(t *testing.T) {
+	const bare = "bare" // who may set none, as deploy/trino/rules.json says
+	c := testtrino.Shared(t)
+	c.Run(t, "DROP SCHEMA IF EXISTS iceberg."+bare+" CASCADE", "CREATE SCHEMA iceberg."+bare, "CREATE TABLE iceberg."+bare+".t AS SELECT "+
+		"BIGINT '1' AS pid")
+	d := open(t, dataset(t, c.Address(bare, "iceberg", bare), "", "iceberg."+bare+".t"))
+	_, err := d.Look(t.Context())
+	if err == nil || strings.Contains(err.Error(), "task_concurrency") {
+		t.Fatal(err)
+	}
+	why := Explained(err).Error()
+	if strings.Contains(why, "is not there") || strings.Contains(why, "Access Denied: Cannot execute query") {
+		t.Skip("NOT TESTED ON TRINO: the cluster was started with other rules than deploy/trino/rules.json")
+	}
+	if !strings.Contains(why, `{"user": "bare", "property": "omit_datetime_type_precision|optimize_metadata_queries|`+
+		`prefer_partial_aggregation|task_concurrency", "allow": true}`) {
+		t.Error(why)
+	}
+}
+
 // inventory is everything that there is for the user's tests.
 func inventory(t *testing.T, c *testtrino.Cluster) string {
 	t.Helper()

@@ -40,11 +40,11 @@ const again = 10 * time.Minute
 func (d *Database) Look(ctx context.Context) (*State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() {
-		return d.now, nil
-	}
 	limited, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
+	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() && d.alive(limited, d.now) {
+		return d.now, nil
+	}
 	s, err := d.next(limited)
 	switch {
 	case ctx.Err() != nil:
@@ -76,7 +76,7 @@ func (d *Database) next(ctx context.Context) (s *State, err error) {
 		if s.named, err = d.askVersion(ctx); err != nil {
 			return nil, err
 		}
-		if d.now != nil && d.now.named == s.named && d.alive(ctx) {
+		if d.now != nil && d.now.named == s.named && d.alive(ctx, d.now) {
 			kept := *d.now
 			kept.period = s.period
 			return &kept, nil
@@ -148,6 +148,7 @@ type mark struct {
 	state           string // empty where it says nothing
 	pin             string // behind its name in a statement, where the store has versions
 	fixed           bool   // it never changes
+	history         string // asks whether the version is the one that was looked at, where its number does not say
 }
 
 // mark asks in which state a table is.
@@ -216,6 +217,8 @@ func (d *Database) delta(ctx context.Context, m *mark) error {
 	}
 	m.state = rows[0][0] + " " + rows[0][1]
 	m.pin = " FOR VERSION AS OF " + rows[0][0]
+	m.history = "SELECT 1 FROM " + beside(m.relation, "history") + " WHERE version = " + rows[0][0] +
+		" AND CAST(to_unixtime(timestamp) * 1000 AS varchar) = " + text(rows[0][1])
 	return nil
 }
 
@@ -231,15 +234,41 @@ func (d *Database) hive(ctx context.Context, m *mark) error {
 	return nil
 }
 
-// alive reports whether the versions that are read are still there.
-func (d *Database) alive(ctx context.Context) bool {
-	for _, m := range d.now.marks {
+// alive reports whether the versions that are read are still there: a snapshot may have been
+// expired, and a table made anew. A question about what is gone would be paid for and fail.
+func (d *Database) alive(ctx context.Context, s *State) bool {
+	for _, m := range s.marks {
 		if m.pin == "" {
 			continue
 		}
-		if _, err := d.rows(ctx, "EXPLAIN (TYPE VALIDATE) SELECT 1 FROM "+Quote(m.relation)+m.pin); err != nil {
+		if still, err := d.still(ctx, m); err != nil || !still {
 			return false
 		}
 	}
 	return true
+}
+
+// still reports whether a version is there, and the one that was looked at.
+func (d *Database) still(ctx context.Context, m mark) (bool, error) {
+	if m.history != "" {
+		rows, err := d.rows(ctx, m.history)
+		return len(rows) > 0, err
+	}
+	_, err := d.rows(ctx, "EXPLAIN (TYPE VALIDATE) SELECT 1 FROM "+Quote(m.relation)+m.pin)
+	return err == nil, err
+}
+
+// Still reports, after a question, whether all that it has read is of a state that says that it is
+// pinned. Iceberg draws the numbers of its snapshots. Delta counts its versions, and a table that
+// was made anew has them again, so it is asked for the time of the one that was read.
+func (d *Database) Still(ctx context.Context, s *State) (bool, error) {
+	for _, m := range s.marks {
+		if m.history == "" {
+			continue
+		}
+		if still, err := d.still(ctx, m); err != nil || !still {
+			return false, err
+		}
+	}
+	return true, nil
 }

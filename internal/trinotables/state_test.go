@@ -133,4 +133,9 @@ func TestNamedVersions(t *testing.T) {
 	if s := state(t, d); d.now.period == d.period() && s != before {
 		t.Errorf("%+v", s)
 	}
+	// What is gone is not waited for.
+	c.Run(t, "DROP TABLE "+relation, "CREATE TABLE "+relation+" AS SELECT BIGINT '1' AS pid")
+	if s := state(t, d); s.Version == before.Version || count(t, c, s) != "1" {
+		t.Errorf("%+v", s)
+	}
 }

@@ -87,6 +87,7 @@ const trinoEveryPolicy = `  clinic:
     analysts: {ana: {share: 1}}
     tables:
       people:
+        trusted: true
         unique: pid
         trusted: true
         columns:
@@ -111,6 +112,7 @@ const trinoEveryPolicy = `  clinic:
           tp: {type: timestamp, bounds: ["1700-01-01", "2200-12-31"]}
           tz: {type: timestamp}
       events:
+        trusted: true
         path: pid -> people.pid
         trusted: true
         max_rows: 3
@@ -208,6 +210,7 @@ func hostileOnTrino(t *testing.T, c *testtrino.Cluster, who, catalog string, par
 		d.Engine = e
 	}
 	var tallies []*tally
+	tallies = append(tallies, &tally{question: "SELECT COUNT(*) FROM people"})
 	for i, q := range append(slices.Clone(trinoExpressions), Corpus(p.A.Dataset)...) {
 		if *full || i%60 == part || i < len(trinoExpressions) && i%6 == part {
 			tallies = append(tallies, &tally{question: q})

@@ -45,7 +45,6 @@ var sqlDialect = &dialect.Dialect{
 	Values:   values,
 	Rank:     rank,
 	Place:    place,
-	Pair:     pair,
 	ByPerson: byPerson,
 	Unpinned: true,
 	AntiJoin: func(l, r, on, where string) string {

@@ -44,6 +44,9 @@ type Seen struct {
 	Pinned bool
 	// From spells a table of the policy for a statement.
 	From func(table string) string
+	// Still reports, after a question, whether what was pinned is still what it was. Where it is
+	// nil it is for certain.
+	Still func(context.Context) (bool, error)
 }
 
 // Open looks at the tables of a dataset. Its errors are for the owner: they name tables and
@@ -58,7 +61,7 @@ func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
 		if err != nil {
 			return Seen{}, err
 		}
-		return Seen{s.Version, s.Pinned, s.From}, nil
+		return Seen{s.Version, s.Pinned, s.From, func(ctx context.Context) (bool, error) { return d.Still(ctx, s) }}, nil
 	}})
 }
 
@@ -185,11 +188,18 @@ func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector
 
 // still reports whether all that was read is of one state.
 func (e *Engine) still(ctx context.Context, d *sqlengine.Database) (bool, error) {
+	pinned := true
 	if s, ok := e.known(d.Version); ok && s.Pinned {
-		return true, nil
+		if s.Still == nil {
+			return true, nil
+		}
+		var err error
+		if pinned, err = s.Still(ctx); pinned || err != nil {
+			return pinned, err
+		}
 	}
 	after, err := e.Version(ctx)
-	return after == d.Version, err
+	return pinned && after == d.Version, err
 }
 
 // failure is engine.ErrRun, whatever an error says, with how the run ended. Trino's own word comes

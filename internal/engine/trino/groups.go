@@ -3,11 +3,11 @@ package trino
 import (
 	"fmt"
 	"math/big"
-	mathbits "math/bits"
 	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/trinoplace"
 )
 
 // How people are cut to what counts, so that a cluster does it well. Rows are exchanged once, by
@@ -18,7 +18,7 @@ import (
 // byPerson are settings of statements that group by person. Hardly two rows of a file are of one
 // person and group, so that to aggregate them before they are exchanged is in vain; and the more
 // tables a worker has to group in, the smaller they are, and the faster.
-const byPerson = "WITH SESSION prefer_partial_aggregation = false, task_concurrency = 32 "
+const byPerson = "WITH SESSION " + trinoplace.ByPerson + " "
 
 // groups keeps the partials of a person that have the smallest rank.
 func groups(g dialect.Groups) (b, keep, number string) {
@@ -174,29 +174,12 @@ func bits(p dialect.Ranked) string {
 	switch base(p.Type) {
 	case dialect.PlaceType:
 		return "(" + p.Text + " * 1099511627689)"
-	case "tinyint", "smallint", "integer":
-		return bits(dialect.Ranked{Text: "CAST(" + p.Text + " AS bigint)", Type: bigint})
 	case bigint:
 		return "coalesce(" + tryCast(p.Text, bigint) + ", 7046029254386353131)"
 	case varchar:
 		return "coalesce(from_big_endian_64(xxhash64(to_utf8(" + p.Text + "))), 7046029254386353131)"
 	}
 	return bits(dialect.Ranked{Text: "CAST(" + p.Text + " AS varchar)", Type: varchar})
-}
-
-// pair shifts a person who is a number of 32 bits or less, and puts a place behind it. Trino groups
-// by one bigint in half the time that it takes by two columns.
-func pair(person string, places int) (dialect.Pair, bool) {
-	width := mathbits.Len(uint(max(places, 1) - 1))
-	if width > numberBits-32 || !slices.Contains(integers, person) || person == bigint {
-		return dialect.Pair{}, false
-	}
-	mask := int64(1)<<width - 1
-	return dialect.Pair{
-		Of:     fmt.Sprintf("bitwise_or(bitwise_left_shift(CAST(u AS bigint), %d), bitwise_and(g, %d))", width, mask),
-		Person: fmt.Sprintf("bitwise_right_shift_arithmetic(x, %d)", width),
-		Place:  fmt.Sprintf("bitwise_and(x, %d)", mask),
-	}, true
 }
 
 // place is a difference where values follow each other, and looked up in a table elsewhere.

@@ -70,13 +70,16 @@ var atEnds = map[string][]stored{
 		{"DATE '1582-10-10'", tree.Day(-141432)}, {"DATE '2024-02-29'", tree.Day(19782)}},
 	"timestamp(0)":                 times(0, "-290308-12-21 19:59:06", firstMicros, "294247-01-10 04:00:54", lastMicros-775807),
 	"timestamp(3)":                 times(3, "-290308-12-21 19:59:06.001", firstMicros+1000, "294247-01-10 04:00:54.775", lastMicros-807),
-	"timestamp(6)":                 times(6, "-290308-12-21 19:59:06.000001", firstMicros+1, "294247-01-10 04:00:54.775807", lastMicros),
-	"timestamp(9)":                 times(9, "-290308-12-21 19:59:06.000001999", firstMicros+1, "294247-01-10 04:00:54.775807999", lastMicros),
-	"timestamp(12)":                times(12, "-290308-12-21 19:59:06.000001999999", firstMicros+1, "294247-01-10 04:00:54.775807999999", lastMicros),
+	"timestamp(6)":                 times(6, "-290308-12-21 19:59:06.000001", firstMicros+1, latest, lastMicros),
+	"timestamp(9)":                 times(9, "-290308-12-21 19:59:06.000001999", firstMicros+1, latest+"999", lastMicros),
+	"timestamp(12)":                times(12, "-290308-12-21 19:59:06.000001999999", firstMicros+1, latest+"999999", lastMicros),
 	"timestamp(3) with time zone":  zoned("752", -2251799813685248_000, "247", 2251799813685247_000),
 	"timestamp(6) with time zone":  zoned("752000", -2251799813685248_000, "247999", 2251799813685247_999),
 	"timestamp(12) with time zone": zoned("752000000000", -2251799813685248_000, "247999999999", 2251799813685247_999),
 }
+
+// latest is the last time that there is, to the microsecond.
+const latest = "294247-01-10 04:00:54.775807"
 
 // firstMicros and lastMicros are the first second that Trino has the whole of, and its last time.
 const firstMicros, lastMicros = -9223372036854000000, 9223372036854775807
