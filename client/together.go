@@ -112,8 +112,8 @@ func (g *Group) check() error {
 				return api.Refuse("name it once", "%s is named twice", s.Name)
 			}
 			if s.token == other.token && s.host() != other.host() {
-				return api.Refuse("have one of its own from each server", "the token for %s is that for %s, and whoever has it can ask and "+
-					"pay in your name", s.Name, other.Name)
+				return api.Refuse("have one of its own from each server", "the token for %s is that for %s, and whoever has it can ask "+
+					"and pay in your name", s.Name, other.Name)
 			}
 		}
 	}

@@ -64,8 +64,8 @@ func checkOnTrino(t *testing.T, c *testtrino.Cluster, policy, user string) {
 		"policy and nothing else, and it may insert into iceberg."+user+".patients", "it may delete from", "it may update",
 		`"user": "writer", "catalog": "iceberg", "schema": "`+user+`"`, "GRANT SELECT ON")
 	changed(as("nobody")).wants(t, 1, "cannot be asked").lacks(t, "panic")
-	changed(func(s string) string { return strings.Replace(s, "/iceberg/", "/nowhere/", 1) }).wants(t, 1, "there is no catalog nowhere, or "+
-		"the user "+user+" may not see it")
+	changed(func(s string) string { return strings.Replace(s, "/iceberg/", "/nowhere/", 1) }).wants(t, 1, "there is no catalog "+
+		"nowhere, or the user "+user+" may not see it")
 	at := "iceberg." + user + "."
 	c.Run(t, "DROP TABLE "+at+"visits", "CREATE VIEW "+at+"adults AS SELECT pid, pid AS vid, sex AS ward FROM "+at+"patients")
 	view := func(more string) func(string) string {

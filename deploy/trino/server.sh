@@ -2,7 +2,7 @@
 
 # fetch gets the server and its client by their names as packages, and keeps the plugins in use.
 fetch() {
-  if [ -e "$home/complete" ]; then
+  if complete; then
     return
   fi
   command -v mvn >/dev/null || install maven || fail "mvn is not there: install Maven, with which the server is fetched"
@@ -14,7 +14,7 @@ fetch() {
       say "waiting for somebody else who fetches it"
       flock 7
     }
-    [ ! -e "$home/complete" ] || return 0
+    ! complete || return 0
   fi
   work=$(mktemp -d "$(dirname "$home")/fetch.XXXXXX")
   # A repository of its own, so that 800 MB do not stay in the user's.
@@ -50,13 +50,16 @@ fetch() {
   rm -rf "$work/trino-server-$version/plugin"
   mv "$work/plugin" "$work/trino-server-$version/plugin"
   mv "$work/got/trino-cli-$version-executable.jar" "$work/trino-server-$version/trino-cli.jar"
-  touch "$work/trino-server-$version/complete"
+  echo "${plugins[*]}" >"$work/trino-server-$version/complete"
   rm -rf "$home"
   mv "$work/trino-server-$version" "$home"
   rm -rf "$work"
   trap - INT TERM HUP
   exec 7>&-
 }
+
+# complete: all of it is there, also where an earlier version of this script kept fewer plugins.
+complete() { [ "$(cat "$home/complete" 2>/dev/null)" = "${plugins[*]}" ]; }
 
 # install installs a package where that is possible without asking.
 install() {
@@ -82,7 +85,7 @@ java() {
 
 # ready says what is missing, and fetches and installs nothing.
 ready() {
-  [ -e "$home/complete" ] || fail "there is no Trino server in $home: deploy/trino/cluster fetch gets it"
+  complete || fail "there is no Trino server in $home: deploy/trino/cluster fetch gets it"
   find_java >/dev/null || fail "there is no JDK of 24 or later in JAVA_HOME, PATH and /usr/lib/jvm"
 }
 

@@ -72,8 +72,9 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	if err := policycheck.Streams(p); err != nil {
 		return err
 	}
+	var doubts []string
 	if !c.NoData {
-		if err := policycheck.Files(p); err != nil {
+		if doubts, err = policycheck.Apart(p); err != nil {
 			return err
 		}
 		if err := policycheck.Holdouts(p); err != nil {
@@ -95,7 +96,10 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	worst := verdict(all)
 	if !c.JSON {
 		printCheck(s, p, all)
-	} else if err := console.PrintJSON(s.Out, checkJSON(p, all, worst)); err != nil {
+		for _, text := range doubts {
+			fmt.Fprintf(s.Out, "note: %s\n", text)
+		}
+	} else if err := console.PrintJSON(s.Out, checkJSON(p, all, doubts, worst)); err != nil {
 		return err
 	}
 	if worst != nil {
@@ -149,7 +153,7 @@ func look(ctx context.Context, ds *policy.Dataset) (*checked, error) {
 	return out, nil
 }
 
-func checkJSON(p *policy.Policy, all map[string]*checked, worst error) any {
+func checkJSON(p *policy.Policy, all map[string]*checked, doubts []string, worst error) any {
 	datasets := map[string]any{}
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
@@ -174,6 +178,9 @@ func checkJSON(p *policy.Policy, all map[string]*checked, worst error) any {
 		datasets[name] = about
 	}
 	out := map[string]any{"ok": worst == nil, "ledger": p.Ledger, "datasets": datasets}
+	if len(doubts) > 0 {
+		out["doubts"] = doubts
+	}
 	if worst != nil {
 		out["error"] = console.ErrorJSON(worst)
 	}
