@@ -4,6 +4,10 @@
 //
 //	tpch tpch --parquet FOLDER --duckdb FILE --host FOLDER --database NAME
 //	tpch rows --host FOLDER --database NAME --millions N
+//
+// and the script trino makes them in a Trino cluster, and calls
+//
+//	tpch trino --url URL --catalog NAME --schema NAME --user NAME --times N
 package main
 
 import (
@@ -19,7 +23,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: tpch tpch|rows FLAGS; see the script run")
+		log.Fatal("usage: tpch tpch|rows|trino FLAGS; see the scripts run and trino")
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)
 	parquet := flags.String("parquet", "", "the folder of the Parquet files")
@@ -27,6 +31,12 @@ func main() {
 	host := flags.String("host", "", "the folder of PostgreSQL's socket")
 	database := flags.String("database", "", "the database")
 	millions := flags.Int("millions", 1, "how many million rows the table has")
+	var t trino
+	flags.StringVar(&t.url, "url", "", "the address of a Trino cluster")
+	flags.StringVar(&t.catalog, "catalog", "", "its catalog")
+	flags.StringVar(&t.schema, "schema", "", "the schema of the tables")
+	user := flags.String("user", "", "who may read these tables, and nothing else")
+	asked := flags.Int("times", times, "how often Trino is asked each question, up to five times")
 	if err := flags.Parse(os.Args[2:]); err != nil {
 		log.Fatal(err)
 	}
@@ -37,8 +47,10 @@ func main() {
 		err = tpch(ctx, *parquet, *file, *host, *database)
 	case "rows":
 		err = rows(ctx, *host, *database, *millions)
+	case "trino":
+		err = clustered(ctx, t, *user, min(max(*asked, 1), times))
 	default:
-		err = fmt.Errorf("%q is neither tpch nor rows", os.Args[1])
+		err = fmt.Errorf("%q is none of tpch, rows and trino", os.Args[1])
 	}
 	if err != nil {
 		log.Fatal(err)
