@@ -3,6 +3,7 @@ package trino
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
@@ -17,5 +18,17 @@ func TestHash(t *testing.T) {
 	want := xxhash.Sum64String(part("ü") + "-" + part("-5") + part("true"))
 	if got != strconv.FormatInt(int64(want), 10) {
 		t.Errorf("the hash is %v, and was to be %d", got, int64(want))
+	}
+}
+
+// TestNestedExists: what Trino cannot plan is refused before it costs anything, and no more.
+func TestNestedExists(t *testing.T) {
+	ds := dataset(t, "trino://x@127.0.0.1:1/memory/s?sslmode=disable", strings.ReplaceAll(peopleKeys, "UNIT", "u"))
+	const start = "SELECT COUNT(*) FROM t a WHERE EXISTS (SELECT 1 FROM t b WHERE b.u = a.u AND EXISTS (SELECT 1 FROM t c WHERE "
+	for end, refused := range map[string]bool{"c.u = a.u AND c.v > a.v))": true, "c.u = b.u AND c.v > b.v))": false} {
+		text := start + end
+		if _, err := prepareOne(ds, text); (err != nil) != refused {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
