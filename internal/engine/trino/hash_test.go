@@ -32,3 +32,11 @@ func TestNestedExists(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaceOnce: a key that is listed twice is written once, at its first place.
+func TestPlaceOnce(t *testing.T) {
+	want := "element_at(map(ARRAY[BIGINT '5', BIGINT '9'], ARRAY[BIGINT '0', BIGINT '2']), x)"
+	if got := place("x", []int64{5, 5, 9}); got != want {
+		t.Errorf("%s, and was to be %s", got, want)
+	}
+}
