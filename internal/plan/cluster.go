@@ -24,6 +24,10 @@ func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
 			w.fail(syntax.Refuse(w.pos, "write it with fewer operations",
 				"a Trino cluster compiles what is computed for a row, and this is too long for it"))
 		}
+		if x, ok := e.(*tree.Exists); ok && asksOutside(x) {
+			w.fail(syntax.Refuse(w.pos, "compare it with the row of the subquery around it instead",
+				"Trino has no EXISTS inside of EXISTS that names a row outside of both"))
+		}
 		c, ok := e.(*tree.Call)
 		if !ok || c.Fn != "matches" {
 			return
@@ -47,6 +51,22 @@ func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
 			}
 		}
 	})
+}
+
+// asksOutside reports whether a subquery inside of this one names the row that this one is asked of.
+func asksOutside(x *tree.Exists) (yes bool) {
+	if x.On == nil {
+		return false
+	}
+	tree.Walk(x.On, func(e tree.Expr) {
+		if inner, ok := e.(*tree.Exists); ok && inner.On != nil {
+			tree.Walk(inner.On, func(e tree.Expr) {
+				c, ok := e.(*tree.Column)
+				yes = yes || ok && c.Index < x.Outer
+			})
+		}
+	})
+	return yes
 }
 
 // maxCompiled is how many operations, each as often as it is written, an expression has at most on

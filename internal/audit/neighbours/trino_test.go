@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -100,8 +99,7 @@ func trinoHash(c reference.Choice) uint64 {
 			b.WriteByte('-')
 			continue
 		}
-		text := spelled(p)
-		fmt.Fprintf(&b, "%d:%s", utf8.RuneCountInString(text), text)
+		fmt.Fprintf(&b, "%016X", xxhash.Sum64String(spelled(p)))
 	}
 	return xxhash.Sum64String(b.String()) ^ 1<<63
 }

@@ -189,13 +189,12 @@ func let(x, name, in string) string {
 	return "element_at(transform(ARRAY[" + x + "], " + name + " -> " + in + "), 1)"
 }
 
-// hash is 64 bits of all parts, each spelled so that two rows of them have one spelling only if
-// they are equal.
+// hash is 64 bits of all parts. Each of them is hashed by itself: Trino joins no texts of more than
+// a mebibyte together, and fails outside of TRY over a row that has them.
 func hash(parts ...string) string {
-	spelled := make([]string, len(parts))
+	hashed := make([]string, len(parts))
 	for i, p := range parts {
-		text := "CAST(" + p + " AS varchar)"
-		spelled[i] = "coalesce(CAST(length(" + text + ") AS varchar) || ':' || " + text + ", '-')"
+		hashed[i] = "coalesce(to_hex(xxhash64(to_utf8(CAST(" + p + " AS varchar)))), '-')"
 	}
-	return "from_big_endian_64(xxhash64(to_utf8(" + strings.Join(spelled, " || ") + ")))"
+	return "from_big_endian_64(xxhash64(to_utf8(" + strings.Join(hashed, " || ") + ")))"
 }

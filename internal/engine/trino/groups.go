@@ -203,11 +203,28 @@ func place(x string, values any) string {
 	if n == 0 {
 		return "CAST(NULL AS bigint)"
 	}
-	places := make([]int64, n)
-	for i := range places {
-		places[i] = int64(i)
+	var keys []string
+	var places []int64
+	switch values := values.(type) {
+	case []int64:
+		keys, places = different(values)
+	case []string:
+		keys, places = different(values)
 	}
-	return "element_at(map(ARRAY[" + constant(values) + "], ARRAY[" + constant(places) + "]), " + x + ")"
+	return "element_at(map(ARRAY[" + strings.Join(keys, ", ") + "], ARRAY[" + constant(places) + "]), " + x + ")"
+}
+
+// different are the values, as they are spelled, and the place of each. One that is there again is
+// left out: over a row, map fails where a key is there twice.
+func different[T comparable](values []T) (keys []string, places []int64) {
+	seen := map[T]bool{}
+	for i, v := range values {
+		if !seen[v] {
+			keys, places = append(keys, constant(v)), append(places, int64(i))
+		}
+		seen[v] = true
+	}
+	return keys, places
 }
 
 // apart is by how much each value is larger than the one before, or 0 where that is not always the

@@ -71,8 +71,9 @@ func TestStatements(t *testing.T) {
 	lines.Hold(t, "testdata/statements.txt")
 }
 
-// TestStatementsRun: Trino takes all of them, and some are run, on tables with a row of nothing and
-// one of something, neither of which ends one; with -full all are.
+// TestStatementsRun: Trino takes all of them, and some are run, on tables with a row of nothing,
+// one of something and one of what stands at the ends of types, none of which ends one; with -full
+// all are.
 func TestStatementsRun(t *testing.T) {
 	taken, ran := 0, 0
 	for way := range 2 {
@@ -80,7 +81,7 @@ func TestStatementsRun(t *testing.T) {
 			s, all := spelledAll(t, c, way)
 			in := newSchema(t, "memory")
 			for _, name := range c.Dataset.TableNames() {
-				in.storeTwo(t, s.Tables[name])
+				in.storeThree(t, s.Tables[name])
 			}
 			texts := slices.Concat(all...)
 			slices.Sort(texts)
@@ -125,23 +126,31 @@ func (s schema) validate(t *testing.T, all []string) {
 	}
 }
 
-// storeTwo makes a table with two rows.
-func (s schema) storeTwo(t *testing.T, tb *dialect.Table) {
+// storeThree makes a table with three rows.
+func (s schema) storeThree(t *testing.T, tb *dialect.Table) {
 	t.Helper()
-	var list, values, nulls []string
+	var list, values, nulls, last []string
 	for _, name := range tb.Needed() {
 		c := tb.Stored[name]
 		list = append(list, fmt.Sprintf("%q %s", c.Name, c.Type))
 		values, nulls = append(values, "CAST("+something[base(c.Type)]+" AS "+c.Type+")"), append(nulls, "NULL")
+		last = append(last, "CAST("+hostile[base(c.Type)]+" AS "+c.Type+")")
 	}
 	s.Run(t, fmt.Sprintf("CREATE TABLE %s (%s)", s.table(tb.Name), strings.Join(list, ", ")),
-		fmt.Sprintf("INSERT INTO %s VALUES (%s), (%s)", s.table(tb.Name), strings.Join(values, ", "), strings.Join(nulls, ", ")))
+		fmt.Sprintf("INSERT INTO %s VALUES (%s), (%s), (%s)", s.table(tb.Name), strings.Join(values, ", "), strings.Join(nulls, ", "),
+			strings.Join(last, ", ")))
 }
 
 // something is a value of each type that is stored.
 var something = map[string]string{varchar: "'F'", "char": "'M'", "uuid": "'00000000-0000-0000-0000-000000000001'", "boolean": "true",
 	"tinyint": "7", "smallint": "7", "integer": "7", bigint: "7", "decimal": "7", "real": "7", double: "7", "date": "DATE '2024-01-02'",
 	"timestamp": "TIMESTAMP '2024-01-02 03:04:05'"}
+
+// hostile is a value at an end of each type.
+var hostile = map[string]string{varchar: fmt.Sprintf("rpad('x', %d, 'y')", longest), "char": constant("\U0010ffff"),
+	"uuid": "'ffffffff-ffff-ffff-ffff-ffffffffffff'", "boolean": "false", "tinyint": "-128", "smallint": "-32768", "integer": "-2147483648",
+	bigint: "-9223372036854775808", "decimal": "-999999999999999", "real": "nan()", double: "-infinity()",
+	"date": "DATE '-5877641-06-23'", "timestamp": "TIMESTAMP '-290308-12-21 19:59:06'"}
 
 // runAll runs statements, several at once.
 func (s schema) runAll(t *testing.T, all []string) {
