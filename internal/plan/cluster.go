@@ -53,7 +53,8 @@ func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
 	})
 }
 
-// asksOutside reports whether a subquery inside of this one names the row that this one is asked of.
+// asksOutside reports whether a subquery inside of this one names the row that this one is asked
+// of.
 func asksOutside(x *tree.Exists) (yes bool) {
 	if x.On == nil {
 		return false

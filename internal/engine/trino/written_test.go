@@ -77,7 +77,7 @@ func judge(t rapid.TB, s *dialect.Schema, q *tree.Query) (printed, taken int64) 
 func nested(text string) (most int) {
 	var open []int
 	now := 0
-	for _, word := range words.FindAllString(text, -1) {
+	for _, word := range spelled.FindAllString(text, -1) {
 		weight := 1
 		switch {
 		case word == "CASE":
@@ -98,7 +98,7 @@ func nested(text string) (most int) {
 	return most
 }
 
-var words = regexp.MustCompile(`\w*\(|[\[\])]|\b(?:CASE|END)\b|"[^"]*"|'[^']*'`)
+var spelled = regexp.MustCompile(`\w*\(|[\[\])]|\b(?:CASE|END)\b|"[^"]*"|'[^']*'`)
 
 // TestWritten: no statement is longer than the planner takes it for, which refuses those that are
 // too long for a cluster; and it does not take them for much longer.
@@ -173,7 +173,7 @@ func TestTooLong(t *testing.T) {
 	}{
 		"numbers": {text: func(n int) string {
 			return "SELECT COUNT(*) FROM rows WHERE n IN (" + many(n, ", ", "#") + ")"
-		}, says: "4000 words"},
+		}, says: "4000 spelled"},
 		"texts": {text: func(n int) string {
 			return "SELECT COUNT(*) FROM rows WHERE note IN (" + many(n, ", ", "'"+strings.Repeat("x", 1000)+"#'") + ")"
 		}, says: "65536 bytes"},
@@ -181,7 +181,7 @@ func TestTooLong(t *testing.T) {
 			keys: func(n int) string { return many(n, ", ", "the ward of the number #") }, says: refused},
 		"measures": {text: func(n int) string {
 			return "SELECT " + many(min(n, 190), ", ", "SUM(cost + "+many(min(n, 60), " + ", "cost % 3")+" + #)") + " FROM rows"
-		}, says: "4000 words"},
+		}, says: "4000 spelled"},
 		"subqueries": {text: func(n int) string {
 			return "SELECT " + many(n, ", ", "SUM(age + # + CASE WHEN EXISTS (SELECT 1 FROM rows r WHERE r.pid = p.pid AND r.cost > # AND "+
 				many(min(n, 50), " AND ", "r.n <> #")+") THEN 1 ELSE 0 END)") + " FROM people p"
