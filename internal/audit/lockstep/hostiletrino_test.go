@@ -89,7 +89,6 @@ const trinoEveryPolicy = `  clinic:
       people:
         trusted: true
         unique: pid
-        trusted: true
         columns:
           pid: {type: integer}
           b: {type: boolean}
@@ -114,7 +113,6 @@ const trinoEveryPolicy = `  clinic:
       events:
         trusted: true
         path: pid -> people.pid
-        trusted: true
         max_rows: 3
         max_groups: 2
         columns:
