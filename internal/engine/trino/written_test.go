@@ -173,7 +173,7 @@ func TestTooLong(t *testing.T) {
 	}{
 		"numbers": {text: func(n int) string {
 			return "SELECT COUNT(*) FROM rows WHERE n IN (" + many(n, ", ", "#") + ")"
-		}, says: "4000 spelled"},
+		}, says: "4000 words"},
 		"texts": {text: func(n int) string {
 			return "SELECT COUNT(*) FROM rows WHERE note IN (" + many(n, ", ", "'"+strings.Repeat("x", 1000)+"#'") + ")"
 		}, says: "65536 bytes"},
@@ -181,7 +181,7 @@ func TestTooLong(t *testing.T) {
 			keys: func(n int) string { return many(n, ", ", "the ward of the number #") }, says: refused},
 		"measures": {text: func(n int) string {
 			return "SELECT " + many(min(n, 190), ", ", "SUM(cost + "+many(min(n, 60), " + ", "cost % 3")+" + #)") + " FROM rows"
-		}, says: "4000 spelled"},
+		}, says: "4000 words"},
 		"subqueries": {text: func(n int) string {
 			return "SELECT " + many(n, ", ", "SUM(age + # + CASE WHEN EXISTS (SELECT 1 FROM rows r WHERE r.pid = p.pid AND r.cost > # AND "+
 				many(min(n, 50), " AND ", "r.n <> #")+") THEN 1 ELSE 0 END)") + " FROM people p"
