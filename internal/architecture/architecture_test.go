@@ -77,8 +77,9 @@ var rooms = map[string]string{
 	"internal/engine/trino": "policy internal/plan/tree internal/plan/posix internal/dialect internal/engine internal/engine/sqlengine " +
 		"internal/trinoplace internal/trinotables store",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
-	"internal/pgtables":    "policy internal/pgplace",
-	"internal/trinotables": "policy store internal/trinoplace",
+	"internal/home":        "",
+	"internal/pgtables":    "policy internal/home internal/pgplace",
+	"internal/trinotables": "policy store internal/home internal/trinoplace",
 	// Drafts of policies from the catalogue of a database, and what is known of a common model.
 	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
 	"internal/trinodraft":      "policy internal/address internal/pgdraft internal/pgtables internal/trinotables",

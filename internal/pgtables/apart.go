@@ -7,17 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/home"
 	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// home is a table of a policy, and what it is in whatever database: the cluster, the database, and
-// the table or one of its partitions.
-type home struct {
-	dataset, table string
-	public         bool
-	parts          map[string]bool
-}
 
 // Apart refuses a policy in which a table has two names. Package policy finds those that are
 // spelled alike; here the servers are asked who they are, so that no other name or address of one
@@ -39,7 +32,7 @@ func Apart(ctx context.Context, p *policy.Policy) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var all []home
+	var all []home.Table
 	for _, d := range databases {
 		homes, err := d.homes(ctx)
 		if err != nil {
@@ -47,7 +40,7 @@ func Apart(ctx context.Context, p *policy.Policy) error {
 		}
 		for _, h := range homes {
 			for _, first := range all {
-				if err := h.apart(first); err != nil {
+				if err := h.Apart(first, "are one table of one PostgreSQL database, or one is a part of the other"); err != nil {
 					return err
 				}
 			}
@@ -57,28 +50,9 @@ func Apart(ctx context.Context, p *policy.Policy) error {
 	return nil
 }
 
-func (h home) apart(first home) error {
-	shared := false
-	for part := range h.parts {
-		shared = shared || first.parts[part]
-	}
-	if !shared || h.public && first.public {
-		return nil
-	}
-	instead := "their people would have two budgets; put both into one dataset"
-	switch {
-	case h.public != first.public:
-		instead = "only one of them is public, so that its rows would be protected in one place and told in the other; make both public, " +
-			"or remove one of them"
-	case h.dataset == first.dataset:
-		instead = "a person must not appear under two names; remove one of them"
-	}
-	return fmt.Errorf("the table %s of the dataset %s and the table %s of the dataset %s are one table of one PostgreSQL database, or one "+
-		"is a part of the other: %s", h.table, h.dataset, first.table, first.dataset, instead)
-}
-
-// homes finds out what the tables of a dataset are.
-func (d *Database) homes(ctx context.Context) (all []home, err error) {
+// homes finds out what the tables of a dataset are in whatever database: the cluster, the database,
+// and the table or one of its partitions.
+func (d *Database) homes(ctx context.Context) (all []home.Table, err error) {
 	c, tx, err := d.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -102,7 +76,7 @@ func (d *Database) homes(ctx context.Context) (all []home, err error) {
 	}
 	for _, name := range d.dataset.TableNames() {
 		t := d.dataset.Tables[name]
-		h := home{d.dataset.Name, name, t.Public, map[string]bool{}}
+		h := home.Table{Dataset: d.dataset.Name, Name: name, Public: t.Public, Parts: map[string]bool{}}
 		schema, table, _ := strings.Cut(t.Relation, ".")
 		const find = "SELECT c.oid::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND " +
 			"c.relname = $2"
@@ -119,7 +93,7 @@ func (d *Database) homes(ctx context.Context) (all []home, err error) {
 			return nil, err
 		}
 		for _, part := range oids {
-			h.parts[fmt.Sprint(cluster, " ", number, " ", part)] = true
+			h.Parts[fmt.Sprint(cluster, " ", number, " ", part)] = true
 		}
 		all = append(all, h)
 	}

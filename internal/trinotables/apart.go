@@ -9,15 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/home"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// home is a table of a policy, and by what it is known again, wherever it is named: its name in a
-// cluster, and its files.
-type home struct {
-	dataset, table string
-	public         bool
-	parts          map[string]bool
+// place is a table of a policy, known by its name in a cluster and by its files.
+type place struct {
+	home.Table
 	// behind is the connector of a table that has no files which Trino would name, and where it is:
 	// what else has the same rows cannot be seen.
 	behind, at string
@@ -36,7 +34,7 @@ func Apart(ctx context.Context, p *policy.Policy) (doubts []string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	var all []home
+	var all []place
 	for _, dataset := range p.Names() {
 		homes, err := homesOf(ctx, p.Datasets[dataset])
 		if err != nil {
@@ -44,7 +42,7 @@ func Apart(ctx context.Context, p *policy.Policy) (doubts []string, err error) {
 		}
 		for _, h := range homes {
 			for _, first := range all {
-				if err := h.apart(first); err != nil {
+				if err := h.Apart(first.Table, "are one table of one Trino cluster, or have files in common"); err != nil {
 					return nil, err
 				}
 				if doubt := h.doubt(first); doubt != "" && !slices.Contains(doubts, doubt) {
@@ -73,11 +71,12 @@ func several(p *policy.Policy) bool {
 
 // homesOf finds out what the tables of a dataset are. Tables of a PostgreSQL database can be those
 // behind a connector, and are known in no other way.
-func homesOf(ctx context.Context, ds *policy.Dataset) (all []home, err error) {
+func homesOf(ctx context.Context, ds *policy.Dataset) (all []place, err error) {
 	switch ds.SourceKind() {
 	case policy.PostgresDatabase:
 		for _, name := range ds.TableNames() {
-			all = append(all, home{dataset: ds.Name, table: name, public: ds.Tables[name].Public, at: policy.Postgres(ds.Source)})
+			all = append(all, place{Table: home.Table{Dataset: ds.Name, Name: name, Public: ds.Tables[name].Public},
+				at: policy.Postgres(ds.Source)})
 		}
 		return all, nil
 	case policy.TrinoDatabase:
@@ -97,13 +96,13 @@ func homesOf(ctx context.Context, ds *policy.Dataset) (all []home, err error) {
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
 		catalog, _, _ := split(t.Relation)
-		h := home{dataset: ds.Name, table: name, public: t.Public, parts: map[string]bool{}}
+		h := place{Table: home.Table{Dataset: ds.Name, Name: name, Public: t.Public, Parts: map[string]bool{}}}
 		if cluster != "" {
-			h.parts["table "+cluster+" "+t.Relation] = true
+			h.Parts["table "+cluster+" "+t.Relation] = true
 		}
 		files, known := d.files(ctx, t.Relation, connectors[catalog])
 		for _, f := range files {
-			h.parts["file "+f] = true
+			h.Parts["file "+f] = true
 		}
 		if !known {
 			h.behind, h.at = connectors[catalog], cluster+" "+catalog
@@ -154,31 +153,10 @@ var (
 	drawn   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
-// apart returns an error where two that must not be the same are.
-func (h home) apart(first home) error {
-	shared := false
-	for part := range h.parts {
-		shared = shared || first.parts[part]
-	}
-	if !shared || h.public && first.public {
-		return nil
-	}
-	instead := "their people would have two budgets; put both into one dataset"
-	switch {
-	case h.public != first.public:
-		instead = "only one of them is public, so that its rows would be protected in one place and told in the other; make both public, " +
-			"or remove one of them"
-	case h.dataset == first.dataset:
-		instead = "a person must not appear under two names; remove one of them"
-	}
-	return fmt.Errorf("the table %s of the dataset %s and the table %s of the dataset %s are one table of one Trino cluster, or have "+
-		"files in common: %s", h.table, h.dataset, first.table, first.dataset, instead)
-}
-
 // doubt is what cannot be told of two tables of two datasets: whether they are one, where one is
 // behind a connector that names no files, and the other in another database or behind another.
-func (h home) doubt(first home) string {
-	if h.dataset == first.dataset || h.public && first.public || h.at == "" || first.at == "" || h.at == first.at ||
+func (h place) doubt(first place) string {
+	if h.Dataset == first.Dataset || h.Public && first.Public || h.at == "" || first.at == "" || h.at == first.at ||
 		h.behind == "" && first.behind == "" {
 		return ""
 	}
@@ -187,6 +165,6 @@ func (h home) doubt(first home) string {
 		behind = first.behind
 	}
 	return fmt.Sprintf("the datasets %s and %s: tables are behind the connector %s, and nothing says whether the other has the same ones; "+
-		"where it has, their people have two budgets, so put both into one dataset", first.dataset, h.dataset,
+		"where it has, their people have two budgets, so put both into one dataset", first.Dataset, h.Dataset,
 		strings.TrimSpace(behind))
 }
