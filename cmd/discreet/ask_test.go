@@ -95,6 +95,9 @@ func TestAsk(t *testing.T) {
 	a.ask(append(all, "SELECT MEDIAN(age) FROM patients")...).wants(t, 2, "cannot be put together", "quantile")
 	a.ask(append(all, "SELECT nonsense FROM patients")...).wants(t, 2, "nobody was asked", "north, south, west: ")
 	a.ask(append(all, "--epsilon", "0", people)...).wants(t, 2, "--epsilon")
+	if left() != before {
+		t.Error("what is refused was charged")
+	}
 	a.ask(append(all, "--epsilon", "0.49", "--json", "SELECT COUNT(*) FROM patients WHERE age > 2")...).wants(t, 0)
 	before = left()
 	a.ask(append(all, "--epsilon", "0.5", "SELECT COUNT(*) FROM patients WHERE age > 1")...).

@@ -26,7 +26,7 @@ start() {
 # first starts it, the last one stops it.
 run() {
   local linger=0 options=()
-  discard=
+  discard= waited=
   while [ $# -gt 0 ]; do
     case $1 in
     --discard) discard=1 ;;
@@ -52,16 +52,18 @@ run() {
   start "${options[@]}"
   flock -u 9
   cat <&0 >/dev/null 8>&- 9>&- &
-  wait $! || true
+  waited=$!
+  wait "$waited" || true
   sleep "$linger" >/dev/null 2>&1 8>&- 9>&- &
+  waited=$!
   exec >/dev/null 2>&1 # who reads our output until it ends does not wait for the rest
-  wait $! || true
+  wait "$waited" || true
 }
 
 # leave stops the cluster unless somebody else runs it too: then the lock, which was a shared one,
 # cannot become ours alone.
 leave() {
-  kill $(jobs -p) 2>/dev/null || true
+  kill ${waited:+"$waited"} 2>/dev/null || true # not all of our jobs: the nodes that we began may be of use to others
   flock -u 9
   if flock -n 8; then
     stop

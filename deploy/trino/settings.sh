@@ -62,7 +62,8 @@ fault-tolerant-execution-min-partition-count-for-write=8
     node=worker$i
     [ "$i" -gt 0 ] || node=coordinator
     mkdir -p "$folder/$node/etc/catalog" "$folder/$node/data"
-    jvm "$heap" "$light" >"$folder/$node/etc/jvm.config"
+    # The coordinator keeps the plans of all statements for a while, of which long questions have large ones.
+    jvm "$([ "$i" -gt 0 ] && echo "$heap" || twice "$heap")" "$light" >"$folder/$node/etc/jvm.config"
     {
       echo "node.id=$node"
       echo "coordinator=$([ "$i" -gt 0 ] && echo false || echo true)"
@@ -122,6 +123,8 @@ http-server.authentication.jwt.key-file=$at/jwt.key
 TEXT
   printf 'password-authenticator.name=file\nfile.password-file=%s\n' "$at/passwords" >"$folder/coordinator/etc/password-authenticator.properties"
 }
+
+twice() { echo "$((2 * ${1%[MGmg]}))${1: -1}"; }
 
 jvm() { # the size of the heap, and whether to compile less
   cat <<TEXT

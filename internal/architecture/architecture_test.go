@@ -98,7 +98,7 @@ var rooms = map[string]string{
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
 	// What is put before every engine and every store: for tests.
-	"internal/audit/sample": "policy internal/plan/tree",
+	"internal/audit/sample": "policy internal/plan internal/plan/tree",
 	"internal/audit/attack": "policy internal/address internal/audit/generate internal/engine internal/engine/duckdb " +
 		"internal/engine/trino internal/testpg internal/testtrino store",
 	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",

@@ -130,11 +130,3 @@ func (t Types) holder(x tree.Type) string {
 	}
 	return t.Int64
 }
-
-// intType returns the type of integers that need 128 bits, or 64.
-func (t Types) intType(wide bool) string {
-	if wide {
-		return t.Int128
-	}
-	return t.Int64
-}

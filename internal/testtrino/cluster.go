@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -23,6 +24,7 @@ type Cluster struct {
 	URL    string
 	folder string // of an own one, or of one that this process shares with others
 	own    bool
+	leave  func() // ends our part of an own one
 }
 
 // Own returns a cluster that ends with its test, with options of deploy/trino/cluster, such as
@@ -45,13 +47,14 @@ func Own(t testing.TB, options ...string) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	leave := sync.OnceFunc(func() {
 		life.Close()
 		if err := end(); err != nil {
 			t.Errorf("Trino did not stop: %v", err)
 		}
 	})
-	return &Cluster{URL: address, folder: folder, own: true}
+	t.Cleanup(leave)
+	return &Cluster{URL: address, folder: folder, own: true, leave: leave}
 }
 
 // begin starts a process that prints the cluster's address, and keeps it until its input ends.

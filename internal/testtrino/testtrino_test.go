@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -88,6 +89,30 @@ func TestOwn(t *testing.T) {
 		}
 	}
 	secured(t, c)
+	inherited(t, c, count)
+}
+
+// inherited: who started a cluster that two run leaves, and the other still has it.
+func inherited(t *testing.T, c *Cluster, count func() string) {
+	t.Helper()
+	address, life, end, err := begin(exec.Command(script(), "run", c.folder, "--discard"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if address != c.URL {
+		t.Errorf("two clusters: %s, %s", c.URL, address)
+	}
+	c.leave()
+	for range 3 { // a node that was told to end answers for some time
+		time.Sleep(time.Second)
+		if n := count(); n != "15000" {
+			t.Errorf("%s rows after the first one left", n)
+		}
+	}
+	life.Close()
+	if err := end(); err != nil {
+		t.Error(err)
+	}
 }
 
 // secured looks at who is let in, and whether it ran as it should.

@@ -102,13 +102,18 @@ func TestHostileInStores(t *testing.T) {
 			t.Run(s.Name+", "+world.Name, func(t *testing.T) {
 				ds := payable(world)
 				tallies := attack.Some(s, 16, *full, hostile(t, ds))
+				there := false
 				for n := range pairs {
 					t.Run(fmt.Sprint("pair ", n), func(t *testing.T) {
 						p := storedIn(t, s, ds, n)
+						there = true
 						for _, y := range tallies {
 							y.try(t.Context(), nil, p, uint64(n))
 						}
 					})
+				}
+				if !there && !t.Failed() {
+					t.Skip("there is no such store here")
 				}
 				found(t, ds.Name, tallies, pairs*len(tallies)/5, pairs*len(tallies)/20)
 			})

@@ -130,6 +130,4 @@ func csvValue(v any) string {
 // row is a stored row by column.
 type row = sample.Row
 
-const dayMicros = 24 * 60 * 60 * 1_000_000
-
 var one = big.NewRat(1, 1)

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/audit/sample"
-	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/testtrino"
 	"github.com/discreet-dp/discreet/policy"
@@ -89,27 +88,8 @@ func open(t testing.TB, ds *policy.Dataset) *Engine {
 	return e
 }
 
-func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
-	t.Helper()
-	p, err := prepareOne(ds, text)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return p
-}
-
-// prepareOne is prepare for a text that may be refused. All are one question, with nothing around
-// it.
-func prepareOne(ds *policy.Dataset, text string) (*tree.Plan, error) {
-	s, err := plan.Prepare(ds, text, plan.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Plans) != 1 || s.Outer != nil {
-		return nil, fmt.Errorf("%d questions, or something around them", len(s.Plans))
-	}
-	return s.Plans[0], nil
-}
+// Questions are planned as those of every engine are.
+var prepare, prepareOne = sample.MustPlan, sample.Plan
 
 // trinoTypes are those in which the columns of a sample are stored, by their type in DuckDB.
 var trinoTypes = map[string]string{"BIGINT": "bigint", "INTEGER": "integer", "DOUBLE": "double", "VARCHAR": "varchar",

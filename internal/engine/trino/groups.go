@@ -49,7 +49,7 @@ const numberBits, rankBits = 62, 24
 
 func newTaken(g dialect.Groups) taken {
 	order := g.Rank
-	if places := room(g.Keys); places < numberBits {
+	if places := room(g.Keys); places <= numberBits-rankBits {
 		if places+room(g.Rest) <= numberBits-rankBits {
 			return packed(g)
 		}

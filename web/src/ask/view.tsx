@@ -43,6 +43,7 @@ function Ask({ schema }: { schema: Dataset }) {
   const [past, setPast] = useState(false)
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
+  const own = useRef('') // the question that the address was last given
   const question: Question = { dataset: schema.name, sql, settings: settingsOf(choice) }
   const [again, tryAgain] = useState(0)
   const quote = useQuote(question, `${outcome?.answer.receipt.sequence}:${again}`)
@@ -90,15 +91,18 @@ function Ask({ schema }: { schema: Dataset }) {
     return () => { gone = true; editor.current?.destroy() }
   }, [])
   useEffect(() => { // the address follows what is asked
-    const timer = setTimeout(() => go(withQuery({
-      dataset: schema.name, q: sql.length < 6000 ? sql : null,
-      error: choice && 'error' in choice ? String(choice.error) : null, epsilon: choice && 'epsilon' in choice ? String(choice.epsilon) : null,
-    }), true), 300)
+    const timer = setTimeout(() => {
+      own.current = sql.length < 6000 ? sql : ''
+      go(withQuery({
+        dataset: schema.name, q: own.current,
+        error: choice && 'error' in choice ? String(choice.error) : null, epsilon: choice && 'epsilon' in choice ? String(choice.epsilon) : null,
+      }), true)
+    }, 300)
     return () => clearTimeout(timer)
   }, [sql, choice])
-  useEffect(() => { // and going back brings what was there
+  useEffect(() => { // and going back brings what was there; our own address may be late, and is no news
     const q = place.query.get('q') ?? ''
-    if (editor.current && q !== editor.current.text() && q !== '' && q !== sql) editor.current.write(q)
+    if (editor.current && q !== editor.current.text() && q !== '' && q !== sql && q !== own.current) editor.current.write(q)
   }, [place.query.get('q')])
   useEffect(() => setTrouble(null), [sql]) // it was about another text
   const other = outcome && outcome.question.sql !== sql

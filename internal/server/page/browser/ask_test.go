@@ -45,6 +45,7 @@ func TestAsk(t *testing.T) {
 		"again": again, "ladder": climb, "history": remembered, "refused": refused, "average": average, "address": address,
 		"slider": slider, "chart": charted, "keyboard": keyboard,
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
+		"address is late": behind,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -335,6 +336,27 @@ func late(t *testing.T, w *world) {
 	tb.settle()
 	if tb.eval(`() => !!document.querySelector('.price strong')`).Bool() {
 		t.Error("what is refused has a price")
+	}
+}
+
+// behind: an address that follows while somebody types on does not write the old question back. The
+// next letter is drawn, and what follows from it not yet done, when the clock of the address is up.
+func behind(t *testing.T, w *world) {
+	tb := w.tab(t, "ana")
+	_, err := tb.page.EvalOnNewDocument(held)
+	tb.must(err)
+	tb.open("/ask")
+	tb.write("SELECT COUNT(*) FROM patients WHERE age > 1")
+	tb.until("the address waits", `() => waits().includes(300)`)
+	tb.eval(`async () => {
+		document.execCommand('insertText', false, '9')
+		for (let i = 0; i < 20; i++) await Promise.resolve()
+		goOn()
+	}`)
+	tb.until("the address is there", `() => new URLSearchParams(location.search).get('q')?.includes('age > 1')`)
+	tb.settle()
+	if got := tb.eval(`() => ` + inEditor + `.innerText.trim()`).Str(); !strings.HasSuffix(got, "age > 19") {
+		t.Errorf("the editor has %q", got)
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 func TestLeftBehind(t *testing.T) {
 	w := ordinary(t)
 	const sql = "SELECT COUNT(*) AS n FROM patients WHERE age > 14"
-	tb := w.open(t, "/ask", "ana")
+	tb := w.open(t, "/ask", "ana", "^status: 401 ") // what was on its way when the session ended
 	ended := func() {
+		tb.settle()
 		tb.eval(`async () => { await fetch('/v1/signout', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }) }`)
 		tb.open("/ask?dataset=hospital&q=" + strings.ReplaceAll(sql, " ", "+"))
 		tb.reads("Password")
