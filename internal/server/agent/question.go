@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/server/httpapi"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// question is what a model asks: a question of /v1, and the settings that it should think of by
+// name.
+type question struct {
+	httpapi.Question
+	Error      json.Number `json:"error"`
+	Confidence json.Number `json:"confidence"`
+}
+
+// asked reads a question.
+func (a analyst) asked(arguments json.RawMessage) (q api.Question, request string, err error) {
+	var in question
+	if err := read(arguments, &in); err != nil {
+		return q, "", err
+	}
+	if in.SQL == "" {
+		return q, "", invalid("there is no sql")
+	}
+	if in.Epsilon != "" && in.Error != "" {
+		return q, "", invalid("epsilon names a price and error finds one; give one of the two")
+	}
+	if in.Free || in.Parts {
+		return q, "", invalid("free and parts are no arguments here; quote says whether a question is free")
+	}
+	ds, err := a.dataset(in.Dataset)
+	if err != nil {
+		return q, "", err
+	}
+	q.Dataset, q.Analyst = ds.Name, a.user.Name
+	if err := in.Fill(&q); err != nil {
+		return q, "", err
+	}
+	for name, value := range map[string]json.Number{"dp.error": in.Error, "dp.confidence": in.Confidence} {
+		if value == "" {
+			continue
+		}
+		if err := q.Settings.Set(name, string(value)); err != nil {
+			return q, "", invalid(err.Error())
+		}
+	}
+	if in.Request != "" && !requests.MatchString(in.Request) {
+		return q, "", invalid("request: it is 1 to 63 characters of ASCII without spaces")
+	}
+	return q, in.Request, nil
+}
+
+var requests = regexp.MustCompile(`^[!-~]{1,63}$`)
+
+// dataset finds the dataset that a call is about.
+func (a analyst) dataset(name string) (*policy.Dataset, error) {
+	p := a.dispatcher.DB().Policy()
+	found, err := httpapi.Askable(p, a.user, name)
+	if err != nil {
+		return nil, err
+	}
+	return p.Datasets[found], nil
+}
+
+// named is the name that a question has for retries where the model gives it none: it follows from
+// the question and the hour, so that a call that is made again is the same request.
+func named(q api.Question, at time.Time) string {
+	return hashed(q, at.UTC().Format("2006-01-02T15"))
+}
+
+// anew is another one, for a question that its first name cannot be used for: the data has changed
+// since, or the window of the budget.
+func anew(q api.Question, at time.Time) string { return hashed(q, at.UTC().Format(time.RFC3339Nano)) }
+
+func hashed(q api.Question, when string) string {
+	text, err := json.Marshal(q) // texts, numbers and lists, in the order of their fields
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", when, text))
+	return "mcp-" + hex.EncodeToString(sum[:16])
+}

@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/server/httpapi"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// analyst is who calls.
+type analyst struct {
+	*Door
+	user users.User
+}
+
+// tool is something that a model can call: read, do, and say it in words and as JSON.
+type tool struct {
+	definition *mcp.Tool
+	do         func(context.Context, analyst, json.RawMessage) (*reply, error)
+	// madeUp marks whatever comes of it, errors too.
+	madeUp bool
+}
+
+// reply is what came of a call.
+type reply struct {
+	text string
+	json any
+}
+
+// tools are all that there are.
+var tools = []tool{
+	{definition: define("describe", "Tables, and how to ask",
+		"The tables and columns that can be asked about, with types, bounds and keys; whom the budget protects; and "+
+			"the SQL that is understood. Free, made of the policy alone.", free, datasetSchema), do: describe},
+	{definition: define("quote", "Price of a question",
+		"What a question would cost in epsilon, how exact its answer would be, and what would be left. Free; nothing is computed on the "+
+			"data. Pass epsilon to see the error at that price, or error to see the price of that error.", free, questionSchema(false)),
+		do: quote},
+	{definition: define("ask", "Ask, and pay",
+		"Asks a question and pays for it out of the budget, which does not come back: look at quote first. The answer has noise, an "+
+			"error bar for each noisy value, its price and what is left. A question that was answered before is free. The same call "+
+			"within an hour is charged once.", paying, questionSchema(true)), do: ask},
+	{definition: define("budget", "What is left",
+		"What was spent of your own quota, what is left, and about how many questions that is. Free.", free, datasetSchema), do: budget},
+	{definition: define("sandbox", "Try SQL on made-up data",
+		"Runs a question on made-up rows that have nothing to do with the data, to see whether SQL is understood and what its answer "+
+			"looks like. Free. The numbers mean nothing.", free, questionSchema(false)), do: try, madeUp: true},
+}
+
+// What clients are told about tools. What is paid is paid for good, so clients that let people
+// confirm such calls should do that for ask; the same call again changes nothing.
+var (
+	closed = new(false)
+	free   = mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: closed}
+	paying = mcp.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: closed}
+)
+
+func define(name, title, description string, hints mcp.ToolAnnotations, schema map[string]any) *mcp.Tool {
+	hints.Title = title
+	return &mcp.Tool{Name: name, Title: title, Description: description, Annotations: &hints, InputSchema: schema}
+}
+
+func object(properties map[string]any, required ...string) map[string]any {
+	out := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
+}
+
+func property(kind any, description string) map[string]any {
+	return map[string]any{"type": kind, "description": description}
+}
+
+var datasetProperty = property("string", "The dataset; may be left out where there is only one")
+
+var datasetSchema = object(map[string]any{"dataset": datasetProperty})
+
+// questionSchema is what a question may have; one that is paid for has a name for retries too.
+func questionSchema(paid bool) map[string]any {
+	number := []string{"number", "string"}
+	all := map[string]any{
+		"dataset": datasetProperty,
+		"sql":     property("string", "One SELECT with aggregates, in PostgreSQL's language"),
+		"parameters": map[string]any{"type": "array", "description": "The values of $1, $2, ... in the SQL: numbers, texts, booleans, " +
+			"null, lists of these, or objects such as {\"kind\": \"date\", \"value\": \"2024-01-31\"}"},
+		"epsilon": property(number, "What to pay; the policy's default where neither this nor error is given"),
+		"error": property(number, "The half width that the error bars of counts and sums should have, in units of the answer; the "+
+			"least price that has it is taken, in the place of epsilon"),
+		"confidence": property(number, "The probability of the error bars, 0.95 unless given; costs nothing"),
+		"settings": map[string]any{"type": "object", "description": "What else can be chosen: " + strings.Join(api.SettingNames(), ", "),
+			"additionalProperties": map[string]any{"type": number}},
+	}
+	if paid {
+		all["request"] = property("string", "Names the question for retries: with the same name it is charged once. Errors that need one "+
+			"say it. Up to 63 characters without spaces")
+	}
+	return object(all, "sql")
+}
+
+// safely calls a tool. Whatever goes wrong is an error that the model reads.
+func (t tool) safely(ctx context.Context, a analyst, arguments json.RawMessage) (result *mcp.CallToolResult) {
+	defer func() {
+		if recover() != nil { // what was thrown may hold anything
+			result = t.failed(httpapi.ProblemOf(errPanic))
+		}
+	}()
+	r, err := t.do(ctx, a, arguments)
+	if err != nil {
+		return t.failed(httpapi.ProblemOf(err))
+	}
+	return t.result(r)
+}
+
+// result is what a model reads, and what a program reads.
+func (t tool) result(r *reply) *mcp.CallToolResult {
+	text := r.text
+	if t.madeUp {
+		text = madeUp + "\n" + text
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: r.json}
+}
+
+// read reads the arguments of a call, and nothing that it does not know.
+func read(arguments json.RawMessage, into any) error {
+	if len(bytes.TrimSpace(arguments)) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(arguments))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return invalid("the arguments cannot be read: " + err.Error())
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return invalid("the arguments are more than one object")
+	}
+	return nil
+}
