@@ -89,6 +89,11 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	if err != nil {
 		return s, err
 	}
+	for _, dataset := range p.Datasets {
+		if c.Immediate && !dataset.Release.Stated {
+			dataset.Release.Immediate = true
+		}
+	}
 	if err := s.listen(); err != nil {
 		return s, err
 	}
@@ -131,6 +136,7 @@ func (s *Server) listen() (err error) {
 			return err
 		}
 	}
+	s.web = c.Web
 	for _, door := range []struct {
 		address  string
 		listener *net.Listener
