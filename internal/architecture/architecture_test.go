@@ -204,6 +204,10 @@ var rooms = map[string]string{
 		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid " +
 		"internal/server/users " +
 		"ledger api learn stream",
+	// For one program, which brings its own numbers: noise and mechanisms, and no data of anybody
+	// else.
+	"internal/privatedoor":     "internal/entropy",
+	"internal/workbench":       "api client dp account/workload learn mech noise",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",
@@ -220,15 +224,19 @@ var rooms = map[string]string{
 	"internal/server/catalog/ident": "",
 	// The command. Groups of commands do not see one another, but for a demonstration that reads
 	// prices as a comparison of trainings does.
-	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/askcmd cmd/discreet/internal/auditcmd " +
+	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/askcmd cmd/discreet/internal/attachcmd " +
+		"cmd/discreet/internal/auditcmd " +
 		"cmd/discreet/internal/console " +
 		"cmd/discreet/internal/democmd cmd/discreet/internal/holdoutcmd cmd/discreet/internal/ledgercmd cmd/discreet/internal/mcpcmd " +
 		"cmd/discreet/internal/ownercmd " +
 		"cmd/discreet/internal/querycmd cmd/discreet/internal/servecmd cmd/discreet/internal/streamcmd cmd/discreet/internal/surveycmd " +
 		"cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
-	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table",
-	"cmd/discreet/internal/askcmd":     "api client cmd/discreet/internal/console dp internal/render internal/table",
-	"cmd/discreet/internal/auditcmd":   "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
+	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table " +
+		"internal/workbench",
+	"cmd/discreet/internal/askcmd": "api client cmd/discreet/internal/console dp internal/render internal/table",
+	"cmd/discreet/internal/attachcmd": "cmd/discreet/internal/console internal/privatedoor internal/server internal/server/users " +
+		"internal/workbench policy",
+	"cmd/discreet/internal/auditcmd": "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
 	"cmd/discreet/internal/console": "account/workload api client dp internal/chart internal/ledger/anywhere internal/ownerkey " +
 		"internal/policywords internal/table ledger policy",
 	"cmd/discreet/internal/democmd": ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital " +
@@ -264,7 +272,7 @@ var forbidden = map[string]string{
 	module + "/internal/entropy": "client noise internal/server/openid internal/ledger/desk internal/ledger/postgres " +
 		"internal/ledger/sqlite " +
 		"internal/audit/lockstep internal/detrand internal/ownerkey " +
-		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
+		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi internal/privatedoor",
 	"math/rand":    "",
 	"math/rand/v2": "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how

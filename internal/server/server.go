@@ -91,6 +91,11 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	if err != nil {
 		return s, err
 	}
+	for _, dataset := range p.Datasets {
+		if c.Immediate && !dataset.Release.Stated {
+			dataset.Release.Immediate = true
+		}
+	}
 	if err := s.listen(); err != nil {
 		return s, err
 	}
@@ -133,6 +138,7 @@ func (s *Server) listen() (err error) {
 			return err
 		}
 	}
+	s.web = c.Web
 	for _, door := range []struct {
 		address  string
 		listener *net.Listener

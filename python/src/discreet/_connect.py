@@ -1,0 +1,100 @@
+"""The ways in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ._aio import AsyncDatabase
+from ._asend import AsyncTransport
+from ._errors import AuthenticationError, BinaryError
+from ._process import Attached
+from ._sync import Database
+from ._transport import Endpoint, Transport
+
+
+def _open(
+    where: str | os.PathLike[str],
+    token: str | None,
+    analyst: str | None,
+    patience: float,
+    timeout: float | None,
+    ca: str | os.PathLike[str] | None,
+    memory: str | None,
+    threads: int | None,
+) -> tuple[Transport, Attached | None]:
+    text = os.fspath(where)
+    if text.startswith(("http://", "https://")):
+        token = token or os.environ.get("DISCREET_TOKEN")
+        if not token:
+            raise AuthenticationError(
+                "there is no token",
+                suggestion="connect(url, token=...), or put it into DISCREET_TOKEN; 'discreet user token' makes one",
+                kind="denied",
+                spent=False,
+            )
+        endpoint = Endpoint(text.rstrip("/"), token)
+        return Transport(lambda: endpoint, patience=patience, timeout=timeout, ca=None if ca is None else os.fspath(ca)), None
+    if "://" in text:
+        raise BinaryError(
+            f"{text.split('://')[0]}:// is no address of the HTTP interface",
+            suggestion="connect to http:// or https://, or to a policy file; PostgreSQL's drivers take postgresql://",
+            kind="binary",
+        )
+    if not Path(text).is_file():
+        raise BinaryError(
+            f"there is no policy file {text}",
+            suggestion="'discreet init data.csv -o policy.yaml' drafts one",
+            kind="binary",
+        )
+    arguments = ["--policy", str(Path(text).absolute())]
+    for flag, value in (("--as", analyst), ("--memory", memory), ("--threads", threads)):
+        if value is not None:
+            arguments += [flag, str(value)]
+    attached = Attached(arguments)
+    attached.endpoint()
+    return Transport(attached.endpoint, patience=patience, timeout=timeout), attached
+
+
+def connect(
+    where: str | os.PathLike[str],
+    token: str | None = None,
+    *,
+    dataset: str | None = None,
+    analyst: str | None = None,
+    patience: float = 30.0,
+    timeout: float | None = None,
+    ca: str | os.PathLike[str] | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+) -> Database:
+    """Connects to a server, by its address and a token, or opens a policy file on this machine.
+
+    A policy file is opened by the binary, which this starts and which ends with this process;
+    ``analyst`` says who asks, where the policy lists several. ``patience`` is for how many seconds
+    to try again where a server does not answer or is too busy; ``ca`` is a file with the
+    certificate of a server that others do not know.
+    """
+    transport, attached = _open(where, token, analyst, patience, timeout, ca, memory, threads)
+    return Database(transport, dataset, attached.close if attached else _nothing)
+
+
+def connect_async(
+    where: str | os.PathLike[str],
+    token: str | None = None,
+    *,
+    dataset: str | None = None,
+    analyst: str | None = None,
+    patience: float = 30.0,
+    timeout: float | None = None,
+    ca: str | os.PathLike[str] | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+) -> AsyncDatabase:
+    """The same for asyncio: all methods are awaited, and it is closed by ``aclose`` or ``async with``."""
+    transport, attached = _open(where, token, analyst, patience, timeout, ca, memory, threads)
+    return AsyncDatabase(AsyncTransport(transport), dataset, attached.close if attached else _nothing)
+
+
+def _nothing() -> None:
+    pass
