@@ -191,6 +191,7 @@ func TestMCPAtAServer(t *testing.T) {
 // What cannot be meant is refused with what to write.
 func TestMCPMisuse(t *testing.T) {
 	policy := mcpWorld(t)
+	token := write(t, filepath.Join(t.TempDir(), "token"), "a-token-of-somebody")
 	for args, want := range map[string]string{
 		"":                                    "name a policy with --policy, or a server",
 		"--policy " + policy:                  "--as",
@@ -199,7 +200,7 @@ func TestMCPMisuse(t *testing.T) {
 		"--policy " + policy + " --as ana --timeout 0s":       "--timeout",
 		"--policy " + policy + " --server http://127.0.0.1:1": "not both",
 		"--server http://127.0.0.1:1":                         "--token-file",
-		"--server http://db.example --token-file " + policy:   "without TLS",
+		"--server http://db.example --token-file " + token:    "without TLS",
 	} {
 		command(append([]string{"mcp"}, strings.Fields(args)...)...).wants(t, 2, want)
 	}
