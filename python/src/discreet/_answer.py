@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -104,7 +105,8 @@ class Noisy:
         for r, row in enumerate(self.rows):
             cells: list[str] = []
             for i, value in enumerate(row):
-                cells += [show(value)] + ([show(self.error_at(r, i))] if i in bars else [])
+                shown, error = pair(value, self.error_at(r, i))
+                cells += [shown, error] if i in bars else [shown]
             lines.append(cells)
         widths = [max(map(len, cells)) for cells in zip(heads, *lines, strict=True)]
         sides = [">" if kind in _NUMBERS else "<" for i, c in enumerate(self.columns) for kind in [c.kind] + ["real"] * (i in bars)]
@@ -253,7 +255,7 @@ class Noisy:
         if column is not None and column not in names:
             raise ValueError(f"{column} is nothing to draw; there is {', '.join(names)}")
         i = shown[names.index(column) if column is not None else 0]
-        ax = ax if ax is not None else plt.subplots(figsize=(6, 0.9 + 0.32 * len(self.rows)))[1]
+        ax = ax if ax is not None else plt.subplots(figsize=(6, 0.9 + 0.32 * len(self.rows)), layout="constrained")[1]
         known = [r for r in range(len(self.rows)) if self.rows[r][i] is not None]
         values = [float(self.rows[r][i]) for r in known]
         errors = [self.error_at(r, i) or 0.0 for r in known]
@@ -304,6 +306,14 @@ def unique(name: str, taken: dict[str, Any]) -> str:
     while out in taken:
         out, n = f"{name}_{n}", n + 1
     return out
+
+
+def pair(value: Any, error: float | None) -> tuple[str, str]:
+    """A value and its error for people: where it is no whole number, two digits of the error, and as many of the value."""
+    if not isinstance(value, float) or error is None or not 1e-9 < error < 1e5 or not abs(value) < 1e15:
+        return show(value), show(error)
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:,.{digits}f}" if abs(value) >= 1e5 else f"{value:.{digits}f}", f"{error:.{digits}f}"
 
 
 def show(value: Any) -> str:
