@@ -25,7 +25,8 @@ def test_magic(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = shell.run_cell_magic("discreet", "--epsilon 0.5 --to answer", question)
     assert answer.price.epsilon == 0.5 and shell.user_ns["answer"] is answer
     assert "price: epsilon 0.5" in capsys.readouterr().out
-    assert shell.run_cell_magic("discreet", "", "SELECT * FROM patients") is None
+    failed = shell.run_cell("%%discreet --to answer\nSELECT * FROM patients")
+    assert isinstance(failed.error_in_exec, discreet.RefusedError), "cells below would go on with an older answer"
     shown = capsys.readouterr()
-    assert "would show rows" in shown.out + shown.err
+    assert "would show rows" in shown.out + shown.err and "magic.py" not in shown.out + shown.err
     db.close()

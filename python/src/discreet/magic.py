@@ -60,9 +60,11 @@ class Magic:
             if options.quote:
                 return None
             answer = db.ask(cell, free=options.free, **settings)
-        except Error as error:  # in a notebook its words are enough
-            self._shell.showtraceback((type(error), error, None), exception_only=True)
-            return None
+        except Error as error:
+            # In a notebook its words are enough. The cell has failed all the same, or those below would go on with an older answer.
+            lines = f"{type(error).__name__}: {error}".splitlines()
+            error._render_traceback_ = lambda *_: lines  # type: ignore[attr-defined]
+            raise
         if options.to:
             self._shell.user_ns[options.to] = answer
         return answer
