@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from ._aio import AsyncDatabase
 from ._asend import AsyncTransport
 from ._errors import AuthenticationError, BinaryError
-from ._process import Attached
+from ._process import attach
 from ._sync import Database
 from ._transport import Endpoint, Transport
 
@@ -48,7 +50,7 @@ def _open(
     ca: str | os.PathLike[str] | None,
     memory: str | None,
     threads: int | None,
-) -> tuple[Transport, Attached | None]:
+) -> tuple[Transport, Callable[[], None]]:
     text = os.fspath(where)
     if text.startswith(("http://", "https://")):
         token = (token or os.environ.get("DISCREET_TOKEN") or "").strip()
@@ -62,7 +64,7 @@ def _open(
         if not (token.isascii() and token.isprintable()):  # http.client would say it in its error
             raise AuthenticationError("a token is one line of text", kind="denied", spent=False)
         endpoint = Endpoint(_address(text), token)
-        return Transport(lambda: endpoint, patience=patience, timeout=timeout, ca=None if ca is None else os.fspath(ca)), None
+        return Transport(lambda: endpoint, patience=patience, timeout=timeout, ca=None if ca is None else os.fspath(ca)), _nothing
     if "://" in text:
         raise BinaryError(
             f"{text.split('://')[0]}:// is no address of the HTTP interface",
@@ -79,9 +81,11 @@ def _open(
     for flag, value in (("--as", analyst), ("--memory", memory), ("--threads", threads)):
         if value is not None:
             arguments += [flag, str(value)]
-    attached = Attached(arguments)
+    attached = attach(arguments)
     attached.endpoint()
-    return Transport(attached.endpoint, patience=patience, timeout=timeout), attached
+    transport = Transport(attached.endpoint, patience=patience, timeout=timeout)
+    attached.users.add(transport)
+    return transport, partial(attached.close, transport)
 
 
 def connect(
@@ -103,8 +107,8 @@ def connect(
     to try again where a server does not answer or is too busy; ``ca`` is a file with the
     certificate of a server that others do not know.
     """
-    transport, attached = _open(where, token, analyst, patience, timeout, ca, memory, threads)
-    return Database(transport, dataset, attached.close if attached else _nothing)
+    transport, closing = _open(where, token, analyst, patience, timeout, ca, memory, threads)
+    return Database(transport, dataset, closing)
 
 
 def connect_async(
@@ -120,8 +124,8 @@ def connect_async(
     threads: int | None = None,
 ) -> AsyncDatabase:
     """The same for asyncio: all methods are awaited, and it is closed by ``aclose`` or ``async with``."""
-    transport, attached = _open(where, token, analyst, patience, timeout, ca, memory, threads)
-    return AsyncDatabase(AsyncTransport(transport), dataset, attached.close if attached else _nothing)
+    transport, closing = _open(where, token, analyst, patience, timeout, ca, memory, threads)
+    return AsyncDatabase(AsyncTransport(transport), dataset, closing)
 
 
 def _nothing() -> None:

@@ -33,6 +33,7 @@ class Attached:
         self._owner = os.getpid()
         self._end: weakref.finalize[[subprocess.Popen[str], str, int], Attached] | None = None
         self.analyst = ""
+        self.users: weakref.WeakSet[object] = weakref.WeakSet()
 
     def endpoint(self) -> Endpoint:
         """Where it listens, after it was started if it has to be."""
@@ -91,12 +92,40 @@ class Attached:
             self._end = None
         self._process = self._endpoint = None
 
-    def close(self) -> None:
-        """Lets it finish what runs, and end."""
-        if self._owner == os.getpid():
+    def restart(self) -> None:
+        """Lets it finish what runs, and start anew with what is there now."""
+        with self._lock:
+            self._finish()
+
+    def close(self, user: object) -> None:
+        """Lets it finish what runs, and end, where nobody else uses it."""
+        self.users.discard(user)
+        if self._owner == os.getpid() and not self.users:
             with self._lock:
                 self._finish()
                 self._owner = -1
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended for good."""
+        return self._owner == -1
+
+
+_opened: weakref.WeakValueDictionary[tuple[int, tuple[str, ...]], Attached] = weakref.WeakValueDictionary()
+
+
+def attach(arguments: list[str]) -> Attached:
+    """The binary with these arguments. There is one to a ledger: where we have it open it starts anew, for all that use it.
+
+    So a cell of a notebook that connects can be run again, and sees the policy and the data as they are now.
+    """
+    key = os.getpid(), tuple(arguments)
+    found = _opened.get(key)
+    if found is None or found.closed:
+        found = _opened[key] = Attached(arguments)
+    else:
+        found.restart()
+    return found
 
 
 _started: weakref.WeakSet[subprocess.Popen[str]] = weakref.WeakSet()
