@@ -17,6 +17,7 @@ from conftest import Server, write_policy
 
 import discreet
 from discreet import _binary
+from discreet._answer import pair
 
 
 def test_a_policy_that_is_open_here_can_be_connected_to_again(policy: Path) -> None:
@@ -170,3 +171,9 @@ def test_what_a_prompt_shows(db: discreet.Database, policy: Path) -> None:
     db.ask("SELECT COUNT(*) FROM patients")
     assert str(db.receipts()[0]["price"]).startswith("epsilon 0.1")
     assert "connect" in dir(discreet) and "DiscreetClassifier" in dir(discreet) and "TYPE_CHECKING" not in dir(discreet)
+
+
+def test_digits_end_where_the_error_begins() -> None:
+    assert pair(44.641, 9.0347) == ("44.6", "9.0") and pair(54, 12.3, "real") == ("54", "12") and pair(0.12345, 0.0123) == ("0.123", "0.012")
+    assert pair(1992, 3.0, "integer") == ("1992", "3") and pair(53.5, None) == ("53.5", "") and pair(None, None) == ("", "")
+    assert pair(164416459.0, 1198293.0) == ("164,416,459", "1,198,293") and pair(float("nan"), 1.0) == ("nan", "1.0")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,17 @@ import discreet  # noqa: E402
 
 
 @pytest.fixture
-def shell() -> Iterator[Any]:
+def shell() -> Any:
     from IPython.core.interactiveshell import InteractiveShell
 
     found: Any = InteractiveShell.instance()
-    found.reset()
-    found.run_line_magic("load_ext", "discreet")
-    yield found
-    found.run_line_magic("unload_ext", "discreet")
-    InteractiveShell.clear_instance()
+    found.user_ns.pop("db", None)
+    discreet.load_ipython_extension(found)  # a new one, which is not connected
+    return found
 
 
 def test_magic(shell: Any, policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shell.run_line_magic("load_ext", "discreet")
     db = shell.run_line_magic("discreet", str(policy))
     assert isinstance(db, discreet.Database) and repr(db) == f"Database({policy})"
     question = "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex"

@@ -105,7 +105,7 @@ class Noisy:
         for r, row in enumerate(self.rows):
             cells: list[str] = []
             for i, value in enumerate(row):
-                shown, error = pair(value, self.error_at(r, i))
+                shown, error = pair(value, self.error_at(r, i), self.columns[i].kind)
                 cells += [shown, error] if i in bars else [shown]
             lines.append(cells)
         widths = [max(map(len, cells)) for cells in zip(heads, *lines, strict=True)]
@@ -308,9 +308,9 @@ def unique(name: str, taken: dict[str, Any]) -> str:
     return out
 
 
-def pair(value: Any, error: float | None) -> tuple[str, str]:
-    """A value and its error for people: where it is no whole number, two digits of the error, and as many of the value."""
-    if not isinstance(value, float) or error is None or not 1e-9 < error < 1e5 or not abs(value) < 1e15:
+def pair(value: Any, error: float | None, kind: str = "real") -> tuple[str, str]:
+    """A value and its error for people: where it need not be whole, two digits of the error, and as many of the value."""
+    if kind not in ("decimal", "real") or not isinstance(value, (int, float)) or error is None or not 1e-9 < error < 1e5 or abs(value) > 1e15:
         return show(value), show(error)
     digits = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:,.{digits}f}" if abs(value) >= 1e5 else f"{value:.{digits}f}", f"{error:.{digits}f}"

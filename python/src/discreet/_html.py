@@ -33,10 +33,10 @@ def answer(a: Noisy) -> str:
         cells = []
         for i, (value, c) in enumerate(zip(row, a.columns, strict=True)):
             side = "right" if c.noisy else "left"
-            shown, error = pair(value, a.error_at(r, i))
+            shown, error = pair(value, a.error_at(r, i), c.kind)
             cells.append(f"<td style='{_CELL}{side}'>{escape(shown)}</td>")
             if i in bars:
-                cells.append(f"<td style='{_CELL}left;opacity:0.75'{_interval(value, a.error_at(r, i))}>{escape(error)}</td>")
+                cells.append(f"<td style='{_CELL}left;opacity:0.75'{_interval(value, a.error_at(r, i), c.kind)}>{escape(error)}</td>")
         lines.append("<tr>" + "".join(cells) + "</tr>")
     more = f"<p style='{_SMALL}'>{len(a.rows) - _MOST_ROWS} more rows</p>" if len(a.rows) > _MOST_ROWS else ""
     words = "<br>".join(escape(w) for w in a._words())
@@ -47,10 +47,10 @@ def answer(a: Noisy) -> str:
     )
 
 
-def _interval(value: object, error: float | None) -> str:
+def _interval(value: object, error: float | None, kind: str) -> str:
     if not (isinstance(value, (int, float)) and _near(value) and error is not None):
         return ""
-    low, high = (pair(end if isinstance(value, float) else round(end), error)[0] for end in (float(value) - error, float(value) + error))
+    low, high = (pair(float(value) + sign * error, error, kind)[0] for sign in (-1, 1))
     return f" title='from {escape(low)} to {escape(high)}'"
 
 
@@ -112,7 +112,7 @@ def chart(a: Noisy) -> str:
         y = 4 + line * (n + 0.5)
         text = label if len(label) <= 24 else label[:23] + "…"
         out.append(
-            f"<g><title>{escape(label)}: {' ± '.join(map(escape, pair(v, e)))}</title>"
+            f"<g><title>{escape(label)}: {' ± '.join(map(escape, pair(v, e, a.columns[i].kind)))}</title>"
             f"<text x='{left - 8}' y='{y + 4:.1f}' text-anchor='end'>{escape(text)}</text>"
             f"<line x1='{x(v - e):.1f}' x2='{x(v + e):.1f}' y1='{y:.1f}' y2='{y:.1f}' stroke='{_ACCENT}' stroke-width='2' opacity='0.55'/>"
             f"<circle cx='{x(v):.1f}' cy='{y:.1f}' r='4' fill='{_ACCENT}'/></g>"
