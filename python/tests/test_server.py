@@ -17,6 +17,7 @@ import pytest
 from conftest import Server, alive, until
 
 import discreet
+from discreet._asend import AsyncTransport
 
 COUNT = "SELECT COUNT(*) FROM patients WHERE age > $1 AND sex = $2"
 
@@ -128,12 +129,62 @@ def test_the_binary_is_killed(policy: Path) -> None:
         assert again.value == first.value and len(db.receipts()) == 1
 
 
+def test_a_fork_does_not_keep_it(policy: Path) -> None:
+    """A fork that lives on holds neither the binary nor the ledger, and asks with asyncio too."""
+    count = "SELECT COUNT(*) FROM patients"
+    db, async_db = discreet.connect(policy), None
+    first = db.ask(count).value
+    async_db = discreet.AsyncDatabase(AsyncTransport(db._transport))
+    assert asyncio.run(async_db.ask(count)).value == first
+    asked, done = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            threading.Timer(20, os._exit, [1]).start()
+            same = db.ask(count).value == asyncio.run(async_db.ask(count)).value == first
+            os.write(done, b"same" if same else b"else")
+            time.sleep(60)
+        finally:
+            os._exit(1)
+    try:
+        os.close(done)
+        assert os.read(asked, 4) == b"same"
+        begun = time.monotonic()
+        db.close()
+        assert time.monotonic() - begun < 15, "it waited for the fork"
+        discreet.connect(policy).close()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(asked)
+
+
+def test_interrupted_while_it_opens(policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The binary does not go on with the ledger in its hands."""
+    slow = tmp_path / "slow"
+    slow.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec cat\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("DISCREET_BINARY", str(slow))
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):  # which keeps the traceback, as a notebook does
+            discreet.connect(policy)
+        assert not alive(int((tmp_path / "pid").read_text()))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
 PROGRAM = """
 import sys, discreet
 db = discreet.connect(sys.argv[1])
 discreet.noise.laplace(1)
 from discreet import _bench
-print(db._transport._where.__self__._process.pid, _bench._bench[1]._where.__self__._process.pid, flush=True)
+print(db._transport._where.__self__._process.pid, _bench._transport()._where.__self__._process.pid, flush=True)
 if sys.argv[2] == "wait":
     sys.stdin.read()
 """

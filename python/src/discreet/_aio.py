@@ -40,6 +40,12 @@ class AsyncDatabase:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._transport, self.dataset)  # for as long as the process that opened it lives
 
+    def __copy__(self) -> AsyncDatabase:
+        return self
+
+    def __deepcopy__(self, _: dict[int, Any]) -> AsyncDatabase:
+        return self  # for clones of estimators: it closes with the last of them
+
     async def aclose(self) -> None:
         """Closes the connection. A policy on this machine is closed too."""
         await self._transport.aclose()
@@ -107,7 +113,7 @@ class AsyncDatabase:
         if free:
             body["free"] = True
         key = request or "py-" + secrets.token_urlsafe(18)
-        return read((await self._post("/v1/query", body, key=key, accept="application/x-ndjson")).body)
+        return read((await self._post("/v1/query", body, key=key, accept="application/x-ndjson")).body, key)
 
     async def quote(
         self,

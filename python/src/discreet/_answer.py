@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Error
+from ._text import clean
 from ._values import Price, Receipt, Remaining
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Noisy:
         heads, lines = [], []
         bars = self._bars()
         for i, c in enumerate(self.columns):
-            heads += [c.name] + ([f"±{100 * self.confidence:.4g}%"] if i in bars else [])
+            heads += [clean(c.name)] + ([f"±{100 * self.confidence:.4g}%"] if i in bars else [])
         for r, row in enumerate(self.rows):
             cells: list[str] = []
             for i, value in enumerate(row):
@@ -90,7 +91,7 @@ class Noisy:
         widths = [max(map(len, cells)) for cells in zip(heads, *lines, strict=True)]
         out = ["  ".join(x.ljust(w) for x, w in zip(cells, widths, strict=True)).rstrip() for cells in [heads, *lines]]
         out.insert(1, "  ".join("-" * w for w in widths))
-        return "\n".join([*out, *self._words()])
+        return "\n".join([*out, *map(clean, self._words())])
 
     def _words(self) -> list[str]:
         """What stands below the rows."""
@@ -233,9 +234,9 @@ class Noisy:
         values = [float(self.rows[r][i]) for r in known]
         errors = [self.error_at(r, i) or 0.0 for r in known]
         ax.errorbar(values, range(len(known)), xerr=errors, fmt="o", capsize=3, color="#3b6ea8", ecolor="#8fb0d4", markersize=5)
-        ax.set_yticks(range(len(known)), [self.label(r) for r in known])
+        ax.set_yticks(range(len(known)), [self.label(r) for r in known], parse_math=False)  # $5 to $10 is no formula
         ax.invert_yaxis()
-        ax.set_xlabel(f"{self.names[i]} (bars: {100 * self.confidence:.4g} %)")
+        ax.set_xlabel(f"{clean(self.names[i])} (bars: {100 * self.confidence:.4g} %)", parse_math=False)
         ax.grid(axis="x", alpha=0.25)
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
@@ -287,7 +288,7 @@ def show(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.5g}" if abs(value) < 1e5 else f"{value:,.0f}"
-    return str(value)
+    return clean(str(value))
 
 
 def _native(value: Any, kind: str) -> Any:
@@ -303,11 +304,23 @@ def _native(value: Any, kind: str) -> Any:
     return value
 
 
-def read(body: bytes) -> Answer:
+def read(body: bytes, request: str) -> Answer:
     """Reads an answer that was sent row by row, and refuses one that was cut off."""
+    try:
+        return _read(body)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise Error(
+            "what came is no answer, or only a part of one",
+            kind="connection",
+            suggestion=f"ask again with request={request!r}, which is not charged twice",
+            request=request,
+        ) from error
+
+
+def _read(body: bytes) -> Answer:
     lines = [json.loads(line) for line in body.splitlines() if line]
-    if len(lines) < 2 or "meta" not in lines[0] or "end" not in lines[-1] or lines[-1]["end"]["rows"] != len(lines) - 2:
-        raise Error("the answer was cut off", kind="connection", suggestion="ask again with the same request, which is free")
+    if len(lines) < 2 or lines[-1]["end"]["rows"] != len(lines) - 2:
+        raise ValueError
     meta: dict[str, Any] = lines[0]["meta"]
     known = all("errors" in line for line in lines[1:-1])
     return Answer(
@@ -316,7 +329,7 @@ def read(body: bytes) -> Answer:
         remaining=Remaining.of(meta["remaining"]),
         more=meta.get("more"),
         receipt=Receipt.of(meta["receipt"]),
-        confidence=meta["confidence"],
+        confidence=float(meta["confidence"]),
         notes=list(meta["notes"]),
         data_version=meta["data_version"]["number"],
         raw=meta,
@@ -326,6 +339,8 @@ def read(body: bytes) -> Answer:
 def table(columns: list[dict[str, Any]], rows: list[list[Any]], errors: list[list[float | None]] | None) -> dict[str, Any]:
     """Columns, rows and errors as Python has them."""
     named = [Column(c["name"], c["kind"], c["noisy"], c["approximate"]) for c in columns]
+    if not all(e is None or isinstance(e, (int, float)) for line in errors or [] for e in line):
+        raise TypeError("an error bar is a number")
     return {
         "columns": named,
         "rows": [tuple(_native(v, c.kind) for v, c in zip(row, named, strict=True)) for row in rows],

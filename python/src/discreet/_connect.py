@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ._aio import AsyncDatabase
 from ._asend import AsyncTransport
@@ -11,6 +13,30 @@ from ._errors import AuthenticationError, BinaryError
 from ._process import Attached
 from ._sync import Database
 from ._transport import Endpoint, Transport
+
+
+def _address(text: str) -> str:
+    """The address of a server to which a token can be sent: by TLS, or not beyond this machine."""
+    url = urlsplit(text)
+    if not url.hostname or url.username is not None or url.query or url.fragment:
+        raise BinaryError(
+            "this is no address such as https://db.example:8432", suggestion="a token goes into token=, or DISCREET_TOKEN", kind="binary"
+        )
+    if url.scheme == "http" and not _here(url.hostname):
+        raise AuthenticationError(
+            f"{text} is without TLS, which is for this machine alone: everybody on the way could read the token",
+            suggestion="connect to https://; ca= names the certificate of a server that others do not know",
+            kind="denied",
+            spent=False,
+        )
+    return text.rstrip("/")
+
+
+def _here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _open(
@@ -25,7 +51,7 @@ def _open(
 ) -> tuple[Transport, Attached | None]:
     text = os.fspath(where)
     if text.startswith(("http://", "https://")):
-        token = token or os.environ.get("DISCREET_TOKEN")
+        token = (token or os.environ.get("DISCREET_TOKEN") or "").strip()
         if not token:
             raise AuthenticationError(
                 "there is no token",
@@ -33,7 +59,9 @@ def _open(
                 kind="denied",
                 spent=False,
             )
-        endpoint = Endpoint(text.rstrip("/"), token)
+        if not (token.isascii() and token.isprintable()):  # http.client would say it in its error
+            raise AuthenticationError("a token is one line of text", kind="denied", spent=False)
+        endpoint = Endpoint(_address(text), token)
         return Transport(lambda: endpoint, patience=patience, timeout=timeout, ca=None if ca is None else os.fspath(ca)), None
     if "://" in text:
         raise BinaryError(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 200
 _MOST_BARS = 40
 _ACCENT = "#4c78a8"
+_FURTHEST = 1e300
 _SMALL = "font-size:0.85em;opacity:0.75;margin-top:0.3em"
 
 
@@ -46,9 +47,14 @@ def answer(a: Noisy) -> str:
 
 
 def _interval(value: object, error: float | None) -> str:
-    if error is None or not isinstance(value, (int, float)):
+    if not (isinstance(value, (int, float)) and _near(value) and error is not None):
         return ""
     return f" title='from {escape(show(float(value) - error))} to {escape(show(float(value) + error))}'"
+
+
+def _near(value: object) -> bool:
+    """Whether it is a number that can be drawn, and computed with."""
+    return isinstance(value, (int, float)) and abs(value) < _FURTHEST
 
 
 def quote(q: Quote) -> str:
@@ -75,13 +81,13 @@ def chart(a: Noisy) -> str:
     points = [
         (a.label(r), float(row[i]), a.error_at(r, i) or 0.0)
         for r, row in enumerate(a.rows)
-        if isinstance(row[i], (int, float)) and math.isfinite(row[i])
+        if _near(row[i]) and _near(a.error_at(r, i) or 0.0)
     ]
     if not points:
         return ""
     low = min(0.0, *(v - e for _, v, e in points))
     high = max(0.0, *(v + e for _, v, e in points))
-    if not high - low > 0:
+    if not high - low > 1 / _FURTHEST:
         return ""
     left = 14 + 7 * min(24, max(len(label) for label, _, _ in points))
     width, line = 320, 22

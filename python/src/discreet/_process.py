@@ -36,14 +36,17 @@ class Attached:
 
     def endpoint(self) -> Endpoint:
         """Where it listens, after it was started if it has to be."""
+        if self._owner != os.getpid():  # a fork, where a thread that held the lock is gone, or it was closed
+            return self._opened()
         with self._lock:
-            mine = self._owner == os.getpid()
-            if self._endpoint is None or (mine and self._process is not None and self._process.poll() is not None):
-                if not mine:
-                    raise BinaryError("this connection was closed by the process that opened it", kind="binary")
+            if self._owner == os.getpid() and (self._process is None or self._process.poll() is not None):
                 self._start()
-            assert self._endpoint is not None
-            return self._endpoint
+            return self._opened()
+
+    def _opened(self) -> Endpoint:
+        if self._endpoint is None:
+            raise BinaryError("this connection was closed by the process that opened it", kind="binary")
+        return self._endpoint
 
     def _start(self) -> None:
         self._finish()
@@ -61,9 +64,16 @@ class Attached:
             )
         except OSError as error:
             raise BinaryError(f"the discreet command cannot be started: {error}", kind="binary") from error
+        _started.add(process)
         assert process.stdout is not None
-        line = process.stdout.readline()
-        process.stdout.close()
+        try:
+            line = process.stdout.readline()
+        except BaseException:  # Ctrl-C while it opens the data, which it would do for as long as the traceback is kept
+            _stop(process, "", os.getpid())
+            said.close()
+            raise
+        finally:
+            process.stdout.close()
         if not line:
             process.wait()
             raise _refusal(said)
@@ -83,10 +93,25 @@ class Attached:
 
     def close(self) -> None:
         """Lets it finish what runs, and end."""
-        with self._lock:
-            if self._owner == os.getpid():
+        if self._owner == os.getpid():
+            with self._lock:
                 self._finish()
                 self._owner = -1
+
+
+_started: weakref.WeakSet[subprocess.Popen[str]] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    """A fork holds nothing open whose end is to end the binary: it would go on, and keep the ledger, when we have ended."""
+    for process in list(_started):
+        if process.stdin is not None:
+            process.stdin.close()
+    _started.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _stop(process: subprocess.Popen[str], folder: str, owner: int) -> None:
@@ -102,7 +127,8 @@ def _stop(process: subprocess.Popen[str], folder: str, owner: int) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    shutil.rmtree(folder, ignore_errors=True)  # it is gone already, unless the binary was killed
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)  # it is gone already, unless the binary was killed
 
 
 def _refusal(said: IO[str]) -> BinaryError:

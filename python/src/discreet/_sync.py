@@ -39,6 +39,12 @@ class Database:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._transport, self.dataset)  # for as long as the process that opened it lives
 
+    def __copy__(self) -> Database:
+        return self
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Database:
+        return self  # for clones of estimators: it closes with the last of them
+
     def close(self) -> None:
         """Closes the connection. A policy on this machine is closed too."""
         self._transport.close()
@@ -106,7 +112,7 @@ class Database:
         if free:
             body["free"] = True
         key = request or "py-" + secrets.token_urlsafe(18)
-        return read((self._post("/v1/query", body, key=key, accept="application/x-ndjson")).body)
+        return read((self._post("/v1/query", body, key=key, accept="application/x-ndjson")).body, key)
 
     def quote(
         self,

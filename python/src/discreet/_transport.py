@@ -9,7 +9,6 @@ import random
 import select
 import socket
 import ssl
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._errors import ConnectionLostError, error_of
+from ._errors import ConnectionLostError, Error, error_of
 
 
 @dataclass(frozen=True)
@@ -102,9 +101,8 @@ class Transport:
         self._patience = patience
         self._timeout = timeout
         self._ca = ca
-        self._idle: deque[tuple[Endpoint, http.client.HTTPConnection]] = deque()
-        self._process = os.getpid()
-        self._lock = threading.Lock()
+        # By process, for a fork must not talk over what is its parent's. There is no lock, which a thread could hold while another forks.
+        self._open: dict[int, deque[tuple[Endpoint, http.client.HTTPConnection]]] = {}
 
     def endpoint(self) -> Endpoint:
         """Where the server is, and the token for it."""
@@ -115,13 +113,15 @@ class Transport:
         """A file with the certificate of a server that others do not know."""
         return self._ca
 
+    def _idle(self) -> deque[tuple[Endpoint, http.client.HTTPConnection]]:
+        """Connections of this process that nobody uses."""
+        return self._open.setdefault(os.getpid(), deque())
+
     def _take(self, endpoint: Endpoint) -> http.client.HTTPConnection:
-        with self._lock:
-            if self._process != os.getpid():  # a fork: those are our parent's
-                self._process, self._idle = os.getpid(), deque()
+        idle = self._idle()
         while True:
             try:
-                at, connection = self._idle.pop()
+                at, connection = idle.pop()
             except IndexError:
                 return _connect(endpoint, self._timeout, self._ca)
             if at == endpoint and not _stale(connection):
@@ -142,7 +142,7 @@ class Transport:
         if answer.will_close:
             connection.close()
         else:
-            self._idle.append((endpoint, connection))
+            self._idle().append((endpoint, connection))
         try:
             wait = float(answer.headers.get("Retry-After") or 0)
         except ValueError:
@@ -177,11 +177,13 @@ class Transport:
                 time.sleep(pause * random.uniform(0.5, 1.0))
                 pause = min(2.0, pause * 2)
                 continue
-            if answer.status < 400:
+            if answer.status < 300:
                 return answer
+            if answer.status < 400:  # the token is for this server, and goes nowhere else
+                raise Error("the server sends us elsewhere, and is not followed", suggestion="connect to where it is", status=answer.status)
             problem = answer.problem()
             wait = max(answer.retry_after, pause)
-            if problem.get("kind") in _LATER and time.monotonic() + wait < given_up:
+            if str(problem.get("kind")) in _LATER and time.monotonic() + wait < given_up:
                 time.sleep(wait)
                 continue
             raise error_of(answer.status, problem, sql, request)
@@ -191,8 +193,9 @@ class Transport:
 
     def close(self) -> None:
         """Closes what is open."""
-        while self._idle and self._process == os.getpid():
-            self._idle.pop()[1].close()
+        idle = self._idle()
+        while idle:
+            idle.pop()[1].close()
 
 
 def _again(endpoint: Endpoint, patience: float, timeout: float | None, ca: str | None) -> Transport:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -268,18 +269,27 @@ class Training:
         return cls(raw["id"], raw["model"], Price.of(raw["cost"]), Receipt.of(raw["receipt"]), raw)
 
 
+def plain(value: Any) -> Any:
+    """A number of Python for one of numpy, which would be printed with its type, and is cut off where its bits end."""
+    return value.item() if hasattr(value, "item") else value
+
+
 def exactly(value: Number) -> str:
-    """A number as it is written: no digit of it is lost."""
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, fractions.Fraction):
+    """A number as it is written, with all of its digits; of a fraction, which need not end, those of a float."""
+    value = plain(value)
+    if isinstance(value, (float, fractions.Fraction)):
         return repr(float(value))
     return str(value)
 
 
 def fraction(value: Number) -> fractions.Fraction:
-    """A number as a fraction: 0.1 is one tenth."""
-    return fractions.Fraction(repr(value)) if isinstance(value, float) else fractions.Fraction(value)
+    """A number as a fraction: 0.1 is one tenth. Its parts have as many digits as they need, whatever the number came in."""
+    value = plain(value)
+    if isinstance(value, float):
+        return fractions.Fraction(repr(float(value)))
+    if isinstance(value, numbers.Rational):
+        return fractions.Fraction(int(value.numerator), int(value.denominator))
+    return fractions.Fraction(value)
 
 
 def parameter(value: Any) -> Any:
@@ -293,8 +303,10 @@ def parameter(value: Any) -> Any:
     if isinstance(value, datetime.date):
         return {"kind": "date", "value": value.isoformat()}
     if hasattr(value, "tolist"):  # numpy
+        if value.dtype.kind == "M":  # of which those with nanoseconds would become whole numbers
+            value = value.astype("datetime64[D]" if value.dtype.name == "datetime64[D]" else "datetime64[us]")
         return parameter(value.tolist())
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return [parameter(v) for v in value]
     raise TypeError(f"a parameter cannot be of the type {type(value).__name__}")
 
