@@ -57,8 +57,9 @@ func List(ctx context.Context, address string, schemas []string) (user string, _
 		l := &Listed{Catalog: at.Catalog, Schema: t[0], Name: t[1], View: t[2] != "BASE TABLE"}
 		l.Unmarked = l.View || !slices.Contains([]string{"iceberg", "delta_lake", "hive", "tpch", "tpcds"}, connectors[at.Catalog])
 		if connector := connectors[at.Catalog]; !total[connector] {
-			l.Question = "YOURS TO ANSWER: its connector, " + connector + ", " + partial + ". Are there no such values, and will there be " +
-				"none? Then remove the # before trusted: true, without which the table is not read; or store it as Iceberg or Delta Lake."
+			l.Question = "YOURS TO ANSWER: its connector, " + connector + ", " + partial + ". Are there no such values, and will " +
+				"there be none? Then remove the # before trusted: true, without which the table is not read; or store it as Iceberg or " +
+				"Delta Lake."
 		}
 		all = append(all, l)
 	}

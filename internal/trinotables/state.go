@@ -36,9 +36,9 @@ const again = 10 * time.Minute
 // they are: by what their stores say, or by the owner's version query, at the times that the policy
 // allows. Where the user may do more than read by now, it is an error.
 //
-// It is asked before a charge, so what goes wrong costs nothing. It looks for one who asks at a time.
-// Where the cluster keeps silent, all that have waited meanwhile are told so, and not one after the
-// other, each after a silence of its own.
+// It is asked before a charge, so what goes wrong costs nothing. It looks for one who asks at a
+// time. Where the cluster keeps silent, all that have waited meanwhile are told so, and not one
+// after the other, each after a silence of its own.
 func (d *Database) Look(ctx context.Context) (*State, error) {
 	asked := time.Now()
 	d.mu.Lock()
