@@ -119,7 +119,7 @@ var rooms = map[string]string{
 	// curator of both, with noise that can be made again.
 	"internal/ledger/scratch": "dp ledger",
 	"internal/fiction":        "dp policy internal/detrand",
-	"internal/sandbox": "api mech policy internal/curator internal/detrand internal/engine/duckdb internal/fiction " +
+	"internal/sandbox": "api mech policy internal/curator internal/detrand internal/engine/duckdb internal/engine/outer internal/fiction " +
 		"internal/ledger/scratch internal/plan/syntax",
 	"internal/ledger/replay": "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What

@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/internal/ledger/scratch"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -56,6 +57,9 @@ var errClosed = errors.New("the sandbox is closed")
 // Ask answers a question about nobody. Errors are those of [curator.Curator.Ask]. Of the answer
 // only what is about the text means something, such as its columns, its price and its notes.
 func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	// What is asked here leaves on no tick, so it waits for nothing that questions about people
+	// have.
+	ctx = outer.Apart(ctx)
 	s.asking.RLock()
 	defer s.asking.RUnlock()
 	t, err := s.open(ctx, q.Dataset)

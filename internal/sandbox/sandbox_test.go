@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/audit/lockstep"
+	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/shop"
 	"github.com/discreet-dp/discreet/policy"
@@ -172,4 +175,39 @@ func TestClose(t *testing.T) {
 	if _, err := s.Ask(context.Background(), api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT 1"}); err == nil {
 		t.Error("a closed sandbox answers")
 	}
+}
+
+// Nothing here waits for what questions about people have: their answers leave on a tick, and who
+// waited for them would see when they are there.
+func TestWaitsForNobody(t *testing.T) {
+	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT max(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t"}
+	ask(t, s, q)
+	var rows [][]any
+	for range 3000 {
+		rows = append(rows, []any{json.Number("1")})
+	}
+	long := []outer.Table{{Name: "t", Columns: []outer.Column{{Name: "i", Kind: outer.Integer}}, Rows: rows}}
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	for range outer.MaxRunning {
+		others.Go(func() {
+			if out, err := outer.Run(ctx, "SELECT sum(a.i * b.i * c.i) FROM t a, t b, t c", long); err == nil {
+				t.Error("it was not long enough", out)
+			}
+		})
+	}
+	for free := false; !free; { // until they have all turns
+		short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err := outer.Describe(short, "SELECT 1", nil)
+		cancel()
+		free = err != nil
+	}
+	late := time.AfterFunc(5*time.Second, stop) // sooner than they would end by themselves
+	ask(t, s, q)
+	if !late.Stop() {
+		t.Error("it waited for the others")
+	}
+	stop()
+	others.Wait()
 }
