@@ -141,7 +141,9 @@ func shorten(a *api.Answer) int {
 
 func sayLeft(text *strings.Builder, left int) {
 	if left > 0 {
-		fmt.Fprintf(text, "%d more rows are not shown; they are paid for, and asking for them is free: "+
-			"SELECT * FROM (the question) AS t ORDER BY 1 LIMIT %d OFFSET %d\n", left, MostRows, MostRows)
+		// The order is that of the question, which a query around it keeps; its price has to be the
+		// same, or it would be a sharper question.
+		fmt.Fprintf(text, "%d more rows are not shown; they are paid for, and with the same other arguments asking for them is free: "+
+			"SELECT * FROM (the question) AS t LIMIT %d OFFSET %d\n", left, MostRows, MostRows)
 	}
 }

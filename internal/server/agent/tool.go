@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/table"
 )
 
 // analyst is who calls.
@@ -128,7 +132,28 @@ func (t tool) result(r *reply) *mcp.CallToolResult {
 	if t.madeUp {
 		text = madeUp + "\n" + text
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: r.json}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: seen(r.json)}
+}
+
+// seen is JSON in which characters that nobody would see are written with their numbers, which
+// programs read as the same: a key that people have entered is told as it is, and can be a text
+// that is meant for a model.
+func seen(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // which is caught, and told as what it is
+	}
+	var out []byte
+	for _, r := range string(text) {
+		if !table.Hidden(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
 }
 
 // read reads the arguments of a call by their schema, and nothing that it does not know: a name in
