@@ -123,7 +123,7 @@ def test_the_binary_is_killed(policy: Path) -> None:
     """Then the next question starts it anew, and what was paid for stays paid for."""
     with discreet.connect(policy) as db:
         first = db.ask("SELECT COUNT(*) FROM patients", request="r")
-        attached = db._transport._where.__self__  # type: ignore[attr-defined]
+        attached = db._transport._where.__self__._attached  # type: ignore[attr-defined]
         os.kill(attached._process.pid, signal.SIGKILL)
         again = db.ask("SELECT COUNT(*) FROM patients", request="r")
         assert again.value == first.value and len(db.receipts()) == 1
@@ -159,6 +159,22 @@ def test_a_fork_does_not_keep_it(policy: Path) -> None:
         os.close(asked)
 
 
+def test_connected_again(policy: Path) -> None:
+    """A cell that connects can be run again: there is one binary, which sees the policy as it is now, and ends with the last."""
+    first = db = discreet.connect(policy)
+    count = db.ask("SELECT COUNT(*) FROM patients").value
+    policy.write_text(policy.read_text().replace("keys: [F, M, X]", "keys: [F, M]"))
+    db = discreet.connect(policy)
+    assert len(db.ask("SELECT sex, COUNT(*) FROM patients GROUP BY sex")) == 2
+    assert first.ask("SELECT COUNT(*) FROM patients").value == count and len(db.receipts()) == 2
+    del first
+    with discreet.connect(policy) as other:
+        pid = other._transport._where.__self__._attached._process.pid  # type: ignore[attr-defined]
+    assert db.ask("SELECT COUNT(*) FROM patients").value == count and alive(pid)
+    db.close()
+    assert not alive(pid)
+
+
 def test_interrupted_while_it_opens(policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The binary does not go on with the ledger in its hands."""
     slow = tmp_path / "slow"
@@ -184,7 +200,7 @@ import sys, discreet
 db = discreet.connect(sys.argv[1])
 discreet.noise.laplace(1)
 from discreet import _bench
-print(db._transport._where.__self__._process.pid, _bench._transport()._where.__self__._process.pid, flush=True)
+print(db._transport._where.__self__._attached._process.pid, _bench._transport()._where.__self__._process.pid, flush=True)
 if sys.argv[2] == "wait":
     sys.stdin.read()
 """
