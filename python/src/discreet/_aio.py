@@ -61,7 +61,8 @@ class AsyncDatabase:
         if key is not None:
             headers["Idempotency-Key"] = key
         sql = body.get("sql") or body.get("features")
-        data = json.dumps({k: v for k, v in body.items() if v is not None}).encode()
+        # Half of a character would be another one for the server, and so another question.
+        data = json.dumps({k: v for k, v in body.items() if v is not None}, ensure_ascii=False).encode()
         return await self._transport.send("POST", path, data, headers, again=again, sql=sql, request=key)
 
     async def _name(self) -> str:

@@ -143,7 +143,7 @@ class Noisy:
             if kind in ("date", "timestamp"):
                 out[name] = pandas.Series(pandas.to_datetime(pandas.Series(values, dtype=object)))
                 continue
-            column = pandas.Series(values, dtype=types.get(kind, "object"))
+            column: Any = pandas.Series(values, dtype=types.get(kind, "object"))  # stubs differ from year to year
             if kind in ("integer", "decimal", "real", "boolean") and not column.isna().any():
                 column = column.astype({"integer": "int64", "boolean": "bool"}.get(kind, "float64"))
             out[name] = column
