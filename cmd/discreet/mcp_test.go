@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,6 +193,7 @@ func TestMCPAtAServer(t *testing.T) {
 // What cannot be meant is refused with what to write.
 func TestMCPMisuse(t *testing.T) {
 	policy := mcpWorld(t)
+	token := write(t, filepath.Join(t.TempDir(), "token"), "a-token-of-somebody")
 	for args, want := range map[string]string{
 		"":                                    "name a policy with --policy, or a server",
 		"--policy " + policy:                  "--as",
@@ -199,9 +202,60 @@ func TestMCPMisuse(t *testing.T) {
 		"--policy " + policy + " --as ana --timeout 0s":       "--timeout",
 		"--policy " + policy + " --server http://127.0.0.1:1": "not both",
 		"--server http://127.0.0.1:1":                         "--token-file",
-		"--server http://db.example --token-file " + policy:   "without TLS",
+		"--server http://db.example --token-file " + token:    "without TLS",
 	} {
 		command(append([]string{"mcp"}, strings.Fields(args)...)...).wants(t, 2, want)
 	}
 	command("mcp", "--help").wants(t, 0, "Model Context Protocol", "sandbox", "discreet mcp --policy hospital.yaml --as agent")
+}
+
+// A program that ends closes the input of this one, terminates it soon after, and kills it. Where a
+// question waits for a tick then, it ends in order before that: it counts as no crash, and the
+// question is not charged again.
+func TestMCPHungUp(t *testing.T) {
+	policy := mcpWorld(t)
+	text, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A tick that is long, and comes soon.
+	tick, now := int64(40_000), time.Now().UnixMilli()
+	for ; tick-now%tick < 2500 || tick-now%tick > 3000; tick++ {
+	}
+	comes := time.UnixMilli(now + tick - now%tick)
+	text = []byte(strings.Replace(string(text), "release: immediate", fmt.Sprintf("release: {tick: %dms}", tick), 1))
+	if err := os.WriteFile(policy, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	m := process(&out, &errs, "mcp", "--policy", policy, "--as", "ana")
+	in, err := m.StdinPipe()
+	if err != nil || m.Start() != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, ` +
+			`"clientInfo": {"name": "test", "version": "1"}}}`,
+		`{"jsonrpc": "2.0", "method": "notifications/initialized"}`,
+		`{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask", "arguments": ` +
+			`{"sql": "SELECT ward, COUNT(*) FROM visits GROUP BY ward", "epsilon": 0.3}}}`,
+	} {
+		if _, err := io.WriteString(in, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Until(comes.Add(700 * time.Millisecond)))
+	in.Close()
+	kill := time.AfterFunc(4*time.Second, func() { m.Process.Kill() })
+	defer kill.Stop()
+	if err := m.Wait(); err == nil || m.ProcessState.ExitCode() != 1 {
+		t.Error(err)
+	}
+	if !strings.Contains(errs.String(), "interrupted; what was charged for them stays charged") {
+		t.Error(errs.String())
+	}
+	command("budget", "--policy", policy).wants(t, 0, "epsilon 0.3 of 1")
+	command("incidents", "--policy", policy).wants(t, 0, "no incidents")
+	command("query", "--policy", policy, "--as", "ana", "SELECT COUNT(*) FROM patients").wants(t, 0, "left: epsilon 0.6")
+	command("incidents", "--policy", policy).wants(t, 0, "no incidents")
 }

@@ -20,11 +20,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/internal/ledger/scratch"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // Sandbox has the made-up data of a policy's datasets, each made when it is first asked about. It
@@ -33,17 +35,26 @@ type Sandbox struct {
 	policy *policy.Policy
 	asking sync.RWMutex // held by who asks, so that nothing is closed under their feet
 
-	mu     sync.Mutex
-	folder string // of all files; empty where none was made
-	towns  map[string]*town
-	ended  bool
+	mu    sync.Mutex
+	towns map[string]*town
+	ended bool
 }
 
 // town is the made-up data of a dataset.
 type town struct {
 	dataset *policy.Dataset
-	engine  *duckdb.Engine
+	engine  still
 }
+
+// still is data that is in memory and stays as it is. An engine looks after its files at every
+// question, and opens them anew where they are others: these are gone, and what somebody puts into
+// their place is none of ours.
+type still struct {
+	*duckdb.Engine
+	version store.Version
+}
+
+func (s still) Version(context.Context) (store.Version, error) { return s.version, nil }
 
 // limits are what the data of one dataset may take, which is small.
 var limits = duckdb.Limits{Memory: 256_000_000, Threads: 1}
@@ -56,6 +67,9 @@ var errClosed = errors.New("the sandbox is closed")
 // Ask answers a question about nobody. Errors are those of [curator.Curator.Ask]. Of the answer
 // only what is about the text means something, such as its columns, its price and its notes.
 func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	// What is asked here leaves on no tick, so it waits for nothing that questions about people
+	// have.
+	ctx = outer.Apart(ctx)
 	s.asking.RLock()
 	defer s.asking.RUnlock()
 	t, err := s.open(ctx, q.Dataset)
@@ -91,14 +105,7 @@ func (s *Sandbox) open(ctx context.Context, name string) (*town, error) {
 	if ds == nil {
 		return nil, api.Refuse("", "there is no dataset %q", name)
 	}
-	if s.folder == "" {
-		folder, err := os.MkdirTemp("", "discreet-sandbox-")
-		if err != nil {
-			return nil, err
-		}
-		s.folder = folder
-	}
-	t, err := build(ctx, ds, filepath.Join(s.folder, fmt.Sprint(len(s.towns))))
+	t, err := build(ctx, ds)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +113,13 @@ func (s *Sandbox) open(ctx context.Context, name string) (*town, error) {
 	return t, nil
 }
 
-// build makes the data of a dataset in a folder.
-func build(ctx context.Context, ds *policy.Dataset, folder string) (*town, error) {
+// build makes the data of a dataset. Its files are there for as long as they are read.
+func build(ctx context.Context, ds *policy.Dataset) (_ *town, err error) {
+	folder, err := os.MkdirTemp("", "discreet-sandbox-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	made, err := fiction.Town(ds, folder)
 	if err != nil {
 		return nil, err
@@ -117,11 +129,16 @@ func build(ctx context.Context, ds *policy.Dataset, folder string) (*town, error
 		return nil, err
 	}
 	// Who asked first may hang up, and others want it too.
-	e, err := duckdb.OpenWith(context.WithoutCancel(ctx), made, limits)
+	ctx = context.WithoutCancel(ctx)
+	e, err := duckdb.OpenWith(ctx, made, limits)
 	if err != nil {
 		return nil, err
 	}
-	return &town{made, e}, nil
+	version, err := e.Version(ctx)
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return &town{made, still{e, version}}, nil
 }
 
 // inside says no where something is to be read that was not made here. Whatever a policy can name
@@ -137,7 +154,7 @@ func inside(ds *policy.Dataset, folder string) error {
 	return nil
 }
 
-// Close waits for who asks, and removes what was made.
+// Close waits for who asks, and forgets what was made.
 func (s *Sandbox) Close() error {
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -149,8 +166,5 @@ func (s *Sandbox) Close() error {
 		all = append(all, t.engine.Close())
 	}
 	s.towns = nil
-	if s.folder != "" {
-		all = append(all, os.RemoveAll(s.folder))
-	}
 	return errors.Join(all...)
 }

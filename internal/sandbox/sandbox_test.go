@@ -7,10 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/audit/lockstep"
+	"github.com/discreet-dp/discreet/internal/engine/outer"
+	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/shop"
 	"github.com/discreet-dp/discreet/policy"
@@ -153,23 +157,82 @@ func TestNothingIsRead(t *testing.T) {
 	}
 }
 
-// Files are removed, and nothing is made for a sandbox that nobody asked.
-func TestClose(t *testing.T) {
-	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
-	if s.folder != "" {
+// No file is left once people are made, not even for a process that is killed, and what somebody
+// puts into the place of one is not read. Nothing is made for a sandbox that nobody asked.
+func TestNoFiles(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	files := func() (all []string) {
+		filepath.WalkDir(temp, func(path string, d os.DirEntry, err error) error {
+			if strings.Contains(path, "discreet-sandbox-") || strings.HasSuffix(path, ".csv") {
+				all = append(all, path)
+			}
+			return err
+		})
+		return all
+	}
+	s, p := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}
+	if len(s.towns) != 0 {
 		t.Error("something was made for nobody")
 	}
-	ask(t, s, api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
-	if _, err := os.Stat(s.folder); err != nil || !strings.Contains(s.folder, "discreet-sandbox-") {
-		t.Error(s.folder, err)
+	first := ask(t, s, q)
+	if left := files(); len(left) != 0 {
+		t.Error(left)
+	}
+	made := s.towns["d"].dataset
+	if err := os.MkdirAll(filepath.Dir(made.Tables["patients"].Source), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fiction.Town(p.Datasets["d"], filepath.Dir(made.Tables["patients"].Source)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(made.Tables["patients"].Source, []byte("age,sex,zip,diagnosis,smoker,cost,pid\n1,F,1001A,flu,true,1,1\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, s, q); got != first {
+		t.Errorf("%s\n%s", first, got)
 	}
 	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(s.folder); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	if _, err := s.Ask(context.Background(), api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT 1"}); err == nil {
 		t.Error("a closed sandbox answers")
 	}
+}
+
+// Nothing here waits for what questions about people have: their answers leave on a tick, and who
+// waited for them would see when they are there.
+func TestWaitsForNobody(t *testing.T) {
+	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT max(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t"}
+	ask(t, s, q)
+	var rows [][]any
+	for range 3000 {
+		rows = append(rows, []any{json.Number("1")})
+	}
+	long := []outer.Table{{Name: "t", Columns: []outer.Column{{Name: "i", Kind: outer.Integer}}, Rows: rows}}
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	for range outer.MaxRunning {
+		others.Go(func() {
+			if out, err := outer.Run(ctx, "SELECT sum(a.i * b.i * c.i) FROM t a, t b, t c", long); err == nil {
+				t.Error("it was not long enough", out)
+			}
+		})
+	}
+	for free := false; !free; { // until they have all turns
+		short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err := outer.Describe(short, "SELECT 1", nil)
+		cancel()
+		free = err != nil
+	}
+	late := time.AfterFunc(5*time.Second, stop) // sooner than they would end by themselves
+	ask(t, s, q)
+	if !late.Stop() {
+		t.Error("it waited for the others")
+	}
+	stop()
+	others.Wait()
 }

@@ -126,7 +126,7 @@ def test_the_binary_is_killed(policy: Path) -> None:
     """Then the next question starts it anew, and what was paid for stays paid for."""
     with discreet.connect(policy) as db:
         first = db.ask("SELECT COUNT(*) FROM patients", request="r")
-        attached = db._transport._where.__self__  # type: ignore[attr-defined]
+        attached = db._transport._where.__self__._attached  # type: ignore[attr-defined]
         os.kill(attached._process.pid, signal.SIGKILL)
         again = db.ask("SELECT COUNT(*) FROM patients", request="r")
         assert again.value == first.value and len(db.receipts()) == 1
@@ -172,7 +172,7 @@ def test_connected_again(policy: Path) -> None:
     assert first.ask("SELECT COUNT(*) FROM patients").value == count and len(db.receipts()) == 2
     del first
     with discreet.connect(policy) as other:
-        pid = other._transport._where.__self__._process.pid  # type: ignore[attr-defined]
+        pid = other._transport._where.__self__._attached._process.pid  # type: ignore[attr-defined]
     assert db.ask("SELECT COUNT(*) FROM patients").value == count and alive(pid)
     db.close()
     assert not alive(pid)
@@ -203,7 +203,7 @@ import sys, discreet
 db = discreet.connect(sys.argv[1])
 discreet.noise.laplace(1)
 from discreet import _bench
-print(db._transport._where.__self__._process.pid, _bench._transport()._where.__self__._process.pid, flush=True)
+print(db._transport._where.__self__._attached._process.pid, _bench._transport()._where.__self__._process.pid, flush=True)
 if sys.argv[2] == "wait":
     sys.stdin.read()
 """

@@ -72,15 +72,7 @@ func ask(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	given := request != ""
-	if !given {
-		request = named(q, a.now())
-	}
-	answer, err := a.askAs(ctx, q, request)
-	if !given && elsewhere(err) {
-		request = anew(q, a.now())
-		answer, err = a.askAs(ctx, q, request)
-	}
+	answer, request, err := a.askOnce(ctx, q, request)
 	if err != nil {
 		p := *httpapi.ProblemOf(err)
 		if p.Spent == nil || *p.Spent {
@@ -96,6 +88,23 @@ func ask(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, err
 	}
 	sayLeft(&text, left)
 	return &reply{text.String(), Answered{answer, request, left}}, nil
+}
+
+// askOnce asks under the name that the model gave, or else under one of its own for a call that may
+// be made again.
+func (a analyst) askOnce(ctx context.Context, q api.Question, given string) (answer *api.Answer, request string, err error) {
+	if given != "" {
+		answer, err = a.askAs(ctx, q, given)
+		return answer, given, err
+	}
+	request = a.retries.name(q, a.now())
+	for tried := 1; ; tried++ {
+		answer, err = a.askAs(ctx, q, request)
+		if !elsewhere(err) || tried == mostNames {
+			return answer, request, err
+		}
+		request = a.retries.next(q, request, a.now())
+	}
 }
 
 // askAs asks under a name.
@@ -132,7 +141,9 @@ func shorten(a *api.Answer) int {
 
 func sayLeft(text *strings.Builder, left int) {
 	if left > 0 {
-		fmt.Fprintf(text, "%d more rows are not shown; they are paid for, and asking for them is free: "+
-			"SELECT * FROM (the question) AS t ORDER BY 1 LIMIT %d OFFSET %d\n", left, MostRows, MostRows)
+		// The order is that of the question, which a query around it keeps; its price has to be the
+		// same, or it would be a sharper question.
+		fmt.Fprintf(text, "%d more rows are not shown; they are paid for, and with the same other arguments asking for them is free: "+
+			"SELECT * FROM (the question) AS t LIMIT %d OFFSET %d\n", left, MostRows, MostRows)
 	}
 }

@@ -28,7 +28,7 @@ type Described struct {
 // describe says what can be asked. Nothing of it is read from the data.
 func describe(ctx context.Context, a analyst, arguments json.RawMessage) (out *reply, err error) {
 	var in about
-	if err := read(arguments, &in); err != nil {
+	if err := read(arguments, datasetSchema, &in); err != nil {
 		return nil, err
 	}
 	err = a.dispatcher.Look(ctx, a.user.Name, func(context.Context) (err error) {
@@ -124,7 +124,7 @@ const language = `SQL: one SELECT, as in PostgreSQL. Rows are never shown: name 
 // budget says what is left.
 func budget(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, error) {
 	var in about
-	if err := read(arguments, &in); err != nil {
+	if err := read(arguments, datasetSchema, &in); err != nil {
 		return nil, err
 	}
 	ds, err := a.dataset(in.Dataset)

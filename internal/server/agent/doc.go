@@ -27,6 +27,7 @@
 // # Asking again
 //
 // A model that hears nothing calls again. So a question that has no name gets one from its own text
-// and the hour: the same call within an hour is the same request, and is charged once, also where
-// the first one was charged and its answer was lost, and also at another server.
+// and the hour of its first call: the same call within an hour is the same request, and is charged
+// once, also where the first one was charged and its answer was lost. Another server, and one that
+// was restarted, knows the hour of the clock.
 package agent

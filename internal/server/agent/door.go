@@ -21,6 +21,7 @@ type Door struct {
 	sandbox    *sandbox.Sandbox
 	version    string
 	http       *mcp.StreamableHTTPHandler
+	retries    retries
 	now        func() time.Time
 }
 
@@ -48,11 +49,15 @@ type userKey struct{}
 // Serve answers a request for /mcp of a user who was let in.
 func (d *Door) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
 	body, err := io.ReadAll(r.Body) // which package httpapi has read before, and bounded
-	if err != nil || !single(body) {
+	var method string
+	if err == nil {
+		method, err = methodOf(body)
+	}
+	if err != nil {
 		refuse(w, http.StatusBadRequest, -32600, "this is not one message of JSON-RPC; send one for each request")
 		return
 	}
-	if methodOf(body) == "subscriptions/listen" {
+	if method == "subscriptions/listen" {
 		refuse(w, http.StatusNotFound, -32601, "there is nothing to subscribe to")
 		return
 	}
@@ -63,20 +68,18 @@ func (d *Door) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
 	d.http.ServeHTTP(w, r)
 }
 
-// single reports whether a body is one message. Old versions of the protocol have batches, with
-// which one request could make the server write a thousand answers.
-func single(body []byte) bool {
-	text := bytes.TrimLeft(body, " \t\r\n")
-	return len(text) > 0 && text[0] == '{' && json.Valid(text)
-}
-
-// methodOf is what a message calls. The SDK reads it once more.
-func methodOf(body []byte) string {
-	var m struct {
-		Method string `json:"method"`
+// methodOf is what a message calls; the SDK reads it once more, and has to read the same. A body is
+// one message: old versions of the protocol have batches, with which one request could make the
+// server write a thousand answers.
+func methodOf(body []byte) (method string, err error) {
+	if _, err := members(body); err != nil {
+		return "", err
 	}
-	_ = json.Unmarshal(body, &m) // without a method it is none that is looked for
-	return m.Method
+	var message map[string]json.RawMessage
+	if err := json.Unmarshal(body, &message); err != nil || message["method"] == nil {
+		return "", err
+	}
+	return method, json.Unmarshal(message["method"], &method)
 }
 
 func refuse(w http.ResponseWriter, status, code int, message string) {

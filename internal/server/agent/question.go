@@ -1,12 +1,8 @@
 package agent
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"regexp"
-	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
@@ -24,7 +20,7 @@ type question struct {
 // asked reads a question.
 func (a analyst) asked(arguments json.RawMessage) (q api.Question, request string, err error) {
 	var in question
-	if err := read(arguments, &in); err != nil {
+	if err := read(arguments, askSchema, &in); err != nil {
 		return q, "", err
 	}
 	if in.SQL == "" {
@@ -32,9 +28,6 @@ func (a analyst) asked(arguments json.RawMessage) (q api.Question, request strin
 	}
 	if in.Epsilon != "" && in.Error != "" {
 		return q, "", invalid("epsilon names a price and error finds one; give one of the two")
-	}
-	if in.Free || in.Parts {
-		return q, "", invalid("free and parts are no arguments here; quote says whether a question is free")
 	}
 	ds, err := a.dataset(in.Dataset)
 	if err != nil {
@@ -68,23 +61,4 @@ func (a analyst) dataset(name string) (*policy.Dataset, error) {
 		return nil, err
 	}
 	return p.Datasets[found], nil
-}
-
-// named is the name that a question has for retries where the model gives it none: it follows from
-// the question and the hour, so that a call that is made again is the same request.
-func named(q api.Question, at time.Time) string {
-	return hashed(q, at.UTC().Format("2006-01-02T15"))
-}
-
-// anew is another one, for a question that its first name cannot be used for: the data has changed
-// since, or the window of the budget.
-func anew(q api.Question, at time.Time) string { return hashed(q, at.UTC().Format(time.RFC3339Nano)) }
-
-func hashed(q api.Question, when string) string {
-	text, err := json.Marshal(q) // texts, numbers and lists, in the order of their fields
-	if err != nil {
-		panic(err)
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", when, text))
-	return "mcp-" + hex.EncodeToString(sum[:16])
 }

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/table"
 )
 
 // analyst is who calls.
@@ -46,7 +50,7 @@ var tools = []tool{
 	{definition: define("ask", "Ask, and pay",
 		"Asks a question and pays for it out of the budget, which does not come back: look at quote first. The answer has noise, an "+
 			"error bar for each noisy value, its price and what is left. A question that was answered before is free. The same call "+
-			"within an hour is charged once.", paying, questionSchema(true)), do: ask},
+			"within an hour is charged once.", paying, askSchema), do: ask},
 	{definition: define("budget", "What is left",
 		"What was spent of your own quota, what is left, and about how many questions that is. Free.", free, datasetSchema), do: budget},
 	{definition: define("sandbox", "Try SQL on made-up data",
@@ -81,7 +85,10 @@ func property(kind any, description string) map[string]any {
 
 var datasetProperty = property("string", "The dataset; may be left out where there is only one")
 
-var datasetSchema = object(map[string]any{"dataset": datasetProperty})
+var (
+	datasetSchema = object(map[string]any{"dataset": datasetProperty})
+	askSchema     = questionSchema(true)
+)
 
 // questionSchema is what a question may have; one that is paid for has a name for retries too.
 func questionSchema(paid bool) map[string]any {
@@ -125,21 +132,48 @@ func (t tool) result(r *reply) *mcp.CallToolResult {
 	if t.madeUp {
 		text = madeUp + "\n" + text
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: r.json}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: seen(r.json)}
 }
 
-// read reads the arguments of a call, and nothing that it does not know.
-func read(arguments json.RawMessage, into any) error {
-	if len(bytes.TrimSpace(arguments)) == 0 {
+// seen is JSON in which characters that nobody would see are written with their numbers, which
+// programs read as the same: a key that people have entered is told as it is, and can be a text
+// that is meant for a model.
+func seen(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // which is caught, and told as what it is
+	}
+	var out []byte
+	for _, r := range string(text) {
+		if !table.Hidden(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
+}
+
+// read reads the arguments of a call by their schema, and nothing that it does not know: a name in
+// other letters, or a second time, would be taken by who asks and overlooked by who confirms it.
+func read(arguments json.RawMessage, schema map[string]any, into any) error {
+	if text := bytes.TrimSpace(arguments); len(text) == 0 || string(text) == "null" {
 		arguments = json.RawMessage("{}")
 	}
-	d := json.NewDecoder(bytes.NewReader(arguments))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	names, err := members(arguments)
+	if err != nil {
 		return invalid("the arguments cannot be read: " + err.Error())
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return invalid("the arguments are more than one object")
+	known := schema["properties"].(map[string]any)
+	for _, name := range names {
+		if known[name] == nil {
+			return invalid("there is no argument " + strconv.Quote(name))
+		}
+	}
+	if err := json.Unmarshal(arguments, into); err != nil {
+		return invalid("the arguments cannot be read: " + err.Error())
 	}
 	return nil
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ._errors import Error
 from ._text import clean
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+
+_NUMBERS = ("integer", "decimal", "real")
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,21 @@ class Noisy:
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.rows)
 
+    @overload
+    def __getitem__(self, which: int) -> tuple[Any, ...]: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[tuple[Any, ...]]: ...
+    @overload
+    def __getitem__(self, which: str) -> list[Any]: ...
+    def __getitem__(self, which: int | slice | str) -> Any:
+        """A row by its place, or the values of a column by its name; ``x_error`` are the errors of ``x``."""
+        if isinstance(which, str):
+            columns = self.to_dict()
+            if which not in columns:
+                raise KeyError(f"there is no column {which}; there are {', '.join(columns)}")
+            return columns[which]
+        return self.rows[which]
+
     def __repr__(self) -> str:
         return str(self)
 
@@ -86,10 +105,14 @@ class Noisy:
         for r, row in enumerate(self.rows):
             cells: list[str] = []
             for i, value in enumerate(row):
-                cells += [show(value)] + ([show(self.error_at(r, i))] if i in bars else [])
+                shown, error = pair(value, self.error_at(r, i), self.columns[i].kind)
+                cells += [shown, error] if i in bars else [shown]
             lines.append(cells)
         widths = [max(map(len, cells)) for cells in zip(heads, *lines, strict=True)]
-        out = ["  ".join(x.ljust(w) for x, w in zip(cells, widths, strict=True)).rstrip() for cells in [heads, *lines]]
+        sides = [">" if kind in _NUMBERS else "<" for i, c in enumerate(self.columns) for kind in [c.kind] + ["real"] * (i in bars)]
+        out = [
+            "  ".join(f"{x:{side}{w}}" for x, side, w in zip(cells, sides, widths, strict=True)).rstrip() for cells in [heads, *lines]
+        ]
         out.insert(1, "  ".join("-" * w for w in widths))
         return "\n".join([*out, *map(clean, self._words())])
 
@@ -215,7 +238,7 @@ class Noisy:
     def _groups(self) -> tuple[list[int], list[int]]:
         """The columns that are keys, and those that a chart can show; empty where there is nothing to draw."""
         keys = [i for i, c in enumerate(self.columns) if not c.noisy]
-        shown = [i for i, c in enumerate(self.columns) if c.noisy and c.kind in ("integer", "decimal", "real")]
+        shown = [i for i, c in enumerate(self.columns) if c.noisy and c.kind in _NUMBERS]
         return (keys, shown) if keys and shown and len(self.rows) > 1 else ([], [])
 
     def label(self, row: int) -> str:
@@ -230,8 +253,11 @@ class Noisy:
         _, shown = self._groups()
         if not shown:
             raise ValueError("the answer has no groups to draw; GROUP BY something")
-        i = shown[0] if column is None else self.names.index(column)
-        ax = ax if ax is not None else plt.subplots(figsize=(6, 0.9 + 0.32 * len(self.rows)))[1]
+        names = [self.names[k] for k in shown]
+        if column is not None and column not in names:
+            raise ValueError(f"{column} is nothing to draw; there is {', '.join(names)}")
+        i = shown[names.index(column) if column is not None else 0]
+        ax = ax if ax is not None else plt.subplots(figsize=(6, 0.9 + 0.32 * len(self.rows)), layout="constrained")[1]
         known = [r for r in range(len(self.rows)) if self.rows[r][i] is not None]
         values = [float(self.rows[r][i]) for r in known]
         errors = [self.error_at(r, i) or 0.0 for r in known]
@@ -282,6 +308,14 @@ def unique(name: str, taken: dict[str, Any]) -> str:
     while out in taken:
         out, n = f"{name}_{n}", n + 1
     return out
+
+
+def pair(value: Any, error: float | None, kind: str = "real") -> tuple[str, str]:
+    """A value and its error for people: where it need not be whole, two digits of the error, and as many of the value."""
+    if kind not in ("decimal", "real") or not isinstance(value, (int, float)) or error is None or not 1e-9 < error < 1e5 or abs(value) > 1e15:
+        return show(value), show(error)
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:,.{digits}f}" if abs(value) >= 1e5 else f"{value:.{digits}f}", f"{error:.{digits}f}"
 
 
 def show(value: Any) -> str:

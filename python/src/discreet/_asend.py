@@ -27,6 +27,11 @@ class AsyncTransport:
             self._pools[pid] = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="discreet")
         return self._pools[pid]
 
+    @property
+    def name(self) -> str:
+        """What it is connected to."""
+        return self._transport.name
+
     async def send(
         self,
         method: str,

@@ -18,7 +18,7 @@ _benches: dict[int, Transport] = {}
 def _transport() -> Transport:
     """The one of this process, started when it is first needed; a fork starts its own."""
     found = _benches.get(os.getpid())
-    return found or _benches.setdefault(os.getpid(), Transport(Attached([]).endpoint))
+    return found or _benches.setdefault(os.getpid(), Transport(Attached([]).endpoint, name="workbench"))
 
 
 def _json(value: Any) -> Any:

@@ -170,6 +170,14 @@ _KINDS: dict[str, type[Error]] = {
 }
 
 
+# Tracebacks name them as they are caught.
+for _kind in {Error, BinaryError, ConnectionLostError, *_KINDS.values()}:
+    _kind.__module__ = "discreet"
+
+# What servers suggest to those who write headers.
+_INSTEAD = {"denied": "look at token=, or DISCREET_TOKEN; 'discreet user token' makes one"}
+
+
 def error_of(status: int, problem: dict[str, Any], sql: str | None = None, request: str | None = None) -> Error:
     """The exception for a problem (RFC 9457) that the server sent."""
     kind = str(problem.get("kind", "unexpected"))
@@ -186,7 +194,7 @@ def error_of(status: int, problem: dict[str, Any], sql: str | None = None, reque
     ]
     return _KINDS.get(kind, Error)(
         str(problem.get("detail") or f"the server answered {status}"),
-        suggestion=str(problem.get("instead") or ""),
+        suggestion=_INSTEAD.get(kind) or str(problem.get("instead") or ""),
         position=position,
         sql=sql,
         kind=kind,

@@ -24,8 +24,11 @@ class Attached:
     one of its parent, and never starts another.
     """
 
-    def __init__(self, arguments: list[str]) -> None:
+    def __init__(self, arguments: list[str], policy: str | None = None) -> None:
         self._arguments = arguments
+        self._policy = policy
+        self._stamp: object = None
+        self.leases = 0
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._endpoint: Endpoint | None = None
@@ -33,7 +36,6 @@ class Attached:
         self._owner = os.getpid()
         self._end: weakref.finalize[[subprocess.Popen[str], str, int], Attached] | None = None
         self.analyst = ""
-        self.users: weakref.WeakSet[object] = weakref.WeakSet()
 
     def endpoint(self) -> Endpoint:
         """Where it listens, after it was started if it has to be."""
@@ -44,6 +46,17 @@ class Attached:
                 self._start()
             return self._opened()
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed for good."""
+        return self._owner == -1
+
+    def refresh(self) -> None:
+        """Lets it end where the policy was changed since it was started: it is started anew with the next request."""
+        with self._lock:
+            if self._process is not None and self._stamp != _stamp(self._policy):
+                self._finish()
+
     def _opened(self) -> Endpoint:
         if self._endpoint is None:
             raise BinaryError("this connection was closed by the process that opened it", kind="binary")
@@ -51,6 +64,7 @@ class Attached:
 
     def _start(self) -> None:
         self._finish()
+        self._stamp = _stamp(self._policy)
         said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         try:
             process = subprocess.Popen(
@@ -92,40 +106,12 @@ class Attached:
             self._end = None
         self._process = self._endpoint = None
 
-    def restart(self) -> None:
-        """Lets it finish what runs, and start anew with what is there now."""
-        with self._lock:
-            self._finish()
-
-    def close(self, user: object) -> None:
-        """Lets it finish what runs, and end, where nobody else uses it."""
-        self.users.discard(user)
-        if self._owner == os.getpid() and not self.users:
+    def close(self) -> None:
+        """Lets it finish what runs, and end."""
+        if self._owner == os.getpid():
             with self._lock:
                 self._finish()
                 self._owner = -1
-
-    @property
-    def closed(self) -> bool:
-        """Whether it has ended for good."""
-        return self._owner == -1
-
-
-_opened: weakref.WeakValueDictionary[tuple[int, tuple[str, ...]], Attached] = weakref.WeakValueDictionary()
-
-
-def attach(arguments: list[str]) -> Attached:
-    """The binary with these arguments. There is one to a ledger: where we have it open it starts anew, for all that use it.
-
-    So a cell of a notebook that connects can be run again, and sees the policy and the data as they are now.
-    """
-    key = os.getpid(), tuple(arguments)
-    found = _opened.get(key)
-    if found is None or found.closed:
-        found = _opened[key] = Attached(arguments)
-    else:
-        found.restart()
-    return found
 
 
 _started: weakref.WeakSet[subprocess.Popen[str]] = weakref.WeakSet()
@@ -137,10 +123,73 @@ def _forked() -> None:
         if process.stdin is not None:
             process.stdin.close()
     _started.clear()
+    global _leasing
+    _leasing = threading.RLock()  # a thread that held it is not with us
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
+
+
+class Lease:
+    """A connection's part in a binary, which ends with the last of them.
+
+    To connect to a policy that is open here, as who runs a cell of a notebook again does, is to use
+    the same binary, because a ledger has one writer.
+    """
+
+    def __init__(self, attached: Attached) -> None:
+        self._attached = attached
+        attached.leases += 1
+        self._end = weakref.finalize(self, _leave, attached)
+
+    def endpoint(self) -> Endpoint:
+        """Where the binary listens."""
+        if not self._end.alive:
+            raise BinaryError("this connection is closed", suggestion="discreet.connect(...) opens another", kind="binary", spent=False)
+        return self._attached.endpoint()
+
+    def close(self) -> None:
+        """Gives it back."""
+        self._end()
+
+
+_policies: weakref.WeakValueDictionary[tuple[str, ...], Attached] = weakref.WeakValueDictionary()
+_leasing = threading.RLock()  # what is collected meanwhile leaves in the same thread
+
+
+def lease(policy: str, arguments: list[str]) -> Lease:
+    """Opens a policy, or joins those in this process who have opened it in the same way."""
+    key = (str(os.getpid()), policy, *arguments)
+    with _leasing:
+        found = _policies.get(key)
+        if found is None or found.closed:
+            found = _policies[key] = Attached(["--policy", policy, *arguments], policy)
+        held = Lease(found)
+    try:
+        found.refresh()
+        held.endpoint()
+    except BaseException:
+        held.close()
+        raise
+    return held
+
+
+def _leave(attached: Attached) -> None:
+    with _leasing:
+        attached.leases -= 1
+        last = attached.leases == 0
+    if last:
+        attached.close()
+
+
+def _stamp(policy: str | None) -> object:
+    """What changes with a file."""
+    try:
+        found = os.stat(policy or "")
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _stop(process: subprocess.Popen[str], folder: str, owner: int) -> None:
@@ -164,5 +213,15 @@ def _refusal(said: IO[str]) -> BinaryError:
     said.seek(0)
     text = said.read().strip()
     said.close()
-    reason = text.removeprefix("discreet: ").removeprefix("error: ") or "the discreet command ended at once"
-    return BinaryError(reason, kind="binary")
+    reason = text.removeprefix("discreet: ").removeprefix("error: ").removeprefix("refused: ") or "the discreet command ended at once"
+    suggestion = next((say for part, say in _SUGGESTIONS.items() if part in reason), "")
+    return BinaryError(reason, suggestion=suggestion, kind="binary", spent=False)
+
+
+# What a command line says in its own terms.
+_SUGGESTIONS = {
+    "the ledger is open already": "close it there: db.close() in the other notebook, or end its kernel; where several ask at the same time, "
+    "start a server, 'discreet serve --policy ...', and connect to it",
+    "several analysts": "connect(..., analyst=...)",
+    "lists no analyst": "connect(..., analyst=...)",
+}

@@ -44,6 +44,9 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._transport.name}{', ' + self.dataset if self.dataset else ''})"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._transport, self.dataset)  # for as long as the process that opened it lives
 
@@ -134,10 +137,15 @@ class Database:
     ) -> Answer:
         """Asks a question and pays for the answer.
 
-        ``epsilon`` is what to pay, the policy's default where it is left out; or ``error`` asks
-        for an error bar and takes the smallest price that has it. With ``free`` it is answered
-        only where it costs nothing. Other settings are those of the server without ``dp.``:
-        ``mechanism``, ``max_groups``, ``max_sum``, ``delta``, ``stream``, ``counts``.
+            db.ask("SELECT COUNT(*) FROM patients WHERE age >= $1", [40], epsilon=0.1)
+
+        ``parameters`` are the values of $1, $2, ..., which are never read as SQL. ``epsilon`` is what
+        to pay, the policy's default where it is left out; or ``error`` asks for an error bar and takes
+        the smallest price that has it. With ``free`` it is answered only where it costs nothing.
+        ``confidence`` is the probability of the error bars, 0.95 unless given. Under the same
+        ``request`` a question is charged once, however often it is sent; a name is drawn where none is
+        given. Other settings are those of the server without ``dp.``: ``mechanism``, ``max_groups``,
+        ``max_sum``, ``delta``, ``stream``, ``counts``.
         """
         body = self._question(sql, parameters, epsilon, error, {"confidence": confidence, **settings})
         if free:
@@ -154,7 +162,11 @@ class Database:
         confidence: float | None = None,
         **settings: Any,
     ) -> Quote:
-        """Says what a question would cost and how exact its answer would be. It is free."""
+        """Says what a question would cost and how exact its answer would be. It is free.
+
+        The arguments are those of ``ask``. An average is a quotient of noisy sums and counts, whose
+        errors are said; its own is known with the answer.
+        """
         body = self._question(sql, parameters, epsilon, error, {"confidence": confidence, **settings})
         return Quote.of(json.loads((self._post("/v1/explain", body)).body))
 
@@ -177,7 +189,8 @@ class Database:
 
     def receipts(self, limit: int = 100) -> list[dict[str, Any]]:
         """One's own charges, the newest first."""
-        return list((self._get(f"/v1/receipts?newest=true&limit={limit}"))["receipts"])
+        found = (self._get(f"/v1/receipts?newest=true&limit={limit}"))["receipts"]
+        return [{**r, "price": Price.of(r.get("cost") or {})} for r in found]
 
     @property
     def streams(self) -> Streams:

@@ -93,10 +93,12 @@ class Transport:
         self,
         where: Callable[[], Endpoint],
         *,
+        name: str,
         patience: float = 30.0,
         timeout: float | None = None,
         ca: str | None = None,
     ) -> None:
+        self.name = name
         self._where = where
         self._patience = patience
         self._timeout = timeout
@@ -174,8 +176,9 @@ class Transport:
             try:
                 answer = self._once(method, path, body, headers or {})
             except _BROKEN as error:
-                if isinstance(error, ssl.SSLCertVerificationError):
-                    raise ConnectionLostError(f"the certificate of the server does not count: {error}", kind="tls", spent=False) from error
+                wrong = _misdirected(error)
+                if wrong is not None:
+                    raise wrong from error
                 if not again or time.monotonic() + pause > given_up:
                     raise _lost(error, request) from error
                 time.sleep(pause * random.uniform(0.5, 1.0))
@@ -193,7 +196,7 @@ class Transport:
             raise error_of(answer.status, problem, sql, request)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._where(), self._patience, self._timeout, self._ca)
+        return _again, (self._where(), self.name, self._patience, self._timeout, self._ca)
 
     def close(self) -> None:
         """Closes what is open."""
@@ -202,8 +205,23 @@ class Transport:
             idle.pop()[1].close()
 
 
-def _again(endpoint: Endpoint, patience: float, timeout: float | None, ca: str | None) -> Transport:
-    return Transport(lambda: endpoint, patience=patience, timeout=timeout, ca=ca)
+def _again(endpoint: Endpoint, name: str, patience: float, timeout: float | None, ca: str | None) -> Transport:
+    return Transport(lambda: endpoint, name=name, patience=patience, timeout=timeout, ca=ca)
+
+
+def _misdirected(error: BaseException) -> ConnectionLostError | None:
+    """What no patience helps with, because nothing that is meant for us listens there; nothing was read there, and so charged."""
+    reason, suggestion = "", ""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason = f"the certificate of the server does not count: {error}"
+        suggestion = "ca= names the file with the certificate of a server that others do not know"
+    elif isinstance(error, ssl.SSLError) and error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
+        reason, suggestion = "what listens there speaks no TLS", "look at the port, 8432 unless the server has another; on this machine http:// may do"
+    elif isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME:
+        reason, suggestion = "there is no host of this name", "look at the address"
+    elif isinstance(error, http.client.BadStatusLine) and str(error).startswith("E\0\0"):
+        reason, suggestion = "this is PostgreSQL's door", "take the port of HTTP, 8432 unless the server has another"
+    return ConnectionLostError(reason, suggestion=suggestion, kind="connection", spent=False) if reason else None
 
 
 def _lost(error: BaseException, request: str | None) -> ConnectionLostError:

@@ -76,8 +76,10 @@ func (c *Cmd) relay(ctx context.Context, s console.Screen, to *console.Client) e
 	return converse(ctx, s, tools)
 }
 
-// grace is how long questions have to end that run when nobody listens any more.
-const grace = 10 * time.Second
+// grace is how long questions have to end that run when nobody listens any more. Programs that
+// start a process such as this one close its input, terminate it after two seconds, and kill it
+// after two more; and one that is killed while it has a question counts as one that crashed.
+const grace = 2 * time.Second
 
 // local asks about data of this machine. Nothing is logged: who starts this process reads what it
 // writes, and how long a question took, and how large the data is, are for the owner alone.
@@ -101,18 +103,52 @@ func (c *Cmd) local(ctx context.Context, s console.Screen) (err error) {
 			fail(err)
 		}
 	})
-	err = converse(ctx, s, door.For(ctx, me))
+	s.In = &heard{s.In, func() { fail(context.Canceled) }}
+	said := make(chan error, 1)
+	go func() { said <- converse(ctx, s, door.For(ctx, me)) }()
+	select {
+	case err = <-said:
+	case <-ctx.Done(): // the SDK would wait for questions
+	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = cause
 	}
 	fail(context.Canceled)
-	opening.Wait()
-	late, stop := context.WithTimeout(context.Background(), grace)
-	defer stop()
-	if d.Drain(late) != nil {
-		return errors.Join(err, console.NotInOrder(server.ErrCut), door.Close(), db.Abandon())
+	return errors.Join(err, c.end(db, d, door, &opening))
+}
+
+// end waits for what runs, and closes. What does not end is left to itself, with the ledger closed
+// in order: it is neither kept nor told, so nobody can see by the end of this process, at a moment
+// of their choice, how far a question had come. What was charged is not charged again under its
+// name.
+func (c *Cmd) end(db *discreet.DB, d *admission.Dispatcher, door *agent.Door, opening *sync.WaitGroup) error {
+	quiet := make(chan struct{})
+	go func() {
+		opening.Wait()
+		if d.Drain(context.Background()) == nil { // which lets nothing leave before its tick
+			close(quiet)
+		}
+	}()
+	select {
+	case <-quiet:
+		return errors.Join(door.Close(), db.Close())
+	case <-time.After(grace):
+		return errors.Join(console.NotInOrder(server.ErrCut), db.Abandon(), door.Close())
 	}
-	return errors.Join(err, door.Close(), db.Close())
+}
+
+// heard is an input whose end is told at once: the SDK tells it when all calls have ended.
+type heard struct {
+	io.Reader
+	end func()
+}
+
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	if err != nil {
+		h.end()
+	}
+	return n, err
 }
 
 // open opens the data, and then lets questions in.
