@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -29,7 +28,7 @@ func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, e
 	if len(kinds) > 0 && len(q.Parameters) == 0 {
 		return db.describeUnbound(ctx, ds, q, kinds, samples)
 	}
-	asked, err := bind(q)
+	asked, err := syntax.Bound(q)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +55,7 @@ func (db *DB) describeUnbound(
 	var first error
 	for _, values := range [][]api.Parameter{said(samples, q.Kinds), samples, nulls, zeros} {
 		q.Parameters = values
-		asked, err := bind(q)
+		asked, err := syntax.Bound(q)
 		if err == nil {
 			var columns []api.Column
 			if columns, err = ds.Describe(ctx, asked); err == nil {
@@ -99,21 +98,4 @@ func (db *DB) read(q *api.Question) {
 		}
 	}
 	q.Parsed = text
-}
-
-// bind puts the values of a question's parameters, and the time, into what was read of its text.
-func bind(q api.Question) (api.Question, error) {
-	text := syntax.Open(q.SQL, q.Parsed)
-	if len(q.Parameters) > 0 || strings.Contains(q.SQL, "$") {
-		bound, err := text.Bind(q.Parameters)
-		if err != nil {
-			return q, err
-		}
-		text = bound
-	}
-	if q.Now.IsZero() {
-		q.Now = time.Now()
-	}
-	q.Parsed, q.Parameters = text.At(q.Now), nil
-	return q, nil
 }

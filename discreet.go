@@ -107,7 +107,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 func (db *DB) askFree(ctx context.Context, ds *dataset, q api.Question) (*api.Answer, error) {
 	q.Request = db.request()
 	db.read(&q)
-	asked, err := bind(q)
+	asked, err := syntax.Bound(q)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (db *DB) Explain(ctx context.Context, q api.Question) (*api.Explanation, er
 		return nil, err
 	}
 	db.read(&q)
-	asked, err := bind(q)
+	asked, err := syntax.Bound(q)
 	if err != nil {
 		return nil, err
 	}

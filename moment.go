@@ -53,12 +53,12 @@ func (m *moments) forget(n name) {
 // bindNamed is bind for a question with a name: it is asked at the moment at which it was asked
 // first.
 func (db *DB) bindNamed(q api.Question) (api.Question, error) {
-	asked, err := bind(q)
+	asked, err := syntax.Bound(q)
 	if err != nil || syntax.Open(asked.SQL, asked.Parsed).Now() == "" {
 		return asked, err
 	}
 	q.Now = db.moments.first(name{q.Dataset, q.Analyst, q.Request}, asked.Now)
-	return bind(q)
+	return syntax.Bound(q)
 }
 
 // unpaid forgets when a question was asked that was refused.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Remembered answers a question where that is free, from what was paid for before or from what is
@@ -15,7 +16,7 @@ func (db *DB) Remembered(ctx context.Context, q api.Question) (*api.Answer, bool
 		return nil, false
 	}
 	db.read(&q)
-	asked, err := bind(q)
+	asked, err := syntax.Bound(q)
 	if err != nil {
 		return nil, false
 	}

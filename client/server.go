@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -25,12 +28,25 @@ type Server struct {
 	Name, Dataset string
 
 	base, token string
+	socket      string // in the place of a host
 	http        *http.Client
 }
 
 // New returns a server by its address, such as https://db.example:8432, and a token of a user. A
-// path is the name of a dataset: https://db.example:8432/hospital. Nothing is sent yet.
+// path is the name of a dataset: https://db.example:8432/hospital. unix: and a path are a socket on
+// this machine, where a program finds 'discreet attach'. Nothing is sent yet.
 func New(address, token string) (*Server, error) {
+	if token = strings.TrimSpace(token); token == "" || strings.ContainsAny(token, "\r\n") {
+		return nil, errors.New("a token is one line of text: 'discreet user token' makes one")
+	}
+	if socket, ok := strings.CutPrefix(address, "unix:"); ok {
+		// Sockets come and go with their programs: nothing is kept open.
+		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}
+		return &Server{Name: address, base: "http://localhost", socket: socket, token: token,
+			http: &http.Client{CheckRedirect: stay, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("%q is no address such as https://db.example:8432", address)
@@ -42,17 +58,38 @@ func New(address, token string) (*Server, error) {
 	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, fmt.Errorf("%q is without TLS, which is for this machine alone: everybody on the way could read the token", address)
 	}
-	if token = strings.TrimSpace(token); token == "" || strings.ContainsAny(token, "\r\n") {
-		return nil, errors.New("a token is one line of text: 'discreet user token' makes one")
-	}
-	// A redirection would carry the token elsewhere.
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Server{Name: strings.TrimSuffix(address, "/"), Dataset: dataset, base: u.Scheme + "://" + u.Host, token: token,
 		http: &http.Client{CheckRedirect: stay}}, nil
 }
 
+// stay does not follow a redirection, which would carry the token elsewhere.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Trust takes the certificates in a file, in PEM, for those that sign the server's, in the place of
+// the machine's.
+func (s *Server) Trust(file string) error {
+	if s.socket != "" {
+		return errors.New("a socket on this machine has no certificate")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return fmt.Errorf("%s has no certificate in it", file)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig, transport.DisableKeepAlives = &tls.Config{RootCAs: pool}, true
+	s.http.Transport = transport
+	return nil
+}
+
 // host is where requests go: names of this machine are one.
 func (s *Server) host() string {
+	if s.socket != "" {
+		return "unix:" + s.socket
+	}
 	u, err := url.Parse(s.base)
 	if err != nil {
 		return s.base

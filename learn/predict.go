@@ -64,6 +64,29 @@ func (m *Model) PredictCodes(codes []int64) (Prediction, error) {
 	return m.say(rows.Clip(x, m.Radius)), nil
 }
 
+// PredictValues is Predict for a row of numbers, one for each feature in order: in the units of the
+// column, and for a category the place of its value. NaN is a missing value.
+func (m *Model) PredictValues(values []float64) (Prediction, error) {
+	if n := len(m.Encoding.Features); len(values) != n {
+		return Prediction{}, fmt.Errorf("%w: there are %d values for %d features", ErrRow, len(values), n)
+	}
+	x := make([]float64, m.Encoding.dim())
+	at := 0
+	for i, v := range values {
+		c := &m.Encoding.Features[i]
+		switch {
+		case math.IsNaN(v):
+		case !c.Categorical():
+			x[at] = c.position(v / c.unit())
+		case v >= 0 && v < float64(len(c.Values)) && v == math.Trunc(v):
+			x[at+int(v)] = 1
+		}
+		at += c.width()
+	}
+	x[at] = 1
+	return m.say(rows.Clip(x, m.Radius)), nil
+}
+
 // read writes the features of a column whose value is given as text.
 func (c *Column) read(text string, x []float64) error {
 	if text == "" {

@@ -15,6 +15,8 @@ type Release struct {
 	// Tick is the time between two moments at which answers may leave, where the owner has set it;
 	// 0 where it is chosen.
 	Tick time.Duration
+	// Stated says that the policy says when, be it only "tick": nobody else decides it then.
+	Stated bool
 }
 
 // UsualTick is for whoever does not know how large the data is.
@@ -44,7 +46,7 @@ func (r Release) For(magnitude int) time.Duration {
 }
 
 // Chosen reports whether the tick is left to whoever opens the data.
-func (r Release) Chosen() bool { return r == Release{} }
+func (r Release) Chosen() bool { return !r.Immediate && r.Tick == 0 }
 
 const wantRelease = "immediate, tick, or {tick: 250ms}"
 
@@ -54,6 +56,7 @@ func (d *Dataset) readRelease(r *reader, f fields) {
 	if !ok {
 		return
 	}
+	d.Release.Stated = true
 	if v.node.Kind == yaml.MappingNode {
 		d.readTick(r, v)
 		return

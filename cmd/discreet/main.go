@@ -13,11 +13,13 @@ import (
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/accountcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/askcmd"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/attachcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/auditcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/democmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/holdoutcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/ledgercmd"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/mcpcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/ownercmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/querycmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/servecmd"
@@ -47,6 +49,8 @@ type cli struct {
 	Holdout    holdoutcmd.Cmd     `cmd:"" help:"Reuse a holdout without overfitting it; say what theorems promise."`
 	Audit      auditcmd.Cmd       `cmd:"" help:"Try to break the privacy claims of every mechanism."`
 	Serve      servecmd.Cmd       `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
+	MCP        mcpcmd.Cmd         `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`
+	Attach     attachcmd.Cmd      `cmd:"" help:"Be a part of another program, which started it."`
 	User       usercmd.Cmd        `cmd:"" help:"Say who may come in to the server."`
 	Completion completionCmd      `cmd:"" help:"Print a script that lets the shell complete this command line."`
 	Version    versionCmd         `cmd:"" help:"Show the version."`

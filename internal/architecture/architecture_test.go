@@ -115,7 +115,13 @@ var rooms = map[string]string{
 	"internal/ledger/anywhere": "ledger policy internal/ledger/anchor internal/ledger/chain internal/ledger/desk " +
 		"internal/ledger/hatch internal/ledger/postgres internal/ledger/sqlite",
 	"internal/ledger/ledgertest": "dp account ledger",
-	"internal/ledger/replay":     "dp ledger",
+	// For data that is made up: a ledger without a disk, tables and people without anybody, and a
+	// curator of both, with noise that can be made again.
+	"internal/ledger/scratch": "dp ledger",
+	"internal/fiction":        "dp policy internal/detrand",
+	"internal/sandbox": "api mech policy store internal/curator internal/detrand internal/engine/duckdb internal/engine/outer " +
+		"internal/fiction internal/ledger/scratch internal/plan/syntax",
+	"internal/ledger/replay": "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
 	// predicts sees what was released and no more, which is why it is a room of its own.
 	"session":                   "dp account",
@@ -173,7 +179,7 @@ var rooms = map[string]string{
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables internal/trinotables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
-	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
+	"internal/server": ". policy internal/server/agent internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi internal/server/openid internal/server/page api",
 	"internal/server/admission": ". dp policy internal/entropy internal/pace api ledger learn stream",
 	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
@@ -181,6 +187,10 @@ var rooms = map[string]string{
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
 		"internal/server/catalog/interpret internal/server/catalog/oid",
+	// The tools of a language model. What they say about the data comes of the dispatcher, and the
+	// rest of the policy.
+	"internal/server/agent": "api ledger policy internal/policywords internal/render internal/sandbox internal/server/admission " +
+		"internal/server/httpapi internal/server/users internal/table",
 	"internal/server/page":         "web",
 	"internal/server/page/browser": "", // its tests run everything
 	"internal/server/openid":       "internal/entropy",
@@ -194,6 +204,10 @@ var rooms = map[string]string{
 		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid " +
 		"internal/server/users " +
 		"ledger api learn stream",
+	// For one program, which brings its own numbers: noise and mechanisms, and no data of anybody
+	// else.
+	"internal/privatedoor":     "internal/entropy",
+	"internal/workbench":       "api client dp account/workload learn mech noise",
 	"internal/audit/finding":   "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",
@@ -201,7 +215,8 @@ var rooms = map[string]string{
 	"audit": "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows " +
 		"internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
 	"internal/audit/lockstep": "dp mech policy internal/plan internal/plan/tree ledger internal/engine internal/engine/duckdb " +
-		"internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
+		"internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand internal/fiction " +
+		"internal/ledger/scratch api",
 	"internal/server/catalog/interpret": "internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/oid " +
 		"internal/grammar",
 	"internal/server/catalog/oid":   "internal/server/catalog/ident",
@@ -209,14 +224,19 @@ var rooms = map[string]string{
 	"internal/server/catalog/ident": "",
 	// The command. Groups of commands do not see one another, but for a demonstration that reads
 	// prices as a comparison of trainings does.
-	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/askcmd cmd/discreet/internal/auditcmd " +
+	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/askcmd cmd/discreet/internal/attachcmd " +
+		"cmd/discreet/internal/auditcmd " +
 		"cmd/discreet/internal/console " +
-		"cmd/discreet/internal/democmd cmd/discreet/internal/holdoutcmd cmd/discreet/internal/ledgercmd cmd/discreet/internal/ownercmd " +
+		"cmd/discreet/internal/democmd cmd/discreet/internal/holdoutcmd cmd/discreet/internal/ledgercmd cmd/discreet/internal/mcpcmd " +
+		"cmd/discreet/internal/ownercmd " +
 		"cmd/discreet/internal/querycmd cmd/discreet/internal/servecmd cmd/discreet/internal/streamcmd cmd/discreet/internal/surveycmd " +
 		"cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
-	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table",
-	"cmd/discreet/internal/askcmd":     "api client cmd/discreet/internal/console dp internal/render internal/table",
-	"cmd/discreet/internal/auditcmd":   "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
+	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table " +
+		"internal/workbench",
+	"cmd/discreet/internal/askcmd": "api client cmd/discreet/internal/console dp internal/render internal/table",
+	"cmd/discreet/internal/attachcmd": "cmd/discreet/internal/console internal/privatedoor internal/server internal/server/users " +
+		"internal/workbench policy",
+	"cmd/discreet/internal/auditcmd": "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
 	"cmd/discreet/internal/console": "account/workload api client dp internal/chart internal/ledger/anywhere internal/ownerkey " +
 		"internal/policywords internal/table ledger policy",
 	"cmd/discreet/internal/democmd": ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital " +
@@ -226,6 +246,8 @@ var rooms = map[string]string{
 	"cmd/discreet/internal/ledgercmd": ". api cmd/discreet/internal/console dp internal/ledger/replay internal/ledger/sqlite " +
 		"internal/ledger/anywhere internal/ledger/chain " +
 		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
+	"cmd/discreet/internal/mcpcmd": ". cmd/discreet/internal/console internal/server internal/server/admission internal/server/agent " +
+		"internal/server/httpapi internal/server/users",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
 		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft " +
 		"internal/trinodraft internal/trinotables internal/engine internal/engine/trino",
@@ -250,7 +272,7 @@ var forbidden = map[string]string{
 	module + "/internal/entropy": "client noise internal/server/openid internal/ledger/desk internal/ledger/postgres " +
 		"internal/ledger/sqlite " +
 		"internal/audit/lockstep internal/detrand internal/ownerkey " +
-		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
+		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi internal/privatedoor",
 	"math/rand":    "",
 	"math/rand/v2": "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how

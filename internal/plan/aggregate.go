@@ -380,6 +380,9 @@ func summable(arg tree.Expr, name string, pos int32) error {
 	case t.Kind == tree.Text && (name == "min" || name == "max"):
 		return syntax.Refuse(pos, "count by its values where they are public, as in SELECT "+tree.Describe(arg)+", COUNT(*) ... GROUP BY",
 			"%s of a text would be the value of one person", name)
+	case t.Kind == tree.Boolean:
+		return syntax.Refuse(pos, "make 1 and 0 of it, as in "+name+"(CAST("+tree.Describe(arg)+" AS integer))",
+			"%s needs numbers, and this is a boolean", name)
 	case t.Kind != tree.Number:
 		return syntax.Refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, and this is %s", name, expr.Article(t.Kind))
 	case !t.Declared:

@@ -66,6 +66,11 @@ var sameQuestions = map[string][]string{
 		"SELECT COUNT(*) FROM patients WHERE age <= 40 AND age < balance AND cost = weight",
 		"SELECT COUNT(*) FROM patients WHERE 40 >= age AND balance > age AND weight = cost",
 	},
+	"numbers of truth values": {
+		"SELECT SUM(CAST(smoker AS integer)) FROM patients",
+		"SELECT SUM(CAST(smoker AS numeric(1,0))) FROM patients",
+		"SELECT SUM(CAST(smoker AS numeric)) FROM patients",
+	},
 	"order of AND and OR": {
 		"SELECT COUNT(*) FROM patients WHERE age > 40 AND (smoker OR sex = 'F' OR cost < 5)",
 		"SELECT COUNT(*) FROM patients WHERE (cost < 5 OR (sex = 'F' OR smoker)) AND age > 40",

@@ -13,6 +13,15 @@ import (
 
 // Answer writes an answer as a table with its error bars, and what is to be known about it.
 func Answer(w io.Writer, a *api.Answer) {
+	Body(w, a)
+	if text := versionLine(a); text != "" {
+		fmt.Fprintln(w, text)
+	}
+	fmt.Fprintln(w, Price(a))
+}
+
+// Body writes an answer without what it cost, and without which data it is about.
+func Body(w io.Writer, a *api.Answer) {
 	Rows(w, a)
 	for _, n := range a.Notes {
 		fmt.Fprintln(w, "note: "+table.Clean(n))
@@ -21,10 +30,6 @@ func Answer(w io.Writer, a *api.Answer) {
 		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n",
 			Count(a.MaxRows, "row"), Count(a.MaxGroups, "group"), PlusMinus(a.Confidence))
 	}
-	if text := versionLine(a); text != "" {
-		fmt.Fprintln(w, text)
-	}
-	fmt.Fprintln(w, Price(a))
 }
 
 // Rows writes the rows of an answer as a table with their error bars.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/server/openid"
@@ -19,6 +20,12 @@ type Config struct {
 	// Listen is the address for PostgreSQL's clients, and HTTP that for programs; either may be
 	// empty, and then there is no such door.
 	Listen, HTTP string
+	// Web is a door for HTTP that is open already, in the place of the address HTTP: for a program
+	// that started this process, and nobody else.
+	Web net.Listener
+	// Immediate lets answers leave as soon as they are there where the policy does not say when:
+	// for whoever has the data on this machine, as [discreet.DB] and 'discreet query' do.
+	Immediate bool
 	// Certificate and Key are files in PEM. Both or none.
 	Certificate, Key string
 	// Plaintext allows addresses that others can reach without TLS, because something in front
@@ -61,7 +68,7 @@ func (c *Config) check() error {
 	switch {
 	case c.Policy == "":
 		return errors.New("there is no policy: name the owner's file")
-	case c.Listen == "" && c.HTTP == "":
+	case c.Listen == "" && c.HTTP == "" && c.Web == nil:
 		return errors.New("there is nothing to listen on: name an address for PostgreSQL's clients, for HTTP, or both")
 	case c.Certificate != "" && c.Key == "":
 		return fmt.Errorf("the certificate %s has no key: name the file of its key too", c.Certificate)

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/agent"
 	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/openid"
@@ -35,6 +36,7 @@ type Server struct {
 
 	wire, web net.Listener // nil where there is no such door
 	pg        *pgwire.Server
+	agents    *agent.Door
 	http      *http.Server
 	cut       context.CancelFunc // interrupts requests
 
@@ -63,7 +65,7 @@ func (s *Server) OpenData(ctx context.Context) error {
 	if err := s.db.Warm(ctx); err != nil {
 		return err
 	}
-	ticks, err := ticks(ctx, s.db)
+	ticks, err := Ticks(ctx, s.db)
 	if err != nil {
 		return err
 	}
@@ -88,6 +90,11 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
 		return s, err
+	}
+	for _, dataset := range p.Datasets {
+		if c.Immediate && !dataset.Release.Stated {
+			dataset.Release.Immediate = true
+		}
 	}
 	if err := s.listen(); err != nil {
 		return s, err
@@ -131,6 +138,7 @@ func (s *Server) listen() (err error) {
 			return err
 		}
 	}
+	s.web = c.Web
 	for _, door := range []struct {
 		address  string
 		listener *net.Listener
@@ -207,12 +215,13 @@ func (s *Server) doors() {
 	if c.OpenID.Issuer != "" {
 		provider, _ = openid.New(c.OpenID) // which was checked
 	}
+	s.agents = agent.New(s.dispatcher, c.Version)
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
 		Handler: page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version,
 			Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
-			OpenID: provider, Demo: c.Demo})),
+			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve})),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,

@@ -62,6 +62,9 @@ func (s *Server) close() error {
 	if s.web != nil {
 		s.web.Close()
 	}
+	if s.agents != nil {
+		all = append(all, s.agents.Close())
+	}
 	if s.users != nil {
 		all = append(all, s.users.Close())
 	}

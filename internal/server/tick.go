@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet"
 )
 
-// ticks are those of all datasets: the owner's, or chosen by how large the data is. They are chosen
+// Ticks are those of all datasets: the owner's, or chosen by how large the data is. They are chosen
 // once, when the data is opened, and stay: a tick that followed the data would tell when it grew.
-func ticks(ctx context.Context, db *discreet.DB) (map[string]time.Duration, error) {
+func Ticks(ctx context.Context, db *discreet.DB) (map[string]time.Duration, error) {
 	out := map[string]time.Duration{}
 	for name, ds := range db.Policy().Datasets {
 		magnitude := 0

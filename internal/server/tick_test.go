@@ -8,6 +8,20 @@ import (
 	"time"
 )
 
+// TestTickOfOneOwn: for who has the data on this machine, only what the policy names is a tick.
+func TestTickOfOneOwn(t *testing.T) {
+	for release, want := range map[string]time.Duration{
+		"    # release:\n": 0, "    release: tick\n": 100 * time.Millisecond, "    release: {tick: 150ms}\n": 150 * time.Millisecond,
+		"    release: immediate\n": 0,
+	} {
+		c := world(t, release)
+		c.Immediate = true
+		if got := opened(t, c).Ticks()["hospital"]; got != want {
+			t.Errorf("%s: %v", release, got)
+		}
+	}
+}
+
 // TestTickByDefault: where the policy says nothing, answers leave on a tick that is chosen by the
 // size of the data; the owner can set it, and turn it off.
 func TestTickByDefault(t *testing.T) {

@@ -73,11 +73,18 @@ func clean(cells []string) []string {
 // direction of the text around it, so that a value cannot look like another one.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+		if Hidden(r) {
 			return '?'
 		}
 		return r
 	}, s)
+}
+
+// Hidden says whether a character is not seen as one: it moves a cursor, turns the direction of a
+// text, ends a line, or is of the last planes, whose tags and selectors can spell whole sentences
+// that programs read and people do not see.
+func Hidden(r rune) bool {
+	return r >= 0xE0000 || unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
 // Width returns how many columns of a terminal a text takes.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,15 +83,7 @@ func (l looking) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 	return l.Engine.Run(ctx, q)
 }
 
-func (b *book) copy() *book {
-	c := newBook(&outcome{})
-	c.sequence, c.spent, c.requests, c.answers, c.first = b.sequence, maps.Clone(b.spent), maps.Clone(b.requests), maps.Clone(b.answers),
-		maps.Clone(b.first)
-	for name, all := range b.notes {
-		c.notes[name] = slices.Clone(all)
-	}
-	return c
-}
+func (b *book) copy() *book { return &book{b.Ledger.Clone(), &outcome{}} }
 
 // conversation asks one question of a process that goes on with a ledger.
 func conversation(t *testing.T, d Database, b *book, seed uint64, ask func(*curator.Curator) (any, error)) []sessiontest.Event {

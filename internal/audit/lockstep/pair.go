@@ -91,8 +91,8 @@ func write(ds *policy.Dataset, folder string, seed uint64, number int) (name str
 	// common divisor, so that all combinations come up.
 	manners := []manner{high, everywhere, low, anyhow, odd, missing}
 	crowd, how := crowds[number%len(crowds)], manners[number%len(manners)]
-	if len(s) > 1 && ds.Unit.Row() {
-		how = manners[number/len(s)%len(manners)]
+	if tables := len(s.Schema); tables > 1 && ds.Unit.Row() {
+		how = manners[number/tables%len(manners)]
 	}
 	both := crowd.make(s, d, number)
 	one := append(both[:len(both):len(both)], s.somebody(d, "1001", how, number))

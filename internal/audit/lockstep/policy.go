@@ -3,12 +3,11 @@ package lockstep
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"os"
 	"path/filepath"
 
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/audit/finding"
+	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -57,17 +56,8 @@ func Policy(ctx context.Context, path string, o Options) ([]finding.Finding, err
 	return out, nil
 }
 
-// audited is a dataset for an auditor. What is left of whose budget is the owner's affair: an
-// auditor of made-up data can pay for every question, at the price and with the noise that the
-// policy gives it.
-func audited(ds *policy.Dataset) *policy.Dataset {
-	out := *ds
-	out.Budget.Epsilon = max(out.Budget.Epsilon, 100*dp.One)
-	out.Budget.Renewal = policy.Renewal{}
-	out.Groups = nil
-	out.Analysts = map[string]*policy.Analyst{"auditor": {Name: "auditor", Share: big.NewRat(1, 1)}}
-	return &out
-}
+// audited is a dataset for an auditor, who can pay for every question.
+func audited(ds *policy.Dataset) *policy.Dataset { return fiction.Endless(ds, "auditor") }
 
 // dataset replays the questions of one dataset.
 func dataset(ctx context.Context, ds *policy.Dataset, folder string, o Options) ([]finding.Finding, error) {

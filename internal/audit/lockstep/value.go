@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// null is how a row holds that there is no value. A CSV file cannot tell it from the
-// empty text, which is as well: neither can a policy about one.
-const null = ""
+const null = fiction.Null
 
 // values are what a column of made-up data can hold, as text.
 type values struct {

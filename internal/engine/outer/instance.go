@@ -11,14 +11,30 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 )
 
-// turns bounds how many calls run at a time, and so the memory of all.
-var turns = make(chan struct{}, MaxRunning)
+// turns bounds how many calls run at a time, and so the memory of all; apart is for those of
+// [Apart].
+var turns, apart = make(chan struct{}, MaxRunning), make(chan struct{}, MaxApart)
+
+type apartKey struct{}
+
+// Apart returns a context whose calls have turns of their own. It is for what begins and ends at
+// moments that nobody hides: whoever waited there for a turn of a question that leaves on a tick
+// would see when that has come as far as its outer query, and so how long the data took.
+func Apart(ctx context.Context) context.Context { return context.WithValue(ctx, apartKey{}, true) }
+
+func turnsOf(ctx context.Context) chan struct{} {
+	if ctx.Value(apartKey{}) != nil {
+		return apart
+	}
+	return turns
+}
 
 // instance is a DuckDB for one call: in memory, locked, with the released tables and nothing else.
 // Opening one takes about 15 ms; keeping them would need a proof that nothing stays behind.
 type instance struct {
-	db   *sql.DB
-	conn *sql.Conn
+	db    *sql.DB
+	conn  *sql.Conn
+	turns chan struct{} // of which it has one
 }
 
 // settings are made before anything else; the last of them locks all.
@@ -41,12 +57,12 @@ var settings = []string{
 
 // open takes a turn, opens a DuckDB, locks it and loads tables.
 func open(ctx context.Context, tables []Table) (_ *instance, err error) {
+	in := &instance{turns: turnsOf(ctx)}
 	select {
-	case turns <- struct{}{}:
+	case in.turns <- struct{}{}:
 	case <-ctx.Done():
 		return nil, busy(ctx)
 	}
-	in := &instance{}
 	defer func() {
 		if err != nil {
 			in.close()
@@ -82,7 +98,7 @@ func (in *instance) close() error {
 	if in.db != nil {
 		err = errors.Join(err, in.db.Close())
 	}
-	<-turns
+	<-in.turns
 	return err
 }
 

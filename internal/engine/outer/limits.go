@@ -9,6 +9,7 @@ const (
 	MaxColumns = 100      // of a result and of every SELECT inside
 	MaxText    = 1000     // characters of a text that is made or written
 	MaxRunning = 4        // calls at a time; others wait
+	MaxApart   = 2        // calls of Apart at a time, beside those
 	Time       = 10 * time.Second
 	Memory     = "256MB"
 )

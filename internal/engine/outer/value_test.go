@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 )
@@ -161,5 +162,34 @@ func TestSame(t *testing.T) {
 		} else if show(out) != first {
 			t.Errorf("%s\n%s", first, show(out))
 		}
+	}
+}
+
+// TestTurnsApart: who has turns of their own waits for nobody who has not, and nobody for them.
+func TestTurnsApart(t *testing.T) {
+	for _, c := range []struct {
+		full       chan struct{}
+		waits, not context.Context
+	}{
+		{turns, t.Context(), Apart(t.Context())},
+		{apart, Apart(t.Context()), t.Context()},
+	} {
+		for range cap(c.full) {
+			c.full <- struct{}{}
+		}
+		if _, err := Run(c.not, "SELECT 1", nil); err != nil {
+			t.Error(err)
+		}
+		short, cancel := context.WithTimeout(c.waits, 20*time.Millisecond)
+		if _, err := Describe(short, "SELECT 1", nil); err == nil {
+			t.Error("there was a turn too many")
+		}
+		cancel()
+		for range cap(c.full) {
+			<-c.full
+		}
+	}
+	if len(turns)+len(apart) != 0 {
+		t.Error("turns were not given back")
 	}
 }

@@ -166,6 +166,12 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 				return Numeric(x, pos)
 			case tree.Real:
 				return x, nil // a floating-point number all the same; round makes it exact
+			case tree.Boolean: // which has its bounds; dbplyr writes it for as.numeric
+				e, err := castTruth(x, pos)
+				if err != nil {
+					return nil, err
+				}
+				return Numeric(e, pos)
 			}
 			return nil, syntax.Refuse(pos, "say how many digits, as in CAST(x AS numeric(10,2))", "numeric alone has no bounds")
 		}
@@ -191,8 +197,7 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 	var err error
 	switch x.Type().Kind {
 	case tree.Boolean:
-		no := NewNumber(big.NewRat(0, 1))
-		return NewCase([]tree.When{{If: x, Then: NewNumber(tree.One)}, {If: &tree.Not{X: x}, Then: no}}, NewNull(tree.Type{}), pos)
+		return castTruth(x, pos)
 	case tree.Text:
 		most := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(18+scale)), nil)
 		t := tree.NumberType(step, new(big.Int).Neg(most), most, false)
@@ -223,6 +228,12 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 		lo, limit = new(big.Int).Quo(lo, q), new(big.Int).Quo(limit, q)
 	}
 	return restrict(x, lo, limit, declared, pos)
+}
+
+// castTruth is 1 for true and 0 for false.
+func castTruth(x tree.Expr, pos int32) (tree.Expr, error) {
+	no := NewNumber(big.NewRat(0, 1))
+	return NewCase([]tree.When{{If: x, Then: NewNumber(tree.One)}, {If: &tree.Not{X: x}, Then: no}}, NewNull(tree.Type{}), pos)
 }
 
 // castText spells a value.

@@ -35,6 +35,6 @@ func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Co
 	if err := look(ctx); err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
 		return err
 	}
-	return &LimitError{Reason: fmt.Sprintf("a query about the catalogue has %v, and this one takes longer; it is free; "+
+	return &LimitError{Reason: fmt.Sprintf("what is made from the policy alone has %v, and this takes longer; it is free; "+
 		"ask for less", lookTimeout)}
 }

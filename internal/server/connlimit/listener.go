@@ -24,7 +24,10 @@ func (l *Listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		address, _, err := net.SplitHostPort(conn.RemoteAddr().String())
-		if err == nil && l.count.Enter(address, l.Most, l.PerAddress) {
+		if err != nil {
+			address = conn.RemoteAddr().String() // a socket on this machine, which has no port
+		}
+		if l.count.Enter(address, l.Most, l.PerAddress) {
 			return &counted{Conn: NewConn(conn, l.First), leave: sync.OnceFunc(func() { l.count.Leave(address) })}, nil
 		}
 		conn.Close()

@@ -33,6 +33,9 @@ type Options struct {
 	OpenID *openid.Provider
 	// Demo is told to who asks how to sign in.
 	Demo bool
+	// Agent serves the Model Context Protocol at /mcp to a user who came in, or is nil. It is no
+	// operation of this interface, and so none of its document.
+	Agent func(http.ResponseWriter, *http.Request, users.User)
 }
 
 // door is the handler and what it remembers.
@@ -95,6 +98,9 @@ func newDoor(o Options) *door {
 	d.policies()
 	d.scrapes()
 	d.documents()
+	if o.Agent != nil {
+		d.routes.mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) { o.Agent(w, r, note(r.Context()).user) })
+	}
 	return d
 }
 

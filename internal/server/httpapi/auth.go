@@ -74,7 +74,7 @@ func (d *door) turnedAway(r *http.Request, err error) *Problem {
 		}
 		return p
 	}
-	return problemOf(err)
+	return ProblemOf(err)
 }
 
 // tried reports whether a request says who sends it, rightly or not.

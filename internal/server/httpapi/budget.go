@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // Spending is what was spent of a dataset's budget.
@@ -28,33 +30,39 @@ func (d *door) budgets() {
 			if err != nil {
 				return nil, err
 			}
-			db := d.Dispatcher.DB()
-			out := Spending{Dataset: ds.Name}
-			if u.Role == users.Owner {
-				out.Accounts, err = db.Budget(ctx, ds.Name)
-			} else {
-				out.Accounts, err = db.BudgetOf(ctx, ds.Name, u.Name)
-			}
+			out, err := SpendingOf(ctx, d.Dispatcher.DB(), ds, u)
 			if err != nil {
 				return nil, err
 			}
-			if ds.Analysts[u.Name] != nil {
-				left, err := db.Remaining(ctx, ds.Name, u.Name)
-				if err != nil {
-					return nil, err
-				}
-				out.Remaining = &left
-				if n, ok := left.Questions(ds.Budget.DefaultEpsilon); ok {
-					out.Questions = &n
-				}
-			}
-			if u.Role == users.Owner {
-				if out.Promise, err = db.Promise(ctx, ds.Name); err != nil {
-					return nil, err
-				}
-			}
 			return of(out), nil
 		})
+}
+
+// SpendingOf is what a user is told about the budget of a dataset.
+func SpendingOf(ctx context.Context, db *discreet.DB, ds *policy.Dataset, u users.User) (out Spending, err error) {
+	out.Dataset = ds.Name
+	if u.Role == users.Owner {
+		out.Accounts, err = db.Budget(ctx, ds.Name)
+	} else {
+		out.Accounts, err = db.BudgetOf(ctx, ds.Name, u.Name)
+	}
+	if err != nil {
+		return out, err
+	}
+	if ds.Analysts[u.Name] != nil {
+		left, err := db.Remaining(ctx, ds.Name, u.Name)
+		if err != nil {
+			return out, err
+		}
+		out.Remaining = &left
+		if n, ok := left.Questions(ds.Budget.DefaultEpsilon); ok {
+			out.Questions = &n
+		}
+	}
+	if u.Role == users.Owner {
+		out.Promise, err = db.Promise(ctx, ds.Name)
+	}
+	return out, err
 }
 
 // owns says whether an account is an analyst's own in a dataset: hospital/ana, or hospital/ana#2 in

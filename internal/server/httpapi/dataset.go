@@ -95,14 +95,13 @@ func (d *door) datasets() {
 			if err != nil {
 				return nil, err
 			}
-			return of(datasetOf(ds, u)), nil
+			return of(DatasetOf(ds, u)), nil
 		})
 }
 
-// asked are the datasets that a user may ask about.
-func (d *door) asked(u users.User) []string {
+// Asked are the datasets that a user may ask about.
+func Asked(p *policy.Policy, u users.User) []string {
 	out := []string{}
-	p := d.Dispatcher.DB().Policy()
 	for _, name := range p.Names() {
 		if p.Datasets[name].Analysts[u.Name] != nil {
 			out = append(out, name)
@@ -116,21 +115,26 @@ func (d *door) seen(u users.User) []string {
 	if u.Role == users.Owner {
 		return append([]string{}, d.Dispatcher.DB().Policy().Names()...)
 	}
-	return d.asked(u)
+	return Asked(d.Dispatcher.DB().Policy(), u)
 }
 
 // dataset finds a dataset that a user may see. One that is not theirs does not exist.
 func (d *door) dataset(u users.User, name string) (*policy.Dataset, error) {
-	ds := d.Dispatcher.DB().Policy().Datasets[name]
+	return datasetFor(d.Dispatcher.DB().Policy(), u, name)
+}
+
+func datasetFor(p *policy.Policy, u users.User, name string) (*policy.Dataset, error) {
+	ds := p.Datasets[name]
 	if ds == nil || u.Role != users.Owner && ds.Analysts[u.Name] == nil {
 		return nil, missing("dataset")
 	}
 	return ds, nil
 }
 
-// askable finds the dataset that a question is about: the only one, where it names none.
-func (d *door) askable(u users.User, name string) (string, error) {
-	mine := d.asked(u)
+// Askable finds the dataset that a question is about: the only one, where it names none. Its error
+// is a [*Problem].
+func Askable(p *policy.Policy, u users.User, name string) (string, error) {
+	mine := Asked(p, u)
 	if name == "" && len(mine) == 1 {
 		return mine[0], nil
 	}
@@ -138,7 +142,7 @@ func (d *door) askable(u users.User, name string) (string, error) {
 		return "", &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: "you may ask about several datasets",
 			Instead: "say which of them, in dataset", Spent: no}
 	}
-	ds, err := d.dataset(u, name)
+	ds, err := datasetFor(p, u, name)
 	if err != nil {
 		return "", err
 	}
@@ -149,7 +153,8 @@ func (d *door) askable(u users.User, name string) (string, error) {
 	return ds.Name, nil
 }
 
-func datasetOf(ds *policy.Dataset, u users.User) Dataset {
+// DatasetOf is what a user is told about a dataset.
+func DatasetOf(ds *policy.Dataset, u users.User) Dataset {
 	b := ds.Budget
 	out := Dataset{
 		Name: ds.Name, Unit: ds.Unit.String(), Neighbours: ds.Neighbours.String(), Tables: []Table{}, Views: []View{},

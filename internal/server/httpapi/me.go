@@ -22,7 +22,9 @@ func (d *door) me() {
 		})
 }
 
-func (d *door) meOf(u users.User) Me { return Me{u.Name, string(u.Role), d.asked(u)} }
+func (d *door) meOf(u users.User) Me {
+	return Me{u.Name, string(u.Role), Asked(d.Dispatcher.DB().Policy(), u)}
+}
 
 // when writes a time; nil where there is none.
 func when(t time.Time) *time.Time {

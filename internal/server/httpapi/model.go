@@ -97,7 +97,7 @@ func (d *door) modelled(u users.User) (datasets []string, analyst string) {
 	if u.Role == users.Owner {
 		return d.seen(u), ""
 	}
-	return d.asked(u), u.Name
+	return Asked(d.Dispatcher.DB().Policy(), u), u.Name
 }
 
 // hide leaves out of a model what is not for a user.

@@ -122,7 +122,7 @@ func (d *door) policies() {
 }
 
 func policyOf(ds *policy.Dataset, tick time.Duration) PolicyDataset {
-	whole := datasetOf(ds, users.User{Role: users.Owner})
+	whole := DatasetOf(ds, users.User{Role: users.Owner})
 	out := PolicyDataset{
 		Name: ds.Name, Unit: whole.Unit, Neighbours: whole.Neighbours, Budget: whole.Budget, InWords: policywords.Budget(ds),
 		Failures: policywords.Failures(ds), Release: policywords.Release(ds.Release, tick), Analysts: []PolicyQuota{},

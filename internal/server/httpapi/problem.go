@@ -45,6 +45,9 @@ func (p *Problem) GetStatus() int            { return p.Status }
 func (p *Problem) GetHeaders() http.Header   { return p.header }
 func (p *Problem) ContentType(string) string { return mediaProblem }
 
+// RetryAfter is how many seconds to wait before another try; empty where that is not known.
+func (p *Problem) RetryAfter() string { return p.header.Get("Retry-After") }
+
 // finish fills in what follows from the rest, for one request.
 func (p *Problem) finish(n *notes) *Problem {
 	out := *p

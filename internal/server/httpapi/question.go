@@ -69,7 +69,7 @@ func (d *door) ask(ctx context.Context, u users.User, in *questionInput) (*strea
 	a, err := d.Dispatcher.Ask(ctx, q)
 	if err != nil {
 		// Whoever sent no key gets to know the one that we drew, or could not ask again with it.
-		p := *problemOf(err)
+		p := *ProblemOf(err)
 		if p.Spent != no {
 			p.Request = key
 		}
@@ -86,7 +86,7 @@ func (d *door) ask(ctx context.Context, u users.User, in *questionInput) (*strea
 // question reads a question, and returns its key too.
 func (d *door) question(u users.User, in *questionInput) (q api.Question, key string, err error) {
 	b := in.Body
-	if q.Dataset, err = d.askable(u, b.Dataset); err != nil {
+	if q.Dataset, err = Askable(d.Dispatcher.DB().Policy(), u, b.Dataset); err != nil {
 		return q, "", err
 	}
 	if key = in.Key; key == "" {
@@ -98,13 +98,19 @@ func (d *door) question(u users.User, in *questionInput) (q api.Question, key st
 	if key == "" {
 		key = d.name()
 	}
-	q.Analyst, q.SQL, q.Request, q.Free, q.Parts = u.Name, b.SQL, key, b.Free, b.Parts
+	q.Analyst, q.Request, q.Free, q.Parts = u.Name, key, b.Free, b.Parts
+	return q, key, b.Fill(&q)
+}
+
+// Fill fills a question with what is asked and at which price. Its error is a [*Problem].
+func (b Question) Fill(q *api.Question) (err error) {
+	q.SQL = b.SQL
 	if b.Epsilon != "" {
 		if q.Epsilon, err = dp.Parse(string(b.Epsilon)); err != nil {
-			return q, "", invalid("epsilon: "+err.Error(), "")
+			return invalid("epsilon: "+err.Error(), "")
 		}
 		if q.Epsilon == 0 {
-			return q, "", invalid("epsilon: it must be above 0", "leave it out to pay the default")
+			return invalid("epsilon: it must be above 0", "leave it out to pay the default")
 		}
 	}
 	texts := map[string]string{}
@@ -112,12 +118,12 @@ func (d *door) question(u users.User, in *questionInput) (q api.Question, key st
 		texts[name] = string(v)
 	}
 	if q.Settings, err = api.ParseSettings(texts); err != nil {
-		return q, "", invalid(err.Error(), "")
+		return invalid(err.Error(), "")
 	}
 	for _, p := range b.Parameters {
 		q.Parameters = append(q.Parameters, p.Parameter)
 	}
-	return q, key, nil
+	return nil
 }
 
 func invalid(detail, instead string) *Problem {

@@ -119,7 +119,7 @@ func register[I, O any](d *door, o huma.Operation, do func(context.Context, user
 		}
 		out, err := do(ctx, u, in)
 		if err != nil {
-			return nil, problemOf(err)
+			return nil, ProblemOf(err)
 		}
 		return out, nil
 	})

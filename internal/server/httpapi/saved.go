@@ -163,7 +163,7 @@ func titled(title string) error {
 
 // toSave makes what is stored of something new. Its maker may ask about the dataset.
 func (d *door) toSave(u users.User, kind, dataset string, shared bool, title string, inside any) (s users.Saved, err error) {
-	if s.Dataset, err = d.askable(u, dataset); err != nil {
+	if s.Dataset, err = Askable(d.Dispatcher.DB().Policy(), u, dataset); err != nil {
 		return s, err
 	}
 	if !d.member(u, s.Dataset) {

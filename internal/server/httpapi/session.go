@@ -108,7 +108,7 @@ func (d *door) sessions() {
 		}
 		s, err := opening[in.Body.Kind](ctx, d.Dispatcher, opened{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
 		if err != nil {
-			p := *problemOf(err)
+			p := *ProblemOf(err)
 			if p.Spent != no {
 				p.Request = key
 			}

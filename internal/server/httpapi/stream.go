@@ -43,7 +43,7 @@ func (d *door) streams() {
 		if err := d.streamOf(u, in); err != nil {
 			return nil, err
 		}
-		if _, err := d.askable(u, in.Name); err != nil {
+		if _, err := Askable(d.Dispatcher.DB().Policy(), u, in.Name); err != nil {
 			return nil, err // an owner who may not ask
 		}
 		t, err := d.Dispatcher.Synthetic(ctx, u.Name, in.Name, in.Stream)

@@ -69,7 +69,7 @@ func (d *door) train(ctx context.Context, u users.User, in *trainingInput) (*tra
 	}
 	t, err := d.Dispatcher.Train(ctx, q)
 	if err != nil {
-		p := *problemOf(err)
+		p := *ProblemOf(err)
 		if p.Spent != no {
 			p.Request = key // see ask
 		}

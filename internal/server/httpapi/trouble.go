@@ -15,9 +15,9 @@ import (
 // it.
 const statusCanceled = 499
 
-// problemOf says what an error means here. Texts come from the question, the policy and the ledger;
+// ProblemOf says what an error means here. Texts come from the question, the policy and the ledger;
 // an error that is not known gets fixed words, because nobody knows what it holds.
-func problemOf(err error) *Problem {
+func ProblemOf(err error) *Problem {
 	var (
 		problem   *Problem
 		refusal   *api.Refusal

@@ -66,7 +66,7 @@ func TestProblems(t *testing.T) {
 		{&api.DataError{Err: errors.New(secret)}, 503, "data", nil, "60"},
 		{errors.New(secret), 500, "unexpected", nil, ""},
 	} {
-		p := problemOf(c.err)
+		p := ProblemOf(c.err)
 		if p.Status != c.status || p.Kind != c.kind || p.Spent != c.spent || p.header.Get("Retry-After") != c.retry {
 			t.Errorf("%v: %+v", c.err, p)
 		}

@@ -131,24 +131,6 @@ func readNumber(name, text string) (float64, error) {
 	return x, nil
 }
 
-// direction reads which neighbours are compared.
-func direction(text string) workload.Direction {
-	return map[string]workload.Direction{"both": workload.Both, "remove": workload.Remove, "add": workload.Add}[text]
-}
-
-// useJSON is a mechanism for machines.
-type useJSON struct {
-	Mechanism string `json:"mechanism"`
-	Times     int    `json:"times"`
-}
-
-func usesJSON(uses []workload.Use) (out []useJSON) {
-	for _, u := range uses {
-		out = append(out, useJSON{u.Mechanism.String(), u.Times})
-	}
-	return out
-}
-
 // listed writes the mechanisms in one line.
 func listed(uses []workload.Use) string {
 	var out []string

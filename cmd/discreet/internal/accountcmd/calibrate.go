@@ -5,6 +5,7 @@ import (
 
 	"github.com/discreet-dp/discreet/account/workload"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/workbench"
 )
 
 type calibrateCmd struct {
@@ -39,25 +40,13 @@ func (c *calibrateCmd) Run(s console.Screen) error {
 		return err
 	}
 	done := console.Waiting(s.Err, "calibrating")
-	found, err := workload.Calibrate(uses, epsilon, delta, direction(c.Direction))
+	found, err := workload.Calibrate(uses, epsilon, delta, workbench.Directions[c.Direction])
 	done()
 	if err != nil {
 		return err
 	}
-	alpha, known := found.Error(0.05)
 	if c.JSON {
-		out := map[string]any{
-			"epsilon": epsilon, "delta": delta, "mechanisms": usesJSON(found.Workload.Uses()),
-			"parameter": found.Parameter, "value": found.Value(),
-			"lower": found.Noise.Lower, "upper": found.Noise.Upper,
-		}
-		if found.Parameter != "epsilon" {
-			out[found.Parameter] = found.Value()
-		}
-		if known {
-			out["error95"] = alpha
-		}
-		return console.PrintJSON(s.Out, out)
+		return console.PrintJSON(s.Out, workbench.Calibrated(epsilon, delta, found))
 	}
 	more, less := console.RoundOutward(found.Noise.Upper, 10, true), console.RoundOutward(found.Noise.Lower, 10, false)
 	if found.Parameter == "epsilon" {
@@ -66,7 +55,7 @@ func (c *calibrateCmd) Run(s console.Screen) error {
 	fmt.Fprintf(s.Out, "%s %s\n\n", found.Parameter, more)
 	fmt.Fprintf(s.Out, "%s keeps epsilon %s at delta %s.\n", listed(uses), c.Epsilon, c.Delta)
 	fmt.Fprintf(s.Out, "At %s %s it would not.\n", found.Parameter, less)
-	if known {
+	if alpha, known := found.Error(0.05); known {
 		fmt.Fprintf(s.Out, "The noise of one answer is within ±%.4g with a probability of 95 %%.\n", alpha)
 	}
 	return nil

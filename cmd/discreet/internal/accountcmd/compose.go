@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/account/workload"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/internal/workbench"
 )
 
 type composeCmd struct {
@@ -58,14 +59,14 @@ func (c *composeCmd) Run(s console.Screen) error {
 		return err
 	}
 	done := console.Waiting(s.Err, "composing")
-	answer, err := ask(at, direction(c.Direction))
+	answer, err := ask(at, workbench.Directions[c.Direction])
 	done()
 	if err != nil {
 		return err
 	}
 	best := answer.Tightest().Method
 	if c.JSON {
-		return console.PrintJSON(s.Out, composeJSON(given, at, w, answer))
+		return console.PrintJSON(s.Out, workbench.Composed(given, at, w, answer))
 	}
 	fmt.Fprintf(s.Out, "%s at %s %s\n\n", listed(w.Uses()), given, text)
 	t := &table.Table{Header: []string{"method", asked + " at least", asked + " at most", "", "theorem"}, Right: []bool{false, true, true}}
@@ -84,25 +85,4 @@ func (c *composeCmd) Run(s console.Screen) error {
 		fmt.Fprintf(s.Out, "%s does not apply: %s\n", k.Method, k.Reason)
 	}
 	return nil
-}
-
-// composeJSON has the keys in this order.
-func composeJSON(given string, at float64, w *workload.Workload, answer workload.Answer) any {
-	type rest struct {
-		Mechanisms []useJSON          `json:"mechanisms"`
-		Results    []workload.Result  `json:"results"`
-		Tightest   workload.Method    `json:"tightest"`
-		Skipped    []workload.Skipped `json:"skipped,omitempty"`
-	}
-	body := rest{usesJSON(w.Uses()), answer.Results, answer.Tightest().Method, answer.Skipped}
-	if given == "delta" {
-		return struct {
-			Delta float64 `json:"delta"`
-			rest
-		}{at, body}
-	}
-	return struct {
-		Epsilon float64 `json:"epsilon"`
-		rest
-	}{at, body}
 }

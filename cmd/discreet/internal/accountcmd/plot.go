@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/account/workload"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/chart"
+	"github.com/discreet-dp/discreet/internal/workbench"
 )
 
 type plotCmd struct {
@@ -100,7 +101,7 @@ func (c *plotCmd) curves(ctx context.Context, s console.Screen, w *workload.Work
 		if err != nil {
 			return chart.Chart{}, err
 		}
-		answer, err := some.Epsilon(delta, direction(c.Direction))
+		answer, err := some.Epsilon(delta, workbench.Directions[c.Direction])
 		if err != nil {
 			return chart.Chart{}, err
 		}

@@ -20,10 +20,10 @@ import (
 // ServerFlags name a server that runs, in the place of a policy.
 type ServerFlags struct {
 	Server    string `help:"A server that runs, such as https://db.example:8432, in the place of a policy: it has the ledger." placeholder:"URL"`
-	TokenFile string `help:"The file of an owner's token, for --server." placeholder:"FILE"`
+	TokenFile string `help:"The file of a token, for --server: an owner's, where owner's work is done." placeholder:"FILE"`
 }
 
-// Client speaks to a server for its owner. The owner's key stays here.
+// Client speaks to a server in the name of who has the token. An owner's key stays here.
 type Client struct{ server *client.Server }
 
 // Open returns the server, or nil where none is named: then there has to be a policy.
@@ -36,7 +36,7 @@ func (f ServerFlags) Open(policy string) (*Client, error) {
 	case policy != "":
 		return nil, Misuse(errors.New("name a policy or a server, and not both: a server that runs has a policy"))
 	case f.TokenFile == "":
-		return nil, Misuse(errors.New("--server needs --token-file, with a token of an owner: 'discreet user token' makes one"))
+		return nil, Misuse(errors.New("--server needs --token-file, with a token: 'discreet user token' makes one"))
 	}
 	token, err := os.ReadFile(f.TokenFile)
 	if err != nil {
@@ -54,6 +54,9 @@ func (f ServerFlags) Open(policy string) (*Client, error) {
 
 // patience is how long a server may take.
 const patience = time.Minute
+
+// Server is the same server, for who waits for as long as an answer takes.
+func (c *Client) Server() *client.Server { return c.server }
 
 // Call sends a request and reads the answer into out.
 func (c *Client) Call(ctx context.Context, method, at string, in, out any) error {

@@ -1,0 +1,126 @@
+package fiction
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Null is how a row holds that there is no value. A CSV file cannot tell it from the empty text,
+// which is as well: neither can a policy about one.
+const Null = ""
+
+// Person is somebody's rows in every table, in the order of the schema.
+type Person [][][]string
+
+// Schema is the tables of a dataset as files of rows.
+type Schema []Sheet
+
+// Sheet is one table.
+type Sheet struct {
+	*policy.Table
+	// Header is the columns of the policy in their order, then those that it needs and does not
+	// list: the unit's, and those of paths.
+	Header []string
+	// Unit is the place of the unit's column, or -1.
+	Unit int
+
+	keys   []int // the places of columns that paths of other tables lead to
+	ref    int   // the place of the column by which the table leads to its parent, or -1
+	parent int   // the parent's place in the schema
+}
+
+// filler is a column of the file that no policy has: no name ends in a space.
+const filler = "filler "
+
+// Of returns the schema of a dataset.
+func Of(ds *policy.Dataset) Schema {
+	var out Schema
+	for _, name := range ds.TableNames() {
+		t := ds.Tables[name]
+		s := Sheet{Table: t, Header: t.ColumnNames(), Unit: -1, ref: -1}
+		if t.UnitColumn != "" {
+			s.Unit = s.place(t.UnitColumn)
+		}
+		s.link(ds)
+		if len(s.Header) < 2 {
+			// A policy may list no column, and a file has one; and a single column without a value
+			// would be an empty line, which is no row.
+			s.Header = append(s.Header, filler)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// place is where a column is, at the end where there was none.
+func (s *Sheet) place(column string) int {
+	i := slices.Index(s.Header, column)
+	if i < 0 {
+		i, s.Header = len(s.Header), append(s.Header, column)
+	}
+	return i
+}
+
+// link finds the columns of paths with several steps.
+func (s *Sheet) link(ds *policy.Dataset) {
+	names := ds.TableNames()
+	if len(s.Path) > 1 {
+		s.ref, s.parent = s.place(s.Path[0].Column), slices.Index(names, s.Path[0].Table)
+	}
+	for _, name := range names {
+		if child := ds.Tables[name]; len(child.Path) > 1 && child.Path[0].Table == s.Name {
+			if i := s.place(child.Path[0].Key); !slices.Contains(s.keys, i) {
+				s.keys = append(s.keys, i)
+			}
+		}
+	}
+}
+
+// Row makes one row of somebody, of a value for each column of the policy.
+func (s Sheet) Row(name string, choose func(column int) string) []string {
+	row := make([]string, len(s.Header))
+	for i := range len(s.Columns) {
+		row[i] = choose(i)
+	}
+	if s.Unit >= 0 {
+		row[s.Unit] = name
+	}
+	if last := len(row) - 1; s.Header[last] == filler {
+		row[last] = "1"
+	}
+	return row
+}
+
+// Connect gives the rows of a person the keys that paths lead to, no two the same, and lets rows
+// lead to rows of the same person. What has no parent leads nowhere.
+func (s Schema) Connect(d detrand.Dice, p Person, name string) {
+	if !slices.ContainsFunc(s, func(t Sheet) bool { return t.ref >= 0 }) {
+		return // no path has several steps
+	}
+	if name == Null {
+		name = fmt.Sprintf("8%09d", d.Below(1_000_000_000))
+	}
+	for i, t := range s {
+		for k := range p[i] {
+			p[i][k] = slices.Clone(p[i][k])
+			for _, key := range t.keys {
+				p[i][k][key] = fmt.Sprintf("%s%05d", name, k+1)
+			}
+		}
+	}
+	for i, t := range s {
+		for k := range p[i] {
+			if t.ref < 0 {
+				continue
+			}
+			p[i][k][t.ref] = "0"
+			if all := p[t.parent]; len(all) > 0 {
+				key := slices.Index(s[t.parent].Header, t.Path[0].Key)
+				p[i][k][t.ref] = all[d.Below(len(all))][key]
+			}
+		}
+	}
+}

@@ -1,0 +1,170 @@
+// Package sandbox answers questions about people who do not exist, for who tries SQL out. The
+// tables are made of the policy (internal/fiction), and so are the people, the noise and the ledger
+// that is charged: no file of the owner's is opened, the same question has the same answer whatever
+// the data is, and nothing is spent. A question goes the way of every other, so what is refused
+// here is refused there, in the same words and with the same price.
+//
+// Streams and holdouts are left out: what they know comes of answers that were paid for.
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/outer"
+	"github.com/discreet-dp/discreet/internal/fiction"
+	"github.com/discreet-dp/discreet/internal/ledger/scratch"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
+)
+
+// Sandbox has the made-up data of a policy's datasets, each made when it is first asked about. It
+// is safe for concurrent use.
+type Sandbox struct {
+	policy *policy.Policy
+	asking sync.RWMutex // held by who asks, so that nothing is closed under their feet
+
+	mu    sync.Mutex
+	towns map[string]*town
+	ended bool
+}
+
+// town is the made-up data of a dataset.
+type town struct {
+	dataset *policy.Dataset
+	engine  still
+}
+
+// still is data that is in memory and stays as it is. An engine looks after its files at every
+// question, and opens them anew where they are others: these are gone, and what somebody puts into
+// their place is none of ours.
+type still struct {
+	*duckdb.Engine
+	version store.Version
+}
+
+func (s still) Version(context.Context) (store.Version, error) { return s.version, nil }
+
+// limits are what the data of one dataset may take, which is small.
+var limits = duckdb.Limits{Memory: 256_000_000, Threads: 1}
+
+// New returns the sandbox of a policy. Nothing is made yet.
+func New(p *policy.Policy) *Sandbox { return &Sandbox{policy: p, towns: map[string]*town{}} }
+
+var errClosed = errors.New("the sandbox is closed")
+
+// Ask answers a question about nobody. Errors are those of [curator.Curator.Ask]. Of the answer
+// only what is about the text means something, such as its columns, its price and its notes.
+func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	// What is asked here leaves on no tick, so it waits for nothing that questions about people
+	// have.
+	ctx = outer.Apart(ctx)
+	s.asking.RLock()
+	defer s.asking.RUnlock()
+	t, err := s.open(ctx, q.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	q.Request = cmp.Or(q.Request, "sandbox")
+	asked, err := syntax.Bound(q)
+	if err != nil {
+		return nil, err
+	}
+	// Everything that a question leaves behind is thrown away with it: it is always the first.
+	noise := detrand.Noise(fmt.Sprintf("sandbox %q %v", q.SQL, q.Parameters), 1)
+	c := curator.New(fiction.Endless(t.dataset, q.Analyst), t.engine, scratch.New(), mech.NewReleaser(noise))
+	a, err := c.Ask(ctx, asked)
+	if err == nil {
+		a.ShowErrors(q.Settings.Errors)
+	}
+	return a, err
+}
+
+// open returns the data of a dataset, and makes it where nobody asked before.
+func (s *Sandbox) open(ctx context.Context, name string) (*town, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil, errClosed
+	}
+	if t := s.towns[name]; t != nil {
+		return t, nil
+	}
+	ds := s.policy.Datasets[name]
+	if ds == nil {
+		return nil, api.Refuse("", "there is no dataset %q", name)
+	}
+	t, err := build(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	s.towns[name] = t
+	return t, nil
+}
+
+// build makes the data of a dataset. Its files are there for as long as they are read.
+func build(ctx context.Context, ds *policy.Dataset) (_ *town, err error) {
+	folder, err := os.MkdirTemp("", "discreet-sandbox-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	made, err := fiction.Town(ds, folder)
+	if err != nil {
+		return nil, err
+	}
+	made.Streams, made.Holdouts = nil, nil
+	if err := inside(made, folder); err != nil {
+		return nil, err
+	}
+	// Who asked first may hang up, and others want it too.
+	ctx = context.WithoutCancel(ctx)
+	e, err := duckdb.OpenWith(ctx, made, limits)
+	if err != nil {
+		return nil, err
+	}
+	version, err := e.Version(ctx)
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return &town{made, still{e, version}}, nil
+}
+
+// inside says no where something is to be read that was not made here. Whatever a policy can name
+// as the place of its data, none of it is opened.
+func inside(ds *policy.Dataset, folder string) error {
+	wrong := ds.Source != "" || ds.VersionQuery != ""
+	for _, t := range ds.Tables {
+		wrong = wrong || filepath.Dir(t.Source) != folder || t.Relation != "" || t.Prepared != ""
+	}
+	if wrong {
+		return errors.New("the sandbox would read what it has not made; that is a mistake of ours")
+	}
+	return nil
+}
+
+// Close waits for who asks, and forgets what was made.
+func (s *Sandbox) Close() error {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	var all []error
+	for _, t := range s.towns {
+		all = append(all, t.engine.Close())
+	}
+	s.towns = nil
+	return errors.Join(all...)
+}

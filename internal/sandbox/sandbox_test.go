@@ -1,0 +1,238 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/audit/lockstep"
+	"github.com/discreet-dp/discreet/internal/engine/outer"
+	"github.com/discreet-dp/discreet/internal/fiction"
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/shop"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// open returns the sandbox of a policy whose data is not there.
+func open(t *testing.T, text string) (*Sandbox, *policy.Policy) {
+	t.Helper()
+	p, err := policy.Parse(filepath.Join(t.TempDir(), "policy.yaml"), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(p)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, p
+}
+
+// ask returns an answer as JSON.
+func ask(t *testing.T, s *Sandbox, q api.Question) string {
+	t.Helper()
+	a, err := s.Ask(context.Background(), q)
+	if err != nil {
+		t.Fatalf("%s: %v", q.SQL, err)
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const hospitalText = "datasets:\n"
+
+// What an audit asks of a policy can be asked here, where there is no file of data at all, and is
+// answered by people: counts are far from zero.
+func TestEverythingCanBeTried(t *testing.T) {
+	for name, text := range map[string]string{
+		"hospital": hospitalText + hospital.Dataset("d", "nowhere", "{epsilon: 2}"),
+		"shop":     shop.Policy,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, p := open(t, text)
+			ds := p.Datasets[p.Names()[0]]
+			asked, empty := 0, 0
+			for _, sql := range lockstep.Corpus(ds) {
+				a, err := s.Ask(context.Background(), api.Question{Dataset: ds.Name, Analyst: "ana", SQL: sql})
+				if err != nil {
+					t.Errorf("%s: %v", sql, err)
+					continue
+				}
+				if asked++; len(a.Rows) == 0 {
+					empty++
+				}
+			}
+			if asked < 10 || empty > asked/5 {
+				t.Errorf("%d asked, %d of them without a row", asked, empty)
+			}
+		})
+	}
+}
+
+// The same question has the same answer, to the byte, in any order, in another sandbox and as often
+// as one likes; another one has other noise.
+func TestTheSameForEverybody(t *testing.T) {
+	text := hospitalText + hospital.Dataset("d", "nowhere", "{epsilon: 0.2}")
+	one, _ := open(t, text)
+	two, _ := open(t, text)
+	count := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}
+	groups := api.Question{Dataset: "d", Analyst: "ben", SQL: "SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex"}
+	first := ask(t, one, count)
+	for range 30 { // far beyond the budget
+		if got := ask(t, one, count); got != first {
+			t.Fatalf("%s\n%s", first, got)
+		}
+	}
+	want := ask(t, one, groups)
+	if got := ask(t, two, groups); got != want {
+		t.Errorf("%s\n%s", want, got)
+	}
+	if got := ask(t, two, count); got != first {
+		t.Errorf("%s\n%s", first, got)
+	}
+	other := count
+	other.SQL += " WHERE age >= 0 OR age IS NULL" // everybody
+	if ask(t, one, other) == first {
+		t.Error("another question has the same noise")
+	}
+}
+
+// What cannot be asked is refused as it always is, with its position; parameters count.
+func TestRefusals(t *testing.T) {
+	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	var refusal *api.Refusal
+	_, err := s.Ask(context.Background(), api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT * FROM patients"})
+	if !errors.As(err, &refusal) || refusal.Position != 7 || refusal.Instead == "" {
+		t.Error(err)
+	}
+	if _, err := s.Ask(context.Background(), api.Question{Dataset: "other", Analyst: "ana", SQL: "SELECT 1"}); !errors.As(err, &refusal) {
+		t.Error(err)
+	}
+	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE age >= $1"}
+	if _, err := s.Ask(context.Background(), q); !errors.As(err, &refusal) {
+		t.Error(err)
+	}
+	q.Parameters = []api.Parameter{{Kind: "integer", Text: "200"}}
+	high := ask(t, s, q)
+	q.Parameters[0].Text = "0"
+	if high == ask(t, s, q) {
+		t.Error("a parameter changes nothing")
+	}
+}
+
+// Whatever a policy names as the place of its data, nothing of it is read.
+func TestNothingIsRead(t *testing.T) {
+	folder := t.TempDir()
+	fine := func() *policy.Dataset {
+		return &policy.Dataset{Tables: map[string]*policy.Table{"t": {Source: filepath.Join(folder, "0.csv")}}}
+	}
+	if err := inside(fine(), folder); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*policy.Dataset){
+		"source":    func(d *policy.Dataset) { d.Source = "data.duckdb" },
+		"version":   func(d *policy.Dataset) { d.VersionQuery = "SELECT 1" },
+		"elsewhere": func(d *policy.Dataset) { d.Tables["t"].Source = "/data/patients.csv" },
+		"deeper":    func(d *policy.Dataset) { d.Tables["t"].Source = filepath.Join(folder, "..", "patients.csv") },
+		"none":      func(d *policy.Dataset) { d.Tables["t"].Source = "" },
+		"relation":  func(d *policy.Dataset) { d.Tables["t"].Relation = "public.patients" },
+		"prepared":  func(d *policy.Dataset) { d.Tables["t"].Prepared = "prepared.duckdb" },
+	} {
+		ds := fine()
+		spoil(ds)
+		if inside(ds, folder) == nil {
+			t.Errorf("%s would be read", name)
+		}
+	}
+}
+
+// No file is left once people are made, not even for a process that is killed, and what somebody
+// puts into the place of one is not read. Nothing is made for a sandbox that nobody asked.
+func TestNoFiles(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	files := func() (all []string) {
+		filepath.WalkDir(temp, func(path string, d os.DirEntry, err error) error {
+			if strings.Contains(path, "discreet-sandbox-") || strings.HasSuffix(path, ".csv") {
+				all = append(all, path)
+			}
+			return err
+		})
+		return all
+	}
+	s, p := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}
+	if len(s.towns) != 0 {
+		t.Error("something was made for nobody")
+	}
+	first := ask(t, s, q)
+	if left := files(); len(left) != 0 {
+		t.Error(left)
+	}
+	made := s.towns["d"].dataset
+	if err := os.MkdirAll(filepath.Dir(made.Tables["patients"].Source), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fiction.Town(p.Datasets["d"], filepath.Dir(made.Tables["patients"].Source)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(made.Tables["patients"].Source, []byte("age,sex,zip,diagnosis,smoker,cost,pid\n1,F,1001A,flu,true,1,1\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, s, q); got != first {
+		t.Errorf("%s\n%s", first, got)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Ask(context.Background(), api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT 1"}); err == nil {
+		t.Error("a closed sandbox answers")
+	}
+}
+
+// Nothing here waits for what questions about people have: their answers leave on a tick, and who
+// waited for them would see when they are there.
+func TestWaitsForNobody(t *testing.T) {
+	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT max(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t"}
+	ask(t, s, q)
+	var rows [][]any
+	for range 3000 {
+		rows = append(rows, []any{json.Number("1")})
+	}
+	long := []outer.Table{{Name: "t", Columns: []outer.Column{{Name: "i", Kind: outer.Integer}}, Rows: rows}}
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	for range outer.MaxRunning {
+		others.Go(func() {
+			if out, err := outer.Run(ctx, "SELECT sum(a.i * b.i * c.i) FROM t a, t b, t c", long); err == nil {
+				t.Error("it was not long enough", out)
+			}
+		})
+	}
+	for free := false; !free; { // until they have all turns
+		short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err := outer.Describe(short, "SELECT 1", nil)
+		cancel()
+		free = err != nil
+	}
+	late := time.AfterFunc(5*time.Second, stop) // sooner than they would end by themselves
+	ask(t, s, q)
+	if !late.Stop() {
+		t.Error("it waited for the others")
+	}
+	stop()
+	others.Wait()
+}

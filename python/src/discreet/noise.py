@@ -1,0 +1,109 @@
+"""Exact noise: discrete distributions, drawn without any rounding by the binary.
+
+``laplace``, ``gaussian`` and ``geometric`` draw numbers; :class:`Laplace` and :class:`Gaussian` are
+mechanisms, which are calibrated to a sensitivity and a price and add noise to whole numbers. Arrays
+are numpy's where that is installed.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from . import _bench
+from ._errors import InvalidError
+from ._values import Number, Price, exactly, fraction
+
+__all__ = ["Gaussian", "Laplace", "Released", "gaussian", "geometric", "laplace"]
+
+
+def _draw(kind: str, parameter: Any, size: int | tuple[int, ...] | None) -> Any:
+    sizes = () if size is None else size if isinstance(size, (tuple, list)) else (size,)
+    shape = tuple(operator.index(n) for n in sizes)
+    if any(n < 0 for n in shape):
+        raise InvalidError(f"there is no array of the size {size}", kind="invalid", spent=False)
+    _, numbers = _bench.call("/noise", {"kind": kind, "parameter": str(parameter), "count": math.prod(shape)})
+    out = _bench.integers(numbers)
+    if shape == ():
+        return int(out[0])
+    return out.reshape(shape) if hasattr(out, "reshape") else out
+
+
+def _squared(what: str, value: Number) -> Fraction:
+    """The square of a number above 0: nobody means one below, and its square would not tell."""
+    exact = fraction(value)
+    if exact <= 0:
+        raise InvalidError(f"{what} has to be above 0, and is {value}", kind="invalid", spent=False)
+    return exact**2
+
+
+def laplace(scale: Number, size: int | tuple[int, ...] | None = None) -> Any:
+    """Draws of the discrete Laplace distribution: P(k) ~ exp(-\\|k\\|/scale)."""
+    return _draw("laplace", fraction(scale), size)
+
+
+def gaussian(sigma: Number, size: int | tuple[int, ...] | None = None) -> Any:
+    """Draws of the discrete Gaussian distribution: P(k) ~ exp(-k²/(2 sigma²))."""
+    return _draw("gaussian", _squared("sigma", sigma), size)
+
+
+def geometric(scale: Number, size: int | tuple[int, ...] | None = None) -> Any:
+    """Draws of the geometric distribution: P(k) ~ exp(-k/scale) for k from 0 on. Alone it is not private."""
+    return _draw("geometric", fraction(scale), size)
+
+
+@dataclass(frozen=True)
+class Released:
+    """Numbers with noise: ``values``, ``error`` of each with the probability ``confidence``, and the ``price`` of all."""
+
+    values: Any
+    error: int
+    confidence: float
+    price: Price
+
+
+def _release(kind: str, sensitivity: int, price: Number, values: Any, confidence: float) -> Released:
+    numbers, count, shape = _bench.from_integers(values)
+    asked = {"kind": kind, "sensitivity": str(sensitivity), "price": exactly(price), "beta": 1 - confidence, "count": count}
+    said, noisy = _bench.call("/release", asked, numbers)
+    out = _bench.integers(noisy)
+    if shape == ():
+        out = int(out[0])
+    elif hasattr(out, "reshape"):
+        out = out.reshape(shape)
+    return Released(out, said["error"], confidence, Price.of(said["cost"]))
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Laplace noise for a pure epsilon.
+
+    ``sensitivity`` is how far one person moves all numbers together (the sum of the distances). It
+    is yours to prove.
+    """
+
+    epsilon: Number
+    sensitivity: int = 1
+
+    def release(self, values: Any, *, confidence: float = 0.95) -> Released:
+        """Adds noise to whole numbers. The price is for all of them together."""
+        return _release("laplace", self.sensitivity, self.epsilon, values, confidence)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Gaussian noise for a rho of zero-concentrated differential privacy.
+
+    ``sensitivity`` is how far one person moves all numbers together (the root of the sum of the
+    squares); its square is rounded up to a whole number.
+    """
+
+    rho: Number
+    sensitivity: Number = 1
+
+    def release(self, values: Any, *, confidence: float = 0.95) -> Released:
+        """Adds noise to whole numbers. The price is for all of them together."""
+        return _release("gaussian", math.ceil(_squared("the sensitivity", self.sensitivity)), self.rho, values, confidence)

@@ -1,0 +1,58 @@
+discreet_connect <- function(url, token = Sys.getenv("DISCREET_TOKEN"), dataset = NULL, patience = 30, timeout = NULL, ca = NULL) {
+  if (!is.character(url) || length(url) != 1 || !grepl("^https?://[^/]", url)) {
+    fail("invalid", "this is no address of the HTTP interface", "write http:// or https://; DBI's drivers take the address for PostgreSQL", spent = FALSE)
+  }
+  if (!is.character(token) || length(token) != 1 || is.na(token) || !nzchar(token)) {
+    fail("denied", "there is no token", "discreet_connect(url, token = ), or put it into DISCREET_TOKEN; 'discreet user token' makes one", spent = FALSE)
+  }
+  if (!is.null(ca) && !file.exists(ca)) fail("invalid", "there is no such file with a certificate", spent = FALSE)
+  con <- new.env(parent = emptyenv())
+  con$url <- sub("/+$", "", url)
+  con$dataset <- dataset
+  con$patience <- patience
+  # Nothing leads the token to another server.
+  con$options <- list(followlocation = FALSE, connecttimeout_ms = 10000, timeout_ms = if (is.null(timeout)) 0 else 1000 * timeout)
+  if (!is.null(ca)) con$options$cainfo <- path.expand(ca)
+  con$token <- function() token # in a function, so that nothing prints it
+  con$handle <- handles()
+  structure(con, class = "discreet_connection")
+}
+
+# A handle of curl, which keeps its connection open. A fork has one of its own.
+handles <- function() {
+  handle <- NULL
+  process <- 0L
+  function() {
+    if (process != Sys.getpid()) {
+      handle <<- curl::new_handle()
+      process <<- Sys.getpid()
+    }
+    curl::handle_reset(handle)
+  }
+}
+
+print.discreet_connection <- function(x, ...) {
+  cat("Discreet at ", x$url, if (!is.null(x$dataset)) paste0(", dataset ", x$dataset), "\n", sep = "")
+  invisible(x)
+}
+
+checked <- function(con) {
+  if (!inherits(con, "discreet_connection")) {
+    fail("invalid", "this is no connection that discreet_connect() made", "DBI's connections are for DBI and dbplyr", spent = FALSE)
+  }
+  con
+}
+
+get_json <- function(con, path) read_json(send(con, path))
+
+# The path of the dataset that is asked about.
+dataset_path <- function(con, ...) {
+  if (is.null(con$dataset)) {
+    found <- unlist(get_json(con, "/v1/datasets")$datasets)
+    if (length(found) != 1) {
+      fail("missing", sprintf("you may ask about %d datasets", length(found)), "say which of them: discreet_connect(..., dataset = )", spent = FALSE)
+    }
+    con$dataset <- found
+  }
+  paste0("/v1/datasets/", paste(c(utils::URLencode(con$dataset, reserved = TRUE), ...), collapse = "/"))
+}
