@@ -114,7 +114,7 @@ func (r *request) into(v any) error {
 	d := json.NewDecoder(bytes.NewReader(r.line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return invalid("the first line cannot be read: %v", err)
+		return invalid("an argument cannot be read: %v", err)
 	}
 	return nil
 }

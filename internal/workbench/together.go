@@ -51,7 +51,7 @@ func (q *common) read(r *request) (*client.Group, client.Question, error) {
 	d.DisallowUnknownFields()
 	d.UseNumber() // parameters are sent on as they were written
 	if err := d.Decode(q); err != nil {
-		return nil, client.Question{}, invalid("the first line cannot be read: %v", err)
+		return nil, client.Question{}, invalid("an argument cannot be read: %v", err)
 	}
 	var servers []*client.Server
 	for _, p := range q.Servers {
