@@ -2,10 +2,24 @@ discreet_ask <- function(con, sql, epsilon = NULL, error = NULL, parameters = NU
   con <- checked(con)
   body <- question(sql, parameters, epsilon, error, list(...), con$dataset)
   if (free) body$free <- TRUE
+  answer(read_answer(if (is.null(request)) pay(con, as_json(body), body$sql) else query(con, as_json(body), request, body$sql)))
+}
+
+query <- function(con, body, request, sql) send(con, "/v1/query", body, "application/x-ndjson", request, sql, complete)
+
+# Asks under a name that is drawn. It is kept where the answer was lost, by an interrupt or with the
+# connection, and is the name of the same question when that is asked again: it has been paid for.
+pay <- function(con, body, sql) {
+  lost <- con$lost[[body]]
   # Not by R's random numbers: after set.seed() they would name two questions alike.
-  if (is.null(request)) request <- paste0("r-", paste(openssl::rand_bytes(18), collapse = ""))
-  text <- send(con, "/v1/query", as_json(body), "application/x-ndjson", request, body$sql, complete)
-  answer(read_answer(text))
+  request <- if (is.null(lost)) paste0("r-", paste(openssl::rand_bytes(18), collapse = "")) else lost
+  con$lost[[body]] <- request
+  out <- tryCatch(query(con, body, request, sql), discreet_error = identity)
+  if (!inherits(out, "discreet_error") || identical(out$spent, FALSE) || inherits(out, "discreet_conflict_error")) con$lost[[body]] <- NULL
+  # The data or the budget are others by now, and so is the question.
+  if (inherits(out, "discreet_conflict_error") && !is.null(lost)) return(pay(con, body, sql))
+  if (inherits(out, "discreet_error")) stop(out)
+  out
 }
 
 discreet_quote <- function(con, sql, epsilon = NULL, error = NULL, parameters = NULL, ...) {

@@ -25,6 +25,7 @@ discreet_connect <- function(url, token = Sys.getenv("DISCREET_TOKEN"), dataset 
   if (!is.null(ca)) con$options$cainfo <- path.expand(ca)
   con$token <- function() token # in a function, so that nothing prints it
   con$handle <- handles()
+  con$lost <- list() # questions without an answer, and their names
   structure(con, class = "discreet_connection")
 }
 

@@ -25,6 +25,31 @@ expect_true(abs(answer$estimate[1] - 500) < 200)
 expect_equal(attr(answer, "remaining")[["epsilon"]], 49.5)
 expect_equal(discreet_receipts(con)$price, 0.5)
 
+# What is interrupted after its charge has its name still when it is asked again, and is not paid for twice.
+sent <- character()
+interrupted <- server$connect()
+once <- interrupted$handle
+interrupted$handle <- function() {
+  sent <<- c(sent, unlist(interrupted$lost, use.names = FALSE))
+  if (length(sent) == 1L) {
+    tools::pskill(Sys.getpid(), tools::SIGINT)
+    for (i in 1:100) Sys.sleep(0.01)
+  }
+  once()
+}
+young <- "SELECT COUNT(*) FROM patients WHERE age < 33"
+expect_equal(tryCatch(discreet_ask(interrupted, young), interrupt = function(i) "interrupted"), "interrupted")
+expect_equal(discreet_ask(interrupted, young)$price, 0.1)
+expect_equal(sent[1], sent[2])
+expect_equal(discreet_receipts(con, 1)$request, sent[1])
+expect_equal(discreet_ask(interrupted, young)$price, 0)
+expect_true(sent[3] != sent[1])
+old <- "SELECT COUNT(*) FROM patients WHERE age > 71"
+interrupted$lost[[discreet:::as_json(discreet:::question(old, NULL, NULL, NULL, list(), NULL))]] <- sent[1]
+expect_equal(discreet_ask(interrupted, old)$price, 0.1, info = "a name that no longer counts gives way to another")
+expect_equal(sum(sent == sent[1]), 3L)
+expect_equal(length(interrupted$lost), 0L)
+
 # Again it is free, and the same.
 again <- discreet_ask(con, by_sex, epsilon = 0.5)
 expect_equal(again$price, rep(0, 8))
