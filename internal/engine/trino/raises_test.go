@@ -46,6 +46,7 @@ var tried = map[string][]string{
 	"lpad": {"lpad(s, 1000, 'ab')", "lpad(s, x, 'a')", "lpad(s, 9, '')"}, "rpad": {"rpad(s, x, 'a')"},
 	"trim": {"trim(BOTH 'y' FROM long)", "trim(BOTH '' FROM s)"}, "rtrim": {"rtrim(s)"}, "translate": {"translate(long, 'y', 'z')"},
 	"replace": {"replace(long, 'y', 'zz')", "replace(s, '', 'x')"}, "split_part": {"split_part(s, 'b', x)", "split_part(s, 'b', i - 1)"},
+	"split":     {"split(s, '')", "split(long, 'y')", "CAST(split(s, 'b') AS array(bigint))", "map(split(s, 'b'), ARRAY[i])"},
 	"concat_ws": {"concat_ws('-', s, NULL)", "concat_ws('-', long, long)"}, "regexp_extract": {"regexp_extract(s, '(')"},
 	"regexp_extract_all": {"regexp_extract_all(s, '(?s).')"}, "codepoint": {"codepoint(CAST(s AS varchar(1)))",
 		"codepoint(CAST(substr(s, 9) AS varchar(1)))"},
