@@ -23,6 +23,10 @@ func (d *draft) writeTable(s Schema) {
 		d.comment(4, note)
 	}
 	d.writeSource(4, s)
+	if s.Question != "" {
+		d.comment(4, s.Question)
+		d.line(4, "# trusted: true")
+	}
 	if s.Public {
 		d.writePublic(s)
 		return

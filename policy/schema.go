@@ -21,6 +21,9 @@ type Schema struct {
 	Relation string
 	// Unmarked says that its store does not tell whether it has changed.
 	Unmarked bool
+	// Question is what the owner has to answer for before the table is read, by trusted: true, in
+	// whole sentences. It is empty where a plain table is safe to read as it is.
+	Question string
 	// Comment is what the database says about the table.
 	Comment string
 	// Path says whose the rows are, as in order_id -> orders.oid, where the schema tells, and

@@ -193,10 +193,7 @@ func TestMCPAtAServer(t *testing.T) {
 // What cannot be meant is refused with what to write.
 func TestMCPMisuse(t *testing.T) {
 	policy := mcpWorld(t)
-	token := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte("token\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	token := write(t, filepath.Join(t.TempDir(), "token"), "a-token-of-somebody")
 	for args, want := range map[string]string{
 		"":                                    "name a policy with --policy, or a server",
 		"--policy " + policy:                  "--as",

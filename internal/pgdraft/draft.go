@@ -78,6 +78,9 @@ func From(ctx context.Context, found *pgtables.Catalogue, from *Store, opt Optio
 	d.Schemas = all.schemas(address)
 	for i, e := range all {
 		d.Schemas[i].Unmarked = from.Unmarked != nil && from.Unmarked(e.Relation())
+		if from.Question != nil {
+			d.Schemas[i].Question = from.Question(e.Relation())
+		}
 	}
 	if opt.TrustDataBounds {
 		if err := extremes(ctx, from, all, d.Schemas); err != nil {

@@ -22,6 +22,9 @@ type Store struct {
 	Unreferenced bool
 	// Unmarked says of a table that its store does not tell whether it has changed. It may be nil.
 	Unmarked func(relation string) bool
+	// Question is what the owner has to answer for before a table is read, or nothing. It may be
+	// nil.
+	Question func(relation string) string
 	// Spelt says why a policy cannot name a table, or nothing.
 	Spelt func(schema, table string) string
 	// Extremes reads the smallest and the largest values of columns.

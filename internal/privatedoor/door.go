@@ -28,21 +28,33 @@ type Door struct {
 
 // Listen makes the folder, and opens the door in it.
 func Listen() (*Door, error) {
-	folder, err := os.MkdirTemp("", "discreet-") // readable by its owner alone
+	if runtime.GOOS != "windows" {
+		// The folder for temporary files can have a name that is too long for a socket's. A port is where
+		// everybody on this machine can knock, and take all connections that there may be.
+		for _, parent := range []string{"", "/tmp"} {
+			if d, err := open(parent, "unix"); err == nil {
+				return d, nil
+			}
+		}
+	}
+	return open("", "tcp")
+}
+
+// open makes a folder, and a door of a kind.
+func open(parent, network string) (*Door, error) {
+	folder, err := os.MkdirTemp(parent, "discreet-") // readable by its owner alone
 	if err != nil {
 		return nil, err
 	}
-	d := &Door{Folder: folder}
-	if runtime.GOOS != "windows" {
-		d.Listener, err = net.Listen("unix", filepath.Join(folder, "socket"))
+	address := "127.0.0.1:0"
+	if network == "unix" {
+		address = filepath.Join(folder, "socket")
 	}
-	if d.Listener == nil { // the name can be too long for a socket
-		d.Listener, err = net.Listen("tcp", "127.0.0.1:0")
-	}
+	listener, err := net.Listen(network, address)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	return d, nil
+	return &Door{listener, folder}, nil
 }
 
 // Address is where the door is: unix: and a path, or http:// and a port of this machine.

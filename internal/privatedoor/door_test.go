@@ -56,7 +56,8 @@ func TestOnlyTheTokenComesIn(t *testing.T) {
 	}
 }
 
-// Where the name of the folder is too long for a socket it is a port of this machine.
+// Where the name of the folder is too long for a socket another one is taken, and no port, which
+// others on this machine can knock at.
 func TestLongNames(t *testing.T) {
 	long := t.TempDir() + "/" + strings.Repeat("x", 120)
 	if err := os.Mkdir(long, 0o700); err != nil {
@@ -69,8 +70,33 @@ func TestLongNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
+	want := "unix:/tmp/"
+	if runtime.GOOS == "windows" {
+		want = "http://127.0.0.1:"
+	}
+	if !strings.HasPrefix(d.Address(), want) {
+		t.Errorf("the address is %s", d.Address())
+	}
+	left, err := os.ReadDir(long)
+	if err != nil || runtime.GOOS != "windows" && len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A port is for where there are no sockets.
+func TestPort(t *testing.T) {
+	d, err := open("", "tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !strings.HasPrefix(d.Address(), "http://127.0.0.1:") {
 		t.Errorf("the address is %s", d.Address())
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(d.Folder); !os.IsNotExist(err) {
+		t.Errorf("the folder is still there: %v", err)
 	}
 }
 

@@ -86,8 +86,16 @@ func newFront(t *testing.T, in attack.Store, data *generate.Database) *front {
 	source := in.Keep(t, data)
 	p := clinic(t, dir, source)
 	f := &front{t: t, source: source, data: p.Datasets["clinic"]}
-	c := Config{Policy: filepath.Join(dir, "clinic.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
-		Rate: 1_000_000, Version: "test"}
+	f.serve(dir, Config{})
+	return f
+}
+
+// serve opens the server of a folder with a policy.
+func (f *front) serve(dir string, c Config) {
+	t := f.t
+	t.Helper()
+	c.Policy, c.Users, c.Listen, c.HTTP = filepath.Join(dir, "clinic.yaml"), filepath.Join(dir, "users"), "127.0.0.1:0", "127.0.0.1:0"
+	c.Rate, c.Version = 1_000_000, "test"
 	store, err := users.Open(c.Users)
 	if err != nil {
 		t.Fatal(err)
@@ -100,14 +108,15 @@ func newFront(t *testing.T, in attack.Store, data *generate.Database) *front {
 		t.Fatal(err)
 	}
 	f.server = opened(t, c)
-	return f
 }
 
 // wire opens a connection for messages of one's own.
-func (f *front) wire() *pgconn.HijackedConn {
+func (f *front) wire() *pgconn.HijackedConn { return f.wireTo("clinic") }
+
+func (f *front) wireTo(dataset string) *pgconn.HijackedConn {
 	f.t.Helper()
-	at := fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=clinic sslmode=disable",
-		f.server.WireAddr().(*net.TCPAddr).Port, f.password)
+	at := fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=%s sslmode=disable",
+		f.server.WireAddr().(*net.TCPAddr).Port, f.password, dataset)
 	c, err := pgconn.Connect(f.t.Context(), at)
 	if err != nil {
 		f.t.Fatal(err)

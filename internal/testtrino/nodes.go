@@ -1,7 +1,10 @@
 package testtrino
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -30,4 +33,29 @@ func (c *Cluster) command(t testing.TB, name string, args ...string) {
 	if err != nil {
 		t.Fatalf("deploy/trino/cluster %s: %v\n%s", name, err, out)
 	}
+}
+
+// Rules changes the file that says who may do what on an own cluster. It holds within seconds.
+func (c *Cluster) Rules(t testing.TB, change func(rules string) string) {
+	t.Helper()
+	if !c.own {
+		t.Fatal("others use this cluster too: take testtrino.Own")
+	}
+	file := filepath.Join(c.folder, "coordinator", "etc", "rules.json")
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, []byte(change(string(text))), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Lake makes a catalog of Iceberg tables on an own cluster, in files of its own. DROP CATALOG takes
+// it away, and Lake brings it back with what was in it.
+func (c *Cluster) Lake(t testing.TB, name string) {
+	t.Helper()
+	c.Run(t, fmt.Sprintf(`CREATE CATALOG %s USING iceberg WITH ("iceberg.catalog.type" = 'TESTING_FILE_METASTORE', `+
+		`"fs.native-local.enabled" = 'true', "local.location" = '%s', "hive.metastore.catalog.dir" = 'local:///%s')`, name,
+		filepath.Join(c.folder, "warehouse"), name))
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -65,10 +66,12 @@ func TestShared(t *testing.T) {
 	}
 }
 
+var full = flag.Bool("full", false, "start a cluster with everything, kill its nodes")
+
 // TestOwn does in one what takes long to start: TLS, passwords, tokens, nodes that are killed.
 func TestOwn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a cluster")
+	if !*full {
+		t.Skip("starts a cluster, as internal/trinoplace does anyhow; go test ./internal/testtrino -run TestOwn -full -v")
 	}
 	c := Own(t, "--workers=1", "--heap=700M", "--secure", "--retry")
 	schema := c.Schema(t, "hive")

@@ -33,6 +33,7 @@ func Draft(ctx context.Context, text string, opt pgdraft.Options) (*pgdraft.Draf
 	}
 	from := &pgdraft.Store{Address: text, Where: at.Where(), Dataset: at.Schema, Home: at.Catalog + "." + at.Schema, Unreferenced: true,
 		Unmarked: func(relation string) bool { return listed[relation].Unmarked },
+		Question: func(relation string) string { return listed[relation].Question },
 		Spelt: func(schema, table string) string {
 			catalog, name, _ := strings.Cut(schema, ".")
 			return policy.CheckTrinoRelation(catalog, name, table)

@@ -48,7 +48,7 @@ func TestDraft(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, d.Text)
 		}
 	}
-	if strings.Contains(d.Text, "engine:") || strings.Contains(d.Text, "[1980-01-01") {
+	if strings.Contains(d.Text, "engine:") || strings.Contains(d.Text, "YOURS TO ANSWER") || strings.Contains(d.Text, "[1980-01-01") {
 		t.Error(d.Text)
 	}
 	p, err := policy.Parse("p.yaml", []byte(d.Text))
@@ -82,6 +82,13 @@ func testOptions(t *testing.T, c *testtrino.Cluster, address string) {
 	c.Run(t, "CREATE TABLE memory."+only+".people (person_id bigint, age integer)")
 	d, err = Draft(t.Context(), c.Address(only, "memory", only), pgdraft.Options{})
 	if err != nil || !strings.Contains(d.Text, "\n    refresh: 24h\n") || !strings.Contains(d.Text, "\n    unit: people.person_id\n") {
+		t.Errorf("%v, %+v", err, d)
+	}
+	c.Run(t, "CREATE SCHEMA IF NOT EXISTS hive."+only, "DROP TABLE IF EXISTS hive."+only+".people", "CREATE TABLE hive."+only+
+		".people (person_id bigint, age integer)")
+	d, err = Draft(t.Context(), c.Address(only, "hive", only), pgdraft.Options{})
+	if err != nil || !strings.Contains(d.Text, "YOURS TO ANSWER: its connector, hive, reads what something else has") ||
+		!strings.Contains(d.Text, "\n        # trusted: true\n") {
 		t.Errorf("%v, %+v", err, d)
 	}
 	for address, says := range map[string]string{c.Address(only, "nowhere", "x"): "there is no catalog nowhere",

@@ -15,6 +15,8 @@ type Listed struct {
 	View                           bool
 	// Unmarked says that its store does not tell whether it has changed.
 	Unmarked bool
+	// Question is what the owner has to answer for before the table is read, or nothing.
+	Question string
 	Columns  []Column
 }
 
@@ -54,6 +56,11 @@ func List(ctx context.Context, address string, schemas []string) (user string, _
 	for _, t := range tables {
 		l := &Listed{Catalog: at.Catalog, Schema: t[0], Name: t[1], View: t[2] != "BASE TABLE"}
 		l.Unmarked = l.View || !slices.Contains([]string{"iceberg", "delta_lake", "hive", "tpch", "tpcds"}, connectors[at.Catalog])
+		if connector := connectors[at.Catalog]; !total[connector] {
+			l.Question = "YOURS TO ANSWER: its connector, " + connector + ", " + partial + ". Are there no such values, and will " +
+				"there be none? Then remove the # before trusted: true, without which the table is not read; or store it as Iceberg or " +
+				"Delta Lake."
+		}
 		all = append(all, l)
 	}
 	if err := d.columns(ctx, all); err != nil {

@@ -24,6 +24,7 @@ type Database struct {
 	now    *State
 	known  []*Relation
 	rights time.Time // when the user's rights were last looked at
+	silent time.Time // when our patience last ended
 }
 
 // Of returns the cluster of a dataset. It does not connect.

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,5 +40,19 @@ func TestPatience(t *testing.T) {
 	if _, err = d.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "the Trino cluster of the dataset d cannot be asked") ||
 		!strings.Contains(Explained(err).Error(), "it has not said within 200ms") {
 		t.Error(err)
+	}
+
+	// Many who ask at the same time wait as long as one.
+	begin := time.Now()
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := d.Look(t.Context()); err == nil || !strings.Contains(Explained(err).Error(), "it has not said within 200ms") {
+				t.Error(err)
+			}
+		})
+	}
+	if all.Wait(); time.Since(begin) > 2*time.Second {
+		t.Errorf("20 who asked waited %v, one after the other", time.Since(begin))
 	}
 }

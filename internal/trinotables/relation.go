@@ -65,13 +65,15 @@ func (d *Database) relations(ctx context.Context) ([]*Relation, error) {
 // among those that are asked about.
 var total = map[string]bool{"iceberg": true, "delta_lake": true, "memory": true, "tpch": true, "tpcds": true}
 
+// partial is what the other connectors do.
+const partial = "reads what something else has written: one value that does not fit the type of its column (a larger number than that in " +
+	"a file, a NaN or an infinite date in PostgreSQL) makes questions fail, and so tells of its row"
+
 func (d *Database) errPartial(r *Relation) error {
 	return &Refused{"a table of the dataset " + d.dataset.Name + " may hold values that cannot be read; ask the owner to run 'discreet " +
-		"check', which says which", fmt.Sprintf("the table %s, %s, is in a catalog of the connector %s, which reads what something else "+
-		"has written: one value that does not fit the type of its column (a larger number than that in a file, a NaN or an infinite "+
-		"date in PostgreSQL) makes questions fail, and so tells of its row. Store it as Iceberg or Delta Lake, or name a PostgreSQL "+
-		"database itself under source; or, where you answer for it that there are no such values, and will be none, write trusted: true",
-		r.Name, r.Relation, r.Connector)}
+		"check', which says which", fmt.Sprintf("the table %s, %s, is in a catalog of the connector %s, which %s. Store it as Iceberg or "+
+		"Delta Lake, or name a PostgreSQL database itself under source; or, where you answer for it that there are no such values, and "+
+		"will be none, write trusted: true", r.Name, r.Relation, r.Connector, partial)}
 }
 
 // look finds a table and its columns.

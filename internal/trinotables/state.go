@@ -36,10 +36,16 @@ const again = 10 * time.Minute
 // they are: by what their stores say, or by the owner's version query, at the times that the policy
 // allows. Where the user may do more than read by now, it is an error.
 //
-// It is asked before a charge, so what goes wrong costs nothing.
+// It is asked before a charge, so what goes wrong costs nothing. It looks for one who asks at a
+// time. Where the cluster keeps silent, all that have waited meanwhile are told so, and not one
+// after the other, each after a silence of its own.
 func (d *Database) Look(ctx context.Context) (*State, error) {
+	asked := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.silent.After(asked) {
+		return nil, d.unsaid(ctx)
+	}
 	limited, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
 	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() {
@@ -55,14 +61,19 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case limited.Err() != nil && err != nil: // our patience has ended, and not that of who asks
-		d.known = nil
-		return nil, d.failed(ctx, fmt.Errorf("it has not said within %v what there is and in which state it is", d.patience))
+		d.known, d.silent = nil, time.Now()
+		return nil, d.unsaid(ctx)
 	case err != nil:
 		d.known = nil
 		return nil, err
 	}
 	d.now = s
 	return s, nil
+}
+
+// unsaid is the error where our patience has ended.
+func (d *Database) unsaid(ctx context.Context) error {
+	return d.failed(ctx, fmt.Errorf("it has not said within %v what there is and in which state it is", d.patience))
 }
 
 // next finds the state in which the tables are by now.

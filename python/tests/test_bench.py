@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from fractions import Fraction
 
 import pytest
 
@@ -48,6 +49,29 @@ def test_numpy_shapes() -> None:
         noise.Laplace(1).release([0.5])
     with pytest.raises(OverflowError):
         noise.Laplace(1).release(np.array([2**63], dtype=np.uint64))
+
+
+def test_numbers_of_numpy() -> None:
+    """The square of a whole number of numpy is cut off where its bits end: noise of 12 in the place of 20."""
+    np = pytest.importorskip("numpy")
+    for sigma in (np.uint8(20), np.int16(300), np.int32(70_000), np.int64(5_000_000_000), Fraction(np.int32(70_000)), np.array(300, np.int16)):
+        drawn = noise.gaussian(sigma, 20_000)
+        assert drawn.std() == pytest.approx(float(sigma), rel=0.05)
+        released = noise.Gaussian(rho=0.5, sensitivity=sigma).release([0] * 20_000)
+        assert released.values.std() == pytest.approx(float(sigma), rel=0.05)
+    assert noise.Laplace(np.float64(0.5), np.int64(2)).release(np.int64(5)).price.epsilon == 0.5
+    assert noise.laplace(np.float32(2.5), np.int64(5)).shape == (5,)
+
+
+def test_nothing_below_zero() -> None:
+    for sigma in (0, -1, -0.5, "-1/3"):
+        with pytest.raises(InvalidError, match="above 0"):
+            noise.gaussian(sigma)
+        with pytest.raises(InvalidError, match="above 0"):
+            noise.Gaussian(rho=1, sensitivity=sigma).release(1)
+    for size in (-1, (-1, -5)):
+        with pytest.raises(InvalidError, match="size"):
+            noise.laplace(1, size)
 
 
 def test_releases() -> None:

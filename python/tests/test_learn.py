@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,13 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("sklearn")
 
 from sklearn.base import clone  # noqa: E402
+from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor  # noqa: E402
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.preprocessing import FunctionTransformer, StandardScaler  # noqa: E402
+from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
+from sklearn.pipeline import FeatureUnion, make_pipeline  # noqa: E402
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 import discreet  # noqa: E402
@@ -89,6 +94,72 @@ def test_leaks_are_refused() -> None:
     with pytest.raises(LeakError, match="tune"):
         GridSearchCV(model, {"regulariser": [1.0, 10.0]}, error_score="raise").fit(X, y)
     assert len(cross_val_score(clone(model).set_params(public_rows=True), X, y)) == 5
+
+
+LABELS = [["low", "high", "none"]] * 3
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        ColumnTransformer([("a", "passthrough", [0])], remainder=StandardScaler()),
+        ColumnTransformer([("a", StandardScaler(), [0])], remainder="passthrough"),
+        FeatureUnion([("a", make_pipeline(FunctionTransformer(), StandardScaler()))]),
+        OneHotEncoder(categories=LABELS, min_frequency=10, sparse_output=False),
+        OneHotEncoder(categories=LABELS, max_categories=2),
+        OrdinalEncoder(categories=LABELS, max_categories=2),
+        OrdinalEncoder(),
+    ],
+    ids=str,
+)
+def test_steps_that_learn_are_refused(step: Any) -> None:
+    X, y = made_up(300)
+    rows = np.where(X > 5, "high", "low") if "Encoder" in str(step) else X
+    model = DiscreetClassifier(5.0, bounds=(-10, 10), classes=["little", "much"])
+    with pytest.raises(LeakError, match="is fitted to the rows"):
+        make_pipeline(step, model).fit(rows, y)
+    with pytest.raises(LeakError, match="is fitted to the rows"):
+        make_pipeline(step, make_pipeline(FunctionTransformer(), model)).fit(rows, y)
+
+
+def test_steps_that_know_what_is_public() -> None:
+    X, y = made_up(300)
+    model = DiscreetClassifier(5.0, bounds=(-10, 10), classes=["little", "much"])
+    by_column = ColumnTransformer([("a", OneHotEncoder(categories=LABELS[:1]), [0])], remainder="drop", sparse_threshold=0)
+    assert make_pipeline(by_column, model).fit(np.where(X > 5, "high", "low"), y).predict(np.array([["low"] * 3])).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda c, r: CalibratedClassifierCV(c, cv=3),
+        lambda c, r: BaggingClassifier(c, n_estimators=2),
+        lambda c, r: StackingClassifier([("a", c)]),
+        lambda c, r: VotingClassifier([("a", c), ("b", c)]),
+        lambda c, r: OneVsRestClassifier(c),
+        lambda c, r: make_pipeline(FunctionTransformer(), CalibratedClassifierCV(make_pipeline(FunctionTransformer(), c), cv=3)),
+        lambda c, r: TransformedTargetRegressor(r, transformer=StandardScaler()),
+    ],
+)
+def test_estimators_around_ours_are_refused(around: Any) -> None:
+    """They learn from the rows beside it, or train it again and again for one price."""
+    X, y = made_up(300)
+    model = around(
+        DiscreetClassifier(5.0, bounds=(0, 10), classes=["little", "much"]), DiscreetRegressor(5.0, bounds=(0, 10), target_bounds=(-3, 3))
+    )
+    with pytest.raises(LeakError, match="around Discreet"):
+        model.fit(X, X[:, 0] if isinstance(model, TransformedTargetRegressor) else y)
+
+
+def test_a_model_goes_without_the_connection(db: discreet.Database) -> None:
+    """A file with a model goes to others, who must not be able to ask and pay in somebody's name."""
+    model = DiscreetClassifier(4.0, db=db).fit("SELECT age FROM patients", "smoker")
+    token = db._transport.endpoint().token.encode()
+    assert token not in pickle.dumps(model) and token in pickle.dumps(db)
+    again = pickle.loads(pickle.dumps(model))
+    rows = np.array([[20.0], [85.0]])
+    assert again.db is None and (again.predict_proba(rows) == model.predict_proba(rows)).all()
+    assert clone(model).db is db and copy.deepcopy(db) is db
 
 
 @pytest.mark.parametrize(

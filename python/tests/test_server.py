@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,6 +19,8 @@ import pytest
 from conftest import Server, alive, until
 
 import discreet
+from discreet._asend import AsyncTransport
+from discreet._transport import Response
 
 COUNT = "SELECT COUNT(*) FROM patients WHERE age > $1 AND sex = $2"
 
@@ -122,10 +126,76 @@ def test_the_binary_is_killed(policy: Path) -> None:
     """Then the next question starts it anew, and what was paid for stays paid for."""
     with discreet.connect(policy) as db:
         first = db.ask("SELECT COUNT(*) FROM patients", request="r")
-        attached = db._transport._where.__self__  # type: ignore[attr-defined]
+        attached = db._transport._where.__self__._attached  # type: ignore[attr-defined]
         os.kill(attached._process.pid, signal.SIGKILL)
         again = db.ask("SELECT COUNT(*) FROM patients", request="r")
         assert again.value == first.value and len(db.receipts()) == 1
+
+
+def test_a_fork_does_not_keep_it(policy: Path) -> None:
+    """A fork that lives on holds neither the binary nor the ledger, and asks with asyncio too."""
+    count = "SELECT COUNT(*) FROM patients"
+    db, async_db = discreet.connect(policy), None
+    first = db.ask(count).value
+    async_db = discreet.AsyncDatabase(AsyncTransport(db._transport))
+    assert asyncio.run(async_db.ask(count)).value == first
+    asked, done = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            threading.Timer(20, os._exit, [1]).start()
+            same = db.ask(count).value == asyncio.run(async_db.ask(count)).value == first
+            os.write(done, b"same" if same else b"else")
+            time.sleep(60)
+        finally:
+            os._exit(1)
+    try:
+        os.close(done)
+        assert os.read(asked, 4) == b"same"
+        begun = time.monotonic()
+        db.close()
+        assert time.monotonic() - begun < 15, "it waited for the fork"
+        discreet.connect(policy).close()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(asked)
+
+
+def test_connected_again(policy: Path) -> None:
+    """A cell that connects can be run again: there is one binary, which sees the policy as it is now, and ends with the last."""
+    first = db = discreet.connect(policy)
+    count = db.ask("SELECT COUNT(*) FROM patients").value
+    policy.write_text(policy.read_text().replace("keys: [F, M, X]", "keys: [F, M]"))
+    db = discreet.connect(policy)
+    assert len(db.ask("SELECT sex, COUNT(*) FROM patients GROUP BY sex")) == 2
+    assert first.ask("SELECT COUNT(*) FROM patients").value == count and len(db.receipts()) == 2
+    del first
+    with discreet.connect(policy) as other:
+        pid = other._transport._where.__self__._attached._process.pid  # type: ignore[attr-defined]
+    assert db.ask("SELECT COUNT(*) FROM patients").value == count and alive(pid)
+    db.close()
+    assert not alive(pid)
+
+
+def test_interrupted_while_it_opens(policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The binary does not go on with the ledger in its hands."""
+    slow = tmp_path / "slow"
+    slow.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec cat\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("DISCREET_BINARY", str(slow))
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):  # which keeps the traceback, as a notebook does
+            discreet.connect(policy)
+        assert not alive(int((tmp_path / "pid").read_text()))
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 PROGRAM = """
@@ -133,7 +203,7 @@ import sys, discreet
 db = discreet.connect(sys.argv[1])
 discreet.noise.laplace(1)
 from discreet import _bench
-print(db._transport._where.__self__._process.pid, _bench._bench[1]._where.__self__._process.pid, flush=True)
+print(db._transport._where.__self__._attached._process.pid, _bench._transport()._where.__self__._process.pid, flush=True)
 if sys.argv[2] == "wait":
     sys.stdin.read()
 """
@@ -166,3 +236,36 @@ def test_speed(db: discreet.Database) -> None:
     median = sorted(times)[150]
     print(f"median of an answer that was paid for: {1e3 * median:.2f} ms")
     assert median < 0.1  # machines are busy; docs/benchmarks.md has the figures
+
+
+def test_an_answer_that_was_lost(db: discreet.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that was interrupted after its charge has its name still, when it is asked again, and is not paid for twice."""
+    once = db._transport._once
+    sent: list[str] = []
+    breaks = False
+
+    def sends(method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
+        sent.append(headers["Idempotency-Key"])
+        answer = once(method, path, body, headers)
+        if breaks:
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(db._transport, "_once", sends)
+    asks: list[Callable[[], object]] = [
+        lambda: db.ask(COUNT, values(1), epsilon=1),
+        lambda: db.train("SELECT age FROM patients", "smoker", epsilon=2),
+        lambda: db.ask(COUNT, values(2), request="tuesday"),
+    ]
+    for breaks in (True, False, False):
+        for ask in asks:
+            with pytest.raises(KeyboardInterrupt) if breaks else contextlib.nullcontext():
+                ask()
+    first, second, third = sent[:3], sent[3:6], sent[6:]
+    assert first == second, "names are those of the questions"
+    assert first[2] == third[2] and not set(first[:2]) & set(third[:2]), "and of one answer"
+    with monkeypatch.context() as patched, pytest.raises(TypeError):
+        patched.setattr(db._transport, "_once", None)  # before it is sent
+        db.ask(COUNT, values(3))
+    db._lost = dict.fromkeys(db._lost, first[0])  # a name that no longer counts, as after a change of the data
+    assert db.ask(COUNT, values(3)) and sent[-2] == first[0] != sent[-1] and not db._lost

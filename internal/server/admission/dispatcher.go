@@ -69,7 +69,7 @@ func (d *Dispatcher) setTicks(chosen map[string]time.Duration) {
 	d.ticks.Store(&ticks)
 }
 
-// DB is the policy thwith the dispatcher is for; asking it directly goes around the queue.
+// DB is the policy that the dispatcher is for; asking it directly goes around the queue.
 func (d *Dispatcher) DB() *discreet.DB { return d.db }
 
 // Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of

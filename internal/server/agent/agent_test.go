@@ -134,6 +134,8 @@ func TestQuestions(t *testing.T) {
 	a.fails("ask", sql(count, "parameters", []any{30}, "epsilon", 7), "refused", "at most 1")
 	a.fails("ask", sql(count, "parameters", []any{30}, "epsilon", 0), "invalid")
 	a.fails("ask", sql(count, "parameters", []any{30}, "error", "much"), "invalid")
+	a.fails("ask", sql(count, "parameters", "30"), "invalid", "parameters has to be array, and is string")
+	a.fails("ask", map[string]any{"sql": 7}, "invalid", "sql has to be string, and is number")
 	a.fails("ask", sql(count, "parameters", []any{30}, "settings", map[string]any{"dp.nothing": 1}), "invalid", "dp.nothing")
 	star := a.fails("ask", sql("SELECT * FROM patients"), "refused", "would show rows", "instead: name aggregates", "byte 7",
 		"spent: nothing")

@@ -98,6 +98,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]  # what is offered to those who press Tab
+
+
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext discreet``: the magics %discreet and %%discreet."""
     from .magic import load_ipython_extension as load

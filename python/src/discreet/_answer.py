@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ._errors import Error
+from ._text import clean
 from ._values import Price, Receipt, Remaining
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+
+_NUMBERS = ("integer", "decimal", "real")
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,21 @@ class Noisy:
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.rows)
 
+    @overload
+    def __getitem__(self, which: int) -> tuple[Any, ...]: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[tuple[Any, ...]]: ...
+    @overload
+    def __getitem__(self, which: str) -> list[Any]: ...
+    def __getitem__(self, which: int | slice | str) -> Any:
+        """A row by its place, or the values of a column by its name; ``x_error`` are the errors of ``x``."""
+        if isinstance(which, str):
+            columns = self.to_dict()
+            if which not in columns:
+                raise KeyError(f"there is no column {which}; there are {', '.join(columns)}")
+            return columns[which]
+        return self.rows[which]
+
     def __repr__(self) -> str:
         return str(self)
 
@@ -81,16 +101,20 @@ class Noisy:
         heads, lines = [], []
         bars = self._bars()
         for i, c in enumerate(self.columns):
-            heads += [c.name] + ([f"±{100 * self.confidence:.4g}%"] if i in bars else [])
+            heads += [clean(c.name)] + ([f"±{100 * self.confidence:.4g}%"] if i in bars else [])
         for r, row in enumerate(self.rows):
             cells: list[str] = []
             for i, value in enumerate(row):
-                cells += [show(value)] + ([show(self.error_at(r, i))] if i in bars else [])
+                shown, error = pair(value, self.error_at(r, i), self.columns[i].kind)
+                cells += [shown, error] if i in bars else [shown]
             lines.append(cells)
         widths = [max(map(len, cells)) for cells in zip(heads, *lines, strict=True)]
-        out = ["  ".join(x.ljust(w) for x, w in zip(cells, widths, strict=True)).rstrip() for cells in [heads, *lines]]
+        sides = [">" if kind in _NUMBERS else "<" for i, c in enumerate(self.columns) for kind in [c.kind] + ["real"] * (i in bars)]
+        out = [
+            "  ".join(f"{x:{side}{w}}" for x, side, w in zip(cells, sides, widths, strict=True)).rstrip() for cells in [heads, *lines]
+        ]
         out.insert(1, "  ".join("-" * w for w in widths))
-        return "\n".join([*out, *self._words()])
+        return "\n".join([*out, *map(clean, self._words())])
 
     def _words(self) -> list[str]:
         """What stands below the rows."""
@@ -132,17 +156,23 @@ class Noisy:
             out += [c.kind] + (["real"] if i in bars and c.name + "_error" not in self.names else [])
         return out
 
+    def _typed(self) -> Iterator[tuple[str, list[Any], str]]:
+        """The columns of :meth:`to_dict` and their kinds, with whole numbers as floats where a column has others too."""
+        for (name, values), kind in zip(self.to_dict().items(), self._kinds(), strict=True):
+            yield name, [None if v is None else float(v) for v in values] if kind in ("decimal", "real") else values, kind
+
     def to_pandas(self) -> pandas.DataFrame:
         """A frame of pandas, with a column ``x_error`` behind each noisy column ``x``."""
+        import numpy
         import pandas
 
         types = {"integer": "Int64", "decimal": "Float64", "real": "Float64", "boolean": "boolean", "text": "string"}
         out = {}
-        for (name, values), kind in zip(self.to_dict().items(), self._kinds(), strict=True):
-            if kind in ("date", "timestamp"):
-                out[name] = pandas.Series(pandas.to_datetime(pandas.Series(values, dtype=object)))
+        for name, values, kind in self._typed():
+            if kind in ("date", "timestamp"):  # in microseconds, which reach from the year 1 to 9999
+                out[name] = pandas.Series(numpy.array(values, dtype="datetime64[us]"))
                 continue
-            column = pandas.Series(values, dtype=types.get(kind, "object"))
+            column: Any = pandas.Series(values, dtype=types.get(kind, "object"))  # stubs differ from year to year
             if kind in ("integer", "decimal", "real", "boolean") and not column.isna().any():
                 column = column.astype({"integer": "int64", "boolean": "bool"}.get(kind, "float64"))
             out[name] = column
@@ -165,7 +195,7 @@ class Noisy:
         }
         columns = {
             name: pa.array(values, type=types.get(kind, pa.string()))
-            for (name, values), kind in zip(self.to_dict().items(), self._kinds(), strict=True)
+            for name, values, kind in self._typed()
         }
         return pa.table(columns)
 
@@ -182,12 +212,8 @@ class Noisy:
             "date": pl.Date,
             "timestamp": pl.Datetime("us"),
         }
-        data = self.to_dict()
         return pl.DataFrame(
-            {
-                name: pl.Series(name, values, dtype=types.get(kind, pl.String), strict=False)
-                for (name, values), kind in zip(data.items(), self._kinds(), strict=True)
-            }
+            {name: pl.Series(name, values, dtype=types.get(kind, pl.String), strict=False) for name, values, kind in self._typed()}
         )
 
     def ufloat(self) -> Any:
@@ -212,7 +238,7 @@ class Noisy:
     def _groups(self) -> tuple[list[int], list[int]]:
         """The columns that are keys, and those that a chart can show; empty where there is nothing to draw."""
         keys = [i for i, c in enumerate(self.columns) if not c.noisy]
-        shown = [i for i, c in enumerate(self.columns) if c.noisy and c.kind in ("integer", "decimal", "real")]
+        shown = [i for i, c in enumerate(self.columns) if c.noisy and c.kind in _NUMBERS]
         return (keys, shown) if keys and shown and len(self.rows) > 1 else ([], [])
 
     def label(self, row: int) -> str:
@@ -227,15 +253,18 @@ class Noisy:
         _, shown = self._groups()
         if not shown:
             raise ValueError("the answer has no groups to draw; GROUP BY something")
-        i = shown[0] if column is None else self.names.index(column)
-        ax = ax if ax is not None else plt.subplots(figsize=(6, 0.9 + 0.32 * len(self.rows)))[1]
+        names = [self.names[k] for k in shown]
+        if column is not None and column not in names:
+            raise ValueError(f"{column} is nothing to draw; there is {', '.join(names)}")
+        i = shown[names.index(column) if column is not None else 0]
+        ax = ax if ax is not None else plt.subplots(figsize=(6, 0.9 + 0.32 * len(self.rows)), layout="constrained")[1]
         known = [r for r in range(len(self.rows)) if self.rows[r][i] is not None]
         values = [float(self.rows[r][i]) for r in known]
         errors = [self.error_at(r, i) or 0.0 for r in known]
         ax.errorbar(values, range(len(known)), xerr=errors, fmt="o", capsize=3, color="#3b6ea8", ecolor="#8fb0d4", markersize=5)
-        ax.set_yticks(range(len(known)), [self.label(r) for r in known])
+        ax.set_yticks(range(len(known)), [self.label(r) for r in known], parse_math=False)  # $5 to $10 is no formula
         ax.invert_yaxis()
-        ax.set_xlabel(f"{self.names[i]} (bars: {100 * self.confidence:.4g} %)")
+        ax.set_xlabel(f"{clean(self.names[i])} (bars: {100 * self.confidence:.4g} %)", parse_math=False)
         ax.grid(axis="x", alpha=0.25)
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
@@ -281,13 +310,21 @@ def unique(name: str, taken: dict[str, Any]) -> str:
     return out
 
 
+def pair(value: Any, error: float | None, kind: str = "real") -> tuple[str, str]:
+    """A value and its error for people: where it need not be whole, two digits of the error, and as many of the value."""
+    if kind not in ("decimal", "real") or not isinstance(value, (int, float)) or error is None or not 1e-9 < error < 1e5 or abs(value) > 1e15:
+        return show(value), show(error)
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:,.{digits}f}" if abs(value) >= 1e5 else f"{value:.{digits}f}", f"{error:.{digits}f}"
+
+
 def show(value: Any) -> str:
     """A value for people."""
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:.5g}" if abs(value) < 1e5 else f"{value:,.0f}"
-    return str(value)
+    return clean(str(value))
 
 
 def _native(value: Any, kind: str) -> Any:
@@ -303,11 +340,23 @@ def _native(value: Any, kind: str) -> Any:
     return value
 
 
-def read(body: bytes) -> Answer:
+def read(body: bytes, request: str) -> Answer:
     """Reads an answer that was sent row by row, and refuses one that was cut off."""
+    try:
+        return _read(body)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise Error(
+            "what came is no answer, or only a part of one",
+            kind="connection",
+            suggestion=f"ask again with request={request!r}, which is not charged twice",
+            request=request,
+        ) from error
+
+
+def _read(body: bytes) -> Answer:
     lines = [json.loads(line) for line in body.splitlines() if line]
-    if len(lines) < 2 or "meta" not in lines[0] or "end" not in lines[-1] or lines[-1]["end"]["rows"] != len(lines) - 2:
-        raise Error("the answer was cut off", kind="connection", suggestion="ask again with the same request, which is free")
+    if len(lines) < 2 or lines[-1]["end"]["rows"] != len(lines) - 2:
+        raise ValueError
     meta: dict[str, Any] = lines[0]["meta"]
     known = all("errors" in line for line in lines[1:-1])
     return Answer(
@@ -316,7 +365,7 @@ def read(body: bytes) -> Answer:
         remaining=Remaining.of(meta["remaining"]),
         more=meta.get("more"),
         receipt=Receipt.of(meta["receipt"]),
-        confidence=meta["confidence"],
+        confidence=float(meta["confidence"]),
         notes=list(meta["notes"]),
         data_version=meta["data_version"]["number"],
         raw=meta,
@@ -326,6 +375,8 @@ def read(body: bytes) -> Answer:
 def table(columns: list[dict[str, Any]], rows: list[list[Any]], errors: list[list[float | None]] | None) -> dict[str, Any]:
     """Columns, rows and errors as Python has them."""
     named = [Column(c["name"], c["kind"], c["noisy"], c["approximate"]) for c in columns]
+    if not all(e is None or isinstance(e, (int, float)) for line in errors or [] for e in line):
+        raise TypeError("an error bar is a number")
     return {
         "columns": named,
         "rows": [tuple(_native(v, c.kind) for v, c in zip(row, named, strict=True)) for row in rows],

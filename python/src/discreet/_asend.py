@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -18,7 +19,18 @@ class AsyncTransport:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="discreet")
+        self._pools: dict[int, ThreadPoolExecutor] = {}  # by process: threads do not survive a fork
+
+    def _threads(self) -> ThreadPoolExecutor:
+        pid = os.getpid()
+        if pid not in self._pools:  # all of this is in the thread of the loop
+            self._pools[pid] = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="discreet")
+        return self._pools[pid]
+
+    @property
+    def name(self) -> str:
+        """What it is connected to."""
+        return self._transport.name
 
     async def send(
         self,
@@ -33,7 +45,7 @@ class AsyncTransport:
     ) -> Response:
         """Sends a request: see :class:`Transport`."""
         job = functools.partial(self._transport.send, method, path, body, headers, again=again, sql=sql, request=request)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, job)
+        return await asyncio.get_running_loop().run_in_executor(self._threads(), job)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._transport,)
@@ -41,4 +53,4 @@ class AsyncTransport:
     async def aclose(self) -> None:
         """Closes what is open."""
         self._transport.close()
-        self._threads.shutdown(wait=False)
+        self._threads().shutdown(wait=False)

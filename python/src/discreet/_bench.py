@@ -6,31 +6,32 @@ import array
 import json
 import os
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._process import Attached
 from ._transport import Transport
 
-_lock = threading.Lock()
-_bench: tuple[int, Transport] | None = None
+_benches: dict[int, Transport] = {}
 
 
 def _transport() -> Transport:
     """The one of this process, started when it is first needed; a fork starts its own."""
-    global _bench
-    with _lock:
-        if _bench is None or _bench[0] != os.getpid():
-            _bench = os.getpid(), Transport(Attached([]).endpoint)
-        return _bench[1]
+    found = _benches.get(os.getpid())
+    return found or _benches.setdefault(os.getpid(), Transport(Attached([]).endpoint, name="workbench"))
+
+
+def _json(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a parameter cannot be of the type {type(value).__name__}")
 
 
 def call(
     path: str, line: Mapping[str, Any], numbers: bytes | memoryview = b"", *, sql: str | None = None, request: str | None = None
 ) -> tuple[dict[str, Any], memoryview]:
     """Sends a line and numbers behind it, and returns a line and numbers."""
-    body = json.dumps(line, allow_nan=False).encode() + b"\n" + numbers
+    body = json.dumps(line, allow_nan=False, default=_json).encode() + b"\n" + numbers
     answer = _transport().send("POST", path, body, {"Content-Type": "application/octet-stream"}, sql=sql, request=request)
     end = answer.body.index(b"\n") + 1
     found: dict[str, Any] = json.loads(answer.body[:end])

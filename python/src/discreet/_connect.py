@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ._aio import AsyncDatabase
 from ._asend import AsyncTransport
 from ._errors import AuthenticationError, BinaryError
-from ._process import Attached
+from ._process import Lease, lease
 from ._sync import Database
 from ._transport import Endpoint, Transport
+
+
+def _address(text: str) -> str:
+    """The address of a server to which a token can be sent: by TLS, or not beyond this machine."""
+    url = urlsplit(text)
+    if not url.hostname or url.username is not None or url.query or url.fragment:
+        raise BinaryError(
+            "this is no address such as https://db.example:8432", suggestion="a token goes into token=, or DISCREET_TOKEN", kind="binary"
+        )
+    if url.scheme == "http" and not _here(url.hostname):
+        raise AuthenticationError(
+            f"{text} is without TLS, which is for this machine alone: everybody on the way could read the token",
+            suggestion="connect to https://; ca= names the certificate of a server that others do not know",
+            kind="denied",
+            spent=False,
+        )
+    return text.rstrip("/")
+
+
+def _here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _open(
@@ -22,10 +48,10 @@ def _open(
     ca: str | os.PathLike[str] | None,
     memory: str | None,
     threads: int | None,
-) -> tuple[Transport, Attached | None]:
+) -> tuple[Transport, Lease | None]:
     text = os.fspath(where)
     if text.startswith(("http://", "https://")):
-        token = token or os.environ.get("DISCREET_TOKEN")
+        token = (token or os.environ.get("DISCREET_TOKEN") or "").strip()
         if not token:
             raise AuthenticationError(
                 "there is no token",
@@ -33,8 +59,13 @@ def _open(
                 kind="denied",
                 spent=False,
             )
-        endpoint = Endpoint(text.rstrip("/"), token)
-        return Transport(lambda: endpoint, patience=patience, timeout=timeout, ca=None if ca is None else os.fspath(ca)), None
+        if not (token.isascii() and token.isprintable()):  # http.client would say it in its error
+            raise AuthenticationError("a token is one line of text", kind="denied", spent=False)
+        endpoint = Endpoint(_address(text), token)
+        if ca is not None and not Path(ca).is_file():
+            raise BinaryError(f"there is no file {os.fspath(ca)} with a certificate", kind="binary", spent=False)
+        trusted = None if ca is None else os.fspath(ca)
+        return Transport(lambda: endpoint, name=endpoint.address, patience=patience, timeout=timeout, ca=trusted), None
     if "://" in text:
         raise BinaryError(
             f"{text.split('://')[0]}:// is no address of the HTTP interface",
@@ -44,16 +75,21 @@ def _open(
     if not Path(text).is_file():
         raise BinaryError(
             f"there is no policy file {text}",
-            suggestion="'discreet init data.csv -o policy.yaml' drafts one",
+            suggestion="'discreet init data.csv -o policy.yaml' drafts one; the address of a server begins with https:// or http://",
             kind="binary",
         )
-    arguments = ["--policy", str(Path(text).absolute())]
+    if Path(text).suffix.lower() in (".csv", ".parquet", ".duckdb"):
+        raise BinaryError(
+            f"{text} is data, and what is opened is a policy for it",
+            suggestion=f"'discreet init {text} --unit TABLE.COLUMN -o policy.yaml' drafts one, where the column says whose a row is",
+            kind="binary",
+        )
+    arguments: list[str] = []
     for flag, value in (("--as", analyst), ("--memory", memory), ("--threads", threads)):
         if value is not None:
             arguments += [flag, str(value)]
-    attached = Attached(arguments)
-    attached.endpoint()
-    return Transport(attached.endpoint, patience=patience, timeout=timeout), attached
+    held = lease(str(Path(text).absolute()), arguments)
+    return Transport(held.endpoint, name=text, patience=patience, timeout=timeout), held
 
 
 def connect(
@@ -70,13 +106,22 @@ def connect(
 ) -> Database:
     """Connects to a server, by its address and a token, or opens a policy file on this machine.
 
-    A policy file is opened by the binary, which this starts and which ends with this process;
-    ``analyst`` says who asks, where the policy lists several. ``patience`` is for how many seconds
-    to try again where a server does not answer or is too busy; ``ca`` is a file with the
-    certificate of a server that others do not know.
+        db = discreet.connect("hospital.yaml")
+        db = discreet.connect("https://db.example:8432", token="dsc_...")
+
+    where: a policy file, or an address. A policy is opened by the binary, which this starts and
+        which ends with this process, or with ``db.close()``. Who connects to it again, here and in
+        the same way, uses the same one; where the file was changed meanwhile it is read again.
+    token: for a server; DISCREET_TOKEN unless given. 'discreet user token' makes one.
+    dataset: which to ask about, where there are several.
+    analyst: who asks, for a policy that lists several.
+    patience: for how many seconds to try again where a server does not answer or is too busy.
+    timeout: for how many seconds to wait for one answer; without end unless given.
+    ca: a file with the certificate of a server that others do not know.
+    memory, threads: what the binary may use, as in ``memory="4GB"``, ``threads=2``.
     """
-    transport, attached = _open(where, token, analyst, patience, timeout, ca, memory, threads)
-    return Database(transport, dataset, attached.close if attached else _nothing)
+    transport, held = _open(where, token, analyst, patience, timeout, ca, memory, threads)
+    return Database(transport, dataset, held.close if held else _nothing)
 
 
 def connect_async(
@@ -92,8 +137,8 @@ def connect_async(
     threads: int | None = None,
 ) -> AsyncDatabase:
     """The same for asyncio: all methods are awaited, and it is closed by ``aclose`` or ``async with``."""
-    transport, attached = _open(where, token, analyst, patience, timeout, ca, memory, threads)
-    return AsyncDatabase(AsyncTransport(transport), dataset, attached.close if attached else _nothing)
+    transport, held = _open(where, token, analyst, patience, timeout, ca, memory, threads)
+    return AsyncDatabase(AsyncTransport(transport), dataset, held.close if held else _nothing)
 
 
 def _nothing() -> None:

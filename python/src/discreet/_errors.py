@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._text import clean
+
 
 class Error(Exception):
     """Something that the server or the binary said no to.
@@ -42,13 +44,13 @@ class Error(Exception):
         super().__init__(self._text())
 
     def _text(self) -> str:
-        lines = [self.reason, *self.details]
+        lines = [clean(line) for text in (self.reason, *self.details) for line in text.split("\n")]
         if self.sql is not None and self.position is not None and self.position <= len(self.sql):
             start = self.sql.rfind("\n", 0, self.position) + 1
             line = self.sql[start:].split("\n", 1)[0]
             lines += ["  " + line, "  " + " " * (self.position - start) + "^"]
         if self.suggestion:
-            lines.append(self.suggestion)
+            lines += map(clean, self.suggestion.split("\n"))
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -168,18 +170,31 @@ _KINDS: dict[str, type[Error]] = {
 }
 
 
+# Tracebacks name them as they are caught.
+for _kind in {Error, BinaryError, ConnectionLostError, *_KINDS.values()}:
+    _kind.__module__ = "discreet"
+
+# What servers suggest to those who write headers.
+_INSTEAD = {"denied": "look at token=, or DISCREET_TOKEN; 'discreet user token' makes one"}
+
+
 def error_of(status: int, problem: dict[str, Any], sql: str | None = None, request: str | None = None) -> Error:
     """The exception for a problem (RFC 9457) that the server sent."""
     kind = str(problem.get("kind", "unexpected"))
     position = problem.get("position")
-    if position is not None and sql is not None:  # it counts bytes
+    if not isinstance(position, int) or position < 0:
+        position = None
+    elif sql is not None:  # it counts bytes
         position = len(sql.encode()[:position].decode(errors="ignore"))
+    found = problem.get("errors")
     faults = [
-        " ".join(x for x in (fault.get("location", ""), fault.get("message", "")) if x) for fault in problem.get("errors") or []
+        " ".join(str(x) for x in (fault.get("location"), fault.get("message")) if x)
+        for fault in (found if isinstance(found, list) else [])
+        if isinstance(fault, dict)
     ]
     return _KINDS.get(kind, Error)(
         str(problem.get("detail") or f"the server answered {status}"),
-        suggestion=str(problem.get("instead") or ""),
+        suggestion=_INSTEAD.get(kind) or str(problem.get("instead") or ""),
         position=position,
         sql=sql,
         kind=kind,

@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from ._answer import show
+from ._answer import pair
 
 if TYPE_CHECKING:
     from ._answer import Noisy
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _MOST_ROWS = 200
 _MOST_BARS = 40
 _ACCENT = "#4c78a8"
+_FURTHEST = 1e300
+_CELL = "padding:0.2em 0.6em;text-align:"
 _SMALL = "font-size:0.85em;opacity:0.75;margin-top:0.3em"
 
 
@@ -22,8 +24,8 @@ def answer(a: Noisy) -> str:
     """An answer as HTML."""
     bars = a._bars()
     head = "".join(
-        f"<th style='text-align:{'left' if not c.noisy else 'right'}'>{escape(c.name)}</th>"
-        + (f"<th style='text-align:left;font-weight:normal;opacity:0.75'>±{100 * a.confidence:.4g} %</th>" if i in bars else "")
+        f"<th style='{_CELL}{'left' if not c.noisy else 'right'}'>{escape(c.name)}</th>"
+        + (f"<th style='{_CELL}left;font-weight:normal;opacity:0.75'>±{100 * a.confidence:.4g} %</th>" if i in bars else "")
         for i, c in enumerate(a.columns)
     )
     lines = []
@@ -31,24 +33,30 @@ def answer(a: Noisy) -> str:
         cells = []
         for i, (value, c) in enumerate(zip(row, a.columns, strict=True)):
             side = "right" if c.noisy else "left"
-            cells.append(f"<td style='text-align:{side}'>{escape(show(value))}</td>")
+            shown, error = pair(value, a.error_at(r, i), c.kind)
+            cells.append(f"<td style='{_CELL}{side}'>{escape(shown)}</td>")
             if i in bars:
-                error = a.error_at(r, i)
-                cells.append(f"<td style='text-align:left;opacity:0.75'{_interval(value, error)}>{escape(show(error))}</td>")
+                cells.append(f"<td style='{_CELL}left;opacity:0.75'{_interval(value, a.error_at(r, i), c.kind)}>{escape(error)}</td>")
         lines.append("<tr>" + "".join(cells) + "</tr>")
     more = f"<p style='{_SMALL}'>{len(a.rows) - _MOST_ROWS} more rows</p>" if len(a.rows) > _MOST_ROWS else ""
     words = "<br>".join(escape(w) for w in a._words())
     return (
         "<div class='discreet'><div style='display:flex;gap:2em;align-items:flex-start;flex-wrap:wrap'>"
-        f"<div><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{more}</div>{chart(a)}</div>"
+        f"<div><table style='color:inherit'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{more}</div>{chart(a)}</div>"
         f"<p style='{_SMALL}' title='receipt: {escape(a._receipts())}'>{words}</p></div>"
     )
 
 
-def _interval(value: object, error: float | None) -> str:
-    if error is None or not isinstance(value, (int, float)):
+def _interval(value: object, error: float | None, kind: str) -> str:
+    if not (isinstance(value, (int, float)) and _near(value) and error is not None):
         return ""
-    return f" title='from {escape(show(float(value) - error))} to {escape(show(float(value) + error))}'"
+    low, high = (pair(float(value) + sign * error, error, kind)[0] for sign in (-1, 1))
+    return f" title='from {escape(low)} to {escape(high)}'"
+
+
+def _near(value: object) -> bool:
+    """Whether it is a number that can be drawn, and computed with."""
+    return isinstance(value, (int, float)) and abs(value) < _FURTHEST
 
 
 def quote(q: Quote) -> str:
@@ -75,13 +83,13 @@ def chart(a: Noisy) -> str:
     points = [
         (a.label(r), float(row[i]), a.error_at(r, i) or 0.0)
         for r, row in enumerate(a.rows)
-        if isinstance(row[i], (int, float)) and math.isfinite(row[i])
+        if _near(row[i]) and _near(a.error_at(r, i) or 0.0)
     ]
     if not points:
         return ""
     low = min(0.0, *(v - e for _, v, e in points))
     high = max(0.0, *(v + e for _, v, e in points))
-    if not high - low > 0:
+    if not high - low > 1 / _FURTHEST:
         return ""
     left = 14 + 7 * min(24, max(len(label) for label, _, _ in points))
     width, line = 320, 22
@@ -104,7 +112,7 @@ def chart(a: Noisy) -> str:
         y = 4 + line * (n + 0.5)
         text = label if len(label) <= 24 else label[:23] + "…"
         out.append(
-            f"<g><title>{escape(label)}: {escape(show(v))} ± {escape(show(e))}</title>"
+            f"<g><title>{escape(label)}: {' ± '.join(map(escape, pair(v, e, a.columns[i].kind)))}</title>"
             f"<text x='{left - 8}' y='{y + 4:.1f}' text-anchor='end'>{escape(text)}</text>"
             f"<line x1='{x(v - e):.1f}' x2='{x(v + e):.1f}' y1='{y:.1f}' y2='{y:.1f}' stroke='{_ACCENT}' stroke-width='2' opacity='0.55'/>"
             f"<circle cx='{x(v):.1f}' cy='{y:.1f}' r='4' fill='{_ACCENT}'/></g>"

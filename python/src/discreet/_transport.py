@@ -9,7 +9,6 @@ import random
 import select
 import socket
 import ssl
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._errors import ConnectionLostError, error_of
+from ._errors import ConnectionLostError, Error, error_of
 
 
 @dataclass(frozen=True)
@@ -94,17 +93,18 @@ class Transport:
         self,
         where: Callable[[], Endpoint],
         *,
+        name: str,
         patience: float = 30.0,
         timeout: float | None = None,
         ca: str | None = None,
     ) -> None:
+        self.name = name
         self._where = where
         self._patience = patience
         self._timeout = timeout
         self._ca = ca
-        self._idle: deque[tuple[Endpoint, http.client.HTTPConnection]] = deque()
-        self._process = os.getpid()
-        self._lock = threading.Lock()
+        # By process, for a fork must not talk over what is its parent's. There is no lock, which a thread could hold while another forks.
+        self._open: dict[int, deque[tuple[Endpoint, http.client.HTTPConnection]]] = {}
 
     def endpoint(self) -> Endpoint:
         """Where the server is, and the token for it."""
@@ -115,13 +115,15 @@ class Transport:
         """A file with the certificate of a server that others do not know."""
         return self._ca
 
+    def _idle(self) -> deque[tuple[Endpoint, http.client.HTTPConnection]]:
+        """Connections of this process that nobody uses."""
+        return self._open.setdefault(os.getpid(), deque())
+
     def _take(self, endpoint: Endpoint) -> http.client.HTTPConnection:
-        with self._lock:
-            if self._process != os.getpid():  # a fork: those are our parent's
-                self._process, self._idle = os.getpid(), deque()
+        idle = self._idle()
         while True:
             try:
-                at, connection = self._idle.pop()
+                at, connection = idle.pop()
             except IndexError:
                 return _connect(endpoint, self._timeout, self._ca)
             if at == endpoint and not _stale(connection):
@@ -133,16 +135,20 @@ class Transport:
         connection = self._take(endpoint)
         try:
             prefix = "" if endpoint.address.startswith("unix:") else urlsplit(endpoint.address).path.rstrip("/")
-            connection.request(method, prefix + path, body, {**headers, "Authorization": "Bearer " + endpoint.token})
+            whole = True
+            try:
+                connection.request(method, prefix + path, body, {**headers, "Authorization": "Bearer " + endpoint.token})
+            except (BrokenPipeError, ConnectionResetError):
+                whole = False  # it may have said no before it read all of a long request
             answer = connection.getresponse()
             data = answer.read()
         except BaseException:
             connection.close()
             raise
-        if answer.will_close:
+        if answer.will_close or not whole:
             connection.close()
         else:
-            self._idle.append((endpoint, connection))
+            self._idle().append((endpoint, connection))
         try:
             wait = float(answer.headers.get("Retry-After") or 0)
         except ValueError:
@@ -170,33 +176,52 @@ class Transport:
             try:
                 answer = self._once(method, path, body, headers or {})
             except _BROKEN as error:
-                if isinstance(error, ssl.SSLCertVerificationError):
-                    raise ConnectionLostError(f"the certificate of the server does not count: {error}", kind="tls", spent=False) from error
+                wrong = _misdirected(error)
+                if wrong is not None:
+                    raise wrong from error
                 if not again or time.monotonic() + pause > given_up:
                     raise _lost(error, request) from error
                 time.sleep(pause * random.uniform(0.5, 1.0))
                 pause = min(2.0, pause * 2)
                 continue
-            if answer.status < 400:
+            if answer.status < 300:
                 return answer
+            if answer.status < 400:  # the token is for this server, and goes nowhere else
+                raise Error("the server sends us elsewhere, and is not followed", suggestion="connect to where it is", status=answer.status)
             problem = answer.problem()
             wait = max(answer.retry_after, pause)
-            if problem.get("kind") in _LATER and time.monotonic() + wait < given_up:
+            if str(problem.get("kind")) in _LATER and time.monotonic() + wait < given_up:
                 time.sleep(wait)
                 continue
             raise error_of(answer.status, problem, sql, request)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._where(), self._patience, self._timeout, self._ca)
+        return _again, (self._where(), self.name, self._patience, self._timeout, self._ca)
 
     def close(self) -> None:
         """Closes what is open."""
-        while self._idle and self._process == os.getpid():
-            self._idle.pop()[1].close()
+        idle = self._idle()
+        while idle:
+            idle.pop()[1].close()
 
 
-def _again(endpoint: Endpoint, patience: float, timeout: float | None, ca: str | None) -> Transport:
-    return Transport(lambda: endpoint, patience=patience, timeout=timeout, ca=ca)
+def _again(endpoint: Endpoint, name: str, patience: float, timeout: float | None, ca: str | None) -> Transport:
+    return Transport(lambda: endpoint, name=name, patience=patience, timeout=timeout, ca=ca)
+
+
+def _misdirected(error: BaseException) -> ConnectionLostError | None:
+    """What no patience helps with, because nothing that is meant for us listens there; nothing was read there, and so charged."""
+    reason, suggestion = "", ""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason = f"the certificate of the server does not count: {error}"
+        suggestion = "ca= names the file with the certificate of a server that others do not know"
+    elif isinstance(error, ssl.SSLError) and error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
+        reason, suggestion = "what listens there speaks no TLS", "look at the port, 8432 unless the server has another; on this machine http:// may do"
+    elif isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME:
+        reason, suggestion = "there is no host of this name", "look at the address"
+    elif isinstance(error, http.client.BadStatusLine) and str(error).startswith("E\0\0"):
+        reason, suggestion = "this is PostgreSQL's door", "take the port of HTTP, 8432 unless the server has another"
+    return ConnectionLostError(reason, suggestion=suggestion, kind="connection", spent=False) if reason else None
 
 
 def _lost(error: BaseException, request: str | None) -> ConnectionLostError:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from ._text import clean
+
+_LEAST = 1e-9  # less than that is what rounding up has left, and buys nothing
 
 Number = int | float | str | decimal.Decimal | fractions.Fraction
 
 
 def amount(value: float | None) -> str:
     """An amount for people."""
-    return "unbounded" if value is None else f"{value:.5g}"
+    if value is None:
+        return "unbounded"
+    return f"{value:.5g}" if abs(value) >= _LEAST else "0"
 
 
 @dataclass(frozen=True)
@@ -130,7 +137,7 @@ class Quote:
         return quote(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Budget:
     """What is spent and what is left."""
 
@@ -151,8 +158,10 @@ class Budget:
         text = f"{self.dataset}: {self.remaining} left"
         return text + (f", about {self.questions} questions at the default price" if self.questions is not None else "")
 
+    __repr__ = __str__
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Table:
     """A table that can be asked about: its columns, as the policy has them."""
 
@@ -165,6 +174,25 @@ class Table:
     @classmethod
     def of(cls, raw: dict[str, Any]) -> Table:
         return cls(raw["name"], raw["public"], raw["person"], raw["columns"], raw)
+
+    def __str__(self) -> str:
+        return "\n".join(clean(line) for line in [self.name, *(f"  {_described(c)}" for c in self.columns)])
+
+    def __repr__(self) -> str:
+        return clean(f"{self.name}({', '.join(str(c['name']) for c in self.columns)})")
+
+
+def _described(column: Mapping[str, Any]) -> str:
+    """A column in a line."""
+    said = [f"{column['name']} {column['type']}"]
+    bounds = column.get("bounds")
+    if bounds:
+        said.append(f"from {bounds['lowest']} to {bounds['highest']}")
+    if column.get("values"):
+        said.append("keys " + ", ".join("NULL" if v is None else str(v) for v in column["values"]))
+    elif column.get("keys") not in (None, "none"):
+        said.append(f"{column['keys']} keys")
+    return ", ".join(said)
 
 
 @dataclass(frozen=True)
@@ -268,18 +296,27 @@ class Training:
         return cls(raw["id"], raw["model"], Price.of(raw["cost"]), Receipt.of(raw["receipt"]), raw)
 
 
+def plain(value: Any) -> Any:
+    """A number of Python for one of numpy, which would be printed with its type, and is cut off where its bits end."""
+    return value.item() if hasattr(value, "item") else value
+
+
 def exactly(value: Number) -> str:
-    """A number as it is written: no digit of it is lost."""
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, fractions.Fraction):
+    """A number as it is written, with all of its digits; of a fraction, which need not end, those of a float."""
+    value = plain(value)
+    if isinstance(value, (float, fractions.Fraction)):
         return repr(float(value))
     return str(value)
 
 
 def fraction(value: Number) -> fractions.Fraction:
-    """A number as a fraction: 0.1 is one tenth."""
-    return fractions.Fraction(repr(value)) if isinstance(value, float) else fractions.Fraction(value)
+    """A number as a fraction: 0.1 is one tenth. Its parts have as many digits as they need, whatever the number came in."""
+    value = plain(value)
+    if isinstance(value, float):
+        return fractions.Fraction(repr(float(value)))
+    if isinstance(value, numbers.Rational):
+        return fractions.Fraction(int(value.numerator), int(value.denominator))
+    return fractions.Fraction(value)
 
 
 def parameter(value: Any) -> Any:
@@ -293,8 +330,10 @@ def parameter(value: Any) -> Any:
     if isinstance(value, datetime.date):
         return {"kind": "date", "value": value.isoformat()}
     if hasattr(value, "tolist"):  # numpy
+        if value.dtype.kind == "M":  # of which those with nanoseconds would become whole numbers
+            value = value.astype("datetime64[D]" if value.dtype.name == "datetime64[D]" else "datetime64[us]")
         return parameter(value.tolist())
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return [parameter(v) for v in value]
     raise TypeError(f"a parameter cannot be of the type {type(value).__name__}")
 
@@ -303,6 +342,13 @@ def question(
     sql: str, parameters: Sequence[Any] | None, epsilon: Number | None, error: Number | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """A question on the wire."""
+    if not isinstance(sql, str) or not sql.strip():
+        raise ValueError("a question is a text of SQL, as in SELECT COUNT(*) FROM patients")
+    if isinstance(parameters, (str, bytes, Mapping, int, float)):
+        raise TypeError("parameters is a list, with a value for each of $1, $2, ... in the SQL; a price is epsilon=")
+    values = [parameter(p) for p in parameters] if parameters is not None else []
+    if values and "$" not in sql:
+        raise ValueError("parameters stand in the SQL as $1, $2, ..., as in WHERE age > $1")
     if epsilon is not None and error is not None:
         raise ValueError("say epsilon, or error, which takes the smallest price that has it")
     named = {"dp." + name: exactly(value) for name, value in settings.items() if value is not None}
@@ -310,7 +356,7 @@ def question(
         named["dp.error"] = exactly(error)
     return {
         "sql": sql,
-        "parameters": [parameter(p) for p in parameters] if parameters else None,
+        "parameters": values or None,
         "epsilon": None if epsilon is None else exactly(epsilon),
         "settings": named or None,
     }

@@ -21,7 +21,7 @@ __all__ = ["Calibrated", "Composed", "calibrate", "compose"]
 class Composed:
     """What the accountants say: ``upper`` is the smallest guarantee, by the accountant ``tightest``.
 
-    ``results`` has for each a pair that encloses the value of its theorem.
+    ``results`` has for each a pair that encloses the value of its theorem; where that is one formula both are the upper end.
     """
 
     asked: str

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
-from typing import Any
+from typing import Any, NoReturn
 
 from ._connect import connect
 from ._errors import Error
 from ._sync import Database
 
 
-def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="%%discreet", add_help=False, exit_on_error=False)
-    parser.add_argument("--epsilon")
-    parser.add_argument("--error")
-    parser.add_argument("--confidence")
-    parser.add_argument("--db", help="the name of a variable that is connected")
-    parser.add_argument("--to", help="the name of a variable for the answer")
-    parser.add_argument("--free", action="store_true")
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong, where argparse would end the program."""
+        raise Error(message, suggestion=self.format_usage().strip(), kind="invalid", spent=False)
+
+
+def _arguments(name: str) -> argparse.ArgumentParser:
+    parser = _Parser(prog=name, add_help=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-h", "--help", action="store_true", help="this")
+    parser.add_argument("--db", metavar="NAME", help="a variable that is connected; what %%discreet has opened, or db, unless given")
+    if name == "%discreet":
+        parser.description = "Connects; with SELECT ... in the place of a file it asks, as %%discreet does."
+        parser.add_argument("where", nargs="?", metavar="FILE|ADDRESS", help="a policy, or a server with the token in DISCREET_TOKEN")
+        return parser
+    parser.description = "Shows the price of the SQL in the cell, asks, and shows the answer."
+    parser.add_argument("--epsilon", help="what to pay")
+    parser.add_argument("--error", help="the error bar that is wanted, at the least price that has it")
+    parser.add_argument("--confidence", help="the probability of the error bars")
+    parser.add_argument("--to", metavar="NAME", help="a variable for the answer")
+    parser.add_argument("--free", action="store_true", help="only where it costs nothing")
     parser.add_argument("--quote", action="store_true", help="only the price")
-    parser.add_argument("where", nargs="?")
     return parser
+
+
+def _parse(name: str, line: str) -> argparse.Namespace | None:
+    parser = _arguments(name)
+    try:
+        options = parser.parse_args(shlex.split(line))
+    except ValueError as error:
+        parser.error(str(error))
+    if options.help:
+        print(parser.format_help())
+        return None
+    return options
 
 
 class Magic:
@@ -31,12 +55,28 @@ class Magic:
         self._shell = shell
         self._db: Database | None = None
 
-    def line(self, line: str) -> Database:
-        """``%discreet hospital.yaml``, or an address with its token in DISCREET_TOKEN: connects."""
-        options = _arguments().parse_args(shlex.split(line))
-        if options.where:
-            self._db = connect(options.where)
-        return self._database(options.db)
+    def line(self, line: str) -> Any:
+        """``%discreet hospital.yaml``, or an address with its token in DISCREET_TOKEN: connects. ``%discreet SELECT ...`` asks."""
+        try:
+            if re.match(r"\s*(select|with)\b", line, re.IGNORECASE):
+                return self._ask("", line)
+            options = _parse("%discreet", line)
+            if options is None:
+                return None
+            if options.where:
+                self._db = connect(options.where)
+            return self._database(options.db)
+        except Error as error:
+            _shorten(error)
+            raise
+
+    def cell(self, line: str, cell: str) -> Any:
+        """``%%discreet [--epsilon 0.1 | --error 10] [--to name]``: shows the price, asks, and shows the answer."""
+        try:
+            return self._ask(line, cell)
+        except Error as error:
+            _shorten(error)
+            raise
 
     def _database(self, name: str | None) -> Database:
         if name is None and self._db is not None:
@@ -45,27 +85,34 @@ class Magic:
         if isinstance(found, Database):
             return found
         if name:
-            raise Error(f"{name} is no connection", suggestion=f"{name} = discreet.connect(...)", kind="invalid")
-        raise Error("there is no connection", suggestion="%discreet policy.yaml, or db = discreet.connect(...)", kind="invalid")
+            raise Error(f"{name} is no connection", suggestion=f"{name} = discreet.connect(...)", kind="invalid", spent=False)
+        raise Error("there is no connection", suggestion="%discreet policy.yaml, or db = discreet.connect(...)", kind="invalid", spent=False)
 
-    def cell(self, line: str, cell: str) -> Any:
-        """``%%discreet [--epsilon 0.1 | --error 10] [--to name]``: shows the price, asks, and shows the answer."""
+    def _ask(self, line: str, sql: str) -> Any:
         from IPython.display import display
 
-        options = _arguments().parse_args(shlex.split(line))
+        options = _parse("%%discreet", line)
+        if options is None:
+            return None
+        if options.to and not options.to.isidentifier():
+            raise Error(f"{options.to} is no name of a variable", kind="invalid", spent=False)
         db = self._database(options.db)
         settings = {k: getattr(options, k) for k in ("epsilon", "error", "confidence") if getattr(options, k) is not None}
-        try:
-            display(db.quote(cell, **settings))  # type: ignore[no-untyped-call]
-            if options.quote:
-                return None
-            answer = db.ask(cell, free=options.free, **settings)
-        except Error as error:  # in a notebook its words are enough
-            self._shell.showtraceback((type(error), error, None), exception_only=True)
+        if len(settings.keys() & {"epsilon", "error"}) > 1:
+            raise Error("say --epsilon, or --error, which takes the smallest price that has it", kind="invalid", spent=False)
+        display(db.quote(sql, **settings))  # type: ignore[no-untyped-call]
+        if options.quote:
             return None
+        answer = db.ask(sql, free=options.free, **settings)
         if options.to:
             self._shell.user_ns[options.to] = answer
         return answer
+
+
+def _shorten(error: Error) -> None:
+    """Lets a notebook show its words alone. The cell has failed even so, and those below it do not run with what was there before."""
+    words = f"{type(error).__name__}: {error}".split("\n")
+    error._render_traceback_ = lambda: words  # type: ignore[attr-defined]
 
 
 def load_ipython_extension(shell: Any) -> None:

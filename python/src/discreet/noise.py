@@ -8,22 +8,36 @@ are numpy's where that is installed.
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from . import _bench
+from ._errors import InvalidError
 from ._values import Number, Price, exactly, fraction
 
 __all__ = ["Gaussian", "Laplace", "Released", "gaussian", "geometric", "laplace"]
 
 
 def _draw(kind: str, parameter: Any, size: int | tuple[int, ...] | None) -> Any:
-    shape = (size,) if isinstance(size, int) else size or ()
+    sizes = () if size is None else size if isinstance(size, (tuple, list)) else (size,)
+    shape = tuple(operator.index(n) for n in sizes)
+    if any(n < 0 for n in shape):
+        raise InvalidError(f"there is no array of the size {size}", kind="invalid", spent=False)
     _, numbers = _bench.call("/noise", {"kind": kind, "parameter": str(parameter), "count": math.prod(shape)})
     out = _bench.integers(numbers)
-    if size is None:
+    if shape == ():
         return int(out[0])
     return out.reshape(shape) if hasattr(out, "reshape") else out
+
+
+def _squared(what: str, value: Number) -> Fraction:
+    """The square of a number above 0: nobody means one below, and its square would not tell."""
+    exact = fraction(value)
+    if exact <= 0:
+        raise InvalidError(f"{what} has to be above 0, and is {value}", kind="invalid", spent=False)
+    return exact**2
 
 
 def laplace(scale: Number, size: int | tuple[int, ...] | None = None) -> Any:
@@ -33,7 +47,7 @@ def laplace(scale: Number, size: int | tuple[int, ...] | None = None) -> Any:
 
 def gaussian(sigma: Number, size: int | tuple[int, ...] | None = None) -> Any:
     """Draws of the discrete Gaussian distribution: P(k) ~ exp(-k²/(2 sigma²))."""
-    return _draw("gaussian", fraction(sigma) ** 2, size)
+    return _draw("gaussian", _squared("sigma", sigma), size)
 
 
 def geometric(scale: Number, size: int | tuple[int, ...] | None = None) -> Any:
@@ -92,4 +106,4 @@ class Gaussian:
 
     def release(self, values: Any, *, confidence: float = 0.95) -> Released:
         """Adds noise to whole numbers. The price is for all of them together."""
-        return _release("gaussian", math.ceil(fraction(self.sensitivity) ** 2), self.rho, values, confidence)
+        return _release("gaussian", math.ceil(_squared("the sensitivity", self.sensitivity)), self.rho, values, confidence)

@@ -12,10 +12,12 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import FrameType
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -103,27 +105,31 @@ def _days(value: datetime.date | None) -> float:
 
 def _is_public(step: Any) -> bool:
     """Whether a step of a pipeline learns nothing from rows."""
-    if step in ("passthrough", "drop", None):
+    if step is None or isinstance(step, str):  # passthrough and drop
         return True
     name = type(step).__name__
     if name == "ColumnTransformer":
-        return all(_is_public(inner) for _, inner, _ in step.transformers)
+        return _is_public(step.remainder) and all(_is_public(inner) for _, inner, _ in step.transformers)
     if name == "Pipeline":
         return all(_is_public(inner) for _, inner in step.steps)
     if name == "FeatureUnion":
         return all(_is_public(inner) for _, inner in step.transformer_list)
-    if name in ("OneHotEncoder", "OrdinalEncoder"):
-        return not isinstance(step.categories, str)
+    if name in ("OneHotEncoder", "OrdinalEncoder"):  # which are rare they count in the rows
+        return not isinstance(step.categories, str) and step.min_frequency is None and step.max_categories is None
     return name == "PolynomialFeatures" or not get_tags(step).requires_fit
 
 
+# What stands between a call of fit and ours without learning from rows; pipelines are looked at step by step.
+_HARMLESS = ("sklearn.pipeline", "sklearn.base", "sklearn.utils")
+
+
 def _refuse_leaks(estimator: Any) -> None:
-    """Looks at who calls: a pipeline whose earlier steps were fitted to the rows, or a cross-validation."""
-    frame = sys._getframe(2)
+    """Looks at who calls: a pipeline whose earlier steps were fitted to the rows, a cross-validation, or an estimator around ours."""
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         caller: Any = frame.f_locals.get("self")
         module = str(frame.f_globals.get("__name__", ""))
-        if module == "sklearn.pipeline" and type(caller).__name__ == "Pipeline":
+        if isinstance(caller, Pipeline):
             for name, step in caller.steps[:-1]:
                 if not _is_public(step):
                     raise LeakError(
@@ -137,10 +143,13 @@ def _refuse_leaks(estimator: Any) -> None:
                 f"{type(estimator).__name__}(evaluate=0.1) for a private estimate, tune=[1, 10, 100] for a private choice of the regulariser, "
                 "or public_rows=True where everybody may know the rows"
             )
-        nxt = frame.f_back
-        if nxt is None:
-            return
-        frame = nxt
+        if module.startswith("sklearn.") and not module.startswith(_HARMLESS):
+            raise LeakError(
+                f"{type(caller).__name__ if isinstance(caller, BaseEstimator) else module} around {type(estimator).__name__} learns from the "
+                "rows beside it, or trains it several times: what it learns is not private, and each training costs epsilon again; fit "
+                f"{type(estimator).__name__} by itself, or write public_rows=True where everybody may know the rows"
+            )
+        frame = frame.f_back
 
 
 class _Linear(BaseEstimator):  # type: ignore[misc]
@@ -191,8 +200,6 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
 
     def _train(self, X: Any, target: dict[str, Any], codes: Any, bounds: Any) -> None:
         """Trains on rows of one's own."""
-        if not self.public_rows:
-            _refuse_leaks(self)
         names = [str(c) for c in X.columns] if hasattr(X, "columns") else None
         if names is None:
             rows = self._check(X, reset=True)
@@ -228,6 +235,12 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
         sent = np.ascontiguousarray(rows, dtype="<f8")
         _, numbers = _bench.call("/predict", {"model": self.model_, "rows": len(rows)}, sent.tobytes())
         return np.frombuffer(numbers, dtype="<f8").reshape(len(rows), -1).astype(np.float64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "model_" in state:  # a file with a model goes to others, and a token must not go with it
+            state["db"] = None
+        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -296,6 +309,8 @@ class DiscreetClassifier(ClassifierMixin, _Linear):  # type: ignore[misc]
             self._ask(X, str(y))
             self.classes_ = np.array(self.model_["encoding"]["target"]["values"], dtype=object)
             return self
+        if not self.public_rows:
+            _refuse_leaks(self)
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None")
         labels = np.asarray(y)
@@ -385,6 +400,8 @@ class DiscreetRegressor(RegressorMixin, _Linear):  # type: ignore[misc]
         if isinstance(X, str):
             self._ask(X, str(y))
             return self
+        if not self.public_rows:
+            _refuse_leaks(self)
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None")
         values = np.asarray(y)
