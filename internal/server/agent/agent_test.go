@@ -64,6 +64,61 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// Results are as the tools say that they are, errors too, which some clients look at by the same
+// schema.
+func TestOutputs(t *testing.T) {
+	w := newWorld(t, hospital.New(people, 1), "{epsilon: 0.3, per_query: {default: 0.1}}\n    release: immediate")
+	a := w.as("ana")
+	all, err := a.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string][]any{"describe": {nil, map[string]any{"dataset": "no"}}, "budget": {nil, map[string]any{"dataset": "no"}}}
+	for _, tool := range []string{"quote", "ask", "sandbox"} {
+		calls[tool] = []any{sql(bySex), sql(bySex), sql("SELECT * FROM patients"), sql(""),
+			sql("SELECT zip, age, COUNT(*) FROM patients GROUP BY 1, 2"), sql("SELECT COUNT(*) FROM visits", "epsilon", 0.2),
+			sql(bySex, "settings", map[string]any{"dp.errors": "off"})}
+	}
+	for _, tool := range all.Tools {
+		properties := tool.OutputSchema.(map[string]any)["properties"].(map[string]any)
+		seen := map[string]bool{}
+		for _, arguments := range calls[tool.Name] {
+			for name, v := range a.call(tool.Name, arguments).json {
+				seen[name] = true
+				property, ok := properties[name].(map[string]any)
+				if ok && !slices.Contains(strings.Fields(strings.Trim(fmt.Sprint(property["type"]), "[]")), kindOf(v)) {
+					t.Errorf("%s: %s is %v and not %v", tool.Name, name, v, property["type"])
+				}
+			}
+		}
+		for name := range properties {
+			if !seen[name] && !slices.Contains([]string{"request", "made_up", "position", "instead", "more"}, name) {
+				t.Errorf("%s has never had %s", tool.Name, name)
+			}
+		}
+	}
+}
+
+// kindOf is what JSON Schema calls a value.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case []any:
+		return "array"
+	case float64:
+		if v == float64(int64(v)) {
+			return "integer"
+		}
+		return "number"
+	}
+	return "object"
+}
+
 // Price and error can be chosen, and parameters are constants.
 func TestQuestions(t *testing.T) {
 	w := newWorld(t, hospital.New(people, 1), usual)

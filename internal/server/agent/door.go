@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -59,7 +60,11 @@ func (d *Door) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
 		refuse(w, http.StatusNotFound, -32601, "there is nothing to subscribe to")
 		return
 	}
-	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, d.For(r.Context(), u)))
+	of := tools
+	if method == "tools/call" {
+		of = called(body)
+	}
+	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, d.with(r.Context(), u, of)))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	// Answers are JSON, whatever else a client takes, and package httpapi has seen that it does.
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -80,6 +85,20 @@ func methodOf(body []byte) (method string, err error) {
 	return method, json.Unmarshal(message["method"], &method)
 }
 
+// called is the tool that a message calls, or none. The SDK reads the schemas of all that a server
+// has, which takes longer than a remembered answer.
+func called(body []byte) []tool {
+	var message struct {
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(body, &message) != nil {
+		return tools // for the SDK to say what is wrong
+	}
+	return slices.DeleteFunc(slices.Clone(tools), func(t tool) bool { return t.definition.Name != message.Params.Name })
+}
+
 func refuse(w http.ResponseWriter, status, code int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -95,11 +114,14 @@ const instructions = `Discreet answers SQL about private tables with differentia
 
 // For returns a server for one user. The calls are made in a context with the values of base, which
 // ends them.
-func (d *Door) For(base context.Context, u users.User) *mcp.Server {
+func (d *Door) For(base context.Context, u users.User) *mcp.Server { return d.with(base, u, tools) }
+
+// with returns a server that has some of the tools.
+func (d *Door) with(base context.Context, u users.User, of []tool) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "discreet", Title: "Discreet", Version: d.version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
-	for _, t := range tools {
+	for _, t := range of {
 		s.AddTool(t.definition, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			ctx, stop := joined(base, ctx)
 			defer stop()

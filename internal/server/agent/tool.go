@@ -43,20 +43,21 @@ type reply struct {
 var tools = []tool{
 	{definition: define("describe", "Tables, and how to ask",
 		"The tables and columns that can be asked about, with types, bounds and keys; whom the budget protects; and "+
-			"the SQL that is understood. Free, made of the policy alone.", free, datasetSchema), do: describe},
+			"the SQL that is understood. Free, made of the policy alone.", free, datasetSchema, described), do: describe},
 	{definition: define("quote", "Price of a question",
 		"What a question would cost in epsilon, how exact its answer would be, and what would be left. Free; nothing is computed on the "+
-			"data. Pass epsilon to see the error at that price, or error to see the price of that error.", free, questionSchema(false)),
-		do: quote},
+			"data. Pass epsilon to see the error at that price, or error to see the price of that error.", free, questionSchema(false),
+		quoted), do: quote},
 	{definition: define("ask", "Ask, and pay",
 		"Asks a question and pays for it out of the budget, which does not come back: look at quote first. The answer has noise, an "+
 			"error bar for each noisy value, its price and what is left. A question that was answered before is free. The same call "+
-			"within an hour is charged once.", paying, askSchema), do: ask},
+			"within an hour is charged once.", paying, askSchema, answered), do: ask},
 	{definition: define("budget", "What is left",
-		"What was spent of your own quota, what is left, and about how many questions that is. Free.", free, datasetSchema), do: budget},
+		"What was spent of your own quota, what is left, and about how many questions that is. Free.", free, datasetSchema, budgeted),
+		do: budget},
 	{definition: define("sandbox", "Try SQL on made-up data",
 		"Runs a question on made-up rows that have nothing to do with the data, to see whether SQL is understood and what its answer "+
-			"looks like. Free. The numbers mean nothing.", free, questionSchema(false)), do: try, madeUp: true},
+			"looks like. Free. The numbers mean nothing.", free, questionSchema(false), tried), do: try, madeUp: true},
 }
 
 // What clients are told about tools. What is paid is paid for good, so clients that let people
@@ -67,9 +68,9 @@ var (
 	paying = mcp.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: closed}
 )
 
-func define(name, title, description string, hints mcp.ToolAnnotations, schema map[string]any) *mcp.Tool {
+func define(name, title, description string, hints mcp.ToolAnnotations, in, out map[string]any) *mcp.Tool {
 	hints.Title = title
-	return &mcp.Tool{Name: name, Title: title, Description: description, Annotations: &hints, InputSchema: schema}
+	return &mcp.Tool{Name: name, Title: title, Description: description, Annotations: &hints, InputSchema: in, OutputSchema: out}
 }
 
 func object(properties map[string]any, required ...string) map[string]any {
