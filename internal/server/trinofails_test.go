@@ -147,7 +147,7 @@ func newFails(t *testing.T) *fails {
 	}
 	c := testtrino.Own(t, "--workers=1", "--resource-groups="+groups, "--set=query.remote-task.max-error-duration=10s",
 		"--set=exchange.max-error-duration=10s", "--set=query.max-length=100000", "--set=query.max-memory-per-node=60MB",
-		"--set=query-manager.required-workers-max-wait=1s")
+		"--set=query-manager.required-workers-max-wait=5s")
 	f := &fails{t: t, c: c, ends: map[string]string{}, wires: map[*front]map[string]*pgconn.HijackedConn{}}
 	c.Lake(t, "lake")
 	c.Lake(t, "shed")
