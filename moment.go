@@ -17,7 +17,13 @@ import (
 type moments struct {
 	mu    sync.Mutex
 	of    map[name]time.Time
-	order []name // the oldest first
+	order []moment // the oldest first; one that was forgotten counts for nothing
+}
+
+// moment is when a name was asked first.
+type moment struct {
+	of name
+	at time.Time
 }
 
 // name is what somebody calls a question.
@@ -36,8 +42,10 @@ func (m *moments) first(n name, now time.Time) time.Time {
 		m.of = map[name]time.Time{}
 	}
 	m.of[n] = now
-	if m.order = append(m.order, n); len(m.order) > mostMoments {
-		delete(m.of, m.order[0])
+	if m.order = append(m.order, moment{n, now}); len(m.order) > mostMoments {
+		if oldest := m.order[0]; m.of[oldest.of] == oldest.at {
+			delete(m.of, oldest.of)
+		}
 		m.order = m.order[1:]
 	}
 	return now
@@ -47,7 +55,7 @@ func (m *moments) first(n name, now time.Time) time.Time {
 func (m *moments) forget(n name) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.of, n) // its place in the order ends with its turn
+	delete(m.of, n)
 }
 
 // bindNamed is bind for a question with a name: it is asked at the moment at which it was asked

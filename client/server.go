@@ -171,6 +171,9 @@ func problem(response *http.Response, text []byte) error {
 	}
 	// Nothing of it moves the cursor of a terminal.
 	out.Kind, out.Detail, out.Instead = table.Clean(out.Kind), table.Clean(out.Detail), table.Clean(out.Instead)
+	if out.Kind == "denied" { // what the server suggests is for those who write headers
+		out.Instead = "'discreet user token' makes another one"
+	}
 	out.status = response.StatusCode
 	if n, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && n >= 0 && n < 3600 {
 		out.after = time.Duration(n) * time.Second

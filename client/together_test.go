@@ -242,4 +242,13 @@ func TestRefusedBefore(t *testing.T) {
 	if !errors.As(err, &said) || said.Kind != "invalid" || !strings.Contains(said.Detail, unknown) {
 		t.Errorf("a key that it does not know: %v", err)
 	}
+	// A wrong token, in the words of who has one.
+	stranger, err := New(north.address, "nobody's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = stranger.Call(ctx, http.MethodGet, "/v1/me", nil, new(any))
+	if !errors.As(err, &said) || said.Kind != "denied" || !strings.Contains(err.Error(), "discreet user token") {
+		t.Errorf("a wrong token: %v", err)
+	}
 }

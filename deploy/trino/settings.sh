@@ -2,17 +2,18 @@
 
 # options reads those of the first start.
 options() {
-  workers=2 heap=1G port=18080 retry= secure= light= groups= lines=
+  workers=2 heap=1G coordinator= port=18080 retry= secure= light= groups= lines=
   while [ $# -gt 0 ]; do
     case $1 in
     --retry) retry=1 ;;
     --secure) secure=1 ;;
     --light) light=1 ;;
-    --workers | --heap | --port | --resource-groups | --set)
+    --workers | --heap | --coordinator | --port | --resource-groups | --set)
       [ $# -gt 1 ] || fail "$1 needs a value"
       case $1 in
       --workers) workers=$2 ;;
       --heap) heap=$2 ;;
+      --coordinator) coordinator=$2 ;;
       --port) port=$2 ;;
       --resource-groups) groups=$2 ;;
       --set) lines+=$2$'\n' ;;
@@ -25,6 +26,9 @@ options() {
   done
   [[ $workers =~ ^[0-9]+$ ]] || fail "--workers is a number, such as 2, and not $workers"
   [[ $heap =~ ^[0-9]+[MGmg]$ ]] || fail "--heap is a size, such as 1G or 1500M, and not $heap"
+  # It keeps the plans of all statements for a while, of which long questions have large ones.
+  : "${coordinator:=$(twice "$heap")}"
+  [[ $coordinator =~ ^[0-9]+[MGmg]$ ]] || fail "--coordinator is a size, such as 1G or 1500M, and not $coordinator"
   [[ $port =~ ^[0-9]+$ ]] || fail "--port is a number, such as 18080, and not $port"
   [ -z "$groups" ] || [ -r "$groups" ] || fail "--resource-groups: $groups cannot be read"
   if [ "$port" -eq 0 ]; then
@@ -62,8 +66,7 @@ fault-tolerant-execution-min-partition-count-for-write=8
     node=worker$i
     [ "$i" -gt 0 ] || node=coordinator
     mkdir -p "$folder/$node/etc/catalog" "$folder/$node/data"
-    # The coordinator keeps the plans of all statements for a while, of which long questions have large ones.
-    jvm "$([ "$i" -gt 0 ] && echo "$heap" || twice "$heap")" "$light" >"$folder/$node/etc/jvm.config"
+    jvm "$([ "$i" -gt 0 ] && echo "$heap" || echo "$coordinator")" "$light" >"$folder/$node/etc/jvm.config"
     {
       echo "node.id=$node"
       echo "coordinator=$([ "$i" -gt 0 ] && echo false || echo true)"

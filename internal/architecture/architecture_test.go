@@ -119,8 +119,8 @@ var rooms = map[string]string{
 	// curator of both, with noise that can be made again.
 	"internal/ledger/scratch": "dp ledger",
 	"internal/fiction":        "dp policy internal/detrand",
-	"internal/sandbox": "api mech policy store internal/curator internal/detrand internal/engine/duckdb internal/engine/outer " +
-		"internal/fiction internal/ledger/scratch internal/plan/syntax",
+	"internal/sandbox": "api mech policy store internal/curator internal/detrand internal/engine internal/engine/duckdb " +
+		"internal/engine/outer internal/fiction internal/ledger/scratch internal/plan/syntax internal/plan/tree",
 	"internal/ledger/replay": "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
 	// predicts sees what was released and no more, which is why it is a room of its own.

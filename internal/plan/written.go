@@ -29,6 +29,7 @@ const (
 	operation  = 80    // one part of an expression
 	relation   = 500   // a SELECT around something
 	named      = 36    // a value in a list, or an edge of an automaton
+	key        = 30    // a value of a key: a number and its place, or the place and twice the text
 	stored     = 250   // a stored column as it is declared
 	storedReal = 2_000 // the same of one that is rounded, or has a calendar
 )
@@ -66,7 +67,7 @@ func Written(q *tree.Query) (longest, all int64) {
 func listed(k tree.Key) (n int64) {
 	var all []int64
 	for _, v := range k.Values {
-		n += 2 * (named + int64(len(v.Text)))
+		n += key + 2*int64(len(v.Text))
 		if !v.Null && v.Type != policy.Text {
 			all = append(all, v.Int)
 		}

@@ -29,8 +29,8 @@ type Door struct {
 // Listen makes the folder, and opens the door in it.
 func Listen() (*Door, error) {
 	if runtime.GOOS != "windows" {
-		// The folder for temporary files can have a name that is too long for a socket's. A port is where
-		// everybody on this machine can knock, and take all connections that there may be.
+		// The folder for temporary files can have a name that is too long for a socket's. A port is
+		// where everybody on this machine can knock, and take all connections that there may be.
 		for _, parent := range []string{"", "/tmp"} {
 			if d, err := open(parent, "unix"); err == nil {
 				return d, nil

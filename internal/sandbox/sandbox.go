@@ -33,6 +33,7 @@ import (
 // is safe for concurrent use.
 type Sandbox struct {
 	policy *policy.Policy
+	most   int          // of the noisy numbers of an answer
 	asking sync.RWMutex // held by who asks, so that nothing is closed under their feet
 
 	mu    sync.Mutex
@@ -60,7 +61,9 @@ func (s still) Version(context.Context) (store.Version, error) { return s.versio
 var limits = duckdb.Limits{Memory: 256_000_000, Threads: 1}
 
 // New returns the sandbox of a policy. Nothing is made yet.
-func New(p *policy.Policy) *Sandbox { return &Sandbox{policy: p, towns: map[string]*town{}} }
+func New(p *policy.Policy) *Sandbox {
+	return &Sandbox{policy: p, most: MostNumbers, towns: map[string]*town{}}
+}
 
 var errClosed = errors.New("the sandbox is closed")
 
@@ -83,8 +86,12 @@ func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	}
 	// Everything that a question leaves behind is thrown away with it: it is always the first.
 	noise := detrand.Noise(fmt.Sprintf("sandbox %q %v", q.SQL, q.Parameters), 1)
-	c := curator.New(fiction.Endless(t.dataset, q.Analyst), t.engine, scratch.New(), mech.NewReleaser(noise))
+	data := &small{still: t.engine, most: s.most}
+	c := curator.New(fiction.Endless(t.dataset, q.Analyst), data, scratch.New(), mech.NewReleaser(noise))
 	a, err := c.Ask(ctx, asked)
+	if err := data.fits(); err != nil {
+		return nil, err // in the place of what the curator says of a query that has failed
+	}
 	if err == nil {
 		a.ShowErrors(q.Settings.Errors)
 	}

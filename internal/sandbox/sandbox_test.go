@@ -202,6 +202,43 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
+// An answer that takes long to make is not made: there is no price that would stop somebody.
+func TestLargeAnswers(t *testing.T) {
+	s, _ := open(t, `
+datasets:
+  d:
+    engine: duckdb
+    source: nowhere
+    unit: p.id
+    budget: {epsilon: 1, delta: 1e-6}
+    analysts: {ana: {share: 1}}
+    tables:
+      p:
+        unique: id
+        columns:
+          a: {type: integer, bounds: [0, 1000000]}
+          b: {type: integer, bounds: [0, 9]}
+          c: {type: integer, bounds: [0, 29]}
+          k: {type: text, keys: private, nullable: false}
+`)
+	s.most = 1000
+	for sql, large := range map[string]bool{
+		"SELECT b, c, SUM(a), SUM(a+1), SUM(a+2) FROM p GROUP BY b, c":                                                 false,
+		"SELECT b, c, SUM(a), SUM(a+1), SUM(a+2), SUM(a+3) FROM p GROUP BY b, c":                                       true,
+		"SELECT b, c, MEDIAN(a), MEDIAN(a+1), MEDIAN(a+2), MEDIAN(a+3) FROM p GROUP BY b, c":                           true,
+		"SELECT k, c, COUNT(*) FROM p GROUP BY k, c":                                                                   false,
+		"SELECT k, b, c, COUNT(*), SUM(a) FROM p GROUP BY k, b, c":                                                     true,
+		"SELECT sum(n) FROM (SELECT b, c, SUM(a), SUM(a+1), SUM(a+2), SUM(a+3) AS n FROM p GROUP BY b, c) AS t":        true,
+		"SELECT b, c, SUM(a) FROM p GROUP BY b, c UNION ALL SELECT b, c, SUM(a+1) FROM p WHERE a > 3 GROUP BY b, c":    false,
+		"SELECT t.n FROM (SELECT b, c, SUM(a) AS n, SUM(a+1), SUM(a+2), SUM(a+3) FROM p GROUP BY b, c) AS t LIMIT 500": true,
+	} {
+		_, err := s.Ask(context.Background(), api.Question{Dataset: "d", Analyst: "ana", SQL: sql})
+		if large != (err != nil && strings.Contains(err.Error(), "up to 1000 noisy numbers")) || !large && err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
 // Nothing here waits for what questions about people have: their answers leave on a tick, and who
 // waited for them would see when they are there.
 func TestWaitsForNobody(t *testing.T) {

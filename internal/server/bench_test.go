@@ -65,22 +65,10 @@ func overhead(b *testing.B, fresh bool) {
 		{"simple", func(sql string) error { return rows(simple.Query(b.Context(), sql)) }},
 		{"extended", func(sql string) error { return rows(extended.Query(b.Context(), sql, pgx.QueryExecModeDescribeExec)) }},
 		{"http", func(sql string) error {
-			r, err := http.NewRequest("POST", "http://"+g.HTTPAddr().String()+"/v1/query",
-				strings.NewReader(fmt.Sprintf("{\"dataset\":\"hospital\",\"sql\":%q}", sql)))
-			if err != nil {
-				return err
-			}
-			r.Header.Set("Authorization", "Bearer "+g.token)
-			r.Header.Set("Content-Type", "application/json")
-			a, err := http.DefaultClient.Do(r)
-			if err != nil {
-				return err
-			}
-			defer a.Body.Close()
-			if text, err := io.ReadAll(a.Body); err != nil || a.StatusCode != http.StatusOK {
-				return fmt.Errorf("%d %s %v", a.StatusCode, text, err)
-			}
-			return nil
+			return g.post("/v1/query", fmt.Sprintf("{\"dataset\":\"hospital\",\"sql\":%q}", sql))
+		}},
+		{"mcp", func(sql string) error {
+			return g.post("/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"sql":%q}}}`, sql))
 		}},
 	}
 	took := map[string][]time.Duration{}
@@ -105,4 +93,25 @@ func overhead(b *testing.B, fresh bool) {
 	b.ReportMetric(median("simple")-median("library"), "simple-adds-ms")
 	b.ReportMetric(median("extended")-median("library"), "extended-adds-ms")
 	b.ReportMetric(median("http")-median("library"), "http-adds-ms")
+	b.ReportMetric(median("mcp")-median("http"), "mcp-adds-to-http-ms")
+}
+
+// post sends a question as Ana, and wants an answer.
+func (g inn) post(path, body string) error {
+	r, err := http.NewRequest("POST", "http://"+g.HTTPAddr().String()+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+g.token)
+	r.Header.Set("Content-Type", "application/json")
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil || a.StatusCode != http.StatusOK || strings.Contains(string(text), `"isError":true`) {
+		return fmt.Errorf("%d %s %v", a.StatusCode, text, err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import time
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,14 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
         assert db.me()["name"] == "ben"
         with pytest.raises(discreet.BinaryError, match="open"):  # one process holds a ledger
             discreet.connect(two, analyst="ana")
+
+
+def test_questions_that_cannot_be_sent(db: discreet.Database) -> None:
+    """What is too long is said to be, at once, and half of a character is not taken for another one."""
+    begun = time.monotonic()
+    with pytest.raises(discreet.InvalidError) as long:
+        db.ask("SELECT COUNT(*) FROM patients WHERE sex = '" + "x" * 20_000_000 + "'")
+    assert long.value.spent is False and time.monotonic() - begun < 20
+    with pytest.raises(ValueError, match="surrogates"):
+        db.ask("SELECT COUNT(*) FROM patients WHERE sex = $1", ["\ud800"])
+    assert not db.receipts()

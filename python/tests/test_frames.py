@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 import discreet
+from discreet._answer import Noisy, table
 
 BY_BIRTH = "SELECT born, sex, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY born, sex ORDER BY born, sex"
 COLUMNS = ["born", "sex", "n", "n_error", "age", "age_error"]
@@ -68,3 +71,29 @@ def test_plot(answer: discreet.Answer) -> None:
     matplotlib.use("Agg")
     axes = answer.plot("age")
     assert [t.get_text() for t in axes.get_yticklabels()][0] == "1980-01-01, F" and "age" in axes.get_xlabel()
+
+
+@pytest.mark.parametrize("way", ["to_pandas", "to_polars", "to_arrow"])
+def test_extremes(way: str) -> None:
+    """Days and numbers at their ends are in frames what they are."""
+    pytest.importorskip(way.removeprefix("to_").replace("arrow", "pyarrow"))
+    kinds = ("date", "timestamp", "integer", "decimal")
+    rows: list[list[Any]] = [
+        ["9999-12-31", "9999-12-31T23:59:59.999999", 2**63 - 1, 12345678901234567890123],
+        ["0001-01-01", "0001-01-01T00:00:00", -(2**63), 0.5],
+        [None, None, None, None],
+    ]
+    columns = [{"name": kind, "kind": kind, "noisy": False, "approximate": False} for kind in kinds]
+    answer = Noisy(**table(columns, rows, None), confidence=0.95, notes=[], raw={})
+    frame = getattr(answer, way)()
+    for kind, first, second in (
+        ("date", datetime.date(9999, 12, 31), datetime.date(1, 1, 1)),
+        ("timestamp", datetime.datetime(9999, 12, 31, 23, 59, 59, 999999), datetime.datetime(1, 1, 1)),
+        ("integer", 2**63 - 1, -(2**63)),
+        ("decimal", 12345678901234567890123.0, 0.5),
+    ):
+        found = frame[kind].to_list() if way == "to_polars" else frame[kind].to_pylist() if way == "to_arrow" else list(frame[kind])
+        if way == "to_pandas" and kind in ("date", "timestamp"):
+            found = [None if v != v else v.to_pydatetime() for v in found]
+            found = [v.date() if v is not None and kind == "date" else v for v in found]
+        assert found[:2] == [first, second] and str(found[2]) in ("None", "<NA>", "NaT", "nan")

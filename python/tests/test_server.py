@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from conftest import Server, alive, until
 
 import discreet
 from discreet._asend import AsyncTransport
+from discreet._transport import Response
 
 COUNT = "SELECT COUNT(*) FROM patients WHERE age > $1 AND sex = $2"
 
@@ -233,3 +236,36 @@ def test_speed(db: discreet.Database) -> None:
     median = sorted(times)[150]
     print(f"median of an answer that was paid for: {1e3 * median:.2f} ms")
     assert median < 0.1  # machines are busy; docs/benchmarks.md has the figures
+
+
+def test_an_answer_that_was_lost(db: discreet.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that was interrupted after its charge has its name still, when it is asked again, and is not paid for twice."""
+    once = db._transport._once
+    sent: list[str] = []
+    breaks = False
+
+    def sends(method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
+        sent.append(headers["Idempotency-Key"])
+        answer = once(method, path, body, headers)
+        if breaks:
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(db._transport, "_once", sends)
+    asks: list[Callable[[], object]] = [
+        lambda: db.ask(COUNT, values(1), epsilon=1),
+        lambda: db.train("SELECT age FROM patients", "smoker", epsilon=2),
+        lambda: db.ask(COUNT, values(2), request="tuesday"),
+    ]
+    for breaks in (True, False, False):
+        for ask in asks:
+            with pytest.raises(KeyboardInterrupt) if breaks else contextlib.nullcontext():
+                ask()
+    first, second, third = sent[:3], sent[3:6], sent[6:]
+    assert first == second, "names are those of the questions"
+    assert first[2] == third[2] and not set(first[:2]) & set(third[:2]), "and of one answer"
+    with monkeypatch.context() as patched, pytest.raises(TypeError):
+        patched.setattr(db._transport, "_once", None)  # before it is sent
+        db.ask(COUNT, values(3))
+    db._lost = dict.fromkeys(db._lost, first[0])  # a name that no longer counts, as after a change of the data
+    assert db.ask(COUNT, values(3)) and sent[-2] == first[0] != sent[-1] and not db._lost

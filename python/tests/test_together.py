@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Server, write_policy
@@ -96,3 +97,24 @@ def test_certificates(tmp_path: Path) -> None:
                 discreet.together([here, stranger]).ask("SELECT COUNT(*) FROM patients WHERE age > 40")
     finally:
         server.stop()
+
+
+def test_an_answer_that_was_lost(sites: tuple[discreet.Database, discreet.Database, Server], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same question after Ctrl-C has the name that it had, which nobody charges twice."""
+    group = discreet.together({"north": sites[0], "south": sites[1]})
+    send, names = group._send, []
+
+    def interrupted(path: str, body: dict[str, Any]) -> dict[str, Any]:
+        names.append(body["request"])
+        found = send(path, body)
+        if len(names) == 1:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(group, "_send", interrupted)
+    question = "SELECT COUNT(*) FROM patients WHERE age < 31"
+    with pytest.raises(KeyboardInterrupt):
+        group.ask(question)
+    assert group.ask(question).free and names[0] == names[1]
+    group.ask(question)
+    assert names[2] != names[0]

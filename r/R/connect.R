@@ -1,7 +1,17 @@
 discreet_connect <- function(url, token = Sys.getenv("DISCREET_TOKEN"), dataset = NULL, patience = 30, timeout = NULL, ca = NULL) {
   if (!is.character(url) || length(url) != 1 || !grepl("^https?://[^/]", url)) {
-    fail("invalid", "this is no address of the HTTP interface", "write http:// or https://; DBI's drivers take the address for PostgreSQL", spent = FALSE)
+    way <- if (is.character(url) && length(url) == 1 && file.exists(url)) {
+      sprintf("a policy is opened by a server: 'discreet serve --policy %s', and connect to http://127.0.0.1:8432", url)
+    } else {
+      "write http:// or https://; DBI's drivers take the address for PostgreSQL"
+    }
+    fail("invalid", "this is no address of the HTTP interface", way, spent = FALSE)
   }
+  if (grepl("^http:", url) && !grepl("^http://(localhost|127[.][0-9.]+|\\[::1\\])(:[0-9]+)?(/|$)", url)) {
+    fail("denied", paste(url, "is without TLS, which is for this machine alone: everybody on the way could read the token"),
+         "connect to https://; ca = names the certificate of a server that others do not know", spent = FALSE)
+  }
+  if (is.character(token)) token <- trimws(token) # a file ends with a line
   if (!is.character(token) || length(token) != 1 || is.na(token) || !nzchar(token)) {
     fail("denied", "there is no token", "discreet_connect(url, token = ), or put it into DISCREET_TOKEN; 'discreet user token' makes one", spent = FALSE)
   }

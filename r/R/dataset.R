@@ -15,7 +15,16 @@ discreet_tables <- function(con) {
       values = I(lapply(columns, function(c) as.character(unlist(c$values))))
     )
   })
-  do.call(rbind, rows)
+  out <- do.call(rbind, rows)
+  structure(out, class = c("discreet_tables", class(out)))
+}
+
+print.discreet_tables <- function(x, ...) {
+  shown <- x
+  class(shown) <- "data.frame"
+  if (is.list(shown$values)) shown$values <- vapply(shown$values, paste, "", collapse = ", ")
+  print(shown, ...)
+  invisible(x)
 }
 
 discreet_budget <- function(con) {
@@ -72,6 +81,12 @@ columns_of <- function(con, name) {
 dialect <- function() {
   con <- dbplyr::simulate_postgres()
   structure(con, class = c("discreet_dialect", class(con)))
+}
+
+# It is asked by discreet_ask, which knows a connection, and says a price.
+collect.tbl_discreet_dialect <- function(x, ...) {
+  fail("invalid", "a pipeline over discreet_table() has no connection of its own", "discreet_ask(con, pipeline) asks it, and discreet_quote(con, pipeline) says its price",
+       spent = FALSE)
 }
 
 sql_escape_ident.discreet_dialect <- function(con, x) dbplyr::sql_quote(x, "\"")

@@ -7,6 +7,9 @@ later <- c("limit", "opening", "ending")
 # answer says is wrong. Everything that is sent may arrive twice: what is charged has a request, a
 # name under which it is charged once. complete says whether a body is whole.
 send <- function(con, path, body = NULL, accept = "application/json", request = NULL, sql = NULL, complete = function(body) TRUE) {
+  # Here: what goes wrong while an argument is made, such as a path that has to be asked for, is no broken connection.
+  force(path)
+  force(body)
   given_up <- proc.time()[["elapsed"]] + con$patience
   pause <- 0.05
   left <- function(wait) proc.time()[["elapsed"]] + wait < given_up
@@ -49,6 +52,14 @@ lost <- function(answer, again, request) {
   why <- if (inherits(answer, "error")) conditionMessage(answer) else "the answer was cut off"
   if (grepl("certificate", why, ignore.case = TRUE)) {
     fail("tls", paste("the certificate of the server does not count:", why), "discreet_connect(..., ca = ) takes a file with it", spent = FALSE)
+  }
+  # What no patience helps with.
+  if (grepl("could not resolve host", why, ignore.case = TRUE)) {
+    fail("connection", "there is no host of this name", "look at the address", spent = FALSE)
+  }
+  if (grepl("wrong version number|record layer failure", why, ignore.case = TRUE)) {
+    port <- "look at the port, 8432 unless the server has another; on this machine http:// may do"
+    fail("tls", "what listens there speaks no TLS", port, spent = FALSE)
   }
   if (again) return(invisible())
   what <- if (is.null(request)) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
@@ -203,28 +204,49 @@ func place(x string, values any) string {
 	if n == 0 {
 		return "CAST(NULL AS bigint)"
 	}
-	var keys []string
+	var keys string
 	var places []int64
 	switch values := values.(type) {
 	case []int64:
-		keys, places = different(values)
+		values, places = different(values)
+		keys = numberList(values)
 	case []string:
-		keys, places = different(values)
+		values, places = different(values)
+		keys = textList(values)
 	}
-	return "element_at(map(ARRAY[" + strings.Join(keys, ", ") + "], ARRAY[" + constant(places) + "]), " + x + ")"
+	return "element_at(map(" + keys + ", " + numberList(places) + "), " + x + ")"
 }
 
-// different are the values, as they are spelled, and the place of each. One that is there again is
-// left out: over a row, map fails where a key is there twice.
-func different[T comparable](values []T) (keys []string, places []int64) {
+// A list of constants is one text that Trino takes apart once, when it plans the statement: each
+// constant of its own would be some kilobytes of plan, which the coordinator keeps for a while.
+
+func numberList(all []int64) string {
+	text := make([]string, len(all))
+	for i, n := range all {
+		text[i] = strconv.FormatInt(n, 10)
+	}
+	return "CAST(split('" + strings.Join(text, ",") + "', ',') AS array(bigint))"
+}
+
+func textList(all []string) string {
+	between := rune(1) // it is in none of them
+	for slices.ContainsFunc(all, func(text string) bool { return strings.ContainsRune(text, between) }) {
+		between++
+	}
+	return "split(" + constant(strings.Join(all, string(between))) + ", " + constant(string(between)) + ")"
+}
+
+// different are the values, and the place of each. One that is there again is left out: over a row,
+// map fails where a key is there twice.
+func different[T comparable](values []T) (once []T, places []int64) {
 	seen := map[T]bool{}
 	for i, v := range values {
 		if !seen[v] {
-			keys, places = append(keys, constant(v)), append(places, int64(i))
+			once, places = append(once, v), append(places, int64(i))
 		}
 		seen[v] = true
 	}
-	return keys, places
+	return once, places
 }
 
 // apart is by how much each value is larger than the one before, or 0 where that is not always the

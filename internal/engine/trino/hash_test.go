@@ -35,8 +35,16 @@ func TestNestedExists(t *testing.T) {
 
 // TestPlaceOnce: a key that is listed twice is written once, at its first place.
 func TestPlaceOnce(t *testing.T) {
-	want := "element_at(map(ARRAY[BIGINT '5', BIGINT '9'], ARRAY[BIGINT '0', BIGINT '2']), x)"
+	want := "element_at(map(CAST(split('5,9', ',') AS array(bigint)), CAST(split('0,2', ',') AS array(bigint))), x)"
 	if got := place("x", []int64{5, 5, 9}); got != want {
+		t.Errorf("%s, and was to be %s", got, want)
+	}
+}
+
+// TestPlaceBetween: what is between texts is in none of them.
+func TestPlaceBetween(t *testing.T) {
+	want := "split(from_utf8(X'6101046202040403'), from_utf8(X'04'))"
+	if got := textList([]string{"a\x01", "b\x02", "", "\x03"}); got != want {
 		t.Errorf("%s, and was to be %s", got, want)
 	}
 }

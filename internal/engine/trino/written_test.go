@@ -178,7 +178,7 @@ func TestTooLong(t *testing.T) {
 			return "SELECT COUNT(*) FROM rows WHERE note IN (" + many(n, ", ", "'"+strings.Repeat("x", 1000)+"#'") + ")"
 		}, says: "65536 bytes"},
 		"keys": {text: func(int) string { return "SELECT ward, COUNT(*) FROM rows GROUP BY ward" },
-			keys: func(n int) string { return many(n, ", ", "the ward of the number #") }, says: refused},
+			keys: func(n int) string { return many(n, ", ", strings.Repeat("ward # of ", 10)+"one") }, says: refused},
 		"measures": {text: func(n int) string {
 			return "SELECT " + many(min(n, 190), ", ", "SUM(cost + "+many(min(n, 60), " + ", "cost % 3")+" + #)") + " FROM rows"
 		}, says: "4000 words"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,8 @@ func TestQuestions(t *testing.T) {
 	a.fails("ask", sql(count, "parameters", []any{30}, "epsilon", 7), "refused", "at most 1")
 	a.fails("ask", sql(count, "parameters", []any{30}, "epsilon", 0), "invalid")
 	a.fails("ask", sql(count, "parameters", []any{30}, "error", "much"), "invalid")
+	a.fails("ask", sql(count, "parameters", "30"), "invalid", "parameters has to be array, and is string")
+	a.fails("ask", map[string]any{"sql": 7}, "invalid", "sql has to be string, and is number")
 	a.fails("ask", sql(count, "parameters", []any{30}, "settings", map[string]any{"dp.nothing": 1}), "invalid", "dp.nothing")
 	star := a.fails("ask", sql("SELECT * FROM patients"), "refused", "would show rows", "instead: name aggregates", "byte 7",
 		"spent: nothing")
@@ -236,6 +239,19 @@ func TestCancel(t *testing.T) {
 	defer cancel()
 	_, err := a.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: sql("SELECT COUNT(*) FROM visits")})
 	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	// The same by a client of an older version, which hangs up.
+	r, err := http.NewRequestWithContext(ctx, "POST", w.address+"/mcp", strings.NewReader(
+		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": {"sql": "SELECT COUNT(*) FROM visits"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, err := bearer(w.tokens["ana"]).RoundTrip(r.WithContext(short)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 	a.must("quote", sql("SELECT COUNT(*) FROM visits"), "price: epsilon 0.1; left: epsilon 1.9") // some ticks later

@@ -29,9 +29,7 @@ type Door struct {
 func New(d *admission.Dispatcher, version string) *Door {
 	door := &Door{dispatcher: d, sandbox: sandbox.New(d.DB().Policy()), version: version, now: time.Now}
 	door.http = mcp.NewStreamableHTTPHandler(
-		func(r *http.Request) *mcp.Server {
-			return door.For(r.Context(), r.Context().Value(userKey{}).(users.User))
-		},
+		func(r *http.Request) *mcp.Server { return r.Context().Value(serverKey{}).(*mcp.Server) }, // which is asked for twice
 		&mcp.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
 			// The other name of a host on this machine is what a proxy in front leaves as it is,
@@ -44,7 +42,7 @@ func New(d *admission.Dispatcher, version string) *Door {
 // Close ends the sandbox. Whoever opened the dispatcher closes that.
 func (d *Door) Close() error { return d.sandbox.Close() }
 
-type userKey struct{}
+type serverKey struct{}
 
 // Serve answers a request for /mcp of a user who was let in.
 func (d *Door) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
@@ -61,7 +59,7 @@ func (d *Door) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
 		refuse(w, http.StatusNotFound, -32601, "there is nothing to subscribe to")
 		return
 	}
-	r = r.WithContext(context.WithValue(r.Context(), userKey{}, u))
+	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, d.For(r.Context(), u)))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	// Answers are JSON, whatever else a client takes, and package httpapi has seen that it does.
 	r.Header.Set("Accept", "application/json, text/event-stream")

@@ -17,7 +17,7 @@ type Send func(ctx context.Context, message json.RawMessage) (json.RawMessage, e
 
 // Relay returns a server whose tools are those of another, which has the data and decides. A call
 // is one request there: nothing is open between two, so nothing is lost when that server is
-// restarted.
+// restarted. The context ends the calls that wait for it, too.
 func Relay(ctx context.Context, send Send, version string) (*mcp.Server, error) {
 	var begun mcp.InitializeResult
 	err := call(ctx, send, "initialize", map[string]any{"protocolVersion": relayed, "capabilities": struct{}{},
@@ -33,7 +33,9 @@ func Relay(ctx context.Context, send Send, version string) (*mcp.Server, error) 
 		Instructions: begun.Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	for _, t := range there.Tools {
-		s.AddTool(t, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		s.AddTool(t, func(call context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			ctx, stop := joined(ctx, call)
+			defer stop()
 			return forward(ctx, send, r.Params.Name, r.Params.Arguments), nil
 		})
 	}

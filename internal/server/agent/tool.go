@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -173,7 +174,24 @@ func read(arguments json.RawMessage, schema map[string]any, into any) error {
 		}
 	}
 	if err := json.Unmarshal(arguments, into); err != nil {
-		return invalid("the arguments cannot be read: " + err.Error())
+		return misread(err, known)
 	}
 	return nil
+}
+
+// misread says what is wrong with arguments in the words of their schema, and not in those of our
+// types.
+func misread(err error, known map[string]any) *httpapi.Problem {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return invalid("the arguments cannot be read: " + err.Error())
+	}
+	path := strings.Split(wrong.Field, ".")
+	for i, name := range path { // of structs in structs their names are part of it
+		if p, ok := known[name].(map[string]any); ok {
+			wanted := strings.ReplaceAll(strings.Trim(fmt.Sprint(p["type"]), "[]"), " ", " or ")
+			return invalid(fmt.Sprintf("%s has to be %s, and is %s", strings.Join(path[i:], "."), wanted, wrong.Value))
+		}
+	}
+	return invalid("an argument cannot be of the type " + wrong.Value)
 }

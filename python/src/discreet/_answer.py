@@ -156,17 +156,23 @@ class Noisy:
             out += [c.kind] + (["real"] if i in bars and c.name + "_error" not in self.names else [])
         return out
 
+    def _typed(self) -> Iterator[tuple[str, list[Any], str]]:
+        """The columns of :meth:`to_dict` and their kinds, with whole numbers as floats where a column has others too."""
+        for (name, values), kind in zip(self.to_dict().items(), self._kinds(), strict=True):
+            yield name, [None if v is None else float(v) for v in values] if kind in ("decimal", "real") else values, kind
+
     def to_pandas(self) -> pandas.DataFrame:
         """A frame of pandas, with a column ``x_error`` behind each noisy column ``x``."""
+        import numpy
         import pandas
 
         types = {"integer": "Int64", "decimal": "Float64", "real": "Float64", "boolean": "boolean", "text": "string"}
         out = {}
-        for (name, values), kind in zip(self.to_dict().items(), self._kinds(), strict=True):
-            if kind in ("date", "timestamp"):
-                out[name] = pandas.Series(pandas.to_datetime(pandas.Series(values, dtype=object)))
+        for name, values, kind in self._typed():
+            if kind in ("date", "timestamp"):  # in microseconds, which reach from the year 1 to 9999
+                out[name] = pandas.Series(numpy.array(values, dtype="datetime64[us]"))
                 continue
-            column = pandas.Series(values, dtype=types.get(kind, "object"))
+            column: Any = pandas.Series(values, dtype=types.get(kind, "object"))  # stubs differ from year to year
             if kind in ("integer", "decimal", "real", "boolean") and not column.isna().any():
                 column = column.astype({"integer": "int64", "boolean": "bool"}.get(kind, "float64"))
             out[name] = column
@@ -189,7 +195,7 @@ class Noisy:
         }
         columns = {
             name: pa.array(values, type=types.get(kind, pa.string()))
-            for (name, values), kind in zip(self.to_dict().items(), self._kinds(), strict=True)
+            for name, values, kind in self._typed()
         }
         return pa.table(columns)
 
@@ -206,12 +212,8 @@ class Noisy:
             "date": pl.Date,
             "timestamp": pl.Datetime("us"),
         }
-        data = self.to_dict()
         return pl.DataFrame(
-            {
-                name: pl.Series(name, values, dtype=types.get(kind, pl.String), strict=False)
-                for (name, values), kind in zip(data.items(), self._kinds(), strict=True)
-            }
+            {name: pl.Series(name, values, dtype=types.get(kind, pl.String), strict=False) for name, values, kind in self._typed()}
         )
 
     def ufloat(self) -> Any:

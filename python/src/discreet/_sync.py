@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ._answer import Answer, read
-from ._errors import NotFoundError
+from ._errors import ConflictError, Error, NotFoundError
 from ._transport import Response, Transport
 from ._values import Budget, Count, Number, Price, Quote, Receipt, Score, Table, Training, Verdict, exactly, question
+
+
+T = TypeVar("T")
+
+
+def _document(body: bytes, _: str) -> Any:
+    return json.loads(body)
 
 
 def _labels(values: Sequence[Any]) -> list[Any]:
@@ -28,6 +35,7 @@ class Database:
     def __init__(self, transport: Transport, dataset: str | None = None, closing: Callable[[], None] = lambda: None) -> None:
         self._transport = transport
         self._closing = closing
+        self._lost: dict[str, str] = {}  # questions without an answer, and their names
         self.dataset = dataset
 
     def __enter__(self) -> Database:
@@ -63,8 +71,31 @@ class Database:
         if key is not None:
             headers["Idempotency-Key"] = key
         sql = body.get("sql") or body.get("features")
-        data = json.dumps({k: v for k, v in body.items() if v is not None}).encode()
+        # Half of a character would be another one for the server, and so another question.
+        data = json.dumps({k: v for k, v in body.items() if v is not None}, ensure_ascii=False).encode()
         return self._transport.send("POST", path, data, headers, again=again, sql=sql, request=key)
+
+    def _pay(
+        self, path: str, body: Mapping[str, Any], request: str | None, of: Callable[[bytes, str], T], accept: str = "application/json"
+    ) -> T:
+        """Sends what is charged for under a name, and reads the answer.
+
+        A name that was drawn is kept where the answer was lost, by Ctrl-C or with the connection, and is the name of the same
+        question when that is asked again: it has been paid for.
+        """
+        what = path + json.dumps(body, sort_keys=True)
+        lost = None if request else self._lost.pop(what, None)
+        key = request or lost or "py-" + secrets.token_urlsafe(18)
+        try:
+            return of((self._post(path, body, key=key, accept=accept)).body, key)
+        except ConflictError:
+            if lost is None:
+                raise
+        except BaseException as error:
+            if request is None and not (isinstance(error, Error) and error.spent is False):
+                self._lost[what] = key
+            raise
+        return self._pay(path, body, None, of, accept)  # the data or the budget are others by now, and so is the question
 
     def _name(self) -> str:
         """The dataset that is asked about."""
@@ -119,8 +150,7 @@ class Database:
         body = self._question(sql, parameters, epsilon, error, {"confidence": confidence, **settings})
         if free:
             body["free"] = True
-        key = request or "py-" + secrets.token_urlsafe(18)
-        return read((self._post("/v1/query", body, key=key, accept="application/x-ndjson")).body, key)
+        return self._pay("/v1/query", body, request, read, "application/x-ndjson")
 
     def quote(
         self,
@@ -198,7 +228,7 @@ class Database:
             "step": None if step is None else exactly(step),
             "signed": signed or None,
         }
-        key = request or "py-" + secrets.token_urlsafe(18)
+        key = request or "py-" + secrets.token_urlsafe(18)  # under which it is opened once, and never again
         return Sparse(self, json.loads((self._post("/v1/sessions", body, key=key)).body))
 
     def _training(self, features: str, target: str, epsilon: Number, evaluate: Number | None, spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,9 +245,8 @@ class Database:
         self, features: str, target: str, *, epsilon: Number, evaluate: Number | None = None, request: str | None = None, **spec: Any
     ) -> Training:
         """Trains a private classifier or regression on the server's rows, and pays for it."""
-        key = request or "py-" + secrets.token_urlsafe(18)
         body = self._training(features, target, epsilon, evaluate, spec)
-        return Training.of(json.loads((self._post("/v1/models", body, key=key)).body))
+        return Training.of(self._pay("/v1/models", body, request, _document))
 
     def quote_training(
         self, features: str, target: str, *, epsilon: Number, evaluate: Number | None = None, **spec: Any

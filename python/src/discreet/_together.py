@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any
 
 from . import _bench
 from ._answer import Noisy, table
+from ._errors import ConnectionLostError, Error
 from ._sync import Database
 from ._values import Number, Price, Quote, Receipt, Remaining, question
 
@@ -90,6 +92,7 @@ class Group:
 
     def __init__(self, databases: Mapping[str, Database]) -> None:
         self._databases = dict(databases)
+        self._lost: dict[str, str] = {}  # questions without an answer, and their names
 
     def _send(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         servers = []
@@ -132,7 +135,14 @@ class Group:
         its ``request``, which no database charges twice. ``epsilon`` and ``error`` are those of each.
         """
         body = question(sql, parameters, epsilon, error, {"confidence": confidence, **settings})
-        found = self._send("/together", {**body, "request": request or "py-" + secrets.token_urlsafe(18)})
+        what = json.dumps(body, sort_keys=True)
+        key = request or self._lost.pop(what, None) or "py-" + secrets.token_urlsafe(18)
+        try:
+            found = self._send("/together", {**body, "request": key})
+        except BaseException as error:
+            if request is None and (isinstance(error, ConnectionLostError) or not isinstance(error, Error)):
+                self._lost[what] = key  # Ctrl-C: some may have charged it, who do not again when the same is asked
+            raise
         return Total(
             **table(found["columns"], found["rows"], found["errors"]),
             confidence=found["confidence"],

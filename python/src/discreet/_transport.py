@@ -135,13 +135,17 @@ class Transport:
         connection = self._take(endpoint)
         try:
             prefix = "" if endpoint.address.startswith("unix:") else urlsplit(endpoint.address).path.rstrip("/")
-            connection.request(method, prefix + path, body, {**headers, "Authorization": "Bearer " + endpoint.token})
+            whole = True
+            try:
+                connection.request(method, prefix + path, body, {**headers, "Authorization": "Bearer " + endpoint.token})
+            except (BrokenPipeError, ConnectionResetError):
+                whole = False  # it may have said no before it read all of a long request
             answer = connection.getresponse()
             data = answer.read()
         except BaseException:
             connection.close()
             raise
-        if answer.will_close:
+        if answer.will_close or not whole:
             connection.close()
         else:
             self._idle().append((endpoint, connection))

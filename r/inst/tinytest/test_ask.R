@@ -108,6 +108,8 @@ expect_equal(tables$column[tables$table == "visits"], c("ward", "arrived", "unit
 expect_equal(tables$highest[tables$table == "patients" & tables$column == "age"], "110")
 expect_equal(tables$type[tables$table == "adults"], c("integer", "text"), info = "views have columns, too")
 expect_equal(tables$values[[which(tables$column == "diagnosis")]], c("asthma", "diabetes", "flu"))
+expect_true(any(grepl("asthma, diabetes, flu", capture.output(print(tables)))))
+expect_true(length(capture.output(print(tables[1:2, c("column", "type")]))) == 3)
 budget <- discreet_budget(con)
 expect_equal(budget$account, "hospital/ana")
 expect_equal(budget$spent, sum(discreet_receipts(con, 1000)$price))

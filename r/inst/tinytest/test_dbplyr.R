@@ -49,6 +49,7 @@ expect_true(all(answer$conf.low < answer$conf.high))
 expect_equal(discreet_ask(con, patients |> filter(sex == "'; DROP") |> tally())$term, "n", info = "texts are quoted")
 expect_inherits(caught(discreet_ask(con, patients)), "discreet_refused_error")
 expect_inherits(caught(discreet_table(con, "nobody")), "discreet_refused_error")
+expect_true(grepl("discreet_ask(con, pipeline)", caught(collect(count(patients, sex)))$suggestion, fixed = TRUE))
 expect_equal(discreet_ask(con, discreet_table(con, "adults") |> count(sex))$sex, c("F", "M", "X", NA), info = "a view has columns, too")
 expect_inherits(caught(discreet_table(con, "patients\" LIMIT 0 --")), "discreet_refused_error")
 

@@ -40,6 +40,24 @@ if (is.na(old)) Sys.unsetenv("DISCREET_TOKEN") else Sys.setenv(DISCREET_TOKEN = 
 e <- caught(discreet_ask(discreet_connect(server$url, "wrong"), count))
 expect_inherits(e, "discreet_authentication_error")
 expect_equal(e$status, 401L)
+expect_true(grepl("discreet user token", e$suggestion))
+# It is no broken connection, also where the dataset has to be asked for first.
+begun <- proc.time()[["elapsed"]]
+e <- caught(discreet_budget(discreet_connect(server$url, "wrong")))
+expect_inherits(e, "discreet_authentication_error")
+expect_true(proc.time()[["elapsed"]] - begun < 20)
+expect_true(nrow(discreet_tables(discreet_connect(server$url, paste0(server$token, "\n")))) > 0)
+expect_inherits(caught(discreet_connect("http://db.example:8432", "t")), "discreet_authentication_error")
+
+# What no patience helps with is said at once, and once.
+begun <- proc.time()[["elapsed"]]
+e <- caught(discreet_budget(discreet_connect("https://nowhere.invalid", "t")))
+expect_inherits(e, "discreet_connection_lost_error")
+expect_equal(conditionMessage(e), "there is no host of this name\nlook at the address")
+e <- caught(discreet_budget(discreet_connect(sub("http:", "https:", server$url), "t")))
+expect_true(grepl("speaks no TLS", e$reason))
+expect_true(proc.time()[["elapsed"]] - begun < 20)
+expect_true(grepl("discreet serve --policy", caught(discreet_connect(policy, "t"))$suggestion))
 
 # Nobody is there.
 e <- caught(discreet_ask(discreet_connect("http://127.0.0.1:9", "t", patience = 0.3), count, request = "tuesday-1"))
