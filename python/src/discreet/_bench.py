@@ -58,19 +58,28 @@ def integers(numbers: memoryview) -> Any:
     return out
 
 
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
+def _saturated(values: Sequence[int]) -> list[int]:
+    return [max(_LEAST, min(_MOST, v)) for v in values]
+
+
 def from_integers(values: Sequence[int] | Any) -> tuple[bytes, int, tuple[int, ...]]:
-    """Whole numbers as bytes, how many there are, and their shape."""
+    """Whole numbers as bytes, how many there are, and their shape.
+
+    Those that do not fit in 64 bits are the nearest that do, which moves no two apart: an error would tell one of them.
+    """
     np = numpy()
     if np is not None:
         given = np.asarray(values)
+        if given.dtype.kind == "O" and all(isinstance(v, int) for v in given.flat):
+            given = np.array(_saturated(given.ravel().tolist()), dtype=np.int64).reshape(given.shape)
         if given.size and given.dtype.kind not in "iu":
             raise TypeError("noise is added to whole numbers: round to steps of your own, and count the sensitivity in these")
-        exact = given.astype("<i8")
-        if given.size and (exact != given).any():
-            raise OverflowError("the numbers do not fit in 64 bits")
+        exact = (np.minimum(given.astype(np.uint64), _MOST) if given.dtype.kind == "u" else given).astype("<i8")
         return exact.tobytes(), int(exact.size), tuple(exact.shape)
-    one = isinstance(values, int)
-    out = array.array("q", [values] if one else values)
+    out = array.array("q", _saturated([values] if isinstance(values, int) else values))
     if sys.byteorder == "big":
         out.byteswap()
-    return out.tobytes(), len(out), () if one else (len(out),)
+    return out.tobytes(), len(out), () if isinstance(values, int) else (len(out),)

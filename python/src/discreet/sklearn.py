@@ -7,9 +7,9 @@ paying has to be public: bounds of numbers, values of categories, classes.
 
 from __future__ import annotations
 
-import datetime
 import math
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from types import FrameType
@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _bench
+from . import _bench, _cells
 from ._sync import Database
 from ._values import Price, fraction
 
@@ -54,7 +55,7 @@ def _column(name: str, bounds: Any) -> dict[str, Any]:
     if isinstance(bounds, np.ndarray) and _is_pair(bounds):
         return _number(name, bounds)
     if isinstance(bounds, (list, set, frozenset)):
-        return {"name": name, "values": [str(v) for v in (bounds if isinstance(bounds, list) else sorted(bounds))]}
+        return {"name": name, "values": [_cells.text(v) for v in (bounds if isinstance(bounds, list) else sorted(bounds))]}
     raise ValueError(f"{name}: write its bounds as a tuple, such as (0, 100), or its values as a list, such as ['a', 'b']")
 
 
@@ -80,27 +81,56 @@ def _columns(names: Sequence[str], bounds: Any) -> list[dict[str, Any]]:
     return [_column(n, b) for n, b in zip(names, bounds, strict=True)]
 
 
-def _cells(column: Mapping[str, Any], values: Any) -> Any:
-    """A column of a frame as numbers: places of values, days, or numbers as they are; what is missing is not a number."""
-    given = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if "values" in column:
-        place = {v: float(i) for i, v in enumerate(column["values"])}
-        return np.array([math.nan if _none(v) else place.get(_text(v), -1.0) for v in given.tolist()], dtype=np.float64)
-    if column.get("kind") == "date" and given.dtype.kind not in "iuf":
-        return np.array([_days(v) for v in np.asarray(given, dtype="datetime64[D]").tolist()], dtype=np.float64)
-    return np.asarray(given, dtype=np.float64)
+_NO_WIDTH = (
+    "how many features there are is public, and a list of rows says it by its rows alone: write numpy.array(X), or bounds for one feature "
+    "after the other, as in bounds=[(0, 100), (0, 1)]"
+)
 
 
-def _none(value: Any) -> bool:
-    return value is None or value != value
+def _names(X: Any) -> list[Any] | None:
+    """The names of a frame's columns."""
+    names = getattr(X, "column_names", None) or getattr(X, "columns", None)  # those of Arrow are the columns themselves
+    return None if names is None else list(names)
 
 
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+def _table(X: Any, bounds: Any) -> Any:
+    """Rows as a frame, or an array of two dimensions."""
+    names = _names(X)
+    if names is not None:
+        if len({str(n) for n in names}) < len(names):
+            raise ValueError("X has two columns of the same name")
+    elif _cells.is_list(X):
+        if bounds is None:
+            raise LeakError(_NO_BOUNDS)
+        if _is_pair(bounds):
+            raise LeakError(_NO_WIDTH)
+        X = _cells.listed(X, len(bounds))
+    else:
+        X = _cells.array(X)
+    if X.shape[1] == 0:
+        raise ValueError("X has no features")
+    return X
 
 
-def _days(value: datetime.date | None) -> float:
-    return math.nan if value is None else float((value - datetime.date(1970, 1, 1)).days)
+def _rows(X: Any, columns: Sequence[Mapping[str, Any]]) -> Any:
+    """Rows as numbers."""
+    names = _names(X)
+    named = None if names is None else {str(n): X[n] for n in names}
+    found = X.T if named is None else [named[c["name"]] for c in columns]
+    return np.column_stack([_cells.column(c, cells) for c, cells in zip(columns, found, strict=True)])
+
+
+def _target(y: Any) -> Any:
+    """The cells of a target, one for each row."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    found = _cells.target(y)
+    if found.ndim == 2 and found.shape[1] == 1:
+        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=3)
+        found = found[:, 0]
+    if found.ndim != 1:
+        raise ValueError("y has to have one dimension, with the target of each row")
+    return found
 
 
 def _is_public(step: Any) -> bool:
@@ -114,8 +144,9 @@ def _is_public(step: Any) -> bool:
         return all(_is_public(inner) for _, inner in step.steps)
     if name == "FeatureUnion":
         return all(_is_public(inner) for _, inner in step.transformer_list)
-    if name in ("OneHotEncoder", "OrdinalEncoder"):  # which are rare they count in the rows
-        return not isinstance(step.categories, str) and step.min_frequency is None and step.max_categories is None
+    if name in ("OneHotEncoder", "OrdinalEncoder"):  # which are rare they count in the rows, and the error on an unknown one says it
+        declared = not isinstance(step.categories, str) and step.handle_unknown != "error"
+        return declared and step.min_frequency is None and step.max_categories is None
     return name == "PolynomialFeatures" or not get_tags(step).requires_fit
 
 
@@ -133,9 +164,10 @@ def _refuse_leaks(estimator: Any) -> None:
             for name, step in caller.steps[:-1]:
                 if not _is_public(step):
                     raise LeakError(
-                        f"the step {name!r} of the pipeline, {type(step).__name__}, is fitted to the rows, and what it learns is not private: "
-                        "leave it out, because features are scaled by their public bounds anyway, or write what you know without looking "
-                        "at the rows, such as FunctionTransformer(lambda x: (x - 40) / 20) or OneHotEncoder(categories=[...])"
+                        f"the step {name!r} of the pipeline, {type(step).__name__}, is fitted to the rows, and what it learns or fails on is not "
+                        "private: leave it out, because features are scaled by their public bounds anyway, or write what you know without "
+                        "looking at the rows, such as FunctionTransformer(lambda x: (x - 40) / 20) or OneHotEncoder(categories=[...], "
+                        "handle_unknown='ignore')"
                     )
         if module.startswith("sklearn.model_selection"):
             raise LeakError(
@@ -188,30 +220,14 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
         self.feature_names_in_ = np.array([c["name"] for c in self.model_["encoding"]["features"]], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
 
-    def _check(self, X: Any, *, reset: bool, columns: Sequence[Mapping[str, Any]] | None = None) -> Any:
-        """Rows as numbers."""
-        if hasattr(X, "columns") and columns is not None:
-            if hasattr(self, "receipt_") and not reset:  # the names are those of the SELECT, in any order
-                X = X[[c["name"] for c in columns]]
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            named = {str(c): c for c in X.columns}
-            return np.column_stack([_cells(c, X[named[c["name"]]]) for c in columns])
-        return validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=1)
-
     def _train(self, X: Any, target: dict[str, Any], codes: Any, bounds: Any) -> None:
         """Trains on rows of one's own."""
-        names = [str(c) for c in X.columns] if hasattr(X, "columns") else None
-        if names is None:
-            rows = self._check(X, reset=True)
-            columns = _columns([f"x{i}" for i in range(rows.shape[1])], bounds)
-            for i, c in enumerate(columns):
-                if "values" in c:
-                    rows[:, i] = _cells(c, rows[:, i])
-        else:
-            columns = _columns(names, bounds)
-            rows = self._check(X, reset=True, columns=columns)
+        X = _table(X, bounds)
+        columns = _columns([str(n) for n in _names(X) or (f"x{i}" for i in range(X.shape[1]))], bounds)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        rows = _rows(X, columns)
         if len(codes) != len(rows):
-            raise ValueError(f"X has {len(rows)} rows, and y has {len(codes)}")
+            raise ValueError("X and y have different numbers of rows")
         sent = np.ascontiguousarray(np.column_stack([rows, codes]), dtype="<f8")
         line = {
             "encoding": {"features": columns, "target": target},
@@ -226,15 +242,16 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> Any:
         check_is_fitted(self, "model_")
         columns = self.model_["encoding"]["features"]
-        rows = self._check(X, reset=False, columns=columns)
-        if not hasattr(X, "columns"):
-            rows = rows.copy()
-            for i, c in enumerate(columns):
-                if "values" in c:
-                    rows[:, i] = _cells(c, rows[:, i])
-        sent = np.ascontiguousarray(rows, dtype="<f8")
-        _, numbers = _bench.call("/predict", {"model": self.model_, "rows": len(rows)}, sent.tobytes())
-        return np.frombuffer(numbers, dtype="<f8").reshape(len(rows), -1).astype(np.float64)
+        if hasattr(X, "columns") and hasattr(self, "receipt_"):  # the names are those of the SELECT, in any order
+            X = X[[c["name"] for c in columns]]
+        elif _cells.is_list(X) and not all(hasattr(row, "__len__") and len(row) == len(columns) for row in X):
+            raise ValueError(f"a row of X has not as many values as there are features, {len(columns)}. Reshape your data")
+        X = _table(X, columns)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        sent = np.ascontiguousarray(_rows(X, columns), dtype="<f8")
+        _, numbers = _bench.call("/predict", {"model": self.model_, "rows": len(sent)}, sent.tobytes())
+        said = len(self.model_["encoding"]["target"].get("values", ())) or 1
+        return np.frombuffer(numbers, dtype="<f8").reshape(len(sent), said).astype(np.float64)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -245,6 +262,7 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
         tags.non_deterministic = True
         return tags
 
@@ -300,7 +318,7 @@ class DiscreetClassifier(ClassifierMixin, _Linear):  # type: ignore[misc]
         self.db = db
 
     def _more(self) -> dict[str, Any]:
-        weights = None if self.class_weight is None else {_text(k): float(v) for k, v in self.class_weight.items()}
+        weights = None if self.class_weight is None else {_cells.text(k): float(v) for k, v in self.class_weight.items()}
         return {"half_width": self.half_width, "weights": weights}
 
     def fit(self, X: Any, y: Any = None, bounds: Any = None) -> DiscreetClassifier:
@@ -311,31 +329,19 @@ class DiscreetClassifier(ClassifierMixin, _Linear):  # type: ignore[misc]
             return self
         if not self.public_rows:
             _refuse_leaks(self)
-        if y is None:
-            raise ValueError("fit requires y to be passed, but the target y is None")
-        labels = np.asarray(y)
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            import warnings
-
-            from sklearn.exceptions import DataConversionWarning
-
-            warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=2)
-            labels = labels.ravel()
-        if not isinstance(X, str) and not hasattr(X, "columns"):
-            validate_data(self, X, labels, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(labels)
         if self.classes is None:
             raise LeakError(
                 "which classes there are in y is not private: write classes=[...] with those that everybody may know of, or "
                 'classes="public" where everybody may know which there are'
             )
+        labels = _target(y)
         public = isinstance(self.classes, str) and self.classes == "public"
-        self.classes_ = np.unique(labels) if public else np.unique(np.asarray(self.classes))
+        self.classes_ = np.unique(np.asarray(_cells.present(labels) if public else self.classes))
         if len(self.classes_) < 2:
             raise ValueError("a classifier needs two classes or more, and there is one class only")
-        codes = np.searchsorted(self.classes_, labels).clip(0, len(self.classes_) - 1).astype(np.float64)
-        codes[self.classes_[codes.astype(int)] != labels] = math.nan  # a row of no class is left out
-        values = [_text(c) for c in self.classes_.tolist()]
+        check_classification_targets(self.classes_)
+        values = [_cells.text(c) for c in self.classes_.tolist()]
+        codes = _cells.places(values, labels)  # a row of none of them is left out
         self._train(X, {"name": _TARGET, "values": values}, codes, self.bounds if bounds is None else bounds)
         return self
 
@@ -402,25 +408,13 @@ class DiscreetRegressor(RegressorMixin, _Linear):  # type: ignore[misc]
             return self
         if not self.public_rows:
             _refuse_leaks(self)
-        if y is None:
-            raise ValueError("fit requires y to be passed, but the target y is None")
-        values = np.asarray(y)
-        if values.ndim == 2 and values.shape[1] == 1:
-            import warnings
-
-            from sklearn.exceptions import DataConversionWarning
-
-            warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=2)
-            values = values.ravel()
-        if not hasattr(X, "columns"):
-            _, values = validate_data(self, X, values, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=True)
         limits = self.target_bounds if target_bounds is None else target_bounds
         if limits is None:
             raise LeakError(
                 "there are no bounds of the target, and what is computed from the rows would not be private; write "
                 "fit(X, y, bounds=..., target_bounds=(low, high)) with numbers that you know without looking at the rows"
             )
-        self._train(X, _number(_TARGET, limits), np.asarray(values, dtype=np.float64), self.bounds if bounds is None else bounds)
+        self._train(X, _number(_TARGET, limits), _cells.floats(_target(y)), self.bounds if bounds is None else bounds)
         return self
 
     def predict(self, X: Any) -> Any:
