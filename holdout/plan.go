@@ -3,6 +3,7 @@ package holdout
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // ErrPlan is returned for what cannot be planned.
@@ -109,4 +110,30 @@ func Promises(w Wish) ([]Way, error) {
 		out = append(out, way)
 	}
 	return out, nil
+}
+
+// Promised is how far, at most and with probability 1 - beta, any answer of a session is from the
+// mean over everybody whom its people were drawn from, however many questions are asked and
+// whatever they are chosen by: the smallest tolerance that a theorem proves for the numbers that
+// were declared. Where it is [Vacuous] nothing is promised, and who asks often enough can fit the
+// holdout. It holds as long as nothing but the session tells about its people.
+//
+// The session compares on a lattice, which the theorems know nothing of: T and the training value
+// are rounded by half a step each, and tails of whole numbers begin a step later for each of the
+// three noises. Steps are 1/n at most.
+func Promised(size, threshold, noise, answers, beta float64) float64 {
+	w := Wish{
+		Size: size, Queries: answers, Answers: answers, Tolerance: 0.5, Beta: beta,
+		Noise: noise, Threshold: math.Max(threshold, math.SmallestNonzeroFloat64), // 0 is one that is looked for
+	}
+	if w.check() != nil || noise == 0 {
+		return math.Inf(1)
+	}
+	least := math.Inf(1)
+	for _, l := range lanes {
+		if l.name == ThresholdWay {
+			least = math.Min(least, l.at(size, w).Tolerance)
+		}
+	}
+	return least + 4/size
 }

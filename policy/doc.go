@@ -109,7 +109,7 @@
 //	            which it could be more, by the sizes of the public tables, is refused.
 //	            Default: 1,000.
 //	streams     columns over which very many questions are answered on one budget, by name. Default: none.
-//	holdouts    data on which scores are checked without being overfitted, by name. Default: none.
+//	holdouts    data on which scores are checked again and again, by name. Default: none.
 //
 // # A budget
 //

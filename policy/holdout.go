@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Holdout is data on which scores are checked, however often, without being overfitted. What it
-// means is for package holdout to say. All of it is public, except what is in the file of labels
-// and in the table.
+// Holdout is data on which scores are checked again and again, with a bound on how far trying can
+// lead. What it means is for package holdout to say. All of it is public, except what is in the
+// file of labels and in the table.
 type Holdout struct {
 	Name string
 	// Labels is the path of a CSV file of labels, one row a person, joined with the policy's

@@ -46,7 +46,7 @@ type cli struct {
 	Train      traincmd.Train     `cmd:"" help:"Train a private classifier or regression, and pay for it; compare methods."`
 	Predict    traincmd.Predict   `cmd:"" help:"Predict with a trained model. Free."`
 	Survey     surveycmd.Cmd      `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
-	Holdout    holdoutcmd.Cmd     `cmd:"" help:"Reuse a holdout without overfitting it; say what theorems promise."`
+	Holdout    holdoutcmd.Cmd     `cmd:"" help:"Reuse a holdout; say how far it can be overfitted."`
 	Audit      auditcmd.Cmd       `cmd:"" help:"Try to break the privacy claims of every mechanism."`
 	Serve      servecmd.Cmd       `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
 	MCP        mcpcmd.Cmd         `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`

@@ -4,47 +4,60 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/holdout"
+	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
-// attacker overfits a holdout: guesses at random, keeps what scores above one half, and lets the
-// guesses vote (Blum, Hardt 2015). Labels are coins, so nobody can be right more often than every
-// second time on new data, and every score above one half is luck.
+// attacker overfits a holdout: guesses at random, and lets the guesses vote (Blum, Hardt 2015).
+// Labels are coins, so nobody can be right more often than every second time on new data, and every
+// score above one half is luck.
 type attacker struct {
 	random *rand.Rand
-	votes  []int
+	votes  []float64
+}
+
+func newAttacker(size int) *attacker {
+	return &attacker{random: rand.New(rand.NewChaCha8([32]byte{8})), votes: make([]float64, size)}
 }
 
 // guess makes up predictions.
 func (a *attacker) guess() []int {
-	out := make([]int, labelCount)
+	out := make([]int, len(a.votes))
 	for i := range out {
 		out[i] = a.random.IntN(2)
 	}
 	return out
 }
 
-// learn uses a score: who is above one half is believed, who is below is believed to be wrong.
-func (a *attacker) learn(guess []int, score float64) {
-	sign := 0
+// learn gives a guess its weight: who is above one half is believed, who is below is believed to be
+// wrong.
+func (a *attacker) learn(guess []int, weight float64) {
+	for i, g := range guess {
+		a.votes[i] += weight * float64(2*g-1)
+	}
+}
+
+// side is 1 above one half and -1 below.
+func side(score float64) float64 {
 	switch {
 	case score > 0.5:
-		sign = 1
+		return 1
 	case score < 0.5:
-		sign = -1
+		return -1
 	}
-	for i, g := range guess {
-		a.votes[i] += sign * (2*g - 1)
-	}
+	return 0
 }
 
 // vote is what all together predict.
 func (a *attacker) vote() []int {
-	out := make([]int, labelCount)
+	out := make([]int, len(a.votes))
 	for i, v := range a.votes {
 		if v > 0 || v == 0 && a.random.IntN(2) == 1 {
 			out[i] = 1
@@ -60,7 +73,17 @@ func right(guess, labels []int) float64 {
 			n++
 		}
 	}
-	return float64(n) / labelCount
+	return float64(n) / float64(len(labels))
+}
+
+// coins are labels.
+func coins(size int) []int {
+	random := rand.New(rand.NewChaCha8([32]byte{7}))
+	out := make([]int, size)
+	for i := range out {
+		out[i] = random.IntN(2)
+	}
+	return out
 }
 
 func texts(guess []int) []string {
@@ -71,23 +94,16 @@ func texts(guess []int) []string {
 	return out
 }
 
-// An attack that reaches far above one half with exact scores gains nothing with Thresholdout:
-// neither where the attacker claims the truth, which is always confirmed, nor where the claim is at
-// the threshold, so that every answer would tell most, and the holdout is soon used up.
+// An attack that reaches far above one half with exact scores gains nothing from a holdout of three
+// answers: neither where the attacker claims the truth, which is always confirmed, nor where the
+// claim is at the threshold, so that every answer would tell most, and the holdout is soon used up.
 func TestHoldoutIsNotOverfitted(t *testing.T) {
 	const tries = 300
-	coins := rand.New(rand.NewChaCha8([32]byte{7}))
-	labels := make([]int, labelCount)
-	for i := range labels {
-		labels[i] = coins.IntN(2)
-	}
-	fresh := func() *attacker {
-		return &attacker{random: rand.New(rand.NewChaCha8([32]byte{8})), votes: make([]int, labelCount)}
-	}
-	plain := fresh()
+	labels := coins(labelCount)
+	plain := newAttacker(labelCount)
 	for range tries {
 		g := plain.guess()
-		plain.learn(g, right(g, labels))
+		plain.learn(g, side(right(g, labels)))
 	}
 	if got := right(plain.vote(), labels); got < 0.65 {
 		t.Errorf("the attack is too weak to show anything: %.3f with exact scores", got)
@@ -95,7 +111,7 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 	file := "label\n" + strings.Join(texts(labels), "\n") + "\n"
 	for _, claim := range []float64{0.5, 0.4} {
 		w := newHoldouts(t, plenty, map[string]string{"labels.csv": file})
-		a := fresh()
+		a := newAttacker(labelCount)
 		told, paid := 0, 0
 		for range tries {
 			g := a.guess()
@@ -109,12 +125,11 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 			told++
 			if !answer.Spent {
 				// Confirmed: nobody knows on which side of one half it is.
-				a.learn(g, 0.5)
 				continue
 			}
 			paid++
 			score, _ := strconv.ParseFloat(answer.Score, 64)
-			a.learn(g, score)
+			a.learn(g, side(score))
 		}
 		best := a.vote()
 		got := right(best, labels)
@@ -141,4 +156,107 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 			}
 		}
 	}
+}
+
+// setting is what an owner declares for a file of labels.
+type setting struct {
+	size             int
+	threshold, noise string
+	answers          int
+}
+
+// documented are the numbers on the page for owners, with what it promises for them.
+func documented(t *testing.T) (setting, float64) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/holdout-service.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(pattern string) string {
+		found := regexp.MustCompile(pattern).FindSubmatch(page)
+		if found == nil {
+			t.Fatalf("the page has no %s", pattern)
+		}
+		return string(found[1])
+	}
+	whole := func(pattern string) int {
+		n, err := strconv.Atoi(strings.ReplaceAll(find(pattern), ",", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	promised, err := strconv.ParseFloat(find(`no score that the holdout ever tells is farther than ([0-9.]+)`), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, answers := whole(`labels.csv +# ([0-9,]+) people`), whole(`answers: +([0-9]+)`)
+	return setting{size, find(`threshold: +([0-9.]+)`), find(`noise: +([0-9.]+)`), answers}, promised
+}
+
+// boasted is what an attacker reaches on coins who knows no better than to claim 0, so that every
+// score comes from the holdout: the guesses vote by their noisy scores, the vote is scored as well,
+// that score is what is claimed for it next, and then as much more as the threshold. All told
+// scores are returned, what was claimed for the vote and whether it was confirmed, and how often
+// the vote is right in the holdout.
+func (s setting) boasted(t *testing.T) (told []float64, claimed float64, confirmed bool, held float64) {
+	t.Helper()
+	labels := coins(s.size)
+	dataset := hospital.Dataset("hospital", "data", "{epsilon: 100}") + fmt.Sprintf("    holdouts:\n"+
+		"      trial: {labels: labels.csv, column: label, threshold: %s, noise: %s, answers: %d}\n", s.threshold, s.noise, s.answers)
+	file := "label\n" + strings.Join(texts(labels), "\n") + "\n"
+	w := buildWith(t, hospital.New(20, 1), dataset, 1, map[string]string{"labels.csv": file})
+	score := func(guess []int, claim string) *api.HoldoutAnswer {
+		answer := w.mustScore(trial(texts(guess), claim))
+		value, err := strconv.ParseFloat(answer.Score, 64)
+		w.check(err)
+		told = append(told, value)
+		return answer
+	}
+	a := newAttacker(s.size)
+	for range s.answers - 2 {
+		g := a.guess()
+		if score(g, "0").Spent {
+			a.learn(g, told[len(told)-1]-0.5)
+		}
+	}
+	best := a.vote()
+	last := score(best, score(best, "0").Score)
+	claimed = told[len(told)-1]
+	if last.Left > 0 {
+		threshold, err := strconv.ParseFloat(s.threshold, 64)
+		w.check(err)
+		score(best, strconv.FormatFloat(claimed+threshold, 'f', 4, 64))
+	}
+	return told, claimed, !last.Spent, right(best, labels)
+}
+
+// Where nothing is promised a vote weighted by noisy scores climbs: it is confirmed far above one
+// half, on labels that are coins. With the numbers that the page for owners has, all that is told
+// is as near to one half as the page says.
+func TestHoldoutVote(t *testing.T) {
+	loose := setting{1000, "0.04", "0.01", 200}
+	if p := holdout.Promised(1000, 0.04, 0.01, 200, 0.05); !holdout.Vacuous(p) {
+		t.Errorf("%v is promised for %+v", p, loose)
+	}
+	_, claimed, confirmed, held := loose.boasted(t)
+	if !confirmed || claimed < 0.59 || held < 0.59 {
+		t.Errorf("the attack is too weak to show anything: %v, confirmed %v, right in %v", claimed, confirmed, held)
+	}
+	t.Logf("%+v: %.3f, and right in %.3f of the holdout", loose, claimed, held)
+
+	s, promised := documented(t)
+	threshold, _ := strconv.ParseFloat(s.threshold, 64)
+	noise, _ := strconv.ParseFloat(s.noise, 64)
+	p := holdout.Promised(float64(s.size), threshold, noise, float64(s.answers), 0.05)
+	if holdout.Vacuous(p) || p > promised || promised > p+0.001 {
+		t.Errorf("the page promises %v for %+v, and the theorems %v", promised, s, p)
+	}
+	told, claimed, _, held := s.boasted(t)
+	for _, score := range append(told, held) {
+		if math.Abs(score-0.5) > promised {
+			t.Errorf("%v is told, on coins, where %v is promised", score, promised)
+		}
+	}
+	t.Logf("%+v: %.3f, and right in %.3f of the holdout; told %.3f", s, claimed, held, told)
 }

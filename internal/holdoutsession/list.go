@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/holdout"
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // List lists the holdouts of the dataset. Of a file of labels the number of rows is read, which is
@@ -33,9 +34,21 @@ func (c *Sessions) List() ([]api.HoldoutInfo, error) {
 			Threshold: showScore(h.Threshold), Noise: showScore(h.Noise), Answers: h.Answers, Steps: h.Steps, Round: t.Round,
 			Total:     t.Total,
 			Confirmed: t.Confirmed(1 - api.Confidence), Answered: t.Answered(1 - api.Confidence),
+			Promised: promised(h, size),
 		})
 	}
 	return out, nil
+}
+
+// promised is what theorems promise for what the owner declared, nil where that is nothing.
+func promised(h *policy.Holdout, size int64) *float64 {
+	threshold, _ := h.Threshold.Float64()
+	noise, _ := h.Noise.Float64()
+	p := holdout.Promised(float64(size), threshold, noise, float64(h.Answers), 1-api.Confidence)
+	if holdout.Vacuous(p) {
+		return nil
+	}
+	return &p
 }
 
 // Status is free. It looks at which version of the data there is, and at nothing else of it.

@@ -15,7 +15,7 @@ type Cmd struct {
 	Plan    planCmd    `cmd:"" help:"Say what is promised for so many questions, in every way, and how many people it takes."`
 	Maxinfo maxinfoCmd `cmd:"" help:"Say how many bits an analysis can have learned about its sample."`
 	Pvalue  pvalueCmd  `cmd:"" help:"Correct a p-value of a test that was chosen by the data."`
-	Demo    demoCmd    `cmd:"" help:"Overfit a plain holdout, and fail to overfit Thresholdout."`
+	Demo    demoCmd    `cmd:"" help:"Overfit a plain holdout, and try the same with Thresholdout."`
 	Lecture lectureCmd `cmd:"" help:"Choose the luckiest by exact means, and by noisy ones."`
 }
 

@@ -19,7 +19,7 @@ type listCmd struct {
 func (listCmd) Help() string {
 	return `Prints what is public about the holdouts: what is asked of each, over how many people, what a round costs, how ` +
 		`exact its answers are with probability
-0.95, and how many answers from the holdout are left. It is free.
+0.95, how many answers from the holdout are left, and how far scores can be from the truth, however often one tries. It is free.
 
   discreet holdout list --policy trial.yaml`
 }
@@ -82,5 +82,22 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 	t.Write(s.Out)
 	fmt.Fprintln(s.Out, "a round is all scores up to and including the next one that the holdout contradicts; its "+
 		"first question pays for it")
+	for _, h := range all {
+		fmt.Fprintln(s.Out, promise(h.HoldoutInfo))
+	}
 	return nil
+}
+
+// promise says what theorems promise about a holdout.
+func promise(h api.HoldoutInfo) string {
+	if h.Promised == nil {
+		return h.Name + ": NOTHING is promised about how far scores are from those on new data, and who tries often enough can fit " +
+			"this holdout: take fewer answers, more noise or more people, by discreet holdout plan"
+	}
+	truth := "the mean over everybody whom its people were drawn from"
+	if h.Labels {
+		truth = "what the same predictions would score on average if the labels were drawn anew"
+	}
+	return fmt.Sprintf("%s: with probability %v no score that it tells, of however many, is farther than %s from %s, as long as nothing "+
+		"else is told about these people", h.Name, api.Confidence, console.RoundOutward(*h.Promised, 3, true), truth)
 }
