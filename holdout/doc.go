@@ -57,5 +57,7 @@
 // # What it is good for
 //
 // See [Plan]: at a size of 10,000 the theorems on generalisation promise nothing for the parameters
-// at which it works well in practice.
+// at which it works well in practice. Where nothing is promised ([Promised]) it can be fitted by
+// trying: a vote of random guesses, weighted by what the holdout said of them, is confirmed far
+// above one half on labels that are coins.
 package holdout

@@ -38,6 +38,18 @@ func deployTrial(t *testing.T) (dir, policy string) {
 	return dir, filepath.Join(dir, "trial.yaml")
 }
 
+// With the numbers of the page for owners a holdout says what the page says.
+func TestHoldoutPromise(t *testing.T) {
+	dir, policy := deployTrial(t)
+	numbers := "threshold: 0.04, noise: 0.001, answers: 10}\n"
+	write(t, policy, "datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1}")+"    holdouts:\n"+
+		"      trial: {labels: labels.csv, column: label, "+numbers+"      rows: {table: patients, size: 100000, "+numbers)
+	write(t, filepath.Join(dir, "labels.csv"), "label\n"+strings.Repeat("well\n", 100_000))
+	command("holdout", "list", "--policy", policy).wants(t, 0,
+		"trial: with probability 0.95 no score that it tells, of however many, is farther than 0.116 from what the same predictions",
+		"rows: with probability 0.95 no score that it tells, of however many, is farther than 0.116 from the mean over everybody")
+}
+
 func TestHoldoutScore(t *testing.T) {
 	dir, policy := deployTrial(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
@@ -45,7 +57,7 @@ func TestHoldoutScore(t *testing.T) {
 		return command(append([]string{"holdout", "score", "--policy", policy, "--as", "ana", "--holdout", "trial"}, args...)...)
 	}
 	command("holdout", "list", "--policy", policy).wants(t, 0, "predictions of label by id", "SQL over patients",
-		"500", "0.2", "pays for it")
+		"500", "0.2", "pays for it", "trial: NOTHING is promised", "rows: NOTHING is promised")
 	score("--price").wants(t, 0, "begins a round, for epsilon 4", "answers left: 2 of 2; left: epsilon 30")
 	command("holdout", "board", "--policy", policy, "--holdout", "trial").wants(t, 0, "no score is on the board yet")
 
