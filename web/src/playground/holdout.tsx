@@ -30,7 +30,7 @@ export function Holdout() {
   return <>
     <h1>A test set that lasts</h1>
     <p class="lead">An analyst looks for signs of an illness in attributes that have <strong>nothing</strong> to do with it: guessing is right half of the time, whatever they do. They try every attribute on a test set (a holdout), keep what scores well, and ask it again. A plain
-      holdout starts to flatter them. <strong>Thresholdout</strong> says the training score as long as the holdout agrees with it, and otherwise the holdout’s with noise: so little is learnt about the test set that it stays honest.</p>
+      holdout starts to flatter them. <strong>Thresholdout</strong> says the training score as long as the holdout agrees with it, and otherwise the holdout’s with noise: so less is learnt about the test set, and it flatters less.</p>
     <Stage onReset={reset} knobs={<>
       <Knob label="People in each set" range={ranges.people} value={people} text={number(people)} onChange={x => change('people', x)} />
       <Knob label="Attributes to try" range={ranges.attributes} value={attributes} text={number(attributes)} onChange={x => change('attributes', x)} />

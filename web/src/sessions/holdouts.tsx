@@ -7,7 +7,7 @@ import { asTrouble, Busy, Empty, sentence, useLoaded, Warn } from '../ui/ui'
 
 interface Holdout {
   dataset: string; name: string; labels: boolean; ids: boolean; size: number; threshold: string; noise: string; answers: number; steps: number
-  round: Cost; total: Cost; confirmed_error: number; answered_error: number
+  round: Cost; total: Cost; confirmed_error: number; answered_error: number; promised_error?: number
 }
 interface Score { score: string; error: number | null; spent: boolean; free: boolean; left: number; cost: Cost; remaining: Left; notes: string[] }
 interface Board { lines: { rank: number; name: string; score: string; error: number | null; time: string; spent: boolean; mine: boolean; analyst?: string }[] }
@@ -39,8 +39,9 @@ function One({ holdout }: { holdout: Holdout }) {
   return <>
     <section>
       <h2>{holdout.name}</h2>
-      <p>{plural(holdout.size, 'label')} that nobody sees. Where your training value is within {holdout.threshold} of the truth, you learn that and no more; where not, the score comes from the holdout, with noise. A round costs {epsilon(holdout.round.epsilon)}; there are {plural(holdout.answers, 'answer')} from the holdout in all.</p>
-      <p class="hint">A confirmed score is off by at most {significant(holdout.confirmed_error, 2)}, one from the holdout by {significant(holdout.answered_error, 2)}.</p>
+      <p>{plural(holdout.size, 'label')} that nobody sees. Where your training value is within about {holdout.threshold} of theirs, you learn that and no more; where not, the score comes from the holdout, with noise. A round costs {epsilon(holdout.round.epsilon)}; there are {plural(holdout.answers, 'answer')} from the holdout in all.</p>
+      <p class="hint">With probability 95 % each: a confirmed score is within {significant(holdout.confirmed_error, 2)} of the holdout’s, and one from the holdout within {significant(holdout.answered_error, 2)}. {holdout.promised_error === undefined ?
+        'About new data nothing is promised here: who tries often enough can fit this holdout.' : `However often one tries, all scores are within ${significant(Math.ceil(holdout.promised_error * 1000) / 1000)} of the truth (the average over ${holdout.labels ? 'labels that were drawn anew' : 'everybody whom the people were drawn from'}), as long as nothing else is told about these people.`}</p>
       {me.datasets.includes(holdout.dataset) && <Submit holdout={holdout} onScore={() => setDone(n => n + 1)} />}
     </section>
     <section>
