@@ -116,7 +116,9 @@ func Promises(w Wish) ([]Way, error) {
 // mean over everybody whom its people were drawn from, however many questions are asked and
 // whatever they are chosen by: the smallest tolerance that a theorem proves for the numbers that
 // were declared. Where it is [Vacuous] nothing is promised, and who asks often enough can fit the
-// holdout. It holds as long as nothing but the session tells about its people.
+// holdout. It holds as long as nothing but the session tells about its people, who were drawn
+// independently. They need not be alike, as labels of known people are not: max-information and the
+// transfer theorem look at one person at a time, and the third is never the smallest.
 //
 // The session compares on a lattice, which the theorems know nothing of: T and the training value
 // are rounded by half a step each, and tails of whole numbers begin a step later for each of the

@@ -41,7 +41,7 @@ function One({ holdout }: { holdout: Holdout }) {
       <h2>{holdout.name}</h2>
       <p>{plural(holdout.size, 'label')} that nobody sees. Where your training value is within about {holdout.threshold} of theirs, you learn that and no more; where not, the score comes from the holdout, with noise. A round costs {epsilon(holdout.round.epsilon)}; there are {plural(holdout.answers, 'answer')} from the holdout in all.</p>
       <p class="hint">With probability 95 % each: a confirmed score is within {significant(holdout.confirmed_error, 2)} of the holdout’s, and one from the holdout within {significant(holdout.answered_error, 2)}. {holdout.promised_error === undefined ?
-        'About new data nothing is promised here: who tries often enough can fit this holdout.' : `However often one tries, all scores are within ${significant(Math.ceil(holdout.promised_error * 1000) / 1000)} of the truth (the average over ${holdout.labels ? 'labels that were drawn anew' : 'everybody whom the people were drawn from'}), as long as nothing else is told about these people.`}</p>
+        'About new data nothing is promised here: who tries often enough can fit this holdout.' : `However often one tries, all scores are within ${significant(Math.ceil(holdout.promised_error * 1000) / 1000)} of the truth (the average over ${holdout.labels ? 'labels that were drawn anew' : 'everybody whom the people were drawn from'}), as long as nothing else was or is told about these people.`}</p>
       {me.datasets.includes(holdout.dataset) && <Submit holdout={holdout} onScore={() => setDone(n => n + 1)} />}
     </section>
     <section>

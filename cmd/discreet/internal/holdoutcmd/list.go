@@ -99,5 +99,5 @@ func promise(h api.HoldoutInfo) string {
 		truth = "what the same predictions would score on average if the labels were drawn anew"
 	}
 	return fmt.Sprintf("%s: with probability %v no score that it tells, of however many, is farther than %s from %s, as long as nothing "+
-		"else is told about these people", h.Name, api.Confidence, console.RoundOutward(*h.Promised, 3, true), truth)
+		"else was or is told about these people", h.Name, api.Confidence, console.RoundOutward(*h.Promised, 3, true), truth)
 }
