@@ -118,7 +118,7 @@ func Promises(w Wish) ([]Way, error) {
 // were declared. Where it is [Vacuous] nothing is promised, and who asks often enough can fit the
 // holdout. It holds as long as nothing but the session tells about its people, who were drawn
 // independently. They need not be alike, as labels of known people are not: max-information and the
-// transfer theorem look at one person at a time, and the third is never the smallest.
+// transfer theorem look at one person at a time. The third, which wants them alike, is left out.
 //
 // The session compares on a lattice, which the theorems know nothing of: T and the training value
 // are rounded by half a step each, and tails of whole numbers begin a step later for each of the
@@ -133,7 +133,7 @@ func Promised(size, threshold, noise, answers, beta float64) float64 {
 	}
 	least := math.Inf(1)
 	for _, l := range lanes {
-		if l.name == ThresholdWay {
+		if l.name == ThresholdWay && l.by != "generalisation" {
 			least = math.Min(least, l.at(size, w).Tolerance)
 		}
 	}
