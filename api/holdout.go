@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// HoldoutAnswer is a score that stays honest.
+// HoldoutAnswer is a score.
 type HoldoutAnswer struct {
 	Dataset string `json:"dataset"`
 	Holdout string `json:"holdout"`

@@ -200,7 +200,7 @@ class AsyncDatabase:
 
     @property
     def holdouts(self) -> AsyncHoldouts:
-        """Holdouts by name: scores that stay honest however often one tries."""
+        """Holdouts by name: test sets that can be asked again and again."""
         return AsyncHoldouts(self)
 
     async def sparse(

@@ -199,7 +199,7 @@ class Database:
 
     @property
     def holdouts(self) -> Holdouts:
-        """Holdouts by name: scores that stay honest however often one tries."""
+        """Holdouts by name: test sets that can be asked again and again."""
         return Holdouts(self)
 
     def sparse(

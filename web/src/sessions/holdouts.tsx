@@ -22,7 +22,7 @@ export function View() {
   if (!all.value) return <Busy />
   const holdouts = all.value.holdouts
   if (holdouts.length === 0) {
-    return <Empty whole title={`${dataset} has no holdouts`}><p>A holdout scores predictions, and the score stays honest however often one tries. The owner declares one under <code>holdouts</code> in the policy. <Link to="/playground/holdout">See it at work</Link>.</p></Empty>
+    return <Empty whole title={`${dataset} has no holdouts`}><p>A holdout scores predictions, again and again, and bounds how far trying can lead. The owner declares one under <code>holdouts</code> in the policy. <Link to="/playground/holdout">See it at work</Link>.</p></Empty>
   }
   const now = holdouts.find(h => h.name === place.query.get('holdout')) ?? holdouts[0]
   return <>

@@ -66,7 +66,7 @@ type scoreCmd struct {
 }
 
 func (scoreCmd) Help() string {
-	return `Prints a score that stays honest however often you try. Where the holdout confirms the training value, that value ` +
+	return `Prints a score; discreet holdout list says how far scores can be from the truth, however often you try. Where the holdout confirms the training value, that value ` +
 		`is the score. Where it does not, the
 score comes from the holdout, with noise, and uses up one of its answers.
 A round is paid for once, by whoever asks its first question: all scores up to and including the next one that the holdout contradicts. So scores that
