@@ -185,14 +185,17 @@
 //
 // # A release
 //
-// When an answer leaves the server: release: tick, the default, or release: {tick: 1s}, only when a
-// clock of the server's ticks, so that how long a question took tells less; release: immediate, as
-// soon as it is there, and then the clock tells how long it took. What a tick does not cover is in
-// the comment of package admission. The library and the command line answer at once in any case.
+// When an answer leaves the server. release: deadline, the default: when the time is over that its
+// question takes at most by what everybody may know, on the next tick of a clock. release: tick: on
+// the first tick after it is there, and then the clock tells how many ticks it took. release:
+// immediate: as soon as it is there, and then the clock tells how long it took. The comment of
+// package admission says what each leaves open. The library and the command line answer at once in
+// any case.
 //
-//	tick       from 10ms to 60s, as a number and a unit. Without it the server chooses one when it opens the data, by how many rows
-//	           all tables have together, rounded up to a power of ten: 100ms up to 10^5, 500ms up to 10^6, 2s up to 10^7, 10s up to
-//	           10^8, and 60s beyond.
+//	deadline   how long a tick is, from 10ms to 60s, as a number and a unit. Without it the server chooses one when it opens the
+//	           data, by how many rows all tables have together, rounded up to a power of ten: 100ms up to 10^5, 500ms up to 10^6,
+//	           2s up to 10^7, 10s up to 10^8, and 60s beyond.
+//	tick       the same, where answers leave on ticks alone.
 //
 // # Failures
 //

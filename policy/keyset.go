@@ -26,7 +26,7 @@ var (
 			"release", "failures", "max_fanout", "streams", "holdouts"},
 		other: map[string]string{
 			"max_joined": "it belongs to a table: how many rows of one person are joined",
-			"tick":       "it belongs inside release: {tick: 250ms}",
+			"tick":       "it belongs inside release: {deadline: 250ms}",
 			"renewal":    "it belongs inside budget: {epsilon: ..., renewal: {every: month, windows: 12}}",
 			"anchor":     "it belongs at the top of the file, because all datasets share one ledger",
 			"epsilon":    "it belongs inside budget: {epsilon: ..., delta: ...}",
@@ -80,9 +80,9 @@ var (
 		},
 	}
 	releaseKeys = keySet{
-		known: []string{"tick"},
+		known: []string{"deadline", "tick"},
 		other: map[string]string{
-			"every":     "how long a tick is is written as {tick: 250ms}",
+			"every":     "how long a tick is is written as {deadline: 250ms}",
 			"immediate": "write release: immediate, or leave it out",
 		},
 	}

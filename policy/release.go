@@ -7,15 +7,18 @@ import (
 )
 
 // Release says when an answer leaves the server. The zero value is what a policy says that says
-// nothing: on a tick that is chosen when the data is opened.
+// nothing: at its deadline, on a tick that is chosen when the data is opened.
 type Release struct {
 	// Immediate says that answers leave as soon as they are there. Then the clock tells how long
 	// they took.
 	Immediate bool
+	// TickAlone says that answers leave on the first tick after they are there, and not at a
+	// deadline. Then the clock tells how many ticks they took.
+	TickAlone bool
 	// Tick is the time between two moments at which answers may leave, where the owner has set it;
 	// 0 where it is chosen.
 	Tick time.Duration
-	// Stated says that the policy says when, be it only "tick": nobody else decides it then.
+	// Stated says that the policy says when, be it only "deadline": nobody else decides it then.
 	Stated bool
 }
 
@@ -48,7 +51,10 @@ func (r Release) For(magnitude int) time.Duration {
 // Chosen reports whether the tick is left to whoever opens the data.
 func (r Release) Chosen() bool { return !r.Immediate && r.Tick == 0 }
 
-const wantRelease = "immediate, tick, or {tick: 250ms}"
+// Deadline reports whether answers leave at a time that is known before the data is looked at.
+func (r Release) Deadline() bool { return !r.Immediate && !r.TickAlone }
+
+const wantRelease = "deadline, {deadline: 250ms}, tick, {tick: 250ms} or immediate"
 
 // readRelease reads a word, or a mapping with the length of the tick.
 func (d *Dataset) readRelease(r *reader, f fields) {
@@ -67,8 +73,10 @@ func (d *Dataset) readRelease(r *reader, f fields) {
 	case text == "immediate":
 		d.Release.Immediate = true
 	case text == "tick":
+		d.Release.TickAlone = true
+	case text == "deadline":
 	default:
-		r.at(v, "there is no release %s; write %s%s", quote(text), wantRelease, didYouMean(text, "immediate", "tick"))
+		r.at(v, "there is no release %s; write %s%s", quote(text), wantRelease, didYouMean(text, "deadline", "immediate", "tick"))
 	}
 }
 
@@ -77,18 +85,28 @@ func (d *Dataset) readTick(r *reader, at place) {
 	if !ok {
 		return
 	}
-	v, ok := f.need(r, "tick", "write how long it is, such as 250ms or 1s")
+	key := "deadline"
+	v, ok := f.get(key)
+	if tick, has := f.get("tick"); has {
+		if ok {
+			r.at(tick, "a release has a deadline or a tick, and not both; write %s", wantRelease)
+			return
+		}
+		d.Release.TickAlone = true
+		v, ok, key = tick, true, "tick"
+	}
 	if !ok {
+		f.need(r, key, "write how long a tick is, such as 250ms or 1s")
 		return
 	}
-	text, ok := r.text(v, "tick", "a time from 10ms to 60s, such as 250ms or 1s")
+	text, ok := r.text(v, key, "a time from 10ms to 60s, such as 250ms or 1s")
 	if !ok {
 		return
 	}
 	tick, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		r.at(v, "'tick' is %s, which is not a time; write a number and a unit, such as 250ms or 1s", quote(text))
+		r.at(v, "'%s' is %s, which is not a time; write a number and a unit, such as 250ms or 1s", key, quote(text))
 	case tick < minTick || tick > maxTick:
 		r.at(v, "a tick of %s is out of range; write a time from 10ms to 60s, such as 250ms", text)
 	default:

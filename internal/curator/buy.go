@@ -21,6 +21,9 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	if !pricing.Whole(buys) {
 		return &api.Disagreement{Detail: "a part of what is released together would be paid for"}
 	}
+	if err := c.checkTime(ctx, buys); err != nil {
+		return err
+	}
 	charged, err := c.chargeFor(ctx, a, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,

@@ -58,6 +58,9 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 			return nil, err
 		}
 	}
+	if e.Deadline, err = a.deadline(ctx); err != nil {
+		return nil, err
+	}
 	if !e.Known {
 		if e.Closed, err = c.ClosedAt(ctx, q.Analyst, q.AsOf); err != nil {
 			return nil, err

@@ -20,9 +20,16 @@ func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
 // Run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing
 // is left that could hold data.
 func (c *Curator) Run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
-	defer interactive.Catch(&err)
-	pace.Looks(ctx)
-	return c.engine.Run(ctx, q)
+	takes, err := c.publicTime(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	err = pace.Run(ctx, takes, func(ctx context.Context) (err error) {
+		defer interactive.Catch(&err)
+		r, err = c.engine.Run(ctx, q)
+		return err
+	})
+	return r, err
 }
 
 // RunPublic computes sums over a public table, which is about nobody.
@@ -30,11 +37,16 @@ func (c *Curator) RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
 	return engine.RunPublic(ctx, c.engine, q)
 }
 
-// Fetch does the same for rows.
-func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (err error) {
-	defer interactive.Catch(&err)
-	pace.Looks(ctx)
-	return c.engine.Fetch(ctx, t, into)
+// Fetch does the same for rows. They may be fetched twice, each time into what a function makes.
+func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into func() engine.Collector) error {
+	takes, err := c.publicTimeOfRows(ctx, t)
+	if err != nil {
+		return err
+	}
+	return pace.Run(ctx, takes, func(ctx context.Context) (err error) {
+		defer interactive.Catch(&err)
+		return c.engine.Fetch(ctx, t, into())
+	})
 }
 
 // Failed takes in what went wrong after a charge, and returns what is told: the error that it is
@@ -79,6 +91,8 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 	switch {
 	case errors.Is(cause, interactive.ErrPanic):
 		return ledger.FailedPanic, true
+	case errors.Is(cause, pace.ErrLate):
+		return ledger.FailedTime, true
 	case engine.HowOf(cause) == engine.Memory:
 		return ledger.FailedMemory, true
 	case stopped && errors.Is(context.Cause(ctx), api.ErrTimeLimit):

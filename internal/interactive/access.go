@@ -46,9 +46,12 @@ type Curator interface {
 	Again(ctx context.Context, charge uint64) error
 	// NoteRun notes, once in a process, that questions of sessions reach the engine.
 	NoteRun(ctx context.Context) error
-	// Run and Fetch ask the engine. What they return is sealed.
+	// Run and Fetch ask the engine. What they return is sealed. Rows may be fetched twice, each
+	// time into what a function makes.
 	Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
-	Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error
+	Fetch(ctx context.Context, t *tree.Table, into func() Collector) error
+	// FitTime is how long it takes at most to train on the rows of a table, by public numbers.
+	FitTime(ctx context.Context, t *tree.Table) (time.Duration, error)
 	// RunPublic computes sums over a public table, which is about nobody.
 	RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
 	// Failed takes in what went wrong after a charge, and returns what is told.
@@ -58,6 +61,9 @@ type Curator interface {
 	Closed(ctx context.Context, analyst string, charged bool) error
 	ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error)
 }
+
+// Collector takes rows, and shows them to nobody but who made it.
+type Collector = engine.Collector
 
 // Journal is of the ledger what spends nothing.
 type Journal interface {

@@ -1,34 +1,81 @@
-// Package pace keeps what a question writes down to the ticks on which answers leave, from the
-// moment on at which it has looked at private data.
+// Package pace decides when what comes of a question may be seen, from the moment on at which the
+// question has looked at private data.
 //
-// How long that took can depend on the data, and what is in the ledger is seen by others: in what
-// is left of a budget, in the numbers of receipts, in prices, on every server that shares it. So
-// nothing is written there when it happens to be done, but on the next tick.
+// How long that took can depend on the data: on how many rows pass a condition, and on whether one
+// of them does, where one row switches on work for all others. What is written into the ledger is
+// seen by others too: in what is left of a budget, in the numbers of receipts, in prices, on every
+// server that shares it. So nothing is written, and nothing leaves, when it happens to be done.
+//
+// With ticks alone it waits for the next tick, and then the clock tells how many ticks it was. With
+// a [Schedule] every run of the engine has a public time, which everybody can compute, and what
+// comes of it waits until the schedule says that this time is over. The schedule is made of public
+// times and of when questions began, so when an answer leaves is a public function. A run that is
+// not done by then is the one thing that is left to tell; see [Run].
 package pace
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 )
+
+// ErrLate: a question worked for longer than its public time, alone on the machine. It is a failure
+// like others, and counted as one.
+var ErrLate = errors.New("the question worked for longer than its public time")
 
 // Pace is that of one question.
 type Pace struct {
-	wait func() // for the tick
+	wait     func()        // for the tick
+	schedule *Schedule     // nil where there are ticks alone
+	limit    time.Duration // of the public time of the question
+	began    chan struct{} // closed when it has looked for the first time, where it is on a schedule
 
 	mu     sync.Mutex
-	looked bool // since the last tick that was waited for
+	looked bool // since the last time that it settled
+	ran    bool // it has looked at all
 	waited bool
+	job    *job // in the schedule since then, or nil
 }
 
 // New returns the pace of a question that waits for ticks by a function.
 func New(wait func()) *Pace { return &Pace{wait: wait} }
+
+// On puts the question on a schedule, where its public time may be so long. Began is closed when it
+// looks at private data for the first time: from then on nobody stops it.
+func (p *Pace) On(s *Schedule, limit time.Duration, began chan struct{}) {
+	p.schedule, p.limit, p.began = s, limit, began
+}
+
+// Shield returns a context for the question that ends with ctx until the question has looked at
+// private data, and never after that: what comes of it must not depend on whether the work was done
+// when somebody stopped it. The function gives back what it takes.
+func (p *Pace) Shield(ctx context.Context) (context.Context, func()) {
+	shielded, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if !p.ran {
+			end(context.Cause(ctx))
+		}
+	})
+	return shielded, func() {
+		stop()
+		end(nil)
+	}
+}
 
 type key struct{}
 
 // Set returns a context of the question.
 func (p *Pace) Set(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, p) }
 
-// Settled reports whether all that the question looked at lies before a tick that it has waited
+func of(ctx context.Context) *Pace {
+	p, _ := ctx.Value(key{}).(*Pace)
+	return p
+}
+
+// Settled reports whether all that the question looked at lies before a moment that it has waited
 // for: what it did since takes as long whatever the data is.
 func (p *Pace) Settled() bool {
 	p.mu.Lock()
@@ -36,31 +83,90 @@ func (p *Pace) Settled() bool {
 	return p.waited && !p.looked
 }
 
-// Looks says that the question of a context begins to look at private data. A context without a
-// pace is that of somebody who waits for no ticks.
+// Limit is how long the public time of the question of a context may be, and false where there is
+// no schedule.
+func Limit(ctx context.Context) (time.Duration, bool) {
+	if p := of(ctx); p != nil && p.schedule != nil {
+		return p.limit, true
+	}
+	return 0, false
+}
+
+// Looks says that the question of a context begins to look at private data that is in memory, which
+// takes no time to speak of. A context without a pace is that of somebody who waits for nothing.
 func Looks(ctx context.Context) {
-	if p, ok := ctx.Value(key{}).(*Pace); ok {
-		p.mu.Lock()
-		p.looked = true
-		p.mu.Unlock()
+	if p := of(ctx); p != nil {
+		p.look(0)
 	}
 }
 
-// Settle waits for the next tick, where the question of a context has looked at private data since
-// the last one: before anything is written that others can see.
-func Settle(ctx context.Context) {
-	p, ok := ctx.Value(key{}).(*Pace)
-	if !ok {
-		return
+// Works says the same of work that takes so long, by public numbers, and that cannot be done twice.
+func Works(ctx context.Context, takes time.Duration) {
+	if p := of(ctx); p != nil {
+		p.look(takes)
 	}
+}
+
+// look begins to look, and returns what is closed when the public time is over.
+func (p *Pace) look(takes time.Duration) (over <-chan struct{}) {
 	p.mu.Lock()
-	looked := p.looked
+	defer p.mu.Unlock()
+	p.looked, p.ran = true, true
+	if p.schedule == nil {
+		return nil
+	}
+	if p.began != nil {
+		close(p.began)
+		p.began = nil
+	}
+	if p.job == nil {
+		p.job = &job{}
+	}
+	return p.schedule.add(p.job, takes)
+}
+
+// Run looks at private data by a function, which takes at most so long alone on the machine, by
+// public numbers. It may call it twice.
+//
+// Where the question is on a schedule, nobody who asked stops the work: whoever could would learn
+// whether it was done by then. It is stopped when its public time is over, and then it runs once
+// more, with the machine to itself, for its public time. Where that is enough it was delayed by
+// others, and that is no failure. Where it is not, the error is [ErrLate].
+func Run(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
+	p := of(ctx)
+	if p == nil || p.schedule == nil {
+		Looks(ctx)
+		return do(ctx)
+	}
+	over := p.look(takes)
+	err, stopped := p.schedule.beside(ctx, over, do)
+	if !stopped {
+		return err
+	}
+	return p.schedule.alone(ctx, takes, do)
+}
+
+// Settle waits until what the question of a context has looked at may be seen: before anything is
+// written that others can see.
+func Settle(ctx context.Context) {
+	if p := of(ctx); p != nil {
+		p.Settle()
+	}
+}
+
+// Settle waits where the question has looked since it waited last.
+func (p *Pace) Settle() {
+	p.mu.Lock()
+	looked, j := p.looked, p.job
 	p.mu.Unlock()
 	if !looked {
 		return
 	}
+	if j != nil {
+		p.schedule.wait(j)
+	}
 	p.wait()
 	p.mu.Lock()
-	p.looked, p.waited = false, true
+	p.looked, p.waited, p.job = false, true, nil
 	p.mu.Unlock()
 }

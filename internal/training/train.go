@@ -155,10 +155,19 @@ func (c *Trainings) buyTraining(
 	if err != nil {
 		return nil, err
 	}
-	rows := t.plan.NewTable()
-	if err := c.Fetch(ctx, t.table, rows.Collector()); err != nil {
-		return nil, c.Failed(ctx, q.Analyst, charged.Sequence, err, api.ErrTraining)
+	takes, err := c.FitTime(ctx, t.table)
+	if err != nil {
+		return nil, err
 	}
+	var rows *learn.Table
+	fetched := c.Fetch(ctx, t.table, func() interactive.Collector {
+		rows = t.plan.NewTable()
+		return rows.Collector()
+	})
+	if fetched != nil {
+		return nil, c.Failed(ctx, q.Analyst, charged.Sequence, fetched, api.ErrTraining)
+	}
+	pace.Works(ctx, takes)
 	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
 
 	// Kept before anybody sees it, the model or that there is none. What is kept says when.

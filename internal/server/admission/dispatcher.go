@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -28,6 +29,7 @@ type Dispatcher struct {
 	glances  *limits       // of looks
 	lane     chan struct{} // holds who looks for an answer in memory
 	clock    clock
+	schedule *pace.Schedule
 	counts   counts
 	sessions *registry
 	stopped  atomic.Bool // the ledger does no more work before it is opened again
@@ -48,6 +50,7 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(),
 		sessions: newRegistry(o.Sessions, o.Idle),
 	}
+	d.schedule = pace.NewSchedule(d.clock.over)
 	d.setTicks(o.Ticks)
 	for name := range p.Datasets {
 		if len(p.Datasets) == 1 {
@@ -74,7 +77,8 @@ func (d *Dispatcher) DB() *discreet.DB { return d.db }
 
 // Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of
 // [discreet.DB.Ask] and those of this package.
-func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
+func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	var a *api.Answer
 	if q.Free {
 		return d.askFree(ctx, q)
 	}
@@ -88,37 +92,42 @@ func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, er
 		}
 		return found
 	}
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		q.AsOf = d.clock.last(d.tick(e.dataset))
 		if a, err = d.library.Ask(ctx, q); err == nil {
 			e.paid(a.Cost, a.Receipt.Sequence)
 		}
 		return err
 	})
-	return only(a, err)
+	return only(&a, err)
 }
 
 // Explain prices a question. It counts as a question in what an analyst may ask in a minute, and
 // waits for a turn and for the tick: the state of the data is looked at, to say what would be free.
-func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
+func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
+	var x *api.Explanation
 	q.Request = Request(q.Analyst, q.Request) // or what others call theirs could be named
-	err = d.freely(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
+	err := d.freely(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
 		q.AsOf = d.clock.last(d.tick(e.dataset))
 		x, err = d.library.Explain(ctx, q)
 		return err
 	})
-	return only(x, err)
+	if err == nil {
+		d.roundDeadline(x, cmp.Or(q.Dataset, d.lone))
+	}
+	return only(&x, err)
 }
 
 // Describe says what an answer would look like. It counts, and waits, like Explain.
-func (d *Dispatcher) Describe(ctx context.Context, q api.Question) (x *api.Description, err error) {
-	err = d.freely(ctx, d.entry("describe", q), func(ctx context.Context, e *entry) (err error) {
+func (d *Dispatcher) Describe(ctx context.Context, q api.Question) (*api.Description, error) {
+	var x *api.Description
+	err := d.freely(ctx, d.entry("describe", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = described
 		x, err = d.library.Describe(ctx, q)
 		return err
 	})
-	return only(x, err)
+	return only(&x, err)
 }
 
 // freely serves what charges nothing and runs nothing on private data, so that it need not wait for
@@ -132,10 +141,11 @@ func (d *Dispatcher) entry(kind string, q api.Question) *entry {
 	return &entry{kind: kind, analyst: q.Analyst, dataset: cmp.Or(q.Dataset, d.lone), text: q.SQL}
 }
 
-// only makes sure that nobody gets something beside an error.
-func only[T any](x *T, err error) (*T, error) {
+// only makes sure that nobody gets something beside an error. What there is is not looked at then:
+// the work on a question that was stopped goes on until its deadline.
+func only[T any](x **T, err error) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x, nil
+	return *x, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // ErrOpening: the data is not open yet. Nothing was charged.
@@ -82,3 +84,20 @@ func (d *Dispatcher) Tick(dataset string) time.Duration { return d.tick(dataset)
 
 // tick returns the tick of a dataset.
 func (d *Dispatcher) tick(dataset string) time.Duration { return (*d.ticks.Load())[dataset] }
+
+// deadline reports whether answers about a dataset leave at a deadline.
+func (d *Dispatcher) deadline(dataset string) bool {
+	ds := d.policy.Datasets[dataset]
+	return ds != nil && ds.Release.Deadline()
+}
+
+// roundDeadline rounds when an answer leaves up to a tick.
+func (d *Dispatcher) roundDeadline(x *api.Explanation, dataset string) {
+	tick := d.tick(dataset)
+	if x == nil || x.Deadline == nil || tick <= 0 {
+		return
+	}
+	takes := max(1, time.Duration(*x.Deadline*float64(time.Second)))
+	seconds := ((takes + tick - 1) / tick * tick).Seconds()
+	x.Deadline = &seconds
+}

@@ -32,34 +32,36 @@ func (d *Dispatcher) OpenHoldout(ctx context.Context, analyst, dataset, name str
 		e.outcome = free
 		return nil
 	})
-	return only(s, err)
+	return only(&s, err)
 }
 
 // AskHoldout has something scored. The question's analyst and dataset are the session's.
-func (d *Dispatcher) AskHoldout(ctx context.Context, analyst, id string, q api.HoldoutQuestion) (a *api.HoldoutAnswer, err error) {
+func (d *Dispatcher) AskHoldout(ctx context.Context, analyst, id string, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
+	var a *api.HoldoutAnswer
 	e := &entry{kind: "session", analyst: analyst, text: q.SQL}
 	s := d.find(e, id, "holdout")
 	if s != nil {
 		q.Analyst, q.Dataset, q.Holdout, q.Request = analyst, s.Dataset, s.Name, Request(analyst, q.Request)
 	}
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		if a, err = d.library.AskHoldout(ctx, q); err == nil {
 			e.paid(a.Cost, a.Receipt.Sequence)
 		}
 		return err
 	})
-	if a, err = only(a, err); err == nil {
+	if err == nil {
 		s.spent.add(a.Cost)
 		s.lower(a.Left)
 	}
-	return a, err
+	return only(&a, err)
 }
 
 // Board is the list of released scores of a holdout, the best first. It counts and waits like a
 // question.
-func (d *Dispatcher) Board(ctx context.Context, user, dataset, holdout string) (lines []api.BoardLine, err error) {
+func (d *Dispatcher) Board(ctx context.Context, user, dataset, holdout string) ([]api.BoardLine, error) {
+	var lines []api.BoardLine
 	e := &entry{kind: "board", analyst: user, dataset: cmp.Or(dataset, d.lone)}
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = free
 		lines, err = d.library.Board(ctx, e.dataset, holdout)
 		return err

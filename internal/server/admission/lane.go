@@ -27,6 +27,9 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, d.options.Timeout, ErrTimeout)
 	defer stop()
+	if d.deadline(e.dataset) {
+		ctx = d.pace(func() {}, nil).Set(ctx) // for prices, which say when answers leave
+	}
 	err := d.guard(ctx, e, func(ctx context.Context, e *entry) error {
 		found = e.recall(ctx)
 		return nil

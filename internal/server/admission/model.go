@@ -10,29 +10,31 @@ import (
 
 // Train trains a model. It takes its turn like every question, and before that one of the few
 // places for trainings: a training is work for all cores, and lasts.
-func (d *Dispatcher) Train(ctx context.Context, q api.TrainingQuestion) (t *api.Training, err error) {
+func (d *Dispatcher) Train(ctx context.Context, q api.TrainingQuestion) (*api.Training, error) {
+	var t *api.Training
 	q.Request = Request(q.Analyst, q.Request)
 	e := d.training("train", q)
 	e.heavy = true
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		q.AsOf = d.clock.last(d.tick(e.dataset))
 		if t, err = d.library.Train(ctx, q, nil); err == nil {
 			e.paid(t.Cost, t.Receipt.Sequence)
 		}
 		return err
 	})
-	return only(t, err)
+	return only(&t, err)
 }
 
 // QuoteTraining prices a training. It counts and waits like Explain.
-func (d *Dispatcher) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (x *api.TrainingQuote, err error) {
-	err = d.serve(ctx, d.training("quote", q), func(ctx context.Context, e *entry) (err error) {
+func (d *Dispatcher) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*api.TrainingQuote, error) {
+	var x *api.TrainingQuote
+	err := d.serve(ctx, d.training("quote", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
 		q.AsOf = d.clock.last(d.tick(e.dataset))
 		x, err = d.library.QuoteTraining(ctx, q)
 		return err
 	})
-	return only(x, err)
+	return only(&x, err)
 }
 
 func (d *Dispatcher) training(kind string, q api.TrainingQuestion) *entry {

@@ -29,10 +29,10 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 			err = d.squeeze(ctx, e, err)
 			break
 		}
-		defer d.queue.exit(who)
 		if err = d.gate.wait(ctx); err == nil { // else no tick: nothing that is private is open
 			return d.inside(ctx, who, e, work)
 		}
+		d.queue.exit(who)
 	}
 	if err != nil {
 		e.outcome = outcomeOf(err)
@@ -42,10 +42,38 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 	return err
 }
 
-// inside is for a question that was let in.
+// inside is for a question that was let in. One that leaves at its deadline goes on when whoever
+// asked stops it, and they are told so on the next tick, whether it is done by then or not.
 func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func(context.Context, *entry) error) error {
 	tick := d.tick(e.dataset)
-	err := d.turn(ctx, tick, who, e, work)
+	if tick <= 0 || !d.deadline(e.dataset) {
+		return d.through(ctx, tick, who, e, work, nil)
+	}
+	began, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- d.through(ctx, tick, who, e, work, began) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-began:
+	}
+	// The public time of the question has begun.
+	held, release := d.clock.hold(ctx, tick)
+	defer release()
+	select {
+	case err := <-ended:
+		return err
+	case <-held.Done():
+		return ErrCanceled
+	}
+}
+
+// through takes a question through its turn, and waits until what came of it may leave. Began is
+// closed when it looks at data, where it is on the schedule.
+func (d *Dispatcher) through(
+	ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error, began chan struct{},
+) error {
+	defer d.queue.exit(who)
+	err := d.turn(ctx, tick, who, e, work, began)
 	if err != nil {
 		e.outcome = outcomeOf(err)
 	}
@@ -65,7 +93,9 @@ func (d *Dispatcher) inside(ctx context.Context, who string, e *entry, work func
 
 // turn waits for a turn and does the work in it. The turn is given back whatever happens. What
 // stops the question does so on a tick.
-func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
+func (d *Dispatcher) turn(
+	ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error, began chan struct{},
+) error {
 	patient, release := d.clock.hold(ctx, tick)
 	defer release()
 	if e.heavy {
@@ -103,13 +133,30 @@ func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e
 	defer let()
 	// What it writes down once it has looked at data waits for a tick as well. The engine is done
 	// with it by then, and others may have the turn.
-	p := pace.New(func() {
+	wait := func() {
 		done()
 		d.clock.wait(tick)
-	})
+	}
+	p := pace.New(wait)
+	if began != nil {
+		p = d.pace(wait, began)
+		var unshield func()
+		ctx, unshield = p.Shield(ctx)
+		defer unshield()
+	}
 	err = translate(ctx, d.guard(p.Set(ctx), e, work))
+	if began != nil {
+		p.Settle()
+	}
 	e.settled = p.Settled()
 	return err
+}
+
+// pace is that of a question that leaves at its deadline.
+func (d *Dispatcher) pace(wait func(), began chan struct{}) *pace.Pace {
+	p := pace.New(wait)
+	p.On(d.schedule, d.options.Timeout, began)
+	return p
 }
 
 // place waits for a place for heavy work. Nobody who has a turn waits for one, so the two cannot

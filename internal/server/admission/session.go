@@ -57,10 +57,10 @@ func (s *Session) lower(left int) {
 
 // OpenSparse opens a session of the sparse vector technique, which is charged for in full at once.
 // Whoever has too many open gets a [*LimitError] before anything is charged.
-func (d *Dispatcher) OpenSparse(ctx context.Context, q api.SparseQuestion) (s *Session, err error) {
+func (d *Dispatcher) OpenSparse(ctx context.Context, q api.SparseQuestion) (*Session, error) {
 	q.Dataset, q.Request = cmp.Or(q.Dataset, d.lone), Request(q.Analyst, q.Request)
-	s = &Session{Kind: "sparse", Analyst: q.Analyst, Dataset: q.Dataset}
-	err = d.open(ctx, s, func(ctx context.Context, e *entry) error {
+	s := &Session{Kind: "sparse", Analyst: q.Analyst, Dataset: q.Dataset}
+	err := d.open(ctx, s, func(ctx context.Context, e *entry) error {
 		sparse, err := d.library.OpenSparse(ctx, q)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (d *Dispatcher) OpenSparse(ctx context.Context, q api.SparseQuestion) (s *S
 		e.paid(sparse.Cost(), sparse.Receipt().Sequence)
 		return nil
 	})
-	return only(s, err)
+	return only(&s, err)
 }
 
 // open keeps a place for a session, does what opens it, and lets it be asked.
@@ -104,22 +104,22 @@ func (d *Dispatcher) find(e *entry, id, kind string) *Session {
 // AskSparse asks a session; it takes its turn like every question. One that is stopped while it has
 // its turn, by a timeout or by a cancel, ends the session, because what the engine would have said
 // is not known: see [discreet.Sparse]. A session that has ended is forgotten.
-func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (v *api.SparseVerdict, err error) {
+func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (*api.SparseVerdict, error) {
+	var v *api.SparseVerdict
 	e := &entry{kind: "session", analyst: analyst, text: sql}
 	s := d.find(e, id, "sparse")
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = answered
 		v, err = d.library.AskSparse(ctx, s.Sparse, sql, threshold)
 		return err
 	})
-	v, err = only(v, err)
 	if err == nil {
 		s.lower(v.Left)
 	}
 	if err == nil && v.Left == 0 || ended(err) {
 		d.sessions.remove(analyst, id)
 	}
-	return v, err
+	return only(&v, err)
 }
 
 // ended says whether an error is the end of a session.

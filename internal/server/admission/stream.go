@@ -30,35 +30,37 @@ func (d *Dispatcher) OpenStream(ctx context.Context, analyst, dataset, name stri
 		s.Name, err = chosen("stream", s.Dataset, name, names)
 		return err
 	})
-	return only(s, err)
+	return only(&s, err)
 }
 
 // AskStream asks a stream. The question's analyst and dataset are the session's.
-func (d *Dispatcher) AskStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (a *api.StreamAnswer, err error) {
+func (d *Dispatcher) AskStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (*api.StreamAnswer, error) {
+	var a *api.StreamAnswer
 	s, e := d.streamed(analyst, id, "session", &q)
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		q.AsOf = d.clock.last(d.tick(e.dataset))
 		if a, err = d.library.AskStream(ctx, q); err == nil {
 			e.paid(a.Cost, a.Receipt.Sequence)
 		}
 		return err
 	})
-	if a, err = only(a, err); err == nil {
+	if err == nil {
 		s.spent.add(a.Cost)
 	}
-	return a, err
+	return only(&a, err)
 }
 
 // QuoteStream says, free, what a stream would do with a question. It counts like one.
-func (d *Dispatcher) QuoteStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (x *api.StreamQuote, err error) {
+func (d *Dispatcher) QuoteStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (*api.StreamQuote, error) {
+	var x *api.StreamQuote
 	_, e := d.streamed(analyst, id, "explain", &q)
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
 		q.AsOf = d.clock.last(d.tick(e.dataset))
 		x, err = d.library.QuoteStream(ctx, q)
 		return err
 	})
-	return only(x, err)
+	return only(&x, err)
 }
 
 // streamed finds the session of a question and fills in what the question has of it.
@@ -73,25 +75,27 @@ func (d *Dispatcher) streamed(analyst, id, kind string, q *api.StreamQuestion) (
 
 // Synthetic is the table that a stream predicts. It is free, and counts and waits like a question:
 // making it can be work.
-func (d *Dispatcher) Synthetic(ctx context.Context, user, dataset, stream string) (t *api.SyntheticTable, err error) {
+func (d *Dispatcher) Synthetic(ctx context.Context, user, dataset, stream string) (*api.SyntheticTable, error) {
+	var t *api.SyntheticTable
 	e := &entry{kind: "synthetic", analyst: user, dataset: cmp.Or(dataset, d.lone)}
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = free
 		t, err = d.library.Synthetic(ctx, e.dataset, stream, user)
 		return err
 	})
-	return only(t, err)
+	return only(&t, err)
 }
 
 // StreamReport is the books of a stream, for the owner. It counts and waits like a question.
-func (d *Dispatcher) StreamReport(ctx context.Context, user, dataset, stream string) (r *stream.Report, err error) {
+func (d *Dispatcher) StreamReport(ctx context.Context, user, dataset, name string) (*stream.Report, error) {
+	var r *stream.Report
 	e := &entry{kind: "report", analyst: user, dataset: cmp.Or(dataset, d.lone)}
-	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+	err := d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = free
-		r, err = d.library.StreamReport(ctx, e.dataset, stream)
+		r, err = d.library.StreamReport(ctx, e.dataset, name)
 		return err
 	})
-	return only(r, err)
+	return only(&r, err)
 }
 
 // chosen finds the stream or holdout that is meant: the only one, where none is named. It looks at

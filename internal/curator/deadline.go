@@ -1,0 +1,99 @@
+package curator
+
+import (
+	"context"
+	"time"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
+)
+
+// timed is an engine of which it is known how long it takes at most, by what everybody may know:
+// the tree, the sizes of tables and the speed of the machine. Nothing of it is measured while
+// somebody asks.
+type timed interface {
+	QueryTime(ctx context.Context, q *tree.Query) (time.Duration, error)
+	FetchTime(ctx context.Context, t *tree.Table) (time.Duration, error)
+	FitTime(ctx context.Context, t *tree.Table) (time.Duration, error)
+}
+
+// publicTime is how long a query takes at most; what the schedule allows where nobody knows. It is
+// 0 for who waits for no schedule.
+func (c *Curator) publicTime(ctx context.Context, q *tree.Query) (time.Duration, error) {
+	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.QueryTime(ctx, q) })
+}
+
+func (c *Curator) publicTimeOfRows(ctx context.Context, t *tree.Table) (time.Duration, error) {
+	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FetchTime(ctx, t) })
+}
+
+// FitTime implements [interactive.Curator].
+func (c *Curator) FitTime(ctx context.Context, t *tree.Table) (time.Duration, error) {
+	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FitTime(ctx, t) })
+}
+
+func (c *Curator) timeOf(ctx context.Context, of func(timed) (time.Duration, error)) (time.Duration, error) {
+	limit, scheduled := pace.Limit(ctx)
+	if !scheduled {
+		return 0, nil
+	}
+	e, ok := c.engine.(timed)
+	if !ok {
+		return limit, nil
+	}
+	return of(e)
+}
+
+// timeOfAll is how long purchases take at most, one after the other.
+func (c *Curator) timeOfAll(ctx context.Context, buys []*pricing.Purchase) (time.Duration, error) {
+	sum, seen := time.Duration(0), map[*tree.Query]bool{}
+	for _, b := range buys {
+		q := b.Query
+		if b.Cube != nil {
+			q = b.Cube.Query
+		}
+		if seen[q] {
+			continue
+		}
+		seen[q] = true
+		takes, err := c.publicTime(ctx, q)
+		if err != nil {
+			return 0, err
+		}
+		sum += takes
+	}
+	return sum, nil
+}
+
+// checkTime refuses what would take longer than a question may, before anything is charged.
+func (c *Curator) checkTime(ctx context.Context, buys []*pricing.Purchase) error {
+	limit, scheduled := pace.Limit(ctx)
+	if !scheduled {
+		return nil
+	}
+	takes, err := c.timeOfAll(ctx, buys)
+	if err != nil {
+		return err
+	}
+	if takes > limit {
+		return api.Refuse("ask for less at once: fewer joins, patterns, windows or medians; or ask the owner for a longer --timeout",
+			"this question may take %v on data of this size, and the server's limit is %v", takes.Round(time.Second), limit)
+	}
+	return nil
+}
+
+// deadline is how long the answer takes to leave a server, without its ticks; nil where it is there,
+// and for who is not at a server.
+func (a *asking) deadline(ctx context.Context) (*float64, error) {
+	if _, scheduled := pace.Limit(ctx); !scheduled || len(a.bought) == 0 {
+		return nil, nil
+	}
+	takes, err := a.c.timeOfAll(ctx, a.bought)
+	if err != nil {
+		return nil, err
+	}
+	seconds := takes.Seconds()
+	return &seconds, nil
+}

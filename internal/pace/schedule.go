@@ -1,0 +1,179 @@
+package pace
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Schedule says when the public times of questions are over. Those that run at once share the
+// machine in equal parts: while there are n of them, each gets one second of its public time in n
+// seconds. That is computed, and nothing in it is measured on who runs: a question that is done
+// early keeps its part until its time is over, so nobody notices that it was.
+//
+// Questions that take no longer than their public times are done by then in any order in which a
+// fair machine works at them. One that is not done was delayed by something that is not on the
+// schedule, or takes longer; [Schedule.alone] finds out which.
+type Schedule struct {
+	ended <-chan struct{} // closed when the server ends and waits no longer
+	runs  sync.RWMutex    // held by who runs; alone, by who runs alone
+
+	mu     sync.Mutex
+	jobs   []*job        // whose time is not over
+	served time.Duration // what each job that was always there has had of its public time
+	now    time.Time     // up to which served is known
+	held   int           // how many run alone, or wait to: time stands still for all others
+	timer  *time.Timer   // for the first job that is over
+}
+
+// job is a question on a schedule, from when it looks at data until that has settled.
+type job struct {
+	began time.Time
+	ends  time.Duration // when so much was served
+	over  chan struct{} // closed then; nil before the job has any work
+	at    time.Time     // when that was
+}
+
+// NewSchedule returns an empty schedule. Nobody waits for it any more when ended is closed.
+func NewSchedule(ended <-chan struct{}) *Schedule { return &Schedule{ended: ended, now: time.Now()} }
+
+// add gives a job more to do, and returns what is closed when its time is over. When it is added
+// does not matter as long as the time of the job is not over, because its part of the machine is
+// the same.
+func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance()
+	if j.began.IsZero() {
+		j.began = s.now
+	}
+	if i := slices.Index(s.jobs, j); i >= 0 {
+		j.ends += takes
+	} else {
+		j.ends, j.over = s.served+takes, make(chan struct{})
+		s.jobs = append(s.jobs, j)
+	}
+	s.advance()
+	return j.over
+}
+
+// advance moves the schedule to the present, and sets the timer for what comes next. The lock is
+// held.
+func (s *Schedule) advance() {
+	now := time.Now()
+	for len(s.jobs) > 0 && s.held == 0 {
+		n := time.Duration(len(s.jobs))
+		first := slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
+		until := s.now.Add((first.ends - s.served) * n)
+		if until.After(now) {
+			s.served += now.Sub(s.now) / n
+			break
+		}
+		s.served, s.now, first.at = max(s.served, first.ends), until, until
+		close(first.over)
+		s.jobs = slices.DeleteFunc(s.jobs, func(j *job) bool { return j == first })
+	}
+	s.now = now
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+	if len(s.jobs) > 0 && s.held == 0 {
+		first := slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
+		s.timer = time.AfterFunc((first.ends-s.served)*time.Duration(len(s.jobs)), func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.advance()
+		})
+	}
+}
+
+// hold lets time stand still for all jobs, or go on.
+func (s *Schedule) hold(more int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance()
+	s.held += more
+	s.advance()
+}
+
+// wait waits until the time of a job is over, and where it is over already, until the next doubling
+// of it: how much too long it took is told in few steps.
+func (s *Schedule) wait(j *job) {
+	s.mu.Lock()
+	s.advance()
+	over, late := j.over, !j.at.IsZero()
+	took, since := j.at.Sub(j.began), time.Since(j.began)
+	s.mu.Unlock()
+	if !late {
+		select {
+		case <-over:
+		case <-s.ended:
+		}
+		return
+	}
+	if took <= 0 {
+		return
+	}
+	next := took
+	for next < since {
+		next *= 2
+	}
+	s.sleep(next - since)
+}
+
+func (s *Schedule) sleep(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.ended:
+	}
+}
+
+// beside runs something beside others, until it is over. Stopped says that it did not end by itself.
+func (s *Schedule) beside(ctx context.Context, over <-chan struct{}, do func(context.Context) error) (err error, stopped bool) {
+	s.runs.RLock()
+	defer s.runs.RUnlock()
+	return until(ctx, over, do)
+}
+
+// alone runs something for as long as it takes at most, with the machine to itself. Nobody else's
+// time goes on meanwhile. It lasts that long whether the work does or not.
+func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
+	s.hold(1)
+	defer s.hold(-1)
+	s.runs.Lock()
+	defer s.runs.Unlock()
+	over := make(chan struct{})
+	timer := time.AfterFunc(takes, func() { close(over) })
+	defer timer.Stop()
+	err, stopped := until(ctx, over, do)
+	if stopped {
+		return ErrLate
+	}
+	select {
+	case <-over:
+	case <-s.ended:
+	}
+	return err
+}
+
+// until runs something that only the end of its time stops.
+func until(ctx context.Context, over <-chan struct{}, do func(context.Context) error) (err error, stopped bool) {
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-over:
+			stop(ErrLate)
+		case <-ended:
+		}
+	}()
+	defer close(ended)
+	err = do(ctx)
+	return err, err != nil && context.Cause(ctx) == ErrLate
+}
