@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/engine/trino"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -31,6 +32,8 @@ type data struct {
 type opened interface {
 	engine.Engine
 	Magnitude(ctx context.Context) (int, error)
+	Sizes(ctx context.Context) (publictime.Sizes, error)
+	Machine(ctx context.Context) publictime.Machine
 	Close() error
 }
 
@@ -105,6 +108,24 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 		return 0, err
 	}
 	return e.Magnitude(ctx)
+}
+
+// Sizes are how large the tables are, as everybody may know it.
+func (d *data) Sizes(ctx context.Context) (publictime.Sizes, error) {
+	e, err := d.open(ctx)
+	if err != nil {
+		return publictime.Sizes{}, err
+	}
+	return e.Sizes(ctx)
+}
+
+// Machine is what runs questions.
+func (d *data) Machine(ctx context.Context) (publictime.Machine, error) {
+	e, err := d.open(ctx)
+	if err != nil {
+		return publictime.Machine{}, err
+	}
+	return e.Machine(ctx), nil
 }
 
 // Version implements [engine.Engine].

@@ -72,10 +72,12 @@ var rooms = map[string]string{
 	// own test reads its uses.
 	"internal/plan/verify": "dp policy internal/plan/tree",
 	"internal/engine":      "policy internal/plan/tree internal/exact store",
+	// How long a question may take, from what everybody may know. It sees no data.
+	"internal/publictime": "internal/plan/tree",
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
-		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables",
+		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables internal/publictime",
 	"internal/engine/trino": "policy internal/plan/tree internal/plan/posix internal/dialect internal/engine internal/engine/sqlengine " +
-		"internal/trinoplace internal/trinotables store",
+		"internal/trinoplace internal/trinotables internal/publictime store",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
 	"internal/home":        "",
 	"internal/pgtables":    "policy internal/home internal/pgplace",
@@ -90,7 +92,7 @@ var rooms = map[string]string{
 	"store": "",
 	// SQL, and nobody to run it.
 	"internal/dialect":          "policy internal/plan/tree",
-	"internal/engine/sqlengine": "policy internal/plan/tree internal/dialect internal/engine internal/exact store",
+	"internal/engine/sqlengine": "policy internal/plan/tree internal/dialect internal/engine internal/exact internal/publictime store",
 	// Rows in bulk, out of DuckDB's own memory.
 	"internal/engine/duckdb/chunks": "",
 	"internal/bound":                "",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -186,6 +187,20 @@ func (e *Engine) Magnitude(ctx context.Context) (int, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.now.Magnitude(ctx)
+}
+
+// Sizes are how large the tables are, rounded up, as they were found when the data was opened.
+func (e *Engine) Sizes(context.Context) (publictime.Sizes, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.sizes, nil
+}
+
+// Machine is what runs questions here.
+func (e *Engine) Machine(ctx context.Context) publictime.Machine {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return publictime.Machine{Threads: countThreads(ctx, e.now.DB), Factor: measureSpeed(), Memory: e.now.memory}
 }
 
 // Close releases the data.

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -33,6 +34,7 @@ type snapshot struct {
 	database []string
 	hashes   map[string][]byte
 	limits   Limits
+	sizes    publictime.Sizes
 	// For package bound. A test forces it to compact, to read several times, or not to look for an
 	// order.
 	memory    int64
@@ -124,6 +126,9 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 			return nil, err
 		}
 		if err := s.CheckUnique(ctx, ds); err != nil {
+			return nil, err
+		}
+		if s.sizes, err = s.Sizes(ctx, ds, counting); err != nil {
 			return nil, err
 		}
 	}

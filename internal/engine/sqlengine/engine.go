@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -23,6 +25,11 @@ type Engine struct {
 	mu      sync.Mutex
 	version store.Version
 	current *Database
+
+	counting sync.Mutex // guards what follows
+	counted  *Database  // whose sizes they are
+	sizes    publictime.Sizes
+	machine  *publictime.Machine
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -36,6 +43,9 @@ type Manner struct {
 	At func(v store.Version, t *policy.Table, name string) string
 	// Failure says how a run ended; see [Database].
 	Failure func(ctx context.Context, err error) error
+	// Counting is how sizes are counted, and Machine says what runs questions.
+	Counting Counting
+	Machine  func(ctx context.Context, db *sql.DB) publictime.Machine
 	// Check refuses tables that are stored in a way which the store cannot be asked about.
 	Check func(*Database) error
 }
@@ -141,6 +151,32 @@ func (e *Engine) Rows(ctx context.Context, table string, limit int) ([][]tree.Va
 
 // Magnitude is how large the data is; see [Database.Magnitude].
 func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.Current().Magnitude(ctx) }
+
+// Sizes are how large the tables of the state are that was last looked at. They are counted once.
+func (e *Engine) Sizes(ctx context.Context) (publictime.Sizes, error) {
+	e.counting.Lock()
+	defer e.counting.Unlock()
+	d := e.Current()
+	if e.counted != d {
+		sizes, err := d.Sizes(ctx, e.dataset, e.manner.Counting)
+		if err != nil {
+			return publictime.Sizes{}, err
+		}
+		e.counted, e.sizes = d, sizes
+	}
+	return e.sizes, nil
+}
+
+// Machine is what runs questions. Its speed is measured once.
+func (e *Engine) Machine(ctx context.Context) publictime.Machine {
+	e.counting.Lock()
+	defer e.counting.Unlock()
+	if e.machine == nil {
+		m := e.manner.Machine(ctx, e.store.DB)
+		e.machine = &m
+	}
+	return *e.machine
+}
 
 // Run computes a query exactly; see [engine.Result]. What goes wrong is [engine.ErrRun].
 func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {

@@ -73,7 +73,7 @@ func OpenTables(ctx context.Context, ds *policy.Dataset, tables Tables) (*Engine
 	_, err := e.look(ctx)
 	if err == nil {
 		e.Engine, err = sqlengine.Open(ctx, ds, store.Store{DB: tables.DB, Version: e.look}, sqlDialect,
-			sqlengine.Manner{Name: name, At: e.at, Failure: failure, Check: e.check})
+			sqlengine.Manner{Name: name, At: e.at, Failure: failure, Check: e.check, Counting: counting, Machine: measure})
 	}
 	if err != nil {
 		tables.DB.Close()

@@ -1,0 +1,212 @@
+package publictime
+
+import (
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// joined adds a join by a table of hashes, which may be made of either side.
+func (w *work) joined(l, r float64) {
+	w.shared += max(l*w.build+r*w.probe, r*w.build+l*w.probe)
+}
+
+func (w *work) join(j *tree.Join, used []bool) load {
+	nl, nr := len(j.L.Fields()), len(j.R.Fields())
+	needed := make([]bool, nl+nr)
+	copy(needed, used)
+	mark(j.On, needed)
+	if j.Full {
+		needed[j.L.Unit()], needed[nl+j.R.Unit()] = true, true
+	}
+	l, r := w.relation(j.L, needed[:nl]), w.relation(j.R, needed[nl:])
+	out := load{lengths: append(append([]float64{}, l.lengths...), r.lengths...)}
+	pairs := 0.0 // that On is computed for
+	lp, rp := tree.Private(j.L), tree.Private(j.R)
+	switch {
+	case lp && rp:
+		w.joined(l.rows, r.rows)
+		pairs = w.ofPeople(j, l, r)
+		out.person = l.person * r.person
+	case lp || rp:
+		private, public, side, offset := l, r, j.R, nl
+		if rp {
+			private, public, side, offset = r, l, j.L, 0
+		}
+		met, equal := w.fanout(side, public, j.On, offset)
+		if equal {
+			w.joined(l.rows, r.rows)
+		} else {
+			w.each(l.rows*r.rows, w.pair)
+		}
+		pairs = private.rows * met
+		out.person = private.person * met
+	default:
+		met, equal := w.fanout(j.R, r, j.On, nl)
+		if equal {
+			w.joined(l.rows, r.rows)
+		} else {
+			w.each(l.rows*r.rows, w.pair)
+		}
+		pairs = min(l.rows*met, mostPublic)
+		w.each(pairs, w.kept)
+	}
+	out.rows = pairs
+	if j.Left {
+		out.rows = max(out.rows, l.rows)
+	}
+	if j.Full {
+		out.rows = max(pairs, l.rows+r.rows)
+		out.lengths = append(out.lengths, max(l.lengths[j.L.Unit()], r.lengths[j.R.Unit()]))
+	}
+	w.expression(j.On, load{rows: pairs, lengths: out.lengths})
+	w.each(out.rows, w.width(j.Fields()[:nl+nr], needed, out.lengths))
+	if j.Left && j.On != nil && !j.Hashable() {
+		w.each(l.rows, 2*w.kept+w.build+w.sort)
+		w.each(pairs, w.kept+w.probe)
+	}
+	return out
+}
+
+// mostPublic is how many rows of public tables joined with each other the planner allows.
+const mostPublic = 10_000_000
+
+// ofPeople is how many pairs of rows of one person there are.
+func (w *work) ofPeople(j *tree.Join, l, r load) float64 {
+	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits
+		return max(l.rows, r.rows)
+	}
+	return w.pairsOf(l, r)
+}
+
+// pairsOf is how many pairs there are of a person's rows on two sides.
+func (w *work) pairsOf(l, r load) float64 {
+	n := skew * l.rows * r.rows / w.people()
+	return max(min(n, l.rows*r.person, r.rows*l.person), l.rows, r.rows)
+}
+
+// fans is how many joins below multiply the rows of a person by those of the same person.
+func fans(r tree.Relation) int {
+	switch r := r.(type) {
+	case *tree.Join:
+		return r.Fans
+	case *tree.Select:
+		return fans(r.From)
+	case *tree.Cut:
+		return fans(r.From)
+	case *tree.Window:
+		return fans(r.From)
+	}
+	return 0
+}
+
+// fanout is how many rows of a public relation one row beside it meets, and whether there is an
+// equality by which they are found.
+func (w *work) fanout(r tree.Relation, l load, on tree.Expr, offset int) (met float64, equal bool) {
+	met = max(1, l.rows)
+	for _, c := range conjuncts(on) {
+		eq, ok := c.(*tree.Compare)
+		if !ok || eq.Op != tree.Eq && eq.Op != tree.NotDistinct {
+			continue
+		}
+		for _, pair := range [][2]tree.Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
+			if !within(pair[0], offset, len(r.Fields())) || within(pair[1], offset, len(r.Fields())) {
+				continue
+			}
+			equal = true
+			if column, ok := pair[0].(*tree.Column); ok {
+				met = min(met, w.most(r, column.Index-offset, l.rows))
+			}
+		}
+	}
+	return max(1, met), equal
+}
+
+// most is how many rows of a public relation have one value of a field at most.
+func (w *work) most(r tree.Relation, field int, rows float64) float64 {
+	switch r := r.(type) {
+	case *tree.Scan:
+		if r.Row[field].Key {
+			return 1
+		}
+		if n, ok := w.sizes.Tables[r.Table.Name].Most[r.Row[field].Name]; ok {
+			return float64(n)
+		}
+	case *tree.Select:
+		if c, ok := r.Columns[field].(*tree.Column); ok {
+			return w.most(r.From, c.Index, rows)
+		}
+	}
+	return rows
+}
+
+// conjuncts are the conditions that all have to hold.
+func conjuncts(e tree.Expr) []tree.Expr {
+	if and, ok := e.(*tree.Logic); ok && and.Op == tree.And {
+		var out []tree.Expr
+		for _, a := range and.Args {
+			out = append(out, conjuncts(a)...)
+		}
+		return out
+	}
+	if e == nil {
+		return nil
+	}
+	return []tree.Expr{e}
+}
+
+// within reports whether an expression names a field from a place on, of so many.
+func within(e tree.Expr, from, n int) (found bool) {
+	tree.Walk(e, func(x tree.Expr) {
+		if c, ok := x.(*tree.Column); ok {
+			found = found || c.Index >= from && c.Index < from+n
+		}
+	})
+	return found
+}
+
+// mark marks the fields that an expression names, where it is about a row of so many fields.
+func mark(e tree.Expr, used []bool) {
+	if e == nil {
+		return
+	}
+	tree.Walk(e, func(x tree.Expr) {
+		if c, ok := x.(*tree.Column); ok && c.Index < len(used) {
+			used[c.Index] = true
+		}
+	})
+}
+
+// exists adds what it takes to ask a subquery for each of so many rows.
+func (w *work) exists(e *tree.Exists, outer load) {
+	n := len(e.From.Fields())
+	used := make([]bool, e.Outer+n)
+	if e.From.Unit() >= 0 {
+		used[e.Outer+e.From.Unit()] = true
+	}
+	mark(e.On, used)
+	from := w.relation(e.From, used[e.Outer:])
+	row := load{lengths: append(pad(outer.lengths, e.Outer), from.lengths...)}
+	// Rows that ask alike are asked for once: they are grouped, and the subquery is joined to them.
+	w.each(outer.rows, w.group+w.probe+w.build)
+	switch {
+	case tree.Private(e.From):
+		w.joined(outer.rows, from.rows)
+		row.rows = w.pairsOf(outer, from)
+	default:
+		met, equal := w.fanout(e.From, from, e.On, e.Outer)
+		if equal {
+			w.joined(outer.rows, from.rows)
+		} else {
+			w.each(outer.rows*from.rows, w.pair)
+		}
+		row.rows = outer.rows * met
+	}
+	w.expression(e.On, row)
+	w.each(row.rows, w.probe)
+}
+
+// pad is lengths of so many fields.
+func pad(lengths []float64, n int) []float64 {
+	out := make([]float64, n)
+	copy(out, lengths)
+	return out
+}

@@ -1,0 +1,73 @@
+package publictime
+
+import (
+	"math"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// Machine is what runs questions.
+type Machine struct {
+	Threads int     // of one question
+	Factor  float64 // how many times as slow it is as the machine that the constants were measured on
+	Cluster bool    // Trino, where there are other constants, and all of them are rougher
+	// SQL says that all is done by SQL statements, and nothing in package bound.
+	SQL bool
+	// Memory is how many bytes rows may take in package bound; 0 is its default.
+	Memory int64
+}
+
+// defaultMemory is that of package bound.
+const defaultMemory = 3 << 30
+
+// margin is by how much a time is above what the constants say.
+const margin = 2
+
+// Query is how long a query takes alone, at most, in every honest case: what the engine does with
+// it, and what is released of it.
+func (m Machine) Query(q *tree.Query, s Sizes) time.Duration {
+	w := m.work(s)
+	w.query(q)
+	return m.time(w)
+}
+
+// Fetch is the same for reading rows to train on.
+func (m Machine) Fetch(t *tree.Table, s Sizes) time.Duration {
+	w := m.work(s)
+	w.table(t)
+	return m.time(w)
+}
+
+func (m Machine) work(s Sizes) *work {
+	memory := float64(m.Memory)
+	if memory <= 0 {
+		memory = defaultMemory
+	}
+	c := &embedded
+	if m.Cluster {
+		c = &cluster
+	}
+	return &work{constants: c, sizes: s, memory: memory, cluster: m.Cluster, sql: m.SQL || m.Cluster}
+}
+
+// rowGroup is how many rows DuckDB gives to a thread at a time.
+const rowGroup = 122_880
+
+// time is how long work takes: threads share what is done for each row, where there are rows enough
+// for them.
+func (m Machine) time(w *work) time.Duration {
+	threads := max(1, min(float64(m.Threads), math.Floor(w.largest/rowGroup)))
+	if w.cluster {
+		threads = 1 // what was measured there is time and not work
+	}
+	gain := 1 + (threads-1)*w.gain
+	ns := (w.alone + w.shared/gain) * margin * max(m.Factor, slowest)
+	return time.Duration(min(ns, float64(longest)))
+}
+
+const (
+	// slowest is the least factor: no machine is taken to be more than twice as fast.
+	slowest = 0.5
+	longest = time.Duration(math.MaxInt64 / 4)
+)
