@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
@@ -110,22 +111,29 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 	return e.Magnitude(ctx)
 }
 
-// Sizes are how large the tables are, as everybody may know it.
-func (d *data) Sizes(ctx context.Context) (publictime.Sizes, error) {
-	e, err := d.open(ctx)
-	if err != nil {
-		return publictime.Sizes{}, err
-	}
-	return e.Sizes(ctx)
+// QueryTime is how long a query takes at most, by what everybody may know.
+func (d *data) QueryTime(ctx context.Context, q *tree.Query) (time.Duration, error) {
+	return d.publicTime(ctx, func(m publictime.Machine, s publictime.Sizes) time.Duration { return m.Query(q, s) })
 }
 
-// Machine is what runs questions.
-func (d *data) Machine(ctx context.Context) (publictime.Machine, error) {
+// FetchTime and FitTime are how long it takes to read the rows of a table, and to train on them.
+func (d *data) FetchTime(ctx context.Context, t *tree.Table) (time.Duration, error) {
+	return d.publicTime(ctx, func(m publictime.Machine, s publictime.Sizes) time.Duration { return m.Fetch(t, s) })
+}
+func (d *data) FitTime(ctx context.Context, t *tree.Table) (time.Duration, error) {
+	return d.publicTime(ctx, func(m publictime.Machine, s publictime.Sizes) time.Duration { return m.Fit(t, s) })
+}
+
+func (d *data) publicTime(ctx context.Context, of func(publictime.Machine, publictime.Sizes) time.Duration) (time.Duration, error) {
 	e, err := d.open(ctx)
 	if err != nil {
-		return publictime.Machine{}, err
+		return 0, &api.DataError{Err: err}
 	}
-	return e.Machine(ctx), nil
+	sizes, err := e.Sizes(ctx)
+	if err != nil {
+		return 0, &api.DataError{Err: err}
+	}
+	return of(e.Machine(ctx), sizes), nil
 }
 
 // Version implements [engine.Engine].

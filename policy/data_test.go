@@ -92,7 +92,7 @@ func understood(name, text string) string {
 		case r.Immediate:
 			fmt.Fprintln(&b, "  released at once")
 		case !r.Chosen():
-			fmt.Fprintf(&b, "  released every %v\n", r.Tick)
+			fmt.Fprintf(&b, "  released every %v, at deadlines: %v\n", r.Tick, r.Deadline())
 		}
 		if d.Failures != (Failures{}) {
 			fmt.Fprintf(&b, "  bears %d failures of an analyst, %d of all\n", d.Borne().Analyst, d.Borne().Dataset)

@@ -18,9 +18,11 @@ import (
 // schedule, or takes longer; [Schedule.alone] finds out which.
 type Schedule struct {
 	ended <-chan struct{} // closed when the server ends and waits no longer
-	runs  sync.RWMutex    // held by who runs; alone, by who runs alone
 
 	mu     sync.Mutex
+	free   *sync.Cond    // signalled when somebody has run
+	runs   int           // how many run beside each other
+	single bool          // somebody runs alone
 	jobs   []*job        // whose time is not over
 	served time.Duration // what each job that was always there has had of its public time
 	now    time.Time     // up to which served is known
@@ -37,7 +39,11 @@ type job struct {
 }
 
 // NewSchedule returns an empty schedule. Nobody waits for it any more when ended is closed.
-func NewSchedule(ended <-chan struct{}) *Schedule { return &Schedule{ended: ended, now: time.Now()} }
+func NewSchedule(ended <-chan struct{}) *Schedule {
+	s := &Schedule{ended: ended, now: time.Now()}
+	s.free = sync.NewCond(&s.mu)
+	return s
+}
 
 // add gives a job more to do, and returns what is closed when its time is over. When it is added
 // does not matter as long as the time of the job is not over, because its part of the machine is
@@ -90,15 +96,6 @@ func (s *Schedule) advance() {
 	}
 }
 
-// hold lets time stand still for all jobs, or go on.
-func (s *Schedule) hold(more int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.advance()
-	s.held += more
-	s.advance()
-}
-
 // wait waits until the time of a job is over, and where it is over already, until the next doubling
 // of it: how much too long it took is told in few steps.
 func (s *Schedule) wait(j *job) {
@@ -135,18 +132,42 @@ func (s *Schedule) sleep(d time.Duration) {
 
 // beside runs something beside others, until it is over. Stopped says that it did not end by itself.
 func (s *Schedule) beside(ctx context.Context, over <-chan struct{}, do func(context.Context) error) (err error, stopped bool) {
-	s.runs.RLock()
-	defer s.runs.RUnlock()
+	s.mu.Lock()
+	for s.held > 0 {
+		s.free.Wait()
+	}
+	s.runs++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.runs--
+		s.free.Broadcast()
+	}()
 	return until(ctx, over, do)
 }
 
 // alone runs something for as long as it takes at most, with the machine to itself. Nobody else's
 // time goes on meanwhile. It lasts that long whether the work does or not.
 func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
-	s.hold(1)
-	defer s.hold(-1)
-	s.runs.Lock()
-	defer s.runs.Unlock()
+	s.mu.Lock()
+	s.advance()
+	s.held++
+	s.advance()
+	for s.runs > 0 || s.single {
+		s.free.Wait()
+	}
+	s.single = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.single = false
+		s.advance()
+		s.held--
+		s.advance()
+		s.free.Broadcast()
+	}()
 	over := make(chan struct{})
 	timer := time.AfterFunc(takes, func() { close(over) })
 	defer timer.Stop()

@@ -88,11 +88,14 @@ func Column(of *policy.Table, c *policy.Column) Asked {
 func Release(r policy.Release, tick time.Duration) string {
 	switch {
 	case tick == 0:
-		return "answers leave at once, so how long they take can be read off a clock; 'release: tick' in the policy hides most of it"
+		return "answers leave at once, so how long they take can be read off a clock; 'release: deadline' in the policy hides it"
+	case r.TickAlone:
+		return fmt.Sprintf("answers leave every %v, as soon as they are there, so how many ticks they take can be seen; "+
+			"'release: deadline' in the policy hides it", tick)
 	case r.Chosen():
-		return fmt.Sprintf("answers leave every %v, chosen by the size of the data; 'release' in the policy sets it", tick)
+		return fmt.Sprintf("answers leave at their deadlines, on ticks of %v, chosen by the size of the data; 'release' in the policy sets it", tick)
 	}
-	return fmt.Sprintf("answers leave every %v", tick)
+	return fmt.Sprintf("answers leave at their deadlines, on ticks of %v", tick)
 }
 
 // Failures says how many failures are borne, and what ends it.

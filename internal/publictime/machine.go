@@ -39,6 +39,27 @@ func (m Machine) Fetch(t *tree.Table, s Sizes) time.Duration {
 	return m.time(w)
 }
 
+// Fit is how long it takes to train on these rows: so many passes over all of their numbers, which is
+// some times what a training needs.
+func (m Machine) Fit(t *tree.Table, s Sizes) time.Duration {
+	w := m.work(s)
+	numbers := 1.0
+	for _, c := range t.Columns {
+		numbers += max(1, float64(len(c.Values)))
+	}
+	used := make([]bool, len(t.From.Fields()))
+	from := w.relation(t.From, used)
+	fit := work{constants: w.constants, alone: fitAlone + numbers*numbers*numbers*fitCube, shared: from.rows * numbers * fitPasses,
+		largest: from.rows}
+	return m.time(&fit)
+}
+
+const (
+	fitAlone  = 20e6 // ns
+	fitCube   = 50
+	fitPasses = 100 // ns for each number, in all passes (docs/benchmarks.md, a million census rows)
+)
+
 func (m Machine) work(s Sizes) *work {
 	memory := float64(m.Memory)
 	if memory <= 0 {
