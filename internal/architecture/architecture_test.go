@@ -177,7 +177,7 @@ var rooms = map[string]string{
 		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent internal/pace",
 	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
 		"internal/engine internal/engine/duckdb internal/engine/trino store internal/curator internal/books internal/sparsesession " +
-		"internal/training stream learn api internal/policycheck internal/recent",
+		"internal/training stream learn api internal/policycheck internal/recent internal/publictime",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables internal/trinotables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.

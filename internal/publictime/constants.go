@@ -3,13 +3,15 @@ package publictime
 // constants are what things take, in nanoseconds of one thread.
 type constants struct {
 	// statement is a statement that does nothing: printing, planning, beginning and ending. node is
-	// what each operation that is written adds to that, and relation each relation.
-	statement, node, relation float64
+	// what each operation that is written adds to that, and relation each relation. begin is what
+	// package bound takes before the first row.
+	statement, node, relation, begin float64
 	// gain is how much of another thread a question has.
 	gain float64
 
-	cell float64 // a value that is read, or carried through an operator
-	byte float64 // of a text, the same
+	cell   float64 // a value that is read, or carried through an operator
+	byte   float64 // of a text that is carried
+	stored float64 // of a text that is read where it is stored
 
 	operation float64 // on numbers, times, truths
 	wide      float64 // the same in 128 bits
@@ -19,13 +21,18 @@ type constants struct {
 	listed    float64 // a value of an IN list
 	text      float64 // to make a text, beside its bytes
 	compared  float64 // to compare texts, beside their bytes
-	made      float64 // a byte of a text that is made
-	changed   float64 // a byte that is replaced, or put into another case
+	made      float64 // a byte of a text that is put together
+	padded    float64 // each copy of what fills a text up
+	changed   float64 // a byte that is put into another case
+	trimmed   float64 // a byte of a text that is trimmed, split or replaced in
 	searched  float64 // a byte in which a part is looked for
 	match     float64 // of a regular expression, beside the bytes
 	matched   float64 // a byte, by a regular expression
-	parsed    float64 // a text that is read as a number or a time, beside its match
-	spelled   float64 // a number or a time that is written as a text
+	wildcard  float64 // a byte, for each wildcard of a pattern
+	parsed    float64 // a text that is read as a whole number or a time, beside its match
+	decimal   float64 // a byte of a text that is read as a decimal number
+	spelled   float64 // a whole number that is written as a text
+	written   float64 // a decimal number or a time that is
 
 	build, probe float64 // a row of a join
 	pair         float64 // two rows that are held together without an equality
@@ -46,27 +53,29 @@ type constants struct {
 
 // embedded is DuckDB in this process.
 var embedded = constants{
-	statement: 3e6, node: 20e3, relation: 200e3, gain: 0.6,
-	cell: 3, byte: 0.15,
-	operation: 4, wide: 20, real: 20, calendar: 25, branch: 8, listed: 3,
-	text: 25, compared: 8, made: 1, changed: 4, searched: 1, match: 150, matched: 10, parsed: 250, spelled: 80,
-	build: 80, probe: 60, pair: 3, group: 80, sort: 12, kept: 20,
-	handed: 15, bounded: 60, value: 10, place: 40, chosen: 150, found: 200, noise: 3000, ranked: 8, result: 1000,
+	statement: 2e6, node: 20e3, relation: 150e3, begin: 4e6, gain: 0.6,
+	cell: 2, byte: 0.15, stored: 1.2,
+	operation: 3, wide: 15, real: 20, calendar: 25, branch: 6, listed: 2,
+	text: 30, compared: 15, made: 1, padded: 6, changed: 2.5, trimmed: 7, searched: 0.5,
+	match: 120, matched: 4.5, wildcard: 2, parsed: 250, decimal: 600, spelled: 60, written: 350,
+	build: 110, probe: 70, pair: 3, group: 100, sort: 8, kept: 20,
+	handed: 15, bounded: 65, value: 6, place: 25, chosen: 60, found: 70, noise: 300, ranked: 25, result: 1000,
 }
 
 // cluster is Trino. Its times are those of a small cluster, and begin with what it takes to plan a
 // statement there and to start its stages.
-var cluster = scaled(embedded, 3, constants{statement: 500e6, relation: 50e6, node: 100e3, noise: 3000, ranked: 8, result: 5000})
-
-// scaled is constants that are some times others, but those that are given.
-func scaled(c constants, by float64, but constants) constants {
-	out := c
-	for _, f := range []*float64{&out.cell, &out.byte, &out.operation, &out.wide, &out.real, &out.calendar, &out.branch, &out.listed,
-		&out.text, &out.compared, &out.made, &out.changed, &out.searched, &out.match, &out.matched, &out.parsed, &out.spelled, &out.build,
-		&out.probe, &out.pair, &out.group, &out.sort, &out.kept, &out.handed, &out.bounded, &out.value, &out.place, &out.chosen, &out.found} {
-		*f *= by
+var cluster = func() constants {
+	c := embedded
+	for _, f := range c.ofRows() {
+		*f *= 3
 	}
-	out.statement, out.node, out.relation, out.noise, out.ranked, out.result = but.statement, but.node, but.relation, but.noise, but.ranked,
-		but.result
-	return out
+	c.statement, c.relation, c.node, c.begin, c.result = 500e6, 50e6, 100e3, 0, 5000
+	return c
+}()
+
+// ofRows are the constants of what the database does with a row.
+func (c *constants) ofRows() []*float64 {
+	return []*float64{&c.cell, &c.byte, &c.stored, &c.operation, &c.wide, &c.real, &c.calendar, &c.branch, &c.listed, &c.text, &c.compared,
+		&c.made, &c.padded, &c.changed, &c.trimmed, &c.searched, &c.match, &c.matched, &c.wildcard, &c.parsed, &c.decimal, &c.spelled,
+		&c.written, &c.build, &c.probe, &c.pair, &c.group, &c.sort, &c.kept, &c.handed, &c.bounded, &c.value, &c.place, &c.chosen, &c.found}
 }

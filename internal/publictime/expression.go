@@ -53,8 +53,14 @@ func copies(e tree.Expr, part int) float64 {
 		return 2
 	case *tree.Call:
 		switch e.Fn {
-		case "parse_boolean", "nullif":
+		case "parse_boolean", "nullif", "split_part":
 			return 2
+		case "round", "floor", "ceil", "trunc":
+			if t := e.Args[0].Type(); t.Kind == tree.Real {
+				return 3
+			} else if e.Fn == "round" && t.Lo.Sign() < 0 {
+				return 2
+			}
 		}
 	}
 	return 1
@@ -86,7 +92,7 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 		return w.operation, 0
 	case *tree.ToReal:
 		if e.X.Type().Wide() {
-			return w.spelled + w.parsed, 0
+			return w.written + w.parsed, 0
 		}
 		return 2 * w.operation, 0
 	case *tree.Compare:
@@ -116,18 +122,26 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 // like is a pattern over a text of a length.
 func (w *work) like(e *tree.Like, length float64) float64 {
 	inner := e.Pattern
-	if len(inner) > 0 && inner[0].Anything() {
+	first := len(inner) > 0 && inner[0].Anything()
+	if first {
 		inner = inner[1:]
 	}
 	if len(inner) > 0 && inner[len(inner)-1].Anything() {
 		inner = inner[:len(inner)-1]
 	}
+	wildcards := 0.0
 	for _, p := range inner {
 		if p.Anything() || p.One() {
-			return w.match + w.matched*length
+			wildcards++
 		}
 	}
-	return w.compared + w.searched*length
+	switch {
+	case wildcards > 0:
+		return w.match + length*(w.matched+w.wildcard*wildcards)
+	case first:
+		return w.compared + w.searched*length
+	}
+	return w.compared + w.byte*min(length, float64(len(inner)))
 }
 
 // call is a function.
@@ -145,15 +159,17 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 		if c, ok := e.Args[1].(*tree.Literal); ok && c.Number != nil {
 			n = float64(c.Number.Int64())
 		}
-		return w.text + w.made*(n+lengths[0]), n
+		return w.text + w.made*(n+lengths[0]) + w.padded*n/max(1, lengths[2]), n
 	case "replace":
 		n := lengths[0]
 		if lengths[1] > 0 {
 			n *= max(1, lengths[2]/lengths[1])
 		}
-		return w.text + w.changed*lengths[0] + w.made*n, n
-	case "lower", "upper", "split_part", "btrim", "ltrim", "rtrim":
+		return w.text + w.trimmed*lengths[0] + w.made*n, n
+	case "lower", "upper":
 		return w.text + w.changed*lengths[0], lengths[0]
+	case "split_part", "btrim", "ltrim", "rtrim":
+		return w.text + w.trimmed*lengths[0], lengths[0]
 	case "substring", "right", "left":
 		n := lengths[0]
 		if c, ok := e.Args[len(e.Args)-1].(*tree.Literal); ok && c.Number != nil && len(e.Args) != 2 || e.Fn != "substring" {
@@ -161,7 +177,7 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 				n = min(n, maxBytes*math.Abs(float64(c.Number.Int64())))
 			}
 		}
-		return w.text + w.changed*lengths[0], n
+		return w.text + w.made*lengths[0], n
 	case "strpos", "length":
 		return w.compared + w.searched*lengths[0], 0
 	case "matches":
@@ -169,9 +185,13 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 	case "parse_integer", "parse_date", "parse_timestamp", "parse_boolean":
 		return w.match + w.matched*lengths[0] + w.parsed, 0
 	case "parse_decimal":
-		return w.match + w.matched*lengths[0] + 2*w.parsed + w.spelled, 0
+		// What is no number of the form has no more digits than these.
+		return w.match + w.matched*lengths[0] + w.decimal*min(2+lengths[0], 38) + w.parsed + w.written, 0
 	case "text":
-		return w.spelled, 24
+		if t := e.Args[0].Type(); t.Kind == tree.Number && t.Integer() {
+			return w.spelled, 20
+		}
+		return w.written, 24
 	case "extract", "date_trunc", "add_interval":
 		return 2 * w.calendar, 0
 	case "sqrt", "ln", "log10", "exp", "power":

@@ -185,6 +185,11 @@ func (w *work) exists(e *tree.Exists, outer load) {
 	mark(e.On, used)
 	from := w.relation(e.From, used[e.Outer:])
 	row := load{lengths: append(pad(outer.lengths, e.Outer), from.lengths...)}
+	if onlyColumns(e.On) {
+		w.joined(outer.rows, from.rows)
+		w.expression(e.On, load{rows: 0})
+		return
+	}
 	// Rows that ask alike are asked for once: they are grouped, and the subquery is joined to them.
 	w.each(outer.rows, w.group+w.probe+w.build)
 	switch {
@@ -202,6 +207,23 @@ func (w *work) exists(e *tree.Exists, outer load) {
 	}
 	w.expression(e.On, row)
 	w.each(row.rows, w.probe)
+}
+
+// onlyColumns reports whether a condition says that columns are equal, and nothing else.
+func onlyColumns(on tree.Expr) bool {
+	for _, c := range conjuncts(on) {
+		eq, ok := c.(*tree.Compare)
+		if !ok || eq.Op != tree.Eq {
+			return false
+		}
+		if _, ok := eq.L.(*tree.Column); !ok {
+			return false
+		}
+		if _, ok := eq.R.(*tree.Column); !ok {
+			return false
+		}
+	}
+	return on != nil
 }
 
 // pad is lengths of so many fields.

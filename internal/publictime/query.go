@@ -24,7 +24,7 @@ func (w *work) query(q *tree.Query) {
 		used[q.From.Unit()] = true
 	}
 	before := *w
-	from := w.relation(q.From, used)
+	from := w.relation(w.unsorted(q.From), used)
 	w.expression(q.Where, from)
 	length := 0.0
 	for _, k := range q.Keys {
@@ -45,6 +45,14 @@ func (w *work) query(q *tree.Query) {
 	w.release(q, from)
 }
 
+// unsorted leaves out a cut that package bound does without.
+func (w *work) unsorted(r tree.Relation) tree.Relation {
+	if c, ok := r.(*tree.Cut); ok && c.Sorted && !w.sql {
+		return c.From
+	}
+	return r
+}
+
 // again adds so many more readings of the rows.
 func (w *work) again(reading work, times float64) {
 	w.alone += w.statement + reading.alone*max(0, times)
@@ -53,21 +61,36 @@ func (w *work) again(reading work, times float64) {
 
 // many adds what package bound does with rows of people who have many.
 func (w *work) many(q *tree.Query, from load, reading work, length float64) {
-	readings := 1.0
+	readings, runs := 1.0, 0.0
 	if len(q.PrivateKeys()) > 0 {
-		readings = 3 // who keeps which groups, the groups, and what is in them
+		readings, runs = 3, 1 // who keeps which groups, the groups, and what is in them
 		w.each(from.rows, 3*(w.found+w.byte*length))
 	}
-	passes := w.passes(q, from)
-	jobs := 0.0
+	totals := len(q.PrivateKeys()) > 0
 	for _, m := range q.Measures {
-		if m.Kind == tree.CountDistinct || m.Kind == tree.Quantile {
-			jobs++
+		switch m.Kind {
+		case tree.CountDistinct:
+			ns := w.chosen
+			if m.Arg.Type().Kind == tree.Text {
+				ns += 4 * w.group
+			}
+			w.each(from.rows, ns)
+			runs++
+		case tree.Quantile:
 			w.each(from.rows, w.chosen)
+			runs++
+		default:
+			totals = true
 		}
 	}
+	if totals {
+		runs++
+	}
+	passes := w.passes(q, from)
 	w.again(reading, readings*passes-1)
-	w.each(from.rows*passes, w.handed*readings+w.bounded*(readings+jobs))
+	w.alone += runs * w.begin
+	who := w.byte * 4 * from.lengths[q.From.Unit()]
+	w.each(from.rows*passes, w.handed*readings+(w.bounded+who)*runs)
 }
 
 // passes is how often package bound reads the rows, where they do not fit into its memory.
@@ -87,7 +110,7 @@ func (w *work) singles(q *tree.Query, from load, reading work, length float64) {
 		case tree.Quantile:
 			own++
 			w.each(from.rows, 2*w.group)
-			w.alone += from.rows * w.result
+			w.alone += w.points(q, m, from) * w.result
 		case tree.CountDistinct:
 			own++
 			w.each(from.rows, 2*w.group)
@@ -95,19 +118,66 @@ func (w *work) singles(q *tree.Query, from load, reading work, length float64) {
 	}
 	if len(q.PrivateKeys()) > 0 {
 		w.each(from.rows, w.group+w.byte*length)
-		w.alone += min(from.rows, w.people()) * w.result
+		w.alone += w.combos(q, from) * float64(q.Groups()) * w.result
 	}
 	w.again(reading, own)
 	w.each(from.rows, w.handed)
 }
 
+// combos is how many combinations of private keys there are: as many as their columns have
+// different values, as far as that is known.
+func (w *work) combos(q *tree.Query, from load) float64 {
+	n := 1.0
+	for _, k := range q.PrivateKeys() {
+		n *= w.different(k.Expr, from)
+	}
+	if len(q.PrivateKeys()) > 0 {
+		n = min(n, from.rows, w.people()*float64(q.MaxGroups()))
+	}
+	return n
+}
+
+// different is how many values an expression has, at most.
+func (w *work) different(e tree.Expr, from load) float64 {
+	n := 1.0
+	tree.WalkRow(e, func(x tree.Expr) {
+		if c, ok := x.(*tree.Column); ok {
+			n *= w.values(c.Field, from)
+		}
+	})
+	return min(n, from.rows)
+}
+
+// values is how many values a field has: a column's of the policy, wherever it comes from.
+func (w *work) values(f tree.Field, from load) float64 {
+	if f.Source == nil {
+		return from.rows
+	}
+	found := 0.0
+	for _, t := range w.sizes.Tables {
+		if n, ok := t.Values[f.Source.Name]; ok {
+			found = max(found, float64(n))
+		}
+	}
+	if found == 0 {
+		return from.rows
+	}
+	return found
+}
+
+// points is how many different values a quantile's argument has in all groups, at most.
+func (w *work) points(q *tree.Query, m tree.Measure, from load) float64 {
+	lo, hi, ok := tree.QuantileRange(m.Arg)
+	if !ok {
+		return from.rows
+	}
+	return min(from.rows, (float64(hi)-float64(lo)+1)*float64(q.Groups())*w.combos(q, from))
+}
+
 // release adds what is done with the exact numbers: noise on each of them, and quantiles among
 // values.
 func (w *work) release(q *tree.Query, from load) {
-	groups := float64(q.Groups())
-	if len(q.PrivateKeys()) > 0 {
-		groups *= min(from.rows, w.people()*float64(q.MaxGroups()))
-	}
+	groups := float64(q.Groups()) * w.combos(q, from)
 	w.alone += groups * float64(max(1, len(q.Measures))) * w.noise
 	for _, m := range q.Measures {
 		if m.Kind == tree.Quantile {
@@ -127,7 +197,7 @@ func (w *work) table(t *tree.Table) {
 		used[t.From.Unit()] = true
 	}
 	w.alone += w.statement
-	from := w.relation(t.From, used)
+	from := w.relation(w.unsorted(t.From), used)
 	w.expression(t.Where, from)
 	for _, c := range t.Columns {
 		n := w.expression(c.Expr, from)

@@ -50,6 +50,7 @@ func (w *work) relation(r tree.Relation, used []bool) load {
 		for _, p := range r.Parts {
 			l := w.relation(p, used)
 			w.carry(r.Fields(), used, l)
+			w.each(l.rows, w.kept)
 			out.rows, out.person = out.rows+l.rows, out.person+l.person
 			for i, n := range l.lengths {
 				out.lengths[i] = max(out.lengths[i], n)
@@ -136,7 +137,7 @@ const usualLength = 16
 
 // column is what it takes to read a column as it is declared.
 func (w *work) column(f tree.Field, length float64) float64 {
-	ns := w.cell + w.byte*length
+	ns := w.cell + w.stored*length
 	switch f.Type.Kind {
 	case tree.Number:
 		if ns += 2 * w.operation; f.Type.Declared { // a clamp
@@ -190,7 +191,7 @@ func (w *work) persons(p *tree.Persons, used []bool) load {
 	from := w.relation(p.From, below)
 	w.expression(p.Where, from)
 	out := load{rows: min(from.rows, w.people()), person: 1, lengths: make([]float64, len(p.Row))}
-	ns := w.group
+	ns := w.group + w.byte*from.lengths[p.From.Unit()]
 	if len(p.Keys) > 0 {
 		out.rows, out.person = from.rows, from.person
 	}
@@ -252,7 +253,11 @@ func (w *work) window(r *tree.Window, used []bool) load {
 		if o.Otherwise != nil {
 			w.expression(o.Otherwise, from)
 		}
-		w.each(from.rows, w.sort*order+keys*w.sort+2*width+w.framed(o)+w.branch)
+		sorting := w.group
+		if len(o.Order) > 0 || o.Ordered() {
+			sorting = w.sort * (order + keys)
+		}
+		w.each(from.rows, sorting+2*width+w.framed(o)+w.branch)
 	}
 	return out
 }
@@ -265,7 +270,7 @@ func (w *work) framed(o tree.Over) float64 {
 	case o.Kind == tree.PartDistinct:
 		return 10 * w.group
 	}
-	return 3 * w.group
+	return 2 * w.group
 }
 
 func orders(o tree.Over) (out []tree.Expr) {

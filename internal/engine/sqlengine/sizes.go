@@ -37,7 +37,11 @@ func (d *Database) Sizes(ctx context.Context, ds *policy.Dataset, how Counting) 
 		if name == ds.Unit.Table {
 			out.People = people
 		}
-		size.Rows = publictime.Round(max(size.Rows, publictime.Fewest))
+		if t.Public {
+			size.Rows = publictime.Round(max(1, size.Rows))
+		} else {
+			size.Rows = publictime.Round(max(size.Rows, publictime.Fewest))
+		}
 		out.Tables[name] = size
 	}
 	if ds.Unit.Row() {

@@ -1,0 +1,182 @@
+package publictime_test
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/audit/sample"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/testcpu"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+var (
+	measured = flag.Int64("measure", 0, "how many people there are where questions are run and their processor time is measured; 0 for no such run")
+	made     = flag.Int("made", 200, "how many made-up questions are measured beside those of the corpora")
+	seed     = flag.Uint64("seed", 1, "of made-up questions")
+	every    = flag.Int("every", 1, "which of the questions are measured: each of so many")
+)
+
+// machine is the one that the constants are of, with one thread.
+var machine = publictime.Machine{Threads: 1, Factor: 1}
+
+// asked is a question that was measured.
+type asked struct {
+	text string
+	time time.Duration // that is public
+	took time.Duration
+	tick time.Duration
+}
+
+func (a asked) ratio() float64 { return float64(a.time) / float64(max(a.took, time.Microsecond)) }
+
+// near reports whether nobody waits longer than three times what it takes, or a tick.
+func (a asked) near() bool { return a.time <= max(3*a.took, a.tick) }
+
+// took is the processor time of the fastest of some runs.
+func took(t testing.TB, runs int, run func() error) time.Duration {
+	t.Helper()
+	best := time.Duration(0)
+	for i := range runs {
+		before := testcpu.Worked(t)
+		if err := run(); err != nil {
+			t.Log(err)
+			return 0
+		}
+		if d := testcpu.Worked(t) - before; i == 0 || d < best {
+			best = d
+		}
+	}
+	return best
+}
+
+// tickOf is the tick that is chosen for data of these sizes.
+func tickOf(s publictime.Sizes) time.Duration {
+	rows := int64(0)
+	for _, table := range s.Tables {
+		rows += table.Rows
+	}
+	return policy.Release{}.For(sqlengine.PowerOfTen(rows * 7 / 10))
+}
+
+func measure(t testing.TB, e *duckdb.Engine, s publictime.Sizes, text string, q *tree.Query) asked {
+	t.Helper()
+	out := asked{text: text, time: machine.Query(q, s), tick: tickOf(s)}
+	runs := 2
+	out.took = took(t, 1, func() error { _, err := e.Run(t.Context(), q); return err })
+	if out.took < 300*time.Millisecond || out.took > out.time {
+		out.took = min(out.took, took(t, runs, func() error { _, err := e.Run(t.Context(), q); return err }))
+	}
+	return out
+}
+
+// report prints what is worst, and counts.
+func report(t *testing.T, name string, all []asked) {
+	t.Helper()
+	slices.SortFunc(all, func(a, b asked) int {
+		switch {
+		case a.ratio() < b.ratio():
+			return -1
+		case a.ratio() > b.ratio():
+			return 1
+		}
+		return 0
+	})
+	line := func(a asked) {
+		t.Logf("  %8.1f ms public, %8.1f ms taken, %6.2f times: %s", ms(a.time), ms(a.took), a.ratio(), clipped(a.text))
+	}
+	near, under := 0, 0
+	for _, a := range all {
+		if a.near() {
+			near++
+		}
+		if a.took > a.time {
+			under++
+		}
+	}
+	t.Logf("%s: %d questions; %d leave within three times what they take, or a tick; %d take longer than is public", name, len(all), near,
+		under)
+	t.Log("least:")
+	for _, a := range all[:min(25, len(all))] {
+		line(a)
+	}
+	t.Log("beyond three times and a tick:")
+	shown := 0
+	for _, a := range slices.Backward(all) {
+		if !a.near() && shown < 40 {
+			shown++
+			line(a)
+		}
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// TestTook runs the questions of the corpora and compares what they take with what is public.
+func TestTook(t *testing.T) {
+	if *measured == 0 {
+		t.Skip("this is measured with -measure and a number of people")
+	}
+	data := "../plan/testdata"
+	makers := map[string]func(int64) []string{"hospital": hospitalRows, "trial": trialRows}
+	var all []asked
+	for _, c := range sample.Corpora(t, data, "") {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "d.duckdb")
+		store(t, path, makers[c.Dataset.Name](*measured)...)
+		c.Dataset.Source = path
+		e := open(t, c.Dataset, duckdb.Limits{})
+		sizes, err := e.Sizes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range c.Asked {
+			if a.Query == nil || a.Query.ListsKeys() || i%*every != 0 {
+				continue
+			}
+			all = append(all, measure(t, e, sizes, fmt.Sprintf("%s %d %s", a.Of, a.Number, a.Query.Format()), a.Query))
+		}
+		if c.Dataset.Name == "hospital" {
+			all = append(all, measureMade(t, e, c.Dataset, sizes)...)
+		}
+	}
+	report(t, fmt.Sprintf("%d people", *measured), all)
+}
+
+// measureMade measures made-up questions.
+func measureMade(t *testing.T, e *duckdb.Engine, ds *policy.Dataset, sizes publictime.Sizes) (out []asked) {
+	t.Helper()
+	o := plan.Options{Public: public{t.Context(), e}}
+	m := generate.NewMaker(ds, o)
+	for i := 0; len(out) < *made; i++ {
+		text, ok := makeUp(m, generate.NewDice("public times", *seed<<32+uint64(i)))
+		if !ok {
+			continue
+		}
+		s, err := generate.Prepare(ds, text, o)
+		if err != nil {
+			continue
+		}
+		for _, p := range s.Plans {
+			if !p.Query.ListsKeys() {
+				out = append(out, measure(t, e, sizes, text, &p.Query))
+			}
+		}
+	}
+	return out
+}
+
+// makeUp makes up a question. The maker knows tables that are not in every dataset.
+func makeUp(m *generate.Maker, d generate.Dice) (text string, ok bool) {
+	defer func() { _ = recover() }()
+	return m.Question(d), true
+}
