@@ -129,9 +129,10 @@ func (p *Pace) look(takes time.Duration) (over <-chan struct{}) {
 // public numbers. It may call it twice.
 //
 // Where the question is on a schedule, nobody who asked stops the work: whoever could would learn
-// whether it was done by then. It is stopped when its public time is over, and then it runs once
-// more, with the machine to itself, for its public time. Where that is enough it was delayed by
-// others, and that is no failure. Where it is not, the error is [ErrLate].
+// whether it was done by then. Load is no failure: where the machine does other work it goes on,
+// and what comes of it leaves at a doubling of its time. When it has worked for its public time, by
+// what the processors did for this process, it is stopped, and runs once more with the machine to
+// itself. Where it works for longer than its public time again, the error is [ErrLate].
 func Run(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
 	p := of(ctx)
 	if p == nil || p.schedule == nil {
@@ -139,7 +140,7 @@ func Run(ctx context.Context, takes time.Duration, do func(context.Context) erro
 		return do(ctx)
 	}
 	over := p.look(takes)
-	err, stopped := p.schedule.beside(ctx, over, do)
+	err, stopped := p.schedule.beside(ctx, over, takes, do)
 	if !stopped {
 		return err
 	}

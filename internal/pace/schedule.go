@@ -15,9 +15,10 @@ import (
 //
 // Questions that take no longer than their public times are done by then in any order in which a
 // fair machine works at them. One that is not done was delayed by something that is not on the
-// schedule, or takes longer; [Schedule.alone] finds out which.
+// schedule, and then it goes on, or it has worked for longer: then it runs once more, alone.
 type Schedule struct {
 	ended <-chan struct{} // closed when the server ends and waits no longer
+	share func() (worked, waited float64)
 
 	mu     sync.Mutex
 	free   *sync.Cond    // signalled when somebody has run
@@ -40,7 +41,7 @@ type job struct {
 
 // NewSchedule returns an empty schedule. Nobody waits for it any more when ended is closed.
 func NewSchedule(ended <-chan struct{}) *Schedule {
-	s := &Schedule{ended: ended, now: time.Now()}
+	s := &Schedule{ended: ended, share: readShare, now: time.Now()}
 	s.free = sync.NewCond(&s.mu)
 	return s
 }
@@ -130,8 +131,11 @@ func (s *Schedule) sleep(d time.Duration) {
 	}
 }
 
-// beside runs something beside others, until it is over. Stopped says that it did not end by itself.
-func (s *Schedule) beside(ctx context.Context, over <-chan struct{}, do func(context.Context) error) (err error, stopped bool) {
+// beside runs something beside others, until its time is over and it has worked for as long as it
+// takes at most. Stopped says that it worked for longer.
+func (s *Schedule) beside(
+	ctx context.Context, over <-chan struct{}, takes time.Duration, do func(context.Context) error,
+) (err error, stopped bool) {
 	s.mu.Lock()
 	for s.held > 0 {
 		s.free.Wait()
@@ -144,7 +148,7 @@ func (s *Schedule) beside(ctx context.Context, over <-chan struct{}, do func(con
 		s.runs--
 		s.free.Broadcast()
 	}()
-	return until(ctx, over, do)
+	return s.until(ctx, over, takes, do)
 }
 
 // alone runs something for as long as it takes at most, with the machine to itself. Nobody else's
@@ -171,7 +175,7 @@ func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(conte
 	over := make(chan struct{})
 	timer := time.AfterFunc(takes, func() { close(over) })
 	defer timer.Stop()
-	err, stopped := until(ctx, over, do)
+	err, stopped := s.until(ctx, over, takes, do)
 	if stopped {
 		return ErrLate
 	}
@@ -182,19 +186,71 @@ func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(conte
 	return err
 }
 
-// until runs something that only the end of its time stops.
-func until(ctx context.Context, over <-chan struct{}, do func(context.Context) error) (err error, stopped bool) {
+// until runs something that nobody stops, until its time is over and it has worked for as long as
+// it takes at most.
+func (s *Schedule) until(
+	ctx context.Context, over <-chan struct{}, takes time.Duration, do func(context.Context) error,
+) (err error, stopped bool) {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	ended := make(chan struct{})
+	worked := s.work(takes)
 	go func() {
 		select {
 		case <-over:
-			stop(ErrLate)
 		case <-ended:
+			return
 		}
+		for !worked.enough() {
+			select {
+			case <-time.After(max(takes/20, time.Millisecond)):
+			case <-ended:
+				return
+			}
+		}
+		stop(ErrLate)
 	}()
-	defer close(ended)
 	err = do(ctx)
-	return err, err != nil && context.Cause(ctx) == ErrLate
+	close(ended)
+	worked.end()
+	return err, context.Cause(ctx) == ErrLate && err != nil
+}
+
+// working is how long something has worked: the time that it had, times the part of the processors
+// that it could have used and got. What is found out about that part is about all threads of the
+// process, of which those of the engine are some, and which get alike.
+type working struct {
+	takes time.Duration
+	share func() (worked, waited float64)
+	began time.Time
+	timer *time.Timer
+
+	mu             sync.Mutex
+	worked, waited float64 // when half of the time was over, which most work does not see
+	known          bool
+}
+
+func (s *Schedule) work(takes time.Duration) *working {
+	w := &working{takes: takes, share: s.share, began: time.Now()}
+	w.timer = time.AfterFunc(takes/2, func() {
+		worked, waited := w.share()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.worked, w.waited, w.known = worked, waited, true
+	})
+	return w
+}
+
+func (w *working) end() { w.timer.Stop() }
+
+// enough reports whether it has worked for as long as it takes at most.
+func (w *working) enough() bool {
+	worked, waited := w.share()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	part := 1.0
+	if got, lacked := worked-w.worked, waited-w.waited; w.known && got > 0 && lacked > 0 {
+		part = got / (got + lacked)
+	}
+	return time.Duration(part*float64(time.Since(w.began))) >= w.takes
 }

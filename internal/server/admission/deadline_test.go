@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -113,61 +112,6 @@ func TestDeadlinesOfMany(t *testing.T) {
 	if seen[0] != seen[1] || seen[0] != "[1.9s 2.1s 3s]" {
 		t.Error(seen)
 	}
-}
-
-// A question that is not done runs once more, alone. Where that is enough, others were in its way:
-// it is answered, at a doubling of its time. Where it is not, that is a failure.
-func TestDeadlineMissed(t *testing.T) {
-	for name, c := range map[string]struct {
-		takes []time.Duration // the first time, and alone
-		late  bool
-		left  time.Duration
-	}{
-		"load": {[]time.Duration{1500 * time.Millisecond, 800 * time.Millisecond}, false, 2 * time.Second},
-		"work": {[]time.Duration{1500 * time.Millisecond, 1500 * time.Millisecond}, true, 2 * time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			d := newDispatcher(people(t, "{deadline: 100ms}"), running(time.Second, func(_ string, run int) time.Duration {
-				return c.takes[run-1]
-			}), Options{})
-			time.Sleep(d.clock.next(100 * time.Millisecond))
-			began := time.Now()
-			_, err := d.Ask(t.Context(), from("ana"))
-			if late := errors.Is(err, pace.ErrLate); late != c.late || !late && err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			if left := time.Since(began); left != c.left {
-				t.Errorf("%s: it left after %v", name, left)
-			}
-			quiet(t, d)
-		})
-	}
-}
-
-// Somebody else's question that takes too long delays what runs beside it, and makes none of it
-// fail.
-func TestDeadlineMissedBesideOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDispatcher(people(t, "{deadline: 100ms}"), running(time.Second, func(analyst string, run int) time.Duration {
-			if analyst == "ana" {
-				return time.Hour
-			}
-			return 700 * time.Millisecond
-		}), Options{Running: 3})
-		time.Sleep(d.clock.next(100 * time.Millisecond))
-		var all sync.WaitGroup
-		for i, name := range []string{"ana", "ben", "cleo"} {
-			all.Go(func() {
-				time.Sleep(time.Duration(i) * 1500 * time.Millisecond)
-				_, err := d.Ask(t.Context(), from(name))
-				if late := errors.Is(err, pace.ErrLate); late != (name == "ana") || !late && err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-			})
-		}
-		all.Wait()
-		quiet(t, d)
-	})
 }
 
 // Who stops a question is told so on the next tick, and does not learn whether it was done. The

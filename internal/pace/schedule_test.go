@@ -1,0 +1,155 @@
+package pace
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// ask is a question of one run, which leaves on ticks of 100 ms.
+func ask(s *Schedule, public time.Duration, do func(context.Context) error) error {
+	p := New(func() {
+		if past := time.Since(s.began()) % (100 * time.Millisecond); past > 0 {
+			time.Sleep(100*time.Millisecond - past)
+		}
+	})
+	p.On(s, time.Hour, nil)
+	err := Run(p.Set(context.Background()), public, do)
+	p.Settle()
+	return err
+}
+
+var begins sync.Map // by schedule, when it was made
+
+func (s *Schedule) began() time.Time {
+	at, _ := begins.Load(s)
+	return at.(time.Time)
+}
+
+// busy makes a schedule on a machine of whose processors a question gets a part.
+func busy(part float64) *Schedule {
+	s := NewSchedule(nil)
+	begin := time.Now()
+	begins.Store(s, begin)
+	s.share = func() (float64, float64) {
+		since := float64(time.Since(begin))
+		return part * since, (1 - part) * since
+	}
+	return s
+}
+
+// takes is work that gets a part of the machine.
+func takes(d ...time.Duration) func(context.Context) error {
+	run := 0
+	return func(ctx context.Context) error {
+		run++
+		select {
+		case <-time.After(d[min(run, len(d))-1]):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// A question that has worked for its public time and is not done runs once more, alone, and where
+// that is not enough either it has failed. What was delayed by others has not. Either way it leaves
+// at a doubling of its time.
+func TestLate(t *testing.T) {
+	const second = time.Second
+	for name, c := range map[string]struct {
+		part float64
+		do   func(context.Context) error
+		late bool
+		left time.Duration
+	}{
+		"in time":                 {1, takes(second - 1), false, second},
+		"busy, in time":           {0.1, takes(second - 1), false, second},
+		"in the way of others":    {1, takes(3*second/2, second/2), false, 2 * second},
+		"too long":                {1, takes(3*second/2, 3*second/2), true, 2 * second},
+		"far too long":            {1, takes(time.Hour), true, 2 * second},
+		"on a busy machine":       {0.25, takes(3*second + second/2), false, 4 * second},
+		"too long, on a busy one": {0.25, takes(5 * second), true, 8 * second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := busy(c.part)
+			err := ask(s, second, c.do)
+			if late := errors.Is(err, ErrLate); late != c.late || !late && err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if left := time.Since(s.began()); left != c.left {
+				t.Errorf("%s: it left after %v, and not after %v", name, left, c.left)
+			}
+		})
+	}
+}
+
+// Somebody's question that works for too long delays what runs beside it, and makes none of it fail.
+func TestLateBesideOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(1)
+		var all sync.WaitGroup
+		for i := range 6 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * 700 * time.Millisecond)
+				work := takes(700 * time.Millisecond)
+				if i == 0 {
+					work = takes(time.Hour)
+				}
+				if err := ask(s, time.Second, work); errors.Is(err, ErrLate) != (i == 0) {
+					t.Errorf("%d: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// When public times are over is what sharing the machine in equal parts gives, whatever questions
+// do with theirs.
+func TestShared(t *testing.T) {
+	for seed := range uint64(50) {
+		var first []time.Duration
+		for _, part := range []float64{0, 0.3, 0.99} {
+			r := rand.New(rand.NewPCG(seed, 0))
+			n := 2 + r.IntN(6)
+			left := make([]time.Duration, n)
+			synctest.Test(t, func(t *testing.T) {
+				s := busy(1)
+				var all sync.WaitGroup
+				sum, last := time.Duration(0), time.Duration(0)
+				for i := range n {
+					arrives := time.Duration(r.IntN(2000)) * time.Millisecond
+					public := time.Duration(1+r.IntN(2000)) * time.Millisecond
+					sum, last = sum+public, max(last, arrives)
+					all.Go(func() {
+						time.Sleep(arrives)
+						if err := ask(s, public, takes(time.Duration(part*float64(public)))); err != nil {
+							t.Error(err)
+						}
+						left[i] = time.Since(s.began())
+						if left[i] < arrives+public {
+							t.Errorf("seed %d: it left before its public time", seed)
+						}
+					})
+				}
+				all.Wait()
+				if left := time.Since(s.began()); left > last+sum+100*time.Millisecond {
+					t.Errorf("seed %d: the last one left after %v, and all together take %v", seed, left, sum)
+				}
+			})
+			if first == nil {
+				first = left
+			}
+			for i := range left {
+				if left[i] != first[i] {
+					t.Errorf("seed %d: question %d left after %v or %v", seed, i, first[i], left[i])
+				}
+			}
+		}
+	}
+}
