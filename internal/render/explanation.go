@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
@@ -60,10 +61,18 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	if e.Affordable && !e.Known && !e.Closed {
 		fmt.Fprintln(w, "left after it: "+Left(e.After))
 	}
+	if e.Deadline != nil && !e.Closed {
+		fmt.Fprintf(w, "answered: %s after its turn has come, whatever is in the data; later where others ask too\n", seconds(*e.Deadline))
+	}
 	if e.Closed {
 		fmt.Fprintln(w,
 			"closed: questions failed after they were charged, and there are no new answers until the owner of the data has released it")
 	}
+}
+
+// seconds writes a time that is a number of ticks.
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
 }
 
 // paidBy says why an answer is free, and which records of the ledger paid for it.

@@ -84,6 +84,7 @@ export interface Explanation {
   more?: number
   affordable: boolean
   closed?: boolean
+  deadline?: number
 }
 
 export type Value = string | number | boolean | null

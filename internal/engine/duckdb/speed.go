@@ -35,12 +35,12 @@ func measureStore(ctx context.Context, db *sql.DB) publictime.Machine {
 const (
 	trial = "SELECT sum(n), sum(l) FROM (SELECT x * 7919 % 20011 AS k, count(*) AS n, sum(strlen(upper(CAST(x * 31 AS VARCHAR)))) AS l " +
 		"FROM (SELECT range AS x FROM range(150000)) WHERE CAST(x AS VARCHAR) NOT LIKE '%99999%' GROUP BY k)"
-	usualTrial = 30 * time.Millisecond
+	usualTrial = 15 * time.Millisecond
 	trials     = 5
 )
 
-// measureSpeed is how many times as slow this machine is as that one. The best of some runs counts,
-// because others may work at the same time.
+// measureSpeed is how many times as slow this machine is as that one. What counts is what a processor
+// works, where the system says it, and the best of some runs: others may work at the same time.
 var measureSpeed = sync.OnceValue(func() float64 {
 	best, err := bestTrial()
 	if err != nil {
@@ -59,14 +59,16 @@ func bestTrial() (time.Duration, error) {
 	if _, err := db.Exec("SET threads = 1"); err != nil {
 		return 0, err
 	}
+	runtime.LockOSThread() // without threads of its own DuckDB works on ours
+	defer runtime.UnlockOSThread()
 	best := time.Duration(0)
 	for range trials {
 		var n, l sql.NullFloat64
-		began := time.Now()
+		began := worked()
 		if err := db.QueryRow(trial).Scan(&n, &l); err != nil {
 			return 0, err
 		}
-		if took := time.Since(began); best == 0 || took < best {
+		if took := worked() - began; best == 0 || took < best {
 			best = took
 		}
 	}

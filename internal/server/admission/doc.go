@@ -32,49 +32,62 @@
 // time was over or the client had stopped it: it is paid for. A panic below becomes [ErrInternal],
 // and its words are shown to nobody.
 //
-// # The tick
+// # When answers leave
 //
-// How long a question takes can depend on the data. Unless the policy of a dataset says release:
-// immediate, everything that comes of a question leaves at a multiple of the tick, counted on the
-// monotonic clock from when the dispatcher was made, and never earlier: answers, free answers,
-// prices, descriptions, budgets that do not admit it, failures of the engine, timeouts,
-// cancellations, and refusals too. The work begins at a multiple of the tick as well: whoever could
-// choose how much of a tick is left for it would read how long it takes to the millisecond, by
-// asking a few times. So as many questions begin on a tick as may run at once. Refusals depend on
-// the text, the policy and public tables alone, their sizes among it, but the time that they take
-// does not: checking a question can read public tables, which opens the data. The engine's place is
-// given back before the wait, and the wait is not cut short by a client that goes away. What stops
-// a question, a cancel, a lost connection or a timeout, does so at the next tick too: otherwise
-// whoever cancels at a moment of their choice would learn from what comes of it whether the engine
-// was done by then. What is turned away before a question has a turn, by limits, by the end of the
-// server, because its client is gone already or because there is no such dataset or session, leaves
-// at once. Where the time that the owner gave the server to end is over before a tick comes, all
-// that waits for one is let go, at one moment that nobody who asks has chosen.
+// How long a question takes can depend on the data: on how many rows pass a condition, and on
+// whether one of them does, where one row switches on work for all others. Unless the policy of a
+// dataset says otherwise, everything that comes of a question leaves at its deadline.
+//
+// The work begins on a tick, so that nobody chooses when within one. Ticks are multiples of a time,
+// counted on the monotonic clock from when the dispatcher was made. Each run of the engine has a
+// public time ([publictime]), and the schedule of package pace says when that is over: questions
+// that run at once share the machine in equal parts, which is computed and not measured. What comes
+// of the question is written into the ledger, leaves, and gives its turn back on the next tick after
+// that, and not before: so its own time and the times of those beside and behind it are functions of
+// texts, of the sizes of tables and of when others asked. Nobody stops a question that has looked at
+// data. Who cancels it, hangs up or has a timeout of their own is told so on the next tick, whether
+// it is done by then or not, and it goes on to its deadline: the answer is kept, for when the same
+// request is asked again. A question whose public time is beyond [Options.Timeout] is refused before
+// anything is charged.
+//
+// Load is no failure. A question that is not done at its deadline goes on, and leaves at a doubling
+// of its time. It has failed when it has worked for longer than its public time, by what processors
+// did for this process, and once more when it had the machine to itself: that is told to whoever
+// asked, as often as the policy bears failures. Trainings are the exception: noise is drawn in them,
+// so they cannot run twice, and one that takes longer than its public time leaves at a doubling.
+//
+// With release: tick answers leave on the first tick after they are there, and the turn is given
+// back before that. What stops a question does so on the next tick. Then how many ticks it was is
+// seen, and one row can decide that. With release: immediate they leave at once.
+//
+// Prices, descriptions, refusals, budgets that do not admit a question, and answers from memory leave
+// on a tick, in whichever way: they depend on the text, the policy, public tables, and on what was
+// asked before, but the time that they take may depend on more. What is turned away before a
+// question has a turn, by limits, by the end of the server, because its client is gone already or
+// because there is no such dataset or session, leaves at once. Where the time that the owner gave
+// the server to end is over, all that waits is let go, at one moment that nobody who asks has
+// chosen.
 //
 // What was answered since the last tick is not used to make other answers, and prices do not speak
 // of it: they would tell that it is there before it leaves. What a session has left is told when
 // the answer that took it has left.
 //
-// What a tick does not cover:
+// What a deadline does not cover:
 //
-//   - How many ticks it was. A question that takes three is told from one that takes four, and one
-//     that takes nearly as long as a number of ticks shows a small difference, asked often. A tick
-//     should be longer than nearly all questions need; one that nobody set is chosen by the size of
-//     the data ([policy.Release]).
-//   - Load. Who runs beside a question notices how busy the machine is, by how long their own take;
-//     and who waits behind it, by when their turn comes.
+//   - A failure. That a question worked for longer than its public time is one bit, told as often as
+//     the policy bears failures.
+//   - A machine that is so busy with what is not on the schedule (other processes, or texts that are
+//     checked) that a question gets less than half of what it would have alone. Then it is late, and
+//     by how many doublings depends on what it has to do.
+//   - The sizes of tables. They are rounded up to half-octaves, and public times tell them. One
+//     person's rows matter to them where a number is next to such a step.
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences
 //     of two receipts can say whether the answer to one question was kept before the other was
-//     charged.
-//   - Timeouts. That a question reached the server's limit of time is told to whoever asked, as
-//     often as the policy bears failures.
+//     charged. With deadlines both moments are public.
 //   - Holdouts, boards and synthetic tables. What a holdout has left, what is on its board and what
 //     a stream predicts change when an answer is made, and so can show before that answer's own
 //     tick that it was made. What making one does beside noise is decided by the question and by
 //     what the answer says. Of streams, prices say only what was so at the last tick.
-//   - Balances. What is left of a budget is that of now. A question to a stream can charge more
-//     than once, the second time after the engine has counted the cells for the first, so whoever
-//     reads balances all the time learns about when that was.
 //   - The size of what is sent, and the time that sending takes. Both depend on what was released,
 //     and on nothing else.
 //   - Anybody who can measure on the machine: caches of the processor, memory, disks, power.
