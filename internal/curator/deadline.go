@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // timed is an engine of which it is known how long it takes at most, by what everybody may know:
@@ -32,6 +33,14 @@ func (c *Curator) publicTimeOfRows(ctx context.Context, t *tree.Table) (time.Dur
 // FitTime implements [interactive.Curator].
 func (c *Curator) FitTime(ctx context.Context, t *tree.Table) (time.Duration, error) {
 	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FitTime(ctx, t) })
+}
+
+// pacedRun looks at data by a function that takes at most so long.
+func (c *Curator) pacedRun(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
+	if c.dataset.SourceKind() == policy.TrinoDatabase {
+		return pace.RunElsewhere(ctx, takes, do)
+	}
+	return pace.Run(ctx, takes, do)
 }
 
 func (c *Curator) timeOf(ctx context.Context, of func(timed) (time.Duration, error)) (time.Duration, error) {

@@ -24,7 +24,7 @@ func (c *Curator) Run(ctx context.Context, q *tree.Query) (r *engine.Result, err
 	if err != nil {
 		return nil, err
 	}
-	err = pace.Run(ctx, takes, func(ctx context.Context) (err error) {
+	err = c.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
 		defer interactive.Catch(&err)
 		r, err = c.engine.Run(ctx, q)
 		return err
@@ -43,7 +43,7 @@ func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into func() engine.C
 	if err != nil {
 		return err
 	}
-	return pace.Run(ctx, takes, func(ctx context.Context) (err error) {
+	return c.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
 		defer interactive.Catch(&err)
 		return c.engine.Fetch(ctx, t, into())
 	})

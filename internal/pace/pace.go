@@ -147,6 +147,25 @@ func Run(ctx context.Context, takes time.Duration, do func(context.Context) erro
 	return p.schedule.alone(ctx, takes, do)
 }
 
+// RunElsewhere is Run for an engine on other machines. For how long they worked for the question is
+// not known here, and what others do with them is nobody's business, so a question that is not done
+// by its public time goes on, up to the limit of all questions, and leaves at a doubling of its time.
+func RunElsewhere(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
+	p := of(ctx)
+	if p == nil || p.schedule == nil {
+		Looks(ctx)
+		return do(ctx)
+	}
+	p.look(takes)
+	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), p.limit, ErrLate)
+	defer stop()
+	err := do(ctx)
+	if err != nil && context.Cause(ctx) == ErrLate {
+		return ErrLate
+	}
+	return err
+}
+
 // Settle waits until what the question of a context has looked at may be seen: before anything is
 // written that others can see.
 func Settle(ctx context.Context) {
