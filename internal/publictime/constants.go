@@ -59,7 +59,7 @@ var embedded = constants{
 	text: 30, compared: 15, made: 1, padded: 6, changed: 2.5, trimmed: 7, searched: 0.5,
 	match: 120, matched: 4.5, wildcard: 2, parsed: 250, decimal: 600, spelled: 60, written: 350,
 	build: 110, probe: 70, pair: 3, group: 100, sort: 8, kept: 20,
-	handed: 15, bounded: 65, value: 6, place: 25, chosen: 60, found: 70, noise: 300, ranked: 25, result: 1000,
+	handed: 15, bounded: 75, value: 12, place: 25, chosen: 60, found: 70, noise: 300, ranked: 25, result: 1000,
 }
 
 // cluster is Trino. Its times are those of a small cluster, and begin with what it takes to plan a

@@ -186,8 +186,8 @@ func (w *work) exists(e *tree.Exists, outer load) {
 	from := w.relation(e.From, used[e.Outer:])
 	row := load{lengths: append(pad(outer.lengths, e.Outer), from.lengths...)}
 	if onlyColumns(e.On) {
-		w.joined(outer.rows, from.rows)
-		w.expression(e.On, load{rows: 0})
+		w.joined(2*outer.rows, 2*from.rows)
+		w.expression(e.On, load{})
 		return
 	}
 	// Rows that ask alike are asked for once: they are grouped, and the subquery is joined to them.

@@ -37,9 +37,12 @@ func (w *work) query(q *tree.Query) {
 		w.each(from.rows, w.value)
 	}
 	reading := work{alone: w.alone - before.alone, shared: w.shared - before.shared}
-	if q.Bounded() {
+	switch {
+	case q.Bounded() && w.sql:
+		w.statements(q, from, reading, length)
+	case q.Bounded():
 		w.many(q, from, reading, length)
-	} else {
+	default:
 		w.singles(q, from, reading, length)
 	}
 	w.release(q, from)
@@ -91,6 +94,30 @@ func (w *work) many(q *tree.Query, from load, reading work, length float64) {
 	w.alone += runs * w.begin
 	who := w.byte * 4 * from.lengths[q.From.Unit()]
 	w.each(from.rows*passes, w.handed*readings+(w.bounded+who)*runs)
+}
+
+// statements adds what SQL does with rows of people who have many: for each statement they are
+// grouped by person and group, of which each person keeps some, and then by group.
+func (w *work) statements(q *tree.Query, from load, reading work, length float64) {
+	n := 0.0
+	for _, m := range q.Measures {
+		if m.Kind == tree.CountDistinct || m.Kind == tree.Quantile {
+			n++
+			w.each(from.rows, w.sort*math.Log2(max(2, from.rows))+2*w.group)
+		}
+	}
+	if n < float64(len(q.Measures)) || n == 0 {
+		n++
+	}
+	if len(q.PrivateKeys()) > 0 && len(q.PublicKeys()) > 0 {
+		n++
+	}
+	if q.Weighs() {
+		n++
+	}
+	w.again(reading, n-1)
+	w.alone += (n-1)*w.statement + n*w.combos(q, from)*float64(q.Groups())*w.result
+	w.each(from.rows*n, 3*w.group+w.sort*math.Log2(max(2, from.rows))+w.byte*length)
 }
 
 // passes is how often package bound reads the rows, where they do not fit into its memory.

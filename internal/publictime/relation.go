@@ -144,7 +144,7 @@ func (w *work) column(f tree.Field, length float64) float64 {
 			ns += w.branch
 		}
 		if f.Source != nil && !f.Type.Integer() { // a cast to a real number and back
-			ns += 3 * w.operation
+			ns += 8 * w.operation
 		}
 	case tree.Date, tree.Timestamp:
 		if ns += 3 * w.operation; f.Type.Declared {

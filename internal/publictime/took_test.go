@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/sample"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/publictime"
@@ -23,6 +24,7 @@ var (
 	measured = flag.Int64("measure", 0, "how many people there are where questions are run and their processor time is measured; 0 for no such run")
 	made     = flag.Int("made", 200, "how many made-up questions are measured beside those of the corpora")
 	seed     = flag.Uint64("seed", 1, "of made-up questions")
+	record   = flag.Bool("record", false, "whether what was measured is written to testdata")
 	every    = flag.Int("every", 1, "which of the questions are measured: each of so many")
 )
 
@@ -32,6 +34,7 @@ var machine = publictime.Machine{Threads: 1, Factor: 1}
 // asked is a question that was measured.
 type asked struct {
 	text string
+	name string        // of a question of the corpora
 	time time.Duration // that is public
 	took time.Duration
 	tick time.Duration
@@ -126,30 +129,50 @@ func TestTook(t *testing.T) {
 	if *measured == 0 {
 		t.Skip("this is measured with -measure and a number of people")
 	}
-	data := "../plan/testdata"
-	makers := map[string]func(int64) []string{"hospital": hospitalRows, "trial": trialRows}
 	var all []asked
-	for _, c := range sample.Corpora(t, data, "") {
+	for _, c := range corpora(t) {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "d.duckdb")
-		store(t, path, makers[c.Dataset.Name](*measured)...)
+		store(t, path, map[string]func(int64) []string{"hospital": hospitalRows, "trial": trialRows}[c.Dataset.Name](*measured)...)
 		c.Dataset.Source = path
 		e := open(t, c.Dataset, duckdb.Limits{})
 		sizes, err := e.Sizes(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
+		var own []asked
 		for i, a := range c.Asked {
-			if a.Query == nil || a.Query.ListsKeys() || i%*every != 0 {
-				continue
+			if i%*every == 0 && !free(a) {
+				own = append(own, measureAsked(t, e, sizes, a))
 			}
-			all = append(all, measure(t, e, sizes, fmt.Sprintf("%s %d %s", a.Of, a.Number, a.Query.Format()), a.Query))
 		}
+		if *record {
+			write(t, c.Dataset.Name, sizes, own)
+		}
+		all = append(all, own...)
 		if c.Dataset.Name == "hospital" {
 			all = append(all, measureMade(t, e, c.Dataset, sizes)...)
 		}
 	}
 	report(t, fmt.Sprintf("%d people", *measured), all)
+}
+
+func corpora(t testing.TB) []sample.Corpus { return sample.Corpora(t, "../plan/testdata", "") }
+
+// free reports whether no engine is asked.
+func free(a sample.Asked) bool { return a.Query != nil && a.Query.ListsKeys() }
+
+// measureAsked measures a question of the corpora, or the reading of rows to train on.
+func measureAsked(t testing.TB, e *duckdb.Engine, s publictime.Sizes, a sample.Asked) asked {
+	t.Helper()
+	if a.Query != nil {
+		out := measure(t, e, s, fmt.Sprintf("%s %d %s", a.Of, a.Number, a.Query.Format()), a.Query)
+		out.name = a.Query.Hash()
+		return out
+	}
+	out := asked{text: fmt.Sprintf("%s %d", a.Of, a.Number), name: a.Table.Hash(), time: machine.Fetch(a.Table, s), tick: tickOf(s)}
+	out.took = took(t, 3, func() error { return e.Fetch(t.Context(), a.Table, exact.NewCollector(func([]int64) {})) })
+	return out
 }
 
 // measureMade measures made-up questions.

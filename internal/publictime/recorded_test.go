@@ -1,0 +1,105 @@
+package publictime_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/publictime"
+)
+
+// What was measured is kept in testdata: the sizes of the data in the first line, and then a line
+// for each question, with its hash and the processor time that it took in microseconds.
+
+func write(t *testing.T, dataset string, sizes publictime.Sizes, all []asked) {
+	t.Helper()
+	head, err := json.Marshal(sizes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.Write(head)
+	b.WriteByte('\n')
+	for _, a := range all {
+		if a.took > 0 {
+			fmt.Fprintf(&b, "%s %d\n", a.name[:16], a.took.Microseconds())
+		}
+	}
+	path := filepath.Join("testdata", fmt.Sprintf("%s-%d.txt", dataset, *measured))
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) (sizes publictime.Sizes, took map[string]time.Duration) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &sizes) != nil {
+		t.Fatalf("%s: no sizes", path)
+	}
+	took = map[string]time.Duration{}
+	for lines.Scan() {
+		name, text, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		took[name] = time.Duration(n) * time.Microsecond
+	}
+	return sizes, took
+}
+
+// TestRecorded compares public times with what was measured once: no question took longer, and
+// nearly all leave within three times what they take, or a tick.
+func TestRecorded(t *testing.T) {
+	found := 0
+	for _, c := range corpora(t) {
+		paths, _ := filepath.Glob(filepath.Join("testdata", c.Dataset.Name+"-*.txt"))
+		for _, path := range paths {
+			sizes, took := read(t, path)
+			var all []asked
+			for _, a := range c.Asked {
+				one := asked{text: fmt.Sprintf("%s %d", a.Of, a.Number), tick: tickOf(sizes)}
+				if a.Query != nil {
+					one.name, one.time = a.Query.Hash(), machine.Query(a.Query, sizes)
+				} else {
+					one.name, one.time = a.Table.Hash(), machine.Fetch(a.Table, sizes)
+				}
+				d, ok := took[one.name[:16]]
+				if one.took = d; ok {
+					all = append(all, one)
+				}
+			}
+			near := 0
+			for _, a := range all {
+				if a.took > a.time {
+					t.Errorf("%s: %s takes %v, and %v is public", path, a.text, a.took, a.time)
+				}
+				if a.near() {
+					near++
+				}
+			}
+			if 10*near < 9*len(all) {
+				t.Errorf("%s: %d of %d leave within three times what they take, or a tick", path, near, len(all))
+			}
+			if found += len(all); testing.Verbose() {
+				report(t, path, all)
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d of the measured questions are there; measure them again", found)
+	}
+}
