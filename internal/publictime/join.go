@@ -25,7 +25,7 @@ func (w *work) join(j *tree.Join, used []bool) load {
 	case lp && rp:
 		w.joined(l.rows, r.rows)
 		pairs = w.ofPeople(j, l, r)
-		out.person = l.person * r.person
+		out.person, out.met = l.person*r.person, max(1, l.met)*max(1, r.met)
 	case lp || rp:
 		private, public, side, offset := l, r, j.R, nl
 		if rp {
@@ -37,8 +37,9 @@ func (w *work) join(j *tree.Join, used []bool) load {
 		} else {
 			w.each(l.rows*r.rows, w.pair)
 		}
+		met = w.mayMeet(met, private)
 		pairs = private.rows * met
-		out.person = private.person * met
+		out.person, out.met = private.person*met, met*max(1, private.met)
 	default:
 		met, equal := w.fanout(j.R, r, j.On, nl)
 		if equal {
@@ -64,6 +65,15 @@ func (w *work) join(j *tree.Join, used []bool) load {
 		w.each(pairs, w.kept+w.probe)
 	}
 	return out
+}
+
+// mayMeet is how many public rows each of some rows meets of as many as there are: the planner
+// refuses a question in which it could be more in all.
+func (w *work) mayMeet(met float64, private load) float64 {
+	if w.sizes.Fanout > 0 {
+		met = min(met, float64(w.sizes.Fanout)/max(1, private.met))
+	}
+	return max(1, met)
 }
 
 // mostPublic is how many rows of public tables joined with each other the planner allows.
@@ -203,7 +213,7 @@ func (w *work) exists(e *tree.Exists, outer load) {
 		} else {
 			w.each(outer.rows*from.rows, w.pair)
 		}
-		row.rows = outer.rows * met
+		row.rows = outer.rows * w.mayMeet(met, outer)
 	}
 	w.expression(e.On, row)
 	w.each(row.rows, w.probe)

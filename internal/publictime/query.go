@@ -2,6 +2,7 @@ package publictime
 
 import (
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -23,6 +24,7 @@ func (w *work) query(q *tree.Query) {
 	if q.From.Unit() >= 0 {
 		used[q.From.Unit()] = true
 	}
+	w.sql = w.sql || q.Bounded() && slices.ContainsFunc(q.Measures, leftToSQL)
 	before := *w
 	from := w.relation(w.unsorted(q.From), used)
 	w.expression(q.Where, from)
@@ -46,6 +48,22 @@ func (w *work) query(q *tree.Query) {
 		w.singles(q, from, reading, length)
 	}
 	w.release(q, from)
+}
+
+// leftToSQL reports whether package bound does not hold what a measure picks among a person's rows.
+func leftToSQL(m tree.Measure) bool {
+	if m.Kind != tree.CountDistinct && m.Kind != tree.Quantile {
+		return false
+	}
+	switch t := m.Arg.Type(); t.Kind {
+	case tree.Boolean, tree.Text:
+		return false
+	case tree.Number:
+		return t.Wide()
+	case tree.Date, tree.Timestamp:
+		return t.Lo == nil || t.Hi == nil
+	}
+	return true
 }
 
 // unsorted leaves out a cut that package bound does without.
@@ -124,10 +142,13 @@ func (w *work) statements(q *tree.Query, from load, reading work, length float64
 func (w *work) passes(q *tree.Query, from load) float64 {
 	row := 16 + 8*float64(len(q.Measures))
 	if need := from.rows * row; need > w.memory/2 {
-		return math.Exp2(math.Ceil(math.Log2(2 * need / w.memory)))
+		return min(mostPasses, math.Exp2(math.Ceil(math.Log2(2*need/w.memory))))
 	}
 	return 1
 }
+
+// mostPasses is how many partitions package bound has.
+const mostPasses = 1 << 11
 
 // singles adds what is done with rows of which nobody has two.
 func (w *work) singles(q *tree.Query, from load, reading work, length float64) {

@@ -26,6 +26,7 @@ func (w *work) each(rows, ns float64) { w.shared += rows * ns }
 type load struct {
 	rows    float64
 	person  float64   // of one person, at most
+	met     float64   // how many public rows one of them has met, where that is more than one
 	lengths []float64 // by field, of texts, in bytes
 }
 
@@ -51,7 +52,7 @@ func (w *work) relation(r tree.Relation, used []bool) load {
 			l := w.relation(p, used)
 			w.carry(r.Fields(), used, l)
 			w.each(l.rows, w.kept)
-			out.rows, out.person = out.rows+l.rows, out.person+l.person
+			out.rows, out.person, out.met = out.rows+l.rows, out.person+l.person, max(out.met, l.met)
 			for i, n := range l.lengths {
 				out.lengths[i] = max(out.lengths[i], n)
 			}
@@ -166,7 +167,7 @@ func (w *work) selection(s *tree.Select, used []bool) load {
 	}
 	from := w.relation(s.From, below)
 	w.expression(s.Where, from)
-	out := load{rows: from.rows, person: from.person, lengths: make([]float64, len(s.Columns))}
+	out := load{rows: from.rows, person: from.person, met: from.met, lengths: make([]float64, len(s.Columns))}
 	if s.One {
 		out.rows, out.person = min(out.rows, w.people()), 1
 	}
@@ -236,7 +237,8 @@ func (w *work) window(r *tree.Window, used []bool) load {
 	}
 	from := w.relation(r.From, below)
 	w.expression(r.Where, from)
-	out := load{rows: from.rows, person: from.person, lengths: append(append([]float64{}, from.lengths...), make([]float64, len(r.Calls))...)}
+	out := load{rows: from.rows, person: from.person, met: from.met}
+	out.lengths = append(append(out.lengths, from.lengths...), make([]float64, len(r.Calls))...)
 	order := math.Log2(max(2, from.rows))
 	width := w.width(r.From.Fields(), below, from.lengths)
 	if r.Numbered(func(int) bool { return true }) {

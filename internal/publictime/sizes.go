@@ -6,6 +6,9 @@ import "math/bits"
 type Sizes struct {
 	Tables map[string]Table // by the policy's name of the table; private and public ones
 	People int64            // of the unit
+	// Fanout is how many public rows a private one may meet in a question, as the policy says; 0
+	// where that is not known.
+	Fanout int64
 }
 
 // Table is how large one table is.

@@ -23,7 +23,7 @@ type Counting struct {
 
 // Sizes are how large the tables are, rounded up. It reads each of them once.
 func (d *Database) Sizes(ctx context.Context, ds *policy.Dataset, how Counting) (publictime.Sizes, error) {
-	out := publictime.Sizes{Tables: map[string]publictime.Table{}}
+	out := publictime.Sizes{Tables: map[string]publictime.Table{}, Fanout: ds.Fanout()}
 	total := int64(0)
 	for _, name := range slices.Sorted(maps.Keys(d.Tables)) {
 		t := d.Tables[name]
