@@ -57,7 +57,7 @@ var embedded = constants{
 	cell: 2, byte: 0.15, stored: 1.2,
 	operation: 3, wide: 15, real: 20, calendar: 25, branch: 6, listed: 2,
 	text: 30, compared: 15, made: 1, padded: 6, changed: 2.5, trimmed: 7, searched: 0.5,
-	match: 120, matched: 4.5, wildcard: 2, parsed: 250, decimal: 600, spelled: 60, written: 350,
+	match: 120, matched: 4.5, wildcard: 2, parsed: 250, decimal: 800, spelled: 60, written: 350,
 	build: 110, probe: 70, pair: 3, group: 100, sort: 8, kept: 20,
 	handed: 15, bounded: 75, value: 12, place: 25, chosen: 60, found: 70, noise: 300, ranked: 25, result: 1000,
 }

@@ -283,18 +283,25 @@ func orders(o tree.Over) (out []tree.Expr) {
 }
 
 // cut adds what it takes to leave some rows of each person: to count each person's, to find who has
-// too many, and to put those into an order.
+// too many, and to put those rows into an order, of which all fields are a part.
 func (w *work) cut(c *tree.Cut, used []bool) load {
 	all := make([]bool, len(c.From.Fields()))
-	copy(all, used)
-	all[c.Unit()] = true
+	for i := range all {
+		all[i] = true
+	}
 	before := w.shared
 	from := w.relation(c.From, all)
-	w.shared += w.shared - before // it may be read again
+	again := 0.0
+	if _, ok := c.From.(*tree.Scan); ok {
+		again = 2 * (w.shared - before) // it is read for each, and not kept
+	}
+	w.shared += again
 	width := w.width(c.From.Fields(), all, from.lengths)
-	// Nobody is cut, or everybody is.
-	w.each(from.rows, w.group+w.probe+w.build+2*w.kept+2*width)
-	w.each(from.rows, w.sort*math.Log2(max(2, from.rows))+width)
+	w.each(from.rows, w.group+w.probe+2*w.kept+2*width)
+	// Somebody may have too many, so all rows are looked up. Rows of people who have are sorted.
+	many := min(1, skew*from.rows/w.people()/float64(c.Rows))
+	w.each(from.rows, w.probe)
+	w.each(from.rows*many, w.build+w.sort*math.Log2(max(2, from.rows))+2*width)
 	out := from
 	out.person = min(out.person, float64(c.Rows))
 	out.rows = min(out.rows, out.person*w.people())

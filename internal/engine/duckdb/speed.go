@@ -30,8 +30,8 @@ func measureStore(ctx context.Context, db *sql.DB) publictime.Machine {
 	return publictime.Machine{Threads: countThreads(ctx, db), Factor: measureSpeed(), SQL: true}
 }
 
-// trial is work of many kinds on rows that nobody has: numbers, texts, groups. usualTrial is how long it
-// takes on the machine that the constants of package publictime were measured on.
+// trial is work of many kinds on rows that nobody has: numbers, texts, groups. usualTrial is how
+// long it takes on the machine that the constants of package publictime were measured on.
 const (
 	trial = "SELECT sum(n), sum(l) FROM (SELECT x * 7919 % 20011 AS k, count(*) AS n, sum(strlen(upper(CAST(x * 31 AS VARCHAR)))) AS l " +
 		"FROM (SELECT range AS x FROM range(150000)) WHERE CAST(x AS VARCHAR) NOT LIKE '%99999%' GROUP BY k)"
