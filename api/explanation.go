@@ -38,7 +38,8 @@ type Explanation struct {
 	// Now is what now() is in the question; empty where it does not ask for the time.
 	Now string `json:"now,omitempty"`
 	// Deadline is after how many seconds the answer leaves, counted from when the question has its
-	// turn, where no others run; nil where answers do not leave at a deadline, and where it is known.
+	// turn, where no others run; nil where answers do not leave at a deadline, and where it is
+	// known.
 	Deadline *float64 `json:"deadline,omitempty"`
 	// Makeup says what the answer would be made of, where [Question.Parts] asked for it.
 	Makeup *Makeup `json:"makeup,omitempty"`

@@ -93,8 +93,8 @@ func (c *Curator) checkTime(ctx context.Context, buys []*pricing.Purchase) error
 	return nil
 }
 
-// deadline is how long the answer takes to leave a server, without its ticks; nil where it is there,
-// and for who is not at a server.
+// deadline is how long the answer takes to leave a server, without its ticks; nil where it is
+// there, and for who is not at a server.
 func (a *asking) deadline(ctx context.Context) (*float64, error) {
 	if _, scheduled := pace.Limit(ctx); !scheduled || len(a.bought) == 0 {
 		return nil, nil

@@ -149,7 +149,8 @@ func Run(ctx context.Context, takes time.Duration, do func(context.Context) erro
 
 // RunElsewhere is Run for an engine on other machines. For how long they worked for the question is
 // not known here, and what others do with them is nobody's business, so a question that is not done
-// by its public time goes on, up to the limit of all questions, and leaves at a doubling of its time.
+// by its public time goes on, up to the limit of all questions, and leaves at a doubling of its
+// time.
 func RunElsewhere(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
 	p := of(ctx)
 	if p == nil || p.schedule == nil {

@@ -88,7 +88,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// Somebody's question that works for too long delays what runs beside it, and makes none of it fail.
+// Somebody's question that works for too long delays what runs beside it, and makes none of it
+// fail.
 func TestLateBesideOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy(1)

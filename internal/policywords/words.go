@@ -93,7 +93,8 @@ func Release(r policy.Release, tick time.Duration) string {
 		return fmt.Sprintf("answers leave every %v, as soon as they are there, so how many ticks they take can be seen; "+
 			"'release: deadline' in the policy hides it", tick)
 	case r.Chosen():
-		return fmt.Sprintf("answers leave at their deadlines, on ticks of %v, chosen by the size of the data; 'release' in the policy sets it", tick)
+		return fmt.Sprintf("answers leave at their deadlines, on ticks of %v, chosen by the size of the data; "+
+			"'release' in the policy sets it", tick)
 	}
 	return fmt.Sprintf("answers leave at their deadlines, on ticks of %v", tick)
 }

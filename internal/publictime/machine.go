@@ -39,8 +39,8 @@ func (m Machine) Fetch(t *tree.Table, s Sizes) time.Duration {
 	return m.time(w)
 }
 
-// Fit is how long it takes to train on these rows: so many passes over all of their numbers, which is
-// some times what a training needs.
+// Fit is how long it takes to train on these rows: so many passes over all of their numbers, which
+// is some times what a training needs.
 func (m Machine) Fit(t *tree.Table, s Sizes) time.Duration {
 	w := m.work(s)
 	numbers := 1.0

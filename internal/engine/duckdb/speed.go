@@ -39,8 +39,9 @@ const (
 	trials     = 5
 )
 
-// measureSpeed is how many times as slow this machine is as that one. What counts is what a processor
-// works, where the system says it, and the best of some runs: others may work at the same time.
+// measureSpeed is how many times as slow this machine is as that one. What counts is what a
+// processor works, where the system says it, and the best of some runs: others may work at the same
+// time.
 var measureSpeed = sync.OnceValue(func() float64 {
 	best, err := bestTrial()
 	if err != nil {

@@ -70,7 +70,8 @@ func TestDeadline(t *testing.T) {
 						t.Fatal(err)
 					}
 					if left := time.Since(began); left != c.leaves {
-						t.Errorf("%s: a public time of %v, of which it took %v, left after %v; want %v", kind, c.public, takes, left, c.leaves)
+						t.Errorf("%s: a public time of %v, of which it took %v, left after %v; want %v",
+							kind, c.public, takes, left, c.leaves)
 					}
 					quiet(t, d)
 				})

@@ -42,28 +42,29 @@
 // counted on the monotonic clock from when the dispatcher was made. Each run of the engine has a
 // public time ([publictime]), and the schedule of package pace says when that is over: questions
 // that run at once share the machine in equal parts, which is computed and not measured. What comes
-// of the question is written into the ledger, leaves, and gives its turn back on the next tick after
-// that, and not before: so its own time and the times of those beside and behind it are functions of
-// texts, of the sizes of tables and of when others asked. Nobody stops a question that has looked at
-// data. Who cancels it, hangs up or has a timeout of their own is told so on the next tick, whether
-// it is done by then or not, and it goes on to its deadline: the answer is kept, for when the same
-// request is asked again. A question whose public time is beyond [Options.Timeout] is refused before
-// anything is charged.
+// of the question is written into the ledger, leaves, and gives its turn back on the next tick
+// after that, and not before: so its own time and the times of those beside and behind it are
+// functions of texts, of the sizes of tables and of when others asked. Nobody stops a question that
+// has looked at data. Who cancels it, hangs up or has a timeout of their own is told so on the next
+// tick, whether it is done by then or not, and it goes on to its deadline: the answer is kept, for
+// when the same request is asked again. A question whose public time is beyond [Options.Timeout] is
+// refused before anything is charged.
 //
 // Load is no failure. A question that is not done at its deadline goes on, and leaves at a doubling
 // of its time. It has failed when it has worked for longer than its public time, by what processors
 // did for this process, and once more when it had the machine to itself: that is told to whoever
-// asked, as often as the policy bears failures. Trainings are the exception: noise is drawn in them,
-// so they cannot run twice, and one that takes longer than its public time leaves at a doubling.
+// asked, as often as the policy bears failures. Trainings are the exception: noise is drawn in
+// them, so they cannot run twice, and one that takes longer than its public time leaves at a
+// doubling.
 //
 // With release: tick answers leave on the first tick after they are there, and the turn is given
 // back before that. What stops a question does so on the next tick. Then how many ticks it was is
 // seen, and one row can decide that. With release: immediate they leave at once.
 //
-// Prices, descriptions, refusals, budgets that do not admit a question, and answers from memory leave
-// on a tick, in whichever way: they depend on the text, the policy, public tables, and on what was
-// asked before, but the time that they take may depend on more. What is turned away before a
-// question has a turn, by limits, by the end of the server, because its client is gone already or
+// Prices, descriptions, refusals, budgets that do not admit a question, and answers from memory
+// leave on a tick, in whichever way: they depend on the text, the policy, public tables, and on
+// what was asked before, but the time that they take may depend on more. What is turned away before
+// a question has a turn, by limits, by the end of the server, because its client is gone already or
 // because there is no such dataset or session, leaves at once. Where the time that the owner gave
 // the server to end is over, all that waits is let go, at one moment that nobody who asks has
 // chosen.

@@ -87,8 +87,8 @@ func switches() map[string]string {
 			strings.Join(terms, " OR "),
 		"empty side": "SELECT COUNT(*) FROM (SELECT pid FROM notes WHERE " + strings.Join(patterns, " OR ") +
 			") v JOIN people p ON p.pid = v.pid WHERE " + who,
-		"left join": "SELECT COUNT(*) FROM (SELECT pid FROM people WHERE " + who + ") p LEFT JOIN (SELECT pid, COUNT(*) AS n FROM notes WHERE " +
-			strings.Join(patterns, " OR ") + " GROUP BY pid) v ON p.pid = v.pid",
+		"left join": "SELECT COUNT(*) FROM (SELECT pid FROM people WHERE " + who + ") p " +
+			"LEFT JOIN (SELECT pid, COUNT(*) AS n FROM notes WHERE " + strings.Join(patterns, " OR ") + " GROUP BY pid) v ON p.pid = v.pid",
 		"semi join": "SELECT COUNT(*) FROM people p WHERE " + who + " AND EXISTS (SELECT 1 FROM notes v WHERE v.pid = p.pid AND (" +
 			strings.Join(patterns, " OR ") + "))",
 		"casts": "SELECT COUNT(*) FROM (SELECT CASE WHEN " + who + " THEN amount ELSE 'x' END AS x FROM people) t " +
@@ -156,7 +156,8 @@ func TestSwitches(t *testing.T) {
 			t.Errorf("%s: its public times are %d and %d ticks", name, public[name], publicWith[name])
 		}
 		if min(without[name], with[name]) < public[name]-1 { // a tick for where it began
-			t.Errorf("%s: it left after %d ticks without and %d with, and its public time is %d", name, without[name], with[name], public[name])
+			t.Errorf("%s: it left after %d ticks without and %d with, and its public time is %d",
+				name, without[name], with[name], public[name])
 		}
 	}
 }
