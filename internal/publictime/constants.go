@@ -15,6 +15,7 @@ type constants struct {
 
 	operation float64 // on numbers, times, truths
 	wide      float64 // the same in 128 bits
+	divided   float64 // a division in 128 bits
 	real      float64 // a function of real numbers
 	calendar  float64 // a field of a date, a step by months
 	branch    float64 // of a CASE
@@ -38,6 +39,7 @@ type constants struct {
 	pair         float64 // two rows that are held together without an equality
 	group        float64 // a row that is grouped
 	sort         float64 // a row that is sorted, times the logarithm of their number
+	sorted       float64 // a byte of a text by which rows are sorted
 	kept         float64 // a row that is kept aside, in WITH
 
 	handed  float64 // a row that comes to package bound
@@ -55,10 +57,10 @@ type constants struct {
 var embedded = constants{
 	statement: 2e6, node: 20e3, relation: 150e3, begin: 4e6, gain: 0.6,
 	cell: 2, byte: 0.15, stored: 1.2,
-	operation: 3, wide: 15, real: 20, calendar: 25, branch: 6, listed: 2,
-	text: 30, compared: 15, made: 1, padded: 6, changed: 2.5, trimmed: 7, searched: 0.5,
+	operation: 3, wide: 15, divided: 400, real: 20, calendar: 25, branch: 6, listed: 2,
+	text: 30, compared: 15, made: 1, padded: 6, changed: 5, trimmed: 7, searched: 0.5,
 	match: 120, matched: 4.5, wildcard: 2, parsed: 250, decimal: 800, spelled: 60, written: 350,
-	build: 110, probe: 70, pair: 3, group: 100, sort: 8, kept: 20,
+	build: 110, probe: 70, pair: 3, group: 100, sort: 8, sorted: 5, kept: 20,
 	handed: 15, bounded: 75, value: 12, place: 25, chosen: 60, found: 70, noise: 300, ranked: 25, result: 1000,
 }
 
@@ -75,7 +77,7 @@ var cluster = func() constants {
 
 // ofRows are the constants of what the database does with a row.
 func (c *constants) ofRows() []*float64 {
-	return []*float64{&c.cell, &c.byte, &c.stored, &c.operation, &c.wide, &c.real, &c.calendar, &c.branch, &c.listed, &c.text, &c.compared,
+	return []*float64{&c.cell, &c.byte, &c.stored, &c.operation, &c.wide, &c.divided, &c.real, &c.calendar, &c.branch, &c.listed, &c.text, &c.compared,
 		&c.made, &c.padded, &c.changed, &c.trimmed, &c.searched, &c.match, &c.matched, &c.wildcard, &c.parsed, &c.decimal, &c.spelled,
-		&c.written, &c.build, &c.probe, &c.pair, &c.group, &c.sort, &c.kept, &c.handed, &c.bounded, &c.value, &c.place, &c.chosen, &c.found}
+		&c.written, &c.build, &c.probe, &c.pair, &c.group, &c.sort, &c.sorted, &c.kept, &c.handed, &c.bounded, &c.value, &c.place, &c.chosen, &c.found}
 }

@@ -2,6 +2,7 @@ package publictime
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -81,7 +82,10 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 		}
 		return 0, 0
 	case *tree.Arith:
-		if e.Typ.Wide() || e.L.Type().Wide() || e.R.Type().Wide() {
+		switch wide := e.Typ.Wide() || e.L.Type().Wide() || e.R.Type().Wide(); {
+		case wide && (e.Op == tree.Quo || e.Op == tree.Rem):
+			return w.divided, 0
+		case wide:
 			return w.wide, 0
 		}
 		return w.operation, 0
@@ -155,11 +159,15 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 	case "||", "concat", "concat_ws":
 		return w.text + w.made*sum, sum
 	case "lpad", "rpad":
-		n := longest
+		n, bytes, runes := longest, 1.0, max(1, lengths[2])
 		if c, ok := e.Args[1].(*tree.Literal); ok && c.Number != nil {
 			n = float64(c.Number.Int64())
 		}
-		return w.text + w.made*(n+lengths[0]) + w.padded*n/max(1, lengths[2]), n
+		if c, ok := e.Args[2].(*tree.Literal); ok && c.Text != nil && *c.Text != "" {
+			runes = float64(utf8.RuneCountInString(*c.Text))
+			bytes = lengths[2] / runes
+		}
+		return w.text + w.made*(bytes*n+lengths[0]) + w.padded*n/runes, bytes * n
 	case "replace":
 		n := lengths[0]
 		if lengths[1] > 0 {
@@ -203,7 +211,7 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 		return float64(len(lengths)) * w.branch, 0
 	case "round", "floor", "ceil", "trunc":
 		if e.Args[0].Type().Kind == tree.Real || e.Args[0].Type().Wide() {
-			return 2*w.real + w.wide, 0
+			return 2*w.real + w.divided, 0
 		}
 		return 5 * w.operation, 0
 	}

@@ -241,13 +241,20 @@ func (w *work) window(r *tree.Window, used []bool) load {
 	out.lengths = append(append(out.lengths, from.lengths...), make([]float64, len(r.Calls))...)
 	order := math.Log2(max(2, from.rows))
 	width := w.width(r.From.Fields(), below, from.lengths)
+	ties := w.sort * float64(len(r.Ties))
+	for _, i := range r.Ties {
+		ties += w.sorted * from.lengths[i]
+	}
 	if r.Numbered(func(int) bool { return true }) {
-		w.each(from.rows, w.sort*order+2*width)
+		w.each(from.rows, w.sort*order+ties+2*width)
 	}
 	for i, o := range r.Calls {
-		keys := 1 + float64(len(r.Ties))
+		keys := w.sort
 		for _, e := range append(append([]tree.Expr{}, o.By...), orders(o)...) {
-			keys += 1 + w.expression(e, from)/8
+			keys += w.sort + w.sorted*w.expression(e, from)
+		}
+		if o.Ordered() {
+			keys += ties
 		}
 		if o.Arg != nil {
 			out.lengths[n+i] = w.expression(o.Arg, from)
@@ -257,9 +264,9 @@ func (w *work) window(r *tree.Window, used []bool) load {
 		}
 		sorting := w.group
 		if len(o.Order) > 0 || o.Ordered() {
-			sorting = w.sort * (order + keys)
+			sorting = w.sort*order + keys
 		}
-		w.each(from.rows, sorting+2*width+w.framed(o)+w.branch)
+		w.each(from.rows, sorting+2*width+w.framed(o)+w.branch+w.stored*out.lengths[n+i])
 	}
 	return out
 }
@@ -269,10 +276,10 @@ func (w *work) framed(o tree.Over) float64 {
 	switch {
 	case !o.Framed():
 		return w.group
-	case o.Kind == tree.PartDistinct:
+	case o.Kind == tree.PartDistinct || !o.Frame.Start.Open:
 		return 10 * w.group
 	}
-	return 2 * w.group
+	return 3 * w.group
 }
 
 func orders(o tree.Over) (out []tree.Expr) {
