@@ -87,7 +87,8 @@ var probes = []string{
 	"SELECT SUM(n), SUM(m) FROM (SELECT pid, COUNT(DISTINCT ward) AS n, MAX(day) - MIN(day) AS m FROM visits GROUP BY pid) t WHERE m < 90",
 	"SELECT COUNT(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits) t WHERE n = 1",
 	"SELECT COUNT(*) FROM (SELECT pid, COUNT(*) OVER (PARTITION BY pid) AS n FROM visits) t WHERE n > 0",
-	"SELECT COUNT(*) FROM (SELECT pid, SUM(cost) OVER (PARTITION BY pid ORDER BY day) AS n, lag(cost) OVER (PARTITION BY pid ORDER BY day) AS l " +
+	"SELECT COUNT(*) FROM (SELECT pid, SUM(cost) OVER (PARTITION BY pid ORDER BY day) AS n, lag(cost) OVER (PARTITION BY pid ORDER BY " +
+		"day) AS l " +
 		"FROM visits) t WHERE n > l",
 	"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid AND v.cost > p.cost)",
 	"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid)",
@@ -113,7 +114,8 @@ var hostile = []string{
 	"SELECT COUNT(*) FROM visits WHERE substring(rpad(note, 1000, 'é'), 900, 50) > ''",
 	"SELECT COUNT(*) FROM visits WHERE split_part(rpad(note, 1000, 'a,'), ',', 300) > ''",
 	"SELECT COUNT(*) FROM visits WHERE trim(rpad(note, 1000, ' ')) > ''",
-	"SELECT COUNT(*) FROM people WHERE CAST(CAST(seen AS text) AS timestamp) > '1900-01-01' AND CAST(CAST(born AS text) AS date) > '1900-01-01'",
+	"SELECT COUNT(*) FROM people WHERE CAST(CAST(seen AS text) AS timestamp) > '1900-01-01' AND CAST(CAST(born AS text) AS date) > " +
+		"'1900-01-01'",
 	"SELECT COUNT(*) FROM people WHERE to_char(seen, 'YYYY-MM-DD HH24:MI:SS') || to_char(born, 'IYYY-IW') > ''",
 	"SELECT COUNT(*) FROM people WHERE extract(week FROM seen) + extract(isodow FROM born) + extract(doy FROM born) > 0",
 	"SELECT COUNT(*) FROM people WHERE date_trunc('week', seen) + INTERVAL '1 month' > '1900-01-01'",
@@ -132,21 +134,27 @@ var hostile = []string{
 	"SELECT ward, MEDIAN(cost), MIN(cost), MAX(cost), COUNT(DISTINCT note) FROM visits GROUP BY ward",
 	"SELECT COUNT(*) FROM (SELECT pid, COUNT(DISTINCT note) AS n, MIN(note) AS a, MAX(note) AS b FROM visits GROUP BY pid) t WHERE a < b",
 	"SELECT COUNT(*) FROM (SELECT pid, ward, day, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY pid, ward, day) t WHERE n > 0",
-	"SELECT COUNT(*) FROM (SELECT pid, note, count(*) OVER (PARTITION BY pid ORDER BY day ROWS BETWEEN 9 PRECEDING AND CURRENT ROW) AS n, " +
-		"min(cost) OVER (PARTITION BY pid ORDER BY note ROWS BETWEEN 50 PRECEDING AND 50 FOLLOWING) AS m FROM visits) t WHERE n > 0 AND m > 0",
-	"SELECT COUNT(*) FROM (SELECT pid, ntile(4) OVER (PARTITION BY pid ORDER BY note) AS a, first_value(note) OVER (PARTITION BY pid ORDER BY " +
-		"cost) AS b, last_value(note) OVER (PARTITION BY pid ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS c, " +
+	"SELECT COUNT(*) FROM (SELECT pid, note, count(*) OVER (PARTITION BY pid ORDER BY day ROWS BETWEEN 9 PRECEDING AND CURRENT ROW) " +
+		"AS n, " +
+		"min(cost) OVER (PARTITION BY pid ORDER BY note ROWS BETWEEN 50 PRECEDING AND 50 FOLLOWING) AS m FROM visits) t WHERE n > 0 " +
+		"AND m > 0",
+	"SELECT COUNT(*) FROM (SELECT pid, ntile(4) OVER (PARTITION BY pid ORDER BY note) AS a, first_value(note) OVER (PARTITION BY pid " +
+		"ORDER BY " +
+		"cost) AS b, last_value(note) OVER (PARTITION BY pid ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) " +
+		"AS c, " +
 		"rank() OVER (PARTITION BY pid, ward ORDER BY note DESC) AS d FROM visits) t WHERE a > 0 AND b < c AND d > 0",
 	"SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid JOIN labs c ON c.pid = a.pid",
 	"SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid AND left(a.note, 40) || 'x' < right(b.note, 40)",
 	"SELECT COUNT(*) FROM visits a LEFT JOIN labs b ON a.pid = b.pid AND a.cost < b.value AND b.value > 500",
 	"SELECT COUNT(*) FROM visits a WHERE NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.note < a.note AND b.day > a.day)",
-	"SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) > (SELECT COUNT(*) FROM labs l WHERE l.pid = p.pid)",
+	"SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) > (SELECT COUNT(*) FROM labs l WHERE " +
+		"l.pid = p.pid)",
 	"SELECT COUNT(*) FROM people p JOIN codes c ON c.label <> p.zip",
 	"SELECT COUNT(*) FROM people p JOIN codes c ON c.label LIKE 'label%' AND c.low <> p.age AND length(c.label) > p.age - 200",
 	"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM codes c WHERE c.low = p.age * 2 AND c.label > p.zip)",
 	"SELECT COUNT(*) FROM people p LEFT JOIN codes c ON c.low > p.age AND c.area = 3",
-	"SELECT COUNT(*) FROM (SELECT pid, note AS x FROM visits UNION ALL SELECT pid, kind FROM labs UNION ALL SELECT pid, code FROM people) u WHERE x > ''",
+	"SELECT COUNT(*) FROM (SELECT pid, note AS x FROM visits UNION ALL SELECT pid, kind FROM labs UNION ALL SELECT pid, code FROM " +
+		"people) u WHERE x > ''",
 	"SELECT zip, age, COUNT(*) FROM people WHERE zip IN ('z1', 'z2', 'z3') GROUP BY zip, age",
 }
 

@@ -47,7 +47,8 @@ func TestMonotone(t *testing.T) {
 				return int64(m.Fetch(a.Table, s))
 			}
 			base := of(machine, small)
-			for what, other := range map[string]int64{"the same again": of(machine, grown(small, 1)), "more rows": of(machine, grown(small, 2)),
+			for what, other := range map[string]int64{"the same again": of(machine, grown(small, 1)), "more " +
+				"rows": of(machine, grown(small, 2)),
 				"many more rows": of(machine, grown(small, 2048)), "longer texts": of(machine, long), "a slower machine": of(slow, small),
 				"less memory": of(tight, small), "a cluster": of(trino, small)} {
 				if other < base || what == "the same again" && other != base {

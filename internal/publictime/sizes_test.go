@@ -8,7 +8,8 @@ import (
 
 // A size is rounded up to a half-octave, and by no more than that.
 func TestRound(t *testing.T) {
-	for n, want := range map[int64]int64{-3: 0, 0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 6, 7: 8, 9: 12, 12: 12, 13: 16, 1000: 1024, 1025: 1449,
+	for n, want := range map[int64]int64{-3: 0, 0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 6, 7: 8, 9: 12, 12: 12, 13: 16, 1000: 1024,
+		1025: 1449,
 		1449: 1449, 1450: 2048, 100_000: 131_072, 1_000_000: 1_048_576, 1_100_000: 1_482_911, math.MaxInt64: math.MaxInt64} {
 		if got := Round(n); got != want {
 			t.Errorf("Round(%d) = %d, want %d", n, got, want)

@@ -21,11 +21,12 @@ import (
 )
 
 var (
-	measured = flag.Int64("measure", 0, "how many people there are where questions are run and their processor time is measured; 0 for no such run")
-	made     = flag.Int("made", 200, "how many made-up questions are measured beside those of the corpora")
-	seed     = flag.Uint64("seed", 1, "of made-up questions")
-	record   = flag.Bool("record", false, "whether what was measured is written to testdata")
-	every    = flag.Int("every", 1, "which of the questions are measured: each of so many")
+	measured = flag.Int64("measure", 0, "how many people there are where questions are run and their processor time is measured; 0 "+
+		"for no such run")
+	made   = flag.Int("made", 200, "how many made-up questions are measured beside those of the corpora")
+	seed   = flag.Uint64("seed", 1, "of made-up questions")
+	record = flag.Bool("record", false, "whether what was measured is written to testdata")
+	every  = flag.Int("every", 1, "which of the questions are measured: each of so many")
 )
 
 // machine is the one that the constants are of, with one thread.

@@ -107,8 +107,10 @@ func hospitalRows(people int64) []string {
 		fmt.Sprintf(`CREATE TABLE items AS SELECT hash(range, 41) %% %[1]d AS oid, CAST(hash(range, 42) %% 100000 / 100 AS DECIMAL(10,2)) AS price,
 			CAST(hash(range, 43) %% 21 AS INTEGER) AS quantity, 'region ' || hash(range, 44) %% 30 AS region
 			FROM range(%[2]d) ORDER BY hash(range, 45)`, 2*people, 4*people),
-		"CREATE TABLE wards AS SELECT chr(CAST(97 + range AS INTEGER)) AS ward, 'region ' || range % 5 AS region, CAST(range * 3 AS INTEGER) AS beds FROM range(25)",
-		"CREATE TABLE tags AS SELECT chr(CAST(97 + range % 9 AS INTEGER)) AS ward, 't' || range % 5 AS tag, CAST(range * 8 AS INTEGER) AS low FROM range(25)",
+		"CREATE TABLE wards AS SELECT chr(CAST(97 + range AS INTEGER)) AS ward, 'region ' || range % 5 AS region, CAST(range * 3 AS " +
+			"INTEGER) AS beds FROM range(25)",
+		"CREATE TABLE tags AS SELECT chr(CAST(97 + range % 9 AS INTEGER)) AS ward, 't' || range % 5 AS tag, CAST(range * 8 AS " +
+			"INTEGER) AS low FROM range(25)",
 	}
 }
 
