@@ -1,13 +1,22 @@
 package publictime
 
 import (
+	"math"
+
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // joined adds a join by a table of hashes, which may be made of either side.
 func (w *work) joined(l, r float64) {
-	w.shared += max(l*w.build+r*w.probe, r*w.build+l*w.probe)
+	w.shared += max(l*w.build+r*w.probe, r*w.build+l*w.probe) * far(max(l, r))
 }
+
+// far is by how much it takes longer to find a row among so many: those of a large table are not in
+// the caches of a processor.
+func far(rows float64) float64 { return 1 + 0.15*max(0, math.Log2(rows/near)) }
+
+// near is how many rows are in them.
+const near = 1 << 17
 
 func (w *work) join(j *tree.Join, used []bool) load {
 	nl, nr := len(j.L.Fields()), len(j.R.Fields())

@@ -138,14 +138,24 @@ func (w *work) statements(q *tree.Query, from load, reading work, length float64
 	w.each(from.rows*n, 3*w.group+w.sort*math.Log2(max(2, from.rows))+w.byte*length)
 }
 
-// passes is how often package bound reads the rows, where they do not fit into its memory.
+// passes is how often package bound reads the rows, where they do not fit into its memory. What is
+// of one person and group is added up before that, but for rows that are chosen among.
 func (w *work) passes(q *tree.Query, from load) float64 {
-	row := 16 + 8*float64(len(q.Measures))
-	if need := from.rows * row; need > w.memory/2 {
+	held := w.people() * float64(q.Groups()) * w.combos(q, from)
+	for _, m := range q.Measures {
+		if m.Kind == tree.CountDistinct || m.Kind == tree.Quantile {
+			held = from.rows
+		}
+	}
+	row := 2 * (16 + 8*float64(len(q.Measures))) // blocks are half full
+	if need := begun + min(from.rows, 2*held)*row; need > w.memory/2 {
 		return min(mostPasses, math.Exp2(math.Ceil(math.Log2(2*need/w.memory))))
 	}
 	return 1
 }
+
+// begun is how many bytes the first blocks of all partitions take.
+const begun = 4 << 20
 
 // mostPasses is how many partitions package bound has.
 const mostPasses = 1 << 11

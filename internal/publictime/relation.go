@@ -192,7 +192,7 @@ func (w *work) persons(p *tree.Persons, used []bool) load {
 	from := w.relation(p.From, below)
 	w.expression(p.Where, from)
 	out := load{rows: min(from.rows, w.people()), person: 1, lengths: make([]float64, len(p.Row))}
-	ns := w.group + w.byte*from.lengths[p.From.Unit()]
+	ns := w.group*far(from.rows) + w.byte*from.lengths[p.From.Unit()]
 	if len(p.Keys) > 0 {
 		out.rows, out.person = from.rows, from.person
 	}
