@@ -28,6 +28,7 @@ func slow(t *testing.T) *world {
     unit: people.pid
     budget: {epsilon: 10, per_query: {default: 0.1}}
     analysts: {ana: {}, ben: {}}
+    release: tick
     tables: {people: {unique: pid, columns: {s: {type: text}}}}
 `)
 	path := filepath.Join(dir, "heavy.duckdb")
