@@ -44,19 +44,53 @@ func Raised(first, limit, delta dp.Amount) (Reading, error) {
 		e, err := Epsilon(first, delta)
 		return Reading{e, delta}, err
 	}
+	e, err := atLevel(level, delta, i*(i+1))
+	return Reading{e, delta.Add(delta)}, err
+}
+
+// leastLevel is where the levels of [Unfixed] begin: about epsilon 0.2 at a delta of 1e-6. It is
+// written here, so that nobody who has seen an answer has chosen it.
+const leastLevel = dp.One >> 10
+
+// Unfixed returns what a limit of rho promises where nothing is known of the limit that was fixed
+// before the first answer: a budget that was pure then, or one whose first charges are among what a
+// ledger has lost. The levels of [Raised] begin at the first limit. Levels that follow from the
+// limit of today are chosen with it, from the answers: with some that ended there, as there were
+// once, an owner who raises from epsilon 0.4 to 46 in small steps, and stops when it looks best, has
+// a delta of 3.3e-6 where 2e-6 was stated (measured in the tests of package books).
+//
+// The levels here are g_0 = 2^-10 and g_(i+1) = 5/4 g_i, rounded up, with delta_i = delta/((i+1)(i+2))
+// for i >= 0. They and their parts are the same for everybody, whatever was asked and answered, so
+// the proof at [Raised] holds as it stands: for every event S in which, at the end, the limit and
+// what was spent are at most g_i, P_A[S] <= exp(e_i) P_B[S] + delta, where e_i = Epsilon(g_i,
+// delta_i), which grows with i. The sum of the parts is delta: no level is dearer than the others,
+// because none is known to be the one.
+func Unfixed(limit, delta dp.Amount) (Reading, error) {
+	level, i := leastLevel, 0
+	for ; level < limit; i++ {
+		if level > dp.Unbounded/2 {
+			return Reading{}, ErrUnbounded
+		}
+		level += (level + 3) / 4
+	}
+	e, err := atLevel(level, delta, (i+1)*(i+2))
+	return Reading{e, delta}, err
+}
+
+// atLevel converts a level at one of so many parts of delta.
+func atLevel(level, delta dp.Amount, parts int) (dp.Amount, error) {
 	if delta == 0 || delta.Add(delta) >= dp.One {
-		return Reading{}, ErrDelta
+		return 0, ErrDelta
 	}
 	// In floating point, because a part of a small delta is no multiple of its unit. The division
 	// is rounded down.
-	part := down(delta.Float() / float64(i*(i+1)))
-	at, err := ZCDP{Rho: level.Float()}.EpsilonAt(part)
+	at, err := ZCDP{Rho: level.Float()}.EpsilonAt(down(delta.Float() / float64(parts)))
 	if err != nil {
-		return Reading{}, err
+		return 0, err
 	}
 	e, err := dp.CeilFloat(at)
 	if err != nil {
-		return Reading{}, ErrUnbounded
+		return 0, ErrUnbounded
 	}
-	return Reading{e, delta.Add(delta)}, nil
+	return e, nil
 }

@@ -33,12 +33,19 @@ type Account struct {
 	Spent dp.Cost `json:"spent"`
 	Left  dp.Cost `json:"left"`
 	Side  string  `json:"side"`
-	// Total is the promise: everything that is ever answered from this account is, together,
-	// (Epsilon, Delta)-differentially private, whoever stops when. Where the limit is another by
-	// now than at the first charge, it was chosen after answers were seen, which counts: see
-	// account.Raised. Guarantee is what the amount spent so far is worth in the same terms. It
-	// would be the promise if that amount had been the limit from the start; of a moment that
-	// somebody chooses after seeing answers it says nothing (see account.Odometer, which does).
+	// Total is what the account can come to. Of a dataset it is the promise: everything that is
+	// ever answered from it is, together, (Epsilon, Delta)-differentially private, whoever stops
+	// when. Of a window it is the same of what the window adds, given all that was told before it
+	// began and may still be seen. Of a group or an analyst it is no promise: it is how much of the
+	// dataset's their questions may use up. They see more, because what others have paid for is
+	// free, and who sharpens an answer of somebody else's pays the difference alone.
+	//
+	// Where the limit is another by now than at the first charge, it was chosen after answers were
+	// seen, which counts: see account.Raised and account.Unfixed. Where it was lowered below what
+	// was spent, what was spent counts. Guarantee is what the amount spent so far is worth in the
+	// same terms. It would be the promise if that amount had been the limit from the start; of a
+	// moment that somebody chooses after seeing answers it says nothing (see account.Odometer,
+	// which does).
 	Guarantee Guarantee `json:"guarantee"`
 	Total     Guarantee `json:"total"`
 }

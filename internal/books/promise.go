@@ -9,7 +9,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Promise says in sentences, for the owner, what the budget promises to every person in the data,
@@ -29,30 +28,37 @@ func (s *Books) Promise(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.sentences(window, all)
+	return s.sentences(ctx, window, all)
 }
 
 // sentences are the promise of the accounts of everybody together, in a window.
-func (s *Books) sentences(window uint64, all []reading) ([]string, error) {
-	const whatever = "whatever analysts ask and whoever colludes, nothing that they may see is more than "
+func (s *Books) sentences(ctx context.Context, window uint64, all []reading) ([]string, error) {
+	// Another dataset has a budget of its own, also where it is about the same people.
+	whatever := "whatever analysts ask and whoever colludes, nothing that they may see of " + s.dataset.Name + " is more than "
 	than := " with one person's data as without it"
 	if s.dataset.Neighbours == dp.Substitute {
 		than = " with one person's data as with somebody else's"
 	}
 	b := s.dataset.Budget
 	if !b.Renews() {
-		g := s.worst(all[0])
+		g := all[0].Total
 		return append([]string{"For good: " + whatever + likelihood(g) + than + ".", guessing(g)}, changed(all[0])...), nil
 	}
-	now, err := s.sinceUnwindowed(all[0], all[1])
+	now, err := s.sinceBegun(ctx, window, all[0], all[1])
 	if err != nil {
 		return nil, err
 	}
-	total, one := s.worst(all[0]), s.worst(now)
+	total, one, guessed := all[0].Total, now.Total, guessing(now.Total)
+	within := fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows)
+	if window > 1 {
+		// What earlier windows paid for can be seen in this one for nothing.
+		within += "given all that earlier windows told, which anybody may still see, "
+		whatever = "and whatever analysts ask and whoever colludes, nothing that it adds is more than "
+		guessed = strings.Replace(guessed, "So who would", "So who would then", 1)
+	}
 	return append([]string{
-		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever +
-			likelihood(one) + than + ".",
-		guessing(one),
+		within + whatever + likelihood(one) + than + ".",
+		guessed,
 		fmt.Sprintf("Over all %d windows together: nothing is more than %s%s.", b.Renewal.Windows, likelihood(total), than),
 		guessing(total),
 	}, changed(now, all[0])...), nil
@@ -68,32 +74,6 @@ func changed(all ...reading) []string {
 		}
 	}
 	return nil
-}
-
-// sinceUnwindowed returns the account of the window with what was spent before the budget had
-// windows, which is all that the dataset has spent and no window before this one has. A window that
-// is not the first began after it.
-func (s *Books) sinceUnwindowed(total, window reading) (reading, error) {
-	before := total.Spent.Sub(window.Spent)
-	counted := before.Rho
-	if s.dataset.Budget.Pure() {
-		counted = before.Epsilon // of Gaussian noise it has no end, and so has the difference of two such
-	}
-	if window.Window > 1 || counted == 0 && before.Delta == 0 {
-		return window, nil
-	}
-	return s.read(place{kind: window.Kind, window: window.Window},
-		ledger.Balance{Account: window.Name, Limit: window.Limit.Add(before), Spent: window.Spent.Add(before), First: total.first})
-}
-
-// worst is what an account can come to. That is its promise, and more where an owner has lowered
-// the limit below what was spent.
-func (s *Books) worst(a reading) api.Guarantee {
-	g := api.Guarantee{Epsilon: max(a.Total.Epsilon, a.Guarantee.Epsilon), Delta: a.Total.Delta}
-	if !s.dataset.Budget.Pure() {
-		g.Delta = max(g.Delta, s.dataset.Budget.RhoDelta().Add(a.Spent.Delta))
-	}
-	return g
 }
 
 // likelihood says a guarantee: so many times as likely, and so much more.

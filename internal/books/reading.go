@@ -162,14 +162,20 @@ func (s *Books) read(p place, b ledger.Balance) (reading, error) {
 			a.Alert = percent
 		}
 	}
+	// What private keys were paid is a part of the promise, whatever the policy sets aside for them
+	// by now.
+	keys := max(b.Limit.Delta, b.Spent.Delta)
 	if budget.Pure() {
-		a.Guarantee.Epsilon, a.Total.Epsilon = b.Spent.Epsilon, b.Limit.Epsilon
+		// Sums of epsilon and of delta are certain, so it matters to nobody when a limit was
+		// chosen; and what was spent stays so where a limit is lowered.
+		a.Guarantee = api.Guarantee{Epsilon: b.Spent.Epsilon, Delta: b.Spent.Delta}
+		a.Total = api.Guarantee{Epsilon: max(b.Limit.Epsilon, b.Spent.Epsilon), Delta: keys}
 		a.alone = a.Total
 		return a, nil
 	}
 	// What is set aside for private keys is no part of the conversion, and is of the promise: all
 	// of it, also where a quota has only a part. Windows and top-ups can make it more.
-	delta := max(budget.Delta, budget.RhoDelta().Add(b.Limit.Delta))
+	delta := max(budget.Delta, budget.RhoDelta().Add(keys))
 	for _, g := range []struct {
 		to  *api.Guarantee
 		rho dp.Amount
@@ -198,8 +204,7 @@ func (s *Books) read(p place, b ledger.Balance) (reading, error) {
 // first charge was fixed before the first answer, and one that is larger by now was not; nor was
 // one of which nothing is known but that something was spent before.
 func (s *Books) raisedTo(b ledger.Balance) (account.Reading, error) {
-	first := b.First.Rho
-	known := first > 0 && first != dp.Unbounded
+	first, delta := b.First.Rho, s.dataset.Budget.RhoDelta()
 	most := max(b.Limit.Rho, b.Spent.Rho)
 	if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon <= b.Limit.Epsilon {
 		// What was spent is within epsilon, whatever it is in rho. What ends beyond epsilon ends
@@ -207,11 +212,17 @@ func (s *Books) raisedTo(b ledger.Balance) (account.Reading, error) {
 		most = b.Limit.Rho
 	}
 	switch {
-	case known:
-		return account.Raised(first, most, s.dataset.Budget.RhoDelta())
+	case first == dp.Unbounded: // the budget was pure then
+		return account.Unfixed(most, delta)
+	case first > 0:
+		return account.Raised(first, most, delta)
 	case b.Spent.Rho == 0:
-		return account.Raised(b.Limit.Rho, b.Limit.Rho, s.dataset.Budget.RhoDelta())
-	default:
-		return account.Raised(most-most/5, most, s.dataset.Budget.RhoDelta())
+		return account.Raised(b.Limit.Rho, b.Limit.Rho, delta)
 	}
+	// The first limit is among what was lost, or what was spent is from two accounts. Until then
+	// something else was stated, by [account.Raised], and whether it still is may follow from the
+	// answers. Both unions hold at once at the sum of their deltas, delta and 2 delta.
+	whole, err := account.Unfixed(most, delta)
+	whole.Delta = whole.Delta.Add(delta).Add(delta)
+	return whole, err
 }

@@ -29,7 +29,7 @@ func (s *Books) RenewSigned(ctx context.Context, reason string, signer crypto.Si
 	if err != nil {
 		return api.Renewed{}, err
 	}
-	if out.Promise, err = s.sentences(window+1, next); err != nil {
+	if out.Promise, err = s.sentences(ctx, window+1, next); err != nil {
 		return api.Renewed{}, err
 	}
 	receipt, err := s.ledger.Enter(ctx, ledger.Renewal{Dataset: s.dataset.Name, From: window, Reason: reason, Signer: signer})

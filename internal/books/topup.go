@@ -57,7 +57,7 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	}
 	out.After, out.Promise = accounts(after), out.PromiseBefore
 	if t.Account == "" {
-		if out.Promise, err = s.sentences(window, after); err != nil {
+		if out.Promise, err = s.sentences(ctx, window, after); err != nil {
 			return nil, err
 		}
 	}

@@ -554,12 +554,12 @@ func TestPromise(t *testing.T) {
 		want   []string
 	}{
 		{"{epsilon: 1}", []string{
-			"For good: whatever analysts ask and whoever colludes, nothing that they may see is more than 2.72 times as likely (epsilon " +
-				"1) with one person's data as without it.",
+			"For good: whatever analysts ask and whoever colludes, nothing that they may see of hospital is more than 2.72 times as " +
+				"likely (epsilon 1) with one person's data as without it.",
 			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time."}},
 		{monthlyRho, []string{
-			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see is more " +
-				"than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's data as without it.",
+			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see of " +
+				"hospital is more than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's data as without it.",
 			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time.",
 			"Over all 12 windows together: nothing is more than 46.9 times as likely (epsilon 3.847), and 1 in 185,000 more (delta " +
 				"5.4e-06), with one person's data as without it.",
@@ -595,7 +595,7 @@ func TestPromiseOfTheSpent(t *testing.T) {
 				t.Errorf("%+v: %q", a, got)
 			}
 			want = dp.One
-		} else if a.Total.Epsilon > amount("0.05") || len(got) != 2 {
+		} else if a.Total.Epsilon != amount("0.15") || len(got) != 2 {
 			t.Errorf("%+v: %q", a, got)
 		}
 		if a.Guarantee.Epsilon < amount("0.1499") || !strings.Contains(got[0], "epsilon "+rounded(want)) {
