@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -35,8 +36,35 @@ type Anchor struct {
 
 // AnchorNotes is the session whose note says that a ledger has an anchor, and where. From then on a
 // place without one is no place that never had one: the ledger is not opened, because its volume
-// may not be mounted, and the ledger be older than what is there. See [UnanchoredError].
+// may not be mounted, and the ledger be older than what is there. Neither is it opened where no
+// place is named. See [UnanchoredError], and [GiveUpNotes] for how an owner takes it back.
 const AnchorNotes = "anchor"
+
+// giveUpNotes begins the names of sessions whose note says that a ledger has no anchor any more.
+const giveUpNotes = "no anchor: "
+
+// AnchorNotesIn is the session that says it in an era, in which those of earlier ones have ended.
+func AnchorNotesIn(era string) string { return inEra(AnchorNotes, era) }
+
+// GiveUpNotes is the session whose note says that a ledger has no anchor from here on, because its
+// owner gave it up, and why: its name is in the chain, for auditors to read.
+func GiveUpNotes(era, reason string) string { return inEra(giveUpNotes+reason, era) }
+
+func inEra(session, era string) string {
+	if era == "" {
+		return session
+	}
+	return session + " (era " + era[:min(len(era), 16)] + ")"
+}
+
+// NotesAnchor returns what a note of a session says about whether the ledger has an anchor from
+// here on, and false where it says nothing.
+func NotesAnchor(session string) (anchored, says bool) {
+	if session == AnchorNotes || strings.HasPrefix(session, AnchorNotes+" (era ") {
+		return true, true
+	}
+	return false, strings.HasPrefix(session, giveUpNotes)
+}
 
 // Ceiling is the most that can have been spent in an account. Its JSON is exact, in units of 2^-40,
 // unlike that of a [dp.Cost], which is for people and rounds.

@@ -46,7 +46,8 @@
 //  12. More is only granted by a signature. A limit is what the policy says at the moment of
 //     the charge, and what top-ups add that the ledger's owner signed.
 //  13. A ledger that is older than its anchor is not opened, and what it lost counts as
-//     spent before it is used again. A ledger that had an anchor is not opened where there is none (see [AnchorNotes]).
+//     spent before it is used again. A ledger that had an anchor is not opened where there is none, nor where none is named,
+//     until its owner gives the anchor up, of the ledger that the anchor knows (see [AnchorNotes], [GiveUpNotes]).
 //  14. Notes are kept and kept secret. Note returns without an error only after the note is on
 //     stable storage. The notes of a session are read in the order
 //     in which they were confirmed, without a gap, also after a kill; a note that was changed is noticed. Nothing

@@ -162,10 +162,15 @@ func (e *AnchorError) Error() string {
 }
 
 // UnanchoredError is returned when a ledger has an anchor, by its own records, and there is none in
-// its place. Nothing was changed.
+// its place, or no place is named: Anchorage is empty then. Nothing was changed.
 type UnanchoredError struct{ Path, Anchorage string }
 
 func (e *UnanchoredError) Error() string {
+	if e.Anchorage == "" {
+		return fmt.Sprintf("the ledger %s has an anchor, and the policy names none. It was not opened, because nothing tells it from an "+
+			"older copy of itself. Write the key 'anchor' back into the policy. If the ledger is to have no anchor from here on, say so "+
+			"in the ledger with that key still there: 'discreet ledger anchor --give-up --reason ...'", e.Path)
+	}
 	return fmt.Sprintf("the ledger %s has an anchor, and there is none in %s. It was not opened, because nothing tells it from an older "+
 		"copy of itself. "+
 		"Mount the volume of the anchor, or put the anchor there that it had elsewhere. Where that is lost for good, compare the ledger "+

@@ -76,6 +76,25 @@ func Reruns(charge uint64) string { return "rerun " + strconv.FormatUint(charge,
 // session of their own, because a session ends with its era.
 func CheckpointNotes(era string) string { return "checkpoint " + Hash(era) }
 
+// protectsNotes begins the names of sessions that say whom the charges of a dataset protect.
+const protectsNotes = "protects "
+
+// ProtectsNotes names the sessions of one note each, counted from 0, that say whom the charges of a
+// dataset protect: who a person is, whose the rows of each table are, and which databases are
+// neighbours. They are written with the first charge that needs them, and are read in every era: a
+// recovery takes back nothing of what was promised to whom.
+func ProtectsNotes(dataset string, n int) string {
+	return protectsNotes + dataset + " " + strconv.Itoa(n)
+}
+
+// NotesProtected returns the dataset that a session says this about, and false where it says
+// something else.
+func NotesProtected(session string) (dataset string, ok bool) {
+	rest, ok := strings.CutPrefix(session, protectsNotes)
+	dataset, _, found := strings.Cut(rest, " ")
+	return dataset, ok && found
+}
+
 // PaysForSession reports whether a charge pays for a session, by which it never has an answer of
 // its own.
 func PaysForSession(r *Record) bool {

@@ -118,6 +118,14 @@ func BeginAnchor(p *policy.Policy, place ledger.Anchorage, reason string) (desk.
 	return sqlite.BeginAnchor(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}, reason)
 }
 
+// GiveUpAnchor says in the ledger of a policy that it has no anchor from here on.
+func GiveUpAnchor(p *policy.Policy, place ledger.Anchorage, reason string) error {
+	if postgres.Is(p.Ledger) {
+		return postgres.GiveUpAnchor(p.Ledger, postgres.Options{Anchorage: place}, reason)
+	}
+	return sqlite.GiveUpAnchor(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}, reason)
+}
+
 // Reader reads a ledger. It changes nothing.
 type Reader interface {
 	// Path names the ledger.

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// AnchorKeeper ties a ledger to its anchor. A nil *AnchorKeeper ties nothing, and all its methods
-// do nothing.
+// AnchorKeeper ties a ledger to its anchor. A nil *AnchorKeeper is where no place is named for one:
+// it ties nothing, and refuses a ledger that has an anchor by its own records.
 //
 // What it is for: take the last head for which Committed returned nil. For each account and each
 // claim, what was spent there, which is at least what was released,
@@ -65,11 +65,8 @@ func NewAnchorKeeper(place ledger.Anchorage, every uint64) *AnchorKeeper {
 // The state is nil where there is no ledger yet. It is then only checked that there is no anchor
 // either. hashAt returns the hash of a record that the ledger holds.
 func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) error {
-	if k == nil {
-		return nil
-	}
 	a, found, err := k.Check(ctx, path, s, hashAt)
-	if err != nil || s == nil {
+	if err != nil || s == nil || k == nil {
 		return err
 	}
 	if found && k.exact(s, a) {
@@ -83,6 +80,9 @@ func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt f
 // Check is the part of Open that changes nothing. It returns the anchor, and false where there is
 // none.
 func (k *AnchorKeeper) Check(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) (ledger.Anchor, bool, error) {
+	if k == nil && s != nil && s.Anchored() {
+		return ledger.Anchor{}, false, &ledger.UnanchoredError{Path: path}
+	}
 	if k == nil {
 		return ledger.Anchor{}, false, nil
 	}

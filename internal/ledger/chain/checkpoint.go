@@ -94,7 +94,11 @@ func ReadCheckpoint(from io.Reader, size int64) (*State, error) {
 		}
 		s.versions[name] = v
 	})
-	readMap(l, func(name string) { s.notes[name] = l.numbers() })
+	readMap(l, func(name string) {
+		if s.notes[name] = l.numbers(); len(s.notes[name]) == 0 {
+			l.err = errors.Join(l.err, errors.New("a session has no notes"))
+		}
+	})
 	for _, n := range l.numbers() {
 		s.failed[n] = true
 	}
@@ -114,7 +118,11 @@ func ReadCheckpoint(from io.Reader, size int64) (*State, error) {
 	s.requests, s.keys = l.index(), l.index()
 	s.blocks = l.blocks()
 	s.unread = s.sequence
-	return s, s.whole(l)
+	err := s.whole(l)
+	if err == nil {
+		s.findAnchor()
+	}
+	return s, err
 }
 
 // whole returns an error unless a state that was read can be worked with.

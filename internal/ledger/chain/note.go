@@ -20,15 +20,26 @@ func (s *State) Note(session, noteHash string, now time.Time) (*Link, error) {
 
 // Notes returns the sequences of a session's notes, rising, in memory that does not change.
 func (s *State) Notes(session string) ([]uint64, error) {
-	if s.ended(session) {
+	if _, always := ledger.NotesProtected(session); s.ended(session) && !always {
 		return nil, ledger.ErrEra
 	}
 	n := s.notes[session]
 	return n[:len(n):len(n)], nil
 }
 
-// Anchored reports whether the ledger says of itself that it has an anchor.
-func (s *State) Anchored() bool { return len(s.notes[ledger.AnchorNotes]) > 0 }
+// Anchored reports whether the ledger says of itself that it has an anchor, and was not said to
+// have given it up since.
+func (s *State) Anchored() bool { return s.anchored }
+
+// findAnchor finds out what the last note about an anchor says.
+func (s *State) findAnchor() {
+	last := uint64(0)
+	for session, notes := range s.notes {
+		if anchored, says := ledger.NotesAnchor(session); says && notes[len(notes)-1] > last {
+			s.anchored, last = anchored, notes[len(notes)-1]
+		}
+	}
+}
 
 // Era returns the hash of the last recovery, or nothing.
 func (s *State) Era() string { return s.era }
@@ -57,6 +68,9 @@ func (s *State) checkNote(r *ledger.Record) error {
 
 // note adds a note to its session. The name was cut out of a record; a copy lets go of the rest.
 func (s *State) note(r *ledger.Record) {
+	if anchored, says := ledger.NotesAnchor(r.Session); says {
+		s.anchored = anchored
+	}
 	n, ok := s.notes[r.Session]
 	if !ok {
 		s.notes[strings.Clone(r.Session)] = []uint64{r.Sequence}

@@ -133,3 +133,30 @@ func (d *Desk) adopt(ctx context.Context, keeper *chain.AnchorKeeper) (Recovered
 	sequence, hash := d.State.Head()
 	return Recovered{Sequence: sequence, Hash: hash}, nil
 }
+
+// CanGiveUp returns an error where a ledger cannot give its anchor up, or not for this reason.
+func CanGiveUp(place ledger.Anchorage, reason string) error {
+	if place == nil {
+		return &ledger.InvalidError{Field: "place of the anchor",
+			Problem: "is missing: a ledger gives its anchor up where it is compared with it"}
+	}
+	if err := (ledger.Recovery{Reason: reason}).Validate(); err != nil {
+		return err
+	}
+	if len(reason) > maxGiveUp {
+		return &ledger.InvalidError{Field: "reason", Problem: fmt.Sprintf("is %d bytes long; the most is %d", len(reason), maxGiveUp)}
+	}
+	return nil
+}
+
+// maxGiveUp is how many bytes of a reason the name of a session has room for.
+const maxGiveUp = 200
+
+// GiveUpAnchor writes down that the ledger has no anchor from here on.
+func (d *Desk) GiveUpAnchor(ctx context.Context, reason string) error {
+	era, err := d.Era(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Note(ctx, ledger.GiveUpNotes(era, reason), []byte(reason))
+}

@@ -125,6 +125,12 @@ func (v *visitor) serve(m *message) {
 			accounts[i].Name = name // limits are the policy's, which the owner has
 		}
 		a.Balances, err = v.source.Balances(v.ctx, accounts)
+	case wantNotes:
+		if _, open := ledger.NotesProtected(m.Session); !open {
+			err = errors.New("the notes of a session are its secret")
+			break
+		}
+		a.Notes, err = v.source.Notes(v.ctx, m.Session)
 	case wantLines:
 		err = v.lines(m.Last)
 	case wantEntry:

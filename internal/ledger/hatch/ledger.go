@@ -54,6 +54,15 @@ func (r remote) Balances(ctx context.Context, accounts []ledger.Account) ([]ledg
 	return a.Balances, nil
 }
 
+// Notes implements [ledger.Ledger], for what is no secret: whom charges protect.
+func (r remote) Notes(ctx context.Context, session string) ([][]byte, error) {
+	if _, open := ledger.NotesProtected(session); !open {
+		return nil, ledger.ErrBusy
+	}
+	a, err := r.ask(ctx, message{Want: wantNotes, Session: session})
+	return a.Notes, err
+}
+
 // Enter implements [ledger.Ledger].
 func (r remote) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	return r.enter(ctx, e)
@@ -100,6 +109,5 @@ func (busy) Note(context.Context, string, []byte) error          { return ledger
 func (busy) NoteIf(context.Context, string, []byte, ledger.Provided) error {
 	return ledger.ErrBusy
 }
-func (busy) Notes(context.Context, string) ([][]byte, error)           { return nil, ledger.ErrBusy }
 func (busy) NotesAfter(context.Context, string, int) ([][]byte, error) { return nil, ledger.ErrBusy }
 func (busy) Era(context.Context) (string, error)                       { return "", ledger.ErrBusy }

@@ -26,6 +26,7 @@ const (
 	wantWindow   = "window"
 	wantDoor     = "door"
 	wantBalances = "balances"
+	wantNotes    = "notes"
 	wantEntry    = "entry"
 )
 
@@ -33,6 +34,7 @@ const (
 type message struct {
 	Want             string // from the owner
 	Dataset, Analyst string
+	Session          string
 	Accounts         []string
 	Last             uint64 // up to which record
 	Entry            *entry
@@ -44,6 +46,7 @@ type message struct {
 	Window   uint64
 	Door     ledger.Door
 	Balances []ledger.Balance
+	Notes    [][]byte
 	Receipt  ledger.Receipt
 	Sign     []byte // what is to be signed
 }

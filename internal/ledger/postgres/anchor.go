@@ -10,8 +10,11 @@ import (
 
 // anchorFirst compares a ledger with its anchor when it is opened, and anchors its head.
 func (l *Ledger) anchorFirst(keeper *chain.AnchorKeeper, place ledger.Anchorage) error {
-	if place == nil {
+	if l.mending {
 		return nil
+	}
+	if place == nil {
+		return keeper.Open(background, l.Path, l.State, l.HashAt)
 	}
 	if err := keeper.Lay(l.State, l.HashAt); err != nil {
 		return l.explain(err)
@@ -31,13 +34,17 @@ func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
 	if place == nil || l.State.Anchored() {
 		return nil
 	}
-	return l.Note(background, ledger.AnchorNotes, []byte(place.String()))
+	return l.Note(background, ledger.AnchorNotesIn(l.State.Era()), []byte(place.String()))
 }
 
 // Anchor implements [desk.Store]. Other servers store anchors too: what one of them stored for a
-// later head has ours in it.
+// later head has ours in it. Where one of them has given the ledger an anchor that this one does
+// not know, this one tells nothing more: the anchor would not have it.
 func (w writer) Anchor(made []*chain.Link) error {
 	if w.Keeper == nil {
+		if w.State.Anchored() && !w.mending {
+			return &ledger.UnanchoredError{Path: w.Path}
+		}
 		return nil
 	}
 	for _, k := range made {

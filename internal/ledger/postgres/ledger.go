@@ -31,6 +31,7 @@ type Ledger struct {
 	// failed, or whose fate is not known.
 	stale   bool
 	commits uint64 // transactions so far
+	mending bool   // the ledger need not be the one that its anchor knows
 
 	checkpoints checkpointing
 	prover      checkpoint.Prover
@@ -51,6 +52,8 @@ type Options struct {
 	Full bool
 	// Tell, where it is not nil, is told now and then how many records were checked, of how many.
 	Tell func(done, of uint64)
+	// mending is for those who see to a ledger that is not the one that its anchor knows.
+	mending bool
 	// Lease is for how long a server is believed to be there that was not seen; 0 stands for 15
 	// seconds.
 	Lease time.Duration
@@ -77,7 +80,8 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Desk: &desk.Desk{Path: p.name, Now: now, State: chain.New()}, place: p, lease: o.Lease, stop: make(chan struct{})}
+	l := &Ledger{Desk: &desk.Desk{Path: p.name, Now: now, State: chain.New()}, place: p, lease: o.Lease, mending: o.mending,
+		stop: make(chan struct{})}
 	if l.lease == 0 {
 		l.lease = defaultLease
 	}

@@ -199,14 +199,14 @@ func TestPromise13SharedAnchor(t *testing.T) {
 	if err != nil || !found || a.Sequence != n || a.Hash != hash || a.Most[0].Spent.Rho/unit.Rho != 30 {
 		t.Errorf("the anchor is at %d, and the ledger at %d: %v", a.Sequence, n, err)
 	}
-	admin := open(t, at, Options{})
+	admin := open(t, at, Options{mending: true})
 	older(t, admin, 20)
 	var refused *ledger.AnchorError
 	if _, err := anchored(t, at, name); !errors.As(err, &refused) {
 		t.Errorf("opened: %v", err)
 	}
-	// Without an anchor it is a good ledger, only a forgetful one.
-	forgetful := open(t, at, Options{})
+	// To a program that does not look at the anchor it is a good ledger, only a forgetful one.
+	forgetful := open(t, at, Options{mending: true})
 	for i := range 80 {
 		if _, err := forgetful.Charge(ctx, ask(fmt.Sprint("forgot ", i), hospital(1000))); err != nil {
 			t.Fatal(err)
@@ -220,6 +220,55 @@ func TestPromise13SharedAnchor(t *testing.T) {
 	}
 	if _, err := anchored(t, at, name+" elsewhere"); !errors.As(err, new(*ledger.UnanchoredError)) {
 		t.Errorf("opened without its anchor: %v", err)
+	}
+}
+
+// TestPromise13NoPlace: a ledger that has an anchor is not opened by a server that names none, and
+// a server that had opened it before tells nothing more. The owner can give the anchor up.
+func TestPromise13NoPlace(t *testing.T) {
+	at, name := address(t), fmt.Sprint("anchor ", schemas.Add(1))
+	before := open(t, at, Options{})
+	mustCharge(t, before, ask("before", hospital(100)))
+	l, err := anchored(t, at, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustCharge(t, l, ask("anchored", hospital(100)))
+	var refused *ledger.UnanchoredError
+	if _, err := before.Charge(ctx, ask("after", hospital(100))); !errors.As(err, &refused) {
+		t.Errorf("a server without the anchor went on: %v", err)
+	}
+	if other, err := OpenWith(at, Options{}); !errors.As(err, &refused) || refused.Anchorage != "" ||
+		!strings.Contains(err.Error(), "--give-up") {
+		t.Fatalf("opened without its anchor: %v, %v", other, err)
+	}
+	row, err := anchor.Postgres(testpg.Shared(t).URL(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer row.Close()
+	o := Options{Anchorage: row}
+	if err := GiveUpAnchor(at, o, "why"); !errors.Is(err, errServing) {
+		t.Errorf("an anchor was given up while servers run: %v", err)
+	}
+	for _, server := range []*Ledger{before, l} {
+		if err := server.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := GiveUpAnchor(at, o, "why"); err != nil {
+		t.Fatal(err)
+	}
+	after := open(t, at, Options{})
+	mustCharge(t, after, ask("later", hospital(100)))
+	if err := after.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := anchored(t, at, name); err != nil {
+		t.Errorf("with its anchor again: %v", err)
+	}
+	if _, err := OpenWith(at, Options{}); !errors.As(err, &refused) {
+		t.Errorf("opened without its second anchor: %v", err)
 	}
 }
 

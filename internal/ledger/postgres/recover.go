@@ -26,7 +26,7 @@ func Recover(address string, o Options, reason string) (desk.Recovered, error) {
 	if err != nil {
 		return desk.Recovered{}, err
 	}
-	return alone(address, o, func(l *Ledger) (desk.Recovered, error) {
+	return alone(address, mending(o), func(l *Ledger) (desk.Recovered, error) {
 		return l.Desk.Recover(background, chain.NewAnchorKeeper(o.Anchorage, 1), !there, l.Records(background, 0), reason)
 	})
 }
@@ -49,9 +49,26 @@ func BeginAnchor(address string, o Options, reason string) (desk.Recovered, erro
 	if err != nil {
 		return desk.Recovered{}, err
 	}
-	return alone(address, o, func(l *Ledger) (desk.Recovered, error) {
+	return alone(address, mending(o), func(l *Ledger) (desk.Recovered, error) {
 		return l.Desk.BeginAnchor(background, chain.NewAnchorKeeper(o.Anchorage, 1), reason)
 	})
+}
+
+// GiveUpAnchor says in a ledger that it has no anchor from here on, for the owner's reason; see
+// [desk.Desk.GiveUpAnchor]. The ledger is the one that its anchor knows.
+func GiveUpAnchor(address string, o Options, reason string) error {
+	if err := desk.CanGiveUp(o.Anchorage, reason); err != nil {
+		return err
+	}
+	_, err := alone(address, o, func(l *Ledger) (desk.Recovered, error) {
+		return desk.Recovered{}, l.Desk.GiveUpAnchor(background, reason)
+	})
+	return err
+}
+
+// mending are the options of who opens a ledger without its anchor.
+func mending(o Options) Options {
+	return Options{Lease: o.Lease, Tell: o.Tell, Full: true, mending: true}
 }
 
 // look reports whether there is a ledger.
@@ -68,10 +85,10 @@ func (p *place) look() (bool, error) {
 	return there, err
 }
 
-// alone opens a ledger without its anchor, and does something with it while no server has it open.
-// One that begins meanwhile is refused by the anchor.
+// alone opens a ledger, and does something with it while no server has it open. One that begins
+// meanwhile is refused by the anchor.
 func alone(address string, o Options, do func(*Ledger) (desk.Recovered, error)) (r desk.Recovered, err error) {
-	l, err := OpenWith(address, Options{Lease: o.Lease, Tell: o.Tell, Full: true})
+	l, err := OpenWith(address, o)
 	if err != nil {
 		return r, err
 	}

@@ -193,16 +193,18 @@ func TestAnchorRollback(t *testing.T) {
 // The copy that was put back is used without an anchor for a while: what both released counts.
 func TestAnchorFork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	o := Options{Anchorage: &buoy{}, Every: 1}
+	place := &buoy{}
+	o := Options{Anchorage: place, Every: 1}
 	l := anchoredLedger(t, path, o)
 	charges(t, l, "common", 4)
 	mustClose(t, l)
-	putBack := aside(t, path)
+	putBack, restored := aside(t, path), *place
 	l = anchoredLedger(t, path, o)
 	charges(t, l, "anchored", 20)
 	mustClose(t, l)
+	// The copy went on by itself, with a copy of the anchor of then.
 	putBack()
-	l = reopen(t, path)
+	l = anchoredLedger(t, path, Options{Anchorage: &restored, Every: 1})
 	charges(t, l, "other", 30)
 	mustClose(t, l)
 	mustRefuse(t, path, o, "another history")
@@ -511,5 +513,89 @@ func TestPromise13MountPoint(t *testing.T) {
 	}
 	if spent(t, l, "hospital") != 3 {
 		t.Error("what was spent is another")
+	}
+}
+
+// TestPromise13NoPlace: a ledger that has an anchor is not opened where none is named, be it an
+// older copy or not, and is not changed. Only its owner takes that back, of the ledger that the
+// anchor knows.
+func TestPromise13NoPlace(t *testing.T) {
+	path, place := filepath.Join(t.TempDir(), "ledger.db"), &buoy{}
+	o := Options{Anchorage: place}
+	refuse := func(when string) {
+		t.Helper()
+		before, _ := os.ReadFile(path)
+		var refused *ledger.UnanchoredError
+		if l, err := Open(path); !errors.As(err, &refused) || refused.Anchorage != "" || !strings.Contains(err.Error(), "--give-up") {
+			t.Fatalf("%s it was opened without its anchor: %v, %v", when, l, err)
+		}
+		if after, _ := os.ReadFile(path); string(after) != string(before) {
+			t.Errorf("%s a ledger that was refused was changed", when)
+		}
+	}
+	l := anchoredLedger(t, path, o)
+	charges(t, l, "r", 3)
+	mustClose(t, l)
+	refuse("at first")
+	putBack := aside(t, path)
+	l = anchoredLedger(t, path, o)
+	charges(t, l, "more", 3)
+	mustClose(t, l)
+	newer := aside(t, path)
+	putBack()
+	refuse("as an older copy")
+	if err := GiveUpAnchor(path, o, "why"); !errors.As(err, new(*ledger.AnchorError)) {
+		t.Errorf("an older copy gave its anchor up: %v", err)
+	}
+	newer()
+	for _, bad := range []struct {
+		o      Options
+		reason string
+	}{{Options{}, "why"}, {o, ""}, {o, strings.Repeat("x", 201)}} {
+		if err := GiveUpAnchor(path, bad.o, bad.reason); !errors.As(err, new(*ledger.InvalidError)) {
+			t.Errorf("given up: %v", err)
+		}
+	}
+	// What is given up and taken again is as it was, also after a recovery, for the same reason.
+	for _, when := range []string{"at first", "after a recovery"} {
+		if err := GiveUpAnchor(path, o, "why"); err != nil {
+			t.Fatal(err)
+		}
+		l = reopen(t, path)
+		charges(t, l, when, 1)
+		mustClose(t, l)
+		if report := mustVerify(t, path); report.Charges == 0 {
+			t.Error("nothing was charged")
+		}
+		mustClose(t, anchoredLedger(t, path, o))
+		refuse(when)
+		place.anchor = nil
+		if _, err := BeginAnchor(path, o, "the anchor was lost"); err != nil {
+			t.Fatal(err)
+		}
+		refuse("after a recovery")
+	}
+}
+
+// A checkpoint knows that there is an anchor, and that it was given up.
+func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
+	path, place := varied(t), &buoy{}
+	o := Options{Anchorage: place}
+	for _, want := range []bool{true, false} {
+		l := anchoredLedger(t, path, o)
+		if !want {
+			if err := l.GiveUpAnchor(ctx, "why"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 120 {
+			mustCharge(t, l, askIn(fmt.Sprint("q", want, i), 2))
+		}
+		l.helpers.Wait()
+		mustClose(t, l)
+		state, by, err := check(path, nil, Options{mending: true})
+		if err != nil || by == noneChosen || state.Unread() < uint64(place.anchor.Sequence)-120 || state.Anchored() != want {
+			t.Errorf("opened by a checkpoint at %d of %d, it says %v: %v", state.Unread(), place.anchor.Sequence, state.Anchored(), err)
+		}
 	}
 }

@@ -22,6 +22,8 @@ type Options struct {
 	Full bool
 	// Tell, where it is not nil, is told now and then how many records were checked, of how many.
 	Tell func(done, of uint64)
+	// mending is for those who see to a ledger that is not the one that its anchor knows.
+	mending bool
 }
 
 func (o Options) anchorKeeper() *chain.AnchorKeeper {
@@ -33,7 +35,7 @@ func (o Options) anchorKeeper() *chain.AnchorKeeper {
 
 // OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one
 // that its anchor knows; see [Recover]. It returns a [*ledger.UnanchoredError] when the ledger had
-// an anchor and there is none; see [BeginAnchor].
+// an anchor and there is none, or none is named; see [BeginAnchor] and [GiveUpAnchor].
 func OpenWith(path string, o Options) (*Ledger, error) { return openWith(path, o, time.Now) }
 
 func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err error) {
@@ -60,7 +62,7 @@ func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
 	if place == nil || l.State.Anchored() {
 		return nil
 	}
-	if err := l.Note(background, ledger.AnchorNotes, []byte(place.String())); err != nil {
+	if err := l.Note(background, ledger.AnchorNotesIn(l.State.Era()), []byte(place.String())); err != nil {
 		return l.Stopped()
 	}
 	return nil

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +31,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		disuse(resolved) // the owner knows that there was a ledger
 	}
-	l, err := openAnchored(path, time.Now, nil, Options{Full: true})
+	l, err := openAnchored(path, time.Now, nil, Options{Full: true, mending: true})
 	if err != nil {
 		return Recovered{}, err
 	}
@@ -55,7 +56,7 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		return Recovered{}, fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", resolved)
 	}
-	l, err := openAnchored(path, time.Now, nil, Options{Full: true})
+	l, err := openAnchored(path, time.Now, nil, Options{Full: true, mending: true})
 	if err != nil {
 		return Recovered{}, err
 	}
@@ -64,4 +65,18 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 		return Recovered{}, l.abandon(err)
 	}
 	return r, l.Close()
+}
+
+// GiveUpAnchor says in a ledger that it has no anchor from here on, for the owner's reason. The
+// ledger is the one that its anchor knows: an older copy has nothing to give up. A process that
+// opens it with an anchor later gives it one again.
+func GiveUpAnchor(path string, o Options, reason string) error {
+	if err := desk.CanGiveUp(o.Anchorage, reason); err != nil {
+		return err
+	}
+	l, err := OpenWith(path, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.Desk.GiveUpAnchor(background, reason), l.Close())
 }

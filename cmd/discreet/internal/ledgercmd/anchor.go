@@ -24,20 +24,23 @@ type anchorCmd struct {
 	Write   bool   `help:"Write an anchor of the ledger as it is now." xor:"do"`
 	Recover bool   `help:"Count what the anchor knows, and this ledger has lost, as spent." xor:"do"`
 	Begin   bool   `help:"Begin another anchor for a ledger whose anchor is lost for good." xor:"do"`
-	Reason  string `help:"With --recover and --begin: what happened, for the ledger." placeholder:"TEXT"`
+	GiveUp  bool   `help:"Say in the ledger that it has no anchor from here on." xor:"do"`
+	Reason  string `help:"With --recover, --begin and --give-up: what happened, for the ledger." placeholder:"TEXT"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
 func (anchorCmd) Help() string {
 	return `Shows where the anchor is, which record it names, how old it is, and whether the ledger holds that record. A ledger
 that does not is an older copy of itself, or another one, and is not opened. Neither is one that had an anchor where there
-is none now: mount its volume. Only where the anchor is lost for good, --begin makes another, and ends all sessions.
---recover and --begin need the ledger for themselves: stop the servers first.
+is none now, or where the policy names none: mount its volume, or write the key 'anchor' back. Only where the anchor is
+lost for good, --begin makes another, and ends all sessions. A ledger that is to have no anchor any more is told so by
+--give-up, before the key is removed. --recover, --begin and --give-up need the ledger for themselves: stop the servers first.
 
   discreet ledger anchor --policy hospital.yaml
   discreet ledger anchor --policy hospital.yaml --write
   discreet ledger anchor --policy hospital.yaml --recover --reason 'the disk of 3 May was lost'
-  discreet ledger anchor --policy hospital.yaml --begin --reason 'the disk of the anchor was lost'`
+  discreet ledger anchor --policy hospital.yaml --begin --reason 'the disk of the anchor was lost'
+  discreet ledger anchor --policy hospital.yaml --give-up --reason 'the anchor moves to a database'`
 }
 
 var errNoAnchor = console.Misuse(errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name " +
@@ -56,8 +59,8 @@ type anchorState struct {
 }
 
 func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
-	if (c.Recover || c.Begin) == (c.Reason == "") {
-		return console.Misuse(errors.New("--recover and --begin need --reason 'what happened', and nothing else does"))
+	if (c.Recover || c.Begin || c.GiveUp) == (c.Reason == "") {
+		return console.Misuse(errors.New("--recover, --begin and --give-up need --reason 'what happened', and nothing else does"))
 	}
 	p, err := policy.Load(c.Policy)
 	if err != nil {
@@ -69,6 +72,9 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	defer release()
 	if place == nil {
+		if err := unanchored(p.Ledger, nil); err != nil {
+			return err
+		}
 		return errNoAnchor
 	}
 	if c.Recover {
@@ -79,7 +85,7 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 	}
-	if c.Write {
+	if c.Write || c.GiveUp {
 		// An anchor is stored when a ledger is opened, and when it is closed. The front door does
 		// it, because it counts a process that died: who closes a ledger in order takes away what
 		// that is known by.
@@ -90,6 +96,13 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 		if err := db.Close(); err != nil {
 			return err
 		}
+	}
+	if c.GiveUp {
+		if err := anywhere.GiveUpAnchor(p, place, c.Reason); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.Err, "%s has no anchor from here on. Remove the key 'anchor' from the policy, or it has one again when it is next "+
+			"opened\n", p.Ledger)
 	}
 	state, err := readAnchor(ctx, p.Ledger, place)
 	if err != nil {
@@ -183,7 +196,7 @@ func readAnchor(ctx context.Context, path string, at ledger.Anchorage) (anchorSt
 }
 
 // unanchored returns an error where a ledger, by its own records, has an anchor that is not in its
-// place.
+// place, or has no place.
 func unanchored(path string, at ledger.Anchorage) error {
 	r, err := anywhere.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -196,15 +209,28 @@ func unanchored(path string, at ledger.Anchorage) error {
 }
 
 func requireAnchor(r anywhere.Reader, at ledger.Anchorage) error {
+	has, err := hasAnchor(r)
+	if err != nil || !has {
+		return err
+	}
+	refused := &ledger.UnanchoredError{Path: r.Path()}
+	if at != nil {
+		refused.Anchorage = at.String()
+	}
+	return refused
+}
+
+// hasAnchor reports whether a ledger has an anchor, by its own records.
+func hasAnchor(r anywhere.Reader) (has bool, err error) {
 	for line, err := range r.Records() {
 		if err != nil {
-			return err
+			return false, err
 		}
-		if line.Record.Kind == ledger.KindNote && line.Record.Session == ledger.AnchorNotes {
-			return &ledger.UnanchoredError{Path: r.Path(), Anchorage: at.String()}
+		if anchored, says := ledger.NotesAnchor(line.Record.Session); says && line.Record.Kind == ledger.KindNote {
+			has = anchored
 		}
 	}
-	return nil
+	return has, nil
 }
 
 // compare says whether the ledger holds an anchor.
@@ -237,13 +263,19 @@ func (k *anchorState) compare(r anywhere.Reader, a ledger.Anchor) error {
 // where there is none.
 func checkAnchor(ctx context.Context, p *policy.Policy, r anywhere.Reader) (string, error) {
 	if p == nil {
-		return "", nil
+		if has, err := hasAnchor(r); err != nil || !has {
+			return "", err
+		}
+		return "it has one, which tells it from an older copy; name the policy to compare the two", nil
 	}
 	place, release, err := anchor.Open(p)
-	if err != nil || place == nil {
+	if err != nil {
 		return "", err
 	}
 	defer release()
+	if place == nil {
+		return "", requireAnchor(r, nil)
+	}
 	a, found, err := place.Load(ctx)
 	if err != nil {
 		return "", err
