@@ -84,6 +84,9 @@ func (db *DB) Warm(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if _, err := ds.Protected(ctx); err != nil {
+			return err
+		}
 		if _, err := ds.data.open(ctx); err != nil {
 			return fmt.Errorf("dataset %s: %w", name, err)
 		}

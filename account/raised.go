@@ -56,15 +56,15 @@ const leastLevel = dp.One >> 10
 // before the first answer: a budget that was pure then, or one whose first charges are among what a
 // ledger has lost. The levels of [Raised] begin at the first limit. Levels that follow from the
 // limit of today are chosen with it, from the answers: with some that ended there, as there were
-// once, an owner who raises from epsilon 0.4 to 46 in small steps, and stops when it looks best, has
-// a delta of 3.3e-6 where 2e-6 was stated (measured in the tests of package books).
+// once, an owner who raises from epsilon 0.4 to 46 in small steps, and stops when it looks best,
+// has a delta of 3.3e-6 where 2e-6 was stated (measured in the tests of package books).
 //
-// The levels here are g_0 = 2^-10 and g_(i+1) = 5/4 g_i, rounded up, with delta_i = delta/((i+1)(i+2))
-// for i >= 0. They and their parts are the same for everybody, whatever was asked and answered, so
-// the proof at [Raised] holds as it stands: for every event S in which, at the end, the limit and
-// what was spent are at most g_i, P_A[S] <= exp(e_i) P_B[S] + delta, where e_i = Epsilon(g_i,
-// delta_i), which grows with i. The sum of the parts is delta: no level is dearer than the others,
-// because none is known to be the one.
+// The levels here are g_0 = 2^-10 and g_(i+1) = 5/4 g_i, rounded up, with delta_i =
+// delta/((i+1)(i+2)) for i >= 0. They and their parts are the same for everybody, whatever was
+// asked and answered, so the proof at [Raised] holds as it stands: for every event S in which, at
+// the end, the limit and what was spent are at most g_i, P_A[S] <= exp(e_i) P_B[S] + delta, where
+// e_i = Epsilon(g_i, delta_i), which grows with i. The sum of the parts is delta: no level has
+// all of it, as the first limit has at [Raised], because none is known to be that.
 func Unfixed(limit, delta dp.Amount) (Reading, error) {
 	level, i := leastLevel, 0
 	for ; level < limit; i++ {

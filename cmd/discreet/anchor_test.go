@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet"
@@ -37,13 +38,13 @@ func TestLedgerAnchor(t *testing.T) {
 		t.Fatal(err)
 	}
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 6, ", "holds it, and 0 records after it", "hospital          0.2",
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 7, ", "holds it, and 0 records after it", "hospital          0.2",
 		"hospital/ana      0.2")
 	r := command("ledger", "anchor", "-p", policy, "--json").wants(t, 0).decode(t)
-	if r["holds"] != true || r["anchor"].(map[string]any)["sequence"] != 6.0 || r["place"] != place {
+	if r["holds"] != true || r["anchor"].(map[string]any)["sequence"] != 7.0 || r["place"] != place {
 		t.Errorf("got %v", r)
 	}
-	command("ledger", "anchor", "-p", policy, "--write").wants(t, 0, "record 6, ", "holds it")
+	command("ledger", "anchor", "-p", policy, "--write").wants(t, 0, "record 7, ", "holds it")
 	command("ledger", "verify", "-p", policy).wants(t, 0, "anchor: "+place+", which the ledger holds")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "none").wants(t, 0, "nothing was changed")
 
@@ -53,18 +54,18 @@ func TestLedgerAnchor(t *testing.T) {
 		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy),
 		command("ledger", "anchor", "-p", policy, "--write"),
 	} {
-		c.wants(t, 1, "it is older: it ends at record 4 of 6", "discreet ledger anchor --recover")
+		c.wants(t, 1, "it is older: it ends at record 5 of 7", "discreet ledger anchor --recover")
 	}
 	command("ledger", "verify", "-p", policy).wants(t, 1, "it is an older copy")
 	command("ledger", "verify", books).wants(t, 0, "is whole")
-	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 6, and the ledger ends with "+
-		"record 4: it is an older copy")
-	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover and --begin need --reason")
-	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "--recover and --begin need --reason")
+	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 7, and the ledger ends with "+
+		"record 5: it is an older copy")
+	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover, --begin and --give-up need --reason")
+	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "--recover, --begin and --give-up need --reason")
 	command("ledger", "anchor", "-p", policy, "--write", "--recover", "--reason", "why").wants(t, 2, "see discreet ledger anchor --help")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "What was lost counts as spent",
 		"hospital      epsilon           0.1        0.2")
-	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 6: the disk")
+	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 7: the disk")
 	command("ledger", "replay", books).wants(t, 0, "0 differ")
 	command("budget", "-p", policy).wants(t, 0, "0.2")
 
@@ -142,4 +143,46 @@ func TestLedgerAnchorCounts(t *testing.T) {
 	copied := filepath.Join(dead, filepath.Base(policy))
 	command("ledger", "anchor", "-p", copied, "--write").wants(t, 0, "holds it")
 	command("incidents", "-p", copied).wants(t, 0, "crash")
+}
+
+// A ledger that has an anchor is not opened by a policy that names none, and an older copy answers
+// nothing again. The owner can give the anchor up, and says why.
+func TestLedgerWithoutItsAnchor(t *testing.T) {
+	policy, place := anchored(t)
+	books := beside(policy, "policy.ledger")
+	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
+	old, err := os.ReadFile(books)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
+	line := fmt.Sprintf("anchor: {file: %q}\n", place)
+	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
+	newer, err := os.ReadFile(books)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, copied := range [][]byte{newer, old} {
+		write(t, books, string(copied))
+		for _, c := range []result{
+			asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50"), command("budget", "-p", policy),
+			command("ledger", "verify", "-p", policy), command("ledger", "anchor", "-p", policy), command("check", policy),
+			command("check", policy, "--no-data"),
+		} {
+			c.wants(t, 1, "has an anchor, and the policy names none", "--give-up --reason")
+		}
+		command("ledger", "verify", books).wants(t, 0, "is whole", "anchor: it has one")
+	}
+	// An older copy has nothing to give up.
+	change(t, policy, func(s string) string { return line + s })
+	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "why").wants(t, 1, "it is older")
+	write(t, books, string(newer))
+	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "the anchor moves").wants(t, 0, "has no anchor from here on",
+		"Remove the key 'anchor'")
+	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
+	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
+	command("check", policy).wants(t, 0)
+	command("ledger", "verify", "-p", policy).wants(t, 0).lacks(t, "anchor:")
+	command("ledger", "show", books).wants(t, 0, "no anchor: the anchor moves")
+	command("ledger", "replay", books).wants(t, 0, "0 differ")
 }

@@ -43,7 +43,7 @@ func TestIncidentsByCommand(t *testing.T) {
 	ask("1").wants(t, 0)
 	command("explain", "-p", policy, "--as", "ana", older("2")).wants(t, 0, "but it would be refused", "closed: questions failed")
 	command("query", "-p", policy, "--as", "ben", older("3")).wants(t, 0)
-	release("--analyst", "ben").wants(t, 2, `there is nothing of "ben" to release; open incidents are ana's (record 4)`).lacks(t, "crash")
+	release("--analyst", "ben").wants(t, 2, `there is nothing of "ben" to release; open incidents are ana's (record 5)`).lacks(t, "crash")
 	list().wants(t, 0, "hospital gives ana no new answers")
 	release("--analyst", "ana").wants(t, 0, "released 1 of 1 incidents")
 	list().wants(t, 0, "released by record").lacks(t, "no new answers")

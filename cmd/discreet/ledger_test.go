@@ -15,10 +15,10 @@ func TestLedgerVerify(t *testing.T) {
 	books := beside(policy, "policy.ledger")
 	command("ledger", "verify", "-p", policy).wants(t, 1, "there is no ledger at")
 	asks(policy, people).wants(t, 0)
-	command("ledger", "verify", books).wants(t, 0, "is whole: 3 records, 1 answer kept", "1 charge, 1 answer, 1 version", "owner: none",
+	command("ledger", "verify", books).wants(t, 0, "is whole: 4 records, 1 answer kept", "1 charge, 1 answer, 1 version", "owner: none",
 		"hospital/ana            0.1")
 	r := command("ledger", "verify", "-p", policy, "--json").wants(t, 0).decode(t)
-	if r["records"] != 3.0 || r["charges"] != 1.0 || r["answers"] != 1.0 || len(r["balances"].([]any)) != 2 ||
+	if r["records"] != 4.0 || r["charges"] != 1.0 || r["answers"] != 1.0 || len(r["balances"].([]any)) != 2 ||
 		r["kinds"].(map[string]any)["version"] != 1.0 {
 		t.Errorf("got %v", r)
 	}

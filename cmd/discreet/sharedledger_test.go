@@ -77,8 +77,8 @@ func TestSharedLedgerByCommand(t *testing.T) {
 		command(append([]string{"ledger"}, append(args, address)...)...).wants(t, 0)
 	}
 	backup := beside(policy, "backup.ledger")
-	command("ledger", "copy", address, backup).wants(t, 0, "copied and compared: 8 records, 2 answers kept", "go on with one of the two")
-	command("ledger", "verify", backup).wants(t, 0, "is whole: 8 records")
+	command("ledger", "copy", address, backup).wants(t, 0, "copied and compared: 9 records, 2 answers kept", "go on with one of the two")
+	command("ledger", "verify", backup).wants(t, 0, "is whole: 9 records")
 	command("ledger", "copy", address, backup).wants(t, 1, "not replaced")
 	for _, r := range servers {
 		r.stops(t, syscall.SIGTERM)
@@ -119,17 +119,17 @@ func TestSharedLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy).wants(t, 0, "no anchor was stored yet")
 	asks(policy, people).wants(t, 0)
 	asks(policy, older("50")).wants(t, 0)
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 6, ", "holds it", "hospital          0.2")
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 7, ", "holds it", "hospital          0.2")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "none").wants(t, 0, "nothing was changed")
 
 	// A standby that was behind takes over.
 	do("ALTER TABLE anchored.records DISABLE TRIGGER ALL")
-	do("DELETE FROM anchored.records WHERE sequence > 4")
-	do("UPDATE anchored.head SET sequence = 4, hash = (SELECT hash FROM anchored.records WHERE sequence = 4)")
-	asks(policy, people).wants(t, 1, "it is older: it ends at record 4 of 6", "discreet ledger anchor --recover")
+	do("DELETE FROM anchored.records WHERE sequence > 5")
+	do("UPDATE anchored.head SET sequence = 5, hash = (SELECT hash FROM anchored.records WHERE sequence = 5)")
+	asks(policy, people).wants(t, 1, "it is older: it ends at record 5 of 7", "discreet ledger anchor --recover")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "failover").wants(t, 0, "What was lost counts as spent",
 		"hospital      epsilon           0.1        0.2")
-	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 6: failover")
+	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 7: failover")
 	command("ledger", "replay", books).wants(t, 0, "0 differ")
 	command("budget", "-p", policy).wants(t, 0, "0.2")
 

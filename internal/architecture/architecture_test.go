@@ -211,6 +211,7 @@ var rooms = map[string]string{
 	"internal/privatedoor":     "internal/entropy",
 	"internal/workbench":       "api client dp account/workload learn mech noise",
 	"internal/audit/finding":   "",
+	"internal/audit/stopping":  "",
 	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
 	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",
 	"internal/audit/stat":      "noise internal/normal internal/root",
@@ -251,7 +252,7 @@ var rooms = map[string]string{
 	"cmd/discreet/internal/mcpcmd": ". cmd/discreet/internal/console internal/server internal/server/admission internal/server/agent " +
 		"internal/server/httpapi internal/server/users",
 	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
-		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft " +
+		"internal/table ledger policy internal/policycheck internal/policywords internal/pgdraft internal/books internal/ledger/anywhere " +
 		"internal/trinodraft internal/trinotables internal/engine internal/engine/trino",
 	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
 		"internal/table ledger policy",

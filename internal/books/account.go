@@ -14,10 +14,11 @@ import (
 type Books struct {
 	dataset *policy.Dataset
 	ledger  ledger.Ledger
+	agreed  agreement
 }
 
 // New returns the books of a dataset.
-func New(ds *policy.Dataset, l ledger.Ledger) *Books { return &Books{ds, l} }
+func New(ds *policy.Dataset, l ledger.Ledger) *Books { return &Books{dataset: ds, ledger: l} }
 
 // place is an account together with what it is.
 type place struct {

@@ -39,18 +39,23 @@ func newShelf(t testing.TB, budget string) *shelf {
 }
 
 // policy changes the budget.
-func (s *shelf) policy(budget string) { s.dataset("budget: " + budget + "\n    unit: row") }
+func (s *shelf) policy(budget string) {
+	s.t.Helper()
+	s.protect(budget, "unit: row", "patients: {source: patients.csv, columns: {age: {type: integer, bounds: [0, 120]}}}")
+}
 
-// dataset changes the policy but for the table.
-func (s *shelf) dataset(text string) {
+// protect changes whom the policy protects too.
+func (s *shelf) protect(budget, unit string, tables ...string) {
 	s.t.Helper()
 	p, err := policy.Parse("hospital.yaml", fmt.Appendf(nil, `datasets:
   hospital:
     engine: duckdb
     analysts: {ana: , ben: }
+    budget: %s
     %s
-    tables: {patients: {source: patients.csv, columns: {age: {type: integer, bounds: [0, 120]}}}}
-`, text))
+    tables:
+      %s
+`, budget, unit, strings.Join(tables, "\n      ")))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -60,10 +65,19 @@ func (s *shelf) dataset(text string) {
 // charge spends a cost of ana's.
 func (s *shelf) charge(name string, cost dp.Cost) {
 	s.t.Helper()
+	firsts, err := s.Protected(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.chargeWith(name, cost, firsts)
+}
+
+func (s *shelf) chargeWith(name string, cost dp.Cost, firsts []ledger.First) {
+	s.t.Helper()
 	window, err := s.ledger.Window(ctx, "hospital")
 	if err == nil {
 		_, err = s.ledger.Charge(ctx, ledger.Charge{Request: name, Analyst: "ana", Dataset: "hospital", Query: ledger.Hash(name),
-			Window: window, Cost: cost, Accounts: s.Charged("ana", window)})
+			Window: window, Cost: cost, Accounts: s.Charged("ana", window), Firsts: firsts})
 	}
 	if err != nil {
 		s.t.Fatal(err)

@@ -100,8 +100,8 @@ func TestPromiseOfAnUnknownFirstLimit(t *testing.T) {
 			if worth > delta.Float() {
 				t.Errorf("%s: %d raises by %v are worth %.3g, and %v is stated", name, steps.raises, steps.by, worth, delta)
 			}
-			t.Logf("%s: %d raises by %v are worth %.3g; stated are epsilon %.4g at delta %v in the end", name, steps.raises, steps.by, worth,
-				stated[steps.raises], delta)
+			t.Logf("%s: %d raises by %v are worth %.3g; stated are epsilon %.4g at delta %v in the end", name, steps.raises, steps.by,
+				worth, stated[steps.raises], delta)
 		}
 	}
 }

@@ -62,8 +62,12 @@ func accounts(all []reading) []api.Account {
 	return out
 }
 
-// readAll reads the balances of accounts.
+// readAll reads the balances of accounts. What they promise is promised to the people whom charges
+// protected, or not at all.
 func (s *Books) readAll(ctx context.Context, all []place) ([]reading, error) {
+	if _, err := s.Protected(ctx); err != nil {
+		return nil, err
+	}
 	balances, err := s.ledger.Balances(ctx, accountsOf(all))
 	if err != nil {
 		return nil, err

@@ -48,6 +48,9 @@ type asking struct {
 // newAsking does what costs nothing: it checks and prices a question, and opens the streams that
 // could answer it.
 func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Horizon) (*asking, error) {
+	if _, err := c.Protected(ctx); err != nil {
+		return nil, err
+	}
 	statement, s, shared, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge
 	}
 	charge.Window = a.bases.window
 	charge.Accounts = c.Charged(a.question.Analyst, charge.Window)
-	receipt, err := c.ledger.Charge(ctx, charge)
+	receipt, err := c.chargeProtected(ctx, charge)
 	// In another window they are not paid for. A request that was charged before there were any is
 	// computed for that.
 	if errors.As(err, new(*ledger.WindowError)) || errors.As(err, new(*ledger.RequestError)) {

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
@@ -27,7 +28,7 @@ func (c *Curator) Charge(ctx context.Context, analyst string, charge ledger.Char
 		}
 		charge.Accounts = c.Charged(analyst, charge.Window)
 		var receipt ledger.Receipt
-		if receipt, err = c.ledger.Charge(ctx, charge); err == nil {
+		if receipt, err = c.chargeProtected(ctx, charge); err == nil {
 			return receipt, nil
 		}
 		if !errors.As(err, new(*ledger.WindowError)) {
@@ -35,6 +36,42 @@ func (c *Curator) Charge(ctx context.Context, analyst string, charge ledger.Char
 		}
 	}
 	return ledger.Receipt{}, c.Advise(ctx, analyst, err)
+}
+
+// chargeProtected makes a charge, and records with it whom it protects, where that is not in the
+// ledger yet. A policy that protects others by now than charges before did pays for nothing.
+func (c *Curator) chargeProtected(ctx context.Context, charge ledger.Charge) (ledger.Receipt, error) {
+	firsts, before := charge.Firsts, ""
+	for {
+		own, err := c.Protected(ctx)
+		if err != nil {
+			return ledger.Receipt{}, err
+		}
+		charge.Firsts = slices.Concat(firsts, own)
+		receipt, err := c.ledger.Charge(ctx, charge)
+		// Another server may have recorded something at the same time; then ours is another one.
+		if len(own) == 0 || own[0].Session == before || !errors.Is(err, ledger.ErrBehind) {
+			return receipt, err
+		}
+		before = own[0].Session
+	}
+}
+
+// recordProtected records whom the policy protects, before something is told exactly that no charge
+// pays for: how many people there are, and the rows of public tables. Under another policy neither
+// may have been public.
+func (c *Curator) recordProtected(ctx context.Context) error {
+	for range maxTurns {
+		own, err := c.Protected(ctx)
+		if err != nil || len(own) == 0 {
+			return err
+		}
+		err = c.ledger.NoteIf(context.WithoutCancel(ctx), own[0].Session, own[0].Entry(0), ledger.After(0))
+		if err != nil && !errors.Is(err, ledger.ErrBehind) {
+			return err
+		}
+	}
+	return ledger.ErrBehind
 }
 
 // expired refuses an analyst whose access has ended, for everything: new questions, prices, and

@@ -30,6 +30,9 @@ func (c *Curator) countPeople(ctx context.Context) (int64, error) {
 	if c.people.known && c.people.state == version.Key() {
 		return c.people.n, nil
 	}
+	if err := c.recordProtected(ctx); err != nil {
+		return 0, err
+	}
 	q := plan.CountPeople(c.dataset)
 	if q == nil {
 		return 0, engine.ErrPrivate

@@ -21,6 +21,11 @@ func (c *Curator) checkPublic(ctx context.Context, tables []*policy.Table) error
 
 // readPublic reads the public tables that the query around answers names.
 func (a *asking) readPublic(ctx context.Context) error {
+	if len(a.Statement.Tables) > 0 {
+		if err := a.c.recordProtected(ctx); err != nil {
+			return err
+		}
+	}
 	for i, t := range a.Statement.Tables {
 		rows, err := a.c.engine.Rows(ctx, t.Name, answers.MaxPublicCells)
 		if err != nil {

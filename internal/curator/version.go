@@ -6,8 +6,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/interactive"
 )
 
-// Data asks the engine for the state of its data, and the ledger for what it is called there.
+// Data asks the engine for the state of its data, and the ledger for what it is called there. Every
+// question comes by here, so that nothing is told under a policy that protects others than charges
+// before did.
 func (c *Curator) Data(ctx context.Context) (interactive.Data, error) {
+	if _, err := c.Protected(ctx); err != nil {
+		return interactive.Data{}, err
+	}
 	state, err := c.engine.Version(ctx)
 	if err != nil {
 		return interactive.Data{}, err

@@ -72,11 +72,16 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	if err := policycheck.Streams(p); err != nil {
 		return err
 	}
-	var doubts []string
+	doubts, err := agrees(p)
+	if err != nil {
+		return err
+	}
 	if !c.NoData {
-		if doubts, err = policycheck.Apart(p); err != nil {
+		apart, err := policycheck.Apart(p)
+		if err != nil {
 			return err
 		}
+		doubts = append(doubts, apart...)
 		if err := policycheck.Holdouts(p); err != nil {
 			return err
 		}

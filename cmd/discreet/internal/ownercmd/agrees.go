@@ -1,0 +1,49 @@
+package ownercmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// agrees returns an error where the ledger of a policy, if there is one, says that it has an anchor
+// and the policy names none, or that charges protected others than the policy does. A ledger that
+// cannot be read now is a doubt.
+func agrees(p *policy.Policy) (doubts []string, err error) {
+	r, err := anywhere.Read(p.Ledger)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return []string{fmt.Sprintf("the policy was not compared with its ledger: %v", err)}, nil
+	}
+	defer r.Close()
+	anchored, notes := false, map[string][][]byte{}
+	for line, err := range r.Lines() {
+		if err != nil {
+			return nil, err
+		}
+		if line.Record.Kind != ledger.KindNote {
+			continue
+		}
+		if has, says := ledger.NotesAnchor(line.Record.Session); says {
+			anchored = has
+		}
+		if dataset, ok := ledger.NotesProtected(line.Record.Session); ok && len(line.Answer) > ledger.NoteSalt {
+			notes[dataset] = append(notes[dataset], line.Answer[ledger.NoteSalt:])
+		}
+	}
+	if anchored && p.Anchor == (policy.Anchor{}) {
+		return nil, &ledger.UnanchoredError{Path: p.Ledger}
+	}
+	for _, name := range p.Names() {
+		if err := books.CheckProtected(p.Datasets[name], notes[name]); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}

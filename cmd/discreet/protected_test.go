@@ -1,0 +1,38 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Whom a policy protects does not change once something was charged: no command goes on with a
+// policy that says otherwise, and each says what to do.
+func TestPolicyProtectsOthers(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	turn := func() {
+		change(t, policy, func(s string) string {
+			if strings.Contains(s, "neighbours: substitute") {
+				return strings.Replace(s, "neighbours: substitute", "neighbours: add-remove", 1)
+			}
+			s = strings.Replace(s, "    neighbours: add-remove\n", "", 1)
+			return strings.Replace(s, "    unit:", "    neighbours: substitute\n    unit:", 1)
+		})
+	}
+	command("user", "add", "ana", "-p", policy).wants(t, 0)
+	turn()
+	command("budget", "-p", policy).wants(t, 0, "somebody else's")
+	turn()
+	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
+	turn()
+	for _, c := range []result{
+		asks(policy, "SELECT COUNT(*) FROM patients"), asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50"),
+		command("budget", "-p", policy), command("check", policy), command("check", policy, "--no-data"),
+		command("serve", "-p", policy, "--http", "127.0.0.1:0"),
+	} {
+		c.wants(t, 1, `says "substitute" of the neighbours, and said "add-remove"`, "Put it back")
+	}
+	turn()
+	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0, "free")
+	command("check", policy).wants(t, 0)
+	command("ledger", "replay", beside(policy, "policy.ledger")).wants(t, 0, "0 differ")
+}
