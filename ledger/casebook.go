@@ -39,8 +39,8 @@ type Unanswered struct {
 	Query    string    `json:"query"` // the hash of the question
 	// Session says that it paid for a session, which never has an answer of its own.
 	Session bool `json:"session"`
-	// Incident is the record that says why, or 0: it was canceled, the process ended, or it failed
-	// in a version that recorded no incidents.
+	// Incident is the record that says why, or 0: it was canceled, the process ended, the door was
+	// closed when it was done or failed, or it failed in a version that recorded no incidents.
 	Incident uint64 `json:"incident"`
 }
 

@@ -85,7 +85,8 @@ func (e *DoorError) Error() string {
 // Doors follow from the records: which datasets are closed to whom. The rules:
 //
 //   - An incident counts for its analyst and for its dataset, unless the door was closed to the
-//     analyst before: then nobody was told of it. That of a crash counts for the dataset alone.
+//     analyst before: then nobody was told of it, and only ledgers of earlier versions have it. That
+//     of a crash counts for the dataset alone.
 //   - The door is closed to an analyst whose incidents are as many as the last of them says that
 //     are borne, and to everybody where those of the dataset are. Incidents that were released are
 //     none.

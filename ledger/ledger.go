@@ -68,7 +68,8 @@ type Ledger interface {
 
 	// Fail records an incident. It reports whether the analyst may be told: not where the door was
 	// closed before, since then questions that fail and questions that do not get the same
-	// [*DoorError]. When it returns no error the incident is on stable storage. An incident of a
+	// [*DoorError], and nothing is recorded of either: how many records there are is seen in the
+	// numbers of receipts. When it returns true the incident is on stable storage. An incident of a
 	// charge that has its answer, which is then that it failed, is recorded once.
 	Fail(ctx context.Context, i Incident) (tell bool, err error)
 

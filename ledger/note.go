@@ -22,11 +22,13 @@ var ErrEra = errors.New("the ledger was recovered since this session began, and 
 
 // Provided is what has to hold for a note to be written. Nothing in it asks for nothing.
 type Provided struct {
-	// Dataset is one whose window is Window still, for a session that is paid for window by window:
-	// no renewal lies between what was paid for and what is told. Where it is another there is a
-	// [*LapsedError].
+	// Dataset is one whose window is Window still, where that is not 0, for a session that is paid
+	// for window by window: no renewal lies between what was paid for and what is told. Where it is
+	// another there is a [*LapsedError].
 	Dataset string
 	Window  uint64
+	// Analyst is one whom the door of Dataset is open to; else there is a [*DoorError].
+	Analyst string
 	// After, where it is not nil, is how many notes the session has. Who has read that many and
 	// decided by them writes the next one, or gets [ErrBehind]: somebody else, perhaps another
 	// server with the same ledger, has written since.

@@ -83,6 +83,18 @@ func (s *SparseSession) Ask(value Exact, threshold int64) (SparseAnswer, error) 
 	return answer, nil
 }
 
+// Withhold takes back the last answer, which nobody was told, as if it had not been asked. Nothing
+// is left of it: the noise of a question is its own, and that of the threshold was not told.
+func (s *SparseSession) Withhold(last SparseAnswer) {
+	if !last.Above {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left++
+	s.fresh = true
+}
+
 // draw draws all noise of a question.
 func (s *SparseSession) draw(x Exact) (query, own int64) {
 	s.r.mu.Lock()

@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// OnIncident says who is told of incidents, when they are on stable storage. It is set before the
-// curator is used.
+// OnIncident says who is told of incidents, when they are on stable storage; also of those behind a
+// closed door, which are in no ledger. It is set before the curator is used.
 func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
 
 // Run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing

@@ -84,6 +84,7 @@ func (c *Sessions) askSession(ctx context.Context, who *interactive.Payer, p *su
 		if err := c.Closed(ctx, who.Analyst, false); err != nil {
 			return nil, err
 		}
+		who.Unanswered = true
 	}
 	defer pace.Looks(ctx)
 	err = func() (err error) {

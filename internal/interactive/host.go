@@ -46,6 +46,9 @@ var (
 type Payer struct {
 	Analyst string
 	Charged bool // something was, for this question, so that no refusal may say that nothing was
+	// Unanswered says that the session has not answered the question before, so that nothing is
+	// noted for it where the door is closed to the analyst.
+	Unanswered bool
 	// Sequence is the last charge that was made or found for this question; 0 where the session had
 	// been paid for before.
 	Sequence uint64
@@ -151,8 +154,11 @@ func (h *Host) AppendAfter(ctx context.Context, entries int, entry []byte) error
 }
 
 func (h *Host) note(ctx context.Context, entry []byte, p ledger.Provided) error {
-	if h.Payer != nil && h.Payer.window != 0 {
+	if h.Payer != nil {
 		p.Dataset, p.Window = h.Dataset.Name, h.Payer.window
+		if h.Payer.Unanswered {
+			p.Analyst = h.Payer.Analyst
+		}
 	}
 	return h.NoteIf(context.WithoutCancel(ctx), h.named("journal"), entry, p)
 }

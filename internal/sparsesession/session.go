@@ -123,16 +123,19 @@ func (s *Session) Ask(ctx context.Context, sql, threshold string) (*api.SparseVe
 	if err != nil {
 		return nil, err
 	}
-	s.asked++
 	v := &api.SparseVerdict{Above: answer.Above, Left: s.session.Left(),
-		Error: pricing.Scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
+		Error: pricing.Scaled(big.NewInt(s.mechanism.Accuracy(s.asked+1, sparseBeta)), s.step)}
 	if _, _, values := s.mechanism.Split(); answer.Above && values > 0 {
 		text := new(big.Rat).Mul(new(big.Rat).SetInt64(answer.Value), s.step).FloatString(pricing.Decimals(s.step))
 		v.Value = &text
 	}
 	if err := s.note(ctx, sparseNote{Above: v.Above, Value: v.Value}); err != nil {
+		if errors.As(err, new(*ledger.DoorError)) { // or what is left would tell that it did not fail
+			s.session.Withhold(answer)
+		}
 		return nil, err
 	}
+	s.asked++
 	s.left.Store(int64(v.Left))
 	return v, nil
 }

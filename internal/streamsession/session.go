@@ -259,6 +259,7 @@ func (o *openStream) compute(
 		if err := o.c.Closed(ctx, who.Analyst, who.Charged); err != nil {
 			return nil, err
 		}
+		who.Unanswered = true
 	}
 	err = func() (err error) {
 		defer interactive.Catch(&err)

@@ -47,7 +47,10 @@ func (d *Desk) NoteIf(ctx context.Context, session string, entry []byte, p ledge
 
 // provided returns an error where something does not hold that a note needs.
 func (g *Group) provided(session string, p ledger.Provided) error {
-	if p.Dataset != "" {
+	if p.Analyst != "" && g.State.Closed(p.Dataset, p.Analyst) {
+		return &ledger.DoorError{Dataset: p.Dataset, Charged: true}
+	}
+	if p.Window != 0 {
 		if now := g.State.Window(p.Dataset); now != p.Window {
 			return &ledger.LapsedError{Dataset: p.Dataset, Window: p.Window, Now: now, Charged: true}
 		}

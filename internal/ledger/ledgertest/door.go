@@ -51,9 +51,17 @@ func Promise16Doors(t *testing.T, w World) {
 		w.Verify(t)
 		l = w.Open(t)
 	}
-	// What failed behind the door was told to nobody, and does not count for the dataset.
+	// What failed behind the door was told to nobody, does not count for the dataset, and is no
+	// record, as what was not kept is none.
+	before, _, err := l.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if tell, err := l.Fail(ctx, failure(second.Sequence)); err != nil || tell {
 		t.Fatal(tell, err)
+	}
+	if after, _, err := l.Head(ctx); err != nil || after != before {
+		t.Errorf("%d records of a failure that nobody was told of, %v", after-before, err)
 	}
 	of := failure(0)
 	of.Analyst = "ben"
@@ -65,7 +73,7 @@ func Promise16Doors(t *testing.T, w World) {
 	}
 	cy := Ask("e", account)
 	cy.Analyst = "cy"
-	_, err := l.Charge(ctx, cy)
+	_, err = l.Charge(ctx, cy)
 	shut(t, err, false) // it was the second of the dataset
 	if _, err := l.Enter(ctx, ledger.Release{Dataset: "hospital", Analyst: "ben", Reason: "looked at it"}); err != nil {
 		t.Fatal(err)
@@ -137,6 +145,11 @@ func Promise16Notes(t *testing.T, w World) {
 	}
 	shut(t, l.Note(ctx, ledger.ChargeNotes(r.Sequence), []byte("above")), true)
 	mustNote(b.Sequence)
+	// So does one that says whom the door has to be open to.
+	shut(t, l.NoteIf(ctx, "stream", []byte("x"), ledger.Provided{Dataset: "hospital", Analyst: "ana"}), true)
+	if err := l.NoteIf(ctx, "stream", []byte("x"), ledger.Provided{Dataset: "hospital", Analyst: "ben"}); err != nil {
+		t.Error(err)
+	}
 	if _, err := l.Enter(ctx, ledger.Release{Dataset: "hospital", Reason: "looked at it"}); err != nil {
 		t.Fatal(err)
 	}
