@@ -64,6 +64,9 @@ type Charge struct {
 	// session. Where one of these has notes already the charge is refused with [ErrBehind], and
 	// nothing was spent. A request that was charged before has written its own.
 	Firsts []First
+	// Missed are keys under which whoever asks has found no answer. Where one was kept meanwhile,
+	// by another server, the charge is refused with [ErrBehind]: what is there is free.
+	Missed []string
 }
 
 // First is the first note of a session, made by the charge that is written with it.

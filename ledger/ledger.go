@@ -17,7 +17,8 @@ type Ledger interface {
 	// It returns a [*BudgetError] when an account does not admit the cost, an [*InvalidError] when
 	// the charge is not well formed, a [*RequestError] when the request identifier was used for
 	// something else, a [*WindowError] when the dataset's window is another by now, a
-	// [*VersionError] when its data is, a [*LapsedError] when the request was charged in a window
+	// [*VersionError] when its data is, [ErrBehind] when an answer was kept meanwhile that it was
+	// not to be charged beside (see [Charge]), a [*LapsedError] when the request was charged in a window
 	// that has ended, and has no answer, a [*DoorError] where the door of the dataset is closed to
 	// the analyst, and a [*WriteError] when the ledger could not be written. In each case nothing
 	// may be released.
@@ -49,6 +50,10 @@ type Ledger interface {
 
 	// Answer returns the answer that was kept for a request identifier.
 	Answer(ctx context.Context, request string) (answer []byte, found bool, err error)
+
+	// Request returns the charge of a request identifier with its hash, and the answer that was
+	// kept for it. Where it was not charged, or has no answer, these are nil.
+	Request(ctx context.Context, request string) (charge *Record, hash string, answer []byte, err error)
 
 	// Balances returns what was spent in each of the accounts, in their order. An
 	// account that was never charged has spent nothing.

@@ -31,6 +31,10 @@ type asking struct {
 	routes    []*streamsession.Route // for each purchase, how a stream can answer it, or nil
 
 	released []*answers.Released      // for each purchase; nil until it is there
+	missed   []string                 // keys under which nothing was found
+	own      own                      // the charge of the request, where it was made before
+	charged  *charged                 // what this call was charged
+	moved    bool                     // the data changed while it was computed
 	diverted streamsession.Diversions // answered through streams, which charge for themselves
 	bought   []*pricing.Purchase      // computed, with one charge
 	bases    bases                    // what some of them are made of
@@ -149,6 +153,10 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 		return nil, err
 	}
 	out.Version, out.Notes = version, append(out.Notes, changed...)
+	if a.moved {
+		out.Notes = append(out.Notes, "the data changed while this was computed: it is about the data before that or after, and is given "+
+			"again for this request alone")
+	}
 	if out.Receipt.Now = asked(a.question).Now(); out.Receipt.Now != "" {
 		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))
 	}

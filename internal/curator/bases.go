@@ -146,6 +146,7 @@ type running struct {
 	data  interactive.Data // that the question was asked of
 	other bool             // something ran on other data, which may be gone again
 	loose bool             // something ran on data that may change while it is read
+	sure  bool             // all of it ran on that data; known when it was asked whether it moved
 }
 
 // run computes a query, and notes what it ran on.
@@ -164,10 +165,17 @@ func (r *running) same(ctx context.Context) bool {
 	return r.data.Whole && !r.other && (!r.loose || r.c.unmoved(ctx, r.data))
 }
 
+// moved reports whether something ran on other data, or may have: the data is another by now, and
+// would be known to be the same.
+func (r *running) moved(ctx context.Context) bool {
+	r.sure = r.same(ctx)
+	return r.other || r.data.Whole && !r.sure
+}
+
 // maker names what computed what was bought, where others may be made of it and it is known to be
 // of the data that it is kept under.
-func (r *running) maker(ctx context.Context) string {
-	if !r.same(ctx) {
+func (r *running) maker() string {
+	if !r.sure {
 		return ""
 	}
 	return program()

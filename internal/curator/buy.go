@@ -32,6 +32,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 		Looked:      true,
 		Since:       version.Since,
 		Query:       pricing.HashAll(buys),
+		Missed:      a.missed,
 	})
 	if err != nil {
 		return err
@@ -47,6 +48,8 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 		if err := c.Again(ctx, charged.Sequence); err != nil {
 			return err
 		}
+	} else {
+		a.charged.receipt, a.charged.spent, a.charged.claimed = charged, a.tags(), a.charge()
 	}
 	if err := a.useBases(ctx, charged); err != nil {
 		return err
@@ -68,12 +71,15 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	// Released and now public, but kept before anybody sees it: an analyst who stops
 	// waiting must not make us lose what was paid for.
 	wait := a.makeMeanwhile(ctx)
-	err = c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID, ran.maker(ctx))
+	if a.moved = ran.moved(ctx); a.moved {
+		err = c.memory.KeepForRequest(context.WithoutCancel(ctx), charged.Sequence, buys, bought, true)
+	} else {
+		err = c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID, ran.maker())
+	}
 	if wait(); err != nil {
 		return err
 	}
 	a.paid = api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
-	a.alerts = charged.Alerts()
 	return nil
 }
 

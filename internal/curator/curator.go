@@ -84,11 +84,13 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if plan.AsksHoldout(text) {
 		return c.Holdouts.AskSQL(ctx, q)
 	}
+	var paid charged
 	for try := 1; ; try++ {
-		a, err := c.askOnce(ctx, q)
+		a, err := c.askOnce(ctx, q, &paid, try == maxTurns)
 		// Another server was first: it kept an answer for the same request, which is the one to
-		// tell, or it has seen other data, or made something of an answer that this was to be made
-		// of. Nothing was charged that is not charged once.
+		// tell, or one that this question can be answered with, or it has seen other data, or made
+		// something of an answer that this was to be made of. Nothing was charged that is not
+		// charged once.
 		first := errors.Is(err, ledger.ErrKept) || errors.As(err, new(*ledger.VersionError)) || errors.Is(err, ledger.ErrBehind)
 		if try == maxTurns || !first {
 			return a, err
@@ -96,14 +98,16 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	}
 }
 
-func (c *Curator) askOnce(ctx context.Context, q api.Question) (*api.Answer, error) {
+// askOnce tries it. On the last try an answer that others have kept since it was looked for does no
+// more harm than that there are two.
+func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, last bool) (*api.Answer, error) {
 	// Prepare, and price.
 	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf})
 	if err != nil {
 		return nil, err
 	}
 	defer a.close()
-	if a.empty != nil {
+	if a.charged = paid; a.empty != nil {
 		return a.showEmpty(ctx)
 	}
 	// Public tables come first: what goes wrong with them is not paid for.
@@ -119,6 +123,12 @@ func (c *Curator) askOnce(ctx context.Context, q api.Question) (*api.Answer, err
 	// Recall, and find where the rest comes from.
 	if err := a.claim(ctx); err != nil {
 		return nil, err
+	}
+	if err := a.bind(ctx); err != nil {
+		return nil, err
+	}
+	if last {
+		a.missed = nil
 	}
 	// Charge, run, release and keep.
 	if err := a.supply(ctx); err != nil {

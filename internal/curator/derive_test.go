@@ -210,7 +210,7 @@ func BenchmarkLookup(b *testing.B) {
 		w.check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := w.memory.Recall(ctx, p, version.Key(), memory.Horizon{}); err != nil {
+				if _, err := w.memory.Recall(ctx, p, version.Key(), memory.Horizon{}); err != nil {
 					b.Fatal(err)
 				}
 			}

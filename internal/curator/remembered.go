@@ -27,7 +27,7 @@ func (c *Curator) Remembered(ctx context.Context, q api.Question) (*api.Answer, 
 		out, err := a.showEmpty(ctx)
 		return out, err == nil
 	}
-	if a.outer != nil || a.claim(ctx) != nil || len(a.bought)+len(a.diverted) > 0 {
+	if a.outer != nil || a.claim(ctx) != nil || len(a.bought)+len(a.diverted) > 0 || a.own.waits() {
 		return nil, false
 	}
 	out, err := a.finish(ctx)

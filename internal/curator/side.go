@@ -40,11 +40,11 @@ func (c *Curator) prices(text string, st *plan.Statement, s api.Settings) (p, ot
 // it was paid for the rest is what is to be sharp, so parts are compared as if all of it were
 // bought. Everything that decides it is public: the prices, what was answered, and what is left.
 func (a *asking) choose(ctx context.Context) error {
-	released, paid, err := a.c.memory.Recall(ctx, a.other, a.data.ID, a.horizon)
+	found, err := a.c.memory.Recall(ctx, a.other, a.data.ID, a.horizon)
 	if err != nil {
 		return err
 	}
-	here, there := missing(a.Priced, a.released), missing(a.other, released)
+	here, there := missing(a.Priced, a.released), missing(a.other, found.Released)
 	take := len(there) == 0 && len(here) > 0
 	if len(there) > 0 && len(here) > 0 {
 		part, err := a.part(ctx, a.Priced, here)
@@ -62,7 +62,7 @@ func (a *asking) choose(ctx context.Context) error {
 	}
 	if take {
 		a.Priced, a.other = a.other, a.Priced
-		a.released, a.paid = released, paid
+		a.take(found)
 	}
 	return nil
 }
@@ -92,11 +92,12 @@ func (a *asking) turned(ctx context.Context, err error) bool {
 	if a.other == nil || !errors.As(err, &other) {
 		return false
 	}
-	released, paid, failed := a.c.memory.Recall(ctx, a.other, a.data.ID, a.horizon)
+	found, failed := a.c.memory.Recall(ctx, a.other, a.data.ID, a.horizon)
 	if failed != nil {
 		return false
 	}
-	a.Priced, a.other, a.released, a.paid = a.other, nil, released, paid
-	a.bought = missing(a.Priced, released)
+	a.Priced, a.other = a.other, nil
+	a.take(found)
+	a.bought = missing(a.Priced, a.released)
 	return len(a.bought) > 0 && len(a.diverted) == 0 && a.findBases(ctx) == nil
 }

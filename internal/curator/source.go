@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/memory"
 )
 
 // source is where what a question needs comes from. There are four, tried in this order: answers
@@ -45,11 +46,23 @@ func (a *asking) supply(ctx context.Context) error {
 type keptAnswers struct{}
 
 func (keptAnswers) claim(ctx context.Context, a *asking) (err error) {
-	a.released, a.paid, err = a.c.memory.Recall(ctx, a.Priced, a.data.ID, a.horizon)
-	if err != nil || a.other == nil {
+	found, err := a.c.memory.Recall(ctx, a.Priced, a.data.ID, a.horizon)
+	if err != nil {
 		return err
 	}
-	return a.choose(ctx)
+	a.take(found)
+	if a.other != nil {
+		err = a.choose(ctx)
+	}
+	if err == nil {
+		err = a.findOwn(ctx)
+	}
+	return err
+}
+
+// take is what was found.
+func (a *asking) take(found *memory.Recalled) {
+	a.released, a.paid, a.missed = found.Released, found.Paid, found.Missed
 }
 
 func (keptAnswers) supply(context.Context, *asking) error { return nil }
@@ -125,6 +138,7 @@ func (engineAnswers) claim(ctx context.Context, a *asking) error {
 }
 
 func (engineAnswers) supply(ctx context.Context, a *asking) error {
+	defer a.tell(a.charged)
 	if len(a.bought) == 0 {
 		return nil
 	}
@@ -135,9 +149,8 @@ func (engineAnswers) supply(ctx context.Context, a *asking) error {
 	if err != nil {
 		return err
 	}
-	if !a.paid.Free {
-		a.spent, a.claimed = a.tags(), a.charge()
+	if !a.moved {
+		a.c.Streams.Teach(a.routes, a.Purchases, a.bought, a.released)
 	}
-	a.c.Streams.Teach(a.routes, a.Purchases, a.bought, a.released)
 	return nil
 }

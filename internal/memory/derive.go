@@ -36,11 +36,13 @@ type derivation struct {
 // their noises. These are independent (package mech, 2), so their variances add up, and
 // mech.HalfWidthOfSum has the quantiles of the sum. An answer is given only where for every measure
 // and group neither the variance nor the half width exceeds those that were asked for.
+//
+// Where there is none it returns the places of the next sources.
 func (m *Memory) derive(
 	ctx context.Context, b *pricing.Purchase, version string, beta float64, see Horizon,
-) (*answers.Released, uint64, error) {
+) (r *answers.Released, missed []string, err error) {
 	if !b.Reusable() || slices.ContainsFunc(b.Noise, func(n pricing.Noise) bool { return n.Running != nil }) {
-		return nil, 0, nil // numbers that are as exact one by one make running totals that are not
+		return nil, nil, nil // numbers that are as exact one by one make running totals that are not
 	}
 	names, wanted := b.Names(), make([]float64, len(b.Noise))
 	for i, n := range b.Noise {
@@ -50,8 +52,12 @@ func (m *Memory) derive(
 	look := func(family string, most int, union func(*source) ([][]int, bool)) error {
 		for n := range most {
 			s, err := m.find(ctx, slot(family, n))
-			if err != nil || s == nil {
+			if err != nil {
 				return err
+			}
+			if s == nil {
+				missed = append(missed, slot(family, n))
+				return nil
 			}
 			if s.noisier(names, wanted) || m.arrivals.hides(s.sequence, see) {
 				continue
@@ -63,7 +69,7 @@ func (m *Memory) derive(
 		return nil
 	}
 	if err := look(sameFamily(b, version), sameSlots, nil); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	for _, from := range cells.Sources(b.Query) {
 		err := look(placed(version, "cells", from.Family), cellSlots, func(s *source) ([][]int, bool) {
@@ -73,7 +79,7 @@ func (m *Memory) derive(
 			return cells.Unions(b.Query, from, s.cells)
 		})
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 	}
 	// The best one; of equals the one that was paid for first.
@@ -82,10 +88,11 @@ func (m *Memory) derive(
 	})
 	for _, d := range all {
 		if r, ok := d.sum(b, beta); ok {
-			return r, d.source.sequence, nil
+			r.Sequence = d.source.sequence
+			return r, nil, nil
 		}
 	}
-	return nil, 0, nil
+	return nil, missed, nil
 }
 
 // variance is that of a noise, or infinite where it is none that is added.

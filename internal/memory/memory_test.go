@@ -64,7 +64,7 @@ func TestDerivedErrorBars(t *testing.T) {
 			for _, n := range b.Noise { // of nobody: what is far from 0 is noise
 				r.Measures = append(r.Measures, noisy.Release(mech.Exactly(make([]int64, b.Query.Groups())...), n.Mechanism))
 			}
-			text, err := encode([]*pricing.Purchase{b}, []*answers.Released{r}, [][]string{{"here"}}, "")
+			text, err := encode([]*pricing.Purchase{b}, []*answers.Released{r}, [][]string{{"here"}}, "", false)
 			check(t, err)
 			s, err := decodeSource(text, "here")
 			check(t, err)

@@ -18,30 +18,51 @@ type Horizon struct {
 	Spoken bool
 }
 
-// Recall returns, for each purchase, what was released for it, or nil where it was not paid for
-// yet. What one charge paid for is kept together, and each part is found by its own name, whatever
-// it was bought with. What was not bought itself may be made of something that was.
-func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, see Horizon) ([]*answers.Released, api.Receipt, error) {
-	all := make([]*answers.Released, len(p.Purchases))
-	paid := api.Receipt{Free: true}
+// Recalled is what was found for the purchases of a question.
+type Recalled struct {
+	Released []*answers.Released // for each; nil where it was not paid for yet
+	Paid     api.Receipt
+	// Missed are the keys under which something was looked for that is not there. Whoever pays for
+	// it says so, and is not charged where it is there by then.
+	Missed []string
+}
+
+// Recall returns, for each purchase, what was released for it. What one charge paid for is kept
+// together, and each part is found by its own name, whatever it was bought with. What was not bought
+// itself may be made of something that was.
+func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, see Horizon) (*Recalled, error) {
+	out := &Recalled{Released: make([]*answers.Released, len(p.Purchases)), Paid: api.Receipt{Free: true}}
 	for i, b := range p.Purchases {
 		if b.Query.ListsKeys() {
 			continue // which was never paid for
 		}
-		r, err := m.recallOne(ctx, b, version, p.Beta(), see)
+		r, missed, err := m.recallOne(ctx, b, version, p.Beta(), see)
 		if err != nil {
-			return nil, api.Receipt{}, err
+			return nil, err
 		}
-		all[i] = r
-	}
-	onlyWhole(p.Purchases, all)
-	for _, r := range all {
-		if r != nil && paid.Sequence == 0 {
-			paid.Sequence = r.Sequence
+		if out.Released[i] = r; r == nil {
+			out.Missed = append(out.Missed, missed...)
 		}
 	}
-	err := m.CompleteReceipt(ctx, &paid)
-	return all, paid, err
+	onlyWhole(p.Purchases, out.Released)
+	for _, r := range out.Released {
+		if r != nil && out.Paid.Sequence == 0 {
+			out.Paid.Sequence = r.Sequence
+		}
+	}
+	return out, m.CompleteReceipt(ctx, &out.Paid)
+}
+
+// Own returns what was kept for a request, of the purchases that it paid for, and whether the data
+// changed while that was computed.
+func Own(p *pricing.Priced, text []byte, charge uint64) (all []*answers.Released, moved bool) {
+	all = make([]*answers.Released, len(p.Purchases))
+	for i, b := range p.Purchases {
+		if r, m, err := decode(b, text); err == nil {
+			r.Sequence, all[i], moved = charge, r, m.Moved
+		}
+	}
+	return all, moved
 }
 
 // onlyWhole forgets what is known of a cube of which something is not: it is bought as a whole, and
@@ -78,25 +99,25 @@ func (m *Memory) CompleteReceipt(ctx context.Context, paid *api.Receipt) error {
 	return nil
 }
 
-func (m *Memory) recallOne(ctx context.Context, b *pricing.Purchase, version string, beta float64, see Horizon) (*answers.Released, error) {
-	kept, err := m.recallKept(ctx, b, b.Key(version))
+// recallOne finds a purchase, or returns where it would be found.
+func (m *Memory) recallOne(
+	ctx context.Context, b *pricing.Purchase, version string, beta float64, see Horizon,
+) (r *answers.Released, missed []string, err error) {
+	key := b.Key(version)
+	kept, err := m.recallKept(ctx, b, key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if kept != nil {
 		if m.arrivals.hidesSame(kept.sequence, see) {
-			return nil, nil
+			return nil, nil, nil
 		}
 		r := *kept.released
 		r.Sequence = kept.sequence
-		return &r, nil
+		return &r, nil, nil
 	}
-	r, sequence, err := m.derive(ctx, b, version, beta, see)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	r.Sequence = sequence
-	return r, nil
+	r, missed, err = m.derive(ctx, b, version, beta, see)
+	return r, append([]string{key}, missed...), err
 }
 
 // recallKept returns what was kept for a purchase under its key, or nil. What was found once is
@@ -109,11 +130,11 @@ func (m *Memory) recallKept(ctx context.Context, b *pricing.Purchase, key string
 	if err != nil || !found {
 		return nil, err
 	}
-	r, at, err := decode(b, text)
+	r, all, err := decode(b, text)
 	if err != nil {
 		return nil, err
 	}
-	m.arrivals.learn(sequence, at)
+	m.arrivals.learn(sequence, time.UnixMicro(all.Kept))
 	kept := &answered{r, sequence}
 	m.recalled.Put(key, kept, weight(r))
 	return kept, nil

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/answers"
@@ -150,12 +151,27 @@ func (m *Memory) Keep(
 		m.giveBack(where)
 		key, where = keyOf(buys, version), make([][]string, len(buys))
 	}
-	stored, err := encode(buys, bought, where, made)
+	stored, err := encode(buys, bought, where, made, false)
 	if err == nil {
 		err = m.ledger.Keep(ctx, sequence, key, stored)
 	}
 	if err != nil {
 		m.giveBack(where)
+	}
+	return err
+}
+
+// KeepForRequest stores what was released where only the request of a charge finds it: what is told
+// for it and was paid for by others, or what was computed while the data moved, so that nobody
+// knows which data it is of.
+func (m *Memory) KeepForRequest(
+	ctx context.Context, sequence uint64, buys []*pricing.Purchase, released []*answers.Released, moved bool,
+) error {
+	pace.Settle(ctx) // what is kept says when
+	defer m.arrivals.note(sequence)()
+	text, err := encode(buys, released, make([][]string, len(buys)), "", moved)
+	if err == nil {
+		err = m.ledger.Keep(ctx, sequence, "request of charge "+strconv.FormatUint(sequence, 10), text)
 	}
 	return err
 }

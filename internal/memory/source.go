@@ -54,7 +54,10 @@ func storedNoiseOf(n pricing.Noise, off int64) storedNoise {
 		return storedNoise{Mechanism: n.Name(), Sensitivity: n.Sensitivity().L2Squared().String(), Amount: uint64(n.Cost().Rho),
 			Variance: m.Parameter().RatString(), Reach: reach.Add(reach, big.NewRat(off, 1)).RatString()}
 	}
-	if n.Name() == "gaussian" && off > 0 { // mech.Averaged
+	if m, ok := n.Mechanism.(*mech.Average); ok {
+		off = m.Off()
+	}
+	if n.Norm() != dp.L1 && off > 0 { // mech.Averaged
 		return storedNoise{Mechanism: "averaged", Sensitivity: n.Sensitivity().L2Squared().String(), Amount: uint64(n.Cost().Rho), Off: off}
 	}
 	if n.Norm() == dp.L1 {

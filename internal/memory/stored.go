@@ -20,6 +20,9 @@ type memory struct {
 	Purchases map[string]stored `json:"purchases"`
 	// Kept is when, in microseconds since 1970, for servers that did not see it; see arrivals.
 	Kept int64 `json:"kept,omitempty"`
+	// Moved says that the data changed while it was computed, so that it is found by its request
+	// alone.
+	Moved bool `json:"moved,omitempty"`
 }
 
 const memoryVersion = 3
@@ -40,6 +43,10 @@ type stored struct {
 	Noise  []storedNoise `json:"noise,omitempty"`
 	Cells  []storedCells `json:"cells"`
 	Made   string        `json:"made,omitempty"` // what computed it, where it is of this data for sure
+	// Of what was made of another purchase's values: the charge of that, and how many of them are
+	// in each group. The noise is theirs.
+	Derived uint64 `json:"derived,omitempty"`
+	Counts  []int  `json:"counts,omitempty"`
 }
 
 // storedCells is a key of the groups.
@@ -64,15 +71,19 @@ var ErrUnreadable = errors.New("an answer in the ledger cannot be read; was it w
 var ErrUsed = errors.New("a sharper answer was made of this one before")
 
 // encode writes what was released for purchases, and where each is found by others.
-func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string, made string) ([]byte, error) {
-	m := memory{memoryVersion, map[string]stored{}, time.Now().UnixMicro()}
+func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string, made string, moved bool) ([]byte, error) {
+	m := memory{memoryVersion, map[string]stored{}, time.Now().UnixMicro(), moved}
 	for i, b := range buys {
 		r := all[i]
 		s := stored{Measures: r.Measures, Quantiles: r.Quantiles, Dropped: r.Dropped, Chosen: r.Chosen, Off: r.Off}
 		for _, k := range r.Keys {
 			s.Keys = append(s.Keys, storedKeys(k))
 		}
-		if len(places[i]) > 0 {
+		if s.Derived, s.Counts = r.Derived, r.Cells; r.Derived != 0 {
+			for _, n := range r.Noise {
+				s.Noise = append(s.Noise, storedNoiseOf(n, 0))
+			}
+		} else if len(places[i]) > 0 {
 			s.Places, s.Made = places[i], made
 			for k, measure := range b.Query.Measures {
 				s.Names, s.Noise = append(s.Names, measure.Name()), append(s.Noise, storedNoiseOf(b.Noise[k], r.OffBy(k)))
@@ -147,25 +158,35 @@ func values(keys []storedKey) []policy.Value {
 	return out
 }
 
-// decode finds a purchase in what was kept, and when that was. What is not of the shape that the
-// question has is not read.
-func decode(b *pricing.Purchase, text []byte) (*answers.Released, time.Time, error) {
+// decode finds a purchase in what was kept. What is not of the shape that the question has is not
+// read.
+func decode(b *pricing.Purchase, text []byte) (*answers.Released, *memory, error) {
 	var m memory
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != memoryVersion {
-		return nil, time.Time{}, ErrUnreadable
+		return nil, nil, ErrUnreadable
 	}
 	s, ok := m.Purchases[b.Hash()]
 	if !ok {
-		return nil, time.Time{}, ErrUnreadable
+		return nil, nil, ErrUnreadable
 	}
 	r := &answers.Released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen, Off: s.Off}
 	for _, k := range s.Keys {
 		r.Keys = append(r.Keys, values(k))
 	}
-	if !shaped(b, r) {
-		return nil, time.Time{}, ErrUnreadable
+	if s.Derived != 0 {
+		r.Derived, r.Cells = s.Derived, s.Counts
+		for _, n := range s.Noise {
+			made, err := n.noise()
+			if err != nil {
+				return nil, nil, err
+			}
+			r.Noise = append(r.Noise, made)
+		}
 	}
-	return r, time.UnixMicro(m.Kept), nil
+	if !shaped(b, r) {
+		return nil, nil, ErrUnreadable
+	}
+	return r, &m, nil
 }
 
 // shaped reports whether a released has the shape of the purchase.
@@ -194,7 +215,7 @@ func shaped(b *pricing.Purchase, r *answers.Released) bool {
 	if len(r.Measures) != len(q.Measures) || len(r.Quantiles) != len(q.Measures) {
 		return false
 	}
-	if r.Off != nil && len(r.Off) != len(q.Measures) {
+	if r.Off != nil && len(r.Off) != len(q.Measures) || r.Derived != 0 && (len(r.Noise) != len(q.Measures) || len(r.Cells) != rows) {
 		return false
 	}
 	for i, m := range q.Measures {

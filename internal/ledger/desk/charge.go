@@ -32,6 +32,11 @@ func (d *Desk) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, err
 
 // charge makes the records of a charge: the data's where that is another, itself, and its notes.
 func (g *Group) charge(c ledger.Charge) (ledger.Receipt, error) {
+	for _, key := range c.Missed {
+		if _, kept := g.State.Key(key); kept {
+			return ledger.Receipt{}, ledger.ErrBehind
+		}
+	}
 	now := g.Now()
 	links, err := g.State.Charge(c, now)
 	for _, n := range c.Firsts {

@@ -89,26 +89,33 @@ func (d *Desk) Recall(ctx context.Context, key string) ([]byte, uint64, bool, er
 
 // Answer implements [ledger.Ledger].
 func (d *Desk) Answer(ctx context.Context, request string) ([]byte, bool, error) {
+	_, _, answer, err := d.Request(ctx, request)
+	return answer, answer != nil, err
+}
+
+// Request implements [ledger.Ledger].
+func (d *Desk) Request(ctx context.Context, request string) (*ledger.Record, string, []byte, error) {
 	if err := d.Look(ctx); err != nil {
-		return nil, false, err
+		return nil, "", nil, err
 	}
 	defer d.Leave()
-	charge, ok := d.State.Request(request)
+	sequence, ok := d.State.Request(request)
 	if !ok {
-		return nil, false, nil
+		return nil, "", nil, nil
 	}
-	kept, _ := d.State.AnswerOf(charge)
-	if kept == 0 {
-		return nil, false, nil
-	}
+	kept, _ := d.State.AnswerOf(sequence)
 	if err := d.Tellable(kept); err != nil {
-		return nil, false, err
+		return nil, "", nil, err
 	}
-	_, _, answer, err := d.store.Read(kept)
-	if err != nil {
-		return nil, false, err
+	charge, hash, _, err := d.store.Read(sequence)
+	if err != nil || charge.Request != request {
+		return nil, "", nil, err
 	}
-	return answer, true, nil
+	var answer []byte
+	if kept != 0 {
+		_, _, answer, err = d.store.Read(kept)
+	}
+	return charge, hash, answer, err
 }
 
 // NotesOf returns where the notes of a session after so many are. All of them are on stable

@@ -100,6 +100,10 @@ func (busy) Recall(context.Context, string) ([]byte, uint64, bool, error) {
 	return nil, 0, false, ledger.ErrBusy
 }
 func (busy) Answer(context.Context, string) ([]byte, bool, error) { return nil, false, ledger.ErrBusy }
+
+func (busy) Request(context.Context, string) (*ledger.Record, string, []byte, error) {
+	return nil, "", nil, ledger.ErrBusy
+}
 func (busy) DataVersion(context.Context, string, string, string) (ledger.Version, error) {
 	return ledger.Version{}, ledger.ErrBusy
 }

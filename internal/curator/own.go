@@ -1,0 +1,107 @@
+package curator
+
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// A request has one answer, on however many servers it is asked at once. What was kept for its
+// charge comes before what is found by what the question means. Answers are looked for first, and
+// the request after them: a charge is refused where there is by then what it was to pay for, so a
+// request that is not charged when something was found will not be.
+
+// own is the charge of a request that was made before, by this question's analyst and about the same
+// data.
+type own struct {
+	charge *ledger.Record
+	hash   string
+	kept   bool // it has its answer
+}
+
+// waits reports whether there is a charge without an answer.
+func (o own) waits() bool { return o.charge != nil && !o.kept }
+
+// findOwn looks for the charge of the request, and takes what was kept for it.
+func (a *asking) findOwn(ctx context.Context) error {
+	q := a.question
+	if q.Request == "" {
+		return nil
+	}
+	charge, hash, text, err := a.c.ledger.Request(ctx, q.Request)
+	if err != nil || charge == nil || charge.Analyst != q.Analyst || charge.Dataset != a.c.dataset.Name ||
+		charge.DataVersion != a.data.Version.String() {
+		return err // what is another's is refused when it is charged
+	}
+	a.own = own{charge, hash, text != nil}
+	if text != nil && !a.takeOwn(text) && a.other != nil {
+		a.Priced, a.other = a.other, a.Priced
+		if !a.takeOwn(text) {
+			a.Priced, a.other = a.other, a.Priced
+		}
+	}
+	if nothing := make([]*answers.Released, len(a.Purchases)); text == nil && len(missing(a.Priced, a.released)) > 0 &&
+		pricing.HashAll(missing(a.Priced, nothing)) == charge.Query {
+		a.released = nothing // it paid for all of it, and some was bought by others since
+	}
+	return nil
+}
+
+// takeOwn takes what was kept for the request, and reports whether there is something for this
+// question.
+func (a *asking) takeOwn(text []byte) (found bool) {
+	kept, moved := memory.Own(a.Priced, text, a.own.charge.Sequence)
+	for i, r := range kept {
+		if r != nil {
+			a.released[i], found = r, true
+		}
+	}
+	if found {
+		a.moved, a.paid = moved, a.own.receipt()
+	}
+	return found
+}
+
+// receipt is that of a charge which was made before.
+func (o own) receipt() api.Receipt {
+	return api.Receipt{Sequence: o.charge.Sequence, Hash: o.hash, Free: true}
+}
+
+// bind makes what was found the answer of a request that was charged and has none: another server
+// may be computing one, which is then not told. Where nothing can be kept for the charge any more,
+// nothing else will be.
+func (a *asking) bind(ctx context.Context) error {
+	if !a.own.waits() || len(a.bought)+len(a.diverted) > 0 {
+		return nil
+	}
+	err := a.c.memory.KeepForRequest(context.WithoutCancel(ctx), a.own.charge.Sequence, a.Purchases, a.released, false)
+	if errors.Is(err, ledger.ErrRecovered) || errors.As(err, new(*ledger.LapsedError)) || errors.As(err, new(*ledger.DoorError)) {
+		return nil
+	}
+	if err == nil {
+		a.paid = a.own.receipt()
+	}
+	return err
+}
+
+// charged is what one call was charged, on whichever try: of several servers that answer a request
+// the one that made the charge says so.
+type charged struct {
+	receipt        ledger.Receipt
+	spent, claimed dp.Cost
+}
+
+// tell says what the call was charged.
+func (a *asking) tell(c *charged) {
+	if c.receipt.Sequence == 0 {
+		return
+	}
+	a.paid = api.Receipt{Sequence: c.receipt.Sequence, Hash: c.receipt.Hash}
+	a.spent, a.claimed, a.alerts = c.spent, c.claimed, c.receipt.Alerts()
+}
