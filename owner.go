@@ -61,7 +61,7 @@ func (db *DB) Due(ctx context.Context, dataset string) (time.Time, bool, error) 
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	return c.Due(ctx)
+	return c.Due(ctx, time.Now())
 }
 
 // TopUp raises the limits of a dataset, a group or an analyst. It takes the key of the ledger's

@@ -54,8 +54,10 @@ func (s *Books) renewable(window uint64) error {
 // Due says when the owner meant to begin the next window: one period, in days of UTC, after the
 // last renewal, or after the first charge. It is false where nothing was charged yet, so that there
 // is nothing to renew. The times are those that were recorded, by the clocks of their machines;
-// this is a reminder, and what may be spent does not depend on it.
-func (s *Books) Due(ctx context.Context) (time.Time, bool, error) {
+// this is a reminder, and what may be spent does not depend on it. One that lies ahead of now by
+// more than a day is of a clock that was wrong, and counts for nothing: a window that was begun by
+// it is as old as its first charge.
+func (s *Books) Due(ctx context.Context, now time.Time) (time.Time, bool, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return time.Time{}, false, err
@@ -68,8 +70,11 @@ func (s *Books) Due(ctx context.Context) (time.Time, bool, error) {
 		if err != nil {
 			return time.Time{}, false, err
 		}
-		if r.Dataset == s.dataset.Name && (r.Kind == ledger.KindRenewal || r.Kind == ledger.KindCharge && begin.IsZero()) {
-			begin = r.Time
+		if r.Dataset != s.dataset.Name || r.Kind != ledger.KindRenewal && (r.Kind != ledger.KindCharge || !begin.IsZero()) {
+			continue
+		}
+		if begin = r.Time; begin.After(now.AddDate(0, 0, 1)) {
+			begin = time.Time{}
 		}
 	}
 	if begin.IsZero() {

@@ -197,8 +197,3 @@ func (c *Curator) sharpen(b *pricing.Purchase, r *engine.Result, base *memory.Ba
 	}
 	return out, nil
 }
-
-// errMoved is told where the data changed after a charge for a sharper answer, so that there is
-// nothing to make it of. That the data changed everybody may know.
-var errMoved = errors.New("the data changed while this was computed, which was to sharpen an earlier answer; the charge stays. " +
-	"Ask again under another request identifier: about the new data it is paid for in full")

@@ -332,7 +332,7 @@ func TestSharpenedMoved(t *testing.T) {
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
 	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }, nil}
-	if a, err := w.askAs("ana", text, amount("0.3")); !errors.Is(err, errMoved) {
+	if a, err := w.askAs("ana", text, amount("0.3")); !errors.Is(err, api.ErrMoved) {
 		t.Fatalf("%v, %+v", err, a)
 	}
 	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
@@ -353,7 +353,7 @@ func TestSharpenedThereAndBack(t *testing.T) {
 		t.Errorf("what ran on other data is sharpened for %v", a.Cost)
 	}
 	w.engine = &loading{whole, there, func() { w.write(was) }}
-	if a, err := w.askAs("ana", text, amount("0.4")); !errors.Is(err, errMoved) {
+	if a, err := w.askAs("ana", text, amount("0.4")); !errors.Is(err, api.ErrMoved) {
 		t.Fatalf("%v, %+v", err, a)
 	}
 }

@@ -56,7 +56,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 	}
 	ran := &running{c: c, data: a.data}
 	bought, err := ran.compute(ctx, buys, a.bases, a.Room())
-	if errors.Is(err, errMoved) {
+	if errors.Is(err, api.ErrMoved) {
 		return err
 	}
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *running) compute(ctx context.Context, buys []*pricing.Purchase, of base
 			return nil, err
 		}
 		if of.of[b] != nil && !r.same(ctx) {
-			return nil, errMoved
+			return nil, api.ErrMoved
 		}
 		if bought[i], err = r.c.release(b, exactly, of.of[b], room); err != nil {
 			return nil, err

@@ -530,21 +530,40 @@ func TestClockJumps(t *testing.T) {
 // TestDue: a reminder goes by what was recorded.
 func TestDue(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
-	if _, spent, err := w.Due(ctx); spent || err != nil {
+	if _, spent, err := w.Due(ctx, time.Now()); spent || err != nil {
 		t.Errorf("before anything was spent: %v", err)
 	}
 	w.mustAsk(byAge(1))
 	today := time.Now().UTC()
 	for range 2 {
-		next, spent, err := w.Due(ctx)
+		next, spent, err := w.Due(ctx, time.Now())
 		w.check(err)
 		if want := w.dataset.Budget.Renewal.Next(today); !spent || next != want && next != want.AddDate(0, 0, 1) {
 			t.Errorf("due on %v; want %v", next, want)
 		}
 		w.renew()
 	}
-	if _, _, err := w.Due(ctx); err == nil {
+	if _, _, err := w.Due(ctx, time.Now()); err == nil {
 		t.Error("the last window is due to be renewed")
+	}
+}
+
+// TestDueAfterJump: a clock that jumps a century while the owner renews does not put the next
+// renewal off by one.
+func TestDueAfterJump(t *testing.T) {
+	w := team(t, monthly, twoAnalysts)
+	w.mustAsk(byAge(1))
+	w.books.Now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
+	w.renew()
+	w.books.Now = time.Now
+	if next, spent, err := w.Due(ctx, time.Now()); spent || err != nil {
+		t.Errorf("in a window without a charge: due on %v, %v", next, err)
+	}
+	w.mustAsk(byAge(2))
+	next, spent, err := w.Due(ctx, time.Now())
+	w.check(err)
+	if want := w.dataset.Budget.Renewal.Next(time.Now().UTC()); !spent || next.After(want) {
+		t.Errorf("due on %v; want %v", next, want)
 	}
 }
 

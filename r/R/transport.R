@@ -1,7 +1,7 @@
 # HTTP over a connection that stays open, and requests that are sent again where they may be.
 
 # After these nothing was charged, and asking again in a while helps.
-later <- c("limit", "opening", "ending")
+later <- c("limit", "opening", "ending", "users")
 
 # Sends a request until it is answered or the connection's patience is over, and signals what the
 # answer says is wrong. Everything that is sent may arrive twice: what is charged has a request, a

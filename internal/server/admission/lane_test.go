@@ -117,7 +117,7 @@ func TestLaneRevoked(t *testing.T) {
 		var all sync.WaitGroup
 		all.Go(func() { d.Ask(t.Context(), from("ben")) })
 		synctest.Wait()
-		ctx := Checked(t.Context(), func(context.Context) error { return errors.New("no") })
+		ctx := Checked(t.Context(), func(context.Context) error { return ErrRevoked })
 		if _, err := d.Ask(ctx, again("ana")); !errors.Is(err, ErrRevoked) {
 			t.Errorf("got %v", err)
 		}

@@ -42,7 +42,8 @@ func outcomeOf(err error) outcome {
 		return priced
 	case errors.As(err, &dispute):
 		return disputed
-	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, api.ErrNoModel), errors.Is(err, ErrRevoked):
+	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, api.ErrNoModel), errors.Is(err, ErrRevoked),
+		errors.Is(err, ErrUnchecked):
 		return refused
 	case errors.As(err, &budget), errors.Is(err, api.ErrStreamPart):
 		return exhausted

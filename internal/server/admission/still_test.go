@@ -24,7 +24,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 		}}, Options{Running: 1})
 		ctx := Checked(t.Context(), func(context.Context) error {
 			if revoked.Load() {
-				return errors.New("out")
+				return ErrRevoked
 			}
 			return nil
 		})
@@ -38,6 +38,21 @@ func TestRevokedWhileWaiting(t *testing.T) {
 		all.Wait()
 		if asked != 1 || outcomes[0] != nil || outcomes[1] != ErrRevoked || outcomes[2] != ErrRevoked {
 			t.Errorf("%d were asked: %v", asked, outcomes)
+		}
+		quiet(t, d)
+	})
+}
+
+// Who cannot be checked is not asked for, and is not told that they are revoked.
+func TestUncheckedWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(context.Context, api.Question) (*api.Answer, error) {
+			t.Error("asked")
+			return paidFor(), nil
+		}}, Options{})
+		ctx := Checked(t.Context(), func(context.Context) error { return errors.New("the connection was cut") })
+		if _, err := d.Ask(ctx, from("ana")); err != ErrUnchecked {
+			t.Error(err)
 		}
 		quiet(t, d)
 	})

@@ -200,7 +200,7 @@ func TestStreamRevoked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := Checked(t.Context(), func(context.Context) error { return errors.New("gone") })
+		ctx := Checked(t.Context(), func(context.Context) error { return ErrRevoked })
 		if _, err := d.AskStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "x"}); err != ErrRevoked {
 			t.Error(err)
 		}

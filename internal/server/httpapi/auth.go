@@ -40,7 +40,13 @@ func (d *door) let(next http.Handler) http.Handler {
 		}
 		d.metrics.login("in")
 		note(r.Context()).user = u
-		next.ServeHTTP(w, r.WithContext(admission.Checked(r.Context(), still)))
+		next.ServeHTTP(w, r.WithContext(admission.Checked(r.Context(), func(ctx context.Context) error {
+			err := still(ctx)
+			if users.Denied(err) {
+				return admission.ErrRevoked
+			}
+			return err
+		})))
 	})
 }
 
@@ -73,8 +79,10 @@ func (d *door) turnedAway(r *http.Request, err error) *Problem {
 			p.header.Add("WWW-Authenticate", `Basic realm="discreet", charset="UTF-8"`)
 		}
 		return p
+	case errors.As(err, new(*Problem)), r.Context().Err() != nil:
+		return ProblemOf(err)
 	}
-	return ProblemOf(err)
+	return ProblemOf(admission.ErrUnchecked) // whatever its words are, they are for the owner
 }
 
 // tried reports whether a request says who sends it, rightly or not.

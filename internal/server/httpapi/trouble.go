@@ -76,6 +76,9 @@ func ProblemOf(err error) *Problem {
 		return &Problem{Status: http.StatusGatewayTimeout, Kind: "timeout", Detail: admission.ErrTimeout.Error()}
 	case errors.Is(err, admission.ErrRevoked):
 		return &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: admission.ErrRevoked.Error(), Spent: no}
+	case errors.Is(err, admission.ErrUnchecked):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "users", Detail: admission.ErrUnchecked.Error(), Spent: no,
+			header: http.Header{"Retry-After": {"5"}}}
 	case errors.Is(err, admission.ErrWithdrawn):
 		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrWithdrawn.Error(), Spent: no}
 	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled):
@@ -136,6 +139,9 @@ func sessionProblem(err error) *Problem {
 	case errors.Is(err, api.ErrLabels):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrLabels.Error(), Spent: no,
 			header: http.Header{"Retry-After": {"60"}}}
+	case errors.Is(err, api.ErrMoved):
+		return &Problem{Status: http.StatusConflict, Kind: "moved", Detail: api.ErrMoved.Error(),
+			Instead: "ask with a new Idempotency-Key, which is charged in full", Spent: yes}
 	case errors.Is(err, api.ErrHoldoutRun):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrHoldoutRun.Error(),
 			header: http.Header{"Retry-After": {"60"}}}

@@ -82,7 +82,7 @@ func denied(err error) error {
 	if errors.Is(err, users.ErrDenied) {
 		return fatal(invalidPassword, users.ErrDenied.Error())
 	}
-	return fatal(internalError, "nobody can log in now; tell the owner of the data")
+	return fatal(cannotConnectNow, "nobody can log in now, because the users cannot be read; try again in a while")
 }
 
 func (s *session) await(kind uint32) error {

@@ -317,7 +317,11 @@ func (s *session) fail(err error, text string, offset int) error {
 // statement_timeout and by going away.
 func (s *session) running(do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(admission.Checked(s.server.base, func(ctx context.Context) error {
-		return s.server.options.Users.Still(ctx, s.user)
+		err := s.server.options.Users.Still(ctx, s.user)
+		if users.Denied(err) {
+			return admission.ErrRevoked
+		}
+		return err
 	}))
 	defer cancel(nil)
 	timed := ctx
@@ -351,11 +355,11 @@ func (s *session) still() error {
 	ctx, done := context.WithTimeout(s.server.base, messageDeadline)
 	defer done()
 	err := s.server.options.Users.Still(ctx, s.user)
-	if errors.Is(err, users.ErrDenied) || errors.Is(err, users.ErrUnknown) {
+	if users.Denied(err) {
 		return fatal(adminShutdown, "your account was revoked, or has another password; ask the owner of the data")
 	}
 	if err != nil {
-		return fatal(internalError, internal().message) // who cannot be checked is not let on
+		return explain(ctx, admission.ErrUnchecked) // who cannot be checked is not let on
 	}
 	return nil
 }

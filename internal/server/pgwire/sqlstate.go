@@ -127,6 +127,9 @@ func explain(ctx context.Context, err error) *wireError {
 	if errors.Is(err, admission.ErrRevoked) {
 		return fatal(adminShutdown, admission.ErrRevoked.Error())
 	}
+	if errors.Is(err, admission.ErrUnchecked) {
+		return failure(cannotConnectNow, "%s", admission.ErrUnchecked)
+	}
 	if errors.Is(err, admission.ErrWithdrawn) {
 		return failure(queryCanceled, "%s", admission.ErrWithdrawn)
 	}
@@ -151,6 +154,8 @@ func explain(ctx context.Context, err error) *wireError {
 			"the stream, for a price of its own")
 	case errors.As(err, new(*api.DataError)):
 		return failure(notInState, "%s", api.ErrData)
+	case errors.Is(err, api.ErrMoved):
+		return failure(notInState, "%s", api.ErrMoved).hinting("SET dp.request to another name, where it has one")
 	case errors.Is(err, api.ErrHoldoutRun):
 		return failure(notInState, "%s", api.ErrHoldoutRun)
 	case errors.As(err, &refusal):

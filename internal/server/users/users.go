@@ -36,6 +36,10 @@ var (
 	ErrUnknown = errors.New("there is no such user")
 )
 
+// Denied reports whether somebody may not come in, or may not stay. Where an error is another one
+// nobody knows.
+func Denied(err error) bool { return errors.Is(err, ErrDenied) || errors.Is(err, ErrUnknown) }
+
 // What can be wrong with a change.
 var (
 	ErrExists  = errors.New("there is a user of this name already; give them another password, or take another name")

@@ -161,6 +161,8 @@ _KINDS: dict[str, type[Error]] = {
     "canceled": CanceledError,
     "opening": UnavailableError,
     "ending": UnavailableError,
+    "users": UnavailableError,
+    "moved": ConflictError,
     "ledger": UnavailableError,
     "data": UnavailableError,
     "training": TrainingError,

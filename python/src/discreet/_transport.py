@@ -79,7 +79,7 @@ def _stale(connection: http.client.HTTPConnection) -> bool:
 _BROKEN = (OSError, http.client.HTTPException)
 
 # After these nothing was charged, and asking again in a while helps.
-_LATER = {"limit", "opening", "ending"}
+_LATER = {"limit", "opening", "ending", "users"}
 
 
 class Transport:
