@@ -23,7 +23,8 @@ type Stream struct {
 	Alpha, Beta float64
 	Queries     int
 	// Budget is the epsilon that the stream may take of the dataset's, or 0 for all of it; see
-	// [Dataset.StreamQuota]. It is given once: what is renewed is the dataset's.
+	// [Dataset.StreamQuota]. It is given once, for all versions of the data: what is renewed is the
+	// dataset's.
 	Budget dp.Amount
 	// Predictor is spelled as in package stream, where the empty text leaves it to the stream.
 	Predictor string

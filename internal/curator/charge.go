@@ -16,17 +16,19 @@ import (
 const maxTurns = 5
 
 // Charge pays in the current window. Which window that is the ledger says, and no clock. Where it
-// ends between the two calls the ledger refuses, and the next one is tried.
+// ends between the two calls the ledger refuses, and the next one is tried. The accounts are those of
+// the analyst, and after them those that the charge names.
 func (c *Curator) Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error) {
 	err := paid(ctx)
 	if err != nil {
 		return ledger.Receipt{}, err
 	}
+	beside := charge.Accounts
 	for range maxTurns {
 		if charge.Window, err = c.ledger.Window(ctx, c.dataset.Name); err != nil {
 			return ledger.Receipt{}, err
 		}
-		charge.Accounts = c.Charged(analyst, charge.Window)
+		charge.Accounts = append(c.Charged(analyst, charge.Window), beside...)
 		var receipt ledger.Receipt
 		if receipt, err = c.chargeProtected(ctx, charge); err == nil {
 			return receipt, nil

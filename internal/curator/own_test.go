@@ -190,3 +190,18 @@ func TestKeptOfOtherData(t *testing.T) {
 		})
 	}
 }
+
+// A stream does not count people of data that was there for so long as it was read.
+func TestStreamOfOtherData(t *testing.T) {
+	w := streamWorld(t, plenty, "")
+	was := hospital.New(200, 1)
+	w.write(was)
+	w.engine = &loading{w.engine, func() { w.write(hospital.New(5000, 2)) }, func() { w.write(was) }}
+	q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
+	if a, err := w.Streams.Ask(ctx, q); err == nil {
+		t.Errorf("%d people are counted in other data", a.Value)
+	}
+	if _, err := w.Streams.Ask(ctx, q); err != nil {
+		t.Error(err)
+	}
+}

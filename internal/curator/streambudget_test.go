@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/stream"
 )
@@ -44,5 +46,47 @@ func TestStreamAccountsEmpty(t *testing.T) {
 	a, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "smoker"})
 	if err == nil && (a.Way != stream.Unchecked || a.Error != nil) || err != nil && !errors.As(err, new(*ledger.BudgetError)) {
 		t.Errorf("%+v %v", a, err)
+	}
+}
+
+// The budget that a policy gives a stream is for all versions of the data together, on budgets of
+// either kind. When it is gone, SQL asks by itself.
+func TestStreamBudgetOverVersions(t *testing.T) {
+	for name, c := range map[string]struct{ budget, stream string }{
+		"pure":         {plenty, "0.3"},
+		"concentrated": {"{epsilon: 10, delta: 1e-6, per_query: {default: 0.1, max: 1}}", "0.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := streamWorld(t, c.budget, "        budget: "+c.stream+"\n")
+			quota, _ := w.dataset.StreamQuota("people")
+			var spent dp.Cost
+			refused := 0
+			for version := range 4 {
+				w.write(hospital.New(200, uint64(10+version)))
+				for _, a := range []string{"flu", "HIV", "asthma", "diabetes", "fracture"} {
+					for _, b := range []string{"sex = 'F'", "sex = 'M'", "smoker", "NOT smoker"} {
+						before := w.spent()
+						_, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: fmt.Sprintf("diagnosis = '%s' AND %s", a, b)})
+						if errors.As(err, new(*api.Refusal)) {
+							refused++
+						} else {
+							w.check(err)
+						}
+						now := w.spent()
+						spent = spent.Add(dp.Cost{Epsilon: now.Epsilon.Sub(before.Epsilon), Rho: now.Rho.Sub(before.Rho)})
+					}
+				}
+			}
+			if limit := quota.Limit(); !spent.Fits(limit) {
+				t.Errorf("the stream was charged %v of %v", spent, limit)
+			}
+			if refused == 0 {
+				t.Errorf("nothing was refused, and %v of %v was charged", spent, quota.Limit())
+			}
+			a := w.mustAsk("SELECT COUNT(*) FROM patients WHERE diagnosis = 'flu' AND sex = 'F' AND smoker")
+			if len(a.Through) != 0 || a.Receipt.Free {
+				t.Errorf("asked through the stream: %+v", a)
+			}
+		})
 	}
 }

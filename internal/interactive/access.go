@@ -40,7 +40,8 @@ type Curator interface {
 	WaitTurn(ctx context.Context, keys ...string) (leave func(), err error)
 	// Data is the state of the data now.
 	Data(ctx context.Context) (Data, error)
-	// Charge pays in the current window, and returns when that is on stable storage.
+	// Charge pays in the current window, in the accounts of the analyst and those that the charge
+	// names beside, and returns when that is on stable storage.
 	Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error)
 	// Again admits one more computation for a charge that was made before and has no answer.
 	Again(ctx context.Context, charge uint64) error
@@ -70,6 +71,7 @@ type Journal interface {
 	DataVersion(ctx context.Context, dataset, label, state string) (ledger.Version, error)
 	Window(ctx context.Context, dataset string) (uint64, error)
 	Door(ctx context.Context, dataset, analyst string) (ledger.Door, error)
+	Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error)
 	Note(ctx context.Context, session string, entry []byte) error
 	NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error
 	Notes(ctx context.Context, session string) ([][]byte, error)

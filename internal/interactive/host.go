@@ -34,7 +34,9 @@ type Host struct {
 	// labels: its charges are made in whatever version the tables have by then. One that named the
 	// version of when the session was opened would record that the tables have changed back.
 	Apart bool
-	Payer *Payer
+	// Accounts are the session's own, beside those of whoever pays.
+	Accounts []ledger.Account
+	Payer    *Payer
 }
 
 var (
@@ -113,6 +115,7 @@ func (h *Host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 		Query:       h.named("charge", charge.Name, charge.Mechanisms),
 		Mechanisms:  pricing.Shorten(charge.Mechanisms, ledger.MaxMechanisms-96),
 		Cost:        charge.Cost,
+		Accounts:    h.Accounts,
 	})
 	if err != nil {
 		return session.Receipt{}, asSessionError(err)

@@ -196,6 +196,9 @@ func (c *Sessions) Divert(
 	// What the accounts do not admit is refused as every other question is, before anything of it
 	// is paid.
 	affordable, err := c.Affords(ctx, analyst, price.most)
+	if err == nil && affordable {
+		affordable, err = r.affords(ctx, c, price.most)
+	}
 	if err != nil || !affordable {
 		return nil, err
 	}

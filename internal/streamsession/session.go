@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,7 +48,10 @@ type streamPlan struct {
 	grid   *cells.Grid
 	config stream.Config
 	tariff *stream.Tariff
-	err    error
+	// accounts is the stream's own, where the policy gives it a budget: a session is of one version
+	// of the data, and the budget is for all of them.
+	accounts []ledger.Account
+	err      error
 }
 
 // streamPlan returns what follows from the policy about a stream. It is computed once.
@@ -75,6 +79,9 @@ func (c *Sessions) newStreamPlan(s *policy.Stream) *streamPlan {
 	}
 	quota, _ := c.Dataset.StreamQuota(s.Name)
 	limit := quota.Limit()
+	if s.Budget != 0 {
+		p.accounts = []ledger.Account{{Name: c.Dataset.Name + "/stream:" + s.Name, Filter: quota}}
+	}
 	p.config = stream.Config{
 		Domain: p.grid.Domain, Size: s.Size, Neighbours: c.Dataset.Neighbours, Alpha: s.Alpha, Beta: s.Beta, Queries: s.Queries, Steps: 1,
 		Currency: mech.Concentrated, Budget: limit.Rho, Predictor: stream.Kind(s.Predictor),
@@ -107,6 +114,7 @@ type openStream struct {
 	c       *Sessions
 	Key     string
 	version ledger.Version
+	state   string // the engine's name for that version
 	session *stream.Session
 	users   int // who have opened it and not closed it yet; guarded by the lock of all streams
 
@@ -143,7 +151,7 @@ func (c *Sessions) openStream(ctx context.Context, p *streamPlan, d interactive.
 		o.users++
 		return o, nil
 	}
-	o := &openStream{streamPlan: p, c: c, Key: key, version: d.Version, answered: map[string]time.Time{}}
+	o := &openStream{streamPlan: p, c: c, Key: key, version: d.Version, state: d.State, answered: map[string]time.Time{}}
 	if o.session, err = stream.Open(ctx, p.config, o.loader(nil), c.Releaser, o.host(nil)); err != nil {
 		return nil, err
 	}
@@ -164,7 +172,7 @@ func (c *Sessions) openStream(ctx context.Context, p *streamPlan, d interactive.
 // host is the session's in the name of somebody who pays, and loader counts the people in the cells
 // for them. Nobody opens the session, which charges nothing and loads nothing.
 func (o *openStream) host(who *interactive.Payer) *interactive.Host {
-	return &interactive.Host{Access: o.c.Access, ID: o.Key, Data: o.version, Payer: who}
+	return &interactive.Host{Access: o.c.Access, ID: o.Key, Data: o.version, Accounts: o.accounts, Payer: who}
 }
 
 func (o *openStream) loader(who *interactive.Payer) stream.Loader {
@@ -201,12 +209,12 @@ func (o *openStream) load(ctx context.Context, who *interactive.Payer) (*histogr
 		return nil, err
 	}
 	// The counts are used for as long as the data stays as it is, so they must not be of other
-	// data. That there is a new version is no secret.
+	// data, which may be gone again. That there is a new version is no secret.
 	now, err := o.c.Data(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if now.ID != o.version.ID {
+	if now.ID != o.version.ID || r.State != "" && r.State != o.state {
 		return nil, errStreamData
 	}
 	t, err := func() (t *histogram.Table, err error) {
@@ -241,7 +249,7 @@ func (o *openStream) ask(ctx context.Context, who *interactive.Payer, q *linear.
 	a, err := o.compute(ctx, paid, who, way, q)
 	pace.Looks(ctx) // it compares with counts that are in memory, also after its last entry
 	answered(err == nil && a.Way != stream.Unchecked)
-	spent := errors.Is(err, stream.ErrSpent)
+	spent := errors.Is(err, stream.ErrSpent) || o.refused(err)
 	if who.Charged && (spent || errors.As(err, new(*ledger.BudgetError))) {
 		return nil, api.ErrStreamPart
 	}
@@ -270,6 +278,21 @@ func (o *openStream) compute(
 		err = o.c.Failed(ctx, who.Analyst, who.Sequence, err, interactive.ErrRun)
 	}
 	return a, err
+}
+
+// refused reports whether it was the stream's own account that did not admit a charge.
+func (p *streamPlan) refused(err error) bool {
+	var over *ledger.BudgetError
+	return errors.As(err, &over) && slices.ContainsFunc(p.accounts, func(a ledger.Account) bool { return a.Name == over.Account })
+}
+
+// affords reports whether the stream's own account admits a cost.
+func (p *streamPlan) affords(ctx context.Context, j interactive.Journal, cost dp.Cost) (bool, error) {
+	if len(p.accounts) == 0 || cost == (dp.Cost{}) {
+		return true, nil
+	}
+	balances, err := j.Balances(ctx, p.accounts)
+	return !slices.ContainsFunc(balances, func(b ledger.Balance) bool { return !b.Spent.Add(cost).Fits(b.Limit) }), err
 }
 
 // spentRefusal says that the stream's own budget does not admit a question.

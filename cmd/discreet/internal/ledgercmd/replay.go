@@ -183,6 +183,10 @@ func policyLimits(p *policy.Policy) map[string]dp.Cost {
 			quota, _ := d.GroupQuota(group)
 			out[d.Name+"/group:"+group+window] = quota.Limit()
 		}
+		for _, stream := range d.StreamNames() {
+			quota, _ := d.StreamQuota(stream)
+			out[d.Name+"/stream:"+stream] = quota.Limit()
+		}
 		for analyst := range d.Analysts {
 			quota, _ := d.Quota(analyst)
 			out[d.Name+"/"+analyst+window] = quota.Limit()
