@@ -8,8 +8,8 @@ var (
 	// it.
 	ErrStreamPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, " +
 		"and stays free")
-	// ErrMoved is returned where the data changed after a charge for a sharper answer, so that there
-	// is nothing to make it of. That the data changed everybody may know.
+	// ErrMoved is returned where the data changed after a charge for a sharper answer, so that
+	// there is nothing to make it of. That the data changed everybody may know.
 	ErrMoved = errors.New("the data changed while this was computed, which was to sharpen an earlier answer; the charge stays. " +
 		"Ask again under another request identifier: about the new data it is paid for in full")
 	// ErrHoldoutRun is returned when the engine failed while it computed a score. Questions of an

@@ -18,10 +18,10 @@ type Ledger interface {
 	// the charge is not well formed, a [*RequestError] when the request identifier was used for
 	// something else, a [*WindowError] when the dataset's window is another by now, a
 	// [*VersionError] when its data is, [ErrBehind] when an answer was kept meanwhile that it was
-	// not to be charged beside (see [Charge]), a [*LapsedError] when the request was charged in a window
-	// that has ended, and has no answer, a [*DoorError] where the door of the dataset is closed to
-	// the analyst, and a [*WriteError] when the ledger could not be written. In each case nothing
-	// may be released.
+	// not to be charged beside (see [Charge]), a [*LapsedError] when the request was charged in a
+	// window that has ended, and has no answer, a [*DoorError] where the door of the dataset is
+	// closed to the analyst, and a [*WriteError] when the ledger could not be written. In each
+	// case nothing may be released.
 	//
 	// The same request again spends nothing and gets the first receipt, marked
 	// Again. Look for its answer with Answer. When there is none, none was

@@ -16,8 +16,8 @@ import (
 const maxTurns = 5
 
 // Charge pays in the current window. Which window that is the ledger says, and no clock. Where it
-// ends between the two calls the ledger refuses, and the next one is tried. The accounts are those of
-// the analyst, and after them those that the charge names.
+// ends between the two calls the ledger refuses, and the next one is tried. The accounts are those
+// of the analyst, and after them those that the charge names.
 func (c *Curator) Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error) {
 	err := paid(ctx)
 	if err != nil {

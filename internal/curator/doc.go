@@ -9,14 +9,16 @@
 //  2. price: everything that is released gets its mechanism, calibrated to its sensitivity (mech).
 //     The price is a function of the text, the settings and the policy, never of the data.
 //  3. recall: an answer already paid for, to the same private query with the same
-//     noise on the same data, is given again, the same numbers, free.
+//     noise on the same data, is given again, the same numbers, free. What was kept for the
+//     request's own charge comes first, so that a request has one answer.
 //  4. charge: the cost of all that is not remembered is spent, in one charge, in the dataset's
 //     account and in the analyst's, in both or in neither, and is on stable storage before the next
 //     step.
 //  5. run: the engine computes exact integers, which stay sealed.
 //  6. release: noise is added, groups are chosen, private keys are released. From here on
 //     everything is post-processing.
-//  7. keep: what was released is stored before anybody sees it.
+//  7. keep: what was released is stored before anybody sees it; for its request alone, where the
+//     data moved while it was computed.
 //  8. finish: averages, variances, HAVING, ORDER BY, LIMIT, error bars and the query around, on
 //     noisy values. It may be made while step 7 waits for a disk, and is shown after it.
 //

@@ -17,8 +17,8 @@ import (
 // the request after them: a charge is refused where there is by then what it was to pay for, so a
 // request that is not charged when something was found will not be.
 
-// own is the charge of a request that was made before, by this question's analyst and about the same
-// data.
+// own is the charge of a request that was made before, by this question's analyst and about the
+// same data.
 type own struct {
 	charge *ledger.Record
 	hash   string

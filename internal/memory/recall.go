@@ -28,8 +28,8 @@ type Recalled struct {
 }
 
 // Recall returns, for each purchase, what was released for it. What one charge paid for is kept
-// together, and each part is found by its own name, whatever it was bought with. What was not bought
-// itself may be made of something that was.
+// together, and each part is found by its own name, whatever it was bought with. What was not
+// bought itself may be made of something that was.
 func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, see Horizon) (*Recalled, error) {
 	out := &Recalled{Released: make([]*answers.Released, len(p.Purchases)), Paid: api.Receipt{Free: true}}
 	for i, b := range p.Purchases {

@@ -53,6 +53,8 @@
 //	canceled     499  nobody waited for it
 //	ended        410  the session was just ended, by the engine or by new data; afterwards it is missing
 //	ending       503  the server shuts down
+//	users        503  the users cannot be read
+//	moved        409  the data changed under an answer that was to be sharpened
 //	ledger       503  the ledger cannot be written
 //	data         503  the data cannot be read, or the labels of a holdout; the owner has to look after it
 //	training     500  a training failed after its charge

@@ -76,9 +76,6 @@ func ProblemOf(err error) *Problem {
 		return &Problem{Status: http.StatusGatewayTimeout, Kind: "timeout", Detail: admission.ErrTimeout.Error()}
 	case errors.Is(err, admission.ErrRevoked):
 		return &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: admission.ErrRevoked.Error(), Spent: no}
-	case errors.Is(err, admission.ErrUnchecked):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "users", Detail: admission.ErrUnchecked.Error(), Spent: no,
-			header: http.Header{"Retry-After": {"5"}}}
 	case errors.Is(err, admission.ErrWithdrawn):
 		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrWithdrawn.Error(), Spent: no}
 	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled):
@@ -127,6 +124,9 @@ func sessionProblem(err error) *Problem {
 	case errors.As(err, &full):
 		return &Problem{Status: http.StatusConflict, Kind: "limit", Detail: full.Error(), Instead: "delete some, or change one of them",
 			Spent: no}
+	case errors.Is(err, admission.ErrUnchecked):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "users", Detail: admission.ErrUnchecked.Error(), Spent: no,
+			header: http.Header{"Retry-After": {"5"}}}
 	case errors.Is(err, admission.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
 	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData),

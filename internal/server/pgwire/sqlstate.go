@@ -104,6 +104,19 @@ func internal() *wireError {
 	return failure(internalError, "an internal error; nothing about it is shown, because it could hold data")
 }
 
+// explainUnasked is for questions whose turn did not come, or nil.
+func explainUnasked(err error) *wireError {
+	switch {
+	case errors.Is(err, admission.ErrRevoked):
+		return fatal(adminShutdown, admission.ErrRevoked.Error())
+	case errors.Is(err, admission.ErrUnchecked):
+		return failure(cannotConnectNow, "%s", admission.ErrUnchecked)
+	case errors.Is(err, admission.ErrWithdrawn):
+		return failure(queryCanceled, "%s", admission.ErrWithdrawn)
+	}
+	return nil
+}
+
 // explain turns any error into one for the wire. The context is that of the statement.
 func explain(ctx context.Context, err error) *wireError {
 	var (
@@ -124,14 +137,8 @@ func explain(ctx context.Context, err error) *wireError {
 	if errors.As(err, &wire) {
 		return wire
 	}
-	if errors.Is(err, admission.ErrRevoked) {
-		return fatal(adminShutdown, admission.ErrRevoked.Error())
-	}
-	if errors.Is(err, admission.ErrUnchecked) {
-		return failure(cannotConnectNow, "%s", admission.ErrUnchecked)
-	}
-	if errors.Is(err, admission.ErrWithdrawn) {
-		return failure(queryCanceled, "%s", admission.ErrWithdrawn)
+	if unasked := explainUnasked(err); unasked != nil {
+		return unasked
 	}
 	if ctx.Err() != nil { // whatever was in the way then
 		switch cause := context.Cause(ctx); {
