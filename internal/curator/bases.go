@@ -117,6 +117,7 @@ func (c *Curator) chargeFor(ctx context.Context, a *asking, charge ledger.Charge
 	if errors.As(err, new(*ledger.WindowError)) || errors.As(err, new(*ledger.RequestError)) {
 		a.bases = bases{}
 		charge.Mechanisms, charge.Cost, charge.Firsts = pricing.Mechanisms(a.bought), a.charge(), nil
+		charge.Accounts = nil
 		return c.Charge(ctx, a.question.Analyst, charge)
 	}
 	if err != nil {
