@@ -324,8 +324,10 @@ func (w *work) cutBefore(r tree.Relation, l load, c cost) (tree.Relation, load) 
 	if c.rows <= 1 && looks < cutting || times64(l.rows, looks) <= times64(tree.Joinable(r), spread) {
 		return r, l
 	}
+	if _, ok := r.(*tree.Window); !ok { // what it computes is not below the cut
+		l.size -= below
+	}
 	r, l.rows = cutTo(r, l.rows, perhaps(r, looks))
-	l.size -= below
 	return r, l
 }
 
@@ -346,9 +348,20 @@ func perhaps(r tree.Relation, looks int64) int64 {
 	return max(1, min(times64(n, spread)/looks, times64(n, unhurried)))
 }
 
+// cutTo cuts the rows of a person, of which there are so many. Those of windows are cut below the
+// windows: above, not every field is one that a cut may choose by ([tree.Window]), and the row that
+// has a number which WHERE asks for would be gone.
 func cutTo(r tree.Relation, rows, most int64) (tree.Relation, int64) {
 	if rows <= most {
 		return r, rows
+	}
+	if w, ok := r.(*tree.Window); ok {
+		out := *w
+		if c, ok := w.From.(*tree.Cut); ok {
+			out.From = c.From
+		}
+		out.From, rows = cutTo(out.From, rows, most)
+		return &out, rows
 	}
 	return &tree.Cut{From: r, Rows: most}, most
 }

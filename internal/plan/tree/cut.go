@@ -15,7 +15,8 @@ import (
 // the one person with the most rows; see [work].
 //
 // Which rows are kept depends on that person's rows alone. So whatever is above it moves no further
-// between neighbours than it did without.
+// between neighbours than it did without. An engine chooses by all fields of From, so none of them
+// may be left to where a row is stored: a Cut stands below a [Window] and not on it.
 type Cut struct {
 	From Relation
 	Rows int64

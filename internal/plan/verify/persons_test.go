@@ -49,6 +49,9 @@ func TestOwnRows(t *testing.T) {
 	}{
 		{"the person of another field", windows, "several people", func(q *tree.Query) { below[*tree.Window](q.From).Whose = 0 }},
 		{"no ties", windows, "comes first", func(q *tree.Query) { below[*tree.Window](q.From).Ties = nil }},
+		{"a cut by what is not tied", windows, "where they are stored", func(q *tree.Query) {
+			q.From = &tree.Cut{From: q.From, Rows: 1000}
+		}},
 		{"a tie that is not there", windows, "do not have", func(q *tree.Query) { below[*tree.Window](q.From).Ties = []int{1, 2, 77} }},
 		{"a frame by peers", windows, "which row", func(q *tree.Query) { below[*tree.Window](q.From).Calls[0].Frame.Peers = true }},
 		{"a narrower lag", windows, "claimed to be between", func(q *tree.Query) {

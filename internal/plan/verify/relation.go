@@ -400,10 +400,12 @@ func (c *checker) unionField(parts []rows, i int) field {
 }
 
 // cut derives the rows of which so many of each person are there: the same ones, and none of
-// nobody.
+// nobody. Which ones is decided by all their fields, so an engine may have decided none of them.
 func (c *checker) cut(r *tree.Cut) rows {
 	out := c.relation(r.From)
 	c.must(out.unit >= 0, "rows of nobody are cut by the person")
 	c.must(r.Rows >= 1, "of one person %d rows are left", r.Rows)
+	c.must(!slices.ContainsFunc(out.fields, func(f field) bool { return f.lost }),
+		"which rows of a person are left depends on where they are stored")
 	return out
 }
