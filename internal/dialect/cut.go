@@ -17,14 +17,21 @@ import (
 // are equal, fewer may be kept than could be.
 func (p *Printer) cut(c *tree.Cut, f *frame) string {
 	in := p.frame(c.From)
-	var what []string
-	for i := range in.used {
-		if name := in.field(i); i != c.Unit() {
-			what = append(what, strings.TrimPrefix(name, in.alias+"."))
+	var what, hashed []string
+	for i, field := range c.Fields() {
+		name := strings.TrimPrefix(in.field(i), in.alias+".")
+		if i == c.Unit() {
+			continue
+		}
+		what, hashed = append(what, name), append(hashed, name)
+		if field.Type.Kind == tree.Real {
+			// 0 and -0 are equal, so which of them a minimum is, or the first of two rows, is left
+			// to a database. They are spelled in two ways.
+			hashed[len(hashed)-1] = fmt.Sprintf("CASE WHEN %[1]s = 0 THEN %[2]s ELSE %[1]s END", name, p.Double("0"))
 		}
 	}
 	unit, all, many := fmt.Sprintf("f%d", c.Unit()), "r"+f.alias, "m"+f.alias
-	hash := p.Hash(append([]string{p.arg(c.Salt(), p.Text)}, what...)...)
+	hash := p.Hash(append([]string{p.arg(c.Salt(), p.Text)}, hashed...)...)
 	order := strings.Join(append([]string{"h"}, what...), ", ")
 	list := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
 	once := p.Once

@@ -43,6 +43,7 @@ func (r run) cut(c *tree.Cut) []row {
 }
 
 func (r run) order(c *tree.Cut, salt string, a, b row) int {
+	a, b = withoutSigns(a), withoutSigns(b)
 	x, y := r.spelled(c, a), r.spelled(c, b)
 	person := fmt.Sprint(a[c.Unit()])
 	if r.dataset.Unit.Row() {
@@ -52,6 +53,17 @@ func (r run) order(c *tree.Cut, salt string, a, b row) int {
 		return r.numberOf(Choice{Hash: salt, Person: person, Row: slices.Delete(slices.Clone(values), c.Unit(), c.Unit()+1)}, what)
 	}
 	return cmp.Or(cmp.Compare(rank(a, x), rank(b, y)), cmp.Compare(x, y))
+}
+
+// withoutSigns is a row in which 0 and -0, which are equal, are one.
+func withoutSigns(values row) row {
+	out := slices.Clone(values)
+	for i, v := range out {
+		if v == 0.0 {
+			out[i] = 0.0
+		}
+	}
+	return out
 }
 
 // spelled is what is in a row beside whose it is.

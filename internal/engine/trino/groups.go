@@ -179,6 +179,8 @@ func bits(p dialect.Ranked) string {
 		return "coalesce(" + tryCast(p.Text, bigint) + ", 7046029254386353131)"
 	case varchar:
 		return "coalesce(from_big_endian_64(xxhash64(to_utf8(" + p.Text + "))), 7046029254386353131)"
+	case double, "real": // 0 and -0 are one person, and are spelled in two ways
+		p.Text = "CASE WHEN " + p.Text + " = 0 THEN 0 ELSE " + p.Text + " END"
 	}
 	return bits(dialect.Ranked{Text: "CAST(" + p.Text + " AS varchar)", Type: varchar})
 }
