@@ -268,6 +268,17 @@ func (db *Database) without(d Dice, gone string) *Database {
 	return out
 }
 
+// Shuffled is the same people with the same rows, stored in another order.
+func (db *Database) Shuffled(d Dice) *Database {
+	out := &Database{Dataset: db.Dataset, Tables: map[string]reference.Table{}, owners: map[string][]string{}, next: db.next, rows: db.rows}
+	for name, t := range db.Tables {
+		out.Tables[name] = reference.Table{Columns: t.Columns, Rows: slices.Clone(t.Rows)}
+		out.owners[name] = slices.Clone(db.owners[name])
+	}
+	out.shuffle(d)
+	return out
+}
+
 func (db *Database) shuffle(d Dice) {
 	for _, t := range db.order() {
 		rows, owners := db.Tables[t.Name].Rows, db.owners[t.Name]

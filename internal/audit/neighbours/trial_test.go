@@ -28,6 +28,7 @@ type trial struct {
 	ducks [2]engine.Engine
 	refs  [2]*reference.Engine
 	maker *generate.Maker
+	laid  layouts // of the first
 }
 
 // verdict is what came of a question. One that was not refused and has no class is as it should be.
@@ -133,6 +134,9 @@ func (t *trial) query(ctx context.Context, q *tree.Query, exact bool) verdict {
 	if v := outcomes("DuckDB", failed); v.class != "" {
 		return v
 	}
+	if v := t.laid.query(ctx, q, ducks[0]); v.class != "" {
+		return v
+	}
 	before := t.cuts()
 	for i := range 2 {
 		if refs[i], failed[i] = run(ctx, t.refs[i], q); failed[i] == nil {
@@ -212,6 +216,9 @@ func (t *trial) table(ctx context.Context, features, target string) (v verdict) 
 		return found("error", "in DuckDB: %s", wrong)
 	default:
 		return found("distance", "in DuckDB: %s", wrong)
+	}
+	if v := t.laid.table(ctx, p, t.ducks[0]); v.class != "" {
+		return v
 	}
 	for i := range 2 {
 		before := t.cuts()
