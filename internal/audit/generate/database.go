@@ -34,6 +34,7 @@ const (
 	many                 // many rows, in every group
 	odd                  // as strange as they can be
 	lost                 // no values
+	busy                 // very many rows, in every group
 )
 
 // Make makes a database of a few people.
@@ -185,6 +186,8 @@ func (db *Database) many(d Dice, t *policy.Table, m manner, nobody bool) int {
 		return min(1, d.Below(5)) // a person need not be in the table of people
 	case t.UnitKind == policy.Row:
 		return 1 + d.Below(2)
+	case m == busy:
+		return 15 + d.Below(20)
 	case m == many && d.One(30):
 		return 60
 	case m == many:
@@ -270,12 +273,27 @@ func (db *Database) without(d Dice, gone string) *Database {
 
 // Shuffled is the same people with the same rows, stored in another order.
 func (db *Database) Shuffled(d Dice) *Database {
+	out := db.clone()
+	out.shuffle(d)
+	return out
+}
+
+// Crowded is the database with many more people, most of whom have more rows than count: where
+// which ones are kept depends on something else than they themselves, some of them show it.
+func (db *Database) Crowded(d Dice) *Database {
+	out := db.clone()
+	for i := range 30 {
+		out.somebody(d, int64(5000+i), detrand.Pick(d, []manner{busy, busy, many, odd}))
+	}
+	return out
+}
+
+func (db *Database) clone() *Database {
 	out := &Database{Dataset: db.Dataset, Tables: map[string]reference.Table{}, owners: map[string][]string{}, next: db.next, rows: db.rows}
 	for name, t := range db.Tables {
 		out.Tables[name] = reference.Table{Columns: t.Columns, Rows: slices.Clone(t.Rows)}
 		out.owners[name] = slices.Clone(db.owners[name])
 	}
-	out.shuffle(d)
 	return out
 }
 

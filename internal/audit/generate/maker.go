@@ -93,6 +93,11 @@ func (m *Maker) public() []string {
 	return slices.DeleteFunc(m.dataset.TableNames(), func(n string) bool { return !m.dataset.Tables[n].Public })
 }
 
+// several are the tables in which a person can have several rows.
+func (m *Maker) several() []string {
+	return slices.DeleteFunc(m.private(), func(n string) bool { return m.dataset.Tables[n].UnitKind != policy.Many })
+}
+
 // column is something that can be named.
 type column struct {
 	ref      string

@@ -41,8 +41,11 @@ var windows = []computed{
 // of different ones.
 func (q *question) own(depth int) (source, bool) {
 	s := q.from(depth)
-	if q.d.One(3) {
+	switch several := q.several(); {
+	case q.d.One(3):
 		s = q.together()
+	case q.sharp && len(several) > 0 && q.d.One(2): // of which a person has several, so that it matters which
+		s = q.table(detrand.Pick(q.d, several))
 	}
 	unit, ok := q.column(s, 'i')
 	if q.bold() && q.d.One(2) {
@@ -62,6 +65,60 @@ func (q *question) own(depth int) (source, bool) {
 		alias := q.name()
 		out.text = "(SELECT * FROM " + out.text + " AS " + alias + " WHERE " + alias + "." + first + " = " +
 			detrand.Pick(q.d, []string{"1", "1", "1", "2", "50"}) + ")"
+	}
+	return out, true
+}
+
+// ranked makes a subquery of rows of which a person has several: put into an order by a column in
+// which many of them are equal, with much that is computed with each, and often without the columns
+// that tell them apart.
+func (q *question) ranked() (source, bool) {
+	several := q.several()
+	if len(several) == 0 {
+		return source{}, false
+	}
+	s := q.table(detrand.Pick(q.d, several))
+	unit, ok := q.column(s, 'i')
+	order, ok2 := q.column(s, detrand.Pick(q.d, []kind{truth, words, whole1, whole1, date}))
+	of := s
+	if order.kind == whole1 {
+		of.columns = []column{order} // so that nothing else is looked at
+	}
+	heavy, ok3 := q.heavy(of)
+	if !ok || !ok2 || !ok3 {
+		return source{}, false
+	}
+	out := source{private: true}
+	var list []string
+	show := func(text string, c column) string {
+		name := q.name()
+		list = append(list, text+" AS "+name)
+		c.ref = "." + name
+		out.columns = append(out.columns, c)
+		return name
+	}
+	show(unit.ref, column{identity: unit.identity})
+	show(heavy, column{kind: truth})
+	if c, ok := q.column(s, words); ok && q.d.One(5) {
+		show(c.ref, column{kind: words})
+	}
+	distinct, after, where := "", "", ""
+	if q.d.One(4) {
+		distinct, after = "DISTINCT ON ("+unit.ref+") ", " ORDER BY "+unit.ref+", "+q.sorted(order.ref)
+	} else {
+		over := " OVER (PARTITION BY " + unit.ref + " ORDER BY " + q.sorted(order.ref) + ")"
+		text, c := "row_number()", column{kind: whole1}
+		if other, made := q.line(s, windows); q.d.One(3) {
+			text, c = other, made
+		}
+		name := show(text+over, c)
+		if text == "row_number()" && !q.d.One(3) {
+			where = " WHERE " + name + detrand.Pick(q.d, []string{" = 1", " = 2", " <= 2", " > 3"})
+		}
+	}
+	out.text = "(SELECT " + distinct + strings.Join(list, ", ") + " FROM " + s.text + q.where(s) + after + ")"
+	if where != "" {
+		out.text = "(SELECT * FROM " + out.text + " AS " + q.name() + where + ")"
 	}
 	return out, true
 }
@@ -149,6 +206,11 @@ func (q *question) different(s source, unit column) source {
 		out.columns = append(out.columns, column{ref: "." + name, kind: k})
 		order = append(order, q.sorted(text))
 	}
+	if text, ok := q.heavy(s); ok && q.sharp && q.d.One(3) {
+		name := q.name()
+		list = append(list, text+" AS "+name)
+		out.columns = append(out.columns, column{ref: "." + name, kind: truth})
+	}
 	distinct, after := "DISTINCT ", ""
 	if q.d.One(2) {
 		distinct = "DISTINCT ON (" + unit.ref + ") "
@@ -189,6 +251,9 @@ func (q *question) windowed(s source, unit column) (out source, first string) {
 	if !bare && q.d.One(3) {
 		k := detrand.Pick(q.d, []kind{whole1, words, truth})
 		show(q.expr(s, k, 1), column{kind: k})
+	}
+	if text, ok := q.heavy(s); ok && q.sharp && q.d.One(2) {
+		show(text, column{kind: truth})
 	}
 	out.text = "(SELECT " + strings.Join(list, ", ") + " FROM " + s.text + q.where(s) + ")"
 	return out, first

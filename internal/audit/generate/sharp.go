@@ -49,6 +49,10 @@ func (q *question) edge(s source, k kind, depth int) string {
 			}
 		case 3:
 			return "(" + q.single(s) + detrand.Pick(q.d, []string{" AND ", " OR "}) + q.edge(s, truth, depth-1) + ")"
+		case 4:
+			if text, ok := q.heavy(s); ok && q.d.One(2) {
+				return text
+			}
 		}
 	case whole1, number, wide:
 		switch q.d.Below(12) {
@@ -126,6 +130,27 @@ func (q *question) single(s source) string {
 		return c.ref + detrand.Pick(q.d, []string{" > ", " < ", " = ", " <> "}) + detrand.Pick(q.d, []string{"0", "1", "4", "9"})
 	}
 	return "true"
+}
+
+// heavy is a condition for which so much is computed with each row that people are cut: it looks at
+// all rows of a public table, or at a long list.
+func (q *question) heavy(s source) (string, bool) {
+	x, ok := q.column(s, wide)
+	if !ok {
+		return "", false
+	}
+	compare := detrand.Pick(q.d, []string{" > ", " < ", " <> "})
+	if public := q.public(); len(public) > 0 && q.d.One(2) {
+		t := q.table(detrand.Pick(q.d, public))
+		if y, ok := q.column(t, wide); ok {
+			return "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + y.ref + compare + x.ref + ")", true
+		}
+	}
+	list := make([]string, detrand.Pick(q.d, []int{50, 300, 1000}))
+	for i := range list {
+		list[i] = fmt.Sprint(3*i - 9)
+	}
+	return x.ref + " = ANY ('{" + strings.Join(list, ",") + "}')", true
 }
 
 // chosen is one number for the target and another for everybody else.

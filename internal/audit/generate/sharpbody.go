@@ -67,7 +67,11 @@ func (q *question) edgeBody() string {
 // accepted makes something to ask about.
 func (q *question) accepted() source {
 	if q.d.One(3) { // what each person has, which is as cheap as a table
-		if s, ok := q.own(0); ok {
+		made := func() (source, bool) { return q.own(0) }
+		if q.d.One(2) {
+			made = q.ranked
+		}
+		if s, ok := made(); ok {
 			alias := q.name()
 			s = source{s.text + " AS " + alias, s.private, renamed(s.columns, alias)}
 			if q.accepts("SELECT COUNT(*) FROM " + s.text) {

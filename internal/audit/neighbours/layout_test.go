@@ -45,7 +45,7 @@ func (l layout) stored(ctx context.Context, dir string, db *generate.Database) (
 			own := *t
 			own.Source, own.Delimiter = filepath.Join(dir, name+"."+l.kind), ','
 			ds.Tables[name] = &own
-			how := "(FORMAT parquet, ROW_GROUP_SIZE 3)"
+			how := "(FORMAT parquet, ROW_GROUP_SIZE 64)"
 			if l.kind == "csv" {
 				how = "(HEADER, FORCE_QUOTE *)"
 			}
@@ -61,38 +61,39 @@ func (l layout) stored(ctx context.Context, dir string, db *generate.Database) (
 	return duckdb.OpenWith(ctx, &ds, l.limits)
 }
 
-// layouts are the rows of a trial laid out otherwise. What a CSV file holds are texts, whose people
-// are others than numbers, so there are two of them, of which first is in the trial's order.
+// layouts are the same rows, laid out in two ways.
 type layouts struct {
 	first, other engine.Engine
-	layout       layout
+	layout       layout // of the other
 }
 
-// openLayouts stores the rows of a database.
-func openLayouts(ctx context.Context, d generate.Dice, dir string, db *generate.Database) (layouts, []func() error, error) {
-	out := layouts{layout: drawLayout(d)}
-	var closers []func() error
+// openLayouts stores a database, with a crowd of people beside those whom others compare: the
+// reference would take long about them. What a CSV file holds are texts, and they name other people
+// than numbers do, so it is compared with another one.
+func openLayouts(ctx context.Context, d generate.Dice, dir string, db *generate.Database) (out layouts, closers []func() error, err error) {
+	out.layout = drawLayout(d)
+	db = db.Crowded(d)
+	first := layout{"duckdb", duckdb.Limits{Threads: 1, Memory: 1 << 30}}
 	if out.layout.kind == "csv" {
-		e, err := layout{"csv", duckdb.Limits{Threads: 1, Memory: 1 << 30}}.stored(ctx, filepath.Join(dir, "first"), db)
+		first.kind = "csv"
+	}
+	open := func(l layout, name string, db *generate.Database) engine.Engine {
 		if err != nil {
-			return out, nil, err
+			return nil
 		}
-		out.first, closers = e, append(closers, e.Close)
+		var e *duckdb.Engine
+		if e, err = l.stored(ctx, filepath.Join(dir, name), db); err == nil {
+			closers = append(closers, e.Close)
+		}
+		return e
 	}
-	e, err := out.layout.stored(ctx, filepath.Join(dir, "other"), db.Shuffled(d))
-	if err != nil {
-		return out, closers, err
-	}
-	out.other = e
-	return out, append(closers, e.Close), nil
+	out.first, out.other = open(first, "first", db), open(out.layout, "other", db.Shuffled(d))
+	return out, closers, err
 }
 
 // query compares the results of a query, which are the same to the last integer.
-func (l layouts) query(ctx context.Context, q *tree.Query, want *engine.Result) verdict {
-	var failed error
-	if l.first != nil {
-		want, failed = run(ctx, l.first, q)
-	}
+func (l layouts) query(ctx context.Context, q *tree.Query) verdict {
+	want, failed := run(ctx, l.first, q)
 	got, err := run(ctx, l.other, q)
 	if failed != nil || err != nil {
 		return found("layout", "%v: %v and %v", l.layout, failed, err)
@@ -104,11 +105,8 @@ func (l layouts) query(ctx context.Context, q *tree.Query, want *engine.Result) 
 }
 
 // table compares rows to train on.
-func (l layouts) table(ctx context.Context, t *tree.Table, first engine.Engine) verdict {
-	if l.first != nil {
-		first = l.first
-	}
-	want, failed := fetched(ctx, first, t)
+func (l layouts) table(ctx context.Context, t *tree.Table) verdict {
+	want, failed := fetched(ctx, l.first, t)
 	got, err := fetched(ctx, l.other, t)
 	if came, went := exchanged(want, got); failed != nil || err != nil || came+went > 0 {
 		return found("layout", "%v: %d rows came and %d went, %v and %v", l.layout, came, went, failed, err)

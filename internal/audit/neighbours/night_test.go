@@ -52,11 +52,8 @@ func newSearch(seed uint64) *search {
 	s := &search{seed: seed, seen: map[string]bool{}}
 	for _, all := range []func() []*policy.Dataset{generate.Extremes, generate.Worlds} {
 		for i := range all() {
-			s.worlds = append(s.worlds, world{func() *policy.Dataset { return all()[i] }, false},
+			s.worlds = append(s.worlds, world{func() *policy.Dataset { return generate.Narrow(all()[i]) }, false},
 				world{func() *policy.Dataset { return generate.Generous(all()[i]) }, true})
-			if !all()[i].Unit.Row() {
-				s.worlds = append(s.worlds, world{func() *policy.Dataset { return generate.Narrow(all()[i]) }, false})
-			}
 		}
 	}
 	return s

@@ -28,7 +28,7 @@ type trial struct {
 	ducks [2]engine.Engine
 	refs  [2]*reference.Engine
 	maker *generate.Maker
-	laid  layouts // of the first
+	laid  layouts // of the first, and of many others
 }
 
 // verdict is what came of a question. One that was not refused and has no class is as it should be.
@@ -134,7 +134,7 @@ func (t *trial) query(ctx context.Context, q *tree.Query, exact bool) verdict {
 	if v := outcomes("DuckDB", failed); v.class != "" {
 		return v
 	}
-	if v := t.laid.query(ctx, q, ducks[0]); v.class != "" {
+	if v := t.laid.query(ctx, q); v.class != "" {
 		return v
 	}
 	before := t.cuts()
@@ -217,7 +217,7 @@ func (t *trial) table(ctx context.Context, features, target string) (v verdict) 
 	default:
 		return found("distance", "in DuckDB: %s", wrong)
 	}
-	if v := t.laid.table(ctx, p, t.ducks[0]); v.class != "" {
+	if v := t.laid.table(ctx, p); v.class != "" {
 		return v
 	}
 	for i := range 2 {
