@@ -206,10 +206,12 @@ func (q *question) different(s source, unit column) source {
 		out.columns = append(out.columns, column{ref: "." + name, kind: k})
 		order = append(order, q.sorted(text))
 	}
-	if text, ok := q.heavy(s); ok && q.sharp && q.d.One(3) {
-		name := q.name()
-		list = append(list, text+" AS "+name)
-		out.columns = append(out.columns, column{ref: "." + name, kind: truth})
+	if q.sharp && q.d.One(3) {
+		if text, ok := q.heavy(s); ok {
+			name := q.name()
+			list = append(list, text+" AS "+name)
+			out.columns = append(out.columns, column{ref: "." + name, kind: truth})
+		}
 	}
 	distinct, after := "DISTINCT ", ""
 	if q.d.One(2) {
@@ -252,8 +254,10 @@ func (q *question) windowed(s source, unit column) (out source, first string) {
 		k := detrand.Pick(q.d, []kind{whole1, words, truth})
 		show(q.expr(s, k, 1), column{kind: k})
 	}
-	if text, ok := q.heavy(s); ok && q.sharp && q.d.One(2) {
-		show(text, column{kind: truth})
+	if q.sharp && q.d.One(2) {
+		if text, ok := q.heavy(s); ok {
+			show(text, column{kind: truth})
+		}
 	}
 	out.text = "(SELECT " + strings.Join(list, ", ") + " FROM " + s.text + q.where(s) + ")"
 	return out, first

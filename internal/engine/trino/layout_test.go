@@ -29,13 +29,13 @@ func TestLayout(t *testing.T) {
 	for _, question := range []string{
 		"SELECT COUNT(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY day) AS n, extract(doy FROM day)" + heavy +
 			" AS f FROM v) t WHERE n = 1",
-		"SELECT COUNT(DISTINCT pid) FROM (SELECT pid, w, row_number() OVER (PARTITION BY pid ORDER BY day) AS n, extract(doy FROM day) AS d " +
-			"FROM v) t WHERE n <= 2 AND w < 1 AND (d" + heavy + ") IS NOT NULL",
+		"SELECT COUNT(DISTINCT pid) FROM (SELECT pid, w, row_number() OVER (PARTITION BY pid ORDER BY day) AS n, extract(doy FROM day) " +
+			"AS d FROM v) t WHERE n <= 2 AND w < 1 AND (d" + heavy + ") IS NOT NULL",
 	} {
 		var want []int64
 		for _, name := range []string{"one", "other", "third", "one", "more"} {
-			ds := p.dataset(t, "unit: v.pid\ntables:\n  v:\n    source: "+name+"\n    max_rows: 3\n    max_groups: 2\n    max_joined: 20\n    columns:\n"+
-				"      vid: {type: integer, bounds: [0, 2000000]}\n      day: {type: date}\n      w: {type: decimal}\n")
+			ds := p.dataset(t, "unit: v.pid\ntables:\n  v:\n    source: "+name+"\n    max_rows: 3\n    max_groups: 2\n    max_joined: 20\n"+
+				"    columns: {vid: {type: integer, bounds: [0, 2000000]}, day: {type: date}, w: {type: decimal}}\n")
 			e := open(t, ds)
 			q := &prepare(t, ds, question).Query
 			out, err := e.Run(t.Context(), q)

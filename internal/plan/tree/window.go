@@ -13,8 +13,8 @@ import (
 //
 // A person's rows come out as a function of that person's rows. So no choice among them may be an
 // engine's: rows that are equal in the order of a call are ordered by Ties, and of From's fields
-// only these, and the unit, may be named above, and no [Cut], which goes by all fields, may stand on
-// it where there are others. Rows that are equal in all of them cannot be told apart there.
+// only these, and the unit, may be named above, and no [Cut], which goes by all fields, may stand
+// on it where there are others. Rows that are equal in all of them cannot be told apart there.
 type Window struct {
 	From  Relation
 	Where Expr
