@@ -156,7 +156,7 @@ func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 			if by.By.Type().Kind == tree.Real {
 				return o, syntax.Refuse(pos,
 					"order by a rounded number, as in round(x, 2); or write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW after ORDER BY",
-					"%s is about rows with the same number here, and these are results of a division or decimals without granularity", name)
+					"%s is about rows of the same number here, and these are results of a division or decimals without granularity", name)
 			}
 			o.By = addKey(o.By, by.By)
 		}
