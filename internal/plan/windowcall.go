@@ -155,7 +155,7 @@ func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 		for _, by := range o.Order {
 			if by.By.Type().Kind == tree.Real {
 				return o, syntax.Refuse(pos,
-					"order by a rounded number, as in round(x, 2); or write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW after ORDER BY",
+					"order by a rounded number, as in round(x, 2), or write ROWS UNBOUNDED PRECEDING after ORDER BY",
 					"%s is about rows of the same number here, and these are results of a division or decimals without granularity", name)
 			}
 			o.By = addKey(o.By, by.By)
