@@ -10,11 +10,28 @@ import (
 // errOrder says that rows are not stored by person.
 var errOrder = errors.New("bound: the rows are not in the order of people")
 
-// stretch is an ascending run of people in one batch: the first and the last of them.
-type stretch struct {
-	first, last int64
-	low, high   []byte
+// who is a person as a batch has them: a number, or a text.
+type who struct {
+	number int64
+	text   []byte
 }
+
+func (b *Batch) who(row int) who {
+	if b.Ints != nil {
+		return who{number: b.Ints[row]}
+	}
+	return who{text: b.Texts[row]}
+}
+
+func (a who) compare(b who) int {
+	return cmp.Or(cmp.Compare(a.number, b.number), bytes.Compare(a.text, b.text))
+}
+
+// clone returns somebody who outlives the batch.
+func (a who) clone() who { return who{a.number, bytes.Clone(a.text)} }
+
+// stretch is people who follow each other in their order: the first and the last of them.
+type stretch struct{ first, last who }
 
 // clustered takes batches of rows that are stored by person. It belongs to one goroutine at a time.
 type clustered struct {
@@ -23,7 +40,10 @@ type clustered struct {
 	cols      columns
 	own       Batch // a batch without the rows that are left out
 	kept      []int64
+	groups    []int32 // of a batch, without those of strays
+	strays    int64   // rows of theirs
 	batches   int
+	ascents   int // stretches, before they are taken apart
 	stretches []stretch
 }
 
@@ -31,48 +51,82 @@ func newClustered(l *layout, k *kernel) *clustered {
 	return &clustered{layout: l, kernel: k, cols: newColumns(l)}
 }
 
-// add takes a batch whose rows all have a group. People who are in the middle of a stretch are all
-// here; the first and the last may go on in another batch, and are handed to the partitions.
+// add takes a batch whose rows all have a group. Strays are handed to the partitions. People who
+// are in the middle of a stretch of the others are all here; the first and the last may go on in
+// another batch, and are handed to the partitions too.
 func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
-	n := len(b.Groups)
-	if n == 0 {
+	if len(b.Groups) == 0 {
 		return nil
 	}
 	c.batches++
-	if c.slim && (c.Names == nil || c.isHandful()) && b.Ints != nil && slices.IsSorted(b.Ints) {
-		first, last := ends(b.Ints)
-		c.keep(b, 0, last)
-		others(b, 0, first)
-		if first <= last {
-			others(b, last, n)
-			c.kernel.runRows(b, first, last)
-		}
+	slim := c.slim && (c.Names == nil || c.isHandful()) && b.Ints != nil
+	sorted := slim && slices.IsSorted(b.Ints)
+	if sorted && c.Order.none(b, 0, len(b.Groups)) {
+		c.addSlim(b, others)
 		return nil
 	}
-	start := 0
-	for start < n {
-		end := c.people(b, start)
-		starts := c.cols.starts // of each person, and the end
-		last := len(starts) - 2
-		c.keep(b, int(starts[0]), int(starts[last]))
+	parted := sorted || slim && c.Order.some()
+	if parted {
+		if b = c.part(b, 0, others); slices.IsSorted(b.Ints) {
+			c.addSlim(b, others)
+			return nil
+		}
+	}
+	for start := 0; start < len(b.Groups); {
+		end := c.people(b, start, len(b.Groups))
+		if !parted && !c.Order.none(b, start, end) {
+			b, start, parted = c.part(b, start, others), 0, true
+			continue
+		}
+		for start < end {
+			until := c.Order.until(b, start, end)
+			if until < end || start > int(c.cols.starts[0]) {
+				c.people(b, start, until)
+			}
+			c.addStretch(b, others)
+			start = until
+		}
 		// More stretches than batches by far: this is no order.
-		if len(c.stretches) > 64+4*c.batches {
+		if c.ascents++; c.ascents > 64+4*c.batches {
 			return errOrder
 		}
-		others(b, int(starts[0]), int(starts[1]))
-		if last > 0 {
-			others(b, int(starts[last]), int(starts[last+1]))
-		}
-		if last > 1 {
-			c.cols.groups, c.cols.lo = b.Groups, b.Values
-			c.cols.starts = starts[1 : last+1]
-			c.who(b)
-			c.kernel.run(&c.cols, nil)
-			c.cols.starts = starts
+	}
+	return nil
+}
+
+// addSlim takes a batch of people who ascend.
+func (c *clustered) addSlim(b *Batch, others func(b *Batch, from, to int)) {
+	n := len(b.Groups)
+	for start := 0; start < n; {
+		end := c.Order.until(b, start, n)
+		first, last := ends(b.Ints[start:end])
+		first, last = start+first, start+last
+		c.keep(b, start, last)
+		others(b, start, first)
+		if first <= last {
+			others(b, last, end)
+			c.kernel.runRows(b, first, last)
 		}
 		start = end
 	}
-	return nil
+}
+
+// addStretch takes the stretch whose people were found.
+func (c *clustered) addStretch(b *Batch, others func(b *Batch, from, to int)) {
+	starts := c.cols.starts // of each person, and the end
+	last := len(starts) - 2
+	c.keep(b, int(starts[0]), int(starts[last]))
+	others(b, int(starts[0]), int(starts[1]))
+	if last > 0 {
+		others(b, int(starts[last]), int(starts[last+1]))
+	}
+	if last > 1 {
+		c.cols.groups, c.cols.lo = b.Groups, b.Values
+		c.cols.starts = starts[1 : last+1]
+		c.who(b)
+		c.kernel.run(&c.cols, nil)
+		c.cols.starts = starts
+	}
 }
 
 // ends returns where the first person ends, and where the last one starts.
@@ -100,9 +154,8 @@ func (c *clustered) who(b *Batch) {
 	c.cols.seeds = seeds
 }
 
-// people finds where each person of a stretch starts, and returns where the stretch ends.
-func (c *clustered) people(b *Batch, start int) int {
-	n := len(b.Groups)
+// people finds where each person of a stretch starts, and returns where it ends, n at the latest.
+func (c *clustered) people(b *Batch, start, n int) int {
 	c.cols.starts = append(c.cols.starts[:0], int32(start))
 	i := start + 1
 	if b.Ints != nil {
@@ -136,11 +189,7 @@ func (c *clustered) people(b *Batch, start int) int {
 
 // keep remembers a stretch from the person at one row to that at another.
 func (c *clustered) keep(b *Batch, first, last int) {
-	if b.Ints != nil {
-		c.stretches = append(c.stretches, stretch{first: b.Ints[first], last: b.Ints[last]})
-		return
-	}
-	c.stretches = append(c.stretches, stretch{low: bytes.Clone(b.Texts[first]), high: bytes.Clone(b.Texts[last])})
+	c.stretches = append(c.stretches, stretch{b.who(first).clone(), b.who(last).clone()})
 }
 
 // compact leaves out the rows that have no group.
@@ -183,14 +232,15 @@ func (c *clustered) compact(b *Batch) *Batch {
 // inOrder reports whether no stretch reaches into another: then a person in the middle of one is in
 // no other. They may touch, in people who were handed to the partitions.
 func inOrder(all []stretch) bool {
-	slices.SortFunc(all, func(a, b stretch) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), bytes.Compare(a.low, b.low), cmp.Compare(a.last, b.last),
-			bytes.Compare(a.high, b.high))
-	})
+	sortStretches(all)
 	for i := 1; i < len(all); i++ {
-		if all[i-1].last > all[i].first || bytes.Compare(all[i-1].high, all[i].low) > 0 {
+		if all[i-1].last.compare(all[i].first) > 0 {
 			return false
 		}
 	}
 	return true
+}
+
+func sortStretches(all []stretch) {
+	slices.SortFunc(all, func(a, b stretch) int { return cmp.Or(a.first.compare(b.first), a.last.compare(b.last)) })
 }

@@ -23,6 +23,9 @@ type Spec struct {
 	Names func(number int64) []byte
 	// Unordered says not to try whether the rows are stored by person.
 	Unordered bool
+	// Order, where it is not nil, says how the rows are stored by person; see FindOrder. Rows that
+	// come in another one make it all start again, without an order.
+	Order *Order
 	// Spelled says that people come as texts, so that no room is made for integers.
 	Spelled bool
 	// Private, where it is not nil, says that which groups there are is in the data, and what each

@@ -72,7 +72,7 @@ func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *d
 			b.close()
 		}
 	}()
-	if q.Groups() < 1 || !b.limit(s, !s.comesInOrder(q, from), q.Hash()) || b.people && !b.addUnit(s, p, from) {
+	if q.Groups() < 1 || !b.limit(s, s.ordered(q, from), q.Hash()) || b.people && !b.addUnit(s, p, from) {
 		return nil, nil, errShape
 	}
 	for _, k := range q.PublicKeys() {
@@ -87,9 +87,13 @@ func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *d
 	return b, p, nil
 }
 
-// limit sets what is the same for all questions. It reports whether the salt is one.
-func (b *bounded) limit(s *snapshot, unordered bool, hash string) bool {
-	b.spec.Memory, b.spec.Unordered = s.memory, s.unordered || unordered
+// limit sets what is the same for all questions; ordered is the table whose order they try, or nil.
+// It reports whether the salt is one.
+func (b *bounded) limit(s *snapshot, ordered *table, hash string) bool {
+	b.spec.Memory, b.spec.Unordered = s.memory, s.unordered || ordered == nil
+	if !b.spec.Unordered {
+		b.spec.Order = ordered.order
+	}
 	salt, err := hex.DecodeString(hash)
 	return err == nil && copy(b.spec.Salt[:], salt) == len(b.spec.Salt)
 }

@@ -19,7 +19,7 @@ func (s *snapshot) newPeople(t *tree.Table) (*bounded, error) {
 	b := &bounded{people: true, spec: bound.Spec{Groups: 1, MaxGroups: 1}}
 	from := unsorted(t.From)
 	p := s.Print(from)
-	if !b.limit(s, true, t.Hash()) || !b.addUnit(s, p, from) {
+	if !b.limit(s, nil, t.Hash()) || !b.addUnit(s, p, from) {
 		return nil, errShape
 	}
 	f := &fetch{first: 1}

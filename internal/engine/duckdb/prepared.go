@@ -136,7 +136,7 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
 
 // usePrepared makes a table one that is read from its prepared file.
 func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
-	t.From, t.csv, t.copied, t.byPerson, t.inOrder = dialect.QuoteName("prepared "+t.Name)+".rows", false, false, true, true
+	t.From, t.csv, t.copied, t.byPerson = dialect.QuoteName("prepared "+t.Name)+".rows", false, false, true
 	if _, err := sqlengine.Describe(ctx, s.DB, &t.Table, t.prepared, true); err != nil {
 		return err
 	}

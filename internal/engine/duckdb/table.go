@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/internal/csvlines"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
@@ -34,7 +35,7 @@ type table struct {
 	coded    map[string]map[string]int32
 	numbered bool
 	names    *names
-	inOrder  bool // its rows are stored by person
+	order    *bound.Order // how its rows are stored by person, or nil
 }
 
 // onPath reports whether paths use a column.
