@@ -52,16 +52,15 @@ func FindOrder(ctx context.Context, s Spec, source Source) (*Order, error) {
 	if err := f.merge(); err != nil {
 		return nil, unlessOrder(err)
 	}
-	l.Order = &Order{f.ranges, lasts}
+	l.Order = &Order{strays: f.ranges, lasts: lasts}
 	o := newOperator(ctx, l)
 	if _, err := o.runInOrder(source); err != nil {
 		return nil, unlessOrder(err)
 	}
-	rows := int64(0)
 	for _, w := range o.workers {
-		rows += w.clustered.strays
+		l.Order.rows += w.clustered.strays
 	}
-	if fewRows*rows > f.rows {
+	if fewRows*l.Order.rows > f.rows {
 		return nil, nil
 	}
 	return l.Order, nil

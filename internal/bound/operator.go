@@ -19,13 +19,14 @@ func Run(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.Unordered {
+	if l.triesOrder() {
 		out, err := newOperator(ctx, l).runInOrder(source)
 		if err != errOrder {
 			return out, err
 		}
 	}
 	o := newOperator(ctx, l)
+	o.limit = l.share()
 	out, err := o.run(source)
 	if o.pool.most.Load() > 1<<26 {
 		runtime.GC() // so that what no question takes again is free after the next time

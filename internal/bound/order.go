@@ -14,6 +14,15 @@ type Order struct {
 	// condition leaves few rows, those of several batches may come in one, and are taken apart again:
 	// who is in the middle of a batch as it was has all rows there.
 	lasts []who
+	rows  int64 // of strays
+}
+
+// rowsOfStrays is how many rows strays have.
+func (o *Order) rowsOfStrays() int64 {
+	if o == nil {
+		return 0
+	}
+	return o.rows
 }
 
 // some reports whether there are strays.

@@ -15,6 +15,11 @@ type Spec struct {
 	Measures  []Measure
 	// Memory is about how many bytes rows may take, or 0 for DefaultMemory.
 	Memory int64
+	// Rows is about how many rows there are at most, in a number that everybody may know, or 0. How
+	// often they are read follows from it.
+	Rows int64
+	// Width is about how many bytes a person's text has, or 0 where people are integers.
+	Width int
 	// Names, where it is not nil, says who the people are for whom Ints are numbers. A number says
 	// that two rows are one person's, in this table and as it is now; all else, which groups are
 	// kept among it, follows from the bytes, as if Texts had them. Numbers ascend as rows do in a

@@ -116,6 +116,9 @@ func (b *bounded) close() {
 // addUnit prints whose a row is: as it is stored, or as a number that stands for it.
 func (b *bounded) addUnit(s *snapshot, p *dialect.Printer, from tree.Relation) bool {
 	kind := s.Kinds[from.Fields()[from.Unit()].Identity]
+	if b.spec.Rows = s.rowsOf(from); isNamed(kind) {
+		b.spec.Width = nameBytes
+	}
 	if isNamed(kind) && !b.spec.Unordered {
 		if number, table := p.Number(); number != "" {
 			b.names, b.spec.Names = s.tables[table].names, s.tables[table].names.of

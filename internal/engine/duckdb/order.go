@@ -2,10 +2,12 @@ package duckdb
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -53,3 +55,31 @@ func (s *snapshot) findOrder(ctx context.Context, ds *policy.Dataset) error {
 	}
 	return nil
 }
+
+// countRows finds out how many rows tables have, about.
+func (s *snapshot) countRows(ctx context.Context) error {
+	for _, t := range s.tables {
+		var n int64
+		if err := s.DB.QueryRowContext(ctx, "SELECT count(*) FROM "+t.From).Scan(&n); err != nil {
+			return fmt.Errorf("table %s: its rows cannot be counted", t.Name)
+		}
+		t.rows = sqlengine.HalfOctave(n)
+	}
+	return nil
+}
+
+// rowsOf is about how many rows a relation has: those of its table, or of the largest one, where it
+// is more than that.
+func (s *snapshot) rowsOf(from tree.Relation) int64 {
+	if scan, ok := from.(*tree.Scan); ok && s.tables[scan.Table.Name] != nil {
+		return s.tables[scan.Table.Name].rows
+	}
+	rows := int64(0)
+	for _, t := range s.tables {
+		rows = max(rows, t.rows)
+	}
+	return rows
+}
+
+// nameBytes is about how many bytes a person's name has, where it is a text.
+const nameBytes = 40

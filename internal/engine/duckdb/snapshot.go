@@ -122,7 +122,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		return nil, err
 	}
 	if typed {
-		if err := s.findOrder(ctx, ds); err != nil {
+		if err := errors.Join(s.countRows(ctx), s.findOrder(ctx, ds)); err != nil {
 			return nil, err
 		}
 		if err := s.CheckUnique(ctx, ds); err != nil {

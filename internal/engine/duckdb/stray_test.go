@@ -86,3 +86,34 @@ func TestFewPass(t *testing.T) {
 		e.Close()
 	}
 }
+
+// TestPassesArePublic: how often rows are read follows from the size of the table and the memory,
+// and not from which rows pass a condition: the last one that does not fit is no switch.
+func TestPassesArePublic(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT CAST(hash(i) % 100000 AS BIGINT) AS u, CAST(hash(i + 7) % 1000 "+
+		"AS INTEGER) AS v, 'k' || (hash(i * 31) % 10) AS k FROM range(1000000) r(i)")
+	ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 6\n    columns: {v: "+
+		"{type: integer, bounds: [0, 1000]}, k: {type: text, keys: [k0, k1, k2, k3, k4, k5, k6, k7, k8, k9]}}\n")
+	e := open(t, ds)
+	for _, memory := range []int64{6 << 20, 12 << 20, 64 << 20} {
+		e.now.memory = memory
+		seen := map[int][]int{}
+		for _, most := range []int{10, 300, 600, 800, 1000} {
+			b, err := e.now.newBounded(bothOf(prepare(t, ds, fmt.Sprintf("SELECT k, COUNT(*), SUM(v) FROM t WHERE v <= %d GROUP BY k", most))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			passes := 0
+			if _, err := b.runWith(t.Context(), e.now.source, func() { passes++ }); err != nil {
+				t.Fatal(err)
+			}
+			seen[passes] = append(seen[passes], most)
+			b.close()
+		}
+		if len(seen) > 1 || memory < 12<<20 && seen[1] != nil {
+			t.Errorf("%d bytes: read so often, by what passes: %v", memory, seen)
+		}
+		t.Logf("%d bytes: %v", memory, seen)
+	}
+}
