@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // source prints a relation for a FROM clause, with the fields that are used so far. Field i is
@@ -126,7 +127,16 @@ func (p *Printer) join(j *tree.Join, f *frame) string {
 	})
 	on, exists := "", p.exists
 	p.exists = false
-	if j.On != nil {
+	// A LEFT JOIN that is turned round asks what is asked of its right side alone before: it would
+	// be asked of every pair.
+	turned, before := p.size(j.L) < p.size(j.R), ""
+	switch {
+	case j.On == nil:
+		turned = turned && !j.Left
+	case turned && j.Left && j.Hashable():
+		of, others := j.Apart()
+		before, on = p.condition(both, of), p.condition(both, others)
+	default:
 		on = p.exprOf(both, j.On)
 	}
 	asks := p.exists
@@ -136,14 +146,23 @@ func (p *Printer) join(j *tree.Join, f *frame) string {
 	case j.Full: // on the person alone
 		how = " FULL JOIN "
 	case j.Left && (asks || j.On != nil && !j.Hashable()):
-		return p.leftJoin(f, l, r, on)
+		return p.leftJoin(f, l, r, all(before, on))
+	case j.Left && turned:
+		how = " RIGHT JOIN "
 	case j.Left:
 		how = " LEFT JOIN "
 	}
 	if on == "" {
 		on = "true"
 	}
-	text := "SELECT " + list + " FROM " + p.source(l) + how + p.source(r) + " ON " + on
+	first, last := p.source(l), p.source(r)
+	if before != "" {
+		last = "(SELECT * FROM " + last + " WHERE " + before + ") AS " + r.alias
+	}
+	if turned {
+		first, last = last, first
+	}
+	text := "SELECT " + list + " FROM " + first + how + last + " ON " + on
 	if j.Unit() < 0 {
 		// Public relations are joined once, and not anew for each private row: a database does not
 		// take them apart again.
@@ -151,6 +170,30 @@ func (p *Printer) join(j *tree.Join, f *frame) string {
 		return "WITH j" + f.alias + " AS " + p.Once + "(" + text + ") SELECT " + all + " FROM j" + f.alias
 	}
 	return text
+}
+
+// size is about how many rows a relation has, where that is public: those of its largest table. Of
+// what is joined, the last side is put into a table of hashes, so it is the smaller one. A database
+// that chooses the side itself goes by the rows there are, to the last one.
+func (p *Printer) size(r tree.Relation) (rows int64) {
+	r.EachTable(func(t *policy.Table) { rows = max(rows, p.Tables[t.Name].Rows) })
+	return rows
+}
+
+// condition prints what there may be none of.
+func (p *Printer) condition(row tuple, e tree.Expr) string {
+	if e == nil {
+		return ""
+	}
+	return p.exprOf(row, e)
+}
+
+// all joins conditions, of which each may be none.
+func all(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return "(" + a + ") AND (" + b + ")"
 }
 
 // leftJoin prints a LEFT JOIN whose condition has a subquery, which DuckDB does not take there, or
@@ -172,9 +215,13 @@ func (p *Printer) leftJoin(f, l, r *frame, on string) string {
 	}
 	kept := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
 	left, all := "l"+l.alias, "p"+l.alias
-	return "WITH " + left + " AS " + p.Once + "(SELECT *, row_number() OVER () AS n FROM " + p.source(l) + "), " +
-		all + " AS " + p.Once + "(SELECT " + pairs + ", " + l.alias + ".n AS n FROM " + left + " AS " + l.alias + " JOIN " +
-		p.source(r) + " ON " + on + ") " +
+	numbered := "(SELECT *, row_number() OVER () AS n FROM " + p.source(l) + ")"
+	first, last := left+" AS "+l.alias, p.source(r)
+	if p.size(l.relation) < p.size(r.relation) {
+		first, last = last, first
+	}
+	return "WITH " + left + " AS " + p.Once + numbered + ", " +
+		all + " AS " + p.Once + "(SELECT " + pairs + ", " + l.alias + ".n AS n FROM " + first + " JOIN " + last + " ON " + on + ") " +
 		"SELECT " + kept + " FROM " + all + " UNION ALL SELECT " + alone + " FROM " + left + " AS " + l.alias +
 		" WHERE n NOT IN (SELECT n FROM " + all + ")"
 }

@@ -42,6 +42,9 @@ type Table struct {
 	// are stored, where there is one. Whoever prints them knows the lists.
 	Codes  map[string]string
 	Number string
+	// Rows is about how many rows there are, in a number that everybody may know, or 0. Which side
+	// of a join comes last follows from it; see [Printer].
+	Rows int64
 }
 
 // Column is a stored column.

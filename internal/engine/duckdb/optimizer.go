@@ -18,17 +18,17 @@ import (
 // because they could: statistics_propagation takes checks out of arithmetic, and conditions out of
 // a statement, and compressed_materialization cuts numbers to what statistics say, of a Parquet
 // file what whoever wrote it says; join_order lets the sizes of intermediate results decide how
-// often a row is multiplied before it is dropped; join_filter_pushdown makes how much is read
+// often a row is multiplied before it is dropped; build_side_probe_side lets one row turn a join
+// round, and the printer knows which side is smaller by numbers that are public; join_filter_pushdown makes how much is read
 // depend on the keys of single rows; and top_n_window_elimination was reported to give wrong
 // results.
 var optimizers = map[string]string{
-	"filter_pushdown":       "conditions are looked at earlier: they cannot fail, so nothing but time depends on when",
-	"unused_columns":        "columns that nobody uses are not read",
-	"column_lifetime":       "columns are dropped after their last use",
-	"deliminator":           "a subquery that asks about the row outside becomes a plain join with it",
-	"build_side_probe_side": "which side of a join is put into the hash table; each pair is made once either way",
-	"cte_inlining":          "a part of a statement with a name is put where it is used, once",
-	"limit_pushdown":        "there is a LIMIT where public tables are read and nowhere else",
+	"filter_pushdown": "conditions are looked at earlier: they cannot fail, so nothing but time depends on when",
+	"unused_columns":  "columns that nobody uses are not read",
+	"column_lifetime": "columns are dropped after their last use",
+	"deliminator":     "a subquery that asks about the row outside becomes a plain join with it",
+	"cte_inlining":    "a part of a statement with a name is put where it is used, once",
+	"limit_pushdown":  "there is a LIMIT where public tables are read and nowhere else",
 }
 
 // harmful are the rules that must be off, and why.

@@ -63,7 +63,7 @@ func (s *snapshot) countRows(ctx context.Context) error {
 		if err := s.DB.QueryRowContext(ctx, "SELECT count(*) FROM "+t.From).Scan(&n); err != nil {
 			return fmt.Errorf("table %s: its rows cannot be counted", t.Name)
 		}
-		t.rows = sqlengine.HalfOctave(n)
+		t.Rows = sqlengine.HalfOctave(n)
 	}
 	return nil
 }
@@ -72,11 +72,11 @@ func (s *snapshot) countRows(ctx context.Context) error {
 // is more than that.
 func (s *snapshot) rowsOf(from tree.Relation) int64 {
 	if scan, ok := from.(*tree.Scan); ok && s.tables[scan.Table.Name] != nil {
-		return s.tables[scan.Table.Name].rows
+		return s.tables[scan.Table.Name].Rows
 	}
 	rows := int64(0)
 	for _, t := range s.tables {
-		rows = max(rows, t.rows)
+		rows = max(rows, t.Rows)
 	}
 	return rows
 }

@@ -36,7 +36,6 @@ type table struct {
 	numbered bool
 	names    *names
 	order    *bound.Order // how its rows are stored by person, or nil
-	rows     int64        // about how many there are, in a number that everybody may know
 }
 
 // onPath reports whether paths use a column.

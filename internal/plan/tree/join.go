@@ -72,6 +72,38 @@ func (j *Join) format(b *strings.Builder) {
 // is about the right side alone. Otherwise it looks at every pair of rows there is.
 func (j *Join) Hashable() bool { return hashable(j.On, len(j.L.Fields())) }
 
+// Apart returns the conditions that are about the right side alone, and the others, of a join that
+// has some; nil stands for none.
+func (j *Join) Apart() (right, others Expr) {
+	var lists [2][]Expr
+	var add func(e Expr)
+	add = func(e Expr) {
+		if and, ok := e.(*Logic); ok && and.Op == And {
+			for _, a := range and.Args {
+				add(a)
+			}
+			return
+		}
+		at := 1
+		if l, r := sides(e, len(j.L.Fields())); !l && r {
+			at = 0
+		}
+		lists[at] = append(lists[at], e)
+	}
+	add(j.On)
+	return conjunction(lists[0]), conjunction(lists[1])
+}
+
+func conjunction(all []Expr) Expr {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return &Logic{Op: And, Args: all}
+}
+
 func hashable(on Expr, n int) bool {
 	if and, ok := on.(*Logic); ok && and.Op == And {
 		for _, a := range and.Args {
