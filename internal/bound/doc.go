@@ -31,10 +31,12 @@
 // partitions do not fit into memory they are compacted to partials of the groups kept so far: a
 // group that is dropped then can never return, because as many groups with smaller hashes stay.
 // Where that is not enough, only a part of the partitions is kept, and the source is read again for
-// the others: a person is in one partition, and is counted in one pass.
+// the others: a person is in one partition, and is counted in one pass. How many partitions a pass
+// has follows from Spec.Rows, where that is given, before the first row is read.
 //
 // In a table that is stored by person most of a batch's people are in it as a whole, and go to the
 // kernel at once; only the first and the last one of each ascending stretch may go on elsewhere,
-// and are partitioned. That the stretches do not overlap is checked when all have been seen. Where
-// they do, everything is computed again without this assumption.
+// and are partitioned, and so are strays, who are known before (see [FindOrder]). That the
+// stretches do not overlap is checked when all have been seen. Where they do, everything is
+// computed again without this assumption.
 package bound

@@ -11,8 +11,8 @@ import (
 type Order struct {
 	strays []stretch
 	// lasts are the last people of the batches in which all rows come, in their order. Where a
-	// condition leaves few rows, those of several batches may come in one, and are taken apart again:
-	// who is in the middle of a batch as it was has all rows there.
+	// condition leaves few rows, those of several batches may come in one, and are taken apart
+	// again: who is in the middle of a batch as it was has all rows there.
 	lasts []who
 	rows  int64 // of strays
 }

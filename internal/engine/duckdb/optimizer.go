@@ -19,9 +19,9 @@ import (
 // a statement, and compressed_materialization cuts numbers to what statistics say, of a Parquet
 // file what whoever wrote it says; join_order lets the sizes of intermediate results decide how
 // often a row is multiplied before it is dropped; build_side_probe_side lets one row turn a join
-// round, and the printer knows which side is smaller by numbers that are public; join_filter_pushdown makes how much is read
-// depend on the keys of single rows; and top_n_window_elimination was reported to give wrong
-// results.
+// round, and the printer knows which side is smaller by numbers that are public;
+// join_filter_pushdown makes how much is read depend on the keys of single rows; and
+// top_n_window_elimination was reported to give wrong results.
 var optimizers = map[string]string{
 	"filter_pushdown": "conditions are looked at earlier: they cannot fail, so nothing but time depends on when",
 	"unused_columns":  "columns that nobody uses are not read",

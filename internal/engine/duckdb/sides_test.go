@@ -27,9 +27,10 @@ func TestSidesArePublic(t *testing.T) {
 		rows := "CREATE TABLE %s AS SELECT CAST(hash(i) %% 9000 AS BIGINT) AS u, i %% 7 AS v FROM range(%d) r(i)"
 		owner(t, filepath.Join(folder, "d.duckdb"), fmt.Sprintf(rows, "a", a), fmt.Sprintf(rows, "b", b),
 			"CREATE TABLE p AS SELECT i AS u, i % 7 AS w FROM range(9000) r(i)")
-		ds := dataset(t, folder, "source: d.duckdb\nunit: p.u\ntables:\n  p:\n    unique: u\n    columns: {w: {type: integer, bounds: [0, 6]}}\n  a:\n    "+
-			"path: u -> p.u\n    max_rows: 2\n    max_groups: 1\n    columns: {v: {type: integer, bounds: [0, 6]}}\n  b:\n    path: u -> p.u\n    "+
-			"max_rows: 2\n    max_groups: 1\n    columns: {v: {type: integer, bounds: [0, 6]}}\n")
+		ds := dataset(t, folder, "source: d.duckdb\nunit: p.u\ntables:\n  p:\n    unique: u\n    columns: {w: {type: integer, "+
+			"bounds: [0, 6]}}\n  a:\n    path: u -> p.u\n    max_rows: 2\n    max_groups: 1\n    columns: {v: {type: integer, "+
+			"bounds: [0, 6]}}\n  b:\n    path: u -> p.u\n    max_rows: 2\n    max_groups: 1\n    columns: {v: {type: integer, "+
+			"bounds: [0, 6]}}\n")
 		e := open(t, ds)
 		for _, text := range questions {
 			q, err := e.now.newBounded(bothOf(prepare(t, ds, text)))

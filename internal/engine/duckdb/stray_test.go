@@ -17,12 +17,13 @@ func TestOneRowOutOfOrder(t *testing.T) {
 		"ten behind":     "INSERT INTO t SELECT i * 9901, 'b' FROM range(10) r(i)",
 		"a thousand":     "INSERT INTO t SELECT hash(i) % 30000, 'b' FROM range(1000) r(i)",
 		"one in front":   "CREATE OR REPLACE TABLE t AS SELECT 299990 AS u, 'a' AS k UNION ALL FROM t",
-		"one in between": "CREATE OR REPLACE TABLE t AS SELECT * EXCLUDE i FROM (SELECT *, rowid AS i FROM t UNION ALL SELECT 3, 'a', 150000) ORDER BY i",
+		"one in between": "CREATE OR REPLACE TABLE t AS SELECT * EXCLUDE i FROM (SELECT *, rowid AS i FROM t UNION ALL " +
+			"SELECT 3, 'a', 150000) ORDER BY i",
 	} {
 		for _, unit := range []string{"u", "lpad(CAST(u AS VARCHAR), 12, '0')"} {
 			folder := t.TempDir()
-			owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i // 10 AS u, chr(CAST(97 + hash(i) % 3 AS INTEGER)) AS k "+
-				"FROM range(300000) r(i)", more, fmt.Sprintf("CREATE OR REPLACE TABLE t AS SELECT * REPLACE (%s AS u) FROM t", unit))
+			owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i // 10 AS u, chr(CAST(97 + hash(i) % 3 AS "+
+				"INTEGER)) AS k FROM range(300000) r(i)", more, fmt.Sprintf("CREATE OR REPLACE TABLE t AS SELECT * REPLACE (%s AS u) FROM t", unit))
 			ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 2\n    columns: {k: "+
 				"{type: text, keys: [a, b, c]}}\n")
 			answers := map[string]string{}
@@ -31,8 +32,8 @@ func TestOneRowOutOfOrder(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, text := range []string{"SELECT k, COUNT(*) FROM t GROUP BY k", "SELECT k, COUNT(*) FROM t WHERE length(upper(k)) = 1 " +
-					"GROUP BY k"} {
+				for _, text := range []string{"SELECT k, COUNT(*) FROM t GROUP BY k",
+					"SELECT k, COUNT(*) FROM t WHERE length(upper(k)) = 1 GROUP BY k"} {
 					b, err := e.now.newBounded(bothOf(prepare(t, ds, text)))
 					if err != nil {
 						t.Fatal(err)
@@ -100,7 +101,8 @@ func TestPassesArePublic(t *testing.T) {
 		e.now.memory = memory
 		seen := map[int][]int{}
 		for _, most := range []int{10, 300, 600, 800, 1000} {
-			b, err := e.now.newBounded(bothOf(prepare(t, ds, fmt.Sprintf("SELECT k, COUNT(*), SUM(v) FROM t WHERE v <= %d GROUP BY k", most))))
+			b, err := e.now.newBounded(bothOf(prepare(t, ds, fmt.Sprintf("SELECT k, COUNT(*), SUM(v) FROM t WHERE v <= %d GROUP BY k",
+				most))))
 			if err != nil {
 				t.Fatal(err)
 			}
