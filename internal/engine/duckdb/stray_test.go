@@ -23,7 +23,8 @@ func TestOneRowOutOfOrder(t *testing.T) {
 		for _, unit := range []string{"u", "lpad(CAST(u AS VARCHAR), 12, '0')"} {
 			folder := t.TempDir()
 			owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i // 10 AS u, chr(CAST(97 + hash(i) % 3 AS "+
-				"INTEGER)) AS k FROM range(300000) r(i)", more, fmt.Sprintf("CREATE OR REPLACE TABLE t AS SELECT * REPLACE (%s AS u) FROM t", unit))
+				"INTEGER)) AS k FROM range(300000) r(i)", more, "CREATE OR REPLACE TABLE t AS SELECT * REPLACE ("+unit+
+				" AS u) FROM t")
 			ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 2\n    columns: {k: "+
 				"{type: text, keys: [a, b, c]}}\n")
 			answers := map[string]string{}
