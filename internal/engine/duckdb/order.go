@@ -2,12 +2,10 @@ package duckdb
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -52,18 +50,6 @@ func (s *snapshot) findOrder(ctx context.Context, ds *policy.Dataset) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-	}
-	return nil
-}
-
-// countRows finds out how many rows tables have, about.
-func (s *snapshot) countRows(ctx context.Context) error {
-	for _, t := range s.tables {
-		var n int64
-		if err := s.DB.QueryRowContext(ctx, "SELECT count(*) FROM "+t.From).Scan(&n); err != nil {
-			return fmt.Errorf("table %s: its rows cannot be counted", t.Name)
-		}
-		t.Rows = sqlengine.HalfOctave(n)
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		return nil, err
 	}
 	if typed {
-		if err := errors.Join(s.countRows(ctx), s.findOrder(ctx, ds)); err != nil {
+		if err := s.findOrder(ctx, ds); err != nil {
 			return nil, err
 		}
 		if err := s.CheckUnique(ctx, ds); err != nil {
@@ -130,6 +130,9 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		}
 		if s.sizes, err = s.Sizes(ctx, ds, counting); err != nil {
 			return nil, err
+		}
+		for name, t := range s.tables {
+			t.Rows = s.sizes.Tables[name].Rows
 		}
 	}
 	return s, nil

@@ -3,7 +3,6 @@ package sqlengine
 import (
 	"context"
 	"errors"
-	"math"
 )
 
 // Magnitude is the smallest power of ten that is no less than the number of rows, all tables
@@ -29,19 +28,4 @@ func PowerOfTen(n int64) int {
 		k++
 	}
 	return k
-}
-
-// HalfOctave is the smallest power of the square root of two that is no less than a number of rows,
-// rounded up: a size that everybody may know.
-func HalfOctave(n int64) int64 {
-	for k := 0; k < 124; k++ {
-		size := int64(1) << (k / 2)
-		if k%2 == 1 {
-			size = int64(math.Ceil(float64(size) * math.Sqrt2))
-		}
-		if size >= n {
-			return size
-		}
-	}
-	return math.MaxInt64
 }
