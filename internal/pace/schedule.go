@@ -3,6 +3,7 @@ package pace
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -36,8 +37,15 @@ type job struct {
 	began time.Time
 	ends  time.Duration // when so much was served
 	over  chan struct{} // closed then; nil before the job has any work
-	at    time.Time     // when that was
+	at    time.Time     // when that was; zero where it is still to come
+	// first is how long the time was that was over first, where the job had more to do after that:
+	// it was late, and leaves at a doubling of this.
+	first time.Duration
 }
+
+// most is the longest time that a job is given at once. A schedule of many such, and of some that
+// have several, is within what a time.Duration holds.
+const most = 366 * 24 * time.Hour
 
 // NewSchedule returns an empty schedule. Nobody waits for it any more when ended is closed.
 func NewSchedule(ended <-chan struct{}) *Schedule {
@@ -48,7 +56,8 @@ func NewSchedule(ended <-chan struct{}) *Schedule {
 
 // add gives a job more to do, and returns what is closed when its time is over. When it is added
 // does not matter as long as the time of the job is not over, because its part of the machine is
-// the same.
+// the same. Where it is over the job was late. What takes no time does not move when it was over:
+// that would be the moment at which the work happened to be done.
 func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,40 +65,55 @@ func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
 	if j.began.IsZero() {
 		j.began = s.now
 	}
-	if i := slices.Index(s.jobs, j); i >= 0 {
-		j.ends += takes
-	} else {
-		j.ends, j.over = s.served+takes, make(chan struct{})
+	takes = max(0, min(takes, most))
+	switch {
+	case slices.Contains(s.jobs, j):
+		j.ends = min(j.ends+takes, s.served+most)
+	case takes > 0 || j.over == nil:
+		if j.first == 0 && !j.at.IsZero() {
+			j.first = j.at.Sub(j.began)
+		}
+		j.ends, j.over, j.at = s.served+takes, make(chan struct{}), time.Time{}
 		s.jobs = append(s.jobs, j)
 	}
 	s.advance()
 	return j.over
 }
 
-// advance moves the schedule to the present, and sets the timer for what comes next. The lock is
-// held.
+// left is how long it takes until the time of a job is over, if the jobs stay as they are.
+func (s *Schedule) left(j *job) time.Duration {
+	n := time.Duration(len(s.jobs))
+	return min(j.ends-s.served, math.MaxInt64/4/n) * n
+}
+
+// advance moves the schedule to the present, and sets the timer for what comes next. What does not
+// make a whole nanosecond of each job's time is left for the next call: how often there was one
+// must not be seen. The lock is held.
 func (s *Schedule) advance() {
 	now := time.Now()
 	for len(s.jobs) > 0 && s.held == 0 {
 		n := time.Duration(len(s.jobs))
 		first := slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
-		until := s.now.Add((first.ends - s.served) * n)
+		until := s.now.Add(s.left(first))
 		if until.After(now) {
-			s.served += now.Sub(s.now) / n
+			each := now.Sub(s.now) / n
+			s.served, s.now = s.served+each, s.now.Add(each*n)
 			break
 		}
 		s.served, s.now, first.at = max(s.served, first.ends), until, until
 		close(first.over)
 		s.jobs = slices.DeleteFunc(s.jobs, func(j *job) bool { return j == first })
 	}
-	s.now = now
+	if len(s.jobs) == 0 || s.held > 0 {
+		s.now = now
+	}
 	if s.timer != nil {
 		s.timer.Stop()
 		s.timer = nil
 	}
 	if len(s.jobs) > 0 && s.held == 0 {
 		first := slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
-		s.timer = time.AfterFunc((first.ends-s.served)*time.Duration(len(s.jobs)), func() {
+		s.timer = time.AfterFunc(s.now.Add(s.left(first)).Sub(now), func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.advance()
@@ -102,20 +126,20 @@ func (s *Schedule) advance() {
 func (s *Schedule) wait(j *job) {
 	s.mu.Lock()
 	s.advance()
-	over, late := j.over, !j.at.IsZero()
-	took, since := j.at.Sub(j.began), time.Since(j.began)
+	over, took := j.over, j.first
+	if took == 0 && !j.at.IsZero() {
+		took = j.at.Sub(j.began)
+	}
 	s.mu.Unlock()
-	if !late {
-		select {
-		case <-over:
-		case <-s.ended:
-		}
+	select {
+	case <-over:
+	case <-s.ended:
 		return
 	}
-	if took <= 0 {
+	if took <= 0 { // it is in time, or takes none
 		return
 	}
-	next := took
+	next, since := took, time.Since(j.began)
 	for next < since {
 		next *= 2
 	}
