@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
@@ -71,18 +72,50 @@ func (c *Curator) timeOfAll(ctx context.Context, buys []*pricing.Purchase) (time
 		if err != nil {
 			return 0, err
 		}
-		sum += takes
+		sum = plus(sum, takes)
 	}
 	return sum, nil
 }
 
+// plus adds times. Those of questions that nobody could wait for are enormous.
+func plus(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
 // checkTime refuses what would take longer than a question may, before anything is charged.
 func (c *Curator) checkTime(ctx context.Context, buys []*pricing.Purchase) error {
+	return withinLimit(ctx, func() (time.Duration, error) { return c.timeOfAll(ctx, buys) })
+}
+
+// CheckTime implements [interactive.Curator].
+func (c *Curator) CheckTime(ctx context.Context, q *tree.Query) error {
+	return withinLimit(ctx, func() (time.Duration, error) { return c.publicTime(ctx, q) })
+}
+
+// CheckTrainingTime implements [interactive.Curator].
+func (c *Curator) CheckTrainingTime(ctx context.Context, t *tree.Table) error {
+	return withinLimit(ctx, func() (time.Duration, error) {
+		if _, ok := c.engine.(timed); !ok {
+			return 0, nil // nobody knows, and what the schedule allows it has twice
+		}
+		fetch, err := c.publicTimeOfRows(ctx, t)
+		if err != nil {
+			return 0, err
+		}
+		fit, err := c.FitTime(ctx, t)
+		return plus(fetch, fit), err
+	})
+}
+
+func withinLimit(ctx context.Context, of func() (time.Duration, error)) error {
 	limit, scheduled := pace.Limit(ctx)
 	if !scheduled {
 		return nil
 	}
-	takes, err := c.timeOfAll(ctx, buys)
+	takes, err := of()
 	if err != nil {
 		return err
 	}

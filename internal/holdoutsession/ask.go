@@ -84,6 +84,11 @@ func (c *Sessions) askSession(ctx context.Context, who *interactive.Payer, p *su
 		if err := c.Closed(ctx, who.Analyst, false); err != nil {
 			return nil, err
 		}
+		if p.query != nil {
+			if err := c.CheckTime(ctx, &p.query.Query); err != nil {
+				return nil, err
+			}
+		}
 		who.Unanswered = true
 	}
 	defer pace.Looks(ctx)

@@ -53,6 +53,10 @@ type Curator interface {
 	Fetch(ctx context.Context, t *tree.Table, into func() Collector) error
 	// FitTime is how long it takes at most to train on the rows of a table, by public numbers.
 	FitTime(ctx context.Context, t *tree.Table) (time.Duration, error)
+	// CheckTime and CheckTrainingTime refuse what may take longer than a question may, by public
+	// numbers. Whoever runs something asks them before anything is charged.
+	CheckTime(ctx context.Context, q *tree.Query) error
+	CheckTrainingTime(ctx context.Context, t *tree.Table) error
 	// RunPublic computes sums over a public table, which is about nobody.
 	RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
 	// Failed takes in what went wrong after a charge, and returns what is told.

@@ -102,6 +102,9 @@ func (s *Session) Ask(ctx context.Context, sql, threshold string) (*api.SparseVe
 	if err != nil {
 		return nil, err
 	}
+	if err := s.c.CheckTime(ctx, q); err != nil {
+		return nil, err
+	}
 	data, err := s.c.Data(ctx)
 	if err != nil {
 		return nil, err

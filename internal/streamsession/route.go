@@ -202,7 +202,18 @@ func (c *Sessions) Divert(
 	if err != nil || !affordable {
 		return nil, err
 	}
+	// Nor is a part of it paid where the stream may take longer to look than a question may.
+	if err := c.CheckTime(ctx, r.grid.Histogram()); err != nil && !price.cached {
+		return nil, ifNoRefusal(err)
+	}
 	return &Diversion{r, b, price}, nil
+}
+
+func ifNoRefusal(err error) error {
+	if errors.As(err, new(*api.Refusal)) {
+		return nil
+	}
+	return err
 }
 
 // priceAs quotes to who is only told, as of a moment; or to who asks, and has the turn of the

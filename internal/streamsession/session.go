@@ -244,6 +244,9 @@ func (o *openStream) ask(ctx context.Context, who *interactive.Payer, q *linear.
 	way, _, err := paid.Quote(q)
 	answered := func(bool) {}
 	if err == nil && way != stream.Cached {
+		if err := o.c.CheckTime(ctx, o.grid.Histogram()); err != nil {
+			return nil, err
+		}
 		answered = o.answering(q.Key())
 	}
 	a, err := o.compute(ctx, paid, who, way, q)

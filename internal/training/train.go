@@ -118,6 +118,9 @@ func (c *Trainings) fitted(
 func (c *Trainings) buyTraining(
 	ctx context.Context, q api.TrainingQuestion, t *training, data interactive.Data, progress func(learn.Progress),
 ) (*api.Training, error) {
+	if err := c.CheckTrainingTime(ctx, t.table); err != nil {
+		return nil, err
+	}
 	charged, err := c.Charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,

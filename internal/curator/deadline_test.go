@@ -1,0 +1,94 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// lasting is an engine on which everything takes so long, by public numbers.
+type lasting struct {
+	engine.Engine
+	takes time.Duration
+}
+
+func (l lasting) QueryTime(context.Context, *tree.Query) (time.Duration, error) { return l.takes, nil }
+func (l lasting) FetchTime(context.Context, *tree.Table) (time.Duration, error) { return l.takes, nil }
+func (l lasting) FitTime(context.Context, *tree.Table) (time.Duration, error)   { return l.takes, nil }
+
+// kindsOfQuestions are questions of every kind that looks at data.
+func kindsOfQuestions(h, s *world) map[string]struct {
+	w   *world
+	ask func(context.Context, *Curator) error
+} {
+	type kind = struct {
+		w   *world
+		ask func(context.Context, *Curator) error
+	}
+	ask := func(text string) func(context.Context, *Curator) error {
+		return func(ctx context.Context, c *Curator) error {
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: request()})
+			return err
+		}
+	}
+	return map[string]kind{
+		"a question": {h, ask("SELECT AVG(cost) FROM patients WHERE age > 40")},
+		"several": {h, ask("SELECT (SELECT SUM(cost) FROM patients WHERE age > 41), (SELECT SUM(cost) FROM patients WHERE age > 42), " +
+			"(SELECT SUM(cost) FROM patients WHERE age > 43), (SELECT SUM(cost) FROM patients WHERE age > 44)")},
+		"a holdout": {h, ask("SELECT holdout_mean(smoker, 0.5) FROM patients")},
+		"a stream": {s, func(ctx context.Context, c *Curator) error {
+			_, err := c.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "smoker"})
+			return err
+		}},
+		"a model": {h, func(ctx context.Context, c *Curator) error {
+			_, err := c.Trainings.Train(ctx, smokers("0.5"), nil)
+			return err
+		}},
+		"a sparse vector": {h, func(ctx context.Context, c *Curator) error {
+			s, err := c.Sparse.Open(context.Background(), api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: request()})
+			if err == nil {
+				_, err = s.Ask(ctx, "SELECT COUNT(*) FROM patients", "10")
+			}
+			return err
+		}},
+	}
+}
+
+// What may take longer than a question may is refused, whatever kind of question it is, before it
+// is charged and before it has a part of the machine: most questions of sessions are free.
+func TestTooLong(t *testing.T) {
+	h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
+	for name, k := range kindsOfQuestions(h, s) {
+		for _, takes := range []time.Duration{time.Minute + 1, math.MaxInt64/4 + 1, math.MaxInt64} {
+			schedule := pace.NewSchedule(nil)
+			began := make(chan struct{})
+			p := pace.New(func() {})
+			p.On(schedule, time.Minute, began)
+			looked := 0
+			r := &recorder{Ledger: k.w.books, Engine: k.w.data, before: map[string]func() error{}}
+			look := func() error { looked++; return nil }
+			r.before["run"], r.before["fetch"], r.before["fail"] = look, look, look
+			before := k.w.spent()
+			c := New(k.w.dataset, lasting{r, takes}, r, seeded(82))
+			var refusal *api.Refusal
+			if err := k.ask(p.Set(ctx), c); !errors.As(err, &refusal) {
+				t.Errorf("%s of %v: %v", name, takes, err)
+			}
+			if looked > 0 || name != "a sparse vector" && k.w.spent() != before {
+				t.Errorf("%s of %v: it looked %d times, and spent %v of %v", name, takes, looked, k.w.spent(), before)
+			}
+			select {
+			case <-began:
+				t.Errorf("%s of %v: it has a part of the machine", name, takes)
+			default:
+			}
+		}
+	}
+}
