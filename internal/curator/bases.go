@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
@@ -148,16 +150,28 @@ type running struct {
 	other bool             // something ran on other data, which may be gone again
 	loose bool             // something ran on data that may change while it is read
 	sure  bool             // all of it ran on that data; known when it was asked whether it moved
+	had   time.Duration    // the public time of what ran
 }
 
 // run computes a query, and notes what it ran on.
 func (r *running) run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	if takes, err := r.c.publicTime(ctx, q); err == nil {
+		r.had = plus(r.had, takes)
+	}
 	exactly, err := r.c.Run(ctx, q)
 	if err == nil {
 		r.other = r.other || exactly.State != "" && exactly.State != r.data.State
 		r.loose = r.loose || exactly.State == "" || !exactly.Copied
 	}
 	return exactly, err
+}
+
+// rest lets a question that has failed take the time of what it did not get to: behind a closed
+// door what fails and what does not are told the same, and at the same time.
+func (r *running) rest(ctx context.Context, buys []*pricing.Purchase) {
+	if all, err := r.c.timeOfAll(ctx, buys); err == nil {
+		pace.Works(ctx, all-r.had)
+	}
 }
 
 // same reports whether all that ran is known to be of the data that the question was asked of. That

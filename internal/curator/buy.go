@@ -60,6 +60,7 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 		return err
 	}
 	if err != nil {
+		ran.rest(ctx, buys)
 		return c.Failed(ctx, q.Analyst, charged.Sequence, err, interactive.ErrRun)
 	}
 

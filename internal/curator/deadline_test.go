@@ -92,3 +92,46 @@ func TestTooLong(t *testing.T) {
 		}
 	}
 }
+
+// What fails is written no sooner than what does not: behind a closed door both are told the same,
+// and when must not say which it was. Nor is anything read before that changes by itself, the state
+// of the data and of the door: what it was when the work was done would decide what becomes of it.
+func TestFailsAtTheEnd(t *testing.T) {
+	const each = 100 * time.Millisecond
+	h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
+	looks := map[string]time.Duration{"several": 4, "a model": 2}
+	for name, k := range kindsOfQuestions(h, s) {
+		for _, broken := range []bool{true, false} {
+			k.w.bear()
+			r := &recorder{Ledger: k.w.books, Engine: k.w.data, before: map[string]func() error{}}
+			var began, wrote time.Time
+			look := func() error {
+				if began.IsZero() {
+					began = time.Now()
+				}
+				if broken {
+					return errors.New("broken")
+				}
+				return nil
+			}
+			write := func() error {
+				if wrote.IsZero() && !began.IsZero() {
+					wrote = time.Now()
+				}
+				return nil
+			}
+			r.before["run"], r.before["fetch"] = look, look
+			for _, name := range []string{"fail", "keep", "note", "version", "door"} {
+				r.before[name] = write
+			}
+			p := pace.New(func() {})
+			p.On(pace.NewSchedule(nil), time.Minute, make(chan struct{}))
+			if err := k.ask(p.Set(ctx), New(k.w.dataset, lasting{r, each}, r, seeded(83))); (err != nil) != broken {
+				t.Errorf("%s: %v", name, err)
+			}
+			if want := max(1, looks[name]) * each; wrote.Sub(began) < want-each/10 {
+				t.Errorf("%s, broken %v: it was written after %v, and its public time is %v", name, broken, wrote.Sub(began), want)
+			}
+		}
+	}
+}

@@ -105,8 +105,10 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 
 // Closed returns a [*ledger.DoorError] where the door is closed to an analyst. Charges and answers
 // are refused by the ledger; this is for what is neither. Charged says that something was, for this
-// question.
+// question. One that has looked at data waits: whether it was done when the door closed must not
+// decide what becomes of it.
 func (c *Curator) Closed(ctx context.Context, analyst string, charged bool) error {
+	pace.Settle(ctx)
 	door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
 	if err != nil {
 		return err

@@ -105,6 +105,15 @@ func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer
 	return r.Ledger.Keep(ctx, sequence, key, answer)
 }
 
+func (r *recorder) Door(ctx context.Context, dataset, analyst string) (ledger.Door, error) {
+	if f := r.before["door"]; f != nil {
+		if err := f(); err != nil {
+			return ledger.Door{}, err
+		}
+	}
+	return r.Ledger.Door(ctx, dataset, analyst)
+}
+
 func (r *recorder) Note(ctx context.Context, session string, entry []byte) error {
 	return r.NoteIf(ctx, session, entry, ledger.Provided{})
 }

@@ -95,7 +95,9 @@ func (c *Sessions) askSession(ctx context.Context, who *interactive.Payer, p *su
 	err = func() (err error) {
 		defer interactive.Catch(&err)
 		score := func(ctx context.Context) (mech.Exact, error) {
-			defer pace.Looks(ctx) // also where the labels are in memory
+			if p.query == nil { // the labels are in memory
+				defer pace.Looks(ctx)
+			}
 			return p.score(ctx, who)
 		}
 		a, err = p.open.session.With(p.open.host(who)).Ask(ctx, holdout.Question{Key: p.key, Training: p.training, Holdout: score})

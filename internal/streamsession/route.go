@@ -203,7 +203,7 @@ func (c *Sessions) Divert(
 		return nil, err
 	}
 	// Nor is a part of it paid where the stream may take longer to look than a question may.
-	if err := c.CheckTime(ctx, r.grid.Histogram()); err != nil && !price.cached {
+	if err := r.checkTime(ctx); err != nil && !price.cached {
 		return nil, ifNoRefusal(err)
 	}
 	return &Diversion{r, b, price}, nil

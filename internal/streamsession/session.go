@@ -228,6 +228,9 @@ func (o *openStream) load(ctx context.Context, who *interactive.Payer) (*histogr
 	return t, nil
 }
 
+// checkTime refuses where load may take longer than a question may.
+func (o *openStream) checkTime(ctx context.Context) error { return o.c.CheckTime(ctx, o.grid.Histogram()) }
+
 var errStreamData = errors.New("the data has changed while it was read; ask again")
 
 // ask asks the session one question. The caller is in its flight, so questions are answered in the
@@ -244,7 +247,7 @@ func (o *openStream) ask(ctx context.Context, who *interactive.Payer, q *linear.
 	way, _, err := paid.Quote(q)
 	answered := func(bool) {}
 	if err == nil && way != stream.Cached {
-		if err := o.c.CheckTime(ctx, o.grid.Histogram()); err != nil {
+		if err := o.checkTime(ctx); err != nil {
 			return nil, err
 		}
 		answered = o.answering(q.Key())

@@ -168,6 +168,7 @@ func (c *Trainings) buyTraining(
 		return rows.Collector()
 	})
 	if fetched != nil {
+		pace.Works(ctx, takes) // for as long as one that does not fail
 		return nil, c.Failed(ctx, q.Analyst, charged.Sequence, fetched, api.ErrTraining)
 	}
 	pace.Works(ctx, takes)
