@@ -229,7 +229,9 @@ func (o *openStream) load(ctx context.Context, who *interactive.Payer) (*histogr
 }
 
 // checkTime refuses where load may take longer than a question may.
-func (o *openStream) checkTime(ctx context.Context) error { return o.c.CheckTime(ctx, o.grid.Histogram()) }
+func (o *openStream) checkTime(ctx context.Context) error {
+	return o.c.CheckTime(ctx, o.grid.Histogram())
+}
 
 var errStreamData = errors.New("the data has changed while it was read; ask again")
 

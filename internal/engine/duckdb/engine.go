@@ -19,8 +19,9 @@ type Engine struct {
 	limits  Limits
 	before  func() error // asked before changed files are opened anew, or nil
 
-	mu  sync.RWMutex // held for reading while a question runs
-	now *snapshot
+	mu      sync.RWMutex // guards now, and is never held for as long as a question runs
+	now     *snapshot
+	closing sync.WaitGroup // of data that there was
 
 	renewing sync.Mutex // guards what follows
 	renewal  *renewal   // that is under way, or nil
@@ -132,6 +133,7 @@ func (e *Engine) reopen(ctx context.Context, r *renewal) {
 			return
 		}
 	}
+	e.closing.Wait() // there is room for two
 	s, err := openSnapshot(ctx, e.dataset, asDeclared, e.limits)
 	if r.err = err; err != nil {
 		return
@@ -141,7 +143,21 @@ func (e *Engine) reopen(ctx context.Context, r *renewal) {
 	s.origin.follow(old.origin)
 	e.now, r.version = s, s.version
 	e.mu.Unlock()
-	old.close()
+	// Nobody waits for questions that run on it. How long they take can depend on the data, and who
+	// asks for a price meanwhile would see it.
+	e.closing.Go(func() {
+		old.using.Lock()
+		defer old.using.Unlock()
+		old.close()
+	})
+}
+
+// hold returns the data as it is now. It stays until it is let go.
+func (e *Engine) hold() (s *snapshot, letGo func()) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	e.now.using.RLock()
+	return e.now, e.now.using.RUnlock
 }
 
 // errBroken is what is told where the data could not be opened anew for a mistake of ours.
@@ -151,56 +167,56 @@ var _ engine.Engine = (*Engine)(nil)
 
 // Run computes a query exactly; see [engine.Result]. What goes wrong is engine.ErrRun.
 func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	r, err := e.now.run(ctx, q)
+	s, letGo := e.hold()
+	defer letGo()
+	r, err := s.run(ctx, q)
 	if err == nil {
-		r.State, r.Copied = e.now.version.Key(), e.now.origin != nil
+		r.State, r.Copied = s.version.Key(), s.origin != nil
 	}
 	return r, err
 }
 
 // Values returns the different values of a column of a public table; see [sqlengine.Database].
 func (e *Engine) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.now.Values(ctx, table, column, limit)
+	s, letGo := e.hold()
+	defer letGo()
+	return s.Values(ctx, table, column, limit)
 }
 
 // Most returns how many rows of a public table have the same values in some columns at most; see
 // [sqlengine.Database].
 func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.now.Most(ctx, table, columns)
+	s, letGo := e.hold()
+	defer letGo()
+	return s.Most(ctx, table, columns)
 }
 
 // Rows returns the rows of a public table; see [sqlengine.Database].
 func (e *Engine) Rows(ctx context.Context, table string, limit int) ([][]tree.Value, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.now.Rows(ctx, table, limit)
+	s, letGo := e.hold()
+	defer letGo()
+	return s.Rows(ctx, table, limit)
 }
 
 // Magnitude is how large the data is; see [sqlengine.Database].
 func (e *Engine) Magnitude(ctx context.Context) (int, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.now.Magnitude(ctx)
+	s, letGo := e.hold()
+	defer letGo()
+	return s.Magnitude(ctx)
 }
 
 // Sizes are how large the tables are, rounded up, as they were found when the data was opened.
 func (e *Engine) Sizes(context.Context) (publictime.Sizes, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.now.sizes, nil
+	s, letGo := e.hold()
+	defer letGo()
+	return s.sizes, nil
 }
 
-// Machine is what runs questions here.
+// Machine is what runs questions here, also for who has stopped waiting.
 func (e *Engine) Machine(ctx context.Context) publictime.Machine {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return publictime.Machine{Threads: countThreads(ctx, e.now.DB), Factor: measureSpeed(), Memory: e.now.memory}
+	s, letGo := e.hold()
+	defer letGo()
+	return publictime.Machine{Threads: countThreads(context.WithoutCancel(ctx), s.DB), Factor: measureSpeed(), Memory: s.memory}
 }
 
 // Close releases the data.
@@ -213,7 +229,11 @@ func (e *Engine) Close() error {
 		r.stop()
 		<-r.done
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.now.close()
+	e.closing.Wait()
+	e.mu.RLock()
+	s := e.now
+	e.mu.RUnlock()
+	s.using.Lock()
+	defer s.using.Unlock()
+	return s.close()
 }

@@ -16,17 +16,17 @@ import (
 
 // Fetch hands the rows of a table to a collector. What goes wrong is engine.ErrRun.
 func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
+	s, letGo := e.hold()
+	defer letGo()
 	if t.Bounded() {
-		err := e.now.fetchPeople(ctx, t, into)
+		err := s.fetchPeople(ctx, t, into)
 		if !errors.Is(err, errShape) {
 			return failed(ctx, err)
 		}
 	}
-	f := e.now.newFetch(t)
+	f := s.newFetch(t)
 	defer f.close()
-	return e.now.fetch(ctx, f, into)
+	return s.fetch(ctx, f, into)
 }
 
 // fetch is a table on its way: the rows that DuckDB reads, and what each of its columns is.

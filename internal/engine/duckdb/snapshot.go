@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
@@ -22,6 +23,7 @@ import (
 // snapshot is a locked DuckDB over the files as they were when it was opened.
 type snapshot struct {
 	sqlengine.Database
+	using   sync.RWMutex // held for reading while a question runs on it
 	tables  map[string]*table
 	listed  []*chunks.Keys // public keys that are texts, to look up groups
 	source  chunks.Source  // the same database, for rows in bulk

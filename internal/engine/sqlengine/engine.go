@@ -167,12 +167,12 @@ func (e *Engine) Sizes(ctx context.Context) (publictime.Sizes, error) {
 	return e.sizes, nil
 }
 
-// Machine is what runs questions. Its speed is measured once.
+// Machine is what runs questions. Its speed is measured once, and not stopped with who asks first.
 func (e *Engine) Machine(ctx context.Context) publictime.Machine {
 	e.counting.Lock()
 	defer e.counting.Unlock()
 	if e.machine == nil {
-		m := e.manner.Machine(ctx, e.store.DB)
+		m := e.manner.Machine(context.WithoutCancel(ctx), e.store.DB)
 		e.machine = &m
 	}
 	return *e.machine
