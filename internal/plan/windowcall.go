@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"math/big"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -148,8 +150,13 @@ func (q *question) shifted(f *pg.FuncCall, name string, base tree.Over, d *over)
 // that goes by rows: which of the peers comes first is decided by what else is in them.
 func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 	from, upto := o.Frame.Start.Open, o.Frame.End.Open
+	inexact := slices.ContainsFunc(o.Order, func(by tree.Order) bool { return by.By.Type().Kind == tree.Real })
 	switch {
 	case from && upto, o.Kind == tree.PartFirst && from, o.Kind == tree.PartLast && upto:
+	case inexact: // no rows are grouped by a real number
+		return o, syntax.Refuse(pos,
+			"round it, as in ORDER BY round(x, 2), or write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW after it",
+			"%s needs a frame in rows where the order is by the result of a division or a decimal without granularity", name)
 	case o.Kind == tree.PartFirst && !from, o.Kind == tree.PartLast && !upto, !from && !upto:
 		// It is among the peers of the row, which are those that are equal to it in the order.
 		for _, by := range o.Order {
