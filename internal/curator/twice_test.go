@@ -15,13 +15,25 @@ import (
 	"testing"
 )
 
+var found = &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
+
 // objections are second checks that find something everywhere.
 func objections() opinion {
-	found := &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
 	query := func(*policy.Dataset, *tree.Query) error { return found }
 	cube := func(*policy.Dataset, *tree.Cube, []*tree.Plan) error { return found }
 	holdout := func(*policy.Dataset, *tree.Holdout) error { return found }
-	return opinion{query, cube, query, holdout, func(*policy.Dataset, *tree.Table) error { return found }, query}
+	out := objectionsToWork()
+	out.query, out.cube, out.cells, out.holdout, out.people = query, cube, query, holdout, query
+	out.table = func(*policy.Dataset, *tree.Table) error { return found }
+	return out
+}
+
+// objectionsToWork find nothing but too much work.
+func objectionsToWork() opinion {
+	out := secondOpinion
+	out.work = func(*policy.Dataset, tree.Public, *tree.Query) error { return found }
+	out.tableWork = func(*policy.Dataset, tree.Public, *tree.Table) error { return found }
+	return out
 }
 
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and
@@ -65,21 +77,24 @@ func TestDisagreement(t *testing.T) {
 		},
 	}
 	r := w.record()
-	w.second = objections()
 	spent, records := w.spent(), w.records()
 	r.take()
-	for name, way := range ways {
-		err := way()
-		var refusal *api.Refusal
-		var dispute *api.Disagreement
-		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != (&api.Disagreement{}).Error() ||
-			refusal.Position != -1 {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > mostDetail+3 ||
-			strings.Contains(err.Error(), "planted") {
-			t.Errorf("%s: %q", name, dispute.Detail)
+	for _, second := range []opinion{objections(), objectionsToWork()} {
+		w.second = second
+		w.openRooms()
+		for name, way := range ways {
+			err := way()
+			var refusal *api.Refusal
+			var dispute *api.Disagreement
+			if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != (&api.Disagreement{}).Error() ||
+				refusal.Position != -1 {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > mostDetail+3 ||
+				strings.Contains(err.Error(), "planted") {
+				t.Errorf("%s: %q", name, dispute.Detail)
+			}
 		}
 	}
 	if calls := r.take(); slices.Contains(calls, "run") || slices.Contains(calls, "fetch") || slices.Contains(calls, "charge") {

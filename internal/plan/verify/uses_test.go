@@ -28,6 +28,7 @@ var claims = []string{
 	"Fields", "Unit", "Single", "Limit", // of a relation
 	"MaxRows", "MaxGroups", "Bounded", "Groups", "Interval", "Sensitivity", "Decider", // of a query, to be compared
 	"Twins", "TwinSensitivity",
+	"Most",   // rows of public tables, which are counted
 	"Bounds", // of a column to train on
 }
 

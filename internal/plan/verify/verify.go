@@ -22,7 +22,8 @@
 //   - how much of one person counts, what it is clamped to, and how far one person moves a measure,
 //     in both norms;
 //   - public values of keys: of the key's type, each once, and of a private column only those that
-//     the policy or the question lists.
+//     the policy or the question lists;
+//   - how much one person can add to the work, from sizes of public tables: see [Work].
 //
 // What is not proven here: that an engine computes what a tree says, and that data is as the policy
 // says it is.
