@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/verify"
 )
 
 // BenchmarkQuery is what the second check takes, beside what planning takes.
@@ -34,7 +33,7 @@ func BenchmarkQuery(b *testing.B) {
 		b.Run("verify/"+c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := verify.Query(ds, &st.Plans[0].Query); err != nil {
+				if err := checked(ds, columns{}, &st.Plans[0].Query); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -22,6 +22,12 @@ type mutant struct {
 	// harmless reports, of one that was not seen, whether it is no mistake: the claim still holds
 	// for every row that was tried. Nil where every one is a mistake.
 	harmless func() bool
+	// changes says that it is another question, of which one that is not seen is run on neighbours
+	// and judged by what comes of it.
+	changes bool
+	// work says that one person can add more to the work of a question than is public: a mistake,
+	// whatever comes of it.
+	work bool
 }
 
 // writable makes a field that is not exported writable.
@@ -31,11 +37,15 @@ func writable(v reflect.Value) reflect.Value {
 
 // replace plants a value in a place.
 func replace[T any](at reflect.Value, with T) func() func() {
+	return set(at, reflect.ValueOf(&with).Elem())
+}
+
+func set(at, with reflect.Value) func() func() {
 	return func() func() {
 		place := writable(at)
 		before := reflect.New(place.Type()).Elem()
 		before.Set(place)
-		place.Set(reflect.ValueOf(&with).Elem().Convert(place.Type()))
+		place.Set(with.Convert(place.Type()))
 		return func() { place.Set(before) }
 	}
 }
@@ -44,6 +54,8 @@ func replace[T any](at reflect.Value, with T) func() func() {
 func mutants(q *tree.Query) []mutant {
 	m := &breeder{seen: map[uintptr]bool{}, union: strings.Contains(tree.FormatRelation(q.From), "(union ")}
 	m.query(q)
+	m.changes(reflect.ValueOf(q).Elem())
+	m.over(q)
 	m.walk(reflect.ValueOf(q))
 	return m.all
 }
@@ -54,6 +66,7 @@ func tableMutants(t *tree.Table) []mutant {
 	rows := reflect.ValueOf(t).Elem().FieldByName("RowLimit")
 	m.add("max rows", replace(rows, int64(0)), nil)
 	m.add("max rows", replace(rows, int64(1_000_001)), nil)
+	m.changes(reflect.ValueOf(t).Elem())
 	m.walk(reflect.ValueOf(t))
 	return m.all
 }
@@ -76,35 +89,37 @@ func overComputed(e tree.Expr) bool {
 }
 
 func (b *breeder) add(class string, plant func() func(), harmless func() bool) {
-	b.all = append(b.all, mutant{class, plant, harmless})
+	b.all = append(b.all, mutant{class: class, plant: plant, harmless: harmless})
 }
 
 // walk visits everything that a query is made of.
-func (b *breeder) walk(v reflect.Value) {
+func (b *breeder) walk(v reflect.Value) { walk(v, b.seen, b.node) }
+
+func walk(v reflect.Value, seen map[uintptr]bool, node func(reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() {
-			b.walk(v.Elem())
+			walk(v.Elem(), seen, node)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			b.walk(v.Index(i))
+			walk(v.Index(i), seen, node)
 		}
 	case reflect.Pointer:
-		if v.IsNil() || b.seen[v.Pointer()] || !strings.HasSuffix(v.Type().Elem().PkgPath(), "internal/plan/tree") ||
+		if v.IsNil() || seen[v.Pointer()] || !strings.HasSuffix(v.Type().Elem().PkgPath(), "internal/plan/tree") ||
 			v.Type().Elem().Kind() != reflect.Struct {
 			return
 		}
-		b.seen[v.Pointer()] = true
-		b.node(v)
-		b.walk(v.Elem())
+		seen[v.Pointer()] = true
+		node(v)
+		walk(v.Elem(), seen, node)
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[tree.Field]() || v.Type() == reflect.TypeFor[tree.Type]() ||
 			!strings.HasSuffix(v.Type().PkgPath(), "internal/plan/tree") {
 			return
 		}
 		for i := range v.NumField() {
-			b.walk(writableOr(v.Field(i)))
+			walk(writableOr(v.Field(i)), seen, node)
 		}
 	}
 }
@@ -126,6 +141,12 @@ func (b *breeder) node(v reflect.Value) {
 	}
 	if r, ok := v.Interface().(tree.Relation); ok {
 		b.relation(s, r)
+	}
+	switch v.Interface().(type) {
+	case *tree.Query, *tree.Table: // which have theirs
+	default:
+		b.changes(s)
+		b.over(v.Interface())
 	}
 	switch e := v.Interface().(type) {
 	case *tree.Column:
