@@ -174,9 +174,10 @@ func (b *breeder) moved(name string, at reflect.Value, r tree.Relation) {
 		if c.Sorted {
 			class = "without a cut for sorting"
 		}
-		b.all = append(b.all, mutant{class: class, plant: replace(at, c.From), work: true})
+		again := func() bool { return isCut(c.From) }
+		b.all = append(b.all, mutant{class: class, plant: replace(at, c.From), work: true, harmless: again})
 		rows := reflect.ValueOf(c).Elem().FieldByName("Rows")
-		b.all = append(b.all, mutant{class: "cut to more rows", plant: replace(rows, c.Rows*40), work: true})
+		b.all = append(b.all, mutant{class: "cut to more rows", plant: replace(rows, c.Rows*40), work: true, harmless: again})
 		b.change("cut to fewer rows", replace(rows, max(1, c.Rows/2)))
 		b.change("cut to no rows", replace(rows, int64(0)))
 		return
@@ -195,10 +196,32 @@ func (b *breeder) moved(name string, at reflect.Value, r tree.Relation) {
 			above := reflect.New(v.Type())
 			above.Elem().Set(v)
 			above.Elem().FieldByName(below).Set(reflect.ValueOf(cut.From))
-			b.all = append(b.all, mutant{class: "cut moved above " + kind, work: true, changes: true,
+			b.all = append(b.all, mutant{class: "cut moved above " + kind, work: true, harmless: func() bool { return isCut(cut.From) },
 				plant: replace(at, tree.Relation(&tree.Cut{From: above.Interface().(tree.Relation), Rows: cut.Rows}))})
 		}
 	}
+}
+
+// isCut reports whether how many rows of a person a relation has is bounded by cuts in it. Another
+// one above may be worth its while, and without it nobody has any number of rows.
+func isCut(r tree.Relation) bool {
+	switch r := r.(type) {
+	case *tree.Scan:
+		return r.Unit() < 0 || r.Single()
+	case *tree.Cut:
+		return true
+	case *tree.Join:
+		return isCut(r.L) && isCut(r.R)
+	case *tree.Select:
+		return isCut(r.From)
+	case *tree.Window:
+		return isCut(r.From)
+	case *tree.Persons:
+		return len(r.Keys) == 0 || isCut(r.From)
+	case *tree.Union:
+		return !slices.ContainsFunc(r.Parts, func(p *tree.Select) bool { return !isCut(p) })
+	}
+	return false
 }
 
 // columns names other fields of the row, in all expressions over it.
