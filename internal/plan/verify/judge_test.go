@@ -93,7 +93,7 @@ func (j *judge) of(ds *policy.Dataset) []*pair {
 		d := generate.NewDice(fmt.Sprint("pair ", n), 1)
 		with, without := generate.Pair(d, ds)
 		many := ds.Unit.Row() || len(all) == 0 || n > 1000 || with.Rows()-without.Rows() >= 10
-		if with.Rows() > 50 || !many {
+		if private(with) > 45 && n < 2000 || !many {
 			continue
 		}
 		switch len(all) % 3 {
@@ -118,6 +118,16 @@ func (j *judge) of(ds *policy.Dataset) []*pair {
 	}
 	j.pairs[ds] = all
 	return all
+}
+
+// private is how many rows people have, all together.
+func private(db *generate.Database) (n int) {
+	for name, t := range db.Tables {
+		if !db.Dataset.Tables[name].Public {
+			n += len(t.Rows)
+		}
+	}
+	return n
 }
 
 // thicken gives people more rows in tables where they can have many: copies of theirs that differ

@@ -46,14 +46,14 @@ func TestMutants(t *testing.T) {
 		random, every = 4, 12
 	}
 	if *full {
-		random, every = 40, 1
+		random, every = 25, 1
 	}
 	all := &survey{judge: newJudge(t), every: every, scores: map[string]*score{}}
 	each(t, random, func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
 		all.count(t, specimen{ds, subject{q: q}, text, mutants(q), func() error { return checked(ds, public, q) }})
 	})
 	if *full {
-		eachSharp(random, func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
+		eachSharp(random/8, func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
 			all.count(t, specimen{ds, subject{q: q}, text, mutants(q), func() error { return checked(ds, public, q) }})
 		})
 	}
