@@ -168,7 +168,7 @@ func (all *survey) count(t *testing.T, s specimen) {
 // refused.
 func (all *survey) one(score *score, s specimen, m mutant, runs bool) string {
 	if err := s.check(); err != nil {
-		if score.refused++; runs && score.tried < *judged/4 {
+		if score.refused++; runs && score.refused%5 == 1 && score.tried < min(50, *judged/4) {
 			if v := all.judge.sentence(s.ds, s.subject); v.tried {
 				score.tried++
 				if v.wrong != "" {
@@ -191,7 +191,7 @@ func (all *survey) one(score *score, s specimen, m mutant, runs bool) string {
 			return ""
 		}
 		v := all.judge.sentence(s.ds, s.subject)
-		if v.wrong == "" && *full && score.inDuckDB < *judged/10 && v.tried {
+		if v.wrong == "" && *full && score.inDuckDB < min(8, *judged/10) && v.tried {
 			v.wrong = all.judge.inDuckDB(s.ds, s.subject)
 			score.inDuckDB++
 		}
