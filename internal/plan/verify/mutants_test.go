@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,10 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-var (
-	full   = flag.Bool("full", false, "plant every mistake in every tree, and run those that are not refused in DuckDB too")
-	judged = flag.Int("judged", 12, "how many mistakes of each kind that are not refused are run on neighbours")
-)
+var full = flag.Bool("full", false, "plant every mistake in every tree, and run every one that is not refused; some in DuckDB too")
 
 // known are mistakes that are not refused yet, and why. Each line is a hole.
 var known = map[string]string{
@@ -41,14 +39,13 @@ var known = map[string]string{
 // Of those that are refused some are run too: how many are shown to be dangerous says how much the
 // judge sees.
 func TestMutants(t *testing.T) {
-	random, every := 12, 4
+	random, all := 12, &survey{judge: newJudge(t), every: 4, runs: 12, tries: 3, scores: map[string]*score{}}
 	if testing.Short() {
-		random, every = 4, 12
+		random, all.every = 4, 12
 	}
 	if *full {
-		random, every = 25, 1
+		random, all.every, all.runs, all.tries = 25, 1, math.MaxInt, 50
 	}
-	all := &survey{judge: newJudge(t), every: every, scores: map[string]*score{}}
 	each(t, random, func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
 		all.count(t, specimen{ds, subject{q: q}, text, mutants(q), func() error { return checked(ds, public, q) }})
 	})
@@ -122,8 +119,10 @@ type score struct {
 // survey counts mistakes by their kind.
 type survey struct {
 	judge  *judge
-	every  int
+	every  int // of which one is planted
 	next   int
+	runs   int // of each kind that is not refused
+	tries  int // of each kind that is refused
 	scores map[string]*score
 }
 
@@ -168,7 +167,7 @@ func (all *survey) count(t *testing.T, s specimen) {
 // refused.
 func (all *survey) one(score *score, s specimen, m mutant, runs bool) string {
 	if err := s.check(); err != nil {
-		if score.refused++; runs && score.refused%5 == 1 && score.tried < min(50, *judged/4) {
+		if score.refused++; runs && score.refused%5 == 1 && score.tried < all.tries {
 			if v := all.judge.sentence(s.ds, s.subject); v.tried {
 				score.tried++
 				if v.wrong != "" {
@@ -186,12 +185,12 @@ func (all *survey) one(score *score, s specimen, m mutant, runs bool) string {
 	case m.work:
 		wrong = "one person can add more to the work of it than is public"
 	case m.changes:
-		if !runs || score.ran >= *judged {
+		if !runs || score.ran >= all.runs {
 			score.left++
 			return ""
 		}
 		v := all.judge.sentence(s.ds, s.subject)
-		if v.wrong == "" && *full && score.inDuckDB < min(8, *judged/10) && v.tried {
+		if v.wrong == "" && *full && score.inDuckDB < 8 && v.tried {
 			v.wrong = all.judge.inDuckDB(s.ds, s.subject)
 			score.inDuckDB++
 		}
