@@ -70,6 +70,7 @@ func TestCopiedCutOff(t *testing.T) {
 	if now := version(t, e); now == first {
 		t.Errorf("%+v", now)
 	}
+	e.closing.Wait() // beside those who ask
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder of the copy before: %v", err)
 	}
