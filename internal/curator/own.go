@@ -73,11 +73,39 @@ func (o own) receipt() api.Receipt {
 	return api.Receipt{Sequence: o.charge.Sequence, Hash: o.hash, Free: true}
 }
 
+// mostParts is of how many purchases it is found out which of them a charge has paid for.
+const mostParts = 10
+
+// isOf reports whether the charge is for some of the purchases of a question. Some of them may have
+// been there when it was made, or have come through streams.
+func (o own) isOf(p *pricing.Priced) bool {
+	if p == nil {
+		return false
+	}
+	all := missing(p, make([]*answers.Released, len(p.Purchases)))
+	if len(all) > mostParts {
+		return true // which may be another question's, and then that one has lost its answer
+	}
+	for set := 1; set < 1<<len(all); set++ {
+		var some []*pricing.Purchase
+		for i, b := range all {
+			if set>>i&1 == 1 {
+				some = append(some, b)
+			}
+		}
+		if pricing.HashAll(some) == o.charge.Query {
+			return true
+		}
+	}
+	return false
+}
+
 // bind makes what was found the answer of a request that was charged and has none: another server
 // may be computing one, which is then not told. Where nothing can be kept for the charge any more,
-// nothing else will be.
+// nothing else will be. A charge for another question, whose name somebody gave to this one, is
+// left for that.
 func (a *asking) bind(ctx context.Context) error {
-	if !a.own.waits() || len(a.bought)+len(a.diverted) > 0 {
+	if !a.own.waits() || len(a.bought)+len(a.diverted) > 0 || !a.own.isOf(a.Priced) && !a.own.isOf(a.other) {
 		return nil
 	}
 	err := a.c.memory.KeepForRequest(context.WithoutCancel(ctx), a.own.charge.Sequence, a.Purchases, a.released, false)
