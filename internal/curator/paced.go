@@ -31,7 +31,8 @@ func (l paced) NoteIf(ctx context.Context, session string, entry []byte, p ledge
 }
 
 // Fail implements [ledger.Ledger]. Behind a closed door what fails and what does not are told the
-// same, and one of them is written and the other is not: so neither leaves before another tick.
+// same, and neither is written; how long it takes to find that out may differ, so neither leaves
+// before another tick.
 func (l paced) Fail(ctx context.Context, i ledger.Incident) (tell bool, err error) {
 	pace.Settle(ctx)
 	defer pace.Looks(ctx)
