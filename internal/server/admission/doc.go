@@ -81,7 +81,12 @@
 //     checked) that a question gets less than half of what it would have alone. Then it is late, and
 //     by how many doublings depends on what it has to do.
 //   - The sizes of tables. They are rounded up to half-octaves, and public times tell them. One
-//     person's rows matter to them where a number is next to such a step.
+//     person's rows matter to them where a number is next to such a step, or where that person has a
+//     good part of all rows, of the bytes of a text column or of its different values: nothing cuts
+//     these before they are counted.
+//   - What else the server does meanwhile. Prices, queries over answers and the catalogue are not on
+//     the schedule, and take longer while the engine works: who asks for them beside a question, and
+//     looks at the clock, sees some of how long that works.
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences
 //     of two receipts can say whether the answer to one question was kept before the other was
 //     charged. With deadlines both moments are public.
