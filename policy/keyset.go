@@ -82,7 +82,7 @@ var (
 	releaseKeys = keySet{
 		known: []string{"deadline", "tick"},
 		other: map[string]string{
-			"every":     "how long a tick is is written as {deadline: 250ms}",
+			"every":     "write how long a tick is as {deadline: 250ms}",
 			"immediate": "write release: immediate, or leave it out",
 		},
 	}

@@ -95,6 +95,9 @@ func (d *Dataset) readTick(r *reader, at place) {
 		d.Release.TickAlone = true
 		v, ok, key = tick, true, "tick"
 	}
+	if !ok && len(at.node.Content) > 0 {
+		return // what is there instead was refused, with what to write
+	}
 	if !ok {
 		f.need(r, key, "write how long a tick is, such as 250ms or 1s")
 		return
@@ -106,7 +109,7 @@ func (d *Dataset) readTick(r *reader, at place) {
 	tick, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		r.at(v, "'%s' is %s, which is not a time; write a number and a unit, such as 250ms or 1s", key, quote(text))
+		r.at(v, "'%s' is %s, which is not a time; write a number and its unit in one word, such as 250ms or 1s", key, quote(text))
 	case tick < minTick || tick > maxTick:
 		r.at(v, "a tick of %s is out of range; write a time from 10ms to 60s, such as 250ms", text)
 	default:
