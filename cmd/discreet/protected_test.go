@@ -31,7 +31,7 @@ func TestPolicyProtectsOthers(t *testing.T) {
 		asks(policy, "SELECT COUNT(*) FROM patients"), asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50"),
 		command("budget", "-p", policy), command("check", policy), command("check", policy, "--no-data"),
 	} {
-		c.wants(t, 1, `says "substitute" of the neighbours, and said "add-remove"`, "Put it back")
+		c.wants(t, 1, `says neighbours: substitute, and said neighbours: add-remove`, "Put it back")
 	}
 	// A server does this before it lets anybody in.
 	db, err := discreet.Open(t.Context(), policy)

@@ -30,7 +30,7 @@ type protection map[string]string
 func protectionOf(ds *policy.Dataset) protection {
 	p := protection{"neighbours": ds.Neighbours.String(), "unit": ds.Unit.String()}
 	for name, t := range ds.Tables {
-		p["table "+name] = whose(t)
+		p[tablePrefix+name] = whose(t)
 	}
 	if everybody := ds.Everybody(); everybody != nil {
 		p[everybodyIn] = everybody.Name
@@ -38,7 +38,10 @@ func protectionOf(ds *policy.Dataset) protection {
 	return p
 }
 
-const everybodyIn = "number of people"
+const (
+	everybodyIn = "number of people"
+	tablePrefix = "table "
+)
 
 // whose says to whom the rows of a table belong.
 func whose(t *policy.Table) string {
@@ -65,21 +68,40 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	is := e.Is
-	if is == "" {
-		is = "nothing"
-	}
-	return fmt.Sprintf("the policy of %s says %q of the %s, and said %q when something was charged. What was answered protects people "+
+	return fmt.Sprintf("the policy of %s says %s, and said %s when something was first charged. What was answered protects people "+
 		"as the policy described them then, so nothing is answered and nothing is promised under another description. Put it back, or "+
-		"begin a dataset under another name, which has a budget of its own: what %s has told counts beside that",
-		e.Dataset, is, e.What, e.Was, e.Dataset)
+		"begin a dataset under another name, which has a budget of its own: what %s has told already comes on top of that",
+		e.Dataset, said(e.What, e.Is), said(e.What, e.Was), e.Dataset)
+}
+
+// said writes what a policy says as the policy spells it, where it has a key for it.
+func said(what, value string) string {
+	table, isTable := strings.CutPrefix(what, tablePrefix)
+	switch {
+	case what == everybodyIn && value == "":
+		return "that no table tells how many people there are"
+	case what == everybodyIn:
+		return fmt.Sprintf("that the table %s tells how many people there are", value)
+	case !isTable:
+		return what + ": " + value
+	case value == "public":
+		return fmt.Sprintf("that the table %s is public", table)
+	case value == "row":
+		return fmt.Sprintf("that each row of the table %s is a person", table)
+	case strings.Contains(value, " -> "):
+		return fmt.Sprintf("path: %s of the table %s", value, table)
+	}
+	return fmt.Sprintf("that the rows of the table %s are whose %s says", table, value)
 }
 
 // compare returns a [*ChangedError] where a policy differs from what was recorded, and otherwise
 // what was not recorded yet.
 func (p protection) compare(dataset string, recorded protection) (protection, error) {
 	missing := protection{}
-	for _, what := range slices.Sorted(maps.Keys(p)) {
+	// The keys of the dataset first: another unit makes rows of tables another's, too, and is what
+	// was changed.
+	all := append([]string{"neighbours", "unit"}, slices.Sorted(maps.Keys(p))...)
+	for _, what := range all {
 		was, known := recorded[what]
 		switch {
 		case !known:
