@@ -270,7 +270,7 @@ func remark(r *ledger.Record) string {
 		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", render.Count(int64(len(r.Balances)), "account"),
 			r.AnchorSequence, r.Reason)
 	case ledger.KindNote:
-		return "of " + r.Session
+		return noted(r.Session)
 	case ledger.KindIncident:
 		if r.Charge == 0 {
 			return fmt.Sprintf("%s; %d and %d are borne", r.Failure, r.ByAnalyst, r.ByDataset)
@@ -280,6 +280,19 @@ func remark(r *ledger.Record) string {
 		return "incidents are released: " + r.Reason
 	}
 	return ""
+}
+
+// noted is what a note is about, which for the ledger's own is said in words.
+func noted(session string) string {
+	if anchored, says := ledger.NotesAnchor(session); says && anchored {
+		return "from here on the ledger has an anchor"
+	} else if says {
+		return "from here on the ledger has " + session
+	}
+	if dataset, ok := ledger.NotesProtected(session); ok {
+		return "whom the charges of " + dataset + " protect"
+	}
+	return "of " + session
 }
 
 // granted shows the claims that a top-up raises.
