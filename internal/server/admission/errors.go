@@ -18,8 +18,8 @@ var (
 	ErrTimeout = error(timeLimit("the question reached the server's limit of time. What was charged stays charged. That is a failure: " +
 		"where the door is closed by it, this dataset gives you no new answers until its owner has released it, and then the same " +
 		"request is answered without a second charge"))
-	ErrCanceled = errors.New("canceled on the user's request. What was charged stays charged; named by the same request, the question " +
-		"can be asked again without a second charge")
+	ErrCanceled = errors.New("canceled on the user's request. What was charged stays charged; where the answer is kept the same question " +
+		"gets it free, and named by the same request it is never charged twice")
 	// ErrInternal: something is broken. What it was is not shown, because it could hold data.
 	ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. What was charged stays charged. " +
 		"Please report the question to the owner")

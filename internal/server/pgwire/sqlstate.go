@@ -97,7 +97,8 @@ var (
 	errEnded    = errors.New("the server ends")
 )
 
-const stays = "What was charged stays charged; with the same dp.request the question can be asked again without a second charge"
+const stays = "What was charged stays charged; where the answer is kept the same question gets it free, and with the same dp.request it " +
+	"is never charged twice"
 
 // internal is what is said about everything that was not expected. Its own words could hold data.
 func internal() *wireError {
@@ -105,12 +106,14 @@ func internal() *wireError {
 }
 
 // explainUnasked is for questions whose turn did not come, or nil.
-func explainUnasked(err error) *wireError {
+func explainUnasked(ctx context.Context, err error) *wireError {
 	switch {
 	case errors.Is(err, admission.ErrRevoked):
 		return fatal(adminShutdown, admission.ErrRevoked.Error())
 	case errors.Is(err, admission.ErrUnchecked):
 		return failure(cannotConnectNow, "%s", admission.ErrUnchecked)
+	case errors.Is(err, admission.ErrWithdrawn) && errors.Is(context.Cause(ctx), errTimeout):
+		return failure(queryCanceled, "canceled by statement_timeout before its turn came, and nothing was charged")
 	case errors.Is(err, admission.ErrWithdrawn):
 		return failure(queryCanceled, "%s", admission.ErrWithdrawn)
 	}
@@ -137,7 +140,7 @@ func explain(ctx context.Context, err error) *wireError {
 	if errors.As(err, &wire) {
 		return wire
 	}
-	if unasked := explainUnasked(err); unasked != nil {
+	if unasked := explainUnasked(ctx, err); unasked != nil {
 		return unasked
 	}
 	if ctx.Err() != nil { // whatever was in the way then
