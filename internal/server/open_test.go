@@ -47,7 +47,7 @@ func TestOpenSays(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "dataset hospital:"},
-		"no users":           {func(c *Config) { c.Users += "x" }, "make it with 'discreet user add'"},
+		"no users":           {func(c *Config) { c.Users += "x" }, "add them with 'discreet user add'"},
 		"users is something": {func(c *Config) { c.Users = c.Policy }, ""},
 		"users is empty": {func(c *Config) {
 			c.Users += "2"

@@ -160,7 +160,7 @@ func (s *Server) listen() (err error) {
 func (s *Server) openUsers(where string) (*users.Store, error) {
 	store, err := users.Find(where)
 	if errors.Is(err, users.ErrNone) {
-		return nil, fmt.Errorf("%w: there are none at %s; make it with 'discreet user add'", ErrNoUsers, where)
+		return nil, fmt.Errorf("%w: there are no users at %s; add them with 'discreet user add'", ErrNoUsers, where)
 	}
 	if err != nil {
 		return nil, err
