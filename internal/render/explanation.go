@@ -62,7 +62,8 @@ func Explanation(w io.Writer, e *api.Explanation) {
 		fmt.Fprintln(w, "left after it: "+Left(e.After))
 	}
 	if e.Deadline != nil && !e.Closed {
-		fmt.Fprintf(w, "answered: %s after its turn has come, whatever is in the data; later where others ask too\n", seconds(*e.Deadline))
+		fmt.Fprintf(w, "answered: %s after its turn, which comes with the next tick; later where others ask too, and the same whatever "+
+			"is in the data\n", seconds(*e.Deadline))
 	}
 	if e.Closed {
 		fmt.Fprintln(w,
