@@ -127,7 +127,7 @@ export function Price({ quote }: { quote: Quote }) {
     <strong>{free ? 'free' : epsilon(e.pay.epsilon || e.cost.epsilon)}</strong>
     {part ? noisy(e).reverse().slice(0, 3).map(m => <span key={m.measure}> ±{rough(m.error!)} on <code>{m.measure}</code></span>) : error !== null && <span> ±{rough(error)}</span>}
     <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than what is left' : left !== null ? ` ${epsilon(left)} left after it` : ''}
-      {!free && e.affordable && e.more !== undefined ? `, ${plural(e.more, 'such question')} left` : ''}
+      {!free && e.affordable && e.more !== undefined ? `, enough for ${plural(Math.max(e.more - 1, 0), 'more such question')}` : ''}
       {!free && e.affordable && e.deadline !== undefined ? `, answered after ${rough(e.deadline)} s` : ''}</span>
   </span>
 }

@@ -14,7 +14,7 @@ function what(c: ColumnInfo): string {
 export function Schema({ dataset, onPick }: { dataset: Dataset; onPick: (name: string) => void }) {
   return <aside class="schema" aria-label="Tables and columns">
     <h2>{dataset.name}</h2>
-    <p class="hint">One person: a row of <code>{dataset.unit}</code></p>
+    <p class="hint">One person: {dataset.unit === 'row' ? 'a row' : <>a value of <code>{dataset.unit}</code></>}</p>
     {dataset.tables.map(t => <Table key={t.name} table={t} onPick={onPick} open={dataset.tables.length < 6} />)}
     {dataset.views.map(v => <details key={v.name}>
       <summary><span class="name">{v.name}</span> <span class="hint">view</span></summary>

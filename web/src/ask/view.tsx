@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, askFree, budget, dataset as loadDataset, explain, Trouble, type Answer, type Dataset, type Explanation, type Question } from '../api'
-import { epsilon, percent, time } from '../format'
+import { epsilon, percent, rough, time } from '../format'
 import { go, Link, usePlace, withQuery } from '../router'
 import { useSession } from '../session'
 import { asTrouble, Busy, Dialog, Empty, sentence, useLoaded, Warn } from '../ui/ui'
@@ -114,6 +114,7 @@ function Ask({ schema }: { schema: Dataset }) {
   const climb = (c: Choice) => { setChoice(c); run.current(c) }
   const account = left.value?.accounts.find(a => a.kind === 'analyst') ?? left.value?.accounts[0]
   const none = quote.explanation && !quote.explanation.affordable
+  const wait = quote.loading ? undefined : quote.explanation?.deadline
   return <div class="ask">
     <Schema dataset={schema} onPick={n => (editor.current ? editor.current.insert(n) : write(sql + n))} />
     <div class="work">
@@ -134,7 +135,7 @@ function Ask({ schema }: { schema: Dataset }) {
         <button type="button" class="quiet" onClick={() => setPast(true)}>History</button>
         <Save question={question} disabled={!quote.explanation} />
       </div>
-      {running && <Busy what="The answer leaves with the next tick" />}
+      {running && <Busy what={wait === undefined ? 'The answer leaves with the next tick' : `The answer leaves after ${rough(wait)} s, whatever is in the data`} />}
       {away && !running && <Warn trouble={away}><button type="button" onClick={() => tryAgain(n => n + 1)}>Try again</button></Warn>}
       {trouble && trouble.message !== said?.message && <Warn trouble={trouble} />}
       {quote.explanation?.closed && <p class="notice bad">This dataset gives no new answers until its owner has released it. What was answered before is still free.</p>}
