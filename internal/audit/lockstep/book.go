@@ -36,7 +36,8 @@ func (b *book) Note(ctx context.Context, session string, entry []byte) error {
 
 func (b *book) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
 	err := b.Ledger.NoteIf(ctx, session, entry, p)
-	// Whom the policy protects is noted once, whatever is asked first, and is about the policy alone.
+	// Whom the policy protects is noted once, whatever is asked first, and is about the policy
+	// alone.
 	if err != ledger.ErrBehind && !strings.HasPrefix(session, "protects ") {
 		b.seen.event("note")
 	}

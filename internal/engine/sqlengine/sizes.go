@@ -21,6 +21,9 @@ type Counting struct {
 	Different string // the one that counts different values, about
 }
 
+// longestText is as how many bytes a text counts in the mean at most: one text must not move it.
+const longestText = "16384"
+
 // Sizes are how large the tables are, rounded up. It reads each of them once.
 func (d *Database) Sizes(ctx context.Context, ds *policy.Dataset, how Counting) (publictime.Sizes, error) {
 	out := publictime.Sizes{Tables: map[string]publictime.Table{}, Fanout: ds.Fanout()}
@@ -58,7 +61,7 @@ func (d *Database) size(ctx context.Context, t *dialect.Table, ds *policy.Datase
 	for _, name := range t.Needed() {
 		if kind := t.Stored[name].Type; kind == t.Text || strings.HasPrefix(strings.ToLower(kind), "varchar") {
 			lengths = append(lengths, name)
-			list = append(list, "avg("+how.Bytes+"("+dialect.QuoteName(t.Stored[name].Name)+"))")
+			list = append(list, "avg(least("+how.Bytes+"("+dialect.QuoteName(t.Stored[name].Name)+"), "+longestText+"))")
 		}
 	}
 	for _, name := range t.ColumnNames() {
