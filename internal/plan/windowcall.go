@@ -160,11 +160,6 @@ func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 	case o.Kind == tree.PartFirst && !from, o.Kind == tree.PartLast && !upto, !from && !upto:
 		// It is among the peers of the row, which are those that are equal to it in the order.
 		for _, by := range o.Order {
-			if by.By.Type().Kind == tree.Real {
-				return o, syntax.Refuse(pos,
-					"order by a rounded number, as in round(x, 2), or write ROWS UNBOUNDED PRECEDING after ORDER BY",
-					"%s is about rows of the same number here, and these are results of a division or decimals without granularity", name)
-			}
 			o.By = addKey(o.By, by.By)
 		}
 		o.Order = nil

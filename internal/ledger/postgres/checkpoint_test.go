@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -151,10 +152,11 @@ func TestPromise7ChangedCheckpoint(t *testing.T) {
 
 // forge is done by somebody who can write the database and nothing else: a checkpoint that knows
 // nothing of an account, and a note behind the last record that vouches for it.
-func forge(t *testing.T, at string) {
+func forge(t *testing.T, at string, o Options) {
 	t.Helper()
 	often(t, 1<<40) // an honest one, made meanwhile, would be used in the place of it
-	l := open(t, at, Options{Full: true})
+	o.Full = true
+	l := open(t, at, o)
 	defer l.Close()
 	last, _ := l.State.Head()
 	less := strings.Replace(image(t, l.State), "hospital", "hospitaL", 1)
@@ -171,11 +173,16 @@ func forge(t *testing.T, at string) {
 	}
 }
 
+// unmoved is an anchor that somebody can read and not write.
+type unmoved struct{ ledger.Anchorage }
+
+func (unmoved) Store(context.Context, ledger.Anchor) error { return nil }
+
 // Where there is no anchor, a forged checkpoint is found out in the background, and by verify.
 // Where there is one, it is not used.
 func TestPromise7ForgedCheckpoint(t *testing.T) {
 	at := checkpointed(t, Options{})
-	forge(t, at)
+	forge(t, at, Options{})
 	r, err := Read(at)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +203,7 @@ func TestPromise7ForgedCheckpoint(t *testing.T) {
 	if last, _ := unread(t, at, Options{Anchorage: place}); err != nil || named.Checkpoint == "" || last < 40 {
 		t.Fatalf("the anchor names %q, %v; opened by a checkpoint at %d", named.Checkpoint, err, last)
 	}
-	forge(t, at)
+	forge(t, at, Options{Anchorage: unmoved{place}})
 	l = open(t, at, Options{Anchorage: place})
 	if n := spent(t, l, "hospital"); n != 30 {
 		t.Errorf("%d were spent", n)
