@@ -148,6 +148,9 @@ func asked(t *testing.T, path string) (took, public map[string]int) {
 // not before the public time, which is the same with them and without. How much later it is on a
 // machine that is busy is for -v.
 func TestSwitches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("public times are those of a program without the race detector")
+	}
 	without, public := asked(t, makeSwitches(t, *switchRows, false, "deadline"))
 	with, publicWith := asked(t, makeSwitches(t, *switchRows, true, "deadline"))
 	for name := range without {
