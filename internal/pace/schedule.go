@@ -80,6 +80,11 @@ func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
 	return j.over
 }
 
+// next is the job whose time is over first, of those that there are.
+func (s *Schedule) next() *job {
+	return slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
+}
+
 // left is how long it takes until the time of a job is over, if the jobs stay as they are.
 func (s *Schedule) left(j *job) time.Duration {
 	n := time.Duration(len(s.jobs))
@@ -93,7 +98,7 @@ func (s *Schedule) advance() {
 	now := time.Now()
 	for len(s.jobs) > 0 && s.held == 0 {
 		n := time.Duration(len(s.jobs))
-		first := slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
+		first := s.next()
 		until := s.now.Add(s.left(first))
 		if until.After(now) {
 			each := now.Sub(s.now) / n
@@ -112,8 +117,7 @@ func (s *Schedule) advance() {
 		s.timer = nil
 	}
 	if len(s.jobs) > 0 && s.held == 0 {
-		first := slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
-		s.timer = time.AfterFunc(s.now.Add(s.left(first)).Sub(now), func() {
+		s.timer = time.AfterFunc(s.now.Add(s.left(s.next())).Sub(now), func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.advance()

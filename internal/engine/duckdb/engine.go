@@ -216,7 +216,7 @@ func (e *Engine) Sizes(context.Context) (publictime.Sizes, error) {
 func (e *Engine) Machine(ctx context.Context) publictime.Machine {
 	s, letGo := e.hold()
 	defer letGo()
-	return publictime.Machine{Threads: countThreads(context.WithoutCancel(ctx), s.DB), Factor: measureSpeed(), Memory: s.memory}
+	return publictime.Machine{Threads: s.threads, Factor: measureSpeed(), Memory: s.memory}
 }
 
 // Close releases the data.

@@ -37,6 +37,7 @@ type snapshot struct {
 	hashes   map[string][]byte
 	limits   Limits
 	sizes    publictime.Sizes
+	threads  int // of one question
 	// For package bound. A test forces it to compact, to read several times, or not to look for an
 	// order.
 	memory    int64
@@ -133,6 +134,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		if s.sizes, err = s.Sizes(ctx, ds, counting); err != nil {
 			return nil, err
 		}
+		s.threads = countThreads(ctx, s.DB)
 		for name, t := range s.tables {
 			t.Rows = s.sizes.Tables[name].Rows
 		}
