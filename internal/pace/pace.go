@@ -35,7 +35,9 @@ type Pace struct {
 	looked bool // since the last time that it settled
 	ran    bool // it has looked at all
 	waited bool
-	job    *job // in the schedule since then, or nil
+	job    *job          // in the schedule since then, or nil
+	thread thread        // that works on what is public; none where nobody began that
+	used   time.Duration // what it had worked when the job was opened
 }
 
 // New returns the pace of a question that waits for ticks by a function.
@@ -119,6 +121,9 @@ func (p *Pace) look(takes time.Duration) (over <-chan struct{}) {
 		close(p.began)
 		p.began = nil
 	}
+	if _, closed := p.close(takes); closed {
+		return p.job.over
+	}
 	if p.job == nil {
 		p.job = &job{}
 	}
@@ -189,5 +194,6 @@ func (p *Pace) Settle() {
 	p.wait()
 	p.mu.Lock()
 	p.looked, p.waited, p.job = false, true, nil
+	p.open()
 	p.mu.Unlock()
 }

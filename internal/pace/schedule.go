@@ -29,12 +29,15 @@ type Schedule struct {
 	served time.Duration // what each job that was always there has had of its public time
 	now    time.Time     // up to which served is known
 	held   int           // how many run alone, or wait to: time stands still for all others
+	hold   chan struct{} // closed while that is so
 	timer  *time.Timer   // for the first job that is over
 }
 
 // job is a question on a schedule, from when it looks at data until that has settled.
 type job struct {
 	began time.Time
+	open  bool          // it works on what is public, and nobody knows for how long
+	start time.Duration // what was served when it was opened
 	ends  time.Duration // when so much was served
 	over  chan struct{} // closed then; nil before the job has any work
 	at    time.Time     // when that was; zero where it is still to come
@@ -49,7 +52,7 @@ const most = 366 * 24 * time.Hour
 
 // NewSchedule returns an empty schedule. Nobody waits for it any more when ended is closed.
 func NewSchedule(ended <-chan struct{}) *Schedule {
-	s := &Schedule{ended: ended, share: readShare, now: time.Now()}
+	s := &Schedule{ended: ended, share: readShare, now: time.Now(), hold: make(chan struct{})}
 	s.free = sync.NewCond(&s.mu)
 	return s
 }
@@ -65,7 +68,7 @@ func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
 	if j.began.IsZero() {
 		j.began = s.now
 	}
-	takes = max(0, min(takes, most))
+	takes = bounded(takes)
 	switch {
 	case slices.Contains(s.jobs, j):
 		j.ends = min(j.ends+takes, s.served+most)
@@ -80,9 +83,44 @@ func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
 	return j.over
 }
 
-// next is the job whose time is over first, of those that there are.
+// open gives a job its part of the machine until it is closed.
+func (s *Schedule) open(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance()
+	j.began, j.open, j.start, j.ends, j.over = s.now, true, s.served, math.MaxInt64, make(chan struct{})
+	s.jobs = append(s.jobs, j)
+	s.advance()
+}
+
+// close ends the work of an open job on what is public, for which a processor worked for so long,
+// and gives it so much more to do. It returns for how long the first is on the schedule: twice
+// that, and at least as much as it was given already.
+func (s *Schedule) close(j *job, worked, more time.Duration) (plain time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance()
+	plain = plainTime(worked, s.served-j.start)
+	j.open, j.ends = false, max(j.start+plain+bounded(more), s.served)
+	if plain+more == 0 {
+		j.began = s.now // it has taken no time yet
+	}
+	s.advance()
+	return plain
+}
+
+func bounded(takes time.Duration) time.Duration { return max(0, min(takes, most)) }
+
+// next is the job whose time is over first, of those that there are; nil where nobody knows.
 func (s *Schedule) next() *job {
-	return slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
+	if len(s.jobs) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
+	if first.open {
+		return nil
+	}
+	return first
 }
 
 // left is how long it takes until the time of a job is over, if the jobs stay as they are.
@@ -98,9 +136,11 @@ func (s *Schedule) advance() {
 	now := time.Now()
 	for len(s.jobs) > 0 && s.held == 0 {
 		n := time.Duration(len(s.jobs))
-		first := s.next()
-		until := s.now.Add(s.left(first))
-		if until.After(now) {
+		first, until := s.next(), time.Time{}
+		if first != nil {
+			until = s.now.Add(s.left(first))
+		}
+		if first == nil || until.After(now) {
 			each := now.Sub(s.now) / n
 			s.served, s.now = s.served+each, s.now.Add(each*n)
 			break
@@ -116,8 +156,8 @@ func (s *Schedule) advance() {
 		s.timer.Stop()
 		s.timer = nil
 	}
-	if len(s.jobs) > 0 && s.held == 0 {
-		s.timer = time.AfterFunc(s.now.Add(s.left(s.next())).Sub(now), func() {
+	if first := s.next(); first != nil && s.held == 0 {
+		s.timer = time.AfterFunc(s.now.Add(s.left(first)).Sub(now), func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.advance()
@@ -184,38 +224,42 @@ func (s *Schedule) beside(
 func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
 	s.mu.Lock()
 	s.advance()
-	s.held++
+	if s.held++; s.held == 1 {
+		close(s.hold)
+	}
 	s.advance()
 	for s.runs > 0 || s.single {
 		s.free.Wait()
 	}
 	s.single = true
 	s.mu.Unlock()
+	over := make(chan struct{})
+	timer := time.AfterFunc(takes, func() { close(over) })
 	defer func() {
+		select { // also where there was a panic
+		case <-over:
+		case <-s.ended:
+		}
+		timer.Stop()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.single = false
 		s.advance()
-		s.held--
+		if s.held--; s.held == 0 {
+			s.hold = make(chan struct{})
+		}
 		s.advance()
 		s.free.Broadcast()
 	}()
-	over := make(chan struct{})
-	timer := time.AfterFunc(takes, func() { close(over) })
-	defer timer.Stop()
 	err, stopped := s.until(ctx, over, takes, do)
 	if stopped {
 		return ErrLate
 	}
-	select {
-	case <-over:
-	case <-s.ended:
-	}
 	return err
 }
 
-// until runs something that nobody stops, until its time is over and it has worked for as long as
-// it takes at most.
+// until runs something that nobody stops, until its time is over, or stands still, and it has
+// worked for as long as it takes at most.
 func (s *Schedule) until(
 	ctx context.Context, over <-chan struct{}, takes time.Duration, do func(context.Context) error,
 ) (err error, stopped bool) {
@@ -223,9 +267,13 @@ func (s *Schedule) until(
 	defer stop(nil)
 	ended := make(chan struct{})
 	worked := s.work(takes)
+	s.mu.Lock()
+	hold := s.hold
+	s.mu.Unlock()
 	go func() {
 		select {
 		case <-over:
+		case <-hold: // nobody's time goes on, and somebody waits for this to end
 		case <-ended:
 			return
 		}

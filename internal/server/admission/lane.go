@@ -28,7 +28,10 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 	ctx, stop := context.WithTimeoutCause(ctx, d.options.Timeout, ErrTimeout)
 	defer stop()
 	if d.deadline(e.dataset) {
-		ctx = d.pace(func() {}, nil).Set(ctx) // for prices, which say when answers leave
+		p := d.pace(func() {}, nil) // for prices, which say when answers leave
+		p.Begin()
+		defer p.End()
+		ctx = p.Set(ctx)
 	}
 	err := d.guard(ctx, e, func(ctx context.Context, e *entry) error {
 		found = e.recall(ctx)

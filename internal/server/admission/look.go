@@ -32,7 +32,7 @@ func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Co
 	defer d.looks.done(who)
 	ctx, stop := context.WithTimeoutCause(ctx, lookTimeout, ErrTimeout)
 	defer stop()
-	if err := look(ctx); err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
+	if err := d.schedule.Beside(ctx, look); err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
 		return err
 	}
 	return &LimitError{Reason: fmt.Sprintf("what is made from the policy alone has %v, and this takes longer; it is free; "+

@@ -144,9 +144,11 @@ func (d *Dispatcher) turn(
 		ctx, unshield = p.Shield(ctx)
 		defer unshield()
 	}
+	p.Begin()
+	defer p.End()
 	err = translate(ctx, d.guard(p.Set(ctx), e, work))
 	if began != nil {
-		p.Settle()
+		p.Leave()
 	}
 	e.settled = p.Settled()
 	return err

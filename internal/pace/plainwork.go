@@ -1,0 +1,103 @@
+package pace
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// A server also works on what is public: it plans and prices questions, and computes queries over
+// answers. How long that takes depends on what else the machine does, and so on how long a question
+// on private data works beside it: whoever looks at the clock of one learns about the other. And it
+// takes processors away from questions that have a public time.
+//
+// So it is on the schedule too. While it goes on it has its part of the machine like all others,
+// and what comes of it leaves when the schedule has given it twice the processor time that it took.
+// That time is a thread's own, and nearly the same on a machine that is idle or busy.
+
+// Begin opens the work on what is public, which goes on until the question looks at private data.
+// The calling goroutine keeps its thread until End.
+func (p *Pace) Begin() {
+	if p.schedule == nil {
+		return
+	}
+	runtime.LockOSThread()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.thread = thisThread()
+	p.open()
+}
+
+// open puts an open job on the schedule. The lock is held.
+func (p *Pace) open() {
+	if p.thread != (thread{}) {
+		p.job, p.used = &job{}, p.thread.worked()
+		p.schedule.open(p.job)
+	}
+}
+
+// close ends the work on what is public, where it is open, and gives the job so much to do on what
+// is private. It returns for how long the first is on the schedule. The lock is held.
+func (p *Pace) close(private time.Duration) (plain time.Duration, closed bool) {
+	if p.job == nil || !p.job.open {
+		return 0, false
+	}
+	return p.schedule.close(p.job, p.thread.worked()-p.used, private), true
+}
+
+// plainTime is for how long work on what is public is on the schedule, where a processor worked
+// for so long and so much of the schedule has gone by. It is told in few steps, and what is usual
+// is none of them.
+func plainTime(worked, gone time.Duration) time.Duration {
+	takes := 2 * usual
+	if worked <= usual && gone <= takes {
+		return 0
+	}
+	for takes < 2*worked || takes < gone {
+		takes *= 2
+	}
+	return takes
+}
+
+// usual is what planning a question takes at most, usually.
+const usual = 4 * time.Millisecond
+
+// Leave waits until all that the question did may be seen, also where it looked at nothing private.
+func (p *Pace) Leave() {
+	p.mu.Lock()
+	takes, _ := p.close(0)
+	j, looked := p.job, p.looked
+	if !looked && takes == 0 {
+		p.job = nil
+	}
+	p.mu.Unlock()
+	if looked {
+		p.Settle()
+	} else if takes > 0 {
+		p.schedule.wait(j)
+		p.wait()
+		p.mu.Lock()
+		p.waited, p.job = true, nil
+		p.mu.Unlock()
+	}
+}
+
+// End gives back what Begin took.
+func (p *Pace) End() {
+	if p.schedule == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.close(0)
+	p.job, p.thread = nil, thread{}
+	runtime.UnlockOSThread()
+}
+
+// Beside does what is public beside questions: it has its part of the machine while it goes on.
+func (s *Schedule) Beside(ctx context.Context, do func(context.Context) error) error {
+	j := &job{}
+	s.open(j)
+	defer s.close(j, 0, 0)
+	return do(ctx)
+}

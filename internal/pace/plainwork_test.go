@@ -1,0 +1,138 @@
+package pace
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// burn keeps a processor busy for so long, which a test's clock does not notice.
+func burn(d time.Duration) {
+	for t, x := thisThread(), 0; t.worked() < d; x++ {
+	}
+}
+
+// plain is a question that works on what is public, for real, and looks at nothing private.
+func plain(s *Schedule, work func()) time.Duration {
+	began := time.Now()
+	p := New(func() {})
+	p.On(s, time.Hour, nil)
+	p.Begin()
+	defer p.End()
+	work()
+	p.Leave()
+	return time.Since(began)
+}
+
+// What comes of work on what is public leaves when twice its processor time is over on the
+// schedule, in few steps, and is not seen to wait for a question beside it.
+func TestPlainWork(t *testing.T) {
+	for _, beside := range []time.Duration{0, time.Millisecond, 900 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			s := busy(1)
+			var all sync.WaitGroup
+			parts := time.Duration(1)
+			if beside > 0 {
+				all.Go(func() { ask(s, time.Second, takes(beside)) })
+				parts = 2
+			}
+			synctest.Wait()
+			var worked time.Duration
+			left := plain(s, func() {
+				before := thisThread().worked()
+				burn(before + 30*time.Millisecond)
+				worked = thisThread().worked() - before
+			})
+			steps := left / parts
+			if steps != 64*time.Millisecond && steps != 128*time.Millisecond || steps < 2*worked {
+				t.Errorf("beside %v, %v of work left after %v", beside, worked, left)
+			}
+			if left := plain(s, func() {}); left != 0 {
+				t.Errorf("what takes no time left after %v", left)
+			}
+			all.Wait()
+		})
+	}
+}
+
+// A question has its public time although others work on what is public beside it, and they do not
+// make it late: they have their part of the machine.
+func TestBesidePlainWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(0.5)
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				s.Beside(t.Context(), func(context.Context) error {
+					time.Sleep(time.Minute)
+					return nil
+				})
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		if err := ask(s, time.Second, takes(3900*time.Millisecond)); err != nil || time.Since(began) != 4*time.Second {
+			t.Error(err, time.Since(began))
+		}
+		all.Wait()
+	})
+}
+
+// Planning is a part of the time of a question that then looks at data.
+func TestPlanned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(1)
+		began := time.Now()
+		p := New(func() {})
+		p.On(s, time.Hour, nil)
+		p.Begin()
+		burn(thisThread().worked() + 30*time.Millisecond)
+		if err := Run(p.Set(t.Context()), time.Second, takes(time.Millisecond)); err != nil {
+			t.Error(err)
+		}
+		p.Leave()
+		p.End()
+		if left := time.Since(began) - time.Second; left != 64*time.Millisecond && left != 128*time.Millisecond {
+			t.Errorf("it left %v after its public time", left)
+		}
+	})
+}
+
+// A question that waits for the machine does not wait for ever for one that works for too long: the
+// time of that one stands still, but it is stopped when it has worked enough.
+func TestStoppedForOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(1)
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := ask(s, 10*time.Second, takes(time.Hour)); !errors.Is(err, ErrLate) {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			if err := ask(s, time.Second, takes(time.Minute, time.Millisecond)); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Wait()
+		if left := time.Since(s.began()); left > time.Minute {
+			t.Errorf("they left after %v", left)
+		}
+	})
+}
+
+// What panics when it has the machine to itself keeps it for as long as what does not.
+func TestPanicAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(1)
+		defer func() {
+			if recover() == nil || time.Since(s.began()) != time.Second {
+				t.Errorf("others wait for %v", time.Since(s.began()))
+			}
+		}()
+		s.alone(t.Context(), time.Second, func(context.Context) error { panic("it") })
+	})
+}
