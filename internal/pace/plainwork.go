@@ -12,8 +12,8 @@ import (
 // takes processors away from questions that have a public time.
 //
 // So it is on the schedule too. While it goes on it has its part of the machine like all others,
-// and what comes of it leaves when the schedule has given it twice the processor time that it took.
-// That time is a thread's own, and nearly the same on a machine that is idle or busy.
+// and what comes of it leaves when the schedule has given it more than the processor time that it
+// took. That time is a thread's own, and nearly the same on a machine that is idle or busy.
 
 // Begin opens the work on what is public, which goes on until the question looks at private data.
 // The calling goroutine keeps its thread until End.
@@ -53,7 +53,7 @@ func plainTime(worked, gone time.Duration) time.Duration {
 	if worked <= usual && gone <= takes {
 		return 0
 	}
-	for takes < 2*worked || takes < gone {
+	for takes < worked+worked/2 || takes < gone {
 		takes *= 2
 	}
 	return takes

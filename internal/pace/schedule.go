@@ -94,7 +94,7 @@ func (s *Schedule) open(j *job) {
 }
 
 // close ends the work of an open job on what is public, for which a processor worked for so long,
-// and gives it so much more to do. It returns for how long the first is on the schedule: twice
+// and gives it so much more to do. It returns for how long the first is on the schedule: more than
 // that, and at least as much as it was given already.
 func (s *Schedule) close(j *job, worked, more time.Duration) (plain time.Duration) {
 	s.mu.Lock()

@@ -85,8 +85,8 @@
 //     good part of all rows, of the bytes of a text column or of its different values: nothing cuts
 //     these before they are counted.
 //   - What else the server does meanwhile. Prices, descriptions and queries over answers are on the
-//     schedule by twice their own processor time, in doublings, and the catalogue has its part of
-//     the machine. But a processor is slower while another one uses their caches and memory, and
+//     schedule by one and a half times their processor time, in doublings, and the catalogue has its
+//     part of the machine. But a processor is slower while another one uses their caches and memory, and
 //     what is not on the schedule (a handshake, a page) comes a little later on a busy machine: who
 //     asks very often sees some of how long a question works. Where that matters, the doors run on
 //     other processors than the engine.
