@@ -94,6 +94,9 @@ func understood(name, text string) string {
 		case !r.Chosen():
 			fmt.Fprintf(&b, "  released every %v, at deadlines: %v\n", r.Tick, r.Deadline())
 		}
+		if d.Sizes != nil {
+			b.WriteString(d.Sizes.Text(d))
+		}
 		if d.Failures != (Failures{}) {
 			fmt.Fprintf(&b, "  bears %d failures of an analyst, %d of all\n", d.Borne().Analyst, d.Borne().Dataset)
 		}

@@ -42,6 +42,8 @@ type Dataset struct {
 	// Release says when answers leave a server. It is for package admission, and is no matter of
 	// budgets.
 	Release Release
+	// Sizes are how large the data is, where the owner declares it; nil where it is counted.
+	Sizes *Sizes
 	// Failures are how many questions may fail; see [Dataset.Borne] for what zero stands for.
 	Failures Failures
 	// Streams are columns of a table over which very many questions are answered on one budget, by
@@ -93,7 +95,11 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	d.readFailures(r, f)
 	d.readFanout(r, f)
 	budget := d.readBudget(r, f)
+	before := len(r.problems)
 	d.readTables(r, f, dir, sourceOK)
+	if len(r.problems) == before { // what is missing there is told when the tables are mended
+		d.readSizes(r, f)
+	}
 	d.readViews(r, f)
 	// The rest of the budget depends on the tables, and shares on the budget.
 	d.finishBudget(r, budget)

@@ -102,7 +102,8 @@
 //	views       SQL by name, for analysts to ask about as if it were a table. A
 //	            view has no name of a table, and a text of at most 64 KiB.
 //	            What may stand in it is for package plan to say.
-//	release     below. Default: tick.
+//	release     below. Default: deadline.
+//	sizes       below. Default: they are counted.
 //	failures    below. Default: 1.
 //	max_fanout  from 1 to 1,000,000: how many rows of public tables one private row may
 //	            meet in a question, in all joins and subqueries together. A question in
@@ -193,9 +194,28 @@
 // any case.
 //
 //	deadline   how long a tick is, from 10ms to 60s, as a number and a unit. Without it the server chooses one when it opens the
-//	           data, by how many rows all tables have together, rounded up to a power of ten: 100ms up to 10^5, 500ms up to 10^6,
+//	           data, by how many rows all tables have together (those of sizes, where there are), rounded up to a power of ten: 100ms up to 10^5, 500ms up to 10^6,
 //	           2s up to 10^7, 10s up to 10^8, and 60s beyond.
 //	tick       the same, where answers leave on ticks alone.
+//
+// # Sizes
+//
+// How large the data is at most, as the owner tells everybody. When answers leave follows from it:
+// the time that a question takes at most, and the length of ticks. With sizes no private row is
+// counted for that, so nobody moves it; without, they are counted and rounded up, and one person
+// next to a step, or with a good part of all rows, moves them. They may change at any time.
+//
+//	people     from 1 to 1,000,000,000,000: how many people there are. Required, and not there with unit: row, where they are the rows.
+//	tables     every private table by name. Public ones are counted. Required.
+//
+// A table has
+//
+//	rows       from 1 to 1,000,000,000,000: how many rows there are. Required.
+//	lengths    by column, from 1 to 1,000,000: how many bytes its texts have in the mean. Required for all columns of type text; a
+//	           column that paths use may be there, and counts with 40 bytes otherwise, where it holds texts.
+//	values     by column, from 1 to 1,000,000,000,000: how many different values it has. Required for all columns with keys: private.
+//
+// Where the data has outgrown them questions can be late or fail; the engine's check says so.
 //
 // # Failures
 //

@@ -69,7 +69,7 @@ func TestAllKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, set := range []keySet{policyKeys, anchorKeys, datasetKeys, budgetKeys, renewalKeys, releaseKeys, failuresKeys, perQueryKeys,
-		analystKeys, groupKeys, tableKeys, columnKeys, streamKeys, streamColumnKeys, holdoutKeys} {
+		analystKeys, groupKeys, tableKeys, columnKeys, streamKeys, streamColumnKeys, holdoutKeys, sizesKeys, tableSizesKeys} {
 		for _, key := range set.known {
 			line := `(?m)^//\t` + key + ` `
 			if set.has("default") { // the keys of per_query share its lines

@@ -23,7 +23,7 @@ var (
 	}
 	datasetKeys = keySet{
 		known: []string{"engine", "source", "version", "refresh", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views",
-			"release", "failures", "max_fanout", "streams", "holdouts"},
+			"release", "sizes", "failures", "max_fanout", "streams", "holdouts"},
 		other: map[string]string{
 			"max_joined": "it belongs to a table: how many rows of one person are joined",
 			"tick":       "it belongs inside release: {deadline: 250ms}",
@@ -85,6 +85,18 @@ var (
 			"every":     "write how long a tick is as {deadline: 250ms}",
 			"immediate": "write release: immediate, or leave it out",
 		},
+	}
+	sizesKeys = keySet{
+		known: []string{"people", "tables"},
+		other: map[string]string{
+			"rows":    "the rows of each table are written as tables: {patients: {rows: 100000}}",
+			"lengths": "it belongs to a table: tables: {patients: {rows: 100000, lengths: {note: 200}}}",
+			"values":  "it belongs to a table: tables: {patients: {rows: 100000, values: {zip: 5000}}}",
+		},
+	}
+	tableSizesKeys = keySet{
+		known: []string{"rows", "lengths", "values"},
+		other: map[string]string{"people": "it belongs to the sizes of the dataset, beside tables"},
 	}
 	failuresKeys = keySet{
 		known: []string{"analyst", "dataset"},

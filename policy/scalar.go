@@ -63,13 +63,15 @@ func exampleOf(key string) string {
 		return "5"
 	case "max_fanout":
 		return "1000"
+	case "lengths":
+		return "30"
 	case "max_joined":
 		return "500"
 	case "granularity", "alpha", "noise", "threshold":
 		return "0.01"
 	case "beta":
 		return "0.001"
-	case "size", "queries":
+	case "size", "queries", "people", "rows", "values":
 		return "100000"
 	case "delta", "keys_delta":
 		return "1e-6"

@@ -33,6 +33,7 @@ func (d *Drafted) withTail(text string, from *Store) (string, error) {
 		list(line, "bounds, for SUM and AVG", bounds)
 		list(line, "keys, for GROUP BY", keys)
 		list(line, "max_rows and max_groups, which are proposals", proposals(ds))
+		line("  sizes, which deadlines follow from: 'discreet check --sizes' counts them, and prints a block to paste")
 		line("")
 		from.Rights(line, ds)
 	}

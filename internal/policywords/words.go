@@ -85,22 +85,30 @@ func Column(of *policy.Table, c *policy.Column) Asked {
 }
 
 // Release says when answers leave a server, and who says so.
-func Release(r policy.Release, tick time.Duration) string {
+func Release(ds *policy.Dataset, tick time.Duration) string {
 	long := tick.String()
 	if tick == time.Minute {
 		long = "60s" // as the policy's limit is written
 	}
+	r := ds.Release
 	switch {
 	case tick == 0:
 		return "answers leave at once, so how long they take can be read off a clock; 'release: deadline' in the policy hides it"
 	case r.TickAlone:
 		return fmt.Sprintf("answers leave every %s, as soon as they are there, so how many ticks they take can be seen; "+
 			"'release: deadline' in the policy hides it", long)
-	case r.Chosen():
-		return fmt.Sprintf("answers leave at their deadlines, on ticks of %s, chosen by the size of the data; "+
-			"'release' in the policy sets another", long)
 	}
-	return fmt.Sprintf("answers leave at their deadlines, on ticks of %s", long)
+	text := "answers leave at their deadlines, on ticks of " + long
+	switch {
+	case r.Chosen() && ds.Sizes != nil:
+		text += ", chosen by the sizes that the policy declares; 'release' sets another"
+	case r.Chosen():
+		text += ", chosen by the size of the data; 'release' in the policy sets another"
+	}
+	if ds.Sizes == nil {
+		text += ". Deadlines follow the sizes of the data, which one person can move; 'discreet check --sizes' prints what to declare"
+	}
+	return text
 }
 
 // Failures says how many failures are borne, and what ends it.

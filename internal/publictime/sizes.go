@@ -2,7 +2,8 @@ package publictime
 
 import "math/bits"
 
-// Sizes are what everybody may know of how large the data is. Each is rounded up; see [Round].
+// Sizes are what everybody may know of how large the data is: what the policy declares, or what was
+// counted, and then each is rounded up; see [Round].
 type Sizes struct {
 	Tables map[string]Table // by the policy's name of the table; private and public ones
 	People int64            // of the unit
@@ -27,6 +28,10 @@ const (
 	Fewest   = 1 << 10
 	Shortest = 1 << 3
 )
+
+// NameLength is how many bytes the name of a person or of a row counts as, in a column of texts that
+// only paths use, where sizes are declared and that of this column is not.
+const NameLength = 40
 
 // Round rounds up to a half-octave: the next power of the square root of two, as an integer.
 //

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -117,7 +118,7 @@ func (b *bounded) close() {
 func (b *bounded) addUnit(s *snapshot, p *dialect.Printer, from tree.Relation) bool {
 	kind := s.Kinds[from.Fields()[from.Unit()].Identity]
 	if b.spec.Rows = s.rowsOf(from); isNamed(kind) {
-		b.spec.Width = nameBytes
+		b.spec.Width = publictime.NameLength
 	}
 	if isNamed(kind) && !b.spec.Unordered {
 		if number, table := p.Number(); number != "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -17,7 +18,7 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, mag
 }
 
 // InspectDoubts is Inspect of a PostgreSQL database of which only what is in doubt is read. How
-// large it is is then what PostgreSQL estimates.
+// large it is is then what PostgreSQL estimates, which does not know people and lengths.
 func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doubts) (out []engine.Finding, magnitude int, err error) {
 	s, err := openSnapshot(ctx, ds, asText, Limits{doubts: doubts})
 	if err != nil {
@@ -39,10 +40,30 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 		out = append(out, found...)
 	}
 	if doubts != nil {
-		return append(out, s.origin.many...), sqlengine.PowerOfTen(s.origin.rows), nil
+		about := publictime.Sizes{Tables: s.origin.estimated}
+		out = append(append(out, s.origin.many...), sqlengine.Outgrown(ds, about)...)
+		rows := map[string]int64{}
+		for name, t := range about.Tables {
+			rows[name] = t.Rows
+		}
+		return out, sqlengine.MagnitudeOf(ds, rows), nil
 	}
-	magnitude, err = s.Magnitude(ctx)
-	return out, magnitude, err
+	found, err := s.CheckSizes(ctx, ds, counting)
+	if err != nil {
+		return nil, 0, err
+	}
+	magnitude, err = s.Magnitude(ctx, ds)
+	return append(out, found...), magnitude, err
+}
+
+// CountSizes counts how large the tables of a dataset are. It is for the owner.
+func CountSizes(ctx context.Context, ds *policy.Dataset) (publictime.Sizes, error) {
+	s, err := openSnapshot(ctx, ds, asDeclared, Limits{})
+	if err != nil {
+		return publictime.Sizes{}, forOwner(err)
+	}
+	defer s.close()
+	return s.Count(ctx, ds, counting)
 }
 
 func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table, doubt *pgtables.Doubt) (out []engine.Finding, err error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -35,10 +36,10 @@ type origin struct {
 	refresh   time.Duration
 	looked    atomic.Int64 // when it was last found to be the same, in nanoseconds of the clock
 	passed    bool         // the database is that of a later copy, too
-	// Of tables of which not everything is read: about how many rows there are, and which private
-	// keys are many.
-	rows int64
-	many []engine.Finding
+	// Of tables of which not everything is read: about how many rows and private keys there are,
+	// and of which there are many.
+	estimated map[string]publictime.Table
+	many      []engine.Finding
 }
 
 // follow takes over the connections of the copy before, over which others may be looking just now.
@@ -97,7 +98,8 @@ func (s *snapshot) beginCopy(ctx context.Context, ds *policy.Dataset) (*pgtables
 		from.Close()
 		return nil, err
 	}
-	s.origin = &origin{database: database, relations: from.Relations, mark: from.Mark, refresh: ds.Refresh}
+	s.origin = &origin{database: database, relations: from.Relations, mark: from.Mark, refresh: ds.Refresh,
+		estimated: map[string]publictime.Table{}}
 	s.origin.looked.Store(time.Now().UnixNano())
 	s.version = store.Version{Name: from.Mark.Name}
 	return from, nil
@@ -152,7 +154,8 @@ func (s *snapshot) estimate(ctx context.Context, t *table, r *pgtables.Relation,
 	if err != nil {
 		return err
 	}
-	s.origin.rows += n
+	size := publictime.Table{Rows: n, Values: map[string]int64{}}
+	s.origin.estimated[t.Name] = size
 	for _, name := range t.ColumnNames() {
 		if t.Columns[name].Keys != policy.PrivateKeys {
 			continue
@@ -161,7 +164,7 @@ func (s *snapshot) estimate(ctx context.Context, t *table, r *pgtables.Relation,
 		if err != nil {
 			return err
 		}
-		if n > sqlengine.ManyKeys {
+		if size.Values[name] = n; n > sqlengine.ManyKeys {
 			s.origin.many = append(s.origin.many, sqlengine.ManyDifferent(t.Name, name))
 		}
 	}

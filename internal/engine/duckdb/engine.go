@@ -202,10 +202,11 @@ func (e *Engine) Rows(ctx context.Context, table string, limit int) ([][]tree.Va
 func (e *Engine) Magnitude(ctx context.Context) (int, error) {
 	s, letGo := e.hold()
 	defer letGo()
-	return s.Magnitude(ctx)
+	return s.Magnitude(ctx, e.dataset)
 }
 
-// Sizes are how large the tables are, rounded up, as they were found when the data was opened.
+// Sizes are how large the tables are, as the policy declares, or as was counted when the data was
+// opened.
 func (e *Engine) Sizes(context.Context) (publictime.Sizes, error) {
 	s, letGo := e.hold()
 	defer letGo()

@@ -66,6 +66,3 @@ func (s *snapshot) rowsOf(from tree.Relation) int64 {
 	}
 	return rows
 }
-
-// nameBytes is about how many bytes a person's name has, where it is a text.
-const nameBytes = 40

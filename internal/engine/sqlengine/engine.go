@@ -150,9 +150,12 @@ func (e *Engine) Rows(ctx context.Context, table string, limit int) ([][]tree.Va
 }
 
 // Magnitude is how large the data is; see [Database.Magnitude].
-func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.Current().Magnitude(ctx) }
+func (e *Engine) Magnitude(ctx context.Context) (int, error) {
+	return e.Current().Magnitude(ctx, e.dataset)
+}
 
-// Sizes are how large the tables of the state are that was last looked at. They are counted once.
+// Sizes are how large the tables of the state are that was last looked at. What is counted is
+// counted once.
 func (e *Engine) Sizes(ctx context.Context) (publictime.Sizes, error) {
 	e.counting.Lock()
 	defer e.counting.Unlock()

@@ -24,42 +24,90 @@ type Counting struct {
 // longestText is as how many bytes a text counts in the mean at most: one text must not move it.
 const longestText = "16384"
 
-// Sizes are how large the tables are, rounded up. It reads each of them once.
+// Sizes are how large the tables are: what the policy declares of private ones, where it does, so
+// that nobody in them moves it; and else what is counted, rounded up.
 func (d *Database) Sizes(ctx context.Context, ds *policy.Dataset, how Counting) (publictime.Sizes, error) {
+	counted, err := d.count(ctx, ds, how, func(t *dialect.Table) bool { return t.Public || ds.Sizes == nil })
+	if err != nil {
+		return publictime.Sizes{}, err
+	}
 	out := publictime.Sizes{Tables: map[string]publictime.Table{}, Fanout: ds.Fanout()}
-	total := int64(0)
+	for name, size := range counted.Tables {
+		fewest := int64(publictime.Fewest)
+		if d.Tables[name].Public {
+			fewest = 1
+		}
+		size.Rows = publictime.Round(max(size.Rows, fewest))
+		round(size.Lengths, publictime.Shortest)
+		round(size.Values, publictime.Fewest)
+		round(size.Most, 1)
+		out.Tables[name] = size
+	}
+	if ds.Sizes == nil {
+		out.People = publictime.Round(max(counted.People, publictime.Fewest))
+		return out, nil
+	}
+	out.People = ds.Sizes.People
+	for name, t := range ds.Sizes.Tables {
+		size := publictime.Table{Rows: t.Rows, Lengths: maps.Clone(t.Lengths), Values: maps.Clone(t.Values)}
+		for _, column := range d.Tables[name].Paths {
+			if _, ok := size.Lengths[column]; !ok && isText(d.Tables[name], column) {
+				size.Lengths[column] = publictime.NameLength
+			}
+		}
+		out.Tables[name] = size
+	}
+	return out, nil
+}
+
+func round(numbers map[string]int64, least int64) {
+	for name, n := range numbers {
+		numbers[name] = publictime.Round(max(n, least))
+	}
+}
+
+// Count counts how large the tables are, whatever the policy declares. It is for the owner: nothing
+// is rounded.
+func (d *Database) Count(ctx context.Context, ds *policy.Dataset, how Counting) (publictime.Sizes, error) {
+	return d.count(ctx, ds, how, func(*dialect.Table) bool { return true })
+}
+
+// count reads some of the tables once.
+func (d *Database) count(ctx context.Context, ds *policy.Dataset, how Counting, which func(*dialect.Table) bool) (publictime.Sizes, error) {
+	out := publictime.Sizes{Tables: map[string]publictime.Table{}}
 	for _, name := range slices.Sorted(maps.Keys(d.Tables)) {
 		t := d.Tables[name]
+		if !which(t) {
+			continue
+		}
 		size, people, err := d.size(ctx, t, ds, how)
 		if err != nil {
 			return publictime.Sizes{}, errors.New("table " + name + ": its rows cannot be counted")
 		}
-		if !t.Public {
-			total += size.Rows
-		}
-		if name == ds.Unit.Table {
+		switch {
+		case ds.Unit.Row() && !t.Public:
+			out.People += size.Rows
+		case name == ds.Unit.Table:
 			out.People = people
-		}
-		if t.Public {
-			size.Rows = publictime.Round(max(1, size.Rows))
-		} else {
-			size.Rows = publictime.Round(max(size.Rows, publictime.Fewest))
 		}
 		out.Tables[name] = size
 	}
-	if ds.Unit.Row() {
-		out.People = total
-	}
-	out.People = publictime.Round(max(out.People, publictime.Fewest))
 	return out, nil
 }
 
-// size counts one table's rows, which are not rounded yet, and the people where it is the unit's.
+// isText reports whether a column is stored as texts of any length.
+func isText(t *dialect.Table, name string) bool {
+	kind := t.Stored[name].Type
+	return kind == t.Text || strings.HasPrefix(strings.ToLower(kind), "varchar")
+}
+
+// size counts one table's rows, and the people where it is the unit's.
 func (d *Database) size(ctx context.Context, t *dialect.Table, ds *policy.Dataset, how Counting) (publictime.Table, int64, error) {
 	var lengths, keys []string
 	list := []string{"count(*)"}
 	for _, name := range t.Needed() {
-		if kind := t.Stored[name].Type; kind == t.Text || strings.HasPrefix(strings.ToLower(kind), "varchar") {
+		// Of a text that is declared as something else only that counts.
+		if c := t.Columns[name]; isText(t, name) && (c == nil || c.Type == policy.Text || slices.Contains(t.Paths, name)) {
 			lengths = append(lengths, name)
 			list = append(list, "avg(least("+how.Bytes+"("+dialect.QuoteName(t.Stored[name].Name)+"), "+longestText+"))")
 		}
@@ -84,10 +132,10 @@ func (d *Database) size(ctx context.Context, t *dialect.Table, ds *policy.Datase
 	}
 	out := publictime.Table{Rows: int64(cells[0].Float64), Lengths: map[string]int64{}, Values: map[string]int64{}}
 	for i, name := range lengths {
-		out.Lengths[name] = publictime.Round(max(int64(math.Ceil(cells[1+i].Float64)), publictime.Shortest))
+		out.Lengths[name] = int64(math.Ceil(cells[1+i].Float64))
 	}
 	for i, name := range keys {
-		out.Values[name] = publictime.Round(max(int64(cells[1+len(lengths)+i].Float64), publictime.Fewest))
+		out.Values[name] = int64(cells[1+len(lengths)+i].Float64)
 	}
 	people := out.Rows
 	if unit && t.UnitKind != policy.Unique {
@@ -115,7 +163,7 @@ func (d *Database) mostAlike(ctx context.Context, t *dialect.Table) (map[string]
 			") WHERE v IS NOT NULL GROUP BY v)").Scan(&n); err != nil {
 			return nil, err
 		}
-		out[name] = publictime.Round(max(1, n.Int64))
+		out[name] = n.Int64
 	}
 	return out, nil
 }

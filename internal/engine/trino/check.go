@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -14,12 +15,8 @@ import (
 // key, reference or check that would say it. It also says how large the data is, as
 // [Engine.Magnitude] does.
 func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, magnitude int, err error) {
-	e, err := Open(ctx, ds)
+	e, err := openForOwner(ctx, ds)
 	if err != nil {
-		var more interface{ Explain() string }
-		if errors.As(err, &more) {
-			err = errors.New(more.Explain())
-		}
 		return nil, 0, err
 	}
 	defer e.Close()
@@ -42,6 +39,29 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, mag
 		}
 		out = append(out, found...)
 	}
+	found, err := d.CheckSizes(ctx, ds, counting)
+	if err != nil {
+		return nil, 0, err
+	}
 	magnitude, err = e.Magnitude(ctx)
-	return out, magnitude, err
+	return append(out, found...), magnitude, err
+}
+
+// CountSizes counts how large the tables of a dataset are. It is for the owner.
+func CountSizes(ctx context.Context, ds *policy.Dataset) (publictime.Sizes, error) {
+	e, err := openForOwner(ctx, ds)
+	if err != nil {
+		return publictime.Sizes{}, err
+	}
+	defer e.Close()
+	return e.Current().Count(ctx, ds, counting)
+}
+
+func openForOwner(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
+	e, err := Open(ctx, ds)
+	var more interface{ Explain() string }
+	if errors.As(err, &more) {
+		err = errors.New(more.Explain())
+	}
+	return e, err
 }

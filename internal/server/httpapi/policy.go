@@ -125,7 +125,7 @@ func policyOf(ds *policy.Dataset, tick time.Duration) PolicyDataset {
 	whole := DatasetOf(ds, users.User{Role: users.Owner})
 	out := PolicyDataset{
 		Name: ds.Name, Unit: whole.Unit, Neighbours: whole.Neighbours, Budget: whole.Budget, InWords: policywords.Budget(ds),
-		Failures: policywords.Failures(ds), Release: policywords.Release(ds.Release, tick), Analysts: []PolicyQuota{},
+		Failures: policywords.Failures(ds), Release: policywords.Release(ds, tick), Analysts: []PolicyQuota{},
 		Groups: []PolicyQuota{}, Tables: []PolicyTable{}, Views: whole.Views, Streams: append([]string{}, ds.StreamNames()...),
 		Holdouts: append([]string{}, ds.HoldoutNames()...), Warnings: policywords.Warnings(ds),
 	}

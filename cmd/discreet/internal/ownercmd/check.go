@@ -25,6 +25,7 @@ import (
 // Check is discreet check.
 type Check struct {
 	NoData bool   `help:"Check the file alone, and do not open the data." name:"no-data"`
+	Sizes  bool   `help:"Count how large the data is, and print a block 'sizes' to paste into the policy."`
 	JSON   bool   `help:"Print JSON." name:"json"`
 	Policy string `arg:"" help:"The policy file."`
 }
@@ -35,7 +36,11 @@ fit the policy: this is for the owner, whose data it is. Of a PostgreSQL databas
 of columns of which keys, references, checks and types do not say enough; it says which. Of a Trino cluster it looks at
 what the user may do, at catalogs and types, and at what says whether tables have changed, before it reads their rows.
 
-  discreet check hospital.yaml`
+With --sizes it counts how large the data is and prints what to declare of it, rounded up to powers of two with room to
+grow. Deadlines then follow from the policy, and from nothing that one person can move.
+
+  discreet check hospital.yaml
+  discreet check hospital.yaml --sizes`
 }
 
 // errBroken ends a check that found something that breaks the guarantee.
@@ -65,6 +70,9 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
 		return err
+	}
+	if c.Sizes {
+		return c.printSizes(ctx, s, p)
 	}
 	if err := policycheck.Views(p); err != nil {
 		return err
@@ -230,7 +238,7 @@ func printCheck(s console.Screen, p *policy.Policy, all map[string]*checked) {
 func printFound(s console.Screen, ds *policy.Dataset, c *checked) {
 	if c != nil {
 		fmt.Fprintf(s.Out, "data version: %s\n", table.Clean(c.version))
-		fmt.Fprintf(s.Out, "discreet serve: %s\n", policywords.Release(ds.Release, c.tick))
+		fmt.Fprintf(s.Out, "discreet serve: %s\n", policywords.Release(ds, c.tick))
 		if c.read != nil {
 			fmt.Fprintf(s.Out, "rows that were read: %s\n", describeRead(ds, c.read))
 		}

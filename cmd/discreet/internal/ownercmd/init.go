@@ -36,7 +36,8 @@ type Init struct {
 func (Init) Help() string {
 	return `Types and nullability come from the schema; of a CSV file, from all of its values, as do formats of dates and
 numbers and the texts that stand for missing values. Bounds and keys are left for the owner to fill in, because a bound
-that was read off the data tells about the person at the extreme. The draft can be used at once, for counting.
+that was read off the data tells about the person at the extreme. How large the data is is counted, rounded up, and
+declared under 'sizes'. The draft can be used at once, for counting.
 
   discreet init patients.csv visits.csv --unit patients.pid -o hospital.yaml
   discreet init patients.csv labs.csv --unit patients.pid --person labs=patient_id -o hospital.yaml
@@ -101,7 +102,10 @@ func (c *Init) fromFiles(ctx context.Context, s console.Screen, options policy.D
 		return "", console.Misuse(err)
 	}
 	warn(s, schemas, policy.LeftOut(schemas, options))
-	return text, nil
+	done = console.Waiting(s.Err, "counting")
+	text, err = c.withSizes(ctx, text)
+	done()
+	return text, err
 }
 
 // fromAddress drafts from the catalogue of a database or a cluster.

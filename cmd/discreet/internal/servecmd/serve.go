@@ -250,7 +250,7 @@ func (c *Cmd) greet(s console.Screen, srv *server.Server) {
 	}
 	ticks := srv.Ticks()
 	for _, name := range srv.Policy().Names() {
-		fmt.Fprintf(s.Out, "%s: %s\n", name, policywords.Release(srv.Policy().Datasets[name].Release, ticks[name]))
+		fmt.Fprintf(s.Out, "%s: %s\n", name, policywords.Release(srv.Policy().Datasets[name], ticks[name]))
 	}
 }
 
