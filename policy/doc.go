@@ -211,7 +211,7 @@
 // A table has
 //
 //	rows       from 1 to 1,000,000,000,000: how many rows there are. Required.
-//	lengths    by column, from 1 to 1,000,000: how many bytes its texts have in the mean. Required for all columns of type text; a
+//	lengths    by column, from 1 to 1,000,000: how many bytes its texts have in the mean, NULL none. Required for all columns of type text; a
 //	           column that paths use may be there, and counts with 40 bytes otherwise, where it holds texts.
 //	values     by column, from 1 to 1,000,000,000,000: how many different values it has. Required for all columns with keys: private.
 //

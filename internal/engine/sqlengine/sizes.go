@@ -109,7 +109,7 @@ func (d *Database) size(ctx context.Context, t *dialect.Table, ds *policy.Datase
 		// Of a text that is declared as something else only that counts.
 		if c := t.Columns[name]; isText(t, name) && (c == nil || c.Type == policy.Text || slices.Contains(t.Paths, name)) {
 			lengths = append(lengths, name)
-			list = append(list, "avg(least("+how.Bytes+"("+dialect.QuoteName(t.Stored[name].Name)+"), "+longestText+"))")
+			list = append(list, meanLength(how.Bytes+"("+dialect.QuoteName(t.Stored[name].Name)+")"))
 		}
 	}
 	for _, name := range t.ColumnNames() {
@@ -147,6 +147,12 @@ func (d *Database) size(ctx context.Context, t *dialect.Table, ds *policy.Datase
 	var err error
 	out.Most, err = d.mostAlike(ctx, t)
 	return out, people, err
+}
+
+// meanLength prints how many bytes texts have in the mean of all rows: one that is NULL has none, or
+// the only one who has a text would be the mean.
+func meanLength(bytes string) string {
+	return "avg(CASE WHEN " + bytes + " > " + longestText + " THEN " + longestText + " WHEN " + bytes + " IS NULL THEN 0 ELSE " + bytes + " END)"
 }
 
 // mostAlike is how many rows of a public table have one value of a column at most.
