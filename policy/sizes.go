@@ -26,8 +26,8 @@ type TableSizes struct {
 	Values map[string]int64 `json:"values,omitempty"`
 }
 
-// The most that can be declared, of lengths and of all else. Sums and products of them stay far below what times are
-// computed in.
+// The most that can be declared, of lengths and of all else. Sums and products of them stay far
+// below what times are computed in.
 const (
 	MostDeclared       = 1_000_000_000_000
 	MostDeclaredLength = 1_000_000

@@ -29,8 +29,8 @@ const (
 	Shortest = 1 << 3
 )
 
-// NameLength is how many bytes the name of a person or of a row counts as, in a column of texts that
-// only paths use, where sizes are declared and that of this column is not.
+// NameLength is how many bytes the name of a person or of a row counts as, in a column of texts
+// that only paths use, where sizes are declared and that of this column is not.
 const NameLength = 40
 
 // Round rounds up to a half-octave: the next power of the square root of two, as an integer.

@@ -56,14 +56,14 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 	return append(out, found...), magnitude, err
 }
 
-// CountSizes counts how large the tables of a dataset are. It is for the owner.
-func CountSizes(ctx context.Context, ds *policy.Dataset) (publictime.Sizes, error) {
+// ProposeSizes counts how large the tables of a dataset are, and proposes what to declare of it.
+func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
 	s, err := openSnapshot(ctx, ds, asDeclared, Limits{})
 	if err != nil {
-		return publictime.Sizes{}, forOwner(err)
+		return nil, forOwner(err)
 	}
 	defer s.close()
-	return s.Count(ctx, ds, counting)
+	return s.ProposeSizes(ctx, ds, counting)
 }
 
 func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table, doubt *pgtables.Doubt) (out []engine.Finding, err error) {

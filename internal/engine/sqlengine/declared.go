@@ -61,8 +61,13 @@ func Outgrown(ds *policy.Dataset, counted publictime.Sizes) (out []engine.Findin
 	return out
 }
 
-// Declare proposes what to declare of data that was counted: powers of two, with room to grow.
-func Declare(ds *policy.Dataset, counted publictime.Sizes) *policy.Sizes {
+// ProposeSizes counts the data and proposes what to declare of it: powers of two, with room to
+// grow.
+func (d *Database) ProposeSizes(ctx context.Context, ds *policy.Dataset, how Counting) (*policy.Sizes, error) {
+	counted, err := d.Count(ctx, ds, how)
+	if err != nil {
+		return nil, err
+	}
 	out := &policy.Sizes{Tables: map[string]policy.TableSizes{}}
 	if !ds.Unit.Row() {
 		out.People = roomy(counted.People, publictime.Fewest, policy.MostDeclared)
@@ -87,7 +92,7 @@ func Declare(ds *policy.Dataset, counted publictime.Sizes) *policy.Sizes {
 		}
 		out.Tables[name] = size
 	}
-	return out
+	return out, nil
 }
 
 // roomy is the next power of two that leaves a quarter of a number as room to grow.

@@ -149,10 +149,11 @@ func (d *Database) size(ctx context.Context, t *dialect.Table, ds *policy.Datase
 	return out, people, err
 }
 
-// meanLength prints how many bytes texts have in the mean of all rows: one that is NULL has none, or
-// the only one who has a text would be the mean.
+// meanLength prints how many bytes texts have in the mean of all rows: one that is NULL has none,
+// or the only one who has a text would be the mean.
 func meanLength(bytes string) string {
-	return "avg(CASE WHEN " + bytes + " > " + longestText + " THEN " + longestText + " WHEN " + bytes + " IS NULL THEN 0 ELSE " + bytes + " END)"
+	return "avg(CASE WHEN " + bytes + " > " + longestText + " THEN " + longestText +
+		" WHEN " + bytes + " IS NULL THEN 0 ELSE " + bytes + " END)"
 }
 
 // mostAlike is how many rows of a public table have one value of a column at most.

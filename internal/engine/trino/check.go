@@ -7,7 +7,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -47,14 +46,14 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, mag
 	return append(out, found...), magnitude, err
 }
 
-// CountSizes counts how large the tables of a dataset are. It is for the owner.
-func CountSizes(ctx context.Context, ds *policy.Dataset) (publictime.Sizes, error) {
+// ProposeSizes counts how large the tables of a dataset are, and proposes what to declare of it.
+func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
 	e, err := openForOwner(ctx, ds)
 	if err != nil {
-		return publictime.Sizes{}, err
+		return nil, err
 	}
 	defer e.Close()
-	return e.Current().Count(ctx, ds, counting)
+	return e.Current().ProposeSizes(ctx, ds, counting)
 }
 
 func openForOwner(ctx context.Context, ds *policy.Dataset) (*Engine, error) {

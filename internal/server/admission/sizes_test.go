@@ -104,9 +104,9 @@ func askSizes(t *testing.T, path string, ask bool) (deadlines, left []float64) {
 	return append(deadlines, float64(magnitude)), left
 }
 
-// Somebody who moves what is counted of the data, by being there, by very many rows with a key each,
-// or by long texts, moves no deadline, tick or departure where the policy declares sizes. Without
-// that they do, so that this test can fail.
+// Somebody who moves what is counted of the data, by being there, by very many rows with a key
+// each, or by long texts, moves no deadline, tick or departure where the policy declares sizes.
+// Without that they do, so that this test can fail.
 func TestDeclaredSizes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("public times are those of a program without the race detector")

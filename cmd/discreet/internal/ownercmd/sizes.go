@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/engine/trino"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -40,15 +39,10 @@ func (c *Check) printSizes(ctx context.Context, s console.Screen, p *policy.Poli
 
 // propose counts the data of a dataset.
 func propose(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
-	count := duckdb.CountSizes
 	if ds.SourceKind() == policy.TrinoDatabase {
-		count = trino.CountSizes
+		return trino.ProposeSizes(ctx, ds)
 	}
-	counted, err := count(ctx, ds)
-	if err != nil {
-		return nil, err
-	}
-	return sqlengine.Declare(ds, counted), nil
+	return duckdb.ProposeSizes(ctx, ds)
 }
 
 // withSizes declares the sizes of the files that a draft was made of. The tables are the last thing
