@@ -63,6 +63,7 @@ func checkDataset(t *testing.T, d *Dataset) {
 			t.Errorf("budget %+v has the filter %v", b, l)
 		}
 	}
+	checkSizes(t, d)
 	if len(d.ViewNames()) != len(d.Views) {
 		t.Errorf("views %v", d.Views)
 	}
@@ -191,6 +192,27 @@ func checkStream(t *testing.T, d *Dataset, s *Stream) {
 				t.Errorf("bin %d of %+v", i, b)
 			case !bin.Range && !bin.Other && (bin.Value.Null || bin.Value.Type != c.Type || b.Cell(bin.Value) != i):
 				t.Errorf("bin %d of %+v", i, b)
+			}
+		}
+	}
+}
+
+// checkSizes: sizes that are declared say all that would be counted of private tables.
+func checkSizes(t *testing.T, d *Dataset) {
+	if d.Sizes == nil {
+		return
+	}
+	if d.Sizes.People < 1 || len(d.Sizes.Tables) != len(d.privateTables()) {
+		t.Errorf("sizes %+v", d.Sizes)
+	}
+	for _, name := range d.privateTables() {
+		size, ok := d.Sizes.Tables[name]
+		if !ok || size.Rows < 1 || size.Rows > MostDeclared {
+			t.Errorf("table %s: sizes %+v", name, size)
+		}
+		for column, c := range d.Tables[name].Columns {
+			if c.Type == Text && size.Lengths[column] < 1 || c.Keys == PrivateKeys && size.Values[column] < 1 {
+				t.Errorf("column %s.%s: sizes %+v", name, column, size)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Package publictime says how long a question may take, from what everybody may know: its finished
-// tree, the sizes of the tables, rounded up, and how fast the machine is. Answers leave when that
-// time is over, and not when the work happens to be done, so that what one row switches on or off
-// cannot be read from a clock.
+// tree, the sizes of the tables, declared or rounded up, and how fast the machine is. Answers leave
+// when that time is over, and not when the work happens to be done, so that what one row switches
+// on or off cannot be read from a clock.
 //
 // The time is a sum over the operators of the tree: so many rows, times what a row costs there and
 // what is computed for it. All that a row could switch on is on:

@@ -78,18 +78,19 @@
 //   - A failure. That a question worked for longer than its public time is one bit, told as often as
 //     the policy bears failures.
 //   - A machine that is so busy with what is not on the schedule (other processes, handshakes,
-//     passwords) that a question gets less than half of what it would have alone. Then it is late, and
-//     by how many doublings depends on what it has to do.
-//   - The sizes of tables. They are rounded up to half-octaves, and public times tell them. One
-//     person's rows matter to them where a number is next to such a step, or where that person has a
-//     good part of all rows, of the bytes of a text column or of its different values: nothing cuts
-//     these before they are counted.
+//     passwords) that a question gets less than half of what it would have alone. Then it is late,
+//     and by how many doublings depends on what it has to do.
+//   - The sizes of tables, which public times tell. Where the policy declares them they are its
+//     owner's word, and data that has outgrown them makes answers late. Where it does not they are
+//     counted, and rounded up to half-octaves. Then one person's rows matter to them where a number is
+//     next to such a step, or where that person has a good part of all rows, of the bytes of a text
+//     column or of its different values: nothing cuts these before they are counted.
 //   - What else the server does meanwhile. Prices, descriptions and queries over answers are on the
 //     schedule by one and a half times their processor time, in doublings, and the catalogue has its
-//     part of the machine. But a processor is slower while another one uses their caches and memory, and
-//     what is not on the schedule (a handshake, a page) comes a little later on a busy machine: who
-//     asks very often sees some of how long a question works. Where that matters, the doors run on
-//     other processors than the engine.
+//     part of the machine. But a processor is slower while another one uses their caches and memory,
+//     and what is not on the schedule (a handshake, a page) comes a little later on a busy machine:
+//     who asks very often sees some of how long a question works. Where that matters, the doors run
+//     on other processors than the engine.
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences
 //     of two receipts can say whether the answer to one question was kept before the other was
 //     charged. With deadlines both moments are public.
