@@ -189,10 +189,10 @@ func (d *data) Rows(ctx context.Context, table string, limit int) ([][]tree.Valu
 }
 
 // Fetch implements [engine.Engine].
-func (d *data) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
+func (d *data) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
 	e, err := d.open(ctx)
 	if err != nil {
-		return err
+		return engine.ReadFrom{}, err
 	}
 	return e.Fetch(ctx, t, into)
 }

@@ -12,6 +12,9 @@ var (
 	// there is nothing to make it of. That the data changed everybody may know.
 	ErrMoved = errors.New("the data changed while this was computed, which was to sharpen an earlier answer; the charge stays. " +
 		"Ask again under another request identifier: about the new data it is paid for in full")
+	// ErrChanging is returned where the data changed while it was read, so that nobody knows which
+	// data it was. What was charged for it stays charged.
+	ErrChanging = errors.New("the data changed while it was read; ask again")
 	// ErrHoldoutRun is returned when the engine failed while it computed a score. Questions of an
 	// open round are free, so what such a failure tells would be free too, as often as one likes:
 	// the holdout gives whoever asked nothing new until the owner has released them.

@@ -154,8 +154,7 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 	}
 	out.Version, out.Notes = version, append(out.Notes, changed...)
 	if a.moved {
-		out.Notes = append(out.Notes, "the data changed while this was computed: it is about the data before that or after, and is given "+
-			"again for this request alone")
+		out.Notes = append(out.Notes, interactive.MovedNote)
 	}
 	if out.Receipt.Now = asked(a.question).Now(); out.Receipt.Now != "" {
 		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))

@@ -160,10 +160,15 @@ func (r *running) run(ctx context.Context, q *tree.Query) (*engine.Result, error
 	}
 	exactly, err := r.c.Run(ctx, q)
 	if err == nil {
-		r.other = r.other || exactly.State != "" && exactly.State != r.data.State
-		r.loose = r.loose || exactly.State == "" || !exactly.Copied
+		r.note(exactly.ReadFrom)
 	}
 	return exactly, err
+}
+
+// note notes what something was read from.
+func (r *running) note(read engine.ReadFrom) {
+	r.other = r.other || read.State != "" && read.State != r.data.State
+	r.loose = r.loose || read.State == "" || !read.Copied
 }
 
 // rest lets a question that has failed take the time of what it did not get to: behind a closed

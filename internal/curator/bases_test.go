@@ -304,18 +304,33 @@ type loading struct {
 }
 
 func (l *loading) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	l.before()
+	r, err := l.Engine.Run(ctx, q)
+	l.after()
+	return r, err
+}
+
+func (l *loading) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
+	l.before()
+	read, err := l.Engine.Fetch(ctx, t, into)
+	l.after()
+	return read, err
+}
+
+func (l *loading) before() {
 	if l.load != nil {
 		load := l.load
 		l.load = nil
 		load()
 	}
-	r, err := l.Engine.Run(ctx, q)
+}
+
+func (l *loading) after() {
 	if l.back != nil {
 		back := l.back
 		l.back = nil
 		back()
 	}
-	return r, err
 }
 
 // write puts other data there, and lets the engine find it, as the next question of anybody does.

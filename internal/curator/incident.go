@@ -38,15 +38,17 @@ func (c *Curator) RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
 }
 
 // Fetch does the same for rows. They may be fetched twice, each time into what a function makes.
-func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into func() engine.Collector) error {
+func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into func() engine.Collector) (read engine.ReadFrom, err error) {
 	takes, err := c.publicTimeOfRows(ctx, t)
 	if err != nil {
-		return err
+		return read, err
 	}
-	return c.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
+	err = c.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
 		defer interactive.Catch(&err)
-		return c.engine.Fetch(ctx, t, into())
+		read, err = c.engine.Fetch(ctx, t, into())
+		return err
 	})
+	return read, err
 }
 
 // Failed takes in what went wrong after a charge, and returns what is told: the error that it is

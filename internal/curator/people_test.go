@@ -187,7 +187,7 @@ func TestPeopleThatArePrivate(t *testing.T) {
 		if err := w.second.people(w.dataset, q); err == nil {
 			t.Errorf("%s: the second check does not object", what)
 		}
-		if _, err := engine.RunPeople(ctx, w.data, w.dataset, q); !errors.Is(err, engine.ErrPrivate) {
+		if _, _, err := engine.RunPeople(ctx, w.data, w.dataset, q); !errors.Is(err, engine.ErrPrivate) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

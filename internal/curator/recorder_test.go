@@ -71,9 +71,9 @@ func (r *recorder) Run(ctx context.Context, q *tree.Query) (*engine.Result, erro
 	return r.Engine.Run(ctx, q)
 }
 
-func (r *recorder) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
+func (r *recorder) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
 	if err := r.called("fetch"); err != nil {
-		return err
+		return engine.ReadFrom{}, err
 	}
 	return r.Engine.Fetch(ctx, t, into)
 }

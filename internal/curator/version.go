@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/pace"
 )
@@ -22,6 +23,13 @@ func (c *Curator) Data(ctx context.Context) (interactive.Data, error) {
 	}
 	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, state.Name, state.Key())
 	return interactive.Data{Version: v, State: state.Key(), Whole: state.Whole}, err
+}
+
+// Moved reports whether something was read from other data than it was asked of, or may have been.
+func (c *Curator) Moved(ctx context.Context, d interactive.Data, read engine.ReadFrom) bool {
+	r := running{c: c, data: d}
+	r.note(read)
+	return r.moved(ctx)
 }
 
 // unmoved reports whether the data is known to be in the state that a question found it in. What

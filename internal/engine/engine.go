@@ -31,7 +31,16 @@ type Engine interface {
 	// anything. A row is one code for each column: the number of steps, the place among a
 	// category's values or -1 where it is none of them, or Null. Rows may have been handed over
 	// when it fails. Its errors do not depend on the data.
-	Fetch(ctx context.Context, t *tree.Table, into Collector) error
+	Fetch(ctx context.Context, t *tree.Table, into Collector) (ReadFrom, error)
+}
+
+// ReadFrom says which data something was read from.
+type ReadFrom struct {
+	// State is the key of the version of the data, as the engine had it then, or empty where it
+	// does not say. Nobody but the owner may see it. Copied says that it was read from a copy that
+	// nobody changes, so that it is of that version whatever happens to the data.
+	State  string
+	Copied bool
 }
 
 // Collector is who takes the rows of a table. It is the sealed one: only a trainer makes it.
@@ -58,9 +67,5 @@ type Result struct {
 	// Values are, for each measure that is a quantile, for each group all values in steps (dates in
 	// days), in any order, NULL left out. Nil for other measures.
 	Values [][]exact.Vector
-	// State is the key of the version of the data that this is of, as the engine had it then, or
-	// empty where it does not say. Nobody but the owner may see it. Copied says that it was read
-	// from a copy that nobody changes, so that it is of that version whatever happens to the data.
-	State  string
-	Copied bool
+	ReadFrom
 }

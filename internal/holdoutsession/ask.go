@@ -142,5 +142,10 @@ func (c *Sessions) runHoldout(ctx context.Context, p *submission, who *interacti
 	if err := c.Closed(ctx, who.Analyst, true); err != nil {
 		return mech.Exact{}, err
 	}
+	// The score is kept with the holdout of that data, so it must not be of other data, which may
+	// be gone again.
+	if c.Moved(ctx, p.data, r.ReadFrom) {
+		return mech.Exact{}, api.ErrChanging
+	}
 	return r.Measures[0].Weighted([]int64{p.query.Factor}), nil
 }

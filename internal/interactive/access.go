@@ -50,7 +50,10 @@ type Curator interface {
 	// Run and Fetch ask the engine. What they return is sealed. Rows may be fetched twice, each
 	// time into what a function makes.
 	Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
-	Fetch(ctx context.Context, t *tree.Table, into func() Collector) error
+	Fetch(ctx context.Context, t *tree.Table, into func() Collector) (engine.ReadFrom, error)
+	// Moved reports whether something was read from other data than it was asked of, or may have
+	// been. It waits as Data does.
+	Moved(ctx context.Context, d Data, read engine.ReadFrom) bool
 	// FitTime is how long it takes at most to train on the rows of a table, by public numbers.
 	FitTime(ctx context.Context, t *tree.Table) (time.Duration, error)
 	// CheckTime and CheckTrainingTime refuse what may take longer than a question may, by public
@@ -90,6 +93,11 @@ type Data struct {
 	State string
 	Whole bool // see [store.Version]
 }
+
+// MovedNote is said of an answer of which nobody knows whether it is of the data that it was asked
+// of.
+const MovedNote = "the data changed while this was computed: it is about the data before that or after, and is given again for this " +
+	"request alone"
 
 // NameData says which data an answer is about, and in the first one after a change, the answer of
 // that charge, that there was one. That the owner changed the data is no secret.

@@ -215,7 +215,7 @@ func (o *openStream) load(ctx context.Context, who *interactive.Payer) (*histogr
 		return nil, err
 	}
 	if now.ID != o.version.ID || r.State != "" && r.State != o.state {
-		return nil, errStreamData
+		return nil, api.ErrChanging
 	}
 	t, err := func() (t *histogram.Table, err error) {
 		defer interactive.Catch(&err)
@@ -232,8 +232,6 @@ func (o *openStream) load(ctx context.Context, who *interactive.Payer) (*histogr
 func (o *openStream) checkTime(ctx context.Context) error {
 	return o.c.CheckTime(ctx, o.grid.Histogram())
 }
-
-var errStreamData = errors.New("the data has changed while it was read; ask again")
 
 // ask asks the session one question. The caller is in its flight, so questions are answered in the
 // order in which they came.

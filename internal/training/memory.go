@@ -20,6 +20,8 @@ type modelMemory struct {
 	Failed  bool            `json:"failed,omitempty"`
 	// Kept is when, in microseconds since 1970, for servers that did not see it.
 	Kept int64 `json:"kept,omitempty"`
+	// Moved says that the data changed while it was read, so that only its request finds it.
+	Moved bool `json:"moved,omitempty"`
 }
 
 const modelMemoryVersion = 1
@@ -52,7 +54,7 @@ func (t *training) fits() error {
 	return nil
 }
 
-func encodeModel(m *learn.Model) ([]byte, error) {
+func encodeModel(m *learn.Model, moved bool) ([]byte, error) {
 	var text bytes.Buffer
 	if err := m.Write(&text); err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func encodeModel(m *learn.Model) ([]byte, error) {
 	if err := json.Compact(&kept, text.Bytes()); err != nil {
 		return nil, err
 	}
-	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes(), Kept: time.Now().UnixMicro()})
+	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes(), Kept: time.Now().UnixMicro(), Moved: moved})
 	if err == nil && len(out) > pricing.MaxBytes {
 		err = memory.ErrUnreadable // which training.fits rules out
 	}
@@ -72,27 +74,33 @@ func encodeFailure() []byte {
 	return fmt.Appendf(nil, `{"version":%d,"failed":true}`, modelMemoryVersion)
 }
 
-// decodeModel reads what was kept, and when; nil where a training failed.
-func decodeModel(text []byte) (*learn.Model, time.Time, error) {
+// keptModel is a model as it was kept, and when; no model where its training failed.
+type keptModel struct {
+	model *learn.Model
+	at    time.Time
+	moved bool
+}
+
+func decodeModel(text []byte) (keptModel, error) {
 	var m modelMemory
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != modelMemoryVersion {
-		return nil, time.Time{}, memory.ErrUnreadable
+		return keptModel{}, memory.ErrUnreadable
 	}
 	if m.Failed {
-		return nil, time.Time{}, nil
+		return keptModel{}, nil
 	}
 	model, err := learn.ReadModel(bytes.NewReader(m.Model))
 	if err != nil || model.Receipt == nil {
-		return nil, time.Time{}, memory.ErrUnreadable
+		return keptModel{}, memory.ErrUnreadable
 	}
-	return model, time.UnixMicro(m.Kept), nil
+	return keptModel{model, time.UnixMicro(m.Kept), m.Moved}, nil
 }
 
-// keepTraining stores what came of a training. A failure is found by its request and not by the
-// question: who asks anew pays for another try.
-func (c *Trainings) keepTraining(ctx context.Context, sequence uint64, key string, text []byte, failed bool) error {
-	if failed {
-		key += fmt.Sprint(" failed ", sequence)
+// keepTraining stores what came of a training. A failure, and a model of data that changed while it
+// was read, are found by their request and not by the question: who asks anew pays for another.
+func (c *Trainings) keepTraining(ctx context.Context, sequence uint64, key string, text []byte, alone bool) error {
+	if alone {
+		key += fmt.Sprint(" request of charge ", sequence)
 	}
 	return c.memory.KeepText(ctx, sequence, key, text)
 }
@@ -103,17 +111,17 @@ func (c *Trainings) recallTraining(ctx context.Context, t *training, version str
 	if err != nil || !found {
 		return nil, err
 	}
-	model, kept, err := decodeModel(text)
+	kept, err := decodeModel(text)
 	if err != nil {
 		return nil, err
 	}
-	if model == nil || model.Receipt.Sequence != sequence {
+	if kept.model == nil || kept.moved || kept.model.Receipt.Sequence != sequence {
 		return nil, memory.ErrUnreadable
 	}
-	if !c.memory.Shows(sequence, kept, see) {
+	if !c.memory.Shows(sequence, kept.at, see) {
 		return nil, nil
 	}
-	out := &api.Training{Model: model, Receipt: api.Receipt{Sequence: sequence, Free: true}}
+	out := &api.Training{Model: kept.model, Receipt: api.Receipt{Sequence: sequence, Free: true}}
 	if err := c.memory.CompleteReceipt(ctx, &out.Receipt); err != nil {
 		return nil, err
 	}

@@ -42,14 +42,14 @@ func (c *Trainings) Model(ctx context.Context, r *ledger.Record, asOf time.Time)
 	if !found {
 		return nil, api.ErrNoModel
 	}
-	model, kept, err := decodeModel(text)
+	kept, err := decodeModel(text)
 	if err != nil {
 		return nil, err
 	}
-	if model == nil || !c.memory.Shows(r.Sequence, kept, memory.Horizon{AsOf: asOf, Spoken: true}) {
+	if kept.model == nil || !c.memory.Shows(r.Sequence, kept.at, memory.Horizon{AsOf: asOf, Spoken: true}) {
 		return nil, api.ErrNoModel
 	}
 	paid := api.Receipt{Sequence: r.Sequence, Hash: ledger.Hash(r.Encode()), Free: true}
 	return &api.KeptModel{ID: modelID(paid), Dataset: r.Dataset, Analyst: r.Analyst, Time: r.Time, Cost: r.Cost, Receipt: paid,
-		Target: model.Encoding.Target.Name, Model: model}, nil
+		Target: kept.model.Encoding.Target.Name, Model: kept.model}, nil
 }

@@ -1,7 +1,6 @@
 package training
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -70,9 +69,15 @@ func (c *Trainings) trainOnce(
 		return nil, err
 	}
 	defer leave()
-	out, err := c.recallTraining(ctx, t, data.ID, memory.Horizon{AsOf: q.AsOf})
+	own, err := c.hasOwn(ctx, q.Request)
 	if err != nil {
 		return nil, err
+	}
+	var out *api.Training
+	if !own {
+		if out, err = c.recallTraining(ctx, t, data.ID, memory.Horizon{AsOf: q.AsOf}); err != nil {
+			return nil, err
+		}
 	}
 	if out == nil {
 		if out, err = c.buyTraining(ctx, q, t, data, progress); err != nil {
@@ -82,7 +87,8 @@ func (c *Trainings) trainOnce(
 	if out.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	out.Version, out.Notes, err = c.NameData(ctx, data, out.Receipt.Sequence)
+	version, changed, err := c.NameData(ctx, data, out.Receipt.Sequence)
+	out.Version, out.Notes = version, append(out.Notes, changed...)
 	return out, err
 }
 
@@ -139,16 +145,8 @@ func (c *Trainings) buyTraining(
 	// The charge is durable. From here on it stays, whatever happens.
 	paid := api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 	if charged.Again {
-		// Nothing is found by its name, so what this request has, if anything, is a failure, or
-		// the model of another server that was first.
-		if text, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
-			return nil, err
-		} else if kept {
-			if model, _, err := decodeModel(text); err != nil || model != nil {
-				return nil, cmp.Or(err, ledger.ErrKept)
-			}
-			// Where the process ended between the two, the incident is not there yet.
-			return nil, c.Failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, api.ErrTraining)
+		if out, err := c.recallOwn(ctx, q, paid); out != nil || err != nil {
+			return out, err
 		}
 		if err := c.Again(ctx, charged.Sequence); err != nil {
 			return nil, err
@@ -163,7 +161,7 @@ func (c *Trainings) buyTraining(
 		return nil, err
 	}
 	var rows *learn.Table
-	fetched := c.Fetch(ctx, t.table, func() interactive.Collector {
+	read, fetched := c.Fetch(ctx, t.table, func() interactive.Collector {
 		rows = t.plan.NewTable()
 		return rows.Collector()
 	})
@@ -176,13 +174,14 @@ func (c *Trainings) buyTraining(
 
 	// Kept before anybody sees it, the model or that there is none. What is kept says when.
 	pace.Settle(ctx)
+	moved := c.Moved(ctx, data, read)
 	var text []byte
 	if err == nil {
 		model.Receipt = &learn.Receipt{
 			Dataset: c.Dataset.Name, Unit: c.Dataset.Unit.String(), Neighbours: c.Dataset.Neighbours.String(),
 			Sequence: charged.Sequence, Hash: charged.Hash, DataVersion: now.Number,
 		}
-		text, err = encodeModel(model)
+		text, err = encodeModel(model, moved)
 	}
 	cause := err
 	if err != nil {
@@ -190,7 +189,7 @@ func (c *Trainings) buyTraining(
 	}
 	// A failure is kept first, so that no noise is drawn again because of it, and is an incident
 	// then. Behind a closed door neither is kept, whichever it is.
-	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil)
+	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, moved || model == nil)
 	if model == nil && (err == nil || errors.As(err, new(*ledger.DoorError))) {
 		return nil, c.Failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, api.ErrTraining)
 	}
@@ -198,8 +197,43 @@ func (c *Trainings) buyTraining(
 		return nil, err
 	}
 	out := &api.Training{ID: modelID(paid), Model: model, Receipt: paid, Alerts: charged.Alerts()}
+	if moved {
+		out.Notes = []string{interactive.MovedNote}
+	}
 	if !charged.Again {
 		out.Cost = t.tag()
 	}
 	return out, nil
+}
+
+// hasOwn reports whether a request has a model that nobody else finds. Whose it is, and of what, is
+// found out by its charge.
+func (c *Trainings) hasOwn(ctx context.Context, request string) (bool, error) {
+	text, found, err := c.memory.Answer(ctx, request)
+	if err != nil || !found {
+		return false, err
+	}
+	kept, err := decodeModel(text)
+	return err == nil && kept.moved, nil // what is no model is refused by its charge
+}
+
+// recallOwn returns what was kept for a request that was charged before, or nil. Nothing is found
+// by its name, so what this request has, if anything, is a failure, a model of data that changed
+// while it was read, or the model of another server that was first.
+func (c *Trainings) recallOwn(ctx context.Context, q api.TrainingQuestion, paid api.Receipt) (*api.Training, error) {
+	text, found, err := c.memory.Answer(ctx, q.Request)
+	if err != nil || !found {
+		return nil, err
+	}
+	kept, err := decodeModel(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case kept.moved:
+		return &api.Training{ID: modelID(paid), Model: kept.model, Receipt: paid, Notes: []string{interactive.MovedNote}}, nil
+	case kept.model != nil:
+		return nil, ledger.ErrKept
+	}
+	// Where the process ended between the two, the incident is not there yet.
+	return nil, c.Failed(ctx, q.Analyst, paid.Sequence, learn.ErrFit, api.ErrTraining)
 }

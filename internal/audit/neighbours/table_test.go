@@ -22,7 +22,7 @@ import (
 // fetched is the rows of a table with how often each is there.
 func fetched(ctx context.Context, e engine.Engine, t *tree.Table) (map[string]int64, error) {
 	out := map[string]int64{}
-	err := e.Fetch(ctx, t, exact.NewCollector(func(codes []int64) { out[fmt.Sprint(codes)]++ }))
+	_, err := e.Fetch(ctx, t, exact.NewCollector(func(codes []int64) { out[fmt.Sprint(codes)]++ }))
 	return out, err
 }
 
@@ -276,7 +276,7 @@ type nullAs struct {
 	code int64
 }
 
-func (n nullAs) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
+func (n nullAs) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
 	return n.Engine.Fetch(ctx, t, exact.NewCollector(func(codes []int64) {
 		for i := range codes {
 			if codes[i] == engine.Null {

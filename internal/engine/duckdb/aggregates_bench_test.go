@@ -83,7 +83,7 @@ func aggregateRun(b *testing.B, e *Engine, table, text string) func() {
 			b.Fatal(err)
 		}
 		return func() {
-			if err := e.Fetch(b.Context(), t, exact.NewCollector(func([]int64) {})); err != nil {
+			if _, err := e.Fetch(b.Context(), t, exact.NewCollector(func([]int64) {})); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -171,9 +171,14 @@ func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 	defer letGo()
 	r, err := s.run(ctx, q)
 	if err == nil {
-		r.State, r.Copied = s.version.Key(), s.origin != nil
+		r.ReadFrom = s.readFrom()
 	}
 	return r, err
+}
+
+// readFrom says which data is read here.
+func (s *snapshot) readFrom() engine.ReadFrom {
+	return engine.ReadFrom{State: s.version.Key(), Copied: s.origin != nil}
 }
 
 // Values returns the different values of a column of a public table; see [sqlengine.Database].

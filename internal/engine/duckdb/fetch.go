@@ -15,18 +15,18 @@ import (
 )
 
 // Fetch hands the rows of a table to a collector. What goes wrong is engine.ErrRun.
-func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
 	s, letGo := e.hold()
 	defer letGo()
 	if t.Bounded() {
 		err := s.fetchPeople(ctx, t, into)
 		if !errors.Is(err, errShape) {
-			return failed(ctx, err)
+			return s.readFrom(), failed(ctx, err)
 		}
 	}
 	f := s.newFetch(t)
 	defer f.close()
-	return s.fetch(ctx, f, into)
+	return s.readFrom(), s.fetch(ctx, f, into)
 }
 
 // fetch is a table on its way: the rows that DuckDB reads, and what each of its columns is.

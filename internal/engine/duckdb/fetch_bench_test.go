@@ -50,7 +50,7 @@ func BenchmarkFetch(b *testing.B) {
 				}
 				for b.Loop() {
 					n := 0
-					if err := e.Fetch(b.Context(), t, exact.NewCollector(func([]int64) { n++ })); err != nil {
+					if _, err := e.Fetch(b.Context(), t, exact.NewCollector(func([]int64) { n++ })); err != nil {
 						b.Fatal(err)
 					}
 					if n < rows/2 {

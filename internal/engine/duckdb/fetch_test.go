@@ -41,7 +41,10 @@ func rowsOf(fetch func(engine.Collector) error) ([]string, error) {
 func fetchRows(t testing.TB, e *Engine, features, target string) []string {
 	t.Helper()
 	table := training(t, e, features, target)
-	out, err := rowsOf(func(into engine.Collector) error { return e.Fetch(t.Context(), table, into) })
+	out, err := rowsOf(func(into engine.Collector) error {
+		_, err := e.Fetch(t.Context(), table, into)
+		return err
+	})
 	if err != nil {
 		f := e.now.newFetch(table)
 		defer f.close()
@@ -317,7 +320,8 @@ tables:
 	got := fetchRows(t, e, "SELECT who, x FROM visits", "x > 4 AS y")
 	again := fetchRows(t, e, "SELECT x, who FROM visits", "x > 4 AS y")
 	want, err := rowsOf(func(into engine.Collector) error {
-		return memory.New(e.dataset, map[string]memory.Table{"visits": rows}).Fetch(t.Context(), table, into)
+		_, err := memory.New(e.dataset, map[string]memory.Table{"visits": rows}).Fetch(t.Context(), table, into)
+		return err
 	})
 	if err != nil || !slices.Equal(got, again) {
 		t.Fatal("the same table twice is not the same: ", err)
@@ -358,10 +362,10 @@ func TestFetchFails(t *testing.T) {
 	nobody := exact.NewCollector(func([]int64) {})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.Fetch(ended, table, nobody); !errors.Is(err, engine.ErrRun) {
+	if _, err := e.Fetch(ended, table, nobody); !errors.Is(err, engine.ErrRun) {
 		t.Error(err)
 	}
-	if err := e.Fetch(t.Context(), table, exact.NewCollector(func([]int64) { panic(secret) })); err == nil ||
+	if _, err := e.Fetch(t.Context(), table, exact.NewCollector(func([]int64) { panic(secret) })); err == nil ||
 		err.Error() != engine.ErrRun.Error() {
 		t.Error(err)
 	}
@@ -371,7 +375,7 @@ func TestFetchFails(t *testing.T) {
 		t.Error(err)
 	}
 	f.close()
-	if err := e.Fetch(t.Context(), table, nobody); err != nil {
+	if _, err := e.Fetch(t.Context(), table, nobody); err != nil {
 		t.Error("afterwards nothing works: ", err)
 	}
 }

@@ -263,7 +263,7 @@ func revealed(r *engine.Result) string {
 // collected spells the rows of a table, in order.
 func collected(t *testing.T, e engine.Engine, table *tree.Table) string {
 	var rows []string
-	if err := e.Fetch(t.Context(), table, exact.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })); err != nil {
+	if _, err := e.Fetch(t.Context(), table, exact.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(rows)

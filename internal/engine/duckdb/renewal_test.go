@@ -84,12 +84,13 @@ func TestRenewalBesideARun(t *testing.T) {
 	runs, gate, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	rows := 0
 	go func() {
-		ended <- e.Fetch(context.Background(), table, exact.NewCollector(func([]int64) {
+		_, err := e.Fetch(context.Background(), table, exact.NewCollector(func([]int64) {
 			if rows++; rows == 1 {
 				close(runs)
 				<-gate
 			}
 		}))
+		ended <- err
 	}()
 	<-runs
 	if err := os.WriteFile(file, []byte("pid,age\n1,2\n2,33\n"), 0o600); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // Fetch hands the rows of a table over. It does not fail.
-func (e *Engine) Fetch(_ context.Context, t *tree.Table, into engine.Collector) error {
+func (e *Engine) Fetch(_ context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
 	r := run{e, map[tree.Relation][]row{}}
 	people := map[string][][]int64{}
 	for i, values := range r.rows(t.From) {
@@ -41,7 +41,7 @@ func (e *Engine) Fetch(_ context.Context, t *tree.Table, into engine.Collector) 
 			into.Add(codes)
 		}
 	}
-	return nil
+	return engine.ReadFrom{}, nil
 }
 
 // cut keeps MaxRows rows of a person. Rows that are equal are as good as each other.

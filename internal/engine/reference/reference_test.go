@@ -146,7 +146,7 @@ func TestFetch(t *testing.T) {
 			t.Fatal(features, err)
 		}
 		var out []string
-		if err := e.Fetch(t.Context(), table, exact.NewCollector(func(codes []int64) {
+		if _, err := e.Fetch(t.Context(), table, exact.NewCollector(func(codes []int64) {
 			out = append(out, strings.ReplaceAll(fmt.Sprint(codes), fmt.Sprint(math.MinInt64), "-"))
 		})); err != nil {
 			t.Fatal(err)

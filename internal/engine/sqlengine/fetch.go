@@ -10,8 +10,8 @@ import (
 )
 
 // Fetch hands the rows of a table to a collector. What goes wrong is [engine.ErrRun].
-func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
-	return e.Current().Fetch(ctx, t, into)
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
+	return engine.ReadFrom{}, e.Current().Fetch(ctx, t, into)
 }
 
 // Fetch hands the rows of a table to a collector, in this state of the data.

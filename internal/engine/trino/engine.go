@@ -171,19 +171,19 @@ func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 
 // Fetch hands the rows of a table to a collector. What goes wrong is [engine.ErrRun]. What was
 // handed over cannot be taken back, so it fails where the data has changed meanwhile.
-func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
 	d := e.Current()
 	if err := d.Fetch(ctx, t, into); err != nil {
-		return err
+		return engine.ReadFrom{}, err
 	}
 	still, err := e.still(ctx, d)
 	if err == nil && !still {
 		err = errChanged
 	}
 	if err != nil {
-		return failure(ctx, err)
+		return engine.ReadFrom{}, failure(ctx, err)
 	}
-	return nil
+	return engine.ReadFrom{State: d.Version.Key()}, nil
 }
 
 // still reports whether all that was read is of one state.

@@ -357,7 +357,8 @@ func fetch(e engine.Engine, t *tree.Table) (out map[string]int64, err error) {
 		}
 	}()
 	out = map[string]int64{}
-	return out, e.Fetch(context.Background(), t, exact.NewCollector(func(codes []int64) { out[fmt.Sprint(codes)]++ }))
+	_, err = e.Fetch(context.Background(), t, exact.NewCollector(func(codes []int64) { out[fmt.Sprint(codes)]++ }))
+	return out, err
 }
 
 // differing is how many rows are in the one and not in the other.

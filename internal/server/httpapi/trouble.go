@@ -142,6 +142,9 @@ func sessionProblem(err error) *Problem {
 	case errors.Is(err, api.ErrMoved):
 		return &Problem{Status: http.StatusConflict, Kind: "moved", Detail: api.ErrMoved.Error(),
 			Instead: "ask with a new Idempotency-Key, which is charged in full", Spent: yes}
+	case errors.Is(err, api.ErrChanging):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrChanging.Error(),
+			header: http.Header{"Retry-After": {"5"}}}
 	case errors.Is(err, api.ErrHoldoutRun):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrHoldoutRun.Error(),
 			header: http.Header{"Retry-After": {"60"}}}

@@ -63,6 +63,7 @@ func TestProblems(t *testing.T) {
 		{api.ErrStreamPart, 402, "budget", nil, ""},
 		{api.ErrLabels, 503, "data", no, "60"},
 		{api.ErrHoldoutRun, 503, "data", nil, "60"},
+		{api.ErrChanging, 503, "data", nil, "5"},
 		{fmt.Errorf("HIV: %w", &api.DataError{Err: errors.New("/srv/x is not there")}), 503, "data", nil, "60"},
 		{&ledger.NoRecordError{Sequence: 9}, 500, "unexpected", nil, ""},
 		{errors.ErrUnsupported, 501, "unsupported", no, ""},

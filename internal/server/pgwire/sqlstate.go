@@ -166,6 +166,8 @@ func explain(ctx context.Context, err error) *wireError {
 		return failure(notInState, "%s", api.ErrData)
 	case errors.Is(err, api.ErrMoved):
 		return failure(notInState, "%s", api.ErrMoved).hinting("SET dp.request to another name, where it has one")
+	case errors.Is(err, api.ErrChanging):
+		return failure(notInState, "%s", api.ErrChanging)
 	case errors.Is(err, api.ErrHoldoutRun):
 		return failure(notInState, "%s", api.ErrHoldoutRun)
 	case errors.As(err, &refusal):

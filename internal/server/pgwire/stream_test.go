@@ -13,7 +13,7 @@ import (
 
 // What a stream or a holdout fails with has words of its own, without data in them.
 func TestSessionErrors(t *testing.T) {
-	for err, code := range map[error]string{api.ErrStreamPart: "53400", api.ErrHoldoutRun: "55000"} {
+	for err, code := range map[error]string{api.ErrStreamPart: "53400", api.ErrHoldoutRun: "55000", api.ErrChanging: "55000"} {
 		if e := explain(t.Context(), fmt.Errorf("pid 37 has HIV: %w", err)); e.code != code || e.message != err.Error() {
 			t.Errorf("%v: %+v", err, e)
 		}
