@@ -32,6 +32,15 @@ type Anchor struct {
 	// in the chain says the same, but whoever can write the ledger's file can add a note behind the
 	// anchored record.
 	Checkpoint string `json:"checkpoint,omitempty"`
+	// Protects are the notes that say whom the charges of datasets protect, in their order: a
+	// ledger that lost them is told again. See [ProtectsNotes].
+	Protects []ProtectsNote `json:"protects,omitempty"`
+}
+
+// ProtectsNote is a note that says whom the charges of a dataset protect.
+type ProtectsNote struct {
+	Dataset string `json:"dataset"`
+	Says    string `json:"says"`
 }
 
 // AnchorNotes is the session whose note says that a ledger has an anchor, and where. From then on a

@@ -162,20 +162,25 @@ func (e *AnchorError) Error() string {
 }
 
 // UnanchoredError is returned when a ledger has an anchor, by its own records, and there is none in
-// its place, or no place is named: Anchorage is empty then. Nothing was changed.
-type UnanchoredError struct{ Path, Anchorage string }
+// its place, or no place is named: Anchorage is empty then. Was is where it was when the ledger got
+// its anchor, where that is known. Nothing was changed.
+type UnanchoredError struct{ Path, Anchorage, Was string }
 
 func (e *UnanchoredError) Error() string {
+	was := ""
+	if e.Was != "" && e.Was != e.Anchorage {
+		was = fmt.Sprintf(" (when the ledger got its anchor, that was %s)", e.Was)
+	}
 	if e.Anchorage == "" {
 		return fmt.Sprintf("the ledger %s has an anchor, and the policy names none. It was not opened, because nothing tells it from an "+
-			"older copy of itself. Write the key 'anchor' back into the policy. If the ledger is to have no anchor from here on, say so "+
-			"in the ledger with that key still there: 'discreet ledger anchor --give-up --reason ...'", e.Path)
+			"older copy of itself. Write the key 'anchor' back into the policy%s. If the ledger is to have no anchor from here on, say so "+
+			"in the ledger with that key still there: 'discreet ledger anchor --give-up --reason ...'", e.Path, was)
 	}
 	return fmt.Sprintf("the ledger %s has an anchor, and there is none in %s. It was not opened, because nothing tells it from an older "+
 		"copy of itself. "+
-		"Mount the volume of the anchor, or put the anchor there that it had elsewhere. Where that is lost for good, compare the ledger "+
+		"Mount the volume of the anchor, or put the anchor there that it had elsewhere%s. Where that is lost for good, compare the ledger "+
 		"with the last receipts that were given out ('discreet ledger verify --receipt ...'), "+
-		"and 'discreet ledger anchor --begin --reason ...' begins another anchor", e.Path, e.Anchorage)
+		"and 'discreet ledger anchor --begin --reason ...' begins another anchor", e.Path, e.Anchorage, was)
 }
 
 // Errors when an answer is kept.

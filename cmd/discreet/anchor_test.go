@@ -100,6 +100,10 @@ func TestLedgerAnchor(t *testing.T) {
 	write(t, place, string(mounted))
 	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "why").wants(t, 1, "there is an anchor in")
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere.anchor")
+	change(t, policy, func(s string) string { return strings.Replace(s, place, elsewhere, 1) })
+	asks(policy, people).wants(t, 1, "there is none in "+elsewhere, "elsewhere (when the ledger got its anchor, that was "+place+")")
+	change(t, policy, func(s string) string { return strings.Replace(s, elsewhere, place, 1) })
 	if err := os.Remove(place); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +173,7 @@ func TestLedgerWithoutItsAnchor(t *testing.T) {
 			command("ledger", "verify", "-p", policy), command("ledger", "anchor", "-p", policy), command("check", policy),
 			command("check", policy, "--no-data"),
 		} {
-			c.wants(t, 1, "has an anchor, and the policy names none", "--give-up --reason")
+			c.wants(t, 1, "has an anchor, and the policy names none", "that was "+place, "--give-up --reason")
 		}
 		command("ledger", "verify", books).wants(t, 0, "is whole", "anchor: it has one")
 	}
@@ -178,7 +182,7 @@ func TestLedgerWithoutItsAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "why").wants(t, 1, "it is older")
 	write(t, books, string(newer))
 	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "the anchor moves").wants(t, 0, "has no anchor from here on",
-		"Remove the key 'anchor'")
+		"Remove the key 'anchor'", "remove "+place).lacks(t, "record ", "no account can have spent")
 	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
 	command("check", policy).wants(t, 0)

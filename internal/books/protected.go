@@ -96,38 +96,38 @@ func said(what, value string) string {
 
 // compare returns a [*ChangedError] where a policy differs from what was recorded, and otherwise
 // what was not recorded yet.
-func (p protection) compare(dataset string, recorded protection) (protection, error) {
+func (p protection) compare(dataset string, recorded map[string][]string) (protection, error) {
 	missing := protection{}
 	// The keys of the dataset first: another unit makes rows of tables another's, too, and is what
 	// was changed.
 	all := append([]string{"neighbours", "unit"}, slices.Sorted(maps.Keys(p))...)
 	for _, what := range all {
-		was, known := recorded[what]
-		switch {
-		case !known:
+		if len(recorded[what]) == 0 {
 			missing[what] = p[what]
-		case was != p[what]:
-			return nil, &ChangedError{dataset, what, was, p[what]}
+		}
+		for _, was := range recorded[what] {
+			if was != p[what] {
+				return nil, &ChangedError{dataset, what, was, p[what]}
+			}
 		}
 	}
-	if was, known := recorded[everybodyIn]; known && p[everybodyIn] == "" {
-		return nil, &ChangedError{dataset, everybodyIn, was, ""}
+	if was := recorded[everybodyIn]; len(was) > 0 && p[everybodyIn] == "" {
+		return nil, &ChangedError{dataset, everybodyIn, was[0], ""}
 	}
 	return missing, nil
 }
 
-// recorded adds up notes. What was said first counts.
-func recorded(notes [][]byte) (protection, error) {
-	all := protection{}
+// recorded adds up notes. All of what was said counts: after a recovery that is what two histories
+// of a ledger have said.
+func recorded(notes [][]byte) (map[string][]string, error) {
+	all := map[string][]string{}
 	for _, note := range notes {
 		var p protection
 		if err := json.Unmarshal(note, &p); err != nil {
 			return nil, fmt.Errorf("what the ledger says about whom a dataset protects cannot be read: %w", err)
 		}
 		for what, said := range p {
-			if _, known := all[what]; !known {
-				all[what] = said
-			}
+			all[what] = append(all[what], said)
 		}
 	}
 	return all, nil

@@ -263,7 +263,8 @@ func revealed(r *engine.Result) string {
 // collected spells the rows of a table, in order.
 func collected(t *testing.T, e engine.Engine, table *tree.Table) string {
 	var rows []string
-	if _, err := e.Fetch(t.Context(), table, exact.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })); err != nil {
+	collect := exact.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })
+	if _, err := e.Fetch(t.Context(), table, collect); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(rows)

@@ -43,9 +43,41 @@ func Open(p *policy.Policy, o Options) (_ ledger.Ledger, release func() error, e
 		l, err = openFile(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell}, o.Hatch)
 	}
 	if err != nil {
-		return nil, release, errors.Join(err, release())
+		return nil, release, errors.Join(sayWhere(err, p.Ledger), release())
 	}
 	return l, release, nil
+}
+
+// sayWhere adds where the anchor of a ledger was to an error that misses it.
+func sayWhere(err error, path string) error {
+	var refused *ledger.UnanchoredError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	r, unread := Read(path)
+	if unread != nil {
+		return err
+	}
+	defer r.Close()
+	if _, was, unread := AnchorOf(r); unread == nil {
+		refused.Was = was
+	}
+	return err
+}
+
+// AnchorOf reports whether a ledger has an anchor, by its own records, and where that was when the
+// ledger got it.
+func AnchorOf(r Reader) (has bool, was string, err error) {
+	for line, err := range r.Lines() {
+		if err != nil {
+			return false, "", err
+		}
+		if anchored, says := ledger.NotesAnchor(line.Record.Session); says && line.Record.Kind == ledger.KindNote &&
+			len(line.Answer) > ledger.NoteSalt {
+			has, was = anchored, string(line.Answer[ledger.NoteSalt:])
+		}
+	}
+	return has, was, nil
 }
 
 func openFile(path string, o sqlite.Options, withHatch bool) (ledger.Ledger, error) {

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,6 +46,33 @@ type AnchorKeeper struct {
 	vouched  string // the checkpoint that the next anchor names
 	made     bool   // it is one that no anchor names yet
 	due      bool   // the next anchor must be stored before anything is released
+
+	noteAt   func(sequence uint64) (ledger.ProtectsNote, error)
+	protects []ledger.ProtectsNote // the first ones of the state's, as they were read
+}
+
+// Reads says how a note is read that says whom charges protect. It is called before the ledger is
+// anchored. The caller of other methods has the turn.
+func (k *AnchorKeeper) Reads(noteAt func(sequence uint64) (ledger.ProtectsNote, error)) {
+	if k != nil {
+		k.noteAt, k.protects = noteAt, nil
+	}
+}
+
+// protectsOf reads what the notes of a state say about whom charges protect. They are only ever
+// appended to.
+func (k *AnchorKeeper) protectsOf(s *State) ([]ledger.ProtectsNote, error) {
+	for _, sequence := range s.protects[min(len(k.protects), len(s.protects)):] {
+		if k.noteAt == nil {
+			return nil, errors.New("nobody said how notes are read") // a mistake of ours
+		}
+		note, err := k.noteAt(sequence)
+		if err != nil {
+			return nil, err
+		}
+		k.protects = append(k.protects, note)
+	}
+	return k.protects[:len(s.protects):len(s.protects)], nil
 }
 
 // Covers reports whether a record may be told of: the anchor knows it, or needs not to yet.
@@ -160,7 +188,8 @@ func (k *AnchorKeeper) Vouched() string { return k.vouched }
 // exact reports whether an anchor is the one that Close would store.
 func (k *AnchorKeeper) exact(s *State, a ledger.Anchor) bool {
 	sequence, hash := s.Head()
-	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner() || a.Checkpoint != k.vouched || len(a.Most) != len(s.spent) {
+	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner() || a.Checkpoint != k.vouched || len(a.Most) != len(s.spent) ||
+		len(a.Protects) != len(s.protects) {
 		return false
 	}
 	for _, c := range a.Most {
@@ -196,6 +225,9 @@ func (k *AnchorKeeper) Committed(ctx context.Context, s *State, records []*ledge
 	}
 	for _, r := range records {
 		k.records++
+		if _, protects := ledger.NotesProtected(r.Session); protects {
+			k.due = true // what a recovery has to know at once
+		}
 		if r.Kind != ledger.KindCharge {
 			continue
 		}
@@ -238,6 +270,10 @@ func (k *AnchorKeeper) store(ctx context.Context, s *State) error {
 		a.Most = append(a.Most, ledger.Ceiling{Account: b.Account, Spent: b.Spent.Add(room)})
 	}
 	a.Trail = k.trail.before(a.Sequence)
+	var err error
+	if a.Protects, err = k.protectsOf(s); err != nil {
+		return fmt.Errorf("the anchor of the ledger could not be made: %w", err)
+	}
 	if err := k.place.Store(ctx, a); err != nil {
 		return fmt.Errorf("the anchor of the ledger could not be stored: %w", err)
 	}
@@ -324,7 +360,8 @@ func (k *AnchorKeeper) Share(ctx context.Context, path string, s *State, again f
 			if !k.made {
 				k.vouched = a.Checkpoint
 			}
-			if head, _ := s.Head(); a.Sequence == head && len(a.Most) == len(s.spent) && a.Checkpoint == k.vouched {
+			if head, _ := s.Head(); a.Sequence == head && len(a.Most) == len(s.spent) && a.Checkpoint == k.vouched &&
+				len(a.Protects) == len(s.protects) {
 				k.anchored(a)
 				return nil
 			}

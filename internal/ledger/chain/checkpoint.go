@@ -159,7 +159,7 @@ func (s *State) Clone() *State {
 	c.granted, c.first, c.windows, c.crashed = maps.Clone(s.granted), maps.Clone(s.first), maps.Clone(s.windows), maps.Clone(s.crashed)
 	c.notes, c.failed, c.sessions = maps.Clone(s.notes), maps.Clone(s.failed), maps.Clone(s.sessions) // notes are only appended to
 	c.requests.since, c.keys.since = maps.Clone(s.requests.since), maps.Clone(s.keys.since)
-	c.paid, c.signed = slices.Clone(s.paid), slices.Clone(s.signed)
+	c.paid, c.signed, c.protects = slices.Clone(s.paid), slices.Clone(s.signed), slices.Clone(s.protects)
 	c.asked = askers{slices.Clone(s.asked.by), slices.Clone(s.asked.all), maps.Clone(s.asked.place)}
 	c.blocks = blocks{slices.Clone(s.blocks.whole), slices.Clone(s.blocks.open)}
 	c.doors = ledger.Doors{}

@@ -31,14 +31,19 @@ func (s *State) Notes(session string) ([]uint64, error) {
 // have given it up since.
 func (s *State) Anchored() bool { return s.anchored }
 
-// findAnchor finds out what the last note about an anchor says.
+// findAnchor finds out what the last note about an anchor says, and which notes say whom charges
+// protect.
 func (s *State) findAnchor() {
 	last := uint64(0)
 	for session, notes := range s.notes {
 		if anchored, says := ledger.NotesAnchor(session); says && notes[len(notes)-1] > last {
 			s.anchored, last = anchored, notes[len(notes)-1]
 		}
+		if _, protects := ledger.NotesProtected(session); protects {
+			s.protects = append(s.protects, notes...)
+		}
 	}
+	slices.Sort(s.protects)
 }
 
 // Era returns the hash of the last recovery, or nothing.
@@ -70,6 +75,9 @@ func (s *State) checkNote(r *ledger.Record) error {
 func (s *State) note(r *ledger.Record) {
 	if anchored, says := ledger.NotesAnchor(r.Session); says {
 		s.anchored = anchored
+	}
+	if _, protects := ledger.NotesProtected(r.Session); protects {
+		s.protects = append(s.protects, r.Sequence)
 	}
 	n, ok := s.notes[r.Session]
 	if !ok {

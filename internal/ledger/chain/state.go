@@ -33,6 +33,7 @@ type State struct {
 	paid     []uint64            // by sequence: the answer of a charge, 0 where there is none yet, or noCharge
 	keys     index               // the first answer under a key
 	notes    map[string][]uint64 // by session, rising
+	protects []uint64            // notes that say whom charges protect, rising
 	anchored bool                // the last note about an anchor says that there is one
 	era      string              // the hash of the last recovery
 	eraBegan uint64              // and its sequence

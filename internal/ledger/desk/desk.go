@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
@@ -111,6 +113,20 @@ func (d *Desk) Stop(cause error) {
 func (d *Desk) HashAt(sequence uint64) (string, error) {
 	_, hash, _, err := d.store.Read(sequence)
 	return hash, err
+}
+
+// errNoNote is damage that the hashes of a ledger rule out.
+var errNoNote = errors.New("a note of the ledger is too short")
+
+// ProtectsAt returns a note that says whom the charges of a dataset protect. The caller has the
+// turn, or the ledger for itself.
+func (d *Desk) ProtectsAt(sequence uint64) (ledger.ProtectsNote, error) {
+	record, _, note, err := d.store.Read(sequence)
+	if err != nil || len(note) < ledger.NoteSalt {
+		return ledger.ProtectsNote{}, cmp.Or(err, errNoNote)
+	}
+	dataset, _ := ledger.NotesProtected(record.Session)
+	return ledger.ProtectsNote{Dataset: dataset, Says: string(note[ledger.NoteSalt:])}, nil
 }
 
 // Tellable returns an error where a record must not be told of before an anchor that could not be

@@ -88,12 +88,51 @@ func (d *Desk) Recover(ctx context.Context, keeper *chain.AnchorKeeper, missing 
 			return Recovered{}, err
 		}
 	}
+	if err := d.noteProtects(ctx, a.Protects); err != nil {
+		return Recovered{}, err
+	}
 	r, err := d.adopt(ctx, keeper)
 	r.Problem, r.Spent, r.Counted = refused.Problem, loss.Spent, loss.Counted
 	if missing {
 		r.Problem = fmt.Sprintf("the ledger was missing, and had %d records", a.Sequence)
 	}
 	return r, err
+}
+
+// noteProtects writes down what an anchor knows about whom charges protect and the ledger does not.
+// Where the two do not agree, both stay, and no policy can go on with that dataset: its charges
+// protect different people.
+func (d *Desk) noteProtects(ctx context.Context, known []ledger.ProtectsNote) error {
+	for _, k := range known {
+		for n := 0; ; n++ {
+			session := ledger.ProtectsNotes(k.Dataset, n)
+			says, found, err := d.protectsNote(ctx, session)
+			if err == nil && !found {
+				err = d.Note(ctx, session, []byte(k.Says))
+			}
+			if err != nil {
+				return err
+			}
+			if !found || says == k.Says {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// protectsNote returns what the one note of a session says about whom charges protect.
+func (d *Desk) protectsNote(ctx context.Context, session string) (says string, found bool, err error) {
+	if err := d.Look(ctx); err != nil {
+		return "", false, err
+	}
+	defer d.Leave()
+	sequences, err := d.State.Notes(session)
+	if err != nil || len(sequences) == 0 {
+		return "", false, err
+	}
+	note, err := d.ProtectsAt(sequences[0])
+	return note.Says, true, err
 }
 
 // Beginnable returns an error where no anchor can be begun in this place, or not for this reason.
@@ -127,6 +166,7 @@ func (d *Desk) BeginAnchor(ctx context.Context, keeper *chain.AnchorKeeper, reas
 func (d *Desk) adopt(ctx context.Context, keeper *chain.AnchorKeeper) (Recovered, error) {
 	d.Take()
 	defer d.Leave()
+	keeper.Reads(d.ProtectsAt)
 	if err := keeper.Adopt(ctx, d.State, d.HashAt); err != nil {
 		return Recovered{}, &ledger.WriteError{Path: d.Path, Err: err}
 	}

@@ -16,6 +16,7 @@ func (l *Ledger) anchorFirst(keeper *chain.AnchorKeeper, place ledger.Anchorage)
 	if place == nil {
 		return keeper.Open(background, l.Path, l.State, l.HashAt)
 	}
+	keeper.Reads(l.ProtectsAt)
 	if err := keeper.Lay(l.State, l.HashAt); err != nil {
 		return l.explain(err)
 	}

@@ -45,6 +45,7 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 		return nil, err
 	}
 	keeper.Vouch(l.checkpoints.sum)
+	keeper.Reads(l.ProtectsAt)
 	if err := keeper.Open(background, l.Path, l.State, l.HashAt); err != nil {
 		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.Path, err))
 	}

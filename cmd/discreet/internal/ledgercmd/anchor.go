@@ -101,8 +101,12 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 		if err := anywhere.GiveUpAnchor(p, place, c.Reason); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.Err, "%s has no anchor from here on. Remove the key 'anchor' from the policy, or it has one again when it is next "+
-			"opened\n", p.Ledger)
+		if c.JSON {
+			return console.PrintJSON(s.Out, map[string]any{"place": place.String(), "ledger": p.Ledger, "given_up": true})
+		}
+		fmt.Fprintf(s.Out, "%s has no anchor from here on. Remove the key 'anchor' from the policy, or it has one again when it is next "+
+			"opened; then remove %s, which nothing reads any more\n", p.Ledger, table.Clean(place.String()))
+		return nil
 	}
 	state, err := readAnchor(ctx, p.Ledger, place)
 	if err != nil {
@@ -209,28 +213,15 @@ func unanchored(path string, at ledger.Anchorage) error {
 }
 
 func requireAnchor(r anywhere.Reader, at ledger.Anchorage) error {
-	has, err := hasAnchor(r)
+	has, was, err := anywhere.AnchorOf(r)
 	if err != nil || !has {
 		return err
 	}
-	refused := &ledger.UnanchoredError{Path: r.Path()}
+	refused := &ledger.UnanchoredError{Path: r.Path(), Was: was}
 	if at != nil {
 		refused.Anchorage = at.String()
 	}
 	return refused
-}
-
-// hasAnchor reports whether a ledger has an anchor, by its own records.
-func hasAnchor(r anywhere.Reader) (has bool, err error) {
-	for line, err := range r.Records() {
-		if err != nil {
-			return false, err
-		}
-		if anchored, says := ledger.NotesAnchor(line.Record.Session); says && line.Record.Kind == ledger.KindNote {
-			has = anchored
-		}
-	}
-	return has, nil
 }
 
 // compare says whether the ledger holds an anchor.
@@ -263,7 +254,7 @@ func (k *anchorState) compare(r anywhere.Reader, a ledger.Anchor) error {
 // where there is none.
 func checkAnchor(ctx context.Context, p *policy.Policy, r anywhere.Reader) (string, error) {
 	if p == nil {
-		if has, err := hasAnchor(r); err != nil || !has {
+		if has, _, err := anywhere.AnchorOf(r); err != nil || !has {
 			return "", err
 		}
 		return "it has one, which tells it from an older copy; name the policy to compare the two", nil

@@ -22,7 +22,7 @@ func agrees(p *policy.Policy) (doubts []string, err error) {
 		return []string{fmt.Sprintf("the policy was not compared with its ledger: %v", err)}, nil
 	}
 	defer r.Close()
-	anchored, notes := false, map[string][][]byte{}
+	anchored, was, notes := false, "", map[string][][]byte{}
 	for line, err := range r.Lines() {
 		if err != nil {
 			return nil, err
@@ -30,15 +30,16 @@ func agrees(p *policy.Policy) (doubts []string, err error) {
 		if line.Record.Kind != ledger.KindNote {
 			continue
 		}
+		said := line.Answer[min(ledger.NoteSalt, len(line.Answer)):]
 		if has, says := ledger.NotesAnchor(line.Record.Session); says {
-			anchored = has
+			anchored, was = has, string(said)
 		}
-		if dataset, ok := ledger.NotesProtected(line.Record.Session); ok && len(line.Answer) > ledger.NoteSalt {
-			notes[dataset] = append(notes[dataset], line.Answer[ledger.NoteSalt:])
+		if dataset, ok := ledger.NotesProtected(line.Record.Session); ok && len(said) > 0 {
+			notes[dataset] = append(notes[dataset], said)
 		}
 	}
 	if anchored && p.Anchor == (policy.Anchor{}) {
-		return nil, &ledger.UnanchoredError{Path: p.Ledger}
+		return nil, &ledger.UnanchoredError{Path: p.Ledger, Was: was}
 	}
 	for _, name := range p.Names() {
 		if err := books.CheckProtected(p.Datasets[name], notes[name]); err != nil {
