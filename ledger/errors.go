@@ -32,6 +32,18 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
+// MissingError is returned when there is no ledger where there was one. Nothing was changed.
+type MissingError struct {
+	Path string
+	Why  string // how that is known
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("the ledger %s is missing: %s. No new one was begun, which would forget what was spent. Put the file back, or "+
+		"mount its volume; otherwise restore the latest backup. Where all are lost and the policy has an anchor, 'discreet ledger anchor "+
+		"--recover --reason ...' counts what it knows as spent", e.Path, e.Why)
+}
+
 // Errors when a charge is asked for.
 
 // InvalidError is returned when a charge or an answer is not well formed. Nothing

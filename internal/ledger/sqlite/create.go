@@ -47,10 +47,10 @@ func Import(path string, lines iter.Seq2[chain.Stored, error]) error {
 // createOf makes a ledger of records.
 func createOf(path string, lines iter.Seq2[chain.Stored, error]) (err error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		return &ledger.CorruptError{Path: path, Where: "the file is missing, but its log, " + path + "-wal, is there"}
+		return &ledger.MissingError{Path: path, Why: "its log, " + path + "-wal, is there without it"}
 	}
 	if used(path) {
-		return &ledger.CorruptError{Path: path, Where: "the file is missing, and " + path + ".lock says that there was one"}
+		return &ledger.MissingError{Path: path, Why: path + ".lock says that there was one"}
 	}
 	name := path + "-new"
 	for _, leftover := range []string{name, name + "-journal", name + "-wal", path + "-wal"} {

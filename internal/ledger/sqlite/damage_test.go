@@ -299,9 +299,9 @@ func TestPromise7MissingFileIsNoticed(t *testing.T) {
 		for _, suffix := range leave {
 			copyFile(t, filepath.Join(dir, "ledger.db"+suffix), path+suffix)
 		}
-		var corrupt *ledger.CorruptError
-		if _, err := Open(filepath.Join(dir, "ledger.db")); !errors.As(err, &corrupt) {
-			t.Errorf("%s: got %v; want a CorruptError", name, err)
+		var missing *ledger.MissingError
+		if _, err := Open(filepath.Join(dir, "ledger.db")); !errors.As(err, &missing) {
+			t.Errorf("%s: got %v; want a MissingError", name, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "ledger.db")); !os.IsNotExist(err) {
 			t.Errorf("%s: a new ledger was created", name)

@@ -34,7 +34,7 @@ func resolve(path string) (string, bool, error) {
 		return "", false, fmt.Errorf("the ledger cannot be found: %w", err)
 	}
 	if _, err := os.Lstat(abs); err == nil {
-		return "", false, &ledger.CorruptError{Path: abs, Where: "it is a link to a file that is missing"}
+		return "", false, &ledger.MissingError{Path: abs, Why: "it is a link to a file that is not there"}
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {

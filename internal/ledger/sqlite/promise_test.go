@@ -107,9 +107,9 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip(err)
 	}
-	var corrupt *ledger.CorruptError
-	if _, err := Open(link); !errors.As(err, &corrupt) {
-		t.Errorf("a link to nothing: got %v; want a CorruptError", err)
+	var missing *ledger.MissingError
+	if _, err := Open(link); !errors.As(err, &missing) {
+		t.Errorf("a link to nothing: got %v; want a MissingError", err)
 	}
 	mustCharge(t, reopen(t, path), ask("r", hospital(1)))
 	if _, err := Open(link); !errors.Is(err, ledger.ErrBusy) {

@@ -71,10 +71,13 @@ func outcomeOf(err error) outcome {
 // files and records, and nothing of the data; analysts get others.
 func booksOf(err error) error {
 	var damage *ledger.CorruptError
+	var missing *ledger.MissingError
 	var write *ledger.WriteError
 	switch {
 	case errors.As(err, &damage):
 		return damage
+	case errors.As(err, &missing):
+		return missing
 	case errors.As(err, &write):
 		return write
 	}
