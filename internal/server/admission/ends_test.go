@@ -83,6 +83,47 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// What is stopped and charges nothing is told so, and speaks of no answer that is kept; what is
+// asked of a session speaks of what that has cost.
+func TestEndsByKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDispatcher(people(t, "immediate"), fake{
+			ask:   func(ctx context.Context, q api.Question) (*api.Answer, error) { return nil, work(ctx, time.Hour) },
+			train: func(ctx context.Context, _ api.TrainingQuestion) (*api.Training, error) { return nil, work(ctx, time.Hour) },
+			score: func(ctx context.Context, _ api.HoldoutQuestion) (*api.HoldoutAnswer, error) { return nil, work(ctx, time.Hour) },
+		}, Options{Timeout: time.Minute})
+		s, err := d.OpenHoldout(t.Context(), "ana", "people", "only")
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := from("ana")
+		free.Free = true
+		for kind, c := range map[string]struct {
+			ask        func(context.Context) error
+			free, says string
+		}{
+			"ask":     {func(ctx context.Context) error { _, err := d.Ask(ctx, from("ana")); return err }, "", "the same request is answered"},
+			"free":    {func(ctx context.Context) error { _, err := d.Ask(ctx, free); return err }, "nothing was charged", ""},
+			"explain": {func(ctx context.Context) error { _, err := d.Explain(ctx, from("ana")); return err }, "nothing was charged", ""},
+			"quote":   {func(ctx context.Context) error { _, err := d.QuoteTraining(ctx, model("ana")); return err }, "nothing was charged", ""},
+			"score": {func(ctx context.Context) error { _, err := d.AskHoldout(ctx, "ana", s.ID, api.HoldoutQuestion{}); return err },
+				"", "for the session"},
+		} {
+			for _, wait := range []time.Duration{time.Second, time.Hour} {
+				ctx, stop := context.WithTimeout(t.Context(), wait)
+				err := c.ask(ctx)
+				stop()
+				late, stopped := wait == time.Hour, (*Stopped)(nil)
+				if !errors.As(err, &stopped) || errors.Is(err, ErrTimeout) != late || errors.Is(err, ErrCanceled) == late ||
+					stopped.Free != (c.free != "") || !strings.Contains(err.Error(), c.free) ||
+					stopped.Free && strings.Contains(err.Error(), "stays") || late && !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%s after %v: %v", kind, wait, err)
+				}
+			}
+		}
+	})
+}
+
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})

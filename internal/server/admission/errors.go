@@ -15,22 +15,39 @@ var (
 	// charged.
 	ErrWithdrawn = errors.New("canceled on the user's request before its turn came, and nothing was charged")
 	// ErrTimeout and ErrCanceled: it was stopped. What was charged before stays charged.
-	ErrTimeout = error(timeLimit("the question reached the server's limit of time. What was charged stays charged. That is a failure: " +
-		"where the door is closed by it, this dataset gives you no new answers until its owner has released it, and then the same " +
-		"request is answered without a second charge"))
-	ErrCanceled = errors.New("canceled on the user's request. What was charged stays charged; where the answer is kept the same question " +
-		"gets it free, and named by the same request it is never charged twice")
+	ErrTimeout error = &Stopped{late: true, text: "the question reached the server's limit of time. Where it was charged by then, the " +
+		"charge stays, and that is a failure: where the door is closed by it, this dataset gives you no new answers until its owner has " +
+		"released it. Then the same request is answered without a second charge"}
+	ErrCanceled error = &Stopped{text: "canceled on the user's request. What was charged stays charged; where the answer is kept the " +
+		"same question gets it free, and named by the same request it is never charged twice"}
+	// These are told of what is asked of a session, and of what charges nothing. They are
+	// ErrTimeout and ErrCanceled, too.
+	errTimeoutSession = &Stopped{late: true, text: "the question reached the server's limit of time. What was charged for the session " +
+		"stays charged, and that is a failure: where the door is closed by it, this dataset gives you no new answers until its owner has " +
+		"released it"}
+	errTimeoutFree = &Stopped{late: true, Free: true, text: "this reached the server's limit of time, and nothing was charged. Ask for " +
+		"less, or ask again later: the server may be busy"}
+	errCanceledFree = &Stopped{Free: true, text: "canceled on the user's request, and nothing was charged"}
 	// ErrInternal: something is broken. What it was is not shown, because it could hold data.
 	ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. What was charged stays charged. " +
 		"Please report the question to the owner")
 )
 
-// timeLimit is the owner's limit of time. A question that it stops after the charge has failed, and
-// that is an incident.
-type timeLimit string
+// Stopped is how a question ends that was stopped, by the owner's limit of time or by whoever asked.
+// One that the limit stops after the charge has failed, and that is an incident.
+type Stopped struct {
+	Free bool // it charges nothing, whatever comes of it
+	late bool // by the limit
+	text string
+}
 
-func (t timeLimit) Error() string        { return string(t) }
-func (t timeLimit) Is(target error) bool { return target == api.ErrTimeLimit }
+func (e *Stopped) Error() string { return e.text }
+
+// Is says that all that the limit stops is ErrTimeout, and all else ErrCanceled.
+func (e *Stopped) Is(target error) bool {
+	other, ok := target.(*Stopped)
+	return ok && e.late == other.late || e.late && target == api.ErrTimeLimit
+}
 
 // LimitError: too many questions, now or in this minute. Nothing was charged.
 type LimitError struct {

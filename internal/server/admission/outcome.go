@@ -86,7 +86,7 @@ func booksOf(err error) error {
 
 // translate says that a question was stopped, where that is why it failed. An interrupted engine
 // says only that it failed. What the text and the budget decide stays as it is.
-func translate(ctx context.Context, err error) error {
+func translate(ctx context.Context, e *entry, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
@@ -97,8 +97,21 @@ func translate(ctx context.Context, err error) error {
 	if ended(err) {
 		return err // which cannot be asked again
 	}
-	if errors.Is(context.Cause(ctx), ErrTimeout) {
-		return ErrTimeout
+	late := errors.Is(context.Cause(ctx), ErrTimeout)
+	switch e.kind {
+	case "ask", "train":
+		if late {
+			return ErrTimeout
+		}
+	case "open", "session":
+		if late {
+			return errTimeoutSession
+		}
+	default:
+		if late {
+			return errTimeoutFree
+		}
+		return errCanceledFree
 	}
 	return ErrCanceled
 }

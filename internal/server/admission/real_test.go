@@ -156,7 +156,7 @@ func TestRealSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.options.Timeout = time.Nanosecond
-	if _, err := d.AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, api.ErrSessionRun) && err != ErrTimeout {
+	if _, err := d.AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, api.ErrSessionRun) && !errors.Is(err, ErrTimeout) {
 		t.Errorf("stopped: %v", err)
 	} else if _, open := d.Session("ana", s.ID); (open == ErrNoSession) != ended(err) || (s.Sparse.Left() == 0) != ended(err) {
 		t.Errorf("after %v it is %v, with %d left", err, open, s.Sparse.Left())

@@ -146,7 +146,7 @@ func (d *Dispatcher) turn(
 	}
 	p.Begin()
 	defer p.End()
-	err = translate(ctx, d.guard(p.Set(ctx), e, work))
+	err = translate(ctx, e, d.guard(p.Set(ctx), e, work))
 	if began != nil {
 		p.Leave()
 	}

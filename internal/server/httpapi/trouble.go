@@ -31,6 +31,7 @@ func ProblemOf(err error) *Problem {
 		written   *ledger.WriteError
 		unfit     *users.InvalidError
 		around    *api.AroundError
+		stopped   *admission.Stopped
 		price     *api.PriceError
 	)
 	switch {
@@ -72,13 +73,20 @@ func ProblemOf(err error) *Problem {
 	case errors.Is(err, admission.ErrOpening):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "opening", Detail: admission.ErrOpening.Error(), Spent: no,
 			header: http.Header{"Retry-After": {"5"}}}
-	case errors.Is(err, admission.ErrTimeout):
-		return &Problem{Status: http.StatusGatewayTimeout, Kind: "timeout", Detail: admission.ErrTimeout.Error()}
+	case errors.As(err, &stopped):
+		p := &Problem{Status: statusCanceled, Kind: "canceled", Detail: stopped.Error()}
+		if errors.Is(stopped, admission.ErrTimeout) {
+			p.Status, p.Kind = http.StatusGatewayTimeout, "timeout"
+		}
+		if stopped.Free {
+			p.Spent = no
+		}
+		return p
 	case errors.Is(err, admission.ErrRevoked):
 		return &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: admission.ErrRevoked.Error(), Spent: no}
 	case errors.Is(err, admission.ErrWithdrawn):
 		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrWithdrawn.Error(), Spent: no}
-	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled):
 		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrCanceled.Error()}
 	case errors.As(err, &again):
 		return &Problem{Status: http.StatusConflict, Kind: "request", Detail: "this Idempotency-Key was charged before with another " +

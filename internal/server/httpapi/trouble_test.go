@@ -40,6 +40,7 @@ func TestProblems(t *testing.T) {
 		{fmt.Errorf("HIV: %w", api.ErrMoved), 409, "moved", yes, ""},
 		{admission.ErrTimeout, 504, "timeout", nil, ""},
 		{admission.ErrCanceled, 499, "canceled", nil, ""},
+		{fmt.Errorf("asked: %w", &admission.Stopped{Free: true}), 499, "canceled", no, ""},
 		{admission.ErrWithdrawn, 499, "canceled", no, ""},
 		{&api.AroundError{Text: "too many rows"}, 422, "refused", no, ""},
 		{fmt.Errorf("HIV: %w", &api.AroundError{Text: "too many rows", Bought: true}), 422, "refused", nil, ""},

@@ -136,6 +136,7 @@ func explain(ctx context.Context, err error) *wireError {
 		write   *ledger.WriteError
 		locked  *users.LockedError
 		around  *api.AroundError
+		stopped *admission.Stopped
 	)
 	if errors.As(err, &wire) {
 		return wire
@@ -144,9 +145,14 @@ func explain(ctx context.Context, err error) *wireError {
 		return unasked
 	}
 	if ctx.Err() != nil { // whatever was in the way then
+		free := errors.As(err, &stopped) && stopped.Free
 		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, errTimeout) && free:
+			return failure(queryCanceled, "canceled by statement_timeout, and nothing was charged")
 		case errors.Is(cause, errTimeout):
 			return failure(queryCanceled, "canceled by statement_timeout. %s", stays)
+		case errors.Is(cause, errCanceled) && free:
+			return failure(queryCanceled, "%s", stopped)
 		case errors.Is(cause, errEnded):
 			return fatal(adminShutdown, "the server is shutting down. "+stays)
 		default:
@@ -188,9 +194,9 @@ func explain(ctx context.Context, err error) *wireError {
 		return failure(adminShutdown, "%s", admission.ErrEnding)
 	case errors.Is(err, admission.ErrOpening):
 		return failure(cannotConnectNow, "%s", admission.ErrOpening)
-	case errors.Is(err, admission.ErrTimeout):
-		return failure(queryCanceled, "%s", admission.ErrTimeout)
-	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &stopped):
+		return failure(queryCanceled, "%s", stopped)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return failure(queryCanceled, "%s", admission.ErrCanceled)
 	case errors.As(err, &request):
 		return failure(invalidParameter, "%s", request.Error()).hinting("nothing was spent; SET dp.request to another name")
