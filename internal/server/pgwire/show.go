@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
@@ -77,10 +78,15 @@ func (s *session) showBudget(out *result) error {
 		if err != nil {
 			return err
 		}
+		closed, two := slices.ContainsFunc(accounts, keptByRho), false
 		for _, a := range accounts {
 			if s.analyst && !s.own(a) {
 				continue
 			}
+			if closed && a.Limit.Rho != dp.Unbounded {
+				a.Limit.Epsilon = dp.Unbounded
+			}
+			two = two || a.Limit.Epsilon != dp.Unbounded && a.Limit.Rho != dp.Unbounded
 			for _, c := range []struct {
 				name               string
 				limit, spent, left dp.Amount
@@ -94,6 +100,9 @@ func (s *session) showBudget(out *result) error {
 				}
 			}
 		}
+		if two {
+			s.notice("NOTICE", "00000", "this budget is kept by the sum of epsilon or by that of rho, whichever lasts longer", "")
+		}
 		if !s.analyst {
 			return nil
 		}
@@ -104,6 +113,12 @@ func (s *session) showBudget(out *result) error {
 		s.notice("NOTICE", "00000", "left: "+render.Left(left)+render.AtDefault(left, s.dataset.Budget.DefaultEpsilon), "")
 		return nil
 	})
+}
+
+// keptByRho reports whether a dataset's account has no epsilon left for good, because of Gaussian
+// noise, so that the sum of rho keeps all of its budget.
+func keptByRho(a api.Account) bool {
+	return a.Kind == "dataset" && a.Limit.Rho != dp.Unbounded && a.Spent.Epsilon == dp.Unbounded
 }
 
 // own says whether an account is the user's own quota.
