@@ -304,7 +304,11 @@ func (d *draft) writeColumn(c SchemaColumn) {
 		d.noted(6, "granularity: "+c.granularity(), "values are rounded to whole multiples of it")
 		d.writeBounds(c)
 	case Text:
-		if !d.writeKeys(c) && !c.Identifier {
+		switch {
+		case d.writeKeys(c) || c.Identifier:
+		case c.Different || c.unique():
+			d.comment(6, "Nearly every row has another value, so there is nothing to group by. Delete the column unless somebody needs it.")
+		default:
 			d.noted(6, "# keys: [A, B, C]", "fill in to group by it, or write keys: private")
 		}
 	case Boolean:

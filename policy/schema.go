@@ -79,6 +79,9 @@ type SchemaColumn struct {
 	PrivateKeys bool
 	// Identifier says that values are names of rows, which have no bounds.
 	Identifier bool
+	// Different says that nearly every row has another value, such as a name or a text that
+	// somebody wrote, so that there is nothing to group by.
+	Different bool
 	// LeftOut is why the column is left out, as in: is left out: nobody needs it.
 	LeftOut string
 }

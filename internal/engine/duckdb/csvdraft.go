@@ -123,6 +123,9 @@ func (d drafter) csvColumn(table, name, from string, what guess) (policy.SchemaC
 	}
 	if c.Type == policy.Text {
 		c.MaybeNulls = marks // none and - are words too
+		if c.Different, err = g.different(d.ctx); err != nil {
+			return c, err
+		}
 	} else {
 		c.Nulls, c.MaybeNulls = marks, out
 	}

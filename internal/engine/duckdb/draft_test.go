@@ -160,3 +160,30 @@ func TestSchemasSeeWhetherTheUnitIsUnique(t *testing.T) {
 		}
 	}
 }
+
+// Keys are not proposed for texts that nearly every row has another of; of a short file nobody can
+// tell.
+func TestSchemasSeeTextsThatDiffer(t *testing.T) {
+	for rows, differ := range map[int]bool{50: false, 200: true} {
+		folder, text := t.TempDir(), "email,town,note,twins\n"
+		for i := range rows {
+			text += fmt.Sprintf("u%d@example.org,town %d,%d calls and %d more,person %d\n", i, i%7, i, rows-i, i/2)
+		}
+		write(t, folder, "people.csv", text)
+		schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, "people.csv")}, Look{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		draft, err := policy.Draft(schemas, policy.DraftOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, part := range strings.Split(draft, "type: text\n")[1:] {
+			c := schemas[0].Columns[i]
+			want := differ && (c.Name == "email" || c.Name == "note")
+			if c.Different != want || strings.Contains(part, "another value") != want || strings.Contains(part, "# keys: [A, B, C]") == want {
+				t.Errorf("%d rows: %s: %v\n%s", rows, c.Name, c.Different, part)
+			}
+		}
+	}
+}

@@ -130,6 +130,15 @@ func (g guesser) look(ctx context.Context) (guess, error) {
 	return g.choose(ctx, found, total)
 }
 
+// different reports whether nearly every row has another value. One row more or less matters only
+// where it is nearly so, and of few rows nobody can tell.
+func (g guesser) different(ctx context.Context) (different bool, err error) {
+	const few = 100
+	err = g.db.QueryRowContext(ctx, "SELECT count("+g.text+") >= "+strconv.Itoa(few)+" AND 10 * count(DISTINCT "+g.text+") >= 9 * count("+
+		g.text+") FROM "+g.from).Scan(&different)
+	return different, err
+}
+
 // worthALook returns the guesses that most texts look like.
 func worthALook(sample []string) []guess {
 	var out []guess
