@@ -121,9 +121,18 @@ func withinLimit(ctx context.Context, of func() (time.Duration, error)) error {
 	}
 	if takes > limit {
 		return api.Refuse("ask for less at once: fewer joins, patterns, windows or medians; or ask the owner for a longer --timeout",
-			"this question may take %v on data of this size, and the server's limit is %v", takes.Round(time.Second), limit)
+			"this question may take %s on data of this size, and the server's limit is %v", sayTime(takes), limit)
 	}
 	return nil
+}
+
+// sayTime rounds a time up, so that it is longer than a limit that it is beyond. Those of questions
+// that nobody could wait for are enormous.
+func sayTime(d time.Duration) string {
+	if d > 240*time.Hour {
+		return "more than ten days"
+	}
+	return (d + time.Second - 1).Truncate(time.Second).String()
 }
 
 // deadline is how long the answer takes to leave a server, without its ticks; nil where it is

@@ -135,3 +135,14 @@ func TestFailsAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// A time that is beyond a limit is never told as one that is not, and nobody reads centuries.
+func TestSayTime(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		1200 * time.Millisecond: "2s", 5*time.Minute + 1: "5m1s", 5 * time.Minute: "5m0s", math.MaxInt64: "more than ten days",
+	} {
+		if got := sayTime(d); got != want {
+			t.Errorf("%v: %s; want %s", d, got, want)
+		}
+	}
+}

@@ -41,7 +41,7 @@ type Cmd struct {
 
 	Running          int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
 	Waiting          int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
-	Timeout          time.Duration `help:"How long a question may run, ${default} unless given. One that takes longer is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
+	Timeout          time.Duration `help:"How long a question may take, ${default} unless given. What would take longer is refused, free. Where the policy says release: tick or immediate it is stopped then, which is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
 	Rate             int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
 	Patience         time.Duration `help:"How long a question waits that came too early for --rate, ${default} unless given; one that would wait for longer is turned away. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
 	Connections      int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
