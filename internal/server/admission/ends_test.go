@@ -88,9 +88,13 @@ func TestEnds(t *testing.T) {
 func TestEndsByKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(people(t, "immediate"), fake{
-			ask:   func(ctx context.Context, q api.Question) (*api.Answer, error) { return nil, work(ctx, time.Hour) },
-			train: func(ctx context.Context, _ api.TrainingQuestion) (*api.Training, error) { return nil, work(ctx, time.Hour) },
-			score: func(ctx context.Context, _ api.HoldoutQuestion) (*api.HoldoutAnswer, error) { return nil, work(ctx, time.Hour) },
+			ask: func(ctx context.Context, q api.Question) (*api.Answer, error) { return nil, work(ctx, time.Hour) },
+			train: func(ctx context.Context, _ api.TrainingQuestion) (*api.Training, error) {
+				return nil, work(ctx, time.Hour)
+			},
+			score: func(ctx context.Context, _ api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
+				return nil, work(ctx, time.Hour)
+			},
 		}, Options{Timeout: time.Minute})
 		s, err := d.OpenHoldout(t.Context(), "ana", "people", "only")
 		if err != nil {
@@ -98,20 +102,21 @@ func TestEndsByKind(t *testing.T) {
 		}
 		free := from("ana")
 		free.Free = true
+		const none = "nothing was charged"
 		for kind, c := range map[string]struct {
-			ask        func(context.Context) error
+			ask        func(context.Context) (any, error)
 			free, says string
 		}{
-			"ask":     {func(ctx context.Context) error { _, err := d.Ask(ctx, from("ana")); return err }, "", "the same request is answered"},
-			"free":    {func(ctx context.Context) error { _, err := d.Ask(ctx, free); return err }, "nothing was charged", ""},
-			"explain": {func(ctx context.Context) error { _, err := d.Explain(ctx, from("ana")); return err }, "nothing was charged", ""},
-			"quote":   {func(ctx context.Context) error { _, err := d.QuoteTraining(ctx, model("ana")); return err }, "nothing was charged", ""},
-			"score": {func(ctx context.Context) error { _, err := d.AskHoldout(ctx, "ana", s.ID, api.HoldoutQuestion{}); return err },
+			"ask":     {func(ctx context.Context) (any, error) { return d.Ask(ctx, from("ana")) }, "", "the same request is answered"},
+			"free":    {func(ctx context.Context) (any, error) { return d.Ask(ctx, free) }, none, ""},
+			"explain": {func(ctx context.Context) (any, error) { return d.Explain(ctx, from("ana")) }, none, ""},
+			"quote":   {func(ctx context.Context) (any, error) { return d.QuoteTraining(ctx, model("ana")) }, none, ""},
+			"score": {func(ctx context.Context) (any, error) { return d.AskHoldout(ctx, "ana", s.ID, api.HoldoutQuestion{}) },
 				"", "for the session"},
 		} {
 			for _, wait := range []time.Duration{time.Second, time.Hour} {
 				ctx, stop := context.WithTimeout(t.Context(), wait)
-				err := c.ask(ctx)
+				_, err := c.ask(ctx)
 				stop()
 				late, stopped := wait == time.Hour, (*Stopped)(nil)
 				if !errors.As(err, &stopped) || errors.Is(err, ErrTimeout) != late || errors.Is(err, ErrCanceled) == late ||

@@ -33,8 +33,8 @@ var (
 		"Please report the question to the owner")
 )
 
-// Stopped is how a question ends that was stopped, by the owner's limit of time or by whoever asked.
-// One that the limit stops after the charge has failed, and that is an incident.
+// Stopped is how a question ends that was stopped, by the owner's limit of time or by who asked. If
+// the limit stops it after the charge it has failed, and that is an incident.
 type Stopped struct {
 	Free bool // it charges nothing, whatever comes of it
 	late bool // by the limit

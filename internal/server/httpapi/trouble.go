@@ -74,14 +74,7 @@ func ProblemOf(err error) *Problem {
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "opening", Detail: admission.ErrOpening.Error(), Spent: no,
 			header: http.Header{"Retry-After": {"5"}}}
 	case errors.As(err, &stopped):
-		p := &Problem{Status: statusCanceled, Kind: "canceled", Detail: stopped.Error()}
-		if errors.Is(stopped, admission.ErrTimeout) {
-			p.Status, p.Kind = http.StatusGatewayTimeout, "timeout"
-		}
-		if stopped.Free {
-			p.Spent = no
-		}
-		return p
+		return stoppedProblem(stopped)
 	case errors.Is(err, admission.ErrRevoked):
 		return &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: admission.ErrRevoked.Error(), Spent: no}
 	case errors.Is(err, admission.ErrWithdrawn):
@@ -123,6 +116,18 @@ func ProblemOf(err error) *Problem {
 		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
 	}
 	return sessionProblem(err)
+}
+
+// stoppedProblem says that a question was stopped.
+func stoppedProblem(err *admission.Stopped) *Problem {
+	p := &Problem{Status: statusCanceled, Kind: "canceled", Detail: err.Error()}
+	if errors.Is(err, admission.ErrTimeout) {
+		p.Status, p.Kind = http.StatusGatewayTimeout, "timeout"
+	}
+	if err.Free {
+		p.Spent = no
+	}
+	return p
 }
 
 // sessionProblem says what is wrong with what there is beside questions.

@@ -120,6 +120,23 @@ func explainUnasked(ctx context.Context, err error) *wireError {
 	return nil
 }
 
+// explainEnded is for statements that were stopped, and why.
+func explainEnded(cause, err error) *wireError {
+	var stopped *admission.Stopped
+	free := errors.As(err, &stopped) && stopped.Free
+	switch {
+	case errors.Is(cause, errTimeout) && free:
+		return failure(queryCanceled, "canceled by statement_timeout, and nothing was charged")
+	case errors.Is(cause, errTimeout):
+		return failure(queryCanceled, "canceled by statement_timeout. %s", stays)
+	case errors.Is(cause, errEnded):
+		return fatal(adminShutdown, "the server is shutting down. "+stays)
+	case free:
+		return failure(queryCanceled, "%s", stopped)
+	}
+	return failure(queryCanceled, "canceled on the user's request. %s", stays)
+}
+
 // explain turns any error into one for the wire. The context is that of the statement.
 func explain(ctx context.Context, err error) *wireError {
 	var (
@@ -145,19 +162,7 @@ func explain(ctx context.Context, err error) *wireError {
 		return unasked
 	}
 	if ctx.Err() != nil { // whatever was in the way then
-		free := errors.As(err, &stopped) && stopped.Free
-		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, errTimeout) && free:
-			return failure(queryCanceled, "canceled by statement_timeout, and nothing was charged")
-		case errors.Is(cause, errTimeout):
-			return failure(queryCanceled, "canceled by statement_timeout. %s", stays)
-		case errors.Is(cause, errCanceled) && free:
-			return failure(queryCanceled, "%s", stopped)
-		case errors.Is(cause, errEnded):
-			return fatal(adminShutdown, "the server is shutting down. "+stays)
-		default:
-			return failure(queryCanceled, "canceled on the user's request. %s", stays)
-		}
+		return explainEnded(context.Cause(ctx), err)
 	}
 	switch {
 	case errors.As(err, &door):
