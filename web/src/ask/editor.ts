@@ -1,14 +1,15 @@
 // The editor. It lives in a shadow root, where its styles are sheets and not elements, so that the
 // content security policy needs no exception for them.
-import { autocompletion, closeBrackets, completeFromList, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { autocompletion, closeBrackets, completeFromList, closeBracketsKeymap, completionKeymap, type CompletionSource } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { PostgreSQL, sql } from '@codemirror/lang-sql'
+import { PostgreSQL, schemaCompletionSource } from '@codemirror/lang-sql'
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, Prec } from '@codemirror/state'
 import { drawSelection, EditorView, highlightSpecialChars, keymap, placeholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Dataset } from '../api'
+import { aggregates, functions, keywords } from './words'
 
 export interface Editor {
   text(): string
@@ -55,12 +56,31 @@ function schema(d: Dataset) {
   return out
 }
 
+// offer proposes what a source does, but not the word that is there already.
+const offer = (source: CompletionSource) => PostgreSQL.language.data.of({
+  autocomplete: (async ctx => {
+    const found = await source(ctx)
+    if (!found) return null
+    const typed = ctx.state.sliceDoc(found.from, ctx.pos).toLowerCase()
+    return { ...found, validFor: undefined, options: found.options.filter(o => o.label.toLowerCase() !== typed) }
+  }) satisfies CompletionSource,
+})
+
+const words = completeFromList([
+  ...keywords.map(label => ({ label, type: 'keyword', boost: -1 })),
+  ...[...aggregates, ...functions].map(label => ({ label, type: 'function' })),
+])
+
 // language knows names behind their table, and those of columns wherever they stand: most questions
-// have one table.
-const language = (d?: Dataset) => d ? [
-  sql({ dialect: PostgreSQL, upperCaseKeywords: true, schema: schema(d) }),
-  PostgreSQL.language.data.of({ autocomplete: completeFromList([...new Map(Object.values(schema(d)).flat().map(c => [c.label, { ...c, boost: 50 }])).values()]) }),
-] : sql({ dialect: PostgreSQL, upperCaseKeywords: true })
+// have one table. Of words it proposes those that a question can have.
+const language = (d?: Dataset) => [
+  PostgreSQL.extension,
+  offer(words),
+  d ? [
+    offer(schemaCompletionSource({ dialect: PostgreSQL, schema: schema(d) })),
+    offer(completeFromList([...new Map(Object.values(schema(d)).flat().map(c => [c.label, { ...c, boost: 50 }])).values()])),
+  ] : [],
+]
 
 // Where a selection is typed over, the browser would keep the look of what was there by a style of
 // its own in the markup, which the content security policy forbids. So it does not get to it.

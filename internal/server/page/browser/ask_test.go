@@ -241,6 +241,14 @@ func keyboard(t *testing.T, w *world) {
 	typed(w.passwords["ana"])
 	tb.press(input.Enter)
 	tb.until("the editor has the focus", `() => document.activeElement?.shadowRoot?.activeElement?.classList.contains('cm-content')`)
+	// Completion knows what a question can have, and proposes no word that is there.
+	const proposed = `[...document.activeElement.shadowRoot.querySelectorAll('.cm-completionLabel')].map(e => e.textContent)`
+	typed("SELECT me")
+	tb.until("the median is proposed", `() => { const all = `+proposed+`; return all.includes('MEDIAN') && !all.includes('MERGE') }`)
+	typed("dian")
+	tb.until("nothing is proposed for the whole word", `() => `+proposed+`.length === 0`)
+	tb.press(input.KeyA, input.ControlLeft)
+	tb.press(input.Backspace)
 	typed("SELECT sex, COUNT(*) FROM patients WHERE age > 17 GROUP BY sex ")
 	tb.press(input.Escape) // what completion proposes
 	tb.priced()
