@@ -2,7 +2,7 @@
 // content security policy needs no exception for them.
 import { autocompletion, closeBrackets, completeFromList, closeBracketsKeymap, completionKeymap, type CompletionSource } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { PostgreSQL, schemaCompletionSource } from '@codemirror/lang-sql'
+import { schemaCompletionSource, SQLDialect } from '@codemirror/lang-sql'
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, Prec } from '@codemirror/state'
@@ -56,8 +56,15 @@ function schema(d: Dataset) {
   return out
 }
 
+// dialect is PostgreSQL's with the words that a question can have: others, such as cost, are names.
+const dialect = SQLDialect.define({
+  doubleDollarQuotedStrings: true, operatorChars: '+-*/<>=~!@#%^&|`?', specialVar: '',
+  keywords: [...keywords, ...aggregates].join(' ').toLowerCase(),
+  types: 'bigint boolean char date decimal double integer numeric precision real smallint text timestamp varchar',
+})
+
 // offer proposes what a source does, but not the word that is there already.
-const offer = (source: CompletionSource) => PostgreSQL.language.data.of({
+const offer = (source: CompletionSource) => dialect.language.data.of({
   autocomplete: (async ctx => {
     const found = await source(ctx)
     if (!found) return null
@@ -74,10 +81,10 @@ const words = completeFromList([
 // language knows names behind their table, and those of columns wherever they stand: most questions
 // have one table. Of words it proposes those that a question can have.
 const language = (d?: Dataset) => [
-  PostgreSQL.extension,
+  dialect.extension,
   offer(words),
   d ? [
-    offer(schemaCompletionSource({ dialect: PostgreSQL, schema: schema(d) })),
+    offer(schemaCompletionSource({ dialect, schema: schema(d) })),
     offer(completeFromList([...new Map(Object.values(schema(d)).flat().map(c => [c.label, { ...c, boost: 50 }])).values()])),
   ] : [],
 ]

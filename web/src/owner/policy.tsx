@@ -24,7 +24,7 @@ export function Policy({ dataset }: { dataset: string }) {
       <h2>{d.name}</h2>
       {d.promise.map(p => <p key={p}>{p}</p>)}
       <dl class="facts">
-        {([['one person', d.unit], ['neighbours', d.neighbours], ['budget', d.budget_in_words], ['answers', d.release], ['failures', d.failures], ['streams', d.streams.join(', ')], ['holdouts', d.holdouts.join(', ')],
+        {([['one person', d.unit], ['neighbours', d.neighbours], ['budget', d.budget_in_words], ['answers', d.release], ['failures', d.failures.replace(/^failures: /, '')], ['streams', d.streams.join(', ')], ['holdouts', d.holdouts.join(', ')],
           ['owner’s key', words.value.fingerprint ?? 'none: nothing can be signed over the network; discreet ledger key makes one']] as const)
           .filter(([, v]) => v).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}
       </dl>
