@@ -73,7 +73,7 @@ var rooms = map[string]string{
 	"internal/plan/verify": "dp policy internal/plan/tree",
 	"internal/engine":      "policy internal/plan/tree internal/exact store",
 	// How long a question may take, from what everybody may know. It sees no data.
-	"internal/publictime": "internal/plan/tree",
+	"internal/publictime": "policy internal/plan/tree",
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
 		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables internal/publictime",
 	"internal/engine/trino": "policy internal/plan/tree internal/plan/posix internal/dialect internal/engine internal/engine/sqlengine " +

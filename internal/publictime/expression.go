@@ -106,9 +106,9 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 		return w.operation, 0
 	case *tree.In:
 		if e.X.Type().Kind == tree.Text {
-			return w.compared + w.byte*lengths[0] + float64(len(e.List))*w.listed, 0
+			return w.compared + w.byte*lengths[0] + 2*float64(len(e.List))*w.operation, 0
 		}
-		return w.operation + float64(len(e.List))*w.listed, 0
+		return w.operation + 2*float64(len(e.List))*w.operation, 0
 	case *tree.Like:
 		return w.like(e, lengths[0]), 0
 	case *tree.Case:
@@ -190,8 +190,10 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 		return w.compared + w.searched*lengths[0], 0
 	case "matches":
 		return w.match + w.matched*lengths[0], 0
-	case "parse_integer", "parse_date", "parse_timestamp", "parse_boolean":
+	case "parse_integer", "parse_date", "parse_timestamp":
 		return w.match + w.matched*lengths[0] + w.parsed, 0
+	case "parse_boolean":
+		return 2 * (w.translated + w.changed*lengths[0]), 0
 	case "parse_decimal":
 		// What is no number of the form has no more digits than these.
 		return w.match + w.matched*lengths[0] + w.decimal*min(2+lengths[0], 38) + w.parsed + w.written, 0
@@ -210,8 +212,11 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 		}
 		return float64(len(lengths)) * w.branch, 0
 	case "round", "floor", "ceil", "trunc":
-		if e.Args[0].Type().Kind == tree.Real || e.Args[0].Type().Wide() {
+		switch t := e.Args[0].Type(); {
+		case t.Wide():
 			return 2*w.real + w.divided, 0
+		case t.Kind == tree.Real:
+			return 4 * w.real, 0
 		}
 		return 5 * w.operation, 0
 	}

@@ -4,18 +4,40 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
-// joined adds a join by a table of hashes, which may be made of either side.
-func (w *work) joined(l, r float64) {
-	w.shared += max(l*w.build+r*w.probe, r*w.build+l*w.probe) * far(max(l, r))
+// joined adds a join by a table of hashes that is made of one side.
+func (w *work) joined(built, probed float64) {
+	w.shared += (built*w.build + probed*w.probe) * far(built)
+}
+
+// between adds a join of two relations, of which the smaller one is put into the table of hashes:
+// the printer decides it by the sizes that are public (dialect.Printer). Where the database does,
+// it may be either.
+func (w *work) between(j *tree.Join, l, r float64) {
+	turned := w.size(j.L) < w.size(j.R)
+	switch {
+	case w.chooses:
+		w.joined(max(l, r), min(l, r))
+	case turned:
+		w.joined(l, r)
+	default:
+		w.joined(r, l)
+	}
+}
+
+// size is how many rows the largest table of a relation has.
+func (w *work) size(r tree.Relation) (rows float64) {
+	r.EachTable(func(t *policy.Table) { rows = max(rows, w.rows(t.Name)) })
+	return rows
 }
 
 // far is by how much it takes longer to find a row among so many: those of a large table are not in
-// the caches of a processor.
-func far(rows float64) float64 { return 1 + 0.15*max(0, math.Log2(rows/near)) }
+// the caches of a processor, and those of a small one are in the nearest.
+func far(rows float64) float64 { return max(0.4, 1+0.1*math.Log2(max(1, rows)/near)) }
 
-// near is how many rows are in them.
+// near is how many rows are in the caches that all cores share.
 const near = 1 << 17
 
 func (w *work) join(j *tree.Join, used []bool) load {
@@ -32,7 +54,7 @@ func (w *work) join(j *tree.Join, used []bool) load {
 	lp, rp := tree.Private(j.L), tree.Private(j.R)
 	switch {
 	case lp && rp:
-		w.joined(l.rows, r.rows)
+		w.between(j, l.rows, r.rows)
 		pairs = w.ofPeople(j, l, r)
 		out.person, out.met = l.person*r.person, max(1, l.met)*max(1, r.met)
 	case lp || rp:
@@ -42,7 +64,7 @@ func (w *work) join(j *tree.Join, used []bool) load {
 		}
 		met, equal := w.fanout(side, public, j.On, offset)
 		if equal {
-			w.joined(l.rows, r.rows)
+			w.between(j, l.rows, r.rows)
 		} else {
 			w.each(l.rows*r.rows, w.pair)
 		}
@@ -52,12 +74,12 @@ func (w *work) join(j *tree.Join, used []bool) load {
 	default:
 		met, equal := w.fanout(j.R, r, j.On, nl)
 		if equal {
-			w.joined(l.rows, r.rows)
+			w.between(j, l.rows, r.rows)
 		} else {
 			w.each(l.rows*r.rows, w.pair)
 		}
 		pairs = min(l.rows*met, mostPublic)
-		w.each(pairs, w.kept)
+		w.each(pairs, w.handed)
 	}
 	out.rows = pairs
 	if j.Left {
@@ -70,8 +92,8 @@ func (w *work) join(j *tree.Join, used []bool) load {
 	w.expression(j.On, load{rows: pairs, lengths: out.lengths})
 	w.each(out.rows, w.width(j.Fields()[:nl+nr], needed, out.lengths))
 	if j.Left && j.On != nil && !j.Hashable() {
-		w.each(l.rows, 2*w.kept+w.build+w.sort)
-		w.each(pairs, w.kept+w.probe)
+		w.each(l.rows, 2*w.handed+w.build+w.sort)
+		w.each(pairs, w.handed+w.probe)
 	}
 	return out
 }
@@ -131,12 +153,23 @@ func (w *work) fanout(r tree.Relation, l load, on tree.Expr, offset int) (met fl
 				continue
 			}
 			equal = true
-			if column, ok := pair[0].(*tree.Column); ok {
+			if column, ok := scaled(pair[0]).(*tree.Column); ok {
 				met = min(met, w.most(r, column.Index-offset, l.rows))
 			}
 		}
 	}
 	return max(1, met), equal
+}
+
+// scaled is what has as many different values: the number that is written with more digits.
+func scaled(e tree.Expr) tree.Expr {
+	for {
+		r, ok := e.(*tree.Rescale)
+		if !ok || r.Factor.Sign() == 0 {
+			return e
+		}
+		e = r.X
+	}
 }
 
 // most is how many rows of a public relation have one value of a field at most.
@@ -205,7 +238,7 @@ func (w *work) exists(e *tree.Exists, outer load) {
 	from := w.relation(e.From, used[e.Outer:])
 	row := load{lengths: append(pad(outer.lengths, e.Outer), from.lengths...)}
 	if onlyColumns(e.On) {
-		w.joined(2*outer.rows, 2*from.rows)
+		w.joined(from.rows, outer.rows)
 		w.expression(e.On, load{})
 		return
 	}
@@ -213,16 +246,17 @@ func (w *work) exists(e *tree.Exists, outer load) {
 	w.each(outer.rows, w.group+w.probe+w.build)
 	switch {
 	case tree.Private(e.From):
-		w.joined(outer.rows, from.rows)
-		row.rows = w.pairsOf(outer, from)
+		w.joined(from.rows, outer.rows)
+		row.rows, row.person = w.pairsOf(outer, from), outer.person*from.person
 	default:
 		met, equal := w.fanout(e.From, from, e.On, e.Outer)
 		if equal {
-			w.joined(outer.rows, from.rows)
+			w.joined(from.rows, outer.rows)
 		} else {
 			w.each(outer.rows*from.rows, w.pair)
 		}
-		row.rows = outer.rows * w.mayMeet(met, outer)
+		met = w.mayMeet(met, outer)
+		row.rows, row.person, row.met = outer.rows*met, outer.person*met, met*max(1, outer.met)
 	}
 	w.expression(e.On, row)
 	w.each(row.rows, w.probe)

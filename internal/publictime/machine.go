@@ -69,7 +69,7 @@ func (m Machine) work(s Sizes) *work {
 	if m.Cluster {
 		c = &cluster
 	}
-	return &work{constants: c, sizes: s, memory: memory, cluster: m.Cluster, sql: m.SQL || m.Cluster}
+	return &work{constants: c, sizes: s, memory: memory, cluster: m.Cluster, sql: m.SQL || m.Cluster, chooses: m.SQL || m.Cluster}
 }
 
 // rowGroup is how many rows DuckDB gives to a thread at a time.

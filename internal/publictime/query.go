@@ -31,7 +31,7 @@ func (w *work) query(q *tree.Query) {
 	length := 0.0
 	for _, k := range q.Keys {
 		n := w.expression(k.Expr, from)
-		w.each(from.rows, w.place+w.changed*n)
+		w.each(from.rows, w.value+w.changed*n)
 		length += n
 	}
 	for _, m := range q.Measures {
@@ -239,7 +239,8 @@ func (w *work) release(q *tree.Query, from load) {
 	w.alone += groups * float64(max(1, len(q.Measures))) * w.noise
 	for _, m := range q.Measures {
 		if m.Kind == tree.Quantile {
-			w.alone += from.rows * w.ranked * math.Log2(max(2, from.rows))
+			points := w.points(q, m, from)
+			w.alone += from.rows*w.ranked*math.Log2(max(2, points)) + 2*points*w.drawn*float64(max(1, len(m.At)))
 		}
 	}
 }
@@ -261,7 +262,7 @@ func (w *work) table(t *tree.Table) {
 		n := w.expression(c.Expr, from)
 		ns := w.value
 		if c.Values != nil {
-			ns += w.place + w.changed*n
+			ns += w.value + w.changed*n
 		}
 		w.each(from.rows, ns)
 	}

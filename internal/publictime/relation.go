@@ -13,6 +13,7 @@ type work struct {
 	memory  float64
 	cluster bool
 	sql     bool // and nothing in package bound
+	chooses bool // the database chooses which side of a join is put into a table of hashes
 
 	alone   float64 // by one thread
 	shared  float64 // by all
@@ -51,7 +52,7 @@ func (w *work) relation(r tree.Relation, used []bool) load {
 		for _, p := range r.Parts {
 			l := w.relation(p, used)
 			w.carry(r.Fields(), used, l)
-			w.each(l.rows, w.kept)
+			w.each(l.rows, w.handed)
 			out.rows, out.person, out.met = out.rows+l.rows, out.person+l.person, max(out.met, l.met)
 			for i, n := range l.lengths {
 				out.lengths[i] = max(out.lengths[i], n)
@@ -110,9 +111,8 @@ func (w *work) scan(s *tree.Scan, used []bool) load {
 	}
 	w.each(l.rows, ns)
 	if unit := s.Unit(); unit >= 0 && used[unit] {
-		for _, step := range s.Table.Path[min(1, len(s.Table.Path)):] { // each is a join with a table that is in between
-			_ = step
-			w.joined(l.rows, l.rows)
+		for k := range max(0, len(s.Table.Path)-1) { // each is a join with a table that is in between
+			w.joined(w.rows(s.Table.Path[k].Table), l.rows)
 		}
 		for _, step := range s.Table.Path {
 			w.each(w.rows(step.Table), 2*w.cell)
@@ -304,7 +304,7 @@ func (w *work) cut(c *tree.Cut, used []bool) load {
 	}
 	w.shared += again
 	width := w.width(c.From.Fields(), all, from.lengths)
-	w.each(from.rows, w.group+w.probe+2*w.kept+2*width)
+	w.each(from.rows, w.group+w.probe+2*w.handed+2*width)
 	// Somebody may have too many, so all rows are looked up. Rows of people who have are sorted.
 	many := min(1, skew*from.rows/w.people()/float64(c.Rows))
 	w.each(from.rows, w.probe)

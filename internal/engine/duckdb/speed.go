@@ -36,7 +36,7 @@ const (
 	trial = "SELECT sum(n), sum(l) FROM (SELECT x * 7919 % 20011 AS k, count(*) AS n, sum(strlen(upper(CAST(x * 31 AS VARCHAR)))) AS l " +
 		"FROM (SELECT range AS x FROM range(150000)) WHERE CAST(x AS VARCHAR) NOT LIKE '%99999%' GROUP BY k)"
 	usualTrial = 15 * time.Millisecond
-	trials     = 5
+	trials     = 15
 )
 
 // measureSpeed is how many times as slow this machine is as that one. What counts is what a
