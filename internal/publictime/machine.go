@@ -82,8 +82,7 @@ func (m Machine) time(w *work) time.Duration {
 	if w.cluster {
 		threads = 1 // what was measured there is time and not work
 	}
-	gain := 1 + (threads-1)*w.gain
-	ns := (w.alone + w.shared/gain) * margin * max(m.Factor, slowest)
+	ns := (w.alone + w.shared/math.Pow(threads, w.gain)) * margin * max(m.Factor, slowest)
 	return time.Duration(min(ns, float64(longest)))
 }
 

@@ -1,6 +1,7 @@
 package publictime_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
@@ -83,5 +84,46 @@ func TestConstants(t *testing.T) {
 	}
 	if times[0] != times[1] || times[1] != times[2] {
 		t.Error(times)
+	}
+}
+
+// quantiles is so many of one column.
+func quantiles(n int) string {
+	return chain(",", n, func(i int) string { return fmt.Sprintf("PERCENTILE_DISC(0.%02d) WITHIN GROUP (ORDER BY cost)", i+1) })
+}
+
+// What multiplies work is counted: each quantile is a draw among all points, and a subquery within a
+// subquery looks at pairs of pairs.
+func TestMultiplied(t *testing.T) {
+	folder := t.TempDir()
+	ds := parse(t, folder, clinic)
+	store(t, folder+"/d.duckdb", clinicRows(1000)...)
+	e := open(t, ds, duckdb.Limits{})
+	sizes, err := e.Sizes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes = grown(sizes, 64)
+	within := func(inner string) string {
+		return "SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost > a.cost" + inner + ")"
+	}
+	for _, c := range []struct {
+		less, more string
+		times      int64
+	}{
+		{"SELECT " + quantiles(1) + " FROM people", "SELECT " + quantiles(40) + " FROM people", 8},
+		{within(""), within(" AND EXISTS (SELECT 1 FROM visits c WHERE c.pid = a.pid AND c.cost > b.cost)"), 4},
+	} {
+		var times [2]int64
+		for i, text := range []string{c.less, c.more} {
+			all, err := queries(ds, e, text)
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			times[i] = int64(machine.Query(all[0], sizes))
+		}
+		if times[1] < c.times*times[0] {
+			t.Errorf("%d ns and %d ns: %s", times[0], times[1], c.more)
+		}
 	}
 }

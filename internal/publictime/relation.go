@@ -113,6 +113,7 @@ func (w *work) scan(s *tree.Scan, used []bool) load {
 	if unit := s.Unit(); unit >= 0 && used[unit] {
 		for k := range max(0, len(s.Table.Path)-1) { // each is a join with a table that is in between
 			w.joined(w.rows(s.Table.Path[k].Table), l.rows)
+			w.each(l.rows, 2*w.handed)
 		}
 		for _, step := range s.Table.Path {
 			w.each(w.rows(step.Table), 2*w.cell)
