@@ -78,8 +78,8 @@ var cluster = func() constants {
 
 // ofRows are the constants of what the database does with a row.
 func (c *constants) ofRows() []*float64 {
-	return []*float64{&c.cell, &c.byte, &c.stored, &c.operation, &c.wide, &c.divided, &c.real, &c.calendar, &c.branch,
-		&c.text, &c.compared, &c.made, &c.padded, &c.changed, &c.trimmed, &c.searched, &c.match, &c.matched, &c.wildcard,
-		&c.parsed, &c.decimal, &c.translated, &c.spelled, &c.written, &c.build, &c.probe, &c.pair, &c.group, &c.sort, &c.sorted, &c.handed, &c.bounded,
+	return []*float64{&c.cell, &c.byte, &c.stored, &c.operation, &c.wide, &c.divided, &c.real, &c.calendar, &c.branch, &c.text,
+		&c.compared, &c.made, &c.padded, &c.changed, &c.trimmed, &c.searched, &c.match, &c.matched, &c.wildcard, &c.parsed, &c.decimal,
+		&c.translated, &c.spelled, &c.written, &c.build, &c.probe, &c.pair, &c.group, &c.sort, &c.sorted, &c.handed, &c.bounded,
 		&c.value, &c.chosen, &c.found}
 }

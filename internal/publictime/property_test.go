@@ -92,8 +92,8 @@ func quantiles(n int) string {
 	return chain(",", n, func(i int) string { return fmt.Sprintf("PERCENTILE_DISC(0.%02d) WITHIN GROUP (ORDER BY cost)", i+1) })
 }
 
-// What multiplies work is counted: each quantile is a draw among all points, and a subquery within a
-// subquery looks at pairs of pairs.
+// What multiplies work is counted: each quantile is a draw among all points, and a subquery within
+// another looks at pairs of pairs.
 func TestMultiplied(t *testing.T) {
 	folder := t.TempDir()
 	ds := parse(t, folder, clinic)
