@@ -36,7 +36,7 @@ var rooms = map[string]string{
 	"internal/testtrino":    "",
 	"internal/address":      "",
 	"internal/pgplace":      "internal/address",
-	"internal/trinoplace":   "internal/address",
+	"internal/trinoplace":   "internal/address internal/pace",
 	"internal/testcpu":      "",
 	"internal/golden":       "",
 	"internal/recent":       "",
@@ -73,11 +73,11 @@ var rooms = map[string]string{
 	"internal/plan/verify": "dp policy internal/plan/tree",
 	"internal/engine":      "policy internal/plan/tree internal/exact store",
 	// How long a question may take, from what everybody may know. It sees no data.
-	"internal/publictime": "policy internal/plan/tree",
+	"internal/publictime": "policy internal/plan/posix internal/plan/tree",
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
 		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines internal/pgtables internal/publictime",
 	"internal/engine/trino": "policy internal/plan/tree internal/plan/posix internal/dialect internal/engine internal/engine/sqlengine " +
-		"internal/trinoplace internal/trinotables internal/publictime store",
+		"internal/trinoplace internal/trinotables internal/publictime internal/pace store",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
 	"internal/home":        "",
 	"internal/pgtables":    "policy internal/home internal/pgplace",

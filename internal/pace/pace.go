@@ -102,7 +102,7 @@ func Looks(ctx context.Context) {
 	}
 }
 
-// Works says the same of work that takes so long, by public numbers, and that cannot be done twice.
+// Works says that the question takes so much more time, by public numbers, without doing anything.
 func Works(ctx context.Context, takes time.Duration) {
 	if p := of(ctx); p != nil {
 		p.look(takes)
@@ -152,21 +152,17 @@ func Run(ctx context.Context, takes time.Duration, do func(context.Context) erro
 	return p.schedule.alone(ctx, takes, do)
 }
 
-// RunElsewhere is Run for an engine on other machines. For how long they worked for the question is
-// not known here, and what others do with them is nobody's business, so a question that is not done
-// by its public time goes on, up to the limit of all questions, and leaves at a doubling of its
-// time.
-func RunElsewhere(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
+// RunOnce is Run for work that cannot be done twice, because noise is drawn in it. Where it has
+// worked for longer than its public time the error is [ErrLate] at once.
+func RunOnce(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
 	p := of(ctx)
 	if p == nil || p.schedule == nil {
 		Looks(ctx)
 		return do(ctx)
 	}
-	p.look(takes)
-	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), p.limit, ErrLate)
-	defer stop()
-	err := do(ctx)
-	if err != nil && context.Cause(ctx) == ErrLate {
+	over := p.look(takes)
+	err, stopped := p.schedule.beside(ctx, over, takes, do)
+	if stopped {
 		return ErrLate
 	}
 	return err

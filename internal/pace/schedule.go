@@ -259,17 +259,28 @@ func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(conte
 }
 
 // until runs something that nobody stops, until its time is over, or stands still, and it has
-// worked for as long as it takes at most.
+// worked for as long as it takes at most. What gets done after that, before it is stopped, has
+// worked for longer too.
 func (s *Schedule) until(
 	ctx context.Context, over <-chan struct{}, takes time.Duration, do func(context.Context) error,
 ) (err error, stopped bool) {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	ended := make(chan struct{})
 	worked := s.work(takes)
+	defer worked.end()
 	s.mu.Lock()
 	hold := s.hold
 	s.mu.Unlock()
+	return stopWhen(ctx, stop, over, hold, takes/20, worked.enough, do)
+}
+
+// stopWhen runs something until a time is over, or held, and, after that, a condition holds, which
+// is looked at now and then and once more at the end. Stopped says that it does.
+func stopWhen(
+	ctx context.Context, stop context.CancelCauseFunc, over, hold <-chan struct{}, often time.Duration, late func() bool,
+	do func(context.Context) error,
+) (err error, stopped bool) {
+	ended := make(chan struct{})
 	go func() {
 		select {
 		case <-over:
@@ -277,9 +288,9 @@ func (s *Schedule) until(
 		case <-ended:
 			return
 		}
-		for !worked.enough() {
+		for !late() {
 			select {
-			case <-time.After(max(takes/20, time.Millisecond)):
+			case <-time.After(max(often, time.Millisecond)):
 			case <-ended:
 				return
 			}
@@ -288,8 +299,12 @@ func (s *Schedule) until(
 	}()
 	err = do(ctx)
 	close(ended)
-	worked.end()
-	return err, context.Cause(ctx) == ErrLate && err != nil
+	select {
+	case <-over:
+		return err, late()
+	default:
+		return err, err != nil && context.Cause(ctx) == ErrLate
+	}
 }
 
 // working is how long something has worked: the time that it had, times the part of the processors

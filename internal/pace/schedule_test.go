@@ -154,22 +154,3 @@ func TestShared(t *testing.T) {
 		}
 	}
 }
-
-// An engine on other machines is not stopped before the limit of all questions.
-func TestElsewhere(t *testing.T) {
-	for took, left := range map[time.Duration]time.Duration{
-		time.Millisecond: time.Second, 1500 * time.Millisecond: 2 * time.Second, 7 * time.Second: 8 * time.Second,
-		time.Hour: 16 * time.Second,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := busy(1)
-			p := New(func() {})
-			p.On(s, 10*time.Second, nil)
-			err := RunElsewhere(p.Set(t.Context()), time.Second, takes(took))
-			p.Settle()
-			if errors.Is(err, ErrLate) != (took == time.Hour) || time.Since(s.began()) != left {
-				t.Errorf("%v: it left after %v: %v", took, time.Since(s.began()), err)
-			}
-		})
-	}
-}

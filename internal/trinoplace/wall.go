@@ -67,7 +67,8 @@ var errToken = errors.New("names a file with a password or a token that cannot b
 // RoundTrip implements [http.RoundTripper].
 func (w *wall) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	if r.URL.Scheme == w.scheme && strings.EqualFold(hostPort(r), w.host) {
+	own := r.URL.Scheme == w.scheme && strings.EqualFold(hostPort(r), w.host)
+	if own {
 		secret, err := w.secret()
 		if err != nil {
 			return nil, err
@@ -76,7 +77,7 @@ func (w *wall) RoundTrip(r *http.Request) (*http.Response, error) {
 			secret(r)
 		}
 		if of := statement.FindStringSubmatch(r.URL.Path); of != nil {
-			w.coordinator.Store(&of[1])
+			w.coordinator.Store(&of[2])
 		}
 	} else if err := w.apart(r); err != nil {
 		return nil, err
@@ -88,12 +89,15 @@ func (w *wall) RoundTrip(r *http.Request) (*http.Response, error) {
 		// begun, so it is better to say so at once.
 		return nil, &absent{err.Error()}
 	}
+	if err == nil && own {
+		countWork(r, answer)
+	}
 	return answer, err
 }
 
 // statement is where the next part of an answer is. Trino numbers its statements, by the time, and
 // behind it has what its coordinator drew when it was started.
-var statement = regexp.MustCompile(`^/v1/statement/[a-z]+/\d{8}_\d{6}_\d{5,}_([a-z0-9]{5})/`)
+var statement = regexp.MustCompile(`^/v1/statement/[a-z]+/(\d{8}_\d{6}_\d{5,}_([a-z0-9]{5}))/`)
 
 // Coordinator is what the coordinator that answered the last statement was named when it was
 // started, 25 bits that it drew; or nothing. It is the same under all names and ports.

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/trinoplace"
 	"github.com/discreet-dp/discreet/internal/trinotables"
@@ -165,6 +166,7 @@ func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 			out.State = d.Version.Key()
 			return out, nil
 		}
+		pace.WorkOf(ctx).Anew()
 	}
 	return nil, failure(ctx, errChanged)
 }
