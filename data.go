@@ -123,8 +123,8 @@ func (d *data) QueryTime(ctx context.Context, q *tree.Query) (time.Duration, err
 func (d *data) FetchTime(ctx context.Context, t *tree.Table) (time.Duration, error) {
 	return d.publicTime(ctx, func(m publictime.Machine, s publictime.Sizes) time.Duration { return m.Fetch(t, s) })
 }
-func (d *data) FitTime(ctx context.Context, t *tree.Table) (time.Duration, error) {
-	return d.publicTime(ctx, func(m publictime.Machine, s publictime.Sizes) time.Duration { return m.Fit(t, s) })
+func (d *data) FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error) {
+	return d.publicTime(ctx, func(m publictime.Machine, s publictime.Sizes) time.Duration { return m.Fit(t, s, models, parts) })
 }
 
 func (d *data) publicTime(ctx context.Context, of func(publictime.Machine, publictime.Sizes) time.Duration) (time.Duration, error) {

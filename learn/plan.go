@@ -51,6 +51,10 @@ func (p *Plan) Noise() []Noise { return slices.Clone(p.recipe.noise) }
 // candidates is how many regularisers there are to choose from; 1 where there is no choice.
 func (p *Plan) candidates() int { return len(p.regularisers) }
 
+// Models is how many models are trained, and on how many parts of the rows each is: one for each
+// regulariser to choose from.
+func (p *Plan) Models() (models, parts int) { return p.Encoding.models(), p.candidates() }
+
 // problem is what noise is calibrated to. All candidates are one problem, see package calibrate.
 func (p *Plan) problem(candidates int) calibrate.Problem {
 	return calibrate.Problem{

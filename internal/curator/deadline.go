@@ -18,7 +18,7 @@ import (
 type timed interface {
 	QueryTime(ctx context.Context, q *tree.Query) (time.Duration, error)
 	FetchTime(ctx context.Context, t *tree.Table) (time.Duration, error)
-	FitTime(ctx context.Context, t *tree.Table) (time.Duration, error)
+	FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error)
 }
 
 // publicTime is how long a query takes at most; what the schedule allows where nobody knows. It is
@@ -32,8 +32,8 @@ func (c *Curator) publicTimeOfRows(ctx context.Context, t *tree.Table) (time.Dur
 }
 
 // FitTime implements [interactive.Curator].
-func (c *Curator) FitTime(ctx context.Context, t *tree.Table) (time.Duration, error) {
-	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FitTime(ctx, t) })
+func (c *Curator) FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error) {
+	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FitTime(ctx, t, models, parts) })
 }
 
 // pacedRun looks at data by a function that takes at most so long.
@@ -96,7 +96,7 @@ func (c *Curator) CheckTime(ctx context.Context, q *tree.Query) error {
 }
 
 // CheckTrainingTime implements [interactive.Curator].
-func (c *Curator) CheckTrainingTime(ctx context.Context, t *tree.Table) error {
+func (c *Curator) CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error {
 	return withinLimit(ctx, func() (time.Duration, error) {
 		if _, ok := c.engine.(timed); !ok {
 			return 0, nil // nobody knows, and what the schedule allows it has twice
@@ -105,7 +105,7 @@ func (c *Curator) CheckTrainingTime(ctx context.Context, t *tree.Table) error {
 		if err != nil {
 			return 0, err
 		}
-		fit, err := c.FitTime(ctx, t)
+		fit, err := c.FitTime(ctx, t, models, parts)
 		return plus(fetch, fit), err
 	})
 }

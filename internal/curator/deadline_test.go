@@ -11,6 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/training"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/mech"
 )
 
 // lasting is an engine on which everything takes so long, by public numbers.
@@ -21,7 +24,9 @@ type lasting struct {
 
 func (l lasting) QueryTime(context.Context, *tree.Query) (time.Duration, error) { return l.takes, nil }
 func (l lasting) FetchTime(context.Context, *tree.Table) (time.Duration, error) { return l.takes, nil }
-func (l lasting) FitTime(context.Context, *tree.Table) (time.Duration, error)   { return l.takes, nil }
+func (l lasting) FitTime(context.Context, *tree.Table, int, int) (time.Duration, error) {
+	return l.takes, nil
+}
 
 // kindsOfQuestions are questions of every kind that looks at data.
 func kindsOfQuestions(h, s *world) map[string]struct {
@@ -143,6 +148,98 @@ func TestSayTime(t *testing.T) {
 	} {
 		if got := sayTime(d); got != want {
 			t.Errorf("%v: %s; want %s", d, got, want)
+		}
+	}
+}
+
+// working is an engine on a cluster whose processors work for so long for every question, by what
+// it says, and which is done when its public time is over.
+type working struct {
+	lasting
+	worked time.Duration
+}
+
+func (e working) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	pace.WorkOf(ctx).Worked("a statement", e.worked)
+	time.Sleep(e.takes * 3 / 2)
+	return e.Engine.Run(ctx, q)
+}
+
+func (e working) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
+	pace.WorkOf(ctx).Worked("a statement", e.worked)
+	time.Sleep(e.takes * 3 / 2)
+	return e.Engine.Fetch(ctx, t, into)
+}
+
+// On a cluster a question that is late because it worked is an incident, and one that waited is
+// none, whatever kind of question it is.
+func TestLateOnCluster(t *testing.T) {
+	const takes = 100 * time.Millisecond
+	for _, worked := range []time.Duration{takes / 10, takes} {
+		h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
+		for name, k := range kindsOfQuestions(h, s) {
+			k.w.bear()
+			elsewhere := *k.w.dataset
+			elsewhere.Source = "trino://discreet@127.0.0.1:8080/lake/clinic?sslmode=disable"
+			p := pace.New(func() {})
+			p.On(pace.NewSchedule(nil), time.Minute, nil)
+			before := len(k.w.incidents())
+			err := k.ask(p.Set(ctx), New(&elsewhere, working{lasting{k.w.data, takes}, worked}, k.w.books, seeded(84)))
+			added := k.w.incidents()[before:]
+			switch late := worked == takes; {
+			case late && (err == nil || len(added) == 0 || added[0] != "ana time"):
+				t.Errorf("%s has worked for too long: %v, %q", name, err, added)
+			case !late && (err != nil || len(added) > 0):
+				t.Errorf("%s has waited: %v, %q", name, err, added)
+			}
+		}
+	}
+}
+
+// A training that works for longer than its public time is an incident, whether it gets done or
+// not. Nobody gets noise from it again for the same charge.
+func TestLateTraining(t *testing.T) {
+	for name, work := range map[string]func(context.Context) error{
+		"stopped": func(ctx context.Context) error {
+			select {
+			case <-ctx.Done():
+				return learn.ErrFit
+			case <-time.After(time.Minute):
+				return errors.New("nobody stopped it")
+			}
+		},
+		"done": func(ctx context.Context) error {
+			for end := time.Now().Add(time.Minute); ctx.Err() == nil && time.Now().Before(end); {
+				time.Sleep(time.Millisecond)
+			}
+			return nil
+		},
+	} {
+		w := newWorld(t, plenty)
+		q, fits := smokers("0.4"), 0
+		c := New(w.dataset, lasting{w.data, 20 * time.Millisecond}, w.books, seeded(85))
+		c.Trainings = training.New(c.access(), c.memory, func(
+			ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, progress func(learn.Progress),
+		) (*learn.Model, error) {
+			fits++
+			if err := work(ctx); err != nil {
+				return nil, err
+			}
+			return learn.Fit(context.WithoutCancel(ctx), p, t, r, progress)
+		})
+		for range 2 {
+			p := pace.New(func() {})
+			p.On(pace.NewSchedule(nil), time.Minute, nil)
+			if _, err := c.Trainings.Train(p.Set(ctx), q, nil); err != api.ErrTraining {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got := w.incidents(); len(got) == 0 || got[0] != "ana time" {
+				t.Errorf("%s: %q", name, got)
+			}
+			w.open("ana")
+		}
+		if fits != 1 {
+			t.Errorf("%s: it was trained %d times", name, fits)
 		}
 	}
 }

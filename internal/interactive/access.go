@@ -54,12 +54,13 @@ type Curator interface {
 	// Moved reports whether something was read from other data than it was asked of, or may have
 	// been. It waits as Data does.
 	Moved(ctx context.Context, d Data, read engine.ReadFrom) bool
-	// FitTime is how long it takes at most to train on the rows of a table, by public numbers.
-	FitTime(ctx context.Context, t *tree.Table) (time.Duration, error)
+	// FitTime is how long it takes at most to train so many models on the rows of a table, each on
+	// so many parts of them, by public numbers.
+	FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error)
 	// CheckTime and CheckTrainingTime refuse what may take longer than a question may, by public
 	// numbers. Whoever runs something asks them before anything is charged.
 	CheckTime(ctx context.Context, q *tree.Query) error
-	CheckTrainingTime(ctx context.Context, t *tree.Table) error
+	CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error
 	// RunPublic computes sums over a public table, which is about nobody.
 	RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
 	// Failed takes in what went wrong after a charge, and returns what is told.

@@ -28,6 +28,7 @@ type constants struct {
 	searched  float64 // a byte in which a part is looked for
 	match     float64 // of a regular expression, beside the bytes
 	matched   float64 // a byte, by a regular expression
+	stepped   float64 // a byte, by an automaton that is written out
 	wildcard  float64 // a byte, for each wildcard of a pattern
 	parsed    float64 // a text that is read as a whole number or a time, beside its match
 	decimal   float64 // a byte of a text that is read as a decimal number
@@ -39,9 +40,11 @@ type constants struct {
 
 	build, probe float64 // a row of a join
 	pair         float64 // two rows that are held together without an equality
+	asked        float64 // two rows that EXISTS holds together, where more than columns are to be equal
 	group        float64 // a row that is grouped
 	sort         float64 // a row that is sorted, times the logarithm of their number
 	sorted       float64 // a byte of a text by which rows are sorted
+	taken        float64 // a row that is held against a list of those of a person that count
 
 	handed  float64 // a row that comes to package bound, or is kept aside in WITH
 	bounded float64 // to hold it by person there, and to add it up
@@ -65,14 +68,16 @@ var embedded = constants{
 	handed: 13, bounded: 30, value: 10, chosen: 80, found: 60, noise: 220, ranked: 7, drawn: 130, result: 300,
 }
 
-// cluster is Trino. Its times are those of a small cluster, and begin with what it takes to plan a
-// statement there and to start its stages.
+// cluster is Trino. What it takes to plan a statement there and to start its stages passes, and is
+// hardly work. What is done with rows is twice the processor time of one thread, or more: when half
+// of the time that is public was worked, a question that is late has failed.
 var cluster = func() constants {
 	c := embedded
 	for _, f := range c.ofRows() {
-		*f *= 6
+		*f *= 16
 	}
 	c.statement, c.relation, c.node, c.begin, c.result = 500e6, 50e6, 100e3, 0, 5000
+	c.calendar, c.match, c.stepped, c.taken, c.asked = 2000, 1500, 500, 22000, 250
 	return c
 }()
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/plan/posix"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -189,6 +190,9 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 	case "strpos", "length":
 		return w.compared + w.searched*lengths[0], 0
 	case "matches":
+		if w.cluster {
+			return w.match + w.stepped*steps(e)*lengths[0], 0
+		}
 		return w.match + w.matched*lengths[0], 0
 	case "parse_integer", "parse_date", "parse_timestamp":
 		return w.match + w.matched*lengths[0] + w.parsed, 0
@@ -224,4 +228,26 @@ func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, lengt
 		return w.text + w.made*longest, longest
 	}
 	return 2*w.operation + w.searched*longest, 0
+}
+
+// steps is how many times as long an automaton takes for a character as a small one does. What is
+// written out of a large one is too long to be compiled as a whole.
+func steps(e *tree.Call) float64 {
+	const small, large = 100, 4
+	pattern, ok := e.Args[1].(*tree.Literal)
+	if !ok || pattern.Text == nil {
+		return large
+	}
+	a, err := posix.NewAutomaton(*pattern.Text)
+	if err != nil {
+		return large
+	}
+	edges := 0
+	for _, s := range a.States {
+		edges += len(s.Edges)
+	}
+	if edges > small {
+		return large
+	}
+	return 1
 }

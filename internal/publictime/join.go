@@ -255,6 +255,7 @@ func (w *work) exists(e *tree.Exists, outer load) {
 		} else {
 			w.each(outer.rows*from.rows, w.pair)
 		}
+		w.each(outer.rows*from.rows, w.asked)
 		met = w.mayMeet(met, outer)
 		row.rows, row.person, row.met = outer.rows*met, outer.person*met, met*max(1, outer.met)
 	}

@@ -39,25 +39,34 @@ func (m Machine) Fetch(t *tree.Table, s Sizes) time.Duration {
 	return m.time(w)
 }
 
-// Fit is how long it takes to train on these rows: so many passes over all of their numbers, which
-// is some times what a training needs.
-func (m Machine) Fit(t *tree.Table, s Sizes) time.Duration {
-	w := m.work(s)
+// Fit is how long it takes to train so many models on these rows, each on so many parts of them.
+func (m Machine) Fit(t *tree.Table, s Sizes, models, parts int) time.Duration {
 	numbers := 1.0
-	for _, c := range t.Columns {
+	for _, c := range t.Features() {
 		numbers += max(1, float64(len(c.Values)))
 	}
-	used := make([]bool, len(t.From.Fields()))
-	from := w.relation(t.From, used)
-	fit := work{constants: w.constants, alone: fitAlone + numbers*numbers*numbers*fitCube, shared: from.rows * numbers * fitPasses,
-		largest: from.rows}
-	return m.time(&fit)
+	w := m.work(s)
+	from := w.relation(t.From, make([]bool, len(t.From.Fields())))
+	return m.fit(from.rows, numbers, models, parts)
+}
+
+// fit is what all passes over the rows take. Most trainings need a tenth of it: how many passes
+// there are, and whether some are in twice as many digits, depends on the rows and on the noise.
+func (m Machine) fit(rows, numbers float64, models, parts int) time.Duration {
+	if m.Cluster {
+		m.Factor = max(1, m.Factor) // it is here that models are trained, and not there
+	}
+	each := fitAlone + numbers*numbers*numbers*fitCube
+	w := work{constants: &embedded, alone: float64(models*parts) * each, largest: rows,
+		shared: float64(models) * rows * (fitRow + numbers*fitNumber)}
+	return m.time(&w)
 }
 
 const (
 	fitAlone  = 20e6 // ns
-	fitCube   = 50
-	fitPasses = 100 // ns for each number, in all passes (docs/benchmarks.md, a million census rows)
+	fitCube   = 50   // to solve for the weights, times the cube of their number
+	fitRow    = 500  // a row, in all passes
+	fitNumber = 400  // each of its numbers
 )
 
 func (m Machine) work(s Sizes) *work {

@@ -121,7 +121,7 @@ func (w *work) statements(q *tree.Query, from load, reading work, length float64
 	for _, m := range q.Measures {
 		if m.Kind == tree.CountDistinct || m.Kind == tree.Quantile {
 			n++
-			w.each(from.rows, w.sort*math.Log2(max(2, from.rows))+2*w.group)
+			w.each(from.rows, w.sort*math.Log2(max(2, from.rows))+2*w.group+w.taken)
 		}
 	}
 	if n < float64(len(q.Measures)) || n == 0 {
@@ -132,10 +132,16 @@ func (w *work) statements(q *tree.Query, from load, reading work, length float64
 	}
 	if q.Weighs() {
 		n++
+		w.alone += w.members(q, from) * w.result
 	}
 	w.again(reading, n-1)
 	w.alone += (n-1)*w.statement + n*w.combos(q, from)*float64(q.Groups())*w.result
-	w.each(from.rows*n, 3*w.group+w.sort*math.Log2(max(2, from.rows))+w.byte*length)
+	w.each(from.rows*n, 3*w.group+w.sort*math.Log2(max(2, from.rows))+w.byte*length+float64(len(q.PrivateKeys()))*w.taken)
+}
+
+// members is how many people there are, each as often as they are in a group.
+func (w *work) members(q *tree.Query, from load) float64 {
+	return min(from.rows, w.people()*float64(q.MaxGroups()))
 }
 
 // passes is how often package bound reads the rows, where they do not fit into its memory. What is
@@ -268,6 +274,9 @@ func (w *work) table(t *tree.Table) {
 	}
 	w.each(from.rows, w.handed)
 	w.alone += from.rows * float64(len(t.Columns)) * w.operation // handed over one by one
+	if w.cluster {
+		w.alone += from.rows * w.result
+	}
 	if t.Bounded() {
 		w.each(from.rows, w.bounded+w.chosen)
 	}

@@ -124,7 +124,8 @@ func (c *Trainings) fitted(
 func (c *Trainings) buyTraining(
 	ctx context.Context, q api.TrainingQuestion, t *training, data interactive.Data, progress func(learn.Progress),
 ) (*api.Training, error) {
-	if err := c.CheckTrainingTime(ctx, t.table); err != nil {
+	models, parts := t.plan.Models()
+	if err := c.CheckTrainingTime(ctx, t.table, models, parts); err != nil {
 		return nil, err
 	}
 	charged, err := c.Charge(ctx, q.Analyst, ledger.Charge{
@@ -156,7 +157,7 @@ func (c *Trainings) buyTraining(
 	if err != nil {
 		return nil, err
 	}
-	takes, err := c.FitTime(ctx, t.table)
+	takes, err := c.FitTime(ctx, t.table, models, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +170,11 @@ func (c *Trainings) buyTraining(
 		pace.Works(ctx, takes) // for as long as one that does not fail
 		return nil, c.Failed(ctx, q.Analyst, charged.Sequence, fetched, api.ErrTraining)
 	}
-	pace.Works(ctx, takes)
-	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
+	var model *learn.Model
+	err = pace.RunOnce(context.WithoutCancel(ctx), takes, func(ctx context.Context) (err error) {
+		model, err = c.fitted(ctx, t.plan, rows, progress)
+		return err
+	})
 
 	// Kept before anybody sees it, the model or that there is none. What is kept says when.
 	pace.Settle(ctx)
