@@ -53,9 +53,10 @@
 // Load is no failure. A question that is not done at its deadline goes on, and leaves at a doubling
 // of its time. It has failed when it has worked for longer than its public time, by what processors
 // did for this process, and once more when it had the machine to itself: that is told to whoever
-// asked, as often as the policy bears failures. Trainings are the exception: noise is drawn in
-// them, so they cannot run twice, and one that takes longer than its public time leaves at a
-// doubling.
+// asked, as often as the policy bears failures. Noise is drawn in a training, so it does not run
+// twice, and has failed the first time. On Trino it is the cluster that says what its processors
+// worked: a question that is late has failed when that is half of its public time, and else it has
+// waited, in a queue or for what others do there.
 //
 // With release: tick answers leave on the first tick after they are there, and the turn is given
 // back before that. What stops a question does so on the next tick. Then how many ticks it was is
