@@ -15,7 +15,7 @@ import (
 func TestLate(t *testing.T) {
 	c := testtrino.Shared(t)
 	s := schema{c, "iceberg", c.Alone(t, "iceberg")}
-	s.Run(t, "CREATE TABLE "+s.table("t")+" AS SELECT orderkey AS pid, comment AS note FROM tpch.sf1.orders WHERE orderkey < 60000")
+	s.Run(t, "CREATE TABLE "+s.table("t")+" AS SELECT orderkey AS pid, comment AS note FROM tpch.tiny.orders")
 	const keys = "unit: t.pid\ntables:\n  t:\n    unique: pid\n    columns: {note: {type: text}}\n"
 	e, err := Open(t.Context(), dataset(t, c.Address(s.name, s.catalog, s.name), keys))
 	if err != nil {
