@@ -20,6 +20,7 @@ import (
 type Schedule struct {
 	ended <-chan struct{} // closed when the server ends and waits no longer
 	share func() (worked, waited float64)
+	used  func() time.Duration // what processors have worked for this process
 
 	mu     sync.Mutex
 	free   *sync.Cond    // signalled when somebody has run
@@ -52,7 +53,7 @@ const most = 366 * 24 * time.Hour
 
 // NewSchedule returns an empty schedule. Nobody waits for it any more when ended is closed.
 func NewSchedule(ended <-chan struct{}) *Schedule {
-	s := &Schedule{ended: ended, share: readShare, now: time.Now(), hold: make(chan struct{})}
+	s := &Schedule{ended: ended, share: readShare, used: readUsed, now: time.Now(), hold: make(chan struct{})}
 	s.free = sync.NewCond(&s.mu)
 	return s
 }
@@ -309,11 +310,14 @@ func stopWhen(
 
 // working is how long something has worked: the time that it had, times the part of the processors
 // that it could have used and got. What is found out about that part is about all threads of the
-// process, of which those of the engine are some, and which get alike.
+// process, of which those of the engine are some, and which get alike. Nothing has worked for longer
+// than all of the process has: what was spent waiting for a lock or a disk is no work.
 type working struct {
 	takes time.Duration
 	share func() (worked, waited float64)
+	used  func() time.Duration
 	began time.Time
+	had   time.Duration // used then
 	timer *time.Timer
 
 	mu             sync.Mutex
@@ -322,7 +326,7 @@ type working struct {
 }
 
 func (s *Schedule) work(takes time.Duration) *working {
-	w := &working{takes: takes, share: s.share, began: time.Now()}
+	w := &working{takes: takes, share: s.share, used: s.used, began: time.Now(), had: s.used()}
 	w.timer = time.AfterFunc(takes/2, func() {
 		worked, waited := w.share()
 		w.mu.Lock()
@@ -336,6 +340,9 @@ func (w *working) end() { w.timer.Stop() }
 
 // enough reports whether it has worked for as long as it takes at most.
 func (w *working) enough() bool {
+	if w.used()-w.had < w.takes {
+		return false
+	}
 	worked, waited := w.share()
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -39,6 +39,7 @@ func busy(part float64) *Schedule {
 		since := float64(time.Since(begin))
 		return part * since, (1 - part) * since
 	}
+	s.used = func() time.Duration { return time.Since(begin) }
 	return s
 }
 
@@ -153,4 +154,15 @@ func TestShared(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What waits, for a lock or a disk, does not work: it is late, and has not failed.
+func TestWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(1)
+		s.used = func() time.Duration { return time.Since(s.began()) / 10 }
+		if err := ask(s, time.Second, takes(7*time.Second)); err != nil || time.Since(s.began()) != 8*time.Second {
+			t.Error(err, time.Since(s.began()))
+		}
+	})
 }

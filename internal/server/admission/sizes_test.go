@@ -65,10 +65,10 @@ func makeSizes(t *testing.T, rows, length int, policy string) string {
 }
 
 // askSizes opens a database, and returns the deadlines of some questions, the tick, and, where they
-// are asked, after how many ticks of 20 ms each left.
+// are asked, after how many ticks of 10 ms each left.
 func askSizes(t *testing.T, path string, ask bool) (deadlines, left []float64) {
 	t.Helper()
-	const tick = 20 * time.Millisecond
+	const tick = 10 * time.Millisecond
 	db, err := discreet.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestDeclaredSizes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("public times are those of a program without the race detector")
 	}
-	release := "release: {deadline: 20ms}"
+	release := "release: {deadline: 10ms}"
 	declared, counted := fmt.Sprintf(sizesPolicy, release)+declaredSizes, fmt.Sprintf(sizesPolicy, release)
 	base, _ := askSizes(t, makeSizes(t, 0, 0, declared), true)
 	baseCounted, _ := askSizes(t, makeSizes(t, 0, 0, counted), false)
@@ -124,7 +124,7 @@ func TestDeclaredSizes(t *testing.T) {
 			t.Errorf("%s: deadlines %v with them, and %v without", c.name, got, base)
 		}
 		for i, ticks := range left {
-			public := float64(int(base[i] / 0.02))
+			public := float64(int(base[i] / 0.01))
 			t.Logf("%s: left after %v ticks, public %v", c.name, ticks, public)
 			if ticks < public-1 { // a tick for where it began
 				t.Errorf("%s: it left after %v ticks, and its public time is %v", c.name, ticks, public)
