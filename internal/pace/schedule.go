@@ -310,8 +310,8 @@ func stopWhen(
 
 // working is how long something has worked: the time that it had, times the part of the processors
 // that it could have used and got. What is found out about that part is about all threads of the
-// process, of which those of the engine are some, and which get alike. Nothing has worked for longer
-// than all of the process has: what was spent waiting for a lock or a disk is no work.
+// process, of which those of the engine are some, and which get alike. Nothing has worked for
+// longer than all of the process has: what was spent waiting for a lock or a disk is no work.
 type working struct {
 	takes time.Duration
 	share func() (worked, waited float64)

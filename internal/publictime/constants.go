@@ -59,7 +59,7 @@ type constants struct {
 
 // embedded is DuckDB in this process.
 var embedded = constants{
-	statement: 5e6, node: 8e3, relation: 50e3, begin: 2.5e6, gain: 0.68,
+	statement: 5e6, node: 8e3, relation: 50e3, begin: 4e6, gain: 0.68,
 	cell: 1.5, byte: 0.1, stored: 0.5,
 	operation: 1.2, wide: 12, divided: 310, real: 10, calendar: 10, branch: 4,
 	text: 10, compared: 5, made: 0.6, padded: 7, changed: 2.5, trimmed: 4.5, searched: 0.25,
