@@ -81,10 +81,11 @@ func Clean(s string) string {
 }
 
 // Hidden says whether a character is not seen as one: it moves a cursor, turns the direction of a
-// text, ends a line, or is of the last planes, whose tags and selectors can spell whole sentences
-// that programs read and people do not see.
+// text, ends a line, or shows nothing at all. Programs read what people do not see, and whole
+// sentences can be spelled with such characters: selectors, tags, joiners, fillers.
 func Hidden(r rune) bool {
-	return r >= 0xE0000 || unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	return r >= 0xE0000 || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Bidi_Control,
+		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Width returns how many columns of a terminal a text takes.

@@ -62,3 +62,16 @@ func TestBar(t *testing.T) {
 		}
 	}
 }
+
+// What nobody sees is shown as ?, so that a model or a program does not read more than a person.
+func TestClean(t *testing.T) {
+	for _, r := range "\u200b\u200c\u200d\u2060\u00ad\u3164\u115f\uffa0\ufe00\ufe0f\u180e\u034f\u17b4\ufeff\u202e\u2066\u2028" +
+		"\U000e0041\U000e0100\U000f0000\ue000\u2063\U0001d173\n\x1b" {
+		if got := Clean("a" + string(r) + "b"); got != "a?b" {
+			t.Errorf("%U is shown as %q", r, got)
+		}
+	}
+	if text := "Ögür e\u0301 東京 \u00a0 ½ 🙂"; Clean(text) != text {
+		t.Errorf("%q", Clean(text))
+	}
+}
