@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
@@ -137,7 +138,7 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 	}
 	out := a.made
 	if out == nil {
-		if out, err = answers.Finish(ctx, a.Priced, a.outer, a.released); err != nil {
+		if out, err = a.make(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -160,6 +161,18 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))
 	}
 	return out, nil
+}
+
+// make makes the answer of what was released.
+func (a *asking) make(ctx context.Context) (out *api.Answer, err error) {
+	if a.outer == nil {
+		return answers.Finish(ctx, a.Priced, nil, a.released)
+	}
+	err = pace.Aside(ctx, func(ctx context.Context) error {
+		out, err = answers.Finish(ctx, a.Priced, a.outer, a.released)
+		return err
+	})
+	return out, err
 }
 
 // asked is the text of a question with its constants.

@@ -114,25 +114,31 @@ func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, la
 	if err := a.readPublic(ctx); err != nil {
 		return nil, err
 	}
-	// One at a time for each purchase, so that two who ask the same at once pay once.
-	leave, err := c.WaitTurn(ctx, a.keys()...)
-	if err != nil {
+	if err := a.get(ctx, last); err != nil {
 		return nil, err
+	}
+	return a.finish(ctx)
+}
+
+// get gets all that the answer is made of, one question at a time for each purchase, so that two
+// who ask the same at once pay once. Who waits for it does not wait for what this question makes of
+// it, which can be a long query.
+func (a *asking) get(ctx context.Context, last bool) error {
+	leave, err := a.c.WaitTurn(ctx, a.keys()...)
+	if err != nil {
+		return err
 	}
 	defer leave()
 	// Recall, and find where the rest comes from.
 	if err := a.claim(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := a.bind(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if last {
 		a.missed = nil
 	}
 	// Charge, run, release and keep.
-	if err := a.supply(ctx); err != nil {
-		return nil, err
-	}
-	return a.finish(ctx)
+	return a.supply(ctx)
 }

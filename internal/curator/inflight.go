@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/discreet-dp/discreet/internal/pace"
 )
 
 // inflight lets one question with a key through at a time. Those that wait are let in in the order
@@ -61,16 +63,36 @@ func (f *inflight) enterOne(ctx context.Context, key string) (leave func(), err 
 			delete(f.now, key)
 		}
 	}
-	select {
-	case g.turn <- struct{}{}:
-	case <-ctx.Done():
-		done()
-		return nil, ctx.Err()
-	}
-	return func() {
+	leave = func() {
 		<-g.turn
 		done()
-	}, nil
+	}
+	if ctx.Err() == nil {
+		select {
+		case g.turn <- struct{}{}:
+			return leave, nil
+		default:
+		}
+	}
+	in := false
+	err = pace.Await(ctx, func(ctx context.Context) error {
+		select {
+		case g.turn <- struct{}{}:
+			in = true
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	switch {
+	case err == nil:
+		return leave, nil
+	case in: // and has no turn to go on with
+		leave()
+	default:
+		done()
+	}
+	return nil, err
 }
 
 // WaitTurn waits until nobody else is in with one of the keys.

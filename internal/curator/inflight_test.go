@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -99,4 +100,36 @@ func TestFlights(t *testing.T) {
 	if len(f.now) != 0 || entered.Load() == 0 || left.Load() == 0 {
 		t.Errorf("%d are still in; %d entered, %d left", len(f.now), entered.Load(), left.Load())
 	}
+}
+
+// A query over an answer is not a part of what others wait for who ask for the same answer.
+func TestNobodyWaitsForOuterQueries(t *testing.T) {
+	w := newWorld(t, plenty)
+	p := pace.New(func() {})
+	ran := 0
+	p.Turns(turns(func() {
+		ran++
+		if n := len(w.inflight.now); n != 0 {
+			t.Errorf("%d questions are kept waiting", n)
+		}
+	}))
+	for range 2 { // new, and free
+		q := api.Question{Analyst: "ana", SQL: "SELECT MAX(n) FROM (SELECT zip, COUNT(*) AS n FROM patients GROUP BY zip) t", Request: request()}
+		if _, err := w.Ask(p.Set(ctx), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ran != 2 {
+		t.Errorf("%d queries over answers ran", ran)
+	}
+}
+
+// turns says when something runs aside.
+type turns func()
+
+func (turns) Give()                      {}
+func (turns) Take(context.Context) error { return nil }
+func (f turns) Aside(context.Context) (func(), error) {
+	f()
+	return func() {}, nil
 }

@@ -30,6 +30,7 @@ type Pace struct {
 	schedule *Schedule     // nil where there are ticks alone
 	limit    time.Duration // of the public time of the question
 	began    chan struct{} // closed when it has looked for the first time, where it is on a schedule
+	turns    Turns         // nil where there are none
 
 	mu     sync.Mutex
 	looked bool // since the last time that it settled

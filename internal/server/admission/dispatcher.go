@@ -24,6 +24,7 @@ type Dispatcher struct {
 	lone     string // the only dataset, where there is one; it need not be named
 	queue    *queue
 	heavy    *queue // for trainings, before they stand in the other one
+	aside    *queue // for queries over answers, after they stood there
 	limits   *limits
 	looks    *queue        // for the catalogue
 	glances  *limits       // of looks
@@ -46,7 +47,8 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	o = o.filled()
 	d := &Dispatcher{
 		library: l, options: o, policy: p, gate: newGate(o.Opening), queue: newQueue(o.Running, o.Waiting),
-		heavy: newQueue(o.Training, o.Waiting), lane: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		heavy: newQueue(o.Training, o.Waiting), aside: newQueue(asidePlaces, o.Running+o.Waiting),
+		lane:   make(chan struct{}, runtime.GOMAXPROCS(0)),
 		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(),
 		sessions: newRegistry(o.Sessions, o.Idle),
 	}
@@ -59,6 +61,9 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	}
 	return d
 }
+
+// asidePlaces is how many queries over answers run at once, one of each analyst.
+const asidePlaces = 2
 
 // setTicks sets the ticks: those of the policy, and those that it leaves to be chosen.
 func (d *Dispatcher) setTicks(chosen map[string]time.Duration) {

@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/pace"
@@ -73,7 +72,7 @@ func (d *Dispatcher) through(
 	ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error, began chan struct{},
 ) error {
 	defer d.queue.exit(who)
-	err := d.turn(ctx, tick, who, e, work, began)
+	err := d.do(ctx, tick, who, e, work, began)
 	if err != nil {
 		e.outcome = outcomeOf(err)
 	}
@@ -91,15 +90,15 @@ func (d *Dispatcher) through(
 	return err
 }
 
-// turn waits for a turn and does the work in it. The turn is given back whatever happens. What
+// do waits for a turn and does the work in it. The turn is given back whatever happens. What
 // stops the question does so on a tick.
-func (d *Dispatcher) turn(
+func (d *Dispatcher) do(
 	ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error, began chan struct{},
 ) error {
 	patient, release := d.clock.hold(ctx, tick)
 	defer release()
 	if e.heavy {
-		leave, err := d.place(patient, who)
+		leave, err := place(patient, d.heavy, who)
 		if err != nil {
 			return err
 		}
@@ -115,8 +114,8 @@ func (d *Dispatcher) turn(
 	if err != nil {
 		return err
 	}
-	done := sync.OnceFunc(func() { d.queue.done(who) })
-	defer done()
+	t := &turn{queue: d.queue, aside: d.aside, who: who, held: true}
+	defer t.Give()
 	// The work begins on a tick too. Otherwise whoever asks chooses how much of a tick is left for
 	// it, asks a few times, and reads how long it took to the millisecond, however long the tick
 	// is.
@@ -134,7 +133,7 @@ func (d *Dispatcher) turn(
 	// What it writes down once it has looked at data waits for a tick as well. The engine is done
 	// with it by then, and others may have the turn.
 	wait := func() {
-		done()
+		t.Give()
 		d.clock.wait(tick)
 	}
 	p := pace.New(wait)
@@ -144,6 +143,7 @@ func (d *Dispatcher) turn(
 		ctx, unshield = p.Shield(ctx)
 		defer unshield()
 	}
+	p.Turns(t)
 	p.Begin()
 	defer p.End()
 	err = translate(ctx, e, d.guard(p.Set(ctx), e, work))
@@ -159,22 +159,6 @@ func (d *Dispatcher) pace(wait func(), began chan struct{}) *pace.Pace {
 	p := pace.New(wait)
 	p.On(d.schedule, d.options.Timeout, began)
 	return p
-}
-
-// place waits for a place for heavy work. Nobody who has a turn waits for one, so the two cannot
-// wait for each other.
-func (d *Dispatcher) place(ctx context.Context, who string) (leave func(), err error) {
-	if err := d.heavy.enter(who); err != nil {
-		return nil, err
-	}
-	if err := d.heavy.wait(ctx, who); err != nil {
-		d.heavy.exit(who)
-		return nil, err
-	}
-	return func() {
-		d.heavy.done(who)
-		d.heavy.exit(who)
-	}, nil
 }
 
 // guard does the work. A panic shows nothing of what it was about.
