@@ -14,8 +14,22 @@ const DraftHolds = time.Hour
 // Deferred is a signer whose key is on another machine. An entry with an empty one is not written:
 // Enter returns a [*DraftError] with what there is to sign. The same entry with that text and its
 // signature is written where the text is still what would be signed, and otherwise Enter returns a
-// [*StaleError]. What was signed holds the position and the hash before it, so that any other
-// record in between makes it stale.
+// [*StaleError].
+//
+// What was signed holds the position and the hash of the record that the decision follows: the last
+// one by which the owner decided something (an owner, a top-up, a renewal, a release, a recovery),
+// or the ledger's first. A release follows the last incident where that came later, because that is
+// one which the owner may not have looked at. Of what analysts cause, an incident alone makes a
+// draft stale, and only that of a release; and there are as many as the policy bears. So nobody
+// keeps the owner from deciding.
+//
+// That is enough. A hash covers everything before it, up to the random identity of the ledger, so
+// that a signature fits no other ledger. What is entered is itself the last decision from then on,
+// so that it fits once, and the order in which the owner decided is the one that was signed for. A
+// copy of the ledger that has the same last decision takes the signature too, and so does a ledger
+// that was put back to a moment after that decision: they have lost what was spent since, which no
+// signature can tell and an anchor does; and once that is counted, the recovery is the last
+// decision.
 type Deferred struct {
 	Text      string
 	Signature []byte
@@ -35,7 +49,7 @@ func (d Deferred) Sign(_ io.Reader, message []byte, _ crypto.SignerOpts) ([]byte
 	case want.DecodeSigned(string(message)) != nil || given.DecodeSigned(d.Text) != nil:
 		return nil, &SignatureError{Problem: "what was signed is no draft of this ledger"}
 	case want.Sequence != given.Sequence || want.Previous != given.Previous:
-		return nil, &StaleError{Sequence: given.Sequence, Head: want.Sequence - 1}
+		return nil, &StaleError{After: given.Sequence, Last: want.Sequence}
 	}
 	return nil, &SignatureError{Problem: "what was signed is something else than what is asked for"}
 }
@@ -51,7 +65,7 @@ func (d Deferred) At(now time.Time) (time.Time, error) {
 		return now, &SignatureError{Problem: "what was signed is no draft of this ledger"}
 	}
 	if age := now.Sub(r.Time); age > DraftHolds || age < -DraftHolds {
-		return now, &StaleError{Sequence: r.Sequence, Old: true}
+		return now, &StaleError{After: r.Sequence, Old: true}
 	}
 	return r.Time, nil
 }
@@ -66,15 +80,15 @@ func (e *DraftError) Error() string { return "this is yet to be signed. Nothing 
 
 // StaleError is returned when what was signed does not fit any more. Nothing was changed.
 type StaleError struct {
-	Sequence uint64 // the position that was signed for
-	Head     uint64 // the last record by now
-	Old      bool   // it was made too long ago
+	After uint64 // the record that the draft follows
+	Last  uint64 // the one that it would have to follow by now
+	Old   bool   // it was made too long ago
 }
 
 func (e *StaleError) Error() string {
 	if e.Old {
 		return fmt.Sprintf("what was signed was drafted more than %v ago. Nothing was changed; draft it again, and sign that", DraftHolds)
 	}
-	return fmt.Sprintf("what was signed is record %d, and the ledger has gone on since. Nothing was changed; draft it again, and sign that",
-		e.Sequence)
+	return fmt.Sprintf("what was signed follows record %d, and by now record %d is the last one that it could follow: something else was "+
+		"decided, or has failed, in between. Nothing was changed; draft it again, and sign that", e.After, e.Last)
 }

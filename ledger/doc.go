@@ -103,5 +103,7 @@
 // its limits contain what was granted. An answer record names the charge that paid for it and the
 // SHA-256 of the answer, whose bytes are stored beside the chain. The bytes of a note are stored
 // there too, with their salt. A signature is Ed25519, of everything that stands before it in its
-// record; the first owner's is empty, and that of a release where there is no owner.
+// record, with sequence and previous-hash being those of the owner's last decision instead (of a
+// release, of the last incident where that came later; see [Deferred]); the first owner's is empty,
+// and that of a release where there is no owner.
 package ledger

@@ -66,7 +66,7 @@ type Record struct {
 	// PublicKey is Ed25519, in hexadecimal. Owner: whose signature counts from here on; recovery:
 	// the same, where the ledger had lost it; top-up and release: who signed.
 	PublicKey string
-	Signature string // owner (but the first), top-up and release (where there is an owner): of everything before it, in hexadecimal
+	Signature string // owner (but the first), top-up and release (where there is an owner): see Signed, in hexadecimal
 
 	AnchorSequence uint64 // recovery
 	AnchorHash     string
@@ -86,9 +86,14 @@ func (r *Record) Encode() string {
 	return string(e.buf)
 }
 
-// Signed returns what the owner signs: the record without its signature. It holds the position and
-// the hash before, so that a signature fits nowhere else.
-func (r *Record) Signed() []byte { return r.signed().buf }
+// Signed returns what the owner signs: the record without its signature, and with the position and
+// the hash of the record that it follows as a decision (see [Deferred]) in the place of its own. So
+// a signature fits one decision, in one ledger, once, whatever analysts do meanwhile.
+func (r *Record) Signed(after Position) []byte {
+	s := *r
+	s.Sequence, s.Previous = after.Sequence, after.Hash
+	return s.signed().buf
+}
 
 func (r *Record) signed() encoder {
 	e := encoder{make([]byte, 0, 512)}
@@ -139,7 +144,8 @@ func (r *Record) signed() encoder {
 	return e
 }
 
-// DecodeSigned reads what [Record.Signed] returns.
+// DecodeSigned reads what [Record.Signed] returns. Sequence and Previous are those of the record
+// that it follows.
 func (r *Record) DecodeSigned(text string) error {
 	d := decoder{rest: text}
 	if Kind(d.text()).signed() {

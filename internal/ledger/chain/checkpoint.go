@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 )
 
 // CheckpointFormat begins every checkpoint. The number of the last record follows it.
-const CheckpointFormat = "discreet ledger checkpoint 1\n"
+const CheckpointFormat = "discreet ledger checkpoint 2\n"
 
 // MaxCheckpoint is the last record that a checkpoint can stand for.
 const MaxCheckpoint = math.MaxUint32 - 1
@@ -49,7 +50,8 @@ func (s *State) Checkpoint(w io.Writer) error {
 	writeMap(p, s.notes, p.numbers)
 	p.numbers(slices.Sorted(maps.Keys(s.failed)))
 	p.numbers(slices.Sorted(maps.Keys(s.sessions)))
-	p.numbers(s.signed)
+	p.numbers(s.decided.all)
+	p.positions(s.decided.last, s.decided.seen)
 	p.doors(s.doors.Standing())
 	p.number(uint64(len(s.asked.all)))
 	for _, who := range s.asked.all {
@@ -105,7 +107,7 @@ func ReadCheckpoint(from io.Reader, size int64) (*State, error) {
 	for _, n := range l.numbers() {
 		s.sessions[n] = true
 	}
-	s.signed = l.numbers()
+	s.decided = decisions{all: l.numbers(), last: l.position(), seen: l.position()}
 	l.doors(&s.doors)
 	s.asked.place = map[asker]uint32{}
 	for range l.length(2) {
@@ -159,7 +161,7 @@ func (s *State) Clone() *State {
 	c.granted, c.first, c.windows, c.crashed = maps.Clone(s.granted), maps.Clone(s.first), maps.Clone(s.windows), maps.Clone(s.crashed)
 	c.notes, c.failed, c.sessions = maps.Clone(s.notes), maps.Clone(s.failed), maps.Clone(s.sessions) // notes are only appended to
 	c.requests.since, c.keys.since = maps.Clone(s.requests.since), maps.Clone(s.keys.since)
-	c.paid, c.signed, c.protects = slices.Clone(s.paid), slices.Clone(s.signed), slices.Clone(s.protects)
+	c.paid, c.decided.all, c.protects = slices.Clone(s.paid), slices.Clone(s.decided.all), slices.Clone(s.protects)
 	c.asked = askers{slices.Clone(s.asked.by), slices.Clone(s.asked.all), maps.Clone(s.asked.place)}
 	c.blocks = blocks{slices.Clone(s.blocks.whole), slices.Clone(s.blocks.open)}
 	c.doors = ledger.Doors{}
@@ -183,24 +185,28 @@ func (s *State) Settle(clone *State) {
 // whoever can write the whole file anew tops up without the owner's key.
 func (s *State) CheckSigned(read func(sequence uint64) (*ledger.Record, error)) error {
 	t := New()
-	for _, n := range s.signed {
+	for _, n := range s.decided.all {
 		r, err := read(n)
-		if err == nil {
+		if err == nil && (r.Kind == ledger.KindOwner || r.Kind == ledger.KindTopUp) {
 			err = t.checkSignature(r)
 		}
 		if err != nil {
 			return fmt.Errorf("record %d: %w", n, err)
 		}
-		switch {
-		case r.Kind == ledger.KindTopUp:
+		switch r.Kind {
+		case ledger.KindOwner:
+			t.owner = r.PublicKey
+		case ledger.KindRecovery:
+			t.owner = cmp.Or(t.owner, r.PublicKey)
+		case ledger.KindTopUp:
 			for _, name := range r.Accounts {
 				t.granted[name] = t.granted[name].Add(r.Cost)
 			}
-		case r.Kind == ledger.KindOwner || r.Kind == ledger.KindRecovery && t.owner == "":
-			t.owner = r.PublicKey
-		default:
-			return fmt.Errorf("record %d is signed by nobody", n)
 		}
+		t.decided.add(r, ledger.Hash(r.Encode()))
+	}
+	if !slices.Equal(t.decided.all, s.decided.all) || len(s.decided.all) > 0 && t.decided.last != s.decided.last {
+		return errors.New("what the owner decided last does not follow from the records")
 	}
 	if t.owner != s.owner || !maps.Equal(t.granted, s.granted) {
 		return errors.New("what top-ups granted does not follow from what was signed")

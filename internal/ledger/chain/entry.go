@@ -75,7 +75,7 @@ func (s *State) sign(r *ledger.Record, signer crypto.Signer) error {
 			return err
 		}
 	}
-	signature, err := signer.Sign(nil, r.Signed(), crypto.Hash(0))
+	signature, err := signer.Sign(nil, r.Signed(s.decided.before(r.Kind)), crypto.Hash(0))
 	if known(err) {
 		return err
 	} else if err != nil {
@@ -88,7 +88,7 @@ func (s *State) sign(r *ledger.Record, signer crypto.Signer) error {
 	if s.owner == "" {
 		return &ledger.SignatureError{Problem: noOwner}
 	}
-	if err := signedBy(s.owner, r); err != nil {
+	if err := s.signedByOwner(r); err != nil {
 		return &ledger.SignatureError{Problem: err.Error()}
 	}
 	r.Signature = ""
@@ -125,7 +125,7 @@ func (s *State) checkSignature(r *ledger.Record) error {
 			}
 			return nil
 		}
-		return signedBy(s.owner, r)
+		return s.signedByOwner(r)
 	case ledger.KindTopUp:
 		if s.owner == "" {
 			return errors.New(noOwner)
@@ -133,7 +133,7 @@ func (s *State) checkSignature(r *ledger.Record) error {
 		if r.PublicKey != s.owner {
 			return errors.New("the key is not that of the ledger's owner")
 		}
-		return signedBy(s.owner, r)
+		return s.signedByOwner(r)
 	case ledger.KindRelease:
 		return s.checkRelease(r)
 	}
@@ -145,13 +145,14 @@ func isKey(text string) bool {
 	return err == nil && len(key) == ed25519.PublicKeySize && hex.EncodeToString(key) == text
 }
 
-func signedBy(owner string, r *ledger.Record) error {
-	key, err := hex.DecodeString(owner)
+func (s *State) signedByOwner(r *ledger.Record) error {
+	key, err := hex.DecodeString(s.owner)
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return errors.New("the key of the owner is not an Ed25519 key")
 	}
 	signature, err := hex.DecodeString(r.Signature)
-	if err != nil || hex.EncodeToString(signature) != r.Signature || !ed25519.Verify(key, r.Signed(), signature) {
+	if err != nil || hex.EncodeToString(signature) != r.Signature ||
+		!ed25519.Verify(key, r.Signed(s.decided.before(r.Kind)), signature) {
 		return errors.New("the signature is not that of the ledger's owner")
 	}
 	return nil

@@ -111,7 +111,7 @@ func TestPromise12ForgedTopUps(t *testing.T) {
 		"spelling":  func(r *ledger.Record) { r.Signature = strings.ToUpper(r.Signature) },
 		"signer": func(r *ledger.Record) {
 			r.PublicKey = hex.EncodeToString(public(stranger))
-			r.Signature = hex.EncodeToString(ed25519.Sign(stranger, r.Signed()))
+			r.Signature = hex.EncodeToString(ed25519.Sign(stranger, r.Signed(s.decided.last)))
 		},
 	} {
 		r := link.Record.Clone()

@@ -110,7 +110,7 @@ func (s *State) checkRelease(r *ledger.Record) error {
 	case r.PublicKey != s.owner:
 		return errors.New("the key is not that of the ledger's owner")
 	}
-	return signedBy(s.owner, r)
+	return s.signedByOwner(r)
 }
 
 // askers know who made each charge, in four bytes a record.

@@ -74,6 +74,10 @@ func (l *lens) cost() dp.Cost {
 	return dp.Cost{Epsilon: dp.Amount(l.number()), Rho: dp.Amount(l.number()), Delta: dp.Amount(l.number())}
 }
 
+func (l *lens) position() ledger.Position {
+	return ledger.Position{Sequence: l.number(), Hash: l.text()}
+}
+
 func (l *lens) numbers() []uint64 {
 	all := make([]uint64, l.length(1))
 	before := uint64(0)

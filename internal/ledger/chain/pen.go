@@ -51,6 +51,13 @@ func (p *pen) texts(all ...string) {
 	}
 }
 
+func (p *pen) positions(all ...ledger.Position) {
+	for _, at := range all {
+		p.number(at.Sequence)
+		p.texts(at.Hash)
+	}
+}
+
 func (p *pen) costs(all ...dp.Cost) {
 	for _, c := range all {
 		p.number(uint64(c.Epsilon))

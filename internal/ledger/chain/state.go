@@ -45,8 +45,8 @@ type State struct {
 	sessions map[uint64]bool   // charges that pay for a session
 	crashed  map[string]uint64 // the last crash of a dataset
 	blocks   blocks
-	signed   []uint64 // records that say whose signature counts, or count by one
-	unread   uint64   // the last record that a checkpoint stands for
+	decided  decisions
+	unread   uint64 // the last record that a checkpoint stands for
 
 	// The last text of which a digest was wanted: the same one is wanted when a charge is looked
 	// up, checked and applied.
@@ -233,6 +233,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 	s.sequence, s.hash = r.Sequence, hash
 	s.paid = append(s.paid, noCharge)
 	s.blocks.add(hash)
+	s.decided.add(r, hash)
 	switch r.Kind {
 	case ledger.KindLedger:
 		s.identity = strings.Clone(r.Identity)
@@ -262,9 +263,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.renewed = r.Sequence
 	case ledger.KindOwner:
 		s.owner = strings.Clone(r.PublicKey)
-		s.signed = append(s.signed, r.Sequence)
 	case ledger.KindTopUp:
-		s.signed = append(s.signed, r.Sequence)
 		for _, name := range r.Accounts {
 			s.granted[strings.Clone(name)] = s.granted[name].Add(r.Cost)
 		}
@@ -276,7 +275,6 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.era, s.eraBegan = strings.Clone(hash), r.Sequence
 		if r.PublicKey != "" {
 			s.owner = strings.Clone(r.PublicKey)
-			s.signed = append(s.signed, r.Sequence)
 		}
 		all := slices.Clone(r.Balances)
 		for i := range all {

@@ -216,11 +216,10 @@ func impostor(t *testing.T, answer func(message) message) *Visit {
 func TestSignsNothingElse(t *testing.T) {
 	asked := ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: key(1)}
 	record := func(change func(*ledger.Record)) []byte {
-		r := &ledger.Record{Kind: ledger.KindTopUp, Sequence: 7, Time: time.Now(), Accounts: asked.Accounts, Cost: asked.Amount,
-			Reason: asked.Reason, PublicKey: fmt.Sprintf("%x", []byte(key(1).Public().(ed25519.PublicKey))),
-			Previous: strings.Repeat("0", 64)}
+		r := &ledger.Record{Kind: ledger.KindTopUp, Time: time.Now(), Accounts: asked.Accounts, Cost: asked.Amount,
+			Reason: asked.Reason, PublicKey: fmt.Sprintf("%x", []byte(key(1).Public().(ed25519.PublicKey)))}
 		change(r)
-		return r.Signed()
+		return r.Signed(ledger.Position{Sequence: 7, Hash: strings.Repeat("0", 64)})
 	}
 	p, _, err := packed(asked)
 	if err != nil {

@@ -117,8 +117,7 @@ func (p *entry) unpacked(signer crypto.Signer) (ledger.Entry, error) {
 // it stands.
 func (p *entry) asked(sign []byte) error {
 	var r ledger.Record
-	// A record ends with its signature, which is not there yet.
-	if err := r.Decode(string(sign) + "0:,"); err != nil {
+	if err := r.DecodeSigned(string(sign)); err != nil {
 		return err
 	}
 	public := fmt.Sprintf("%x", []byte(p.Public))

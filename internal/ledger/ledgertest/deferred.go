@@ -3,43 +3,68 @@ package ledgertest
 import (
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Promise12SignedElsewhere: an entry is drafted, signed where the key is, and written where nothing
-// came in between; nothing else is written, and a draft writes nothing.
-func Promise12SignedElsewhere(t *testing.T, w World) {
+// ownerKey signs for the ledgers of these tests.
+var ownerKey = ed25519.NewKeyFromSeed([]byte(strings.Repeat("o", ed25519.SeedSize)))
+
+// ownedLedger opens a ledger that has an owner.
+func ownedLedger(t *testing.T, w World) ledger.Ledger {
+	t.Helper()
 	l := w.Open(t)
-	key := ed25519.NewKeyFromSeed([]byte(strings.Repeat("o", ed25519.SeedSize)))
-	other := ed25519.NewKeyFromSeed([]byte(strings.Repeat("x", ed25519.SeedSize)))
-	window := uint64(1)
-	entries := map[string]func(ledger.Deferred) ledger.Entry{
-		"a top-up": func(d ledger.Deferred) ledger.Entry {
-			return ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Epsilon: dp.One}, Reason: "more", Signer: d}
-		},
-		"a renewal": func(d ledger.Deferred) ledger.Entry {
-			return ledger.Renewal{Dataset: "hospital", From: window, Reason: "a month", Signer: d}
-		},
-		"a release": func(d ledger.Deferred) ledger.Entry {
-			return ledger.Release{Dataset: "hospital", Reason: "looked at", Signer: d}
-		},
-	}
-	var wrong *ledger.SignatureError
-	for name, entry := range entries {
-		if _, err := l.Enter(ctx, entry(ledger.Deferred{})); !errors.As(err, &wrong) {
-			t.Errorf("%s without an owner: %v", name, err)
-		}
-	}
-	if _, err := l.Enter(ctx, ledger.Owner{Public: key.Public().(ed25519.PublicKey), Reason: "the first"}); err != nil {
+	if _, err := l.Enter(ctx, ledger.Owner{Public: ownerKey.Public().(ed25519.PublicKey), Reason: "the first"}); err != nil {
 		t.Fatal(err)
 	}
-	for name, entry := range entries {
-		before, _, _ := l.Head(ctx)
+	return l
+}
+
+// decision is something that an owner signs for.
+type decision struct {
+	name  string
+	entry func(ledger.Deferred) ledger.Entry
+}
+
+// ownersDecisions are the three kinds. A renewal is from the window that the number is.
+func ownersDecisions(window *uint64) []decision {
+	return []decision{
+		{"a top-up", func(d ledger.Deferred) ledger.Entry {
+			return ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Epsilon: dp.One}, Reason: "more", Signer: d}
+		}},
+		{"a renewal", func(d ledger.Deferred) ledger.Entry {
+			return ledger.Renewal{Dataset: "hospital", From: *window, Reason: "a month", Signer: d}
+		}},
+		{"a release", func(d ledger.Deferred) ledger.Entry {
+			return ledger.Release{Dataset: "hospital", Reason: "looked at", Signer: d}
+		}},
+	}
+}
+
+// Promise12SignedElsewhere: an entry is drafted, signed where the key is, and written; nothing else
+// is written, and a draft writes nothing.
+func Promise12SignedElsewhere(t *testing.T, w World) {
+	other := ed25519.NewKeyFromSeed([]byte(strings.Repeat("x", ed25519.SeedSize)))
+	window := uint64(1)
+	entries := ownersDecisions(&window)
+	var wrong *ledger.SignatureError
+	l := w.Open(t)
+	for _, e := range entries {
+		if _, err := l.Enter(ctx, e.entry(ledger.Deferred{})); !errors.As(err, &wrong) {
+			t.Errorf("%s without an owner: %v", e.name, err)
+		}
+	}
+	MustClose(t, l)
+	l = ownedLedger(t, w)
+	for _, e := range entries {
+		name, entry := e.name, e.entry
+		before, hash, _ := l.Head(ctx)
 		text := draft(t, l, entry)
 		if after, _, _ := l.Head(ctx); after != before {
 			t.Errorf("drafting %s wrote %d records", name, after-before)
@@ -47,45 +72,141 @@ func Promise12SignedElsewhere(t *testing.T, w World) {
 		for _, bad := range []ledger.Deferred{
 			{Text: text, Signature: ed25519.Sign(other, []byte(text))},
 			{Text: text, Signature: []byte{}},
-			{Text: "x", Signature: ed25519.Sign(key, []byte("x"))},
-			{Text: text + "x", Signature: ed25519.Sign(key, []byte(text+"x"))},
+			{Text: "x", Signature: ed25519.Sign(ownerKey, []byte("x"))},
+			{Text: text + "x", Signature: ed25519.Sign(ownerKey, []byte(text+"x"))},
 		} {
 			if _, err := l.Enter(ctx, entry(bad)); !errors.As(err, &wrong) {
 				t.Errorf("%s, badly signed: %v", name, err)
 			}
 		}
-		MustNote(t, l, "another", "record in between")
-		var stale *ledger.StaleError
-		if _, err := l.Enter(ctx, entry(signed(key, text))); !errors.As(err, &stale) || stale.Sequence != before+1 || stale.Old {
-			t.Errorf("%s, after another record: %v", name, err)
-		}
 		var old ledger.Record
-		if err := old.DecodeSigned(draft(t, l, entry)); err != nil {
+		if err := old.DecodeSigned(text); err != nil {
 			t.Fatal(err)
 		}
+		follows := ledger.Position{Sequence: before, Hash: hash}
 		old.Time = old.Time.Add(-ledger.DraftHolds - time.Minute)
-		if _, err := l.Enter(ctx, entry(signed(key, string(old.Signed())))); !errors.As(err, &stale) || !stale.Old {
+		var stale *ledger.StaleError
+		if _, err := l.Enter(ctx, entry(signed(string(old.Signed(follows))))); !errors.As(err, &stale) || !stale.Old {
 			t.Errorf("%s, drafted long ago: %v", name, err)
 		}
-		text = draft(t, l, entry)
-		r, err := l.Enter(ctx, entry(signed(key, text)))
-		if err != nil || r.Sequence != before+2 {
+		r, err := l.Enter(ctx, entry(signed(text)))
+		if err != nil || r.Sequence != before+1 {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
 		for record, err := range l.Records(ctx, r.Sequence) {
-			if err != nil || string(record.Signed()) != text {
+			if err != nil || string(record.Signed(follows)) != text {
 				t.Errorf("%s: what was written is not what was signed: %v", name, err)
 			}
 		}
 		if name == "a renewal" {
 			window++
 		}
-		if _, err := l.Enter(ctx, entry(signed(key, text))); !errors.As(err, &stale) {
+		if _, err := l.Enter(ctx, entry(signed(text))); !errors.As(err, &stale) || stale.After != before || stale.Last != r.Sequence {
 			t.Errorf("%s, a second time: %v", name, err)
 		}
 	}
 	MustClose(t, l)
 	MustClose(t, w.Open(t))
+}
+
+// Promise12BesideAnalysts: what analysts cause between a draft and its signature does not matter. A
+// signature counts once, in one ledger, and only as long as its owner has decided nothing else; a
+// release only as long as nothing else has failed.
+func Promise12BesideAnalysts(t *testing.T, w, another World) {
+	l := ownedLedger(t, w)
+	account := Hospital(10_000)
+	asked := 0
+	records := func() {
+		t.Helper()
+		for range 5 {
+			asked++
+			c := Ask(fmt.Sprintf("question %d", asked), account)
+			c.Analyst, c.DataVersion = "ben", fmt.Sprint("version ", asked)
+			c.Window, _ = l.Window(ctx, "hospital")
+			paid := MustCharge(t, l, c)
+			MustNote(t, l, ledger.ChargeNotes(paid.Sequence), "it is below")
+			MustKeep(t, l, paid.Sequence, fmt.Sprint("key ", asked), "42")
+		}
+	}
+	fails := func() {
+		t.Helper()
+		records()
+		ana := Ask(fmt.Sprintf("fails %d", asked), account)
+		ana.DataVersion = fmt.Sprint("version ", asked)
+		ana.Window, _ = l.Window(ctx, "hospital")
+		i := failure(MustCharge(t, l, ana).Sequence)
+		i.ByAnalyst, i.ByDataset = 100, 100
+		if tell, err := l.Fail(ctx, i); err != nil || !tell {
+			t.Fatal(tell, err)
+		}
+	}
+	window := uint64(1)
+	var stale *ledger.StaleError
+	var bad *ledger.SignatureError
+	far := ownedLedger(t, another)
+	for _, e := range ownersDecisions(&window) {
+		fails()
+		text := draft(t, l, e.entry)
+		records()
+		MustClose(t, l)
+		l = w.Open(t) // which reads what is signed for anew
+		for {
+			from, err := far.Window(ctx, "hospital")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if from >= window {
+				break
+			}
+			MustRenew(t, far, "hospital", from)
+		}
+		if _, err := far.Enter(ctx, e.entry(signed(text))); !errors.As(err, &stale) && !errors.As(err, &bad) {
+			t.Errorf("%s in another ledger: %v", e.name, err)
+		}
+		if _, err := l.Enter(ctx, e.entry(signed(text))); err != nil {
+			t.Errorf("%s, after questions of analysts: %v", e.name, err)
+		}
+		window, _ = l.Window(ctx, "hospital")
+		records()
+		if _, err := l.Enter(ctx, e.entry(signed(text))); !errors.As(err, &stale) {
+			t.Errorf("%s, a second time: %v", e.name, err)
+		}
+		text = draft(t, l, e.entry)
+		fails()
+		_, err := l.Enter(ctx, e.entry(signed(text)))
+		if e.name == "a release" && !errors.As(err, &stale) || e.name != "a release" && err != nil {
+			t.Errorf("%s, after something failed: %v", e.name, err)
+		}
+		window, _ = l.Window(ctx, "hospital")
+		for _, between := range ownersDecisions(&window) {
+			text := draft(t, l, e.entry)
+			if _, err := l.Enter(ctx, between.entry(signed(draft(t, l, between.entry)))); err != nil {
+				t.Fatal(err)
+			}
+			window, _ = l.Window(ctx, "hospital")
+			if _, err := l.Enter(ctx, e.entry(signed(text))); !errors.As(err, &stale) {
+				t.Errorf("%s, after %s: %v", e.name, between.name, err)
+			}
+		}
+	}
+	checkReplay(t, l)
+	MustClose(t, l)
+	w.Verify(t)
+	MustClose(t, w.Open(t))
+}
+
+// checkReplay decides everything once more.
+func checkReplay(t *testing.T, l ledger.Ledger) {
+	t.Helper()
+	p := replay.New()
+	for r, err := range l.Records(ctx, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range p.Next(r, ledger.Hash(r.Encode())).Differs {
+			t.Errorf("record %d, again: %s", r.Sequence, problem)
+		}
+	}
 }
 
 // draft returns what there is to sign.
@@ -98,6 +219,7 @@ func draft(t *testing.T, l ledger.Ledger, entry func(ledger.Deferred) ledger.Ent
 	return d.Text
 }
 
-func signed(key ed25519.PrivateKey, text string) ledger.Deferred {
-	return ledger.Deferred{Text: text, Signature: ed25519.Sign(key, []byte(text))}
+// signed is the owner's signature under a draft.
+func signed(text string) ledger.Deferred {
+	return ledger.Deferred{Text: text, Signature: ed25519.Sign(ownerKey, []byte(text))}
 }

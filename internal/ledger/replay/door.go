@@ -69,7 +69,7 @@ func (p *Replay) release(d *Decision, r *ledger.Record) {
 		d.differ("the release is of no dataset")
 	case p.owner == "" && r.Signature+r.PublicKey != "":
 		d.differ("the release is signed, and the ledger has no owner")
-	case p.owner != "" && (r.PublicKey != p.owner || !signed(p.owner, r)):
+	case p.owner != "" && (r.PublicKey != p.owner || !signed(p.owner, r, p.reviewed)):
 		d.differ("the release is not signed by the owner")
 	}
 	if len(d.Differs) > 0 {

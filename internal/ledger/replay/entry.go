@@ -19,7 +19,7 @@ func (p *Replay) own(d *Decision, r *ledger.Record) {
 	case p.owner == "" && r.Signature != "":
 		d.differ("the first owner has nobody to sign for it")
 		return
-	case p.owner != "" && !signed(p.owner, r):
+	case p.owner != "" && !signed(p.owner, r, p.decided):
 		d.differ("the next owner is not signed for by the one before")
 		return
 	}
@@ -33,7 +33,7 @@ func (p *Replay) topUp(d *Decision, r *ledger.Record) {
 		d.differ("there is no owner who could have signed this")
 	case r.PublicKey != p.owner:
 		d.differ("the top-up names the key of somebody who is not the owner")
-	case !signed(p.owner, r):
+	case !signed(p.owner, r, p.decided):
 		d.differ("the top-up is not signed by the owner")
 	}
 	seen := map[string]bool{}
@@ -92,8 +92,9 @@ func key(text string) (ed25519.PublicKey, bool) {
 	return k, err == nil && len(k) == ed25519.PublicKeySize && hex.EncodeToString(k) == text
 }
 
-func signed(owner string, r *ledger.Record) bool {
+// signed reports whether the owner signed a record, to follow another one.
+func signed(owner string, r *ledger.Record, after ledger.Position) bool {
 	public, ok := key(owner)
 	signature, err := hex.DecodeString(r.Signature)
-	return ok && err == nil && hex.EncodeToString(signature) == r.Signature && ed25519.Verify(public, r.Signed(), signature)
+	return ok && err == nil && hex.EncodeToString(signature) == r.Signature && ed25519.Verify(public, r.Signed(after), signature)
 }

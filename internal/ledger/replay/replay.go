@@ -18,6 +18,9 @@
 // spent. While incidents have closed a dataset to an analyst there is neither a charge nor an
 // answer of theirs, nor a note of a session that one charge of theirs pays for, until a release,
 // which the owner signed where there is one.
+//
+// What an owner signed follows the last record by which an owner decided something, and a release
+// the last incident where that came later.
 package replay
 
 import (
@@ -75,6 +78,8 @@ type Replay struct {
 	places    map[asker]int   // in askers
 	unnoted   map[uint64]bool // charges of sparse vector sessions that no note is of yet
 	told      []told          // incidents that stand
+	decided   ledger.Position // what an owner's signature follows: their last decision
+	reviewed  ledger.Position // and that of a release: the last incident, where it came later
 	decisions uint64
 	differing uint64
 }
@@ -126,10 +131,23 @@ func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 		d.differ("there are no records of kind %q", r.Kind)
 	}
 	p.begun, p.sequence, p.hash = true, r.Sequence, hash
+	p.follow(r.Kind)
 	if len(d.Differs) > 0 {
 		p.differing++
 	}
 	return d
+}
+
+// follow moves what the owner's next signature has to follow.
+func (p *Replay) follow(kind ledger.Kind) {
+	here := ledger.Position{Sequence: p.sequence, Hash: strings.Clone(p.hash)}
+	switch kind {
+	case ledger.KindCharge, ledger.KindAnswer, ledger.KindVersion, ledger.KindNote: // which analysts cause
+	case ledger.KindIncident:
+		p.reviewed = here
+	default:
+		p.decided, p.reviewed = here, here
+	}
 }
 
 // Decisions returns how many charges were decided, and how many records differ.

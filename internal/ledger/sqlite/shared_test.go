@@ -75,3 +75,7 @@ func TestPromise14WithACharge(t *testing.T) {
 func TestPromise12SignedElsewhere(t *testing.T) {
 	ledgertest.Promise12SignedElsewhere(t, world(t))
 }
+
+func TestPromise12BesideAnalysts(t *testing.T) {
+	ledgertest.Promise12BesideAnalysts(t, world(t), world(t))
+}
