@@ -170,3 +170,40 @@ func TestPromise16Findings(t *testing.T) {
 		}
 	}
 }
+
+// What was signed counts once, and not after another decision; a release not after another
+// incident. What analysts cause in between does not matter.
+func TestPromise12Follows(t *testing.T) {
+	more := ledger.TopUp{Accounts: []string{"h"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: ownerKey(1)}
+	release := ledger.Release{Dataset: "h", Reason: "fine", Signer: ownerKey(1)}
+	failure := ledger.Incident{Analyst: "ana", Dataset: "h", Failure: ledger.FailedError, ByAnalyst: 3, ByDataset: 3}
+	for name, c := range map[string]struct {
+		signed  ledger.Entry
+		between func(*book)
+		want    string
+	}{
+		"questions, top-up":  {more, func(b *book) { b.ask("h", "ben"); b.note("a session") }, ""},
+		"questions, release": {release, func(b *book) { b.ask("h", "ben"); b.note("a session") }, ""},
+		"incident, top-up":   {more, func(b *book) { b.fail(failure) }, ""},
+		"incident, release":  {release, func(b *book) { b.fail(failure) }, "the release is not signed"},
+		"renewal, top-up":    {more, func(b *book) { b.enter(ledger.Renewal{Dataset: "s", From: 1, Reason: "x"}) }, "the top-up is not signed"},
+		"recovery, top-up":   {more, func(b *book) { b.enter(ledger.Recovery{Reason: "x"}) }, "the top-up is not signed"},
+		"release, top-up":    {more, func(b *book) { b.enter(release) }, "the top-up is not signed"},
+		"itself, top-up":     {more, func(b *book) { b.enter(more) }, "the top-up is not signed"},
+		"itself, release":    {release, func(b *book) { b.enter(release) }, "the release is not signed"},
+	} {
+		b := newBook()
+		b.enter(ledger.Owner{Public: public(ownerKey(1)), Reason: "first"})
+		b.ask("h", "ana")
+		b.fail(failure)
+		k, err := b.state.Entry(c.signed, time.Unix(0, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.between(b)
+		_, differs := played(append(b.records, k.Record))
+		if found := strings.Join(differs, "\n"); c.want == "" && found != "" || !strings.Contains(found, c.want) {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+}
