@@ -25,6 +25,7 @@ type scribe struct {
 	path     string
 	records  []*ledger.Record
 	previous string
+	decided  ledger.Position // the owner's last decision
 	spent    map[string]dp.Cost
 	key      ed25519.PrivateKey
 }
@@ -50,9 +51,12 @@ func newScribe(t testing.TB, policy string) *scribe {
 func (s *scribe) add(r *ledger.Record) *ledger.Record {
 	r.Sequence, r.Previous = uint64(len(s.records)+1), s.previous
 	if r.Kind == ledger.KindTopUp {
-		r.Signature = hex.EncodeToString(ed25519.Sign(s.key, r.Signed()))
+		r.Signature = hex.EncodeToString(ed25519.Sign(s.key, r.Signed(s.decided)))
 	}
 	s.previous = ledger.Hash(r.Encode())
+	if r.Kind == ledger.KindTopUp || r.Kind == ledger.KindOwner {
+		s.decided = ledger.Position{Sequence: r.Sequence, Hash: s.previous}
+	}
 	s.records = append(s.records, r)
 	return r
 }

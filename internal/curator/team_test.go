@@ -383,7 +383,9 @@ func TestTopUpOfWindows(t *testing.T) {
 func TestForgedTopUp(t *testing.T) {
 	w := team(t, pure, twoAnalysts)
 	key := w.owner(1)
-	_, err := w.TopUp(ctx, api.TopUp{Epsilon: dp.One, Reason: "signed", Signer: key})
+	sequence, hash, err := w.books.Head(ctx)
+	w.check(err)
+	_, err = w.TopUp(ctx, api.TopUp{Epsilon: dp.One, Reason: "signed", Signer: key})
 	w.check(err)
 	path := w.dir + "/policy.ledger"
 	w.check(w.books.Close())
@@ -396,7 +398,7 @@ func TestForgedTopUp(t *testing.T) {
 		"key": func(r *ledger.Record) {
 			other := ed25519.NewKeyFromSeed(make([]byte, 32))
 			r.PublicKey = fmt.Sprintf("%x", []byte(other.Public().(ed25519.PublicKey)))
-			r.Signature = fmt.Sprintf("%x", ed25519.Sign(other, r.Signed()))
+			r.Signature = fmt.Sprintf("%x", ed25519.Sign(other, r.Signed(ledger.Position{Sequence: sequence, Hash: hash})))
 		},
 		"signature": func(r *ledger.Record) { r.Signature = strings.Repeat("0", 128) },
 	} {

@@ -21,11 +21,11 @@ import (
 
 // Draft is a record that is yet to be signed.
 type Draft struct {
-	Text        string    `json:"text" doc:"What to sign with Ed25519: the bytes of this text in UTF-8. It is the record without its signature, with its place in the ledger and the hash of the record before it"`
+	Text        string    `json:"text" doc:"What to sign with Ed25519: the bytes of this text in UTF-8. It is the record without its signature, with the number and the hash of the record that it follows"`
 	Kind        string    `json:"kind" enum:"topup,renewal,release" doc:"What the record is"`
-	Sequence    uint64    `json:"sequence" doc:"Which record it will be. Any other record in between makes the draft stale"`
+	Follows     uint64    `json:"follows" doc:"The record that it follows: the last one by which an owner decided something, and for a release the last incident where that came later. What analysts ask meanwhile does not matter"`
 	Time        time.Time `json:"time" doc:"When it was drafted, which is the time of the record"`
-	Expires     time.Time `json:"expires" doc:"Until when it can be written, where nothing comes in between"`
+	Expires     time.Time `json:"expires" doc:"Until when it can be written, where nothing else is decided meanwhile"`
 	Fingerprint string    `json:"fingerprint" doc:"The fingerprint of the key whose signature counts, as 'discreet ledger key' prints it"`
 }
 
@@ -69,11 +69,17 @@ func (d *door) again(ctx context.Context, s Signed, err error) (record uint64, w
 	if err == nil || signed.DecodeSigned(s.Text) != nil {
 		return 0, false
 	}
-	r, err := d.Dispatcher.DB().Record(ctx, signed.Sequence)
-	if err != nil || string(r.Signed()) != s.Text || r.Signature != "" && r.Signature != s.Signature {
+	// What was signed to follow a record is the first decision after it, or was not written.
+	record, err = d.past.decisionAfter(ctx, d.Dispatcher.DB(), signed.Sequence)
+	if err != nil || record == 0 {
 		return 0, false
 	}
-	return r.Sequence, true
+	r, err := d.Dispatcher.DB().Record(ctx, record)
+	after := ledger.Position{Sequence: signed.Sequence, Hash: signed.Previous}
+	if err != nil || string(r.Signed(after)) != s.Text || r.Signature != "" && r.Signature != s.Signature {
+		return 0, false
+	}
+	return record, true
 }
 
 // signing are the problems of an operation that takes a signature.
@@ -88,8 +94,8 @@ func drafting(at, id, summary string) huma.Operation {
 
 func writing(at, id, summary, description string) huma.Operation {
 	o := operation(ownerOnly, http.MethodPost, at, id, summary,
-		description+" It takes the signature of the ledger's owner under a draft, which is stale (409) once anything else was written: "+
-			"then draft it again. What was written already is told once more, and not written twice.", signing...)
+		description+" It takes the signature of the ledger's owner under a draft, which is stale (409) once an owner has decided "+
+			"something else, or, for a release, something else has failed: then draft it again. What was written already is told once more, and not written twice.", signing...)
 	o.DefaultStatus = http.StatusCreated
 	return o
 }

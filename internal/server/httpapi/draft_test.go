@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -74,7 +75,7 @@ func troubled(t *testing.T) *world {
 }
 
 // TestSignedWhileItRuns: a top-up, a renewal and a release are drafted, signed elsewhere, and
-// written, while questions go on; what was drafted before another record is stale.
+// written, while questions go on, and a session whose every answer is a record.
 func TestSignedWhileItRuns(t *testing.T) {
 	w := troubled(t)
 	key := w.ownerKey()
@@ -83,15 +84,15 @@ func TestSignedWhileItRuns(t *testing.T) {
 		t.Error(got.body)
 	}
 	for i, c := range signedThings {
-		body := w.sign(key, w.call("POST", c.at+"/draft", "olga", c.body), c.body)
-		w.want(w.call("POST", "/v1/query", "ben", fmt.Sprintf(`{"dataset":"hospital","sql":"SELECT COUNT(*) FROM patients WHERE age > %d"}`, i)), 200)
-		if got := w.want(w.call("POST", c.at, "olga", body), 409); got.get("kind") != "stale" {
-			t.Error(got.body)
-		}
 		draft := w.call("POST", c.at+"/draft", "olga", c.body)
-		body = w.sign(key, draft, c.body)
+		body := w.sign(key, draft, c.body)
+		w.want(w.call("POST", "/v1/query", "ben", fmt.Sprintf(`{"dataset":"hospital","sql":"SELECT COUNT(*) FROM patients WHERE age > %d"}`, i)), 200)
+		session := w.want(w.call("POST", "/v1/sessions", "ben", `{"kind":"sparse","dataset":"hospital","epsilon":0.1}`), 201).get("id").(string)
+		for range 3 {
+			w.want(w.call("POST", "/v1/sessions/"+session+"/ask", "ben", `{"sql":"SELECT COUNT(*) FROM patients","threshold":1000000}`), 200)
+		}
 		wrote := w.want(w.call("POST", c.at, "olga", body), 201)
-		if number(wrote, "sequence") != number(draft, "draft", "sequence") || wrote.get("again") != false {
+		if wrote.get("again") != false {
 			t.Error(draft.body, wrote.body)
 		}
 		before := w.call("GET", "/v1/ledger/head", "olga", "").body
@@ -103,9 +104,14 @@ func TestSignedWhileItRuns(t *testing.T) {
 			t.Errorf("%s was written twice: %s, then %s", c.at, before, after)
 		}
 		sequence, _ := strconv.Atoi(number(wrote, "sequence"))
-		record := w.want(w.call("GET", "/v1/ledger?limit=1&after="+strconv.Itoa(sequence-1), "olga", ""), 200)
-		if !strings.HasPrefix(record.get("records", "0", "record").(string), draft.get("draft", "text").(string)) {
-			t.Errorf("what was signed is not what was written: %s", record.body)
+		text := w.want(w.call("GET", "/v1/ledger?limit=1&after="+strconv.Itoa(sequence-1), "olga", ""), 200).get("records", "0", "record")
+		var record, drafted ledger.Record
+		if err := errors.Join(record.Decode(text.(string)), drafted.DecodeSigned(draft.get("draft", "text").(string))); err != nil {
+			t.Fatal(err)
+		}
+		follows := ledger.Position{Sequence: drafted.Sequence, Hash: drafted.Previous}
+		if string(record.Signed(follows)) != draft.get("draft", "text") || number(draft, "draft", "follows") != fmt.Sprint(follows.Sequence) {
+			t.Errorf("what was signed is not what was written: %s", text)
 		}
 	}
 	if got := w.want(w.call("GET", "/v1/datasets/hospital/incidents", "olga", ""), 200); got.get("shut_out", "0") != nil ||
@@ -117,6 +123,34 @@ func TestSignedWhileItRuns(t *testing.T) {
 		t.Error(budget.body)
 	}
 	if got := w.want(w.call("GET", "/v1/audit", "olga", ""), 200); got.get("good") != true {
+		t.Error(got.body)
+	}
+}
+
+// TestSignedTooLate: what was drafted before something else was decided is stale.
+func TestSignedTooLate(t *testing.T) {
+	w := troubled(t)
+	key := w.ownerKey()
+	bodies := map[int]string{}
+	for i, c := range signedThings {
+		bodies[i] = w.sign(key, w.call("POST", c.at+"/draft", "olga", c.body), c.body)
+	}
+	between := signedThings[1]
+	w.want(w.call("POST", between.at, "olga", bodies[1]), 201)
+	for i, c := range signedThings {
+		if i == 1 {
+			continue
+		}
+		if got := w.want(w.call("POST", c.at, "olga", bodies[i]), 409); got.get("kind") != "stale" ||
+			!strings.Contains(got.body, "decided") {
+			t.Error(got.body)
+		}
+	}
+	// What was written is told again, however many decisions came after it.
+	for range 2 {
+		w.want(w.call("POST", between.at, "olga", w.sign(key, w.call("POST", between.at+"/draft", "olga", between.body), between.body)), 201)
+	}
+	if got := w.want(w.call("POST", between.at, "olga", bodies[1]), 201); got.get("again") != true {
 		t.Error(got.body)
 	}
 }

@@ -22,6 +22,8 @@ type past struct {
 	// begins is when the current window of each dataset began: with its renewal, or with the first
 	// charge.
 	begins map[string]time.Time
+	// decisions are the sequences of what owners decided, in their order.
+	decisions []uint64
 	// charges are the sequences of the charges of each analyst, in their order.
 	charges map[string][]uint64
 }
@@ -50,6 +52,10 @@ func (p *past) read(ctx context.Context, db *discreet.DB) error {
 		}
 		if r.PublicKey != "" && (r.Kind == ledger.KindOwner || r.Kind == ledger.KindRecovery) {
 			p.key = r.PublicKey
+		}
+		switch r.Kind {
+		case ledger.KindOwner, ledger.KindTopUp, ledger.KindRenewal, ledger.KindRelease, ledger.KindRecovery:
+			p.decisions = append(p.decisions, r.Sequence)
 		}
 		p.next = r.Sequence + 1
 	}
@@ -82,6 +88,20 @@ func (p *past) owner(ctx context.Context, db *discreet.DB) (string, error) {
 	defer p.mu.Unlock()
 	err := p.read(ctx, db)
 	return p.key, err
+}
+
+// decisionAfter returns the first record after another one by which an owner decided something; 0
+// where there is none.
+func (p *past) decisionAfter(ctx context.Context, db *discreet.DB, after uint64) (uint64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.read(ctx, db)
+	for _, n := range p.decisions {
+		if n > after {
+			return n, err
+		}
+	}
+	return 0, err
 }
 
 // cases returns the incidents of a dataset, in their order.

@@ -49,7 +49,6 @@ func (d *door) renewals() {
 			if err != nil {
 				return nil, err
 			}
-			renewed.Sequence = draft.Sequence
 			return of(RenewalDraft{draft, renewed}), nil
 		})
 	register(d, writing("/v1/datasets/{name}/renewals", "renew", "Begin the next window",

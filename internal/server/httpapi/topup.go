@@ -56,7 +56,6 @@ func (d *door) topUps() {
 			if err != nil {
 				return nil, err
 			}
-			raised.Sequence = draft.Sequence
 			return of(TopUpDraft{draft, *raised}), nil
 		})
 	register(d, writing("/v1/datasets/{name}/topups", "topup", "Give more budget",

@@ -4,10 +4,11 @@ import { time } from '../format'
 import { asTrouble, Copy, sentence, Warn } from '../ui/ui'
 import { sign } from './key'
 
-interface Draft { text: string; kind: string; sequence: number; time: string; expires: string; fingerprint: string }
+interface Draft { text: string; kind: string; follows: number; time: string; expires: string; fingerprint: string }
 
 // Signed is a decision of the owner in three steps: what would be written, the signature, done. A
-// draft is stale once anything else was written, and is then made anew.
+// draft is stale once something else was decided, and a release once something else has failed; it
+// is then made anew.
 export function Signed({ at, body, ready, summary, onDone }: { at: string; body: Record<string, unknown>; ready: boolean; summary: (said: Record<string, unknown>) => string[]; onDone: () => void }) {
   const [draft, setDraft] = useState<{ draft: Draft; said: Record<string, unknown>; body: Record<string, unknown> } | null>(null)
   const [file, setFile] = useState<File | null>(null)
@@ -22,7 +23,7 @@ export function Signed({ at, body, ready, summary, onDone }: { at: string; body:
       await f()
     } catch (e) {
       const t = asTrouble(e)
-      setTrouble(t.status === 409 ? new Trouble(409, t.kind, 'something else was written in between, so this record would come too late', 'prepare it again') : t.kind === 'page' ? new Trouble(0, 'key', (e as Error).message) : t)
+      setTrouble(t.status === 409 ? new Trouble(409, t.kind, 'something else was decided or has failed since this was prepared, or that is more than an hour ago', 'prepare it again') : t.kind === 'page' ? new Trouble(0, 'key', (e as Error).message) : t)
       if (t.status === 409) setDraft(null)
     } finally {
       setBusy(false)
@@ -48,7 +49,7 @@ export function Signed({ at, body, ready, summary, onDone }: { at: string; body:
     {done !== null && <p class="notice good" role="status">Written as record {done} of the ledger.</p>}
     {draft && <div class="card">
       {summary(draft.said).map(line => <p key={line}>{sentence(line)}</p>)}
-      <p class="hint">Record {draft.draft.sequence}, to be signed by the key {draft.draft.fingerprint} until {time(draft.draft.expires)}.</p>
+      <p class="hint">It follows record {draft.draft.follows}, and is to be signed by the key {draft.draft.fingerprint} until {time(draft.draft.expires)}.</p>
       <label>Key file (it stays in this browser)<input type="file" accept=".key,.pem" onChange={e => setFile(e.currentTarget.files?.[0] ?? null)} /></label>
       <details><summary>Or sign elsewhere, and paste</summary>
         <pre tabIndex={0}>{draft.draft.text}</pre><Copy text={draft.draft.text}>Copy the text</Copy>

@@ -84,8 +84,8 @@ func (c *Client) Dataset(ctx context.Context, name string) (string, error) {
 	return url.PathEscape(all.Datasets[0]), nil
 }
 
-// tries is how often something is drafted again that another record came before.
-const tries = 20
+// tries is how often something is drafted again where another owner was first.
+const tries = 5
 
 // Sign has something drafted, signs it here, and has it written. What is signed is read first: it
 // has to be a record of the kind that was asked for, with the reason that was given.

@@ -22,7 +22,7 @@ type signCmd struct {
 
 func (signCmd) Help() string {
 	return `Signs the draft of a top-up, a renewal or a release, which a server gave and which is read from standard input, and says
-what it is. The signature goes back to the server together with the draft, before anything else is written to its ledger.
+what it is. The signature goes back to the server together with the draft, within an hour and before anything else is decided.
 
   discreet ledger sign --key owner.key < draft.txt`
 }
@@ -51,9 +51,9 @@ func (c *signCmd) Run(_ context.Context, s console.Screen) error {
 	}
 	signature := hex.EncodeToString(ed25519.Sign(key, []byte(draft)))
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"kind": r.Kind, "sequence": r.Sequence, "text": draft, "signature": signature})
+		return console.PrintJSON(s.Out, map[string]any{"kind": r.Kind, "follows": r.Sequence, "text": draft, "signature": signature})
 	}
-	fmt.Fprintf(s.Err, "record %d: %s\n", r.Sequence, table.Clean(signedWords(&r)))
+	fmt.Fprintf(s.Err, "after record %d: %s\n", r.Sequence, table.Clean(signedWords(&r)))
 	fmt.Fprintln(s.Out, signature)
 	return nil
 }
