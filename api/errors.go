@@ -1,6 +1,9 @@
 package api
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // What a question fails with, beside a [Refusal] and the errors of package ledger.
 var (
@@ -66,10 +69,18 @@ func (e *DataError) Error() string { return e.Err.Error() }
 
 func (e *DataError) Unwrap() error { return e.Err }
 
+// MostSparseAnswers is how many questions a session of the sparse vector technique answers. By its
+// theorem it could go on for ever; but each answer is a record of the ledger, which stays, and is
+// to be paid for by the charge of the session.
+const MostSparseAnswers = 10_000
+
 // How a session of the sparse vector technique ends.
 var (
 	// ErrSessionUsed is returned when it has given all its "above" answers.
 	ErrSessionUsed = errors.New("the session has ended: it has given all its \"above\" answers; open another, which costs as much again")
+	// ErrSessionAsked is returned when it has answered [MostSparseAnswers] questions.
+	ErrSessionAsked = fmt.Errorf("the session has ended: it has answered %d questions, which is the most; open another, which costs as "+
+		"much again", MostSparseAnswers)
 	// ErrSessionRun is returned when the engine failed or was stopped while it computed one of its
 	// questions.
 	ErrSessionRun = errors.New("the engine could not run this question; the session has ended, and its charge stays")

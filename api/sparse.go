@@ -4,7 +4,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// SparseQuestion opens a session of the sparse vector technique: any number of questions whether a
+// SparseQuestion opens a session of the sparse vector technique: thousands of questions whether a
 // count or a sum is at or above a threshold, of which only those that are answered "above" cost
 // something. All of it is charged when the session is opened.
 type SparseQuestion struct {

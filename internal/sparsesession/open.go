@@ -24,9 +24,6 @@ type Sessions struct{ interactive.Access }
 // New returns the room of a dataset.
 func New(a interactive.Access) *Sessions { return &Sessions{a} }
 
-// maxAbove bounds a session. Its noise grows with it, so that more would be of no use to anybody.
-const maxAbove = 100_000
-
 // Open charges for a session in full, on stable storage, and then opens it.
 //
 // # What it promises
@@ -106,7 +103,7 @@ func (c *Sessions) Open(ctx context.Context, q api.SparseQuestion) (*Session, er
 	}
 	s := &Session{
 		c: c, analyst: q.Analyst, mechanism: m, session: c.Releaser.OpenSparse(m), step: step, monotone: sameWay(q, c.Dataset.Neighbours),
-		data: data.ID, window: charged.Window, turn: make(chan struct{}, 1),
+		data: data.ID, window: charged.Window, turn: make(chan struct{}, 1), most: api.MostSparseAnswers,
 		Cost: cost, Receipt: api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash}, Alerts: charged.Alerts(),
 	}
 	s.left.Store(int64(s.session.Left()))
@@ -123,8 +120,8 @@ func sameWay(q api.SparseQuestion, n dp.Neighbours) bool { return n == dp.AddRem
 // sparseStep reads the lattice, and checks the rest of the question.
 func sparseStep(q api.SparseQuestion) (*big.Rat, error) {
 	switch {
-	case q.Above < 1 || q.Above > maxAbove:
-		return nil, api.Refuse(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
+	case q.Above < 1 || q.Above > api.MostSparseAnswers:
+		return nil, api.Refuse(fmt.Sprintf("write a number from 1 to %d", api.MostSparseAnswers), "a session cannot say \"above\" %d times", q.Above)
 	case q.Sensitivity < 1:
 		return nil, api.Refuse("write 1 for counts of people, and more where a person can have more rows or larger values",
 			"a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)

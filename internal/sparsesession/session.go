@@ -37,7 +37,8 @@ type Session struct {
 	left      atomic.Int64
 
 	turn  chan struct{} // holds one thing while a question is asked; what follows is its own
-	asked int
+	asked int           // and answered
+	most  int           // how many may be
 	ended error
 }
 
@@ -59,6 +60,9 @@ const sparseBeta = 0.05
 // ran is such a one. A question that is refused, or cancelled before, was never computed and
 // changes nothing. A session whose analyst is behind a closed door answers nothing, and is there
 // after the release.
+//
+// Each answer is a record of the ledger, for ever, so a session has [api.MostSparseAnswers] of them:
+// what it can write is paid for when it is opened.
 //
 // A session ends with the window of the budget that paid for it: what is learnt in the next is for
 // the accounts of the next to pay.
@@ -86,6 +90,9 @@ func (s *Session) Ask(ctx context.Context, sql, threshold string) (*api.SparseVe
 		return nil, s.ended
 	case s.session.Left() == 0:
 		return nil, api.ErrSessionUsed
+	case s.asked >= s.most:
+		s.ended = api.ErrSessionAsked
+		return nil, s.ended
 	}
 	statement, err := plan.Prepare(s.c.Dataset, sql, s.c.Options(ctx, api.Settings{}))
 	if err != nil {

@@ -38,6 +38,7 @@ type world struct {
 	t       testing.TB
 	engine  *duckdb.Engine
 	charges []ledger.Charge
+	notes   int
 }
 
 func (w *world) CheckTime(context.Context, *tree.Query) error { return nil }
@@ -56,7 +57,7 @@ func (w *world) Data(context.Context) (interactive.Data, error)                 
 func (w *world) NoteRun(context.Context) error                                      { return nil }
 func (w *world) Closed(context.Context, string, bool) error                         { return nil }
 func (w *world) Window(context.Context, string) (uint64, error)                     { return 1, nil }
-func (w *world) Note(context.Context, string, []byte) error                         { return nil }
+func (w *world) Note(context.Context, string, []byte) error                         { w.notes++; return nil }
 func (w *world) Failed(_ context.Context, _ string, _ uint64, cause, _ error) error { return cause }
 
 func (w *world) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {

@@ -124,8 +124,8 @@ func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, thr
 
 // ended says whether an error is the end of a session.
 func ended(err error) bool {
-	return errors.Is(err, api.ErrSessionUsed) || errors.Is(err, api.ErrSessionRun) || errors.Is(err, api.ErrSessionData) ||
-		errors.Is(err, api.ErrSessionWindow)
+	return errors.Is(err, api.ErrSessionUsed) || errors.Is(err, api.ErrSessionAsked) || errors.Is(err, api.ErrSessionRun) ||
+		errors.Is(err, api.ErrSessionData) || errors.Is(err, api.ErrSessionWindow)
 }
 
 // Session returns a session of an analyst's; Sessions all of them, the oldest first; CloseSession

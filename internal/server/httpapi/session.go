@@ -13,14 +13,14 @@ import (
 
 // NewSession opens a session. Each kind has fields of its own.
 type NewSession struct {
-	Kind    string  `json:"kind" enum:"sparse,stream,holdout" doc:"sparse: any number of questions whether a number is at or above a threshold, of which only those that are answered above cost something. stream: any number of counting questions, of which only those cost something that cannot be predicted from the others. holdout: scores that stay honest however often one tries"`
+	Kind    string  `json:"kind" enum:"sparse,stream,holdout" doc:"sparse: up to 10,000 questions whether a number is at or above a threshold, at one price, until so many were above. stream: any number of counting questions, of which only those cost something that cannot be predicted from the others. holdout: scores that stay honest however often one tries"`
 	Dataset string  `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
 	Epsilon decimal `json:"epsilon,omitempty" doc:"sparse: what the whole session costs, which is charged at once; the policy's default where it is left out"`
 	Request string  `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
 	// Of stream and holdout.
 	Name string `json:"name,omitempty" maxLength:"64" doc:"stream, holdout: which of those that the policy gives to the dataset; may be left out where there is one"`
 	// Of sparse.
-	Above       int     `json:"above,omitempty" minimum:"1" maximum:"100000" doc:"sparse: how many questions may be answered above before the session ends; 1 where it is left out"`
+	Above       int     `json:"above,omitempty" minimum:"1" maximum:"10000" doc:"sparse: how many questions may be answered above before the session ends; 1 where it is left out"`
 	Values      bool    `json:"values,omitempty" doc:"sparse: a noisy value comes with every above, which half of the epsilon is for"`
 	Step        decimal `json:"step,omitempty" doc:"sparse: the lattice of the answers, in units: 1 where it is left out, 0.01 for sums of cents"`
 	Signed      bool    `json:"signed,omitempty" doc:"sparse: sums may be of values that can be negative, at the price of more noise"`

@@ -142,8 +142,8 @@ func sessionProblem(err error) *Problem {
 			header: http.Header{"Retry-After": {"5"}}}
 	case errors.Is(err, admission.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
-	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData),
-		errors.Is(err, api.ErrSessionWindow):
+	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionAsked), errors.Is(err, api.ErrSessionRun),
+		errors.Is(err, api.ErrSessionData), errors.Is(err, api.ErrSessionWindow):
 		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(),
 			Instead: "open another session, which costs as much again"}
 	case errors.As(err, new(*api.DataError)):

@@ -58,6 +58,7 @@ func TestProblems(t *testing.T) {
 		{&ledger.WriteError{Path: "/srv/secret", Remote: true, Unknown: true, Err: errors.New(secret)}, 503, "ledger", nil, "60"},
 		{&ledger.CorruptError{Path: "/srv/secret", Where: secret}, 500, "unexpected", nil, ""},
 		{api.ErrSessionUsed, 410, "ended", nil, ""},
+		{api.ErrSessionAsked, 410, "ended", nil, ""},
 		{api.ErrSessionRun, 410, "ended", nil, ""},
 		{api.ErrSessionData, 410, "ended", nil, ""},
 		{api.ErrSessionWindow, 410, "ended", nil, ""},

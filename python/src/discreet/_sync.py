@@ -215,8 +215,8 @@ class Database:
     ) -> Sparse:
         """Opens a session of the sparse vector technique, which is charged for at once.
 
-        Any number of questions whether a number is at or above a threshold, until ``above`` of
-        them were.
+        Up to 10,000 questions whether a number is at or above a threshold, until ``above`` of
+        them were. Then it has ended (:class:`EndedError`).
         """
         body = {
             "kind": "sparse",
