@@ -11,9 +11,9 @@ import (
 )
 
 // Sparse is an open session. It ends with the process, with the data, with the window of the budget
-// that paid for it, with its last "above", after [api.MostSparseAnswers] answers, and with a question
-// that the engine does not finish, which a cancelled one is; what it cost stays. It is safe for
-// concurrent use.
+// that paid for it, with its last "above", after [api.MostSparseAnswers] answers, and with a
+// question that the engine does not finish, which a cancelled one is; what it cost stays. It is
+// safe for concurrent use.
 type Sparse struct{ session *sparsesession.Session }
 
 // OpenSparse charges for a session and opens it. A [*api.Refusal] or a [*ledger.BudgetError] spent

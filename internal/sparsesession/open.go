@@ -121,7 +121,8 @@ func sameWay(q api.SparseQuestion, n dp.Neighbours) bool { return n == dp.AddRem
 func sparseStep(q api.SparseQuestion) (*big.Rat, error) {
 	switch {
 	case q.Above < 1 || q.Above > api.MostSparseAnswers:
-		return nil, api.Refuse(fmt.Sprintf("write a number from 1 to %d", api.MostSparseAnswers), "a session cannot say \"above\" %d times", q.Above)
+		return nil, api.Refuse(fmt.Sprintf("write a number from 1 to %d", api.MostSparseAnswers),
+			"a session cannot say \"above\" %d times", q.Above)
 	case q.Sensitivity < 1:
 		return nil, api.Refuse("write 1 for counts of people, and more where a person can have more rows or larger values",
 			"a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)

@@ -61,8 +61,8 @@ const sparseBeta = 0.05
 // changes nothing. A session whose analyst is behind a closed door answers nothing, and is there
 // after the release.
 //
-// Each answer is a record of the ledger, for ever, so a session has [api.MostSparseAnswers] of them:
-// what it can write is paid for when it is opened.
+// Each answer is a record of the ledger, for ever, so a session has [api.MostSparseAnswers] of
+// them: what it can write is paid for when it is opened.
 //
 // A session ends with the window of the budget that paid for it: what is learnt in the next is for
 // the accounts of the next to pay.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -189,24 +188,9 @@ func Promise12BesideAnalysts(t *testing.T, w, another World) {
 			}
 		}
 	}
-	checkReplay(t, l)
 	MustClose(t, l)
 	w.Verify(t)
 	MustClose(t, w.Open(t))
-}
-
-// checkReplay decides everything once more.
-func checkReplay(t *testing.T, l ledger.Ledger) {
-	t.Helper()
-	p := replay.New()
-	for r, err := range l.Records(ctx, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, problem := range p.Next(r, ledger.Hash(r.Encode())).Differs {
-			t.Errorf("record %d, again: %s", r.Sequence, problem)
-		}
-	}
 }
 
 // draft returns what there is to sign.

@@ -19,7 +19,8 @@ var ctx = context.Background()
 type World struct {
 	// OpenAt opens the ledger, which is new at first, with a clock, and closes it with the test.
 	OpenAt func(t testing.TB, now func() time.Time) ledger.Ledger
-	// Verify checks all of it, and returns how many records, charges and answers it has.
+	// Verify checks all of it, decides it once more (package replay), and returns how many records,
+	// charges and answers it has.
 	Verify func(t testing.TB) Report
 	// Slow says that each commit takes its time.
 	Slow bool

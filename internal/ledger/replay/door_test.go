@@ -176,6 +176,7 @@ func TestPromise16Findings(t *testing.T) {
 func TestPromise12Follows(t *testing.T) {
 	more := ledger.TopUp{Accounts: []string{"h"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: ownerKey(1)}
 	release := ledger.Release{Dataset: "h", Reason: "fine", Signer: ownerKey(1)}
+	renewal := ledger.Renewal{Dataset: "s", From: 1, Reason: "x"}
 	failure := ledger.Incident{Analyst: "ana", Dataset: "h", Failure: ledger.FailedError, ByAnalyst: 3, ByDataset: 3}
 	for name, c := range map[string]struct {
 		signed  ledger.Entry
@@ -186,7 +187,7 @@ func TestPromise12Follows(t *testing.T) {
 		"questions, release": {release, func(b *book) { b.ask("h", "ben"); b.note("a session") }, ""},
 		"incident, top-up":   {more, func(b *book) { b.fail(failure) }, ""},
 		"incident, release":  {release, func(b *book) { b.fail(failure) }, "the release is not signed"},
-		"renewal, top-up":    {more, func(b *book) { b.enter(ledger.Renewal{Dataset: "s", From: 1, Reason: "x"}) }, "the top-up is not signed"},
+		"renewal, top-up":    {more, func(b *book) { b.enter(renewal) }, "the top-up is not signed"},
 		"recovery, top-up":   {more, func(b *book) { b.enter(ledger.Recovery{Reason: "x"}) }, "the top-up is not signed"},
 		"release, top-up":    {more, func(b *book) { b.enter(release) }, "the top-up is not signed"},
 		"itself, top-up":     {more, func(b *book) { b.enter(more) }, "the top-up is not signed"},

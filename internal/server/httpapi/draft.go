@@ -95,7 +95,8 @@ func drafting(at, id, summary string) huma.Operation {
 func writing(at, id, summary, description string) huma.Operation {
 	o := operation(ownerOnly, http.MethodPost, at, id, summary,
 		description+" It takes the signature of the ledger's owner under a draft, which is stale (409) once an owner has decided "+
-			"something else, or, for a release, something else has failed: then draft it again. What was written already is told once more, and not written twice.", signing...)
+			"something else, or, for a release, something else has failed: then draft it again. What was written "+
+			"already is told once more, and not written twice.", signing...)
 	o.DefaultStatus = http.StatusCreated
 	return o
 }

@@ -110,7 +110,8 @@ func TestSignedWhileItRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		follows := ledger.Position{Sequence: drafted.Sequence, Hash: drafted.Previous}
-		if string(record.Signed(follows)) != draft.get("draft", "text") || number(draft, "draft", "follows") != fmt.Sprint(follows.Sequence) {
+		if string(record.Signed(follows)) != draft.get("draft", "text") ||
+			number(draft, "draft", "follows") != fmt.Sprint(follows.Sequence) {
 			t.Errorf("what was signed is not what was written: %s", text)
 		}
 	}
@@ -148,7 +149,8 @@ func TestSignedTooLate(t *testing.T) {
 	}
 	// What was written is told again, however many decisions came after it.
 	for range 2 {
-		w.want(w.call("POST", between.at, "olga", w.sign(key, w.call("POST", between.at+"/draft", "olga", between.body), between.body)), 201)
+		draft := w.call("POST", between.at+"/draft", "olga", between.body)
+		w.want(w.call("POST", between.at, "olga", w.sign(key, draft, between.body)), 201)
 	}
 	if got := w.want(w.call("POST", between.at, "olga", bodies[1]), 201); got.get("again") != true {
 		t.Error(got.body)
