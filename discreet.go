@@ -24,6 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/internal/recent"
+	"github.com/discreet-dp/discreet/internal/underway"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
@@ -46,6 +47,9 @@ type DB struct {
 	asOwner  bool // we work beside whoever has the ledger open
 	progress func(what string, done, of int64)
 	incident func(api.Incident)
+
+	underwayPath string
+	underway     *underway.File // whose questions are under way; nil where nobody notes it
 
 	owner sync.Mutex // held by whoever changes limits
 

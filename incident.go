@@ -5,6 +5,7 @@ import (
 	"crypto"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/underway"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -31,24 +32,28 @@ func (db *DB) Release(ctx context.Context, dataset, analyst, reason string, sign
 	return r.Sequence, err
 }
 
+// Underway is where a server notes whose questions are under way; nil without [WithUnderway].
+func (db *DB) Underway() *underway.File { return db.underway }
+
 // crashed counts a process that died. Its last question may have killed it, on this data and not on
 // another, and whoever asked saw the connection break: that is a failure as others are. Which
 // question it was nobody knows, so it is one incident of each dataset with a charge that has no
-// answer, and nobody's own.
+// answer. It is the analyst's whose questions alone were under way, and else nobody's own.
 func (db *DB) crashed(ctx context.Context) error {
+	defer db.underway.Forget()
 	for _, name := range db.ledger.Died() {
 		ds := db.policy.Datasets[name]
 		if ds == nil {
 			ds = &policy.Dataset{} // that of another policy: what it bears is not known, so it is what nothing says
 		}
-		borne := ds.Borne()
-		if _, err := db.ledger.Fail(ctx,
-			ledger.Incident{Dataset: name, Failure: ledger.FailedCrash, ByAnalyst: borne.Analyst, ByDataset: borne.Dataset}); err != nil {
+		borne, analyst := ds.Borne(), db.underway.Suspect(name)
+		if _, err := db.ledger.Fail(ctx, ledger.Incident{Analyst: analyst, Dataset: name, Failure: ledger.FailedCrash,
+			ByAnalyst: borne.Analyst, ByDataset: borne.Dataset}); err != nil {
 			return err
 		}
 		if db.incident != nil {
-			door, err := db.ledger.Door(ctx, name, "")
-			db.incident(api.Incident{Dataset: name, Failure: ledger.FailedCrash, Closed: door.Closed || err != nil})
+			door, err := db.ledger.Door(ctx, name, analyst)
+			db.incident(api.Incident{Analyst: analyst, Dataset: name, Failure: ledger.FailedCrash, Closed: door.Closed || err != nil})
 		}
 	}
 	return nil

@@ -132,6 +132,50 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// A process that died is counted for the analyst whose questions alone were under way, and nobody
+// else is shut out.
+func TestCrashOfOne(t *testing.T) {
+	v, err := newVictim(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := v.dir
+	open := func() (*discreet.DB, []api.Incident) {
+		var told []api.Incident
+		db, err := discreet.Open(background, filepath.Join(dir, "policy.yaml"), discreet.WithUnderway(filepath.Join(dir, "underway")),
+			discreet.WithIncidents(func(i api.Incident) { told = append(told, i) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db, told
+	}
+	db, _ := open()
+	for n, asks := range [][]string{{"ana", "ben"}, {"ben", "cleo"}} {
+		s, err := db.OpenSparse(background, api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Ask(background, people, "1000000"); err != nil { // so that something was under way
+			t.Fatal(err)
+		}
+		for _, name := range asks {
+			db.Underway().Begin("hospital", name)
+		}
+		dir = died(t, dir)
+		var told []api.Incident
+		db, told = open()
+		if want := []string{"", "ben"}[n]; len(told) != 1 || told[0].Analyst != want {
+			t.Fatalf("%d: told %+v", n, told)
+		}
+	}
+	for name, shut := range map[string]bool{"ana": false, "ben": true} {
+		if door, err := db.Door(background, "hospital", name); err != nil || door.Closed != shut {
+			t.Errorf("%s: %+v %v", name, door, err)
+		}
+	}
+}
+
 // A session never has an answer, so that it has none is no crash: what counts is that its questions
 // reached the engine, once for each process in which they did.
 func TestCrashOfSessions(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/recent"
+	"github.com/discreet-dp/discreet/internal/underway"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
@@ -81,7 +82,13 @@ func (db *DB) openLedger(ctx context.Context) error {
 			return
 		}
 		db.ledger, db.anchor = l, release
-		if err = db.crashed(context.WithoutCancel(ctx)); err != nil {
+		if db.underwayPath != "" { // nobody else has the ledger now, or the file
+			db.underway, err = underway.Open(db.underwayPath)
+		}
+		if err == nil {
+			err = db.crashed(context.WithoutCancel(ctx))
+		}
+		if err != nil {
 			err = errors.Join(err, db.closeLedger())
 		}
 		if shared, ok := l.(interface{ WhenDied(func()) }); ok && err == nil {
@@ -105,7 +112,7 @@ func (db *DB) openLedger(ctx context.Context) error {
 
 // closeLedger closes the ledger in order, and lets go of its anchor.
 func (db *DB) closeLedger() error {
-	err := db.ledger.Close()
+	err := errors.Join(db.ledger.Close(), db.underway.Close())
 	if db.anchor != nil {
 		err = errors.Join(err, db.anchor())
 	}

@@ -96,6 +96,16 @@ func WithIncidents(told func(api.Incident)) Option {
 	}
 }
 
+// WithUnderway keeps whose questions are under way in a file, so that where this process dies by
+// one of them the next one knows whose it was, and not everybody's. See [DB.Underway]. It is for a
+// ledger that one process has open at a time.
+func WithUnderway(path string) Option {
+	return func(db *DB) error {
+		db.underwayPath = path
+		return nil
+	}
+}
+
 // WithEngine takes a database that holds the data of a dataset, in the place of the source that the
 // policy names; the dialect that it speaks says which engine asks it. Close closes it.
 func WithEngine(dataset string, s store.Store) Option {

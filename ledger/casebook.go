@@ -18,7 +18,7 @@ type Casebook struct {
 type Case struct {
 	Sequence uint64    `json:"sequence"`
 	Time     time.Time `json:"time"`
-	Analyst  string    `json:"analyst"` // empty for a crash
+	Analyst  string    `json:"analyst"` // empty for a crash that may have been several analysts'
 	Dataset  string    `json:"dataset"`
 	Failure  Failure   `json:"failure"`
 	Charge   uint64    `json:"charge"` // 0 where it is not known

@@ -18,7 +18,7 @@ const (
 	FailedMemory Failure = "memory" // the engine ran out of memory
 	FailedTime   Failure = "time"   // the owner's limit of time was reached
 	FailedPanic  Failure = "panic"  // a mistake of ours, caught
-	FailedCrash  Failure = "crash"  // the process died; nobody knows by whose question
+	FailedCrash  Failure = "crash"  // the process died
 )
 
 // Failures are all of them.
@@ -28,8 +28,8 @@ var Failures = []Failure{FailedError, FailedMemory, FailedTime, FailedPanic, Fai
 // to be told of it is worth a bit that no noise covers. The ledger counts them and closes the door:
 // see [Doors].
 type Incident struct {
-	// Analyst is who asked, and is empty for a crash. Charge is what paid for the question, or 0
-	// where that is not known.
+	// Analyst is who asked, and is empty for a crash that may have been several analysts'. Charge is
+	// what paid for the question, or 0 where that is not known.
 	Analyst, Dataset string
 	Charge           uint64
 	Failure          Failure
@@ -53,8 +53,6 @@ func (i Incident) Validate() error {
 	switch {
 	case !slices.Contains(Failures, i.Failure):
 		return &InvalidError{"failure", "is none of the words for one"}
-	case i.Failure == FailedCrash && i.Analyst != "":
-		return &InvalidError{"analyst", "is named, and a crash is nobody's"}
 	case i.ByAnalyst == 0 || i.ByDataset == 0:
 		return &InvalidError{"number of failures that are borne", "is missing: the least is 1"}
 	}
@@ -86,7 +84,7 @@ func (e *DoorError) Error() string {
 //
 //   - An incident counts for its analyst and for its dataset, unless the door was closed to the
 //     analyst before: then nobody was told of it, and only ledgers of earlier versions have it. That
-//     of a crash counts for the dataset alone.
+//     of a crash that names nobody counts for the dataset alone.
 //   - The door is closed to an analyst whose incidents are as many as the last of them says that
 //     are borne, and to everybody where those of the dataset are. Incidents that were released are
 //     none.

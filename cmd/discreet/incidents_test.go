@@ -54,7 +54,7 @@ func TestIncidentsByCommand(t *testing.T) {
 	failed(t, policy, ledger.Incident{Failure: ledger.FailedCrash})
 	release().wants(t, 2, "a release takes the owner's key")
 	release("--analyst", "nope", "--key", key).wants(t, 2,
-		`there is nothing of "nope" to release; a crash is nobody's: leave --analyst out`)
+		`there is nothing of "nope" to release; a crash that names nobody is released without --analyst`)
 	release("--dataset", "nope").wants(t, 2, `there is no dataset "nope"`)
 	if v := release("--key", key, "--json").wants(t, 0).decode(t); v["released"] != 1.0 || v["closed"] != false {
 		t.Errorf("got %v", v)

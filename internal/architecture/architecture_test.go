@@ -40,6 +40,7 @@ var rooms = map[string]string{
 	"internal/testcpu":      "",
 	"internal/golden":       "",
 	"internal/recent":       "",
+	"internal/underway":     "",
 	"internal/pace":         "",
 	// How files spell values, and which of their lines are rows.
 	"internal/spelling": "",
@@ -177,13 +178,13 @@ var rooms = map[string]string{
 		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent internal/pace",
 	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
 		"internal/engine internal/engine/duckdb internal/engine/trino store internal/curator internal/books internal/sparsesession " +
-		"internal/training stream learn api internal/policycheck internal/recent internal/publictime",
+		"internal/training stream learn api internal/policycheck internal/recent internal/publictime internal/underway",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables internal/trinotables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/agent internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi internal/server/openid internal/server/page api",
-	"internal/server/admission": ". dp policy internal/entropy internal/pace api ledger learn stream",
+	"internal/server/admission": ". dp policy internal/entropy internal/pace internal/underway api ledger learn stream",
 	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.

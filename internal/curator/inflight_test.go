@@ -114,8 +114,8 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 		}
 	}))
 	for range 2 { // new, and free
-		q := api.Question{Analyst: "ana", SQL: "SELECT MAX(n) FROM (SELECT zip, COUNT(*) AS n FROM patients GROUP BY zip) t", Request: request()}
-		if _, err := w.Ask(p.Set(ctx), q); err != nil {
+		const text = "SELECT MAX(n) FROM (SELECT zip, COUNT(*) AS n FROM patients GROUP BY zip) t"
+		if _, err := w.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: request()}); err != nil {
 			t.Fatal(err)
 		}
 	}

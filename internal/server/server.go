@@ -107,6 +107,9 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	}
 	how := []discreet.Option{discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads),
 		discreet.WithIncidents(s.incident), discreet.WithProgress(s.progress()), discreet.WithHatch()}
+	if !users.InDatabase(p.Ledger) {
+		how = append(how, discreet.WithUnderway(p.Ledger+".underway"))
+	}
 	if c.FullCheck {
 		how = append(how, discreet.WithFullCheck())
 	}

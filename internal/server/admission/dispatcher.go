@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/underway"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -33,13 +34,15 @@ type Dispatcher struct {
 	schedule *pace.Schedule
 	counts   counts
 	sessions *registry
-	stopped  atomic.Bool // the ledger does no more work before it is opened again
+	underway *underway.File // whose questions are; nil where nobody notes it
+	stopped  atomic.Bool    // the ledger does no more work before it is opened again
 }
 
 // New returns the dispatcher of an open policy.
 func New(db *discreet.DB, o Options) *Dispatcher {
 	d := newDispatcher(db.Policy(), opened{db}, o)
-	d.db = db
+	d.db, d.underway = db, db.Underway()
+	d.queue.apart = d.underway.Suspected
 	return d
 }
 

@@ -33,6 +33,7 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 		defer p.End()
 		ctx = p.Set(ctx)
 	}
+	defer d.underway.Begin(e.dataset, e.analyst)()
 	err := d.guard(ctx, e, func(ctx context.Context, e *entry) error {
 		found = e.recall(ctx)
 		return nil

@@ -30,6 +30,7 @@ func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Co
 		return err
 	}
 	defer d.looks.done(who)
+	defer d.underway.Begin("", user)()
 	ctx, stop := context.WithTimeoutCause(ctx, lookTimeout, ErrTimeout)
 	defer stop()
 	if err := d.schedule.Beside(ctx, look); err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {

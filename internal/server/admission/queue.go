@@ -13,9 +13,13 @@ type queue struct {
 	places int // how many can have a turn at once
 	each   int // how many of them one analyst can have: all but one, so that another need not wait for a long question to end
 	room   int // how many questions of one analyst can be with the dispatcher at once
+	// apart says of whom one has a turn at a time: those by one of whose questions a process died.
+	// Where another dies, it is known by whose.
+	apart func(analyst string) bool
 
 	mu      sync.Mutex
 	turns   int              // how many have one
+	single  int              // how many of those have one apart
 	lines   map[string]*line // of the analysts who have questions with the dispatcher, and of nobody else
 	ring    []*line          // those of them in which somebody waits, the next one first
 	inside  int              // how many questions are with the dispatcher, in all lines
@@ -29,6 +33,7 @@ type line struct {
 	analyst string
 	waiting []*waiter // the oldest first
 	turns   int       // how many have one
+	single  int       // how many of those apart
 	inside  int       // those that wait, those that have a turn, and those whose answer has not left
 }
 
@@ -38,7 +43,8 @@ type waiter struct{ turn chan error }
 
 func newQueue(places, waiting int) *queue {
 	return &queue{places: places, each: max(1, places-1), room: places + waiting, lines: map[string]*line{},
-		gone: make(chan struct{}), nothing: make(chan struct{})}
+		apart: func(string) bool { return false },
+		gone:  make(chan struct{}), nothing: make(chan struct{})}
 }
 
 // enter lets a question in, or says why not. Whoever was let in calls exit once.
@@ -112,9 +118,8 @@ func (q *queue) stand(ctx context.Context, analyst string) (*waiter, error) {
 		return nil, ErrEnding
 	case ctx.Err() != nil:
 		return nil, ErrWithdrawn
-	case q.turns < q.places && l.turns < q.each: // then nobody waits who could have it
-		q.turns++
-		l.turns++
+	case q.turns < q.places && q.admits(l): // then nobody waits who could have it
+		q.begin(l)
 		return nil, nil
 	}
 	w := &waiter{make(chan error, 1)}
@@ -144,9 +149,14 @@ func (q *queue) withdraw(analyst string, w *waiter) bool {
 func (q *queue) done(analyst string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	own := q.lines[analyst]
 	q.turns--
-	q.lines[analyst].turns--
-	i := slices.IndexFunc(q.ring, func(l *line) bool { return l.turns < q.each })
+	own.turns--
+	if own.single > 0 {
+		own.single--
+		q.single--
+	}
+	i := slices.IndexFunc(q.ring, q.admits)
 	if i < 0 {
 		return
 	}
@@ -156,9 +166,23 @@ func (q *queue) done(analyst string) {
 	if l.waiting = slices.Delete(l.waiting, 0, 1); len(l.waiting) > 0 {
 		q.ring = append(q.ring, l) // behind everybody else
 	}
+	q.begin(l)
+	w.turn <- nil
+}
+
+// admits reports whether an analyst may have one more turn, of those that are free.
+func (q *queue) admits(l *line) bool {
+	return l.turns < q.each && (q.single == 0 || !q.apart(l.analyst))
+}
+
+// begin gives a turn.
+func (q *queue) begin(l *line) {
 	q.turns++
 	l.turns++
-	w.turn <- nil
+	if q.apart(l.analyst) {
+		l.single++
+		q.single++
+	}
 }
 
 // end sends everybody away who waits. The channel is closed when nobody is inside any more.

@@ -146,6 +146,7 @@ func (d *Dispatcher) do(
 	p.Turns(t)
 	p.Begin()
 	defer p.End()
+	defer d.underway.Begin(e.dataset, e.analyst)()
 	err = translate(ctx, e, d.guard(p.Set(ctx), e, work))
 	if began != nil {
 		p.Leave()

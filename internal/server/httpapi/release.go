@@ -15,7 +15,7 @@ import (
 type Incident struct {
 	Sequence uint64    `json:"sequence"`
 	Time     time.Time `json:"time"`
-	Analyst  string    `json:"analyst" doc:"Empty for a crash, which is nobody's"`
+	Analyst  string    `json:"analyst" doc:"Empty for a crash that may have been several analysts'"`
 	Failure  string    `json:"failure" doc:"error, memory, time, panic or crash"`
 	Charge   uint64    `json:"charge" doc:"The charge of the question; 0 where it is not known"`
 	Told     bool      `json:"told" doc:"The door was open, so that somebody was told of it. Only such ones count"`
@@ -161,7 +161,7 @@ func (d *door) release(ctx context.Context, u users.User, name string, in Releas
 	out := &Released{Released: len(standing(cases, in.Analyst))}
 	// Of what was signed the ledger says whether it is stale, before anybody looks what is left.
 	if out.Released == 0 && signer.Text == "" {
-		return nil, api.Refuse("GET /v1/datasets/{name}/incidents lists what failed; a crash is nobody's, and is released with the whole "+
+		return nil, api.Refuse("GET /v1/datasets/{name}/incidents lists what failed; a crash that names nobody is released with the whole "+
 			"dataset", "there is nothing to release: as a record it would say that somebody looked at what is not there")
 	}
 	if out.Sequence, err = db.Release(ctx, dataset, in.Analyst, in.Reason, signer); err != nil {

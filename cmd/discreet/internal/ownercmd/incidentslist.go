@@ -19,7 +19,8 @@ type incidentsListCmd struct {
 func (incidentsListCmd) Help() string {
 	return `Lists the questions that failed after their charge. Whether one fails can depend on the data, so each that an analyst was
 told of may be worth a bit about somebody. The dataset then gives the analyst no new answers, until you release it. A crash
-is a process that died while a charge had no answer; it is nobody's, and counts for the dataset.
+is a process that died while a charge had no answer; it counts for the dataset, and for the analyst
+whose questions alone were under way.
 
 With --unanswered also the charges that nothing came of: canceled by the analyst, cut off by the end of a process, or
 failed. In a ledger from before there were incidents these are where failures were, if there were any.

@@ -26,7 +26,7 @@ type incidentsReleaseCmd struct {
 func (incidentsReleaseCmd) Help() string {
 	return `Takes back the incidents of an analyst, or of the whole dataset, as a record of the ledger, so that there are new answers
 again. Do it when you know what failed: each release lets as many failures be told as the policy bears. Where the ledger has an owner
-it takes the owner's key. A crash is nobody's, and is released with the whole dataset.
+it takes the owner's key. A crash that names nobody is released with the whole dataset.
 
   discreet incidents release --policy hospital.yaml --analyst ana --reason 'the disk was full'
   discreet incidents release --policy hospital.yaml --key owner.key --reason 'a bug, mended in 1.2'

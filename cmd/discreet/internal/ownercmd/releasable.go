@@ -50,7 +50,7 @@ func releasable(open []ledger.Case, analyst string) error {
 		text += "; open incidents are " + commas(whose)
 	}
 	if crashes > 0 {
-		text += "; a crash is nobody's: leave --analyst out"
+		text += "; a crash that names nobody is released without --analyst"
 	}
 	return console.Misuse(errors.New(text))
 }
