@@ -59,6 +59,21 @@ func (c *Catalog) DropViews(names ...string) bool {
 	return found == len(names)
 }
 
+// ViewBytes is about what the temporary views take: their texts, and their columns in the tables of
+// the catalogue.
+func (c *Catalog) ViewBytes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, r := range c.temporary() {
+		n += len(r.text) + columnBytes*len(r.cols)
+	}
+	return n
+}
+
+// columnBytes is what a column takes: rows of a dozen tables are made of it.
+const columnBytes = 4 << 10
+
 // ReadsTemporary returns a temporary view that a SELECT reads, or nothing.
 func (c *Catalog) ReadsTemporary(s *pg.SelectStmt) (name string) {
 	c.mu.Lock()

@@ -30,7 +30,7 @@ func (s *session) login(ctx context.Context, name string) error {
 		return denied(err)
 	}
 	defer exchange.Close() // who hangs up half-way has tried, too
-	s.backend.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: offered})
+	s.conn.send(&pgproto3.AuthenticationSASL{AuthMechanisms: offered})
 	if err := s.await(pgproto3.AuthTypeSASL); err != nil {
 		return err
 	}
@@ -52,11 +52,11 @@ func (s *session) login(ctx context.Context, name string) error {
 			return denied(err)
 		}
 		if done {
-			s.backend.Send(&pgproto3.AuthenticationSASLFinal{Data: []byte(reply)})
+			s.conn.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(reply)})
 			s.user = exchange.User()
 			return nil
 		}
-		s.backend.Send(&pgproto3.AuthenticationSASLContinue{Data: []byte(reply)})
+		s.conn.send(&pgproto3.AuthenticationSASLContinue{Data: []byte(reply)})
 		if err := s.await(pgproto3.AuthTypeSASLContinue); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func denied(err error) error {
 }
 
 func (s *session) await(kind uint32) error {
-	if s.backend.SetAuthType(kind) != nil || s.backend.Flush() != nil {
+	if s.backend.SetAuthType(kind) != nil || s.conn.flush() != nil {
 		return errSilent
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // conn is a connection that is read one packet at a time: it hands pgproto3's Backend the bytes of
@@ -20,6 +22,9 @@ type conn struct {
 	to   int
 	left int   // bytes of the packet that are still to be handed out
 	err  error // that reading ended with
+
+	out  []byte // messages that wait to be sent, less than flushSize but for the last
+	lost error  // that sending ended with
 
 	patience time.Duration // for a client to take flushSize bytes
 }
@@ -155,6 +160,33 @@ func (c *conn) Write(p []byte) (int, error) {
 		}
 	}
 	return written, nil
+}
+
+// send puts a message behind those that wait, and sends them all where they are many: what a client
+// asks for without reading waits in its own buffers and in those of the network, and not here.
+// Whether that worked is told by flush.
+func (c *conn) send(m pgproto3.BackendMessage) {
+	if c.lost != nil {
+		return
+	}
+	if c.out, c.lost = m.Encode(c.out); len(c.out) < flushSize {
+		return
+	}
+	_, c.lost = c.Write(c.out)
+	if c.out = c.out[:0]; cap(c.out) > 2*flushSize {
+		c.out = nil
+	}
+}
+
+// flush sends what waits.
+func (c *conn) flush() error {
+	if c.lost == nil && len(c.out) > 0 {
+		_, c.lost = c.Write(c.out)
+	}
+	if c.out = c.out[:0]; cap(c.out) > idleBuffer {
+		c.out = nil
+	}
+	return c.lost
 }
 
 // watch reads ahead while a statement runs, and calls gone where the client is. Whoever has sent

@@ -13,7 +13,7 @@ import (
 // when the server is full.
 const reserve = 32
 
-// connections counts them, and what those who logged in have open and hold.
+// connections counts them, and what those who logged in have open.
 type connections struct {
 	all, perAddress, perUser int
 
@@ -21,11 +21,10 @@ type connections struct {
 
 	mu    sync.Mutex
 	users map[string]int
-	held  map[string]int // bytes of rows, by user
 }
 
 func newConnections(o Options) *connections {
-	return &connections{all: o.Connections, perAddress: o.PerAddress, perUser: o.PerUser, users: map[string]int{}, held: map[string]int{}}
+	return &connections{all: o.Connections, perAddress: o.PerAddress, perUser: o.PerUser, users: map[string]int{}}
 }
 
 // enter counts a connection, unless there is no room even to tell it so.
@@ -61,20 +60,6 @@ func (c *connections) logout(user string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	less(c.users, user)
-}
-
-// hold counts bytes that a user's sessions hold, more or fewer of them, unless these would be too
-// many.
-func (c *connections) hold(user string, more int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if more > 0 && c.held[user]+more > maxHeldByUser {
-		return false
-	}
-	if c.held[user] += more; c.held[user] == 0 {
-		delete(c.held, user)
-	}
-	return true
 }
 
 func (c *connections) size() int {

@@ -52,8 +52,8 @@ func selectAll(n *pg.CopyStmt) string {
 
 func (s *session) runCopy(st *statement, values []argument) (*result, error) {
 	if len(st.copy.force) > 0 { // a column that is not there is refused before anything is paid
-		if err := s.describe(st.inner); err != nil {
-			return nil, st.moved(err)
+		if err := s.describeInner(st); err != nil {
+			return nil, err
 		}
 		if err := st.copy.check(st.inner.columns); err != nil {
 			return nil, err
@@ -78,13 +78,10 @@ func (s *session) sendCopy(r *result) error {
 	for i := range response.ColumnFormatCodes {
 		response.ColumnFormatCodes[i] = uint16(format)
 	}
-	s.backend.Send(response)
+	s.conn.send(response)
 	send := func(data []byte) error {
-		s.backend.Send(&pgproto3.CopyData{Data: data})
-		if s.unsent += len(data) + 5; s.unsent >= flushSize {
-			return s.flush()
-		}
-		return nil
+		s.conn.send(&pgproto3.CopyData{Data: data})
+		return s.reached()
 	}
 	if head := lines.header(); len(head) > 0 {
 		if err := send(head); err != nil {
@@ -105,7 +102,7 @@ func (s *session) sendCopy(r *result) error {
 			return err
 		}
 	}
-	s.backend.Send(&pgproto3.CopyDone{})
+	s.conn.send(&pgproto3.CopyDone{})
 	s.complete(r, r.count)
 	return nil
 }

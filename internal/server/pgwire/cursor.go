@@ -50,8 +50,8 @@ func (s *session) runDeclare(st *statement, values []argument) (*result, error) 
 	if err := named(c.name); err != nil {
 		return nil, err
 	}
-	if err := s.describe(st.inner); err != nil {
-		return nil, st.moved(err)
+	if err := s.describeInner(st); err != nil {
+		return nil, err
 	}
 	s.declared++
 	c.serial, c.settings, c.request = s.declared, s.settings.now.dp, s.settings.take()
@@ -79,12 +79,7 @@ func (s *session) askCursor(p *portal) error {
 		return internal()
 	}
 	// What was described is what is sent.
-	p.result, p.shown = r, p.st.columns
-	if err := s.hold(p); err != nil {
-		p.result = nil
-		return err
-	}
-	return nil
+	return s.result(p, r, p.st.columns)
 }
 
 // closeAfter closes the cursors that were declared after a savepoint.

@@ -98,10 +98,7 @@ func TestCursorsAreBounded(t *testing.T) {
 		c.Close(background)
 	}
 	for range 1000 {
-		p.connections.mu.Lock()
-		held := p.connections.held["ana"]
-		p.connections.mu.Unlock()
-		if held == 0 {
+		if p.options.Held.Held() == 0 {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)

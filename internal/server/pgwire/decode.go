@@ -21,7 +21,7 @@ type argument struct {
 	value     datum.Value
 }
 
-func (a argument) size() int { return len(a.parameter.Text) + 64 }
+func (a argument) size() int { return 64 + len(a.parameter.Text) + datum.Size(a.value) }
 
 // maxDigits bounds numbers: what is longer is no measurement, and takes long to look at.
 const maxDigits = 400

@@ -11,14 +11,14 @@ func (s *session) runDiscard(n *pg.DiscardStmt) (*result, error) {
 		s.restoring(s.settings.resetAll)
 		s.closePortals()
 		s.closeStatements()
-		s.catalog.DropViews()
+		s.dropViews()
 		return &result{tag: "DISCARD ALL"}, nil
 	case pg.DiscardMode_DISCARD_PLANS:
 		return &result{tag: "DISCARD PLANS"}, nil
 	case pg.DiscardMode_DISCARD_SEQUENCES:
 		return &result{tag: "DISCARD SEQUENCES"}, nil
 	}
-	s.catalog.DropViews()
+	s.dropViews()
 	return &result{tag: "DISCARD TEMP"}, nil
 }
 

@@ -27,7 +27,7 @@ func (s *session) extended(message pgproto3.FrontendMessage) error {
 		err = s.close(m)
 	}
 	if err == nil {
-		return nil
+		return s.reached()
 	}
 	s.skipping = true
 	if err := s.fail(err, text, offset); err != nil {
@@ -87,7 +87,7 @@ func (s *session) parse(m *pgproto3.Parse) (offset int, err error) {
 	if err := s.keepStatement(st); err != nil {
 		return st.from, err
 	}
-	s.backend.Send(&pgproto3.ParseComplete{})
+	s.conn.send(&pgproto3.ParseComplete{})
 	return 0, nil
 }
 
@@ -131,7 +131,7 @@ func (s *session) bind(m *pgproto3.Bind) (text string, offset int, err error) {
 		codes: slices.Clone(m.ResultFormatCodes)}); err != nil {
 		return text, offset, err
 	}
-	s.backend.Send(&pgproto3.BindComplete{})
+	s.conn.send(&pgproto3.BindComplete{})
 	return "", 0, nil
 }
 
@@ -186,12 +186,12 @@ func (s *session) tellShape(m *pgproto3.Describe) (text string, offset int, err 
 		return st.text, st.from, err
 	}
 	if m.ObjectType == 'S' {
-		s.backend.Send(&pgproto3.ParameterDescription{ParameterOIDs: st.parameters})
+		s.conn.send(&pgproto3.ParameterDescription{ParameterOIDs: st.parameters})
 	}
 	if st.columns == nil {
-		s.backend.Send(&pgproto3.NoData{})
+		s.conn.send(&pgproto3.NoData{})
 	} else {
-		s.backend.Send(describing(st.columns, codes))
+		s.conn.send(describing(st.columns, codes))
 	}
 	return "", 0, nil
 }
@@ -204,7 +204,7 @@ func (s *session) execute(m *pgproto3.Execute) (text string, offset int, err err
 	}
 	st := p.st
 	if st.kind == empty {
-		s.backend.Send(&pgproto3.EmptyQueryResponse{})
+		s.conn.send(&pgproto3.EmptyQueryResponse{})
 		return "", 0, nil
 	}
 	if err := s.allowed(st); err != nil {
@@ -222,8 +222,10 @@ func (s *session) execute(m *pgproto3.Execute) (text string, offset int, err err
 	}
 	if p.result.copy != nil {
 		r := *p.result
+		err := s.sending(r.rows, func() error { return s.sendCopy(&r) })
 		p.result.columns, p.result.copy, p.result.rows, p.result.answer = nil, nil, nil, nil
-		return st.text, st.from, s.sendCopy(&r)
+		s.hold(p) // nothing, any more
+		return st.text, st.from, err
 	}
 	return st.text, st.from, s.rows(p, int64(m.MaxRows))
 }
@@ -237,11 +239,22 @@ func (s *session) runPortal(p *portal) error {
 	if err != nil {
 		return err
 	}
-	if p.result, p.shown = r, r.columns; p.st.described && r.copy == nil {
+	shown := r.columns
+	if p.st.described && r.copy == nil {
 		// What was described is what is sent.
-		if p.shown = p.st.columns; len(p.st.columns) != len(r.columns) {
+		if shown = p.st.columns; len(p.st.columns) != len(r.columns) {
 			return internal()
 		}
+	}
+	return s.result(p, r, shown)
+}
+
+// result gives a portal its result, where there is room for it.
+func (s *session) result(p *portal, r *result, shown []column) error {
+	p.result, p.shown = r, shown
+	if err := s.hold(p); err != nil {
+		p.result = nil
+		return err
 	}
 	return nil
 }
@@ -253,17 +266,15 @@ func (s *session) rows(p *portal, most int64) error {
 	if more {
 		next = next[:most]
 	}
-	for _, row := range next {
-		if err := s.send(p.shown, p.codes, row); err != nil {
-			return err
-		}
+	if err := s.sending(next, func() error { return s.sendRows(p.shown, p.codes, next) }); err != nil {
+		return err
 	}
 	p.at += len(next)
 	if more {
 		if err := s.hold(p); err != nil {
 			return err
 		}
-		s.backend.Send(&pgproto3.PortalSuspended{})
+		s.conn.send(&pgproto3.PortalSuspended{})
 		return nil
 	}
 	s.complete(p.result, len(next))
@@ -284,6 +295,6 @@ func (s *session) close(m *pgproto3.Close) error {
 	default:
 		return failure(protocolViolation, "statements and portals can be closed, and nothing else")
 	}
-	s.backend.Send(&pgproto3.CloseComplete{})
+	s.conn.send(&pgproto3.CloseComplete{})
 	return nil
 }

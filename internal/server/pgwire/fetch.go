@@ -15,15 +15,11 @@ func (s *session) runFetch(n *pg.FetchStmt) (*result, error) {
 		if err := s.runPortal(p); err != nil {
 			return nil, placeless(err)
 		}
-		if err := s.hold(p); err != nil {
-			p.result = nil
-			return nil, err
-		}
 	}
 	if err := walk.to(n.Direction, n.HowMany); err != nil {
 		return nil, err
 	}
-	out := &result{tag: "FETCH", columns: p.columns(), rows: walk.rows, codes: p.codes}
+	out := &result{tag: "FETCH", columns: p.columns(), rows: walk.rows, codes: p.codes, shared: true}
 	if n.Ismove {
 		out = &result{tag: "MOVE", count: walk.count}
 	}

@@ -142,8 +142,13 @@ func FuzzSession(f *testing.F) {
 		err := s.converse()
 		s.refuse(err)
 		server.byPID.remove(s)
-		if err == nil || s.kept < 0 || s.held < 0 {
-			t.Fatalf("ended with %v, keeping %d bytes and %d rows", err, s.kept, s.held)
+		s.closePortals()
+		s.closeStatements()
+		if err == nil || s.kept != s.viewBytes+s.pointBytes {
+			t.Fatalf("ended with %v, keeping %d bytes, of which views %d and savepoints %d", err, s.kept, s.viewBytes, s.pointBytes)
+		}
+		if s.share.Close(); server.options.Held.Held() != 0 {
+			t.Fatalf("%d bytes are held for nobody", server.options.Held.Held())
 		}
 		out := c.out.Bytes()
 		for len(out) > 0 { // it is a sequence of messages

@@ -17,7 +17,8 @@ func (s *session) enclose(st *statement, inside *pg.Node, behind pg.Token) error
 		return failure(notSupported, "this statement takes a SELECT, and nothing else").hinting("nothing is written here")
 	}
 	from, to := between(st.read.Words(st.from, st.to), behind, st.to-st.from)
-	st.inner = &statement{text: st.text, from: st.from + from, to: st.from + to, read: st.read, node: inside, values: st.values}
+	st.inner = &statement{text: st.text, from: st.from + from, to: st.from + to, read: st.read, node: inside, values: st.values,
+		words: st.words}
 	return st.moved(s.route(st.inner))
 }
 

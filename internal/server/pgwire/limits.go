@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/grammar"
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 )
 
 // What one connection can have of the server. Those that an owner may want to change are in
@@ -16,18 +17,20 @@ const (
 
 	earlyBuffer = 2 << 10  // bytes that are read ahead, before login
 	lateBuffer  = 16 << 10 // and after it
-	flushSize   = 32 << 10 // bytes of rows that are sent at once
+	flushSize   = 32 << 10 // bytes that are sent at once
+	idleBuffer  = 1 << 10  // bytes that are kept for what will be sent
 
-	messageDeadline = time.Minute      // from the first byte of a message to its last
-	writeDeadline   = 30 * time.Second // for a client to take flushSize bytes
+	messageDeadline = time.Minute        // from the first byte of a message to its last
+	writeDeadline   = bytelimit.Patience // for a client to take flushSize bytes
 
 	maxStatements = 100 // of one message
 
 	maxPrepared   = 1000     // statements that a session keeps
 	maxPortals    = 200      // portals that it has open
-	maxKept       = 8 << 20  // bytes of both: texts, trees and values
-	maxHeld       = 32 << 20 // bytes of rows that suspended portals hold, in a session
-	maxHeldByUser = 64 << 20 // and in all sessions of a user
+	maxKept       = 8 << 20  // bytes of both, of temporary views and of savepoints: texts, trees, descriptions and values
+	maxHeld       = 32 << 20 // bytes that a session holds in all: what it keeps, rows, and the message that it is at
+	wordSize      = 512      // bytes that the tree of a text takes for each of its words, at most
+	leastAnswer   = 16 << 10 // bytes that are taken before a question is asked, so that nobody pays who could not be answered
 	maxCommand    = 4 << 10  // bytes of a statement that is neither SELECT nor EXPLAIN
 	maxSavepoints = 100
 	maxSetting    = 1 << 10 // bytes of the value of a setting

@@ -15,7 +15,7 @@ import (
 // notice tells the client something beside the result.
 func (s *session) notice(severity, code, message, detail string) {
 	if !s.settings.quiet(severity) {
-		s.backend.Send(&pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code, Message: printable(message),
+		s.conn.send(&pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code, Message: printable(message),
 			Detail: printable(detail)})
 	}
 }

@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -27,29 +26,40 @@ type portal struct {
 // rest are the rows that the client does not have yet.
 func (p *portal) rest() [][]any { return p.result.rows[min(p.at, p.size()):] }
 
-// keepStatement makes room for a statement, or says that there is none.
+// keepStatement makes room for a statement, or says that there is none. Its tree is kept where
+// there is room for that too.
 func (s *session) keepStatement(st *statement) error {
-	if len(s.statements) >= maxPrepared || s.kept+st.size() > maxKept {
+	if len(s.statements) >= maxPrepared {
 		return failure(outOfMemory, "the session keeps as many prepared statements as it can").hinting("DEALLOCATE some, or all")
 	}
-	st.bytes, st.since = st.size(), time.Now()
-	s.kept += st.bytes
 	if s.latest != nil {
-		s.latest.question = nil
+		s.dropTree(s.latest)
 	}
-	s.latest = st
-	s.statements[st.name] = st
+	err := s.retain(st)
+	if err != nil && st.question != nil {
+		st.question = nil
+		err = s.retain(st)
+	}
+	if err != nil {
+		return err
+	}
+	st.since, s.latest, s.statements[st.name] = time.Now(), st, st
 	return nil
+}
+
+func (s *session) dropTree(st *statement) {
+	st.question = nil
+	s.recount(st) // which can only be less
+	s.latest = nil
 }
 
 func (s *session) closeStatement(name string) {
 	if st := s.statements[name]; st != nil {
-		s.kept -= st.bytes
 		delete(s.statements, name)
-		st.question = nil // a portal may keep the statement, which is counted no more
 		if s.latest == st {
-			s.latest = nil
+			s.dropTree(st)
 		}
+		s.release(st) // which a portal may keep
 	}
 }
 
@@ -60,27 +70,33 @@ func (s *session) closeStatements() {
 }
 
 func (s *session) keepPortal(p *portal) error {
-	p.bytes = len(p.name) + 2*len(p.codes) + 256
+	bytes := len(p.name) + 2*len(p.codes) + 512
 	for _, v := range p.values {
-		p.bytes += v.size()
+		bytes += v.size()
 	}
-	if p.cursor != nil { // whose statement is kept by nobody else
-		p.bytes += p.st.size() + len(p.cursor.request)
+	if p.cursor != nil {
+		bytes += len(p.cursor.request)
 	}
-	if len(s.portals) >= maxPortals || s.kept+p.bytes > maxKept {
+	if len(s.portals) >= maxPortals {
 		return failure(outOfMemory, "the session has as many portals as it can").hinting("close some, or end the transaction")
 	}
-	s.kept, p.since = s.kept+p.bytes, time.Now()
-	s.portals[p.name] = p
+	if err := s.keep(bytes); err != nil {
+		return err
+	}
+	if err := s.retain(p.st); err != nil {
+		s.keep(-bytes)
+		return err
+	}
+	p.bytes, p.since, s.portals[p.name] = bytes, time.Now(), p
 	return nil
 }
 
 func (s *session) closePortal(name string) {
 	if p := s.portals[name]; p != nil {
-		s.kept -= p.bytes
-		s.held -= p.held
-		s.server.connections.hold(s.user.Name, -p.held)
 		delete(s.portals, name)
+		s.keep(-p.bytes)
+		s.share.Give(p.held)
+		s.release(p.st)
 	}
 }
 
@@ -88,45 +104,6 @@ func (s *session) closePortals() {
 	for name := range s.portals {
 		s.closePortal(name)
 	}
-}
-
-// hold counts what a suspended portal keeps: all of its rows, from the first time that some are
-// left to the end of the last. A cursor can go back, so it keeps them until it is closed.
-func (s *session) hold(p *portal) error {
-	size := 0
-	if len(p.rest()) > 0 || p.cursor != nil {
-		if size = p.held; size == 0 {
-			size = weight(p.result.rows)
-		}
-	}
-	if more := size - p.held; more > 0 && (s.held+more > maxHeld || !s.server.connections.hold(s.user.Name, more)) {
-		return failure(outOfMemory, "suspended portals hold as much as they can").hinting("fetch all rows at once, or close some")
-	} else if more < 0 {
-		s.server.connections.hold(s.user.Name, more)
-	}
-	s.held += size - p.held
-	p.held = size
-	return nil
-}
-
-// weight is about how many bytes rows take.
-func weight(rows [][]any) int {
-	n := 0
-	for _, row := range rows {
-		n += 24
-		for _, v := range row {
-			n += 16
-			switch v := v.(type) {
-			case string:
-				n += len(v)
-			case json.Number:
-				n += 16 + len(v)
-			case []any:
-				n += weight([][]any{v})
-			}
-		}
-	}
-	return n
 }
 
 // keptNames are what the session has by names, for its catalogue.

@@ -55,8 +55,8 @@ func (s *session) runPrepare(st *statement) (*result, error) {
 	if s.statements[st.inner.name] != nil {
 		return nil, failure(duplicateStatement, "prepared statement %q already exists", clip(st.inner.name))
 	}
-	if err := s.describe(st.inner); err != nil {
-		return nil, st.moved(err)
+	if err := s.describeInner(st); err != nil {
+		return nil, err
 	}
 	kept := st.alone() // with what was described
 	kept.question = st.inner.question

@@ -16,6 +16,7 @@ type result struct {
 	codes   []int16 // formats of the columns, where the statement itself says so
 	copy    *copyOptions
 	answer  *api.Answer
+	shared  bool // whether its rows are counted with a cursor
 }
 
 // run does what a statement says.
@@ -95,6 +96,10 @@ func (s *session) runAs(st *statement, values []argument, c *cursor) (*result, e
 
 // answer asks a question. Whatever a statement makes of its answer, it comes through here.
 func (s *session) answer(q api.Question) (*result, error) {
+	if err := s.share.Take(leastAnswer); err != nil {
+		return nil, full(err)
+	}
+	defer s.share.Give(leastAnswer)
 	out := &result{tag: "SELECT", columns: []column{}}
 	err := s.running(func(ctx context.Context) (err error) {
 		out.answer, err = s.server.asked.Ask(ctx, q)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -29,6 +30,8 @@ type Options struct {
 	StartupDeadline time.Duration // for TLS, startup and login together; 0 means 15 s
 	IdleDeadline    time.Duration // of a session that sends nothing; 0 means an hour
 	MessageSize     int           // bytes of one message after login; 0 means 1 MiB. Before login it is 8 KiB.
+
+	Held *bytelimit.Counter // of what is held for users, here and elsewhere; nil means one of its own
 }
 
 // Server is the door.
@@ -73,6 +76,9 @@ func New(o Options) *Server {
 	}
 	if o.IdleDeadline <= 0 {
 		o.IdleDeadline = time.Hour
+	}
+	if o.Held == nil {
+		o.Held = bytelimit.New(bytelimit.Usual)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/catalog"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
@@ -40,13 +41,14 @@ type session struct {
 	block      block
 	statements map[string]*statement
 	portals    map[string]*portal
-	kept       int        // bytes of both
-	latest     *statement // the one whose tree is kept
-	held       int        // rows of suspended portals
-	declared   int        // cursors, so far
-	several    bool       // whether the message has more than one statement
-	skipping   bool       // to the next Sync, after an error
-	unsent     int        // bytes of rows since the last flush
+	share      *bytelimit.Share // bytes that the session holds
+	kept       int              // of them, what is kept: statements, portals, views, savepoints
+	viewBytes  int              // of temporary views
+	pointBytes int              // of savepoints
+	latest     *statement       // the one whose tree is kept
+	declared   int              // cursors, so far
+	several    bool             // whether the message has more than one statement
+	skipping   bool             // to the next Sync, after an error
 
 	mu     sync.Mutex
 	in     bool // after login
@@ -82,7 +84,7 @@ func (s *session) serve() {
 	}
 	s.server.options.Log.Info("login", "door", "wire", "user", s.user.Name, "dataset", s.dataset.Name, "address", s.address)
 	defer s.server.connections.logout(s.user.Name)
-	defer s.closePortals() // what they hold is counted by user
+	defer s.share.Close()
 	defer s.server.byPID.remove(s)
 	s.refuse(s.converse())
 }
@@ -111,7 +113,7 @@ func (s *session) begin() error {
 	if err := s.login(ctx, wanted["user"]); err != nil {
 		return err
 	}
-	s.backend.Send(&pgproto3.AuthenticationOk{})
+	s.conn.send(&pgproto3.AuthenticationOk{})
 	if err := s.database(wanted["database"]); err != nil {
 		return err
 	}
@@ -132,6 +134,7 @@ func (s *session) prepare(wanted map[string]string) error {
 		return err
 	}
 	s.statements, s.portals = map[string]*statement{}, map[string]*portal{}
+	s.share = s.server.options.Held.Share(s.user.Name, maxHeld)
 	s.conn.grow()
 	s.backend.SetMaxBodyLen(s.server.options.MessageSize)
 	s.server.byPID.add(s)
@@ -144,11 +147,11 @@ func (s *session) prepare(wanted map[string]string) error {
 	})
 	for _, name := range reported {
 		value, _ := s.settings.show(name)
-		s.backend.Send(&pgproto3.ParameterStatus{Name: name, Value: value})
+		s.conn.send(&pgproto3.ParameterStatus{Name: name, Value: value})
 	}
-	s.backend.Send(&pgproto3.BackendKeyData{ProcessID: s.pid, SecretKey: s.secret})
+	s.conn.send(&pgproto3.BackendKeyData{ProcessID: s.pid, SecretKey: s.secret})
 	s.ready()
-	if s.backend.Flush() != nil {
+	if s.conn.flush() != nil {
 		s.server.byPID.remove(s)
 		return errSilent
 	}
@@ -173,8 +176,8 @@ func (s *session) say(e *wireError) {
 	if s.backend == nil {
 		return
 	}
-	s.backend.Send(e.response("", 0))
-	s.backend.Flush()
+	s.conn.send(e.response("", 0))
+	s.conn.flush()
 }
 
 // hangUp cuts a session off, from outside.
@@ -245,6 +248,10 @@ func (s *session) converse() error {
 			}
 			return errSilent
 		}
+		size := s.conn.left
+		if err := s.borrow(size); err != nil {
+			return err
+		}
 		message, err := s.backend.Receive()
 		if err != nil || s.conn.left > 0 {
 			if s.conn.err != nil {
@@ -258,6 +265,7 @@ func (s *session) converse() error {
 		if err := s.hear(message); err != nil {
 			return err
 		}
+		s.giveBack(size)
 	}
 }
 
@@ -290,14 +298,19 @@ func (s *session) hear(message pgproto3.FrontendMessage) error {
 
 // flush sends what waits.
 func (s *session) flush() error {
-	s.unsent = 0
-	if s.backend.Flush() != nil {
+	s.conn.flush()
+	return s.reached()
+}
+
+// reached says whether the client takes what is sent.
+func (s *session) reached() error {
+	if s.conn.lost != nil {
 		return errSilent
 	}
 	return nil
 }
 
-func (s *session) ready() { s.backend.Send(&pgproto3.ReadyForQuery{TxStatus: s.block.status()}) }
+func (s *session) ready() { s.conn.send(&pgproto3.ReadyForQuery{TxStatus: s.block.status()}) }
 
 // fail tells an error, and what it does to a block. What it returns ends the session.
 func (s *session) fail(err error, text string, offset int) error {
@@ -308,7 +321,7 @@ func (s *session) fail(err error, text string, offset int) error {
 	if e.severity == "FATAL" {
 		return e
 	}
-	s.backend.Send(e.response(text, offset))
+	s.conn.send(e.response(text, offset))
 	s.block.fail()
 	return nil
 }

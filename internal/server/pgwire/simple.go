@@ -30,9 +30,14 @@ func (s *session) each(text string) (offset int, err error) {
 		return 0, err
 	}
 	if len(all) == 0 {
-		s.backend.Send(&pgproto3.EmptyQueryResponse{})
+		s.conn.send(&pgproto3.EmptyQueryResponse{})
 		return 0, nil
 	}
+	trees := wordSize * all[0].words // which are there until the last statement is done
+	if err := s.borrow(trees); err != nil {
+		return 0, err
+	}
+	defer s.giveBack(trees)
 	s.several = len(all) > 1
 	defer func() { s.several = false }()
 	for _, st := range all {
@@ -61,16 +66,25 @@ func (s *session) one(st *statement) error {
 	if err != nil {
 		return err
 	}
+	if !r.shared {
+		size := r.size()
+		if err := s.share.Take(size); err != nil {
+			return full(err)
+		}
+		defer s.share.Give(size)
+	}
+	return s.sending(r.rows, func() error { return s.sendResult(r) })
+}
+
+func (s *session) sendResult(r *result) error {
 	if r.copy != nil {
 		return s.sendCopy(r)
 	}
 	if r.columns != nil {
-		s.backend.Send(describing(r.columns, r.codes))
+		s.conn.send(describing(r.columns, r.codes))
 	}
-	for _, row := range r.rows {
-		if err := s.send(r.columns, r.codes, row); err != nil {
-			return err
-		}
+	if err := s.sendRows(r.columns, r.codes, r.rows); err != nil {
+		return err
 	}
 	s.complete(r, len(r.rows))
 	return nil
@@ -84,18 +98,15 @@ func (s *session) allowed(st *statement) error {
 	return nil
 }
 
-// send sends a row, and flushes where many wait.
-func (s *session) send(columns []column, codes []int16, row []any) error {
-	data, err := s.encode(columns, codes, row)
-	if err != nil {
-		return err
-	}
-	s.backend.Send(data)
-	for _, v := range data.Values {
-		s.unsent += len(v) + 4
-	}
-	if s.unsent += 7; s.unsent >= flushSize {
-		return s.flush()
+func (s *session) sendRows(columns []column, codes []int16, rows [][]any) error {
+	for _, row := range rows {
+		data, err := s.encode(columns, codes, row)
+		if err != nil {
+			return err
+		}
+		if s.conn.send(data); s.conn.lost != nil {
+			return errSilent
+		}
 	}
 	return nil
 }
@@ -113,5 +124,5 @@ func (s *session) complete(r *result, rows int) {
 	case "MOVE":
 		tag = fmt.Sprintf("MOVE %d", r.count)
 	}
-	s.backend.Send(&pgproto3.CommandComplete{CommandTag: []byte(tag)})
+	s.conn.send(&pgproto3.CommandComplete{CommandTag: []byte(tag)})
 }

@@ -102,7 +102,7 @@ func (s *session) negotiate(code uint32, m *pgproto3.StartupMessage) {
 		}
 	}
 	if code&0xffff != 0 || unknown != nil {
-		s.backend.Send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: 3 << 16, UnrecognizedOptions: unknown})
+		s.conn.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: 3 << 16, UnrecognizedOptions: unknown})
 	}
 }
 

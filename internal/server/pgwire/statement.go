@@ -23,6 +23,7 @@ type statement struct {
 	node     *pg.Node        // of small statements only: trees are large
 	question *syntax.Text    // of the SELECT that was prepared last: trees are large
 	values   int             // the highest $n
+	words    int             // of the whole text
 
 	given      []uint32 // types of parameters, as the client has them
 	described  bool
@@ -34,7 +35,8 @@ type statement struct {
 	copy       *copyOptions // of a COPY
 	cursor     cursor       // of a DECLARE
 	view       view         // of a CREATE VIEW
-	bytes      int          // that it was counted with
+	keepers    int          // that keep it: its name, and portals
+	bytes      int          // that it was counted with, where somebody keeps it
 	since      time.Time    // when it was prepared
 	named      bool         // by a PREPARE
 }
@@ -43,7 +45,25 @@ func (st *statement) sql() string { return st.text[st.from:st.to] }
 
 // size is about what keeping it takes.
 func (st *statement) size() int {
-	return len(st.text) + len(st.name) + 8*len(st.given) + 2048
+	n := 2048 + len(st.text) + len(st.name) + 4*len(st.given) + 4*len(st.parameters)
+	if st.node != nil || st.question != nil || st.explained.execute != nil {
+		n += wordSize * st.words
+	}
+	for _, c := range st.columns {
+		n += 48 + len(c.name)
+	}
+	for _, name := range st.view.columns {
+		n += 16 + len(name)
+	}
+	if st.copy != nil {
+		for _, name := range st.copy.force {
+			n += 16 + len(name)
+		}
+	}
+	if st.inner != nil {
+		n += st.inner.size()
+	}
+	return n
 }
 
 // split reads a text: into its statements, or why it cannot be read.
@@ -56,8 +76,9 @@ func split(text string) ([]*statement, error) {
 		return nil, failure(tooComplex, "the text has more than %d statements", maxStatements)
 	}
 	var all []*statement
+	words := len(parsed.Words(0, len(text)))
 	for _, raw := range parsed.Statements {
-		st := &statement{text: text, from: int(raw.StmtLocation), to: len(text), read: parsed, node: raw.Stmt}
+		st := &statement{text: text, from: int(raw.StmtLocation), to: len(text), read: parsed, node: raw.Stmt, words: words}
 		if raw.StmtLen > 0 {
 			st.to = st.from + int(raw.StmtLen)
 		}
@@ -139,7 +160,19 @@ func (s *session) describe(st *statement) error {
 	// What a cursor and a prepared statement are another one may be called next.
 	st.columns, st.described = columns, st.kind != fetching && st.kind != executing
 	st.errors = s.settings.now.dp.Errors
+	if err := s.recount(st); err != nil {
+		st.parameters, st.columns, st.described = nil, nil, false
+		return err
+	}
 	return nil
+}
+
+// describeInner finds out what the SELECT inside of a statement takes and returns.
+func (s *session) describeInner(st *statement) error {
+	if err := s.describe(st.inner); err != nil {
+		return st.moved(err)
+	}
+	return s.recount(st)
 }
 
 // shape asks who will answer.
@@ -164,7 +197,7 @@ func (s *session) shape(st *statement) (parameters []uint32, columns []column, e
 		return nil, showColumns(st.node.GetVariableShowStmt().GetName()), nil
 	case copying, declaring:
 		st.inner.given = st.given
-		err = st.moved(s.describe(st.inner))
+		err = s.describeInner(st)
 		return st.inner.parameters, nil, err
 	case fetching:
 		columns, err = s.shapeFetch(st.node.GetFetchStmt())

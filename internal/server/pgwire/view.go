@@ -27,8 +27,8 @@ func (s *session) routeView(st *statement, n *pg.ViewStmt) error {
 }
 
 func (s *session) runView(st *statement) (*result, error) {
-	if err := s.describe(st.inner); err != nil {
-		return nil, st.moved(err)
+	if err := s.describeInner(st); err != nil {
+		return nil, err
 	}
 	if len(st.view.columns) > len(st.inner.columns) {
 		return nil, failure(syntaxError, "the view has more names than columns")
@@ -43,7 +43,28 @@ func (s *session) runView(st *statement) (*result, error) {
 	if err := s.catalog.AddView(st.view.name, st.inner.sql(), columns); err != nil {
 		return nil, err
 	}
+	if err := s.recountViews(); err != nil {
+		s.dropViews(st.view.name)
+		return nil, err
+	}
 	return &result{tag: "CREATE VIEW"}, nil
+}
+
+// recountViews counts what the temporary views take.
+func (s *session) recountViews() error {
+	size := s.catalog.ViewBytes()
+	if err := s.keep(size - s.viewBytes); err != nil {
+		return err
+	}
+	s.viewBytes = size
+	return nil
+}
+
+// dropViews drops temporary views, all where none is named.
+func (s *session) dropViews(names ...string) (found bool) {
+	found = s.catalog.DropViews(names...)
+	s.recountViews() // which can only be less
+	return found
 }
 
 // routeDrop takes DROP VIEW of temporary views.
@@ -60,7 +81,7 @@ func (s *session) runDrop(n *pg.DropStmt) (*result, error) {
 		parts := o.GetList().GetItems()
 		name := parts[len(parts)-1].GetString_().GetSval()
 		switch {
-		case s.catalog.DropViews(name):
+		case s.dropViews(name):
 		case !n.MissingOk:
 			return nil, failure(readOnly, "there is no temporary view %q, and nothing else can be dropped here", clip(name))
 		}
