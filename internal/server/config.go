@@ -61,6 +61,8 @@ type Config struct {
 	Texts bool
 	// Version is what clients are told.
 	Version string
+
+	patience time.Duration // in tests, for a client of HTTP to take what is sent
 }
 
 // check refuses what cannot be meant.

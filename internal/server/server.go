@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/agent"
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/openid"
@@ -212,8 +214,9 @@ func (s *Server) doors() {
 	if s.certificate != nil {
 		encrypted = s.certificate.config()
 	}
+	held := bytelimit.New(bytelimit.Usual)
 	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
-		Connections: c.Connections, PerAddress: c.perAddress()})
+		Connections: c.Connections, PerAddress: c.perAddress(), Held: held})
 	var provider *openid.Provider
 	if c.OpenID.Issuer != "" {
 		provider, _ = openid.New(c.OpenID) // which was checked
@@ -221,17 +224,20 @@ func (s *Server) doors() {
 	s.agents = agent.New(s.dispatcher, c.Version)
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
+	patience := cmp.Or(c.patience, bytelimit.Patience)
 	s.http = &http.Server{
-		Handler: page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version,
-			Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
-			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve})),
+		Handler: bytelimit.Paced(page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log,
+			Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
+			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve, Held: held})), patience),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    headerSize,
-		ConnState:         widen,
-		BaseContext:       func(net.Listener) context.Context { return base },
-		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), // garbage that strangers send
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 64 << 10,
+			MaxReceiveBufferPerStream: 64 << 10, WriteByteTimeout: patience},
+		ConnState:   widen,
+		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog:    slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), // garbage that strangers send
 	}
 	if encrypted != nil {
 		s.http.TLSConfig = encrypted.Clone()

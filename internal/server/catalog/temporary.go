@@ -72,7 +72,7 @@ func (c *Catalog) ViewBytes() int {
 }
 
 // columnBytes is what a column takes: rows of a dozen tables are made of it.
-const columnBytes = 4 << 10
+const columnBytes = 2 << 10
 
 // ReadsTemporary returns a temporary view that a SELECT reads, or nothing.
 func (c *Catalog) ReadsTemporary(s *pg.SelectStmt) (name string) {

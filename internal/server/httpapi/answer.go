@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -47,6 +48,22 @@ type Meta struct {
 // End closes an answer.
 type End struct {
 	Rows int `json:"rows" doc:"How many rows were sent"`
+}
+
+// sizeOf is about how many bytes an answer takes while it is sent: twice as many where its text is
+// made first.
+func sizeOf(a *api.Answer, media string) int {
+	n, _ := bytelimit.Rows(a.Rows)
+	for _, row := range a.Errors {
+		n += 24 + 16*len(row)
+	}
+	for _, row := range a.Parts {
+		n += 24 + 256*len(row)
+	}
+	if media != mediaNDJSON && media != mediaCSV {
+		n *= 2
+	}
+	return n
 }
 
 // write sends an answer in the way that was agreed on.

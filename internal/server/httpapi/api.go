@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -31,6 +32,8 @@ type Options struct {
 	Ends users.Ends
 	// OpenID is the provider that people sign in with, or nil.
 	OpenID *openid.Provider
+	// Held counts what is held for users, here and elsewhere; nil means one of its own.
+	Held *bytelimit.Counter
 	// Demo is told to who asks how to sign in.
 	Demo bool
 	// Agent serves the Model Context Protocol at /mcp to a user who came in, or is nil. It is no
@@ -64,6 +67,9 @@ func newDoor(o Options) *door {
 	configure()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Held == nil {
+		o.Held = bytelimit.New(bytelimit.Usual)
 	}
 	if o.Version == "" {
 		o.Version = "unknown"

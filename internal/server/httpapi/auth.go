@@ -39,7 +39,13 @@ func (d *door) let(next http.Handler) http.Handler {
 			return
 		}
 		d.metrics.login("in")
-		note(r.Context()).user = u
+		share := d.Held.Share(u.Name, 0)
+		defer share.Close()
+		if err := share.Take(requestSize); err != nil {
+			d.write(w, r, unasked(err))
+			return
+		}
+		note(r.Context()).user, note(r.Context()).share = u, share
 		next.ServeHTTP(w, r.WithContext(admission.Checked(r.Context(), func(ctx context.Context) error {
 			err := still(ctx)
 			if users.Denied(err) {

@@ -34,6 +34,15 @@ func (d *door) read(next http.Handler) http.Handler {
 			most, words = strangersBody, "8 KiB"
 		}
 		if r.Body != nil && r.Body != http.NoBody {
+			expected := most
+			if r.ContentLength >= 0 {
+				expected = min(r.ContentLength, most)
+			}
+			if err := note(r.Context()).share.Reserve(requestSize + parsedSize*int(expected)); err != nil {
+				w.Header().Set("Connection", "close")
+				d.write(w, r, unasked(err))
+				return
+			}
 			control.SetReadDeadline(time.Now().Add(bodyTime))
 			var err error
 			text, err = io.ReadAll(io.LimitReader(r.Body, most+1))

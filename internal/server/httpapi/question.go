@@ -67,6 +67,9 @@ func (d *door) ask(ctx context.Context, u users.User, in *questionInput) (*strea
 		return nil, err
 	}
 	a, err := d.Dispatcher.Ask(ctx, q)
+	if err == nil {
+		err = note(ctx).share.Reserve(requestSize + sizeOf(a, note(ctx).accept))
+	}
 	if err != nil {
 		// Whoever sent no key gets to know the one that we drew, or could not ask again with it.
 		p := *ProblemOf(err)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -16,8 +17,9 @@ type notes struct {
 	accept  string // the media type that was agreed on
 	route   string // the pattern of its path; empty where there is none
 	user    users.User
-	visit   string        // the secret of the cookie that it came with, or nothing
-	request *http.Request // as it came
+	share   *bytelimit.Share // bytes that the user holds with it; nil for strangers
+	visit   string           // the secret of the cookie that it came with, or nothing
+	request *http.Request    // as it came
 }
 
 type notesKey struct{}
@@ -52,7 +54,8 @@ func (d *door) named(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		seen := &watched{ResponseWriter: w}
+		r = r.WithContext(context.WithValue(r.Context(), notesKey{}, n))
+		seen := &watched{ResponseWriter: w, notes: n, refuse: func(err error) { d.write(w, r, ProblemOf(err)) }}
 		defer func() {
 			level := slog.LevelInfo
 			if n.user.Name == "" {
@@ -62,7 +65,8 @@ func (d *door) named(next http.Handler) http.Handler {
 				slog.String("address", n.address),
 				slog.String("method", method(r.Method)), slog.String("route", n.route), slog.Int("status", seen.status))
 		}()
-		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), notesKey{}, n)))
+		next.ServeHTTP(seen, r)
+		seen.begin()
 	})
 }
 
@@ -103,29 +107,6 @@ func peer(r *http.Request) string {
 	return host
 }
 
-// watched remembers whether an answer has begun.
-type watched struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *watched) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *watched) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	return w.ResponseWriter.Write(p)
-}
-
-// Unwrap is for [http.ResponseController].
-func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
 // safe turns a panic into a problem, always the same. Where the answer has begun, the connection is
 // cut, so that nobody takes half an answer for a whole one.
 func (d *door) safe(next http.Handler) http.Handler {
@@ -141,8 +122,11 @@ func (d *door) safe(next http.Handler) http.Handler {
 			// What was thrown may hold anything, and so is not written down.
 			d.Log.LogAttrs(r.Context(), slog.LevelError, "http: a panic was caught", slog.String("request", note(r.Context()).id),
 				slog.String("route", note(r.Context()).route))
-			if seen, ok := w.(*watched); ok && seen.status != 0 {
-				panic(http.ErrAbortHandler)
+			if seen, ok := w.(*watched); ok {
+				if seen.begun {
+					panic(http.ErrAbortHandler)
+				}
+				seen.status = 0
 			}
 			d.write(w, r, errUnexpected())
 		}()

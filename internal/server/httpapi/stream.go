@@ -50,6 +50,9 @@ func (d *door) streams() {
 		if err != nil {
 			return nil, err
 		}
+		if err := note(ctx).share.Reserve(len(t.Rows) * (64 + 64*len(t.Columns))); err != nil {
+			return nil, err
+		}
 		return &stream{func(c huma.Context) { synthetic(c, note(ctx).accept, t) }}, nil
 	})
 	register(d,

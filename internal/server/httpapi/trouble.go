@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -132,10 +133,13 @@ func stoppedProblem(err *admission.Stopped) *Problem {
 
 // sessionProblem says what is wrong with what there is beside questions.
 func sessionProblem(err error) *Problem {
-	var full *users.FullError
+	var many *users.FullError
+	var held *bytelimit.FullError
 	switch {
-	case errors.As(err, &full):
-		return &Problem{Status: http.StatusConflict, Kind: "limit", Detail: full.Error(), Instead: "delete some, or change one of them",
+	case errors.As(err, &held):
+		return full(held)
+	case errors.As(err, &many):
+		return &Problem{Status: http.StatusConflict, Kind: "limit", Detail: many.Error(), Instead: "delete some, or change one of them",
 			Spent: no}
 	case errors.Is(err, admission.ErrUnchecked):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "users", Detail: admission.ErrUnchecked.Error(), Spent: no,

@@ -1,0 +1,356 @@
+package pgwire
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// inUse is what heap and stacks take; the clients of the test count too, which is on the safe side.
+func inUse() int {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapInuse + m.StackInuse)
+}
+
+// wide is a SELECT of so many columns.
+func wide(columns int) string {
+	var b strings.Builder
+	b.WriteString("SELECT ")
+	for i := range columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "1 AS c%s%d", strings.Repeat("x", 40), i)
+	}
+	return b.String()
+}
+
+// until waits for something that takes a while.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 2000 {
+		if is() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error(what)
+}
+
+// Replies that nobody reads do not pile up, whether a Sync comes or not, and who does not read is
+// cut off.
+func TestRepliesWithoutSync(t *testing.T) {
+	p := open(t, nil, func(s *Server) { s.patience = 3 * time.Second })
+	conn, f := p.hijack(t)
+	f.Send(&pgproto3.Parse{Name: "s", Query: wide(600)})
+	f.Send(&pgproto3.Describe{ObjectType: 'S', Name: "s"})
+	f.Send(&pgproto3.Sync{})
+	if err := f.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		m, err := f.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ready := m.(*pgproto3.ReadyForQuery); ready {
+			break
+		}
+	}
+	before := inUse()
+	var b []byte
+	for range 4000 { // 36 KB, with replies of 160 MB
+		b, _ = (&pgproto3.Describe{ObjectType: 'S', Name: "s"}).Encode(b)
+	}
+	if _, err := conn.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	for begin := time.Now(); time.Since(begin) < time.Second; time.Sleep(50 * time.Millisecond) {
+		most = max(most, inUse()-before)
+	}
+	t.Logf("%d bytes sent, %d held", len(b), most)
+	if most > 2<<20 {
+		t.Errorf("%d bytes are held for replies that nobody reads", most)
+	}
+	until(t, "it is still there", func() bool { return p.Connections() == 0 })
+	if n := p.options.Held.Held(); n != 0 {
+		t.Errorf("%d bytes are held for nobody", n)
+	}
+}
+
+// A client that sends thousands of messages before its first Sync, and reads, gets all replies.
+func TestBatchWithoutSync(t *testing.T) {
+	p := open(t, nil)
+	const n = 5000
+	conn, f := p.hijack(t)
+	conn.SetDeadline(time.Now().Add(2 * time.Minute))
+	var b []byte
+	for range n {
+		b, _ = (&pgproto3.Parse{Query: "SELECT $1::text, 2"}).Encode(b)
+		b, _ = (&pgproto3.Bind{Parameters: [][]byte{[]byte("a value")}}).Encode(b)
+		b, _ = (&pgproto3.Describe{ObjectType: 'P'}).Encode(b)
+	}
+	b, _ = (&pgproto3.Sync{}).Encode(b)
+	sent := make(chan error, 1)
+	go func() {
+		_, err := conn.Write(b)
+		sent <- err
+	}()
+	described := 0
+	for done := false; !done; {
+		m, err := f.Receive()
+		if err != nil {
+			t.Fatalf("after %d: %v", described, err)
+		}
+		switch m := m.(type) {
+		case *pgproto3.RowDescription:
+			described++
+		case *pgproto3.ErrorResponse:
+			t.Fatal(m.Message)
+		case *pgproto3.ReadyForQuery:
+			done = true
+		}
+	}
+	if err := <-sent; err != nil || described != n {
+		t.Errorf("%d of %d: %v", described, n, err)
+	}
+	// One that reads nothing before it has sent a batch of the size that JDBC makes.
+	batch := &pgx.Batch{}
+	for range 500 {
+		batch.Queue("SELECT 1, 'a text'")
+	}
+	if err := p.ana(t).SendBatch(background, batch).Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// hoard sends messages, each of them with a Sync, and says how many worked and what the last said.
+func hoard(t *testing.T, f *pgproto3.Frontend, n int, messages func(i int) []pgproto3.FrontendMessage) (worked int, failed string) {
+	t.Helper()
+	for i := range n {
+		for _, m := range messages(i) {
+			f.Send(m)
+		}
+		f.Send(&pgproto3.Sync{})
+		if err := f.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for done := false; !done; {
+			m, err := f.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch m := m.(type) {
+			case *pgproto3.ErrorResponse:
+				failed = m.Code
+			case *pgproto3.ReadyForQuery:
+				done = true
+			}
+		}
+		if failed != "" {
+			return i, failed
+		}
+	}
+	return n, ""
+}
+
+// Whatever a session keeps it keeps within maxKept, as the heap sees it.
+func TestKept(t *testing.T) {
+	type messages = []pgproto3.FrontendMessage
+	text := wide(600)
+	long := "SELECT 1 -- " + strings.Repeat("x", 200_000)
+	list := "SET search_path = a" + strings.Repeat(",a", 2000)
+	array := "{1" + strings.Repeat(",1", 1900) + "}"
+	for name, c := range map[string]struct {
+		begin string
+		do    func(i int) messages
+	}{
+		"descriptions": {"", func(i int) messages {
+			return messages{&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: text}, &pgproto3.Describe{ObjectType: 'S', Name: fmt.Sprint("s", i)}}
+		}},
+		"descriptions of what is inside": {"", func(i int) messages {
+			return messages{&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: "COPY (" + text + ") TO STDOUT"},
+				&pgproto3.Describe{ObjectType: 'S', Name: fmt.Sprint("s", i)}}
+		}},
+		"prepared": {"", func(i int) messages {
+			return messages{&pgproto3.Parse{Query: fmt.Sprintf("PREPARE s%d AS %s", i, text)}, &pgproto3.Bind{}, &pgproto3.Execute{}}
+		}},
+		"cursors": {"BEGIN", func(i int) messages {
+			return messages{&pgproto3.Parse{Query: fmt.Sprintf("DECLARE c%d CURSOR FOR %s", i, text)}, &pgproto3.Bind{}, &pgproto3.Execute{}}
+		}},
+		"statements that portals keep": {"BEGIN", func(i int) messages {
+			return messages{&pgproto3.Parse{Query: long}, &pgproto3.Bind{DestinationPortal: fmt.Sprint("p", i)}}
+		}},
+		"values": {"BEGIN", func(i int) messages {
+			return messages{&pgproto3.Parse{Query: "SELECT 1 WHERE 1 = ANY($1) OR 1 = ANY($2)", ParameterOIDs: []uint32{1007, 1007}},
+				&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", i), Parameters: [][]byte{[]byte(array), []byte(array)}}}
+		}},
+		"trees": {"", func(i int) messages { return messages{&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: list}} }},
+		"views": {"", func(i int) messages {
+			return messages{&pgproto3.Parse{Query: fmt.Sprintf("CREATE TEMP VIEW v%d AS %s", i, text)}, &pgproto3.Bind{}, &pgproto3.Execute{},
+				&pgproto3.Parse{Query: "SELECT count(*) FROM pg_attribute"}, &pgproto3.Bind{}, &pgproto3.Execute{}}
+		}},
+		"savepoints": {"BEGIN", func(i int) messages {
+			return messages{&pgproto3.Parse{Query: fmt.Sprintf("SET LOCAL search_path = '%d%s'", i, strings.Repeat("x", 1000))}, &pgproto3.Bind{},
+				&pgproto3.Execute{}, &pgproto3.Parse{Query: "SAVEPOINT a"}, &pgproto3.Bind{}, &pgproto3.Execute{}}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, nil)
+			_, f := p.hijack(t)
+			if c.begin != "" {
+				f.Send(&pgproto3.Parse{Query: c.begin})
+				f.Send(&pgproto3.Bind{})
+				f.Send(&pgproto3.Execute{})
+			}
+			hoard(t, f, 1, func(int) messages { return nil })
+			before := inUse()
+			n, failed := hoard(t, f, 2*maxPrepared, c.do)
+			held := inUse() - before
+			t.Logf("%d worked, then %s; %d bytes are counted, %d in use", n, failed, p.options.Held.Held(), held)
+			if failed != outOfMemory && failed != limitExceeded || p.options.Held.Held() > maxKept || held > maxKept+4<<20 {
+				t.Errorf("%d worked, then %q; %d bytes are counted, %d in use", n, failed, p.options.Held.Held(), held)
+			}
+			f.Send(&pgproto3.Query{String: "ROLLBACK; DISCARD ALL"})
+			hoard(t, f, 1, func(int) messages { return nil })
+			if n := p.options.Held.Held(); n != 0 {
+				t.Errorf("%d bytes are counted when nothing is kept", n)
+			}
+		})
+	}
+}
+
+// Rows that are on their way to one user's sessions, and are not read, are within that user's
+// limit. Who comes then is told, with when to try again, and others are served.
+func TestUnreadRows(t *testing.T) {
+	for name, ask := range map[string]func(f *pgproto3.Frontend){
+		"simple": func(f *pgproto3.Frontend) { f.Send(&pgproto3.Query{String: large}) },
+		"extended": func(f *pgproto3.Frontend) {
+			f.Send(&pgproto3.Parse{Query: large})
+			f.Send(&pgproto3.Bind{})
+			f.Send(&pgproto3.Execute{})
+			f.Send(&pgproto3.Sync{})
+		},
+		"copy": func(f *pgproto3.Frontend) { f.Send(&pgproto3.Query{String: "COPY (" + large + ") TO STDOUT"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, nil, func(s *Server) { s.patience = 20 * time.Second })
+			const n = 12
+			var conns []net.Conn
+			var clients []*pgproto3.Frontend
+			for range n {
+				conn, f := p.hijack(t)
+				conns, clients = append(conns, conn), append(clients, f)
+			}
+			before := inUse()
+			for _, f := range clients {
+				ask(f)
+				if err := f.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			until(t, "answers do not come", func() bool { return p.options.Held.Held() > 40<<20 })
+			time.Sleep(time.Second)
+			held := inUse() - before
+			t.Logf("%d bytes are counted, %d in use", p.options.Held.Held(), held)
+			if p.options.Held.Held() > 64<<20 || held > 80<<20 {
+				t.Errorf("%d bytes are counted, %d in use", p.options.Held.Held(), held)
+			}
+			ben := p.connect(t, p.config(t, "ben", "hospital"))
+			if _, err := ben.Exec(background, large); err != nil {
+				t.Errorf("somebody else: %v", err)
+			}
+			whole, told := 0, 0
+			for i, f := range clients {
+				conns[i].SetDeadline(time.Now().Add(30 * time.Second))
+				for done := false; !done; {
+					m, err := f.Receive()
+					if err != nil {
+						t.Fatal(err)
+					}
+					switch m := m.(type) {
+					case *pgproto3.CommandComplete:
+						whole++
+					case *pgproto3.ErrorResponse:
+						if m.Code != outOfMemory || !strings.Contains(m.Hint, "30 seconds") {
+							t.Errorf("%+v", m)
+						}
+						told++
+					case *pgproto3.ReadyForQuery:
+						done = true
+					}
+				}
+			}
+			if whole < 3 || told == 0 || whole+told != n {
+				t.Errorf("%d read all of it, %d were told", whole, told)
+			}
+			if n := p.options.Held.Held(); n > 1<<20 { // statements without a name are kept
+				t.Errorf("%d bytes are held for nobody", n)
+			}
+		})
+	}
+}
+
+const large = "SELECT repeat('x', 1000000) FROM generate_series(1, 15)"
+
+// A client that is slow and goes on is served to the end.
+func TestSlowReader(t *testing.T) {
+	p := open(t, nil, func(s *Server) { s.patience = time.Second })
+	conn, f := p.hijack(t)
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	f.Send(&pgproto3.Query{String: large})
+	if err := f.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	b := make([]byte, 512<<10)
+	for read < 15_000_000 { // some three times as long as a client may take nothing
+		n, err := conn.Read(b)
+		if err != nil && err != io.EOF {
+			t.Fatalf("after %d bytes: %v", read, err)
+		}
+		read += n
+		time.Sleep(time.Duration(n) * 3 * time.Second / 15_000_000)
+	}
+}
+
+// A message that is large counts from when its length is there.
+func TestLargeMessages(t *testing.T) {
+	p := open(t, nil)
+	var all []net.Conn
+	for range 90 {
+		conn, _ := p.hijack(t)
+		all = append(all, conn)
+	}
+	before := inUse()
+	for _, conn := range all {
+		if _, err := conn.Write([]byte{'Q', 0, 15, 0, 0, 'x'}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "nobody is refused", func() bool { return p.Connections() < len(all) })
+	var text []byte
+	for _, conn := range all {
+		conn.SetDeadline(time.Now().Add(50 * time.Millisecond))
+		if text, _ = io.ReadAll(conn); len(text) > 0 {
+			break
+		}
+	}
+	if !strings.Contains(string(text), outOfMemory) || !strings.Contains(string(text), "30 seconds") {
+		t.Errorf("%q", text)
+	}
+	if n, held := p.options.Held.Held(), inUse()-before; n > 64<<20 || held > 80<<20 {
+		t.Errorf("%d bytes are counted, %d in use", n, held)
+	}
+}
