@@ -41,6 +41,7 @@ type Server struct {
 	agents    *agent.Door
 	http      *http.Server
 	cut       context.CancelFunc // interrupts requests
+	held      *bytelimit.Counter // what the doors hold for users
 
 	ending atomic.Bool
 	end    sync.Mutex // held by Shutdown
@@ -214,9 +215,9 @@ func (s *Server) doors() {
 	if s.certificate != nil {
 		encrypted = s.certificate.config()
 	}
-	held := bytelimit.New(bytelimit.Usual)
+	s.held = bytelimit.New(bytelimit.Usual)
 	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
-		Connections: c.Connections, PerAddress: c.perAddress(), Held: held})
+		Connections: c.Connections, PerAddress: c.perAddress(), Held: s.held})
 	var provider *openid.Provider
 	if c.OpenID.Issuer != "" {
 		provider, _ = openid.New(c.OpenID) // which was checked
@@ -228,7 +229,7 @@ func (s *Server) doors() {
 	s.http = &http.Server{
 		Handler: bytelimit.Paced(page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log,
 			Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
-			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve, Held: held})), patience),
+			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve, Held: s.held})), patience),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
