@@ -64,7 +64,8 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// Whatever is taken and given, the sums are those of the shares, and nobody stays who holds nothing.
+// Whatever is taken and given, the sums are those of the shares, and nobody stays who holds
+// nothing.
 func TestSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	c := New(Limits{User: 500, Floor: 50, Server: 800})

@@ -46,7 +46,8 @@
 //	                  price, and not another try
 //	price        402  the question was asked only where it is free, and is not; price says what it would cost
 //	closed       423  questions failed after they were charged, and there are no new answers until the owner has released it
-//	limit        429  too many questions; Retry-After says when to try again. 409 where it is too many tokens
+//	limit        429  too many questions, or too many answers that are not read; Retry-After says when to try again. 409 where it
+//	                  is too many tokens
 //	request      409  the Idempotency-Key was used for another question
 //	window       409  the budget was renewed in between
 //	timeout      504  the server's limit of time, which is a failure; what was charged stays charged
@@ -90,8 +91,10 @@
 //
 // A body has at most 1 MiB and ten seconds to arrive, and is read whole before anything looks at
 // it. After that there is no deadline for reading, because net/http takes one that passes for a
-// client that hung up, and would cancel a question that takes longer. Everything else is the
-// business of others: how many questions there are at once of the dispatcher, attempts of users,
-// connections and the other deadlines of whoever runs the http.Server. No CORS header is ever sent,
-// requests of other origins are refused, and nothing is cached.
+// client that hung up, and would cancel a question that takes longer. What a request holds (its
+// body, and its answer until it is read) counts against its user and the server (package
+// bytelimit). Everything else is the business of others: how many questions there are at once of
+// the dispatcher, attempts of users, connections and the other deadlines of whoever runs the
+// http.Server. No CORS header is ever sent, requests of other origins are refused, and nothing is
+// cached.
 package httpapi

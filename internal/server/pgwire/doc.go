@@ -62,7 +62,7 @@
 //	57P03         the data is being opened; nothing was charged, and drivers that try again do so
 //	28P01, 28000  a wrong name or password; locked out, or without TLS
 //	3D000         no such dataset for this user
-//	53300, 53200  too many connections; too much kept in a session
+//	53300, 53200  too many connections; too much kept in a session, or held for its user
 //	08P01         no message of the protocol; it ends the session, where it is not clear how to go on
 //	XX000         anything else. It says nothing more, because its words could hold data.
 //
@@ -75,6 +75,8 @@
 // connection takes less than 64 KiB. There are deadlines for the login, for being idle, for the
 // rest of a message, and for taking what is sent; caps on connections in all, of an address and of
 // a user; on length, words and depth of a text before it is parsed; and on what a session keeps.
-// While a statement waits or runs the connection is watched: who hangs up has stopped it. A fault
-// ends one session.
+// Statements, portals, rows that are sent and large messages count against the session, its user
+// and the server (package bytelimit) before they are there. Of replies at most 32 KiB wait, and one
+// message. While a statement waits or runs the connection is watched: who hangs up has stopped it.
+// A fault ends one session.
 package pgwire

@@ -27,7 +27,7 @@ const (
 
 	maxPrepared   = 1000     // statements that a session keeps
 	maxPortals    = 200      // portals that it has open
-	maxKept       = 8 << 20  // bytes of both, of temporary views and of savepoints: texts, trees, descriptions and values
+	maxKept       = 8 << 20  // bytes of both and of temporary views: texts, trees, descriptions and values
 	maxHeld       = 32 << 20 // bytes that a session holds in all: what it keeps, rows, and the message that it is at
 	wordSize      = 512      // bytes that the tree of a text takes for each of its words, at most
 	leastAnswer   = 16 << 10 // bytes that are taken before a question is asked, so that nobody pays who could not be answered

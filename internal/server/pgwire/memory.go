@@ -39,8 +39,8 @@ func (s *session) giveBack(n int) {
 	}
 }
 
-// keep counts bytes, more or fewer, of what the session keeps: statements, portals, views and
-// savepoints.
+// keep counts bytes, more or fewer, of what the session keeps: statements, portals and
+// temporary views.
 func (s *session) keep(more int) error {
 	if more > 0 && s.kept+more > maxKept {
 		return failure(outOfMemory, "the session keeps as much as it can").

@@ -42,9 +42,8 @@ type session struct {
 	statements map[string]*statement
 	portals    map[string]*portal
 	share      *bytelimit.Share // bytes that the session holds
-	kept       int              // of them, what is kept: statements, portals, views, savepoints
+	kept       int              // of them, what is kept: statements, portals, views
 	viewBytes  int              // of temporary views
-	pointBytes int              // of savepoints
 	latest     *statement       // the one whose tree is kept
 	declared   int              // cursors, so far
 	several    bool             // whether the message has more than one statement

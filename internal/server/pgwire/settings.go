@@ -25,14 +25,6 @@ type values struct {
 
 func (v values) clone() values { return values{v.dp, maps.Clone(v.plain)} }
 
-func (v values) size() int {
-	n := 256
-	for name, value := range v.plain {
-		n += 64 + len(name) + len(value)
-	}
-	return n
-}
-
 // settings are a session's. SET changes now and kept, SET LOCAL only now, and the end of a block
 // makes now what is kept.
 type settings struct {

@@ -89,28 +89,11 @@ func (s *session) transact(n *pg.TransactionStmt) (string, error) {
 			return "", failure(limitExceeded, "there are %d savepoints, and no more can be", maxSavepoints)
 		}
 		b.points = append(b.points, savepoint{n.SavepointName, s.settings.now.clone(), s.settings.kept.clone(), s.declared})
-		if err := s.recountPoints(); err != nil {
-			b.points = b.points[:len(b.points)-1]
-			return "", err
-		}
 		return "SAVEPOINT", nil
 	case pg.TransactionStmtKind_TRANS_STMT_RELEASE, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
 		return s.goBack(n)
 	}
 	return "", failure(notSupported, "there are no prepared transactions").hinting("nothing is written, so COMMIT is all that is needed")
-}
-
-// recountPoints counts what savepoints take.
-func (s *session) recountPoints() error {
-	size := 0
-	for _, p := range s.block.points {
-		size += 512 + p.now.size() + p.kept.size()
-	}
-	if err := s.keep(size - s.pointBytes); err != nil {
-		return err
-	}
-	s.pointBytes = size
-	return nil
 }
 
 // goBack releases a savepoint, or goes back to it.
@@ -129,13 +112,11 @@ func (s *session) goBack(n *pg.TransactionStmt) (string, error) {
 	}
 	if release {
 		b.points = b.points[:at]
-		s.recountPoints()
 		return "RELEASE", nil
 	}
 	p := b.points[at]
 	s.restoring(func() { s.settings.now, s.settings.kept = p.now.clone(), p.kept.clone() })
 	b.points, b.failed = b.points[:at+1], false
-	s.recountPoints()
 	s.closeAfter(p.declared)
 	return "ROLLBACK", nil
 }
@@ -158,7 +139,6 @@ func (s *session) finish(commit, chain bool) {
 		kept = s.declared
 	}
 	*b = block{}
-	s.recountPoints()
 	s.endPortals(kept)
 	if chain {
 		*b = block{open: true, began: time.Now(), before: s.settings.kept.clone(), declared: s.declared}
