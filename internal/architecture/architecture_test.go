@@ -182,10 +182,11 @@ var rooms = map[string]string{
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator internal/pgtables internal/trinotables",
 	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
-	"internal/server": ". policy internal/server/agent internal/server/bytelimit internal/server/connlimit internal/server/admission " +
-		"internal/server/users internal/server/pgwire internal/server/httpapi internal/server/openid internal/server/page api",
+	"internal/server": ". policy internal/server/agent internal/server/bytelimit internal/server/clientaddr internal/server/connlimit " +
+		"internal/server/admission internal/server/users " +
+		"internal/server/pgwire internal/server/httpapi internal/server/openid internal/server/page api",
 	"internal/server/admission": ". dp policy internal/entropy internal/pace internal/underway api ledger learn stream",
-	"internal/server/users":     "internal/entropy internal/pgplace internal/username",
+	"internal/server/users":     "internal/entropy internal/pgplace internal/server/clientaddr internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
@@ -198,15 +199,17 @@ var rooms = map[string]string{
 	"internal/server/page/browser": "", // its tests run everything
 	"internal/server/openid":       "internal/entropy",
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
-		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit internal/server/bytelimit api " +
+		"internal/server/admission internal/server/users internal/server/catalog internal/server/clientaddr internal/server/connlimit " +
+		"internal/server/bytelimit api " +
 		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
 		"internal/plan/syntax",
-	"internal/server/connlimit": "",
-	"internal/server/bytelimit": "",
-	"internal/server/tools":     "", // its tests run everything
+	"internal/server/clientaddr": "",
+	"internal/server/connlimit":  "",
+	"internal/server/bytelimit":  "",
+	"internal/server/tools":      "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/books internal/entropy internal/forecast internal/ledger/chain " +
-		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/openid " +
-		"internal/server/bytelimit internal/server/users " +
+		"internal/policywords internal/ledger/replay internal/render internal/server/admission internal/server/clientaddr " +
+		"internal/server/openid internal/server/bytelimit internal/server/users " +
 		"ledger api learn stream",
 	// For one program, which brings its own numbers: noise and mechanisms, and no data of anybody
 	// else.

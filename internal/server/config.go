@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/server/clientaddr"
 	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -28,6 +29,9 @@ type Config struct {
 	Immediate bool
 	// Certificate and Key are files in PEM. Both or none.
 	Certificate, Key string
+	// TrustProxy are the networks and addresses of proxies that say for whom they connect, with
+	// commas between them; see [clientaddr.Listen] and [clientaddr.Trusted.OfRequest].
+	TrustProxy string
 	// Plaintext allows addresses that others can reach without TLS, because something in front
 	// encrypts.
 	Plaintext bool
@@ -63,10 +67,11 @@ type Config struct {
 	Version string
 
 	patience time.Duration // in tests, for a client of HTTP to take what is sent
+	trusted  clientaddr.Trusted
 }
 
 // check refuses what cannot be meant.
-func (c *Config) check() error {
+func (c *Config) check() (err error) {
 	switch {
 	case c.Policy == "":
 		return errors.New("there is no policy: name the owner's file")
@@ -86,6 +91,9 @@ func (c *Config) check() error {
 		if limit.is < 0 {
 			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)
 		}
+	}
+	if c.trusted, err = clientaddr.ParseTrusted(c.TrustProxy); err != nil {
+		return fmt.Errorf("trust-proxy: %w", err)
 	}
 	if c.OpenID.Issuer != "" {
 		if err := c.OpenID.Check(); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/agent"
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
+	"github.com/discreet-dp/discreet/internal/server/clientaddr"
 	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/openid"
@@ -229,7 +230,7 @@ func (s *Server) doors() {
 	s.http = &http.Server{
 		Handler: bytelimit.Paced(page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log,
 			Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
-			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve, Held: s.held})), patience),
+			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: connlimit.Hold})), patience),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -237,12 +238,25 @@ func (s *Server) doors() {
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 64 << 10,
 			MaxReceiveBufferPerStream: 64 << 10, WriteByteTimeout: patience},
 		ConnState:   widen,
+		ConnContext: connlimit.With,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), // garbage that strangers send
 	}
 	if encrypted != nil {
 		s.http.TLSConfig = encrypted.Clone()
 	}
+}
+
+// counted limits the connections of the HTTP door. Those of a proxy that speaks HTTP are of many
+// people.
+func (s *Server) counted(l net.Listener) net.Listener {
+	return &connlimit.Listener{Listener: l, First: firstSize,
+		Places: &connlimit.Places{Most: s.config.Connections, PerAddress: s.config.perAddress()},
+		Newcomer: func(a net.Addr) connlimit.Newcomer {
+			address := clientaddr.Host(a.String())
+			proxy := s.config.trusted.Has(address)
+			return connlimit.Newcomer{Address: clientaddr.Block(address), Familiar: proxy || s.users.Familiar(address), Several: proxy}
+		}}
 }
 
 // WireAddr and HTTPAddr are the addresses that were taken, or nil.
@@ -296,12 +310,12 @@ func (s *Server) Serve() error {
 	open := 0
 	if s.wire != nil {
 		open++
-		go func() { failed <- s.pg.Serve(s.wire) }()
+		go func() { failed <- s.pg.Serve(clientaddr.Listen(s.wire, s.config.trusted)) }()
 	}
 	if s.web != nil {
 		open++
 		go func() {
-			l := &connlimit.Listener{Listener: s.web, Most: s.config.Connections, PerAddress: s.config.perAddress(), First: firstSize}
+			l := s.counted(clientaddr.Listen(s.web, s.config.trusted))
 			var err error
 			if s.http.TLSConfig != nil {
 				err = s.http.ServeTLS(l, "", "")

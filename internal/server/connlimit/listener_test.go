@@ -6,14 +6,15 @@ import (
 	"testing"
 )
 
-// Who comes when it is full is closed, and who leaves makes room.
+// Who comes when it is full of users is closed, and who leaves makes room.
 func TestListener(t *testing.T) {
 	for _, c := range []struct{ most, perAddress int }{{2, 10}, {10, 2}} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		limited := &Listener{Listener: l, Most: c.most, PerAddress: c.perAddress, First: 1}
+		limited := &Listener{Listener: l, Places: &Places{Most: c.most, PerAddress: c.perAddress}, First: 1,
+			Newcomer: func(net.Addr) Newcomer { return Newcomer{Address: "here", Familiar: true} }}
 		inside := make(chan net.Conn, 10)
 		go func() {
 			defer close(inside)
@@ -22,6 +23,7 @@ func TestListener(t *testing.T) {
 				if err != nil {
 					return
 				}
+				Hold(With(t.Context(), conn))
 				conn.Write([]byte("x"))
 				inside <- conn
 			}
@@ -50,7 +52,7 @@ func TestListener(t *testing.T) {
 		for conn := range inside {
 			conn.Close()
 		}
-		if all, here := limited.count.Count("127.0.0.1"); all != 0 || here != 0 {
+		if all, here := limited.Places.Count("here"); all != 0 || here != 0 {
 			t.Errorf("left are %d, %d of them from here", all, here)
 		}
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
+	"github.com/discreet-dp/discreet/internal/server/clientaddr"
 	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -36,6 +38,11 @@ type Options struct {
 	Held *bytelimit.Counter
 	// Demo is told to who asks how to sign in.
 	Demo bool
+	// Trusted are the proxies whose headers say where a client is.
+	Trusted clientaddr.Trusted
+	// LoggedIn is told of a request, by its context, whose sender came in; what it returns is called
+	// when the request is over. It may be nil.
+	LoggedIn func(context.Context) (over func())
 	// Agent serves the Model Context Protocol at /mcp to a user who came in, or is nil. It is no
 	// operation of this interface, and so none of its document.
 	Agent func(http.ResponseWriter, *http.Request, users.User)
@@ -54,6 +61,8 @@ type door struct {
 
 	verifying recheck[Verified]
 	replaying recheck[Audit]
+
+	proxied sync.Once // somebody who is not trusted said for whom they connect
 
 	mu    sync.Mutex
 	names *entropy.Source

@@ -46,6 +46,9 @@ func (d *door) let(next http.Handler) http.Handler {
 			return
 		}
 		note(r.Context()).user, note(r.Context()).share = u, share
+		if d.LoggedIn != nil {
+			defer d.LoggedIn(r.Context())()
+		}
 		next.ServeHTTP(w, r.WithContext(admission.Checked(r.Context(), func(ctx context.Context) error {
 			err := still(ctx)
 			if users.Denied(err) {
@@ -59,6 +62,10 @@ func (d *door) let(next http.Handler) http.Handler {
 func errOrigin() *Problem {
 	return &Problem{Status: http.StatusForbidden, Kind: "origin",
 		Detail: "a page of another origin sent this, and only programs and pages of this one may", Spent: no}
+}
+
+func errForwarded(err error) *Problem {
+	return &Problem{Status: http.StatusBadRequest, Kind: "proxy", Detail: err.Error(), Spent: no}
 }
 
 // turnedAway says why somebody was not let in.

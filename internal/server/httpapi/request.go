@@ -3,10 +3,11 @@ package httpapi
 import (
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/netip"
 
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
+	"github.com/discreet-dp/discreet/internal/server/clientaddr"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -36,7 +37,8 @@ func note(ctx context.Context) *notes {
 // line of the log. The line has no duration and no size: both would tell about the data.
 func (d *door) named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := &notes{id: r.Header.Get("X-Request-Id"), address: peer(r), accept: agree(r.Header.Values("Accept")), request: r}
+		address, unclear := d.Trusted.OfRequest(r)
+		n := &notes{id: r.Header.Get("X-Request-Id"), address: address, accept: agree(r.Header.Values("Accept")), request: r}
 		if !isRequestID(n.id) {
 			n.id = d.name()
 		}
@@ -65,8 +67,31 @@ func (d *door) named(next http.Handler) http.Handler {
 				slog.String("address", n.address),
 				slog.String("method", method(r.Method)), slog.String("route", n.route), slog.Int("status", seen.status))
 		}()
+		r = r.WithContext(context.WithValue(r.Context(), notesKey{}, n))
+		d.noteProxy(r)
+		if unclear != nil {
+			d.write(seen, r, errForwarded(unclear))
+			return
+		}
 		next.ServeHTTP(seen, r)
 		seen.begin()
+	})
+}
+
+// noteProxy tells the owner, once, of what looks like a proxy that is not trusted: everybody behind
+// it shares the limits of one address. One of another network may be anybody who writes the header.
+func (d *door) noteProxy(r *http.Request) {
+	if r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == "" {
+		return
+	}
+	peer := clientaddr.Host(r.RemoteAddr)
+	ip, err := netip.ParseAddr(peer)
+	if err != nil || d.Trusted.Has(peer) || !ip.Unmap().IsLoopback() && !ip.Unmap().IsPrivate() {
+		return
+	}
+	d.proxied.Do(func() {
+		d.Log.LogAttrs(r.Context(), slog.LevelWarn, "requests come through a proxy that is not trusted, so all of its clients share the "+
+			"limits of one address; if it is yours, list it in --trust-proxy", slog.String("address", peer))
 	})
 }
 
@@ -95,16 +120,6 @@ func isRequestID(id string) bool {
 		}
 	}
 	return id != "" && len(id) <= 64
-}
-
-// peer returns the address of the other end of the connection. What a proxy says about those behind
-// it is not believed.
-func peer(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 // safe turns a panic into a problem, always the same. Where the answer has begun, the connection is

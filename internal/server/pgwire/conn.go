@@ -73,6 +73,7 @@ func (c *conn) failed(err error) error {
 var (
 	errLong  = errors.New("the packet is longer than allowed")
 	errShort = errors.New("the packet's length is impossible")
+	errProxy = errors.New("the packet is a header of the PROXY protocol")
 )
 
 // startup expects a packet without a type, as the first ones are, and returns its code. Minor
@@ -84,6 +85,9 @@ func (c *conn) startup() (code uint32, err error) {
 	}
 	head := c.buf[c.from:c.to]
 	size := binary.BigEndian.Uint32(head)
+	if string(head[:4]) == "PROX" || string(head[:8]) == "\r\n\r\n\x00\r\nQ" {
+		return 0, errProxy
+	}
 	if size > startupSize {
 		return 0, errLong
 	}

@@ -10,36 +10,30 @@ import (
 
 // reserve is how many connections may be open beyond a limit, without ever becoming a session: they
 // are told that there are too many, or they cancel what a session does, which must work above all
-// when the server is full.
+// when the server is full of sessions.
 const reserve = 32
 
 // connections counts them, and what those who logged in have open.
 type connections struct {
-	all, perAddress, perUser int
+	perUser int
 
-	count connlimit.Counter
+	places *connlimit.Places
 
 	mu    sync.Mutex
 	users map[string]int
 }
 
 func newConnections(o Options) *connections {
-	return &connections{all: o.Connections, perAddress: o.PerAddress, perUser: o.PerUser, users: map[string]int{}}
+	return &connections{perUser: o.PerUser, places: &connlimit.Places{Most: o.Connections, PerAddress: o.PerAddress, Beyond: reserve},
+		users: map[string]int{}}
 }
 
-// enter counts a connection, unless there is no room even to tell it so.
-func (c *connections) enter(address string) bool {
-	return c.count.Enter(address, c.all+reserve, c.perAddress+reserve)
-}
-
-func (c *connections) leave(address string) { c.count.Leave(address) }
-
-// full says why a connection that is counted cannot become a session.
-func (c *connections) full(address string) error {
-	switch all, here := c.count.Count(address); {
-	case all > c.all:
+// noPlace says why a connection that is counted cannot become a session.
+func noPlace(p *connlimit.Place) error {
+	switch p.Full() {
+	case connlimit.ServerFull:
 		return fatal(tooManyConnections, "the server has as many connections as it takes; try again later")
-	case here > c.perAddress:
+	case connlimit.AddressFull:
 		return fatal(tooManyConnections, "there are as many connections from this address as the server takes; close some")
 	}
 	return nil
@@ -63,7 +57,7 @@ func (c *connections) logout(user string) {
 }
 
 func (c *connections) size() int {
-	all, _ := c.count.Count("")
+	all, _ := c.places.Count("")
 	return all
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
+	"github.com/discreet-dp/discreet/internal/server/clientaddr"
+	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -26,7 +28,7 @@ type Options struct {
 
 	Connections     int           // in all; 0 means 1000
 	PerUser         int           // connections of one user; 0 means 100
-	PerAddress      int           // connections of one address, before and after logging in; 0 means 200
+	PerAddress      int           // connections of one address or network of IPv6, before and after logging in; 0 means 200
 	StartupDeadline time.Duration // for TLS, startup and login together; 0 means 15 s
 	IdleDeadline    time.Duration // of a session that sends nothing; 0 means an hour
 	MessageSize     int           // bytes of one message after login; 0 means 1 MiB. Before login it is 8 KiB.
@@ -138,15 +140,13 @@ func (s *Server) deaf(l net.Listener) {
 // take gives a connection a goroutine of its own, or closes it.
 func (s *Server) take(c net.Conn) {
 	address := peer(c)
-	if !s.connections.enter(address) {
-		c.Close() // whoever opens this many at once does not wait for words
-		return
-	}
 	one := newSession(s, c, address)
+	one.place = s.connections.places.Enter(connlimit.Newcomer{Address: clientaddr.Block(address),
+		Familiar: s.options.Users.Familiar(address), Cut: one.makeRoom})
 	s.mu.Lock()
 	if s.ending {
 		s.mu.Unlock()
-		s.connections.leave(address)
+		one.place.Leave()
 		c.Close()
 		return
 	}
@@ -155,7 +155,7 @@ func (s *Server) take(c net.Conn) {
 	s.mu.Unlock()
 	go func() {
 		defer s.done.Done()
-		defer s.connections.leave(address)
+		defer one.place.Leave()
 		defer func() {
 			s.mu.Lock()
 			delete(s.open, one)
@@ -201,13 +201,8 @@ func (s *Server) Connections() int { return s.connections.size() }
 
 // peer is the address of the other end without its port.
 func peer(c net.Conn) string {
-	a := c.RemoteAddr()
-	if a == nil {
-		return ""
+	if a := c.RemoteAddr(); a != nil {
+		return clientaddr.Host(a.String())
 	}
-	host, _, err := net.SplitHostPort(a.String())
-	if err != nil {
-		return a.String()
-	}
-	return host
+	return ""
 }

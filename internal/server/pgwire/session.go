@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -25,6 +26,7 @@ type session struct {
 	tcp     net.Conn // for whoever hangs up from outside; conn may be TLS over it
 	conn    *conn
 	address string
+	place   *connlimit.Place
 	backend *pgproto3.Backend
 
 	endpoint string // what a login can be bound to; empty without TLS
@@ -51,6 +53,7 @@ type session struct {
 
 	mu     sync.Mutex
 	in     bool // after login
+	pushed bool // out by somebody who came later
 	ending bool
 	busy   bool
 	cancel context.CancelCauseFunc // of the statement that runs
@@ -76,6 +79,10 @@ func (s *session) serve() {
 	}
 	s.open()
 	if err := s.begin(); err != nil {
+		if s.wasPushed() {
+			err = fatal(tooManyConnections, "there are many connections that nobody has logged in on, and this one had to make room; "+
+				"try again")
+		}
 		// or strangers could fill the disk; the trail has them
 		s.server.options.Log.Debug("not let in", "door", "wire", "address", s.address)
 		s.refuse(err)
@@ -100,7 +107,7 @@ func (s *session) begin() error {
 	if err != nil {
 		return err
 	}
-	if err := s.server.connections.full(s.address); err != nil {
+	if err := noPlace(s.place); err != nil {
 		return err
 	}
 	wanted := start.Parameters
@@ -115,6 +122,9 @@ func (s *session) begin() error {
 	s.conn.send(&pgproto3.AuthenticationOk{})
 	if err := s.database(wanted["database"]); err != nil {
 		return err
+	}
+	if !s.place.Hold() {
+		return errSilent // somebody was given this place meanwhile
 	}
 	if !s.server.connections.login(s.user.Name) {
 		return fatal(tooManyConnections, "you have as many connections as a user can have; close some")
@@ -177,6 +187,20 @@ func (s *session) say(e *wireError) {
 	}
 	s.conn.send(e.response("", 0))
 	s.conn.flush()
+}
+
+// makeRoom ends a connection that nobody has logged in on, in favour of one that came later.
+func (s *session) makeRoom() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pushed = true
+	s.tcp.SetReadDeadline(time.Unix(1, 0)) // long ago: whoever reads is told why
+}
+
+func (s *session) wasPushed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pushed
 }
 
 // hangUp cuts a session off, from outside.

@@ -18,10 +18,18 @@ var errSilent = errors.New("the connection ends")
 // startup reads packets until there is one that begins a session, and answers the others: who wants
 // TLS, and who cancels.
 func (s *session) startup() (*pgproto3.StartupMessage, error) {
+	if proxied, ok := s.tcp.(interface{ Told() bool }); ok && !proxied.Told() {
+		return nil, &wireError{severity: "FATAL", code: protocolViolation, message: "connections from this address are a proxy's, and have " +
+			"to begin with a header of the PROXY protocol", hint: "let the proxy send it (send-proxy-v2, proxy_protocol on), or take the " +
+			"address out of --trust-proxy"}
+	}
 	secure := false
 	for range 3 { // GSS, TLS, and then the startup itself
 		code, err := s.conn.startup()
 		switch {
+		case errors.Is(err, errProxy):
+			return nil, &wireError{severity: "FATAL", code: protocolViolation, message: "this is a header of the PROXY protocol, which counts " +
+				"only from a proxy that is trusted, and once", hint: "the owner lists proxies with --trust-proxy"}
 		case errors.Is(err, errLong), errors.Is(err, errShort):
 			return nil, fatal(protocolViolation, "this is not the startup of a PostgreSQL client, or it is longer than 8 KiB")
 		case err != nil:
@@ -108,5 +116,10 @@ func (s *session) negotiate(code uint32, m *pgproto3.StartupMessage) {
 
 // deadline is when a connection must have become a session.
 func (s *session) deadline() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pushed {
+		return errSilent
+	}
 	return s.conn.raw.SetDeadline(time.Now().Add(s.server.options.StartupDeadline))
 }

@@ -1,9 +1,10 @@
 package users
 
 import (
-	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/server/clientaddr"
 )
 
 // LockedError: too many failed attempts; try again later.
@@ -14,24 +15,11 @@ func (e *LockedError) Error() string { return "too many failed attempts; try aga
 // pair is who tries and from where, as the guard counts them.
 type pair struct{ name, address string }
 
-// pairOf makes names that nobody can have one, and the addresses of one network one: whoever has an
-// IPv6 address has 2^64 of them. Those of this machine are one too: a program on it has 2^24 and
-// ::1, and may come to one door by one and to the other by another.
+// pairOf makes names that nobody can have one, and the addresses of one network one.
 func pairOf(a Attempt) pair {
-	p := pair{a.Name, clean(a.Address, 64)}
+	p := pair{a.Name, clientaddr.Block(clean(a.Address, 64))}
 	if Name(a.Name) != nil {
 		p.name = ""
-	}
-	if ip, err := netip.ParseAddr(a.Address); err == nil {
-		ip = ip.Unmap().WithZone("")
-		p.address = ip.String()
-		network, err := ip.Prefix(64)
-		switch {
-		case ip.IsLoopback():
-			p.address = "loopback"
-		case ip.Is6() && err == nil:
-			p.address = network.String()
-		}
 	}
 	return p
 }
@@ -40,15 +28,18 @@ func pairOf(a Attempt) pair {
 type rule struct {
 	free  int           // so many failures before one has to wait
 	first time.Duration // the wait after the last free one; each failure doubles it
+	most  time.Duration // the longest wait
 	drain time.Duration // after so much time one failure is forgotten
 }
 
 // The rules; see the package comment for the reasons.
 var (
-	pairRule    = rule{free: 5, first: time.Second, drain: time.Hour}
-	attackRule  = rule{free: 1, first: time.Minute, drain: time.Hour} // for a pair, while its name is attacked
-	addressRule = rule{free: 30, first: time.Second, drain: 5 * time.Minute}
+	pairRule    = rule{free: 5, first: time.Second, most: longestWait, drain: time.Hour}
+	attackRule  = rule{free: 1, first: time.Minute, most: longestWait, drain: time.Hour} // for a pair, while its name is attacked
+	addressRule = rule{free: 30, first: time.Second, most: longestWait, drain: 5 * time.Minute}
 	nameRule    = rule{free: 20, drain: time.Minute} // makes nobody wait; it says that a name is attacked
+	// For a name, wherever it is tried from: 1,000 guesses, and one in 6 seconds after.
+	wholeRule = rule{free: 1000, first: 6 * time.Second, most: 6 * time.Second, drain: 6 * time.Second}
 )
 
 const (
@@ -81,9 +72,12 @@ func (t *tally) fail(r rule, now time.Time) {
 	t.settle(r, now)
 	t.failures = min(t.failures+1, r.free+doublings)
 	if over := t.failures - r.free; over >= 0 && r.first > 0 {
-		t.until = now.Add(min(r.first<<over, longestWait))
+		t.until = now.Add(min(r.first<<over, r.most))
 	}
 }
+
+// attacked is what is known of a name that is tried: whether it is attacked, and how often.
+type attacked struct{ lately, whole tally }
 
 // guard makes those wait who fail often. It is in memory: a server that starts again has forgotten
 // the failures, but not who came in.
@@ -92,8 +86,10 @@ type guard struct {
 	now       func() time.Time
 	pairs     *recent[pair, *tally]
 	addresses *recent[string, *tally]
-	names     *recent[string, *tally]
-	trusted   *recent[pair, time.Time] // only who came in is here, so a flood of names drives nobody out
+	names     *recent[string, *attacked] // of users: what is tried of other names drives nobody out
+	strangers *recent[string, *attacked] // names of nobody, which must not behave otherwise
+	trusted   *recent[pair, time.Time]   // only who came in is here, so a flood of names drives nobody out
+	familiar  *recent[string, time.Time] // addresses that somebody came in from
 
 	remember func() map[pair]time.Time // who came in before this process began
 	once     sync.Once
@@ -103,7 +99,8 @@ func newGuard(now func() time.Time, remember func() map[pair]time.Time) *guard {
 	return &guard{
 		now: now, remember: remember,
 		pairs: newRecent[pair, *tally](tallies), addresses: newRecent[string, *tally](tallies),
-		names: newRecent[string, *tally](tallies), trusted: newRecent[pair, time.Time](tallies),
+		names: newRecent[string, *attacked](tallies), strangers: newRecent[string, *attacked](tallies),
+		trusted: newRecent[pair, time.Time](tallies), familiar: newRecent[string, time.Time](tallies),
 	}
 }
 
@@ -122,7 +119,26 @@ func (g *guard) recall() {
 	defer g.mu.Unlock()
 	for p, at := range before {
 		g.trusted.put(p, at)
+		if before, ok := g.familiar.get(p.address); !ok || before.Before(at) {
+			g.familiar.put(p.address, at)
+		}
 	}
+}
+
+// came notes an address that somebody came in from.
+func (g *guard) came(address string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.familiar.put(address, g.now())
+}
+
+// knows reports whether somebody came in from an address lately.
+func (g *guard) knows(address string) bool {
+	g.once.Do(g.recall)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at, ok := g.familiar.get(address)
+	return ok && g.now().Sub(at) < trust
 }
 
 func (g *guard) waiting(p pair, now time.Time) time.Duration {
@@ -130,8 +146,16 @@ func (g *guard) waiting(p pair, now time.Time) time.Duration {
 	if t, ok := g.pairs.get(p); ok {
 		wait = max(wait, t.until.Sub(now))
 	}
-	if t, ok := g.addresses.get(p.address); ok && !g.trusts(p, now) {
+	if g.trusts(p, now) {
+		return min(max(wait, 0), longestWait)
+	}
+	if t, ok := g.addresses.get(p.address); ok {
 		wait = max(wait, t.until.Sub(now))
+	}
+	for _, names := range []*recent[string, *attacked]{g.names, g.strangers} {
+		if t, ok := names.get(p.name); ok {
+			wait = max(wait, min(t.whole.until.Sub(now), wholeRule.most))
+		}
 	}
 	// A clock that was set back must not lock anybody out for longer.
 	return min(max(wait, 0), longestWait)
@@ -144,9 +168,9 @@ func (g *guard) trusts(p pair, now time.Time) bool {
 }
 
 // attempt decides an attempt and counts it, in one step: however many come at once, none is decided
-// that should have waited for another to fail. It returns how long to wait where it was not
-// decided.
-func (g *guard) attempt(p pair, proof func() bool) time.Duration {
+// that should have waited for another to fail. Exists says whether the name is a user's. It returns
+// how long to wait where it was not decided.
+func (g *guard) attempt(p pair, exists bool, proof func() bool) time.Duration {
 	g.once.Do(g.recall)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -157,35 +181,43 @@ func (g *guard) attempt(p pair, proof func() bool) time.Duration {
 	if proof() {
 		g.pairs.drop(p)
 		g.trusted.put(p, now)
+		g.familiar.put(p.address, now)
 		return 0
 	}
-	g.fail(p, now)
+	g.fail(p, exists, now)
 	return 0
 }
 
 // abandon counts an attempt that never came to be decided.
-func (g *guard) abandon(p pair) {
+func (g *guard) abandon(p pair, exists bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.fail(p, g.now())
+	g.fail(p, exists, g.now())
 }
 
-func (g *guard) fail(p pair, now time.Time) {
-	name := counted(g.names, p.name)
-	name.fail(nameRule, now)
+func (g *guard) fail(p pair, exists bool, now time.Time) {
+	names := g.strangers
+	if exists {
+		names = g.names
+	}
+	name := counted(names, p.name)
+	name.lately.fail(nameRule, now)
 	r := pairRule
-	if name.failures >= nameRule.free && !g.trusts(p, now) {
-		r = attackRule
+	if !g.trusts(p, now) {
+		name.whole.fail(wholeRule, now)
+		if name.lately.failures >= nameRule.free {
+			r = attackRule
+		}
 	}
 	counted(g.pairs, p).fail(r, now)
 	counted(g.addresses, p.address).fail(addressRule, now)
 }
 
 // counted returns the tally of a key.
-func counted[K comparable](in *recent[K, *tally], key K) *tally {
+func counted[K comparable, T any](in *recent[K, *T], key K) *T {
 	t, ok := in.get(key)
 	if !ok {
-		t = &tally{}
+		t = new(T)
 		in.put(key, t)
 	}
 	return t

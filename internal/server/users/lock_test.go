@@ -174,6 +174,73 @@ func TestManyAddresses(t *testing.T) {
 	denied(t, second(login(f.Store, from("ana", "203.0.113.250"), "wrong")))
 }
 
+// A name is guessed at 1,000 times and then 600 times an hour, from however many addresses, whatever
+// else is tried meanwhile. Where its user came in before nothing of it is felt.
+func TestGuessesOfAName(t *testing.T) {
+	f := setUp(t)
+	_, err := login(f.Store, from("ana", home), f.password)
+	must(t, err)
+	guesses, next := 0, 0
+	attack := func(exists bool, name string, times int) {
+		wrong := func() bool { guesses++; return false }
+		for range times {
+			next++
+			f.guard.attempt(pair{name, fmt.Sprint("a", next)}, exists, wrong)
+		}
+	}
+	attack(true, "ana", 1200)
+	if guesses != 1000 {
+		t.Errorf("%d guesses at once", guesses)
+	}
+	locked(t, second(login(f.Store, from("ana", "198.51.100.7"), f.password)), 6*time.Second)
+	must(t, second(login(f.Store, from("ana", home), f.password)))
+	must(t, second(f.Password(ctx, from("ana", home), f.password)))
+	for i := range 2 * tallies { // names of nobody do not make it forgotten
+		f.guard.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("b", i)}, false, func() bool { return false })
+	}
+	guesses = 0
+	for range 600 {
+		f.turn(6 * time.Second)
+		attack(true, "ana", 3)
+	}
+	if guesses != 600 {
+		t.Errorf("%d guesses in an hour", guesses)
+	}
+	// A name of nobody behaves alike.
+	guesses = 0
+	attack(false, "nobody", 1200)
+	if guesses != 1000 {
+		t.Errorf("%d guesses of a name of nobody", guesses)
+	}
+	locked(t, second(login(f.Store, from("nobody", "198.51.100.7"), "wrong")), 6*time.Second)
+	f.turn(time.Minute)
+	must(t, second(login(f.Store, from("ana", "198.51.100.7"), f.password)))
+}
+
+// Addresses that somebody came in from are known, in whichever way they came, and after a new start.
+func TestFamiliar(t *testing.T) {
+	f := setUp(t)
+	token, _, err := f.NewToken(ctx, "ana", "", time.Time{})
+	must(t, err)
+	_, err = f.Token(ctx, from("", "198.51.100.1"), token)
+	must(t, err)
+	_, err = f.Password(ctx, from("ana", "2001:db8::1"), f.password)
+	must(t, err)
+	denied(t, second(login(f.Store, from("ana", "198.51.100.3"), "wrong")))
+	for _, s := range []*Store{f.Store, f.again(t)} {
+		for address, want := range map[string]bool{"198.51.100.1": true, "::ffff:198.51.100.1": true, "2001:db8::2": true,
+			"2001:db8:0:1::2": false, "198.51.100.3": false, "": false} {
+			if s.Familiar(address) != want {
+				t.Errorf("%s is familiar: %v", address, !want)
+			}
+		}
+	}
+	f.turn(trust)
+	if f.Familiar("198.51.100.1") {
+		t.Error("that is long ago")
+	}
+}
+
 // A network of IPv6 is one address.
 func TestNetworks(t *testing.T) {
 	for _, c := range []struct {
@@ -205,11 +272,11 @@ func TestNetworks(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	f := setUp(t)
 	g := f.guard
-	g.attempt(pair{"ana", home}, func() bool { return true })
+	g.attempt(pair{"ana", home}, true, func() bool { return true })
 	for i := range 3 * tallies {
-		g.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("a", i)}, func() bool { return false })
+		g.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("a", i)}, false, func() bool { return false })
 	}
-	for what, n := range map[string]int{"pairs": len(g.pairs.keys), "addresses": len(g.addresses.keys), "names": len(g.names.keys),
+	for what, n := range map[string]int{"pairs": len(g.pairs.keys), "addresses": len(g.addresses.keys), "names": len(g.strangers.keys),
 		"order": g.pairs.order.Len()} {
 		if n != tallies {
 			t.Errorf("%d %s", n, what)

@@ -169,5 +169,6 @@ func (s *Store) Token(ctx context.Context, a Attempt, secret string) (User, erro
 	if err := s.trail.add(a, outIn, t.ID); err != nil {
 		return User{}, s.failed(err)
 	}
+	s.guard.came(pairOf(a).address)
 	return r.User, nil
 }

@@ -29,6 +29,11 @@ type Attempt struct {
 	Endpoint string
 }
 
+// Familiar reports whether somebody came in from an address, or from its network, within 30 days.
+func (s *Store) Familiar(address string) bool {
+	return s.guard.knows(pairOf(Attempt{Address: address}).address)
+}
+
 // What an attempt can get but a user. Any other error is trouble with the file or with the context;
 // its words are for the owner's log and not for whoever tries to come in.
 var (

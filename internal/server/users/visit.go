@@ -129,6 +129,7 @@ func (s *Store) Visit(ctx context.Context, a Attempt, secret string, e Ends) (Us
 			return User{}, s.trouble(ctx, err)
 		}
 	}
+	s.guard.came(pairOf(a).address)
 	return v.user.User, nil
 }
 

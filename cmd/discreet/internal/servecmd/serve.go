@@ -39,6 +39,8 @@ type Cmd struct {
 	TLSKey    string `help:"The key of the certificate, in PEM." name:"tls-key" placeholder:"FILE" env:"DISCREET_TLS_KEY"`
 	Plaintext bool   `help:"Listen where others can connect without TLS: something in front encrypts." env:"DISCREET_PLAINTEXT"`
 
+	TrustProxy string `help:"Proxies that say for whom they connect, by the PROXY protocol, Forwarded or X-Forwarded-For: addresses or networks. Nobody else is believed." name:"trust-proxy" placeholder:"CIDR,..." env:"DISCREET_TRUST_PROXY"`
+
 	Running          int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
 	Waiting          int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
 	Timeout          time.Duration `help:"How long a question may take, ${default} unless given. What would take longer is refused, free. Where the policy says release: tick or immediate it is stopped then, which is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
@@ -142,7 +144,8 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 		OpenID: openid.Config{Issuer: c.OpenIDIssuer, Client: c.OpenIDClient, Secret: secret, Claim: c.OpenIDClaim, Domain: c.OpenIDDomain,
 			Name: c.OpenIDName},
 		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
-		Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
+		TrustProxy: c.TrustProxy,
+		Running:    c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
 		Connections: c.Connections, Ends: users.Ends{Idle: c.SessionIdle, Whole: c.SessionLength}, Demo: c.Demo,
 		Memory: c.Memory, Threads: c.Threads,
 		FullCheck: c.CheckLedger, Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,

@@ -1,0 +1,144 @@
+package clientaddr
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+)
+
+const (
+	headerDeadline = 10 * time.Second // a proxy sends its header before anything else
+	headersAtOnce  = 256              // connections of proxies whose header has not come yet
+	headerBuffer   = 256              // bytes; a header of version 1 has 107
+)
+
+// nginx writes the addresses of IPv4 clients of a socket for IPv6 so. Only proxies that are trusted
+// are read.
+func init() { proxyproto.V1AcceptIPv4InTCP6 = true }
+
+// Listener gives connections of trusted proxies the address that their PROXY header names, of
+// version 1 or 2. Those of others are passed on as they are.
+type Listener struct {
+	net.Listener
+	trusted  Trusted
+	accepted chan accepted
+	closed   chan struct{}
+	begin    sync.Once
+	end      sync.Once
+	places   chan struct{}
+}
+
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+// Listen returns a listener that believes the proxies that are trusted.
+func Listen(l net.Listener, trusted Trusted) net.Listener {
+	if len(trusted) == 0 {
+		return l
+	}
+	return &Listener{Listener: l, trusted: trusted, accepted: make(chan accepted), closed: make(chan struct{}),
+		places: make(chan struct{}, headersAtOnce)}
+}
+
+// Accept implements [net.Listener].
+func (l *Listener) Accept() (net.Conn, error) {
+	l.begin.Do(func() { go l.run() })
+	select {
+	case a := <-l.accepted:
+		return a.conn, a.err
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (l *Listener) Close() error {
+	l.end.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// run takes connections. Each proxy's header is waited for beside the others.
+func (l *Listener) run() {
+	for {
+		c, err := l.Listener.Accept()
+		switch {
+		case err != nil:
+			if !l.give(accepted{err: err}) || errors.Is(err, net.ErrClosed) {
+				return
+			}
+		case !l.trusted.Has(Host(c.RemoteAddr().String())):
+			l.give(accepted{conn: c})
+		default:
+			select {
+			case l.places <- struct{}{}:
+				go func() {
+					defer func() { <-l.places }()
+					if told, err := read(c); err != nil {
+						c.Close()
+					} else {
+						l.give(accepted{conn: told})
+					}
+				}()
+			default:
+				c.Close()
+			}
+		}
+	}
+}
+
+// give hands a connection out, unless nobody takes any more.
+func (l *Listener) give(a accepted) bool {
+	select {
+	case l.accepted <- a:
+		return true
+	case <-l.closed:
+		if a.conn != nil {
+			a.conn.Close()
+		}
+		return false
+	}
+}
+
+// Conn is a connection of a trusted proxy.
+type Conn struct {
+	net.Conn
+	reader *bufio.Reader
+	client net.Addr
+	told   bool
+}
+
+// read reads the header of a connection, if it begins with one.
+func read(c net.Conn) (*Conn, error) {
+	if err := c.SetReadDeadline(time.Now().Add(headerDeadline)); err != nil {
+		return nil, err
+	}
+	told := &Conn{Conn: c, reader: bufio.NewReaderSize(c, headerBuffer), client: c.RemoteAddr()}
+	header, err := proxyproto.Read(told.reader)
+	if err != nil && !errors.Is(err, proxyproto.ErrNoProxyProtocol) {
+		return nil, err
+	}
+	if err == nil {
+		told.told = true
+		// A proxy also connects for itself, to see whether anybody is there.
+		if client, ok := header.SourceAddr.(*net.TCPAddr); ok && header.Command.IsProxy() {
+			told.client = client
+		}
+	}
+	return told, c.SetReadDeadline(time.Time{})
+}
+
+// Read implements [net.Conn].
+func (c *Conn) Read(b []byte) (int, error) { return c.reader.Read(b) }
+
+// RemoteAddr is the client's.
+func (c *Conn) RemoteAddr() net.Addr { return c.client }
+
+// Told says whether the proxy said for whom it connects. Where it did not, its first bytes are
+// those of whoever is behind it.
+func (c *Conn) Told() bool { return c.told }
