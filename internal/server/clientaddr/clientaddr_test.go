@@ -34,7 +34,8 @@ func trusted(t testing.TB, list string) Trusted {
 
 func TestParseTrusted(t *testing.T) {
 	all := trusted(t, "10.0.0.5, 10.1.0.0/24,2001:db8::/32")
-	for address, want := range map[string]bool{"10.0.0.5": true, "10.0.0.6": false, "::ffff:10.1.0.9": true, "2001:db8:9::1": true, "": false} {
+	for address, want := range map[string]bool{"10.0.0.5": true, "10.0.0.6": false, "::ffff:10.1.0.9": true,
+		"2001:db8:9::1": true, "": false} {
 		if all.Has(address) != want {
 			t.Errorf("%s is trusted: %v", address, !want)
 		}
@@ -165,6 +166,7 @@ func TestListener(t *testing.T) {
 		{header(1, "198.51.100.1:7") + "hello", "198.51.100.1:7", "hello", true},
 		{header(2, "[2001:db8::1]:7") + "hello", "[2001:db8::1]:7", "hello", true},
 		{header(2, "198.51.100.1:7") + header(1, "6.6.6.6:6"), "198.51.100.1:7", header(1, "6.6.6.6:6"), true}, // one counts
+		{"PROXY TCP6 ::ffff:198.51.100.1 192.0.2.1 7 8\r\nhello", "198.51.100.1:7", "hello", true},
 		{"PROXY UNKNOWN\r\nhello", "", "hello", true},
 		{"POST / HTTP/1.1\r\n", "", "POST / HTTP/1.1\r\n", false},
 		{"\x00\x00\x00\x08", "", "\x00\x00\x00\x08", false},

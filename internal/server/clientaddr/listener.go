@@ -16,9 +16,8 @@ const (
 	headerBuffer   = 256              // bytes; a header of version 1 has 107
 )
 
-// nginx writes the addresses of IPv4 clients of a socket for IPv6 so. Only proxies that are trusted
-// are read.
-func init() { proxyproto.V1AcceptIPv4InTCP6 = true }
+// takeMixed takes an IPv4 address in a line for IPv6, which nginx writes.
+var takeMixed = sync.OnceFunc(func() { proxyproto.V1AcceptIPv4InTCP6 = true })
 
 // Listener gives connections of trusted proxies the address that their PROXY header names, of
 // version 1 or 2. Those of others are passed on as they are.
@@ -42,6 +41,7 @@ func Listen(l net.Listener, trusted Trusted) net.Listener {
 	if len(trusted) == 0 {
 		return l
 	}
+	takeMixed()
 	return &Listener{Listener: l, trusted: trusted, accepted: make(chan accepted), closed: make(chan struct{}),
 		places: make(chan struct{}, headersAtOnce)}
 }

@@ -40,8 +40,8 @@ type Options struct {
 	Demo bool
 	// Trusted are the proxies whose headers say where a client is.
 	Trusted clientaddr.Trusted
-	// LoggedIn is told of a request, by its context, whose sender came in; what it returns is called
-	// when the request is over. It may be nil.
+	// LoggedIn is told of a request whose sender came in; what it returns is called when the
+	// request is over. It may be nil.
 	LoggedIn func(context.Context) (over func())
 	// Agent serves the Model Context Protocol at /mcp to a user who came in, or is nil. It is no
 	// operation of this interface, and so none of its document.

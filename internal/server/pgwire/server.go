@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/clientaddr"
-	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -139,10 +138,7 @@ func (s *Server) deaf(l net.Listener) {
 
 // take gives a connection a goroutine of its own, or closes it.
 func (s *Server) take(c net.Conn) {
-	address := peer(c)
-	one := newSession(s, c, address)
-	one.place = s.connections.places.Enter(connlimit.Newcomer{Address: clientaddr.Block(address),
-		Familiar: s.options.Users.Familiar(address), Cut: one.makeRoom})
+	one := newSession(s, c, peer(c))
 	s.mu.Lock()
 	if s.ending {
 		s.mu.Unlock()
@@ -155,7 +151,6 @@ func (s *Server) take(c net.Conn) {
 	s.mu.Unlock()
 	go func() {
 		defer s.done.Done()
-		defer one.place.Leave()
 		defer func() {
 			s.mu.Lock()
 			delete(s.open, one)

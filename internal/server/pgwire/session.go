@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/clientaddr"
 	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
@@ -60,12 +61,16 @@ type session struct {
 }
 
 func newSession(server *Server, c net.Conn, address string) *session {
-	return &session{server: server, tcp: c, conn: newConn(c, server.patience), address: address, busy: true}
+	s := &session{server: server, tcp: c, conn: newConn(c, server.patience), address: address, busy: true}
+	s.place = server.connections.places.Enter(connlimit.Newcomer{Address: clientaddr.Block(address),
+		Familiar: server.options.Users.Familiar(address), Cut: s.makeRoom})
+	return s
 }
 
 // serve is the whole life of a connection. A panic ends it and nothing else; what it says could
 // hold data.
 func (s *session) serve() {
+	defer s.place.Leave()
 	defer func() { s.conn.raw.Close() }()
 	defer func() {
 		if recover() != nil {

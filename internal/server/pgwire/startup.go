@@ -19,17 +19,16 @@ var errSilent = errors.New("the connection ends")
 // TLS, and who cancels.
 func (s *session) startup() (*pgproto3.StartupMessage, error) {
 	if proxied, ok := s.tcp.(interface{ Told() bool }); ok && !proxied.Told() {
-		return nil, &wireError{severity: "FATAL", code: protocolViolation, message: "connections from this address are a proxy's, and have " +
-			"to begin with a header of the PROXY protocol", hint: "let the proxy send it (send-proxy-v2, proxy_protocol on), or take the " +
-			"address out of --trust-proxy"}
+		return nil, fatal(protocolViolation, "connections from this address are a proxy's, and have to begin with a header of the PROXY "+
+			"protocol").hinting("let the proxy send it (send-proxy-v2, proxy_protocol on), or take the address out of --trust-proxy")
 	}
 	secure := false
 	for range 3 { // GSS, TLS, and then the startup itself
 		code, err := s.conn.startup()
 		switch {
 		case errors.Is(err, errProxy):
-			return nil, &wireError{severity: "FATAL", code: protocolViolation, message: "this is a header of the PROXY protocol, which counts " +
-				"only from a proxy that is trusted, and once", hint: "the owner lists proxies with --trust-proxy"}
+			return nil, fatal(protocolViolation, "this is a header of the PROXY protocol, which counts only from a proxy that is trusted, "+
+				"and once").hinting("the owner lists proxies with --trust-proxy")
 		case errors.Is(err, errLong), errors.Is(err, errShort):
 			return nil, fatal(protocolViolation, "this is not the startup of a PostgreSQL client, or it is longer than 8 KiB")
 		case err != nil:
@@ -119,7 +118,7 @@ func (s *session) deadline() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pushed {
-		return errSilent
+		return nil // its deadline is over
 	}
 	return s.conn.raw.SetDeadline(time.Now().Add(s.server.options.StartupDeadline))
 }

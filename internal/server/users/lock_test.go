@@ -174,8 +174,8 @@ func TestManyAddresses(t *testing.T) {
 	denied(t, second(login(f.Store, from("ana", "203.0.113.250"), "wrong")))
 }
 
-// A name is guessed at 1,000 times and then 600 times an hour, from however many addresses, whatever
-// else is tried meanwhile. Where its user came in before nothing of it is felt.
+// A name is guessed at 1,000 times and then 600 times an hour, from however many addresses,
+// whatever else is tried meanwhile. Where its user came in before nothing of it is felt.
 func TestGuessesOfAName(t *testing.T) {
 	f := setUp(t)
 	_, err := login(f.Store, from("ana", home), f.password)
@@ -217,7 +217,7 @@ func TestGuessesOfAName(t *testing.T) {
 	must(t, second(login(f.Store, from("ana", "198.51.100.7"), f.password)))
 }
 
-// Addresses that somebody came in from are known, in whichever way they came, and after a new start.
+// Addresses that somebody came in from are known, in whichever way, and after a new start.
 func TestFamiliar(t *testing.T) {
 	f := setUp(t)
 	token, _, err := f.NewToken(ctx, "ana", "", time.Time{})
