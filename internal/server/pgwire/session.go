@@ -112,6 +112,10 @@ func (s *session) begin() error {
 	if err != nil {
 		return err
 	}
+	if proxied, ok := s.tcp.(interface{ Told() bool }); ok && !proxied.Told() {
+		return fatal(protocolViolation, "connections from this address are a proxy's, and have to begin with a header of the PROXY "+
+			"protocol").hinting("let the proxy send it (send-proxy-v2, proxy_protocol on), or take the address out of --trust-proxy")
+	}
 	if err := noPlace(s.place); err != nil {
 		return err
 	}

@@ -18,10 +18,6 @@ var errSilent = errors.New("the connection ends")
 // startup reads packets until there is one that begins a session, and answers the others: who wants
 // TLS, and who cancels.
 func (s *session) startup() (*pgproto3.StartupMessage, error) {
-	if proxied, ok := s.tcp.(interface{ Told() bool }); ok && !proxied.Told() {
-		return nil, fatal(protocolViolation, "connections from this address are a proxy's, and have to begin with a header of the PROXY "+
-			"protocol").hinting("let the proxy send it (send-proxy-v2, proxy_protocol on), or take the address out of --trust-proxy")
-	}
 	secure := false
 	for range 3 { // GSS, TLS, and then the startup itself
 		code, err := s.conn.startup()
