@@ -29,6 +29,8 @@
 // # Limits
 //
 // Questions are limited by the dispatcher, connections by the doors: [Config.Connections] for each
-// of them, a fifth of these, and not less than four, for one address. A request has ten seconds for
-// its head, a minute for all of it, and 64 KiB for its head.
+// of them, a fifth of these, and not less than four, for one address; package connlimit says who
+// makes room. Addresses are those that package clientaddr finds, behind proxies that
+// [Config.TrustProxy] names. A request has ten seconds for its head, a minute for all of it, and 64
+// KiB for its head.
 package server

@@ -30,7 +30,7 @@
 //
 // # Who has to wait
 //
-// Guesses are slowed and users are not shut out. Failures are counted in three ways, in memory of
+// Guesses are slowed and users are not shut out. Failures are counted in four ways, in memory of
 // bounded size; an IPv6 network of 64 bits is one address, and so is this machine, by whatever
 // loopback address it comes. They are the same counts at every door: who has to wait at one has to
 // wait at the other.
@@ -42,11 +42,14 @@
 //     one person's mistakes behind a shared address do not lock out the others.
 //   - By name: 20 failures from wherever, of which one is forgotten in a minute, mean that the name
 //     is attacked. Then an address from which it did not come in before has to wait a minute after
-//     its first failure, and longer after each further one. Nobody waits before a first failure, so
-//     there is no number of guesses elsewhere that keeps a user out who knows the password, at home
-//     or at a new address: that is why this count makes nobody wait by itself. What an attacker
-//     gets is a guess an address, and then some 100 a day from each: with a million addresses, 10^8
-//     a day, against 12 characters at least.
+//     its first failure, and longer after each further one. This count makes nobody wait by itself.
+//   - By name, slower: 1,000 failures from all addresses together from which it did not come in
+//     before, of which one is forgotten in 6 seconds. Then such addresses wait 6 seconds after each
+//     failure of any of them. So a name is guessed at 1,000 times and 600 times an hour after, however
+//     many addresses there are. Names of users and names of nobody are kept apart, so that a flood of
+//     others makes no name forgotten, and behave alike. Who has that many addresses can keep a
+//     user out by it at a new address, and never where that user came in within 30 days, nor with a
+//     token or a cookie.
 //
 // To wait is not to be decided: while somebody has to wait, the right password does not come in
 // either, and no hash is computed. A guess is decided and counted in one step, so many at once are
@@ -59,10 +62,10 @@
 // matter. Who came in at any of them before a server began is no stranger to it.
 //
 // A door that does not know its peers' addresses, behind a proxy, makes them one, and then one of
-// them can lock out a name for all: give it the addresses. Failures are forgotten when a server
-// starts again. Tokens are outside of all this: they cannot be guessed, and a program with an
-// expired one must not lock out its neighbours. How many attempts an address may make in a second
-// is for the doors to limit.
+// them can lock out a name for all: give it the addresses (package clientaddr). Failures are
+// forgotten when a server starts again. Tokens are outside of all this: they cannot be guessed, and
+// a program with an expired one must not lock out its neighbours. How many attempts an address may
+// make in a second is for the doors to limit.
 //
 // # The trail
 //
