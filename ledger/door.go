@@ -28,8 +28,8 @@ var Failures = []Failure{FailedError, FailedMemory, FailedTime, FailedPanic, Fai
 // to be told of it is worth a bit that no noise covers. The ledger counts them and closes the door:
 // see [Doors].
 type Incident struct {
-	// Analyst is who asked, and is empty for a crash that may have been several analysts'. Charge is
-	// what paid for the question, or 0 where that is not known.
+	// Analyst is who asked, and is empty for a crash that may have been several analysts'. Charge
+	// is what paid for the question, or 0 where that is not known.
 	Analyst, Dataset string
 	Charge           uint64
 	Failure          Failure
