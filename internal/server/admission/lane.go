@@ -28,9 +28,10 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 	ctx, stop := context.WithTimeoutCause(ctx, d.options.Timeout, ErrTimeout)
 	defer stop()
 	if d.deadline(e.dataset) {
-		p := d.pace(func() {}, nil) // for prices, which say when answers leave
+		p := d.pace(func() {}, nil) // the tick is waited for by who looks
 		p.Begin()
 		defer p.End()
+		defer p.Leave() // also where nothing is found: from then on it waits for a turn
 		ctx = p.Set(ctx)
 	}
 	defer d.underway.Begin(e.dataset, e.analyst)()

@@ -165,3 +165,41 @@ func TestPatience(t *testing.T) {
 		quiet(t, d)
 	})
 }
+
+// What goes by the lane leaves when the schedule has given it its time, as with a turn: else how
+// long it takes beside a question would tell how long that one works.
+func TestLaneSchedule(t *testing.T) {
+	const tick = 100 * time.Millisecond
+	for _, waiting := range []int{2, 0} { // it waits in line; there is no room
+		var seen []time.Duration
+		for _, looks := range []time.Duration{140 * time.Millisecond, 240 * time.Millisecond} { // on an idle machine, on a busy one
+			synctest.Test(t, func(t *testing.T) {
+				library := running(2*time.Second, always(time.Millisecond))
+				library.recall = func(_ context.Context, q api.Question) (*api.Answer, bool) {
+					if q.SQL != "kept" {
+						return nil, false
+					}
+					time.Sleep(looks)
+					return paidFor(), true
+				}
+				d := newDispatcher(people(t, "{deadline: 100ms}"), library, Options{Running: 1, Waiting: max(waiting, 1)})
+				time.Sleep(d.clock.next(tick))
+				began := time.Now()
+				var all sync.WaitGroup
+				for range 2 - waiting/2 {
+					all.Go(func() { d.Ask(t.Context(), from("ana")) })
+					time.Sleep(tick / 10)
+				}
+				if _, err := d.Ask(t.Context(), again("ana")); err != nil {
+					t.Error(err)
+				}
+				seen = append(seen, time.Since(began))
+				all.Wait()
+				quiet(t, d)
+			})
+		}
+		if seen[0] != seen[1] {
+			t.Errorf("with room for %d it left after %v", waiting, seen)
+		}
+	}
+}
