@@ -243,3 +243,26 @@ func TestLateTraining(t *testing.T) {
 		}
 	}
 }
+
+// What a holdout computes of public rows runs where private questions do, and is longer beside
+// them: so it has a public time as well, also where a price is all that is asked for.
+func TestTrainingRowsAtDeadline(t *testing.T) {
+	const each = 100 * time.Millisecond
+	h := newHoldouts(t, plenty, nil)
+	for _, takes := range []time.Duration{each, time.Minute + 1} {
+		looked := 0
+		r := &recorder{Ledger: h.books, Engine: h.data, before: map[string]func() error{"run": func() error { looked++; return nil }}}
+		c := New(h.dataset, lasting{r, takes}, r, seeded(82))
+		p := pace.New(func() {})
+		p.On(pace.NewSchedule(nil), time.Minute, nil)
+		began := time.Now()
+		_, err := c.Explain(p.Set(ctx), api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker) FROM patients"})
+		p.Leave()
+		if took := time.Since(began); takes == each && (err != nil || looked != 1 || took < each) {
+			t.Errorf("%v, it ran %d times, and left after %v", err, looked, took)
+		}
+		if refusal := (*api.Refusal)(nil); takes > each && (!errors.As(err, &refusal) || looked > 0) {
+			t.Errorf("%v, and it ran %d times", err, looked)
+		}
+	}
+}

@@ -32,9 +32,21 @@ func (c *Curator) Run(ctx context.Context, q *tree.Query) (r *engine.Result, err
 	return r, err
 }
 
-// RunPublic computes sums over a public table, which is about nobody.
-func (c *Curator) RunPublic(ctx context.Context, q *tree.Query) ([]int64, error) {
-	return engine.RunPublic(ctx, c.engine, q)
+// RunPublic computes sums over a public table, which is about nobody. It runs beside what is, on
+// the same threads, which do more or less of it: so it has a public time like all that they do.
+func (c *Curator) RunPublic(ctx context.Context, q *tree.Query) (sums []int64, err error) {
+	if err := c.CheckTime(ctx, q); err != nil {
+		return nil, err
+	}
+	takes, err := c.publicTime(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	err = c.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
+		sums, err = engine.RunPublic(ctx, c.engine, q)
+		return err
+	})
+	return sums, err
 }
 
 // Fetch does the same for rows. They may be fetched twice, each time into what a function makes.
