@@ -31,6 +31,7 @@ type Schedule struct {
 	now    time.Time     // up to which served is known
 	held   int           // how many run alone, or wait to: time stands still for all others
 	hold   chan struct{} // closed while that is so
+	rested time.Time     // when all were done that ran when it began, by public times
 	timer  *time.Timer   // for the first job that is over
 }
 
@@ -130,6 +131,17 @@ func (s *Schedule) left(j *job) time.Duration {
 	return min(j.ends-s.served, math.MaxInt64/4/n) * n
 }
 
+// rest is how long it takes until all are done whose public time is not over, if nobody comes. The
+// lock is held.
+func (s *Schedule) rest() (sum time.Duration) {
+	for _, j := range s.jobs {
+		if !j.open {
+			sum = min(sum+max(0, j.ends-s.served), most)
+		}
+	}
+	return sum
+}
+
 // advance moves the schedule to the present, and sets the timer for what comes next. What does not
 // make a whole nanosecond of each job's time is left for the next call: how often there was one
 // must not be seen. The lock is held.
@@ -221,19 +233,24 @@ func (s *Schedule) beside(
 }
 
 // alone runs something for as long as it takes at most, with the machine to itself. Nobody else's
-// time goes on meanwhile. It lasts that long whether the work does or not.
+// time goes on meanwhile. It lasts that long whether the work does or not, and those who run are
+// waited for as long as they may: else others would see by how much their own time stood still how
+// long these worked.
 func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
 	s.mu.Lock()
 	s.advance()
 	if s.held++; s.held == 1 {
 		close(s.hold)
+		s.rested = s.now.Add(s.rest())
 	}
 	s.advance()
 	for s.runs > 0 || s.single {
 		s.free.Wait()
 	}
 	s.single = true
+	rested := s.rested
 	s.mu.Unlock()
+	s.sleep(time.Until(rested))
 	over := make(chan struct{})
 	timer := time.AfterFunc(takes, func() { close(over) })
 	defer func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,4 +89,27 @@ func TestBeyondMeasure(t *testing.T) {
 		}
 		close(ended)
 	})
+}
+
+// While somebody waits to run alone nobody's time goes on, and it does not tell how long others
+// work who are waited for.
+func TestHeldForPublicTime(t *testing.T) {
+	const second = time.Second
+	var left []time.Duration
+	for _, private := range []time.Duration{second, 4 * second, 9 * second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := busy(1)
+			var all sync.WaitGroup
+			all.Go(func() { ask(s, 10*second, takes(private)) })
+			all.Go(func() { ask(s, second, takes(time.Minute, 1)) }) // it is late, and then it is not
+			all.Go(func() {
+				ask(s, 20*second, takes(1))
+				left = append(left, time.Since(s.began()))
+			})
+			all.Wait()
+		})
+	}
+	if left[0] != left[1] || left[0] != left[2] {
+		t.Errorf("beside others who work for longer it left after %v", left)
+	}
 }
