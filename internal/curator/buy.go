@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -86,8 +87,10 @@ func (c *Curator) buy(ctx context.Context, a *asking) error {
 
 // makeMeanwhile makes the answer of what was released while that is being kept, which waits for a
 // disk. What it returns waits for it. Where it cannot be made, or is not whole yet, it is left to
-// finish, which says why.
+// finish, which says why. It begins when what was released may be seen: if it began when that was
+// there, it would also end so much sooner or later.
 func (a *asking) makeMeanwhile(ctx context.Context) (wait func()) {
+	pace.Settle(ctx)
 	if a.outer != nil || slices.Contains(a.released, nil) {
 		return func() {}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -264,5 +265,17 @@ func TestTrainingRowsAtDeadline(t *testing.T) {
 		if refusal := (*api.Refusal)(nil); takes > each && (!errors.As(err, &refusal) || looked > 0) {
 			t.Errorf("%v, and it ran %d times", err, looked)
 		}
+	}
+}
+
+// An answer is made of what was released when that may be seen, and not as soon as it is there.
+func TestMadeWhenSettled(t *testing.T) {
+	p := pace.New(func() {})
+	p.On(pace.NewSchedule(nil), time.Minute, nil)
+	pace.Works(p.Set(ctx), 10*time.Millisecond)
+	a := &asking{released: []*answers.Released{nil}}
+	a.makeMeanwhile(p.Set(ctx))()
+	if !p.Settled() {
+		t.Error("it is made before its time is over")
 	}
 }
