@@ -127,6 +127,11 @@ func (d *data) FitTime(ctx context.Context, t *tree.Table, models, parts int) (t
 	return d.publicTime(ctx, func(m publictime.Machine, s publictime.Sizes) time.Duration { return m.Fit(t, s, models, parts) })
 }
 
+// StepsTime is how long so many steps take that noise needs which is not drawn for each number.
+func (d *data) StepsTime(ctx context.Context, n float64) (time.Duration, error) {
+	return d.publicTime(ctx, func(m publictime.Machine, _ publictime.Sizes) time.Duration { return m.Steps(n) })
+}
+
 func (d *data) publicTime(ctx context.Context, of func(publictime.Machine, publictime.Sizes) time.Duration) (time.Duration, error) {
 	e, err := d.open(ctx)
 	if err != nil {

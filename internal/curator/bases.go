@@ -165,6 +165,17 @@ func (r *running) run(ctx context.Context, q *tree.Query) (*engine.Result, error
 	return exactly, err
 }
 
+// releases lets a question take the time of a release that is more than noise on each number. It
+// begins when the engine is done: what it takes beyond the public time would tell when that was.
+func (r *running) releases(ctx context.Context, b *pricing.Purchase) error {
+	takes, err := r.c.releaseTime(ctx, b)
+	if err == nil && takes > 0 {
+		r.had = plus(r.had, takes)
+		pace.Works(ctx, takes)
+	}
+	return err
+}
+
 // note notes what something was read from.
 func (r *running) note(read engine.ReadFrom) {
 	r.other = r.other || read.State != "" && read.State != r.data.State

@@ -130,13 +130,16 @@ func (r *running) compute(ctx context.Context, buys []*pricing.Purchase, of base
 			continue // with others
 		}
 		if b.Cube != nil {
-			if err := r.computeCube(ctx, b.Cube, buys, bought); err != nil {
+			if err := r.computeCube(ctx, b, buys, bought); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		exactly, err := r.run(ctx, b.Query)
 		if err != nil {
+			return nil, err
+		}
+		if err := r.releases(ctx, b); err != nil {
 			return nil, err
 		}
 		if of.of[b] != nil && !r.same(ctx) {
@@ -150,10 +153,14 @@ func (r *running) compute(ctx context.Context, buys []*pricing.Purchase, of base
 }
 
 // computeCube runs the table of a cube, and releases all its members of the one result.
-func (r *running) computeCube(ctx context.Context, cube *pricing.Cube, buys []*pricing.Purchase, bought []*answers.Released) error {
+func (r *running) computeCube(ctx context.Context, of *pricing.Purchase, buys []*pricing.Purchase, bought []*answers.Released) error {
+	cube := of.Cube
 	table := &pricing.Purchase{Query: cube.Query}
 	exactly, err := r.run(ctx, cube.Query)
 	if err != nil {
+		return err
+	}
+	if err := r.releases(ctx, of); err != nil {
 		return err
 	}
 	if !fitting(table, exactly) {

@@ -19,6 +19,7 @@ type timed interface {
 	QueryTime(ctx context.Context, q *tree.Query) (time.Duration, error)
 	FetchTime(ctx context.Context, t *tree.Table) (time.Duration, error)
 	FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error)
+	StepsTime(ctx context.Context, n float64) (time.Duration, error)
 }
 
 // publicTime is how long a query takes at most; what the schedule allows where nobody knows. It is
@@ -29,6 +30,29 @@ func (c *Curator) publicTime(ctx context.Context, q *tree.Query) (time.Duration,
 
 func (c *Curator) publicTimeOfRows(ctx context.Context, t *tree.Table) (time.Duration, error) {
 	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FetchTime(ctx, t) })
+}
+
+// purchaseTime is how long it takes to compute a purchase, with all that it is released with, and
+// releaseTime what of that the query does not know of.
+func (c *Curator) purchaseTime(ctx context.Context, b *pricing.Purchase) (time.Duration, error) {
+	q := b.Query
+	if b.Cube != nil {
+		q = b.Cube.Query
+	}
+	takes, err := c.publicTime(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	more, err := c.releaseTime(ctx, b)
+	return plus(takes, more), err
+}
+
+func (c *Curator) releaseTime(ctx context.Context, b *pricing.Purchase) (time.Duration, error) {
+	steps := b.Steps()
+	if _, ok := c.engine.(timed); !ok || steps == 0 {
+		return 0, nil // where nobody knows, the query has all that the schedule allows
+	}
+	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.StepsTime(ctx, steps) })
 }
 
 // FitTime implements [interactive.Curator].
@@ -68,7 +92,7 @@ func (c *Curator) timeOfAll(ctx context.Context, buys []*pricing.Purchase) (time
 			continue
 		}
 		seen[q] = true
-		takes, err := c.publicTime(ctx, q)
+		takes, err := c.purchaseTime(ctx, b)
 		if err != nil {
 			return 0, err
 		}

@@ -29,6 +29,8 @@ func (l lasting) FitTime(context.Context, *tree.Table, int, int) (time.Duration,
 	return l.takes, nil
 }
 
+func (l lasting) StepsTime(context.Context, float64) (time.Duration, error) { return l.takes, nil }
+
 // kindsOfQuestions are questions of every kind that looks at data.
 func kindsOfQuestions(h, s *world) map[string]struct {
 	w   *world
@@ -277,5 +279,28 @@ func TestMadeWhenSettled(t *testing.T) {
 	a.makeMeanwhile(p.Set(ctx))()
 	if !p.Settled() {
 		t.Error("it is made before its time is over")
+	}
+}
+
+// Noise of running totals and of cubes takes longer than noise on each number, and has its own
+// public time: it begins when the engine is done, and would end so much later. A price says so.
+func TestReleaseTime(t *testing.T) {
+	const each = 50 * time.Millisecond
+	for text, times := range map[string]time.Duration{"SELECT COUNT(*) FROM patients": 1, yearly: 2, cubed: 2} {
+		w := newWorld(t, rich)
+		c := New(w.dataset, lasting{w.data, each}, w.books, seeded(82))
+		p := pace.New(func() {})
+		p.On(pace.NewSchedule(nil), time.Minute, nil)
+		x, err := c.Explain(p.Set(ctx), api.Question{Analyst: "ana", SQL: text})
+		if err != nil || x.Deadline == nil || *x.Deadline != (times*each).Seconds() {
+			t.Errorf("%s: %v, %v", text, x.Deadline, err)
+		}
+		began := time.Now()
+		if _, err := c.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: request()}); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took < times*each {
+			t.Errorf("%s left after %v", text, took)
+		}
 	}
 }

@@ -53,6 +53,16 @@ func (p *Priced) joinSets() {
 	}
 }
 
+// steps is how often numbers of any size are multiplied and added to release the cube: for each
+// residual all cells of the table are looked at, several times.
+func (c *Cube) steps() (sum float64) {
+	const times = 5
+	for _, n := range c.Noise {
+		sum += times * float64(n.Len()) * float64(n.Parts()+len(c.Members))
+	}
+	return sum
+}
+
 // cubes are those of the purchases.
 func (p *Priced) cubes() []*Cube {
 	var out []*Cube

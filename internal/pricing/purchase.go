@@ -51,6 +51,20 @@ func (b *Purchase) Cells() int {
 	return b.Query.Groups() * n
 }
 
+// Steps is how often numbers of any size are multiplied and added to release the purchase, with all
+// that it is released with; 0 where each number has noise of its own. It is public, like the noise.
+func (b *Purchase) Steps() (sum float64) {
+	if b.Cube != nil {
+		return b.Cube.steps()
+	}
+	for _, n := range b.Noise {
+		if n.Running != nil { // two products of a triangle with the numbers
+			sum += float64(b.Query.Groups()) * float64(b.Query.Groups()+1)
+		}
+	}
+	return sum
+}
+
 // Cost is the sum of what the mechanisms themselves claim.
 func (b *Purchase) Cost() dp.Cost {
 	if b.Choice != nil {

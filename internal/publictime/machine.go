@@ -50,6 +50,18 @@ func (m Machine) Fit(t *tree.Table, s Sizes, models, parts int) time.Duration {
 	return m.fit(from.rows, numbers, models, parts)
 }
 
+// Steps is how long so many steps take that are done here with numbers of any size, to release what
+// is more than noise on each number by itself.
+func (m Machine) Steps(n float64) time.Duration {
+	if m.Cluster {
+		m.Factor = max(1, m.Factor)
+	}
+	return m.time(&work{constants: &embedded, alone: n * bigStep})
+}
+
+// bigStep is a multiplication and an addition of numbers of some hundred bits, in ns.
+const bigStep = 120
+
 // fit is what all passes over the rows take. Most trainings need a tenth of it: how many passes
 // there are, and whether some are in twice as many digits, depends on the rows and on the noise.
 func (m Machine) fit(rows, numbers float64, models, parts int) time.Duration {

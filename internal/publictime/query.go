@@ -243,6 +243,9 @@ func (w *work) points(q *tree.Query, m tree.Measure, from load) float64 {
 func (w *work) release(q *tree.Query, from load) {
 	groups := float64(q.Groups()) * w.combos(q, from)
 	w.alone += groups * float64(max(1, len(q.Measures))) * w.noise
+	if q.Choice != nil { // each round looks at all groups that are left
+		w.alone += groups * float64(q.Choice.K) * w.noise
+	}
 	for _, m := range q.Measures {
 		if m.Kind == tree.Quantile {
 			points := w.points(q, m, from)
