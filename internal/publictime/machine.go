@@ -60,7 +60,7 @@ func (m Machine) Steps(n float64) time.Duration {
 }
 
 // bigStep is a multiplication and an addition of numbers of some hundred bits, in ns.
-const bigStep = 120
+const bigStep = 60
 
 // fit is what all passes over the rows take. Most trainings need a tenth of it: how many passes
 // there are, and whether some are in twice as many digits, depends on the rows and on the noise.

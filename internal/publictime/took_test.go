@@ -93,8 +93,8 @@ func measure(t testing.TB, e *duckdb.Engine, s publictime.Sizes, text string, q 
 	return out
 }
 
-// answer does all that a public time is for: it runs a query and releases its quantiles. Other
-// noise takes next to nothing.
+// answer does all that the public time of a query is for: it runs it and releases its quantiles.
+// Noise on each number takes next to nothing, and for other noise see TestSteps.
 func answer(ctx context.Context, e *duckdb.Engine, q *tree.Query) error {
 	r, err := e.Run(ctx, q)
 	if err != nil {
