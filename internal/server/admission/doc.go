@@ -81,9 +81,8 @@
 //   - A machine that is so busy with what is not on the schedule (other processes, handshakes,
 //     passwords) that a question gets less than half of what it would have alone. Then it is late,
 //     and by how many doublings depends on what it has to do.
-//   - Waiting by itself. What waits for a disk does not work, so a question that reads or spills
-//     where that is slow leaves at a doubling and has not failed, and whether it had to wait can
-//     depend on data.
+//   - Waiting by itself. What waits for a disk works for a quarter of that time, so a question that
+//     reads or spills more because of one row may leave at a doubling, twice at most, uncounted.
 //   - The sizes of tables, which public times tell. Where the policy declares them they are its
 //     owner's word, and data that has outgrown them makes answers late. Where it does not they are
 //     counted, and rounded up to half-octaves. Then one person's rows matter to them where a number is
