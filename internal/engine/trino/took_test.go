@@ -100,7 +100,7 @@ func TestTook(t *testing.T) {
 			if a.Query != nil {
 				_, err = e.Run(ctx, a.Query)
 			} else {
-				err = e.Fetch(ctx, a.Table, exact.NewCollector(func([]int64) {}))
+				_, err = e.Fetch(ctx, a.Table, exact.NewCollector(func([]int64) {}))
 			}
 			if err != nil {
 				t.Errorf("%s %d: %v", a.Of, a.Number, err)
