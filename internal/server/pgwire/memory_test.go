@@ -50,6 +50,9 @@ func until(t *testing.T, what string, is func() bool) {
 // Replies that nobody reads do not pile up, whether a Sync comes or not, and who does not read is
 // cut off.
 func TestRepliesWithoutSync(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector things take more memory")
+	}
 	p := open(t, nil, func(s *Server) { s.patience = 3 * time.Second })
 	conn, f := p.hijack(t)
 	f.Send(&pgproto3.Parse{Name: "s", Query: wide(600)})
@@ -167,6 +170,9 @@ func hoard(t *testing.T, f *pgproto3.Frontend, n int, messages func(i int) []pgp
 
 // Whatever a session keeps it keeps within maxKept, as the heap sees it.
 func TestKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector things take more memory")
+	}
 	type messages = []pgproto3.FrontendMessage
 	text := wide(600)
 	run := func(sql string) messages {
@@ -229,6 +235,9 @@ func TestKept(t *testing.T) {
 // Rows that are on their way to one user's sessions, and are not read, are within that user's
 // limit. Who comes then is told, with when to try again, and others are served.
 func TestUnreadRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector things take more memory")
+	}
 	for name, ask := range map[string]func(f *pgproto3.Frontend){
 		"simple": func(f *pgproto3.Frontend) { f.Send(&pgproto3.Query{String: large}) },
 		"extended": func(f *pgproto3.Frontend) {
@@ -322,6 +331,9 @@ func TestSlowReader(t *testing.T) {
 
 // A message that is large counts from when its length is there.
 func TestLargeMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector things take more memory")
+	}
 	p := open(t, nil)
 	var all []net.Conn
 	for range 90 {
