@@ -30,10 +30,10 @@ const sizesPolicy = `datasets:
 `
 
 const declaredSizes = `    sizes:
-      people: 2048
+      people: 8192
       tables:
-        people: {rows: 2048}
-        notes: {rows: 32768, lengths: {note: 256, code: 8}, values: {code: 32768}}
+        people: {rows: 8192}
+        notes: {rows: 65536, lengths: {note: 256, code: 8}, values: {code: 65536}}
 `
 
 // makeSizes writes a database whose counts stand right below their steps, and then somebody with
@@ -43,17 +43,17 @@ func makeSizes(t *testing.T, rows, length int, policy string) string {
 	var people, notes strings.Builder
 	people.WriteString("pid,age\n")
 	notes.WriteString("pid,note,code\n")
-	for i := range 4096 {
-		if i < 1024 {
+	for i := range 16_384 {
+		if i < 4096 {
 			fmt.Fprintf(&people, "%d,%d\n", i, i%90)
 		}
 		fmt.Fprintf(&notes, "%d,%s,c%d\n", i/4, strings.Repeat("x", 85), i%1000)
 	}
 	if rows > 0 {
-		fmt.Fprintf(&people, "%d,37\n", 1024)
+		fmt.Fprintf(&people, "%d,37\n", 4096)
 	}
 	for i := range rows {
-		fmt.Fprintf(&notes, "%d,%s,d%d\n", 1024, strings.Repeat("x", length), i)
+		fmt.Fprintf(&notes, "%d,%s,d%d\n", 4096, strings.Repeat("x", length), i)
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"people.csv": people.String(), "notes.csv": notes.String(), "policy.yaml": policy} {

@@ -33,11 +33,6 @@ func (tb *tab) last() paid {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// editorText is what is in the editor.
-func (tb *tab) editorText() string {
-	return strings.TrimSpace(tb.eval(`() => ` + inEditor + `.innerText`).Str())
-}
-
 // TestAsk: what the view promises to those who ask, each in a tab of its own.
 func TestAsk(t *testing.T) {
 	w := ordinary(t)
@@ -150,8 +145,9 @@ func address(t *testing.T, w *world) {
 	path := "/ask?" + url.Values{"dataset": {"hospital"}, "q": {sql}, "error": {"25"}}.Encode()
 	tb := w.open(t, path, "ana", "^status: 402 POST /v1/query$")
 	tb.priced()
-	if tb.editorText() != sql || tb.eval(`() => !!document.querySelector('.result')`).Bool() {
-		t.Error("the address is not what is shown")
+	tb.until("the editor has what the address says", `want => `+inEditor+`?.innerText.trim() === want`, sql)
+	if tb.eval(`() => !!document.querySelector('.result')`).Bool() {
+		t.Error("an answer is shown before somebody asked")
 	}
 	tb.reads(`SET dp\.error = 25`)
 	tb.click("button.primary", "^Run$")
@@ -297,15 +293,7 @@ func pricedOnce(t *testing.T, w *world) {
 	if n := len(tb.exchanges("POST", "/v1/explain")); n != 0 {
 		t.Errorf("%d prices were asked for while somebody typed", n)
 	}
-	soon := 0
-	for _, ms := range tb.eval(`() => waits()`).Arr() {
-		if ms.Int() <= 150 {
-			soon++
-		}
-	}
-	if soon != 1 {
-		t.Errorf("after the last key %v are waited for", tb.eval(`() => waits()`))
-	}
+	tb.until("after the last key one thing is waited for", `() => waits().filter(ms => ms <= 150).length === 1`)
 	tb.eval(`() => { stand(false); goOn() }`) // a page that draws itself anew meanwhile waits once more
 	tb.priced()
 	tb.settle()

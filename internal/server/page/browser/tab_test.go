@@ -303,12 +303,26 @@ func (tb *tab) element(selector, text string) *rod.Element {
 	return e
 }
 
-// click clicks with the mouse on the first element of a kind with such a text.
+// click clicks with the mouse on the first element of a kind with such a text, once more where the
+// page drew itself anew under the mouse.
 func (tb *tab) click(selector, text string) {
 	tb.t.Helper()
-	if err := tb.element(selector, text).Click(proto.InputMouseButtonLeft, 1); err != nil {
-		tb.t.Fatalf("%s %s: %v", selector, text, err)
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		e := tb.element(selector, text)
+		_, err = e.Eval(`() => { window.missed = true; this.addEventListener('click', () => { window.missed = false }, { once: true, capture: true }) }`)
+		if err != nil {
+			continue
+		}
+		if err = e.Click(proto.InputMouseButtonLeft, 1); err != nil {
+			continue
+		}
+		// A click that leads to another page leaves nothing of this one.
+		if r, err := tb.page.Timeout(patience).Eval(`() => window.missed === true`); err != nil || !r.Value.Bool() {
+			return
+		}
 	}
+	tb.t.Fatalf("%s %s: the mouse does not reach it (%v)", selector, text, err)
 }
 
 // fill writes into a field, in the place of what is there.
