@@ -162,6 +162,7 @@ func TestDeafClients(t *testing.T) {
 	}
 	r.ask(t, r.client(t, false), rows(8000), "application/x-ndjson")
 	until(t, "a connection of HTTP/1 that nobody reads is held", func() bool { return r.held.Held() == 0 })
+	until(t, "the owner is not told", func() bool { return r.turnedAway()["unread"] == 2 })
 	d := &deaf{now: make(chan struct{}), done: make(chan struct{})}
 	defer close(d.done)
 	client := r.client(t, true)
@@ -229,5 +230,8 @@ func TestUnsentBodies(t *testing.T) {
 	}
 	if n := r.held.Held(); n > 64<<20 {
 		t.Errorf("%d bytes are counted", n)
+	}
+	if n := r.turnedAway()["memory_user"]; n != 5 {
+		t.Errorf("%d were turned away, by what the owner is told", n)
 	}
 }

@@ -43,6 +43,7 @@ type Server struct {
 	http      *http.Server
 	cut       context.CancelFunc // interrupts requests
 	held      *bytelimit.Counter // what the doors hold for users
+	places    *connlimit.Places  // of the HTTP door
 
 	ending atomic.Bool
 	end    sync.Mutex // held by Shutdown
@@ -217,6 +218,7 @@ func (s *Server) doors() {
 		encrypted = s.certificate.config()
 	}
 	s.held = bytelimit.New(bytelimit.Usual)
+	s.places = &connlimit.Places{Most: c.Connections, PerAddress: c.perAddress()}
 	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
 		Connections: c.Connections, PerAddress: c.perAddress(), Held: s.held})
 	var provider *openid.Provider
@@ -229,8 +231,8 @@ func (s *Server) doors() {
 	patience := cmp.Or(c.patience, bytelimit.Patience)
 	s.http = &http.Server{
 		Handler: bytelimit.Paced(page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log,
-			Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
-			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: connlimit.Hold})), patience),
+			Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
+			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: connlimit.Hold})), patience, s.held),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -247,11 +249,19 @@ func (s *Server) doors() {
 	}
 }
 
+// turnedAway is how often each limit turned somebody away.
+func (s *Server) turnedAway() map[string]uint64 {
+	held, wire, web := s.held.TurnedAway(), s.pg.TurnedAway(), s.places.TurnedAway()
+	return map[string]uint64{"memory_user": held.User, "memory_server": held.Server, "unread": held.Unread,
+		"wire_full": wire.Full, "wire_address": wire.Address, "wire_made_room": wire.MadeRoom,
+		"http_full": web.Full, "http_address": web.Address, "http_made_room": web.MadeRoom, "guesses": s.users.LockedOut()}
+}
+
 // counted limits the connections of the HTTP door. Those of a proxy that speaks HTTP are of many
 // people.
 func (s *Server) counted(l net.Listener) net.Listener {
 	return &connlimit.Listener{Listener: l, First: firstSize,
-		Places: &connlimit.Places{Most: s.config.Connections, PerAddress: s.config.perAddress()},
+		Places: s.places,
 		Newcomer: func(a net.Addr) connlimit.Newcomer {
 			address := clientaddr.Host(a.String())
 			proxy := s.config.trusted.Has(address)

@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// BenchmarkDispatcher is whwith the dispatcher adds to a question, with nobody else there and with
+// BenchmarkDispatcher is what the dispatcher adds to a question, with nobody else there and with
 // many.
 func BenchmarkDispatcher(b *testing.B) {
 	library := fake{ask: func(context.Context, api.Question) (*api.Answer, error) { return paidFor(), nil }}

@@ -4,7 +4,7 @@ import (
 	"sync"
 )
 
-// Stats are whwith the dispatcher counts, none of which depends on data: how many questions came,
+// Stats are what the dispatcher counts, none of which depends on data: how many questions came,
 // were refused for their text, for the budget, for limits, and how many are there. Of time there is
 // nothing, and of failures only those that the text or the ledger decides.
 //

@@ -9,6 +9,8 @@
 package bytelimit
 
 import (
+	"errors"
+	"os"
 	"sync"
 	"time"
 )
@@ -48,7 +50,12 @@ type Counter struct {
 	users  map[string]int // only those who hold something
 	all    int            // of all users
 	beyond int            // their floors
+	turned TurnedAway
 }
+
+// TurnedAway is how often somebody found no room since the start, and how often a client was cut
+// off because it read nothing.
+type TurnedAway struct{ User, Server, Unread uint64 }
 
 // New returns a counter that has counted nothing.
 func New(l Limits) *Counter { return &Counter{limits: l, users: map[string]int{}} }
@@ -58,6 +65,23 @@ func (c *Counter) Held() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all
+}
+
+// TurnedAway is what was counted of it.
+func (c *Counter) TurnedAway() TurnedAway {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.turned
+}
+
+// Written counts a client that is cut off, and returns what writing to it returned.
+func (c *Counter) Written(err error) error {
+	if c != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.turned.Unread++
+	}
+	return err
 }
 
 // Share returns what a connection or a request of a user's holds, which is nothing yet, and at most
@@ -106,9 +130,11 @@ func (s *Share) take(n int) error {
 	c := s.counter
 	own := c.users[s.user]
 	if !fits(s.held, n, s.most) || !fits(own, n, c.limits.User) {
+		c.turned.User++
 		return &FullError{Wait: Patience}
 	}
 	if more := c.over(own+n) - c.over(own); more > 0 && c.beyond+more > c.limits.Server {
+		c.turned.Server++
 		return &FullError{Others: true, Wait: Patience}
 	}
 	s.add(n)

@@ -29,6 +29,18 @@ type Places struct {
 	guestsOf  map[string]int
 	strangers int
 	beyond    list.List
+	turned    TurnedAway
+}
+
+// TurnedAway is how often since the start there was no room, in all or for an address, and how
+// often a guest had to make some.
+type TurnedAway struct{ Full, Address, MadeRoom uint64 }
+
+// TurnedAway is what was counted of it.
+func (c *Places) TurnedAway() TurnedAway {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.turned
 }
 
 // Place is what one connection has.
@@ -99,6 +111,12 @@ func (c *Places) enter(p *Place, several bool) (out *Place, ok bool) {
 	case !p.familiar && c.strangers >= c.Most-c.Most/5:
 		out = c.fullest(&c.guests, func(g *Place) bool { return !g.familiar })
 	}
+	switch p.full {
+	case ServerFull:
+		c.turned.Full++
+	case AddressFull:
+		c.turned.Address++
+	}
 	if p.full != HasRoom {
 		if c.Beyond == 0 {
 			return nil, false
@@ -111,6 +129,7 @@ func (c *Places) enter(p *Place, several bool) (out *Place, ok bool) {
 		return out, true
 	}
 	if out != nil {
+		c.turned.MadeRoom++
 		out.leave()
 	}
 	p.counted = true

@@ -49,6 +49,9 @@ func TestFullestMakesRoom(t *testing.T) {
 	if all, here := c.Count("a"); all != 8 || here != 5 {
 		t.Errorf("%d, %d of them of a", all, here)
 	}
+	if got := c.TurnedAway(); got != (TurnedAway{MadeRoom: 3}) {
+		t.Errorf("counted were %+v", got)
+	}
 }
 
 // However many strangers come, from wherever, those who are known stay and find room.
@@ -96,6 +99,9 @@ func TestUsersFillIt(t *testing.T) {
 	c.here(t, "more1", true)
 	if all, _ := c.Count(""); all != 6 {
 		t.Errorf("%d are there", all)
+	}
+	if got := c.TurnedAway(); got != (TurnedAway{Full: 2, Address: 1}) {
+		t.Errorf("counted were %+v", got)
 	}
 	none := crowd{Places: Places{Most: 1, PerAddress: 1}}
 	none.comes("user", "a", true).Hold()

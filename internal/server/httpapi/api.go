@@ -28,6 +28,8 @@ type Options struct {
 	Ready func() error
 	// Connections is how many wire connections there are, for the metrics.
 	Connections func() int
+	// Limits is how often each limit turned somebody away, for the metrics. It may be nil.
+	Limits func() map[string]uint64
 	// Secure says that browsers come over TLS, which a cookie is then bound to.
 	Secure bool
 	// Ends are when sessions of browsers end by themselves; the usual ones where it is left out.

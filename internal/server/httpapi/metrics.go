@@ -20,6 +20,8 @@ import (
 //   - who sends what to which address, and who logs in, is decided by the clients;
 //   - what came of a question is counted as the text, the policy or the ledger decides it, before
 //     the engine is asked;
+//   - whom a limit turns away is decided by who connects, logs in and reads what is sent to them, and
+//     by the size of answers that were released;
 //   - what is spent follows from these, and how many sessions are open from these and from answers
 //     that were released.
 //
@@ -66,7 +68,12 @@ var (
 			"for the budget, closed for incidents, limited for how many there were.", []string{"outcome"}, nil)
 	open        = prometheus.NewDesc("discreet_sessions", "Sessions of interactive mechanisms that are open.", nil, nil)
 	connections = prometheus.NewDesc("discreet_wire_connections", "Connections of PostgreSQL clients.", nil, nil)
-	part        = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.",
+	turnedAway  = prometheus.NewDesc("discreet_turned_away_total",
+		"How often a limit turned somebody away: wire_full, http_full for want of a connection, wire_address, http_address of one for "+
+			"their address, wire_made_room, http_made_room where nobody had logged in and a newcomer took the place; memory_user, "+
+			"memory_server for what is held for them or for all; unread where a client read nothing; guesses at passwords.",
+		[]string{"limit"}, nil)
+	part = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.",
 		[]string{"dataset", "account", "kind"}, nil)
 	incidents = prometheus.NewDesc("discreet_incidents", "Questions that failed after their charge, and that the owner has not released.",
 		[]string{"dataset"}, nil)
@@ -80,7 +87,7 @@ var (
 
 // Describe implements [prometheus.Collector].
 func (s *state) Describe(c chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{version, came, outcomes, open, connections, incidents, shut, shutOut, part, spent} {
+	for _, d := range []*prometheus.Desc{version, came, outcomes, open, connections, turnedAway, incidents, shut, shutOut, part, spent} {
 		c <- d
 	}
 }
@@ -96,6 +103,11 @@ func (s *state) Collect(c chan<- prometheus.Metric) {
 	gauge(version, 1, s.Version)
 	if s.Connections != nil {
 		gauge(connections, float64(s.Connections()))
+	}
+	if s.Limits != nil {
+		for name, n := range s.Limits() {
+			count(turnedAway, n, name)
+		}
 	}
 	if s.Dispatcher == nil {
 		return

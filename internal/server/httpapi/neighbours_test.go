@@ -96,7 +96,7 @@ func TestMetricsAreTheseOnly(t *testing.T) {
 	allowed := map[string]bool{
 		"discreet_info": true, "discreet_http_requests_total": true, "discreet_http_logins_total": true, "discreet_questions_total": true,
 		"discreet_questions_declined_total": true, "discreet_sessions": true, "discreet_wire_connections": true,
-		"discreet_budget_spent_ratio": true, "discreet_budget_spent": true,
+		"discreet_turned_away_total": true, "discreet_budget_spent_ratio": true, "discreet_budget_spent": true,
 		// what an analyst was told, and the owner must know
 		"discreet_incidents": true, "discreet_closed": true, "discreet_analysts_shut_out": true,
 	}

@@ -119,7 +119,8 @@ func newWorldIn(t testing.TB, dir string) *world {
 		}
 	}
 	w.door = newDoor(Options{Dispatcher: admission.New(db, admission.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3",
-		Log: slog.New(slog.NewTextHandler(w.log, nil)), Connections: func() int { return 7 }})
+		Log: slog.New(slog.NewTextHandler(w.log, nil)), Connections: func() int { return 7 },
+		Limits: func() map[string]uint64 { return map[string]uint64{"unread": 3} }})
 	w.server = httptest.NewServer(w.door.handler())
 	t.Cleanup(w.server.Close)
 	w.end = func() { w.server.Close(); db.Close(); store.Close() }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 )
 
 // conn is a connection that is read one packet at a time: it hands pgproto3's Backend the bytes of
@@ -27,10 +29,11 @@ type conn struct {
 	lost error  // that sending ended with
 
 	patience time.Duration // for a client to take flushSize bytes
+	held     *bytelimit.Counter
 }
 
-func newConn(c net.Conn, patience time.Duration) *conn {
-	return &conn{raw: c, buf: make([]byte, earlyBuffer), patience: patience}
+func newConn(c net.Conn, patience time.Duration, held *bytelimit.Counter) *conn {
+	return &conn{raw: c, buf: make([]byte, earlyBuffer), patience: patience, held: held}
 }
 
 // grow makes room for those who are in.
@@ -160,7 +163,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		n, err := c.raw.Write(p[written:min(len(p), written+flushSize)])
 		written += n
 		if err != nil {
-			return written, err
+			return written, c.held.Written(err)
 		}
 	}
 	return written, nil

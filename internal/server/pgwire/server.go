@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/clientaddr"
+	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -193,6 +194,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Connections is how many are open now.
 func (s *Server) Connections() int { return s.connections.size() }
+
+// TurnedAway is how often there was no room for a connection.
+func (s *Server) TurnedAway() connlimit.TurnedAway { return s.connections.places.TurnedAway() }
 
 // peer is the address of the other end without its port.
 func peer(c net.Conn) string {

@@ -61,7 +61,7 @@ type session struct {
 }
 
 func newSession(server *Server, c net.Conn, address string) *session {
-	s := &session{server: server, tcp: c, conn: newConn(c, server.patience), address: address, busy: true}
+	s := &session{server: server, tcp: c, conn: newConn(c, server.patience, server.options.Held), address: address, busy: true}
 	s.place = server.connections.places.Enter(connlimit.Newcomer{Address: clientaddr.Block(address),
 		Familiar: server.options.Users.Familiar(address), Cut: s.makeRoom})
 	return s

@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/xdg-go/stringprep"
@@ -208,8 +209,7 @@ func (s *Store) settle(a Attempt, r *row, proof func() bool) (User, error) {
 	})
 	switch {
 	case wait > 0:
-		s.trail.add(a, outLocked, "")
-		return User{}, &LockedError{Wait: wait}
+		return User{}, s.lockOut(a, wait)
 	case !proven:
 		s.trail.add(a, outDenied, "")
 		return User{}, ErrDenied
@@ -226,8 +226,16 @@ func (s *Store) settle(a Attempt, r *row, proof func() bool) (User, error) {
 // locked returns a LockedError to whom has to wait.
 func (s *Store) locked(a Attempt) error {
 	if wait := s.guard.wait(pairOf(a)); wait > 0 {
-		s.trail.add(a, outLocked, "")
-		return &LockedError{Wait: wait}
+		return s.lockOut(a, wait)
 	}
 	return nil
 }
+
+func (s *Store) lockOut(a Attempt, wait time.Duration) error {
+	s.lockedOut.Add(1)
+	s.trail.add(a, outLocked, "")
+	return &LockedError{Wait: wait}
+}
+
+// LockedOut is how many attempts since the start had to wait.
+func (s *Store) LockedOut() uint64 { return s.lockedOut.Load() }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +19,8 @@ type Store struct {
 	guard  *guard
 	hashes *hashes
 	trail  *trail
+
+	lockedOut atomic.Uint64
 
 	tell func(error)
 	told recently
