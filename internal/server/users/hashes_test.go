@@ -8,10 +8,10 @@ import (
 )
 
 // occupy takes places for hashes until the function that it returns is called.
-func occupy(s *Store, n int) (release func()) {
+func occupy(s *Store, n int, familiar bool) (release func()) {
 	held, free := make(chan struct{}), make(chan struct{})
 	for range n {
-		go s.hashes.run(ctx, func() {
+		go s.hashes.run(ctx, familiar, func() {
 			held <- struct{}{}
 			<-free
 		})
@@ -31,10 +31,33 @@ func hashed(s *Store, f func()) int64 {
 
 func TestHashesAtOnce(t *testing.T) {
 	f := setUp(t)
-	defer occupy(f.Store, 4)()
+	defer occupy(f.Store, 4, true)()
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := f.hashes.run(gone, func() { t.Error("a fifth hash ran") }); err != context.Canceled {
+	if err := f.hashes.run(gone, true, func() { t.Error("a fifth hash ran") }); err != context.Canceled {
+		t.Error(err)
+	}
+}
+
+// Who comes from where somebody came in before waits for no stranger, however many of them there
+// are and whatever they guess at.
+func TestStrangersDelayNobody(t *testing.T) {
+	f := setUp(t)
+	_, err := f.Password(ctx, from("ana", home), f.password)
+	must(t, err)
+	release := occupy(f.Store, strange, false)
+	defer release()
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := f.hashes.run(gone, false, func() { t.Error("strangers have more places than they may") }); err != context.Canceled {
+		t.Error(err)
+	}
+	for i := range f.hashes.turns[0] { // as many names as there are turns
+		f.hashes.turns[0][i] <- struct{}{}
+	}
+	c, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if _, err := f.Password(c, from("ana", home), f.password); err != nil {
 		t.Error(err)
 	}
 }
@@ -84,7 +107,7 @@ func TestLockedIsNotHashed(t *testing.T) {
 		t.Errorf("%d hashes for somebody who is locked out", n)
 	}
 	// Nor do they wait behind others to be told.
-	end, err := f.hashes.turn(ctx, pairOf(from("ana", home)))
+	end, err := f.hashes.turn(ctx, pairOf(from("ana", home)), false)
 	must(t, err)
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
@@ -92,7 +115,7 @@ func TestLockedIsNotHashed(t *testing.T) {
 	end()
 	other := from("ana", "192.0.2.77")
 	n := hashed(f.Store, func() {
-		end, err := f.hashes.turn(ctx, pairOf(other))
+		end, err := f.hashes.turn(ctx, pairOf(other), false)
 		must(t, err)
 		c, result := asked{ctx, make(chan struct{}, 1)}, make(chan error)
 		go func() { result <- second(f.Password(c, other, f.password)) }()
