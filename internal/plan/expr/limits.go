@@ -26,21 +26,20 @@ const maxNodes = 5000
 // NotTooLarge refuses an expression of more than maxNodes nodes, and stops counting there.
 func NotTooLarge(e tree.Expr, pos int32) error {
 	left := maxNodes
-	var count func(tree.Expr) bool
-	count = func(e tree.Expr) bool {
+	var count func(tree.Expr)
+	count = func(e tree.Expr) {
 		if left--; left < 0 {
-			return false
+			return
 		}
-		for i, p := range tree.Parts(e) {
-			for range Copies(e, i) {
-				if !count(p) {
-					return false
-				}
+		i := 0
+		tree.EachPart(e, func(p tree.Expr) {
+			for n := Copies(e, i); n > 0 && left >= 0; n-- {
+				count(p)
 			}
-		}
-		return true
+			i++
+		})
 	}
-	if !count(e) {
+	if count(e); left < 0 {
 		return syntax.Refuse(pos, "use a column or a shorter expression there",
 			"BETWEEN, IN, CASE, divisors and roundings are computed from what stands in them several times, and this one grows too large")
 	}

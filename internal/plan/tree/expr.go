@@ -198,50 +198,65 @@ var (
 )
 
 // Parts returns the expressions directly below e.
-func Parts(e Expr) []Expr {
+func Parts(e Expr) (all []Expr) {
 	switch e := e.(type) {
-	case *Rescale:
-		return []Expr{e.X}
-	case *ToReal:
-		return []Expr{e.X}
-	case *Arith:
-		return []Expr{e.L, e.R}
-	case *Compare:
-		return []Expr{e.L, e.R}
 	case *Logic:
 		return e.Args
-	case *Not:
-		return []Expr{e.X}
-	case *In:
-		return []Expr{e.X}
-	case *IsNull:
-		return []Expr{e.X}
-	case *Exists:
-		if e.On != nil {
-			return []Expr{e.On}
-		}
-	case *Case:
-		var all []Expr
-		for _, w := range e.Whens {
-			all = append(all, w.If, w.Then)
-		}
-		return append(all, e.Else)
 	case *Call:
 		return e.Args
-	case *Within:
-		return []Expr{e.X}
-	case *Like:
-		return []Expr{e.X}
 	}
-	return nil
+	EachPart(e, func(p Expr) { all = append(all, p) })
+	return all
+}
+
+// EachPart calls f for the expressions directly below e, in their order.
+func EachPart(e Expr, f func(Expr)) {
+	switch e := e.(type) {
+	case *Rescale:
+		f(e.X)
+	case *ToReal:
+		f(e.X)
+	case *Arith:
+		f(e.L)
+		f(e.R)
+	case *Compare:
+		f(e.L)
+		f(e.R)
+	case *Logic:
+		for _, a := range e.Args {
+			f(a)
+		}
+	case *Not:
+		f(e.X)
+	case *In:
+		f(e.X)
+	case *IsNull:
+		f(e.X)
+	case *Exists:
+		if e.On != nil {
+			f(e.On)
+		}
+	case *Case:
+		for _, w := range e.Whens {
+			f(w.If)
+			f(w.Then)
+		}
+		f(e.Else)
+	case *Call:
+		for _, a := range e.Args {
+			f(a)
+		}
+	case *Within:
+		f(e.X)
+	case *Like:
+		f(e.X)
+	}
 }
 
 // Walk calls f for an expression and everything below it.
 func Walk(e Expr, f func(Expr)) {
 	f(e)
-	for _, p := range Parts(e) {
-		Walk(p, f)
-	}
+	EachPart(e, func(p Expr) { Walk(p, f) })
 }
 
 // Size is how much there is to compute in an expression: its parts, and what it is compared with.
@@ -263,17 +278,13 @@ func WalkRow(e Expr, f func(Expr)) {
 	if _, ok := e.(*Exists); ok {
 		return
 	}
-	for _, p := range Parts(e) {
-		WalkRow(p, f)
-	}
+	EachPart(e, func(p Expr) { WalkRow(p, f) })
 }
 
 // Levels returns how deep e is nested.
 func Levels(e Expr) int {
 	deepest := 0
-	for _, p := range Parts(e) {
-		deepest = max(deepest, Levels(p))
-	}
+	EachPart(e, func(p Expr) { deepest = max(deepest, Levels(p)) })
 	return deepest + 1
 }
 

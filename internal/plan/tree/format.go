@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -34,7 +35,8 @@ const NoOutside = math.MaxInt
 // and in which order.
 func format(b *strings.Builder, e Expr, outer int) {
 	list := func(op string, args ...Expr) {
-		b.WriteString("(" + op)
+		b.WriteByte('(')
+		b.WriteString(op)
 		for _, a := range args {
 			b.WriteByte(' ')
 			format(b, a, outer)
@@ -69,11 +71,13 @@ func format(b *strings.Builder, e Expr, outer int) {
 	case *Not:
 		list("NOT", e.X)
 	case *In:
-		args := []Expr{e.X}
+		b.WriteString("(IN ")
+		format(b, e.X, outer)
 		for _, l := range e.List {
-			args = append(args, l)
+			b.WriteByte(' ')
+			b.WriteString(l.format())
 		}
-		list("IN", args...)
+		b.WriteByte(')')
 	case *IsNull:
 		list("NULL?", e.X)
 	case *Exists:
@@ -113,6 +117,9 @@ func (e *Literal) format() string {
 		return v.String()
 	default:
 		s := fmt.Sprint(v)
+		if n, ok := v.(*big.Int); ok {
+			s = n.String()
+		}
 		if !e.Typ.Integer() {
 			s += "*" + e.Typ.Step.RatString()
 		}
