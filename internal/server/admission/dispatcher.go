@@ -29,6 +29,8 @@ type Dispatcher struct {
 	limits   *limits
 	looks    *queue        // for the catalogue
 	glances  *limits       // of looks
+	reads    *queue        // for texts that are not read yet
+	texts    *limits       // of these
 	lane     chan struct{} // holds who looks for an answer in memory
 	clock    clock
 	schedule *pace.Schedule
@@ -52,7 +54,9 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 		library: l, options: o, policy: p, gate: newGate(o.Opening), queue: newQueue(o.Running, o.Waiting),
 		heavy: newQueue(o.Training, o.Waiting), aside: newQueue(asidePlaces, o.Running+o.Waiting),
 		lane:   make(chan struct{}, runtime.GOMAXPROCS(0)),
-		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(),
+		limits: newLimits(p, "questions", o.Rate), clock: newClock(),
+		looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, "looks at the catalogue", lookFactor*o.Rate),
+		reads: newQueue(readPlaces, readWaiting), texts: newLimits(p, "texts", max(readFactor*o.Rate, readLeast)),
 		sessions: newRegistry(o.Sessions, o.Idle),
 	}
 	d.schedule = pace.NewSchedule(d.clock.over)

@@ -25,6 +25,14 @@
 // refused questions count like others. Names that the policy does not list share one limit, so that
 // what is remembered is bounded by the policy.
 //
+// # Texts
+//
+// What a text is is known only when it is read, and one that cannot be read is no question. Texts
+// of a wire are read in turn by user ([Dispatcher.Read]), two at once and one of a user, and have a
+// limit a minute of their own, far above what honest clients send: garbage on all connections of
+// one user delays nobody else by more than one text. What comes by HTTP is read in its turn, after
+// it was counted as a question.
+//
 // # How a question ends
 //
 // With what [discreet.DB.Ask] says, or with [ErrTimeout], [ErrCanceled], [ErrWithdrawn],

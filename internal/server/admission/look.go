@@ -18,7 +18,7 @@ const (
 // Look waits for a turn and looks: at something that is made from the policy. Errors are those of
 // the look, a [*LimitError], which one that takes too long gets too, ErrWithdrawn and ErrEnding.
 func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Context) error) error {
-	if err := d.glances.wait(ctx, user, d.options.Patience, d.queue.gone); err != nil {
+	if err := d.glances.wait(ctx, user, 1, d.options.Patience, d.queue.gone); err != nil {
 		return err
 	}
 	who := d.glances.who(user)

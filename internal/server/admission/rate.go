@@ -12,13 +12,14 @@ import (
 
 // limits are how fast each analyst may ask.
 type limits struct {
+	what      string // that is counted
 	perMinute int
 	of        map[string]*rate.Limiter // does not change, so that no name that somebody makes up takes memory
 	others    *rate.Limiter
 }
 
-func newLimits(p *policy.Policy, perMinute int) *limits {
-	l := &limits{perMinute: perMinute, of: map[string]*rate.Limiter{}}
+func newLimits(p *policy.Policy, what string, perMinute int) *limits {
+	l := &limits{what: what, perMinute: perMinute, of: map[string]*rate.Limiter{}}
 	l.others = l.limiter()
 	for _, d := range p.Datasets {
 		for name := range d.Analysts {
@@ -41,24 +42,24 @@ func (l *limits) who(analyst string) string {
 	return analyst
 }
 
-// wait counts a question, and waits until it is no longer too early for it. Who would wait for more
-// than patience is told how long it is, and is not counted. How long somebody waits follows from
-// when they asked, and from nothing else. Gone ends the wait.
-func (l *limits) wait(ctx context.Context, analyst string, patience time.Duration, gone <-chan struct{}) error {
+// wait counts something, as often as n says, and waits until it is no longer too early for it. Who
+// would wait for more than patience is told how long it is, and is not counted. How long somebody
+// waits follows from when they asked, and from nothing else. Gone ends the wait.
+func (l *limits) wait(ctx context.Context, analyst string, n int, patience time.Duration, gone <-chan struct{}) error {
 	limiter := l.of[analyst]
 	if limiter == nil {
 		limiter = l.others
 	}
 	now := time.Now()
-	r := limiter.ReserveN(now, 1)
+	r := limiter.ReserveN(now, min(n, limiter.Burst()))
 	wait := r.DelayFrom(now)
 	if wait <= 0 {
 		return nil
 	}
 	if wait > patience {
 		r.CancelAt(now)
-		return &LimitError{fmt.Sprintf("these are more than %d questions a minute, with free and refused ones; nothing was charged; "+
-			"wait a moment", l.perMinute), wait}
+		return &LimitError{fmt.Sprintf("these are more than %d %s a minute, with free and refused ones; nothing was charged; "+
+			"wait a moment", l.perMinute, l.what), wait}
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

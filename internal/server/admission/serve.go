@@ -16,7 +16,7 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 	e.begin = time.Now()
 	d.counts.came()
 	who := d.limits.who(e.analyst)
-	err := d.limits.wait(ctx, e.analyst, d.options.Patience, d.queue.gone)
+	err := d.limits.wait(ctx, e.analyst, 1, d.options.Patience, d.queue.gone)
 	switch {
 	case err != nil:
 	case e.away != nil:

@@ -66,7 +66,7 @@ func (s *session) parse(m *pgproto3.Parse) (offset int, err error) {
 	if len(m.ParameterOIDs) > maxParameters {
 		return 0, failure(tooComplex, "a statement has at most %d parameters", maxParameters)
 	}
-	all, err := split(m.Query)
+	all, err := s.read(m.Query)
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,7 @@ func (s *session) simple(text string) error {
 
 // each runs the statements of a text, and returns where the one is that failed.
 func (s *session) each(text string) (offset int, err error) {
-	all, err := split(text)
+	all, err := s.read(text)
 	if err != nil {
 		return 0, err
 	}

@@ -66,6 +66,18 @@ func (st *statement) size() int {
 	return n
 }
 
+// read reads a text when it is the user's turn.
+func (s *session) read(text string) (all []*statement, err error) {
+	var unreadable error
+	err = s.running(func(ctx context.Context) error {
+		return s.server.options.Dispatcher.Read(ctx, s.user.Name, len(text), func() { all, unreadable = split(text) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, unreadable
+}
+
 // split reads a text: into its statements, or why it cannot be read.
 func split(text string) ([]*statement, error) {
 	parsed, err := grammar.Parse(text, texts)
