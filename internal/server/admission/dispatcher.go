@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"context"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -27,11 +28,11 @@ type Dispatcher struct {
 	heavy    *queue // for trainings, before they stand in the other one
 	aside    *queue // for queries over answers, after they stood there
 	limits   *limits
-	looks    *queue        // for the catalogue
-	glances  *limits       // of looks
-	reads    *queue        // for texts that are not read yet
-	texts    *limits       // of these
-	lane     chan struct{} // holds who looks for an answer in memory
+	looks    *queue  // for the catalogue
+	glances  *limits // of looks
+	reads    *queue  // for texts that are not read yet
+	texts    *limits // of these
+	lane     *queue  // for who looks for an answer in memory, or plans
 	clock    clock
 	schedule *pace.Schedule
 	counts   counts
@@ -53,7 +54,7 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	d := &Dispatcher{
 		library: l, options: o, policy: p, gate: newGate(o.Opening), queue: newQueue(o.Running, o.Waiting),
 		heavy: newQueue(o.Training, o.Waiting), aside: newQueue(asidePlaces, o.Running+o.Waiting),
-		lane:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		lane:   newQueue(max(2, runtime.GOMAXPROCS(0)), math.MaxInt32), // who waits there was let in elsewhere
 		limits: newLimits(p, "questions", o.Rate), clock: newClock(),
 		looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, "looks at the catalogue", lookFactor*o.Rate),
 		reads: newQueue(readPlaces, readWaiting), texts: newLimits(p, "texts", max(readFactor*o.Rate, readLeast)),

@@ -10,18 +10,32 @@ import (
 // the engine: it goes by a lane of its own, and takes no turn. Whoever gets a turn at once does not
 // look, and a question without a turn looks once, on a tick, for what was there by then: that is
 // what a price says too. So the lane tells nothing that a tick hides, and what goes by it begins
-// and leaves on a tick like everything else.
+// and leaves on a tick like everything else. The lane has turns by analyst too: to plan what is
+// priced or described can take a second.
 
 // look answers a question from memory, in the lane. Skip ends the wait for the lane.
 func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (found bool, turn error, came bool) {
-	select {
-	case d.lane <- struct{}{}:
-	case turn = <-skip:
-		return false, turn, true
-	case <-ctx.Done():
+	who := d.limits.who(e.analyst)
+	if d.lane.enter(who) != nil {
 		return false, nil, false
 	}
-	defer func() { <-d.lane }()
+	defer d.lane.exit(who)
+	w, err := d.lane.stand(ctx, who)
+	if err != nil {
+		return false, nil, false // which is said when the turn comes
+	}
+	if w != nil {
+		select {
+		case <-w.turn: // the lane never ends
+		case turn = <-skip:
+			d.lane.leave(who, w)
+			return false, turn, true
+		case <-ctx.Done():
+			d.lane.leave(who, w)
+			return false, nil, false
+		}
+	}
+	defer d.lane.done(who)
 	if ctx.Err() != nil || still(ctx) != nil {
 		return false, nil, false // which is said when the turn comes
 	}
@@ -35,7 +49,7 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 		ctx = p.Set(ctx)
 	}
 	defer d.underway.Begin(e.dataset, e.analyst)()
-	err := d.guard(ctx, e, func(ctx context.Context, e *entry) error {
+	err = d.guard(ctx, e, func(ctx context.Context, e *entry) error {
 		found = e.recall(ctx)
 		return nil
 	})
@@ -63,9 +77,7 @@ func (d *Dispatcher) await(ctx context.Context, tick time.Duration, who string, 
 	case !found:
 		return false, d.queue.await(ctx, who, w)
 	}
-	if !d.queue.withdraw(who, w) && <-w.turn == nil { // it came at the same moment
-		d.queue.done(who)
-	}
+	d.queue.leave(who, w)
 	return true, nil
 }
 

@@ -71,6 +71,45 @@ func TestLane(t *testing.T) {
 	})
 }
 
+// Nobody's descriptions, which can take a second each to plan, hold up what another remembers.
+func TestLaneIsFair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		library := remembers(time.Hour, func(api.Question) {})
+		ask := library.ask
+		library.ask = func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			if q.SQL == "described" {
+				time.Sleep(time.Second)
+				return nil, nil
+			}
+			return ask(ctx, q)
+		}
+		d := newDispatcher(people(t, "immediate"), library, Options{Running: 2, Waiting: 200, Timeout: 10 * time.Hour})
+		var all sync.WaitGroup
+		for _, who := range []string{"ana", "ben"} { // both turns
+			all.Go(func() {
+				if _, err := d.Ask(t.Context(), from(who)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		for range 90 {
+			all.Go(func() {
+				if _, err := d.Describe(t.Context(), api.Question{Analyst: "ana", SQL: "described"}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		time.Sleep(100 * time.Millisecond)
+		begin := time.Now()
+		if a, err := d.Ask(t.Context(), again("ben")); err != nil || !a.Receipt.Free || time.Since(begin) > 3*time.Second {
+			t.Errorf("%v, %v, after %v", a, err, time.Since(begin))
+		}
+		all.Wait()
+		quiet(t, d)
+	})
+}
+
 // With a tick what is in memory begins and leaves when it would with a turn at hand, and what was
 // kept after the tick is not seen.
 func TestLaneTick(t *testing.T) {

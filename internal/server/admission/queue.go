@@ -97,10 +97,14 @@ func (q *queue) await(ctx context.Context, analyst string, w *waiter) error {
 		return err
 	case <-ctx.Done():
 	}
+	return q.leave(analyst, w)
+}
+
+// leave is for who waits no longer, whose turn, or the end, may come at the same moment.
+func (q *queue) leave(analyst string, w *waiter) error {
 	if q.withdraw(analyst, w) {
 		return ErrWithdrawn
 	}
-	// The turn, or the end, came at the same moment.
 	if err := <-w.turn; err != nil {
 		return err
 	}
