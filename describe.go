@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
@@ -52,6 +53,7 @@ func (db *DB) describeUnbound(
 			zeros[i].Text = "0"
 		}
 	}
+	ctx = meter.With(ctx)
 	var first error
 	for _, values := range [][]api.Parameter{said(samples, q.Kinds), samples, nulls, zeros} {
 		q.Parameters = values
@@ -61,6 +63,9 @@ func (db *DB) describeUnbound(
 			if columns, err = ds.Describe(ctx, asked); err == nil {
 				return &api.Description{Parameters: kinds, Columns: api.WithErrors(columns, q.Settings.Errors)}, nil
 			}
+		}
+		if meter.Spent(err) {
+			return nil, err // the others are of the same text
 		}
 		if first == nil {
 			first = err

@@ -158,12 +158,29 @@ func (c *Column) PublicValues() []Value {
 		return nil
 	case c.Type == Boolean:
 		return []Value{{Type: Boolean, Int: 0}, {Type: Boolean, Int: 1}}
-	case (c.Type == Integer || c.Type == Date) && c.Bounds != nil && c.Bounds.HiSteps-c.Bounds.LoSteps < MaxPublicValues:
-		var out []Value
-		for i := c.Bounds.LoSteps; i <= c.Bounds.HiSteps; i++ {
-			out = append(out, Value{Type: c.Type, Int: i})
-		}
-		return out
 	}
-	return nil
+	n := c.CountPublicValues()
+	if n == 0 {
+		return nil
+	}
+	out := make([]Value, 0, n)
+	for i := c.Bounds.LoSteps; i <= c.Bounds.HiSteps; i++ {
+		out = append(out, Value{Type: c.Type, Int: i})
+	}
+	return out
+}
+
+// CountPublicValues is how many [Column.PublicValues] there are.
+func (c *Column) CountPublicValues() int {
+	switch {
+	case c.Keys == PublicKeys:
+		return len(c.KeyValues)
+	case c.Keys == PrivateKeys:
+		return 0
+	case c.Type == Boolean:
+		return 2
+	case (c.Type == Integer || c.Type == Date) && c.Bounds != nil && c.Bounds.HiSteps-c.Bounds.LoSteps < MaxPublicValues:
+		return int(c.Bounds.HiSteps-c.Bounds.LoSteps) + 1
+	}
+	return 0
 }

@@ -62,11 +62,12 @@ var rooms = map[string]string{
 	"internal/plan/tree":   "dp policy",
 	"internal/plan/syntax": "api dp policy internal/grammar internal/plan/tree",
 	"internal/plan/posix":  "",
-	"internal/plan/expr":   "dp policy internal/plan/posix internal/plan/syntax internal/plan/tree",
-	"internal/plan/reach":  "internal/plan/expr internal/plan/tree",
-	"internal/plan": "dp policy internal/plan/expr internal/plan/posix internal/plan/reach internal/plan/syntax " +
+	"internal/plan/meter":  "api",
+	"internal/plan/expr":   "dp policy internal/plan/meter internal/plan/posix internal/plan/syntax internal/plan/tree",
+	"internal/plan/reach":  "internal/plan/expr internal/plan/meter internal/plan/tree",
+	"internal/plan": "dp policy internal/plan/expr internal/plan/meter internal/plan/posix internal/plan/reach internal/plan/syntax " +
 		"internal/plan/tree api",
-	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree " +
+	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/meter internal/plan/syntax internal/plan/tree " +
 		"internal/stream/linear",
 	"internal/architecture/measure": "internal/architecture internal/table",
 	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its
@@ -159,24 +160,25 @@ var rooms = map[string]string{
 	// The accounts of a dataset: budgets, promises, top-ups, renewals.
 	"internal/books": "dp account policy ledger api internal/pricing",
 	// What was released is kept and found again.
-	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers " +
-		"internal/recent internal/pace",
+	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/meter internal/plan/tree internal/pricing " +
+		"internal/answers internal/recent internal/pace",
 	// Sessions have of the curator what internal/interactive says, and no engine.
 	"internal/interactive": "mech policy ledger internal/engine api session internal/plan internal/plan/tree internal/pricing " +
 		"internal/books",
 	"internal/sparsesession": "dp mech ledger api internal/plan internal/plan/tree internal/pricing internal/interactive",
 	"internal/streamsession": "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear " +
-		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive " +
-		"internal/pace",
+		"internal/stream/predict internal/plan/cells internal/plan/meter internal/pricing internal/answers internal/memory " +
+		"internal/interactive internal/pace",
 	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree " +
-		"internal/plan/syntax internal/pricing " +
+		"internal/plan/syntax internal/plan/meter internal/pricing " +
 		"internal/answers internal/memory internal/interactive internal/pace",
 	"internal/training": "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory " +
 		"internal/interactive internal/pace",
-	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify " +
-		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
-		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax internal/recent internal/pace",
-	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
+	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/meter internal/plan/tree " +
+		"internal/plan/verify internal/pricing internal/answers internal/books internal/memory internal/interactive " +
+		"internal/sparsesession internal/streamsession internal/holdoutsession internal/training " +
+		"internal/plan/syntax internal/recent internal/pace",
+	".": "dp noise mech policy internal/plan internal/plan/meter internal/plan/syntax internal/plan/tree ledger internal/ledger/anywhere " +
 		"internal/engine internal/engine/duckdb internal/engine/trino store internal/curator internal/books internal/sparsesession " +
 		"internal/training stream learn api internal/policycheck internal/recent internal/publictime internal/underway",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.

@@ -18,7 +18,7 @@ func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, e
 	text := syntax.Open(q.SQL, q.Parsed)
 	q.Parsed = text
 	if plan.AsksHoldout(text) {
-		return c.Holdouts.DescribeSQL(q)
+		return c.Holdouts.DescribeSQL(ctx, q)
 	}
 	statement, _, _, err := c.check(ctx, q)
 	if err != nil {

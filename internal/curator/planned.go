@@ -1,6 +1,8 @@
 package curator
 
 import (
+	"time"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -16,6 +18,7 @@ import (
 type planned struct {
 	statements *recent.Map[statementKey, *plan.Statement]
 	prices     *recent.Map[priceKey, *pricing.Priced]
+	refused    *recent.Map[statementKey, api.Refusal] // of texts that took much work to plan
 }
 
 type statementKey struct {
@@ -45,10 +48,13 @@ const (
 	mostPlanned = 256     // statements
 	plannedText = 4 << 10 // bytes; planning is not what makes longer ones slow
 	plannedKeys = 1 << 12 // groups
+	mostRefused = 1 << 20 // bytes of texts that are refused after much work
+	muchWork    = 20 * time.Millisecond
 )
 
 func newPlanned() planned {
-	return planned{recent.New[statementKey, *plan.Statement](mostPlanned), recent.New[priceKey, *pricing.Priced](mostPlanned)}
+	return planned{recent.New[statementKey, *plan.Statement](mostPlanned), recent.New[priceKey, *pricing.Priced](mostPlanned),
+		recent.New[statementKey, api.Refusal](mostRefused)}
 }
 
 // keep keeps a statement for whoever asks it next.
@@ -62,6 +68,13 @@ func (p planned) keep(key statementKey, st *plan.Statement) {
 		}
 	}
 	p.statements.Put(key, st, 1)
+}
+
+// refuse remembers a refusal after much work, which is the same whoever asks.
+func (p planned) refuse(key statementKey, err error, work time.Duration) {
+	if r, ok := err.(*api.Refusal); ok && work > muchWork {
+		p.refused.Put(key, *r, len(key.sql))
+	}
 }
 
 // price prices a statement, unless it was priced before: the same one, and not another of the same

@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
@@ -31,6 +32,9 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 	if statement, ok := c.planned.statements.Get(key); ok {
 		return statement, s, true, nil
 	}
+	if r, ok := c.planned.refused.Get(key); ok {
+		return nil, s, false, &r
+	}
 	o, tables := c.Options(ctx, s), noted{}
 	if o.Public != nil {
 		tables.Public = o.Public
@@ -42,7 +46,12 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 			}
 		}
 	}
+	before, _ := o.Meter.Counted()
 	if statement, err = plan.PrepareText(c.dataset, text, o); err != nil {
+		// Where something else had a part of the work, another who asks may have all of it.
+		if counted, _ := o.Meter.Counted(); !tables.read && before == 0 {
+			c.planned.refuse(key, err, counted)
+		}
 		return nil, s, false, err
 	}
 	if err := c.CheckTwice(statement); err != nil {
@@ -64,7 +73,7 @@ func (c *Curator) Admit(analyst string) error {
 }
 
 func (c *Curator) Options(ctx context.Context, s api.Settings) plan.Options {
-	o := plan.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum}
+	o := plan.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx)}
 	if c.engine != nil {
 		o.Public = public{ctx, c.engine}
 	}

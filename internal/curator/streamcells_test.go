@@ -107,7 +107,7 @@ func TestCellsRandom(t *testing.T) {
 		}
 		asked++
 		for _, b := range p.Purchases {
-			terms, ok := g.Linear(b.Query)
+			terms, ok := g.Linear(nil, b.Query)
 			if !ok {
 				continue
 			}
@@ -209,7 +209,7 @@ func TestCellsKeyed(t *testing.T) {
 				continue
 			}
 			for _, b := range p.Purchases {
-				terms, ok := g.Linear(b.Query)
+				terms, ok := g.Linear(nil, b.Query)
 				if !ok {
 					continue
 				}

@@ -207,7 +207,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 				continue
 			}
 			for _, b := range p.Purchases {
-				terms, ok := g.Linear(b.Query)
+				terms, ok := g.Linear(nil, b.Query)
 				if !ok {
 					t.Errorf("%s: not seen as linear", text)
 					continue
@@ -222,7 +222,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 				continue
 			}
 			for _, b := range p.Purchases {
-				if _, ok := g.Linear(b.Query); ok {
+				if _, ok := g.Linear(nil, b.Query); ok {
 					t.Errorf("%s: seen as linear", text)
 				}
 			}

@@ -117,7 +117,7 @@ func (c *Sessions) onBoard(ctx context.Context, p *submission, a *api.HoldoutAns
 // an analyst gave one name, the last stands. It is free, and looks at nothing that was not
 // released.
 func (c *Sessions) Board(ctx context.Context, name string) ([]api.BoardLine, error) {
-	h, err := c.holdout(api.HoldoutQuestion{Holdout: name})
+	h, err := c.holdout(ctx, api.HoldoutQuestion{Holdout: name})
 	if err != nil {
 		return nil, err
 	}

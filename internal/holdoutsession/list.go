@@ -53,7 +53,7 @@ func promised(h *policy.Holdout, size int64) *float64 {
 
 // Status is free. It looks at which version of the data there is, and at nothing else of it.
 func (c *Sessions) Status(ctx context.Context, name string) (api.HoldoutStatus, error) {
-	h, err := c.holdout(api.HoldoutQuestion{Holdout: name})
+	h, err := c.holdout(ctx, api.HoldoutQuestion{Holdout: name})
 	if err != nil {
 		return api.HoldoutStatus{}, err
 	}

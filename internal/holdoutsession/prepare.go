@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
@@ -41,6 +42,7 @@ type submission struct {
 
 // prepareHoldout does what costs nothing.
 func (c *Sessions) prepareHoldout(ctx context.Context, q api.HoldoutQuestion) (*submission, error) {
+	ctx = meter.With(ctx)
 	if err := c.Admit(q.Analyst); err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ func (c *Sessions) prepareHoldout(ctx context.Context, q api.HoldoutQuestion) (*
 	if p.name, err = boardName(q.Name); err != nil {
 		return nil, err
 	}
-	if p.of, err = c.holdout(q); err != nil {
+	if p.of, err = c.holdout(ctx, q); err != nil {
 		return nil, err
 	}
 	given, err := trainingOf(q.Training)
@@ -69,7 +71,7 @@ func (c *Sessions) prepareHoldout(ctx context.Context, q api.HoldoutQuestion) (*
 }
 
 // holdout finds the holdout that is asked.
-func (c *Sessions) holdout(q api.HoldoutQuestion) (*policy.Holdout, error) {
+func (c *Sessions) holdout(ctx context.Context, q api.HoldoutQuestion) (*policy.Holdout, error) {
 	names := c.Dataset.HoldoutNames()
 	switch {
 	case len(names) == 0:
@@ -82,7 +84,7 @@ func (c *Sessions) holdout(q api.HoldoutQuestion) (*policy.Holdout, error) {
 	case len(names) == 1:
 		return c.Dataset.Holdouts[names[0]], nil
 	case q.SQL != "" && isSelect(q.SQL):
-		h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{})
+		h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{Meter: meter.Of(ctx)})
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
@@ -16,12 +17,12 @@ import (
 
 // byHoldout is the question to the holdout. Its price is in the policy, so settings about a price
 // are not used; that is said in the answer.
-func (c *Sessions) byHoldout(q api.Question) (api.HoldoutQuestion, []string, error) {
+func (c *Sessions) byHoldout(ctx context.Context, q api.Question) (api.HoldoutQuestion, []string, error) {
 	s, err := pricing.Settings(q)
 	if err != nil {
 		return api.HoldoutQuestion{}, nil, err
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{})
+	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{Meter: meter.Of(ctx)})
 	if err != nil {
 		return api.HoldoutQuestion{}, nil, err
 	}
@@ -38,11 +39,12 @@ func (c *Sessions) AskSQL(ctx context.Context, q api.Question) (*api.Answer, err
 	if err := c.Admit(q.Analyst); err != nil {
 		return nil, err
 	}
-	asked, notes, err := c.byHoldout(q)
+	ctx = meter.With(ctx)
+	asked, notes, err := c.byHoldout(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{})
+	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{Meter: meter.Of(ctx)})
 	if err != nil {
 		return nil, err
 	}
@@ -55,15 +57,16 @@ func (c *Sessions) AskSQL(ctx context.Context, q api.Question) (*api.Answer, err
 }
 
 // DescribeSQL says which column the answer has.
-func (c *Sessions) DescribeSQL(q api.Question) ([]api.Column, error) {
+func (c *Sessions) DescribeSQL(ctx context.Context, q api.Question) ([]api.Column, error) {
 	if err := c.Admit(q.Analyst); err != nil {
 		return nil, err
 	}
-	asked, _, err := c.byHoldout(q)
+	ctx = meter.With(ctx)
+	asked, _, err := c.byHoldout(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{})
+	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{Meter: meter.Of(ctx)})
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +78,8 @@ func (c *Sessions) ExplainSQL(ctx context.Context, q api.Question) (*api.Explana
 	if err := c.Admit(q.Analyst); err != nil {
 		return nil, err
 	}
-	asked, _, err := c.byHoldout(q)
+	ctx = meter.With(ctx)
+	asked, _, err := c.byHoldout(ctx, q)
 	if err != nil {
 		return nil, err
 	}

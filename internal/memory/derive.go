@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
@@ -22,6 +23,10 @@ type derivation struct {
 	most   int     // groups of the source in one group
 	ratio  float64 // the largest variance, as a share of what the price would have bought
 }
+
+// lookPart is which part of what planning may take is for finding out of which earlier answers the
+// purchases of a question can be made.
+const lookPart = 4
 
 // derive answers a purchase from an earlier one, where that is at least as exact as what the price
 // would buy, and returns nil where there is none.
@@ -39,7 +44,7 @@ type derivation struct {
 //
 // Where there is none it returns the places of the next sources.
 func (m *Memory) derive(
-	ctx context.Context, b *pricing.Purchase, version string, beta float64, see Horizon,
+	ctx context.Context, work *meter.Meter, b *pricing.Purchase, version string, beta float64, see Horizon,
 ) (r *answers.Released, missed []string, err error) {
 	if !b.Reusable() || slices.ContainsFunc(b.Noise, func(n pricing.Noise) bool { return n.Running != nil }) {
 		return nil, nil, nil // numbers that are as exact one by one make running totals that are not
@@ -71,12 +76,12 @@ func (m *Memory) derive(
 	if err := look(sameFamily(b, version), sameSlots, nil); err != nil {
 		return nil, nil, err
 	}
-	for _, from := range cells.Sources(b.Query) {
+	for _, from := range cells.Sources(work, b.Query) {
 		err := look(placed(version, "cells", from.Family), cellSlots, func(s *source) ([][]int, bool) {
 			if s.cells == nil {
 				return nil, false
 			}
-			return cells.Unions(b.Query, from, s.cells)
+			return cells.Unions(work, b.Query, from, s.cells)
 		})
 		if err != nil {
 			return nil, nil, err

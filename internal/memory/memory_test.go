@@ -108,8 +108,8 @@ func TestDerivedErrorBars(t *testing.T) {
 // from is how the only purchase of a statement is made of a source.
 func fromSource(p *pricing.Priced, s *source) (derivation, bool) {
 	b := p.Purchases[0]
-	for _, from := range cells.Sources(b.Query) {
-		if d, ok := derivable(b, s, b.Names(), func(s *source) ([][]int, bool) { return cells.Unions(b.Query, from, s.cells) }); ok {
+	for _, from := range cells.Sources(nil, b.Query) {
+		if d, ok := derivable(b, s, b.Names(), func(s *source) ([][]int, bool) { return cells.Unions(nil, b.Query, from, s.cells) }); ok {
 			return d, true
 		}
 	}

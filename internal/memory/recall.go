@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -32,11 +33,12 @@ type Recalled struct {
 // bought itself may be made of something that was.
 func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, see Horizon) (*Recalled, error) {
 	out := &Recalled{Released: make([]*answers.Released, len(p.Purchases)), Paid: api.Receipt{Free: true}}
+	work := meter.Part(ctx, lookPart)
 	for i, b := range p.Purchases {
 		if b.Query.ListsKeys() {
 			continue // which was never paid for
 		}
-		r, missed, err := m.recallOne(ctx, b, version, p.Beta(), see)
+		r, missed, err := m.recallOne(ctx, work, b, version, p.Beta(), see)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +103,7 @@ func (m *Memory) CompleteReceipt(ctx context.Context, paid *api.Receipt) error {
 
 // recallOne finds a purchase, or returns where it would be found.
 func (m *Memory) recallOne(
-	ctx context.Context, b *pricing.Purchase, version string, beta float64, see Horizon,
+	ctx context.Context, work *meter.Meter, b *pricing.Purchase, version string, beta float64, see Horizon,
 ) (r *answers.Released, missed []string, err error) {
 	key := b.Key(version)
 	kept, err := m.recallKept(ctx, b, key)
@@ -116,7 +118,10 @@ func (m *Memory) recallOne(
 		r.Sequence = kept.sequence
 		return &r, nil, nil
 	}
-	r, missed, err = m.derive(ctx, b, version, beta, see)
+	err = meter.Run(func() (err error) {
+		r, missed, err = m.derive(ctx, work, b, version, beta, see)
+		return err
+	})
 	return r, append([]string{key}, missed...), err
 }
 

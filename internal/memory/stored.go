@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -99,7 +101,7 @@ func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string
 
 // cellKeys are the keys of the groups as they are written, where others can be made of the groups.
 func cellKeys(b *pricing.Purchase) (family string, stored []storedCells, ok bool) {
-	family, keys, ok := cells.Family(b.Query)
+	family, keys, ok := cells.Family(meter.Part(context.Background(), lookPart), b.Query)
 	if !ok {
 		return "", nil, false
 	}

@@ -114,7 +114,7 @@ func (q *question) exactly(n *pg.Node) (e tree.Expr, inexact bool, err error) {
 	if err := expr.CheckLevels(exact, syntax.Location(n)); err != nil {
 		return nil, false, err
 	}
-	return expr.Normal(exact), true, nil
+	return q.normal(exact), true, nil
 }
 
 // again is a released value as the floating-point number that the question has cast it to.
@@ -133,7 +133,7 @@ func (q *question) expression(n *pg.Node) (tree.Expr, error) {
 	if err := expr.CheckLevels(arg, syntax.Location(n)); err != nil {
 		return nil, err
 	}
-	return expr.Normal(arg), nil
+	return q.normal(arg), nil
 }
 
 // inexact reports whether an aggregate is of floating-point numbers that are released as exact
@@ -217,16 +217,16 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	if err := summable(arg, name, f.Location); err != nil {
 		return 0, err
 	}
-	if arg, err = filtered(filter, arg, f.Location); err != nil {
+	if arg, err = q.filtered(filter, arg, f.Location); err != nil {
 		return 0, err
 	}
 	switch name {
 	case "sum":
-		if arg, err = sparse(arg, f.Location); err != nil {
+		if arg, err = q.sparse(arg, f.Location); err != nil {
 			return 0, err
 		}
 		if ones(arg) {
-			return q.measured(countValues(arg)), nil
+			return q.measured(q.countValues(arg)), nil
 		}
 		m, err := q.summedWithin(arg, f.Location)
 		if err != nil {
@@ -250,11 +250,11 @@ func (q *question) countRows(filter tree.Expr, pos int32) (int, error) {
 	if filter == nil {
 		return q.measured(tree.Measure{Kind: tree.CountRows}), nil
 	}
-	arg, err := filtered(filter, expr.NewNumber(tree.One), pos)
+	arg, err := q.filtered(filter, expr.NewNumber(tree.One), pos)
 	if err != nil {
 		return 0, err
 	}
-	return q.measured(countValues(arg)), nil
+	return q.measured(q.countValues(arg)), nil
 }
 
 // countOf is COUNT(x) and COUNT(DISTINCT x).
@@ -265,7 +265,7 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 		if distinct {
 			m := tree.Measure{Kind: tree.CountPersons}
 			if filter != nil {
-				only, err := filtered(filter, expr.NewNumber(tree.One), pos)
+				only, err := q.filtered(filter, expr.NewNumber(tree.One), pos)
 				if err != nil {
 					return 0, err
 				}
@@ -283,7 +283,7 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 	if constant && !l.IsNullLiteral() && !distinct {
 		return q.countRows(filter, pos) // COUNT(1)
 	}
-	arg, err := filtered(filter, arg, pos)
+	arg, err := q.filtered(filter, arg, pos)
 	if err != nil {
 		return 0, err
 	}
@@ -294,7 +294,7 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 		}
 		return q.measured(tree.Measure{Kind: tree.CountDistinct, Arg: arg}), nil
 	}
-	return q.measured(countValues(arg)), nil
+	return q.measured(q.countValues(arg)), nil
 }
 
 // present adds to a condition that a column which says who a row is about is not NULL, as it is in
@@ -313,12 +313,12 @@ func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
 
 // sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds
 // anything, and the interval of a person's part holds 0 in any case.
-func sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
+func (q *question) sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
 	c, ok := arg.(*tree.Case)
 	if !ok || len(c.Whens) != 1 || !expr.IsNumber(c.Else, 0) || expr.MaxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
 		return arg, nil
 	}
-	return filtered(c.Whens[0].If, c.Whens[0].Then, pos)
+	return q.filtered(c.Whens[0].If, c.Whens[0].Then, pos)
 }
 
 // ones reports whether an expression is 1 or NULL: its sum is its count. Of one person as many rows
@@ -333,12 +333,12 @@ func ones(arg tree.Expr) bool {
 
 // countValues counts where an expression is not NULL. Where it cannot be, these are all rows. Where
 // it is a constant under a condition, any constant will do.
-func countValues(arg tree.Expr) tree.Measure {
+func (q *question) countValues(arg tree.Expr) tree.Measure {
 	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
 		then, constant := c.Whens[0].Then.(*tree.Literal)
 		none, null := c.Else.(*tree.Literal)
 		if constant && null && !then.IsNullLiteral() && none.IsNullLiteral() {
-			if one, err := filtered(c.Whens[0].If, expr.NewNumber(tree.One), -1); err == nil {
+			if one, err := q.filtered(c.Whens[0].If, expr.NewNumber(tree.One), -1); err == nil {
 				arg = one
 			}
 		}
@@ -350,7 +350,7 @@ func countValues(arg tree.Expr) tree.Measure {
 }
 
 // filtered is an expression where a condition holds, and NULL where it does not.
-func filtered(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
+func (q *question) filtered(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
 	if filter == nil {
 		return arg, nil
 	}
@@ -358,7 +358,7 @@ func filtered(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	e = expr.Normal(e)
+	e = q.normal(e)
 	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
 		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil",
 			"the condition of this FILTER holds for no row, or its aggregate is of NULL")

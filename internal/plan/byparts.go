@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -13,7 +14,7 @@ import (
 // Not every combination need occur.
 func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 	var parts []tree.Expr
-	if !smallParts(e, &parts) || len(parts) == 0 {
+	if !q.smallParts(e, &parts) || len(parts) == 0 {
 		return nil, false
 	}
 	total := 1
@@ -23,13 +24,10 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 			return nil, false
 		}
 	}
-	if q.tried += 8 * total; q.tried > mostTried || !q.affords(e, total) {
-		return nil, false
-	}
 	// Each part is a column of a row that is made up.
 	of := expr.Replaced(e, func(x tree.Expr) tree.Expr {
-		name := tree.Format(x)
-		at := slices.IndexFunc(parts, func(p tree.Expr) bool { return tree.Format(p) == name })
+		name := q.spell(x)
+		at := slices.IndexFunc(parts, func(p tree.Expr) bool { return q.spell(p) == name })
 		if at < 0 {
 			return nil
 		}
@@ -40,8 +38,10 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 	var try func(i int)
 	try = func(i int) {
 		if i == len(parts) {
+			q.meter().Work(1, meter.Found)
+			q.meter().Build(meter.FoundBytes)
 			// A NULL is no group, as it is of the columns.
-			if v := expr.Eval(of, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }); v != nil {
+			if v := q.compute(of, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }); v != nil {
 				out = append(out, expr.KeyValue(v, e.Type()))
 			}
 			return
@@ -63,12 +63,12 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 
 // smallParts collects the parts of an expression that are numbers of few values, each once, where
 // all columns are in one of them.
-func smallParts(e tree.Expr, parts *[]tree.Expr) bool {
+func (q *question) smallParts(e tree.Expr, parts *[]tree.Expr) bool {
 	if isSmall(e.Type()) {
 		if _, constant := e.(*tree.Literal); constant {
 			return true
 		}
-		if !slices.ContainsFunc(*parts, func(p tree.Expr) bool { return tree.Format(p) == tree.Format(e) }) {
+		if !slices.ContainsFunc(*parts, func(p tree.Expr) bool { return q.spell(p) == q.spell(e) }) {
 			*parts = append(*parts, e)
 		}
 		return true
@@ -78,7 +78,7 @@ func smallParts(e tree.Expr, parts *[]tree.Expr) bool {
 		return false
 	}
 	for _, p := range tree.Parts(e) {
-		if !smallParts(p, parts) {
+		if !q.smallParts(p, parts) {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -15,10 +16,12 @@ func checkExpr(s scope, n *pg.Node) (tree.Expr, error) {
 	if e, ok := s.whole(n); ok {
 		return e, nil
 	}
+	s.meter().Work(1, meter.Written)
 	e, err := checkNode(s, n)
 	if err != nil {
 		return nil, err
 	}
+	countNode(s.meter(), e)
 	if _, column := e.(*tree.Column); !column && e.Type().Kind == tree.Identity {
 		return nil,
 			syntax.Refuse(syntax.Location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)",

@@ -91,7 +91,7 @@ func (q *question) weights(query *tree.Query, weight tree.Expr, descending bool)
 		w := big.NewInt(1)
 		if weight != nil {
 			keys := query.Group(g)
-			v := expr.Eval(weight, func(x tree.Expr) tree.Value {
+			v := q.compute(weight, func(x tree.Expr) tree.Value {
 				i := q.stats[x.(*tree.Released).Stat].Key
 				return expr.FromKey(keys[i], query.Keys[i].Expr.Type())
 			})

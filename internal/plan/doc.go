@@ -131,10 +131,20 @@
 //  3. A measure is a vector of integers, one for each combination of keys, and
 //     [tree.Query.Sensitivity] bounds how far one person moves it, in both norms and for both
 //     kinds of neighbours. The argument stands there.
-//  4. Size comes first. Length, number of words and depth are limited before the parser sees the
+//  4. Work is bounded. Nobody pays for planning, so everything that it does over and over is counted
+//     by a [meter.Meter] before it is done: expressions that are computed, by their nodes, texts and
+//     patterns (package expr), places on an axis (package reach), combinations of values, nodes that
+//     are written down and compared, patterns that are compiled, and what the second check, the
+//     price and memory do with the finished tree. A text that takes more than [meter.MostTime] or
+//     [meter.MostBytes] is refused. Steps are counted and no clock is read, so whether it is follows
+//     from the text, the policy and public tables. A key whose values take more than three quarters
+//     of that has none that are known: they can be listed in WHERE. The context is looked at after
+//     each millisecond of work, so planning ends with it. What is computed of released values is
+//     bounded too, before it is paid for (shown.go).
+//  5. Size comes first. Length, number of words and depth are limited before the parser sees the
 //     text, and again for the tree, so no text makes the planner recurse deeply. Names of WITH and
 //     views are replaced by what they stand for, and how often is limited too.
-//  5. Questions that mean the same have, in the common cases, the same [tree.Query.Hash]: constants
+//  6. Questions that mean the same have, in the common cases, the same [tree.Query.Hash]: constants
 //     are folded, AND and OR are flattened, sorted and without repetitions, lists and keys are
 //     sorted, comparisons have one direction, and names, aliases, the order of SELECT and all that
 //     is above the noise are not in it. Questions with the same hash have the same exact result on

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/reach"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -18,13 +19,17 @@ func (q *question) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) 
 	if err != nil {
 		return nil, false, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE", "%v", err)
 	}
-	own, ok := k.all(e)
+	own, ok := q.listAll(k, e)
 	own = q.keepAllowed(e, own)
 	listed, given := q.listedInWhere(e)
 	switch {
 	case ok && given:
 		// Other rows are not there, so other groups would be empty.
-		own = slices.DeleteFunc(slices.Clone(own), func(v policy.Value) bool { return !slices.Contains(listed, v) })
+		wanted := make(map[policy.Value]bool, len(listed))
+		for _, v := range listed {
+			wanted[v] = true
+		}
+		own = slices.DeleteFunc(slices.Clone(own), func(v policy.Value) bool { return !wanted[v] })
 		if len(own) == 0 {
 			return nil, false, syntax.Refuse(pos, "list values that the column can have",
 				"none of the listed values of %s is a public key", tree.Describe(e))
@@ -42,15 +47,15 @@ func (q *question) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) 
 // keepAllowed leaves out the values that WHERE leaves out by comparing the key with a constant:
 // their groups would be empty.
 func (q *question) keepAllowed(e tree.Expr, values []policy.Value) []policy.Value {
-	name := tree.Format(e)
+	name := q.spell(e)
 	for _, c := range expr.Conjuncts(q.filter) {
-		test := withConstants(c, name)
+		test := q.withConstants(c, name)
 		if test == nil {
 			continue
 		}
 		kept := slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool {
 			k := expr.FromKey(v, e.Type())
-			return k == nil || expr.Eval(test(expr.FromValue(k, e.Type())), nil) != true
+			return k == nil || q.compute(test(expr.FromValue(k, e.Type())), nil) != true
 		})
 		if len(kept) > 0 { // a question about no group is still a question
 			values = kept
@@ -61,20 +66,20 @@ func (q *question) keepAllowed(e tree.Expr, values []policy.Value) []policy.Valu
 
 // withConstants returns a comparison of the key of a name with constants, as a condition on
 // something else in its place.
-func withConstants(c tree.Expr, name string) func(tree.Expr) tree.Expr {
-	if tree.Format(c) == name { // a truth
+func (q *question) withConstants(c tree.Expr, name string) func(tree.Expr) tree.Expr {
+	if q.spell(c) == name { // a truth
 		return func(x tree.Expr) tree.Expr { return x }
 	}
 	switch c := c.(type) {
 	case *tree.Compare:
-		if l, ok := c.R.(*tree.Literal); ok && !l.IsNullLiteral() && tree.Format(c.L) == name {
+		if l, ok := c.R.(*tree.Literal); ok && !l.IsNullLiteral() && q.spell(c.L) == name {
 			return func(x tree.Expr) tree.Expr { return &tree.Compare{Op: c.Op, L: x, R: l} }
 		}
 	case *tree.Not: // several <> are one NOT IN
-		if tree.Format(c.X) == name {
+		if q.spell(c.X) == name {
 			return func(x tree.Expr) tree.Expr { return &tree.Not{X: x} }
 		}
-		if in, ok := c.X.(*tree.In); ok && tree.Format(in.X) == name {
+		if in, ok := c.X.(*tree.In); ok && q.spell(in.X) == name {
 			return func(x tree.Expr) tree.Expr { return &tree.Not{X: &tree.In{X: x, List: in.List}} }
 		}
 	}
@@ -83,10 +88,10 @@ func withConstants(c tree.Expr, name string) func(tree.Expr) tree.Expr {
 
 // listedInWhere returns the constants that WHERE compares a key with.
 func (q *question) listedInWhere(e tree.Expr) ([]policy.Value, bool) {
-	name := tree.Format(e)
+	name := q.spell(e)
 	for _, c := range expr.Conjuncts(q.filter) {
 		x, list := expr.Constants(c)
-		if x == nil || tree.Format(x) != name {
+		if x == nil || q.spell(x) != name {
 			continue
 		}
 		out := keyValues(list, e.Type())
@@ -130,19 +135,19 @@ func (q *question) domain(r tree.Relation, where tree.Expr, e tree.Expr) (domain
 			}
 		}
 	}
-	if values, ok := q.enumerate(e, columns, all); ok {
+	if values, ok := q.try(func() ([]policy.Value, bool) { return q.enumerate(e, columns, all) }); ok {
 		k.values, k.listed = values, true
 		return k, nil
 	}
 	if len(columns) == 1 && !all[0].listed && all[0].bounded() {
-		a := &reach.Axis{Index: columns[0].Index, Kind: columns[0].Field.Type.Kind, In: all[0].ends}
+		a := &reach.Axis{Index: columns[0].Index, Kind: columns[0].Field.Type.Kind, In: all[0].ends, Meter: q.meter()}
 		if ends, ok := a.Ends(e); ok {
 			k.ends = ends
 		}
 	}
 	unknown := !slices.ContainsFunc(all, func(d domain) bool { return d.listed || d.bounded() })
 	if !k.bounded() || unknown && !isSmall(e.Type()) {
-		if values, ok := q.byParts(e); ok {
+		if values, ok := q.try(func() ([]policy.Value, bool) { return q.byParts(e) }); ok {
 			k.values, k.listed = values, true
 		}
 	}
@@ -165,17 +170,14 @@ func columnsOf(e tree.Expr) (columns []*tree.Column, simple bool) {
 	return columns, simple
 }
 
-// mostTried bounds how many combinations of values are tried for all keys of a question.
-const mostTried = 1 << 20
-
-// mostSpent bounds how many parts of expressions are computed for that, each as often as it is, for
-// all questions of a text: nobody pays for it, and it cannot be stopped. It is about two seconds.
-const mostSpent = 1 << 23
-
-// affords reports whether an expression may still be computed so many times, and counts it.
-func (q *question) affords(e tree.Expr, times int) bool {
-	*q.spent += times * tree.Size(e)
-	return *q.spent <= mostSpent
+// try looks for the values of a key, for which there is a part of what planning may take: where
+// that is not enough they are not known, and can be listed in WHERE.
+func (q *question) try(find func() ([]policy.Value, bool)) (values []policy.Value, ok bool) {
+	if !q.meter().Try(func() { values, ok = find() }) {
+		q.costly = true
+		return nil, false
+	}
+	return values, ok
 }
 
 // enumerate computes an expression for all values of its columns. Of a column that lies between two
@@ -195,15 +197,14 @@ func (q *question) enumerate(e tree.Expr, columns []*tree.Column, all []domain) 
 			return nil, false
 		}
 	}
-	if q.tried += total; q.tried > mostTried || !q.affords(e, total) {
-		return nil, false
-	}
 	var out []policy.Value
 	row := map[int]tree.Value{}
 	var try func(i int)
 	try = func(i int) {
 		if i == len(columns) {
-			v := expr.Eval(e, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] })
+			q.meter().Work(1, meter.Found)
+			q.meter().Build(meter.FoundBytes)
+			v := q.compute(e, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] })
 			if n, ok := v.(*big.Int); !ok || n.IsInt64() {
 				out = append(out, expr.KeyValue(v, e.Type()))
 			}
@@ -240,9 +241,9 @@ func (q *question) choices(e tree.Expr, c *tree.Column, k domain) ([]tree.Value,
 	if !k.bounded() {
 		return nil, false
 	}
-	a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends}
-	points, spent, ok := a.Points(e, expr.MaxDomain, mostSpent-*q.spent)
-	*q.spent += spent
+	a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends, Meter: q.meter()}
+	points, ok := a.Points(e, expr.MaxDomain)
+	q.meter().Build(meter.Number * len(points))
 	for _, x := range points {
 		out = append(out, a.Value(x))
 	}

@@ -1,12 +1,14 @@
 package plan
 
 import (
+	"context"
 	"maps"
 	"math/big"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -26,6 +28,16 @@ type Options struct {
 	// People tells how many people there are, where that is public; nil where it is not, and where
 	// the question wants a count and not what it comes to.
 	People func() (int64, error)
+	// Meter counts the work; one of its own where it is nil.
+	Meter *meter.Meter
+}
+
+// metered are options with a meter.
+func (o Options) metered() Options {
+	if o.Meter == nil {
+		o.Meter = meter.New(context.Background())
+	}
+	return o
 }
 
 // env is what names mean around a SELECT.
@@ -36,7 +48,6 @@ type env struct {
 	views   []string                  // the views that are being read, so that none reads itself
 	depth   int                       // how many subqueries this is inside of
 	left    *int                      // how many more times a table or a subquery may be looked at
-	spent   *int                      // how many parts of expressions were computed to find the values of keys
 	stored  map[string][][]tree.Value // rows of public tables that were read for that
 }
 
@@ -56,12 +67,14 @@ const (
 )
 
 func newEnv(ds *policy.Dataset, o Options) *env {
+	o = o.metered()
 	left := maxLooks
-	return &env{dataset: ds, options: o, ctes: map[string]cte{}, left: &left, spent: new(int), stored: map[string][][]tree.Value{}}
+	return &env{dataset: ds, options: o, ctes: map[string]cte{}, left: &left, stored: map[string][][]tree.Value{}}
 }
 
 // visit counts a table or a subquery.
 func (e *env) visit(pos int32) error {
+	e.meter().Work(1, 10*meter.Written)
 	if *e.left--; *e.left < 0 {
 		return tooManySources(pos)
 	}
@@ -102,6 +115,8 @@ func (e *env) addNames(w *pg.WithClause) (*env, error) {
 			return nil, syntax.Refuse(q.Location, "give each a name of its own", "two queries of WITH are called %q", q.Ctename)
 		}
 		seen[strings.ToLower(q.Ctename)] = true
+		e.meter().Work(1+len(inner.ctes), meter.Node)
+		e.meter().Build(64 * (1 + len(inner.ctes)))
 		now := inner
 		now.ctes = maps.Clone(inner.ctes)
 		inner.ctes[strings.ToLower(q.Ctename)] = cte{query: q, env: &now}

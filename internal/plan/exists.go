@@ -62,7 +62,7 @@ func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 		if on != nil {
 			equal = &tree.Logic{Op: tree.And, Args: []tree.Expr{equal, on}}
 		}
-		on = expr.Normal(equal)
+		on = q.normal(equal)
 	}
 	if tree.Private(inner) && !(tree.Private(q.rows) && expr.Linked(on, n)) {
 		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about one person: "+q.linkInside(q.rows, inner),
@@ -98,7 +98,7 @@ func (s below) amongPersons(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error
 	if err != nil {
 		return nil, err
 	}
-	on = expr.Normal(on)
+	on = q.normal(on)
 	if tree.Private(r) && !(tree.Private(q.rows) && expr.Linked(on, n)) {
 		return nil, syntax.Refuse(l.Location,
 			"compare the person's column with that of the subquery, as in pid IN (SELECT pid FROM ... GROUP BY pid)",

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/reach"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -95,7 +96,7 @@ func (q *question) joinDomain(r *tree.Join, i int) (domain, error) {
 	if !r.Left || right && !r.Full && !k.listed { // a list may have NULL as a group of its own, which stays
 		c := &tree.Column{Index: i, Field: r.Row[i]}
 		for _, cond := range expr.Conjuncts(r.On) {
-			k = k.allowed(c, cond)
+			k = q.allowed(k, c, cond)
 		}
 	}
 	return k.where(r.Row[i].Nullable && r.Left), nil
@@ -207,18 +208,18 @@ func (q *question) columnDomain(r tree.Relation, where tree.Expr, c *tree.Column
 		}
 	}
 	for _, cond := range expr.Conjuncts(where) {
-		k = k.allowed(c, cond)
+		k = q.allowed(k, c, cond)
 	}
 	return k, nil
 }
 
 // allowed leaves out what a condition leaves out. Where nothing would be left everything stays: a
 // question about no group is still a question.
-func (k domain) allowed(c *tree.Column, cond tree.Expr) domain {
+func (q *question) allowed(k domain, c *tree.Column, cond tree.Expr) domain {
 	if !about(cond, c) {
 		return k
 	}
-	if x, list := expr.Constants(cond); !k.listed && x != nil && tree.Format(x) == tree.Format(c) {
+	if x, list := expr.Constants(cond); !k.listed && x != nil && q.spell(x) == q.spell(c) {
 		k.values, k.listed = keyValues(list, c.Field.Type), true // the question lists them
 		if len(k.values) == 0 {
 			k.listed = false
@@ -226,17 +227,17 @@ func (k domain) allowed(c *tree.Column, cond tree.Expr) domain {
 	}
 	if k.listed {
 		kept := slices.DeleteFunc(slices.Clone(k.values), func(v policy.Value) bool {
-			return expr.Eval(cond, func(tree.Expr) tree.Value { return expr.FromKey(v, c.Field.Type) }) != true
+			return q.compute(cond, func(tree.Expr) tree.Value { return expr.FromKey(v, c.Field.Type) }) != true
 		})
 		if len(kept) > 0 {
 			k.values = kept
 		}
-		k.null = k.null && expr.Eval(cond, func(tree.Expr) tree.Value { return nil }) == true
+		k.null = k.null && q.compute(cond, func(tree.Expr) tree.Value { return nil }) == true
 		return k
 	}
 	switch c.Field.Type.Kind {
 	case tree.Number, tree.Date, tree.Timestamp:
-		a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends}
+		a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends, Meter: q.meter()}
 		in, present := a.Narrow(cond)
 		if !in.Empty() {
 			k.ends = in
@@ -271,10 +272,10 @@ func keyValues(list []*tree.Literal, t tree.Type) []policy.Value {
 	return out
 }
 
-// all lists the values, where there are not too many. What lies between two ends is every point
+// listAll lists the values, where there are not too many. What lies between two ends is every point
 // between them, but for a column of decimals, which is measured and not told apart, and for one
 // whose values are private, which are found, or named one by one.
-func (k domain) all(e tree.Expr) ([]policy.Value, bool) {
+func (q *question) listAll(k domain, e tree.Expr) ([]policy.Value, bool) {
 	t := e.Type()
 	c, column := e.(*tree.Column)
 	if k.listed {
@@ -288,7 +289,10 @@ func (k domain) all(e tree.Expr) ([]policy.Value, bool) {
 		column && c.Field.Source != nil && (c.Field.Source.Type == policy.Decimal || c.Field.Source.Keys == policy.PrivateKeys) {
 		return nil, false
 	}
-	var out []policy.Value
+	n := int(k.ends.Hi - k.ends.Lo + 1)
+	q.meter().Work(n, meter.Computed)
+	q.meter().Build(n * meter.Number)
+	out := make([]policy.Value, 0, n)
 	for i := k.ends.Lo; i <= k.ends.Hi; i++ {
 		out = append(out, policy.Value{Type: expr.KeyType(t), Int: i})
 	}

@@ -81,7 +81,10 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 		}
 		p.Stats = append(p.Stats, d.Stat)
 	}
-	flatten(p)
+	q.flatten(p)
+	if err := q.showable(p); err != nil {
+		return nil, err
+	}
 	return p, provenTotal(&p.Query)
 }
 

@@ -12,25 +12,25 @@ import (
 // where c. Its rows are t's rows where c is true, and it passes on whose they are and how many
 // count, so the same rows come to the same groups. Where a column of it is computed, or a condition
 // asks about other rows, it stays.
-func flatten(p *tree.Plan) {
+func (e *env) flatten(p *tree.Plan) {
 	for {
 		s, ok := p.Query.From.(*tree.Select)
-		if !ok || p.Query.Choice != nil || !moveBelow(&p.Query, s) {
+		if !ok || p.Query.Choice != nil || !e.moveBelow(&p.Query, s) {
 			return
 		}
-		sortParts(p)
+		e.sortParts(p)
 	}
 }
 
 // onto moves a query from a subquery to what the subquery is made from.
-func moveBelow(q *tree.Query, s *tree.Select) bool {
+func (e *env) moveBelow(q *tree.Query, s *tree.Select) bool {
 	out := *q
 	ok := true
-	move := func(e tree.Expr) tree.Expr {
-		if e == nil {
+	move := func(x tree.Expr) tree.Expr {
+		if x == nil {
 			return nil
 		}
-		moved, fits := rewrite(e, s)
+		moved, fits := e.rewrite(x, s)
 		ok = ok && fits
 		return moved
 	}
@@ -38,7 +38,7 @@ func moveBelow(q *tree.Query, s *tree.Select) bool {
 	if q.Where != nil {
 		out.Where = move(q.Where)
 		if s.Where != nil && ok {
-			out.Where = expr.Truth(expr.NormalLogic(&tree.Logic{Op: tree.And, Args: []tree.Expr{out.Where, s.Where}}))
+			out.Where = e.truth(&tree.Logic{Op: tree.And, Args: []tree.Expr{out.Where, s.Where}})
 		}
 	}
 	out.Keys, out.Measures = slices.Clone(q.Keys), slices.Clone(q.Measures)
@@ -56,7 +56,7 @@ func moveBelow(q *tree.Query, s *tree.Select) bool {
 }
 
 // sorted puts keys and measures into their canonical order again.
-func sortParts(p *tree.Plan) {
+func (e *env) sortParts(p *tree.Plan) {
 	keys := order(len(p.Query.Keys), func(a, b int) int {
 		x, y := p.Query.Keys[a], p.Query.Keys[b]
 		if x.Private != y.Private {
@@ -65,11 +65,13 @@ func sortParts(p *tree.Plan) {
 			}
 			return -1
 		}
-		return strings.Compare(tree.Format(x.Expr), tree.Format(y.Expr))
+		return strings.Compare(e.spell(x.Expr), e.spell(y.Expr))
 	})
-	measures := order(len(p.Query.Measures), func(a, b int) int {
-		return strings.Compare(p.Query.Measures[a].Format(), p.Query.Measures[b].Format())
-	})
+	names := make([]string, len(p.Query.Measures))
+	for i, m := range p.Query.Measures {
+		names[i] = e.spellMeasure(m)
+	}
+	measures := order(len(names), func(a, b int) int { return strings.Compare(names[a], names[b]) })
 	p.Query.Keys, p.Query.Measures = picked(p.Query.Keys, keys), picked(p.Query.Measures, measures)
 	for i := range p.Stats {
 		s := &p.Stats[i]
@@ -103,9 +105,9 @@ func picked[T any](all []T, at []int) []T {
 
 // onto writes an expression over a subquery's fields as one over the fields below it, where each is
 // one of them.
-func rewrite(e tree.Expr, s *tree.Select) (tree.Expr, bool) {
+func (e *env) rewrite(x tree.Expr, s *tree.Select) (tree.Expr, bool) {
 	ok := true
-	tree.WalkRow(e, func(x tree.Expr) { // what is inside of EXISTS counts its fields in another way
+	tree.WalkRow(x, func(x tree.Expr) { // what is inside of EXISTS counts its fields in another way
 		switch x := x.(type) {
 		case *tree.Column:
 			_, plain := s.Columns[x.Index].(*tree.Column)
@@ -115,9 +117,9 @@ func rewrite(e tree.Expr, s *tree.Select) (tree.Expr, bool) {
 		}
 	})
 	if !ok {
-		return e, false
+		return x, false
 	}
-	return expr.Normal(expr.Replaced(e, func(x tree.Expr) tree.Expr {
+	return e.normal(expr.Replaced(x, func(x tree.Expr) tree.Expr {
 		if c, ok := x.(*tree.Column); ok {
 			return s.Columns[c.Index]
 		}

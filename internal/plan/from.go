@@ -124,7 +124,7 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 		if err := expr.CheckLevels(on, at); err != nil {
 			return rows{}, err
 		}
-		on = expr.Normal(on)
+		on = e.normal(on)
 	}
 	if full {
 		return e.fullJoin(l, r, on, at)
@@ -194,9 +194,9 @@ func (e *env) joinUsing(l, r rows, using []string, left, full bool, at int32) (r
 	var on tree.Expr = &tree.Logic{Op: tree.And, Args: all}
 	r.hide(hidden)
 	if !full {
-		return e.join(l, r, expr.Normal(on), left, at, false)
+		return e.join(l, r, e.normal(on), left, at, false)
 	}
-	out, err := e.fullJoin(l, r, expr.Normal(on), at)
+	out, err := e.fullJoin(l, r, e.normal(on), at)
 	if err != nil {
 		return rows{}, err
 	}

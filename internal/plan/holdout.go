@@ -8,6 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -44,7 +45,18 @@ func isHoldoutMean(n *pg.Node) bool {
 // PrepareHoldout checks a question to a holdout against the policy, and reads nothing else, but
 // public tables for their sizes. The holdout is the one with a name, or where there is none the
 // only one of the table. Its refusals tell nothing about the data.
-func PrepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Options) (*tree.Holdout, error) {
+func PrepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Options) (h *tree.Holdout, err error) {
+	o = o.metered()
+	err = meter.Run(func() (err error) {
+		if h, err = prepareHoldout(ds, text, name, o); err == nil {
+			countChecks(o.Meter, &h.Query)
+		}
+		return err
+	})
+	return h, err
+}
+
+func prepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Options) (*tree.Holdout, error) {
 	s, err := text.SelectOf(ds.Name)
 	if err != nil {
 		return nil, err
@@ -66,7 +78,7 @@ func PrepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Option
 		return nil, err
 	}
 	if h.Training == nil && of.Train != "" {
-		if err := askTraining(h, ds, table, call); err != nil {
+		if err := askTraining(h, ds, table, call, o.Meter); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +195,7 @@ func (q *question) trainingValue(n *pg.Node) (*big.Rat, error) {
 }
 
 // holdoutRows is the question that an expression is checked in.
-func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar) (*question, error) {
+func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar, m *meter.Meter) (*question, error) {
 	name := v.Relname
 	if v.Alias != nil {
 		name = v.Alias.Aliasname
@@ -192,7 +204,7 @@ func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar) (*ques
 	if err != nil {
 		return nil, err
 	}
-	return &question{env: newEnv(ds, Options{}), rows: r}, nil
+	return &question{env: newEnv(ds, Options{Meter: m}), rows: r}, nil
 }
 
 // holdoutArg checks the expression: total, exact, and proven to lie between 0 and 1.
@@ -203,11 +215,11 @@ func (q *question) holdoutArg(n *pg.Node) (tree.Expr, error) {
 	}
 	pos := syntax.Location(n)
 	if arg.Type().Kind == tree.Boolean {
-		if arg, err = expr.NewCase([]tree.When{{If: expr.Truth(arg), Then: expr.NewNumber(tree.One)}},
+		if arg, err = expr.NewCase([]tree.When{{If: q.truth(arg), Then: expr.NewNumber(tree.One)}},
 			expr.NewNumber(big.NewRat(0, 1)), pos); err != nil {
 			return nil, err
 		}
-		arg = expr.Normal(arg)
+		arg = q.normal(arg)
 	}
 	t := arg.Type()
 	const bounded = "write a condition, or CASE WHEN ... THEN 1 ELSE 0 END, or bring it between 0 and 1, as in greatest(0, least(1, x))"
@@ -230,7 +242,7 @@ func (q *question) holdoutArg(n *pg.Node) (tree.Expr, error) {
 
 // askHoldout makes the query over the holdout.
 func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, o Options) error {
-	q, err := holdoutRows(ds, ds.Tables[h.Of.Table], v)
+	q, err := holdoutRows(ds, ds.Tables[h.Of.Table], v, o.Meter)
 	if err != nil {
 		return err
 	}
@@ -247,7 +259,7 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 	if err != nil {
 		return err
 	}
-	m, err := holdoutMeasure(arg, syntax.Location(call.Args[0]))
+	m, err := q.holdoutMeasure(arg, syntax.Location(call.Args[0]))
 	if err != nil {
 		return err
 	}
@@ -266,19 +278,19 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 }
 
 // holdoutMeasure is the sum, in the spelling that sums of other questions have.
-func holdoutMeasure(arg tree.Expr, pos int32) (tree.Measure, error) {
-	arg, err := sparse(arg, pos)
+func (q *question) holdoutMeasure(arg tree.Expr, pos int32) (tree.Measure, error) {
+	arg, err := q.sparse(arg, pos)
 	if err != nil {
 		return tree.Measure{}, err
 	}
 	if ones(arg) {
-		return countValues(arg), nil
+		return q.countValues(arg), nil
 	}
 	return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 }
 
 // askTraining makes the same over the training table.
-func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall) error {
+func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, m *meter.Meter) error {
 	t := ds.Tables[h.Of.Train]
 	if t == nil || !t.Public {
 		return syntax.Refuse(v.Location, "ask the owner to correct the policy", "the training table of a holdout is a public table")
@@ -287,7 +299,7 @@ func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.F
 	elsewhere := func(err error) error {
 		return syntax.Refuse(syntax.Location(call.Args[0]), instead, "over the training table %q: %s", t.Name, reason(err))
 	}
-	q, err := holdoutRows(ds, t, v)
+	q, err := holdoutRows(ds, t, v, m)
 	if err != nil {
 		return err
 	}

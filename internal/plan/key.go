@@ -58,7 +58,7 @@ func (q *question) groupBy(s *pg.SelectStmt, g grouping) error {
 			}
 			return -1
 		}
-		return strings.Compare(tree.Format(a.Expr), tree.Format(b.Expr))
+		return strings.Compare(q.spell(a.Expr), q.spell(b.Expr))
 	})
 	return nil
 }
@@ -88,8 +88,8 @@ func ordinal(n *pg.Node, length int) (int, bool) {
 }
 
 func (q *question) keyIndex(e tree.Expr) int {
-	name := tree.Format(e)
-	return slices.IndexFunc(q.keys, func(k tree.Key) bool { return tree.Format(k.Expr) == name })
+	name := q.spell(e)
+	return slices.IndexFunc(q.keys, func(k tree.Key) bool { return q.spell(k.Expr) == name })
 }
 
 // key finds the values of something to group by.
@@ -113,6 +113,7 @@ func (q *question) key(e tree.Expr, pos int32) (tree.Key, error) {
 		return tree.Key{},
 			syntax.Refuse(pos, "group by something smaller, as in x % 100", "a key is a number of at most 64 bits, and this can be larger")
 	}
+	q.costly = false
 	values, ok, err := q.values(e, pos)
 	if err != nil {
 		return tree.Key{}, err
@@ -120,7 +121,10 @@ func (q *question) key(e tree.Expr, pos int32) (tree.Key, error) {
 	if ok {
 		return tree.Key{Expr: e, Values: values}, nil
 	}
-	if err := q.mayBePrivate(e, pos); err != nil {
+	if err := q.mayBePrivate(e, pos); err != nil && q.costly {
+		return tree.Key{}, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE, or group by fewer or simpler keys",
+			"it takes too much work to find the values of this key")
+	} else if err != nil {
 		return tree.Key{}, err
 	}
 	return tree.Key{Expr: e, Private: true}, nil
@@ -141,7 +145,7 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 			bad = c
 		case src.Keys == policy.PrivateKeys:
 			private = true
-		case len(src.PublicValues()) == 0 && c.Field.Public == "":
+		case src.CountPublicValues() == 0 && c.Field.Public == "":
 			bad = c
 		}
 	})

@@ -31,8 +31,7 @@ datasets:
           w:   {type: integer}
 `
 
-// TestKeyWork: to find the values of keys takes a moment, whatever the keys are. It is free, and
-// nothing stops it.
+// TestKeyWork: to find the values of keys takes a moment, whatever the keys are. It is free.
 func TestKeyWork(t *testing.T) {
 	ds := parsed(t, keyWork)
 	repeat := func(n int, text, between string) string {

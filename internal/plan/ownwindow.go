@@ -39,7 +39,7 @@ func (q *question) windows(s *pg.SelectStmt) (*tree.Window, error) {
 	w := &tree.Window{From: q.rows.Relation, Where: q.filter, Whose: q.rows.Unit(), Row: slices.Clone(q.rows.Fields())}
 	q.over = map[*pg.FuncCall]tree.Expr{}
 	for i, d := range drafts {
-		e, err := d.place(w)
+		e, err := d.place(q.env, w)
 		if err != nil {
 			return nil, err
 		}
@@ -169,12 +169,12 @@ func (d *over) add(o tree.Over, t tree.Type, name string) {
 }
 
 // place puts the parts into a relation, each once, and makes of them what was asked for.
-func (d *over) place(w *tree.Window) (tree.Expr, error) {
+func (d *over) place(e *env, w *tree.Window) (tree.Expr, error) {
 	n := len(w.From.Fields())
 	out := make([]tree.Expr, len(d.calls))
 	for i, o := range d.calls {
-		spelled := o.Format()
-		at := slices.IndexFunc(w.Calls, func(have tree.Over) bool { return have.Format() == spelled })
+		spelled := e.spellOver(o)
+		at := slices.IndexFunc(w.Calls, func(have tree.Over) bool { return e.spellOver(have) == spelled })
 		if at < 0 {
 			at = len(w.Calls)
 			w.Calls, w.Row = append(w.Calls, o), append(w.Row, d.fields[i])

@@ -111,7 +111,7 @@ func (q *question) part(f *pg.FuncCall, name string, uncut bool) (tree.Part, tre
 		}
 		if filter != nil { // of an identity too, which stands in no CASE
 			there := &tree.Logic{Op: tree.And, Args: []tree.Expr{filter, &tree.Not{X: &tree.IsNull{X: arg}}}}
-			if arg, err = filtered(there, expr.NewNumber(tree.One), f.Location); err != nil {
+			if arg, err = q.filtered(there, expr.NewNumber(tree.One), f.Location); err != nil {
 				return none(err)
 			}
 		}
@@ -121,7 +121,7 @@ func (q *question) part(f *pg.FuncCall, name string, uncut bool) (tree.Part, tre
 		return none(syntax.Refuse(f.Location, "count rows with COUNT(*)",
 			"%s cannot be computed of a column that says who or what a row is about", name))
 	}
-	if arg, err = filtered(filter, arg, f.Location); err != nil {
+	if arg, err = q.filtered(filter, arg, f.Location); err != nil {
 		return none(err)
 	}
 	p, t, err := q.valuePart(f, name, arg, rows)

@@ -33,7 +33,7 @@ func (q *question) persons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	}
 	q.filter = q.present(p.who, q.filter)
 	if q.filter != nil {
-		q.filter = expr.Normal(q.filter)
+		q.filter = q.normal(q.filter)
 	}
 	names, columns, err := q.columns(p, s.TargetList)
 	if err != nil {
@@ -47,7 +47,7 @@ func (q *question) persons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 		if err := expr.CheckLevels(having, syntax.Location(s.HavingClause)); err != nil {
 			return nil, err
 		}
-		having = expr.Truth(expr.Normal(having))
+		having = q.truth(having)
 	}
 	return newSelect(p.relation(), having, names, columns), nil
 }
@@ -238,8 +238,8 @@ func (s *personal) relation() *tree.Persons {
 func (s *personal) field(i int) *tree.Column { return &tree.Column{Index: i, Field: s.row[i]} }
 
 func (s *personal) keyIndex(e tree.Expr) int {
-	spelled := tree.Format(e)
-	return slices.IndexFunc(s.keys, func(k tree.Expr) bool { return tree.Format(k) == spelled })
+	spelled := s.spell(e)
+	return slices.IndexFunc(s.keys, func(k tree.Expr) bool { return s.spell(k) == spelled })
 }
 
 // whole recognises what is grouped by.
@@ -254,7 +254,7 @@ func (s *personal) whole(n *pg.Node) (tree.Expr, bool) {
 	if c, ok := e.(*tree.Column); ok && s.who != nil && s.isUnit(c) && c.Stored().Index == s.who.Stored().Index {
 		return s.field(0), true
 	}
-	if i := s.keyIndex(expr.Normal(adoptText(e))); i >= 0 {
+	if i := s.keyIndex(s.normal(adoptText(e))); i >= 0 {
 		return s.field(1 + i), true
 	}
 	return nil, false
@@ -297,8 +297,8 @@ func (s *personal) sublink(l *pg.SubLink) (tree.Expr, error) {
 
 // add adds an aggregate, once. Its name is for readers; nobody can write it.
 func (s *personal) add(p tree.Part, t tree.Type, name string) tree.Expr {
-	spelled := p.Format()
-	at := slices.IndexFunc(s.parts, func(have tree.Part) bool { return have.Format() == spelled })
+	spelled := s.spellPart(p)
+	at := slices.IndexFunc(s.parts, func(have tree.Part) bool { return s.spellPart(have) == spelled })
 	if at < 0 {
 		if s.none {
 			name = ""

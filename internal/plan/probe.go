@@ -24,7 +24,7 @@ func (e *env) probeRows(s *pg.SelectStmt) ([]tree.Output, error) {
 		return nil, err
 	}
 	from, err := e.readFrom(s)
-	if err != nil || !zeroLimit(s) && !isFalse(s.WhereClause) && !hasNone(from.Relation) {
+	if err != nil || !zeroLimit(s) && !e.isFalse(s.WhereClause) && !hasNone(from.Relation) {
 		return nil, err
 	}
 	q := &question{env: e, rows: from, extend: true}
@@ -73,9 +73,9 @@ func zeroLimit(s *pg.SelectStmt) bool {
 
 // noGroups reports whether a question shows none of its groups. Without GROUP BY there is always
 // one, and so there may be with several sets.
-func noGroups(s *pg.SelectStmt) bool {
+func (e *env) noGroups(s *pg.SelectStmt) bool {
 	grouped := len(s.GroupClause) > 0 && !hasSets(s) || len(s.DistinctClause) > 0 && !isAggregated(s)
-	return zeroLimit(s) || isFalse(s.HavingClause) || grouped && isFalse(s.WhereClause)
+	return zeroLimit(s) || e.isFalse(s.HavingClause) || grouped && e.isFalse(s.WhereClause)
 }
 
 // withoutRows is a SELECT of rows with LIMIT 0, written with WHERE false: the same, and nothing in
@@ -96,14 +96,14 @@ func withoutRows(s *pg.SelectStmt) *pg.SelectStmt {
 }
 
 // isFalse reports whether a condition is false, or NULL, by its constants alone.
-func isFalse(n *pg.Node) bool {
+func (e *env) isFalse(n *pg.Node) bool {
 	if n == nil {
 		return false
 	}
 	if b := n.GetBoolExpr(); b != nil && b.Boolop != pg.BoolExprType_NOT_EXPR {
 		and := b.Boolop == pg.BoolExprType_AND_EXPR
 		for _, a := range b.Args {
-			if isFalse(a) == and {
+			if e.isFalse(a) == and {
 				return and
 			}
 		}
@@ -122,11 +122,11 @@ func isFalse(n *pg.Node) bool {
 	if !constants {
 		return false
 	}
-	e, err := checkCondition(below{&question{}}, n)
+	x, err := checkCondition(below{&question{env: e}}, n)
 	if err != nil {
 		return false
 	}
-	l, ok := expr.Truth(expr.Normal(e)).(*tree.Literal)
+	l, ok := e.truth(x).(*tree.Literal)
 	return ok && l.Bool != nil && !*l.Bool
 }
 
@@ -155,21 +155,21 @@ func hasNone(r tree.Relation) bool {
 }
 
 // showsNothing reports whether a SELECT over answers has no rows whatever they are.
-func showsNothing(s *pg.SelectStmt) bool {
+func (e *env) showsNothing(s *pg.SelectStmt) bool {
 	switch {
 	case s == nil:
 		return false
 	case zeroLimit(s):
 		return true
 	case isSet(s):
-		return s.Op == pg.SetOperation_SETOP_UNION && showsNothing(s.Larg) && showsNothing(s.Rarg)
+		return s.Op == pg.SetOperation_SETOP_UNION && e.showsNothing(s.Larg) && e.showsNothing(s.Rarg)
 	case (len(s.GroupClause) == 0 || hasSets(s)) && mayAggregate(s):
 		return false // it has one row for no rows
-	case isFalse(s.WhereClause) || isFalse(s.HavingClause):
+	case e.isFalse(s.WhereClause) || e.isFalse(s.HavingClause):
 		return true
 	}
 	for _, n := range s.FromClause {
-		if sub := n.GetRangeSubselect(); sub != nil && !sub.Lateral && showsNothing(sub.Subquery.GetSelectStmt()) {
+		if sub := n.GetRangeSubselect(); sub != nil && !sub.Lateral && e.showsNothing(sub.Subquery.GetSelectStmt()) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -91,7 +92,7 @@ func (s keySearch) joined(j *tree.Join, where []tree.Expr, e tree.Expr) ([]polic
 	case isOver(e, n, upto):
 		if out, ok := s.values(j.R, conditionsOver(on, n, upto), moved(e, n)); ok {
 			if j.Left { // and what it is in a row without a partner
-				nothing := expr.Eval(e, func(tree.Expr) tree.Value { return nil })
+				nothing := s.compute(e, func(tree.Expr) tree.Value { return nil })
 				out = expr.SortedValues(append(slices.Clone(out), expr.KeyValue(nothing, e.Type())))
 			}
 			return out, true
@@ -158,37 +159,26 @@ func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]polic
 		}
 		for _, cond := range where {
 			if known.listed && !other(cond) {
-				known = known.allowed(c, cond)
+				known = s.allowed(known, c, cond)
 			}
 		}
 	}
 	if column && !slices.ContainsFunc(where, other) {
 		return known.values, known.listed
 	}
-	rows := s.storedRows(t.Table)
-	work := tree.Size(e)
-	for _, cond := range where {
-		work += tree.Size(cond)
+	isKey := true
+	out, done := s.try(func() (out []policy.Value, _ bool) {
+		out, isKey = s.stored(t, where, e)
+		return out, true
+	})
+	switch {
+	case !isKey:
+		return nil, false
+	case !done:
+		return known.values, known.listed
 	}
-	if *s.spent += work * len(rows); *s.spent > mostSpent {
-		rows = nil
-	}
-	var out []policy.Value
-	for _, row := range rows {
-		leaf := func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }
-		if slices.ContainsFunc(where, func(cond tree.Expr) bool { return expr.Eval(cond, leaf) != true }) {
-			continue
-		}
-		v := expr.Eval(e, leaf)
-		if n, ok := v.(*big.Int); ok && !n.IsInt64() {
-			return nil, false // no key
-		}
-		if v != nil {
-			out = append(out, expr.KeyValue(v, e.Type()))
-		}
-	}
-	if out = expr.SortedValues(out); column && t.Row[c.Index].Source.Keys == policy.PublicKeys {
-		out = slices.DeleteFunc(slices.Clone(known.values), func(v policy.Value) bool { return !v.Null && !hasValue(out, v) })
+	if column && t.Row[c.Index].Source.Keys == policy.PublicKeys {
+		out = among(known.values, append(out, policy.Value{Null: true}))
 	}
 	if len(out) > 0 {
 		return out, len(out) <= maxGroups
@@ -196,11 +186,31 @@ func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]polic
 	return known.values, known.listed // a question about no group is still a question
 }
 
+// stored computes an expression for the rows of a public table; false where it is no key.
+func (s keySearch) stored(t *tree.Scan, where []tree.Expr, e tree.Expr) (out []policy.Value, ok bool) {
+	for _, row := range s.storedRows(t.Table) {
+		s.meter().Work(1, meter.Found)
+		s.meter().Build(meter.FoundBytes)
+		leaf := func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }
+		if slices.ContainsFunc(where, func(cond tree.Expr) bool { return s.compute(cond, leaf) != true }) {
+			continue
+		}
+		v := s.compute(e, leaf)
+		if n, ok := v.(*big.Int); ok && !n.IsInt64() {
+			return nil, false
+		}
+		if v != nil {
+			out = append(out, expr.KeyValue(v, e.Type()))
+		}
+	}
+	return expr.SortedValues(out), true
+}
+
 // only leaves out what is not among some values that are all that there can be. Where it was not
 // listed before it is now, without NULL, which is a group only where somebody lists it.
 func (k domain) only(values []policy.Value) domain {
 	if k.listed {
-		kept := slices.DeleteFunc(slices.Clone(k.values), func(v policy.Value) bool { return !hasValue(values, v) })
+		kept := among(k.values, values)
 		if len(kept) > 0 {
 			k.values = kept
 		}
@@ -215,11 +225,24 @@ func (k domain) only(values []policy.Value) domain {
 	return k
 }
 
-// hasValue reports whether a value is among others, whatever they say of its type.
-func hasValue(all []policy.Value, v policy.Value) bool {
-	return slices.ContainsFunc(all, func(w policy.Value) bool {
-		return v.Null == w.Null && (v.Null || v.Text == w.Text && v.Int == w.Int)
-	})
+// among are the values that are among others too, whatever those say of their type.
+func among(values, others []policy.Value) []policy.Value {
+	type value struct {
+		null bool
+		text string
+		int  int64
+	}
+	of := func(v policy.Value) value {
+		if v.Null {
+			return value{null: true}
+		}
+		return value{text: v.Text, int: v.Int}
+	}
+	known := make(map[value]bool, len(others))
+	for _, v := range others {
+		known[of(v)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool { return !known[of(v)] })
 }
 
 // isUnsure reports whether a condition cannot be computed here, to the last bit as an engine does.

@@ -80,7 +80,7 @@ func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (in
 	if err := summable(arg, name, f.Location); err != nil {
 		return 0, err
 	}
-	if arg, err = filtered(filter, arg, f.Location); err != nil {
+	if arg, err = q.filtered(filter, arg, f.Location); err != nil {
 		return 0, err
 	}
 	return q.quantile(arg, at, "", f.Location)

@@ -37,7 +37,7 @@ type question struct {
 	people    *int64 // how many there are, where that is public, and counts are that number
 
 	fields map[fieldKey]domain // what was found out about fields
-	tried  int                 // how many combinations of values were tried so far to find those of expressions
+	costly bool                // to find the values of the key takes too much
 
 	within     []tree.Among
 	restricted bool      // whether there is a HAVING
@@ -137,7 +137,7 @@ func (q *question) where(s *pg.SelectStmt) error {
 	if err := expr.CheckLevels(e, syntax.Location(n)); err != nil {
 		return err
 	}
-	e = expr.Truth(expr.Normal(e))
+	e = q.truth(e)
 	if l, ok := e.(*tree.Literal); ok && l.Bool != nil && *l.Bool {
 		return nil // WHERE true
 	}

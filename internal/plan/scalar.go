@@ -105,7 +105,7 @@ func (q *question) aboutPerson(
 		if err := expr.CheckLevels(own.filter, pos); err != nil {
 			return nil, 0, nil, err
 		}
-		own.filter = expr.Normal(own.filter)
+		own.filter = own.normal(own.filter)
 	}
 	p := &personal{question: own, none: true}
 	p.begin()
@@ -116,7 +116,7 @@ func (q *question) aboutPerson(
 	if err := expr.CheckLevels(value, pos); err != nil {
 		return nil, 0, nil, err
 	}
-	return p.relation(), who, expr.Normal(adoptText(value)), nil
+	return p.relation(), who, own.normal(adoptText(value)), nil
 }
 
 // conditions are the parts of a WHERE that all must hold.

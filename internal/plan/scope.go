@@ -4,6 +4,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -17,6 +18,7 @@ type scope interface {
 	column(name string, pos int32) (tree.Expr, error)
 	call(f *pg.FuncCall) (tree.Expr, error)
 	sublink(s *pg.SubLink) (tree.Expr, error)
+	meter() *meter.Meter
 }
 
 // below is the scope below the noise: private rows.
@@ -66,7 +68,7 @@ func (s above) whole(n *pg.Node) (tree.Expr, bool) {
 	if err != nil {
 		return nil, false
 	}
-	e = expr.Normal(adoptText(e))
+	e = s.normal(adoptText(e))
 	if i := s.keyIndex(e); i >= 0 {
 		return again(s.released(s.keyStat(i)), inexact), true
 	}

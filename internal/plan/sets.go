@@ -6,7 +6,6 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -152,8 +151,8 @@ func (e *env) questions(s *pg.SelectStmt) ([]*tree.Plan, error) {
 
 // absent finds a key of other sets.
 func (q *question) absent(e tree.Expr) (int, bool) {
-	name := tree.Format(e)
-	i := slices.IndexFunc(q.without, func(x tree.Expr) bool { return tree.Format(x) == name })
+	name := q.spell(e)
+	i := slices.IndexFunc(q.without, func(x tree.Expr) bool { return q.spell(x) == name })
 	if i < 0 {
 		return 0, false
 	}
@@ -207,5 +206,5 @@ func (q *question) groupExpr(n *pg.Node, targets []*pg.Node) (tree.Expr, error) 
 	if err != nil {
 		return nil, err
 	}
-	return expr.Normal(adoptText(e)), nil
+	return q.normal(adoptText(e)), nil
 }

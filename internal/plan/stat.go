@@ -16,6 +16,7 @@ type draft struct {
 	tree.Stat
 	measure, count, square string
 	at                     *big.Rat // of a quantile
+	of                     string   // what an average or a variance is of, spelled
 }
 
 // same reports whether two drafts are released as one.
@@ -33,11 +34,14 @@ func (d draft) same(e draft) bool {
 	case tree.QuantileStat:
 		return d.measure == e.measure && d.at.Cmp(e.at) == 0 && d.Note == e.Note
 	}
-	return d.Sample == e.Sample && d.Root == e.Root && tree.Format(d.Of) == tree.Format(e.Of)
+	return d.Sample == e.Sample && d.Root == e.Root && d.of == e.of
 }
 
 // add returns the index of what is released, which is released once however often it is named.
 func (q *question) add(d draft) int {
+	if d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
+		d.of = q.spell(d.Of)
+	}
 	if i := slices.IndexFunc(q.stats, d.same); i >= 0 {
 		return i
 	}
@@ -46,7 +50,7 @@ func (q *question) add(d draft) int {
 }
 
 func (q *question) addMeasure(m tree.Measure) string {
-	name := m.Format()
+	name := q.spellMeasure(m)
 	if _, ok := q.measures[name]; !ok {
 		q.measures[name] = m
 	}
@@ -64,7 +68,7 @@ func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) 
 	d := draft{Stat: tree.Stat{Kind: tree.VarianceStat, Of: arg, Typ: expr.ReleasedReal}}
 	d.Sample = name != "var_pop" && name != "stddev_pop"
 	d.Root = name[0] == 's'
-	centered, center, err := recenter(arg, pos)
+	centered, center, err := q.recenter(arg, pos)
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +82,7 @@ func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) 
 	}
 	// A square is not negative, which interval arithmetic does not see.
 	bounded := tree.NumberType(square.Type().Step, new(big.Int), square.Type().Hi, true)
-	square = expr.Normal(&tree.Arith{Op: tree.Mul, L: centered, R: centered, Typ: bounded})
+	square = q.normal(&tree.Arith{Op: tree.Mul, L: centered, R: centered, Typ: bounded})
 	d.SquareCenter = center
 	m, err := q.summed(square, pos)
 	if err != nil {
@@ -120,7 +124,7 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 		if err != nil {
 			return tree.Measure{}, err
 		}
-		rounded = expr.Normal(rounded)
+		rounded = q.normal(rounded)
 		if u := rounded.Type(); u.Kind == tree.Number && expr.MaxAbs(u).Sign() > 0 &&
 			tree.Times(q.rows.PersonRows(), expr.MaxAbs(u)).Cmp(maxReach) <= 0 {
 			return tree.Measure{Kind: tree.Sum, Arg: rounded}, nil
@@ -130,7 +134,7 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 }
 
 // recenter moves an expression to the middle of its bounds, and says where that is.
-func recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
+func (q *question) recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
 	t := arg.Type()
 	middle := new(big.Int).Add(t.Lo, t.Hi)
 	middle.Rsh(middle, 1)
@@ -141,14 +145,14 @@ func recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return expr.Normal(centered), middle, nil
+	return q.normal(centered), middle, nil
 }
 
 // placeSum decides which sum an average or a variance is made of. Where the question has the
 // plain sum anyway it is used, and nothing more is paid for. Otherwise values
 // are summed around the middle of their bounds, which halves the noise.
 func (q *question) placeSum(d *draft) error {
-	if count := countValues(d.Of); q.people != nil && q.countsEverybody(count) {
+	if count := q.countValues(d.Of); q.people != nil && q.countsEverybody(count) {
 		d.People = q.people
 	} else if !q.twins {
 		d.count = q.addMeasure(count)
@@ -165,7 +169,7 @@ func (q *question) placeSum(d *draft) error {
 		d.measure = plain.Format()
 		return nil
 	}
-	centered, center, err := recenter(d.Of, -1)
+	centered, center, err := q.recenter(d.Of, -1)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -21,11 +22,19 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 
 // PrepareText is Prepare for a text that was read.
 func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
-	st, err := prepare(ds, text, o)
-	if err == nil {
-		st.Cubes = cubes(st.Plans)
+	var st *Statement
+	o = o.metered()
+	err := meter.Run(func() (err error) {
+		if st, err = prepare(ds, text, o); err == nil {
+			st.Cubes = cubes(st.Plans)
+			st.countChecks(o.Meter)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, text.HintQuotes(err)
 	}
-	return st, text.HintQuotes(err)
+	return st, nil
 }
 
 func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
@@ -49,10 +58,10 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, erro
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: plans, Outer: around, Empty: noGroups(s)}, nil
+		return &Statement{Plans: plans, Outer: around, Empty: e.noGroups(s)}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
-	st := &Statement{Outer: s, Empty: showsNothing(s)}
+	st := &Statement{Outer: s, Empty: e.showsNothing(s)}
 	if err := st.lift(e, s); err != nil {
 		return nil, err
 	}

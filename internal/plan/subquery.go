@@ -124,7 +124,7 @@ func (q *question) columns(in scope, targets []*pg.Node) (names []string, column
 		if err := expr.CheckLevels(e, syntax.Location(t.GetVal())); err != nil {
 			return nil, nil, err
 		}
-		e = expr.Normal(adoptText(e))
+		e = q.normal(adoptText(e))
 		name := t.GetName()
 		if name == "" {
 			name = targetName(t.GetVal())

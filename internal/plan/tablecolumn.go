@@ -67,19 +67,17 @@ func (b *tableBuilder) category(c tableDraft) ([]policy.Value, error) {
 	if t.Kind == tree.Boolean {
 		values = b.keepAllowed(c.expr, []policy.Value{expr.BoolValue(false), expr.BoolValue(true)})
 	} else {
-		// The values of a category that is computed are found by trying all those of the columns in
-		// it. A key is, too, and of keys there are few.
-		if b.tried > expr.MaxDomain {
-			return nil, syntax.Refuse(c.pos, "select columns as they are, or compute numbers and conditions of them",
-				"the categories before this one are computed from too many combinations of values")
-		}
 		var err error
+		b.costly = false
 		if values, found, err = b.values(c.expr, c.pos); err != nil {
 			return nil, err
 		}
 	}
 	values = slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool { return v.Null }) // it has a code of its own
 	switch {
+	case !found && b.costly:
+		return nil, syntax.Refuse(c.pos, "select columns as they are, or compute numbers and conditions of them",
+			"it takes too much work to find the values of this category")
 	case !found && t.Kind == tree.Text:
 		return nil, syntax.Refuse(c.pos, "list the values you want, as in WHERE "+tree.Describe(c.expr)+
 			" IN ('a', 'b'), leave it out, or ask the owner to add keys: [...] to the column in the policy",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -21,7 +22,18 @@ const tableInstead = "write SELECT columns and expressions FROM tables WHERE con
 // columns, which then is no feature, or an expression over the same FROM. Its refusals tell nothing
 // about the data. Their position is one in the features; what is wrong with the target is said
 // without one.
-func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree.Table, error) {
+func PrepareTable(ds *policy.Dataset, features, target string, o Options) (table *tree.Table, err error) {
+	o = o.metered()
+	err = meter.Run(func() (err error) {
+		if table, err = prepareTable(ds, features, target, o); err == nil {
+			countChecks(o.Meter, table.AsQuery())
+		}
+		return err
+	})
+	return table, err
+}
+
+func prepareTable(ds *policy.Dataset, features, target string, o Options) (*tree.Table, error) {
 	s, err := syntax.Open(features, nil).SelectOf(ds.Name)
 	if err != nil {
 		return nil, err
@@ -155,7 +167,7 @@ func (b *tableBuilder) features(targets []*pg.Node) error {
 			return syntax.Refuse(pos, "name it with AS, as in age + 1 AS older",
 				"a column of rows to train on needs a name, by which rows to predict have it too")
 		}
-		b.columns = append(b.columns, tableDraft{name, expr.Normal(adoptText(e)), pos})
+		b.columns = append(b.columns, tableDraft{name, b.normal(adoptText(e)), pos})
 	}
 	if len(b.columns) > maxTableColumns {
 		return syntax.Refuse(first(targets), "select fewer", "there are more than %d columns", maxTableColumns)
@@ -241,7 +253,7 @@ func (b *tableBuilder) targetExpression(n *pg.Node, name string, aside func(erro
 	if err != nil {
 		return aside(err)
 	}
-	e = expr.Normal(adoptText(e))
+	e = b.normal(adoptText(e))
 	if name == "" {
 		name = targetOf(e)
 	}
@@ -320,7 +332,7 @@ func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 	if b.rows.Single() {
 		t.RowLimit = 1
 	}
-	flattenTable(t)
+	b.flattenTable(t)
 	if err := provenTotal(t.AsQuery()); err != nil {
 		return nil, err
 	}

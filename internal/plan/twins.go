@@ -42,14 +42,14 @@ func (q *question) placeTwins(d *draft) error {
 		if err != nil {
 			return err
 		}
-		up = expr.Normal(moved)
+		up = q.normal(moved)
 	}
 	down, err := expr.NewArith(tree.Sub, expr.FromValue(t.Hi, t), d.Of, -1)
 	if err != nil {
 		return err
 	}
 	d.measure = q.addMeasure(tree.Measure{Kind: tree.Sum, Arg: up})
-	d.count = q.addMeasure(tree.Measure{Kind: tree.Sum, Arg: expr.Normal(down)})
+	d.count = q.addMeasure(tree.Measure{Kind: tree.Sum, Arg: q.normal(down)})
 	d.Center, d.Twin = t.Lo, true
 	return nil
 }

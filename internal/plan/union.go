@@ -40,7 +40,7 @@ func (e *env) union(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 			return nil, err
 		}
 	}
-	return newUnion(parts, pos)
+	return e.newUnion(parts, pos)
 }
 
 // identity selects the named fields of a relation.
@@ -57,7 +57,7 @@ func identity(r tree.Relation) *tree.Select {
 
 // newUnion brings the parts to one type, column by column. The unit stays, and identities that mean
 // the same in all parts.
-func newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
+func (e *env) newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
 	visible := func(s *tree.Select) (names []string, columns []tree.Expr) {
 		for i, f := range s.Row {
 			if f.Name != "" {
@@ -92,7 +92,7 @@ func newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
 			return nil, err
 		}
 		for i := range parts {
-			all[i][c] = expr.Normal(column[i])
+			all[i][c] = e.normal(column[i])
 			_, plain := all[i][c].(*tree.Column) // one on a finer lattice is none any more
 			kept[c] = kept[c] && plain
 		}

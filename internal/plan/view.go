@@ -8,6 +8,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -29,7 +30,7 @@ func (e *env) view(v *pg.RangeVar) (source, bool, error) {
 		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
 	}
 	inner := &env{dataset: e.dataset, options: e.options, ctes: map[string]cte{}, views: append(slices.Clone(e.views), name),
-		left: e.left, spent: e.spent, stored: e.stored, depth: e.depth}
+		left: e.left, stored: e.stored, depth: e.depth}
 	return source{query: s, env: inner, isView: true}, true, nil
 }
 
@@ -40,7 +41,12 @@ func CheckViews(ds *policy.Dataset) error {
 	for _, name := range ds.ViewNames() {
 		text := "SELECT COUNT(*) FROM " + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 		if s, err := syntax.Open(text, nil).SelectOf(ds.Name); err == nil {
-			if rows, err := newEnv(ds, Options{}).readFrom(s); err == nil && !tree.Private(rows) {
+			var rows rows
+			err := meter.Run(func() (err error) {
+				rows, err = newEnv(ds, Options{}).readFrom(s)
+				return err
+			})
+			if err == nil && !tree.Private(rows) {
 				continue // of public tables: it is asked about alone, or joined
 			}
 		}

@@ -134,7 +134,7 @@ func (q *question) shifted(f *pg.FuncCall, name string, base tree.Over, d *over)
 		if err != nil {
 			return err
 		}
-		base.Arg, base.Otherwise = expr.Normal(both[0]), expr.Normal(both[1])
+		base.Arg, base.Otherwise = q.normal(both[0]), q.normal(both[1])
 		t = expr.Hull(both)
 	}
 	if base.Framed() && base.Frame.Peers {

@@ -73,7 +73,7 @@ func Column(of *policy.Table, c *policy.Column) Asked {
 	} else if c.Type == policy.Integer || c.Type == policy.Decimal {
 		a.Sum = "needs bounds"
 	}
-	switch n := len(c.PublicValues()); {
+	switch n := c.CountPublicValues(); {
 	case n > 0:
 		a.Keys, a.Group = fmt.Sprintf("%d public", n), "yes"
 	case c.Keys == policy.PrivateKeys:

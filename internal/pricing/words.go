@@ -259,7 +259,7 @@ func publicRule(k tree.Key) string {
 		return "listed by the owner"
 	case c.Field.Source.Keys == policy.PublicKeys:
 		return "listed by the owner, and among those that WHERE names"
-	case len(c.Field.Source.PublicValues()) == len(k.Values):
+	case c.Field.Source.CountPublicValues() == len(k.Values):
 		return "all values that the column can have"
 	}
 	return "those that WHERE names"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/shop"
+	"github.com/discreet-dp/discreet/internal/testcpu"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -272,4 +274,27 @@ func TestWaitsForNobody(t *testing.T) {
 	}
 	stop()
 	others.Wait()
+}
+
+// What takes too much work to plan is refused here as everywhere, and nobody works for who is gone.
+func TestWork(t *testing.T) {
+	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	key := "age"
+	for range 30 {
+		key = "CASE WHEN " + key + " > 1 AND smoker THEN age ELSE 1 END"
+	}
+	padded := "left(rpad(CAST(age * 7 + length(zip) AS text), 1000, '" + strings.Repeat("ab", 400) + "'), 990)"
+	for _, by := range []string{key, padded + ", " + strings.Join(slices.Repeat([]string{padded + " || 'x'"}, 3), ", ")} {
+		q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients GROUP BY " + by}
+		start := testcpu.Worked(t)
+		_, err := s.Ask(context.Background(), q)
+		if took := testcpu.Worked(t) - start; took > 4*time.Second {
+			t.Errorf("%.60s took %v: %v", by, took, err)
+		}
+	}
+	gone, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := s.Ask(gone, api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients GROUP BY " + key}); err == nil {
+		t.Error("who is gone was answered")
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/ledger"
@@ -35,6 +36,7 @@ func (c *Sessions) Routes(ctx context.Context, p *pricing.Priced, d interactive.
 	if len(c.Dataset.Streams) == 0 || p.Settings.Stream == "off" {
 		return out, nil
 	}
+	work := meter.Part(ctx, 4)
 	for i, b := range p.Purchases {
 		if b.Query.ListsKeys() {
 			continue
@@ -44,7 +46,16 @@ func (c *Sessions) Routes(ctx context.Context, p *pricing.Priced, d interactive.
 			if err != nil {
 				continue // which Streams says
 			}
-			terms, ok := s.grid.Linear(b.Query)
+			var terms [][][]cells.Term
+			ok := false
+			err = meter.Run(func() error {
+				terms, ok = s.grid.Linear(work, b.Query)
+				return nil
+			})
+			if err != nil {
+				CloseAll(out)
+				return nil, err
+			}
 			if !ok {
 				continue
 			}

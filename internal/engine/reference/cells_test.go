@@ -71,15 +71,15 @@ func TestUnion(t *testing.T) {
 		}
 		q := &s.Plans[0].Query
 		asked = append(asked, known{text: text, q: q})
-		if family, keys, ok := cells.Family(q); ok {
+		if family, keys, ok := cells.Family(nil, q); ok {
 			families[family] = append(families[family], known{text, q, keys})
 		}
 	}
 	made, whole := 0, 0
 	for _, a := range asked {
-		for _, from := range cells.Sources(a.q) {
+		for _, from := range cells.Sources(nil, a.q) {
 			for _, s := range families[from.Family] {
-				of, ok := cells.Unions(a.q, from, s.keys)
+				of, ok := cells.Unions(nil, a.q, from, s.keys)
 				if !ok || s.q.Hash() == a.q.Hash() {
 					continue
 				}

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -52,8 +54,14 @@ type Key struct {
 const maxCells = 1 << 12
 
 // Family says in which family the answer of the query can be found, and what its groups are. Not
-// every query has groups that others can be made of.
-func Family(q *tree.Query) (name string, keys []Key, ok bool) {
+// every query has groups that others can be made of, and of some it takes too much of the meter to
+// find out.
+func Family(m *meter.Meter, q *tree.Query) (name string, keys []Key, ok bool) {
+	done := m.Try(func() { name, keys, ok = findFamily(m, q) })
+	return name, keys, done && ok
+}
+
+func findFamily(m *meter.Meter, q *tree.Query) (name string, keys []Key, ok bool) {
 	if !additive(q) || q.Groups() > maxCells {
 		return "", nil, false
 	}
@@ -62,7 +70,7 @@ func Family(q *tree.Query) (name string, keys []Key, ok bool) {
 	}
 	var others []tree.Expr
 	for _, c := range expr.Conjuncts(q.Where) {
-		test, determined := determine(c, keys)
+		test, determined := determine(m, c, keys)
 		if !determined {
 			others = append(others, c)
 			continue
@@ -98,8 +106,16 @@ type Source struct {
 // of.
 const maxWithout = 3
 
-// Sources returns the families in which there may be an answer to make this one of.
-func Sources(q *tree.Query) []Source {
+// Sources returns the families in which there may be an answer to make this one of; none where
+// there are too many for the meter.
+func Sources(m *meter.Meter, q *tree.Query) (out []Source) {
+	if !m.Try(func() { out = sources(m, q) }) {
+		return nil
+	}
+	return out
+}
+
+func sources(m *meter.Meter, q *tree.Query) []Source {
 	if !additive(q) || q.Groups() > maxCells {
 		return nil
 	}
@@ -108,9 +124,11 @@ func Sources(q *tree.Query) []Source {
 		return []Source{{Family: family(q, all)}}
 	}
 	var out []Source
+	size := plan.Size(q)
 	var leave func(from int, kept, without []tree.Expr)
 	leave = func(from int, kept, without []tree.Expr) {
 		if from == len(all) {
+			m.Write(size)
 			out = append(out, Source{family(q, kept), without})
 			return
 		}
@@ -140,24 +158,29 @@ func spellingHash(e tree.Expr) string { return tree.Hashed("expression", tree.Fo
 // Unions returns, for each group of the query, the groups of an answer of the source's family with
 // these keys that it is the union of; false where it is none, or where nobody can tell. The last
 // key changes fastest, as everywhere.
-func Unions(q *tree.Query, s Source, keys []Key) ([][]int, bool) {
+func Unions(m *meter.Meter, q *tree.Query, s Source, keys []Key) (out [][]int, ok bool) {
+	done := m.Try(func() { out, ok = unions(m, q, s, keys) })
+	return out, done && ok
+}
+
+func unions(m *meter.Meter, q *tree.Query, s Source, keys []Key) ([][]int, bool) {
 	tests := make([]func([]policy.Value) tree.Value, len(s.without))
 	for i, c := range s.without {
 		var ok bool
-		if tests[i], ok = determine(c, keys); !ok {
+		if tests[i], ok = determine(m, c, keys); !ok {
 			return nil, false
 		}
 	}
 	names := make([]func([]policy.Value) tree.Value, len(q.Keys))
 	for i, k := range q.Keys {
 		var ok bool
-		if names[i], ok = determine(k.Expr, keys); !ok {
+		if names[i], ok = determine(m, k.Expr, keys); !ok {
 			return nil, false
 		}
 	}
 	n := 1
 	for i := range keys {
-		if !covered(q, s, keys, i) {
+		if !covered(m, q, s, keys, i) {
 			return nil, false
 		}
 		if n *= len(keys[i].Values); n > maxCells {
@@ -199,7 +222,7 @@ func groupIndex(q *tree.Query, names []func([]policy.Value) tree.Value, values [
 
 // covered reports whether every row in a group of the query has one of the public values of a key
 // (4 above).
-func covered(q *tree.Query, s Source, keys []Key, i int) bool {
+func covered(m *meter.Meter, q *tree.Query, s Source, keys []Key, i int) bool {
 	key := keys[i]
 	inside := func(v policy.Value) bool {
 		return slices.ContainsFunc(key.Values, func(w policy.Value) bool { return expr.SameKey(v, w) })
@@ -213,7 +236,7 @@ func covered(q *tree.Query, s Source, keys []Key, i int) bool {
 		}
 	}
 	for _, c := range s.without {
-		test, ok := determine(c, keys[i:i+1])
+		test, ok := determine(m, c, keys[i:i+1])
 		if !ok {
 			continue
 		}
@@ -231,12 +254,14 @@ func covered(q *tree.Query, s Source, keys []Key, i int) bool {
 
 // determine returns what computes an expression from values of keys, where it follows from them.
 // Floating-point numbers are left out: engines agree on exact values alone.
-func determine(e tree.Expr, keys []Key) (func([]policy.Value) tree.Value, bool) {
+func determine(m *meter.Meter, e tree.Expr, keys []Key) (func([]policy.Value) tree.Value, bool) {
 	at := map[tree.Expr]int{}
 	ok := true
 	var look func(tree.Expr)
 	look = func(x tree.Expr) {
-		if i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == spellingHash(x) }); i >= 0 {
+		m.Write(tree.Size(x))
+		name := spellingHash(x)
+		if i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name }); i >= 0 {
 			at[x] = i
 			return
 		}
@@ -251,7 +276,8 @@ func determine(e tree.Expr, keys []Key) (func([]policy.Value) tree.Value, bool) 
 	}
 	look(e)
 	return func(values []policy.Value) tree.Value {
-		return expr.Eval(expr.Replaced(e, func(x tree.Expr) tree.Expr {
+		m.Write(tree.Size(e))
+		return expr.Compute(m, expr.Replaced(e, func(x tree.Expr) tree.Expr {
 			i, ok := at[x]
 			if !ok {
 				return nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
@@ -26,7 +27,7 @@ const (
 
 // Linear says what a question is over the cells of a stream: for each measure and each group the
 // terms that add up to it. It is false where the question is not a function of the cells, or where
-// that takes too long to find out; then it is asked as every other question.
+// to find out takes too much of the meter; then it is asked as every other question.
 //
 // Let the question be over the stream's table, of which nobody has more than one row. A measure of
 // a group is a sum over rows: of 1 where all conditions are true and the keys are those of the
@@ -45,8 +46,13 @@ const (
 //
 // Conditions that have no column in common are factors of their own, so a conjunction of ten
 // columns is ten short lists of weights and not their product.
-func (g *Grid) Linear(q *tree.Query) ([][][]Term, bool) {
-	l := &reading{grid: g}
+func (g *Grid) Linear(m *meter.Meter, q *tree.Query) (out [][][]Term, ok bool) {
+	done := m.Try(func() { out, ok = g.linear(m, q) })
+	return out, done && ok
+}
+
+func (g *Grid) linear(m *meter.Meter, q *tree.Query) ([][][]Term, bool) {
+	l := &reading{grid: g, meter: m}
 	if !l.take(q) {
 		return nil, false
 	}
@@ -67,6 +73,7 @@ func (g *Grid) Linear(q *tree.Query) ([][][]Term, bool) {
 // reading is a question that is being read as linear, over the fields of the stream's table.
 type reading struct {
 	grid     *Grid
+	meter    *meter.Meter
 	where    []tree.Expr
 	keys     []tree.Key
 	measures []tree.Measure

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -159,7 +160,8 @@ func (l *reading) size(it item) int {
 func (l *reading) outcome(p *part, leaf func(tree.Expr) tree.Value, known map[string]int) int {
 	var o outcome
 	for _, it := range p.items {
-		v := expr.Eval(it.expr, leaf)
+		l.meter.Work(1, meter.Found)
+		v := expr.Compute(l.meter, it.expr, leaf)
 		switch it.kind {
 		case itemCondition:
 			if v != true {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
@@ -42,7 +43,15 @@ func (g *Grid) LinearCount(text string, o plan.Options) (*linear.Query, error) {
 		len(p.Query.Measures) != 1 || p.Having != nil || p.Limit != nil || p.Offset != 0 {
 		return nil, syntax.Refuse(-1, one, "a question to a stream is one count")
 	}
-	terms, ok := g.Linear(&p.Query)
+	var terms [][][]Term
+	ok := false
+	err = meter.Run(func() error {
+		terms, ok = g.Linear(o.Meter, &p.Query)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	if !ok || len(terms[0][0]) != 1 || terms[0][0][0].Weight != 1 {
 		return nil, syntax.Refuse(-1, g.advice(), "this is not a count over the cells of the stream %s", g.Stream.Name)
 	}

@@ -3,6 +3,7 @@ package expr
 import (
 	"math/big"
 
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -15,16 +16,40 @@ func NewCall(fn string, t tree.Type, pos int32, args ...tree.Expr) (tree.Expr, e
 	return Checked(e, pos)
 }
 
-func evalCall(e *tree.Call, leaf func(tree.Expr) tree.Value) tree.Value {
+func (v evaluation) call(e *tree.Call) tree.Value {
 	f := node(e.Fn)
 	args := make([]tree.Value, len(e.Args))
+	bytes := 0
 	for i, a := range e.Args {
-		if args[i] = Eval(a, leaf); args[i] == nil && !f.nulls {
+		if args[i] = v.value(a); args[i] == nil && !f.nulls {
 			return nil
 		}
+		if s, ok := args[i].(string); ok {
+			bytes += len(s)
+		}
 	}
-	return f.eval(e, args)
+	if e.Fn == "matches" && v.meter != nil {
+		return v.meter.Match(args[1].(string), args[0].(string))
+	}
+	v.meter.Work(2+len(args)+bytes/textPart, meter.Computed)
+	v.meter.Work(f.scratch/textPart, meter.Computed/4)
+	v.meter.Build(16*len(args) + max(usualScratch, f.scratch))
+	out := f.eval(e, args)
+	switch out := out.(type) {
+	case string: // of at most maxJoined characters, where it is longer than what it is made of
+		v.meter.Work(3+len(out)/textPart, meter.Computed)
+		v.meter.Build(meter.Number + len(out))
+		if len(out) > bytes { // it may have grown more than once
+			v.meter.Build(len(out))
+		}
+	case *big.Int:
+		v.meter.Build(meter.Integer)
+	}
+	return out
 }
+
+// textPart is how much of a text is looked at in the time that a node takes.
+const textPart = 16
 
 // restrict restricts a number or a time to an interval, in steps. It changes nothing where the
 // value cannot be outside.

@@ -23,10 +23,10 @@ func NewCase(whens []tree.When, otherwise tree.Expr, pos int32) (tree.Expr, erro
 }
 
 // normalCase leaves out what is never reached.
-func normalCase(x *tree.Case) tree.Expr {
-	e := &tree.Case{Else: Normal(x.Else), Typ: x.Typ}
+func (n normalizer) normalCase(x *tree.Case) tree.Expr {
+	e := &tree.Case{Else: n.normal(x.Else), Typ: x.Typ}
 	for _, w := range x.Whens {
-		w = tree.When{If: Truth(Normal(w.If)), Then: Normal(w.Then)}
+		w = tree.When{If: n.truth(n.normal(w.If)), Then: n.normal(w.Then)}
 		if l, ok := w.If.(*tree.Literal); ok {
 			if l.Bool == nil || !*l.Bool {
 				continue

@@ -14,14 +14,14 @@ import (
 // castFunctions are what casts become. They have no names in SQL.
 func castFunctions() []Function {
 	return []Function{
-		{names: "parse_integer", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+		{names: "parse_integer", vanishes: true, scratch: 64, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
 			if !integerText.MatchString(a[0].(string)) {
 				return nil
 			}
 			n, _ := new(big.Int).SetString(a[0].(string), 10)
 			return n
 		}},
-		{names: "parse_decimal", vanishes: true, eval: func(e *tree.Call, a []tree.Value) tree.Value {
+		{names: "parse_decimal", vanishes: true, scratch: 512, eval: func(e *tree.Call, a []tree.Value) tree.Value {
 			if !decimalText.MatchString(a[0].(string)) {
 				return nil
 			}
@@ -35,19 +35,25 @@ func castFunctions() []Function {
 			}
 			return nil
 		}},
-		{names: "parse_date", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-			if d, ok := policy.ParseDate(a[0].(string)); ok && d >= tree.FirstDay && dateText.MatchString(a[0].(string)) {
+		{names: "parse_date", vanishes: true, scratch: 192, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if !dateText.MatchString(a[0].(string)) {
+				return nil
+			}
+			if d, ok := policy.ParseDate(a[0].(string)); ok && d >= tree.FirstDay {
 				return tree.Day(d)
 			}
 			return nil
 		}},
-		{names: "parse_timestamp", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-			if m, ok := policy.ParseTimestamp(a[0].(string)); ok && m >= tree.FirstMicros && timestampText.MatchString(a[0].(string)) {
+		{names: "parse_timestamp", vanishes: true, scratch: 384, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if !timestampText.MatchString(a[0].(string)) {
+				return nil
+			}
+			if m, ok := policy.ParseTimestamp(a[0].(string)); ok && m >= tree.FirstMicros {
 				return tree.Moment(m)
 			}
 			return nil
 		}},
-		{names: "text", eval: func(e *tree.Call, a []tree.Value) tree.Value { return spell(e.Args[0].Type(), a[0]) }},
+		{names: "text", scratch: 320, eval: func(e *tree.Call, a []tree.Value) tree.Value { return spell(e.Args[0].Type(), a[0]) }},
 	}
 }
 
@@ -313,6 +319,9 @@ func SpellReal(f float64, bits int) string {
 func spell(t tree.Type, v tree.Value) tree.Value {
 	switch v := v.(type) {
 	case *big.Int:
+		if t.Integer() {
+			return v.String()
+		}
 		return new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step).FloatString(t.Decimals())
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {

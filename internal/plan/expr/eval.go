@@ -5,30 +5,52 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Eval computes an expression; leaf gives the values of its columns, of
-// released values and of Exists. It is used on what has been released, to fold constants, and
+// released values and of Exists. It is used on what has been released, and
 // by tests as the reference for what every engine must compute.
 func Eval(e tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
+	return evaluation{nil, leaf}.value(e)
+}
+
+// Compute is Eval for who plans: what it takes is counted.
+func Compute(m *meter.Meter, e tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
+	return evaluation{m, leaf}.value(e)
+}
+
+// evaluation computes one expression.
+type evaluation struct {
+	meter *meter.Meter
+	leaf  func(tree.Expr) tree.Value
+}
+
+func (v evaluation) value(e tree.Expr) tree.Value {
+	v.meter.Work(1, meter.Computed)
 	switch e := e.(type) {
 	case *tree.Column, *tree.Released, *tree.Exists:
-		return leaf(e)
+		return v.leaf(e)
 	case *tree.Literal:
+		v.meter.Build(16)
 		return e.Value()
 	case *tree.Rescale:
-		if x, ok := Eval(e.X, leaf).(*big.Int); ok {
+		v.meter.Build(meter.Number)
+		if x, ok := v.value(e.X).(*big.Int); ok {
 			return new(big.Int).Mul(x, e.Factor)
 		}
 	case *tree.ToReal:
-		if x, ok := Eval(e.X, leaf).(*big.Int); ok {
+		v.meter.Work(2, meter.Computed)
+		v.meter.Build(2 * meter.Number)
+		if x, ok := v.value(e.X).(*big.Int); ok {
 			return asReal(x, e.X.Type().Step)
 		}
 	case *tree.Arith:
-		return evalArith(e.Op, Eval(e.L, leaf), Eval(e.R, leaf))
+		v.meter.Build(meter.Number)
+		return evalArith(e.Op, v.value(e.L), v.value(e.R))
 	case *tree.Compare:
-		l, r := Eval(e.L, leaf), Eval(e.R, leaf)
+		l, r := v.value(e.L), v.value(e.R)
 		if e.Op == tree.Distinct || e.Op == tree.NotDistinct {
 			same := l == nil && r == nil || l != nil && r != nil && CompareValues(l, r) == 0
 			return same == (e.Op == tree.NotDistinct)
@@ -38,16 +60,17 @@ func Eval(e tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
 		}
 		return decides(e.Op, CompareValues(l, r))
 	case *tree.Logic:
-		return evalLogic(e, leaf)
+		return v.logic(e)
 	case *tree.Not:
-		if x, ok := Eval(e.X, leaf).(bool); ok {
+		if x, ok := v.value(e.X).(bool); ok {
 			return !x
 		}
 	case *tree.In:
-		x := Eval(e.X, leaf)
+		x := v.value(e.X)
 		if x == nil {
 			return nil
 		}
+		v.meter.Work(len(e.List), meter.Computed)
 		for _, l := range e.List {
 			if CompareValues(x, l.Value()) == 0 {
 				return true
@@ -55,22 +78,23 @@ func Eval(e tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
 		}
 		return false
 	case *tree.IsNull:
-		return Eval(e.X, leaf) == nil
+		return v.value(e.X) == nil
 	case *tree.Case:
 		for _, w := range e.Whens {
-			if Eval(w.If, leaf) == true {
-				return Eval(w.Then, leaf)
+			if v.value(w.If) == true {
+				return v.value(w.Then)
 			}
 		}
-		return Eval(e.Else, leaf)
+		return v.value(e.Else)
 	case *tree.Call:
-		return evalCall(e, leaf)
+		return v.call(e)
 	case *tree.Within:
-		if x := Eval(e.X, leaf); x != nil && isWithin(e, x) {
+		if x := v.value(e.X); x != nil && isWithin(e, x) {
 			return x
 		}
 	case *tree.Like:
-		if x, ok := Eval(e.X, leaf).(string); ok {
+		if x, ok := v.value(e.X).(string); ok {
+			v.meter.Work(len(x)*(len(e.Pattern)+1), meter.Liked)
 			return matches(e, x)
 		}
 	}
@@ -118,11 +142,11 @@ func evalArith(op tree.ArithOp, l, r tree.Value) tree.Value {
 	return z.Quo(a, b)
 }
 
-func evalLogic(e *tree.Logic, leaf func(tree.Expr) tree.Value) tree.Value {
+func (v evaluation) logic(e *tree.Logic) tree.Value {
 	decides := e.Op == tree.Or // the value that settles it
 	null := false
 	for _, a := range e.Args {
-		switch Eval(a, leaf) {
+		switch v.value(a) {
 		case decides:
 			return decides
 		case nil:

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -10,7 +11,8 @@ import (
 
 func numberFunctions() []Function {
 	rounding := func(name, fn, usage string, most int) Function {
-		f := Function{names: name, Usage: usage, least: 1, most: most, Signature: Signature{"- integer", "alike"}, copies: 3}
+		f := Function{names: name, Usage: usage, least: 1, most: most, Signature: Signature{"- integer", "alike"}, copies: 3,
+			scratch: 320}
 		f.build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
 			x, err := need(name, args[0], pos, tree.Number, tree.Real)
 			if err != nil {
@@ -135,6 +137,43 @@ func roundRatio(fn string, n, p, q *big.Int) *big.Int {
 	return z.Quo(half.Add(half, x.Lsh(x, 1)), new(big.Int).Lsh(q, 1))
 }
 
+// roundSmall is roundRatio for what fits a machine's numbers: planning rounds over and over, and
+// this builds nothing but the value.
+func roundSmall(e *tree.Call, n *big.Int) (*big.Int, bool) {
+	num, den, ok1 := smallRatio(e.Args[0].Type().Step)
+	toNum, toDen, ok2 := smallRatio(e.Typ.Step)
+	p, q := num*toDen, den*toNum
+	if !ok1 || !ok2 || n.BitLen()+bits.Len64(uint64(p)) > 60 {
+		return nil, false
+	}
+	x := n.Int64() * p
+	z, rest := x/q, x%q
+	switch {
+	case e.Fn == "floor" && rest < 0:
+		z--
+	case e.Fn == "ceil" && rest > 0:
+		z++
+	case e.Fn == "round" && 2*rest >= q:
+		z++
+	case e.Fn == "round" && 2*rest <= -q:
+		z--
+	}
+	return big.NewInt(z), true
+}
+
+// smallRatio is a positive ratio whose numbers have 30 bits at most, so that a product of two has
+// 60.
+func smallRatio(r *big.Rat) (num, den int64, ok bool) {
+	den = 1
+	if !r.IsInt() {
+		if r.Denom().BitLen() > 30 {
+			return 0, 0, false
+		}
+		den = r.Denom().Int64()
+	}
+	return r.Num().Int64(), den, r.Num().BitLen() <= 30
+}
+
 // roundReal rounds a double that is multiplied by 10^digits first, as a double.
 func roundReal(fn string, f float64, digits int) *big.Int {
 	scale, _ := tree.Power10(max(digits, -digits)).Float64()
@@ -161,6 +200,9 @@ func evalRounding(e *tree.Call, a []tree.Value) tree.Value {
 	if f, ok := a[0].(float64); ok {
 		n := roundReal(e.Fn, f, int(a[1].(*big.Int).Int64()))
 		return Larger(e.Typ.Lo, Smaller(e.Typ.Hi, n)) // clamped, as by an engine
+	}
+	if n, ok := roundSmall(e, a[0].(*big.Int)); ok {
+		return n
 	}
 	p, q := e.RoundingRatio()
 	return roundRatio(e.Fn, a[0].(*big.Int), p, q)

@@ -13,17 +13,31 @@ import (
 // constants, so that the length of a result is known.
 
 func pieceFunctions() []Function {
-	pad := func(name string, join func(s, fill string) string) Function {
+	pad := func(name string, left bool) Function {
 		return Function{
 			names: name, Usage: name + "(code, 5, '0')", least: 2, most: 3, Signature: Signature{"text integer text", "text"},
 			build: func(args []tree.Expr, pos int32) (tree.Expr, error) { return newPad(name, args, pos) },
 			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-				r, n := []rune(a[0].(string)), int(a[1].(*big.Int).Int64())
-				if len(r) >= n {
-					return string(r[:n])
+				s, fill, n := a[0].(string), a[2].(string), a[1].(*big.Int).Int64()
+				missing := n - int64(utf8.RuneCountInString(s))
+				if missing <= 0 {
+					return s[:prefix(s, n)]
 				}
-				fill := []rune(strings.Repeat(a[2].(string), n))[:n-len(r)]
-				return join(string(r), string(fill))
+				each := int64(utf8.RuneCountInString(fill))
+				times, rest := int(missing/each), fill[:prefix(fill, missing%each)]
+				var b strings.Builder
+				b.Grow(len(s) + times*len(fill) + len(rest))
+				if !left {
+					b.WriteString(s)
+				}
+				for range times {
+					b.WriteString(fill)
+				}
+				b.WriteString(rest)
+				if left {
+					b.WriteString(s)
+				}
+				return b.String()
 			},
 		}
 	}
@@ -32,11 +46,14 @@ func pieceFunctions() []Function {
 			names: "split_part", Usage: "split_part(code, '-', 1)", least: 3, most: 3, build: newSplitPart, copies: 4,
 			Signature: Signature{"text text integer", "text"},
 			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-				parts, n := strings.Split(a[0].(string), a[1].(string)), a[2].(*big.Int).Int64()
-				if n > int64(len(parts)) {
-					return ""
+				part, rest, found := strings.Cut(a[0].(string), a[1].(string))
+				for range a[2].(*big.Int).Int64() - 1 {
+					if !found {
+						return ""
+					}
+					part, rest, found = strings.Cut(rest, a[1].(string))
 				}
-				return parts[n-1]
+				return part
 			},
 		},
 		{
@@ -58,7 +75,7 @@ func pieceFunctions() []Function {
 				return strings.Join(all, a[0].(string))
 			},
 		},
-		pad("lpad", func(s, fill string) string { return fill + s }), pad("rpad", func(s, fill string) string { return s + fill }),
+		pad("lpad", true), pad("rpad", false),
 	}
 }
 

@@ -86,9 +86,9 @@ func textFunctions() []Function {
 			names: "substring substr", Usage: "substring(name, 1, 3)", least: 2, most: 3, build: newSubstring,
 			Signature: Signature{"text integer", "text"},
 			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-				r := []rune(a[0].(string))
-				start := min(int64(len(r)), a[1].(*big.Int).Int64()-1)
-				return string(r[start:min(int64(len(r)), start+a[2].(*big.Int).Int64())])
+				s := a[0].(string)
+				s = s[prefix(s, a[1].(*big.Int).Int64()-1):]
+				return s[:prefix(s, a[2].(*big.Int).Int64())]
 			},
 		},
 		{
@@ -100,8 +100,8 @@ func textFunctions() []Function {
 		{
 			names: "right", Usage: "right(name, 3)", least: 2, most: 2, build: newRight, Signature: Signature{"text integer", "text"},
 			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-				r := []rune(a[0].(string))
-				return string(r[max(0, int64(len(r))-a[1].(*big.Int).Int64()):])
+				s := a[0].(string)
+				return s[prefix(s, int64(utf8.RuneCountInString(s))-a[1].(*big.Int).Int64()):]
 			},
 		},
 		join("||"), join("concat"),
@@ -119,6 +119,17 @@ func textFunctions() []Function {
 		{names: "starts_with", Usage: "starts_with(name, 'abc')", least: 2, most: 2, build: newStartsWith,
 			Signature: Signature{Takes: "text"}},
 	}
+}
+
+// prefix is how many bytes the first characters of a text have, or all that there are.
+func prefix(s string, characters int64) int {
+	for i := range s {
+		if characters <= 0 {
+			return i
+		}
+		characters--
+	}
+	return len(s)
 }
 
 func newStartsWith(args []tree.Expr, pos int32) (tree.Expr, error) {

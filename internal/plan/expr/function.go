@@ -28,7 +28,13 @@ type Function struct {
 	nulls    bool // eval wants NULLs; otherwise a NULL argument makes NULL
 	vanishes bool // it can be NULL where no argument is
 	copies   int  // how often an engine may write its arguments, where more than once
+	// scratch is how many bytes eval takes on the way to its value, where it is more than
+	// usualScratch. A test measures it.
+	scratch int
 }
+
+// usualScratch is what most functions take.
+const usualScratch = 16
 
 // Signature says of which kinds the arguments and the value of a function are, as far as its name
 // tells: integer, decimal, text, boolean, date or timestamp. It is a help for who has to guess the

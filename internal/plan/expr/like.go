@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"unicode/utf8"
+
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -50,17 +52,19 @@ func NewLike(x tree.Expr, p tree.Pattern, pos int32) (tree.Expr, error) {
 // matches compares from left to right and goes back to the last % only, which is enough: what
 // an earlier % could take, the last one can take too.
 func matches(e *tree.Like, text string) bool {
-	s, p := []rune(text), e.Pattern
+	p := e.Pattern
 	i, j, star, from := 0, 0, -1, 0
-	for i < len(s) {
+	for i < len(text) {
+		r, n := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case j < len(p) && p[j].Anything():
 			star, from = j, i
 			j++
-		case j < len(p) && (p[j].One() || rune(p[j]) == s[i]):
-			i, j = i+1, j+1
+		case j < len(p) && (p[j].One() || rune(p[j]) == r):
+			i, j = i+n, j+1
 		case star >= 0:
-			from++
+			_, n = utf8.DecodeRuneInString(text[from:])
+			from += n
 			i, j = from, star+1
 		default:
 			return false

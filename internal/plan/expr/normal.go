@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -11,56 +12,103 @@ import (
 // same tree: constants are folded, AND and OR are flattened, sorted and without repetitions, and
 // what they say about one expression is joined. The value is the same for every row. What may be
 // done where only the truth of a condition counts is in truth.
-func Normal(e tree.Expr) tree.Expr {
+func Normal(e tree.Expr) tree.Expr { return newNormalizer(nil).normal(e) }
+
+// CountNormal is Normal for who plans: what it takes is counted.
+func CountNormal(m *meter.Meter, e tree.Expr) tree.Expr { return newNormalizer(m).normal(e) }
+
+// NormalLogic is Normal of AND or OR.
+func NormalLogic(x *tree.Logic) tree.Expr { return newNormalizer(nil).logic(x) }
+
+// normalizer brings one expression into its normal form.
+type normalizer struct {
+	meter *meter.Meter
+	// fixed are those that are their own normal form. What stands in the condition of a CASE is
+	// made normal once more for its truth, so without them it would be done twice as often for
+	// each CASE inside of another.
+	fixed map[*tree.Case]bool
+}
+
+func newNormalizer(m *meter.Meter) normalizer { return normalizer{m, map[*tree.Case]bool{}} }
+
+// spell writes an expression in its canonical spelling.
+func (n normalizer) spell(e tree.Expr) string {
+	if n.meter != nil {
+		n.meter.Write(tree.Size(e) + Texts(e))
+	}
+	return tree.Format(e)
+}
+
+// normalBytes is what a node takes that is made anew.
+const normalBytes = 208
+
+func (n normalizer) normal(e tree.Expr) tree.Expr {
+	n.meter.Work(1, meter.Written)
+	n.meter.Build(normalBytes)
 	switch x := e.(type) {
 	case *tree.Logic:
-		e = NormalLogic(x)
+		e = n.logic(x)
 	case *tree.Not:
-		e = negated(Normal(x.X))
+		e = n.negated(n.normal(x.X))
 	case *tree.In:
-		e = listed(Normal(x.X), x.List)
+		n.meter.Work(len(x.List), meter.Node)
+		n.meter.Build(16 * len(x.List))
+		e = listed(n.normal(x.X), x.List)
 		if c, ok := e.(*tree.Compare); ok {
-			e = simpleCompare(c)
+			e = n.simpleCompare(c)
 		}
 	case *tree.Compare:
-		e = simpleCompare(normalCompare(&tree.Compare{Op: x.Op, L: Normal(x.L), R: Normal(x.R)}))
+		e = n.simpleCompare(n.compare(&tree.Compare{Op: x.Op, L: n.normal(x.L), R: n.normal(x.R)}))
 	case *tree.IsNull:
-		e = &tree.IsNull{X: Normal(x.X)}
+		e = &tree.IsNull{X: n.normal(x.X)}
 	case *tree.Exists:
 		if x.On != nil {
-			e = &tree.Exists{From: x.From, Outer: x.Outer, On: outsideFirst(Normal(x.On), x.Outer)}
+			e = &tree.Exists{From: x.From, Outer: x.Outer, On: outsideFirst(n.normal(x.On), x.Outer)}
 		}
 	case *tree.Rescale:
-		e = oneFactor(&tree.Rescale{X: Normal(x.X), Factor: x.Factor, Typ: x.Typ})
+		e = oneFactor(&tree.Rescale{X: n.normal(x.X), Factor: x.Factor, Typ: x.Typ})
 	case *tree.ToReal:
-		e = &tree.ToReal{X: Normal(x.X), Typ: x.Typ}
+		e = &tree.ToReal{X: n.normal(x.X), Typ: x.Typ}
 	case *tree.Arith:
-		e = simpleArith(&tree.Arith{Op: x.Op, L: Normal(x.L), R: Normal(x.R), Typ: x.Typ})
+		e = n.simpleArith(&tree.Arith{Op: x.Op, L: n.normal(x.L), R: n.normal(x.R), Typ: x.Typ})
 	case *tree.Case:
-		e = normalCase(x)
+		if n.fixed[x] {
+			return x
+		}
+		e = n.cases(x)
 	case *tree.Call:
 		args := make([]tree.Expr, len(x.Args))
 		for i, a := range x.Args {
-			args[i] = Normal(a)
+			args[i] = n.normal(a)
 		}
 		e = &tree.Call{Fn: x.Fn, Args: args, Typ: x.Typ}
 	case *tree.Within:
-		e = &tree.Within{X: Normal(x.X), Typ: x.Typ}
+		e = &tree.Within{X: n.normal(x.X), Typ: x.Typ}
 	case *tree.Like:
-		e = &tree.Like{X: Normal(x.X), Pattern: x.Pattern}
+		e = &tree.Like{X: n.normal(x.X), Pattern: x.Pattern}
 	}
-	return fold(e)
+	return n.fold(e)
+}
+
+// cases is the normal form of a CASE.
+func (n normalizer) cases(x *tree.Case) tree.Expr {
+	e := n.normalCase(x)
+	if _, ok := e.(*tree.Case); ok && n.spell(e) == n.spell(x) {
+		n.fixed[x] = true
+		return x
+	}
+	return e
 }
 
 // negated is NOT of a normal expression, with the NOT moved as far down as it
 // goes. All of it holds for NULL too: NOT of a comparison is the opposite
 // comparison, both NULL where a side is, and De Morgan's laws are those of SQL.
-func negated(e tree.Expr) tree.Expr {
+func (n normalizer) negated(e tree.Expr) tree.Expr {
 	switch e := e.(type) {
 	case *tree.Not:
 		return e.X
 	case *tree.Compare:
-		return simpleCompare(normalCompare(&tree.Compare{Op: opposite(e.Op), L: e.L, R: e.R}))
+		return n.simpleCompare(n.compare(&tree.Compare{Op: opposite(e.Op), L: e.L, R: e.R}))
 	case *tree.Logic:
 		op := tree.And
 		if e.Op == tree.And {
@@ -68,9 +116,9 @@ func negated(e tree.Expr) tree.Expr {
 		}
 		args := make([]tree.Expr, len(e.Args))
 		for i, a := range e.Args {
-			args[i] = negated(a)
+			args[i] = n.negated(a)
 		}
-		return NormalLogic(&tree.Logic{Op: op, Args: args})
+		return n.logic(&tree.Logic{Op: op, Args: args})
 	}
 	return &tree.Not{X: e}
 }
@@ -83,10 +131,10 @@ func opposite(op tree.CompareOp) tree.CompareOp {
 
 // normalCompare decides which side is the left one, so that a < b and b > a are
 // one question: a constant, which folding may have made only now, goes to the right.
-func normalCompare(c *tree.Compare) *tree.Compare {
+func (n normalizer) compare(c *tree.Compare) *tree.Compare {
 	_, l := c.L.(*tree.Literal)
 	_, r := c.R.(*tree.Literal)
-	a, b := tree.Format(c.L), tree.Format(c.R)
+	a, b := n.spell(c.L), n.spell(c.R)
 	if l && !r || l == r && (a > b || a == b && (c.Op == tree.Gt || c.Op == tree.Ge)) {
 		return &tree.Compare{Op: flipped(c.Op), L: c.R, R: c.L}
 	}
@@ -114,10 +162,10 @@ func outsideFirst(e tree.Expr, outer int) tree.Expr {
 	return e
 }
 
-func NormalLogic(x *tree.Logic) tree.Expr {
+func (n normalizer) logic(x *tree.Logic) tree.Expr {
 	var args []tree.Expr
 	for _, a := range x.Args {
-		a = Normal(a)
+		a = n.normal(a)
 		if l, ok := a.(*tree.Logic); ok && l.Op == x.Op {
 			args = append(args, l.Args...)
 			continue
@@ -130,9 +178,13 @@ func NormalLogic(x *tree.Logic) tree.Expr {
 		}
 		args = append(args, a)
 	}
-	args = merged(x.Op, args)
-	slices.SortFunc(args, func(a, b tree.Expr) int { return strings.Compare(tree.Format(a), tree.Format(b)) })
-	args = slices.CompactFunc(args, func(a, b tree.Expr) bool { return tree.Format(a) == tree.Format(b) })
+	args = n.merged(x.Op, args)
+	spelled := make(map[tree.Expr]string, len(args))
+	for _, a := range args {
+		spelled[a] = n.spell(a)
+	}
+	slices.SortFunc(args, func(a, b tree.Expr) int { return strings.Compare(spelled[a], spelled[b]) })
+	args = slices.CompactFunc(args, func(a, b tree.Expr) bool { return spelled[a] == spelled[b] })
 	switch len(args) {
 	case 0:
 		return NewBool(x.Op == tree.And)
@@ -143,9 +195,10 @@ func NormalLogic(x *tree.Logic) tree.Expr {
 }
 
 // fold replaces an expression without columns by its value.
-func fold(e tree.Expr) tree.Expr {
+func (n normalizer) fold(e tree.Expr) tree.Expr {
 	constant := true
 	tree.Walk(e, func(x tree.Expr) {
+		n.meter.Work(1, meter.Node)
 		switch x.(type) {
 		case *tree.Column, *tree.Released, *tree.Exists:
 			constant = false
@@ -154,5 +207,5 @@ func fold(e tree.Expr) tree.Expr {
 	if _, ok := e.(*tree.Literal); ok || !constant || e.Type().Kind == tree.Real {
 		return e
 	}
-	return FromValue(Eval(e, nil), e.Type())
+	return FromValue(Compute(n.meter, e, nil), e.Type())
 }

@@ -17,7 +17,7 @@ import (
 //   - Of truths: x = true is x, and x = false is NOT x; all of them are NULL where x is.
 //   - On a lattice n < x is n+1 <= x, so strict comparisons become others. A lattice is left for
 //     the coarser one of the column: 2x > 79 is x > 39, because x is whole. Days are a lattice too.
-func simpleCompare(c *tree.Compare) tree.Expr {
+func (n normalizer) simpleCompare(c *tree.Compare) tree.Expr {
 	lit, ok := c.R.(*tree.Literal)
 	if !ok || lit.IsNullLiteral() {
 		return c
@@ -27,12 +27,12 @@ func simpleCompare(c *tree.Compare) tree.Expr {
 		if *lit.Bool == (c.Op == tree.Eq) {
 			return c.L
 		}
-		return negated(c.L)
+		return n.negated(c.L)
 	case lit.Number != nil && c.L.Type().Kind == tree.Number:
 		if x, f := tree.ConstantFactor(c.L); x != c.L && f.Sign() > 0 {
-			if n, ok := unscaled(c.Op, lit.Number, f); ok {
-				return simpleCompare(&tree.Compare{Op: c.Op, L: x,
-					R: &tree.Literal{Typ: tree.NumberType(x.Type().Step, n, n, true), Number: n}})
+			if by, ok := unscaled(c.Op, lit.Number, f); ok {
+				return n.simpleCompare(&tree.Compare{Op: c.Op, L: x,
+					R: &tree.Literal{Typ: tree.NumberType(x.Type().Step, by, by, true), Number: by}})
 			}
 		}
 		if op, n, ok := weak(c.Op, lit.Number); ok && holds(c.L.Type(), n) {
@@ -83,7 +83,7 @@ func unscaled(op tree.CompareOp, n, f *big.Int) (*big.Int, bool) {
 // simpleArith leaves out what changes nothing, puts both sides of + and * into one order, and has
 // one constant of each. Interval and lattice stay the same, and so does the value: sums of numbers
 // on a lattice are exact.
-func simpleArith(e *tree.Arith) tree.Expr {
+func (n normalizer) simpleArith(e *tree.Arith) tree.Expr {
 	if e.Typ.Kind != tree.Number {
 		return e
 	}
@@ -111,7 +111,7 @@ func simpleArith(e *tree.Arith) tree.Expr {
 	_, l := e.L.(*tree.Literal)
 	_, r := e.R.(*tree.Literal)
 	// constants stand on the right
-	if (e.Op == tree.Add || e.Op == tree.Mul) && (l && !r || l == r && tree.Format(e.L) > tree.Format(e.R)) {
+	if (e.Op == tree.Add || e.Op == tree.Mul) && (l && !r || l == r && n.spell(e.L) > n.spell(e.R)) {
 		e = &tree.Arith{Op: e.Op, L: e.R, R: e.L, Typ: e.Typ}
 	}
 	if e.Op == tree.Mul {
@@ -132,7 +132,7 @@ func IsNumber(e tree.Expr, n int64) bool {
 //   - x >= a AND x >= b is x >= the larger one, OR is the smaller one, and the other way round for
 //     <=;
 //   - x >= a AND x <= a is x = a.
-func merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
+func (n normalizer) merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 	type about struct {
 		x        tree.Expr
 		list     []*tree.Literal
@@ -142,7 +142,7 @@ func merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 	all := map[string]*about{}
 	var rest []tree.Expr
 	find := func(x tree.Expr) *about {
-		name := tree.Format(x)
+		name := n.spell(x)
 		if all[name] == nil {
 			all[name] = &about{x: x}
 			order = append(order, name)
@@ -158,8 +158,8 @@ func merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 	}
 	for _, e := range args {
 		member := e
-		if n, ok := e.(*tree.Not); ok && op == tree.And {
-			member = n.X
+		if not, ok := e.(*tree.Not); ok && op == tree.And {
+			member = not.X
 		}
 		if in, ok := member.(*tree.In); ok && (op == tree.Or) == (member == e) {
 			a := find(in.X)
@@ -194,7 +194,7 @@ func merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 		if len(a.list) > 0 {
 			e := listed(a.x, a.list)
 			if op == tree.And {
-				e = negated(e)
+				e = n.negated(e)
 			}
 			rest = append(rest, e)
 		}

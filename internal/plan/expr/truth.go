@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -13,7 +14,15 @@ import (
 //   - x IS TRUE, coalesce(x, false) and CASE WHEN x THEN true ELSE false END are x, and x IS FALSE
 //     is NOT x;
 //   - x IS NOT NULL beside something that is not true where x is NULL is left out.
-func Truth(e tree.Expr) tree.Expr {
+func Truth(e tree.Expr) tree.Expr { return newNormalizer(nil).truth(e) }
+
+// CountTruth is Truth of the normal form of a condition, for who plans: what it takes is counted.
+func CountTruth(m *meter.Meter, e tree.Expr) tree.Expr {
+	n := newNormalizer(m)
+	return n.truth(n.normal(e))
+}
+
+func (n normalizer) truth(e tree.Expr) tree.Expr {
 	switch x := e.(type) {
 	case *tree.Literal:
 		return NewBool(x.Bool != nil && *x.Bool)
@@ -21,26 +30,26 @@ func Truth(e tree.Expr) tree.Expr {
 		// AND and OR are true by what is true of their parts alone.
 		args := make([]tree.Expr, len(x.Args))
 		for i, a := range x.Args {
-			args[i] = Truth(a)
+			args[i] = n.truth(a)
 		}
 		if x.Op == tree.And {
-			args = present(args)
+			args = n.present(args)
 		}
-		return NormalLogic(&tree.Logic{Op: x.Op, Args: args})
+		return n.logic(&tree.Logic{Op: x.Op, Args: args})
 	case *tree.Call:
 		if y, ok := otherwise(x, false); ok {
-			return Truth(y)
+			return n.truth(y)
 		}
 	case *tree.Not:
 		if c, ok := x.X.(*tree.Call); ok {
 			if y, ok := otherwise(c, true); ok {
-				return Truth(negated(y))
+				return n.truth(n.negated(y))
 			}
 		}
 	case *tree.Case:
 		if len(x.Whens) == 1 && isTrue(x.Whens[0].Then) && !isTrue(x.Else) {
 			if _, constant := x.Else.(*tree.Literal); constant {
-				return Truth(x.Whens[0].If)
+				return n.truth(x.Whens[0].If)
 			}
 		}
 	case *tree.Compare:
@@ -103,31 +112,31 @@ func decided(c *tree.Compare) tree.Expr {
 
 // present leaves out that something is not NULL where another condition says so too, by not being
 // true otherwise.
-func present(args []tree.Expr) []tree.Expr {
+func (n normalizer) present(args []tree.Expr) []tree.Expr {
 	strict := map[string]bool{}
 	for _, a := range args {
-		if n, ok := a.(*tree.Not); ok {
-			a = n.X
+		if not, ok := a.(*tree.Not); ok {
+			a = not.X
 		}
 		switch a := a.(type) {
 		case *tree.Compare:
 			if a.Op != tree.Distinct && a.Op != tree.NotDistinct {
-				strict[tree.Format(a.L)], strict[tree.Format(a.R)] = true, true
+				strict[n.spell(a.L)], strict[n.spell(a.R)] = true, true
 			}
 		case *tree.In:
-			strict[tree.Format(a.X)] = true
+			strict[n.spell(a.X)] = true
 		case *tree.Like:
-			strict[tree.Format(a.X)] = true
+			strict[n.spell(a.X)] = true
 		case *tree.Column: // a truth, or its NOT
-			strict[tree.Format(a)] = true
+			strict[n.spell(a)] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(args), func(e tree.Expr) bool {
-		n, ok := e.(*tree.Not)
+		not, ok := e.(*tree.Not)
 		if !ok {
 			return false
 		}
-		null, ok := n.X.(*tree.IsNull)
-		return ok && strict[tree.Format(null.X)]
+		null, ok := not.X.(*tree.IsNull)
+		return ok && strict[n.spell(null.X)]
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -16,36 +17,33 @@ type atom struct {
 	// hours are all alike, and months are of four kinds.
 	start, end int64
 	lengths    []int64
-	spent      *int // counts what was computed
-	size       int
 }
 
 // atoms returns parts of an expression such that it is the same as long as all of them are.
-func (a *Axis) atoms(e tree.Expr, spent *int) []*atom {
+func (a *Axis) atoms(e tree.Expr) []*atom {
 	if !a.moves(e) {
 		return nil
 	}
-	if x := a.atom(e, spent); x != nil {
+	if x := a.atom(e); x != nil {
 		return []*atom{x}
 	}
 	var out []*atom
 	for _, p := range tree.Parts(e) {
-		out = append(out, a.atoms(p, spent)...)
+		out = append(out, a.atoms(p)...)
 	}
 	return out
 }
 
 // atom returns the staircase of an expression, or nil.
-func (a *Axis) atom(e tree.Expr, spent *int) *atom {
-	of, step := stairs(e)
+func (a *Axis) atom(e tree.Expr) *atom {
+	of, step := a.stairs(e)
 	s, ok := a.slope(of)
 	if !ok {
 		return nil
 	}
-	out := &atom{alive: s.alive, at: func(x int64) tree.Value { return step(a.at(of, x)) }, start: a.In.Lo, end: a.In.Lo - 1,
-		spent: spent, size: tree.Size(e)}
+	out := &atom{alive: s.alive, at: func(x int64) tree.Value { return step(a.at(of, x)) }, start: a.In.Lo, end: a.In.Lo - 1}
 	for _, r := range s.resets {
-		each := a.atom(r, spent)
+		each := a.atom(r)
 		if each == nil {
 			return nil
 		}
@@ -56,7 +54,7 @@ func (a *Axis) atom(e tree.Expr, spent *int) *atom {
 
 // stairs returns what an expression is computed from, and a staircase of that, such that the
 // expression is the same where the staircase is.
-func stairs(e tree.Expr) (of tree.Expr, step func(tree.Value) tree.Value) {
+func (a *Axis) stairs(e tree.Expr) (of tree.Expr, step func(tree.Value) tree.Value) {
 	switch e := e.(type) {
 	case *tree.Call:
 		if unit := granule[field0(e)]; e.Fn == "extract" && unit != "" {
@@ -70,6 +68,7 @@ func stairs(e tree.Expr) (of tree.Expr, step func(tree.Value) tree.Value) {
 	case *tree.In:
 		return e.X, func(v tree.Value) tree.Value {
 			n := 0
+			a.Meter.Work(len(e.List), meter.Computed)
 			for _, l := range e.List {
 				n += compare(v, l.Value()) + 1
 			}
@@ -112,10 +111,7 @@ func (t *atom) until(x int64, axis Interval) int64 {
 // step finds the end of a step, at most up to a place to which it is a staircase.
 func (t *atom) step(x, top int64) int64 {
 	v := t.at(x)
-	same := func(y int64) bool {
-		*t.spent += t.size
-		return compare(t.at(y), v) == 0
-	}
+	same := func(y int64) bool { return compare(t.at(y), v) == 0 }
 	for i := len(t.lengths) - 1; i >= 0; i-- {
 		if y := x + t.lengths[i] - 1; y <= top && same(y) && (y == top || !same(y+1)) {
 			return y
@@ -137,21 +133,20 @@ func (t *atom) step(x, top int64) int64 {
 const kinds = 4
 
 // Points returns places on the axis such that an expression has no other values, whatever its other
-// columns are, than it has there. There are none where there would be too many, or where to find
-// them is too much: spent is how many parts of expressions were computed, and enough how many may
-// be.
-func (a *Axis) Points(e tree.Expr, most, enough int) (out []int64, spent int, ok bool) {
-	all := a.atoms(e, &spent)
+// columns are, than it has there. There are none where there would be too many.
+func (a *Axis) Points(e tree.Expr, most int) (out []int64, ok bool) {
+	all := a.atoms(e)
 	for x := a.In.Lo; x <= a.In.Hi; {
-		if out = append(out, x); len(out) > most || spent > enough {
-			return nil, spent, false
+		if out = append(out, x); len(out) > most {
+			return nil, false
 		}
-		spent += len(all)
+		a.Meter.Work(1+len(all), meter.Computed)
+		a.Meter.Build(meter.Integer)
 		end := a.In.Hi
 		for _, t := range all {
 			end = min(end, t.until(x, a.In))
 		}
 		x = end + 1
 	}
-	return out, spent, true
+	return out, true
 }

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -33,6 +34,7 @@ type Axis struct {
 	Index int // of the column
 	Kind  tree.Kind
 	In    Interval
+	Meter *meter.Meter
 }
 
 // Value is the place on the axis as a value of the column.
@@ -48,14 +50,20 @@ func (a *Axis) Value(x int64) tree.Value {
 
 // at is an expression at a place, which has no column but the axis.
 func (a *Axis) at(e tree.Expr, x int64) tree.Value {
+	if a.Kind == tree.Number {
+		a.Meter.Build(meter.Integer)
+	} else {
+		a.Meter.Build(8)
+	}
 	v := a.Value(x)
-	return expr.Eval(e, func(tree.Expr) tree.Value { return v })
+	return expr.Compute(a.Meter, e, func(tree.Expr) tree.Value { return v })
 }
 
 // moves reports whether an expression has the axis in it.
 func (a *Axis) moves(e tree.Expr) bool {
 	found := false
 	tree.Walk(e, func(x tree.Expr) {
+		a.Meter.Work(1, meter.Node)
 		c, ok := x.(*tree.Column)
 		found = found || ok && c.Index == a.Index
 	})

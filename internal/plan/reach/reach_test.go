@@ -169,7 +169,7 @@ func TestReach(t *testing.T) {
 				continue
 			}
 			tried++
-			points, _, ok := a.Points(measure.Arg, 1<<13, 1<<30)
+			points, ok := a.Points(measure.Arg, 1<<13)
 			if !ok {
 				t.Fatal("too many")
 			}

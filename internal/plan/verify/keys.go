@@ -70,18 +70,13 @@ func (c *checker) listed(f field, q *tree.Query, col *tree.Column, values []poli
 	if f.source == nil || f.public != "" {
 		return
 	}
-	known := f.source.PublicValues()
-	next := 0
+	known := map[policy.Value]bool{}
+	for _, v := range f.source.PublicValues() {
+		known[v] = true
+	}
 	var missing []policy.Value
 	for _, v := range values {
-		// The values are mostly in the policy's own order, so that one pass finds them.
-		at := next
-		for at < len(known) && known[at] != v {
-			at++
-		}
-		if at < len(known) {
-			next = at + 1
-		} else if !v.Null && !slices.Contains(known, v) {
+		if !v.Null && !known[v] {
 			missing = append(missing, v)
 		}
 	}
@@ -233,7 +228,7 @@ func (c *checker) mayBeFound(in *scope, e tree.Expr) bool {
 	}
 	if col, ok := e.(*tree.Column); ok {
 		f := in.fields[col.Index]
-		return f.source != nil && (f.source.Keys == policy.PrivateKeys || f.public != "" || len(f.source.PublicValues()) > 0)
+		return f.source != nil && (f.source.Keys == policy.PrivateKeys || f.public != "" || f.source.CountPublicValues() > 0)
 	}
 	return !slices.ContainsFunc(parts(e), func(p tree.Expr) bool { return !c.mayBeFound(in, p) })
 }
