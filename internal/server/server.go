@@ -229,10 +229,11 @@ func (s *Server) doors() {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	patience := cmp.Or(c.patience, bytelimit.Patience)
+	handler := httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
+		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
+		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: connlimit.Hold})
 	s.http = &http.Server{
-		Handler: bytelimit.Paced(page.Around(httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log,
-			Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends,
-			OpenID: provider, Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: connlimit.Hold})), patience, s.held),
+		Handler:           bytelimit.Paced(page.Around(handler), patience, s.held),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
