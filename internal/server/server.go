@@ -44,6 +44,7 @@ type Server struct {
 	cut       context.CancelFunc // interrupts requests
 	held      *bytelimit.Counter // what the doors hold for users
 	places    *connlimit.Places  // of the HTTP door
+	requests  *connlimit.Requests
 
 	ending atomic.Bool
 	end    sync.Mutex // held by Shutdown
@@ -219,6 +220,7 @@ func (s *Server) doors() {
 	}
 	s.held = bytelimit.New(bytelimit.Usual)
 	s.places = &connlimit.Places{Most: c.Connections, PerAddress: c.perAddress()}
+	s.requests = &connlimit.Requests{Most: 2 * c.Connections, From: s.from}
 	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
 		Connections: c.Connections, PerAddress: c.perAddress(), Held: s.held})
 	var provider *openid.Provider
@@ -231,9 +233,9 @@ func (s *Server) doors() {
 	patience := cmp.Or(c.patience, bytelimit.Patience)
 	handler := httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
 		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
-		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: connlimit.Hold})
+		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: loggedIn})
 	s.http = &http.Server{
-		Handler:           bytelimit.Paced(page.Around(handler), patience, s.held),
+		Handler:           bytelimit.Paced(s.requests.Around(page.Around(handler)), patience, s.held),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -250,12 +252,28 @@ func (s *Server) doors() {
 	}
 }
 
+// loggedIn notes that somebody logged in with a request.
+func loggedIn(ctx context.Context) (over func()) {
+	connlimit.LoggedIn(ctx)
+	return connlimit.Hold(ctx)
+}
+
+// from says where the client of a request is, and whether somebody logged in from there before.
+func (s *Server) from(r *http.Request) (address string, familiar bool) {
+	address, err := s.config.trusted.OfRequest(r)
+	if err != nil {
+		address = clientaddr.Host(r.RemoteAddr) // which is told that nobody knows
+	}
+	return clientaddr.Block(address), s.users.Familiar(address)
+}
+
 // turnedAway is how often each limit turned somebody away.
 func (s *Server) turnedAway() map[string]uint64 {
 	held, wire, web := s.held.TurnedAway(), s.pg.TurnedAway(), s.places.TurnedAway()
 	return map[string]uint64{"memory_user": held.User, "memory_server": held.Server, "unread": held.Unread,
 		"wire_full": wire.Full, "wire_address": wire.Address, "wire_made_room": wire.MadeRoom,
-		"http_full": web.Full, "http_address": web.Address, "http_made_room": web.MadeRoom, "guesses": s.users.LockedOut()}
+		"http_full": web.Full, "http_address": web.Address, "http_made_room": web.MadeRoom,
+		"http_requests": s.requests.TurnedAway(), "guesses": s.users.LockedOut()}
 }
 
 // counted limits the connections of the HTTP door. Those of a proxy that speaks HTTP are of many
