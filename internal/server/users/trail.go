@@ -43,9 +43,41 @@ const (
 
 // trail writes lines. The first of its kind in an hour is in the file before the attempt is
 // answered, and what is like it is counted in memory and in the file a second later, so that a
-// flood costs no writes.
+// flood costs no writes. Those who come in and those who do not have each their own: strangers
+// choose how many lines they write, and neither does anybody wait for these who has one already, nor
+// do they drive out of memory which one that is.
 type trail struct {
-	db  *base
+	db      *base
+	good    *strand
+	bad     *strand
+	writing sync.Mutex // so that of the two one writes at a time, and each waits for one line of the other
+}
+
+func newTrail(db *base, now func() time.Time) *trail {
+	t := &trail{db: db}
+	t.good, t.bad = newStrand(t, now), newStrand(t, now)
+	return t
+}
+
+// add writes down how an attempt ended. Only for those who come in does an error matter: nobody
+// does without a line.
+func (t *trail) add(a Attempt, outcome, token string) error {
+	if outcome == outIn {
+		return t.good.add(a, outcome, token)
+	}
+	return t.bad.add(a, outcome, token)
+}
+
+// flush writes what was counted in memory.
+func (t *trail) flush() error {
+	return errors.Join(t.good.write(), t.bad.write())
+}
+
+func (t *trail) close() error { return errors.Join(t.good.close(), t.bad.close()) }
+
+// strand is the lines of those who came in, or of those who did not.
+type strand struct {
+	*trail
 	now func() time.Time
 
 	mu      sync.Mutex
@@ -71,14 +103,12 @@ type line struct {
 	until time.Time
 }
 
-func newTrail(db *base, now func() time.Time) *trail {
-	return &trail{db: db, now: now, lines: newRecent[likeness, *line](folding), names: newRecent[string, int](tallies),
+func newStrand(t *trail, now func() time.Time) *strand {
+	return &strand{trail: t, now: now, lines: newRecent[likeness, *line](folding), names: newRecent[string, int](tallies),
 		dirty: map[*line]bool{}}
 }
 
-// add writes down how an attempt ended. Only for those who come in does an error matter: nobody
-// does without a line.
-func (t *trail) add(a Attempt, outcome, token string) error {
+func (t *strand) add(a Attempt, outcome, token string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
@@ -110,18 +140,25 @@ func (t *trail) add(a Attempt, outcome, token string) error {
 		}
 		return nil
 	}
+	return t.begin(key, now)
+}
+
+// begin writes a line that is the first of its kind.
+func (t *strand) begin(key likeness, now time.Time) error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
 	good := 0
-	if outcome == outIn {
+	if key.outcome == outIn {
 		good = 1
 	}
 	id, err := t.db.insert("INSERT INTO main.logins (at, until, count, name, address, door, outcome, token, good) "+
-		"VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)", stamp(now), stamp(now), key.name, key.address, key.door, outcome, token, good)
+		"VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)", stamp(now), stamp(now), key.name, key.address, key.door, key.outcome, key.token, good)
 	if err != nil {
 		return err
 	}
 	t.lines.put(key, &line{id: id})
-	if token != "" && good == 1 {
-		if _, err := t.db.Exec("UPDATE main.tokens SET used = ? WHERE id = ?", stamp(now), token); err != nil {
+	if key.token != "" && good == 1 {
+		if _, err := t.db.Exec("UPDATE main.tokens SET used = ? WHERE id = ?", stamp(now), key.token); err != nil {
 			return err
 		}
 	}
@@ -150,7 +187,7 @@ func (t *trail) trim(most int) error {
 }
 
 // late writes what was counted in memory.
-func (t *trail) late() {
+func (t *strand) late() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {
@@ -158,7 +195,13 @@ func (t *trail) late() {
 	}
 }
 
-func (t *trail) flush() error {
+func (t *strand) write() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.flush()
+}
+
+func (t *strand) flush() error {
 	if t.timer != nil {
 		t.timer.Stop()
 		t.timer = nil
@@ -166,6 +209,8 @@ func (t *trail) flush() error {
 	if len(t.dirty) == 0 {
 		return nil
 	}
+	t.writing.Lock()
+	defer t.writing.Unlock()
 	tx, err := t.db.Begin()
 	if err != nil {
 		return err
@@ -186,7 +231,7 @@ func (t *trail) flush() error {
 	return nil
 }
 
-func (t *trail) close() error {
+func (t *strand) close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
@@ -217,10 +262,7 @@ func (t *trail) pairs() map[pair]time.Time {
 
 // Logins returns the last n lines of the trail, of one name or of all, the newest first.
 func (s *Store) Logins(ctx context.Context, name string, n int) ([]Login, error) {
-	s.trail.mu.Lock()
-	err := s.trail.flush()
-	s.trail.mu.Unlock()
-	if err != nil {
+	if err := s.trail.flush(); err != nil {
 		return nil, s.trouble(ctx, err)
 	}
 	query := "SELECT at, until, count, name, address, door, outcome, token FROM main.logins ORDER BY id DESC LIMIT ?"

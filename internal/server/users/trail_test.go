@@ -74,6 +74,38 @@ func TestTrailIsFolded(t *testing.T) {
 	}
 }
 
+// However many lines strangers write, from however many networks, who came in before neither waits
+// for them nor gets a new line for each request, which would drive out who else came in.
+func TestTrailOfStrangersIsTheirs(t *testing.T) {
+	f := setUp(t)
+	secret, _, err := f.NewToken(ctx, "ana", "", time.Time{})
+	must(t, err)
+	web := Attempt{Address: home, Door: "http"}
+	f.trail.good.lines.most, f.trail.bad.lines.most = 10, 10
+	for i := range 5 {
+		must(t, second(f.Token(ctx, web, secret)))
+		for j := range 20 {
+			denied(t, second(f.Token(ctx, Attempt{Address: fmt.Sprintf("10.0.%d.%d", i, j), Door: "http"}, "dsc_x")))
+		}
+	}
+	if l, err := f.Logins(ctx, "ana", 10); err != nil || len(l) != 1 || l[0].Count != 5 {
+		t.Errorf("got %+v, %v", l, err)
+	}
+	// One of them is being written, which takes as long as the disk does.
+	f.trail.bad.mu.Lock()
+	f.trail.writing.Lock()
+	defer f.trail.writing.Unlock()
+	defer f.trail.bad.mu.Unlock()
+	done := make(chan error, 1)
+	go func() { done <- second(f.Token(ctx, web, secret)) }()
+	select {
+	case err := <-done:
+		must(t, err)
+	case <-time.After(10 * time.Second):
+		t.Error("who came in before waits for a stranger's line")
+	}
+}
+
 // The trail does not grow for ever, and failures do not drive out who came in.
 func TestTrailIsTrimmed(t *testing.T) {
 	f := setUp(t)
