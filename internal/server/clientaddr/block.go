@@ -29,6 +29,24 @@ func Block(address string) string {
 	return ip.String()
 }
 
+// Network is what a block has a turn with, where strangers stand in line: who is given networks of
+// 64 bits is given thousands, and who has one address of IPv4 often has its neighbours.
+func Network(block string) string {
+	ip, err := netip.ParseAddr(block)
+	if network, is := netip.ParsePrefix(block); is == nil {
+		ip, err = network.Addr(), nil
+	}
+	if err != nil {
+		return block
+	}
+	bits := 48
+	if ip.Is4() {
+		bits = 24
+	}
+	network, _ := ip.Prefix(bits) // which it has
+	return network.String()
+}
+
 // Host is an address of a connection without its port.
 func Host(address string) string {
 	host, _, err := net.SplitHostPort(address)

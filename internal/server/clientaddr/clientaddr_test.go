@@ -23,6 +23,15 @@ func TestBlock(t *testing.T) {
 	}
 }
 
+func TestNetwork(t *testing.T) {
+	for address, want := range map[string]string{"192.0.2.1": "192.0.2.0/24", "2001:db8:1:2:3::4": "2001:db8:1::/48", "::1": "loopback",
+		"": "", "@": "@"} {
+		if got := Network(Block(address)); got != want {
+			t.Errorf("%s is of %s", address, got)
+		}
+	}
+}
+
 func trusted(t testing.TB, list string) Trusted {
 	t.Helper()
 	all, err := ParseTrusted(list)

@@ -99,7 +99,8 @@
 // # Limits
 //
 // At most four argon2id hashes run at once, of 32 MiB each, and those of one name and address one
-// after the other; for addresses that nobody came in from within 30 days, one. A file must be on a
-// disk of this machine, as SQLite's write-ahead log needs it. A server has at most 8 connections to
-// a database, and gives a statement 10 seconds.
+// after the other; for addresses that nobody came in from within 30 days, one, in turn by network
+// (48 bits of IPv6, 24 of IPv4). A file must be on a disk of this machine, as SQLite's write-ahead
+// log needs it.
+// A server has at most 8 connections to a database, and gives a statement 10 seconds.
 package users

@@ -2,16 +2,18 @@ package users
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
 // occupy takes places for hashes until the function that it returns is called.
-func occupy(s *Store, n int, familiar bool) (release func()) {
+func occupy(s *Store, n int) (release func()) {
 	held, free := make(chan struct{}), make(chan struct{})
 	for range n {
-		go s.hashes.run(ctx, familiar, func() {
+		go s.hashes.run(ctx, func() {
 			held <- struct{}{}
 			<-free
 		})
@@ -31,10 +33,10 @@ func hashed(s *Store, f func()) int64 {
 
 func TestHashesAtOnce(t *testing.T) {
 	f := setUp(t)
-	defer occupy(f.Store, 4, true)()
+	defer occupy(f.Store, 4)()
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := f.hashes.run(gone, true, func() { t.Error("a fifth hash ran") }); err != context.Canceled {
+	if err := f.hashes.run(gone, func() { t.Error("a fifth hash ran") }); err != context.Canceled {
 		t.Error(err)
 	}
 }
@@ -45,20 +47,91 @@ func TestStrangersDelayNobody(t *testing.T) {
 	f := setUp(t)
 	_, err := f.Password(ctx, from("ana", home), f.password)
 	must(t, err)
-	release := occupy(f.Store, strange, false)
-	defer release()
+	end, err := f.hashes.turn(ctx, pairOf(from("bob", "198.51.100.1")), false)
+	must(t, err)
+	defer end()
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := f.hashes.run(gone, false, func() { t.Error("strangers have more places than they may") }); err != context.Canceled {
-		t.Error(err)
-	}
-	for i := range f.hashes.turns[0] { // as many names as there are turns
-		f.hashes.turns[0][i] <- struct{}{}
+	if err := second(f.Password(gone, from("ana", "198.51.100.2"), f.password)); err != context.Canceled {
+		t.Errorf("strangers have more places than they may: %v", err)
 	}
 	c, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if _, err := f.Password(c, from("ana", home), f.password); err != nil {
 		t.Error(err)
+	}
+}
+
+// Who comes from somewhere new waits for one guess of each network, and not for all that one sends;
+// and of those that wait, one address has no more decided than it may guess.
+func TestStrangersWaitInTurn(t *testing.T) {
+	f := setUp(t)
+	end, err := f.hashes.turn(ctx, pair{}, false)
+	must(t, err)
+	results := make(chan error, 100)
+	waits := func(n int) {
+		for f.hashes.strangers.length() != n {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for i := range 100 {
+		a := from(fmt.Sprint("name", i), fmt.Sprintf("2001:db8:0:%x::1", i%2)) // two blocks of one network
+		go func() { results <- second(f.Password(ctx, a, "wrong")) }()
+		waits(i + 1)
+	}
+	newcomer := make(chan error, 1)
+	go func() { newcomer <- second(f.Password(ctx, from("ana", "198.51.100.1"), f.password)) }()
+	waits(101)
+	n := hashed(f.Store, func() {
+		end()
+		must(t, <-newcomer)
+	})
+	// One of them was before, and one may have begun since.
+	if n > 3 {
+		t.Errorf("%d hashes before somebody else's turn", n)
+	}
+	n += hashed(f.Store, func() {
+		for range 100 {
+			<-results
+		}
+	})
+	if n > 2*int64(addressRule.free)+1 {
+		t.Errorf("%d hashes for two addresses and somebody", n)
+	}
+	if q := &f.hashes.strangers; q.length() != 0 || len(q.order)+len(q.waiting) != 0 || q.taken {
+		t.Errorf("left is %+v", q.order)
+	}
+}
+
+// length is how many wait.
+func (q *queue) length() (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, all := range q.waiting {
+		n += len(all)
+	}
+	return n
+}
+
+// Who hangs up while they wait leaves nothing behind, also where their turn comes at that moment.
+func TestQuitting(t *testing.T) {
+	q := &queue{}
+	var all sync.WaitGroup
+	inside := 0 // the place is its lock
+	for i := range 200 {
+		all.Go(func() {
+			c, cancel := context.WithTimeout(ctx, time.Duration(i%7)*time.Millisecond)
+			defer cancel()
+			if leave, err := q.enter(c, fmt.Sprint(i%5)); err == nil {
+				inside++
+				time.Sleep(100 * time.Microsecond)
+				leave()
+			}
+		})
+	}
+	all.Wait()
+	if q.taken || len(q.order)+len(q.waiting) != 0 || inside == 0 {
+		t.Errorf("%d were inside, and left are %v", inside, q.order)
 	}
 }
 

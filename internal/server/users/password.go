@@ -15,6 +15,7 @@ import (
 	"github.com/xdg-go/stringprep"
 	"golang.org/x/crypto/argon2"
 
+	"github.com/discreet-dp/discreet/internal/server/clientaddr"
 	"github.com/discreet-dp/discreet/internal/username"
 )
 
@@ -31,8 +32,7 @@ var today = cost{memory: 32 << 10, passes: 2, lanes: 1}
 const (
 	shortest = 12
 	longest  = 256 // bytes, so that nobody sends us a book to hash
-	atOnce   = 4   // hashes, so that a flood of logins takes 128 MiB and no more
-	strange  = 1   // of them for addresses that nobody came in from before
+	atOnce   = 4   // hashes, so that a flood of logins takes 128 MiB and no more; for addresses that nobody came in from before, one
 )
 
 // alphabet has no letters that look like digits.
@@ -92,7 +92,7 @@ func (s *Store) credentials(ctx context.Context, name, password string) (drawn, 
 	if keys, err = s.scramKeys(name, password); err != nil {
 		return "", "", "", err
 	}
-	err = s.hashes.run(ctx, true, func() { hash = newHash(today, random(16), password) })
+	err = s.hashes.run(ctx, func() { hash = newHash(today, random(16), password) })
 	return drawn, hash, keys, err
 }
 
@@ -125,33 +125,31 @@ func matches(stored, password string) bool {
 
 // hashes lets few hashes run at once, and of each name and address one after the other: many at
 // once would all be tried before the first of them counts as a failure. Who comes from an address
-// that somebody came in from before waits for no stranger: strangers have turns of their own, and
-// a place that they share.
+// that somebody came in from before waits for no stranger. Strangers are decided one after the
+// other, in turn by network, so that whoever comes from somewhere new waits for as many guesses as
+// there are networks that guess.
 type hashes struct {
 	seed      maphash.Seed
 	places    chan struct{}
-	strangers chan struct{}
-	turns     [2][256]chan struct{} // of strangers, and of the others
-	begun     atomic.Int64          // tests look at it
+	turns     [256]chan struct{}
+	strangers queue
+	begun     atomic.Int64 // tests look at it
 }
 
 func newHashes() *hashes {
-	h := &hashes{seed: maphash.MakeSeed(), places: make(chan struct{}, atOnce), strangers: make(chan struct{}, strange)}
+	h := &hashes{seed: maphash.MakeSeed(), places: make(chan struct{}, atOnce)}
 	for i := range h.turns {
-		for j := range h.turns[i] {
-			h.turns[i][j] = make(chan struct{}, 1)
-		}
+		h.turns[i] = make(chan struct{}, 1)
 	}
 	return h
 }
 
 // turn waits for the turn of a pair; what it returns ends it.
 func (h *hashes) turn(ctx context.Context, p pair, familiar bool) (func(), error) {
-	turns := &h.turns[0]
-	if familiar {
-		turns = &h.turns[1]
+	if !familiar {
+		return h.strangers.enter(ctx, clientaddr.Network(p.address))
 	}
-	turn := turns[maphash.Comparable(h.seed, p)%uint64(len(turns))]
+	turn := h.turns[maphash.Comparable(h.seed, p)%uint64(len(h.turns))]
 	select {
 	case turn <- struct{}{}:
 		return func() { <-turn }, nil
@@ -161,15 +159,7 @@ func (h *hashes) turn(ctx context.Context, p pair, familiar bool) (func(), error
 }
 
 // run runs a hash when there is a place for it.
-func (h *hashes) run(ctx context.Context, familiar bool, f func()) error {
-	if !familiar {
-		select {
-		case h.strangers <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		defer func() { <-h.strangers }()
-	}
+func (h *hashes) run(ctx context.Context, f func()) error {
 	select {
 	case h.places <- struct{}{}:
 	case <-ctx.Done():
@@ -187,13 +177,12 @@ func (s *Store) Password(ctx context.Context, a Attempt, password string) (User,
 	if err := s.locked(a); err != nil {
 		return User{}, err
 	}
-	familiar := s.Familiar(a.Address)
-	end, err := s.hashes.turn(ctx, pairOf(a), familiar)
+	end, err := s.hashes.turn(ctx, pairOf(a), s.Familiar(a.Address))
 	if err != nil {
 		return User{}, err
 	}
 	defer end()
-	// Whoever waited for others of the same name and address may be locked out by now, and must not
+	// Whoever waited for others of the same name or address may be locked out by now, and must not
 	// cost a hash.
 	if err := s.locked(a); err != nil {
 		return User{}, err
@@ -213,7 +202,7 @@ func (s *Store) Password(ctx context.Context, a Attempt, password string) (User,
 		password = prepared
 	}
 	match := false
-	if err := s.hashes.run(ctx, familiar, func() { match = matches(stored, password) }); err != nil {
+	if err := s.hashes.run(ctx, func() { match = matches(stored, password) }); err != nil {
 		return User{}, err
 	}
 	return s.settle(a, r, func() bool { return match })
