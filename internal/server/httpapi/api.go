@@ -64,6 +64,9 @@ type door struct {
 	verifying recheck[Verified]
 	replaying recheck[Audit]
 
+	vouching  chan struct{} // of strangers who come back from a provider
+	unvouched few
+
 	proxied sync.Once // somebody who is not trusted said for whom they connect
 
 	mu    sync.Mutex
@@ -86,7 +89,8 @@ func newDoor(o Options) *door {
 		o.Version = "unknown"
 	}
 	o.Ends.Idle, o.Ends.Whole = cmp.Or(o.Ends.Idle, users.UsualEnds.Idle), cmp.Or(o.Ends.Whole, users.UsualEnds.Whole)
-	d := &door{Options: o, routes: &routes{mux: http.NewServeMux()}, names: entropy.New(), audits: make(chan struct{}, 1), most: mostRead}
+	d := &door{Options: o, routes: &routes{mux: http.NewServeMux()}, names: entropy.New(), audits: make(chan struct{}, 1), most: mostRead,
+		vouching: make(chan struct{}, strangersVouched)}
 	d.metrics = newMetrics(d)
 	d.api = humago.New(d.routes, d.config())
 	d.health()

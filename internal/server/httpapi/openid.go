@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -89,6 +91,14 @@ func (d *door) fromProvider(ctx context.Context, in *callbackInput) (*sent, erro
 	if len(kept) != 1 {
 		return d.notVouched(ctx, openid.ErrState), nil
 	}
+	if !d.Users.Familiar(n.address) {
+		select {
+		case d.vouching <- struct{}{}:
+			defer func() { <-d.vouching }()
+		case <-ctx.Done():
+			return nil, ProblemOf(ctx.Err())
+		}
+	}
 	name, err := d.OpenID.Finish(ctx, d.callback(n.request), kept[0].Value, in.State, in.Issuer, in.Code)
 	if err != nil {
 		return d.notVouched(ctx, err), nil
@@ -104,11 +114,39 @@ func (d *door) fromProvider(ctx context.Context, in *callbackInput) (*sent, erro
 	return &sent{"/", []http.Cookie{d.cookie(secret), d.keeping("", -1)}}, nil
 }
 
+// strangersVouched is how many are asked about at once that come from addresses that nobody came in
+// from before: whoever makes up a state has the provider asked, and the others do not wait for them.
+const strangersVouched = 4
+
+// few is what may be told a few times a minute.
+type few struct {
+	mu    sync.Mutex
+	since time.Time
+	told  int
+}
+
+// linesAMinute is enough to see what is wrong, and fills no disk.
+const linesAMinute = 20
+
+func (f *few) tell(now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now.Sub(f.since).Abs() >= time.Minute {
+		f.since, f.told = now, 0
+	}
+	f.told++
+	return f.told <= linesAMinute
+}
+
 // notVouched sends a browser back to where one signs in. Why is for the owner: the words of a
 // provider are not shown to whoever follows a link.
 func (d *door) notVouched(ctx context.Context, err error) *sent {
 	d.metrics.login("denied")
-	d.Log.LogAttrs(ctx, slog.LevelWarn, "openid", slog.String("request", note(ctx).id), slog.String("address", note(ctx).address),
+	level := slog.LevelWarn
+	if !d.unvouched.tell(time.Now()) {
+		level = slog.LevelDebug // everybody can come here
+	}
+	d.Log.LogAttrs(ctx, level, "openid", slog.String("request", note(ctx).id), slog.String("address", note(ctx).address),
 		slog.String("error", clip(err.Error())))
 	return &sent{"/signin?failed=openid", []http.Cookie{d.keeping("", -1)}}
 }

@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/base64"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,6 +224,47 @@ func TestOpenIDMisbehaves(t *testing.T) {
 }
 
 // TestOpenIDConfig: what cannot be meant is refused.
+// Strangers who make up states fill no log, and those who came in from elsewhere do not wait for
+// them.
+func TestOpenIDStrangers(t *testing.T) {
+	w := newWorld(t)
+	w.withProvider(newProvider(t), nil)
+	var lines atomic.Int64
+	w.door.Log = slog.New(&counting{lines: &lines})
+	for range 3 * linesAMinute {
+		if to, visit := w.comeBack(w.server.URL+"/v1/signin/openid/callback?state=x&code=y", "discreet_openid=x"); visit != "" {
+			t.Fatal(to, visit)
+		}
+	}
+	if n := lines.Load(); n != linesAMinute {
+		t.Errorf("%d lines of warnings", n)
+	}
+	if !w.door.unvouched.tell(time.Now().Add(time.Minute)) {
+		t.Error("nothing is told in the next minute")
+	}
+	for range cap(w.door.vouching) {
+		w.door.vouching <- struct{}{}
+	}
+	w.want(w.call("GET", "/v1/me", "ana", ""), 200) // now this address is one that somebody came in from
+	if to, visit := w.comeBack(w.walk()); to != "/" || visit == "" {
+		t.Error(to, visit)
+	}
+}
+
+// counting counts lines that are warnings or worse.
+type counting struct {
+	slog.Handler
+	lines *atomic.Int64
+}
+
+func (c *counting) Enabled(context.Context, slog.Level) bool { return true }
+func (c *counting) Handle(_ context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		c.lines.Add(1)
+	}
+	return nil
+}
+
 func TestOpenIDConfig(t *testing.T) {
 	for _, c := range []openid.Config{
 		{Client: "x"}, {Issuer: "login.example.org", Client: "x"}, {Issuer: "http://login.example.org", Client: "x"},
