@@ -46,10 +46,10 @@
 //   - By name, slower: 1,000 failures from all addresses together from which it did not come in
 //     before, of which one is forgotten in 6 seconds. Then such addresses wait 6 seconds after each
 //     failure of any of them. So a name is guessed at 1,000 times and 600 times an hour after, however
-//     many addresses there are. Names of users and names of nobody are kept apart, so that a flood of
-//     others makes no name forgotten, and behave alike. Who has that many addresses can keep a
-//     user out by it at a new address, and never where that user came in within 30 days, nor with a
-//     token or a cookie.
+//     many addresses there are. All names share a table of fixed size, by a hash that nobody knows: a
+//     flood of others makes no name forgotten, and names of nobody behave as those of users do. Who
+//     has that many addresses can keep a user out by it at a new address, and never where that user
+//     came in within 30 days, nor with a token or a cookie.
 //
 // To wait is not to be decided: while somebody has to wait, the right password does not come in
 // either, and no hash is computed. A guess is decided and counted in one step, so many at once are

@@ -102,7 +102,7 @@ func (e *Exchange) final(ctx context.Context, message string) (reply string, err
 	// now.
 	now, err := e.s.lookup(ctx, e.a.Name)
 	if err != nil {
-		e.s.guard.abandon(pairOf(e.a), e.known != nil)
+		e.s.guard.abandon(pairOf(e.a))
 		return "", err
 	}
 	proof := func() bool {
@@ -137,7 +137,7 @@ func (e *Exchange) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stage == salted {
-		e.s.guard.abandon(pairOf(e.a), e.known != nil)
+		e.s.guard.abandon(pairOf(e.a))
 		e.s.trail.add(e.a, outAbandoned, "")
 	}
 	e.stage = finished

@@ -194,7 +194,7 @@ func TestLockedIsNotHashed(t *testing.T) {
 		go func() { result <- second(f.Password(c, other, f.password)) }()
 		<-c.waiting
 		for range 5 {
-			f.guard.abandon(pairOf(other), true)
+			f.guard.abandon(pairOf(other))
 		}
 		end()
 		locked(t, <-result, time.Second)

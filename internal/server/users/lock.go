@@ -1,6 +1,7 @@
 package users
 
 import (
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -86,8 +87,8 @@ type guard struct {
 	now       func() time.Time
 	pairs     *recent[pair, *tally]
 	addresses *recent[string, *tally]
-	names     *recent[string, *attacked] // of users: what is tried of other names drives nobody out
-	strangers *recent[string, *attacked] // names of nobody, which must not behave otherwise
+	seed      maphash.Seed
+	names     [tallies]attacked          // by what the seed makes of them: nothing is forgotten, and names of nobody behave alike
 	trusted   *recent[pair, time.Time]   // only who came in is here, so a flood of names drives nobody out
 	familiar  *recent[string, time.Time] // addresses that somebody came in from
 
@@ -99,7 +100,7 @@ func newGuard(now func() time.Time, remember func() map[pair]time.Time) *guard {
 	return &guard{
 		now: now, remember: remember,
 		pairs: newRecent[pair, *tally](tallies), addresses: newRecent[string, *tally](tallies),
-		names: newRecent[string, *attacked](tallies), strangers: newRecent[string, *attacked](tallies),
+		seed:    maphash.MakeSeed(),
 		trusted: newRecent[pair, time.Time](tallies), familiar: newRecent[string, time.Time](tallies),
 	}
 }
@@ -152,14 +153,13 @@ func (g *guard) waiting(p pair, now time.Time) time.Duration {
 	if t, ok := g.addresses.get(p.address); ok {
 		wait = max(wait, t.until.Sub(now))
 	}
-	for _, names := range []*recent[string, *attacked]{g.names, g.strangers} {
-		if t, ok := names.get(p.name); ok {
-			wait = max(wait, min(t.whole.until.Sub(now), wholeRule.most))
-		}
-	}
+	wait = max(wait, min(g.name(p).whole.until.Sub(now), wholeRule.most))
 	// A clock that was set back must not lock anybody out for longer.
 	return min(max(wait, 0), longestWait)
 }
+
+// name is what is known of a name. A few names share it, which ones nobody knows.
+func (g *guard) name(p pair) *attacked { return &g.names[maphash.String(g.seed, p.name)%tallies] }
 
 // trusts reports whether this name came in from this address lately.
 func (g *guard) trusts(p pair, now time.Time) bool {
@@ -168,9 +168,8 @@ func (g *guard) trusts(p pair, now time.Time) bool {
 }
 
 // attempt decides an attempt and counts it, in one step: however many come at once, none is decided
-// that should have waited for another to fail. Exists says whether the name is a user's. It returns
-// how long to wait where it was not decided.
-func (g *guard) attempt(p pair, exists bool, proof func() bool) time.Duration {
+// that should have waited for another to fail. It returns how long to wait where it was not decided.
+func (g *guard) attempt(p pair, proof func() bool) time.Duration {
 	g.once.Do(g.recall)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -184,23 +183,19 @@ func (g *guard) attempt(p pair, exists bool, proof func() bool) time.Duration {
 		g.familiar.put(p.address, now)
 		return 0
 	}
-	g.fail(p, exists, now)
+	g.fail(p, now)
 	return 0
 }
 
 // abandon counts an attempt that never came to be decided.
-func (g *guard) abandon(p pair, exists bool) {
+func (g *guard) abandon(p pair) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.fail(p, exists, g.now())
+	g.fail(p, g.now())
 }
 
-func (g *guard) fail(p pair, exists bool, now time.Time) {
-	names := g.strangers
-	if exists {
-		names = g.names
-	}
-	name := counted(names, p.name)
+func (g *guard) fail(p pair, now time.Time) {
+	name := g.name(p)
 	name.lately.fail(nameRule, now)
 	r := pairRule
 	if !g.trusts(p, now) {

@@ -181,14 +181,14 @@ func TestGuessesOfAName(t *testing.T) {
 	_, err := login(f.Store, from("ana", home), f.password)
 	must(t, err)
 	guesses, next := 0, 0
-	attack := func(exists bool, name string, times int) {
+	attack := func(name string, times int) {
 		wrong := func() bool { guesses++; return false }
 		for range times {
 			next++
-			f.guard.attempt(pair{name, fmt.Sprint("a", next)}, exists, wrong)
+			f.guard.attempt(pair{name, fmt.Sprint("a", next)}, wrong)
 		}
 	}
-	attack(true, "ana", 1200)
+	attack("ana", 1200)
 	if guesses != 1000 {
 		t.Errorf("%d guesses at once", guesses)
 	}
@@ -196,25 +196,45 @@ func TestGuessesOfAName(t *testing.T) {
 	must(t, second(login(f.Store, from("ana", home), f.password)))
 	must(t, second(f.Password(ctx, from("ana", home), f.password)))
 	for i := range 2 * tallies { // names of nobody do not make it forgotten
-		f.guard.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("b", i)}, false, func() bool { return false })
+		f.guard.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("b", i)}, func() bool { return false })
 	}
 	guesses = 0
 	for range 600 {
 		f.turn(6 * time.Second)
-		attack(true, "ana", 3)
+		attack("ana", 3)
 	}
 	if guesses != 600 {
 		t.Errorf("%d guesses in an hour", guesses)
 	}
 	// A name of nobody behaves alike.
 	guesses = 0
-	attack(false, "nobody", 1200)
+	attack("nobody", 1200)
 	if guesses != 1000 {
 		t.Errorf("%d guesses of a name of nobody", guesses)
 	}
 	locked(t, second(login(f.Store, from("nobody", "198.51.100.7"), "wrong")), 6*time.Second)
 	f.turn(time.Minute)
 	must(t, second(login(f.Store, from("ana", "198.51.100.7"), f.password)))
+}
+
+// However many other names are tried, a name of nobody is forgotten no sooner than a user's: else
+// who fills the memory with them would see who has an account.
+func TestFloodOfNamesTellsNobody(t *testing.T) {
+	f := setUp(t)
+	wrong := func() bool { return false }
+	for i := range 1000 {
+		for _, name := range []string{"ana", "nobody"} {
+			f.guard.attempt(pair{name, fmt.Sprint("a", i)}, wrong)
+		}
+	}
+	for i := range 2 * tallies {
+		f.guard.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("b", i)}, wrong)
+	}
+	for _, name := range []string{"ana", "nobody"} {
+		if wait := f.guard.wait(pair{name, "198.51.100.7"}); wait != wholeRule.most {
+			t.Errorf("%s waits for %v", name, wait)
+		}
+	}
 }
 
 // Addresses that somebody came in from are known, in whichever way, and after a new start.
@@ -272,11 +292,11 @@ func TestNetworks(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	f := setUp(t)
 	g := f.guard
-	g.attempt(pair{"ana", home}, true, func() bool { return true })
+	g.attempt(pair{"ana", home}, func() bool { return true })
 	for i := range 3 * tallies {
-		g.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("a", i)}, false, func() bool { return false })
+		g.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("a", i)}, func() bool { return false })
 	}
-	for what, n := range map[string]int{"pairs": len(g.pairs.keys), "addresses": len(g.addresses.keys), "names": len(g.strangers.keys),
+	for what, n := range map[string]int{"pairs": len(g.pairs.keys), "addresses": len(g.addresses.keys),
 		"order": g.pairs.order.Len()} {
 		if n != tallies {
 			t.Errorf("%d %s", n, what)

@@ -211,7 +211,7 @@ func (s *Store) Password(ctx context.Context, a Attempt, password string) (User,
 // settle decides an attempt, counts it, and writes it into the trail.
 func (s *Store) settle(a Attempt, r *row, proof func() bool) (User, error) {
 	proven := false
-	wait := s.guard.attempt(pairOf(a), r != nil, func() bool {
+	wait := s.guard.attempt(pairOf(a), func() bool {
 		proven = proof() && r != nil
 		return proven && r.Revoked.IsZero()
 	})
