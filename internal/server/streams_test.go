@@ -81,4 +81,3 @@ func TestStreamsOfStrangers(t *testing.T) {
 		until(t, "nobody", func() bool { return r.requests.Count() == 0 })
 	}
 }
-

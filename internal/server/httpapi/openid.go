@@ -115,7 +115,8 @@ func (d *door) fromProvider(ctx context.Context, in *callbackInput) (*sent, erro
 }
 
 // strangersVouched is how many are asked about at once that come from addresses that nobody came in
-// from before: whoever makes up a state has the provider asked, and the others do not wait for them.
+// from before: whoever makes up a state has the provider asked, and the others do not wait for
+// them.
 const strangersVouched = 4
 
 // few is what may be told a few times a minute.

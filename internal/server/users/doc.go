@@ -73,10 +73,10 @@
 // door and outcome. Attempts of one hour that are alike share a line with a count; the first of
 // them is in the file before the attempt is answered, and nobody comes in without. The count
 // follows within a second. An address has at most 20 lines of failures an hour, and then one for
-// all names; who has a line of those who came in waits for none of them. The newest 100,000 lines of those who came in are kept, and as many of the others. A
-// name is written as it was sent, cut and without what cannot be printed: people type passwords in
-// its place, so the trail is for the owner. Servers on one database share the trail; each has lines
-// of its own.
+// all names; who has a line of those who came in waits for none of them. The newest 100,000 lines
+// of those who came in are kept, and as many of the others. A name is written as it was sent, cut
+// and without what cannot be printed: people type passwords in its place, so the trail is for the
+// owner. Servers on one database share the trail; each has lines of its own.
 //
 // # Visits
 //

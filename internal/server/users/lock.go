@@ -168,7 +168,8 @@ func (g *guard) trusts(p pair, now time.Time) bool {
 }
 
 // attempt decides an attempt and counts it, in one step: however many come at once, none is decided
-// that should have waited for another to fail. It returns how long to wait where it was not decided.
+// that should have waited for another to fail. It returns how long to wait where it was not
+// decided.
 func (g *guard) attempt(p pair, proof func() bool) time.Duration {
 	g.once.Do(g.recall)
 	g.mu.Lock()

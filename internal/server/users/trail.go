@@ -44,8 +44,8 @@ const (
 // trail writes lines. The first of its kind in an hour is in the file before the attempt is
 // answered, and what is like it is counted in memory and in the file a second later, so that a
 // flood costs no writes. Those who come in and those who do not have each their own: strangers
-// choose how many lines they write, and neither does anybody wait for these who has one already, nor
-// do they drive out of memory which one that is.
+// choose how many lines they write, and neither does anybody wait for these who has one already,
+// nor do they drive out of memory which one that is.
 type trail struct {
 	db      *base
 	good    *strand
