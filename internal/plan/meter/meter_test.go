@@ -77,7 +77,7 @@ func TestGone(t *testing.T) {
 // All that has one context has one meter, where that was asked for.
 func TestOf(t *testing.T) {
 	ctx := context.Background()
-	if Of(ctx) == Of(ctx) {
+	if first, second := Of(ctx), Of(ctx); first == second {
 		t.Error("two texts have one meter")
 	}
 	one := With(ctx)
