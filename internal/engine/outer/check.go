@@ -15,7 +15,7 @@ import (
 // It looks at the text and at names alone. tables has the columns of each released result. What it
 // refuses is a *api.Refusal.
 func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
-	p := &printer{released: map[string]string{}, weight: 1}
+	p := &printer{released: map[string]string{}, widths: map[string]int{}, weight: 1}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		p.release(name, tables[name])
 	}
@@ -43,10 +43,13 @@ type printer struct {
 	refused  *api.Refusal
 	released map[string]string // by the name as DuckDB compares it
 	ctes     []string          // WITH queries in sight, innermost last
+	widths   map[string]int    // columns of released results and of WITH queries, by the name as DuckDB compares it
+	sight    []source          // what is in FROM so far, here and around, innermost last
 	depth    int
 	cost     int
 	weight   int // how often DuckDB copies what is printed now
 	growing  int
+	gathered int // aggregates that keep all values
 	sources  int
 }
 
@@ -61,7 +64,7 @@ func (p *printer) release(name string, columns []string) {
 		p.refuse(-1, "give them names that differ in more than case", "the results %q and %q have one name", other, name)
 		return
 	}
-	p.released[fold(name)] = name
+	p.released[fold(name)], p.widths[fold(name)] = name, len(columns)
 	seen := map[string]bool{}
 	for _, c := range columns {
 		p.name(c, -1)
@@ -75,7 +78,7 @@ func (p *printer) release(name string, columns []string) {
 
 // name refuses what cannot be a name.
 func (p *printer) name(s string, pos int32) {
-	if s == "" || len(s) > 4*MaxText || strings.ContainsRune(s, 0) {
+	if s == "" || len(s) > 4*MaxText || strings.ContainsRune(s, 0) || strings.Contains(s, mark) {
 		p.refuse(pos, "use a shorter name", "this is not a name")
 		return
 	}
@@ -85,6 +88,17 @@ func (p *printer) name(s string, pos int32) {
 func (p *printer) quoted(s string, pos int32) string {
 	p.name(s, pos)
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+// mark stands before the names that tables have in FROM, and before no other name. In DuckDB a
+// table's name alone is a column too, of whole rows, and rows of rows of rows are made when it
+// plans, outside of its limits of memory and of time. So no column can be called as a table is.
+const mark = "\x01"
+
+// table is the name of a table in FROM as it is printed.
+func (p *printer) table(s string, pos int32) string {
+	p.name(s, pos)
+	return `"` + mark + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
 // say prints.

@@ -53,7 +53,8 @@ func (p *printer) expr(n *pg.Node) {
 	case *pg.Node_SubLink:
 		p.subquery(n.SubLink)
 	case *pg.Node_RowExpr:
-		p.row(n.RowExpr)
+		p.refuse(n.RowExpr.Location, "compare it, as in (a, b) = (c, d) or (a, b) IN (...), or write its values one by one",
+			"a row cannot be a value")
 	case *pg.Node_SqlvalueFunction:
 		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean",
 			"the clock and the session are not available, so that an answer stays the same")
@@ -163,7 +164,7 @@ func (p *printer) column(c *pg.ColumnRef) {
 		}
 		p.say(p.quoted(name, c.Location))
 	case 2:
-		p.say(p.quoted(text(c.Fields[0]), c.Location), ".", p.quoted(text(c.Fields[1]), c.Location))
+		p.say(p.table(text(c.Fields[0]), c.Location), ".", p.quoted(text(c.Fields[1]), c.Location))
 	default:
 		p.refuse(c.Location, "write column or table.column", "a released result is in no schema")
 	}
@@ -232,6 +233,16 @@ func (p *printer) arguments(name string, args []*pg.Node, pos int32) {
 	p.say(")")
 }
 
+// side prints an expression, or a row, where rows are compared and not kept: rows of rows would
+// grow with every step.
+func (p *printer) side(n *pg.Node) {
+	if r := n.GetRowExpr(); r != nil {
+		p.row(r)
+	} else {
+		p.expr(n)
+	}
+}
+
 func (p *printer) row(r *pg.RowExpr) {
 	if len(r.Args) < 2 {
 		p.refuse(r.Location, "compare the value itself", "a row has fewer than two values")
@@ -257,7 +268,7 @@ func (p *printer) subquery(s *pg.SubLink) {
 		p.say("(")
 	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
 		p.say("(")
-		p.expr(s.Testexpr)
+		p.side(s.Testexpr)
 		word := " = "
 		if len(s.OperName) > 0 {
 			word = " " + p.comparison(s.OperName, s.Location) + " "

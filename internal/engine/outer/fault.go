@@ -37,7 +37,7 @@ func busy(ctx context.Context) error {
 // message is what DuckDB says, in one line and without its own marks. It names columns and released
 // values.
 func message(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
+	line, _, _ := strings.Cut(strings.ReplaceAll(text, mark, ""), "\n")
 	if _, rest, ok := strings.Cut(line, "Error: "); ok {
 		line = rest
 	}

@@ -31,9 +31,10 @@ func (p *printer) fromItem(n *pg.Node) {
 			p.say("LATERAL ")
 		}
 		p.say("(")
-		p.selectStmt(s.Subquery.GetSelectStmt(), false)
+		width := p.selectStmt(s.Subquery.GetSelectStmt(), false)
 		p.say(")")
-		p.alias(s.Alias)
+		p.alias(s.Alias, "unnamed_subquery")
+		p.see(s.Alias.GetAliasname(), width)
 	case *pg.Node_RangeFunction:
 		p.rangeFunction(n.RangeFunction)
 	case *pg.Node_JoinExpr:
@@ -59,14 +60,21 @@ func (p *printer) rangeVar(v *pg.RangeVar) {
 		return
 	}
 	p.say(p.quoted(v.Relname, v.Location))
-	p.alias(v.Alias)
+	p.alias(v.Alias, v.Relname)
+	name := v.Relname
+	if v.Alias != nil {
+		name = v.Alias.Aliasname
+	}
+	p.see(name, p.widths[fold(v.Relname)])
 }
 
-func (p *printer) alias(a *pg.Alias) {
+// alias prints what a table is called, which has another name where it is given none.
+func (p *printer) alias(a *pg.Alias, other string) {
 	if a == nil {
+		p.say(" AS ", p.table(other, -1))
 		return
 	}
-	p.say(" AS ", p.quoted(a.Aliasname, -1))
+	p.say(" AS ", p.table(a.Aliasname, -1))
 	p.columnNames(a.Colnames)
 }
 
@@ -127,7 +135,8 @@ func (p *printer) rangeFunction(f *pg.RangeFunction) {
 		p.refuse(call.Location, "give it one column name", "%s has one column", name)
 		return
 	}
-	p.say(" AS ", p.quoted(alias, -1), "(", p.quoted(column, -1), ")")
+	p.say(" AS ", p.table(alias, -1), "(", p.quoted(column, -1), ")")
+	p.see(alias, 1)
 }
 
 func (p *printer) join(j *pg.JoinExpr) {

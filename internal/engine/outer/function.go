@@ -25,6 +25,8 @@ const (
 	padding
 	splitting
 	matching
+	gathering // of all values in memory
+	tallying  // of how often each value is there, in memory
 )
 
 // function is what is known of a function that may be called.
@@ -90,11 +92,13 @@ var functions = map[string]function{
 	"bit_and": {role: aggregate, min: 1, max: 1}, "bit_or": {role: aggregate, min: 1, max: 1}, "bit_xor": {role: aggregate, min: 1, max: 1},
 	"any_value": {role: aggregate, min: 1, max: 1}, "max_by": {role: aggregate, min: 2, max: 2},
 	"min_by": {role: aggregate, min: 2, max: 2},
-	"median": {role: aggregate, min: 1, max: 1}, "product": {role: aggregate, min: 1, max: 1},
+	"median": {role: aggregate, min: 1, max: 1, form: gathering}, "product": {role: aggregate, min: 1, max: 1},
 	"skewness": {role: aggregate, min: 1, max: 1},
-	"kurtosis": {role: aggregate, min: 1, max: 1}, "entropy": {role: aggregate, min: 1, max: 1}, "mad": {role: aggregate, min: 1, max: 1},
+	"kurtosis": {role: aggregate, min: 1, max: 1}, "entropy": {role: aggregate, min: 1, max: 1, form: tallying},
+	"mad":             {role: aggregate, min: 1, max: 1, form: gathering},
 	"string_agg":      {role: aggregate, min: 2, max: 2, form: growing},
-	"percentile_cont": {role: ordered, min: 1, max: 1}, "percentile_disc": {role: ordered, min: 1, max: 1}, "mode": {role: ordered},
+	"percentile_cont": {role: ordered, min: 1, max: 1, form: gathering},
+	"percentile_disc": {role: ordered, min: 1, max: 1, form: gathering}, "mode": {role: ordered},
 	// windows
 	"row_number": {role: window}, "rank": {role: window}, "dense_rank": {role: window}, "percent_rank": {role: window},
 	"cume_dist": {role: window},
@@ -190,6 +194,8 @@ func (p *printer) formed(how form, name string, f *pg.FuncCall) {
 		p.splitPart(f)
 	case matching:
 		p.match(f.Args[0], f.Args[1], false, false, f.Location)
+	case gathering, tallying:
+		p.gather(how, name, f)
 	default:
 		p.plainCall(name, f)
 	}

@@ -159,6 +159,21 @@ func TestRefused(t *testing.T) {
 		"SELECT " + strings.Repeat("split_part(", 20) + "'a'" + strings.Repeat(", 'b', 1)", 20),
 		"SELECT " + strings.Repeat("CASE ", 20) + "1" + strings.Repeat(" WHEN 1 THEN 1 WHEN 2 THEN 2 END", 20),
 		"SELECT " + strings.Repeat("'a' || ", 40) + "'a'",
+		// columns of columns
+		"WITH a AS (SELECT " + strings.Repeat("*, ", 20) + "1 AS z FROM r) SELECT 1 FROM a",
+		"WITH a AS (SELECT *, s.* FROM r, s), b AS (SELECT *, a.*, x.* FROM a, a AS x), c AS (SELECT *, *, * FROM b) SELECT 1 FROM c",
+		"SELECT 1 FROM (SELECT *, * FROM (SELECT *, * FROM (SELECT *, *, *, * FROM r) q) q) q",
+		"SELECT q.m FROM (SELECT (SELECT count(*) FROM (SELECT s.*, s.* FROM r) q) AS m FROM s) q",
+		"SELECT count(r) FROM r",
+		"SELECT 1 FROM (SELECT unnamed_subquery AS z FROM (SELECT k FROM r)) q",
+		"SELECT 1 FROM (SELECT g AS z FROM generate_series(1, 2) AS g(n)) q",
+		"WITH a AS (SELECT 1 AS x), b AS (SELECT a AS z FROM a) SELECT 1 FROM b",
+		"SELECT 1 FROM (SELECT (k, n) AS z FROM r) q",
+		"SELECT 1 FROM (SELECT CASE WHEN TRUE THEN (k, n) END AS z FROM r) q",
+		"SELECT 1 FROM (VALUES ((1, 2))) q",
+		"SELECT ((k, n), n) = ((k, n), n) FROM r",
+		"SELECT \"\x01r\" FROM r",
+		"SELECT entropy(n) OVER () FROM r",
 	} {
 		_, err := ask(t, text)
 		var r *api.Refusal
@@ -286,6 +301,10 @@ func TestBombs(t *testing.T) {
 		nested = strings.Replace(nested, ") WHERE", ") AND", 1)
 	}
 	million := "generate_series(1, 1000000)"
+	var percentiles []string
+	for i := 10; i < 99; i++ {
+		percentiles = append(percentiles, "percentile_cont(0."+strconv.Itoa(i)+") WITHIN GROUP (ORDER BY a)")
+	}
 	t.Cleanup(func() {
 		if most := resident(t, "VmHWM"); most > 700 {
 			t.Errorf("%d MB of memory were used", most)
@@ -307,6 +326,11 @@ func TestBombs(t *testing.T) {
 			"AS z FROM " + million + " a) t",
 		"regexp":        "SELECT count(*) FROM " + million + " a WHERE repeat('a', 1000) || a ~ '(a*)*(a|aa)*((a*)*b)*c$'",
 		"doubling WITH": cte.String() + " SELECT count(*) FROM t18, generate_series(1, 1000000000000) AS g",
+		"median":        "SELECT median(a) FROM generate_series(1, 1000000000) AS a",
+		"mad":           "SELECT mad(a::numeric(38, 2)) FROM generate_series(1, 1000000000) AS a",
+		"percentiles":   "SELECT " + strings.Join(percentiles, ", ") + " FROM generate_series(1, 1000000000) AS a",
+		"entropy":       "SELECT entropy(a) FROM generate_series(1, 1000000000) AS a",
+		"outer median":  "SELECT (SELECT median(a)) FROM generate_series(1, 1000000000) AS a",
 		"huge":          "SELECT factorial(1000000)",
 		"offset":        "SELECT g FROM generate_series(1, 1000000000000) AS g OFFSET 999999999999",
 		"clique":        clique,

@@ -47,12 +47,12 @@ func (p *printer) operation(e *pg.A_Expr) {
 		p.copied(2, func() { p.arguments("nullif", []*pg.Node{e.Lexpr, e.Rexpr}, e.Location) })
 	case pg.A_Expr_Kind_AEXPR_IN:
 		p.say("(")
-		p.expr(e.Lexpr)
+		p.side(e.Lexpr)
 		if p.operator(e.Name, e.Location) == "<>" {
 			p.say(" NOT")
 		}
 		p.say(" IN (")
-		list(p, e.Rexpr.GetList().GetItems(), p.expr)
+		list(p, e.Rexpr.GetList().GetItems(), p.side)
 		p.say("))")
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
 		p.like(e, p.operator(e.Name, e.Location))
@@ -67,9 +67,9 @@ func (p *printer) operation(e *pg.A_Expr) {
 
 func (p *printer) infix(e *pg.A_Expr, word string) {
 	p.say("(")
-	p.expr(e.Lexpr)
+	p.side(e.Lexpr)
 	p.say(word)
-	p.expr(e.Rexpr)
+	p.side(e.Rexpr)
 	p.say(")")
 }
 

@@ -7,11 +7,12 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// selectStmt prints a SELECT, a VALUES or a set operation. The outermost one has a limit.
-func (p *printer) selectStmt(s *pg.SelectStmt, top bool) {
+// selectStmt prints a SELECT, a VALUES or a set operation, and returns how many columns it has at
+// most. The outermost one has a limit.
+func (p *printer) selectStmt(s *pg.SelectStmt, top bool) (width int) {
 	defer p.leave()
 	if !p.enter(-1) {
-		return
+		return 0
 	}
 	switch {
 	case s == nil:
@@ -22,21 +23,22 @@ func (p *printer) selectStmt(s *pg.SelectStmt, top bool) {
 		p.refuse(-1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have none to lock")
 	}
 	if p.refused != nil {
-		return
+		return 0
 	}
 	visible := len(p.ctes)
 	p.withClause(s.WithClause)
 	switch {
 	case s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED:
-		p.setOperation(s)
+		width = p.setOperation(s)
 	case len(s.ValuesLists) > 0:
-		p.values(s.ValuesLists)
+		width = p.values(s.ValuesLists)
 	default:
-		p.simple(s)
+		width = p.simple(s)
 	}
 	p.orderBy(s.SortClause, " ORDER BY ", true)
 	p.limit(s, top)
 	p.ctes = p.ctes[:visible]
+	return width
 }
 
 // withClause prints WITH queries. MATERIALIZED keeps DuckDB from planning a query again wherever it
@@ -65,38 +67,39 @@ func (p *printer) withClause(w *pg.WithClause) {
 		p.say(p.quoted(c.Ctename, c.Location))
 		p.columnNames(c.Aliascolnames)
 		p.say(" AS MATERIALIZED (")
-		p.selectStmt(body, false)
+		p.widths[fold(c.Ctename)] = p.selectStmt(body, false)
 		p.say(")")
 		p.ctes = append(p.ctes, c.Ctename)
 	})
 	p.say(" ")
 }
 
-func (p *printer) setOperation(s *pg.SelectStmt) {
+func (p *printer) setOperation(s *pg.SelectStmt) (width int) {
 	words := map[pg.SetOperation]string{
 		pg.SetOperation_SETOP_UNION: "UNION", pg.SetOperation_SETOP_INTERSECT: "INTERSECT", pg.SetOperation_SETOP_EXCEPT: "EXCEPT",
 	}
 	word, ok := words[s.Op]
 	if !ok {
 		p.refuse(-1, "use UNION, INTERSECT or EXCEPT", "this set operation is not known")
-		return
+		return 0
 	}
 	if s.All {
 		word += " ALL"
 	}
 	p.say("(")
-	p.selectStmt(s.Larg, false)
+	width = p.selectStmt(s.Larg, false)
 	p.say(") ", word, " (")
 	p.selectStmt(s.Rarg, false)
 	p.say(")")
+	return width
 }
 
 // values prints VALUES with the names that PostgreSQL gives its columns.
-func (p *printer) values(rows []*pg.Node) {
-	width := len(rows[0].GetList().GetItems())
+func (p *printer) values(rows []*pg.Node) (width int) {
+	width = len(rows[0].GetList().GetItems())
 	if width == 0 || width > MaxColumns {
 		p.refuse(-1, "write fewer columns", "VALUES has no columns, or more than %d", MaxColumns)
-		return
+		return 0
 	}
 	p.say("SELECT * FROM (VALUES ")
 	list(p, rows, func(n *pg.Node) {
@@ -117,20 +120,27 @@ func (p *printer) values(rows []*pg.Node) {
 		p.say(`"column`, strconv.Itoa(i+1), `"`)
 	}
 	p.say(")")
+	return width
 }
 
-func (p *printer) simple(s *pg.SelectStmt) {
+func (p *printer) simple(s *pg.SelectStmt) (width int) {
 	if len(s.TargetList) == 0 || len(s.TargetList) > MaxColumns {
 		p.refuse(-1, "select at least one column, and not more than "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
 			len(s.TargetList))
-		return
+		return 0
 	}
+	around := len(p.sight)
+	defer func() { p.sight = p.sight[:around] }()
 	p.say("SELECT ")
 	p.distinct(s.DistinctClause)
 	list(p, s.TargetList, p.target)
 	if len(s.FromClause) > 0 {
 		p.say(" FROM ")
 		list(p, s.FromClause, p.fromItem)
+	}
+	if width = p.width(s.TargetList, around); width > MaxColumns {
+		p.refuse(-1, "name the columns that you need", "a SELECT has more than %d columns", MaxColumns)
+		return 0
 	}
 	if s.WhereClause != nil {
 		p.say(" WHERE ")
@@ -149,6 +159,7 @@ func (p *printer) simple(s *pg.SelectStmt) {
 			p.window(w)
 		})
 	}
+	return width
 }
 
 func (p *printer) distinct(d []*pg.Node) {
@@ -158,7 +169,7 @@ func (p *printer) distinct(d []*pg.Node) {
 		p.say("DISTINCT ")
 	default:
 		p.say("DISTINCT ON (")
-		list(p, d, p.expr)
+		list(p, d, p.side)
 		p.say(") ")
 	}
 }
@@ -183,17 +194,22 @@ func (p *printer) target(n *pg.Node) {
 	}
 }
 
+// isStar reports whether something is * or t.*.
+func isStar(c *pg.ColumnRef) bool {
+	return c != nil && len(c.Fields) > 0 && c.Fields[len(c.Fields)-1].GetAStar() != nil
+}
+
 // star prints * and t.*.
 func (p *printer) star(n *pg.Node) bool {
 	c := n.GetColumnRef()
-	if c == nil || len(c.Fields) == 0 || c.Fields[len(c.Fields)-1].GetAStar() == nil {
+	if !isStar(c) {
 		return false
 	}
 	switch len(c.Fields) {
 	case 1:
 		p.say("*")
 	case 2:
-		p.say(p.quoted(text(c.Fields[0]), c.Location), ".*")
+		p.say(p.table(text(c.Fields[0]), c.Location), ".*")
 	default:
 		p.refuse(c.Location, "write the table's name alone", "a released result is in no schema")
 	}
@@ -277,7 +293,7 @@ func (p *printer) ordinal(n *pg.Node) {
 		p.say(strconv.Itoa(int(c.GetIval().Ival)))
 		return
 	}
-	p.expr(n)
+	p.side(n)
 }
 
 // orderBy prints an order with the place of NULLs, which PostgreSQL sorts as the largest value.

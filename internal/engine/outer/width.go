@@ -1,0 +1,50 @@
+package outer
+
+import pg "github.com/pganalyze/pg_query_go/v6"
+
+// A * is as many columns as there are in FROM, and WITH queries of many * over each other would
+// multiply: DuckDB makes all of these columns when it plans, outside of its limits of memory and of
+// time. So they are counted first.
+
+// source is an element of FROM.
+type source struct {
+	name  string // as DuckDB compares it
+	width int    // columns, at most
+}
+
+// see notes an element of FROM.
+func (p *printer) see(name string, width int) { p.sight = append(p.sight, source{fold(name), width}) }
+
+// width is how many columns a SELECT has at most, whose FROM is what is in sight from somewhere on.
+// JOIN USING shows columns once that are counted twice.
+func (p *printer) width(targets []*pg.Node, from int) int {
+	n, all := 0, 0
+	for _, s := range p.sight[from:] {
+		all += s.width
+	}
+	for _, t := range targets {
+		switch c := t.GetResTarget().GetVal().GetColumnRef(); {
+		case !isStar(c):
+			n++
+		case len(c.Fields) == 1:
+			n += all
+		default:
+			n += p.named(text(c.Fields[0]))
+		}
+	}
+	return n
+}
+
+// named is how many columns what has a name in FROM has, here or around.
+func (p *printer) named(name string) int {
+	n, found := 0, false
+	for _, s := range p.sight {
+		if s.name == fold(name) {
+			n, found = max(n, s.width), true
+		}
+	}
+	if !found {
+		p.refuse(-1, "write a name that is in FROM", "there is no %q of which all columns could be selected", name)
+	}
+	return n
+}
