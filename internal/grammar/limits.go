@@ -32,7 +32,12 @@ const (
 	ZeroByte
 	TooManyWords
 	TooDeep
+	TooManyComments
 )
+
+// maxComments is how many beginnings of comments a text may have, times its bytes: the scanner
+// looks at all of the text at each of them, wherever it is, and takes 5 ns for a byte.
+const maxComments = 1 << 24
 
 func (e *Excess) Error() string { return "the text " + e.Says }
 
@@ -72,6 +77,9 @@ func scan(text string, l Limits) ([]Word, error) {
 func (l Limits) Exceeded(text string, words []Word) *Excess {
 	if len(text) > l.Bytes {
 		return &Excess{TooLong, fmt.Sprintf("is longer than %d bytes", l.Bytes), -1}
+	}
+	if strings.Count(text, "/*")*len(text) > maxComments {
+		return &Excess{TooManyComments, "has too many comments of the form /* ... */ for its length", -1}
 	}
 	if len(words) > l.Words {
 		return &Excess{TooManyWords, fmt.Sprintf("has more than %d words", l.Words), -1}

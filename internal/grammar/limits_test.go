@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -24,5 +25,24 @@ func TestDepthWithNames(t *testing.T) {
 	}
 	if _, err := scan("SELECT "+r("CASE WHEN true THEN (1) END end, ", 200)+"1", limits); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestComments: the scanner takes time for each comment in proportion to the whole text.
+func TestComments(t *testing.T) {
+	r, long := strings.Repeat, Limits{Bytes: 256 << 10, Words: 20_000, Depth: 100}
+	for _, sql := range []string{
+		r("/*", 20_000), r("/*", 5_000) + r("*/", 5_000) + "SELECT 1", r("/**/", 10_000) + "SELECT 1", "SELECT 1 " + r("+/**/", 6_000) + "1",
+		"SELECT '" + r("/*", 20_000) + "'",
+	} {
+		var e *Excess
+		if _, err := Parse(sql, long); !errors.As(err, &e) || e.Kind != TooManyComments {
+			t.Errorf("%.60s: %v", sql, err)
+		}
+	}
+	for _, sql := range []string{r("/* a comment */ ", 1000) + "SELECT 1", "SELECT '" + r("x", 200_000) + "'" + r("/* a */", 60)} {
+		if _, err := Parse(sql, long); err != nil {
+			t.Errorf("%.60s: %v", sql, err)
+		}
 	}
 }

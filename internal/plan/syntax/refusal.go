@@ -34,6 +34,7 @@ func refused(text string, err error) *api.Refusal {
 		what := [...]string{
 			grammar.TooLong: "ask a shorter question", grammar.NotUTF8: "send the question as UTF-8", grammar.ZeroByte: "remove it",
 			grammar.TooManyWords: "ask a shorter question", grammar.TooDeep: "write it with fewer levels",
+			grammar.TooManyComments: "leave comments out",
 		}[e.Kind]
 		return Refuse(e.At, what, "the question %s", e.Says)
 	}
