@@ -32,8 +32,8 @@ func TestDepthWithNames(t *testing.T) {
 func TestComments(t *testing.T) {
 	r, long := strings.Repeat, Limits{Bytes: 256 << 10, Words: 20_000, Depth: 100}
 	for _, sql := range []string{
-		r("/*", 20_000), r("/*", 5_000) + r("*/", 5_000) + "SELECT 1", r("/**/", 10_000) + "SELECT 1", "SELECT 1 " + r("+/**/", 6_000) + "1",
-		"SELECT '" + r("/*", 20_000) + "'",
+		r("/*", 20_000), r("/*", 5_000) + r("*/", 5_000) + "SELECT 1", r("/**/", 10_000) + "SELECT 1",
+		"SELECT 1 " + r("+/**/", 6_000) + "1", "SELECT '" + r("/*", 20_000) + "'",
 	} {
 		var e *Excess
 		if _, err := Parse(sql, long); !errors.As(err, &e) || e.Kind != TooManyComments {

@@ -12,6 +12,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -69,11 +70,11 @@ func (f *File) Suspect(dataset string) (analyst string) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var all, again []string
+	var all, again []string // each once, whatever they asked
 	for who := range f.died {
-		if who.Dataset == dataset || who.Dataset == "" {
+		if (who.Dataset == dataset || who.Dataset == "") && !slices.Contains(all, who.Analyst) {
 			all = append(all, who.Analyst)
-			if f.suspects[who] {
+			if f.suspects[Asker{dataset, who.Analyst}] {
 				again = append(again, who.Analyst)
 			}
 		}

@@ -70,3 +70,26 @@ func TestInOrder(t *testing.T) {
 		t.Error("no file names nobody")
 	}
 }
+
+// Who looks at the catalogue while a question of theirs is under way is one, and not two.
+func TestOneAnalystTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "underway")
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Begin("", "ana")
+	f.Begin("d", "ana")
+	if f, err = Open(path); err != nil || f.Suspect("d") != "ana" {
+		t.Errorf("ana alone asked, and is not named: %v", err)
+	}
+	f.Forget()
+	dies(t, path, "ana", "ben")
+	// Ana was there before, and only looks now.
+	f, _ = Open(path)
+	f.Begin("", "ana")
+	f.Begin("d", "cleo")
+	if f, err = Open(path); err != nil || f.Suspect("d") != "ana" {
+		t.Errorf("ana was there twice, and is not named: %v", err)
+	}
+}

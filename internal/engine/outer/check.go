@@ -51,6 +51,7 @@ type printer struct {
 	growing  int
 	gathered int // aggregates that keep all values
 	sources  int
+	matched  int // columns that NATURAL and USING compare, for each table on the left
 }
 
 // fold is how DuckDB compares names: without regard to case.

@@ -160,9 +160,12 @@ func (p *printer) join(j *pg.JoinExpr) {
 		word = "CROSS JOIN"
 	}
 	p.say("(")
+	before := len(p.sight)
 	p.fromItem(j.Larg)
+	between := len(p.sight)
 	p.say(" ", word, " ")
 	p.fromItem(j.Rarg)
+	p.countMatched(j, before, between)
 	if len(j.UsingClause) > 0 {
 		p.say(" USING ")
 		p.columnNames(j.UsingClause)

@@ -17,6 +17,11 @@ import (
 
 // TestRefused has statements that would reach something, if they ran, and more that have no print.
 func TestRefused(t *testing.T) {
+	natural, using := "", ""
+	for i := 1; i < maxSources-2; i++ {
+		natural += " NATURAL JOIN r r" + strconv.Itoa(i)
+		using += " JOIN r r" + strconv.Itoa(i) + " USING (k, n, d, x)"
+	}
 	for _, text := range []string{
 		// files
 		"SELECT * FROM read_text('/etc/passwd')",
@@ -174,6 +179,8 @@ func TestRefused(t *testing.T) {
 		"SELECT ((k, n), n) = ((k, n), n) FROM r",
 		"SELECT \"\x01r\" FROM r",
 		"SELECT entropy(n) OVER () FROM r",
+		"SELECT count(*) FROM r" + natural + " ",
+		"SELECT count(*) FROM r r0" + using,
 	} {
 		_, err := ask(t, text)
 		var r *api.Refusal

@@ -15,13 +15,30 @@ type source struct {
 // see notes an element of FROM.
 func (p *printer) see(name string, width int) { p.sight = append(p.sight, source{fold(name), width}) }
 
+// total is how many columns elements of FROM have together.
+func total(all []source) (n int) {
+	for _, s := range all {
+		n += s.width
+	}
+	return n
+}
+
+// countMatched counts the columns that NATURAL and USING compare, as often as there are tables on
+// the left in which DuckDB looks for each; the two sides are in sight. It cannot be stopped there.
+func (p *printer) countMatched(j *pg.JoinExpr, left, right int) {
+	n := len(j.UsingClause)
+	if j.IsNatural {
+		n = min(total(p.sight[left:right]), total(p.sight[right:]))
+	}
+	if p.matched += n * (right - left); p.matched > maxMatched {
+		p.refuse(-1, "join with ON, or fewer tables", "NATURAL JOIN and USING compare too many columns of too many tables")
+	}
+}
+
 // width is how many columns a SELECT has at most, whose FROM is what is in sight from somewhere on.
 // JOIN USING shows columns once that are counted twice.
 func (p *printer) width(targets []*pg.Node, from int) int {
-	n, all := 0, 0
-	for _, s := range p.sight[from:] {
-		all += s.width
-	}
+	n, all := 0, total(p.sight[from:])
 	for _, t := range targets {
 		switch c := t.GetResTarget().GetVal().GetColumnRef(); {
 		case !isStar(c):
