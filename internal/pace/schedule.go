@@ -317,11 +317,14 @@ func stopWhen(
 	}()
 	err = do(ctx)
 	close(ended)
+	if err != nil && context.Cause(ctx) == ErrLate {
+		return err, true // whatever late says by now: how busy the machine was changes
+	}
 	select {
 	case <-over:
 		return err, late()
 	default:
-		return err, err != nil && context.Cause(ctx) == ErrLate
+		return err, false
 	}
 }
 

@@ -170,3 +170,29 @@ func TestWaits(t *testing.T) {
 		})
 	}
 }
+
+// What was stopped because it had worked for too long was stopped, whatever is found out about how
+// long it worked afterwards: how busy the machine is changes, and so does what is made of it. Else
+// a busy machine makes a failure of a question that only has to run again.
+func TestStoppedStaysStopped(t *testing.T) {
+	for _, when := range []string{"over", "held"} {
+		over, hold := make(chan struct{}), make(chan struct{})
+		map[string]func(){"over": func() { close(over) }, "held": func() { close(hold) }}[when]()
+		ctx, stop := context.WithCancelCause(t.Context())
+		looks := 0
+		late := func() bool {
+			looks++
+			return looks == 1
+		}
+		err, stopped := stopWhen(ctx, stop, over, hold, time.Millisecond, late, func(ctx context.Context) error {
+			<-ctx.Done()
+			if when == "held" {
+				close(over) // it is over meanwhile
+			}
+			return ctx.Err()
+		})
+		if err == nil || !stopped {
+			t.Errorf("%s: %v, %v", when, err, stopped)
+		}
+	}
+}
