@@ -342,34 +342,44 @@ type working struct {
 	timer *time.Timer
 
 	mu             sync.Mutex
-	worked, waited float64 // when half of the time was over, which most work does not see
-	known          bool
+	worked, waited float64   // when half of the time was over, which most work does not see
+	watched        time.Time // when these were read; zero before
 }
 
 func (s *Schedule) work(takes time.Duration) *working {
 	w := &working{takes: takes, share: s.share, used: s.used, began: time.Now(), had: s.used()}
-	w.timer = time.AfterFunc(takes/2, func() {
-		worked, waited := w.share()
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.worked, w.waited, w.known = worked, waited, true
-	})
+	w.timer = time.AfterFunc(takes/2, func() { w.watch(w.share()) })
 	return w
+}
+
+// watch notes what the threads had before, once.
+func (w *working) watch(worked, waited float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watched.IsZero() {
+		w.worked, w.waited, w.watched = worked, waited, time.Now()
+	}
 }
 
 func (w *working) end() { w.timer.Stop() }
 
-// enough reports whether it has worked for as long as it takes at most.
+// enough reports whether it has worked for as long as it takes at most. It has not before its part
+// of the processors was watched for half as long: on a machine so busy that even a timer comes too
+// late, all of the time would be taken for work.
 func (w *working) enough() bool {
 	takes := w.takes
 	if w.used()-w.had < takes {
 		takes = 4 * min(takes, most)
 	}
 	worked, waited := w.share()
+	w.watch(worked, waited)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if time.Since(w.watched) < w.takes/2 {
+		return false
+	}
 	part := 1.0
-	if got, lacked := worked-w.worked, waited-w.waited; w.known && got > 0 && lacked > 0 {
+	if got, lacked := worked-w.worked, waited-w.waited; got > 0 && lacked > 0 {
 		part = got / (got + lacked)
 	}
 	return time.Duration(part*float64(time.Since(w.began))) >= takes

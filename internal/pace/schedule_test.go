@@ -196,3 +196,25 @@ func TestStoppedStaysStopped(t *testing.T) {
 		}
 	}
 }
+
+// On a machine that is so busy that even a timer comes too late, nothing is known about the part
+// that a question got, and it has not worked all the time.
+func TestWatchedTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(0.25)
+		w := s.work(time.Second)
+		w.end() // the timer comes after the first look
+		time.Sleep(2 * time.Second)
+		if w.enough() {
+			t.Error("after 2 s, of which it got a quarter, it has worked for 1 s")
+		}
+		time.Sleep(500 * time.Millisecond)
+		if w.enough() {
+			t.Error("after 2.5 s too")
+		}
+		time.Sleep(1500 * time.Millisecond)
+		if !w.enough() {
+			t.Error("after 4 s it has not")
+		}
+	})
+}
