@@ -19,7 +19,7 @@ import (
 // schedule, and then it goes on, or it has worked for longer: then it runs once more, alone.
 type Schedule struct {
 	ended <-chan struct{} // closed when the server ends and waits no longer
-	share func() (worked, waited float64)
+	share func() share
 	used  func() time.Duration // what processors have worked for this process
 
 	mu     sync.Mutex
@@ -333,18 +333,25 @@ func stopWhen(
 // process, of which those of the engine are some, and which get alike. Nothing has worked for
 // longer than all of the process has: what was spent waiting for a lock or a disk counts for a
 // quarter of that, or a question that one row makes wait would tell so as often as anybody likes.
+// What goroutines wait for each other the system does not see. Where others make the process busy,
+// by handshakes and passwords, a question waits with them; but nobody knows whether it does, so
+// that, too, makes of its time no less than a quarter.
 type working struct {
 	takes time.Duration
-	share func() (worked, waited float64)
+	share func() share
 	used  func() time.Duration
 	began time.Time
 	had   time.Duration // used then
 	timer *time.Timer
 
-	mu             sync.Mutex
-	worked, waited float64   // when half of the time was over, which most work does not see
-	watched        time.Time // when these were read; zero before
+	mu      sync.Mutex
+	before  share     // when half of the time was over, which most work does not see
+	watched time.Time // when that was read; zero before
 }
+
+// share is for how long all threads of the process have worked, for how long they could have worked
+// and had no processor, and for how long goroutines could have and had no thread, in nanoseconds.
+type share struct{ worked, waited, queued float64 }
 
 func (s *Schedule) work(takes time.Duration) *working {
 	w := &working{takes: takes, share: s.share, used: s.used, began: time.Now(), had: s.used()}
@@ -353,11 +360,11 @@ func (s *Schedule) work(takes time.Duration) *working {
 }
 
 // watch notes what the threads had before, once.
-func (w *working) watch(worked, waited float64) {
+func (w *working) watch(now share) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watched.IsZero() {
-		w.worked, w.waited, w.watched = worked, waited, time.Now()
+		w.before, w.watched = now, time.Now()
 	}
 }
 
@@ -367,20 +374,21 @@ func (w *working) end() { w.timer.Stop() }
 // of the processors was watched for half as long: on a machine so busy that even a timer comes too
 // late, all of the time would be taken for work.
 func (w *working) enough() bool {
-	takes := w.takes
+	takes, least := w.takes, 0.25
 	if w.used()-w.had < takes {
-		takes = 4 * min(takes, most)
+		takes, least = 4*min(takes, most), 1
 	}
-	worked, waited := w.share()
-	w.watch(worked, waited)
+	now := w.share()
+	w.watch(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if time.Since(w.watched) < w.takes/2 {
 		return false
 	}
 	part := 1.0
-	if got, lacked := worked-w.worked, waited-w.waited; got > 0 && lacked > 0 {
-		part = got / (got + lacked)
+	if got := now.worked - w.before.worked; got > 0 {
+		lacked := got + max(0, now.waited-w.before.waited)
+		part = max(least*got/lacked, got/(lacked+max(0, now.queued-w.before.queued)))
 	}
 	return time.Duration(part*float64(time.Since(w.began))) >= takes
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -35,9 +36,9 @@ func busy(part float64) *Schedule {
 	s := NewSchedule(nil)
 	begin := time.Now()
 	begins.Store(s, begin)
-	s.share = func() (float64, float64) {
+	s.share = func() share {
 		since := float64(time.Since(begin))
-		return part * since, (1 - part) * since
+		return share{worked: part * since, waited: (1 - part) * since}
 	}
 	s.used = func() time.Duration { return time.Since(begin) }
 	return s
@@ -217,4 +218,50 @@ func TestWatchedTooLate(t *testing.T) {
 			t.Error("after 4 s it has not")
 		}
 	})
+}
+
+// Where goroutines wait for each other a question is taken to wait with them, and to have worked
+// for a quarter of its time all the same.
+func TestQueued(t *testing.T) {
+	for _, c := range []struct{ queued, late float64 }{{0, 1}, {0.5, 1.5}, {1, 2}, {100, 4}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := busy(1)
+			begin := time.Now()
+			s.share = func() share {
+				since := float64(time.Since(begin))
+				return share{worked: since, queued: c.queued * since}
+			}
+			w := s.work(time.Second)
+			defer w.end()
+			time.Sleep(time.Duration(c.late*float64(time.Second)) - time.Millisecond)
+			if w.enough() {
+				t.Errorf("%v: it has worked too early", c)
+			}
+			time.Sleep(2 * time.Millisecond)
+			if !w.enough() {
+				t.Errorf("%v: it has not worked", c)
+			}
+		})
+	}
+}
+
+// Goroutines that have no thread are seen to wait.
+func TestReadQueued(t *testing.T) {
+	if readShare().worked == 0 {
+		t.Skip("nobody knows it here")
+	}
+	before := readShare()
+	var all sync.WaitGroup
+	for range 8 * runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for begin := time.Now(); time.Since(begin) < 50*time.Millisecond; {
+				runtime.Gosched()
+			}
+		})
+	}
+	all.Wait()
+	after := readShare()
+	if after.queued-before.queued < float64(50*time.Millisecond) {
+		t.Errorf("%v waited", time.Duration(after.queued-before.queued))
+	}
 }

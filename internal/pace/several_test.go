@@ -69,7 +69,7 @@ func TestBeyondMeasure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
 		s := NewSchedule(ended)
-		s.share = func() (float64, float64) { return 0, 0 }
+		s.share = func() share { return share{} }
 		s.used = func() time.Duration { return time.Since(s.began()) }
 		begins.Store(s, time.Now())
 		for range 8 {

@@ -1,17 +1,18 @@
 package pace
 
 import (
+	"math"
 	"os"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 )
 
-// readShare reads for how long all threads of the process have worked, and for how long they could
-// have worked and had no processor, both in nanoseconds. Threads that have ended are not counted.
-func readShare() (worked, waited float64) {
+// readShare reads it. Threads that have ended are not counted.
+func readShare() (s share) {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
-		return 0, 0
+		return s
 	}
 	for _, t := range tasks {
 		text, err := os.ReadFile("/proc/self/task/" + t.Name() + "/schedstat")
@@ -21,7 +22,24 @@ func readShare() (worked, waited float64) {
 		}
 		w, _ := strconv.ParseFloat(fields[0], 64)
 		d, _ := strconv.ParseFloat(fields[1], 64)
-		worked, waited = worked+w, waited+d
+		s.worked, s.waited = s.worked+w, s.waited+d
 	}
-	return worked, waited
+	s.queued = readQueued()
+	return s
+}
+
+// readQueued adds up how long goroutines waited, each at the least that Go's histogram says of it.
+func readQueued() (sum float64) {
+	sample := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindFloat64Histogram {
+		return 0
+	}
+	h := sample[0].Value.Float64Histogram()
+	for i, n := range h.Counts {
+		if least := h.Buckets[i]; n > 0 && !math.IsInf(least, 0) {
+			sum += float64(n) * least * 1e9
+		}
+	}
+	return sum
 }
