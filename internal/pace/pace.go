@@ -31,6 +31,7 @@ type Pace struct {
 	limit    time.Duration // of the public time of the question
 	began    chan struct{} // closed when it has looked for the first time, where it is on a schedule
 	turns    Turns         // nil where there are none
+	place    func()        // leaves the place that it has beside those who have turns; nil where it has none
 
 	mu     sync.Mutex
 	looked bool // since the last time that it settled

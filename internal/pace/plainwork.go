@@ -75,6 +75,7 @@ func (p *Pace) Leave() {
 		p.Settle()
 	} else if takes > 0 {
 		p.schedule.wait(j)
+		p.leavePlace()
 		p.wait()
 		p.mu.Lock()
 		p.waited, p.job = true, nil
@@ -84,6 +85,7 @@ func (p *Pace) Leave() {
 
 // End gives back what Begin took.
 func (p *Pace) End() {
+	p.leavePlace()
 	if p.schedule == nil {
 		return
 	}

@@ -23,6 +23,7 @@ func Await(ctx context.Context, wait func(context.Context) error) error {
 	}
 	return p.rest(func() error {
 		p.turns.Give()
+		p.leavePlace()
 		if err := wait(ctx); err != nil {
 			return err
 		}
@@ -31,23 +32,39 @@ func Await(ctx context.Context, wait func(context.Context) error) error {
 }
 
 // Aside works by a function on what was released, which needs no turn of those who run on private
-// data: a long query over an answer does not keep them waiting.
+// data: a long query over an answer does not keep them waiting. The question has its place until
+// the time of that work is over: else many that are done would each keep a part of the machine.
 func Aside(ctx context.Context, do func(context.Context) error) error {
 	p := of(ctx)
 	if p == nil || p.turns == nil {
 		return do(ctx)
 	}
-	leave := func() {}
-	err := p.rest(func() (err error) {
+	err := p.rest(func() error {
 		p.turns.Give()
-		leave, err = p.turns.Aside(ctx)
+		p.leavePlace()
+		leave, err := p.turns.Aside(ctx)
+		if err == nil {
+			p.mu.Lock()
+			p.place = leave
+			p.mu.Unlock()
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	defer leave()
 	return do(ctx)
+}
+
+// leavePlace gives a place back that the question has for work on what was released.
+func (p *Pace) leavePlace() {
+	p.mu.Lock()
+	leave := p.place
+	p.place = nil
+	p.mu.Unlock()
+	if leave != nil {
+		leave()
+	}
 }
 
 // rest waits by a function, without a part of the machine.
