@@ -3,12 +3,15 @@ package admission
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
 )
 
-// queue gives turns to analysts, one after the other.
+// queue gives turns to analysts: the next to whoever of those who wait has had the fewest lately, so
+// that who asks now and then does not wait for those who ask all the time. Turns are counted, and
+// not how long they take, which can depend on data.
 type queue struct {
 	places int // how many can have a turn at once
 	each   int // how many of them one analyst can have: all but one, so that another need not wait for a long question to end
@@ -22,10 +25,23 @@ type queue struct {
 	single  int              // how many of those have one apart
 	lines   map[string]*line // of the analysts who have questions with the dispatcher, and of nobody else
 	ring    []*line          // those of them in which somebody waits, the next one first
+	had     map[string]had   // what analysts have had lately, of whom there are as many as the policy names
 	inside  int              // how many questions are with the dispatcher, in all lines
 	ending  bool
 	gone    chan struct{} // closed when the dispatcher is ending
 	nothing chan struct{} // closed when it is ending and nobody is inside
+}
+
+// had is how many turns somebody had by some moment, of which half are forgotten in a while.
+type had struct {
+	turns float64
+	at    time.Time
+}
+
+const halfForgotten = 10 * time.Second
+
+func (h had) by(now time.Time) float64 {
+	return h.turns * math.Exp2(-float64(now.Sub(h.at))/float64(halfForgotten))
 }
 
 // line is the questions of one analyst.
@@ -43,6 +59,7 @@ type waiter struct{ turn chan error }
 
 func newQueue(places, waiting int) *queue {
 	return &queue{places: places, each: max(1, places-1), room: places + waiting, lines: map[string]*line{},
+		had:   map[string]had{},
 		apart: func(string) bool { return false },
 		gone:  make(chan struct{}), nothing: make(chan struct{})}
 }
@@ -148,8 +165,9 @@ func (q *queue) withdraw(analyst string, w *waiter) bool {
 	return true
 }
 
-// done gives the turn of an analyst back: to the oldest question of the next who waits and may have
-// one more. There is at most one such, because one turn was given back.
+// done gives the turn of an analyst back: to the oldest question of whoever has had the fewest, of
+// those who wait and may have one more. There is at most one turn to give, because one was given
+// back.
 func (q *queue) done(analyst string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -160,7 +178,12 @@ func (q *queue) done(analyst string) {
 		own.single--
 		q.single--
 	}
-	i := slices.IndexFunc(q.ring, q.admits)
+	i, least, now := -1, 0.0, time.Now()
+	for j, l := range q.ring {
+		if had := q.had[l.analyst].by(now); q.admits(l) && (i < 0 || had < least) {
+			i, least = j, had
+		}
+	}
 	if i < 0 {
 		return
 	}
@@ -181,6 +204,8 @@ func (q *queue) admits(l *line) bool {
 
 // begin gives a turn.
 func (q *queue) begin(l *line) {
+	now := time.Now()
+	q.had[l.analyst] = had{q.had[l.analyst].by(now) + 1, now}
 	q.turns++
 	l.turns++
 	if q.apart(l.analyst) {

@@ -34,7 +34,7 @@ func TestFair(t *testing.T) {
 			synctest.Wait()
 		}
 		all.Wait()
-		if got := strings.Join(order, ""); got != "aabcacaaaa" {
+		if got := strings.Join(order, ""); got != "abcacaaaaa" {
 			t.Errorf("the order was %s", got)
 		}
 		quiet(t, d)
@@ -276,4 +276,60 @@ func TestRate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who asks now and then comes before all who ask all the time, however many they are; and of those
+// who ask alike nobody comes before another.
+func TestFewestFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(1, 100)
+		waiting := map[*waiter]string{}
+		stand := func(name string) {
+			if err := q.enter(name); err != nil {
+				t.Fatal(err)
+			}
+			if w, err := q.stand(t.Context(), name); err != nil {
+				t.Fatal(err)
+			} else if w != nil {
+				waiting[w] = name
+			}
+		}
+		next := func(now string) (name string) {
+			time.Sleep(time.Second)
+			q.done(now)
+			for w, name := range waiting {
+				select {
+				case <-w.turn:
+					delete(waiting, w)
+					return name
+				default:
+				}
+			}
+			t.Fatal("nobody has the turn")
+			return ""
+		}
+		busy := []string{"ana", "ben", "cem"}
+		for range 20 {
+			for _, name := range busy {
+				stand(name)
+			}
+		}
+		now, had := "ana", map[string]int{}
+		for range 30 {
+			now = next(now)
+			had[now]++
+		}
+		for _, name := range busy {
+			if had[name] < 9 || had[name] > 11 {
+				t.Errorf("the turns were %v", had)
+			}
+		}
+		for range 3 {
+			stand("dora")
+			if now = next(now); now != "dora" {
+				t.Errorf("%s came before dora, who had the fewest", now)
+			}
+			now = next(now)
+		}
+	})
 }
