@@ -39,6 +39,7 @@ type Schedule struct {
 type job struct {
 	began time.Time
 	open  bool          // it works on what is public, and nobody knows for how long
+	looks bool          // it has private data to work on, or had
 	start time.Duration // what was served when it was opened
 	ends  time.Duration // when so much was served
 	over  chan struct{} // closed then; nil before the job has any work
@@ -71,6 +72,7 @@ func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
 		j.began = s.now
 	}
 	takes = bounded(takes)
+	j.looks = j.looks || takes > 0
 	switch {
 	case slices.Contains(s.jobs, j):
 		j.ends = min(j.ends+takes, s.served+most)
@@ -103,6 +105,7 @@ func (s *Schedule) close(j *job, worked, more time.Duration) (plain time.Duratio
 	defer s.mu.Unlock()
 	s.advance()
 	plain = plainTime(worked, s.served-j.start)
+	j.looks = j.looks || more > 0
 	j.open, j.ends = false, max(j.start+plain+bounded(more), s.served)
 	if plain+more == 0 {
 		j.began = s.now // it has taken no time yet
@@ -131,11 +134,11 @@ func (s *Schedule) left(j *job) time.Duration {
 	return min(j.ends-s.served, math.MaxInt64/4/n) * n
 }
 
-// rest is how long it takes until all are done whose public time is not over, if nobody comes. The
-// lock is held.
+// rest is how long it takes until all are done that work on private data and whose public time is
+// not over, if nobody comes. What others do nobody has to wait for: it is public. The lock is held.
 func (s *Schedule) rest() (sum time.Duration) {
 	for _, j := range s.jobs {
-		if !j.open {
+		if j.looks && !j.open {
 			sum = min(sum+max(0, j.ends-s.served), most)
 		}
 	}

@@ -265,3 +265,27 @@ func TestReadQueued(t *testing.T) {
 		t.Errorf("%v waited", time.Duration(after.queued-before.queued))
 	}
 }
+
+// Who runs alone waits for those who work on private data, and not for those who work on what is
+// public: their time can be long, and everybody stands still meanwhile.
+func TestAloneBesidePublic(t *testing.T) {
+	for _, c := range []struct{ private, most time.Duration }{{0, 4 * time.Second}, {10 * time.Second, 20 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := busy(1)
+			j := &job{}
+			s.open(j)
+			s.close(j, 10*time.Second, c.private)
+			p := New(func() {})
+			p.On(s, time.Hour, nil)
+			begin := time.Now()
+			if err := Run(p.Set(t.Context()), time.Second, takes(time.Minute, time.Second/2)); err != nil {
+				t.Error(err)
+			}
+			took := time.Since(begin)
+			if took > c.most && c.private == 0 || took < c.most && c.private > 0 {
+				t.Errorf("beside %v of private work it took %v", c.private, took)
+			}
+			<-j.over
+		})
+	}
+}
