@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -202,4 +203,21 @@ func TestLockedIsNotHashed(t *testing.T) {
 	if n != 0 {
 		t.Errorf("%d hashes for somebody who was locked out while waiting", n)
 	}
+}
+
+// A flood of strangers takes a quarter of a processor.
+func TestStrangersRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, begin := newHashes(), time.Now()
+		for range 3 {
+			end, err := h.turn(t.Context(), pairOf(from("ana", "192.0.2.77")), false)
+			must(t, err)
+			time.Sleep(100 * time.Millisecond)
+			end()
+		}
+		if took := time.Since(begin); took != 900*time.Millisecond {
+			t.Errorf("300 ms of guesses took %v", took)
+		}
+		synctest.Wait()
+	})
 }

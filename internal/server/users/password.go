@@ -30,9 +30,10 @@ type cost struct {
 var today = cost{memory: 32 << 10, passes: 2, lanes: 1}
 
 const (
-	shortest = 12
-	longest  = 256 // bytes, so that nobody sends us a book to hash
-	atOnce   = 4   // hashes, so that a flood of logins takes 128 MiB and no more; for addresses that nobody came in from before, one
+	shortest    = 12
+	longest     = 256         // bytes, so that nobody sends us a book to hash
+	longestRest = time.Second // where a database kept a stranger waiting, and no hash did
+	atOnce      = 4           // hashes, so that a flood of logins takes 128 MiB and no more; for addresses that nobody came in from before, one
 )
 
 // alphabet has no letters that look like digits.
@@ -127,17 +128,19 @@ func matches(stored, password string) bool {
 // once would all be tried before the first of them counts as a failure. Who comes from an address
 // that somebody came in from before waits for no stranger. Strangers are decided one after the
 // other, in turn by network, so that whoever comes from somewhere new waits for as many guesses as
-// there are networks that guess.
+// there are networks that guess. They rest between guesses, so that a flood takes a quarter of a
+// processor.
 type hashes struct {
 	seed      maphash.Seed
 	places    chan struct{}
 	turns     [256]chan struct{}
 	strangers queue
+	rest      int          // how many times as long as a stranger took nobody of them has a turn after it
 	begun     atomic.Int64 // tests look at it
 }
 
 func newHashes() *hashes {
-	h := &hashes{seed: maphash.MakeSeed(), places: make(chan struct{}, atOnce)}
+	h := &hashes{seed: maphash.MakeSeed(), places: make(chan struct{}, atOnce), rest: 3}
 	for i := range h.turns {
 		h.turns[i] = make(chan struct{}, 1)
 	}
@@ -147,7 +150,15 @@ func newHashes() *hashes {
 // turn waits for the turn of a pair; what it returns ends it.
 func (h *hashes) turn(ctx context.Context, p pair, familiar bool) (func(), error) {
 	if !familiar {
-		return h.strangers.enter(ctx, clientaddr.Network(p.address))
+		leave, err := h.strangers.enter(ctx, clientaddr.Network(p.address))
+		begin := time.Now()
+		return func() {
+			if rest := min(time.Duration(h.rest)*time.Since(begin), longestRest); rest > 0 {
+				time.AfterFunc(rest, leave)
+			} else {
+				leave()
+			}
+		}, err
 	}
 	turn := h.turns[maphash.Comparable(h.seed, p)%uint64(len(h.turns))]
 	select {
