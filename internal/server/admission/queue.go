@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// queue gives turns to analysts: the next to whoever of those who wait has had the fewest lately, so
-// that who asks now and then does not wait for those who ask all the time. Turns are counted, and
-// not how long they take, which can depend on data.
+// queue gives turns to analysts: the next to whoever of those who wait has had the fewest lately.
+// So who asks now and then does not wait for those who ask all the time. Turns are counted, and not
+// how long they take, which can depend on data.
 type queue struct {
 	places int // how many can have a turn at once
 	each   int // how many of them one analyst can have: all but one, so that another need not wait for a long question to end

@@ -33,7 +33,7 @@ const (
 	shortest    = 12
 	longest     = 256         // bytes, so that nobody sends us a book to hash
 	longestRest = time.Second // where a database kept a stranger waiting, and no hash did
-	atOnce      = 4           // hashes, so that a flood of logins takes 128 MiB and no more; for addresses that nobody came in from before, one
+	atOnce      = 4           // hashes, so that a flood of logins takes 128 MiB and no more
 )
 
 // alphabet has no letters that look like digits.
