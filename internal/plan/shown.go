@@ -33,7 +33,7 @@ func (q *question) showable(p *tree.Plan) error {
 	for _, o := range p.Order {
 		each += shownTime(o.By, longest)
 	}
-	if each*time.Duration(groups) > mostShown {
+	if each > mostShown/time.Duration(max(1, groups)) { // a product could be too large for a number
 		return syntax.Refuse(first(q.targets), "ask for fewer groups, or for the keys as they are",
 			"it takes too long to compute the columns of so many groups")
 	}

@@ -91,6 +91,10 @@
 //     and by how many doublings depends on what it has to do.
 //   - Waiting by itself. What waits for a disk works for a quarter of that time, so a question that
 //     reads or spills more because of one row may leave at a doubling, twice at most, uncounted.
+//   - A flood of clients beside a question. Goroutines that wait for each other are taken to be the
+//     question's too, for three quarters of its time at most, because load must not be a failure. So
+//     beside such a flood one that works for up to four times its public time because of one row may
+//     leave at a doubling, twice at most, uncounted.
 //   - The sizes of tables, which public times tell. Where the policy declares them they are its
 //     owner's word, and data that has outgrown them makes answers late. Where it does not they are
 //     counted, and rounded up to half-octaves. Then one person's rows matter to them where a number is
