@@ -8,10 +8,10 @@ import (
 
 // Options say how much a dispatcher does at once and for how long. The zero value is sensible.
 type Options struct {
-	// Running is how many questions are with the engine at once; 0 means one for each core, and two
-	// at least. One analyst has at most all of them but one.
+	// Running is how many questions have a turn at once; 0 means two for each core, and four at
+	// least: most of a turn a short question waits for the tick. One analyst has at most half.
 	Running int
-	// Training is how many models are trained at once; 0 means half of Running, and one at least.
+	// Training is how many models are trained at once; 0 means a quarter of Running, and one at least.
 	// Each of them has a turn of Running while it is trained.
 	Training int
 	// Waiting is how many questions of one analyst may wait; 0 means 200, which is more than a
@@ -51,13 +51,13 @@ func (o Options) filled() Options {
 	for _, f := range []struct {
 		field *int
 		usual int
-	}{{&o.Running, max(2, runtime.GOMAXPROCS(0))}, {&o.Waiting, 200}, {&o.Rate, 600}, {&o.Sessions, 8}} {
+	}{{&o.Running, max(4, 2*runtime.GOMAXPROCS(0))}, {&o.Waiting, 200}, {&o.Rate, 600}, {&o.Sessions, 8}} {
 		if *f.field <= 0 {
 			*f.field = f.usual
 		}
 	}
 	if o.Training <= 0 {
-		o.Training = max(1, o.Running/2)
+		o.Training = max(1, o.Running/4)
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Minute

@@ -3,18 +3,17 @@ package admission
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
 )
 
-// queue gives turns to analysts: the next to whoever of those who wait has had the fewest lately.
-// So who asks now and then does not wait for those who ask all the time. Turns are counted, and not
-// how long they take, which can depend on data.
+// queue gives turns to analysts, in rounds: in each, everybody who waits has one. Who asked for few
+// has some left of rounds that are over, and comes before those who ask all the time. Turns are
+// counted, and not how long they take, which can depend on data.
 type queue struct {
 	places int // how many can have a turn at once
-	each   int // how many of them one analyst can have: all but one, so that another need not wait for a long question to end
+	each   int // how many of them one analyst can have: half, so that another need not wait for long questions to end
 	room   int // how many questions of one analyst can be with the dispatcher at once
 	// apart says of whom one has a turn at a time: those by one of whose questions a process died.
 	// Where another dies, it is known by whose.
@@ -25,24 +24,16 @@ type queue struct {
 	single  int              // how many of those have one apart
 	lines   map[string]*line // of the analysts who have questions with the dispatcher, and of nobody else
 	ring    []*line          // those of them in which somebody waits, the next one first
-	had     map[string]had   // what analysts have had lately, of whom there are as many as the policy names
+	round   int              // the latest in which somebody has had a turn
+	next    map[string]int   // the round in which an analyst has the next one, of those who had any: as many as the policy names
 	inside  int              // how many questions are with the dispatcher, in all lines
 	ending  bool
 	gone    chan struct{} // closed when the dispatcher is ending
 	nothing chan struct{} // closed when it is ending and nobody is inside
 }
 
-// had is how many turns somebody had by some moment, of which half are forgotten in a while.
-type had struct {
-	turns float64
-	at    time.Time
-}
-
-const halfForgotten = 10 * time.Second
-
-func (h had) by(now time.Time) float64 {
-	return h.turns * math.Exp2(-float64(now.Sub(h.at))/float64(halfForgotten))
-}
+// oldRounds is how many rounds are kept for who did not ask in them.
+const oldRounds = 4
 
 // line is the questions of one analyst.
 type line struct {
@@ -58,8 +49,8 @@ type line struct {
 type waiter struct{ turn chan error }
 
 func newQueue(places, waiting int) *queue {
-	return &queue{places: places, each: max(1, places-1), room: places + waiting, lines: map[string]*line{},
-		had:   map[string]had{},
+	return &queue{places: places, each: (places + 1) / 2, room: places + waiting, lines: map[string]*line{},
+		next:  map[string]int{},
 		apart: func(string) bool { return false },
 		gone:  make(chan struct{}), nothing: make(chan struct{})}
 }
@@ -165,7 +156,7 @@ func (q *queue) withdraw(analyst string, w *waiter) bool {
 	return true
 }
 
-// done gives the turn of an analyst back: to the oldest question of whoever has had the fewest, of
+// done gives the turn of an analyst back: to the oldest question of whose round is the first, of
 // those who wait and may have one more. There is at most one turn to give, because one was given
 // back.
 func (q *queue) done(analyst string) {
@@ -178,10 +169,10 @@ func (q *queue) done(analyst string) {
 		own.single--
 		q.single--
 	}
-	i, least, now := -1, 0.0, time.Now()
+	i := -1
 	for j, l := range q.ring {
-		if had := q.had[l.analyst].by(now); q.admits(l) && (i < 0 || had < least) {
-			i, least = j, had
+		if q.admits(l) && (i < 0 || q.nextRound(l) < q.nextRound(q.ring[i])) {
+			i = j
 		}
 	}
 	if i < 0 {
@@ -202,10 +193,19 @@ func (q *queue) admits(l *line) bool {
 	return l.turns < q.each && (q.single == 0 || !q.apart(l.analyst))
 }
 
+// nextRound is the one of which an analyst would have a turn now.
+func (q *queue) nextRound(l *line) int {
+	oldest := q.round - oldRounds
+	if next, ok := q.next[l.analyst]; ok {
+		return max(next, oldest)
+	}
+	return oldest
+}
+
 // begin gives a turn.
 func (q *queue) begin(l *line) {
-	now := time.Now()
-	q.had[l.analyst] = had{q.had[l.analyst].by(now) + 1, now}
+	round := q.nextRound(l)
+	q.round, q.next[l.analyst] = max(q.round, round), round+1
 	q.turns++
 	l.turns++
 	if q.apart(l.analyst) {
