@@ -49,7 +49,7 @@ func (p *Pace) close(private time.Duration) (plain time.Duration, closed bool) {
 // for so long and so much of the schedule has gone by. It is told in few steps, and what is usual
 // is none of them.
 func plainTime(worked, gone time.Duration) time.Duration {
-	takes := 2 * usual
+	takes := usualPlain
 	if worked <= usual && gone <= takes {
 		return 0
 	}
@@ -59,8 +59,12 @@ func plainTime(worked, gone time.Duration) time.Duration {
 	return takes
 }
 
-// usual is what planning a question takes at most, usually.
-const usual = 4 * time.Millisecond
+// usual is what planning a question takes a processor at most, usually, and usualPlain for how long
+// that is on the schedule.
+const (
+	usual      = 4 * time.Millisecond
+	usualPlain = 2 * usual
+)
 
 // Leave waits until all that the question did may be seen, also where it looked at nothing private.
 func (p *Pace) Leave() {

@@ -3,6 +3,7 @@ package pace
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -79,6 +80,87 @@ func TestBesidePlainWork(t *testing.T) {
 		}
 		all.Wait()
 	})
+}
+
+// Work on what is public has one thread, so on four processors four of them take half of the
+// machine from a question, once they take longer than planning usually does.
+func TestThreads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(0.5)
+		s.cores = 4
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				s.Beside(t.Context(), func(context.Context) error {
+					time.Sleep(time.Minute)
+					return nil
+				})
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		if err := ask(s, time.Second, takes(time.Second)); err != nil || time.Since(began) != 2100*time.Millisecond {
+			t.Error(err, time.Since(began))
+		}
+		all.Wait()
+	})
+}
+
+// When times are over depends on when jobs came and on what they take, and not on how often
+// somebody looked, nor on when those who plan were done within a step.
+func TestLookedAt(t *testing.T) {
+	for seed := range uint64(20) {
+		var first []time.Duration
+		for variant := range 3 {
+			r := rand.New(rand.NewPCG(seed, 0))
+			left := make([]time.Duration, 8)
+			synctest.Test(t, func(t *testing.T) {
+				s := busy(1)
+				s.cores = 3
+				ended := make(chan struct{})
+				if variant > 0 {
+					go func() {
+						for {
+							select {
+							case <-time.After(time.Duration(1+variant*7919) * time.Microsecond / 3):
+							case <-ended:
+								return
+							}
+							s.mu.Lock()
+							s.advance()
+							s.mu.Unlock()
+						}
+					}()
+				}
+				var all sync.WaitGroup
+				for i := range left {
+					comes, works := time.Duration(r.IntN(1e9)), time.Duration(r.IntN(2))*time.Duration(10+r.IntN(50))*time.Millisecond
+					takes := time.Duration(r.IntN(2)) * time.Duration(r.IntN(1e9))
+					all.Go(func() {
+						time.Sleep(comes)
+						j := &job{}
+						s.open(j)
+						time.Sleep(works * time.Duration(variant) / 10) // within its step
+						s.close(j, works, takes)
+						if works+takes > 0 {
+							<-j.over
+						}
+						left[i] = time.Since(s.began())
+					})
+				}
+				all.Wait()
+				close(ended)
+			})
+			if first == nil {
+				first = left
+			}
+			for i := range left {
+				if left[i] != first[i] {
+					t.Errorf("seed %d: job %d was over after %v or %v", seed, i, first[i], left[i])
+				}
+			}
+		}
+	}
 }
 
 // Planning is a part of the time of a question that then looks at data.

@@ -1,24 +1,26 @@
 package pace
 
 import (
-	"cmp"
 	"context"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
 )
 
 // Schedule says when the public times of questions are over. Those that run at once share the
-// machine in equal parts: while there are n of them, each gets one second of its public time in n
-// seconds. That is computed, and nothing in it is measured on who runs: a question that is done
-// early keeps its part until its time is over, so nobody notices that it was.
+// machine as a fair one shares it between threads: a question has one on every processor, and work
+// on what is public has one. While there are n questions and nothing else, each gets one second of
+// its public time in n seconds. That is computed, and nothing in it is measured on who runs: a
+// question that is done early keeps its part until its time is over, so nobody notices that it was.
 //
 // Questions that take no longer than their public times are done by then in any order in which a
 // fair machine works at them. One that is not done was delayed by something that is not on the
 // schedule, and then it goes on, or it has worked for longer: then it runs once more, alone.
 type Schedule struct {
 	ended <-chan struct{} // closed when the server ends and waits no longer
+	cores int
 	share func() share
 	used  func() time.Duration // what processors have worked for this process
 
@@ -27,7 +29,7 @@ type Schedule struct {
 	runs   int           // how many run beside each other
 	single bool          // somebody runs alone
 	jobs   []*job        // whose time is not over
-	served time.Duration // what each job that was always there has had of its public time
+	served time.Duration // what each job that was always there has had of its time
 	now    time.Time     // up to which served is known
 	held   int           // how many run alone, or wait to: time stands still for all others
 	hold   chan struct{} // closed while that is so
@@ -42,11 +44,24 @@ type job struct {
 	looks bool          // it has private data to work on, or had
 	start time.Duration // what was served when it was opened
 	ends  time.Duration // when so much was served
+	light span          // of what is served, in which it has one thread: what takes longer than usual to plan
 	over  chan struct{} // closed then; nil before the job has any work
 	at    time.Time     // when that was; zero where it is still to come
 	// first is how long the time was that was over first, where the job had more to do after that:
 	// it was late, and leaves at a doubling of this.
 	first time.Duration
+}
+
+// span is from one moment on and up to another.
+type span struct{ from, to time.Duration }
+
+// threads is how many a job has, on so many processors and when so much was served. It changes when
+// something was served, and not when work begins or ends, which would be seen by all others.
+func (j *job) threads(cores int, served time.Duration) int {
+	if j.light.from <= served && served < j.light.to {
+		return 1
+	}
+	return cores
 }
 
 // most is the longest time that a job is given at once. A schedule of many such, and of some that
@@ -55,7 +70,7 @@ const most = 366 * 24 * time.Hour
 
 // NewSchedule returns an empty schedule. Nobody waits for it any more when ended is closed.
 func NewSchedule(ended <-chan struct{}) *Schedule {
-	s := &Schedule{ended: ended, share: readShare, used: readUsed, now: time.Now(), hold: make(chan struct{})}
+	s := &Schedule{ended: ended, cores: runtime.GOMAXPROCS(0), share: readShare, used: readUsed, now: time.Now(), hold: make(chan struct{})}
 	s.free = sync.NewCond(&s.mu)
 	return s
 }
@@ -80,7 +95,7 @@ func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
 		if j.first == 0 && !j.at.IsZero() {
 			j.first = j.at.Sub(j.began)
 		}
-		j.ends, j.over, j.at = s.served+takes, make(chan struct{}), time.Time{}
+		j.ends, j.light, j.over, j.at = s.served+takes, span{}, make(chan struct{}), time.Time{}
 		s.jobs = append(s.jobs, j)
 	}
 	s.advance()
@@ -93,6 +108,7 @@ func (s *Schedule) open(j *job) {
 	defer s.mu.Unlock()
 	s.advance()
 	j.began, j.open, j.start, j.ends, j.over = s.now, true, s.served, math.MaxInt64, make(chan struct{})
+	j.light = span{s.served + usualPlain, math.MaxInt64}
 	s.jobs = append(s.jobs, j)
 	s.advance()
 }
@@ -107,6 +123,7 @@ func (s *Schedule) close(j *job, worked, more time.Duration) (plain time.Duratio
 	plain = plainTime(worked, s.served-j.start)
 	j.looks = j.looks || more > 0
 	j.open, j.ends = false, max(j.start+plain+bounded(more), s.served)
+	j.light.to = max(j.light.from, j.start+plain)
 	if plain+more == 0 {
 		j.began = s.now // it has taken no time yet
 	}
@@ -116,22 +133,39 @@ func (s *Schedule) close(j *job, worked, more time.Duration) (plain time.Duratio
 
 func bounded(takes time.Duration) time.Duration { return max(0, min(takes, most)) }
 
-// next is the job whose time is over first, of those that there are; nil where nobody knows.
-func (s *Schedule) next() *job {
-	if len(s.jobs) == 0 {
-		return nil
+// next is how much is served when the jobs change: when the time of one is over, or it has another
+// number of threads.
+func (s *Schedule) next() time.Duration {
+	next := time.Duration(math.MaxInt64)
+	for _, j := range s.jobs {
+		for _, at := range []time.Duration{j.light.from, j.light.to} {
+			if at > s.served {
+				next = min(next, at)
+			}
+		}
+		next = min(next, j.ends)
 	}
-	first := slices.MinFunc(s.jobs, func(a, b *job) int { return cmp.Compare(a.ends, b.ends) })
-	if first.open {
-		return nil
-	}
-	return first
+	return next
 }
 
-// left is how long it takes until the time of a job is over, if the jobs stay as they are.
-func (s *Schedule) left(j *job) time.Duration {
-	n := time.Duration(len(s.jobs))
-	return min(j.ends-s.served, math.MaxInt64/4/n) * n
+// parts are what the time of the machine is divided by, of which all that goes on has as many as
+// there are processors.
+func (s *Schedule) parts() time.Duration {
+	threads := 0
+	for _, j := range s.jobs {
+		threads += j.threads(s.cores, s.served)
+	}
+	return time.Duration(max(s.cores, threads))
+}
+
+// left is how long it takes until so much is served, if the jobs stay as they are.
+func (s *Schedule) left(served time.Duration) time.Duration {
+	cores, parts := time.Duration(s.cores), s.parts()
+	each := (served - s.served) / cores
+	if each*cores < served-s.served {
+		each++
+	}
+	return min(each, math.MaxInt64/4/parts) * parts
 }
 
 // rest is how long it takes until all are done that work on private data and whose public time is
@@ -151,19 +185,23 @@ func (s *Schedule) rest() (sum time.Duration) {
 func (s *Schedule) advance() {
 	now := time.Now()
 	for len(s.jobs) > 0 && s.held == 0 {
-		n := time.Duration(len(s.jobs))
-		first, until := s.next(), time.Time{}
-		if first != nil {
-			until = s.now.Add(s.left(first))
-		}
-		if first == nil || until.After(now) {
-			each := now.Sub(s.now) / n
-			s.served, s.now = s.served+each, s.now.Add(each*n)
+		next := s.next()
+		until := s.now.Add(s.left(next))
+		if until.After(now) {
+			parts := s.parts()
+			each := now.Sub(s.now) / parts
+			s.served, s.now = s.served+each*time.Duration(s.cores), s.now.Add(each*parts)
 			break
 		}
-		s.served, s.now, first.at = max(s.served, first.ends), until, until
-		close(first.over)
-		s.jobs = slices.DeleteFunc(s.jobs, func(j *job) bool { return j == first })
+		s.served, s.now = max(s.served, next), until
+		s.jobs = slices.DeleteFunc(s.jobs, func(j *job) bool {
+			if j.ends > s.served {
+				return false
+			}
+			j.at = until
+			close(j.over)
+			return true
+		})
 	}
 	if len(s.jobs) == 0 || s.held > 0 {
 		s.now = now
@@ -172,8 +210,8 @@ func (s *Schedule) advance() {
 		s.timer.Stop()
 		s.timer = nil
 	}
-	if first := s.next(); first != nil && s.held == 0 {
-		s.timer = time.AfterFunc(s.now.Add(s.left(first)).Sub(now), func() {
+	if len(s.jobs) > 0 && s.held == 0 {
+		s.timer = time.AfterFunc(s.now.Add(s.left(s.next())).Sub(now), func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.advance()

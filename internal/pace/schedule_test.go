@@ -34,6 +34,7 @@ func (s *Schedule) began() time.Time {
 // busy makes a schedule on a machine of whose processors a question gets a part.
 func busy(part float64) *Schedule {
 	s := NewSchedule(nil)
+	s.cores = 1
 	begin := time.Now()
 	begins.Store(s, begin)
 	s.share = func() share {
