@@ -211,7 +211,7 @@ func TestLaneSchedule(t *testing.T) {
 	const tick = 100 * time.Millisecond
 	for _, waiting := range []int{2, 0} { // it waits in line; there is no room
 		var seen []time.Duration
-		for _, looks := range []time.Duration{195 * time.Millisecond, 240 * time.Millisecond} { // on an idle machine, on a busy one
+		for _, looks := range []time.Duration{205 * time.Millisecond, 240 * time.Millisecond} { // on an idle machine, on a busy one
 			synctest.Test(t, func(t *testing.T) {
 				library := running(2*time.Second, always(time.Millisecond))
 				library.recall = func(_ context.Context, q api.Question) (*api.Answer, bool) {
