@@ -33,13 +33,14 @@ type Pace struct {
 	turns    Turns         // nil where there are none
 	place    func()        // leaves the place that it has beside those who have turns; nil where it has none
 
-	mu     sync.Mutex
-	looked bool // since the last time that it settled
-	ran    bool // it has looked at all
-	waited bool
-	job    *job          // in the schedule since then, or nil
-	thread thread        // that works on what is public; none where nobody began that
-	used   time.Duration // what it had worked when the job was opened
+	mu      sync.Mutex
+	looked  bool // since the last time that it settled
+	ran     bool // it has looked at all
+	waited  bool
+	job     *job          // in the schedule since then, or nil
+	thread  thread        // that works on what is public; none where nobody began that
+	used    time.Duration // what it had worked when the job was opened
+	planned time.Duration // what it has worked on what is public, in steps
 }
 
 // New returns the pace of a question that waits for ticks by a function.

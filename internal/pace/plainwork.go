@@ -42,7 +42,11 @@ func (p *Pace) close(private time.Duration) (plain time.Duration, closed bool) {
 	if p.job == nil || !p.job.open {
 		return 0, false
 	}
-	return p.schedule.close(p.job, p.thread.worked()-p.used, private), true
+	worked := p.thread.worked() - p.used
+	if p.place == nil {
+		p.planned += plainTime(worked, 0)
+	}
+	return p.schedule.close(p.job, worked, private), true
 }
 
 // plainTime is for how long work on what is public is on the schedule, where a processor worked
@@ -62,7 +66,7 @@ func plainTime(worked, gone time.Duration) time.Duration {
 // usual is what planning a question takes a processor at most, usually, and usualPlain for how long
 // that is on the schedule.
 const (
-	usual      = 4 * time.Millisecond
+	usual      = 2 * time.Millisecond
 	usualPlain = 2 * usual
 )
 
@@ -100,10 +104,23 @@ func (p *Pace) End() {
 	runtime.UnlockOSThread()
 }
 
-// Beside does what is public beside questions: it has its part of the machine while it goes on.
-func (s *Schedule) Beside(ctx context.Context, do func(context.Context) error) error {
-	j := &job{}
+// Planned is what the question has worked on what is public, in the steps of the schedule: what is
+// usual counts for nothing, and queries over answers do not count.
+func (p *Pace) Planned() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.planned
+}
+
+// Beside does what is public beside questions: it has its part of the machine while it goes on. It
+// returns how long a processor worked for it.
+func (s *Schedule) Beside(ctx context.Context, do func(context.Context) error) (worked time.Duration, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	j, t := &job{}, thisThread()
+	before := t.worked()
 	s.open(j)
 	defer s.close(j, 0, 0)
-	return do(ctx)
+	err = do(ctx)
+	return t.worked() - before, err
 }

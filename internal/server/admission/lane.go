@@ -45,7 +45,10 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 		p := d.pace(func() {}, nil) // the tick is waited for by who looks
 		p.Begin()
 		defer p.End()
-		defer p.Leave() // also where nothing is found: from then on it waits for a turn
+		defer func() {
+			p.Leave() // also where nothing is found: from then on it waits for a turn
+			d.limits.add(e.analyst, int(p.Planned()/planWorth))
+		}()
 		ctx = p.Set(ctx)
 	}
 	defer d.underway.Begin(e.dataset, e.analyst)()

@@ -33,7 +33,9 @@ func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Co
 	defer d.underway.Begin("", user)()
 	ctx, stop := context.WithTimeoutCause(ctx, lookTimeout, ErrTimeout)
 	defer stop()
-	if err := d.schedule.Beside(ctx, look); err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
+	worked, err := d.schedule.Beside(ctx, look)
+	d.glances.add(user, int(worked/lookWorth))
+	if err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
 		return err
 	}
 	return &LimitError{Reason: fmt.Sprintf("what is made from the policy alone has %v, and this takes longer; it is free; "+

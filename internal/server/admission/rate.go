@@ -10,6 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// What takes the server longer than usual counts as more than one, so that who makes it work all
+// the time has a tenth of a processor, at the usual rate.
+const (
+	planWorth = 10 * time.Millisecond // of planning count as a question
+	lookWorth = time.Millisecond      // of looking at the catalogue count as a look
+)
+
 // limits are how fast each analyst may ask.
 type limits struct {
 	what      string // that is counted
@@ -46,10 +53,7 @@ func (l *limits) who(analyst string) string {
 // would wait for more than patience is told how long it is, and is not counted. How long somebody
 // waits follows from when they asked, and from nothing else. Gone ends the wait.
 func (l *limits) wait(ctx context.Context, analyst string, n int, patience time.Duration, gone <-chan struct{}) error {
-	limiter := l.of[analyst]
-	if limiter == nil {
-		limiter = l.others
-	}
+	limiter := l.limiterOf(analyst)
 	now := time.Now()
 	r := limiter.ReserveN(now, min(n, limiter.Burst()))
 	wait := r.DelayFrom(now)
@@ -58,8 +62,8 @@ func (l *limits) wait(ctx context.Context, analyst string, n int, patience time.
 	}
 	if wait > patience {
 		r.CancelAt(now)
-		return &LimitError{fmt.Sprintf("these are more than %d %s a minute, with free and refused ones; nothing was charged; "+
-			"wait a moment", l.perMinute, l.what), wait}
+		return &LimitError{fmt.Sprintf("these are more than %d %s a minute, with free and refused ones, and with more for "+
+			"each that takes long to plan; nothing was charged; wait a moment", l.perMinute, l.what), wait}
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -71,4 +75,21 @@ func (l *limits) wait(ctx context.Context, analyst string, n int, patience time.
 	case <-gone:
 		return ErrEnding
 	}
+}
+
+// add counts, afterwards, that something was worth n more. The next one waits for that, and for no
+// longer than it would after twice as many as may come at once.
+func (l *limits) add(analyst string, n int) {
+	limiter := l.limiterOf(analyst)
+	now := time.Now()
+	for n = min(n, 2*limiter.Burst()); n > 0; n -= limiter.Burst() {
+		limiter.ReserveN(now, min(n, limiter.Burst()))
+	}
+}
+
+func (l *limits) limiterOf(analyst string) *rate.Limiter {
+	if limiter := l.of[analyst]; limiter != nil {
+		return limiter
+	}
+	return l.others
 }

@@ -150,6 +150,7 @@ func (d *Dispatcher) do(
 	err = translate(ctx, e, d.guard(p.Set(ctx), e, work))
 	if began != nil {
 		p.Leave()
+		d.limits.add(e.analyst, int(p.Planned()/planWorth))
 	}
 	e.settled = p.Settled()
 	return err

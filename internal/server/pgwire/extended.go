@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"context"
 	"slices"
 	"unicode/utf8"
 
@@ -191,10 +192,19 @@ func (s *session) tellShape(m *pgproto3.Describe) (text string, offset int, err 
 	if st.columns == nil {
 		s.conn.send(&pgproto3.NoData{})
 	} else {
-		s.conn.send(describing(st.columns, codes))
+		// It costs as much as a text of that length, and a few bytes ask for it.
+		tell := func() { s.conn.send(describing(st.columns, codes)) }
+		if err := s.running(func(ctx context.Context) error {
+			return s.server.options.Dispatcher.Read(ctx, s.user.Name, shapeBytes*len(st.columns), tell)
+		}); err != nil {
+			return st.text, st.from, err
+		}
 	}
 	return "", 0, nil
 }
+
+// shapeBytes is what a column takes in a row description, about.
+const shapeBytes = 32
 
 // execute runs a portal, or goes on with it.
 func (s *session) execute(m *pgproto3.Execute) (text string, offset int, err error) {

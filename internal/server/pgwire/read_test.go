@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet/internal/server/admission"
 )
@@ -41,6 +42,42 @@ func TestGarbageIsCounted(t *testing.T) {
 	for range 100 { // what drivers send
 		if err := olga.Exec(t.Context(), "SET application_name = 'x'; SHOW server_version").Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// To say what a wide answer looks like takes as much as to read a text of that length, and counts
+// like that. Of narrow ones many are told.
+func TestDescribesAreCounted(t *testing.T) {
+	for columns, told := range map[int]bool{5: true, 1000: false} {
+		p := furnish(t, "")
+		p.dispatcher = admission.New(p.db, admission.Options{Patience: -1})
+		serve(t, p, nil)
+		_, f := p.hijack(t)
+		f.Send(&pgproto3.Parse{Name: "s", Query: wide(columns)})
+		const times = 300
+		for range times {
+			f.Send(&pgproto3.Describe{ObjectType: 'S', Name: "s"})
+			f.Send(&pgproto3.Sync{})
+		}
+		if err := f.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		codes := map[string]int{}
+		for range times {
+			for ready := false; !ready; {
+				m, err := f.Receive()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e, failed := m.(*pgproto3.ErrorResponse); failed {
+					codes[e.Code]++
+				}
+				_, ready = m.(*pgproto3.ReadyForQuery)
+			}
+		}
+		if n := codes[tryAgain]; (n == 0) != told || len(codes) > 1 {
+			t.Errorf("%d columns: %v", columns, codes)
 		}
 	}
 }
