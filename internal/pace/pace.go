@@ -134,13 +134,14 @@ func (p *Pace) look(takes time.Duration) (over <-chan struct{}) {
 }
 
 // Run looks at private data by a function, which takes at most so long alone on the machine, by
-// public numbers. It may call it twice.
+// public numbers. It may call it several times.
 //
 // Where the question is on a schedule, nobody who asked stops the work: whoever could would learn
 // whether it was done by then. Load is no failure: where the machine does other work it goes on,
 // and what comes of it leaves at a doubling of its time. When it has worked for its public time, by
 // what the processors did for this process, it is stopped, and runs once more with the machine to
-// itself. Where it works for longer than its public time again, the error is [ErrLate].
+// itself, or up to three times where that time is short: then a pause of the machine, to collect
+// garbage or for a disk, is all of it. Where it works for longer each time, the error is [ErrLate].
 func Run(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
 	p := of(ctx)
 	if p == nil || p.schedule == nil {
@@ -152,7 +153,11 @@ func Run(ctx context.Context, takes time.Duration, do func(context.Context) erro
 	if !stopped {
 		return err
 	}
-	return p.schedule.alone(ctx, takes, do)
+	for try := 1; ; try++ {
+		if err = p.schedule.alone(ctx, takes, do); !errors.Is(err, ErrLate) || takes >= pause || try == 3 {
+			return err
+		}
+	}
 }
 
 // RunOnce is Run for work that cannot be done twice, because noise is drawn in it. Where it has
@@ -170,6 +175,9 @@ func RunOnce(ctx context.Context, takes time.Duration, do func(context.Context) 
 	}
 	return err
 }
+
+// pause is how long a machine may stand still.
+const pause = 100 * time.Millisecond
 
 // Settle waits until what the question of a context has looked at may be seen: before anything is
 // written that others can see.

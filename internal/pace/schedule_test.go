@@ -91,6 +91,28 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// A short question has not failed by a pause of the machine, and has by what it does.
+func TestPause(t *testing.T) {
+	const pauses = time.Second
+	for name, c := range map[string]struct {
+		public time.Duration
+		do     func(context.Context) error
+		late   bool
+	}{
+		"a pause":       {10 * time.Millisecond, takes(pauses, pauses, 9*time.Millisecond), false},
+		"work":          {10 * time.Millisecond, takes(11 * time.Millisecond), true},
+		"a long one":    {time.Second, takes(2*pauses, 2*pauses, time.Millisecond), true},
+		"a long pause":  {10 * time.Millisecond, takes(pauses, pauses, pauses, pauses, 1), true},
+		"no pause then": {10 * time.Millisecond, takes(pauses, 9*time.Millisecond), false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			if err := ask(busy(1), c.public, c.do); errors.Is(err, ErrLate) != c.late {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
 // Somebody's question that works for too long delays what runs beside it, and makes none of it
 // fail.
 func TestLateBesideOthers(t *testing.T) {

@@ -23,10 +23,9 @@ var (
 const (
 	soakMemory = 2 << 30 // bytes that the server may take
 	honestMany = 20
-	// An honest client waits no longer than this many times what it waits where it is alone. What
-	// takes less than a tick is not seen by people, and is held against the tick.
+	// Honest clients wait no longer, for 99 of 100 requests, than this many times what they wait
+	// where they are alone. Of each kind there are too few to hold it against that.
 	mostSlower = 3
-	soakTick   = 100 * time.Millisecond
 )
 
 // TestHostile runs the server as a process of its own, in 2 GB, and lets hostile clients of every
@@ -119,9 +118,6 @@ func compare(t *testing.T, quiet, loud times) string {
 		if *soak > 0 && (len(q) == 0 || len(l) == 0) {
 			t.Errorf("nobody did %s", name)
 		}
-		if *soak > 0 && z > mostSlower*max(a, soakTick) {
-			t.Errorf("%s takes %s, and %s where honest clients are alone", name, ms(z), ms(a))
-		}
 	}
 	var allQuiet, allLoud []time.Duration
 	for _, k := range honestKinds {
@@ -129,6 +125,9 @@ func compare(t *testing.T, quiet, loud times) string {
 		allQuiet, allLoud = append(allQuiet, quiet[k.name]...), append(allLoud, loud[k.name]...)
 	}
 	row("all", allQuiet, allLoud)
+	if a, z := percentile(allQuiet, 99), percentile(allLoud, 99); *soak > 0 && z > mostSlower*a {
+		t.Errorf("honest requests take %s, and %s where honest clients are alone", ms(z), ms(a))
+	}
 	w.Flush()
 	return b.String()
 }
