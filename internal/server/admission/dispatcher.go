@@ -27,6 +27,7 @@ type Dispatcher struct {
 	queue    *queue
 	heavy    *queue // for trainings, before they stand in the other one
 	aside    *queue // for queries over answers, after they stood there
+	slow     *slow  // whose queries over answers take long
 	limits   *limits
 	looks    *queue  // for the catalogue
 	glances  *limits // of looks
@@ -58,8 +59,9 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 		limits: newLimits(p, "questions", o.Rate), clock: newClock(),
 		looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, "looks at the catalogue", lookFactor*o.Rate),
 		reads: newQueue(readPlaces, readWaiting), texts: newLimits(p, "texts", max(readFactor*o.Rate, readLeast)),
-		sessions: newRegistry(o.Sessions, o.Idle),
+		sessions: newRegistry(o.Sessions, o.Idle), slow: &slow{last: map[string]time.Time{}},
 	}
+	d.aside.apart = d.slow.is
 	d.schedule = pace.NewSchedule(d.clock.over)
 	d.setTicks(o.Ticks)
 	for name := range p.Datasets {
@@ -69,9 +71,6 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	}
 	return d
 }
-
-// asidePlaces is how many queries over answers run at once, one of each analyst.
-const asidePlaces = 2
 
 // setTicks sets the ticks: those of the policy, and those that it leaves to be chosen.
 func (d *Dispatcher) setTicks(chosen map[string]time.Duration) {

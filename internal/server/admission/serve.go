@@ -114,7 +114,7 @@ func (d *Dispatcher) do(
 	if err != nil {
 		return err
 	}
-	t := &turn{queue: d.queue, aside: d.aside, who: who, held: true}
+	t := &turn{queue: d.queue, aside: d.aside, slow: d.slow, who: who, held: true}
 	defer t.Give()
 	// The work begins on a tick too. Otherwise whoever asks chooses how much of a tick is left for
 	// it, asks a few times, and reads how long it took to the millisecond, however long the tick

@@ -3,12 +3,14 @@ package admission
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // turn is what one question has of the queues. It can be given back, more than once, and taken
 // again.
 type turn struct {
 	queue, aside *queue
+	slow         *slow
 	who          string
 
 	mu   sync.Mutex
@@ -38,7 +40,15 @@ func (t *turn) Take(ctx context.Context) error {
 
 // Aside implements [pace.Turns].
 func (t *turn) Aside(ctx context.Context) (leave func(), err error) {
-	return place(ctx, t.aside, t.who)
+	done, err := place(ctx, t.aside, t.who)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	return func() {
+		t.slow.note(t.who, time.Since(begin))
+		done()
+	}, nil
 }
 
 // place waits for a place in a queue beside that of questions: for heavy work, and for queries over
@@ -55,4 +65,35 @@ func place(ctx context.Context, q *queue, who string) (leave func(), err error) 
 		q.done(who)
 		q.exit(who)
 	}, nil
+}
+
+// asidePlaces is how many queries over answers run at once, one of each analyst. Of those who have
+// had a long one lately one runs at a time: all of them together leave a place for everybody else.
+const (
+	asidePlaces = 2
+	longAside   = time.Second
+	asideLately = time.Minute
+)
+
+// slow is who has had a long query over an answer lately: by when they gave the place back, which
+// is public.
+type slow struct {
+	mu   sync.Mutex
+	last map[string]time.Time // when it ended, by analyst, of whom there are as many as the policy names
+}
+
+func (s *slow) note(who string, took time.Duration) {
+	if took < longAside {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last[who] = time.Now()
+}
+
+func (s *slow) is(who string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.last[who]
+	return ok && time.Since(at) < asideLately
 }

@@ -89,3 +89,40 @@ func TestAside(t *testing.T) {
 		t.Errorf("they began at %v", begun)
 	}
 }
+
+// Those whose queries over answers take long share a place, so that somebody else's begins at once.
+func TestLongAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDispatcher(people(t, "immediate"), takes(0), Options{})
+		begin := time.Now()
+		aside := func(who string, takes time.Duration) (waited time.Duration) {
+			begin := time.Now()
+			leave, err := (&turn{queue: d.queue, aside: d.aside, slow: d.slow, who: who}).Aside(t.Context())
+			if err != nil {
+				t.Error(err)
+				return 0
+			}
+			waited = time.Since(begin)
+			time.Sleep(takes)
+			leave()
+			return waited
+		}
+		var all sync.WaitGroup
+		for _, who := range []string{"ana", "ben"} {
+			all.Go(func() {
+				for time.Since(begin) < 5*time.Minute {
+					aside(who, 9*time.Second)
+				}
+			})
+		}
+		time.Sleep(10 * time.Second) // nobody knew it before
+		for time.Since(begin) < 5*time.Minute {
+			if waited := aside("cleo", 100*time.Millisecond); waited > 0 {
+				t.Errorf("after %v somebody waited for %v", time.Since(begin), waited)
+			}
+			time.Sleep(700 * time.Millisecond)
+		}
+		all.Wait()
+		quiet(t, d)
+	})
+}
