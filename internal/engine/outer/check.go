@@ -51,6 +51,7 @@ type printer struct {
 	growing  int
 	gathered int // aggregates that keep all values
 	sources  int
+	equal    int // conditions that two things are equal
 	matched  int // columns that NATURAL and USING compare, for each table on the left
 }
 

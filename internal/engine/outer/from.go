@@ -171,6 +171,7 @@ func (p *printer) join(j *pg.JoinExpr) {
 		p.columnNames(j.UsingClause)
 	} else if j.Quals != nil {
 		p.say(" ON ")
+		p.countEqual(equalities(j.Quals))
 		p.expr(j.Quals)
 	}
 	p.say(")")

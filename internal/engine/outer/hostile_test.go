@@ -17,12 +17,19 @@ import (
 
 // TestRefused has statements that would reach something, if they ran, and more that have no print.
 func TestRefused(t *testing.T) {
-	natural, using := "", ""
+	natural, using, equal, joined := "", "", "SELECT 1 FROM s a, s b WHERE a.m = b.m", "SELECT 1 FROM s a JOIN s b ON a.m = b.m"
+	for i := range maxEqual {
+		equal += " AND a.m = b.m + " + strconv.Itoa(i)
+		joined += " AND NOT (a.m <> b.m + " + strconv.Itoa(i) + ")"
+	}
 	for i := 1; i < maxSources-2; i++ {
 		natural += " NATURAL JOIN r r" + strconv.Itoa(i)
 		using += " JOIN r r" + strconv.Itoa(i) + " USING (k, n, d, x)"
 	}
 	for _, text := range []string{
+		// time that nobody can stop
+		equal,
+		joined,
 		// files
 		"SELECT * FROM read_text('/etc/passwd')",
 		"SELECT * FROM read_blob('/etc/passwd')",
@@ -296,7 +303,7 @@ func TestBombs(t *testing.T) {
 		wide.WriteString("lpad(g::text, 1000, 'ä')")
 	}
 	clique, nested := "SELECT count(*) FROM s t0", "SELECT max(m) FROM s"
-	for i := 1; i < maxSources; i++ {
+	for i := 1; i <= maxEqual/2; i++ {
 		clique += " JOIN s t" + strconv.Itoa(i) + " ON t" + strconv.Itoa(i) + ".m = t0.m AND t" + strconv.Itoa(i) + ".m >= t" +
 			strconv.Itoa(i-1) + ".m"
 	}

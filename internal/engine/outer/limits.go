@@ -21,6 +21,7 @@ const (
 	maxGrowing  = 32     // calls that make texts longer; each can hold a few MB for the rows in work
 	maxSources  = 40     // tables, subqueries and functions in FROM; DuckDB cannot be stopped while it orders joins
 	maxMatched  = 2_000  // columns of NATURAL JOIN and USING, for each table on their left; nor while it looks for these
+	maxEqual    = 40     // conditions that compare two columns; nor while it makes more of these
 	maxSets     = 64     // grouping sets of one GROUP BY
 	maxArgs     = 32     // of one function
 	maxPadding  = 4      // characters of a replacement

@@ -144,11 +144,13 @@ func (p *printer) simple(s *pg.SelectStmt) (width int) {
 	}
 	if s.WhereClause != nil {
 		p.say(" WHERE ")
+		p.countEqual(equalities(s.WhereClause))
 		p.expr(s.WhereClause)
 	}
 	p.groupBy(s)
 	if s.HavingClause != nil {
 		p.say(" HAVING ")
+		p.countEqual(equalities(s.HavingClause))
 		p.expr(s.HavingClause)
 	}
 	if len(s.WindowClause) > 0 {

@@ -33,6 +33,38 @@ func (p *printer) countMatched(j *pg.JoinExpr, left, right int) {
 	if p.matched += n * (right - left); p.matched > maxMatched {
 		p.refuse(-1, "join with ON, or fewer tables", "NATURAL JOIN and USING compare too many columns of too many tables")
 	}
+	p.countEqual(n)
+}
+
+// countEqual counts conditions that two things are equal. From each two of them DuckDB makes a
+// third one, and cannot be stopped there either.
+func (p *printer) countEqual(n int) {
+	if p.equal += n * p.weight; p.equal > maxEqual {
+		p.refuse(-1, "join fewer tables, or on fewer columns", "more than %d conditions of the statement compare two columns", maxEqual)
+	}
+}
+
+// equalities is how many conditions in ON, WHERE or HAVING say, or may be made to say, that two
+// things are equal of which neither is a constant.
+func equalities(n *pg.Node) (sum int) {
+	if b := n.GetBoolExpr(); b != nil {
+		for _, arg := range b.Args {
+			sum += equalities(arg)
+		}
+		return sum
+	}
+	x := n.GetAExpr()
+	if x == nil || isConstant(x.Lexpr) || isConstant(x.Rexpr) {
+		return 0
+	}
+	return 1
+}
+
+func isConstant(n *pg.Node) bool {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().Arg
+	}
+	return n.GetAConst() != nil
 }
 
 // width is how many columns a SELECT has at most, whose FROM is what is in sight from somewhere on.
