@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,10 @@ const counting = "SELECT COUNT(*) FROM patients WHERE "
 func TestHostileSizes(t *testing.T) {
 	ds := hospital(t)
 	many := func(part string, n int) string { return strings.Repeat(part, n) }
+	equal := "age = cost"
+	for i := range 24 {
+		equal += " AND age = cost + " + strconv.Itoa(i+1)
+	}
 	for name, text := range map[string]string{
 		"parentheses":       counting + many("(", 100_000) + "1=1" + many(")", 100_000),
 		"few parentheses":   counting + many("(", 65) + "1=1" + many(")", 65),
@@ -54,6 +59,7 @@ func TestHostileSizes(t *testing.T) {
 		"unions":            "SELECT 1" + many(" UNION SELECT 1", 1_000),
 		"subqueries":        "SELECT COUNT(*) FROM " + many("(SELECT * FROM ", 60) + "patients" + many(") x", 60),
 		"statements":        many("SELECT COUNT(*) FROM patients;", 500),
+		"equalities":        counting + equal,
 		"semicolons":        many(";", 3_000),
 		"names":             counting + many("a.", 1_900) + "b = 1",
 		"aggregate levels":  "SELECT SUM(age" + many("+1", 200) + ") FROM patients",

@@ -62,6 +62,8 @@ const (
 	another = 2
 	// maxLooked is how many times they look at such a row, all together.
 	maxLooked = 20
+	// maxCompared is how many times two values are compared of which neither is a literal.
+	maxCompared = 24
 	// repeated parts of a union are not cut up to this number: to read rows is not to multiply
 	// them.
 	freeParts = 3
@@ -96,6 +98,7 @@ func (e *env) bounded(q *tree.Query, pos int32) error {
 	if chosen == 0 && len(q.PrivateKeys()) > 0 {
 		chosen = 1
 	}
+	w.compares(q.From, expressions(q)...)
 	w.onCluster(q.From, expressions(q)...)
 	if tree.Private(from) {
 		out.From = w.cutToSort(from, l, c, chosen*sorting)
@@ -125,6 +128,7 @@ func (e *env) boundTable(t *tree.Table, pos int32) error {
 	for i := range out.Columns {
 		out.Columns[i].Expr = w.expr(out.Columns[i].Expr, &c, l.rows)
 	}
+	w.compares(t.From, tableExpressions(t)...)
 	w.onCluster(t.From, tableExpressions(t)...)
 	out.From = w.cutToSort(from, l, c, sorting)
 	w.tableTooLong(&out)
@@ -132,6 +136,20 @@ func (e *env) boundTable(t *tree.Table, pos int32) error {
 		*t = out
 	}
 	return w.err
+}
+
+// compares refuses too many comparisons of two values: from each two DuckDB makes a third one when
+// it plans, and 200 of them take it minutes, in which nobody can stop it.
+func (w *work) compares(from tree.Relation, over ...tree.Expr) {
+	n := 0
+	eachExpr(from, over, func(e tree.Expr) {
+		if c, ok := e.(*tree.Compare); ok && c.Joins() {
+			n++
+		}
+	})
+	if n > maxCompared {
+		w.fail(syntax.Refuse(w.pos, "compare fewer columns with each other", "%d conditions compare two columns, and %d may", n, maxCompared))
+	}
 }
 
 func (w *work) fail(err error) {

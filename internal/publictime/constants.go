@@ -6,6 +6,8 @@ type constants struct {
 	// what each operation that is written adds to that, and relation each relation. begin is what
 	// package bound takes before the first row.
 	statement, node, relation, begin float64
+	// equality is what comparisons of two values add to that, times the square of their number.
+	equality float64
 	// gain is the power of the number of threads by which a question is faster.
 	gain float64
 
@@ -59,7 +61,7 @@ type constants struct {
 
 // embedded is DuckDB in this process.
 var embedded = constants{
-	statement: 5e6, node: 8e3, relation: 50e3, begin: 4e6, gain: 0.68,
+	statement: 5e6, node: 8e3, relation: 50e3, begin: 4e6, equality: 300e3, gain: 0.68,
 	cell: 1.5, byte: 0.1, stored: 0.5,
 	operation: 1.2, wide: 12, divided: 310, real: 10, calendar: 10, branch: 4,
 	text: 10, compared: 5, made: 0.6, padded: 7, changed: 2.5, trimmed: 4.5, searched: 0.25,

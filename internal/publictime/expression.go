@@ -101,6 +101,7 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 		}
 		return 2 * w.operation, 0
 	case *tree.Compare:
+		w.equalities(e)
 		if e.L.Type().Kind == tree.Text {
 			return w.compared + w.byte*(lengths[0]+lengths[1]), 0
 		}
@@ -122,6 +123,17 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 		return w.call(e, lengths, longest)
 	}
 	return w.operation, 0
+}
+
+// equalities adds what it takes to plan one more comparison of two values: DuckDB makes a third one
+// of each two that are equalities.
+func (w *work) equalities(e *tree.Compare) {
+	if !e.Joins() {
+		return
+	}
+	if w.equal++; w.equal > 3 { // few are in what every statement takes
+		w.alone += w.equality * (2*w.equal - 1)
+	}
 }
 
 // like is a pattern over a text of a length.

@@ -18,6 +18,7 @@ type work struct {
 	alone   float64 // by one thread
 	shared  float64 // by all
 	largest float64 // rows of the largest table
+	equal   float64 // comparisons of two values
 }
 
 // each adds what is done for each of so many rows.

@@ -122,6 +122,14 @@ const (
 	NotDistinct CompareOp = "IS NOT DISTINCT FROM"
 )
 
+// Joins reports whether it says, or may be made to say by NOT, that two values are equal of which
+// neither is a literal.
+func (e *Compare) Joins() bool {
+	_, left := e.L.(*Literal)
+	_, right := e.R.(*Literal)
+	return !left && !right && (e.Op == Eq || e.Op == Ne || e.Op == Distinct || e.Op == NotDistinct)
+}
+
 // Logic is AND or OR of two or more, with SQL's NULL.
 type Logic struct {
 	Op   LogicOp
