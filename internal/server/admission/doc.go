@@ -4,13 +4,13 @@
 //
 // # The queue
 //
-// At most [Options.Running] questions are with the engine at once. The others wait, and are served
-// in turn by analyst: one who sends five hundred waits for their own, and another who sends one is
-// next. Where there is more than one turn, an analyst has at most all of them but one, so that long
-// questions of one leave a turn for the others. Of one analyst at most Running and
-// [Options.Waiting] are with the dispatcher at a time; one more gets a [*LimitError]. A question
-// counts from when it comes until its answer leaves, so that the limit shows nothing that a tick
-// hides. Whoever stops waiting leaves the queue, and nothing was charged.
+// At most [Options.Running] questions have a turn at once. The others wait, and are served in
+// rounds by analyst: one who sends five hundred waits for their own, and another who sends one is
+// next. An analyst has at most half of the turns, so that long questions of one leave turns for the
+// others. Of one analyst at most Running and [Options.Waiting] are with the dispatcher at a time;
+// one more gets a [*LimitError]. A question counts from when it comes until its answer leaves, so
+// that the limit shows nothing that a tick hides. Whoever stops waiting leaves the queue, and
+// nothing was charged.
 //
 // What is in memory needs no turn. A question that would have to wait for one, or for which there
 // is no room, is looked for once, on a tick, among what was kept by then, which is what a price
@@ -21,8 +21,9 @@
 //
 // An analyst may ask [Options.Rate] questions a minute, and a sixth of them at once (ten at least,
 // where there are as many). What comes too early waits, up to [Options.Patience]; how long follows
-// from when its analyst asked, and from nothing else. Prices, descriptions, free answers and
-// refused questions count like others. Names that the policy does not list share one limit, so that
+// from when its analyst asked and from what it took to plan that, and from nothing else. Prices,
+// descriptions, free answers and refused questions count like others. What takes longer to plan
+// than is usual counts as more of them, in the steps of the schedule. Names that the policy does not list share one limit, so that
 // what is remembered is bounded by the policy.
 //
 // # Texts

@@ -41,7 +41,7 @@ type Cmd struct {
 
 	TrustProxy string `help:"Proxies that say for whom they connect, by the PROXY protocol, Forwarded or X-Forwarded-For: addresses or networks. Nobody else is believed." name:"trust-proxy" placeholder:"CIDR,..." env:"DISCREET_TRUST_PROXY"`
 
-	Running          int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
+	Running          int           `help:"How many questions have a turn at once; 0 means two for each core, and four at least." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
 	Waiting          int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
 	Timeout          time.Duration `help:"How long a question may take, ${default} unless given. What would take longer is refused, free. Where the policy says release: tick or immediate it is stopped then, which is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
 	Rate             int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
