@@ -1,9 +1,11 @@
 package pgwire
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -79,5 +81,29 @@ func TestDescribesAreCounted(t *testing.T) {
 		if n := codes[tryAgain]; (n == 0) != told || len(codes) > 1 {
 			t.Errorf("%d columns: %v", columns, codes)
 		}
+	}
+}
+
+// Somebody who asks again and again what an answer looks like, and does not read it, keeps nobody
+// from having texts read meanwhile: what is sent to a client is sent without a place.
+func TestDescribesUnread(t *testing.T) {
+	p := open(t, nil)
+	other := p.ana(t)
+	raw, f := p.hijack(t)
+	f.Send(&pgproto3.Parse{Name: "s", Query: wide(1000)})
+	for range 120 { // 8 MB, which is more than the network takes
+		f.Send(&pgproto3.Describe{ObjectType: 'S', Name: "s"})
+	}
+	if err := f.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	ctx, stop := context.WithTimeout(background, 10*time.Second)
+	defer stop()
+	for range 20 {
+		if _, err := other.Exec(ctx, "SELECT 1"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
