@@ -268,5 +268,10 @@ func hostileKinds() []hostileKind {
 		{"analyst: long queries of the catalogue", 6, 0, (*hostile).longCatalogue},
 		{"analyst: sparse sessions", 4, 0, (*hostile).sparseSession},
 		{"analyst: comes and goes", 4, 0, (*hostile).comeAndGo},
+		{"analyst: long bodies", 8, 0, (*hostile).longBodies},
+		{"analyst: saves and removes", 8, 0, (*hostile).saves},
+		{"analyst: one's own receipts", 8, 0, (*hostile).ownReceipts},
+		{"analyst: long queries of the sandbox", 6, 0, (*hostile).longSandbox},
+		{"analyst: lists of tools", 8, 0, (*hostile).listTools},
 	}
 }

@@ -16,7 +16,7 @@ const (
 // Read waits for a turn and reads a text of so many bytes. It counts against the user's texts a
 // minute. Errors are a [*LimitError], ErrWithdrawn and ErrEnding.
 func (d *Dispatcher) Read(ctx context.Context, user string, bytes int, read func()) error {
-	if err := d.texts.wait(ctx, user, 1+bytes/readBytes, d.options.Patience, d.queue.gone); err != nil {
+	if err := d.Came(ctx, user, bytes); err != nil {
 		return err
 	}
 	leave, err := place(ctx, d.reads, d.texts.who(user))
@@ -26,4 +26,9 @@ func (d *Dispatcher) Read(ctx context.Context, user string, bytes int, read func
 	defer leave()
 	read()
 	return nil
+}
+
+// Came counts something of so many bytes that a user sent, as Read does, and does not read it.
+func (d *Dispatcher) Came(ctx context.Context, user string, bytes int) error {
+	return d.texts.wait(ctx, user, 1+bytes/readBytes, d.options.Patience, d.queue.gone)
 }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // maxBody is how many bytes the body of a request has at most.
@@ -65,6 +67,10 @@ func (d *door) read(next http.Handler) http.Handler {
 			}
 		}
 		control.SetReadDeadline(time.Time{})
+		if err := d.count(r, len(text)); err != nil {
+			d.write(w, r, unasked(err))
+			return
+		}
 		if r.Method == http.MethodPost || r.Method == http.MethodPut {
 			// A page elsewhere can make a browser send a body without a type and with what the
 			// browser knows, and cannot make it send this one.
@@ -83,4 +89,14 @@ func (d *door) read(next http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		next.ServeHTTP(w, r)
 	})
+}
+
+// count counts a request like a text of PostgreSQL's protocol that is as long as its body, which is
+// about what it takes to read it. Those of an owner are not counted: nobody else's keep them waiting.
+func (d *door) count(r *http.Request, bytes int) error {
+	u := note(r.Context()).user
+	if u.Name == "" || u.Role == users.Owner || d.Dispatcher == nil {
+		return nil
+	}
+	return d.Dispatcher.Came(r.Context(), u.Name, bytes)
 }
