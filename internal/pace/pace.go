@@ -149,7 +149,7 @@ func Run(ctx context.Context, takes time.Duration, do func(context.Context) erro
 		return do(ctx)
 	}
 	over := p.look(takes)
-	err, stopped := p.schedule.beside(ctx, over, takes, do)
+	err, stopped := p.schedule.beside(ctx, p.job, over, takes, do)
 	if !stopped {
 		return err
 	}
@@ -169,7 +169,7 @@ func RunOnce(ctx context.Context, takes time.Duration, do func(context.Context) 
 		return do(ctx)
 	}
 	over := p.look(takes)
-	err, stopped := p.schedule.beside(ctx, over, takes, do)
+	err, stopped := p.schedule.beside(ctx, p.job, over, takes, do)
 	if stopped {
 		return ErrLate
 	}

@@ -183,6 +183,32 @@ func TestPlanned(t *testing.T) {
 	})
 }
 
+// What looks at data on all processors begins when the schedule is done with what was planned on
+// one: others have the rest of the machine until then. It leaves as early as if it had begun before.
+func TestBeginsWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := busy(1)
+		s.cores = 4
+		began := time.Now()
+		p := New(func() {})
+		p.On(s, time.Hour, nil)
+		p.Begin()
+		burn(thisThread().worked() + 30*time.Millisecond)
+		var first time.Duration
+		if err := Run(p.Set(t.Context()), time.Second, func(ctx context.Context) error {
+			first = time.Since(began)
+			return takes(900 * time.Millisecond)(ctx)
+		}); err != nil {
+			t.Error(err)
+		}
+		p.Leave()
+		p.End()
+		if left := time.Since(began) - time.Second; first < 64*time.Millisecond || first != left {
+			t.Errorf("it began after %v, and left %v after its public time", first, left)
+		}
+	})
+}
+
 // A question that waits for the machine does not wait for ever for one that works for too long: the
 // time of that one stands still, but it is stopped when it has worked enough.
 func TestStoppedForOther(t *testing.T) {

@@ -45,7 +45,8 @@ type job struct {
 	start time.Duration // what was served when it was opened
 	ends  time.Duration // when so much was served
 	light span          // of what is served, in which it has one thread: what takes longer than usual to plan
-	over  chan struct{} // closed then; nil before the job has any work
+	whole chan struct{} // closed when it has a thread on every processor again; nil where it has now
+	over  chan struct{} // closed when the time is over; nil before the job has any work
 	at    time.Time     // when that was; zero where it is still to come
 	// first is how long the time was that was over first, where the job had more to do after that:
 	// it was late, and leaves at a doubling of this.
@@ -123,7 +124,9 @@ func (s *Schedule) close(j *job, worked, more time.Duration) (plain time.Duratio
 	plain = plainTime(worked, s.served-j.start)
 	j.looks = j.looks || more > 0
 	j.open, j.ends = false, max(j.start+plain+bounded(more), s.served)
-	j.light.to = max(j.light.from, j.start+plain)
+	if j.light.to = max(j.light.from, j.start+plain); j.light.to > max(j.light.from, s.served) {
+		j.whole = make(chan struct{})
+	}
 	if plain+more == 0 {
 		j.began = s.now // it has taken no time yet
 	}
@@ -194,6 +197,12 @@ func (s *Schedule) advance() {
 			break
 		}
 		s.served, s.now = max(s.served, next), until
+		for _, j := range s.jobs {
+			if j.whole != nil && j.light.to <= s.served {
+				close(j.whole)
+				j.whole = nil
+			}
+		}
 		s.jobs = slices.DeleteFunc(s.jobs, func(j *job) bool {
 			if j.ends > s.served {
 				return false
@@ -253,12 +262,24 @@ func (s *Schedule) sleep(d time.Duration) {
 	}
 }
 
-// beside runs something beside others, until its time is over and it has worked for as long as it
-// takes at most. Stopped says that it worked for longer.
+// beside runs the work of a job beside others, until its time is over and it has worked for as long
+// as it takes at most. Stopped says that it worked for longer.
+//
+// It begins when the schedule has given all of its time to what was planned before, which is more
+// than that took. Until then the job has one thread there, and work on all processors would take
+// from others what is theirs, for as long as it takes.
 func (s *Schedule) beside(
-	ctx context.Context, over <-chan struct{}, takes time.Duration, do func(context.Context) error,
+	ctx context.Context, j *job, over <-chan struct{}, takes time.Duration, do func(context.Context) error,
 ) (err error, stopped bool) {
 	s.mu.Lock()
+	if whole := j.whole; whole != nil {
+		s.mu.Unlock()
+		select {
+		case <-whole:
+		case <-s.ended:
+		}
+		s.mu.Lock()
+	}
 	for s.held > 0 {
 		s.free.Wait()
 	}
