@@ -39,7 +39,8 @@ type Pace struct {
 	waited  bool
 	job     *job          // in the schedule since then, or nil
 	thread  thread        // that works on what is public; none where nobody began that
-	used    time.Duration // what it had worked when the job was opened
+	plain   bool          // it works on what is public
+	used    time.Duration // what it had worked when that began
 	planned time.Duration // what it has worked on what is public, in steps
 }
 
@@ -118,6 +119,7 @@ func (p *Pace) look(takes time.Duration) (over <-chan struct{}) {
 	defer p.mu.Unlock()
 	p.looked, p.ran = true, true
 	if p.schedule == nil {
+		p.close(0)
 		return nil
 	}
 	if p.began != nil {

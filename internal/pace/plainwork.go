@@ -17,10 +17,9 @@ import (
 
 // Begin opens the work on what is public, which goes on until the question looks at private data.
 // The calling goroutine keeps its thread until End.
+//
+// With ticks alone there is no schedule to put it on. Then it is counted, see [Pace.Planned].
 func (p *Pace) Begin() {
-	if p.schedule == nil {
-		return
-	}
 	runtime.LockOSThread()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -28,10 +27,14 @@ func (p *Pace) Begin() {
 	p.open()
 }
 
-// open puts an open job on the schedule. The lock is held.
+// open puts an open job on the schedule, where there is one. The lock is held.
 func (p *Pace) open() {
-	if p.thread != (thread{}) {
-		p.job, p.used = &job{}, p.thread.worked()
+	if p.thread == (thread{}) {
+		return
+	}
+	p.plain, p.used = true, p.thread.worked()
+	if p.schedule != nil {
+		p.job = &job{}
 		p.schedule.open(p.job)
 	}
 }
@@ -39,12 +42,16 @@ func (p *Pace) open() {
 // close ends the work on what is public, where it is open, and gives the job so much to do on what
 // is private. It returns for how long the first is on the schedule. The lock is held.
 func (p *Pace) close(private time.Duration) (plain time.Duration, closed bool) {
-	if p.job == nil || !p.job.open {
+	if !p.plain {
 		return 0, false
 	}
+	p.plain = false
 	worked := p.thread.worked() - p.used
 	if p.place == nil {
 		p.planned += plainTime(worked, 0)
+	}
+	if p.schedule == nil {
+		return 0, true
 	}
 	return p.schedule.close(p.job, worked, private), true
 }
@@ -71,10 +78,11 @@ const (
 )
 
 // Leave waits until all that the question did may be seen, also where it looked at nothing private.
+// With ticks alone whoever asked waits for the next one.
 func (p *Pace) Leave() {
 	p.mu.Lock()
 	takes, _ := p.close(0)
-	j, looked := p.job, p.looked
+	j, looked := p.job, p.looked && p.schedule != nil
 	if !looked && takes == 0 {
 		p.job = nil
 	}
@@ -94,9 +102,6 @@ func (p *Pace) Leave() {
 // End gives back what Begin took.
 func (p *Pace) End() {
 	p.leavePlace()
-	if p.schedule == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.close(0)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/pace"
 )
 
 // A question that needs nothing but what was kept is answered while others of its analyst wait for
@@ -41,16 +43,17 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, d.options.Timeout, ErrTimeout)
 	defer stop()
+	p := pace.New(func() {}) // the tick is waited for by who looks
 	if d.deadline(e.dataset) {
-		p := d.pace(func() {}, nil) // the tick is waited for by who looks
-		p.Begin()
-		defer p.End()
-		defer func() {
-			p.Leave() // also where nothing is found: from then on it waits for a turn
-			d.limits.add(e.analyst, int(p.Planned()/planWorth))
-		}()
-		ctx = p.Set(ctx)
+		p = d.pace(func() {}, nil)
 	}
+	p.Begin()
+	defer p.End()
+	defer func() {
+		p.Leave() // also where nothing is found: from then on it waits for a turn
+		d.limits.add(e.analyst, int(p.Planned()/planWorth))
+	}()
+	ctx = p.Set(ctx)
 	defer d.underway.Begin(e.dataset, e.analyst)()
 	err = d.guard(ctx, e, func(ctx context.Context, e *entry) error {
 		found = e.recall(ctx)

@@ -39,10 +39,14 @@ func TestWorkCounts(t *testing.T) {
 		}}
 	}
 	for _, c := range []struct {
+		release string
 		works   time.Duration
 		limited bool
-	}{{time.Millisecond, false}, {300 * time.Millisecond, true}} {
-		d := newDispatcher(people(t, "{deadline: 10ms}"), works(c.works), Options{Rate: 60, Patience: -1})
+	}{
+		{"{deadline: 10ms}", time.Millisecond, false}, {"{deadline: 10ms}", 300 * time.Millisecond, true},
+		{"{tick: 10ms}", 300 * time.Millisecond, true}, {"immediate", time.Millisecond, false}, {"immediate", 300 * time.Millisecond, true},
+	} {
+		d := newDispatcher(people(t, c.release), works(c.works), Options{Rate: 60, Patience: -1})
 		explain := func(who string) error {
 			_, err := d.Explain(t.Context(), from(who))
 			return err

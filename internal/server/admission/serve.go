@@ -148,10 +148,8 @@ func (d *Dispatcher) do(
 	defer p.End()
 	defer d.underway.Begin(e.dataset, e.analyst)()
 	err = translate(ctx, e, d.guard(p.Set(ctx), e, work))
-	if began != nil {
-		p.Leave()
-		d.limits.add(e.analyst, int(p.Planned()/planWorth))
-	}
+	p.Leave()
+	d.limits.add(e.analyst, int(p.Planned()/planWorth))
 	e.settled = p.Settled()
 	return err
 }
