@@ -51,7 +51,7 @@ func (d *Dispatcher) look(ctx context.Context, skip <-chan error, e *entry) (fou
 	defer p.End()
 	defer func() {
 		p.Leave() // also where nothing is found: from then on it waits for a turn
-		d.limits.add(e.analyst, int(p.Planned()/planWorth))
+		d.limits.add(e.analyst, int(p.Planned()/planWorth), 1)
 	}()
 	ctx = p.Set(ctx)
 	defer d.underway.Begin(e.dataset, e.analyst)()

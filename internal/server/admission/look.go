@@ -34,7 +34,7 @@ func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Co
 	ctx, stop := context.WithTimeoutCause(ctx, lookTimeout, ErrTimeout)
 	defer stop()
 	worked, err := d.schedule.Beside(ctx, look)
-	d.glances.add(user, int(worked/lookWorth))
+	d.glances.add(user, int(worked/lookWorth), 2) // one can take longer than what may come at once is worth
 	if err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
 		return err
 	}

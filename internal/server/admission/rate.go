@@ -77,12 +77,13 @@ func (l *limits) wait(ctx context.Context, analyst string, n int, patience time.
 	}
 }
 
-// add counts, afterwards, that something was worth n more. The next one waits for that, and for no
-// longer than it would after twice as many as may come at once.
-func (l *limits) add(analyst string, n int) {
+// add counts, afterwards, that something was worth n more, and no more than so many times what may
+// come at once. The next one waits for that. With once, who asks one thing after another waits for
+// 10 seconds at most, whatever each takes, and is not turned away.
+func (l *limits) add(analyst string, n, times int) {
 	limiter := l.limiterOf(analyst)
 	now := time.Now()
-	for n = min(n, 2*limiter.Burst()); n > 0; n -= limiter.Burst() {
+	for n = min(n, times*limiter.Burst()-1); n > 0; n -= limiter.Burst() {
 		limiter.ReserveN(now, min(n, limiter.Burst()))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
@@ -61,6 +62,7 @@ func TestWorkCounts(t *testing.T) {
 			if err := do("ana"); err != nil {
 				t.Error(err)
 			}
+			do("ana")
 			err := do("ana")
 			var limit *LimitError
 			if errors.As(err, &limit) != c.limited || err != nil && limit == nil {
@@ -74,4 +76,20 @@ func TestWorkCounts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Who asks one thing after another waits, whatever each takes, and is not turned away.
+func TestWorkWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := Options{}.filled()
+		for _, perMinute := range []int{60, o.Rate, lookFactor * o.Rate} {
+			l := newLimits(people(t, "immediate"), "questions", perMinute)
+			for range 10 {
+				if err := l.wait(t.Context(), "ana", 1, o.Patience, nil); err != nil {
+					t.Fatalf("%d a minute: %v", perMinute, err)
+				}
+				l.add("ana", 1_000_000, 1)
+			}
+		}
+	})
 }

@@ -149,7 +149,7 @@ func (d *Dispatcher) do(
 	defer d.underway.Begin(e.dataset, e.analyst)()
 	err = translate(ctx, e, d.guard(p.Set(ctx), e, work))
 	p.Leave()
-	d.limits.add(e.analyst, int(p.Planned()/planWorth))
+	d.limits.add(e.analyst, int(p.Planned()/planWorth), 1)
 	e.settled = p.Settled()
 	return err
 }
