@@ -184,7 +184,8 @@ func TestPlanned(t *testing.T) {
 }
 
 // What looks at data on all processors begins when the schedule is done with what was planned on
-// one: others have the rest of the machine until then. It leaves as early as if it had begun before.
+// one: others have the rest of the machine until then. It leaves as early as if it had begun
+// before.
 func TestBeginsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy(1)

@@ -45,8 +45,9 @@ func (h *hostile) ownReceipts(ctx context.Context) error {
 
 // call calls a tool as an agent does.
 func (h *hostile) call(ctx context.Context, tool, text string) error {
-	_, err := h.send(ctx, "POST", "/mcp", fmt.Sprintf(
-		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": %q, "arguments": {"dataset": "hospital", "sql": %q}}}`, tool, text))
+	const message = `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": %q, ` +
+		`"arguments": {"dataset": "hospital", "sql": %q}}}`
+	_, err := h.send(ctx, "POST", "/mcp", fmt.Sprintf(message, tool, text))
 	return err
 }
 

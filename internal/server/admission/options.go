@@ -11,8 +11,8 @@ type Options struct {
 	// Running is how many questions have a turn at once; 0 means two for each core, and four at
 	// least: most of a turn a short question waits for the tick. One analyst has at most half.
 	Running int
-	// Training is how many models are trained at once; 0 means a quarter of Running, and one at least.
-	// Each of them has a turn of Running while it is trained.
+	// Training is how many models are trained at once; 0 means a quarter of Running, and one at
+	// least. Each of them has a turn of Running while it is trained.
 	Training int
 	// Waiting is how many questions of one analyst may wait; 0 means 200, which is more than a
 	// user has connections. Those that are answered from memory meanwhile do not count.

@@ -92,7 +92,8 @@ func (d *door) read(next http.Handler) http.Handler {
 }
 
 // count counts a request like a text of PostgreSQL's protocol that is as long as its body, which is
-// about what it takes to read it. Those of an owner are not counted: nobody else's keep them waiting.
+// about what it takes to read it. Those of an owner are not counted: nobody else's keep them
+// waiting.
 func (d *door) count(r *http.Request, bytes int) error {
 	u := note(r.Context()).user
 	if u.Name == "" || u.Role == users.Owner || d.Dispatcher == nil {

@@ -192,8 +192,8 @@ func (s *session) tellShape(m *pgproto3.Describe) (text string, offset int, err 
 	if st.columns == nil {
 		s.conn.send(&pgproto3.NoData{})
 	} else {
-		// It costs as much as a text of that length, and a few bytes ask for it. It is sent when the
-		// place is given back: a client may take its time to read.
+		// It costs as much as a text of that length, and a few bytes ask for it. It is sent when
+		// the place is given back: a client may take its time to read.
 		var shape *pgproto3.RowDescription
 		if err := s.running(func(ctx context.Context) error {
 			return s.server.options.Dispatcher.Read(ctx, s.user.Name, shapeBytes*len(st.columns),
