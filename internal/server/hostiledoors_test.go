@@ -52,8 +52,8 @@ func (h *hostile) call(ctx context.Context, tool, text string) error {
 }
 
 func (h *hostile) longSandbox(ctx context.Context) error {
-	return h.call(ctx, "sandbox", "SELECT sum(a.n * g.i) FROM (SELECT count(*) AS n FROM patients) AS a, generate_series(1, 10000) AS g(i), "+
-		fmt.Sprintf("generate_series(1, %d) AS h(j)", 10_000+h.n))
+	return h.call(ctx, "sandbox", "SELECT sum(a.n * g.i) FROM (SELECT count(*) AS n FROM patients) AS a, "+
+		fmt.Sprintf("generate_series(1, 10000) AS g(i), generate_series(1, %d) AS h(j)", 10_000+h.n))
 }
 
 func (h *hostile) listTools(ctx context.Context) error {
