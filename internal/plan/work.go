@@ -148,7 +148,8 @@ func (w *work) compares(from tree.Relation, over ...tree.Expr) {
 		}
 	})
 	if n > maxCompared {
-		w.fail(syntax.Refuse(w.pos, "compare fewer columns with each other", "%d conditions compare two columns, and %d may", n, maxCompared))
+		w.fail(syntax.Refuse(w.pos, "compare fewer columns with each other", "%d conditions compare two columns, and %d may", n,
+			maxCompared))
 	}
 }
 

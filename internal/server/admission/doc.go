@@ -23,8 +23,8 @@
 // where there are as many). What comes too early waits, up to [Options.Patience]; how long follows
 // from when its analyst asked and from what it took to plan that, and from nothing else. Prices,
 // descriptions, free answers and refused questions count like others. What takes longer to plan
-// than is usual counts as more of them, in the steps of the schedule. Names that the policy does not list share one limit, so that
-// what is remembered is bounded by the policy.
+// than is usual counts as more of them, in the steps of the schedule. Names that the policy does
+// not list share one limit, so that what is remembered is bounded by the policy.
 //
 // # Texts
 //
