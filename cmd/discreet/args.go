@@ -45,6 +45,7 @@ var numbers = []string{
 	"--attributes", "--selected",
 	"--repetitions", "--group", "--p", "--alpha", "--bits", "--beta", "--evaluate", "--regulariser", "--radius", "--half-width",
 	"--residual", "--rows", "--epsilons", "--tune", "--splits", "--draws",
+	"--running", "--waiting", "--rate", "--connections", "--threads", "--timeout", "--patience", "--shutdown-timeout",
 }
 
 // addHelp says where to read how a command is written.

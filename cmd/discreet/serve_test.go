@@ -228,6 +228,8 @@ func TestServeRefuses(t *testing.T) {
 		{"-p " + policy + " --memory much --listen 127.0.0.1:0 --http=", 1, "memory"},
 		{"-p " + policy + " --shutdown-timeout=-1s", 2, "below 0"},
 		{"-p " + policy + " --rate=-1", 1, "below 0"},
+		{"-p " + policy + " --running -1", 1, "the limit running is below 0"},
+		{"-p " + policy + " --patience -1s", 2, "below 0"},
 		{"-p nowhere.yaml", 1, "nowhere.yaml"},
 		{"--config nowhere.yaml", 2, "nowhere.yaml"},
 	} {

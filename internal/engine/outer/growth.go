@@ -35,7 +35,7 @@ func (p *printer) short(f *pg.FuncCall, n *pg.Node, most int) {
 	c := n.GetAConst()
 	if c.GetSval() == nil || utf8.RuneCountInString(c.GetSval().Sval) > most {
 		p.refuse(f.Location, "write it as a constant in single quotes",
-			"%s takes here a text of at most %d characters that is written out", p.called(f), most)
+			"%s takes here a constant text with a length of at most %d", p.called(f), most)
 		return
 	}
 }

@@ -62,8 +62,8 @@ func (l *limits) wait(ctx context.Context, analyst string, n int, patience time.
 	}
 	if wait > patience {
 		r.CancelAt(now)
-		return &LimitError{fmt.Sprintf("these are more than %d %s a minute, with free and refused ones, and with more for "+
-			"each that takes long to plan; nothing was charged; wait a moment", l.perMinute, l.what), wait}
+		return &LimitError{fmt.Sprintf("these count as more than %d %s a minute: free and refused ones count too, and one that "+
+			"is long or takes long counts as several; nothing was charged", l.perMinute, l.what), wait}
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

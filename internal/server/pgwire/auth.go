@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -77,12 +78,22 @@ func (s *session) login(ctx context.Context, name string) error {
 func denied(err error) error {
 	var locked *users.LockedError
 	if errors.As(err, &locked) {
-		return &wireError{severity: "FATAL", code: invalidAuthorization, message: locked.Error()}
+		return lockedOut(locked)
 	}
 	if errors.Is(err, users.ErrDenied) {
 		return fatal(invalidPassword, users.ErrDenied.Error())
 	}
 	return fatal(cannotConnectNow, "nobody can log in now, because the users cannot be read; try again in a while")
+}
+
+// lockedOut says after how long it is worth to try again, as HTTP does.
+func lockedOut(e *users.LockedError) *wireError {
+	return fatal(invalidAuthorization, e.Error()+"; try again in "+seconds(e.Wait))
+}
+
+// seconds writes how long to wait, rounded up, for people to read.
+func seconds(wait time.Duration) string {
+	return max(time.Second, (wait + time.Second - 1).Truncate(time.Second)).String()
 }
 
 func (s *session) await(kind uint32) error {

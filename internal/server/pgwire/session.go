@@ -3,6 +3,7 @@ package pgwire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -136,7 +137,8 @@ func (s *session) begin() error {
 		return errSilent // somebody was given this place meanwhile
 	}
 	if !s.server.connections.login(s.user.Name) {
-		return fatal(tooManyConnections, "you have as many connections as a user can have; close some")
+		return fatal(tooManyConnections, fmt.Sprintf("you have %d connections, which is as many as a user can have; close some",
+			s.server.options.PerUser))
 	}
 	if err := s.prepare(wanted); err != nil {
 		s.server.connections.logout(s.user.Name)
@@ -272,7 +274,8 @@ func (s *session) converse() error {
 			case errors.Is(err, errEnded):
 				return fatal(adminShutdown, "the server is shutting down; connect again when it is back")
 			case errors.Is(err, errLong):
-				return fatal(protocolViolation, "the message is longer than the server takes")
+				return fatal(protocolViolation, fmt.Sprintf("the message is longer than %d bytes, which is as much as the server takes",
+					s.server.options.MessageSize))
 			case errors.Is(err, errShort):
 				return fatal(protocolViolation, "the message has an impossible length")
 			case errors.As(err, &late) && late.Timeout():

@@ -188,9 +188,9 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.As(err, &around):
 		return failure(tooComplex, "%s", around.Error())
 	case errors.As(err, &limit) && limit.Wait > 0:
-		return failure(tryAgain, "%s", limit.Reason).hinting("ask again in a while")
+		return failure(tryAgain, "%s", limit.Reason).hinting("ask again in " + seconds(limit.Wait))
 	case errors.As(err, &limit):
-		return failure(notInState, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
+		return failure(notInState, "%s", limit.Reason)
 	case errors.As(err, &about):
 		e := failure(about.Code, "%s", about.Message).hinting(about.Hint)
 		e.position = about.Position + 1
@@ -226,7 +226,7 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.As(err, &write):
 		return failure(ioError, "the ledger could not be written; nothing may be released").hinting("tell the owner of the data")
 	case errors.As(err, &locked):
-		return fatal(invalidAuthorization, locked.Error())
+		return lockedOut(locked)
 	case errors.Is(err, users.ErrDenied):
 		return fatal(invalidPassword, users.ErrDenied.Error())
 	}

@@ -136,6 +136,9 @@ func unreadable(err error) error {
 		if e.Kind == grammar.TooDeep {
 			failed.position = int(e.At) + 1
 		}
+		if e.Kind == grammar.TooManyComments {
+			failed = failed.hinting("leave comments out")
+		}
 		return failed
 	}
 	var p *parser.Error

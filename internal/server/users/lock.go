@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/clientaddr"
 )
 
-// LockedError: too many failed attempts; try again later.
+// LockedError: too many failed attempts.
 type LockedError struct{ Wait time.Duration }
 
-func (e *LockedError) Error() string { return "too many failed attempts; try again later" }
+func (e *LockedError) Error() string { return "too many failed attempts" }
 
 // pair is who tries and from where, as the guard counts them.
 type pair struct{ name, address string }
