@@ -271,7 +271,7 @@ func (s *Server) from(r *http.Request) (address string, familiar bool) {
 func (s *Server) turnedAway() map[string]uint64 {
 	held, wire, web := s.held.TurnedAway(), s.pg.TurnedAway(), s.places.TurnedAway()
 	return map[string]uint64{"memory_user": held.User, "memory_server": held.Server, "unread": held.Unread,
-		"wire_full": wire.Full, "wire_address": wire.Address, "wire_made_room": wire.MadeRoom,
+		"wire_full": wire.Full, "wire_address": wire.Address, "wire_made_room": wire.MadeRoom, "wire_user": s.pg.UsersTurnedAway(),
 		"http_full": web.Full, "http_address": web.Address, "http_made_room": web.MadeRoom,
 		"http_requests": s.requests.TurnedAway(), "guesses": s.users.LockedOut()}
 }

@@ -71,7 +71,7 @@ var (
 	turnedAway  = prometheus.NewDesc("discreet_turned_away_total",
 		"How often a limit turned somebody away: wire_full, http_full for want of a connection, wire_address, http_address of one for "+
 			"their address, wire_made_room, http_made_room where nobody had logged in and a newcomer took the place, "+
-			"http_requests for requests of HTTP/2; memory_user, "+
+			"wire_user where a user has as many as a user can; http_requests for requests of HTTP/2; memory_user, "+
 			"memory_server for what is held for them or for all; unread where a client read nothing; guesses at passwords.",
 		[]string{"limit"}, nil)
 	part = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.",

@@ -19,8 +19,9 @@ type connections struct {
 
 	places *connlimit.Places
 
-	mu    sync.Mutex
-	users map[string]int
+	mu     sync.Mutex
+	users  map[string]int
+	turned uint64 // how often a user had as many as a user can have
 }
 
 func newConnections(o Options) *connections {
@@ -44,6 +45,7 @@ func (c *connections) login(user string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.users[user] >= c.perUser {
+		c.turned++
 		return false
 	}
 	c.users[user]++

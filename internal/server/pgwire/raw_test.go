@@ -427,6 +427,9 @@ func TestCaps(t *testing.T) {
 	if _, err := pgx.ConnectConfig(background, p.config(t, "ana", "hospital")); code(err) != tooManyConnections {
 		t.Errorf("a third ana: %v", err)
 	}
+	if n := p.UsersTurnedAway(); n != 1 {
+		t.Errorf("%d were counted", n)
+	}
 	p.connect(t, p.config(t, "ben", "hospital"))
 	last := p.connect(t, p.config(t, "olga", "hospital"))
 	if _, err := pgx.ConnectConfig(background, p.config(t, "ben", "hospital")); code(err) != tooManyConnections {

@@ -198,6 +198,13 @@ func (s *Server) Connections() int { return s.connections.size() }
 // TurnedAway is how often there was no room for a connection.
 func (s *Server) TurnedAway() connlimit.TurnedAway { return s.connections.places.TurnedAway() }
 
+// UsersTurnedAway is how often a user had as many connections as a user can have.
+func (s *Server) UsersTurnedAway() uint64 {
+	s.connections.mu.Lock()
+	defer s.connections.mu.Unlock()
+	return s.connections.turned
+}
+
 // peer is the address of the other end without its port.
 func peer(c net.Conn) string {
 	if a := c.RemoteAddr(); a != nil {
