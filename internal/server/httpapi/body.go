@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -41,9 +42,17 @@ func (d *door) read(next http.Handler) http.Handler {
 				expected = min(r.ContentLength, most)
 			}
 			if err := note(r.Context()).share.Reserve(requestSize + parsedSize*int(expected)); err != nil {
+				pause(r, longestPause)
 				w.Header().Set("Connection", "close")
 				d.write(w, r, unasked(err))
 				return
+			}
+			if r.ContentLength > 0 {
+				if err := d.count(r, int(expected)); err != nil {
+					w.Header().Set("Connection", "close")
+					d.write(w, r, unasked(err))
+					return
+				}
 			}
 			control.SetReadDeadline(time.Now().Add(bodyTime))
 			var err error
@@ -67,9 +76,11 @@ func (d *door) read(next http.Handler) http.Handler {
 			}
 		}
 		control.SetReadDeadline(time.Time{})
-		if err := d.count(r, len(text)); err != nil {
-			d.write(w, r, unasked(err))
-			return
+		if r.ContentLength <= 0 { // nobody knew how long it is before it was read
+			if err := d.count(r, len(text)); err != nil {
+				d.write(w, r, unasked(err))
+				return
+			}
 		}
 		if r.Method == http.MethodPost || r.Method == http.MethodPut {
 			// A page elsewhere can make a browser send a body without a type and with what the
@@ -99,5 +110,21 @@ func (d *door) count(r *http.Request, bytes int) error {
 	if u.Name == "" || u.Role == users.Owner || d.Dispatcher == nil {
 		return nil
 	}
-	return d.Dispatcher.Came(r.Context(), u.Name, bytes)
+	err := d.Dispatcher.Came(r.Context(), u.Name, bytes)
+	var limit *admission.LimitError
+	if errors.As(err, &limit) {
+		pause(r, min(limit.Wait, longestPause))
+	}
+	return err
+}
+
+// longestPause is after how long somebody is told that they come too often, or hold too much: so they
+// do not come again at once.
+const longestPause = time.Second
+
+func pause(r *http.Request, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-r.Context().Done():
+	}
 }
