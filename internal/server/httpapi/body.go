@@ -118,8 +118,8 @@ func (d *door) count(r *http.Request, bytes int) error {
 	return err
 }
 
-// longestPause is after how long somebody is told that they come too often, or hold too much: so they
-// do not come again at once.
+// longestPause is after how long somebody is told that they come too often, or hold too much: so
+// they do not come again at once.
 const longestPause = time.Second
 
 func pause(r *http.Request, d time.Duration) {
