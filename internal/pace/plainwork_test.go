@@ -59,21 +59,27 @@ func TestPlainWork(t *testing.T) {
 	}
 }
 
+// keepBusy begins some work on what is public, which goes on for a minute.
+func keepBusy(t *testing.T, s *Schedule, all *sync.WaitGroup, many int) {
+	t.Helper()
+	for range many {
+		all.Go(func() {
+			s.Beside(t.Context(), func(context.Context) error {
+				time.Sleep(time.Minute)
+				return nil
+			})
+		})
+	}
+	synctest.Wait()
+}
+
 // A question has its public time although others work on what is public beside it, and they do not
 // make it late: they have their part of the machine.
 func TestBesidePlainWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy(0.5)
 		var all sync.WaitGroup
-		for range 3 {
-			all.Go(func() {
-				s.Beside(t.Context(), func(context.Context) error {
-					time.Sleep(time.Minute)
-					return nil
-				})
-			})
-		}
-		synctest.Wait()
+		keepBusy(t, s, &all, 3)
 		began := time.Now()
 		if err := ask(s, time.Second, takes(3900*time.Millisecond)); err != nil || time.Since(began) != 4*time.Second {
 			t.Error(err, time.Since(began))
@@ -89,15 +95,7 @@ func TestThreads(t *testing.T) {
 		s := busy(0.5)
 		s.cores = 4
 		var all sync.WaitGroup
-		for range 4 {
-			all.Go(func() {
-				s.Beside(t.Context(), func(context.Context) error {
-					time.Sleep(time.Minute)
-					return nil
-				})
-			})
-		}
-		synctest.Wait()
+		keepBusy(t, s, &all, 4)
 		began := time.Now()
 		if err := ask(s, time.Second, takes(time.Second)); err != nil || time.Since(began) != 2100*time.Millisecond {
 			t.Error(err, time.Since(began))

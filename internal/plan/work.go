@@ -143,7 +143,7 @@ func (e *env) boundTable(t *tree.Table, pos int32) error {
 func (w *work) compares(from tree.Relation, over ...tree.Expr) {
 	n := 0
 	eachExpr(from, over, func(e tree.Expr) {
-		if c, ok := e.(*tree.Compare); ok && c.Joins() {
+		if c, ok := e.(*tree.Compare); ok && c.Equates() {
 			n++
 		}
 	})

@@ -128,7 +128,7 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 // equalities adds what it takes to plan one more comparison of two values: DuckDB makes a third one
 // of each two that are equalities.
 func (w *work) equalities(e *tree.Compare) {
-	if !e.Joins() {
+	if !e.Equates() {
 		return
 	}
 	if w.equal++; w.equal > 3 { // few are in what every statement takes

@@ -44,8 +44,8 @@ func (p *printer) countEqual(n int) {
 	}
 }
 
-// equalities is how many conditions in ON, WHERE or HAVING say, or may be made to say, that two
-// things are equal of which neither is a constant.
+// equalities is how many conditions in ON, WHERE or HAVING hold two things together of which
+// neither is a constant. What is no equality may be made one, by NOT or by a list of one.
 func equalities(n *pg.Node) (sum int) {
 	if b := n.GetBoolExpr(); b != nil {
 		for _, arg := range b.Args {

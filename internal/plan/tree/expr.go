@@ -122,9 +122,9 @@ const (
 	NotDistinct CompareOp = "IS NOT DISTINCT FROM"
 )
 
-// Joins reports whether it says, or may be made to say by NOT, that two values are equal of which
+// Equates reports whether it says, or may be made to say by NOT, that two values are equal of which
 // neither is a literal.
-func (e *Compare) Joins() bool {
+func (e *Compare) Equates() bool {
 	_, left := e.L.(*Literal)
 	_, right := e.R.(*Literal)
 	return !left && !right && (e.Op == Eq || e.Op == Ne || e.Op == Distinct || e.Op == NotDistinct)

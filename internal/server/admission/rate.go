@@ -11,7 +11,8 @@ import (
 )
 
 // What takes the server longer than usual counts as more than one, so that who makes it work all
-// the time has a tenth of a processor, at the usual rate.
+// the time has a tenth of a processor, at the usual rate. One counts for no more than [limits.add]
+// says, so with looks of many seconds it is more.
 const (
 	planWorth = 10 * time.Millisecond // of planning count as a question
 	lookWorth = time.Millisecond      // of looking at the catalogue count as a look
@@ -51,7 +52,7 @@ func (l *limits) who(analyst string) string {
 
 // wait counts something, as often as n says, and waits until it is no longer too early for it. Who
 // would wait for more than patience is told how long it is, and is not counted. How long somebody
-// waits follows from when they asked, and from nothing else. Gone ends the wait.
+// waits follows from when they asked and from what that took to plan. Gone ends the wait.
 func (l *limits) wait(ctx context.Context, analyst string, n int, patience time.Duration, gone <-chan struct{}) error {
 	limiter := l.limiterOf(analyst)
 	now := time.Now()

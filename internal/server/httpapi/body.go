@@ -76,7 +76,7 @@ func (d *door) read(next http.Handler) http.Handler {
 			}
 		}
 		control.SetReadDeadline(time.Time{})
-		if r.ContentLength <= 0 { // nobody knew how long it is before it was read
+		if r.ContentLength <= 0 { // there is no body, or nobody knew its length before it was read
 			if err := d.count(r, len(text)); err != nil {
 				d.write(w, r, unasked(err))
 				return
