@@ -33,6 +33,9 @@ func (v evaluation) call(e *tree.Call) tree.Value {
 	}
 	v.meter.Work(2+len(args)+bytes/textPart, meter.Computed)
 	v.meter.Work(f.scratch/textPart, meter.Computed/4)
+	if e.Fn == "replace" { // each part that is found takes time, and there may be one in every few bytes
+		v.meter.Work(bytes/4, meter.Computed/2)
+	}
 	v.meter.Build(16*len(args) + max(usualScratch, f.scratch))
 	out := f.eval(e, args)
 	switch out := out.(type) {
