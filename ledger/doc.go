@@ -105,5 +105,6 @@
 // there too, with their salt. A signature is Ed25519, of everything that stands before it in its
 // record, with sequence and previous-hash being those of the owner's last decision instead (of a
 // release, of the last incident where that came later; see [Deferred]); the first owner's is empty,
-// and that of a release where there is no owner.
+// and that of a release where there is no owner. One that is of the record's own sequence and
+// previous-hash counts too: owners signed so before.
 package ledger

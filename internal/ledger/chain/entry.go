@@ -152,7 +152,7 @@ func (s *State) signedByOwner(r *ledger.Record) error {
 	}
 	signature, err := hex.DecodeString(r.Signature)
 	if err != nil || hex.EncodeToString(signature) != r.Signature ||
-		!ed25519.Verify(key, r.Signed(s.decided.before(r.Kind)), signature) {
+		!ed25519.Verify(key, r.Signed(s.decided.before(r.Kind)), signature) && !ed25519.Verify(key, r.SignedInPlace(), signature) {
 		return errors.New("the signature is not that of the ledger's owner")
 	}
 	return nil

@@ -92,9 +92,11 @@ func key(text string) (ed25519.PublicKey, bool) {
 	return k, err == nil && len(k) == ed25519.PublicKeySize && hex.EncodeToString(k) == text
 }
 
-// signed reports whether the owner signed a record, to follow another one.
+// signed reports whether the owner signed a record, to follow another one or, as they did before,
+// to stand where it stands.
 func signed(owner string, r *ledger.Record, after ledger.Position) bool {
 	public, ok := key(owner)
 	signature, err := hex.DecodeString(r.Signature)
-	return ok && err == nil && hex.EncodeToString(signature) == r.Signature && ed25519.Verify(public, r.Signed(after), signature)
+	return ok && err == nil && hex.EncodeToString(signature) == r.Signature &&
+		(ed25519.Verify(public, r.Signed(after), signature) || ed25519.Verify(public, r.SignedInPlace(), signature))
 }
