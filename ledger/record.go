@@ -95,9 +95,9 @@ func (r *Record) Signed(after Position) []byte {
 	return s.signed().buf
 }
 
-// SignedInPlace returns what owners signed up to November 2026: the record with its own position and
-// the hash before it. Such a signature fits one place of one ledger, and no text is both: in what
-// [Record.Signed] returns, the hash is that of the record with that sequence.
+// SignedInPlace returns what owners signed up to November 2026: the record with its own position
+// and the hash before it. Such a signature fits one place of one ledger, and no text is both: in
+// what [Record.Signed] returns, the hash is that of the record with that sequence.
 func (r *Record) SignedInPlace() []byte { return r.signed().buf }
 
 func (r *Record) signed() encoder {

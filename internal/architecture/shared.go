@@ -21,6 +21,23 @@ func Shared(all []*Package) map[string][]string {
 	return out
 }
 
+// OneImporter counts the packages that exactly one other imports, tests apart.
+func OneImporter(all []*Package) int {
+	importers := map[string]int{}
+	for _, p := range all {
+		for _, path := range p.Imports {
+			importers[path]++
+		}
+	}
+	n := 0
+	for _, p := range all {
+		if importers[p.Path] == 1 {
+			n++
+		}
+	}
+	return n
+}
+
 // Mirrored returns the names of structs that several packages declare with the same fields, and the
 // packages: at least two, and at least half of those that the smaller one has.
 func Mirrored(all []*Package) map[string][]string {

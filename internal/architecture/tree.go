@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,7 +21,9 @@ const (
 	CodeWidth      = 140
 	FunctionLines  = 100
 	TestedFunction = 200
-	tab            = 4
+	// ReceiverMethods is how many methods a type may have.
+	ReceiverMethods = 30
+	tab             = 4
 )
 
 // Place is a line of a file, with what is there.
@@ -51,13 +54,25 @@ type Package struct {
 	Inits        []Place `json:"inits,omitempty"`
 	Aliases      []Place `json:"aliases,omitempty"` // type X = other.X
 
+	Sizes     []int               `json:"file_lines"`   // of each file, without tests
+	Headers   int                 `json:"header_lines"` // of package clauses and imports, with tests
+	Receivers map[string]Receiver `json:"receivers"`    // by the name of the type, without tests
+	Imports   []string            `json:"imports"`      // packages of the module, without tests
+
 	structs map[string][]string // fields by name
+}
+
+// Receiver is a type with methods.
+type Receiver struct {
+	Methods int      `json:"methods"`
+	Files   []string `json:"files"`
 }
 
 // Read measures the packages of the module at dir: all directories but those of other modules, of
 // tests' data, and those that the go command ignores.
 func Read(dir string) ([]*Package, error) {
 	all := map[string]*Package{}
+	module := moduleOf(dir)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -76,7 +91,7 @@ func Read(dir string) ([]*Package, error) {
 		if err != nil {
 			return err
 		}
-		return add(all, filepath.ToSlash(name), text)
+		return add(all, module, filepath.ToSlash(name), text)
 	})
 	if err != nil {
 		return nil, err
@@ -103,7 +118,14 @@ func enter(root, path string) error {
 	return nil
 }
 
-func add(all map[string]*Package, name string, text []byte) error {
+// moduleOf returns the path of the module at dir, or nothing where there is none.
+func moduleOf(dir string) string {
+	text, _ := os.ReadFile(filepath.Join(dir, "go.mod"))
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(line, "module ")
+}
+
+func add(all map[string]*Package, module, name string, text []byte) error {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -112,21 +134,22 @@ func add(all map[string]*Package, name string, text []byte) error {
 	path := filepath.ToSlash(filepath.Dir(name))
 	p := all[path]
 	if p == nil {
-		p = &Package{Path: path, structs: map[string][]string{}}
+		p = &Package{Path: path, Receivers: map[string]Receiver{}, structs: map[string][]string{}}
 		all[path] = p
 	}
-	source{files: files, file: file, name: name, text: text, test: strings.HasSuffix(name, "_test.go"), into: p}.measure()
+	source{module: module, files: files, file: file, name: name, text: text, test: strings.HasSuffix(name, "_test.go"), into: p}.measure()
 	return nil
 }
 
 // source is one file.
 type source struct {
-	files *token.FileSet
-	file  *ast.File
-	name  string
-	text  []byte
-	test  bool
-	into  *Package
+	module string
+	files  *token.FileSet
+	file   *ast.File
+	name   string
+	text   []byte
+	test   bool
+	into   *Package
 }
 
 func (s source) measure() {
@@ -137,11 +160,13 @@ func (s source) measure() {
 	} else {
 		s.into.Files++
 		s.into.Lines += lines
+		s.into.Sizes = append(s.into.Sizes, lines)
 		s.into.Name = s.file.Name.Name
 		hidden := slices.Contains(strings.Split(s.into.Path, "/"), "internal")
 		s.into.Public = !hidden && s.into.Name != "main"
 	}
 	s.into.Tokens += tokens(s.text)
+	s.header()
 	s.widths()
 	for _, d := range s.file.Decls {
 		switch d := d.(type) {
@@ -149,6 +174,32 @@ func (s source) measure() {
 			s.function(d)
 		case *ast.GenDecl:
 			s.general(d)
+		}
+	}
+}
+
+// header counts the lines of the package clause and of imports.
+func (s source) header() {
+	s.into.Headers++
+	for _, d := range s.file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
+			s.into.Headers += s.line(g.End()) - s.line(g.Pos()) + 1
+		}
+	}
+	if s.test {
+		return
+	}
+	for _, i := range s.file.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil || path != s.module && !strings.HasPrefix(path, s.module+"/") {
+			continue
+		}
+		path = strings.TrimPrefix(strings.TrimPrefix(path, s.module), "/")
+		if path == "" {
+			path = "."
+		}
+		if !slices.Contains(s.into.Imports, path) {
+			s.into.Imports = append(s.into.Imports, path)
 		}
 	}
 }
@@ -185,6 +236,15 @@ func (s source) function(d *ast.FuncDecl) {
 	}
 	if s.test {
 		return
+	}
+	if d.Recv != nil {
+		name := receiver(d.Recv.List[0].Type)
+		r := s.into.Receivers[name]
+		r.Methods++
+		if !slices.Contains(r.Files, s.name) {
+			r.Files = append(r.Files, s.name)
+		}
+		s.into.Receivers[name] = r
 	}
 	if d.Recv == nil && d.Name.Name == "init" {
 		s.into.Inits = append(s.into.Inits, s.place(d.Pos(), "init", s.line(d.End())-s.line(d.Pos())+1))

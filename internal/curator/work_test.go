@@ -145,8 +145,8 @@ func TestRefusedForWork(t *testing.T) {
 	}
 }
 
-// Who is gone is not planned for, at any door: what would take a second ends at the first look at the
-// context.
+// Who is gone is not planned for, at any door: what would take a second ends at the first look at
+// the context.
 func TestGoneWhilePlanned(t *testing.T) {
 	d := newDoors(t, searchedPolicy)
 	gone, stop := context.WithCancel(ctx)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -20,8 +21,8 @@ import (
 const usage = `Usage: go run ./internal/architecture/measure [--json] [--list] [DIR]
 
 Prints for the module in DIR (default: the one you are in): lines and files of every package, tests
-apart; public packages and exported names; functions and lines that are too long; init functions;
-packages with one name; structs and aliases that mirror those of another package.
+apart; public packages and exported names; packages that one other imports; receivers with too many
+methods; functions and lines that are too long; init functions; packages with one name; structs and aliases that mirror those of another package.
 
   --json   everything, with the places, as JSON
   --list   the places too, one on a line
@@ -58,6 +59,10 @@ type totals struct {
 	Shared       int `json:"shared_package_names"`
 	Mirrored     int `json:"mirrored_types"`
 	Aliases      int `json:"aliases"`
+	OneImporter  int `json:"packages_with_one_importer"`
+	Median       int `json:"median_lines_of_a_file"`
+	Headers      int `json:"header_lines"`
+	Large        int `json:"receivers_over_30_methods"`
 }
 
 func main() {
@@ -115,6 +120,20 @@ func sum(r report) totals {
 		t.Aliases += len(p.Aliases)
 	}
 	t.All = t.Lines + t.TestLines
+	t.OneImporter = architecture.OneImporter(r.Packages)
+	var sizes []int
+	for _, p := range r.Packages {
+		sizes = append(sizes, p.Sizes...)
+		t.Headers += p.Headers
+		for _, x := range p.Receivers {
+			if x.Methods > architecture.ReceiverMethods {
+				t.Large++
+			}
+		}
+	}
+	if slices.Sort(sizes); len(sizes) > 0 {
+		t.Median = sizes[len(sizes)/2]
+	}
 	return t
 }
 
@@ -157,9 +176,14 @@ func (r report) summary(w io.Writer) {
 	t := table.Table{Header: []string{"in all", "", ""}, Right: []bool{false, true}}
 	add := func(what string, n int, which string) { t.Add(what, strconv.Itoa(n), which) }
 	add("packages", r.Total.Packages, "")
+	add("packages that one other imports", r.Total.OneImporter, "")
 	add("public packages", r.Total.Public, "")
 	add("exported names of public packages", r.Total.Exported, "")
 	add("lines", r.Total.Lines, fmt.Sprintf("in %d files", r.Total.Files))
+	add("median lines of a file", r.Total.Median, "without tests")
+	share := 100 * float64(r.Total.Headers) / float64(max(r.Total.All, 1))
+	add("lines of package clauses and imports", r.Total.Headers, fmt.Sprintf("%.1f %%, with tests", share))
+	add(fmt.Sprintf("receivers over %d methods", architecture.ReceiverMethods), r.Total.Large, r.largest())
 	add("lines of tests", r.Total.TestLines, fmt.Sprintf("in %d files", r.Total.TestFiles))
 	add("lines in total", r.Total.All, "")
 	add("tokens", r.Total.Tokens, "which breaking a line does not change")
@@ -174,6 +198,29 @@ func (r report) summary(w io.Writer) {
 	t.Write(w)
 	shared(w, "Packages with one name", r.Shared)
 	shared(w, "Mirrored structs", r.Mirrored)
+}
+
+// largest names the receivers with the most methods.
+func (r report) largest() string {
+	type one struct {
+		name    string
+		methods int
+		files   int
+	}
+	var all []one
+	for _, p := range r.Packages {
+		for name, x := range p.Receivers {
+			all = append(all, one{p.Name + "." + name, x.Methods, len(x.Files)})
+		}
+	}
+	slices.SortFunc(all, func(a, b one) int {
+		return cmp.Or(cmp.Compare(b.methods, a.methods), strings.Compare(a.name, b.name))
+	})
+	var out []string
+	for _, x := range all[:min(3, len(all))] {
+		out = append(out, fmt.Sprintf("%s %d in %d files", x.name, x.methods, x.files))
+	}
+	return strings.Join(out, ", ")
 }
 
 func shared(w io.Writer, title string, m map[string][]string) {
