@@ -39,7 +39,7 @@ func slowly(p *place) *slow {
 	d := &slow{Dispatcher: p.dispatcher, came: make(chan struct{}, 100), let: make(chan struct{})}
 	p.Server.mu.Lock() // as whoever takes connections does
 	defer p.Server.mu.Unlock()
-	p.Server.asked = d
+	p.Server.questions = d
 	return d
 }
 
@@ -217,7 +217,7 @@ func TestShutdownAtOnce(t *testing.T) {
 
 // A panic ends one session, and says nothing.
 func TestPanic(t *testing.T) {
-	p := open(t, nil, func(s *Server) { s.asked = broken{} })
+	p := open(t, nil, func(s *Server) { s.questions = broken{} })
 	conn := p.ana(t)
 	_, err := conn.Exec(background, counting)
 	if code(err) != internalError || strings.Contains(err.Error(), "secret") {
@@ -226,7 +226,7 @@ func TestPanic(t *testing.T) {
 	p.ana(t)
 }
 
-type broken struct{ asked }
+type broken struct{ questions }
 
 func (broken) Ask(context.Context, api.Question) (*api.Answer, error) { panic("a secret") }
 

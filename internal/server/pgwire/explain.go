@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/grammar"
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
@@ -34,7 +34,7 @@ func (e explained) shift(err error) error { return shifted(err, e.at) }
 
 // readExplain reads the options and finds the statement, of which the tree does not say where it
 // begins.
-func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, error) {
+func (r *router) readExplain(st *statement, n *pg.ExplainStmt) (explained, error) {
 	var e explained
 	for _, o := range n.Options {
 		d := o.GetDefElem()
@@ -57,16 +57,23 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 		}
 		return e, nil
 	}
+	words := st.read.Words(st.from, st.to)
 	if d := n.Query.GetDeclareCursorStmt(); d != nil { // the cursor is not made
 		n.Query = d.Query
-		e.at, _ = between(st.read.Words(st.from, st.to), pg.Token_FOR, st.to-st.from)
-		return e, e.about(s, st, n)
-	}
-	if n.Query.GetSelectStmt() == nil {
+		e.at, _ = between(words, pg.Token_FOR, st.to-st.from)
+	} else if n.Query.GetSelectStmt() == nil {
 		return e, failure(notSupported, "only a SELECT can be explained").hinting("write EXPLAIN SELECT ...")
+	} else {
+		e.at = afterExplain(words, len(n.Options) > 0)
 	}
+	e.sql, e.catalogue = st.sql()[e.at:], r.catalog.About(n.Query.GetSelectStmt())
+	return e, nil
+}
+
+// afterExplain is where the statement begins, behind EXPLAIN and its options.
+func afterExplain(words []grammar.Word, options bool) int {
 	depth, word := 0, 0
-	for _, w := range st.read.Words(st.from, st.to) {
+	for _, w := range words {
 		if w.Kind == pg.Token_SQL_COMMENT || w.Kind == pg.Token_C_COMMENT {
 			continue
 		}
@@ -74,7 +81,7 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 		if word == 1 { // EXPLAIN
 			continue
 		}
-		if len(n.Options) > 0 && (word == 2 || depth > 0) { // options stand in parentheses
+		if options && (word == 2 || depth > 0) { // options stand in parentheses
 			switch w.Kind {
 			case pg.Token_ASCII_40:
 				depth++
@@ -83,17 +90,9 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 			}
 			continue
 		}
-		e.at = int(w.Start)
-		break
+		return int(w.Start)
 	}
-	return e, e.about(s, st, n)
-}
-
-// about finds out whom the SELECT is for that is explained.
-func (e *explained) about(s *session, st *statement, n *pg.ExplainStmt) error {
-	e.sql = st.sql()[e.at:]
-	e.catalogue = s.catalog.About(n.Query.GetSelectStmt())
-	return nil
+	return 0
 }
 
 // harmless says whether an option of EXPLAIN asks for nothing: it is off, or it is for how much of
@@ -109,10 +108,10 @@ func harmless(d *pg.DefElem) bool {
 	return false
 }
 
-func (s *session) runExplain(st *statement, values []argument) (*result, error) {
+func (r *runner) runExplain(st *statement, values []argument) (*result, error) {
 	e := st.explained
 	if e.execute != nil {
-		found, given, err := s.executed(e.execute)
+		found, given, err := r.describer.findPrepared(e.execute)
 		if err != nil {
 			return nil, err
 		}
@@ -127,11 +126,7 @@ func (s *session) runExplain(st *statement, values []argument) (*result, error) 
 		out.rows = [][]any{{text}}
 		return out, nil
 	}
-	var found *api.Explanation
-	err := s.running(func(ctx context.Context) (err error) {
-		found, err = s.server.asked.Explain(ctx, s.ask(st, e.sql, values, ""))
-		return err
-	})
+	found, err := r.asker.explain(r.asker.question(st, e.sql, values, ""))
 	if err != nil {
 		return nil, e.shift(err)
 	}

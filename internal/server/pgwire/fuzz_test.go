@@ -82,14 +82,14 @@ func FuzzStartup(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c := newCanned(b)
-		s := newSession(server, c, "10.0.0.1")
-		s.serve()
-		if s.user.Name != "" || bytes.Contains(c.out.Bytes(), []byte("server_version")) {
-			t.Fatalf("somebody is in: %q", c.out.Bytes())
+		client := newCanned(b)
+		c := newConnection(server, client, "10.0.0.1")
+		c.serve()
+		if c.user.Name != "" || bytes.Contains(client.out.Bytes(), []byte("server_version")) {
+			t.Fatalf("somebody is in: %q", client.out.Bytes())
 		}
-		if strings.Contains(c.out.String(), internalError) {
-			t.Fatalf("a fault: %q", c.out.Bytes())
+		if strings.Contains(client.out.String(), internalError) {
+			t.Fatalf("a fault: %q", client.out.Bytes())
 		}
 	})
 }
@@ -137,20 +137,21 @@ func FuzzSession(f *testing.F) {
 			}
 			b = all
 		}
-		c := newCanned(b)
-		s := letIn(t, server, p, c)
-		err := s.converse()
-		s.refuse(err)
-		server.byPID.remove(s)
-		s.closePortals()
-		s.closeStatements()
-		if err == nil || s.kept != s.viewBytes {
-			t.Fatalf("ended with %v, keeping %d bytes, and views of %d", err, s.kept, s.viewBytes)
+		client := newCanned(b)
+		c := letIn(t, server, client)
+		err := c.handleMessages()
+		c.refuse(err)
+		state := c.protocol
+		server.executions.remove(state.execution)
+		state.objects.closePortals()
+		state.objects.closeStatements()
+		if err == nil || state.memory.kept != state.runner.views.bytes {
+			t.Fatalf("ended with %v, keeping %d bytes, and views of %d", err, state.memory.kept, state.runner.views.bytes)
 		}
-		if s.share.Close(); server.options.Held.Held() != 0 {
+		if state.memory.share.Close(); server.options.Held.Held() != 0 {
 			t.Fatalf("%d bytes are held for nobody", server.options.Held.Held())
 		}
-		out := c.out.Bytes()
+		out := client.out.Bytes()
 		for len(out) > 0 { // it is a sequence of messages
 			if len(out) < 5 {
 				t.Fatalf("half a message at the end: %q", out)
@@ -167,19 +168,19 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// letIn makes a session of ana's without a login.
-func letIn(t testing.TB, server *Server, p *place, c net.Conn) *session {
+// letIn makes a connection of ana's without a login.
+func letIn(t testing.TB, server *Server, client net.Conn) *connection {
 	t.Helper()
-	s := newSession(server, c, "10.0.0.1")
-	s.user = users.User{Name: "ana", Role: users.Analyst}
-	s.open()
-	if err := s.database("hospital"); err != nil {
+	c := newConnection(server, client, "10.0.0.1")
+	c.user = users.User{Name: "ana", Role: users.Analyst}
+	c.open()
+	if err := c.chooseDataset("hospital"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.prepare(map[string]string{"user": "ana"}); err != nil {
+	if err := c.beginProtocol(map[string]string{"user": "ana"}); err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return c
 }
 
 // FuzzParameter reads any bytes as any type. What is read is written in one way, and that is read

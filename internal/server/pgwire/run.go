@@ -1,10 +1,12 @@
 package pgwire
 
 import (
-	"context"
+	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/server/catalog"
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
 // result is what a statement returned.
@@ -19,56 +21,61 @@ type result struct {
 	shared  bool // whether its rows are counted with a cursor
 }
 
-// run does what a statement says.
-func (s *session) run(st *statement, values []argument) (*result, error) {
-	switch st.kind {
-	case question:
-		return s.runQuestion(st, values)
-	case catalogue:
-		return s.runCatalogue(st, values)
-	case explaining:
-		return s.runExplain(st, values)
-	case changing:
-		return s.runSet(st.node.GetVariableSetStmt())
-	case showing:
-		return s.runShow(st.node.GetVariableShowStmt().GetName())
-	case transaction:
-		tag, err := s.transact(st.node.GetTransactionStmt())
-		return &result{tag: tag}, err
-	case discarding:
-		return s.runDiscard(st.node.GetDiscardStmt())
-	case deallocating:
-		return s.runDeallocate(st.node.GetDeallocateStmt())
-	case closing:
-		return s.runClose(st.node.GetClosePortalStmt())
-	case idling:
-		return s.runIdle(st.node), nil
-	case viewing:
-		return s.runView(st)
-	case dropping:
-		return s.runDrop(st.node.GetDropStmt())
-	case copying:
-		return s.runCopy(st, values)
-	case declaring:
-		return s.runDeclare(st, values)
-	case fetching:
-		return s.runFetch(st.node.GetFetchStmt())
-	case preparing:
-		return s.runPrepare(st)
-	case executing:
-		return s.runExecute(st.node.GetExecuteStmt())
-	}
-	return nil, internal()
+// runner does what statements say.
+type runner struct {
+	identity
+	asker        *asker
+	describer    *describer
+	objects      *objectStore
+	memory       *heldMemory
+	transactions *transactions
+	views        *temporaryViews
+	settings     *settings
+	out          *clientWriter
+	execution    *execution
+
+	several bool // whether the message has more than one statement
 }
 
-// ask makes a question of a statement.
-func (s *session) ask(st *statement, sql string, values []argument, request string) api.Question {
-	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Parsed: st.question,
-		Settings: st.shaped(s.settings.now.dp), Request: request, Now: s.block.now()}
-	for _, v := range values {
-		q.Parameters = append(q.Parameters, v.parameter)
+func (r *runner) run(st *statement, values []argument) (*result, error) {
+	switch st.kind {
+	case question:
+		return r.asker.runQuestion(st, values)
+	case catalogue:
+		return r.asker.runCatalogue(st, values)
+	case explaining:
+		return r.runExplain(st, values)
+	case changing:
+		return r.runSet(st.node.GetVariableSetStmt())
+	case showing:
+		return r.runShow(st.node.GetVariableShowStmt().GetName())
+	case transaction:
+		tag, err := r.transactions.run(st.node.GetTransactionStmt())
+		return &result{tag: tag}, err
+	case discarding:
+		return r.runDiscard(st.node.GetDiscardStmt())
+	case deallocating:
+		return r.runDeallocate(st.node.GetDeallocateStmt())
+	case closing:
+		return r.runClose(st.node.GetClosePortalStmt())
+	case idling:
+		return r.runIdle(st.node), nil
+	case viewing:
+		return r.runView(st)
+	case dropping:
+		return r.runDrop(st.node.GetDropStmt())
+	case copying:
+		return r.runCopy(st, values)
+	case declaring:
+		return r.runDeclare(st, values)
+	case fetching:
+		return r.runFetch(st.node.GetFetchStmt())
+	case preparing:
+		return r.runPrepare(st)
+	case executing:
+		return r.runExecute(st.node.GetExecuteStmt())
 	}
-	return q
+	return nil, internal()
 }
 
 // shaped are settings with which the answer has the columns that were described: a client that has
@@ -80,68 +87,250 @@ func (st *statement) shaped(now api.Settings) api.Settings {
 	return now
 }
 
-func (s *session) runQuestion(st *statement, values []argument) (*result, error) {
-	return s.answer(s.ask(st, st.sql(), values, s.settings.take()))
-}
-
-// runAs runs what a cursor is for, with the settings of its DECLARE.
-func (s *session) runAs(st *statement, values []argument, c *cursor) (*result, error) {
-	if st.kind != question {
-		return s.run(st, values)
+// runPortal runs a portal that was not run yet.
+func (r *runner) runPortal(p *portal) error {
+	if p.cursor != nil {
+		return r.runCursor(p)
 	}
-	q := s.ask(st, st.sql(), values, c.request)
-	q.Settings = st.shaped(c.settings)
-	return s.answer(q)
-}
-
-// answer asks a question. Whatever a statement makes of its answer, it comes through here.
-func (s *session) answer(q api.Question) (*result, error) {
-	if err := s.share.Take(leastAnswer); err != nil {
-		return nil, full(err)
-	}
-	defer s.share.Give(leastAnswer)
-	out := &result{tag: "SELECT", columns: []column{}}
-	err := s.running(func(ctx context.Context) (err error) {
-		out.answer, err = s.server.asked.Ask(ctx, q)
+	out, err := r.run(p.st, p.values)
+	if err != nil {
 		return err
-	})
+	}
+	shown := out.columns
+	if p.st.described && out.copy == nil {
+		// What was described is what is sent.
+		if shown = p.st.columns; len(p.st.columns) != len(out.columns) {
+			return internal()
+		}
+	}
+	return r.objects.setResult(p, out, shown)
+}
+
+// routePrepare takes PREPARE name (types) AS SELECT. Its parameters are those of the SELECT, and
+// get their values from EXECUTE.
+func (r *router) routePrepare(st *statement, n *pg.PrepareStmt) error {
+	if len(n.Argtypes) > maxParameters {
+		return failure(tooComplex, "a statement has at most %d parameters", maxParameters)
+	}
+	var given []uint32
+	for _, a := range n.Argtypes {
+		t := typeNamed(a.GetTypeName())
+		if t == 0 {
+			return failure(undefinedObject, "the type of parameter $%d does not exist", len(given)+1)
+		}
+		given = append(given, t)
+	}
+	if err := r.enclose(st, n.Query, pg.Token_AS); err != nil {
+		return err
+	}
+	st.inner.name, st.inner.given, st.inner.named = n.Name, given, true
+	st.values = 0
+	return nil
+}
+
+// typeNamed is the type that a name stands for, or 0.
+func typeNamed(t *pg.TypeName) uint32 {
+	var parts []string
+	for _, n := range t.GetNames() {
+		parts = append(parts, n.GetString_().GetSval())
+	}
+	found := oid.Types(nil).Named(parts)
+	if found == unknownOID {
+		return textOID
+	}
+	if len(t.GetArrayBounds()) > 0 && found != 0 {
+		return oid.ArrayOf(found)
+	}
+	return found
+}
+
+func (r *runner) runPrepare(st *statement) (*result, error) {
+	if err := named(st.inner.name); err != nil {
+		return nil, err
+	}
+	if r.objects.statements[st.inner.name] != nil {
+		return nil, failure(duplicateStatement, "prepared statement %q already exists", clip(st.inner.name))
+	}
+	if err := r.describer.describeInner(st); err != nil {
+		return nil, err
+	}
+	kept := st.alone() // with what was described
+	kept.question = st.inner.question
+	if err := r.objects.keepStatement(kept); err != nil {
+		return nil, err
+	}
+	return &result{tag: "PREPARE"}, nil
+}
+
+// runExecute runs a prepared statement, whoever has prepared it: a PREPARE, or a message of the
+// protocol.
+func (r *runner) runExecute(n *pg.ExecuteStmt) (*result, error) {
+	st, values, err := r.describer.findPrepared(n)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range out.answer.Columns {
-		out.columns = append(out.columns, columnOf(c))
+	out, err := r.run(st, values)
+	if err != nil {
+		return nil, placeless(err)
 	}
-	out.rows = out.answer.Rows
+	if st.described && len(st.columns) == len(out.columns) {
+		out.columns = st.columns
+	}
 	return out, nil
 }
 
-func (s *session) runCatalogue(st *statement, values []argument) (*result, error) {
-	var given []datum.Value
-	for _, v := range values {
-		given = append(given, v.value)
+// view is what a CREATE TEMPORARY VIEW says beside its SELECT.
+type view struct {
+	name    string
+	columns []string // names for the first of its columns
+}
+
+// routeView takes CREATE TEMPORARY VIEW, with which tools learn the columns of a SELECT: it is
+// described, which is free, and stands in the session's own catalogue. It is never asked by its
+// name, so that a question has one text, which says all of it.
+func (r *router) routeView(st *statement, n *pg.ViewStmt) error {
+	if n.View.GetRelpersistence() != "t" {
+		return refused(&pg.Node{Node: &pg.Node_ViewStmt{ViewStmt: n}})
 	}
-	out := &result{tag: "SELECT"}
-	err := s.looking(func(ctx context.Context) error {
-		r, err := s.catalog.Query(ctx, st.sql(), st.given, given)
-		if err == nil {
-			out.columns, out.rows = columnsOf(r.Columns), r.Rows
+	st.view = view{name: n.View.GetRelname()}
+	for _, a := range n.Aliases {
+		st.view.columns = append(st.view.columns, a.GetString_().GetSval())
+	}
+	return r.enclose(st, n.Query, pg.Token_AS)
+}
+
+func (r *runner) runView(st *statement) (*result, error) {
+	if err := r.describer.describeInner(st); err != nil {
+		return nil, err
+	}
+	if len(st.view.columns) > len(st.inner.columns) {
+		return nil, failure(syntaxError, "the view has more names than columns")
+	}
+	var columns []datum.Column
+	for i, c := range st.inner.columns {
+		if i < len(st.view.columns) {
+			c.name = st.view.columns[i]
 		}
-		return err
-	})
-	return out, err
-}
-
-// looking looks at the catalogue when it is the user's turn.
-func (s *session) looking(look func(context.Context) error) error {
-	return s.running(func(ctx context.Context) error { return s.server.options.Dispatcher.Look(ctx, s.user.Name, look) })
-}
-
-// columnsOf are the catalogue's columns as they are sent; none is not nil, which would be no rows
-// at all.
-func columnsOf(all []datum.Column) []column {
-	out := []column{}
-	for _, c := range all {
-		out = append(out, column{c.Name, c.OID})
+		columns = append(columns, datum.Column{Name: c.name, OID: c.oid})
 	}
-	return out
+	if err := r.views.catalog.AddView(st.view.name, st.inner.sql(), columns); err != nil {
+		return nil, err
+	}
+	if err := r.views.recount(); err != nil {
+		r.views.drop(st.view.name)
+		return nil, err
+	}
+	return &result{tag: "CREATE VIEW"}, nil
+}
+
+// temporaryViews are those in the catalogue of one connection.
+type temporaryViews struct {
+	catalog *catalog.Catalog
+	memory  *heldMemory
+	bytes   int // that they are counted with
+}
+
+// recount counts what the temporary views take.
+func (v *temporaryViews) recount() error {
+	size := v.catalog.ViewBytes()
+	if err := v.memory.addKept(size - v.bytes); err != nil {
+		return err
+	}
+	v.bytes = size
+	return nil
+}
+
+// drop drops temporary views, all where none is named.
+func (v *temporaryViews) drop(names ...string) (found bool) {
+	found = v.catalog.DropViews(names...)
+	v.recount() // which can only be less
+	return found
+}
+
+// routeDrop takes DROP VIEW of temporary views.
+func (r *router) routeDrop(st *statement, n *pg.DropStmt) error {
+	if n.RemoveType != pg.ObjectType_OBJECT_VIEW {
+		return refused(st.node)
+	}
+	st.kind = dropping
+	return nil
+}
+
+func (r *runner) runDrop(n *pg.DropStmt) (*result, error) {
+	for _, o := range n.Objects {
+		parts := o.GetList().GetItems()
+		name := parts[len(parts)-1].GetString_().GetSval()
+		switch {
+		case r.views.drop(name):
+		case !n.MissingOk:
+			return nil, failure(readOnly, "there is no temporary view %q, and nothing else can be dropped here", clip(name))
+		}
+	}
+	return &result{tag: "DROP VIEW"}, nil
+}
+
+// refuseView refuses a question about a temporary view.
+func (r *router) refuseView(n *pg.SelectStmt) error {
+	if name := r.catalog.ReadsTemporary(n); name != "" {
+		return failure(notSupported, "the temporary view %q is there to be looked at, and not to be asked", clip(name)).
+			hinting("write its SELECT in FROM, or in WITH")
+	}
+	return nil
+}
+
+func (r *runner) runDiscard(n *pg.DiscardStmt) (*result, error) {
+	switch n.Target {
+	case pg.DiscardMode_DISCARD_ALL:
+		if r.transactions.block.open {
+			return nil, failure(activeTransaction, "DISCARD ALL cannot run inside a transaction block")
+		}
+		r.out.reportChanges(r.settings.resetAll)
+		r.objects.closePortals()
+		r.objects.closeStatements()
+		r.views.drop()
+		return &result{tag: "DISCARD ALL"}, nil
+	case pg.DiscardMode_DISCARD_PLANS:
+		return &result{tag: "DISCARD PLANS"}, nil
+	case pg.DiscardMode_DISCARD_SEQUENCES:
+		return &result{tag: "DISCARD SEQUENCES"}, nil
+	}
+	r.views.drop()
+	return &result{tag: "DISCARD TEMP"}, nil
+}
+
+// runClose closes a portal, or all of them.
+func (r *runner) runClose(n *pg.ClosePortalStmt) (*result, error) {
+	if n.Portalname == "" {
+		r.objects.closePortals()
+		return &result{tag: "CLOSE CURSOR ALL"}, nil
+	}
+	if r.objects.portals[n.Portalname] == nil {
+		return nil, failure(invalidCursor, "cursor %q does not exist", clip(n.Portalname))
+	}
+	r.objects.closePortal(n.Portalname)
+	return &result{tag: "CLOSE CURSOR"}, nil
+}
+
+// runIdle does nothing, because there is nothing of what the statement waits for, ends or defers.
+func (r *runner) runIdle(n *pg.Node) *result {
+	switch {
+	case n.GetListenStmt() != nil:
+		r.settings.remark("sessions tell one another nothing here, so nothing will be heard")
+		return &result{tag: "LISTEN"}
+	case n.GetUnlistenStmt() != nil:
+		return &result{tag: "UNLISTEN"}
+	}
+	return &result{tag: "SET CONSTRAINTS"}
+}
+
+func (r *runner) runDeallocate(n *pg.DeallocateStmt) (*result, error) {
+	if n.Isall {
+		r.objects.closeStatements()
+		return &result{tag: "DEALLOCATE ALL"}, nil
+	}
+	if _, ok := r.objects.statements[n.Name]; !ok {
+		return nil, failure(invalidStatement, "prepared statement %q does not exist", clip(n.Name))
+	}
+	r.objects.closeStatement(n.Name)
+	return &result{tag: "DEALLOCATE"}, nil
 }

@@ -7,9 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
-	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/grammar"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 	"github.com/discreet-dp/discreet/internal/server/clientaddr"
@@ -42,8 +43,8 @@ type Server struct {
 	base        context.Context // of every statement
 	cut         context.CancelCauseFunc
 	connections *connections
-	asked       asked
-	byPID       *sessions
+	questions   questions
+	executions  *executions
 
 	patience time.Duration // for a client to take what is sent
 	rest     time.Duration // for the rest of a message
@@ -51,15 +52,8 @@ type Server struct {
 	mu        sync.Mutex
 	ending    bool
 	listeners map[net.Listener]bool
-	open      map[*session]bool
+	open      map[*connection]bool
 	done      sync.WaitGroup // one for each connection
-}
-
-// asked is the dispatcher, or a slow one in tests.
-type asked interface {
-	Ask(context.Context, api.Question) (*api.Answer, error)
-	Explain(context.Context, api.Question) (*api.Explanation, error)
-	Describe(context.Context, api.Question) (*api.Description, error)
 }
 
 // New returns a door that is not open yet.
@@ -87,9 +81,9 @@ func New(o Options) *Server {
 	}
 	base, cut := context.WithCancelCause(context.Background())
 	return &Server{
-		options: o, base: base, cut: cut, connections: newConnections(o), asked: o.Dispatcher, byPID: newSessions(),
+		options: o, base: base, cut: cut, connections: newConnections(o), questions: o.Dispatcher, executions: newExecutions(),
 		patience: writeDeadline, rest: messageDeadline,
-		listeners: map[net.Listener]bool{}, open: map[*session]bool{},
+		listeners: map[net.Listener]bool{}, open: map[*connection]bool{},
 	}
 }
 
@@ -139,11 +133,11 @@ func (s *Server) deaf(l net.Listener) {
 
 // take gives a connection a goroutine of its own, or closes it.
 func (s *Server) take(c net.Conn) {
-	one := newSession(s, c, peer(c))
+	one := newConnection(s, c, peer(c))
 	s.mu.Lock()
 	if s.ending {
 		s.mu.Unlock()
-		one.place.Leave()
+		one.slot.Leave()
 		c.Close()
 		return
 	}
@@ -170,7 +164,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		l.Close()
 	}
 	for one := range s.open {
-		one.end()
+		one.shutDown()
 	}
 	s.mu.Unlock()
 	gone := make(chan struct{})
@@ -211,4 +205,110 @@ func peer(c net.Conn) string {
 		return clientaddr.Host(a.String())
 	}
 	return ""
+}
+
+// What one connection can have of the server. Those that an owner may want to change are in
+// Options.
+const (
+	startupSize = 8 << 10 // bytes of a packet before login
+	// handshakeSize is for TLS, whose messages Go would take up to 64 KiB. A client's are some 2
+	// KiB, with keys against quantum computers.
+	handshakeSize = 16 << 10
+
+	earlyBuffer = 2 << 10  // bytes that are read ahead, before login
+	lateBuffer  = 16 << 10 // and after it
+	flushSize   = 32 << 10 // bytes that are sent at once
+	idleBuffer  = 1 << 10  // bytes that are kept for what will be sent
+
+	messageDeadline = time.Minute        // from the first byte of a message to its last
+	writeDeadline   = bytelimit.Patience // for a client to take flushSize bytes
+
+	maxStatements = 100 // of one message
+
+	maxPrepared   = 1000     // statements that a session keeps
+	maxPortals    = 200      // portals that it has open
+	maxKept       = 8 << 20  // bytes of both and of temporary views: texts, trees, descriptions and values
+	maxHeld       = 32 << 20 // bytes that a session holds in all: what it keeps, rows, and the message that it is at
+	wordSize      = 512      // bytes that the tree of a text takes for each of its words, at most
+	leastAnswer   = 16 << 10 // bytes that are taken before a question is asked, so that nobody pays who could not be answered
+	maxCommand    = 4 << 10  // bytes of a statement that is neither SELECT nor EXPLAIN
+	maxSavepoints = 100
+	maxSetting    = 1 << 10 // bytes of the value of a setting
+	maxName       = 256     // bytes of the name of a statement or a portal
+	maxParameters = 1000    // values of one statement
+)
+
+// texts are the limits on the statements of one message, all together.
+var texts = grammar.Limits{Bytes: 256 << 10, Words: 20_000, Depth: 100}
+
+// reserve is how many connections may be open beyond a limit, without ever becoming a session: they
+// are told that there are too many, or they cancel what a session does, which must work above all
+// when the server is full of sessions.
+const reserve = 32
+
+// connections counts them, and what those who logged in have open.
+type connections struct {
+	perUser int
+
+	places *connlimit.Places
+
+	mu     sync.Mutex
+	users  map[string]int
+	turned uint64 // how often a user had as many as a user can have
+}
+
+func newConnections(o Options) *connections {
+	return &connections{perUser: o.PerUser, places: &connlimit.Places{Most: o.Connections, PerAddress: o.PerAddress, Beyond: reserve},
+		users: map[string]int{}}
+}
+
+// noPlace says why a connection that is counted cannot become a session.
+func noPlace(p *connlimit.Place) error {
+	switch p.Full() {
+	case connlimit.ServerFull:
+		return fatal(tooManyConnections, "the server has as many connections as it takes; try again later")
+	case connlimit.AddressFull:
+		return fatal(tooManyConnections, "there are as many connections from this address as the server takes; close some")
+	}
+	return nil
+}
+
+// login counts a session of a user's.
+func (c *connections) login(user string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.users[user] >= c.perUser {
+		c.turned++
+		return false
+	}
+	c.users[user]++
+	return true
+}
+
+func (c *connections) logout(user string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	less(c.users, user)
+}
+
+func (c *connections) size() int {
+	all, _ := c.places.Count("")
+	return all
+}
+
+// less counts down, and forgets who is at zero: the keys are chosen by strangers.
+func less(m map[string]int, key string) {
+	if m[key]--; m[key] <= 0 {
+		delete(m, key)
+	}
+}
+
+// passing says whether accepting may work again soon.
+func passing(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,8 +1,8 @@
 package pgwire
 
 import (
-	"context"
 	"errors"
+	"strings"
 	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/grammar"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog"
 )
 
 // statement is one statement of a text.
@@ -64,18 +64,6 @@ func (st *statement) size() int {
 		n += st.inner.size()
 	}
 	return n
-}
-
-// read reads a text when it is the user's turn.
-func (s *session) read(text string) (all []*statement, err error) {
-	var unreadable error
-	err = s.running(func(ctx context.Context) error {
-		return s.server.options.Dispatcher.Read(ctx, s.user.Name, len(text), func() { all, unreadable = split(text) })
-	})
-	if err != nil {
-		return nil, err
-	}
-	return all, unreadable
 }
 
 // split reads a text: into its statements, or why it cannot be read.
@@ -150,116 +138,212 @@ func unreadable(err error) error {
 	return failed
 }
 
-// describe finds out what a statement takes and returns, once.
-func (s *session) describe(st *statement) error {
-	if st.described {
-		return nil
-	}
-	parameters, columns, err := s.shape(st)
-	if err != nil {
-		return err
-	}
-	n := max(st.values, len(parameters), len(st.given))
-	st.parameters = make([]uint32, n)
-	for i := range st.parameters {
-		if i < len(parameters) {
-			st.parameters[i] = parameters[i]
+// kind says who answers a statement.
+type kind int
+
+const (
+	empty kind = iota
+	question
+	catalogue
+	explaining
+	changing
+	showing
+	transaction
+	discarding
+	deallocating
+	closing
+	idling
+	viewing
+	dropping
+	copying
+	declaring
+	fetching
+	preparing
+	executing
+)
+
+// router decides who answers statements, from their trees, or refuses them.
+type router struct {
+	identity
+	catalog  *catalog.Catalog
+	settings *settings
+}
+
+// route decides who answers a statement, from its tree, or refuses it.
+func (r *router) route(st *statement) error {
+	node, read := st.node, st.read
+	defer func() { st.read = nil }()
+	switch n := node.GetNode().(type) {
+	case *pg.Node_SelectStmt:
+		st.node = nil
+		st.kind = question
+		if r.catalog.About(n.SelectStmt) {
+			st.kind = catalogue
+		} else {
+			if err := r.refuseView(n.SelectStmt); err != nil {
+				return err
+			}
+			st.question = syntax.NewText(read, n.SelectStmt, st.from, st.to)
 		}
-		if i < len(st.given) && st.given[i] != 0 && st.given[i] != unknownOID {
-			st.parameters[i] = st.given[i]
+		return r.allowQuestion(st.kind)
+	case *pg.Node_ExplainStmt:
+		st.kind, st.node = explaining, nil
+		var err error
+		if st.explained, err = r.readExplain(st, n.ExplainStmt); err != nil {
+			return err
 		}
-		if st.parameters[i] == 0 {
-			st.parameters[i] = textOID
+		if st.explained.catalogue || st.explained.execute != nil {
+			return nil
 		}
+		st.question = syntax.NewText(read, n.ExplainStmt.Query.GetSelectStmt(), st.from+st.explained.at, st.to)
+		return r.allowQuestion(question)
+	case *pg.Node_CopyStmt:
+		st.kind, st.node = copying, nil
+		return r.routeCopy(st, n.CopyStmt)
+	case *pg.Node_DeclareCursorStmt:
+		st.kind, st.node = declaring, nil
+		return r.routeDeclare(st, n.DeclareCursorStmt)
+	case *pg.Node_PrepareStmt:
+		st.kind, st.node = preparing, nil
+		return r.routePrepare(st, n.PrepareStmt)
+	case *pg.Node_ViewStmt:
+		st.kind, st.node = viewing, nil
+		return r.routeView(st, n.ViewStmt)
 	}
-	// What a cursor and a prepared statement are another one may be called next.
-	st.columns, st.described = columns, st.kind != fetching && st.kind != executing
-	st.errors = s.settings.now.dp.Errors
-	if err := s.recount(st); err != nil {
-		st.parameters, st.columns, st.described = nil, nil, false
-		return err
+	// Of everything else the tree is kept, which is far larger than its text.
+	if st.to-st.from > maxCommand {
+		return failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommand)
+	}
+	switch n := node.GetNode().(type) {
+	case *pg.Node_VariableSetStmt:
+		st.kind = changing
+	case *pg.Node_VariableShowStmt:
+		st.kind = showing
+		return r.checkShow(n.VariableShowStmt.Name)
+	case *pg.Node_TransactionStmt:
+		st.kind = transaction
+	case *pg.Node_DiscardStmt:
+		st.kind = discarding
+	case *pg.Node_DeallocateStmt:
+		st.kind = deallocating
+	case *pg.Node_ClosePortalStmt:
+		st.kind = closing
+	case *pg.Node_ListenStmt, *pg.Node_UnlistenStmt, *pg.Node_ConstraintsSetStmt:
+		st.kind = idling
+	case *pg.Node_DropStmt:
+		return r.routeDrop(st, n.DropStmt)
+	case *pg.Node_FetchStmt:
+		st.kind = fetching
+	case *pg.Node_ExecuteStmt:
+		st.kind = executing
+	default:
+		return refused(node)
 	}
 	return nil
 }
 
-// describeInner finds out what the SELECT inside of a statement takes and returns.
-func (s *session) describeInner(st *statement) error {
-	if err := s.describe(st.inner); err != nil {
-		return st.moved(err)
+// allowQuestion refuses the questions of owners who are no analysts.
+func (r *router) allowQuestion(k kind) error {
+	if k == question && !r.analyst {
+		return failure(notPermitted,
+			"the policy does not list you as an analyst of this dataset, so you can look at the catalogue and ask nothing")
 	}
-	return s.recount(st)
+	return nil
 }
 
-// shape asks who will answer.
-func (s *session) shape(st *statement) (parameters []uint32, columns []column, err error) {
-	switch st.kind {
-	case question:
-		return s.shapeQuestion(st, st.sql())
-	case catalogue:
-		return s.shapeCatalogue(st.sql(), st.given)
-	case explaining:
-		if st.explained.execute != nil {
-			_, _, err = s.executed(st.explained.execute)
-			return nil, st.explained.columns(), err
-		}
-		if st.explained.catalogue {
-			parameters, _, err = s.shapeCatalogue(st.explained.sql, st.given)
-		} else {
-			parameters, _, err = s.shapeQuestion(st, st.explained.sql)
-		}
-		return parameters, st.explained.columns(), st.explained.shift(err)
-	case showing:
-		return nil, showColumns(st.node.GetVariableShowStmt().GetName()), nil
-	case copying, declaring:
-		st.inner.given = st.given
-		err = s.describeInner(st)
-		return st.inner.parameters, nil, err
-	case fetching:
-		columns, err = s.shapeFetch(st.node.GetFetchStmt())
-		return nil, columns, err
-	case executing:
-		found, _, err := s.executed(st.node.GetExecuteStmt())
-		if err != nil {
-			return nil, nil, err
-		}
-		return nil, found.columns, nil
+// refused says why a statement is for other servers.
+func refused(node *pg.Node) error {
+	const ask = "write a SELECT of aggregates, as in SELECT count(*) FROM table"
+	switch node.GetNode().(type) {
+	case *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt, *pg.Node_TruncateStmt,
+		*pg.Node_CreateTableAsStmt, *pg.Node_CreateStmt,
+		*pg.Node_DropStmt, *pg.Node_AlterTableStmt, *pg.Node_IndexStmt, *pg.Node_ViewStmt, *pg.Node_CreateSchemaStmt,
+		*pg.Node_CreateSeqStmt, *pg.Node_CreateFunctionStmt,
+		*pg.Node_RenameStmt, *pg.Node_CommentStmt, *pg.Node_RefreshMatViewStmt, *pg.Node_CreateExtensionStmt, *pg.Node_CreatedbStmt,
+		*pg.Node_DropdbStmt:
+		return failure(readOnly, "nothing can be written here").hinting(ask)
+	case *pg.Node_GrantStmt, *pg.Node_GrantRoleStmt, *pg.Node_CreateRoleStmt, *pg.Node_AlterRoleStmt, *pg.Node_AlterRoleSetStmt,
+		*pg.Node_DropRoleStmt, *pg.Node_AlterSystemStmt:
+		return failure(notPermitted, "users and what they may do are for the owner of the data").hinting("the owner uses 'discreet " +
+			"user', and the policy")
+	case *pg.Node_NotifyStmt:
+		return failure(notPermitted, "sessions tell one another nothing here")
+	case *pg.Node_VacuumStmt:
+		return failure(notPermitted, "nothing is written here, and no statistics of the data are gathered: they would tell about people").
+			hinting(ask)
+	case *pg.Node_LockStmt:
+		return failure(notSupported, "there is nothing to lock: nobody writes")
 	}
-	return nil, nil, nil
+	return failure(notSupported, "this statement is not supported").hinting(ask)
 }
 
-func (s *session) shapeQuestion(st *statement, sql string) (parameters []uint32, columns []column, err error) {
-	q := s.ask(st, sql, nil, "")
-	for _, t := range st.given {
-		kind := ""
-		if t != 0 && t != unknownOID {
-			kind = kindOf(t)
-		}
-		q.Kinds = append(q.Kinds, kind)
+// enclose finds the SELECT inside of a statement, which stands behind a word of its own, and
+// decides who answers that. What it costs and when its answer leaves is decided where every SELECT
+// is run: there is no second way to the data.
+func (r *router) enclose(st *statement, inside *pg.Node, behind pg.Token) error {
+	if inside.GetSelectStmt() == nil {
+		return failure(notSupported, "this statement takes a SELECT, and nothing else").hinting("nothing is written here")
 	}
-	err = s.running(func(ctx context.Context) error {
-		d, err := s.server.asked.Describe(ctx, q)
-		if err != nil {
-			return err
-		}
-		for _, k := range d.Parameters {
-			parameters = append(parameters, oidOf(k))
-		}
-		columns = []column{}
-		for _, c := range d.Columns {
-			columns = append(columns, columnOf(c))
-		}
-		return nil
-	})
-	return parameters, columns, err
+	from, to := between(st.read.Words(st.from, st.to), behind, st.to-st.from)
+	st.inner = &statement{text: st.text, from: st.from + from, to: st.from + to, read: st.read, node: inside, values: st.values,
+		words: st.words}
+	return st.moved(r.route(st.inner))
 }
 
-func (s *session) shapeCatalogue(sql string, given []uint32) (parameters []uint32, columns []column, err error) {
-	err = s.looking(func(context.Context) error {
-		var found []datum.Column
-		if parameters, found, err = s.catalog.Describe(sql, given); err == nil {
-			columns = columnsOf(found)
+// between is what stands behind the first word of a kind, of which the tree does not say where it
+// is: up to its closing parenthesis, where the word is an opening one, and otherwise up to the end.
+func between(words []grammar.Word, behind pg.Token, end int) (from, to int) {
+	depth, found := 0, false
+	for _, w := range words {
+		switch {
+		case w.Kind == behind && depth == 0 && !found:
+			from, found = int(w.End), true
+		case w.Kind == pg.Token_ASCII_41 && depth == 0 && found && behind == pg.Token_ASCII_40:
+			return from, int(w.Start)
+		case w.Kind == pg.Token_ASCII_40:
+			depth++
+		case w.Kind == pg.Token_ASCII_41:
+			depth--
 		}
-		return err
-	})
-	return parameters, columns, err
+	}
+	return from, end
+}
+
+// moved is an error of the statement inside, with its place in the whole.
+func (st *statement) moved(err error) error {
+	if st.inner.text != st.text {
+		return placeless(err)
+	}
+	return shifted(err, st.inner.from-st.from)
+}
+
+// shifted moves the place of an error.
+func shifted(err error, by int) error {
+	var wire *wireError
+	if errors.As(err, &wire) && wire.position > 0 {
+		moved := *wire
+		moved.position += by
+		return &moved
+	}
+	return err
+}
+
+// placeless takes the place off an error: it is one in another text than the client has sent.
+func placeless(err error) error {
+	var wire *wireError
+	if errors.As(err, &wire) {
+		bare := *wire
+		bare.position, bare.character = 0, 0
+		return &bare
+	}
+	return err
+}
+
+// alone is the statement inside, in a text of its own, for who keeps it.
+func (st *statement) alone() *statement {
+	out := *st.inner
+	out.text = strings.Clone(st.inner.sql())
+	out.from, out.to = 0, len(out.text)
+	out.question = nil // trees are large
+	return &out
 }

@@ -2,9 +2,9 @@ package pgwire
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgproto3"
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -56,9 +56,18 @@ func ends(n *pg.TransactionStmt) bool {
 	return false
 }
 
-// transact does what a statement about transactions says, and returns its tag.
-func (s *session) transact(n *pg.TransactionStmt) (string, error) {
-	b := &s.block
+// transactions are a connection's blocks, one after the other. What they change is settings and
+// cursors.
+type transactions struct {
+	block    block
+	settings *settings
+	objects  *objectStore
+	out      *clientWriter
+}
+
+// run does what a statement about transactions says, and returns its tag.
+func (t *transactions) run(n *pg.TransactionStmt) (string, error) {
+	b := &t.block
 	switch n.Kind {
 	case pg.TransactionStmtKind_TRANS_STMT_BEGIN, pg.TransactionStmtKind_TRANS_STMT_START:
 		tag := "BEGIN"
@@ -66,20 +75,20 @@ func (s *session) transact(n *pg.TransactionStmt) (string, error) {
 			tag = "START TRANSACTION"
 		}
 		if b.open {
-			s.notice("WARNING", activeTransaction, "there is already a transaction in progress", "")
+			t.out.notice("WARNING", activeTransaction, "there is already a transaction in progress", "")
 		} else {
-			*b = block{open: true, began: time.Now(), before: s.settings.kept.clone(), declared: s.declared}
+			*b = block{open: true, began: time.Now(), before: t.settings.kept.clone(), declared: t.objects.declared}
 		}
-		return tag, s.characterise(n.Options, true)
+		return tag, t.setModes(n.Options, true)
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT:
 		failed := b.failed
-		s.finish(!failed, n.Chain)
+		t.finish(!failed, n.Chain)
 		if failed {
 			return "ROLLBACK", nil
 		}
 		return "COMMIT", nil
 	case pg.TransactionStmtKind_TRANS_STMT_ROLLBACK:
-		s.finish(false, n.Chain)
+		t.finish(false, n.Chain)
 		return "ROLLBACK", nil
 	case pg.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
 		if !b.open {
@@ -88,17 +97,17 @@ func (s *session) transact(n *pg.TransactionStmt) (string, error) {
 		if len(b.points) >= maxSavepoints {
 			return "", failure(limitExceeded, "there are %d savepoints, and no more can be", maxSavepoints)
 		}
-		b.points = append(b.points, savepoint{n.SavepointName, s.settings.now.clone(), s.settings.kept.clone(), s.declared})
+		b.points = append(b.points, savepoint{n.SavepointName, t.settings.now.clone(), t.settings.kept.clone(), t.objects.declared})
 		return "SAVEPOINT", nil
 	case pg.TransactionStmtKind_TRANS_STMT_RELEASE, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
-		return s.goBack(n)
+		return t.endSavepoint(n)
 	}
 	return "", failure(notSupported, "there are no prepared transactions").hinting("nothing is written, so COMMIT is all that is needed")
 }
 
-// goBack releases a savepoint, or goes back to it.
-func (s *session) goBack(n *pg.TransactionStmt) (string, error) {
-	b := &s.block
+// endSavepoint releases a savepoint, or goes back to it.
+func (t *transactions) endSavepoint(n *pg.TransactionStmt) (string, error) {
+	b := &t.block
 	release := n.Kind == pg.TransactionStmtKind_TRANS_STMT_RELEASE
 	if !b.open {
 		return "", failure(noTransaction, "savepoints can only be used in transaction blocks")
@@ -115,52 +124,38 @@ func (s *session) goBack(n *pg.TransactionStmt) (string, error) {
 		return "RELEASE", nil
 	}
 	p := b.points[at]
-	s.restoring(func() { s.settings.now, s.settings.kept = p.now.clone(), p.kept.clone() })
+	t.out.reportChanges(func() { t.settings.now, t.settings.kept = p.now.clone(), p.kept.clone() })
 	b.points, b.failed = b.points[:at+1], false
-	s.closeAfter(p.declared)
+	t.objects.closeCursorsAfter(p.declared)
 	return "ROLLBACK", nil
 }
 
 // finish ends a block.
-func (s *session) finish(commit, chain bool) {
-	b := &s.block
+func (t *transactions) finish(commit, chain bool) {
+	b := &t.block
 	if !b.open {
-		s.notice("WARNING", noTransaction, "there is no transaction in progress", "")
+		t.out.notice("WARNING", noTransaction, "there is no transaction in progress", "")
 		return
 	}
-	s.restoring(func() {
+	t.out.reportChanges(func() {
 		if !commit {
-			s.settings.kept = b.before.clone()
+			t.settings.kept = b.before.clone()
 		}
-		s.settings.now = s.settings.kept.clone()
+		t.settings.now = t.settings.kept.clone()
 	})
 	kept := b.declared // who goes back undeclares
 	if commit {
-		kept = s.declared
+		kept = t.objects.declared
 	}
 	*b = block{}
-	s.endPortals(kept)
+	t.objects.endPortals(kept)
 	if chain {
-		*b = block{open: true, began: time.Now(), before: s.settings.kept.clone(), declared: s.declared}
+		*b = block{open: true, began: time.Now(), before: t.settings.kept.clone(), declared: t.objects.declared}
 	}
 }
 
-// restoring changes settings, and tells the client of those that it is told of.
-func (s *session) restoring(change func()) {
-	before := make([]string, len(reported))
-	for i, name := range reported {
-		before[i], _ = s.settings.show(name)
-	}
-	change()
-	for i, name := range reported {
-		if now, _ := s.settings.show(name); now != before[i] {
-			s.conn.send(&pgproto3.ParameterStatus{Name: name, Value: now})
-		}
-	}
-}
-
-// characterise takes the modes of a transaction, which are all the same here.
-func (s *session) characterise(options []*pg.Node, local bool) error {
+// setModes takes the modes of a transaction, which are all the same here.
+func (t *transactions) setModes(options []*pg.Node, local bool) error {
 	for _, o := range options {
 		d := o.GetDefElem()
 		if d == nil || !slices.Contains([]string{"transaction_isolation", "transaction_read_only", "transaction_deferrable"}, d.Defname) {
@@ -174,9 +169,103 @@ func (s *session) characterise(options []*pg.Node, local bool) error {
 		if !local {
 			name = "default_" + name
 		}
-		if err := s.change(name, value, local); err != nil {
+		if err := t.change(name, value, local); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// allow refuses everything in a block that has failed, but for its end.
+func (t *transactions) allow(st *statement) error {
+	if t.block.failed && !ends(st.node.GetTransactionStmt()) {
+		return failure(failedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+	}
+	return nil
+}
+
+// change sets a setting, and tells the client where that is what it expects.
+func (t *transactions) change(name, value string, local bool) (err error) {
+	t.out.reportChanges(func() {
+		if local && !t.block.open {
+			check := *t.settings
+			check.now, check.kept = check.now.clone(), check.kept.clone()
+			if err = check.set(name, value, true); err == nil {
+				t.out.notice("WARNING", noTransaction, "SET LOCAL can only be used in transaction blocks", "")
+			}
+			return
+		}
+		err = t.settings.set(name, value, local)
+	})
+	return err
+}
+
+func (r *runner) runSet(n *pg.VariableSetStmt) (*result, error) {
+	out := &result{tag: "SET"}
+	switch n.Kind {
+	case pg.VariableSetKind_VAR_SET_VALUE:
+		value := ""
+		for i, a := range n.Args {
+			text, ok := constant(a)
+			if !ok {
+				return nil, failure(notSupported, "this value cannot be set").hinting("write a text in quotes, or a number")
+			}
+			if i > 0 {
+				value += ", "
+			}
+			value += text
+		}
+		switch n.Name {
+		case "session_authorization":
+			return nil, failure(notPermitted, "nobody becomes somebody else here").hinting("log in as that user")
+		case "role":
+			if value != "none" && value != r.user.Name {
+				return nil, failure(notPermitted, "there are no roles to change to").hinting("log in as that user")
+			}
+			return out, nil
+		}
+		return out, r.transactions.change(n.Name, value, n.IsLocal)
+	case pg.VariableSetKind_VAR_SET_DEFAULT, pg.VariableSetKind_VAR_RESET:
+		if n.Kind == pg.VariableSetKind_VAR_RESET {
+			out.tag = "RESET"
+		}
+		var err error
+		r.out.reportChanges(func() { err = r.settings.reset(n.Name, n.IsLocal) })
+		return out, err
+	case pg.VariableSetKind_VAR_RESET_ALL:
+		r.out.reportChanges(r.settings.resetAll)
+		return &result{tag: "RESET"}, nil
+	case pg.VariableSetKind_VAR_SET_MULTI:
+		switch n.Name {
+		case "TRANSACTION":
+			return out, r.transactions.setModes(n.Args, true)
+		case "SESSION CHARACTERISTICS":
+			return out, r.transactions.setModes(n.Args, false)
+		}
+	case pg.VariableSetKind_VAR_SET_CURRENT:
+		return out, nil
+	}
+	return nil, failure(notSupported, "this SET is not supported")
+}
+
+// constant reads a value of a SET. An interval is written as a cast.
+func constant(n *pg.Node) (string, bool) {
+	if cast := n.GetTypeCast(); cast != nil {
+		n = cast.Arg
+	}
+	c := n.GetAConst()
+	if c == nil {
+		return "", false
+	}
+	switch v := c.Val.(type) {
+	case *pg.A_Const_Ival:
+		return strconv.FormatInt(int64(v.Ival.GetIval()), 10), true
+	case *pg.A_Const_Fval:
+		return v.Fval.GetFval(), true
+	case *pg.A_Const_Sval:
+		return v.Sval.GetSval(), true
+	case *pg.A_Const_Boolval:
+		return map[bool]string{true: "on", false: "off"}[v.Boolval.GetBoolval()], true
+	}
+	return "", false
 }

@@ -183,7 +183,7 @@ func TestWaysWaitForTheTick(t *testing.T) {
 		}
 	}
 	p.Server.mu.Lock()
-	p.Server.asked = early{p.dispatcher}
+	p.Server.questions = early{p.dispatcher}
 	p.Server.mu.Unlock()
 	for _, w := range ways {
 		if took := waited(w); took >= tick*9/10 {

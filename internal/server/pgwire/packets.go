@@ -13,44 +13,44 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/bytelimit"
 )
 
-// conn is a connection that is read one packet at a time: it hands pgproto3's Backend the bytes of
-// the packet that it was told to expect and not one more. So what is read ahead is here and nowhere
-// else, which three things need: limits that hold before anything is allocated, bytes that were
-// sent before TLS and are not to be believed, and watching a client that waits.
-type conn struct {
-	raw  net.Conn
-	buf  []byte // what was read ahead is buf[from:to]
-	from int
-	to   int
-	left int   // bytes of the packet that are still to be handed out
-	err  error // that reading ended with
+// packetConn is a connection that is read one packet at a time: it hands pgproto3's Backend the
+// bytes of the packet that it was told to expect and not one more. So what is read ahead is here
+// and nowhere else, which three things need: limits that hold before anything is allocated, bytes
+// that were sent before TLS and are not to be believed, and watching a client that waits.
+type packetConn struct {
+	raw     net.Conn
+	buf     []byte // what was read ahead is buf[from:to]
+	from    int
+	to      int
+	unread  int   // bytes of the packet that are still to be handed out
+	readErr error // that reading ended with
 
-	out  []byte // messages that wait to be sent, less than flushSize but for the last
-	lost error  // that sending ended with
+	out      []byte // messages that wait to be sent, less than flushSize but for the last
+	writeErr error  // that sending ended with
 
 	patience time.Duration // for a client to take flushSize bytes
 	held     *bytelimit.Counter
 }
 
-func newConn(c net.Conn, patience time.Duration, held *bytelimit.Counter) *conn {
-	return &conn{raw: c, buf: make([]byte, earlyBuffer), patience: patience, held: held}
+func newPacketConn(c net.Conn, patience time.Duration, held *bytelimit.Counter) *packetConn {
+	return &packetConn{raw: c, buf: make([]byte, earlyBuffer), patience: patience, held: held}
 }
 
 // grow makes room for those who are in.
-func (c *conn) grow() {
+func (c *packetConn) grow() {
 	next := make([]byte, lateBuffer)
 	c.to = copy(next, c.buf[c.from:c.to])
 	c.from, c.buf = 0, next
 }
 
-// ahead is how many bytes were read ahead.
-func (c *conn) ahead() int { return c.to - c.from }
+// buffered is how many bytes were read ahead.
+func (c *packetConn) buffered() int { return c.to - c.from }
 
 // fill waits until n bytes are read ahead; n is small.
-func (c *conn) fill(n int) error {
-	for c.ahead() < n {
-		if c.err != nil {
-			return c.err
+func (c *packetConn) fill(n int) error {
+	for c.buffered() < n {
+		if c.readErr != nil {
+			return c.readErr
 		}
 		if c.from > 0 {
 			c.to = copy(c.buf, c.buf[c.from:c.to])
@@ -58,17 +58,17 @@ func (c *conn) fill(n int) error {
 		}
 		m, err := c.raw.Read(c.buf[c.to:])
 		c.to += m
-		if err != nil && c.ahead() < n {
-			return c.failed(err)
+		if err != nil && c.buffered() < n {
+			return c.keepError(err)
 		}
 	}
 	return nil
 }
 
-// failed keeps an error that will not pass.
-func (c *conn) failed(err error) error {
+// keepError keeps an error that will not pass.
+func (c *packetConn) keepError(err error) error {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		c.err = err
+		c.readErr = err
 	}
 	return err
 }
@@ -79,10 +79,10 @@ var (
 	errProxy = errors.New("the packet is a header of the PROXY protocol")
 )
 
-// startup expects a packet without a type, as the first ones are, and returns its code. Minor
+// expectStartup expects a packet without a type, as the first ones are, and returns its code. Minor
 // versions of the protocol that Backend does not know become 3.0, which is what they will be
 // offered.
-func (c *conn) startup() (code uint32, err error) {
+func (c *packetConn) expectStartup() (code uint32, err error) {
 	if err := c.fill(8); err != nil {
 		return 0, err
 	}
@@ -101,19 +101,19 @@ func (c *conn) startup() (code uint32, err error) {
 	if code>>16 == 3 {
 		binary.BigEndian.PutUint32(head[4:], 3<<16)
 	}
-	c.left = int(size)
+	c.unread = int(size)
 	return code, nil
 }
 
-// message expects a packet with a type and at most limit bytes, and returns its type.
-func (c *conn) message(limit int) (kind byte, err error) {
+// expectMessage expects a packet with a type and at most limit bytes, and returns its type.
+func (c *packetConn) expectMessage(limit int) (kind byte, err error) {
 	if err := c.fill(1); err != nil {
 		return 0, err
 	}
 	return c.buf[c.from], c.header(limit)
 }
 
-func (c *conn) header(limit int) error {
+func (c *packetConn) header(limit int) error {
 	if err := c.fill(5); err != nil {
 		return err
 	}
@@ -124,37 +124,37 @@ func (c *conn) header(limit int) error {
 	if int64(size)-4 > int64(limit) {
 		return errLong
 	}
-	c.left = int(size) + 1
+	c.unread = int(size) + 1
 	return nil
 }
 
 // Read hands out the packet that is expected.
-func (c *conn) Read(p []byte) (int, error) {
-	if c.left == 0 {
+func (c *packetConn) Read(p []byte) (int, error) {
+	if c.unread == 0 {
 		return 0, io.ErrUnexpectedEOF // a packet that contradicts its own length
 	}
-	if len(p) > c.left {
-		p = p[:c.left]
+	if len(p) > c.unread {
+		p = p[:c.unread]
 	}
 	n := 0
-	if c.ahead() > 0 {
+	if c.buffered() > 0 {
 		n = copy(p, c.buf[c.from:c.to])
 		c.from += n
 	} else {
-		if c.err != nil {
-			return 0, c.err
+		if c.readErr != nil {
+			return 0, c.readErr
 		}
 		var err error
 		if n, err = c.raw.Read(p); err != nil && n == 0 {
-			return 0, c.failed(err)
+			return 0, c.keepError(err)
 		}
 	}
-	c.left -= n
+	c.unread -= n
 	return n, nil
 }
 
 // Write gives the client a while to take what is sent.
-func (c *conn) Write(p []byte) (int, error) {
+func (c *packetConn) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
 		if err := c.raw.SetWriteDeadline(time.Now().Add(c.patience)); err != nil {
@@ -172,35 +172,35 @@ func (c *conn) Write(p []byte) (int, error) {
 // send puts a message behind those that wait, and sends them all where they are many: what a client
 // asks for without reading waits in its own buffers and in those of the network, and not here.
 // Whether that worked is told by flush.
-func (c *conn) send(m pgproto3.BackendMessage) {
-	if c.lost != nil {
+func (c *packetConn) send(m pgproto3.BackendMessage) {
+	if c.writeErr != nil {
 		return
 	}
-	if c.out, c.lost = m.Encode(c.out); len(c.out) < flushSize {
+	if c.out, c.writeErr = m.Encode(c.out); len(c.out) < flushSize {
 		return
 	}
-	_, c.lost = c.Write(c.out)
+	_, c.writeErr = c.Write(c.out)
 	if c.out = c.out[:0]; cap(c.out) > 2*flushSize {
 		c.out = nil
 	}
 }
 
 // flush sends what waits.
-func (c *conn) flush() error {
-	if c.lost == nil && len(c.out) > 0 {
-		_, c.lost = c.Write(c.out)
+func (c *packetConn) flush() error {
+	if c.writeErr == nil && len(c.out) > 0 {
+		_, c.writeErr = c.Write(c.out)
 	}
 	if c.out = c.out[:0]; cap(c.out) > idleBuffer {
 		c.out = nil
 	}
-	return c.lost
+	return c.writeErr
 }
 
 // watch reads ahead while a statement runs, and calls gone where the client is. Whoever has sent
 // more than fits is not watched any longer. The returned function ends it, and must be called
 // before anything else is read.
-func (c *conn) watch(gone func()) (stop func()) {
-	if c.err != nil {
+func (c *packetConn) watch(gone func()) (stop func()) {
+	if c.readErr != nil {
 		gone()
 		return func() {}
 	}
@@ -218,7 +218,7 @@ func (c *conn) watch(gone func()) (stop func()) {
 			n, err := c.raw.Read(c.buf[c.to:])
 			c.to += n
 			if err != nil {
-				if c.failed(err); c.err != nil {
+				if c.keepError(err); c.readErr != nil {
 					gone()
 				}
 				return

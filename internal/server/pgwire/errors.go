@@ -251,6 +251,8 @@ func (e *wireError) response(text string, offset int) *pgproto3.ErrorResponse {
 	return out
 }
 
+func list(names []string) string { return strings.Join(names, ", ") }
+
 // printable is a text that ends where it should, and is in the client's encoding.
 func printable(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")

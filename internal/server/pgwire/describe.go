@@ -1,0 +1,180 @@
+package pgwire
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// describer says what statements take and return, before they are run.
+type describer struct {
+	asker    *asker
+	objects  *objectStore
+	memory   *heldMemory
+	settings *settings
+	out      *clientWriter
+}
+
+// describe finds out what a statement takes and returns, once.
+func (d *describer) describe(st *statement) error {
+	if st.described {
+		return nil
+	}
+	parameters, columns, err := d.shape(st)
+	if err != nil {
+		return err
+	}
+	n := max(st.values, len(parameters), len(st.given))
+	st.parameters = make([]uint32, n)
+	for i := range st.parameters {
+		if i < len(parameters) {
+			st.parameters[i] = parameters[i]
+		}
+		if i < len(st.given) && st.given[i] != 0 && st.given[i] != unknownOID {
+			st.parameters[i] = st.given[i]
+		}
+		if st.parameters[i] == 0 {
+			st.parameters[i] = textOID
+		}
+	}
+	// What a cursor and a prepared statement are another one may be called next.
+	st.columns, st.described = columns, st.kind != fetching && st.kind != executing
+	st.errors = d.settings.now.dp.Errors
+	if err := d.memory.recount(st); err != nil {
+		st.parameters, st.columns, st.described = nil, nil, false
+		return err
+	}
+	return nil
+}
+
+// describeInner finds out what the SELECT inside of a statement takes and returns.
+func (d *describer) describeInner(st *statement) error {
+	if err := d.describe(st.inner); err != nil {
+		return st.moved(err)
+	}
+	return d.memory.recount(st)
+}
+
+// shape asks who will answer.
+func (d *describer) shape(st *statement) (parameters []uint32, columns []column, err error) {
+	switch st.kind {
+	case question:
+		return d.asker.describeQuestion(st, st.sql())
+	case catalogue:
+		return d.asker.describeCatalogue(st.sql(), st.given)
+	case explaining:
+		if st.explained.execute != nil {
+			_, _, err = d.findPrepared(st.explained.execute)
+			return nil, st.explained.columns(), err
+		}
+		if st.explained.catalogue {
+			parameters, _, err = d.asker.describeCatalogue(st.explained.sql, st.given)
+		} else {
+			parameters, _, err = d.asker.describeQuestion(st, st.explained.sql)
+		}
+		return parameters, st.explained.columns(), st.explained.shift(err)
+	case showing:
+		return nil, showColumns(st.node.GetVariableShowStmt().GetName()), nil
+	case copying, declaring:
+		st.inner.given = st.given
+		err = d.describeInner(st)
+		return st.inner.parameters, nil, err
+	case fetching:
+		columns, err = d.fetchColumns(st.node.GetFetchStmt())
+		return nil, columns, err
+	case executing:
+		found, _, err := d.findPrepared(st.node.GetExecuteStmt())
+		if err != nil {
+			return nil, nil, err
+		}
+		return nil, found.columns, nil
+	}
+	return nil, nil, nil
+}
+
+// fetchColumns are the columns of a FETCH: those of its cursor.
+func (d *describer) fetchColumns(n *pg.FetchStmt) ([]column, error) {
+	p := d.objects.portals[n.Portalname]
+	if p == nil || n.Portalname == "" || !p.fetchable() {
+		return nil, failure(invalidCursor, "cursor %q does not exist", clip(n.Portalname))
+	}
+	if n.Ismove {
+		return nil, nil
+	}
+	if err := d.describe(p.st); err != nil {
+		return nil, placeless(err)
+	}
+	return p.columns(), nil
+}
+
+// findPrepared finds what an EXECUTE is for, and reads its values.
+func (d *describer) findPrepared(n *pg.ExecuteStmt) (*statement, []argument, error) {
+	st := d.objects.statements[n.Name]
+	if st == nil || n.Name == "" {
+		return nil, nil, failure(invalidStatement, "prepared statement %q does not exist", clip(n.Name))
+	}
+	if st.kind != question && st.kind != catalogue && st.kind != explaining {
+		return nil, nil, failure(notSupported, "EXECUTE runs what was prepared with PREPARE ... AS SELECT")
+	}
+	if err := d.describe(st); err != nil {
+		return nil, nil, placeless(err)
+	}
+	want := max(st.values, len(st.given))
+	if want == 0 {
+		return st, nil, nil // PostgreSQL does not look at values that nobody takes
+	}
+	if len(n.Params) != want {
+		return nil, nil, failure(syntaxError, "wrong number of parameters for prepared statement %q", clip(n.Name)).
+			hinting("expected " + strconv.Itoa(want) + " parameters but got " + strconv.Itoa(len(n.Params)))
+	}
+	values := make([]argument, len(n.Params))
+	for i, p := range n.Params {
+		text, null, ok := spelled(p)
+		if !ok {
+			return nil, nil, failure(notSupported, "the values of an EXECUTE are constants").
+				hinting("write numbers, quoted texts, true, false, NULL, or ARRAY[...] of these")
+		}
+		var data []byte
+		if !null {
+			data = []byte(text)
+		}
+		var err error
+		if values[i], err = decode(d.out.typeMap(), i+1, st.parameters[i], pgtype.TextFormatCode, data); err != nil {
+			return nil, nil, err
+		}
+	}
+	return st, values, nil
+}
+
+// spelled is the text of a constant: as it stands, with a cast, or as an array of constants.
+func spelled(n *pg.Node) (text string, null, ok bool) {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_AConst:
+		if x.AConst.GetIsnull() {
+			return "", true, true
+		}
+		text, ok = constant(n)
+		return text, false, ok
+	case *pg.Node_TypeCast:
+		return spelled(x.TypeCast.GetArg())
+	case *pg.Node_AExpr:
+		inner, null, ok := spelled(x.AExpr.GetRexpr())
+		minus := x.AExpr.GetLexpr() == nil && len(x.AExpr.GetName()) == 1 && x.AExpr.GetName()[0].GetString_().GetSval() == "-"
+		return "-" + inner, false, ok && minus && !null && !strings.HasPrefix(inner, "-")
+	case *pg.Node_AArrayExpr:
+		texts := make([]*string, len(x.AArrayExpr.GetElements()))
+		for i, e := range x.AArrayExpr.GetElements() {
+			text, null, ok := spelled(e)
+			if !ok || e.GetAArrayExpr() != nil {
+				return "", false, false
+			}
+			if !null {
+				texts[i] = &text
+			}
+		}
+		return arrayOf(texts), false, true
+	}
+	return "", false, false
+}
