@@ -33,35 +33,33 @@ func (a *asker) waitToRead(bytes int, do func()) error {
 	return a.execution.run(func(ctx context.Context) error { return a.dispatcher.Read(ctx, a.user.Name, bytes, do) })
 }
 
-// read reads a text when it is the user's turn.
 func (a *asker) read(text string) (all []*statement, err error) {
 	var unreadable error
-	if err := a.waitToRead(len(text), func() { all, unreadable = split(text) }); err != nil {
+	if err := a.waitToRead(len(text), func() { all, unreadable = splitStatements(text) }); err != nil {
 		return nil, err
 	}
 	return all, unreadable
 }
 
-// question makes a question of a statement.
 func (a *asker) question(st *statement, sql string, values []argument, request string) api.Question {
 	q := api.Question{Dataset: a.dataset.Name, Analyst: a.user.Name, SQL: sql, Parsed: st.question,
-		Settings: st.shaped(a.settings.now.dp), Request: request, Now: a.block.now()}
+		Settings: st.describedSettings(a.settings.current.dp), Request: request, Now: a.block.now()}
 	for _, v := range values {
-		q.Parameters = append(q.Parameters, v.parameter)
+		q.Parameters = append(q.Parameters, v.question)
 	}
 	return q
 }
 
 func (a *asker) runQuestion(st *statement, values []argument) (*result, error) {
-	return a.answer(a.question(st, st.sql(), values, a.settings.take()))
+	return a.answer(a.question(st, st.sql(), values, a.settings.takeRequestName()))
 }
 
 // answer asks a question. Whatever a statement makes of its answer, it comes through here.
 func (a *asker) answer(q api.Question) (*result, error) {
-	if err := a.memory.share.Take(leastAnswer); err != nil {
-		return nil, full(err)
+	if err := a.memory.share.Take(minAnswerBytes); err != nil {
+		return nil, fullError(err)
 	}
-	defer a.memory.share.Give(leastAnswer)
+	defer a.memory.share.Give(minAnswerBytes)
 	out := &result{tag: "SELECT", columns: []column{}}
 	err := a.execution.run(func(ctx context.Context) (err error) {
 		out.answer, err = a.questions.Ask(ctx, q)
@@ -87,7 +85,7 @@ func (a *asker) explain(q api.Question) (found *api.Explanation, err error) {
 
 func (a *asker) describeQuestion(st *statement, sql string) (parameters []uint32, columns []column, err error) {
 	q := a.question(st, sql, nil, "")
-	for _, t := range st.given {
+	for _, t := range st.givenTypes {
 		kind := ""
 		if t != 0 && t != unknownOID {
 			kind = kindOf(t)
@@ -114,11 +112,11 @@ func (a *asker) describeQuestion(st *statement, sql string) (parameters []uint32
 func (a *asker) runCatalogue(st *statement, values []argument) (*result, error) {
 	var given []datum.Value
 	for _, v := range values {
-		given = append(given, v.value)
+		given = append(given, v.catalogue)
 	}
 	out := &result{tag: "SELECT"}
 	err := a.look(func(ctx context.Context) error {
-		r, err := a.catalog.Query(ctx, st.sql(), st.given, given)
+		r, err := a.catalog.Query(ctx, st.sql(), st.givenTypes, given)
 		if err == nil {
 			out.columns, out.rows = columnsOf(r.Columns), r.Rows
 		}
@@ -127,7 +125,6 @@ func (a *asker) runCatalogue(st *statement, values []argument) (*result, error) 
 	return out, err
 }
 
-// look looks at the catalogue when it is the user's turn.
 func (a *asker) look(look func(context.Context) error) error {
 	return a.execution.run(func(ctx context.Context) error { return a.dispatcher.Look(ctx, a.user.Name, look) })
 }

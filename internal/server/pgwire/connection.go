@@ -49,9 +49,9 @@ type identity struct {
 }
 
 func newConnection(server *Server, tcp net.Conn, address string) *connection {
-	c := &connection{server: server, tcp: tcp, packets: newPacketConn(tcp, server.patience, server.options.Held), address: address,
+	c := &connection{server: server, tcp: tcp, packets: newPacketConn(tcp, server.writeTimeout, server.options.Held), address: address,
 		busy: true}
-	c.slot = server.connections.places.Enter(connlimit.Newcomer{Address: clientaddr.Block(address),
+	c.slot = server.connections.slots.Enter(connlimit.Newcomer{Address: clientaddr.Block(address),
 		Familiar: server.options.Users.Familiar(address), Cut: c.makeRoom})
 	return c
 }
@@ -64,7 +64,7 @@ func (c *connection) serve() {
 	defer func() {
 		if recover() != nil {
 			c.server.options.Log.Error("a session ended by a fault", "door", "wire")
-			c.sendLast(fatal(internalError, internal().message))
+			c.sendLast(fatal(internalError, internalFailure().message))
 		}
 	}()
 	if c.setStartupDeadline() != nil {
@@ -82,7 +82,7 @@ func (c *connection) serve() {
 		return
 	}
 	c.server.options.Log.Info("login", "door", "wire", "user", c.user.Name, "dataset", c.dataset.Name, "address", c.address)
-	defer c.server.connections.logout(c.user.Name)
+	defer c.server.connections.removeUser(c.user.Name)
 	defer c.protocol.memory.share.Close()
 	defer c.server.executions.remove(c.protocol.execution)
 	c.refuse(c.handleMessages())
@@ -90,10 +90,10 @@ func (c *connection) serve() {
 
 func (c *connection) open() {
 	c.backend = pgproto3.NewBackend(c.packets, c.packets)
-	c.backend.SetMaxBodyLen(startupSize)
+	c.backend.SetMaxBodyLen(maxStartupBytes)
 }
 
-// admit makes a connection a session.
+// admit lets those in who can log in, to a dataset, while there is a slot for them.
 func (c *connection) admit() error {
 	start, err := c.readStartup()
 	if err != nil {
@@ -101,9 +101,9 @@ func (c *connection) admit() error {
 	}
 	if proxied, ok := c.tcp.(interface{ Told() bool }); ok && !proxied.Told() {
 		return fatal(protocolViolation, "connections from this address are a proxy's, and have to begin with a header of the PROXY "+
-			"protocol").hinting("let the proxy send it (send-proxy-v2, proxy_protocol on), or take the address out of --trust-proxy")
+			"protocol").withHint("let the proxy send it (send-proxy-v2, proxy_protocol on), or take the address out of --trust-proxy")
 	}
-	if err := noPlace(c.slot); err != nil {
+	if err := refuseWithoutSlot(c.slot); err != nil {
 		return err
 	}
 	wanted := start.Parameters
@@ -120,14 +120,14 @@ func (c *connection) admit() error {
 		return err
 	}
 	if !c.slot.Hold() {
-		return errSilent // somebody was given this place meanwhile
+		return errSilent // somebody else was given this slot meanwhile
 	}
-	if !c.server.connections.login(c.user.Name) {
+	if !c.server.connections.addUser(c.user.Name) {
 		return fatal(tooManyConnections, fmt.Sprintf("you have %d connections, which is as many as a user can have; close some",
 			c.server.options.PerUser))
 	}
 	if err := c.beginProtocol(wanted); err != nil {
-		c.server.connections.logout(c.user.Name)
+		c.server.connections.removeUser(c.user.Name)
 		return err
 	}
 	return nil
@@ -138,7 +138,7 @@ func (c *connection) beginProtocol(wanted map[string]string) error {
 	o := c.server.options
 	out := &clientWriter{packets: c.packets}
 	out.settings = newSettings(o.Version, c.user.Name, out.say)
-	if err := out.settings.begin(wanted); err != nil {
+	if err := out.settings.applyStartup(wanted); err != nil {
 		return err
 	}
 	c.packets.grow()
@@ -146,7 +146,7 @@ func (c *connection) beginProtocol(wanted map[string]string) error {
 	running := &execution{base: c.server.base, users: o.Users, user: c.user, settings: out.settings, packets: c.packets}
 	c.server.executions.add(running)
 	c.protocol = newProtocol(c.server, c.identity, out, running)
-	for _, name := range reported {
+	for _, name := range reportedSettings {
 		value, _ := out.settings.show(name)
 		c.packets.send(&pgproto3.ParameterStatus{Name: name, Value: value})
 	}
@@ -162,18 +162,17 @@ func (c *connection) beginProtocol(wanted map[string]string) error {
 	return c.packets.raw.SetDeadline(time.Time{})
 }
 
-// handleMessages takes messages until the end.
 func (c *connection) handleMessages() error {
 	for {
-		if _, err := c.awaitMessage(); err != nil {
+		if err := c.awaitMessage(); err != nil {
 			var late net.Error
 			switch {
-			case errors.Is(err, errEnded):
+			case errors.Is(err, errServerEnds):
 				return fatal(adminShutdown, "the server is shutting down; connect again when it is back")
-			case errors.Is(err, errLong):
+			case errors.Is(err, errPacketTooLong):
 				return fatal(protocolViolation, fmt.Sprintf("the message is longer than %d bytes, which is as much as the server takes",
 					c.server.options.MessageSize))
-			case errors.Is(err, errShort):
+			case errors.Is(err, errPacketLength):
 				return fatal(protocolViolation, "the message has an impossible length")
 			case errors.As(err, &late) && late.Timeout():
 				return fatal(adminShutdown, "the session was idle, or half a message came, for longer than the server waits")
@@ -203,28 +202,28 @@ func (c *connection) handleMessages() error {
 
 // awaitMessage waits for the next message. Whoever is told to end meanwhile is woken by a deadline
 // that has passed.
-func (c *connection) awaitMessage() (kind byte, err error) {
+func (c *connection) awaitMessage() error {
 	c.mu.Lock()
 	if c.ending {
 		c.mu.Unlock()
-		return 0, errEnded
+		return errServerEnds
 	}
 	c.busy = false
 	c.packets.raw.SetReadDeadline(time.Now().Add(c.server.options.IdleDeadline))
 	c.mu.Unlock()
-	err = c.packets.fill(1)
+	err := c.packets.fill(1)
 	c.mu.Lock()
 	c.busy = true
 	if c.ending {
 		c.mu.Unlock()
-		return 0, errEnded
+		return errServerEnds
 	}
-	c.packets.raw.SetReadDeadline(time.Now().Add(c.server.rest))
+	c.packets.raw.SetReadDeadline(time.Now().Add(c.server.messageTimeout))
 	c.mu.Unlock()
-	if err != nil {
-		return 0, err
+	if err == nil {
+		_, err = c.packets.expectMessage(c.server.options.MessageSize)
 	}
-	return c.packets.expectMessage(c.server.options.MessageSize)
+	return err
 }
 
 // refuse says why a session ends.
@@ -232,7 +231,7 @@ func (c *connection) refuse(err error) {
 	if err == nil || errors.Is(err, errSilent) {
 		return
 	}
-	e := explain(context.Background(), err)
+	e := toWireError(context.Background(), err)
 	e.severity = "FATAL"
 	c.sendLast(e)
 }
@@ -260,7 +259,7 @@ func (c *connection) wasPushed() bool {
 	return c.pushed
 }
 
-// shutDown tells a session that the server ends.
+// shutDown ends an idle connection, and a busy one after its statement.
 func (c *connection) shutDown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -311,7 +310,7 @@ func (e *execution) run(do func(ctx context.Context) error) error {
 	e.mu.Lock()
 	e.cancel = cancel
 	e.mu.Unlock()
-	stop := e.packets.watch(func() { cancel(errGone) })
+	stop := e.packets.watch(func() { cancel(errClientGone) })
 	defer func() { // also where it panics
 		stop()
 		e.mu.Lock()
@@ -322,10 +321,10 @@ func (e *execution) run(do func(ctx context.Context) error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(context.Cause(timed), errGone) {
+	if errors.Is(context.Cause(timed), errClientGone) {
 		return errSilent
 	}
-	return explain(timed, err) // while the context still knows why
+	return toWireError(timed, err) // while the context still knows why
 }
 
 // stop ends the statement that runs, if one does.
@@ -339,14 +338,14 @@ func (e *execution) stop(why error) {
 
 // checkUser makes sure that the user has not been revoked meanwhile.
 func (e *execution) checkUser() error {
-	ctx, done := context.WithTimeout(e.base, messageDeadline)
+	ctx, done := context.WithTimeout(e.base, defaultMessageTimeout)
 	defer done()
 	err := e.users.Still(ctx, e.user)
 	if users.Denied(err) {
 		return fatal(adminShutdown, "your account was revoked, or has another password; ask the owner of the data")
 	}
 	if err != nil {
-		return explain(ctx, admission.ErrUnchecked) // who cannot be checked is not let on
+		return toWireError(ctx, admission.ErrUnchecked) // who cannot be checked is not let on
 	}
 	return nil
 }

@@ -16,10 +16,10 @@ import (
 func (r *router) routeCopy(st *statement, n *pg.CopyStmt) error {
 	switch {
 	case n.IsFrom:
-		return failure(readOnly, "nothing can be written here").hinting("write a SELECT of aggregates, as in SELECT count(*) FROM table")
+		return failure(readOnly, "nothing can be written here").withHint("write a SELECT of aggregates, as in SELECT count(*) FROM table")
 	case n.Filename != "" || n.IsProgram:
 		return failure(notPermitted, "this server writes no files and runs no programs").
-			hinting("write COPY (SELECT ...) TO STDOUT; in psql, \\copy (SELECT ...) TO 'file'")
+			withHint("write COPY (SELECT ...) TO STDOUT; in psql, \\copy (SELECT ...) TO 'file'")
 	}
 	var err error
 	if st.copy, err = readCopyOptions(n.Options); err != nil {
@@ -28,12 +28,12 @@ func (r *router) routeCopy(st *statement, n *pg.CopyStmt) error {
 	if n.Relation == nil {
 		return r.enclose(st, n.Query, pg.Token_ASCII_40)
 	}
-	all, err := split(selectAll(n))
+	all, err := splitStatements(selectAll(n))
 	if err != nil || len(all) != 1 {
-		return internal()
+		return internalFailure()
 	}
 	st.inner = all[0]
-	return st.moved(r.route(st.inner))
+	return st.relocateError(r.route(st.inner))
 }
 
 // selectAll is the SELECT that COPY table is short for.
@@ -53,23 +53,22 @@ func selectAll(n *pg.CopyStmt) string {
 }
 
 func (r *runner) runCopy(st *statement, values []argument) (*result, error) {
-	if len(st.copy.force) > 0 { // a column that is not there is refused before anything is paid
+	if len(st.copy.forcedColumns) > 0 { // a column that is not there is refused before anything is paid
 		if err := r.describer.describeInner(st); err != nil {
 			return nil, err
 		}
-		if err := st.copy.check(st.inner.columns); err != nil {
+		if err := st.copy.refuseUnknownColumns(st.inner.columns); err != nil {
 			return nil, err
 		}
 	}
 	out, err := r.run(st.inner, values)
 	if err != nil {
-		return nil, st.moved(err)
+		return nil, st.relocateError(err)
 	}
 	out.tag, out.copy, out.count = "COPY", st.copy, len(out.rows)
 	return out, nil
 }
 
-// copyFormat is how COPY writes rows.
 type copyFormat int
 
 const (
@@ -85,7 +84,7 @@ type copyOptions struct {
 	delimiter     byte
 	null          string
 	quote, escape byte
-	force         []string // columns that are always quoted
+	forcedColumns []string // columns that are always quoted
 	forceAll      bool
 }
 
@@ -108,7 +107,7 @@ func readCopyOptions(options []*pg.Node) (*copyOptions, error) {
 		case "binary":
 			c.format = binaryCopy
 		default:
-			return nil, failure(invalidParameter, "COPY format %q not recognized", clip(name))
+			return nil, failure(invalidParameter, "COPY format %q not recognized", shorten(name))
 		}
 	}
 	c.escape = c.quote
@@ -122,10 +121,10 @@ func readCopyOptions(options []*pg.Node) (*copyOptions, error) {
 	}
 	delete(given, "format")
 	for name := range given {
-		return nil, failure(notSupported, "COPY ... TO has no option %q", clip(name)).
-			hinting("the options are FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE, FORCE_QUOTE and ENCODING")
+		return nil, failure(notSupported, "COPY ... TO has no option %q", shorten(name)).
+			withHint("the options are FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE, FORCE_QUOTE and ENCODING")
 	}
-	return c, c.agree()
+	return c, c.refuseConflicts()
 }
 
 func (c *copyOptions) set(name string, arg *pg.Node) error {
@@ -147,14 +146,14 @@ func (c *copyOptions) set(name string, arg *pg.Node) error {
 		}
 		c.forceAll = arg.GetAStar() != nil
 		for _, n := range arg.GetList().GetItems() {
-			c.force = append(c.force, n.GetString_().GetSval())
+			c.forcedColumns = append(c.forcedColumns, n.GetString_().GetSval())
 		}
 	case "encoding":
 		switch strings.ToUpper(strings.NewReplacer("-", "", "_", "").Replace(text)) {
 		case "UTF8", "UNICODE":
 			return nil
 		}
-		return failure(notSupported, "answers are sent in UTF8, and in no other encoding").hinting("leave ENCODING out")
+		return failure(notSupported, "answers are sent in UTF8, and in no other encoding").withHint("leave ENCODING out")
 	case "delimiter", "quote", "escape":
 		if name != "delimiter" && c.format != csvCopy {
 			return failure(notSupported, "COPY %s requires CSV mode", upper)
@@ -189,15 +188,14 @@ func copyHeader(arg *pg.Node) (bool, error) {
 	if i := arg.GetInteger(); i != nil {
 		text = map[int32]string{0: "off", 1: "on"}[i.GetIval()]
 	}
-	on, err := truth(text)
+	on, err := acceptSwitch(text)
 	if err != nil || text == "" {
 		return false, failure(syntaxError, "header requires a Boolean value")
 	}
 	return on == "on", nil
 }
 
-// agree refuses options that do not go together.
-func (c *copyOptions) agree() error {
+func (c *copyOptions) refuseConflicts() error {
 	switch {
 	case c.format == binaryCopy:
 	case strings.ContainsAny(string(rune(c.delimiter)), "\r\n"):
@@ -216,20 +214,21 @@ func (c *copyOptions) agree() error {
 	return nil
 }
 
-// check refuses columns that an answer does not have. Which it has is known before it is asked for.
-func (c *copyOptions) check(columns []column) error {
-	for _, name := range c.force {
+// refuseUnknownColumns refuses columns that an answer does not have. Which it has is known before
+// it is asked for.
+func (c *copyOptions) refuseUnknownColumns(columns []column) error {
+	for _, name := range c.forcedColumns {
 		if !slices.ContainsFunc(columns, func(k column) bool { return k.name == name }) {
-			return failure(undefinedColumn, "column %q does not exist", clip(name))
+			return failure(undefinedColumn, "column %q does not exist", shorten(name))
 		}
 	}
 	return nil
 }
 
-// forced says whether values of a column are always quoted.
-func (c *copyOptions) forced(name string) bool { return c.forceAll || slices.Contains(c.force, name) }
+func (c *copyOptions) isForced(name string) bool {
+	return c.forceAll || slices.Contains(c.forcedColumns, name)
+}
 
-// copyEncoder writes rows as COPY does.
 type copyEncoder struct {
 	options *copyOptions
 	columns []column
@@ -237,10 +236,10 @@ type copyEncoder struct {
 	begun   bool
 }
 
-// binaryHead stands before the first row of the binary format: a signature, no flags, nothing more.
-const binaryHead = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+// binaryFileHeader stands before the first row of the binary format: a signature, no flags, nothing
+// more.
+const binaryFileHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// header is the line with the names, where there is one.
 func (c *copyEncoder) header() []byte {
 	if !c.options.header {
 		return nil
@@ -256,14 +255,14 @@ func (c *copyEncoder) header() []byte {
 // are clients that look for both at once.
 func (c *copyEncoder) row(values []any) ([]byte, error) {
 	if len(values) != len(c.columns) {
-		return nil, internal()
+		return nil, internalFailure()
 	}
 	if c.options.format == binaryCopy {
 		return c.binaryRow(values)
 	}
 	var line []byte
 	for i, v := range values {
-		text, null := textOf(v, c.columns[i].oid)
+		text, null := formatText(v, c.columns[i].oid)
 		if null {
 			if i > 0 {
 				line = append(line, c.options.delimiter)
@@ -271,20 +270,20 @@ func (c *copyEncoder) row(values []any) ([]byte, error) {
 			line = append(line, c.options.null...)
 			continue
 		}
-		line = c.field(line, i, text, c.options.forced(c.columns[i].name))
+		line = c.field(line, i, text, c.options.isForced(c.columns[i].name))
 	}
 	return append(line, '\n'), nil
 }
 
 func (c *copyEncoder) binaryRow(values []any) ([]byte, error) {
-	line := binary.BigEndian.AppendUint16(c.head(), uint16(len(values)))
+	line := binary.BigEndian.AppendUint16(c.takeFileHeader(), uint16(len(values)))
 	for i, v := range values {
-		text, null := textOf(v, c.columns[i].oid)
+		text, null := formatText(v, c.columns[i].oid)
 		if null {
 			line = binary.BigEndian.AppendUint32(line, 0xffff_ffff)
 			continue
 		}
-		data, err := binaryOf(c.types(), c.columns[i].oid, text)
+		data, err := formatBinary(c.types(), c.columns[i].oid, text)
 		if err != nil {
 			return nil, err
 		}
@@ -293,21 +292,20 @@ func (c *copyEncoder) binaryRow(values []any) ([]byte, error) {
 	return line, nil
 }
 
-// head is the head of the file, once.
-func (c *copyEncoder) head() []byte {
+// takeFileHeader is empty after the first time.
+func (c *copyEncoder) takeFileHeader() []byte {
 	if c.begun {
 		return nil
 	}
 	c.begun = true
-	return []byte(binaryHead)
+	return []byte(binaryFileHeader)
 }
 
-// trailer ends the binary format.
-func (c *copyEncoder) trailer() []byte {
+func (c *copyEncoder) fileTrailer() []byte {
 	if c.options.format != binaryCopy {
 		return nil
 	}
-	return append(c.head(), 0xff, 0xff)
+	return append(c.takeFileHeader(), 0xff, 0xff)
 }
 
 // field writes a value, with what stands before it.

@@ -1,30 +1,39 @@
 package pgwire
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
-// do runs statements, and returns the SQLSTATE of the first that fails.
-func do(c *pgconn.PgConn, sql string) string {
+// runSQL runs statements, and returns the SQLSTATE of the first that fails.
+func runSQL(c *pgconn.PgConn, sql string) string {
 	_, err := c.Exec(background, sql).ReadAll()
 	if err == nil {
 		return ""
 	}
-	return code(err)
+	return sqlstate(err)
 }
 
 // A cursor that nobody fetches from costs nothing, one that somebody does is paid for once, and
 // with what was set when it was declared.
 func TestCursorIsPaidWhenFetched(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	var said notices
 	config := p.config(t, "ana", "hospital")
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { said.add(n.Message) }
@@ -45,7 +54,7 @@ func TestCursorIsPaidWhenFetched(t *testing.T) {
 		{"SET dp.epsilon = 0.5; CLOSE b", 1, ""},
 		{"DECLARE b CURSOR WITH HOLD FOR SELECT sex, count(*) FROM patients GROUP BY sex; FETCH b", 1, "free"},
 	} {
-		if failed := do(c, step.sql); failed != "" {
+		if failed := runSQL(c, step.sql); failed != "" {
 			t.Fatalf("%s: %s", step.sql, failed)
 		}
 		heard := strings.Join(said.take(), "\n")
@@ -59,23 +68,23 @@ func TestCursorIsPaidWhenFetched(t *testing.T) {
 // TestCursorsAreBounded: what cursors left open take of the server has limits, in number and in
 // bytes, in a session and for a user; and it is given back, whoever ends them.
 func TestCursorsAreBounded(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	many := p.ana(t).PgConn()
-	if failed := do(many, "BEGIN"); failed != "" {
+	if failed := runSQL(many, "BEGIN"); failed != "" {
 		t.Fatal(failed)
 	}
 	opened := 0
-	for ; opened < 2*maxPortals && do(many, fmt.Sprintf("DECLARE c%d CURSOR FOR SELECT 1", opened)) == ""; opened++ {
+	for ; opened < 2*maxPortals && runSQL(many, fmt.Sprintf("DECLARE c%d CURSOR FOR SELECT 1", opened)) == ""; opened++ {
 	}
 	if opened != maxPortals {
 		t.Errorf("%d cursors were opened", opened)
 	}
-	if failed := do(many, "ROLLBACK; BEGIN; DECLARE c CURSOR FOR SELECT 1; FETCH c; COMMIT"); failed != "" {
+	if failed := runSQL(many, "ROLLBACK; BEGIN; DECLARE c CURSOR FOR SELECT 1; FETCH c; COMMIT"); failed != "" {
 		t.Errorf("then: %s", failed)
 	}
 	// Bytes: one of 15 MB, and another, but no third; with the user's other sessions no fifth.
 	large := func(c *pgconn.PgConn, name string) string {
-		return do(c, strings.ReplaceAll("DECLARE c CURSOR WITH HOLD FOR SELECT repeat('x', 1000000) FROM generate_series(1, 15); "+
+		return runSQL(c, strings.ReplaceAll("DECLARE c CURSOR WITH HOLD FOR SELECT repeat('x', 1000000) FROM generate_series(1, 15); "+
 			"FETCH 1 c; FETCH 3 c", " c", " "+name))
 	}
 	if a, b, c := large(many, "a"), large(many, "b"), large(many, "c"); a != "" || b != "" || c != outOfMemory {
@@ -85,13 +94,13 @@ func TestCursorsAreBounded(t *testing.T) {
 	if a, b, c := large(others[0], "a"), large(others[0], "b"), large(others[1], "a"); a != "" || b != "" || c != outOfMemory {
 		t.Errorf("of a user: %q %q %q", a, b, c)
 	}
-	if failed := do(many, "CLOSE a"); failed != "" {
+	if failed := runSQL(many, "CLOSE a"); failed != "" {
 		t.Error(failed)
 	}
 	if failed := large(others[1], "b"); failed != "" {
 		t.Errorf("after one was closed: %s", failed)
 	}
-	if failed := do(many, "DISCARD ALL"); failed != "" {
+	if failed := runSQL(many, "DISCARD ALL"); failed != "" {
 		t.Error(failed)
 	}
 	for _, c := range others {
@@ -108,25 +117,25 @@ func TestCursorsAreBounded(t *testing.T) {
 
 // TestPreparedAreBounded: many prepared statements are refused, and not kept.
 func TestPreparedAreBounded(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	c := p.ana(t).PgConn()
 	n := 0
-	for ; n < 2*maxPrepared; n += 50 {
+	for ; n < 2*maxPreparedStatements; n += 50 {
 		var text strings.Builder
 		for i := range 50 {
 			fmt.Fprintf(&text, "PREPARE p%d AS SELECT 1;", n+i)
 		}
-		if failed := do(c, text.String()); failed != "" {
+		if failed := runSQL(c, text.String()); failed != "" {
 			if failed != outOfMemory {
 				t.Error(failed)
 			}
 			break
 		}
 	}
-	if n != maxPrepared {
+	if n != maxPreparedStatements {
 		t.Errorf("%d statements were prepared", n)
 	}
-	if failed := do(c, "EXECUTE p7; DEALLOCATE ALL; PREPARE p AS SELECT 1; EXECUTE p"); failed != "" {
+	if failed := runSQL(c, "EXECUTE p7; DEALLOCATE ALL; PREPARE p AS SELECT 1; EXECUTE p"); failed != "" {
 		t.Error(failed)
 	}
 }
@@ -134,30 +143,30 @@ func TestPreparedAreBounded(t *testing.T) {
 // TestCanceledFetch: a FETCH that is canceled while it waits charges nothing. Its transaction has
 // failed; a cursor that outlives transactions can be fetched from again.
 func TestCanceledFetch(t *testing.T) {
-	p := open(t, nil)
-	d := slowly(p)
+	p := startTestServer(t, nil)
+	d := delayQuestions(p)
 	conn := p.ana(t)
 	c := conn.PgConn()
-	for _, begin := range []string{"BEGIN; DECLARE c CURSOR FOR " + counting, "DECLARE c CURSOR WITH HOLD FOR " + counting} {
-		if failed := do(c, begin); failed != "" {
+	for _, begin := range []string{"BEGIN; DECLARE c CURSOR FOR " + countQuery, "DECLARE c CURSOR WITH HOLD FOR " + countQuery} {
+		if failed := runSQL(c, begin); failed != "" {
 			t.Fatal(failed)
 		}
-		ended := asking(conn, "FETCH c")
+		ended := askInBackground(conn, "FETCH c")
 		<-d.came
 		if err := c.CancelRequest(background); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-ended; code(err) != queryCanceled {
+		if err := <-ended; sqlstate(err) != queryCanceled {
 			t.Errorf("%s: %v", begin, err)
 		}
 		if strings.HasPrefix(begin, "BEGIN") {
-			if failed := do(c, "FETCH c"); failed != failedTransaction {
+			if failed := runSQL(c, "FETCH c"); failed != failedTransaction {
 				t.Errorf("in a block that has failed: %s", failed)
 			}
-			if failed := do(c, "ROLLBACK"); failed != "" {
+			if failed := runSQL(c, "ROLLBACK"); failed != "" {
 				t.Error(failed)
 			}
-			if failed := do(c, "FETCH c"); failed != invalidCursor {
+			if failed := runSQL(c, "FETCH c"); failed != invalidCursor {
 				t.Errorf("after it: %s", failed)
 			}
 		}
@@ -166,7 +175,7 @@ func TestCanceledFetch(t *testing.T) {
 		t.Errorf("%d charges", n)
 	}
 	close(d.let)
-	if failed := do(c, "FETCH c; CLOSE c"); failed != "" {
+	if failed := runSQL(c, "FETCH c; CLOSE c"); failed != "" {
 		t.Errorf("again: %s", failed)
 	}
 	if n := p.charges(t); n != 1 {
@@ -176,15 +185,15 @@ func TestCanceledFetch(t *testing.T) {
 
 // TestCopyOfNoColumn: a column that COPY is told to quote and that is not there costs nothing.
 func TestCopyOfNoColumn(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	c := p.ana(t).PgConn()
-	if failed := do(c, "COPY ("+counting+") TO STDOUT (FORMAT csv, FORCE_QUOTE (nothing))"); failed != undefinedColumn {
+	if failed := runSQL(c, "COPY ("+countQuery+") TO STDOUT (FORMAT csv, FORCE_QUOTE (nothing))"); failed != undefinedColumn {
 		t.Errorf("it said %q", failed)
 	}
 	if n := p.charges(t); n != 0 {
 		t.Errorf("%d charges", n)
 	}
-	if failed := do(c, "COPY ("+counting+") TO STDOUT (FORMAT csv, FORCE_QUOTE (count))"); failed != "" {
+	if failed := runSQL(c, "COPY ("+countQuery+") TO STDOUT (FORMAT csv, FORCE_QUOTE (count))"); failed != "" {
 		t.Error(failed)
 	}
 	if n := p.charges(t); n != 1 {
@@ -195,7 +204,7 @@ func TestCopyOfNoColumn(t *testing.T) {
 // TestCopyCutOff: who hangs up in the middle of a COPY has paid once, and gets the same answer
 // again, free; who hangs up before has stopped it.
 func TestCopyCutOff(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	const sql = "SELECT age, count(*) FROM patients GROUP BY age"
 	for _, format := range []string{"text", "binary"} {
 		raw, err := p.ana(t).PgConn().Hijack()
@@ -227,9 +236,9 @@ func TestCopyCutOff(t *testing.T) {
 	if n := p.charges(t); n != 1 {
 		t.Errorf("%d charges", n)
 	}
-	d := slowly(p)
+	d := delayQuestions(p)
 	conn, _ := p.hijack(t)
-	conn.Write(packet('Q', "COPY ("+counting+") TO STDOUT\x00"))
+	conn.Write(packet('Q', "COPY ("+countQuery+") TO STDOUT\x00"))
 	<-d.came
 	conn.Close()
 	for range 1000 {
@@ -245,18 +254,18 @@ func TestCopyCutOff(t *testing.T) {
 
 // In a block that has failed nothing is asked, whichever way, and nothing is charged.
 func TestWaysInAFailedBlock(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	c := p.ana(t).PgConn()
-	if failed := do(c, "PREPARE q AS "+counting+"; DECLARE h CURSOR WITH HOLD FOR "+counting+"; BEGIN"); failed != "" {
+	if failed := runSQL(c, "PREPARE q AS "+countQuery+"; DECLARE h CURSOR WITH HOLD FOR "+countQuery+"; BEGIN"); failed != "" {
 		t.Fatal(failed)
 	}
-	do(c, "SELECT nothing")
-	for _, sql := range []string{"COPY (" + counting + ") TO STDOUT", "EXECUTE q",
-		"FETCH h", "DECLARE d CURSOR FOR " + counting, "PREPARE r AS SELECT 1"} {
-		if failed := do(c, sql); failed != failedTransaction {
+	runSQL(c, "SELECT nothing")
+	for _, sql := range []string{"COPY (" + countQuery + ") TO STDOUT", "EXECUTE q",
+		"FETCH h", "DECLARE d CURSOR FOR " + countQuery, "PREPARE r AS SELECT 1"} {
+		if failed := runSQL(c, sql); failed != failedTransaction {
 			t.Errorf("%s: %s", sql, failed)
 		}
-		if _, err := c.ExecParams(background, sql, nil, nil, nil, nil).Close(); code(err) != failedTransaction {
+		if _, err := c.ExecParams(background, sql, nil, nil, nil, nil).Close(); sqlstate(err) != failedTransaction {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
@@ -267,9 +276,9 @@ func TestWaysInAFailedBlock(t *testing.T) {
 
 // Clients of the extended protocol describe a cursor by its name, and fetch in binary.
 func TestCursorExtended(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	c := p.ana(t).PgConn()
-	if failed := do(c, "BEGIN"); failed != "" {
+	if failed := runSQL(c, "BEGIN"); failed != "" {
 		t.Fatal(failed)
 	}
 	_, err := c.ExecParams(background, "DECLARE c CURSOR FOR SELECT sex, count(*) AS n FROM patients WHERE age > $1 GROUP BY sex",
@@ -302,5 +311,180 @@ func TestCursorExtended(t *testing.T) {
 	_, err = c.ExecParams(background, "EXECUTE nobody", nil, nil, nil, nil).Close()
 	if !errors.As(err, &e) || e.Code != invalidStatement {
 		t.Error(err)
+	}
+}
+
+// fetchWay is a way to fetch the answer to a question: what is sent before, and what brings it.
+type fetchWay struct {
+	name  string
+	begin string
+	fetch string
+	end   string
+	copy  bool
+}
+
+// fetchWays are those that there are; %s is the question.
+var fetchWays = []fetchWay{
+	{name: "select", fetch: "%s"},
+	{name: "copy", fetch: "COPY (%s) TO STDOUT", copy: true},
+	{name: "csv", fetch: "COPY (%s) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t')", copy: true},
+	{name: "binary", fetch: "COPY (%s) TO STDOUT WITH BINARY", copy: true},
+	{name: "cursor", begin: "BEGIN; DECLARE c CURSOR FOR %s", fetch: "FETCH ALL c", end: "COMMIT"},
+	{name: "held cursor", begin: "DECLARE c CURSOR WITH HOLD FOR %s", fetch: "FETCH 100 c", end: "CLOSE c"},
+	{name: "moved cursor", begin: "BEGIN; DECLARE c SCROLL CURSOR FOR %s", fetch: "MOVE ALL c; MOVE ABSOLUTE 0 c; FETCH ALL c",
+		end: "COMMIT"},
+	{name: "prepared", begin: "PREPARE q AS %s", fetch: "EXECUTE q", end: "DEALLOCATE q"},
+}
+
+// ask asks by a way, and returns the rows as text, or as they are in binary.
+func (w fetchWay) ask(conn *pgx.Conn, sql string) (string, error) {
+	fill := func(text string) string { return strings.Replace(text, "%s", sql, 1) }
+	for _, text := range []string{w.begin} {
+		if text != "" {
+			if _, err := conn.PgConn().Exec(background, fill(text)).ReadAll(); err != nil {
+				return "", err
+			}
+		}
+	}
+	out, err := w.fetchText(conn, fill(w.fetch))
+	if w.end != "" {
+		if _, err := conn.PgConn().Exec(background, w.end).ReadAll(); err != nil {
+			return "", err
+		}
+	}
+	return out, err
+}
+
+func (w fetchWay) fetchText(conn *pgx.Conn, sql string) (string, error) {
+	if w.copy {
+		var b bytes.Buffer
+		_, err := conn.PgConn().CopyTo(background, &b, sql)
+		return b.String(), err
+	}
+	results, err := conn.PgConn().Exec(background, sql).ReadAll()
+	var lines strings.Builder
+	for _, r := range results {
+		for _, row := range r.Rows {
+			lines.Write(bytes.Join(row, []byte("\t")))
+			lines.WriteByte('\n')
+		}
+	}
+	return lines.String(), err
+}
+
+// charges is how many there are in the ledger.
+func (p *testServer) charges(t testing.TB) int {
+	t.Helper()
+	n := 0
+	for r, err := range p.db.Records(background, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == ledger.KindCharge {
+			n++
+		}
+	}
+	return n
+}
+
+// TestWays: however an answer is fetched, it is the same answer, at the same price, and is
+// remembered: whoever asks first, all others are free.
+func TestWays(t *testing.T) {
+	p := startTestServer(t, nil)
+	for first := range fetchWays {
+		sql := fmt.Sprintf("SELECT sex, count(*) AS n, avg(age) AS a FROM patients WHERE age > %d GROUP BY sex ORDER BY sex", 20+first)
+		before, want := p.charges(t), ""
+		order := append([]fetchWay{fetchWays[first]}, fetchWays...)
+		for i, w := range order {
+			var said notices
+			c := p.config(t, "ana", "hospital")
+			c.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { said.add(n.Message) }
+			conn := p.connect(t, c)
+			got, err := w.ask(conn, sql)
+			conn.Close(background)
+			if err != nil {
+				t.Fatal(w.name, err)
+			}
+			heard := strings.Join(said.take(), "\n")
+			if price := "price: epsilon 0.1"; i == 0 && !strings.Contains(heard, price) || i > 0 && !strings.Contains(heard, "free") {
+				t.Errorf("%s after %s: heard %s", w.name, fetchWays[first].name, heard)
+			}
+			if n := strings.Count(heard, "error (95%"); n != 1 {
+				t.Errorf("%s: errors were told %d times", w.name, n)
+			}
+			if w.name == "binary" {
+				if !strings.HasPrefix(got, binaryFileHeader) || !strings.HasSuffix(got, "\xff\xff") || strings.Count(got, "\x00\x03") < 3 {
+					t.Errorf("binary: %q", got)
+				}
+				continue
+			}
+			if want == "" {
+				want = got
+			}
+			if got != want || strings.Count(got, "\n") != 3 {
+				t.Errorf("%s:\n%s\nnot\n%s", w.name, got, want)
+			}
+		}
+		if n := p.charges(t) - before; n != 1 {
+			t.Errorf("%s first: %d charges", fetchWays[first].name, n)
+		}
+	}
+}
+
+// undelayedDispatcher is a dispatcher with a planted bug: what comes of a question leaves when it
+// is there.
+type undelayedDispatcher struct{ *admission.Dispatcher }
+
+func (d undelayedDispatcher) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	return d.DB().Ask(ctx, q)
+}
+
+// TestWaysWaitForTheTick: an answer leaves on the tick, whichever way it takes; and the test would
+// notice one that does not.
+func TestWaysWaitForTheTick(t *testing.T) {
+	const tick = 150 * time.Millisecond
+	p := startServing(t, newTestServer(t, hospital.Dataset("ticking", "c", budget)+"    release: {tick: 150ms}\n"), nil)
+	number := 0
+	// waited says how long some fresh answers took, each asked when the one before had left. What
+	// leaves on a tick and begins on one takes two, less what the first had waited.
+	waited := func(w fetchWay) time.Duration {
+		conn := p.connect(t, p.config(t, "ana", "ticking"))
+		defer conn.Close(background)
+		took := []time.Duration{}
+		for range 3 {
+			number++
+			fill := func(text string) string {
+				return strings.Replace(text, "%s", fmt.Sprintf("SELECT count(*) FROM visits WHERE cost < %d", number), 1)
+			}
+			if w.begin != "" {
+				if _, err := conn.PgConn().Exec(background, fill(w.begin)).ReadAll(); err != nil {
+					t.Fatal(w.name, err)
+				}
+			}
+			begin := time.Now()
+			if _, err := w.fetchText(conn, fill(w.fetch)); err != nil {
+				t.Fatal(w.name, err)
+			}
+			took = append(took, time.Since(begin))
+			if w.end != "" {
+				if _, err := conn.PgConn().Exec(background, w.end).ReadAll(); err != nil {
+					t.Fatal(w.name, err)
+				}
+			}
+		}
+		return slices.Min(took)
+	}
+	for _, w := range fetchWays {
+		if took := waited(w); took < tick*9/10 {
+			t.Errorf("%s: an answer came after %v, and a tick is %v", w.name, took, tick)
+		}
+	}
+	p.Server.mu.Lock()
+	p.Server.questions = undelayedDispatcher{p.dispatcher}
+	p.Server.mu.Unlock()
+	for _, w := range fetchWays {
+		if took := waited(w); took >= tick*9/10 {
+			t.Errorf("%s: nothing was noticed of answers that leave at once, which took %v", w.name, took)
+		}
 	}
 }

@@ -19,14 +19,14 @@ import (
 
 // argument is a value of a parameter, as questions take it and as the catalogue does.
 type argument struct {
-	parameter api.Parameter
-	value     datum.Value
+	question  api.Parameter
+	catalogue datum.Value
 }
 
-func (a argument) size() int { return 64 + len(a.parameter.Text) + datum.Size(a.value) }
+func (a argument) size() int { return 64 + len(a.question.Text) + datum.Size(a.catalogue) }
 
-// maxDigits bounds numbers: what is longer is no measurement, and takes long to look at.
-const maxDigits = 400
+// maxNumberDigits bounds numbers: what is longer is no measurement, and takes long to look at.
+const maxNumberDigits = 400
 
 // decode reads a value as it was sent. Errors name the type and the place and do not repeat the
 // value, which is not ours to print.
@@ -36,9 +36,9 @@ func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (ar
 	}
 	kind := kindOf(oid)
 	if data == nil {
-		return argument{parameter: api.Parameter{Kind: kind, Null: true}}, nil
+		return argument{question: api.Parameter{Kind: kind, Null: true}}, nil
 	}
-	if of := elementOf(oid); of != 0 {
+	if of := elementType(oid); of != 0 {
 		return decodeArray(types, n, of, format, data)
 	}
 	var text string
@@ -51,11 +51,10 @@ func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (ar
 	if err != nil {
 		return argument{}, err
 	}
-	return argument{api.Parameter{Kind: kind, Text: text}, valueOf(kind, text)}, nil
+	return argument{api.Parameter{Kind: kind, Text: text}, catalogueValue(kind, text)}, nil
 }
 
-// valueOf is a value for the catalogue.
-func valueOf(kind, text string) datum.Value {
+func catalogueValue(kind, text string) datum.Value {
 	switch kind {
 	case "integer":
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -71,11 +70,10 @@ func valueOf(kind, text string) datum.Value {
 	return datum.Text(text)
 }
 
-func malformed(n int, oid uint32, code string) error {
+func malformedParameter(n int, oid uint32, code string) error {
 	return failure(code, "parameter $%d is no value of its type, %s", n, typeName(oid))
 }
 
-// typeName is what people call a type.
 func typeName(oid uint32) string {
 	switch oid {
 	case int2OID:
@@ -112,15 +110,15 @@ func decodeText(n int, oid uint32, text string) (string, error) {
 	trimmed := strings.TrimSpace(text)
 	switch oid {
 	case int2OID, int4OID, int8OID:
-		return whole(n, oid, trimmed, map[uint32]int{int2OID: 16, int4OID: 32, int8OID: 64}[oid])
+		return decodeInteger(n, oid, trimmed, map[uint32]int{int2OID: 16, int4OID: 32, int8OID: 64}[oid])
 	case oidOID:
 		u, err := strconv.ParseUint(trimmed, 10, 32)
 		if err != nil {
-			return "", malformed(n, oid, invalidText)
+			return "", malformedParameter(n, oid, invalidText)
 		}
 		return strconv.FormatUint(u, 10), nil
 	case float4OID, float8OID, numericOID:
-		return decimal(n, oid, trimmed)
+		return decodeDecimal(n, oid, trimmed)
 	case boolOID:
 		switch strings.ToLower(trimmed) {
 		case "t", "tr", "tru", "true", "y", "ye", "yes", "on", "1":
@@ -128,7 +126,7 @@ func decodeText(n int, oid uint32, text string) (string, error) {
 		case "f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0":
 			return "false", nil
 		}
-		return "", malformed(n, oid, invalidText)
+		return "", malformedParameter(n, oid, invalidText)
 	case dateOID:
 		bare, _ := cutZone(trimmed) // drivers add a zone to dates
 		if days, ok := policy.ParseDate(bare); ok {
@@ -137,31 +135,31 @@ func decodeText(n int, oid uint32, text string) (string, error) {
 		if micros, ok := policy.ParseTimestamp(bare); ok {
 			return policy.FormatDate(floorDay(micros)), nil
 		}
-		return "", malformed(n, oid, invalidText)
+		return "", malformedParameter(n, oid, invalidText)
 	case timestampOID, timestamptzOID:
 		bare, from := cutZone(trimmed)
-		away, fine := offset(from)
+		away, fine := parseZoneOffset(from)
 		if oid == timestampOID {
 			away, fine = 0, true // it is not looked at, as PostgreSQL does
 		}
 		micros, ok := policy.ParseTimestamp(bare)
 		if !ok || !fine {
-			return "", malformed(n, oid, invalidText)
+			return "", malformedParameter(n, oid, invalidText)
 		}
 		return policy.FormatTimestamp(micros - away.Microseconds()), nil
 	}
 	return text, nil
 }
 
-// zone is how far a time is from UTC, at its end.
-var zone = regexp.MustCompile(`(?: ?[+-][0-9]{2}(?::?[0-9]{2})?(?::?[0-9]{2})?| ?[zZ]| ?UTC)$`)
+// zonePattern is how far a time is from UTC, at its end.
+var zonePattern = regexp.MustCompile(`(?: ?[+-][0-9]{2}(?::?[0-9]{2})?(?::?[0-9]{2})?| ?[zZ]| ?UTC)$`)
 
 // cutZone takes the zone off a date or a time. The day of 2025-02-03 is none.
 func cutZone(text string) (bare, from string) {
 	if _, ok := policy.ParseDate(text); ok {
 		return text, ""
 	}
-	from = zone.FindString(text)
+	from = zonePattern.FindString(text)
 	return strings.TrimSuffix(text, from), from
 }
 
@@ -173,8 +171,7 @@ func floorDay(micros int64) int64 {
 	return micros/day - 1
 }
 
-// offset reads a zone.
-func offset(text string) (time.Duration, bool) {
+func parseZoneOffset(text string) (time.Duration, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.EqualFold(text, "z") || text == "UTC" {
 		return 0, true
@@ -197,33 +194,33 @@ func offset(text string) (time.Duration, bool) {
 	return away, away.Abs() < 16*time.Hour
 }
 
-func whole(n int, oid uint32, text string, bits int) (string, error) {
+func decodeInteger(n int, oid uint32, text string, bits int) (string, error) {
 	i, err := strconv.ParseInt(text, 10, bits)
 	switch {
 	case err == nil:
 		return strconv.FormatInt(i, 10), nil
 	case strings.Contains(err.Error(), strconv.ErrRange.Error()):
-		return "", malformed(n, oid, outOfRange)
+		return "", malformedParameter(n, oid, outOfRange)
 	}
-	return "", malformed(n, oid, invalidText)
+	return "", malformedParameter(n, oid, invalidText)
 }
 
-var decimalText = regexp.MustCompile(`^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,6}))?$`)
+var decimalPattern = regexp.MustCompile(`^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,6}))?$`)
 
-// decimal reads a number and writes it without an exponent.
-func decimal(n int, oid uint32, text string) (string, error) {
+// decodeDecimal reads a number and writes it without an exponent.
+func decodeDecimal(n int, oid uint32, text string) (string, error) {
 	switch strings.ToLower(strings.TrimLeft(text, "+-")) {
 	case "nan":
-		return "", failure(invalidText, "parameter $%d is no number", n).hinting("NaN is not a value that can be asked about")
+		return "", failure(invalidText, "parameter $%d is no number", n).withHint("NaN is not a value that can be asked about")
 	case "inf", "infinity":
-		return "", failure(outOfRange, "parameter $%d is infinite", n).hinting("leave the bound out, or take a large number")
+		return "", failure(outOfRange, "parameter $%d is infinite", n).withHint("leave the bound out, or take a large number")
 	}
-	if len(text) > maxDigits {
-		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	if len(text) > maxNumberDigits {
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxNumberDigits)
 	}
-	m := decimalText.FindStringSubmatch(text)
+	m := decimalPattern.FindStringSubmatch(text)
 	if m == nil || m[2] == "" && m[3] == "" {
-		return "", malformed(n, oid, invalidText)
+		return "", malformedParameter(n, oid, invalidText)
 	}
 	exponent := 0
 	if m[4] != "" {
@@ -231,22 +228,22 @@ func decimal(n int, oid uint32, text string) (string, error) {
 	}
 	digits, ok := new(big.Int).SetString(m[2]+m[3], 10)
 	if !ok {
-		return "", malformed(n, oid, invalidText)
+		return "", malformedParameter(n, oid, invalidText)
 	}
 	if m[1] == "-" {
 		digits.Neg(digits)
 	}
-	return plain(n, digits, exponent-len(m[3]))
+	return formatDecimal(n, digits, exponent-len(m[3]))
 }
 
-// plain writes digits * 10^exponent without an exponent.
-func plain(n int, digits *big.Int, exponent int) (string, error) {
+// formatDecimal writes digits * 10^exponent without an exponent.
+func formatDecimal(n int, digits *big.Int, exponent int) (string, error) {
 	text := new(big.Int).Abs(digits).String()
 	switch {
 	case digits.Sign() == 0:
 		return "0", nil
-	case exponent > maxDigits || exponent < -2*maxDigits || len(text) > maxDigits:
-		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	case exponent > maxNumberDigits || exponent < -2*maxNumberDigits || len(text) > maxNumberDigits:
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxNumberDigits)
 	case exponent >= 0:
 		text += strings.Repeat("0", exponent)
 	default:
@@ -259,8 +256,8 @@ func plain(n int, digits *big.Int, exponent int) (string, error) {
 	if digits.Sign() < 0 {
 		text = "-" + text
 	}
-	if len(text) > maxDigits { // written out it must be one that could be sent as text
-		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	if len(text) > maxNumberDigits { // written out it must be one that could be sent as text
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxNumberDigits)
 	}
 	return text, nil
 }
@@ -275,12 +272,12 @@ func decodeBinary(types *pgtype.Map, n int, oid uint32, data []byte) (string, er
 	if !ok {
 		return "", failure(notSupported, "parameter $%d has a type that cannot be sent in binary; send it as text", n)
 	}
-	if oid == numericOID && len(data) > 2*maxDigits {
-		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	if oid == numericOID && len(data) > 2*maxNumberDigits {
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxNumberDigits)
 	}
 	value, err := t.Codec.DecodeValue(types, oid, pgtype.BinaryFormatCode, data)
 	if err != nil {
-		return "", malformed(n, oid, invalidBinary)
+		return "", malformedParameter(n, oid, invalidBinary)
 	}
 	switch v := value.(type) {
 	case bool:
@@ -294,24 +291,24 @@ func decodeBinary(types *pgtype.Map, n int, oid uint32, data []byte) (string, er
 	case uint32:
 		return strconv.FormatUint(uint64(v), 10), nil
 	case float32:
-		return decimal(n, oid, strconv.FormatFloat(float64(v), 'e', -1, 32))
+		return decodeDecimal(n, oid, strconv.FormatFloat(float64(v), 'e', -1, 32))
 	case float64:
-		return decimal(n, oid, strconv.FormatFloat(v, 'e', -1, 64))
+		return decodeDecimal(n, oid, strconv.FormatFloat(v, 'e', -1, 64))
 	case pgtype.Numeric:
 		switch {
 		case v.NaN:
-			return decimal(n, oid, "nan")
+			return decodeDecimal(n, oid, "nan")
 		case v.InfinityModifier != pgtype.Finite:
-			return decimal(n, oid, "infinity")
+			return decodeDecimal(n, oid, "infinity")
 		case !v.Valid || v.Int == nil:
-			return "", malformed(n, oid, invalidBinary)
+			return "", malformedParameter(n, oid, invalidBinary)
 		}
-		return plain(n, v.Int, int(v.Exp))
+		return formatDecimal(n, v.Int, int(v.Exp))
 	case pgtype.InfinityModifier:
-		return "", failure(outOfRange, "parameter $%d is infinite", n).hinting("leave the bound out, or take a day that is far away")
+		return "", failure(outOfRange, "parameter $%d is infinite", n).withHint("leave the bound out, or take a day that is far away")
 	case time.Time:
 		if v = v.UTC(); v.Year() < 1 || v.Year() > 9999 {
-			return "", malformed(n, oid, outOfRange)
+			return "", malformedParameter(n, oid, outOfRange)
 		}
 		if oid == dateOID {
 			return v.Format("2006-01-02"), nil
@@ -325,9 +322,9 @@ func decodeBinary(types *pgtype.Map, n int, oid uint32, data []byte) (string, er
 	return "", failure(notSupported, "parameter $%d has a type that cannot be sent in binary; send it as text", n)
 }
 
-// elementOf is the type of an array's elements, where values of it can be sent; 0 for what is no
+// elementType is the type of an array's elements, where values of it can be sent; 0 for what is no
 // such array.
-func elementOf(oid uint32) uint32 {
+func elementType(oid uint32) uint32 {
 	switch oid {
 	case pgtype.Int2ArrayOID:
 		return int2OID
@@ -365,9 +362,9 @@ func elementOf(oid uint32) uint32 {
 	return 0
 }
 
-// maxElements is how many elements an array is read with. The catalogue is asked about so many
+// maxArrayElements is how many elements an array is read with. The catalogue is asked about so many
 // tables at once; a question takes far fewer.
-const maxElements = 1 << 16
+const maxArrayElements = 1 << 16
 
 // decodeArray reads an array of one dimension, and writes it as questions do, and for the catalogue
 // as texts.
@@ -382,17 +379,17 @@ func decodeArray(types *pgtype.Map, n int, of uint32, format int16, data []byte)
 			value[i] = datum.Text(*t)
 		}
 	}
-	return argument{api.Parameter{Kind: kindOf(of) + "[]", Text: arrayOf(texts)}, value}, nil
+	return argument{api.Parameter{Kind: kindOf(of) + "[]", Text: formatArray(texts)}, value}, nil
 }
 
 func decodeElements(types *pgtype.Map, n int, of uint32, format int16, data []byte) (texts []*string, err error) {
 	raw, ok := splitArray(of, data)
 	if format == pgtype.TextFormatCode {
-		texts, ok = syntax.Elements(string(data), maxElements)
+		texts, ok = syntax.Elements(string(data), maxArrayElements)
 	}
 	if !ok {
 		return nil, failure(invalidText, "parameter $%d is no array of %s, in one dimension and with at most %d elements", n, typeName(of),
-			maxElements)
+			maxArrayElements)
 	}
 	read := func(text string) (string, error) { return decodeText(n, of, text) }
 	if format == pgtype.BinaryFormatCode {
@@ -437,7 +434,7 @@ func splitArray(of uint32, data []byte) ([]*string, bool) {
 		return nil, len(data) == 0
 	}
 	count, _ := next()
-	if _, ok := next(); !ok || count > maxElements {
+	if _, ok := next(); !ok || count > maxArrayElements {
 		return nil, false
 	}
 	out := make([]*string, 0, min(int(count), len(data)/4))

@@ -26,65 +26,64 @@ func (d *describer) describe(st *statement) error {
 	if err != nil {
 		return err
 	}
-	n := max(st.values, len(parameters), len(st.given))
-	st.parameters = make([]uint32, n)
-	for i := range st.parameters {
+	n := max(st.parameterCount, len(parameters), len(st.givenTypes))
+	st.parameterTypes = make([]uint32, n)
+	for i := range st.parameterTypes {
 		if i < len(parameters) {
-			st.parameters[i] = parameters[i]
+			st.parameterTypes[i] = parameters[i]
 		}
-		if i < len(st.given) && st.given[i] != 0 && st.given[i] != unknownOID {
-			st.parameters[i] = st.given[i]
+		if i < len(st.givenTypes) && st.givenTypes[i] != 0 && st.givenTypes[i] != unknownOID {
+			st.parameterTypes[i] = st.givenTypes[i]
 		}
-		if st.parameters[i] == 0 {
-			st.parameters[i] = textOID
+		if st.parameterTypes[i] == 0 {
+			st.parameterTypes[i] = textOID
 		}
 	}
 	// What a cursor and a prepared statement are another one may be called next.
-	st.columns, st.described = columns, st.kind != fetching && st.kind != executing
-	st.errors = d.settings.now.dp.Errors
+	st.columns, st.described = columns, st.kind != fetchStatement && st.kind != executeStatement
+	st.errorColumns = d.settings.current.dp.Errors
 	if err := d.memory.recount(st); err != nil {
-		st.parameters, st.columns, st.described = nil, nil, false
+		st.parameterTypes, st.columns, st.described = nil, nil, false
 		return err
 	}
 	return nil
 }
 
-// describeInner finds out what the SELECT inside of a statement takes and returns.
 func (d *describer) describeInner(st *statement) error {
 	if err := d.describe(st.inner); err != nil {
-		return st.moved(err)
+		return st.relocateError(err)
 	}
 	return d.memory.recount(st)
 }
 
-// shape asks who will answer.
+// shape asks who will answer for the types of parameters and for columns.
 func (d *describer) shape(st *statement) (parameters []uint32, columns []column, err error) {
 	switch st.kind {
-	case question:
+	case questionStatement:
 		return d.asker.describeQuestion(st, st.sql())
-	case catalogue:
-		return d.asker.describeCatalogue(st.sql(), st.given)
-	case explaining:
+	case catalogueStatement:
+		return d.asker.describeCatalogue(st.sql(), st.givenTypes)
+	case explainStatement:
 		if st.explained.execute != nil {
 			_, _, err = d.findPrepared(st.explained.execute)
 			return nil, st.explained.columns(), err
 		}
 		if st.explained.catalogue {
-			parameters, _, err = d.asker.describeCatalogue(st.explained.sql, st.given)
+			parameters, _, err = d.asker.describeCatalogue(st.explained.sql, st.givenTypes)
 		} else {
 			parameters, _, err = d.asker.describeQuestion(st, st.explained.sql)
 		}
-		return parameters, st.explained.columns(), st.explained.shift(err)
-	case showing:
+		return parameters, st.explained.columns(), shiftPosition(err, st.explained.at)
+	case showStatement:
 		return nil, showColumns(st.node.GetVariableShowStmt().GetName()), nil
-	case copying, declaring:
-		st.inner.given = st.given
+	case copyStatement, declareStatement:
+		st.inner.givenTypes = st.givenTypes
 		err = d.describeInner(st)
-		return st.inner.parameters, nil, err
-	case fetching:
+		return st.inner.parameterTypes, nil, err
+	case fetchStatement:
 		columns, err = d.fetchColumns(st.node.GetFetchStmt())
 		return nil, columns, err
-	case executing:
+	case executeStatement:
 		found, _, err := d.findPrepared(st.node.GetExecuteStmt())
 		if err != nil {
 			return nil, nil, err
@@ -96,15 +95,12 @@ func (d *describer) shape(st *statement) (parameters []uint32, columns []column,
 
 // fetchColumns are the columns of a FETCH: those of its cursor.
 func (d *describer) fetchColumns(n *pg.FetchStmt) ([]column, error) {
-	p := d.objects.portals[n.Portalname]
-	if p == nil || n.Portalname == "" || !p.fetchable() {
-		return nil, failure(invalidCursor, "cursor %q does not exist", clip(n.Portalname))
-	}
-	if n.Ismove {
-		return nil, nil
+	p, err := d.objects.findCursor(n.Portalname)
+	if err != nil || n.Ismove {
+		return nil, err
 	}
 	if err := d.describe(p.st); err != nil {
-		return nil, placeless(err)
+		return nil, dropPosition(err)
 	}
 	return p.columns(), nil
 }
@@ -113,60 +109,60 @@ func (d *describer) fetchColumns(n *pg.FetchStmt) ([]column, error) {
 func (d *describer) findPrepared(n *pg.ExecuteStmt) (*statement, []argument, error) {
 	st := d.objects.statements[n.Name]
 	if st == nil || n.Name == "" {
-		return nil, nil, failure(invalidStatement, "prepared statement %q does not exist", clip(n.Name))
+		return nil, nil, failure(invalidStatement, "prepared statement %q does not exist", shorten(n.Name))
 	}
-	if st.kind != question && st.kind != catalogue && st.kind != explaining {
+	if st.kind != questionStatement && st.kind != catalogueStatement && st.kind != explainStatement {
 		return nil, nil, failure(notSupported, "EXECUTE runs what was prepared with PREPARE ... AS SELECT")
 	}
 	if err := d.describe(st); err != nil {
-		return nil, nil, placeless(err)
+		return nil, nil, dropPosition(err)
 	}
-	want := max(st.values, len(st.given))
+	want := max(st.parameterCount, len(st.givenTypes))
 	if want == 0 {
 		return st, nil, nil // PostgreSQL does not look at values that nobody takes
 	}
 	if len(n.Params) != want {
-		return nil, nil, failure(syntaxError, "wrong number of parameters for prepared statement %q", clip(n.Name)).
-			hinting("expected " + strconv.Itoa(want) + " parameters but got " + strconv.Itoa(len(n.Params)))
+		return nil, nil, failure(syntaxError, "wrong number of parameters for prepared statement %q", shorten(n.Name)).
+			withHint("expected " + strconv.Itoa(want) + " parameters but got " + strconv.Itoa(len(n.Params)))
 	}
 	values := make([]argument, len(n.Params))
 	for i, p := range n.Params {
-		text, null, ok := spelled(p)
+		text, null, ok := parameterText(p)
 		if !ok {
 			return nil, nil, failure(notSupported, "the values of an EXECUTE are constants").
-				hinting("write numbers, quoted texts, true, false, NULL, or ARRAY[...] of these")
+				withHint("write numbers, quoted texts, true, false, NULL, or ARRAY[...] of these")
 		}
 		var data []byte
 		if !null {
 			data = []byte(text)
 		}
 		var err error
-		if values[i], err = decode(d.out.typeMap(), i+1, st.parameters[i], pgtype.TextFormatCode, data); err != nil {
+		if values[i], err = decode(d.out.typeMap(), i+1, st.parameterTypes[i], pgtype.TextFormatCode, data); err != nil {
 			return nil, nil, err
 		}
 	}
 	return st, values, nil
 }
 
-// spelled is the text of a constant: as it stands, with a cast, or as an array of constants.
-func spelled(n *pg.Node) (text string, null, ok bool) {
+// parameterText is the text of a constant: as it stands, with a cast, or as an array of constants.
+func parameterText(n *pg.Node) (text string, null, ok bool) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_AConst:
 		if x.AConst.GetIsnull() {
 			return "", true, true
 		}
-		text, ok = constant(n)
+		text, ok = constantText(n)
 		return text, false, ok
 	case *pg.Node_TypeCast:
-		return spelled(x.TypeCast.GetArg())
+		return parameterText(x.TypeCast.GetArg())
 	case *pg.Node_AExpr:
-		inner, null, ok := spelled(x.AExpr.GetRexpr())
+		inner, null, ok := parameterText(x.AExpr.GetRexpr())
 		minus := x.AExpr.GetLexpr() == nil && len(x.AExpr.GetName()) == 1 && x.AExpr.GetName()[0].GetString_().GetSval() == "-"
 		return "-" + inner, false, ok && minus && !null && !strings.HasPrefix(inner, "-")
 	case *pg.Node_AArrayExpr:
 		texts := make([]*string, len(x.AArrayExpr.GetElements()))
 		for i, e := range x.AArrayExpr.GetElements() {
-			text, null, ok := spelled(e)
+			text, null, ok := parameterText(e)
 			if !ok || e.GetAArrayExpr() != nil {
 				return "", false, false
 			}
@@ -174,7 +170,7 @@ func spelled(n *pg.Node) (text string, null, ok bool) {
 				texts[i] = &text
 			}
 		}
-		return arrayOf(texts), false, true
+		return formatArray(texts), false, true
 	}
 	return "", false, false
 }

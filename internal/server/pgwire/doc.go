@@ -1,5 +1,5 @@
-// Package pgwire is the door for PostgreSQL's clients: version 3.0 of the wire protocol, with psql,
-// JDBC and everything that is built on libpq at the other end. This comment says what a client can
+// Package pgwire serves PostgreSQL's clients: version 3.0 of the wire protocol, with psql, JDBC and
+// everything that is built on libpq at the other end. This comment says what a client can
 // rely on.
 //
 // # Coming in

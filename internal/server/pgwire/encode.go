@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// The types that the door itself names.
+// The types that are named here.
 const (
 	boolOID        = pgtype.BoolOID
 	int8OID        = pgtype.Int8OID
@@ -34,13 +34,11 @@ const (
 	numericOID     = pgtype.NumericOID
 )
 
-// column is a column of a result.
 type column struct {
 	name string
 	oid  uint32
 }
 
-// oidOf is the type of a kind of values.
 func oidOf(kind string) uint32 {
 	if of, ok := strings.CutSuffix(kind, "[]"); ok {
 		return oid.ArrayOf(oidOf(of))
@@ -68,7 +66,6 @@ var typeOIDs = map[string]uint32{
 	"text": textOID, "varchar": varcharOID, "bpchar": bpcharOID, "bool": boolOID, "date": dateOID, "timestamp": timestampOID,
 }
 
-// columnOf is a column of an answer.
 func columnOf(c api.Column) column {
 	if oid, ok := typeOIDs[c.Type]; ok {
 		return column{c.Name, oid}
@@ -76,9 +73,8 @@ func columnOf(c api.Column) column {
 	return column{c.Name, oidOf(c.Kind)}
 }
 
-// kindOf is the kind of a type's values.
 func kindOf(oid uint32) string {
-	if of := elementOf(oid); of != 0 {
+	if of := elementType(oid); of != 0 {
 		return kindOf(of) + "[]"
 	}
 	switch oid {
@@ -113,9 +109,9 @@ func sizeOf(oid uint32) int16 {
 	return -1
 }
 
-// formatOf picks the format of a column or of a parameter: there is one code for each, one for all,
-// or none for text.
-func formatOf(codes []int16, i int) int16 {
+// formatCode picks the format of a column or of a parameter: there is one code for each, one for
+// all, or none for text.
+func formatCode(codes []int16, i int) int16 {
 	switch {
 	case len(codes) == 1:
 		return codes[0]
@@ -125,8 +121,8 @@ func formatOf(codes []int16, i int) int16 {
 	return pgtype.TextFormatCode
 }
 
-// textOf writes a value as PostgreSQL does.
-func textOf(v any, oid uint32) (text string, null bool) {
+// formatText writes a value as PostgreSQL does.
+func formatText(v any, oid uint32) (text string, null bool) {
 	switch v := v.(type) {
 	case nil:
 		return "", true
@@ -168,7 +164,7 @@ func textOf(v any, oid uint32) (text string, null bool) {
 		element = boolOID
 	}
 	for i := range texts {
-		if t, null := textOf(r.Index(i).Interface(), element); !null {
+		if t, null := formatText(r.Index(i).Interface(), element); !null {
 			texts[i] = &t
 		}
 	}
@@ -181,7 +177,7 @@ func textOf(v any, oid uint32) (text string, null bool) {
 		}
 		return strings.Join(words, " "), false
 	}
-	return arrayOf(texts), false
+	return formatArray(texts), false
 }
 
 const (
@@ -189,8 +185,7 @@ const (
 	oidVectorOID  = 30
 )
 
-// arrayOf writes an array.
-func arrayOf(texts []*string) string {
+func formatArray(texts []*string) string {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, t := range texts {
@@ -212,20 +207,20 @@ func arrayOf(texts []*string) string {
 	return b.String()
 }
 
-// binaryOf turns the text of a value into its binary form.
-func binaryOf(types *pgtype.Map, oid uint32, text string) ([]byte, error) {
+// formatBinary turns the text of a value into its binary form.
+func formatBinary(types *pgtype.Map, oid uint32, text string) ([]byte, error) {
 	switch oid {
 	case textOID, varcharOID, bpcharOID, nameOID, unknownOID, jsonOID:
 		return []byte(text), nil
 	}
-	none := failure(notSupported, "a column has a type without a binary form here").hinting("ask for the text format")
+	none := failure(notSupported, "a column has a type without a binary form here").withHint("ask for the text format")
 	t, ok := types.TypeForOID(oid)
 	if !ok {
 		return nil, none
 	}
 	value, err := t.Codec.DecodeValue(types, oid, pgtype.TextFormatCode, []byte(text))
 	if err != nil {
-		return nil, failure(outOfRange, "a value does not fit into its type's binary form").hinting("ask for the text format")
+		return nil, failure(outOfRange, "a value does not fit into its type's binary form").withHint("ask for the text format")
 	}
 	out, err := types.Encode(oid, pgtype.BinaryFormatCode, value, make([]byte, 0, 16))
 	if err != nil || out == nil {

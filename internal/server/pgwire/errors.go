@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// The SQLSTATEs that the door uses.
+// The SQLSTATEs that are used here.
 const (
 	warningState         = "01000"
 	protocolViolation    = "08P01"
@@ -52,7 +52,7 @@ const (
 	outOfMemory             = "53200"
 	tooComplex              = "54001"
 	notInState              = "55000"
-	doorClosed              = "55D00" // our own, of the class of 55000: to ask again in a while helps there, and not here
+	lockoutClosed           = "55D00" // our own, of the class of 55000: to ask again in a while helps there, and not here
 	cannotChange            = "55P02"
 	queryCanceled           = "57014"
 	adminShutdown           = "57P01"
@@ -84,29 +84,30 @@ func fatal(code, message string) *wireError {
 	return &wireError{severity: "FATAL", code: code, message: message}
 }
 
-func (e *wireError) hinting(hint string) *wireError {
+func (e *wireError) withHint(hint string) *wireError {
 	e.hint = hint
 	return e
 }
 
 // Why a statement was stopped before its time.
 var (
-	errCanceled = errors.New("canceled by the user")
-	errTimeout  = errors.New("statement_timeout")
-	errGone     = errors.New("the client went away")
-	errEnded    = errors.New("the server ends")
+	errCanceled   = errors.New("canceled by the user")
+	errTimeout    = errors.New("statement_timeout")
+	errClientGone = errors.New("the client went away")
+	errServerEnds = errors.New("the server ends")
 )
 
-const stays = "What was charged stays charged; where the answer is kept the same question gets it free, and with the same dp.request it " +
-	"is never charged twice"
+const chargeStays = "What was charged stays charged; where the answer is kept the same question gets it free, and with the " +
+	"same dp.request it is never charged twice"
 
-// internal is what is said about everything that was not expected. Its own words could hold data.
-func internal() *wireError {
+// internalFailure is what is said about everything that was not expected. Its own words could hold
+// data.
+func internalFailure() *wireError {
 	return failure(internalError, "an internal error; nothing about it is shown, because it could hold data")
 }
 
-// explainUnasked is for questions whose turn did not come, or nil.
-func explainUnasked(ctx context.Context, err error) *wireError {
+// unaskedError is for questions whose turn did not come, or nil.
+func unaskedError(ctx context.Context, err error) *wireError {
 	switch {
 	case errors.Is(err, admission.ErrRevoked):
 		return fatal(adminShutdown, admission.ErrRevoked.Error())
@@ -120,31 +121,31 @@ func explainUnasked(ctx context.Context, err error) *wireError {
 	return nil
 }
 
-// explainEnded is for statements that were stopped, and why.
-func explainEnded(cause, err error) *wireError {
+// stoppedError is for statements that were stopped, and why.
+func stoppedError(cause, err error) *wireError {
 	var stopped *admission.Stopped
 	free := errors.As(err, &stopped) && stopped.Free
 	switch {
 	case errors.Is(cause, errTimeout) && free:
 		return failure(queryCanceled, "canceled by statement_timeout, and nothing was charged")
 	case errors.Is(cause, errTimeout):
-		return failure(queryCanceled, "canceled by statement_timeout. %s", stays)
-	case errors.Is(cause, errEnded):
-		return fatal(adminShutdown, "the server is shutting down. "+stays)
+		return failure(queryCanceled, "canceled by statement_timeout. %s", chargeStays)
+	case errors.Is(cause, errServerEnds):
+		return fatal(adminShutdown, "the server is shutting down. "+chargeStays)
 	case free:
 		return failure(queryCanceled, "%s", stopped)
 	}
-	return failure(queryCanceled, "canceled on the user's request. %s", stays)
+	return failure(queryCanceled, "canceled on the user's request. %s", chargeStays)
 }
 
-// explain turns any error into one for the wire. The context is that of the statement.
-func explain(ctx context.Context, err error) *wireError {
+// toWireError turns any error into one for the wire. The context is that of the statement.
+func toWireError(ctx context.Context, err error) *wireError {
 	var (
 		wire    *wireError
 		refusal *api.Refusal
 		budget  *ledger.BudgetError
 		limit   *admission.LimitError
-		door    *ledger.DoorError
+		lockout *ledger.DoorError
 		about   *interpret.Error
 		request *ledger.RequestError
 		invalid *ledger.InvalidError
@@ -158,41 +159,41 @@ func explain(ctx context.Context, err error) *wireError {
 	if errors.As(err, &wire) {
 		return wire
 	}
-	if unasked := explainUnasked(ctx, err); unasked != nil {
+	if unasked := unaskedError(ctx, err); unasked != nil {
 		return unasked
 	}
 	if ctx.Err() != nil { // whatever was in the way then
-		return explainEnded(context.Cause(ctx), err)
+		return stoppedError(context.Cause(ctx), err)
 	}
 	switch {
-	case errors.As(err, &door):
-		return failure(doorClosed, "%s", door.Error()).hinting("EXPLAIN is free, and says whether it is open again")
+	case errors.As(err, &lockout):
+		return failure(lockoutClosed, "%s", lockout.Error()).withHint("EXPLAIN is free, and says whether it is open again")
 	case errors.As(err, &budget):
 		return failure(limitExceeded, "%s",
-			err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
+			err.Error()).withHint("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
 	case errors.Is(err, api.ErrStreamPart):
-		return failure(limitExceeded, "%s", api.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past " +
+		return failure(limitExceeded, "%s", api.ErrStreamPart).withHint("SHOW dp.budget says what is left; SET dp.stream = off asks past " +
 			"the stream, for a price of its own")
 	case errors.As(err, new(*api.DataError)):
 		return failure(notInState, "%s", api.ErrData)
 	case errors.Is(err, api.ErrMoved):
-		return failure(notInState, "%s", api.ErrMoved).hinting("SET dp.request to another name, where it has one")
+		return failure(notInState, "%s", api.ErrMoved).withHint("SET dp.request to another name, where it has one")
 	case errors.Is(err, api.ErrChanging):
 		return failure(notInState, "%s", api.ErrChanging)
 	case errors.Is(err, api.ErrHoldoutRun):
 		return failure(notInState, "%s", api.ErrHoldoutRun)
 	case errors.As(err, &refusal):
-		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).hinting(refusal.Instead)
+		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).withHint(refusal.Instead)
 		e.position = refusal.Position + 1
 		return e
 	case errors.As(err, &around):
 		return failure(tooComplex, "%s", around.Error())
 	case errors.As(err, &limit) && limit.Wait > 0:
-		return failure(tryAgain, "%s", limit.Reason).hinting("ask again in " + seconds(limit.Wait))
+		return failure(tryAgain, "%s", limit.Reason).withHint("ask again in " + formatWait(limit.Wait))
 	case errors.As(err, &limit):
 		return failure(notInState, "%s", limit.Reason)
 	case errors.As(err, &about):
-		e := failure(about.Code, "%s", about.Message).hinting(about.Hint)
+		e := failure(about.Code, "%s", about.Message).withHint(about.Hint)
 		e.position = about.Position + 1
 		return e
 	case errors.Is(err, admission.ErrEnding):
@@ -204,33 +205,33 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return failure(queryCanceled, "%s", admission.ErrCanceled)
 	case errors.As(err, &request):
-		return failure(invalidParameter, "%s", request.Error()).hinting("nothing was spent; SET dp.request to another name")
+		return failure(invalidParameter, "%s", request.Error()).withHint("nothing was spent; SET dp.request to another name")
 	case errors.As(err, &invalid):
-		return failure(invalidParameter, "the ledger does not take this request").hinting("a dp.request is a short text without " +
+		return failure(invalidParameter, "the ledger does not take this request").withHint("a dp.request is a short text without " +
 			"control characters")
 	case errors.Is(err, admission.ErrInternal):
 		return failure(internalError, "%s", admission.ErrInternal)
 	case errors.As(err, &window):
 		return failure(notInState, "%s", window.Error())
 	case errors.As(err, &lapsed):
-		return failure(notInState, "%s", lapsed.Error()).hinting("SET dp.request to another name")
+		return failure(notInState, "%s", lapsed.Error()).withHint("SET dp.request to another name")
 	case errors.As(err, &write) && write.Charged:
 		// Not its own words: they have the ledger's path.
 		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and "+
-			"so was not released").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
+			"so was not released").withHint("name questions with dp.request, and ask again with the same name: it is not charged twice")
 	case errors.As(err, &write) && write.Unknown:
 		return failure(ioError, "it is not known whether this was written to the ledger, so nothing may be released; it may have been "+
-			"charged").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
+			"charged").withHint("name questions with dp.request, and ask again with the same name: it is not charged twice")
 	case errors.As(err, &write) && write.Broken:
-		return failure(ioError, "the ledger has stopped; nothing may be released").hinting("tell the owner of the data")
+		return failure(ioError, "the ledger has stopped; nothing may be released").withHint("tell the owner of the data")
 	case errors.As(err, &write):
-		return failure(ioError, "the ledger could not be written; nothing may be released").hinting("tell the owner of the data")
+		return failure(ioError, "the ledger could not be written; nothing may be released").withHint("tell the owner of the data")
 	case errors.As(err, &locked):
-		return lockedOut(locked)
+		return lockoutError(locked)
 	case errors.Is(err, users.ErrDenied):
 		return fatal(invalidPassword, users.ErrDenied.Error())
 	}
-	return internal()
+	return internalFailure()
 }
 
 // response writes an error down. Its position becomes one in characters of the whole text that was
@@ -251,7 +252,7 @@ func (e *wireError) response(text string, offset int) *pgproto3.ErrorResponse {
 	return out
 }
 
-func list(names []string) string { return strings.Join(names, ", ") }
+func joinNames(names []string) string { return strings.Join(names, ", ") }
 
 // printable is a text that ends where it should, and is in the client's encoding.
 func printable(text string) string {

@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// explained is the statement in an EXPLAIN.
-type explained struct {
+// explainTarget is the statement in an EXPLAIN.
+type explainTarget struct {
 	sql       string
 	at        int // where it begins
 	catalogue bool
@@ -21,21 +21,17 @@ type explained struct {
 	execute   *pg.ExecuteStmt // of EXPLAIN EXECUTE
 }
 
-// columns are those of PostgreSQL's EXPLAIN.
-func (e explained) columns() []column {
+func (e explainTarget) columns() []column {
 	if e.json {
 		return []column{{"QUERY PLAN", jsonOID}}
 	}
 	return []column{{"QUERY PLAN", textOID}}
 }
 
-// shift moves the position of an error into the whole statement.
-func (e explained) shift(err error) error { return shifted(err, e.at) }
-
 // readExplain reads the options and finds the statement, of which the tree does not say where it
 // begins.
-func (r *router) readExplain(st *statement, n *pg.ExplainStmt) (explained, error) {
-	var e explained
+func (r *router) readExplain(st *statement, n *pg.ExplainStmt) (explainTarget, error) {
+	var e explainTarget
 	for _, o := range n.Options {
 		d := o.GetDefElem()
 		format := strings.ToLower(d.GetArg().GetString_().GetSval())
@@ -44,25 +40,25 @@ func (r *router) readExplain(st *statement, n *pg.ExplainStmt) (explained, error
 			e.json = true
 		case d.GetDefname() == "format" && format == "text":
 			e.json = false
-		case !harmless(d):
+		case !isHarmlessOption(d):
 			return e,
 				failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. How an engine computes "+
 					"it depends on the data, so of its options only FORMAT TEXT, FORMAT JSON and VERBOSE can be on").
-					hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
+					withHint("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
 		}
 	}
 	if e.execute = n.Query.GetExecuteStmt(); e.execute != nil {
-		if st.to-st.from > maxCommand {
-			return e, failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommand)
+		if st.to-st.from > maxCommandBytes {
+			return e, failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommandBytes)
 		}
 		return e, nil
 	}
-	words := st.read.Words(st.from, st.to)
+	words := st.parsed.Words(st.from, st.to)
 	if d := n.Query.GetDeclareCursorStmt(); d != nil { // the cursor is not made
 		n.Query = d.Query
-		e.at, _ = between(words, pg.Token_FOR, st.to-st.from)
+		e.at, _ = findInside(words, pg.Token_FOR, st.to-st.from)
 	} else if n.Query.GetSelectStmt() == nil {
-		return e, failure(notSupported, "only a SELECT can be explained").hinting("write EXPLAIN SELECT ...")
+		return e, failure(notSupported, "only a SELECT can be explained").withHint("write EXPLAIN SELECT ...")
 	} else {
 		e.at = afterExplain(words, len(n.Options) > 0)
 	}
@@ -95,14 +91,15 @@ func afterExplain(words []grammar.Word, options bool) int {
 	return 0
 }
 
-// harmless says whether an option of EXPLAIN asks for nothing: it is off, or it is for how much of
-// a plan is shown, and the plan of the privacy is shown whole. Tools write down all options.
-func harmless(d *pg.DefElem) bool {
+// isHarmlessOption says whether an option of EXPLAIN asks for nothing: it is off, or it is for how
+// much of a plan is shown, and the plan of the privacy is shown whole. Tools write down all
+// options.
+func isHarmlessOption(d *pg.DefElem) bool {
 	switch d.GetDefname() {
 	case "verbose", "costs", "summary", "generic_plan":
 		return true
 	case "analyze", "buffers", "timing", "wal", "settings", "memory":
-		on, err := truth(optionText(d.GetArg()))
+		on, err := acceptSwitch(optionText(d.GetArg()))
 		return err == nil && on == "off"
 	}
 	return false
@@ -115,7 +112,7 @@ func (r *runner) runExplain(st *statement, values []argument) (*result, error) {
 		if err != nil {
 			return nil, err
 		}
-		st, values, e.sql, e.catalogue = found, given, found.sql(), found.kind == catalogue
+		st, values, e.sql, e.catalogue = found, given, found.sql(), found.kind == catalogueStatement
 	}
 	out := &result{tag: "EXPLAIN", columns: e.columns()}
 	if e.catalogue {
@@ -128,12 +125,12 @@ func (r *runner) runExplain(st *statement, values []argument) (*result, error) {
 	}
 	found, err := r.asker.explain(r.asker.question(st, e.sql, values, ""))
 	if err != nil {
-		return nil, e.shift(err)
+		return nil, shiftPosition(err, e.at)
 	}
 	if e.json { // a list of one, as PostgreSQL has it: sqlx reads no other
 		text, err := json.MarshalIndent([]*api.Explanation{found}, "", "  ")
 		if err != nil {
-			return nil, internal()
+			return nil, internalFailure()
 		}
 		out.rows = [][]any{{string(text)}}
 		return out, nil

@@ -19,8 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// place is a hospital that can be asked over the wire.
-type place struct {
+// testServer is a hospital that can be asked over the wire.
+type testServer struct {
 	*Server
 	db         *discreet.DB
 	dispatcher *admission.Dispatcher
@@ -31,14 +31,14 @@ type place struct {
 
 const budget = "{epsilon: 10, per_query: {default: 0.1, max: 1}}"
 
-// open opens a hospital with a server in front of it.
-func open(t testing.TB, change func(*Options), before ...func(*Server)) *place {
+// startTestServer opens a hospital with a server in front of it.
+func startTestServer(t testing.TB, change func(*Options), before ...func(*Server)) *testServer {
 	t.Helper()
-	return serve(t, furnish(t, ""), change, before...)
+	return startServing(t, newTestServer(t, ""), change, before...)
 }
 
-// serve puts a server in front of a hospital.
-func serve(t testing.TB, p *place, change func(*Options), before ...func(*Server)) *place {
+// startServing puts a server in front of a hospital.
+func startServing(t testing.TB, p *testServer, change func(*Options), before ...func(*Server)) *testServer {
 	t.Helper()
 	o := Options{Dispatcher: p.dispatcher, Users: p.store, Version: "test"}
 	if change != nil {
@@ -71,9 +71,9 @@ func serve(t testing.TB, p *place, change func(*Options), before ...func(*Server
 	return p
 }
 
-// furnish makes a hospital, its dispatcher and its users. More is of the policy of the dataset
-// other, or a dataset more, for whose data there is the folder c.
-func furnish(t testing.TB, more string) *place {
+// newTestServer makes a hospital, its dispatcher and its users. More is of the policy of the
+// dataset other, or a dataset more, for whose data there is the folder c.
+func newTestServer(t testing.TB, more string) *testServer {
 	t.Helper()
 	dir := t.TempDir()
 	check := func(err error) {
@@ -88,13 +88,13 @@ func furnish(t testing.TB, more string) *place {
 	other := hospital.Dataset("other", "b", budget) + "    release: immediate\n"
 	path := filepath.Join(dir, "policy.yaml")
 	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "a", budget)+"    release: immediate\n"+other+more), 0o644))
-	p := &place{}
+	p := &testServer{}
 	var err error
 	p.db, err = discreet.Open(context.Background(), path)
 	check(err)
 	t.Cleanup(func() { p.db.Close() })
 	p.dispatcher = admission.New(p.db, admission.Options{Rate: 1_000_000})
-	book, err := people()
+	book, err := makeUsers()
 	check(err)
 	check(os.WriteFile(filepath.Join(dir, "users"), book.file, 0o600))
 	p.store, err = users.Open(filepath.Join(dir, "users"))
@@ -104,13 +104,13 @@ func furnish(t testing.TB, more string) *place {
 	return p
 }
 
-type book struct {
+type userFile struct {
 	file      []byte
 	passwords map[string]string
 }
 
-// people makes the users once: hashing passwords takes long, as it should.
-var people = sync.OnceValues(func() (b book, err error) {
+// makeUsers makes the users once: hashing passwords takes long, as it should.
+var makeUsers = sync.OnceValues(func() (b userFile, err error) {
 	dir, err := os.MkdirTemp("", "pgwire-")
 	if err != nil {
 		return b, err
@@ -135,7 +135,7 @@ var people = sync.OnceValues(func() (b book, err error) {
 })
 
 // config is how a user connects with pgx.
-func (p *place) config(t testing.TB, user, database string) *pgx.ConnConfig {
+func (p *testServer) config(t testing.TB, user, database string) *pgx.ConnConfig {
 	t.Helper()
 	c, err := pgx.ParseConfig("postgres://" + p.address + "/" + database + "?sslmode=disable")
 	if err != nil {
@@ -145,7 +145,7 @@ func (p *place) config(t testing.TB, user, database string) *pgx.ConnConfig {
 	return c
 }
 
-func (p *place) connect(t testing.TB, c *pgx.ConnConfig) *pgx.Conn {
+func (p *testServer) connect(t testing.TB, c *pgx.ConnConfig) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.ConnectConfig(context.Background(), c)
 	if err != nil {
@@ -156,7 +156,7 @@ func (p *place) connect(t testing.TB, c *pgx.ConnConfig) *pgx.Conn {
 }
 
 // ana is an analyst who is in.
-func (p *place) ana(t testing.TB) *pgx.Conn { return p.connect(t, p.config(t, "ana", "hospital")) }
+func (p *testServer) ana(t testing.TB) *pgx.Conn { return p.connect(t, p.config(t, "ana", "hospital")) }
 
 // notices collects what the server says beside results.
 type notices struct {

@@ -18,10 +18,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// canned is a client that has sent everything already, takes everything, and hangs up when the
-// server waits for more. While the server only watches it, which it does without a deadline, the
-// client waits too.
-type canned struct {
+// recordedClient is a client that has sent everything already, takes everything, and hangs up when
+// the server waits for more. While the server only watches it, which it does without a deadline,
+// the client waits too.
+type recordedClient struct {
 	mu       sync.Mutex
 	wake     *sync.Cond
 	in       *bytes.Reader
@@ -29,13 +29,13 @@ type canned struct {
 	deadline time.Time
 }
 
-func newCanned(b []byte) *canned {
-	c := &canned{in: bytes.NewReader(b)}
+func newRecordedClient(b []byte) *recordedClient {
+	c := &recordedClient{in: bytes.NewReader(b)}
 	c.wake = sync.NewCond(&c.mu)
 	return c
 }
 
-func (c *canned) Read(p []byte) (int, error) {
+func (c *recordedClient) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -51,13 +51,13 @@ func (c *canned) Read(p []byte) (int, error) {
 	}
 }
 
-func (c *canned) Write(p []byte) (int, error)        { return c.out.Write(p) }
-func (c *canned) Close() error                       { return nil }
-func (c *canned) LocalAddr() net.Addr                { return nil }
-func (c *canned) RemoteAddr() net.Addr               { return nil }
-func (c *canned) SetDeadline(t time.Time) error      { return c.SetReadDeadline(t) }
-func (c *canned) SetWriteDeadline(t time.Time) error { return nil }
-func (c *canned) SetReadDeadline(t time.Time) error {
+func (c *recordedClient) Write(p []byte) (int, error)        { return c.out.Write(p) }
+func (c *recordedClient) Close() error                       { return nil }
+func (c *recordedClient) LocalAddr() net.Addr                { return nil }
+func (c *recordedClient) RemoteAddr() net.Addr               { return nil }
+func (c *recordedClient) SetDeadline(t time.Time) error      { return c.SetReadDeadline(t) }
+func (c *recordedClient) SetWriteDeadline(t time.Time) error { return nil }
+func (c *recordedClient) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.deadline = t
@@ -68,21 +68,21 @@ func (c *canned) SetReadDeadline(t time.Time) error {
 // FuzzStartup sends any bytes to somebody who does not know who is there. Nobody gets in, and
 // nothing breaks.
 func FuzzStartup(f *testing.F) {
-	p := furnish(f, "")
+	p := newTestServer(f, "")
 	server := New(Options{Dispatcher: p.dispatcher, Users: p.store})
-	start := first(version3, "user\x00ana\x00database\x00hospital\x00options\x00-c dp.epsilon=1\x00\x00")
+	start := startupPacket(version3, "user\x00ana\x00database\x00hospital\x00options\x00-c dp.epsilon=1\x00\x00")
 	for _, b := range [][]byte{
-		{}, start, first(sslCode, ""), first(gssCode, ""), append(first(sslCode, ""), start...),
-		first(3<<16+2, "user\x00ana\x00_pq_.x\x001\x00\x00"),
+		{}, start, startupPacket(sslCode, ""), startupPacket(gssCode, ""), append(startupPacket(sslCode, ""), start...),
+		startupPacket(3<<16+2, "user\x00ana\x00_pq_.x\x001\x00\x00"),
 		append(bytes.Clone(start), packet('p', "SCRAM-SHA-256\x00\x00\x00\x00\x20n,,n=,r=rOprNGfwEbeRWgbNEkqO")...),
 		append(append(bytes.Clone(start), packet('p', "SCRAM-SHA-256\x00\x00\x00\x00\x20n,,n=,r=rOprNGfwEbeRWgbNEkqO")...),
 			packet('p', "c=biws,r=rOprNGfwEbeRWgbNEkqO,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=")...),
-		first(80877102, "\x00\x00\x00\x01\x00\x00\x00\x02"), append(bytes.Clone(start), packet('Q', "SELECT 1\x00")...),
+		startupPacket(80877102, "\x00\x00\x00\x01\x00\x00\x00\x02"), append(bytes.Clone(start), packet('Q', "SELECT 1\x00")...),
 	} {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		client := newCanned(b)
+		client := newRecordedClient(b)
 		c := newConnection(server, client, "10.0.0.1")
 		c.serve()
 		if c.user.Name != "" || bytes.Contains(client.out.Bytes(), []byte("server_version")) {
@@ -97,12 +97,12 @@ func FuzzStartup(f *testing.F) {
 // FuzzSession sends any bytes to somebody who knows that it is ana. What comes back can be parsed,
 // and is no fault.
 func FuzzSession(f *testing.F) {
-	p := furnish(f, "")
+	p := newTestServer(f, "")
 	server := New(Options{Dispatcher: p.dispatcher, Users: p.store})
 	all := func(b ...[]byte) []byte { return bytes.Join(b, nil) }
 	sync := packet('S', "")
 	for _, b := range [][]byte{
-		{}, packet('Q', counting+"\x00"),
+		{}, packet('Q', countQuery+"\x00"),
 		packet('Q', "SET dp.epsilon = 0.01; SELECT sex, count(*) FROM patients GROUP BY sex; SHOW dp.budget\x00"),
 		all(packet('P', "s\x00SELECT count(*) FROM patients WHERE age > $1\x00\x00\x01\x00\x00\x00\x17"), packet('D', "Ss\x00"),
 			packet('B', "p\x00s\x00\x00\x01\x00\x01\x00\x01\x00\x00\x00\x04\x00\x00\x00\x05\x00\x01\x00\x01"), packet('D', "Pp\x00"),
@@ -116,7 +116,7 @@ func FuzzSession(f *testing.F) {
 		f.Add(b, false)
 	}
 	for _, text := range []string{
-		"Q" + counting + "\x00", "P\x00SELECT count(*) FROM patients WHERE sex = " +
+		"Q" + countQuery + "\x00", "P\x00SELECT count(*) FROM patients WHERE sex = " +
 			"$1\x00\x00\x00|D\x53\x00|B\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01F\x00\x00|E\x00\x00\x00\x00\x01|S",
 		"QBEGIN\x00|QSET LOCAL dp.epsilon = 0.1\x00|Qx\x00|QCOMMIT\x00",
 		"Pa\x00SHOW ALL\x00\x00\x00|Bp\x00a\x00\x00\x00\x00\x00\x00\x00|DPp\x00|Ep\x00\x00\x00\x00\x02|Ep\x00\x00\x00\x00\x00|S",
@@ -137,8 +137,8 @@ func FuzzSession(f *testing.F) {
 			}
 			b = all
 		}
-		client := newCanned(b)
-		c := letIn(t, server, client)
+		client := newRecordedClient(b)
+		c := logInAna(t, server, client)
 		err := c.handleMessages()
 		c.refuse(err)
 		state := c.protocol
@@ -168,8 +168,8 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// letIn makes a connection of ana's without a login.
-func letIn(t testing.TB, server *Server, client net.Conn) *connection {
+// logInAna makes a connection of ana's without a login.
+func logInAna(t testing.TB, server *Server, client net.Conn) *connection {
 	t.Helper()
 	c := newConnection(server, client, "10.0.0.1")
 	c.user = users.User{Name: "ana", Role: users.Analyst}
@@ -202,7 +202,7 @@ func FuzzParameter(f *testing.F) {
 		format := map[bool]int16{true: pgtype.BinaryFormatCode, false: pgtype.TextFormatCode}[binary]
 		a, err := decode(types, 1, oid, format, data)
 		if err != nil {
-			if e := explain(context.Background(), err); e.code == internalError {
+			if e := toWireError(context.Background(), err); e.code == internalError {
 				t.Fatalf("a fault: %v", err)
 			}
 			return
@@ -210,18 +210,18 @@ func FuzzParameter(f *testing.F) {
 		if data == nil {
 			return
 		}
-		text := a.parameter.Text
+		text := a.question.Text
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			t.Fatalf("%q is no text", text)
 		}
-		if a.parameter.Kind == "integer" {
+		if a.question.Kind == "integer" {
 			if _, err := strconv.ParseInt(text, 10, 64); err != nil {
 				t.Fatal(err)
 			}
 		}
 		again, err := decode(types, 1, oid, pgtype.TextFormatCode, []byte(text))
-		if err != nil || again.parameter != a.parameter {
-			t.Fatalf("%v of %q is %q, and then %q %v", oid, data, text, again.parameter.Text, err)
+		if err != nil || again.question != a.question {
+			t.Fatalf("%v of %q is %q, and then %q %v", oid, data, text, again.question.Text, err)
 		}
 	})
 }

@@ -19,101 +19,101 @@ type setting struct {
 	accept func(text string) (string, error)
 }
 
-// known is every setting of PostgreSQL's that exists here, in the order of SHOW ALL.
-var known = []setting{
-	{"application_name", "", short},
-	{"backslash_quote", "safe_encoding", oneOf("safe_encoding", "on", "off")},
-	{"bytea_output", "hex", oneOf("hex", "escape")},
-	{"check_function_bodies", "on", truth},
-	{"client_encoding", "UTF8", utf8Only},
+// knownSettings is every setting of PostgreSQL's that exists here, in the order of SHOW ALL.
+var knownSettings = []setting{
+	{"application_name", "", acceptAny},
+	{"backslash_quote", "safe_encoding", acceptOneOf("safe_encoding", "on", "off")},
+	{"bytea_output", "hex", acceptOneOf("hex", "escape")},
+	{"check_function_bodies", "on", acceptSwitch},
+	{"client_encoding", "UTF8", acceptUTF8},
 	{"client_min_messages", "notice",
-		oneOf("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error")},
-	{"DateStyle", "ISO, MDY", isoOnly},
-	{"default_tablespace", "", short},
-	{"default_transaction_deferrable", "off", truth},
-	{"default_transaction_isolation", "read committed", isolation},
-	{"default_transaction_read_only", "off", truth},
-	{"escape_string_warning", "on", truth},
-	{"extra_float_digits", "1", number(-15, 3)},
-	{"geqo", "on", truth},
-	{"idle_in_transaction_session_timeout", "0", duration},
-	{"idle_session_timeout", "0", duration},
+		acceptOneOf("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error")},
+	{"DateStyle", "ISO, MDY", acceptISO},
+	{"default_tablespace", "", acceptAny},
+	{"default_transaction_deferrable", "off", acceptSwitch},
+	{"default_transaction_isolation", "read committed", acceptIsolation},
+	{"default_transaction_read_only", "off", acceptSwitch},
+	{"escape_string_warning", "on", acceptSwitch},
+	{"extra_float_digits", "1", acceptNumber(-15, 3)},
+	{"geqo", "on", acceptSwitch},
+	{"idle_in_transaction_session_timeout", "0", acceptDuration},
+	{"idle_session_timeout", "0", acceptDuration},
 	{"in_hot_standby", "off", nil},
 	{"integer_datetimes", "on", nil},
-	{"IntervalStyle", "postgres", oneOf("postgres", "postgres_verbose", "sql_standard", "iso_8601")},
+	{"IntervalStyle", "postgres", acceptOneOf("postgres", "postgres_verbose", "sql_standard", "iso_8601")},
 	{"is_superuser", "off", nil},
-	{"jit", "off", truth},
+	{"jit", "off", acceptSwitch},
 	{"lc_collate", "C.UTF-8", nil},
 	{"lc_ctype", "C.UTF-8", nil},
-	{"lc_messages", "C", short},
-	{"lc_monetary", "C", short},
-	{"lc_numeric", "C", short},
-	{"lc_time", "C", short},
-	{"lock_timeout", "0", duration},
+	{"lc_messages", "C", acceptAny},
+	{"lc_monetary", "C", acceptAny},
+	{"lc_numeric", "C", acceptAny},
+	{"lc_time", "C", acceptAny},
+	{"lock_timeout", "0", acceptDuration},
 	{"max_identifier_length", "63", nil},
 	{"max_index_keys", "32", nil},
-	{"quote_all_identifiers", "off", truth},
-	{"role", "none", oneOf("none")},
-	{"row_security", "on", truth},
-	{"search_path", `"$user", public`, short},
+	{"quote_all_identifiers", "off", acceptSwitch},
+	{"role", "none", acceptOneOf("none")},
+	{"row_security", "on", acceptSwitch},
+	{"search_path", `"$user", public`, acceptAny},
 	{"server_encoding", "UTF8", nil},
 	{"server_version", "", nil},
 	{"server_version_num", "150000", nil},
 	{"session_authorization", "", nil},
-	{"standard_conforming_strings", "on", oneOf("on")},
-	{"statement_timeout", "0", duration},
-	{"synchronize_seqscans", "on", truth},
-	{"synchronous_commit", "on", short},
-	{"TimeZone", "UTC", utcOnly},
-	{"transaction_deferrable", "off", truth},
-	{"transaction_isolation", "read committed", isolation},
-	{"transaction_read_only", "off", truth},
-	{"work_mem", "4MB", short},
-	{"xmloption", "content", oneOf("content", "document")},
+	{"standard_conforming_strings", "on", acceptOneOf("on")},
+	{"statement_timeout", "0", acceptDuration},
+	{"synchronize_seqscans", "on", acceptSwitch},
+	{"synchronous_commit", "on", acceptAny},
+	{"TimeZone", "UTC", acceptUTC},
+	{"transaction_deferrable", "off", acceptSwitch},
+	{"transaction_isolation", "read committed", acceptIsolation},
+	{"transaction_read_only", "off", acceptSwitch},
+	{"work_mem", "4MB", acceptAny},
+	{"xmloption", "content", acceptOneOf("content", "document")},
 }
 
-// instead is what a client is told that sets one of these to what it cannot be, where that does no
-// harm: the setting stays at its default, and the client goes on. Drivers and machines set them
-// unasked.
-var instead = map[string]string{
+// fallbackNotices is what a client is told that sets one of these to what it cannot be, where that
+// does no harm: the setting stays at its default, and the client goes on. Drivers and machines set
+// them unasked.
+var fallbackNotices = map[string]string{
 	"client_encoding": "texts are in UTF8 here, whatever client_encoding says; it stays UTF8",
 	"DateStyle":       "dates are written as ISO 8601 has them, whatever DateStyle says; it stays ISO",
 	"TimeZone":        "columns have no time zone here, so none changes an answer; TimeZone stays UTC",
 }
 
-// reported are told to the client at the start, and whenever they change.
-var reported = []string{
+// reportedSettings are told to the client at the start, and whenever they change.
+var reportedSettings = []string{
 	"application_name", "client_encoding", "DateStyle", "default_transaction_read_only", "in_hot_standby", "integer_datetimes",
 	"IntervalStyle", "is_superuser",
 	"server_encoding", "server_version", "session_authorization", "standard_conforming_strings", "TimeZone",
 }
 
-func find(name string) (setting, bool) {
-	i := slices.IndexFunc(known, func(s setting) bool { return strings.EqualFold(s.name, name) })
+func findSetting(name string) (setting, bool) {
+	i := slices.IndexFunc(knownSettings, func(s setting) bool { return strings.EqualFold(s.name, name) })
 	if i < 0 {
 		return setting{}, false
 	}
-	return known[i], true
+	return knownSettings[i], true
 }
 
-func short(text string) (string, error) { return text, nil }
+func acceptAny(text string) (string, error) { return text, nil }
 
-func oneOf(words ...string) func(string) (string, error) {
+func acceptOneOf(words ...string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if w := strings.ToLower(text); slices.Contains(words, w) {
 			return w, nil
 		}
 		if slices.Contains(words, "on") {
-			if on, err := truth(text); err == nil && slices.Contains(words, on) {
+			if on, err := acceptSwitch(text); err == nil && slices.Contains(words, on) {
 				return on, nil
 			}
 		}
-		return "", fmt.Errorf("it can be %s", list(words))
+		return "", fmt.Errorf("it can be %s", joinNames(words))
 	}
 }
 
-// truth takes what PostgreSQL takes, but for abbreviations.
-func truth(text string) (string, error) {
+// acceptSwitch takes what PostgreSQL takes, but for abbreviations.
+func acceptSwitch(text string) (string, error) {
 	switch strings.ToLower(text) {
 	case "on", "true", "yes", "1", "t", "y":
 		return "on", nil
@@ -123,7 +123,7 @@ func truth(text string) (string, error) {
 	return "", fmt.Errorf("it can be on and off")
 }
 
-func number(lo, hi int) func(string) (string, error) {
+func acceptNumber(lo, hi int) func(string) (string, error) {
 	return func(text string) (string, error) {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < lo || n > hi {
@@ -133,7 +133,7 @@ func number(lo, hi int) func(string) (string, error) {
 	}
 }
 
-func utf8Only(text string) (string, error) {
+func acceptUTF8(text string) (string, error) {
 	switch strings.NewReplacer("-", "", "_", "", "'", "", `"`, "", " ", "").Replace(strings.ToLower(text)) {
 	case "utf8", "unicode", "default", "auto":
 		return "UTF8", nil
@@ -141,7 +141,7 @@ func utf8Only(text string) (string, error) {
 	return "", fmt.Errorf("texts are in UTF8 only")
 }
 
-func isoOnly(text string) (string, error) {
+func acceptISO(text string) (string, error) {
 	order := "MDY"
 	for _, w := range strings.Split(text, ",") {
 		switch w = strings.ToUpper(strings.TrimSpace(w)); w {
@@ -159,7 +159,7 @@ func isoOnly(text string) (string, error) {
 	return "ISO, " + order, nil
 }
 
-func utcOnly(text string) (string, error) {
+func acceptUTC(text string) (string, error) {
 	switch strings.ToLower(strings.Trim(text, ` '"`)) {
 	case "utc", "gmt", "etc/utc", "etc/gmt", "uct", "zulu", "universal", "etc/universal", "z", "0", "+00", "+00:00", "gmt0", "utc0",
 		"default", "00:00", "-00:00", "-00", "local":
@@ -168,12 +168,12 @@ func utcOnly(text string) (string, error) {
 	return "", fmt.Errorf("times are in UTC only")
 }
 
-func isolation(text string) (string, error) {
-	return oneOf("serializable", "repeatable read", "read committed", "read uncommitted")(text)
+func acceptIsolation(text string) (string, error) {
+	return acceptOneOf("serializable", "repeatable read", "read committed", "read uncommitted")(text)
 }
 
-// duration is in milliseconds unless it has a unit, and is kept in milliseconds.
-func duration(text string) (string, error) {
+// acceptDuration is in milliseconds unless it has a unit, and is kept in milliseconds.
+func acceptDuration(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	digits := strings.TrimLeft(text, "0123456789")
 	n, err := strconv.ParseInt(text[:len(text)-len(digits)], 10, 32)
@@ -186,8 +186,8 @@ func duration(text string) (string, error) {
 	return strconv.FormatInt(int64(ms), 10), nil
 }
 
-// written is how SHOW writes milliseconds: in the largest unit that has no fraction.
-func written(ms string) string {
+// formatMilliseconds is how SHOW writes milliseconds: in the largest unit that has no fraction.
+func formatMilliseconds(ms string) string {
 	n, err := strconv.ParseInt(ms, 10, 64)
 	if err != nil || n == 0 {
 		return ms

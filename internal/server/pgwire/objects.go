@@ -13,21 +13,21 @@ import (
 
 // portal is a statement with values, which is run when it is first executed.
 type portal struct {
-	name   string
-	st     *statement
-	values []argument
-	codes  []int16 // formats of the result
-	result *result // nil before it is run
-	at     int     // the row that it stands on, from 1; 0 before the first, and one more than there are behind the last
-	held   int     // bytes that count as held
-	cursor *cursor // of a DECLARE
-	shown  []column
-	bytes  int
-	since  time.Time // when it was made
+	name        string
+	st          *statement
+	values      []argument
+	codes       []int16 // formats of the result
+	result      *result // nil before it is run
+	position    int     // the row that it stands on, from 1; 0 before the first, and one more than there are behind the last
+	heldBytes   int     // bytes that count as held
+	cursor      *cursor // of a DECLARE
+	sentColumns []column
+	keptBytes   int
+	createdAt   time.Time // when it was made
 }
 
-// rest are the rows that the client does not have yet.
-func (p *portal) rest() [][]any { return p.result.rows[min(p.at, p.size()):] }
+// unsentRows are the rows that the client does not have yet.
+func (p *portal) unsentRows() [][]any { return p.result.rows[min(p.position, p.rowCount()):] }
 
 // objectStore has what a client keeps by names: prepared statements and portals.
 type objectStore struct {
@@ -41,8 +41,8 @@ type objectStore struct {
 // keepStatement makes room for a statement, or says that there is none. Its tree is kept where
 // there is room for that too.
 func (o *objectStore) keepStatement(st *statement) error {
-	if len(o.statements) >= maxPrepared {
-		return failure(outOfMemory, "the session keeps as many prepared statements as it can").hinting("DEALLOCATE some, or all")
+	if len(o.statements) >= maxPreparedStatements {
+		return failure(outOfMemory, "the session keeps as many prepared statements as it can").withHint("DEALLOCATE some, or all")
 	}
 	if o.latest != nil {
 		o.dropTree(o.latest)
@@ -55,7 +55,7 @@ func (o *objectStore) keepStatement(st *statement) error {
 	if err != nil {
 		return err
 	}
-	st.since, o.latest, o.statements[st.name] = time.Now(), st, st
+	st.preparedAt, o.latest, o.statements[st.name] = time.Now(), st, st
 	return nil
 }
 
@@ -90,24 +90,24 @@ func (o *objectStore) keepPortal(p *portal) error {
 		bytes += len(p.cursor.request)
 	}
 	if len(o.portals) >= maxPortals {
-		return failure(outOfMemory, "the session has as many portals as it can").hinting("close some, or end the transaction")
+		return failure(outOfMemory, "the session has as many portals as it can").withHint("close some, or end the transaction")
 	}
-	if err := o.memory.addKept(bytes); err != nil {
+	if err := o.memory.keep(bytes); err != nil {
 		return err
 	}
 	if err := o.memory.retain(p.st); err != nil {
-		o.memory.addKept(-bytes)
+		o.memory.keep(-bytes)
 		return err
 	}
-	p.bytes, p.since, o.portals[p.name] = bytes, time.Now(), p
+	p.keptBytes, p.createdAt, o.portals[p.name] = bytes, time.Now(), p
 	return nil
 }
 
 func (o *objectStore) closePortal(name string) {
 	if p := o.portals[name]; p != nil {
 		delete(o.portals, name)
-		o.memory.addKept(-p.bytes)
-		o.memory.share.Give(p.held)
+		o.memory.keep(-p.keptBytes)
+		o.memory.share.Give(p.heldBytes)
 		o.memory.release(p.st)
 	}
 }
@@ -118,22 +118,49 @@ func (o *objectStore) closePortals() {
 	}
 }
 
-// names are what the session has by names, for its catalogue.
+func (o *objectStore) closeCursorsAfter(serial int) {
+	for name, p := range o.portals {
+		if p.cursor != nil && p.cursor.serial > serial {
+			o.closePortal(name)
+		}
+	}
+}
+
+// endPortals closes what a transaction leaves behind: all portals, but for cursors WITH HOLD, and
+// these too where the transaction that declared them is undone.
+func (o *objectStore) endPortals(kept int) {
+	for name, p := range o.portals {
+		if p.cursor == nil || !p.cursor.hold || p.cursor.serial > kept {
+			o.closePortal(name)
+		}
+	}
+}
+
+// findCursor is what FETCH and MOVE are for: a portal with a name and with rows.
+func (o *objectStore) findCursor(name string) (*portal, error) {
+	p := o.portals[name]
+	if p == nil || name == "" || !p.hasRows() {
+		return nil, failure(invalidCursor, "cursor %q does not exist", shorten(name))
+	}
+	return p, nil
+}
+
+// names are for the catalogue.
 func (o *objectStore) names() (cursors []catalog.Cursor, prepared []catalog.Prepared) {
 	for name, p := range o.portals {
 		if name == "" {
 			continue
 		}
-		k := catalog.Cursor{Name: name, Statement: p.st.sql(), Created: p.since}
+		k := catalog.Cursor{Name: name, Statement: p.st.sql(), Created: p.createdAt}
 		if c := p.cursor; c != nil {
-			k.Hold, k.Binary, k.Scroll = c.hold, c.binary, !c.still
+			k.Hold, k.Binary, k.Scroll = c.hold, c.binary, !c.forwardOnly
 		}
 		cursors = append(cursors, k)
 	}
 	for name, st := range o.statements {
 		if name != "" {
-			prepared = append(prepared, catalog.Prepared{Name: name, Statement: st.sql(), Parameters: st.parameters, SQL: st.named,
-				Created: st.since})
+			prepared = append(prepared, catalog.Prepared{Name: name, Statement: st.sql(), Parameters: st.parameterTypes,
+				SQL: st.fromPrepare, Created: st.preparedAt})
 		}
 	}
 	slices.SortFunc(cursors, func(a, b catalog.Cursor) int { return strings.Compare(a.Name, b.Name) })
@@ -143,26 +170,12 @@ func (o *objectStore) names() (cursors []catalog.Cursor, prepared []catalog.Prep
 
 // setResult gives a portal its result, where there is room for it.
 func (o *objectStore) setResult(p *portal, r *result, shown []column) error {
-	p.result, p.shown = r, shown
+	p.result, p.sentColumns = r, shown
 	if err := o.memory.holdRows(p); err != nil {
 		p.result = nil
 		return err
 	}
 	return nil
-}
-
-// full says that there is no room, and when there may be.
-func full(err error) error {
-	var e *bytelimit.FullError
-	if !errors.As(err, &e) {
-		return err
-	}
-	hint := "read or close what your other sessions and requests have open"
-	if e.Others {
-		hint = "others have to read their answers first"
-	}
-	return failure(outOfMemory, "%s", e.Error()).hinting(fmt.Sprintf("%s, or try again in %d seconds, when what nobody reads is dropped; "+
-		"what was paid for is free", hint, int(e.Wait.Seconds())))
 }
 
 // heldMemory counts what one connection holds, before it is there.
@@ -174,30 +187,30 @@ type heldMemory struct {
 // borrow counts bytes that a message takes while it is heard. What is small is not counted: who
 // holds as much as they may can still say ROLLBACK, and CLOSE.
 func (m *heldMemory) borrow(n int) error {
-	if n <= lateBuffer {
+	if n <= readBufferBytes {
 		return nil
 	}
 	if err := m.share.Take(n); err != nil {
-		return full(err)
+		return fullError(err)
 	}
 	return nil
 }
 
 func (m *heldMemory) giveBack(n int) {
-	if n > lateBuffer {
+	if n > readBufferBytes {
 		m.share.Give(n)
 	}
 }
 
-// addKept counts bytes, more or fewer, of what the session keeps: statements, portals and
+// keep counts bytes, more or fewer, of what the session keeps: statements, portals and
 // temporary views.
-func (m *heldMemory) addKept(more int) error {
-	if more > 0 && m.kept+more > maxKept {
+func (m *heldMemory) keep(more int) error {
+	if more > 0 && m.kept+more > maxKeptBytes {
 		return failure(outOfMemory, "the session keeps as much as it can").
-			hinting("DEALLOCATE statements, close cursors, or end the transaction")
+			withHint("DEALLOCATE statements, close cursors, or end the transaction")
 	}
 	if err := m.share.Take(more); err != nil {
-		return full(err)
+		return fullError(err)
 	}
 	m.share.Give(-more)
 	m.kept += more
@@ -208,10 +221,10 @@ func (m *heldMemory) addKept(more int) error {
 func (m *heldMemory) retain(st *statement) error {
 	if st.keepers == 0 {
 		size := st.size()
-		if err := m.addKept(size); err != nil {
+		if err := m.keep(size); err != nil {
 			return err
 		}
-		st.bytes = size
+		st.keptBytes = size
 	}
 	st.keepers++
 	return nil
@@ -220,8 +233,8 @@ func (m *heldMemory) retain(st *statement) error {
 // release counts one fewer that keeps a statement.
 func (m *heldMemory) release(st *statement) {
 	if st.keepers--; st.keepers == 0 {
-		m.addKept(-st.bytes)
-		st.bytes = 0
+		m.keep(-st.keptBytes)
+		st.keptBytes = 0
 	}
 }
 
@@ -231,10 +244,10 @@ func (m *heldMemory) recount(st *statement) error {
 		return nil
 	}
 	size := st.size()
-	if err := m.addKept(size - st.bytes); err != nil {
+	if err := m.keep(size - st.keptBytes); err != nil {
 		return err
 	}
-	st.bytes = size
+	st.keptBytes = size
 	return nil
 }
 
@@ -253,16 +266,16 @@ func (r *result) size() int {
 // the last. A cursor can go back, so it keeps them until it is closed.
 func (m *heldMemory) holdRows(p *portal) error {
 	size := 0
-	if len(p.rest()) > 0 || p.cursor != nil {
-		if size = p.held; size == 0 {
+	if len(p.unsentRows()) > 0 || p.cursor != nil {
+		if size = p.heldBytes; size == 0 {
 			size = p.result.size()
 		}
 	}
-	if err := m.share.Take(size - p.held); err != nil {
-		return full(err)
+	if err := m.share.Take(size - p.heldBytes); err != nil {
+		return fullError(err)
 	}
-	m.share.Give(p.held - size)
-	p.held = size
+	m.share.Give(p.heldBytes - size)
+	p.heldBytes = size
 	return nil
 }
 
@@ -275,4 +288,18 @@ func (m *heldMemory) whileSending(rows [][]any, send func() error) error {
 	}
 	defer m.giveBack(2 * largest)
 	return send()
+}
+
+// fullError says that there is no room, and when there may be.
+func fullError(err error) error {
+	var e *bytelimit.FullError
+	if !errors.As(err, &e) {
+		return err
+	}
+	hint := "read or close what your other sessions and requests have open"
+	if e.Others {
+		hint = "others have to read their answers first"
+	}
+	return failure(outOfMemory, "%s", e.Error()).withHint(fmt.Sprintf("%s, or try again in %d seconds, when what nobody reads is dropped; "+
+		"what was paid for is free", hint, int(e.Wait.Seconds())))
 }

@@ -28,22 +28,21 @@ type packetConn struct {
 	out      []byte // messages that wait to be sent, less than flushSize but for the last
 	writeErr error  // that sending ended with
 
-	patience time.Duration // for a client to take flushSize bytes
-	held     *bytelimit.Counter
+	writeTimeout time.Duration // for a client to take flushSize bytes
+	held         *bytelimit.Counter
 }
 
 func newPacketConn(c net.Conn, patience time.Duration, held *bytelimit.Counter) *packetConn {
-	return &packetConn{raw: c, buf: make([]byte, earlyBuffer), patience: patience, held: held}
+	return &packetConn{raw: c, buf: make([]byte, startupBufferBytes), writeTimeout: patience, held: held}
 }
 
 // grow makes room for those who are in.
 func (c *packetConn) grow() {
-	next := make([]byte, lateBuffer)
+	next := make([]byte, readBufferBytes)
 	c.to = copy(next, c.buf[c.from:c.to])
 	c.from, c.buf = 0, next
 }
 
-// buffered is how many bytes were read ahead.
 func (c *packetConn) buffered() int { return c.to - c.from }
 
 // fill waits until n bytes are read ahead; n is small.
@@ -74,9 +73,9 @@ func (c *packetConn) keepError(err error) error {
 }
 
 var (
-	errLong  = errors.New("the packet is longer than allowed")
-	errShort = errors.New("the packet's length is impossible")
-	errProxy = errors.New("the packet is a header of the PROXY protocol")
+	errPacketTooLong = errors.New("the packet is longer than allowed")
+	errPacketLength  = errors.New("the packet's length is impossible")
+	errProxyHeader   = errors.New("the packet is a header of the PROXY protocol")
 )
 
 // expectStartup expects a packet without a type, as the first ones are, and returns its code. Minor
@@ -89,13 +88,13 @@ func (c *packetConn) expectStartup() (code uint32, err error) {
 	head := c.buf[c.from:c.to]
 	size := binary.BigEndian.Uint32(head)
 	if string(head[:4]) == "PROX" || string(head[:8]) == "\r\n\r\n\x00\r\nQ" {
-		return 0, errProxy
+		return 0, errProxyHeader
 	}
-	if size > startupSize {
-		return 0, errLong
+	if size > maxStartupBytes {
+		return 0, errPacketTooLong
 	}
 	if size < 8 {
-		return 0, errShort
+		return 0, errPacketLength
 	}
 	code = binary.BigEndian.Uint32(head[4:])
 	if code>>16 == 3 {
@@ -119,10 +118,10 @@ func (c *packetConn) header(limit int) error {
 	}
 	size := binary.BigEndian.Uint32(c.buf[c.from+1:])
 	if size < 4 {
-		return errShort
+		return errPacketLength
 	}
 	if int64(size)-4 > int64(limit) {
-		return errLong
+		return errPacketTooLong
 	}
 	c.unread = int(size) + 1
 	return nil
@@ -157,10 +156,10 @@ func (c *packetConn) Read(p []byte) (int, error) {
 func (c *packetConn) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
-		if err := c.raw.SetWriteDeadline(time.Now().Add(c.patience)); err != nil {
+		if err := c.raw.SetWriteDeadline(time.Now().Add(c.writeTimeout)); err != nil {
 			return written, err
 		}
-		n, err := c.raw.Write(p[written:min(len(p), written+flushSize)])
+		n, err := c.raw.Write(p[written:min(len(p), written+flushBytes)])
 		written += n
 		if err != nil {
 			return written, c.held.Written(err)
@@ -176,21 +175,20 @@ func (c *packetConn) send(m pgproto3.BackendMessage) {
 	if c.writeErr != nil {
 		return
 	}
-	if c.out, c.writeErr = m.Encode(c.out); len(c.out) < flushSize {
+	if c.out, c.writeErr = m.Encode(c.out); len(c.out) < flushBytes {
 		return
 	}
 	_, c.writeErr = c.Write(c.out)
-	if c.out = c.out[:0]; cap(c.out) > 2*flushSize {
+	if c.out = c.out[:0]; cap(c.out) > 2*flushBytes {
 		c.out = nil
 	}
 }
 
-// flush sends what waits.
 func (c *packetConn) flush() error {
 	if c.writeErr == nil && len(c.out) > 0 {
 		_, c.writeErr = c.Write(c.out)
 	}
-	if c.out = c.out[:0]; cap(c.out) > idleBuffer {
+	if c.out = c.out[:0]; cap(c.out) > idleBufferBytes {
 		c.out = nil
 	}
 	return c.writeErr

@@ -11,12 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 var background = context.Background()
 
-// code is the SQLSTATE of an error.
-func code(err error) string {
+// sqlstate is the SQLSTATE of an error.
+func sqlstate(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		return e.Code
@@ -24,14 +26,14 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-var modes = []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+var execModes = []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
 	pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol}
 
 // The same question is the same answer in every mode, and is paid for once.
 func TestModes(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	first := ""
-	for _, mode := range modes {
+	for _, mode := range execModes {
 		c := p.config(t, "ana", "hospital")
 		c.DefaultQueryExecMode = mode
 		var said notices
@@ -81,7 +83,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	conn := p.ana(t)
 	for _, c := range []struct{ sql, code, says string }{
 		{"SELECT age FROM patients", "0A000", ""},
@@ -129,7 +131,7 @@ func TestErrors(t *testing.T) {
 		{"SAVEPOINT a", "25P01", ""},
 		{"DEALLOCATE nothing", "26000", ""},
 		{"SELECT " + strings.Repeat("(", 200) + "1" + strings.Repeat(")", 200), "54001", ""},
-		{"SELECT '" + strings.Repeat("x", texts.Bytes) + "'", "54001", ""},
+		{"SELECT '" + strings.Repeat("x", textLimits.Bytes) + "'", "54001", ""},
 		{"SELECT 1; SELEC", "42601", ""},
 		{"SELECT '\xff'", "22021", ""},
 		{"SET dp.epsilon = 1; SET dp.epsilon = 5; SELECT count(*) FROM patients", "0A000", ""},
@@ -169,7 +171,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestBudgetEnds(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	conn := p.ana(t)
 	if _, err := conn.Exec(background, "SET dp.epsilon = 1"); err != nil {
 		t.Fatal(err)
@@ -178,13 +180,13 @@ func TestBudgetEnds(t *testing.T) {
 	for i := range 11 {
 		_, last = conn.Exec(background, "SELECT count(*) FROM patients WHERE age > $1", 20+i)
 	}
-	if code(last) != limitExceeded {
+	if sqlstate(last) != limitExceeded {
 		t.Errorf("got %v", last)
 	}
 }
 
 func TestLogin(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	for _, c := range []struct{ user, database, password, code string }{
 		{"ana", "hospital", "", ""},
 		{"ana", "other", "", ""},
@@ -203,12 +205,12 @@ func TestLogin(t *testing.T) {
 		if err == nil {
 			conn.Close(background)
 		}
-		if c.code == "" && err != nil || c.code != "" && code(err) != c.code {
+		if c.code == "" && err != nil || c.code != "" && sqlstate(err) != c.code {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	olga := p.connect(t, p.config(t, "olga", "hospital"))
-	if _, err := olga.Exec(background, "SELECT count(*) FROM patients"); code(err) != notPermitted {
+	if _, err := olga.Exec(background, "SELECT count(*) FROM patients"); sqlstate(err) != notPermitted {
 		t.Errorf("an owner asked: %v", err)
 	}
 	var n int
@@ -222,7 +224,7 @@ func TestLogin(t *testing.T) {
 }
 
 func TestRevoked(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeCacheStatement} {
 		if _, err := p.store.SetPassword(background, "ben", "a long password for ben"); err != nil {
 			t.Fatal(err)
@@ -236,7 +238,7 @@ func TestRevoked(t *testing.T) {
 		if err := p.store.Revoke(background, "ben"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Exec(background, "SELECT count(*) FROM patients"); code(err) != adminShutdown || !conn.IsClosed() {
+		if _, err := conn.Exec(background, "SELECT count(*) FROM patients"); sqlstate(err) != adminShutdown || !conn.IsClosed() {
 			t.Errorf("%v: %v", mode, err)
 		}
 	}
@@ -244,7 +246,7 @@ func TestRevoked(t *testing.T) {
 
 // Row limits: a portal is suspended and goes on.
 func TestBatchAndPrepared(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	conn := p.ana(t)
 	if _, err := conn.Prepare(background, "by", "SELECT zip, count(*) FROM patients WHERE age < $1 GROUP BY zip"); err != nil {
 		t.Fatal(err)
@@ -270,7 +272,7 @@ func TestBatchAndPrepared(t *testing.T) {
 	b.Queue("SELECT age FROM patients")
 	b.Queue("by", 51)
 	err := conn.SendBatch(background, &b).Close()
-	if code(err) != notSupported {
+	if sqlstate(err) != notSupported {
 		t.Errorf("got %v", err)
 	}
 	if _, err := conn.Exec(background, "by", 50); err != nil {
@@ -282,7 +284,7 @@ func TestBatchAndPrepared(t *testing.T) {
 }
 
 func TestParameters(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	conn := p.ana(t)
 	ask := func(sql string, args ...any) error {
 		_, err := conn.Exec(background, sql, args...)
@@ -304,14 +306,14 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	for _, v := range []any{"NaN", "Infinity", pgtype.Numeric{NaN: true, Valid: true}} {
-		if err := ask("SELECT count(*) FROM patients WHERE cost > $1", v); code(err) != invalidText && code(err) != outOfRange {
+		if err := ask("SELECT count(*) FROM patients WHERE cost > $1", v); sqlstate(err) != invalidText && sqlstate(err) != outOfRange {
 			t.Errorf("%v: %v", v, err)
 		}
 	}
 }
 
 func TestSettings(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	c := p.config(t, "ana", "hospital")
 	c.RuntimeParams["options"] = `-c dp.epsilon=0.5 --statement-timeout=1min`
 	c.RuntimeParams["dp.confidence"] = "0.9"
@@ -375,7 +377,7 @@ func TestSettings(t *testing.T) {
 	show("dp.epsilon", "0.5")
 	// A name that was charged for another question is refused.
 	_, err := conn.PgConn().Exec(background, "SET dp.request = 'r1'; SELECT count(*) FROM patients WHERE age > 3").ReadAll()
-	if code(err) != invalidParameter {
+	if sqlstate(err) != invalidParameter {
 		t.Errorf("the same request: %v", err)
 	}
 	for name, value := range map[string]string{"dp.epsilon": "x", "nothing": "1", "options": "-x"} {
@@ -389,7 +391,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	conn := p.ana(t)
 	status := func(want byte) {
 		t.Helper()
@@ -400,7 +402,7 @@ func TestBlocks(t *testing.T) {
 	exec := func(sql, want string) {
 		t.Helper()
 		_, err := conn.Exec(background, sql)
-		if want == "" && err != nil || want != "" && code(err) != want {
+		if want == "" && err != nil || want != "" && sqlstate(err) != want {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
@@ -435,5 +437,161 @@ func TestBlocks(t *testing.T) {
 	}
 	if err := tx.Commit(background); err != nil {
 		t.Error(err)
+	}
+}
+
+// What machines and drivers set unasked does not keep anybody out: it is answered with what is
+// true, and a notice, at the start and by SET alike.
+func TestUnaskedSettings(t *testing.T) {
+	p := startTestServer(t, nil)
+	for _, c := range []struct{ name, value, is, says string }{
+		{"client_encoding", "'utf-8'", "UTF8", ""},
+		{"client_encoding", `"UTF8"`, "UTF8", ""},
+		{"client_encoding", "WIN1252", "UTF8", "texts are in UTF8"},
+		{"client_encoding", "nonsense", "UTF8", "texts are in UTF8"},
+		{"TimeZone", "Europe/Berlin", "UTC", "no time zone"},
+		{"TimeZone", "'America/St_Johns'", "UTC", "no time zone"},
+		{"TimeZone", "Etc/UTC", "UTC", ""},
+		{"DateStyle", "German, DMY", "ISO, MDY", "ISO 8601"},
+		{"DateStyle", "ISO, DMY", "ISO, DMY", ""},
+	} {
+		said := &notices{}
+		config := p.config(t, "ana", "hospital")
+		config.RuntimeParams[c.name] = c.value
+		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { said.add(n.Message) }
+		conn := p.connect(t, config)
+		check := func(how string) {
+			t.Helper()
+			heard := strings.Join(said.take(), "\n")
+			if got := conn.PgConn().ParameterStatus(c.name); got != c.is {
+				t.Errorf("%s, %s = %s: is %s; want %s", how, c.name, c.value, got, c.is)
+			}
+			if c.says == "" && heard != "" || !strings.Contains(heard, c.says) {
+				t.Errorf("%s, %s = %s: heard %q; want %q", how, c.name, c.value, heard, c.says)
+			}
+		}
+		check("at the start")
+		if _, err := conn.PgConn().Exec(background, "SET "+c.name+" = "+quoteLiteral(c.value)).ReadAll(); err != nil {
+			t.Errorf("SET %s = %s: %v", c.name, c.value, err)
+		}
+		check("by SET")
+		conn.Close(background)
+	}
+}
+
+// quoteLiteral writes a text as SQL does.
+func quoteLiteral(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// What pools send to make a connection new again, and what tools send that changes nothing here.
+func TestPoolReset(t *testing.T) {
+	p := startTestServer(t, nil)
+	conn := p.ana(t)
+	for sql, tags := range map[string]string{
+		"SELECT pg_advisory_unlock_all();\nCLOSE ALL;\nUNLISTEN *;\nRESET ALL;": "SELECT 1,CLOSE CURSOR ALL,UNLISTEN,RESET",
+		"SET TIME ZONE INTERVAL '+02:00' HOUR TO MINUTE; SET TIME ZONE LOCAL":   "SET,SET",
+		"LISTEN x; SET CONSTRAINTS ALL DEFERRED; DISCARD PLANS; DISCARD TEMP":   "LISTEN,SET CONSTRAINTS,DISCARD PLANS,DISCARD TEMP",
+		"SET SESSION AUTHORIZATION DEFAULT; RESET ROLE; RESET ALL; DISCARD ALL": "SET,RESET,RESET,DISCARD ALL",
+		"EXPLAIN (ANALYZE FALSE, VERBOSE TRUE, COSTS off, BUFFERS 0, TIMING FALSE, SUMMARY, FORMAT JSON) SELECT count(*) FROM patients; " +
+			"EXPLAIN VERBOSE SELECT count(*) FROM patients": "EXPLAIN,EXPLAIN",
+	} {
+		results, err := conn.PgConn().Exec(background, sql).ReadAll()
+		var got []string
+		for _, r := range results {
+			got = append(got, r.CommandTag.String())
+		}
+		if err != nil || strings.Join(got, ",") != tags {
+			t.Errorf("%s: %s %v; want %s", sql, strings.Join(got, ","), err, tags)
+		}
+	}
+}
+
+// A plan for programs is a list of one, as PostgreSQL's is: sqlx reads no other.
+func TestPlanIsList(t *testing.T) {
+	conn := startTestServer(t, nil).ana(t)
+	for _, sql := range []string{"SELECT count(*) FROM patients", "SELECT 1"} {
+		var plans []map[string]any
+		if err := conn.QueryRow(background,
+			"EXPLAIN (FORMAT JSON) "+sql).Scan(&plans); err != nil || len(plans) != 1 || len(plans[0]) == 0 {
+			t.Errorf("%s: %v %v", sql, plans, err)
+		}
+	}
+}
+
+// A temporary view is described and stands in the session's own catalogue, free, and is nobody
+// else's.
+func TestTemporaryViews(t *testing.T) {
+	p := startTestServer(t, nil)
+	conn, other := p.ana(t), p.ana(t)
+	run := func(sql, want string) {
+		t.Helper()
+		results, err := conn.PgConn().Exec(background, sql).ReadAll()
+		got := ""
+		if err != nil {
+			got = sqlstate(err)
+		} else {
+			for _, row := range results[len(results)-1].Rows {
+				got += string(row[0]) + ","
+			}
+			got += results[len(results)-1].CommandTag.String()
+		}
+		if got != want {
+			t.Errorf("%s: %s %v; want %s", sql, got, err, want)
+		}
+	}
+	const columns = "SELECT attname || ' ' || format_type(atttypid, -1) FROM pg_attribute WHERE attrelid = 'mine'::regclass ORDER BY attnum"
+	run("CREATE TEMPORARY VIEW mine AS SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex", "CREATE VIEW")
+	run(columns, "sex text,n bigint,SELECT 2")
+	run("CREATE TEMP VIEW mine AS SELECT 1 AS one", "CREATE VIEW")
+	run(columns, "one integer,SELECT 1")
+	run("CREATE OR REPLACE TEMP VIEW mine (a) AS SELECT AVG(age) AS m FROM patients", "CREATE VIEW")
+	run(columns, "a double precision,SELECT 1")
+	run("SELECT count(*) FROM mine", notSupported)
+	run("SELECT count(*) FROM public.mine, patients", notSupported)
+	run("WITH mine AS (SELECT sex FROM patients) SELECT count(*) > 1000000 FROM mine", "f,SELECT 1")
+	run("CREATE TEMP VIEW patients AS SELECT 1", "42P07")
+	run("CREATE TEMP VIEW bad AS SELECT age FROM patients", notSupported)
+	run("CREATE VIEW lasting AS SELECT 1", readOnly)
+	run("DROP VIEW patients", readOnly)
+	run("DROP TABLE patients", readOnly)
+	run("DROP VIEW mine", "DROP VIEW")
+	run("DROP VIEW IF EXISTS mine", "DROP VIEW")
+	run(columns, "42P01")
+	for range 60 {
+		run("CREATE OR REPLACE TEMP VIEW mine AS SELECT 1 AS x", "CREATE VIEW")
+	}
+	for i := range 30 {
+		run("CREATE TEMP VIEW v"+strings.Repeat("i", i)+" AS SELECT 1 AS x", "CREATE VIEW")
+	}
+	run("SELECT count(*) FROM information_schema.views WHERE table_schema = 'public'", "20,SELECT 1")
+	if _, err := other.PgConn().Exec(background, "SELECT 'vi'::regclass").ReadAll(); sqlstate(err) != "42P01" {
+		t.Errorf("somebody else's view: %v", err)
+	}
+	run("DISCARD TEMP", "DISCARD TEMP")
+	run("SELECT count(*) FROM information_schema.views WHERE table_schema = 'public'", "0,SELECT 1")
+}
+
+// What the wire adds to a question: the same one, which is free after the first time.
+func BenchmarkAsk(b *testing.B) {
+	p := startTestServer(b, nil)
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.db.Ask(background, api.Question{Dataset: "hospital", Analyst: "ana", SQL: countQuery}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for name, mode := range map[string]pgx.QueryExecMode{"simple": pgx.QueryExecModeSimpleProtocol,
+		"prepared": pgx.QueryExecModeCacheStatement} {
+		b.Run(name, func(b *testing.B) {
+			c := p.config(b, "ana", "hospital")
+			c.DefaultQueryExecMode = mode
+			conn := p.connect(b, c)
+			for b.Loop() {
+				var n int64
+				if err := conn.QueryRow(background, countQuery).Scan(&n); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -32,7 +32,7 @@ type protocol struct {
 
 func newProtocol(s *Server, who identity, out *clientWriter, running *execution) *protocol {
 	dispatcher := s.options.Dispatcher
-	held := &heldMemory{share: s.options.Held.Share(who.user.Name, maxHeld)}
+	held := &heldMemory{share: s.options.Held.Share(who.user.Name, maxHeldBytes)}
 	objects := &objectStore{memory: held, statements: map[string]*statement{}, portals: map[string]*portal{}}
 	blocks := &transactions{settings: out.settings, objects: objects, out: out}
 	tables := catalog.New(dispatcher.DB().Policy(), who.dataset.Name, catalog.Session{
@@ -47,7 +47,7 @@ func newProtocol(s *Server, who identity, out *clientWriter, running *execution)
 	shapes := &describer{asker: asks, objects: objects, memory: held, settings: out.settings, out: out}
 	return &protocol{packets: out.packets, out: out, execution: running, memory: held, objects: objects, transactions: blocks,
 		asker: asks, router: &router{identity: who, catalog: tables, settings: out.settings}, describer: shapes,
-		runner: &runner{identity: who, asker: asks, describer: shapes, objects: objects, memory: held, transactions: blocks,
+		runner: &runner{identity: who, asker: asks, describer: shapes, objects: objects, transactions: blocks,
 			views: &temporaryViews{catalog: tables, memory: held}, settings: out.settings, out: out, execution: running}}
 }
 
@@ -64,7 +64,7 @@ func (pr *protocol) handle(message pgproto3.FrontendMessage) error {
 	case *pgproto3.CopyData, *pgproto3.CopyDone, *pgproto3.CopyFail:
 		return nil // left over from a COPY that was refused
 	case *pgproto3.FunctionCall:
-		if err := pr.fail(failure(notSupported, "function calls are not supported").hinting("write a SELECT"), "", 0); err != nil {
+		if err := pr.fail(failure(notSupported, "function calls are not supported").withHint("write a SELECT"), "", 0); err != nil {
 			return err
 		}
 		pr.ready()
@@ -87,7 +87,7 @@ func (pr *protocol) fail(err error, text string, offset int) error {
 	if errors.Is(err, errSilent) {
 		return err
 	}
-	e := explain(context.Background(), err)
+	e := toWireError(context.Background(), err)
 	if e.severity == "FATAL" {
 		return e
 	}
@@ -123,7 +123,7 @@ func (pr *protocol) runEach(text string) (offset int, err error) {
 		pr.packets.send(&pgproto3.EmptyQueryResponse{})
 		return 0, nil
 	}
-	trees := wordSize * all[0].words // which are there until the last statement is done
+	trees := treeBytesPerWord * all[0].wordCount // which are there until the last statement is done
 	if err := pr.memory.borrow(trees); err != nil {
 		return 0, err
 	}
@@ -140,7 +140,7 @@ func (pr *protocol) runEach(text string) (offset int, err error) {
 
 // runOne runs a statement and sends what it returns, as text.
 func (pr *protocol) runOne(st *statement) error {
-	if err := pr.transactions.allow(st); err != nil {
+	if err := pr.transactions.refuseInFailedBlock(st); err != nil {
 		return err
 	}
 	if err := pr.execution.checkUser(); err != nil {
@@ -149,8 +149,8 @@ func (pr *protocol) runOne(st *statement) error {
 	if err := pr.router.route(st); err != nil {
 		return err
 	}
-	if st.values > 0 {
-		return failure("42P02", "there is no parameter $%d", st.values).hinting("parameters need the extended protocol")
+	if st.parameterCount > 0 {
+		return failure("42P02", "there is no parameter $%d", st.parameterCount).withHint("parameters need the extended protocol")
 	}
 	r, err := pr.runner.run(st, nil)
 	if err != nil {
@@ -159,7 +159,7 @@ func (pr *protocol) runOne(st *statement) error {
 	if !r.shared {
 		size := r.size()
 		if err := pr.memory.share.Take(size); err != nil {
-			return full(err)
+			return fullError(err)
 		}
 		defer pr.memory.share.Give(size)
 	}
@@ -185,7 +185,7 @@ func (pr *protocol) extended(message pgproto3.FrontendMessage) error {
 		err = pr.closeObject(m)
 	}
 	if err == nil {
-		return pr.out.lost()
+		return pr.out.checkWritten()
 	}
 	pr.skipping = true
 	if err := pr.fail(err, text, offset); err != nil {
@@ -204,22 +204,21 @@ func (pr *protocol) sync() error {
 	return pr.out.flush()
 }
 
-func named(name string) error {
-	if len(name) > maxName || !utf8.ValidString(name) {
-		return failure(invalidParameter, "the name of a statement or a portal has at most %d bytes, of UTF-8", maxName)
+func checkName(name string) error {
+	if len(name) > maxNameBytes || !utf8.ValidString(name) {
+		return failure(invalidParameter, "the name of a statement or a portal has at most %d bytes, of UTF-8", maxNameBytes)
 	}
 	return nil
 }
 
-// parse keeps a statement.
 func (pr *protocol) parse(m *pgproto3.Parse) (offset int, err error) {
-	if err := named(m.Name); err != nil {
+	if err := checkName(m.Name); err != nil {
 		return 0, err
 	}
 	if m.Name == "" {
 		pr.objects.closeStatement("")
 	} else if pr.objects.statements[m.Name] != nil {
-		return 0, failure(duplicateStatement, "prepared statement %q already exists", clip(m.Name))
+		return 0, failure(duplicateStatement, "prepared statement %q already exists", shorten(m.Name))
 	}
 	if len(m.ParameterOIDs) > maxParameters {
 		return 0, failure(tooComplex, "a statement has at most %d parameters", maxParameters)
@@ -231,17 +230,17 @@ func (pr *protocol) parse(m *pgproto3.Parse) (offset int, err error) {
 	if len(all) > 1 {
 		return 0, failure(syntaxError, "cannot insert multiple commands into a prepared statement")
 	}
-	st := &statement{text: m.Query, kind: empty}
+	st := &statement{text: m.Query, kind: emptyStatement}
 	if len(all) == 1 {
 		st = all[0]
-		if err := pr.transactions.allow(st); err != nil {
+		if err := pr.transactions.refuseInFailedBlock(st); err != nil {
 			return st.from, err
 		}
 		if err := pr.router.route(st); err != nil {
 			return st.from, err
 		}
 	}
-	st.name, st.given = m.Name, slices.Clone(m.ParameterOIDs)
+	st.name, st.givenTypes = m.Name, slices.Clone(m.ParameterOIDs)
 	if err := pr.objects.keepStatement(st); err != nil {
 		return st.from, err
 	}
@@ -253,19 +252,19 @@ func (pr *protocol) parse(m *pgproto3.Parse) (offset int, err error) {
 func (pr *protocol) bind(m *pgproto3.Bind) (text string, offset int, err error) {
 	st := pr.objects.statements[m.PreparedStatement]
 	if st == nil {
-		return "", 0, failure(invalidStatement, "prepared statement %q does not exist", clip(m.PreparedStatement))
+		return "", 0, failure(invalidStatement, "prepared statement %q does not exist", shorten(m.PreparedStatement))
 	}
 	text, offset = st.text, st.from
-	if err := named(m.DestinationPortal); err != nil {
+	if err := checkName(m.DestinationPortal); err != nil {
 		return text, offset, err
 	}
-	if err := pr.transactions.allow(st); err != nil {
+	if err := pr.transactions.refuseInFailedBlock(st); err != nil {
 		return text, offset, err
 	}
 	if m.DestinationPortal == "" {
 		pr.objects.closePortal("")
 	} else if pr.objects.portals[m.DestinationPortal] != nil {
-		return text, offset, failure(duplicateCursor, "cursor %q already exists", clip(m.DestinationPortal))
+		return text, offset, failure(duplicateCursor, "cursor %q already exists", shorten(m.DestinationPortal))
 	}
 	values, err := pr.arguments(st, m)
 	if err != nil {
@@ -293,15 +292,14 @@ func (pr *protocol) bind(m *pgproto3.Bind) (text string, offset int, err error) 
 	return "", 0, nil
 }
 
-// arguments reads the values of a Bind.
 func (pr *protocol) arguments(st *statement, m *pgproto3.Bind) ([]argument, error) {
 	if n := len(m.ParameterFormatCodes); n > 1 && n != len(m.Parameters) {
 		return nil, failure(protocolViolation, "bind message has %d parameter formats but %d parameters", n, len(m.Parameters))
 	}
-	want := max(st.values, len(st.given))
+	want := max(st.parameterCount, len(st.givenTypes))
 	if len(m.Parameters) != want {
 		return nil, failure(protocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
-			len(m.Parameters), clip(st.name), want)
+			len(m.Parameters), shorten(st.name), want)
 	}
 	if want == 0 {
 		return nil, nil
@@ -312,39 +310,38 @@ func (pr *protocol) arguments(st *statement, m *pgproto3.Bind) ([]argument, erro
 	values := make([]argument, want)
 	for i, data := range m.Parameters {
 		var err error
-		if values[i], err = decode(pr.out.typeMap(), i+1, st.parameters[i], formatOf(m.ParameterFormatCodes, i), data); err != nil {
+		if values[i], err = decode(pr.out.typeMap(), i+1, st.parameterTypes[i], formatCode(m.ParameterFormatCodes, i), data); err != nil {
 			return nil, err
 		}
 	}
 	return values, nil
 }
 
-// describe answers a Describe.
 func (pr *protocol) describe(m *pgproto3.Describe) (text string, offset int, err error) {
 	var st *statement
 	var codes []int16
 	switch m.ObjectType {
 	case 'S':
 		if st = pr.objects.statements[m.Name]; st == nil {
-			return "", 0, failure(invalidStatement, "prepared statement %q does not exist", clip(m.Name))
+			return "", 0, failure(invalidStatement, "prepared statement %q does not exist", shorten(m.Name))
 		}
 	case 'P':
 		p := pr.objects.portals[m.Name]
 		if p == nil {
-			return "", 0, failure(invalidCursor, "portal %q does not exist", clip(m.Name))
+			return "", 0, failure(invalidCursor, "portal %q does not exist", shorten(m.Name))
 		}
 		st, codes = p.st, p.codes
 	default:
 		return "", 0, failure(protocolViolation, "statements and portals can be described, and nothing else")
 	}
-	if err := pr.transactions.allow(st); err != nil && st.kind != transaction {
+	if err := pr.transactions.refuseInFailedBlock(st); err != nil && st.kind != transactionStatement {
 		return st.text, st.from, err
 	}
 	if err := pr.describer.describe(st); err != nil {
 		return st.text, st.from, err
 	}
 	if m.ObjectType == 'S' {
-		pr.packets.send(&pgproto3.ParameterDescription{ParameterOIDs: st.parameters})
+		pr.packets.send(&pgproto3.ParameterDescription{ParameterOIDs: st.parameterTypes})
 	}
 	if st.columns == nil {
 		pr.packets.send(&pgproto3.NoData{})
@@ -352,7 +349,8 @@ func (pr *protocol) describe(m *pgproto3.Describe) (text string, offset int, err
 		// It costs as much as a text of that length, and a few bytes ask for it. It is sent when
 		// the place is given back: a client may take its time to read.
 		var shape *pgproto3.RowDescription
-		if err := pr.asker.waitToRead(shapeBytes*len(st.columns), func() { shape = describing(st.columns, codes) }); err != nil {
+		err := pr.asker.waitToRead(describedColumnBytes*len(st.columns), func() { shape = rowDescription(st.columns, codes) })
+		if err != nil {
 			return st.text, st.from, err
 		}
 		pr.packets.send(shape)
@@ -360,21 +358,20 @@ func (pr *protocol) describe(m *pgproto3.Describe) (text string, offset int, err
 	return "", 0, nil
 }
 
-// shapeBytes is what a column takes in a row description, about.
-const shapeBytes = 32
+// describedColumnBytes is what a column takes in a row description, about.
+const describedColumnBytes = 32
 
-// execute runs a portal, or goes on with it.
 func (pr *protocol) execute(m *pgproto3.Execute) (text string, offset int, err error) {
 	p := pr.objects.portals[m.Portal]
 	if p == nil {
-		return "", 0, failure(invalidCursor, "portal %q does not exist", clip(m.Portal))
+		return "", 0, failure(invalidCursor, "portal %q does not exist", shorten(m.Portal))
 	}
 	st := p.st
-	if st.kind == empty {
+	if st.kind == emptyStatement {
 		pr.packets.send(&pgproto3.EmptyQueryResponse{})
 		return "", 0, nil
 	}
-	if err := pr.transactions.allow(st); err != nil {
+	if err := pr.transactions.refuseInFailedBlock(st); err != nil {
 		return st.text, st.from, err
 	}
 	if err := pr.execution.checkUser(); err != nil {
@@ -385,7 +382,7 @@ func (pr *protocol) execute(m *pgproto3.Execute) (text string, offset int, err e
 			return st.text, st.from, err
 		}
 	} else if p.result.columns == nil {
-		return st.text, st.from, failure(notInState, "portal %q cannot be run", clip(m.Portal))
+		return st.text, st.from, failure(notInState, "portal %q cannot be run", shorten(m.Portal))
 	}
 	if p.result.copy != nil {
 		r := *p.result
@@ -399,15 +396,15 @@ func (pr *protocol) execute(m *pgproto3.Execute) (text string, offset int, err e
 
 // sendRows sends the next rows of a portal, most of them at once.
 func (pr *protocol) sendRows(p *portal, most int64) error {
-	next := p.rest()
+	next := p.unsentRows()
 	more := most > 0 && most < 1<<31 && int64(len(next)) > most
 	if more {
 		next = next[:most]
 	}
-	if err := pr.memory.whileSending(next, func() error { return pr.out.sendRows(p.shown, p.codes, next) }); err != nil {
+	if err := pr.memory.whileSending(next, func() error { return pr.out.sendRows(p.sentColumns, p.codes, next) }); err != nil {
 		return err
 	}
-	p.at += len(next)
+	p.position += len(next)
 	if more {
 		if err := pr.memory.holdRows(p); err != nil {
 			return err
@@ -418,7 +415,7 @@ func (pr *protocol) sendRows(p *portal, most int64) error {
 	pr.out.complete(p.result, len(next))
 	if p.cursor == nil {
 		p.result.rows = p.result.rows[:0:0]
-		p.at = 0
+		p.position = 0
 	}
 	return pr.memory.holdRows(p)
 }

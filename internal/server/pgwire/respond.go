@@ -20,14 +20,13 @@ type clientWriter struct {
 	types    *pgtype.Map // nil until a value needs it
 }
 
-// flush sends what waits.
 func (w *clientWriter) flush() error {
 	w.packets.flush()
-	return w.lost()
+	return w.checkWritten()
 }
 
-// lost says whether the client takes what is sent.
-func (w *clientWriter) lost() error {
+// checkWritten says whether the client takes what is sent.
+func (w *clientWriter) checkWritten() error {
 	if w.packets.writeErr != nil {
 		return errSilent
 	}
@@ -39,7 +38,7 @@ func (w *clientWriter) sendResult(r *result) error {
 		return w.sendCopy(r)
 	}
 	if r.columns != nil {
-		w.packets.send(describing(r.columns, r.codes))
+		w.packets.send(rowDescription(r.columns, r.codes))
 	}
 	if err := w.sendRows(r.columns, r.codes, r.rows); err != nil {
 		return err
@@ -61,7 +60,6 @@ func (w *clientWriter) sendRows(columns []column, codes []int16, rows [][]any) e
 	return nil
 }
 
-// sendCopy sends an answer as COPY does.
 func (w *clientWriter) sendCopy(r *result) error {
 	lines := copyEncoder{options: r.copy, columns: r.columns, types: w.typeMap}
 	format := byte(0)
@@ -75,7 +73,7 @@ func (w *clientWriter) sendCopy(r *result) error {
 	w.packets.send(response)
 	send := func(data []byte) error {
 		w.packets.send(&pgproto3.CopyData{Data: data})
-		return w.lost()
+		return w.checkWritten()
 	}
 	if head := lines.header(); len(head) > 0 {
 		if err := send(head); err != nil {
@@ -91,7 +89,7 @@ func (w *clientWriter) sendCopy(r *result) error {
 			return err
 		}
 	}
-	if tail := lines.trailer(); len(tail) > 0 {
+	if tail := lines.fileTrailer(); len(tail) > 0 {
 		if err := send(tail); err != nil {
 			return err
 		}
@@ -117,23 +115,22 @@ func (w *clientWriter) complete(r *result, rows int) {
 	w.packets.send(&pgproto3.CommandComplete{CommandTag: []byte(tag)})
 }
 
-// encodeRow writes a row.
 func (w *clientWriter) encodeRow(columns []column, codes []int16, row []any) (*pgproto3.DataRow, error) {
 	if len(row) != len(columns) {
-		return nil, internal()
+		return nil, internalFailure()
 	}
 	out := &pgproto3.DataRow{Values: make([][]byte, len(row))}
 	for i, v := range row {
-		text, null := textOf(v, columns[i].oid)
+		text, null := formatText(v, columns[i].oid)
 		if null {
 			continue
 		}
-		if formatOf(codes, i) == pgtype.TextFormatCode {
+		if formatCode(codes, i) == pgtype.TextFormatCode {
 			out.Values[i] = []byte(text)
 			continue
 		}
 		var err error
-		if out.Values[i], err = binaryOf(w.typeMap(), columns[i].oid, text); err != nil {
+		if out.Values[i], err = formatBinary(w.typeMap(), columns[i].oid, text); err != nil {
 			return nil, err
 		}
 	}
@@ -148,24 +145,23 @@ func (w *clientWriter) typeMap() *pgtype.Map {
 	return w.types
 }
 
-// describing is the row description of columns.
-func describing(columns []column, codes []int16) *pgproto3.RowDescription {
+func rowDescription(columns []column, codes []int16) *pgproto3.RowDescription {
 	out := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, c := range columns {
 		out.Fields[i] = pgproto3.FieldDescription{Name: []byte(printable(c.name)), DataTypeOID: c.oid, DataTypeSize: sizeOf(c.oid),
-			TypeModifier: -1, Format: formatOf(codes, i)}
+			TypeModifier: -1, Format: formatCode(codes, i)}
 	}
 	return out
 }
 
 // reportChanges changes settings, and tells the client of those that it is told of.
 func (w *clientWriter) reportChanges(change func()) {
-	before := make([]string, len(reported))
-	for i, name := range reported {
+	before := make([]string, len(reportedSettings))
+	for i, name := range reportedSettings {
 		before[i], _ = w.settings.show(name)
 	}
 	change()
-	for i, name := range reported {
+	for i, name := range reportedSettings {
 		if now, _ := w.settings.show(name); now != before[i] {
 			w.packets.send(&pgproto3.ParameterStatus{Name: name, Value: now})
 		}
@@ -174,13 +170,12 @@ func (w *clientWriter) reportChanges(change func()) {
 
 // notice tells the client something beside the result.
 func (w *clientWriter) notice(severity, code, message, detail string) {
-	if !w.settings.quiet(severity) {
+	if !w.settings.isQuiet(severity) {
 		w.packets.send(&pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code, Message: printable(message),
 			Detail: printable(detail)})
 	}
 }
 
-// say tells the client a text.
 func (w *clientWriter) say(text string) { w.notice("NOTICE", "00000", text, "") }
 
 // sendRemarks says what is to be known about an answer: what it cost, what is left, how exact it
@@ -191,7 +186,7 @@ func (w *clientWriter) sendRemarks(a *api.Answer) {
 		receipt = fmt.Sprintf("receipt: record %d, %s", a.Receipt.Sequence, a.Receipt.Hash)
 	}
 	w.notice("NOTICE", "00000", render.Price(a), receipt)
-	if text := bars(a); text != "" {
+	if text := formatErrorBars(a); text != "" {
 		w.say(text)
 	}
 	if a.Cut {
@@ -212,9 +207,9 @@ func (w *clientWriter) sendRemarks(a *api.Answer) {
 	}
 }
 
-// bars says for each noisy column how far off its values are: the narrowest and the widest of its
-// error bars.
-func bars(a *api.Answer) string {
+// formatErrorBars says for each noisy column how far off its values are: the narrowest and the
+// widest of its error bars.
+func formatErrorBars(a *api.Answer) string {
 	var parts []string
 	for j, c := range a.Columns {
 		if !c.Noisy {

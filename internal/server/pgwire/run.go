@@ -27,7 +27,6 @@ type runner struct {
 	asker        *asker
 	describer    *describer
 	objects      *objectStore
-	memory       *heldMemory
 	transactions *transactions
 	views        *temporaryViews
 	settings     *settings
@@ -39,55 +38,54 @@ type runner struct {
 
 func (r *runner) run(st *statement, values []argument) (*result, error) {
 	switch st.kind {
-	case question:
+	case questionStatement:
 		return r.asker.runQuestion(st, values)
-	case catalogue:
+	case catalogueStatement:
 		return r.asker.runCatalogue(st, values)
-	case explaining:
+	case explainStatement:
 		return r.runExplain(st, values)
-	case changing:
+	case setStatement:
 		return r.runSet(st.node.GetVariableSetStmt())
-	case showing:
+	case showStatement:
 		return r.runShow(st.node.GetVariableShowStmt().GetName())
-	case transaction:
+	case transactionStatement:
 		tag, err := r.transactions.run(st.node.GetTransactionStmt())
 		return &result{tag: tag}, err
-	case discarding:
+	case discardStatement:
 		return r.runDiscard(st.node.GetDiscardStmt())
-	case deallocating:
+	case deallocateStatement:
 		return r.runDeallocate(st.node.GetDeallocateStmt())
-	case closing:
+	case closeStatement:
 		return r.runClose(st.node.GetClosePortalStmt())
-	case idling:
-		return r.runIdle(st.node), nil
-	case viewing:
+	case listenStatement:
+		return r.runListen(st.node), nil
+	case createViewStatement:
 		return r.runView(st)
-	case dropping:
+	case dropViewStatement:
 		return r.runDrop(st.node.GetDropStmt())
-	case copying:
+	case copyStatement:
 		return r.runCopy(st, values)
-	case declaring:
+	case declareStatement:
 		return r.runDeclare(st, values)
-	case fetching:
+	case fetchStatement:
 		return r.runFetch(st.node.GetFetchStmt())
-	case preparing:
+	case prepareStatement:
 		return r.runPrepare(st)
-	case executing:
+	case executeStatement:
 		return r.runExecute(st.node.GetExecuteStmt())
 	}
-	return nil, internal()
+	return nil, internalFailure()
 }
 
-// shaped are settings with which the answer has the columns that were described: a client that has
-// prepared a statement reads its answers as they were when it did.
-func (st *statement) shaped(now api.Settings) api.Settings {
+// describedSettings are settings with which the answer has the columns that were described: a
+// client that has prepared a statement reads its answers as they were when it did.
+func (st *statement) describedSettings(now api.Settings) api.Settings {
 	if st.described {
-		now.Errors = st.errors
+		now.Errors = st.errorColumns
 	}
 	return now
 }
 
-// runPortal runs a portal that was not run yet.
 func (r *runner) runPortal(p *portal) error {
 	if p.cursor != nil {
 		return r.runCursor(p)
@@ -100,7 +98,7 @@ func (r *runner) runPortal(p *portal) error {
 	if p.st.described && out.copy == nil {
 		// What was described is what is sent.
 		if shown = p.st.columns; len(p.st.columns) != len(out.columns) {
-			return internal()
+			return internalFailure()
 		}
 	}
 	return r.objects.setResult(p, out, shown)
@@ -123,8 +121,8 @@ func (r *router) routePrepare(st *statement, n *pg.PrepareStmt) error {
 	if err := r.enclose(st, n.Query, pg.Token_AS); err != nil {
 		return err
 	}
-	st.inner.name, st.inner.given, st.inner.named = n.Name, given, true
-	st.values = 0
+	st.inner.name, st.inner.givenTypes, st.inner.fromPrepare = n.Name, given, true
+	st.parameterCount = 0
 	return nil
 }
 
@@ -145,16 +143,16 @@ func typeNamed(t *pg.TypeName) uint32 {
 }
 
 func (r *runner) runPrepare(st *statement) (*result, error) {
-	if err := named(st.inner.name); err != nil {
+	if err := checkName(st.inner.name); err != nil {
 		return nil, err
 	}
 	if r.objects.statements[st.inner.name] != nil {
-		return nil, failure(duplicateStatement, "prepared statement %q already exists", clip(st.inner.name))
+		return nil, failure(duplicateStatement, "prepared statement %q already exists", shorten(st.inner.name))
 	}
 	if err := r.describer.describeInner(st); err != nil {
 		return nil, err
 	}
-	kept := st.alone() // with what was described
+	kept := st.detachInner() // with what was described
 	kept.question = st.inner.question
 	if err := r.objects.keepStatement(kept); err != nil {
 		return nil, err
@@ -171,7 +169,7 @@ func (r *runner) runExecute(n *pg.ExecuteStmt) (*result, error) {
 	}
 	out, err := r.run(st, values)
 	if err != nil {
-		return nil, placeless(err)
+		return nil, dropPosition(err)
 	}
 	if st.described && len(st.columns) == len(out.columns) {
 		out.columns = st.columns
@@ -190,7 +188,7 @@ type view struct {
 // name, so that a question has one text, which says all of it.
 func (r *router) routeView(st *statement, n *pg.ViewStmt) error {
 	if n.View.GetRelpersistence() != "t" {
-		return refused(&pg.Node{Node: &pg.Node_ViewStmt{ViewStmt: n}})
+		return refuseStatement(&pg.Node{Node: &pg.Node_ViewStmt{ViewStmt: n}})
 	}
 	st.view = view{name: n.View.GetRelname()}
 	for _, a := range n.Aliases {
@@ -230,10 +228,9 @@ type temporaryViews struct {
 	bytes   int // that they are counted with
 }
 
-// recount counts what the temporary views take.
 func (v *temporaryViews) recount() error {
 	size := v.catalog.ViewBytes()
-	if err := v.memory.addKept(size - v.bytes); err != nil {
+	if err := v.memory.keep(size - v.bytes); err != nil {
 		return err
 	}
 	v.bytes = size
@@ -247,12 +244,11 @@ func (v *temporaryViews) drop(names ...string) (found bool) {
 	return found
 }
 
-// routeDrop takes DROP VIEW of temporary views.
 func (r *router) routeDrop(st *statement, n *pg.DropStmt) error {
 	if n.RemoveType != pg.ObjectType_OBJECT_VIEW {
-		return refused(st.node)
+		return refuseStatement(st.node)
 	}
-	st.kind = dropping
+	st.kind = dropViewStatement
 	return nil
 }
 
@@ -263,17 +259,16 @@ func (r *runner) runDrop(n *pg.DropStmt) (*result, error) {
 		switch {
 		case r.views.drop(name):
 		case !n.MissingOk:
-			return nil, failure(readOnly, "there is no temporary view %q, and nothing else can be dropped here", clip(name))
+			return nil, failure(readOnly, "there is no temporary view %q, and nothing else can be dropped here", shorten(name))
 		}
 	}
 	return &result{tag: "DROP VIEW"}, nil
 }
 
-// refuseView refuses a question about a temporary view.
 func (r *router) refuseView(n *pg.SelectStmt) error {
 	if name := r.catalog.ReadsTemporary(n); name != "" {
-		return failure(notSupported, "the temporary view %q is there to be looked at, and not to be asked", clip(name)).
-			hinting("write its SELECT in FROM, or in WITH")
+		return failure(notSupported, "the temporary view %q is there to be looked at, and not to be asked", shorten(name)).
+			withHint("write its SELECT in FROM, or in WITH")
 	}
 	return nil
 }
@@ -298,24 +293,23 @@ func (r *runner) runDiscard(n *pg.DiscardStmt) (*result, error) {
 	return &result{tag: "DISCARD TEMP"}, nil
 }
 
-// runClose closes a portal, or all of them.
 func (r *runner) runClose(n *pg.ClosePortalStmt) (*result, error) {
 	if n.Portalname == "" {
 		r.objects.closePortals()
 		return &result{tag: "CLOSE CURSOR ALL"}, nil
 	}
 	if r.objects.portals[n.Portalname] == nil {
-		return nil, failure(invalidCursor, "cursor %q does not exist", clip(n.Portalname))
+		return nil, failure(invalidCursor, "cursor %q does not exist", shorten(n.Portalname))
 	}
 	r.objects.closePortal(n.Portalname)
 	return &result{tag: "CLOSE CURSOR"}, nil
 }
 
-// runIdle does nothing, because there is nothing of what the statement waits for, ends or defers.
-func (r *runner) runIdle(n *pg.Node) *result {
+// runListen does nothing, because there is nothing of what the statement waits for, ends or defers.
+func (r *runner) runListen(n *pg.Node) *result {
 	switch {
 	case n.GetListenStmt() != nil:
-		r.settings.remark("sessions tell one another nothing here, so nothing will be heard")
+		r.settings.say("sessions tell one another nothing here, so nothing will be heard")
 		return &result{tag: "LISTEN"}
 	case n.GetUnlistenStmt() != nil:
 		return &result{tag: "UNLISTEN"}
@@ -329,7 +323,7 @@ func (r *runner) runDeallocate(n *pg.DeallocateStmt) (*result, error) {
 		return &result{tag: "DEALLOCATE ALL"}, nil
 	}
 	if _, ok := r.objects.statements[n.Name]; !ok {
-		return nil, failure(invalidStatement, "prepared statement %q does not exist", clip(n.Name))
+		return nil, failure(invalidStatement, "prepared statement %q does not exist", shorten(n.Name))
 	}
 	r.objects.closeStatement(n.Name)
 	return &result{tag: "DEALLOCATE"}, nil

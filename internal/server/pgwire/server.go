@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// Options are what the door needs and what it puts up with. Zero limits mean sensible ones.
+// Options are what a server needs and what it puts up with. Zero limits mean sensible ones.
 type Options struct {
 	Dispatcher *admission.Dispatcher
 	Users      *users.Store
@@ -37,26 +37,26 @@ type Options struct {
 	Held *bytelimit.Counter // of what is held for users, here and elsewhere; nil means one of its own
 }
 
-// Server is the door.
+// Server answers PostgreSQL's clients.
 type Server struct {
-	options     Options
-	base        context.Context // of every statement
-	cut         context.CancelCauseFunc
-	connections *connections
-	questions   questions
-	executions  *executions
+	options        Options
+	base           context.Context // of every statement
+	stopStatements context.CancelCauseFunc
+	connections    *connectionCounts
+	questions      questions
+	executions     *executions
 
-	patience time.Duration // for a client to take what is sent
-	rest     time.Duration // for the rest of a message
+	writeTimeout   time.Duration // for a client to take what is sent
+	messageTimeout time.Duration // for the rest of a message
 
 	mu        sync.Mutex
 	ending    bool
 	listeners map[net.Listener]bool
-	open      map[*connection]bool
+	live      map[*connection]bool
 	done      sync.WaitGroup // one for each connection
 }
 
-// New returns a door that is not open yet.
+// New returns a server that does not listen yet.
 func New(o Options) *Server {
 	set := func(n *int, otherwise int) {
 		if *n <= 0 {
@@ -81,19 +81,20 @@ func New(o Options) *Server {
 	}
 	base, cut := context.WithCancelCause(context.Background())
 	return &Server{
-		options: o, base: base, cut: cut, connections: newConnections(o), questions: o.Dispatcher, executions: newExecutions(),
-		patience: writeDeadline, rest: messageDeadline,
-		listeners: map[net.Listener]bool{}, open: map[*connection]bool{},
+		options: o, base: base, stopStatements: cut, connections: newConnectionCounts(o), questions: o.Dispatcher,
+		executions:   newExecutions(),
+		writeTimeout: defaultWriteTimeout, messageTimeout: defaultMessageTimeout,
+		listeners: map[net.Listener]bool{}, live: map[*connection]bool{},
 	}
 }
 
 // Serve takes connections until the listener is closed or Shutdown is called, and then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	if !s.listen(l) {
+	if !s.addListener(l) {
 		l.Close()
 		return nil
 	}
-	defer s.deaf(l)
+	defer s.removeListener(l)
 	wait := time.Duration(0)
 	for {
 		c, err := l.Accept()
@@ -102,7 +103,7 @@ func (s *Server) Serve(l net.Listener) error {
 				return nil
 			}
 			var short net.Error
-			if errors.As(err, &short) && (short.Timeout() || passing(err)) {
+			if errors.As(err, &short) && (short.Timeout() || isTemporary(err)) {
 				// Out of files, most likely. Sessions that end give some back.
 				wait = min(max(2*wait, 5*time.Millisecond), time.Second)
 				time.Sleep(wait)
@@ -111,12 +112,12 @@ func (s *Server) Serve(l net.Listener) error {
 			return err
 		}
 		wait = 0
-		s.take(c)
+		s.serveConn(c)
 	}
 }
 
-// listen notes a listener, so that Shutdown can close it.
-func (s *Server) listen(l net.Listener) bool {
+// addListener notes a listener, so that Shutdown can close it.
+func (s *Server) addListener(l net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ending {
@@ -125,15 +126,15 @@ func (s *Server) listen(l net.Listener) bool {
 	return !s.ending
 }
 
-func (s *Server) deaf(l net.Listener) {
+func (s *Server) removeListener(l net.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.listeners, l)
 }
 
-// take gives a connection a goroutine of its own, or closes it.
-func (s *Server) take(c net.Conn) {
-	one := newConnection(s, c, peer(c))
+// serveConn gives a connection a goroutine of its own, or closes it.
+func (s *Server) serveConn(c net.Conn) {
+	one := newConnection(s, c, peerAddress(c))
 	s.mu.Lock()
 	if s.ending {
 		s.mu.Unlock()
@@ -141,14 +142,14 @@ func (s *Server) take(c net.Conn) {
 		c.Close()
 		return
 	}
-	s.open[one] = true
+	s.live[one] = true
 	s.done.Add(1)
 	s.mu.Unlock()
 	go func() {
 		defer s.done.Done()
 		defer func() {
 			s.mu.Lock()
-			delete(s.open, one)
+			delete(s.live, one)
 			s.mu.Unlock()
 		}()
 		one.serve()
@@ -163,7 +164,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for l := range s.listeners {
 		l.Close()
 	}
-	for one := range s.open {
+	for one := range s.live {
 		one.shutDown()
 	}
 	s.mu.Unlock()
@@ -177,9 +178,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	s.cut(errEnded)
+	s.stopStatements(errServerEnds)
 	s.mu.Lock()
-	for one := range s.open {
+	for one := range s.live {
 		one.hangUp()
 	}
 	s.mu.Unlock()
@@ -187,20 +188,19 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // Connections is how many are open now.
-func (s *Server) Connections() int { return s.connections.size() }
+func (s *Server) Connections() int { return s.connections.count() }
 
 // TurnedAway is how often there was no room for a connection.
-func (s *Server) TurnedAway() connlimit.TurnedAway { return s.connections.places.TurnedAway() }
+func (s *Server) TurnedAway() connlimit.TurnedAway { return s.connections.slots.TurnedAway() }
 
 // UsersTurnedAway is how often a user had as many connections as a user can have.
 func (s *Server) UsersTurnedAway() uint64 {
 	s.connections.mu.Lock()
 	defer s.connections.mu.Unlock()
-	return s.connections.turned
+	return s.connections.usersTurnedAway
 }
 
-// peer is the address of the other end without its port.
-func peer(c net.Conn) string {
+func peerAddress(c net.Conn) string {
 	if a := c.RemoteAddr(); a != nil {
 		return clientaddr.Host(a.String())
 	}
@@ -210,60 +210,60 @@ func peer(c net.Conn) string {
 // What one connection can have of the server. Those that an owner may want to change are in
 // Options.
 const (
-	startupSize = 8 << 10 // bytes of a packet before login
-	// handshakeSize is for TLS, whose messages Go would take up to 64 KiB. A client's are some 2
-	// KiB, with keys against quantum computers.
-	handshakeSize = 16 << 10
+	maxStartupBytes = 8 << 10 // bytes of a packet before login
+	// maxHandshakeBytes is for TLS, whose messages Go would take up to 64 KiB. A client's are some
+	// 2 KiB, with keys against quantum computers.
+	maxHandshakeBytes = 16 << 10
 
-	earlyBuffer = 2 << 10  // bytes that are read ahead, before login
-	lateBuffer  = 16 << 10 // and after it
-	flushSize   = 32 << 10 // bytes that are sent at once
-	idleBuffer  = 1 << 10  // bytes that are kept for what will be sent
+	startupBufferBytes = 2 << 10  // bytes that are read ahead, before login
+	readBufferBytes    = 16 << 10 // and after it
+	flushBytes         = 32 << 10 // bytes that are sent at once
+	idleBufferBytes    = 1 << 10  // bytes that are kept for what will be sent
 
-	messageDeadline = time.Minute        // from the first byte of a message to its last
-	writeDeadline   = bytelimit.Patience // for a client to take flushSize bytes
+	defaultMessageTimeout = time.Minute        // from the first byte of a message to its last
+	defaultWriteTimeout   = bytelimit.Patience // for a client to take flushSize bytes
 
 	maxStatements = 100 // of one message
 
-	maxPrepared   = 1000     // statements that a session keeps
-	maxPortals    = 200      // portals that it has open
-	maxKept       = 8 << 20  // bytes of both and of temporary views: texts, trees, descriptions and values
-	maxHeld       = 32 << 20 // bytes that a session holds in all: what it keeps, rows, and the message that it is at
-	wordSize      = 512      // bytes that the tree of a text takes for each of its words, at most
-	leastAnswer   = 16 << 10 // bytes that are taken before a question is asked, so that nobody pays who could not be answered
-	maxCommand    = 4 << 10  // bytes of a statement that is neither SELECT nor EXPLAIN
-	maxSavepoints = 100
-	maxSetting    = 1 << 10 // bytes of the value of a setting
-	maxName       = 256     // bytes of the name of a statement or a portal
-	maxParameters = 1000    // values of one statement
+	maxPreparedStatements = 1000     // statements that a session keeps
+	maxPortals            = 200      // portals that it has open
+	maxKeptBytes          = 8 << 20  // bytes of both and of temporary views: texts, trees, descriptions and values
+	maxHeldBytes          = 32 << 20 // bytes that a session holds in all: what it keeps, rows, and the message that it is at
+	treeBytesPerWord      = 512      // bytes that the tree of a text takes for each of its words, at most
+	minAnswerBytes        = 16 << 10 // bytes that are taken before a question is asked, so that nobody pays who could not be answered
+	maxCommandBytes       = 4 << 10  // bytes of a statement that is neither SELECT nor EXPLAIN
+	maxSavepoints         = 100
+	maxSettingBytes       = 1 << 10 // bytes of the value of a setting
+	maxNameBytes          = 256     // bytes of the name of a statement or a portal
+	maxParameters         = 1000    // values of one statement
 )
 
-// texts are the limits on the statements of one message, all together.
-var texts = grammar.Limits{Bytes: 256 << 10, Words: 20_000, Depth: 100}
+// textLimits are the limits on the statements of one message, all together.
+var textLimits = grammar.Limits{Bytes: 256 << 10, Words: 20_000, Depth: 100}
 
-// reserve is how many connections may be open beyond a limit, without ever becoming a session: they
-// are told that there are too many, or they cancel what a session does, which must work above all
-// when the server is full of sessions.
-const reserve = 32
+// reservedConnections is how many connections may be open beyond a limit, without ever becoming a
+// session: they are told that there are too many, or they cancel what a session does, which must
+// work above all when the server is full of sessions.
+const reservedConnections = 32
 
-// connections counts them, and what those who logged in have open.
-type connections struct {
+// connectionCounts counts them, and what those who logged in have open.
+type connectionCounts struct {
 	perUser int
 
-	places *connlimit.Places
+	slots *connlimit.Places
 
-	mu     sync.Mutex
-	users  map[string]int
-	turned uint64 // how often a user had as many as a user can have
+	mu              sync.Mutex
+	users           map[string]int
+	usersTurnedAway uint64 // how often a user had as many as a user can have
 }
 
-func newConnections(o Options) *connections {
-	return &connections{perUser: o.PerUser, places: &connlimit.Places{Most: o.Connections, PerAddress: o.PerAddress, Beyond: reserve},
-		users: map[string]int{}}
+func newConnectionCounts(o Options) *connectionCounts {
+	return &connectionCounts{perUser: o.PerUser, users: map[string]int{},
+		slots: &connlimit.Places{Most: o.Connections, PerAddress: o.PerAddress, Beyond: reservedConnections}}
 }
 
-// noPlace says why a connection that is counted cannot become a session.
-func noPlace(p *connlimit.Place) error {
+// refuseWithoutSlot says why a connection that is counted cannot become a session.
+func refuseWithoutSlot(p *connlimit.Place) error {
 	switch p.Full() {
 	case connlimit.ServerFull:
 		return fatal(tooManyConnections, "the server has as many connections as it takes; try again later")
@@ -273,38 +273,37 @@ func noPlace(p *connlimit.Place) error {
 	return nil
 }
 
-// login counts a session of a user's.
-func (c *connections) login(user string) bool {
+func (c *connectionCounts) addUser(user string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.users[user] >= c.perUser {
-		c.turned++
+		c.usersTurnedAway++
 		return false
 	}
 	c.users[user]++
 	return true
 }
 
-func (c *connections) logout(user string) {
+func (c *connectionCounts) removeUser(user string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	less(c.users, user)
+	decrement(c.users, user)
 }
 
-func (c *connections) size() int {
-	all, _ := c.places.Count("")
+func (c *connectionCounts) count() int {
+	all, _ := c.slots.Count("")
 	return all
 }
 
-// less counts down, and forgets who is at zero: the keys are chosen by strangers.
-func less(m map[string]int, key string) {
+// decrement counts down, and forgets who is at zero: the keys are chosen by strangers.
+func decrement(m map[string]int, key string) {
 	if m[key]--; m[key] <= 0 {
 		delete(m, key)
 	}
 }
 
-// passing says whether accepting may work again soon.
-func passing(err error) bool {
+// isTemporary says whether accepting may work again soon.
+func isTemporary(err error) bool {
 	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
 		if errors.Is(err, e) {
 			return true

@@ -21,29 +21,30 @@ const (
 	budgetSetting  = "dp.budget"  // can be shown
 )
 
-// values are what is set at one time.
-type values struct {
-	dp    api.Settings
-	plain map[string]string // by the name as it is in known; only what differs from the default
+type settingValues struct {
+	dp       api.Settings
+	postgres map[string]string // by the name as it is in known; only what differs from the default
 }
 
-func (v values) clone() values { return values{v.dp, maps.Clone(v.plain)} }
+func (v settingValues) clone() settingValues { return settingValues{v.dp, maps.Clone(v.postgres)} }
 
-// settings are a session's. SET changes now and kept, SET LOCAL only now, and the end of a block
-// makes now what is kept.
+// settings are a session's. SET changes current and committed, SET LOCAL only current, and the end
+// of a block makes current what is committed.
 type settings struct {
-	now, kept values
-	first     values            // what RESET goes back to: what the client said at the start
-	fixed     map[string]string // what the server says
-	request   string
-	remark    func(text string) // tells the client something
+	current, committed settingValues
+	atStartup          settingValues     // what RESET goes back to: what the client said at the start
+	fromServer         map[string]string // what the server says
+	requestName        string
+	say                func(text string) // tells the client something
 }
 
-func newSettings(version, user string, remark func(string)) *settings {
+func newSettings(version, user string, say func(string)) *settings {
 	return &settings{
-		remark: remark,
-		now:    values{plain: map[string]string{}}, kept: values{plain: map[string]string{}}, first: values{plain: map[string]string{}},
-		fixed: map[string]string{"server_version": serverVersion(version), "session_authorization": user},
+		say:        say,
+		current:    settingValues{postgres: map[string]string{}},
+		committed:  settingValues{postgres: map[string]string{}},
+		atStartup:  settingValues{postgres: map[string]string{}},
+		fromServer: map[string]string{"server_version": serverVersion(version), "session_authorization": user},
 	}
 }
 
@@ -53,8 +54,8 @@ func serverVersion(version string) string {
 	return strings.TrimSpace("15.0 (discreet " + version + ")")
 }
 
-// reserved are parameters of a startup that are no settings.
-var reserved = []string{"user", "database", "options", "replication"}
+// startupParameters are parameters of a startup that are no settings.
+var startupParameters = []string{"user", "database", "options", "replication"}
 
 // checkStartup refuses what can be refused before anybody is in. It names nothing that only those
 // who are in may know.
@@ -67,20 +68,19 @@ func checkStartup(wanted map[string]string) error {
 	if wanted["user"] == "" {
 		return fatal(invalidAuthorization, "the name of a user is missing")
 	}
-	if on, err := truth(wanted["replication"]); wanted["replication"] != "" && (err != nil || on == "on") {
+	if on, err := acceptSwitch(wanted["replication"]); wanted["replication"] != "" && (err != nil || on == "on") {
 		return fatal(notSupported, "there is no replication")
 	}
 	return nil
 }
 
-// begin sets what a client asks for at the start.
-func (s *settings) begin(wanted map[string]string) error {
-	pairs, err := options(wanted["options"])
+func (s *settings) applyStartup(wanted map[string]string) error {
+	pairs, err := parseOptions(wanted["options"])
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if !slices.Contains(reserved, name) {
+		if !slices.Contains(startupParameters, name) {
 			pairs = append(pairs, [2]string{name, wanted[name]})
 		}
 	}
@@ -89,12 +89,12 @@ func (s *settings) begin(wanted map[string]string) error {
 			return err
 		}
 	}
-	s.first = s.kept.clone()
+	s.atStartup = s.committed.clone()
 	return nil
 }
 
-// options reads -c name=value and --name=value, as PGOPTIONS has them.
-func options(text string) (pairs [][2]string, err error) {
+// parseOptions reads -c name=value and --name=value, as PGOPTIONS has them.
+func parseOptions(text string) (pairs [][2]string, err error) {
 	var words []string
 	var word strings.Builder
 	open := false
@@ -140,49 +140,48 @@ func options(text string) (pairs [][2]string, err error) {
 	return pairs, nil
 }
 
-// set gives a setting a value.
 func (s *settings) set(name, value string, local bool) error {
-	if len(value) > maxSetting || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
-		return failure(invalidParameter, "the value of %s is too long, or no text", clip(name))
+	if len(value) > maxSettingBytes || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+		return failure(invalidParameter, "the value of %s is too long, or no text", shorten(name))
 	}
-	if ours(name) {
-		return s.setOurs(strings.ToLower(name), value, local)
+	if isOwn(name) {
+		return s.setOwn(strings.ToLower(name), value, local)
 	}
-	k, ok := find(name)
+	k, ok := findSetting(name)
 	if !ok {
-		return unknown(name)
+		return unknownSetting(name)
 	}
 	if k.accept == nil {
 		return failure(cannotChange, "the setting %s cannot be changed", k.name)
 	}
 	text, err := k.accept(value)
-	if says := instead[k.name]; err != nil && says != "" {
-		s.remark(says)
+	if says := fallbackNotices[k.name]; err != nil && says != "" {
+		s.say(says)
 		text, err = k.value, nil
 	}
 	if err != nil {
-		return failure(invalidParameter, "%s cannot be %s", k.name, strconv.Quote(clip(value))).hinting(err.Error())
+		return failure(invalidParameter, "%s cannot be %s", k.name, strconv.Quote(shorten(value))).withHint(err.Error())
 	}
-	s.each(local, func(v *values) { v.plain[k.name] = text })
+	s.changeValues(local, func(v *settingValues) { v.postgres[k.name] = text })
 	return nil
 }
 
-func (s *settings) setOurs(name, value string, local bool) error {
+func (s *settings) setOwn(name, value string, local bool) error {
 	switch name {
 	case budgetSetting:
 		return failure(cannotChange, "dp.budget can be shown, and only the owner of the data can change it")
 	case requestSetting:
-		s.request = value
+		s.requestName = value
 		return nil
 	}
 	if !slices.Contains(api.SettingNames(), name) {
-		return unknown(name)
+		return unknownSetting(name)
 	}
-	changed := s.now.dp
+	changed := s.current.dp
 	if err := changed.Set(name, value); err != nil {
 		return failure(invalidParameter, "%s", err)
 	}
-	s.each(local, func(v *values) {
+	s.changeValues(local, func(v *settingValues) {
 		if v.dp.Set(name, value) != nil {
 			return
 		}
@@ -197,44 +196,44 @@ func (s *settings) setOurs(name, value string, local bool) error {
 	return nil
 }
 
-// each changes what counts now and, unless it is local to a block, what stays.
-func (s *settings) each(local bool, change func(*values)) {
-	change(&s.now)
+// changeValues changes what counts now and, unless it is local to a block, what stays.
+func (s *settings) changeValues(local bool, change func(*settingValues)) {
+	change(&s.current)
 	if !local {
-		change(&s.kept)
+		change(&s.committed)
 	}
 }
 
 // reset gives a setting the value that it had at the start of the session.
 func (s *settings) reset(name string, local bool) error {
-	if ours(name) {
+	if isOwn(name) {
 		name = strings.ToLower(name)
 		if name == requestSetting {
-			s.request = ""
+			s.requestName = ""
 			return nil
 		}
 		if !slices.Contains(api.SettingNames(), name) {
-			return unknown(name)
+			return unknownSetting(name)
 		}
-		s.each(local, func(v *values) { restore(&v.dp, s.first.dp, name) })
+		s.changeValues(local, func(v *settingValues) { restoreOwn(&v.dp, s.atStartup.dp, name) })
 		return nil
 	}
-	k, ok := find(name)
+	k, ok := findSetting(name)
 	if !ok {
-		return unknown(name)
+		return unknownSetting(name)
 	}
-	s.each(local, func(v *values) {
-		if text, ok := s.first.plain[k.name]; ok {
-			v.plain[k.name] = text
+	s.changeValues(local, func(v *settingValues) {
+		if text, ok := s.atStartup.postgres[k.name]; ok {
+			v.postgres[k.name] = text
 		} else {
-			delete(v.plain, k.name)
+			delete(v.postgres, k.name)
 		}
 	})
 	return nil
 }
 
-// restore takes one setting from what was said first.
-func restore(to *api.Settings, from api.Settings, name string) {
+// restoreOwn takes one setting from what was said first.
+func restoreOwn(to *api.Settings, from api.Settings, name string) {
 	switch name {
 	case "dp.epsilon":
 		if to.Epsilon = from.Epsilon; from.Epsilon > 0 {
@@ -264,51 +263,50 @@ func restore(to *api.Settings, from api.Settings, name string) {
 }
 
 func (s *settings) resetAll() {
-	s.now, s.kept, s.request = s.first.clone(), s.first.clone(), ""
+	s.current, s.committed, s.requestName = s.atStartup.clone(), s.atStartup.clone(), ""
 }
 
-// show returns a setting as SHOW does.
 func (s *settings) show(name string) (string, bool) {
-	if ours(name) {
+	if isOwn(name) {
 		if strings.EqualFold(name, requestSetting) {
-			return s.request, true
+			return s.requestName, true
 		}
-		text, err := s.now.dp.Show(name)
+		text, err := s.current.dp.Show(name)
 		return text, err == nil
 	}
-	k, ok := find(name)
+	k, ok := findSetting(name)
 	if !ok {
 		return "", false
 	}
-	if text, ok := s.fixed[k.name]; ok {
+	if text, ok := s.fromServer[k.name]; ok {
 		return text, true
 	}
-	text, ok := s.now.plain[k.name]
+	text, ok := s.current.postgres[k.name]
 	if !ok {
 		text = k.value
 	}
 	if strings.HasSuffix(k.name, "_timeout") {
-		text = written(text)
+		text = formatMilliseconds(text)
 	}
 	return text, true
 }
 
-// take returns the name of the next question, which only it has.
-func (s *settings) take() string {
-	r := s.request
-	s.request = ""
+// takeRequestName returns the name of the next question, which only it has.
+func (s *settings) takeRequestName() string {
+	r := s.requestName
+	s.requestName = ""
 	return r
 }
 
 // timeout is what the client wants; the dispatcher has one of its own.
 func (s *settings) timeout() time.Duration {
-	ms, _ := strconv.ParseInt(s.now.plain["statement_timeout"], 10, 64)
+	ms, _ := strconv.ParseInt(s.current.postgres["statement_timeout"], 10, 64)
 	return time.Duration(ms) * time.Millisecond
 }
 
-// quiet says whether the client wants no messages of a severity.
-func (s *settings) quiet(severity string) bool {
-	switch s.now.plain["client_min_messages"] {
+// isQuiet says whether the client wants no messages of a severity.
+func (s *settings) isQuiet(severity string) bool {
+	switch s.current.postgres["client_min_messages"] {
 	case "warning":
 		return severity == "NOTICE"
 	case "error":
@@ -317,19 +315,19 @@ func (s *settings) quiet(severity string) bool {
 	return false
 }
 
-func ours(name string) bool { return len(name) > 3 && strings.EqualFold(name[:3], "dp.") }
+func isOwn(name string) bool { return len(name) > 3 && strings.EqualFold(name[:3], "dp.") }
 
-func unknown(name string) error {
-	e := failure(undefinedObject, "there is no setting %s", strconv.Quote(clip(name)))
+func unknownSetting(name string) error {
+	e := failure(undefinedObject, "there is no setting %s", strconv.Quote(shorten(name)))
 	if strings.Contains(name, "dp") || strings.Contains(name, "epsilon") {
-		e.hint = "the settings of an answer are " + list(append(api.SettingNames(), requestSetting)) + "; " +
+		e.hint = "the settings of an answer are " + joinNames(append(api.SettingNames(), requestSetting)) + "; " +
 			budgetSetting + " can be shown"
 	}
 	return e
 }
 
-// clip keeps a name or a value short enough to be repeated.
-func clip(text string) string {
+// shorten keeps a name or a value short enough to be repeated.
+func shorten(text string) string {
 	const most = 60
 	r := []rune(text)
 	if len(r) > most {
@@ -338,7 +336,6 @@ func clip(text string) string {
 	return text
 }
 
-// showColumns are those of a SHOW.
 func showColumns(name string) []column {
 	switch strings.ToLower(name) {
 	case "all":
@@ -347,7 +344,7 @@ func showColumns(name string) []column {
 		return []column{{"account", textOID}, {"kind", textOID}, {"claim", textOID}, {"limit", textOID},
 			{"spent", textOID}, {"left", textOID}}
 	}
-	if k, ok := find(name); ok {
+	if k, ok := findSetting(name); ok {
 		name = k.name
 	}
 	return []column{{name, textOID}}
@@ -357,11 +354,11 @@ func (r *router) checkShow(name string) error {
 	if _, ok := r.settings.show(name); ok || strings.EqualFold(name, "all") || strings.EqualFold(name, budgetSetting) {
 		return nil
 	}
-	return unknown(name)
+	return unknownSetting(name)
 }
 
-// about says what our settings are.
-var about = map[string]string{
+// ownDescriptions says what our settings are.
+var ownDescriptions = map[string]string{
 	"dp.epsilon":    "what a question pays",
 	"dp.delta":      "how much of delta private keys may cost",
 	"dp.error":      "the error that counts and sums should have, at the least price",
@@ -381,9 +378,9 @@ func (r *runner) runShow(name string) (*result, error) {
 	case strings.EqualFold(name, "all"):
 		for _, n := range append(api.SettingNames(), requestSetting) {
 			value, _ := r.settings.show(n)
-			out.rows = append(out.rows, []any{n, value, about[n]})
+			out.rows = append(out.rows, []any{n, value, ownDescriptions[n]})
 		}
-		for _, k := range known {
+		for _, k := range knownSettings {
 			value, _ := r.settings.show(k.name)
 			out.rows = append(out.rows, []any{k.name, value, ""})
 		}
@@ -437,7 +434,7 @@ func (r *runner) showBudget(out *result) error {
 		if err != nil {
 			return err
 		}
-		r.out.say("left: "+render.Left(left)+render.AtDefault(left, r.dataset.Budget.DefaultEpsilon))
+		r.out.say("left: " + render.Left(left) + render.AtDefault(left, r.dataset.Budget.DefaultEpsilon))
 		return nil
 	})
 }

@@ -29,10 +29,10 @@ func (c *connection) readStartup() (*pgproto3.StartupMessage, error) {
 	for range 3 { // GSS, TLS, and then the startup itself
 		code, err := c.packets.expectStartup()
 		switch {
-		case errors.Is(err, errProxy):
+		case errors.Is(err, errProxyHeader):
 			return nil, fatal(protocolViolation, "this is a header of the PROXY protocol, which counts only from a proxy that is trusted, "+
-				"and once").hinting("the owner lists proxies with --trust-proxy")
-		case errors.Is(err, errLong), errors.Is(err, errShort):
+				"and once").withHint("the owner lists proxies with --trust-proxy")
+		case errors.Is(err, errPacketTooLong), errors.Is(err, errPacketLength):
 			return nil, fatal(protocolViolation, "this is not the startup of a PostgreSQL client, or it is longer than 8 KiB")
 		case err != nil:
 			return nil, errSilent
@@ -88,8 +88,8 @@ func (c *connection) startTLS() error {
 	if _, err := c.packets.Write([]byte("S")); err != nil {
 		return errSilent
 	}
-	raw := connlimit.NewConn(c.packets.raw, handshakeSize)
-	config, shown := witnessed(c.server.options.TLS)
+	raw := connlimit.NewConn(c.packets.raw, maxHandshakeBytes)
+	config, shown := recordCertificate(c.server.options.TLS)
 	t := tls.Server(raw, config)
 	ctx, done := context.WithTimeout(c.server.base, c.server.options.StartupDeadline)
 	defer done()
@@ -97,7 +97,7 @@ func (c *connection) startTLS() error {
 		return errSilent
 	}
 	raw.Widen()
-	c.packets.raw, c.endpoint = t, endpoint(shown())
+	c.packets.raw, c.endpoint = t, endpointHash(shown())
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (c *connection) authenticate(ctx context.Context, name string) error {
 	}
 	exchange, err := c.server.options.Users.Exchange(ctx, users.Attempt{Name: name, Address: c.address, Door: "wire", Endpoint: c.endpoint})
 	if err != nil {
-		return denied(err)
+		return loginError(err)
 	}
 	defer exchange.Close() // who hangs up half-way has tried, too
 	c.packets.send(&pgproto3.AuthenticationSASL{AuthMechanisms: offered})
@@ -154,7 +154,7 @@ func (c *connection) authenticate(ctx context.Context, name string) error {
 	}
 	m, ok := first.(*pgproto3.SASLInitialResponse)
 	if !ok || !slices.Contains(offered, m.AuthMechanism) {
-		return fatal(protocolViolation, "the way to log in is "+list(offered))
+		return fatal(protocolViolation, "the way to log in is "+joinNames(offered))
 	}
 	text := string(m.Data)
 	if (m.AuthMechanism == boundScram) != strings.HasPrefix(text, "p=") {
@@ -163,7 +163,7 @@ func (c *connection) authenticate(ctx context.Context, name string) error {
 	for range 4 { // two are needed
 		reply, done, err := exchange.Step(ctx, text)
 		if err != nil {
-			return denied(err)
+			return loginError(err)
 		}
 		if done {
 			c.packets.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(reply)})
@@ -187,11 +187,11 @@ func (c *connection) authenticate(ctx context.Context, name string) error {
 	return fatal(protocolViolation, "the login does not end")
 }
 
-// denied is the same for every reason but one: who is locked out learns that waiting helps.
-func denied(err error) error {
+// loginError is the same for every reason but one: who is locked out learns that waiting helps.
+func loginError(err error) error {
 	var locked *users.LockedError
 	if errors.As(err, &locked) {
-		return lockedOut(locked)
+		return lockoutError(locked)
 	}
 	if errors.Is(err, users.ErrDenied) {
 		return fatal(invalidPassword, users.ErrDenied.Error())
@@ -199,13 +199,13 @@ func denied(err error) error {
 	return fatal(cannotConnectNow, "nobody can log in now, because the users cannot be read; try again in a while")
 }
 
-// lockedOut says after how long it is worth to try again, as HTTP does.
-func lockedOut(e *users.LockedError) *wireError {
-	return fatal(invalidAuthorization, e.Error()+"; try again in "+seconds(e.Wait))
+// lockoutError says after how long it is worth to try again, as HTTP does.
+func lockoutError(e *users.LockedError) *wireError {
+	return fatal(invalidAuthorization, e.Error()+"; try again in "+formatWait(e.Wait))
 }
 
-// seconds writes how long to wait, rounded up, for people to read.
-func seconds(wait time.Duration) string {
+// formatWait writes how long to wait, rounded up, for people to read.
+func formatWait(wait time.Duration) string {
 	return max(time.Second, (wait + time.Second - 1).Truncate(time.Second)).String()
 }
 
@@ -216,11 +216,10 @@ func (c *connection) sendChallenge(kind uint32) error {
 	return nil
 }
 
-// readResponse is a message of the login.
 func (c *connection) readResponse() (pgproto3.FrontendMessage, error) {
-	kind, err := c.packets.expectMessage(startupSize)
+	kind, err := c.packets.expectMessage(maxStartupBytes)
 	switch {
-	case errors.Is(err, errLong), errors.Is(err, errShort):
+	case errors.Is(err, errPacketTooLong), errors.Is(err, errPacketLength):
 		return nil, fatal(protocolViolation, "before login a message has at most 8 KiB")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, fatal(invalidAuthorization, "the login took too long")
@@ -256,7 +255,7 @@ func (c *connection) chooseDataset(name string) error {
 		slices.Sort(may)
 		e := fatal(noDatabase, "there is no database of this name for you: databases are the datasets of the policy")
 		if len(may) > 0 {
-			e.hint = "yours are " + list(may)
+			e.hint = "yours are " + joinNames(may)
 		}
 		return e
 	}
@@ -264,10 +263,10 @@ func (c *connection) chooseDataset(name string) error {
 	return nil
 }
 
-// witnessed is a configuration that notes which certificate a handshake shows: one that is renewed
-// while the server runs is not known before. Nobody resumes an earlier connection, because none is
-// shown then.
-func witnessed(c *tls.Config) (config *tls.Config, shown func() *tls.Certificate) {
+// recordCertificate is a configuration that notes which certificate a handshake shows: one that is
+// renewed while the server runs is not known before. Nobody resumes an earlier connection, because
+// none is shown then.
+func recordCertificate(c *tls.Config) (config *tls.Config, shown func() *tls.Certificate) {
 	config = c.Clone()
 	config.SessionTicketsDisabled = true
 	choose := c.GetCertificate
@@ -286,9 +285,9 @@ func witnessed(c *tls.Config) (config *tls.Config, shown func() *tls.Certificate
 	return config, func() *tls.Certificate { return last }
 }
 
-// endpoint is the hash of the server's certificate that logins can be bound to (RFC 5929, section
-// 4.1). It is empty where none is known, or where the RFC does not say which hash.
-func endpoint(c *tls.Certificate) string {
+// endpointHash is the hash of the server's certificate that logins can be bound to (RFC 5929,
+// section 4.1). It is empty where none is known, or where the RFC does not say which hash.
+func endpointHash(c *tls.Certificate) string {
 	if c == nil || len(c.Certificate) == 0 {
 		return ""
 	}

@@ -13,41 +13,40 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog"
 )
 
-// statement is one statement of a text.
 type statement struct {
-	name     string
-	text     string // all of what was sent
-	from, to int    // where the statement is in it
-	kind     kind
-	read     *grammar.Parsed // until it is routed
-	node     *pg.Node        // of small statements only: trees are large
-	question *syntax.Text    // of the SELECT that was prepared last: trees are large
-	values   int             // the highest $n
-	words    int             // of the whole text
+	name           string
+	text           string // all of what was sent
+	from, to       int    // where the statement is in it
+	kind           statementKind
+	parsed         *grammar.Parsed // until it is routed
+	node           *pg.Node        // of small statements only: trees are large
+	question       *syntax.Text    // of the SELECT that was prepared last: trees are large
+	parameterCount int             // the highest $n
+	wordCount      int             // of the whole text
 
-	given      []uint32 // types of parameters, as the client has them
-	described  bool
-	errors     string // the columns of error bars that were described
-	parameters []uint32
-	columns    []column // nil where no rows come
-	explained  explained
-	inner      *statement   // of COPY, DECLARE, PREPARE and CREATE VIEW: the SELECT inside
-	copy       *copyOptions // of a COPY
-	cursor     cursor       // of a DECLARE
-	view       view         // of a CREATE VIEW
-	keepers    int          // that keep it: its name, and portals
-	bytes      int          // that it was counted with, where somebody keeps it
-	since      time.Time    // when it was prepared
-	named      bool         // by a PREPARE
+	givenTypes     []uint32 // types of parameters, as the client has them
+	described      bool
+	errorColumns   string // the columns of error bars that were described
+	parameterTypes []uint32
+	columns        []column // nil where no rows come
+	explained      explainTarget
+	inner          *statement   // of COPY, DECLARE, PREPARE and CREATE VIEW: the SELECT inside
+	copy           *copyOptions // of a COPY
+	cursor         cursor       // of a DECLARE
+	view           view         // of a CREATE VIEW
+	keepers        int          // that keep it: its name, and portals
+	keptBytes      int          // that it was counted with, where somebody keeps it
+	preparedAt     time.Time    // when it was prepared
+	fromPrepare    bool         // by a PREPARE
 }
 
 func (st *statement) sql() string { return st.text[st.from:st.to] }
 
 // size is about what keeping it takes.
 func (st *statement) size() int {
-	n := 2048 + len(st.text) + len(st.name) + 4*len(st.given) + 4*len(st.parameters)
+	n := 2048 + len(st.text) + len(st.name) + 4*len(st.givenTypes) + 4*len(st.parameterTypes)
 	if st.node != nil || st.question != nil || st.explained.execute != nil {
-		n += wordSize * st.words
+		n += treeBytesPerWord * st.wordCount
 	}
 	for _, c := range st.columns {
 		n += 48 + len(c.name)
@@ -56,7 +55,7 @@ func (st *statement) size() int {
 		n += 16 + len(name)
 	}
 	if st.copy != nil {
-		for _, name := range st.copy.force {
+		for _, name := range st.copy.forcedColumns {
 			n += 16 + len(name)
 		}
 	}
@@ -66,11 +65,11 @@ func (st *statement) size() int {
 	return n
 }
 
-// split reads a text: into its statements, or why it cannot be read.
-func split(text string) ([]*statement, error) {
-	parsed, err := grammar.Parse(text, texts)
+// splitStatements reads a text: into its statements, or why it cannot be read.
+func splitStatements(text string) ([]*statement, error) {
+	parsed, err := grammar.Parse(text, textLimits)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, parseError(err)
 	}
 	if len(parsed.Statements) > maxStatements {
 		return nil, failure(tooComplex, "the text has more than %d statements", maxStatements)
@@ -78,14 +77,14 @@ func split(text string) ([]*statement, error) {
 	var all []*statement
 	words := len(parsed.Words(0, len(text)))
 	for _, raw := range parsed.Statements {
-		st := &statement{text: text, from: int(raw.StmtLocation), to: len(text), read: parsed, node: raw.Stmt, words: words}
+		st := &statement{text: text, from: int(raw.StmtLocation), to: len(text), parsed: parsed, node: raw.Stmt, wordCount: words}
 		if raw.StmtLen > 0 {
 			st.to = st.from + int(raw.StmtLen)
 		}
 		if st.from < 0 || st.from > st.to || st.to > len(text) {
-			return nil, internal()
+			return nil, internalFailure()
 		}
-		if st.values = highest(parsed.Words(st.from, st.to), st.sql()); st.values > maxParameters {
+		if st.parameterCount = highestParameter(parsed.Words(st.from, st.to), st.sql()); st.parameterCount > maxParameters {
 			return nil, failure(tooComplex, "a statement has at most %d parameters", maxParameters)
 		}
 		all = append(all, st)
@@ -93,8 +92,7 @@ func split(text string) ([]*statement, error) {
 	return all, nil
 }
 
-// highest returns the highest $n.
-func highest(words []grammar.Word, text string) int {
+func highestParameter(words []grammar.Word, text string) int {
 	most := 0
 	for _, w := range words {
 		if w.Kind != pg.Token_PARAM {
@@ -112,8 +110,8 @@ func highest(words []grammar.Word, text string) int {
 	return most
 }
 
-// unreadable says why a text cannot be read, which follows from the text alone.
-func unreadable(err error) error {
+// parseError says why a text cannot be read, which follows from the text alone.
+func parseError(err error) error {
 	var e *grammar.Excess
 	if errors.As(err, &e) {
 		code := tooComplex
@@ -125,7 +123,7 @@ func unreadable(err error) error {
 			failed.position = int(e.At) + 1
 		}
 		if e.Kind == grammar.TooManyComments {
-			failed = failed.hinting("leave comments out")
+			failed = failed.withHint("leave comments out")
 		}
 		return failed
 	}
@@ -138,31 +136,30 @@ func unreadable(err error) error {
 	return failed
 }
 
-// kind says who answers a statement.
-type kind int
+// statementKind says who answers a statement.
+type statementKind int
 
 const (
-	empty kind = iota
-	question
-	catalogue
-	explaining
-	changing
-	showing
-	transaction
-	discarding
-	deallocating
-	closing
-	idling
-	viewing
-	dropping
-	copying
-	declaring
-	fetching
-	preparing
-	executing
+	emptyStatement statementKind = iota
+	questionStatement
+	catalogueStatement
+	explainStatement
+	setStatement
+	showStatement
+	transactionStatement
+	discardStatement
+	deallocateStatement
+	closeStatement
+	listenStatement
+	createViewStatement
+	dropViewStatement
+	copyStatement
+	declareStatement
+	fetchStatement
+	prepareStatement
+	executeStatement
 )
 
-// router decides who answers statements, from their trees, or refuses them.
 type router struct {
 	identity
 	catalog  *catalog.Catalog
@@ -171,23 +168,23 @@ type router struct {
 
 // route decides who answers a statement, from its tree, or refuses it.
 func (r *router) route(st *statement) error {
-	node, read := st.node, st.read
-	defer func() { st.read = nil }()
+	node, read := st.node, st.parsed
+	defer func() { st.parsed = nil }()
 	switch n := node.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		st.node = nil
-		st.kind = question
+		st.kind = questionStatement
 		if r.catalog.About(n.SelectStmt) {
-			st.kind = catalogue
+			st.kind = catalogueStatement
 		} else {
 			if err := r.refuseView(n.SelectStmt); err != nil {
 				return err
 			}
 			st.question = syntax.NewText(read, n.SelectStmt, st.from, st.to)
 		}
-		return r.allowQuestion(st.kind)
+		return r.refuseNonAnalyst(st.kind)
 	case *pg.Node_ExplainStmt:
-		st.kind, st.node = explaining, nil
+		st.kind, st.node = explainStatement, nil
 		var err error
 		if st.explained, err = r.readExplain(st, n.ExplainStmt); err != nil {
 			return err
@@ -196,63 +193,63 @@ func (r *router) route(st *statement) error {
 			return nil
 		}
 		st.question = syntax.NewText(read, n.ExplainStmt.Query.GetSelectStmt(), st.from+st.explained.at, st.to)
-		return r.allowQuestion(question)
+		return r.refuseNonAnalyst(questionStatement)
 	case *pg.Node_CopyStmt:
-		st.kind, st.node = copying, nil
+		st.kind, st.node = copyStatement, nil
 		return r.routeCopy(st, n.CopyStmt)
 	case *pg.Node_DeclareCursorStmt:
-		st.kind, st.node = declaring, nil
+		st.kind, st.node = declareStatement, nil
 		return r.routeDeclare(st, n.DeclareCursorStmt)
 	case *pg.Node_PrepareStmt:
-		st.kind, st.node = preparing, nil
+		st.kind, st.node = prepareStatement, nil
 		return r.routePrepare(st, n.PrepareStmt)
 	case *pg.Node_ViewStmt:
-		st.kind, st.node = viewing, nil
+		st.kind, st.node = createViewStatement, nil
 		return r.routeView(st, n.ViewStmt)
 	}
 	// Of everything else the tree is kept, which is far larger than its text.
-	if st.to-st.from > maxCommand {
-		return failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommand)
+	if st.to-st.from > maxCommandBytes {
+		return failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommandBytes)
 	}
 	switch n := node.GetNode().(type) {
 	case *pg.Node_VariableSetStmt:
-		st.kind = changing
+		st.kind = setStatement
 	case *pg.Node_VariableShowStmt:
-		st.kind = showing
+		st.kind = showStatement
 		return r.checkShow(n.VariableShowStmt.Name)
 	case *pg.Node_TransactionStmt:
-		st.kind = transaction
+		st.kind = transactionStatement
 	case *pg.Node_DiscardStmt:
-		st.kind = discarding
+		st.kind = discardStatement
 	case *pg.Node_DeallocateStmt:
-		st.kind = deallocating
+		st.kind = deallocateStatement
 	case *pg.Node_ClosePortalStmt:
-		st.kind = closing
+		st.kind = closeStatement
 	case *pg.Node_ListenStmt, *pg.Node_UnlistenStmt, *pg.Node_ConstraintsSetStmt:
-		st.kind = idling
+		st.kind = listenStatement
 	case *pg.Node_DropStmt:
 		return r.routeDrop(st, n.DropStmt)
 	case *pg.Node_FetchStmt:
-		st.kind = fetching
+		st.kind = fetchStatement
 	case *pg.Node_ExecuteStmt:
-		st.kind = executing
+		st.kind = executeStatement
 	default:
-		return refused(node)
+		return refuseStatement(node)
 	}
 	return nil
 }
 
-// allowQuestion refuses the questions of owners who are no analysts.
-func (r *router) allowQuestion(k kind) error {
-	if k == question && !r.analyst {
+// refuseNonAnalyst refuses the questions of owners who are no analysts.
+func (r *router) refuseNonAnalyst(k statementKind) error {
+	if k == questionStatement && !r.analyst {
 		return failure(notPermitted,
 			"the policy does not list you as an analyst of this dataset, so you can look at the catalogue and ask nothing")
 	}
 	return nil
 }
 
-// refused says why a statement is for other servers.
-func refused(node *pg.Node) error {
+// refuseStatement says why a statement is for other servers.
+func refuseStatement(node *pg.Node) error {
 	const ask = "write a SELECT of aggregates, as in SELECT count(*) FROM table"
 	switch node.GetNode().(type) {
 	case *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt, *pg.Node_TruncateStmt,
@@ -261,20 +258,20 @@ func refused(node *pg.Node) error {
 		*pg.Node_CreateSeqStmt, *pg.Node_CreateFunctionStmt,
 		*pg.Node_RenameStmt, *pg.Node_CommentStmt, *pg.Node_RefreshMatViewStmt, *pg.Node_CreateExtensionStmt, *pg.Node_CreatedbStmt,
 		*pg.Node_DropdbStmt:
-		return failure(readOnly, "nothing can be written here").hinting(ask)
+		return failure(readOnly, "nothing can be written here").withHint(ask)
 	case *pg.Node_GrantStmt, *pg.Node_GrantRoleStmt, *pg.Node_CreateRoleStmt, *pg.Node_AlterRoleStmt, *pg.Node_AlterRoleSetStmt,
 		*pg.Node_DropRoleStmt, *pg.Node_AlterSystemStmt:
-		return failure(notPermitted, "users and what they may do are for the owner of the data").hinting("the owner uses 'discreet " +
+		return failure(notPermitted, "users and what they may do are for the owner of the data").withHint("the owner uses 'discreet " +
 			"user', and the policy")
 	case *pg.Node_NotifyStmt:
 		return failure(notPermitted, "sessions tell one another nothing here")
 	case *pg.Node_VacuumStmt:
 		return failure(notPermitted, "nothing is written here, and no statistics of the data are gathered: they would tell about people").
-			hinting(ask)
+			withHint(ask)
 	case *pg.Node_LockStmt:
 		return failure(notSupported, "there is nothing to lock: nobody writes")
 	}
-	return failure(notSupported, "this statement is not supported").hinting(ask)
+	return failure(notSupported, "this statement is not supported").withHint(ask)
 }
 
 // enclose finds the SELECT inside of a statement, which stands behind a word of its own, and
@@ -282,17 +279,18 @@ func refused(node *pg.Node) error {
 // is run: there is no second way to the data.
 func (r *router) enclose(st *statement, inside *pg.Node, behind pg.Token) error {
 	if inside.GetSelectStmt() == nil {
-		return failure(notSupported, "this statement takes a SELECT, and nothing else").hinting("nothing is written here")
+		return failure(notSupported, "this statement takes a SELECT, and nothing else").withHint("nothing is written here")
 	}
-	from, to := between(st.read.Words(st.from, st.to), behind, st.to-st.from)
-	st.inner = &statement{text: st.text, from: st.from + from, to: st.from + to, read: st.read, node: inside, values: st.values,
-		words: st.words}
-	return st.moved(r.route(st.inner))
+	from, to := findInside(st.parsed.Words(st.from, st.to), behind, st.to-st.from)
+	st.inner = &statement{text: st.text, from: st.from + from, to: st.from + to, parsed: st.parsed, node: inside,
+		parameterCount: st.parameterCount, wordCount: st.wordCount}
+	return st.relocateError(r.route(st.inner))
 }
 
-// between is what stands behind the first word of a kind, of which the tree does not say where it
-// is: up to its closing parenthesis, where the word is an opening one, and otherwise up to the end.
-func between(words []grammar.Word, behind pg.Token, end int) (from, to int) {
+// findInside is what stands behind the first word of a kind, of which the tree does not say where
+// it is: up to its closing parenthesis, where the word is an opening one, and otherwise up to the
+// end.
+func findInside(words []grammar.Word, behind pg.Token, end int) (from, to int) {
 	depth, found := 0, false
 	for _, w := range words {
 		switch {
@@ -309,16 +307,15 @@ func between(words []grammar.Word, behind pg.Token, end int) (from, to int) {
 	return from, end
 }
 
-// moved is an error of the statement inside, with its place in the whole.
-func (st *statement) moved(err error) error {
+// relocateError gives an error of the statement inside its position in the whole.
+func (st *statement) relocateError(err error) error {
 	if st.inner.text != st.text {
-		return placeless(err)
+		return dropPosition(err)
 	}
-	return shifted(err, st.inner.from-st.from)
+	return shiftPosition(err, st.inner.from-st.from)
 }
 
-// shifted moves the place of an error.
-func shifted(err error, by int) error {
+func shiftPosition(err error, by int) error {
 	var wire *wireError
 	if errors.As(err, &wire) && wire.position > 0 {
 		moved := *wire
@@ -328,8 +325,8 @@ func shifted(err error, by int) error {
 	return err
 }
 
-// placeless takes the place off an error: it is one in another text than the client has sent.
-func placeless(err error) error {
+// dropPosition is for errors in another text than the client has sent.
+func dropPosition(err error) error {
 	var wire *wireError
 	if errors.As(err, &wire) {
 		bare := *wire
@@ -339,8 +336,8 @@ func placeless(err error) error {
 	return err
 }
 
-// alone is the statement inside, in a text of its own, for who keeps it.
-func (st *statement) alone() *statement {
+// detachInner is the statement inside, in a text of its own, for who keeps it.
+func (st *statement) detachInner() *statement {
 	out := *st.inner
 	out.text = strings.Clone(st.inner.sql())
 	out.from, out.to = 0, len(out.text)

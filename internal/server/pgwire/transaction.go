@@ -11,17 +11,17 @@ import (
 // block is a transaction block. Nothing is written, so there is nothing to undo but settings; but
 // clients rely on what a block looks like.
 type block struct {
-	open, failed bool
-	began        time.Time
-	before       values // the settings at its start
-	points       []savepoint
-	declared     int // cursors, before it
+	open, failed   bool
+	began          time.Time
+	settingsBefore settingValues // the settings at its start
+	savepoints     []savepoint
+	cursorsBefore  int // cursors, before it
 }
 
 type savepoint struct {
-	name      string
-	now, kept values
-	declared  int // cursors, before it
+	name               string
+	current, committed settingValues
+	cursorsBefore      int // cursors, before it
 }
 
 func (b *block) status() byte {
@@ -46,8 +46,8 @@ func (b *block) now() time.Time {
 // fail notes an error: in a block, nothing goes on after it.
 func (b *block) fail() { b.failed = b.open }
 
-// ends says whether a statement may still be run in a block that has failed.
-func ends(n *pg.TransactionStmt) bool {
+// endsBlock says whether a statement may still be run in a block that has failed.
+func endsBlock(n *pg.TransactionStmt) bool {
 	switch n.GetKind() {
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK,
 		pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
@@ -65,7 +65,6 @@ type transactions struct {
 	out      *clientWriter
 }
 
-// run does what a statement about transactions says, and returns its tag.
 func (t *transactions) run(n *pg.TransactionStmt) (string, error) {
 	b := &t.block
 	switch n.Kind {
@@ -77,7 +76,7 @@ func (t *transactions) run(n *pg.TransactionStmt) (string, error) {
 		if b.open {
 			t.out.notice("WARNING", activeTransaction, "there is already a transaction in progress", "")
 		} else {
-			*b = block{open: true, began: time.Now(), before: t.settings.kept.clone(), declared: t.objects.declared}
+			*b = block{open: true, began: time.Now(), settingsBefore: t.settings.committed.clone(), cursorsBefore: t.objects.declared}
 		}
 		return tag, t.setModes(n.Options, true)
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT:
@@ -94,15 +93,16 @@ func (t *transactions) run(n *pg.TransactionStmt) (string, error) {
 		if !b.open {
 			return "", failure(noTransaction, "SAVEPOINT can only be used in transaction blocks")
 		}
-		if len(b.points) >= maxSavepoints {
+		if len(b.savepoints) >= maxSavepoints {
 			return "", failure(limitExceeded, "there are %d savepoints, and no more can be", maxSavepoints)
 		}
-		b.points = append(b.points, savepoint{n.SavepointName, t.settings.now.clone(), t.settings.kept.clone(), t.objects.declared})
+		b.savepoints = append(b.savepoints,
+			savepoint{n.SavepointName, t.settings.current.clone(), t.settings.committed.clone(), t.objects.declared})
 		return "SAVEPOINT", nil
 	case pg.TransactionStmtKind_TRANS_STMT_RELEASE, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
 		return t.endSavepoint(n)
 	}
-	return "", failure(notSupported, "there are no prepared transactions").hinting("nothing is written, so COMMIT is all that is needed")
+	return "", failure(notSupported, "there are no prepared transactions").withHint("nothing is written, so COMMIT is all that is needed")
 }
 
 // endSavepoint releases a savepoint, or goes back to it.
@@ -112,25 +112,24 @@ func (t *transactions) endSavepoint(n *pg.TransactionStmt) (string, error) {
 	if !b.open {
 		return "", failure(noTransaction, "savepoints can only be used in transaction blocks")
 	}
-	at := len(b.points) - 1
-	for at >= 0 && b.points[at].name != n.SavepointName {
+	at := len(b.savepoints) - 1
+	for at >= 0 && b.savepoints[at].name != n.SavepointName {
 		at--
 	}
 	if at < 0 {
-		return "", failure(invalidSavepoint, "savepoint %q does not exist", clip(n.SavepointName))
+		return "", failure(invalidSavepoint, "savepoint %q does not exist", shorten(n.SavepointName))
 	}
 	if release {
-		b.points = b.points[:at]
+		b.savepoints = b.savepoints[:at]
 		return "RELEASE", nil
 	}
-	p := b.points[at]
-	t.out.reportChanges(func() { t.settings.now, t.settings.kept = p.now.clone(), p.kept.clone() })
-	b.points, b.failed = b.points[:at+1], false
-	t.objects.closeCursorsAfter(p.declared)
+	p := b.savepoints[at]
+	t.out.reportChanges(func() { t.settings.current, t.settings.committed = p.current.clone(), p.committed.clone() })
+	b.savepoints, b.failed = b.savepoints[:at+1], false
+	t.objects.closeCursorsAfter(p.cursorsBefore)
 	return "ROLLBACK", nil
 }
 
-// finish ends a block.
 func (t *transactions) finish(commit, chain bool) {
 	b := &t.block
 	if !b.open {
@@ -139,18 +138,18 @@ func (t *transactions) finish(commit, chain bool) {
 	}
 	t.out.reportChanges(func() {
 		if !commit {
-			t.settings.kept = b.before.clone()
+			t.settings.committed = b.settingsBefore.clone()
 		}
-		t.settings.now = t.settings.kept.clone()
+		t.settings.current = t.settings.committed.clone()
 	})
-	kept := b.declared // who goes back undeclares
+	kept := b.cursorsBefore // who goes back undeclares
 	if commit {
 		kept = t.objects.declared
 	}
 	*b = block{}
 	t.objects.endPortals(kept)
 	if chain {
-		*b = block{open: true, began: time.Now(), before: t.settings.kept.clone(), declared: t.objects.declared}
+		*b = block{open: true, began: time.Now(), settingsBefore: t.settings.committed.clone(), cursorsBefore: t.objects.declared}
 	}
 }
 
@@ -161,7 +160,7 @@ func (t *transactions) setModes(options []*pg.Node, local bool) error {
 		if d == nil || !slices.Contains([]string{"transaction_isolation", "transaction_read_only", "transaction_deferrable"}, d.Defname) {
 			return failure(notSupported, "this mode of transactions is not supported")
 		}
-		value, ok := constant(d.Arg)
+		value, ok := constantText(d.Arg)
 		if !ok {
 			return failure(notSupported, "this mode of transactions is not supported")
 		}
@@ -176,9 +175,9 @@ func (t *transactions) setModes(options []*pg.Node, local bool) error {
 	return nil
 }
 
-// allow refuses everything in a block that has failed, but for its end.
-func (t *transactions) allow(st *statement) error {
-	if t.block.failed && !ends(st.node.GetTransactionStmt()) {
+// refuseInFailedBlock refuses everything in a block that has failed, but for its end.
+func (t *transactions) refuseInFailedBlock(st *statement) error {
+	if t.block.failed && !endsBlock(st.node.GetTransactionStmt()) {
 		return failure(failedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 	}
 	return nil
@@ -189,7 +188,7 @@ func (t *transactions) change(name, value string, local bool) (err error) {
 	t.out.reportChanges(func() {
 		if local && !t.block.open {
 			check := *t.settings
-			check.now, check.kept = check.now.clone(), check.kept.clone()
+			check.current, check.committed = check.current.clone(), check.committed.clone()
 			if err = check.set(name, value, true); err == nil {
 				t.out.notice("WARNING", noTransaction, "SET LOCAL can only be used in transaction blocks", "")
 			}
@@ -206,9 +205,9 @@ func (r *runner) runSet(n *pg.VariableSetStmt) (*result, error) {
 	case pg.VariableSetKind_VAR_SET_VALUE:
 		value := ""
 		for i, a := range n.Args {
-			text, ok := constant(a)
+			text, ok := constantText(a)
 			if !ok {
-				return nil, failure(notSupported, "this value cannot be set").hinting("write a text in quotes, or a number")
+				return nil, failure(notSupported, "this value cannot be set").withHint("write a text in quotes, or a number")
 			}
 			if i > 0 {
 				value += ", "
@@ -217,10 +216,10 @@ func (r *runner) runSet(n *pg.VariableSetStmt) (*result, error) {
 		}
 		switch n.Name {
 		case "session_authorization":
-			return nil, failure(notPermitted, "nobody becomes somebody else here").hinting("log in as that user")
+			return nil, failure(notPermitted, "nobody becomes somebody else here").withHint("log in as that user")
 		case "role":
 			if value != "none" && value != r.user.Name {
-				return nil, failure(notPermitted, "there are no roles to change to").hinting("log in as that user")
+				return nil, failure(notPermitted, "there are no roles to change to").withHint("log in as that user")
 			}
 			return out, nil
 		}
@@ -248,8 +247,8 @@ func (r *runner) runSet(n *pg.VariableSetStmt) (*result, error) {
 	return nil, failure(notSupported, "this SET is not supported")
 }
 
-// constant reads a value of a SET. An interval is written as a cast.
-func constant(n *pg.Node) (string, bool) {
+// constantText reads a value of a SET. An interval is written as a cast.
+func constantText(n *pg.Node) (string, bool) {
 	if cast := n.GetTypeCast(); cast != nil {
 		n = cast.Arg
 	}

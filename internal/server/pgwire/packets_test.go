@@ -22,7 +22,7 @@ import (
 )
 
 // dial opens a connection and says nothing.
-func (p *place) dial(t testing.TB) net.Conn {
+func (p *testServer) dial(t testing.TB) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", p.address)
 	if err != nil {
@@ -34,9 +34,9 @@ func (p *place) dial(t testing.TB) net.Conn {
 }
 
 // hijack logs in with pgx and returns the bare connection, for what no client would send.
-func (p *place) hijack(t testing.TB) (net.Conn, *pgproto3.Frontend) {
+func (p *testServer) hijack(t testing.TB) (net.Conn, *pgproto3.Frontend) {
 	t.Helper()
-	config, bare := p.config(t, "ana", "hospital"), &bare{}
+	config, bare := p.config(t, "ana", "hospital"), &unbufferedConn{}
 	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
 		bare.from = r
 		return pgproto3.NewFrontend(r, w)
@@ -51,14 +51,14 @@ func (p *place) hijack(t testing.TB) (net.Conn, *pgproto3.Frontend) {
 	return bare, pgproto3.NewFrontend(bare, bare)
 }
 
-// bare is a connection that is read where pgx reads it: on a busy machine pgx has begun to read
-// behind one's back when it is taken from it, and has the first bytes of what comes.
-type bare struct {
+// unbufferedConn is a connection that is read where pgx reads it: on a busy machine pgx has begun
+// to read behind one's back when it is taken from it, and has the first bytes of what comes.
+type unbufferedConn struct {
 	net.Conn
 	from io.Reader
 }
 
-func (b *bare) Read(to []byte) (int, error) { return b.from.Read(to) }
+func (b *unbufferedConn) Read(to []byte) (int, error) { return b.from.Read(to) }
 
 // packet is a message with a type.
 func packet(kind byte, body string) []byte {
@@ -67,8 +67,8 @@ func packet(kind byte, body string) []byte {
 	return append(b, body...)
 }
 
-// first is a packet without a type.
-func first(code uint32, body string) []byte {
+// startupPacket is a packet without a type.
+func startupPacket(code uint32, body string) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)+8))
 	b = binary.BigEndian.AppendUint32(b, code)
 	return append(b, body...)
@@ -76,47 +76,47 @@ func first(code uint32, body string) []byte {
 
 const sslCode, gssCode, version3 = 80877103, 80877104, 3 << 16
 
-// hears reads to the end.
-func hears(c net.Conn) string {
+// readAll reads to the end.
+func readAll(c net.Conn) string {
 	all, _ := io.ReadAll(c)
 	return string(all)
 }
 
 // What is no startup gets an error or a closed connection, and the server stays.
 func TestBadStartup(t *testing.T) {
-	p := open(t, func(o *Options) { o.StartupDeadline = 5 * time.Second })
+	p := startTestServer(t, func(o *Options) { o.StartupDeadline = 5 * time.Second })
 	for name, c := range map[string]struct {
 		bytes []byte
 		says  string
 	}{
 		"nothing":            {nil, ""},
 		"half a length":      {[]byte{0, 0}, ""},
-		"half a startup":     {first(version3, "user\x00ana\x00\x00")[:12], "08P01"},
+		"half a startup":     {startupPacket(version3, "user\x00ana\x00\x00")[:12], "08P01"},
 		"http":               {[]byte("GET / HTTP/1.1\r\n\r\n"), "08P01"},
 		"tls without asking": {[]byte{0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03}, "08P01"},
-		"too long":           {first(version3, "user\x00ana\x00database\x00"+strings.Repeat("x", 8200)+"\x00\x00"), "08P01"},
+		"too long":           {startupPacket(version3, "user\x00ana\x00database\x00"+strings.Repeat("x", 8200)+"\x00\x00"), "08P01"},
 		"longest length":     {[]byte{0xff, 0xff, 0xff, 0xff, 0, 3, 0, 0}, "08P01"},
 		"length of 4":        {[]byte{0, 0, 0, 4, 0, 3, 0, 0}, "08P01"},
-		"version 2":          {first(2<<16, "user\x00ana\x00\x00"), "08P01"},
-		"no end":             {first(version3, "user\x00ana"), "08P01"},
-		"no user":            {first(version3, "database\x00hospital\x00\x00"), "28000"},
-		"bad text":           {first(version3, "user\x00\xff\xfe\x00\x00"), "22021"},
-		"replication":        {first(version3, "user\x00ana\x00replication\x00database\x00\x00"), "0A000"},
-		"three requests":     {bytes.Repeat(first(gssCode, ""), 4), "08P01"},
-		"cancel nobody":      {first(80877102, "\x00\x00\x00\x01\x00\x00\x00\x02"), ""},
-		"cancel too short":   {first(80877102, "\x00\x00"), "08P01"},
-		"query before login": {append(first(version3, "user\x00ana\x00\x00"), packet('Q', "SELECT 1\x00")...), "08P01"},
-		"long password":      {append(first(version3, "user\x00ana\x00\x00"), packet('p', strings.Repeat("x", 9000))...), "08P01"},
-		"bad password": {append(first(version3, "user\x00ana\x00\x00"), packet('p', "SCRAM-SHA-256\x00\xff\xff\xff\xffn,,")...),
+		"version 2":          {startupPacket(2<<16, "user\x00ana\x00\x00"), "08P01"},
+		"no end":             {startupPacket(version3, "user\x00ana"), "08P01"},
+		"no user":            {startupPacket(version3, "database\x00hospital\x00\x00"), "28000"},
+		"bad text":           {startupPacket(version3, "user\x00\xff\xfe\x00\x00"), "22021"},
+		"replication":        {startupPacket(version3, "user\x00ana\x00replication\x00database\x00\x00"), "0A000"},
+		"three requests":     {bytes.Repeat(startupPacket(gssCode, ""), 4), "08P01"},
+		"cancel nobody":      {startupPacket(80877102, "\x00\x00\x00\x01\x00\x00\x00\x02"), ""},
+		"cancel too short":   {startupPacket(80877102, "\x00\x00"), "08P01"},
+		"query before login": {append(startupPacket(version3, "user\x00ana\x00\x00"), packet('Q', "SELECT 1\x00")...), "08P01"},
+		"long password":      {append(startupPacket(version3, "user\x00ana\x00\x00"), packet('p', strings.Repeat("x", 9000))...), "08P01"},
+		"bad password": {append(startupPacket(version3, "user\x00ana\x00\x00"), packet('p', "SCRAM-SHA-256\x00\xff\xff\xff\xffn,,")...),
 			"28P01"},
-		"other mechanism": {append(first(version3, "user\x00ana\x00\x00"), packet('p', "PLAIN\x00\x00\x00\x00\x00")...), "08P01"},
-		"half a password": {append(first(version3, "user\x00ana\x00\x00"), packet('p', "SCRAM-SHA-256\x00")[:9]...), "08P01"},
+		"other mechanism": {append(startupPacket(version3, "user\x00ana\x00\x00"), packet('p', "PLAIN\x00\x00\x00\x00\x00")...), "08P01"},
+		"half a password": {append(startupPacket(version3, "user\x00ana\x00\x00"), packet('p', "SCRAM-SHA-256\x00")[:9]...), "08P01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := p.dial(t)
 			conn.Write(c.bytes)
 			conn.(*net.TCPConn).CloseWrite()
-			got := hears(conn)
+			got := readAll(conn)
 			if c.says != "" && !strings.Contains(got, c.says) {
 				t.Errorf("heard %q; want %s", got, c.says)
 			}
@@ -130,18 +130,19 @@ func TestBadStartup(t *testing.T) {
 
 // Who says nothing, or half of it, is not waited for.
 func TestSilentStartup(t *testing.T) {
-	p := open(t, func(o *Options) { o.StartupDeadline = 100 * time.Millisecond })
-	for _, b := range [][]byte{nil, {0, 0}, first(version3, "user\x00ana\x00\x00")[:12], first(version3, "user\x00ana\x00\x00"),
-		append(first(version3, "user\x00ana\x00\x00"), 'p', 0)} {
+	p := startTestServer(t, func(o *Options) { o.StartupDeadline = 100 * time.Millisecond })
+	start := startupPacket(version3, "user\x00ana\x00\x00")
+	for _, b := range [][]byte{nil, {0, 0}, start[:12], start,
+		append(startupPacket(version3, "user\x00ana\x00\x00"), 'p', 0)} {
 		conn := p.dial(t)
 		conn.Write(b)
-		hears(conn) // ends
+		readAll(conn) // ends
 	}
 }
 
 // What no client sends after login ends the session or is an error, and the server stays.
 func TestBadMessages(t *testing.T) {
-	p := open(t, func(o *Options) { o.MessageSize = 10_000 })
+	p := startTestServer(t, func(o *Options) { o.MessageSize = 10_000 })
 	bind := func(lengths ...int32) string {
 		b := "\x00\x00\x00\x00" + string([]byte{0, byte(len(lengths))})
 		for _, n := range lengths {
@@ -190,7 +191,7 @@ func TestBadMessages(t *testing.T) {
 					conn.Write(packet('Q', "SHOW dp.confidence\x00"))
 					conn.Write(packet('X', ""))
 				}
-				got = hears(conn)
+				got = readAll(conn)
 			}
 			if !strings.Contains(got, c.says) {
 				t.Errorf("heard %q; want %s", got, c.says)
@@ -205,16 +206,16 @@ func TestBadMessages(t *testing.T) {
 
 // Silence, and half a message and then silence: the connection is given back.
 func TestSilence(t *testing.T) {
-	p := open(t, func(o *Options) { o.IdleDeadline = 200 * time.Millisecond })
+	p := startTestServer(t, func(o *Options) { o.IdleDeadline = 200 * time.Millisecond })
 	conn, _ := p.hijack(t)
-	if got := hears(conn); !strings.Contains(got, "57P01") {
+	if got := readAll(conn); !strings.Contains(got, "57P01") {
 		t.Errorf("idle: heard %q", got)
 	}
-	p = open(t, nil, func(s *Server) { s.rest = 200 * time.Millisecond }) // idle for an hour would be fine
-	for want, half := range map[string][]byte{"57P01": packet('Q', counting+"\x00")[:3], "08P01": packet('Q', counting+"\x00")[:12]} {
+	p = startTestServer(t, nil, func(s *Server) { s.messageTimeout = 200 * time.Millisecond }) // idle for an hour would be fine
+	for want, half := range map[string][]byte{"57P01": packet('Q', countQuery+"\x00")[:3], "08P01": packet('Q', countQuery+"\x00")[:12]} {
 		conn, _ := p.hijack(t)
 		conn.Write(half)
-		if got := hears(conn); !strings.Contains(got, want) {
+		if got := readAll(conn); !strings.Contains(got, want) {
 			t.Errorf("half a message: heard %q; want %s", got, want)
 		}
 	}
@@ -222,7 +223,7 @@ func TestSilence(t *testing.T) {
 
 // A portal is suspended, and goes on; it ends with the transaction.
 func TestRowLimits(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	_, f := p.hijack(t)
 	var said []string
 	heard := func(until byte) string {
@@ -284,7 +285,7 @@ func TestRowLimits(t *testing.T) {
 	check(send(&pgproto3.Bind{PreparedStatement: "s"}), "26000 I")
 	// There is an end to what a session can keep.
 	last := ""
-	for i := range maxPrepared + 1 {
+	for i := range maxPreparedStatements + 1 {
 		last = send(&pgproto3.Parse{Name: string(rune('a'+i%26)) + strings.Repeat("x", i/26), Query: "SHOW dp.epsilon"})
 	}
 	check(last, "53200 I")
@@ -295,8 +296,8 @@ func TestRowLimits(t *testing.T) {
 	check(send(parse), "I")
 }
 
-// certificate is one for this machine.
-func certificate(t testing.TB) *tls.Config {
+// newCertificate is one for this machine.
+func newCertificate(t testing.TB) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -311,9 +312,9 @@ func certificate(t testing.TB) *tls.Config {
 }
 
 func TestTLS(t *testing.T) {
-	p := open(t, func(o *Options) { o.TLS, o.StartupDeadline = certificate(t), 2*time.Second })
+	p := startTestServer(t, func(o *Options) { o.TLS, o.StartupDeadline = newCertificate(t), 2*time.Second })
 	c := p.config(t, "ana", "hospital")
-	if _, err := pgx.ConnectConfig(background, c); code(err) != invalidAuthorization {
+	if _, err := pgx.ConnectConfig(background, c); sqlstate(err) != invalidAuthorization {
 		t.Errorf("in without TLS: %v", err)
 	}
 	c.TLSConfig = &tls.Config{InsecureSkipVerify: true}
@@ -326,24 +327,24 @@ func TestTLS(t *testing.T) {
 	c.ChannelBinding = "disable"
 	p.connect(t, c)
 	for name, b := range map[string][]byte{
-		"garbage":  append(first(sslCode, ""), "this is no TLS"...),
-		"injected": append(first(sslCode, ""), first(version3, "user\x00ana\x00\x00")...),
+		"garbage":  append(startupPacket(sslCode, ""), "this is no TLS"...),
+		"injected": append(startupPacket(sslCode, ""), startupPacket(version3, "user\x00ana\x00\x00")...),
 	} {
 		raw := p.dial(t)
 		raw.Write(b)
-		if got := hears(raw); !strings.Contains(got, "08P01") {
+		if got := readAll(raw); !strings.Contains(got, "08P01") {
 			t.Errorf("%s: heard %q", name, got)
 		}
 	}
 	raw := p.dial(t)
-	raw.Write(first(sslCode, ""))
+	raw.Write(startupPacket(sslCode, ""))
 	if b := make([]byte, 1); true {
 		if _, err := io.ReadFull(raw, b); err != nil || b[0] != 'S' {
 			t.Fatal(b, err)
 		}
 	}
 	raw.Write([]byte("this is no TLS, but something that is long enough to look like a record"))
-	if got := hears(raw); strings.Contains(got, "FATAL") {
+	if got := readAll(raw); strings.Contains(got, "FATAL") {
 		t.Errorf("heard %q", got)
 	}
 	p.connect(t, c)
@@ -351,7 +352,7 @@ func TestTLS(t *testing.T) {
 
 // Five hundred connections that never become sessions take less than 64 KiB each.
 func TestMemoryBeforeLogin(t *testing.T) {
-	start := first(version3, "user\x00ana\x00database\x00hospital\x00application_name\x00"+strings.Repeat("x", 7000)+"\x00\x00")
+	start := startupPacket(version3, "user\x00ana\x00database\x00hospital\x00application_name\x00"+strings.Repeat("x", 7000)+"\x00\x00")
 	// A handshake that announces 64 KiB, in records of 16, and does not end.
 	hello := append([]byte{22, 3, 1, 0x40, 0, 1, 0, 0xff, 0xff}, make([]byte, 0x4000-4)...)
 	hello = append(append(hello, 22, 3, 1, 0x40, 0), make([]byte, 9000)...)
@@ -359,19 +360,19 @@ func TestMemoryBeforeLogin(t *testing.T) {
 		tls  *tls.Config
 		send func(net.Conn) error
 	}{
-		"half a startup": {nil, sending(start[:4000])},
-		"half a login":   {nil, sending(append(bytes.Clone(start), packet('p', strings.Repeat("x", 8000))[:5000]...))},
-		"half a handshake": {certificate(t), func(c net.Conn) error {
-			return errors.Join(sending(first(sslCode, ""))(c), second(io.ReadFull(c, make([]byte, 1))), sending(hello)(c))
+		"half a startup": {nil, sendBytes(start[:4000])},
+		"half a login":   {nil, sendBytes(append(bytes.Clone(start), packet('p', strings.Repeat("x", 8000))[:5000]...))},
+		"half a handshake": {newCertificate(t), func(c net.Conn) error {
+			return errors.Join(sendBytes(startupPacket(sslCode, ""))(c), errorOf(io.ReadFull(c, make([]byte, 1))), sendBytes(hello)(c))
 		}},
-		"a handshake and half a startup": {certificate(t), func(c net.Conn) error {
-			err := errors.Join(sending(first(sslCode, ""))(c), second(io.ReadFull(c, make([]byte, 1))))
-			return errors.Join(err, sending(start[:4000])(tls.Client(c, &tls.Config{InsecureSkipVerify: true})))
+		"a handshake and half a startup": {newCertificate(t), func(c net.Conn) error {
+			err := errors.Join(sendBytes(startupPacket(sslCode, ""))(c), errorOf(io.ReadFull(c, make([]byte, 1))))
+			return errors.Join(err, sendBytes(start[:4000])(tls.Client(c, &tls.Config{InsecureSkipVerify: true})))
 		}},
 	} {
-		p := open(t, func(o *Options) { o.StartupDeadline, o.PerAddress, o.TLS = time.Minute, 1000, c.tls })
+		p := startTestServer(t, func(o *Options) { o.StartupDeadline, o.PerAddress, o.TLS = time.Minute, 1000, c.tls })
 		const n = 500
-		before := memory()
+		before := usedMemory()
 		var all []net.Conn
 		for range n {
 			conn := p.dial(t)
@@ -387,7 +388,7 @@ func TestMemoryBeforeLogin(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(100 * time.Millisecond) // for what is on its way
-		each := (int64(memory()) - int64(before)) / n
+		each := (int64(usedMemory()) - int64(before)) / n
 		t.Logf("%s: %d bytes a connection", name, each)
 		if each > 64<<10 {
 			t.Errorf("%s: %d bytes a connection", name, each)
@@ -404,15 +405,15 @@ func TestMemoryBeforeLogin(t *testing.T) {
 	}
 }
 
-func sending(b []byte) func(net.Conn) error {
-	return func(c net.Conn) error { return second(c.Write(b)) }
+func sendBytes(b []byte) func(net.Conn) error {
+	return func(c net.Conn) error { return errorOf(c.Write(b)) }
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }
 
-// memory is what the heap and the stacks take. The clients of the test count too, which is on the
-// safe side.
-func memory() uint64 {
+// usedMemory is what the heap and the stacks take. The clients of the test count too, which is on
+// the safe side.
+func usedMemory() uint64 {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
@@ -421,10 +422,10 @@ func memory() uint64 {
 }
 
 func TestCaps(t *testing.T) {
-	p := open(t, func(o *Options) { o.PerUser, o.PerAddress, o.Connections = 2, 4, 1000 })
+	p := startTestServer(t, func(o *Options) { o.PerUser, o.PerAddress, o.Connections = 2, 4, 1000 })
 	p.ana(t)
 	p.ana(t)
-	if _, err := pgx.ConnectConfig(background, p.config(t, "ana", "hospital")); code(err) != tooManyConnections {
+	if _, err := pgx.ConnectConfig(background, p.config(t, "ana", "hospital")); sqlstate(err) != tooManyConnections {
 		t.Errorf("a third ana: %v", err)
 	}
 	if n := p.UsersTurnedAway(); n != 1 {
@@ -432,7 +433,7 @@ func TestCaps(t *testing.T) {
 	}
 	p.connect(t, p.config(t, "ben", "hospital"))
 	last := p.connect(t, p.config(t, "olga", "hospital"))
-	if _, err := pgx.ConnectConfig(background, p.config(t, "ben", "hospital")); code(err) != tooManyConnections {
+	if _, err := pgx.ConnectConfig(background, p.config(t, "ben", "hospital")); sqlstate(err) != tooManyConnections {
 		t.Errorf("a fifth connection: %v", err)
 	}
 	last.Close(background)

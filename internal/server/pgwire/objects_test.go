@@ -13,8 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// inUse is what heap and stacks take; the clients of the test count too, which is on the safe side.
-func inUse() int {
+// heapInUse is what heap and stacks take; the clients of the test count too, which is on the safe
+// side.
+func heapInUse() int {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
@@ -22,8 +23,8 @@ func inUse() int {
 	return int(m.HeapInuse + m.StackInuse)
 }
 
-// wide is a SELECT of so many columns.
-func wide(columns int) string {
+// wideQuery is a SELECT of so many columns.
+func wideQuery(columns int) string {
 	var b strings.Builder
 	b.WriteString("SELECT ")
 	for i := range columns {
@@ -35,8 +36,8 @@ func wide(columns int) string {
 	return b.String()
 }
 
-// until waits for something that takes a while.
-func until(t *testing.T, what string, is func() bool) {
+// waitUntil waits for something that takes a while.
+func waitUntil(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 2000 {
 		if is() {
@@ -53,9 +54,9 @@ func TestRepliesWithoutSync(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector things take more memory")
 	}
-	p := open(t, nil, func(s *Server) { s.patience = 3 * time.Second })
+	p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = 3 * time.Second })
 	conn, f := p.hijack(t)
-	f.Send(&pgproto3.Parse{Name: "s", Query: wide(600)})
+	f.Send(&pgproto3.Parse{Name: "s", Query: wideQuery(600)})
 	f.Send(&pgproto3.Describe{ObjectType: 'S', Name: "s"})
 	f.Send(&pgproto3.Sync{})
 	if err := f.Flush(); err != nil {
@@ -70,7 +71,7 @@ func TestRepliesWithoutSync(t *testing.T) {
 			break
 		}
 	}
-	before := inUse()
+	before := heapInUse()
 	var b []byte
 	for range 4000 { // 36 KB, with replies of 160 MB
 		b, _ = (&pgproto3.Describe{ObjectType: 'S', Name: "s"}).Encode(b)
@@ -80,13 +81,13 @@ func TestRepliesWithoutSync(t *testing.T) {
 	}
 	most := 0
 	for begin := time.Now(); time.Since(begin) < time.Second; time.Sleep(50 * time.Millisecond) {
-		most = max(most, inUse()-before)
+		most = max(most, heapInUse()-before)
 	}
 	t.Logf("%d bytes sent, %d held", len(b), most)
 	if most > 16<<20 { // beside what the server itself does meanwhile
 		t.Errorf("%d bytes are held for replies that nobody reads", most)
 	}
-	until(t, "it is still there", func() bool { return p.Connections() == 0 })
+	waitUntil(t, "it is still there", func() bool { return p.Connections() == 0 })
 	if n := p.options.Held.Held(); n != 0 {
 		t.Errorf("%d bytes are held for nobody", n)
 	}
@@ -94,7 +95,7 @@ func TestRepliesWithoutSync(t *testing.T) {
 
 // A client that sends thousands of messages before its first Sync, and reads, gets all replies.
 func TestBatchWithoutSync(t *testing.T) {
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	const n = 5000
 	conn, f := p.hijack(t)
 	conn.SetDeadline(time.Now().Add(2 * time.Minute))
@@ -138,8 +139,10 @@ func TestBatchWithoutSync(t *testing.T) {
 	}
 }
 
-// hoard sends messages, each of them with a Sync, and says how many worked and what the last said.
-func hoard(t *testing.T, f *pgproto3.Frontend, n int, messages func(i int) []pgproto3.FrontendMessage) (worked int, failed string) {
+// sendUntilRefused sends messages, each of them with a Sync, and says how many worked and what the
+// last said.
+func sendUntilRefused(t *testing.T, f *pgproto3.Frontend, n int,
+	messages func(i int) []pgproto3.FrontendMessage) (worked int, failed string) {
 	t.Helper()
 	for i := range n {
 		for _, m := range messages(i) {
@@ -174,7 +177,7 @@ func TestKept(t *testing.T) {
 		t.Skip("under the race detector things take more memory")
 	}
 	type messages = []pgproto3.FrontendMessage
-	text := wide(600)
+	text := wideQuery(600)
 	run := func(sql string) messages {
 		return messages{&pgproto3.Parse{Query: sql}, &pgproto3.Bind{}, &pgproto3.Execute{}}
 	}
@@ -208,23 +211,23 @@ func TestKept(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := open(t, nil)
+			p := startTestServer(t, nil)
 			_, f := p.hijack(t)
 			if c.begin != "" {
 				f.Send(&pgproto3.Parse{Query: c.begin})
 				f.Send(&pgproto3.Bind{})
 				f.Send(&pgproto3.Execute{})
 			}
-			hoard(t, f, 1, func(int) messages { return nil })
-			before := inUse()
-			n, failed := hoard(t, f, 2*maxPrepared, c.do)
-			held := inUse() - before
+			sendUntilRefused(t, f, 1, func(int) messages { return nil })
+			before := heapInUse()
+			n, failed := sendUntilRefused(t, f, 2*maxPreparedStatements, c.do)
+			held := heapInUse() - before
 			t.Logf("%d worked, then %s; %d bytes are counted, %d in use", n, failed, p.options.Held.Held(), held)
-			if failed != outOfMemory || p.options.Held.Held() > maxKept || held > maxKept+4<<20 {
+			if failed != outOfMemory || p.options.Held.Held() > maxKeptBytes || held > maxKeptBytes+4<<20 {
 				t.Errorf("%d worked, then %q; %d bytes are counted, %d in use", n, failed, p.options.Held.Held(), held)
 			}
 			f.Send(&pgproto3.Query{String: "ROLLBACK; DISCARD ALL"})
-			hoard(t, f, 1, func(int) messages { return nil })
+			sendUntilRefused(t, f, 1, func(int) messages { return nil })
 			if n := p.options.Held.Held(); n != 0 {
 				t.Errorf("%d bytes are counted when nothing is kept", n)
 			}
@@ -239,17 +242,17 @@ func TestUnreadRows(t *testing.T) {
 		t.Skip("under the race detector things take more memory")
 	}
 	for name, ask := range map[string]func(f *pgproto3.Frontend){
-		"simple": func(f *pgproto3.Frontend) { f.Send(&pgproto3.Query{String: large}) },
+		"simple": func(f *pgproto3.Frontend) { f.Send(&pgproto3.Query{String: largeQuery}) },
 		"extended": func(f *pgproto3.Frontend) {
-			f.Send(&pgproto3.Parse{Query: large})
+			f.Send(&pgproto3.Parse{Query: largeQuery})
 			f.Send(&pgproto3.Bind{})
 			f.Send(&pgproto3.Execute{})
 			f.Send(&pgproto3.Sync{})
 		},
-		"copy": func(f *pgproto3.Frontend) { f.Send(&pgproto3.Query{String: "COPY (" + large + ") TO STDOUT"}) },
+		"copy": func(f *pgproto3.Frontend) { f.Send(&pgproto3.Query{String: "COPY (" + largeQuery + ") TO STDOUT"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := open(t, nil, func(s *Server) { s.patience = 20 * time.Second })
+			p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = 20 * time.Second })
 			const n = 12
 			var conns []net.Conn
 			var clients []*pgproto3.Frontend
@@ -257,22 +260,22 @@ func TestUnreadRows(t *testing.T) {
 				conn, f := p.hijack(t)
 				conns, clients = append(conns, conn), append(clients, f)
 			}
-			before := inUse()
+			before := heapInUse()
 			for _, f := range clients {
 				ask(f)
 				if err := f.Flush(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			until(t, "answers do not come", func() bool { return p.options.Held.Held() > 40<<20 })
+			waitUntil(t, "answers do not come", func() bool { return p.options.Held.Held() > 40<<20 })
 			time.Sleep(time.Second)
-			held := inUse() - before
+			held := heapInUse() - before
 			t.Logf("%d bytes are counted, %d in use", p.options.Held.Held(), held)
 			if p.options.Held.Held() > 64<<20 || held > 80<<20 {
 				t.Errorf("%d bytes are counted, %d in use", p.options.Held.Held(), held)
 			}
 			ben := p.connect(t, p.config(t, "ben", "hospital"))
-			if _, err := ben.Exec(background, large); err != nil {
+			if _, err := ben.Exec(background, largeQuery); err != nil {
 				t.Errorf("somebody else: %v", err)
 			}
 			whole, told := 0, 0
@@ -306,14 +309,14 @@ func TestUnreadRows(t *testing.T) {
 	}
 }
 
-const large = "SELECT repeat('x', 1000000) FROM generate_series(1, 15)"
+const largeQuery = "SELECT repeat('x', 1000000) FROM generate_series(1, 15)"
 
 // A client that is slow and goes on is served to the end.
 func TestSlowReader(t *testing.T) {
-	p := open(t, nil, func(s *Server) { s.patience = time.Second })
+	p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = time.Second })
 	conn, f := p.hijack(t)
 	conn.SetDeadline(time.Now().Add(time.Minute))
-	f.Send(&pgproto3.Query{String: large})
+	f.Send(&pgproto3.Query{String: largeQuery})
 	if err := f.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -334,19 +337,19 @@ func TestLargeMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector things take more memory")
 	}
-	p := open(t, nil)
+	p := startTestServer(t, nil)
 	var all []net.Conn
 	for range 90 {
 		conn, _ := p.hijack(t)
 		all = append(all, conn)
 	}
-	before := inUse()
+	before := heapInUse()
 	for _, conn := range all {
 		if _, err := conn.Write([]byte{'Q', 0, 15, 0, 0, 'x'}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	until(t, "nobody is refused", func() bool { return p.Connections() < len(all) })
+	waitUntil(t, "nobody is refused", func() bool { return p.Connections() < len(all) })
 	var text []byte
 	for _, conn := range all {
 		conn.SetDeadline(time.Now().Add(50 * time.Millisecond))
@@ -357,7 +360,108 @@ func TestLargeMessages(t *testing.T) {
 	if !strings.Contains(string(text), outOfMemory) || !strings.Contains(string(text), "30 seconds") {
 		t.Errorf("%q", text)
 	}
-	if n, held := p.options.Held.Held(), inUse()-before; n > 64<<20 || held > 80<<20 {
+	if n, held := p.options.Held.Held(), heapInUse()-before; n > 64<<20 || held > 80<<20 {
 		t.Errorf("%d bytes are counted, %d in use", n, held)
+	}
+}
+
+// What suspended portals hold is counted in bytes, in a session and over all sessions of a user,
+// and is given back with them.
+func TestHeld(t *testing.T) {
+	p := startTestServer(t, nil)
+	var codes []string
+	suspend := func() int {
+		raw, err := p.ana(t).PgConn().Hijack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { raw.Conn.Close() })
+		raw.Frontend.Send(&pgproto3.Query{String: "BEGIN"})
+		n := 0
+		for i := range 4 {
+			raw.Frontend.Send(&pgproto3.Parse{Query: "SELECT repeat('x', 1000000) FROM generate_series(1, 15)"})
+			raw.Frontend.Send(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", i)})
+			raw.Frontend.Send(&pgproto3.Execute{Portal: fmt.Sprint("p", i), MaxRows: 1})
+			raw.Frontend.Send(&pgproto3.Sync{})
+		}
+		if err := raw.Frontend.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for ready := 0; ready < 5; {
+			m, err := raw.Frontend.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch m := m.(type) {
+			case *pgproto3.ReadyForQuery:
+				ready++
+			case *pgproto3.PortalSuspended:
+				n++
+			case *pgproto3.ErrorResponse:
+				codes = append(codes, m.Code)
+			}
+		}
+		return n
+	}
+	if n := suspend(); n != 2 || codes[0] != outOfMemory {
+		t.Errorf("a session suspends %d portals of 15 MB: %v", n, codes)
+	}
+	if n := suspend() + suspend(); n != 2 {
+		t.Errorf("two more sessions suspend %d", n)
+	}
+}
+
+// Of statements that are no SELECT the tree is kept, so they are short.
+func TestLongCommand(t *testing.T) {
+	p := startTestServer(t, nil)
+	c := p.ana(t)
+	_, err := c.Exec(background, "SET search_path = "+strings.Repeat("a, ", 2000)+"a")
+	if sqlstate(err) != tooComplex {
+		t.Error(err)
+	}
+	if _, err := c.Exec(background, "SET search_path = a, b"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A portal keeps its statement when that is replaced, and then the text of it alone: trees are
+// twenty times as large, and nobody counts them.
+func TestPortalsKeepNoTrees(t *testing.T) {
+	p := startTestServer(t, nil)
+	raw, err := p.ana(t).PgConn().Hijack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Conn.Close()
+	const portals = 100
+	long := "SELECT count(*) FROM patients WHERE age" + strings.Repeat("+1", 1900) + " > 0"
+	before := usedMemory()
+	raw.Frontend.Send(&pgproto3.Query{String: "BEGIN"})
+	for i := range portals {
+		raw.Frontend.Send(&pgproto3.Parse{Query: long})
+		raw.Frontend.Send(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", i)})
+	}
+	raw.Frontend.Send(&pgproto3.Sync{})
+	if err := raw.Frontend.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for bound, ready := 0, 0; ready < 2; {
+		m, err := raw.Frontend.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch m := m.(type) {
+		case *pgproto3.BindComplete:
+			bound++
+		case *pgproto3.ErrorResponse:
+			t.Fatal(m.Message)
+		case *pgproto3.ReadyForQuery:
+			if ready++; ready == 2 && bound != portals {
+				t.Errorf("%d portals", bound)
+			}
+		}
+	}
+	if now := usedMemory(); now > before+portals*(64<<10) {
+		t.Errorf("%d portals keep %d MB", portals, (now-before)>>20)
 	}
 }
