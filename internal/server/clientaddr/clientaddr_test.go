@@ -241,7 +241,7 @@ func FuzzHeader(f *testing.F) {
 			theirs.Write(append(sent, "\nend"...))
 			theirs.Close()
 		}()
-		c, err := read(ours)
+		c, err := readHeader(ours)
 		if err == nil && c.RemoteAddr() == nil {
 			t.Error("it comes from nowhere")
 		}

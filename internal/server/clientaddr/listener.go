@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	headerDeadline = 10 * time.Second // a proxy sends its header before anything else
-	headersAtOnce  = 256              // connections of proxies whose header has not come yet
-	headerBuffer   = 256              // bytes; a header of version 1 has 107
+	headerTimeout     = 10 * time.Second // a proxy sends its header before anything else
+	maxPendingHeaders = 256              // connections of proxies whose header has not come yet
+	headerBufferBytes = 256              // a header of version 1 has 107
 )
 
-// takeMixed takes an IPv4 address in a line for IPv6, which nginx writes.
-var takeMixed = sync.OnceFunc(func() { proxyproto.V1AcceptIPv4InTCP6 = true })
+// acceptIPv4InTCP6 takes an IPv4 address in a line for IPv6, which nginx writes.
+var acceptIPv4InTCP6 = sync.OnceFunc(func() { proxyproto.V1AcceptIPv4InTCP6 = true })
 
 // Listener gives connections of trusted proxies the address that their PROXY header names, of
 // version 1 or 2. Those of others are passed on as they are.
 type Listener struct {
 	net.Listener
-	trusted  Trusted
-	accepted chan accepted
-	closed   chan struct{}
-	begin    sync.Once
-	end      sync.Once
-	places   chan struct{}
+	trusted        Trusted
+	accepted       chan accepted
+	closed         chan struct{}
+	begin          sync.Once
+	end            sync.Once
+	pendingHeaders chan struct{}
 }
 
 type accepted struct {
@@ -41,14 +41,14 @@ func Listen(l net.Listener, trusted Trusted) net.Listener {
 	if len(trusted) == 0 {
 		return l
 	}
-	takeMixed()
+	acceptIPv4InTCP6()
 	return &Listener{Listener: l, trusted: trusted, accepted: make(chan accepted), closed: make(chan struct{}),
-		places: make(chan struct{}, headersAtOnce)}
+		pendingHeaders: make(chan struct{}, maxPendingHeaders)}
 }
 
 // Accept implements [net.Listener].
 func (l *Listener) Accept() (net.Conn, error) {
-	l.begin.Do(func() { go l.run() })
+	l.begin.Do(func() { go l.acceptAll() })
 	select {
 	case a := <-l.accepted:
 		return a.conn, a.err
@@ -63,26 +63,26 @@ func (l *Listener) Close() error {
 	return l.Listener.Close()
 }
 
-// run takes connections. Each proxy's header is waited for beside the others.
-func (l *Listener) run() {
+// acceptAll takes connections. Each proxy's header is waited for beside the others.
+func (l *Listener) acceptAll() {
 	for {
 		c, err := l.Listener.Accept()
 		switch {
 		case err != nil:
-			if !l.give(accepted{err: err}) || errors.Is(err, net.ErrClosed) {
+			if !l.handOut(accepted{err: err}) || errors.Is(err, net.ErrClosed) {
 				return
 			}
 		case !l.trusted.Has(Host(c.RemoteAddr().String())):
-			l.give(accepted{conn: c})
+			l.handOut(accepted{conn: c})
 		default:
 			select {
-			case l.places <- struct{}{}:
+			case l.pendingHeaders <- struct{}{}:
 				go func() {
-					defer func() { <-l.places }()
-					if told, err := read(c); err != nil {
+					defer func() { <-l.pendingHeaders }()
+					if told, err := readHeader(c); err != nil {
 						c.Close()
 					} else {
-						l.give(accepted{conn: told})
+						l.handOut(accepted{conn: told})
 					}
 				}()
 			default:
@@ -92,8 +92,8 @@ func (l *Listener) run() {
 	}
 }
 
-// give hands a connection out, unless nobody takes any more.
-func (l *Listener) give(a accepted) bool {
+// handOut hands a connection out, unless nobody takes any more.
+func (l *Listener) handOut(a accepted) bool {
 	select {
 	case l.accepted <- a:
 		return true
@@ -108,23 +108,23 @@ func (l *Listener) give(a accepted) bool {
 // Conn is a connection of a trusted proxy.
 type Conn struct {
 	net.Conn
-	reader *bufio.Reader
-	client net.Addr
-	told   bool
+	reader    *bufio.Reader
+	client    net.Addr
+	hasHeader bool
 }
 
-// read reads the header of a connection, if it begins with one.
-func read(c net.Conn) (*Conn, error) {
-	if err := c.SetReadDeadline(time.Now().Add(headerDeadline)); err != nil {
+// readHeader reads the header of a connection, if it begins with one.
+func readHeader(c net.Conn) (*Conn, error) {
+	if err := c.SetReadDeadline(time.Now().Add(headerTimeout)); err != nil {
 		return nil, err
 	}
-	told := &Conn{Conn: c, reader: bufio.NewReaderSize(c, headerBuffer), client: c.RemoteAddr()}
+	told := &Conn{Conn: c, reader: bufio.NewReaderSize(c, headerBufferBytes), client: c.RemoteAddr()}
 	header, err := proxyproto.Read(told.reader)
 	if err != nil && !errors.Is(err, proxyproto.ErrNoProxyProtocol) {
 		return nil, err
 	}
 	if err == nil {
-		told.told = true
+		told.hasHeader = true
 		// A proxy also connects for itself, to see whether anybody is there.
 		if client, ok := header.SourceAddr.(*net.TCPAddr); ok && header.Command.IsProxy() {
 			told.client = client
@@ -141,4 +141,4 @@ func (c *Conn) RemoteAddr() net.Addr { return c.client }
 
 // Told says whether the proxy said for whom it connects. Where it did not, its first bytes are
 // those of whoever is behind it.
-func (c *Conn) Told() bool { return c.told }
+func (c *Conn) Told() bool { return c.hasHeader }

@@ -1,7 +1,6 @@
 package connlimit
 
 import (
-	"container/list"
 	"context"
 	"net/http"
 	"sync"
@@ -18,22 +17,18 @@ type Requests struct {
 	// From says where the client of a request is, and whether somebody logged in from there before.
 	From func(*http.Request) (address string, familiar bool)
 
-	mu     sync.Mutex
-	guests list.List // those that came first are first
-	of     map[string]int
-	turned uint64
+	mu         sync.Mutex
+	guests     guestQueue
+	turnedAway uint64
 }
 
-// Request is one that is counted.
-type Request struct {
-	in       *Requests
-	address  string
-	familiar bool
-	element  *list.Element // nil once it is not counted
+// request is one that is counted until its user is known.
+type request struct {
+	guest
+	requests *Requests
 
 	mu   sync.Mutex
-	over bool
-	cut  func()
+	over bool // its handler has returned
 }
 
 type requestKey struct{}
@@ -65,8 +60,8 @@ func (r *Requests) Around(next http.Handler) http.Handler {
 
 // LoggedIn says that the request of a context is a user's, and counted elsewhere.
 func LoggedIn(ctx context.Context) {
-	if one, ok := ctx.Value(requestKey{}).(*Request); ok {
-		one.in.forget(one)
+	if q, ok := ctx.Value(requestKey{}).(*request); ok {
+		q.requests.forget(q)
 	}
 }
 
@@ -74,85 +69,63 @@ func LoggedIn(ctx context.Context) {
 func (r *Requests) TurnedAway() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.turned
+	return r.turnedAway
 }
 
 // Count says how many there are.
 func (r *Requests) Count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.guests.Len()
+	return r.guests.order.Len()
 }
 
-func (r *Requests) enter(address string, familiar bool, cut func()) *Request {
-	one := &Request{in: r, address: address, familiar: familiar, cut: cut}
-	if out := r.add(one); out != nil {
-		out.end()
+func (r *Requests) enter(address string, familiar bool, reset func()) *request {
+	q := &request{guest: guest{address: address, familiar: familiar}, requests: r}
+	q.cut, q.guest.forget = func() { q.resetUnlessOver(reset) }, q.dequeue
+	if evicted := r.push(q); evicted != nil {
+		evicted.cut()
 	}
-	return one
+	return q
 }
 
-// add counts a request, and returns the one that has to go.
-func (r *Requests) add(one *Request) (out *Request) {
+// push counts a request, and returns the one that has to go.
+func (r *Requests) push(q *request) (evicted *guest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.of == nil {
-		r.of = map[string]int{}
-	}
-	if r.guests.Len() >= r.Most {
-		if out = r.fullest(false); out == nil {
-			out = r.fullest(true)
+	if r.guests.order.Len() >= r.Most {
+		if evicted = r.guests.firstOfMost(isStranger); evicted == nil {
+			evicted = r.guests.firstOfMost(isAnybody)
 		}
-		r.turned++
-		r.drop(out)
+		r.turnedAway++
+		evicted.forget()
 	}
-	one.element = r.guests.PushBack(one)
-	r.of[one.address]++
-	return out
+	r.guests.push(&q.guest)
+	return evicted
 }
 
-// fullest is the first that came of the address with the most.
-func (r *Requests) fullest(familiar bool) (found *Request) {
-	most := 0
-	for e := r.guests.Front(); e != nil; e = e.Next() {
-		if q := e.Value.(*Request); r.of[q.address] > most && q.familiar == familiar {
-			most, found = r.of[q.address], q
-		}
-	}
-	return found
-}
-
-func (r *Requests) forget(one *Request) {
+func (r *Requests) forget(q *request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.drop(one)
+	q.dequeue()
 }
 
-func (r *Requests) drop(one *Request) {
-	if one.element != nil {
-		r.guests.Remove(one.element)
-		one.element = nil
-		less(r.of, one.address)
-	}
+func (q *request) counted() bool {
+	q.requests.mu.Lock()
+	defer q.requests.mu.Unlock()
+	return q.queue != nil
 }
 
-func (q *Request) counted() bool {
-	q.in.mu.Lock()
-	defer q.in.mu.Unlock()
-	return q.element != nil
-}
-
-// end resets a request, unless its handler has returned: then there is nothing to reset any more.
-func (q *Request) end() {
+// resetUnlessOver resets nothing where the handler has returned: there is nothing to reset then.
+func (q *request) resetUnlessOver(reset func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.over {
-		q.cut()
+		reset()
 	}
 }
 
-func (q *Request) leave() {
-	q.in.forget(q)
+func (q *request) leave() {
+	q.requests.forget(q)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.over = true

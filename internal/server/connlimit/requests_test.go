@@ -11,7 +11,7 @@ import (
 func TestRequests(t *testing.T) {
 	r := &Requests{Most: 4}
 	gone := map[string]bool{}
-	comes := func(name, address string, familiar bool) *Request {
+	comes := func(name, address string, familiar bool) *request {
 		return r.enter(address, familiar, func() { gone[name] = true })
 	}
 	honest := comes("honest", "h", false)
@@ -34,7 +34,7 @@ func TestRequests(t *testing.T) {
 	known.leave()
 	late := comes("late", "l", false)
 	late.leave()
-	if late.end(); gone["late"] {
+	if late.cut(); gone["late"] {
 		t.Error("a request was reset that is over")
 	}
 }
@@ -53,7 +53,7 @@ func TestRequestsAround(t *testing.T) {
 				}
 			}
 		})).ServeHTTP(httptest.NewRecorder(), q)
-		if seen != want || r.Count() != 0 || len(r.of) != 0 {
+		if seen != want || r.Count() != 0 || len(r.guests.byAddress) != 0 {
 			t.Errorf("HTTP/%d: %d, and %d afterwards", major, seen, r.Count())
 		}
 	}

@@ -28,7 +28,7 @@ type connection struct {
 	packets *packetConn
 	backend *pgproto3.Backend
 	address string
-	slot    *connlimit.Place
+	slot    *connlimit.Slot
 
 	endpoint string // what a login can be bound to; empty without TLS
 	identity

@@ -263,7 +263,7 @@ func newConnectionCounts(o Options) *connectionCounts {
 }
 
 // refuseWithoutSlot says why a connection that is counted cannot become a session.
-func refuseWithoutSlot(p *connlimit.Place) error {
+func refuseWithoutSlot(p *connlimit.Slot) error {
 	switch p.Full() {
 	case connlimit.ServerFull:
 		return fatal(tooManyConnections, "the server has as many connections as it takes; try again later")

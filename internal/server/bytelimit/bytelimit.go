@@ -9,7 +9,9 @@
 package bytelimit
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -46,11 +48,11 @@ func (e *FullError) Error() string {
 type Counter struct {
 	limits Limits
 
-	mu     sync.Mutex
-	users  map[string]int // only those who hold something
-	all    int            // of all users
-	beyond int            // their floors
-	turned TurnedAway
+	mu         sync.Mutex
+	users      map[string]int // only those who hold something
+	all        int            // of all users
+	beyond     int            // their floors
+	turnedAway TurnedAway
 }
 
 // TurnedAway is how often somebody found no room since the start, and how often a client was cut
@@ -71,7 +73,7 @@ func (c *Counter) Held() int {
 func (c *Counter) TurnedAway() TurnedAway {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.turned
+	return c.turnedAway
 }
 
 // Written counts a client that is cut off, and returns what writing to it returned.
@@ -79,7 +81,7 @@ func (c *Counter) Written(err error) error {
 	if c != nil && errors.Is(err, os.ErrDeadlineExceeded) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.turned.Unread++
+		c.turnedAway.Unread++
 	}
 	return err
 }
@@ -130,11 +132,11 @@ func (s *Share) take(n int) error {
 	c := s.counter
 	own := c.users[s.user]
 	if !fits(s.held, n, s.most) || !fits(own, n, c.limits.User) {
-		c.turned.User++
+		c.turnedAway.User++
 		return &FullError{Wait: Patience}
 	}
-	if more := c.over(own+n) - c.over(own); more > 0 && c.beyond+more > c.limits.Server {
-		c.turned.Server++
+	if more := c.beyondFloor(own+n) - c.beyondFloor(own); more > 0 && c.beyond+more > c.limits.Server {
+		c.turnedAway.Server++
 		return &FullError{Others: true, Wait: Patience}
 	}
 	s.add(n)
@@ -145,15 +147,15 @@ func (s *Share) take(n int) error {
 // little.
 func fits(held, n, most int) bool { return n <= most-held || held <= most/4 }
 
-// over is what the server's limit counts of a user.
-func (c *Counter) over(held int) int { return max(0, held-c.limits.Floor) }
+// beyondFloor is what the server's limit counts of a user.
+func (c *Counter) beyondFloor(held int) int { return max(0, held-c.limits.Floor) }
 
 func (s *Share) add(n int) {
 	c := s.counter
 	own := c.users[s.user]
 	s.held += n
 	c.all += n
-	c.beyond += c.over(own+n) - c.over(own)
+	c.beyond += c.beyondFloor(own+n) - c.beyondFloor(own)
 	if c.users[s.user] = own + n; own+n == 0 {
 		delete(c.users, s.user)
 	}
@@ -178,3 +180,71 @@ func (s *Share) Close() {
 	defer s.counter.mu.Unlock()
 	s.add(-s.held)
 }
+
+// Rows is about how many bytes rows take, all of them and the largest.
+func Rows(rows [][]any) (all, largest int) {
+	for _, row := range rows {
+		n := valuesSize(row)
+		all, largest = all+n, max(largest, n)
+	}
+	return all, largest
+}
+
+// valuesSize is what a row or an array takes: interfaces, and what they point to.
+func valuesSize(values []any) int {
+	n := 24
+	for _, v := range values {
+		n += 24
+		switch v := v.(type) {
+		case string:
+			n += 8 + len(v)
+		case json.Number:
+			n += 8 + len(v)
+		case []any:
+			n += valuesSize(v)
+		}
+	}
+	return n
+}
+
+// chunkBytes is how many bytes a client has to take within [Patience].
+const chunkBytes = 32 << 10
+
+// Paced gives whoever reads an answer of next some time for each part of it: a client that takes
+// nothing is cut off, and one that is slow is not. With HTTP/2 that is one stream; a connection of
+// which nothing at all is read is cut off by [http.HTTP2Config.WriteByteTimeout].
+func Paced(next http.Handler, patience time.Duration, held *Counter) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), patience: patience, held: held}
+		next.ServeHTTP(p, r)
+		p.extend() // for what net/http still has to send
+	})
+}
+
+type pacedWriter struct {
+	http.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
+	held     *Counter
+}
+
+func (w *pacedWriter) extend() { w.control.SetWriteDeadline(time.Now().Add(w.patience)) }
+
+func (w *pacedWriter) Write(p []byte) (written int, err error) {
+	for {
+		w.extend()
+		n, err := w.ResponseWriter.Write(p[written:min(len(p), written+chunkBytes)])
+		if written += n; err != nil || written >= len(p) {
+			return written, w.held.Written(err)
+		}
+	}
+}
+
+// FlushError is for [http.ResponseController].
+func (w *pacedWriter) FlushError() error {
+	w.extend()
+	return w.control.Flush()
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
