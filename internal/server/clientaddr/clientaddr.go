@@ -134,8 +134,8 @@ func (t Trusted) OfRequest(r *http.Request) (string, error) {
 	return client, nil
 }
 
-// lastUntrusted is the last address of a chain that is not trusted. Where one cannot be read it is the proxy
-// that wrote it.
+// lastUntrusted is the last address of a chain that is not trusted. Where one cannot be read it is
+// the proxy that wrote it.
 func (t Trusted) lastUntrusted(peer string, chain []string) string {
 	for i := len(chain) - 1; i >= 0; i-- {
 		ip, ok := parseNode(chain[i])

@@ -36,7 +36,7 @@ type connection struct {
 
 	mu       sync.Mutex
 	loggedIn bool
-	pushed   bool // out by somebody who came later
+	evicted  bool // by somebody who came later
 	ending   bool
 	busy     bool
 }
@@ -52,7 +52,7 @@ func newConnection(server *Server, tcp net.Conn, address string) *connection {
 	c := &connection{server: server, tcp: tcp, packets: newPacketConn(tcp, server.writeTimeout, server.options.Held), address: address,
 		busy: true}
 	c.slot = server.connections.slots.Enter(connlimit.Newcomer{Address: clientaddr.Block(address),
-		Familiar: server.options.Users.Familiar(address), Cut: c.makeRoom})
+		Familiar: server.options.Users.Familiar(address), Cut: c.evict})
 	return c
 }
 
@@ -72,7 +72,7 @@ func (c *connection) serve() {
 	}
 	c.open()
 	if err := c.admit(); err != nil {
-		if c.wasPushed() {
+		if c.wasEvicted() {
 			err = fatal(tooManyConnections, "there are many connections that nobody has logged in on, and this one had to make room; "+
 				"try again")
 		}
@@ -226,7 +226,6 @@ func (c *connection) awaitMessage() error {
 	return err
 }
 
-// refuse says why a session ends.
 func (c *connection) refuse(err error) {
 	if err == nil || errors.Is(err, errSilent) {
 		return
@@ -245,18 +244,18 @@ func (c *connection) sendLast(e *wireError) {
 	c.packets.flush()
 }
 
-// makeRoom ends a connection that nobody has logged in on, in favour of one that came later.
-func (c *connection) makeRoom() {
+// evict ends a connection that nobody has logged in on, in favour of one that came later.
+func (c *connection) evict() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pushed = true
+	c.evicted = true
 	c.tcp.SetReadDeadline(time.Unix(1, 0)) // long ago: whoever reads is told why
 }
 
-func (c *connection) wasPushed() bool {
+func (c *connection) wasEvicted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.pushed
+	return c.evicted
 }
 
 // shutDown ends an idle connection, and a busy one after its statement.

@@ -79,4 +79,14 @@
 // and the server (package bytelimit) before they are there. Of replies at most 32 KiB wait, and one
 // message. While a statement waits or runs the connection is watched: who hangs up has stopped it.
 // A fault ends one session.
+//
+// # In the code
+//
+// Bytes become packets in packetConn, which a connection reads: startup, TLS and login, then one
+// message after the other, which it gives to the protocol. A text goes through the asker, which
+// reads it when it is the user's turn, the router, which decides what kind of statement it is or
+// refuses it, the describer, which says what it takes and returns, and the runner, which runs it.
+// Whatever is asked of the data or of the catalogue is asked by the asker, inside of an execution,
+// which is what a client can cancel. Results and notices go back through the clientWriter. The
+// objectStore has prepared statements and portals, and heldMemory what they take.
 package pgwire

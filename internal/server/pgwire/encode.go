@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// The types that are named here.
 const (
 	boolOID        = pgtype.BoolOID
 	int8OID        = pgtype.Int8OID

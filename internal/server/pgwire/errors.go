@@ -17,7 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// The SQLSTATEs that are used here.
 const (
 	warningState         = "01000"
 	protocolViolation    = "08P01"

@@ -19,11 +19,11 @@ type portal struct {
 	codes       []int16 // formats of the result
 	result      *result // nil before it is run
 	position    int     // the row that it stands on, from 1; 0 before the first, and one more than there are behind the last
-	heldBytes   int     // bytes that count as held
+	heldBytes   int     // of its rows
 	cursor      *cursor // of a DECLARE
 	sentColumns []column
 	keptBytes   int
-	createdAt   time.Time // when it was made
+	createdAt   time.Time
 }
 
 // unsentRows are the rows that the client does not have yet.

@@ -194,7 +194,6 @@ func (pr *protocol) extended(message pgproto3.FrontendMessage) error {
 	return pr.out.flush() // so that nobody waits for it who sends no Sync yet
 }
 
-// sync ends a sequence of messages.
 func (pr *protocol) sync() error {
 	pr.skipping = false
 	if !pr.transactions.block.open {

@@ -168,7 +168,6 @@ func (w *clientWriter) reportChanges(change func()) {
 	}
 }
 
-// notice tells the client something beside the result.
 func (w *clientWriter) notice(severity, code, message, detail string) {
 	if !w.settings.isQuiet(severity) {
 		w.packets.send(&pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code, Message: printable(message),

@@ -21,7 +21,6 @@ type result struct {
 	shared  bool // whether its rows are counted with a cursor
 }
 
-// runner does what statements say.
 type runner struct {
 	identity
 	asker        *asker
@@ -242,14 +241,6 @@ func (v *temporaryViews) drop(names ...string) (found bool) {
 	found = v.catalog.DropViews(names...)
 	v.recount() // which can only be less
 	return found
-}
-
-func (r *router) routeDrop(st *statement, n *pg.DropStmt) error {
-	if n.RemoveType != pg.ObjectType_OBJECT_VIEW {
-		return refuseStatement(st.node)
-	}
-	st.kind = dropViewStatement
-	return nil
 }
 
 func (r *runner) runDrop(n *pg.DropStmt) (*result, error) {

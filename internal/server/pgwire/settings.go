@@ -357,7 +357,6 @@ func (r *router) checkShow(name string) error {
 	return unknownSetting(name)
 }
 
-// ownDescriptions says what our settings are.
 var ownDescriptions = map[string]string{
 	"dp.epsilon":    "what a question pays",
 	"dp.delta":      "how much of delta private keys may cost",

@@ -120,7 +120,7 @@ func (c *connection) negotiate(code uint32, m *pgproto3.StartupMessage) {
 func (c *connection) setStartupDeadline() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pushed {
+	if c.evicted {
 		return nil // its deadline is over
 	}
 	return c.packets.raw.SetDeadline(time.Now().Add(c.server.options.StartupDeadline))

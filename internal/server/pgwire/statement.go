@@ -36,8 +36,8 @@ type statement struct {
 	view           view         // of a CREATE VIEW
 	keepers        int          // that keep it: its name, and portals
 	keptBytes      int          // that it was counted with, where somebody keeps it
-	preparedAt     time.Time    // when it was prepared
-	fromPrepare    bool         // by a PREPARE
+	preparedAt     time.Time
+	fromPrepare    bool // and not from a message of the protocol
 }
 
 func (st *statement) sql() string { return st.text[st.from:st.to] }
@@ -228,7 +228,10 @@ func (r *router) route(st *statement) error {
 	case *pg.Node_ListenStmt, *pg.Node_UnlistenStmt, *pg.Node_ConstraintsSetStmt:
 		st.kind = listenStatement
 	case *pg.Node_DropStmt:
-		return r.routeDrop(st, n.DropStmt)
+		if n.DropStmt.RemoveType != pg.ObjectType_OBJECT_VIEW {
+			return refuseStatement(node)
+		}
+		st.kind = dropViewStatement
 	case *pg.Node_FetchStmt:
 		st.kind = fetchStatement
 	case *pg.Node_ExecuteStmt:

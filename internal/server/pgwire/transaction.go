@@ -13,15 +13,15 @@ import (
 type block struct {
 	open, failed   bool
 	began          time.Time
-	settingsBefore settingValues // the settings at its start
+	settingsBefore settingValues
 	savepoints     []savepoint
-	cursorsBefore  int // cursors, before it
+	cursorsBefore  int // how many were declared
 }
 
 type savepoint struct {
 	name               string
 	current, committed settingValues
-	cursorsBefore      int // cursors, before it
+	cursorsBefore      int
 }
 
 func (b *block) status() byte {
