@@ -287,19 +287,14 @@ func (c *connectionCounts) addUser(user string) bool {
 func (c *connectionCounts) removeUser(user string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	decrement(c.users, user)
+	if c.users[user]--; c.users[user] <= 0 {
+		delete(c.users, user)
+	}
 }
 
 func (c *connectionCounts) count() int {
 	all, _ := c.slots.Count("")
 	return all
-}
-
-// decrement counts down, and forgets who is at zero: the keys are chosen by strangers.
-func decrement(m map[string]int, key string) {
-	if m[key]--; m[key] <= 0 {
-		delete(m, key)
-	}
 }
 
 // isTemporary says whether accepting may work again soon.
