@@ -50,9 +50,9 @@ type End struct {
 	Rows int `json:"rows" doc:"How many rows were sent"`
 }
 
-// sizeOf is about how many bytes an answer takes while it is sent: twice as many where its text is
-// made first.
-func sizeOf(a *api.Answer, media string) int {
+// answerSize is about how many bytes an answer takes while it is sent: twice as many where its text
+// is made first.
+func answerSize(a *api.Answer, media string) int {
 	n, _ := bytelimit.Rows(a.Rows)
 	for _, row := range a.Errors {
 		n += 24 + 16*len(row)
@@ -66,44 +66,44 @@ func sizeOf(a *api.Answer, media string) int {
 	return n
 }
 
-// write sends an answer in the way that was agreed on.
-func write(c huma.Context, media string, a *api.Answer) {
+// writeAnswer sends an answer in the way that was agreed on.
+func writeAnswer(c huma.Context, media string, a *api.Answer) {
 	switch media {
 	case mediaNDJSON:
 		c.SetHeader("Content-Type", media)
 		c.SetStatus(http.StatusOK)
-		lines(c, a)
+		writeLines(c, a)
 	case mediaCSV:
 		c.SetHeader("Content-Type", media+"; charset=utf-8; header=present")
 		c.SetStatus(http.StatusOK)
-		table(c.BodyWriter(), a)
+		writeCSV(c.BodyWriter(), a)
 	default:
-		whole(c, a)
+		writeJSON(c, a)
 	}
 }
 
-// whole sends a value as JSON. It is made before anything of it leaves.
-func whole(c huma.Context, v any) {
+// writeJSON sends a value as JSON. It is made before anything of it leaves.
+func writeJSON(c huma.Context, v any) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // becomes a problem, see door.safe
+		panic(err) // becomes a problem, see layers.recoverPanics
 	}
 	c.SetHeader("Content-Type", mediaJSON)
 	c.SetStatus(http.StatusOK)
 	c.BodyWriter().Write(text.Bytes())
 }
 
-// cut ends an answer that has begun and cannot be finished, so that nobody takes it for a whole
+// abort ends an answer that has begun and cannot be finished, so that nobody takes it for a whole
 // one.
-func cut() { panic(http.ErrAbortHandler) }
+func abort() { panic(http.ErrAbortHandler) }
 
-// flushed is after how many rows what was written is sent.
-const flushed = 512
+// rowsPerFlush is after how many rows what was written is sent.
+const rowsPerFlush = 512
 
-// lines sends an answer row by row.
-func lines(c huma.Context, a *api.Answer) {
+// writeLines sends an answer row by row.
+func writeLines(c huma.Context, a *api.Answer) {
 	_, w := humago.Unwrap(c)
 	control := http.NewResponseController(w)
 	out := bufio.NewWriter(w)
@@ -114,7 +114,7 @@ func lines(c huma.Context, a *api.Answer) {
 		Confidence: a.Confidence, Notes: a.Notes, Version: a.Version, Alerts: a.Alerts, Streams: a.Through,
 	}
 	if e.Encode(Line{Meta: &meta}) != nil {
-		cut()
+		abort()
 	}
 	for i, row := range a.Rows {
 		line := Line{Row: row}
@@ -122,10 +122,10 @@ func lines(c huma.Context, a *api.Answer) {
 			line.Errors = a.Errors[i]
 		}
 		if e.Encode(line) != nil {
-			cut()
+			abort()
 		}
-		if (i+1)%flushed == 0 && (out.Flush() != nil || control.Flush() != nil) {
-			cut()
+		if (i+1)%rowsPerFlush == 0 && (out.Flush() != nil || control.Flush() != nil) {
+			abort()
 		}
 	}
 	if e.Encode(Line{End: &End{len(a.Rows)}}) == nil && out.Flush() == nil {
@@ -133,19 +133,19 @@ func lines(c huma.Context, a *api.Answer) {
 	}
 }
 
-// table sends an answer as CSV, with the errors of a noisy column in one beside it, unless it has
-// columns of errors already.
-func table(w io.Writer, a *api.Answer) {
+// writeCSV sends an answer as CSV, with the errors of a noisy column in one beside it, unless it
+// has columns of errors already.
+func writeCSV(w io.Writer, a *api.Answer) {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	var cells []string
 	for _, k := range a.Columns {
-		if cells = append(cells, harmless(k.Name)); k.Noisy && !a.Shown {
-			cells = append(cells, harmless(k.Name+"_error"))
+		if cells = append(cells, escapeFormula(k.Name)); k.Noisy && !a.Shown {
+			cells = append(cells, escapeFormula(k.Name+"_error"))
 		}
 	}
 	if out.Write(cells) != nil {
-		cut()
+		abort()
 	}
 	for i, row := range a.Rows {
 		cells = cells[:0]
@@ -154,7 +154,7 @@ func table(w io.Writer, a *api.Answer) {
 			case nil:
 				cells = append(cells, "")
 			case string:
-				cells = append(cells, harmless(v))
+				cells = append(cells, escapeFormula(v))
 			default:
 				cells = append(cells, render.Cell(v))
 			}
@@ -168,19 +168,61 @@ func table(w io.Writer, a *api.Answer) {
 			cells = append(cells, around)
 		}
 		if out.Write(cells) != nil {
-			cut()
+			abort()
 		}
 	}
 	if out.Flush(); out.Error() != nil {
-		cut()
+		abort()
 	}
 }
 
-// harmless puts a quote before a text that a spreadsheet would take for a formula. Some take the
-// wide forms of these signs for them too.
-func harmless(text string) string {
+// escapeFormula puts a quote before a text that a spreadsheet would take for a formula. Some take
+// the wide forms of these signs for them too.
+func escapeFormula(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@'\t\r\n＝＋－＠", first) {
 		return "'" + text
 	}
 	return text
+}
+
+// The media types of answers.
+const (
+	mediaJSON    = "application/json"
+	mediaNDJSON  = "application/x-ndjson"
+	mediaCSV     = "text/csv"
+	mediaProblem = "application/problem+json"
+)
+
+// chooseMedia returns the media type that a client likes best, of those that an answer can have;
+// JSON where it likes none. The framework's own reader of this header can be made to panic, so it
+// is never shown what a client wrote.
+func chooseMedia(headers []string) string {
+	best, most := mediaJSON, 0.0
+	for _, part := range strings.Split(strings.Join(headers, ","), ",") {
+		name, rest, _ := strings.Cut(part, ";")
+		name = strings.ToLower(strings.TrimSpace(name))
+		switch name {
+		case "*/*", "application/*":
+			name = mediaJSON
+		case "text/*":
+			name = mediaCSV
+		case "application/ndjson", "application/jsonl":
+			name = mediaNDJSON
+		case mediaJSON, mediaNDJSON, mediaCSV:
+		default:
+			continue
+		}
+		q := 1.0
+		for _, parameter := range strings.Split(rest, ";") {
+			if value, ok := strings.CutPrefix(strings.TrimSpace(parameter), "q="); ok {
+				if f, err := strconv.ParseFloat(value, 64); err == nil && f >= 0 && f <= 1 {
+					q = f
+				}
+			}
+		}
+		if q > most {
+			best, most = name, q
+		}
+	}
+	return best
 }

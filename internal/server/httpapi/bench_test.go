@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkOverhead asks a question that is paid for, over HTTP and at the dispatcher: the
-// difference is the door's.
+// difference is the interface's.
 func BenchmarkOverhead(b *testing.B) {
 	w := newWorld(b)
 	w.want(w.call("POST", "/v1/query", "ana", count), 200)
@@ -36,7 +36,7 @@ func BenchmarkOverhead(b *testing.B) {
 	})
 	b.Run("dispatcher", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := w.door.Dispatcher.Ask(context.Background(),
+			if _, err := w.options.Dispatcher.Ask(context.Background(),
 				api.Question{Dataset: "hospital", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: dp.One / 2}); err != nil {
 				b.Fatal(err)
 			}

@@ -3,11 +3,18 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
+	counts "github.com/discreet-dp/discreet/stream"
 )
 
 // Dataset is what the policy says about a dataset. Nothing of it is read from the data, and where
@@ -82,20 +89,25 @@ type datasetPath struct {
 	Name string `path:"name" maxLength:"64"`
 }
 
-func (d *door) datasets() {
-	register(d,
+// datasetHandler tells what the policy says about datasets.
+type datasetHandler struct {
+	dispatcher *admission.Dispatcher
+}
+
+func (h *datasetHandler) register(r *router) {
+	register(r,
 		operation(anyUser, http.MethodGet, "/v1/datasets", "datasets", "The datasets", "Those that you may ask about; an owner sees all."),
-		func(_ context.Context, u users.User, _ *nothing) (*body[Datasets], error) {
-			return of(Datasets{d.seen(u)}), nil
+		func(_ context.Context, u users.User, _ *empty) (*body[Datasets], error) {
+			return bodyOf(Datasets{visibleDatasets(h.dispatcher.DB().Policy(), u)}), nil
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}", "dataset", "What the policy says about a dataset",
+	register(r, operation(anyUser, http.MethodGet, "/v1/datasets/{name}", "dataset", "What the policy says about a dataset",
 		"Tables, columns, bounds, keys, views and what a question may cost. Nothing is read from the data.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *datasetPath) (*body[Dataset], error) {
-			ds, err := d.dataset(u, in.Name)
+			ds, err := datasetFor(h.dispatcher.DB().Policy(), u, in.Name)
 			if err != nil {
 				return nil, err
 			}
-			return of(DatasetOf(ds, u)), nil
+			return bodyOf(DatasetOf(ds, u)), nil
 		})
 }
 
@@ -110,19 +122,15 @@ func Asked(p *policy.Policy, u users.User) []string {
 	return out
 }
 
-// seen are the datasets that a user may see: all of them, for an owner.
-func (d *door) seen(u users.User) []string {
+// visibleDatasets are those that a user may see: all of them, for an owner.
+func visibleDatasets(p *policy.Policy, u users.User) []string {
 	if u.Role == users.Owner {
-		return append([]string{}, d.Dispatcher.DB().Policy().Names()...)
+		return append([]string{}, p.Names()...)
 	}
-	return Asked(d.Dispatcher.DB().Policy(), u)
+	return Asked(p, u)
 }
 
-// dataset finds a dataset that a user may see. One that is not theirs does not exist.
-func (d *door) dataset(u users.User, name string) (*policy.Dataset, error) {
-	return datasetFor(d.Dispatcher.DB().Policy(), u, name)
-}
-
+// datasetFor finds a dataset that a user may see. One that is not theirs does not exist.
 func datasetFor(p *policy.Policy, u users.User, name string) (*policy.Dataset, error) {
 	ds := p.Datasets[name]
 	if ds == nil || u.Role != users.Owner && ds.Analysts[u.Name] == nil {
@@ -204,4 +212,175 @@ func columnOf(c *policy.Column) Column {
 		}
 	}
 	return out
+}
+
+// Streams are those of a dataset.
+type Streams struct {
+	Streams []api.StreamInfo `json:"streams"`
+}
+
+type streamPath struct {
+	Name   string `path:"name" maxLength:"64"`
+	Stream string `path:"stream" maxLength:"64"`
+}
+
+// streamHandler serves the streams of datasets.
+type streamHandler struct {
+	dispatcher *admission.Dispatcher
+}
+
+func (h *streamHandler) register(r *router) {
+	register(r,
+		operation(anyUser, http.MethodGet, "/v1/datasets/{name}/streams", "streams", "The streams of a dataset",
+			"What the policy says about them: what can be asked, how exact answers are, and what they cost. Nothing is read from the data.",
+			http.StatusNotFound),
+		func(_ context.Context, u users.User, in *datasetPath) (*body[Streams], error) {
+			all, err := h.streams(u, in.Name)
+			if err != nil {
+				return nil, err
+			}
+			return bodyOf(Streams{all}), nil
+		})
+	o := operation(anyUser, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/synthetic", "synthetic", "A synthetic table",
+		"How many people a stream predicts for each combination of values. It is made of released answers alone, so it is free; how far "+
+			"it is off is known for the questions that were asked, and for nothing else. Accept: text/csv sends it as CSV.",
+		freeProblems...)
+	setContent(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[api.SyntheticTable](r), mediaCSV: {Type: huma.TypeString}})
+	register(r, o, func(ctx context.Context, u users.User, in *streamPath) (*streamedBody, error) {
+		if err := h.checkStream(u, in); err != nil {
+			return nil, err
+		}
+		if _, err := Askable(h.dispatcher.DB().Policy(), u, in.Name); err != nil {
+			return nil, err // an owner who may not ask
+		}
+		t, err := h.dispatcher.Synthetic(ctx, u.Name, in.Name, in.Stream)
+		if err != nil {
+			return nil, err
+		}
+		if err := infoOf(ctx).share.Reserve(len(t.Rows) * (64 + 64*len(t.Columns))); err != nil {
+			return nil, err
+		}
+		return &streamedBody{func(c huma.Context) { writeSynthetic(c, infoOf(ctx).accept, t) }}, nil
+	})
+	register(r,
+		operation(ownerOnly, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/report", "stream-report", "The books of a stream",
+			"For the owner: how many questions were free and paid, what was spent, and what it would have cost without the stream.",
+			freeProblems...),
+		func(ctx context.Context, u users.User, in *streamPath) (*body[counts.Report], error) {
+			if err := h.checkStream(u, in); err != nil {
+				return nil, err
+			}
+			r, err := h.dispatcher.StreamReport(ctx, u.Name, in.Name, in.Stream)
+			if err != nil {
+				return nil, err
+			}
+			return bodyOf(*r), nil
+		})
+}
+
+// freeProblems are the codes with which something can fail that is free and takes a turn at the
+// dispatcher.
+var freeProblems = []int{http.StatusNotFound, statusCanceled, http.StatusGatewayTimeout}
+
+// streams are the streams of a dataset that a user may see.
+func (h *streamHandler) streams(u users.User, dataset string) ([]api.StreamInfo, error) {
+	ds, err := datasetFor(h.dispatcher.DB().Policy(), u, dataset)
+	if err != nil {
+		return nil, err
+	}
+	return h.dispatcher.DB().Streams(ds.Name)
+}
+
+// checkStream says no to a stream that is not there or not theirs.
+func (h *streamHandler) checkStream(u users.User, in *streamPath) error {
+	all, err := h.streams(u, in.Name)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(s api.StreamInfo) bool { return s.Name == in.Stream }) {
+		return missing("stream")
+	}
+	return nil
+}
+
+// writeSynthetic sends a table in the way that was agreed on.
+func writeSynthetic(c huma.Context, media string, t *api.SyntheticTable) {
+	if media != mediaCSV {
+		writeJSON(c, t)
+		return
+	}
+	c.SetHeader("Content-Type", media+"; charset=utf-8; header=present")
+	c.SetStatus(http.StatusOK)
+	if render.SyntheticCSV(c.BodyWriter(), t, true, escapeFormula) != nil {
+		abort()
+	}
+}
+
+// Holdouts are those of a dataset.
+type Holdouts struct {
+	Holdouts []api.HoldoutInfo `json:"holdouts"`
+}
+
+// Board is the list of released scores of a holdout.
+type Board struct {
+	Dataset string                  `json:"dataset"`
+	Holdout string                  `json:"holdout"`
+	Lines   api.List[api.BoardLine] `json:"lines" doc:"The best first"`
+}
+
+type holdoutPath struct {
+	Name    string `path:"name" maxLength:"64"`
+	Holdout string `path:"holdout" maxLength:"64"`
+}
+
+// holdoutHandler serves the holdouts of datasets.
+type holdoutHandler struct {
+	dispatcher *admission.Dispatcher
+}
+
+func (h *holdoutHandler) register(r *router) {
+	register(r, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/holdouts", "holdouts", "The holdouts of a dataset",
+		"What the policy says about them. Nothing is read from the data.", http.StatusNotFound),
+		func(_ context.Context, u users.User, in *datasetPath) (*body[Holdouts], error) {
+			all, err := h.holdouts(u, in.Name)
+			if err != nil {
+				return nil, err
+			}
+			for i := range all {
+				all[i].Column, all[i].ID = "", "" // what columns of the owner's file are called is of no use here
+			}
+			return bodyOf(Holdouts{all}), nil
+		})
+	register(r, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/holdouts/{holdout}/board", "board", "The leaderboard of a holdout",
+		"Released scores, of everybody who may ask about the dataset, under the names that they chose. It is free.", freeProblems...),
+		func(ctx context.Context, u users.User, in *holdoutPath) (*body[Board], error) {
+			all, err := h.holdouts(u, in.Name)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(all, func(h api.HoldoutInfo) bool { return h.Name == in.Holdout }) {
+				return nil, missing("holdout")
+			}
+			lines, err := h.dispatcher.Board(ctx, u.Name, in.Name, in.Holdout)
+			if err != nil {
+				return nil, err
+			}
+			for i := range lines {
+				l := &lines[i]
+				l.Time, l.Mine = l.Time.UTC(), l.Analyst == u.Name
+				if !l.Mine && u.Role != users.Owner {
+					l.Analyst = ""
+				}
+			}
+			return bodyOf(Board{in.Name, in.Holdout, lines}), nil
+		})
+}
+
+// holdouts are the holdouts of a dataset that a user may see.
+func (h *holdoutHandler) holdouts(u users.User, dataset string) ([]api.HoldoutInfo, error) {
+	ds, err := datasetFor(h.dispatcher.DB().Policy(), u, dataset)
+	if err != nil {
+		return nil, err
+	}
+	return h.dispatcher.DB().Holdouts(ds.Name)
 }

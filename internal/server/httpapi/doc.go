@@ -1,4 +1,4 @@
-// Package httpapi is the door for programs: JSON over HTTP under /v1, described by the OpenAPI
+// Package httpapi is the interface for programs: JSON over HTTP under /v1, described by the OpenAPI
 // document that it serves. The document is made of the operations themselves, and tests hold every
 // route and every answer against it.
 //

@@ -18,10 +18,10 @@ import (
 	counts "github.com/discreet-dp/discreet/stream"
 )
 
-// config is the framework's, without its page of documentation, which would load scripts from
-// elsewhere, and without its own ways to the document, which would be open to everybody.
-func (d *door) config() huma.Config {
-	registry := huma.NewMapRegistry("#/components/schemas/", nameOf)
+// documentConfig is the framework's, without its page of documentation, which would load scripts
+// from elsewhere, and without its own ways to the document, which would be open to everybody.
+func documentConfig(version, cookieName string) huma.Config {
+	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	registry.RegisterTypeAlias(reflect.TypeFor[dp.Amount](), reflect.TypeFor[amount]())
 	registry.RegisterTypeAlias(reflect.TypeFor[api.Columns](), reflect.TypeFor[[]string]())
 	registry.RegisterTypeAlias(reflect.TypeFor[learn.Model](), reflect.TypeFor[weights]())
@@ -29,7 +29,7 @@ func (d *door) config() huma.Config {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
-				Title: "Discreet", Version: d.Version,
+				Title: "Discreet", Version: version,
 				Description: "Differentially private answers over HTTP. Every answer carries its error bars and is paid for out of a " +
 					"budget. Every error is a problem as RFC 9457 has it.",
 			},
@@ -38,7 +38,7 @@ func (d *door) config() huma.Config {
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					"bearer": {Type: "http", Scheme: "bearer", Description: "A token, from 'discreet user token' or POST /v1/tokens"},
 					"basic":  {Type: "http", Scheme: "basic", Description: "Name and password"},
-					"cookie": {Type: "apiKey", In: "cookie", Name: d.cookieName(),
+					"cookie": {Type: "apiKey", In: "cookie", Name: cookieName,
 						Description: "From POST /v1/signin, for pages of this server"},
 				},
 			},
@@ -47,16 +47,16 @@ func (d *door) config() huma.Config {
 		DefaultFormat: mediaJSON,
 		Transformers: []huma.Transformer{func(ctx huma.Context, _ string, v any) (any, error) {
 			if p, ok := v.(*Problem); ok {
-				return p.finish(note(ctx.Context())), nil
+				return p.finish(infoOf(ctx.Context())), nil
 			}
 			return v, nil
 		}},
 	}
 }
 
-// names are those of schemas that are called otherwise than their types. Clients are made from the
-// document, so a name stays.
-var names = map[reflect.Type]string{
+// schemaNames are those of schemas that are called otherwise than their types. Clients are made
+// from the document, so a name stays.
+var schemaNames = map[reflect.Type]string{
 	reflect.TypeFor[api.Answer]():          "AnswerJSON",
 	reflect.TypeFor[api.Column]():          "AnswerColumn",
 	reflect.TypeFor[api.HoldoutAnswer]():   "HoldoutAnswerJSON",
@@ -76,12 +76,12 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[counts.Report]():       "StreamReportJSON",
 }
 
-// nameOf names a schema after its type. The hint says where it stands.
-func nameOf(t reflect.Type, hint string) string {
+// schemaName names a schema after its type. The hint says where it stands.
+func schemaName(t reflect.Type, hint string) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if name, other := names[t]; other {
+	if name, other := schemaNames[t]; other {
 		return name
 	}
 	if hint == "TrainingQuoteWorthStruct" {
@@ -100,12 +100,12 @@ func (amount) Schema(huma.Registry) *huma.Schema {
 }
 
 // schema returns the schema of a type, by reference.
-func schema[T any](d *door) *huma.Schema {
-	return d.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, reflect.TypeFor[T]().Name())
+func schema[T any](r *router) *huma.Schema {
+	return r.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, reflect.TypeFor[T]().Name())
 }
 
-// content says which media types an answer can have.
-func content(o *huma.Operation, status int, types map[string]*huma.Schema) {
+// setContent says which media types an answer can have.
+func setContent(o *huma.Operation, status int, types map[string]*huma.Schema) {
 	r := &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{}}
 	for name, s := range types {
 		r.Content[name] = &huma.MediaType{Schema: s}
@@ -113,16 +113,18 @@ func content(o *huma.Operation, status int, types map[string]*huma.Schema) {
 	o.Responses = map[string]*huma.Response{strconv.Itoa(status): r}
 }
 
-// text is an answer that is written as it is.
-type text struct {
+// textBody is an answer that is written as it is.
+type textBody struct {
 	ContentType string `header:"Content-Type" hidden:"true"`
 	Body        []byte
 }
 
-// documents serves the OpenAPI document, which is made of the operations themselves.
-func (d *door) documents() {
-	asJSON := sync.OnceValues(func() ([]byte, error) { return json.Marshal(d.api.OpenAPI()) })
-	asYAML := sync.OnceValues(func() ([]byte, error) { return d.api.OpenAPI().YAML() })
+// documentHandler serves the OpenAPI document, which is made of the operations themselves.
+type documentHandler struct{}
+
+func (documentHandler) register(r *router) {
+	asJSON := sync.OnceValues(func() ([]byte, error) { return json.Marshal(r.api.OpenAPI()) })
+	asYAML := sync.OnceValues(func() ([]byte, error) { return r.api.OpenAPI().YAML() })
 	for _, one := range []struct {
 		at, id, media string
 		schema        *huma.Schema
@@ -132,23 +134,23 @@ func (d *door) documents() {
 		{"/openapi.yaml", "document-yaml", "application/openapi+yaml", &huma.Schema{Type: huma.TypeString}, asYAML},
 	} {
 		o := operation(anyUser, http.MethodGet, one.at, one.id, "This document", "What this server can be asked, as OpenAPI 3.1.")
-		content(&o, http.StatusOK, map[string]*huma.Schema{one.media: one.schema})
-		register(d, o, func(context.Context, users.User, *nothing) (*text, error) {
+		setContent(&o, http.StatusOK, map[string]*huma.Schema{one.media: one.schema})
+		register(r, o, func(context.Context, users.User, *empty) (*textBody, error) {
 			b, err := one.make()
-			return &text{one.media, b}, err
+			return &textBody{one.media, b}, err
 		})
 	}
-	for _, item := range d.api.OpenAPI().Paths {
+	for _, item := range r.api.OpenAPI().Paths {
 		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Delete} {
 			if o != nil {
-				headers(o)
+				addCommonHeaders(o)
 			}
 		}
 	}
 }
 
-// headers adds to the document what every answer has.
-func headers(o *huma.Operation) {
+// addCommonHeaders adds to the document what every answer has.
+func addCommonHeaders(o *huma.Operation) {
 	for status, r := range o.Responses {
 		if r.Headers == nil {
 			r.Headers = map[string]*huma.Param{}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -42,7 +43,7 @@ type metrics struct {
 	logins   *prometheus.CounterVec
 }
 
-func newMetrics(d *door) *metrics {
+func newMetrics(o Options) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_http_requests_total",
@@ -50,96 +51,103 @@ func newMetrics(d *door) *metrics {
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_http_logins_total",
 			Help: "HTTP requests that said who sent them, by what came of it: in, denied or locked."}, []string{"outcome"}),
 	}
-	m.registry.MustRegister(m.requests, m.logins, &state{d})
+	m.registry.MustRegister(m.requests, m.logins, &serverState{o.Version, o.Connections, o.Limits, o.Dispatcher})
 	return m
 }
 
 func (m *metrics) request(pattern string) { m.requests.WithLabelValues(pattern).Inc() }
 func (m *metrics) login(outcome string)   { m.logins.WithLabelValues(outcome).Inc() }
 
-// state reads what others count when somebody looks.
-type state struct{ *door }
+// serverState reads what others count when somebody looks.
+type serverState struct {
+	version     string
+	connections func() int               // or nil
+	limits      func() map[string]uint64 // or nil
+	dispatcher  *admission.Dispatcher    // or nil
+}
 
 var (
-	version  = prometheus.NewDesc("discreet_info", "The version of the server.", []string{"version"}, nil)
-	came     = prometheus.NewDesc("discreet_questions_total", "Questions that came.", nil, nil)
-	outcomes = prometheus.NewDesc("discreet_questions_declined_total",
+	infoDesc      = prometheus.NewDesc("discreet_info", "The version of the server.", []string{"version"}, nil)
+	questionsDesc = prometheus.NewDesc("discreet_questions_total", "Questions that came.", nil, nil)
+	declinedDesc  = prometheus.NewDesc("discreet_questions_declined_total",
 		"Questions that were not asked, by why: refused for the text, disputed where two checks of ours do not agree about it, exhausted "+
 			"for the budget, closed for incidents, limited for how many there were.", []string{"outcome"}, nil)
-	open        = prometheus.NewDesc("discreet_sessions", "Sessions of interactive mechanisms that are open.", nil, nil)
-	connections = prometheus.NewDesc("discreet_wire_connections", "Connections of PostgreSQL clients.", nil, nil)
-	turnedAway  = prometheus.NewDesc("discreet_turned_away_total",
+	sessionsDesc    = prometheus.NewDesc("discreet_sessions", "Sessions of interactive mechanisms that are open.", nil, nil)
+	connectionsDesc = prometheus.NewDesc("discreet_wire_connections", "Connections of PostgreSQL clients.", nil, nil)
+	turnedAwayDesc  = prometheus.NewDesc("discreet_turned_away_total",
 		"How often a limit turned somebody away: wire_full, http_full for want of a connection, wire_address, http_address of one for "+
 			"their address, wire_made_room, http_made_room where nobody had logged in and a newcomer took the place, "+
 			"wire_user where a user has as many as a user can; http_requests for requests of HTTP/2; memory_user, "+
 			"memory_server for what is held for them or for all; unread where a client read nothing; guesses at passwords.",
 		[]string{"limit"}, nil)
-	part = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.",
+	spentRatioDesc = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.",
 		[]string{"dataset", "account", "kind"}, nil)
-	incidents = prometheus.NewDesc("discreet_incidents", "Questions that failed after their charge, and that the owner has not released.",
+	incidentsDesc = prometheus.NewDesc("discreet_incidents",
+		"Questions that failed after their charge, and that the owner has not released.",
 		[]string{"dataset"}, nil)
-	shut = prometheus.NewDesc("discreet_closed", "1 where a dataset gives nobody new answers, because of incidents, and 0 elsewhere.",
+	closedDesc = prometheus.NewDesc("discreet_closed", "1 where a dataset gives nobody new answers, because of incidents, and 0 elsewhere.",
 		[]string{"dataset"}, nil)
-	shutOut = prometheus.NewDesc("discreet_analysts_shut_out",
+	shutOutDesc = prometheus.NewDesc("discreet_analysts_shut_out",
 		"To how many analysts a dataset gives no new answers, because of incidents of their own.", []string{"dataset"}, nil)
-	spent = prometheus.NewDesc("discreet_budget_spent", "What an account has spent, in the claims that it adds up.",
+	spentDesc = prometheus.NewDesc("discreet_budget_spent", "What an account has spent, in the claims that it adds up.",
 		[]string{"dataset", "account", "kind", "claim"}, nil)
 )
 
 // Describe implements [prometheus.Collector].
-func (s *state) Describe(c chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{version, came, outcomes, open, connections, turnedAway, incidents, shut, shutOut, part, spent} {
+func (s *serverState) Describe(c chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{infoDesc, questionsDesc, declinedDesc, sessionsDesc, connectionsDesc, turnedAwayDesc,
+		incidentsDesc, closedDesc, shutOutDesc, spentRatioDesc, spentDesc} {
 		c <- d
 	}
 }
 
 // Collect implements [prometheus.Collector].
-func (s *state) Collect(c chan<- prometheus.Metric) {
+func (s *serverState) Collect(c chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		c <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	count := func(d *prometheus.Desc, v uint64, labels ...string) {
 		c <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}
-	gauge(version, 1, s.Version)
-	if s.Connections != nil {
-		gauge(connections, float64(s.Connections()))
+	gauge(infoDesc, 1, s.version)
+	if s.connections != nil {
+		gauge(connectionsDesc, float64(s.connections()))
 	}
-	if s.Limits != nil {
-		for name, n := range s.Limits() {
-			count(turnedAway, n, name)
+	if s.limits != nil {
+		for name, n := range s.limits() {
+			count(turnedAwayDesc, n, name)
 		}
 	}
-	if s.Dispatcher == nil {
+	if s.dispatcher == nil {
 		return
 	}
-	n := s.Dispatcher.Stats()
-	count(came, n.Questions)
+	n := s.dispatcher.Stats()
+	count(questionsDesc, n.Questions)
 	for name, v := range declined(n) {
-		count(outcomes, v, name)
+		count(declinedDesc, v, name)
 	}
-	gauge(open, float64(n.Sessions))
-	db := s.Dispatcher.DB()
+	gauge(sessionsDesc, float64(n.Sessions))
+	db := s.dispatcher.DB()
 	for _, name := range db.Policy().Names() {
-		if door, err := db.Door(context.Background(), name, ""); err == nil {
-			gauge(incidents, float64(door.Incidents), name)
-			gauge(shutOut, float64(door.ShutOut), name)
+		if lockout, err := db.Door(context.Background(), name, ""); err == nil {
+			gauge(incidentsDesc, float64(lockout.Incidents), name)
+			gauge(shutOutDesc, float64(lockout.ShutOut), name)
 			closed := 0.0
-			if door.Closed {
+			if lockout.Closed {
 				closed = 1
 			}
-			gauge(shut, closed, name)
+			gauge(closedDesc, closed, name)
 		}
 		accounts, err := db.Budget(context.Background(), name)
 		if err != nil {
 			continue // the ledger says so at its own place
 		}
 		for _, a := range accounts {
-			gauge(part, a.Part, name, a.Name, a.Kind)
+			gauge(spentRatioDesc, a.Part, name, a.Name, a.Kind)
 			for claim, amounts := range map[string][2]dp.Amount{"epsilon": {a.Limit.Epsilon, a.Spent.Epsilon},
 				"rho": {a.Limit.Rho, a.Spent.Rho}, "delta": {a.Limit.Delta, a.Spent.Delta}} {
 				if amounts[0] != dp.Unbounded {
-					gauge(spent, amounts[1].Float(), name, a.Name, a.Kind, claim)
+					gauge(spentDesc, amounts[1].Float(), name, a.Name, a.Kind, claim)
 				}
 			}
 		}
@@ -152,16 +160,68 @@ func declined(n admission.Stats) map[string]uint64 {
 		"limited": n.Limited}
 }
 
-// scrapes adds the address for Prometheus.
-func (d *door) scrapes() {
-	h := promhttp.HandlerFor(d.metrics.registry, promhttp.HandlerOpts{DisableCompression: true, ErrorHandling: promhttp.ContinueOnError})
+// register adds the address for Prometheus.
+func (m *metrics) register(r *router) {
+	h := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true, ErrorHandling: promhttp.ContinueOnError})
 	o := operation(ownerOnly, http.MethodGet, "/metrics", "metrics", "Numbers for Prometheus",
 		"For the owner. None of them depends on the data.")
-	content(&o, http.StatusOK, map[string]*huma.Schema{"text/plain": {Type: huma.TypeString}})
-	register(d, o, func(context.Context, users.User, *nothing) (*stream, error) {
-		return &stream{func(c huma.Context) {
+	setContent(&o, http.StatusOK, map[string]*huma.Schema{"text/plain": {Type: huma.TypeString}})
+	register(r, o, func(context.Context, users.User, *empty) (*streamedBody, error) {
+		return &streamedBody{func(c huma.Context) {
 			r, w := humago.Unwrap(c)
 			h.ServeHTTP(w, r)
 		}}, nil
+	})
+}
+
+// Health is what everybody may know.
+type Health struct {
+	Status string `json:"status" enum:"ok,not ready"`
+	Reason string `json:"reason,omitempty" doc:"What it waits for, or why it ends: the data, the ledger, or the end of the server"`
+}
+
+type healthAnswer struct {
+	Status int
+	Body   Health
+}
+
+// healthHandler tells everybody whether the server runs.
+type healthHandler struct {
+	dispatcher *admission.Dispatcher // nil where there are no questions
+	ready      func() error          // or nil
+}
+
+// register adds the two addresses that need no user. They say yes or no, and what is waited for, in
+// words that are the same whatever data and ledger there are.
+func (h *healthHandler) register(r *router) {
+	registerCheck(r, operation(everybody, http.MethodGet, "/healthz", "alive", "Whether the server runs",
+		"For those who start it again when it does not: 503 once its ledger does no more work before that."), func() error {
+		if h.dispatcher != nil && h.dispatcher.Stopped() {
+			return errStopped
+		}
+		return nil
+	})
+	registerCheck(r, operation(everybody, http.MethodGet, "/readyz", "ready", "Whether questions can be asked",
+		"For those who send others here."),
+		func() error {
+			if h.ready == nil {
+				return nil
+			}
+			return h.ready()
+		})
+}
+
+// errStopped is said of a server that has to be started again.
+var errStopped = errors.New("the ledger has stopped")
+
+// registerCheck answers with yes, or with why not.
+func registerCheck(r *router, o huma.Operation, well func() error) {
+	o.Responses = map[string]*huma.Response{"503": {Description: "Not ready",
+		Content: map[string]*huma.MediaType{mediaJSON: {Schema: schema[Health](r)}}}}
+	huma.Register(r.api, o, func(context.Context, *empty) (*healthAnswer, error) {
+		if err := well(); err != nil {
+			return &healthAnswer{http.StatusServiceUnavailable, Health{"not ready", err.Error()}}, nil
+		}
+		return &healthAnswer{http.StatusOK, Health{Status: "ok"}}, nil
 	})
 }

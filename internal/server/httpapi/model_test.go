@@ -196,12 +196,12 @@ func TestModelTimeout(t *testing.T) {
 	dir := t.TempDir()
 	furnish(t, dir, hospital.New(people, 1), policyText(learned))
 	w := newWorldIn(t, dir)
-	w.door.Dispatcher = admission.New(w.db, admission.Options{Timeout: time.Nanosecond})
+	w.configure(func(o *Options) { o.Dispatcher = admission.New(w.db, admission.Options{Timeout: time.Nanosecond}) })
 	got := w.want(w.call("POST", "/v1/models", "ana", elderly, "Idempotency-Key", "monday"), 504)
 	if got.get("kind") != "timeout" || got.get("request") != "monday" || got.get("spent") != nil {
 		t.Error(got.body)
 	}
-	w.door.Dispatcher = admission.New(w.db, admission.Options{})
+	w.configure(func(o *Options) { o.Dispatcher = admission.New(w.db, admission.Options{}) })
 	got = w.want(w.call("POST", "/v1/models", "ana", elderly, "Idempotency-Key", "monday"), 200)
 	spent := w.want(w.call("GET", "/v1/datasets/hospital/budget", "ana", ""), 200)
 	if number(spent, "accounts", "0", "spent", "epsilon") != "5" {

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/policywords"
+	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -83,41 +84,47 @@ type PolicyCheck struct {
 	Data     string           `json:"data" doc:"What was not looked at, and how to"`
 }
 
-// notLooked is why the data is not looked at: what 'discreet check' finds there are exact numbers
-// about people's rows, and none of these ever leaves by this door, to nobody.
-const notLooked = "what does not fit in the data itself is told by 'discreet check', on the machine of the data and nowhere else: it " +
-	"counts rows without noise"
+// dataNotChecked is why the data is not looked at: what 'discreet check' finds there are exact
+// numbers about people's rows, and none of these ever leaves over HTTP, to nobody.
+const dataNotChecked = "what does not fit in the data itself is told by 'discreet check', on the machine of the data and nowhere else: " +
+	"it counts rows without noise"
 
-func (d *door) policies() {
-	register(d, operation(ownerOnly, http.MethodGet, "/v1/policy", "policy", "The policy, readably",
+// policyHandler tells the owner what the policy says.
+type policyHandler struct {
+	dispatcher *admission.Dispatcher
+	history    *history
+}
+
+func (h *policyHandler) register(r *router) {
+	register(r, operation(ownerOnly, http.MethodGet, "/v1/policy", "policy", "The policy, readably",
 		"For the owner: the policy that the server goes by, with the promise in words. Nothing is read from the data."),
-		func(ctx context.Context, _ users.User, _ *nothing) (*body[Policy], error) {
-			db, out := d.Dispatcher.DB(), Policy{Datasets: []PolicyDataset{}}
+		func(ctx context.Context, _ users.User, _ *empty) (*body[Policy], error) {
+			db, out := h.dispatcher.DB(), Policy{Datasets: []PolicyDataset{}}
 			for _, name := range db.Policy().Names() {
 				promise, err := db.Promise(ctx, name)
 				if err != nil {
 					return nil, err
 				}
-				ds := policyOf(db.Policy().Datasets[name], d.Dispatcher.Tick(name))
+				ds := policyOf(db.Policy().Datasets[name], h.dispatcher.Tick(name))
 				ds.Promise = promise
 				out.Datasets = append(out.Datasets, ds)
 			}
-			key, err := d.past.owner(ctx, db)
+			key, err := h.history.ownerKey(ctx, db)
 			if key != "" {
 				out.Fingerprint = ledger.Fingerprint(key)
 			}
-			return of(out), err
+			return bodyOf(out), err
 		})
-	register(d, operation(ownerOnly, http.MethodGet, "/v1/check", "check", "What is wrong with the policy",
+	register(r, operation(ownerOnly, http.MethodGet, "/v1/check", "check", "What is wrong with the policy",
 		"For the owner: what 'discreet check --no-data' finds. The data is not looked at."),
-		func(context.Context, users.User, *nothing) (*body[PolicyCheck], error) {
-			db := d.Dispatcher.DB()
-			out := PolicyCheck{Problems: db.Problems(), Datasets: []CheckedDataset{}, Data: notLooked}
+		func(context.Context, users.User, *empty) (*body[PolicyCheck], error) {
+			db := h.dispatcher.DB()
+			out := PolicyCheck{Problems: db.Problems(), Datasets: []CheckedDataset{}, Data: dataNotChecked}
 			out.OK = len(out.Problems) == 0
 			for _, name := range db.Policy().Names() {
 				out.Datasets = append(out.Datasets, CheckedDataset{name, policywords.Warnings(db.Policy().Datasets[name])})
 			}
-			return of(out), nil
+			return bodyOf(out), nil
 		})
 }
 

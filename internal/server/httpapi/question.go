@@ -1,13 +1,18 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -28,47 +33,53 @@ type questionInput struct {
 	Body Question
 }
 
-// stream is an answer that is written by a function.
-type stream struct {
+// streamedBody is an answer that is written by a function.
+type streamedBody struct {
 	Body func(huma.Context)
 }
 
-// asking are the codes with which a question can fail.
-var asking = []int{http.StatusPaymentRequired, http.StatusLocked, http.StatusNotFound, http.StatusConflict, statusCanceled,
+// questionProblems are the codes with which a question can fail.
+var questionProblems = []int{http.StatusPaymentRequired, http.StatusLocked, http.StatusNotFound, http.StatusConflict, statusCanceled,
 	http.StatusNotImplemented, http.StatusGatewayTimeout}
 
-func (d *door) questions() {
+// questionHandler asks and prices questions.
+type questionHandler struct {
+	dispatcher *admission.Dispatcher
+	names      *nameSource
+}
+
+func (h *questionHandler) register(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/query", "query", "Ask a question",
 		"The answer is noisy, has error bars and is paid for. Accept: application/x-ndjson sends it row by row: a line with meta, a line "+
-			"for each row, and a line with end; text/csv has a column of errors beside each noisy one.", asking...)
-	content(&o, http.StatusOK,
-		map[string]*huma.Schema{mediaJSON: schema[api.Answer](d), mediaNDJSON: schema[Line](d), mediaCSV: {Type: huma.TypeString}})
+			"for each row, and a line with end; text/csv has a column of errors beside each noisy one.", questionProblems...)
+	setContent(&o, http.StatusOK,
+		map[string]*huma.Schema{mediaJSON: schema[api.Answer](r), mediaNDJSON: schema[Line](r), mediaCSV: {Type: huma.TypeString}})
 	key := &huma.Param{Description: "The key that was sent, or one that was drawn", Schema: &huma.Schema{Type: huma.TypeString}}
 	o.Responses["200"].Headers = map[string]*huma.Param{"Idempotency-Key": key}
-	register(d, o, d.ask)
-	register(d, operation(anyUser, http.MethodPost, "/v1/explain", "explain", "Price a question",
-		"What it would cost, how exact the answer would be, and why. It is free.", asking...),
+	register(r, o, h.ask)
+	register(r, operation(anyUser, http.MethodPost, "/v1/explain", "explain", "Price a question",
+		"What it would cost, how exact the answer would be, and why. It is free.", questionProblems...),
 		func(ctx context.Context, u users.User, in *questionInput) (*body[api.Explanation], error) {
-			q, _, err := d.question(u, in)
+			q, _, err := h.read(u, in)
 			if err != nil {
 				return nil, err
 			}
-			e, err := d.Dispatcher.Explain(ctx, q)
+			e, err := h.dispatcher.Explain(ctx, q)
 			if err != nil {
 				return nil, err
 			}
-			return of(*e), nil
+			return bodyOf(*e), nil
 		})
 }
 
-func (d *door) ask(ctx context.Context, u users.User, in *questionInput) (*stream, error) {
-	q, key, err := d.question(u, in)
+func (h *questionHandler) ask(ctx context.Context, u users.User, in *questionInput) (*streamedBody, error) {
+	q, key, err := h.read(u, in)
 	if err != nil {
 		return nil, err
 	}
-	a, err := d.Dispatcher.Ask(ctx, q)
+	a, err := h.dispatcher.Ask(ctx, q)
 	if err == nil {
-		err = note(ctx).share.Reserve(requestSize + sizeOf(a, note(ctx).accept))
+		err = infoOf(ctx).share.Reserve(requestBytes + answerSize(a, infoOf(ctx).accept))
 	}
 	if err != nil {
 		// Whoever sent no key gets to know the one that we drew, or could not ask again with it.
@@ -78,18 +89,18 @@ func (d *door) ask(ctx context.Context, u users.User, in *questionInput) (*strea
 		}
 		return nil, &p
 	}
-	return &stream{func(c huma.Context) {
+	return &streamedBody{func(c huma.Context) {
 		if !q.Free { // nothing was charged that could be asked for again
 			c.SetHeader("Idempotency-Key", key)
 		}
-		write(c, note(ctx).accept, a)
+		writeAnswer(c, infoOf(ctx).accept, a)
 	}}, nil
 }
 
-// question reads a question, and returns its key too.
-func (d *door) question(u users.User, in *questionInput) (q api.Question, key string, err error) {
+// update reads a question, and returns its key too.
+func (h *questionHandler) read(u users.User, in *questionInput) (q api.Question, key string, err error) {
 	b := in.Body
-	if q.Dataset, err = Askable(d.Dispatcher.DB().Policy(), u, b.Dataset); err != nil {
+	if q.Dataset, err = Askable(h.dispatcher.DB().Policy(), u, b.Dataset); err != nil {
 		return q, "", err
 	}
 	if key = in.Key; key == "" {
@@ -99,7 +110,7 @@ func (d *door) question(u users.User, in *questionInput) (q api.Question, key st
 		return q, "", invalid("the header Idempotency-Key and request in the body differ", "send one of them")
 	}
 	if key == "" {
-		key = d.name()
+		key = h.names.next()
 	}
 	q.Analyst, q.Request, q.Free, q.Parts = u.Name, key, b.Free, b.Parts
 	return q, key, b.Fill(&q)
@@ -131,4 +142,105 @@ func (b Question) Fill(q *api.Question) (err error) {
 
 func invalid(detail, instead string) *Problem {
 	return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: clip(detail), Instead: instead, Spent: no}
+}
+
+// parameter is the value of $1, $2, ...: null, a text, a truth, a number as it was written, a list
+// of these, or an object that names its kind.
+type parameter struct{ api.Parameter }
+
+// parameterKinds are those of parameters.
+var parameterKinds = []any{"integer", "decimal", "text", "boolean", "date", "timestamp",
+	"integer[]", "decimal[]", "text[]", "boolean[]", "date[]", "timestamp[]"}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *parameter) UnmarshalJSON(b []byte) error {
+	text := strings.TrimSpace(string(b))
+	*p = parameter{}
+	switch {
+	case text == "null":
+		p.Null = true
+	case text == "true" || text == "false":
+		p.Kind, p.Text = "boolean", text
+	case strings.HasPrefix(text, `"`):
+		p.Kind = "text"
+		return json.Unmarshal(b, &p.Text)
+	case strings.HasPrefix(text, "{"):
+		var o struct {
+			Kind  string  `json:"kind"`
+			Value *string `json:"value"`
+		}
+		if err := json.Unmarshal(b, &o); err != nil {
+			return err
+		}
+		if p.Kind, p.Null = o.Kind, o.Value == nil; o.Value != nil {
+			p.Text = *o.Value
+		}
+	case strings.HasPrefix(text, "["):
+		return p.readList(b)
+	case strings.ContainsAny(text, ".eE"):
+		p.Kind, p.Text = "decimal", text
+	default:
+		p.Kind, p.Text = "integer", text
+	}
+	return nil
+}
+
+// readList reads a list, whose values are of one kind, as the array that it is for = ANY ($1).
+func (p *parameter) readList(b []byte) error {
+	var all []parameter
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	kind, texts := "", make([]string, len(all))
+	for i, one := range all {
+		switch {
+		case one.Null:
+			texts[i] = "NULL"
+			continue
+		case strings.HasSuffix(one.Kind, "[]"):
+			return errors.New("a parameter is a list of values, and not of lists")
+		case kind == "integer" && one.Kind == "decimal", kind == "":
+			kind = one.Kind
+		case kind != one.Kind && !(kind == "decimal" && one.Kind == "integer"):
+			return errors.New("the values of a list are of one kind")
+		}
+		texts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(one.Text) + `"`
+	}
+	p.Kind, p.Text = cmp.Or(kind, "text")+"[]", "{"+strings.Join(texts, ",")+"}"
+	return nil
+}
+
+// Schema implements [huma.SchemaProvider].
+func (parameter) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "A value, or an object with its kind and its text",
+		AnyOf: []*huma.Schema{
+			{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean},
+			{Type: huma.TypeArray, Items: &huma.Schema{}},
+			{Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"kind", "value"}, Properties: map[string]*huma.Schema{
+				"kind": {Type: huma.TypeString, Enum: parameterKinds}, "value": {Type: huma.TypeString, Nullable: true},
+			}},
+		},
+	}
+}
+
+// decimal is a number or a text, as it was written: no digit of it is lost in a float.
+type decimal string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *decimal) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(d))
+	}
+	var n json.Number
+	if err := json.Unmarshal(b, &n); err != nil {
+		return err
+	}
+	*d = decimal(n)
+	return nil
+}
+
+// Schema implements [huma.SchemaProvider].
+func (decimal) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeNumber}, {Type: huma.TypeString, MaxLength: new(64)}}}
 }

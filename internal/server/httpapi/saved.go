@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -21,10 +22,10 @@ import (
 
 // The kinds of what is saved, and how many of each somebody can have.
 const (
-	kindQuestion  = "question"
-	kindDashboard = "dashboard"
-	maxQuestions  = 500
-	maxDashboards = 100
+	kindQuestion      = "question"
+	kindDashboard     = "dashboard"
+	maxSavedQuestions = 500
+	maxDashboards     = 100
 )
 
 // SavedQuestion is a question with how to show its answer.
@@ -88,57 +89,63 @@ type savedChange struct {
 	Body NewSaved
 }
 
-func (d *door) saved() {
+// savedHandler keeps questions and dashboards.
+type savedHandler struct {
+	users      *users.Store
+	dispatcher *admission.Dispatcher
+}
+
+func (h *savedHandler) register(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/saved", "save", "Save a question",
 		"For yourself, or for all who may ask about its dataset. It is not asked, and costs nothing.", http.StatusNotFound,
 		http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
-	register(d, o, func(ctx context.Context, u users.User, in *savedInput) (*body[Kept], error) {
-		s, err := d.toSave(u, kindQuestion, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.SavedQuestion)
+	register(r, o, func(ctx context.Context, u users.User, in *savedInput) (*body[Kept], error) {
+		s, err := h.newSaved(u, kindQuestion, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.SavedQuestion)
 		if err != nil {
 			return nil, err
 		}
 		if err := in.Body.check(); err != nil {
 			return nil, err
 		}
-		s, err = d.Users.Save(ctx, s, maxQuestions)
-		return of(Kept{aboutOf(s, u), in.Body.SavedQuestion}), err
+		s, err = h.users.Save(ctx, s, maxSavedQuestions)
+		return bodyOf(Kept{aboutOf(s, u), in.Body.SavedQuestion}), err
 	})
-	register(d, operation(anyUser, http.MethodGet, "/v1/saved", "saved", "Saved questions",
+	register(r, operation(anyUser, http.MethodGet, "/v1/saved", "saved", "Saved questions",
 		"Yours, and those that others share in datasets that you may ask about. An owner sees those that are shared."),
-		func(ctx context.Context, u users.User, _ *nothing) (*body[SavedList], error) {
-			all, err := d.visible(ctx, u, kindQuestion)
-			return of(SavedList{all}), err
+		func(ctx context.Context, u users.User, _ *empty) (*body[SavedList], error) {
+			all, err := h.list(ctx, u, kindQuestion)
+			return bodyOf(SavedList{all}), err
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/saved/{id}", "saved-question", "A saved question",
+	register(r, operation(anyUser, http.MethodGet, "/v1/saved/{id}", "saved-question", "A saved question",
 		"There is no difference between one that you may not see and one that does not exist.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *savedPath) (*body[Kept], error) {
-			s, err := d.see(ctx, u, kindQuestion, in.ID)
+			s, err := h.find(ctx, u, kindQuestion, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			q, err := inside[SavedQuestion](s)
-			return of(Kept{aboutOf(s, u), q}), err
+			q, err := decodeSaved[SavedQuestion](s)
+			return bodyOf(Kept{aboutOf(s, u), q}), err
 		})
-	register(d, operation(anyUser, http.MethodPut, "/v1/saved/{id}", "change-saved", "Change a saved question of yours",
+	register(r, operation(anyUser, http.MethodPut, "/v1/saved/{id}", "change-saved", "Change a saved question of yours",
 		"All of it: what is left out is gone.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *savedChange) (*body[Kept], error) {
-			s, err := d.toChange(ctx, u, kindQuestion, in.ID, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.SavedQuestion)
+			s, err := h.changedSaved(ctx, u, kindQuestion, in.ID, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.SavedQuestion)
 			if err != nil {
 				return nil, err
 			}
 			if err := in.Body.check(); err != nil {
 				return nil, err
 			}
-			s, err = d.Users.Replace(ctx, s)
-			return of(Kept{aboutOf(s, u), in.Body.SavedQuestion}), gone(err, kindQuestion)
+			s, err = h.users.Replace(ctx, s)
+			return bodyOf(Kept{aboutOf(s, u), in.Body.SavedQuestion}), missingIfUnsaved(err, kindQuestion)
 		})
-	register(d, operation(anyUser, http.MethodDelete, "/v1/saved/{id}", "delete-saved", "Delete a saved question of yours",
+	register(r, operation(anyUser, http.MethodDelete, "/v1/saved/{id}", "delete-saved", "Delete a saved question of yours",
 		"An owner can delete what is shared.", http.StatusNotFound),
-		func(ctx context.Context, u users.User, in *savedPath) (*nothing, error) {
-			return nil, d.drop(ctx, u, kindQuestion, in.ID)
+		func(ctx context.Context, u users.User, in *savedPath) (*empty, error) {
+			return nil, h.remove(ctx, u, kindQuestion, in.ID)
 		})
-	d.dashboards()
+	h.registerDashboards(r)
 }
 
 // check refuses what could not be asked whatever the policy says.
@@ -150,44 +157,44 @@ func (q SavedQuestion) check() error {
 	if _, err := api.ParseSettings(texts); err != nil {
 		return invalid(err.Error(), "")
 	}
-	return titled(q.Title)
+	return checkTitle(q.Title)
 }
 
-// titled refuses titles that cannot be shown: of nothing, or of what is not printed.
-func titled(title string) error {
+// checkTitle refuses titles that cannot be shown: of nothing, or of what is not printed.
+func checkTitle(title string) error {
 	if strings.TrimSpace(title) == "" || strings.ContainsFunc(title, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return invalid("the title has nothing to show, or what cannot be shown", "give it a title in one line")
 	}
 	return nil
 }
 
-// toSave makes what is stored of something new. Its maker may ask about the dataset.
-func (d *door) toSave(u users.User, kind, dataset string, shared bool, title string, inside any) (s users.Saved, err error) {
-	if s.Dataset, err = Askable(d.Dispatcher.DB().Policy(), u, dataset); err != nil {
+// newSaved makes what is stored of something new. Its maker may ask about the dataset.
+func (h *savedHandler) newSaved(u users.User, kind, dataset string, shared bool, title string, inside any) (s users.Saved, err error) {
+	if s.Dataset, err = Askable(h.dispatcher.DB().Policy(), u, dataset); err != nil {
 		return s, err
 	}
-	if !d.member(u, s.Dataset) {
+	if !h.mayAsk(u, s.Dataset) {
 		return s, missing("dataset")
 	}
 	text, err := json.Marshal(inside)
 	if err != nil {
 		return s, err
 	}
-	if len(text) > maxSaved {
+	if len(text) > maxSavedBytes {
 		return s, invalid("this is longer than 256 KiB", "save less of it at once")
 	}
 	s.Kind, s.User, s.Shared, s.Title, s.Body = kind, u.Name, shared, title, string(text)
 	return s, nil
 }
 
-// maxSaved is how many bytes one thing has at most that is saved.
-const maxSaved = 256 << 10
+// maxSavedBytes is how many bytes one thing has at most that is saved.
+const maxSavedBytes = 256 << 10
 
-// toChange makes what is stored in the place of something. Only who made it may change it.
-func (d *door) toChange(
+// changedSaved makes what is stored in the place of something. Only who made it may change it.
+func (h *savedHandler) changedSaved(
 	ctx context.Context, u users.User, kind, id, dataset string, shared bool, title string, inside any,
 ) (users.Saved, error) {
-	before, err := d.see(ctx, u, kind, id)
+	before, err := h.find(ctx, u, kind, id)
 	if err != nil {
 		return before, err
 	}
@@ -195,14 +202,14 @@ func (d *door) toChange(
 		return before, &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "somebody else made this, and shares it",
 			Instead: "save a copy of your own", Spent: no}
 	}
-	s, err := d.toSave(u, kind, dataset, shared, title, inside)
+	s, err := h.newSaved(u, kind, dataset, shared, title, inside)
 	s.ID, s.Created = before.ID, before.Created
 	return s, err
 }
 
-// member reports whether somebody may ask about a dataset today.
-func (d *door) member(u users.User, dataset string) bool {
-	ds := d.Dispatcher.DB().Policy().Datasets[dataset]
+// mayAsk reports whether somebody may ask about a dataset today.
+func (h *savedHandler) mayAsk(u users.User, dataset string) bool {
+	ds := h.dispatcher.DB().Policy().Datasets[dataset]
 	if ds == nil || ds.Analysts[u.Name] == nil {
 		return false
 	}
@@ -210,39 +217,39 @@ func (d *door) member(u users.User, dataset string) bool {
 	return until.IsZero() || time.Now().Before(until)
 }
 
-// sees reports whether something that is saved is for somebody's eyes.
-func (d *door) sees(u users.User, s users.Saved) bool {
+// maySee reports whether something that is saved is for somebody's eyes.
+func (h *savedHandler) maySee(u users.User, s users.Saved) bool {
 	if u.Role == users.Owner && s.Shared {
 		return true
 	}
-	return d.member(u, s.Dataset) && (s.Shared || s.User == u.Name)
+	return h.mayAsk(u, s.Dataset) && (s.Shared || s.User == u.Name)
 }
 
-// see finds something that somebody may see.
-func (d *door) see(ctx context.Context, u users.User, kind, id string) (users.Saved, error) {
-	s, err := d.Users.Saved(ctx, kind, id)
-	if err == nil && !d.sees(u, s) {
+// find finds something that somebody may see.
+func (h *savedHandler) find(ctx context.Context, u users.User, kind, id string) (users.Saved, error) {
+	s, err := h.users.Saved(ctx, kind, id)
+	if err == nil && !h.maySee(u, s) {
 		err = users.ErrNoSaved
 	}
-	return s, gone(err, kind)
+	return s, missingIfUnsaved(err, kind)
 }
 
-// gone says that something is missing, where that is so.
-func gone(err error, kind string) error {
+// missingIfUnsaved says that something is missing, where that is so.
+func missingIfUnsaved(err error, kind string) error {
 	if errors.Is(err, users.ErrNoSaved) {
 		return missing(kind)
 	}
 	return err
 }
 
-// visible lists what somebody may see.
-func (d *door) visible(ctx context.Context, u users.User, kind string) ([]Titled, error) {
-	all, err := d.Users.SavedBy(ctx, kind, u.Name)
+// list lists what somebody may see.
+func (h *savedHandler) list(ctx context.Context, u users.User, kind string) ([]Titled, error) {
+	all, err := h.users.SavedBy(ctx, kind, u.Name)
 	if err != nil {
 		return nil, err
 	}
-	for _, dataset := range d.seen(u) {
-		shared, err := d.Users.SharedIn(ctx, kind, dataset)
+	for _, dataset := range visibleDatasets(h.dispatcher.DB().Policy(), u) {
+		shared, err := h.users.SharedIn(ctx, kind, dataset)
 		if err != nil {
 			return nil, err
 		}
@@ -250,31 +257,205 @@ func (d *door) visible(ctx context.Context, u users.User, kind string) ([]Titled
 	}
 	out := []Titled{}
 	for _, s := range all {
-		if d.sees(u, s) {
+		if h.maySee(u, s) {
 			out = append(out, Titled{aboutOf(s, u), s.Title})
 		}
 	}
 	return out, nil
 }
 
-// drop removes something: one's own, or, for an owner, what is shared.
-func (d *door) drop(ctx context.Context, u users.User, kind, id string) error {
-	s, err := d.see(ctx, u, kind, id)
+// remove removes something: one's own, or, for an owner, what is shared.
+func (h *savedHandler) remove(ctx context.Context, u users.User, kind, id string) error {
+	s, err := h.find(ctx, u, kind, id)
 	if err != nil {
 		return err
 	}
 	if s.User != u.Name && u.Role != users.Owner {
 		return &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "somebody else made this, and shares it", Spent: no}
 	}
-	return gone(d.Users.Drop(ctx, kind, id), kind)
+	return missingIfUnsaved(h.users.Drop(ctx, kind, id), kind)
 }
 
 func aboutOf(s users.Saved, u users.User) About {
 	return About{s.ID, s.Dataset, s.Shared, s.User, s.User == u.Name, s.Created.UTC(), s.Changed.UTC()}
 }
 
-// inside reads what was stored.
-func inside[T any](s users.Saved) (v T, err error) {
+// decodeSaved reads what was stored.
+func decodeSaved[T any](s users.Saved) (v T, err error) {
 	err = json.Unmarshal([]byte(s.Body), &v)
 	return v, err
+}
+
+// Tile is a place on a dashboard, with a question that is saved elsewhere or with one of its own.
+type Tile struct {
+	Saved    string         `json:"saved,omitempty" maxLength:"64" doc:"The id of a saved question of the same dataset"`
+	Question *SavedQuestion `json:"question,omitempty" doc:"A question of its own. In answers it is there for saved ones too, as they are now; sent beside saved it is not looked at"`
+	Missing  bool           `json:"missing,omitempty" doc:"In answers: the saved question is gone, or not for your eyes"`
+	Place    Place          `json:"place,omitzero" doc:"Where it is"`
+}
+
+// Place is where a tile is on a grid of 12 columns.
+type Place struct {
+	X      int `json:"x" minimum:"0" maximum:"11"`
+	Y      int `json:"y" minimum:"0" maximum:"999"`
+	Width  int `json:"width" minimum:"1" maximum:"12"`
+	Height int `json:"height" minimum:"1" maximum:"100"`
+}
+
+// Tiles are what is on a dashboard.
+type Tiles struct {
+	Tiles []Tile `json:"tiles" maxItems:"50"`
+}
+
+// NewDashboard is a dashboard to save.
+type NewDashboard struct {
+	Title   string `json:"title" minLength:"1" maxLength:"200"`
+	Dataset string `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
+	Shared  bool   `json:"shared,omitempty" doc:"Whether all who may ask about the dataset see it"`
+	Tiles
+}
+
+// Dashboard is a page of questions.
+type Dashboard struct {
+	Titled
+	Tiles
+}
+
+// Dashboards are several, as [SavedList] has questions.
+type Dashboards struct {
+	Dashboards []Titled `json:"dashboards"`
+}
+
+type dashboardInput struct{ Body NewDashboard }
+
+type dashboardChange struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body NewDashboard
+}
+
+func (h *savedHandler) registerDashboards(r *router) {
+	o := operation(anyUser, http.MethodPost, "/v1/dashboards", "make-dashboard", "Make a dashboard",
+		"A page of questions, for yourself or for all who may ask about its dataset. Nothing is asked, and it costs nothing: who opens it "+
+			"asks, with free, and is told what a refresh would cost.", http.StatusNotFound, http.StatusConflict)
+	o.DefaultStatus = http.StatusCreated
+	register(r, o, func(ctx context.Context, u users.User, in *dashboardInput) (*body[Dashboard], error) {
+		s, err := h.newSaved(u, kindDashboard, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.stored())
+		if err != nil {
+			return nil, err
+		}
+		if err := h.checkTiles(ctx, u, s, in.Body); err != nil {
+			return nil, err
+		}
+		if s, err = h.users.Save(ctx, s, maxDashboards); err != nil {
+			return nil, err
+		}
+		return h.withQuestions(ctx, u, s)
+	})
+	register(r, operation(anyUser, http.MethodGet, "/v1/dashboards", "dashboards", "Dashboards",
+		"Yours, and those that others share in datasets that you may ask about. An owner sees those that are shared."),
+		func(ctx context.Context, u users.User, _ *empty) (*body[Dashboards], error) {
+			all, err := h.list(ctx, u, kindDashboard)
+			return bodyOf(Dashboards{all}), err
+		})
+	register(r, operation(anyUser, http.MethodGet, "/v1/dashboards/{id}", "dashboard", "A dashboard",
+		"With its questions as they are now. There is no difference between one that you may not see and one that does not exist.",
+		http.StatusNotFound),
+		func(ctx context.Context, u users.User, in *savedPath) (*body[Dashboard], error) {
+			s, err := h.find(ctx, u, kindDashboard, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return h.withQuestions(ctx, u, s)
+		})
+	register(r, operation(anyUser, http.MethodPut, "/v1/dashboards/{id}", "change-dashboard", "Change a dashboard of yours",
+		"All of it: what is left out is gone.", http.StatusNotFound),
+		func(ctx context.Context, u users.User, in *dashboardChange) (*body[Dashboard], error) {
+			s, err := h.changedSaved(ctx, u, kindDashboard, in.ID, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.stored())
+			if err != nil {
+				return nil, err
+			}
+			if err := h.checkTiles(ctx, u, s, in.Body); err != nil {
+				return nil, err
+			}
+			if s, err = h.users.Replace(ctx, s); err != nil {
+				return nil, missingIfUnsaved(err, kindDashboard)
+			}
+			return h.withQuestions(ctx, u, s)
+		})
+	register(r, operation(anyUser, http.MethodDelete, "/v1/dashboards/{id}", "delete-dashboard", "Delete a dashboard of yours",
+		"Its saved questions stay. An owner can delete what is shared.", http.StatusNotFound),
+		func(ctx context.Context, u users.User, in *savedPath) (*empty, error) {
+			return nil, h.remove(ctx, u, kindDashboard, in.ID)
+		})
+}
+
+// stored are the tiles as they are kept: of a saved question its id, whatever was sent beside it,
+// so that what was answered can be sent back.
+func (t Tiles) stored() Tiles {
+	out := Tiles{make([]Tile, len(t.Tiles))}
+	for i, one := range t.Tiles {
+		if one.Missing = false; one.Saved != "" {
+			one.Question = nil
+		}
+		out.Tiles[i] = one
+	}
+	return out
+}
+
+// checkTiles checks what is to be on a dashboard: each tile has one question, and those who will
+// see the dashboard see it too.
+func (h *savedHandler) checkTiles(ctx context.Context, u users.User, s users.Saved, n NewDashboard) error {
+	if err := checkTitle(n.Title); err != nil {
+		return err
+	}
+	for _, t := range n.Tiles.Tiles {
+		if t.Saved == "" {
+			if t.Question == nil {
+				return invalid("a tile has neither the id of a saved question nor a question of its own", "send saved or question")
+			}
+			if err := t.Question.check(); err != nil {
+				return err
+			}
+			continue
+		}
+		q, err := h.find(ctx, u, kindQuestion, t.Saved)
+		switch {
+		case err != nil:
+			return err
+		case q.Dataset != s.Dataset:
+			return invalid("a saved question is about another dataset than the dashboard", "put it on a dashboard of that dataset")
+		case s.Shared && !q.Shared:
+			return invalid("the dashboard is shared, and a saved question on it is not",
+				"share the question too, or put a copy of it into the tile")
+		}
+	}
+	return nil
+}
+
+// withQuestions shows a dashboard with its questions.
+func (h *savedHandler) withQuestions(ctx context.Context, u users.User, s users.Saved) (*body[Dashboard], error) {
+	tiles, err := decodeSaved[Tiles](s)
+	if err != nil {
+		return nil, err
+	}
+	tiles.Tiles = append([]Tile{}, tiles.Tiles...)
+	for i := range tiles.Tiles {
+		t := &tiles.Tiles[i]
+		if t.Saved == "" {
+			continue
+		}
+		q, err := h.users.Saved(ctx, kindQuestion, t.Saved)
+		if err != nil && !errors.Is(err, users.ErrNoSaved) {
+			return nil, err
+		}
+		if t.Missing = err != nil || q.Dataset != s.Dataset || !h.maySee(u, q); t.Missing {
+			continue
+		}
+		question, err := decodeSaved[SavedQuestion](q)
+		if err != nil {
+			return nil, err
+		}
+		t.Question = &question
+	}
+	return bodyOf(Dashboard{Titled{aboutOf(s, u), s.Title}, tiles}), nil
 }

@@ -3,7 +3,10 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
@@ -53,33 +56,34 @@ type sessionPath struct {
 	ID string `path:"id" maxLength:"128"`
 }
 
-// opening are the kinds of sessions. Another kind is another line here, and fields in NewSession.
-var opening = map[string]func(context.Context, *admission.Dispatcher, opened) (*admission.Session, error){
+// sessionOpeners are the kinds of sessions. Another kind is another line here, and fields in
+// NewSession.
+var sessionOpeners = map[string]func(context.Context, *admission.Dispatcher, sessionOpening) (*admission.Session, error){
 	"sparse": openSparse, "stream": openStream, "holdout": openHoldout,
 }
 
-// opened is what every kind needs.
-type opened struct {
+// sessionOpening is what every kind needs.
+type sessionOpening struct {
 	analyst, dataset, request string
 	epsilon                   dp.Amount
 	NewSession
 }
 
-func openSparse(ctx context.Context, at *admission.Dispatcher, o opened) (*admission.Session, error) {
+func openSparse(ctx context.Context, at *admission.Dispatcher, o sessionOpening) (*admission.Session, error) {
 	return at.OpenSparse(ctx, api.SparseQuestion{
 		Dataset: o.dataset, Analyst: o.analyst, Epsilon: o.epsilon, Request: o.request,
 		Above: max(1, o.Above), Values: o.Values, Sensitivity: max(1, o.Sensitivity), Step: string(o.Step), Signed: o.Signed,
 	})
 }
 
-func openStream(ctx context.Context, at *admission.Dispatcher, o opened) (*admission.Session, error) {
+func openStream(ctx context.Context, at *admission.Dispatcher, o sessionOpening) (*admission.Session, error) {
 	if err := o.unpriced("stream"); err != nil {
 		return nil, err
 	}
 	return at.OpenStream(ctx, o.analyst, o.dataset, o.Name)
 }
 
-func openHoldout(ctx context.Context, at *admission.Dispatcher, o opened) (*admission.Session, error) {
+func openHoldout(ctx context.Context, at *admission.Dispatcher, o sessionOpening) (*admission.Session, error) {
 	if err := o.unpriced("holdout"); err != nil {
 		return nil, err
 	}
@@ -87,26 +91,32 @@ func openHoldout(ctx context.Context, at *admission.Dispatcher, o opened) (*admi
 }
 
 // unpriced refuses what only a sparse session has: who sends a price thinks that it matters.
-func (o opened) unpriced(kind string) error {
+func (o sessionOpening) unpriced(kind string) error {
 	if o.Epsilon != "" || o.Above != 0 || o.Values || o.Step != "" || o.Signed || o.Sensitivity != 0 {
 		return invalid("the policy says what a "+kind+" costs and how exact it is", "send kind, dataset and name only")
 	}
 	return nil
 }
 
-func (d *door) sessions() {
+// sessionHandler opens, asks and closes sessions.
+type sessionHandler struct {
+	dispatcher *admission.Dispatcher
+	questions  *questionHandler
+}
+
+func (h *sessionHandler) register(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/sessions", "open-session", "Open a session",
 		"An interactive mechanism. sparse is charged for in full at once, and ends with the server; what it cost stays. Opening a stream "+
 			"or a holdout charges nothing. What these know is kept: opened again, also after the server was restarted, they go on "+
-			"where they were.", asking...)
+			"where they were.", questionProblems...)
 	o.DefaultStatus = http.StatusCreated
-	register(d, o, func(ctx context.Context, u users.User, in *newSessionInput) (*body[Session], error) {
-		q, key, err := d.question(u,
+	register(r, o, func(ctx context.Context, u users.User, in *newSessionInput) (*body[Session], error) {
+		q, key, err := h.questions.read(u,
 			&questionInput{in.Key, Question{Dataset: in.Body.Dataset, Epsilon: in.Body.Epsilon, Request: in.Body.Request}})
 		if err != nil {
 			return nil, err
 		}
-		s, err := opening[in.Body.Kind](ctx, d.Dispatcher, opened{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
+		s, err := sessionOpeners[in.Body.Kind](ctx, h.dispatcher, sessionOpening{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
 		if err != nil {
 			p := *ProblemOf(err)
 			if p.Spent != no {
@@ -114,30 +124,30 @@ func (d *door) sessions() {
 			}
 			return nil, &p
 		}
-		return of(sessionOf(s)), nil
+		return bodyOf(sessionOf(s)), nil
 	})
-	register(d, operation(anyUser, http.MethodGet, "/v1/sessions", "sessions", "Your sessions", "Those that are open."),
-		func(_ context.Context, u users.User, _ *nothing) (*body[Sessions], error) {
+	register(r, operation(anyUser, http.MethodGet, "/v1/sessions", "sessions", "Your sessions", "Those that are open."),
+		func(_ context.Context, u users.User, _ *empty) (*body[Sessions], error) {
 			out := Sessions{[]Session{}}
-			for _, s := range d.Dispatcher.Sessions(u.Name) {
+			for _, s := range h.dispatcher.Sessions(u.Name) {
 				out.Sessions = append(out.Sessions, sessionOf(s))
 			}
-			return of(out), nil
+			return bodyOf(out), nil
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/sessions/{id}", "session", "A session of yours",
+	register(r, operation(anyUser, http.MethodGet, "/v1/sessions/{id}", "session", "A session of yours",
 		"There is no difference between another's and one that does not exist.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*body[Session], error) {
-			s, err := d.Dispatcher.Session(u.Name, in.ID)
+			s, err := h.dispatcher.Session(u.Name, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return of(sessionOf(s)), nil
+			return bodyOf(sessionOf(s)), nil
 		})
-	d.inquiries()
-	register(d, operation(anyUser, http.MethodDelete, "/v1/sessions/{id}", "close-session", "Close a session of yours",
+	h.registerQuestions(r)
+	register(r, operation(anyUser, http.MethodDelete, "/v1/sessions/{id}", "close-session", "Close a session of yours",
 		"It gives nothing back.", http.StatusNotFound),
-		func(_ context.Context, u users.User, in *sessionPath) (*nothing, error) {
-			return nil, d.Dispatcher.CloseSession(u.Name, in.ID)
+		func(_ context.Context, u users.User, in *sessionPath) (*empty, error) {
+			return nil, h.dispatcher.CloseSession(u.Name, in.ID)
 		})
 }
 
@@ -150,4 +160,153 @@ func sessionOf(s *admission.Session) Session {
 		out.Left = new(left)
 	}
 	return out
+}
+
+// SessionQuestion is one question of a session. Each kind has fields of its own.
+type SessionQuestion struct {
+	SQL string `json:"sql,omitempty" doc:"sparse: one SELECT with one number. stream: a condition, such as sex = 'F' AND age >= 30, or a SELECT COUNT(*) with it. holdout: an expression with values from 0 to 1"`
+	// Of sparse.
+	Threshold decimal `json:"threshold,omitempty" doc:"sparse: whether the number is at or above this"`
+	// Of stream.
+	Where map[string][]string `json:"where,omitempty" maxProperties:"64" doc:"stream, instead of sql: for each attribute the values to count, as GET /v1/datasets/{name}/streams lists them; attributes that are left out may have any"`
+	// Of holdout.
+	Predictions []label `json:"predictions,omitempty" doc:"holdout with labels, instead of sql: one prediction for each label, in the order of the labels"`
+	IDs         []label `json:"ids,omitempty" doc:"holdout whose labels have ids: whom each prediction is about; then the order does not matter"`
+	Training    decimal `json:"training,omitempty" doc:"holdout: the score on the training side, from 0 to 1; computed where it is left out and the policy has the data for it"`
+	Name        string  `json:"name,omitempty" maxLength:"64" doc:"holdout: what to call it on the board"`
+}
+
+// label is a prediction: a text, a number or a truth, as it was written.
+type label string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *label) UnmarshalJSON(b []byte) error {
+	if text := string(b); text == "true" || text == "false" {
+		*l = label(text)
+		return nil
+	}
+	return (*decimal)(l).UnmarshalJSON(b)
+}
+
+// Schema implements [huma.SchemaProvider].
+func (label) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, MaxLength: new(1024)}, {Type: huma.TypeNumber},
+		{Type: huma.TypeBoolean}}}
+}
+
+func labelTexts(labels []label) (out []string) {
+	for _, l := range labels {
+		out = append(out, string(l))
+	}
+	return out
+}
+
+type inquiryInput struct {
+	ID   string `path:"id" maxLength:"128"`
+	Body SessionQuestion
+}
+
+// sessionAskers are the kinds of sessions, with how each is asked.
+var sessionAskers = map[string]func(context.Context, *admission.Dispatcher, sessionInquiry) (any, error){
+	"sparse": askSparse, "stream": askStream, "holdout": askHoldout,
+}
+
+// sessionInquiry is a question to a session.
+type sessionInquiry struct {
+	analyst, id string
+	SessionQuestion
+}
+
+func askSparse(ctx context.Context, at *admission.Dispatcher, q sessionInquiry) (any, error) {
+	switch {
+	case q.Where != nil || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":
+		return nil, invalid("this session is sparse", "send sql and threshold only")
+	case q.SQL == "" || q.Threshold == "":
+		return nil, invalid("a question of a sparse session has sql and threshold", "send both of them")
+	}
+	return at.AskSparse(ctx, q.analyst, q.id, q.SQL, string(q.Threshold))
+}
+
+// streamedBody returns the question of a stream.
+func (q sessionInquiry) stream() (api.StreamQuestion, error) {
+	switch {
+	case q.Threshold != "" || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":
+		return api.StreamQuestion{}, invalid("this session is on a stream", "send sql or where only")
+	case (q.SQL == "") == (q.Where == nil):
+		return api.StreamQuestion{},
+			invalid("a question of a stream is either sql or where", "send one of them; an empty where counts everybody")
+	}
+	return api.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
+}
+
+func askStream(ctx context.Context, at *admission.Dispatcher, q sessionInquiry) (any, error) {
+	asked, err := q.stream()
+	if err != nil {
+		return nil, err
+	}
+	return at.AskStream(ctx, q.analyst, q.id, asked)
+}
+
+func askHoldout(ctx context.Context, at *admission.Dispatcher, q sessionInquiry) (any, error) {
+	switch {
+	case q.Threshold != "" || q.Where != nil:
+		return nil, invalid("this session is on a holdout", "send predictions or sql, training and name only")
+	case (q.SQL == "") == (q.Predictions == nil):
+		return nil, invalid("what a holdout scores is either predictions or sql", "send one of them")
+	}
+	asked := api.HoldoutQuestion{SQL: q.SQL, Predictions: labelTexts(q.Predictions), IDs: labelTexts(q.IDs),
+		Training: string(q.Training), Name: q.Name}
+	return at.AskHoldout(ctx, q.analyst, q.id, asked)
+}
+
+func (h *sessionHandler) registerQuestions(r *router) {
+	o := operation(anyUser, http.MethodPost, "/v1/sessions/{id}/ask", "ask-session", "Ask a session",
+		"sparse answers with one bit. A stream answers with a count, which is free where it could be predicted. A holdout answers with a "+
+			"score. What a stream or a holdout was asked before has the same answer again, free, so a question can be sent again without "+
+			"an Idempotency-Key.", append(slices.Clone(questionProblems), http.StatusGone)...)
+	setContent(&o, http.StatusOK,
+		map[string]*huma.Schema{mediaJSON: {AnyOf: []*huma.Schema{schema[api.SparseVerdict](r), schema[api.StreamAnswer](r),
+			schema[api.HoldoutAnswer](r)}}})
+	register(r, o, func(ctx context.Context, u users.User, in *inquiryInput) (*streamedBody, error) {
+		s, err := h.sessionFor(u, in)
+		if err != nil {
+			return nil, err
+		}
+		a, err := sessionAskers[s.Kind](ctx, h.dispatcher, sessionInquiry{u.Name, in.ID, in.Body})
+		if err != nil {
+			return nil, err
+		}
+		return &streamedBody{func(c huma.Context) { writeJSON(c, a) }}, nil
+	})
+	register(r, operation(anyUser, http.MethodPost, "/v1/sessions/{id}/explain", "explain-session", "Price a question of a stream",
+		"How it would be answered now and the most that it can cost. It is free, and the data is not looked at.", questionProblems...),
+		func(ctx context.Context, u users.User, in *inquiryInput) (*body[api.StreamQuote], error) {
+			s, err := h.sessionFor(u, in)
+			if err != nil {
+				return nil, err
+			}
+			if s.Kind != "stream" {
+				return nil,
+					invalid("questions of a session have a price of their own on streams only",
+						"a new score of a holdout costs at most one round, which GET /v1/datasets/{name}/holdouts prices; that of a "+
+							"sparse session was paid for when it was opened")
+			}
+			q, err := sessionInquiry{u.Name, in.ID, in.Body}.stream()
+			if err != nil {
+				return nil, err
+			}
+			x, err := h.dispatcher.QuoteStream(ctx, u.Name, in.ID, q)
+			if err != nil {
+				return nil, err
+			}
+			return bodyOf(*x), nil
+		})
+}
+
+// sessionFor finds the session of a question that asks something.
+func (h *sessionHandler) sessionFor(u users.User, in *inquiryInput) (*admission.Session, error) {
+	if b := in.Body; b.SQL == "" && b.Where == nil && b.Predictions == nil {
+		return nil, invalid("nothing is asked", "send sql; for a stream, sql or where; for a holdout, sql or predictions")
+	}
+	return h.dispatcher.Session(u.Name, in.ID)
 }

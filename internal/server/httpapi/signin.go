@@ -2,11 +2,17 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // Ways are how one signs in.
@@ -44,80 +50,251 @@ type signOutAnswer struct {
 	SetCookie http.Cookie `header:"Set-Cookie"`
 }
 
-// signIns adds the ways for browsers. What one gets by them is a visit: a session of a browser, and
-// not of a mechanism.
-func (d *door) signIns() {
-	huma.Register(d.api, operation(everybody, http.MethodGet, "/v1/signin", "ways", "How to sign in",
+// signInHandler serves who signs in and out.
+type signInHandler struct {
+	auth       *authenticator
+	users      *users.Store
+	dispatcher *admission.Dispatcher
+	provider   *openid.Provider // or nil
+	demo       bool
+}
+
+// register adds the ways for browsers. What one gets by them is a visit: a session of a browser,
+// and not of a mechanism.
+func (h *signInHandler) register(r *router) {
+	h.registerMe(r)
+	huma.Register(r.api, operation(everybody, http.MethodGet, "/v1/signin", "ways", "How to sign in",
 		"The ways that this server has, for a page that asks somebody who they are."),
-		func(ctx context.Context, _ *nothing) (*body[Ways], error) { return of(d.ways(note(ctx).request)), nil })
+		func(ctx context.Context, _ *empty) (*body[Ways], error) {
+			return bodyOf(h.ways(infoOf(ctx).request)), nil
+		})
 	o := operation(everybody, http.MethodPost, "/v1/signin", "sign-in", "Sign in with a browser",
 		"The answer sets a cookie, which says who you are from then on: it ends after some time without requests, after some hours "+
 			"whatever there was, when you sign out, and with your password. It counts only for requests that a page of this server sends; "+
 			"those that change something need Sec-Fetch-Site: same-origin, or an Origin that is this host. Programs send Authorization.",
-		append(sending, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		append(bodyProblems, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 			http.StatusUnprocessableEntity)...)
-	huma.Register(d.api, o, d.signIn)
+	huma.Register(r.api, o, h.signIn)
 	o = operation(anyUser, http.MethodPost, "/v1/signout", "sign-out", "Sign out",
 		"Ends the session of the cookie at once, at all servers, with its questions that still wait.")
 	o.DefaultStatus = http.StatusNoContent
-	register(d, o, d.signOut)
+	register(r, o, h.signOut)
 }
 
 // ways are the same for everybody who is not signed in, so that a page can ask without being turned
 // away.
-func (d *door) ways(r *http.Request) Ways {
-	w := Ways{Password: true, Demo: d.Demo}
-	if d.OpenID != nil {
-		w.OpenID = &OpenID{d.OpenID.Name()}
+func (h *signInHandler) ways(r *http.Request) Ways {
+	w := Ways{Password: true, Demo: h.demo}
+	if h.provider != nil {
+		w.OpenID = &OpenID{h.provider.Name()}
 	}
-	if u, _, err := d.visitor(r); err == nil {
-		me := d.meOf(u)
+	if u, _, err := h.auth.identifyByCookie(r); err == nil {
+		me := meOf(h.dispatcher.DB().Policy(), u)
 		w.Me = &me
 	}
 	return w
 }
 
-func (d *door) signIn(ctx context.Context, in *signInInput) (*signInAnswer, error) {
-	n := note(ctx)
-	u, err := d.Users.Password(ctx, users.Attempt{Name: in.Body.Name, Address: n.address, Door: doorPage}, in.Body.Password)
+func (h *signInHandler) signIn(ctx context.Context, in *signInInput) (*signInAnswer, error) {
+	n := infoOf(ctx)
+	u, err := h.users.Password(ctx, users.Attempt{Name: in.Body.Name, Address: n.address, Door: loginPage}, in.Body.Password)
 	if err != nil {
-		return nil, d.turnedAway(n.request, err)
+		return nil, h.auth.refuse(n.request, err)
 	}
-	secret, err := d.begin(ctx, u)
+	secret, err := h.auth.beginVisit(ctx, u)
 	if err != nil {
-		return nil, d.turnedAway(n.request, err)
+		return nil, h.auth.refuse(n.request, err)
 	}
-	return &signInAnswer{d.cookie(secret), d.meOf(u)}, nil
+	return &signInAnswer{h.auth.cookie(secret), meOf(h.dispatcher.DB().Policy(), u)}, nil
 }
 
-// begin begins a visit of somebody who proved who they are. A visit that the browser was in ends:
-// nobody goes on in one that somebody else began.
-func (d *door) begin(ctx context.Context, u users.User) (secret string, err error) {
-	n := note(ctx)
-	for _, before := range n.request.CookiesNamed(d.cookieName()) {
-		if len(before.Value) <= maxSecret {
-			if err := d.Users.EndVisit(ctx, before.Value); err != nil {
-				return "", err
-			}
-		}
-	}
-	if secret, err = d.Users.BeginVisit(ctx, u); err == nil {
-		d.metrics.login("in")
-		n.user = u
-	}
-	return secret, err
-}
-
-func (d *door) signOut(ctx context.Context, u users.User, in *signOutInput) (*signOutAnswer, error) {
-	if visit := note(ctx).visit; visit != "" {
-		if err := d.Users.EndVisit(ctx, visit); err != nil {
+func (h *signInHandler) signOut(ctx context.Context, u users.User, in *signOutInput) (*signOutAnswer, error) {
+	if visit := infoOf(ctx).visit; visit != "" {
+		if err := h.users.EndVisit(ctx, visit); err != nil {
 			return nil, err
 		}
 	}
 	if in.Body.Everywhere {
-		if err := d.Users.EndVisits(ctx, u.Name); err != nil {
+		if err := h.users.EndVisits(ctx, u.Name); err != nil {
 			return nil, err
 		}
 	}
-	return &signOutAnswer{d.noCookie()}, nil
+	return &signOutAnswer{h.auth.noCookie()}, nil
+}
+
+// Me is the one who asks.
+type Me struct {
+	Name     string   `json:"name"`
+	Role     string   `json:"role" enum:"owner,analyst"`
+	Datasets []string `json:"datasets" doc:"The datasets that you may ask questions about"`
+}
+
+func (h *signInHandler) registerMe(r *router) {
+	register(r, operation(anyUser, http.MethodGet, "/v1/me", "me", "Who you are", "Your name, your role and what you may ask about."),
+		func(_ context.Context, u users.User, _ *empty) (*body[Me], error) {
+			return bodyOf(meOf(h.dispatcher.DB().Policy(), u)), nil
+		})
+}
+
+func meOf(p *policy.Policy, u users.User) Me {
+	return Me{u.Name, string(u.Role), Asked(p, u)}
+}
+
+// timeOrNil writes a time; nil where there is none.
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(t.UTC())
+}
+
+// loginOpenID is a provider in the trail of logins.
+const loginOpenID = "openid"
+
+// redirect is an answer that sends a browser elsewhere.
+type redirect struct {
+	Location  string        `header:"Location"`
+	SetCookie []http.Cookie `header:"Set-Cookie"`
+}
+
+type callbackInput struct {
+	State  string `query:"state" maxLength:"256"`
+	Code   string `query:"code" maxLength:"4096"`
+	Issuer string `query:"iss" maxLength:"1024"`
+	Error  string `query:"error" maxLength:"256"`
+}
+
+// openIDHandler lets in whom a provider names.
+type openIDHandler struct {
+	auth      *authenticator
+	users     *users.Store
+	provider  *openid.Provider // or nil
+	metrics   *metrics
+	log       *slog.Logger
+	secure    bool
+	strangers chan struct{} // who come back from the provider, as many as are asked about at once
+	warnings  logQuota
+}
+
+// register adds the way by a provider. Browsers go it, and no page: what goes wrong is told in one
+// way, on the page that one signs in at, and why is in the log.
+func (h *openIDHandler) register(r *router) {
+	for _, o := range []struct {
+		at, id, summary, description string
+		do                           func(context.Context, *callbackInput) (*redirect, error)
+	}{
+		{"/v1/signin/openid", "openid", "Sign in with OpenID Connect",
+			"Sends the browser to the provider, where there is one.", h.sendToProvider},
+		{"/v1/signin/openid/callback", "openid-callback", "Come back from the provider",
+			"Where the provider sends the browser. It sets the cookie and sends the browser to the page; where it does not, " +
+				"to /signin?failed=openid.", h.returnFromProvider},
+	} {
+		op := operation(everybody, http.MethodGet, o.at, o.id, o.summary, o.description, http.StatusUnprocessableEntity,
+			http.StatusNotFound)
+		op.DefaultStatus = http.StatusSeeOther
+		op.RejectUnknownQueryParameters = false // providers send more than the standard has
+		huma.Register(r.api, op, o.do)
+	}
+}
+
+// stateCookie is the cookie with what a browser brings back. It is sent when the provider sends the
+// browser back, as that of a visit is not, and is good for nothing else.
+func (h *openIDHandler) stateCookie(value string, age int) http.Cookie {
+	c := http.Cookie{Name: "discreet_openid", Value: value, Path: "/", HttpOnly: true, Secure: h.secure, SameSite: http.SameSiteLaxMode,
+		MaxAge: age}
+	if h.secure {
+		c.Name = "__Host-" + c.Name
+	}
+	return c
+}
+
+// callbackURL is where the provider sends browsers back to. It has to know that address, so that a
+// Host that somebody makes up leads nowhere.
+func (h *openIDHandler) callbackURL(r *http.Request) string {
+	scheme := "http://"
+	if h.secure {
+		scheme = "https://"
+	}
+	return scheme + r.Host + "/v1/signin/openid/callback"
+}
+
+func (h *openIDHandler) sendToProvider(ctx context.Context, _ *callbackInput) (*redirect, error) {
+	if h.provider == nil {
+		return nil, errNoPath()
+	}
+	to, keep, err := h.provider.Begin(h.callbackURL(infoOf(ctx).request))
+	if err != nil {
+		return h.refuse(ctx, err), nil
+	}
+	return &redirect{to, []http.Cookie{h.stateCookie(keep, int(openid.Patience.Seconds()))}}, nil
+}
+
+func (h *openIDHandler) returnFromProvider(ctx context.Context, in *callbackInput) (*redirect, error) {
+	if h.provider == nil {
+		return nil, errNoPath()
+	}
+	n := infoOf(ctx)
+	kept := n.request.CookiesNamed(h.stateCookie("", 0).Name)
+	if len(kept) != 1 {
+		return h.refuse(ctx, openid.ErrState), nil
+	}
+	if !h.users.Familiar(n.address) {
+		select {
+		case h.strangers <- struct{}{}:
+			defer func() { <-h.strangers }()
+		case <-ctx.Done():
+			return nil, ProblemOf(ctx.Err())
+		}
+	}
+	name, err := h.provider.Finish(ctx, h.callbackURL(n.request), kept[0].Value, in.State, in.Issuer, in.Code)
+	if err != nil {
+		return h.refuse(ctx, err), nil
+	}
+	u, err := h.users.Vouched(ctx, users.Attempt{Name: name, Address: n.address, Door: loginOpenID})
+	if err != nil {
+		return h.refuse(ctx, err), nil
+	}
+	secret, err := h.auth.beginVisit(ctx, u)
+	if err != nil {
+		return h.refuse(ctx, err), nil
+	}
+	return &redirect{"/", []http.Cookie{h.auth.cookie(secret), h.stateCookie("", -1)}}, nil
+}
+
+// maxStrangersAtProvider is how many are asked about at once that come from addresses that nobody
+// came in from before: whoever makes up a state has the provider asked, and the others do not wait
+// for them.
+const maxStrangersAtProvider = 4
+
+// logQuota is what may be told a few times a minute.
+type logQuota struct {
+	mu    sync.Mutex
+	since time.Time
+	taken int
+}
+
+// maxWarningsPerMinute is enough to see what is wrong, and fills no disk.
+const maxWarningsPerMinute = 20
+
+func (f *logQuota) take(now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now.Sub(f.since).Abs() >= time.Minute {
+		f.since, f.taken = now, 0
+	}
+	f.taken++
+	return f.taken <= maxWarningsPerMinute
+}
+
+// refuse sends a browser back to where one signs in. Why is for the owner: the words of a
+// provider are not shown to whoever follows a link.
+func (h *openIDHandler) refuse(ctx context.Context, err error) *redirect {
+	h.metrics.login("denied")
+	level := slog.LevelWarn
+	if !h.warnings.take(time.Now()) {
+		level = slog.LevelDebug // everybody can come here
+	}
+	h.log.LogAttrs(ctx, level, "openid", slog.String("request", infoOf(ctx).id), slog.String("address", infoOf(ctx).address),
+		slog.String("error", clip(err.Error())))
+	return &redirect{"/signin?failed=openid", []http.Cookie{h.stateCookie("", -1)}}
 }

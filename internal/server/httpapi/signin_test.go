@@ -193,7 +193,7 @@ func TestHeaders(t *testing.T) {
 // TestCookieOverTLS: there the cookie is bound to the host and to TLS.
 func TestCookieOverTLS(t *testing.T) {
 	w := newWorld(t)
-	w.door.Secure = true
+	w.configure(func(o *Options) { o.Secure = true })
 	cookie, got := w.signIn(credentials)
 	if text := got.header.Get("Set-Cookie"); !strings.HasPrefix(text, "__Host-discreet_session=") || !strings.Contains(text, "; Secure") ||
 		!strings.Contains(text, "; Path=/;") || strings.Contains(text, "Domain") {
@@ -208,7 +208,7 @@ func TestCookieOverTLS(t *testing.T) {
 func TestVisitEnds(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
-	other := httptest.NewServer(New(Options{Dispatcher: w.door.Dispatcher, Users: w.users, Ends: users.Ends{Idle: time.Nanosecond}}))
+	other := httptest.NewServer(New(Options{Dispatcher: w.options.Dispatcher, Users: w.users, Ends: users.Ends{Idle: time.Nanosecond}}))
 	defer other.Close()
 	cookie, _ := w.signIn(credentials)
 	at := func(server *httptest.Server) int {
@@ -225,11 +225,11 @@ func TestVisitEnds(t *testing.T) {
 	if a, b := at(w.server), at(other); a != 200 || b != 401 {
 		t.Error(a, b)
 	}
-	w.door.Ends.Whole = time.Nanosecond
+	w.configure(func(o *Options) { o.Ends.Whole = time.Nanosecond })
 	if a := at(w.server); a != 401 {
 		t.Error(a)
 	}
-	w.door.Ends = users.UsualEnds
+	w.configure(func(o *Options) { o.Ends = users.UsualEnds })
 	for name, end := range map[string]func() error{
 		"password": func() error { _, err := w.users.SetPassword(ctx, "ana", password); return err },
 		"revoked":  func() error { return w.users.Revoke(ctx, "ana") },
@@ -255,16 +255,16 @@ func TestSignOutWhileWaiting(t *testing.T) {
 	cookie, _ := w.signIn(credentials)
 	secret := strings.TrimPrefix(cookie, "discreet_session=")
 	n := 0
-	w.door.routes.HandleFunc("POST /test", func(_ http.ResponseWriter, r *http.Request) {
+	w.api.router.HandleFunc("POST /test", func(_ http.ResponseWriter, r *http.Request) {
 		if err := w.users.EndVisit(r.Context(), secret); err != nil {
 			t.Error(err)
 		}
 		asked := &questionInput{Body: Question{Dataset: "hospital", SQL: "SELECT COUNT(*) FROM patients"}}
-		q, _, err := w.door.question(note(r.Context()).user, asked)
+		q, _, err := handlerOf[*questionHandler](w.api).read(infoOf(r.Context()).user, asked)
 		if err != nil {
 			t.Error(err)
 		}
-		if _, err := w.door.Dispatcher.Ask(r.Context(), q); err == nil || !strings.Contains(err.Error(), "nothing was charged") {
+		if _, err := w.options.Dispatcher.Ask(r.Context(), q); err == nil || !strings.Contains(err.Error(), "nothing was charged") {
 			t.Error(err)
 		}
 		n++

@@ -90,7 +90,7 @@ func TestStreams(t *testing.T) {
 		t.Error(got.body)
 	}
 	// The same in other words is free: as SQL, as labels, as a SELECT in a session, and at another
-	// door.
+	// listener.
 	for _, again := range []string{
 		`{"sql":"age >= 30 AND sex IN ('F')"}`, `{"sql":"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > 29"}`,
 		`{"where":{"sex":["F"],"age":["30..39","40..49","50..59","60..69","70..79","80..89","90..99","100..109","110"]}}`,

@@ -3,14 +3,91 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/policy"
 )
+
+// Person is a user.
+type Person struct {
+	Name    string     `json:"name"`
+	Role    string     `json:"role" enum:"owner,analyst"`
+	Created time.Time  `json:"created"`
+	Revoked *time.Time `json:"revoked" doc:"Null while they may come in"`
+	Access  []Access   `json:"access" doc:"What the policy lets them ask"`
+}
+
+// People are the users.
+type People struct {
+	Users []Person `json:"users"`
+}
+
+// Login is an attempt to come in.
+type Login struct {
+	At      time.Time `json:"at"`
+	Name    string    `json:"name"`
+	Address string    `json:"address"`
+	Door    string    `json:"door" doc:"wire, http, page or openid"`
+	Outcome string    `json:"outcome" doc:"in, denied, locked, expired or revoked"`
+}
+
+// Logins are attempts, the newest first.
+type Logins struct {
+	Logins []Login `json:"logins"`
+}
+
+type loginsInput struct {
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	User  string `query:"user" maxLength:"64" doc:"Only theirs. Analysts see their own, whatever stands here"`
+}
+
+// userHandler serves users, their tokens and their logins.
+type userHandler struct {
+	users      *users.Store
+	dispatcher *admission.Dispatcher
+	log        *slog.Logger
+}
+
+func (h *userHandler) register(r *router) {
+	h.registerTokens(r)
+	h.registerPeople(r)
+	h.registerChanges(r)
+}
+
+func (h *userHandler) registerPeople(r *router) {
+	register(r, operation(ownerOnly, http.MethodGet, "/v1/users", "users", "All users", "For the owner."),
+		func(ctx context.Context, _ users.User, _ *empty) (*body[People], error) {
+			all, err := h.users.List(ctx)
+			policy := h.dispatcher.DB().Policy()
+			out := People{[]Person{}}
+			for _, u := range all {
+				out.Users = append(out.Users, Person{u.Name, string(u.Role), u.Created.UTC(), timeOrNil(u.Revoked),
+					accessOf(policy, u.Name)})
+			}
+			return bodyOf(out), err
+		})
+	register(r, operation(anyUser, http.MethodGet, "/v1/logins", "logins", "Who came in, and who tried",
+		"Your own attempts; an owner sees everybody's."),
+		func(ctx context.Context, u users.User, in *loginsInput) (*body[Logins], error) {
+			name := u.Name
+			if u.Role == users.Owner {
+				name = in.User
+			}
+			all, err := h.users.Logins(ctx, name, in.Limit)
+			out := Logins{[]Login{}}
+			for _, l := range all {
+				out.Logins = append(out.Logins, Login{l.At.UTC(), l.Name, l.Address, l.Door, l.Outcome})
+			}
+			return bodyOf(out), err
+		})
+}
 
 // Over HTTP the people of an owner are the analysts. Owners are added, given passwords and revoked
 // on the machine itself, by 'discreet user': who has stolen an owner's password can neither make
@@ -25,9 +102,8 @@ type Access struct {
 }
 
 // accessOf is what the policy says about a name, by dataset.
-func (d *door) accessOf(name string) []Access {
+func accessOf(p *policy.Policy, name string) []Access {
 	out := []Access{}
-	p := d.Dispatcher.DB().Policy()
 	for _, dataset := range p.Names() {
 		ds := p.Datasets[dataset]
 		if a := ds.Analysts[name]; a != nil {
@@ -63,69 +139,69 @@ type userTokenInput struct {
 	}
 }
 
-func (d *door) userChanges() {
+func (h *userHandler) registerChanges(r *router) {
 	o := operation(ownerOnly, http.MethodPost, "/v1/users", "add-user", "Let an analyst in",
 		"For the owner. Draws a password and shows it this once. What they may ask is what the policy lets the analyst of this name ask. "+
 			"Owners are added with 'discreet user add', on the machine.", http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
-	register(d, o, func(ctx context.Context, u users.User, in *newUserInput) (*body[Password], error) {
-		drawn, err := d.Users.Add(ctx, in.Body.Name, users.Analyst, "")
+	register(r, o, func(ctx context.Context, u users.User, in *newUserInput) (*body[Password], error) {
+		drawn, err := h.users.Add(ctx, in.Body.Name, users.Analyst, "")
 		if err != nil {
 			return nil, err
 		}
-		d.changed(ctx, u, "added", in.Body.Name)
-		return of(Password{in.Body.Name, drawn, d.accessOf(in.Body.Name)}), nil
+		h.logChange(ctx, u, "added", in.Body.Name)
+		return bodyOf(Password{in.Body.Name, drawn, accessOf(h.dispatcher.DB().Policy(), in.Body.Name)}), nil
 	})
 	o = operation(ownerOnly, http.MethodPost, "/v1/users/{name}/password", "new-password", "Give an analyst a new password",
 		"For the owner. Draws it and shows it this once. Who is in with the old one is out, and who was revoked may come in again; tokens "+
 			"that were revoked stay so.", http.StatusNotFound)
 	o.DefaultStatus = http.StatusCreated
-	register(d, o, func(ctx context.Context, u users.User, in *userPath) (*body[Password], error) {
-		if err := d.analyst(ctx, in.Name); err != nil {
+	register(r, o, func(ctx context.Context, u users.User, in *userPath) (*body[Password], error) {
+		if err := h.checkAnalyst(ctx, in.Name); err != nil {
 			return nil, err
 		}
-		drawn, err := d.Users.SetPassword(ctx, in.Name, "")
+		drawn, err := h.users.SetPassword(ctx, in.Name, "")
 		if err != nil {
 			return nil, err
 		}
-		d.changed(ctx, u, "password", in.Name)
-		return of(Password{in.Name, drawn, d.accessOf(in.Name)}), nil
+		h.logChange(ctx, u, "password", in.Name)
+		return bodyOf(Password{in.Name, drawn, accessOf(h.dispatcher.DB().Policy(), in.Name)}), nil
 	})
-	register(d, operation(ownerOnly, http.MethodDelete, "/v1/users/{name}", "revoke-user", "Keep an analyst out",
+	register(r, operation(ownerOnly, http.MethodDelete, "/v1/users/{name}", "revoke-user", "Keep an analyst out",
 		"For the owner. At once, with open connections and all tokens. What they asked and paid stays in the ledger, and a new password "+
 			"lets them in again.", http.StatusNotFound),
-		func(ctx context.Context, u users.User, in *userPath) (*nothing, error) {
-			if err := d.analyst(ctx, in.Name); err != nil {
+		func(ctx context.Context, u users.User, in *userPath) (*empty, error) {
+			if err := h.checkAnalyst(ctx, in.Name); err != nil {
 				return nil, err
 			}
-			err := d.Users.Revoke(ctx, in.Name)
+			err := h.users.Revoke(ctx, in.Name)
 			if errors.Is(err, users.ErrRevoked) {
 				return nil, nil // which is what was wanted
 			}
 			if err == nil {
-				d.changed(ctx, u, "revoked", in.Name)
+				h.logChange(ctx, u, "revoked", in.Name)
 			}
 			return nil, err
 		})
 	o = operation(ownerOnly, http.MethodPost, "/v1/users/{name}/tokens", "make-user-token", "Make a token for an analyst",
 		"For the owner. The answer has the secret, which nobody can see again.", http.StatusNotFound, http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
-	register(d, o, func(ctx context.Context, u users.User, in *userTokenInput) (*newTokenAnswer, error) {
-		if err := d.analyst(ctx, in.Name); err != nil {
+	register(r, o, func(ctx context.Context, u users.User, in *userTokenInput) (*newTokenAnswer, error) {
+		if err := h.checkAnalyst(ctx, in.Name); err != nil {
 			return nil, err
 		}
-		made, err := d.newToken(ctx, in.Name, in.Body.Label, in.Body.Expires)
+		made, err := h.newToken(ctx, in.Name, in.Body.Label, in.Body.Expires)
 		if err == nil {
-			d.changed(ctx, u, "token", in.Name)
+			h.logChange(ctx, u, "token", in.Name)
 		}
 		return made, err
 	})
 }
 
-// analyst returns a problem unless somebody is an analyst: an owner is no analyst here, whatever
-// the policy says.
-func (d *door) analyst(ctx context.Context, name string) error {
-	all, err := d.Users.List(ctx)
+// checkAnalyst returns a problem unless somebody is an analyst: an owner is no analyst here,
+// whatever the policy says.
+func (h *userHandler) checkAnalyst(ctx context.Context, name string) error {
+	all, err := h.users.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,8 +216,127 @@ func (d *door) analyst(ctx context.Context, name string) error {
 	return nil
 }
 
-// changed writes into the log who changed whom.
-func (d *door) changed(ctx context.Context, by users.User, what, name string) {
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "user", slog.String("request", note(ctx).id), slog.String("what", what),
+// logChange writes into the log who changed whom.
+func (h *userHandler) logChange(ctx context.Context, by users.User, what, name string) {
+	h.log.LogAttrs(ctx, slog.LevelInfo, "user", slog.String("request", infoOf(ctx).id), slog.String("what", what),
 		slog.String("name", name), slog.String("by", by.Name))
+}
+
+// Token is a token without its secret.
+type Token struct {
+	ID      string     `json:"id"`
+	User    string     `json:"user"`
+	Label   string     `json:"label"`
+	Created time.Time  `json:"created"`
+	Expires *time.Time `json:"expires" doc:"Null where it never does"`
+	Revoked *time.Time `json:"revoked" doc:"Null while it counts"`
+	Used    *time.Time `json:"used" doc:"About when it was last used"`
+}
+
+func tokenOf(t users.Token) Token {
+	return Token{t.ID, t.User, t.Label, t.Created.UTC(), timeOrNil(t.Expires), timeOrNil(t.Revoked), timeOrNil(t.Used)}
+}
+
+// NewToken is a token with its secret, which is shown once.
+type NewToken struct {
+	Secret string `json:"secret" doc:"What to send as Authorization: Bearer. It is stored nowhere"`
+	Token  Token  `json:"token"`
+}
+
+// Tokens are several.
+type Tokens struct {
+	Tokens []Token `json:"tokens"`
+}
+
+type tokenInput struct {
+	Body struct {
+		Label   string    `json:"label" minLength:"1" maxLength:"100" doc:"What it is for"`
+		Expires time.Time `json:"expires,omitzero" doc:"When it stops to count; never where it is left out"`
+	}
+}
+
+type newTokenAnswer struct{ Body NewToken }
+
+type tokensInput struct {
+	User string `query:"user" maxLength:"64" doc:"Only theirs. Analysts see their own, whatever stands here"`
+}
+
+type tokenPath struct {
+	ID string `path:"id" maxLength:"128"`
+}
+
+func (h *userHandler) registerTokens(r *router) {
+	o := operation(anyUser, http.MethodPost, "/v1/tokens", "make-token", "Make a token for yourself",
+		"The answer has the secret, which nobody can see again.", http.StatusConflict)
+	o.DefaultStatus = http.StatusCreated
+	register(r, o, func(ctx context.Context, u users.User, in *tokenInput) (*newTokenAnswer, error) {
+		return h.newToken(ctx, u.Name, in.Body.Label, in.Body.Expires)
+	})
+	register(r, operation(anyUser, http.MethodGet, "/v1/tokens", "tokens", "Your tokens", "An owner sees everybody's."),
+		func(ctx context.Context, u users.User, in *tokensInput) (*body[Tokens], error) {
+			all, err := h.users.Tokens(ctx, nameFilter(u))
+			out := Tokens{[]Token{}}
+			for _, t := range all {
+				if u.Role == users.Owner && in.User != "" && t.User != in.User {
+					continue
+				}
+				out.Tokens = append(out.Tokens, tokenOf(t))
+			}
+			return bodyOf(out), err
+		})
+	register(r, operation(anyUser, http.MethodDelete, "/v1/tokens/{id}", "revoke-token", "Revoke a token of yours",
+		"It stops to count at once. An owner can revoke everybody's.", http.StatusNotFound),
+		func(ctx context.Context, u users.User, in *tokenPath) (*empty, error) {
+			all, err := h.users.Tokens(ctx, nameFilter(u))
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(all, func(t users.Token) bool { return t.ID == in.ID }) {
+				return nil, missing("token")
+			}
+			if err := h.users.RevokeToken(ctx, in.ID); !errors.Is(err, users.ErrRevoked) { // which is what was wanted
+				return nil, err
+			}
+			return nil, nil
+		})
+}
+
+// newToken makes a token for somebody.
+func (h *userHandler) newToken(ctx context.Context, name, label string, expires time.Time) (*newTokenAnswer, error) {
+	all, err := h.users.Tokens(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if hasMaxTokens(all, time.Now()) {
+		return nil,
+			&Problem{Status: http.StatusConflict, Kind: "limit",
+				Detail:  fmt.Sprintf("there are %d tokens that count or are of today", maxTokens),
+				Instead: "use one of them, or revoke some and wait for a day", Spent: no}
+	}
+	secret, t, err := h.users.NewToken(ctx, name, label, expires)
+	return &newTokenAnswer{NewToken{secret, tokenOf(t)}}, err
+}
+
+// maxTokens is how many tokens a user can have made for themselves, so that nobody can fill the
+// file of users with them: those that count, and those of the last day, whatever became of them.
+const maxTokens = 100
+
+func hasMaxTokens(all []users.Token, now time.Time) bool {
+	n := 0
+	for _, t := range all {
+		counts := t.Revoked.IsZero() && (t.Expires.IsZero() || t.Expires.After(now))
+		if counts || now.Sub(t.Created) < 24*time.Hour {
+			n++
+		}
+	}
+	return n >= maxTokens
+}
+
+// nameFilter returns the name whose things a user sees: their own; everybody's, which is no name,
+// for an owner.
+func nameFilter(u users.User) string {
+	if u.Role == users.Owner {
+		return ""
+	}
+	return u.Name
 }

@@ -25,7 +25,8 @@ import (
 // about the clinic, Cy about nothing, and Olga owns all of it.
 type world struct {
 	t        testing.TB
-	door     *door
+	options  Options
+	api      *server
 	server   *httptest.Server
 	users    *users.Store
 	db       *discreet.DB
@@ -76,6 +77,22 @@ func newWorldOf(t testing.TB, h *hospital.Hospital, budget string) *world {
 	return newWorldIn(t, dir)
 }
 
+// configure goes on as a server with other options.
+func (w *world) configure(change func(*Options)) {
+	change(&w.options)
+	w.api = newServer(w.options)
+}
+
+// handlerOf finds the handler of a type.
+func handlerOf[T handler](s *server) (h T) {
+	for _, one := range s.handlers {
+		if found, ok := one.(T); ok {
+			return found
+		}
+	}
+	panic("there is no such handler")
+}
+
 // furnish writes the data and the policy of a world.
 func furnish(t testing.TB, dir string, h *hospital.Hospital, policy string) {
 	t.Helper()
@@ -118,10 +135,13 @@ func newWorldIn(t testing.TB, dir string) *world {
 			t.Fatal(err)
 		}
 	}
-	w.door = newDoor(Options{Dispatcher: admission.New(db, admission.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3",
+	w.options = Options{Dispatcher: admission.New(db, admission.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3",
 		Log: slog.New(slog.NewTextHandler(w.log, nil)), Connections: func() int { return 7 },
-		Limits: func() map[string]uint64 { return map[string]uint64{"unread": 3} }})
-	w.server = httptest.NewServer(w.door.handler())
+		Limits: func() map[string]uint64 { return map[string]uint64{"unread": 3} }}
+	w.api = newServer(w.options)
+	w.server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.api.layers.handler().ServeHTTP(out, r)
+	}))
 	t.Cleanup(w.server.Close)
 	w.end = func() { w.server.Close(); db.Close(); store.Close() }
 	got := w.send(w.request("GET", "/openapi.json", "olga", ""))
@@ -228,7 +248,7 @@ func (w *world) honest(r *http.Request, got reply) {
 		return
 	}
 	problem := map[string]any{"$ref": "#/components/schemas/Problem"}
-	_, pattern := w.door.routes.mux.Handler(r)
+	_, pattern := w.api.router.mux.Handler(r)
 	method, path, _ := strings.Cut(pattern, " ")
 	w.seen[pattern+" "+strconv.Itoa(got.status)] = true
 	if pattern == "" || r.Method != method || got.get("kind") == "path" {

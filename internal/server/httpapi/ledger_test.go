@@ -1,12 +1,15 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // ask asks so many questions, each for epsilon 0.5.
@@ -61,10 +64,10 @@ func TestSpending(t *testing.T) {
 func TestSpans(t *testing.T) {
 	at := time.Date(2026, 11, 15, 23, 59, 59, 0, time.UTC) // a Sunday
 	for bucket, want := range map[string]string{"hour": "2026-11-15T23", "day": "2026-11-15T00", "week": "2026-11-09T00"} {
-		if got := begin(at, bucket).Format("2006-01-02T15"); got != want {
+		if got := spanStart(at, bucket).Format("2006-01-02T15"); got != want {
 			t.Errorf("%s: %s", bucket, got)
 		}
-		if got := begin(step(begin(at, bucket), bucket, 1), bucket); !got.Equal(step(begin(at, bucket), bucket, 1)) {
+		if got := spanStart(addSpans(spanStart(at, bucket), bucket, 1), bucket); !got.Equal(addSpans(spanStart(at, bucket), bucket, 1)) {
 			t.Errorf("the next %s is %v", bucket, got)
 		}
 	}
@@ -127,7 +130,7 @@ func TestReceiptsAreFound(t *testing.T) {
 // others ask, so that nobody counts the records of the ledger by them.
 func TestReceiptsCountNobodyElse(t *testing.T) {
 	w := newWorld(t)
-	w.door.most = 4
+	handlerOf[*receiptHandler](w.api).maxRead = 4
 	w.ask("ana", 0, 3)
 	pages := func() (out []string) {
 		for _, query := range []string{"", "?newest=true", "?limit=2", "?newest=true&limit=2", "?after=1", "?newest=true&before=2",
@@ -148,5 +151,75 @@ func TestReceiptsCountNobodyElse(t *testing.T) {
 	}
 	if all := w.want(w.call("GET", "/v1/receipts", "olga", ""), 200); all.get("next") == nil {
 		t.Error(all.body)
+	}
+}
+
+// TestRechecks: the ledger is verified and replayed beside the server, one at a time.
+func TestRechecks(t *testing.T) {
+	w := newWorld(t)
+	w.ownerKey()
+	w.ask("ana", 0, 3)
+	finish := func(kind string) reply {
+		t.Helper()
+		for range 500 {
+			got := w.want(w.call("GET", "/v1/ledger/"+kind, "olga", ""), 200)
+			if state := got.get("state"); state != "running" {
+				return got
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatal("it does not end")
+		return reply{}
+	}
+	for _, kind := range []string{"verify", "replay"} {
+		if got := w.want(w.call("GET", "/v1/ledger/"+kind, "olga", ""), 200); got.get("state") != "none" || got.get("result") != nil {
+			t.Error(got.body)
+		}
+		w.want(w.call("GET", "/v1/ledger/"+kind, "ana", ""), 403)
+		w.want(w.call("POST", "/v1/ledger/"+kind, "ana", `{}`), 403)
+		handlerOf[*auditHandler](w.api).running <- struct{}{} // another one runs
+		if got := w.want(w.call("POST", "/v1/ledger/"+kind, "olga", `{}`), 409); got.get("kind") != "running" {
+			t.Error(got.body)
+		}
+		<-handlerOf[*auditHandler](w.api).running
+		w.want(w.call("POST", "/v1/ledger/"+kind, "olga", `{}`), 202)
+		got := finish(kind)
+		head := w.want(w.call("GET", "/v1/ledger/head", "olga", ""), 200)
+		if got.get("state") != "done" || got.get("by") != "olga" || got.get("result", "head", "hash") != head.get("hash") ||
+			number(got, "done") != number(head, "sequence") || number(got, "of") != number(head, "sequence") {
+			t.Error(got.body)
+		}
+	}
+	if got := finish("verify"); number(got, "result", "charges") != "3" || number(got, "result", "kinds", "owner") != "1" ||
+		got.get("result", "fingerprint") == nil || number(got, "result", "balances", "0", "spent", "epsilon") != "1.5" {
+		t.Error(got.body)
+	}
+	if got := finish("replay"); got.get("result", "good") != true || number(got, "result", "decisions") != "3" {
+		t.Error(got.body)
+	}
+	w.db.Close()
+	w.want(w.call("POST", "/v1/ledger/verify", "olga", `{}`), 500)
+}
+
+// A note is listed with its session and the hash of what is stored, which has its salt in it.
+func TestRecordOfANote(t *testing.T) {
+	r := &ledger.Record{Kind: ledger.KindNote, Sequence: 7, Time: time.Unix(0, 0), Previous: ledger.Hash("before"),
+		Session: "hospital/patients", AnswerHash: ledger.Hash("salt and secret")}
+	text, err := json.Marshal(recordOf(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for key := range got {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	if strings.Join(keys, " ") != "answer_hash hash kind previous record sequence session time" || got["session"] != "hospital/patients" ||
+		got["kind"] != "note" {
+		t.Errorf("%s", text)
 	}
 }
