@@ -54,17 +54,17 @@ func TestDeadline(t *testing.T) {
 		for kind, ask := range map[string]func(*testing.T, *Dispatcher) error{
 			"ask": func(t *testing.T, d *Dispatcher) error { _, err := d.Ask(t.Context(), from("ana")); return err },
 			"session": func(t *testing.T, d *Dispatcher) error {
-				d.sessions.reserve("ana")
+				d.sessions.open.reserve("ana")
 				s := &Session{Kind: "sparse", Analyst: "ana", Dataset: "people", Sparse: &discreet.Sparse{}, opened: true}
-				d.sessions.settle(s)
-				_, err := d.AskSparse(t.Context(), "ana", s.ID, "SELECT COUNT(*) FROM people", "1")
+				d.sessions.open.settle(s)
+				_, err := d.Sessions().AskSparse(t.Context(), "ana", s.ID, "SELECT COUNT(*) FROM people", "1")
 				return err
 			},
 		} {
 			for _, takes := range []time.Duration{0, 1, c.public / 100, c.public / 2, c.public - 1} {
 				synctest.Test(t, func(t *testing.T) {
 					d := newDispatcher(people(t, "{deadline: 250ms}"), running(c.public, always(takes)), Options{})
-					time.Sleep(d.clock.next(tick))
+					time.Sleep(d.ticks.clock.next(tick))
 					began := time.Now()
 					if err := ask(t, d); err != nil {
 						t.Fatal(err)
@@ -92,7 +92,7 @@ func TestDeadlinesOfMany(t *testing.T) {
 				}
 				return 300 * time.Millisecond
 			}), Options{Running: 2})
-			time.Sleep(d.clock.next(100 * time.Millisecond))
+			time.Sleep(d.ticks.clock.next(100 * time.Millisecond))
 			began := time.Now()
 			left := make([]time.Duration, 3)
 			var all sync.WaitGroup
@@ -130,7 +130,7 @@ func TestDeadlineStopped(t *testing.T) {
 				return a, err
 			}
 			d := newDispatcher(people(t, "{deadline: 100ms}"), l, Options{Running: 1})
-			time.Sleep(d.clock.next(100 * time.Millisecond))
+			time.Sleep(d.ticks.clock.next(100 * time.Millisecond))
 			began := time.Now()
 			ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer stop()

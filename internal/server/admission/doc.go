@@ -1,6 +1,6 @@
-// Package admission takes the questions of every door. Whoever comes in by the wire or by HTTP asks
-// here, so that there is one queue, one limit of questions a minute, one timeout, one clock that
-// answers leave by, and one place to wait for what is paid when the server ends.
+// Package admission takes the questions of every listener. Whoever comes in by the wire or by HTTP
+// asks here, so that there is one queue, one limit of questions a minute, one timeout, one clock
+// that answers leave by, and one place to wait for what is paid when the server ends.
 //
 // # The queue
 //
@@ -105,7 +105,7 @@
 //     schedule by one and a half times their processor time, in doublings, and the catalogue has its
 //     part of the machine. But a processor is slower while another one uses their caches and memory,
 //     and what is not on the schedule (a handshake, a page) comes a little later on a busy machine:
-//     who asks very often sees some of how long a question works. Where that matters, the doors run
+//     who asks very often sees some of how long a question works. Where that matters, the listeners run
 //     on other processors than the engine.
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences
 //     of two receipts can say whether the answer to one question was kept before the other was

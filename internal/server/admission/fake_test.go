@@ -172,7 +172,7 @@ func from(analyst string) api.Question {
 // quiet fails where a dispatcher without a question holds on to something.
 func quiet(t *testing.T, d *Dispatcher) {
 	t.Helper()
-	for _, q := range []*queue{d.queue, d.heavy, d.reads, d.lane} {
+	for _, q := range []*queue{d.runner.queue, d.runner.trainings, d.reads, d.runner.lane} {
 		if q.turns != 0 || q.inside != 0 || len(q.lines) != 0 || len(q.ring) != 0 {
 			t.Errorf("the queue still has %d turns, %d questions, %d lines and a ring of %d", q.turns, q.inside, len(q.lines), len(q.ring))
 		}

@@ -46,8 +46,8 @@ type Options struct {
 	Texts bool
 }
 
-// filled returns the options with what zero stands for.
-func (o Options) filled() Options {
+// withDefaults returns the options with what zero stands for.
+func (o Options) withDefaults() Options {
 	for _, f := range []struct {
 		field *int
 		usual int

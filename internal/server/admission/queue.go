@@ -12,36 +12,36 @@ import (
 // has some left of rounds that are over, and comes before those who ask all the time. Turns are
 // counted, and not how long they take, which can depend on data.
 type queue struct {
-	places int // how many can have a turn at once
-	each   int // how many of them one analyst can have: half, so that another need not wait for long questions to end
-	room   int // how many questions of one analyst can be with the dispatcher at once
+	maxTurns     int // how many can have a turn at once
+	maxTurnsEach int // how many of them one analyst can have: half, so that another need not wait for long questions to end
+	maxInside    int // how many questions of one analyst can be with the dispatcher at once
 	// apart says of whom one has a turn at a time: those by one of whose questions a process died.
 	// Where another dies, it is known by whose.
-	apart func(analyst string) bool
+	isSuspect func(analyst string) bool
 
-	mu      sync.Mutex
-	turns   int              // how many have one
-	single  int              // how many of those have one apart
-	lines   map[string]*line // of the analysts who have questions with the dispatcher, and of nobody else
-	ring    []*line          // those of them in which somebody waits, the next one first
-	round   int              // the latest in which somebody has had a turn
-	next    map[string]int   // the round in which an analyst has the next one, of those who had any: as many as the policy names
-	inside  int              // how many questions are with the dispatcher, in all lines
-	ending  bool
-	gone    chan struct{} // closed when the dispatcher is ending
-	nothing chan struct{} // closed when it is ending and nobody is inside
+	mu       sync.Mutex
+	turns    int              // how many have one
+	suspects int              // how many of those have one apart
+	lines    map[string]*line // of the analysts who have questions with the dispatcher, and of nobody else
+	ring     []*line          // those of them in which somebody waits, the next one first
+	round    int              // the latest in which somebody has had a turn
+	next     map[string]int   // the round in which an analyst has the next one, of those who had any: as many as the policy names
+	inside   int              // how many questions are with the dispatcher, in all lines
+	ending   bool
+	closing  chan struct{} // closed when the dispatcher is ending
+	drained  chan struct{} // closed when it is ending and nobody is inside
 }
 
-// oldRounds is how many rounds are kept for who did not ask in them.
-const oldRounds = 4
+// roundsKept is how many rounds are kept for who did not ask in them.
+const roundsKept = 4
 
 // line is the questions of one analyst.
 type line struct {
-	analyst string
-	waiting []*waiter // the oldest first
-	turns   int       // how many have one
-	single  int       // how many of those apart
-	inside  int       // those that wait, those that have a turn, and those whose answer has not left
+	analyst  string
+	waiting  []*waiter // the oldest first
+	turns    int       // how many have one
+	suspects int       // how many of those apart
+	inside   int       // those that wait, those that have a turn, and those whose answer has not left
 }
 
 // waiter is a question that waits. Exactly one of the two is sent: nil, which is a turn, or why
@@ -49,10 +49,10 @@ type line struct {
 type waiter struct{ turn chan error }
 
 func newQueue(places, waiting int) *queue {
-	return &queue{places: places, each: (places + 1) / 2, room: places + waiting, lines: map[string]*line{},
-		next:  map[string]int{},
-		apart: func(string) bool { return false },
-		gone:  make(chan struct{}), nothing: make(chan struct{})}
+	return &queue{maxTurns: places, maxTurnsEach: (places + 1) / 2, maxInside: places + waiting, lines: map[string]*line{},
+		next:      map[string]int{},
+		isSuspect: func(string) bool { return false },
+		closing:   make(chan struct{}), drained: make(chan struct{})}
 }
 
 // enter lets a question in, or says why not. Whoever was let in calls exit once.
@@ -67,7 +67,7 @@ func (q *queue) enter(analyst string) error {
 		l = &line{analyst: analyst}
 		q.lines[analyst] = l
 	}
-	if l.inside >= q.room {
+	if l.inside >= q.maxInside {
 		return &LimitError{fmt.Sprintf("%d of your questions are being answered or wait, which is as many as may; nothing was charged; "+
 			"wait for one of them", l.inside), time.Second}
 	}
@@ -85,20 +85,20 @@ func (q *queue) exit(analyst string) {
 		delete(q.lines, analyst)
 	}
 	if q.inside--; q.inside == 0 && q.ending {
-		close(q.nothing)
+		close(q.drained)
 	}
 }
 
 // wait waits for a turn, or says why there is none. Whoever had one calls done once.
 func (q *queue) wait(ctx context.Context, analyst string) error {
-	w, err := q.stand(ctx, analyst)
+	w, err := q.enqueue(ctx, analyst)
 	if w == nil {
 		return err
 	}
 	return q.await(ctx, analyst, w)
 }
 
-// await waits in line.
+// awaitTurn waits in line.
 func (q *queue) await(ctx context.Context, analyst string, w *waiter) error {
 	select {
 	case err := <-w.turn:
@@ -116,12 +116,12 @@ func (q *queue) leave(analyst string, w *waiter) error {
 	if err := <-w.turn; err != nil {
 		return err
 	}
-	q.done(analyst)
+	q.endTurn(analyst)
 	return ErrWithdrawn
 }
 
-// stand takes a turn that is free, or a place in line.
-func (q *queue) stand(ctx context.Context, analyst string) (*waiter, error) {
+// enqueue takes a turn that is free, or a place in line.
+func (q *queue) enqueue(ctx context.Context, analyst string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lines[analyst]
@@ -130,8 +130,8 @@ func (q *queue) stand(ctx context.Context, analyst string) (*waiter, error) {
 		return nil, ErrEnding
 	case ctx.Err() != nil:
 		return nil, ErrWithdrawn
-	case q.turns < q.places && q.admits(l): // then nobody waits who could have it
-		q.begin(l)
+	case q.turns < q.maxTurns && q.mayStart(l): // then nobody waits who could have it
+		q.startTurn(l)
 		return nil, nil
 	}
 	w := &waiter{make(chan error, 1)}
@@ -156,22 +156,22 @@ func (q *queue) withdraw(analyst string, w *waiter) bool {
 	return true
 }
 
-// done gives the turn of an analyst back: to the oldest question of whose round is the first, of
+// endTurn gives the turn of an analyst back: to the oldest question of whose round is the first, of
 // those who wait and may have one more. There is at most one turn to give, because one was given
 // back.
-func (q *queue) done(analyst string) {
+func (q *queue) endTurn(analyst string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	own := q.lines[analyst]
 	q.turns--
 	own.turns--
-	if own.single > 0 {
-		own.single--
-		q.single--
+	if own.suspects > 0 {
+		own.suspects--
+		q.suspects--
 	}
 	i := -1
 	for j, l := range q.ring {
-		if q.admits(l) && (i < 0 || q.nextRound(l) < q.nextRound(q.ring[i])) {
+		if q.mayStart(l) && (i < 0 || q.nextRound(l) < q.nextRound(q.ring[i])) {
 			i = j
 		}
 	}
@@ -184,45 +184,45 @@ func (q *queue) done(analyst string) {
 	if l.waiting = slices.Delete(l.waiting, 0, 1); len(l.waiting) > 0 {
 		q.ring = append(q.ring, l) // behind everybody else
 	}
-	q.begin(l)
+	q.startTurn(l)
 	w.turn <- nil
 }
 
-// admits reports whether an analyst may have one more turn, of those that are free.
-func (q *queue) admits(l *line) bool {
-	return l.turns < q.each && (q.single == 0 || !q.apart(l.analyst))
+// mayStart reports whether an analyst may have one more turn, of those that are free.
+func (q *queue) mayStart(l *line) bool {
+	return l.turns < q.maxTurnsEach && (q.suspects == 0 || !q.isSuspect(l.analyst))
 }
 
 // nextRound is the one of which an analyst would have a turn now.
 func (q *queue) nextRound(l *line) int {
-	oldest := q.round - oldRounds
+	oldest := q.round - roundsKept
 	if next, ok := q.next[l.analyst]; ok {
 		return max(next, oldest)
 	}
 	return oldest
 }
 
-// begin gives a turn.
-func (q *queue) begin(l *line) {
+// startTurn gives a turn.
+func (q *queue) startTurn(l *line) {
 	round := q.nextRound(l)
 	q.round, q.next[l.analyst] = max(q.round, round), round+1
 	q.turns++
 	l.turns++
-	if q.apart(l.analyst) {
-		l.single++
-		q.single++
+	if q.isSuspect(l.analyst) {
+		l.suspects++
+		q.suspects++
 	}
 }
 
-// end sends everybody away who waits. The channel is closed when nobody is inside any more.
-func (q *queue) end() <-chan struct{} {
+// close sends everybody away who waits. The channel is closed when nobody is inside any more.
+func (q *queue) close() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ending {
-		return q.nothing
+		return q.drained
 	}
 	q.ending = true
-	close(q.gone)
+	close(q.closing)
 	for _, l := range q.ring {
 		for _, w := range l.waiting {
 			w.turn <- ErrEnding
@@ -231,9 +231,9 @@ func (q *queue) end() <-chan struct{} {
 	}
 	q.ring = nil
 	if q.inside == 0 {
-		close(q.nothing)
+		close(q.drained)
 	}
-	return q.nothing
+	return q.drained
 }
 
 // count says how many have or could have a turn, and how many cannot. It is made from who is
@@ -242,6 +242,99 @@ func (q *queue) end() <-chan struct{} {
 func (q *queue) count() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	running = min(q.inside, q.places)
+	running = min(q.inside, q.maxTurns)
 	return running, q.inside - running
+}
+
+// turn is what one question has of the queues. It can be given back, more than once, and taken
+// again.
+type turn struct {
+	queue, aside *queue
+	slow         *slowAsides
+	who          string
+
+	mu   sync.Mutex
+	held bool
+}
+
+// Give implements [pace.Turns].
+func (t *turn) Give() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.held {
+		t.held = false
+		t.queue.endTurn(t.who)
+	}
+}
+
+// Take implements [pace.Turns].
+func (t *turn) Take(ctx context.Context) error {
+	if err := t.queue.wait(ctx, t.who); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held = true
+	return nil
+}
+
+// Aside implements [pace.Turns].
+func (t *turn) Aside(ctx context.Context) (leave func(), err error) {
+	done, err := takePlace(ctx, t.aside, t.who)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	return func() {
+		t.slow.add(t.who, time.Since(begin))
+		done()
+	}, nil
+}
+
+// takePlace waits for a place in a queue beside that of questions: for heavy work, and for queries
+// over answers. Nobody who has a turn waits for one, so the two cannot wait for each other.
+func takePlace(ctx context.Context, q *queue, who string) (leave func(), err error) {
+	if err := q.enter(who); err != nil {
+		return nil, err
+	}
+	if err := q.wait(ctx, who); err != nil {
+		q.exit(who)
+		return nil, err
+	}
+	return func() {
+		q.endTurn(who)
+		q.exit(who)
+	}, nil
+}
+
+// maxAsideAtOnce is how many queries over answers run at once, one of each analyst. Of those who
+// have had a long one lately one runs at a time: all of them together leave a place for everybody
+// else.
+const (
+	maxAsideAtOnce = 2
+	longAsideTime  = time.Second
+	asideMemory    = time.Minute
+)
+
+// slowAsides is who has had a long query over an answer lately: by when they gave the place back,
+// which is public.
+type slowAsides struct {
+	mu   sync.Mutex
+	last map[string]time.Time // when it ended, by analyst, of whom there are as many as the policy names
+}
+
+func (s *slowAsides) add(who string, took time.Duration) {
+	if took < longAsideTime {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last[who] = time.Now()
+}
+
+func (s *slowAsides) has(who string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.last[who]
+	return ok && time.Since(at) < asideMemory
 }

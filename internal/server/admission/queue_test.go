@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,7 +119,7 @@ func TestTurns(t *testing.T) {
 					ctx, stop := context.WithTimeout(context.Background(), time.Duration(p.patience)*time.Millisecond)
 					defer stop()
 					had := false
-					err := d.serve(ctx, &entry{analyst: p.who}, func(ctx context.Context, e *entry) error {
+					err := d.runner.serve(ctx, &entry{analyst: p.who}, func(ctx context.Context, e *entry) error {
 						had = true
 						begun.Add(1)
 						if n := running.Add(1); n > int64(places) {
@@ -144,10 +145,10 @@ func TestTurns(t *testing.T) {
 			quiet(t, d)
 			for i := range places { // none was lost
 				who := []string{"ana", "ben"}[i%2]
-				if err := d.queue.enter(who); err != nil {
+				if err := d.runner.queue.enter(who); err != nil {
 					t.Error(err)
 				}
-				if w, err := d.queue.stand(context.Background(), who); w != nil || err != nil {
+				if w, err := d.runner.queue.enqueue(context.Background(), who); w != nil || err != nil {
 					t.Error("a turn was lost")
 				}
 			}
@@ -167,16 +168,16 @@ func TestTurnAndCancelAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if w, err := q.stand(t.Context(), "ana"); w != nil || err != nil {
+		if w, err := q.enqueue(t.Context(), "ana"); w != nil || err != nil {
 			t.Fatal(w, err)
 		}
-		w, err := q.stand(t.Context(), "ben")
+		w, err := q.enqueue(t.Context(), "ben")
 		if w == nil || err != nil {
 			t.Fatal(w, err)
 		}
-		q.done("ana") // ben's turn
+		q.endTurn("ana") // ben's turn
 		if err = q.await(canceled, "ben", w); err == nil {
-			q.done("ben")
+			q.endTurn("ben")
 		}
 		seen[err]++
 		if q.turns != 0 {
@@ -208,7 +209,7 @@ func TestRoom(t *testing.T) {
 		if _, err := d.Ask(t.Context(), from("ana")); !errors.As(err, &limit) || limit.Wait <= 0 || asked.Load() != 0 {
 			t.Errorf("got %v after %d", err, asked.Load())
 		}
-		if since := time.Since(d.clock.begin); since != 10*time.Second { // it was looked for in memory, on a tick
+		if since := time.Since(d.ticks.clock.begin); since != 10*time.Second { // it was looked for in memory, on a tick
 			t.Errorf("it left after %v", since)
 		}
 		if s := d.Stats(); s.Running != 1 || s.Waiting != 2 || s.Limited != 1 || s.Questions != 4 || s.Answered != 0 {
@@ -236,8 +237,8 @@ func TestStrangers(t *testing.T) {
 				limited++
 			}
 		}
-		if limited != 90 || len(d.limits.of) != 3 {
-			t.Errorf("%d were limited, %d are remembered", limited, len(d.limits.of))
+		if limited != 90 || len(d.runner.limits.of) != 3 {
+			t.Errorf("%d were limited, %d are remembered", limited, len(d.runner.limits.of))
 		}
 		if _, err := d.Ask(t.Context(), from("ana")); err != nil {
 			t.Error(err)
@@ -288,7 +289,7 @@ func TestFewestFirst(t *testing.T) {
 			if err := q.enter(name); err != nil {
 				t.Fatal(err)
 			}
-			if w, err := q.stand(t.Context(), name); err != nil {
+			if w, err := q.enqueue(t.Context(), name); err != nil {
 				t.Fatal(err)
 			} else if w != nil {
 				waiting[w] = name
@@ -296,7 +297,7 @@ func TestFewestFirst(t *testing.T) {
 		}
 		next := func(now string) (name string) {
 			time.Sleep(time.Second)
-			q.done(now)
+			q.endTurn(now)
 			for w, name := range waiting {
 				select {
 				case <-w.turn:
@@ -331,5 +332,44 @@ func TestFewestFirst(t *testing.T) {
 			}
 			now = next(now)
 		}
+	})
+}
+
+// Of those by one of whose questions a process may have died one has a turn at a time, and nobody
+// else waits for that.
+func TestApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		var now []string
+		begun := func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(now)
+		}
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			mu.Lock()
+			now = append(now, q.Analyst)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			return paidFor(), nil
+		}}, Options{Running: 4})
+		d.runner.queue.isSuspect = func(analyst string) bool { return analyst != "cleo" }
+		for _, name := range []string{"ana", "ben", "cleo", "ana"} {
+			all.Go(func() { d.Ask(t.Context(), from(name)) })
+			synctest.Wait()
+		}
+		if got := begun(); !slices.Equal(got, []string{"ana", "cleo"}) {
+			t.Error(got)
+		}
+		time.Sleep(1100 * time.Millisecond)
+		if got := begun(); !slices.Equal(got, []string{"ana", "cleo", "ben"}) {
+			t.Error(got)
+		}
+		all.Wait()
+		if got := begun(); len(got) != 4 {
+			t.Error(got)
+		}
+		quiet(t, d)
 	})
 }

@@ -14,8 +14,8 @@ import (
 // the time has a tenth of a processor, at the usual rate. One counts for no more than [limits.add]
 // says, so with looks of many seconds it is more.
 const (
-	planWorth = 10 * time.Millisecond // of planning count as a question
-	lookWorth = time.Millisecond      // of looking at the catalogue count as a look
+	planTimePerQuestion = 10 * time.Millisecond // of planning count as a question
+	lookTimePerLook     = time.Millisecond      // of looking at the catalogue count as a look
 )
 
 // limits are how fast each analyst may ask.
@@ -41,9 +41,9 @@ func (l *limits) limiter() *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(float64(l.perMinute)/60), max(l.perMinute/6, min(l.perMinute, 10)))
 }
 
-// who is the name that an analyst is counted under. Those whom the policy does not know share one,
-// which no analyst has.
-func (l *limits) who(analyst string) string {
+// nameOf is the name that an analyst is counted under. Those whom the policy does not know share
+// one, which no analyst has.
+func (l *limits) nameOf(analyst string) string {
 	if l.of[analyst] == nil {
 		return ""
 	}

@@ -75,7 +75,7 @@ func (h *modelHandler) register(r *router) {
 				}
 				datasets = []string{ds.Name}
 			}
-			all, next, err := h.dispatcher.Models(ctx, u.Name, datasets,
+			all, next, err := h.dispatcher.Models().List(ctx, u.Name, datasets,
 				api.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: maxRecordsRead})
 			if err != nil {
 				return nil, err
@@ -92,7 +92,7 @@ func (h *modelHandler) register(r *router) {
 		func(ctx context.Context, u users.User, in *modelPath) (*body[*api.KeptModel], error) {
 			var out *api.KeptModel
 			datasets, analyst := h.scope(u)
-			err := h.dispatcher.Model(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *api.KeptModel) error {
+			err := h.dispatcher.Models().Use(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *api.KeptModel) error {
 				hideFrom(u, m)
 				out = m
 				return nil
@@ -161,7 +161,7 @@ func (h *modelHandler) registerTraining(r *router) {
 			if err != nil {
 				return nil, err
 			}
-			x, err := h.dispatcher.QuoteTraining(ctx, q)
+			x, err := h.dispatcher.Models().Quote(ctx, q)
 			if err != nil {
 				return nil, err
 			}
@@ -174,7 +174,7 @@ func (h *modelHandler) train(ctx context.Context, u users.User, in *trainingInpu
 	if err != nil {
 		return nil, err
 	}
-	t, err := h.dispatcher.Train(ctx, q)
+	t, err := h.dispatcher.Models().Train(ctx, q)
 	if err != nil {
 		p := *ProblemOf(err)
 		if p.Spent != no {
@@ -260,7 +260,7 @@ func (h *modelHandler) registerPredictions(r *router) {
 		func(ctx context.Context, u users.User, in *predictionInput) (*body[Predictions], error) {
 			out := Predictions{[]Prediction{}}
 			datasets, analyst := h.scope(u)
-			err := h.dispatcher.Model(ctx, u.Name, datasets, in.ID, analyst, func(ctx context.Context, m *api.KeptModel) error {
+			err := h.dispatcher.Models().Use(ctx, u.Name, datasets, in.ID, analyst, func(ctx context.Context, m *api.KeptModel) error {
 				if classes := max(1, len(m.Model.Encoding.Target.Values)); len(in.Body.Rows) > maxScores/classes {
 					return invalid("these are more scores than one answer has",
 						fmt.Sprintf("send at most %d rows at a time", maxScores/classes))

@@ -58,7 +58,7 @@ type sessionPath struct {
 
 // sessionOpeners are the kinds of sessions. Another kind is another line here, and fields in
 // NewSession.
-var sessionOpeners = map[string]func(context.Context, *admission.Dispatcher, sessionOpening) (*admission.Session, error){
+var sessionOpeners = map[string]func(context.Context, *admission.Sessions, sessionOpening) (*admission.Session, error){
 	"sparse": openSparse, "stream": openStream, "holdout": openHoldout,
 }
 
@@ -69,21 +69,21 @@ type sessionOpening struct {
 	NewSession
 }
 
-func openSparse(ctx context.Context, at *admission.Dispatcher, o sessionOpening) (*admission.Session, error) {
+func openSparse(ctx context.Context, at *admission.Sessions, o sessionOpening) (*admission.Session, error) {
 	return at.OpenSparse(ctx, api.SparseQuestion{
 		Dataset: o.dataset, Analyst: o.analyst, Epsilon: o.epsilon, Request: o.request,
 		Above: max(1, o.Above), Values: o.Values, Sensitivity: max(1, o.Sensitivity), Step: string(o.Step), Signed: o.Signed,
 	})
 }
 
-func openStream(ctx context.Context, at *admission.Dispatcher, o sessionOpening) (*admission.Session, error) {
+func openStream(ctx context.Context, at *admission.Sessions, o sessionOpening) (*admission.Session, error) {
 	if err := o.unpriced("stream"); err != nil {
 		return nil, err
 	}
 	return at.OpenStream(ctx, o.analyst, o.dataset, o.Name)
 }
 
-func openHoldout(ctx context.Context, at *admission.Dispatcher, o sessionOpening) (*admission.Session, error) {
+func openHoldout(ctx context.Context, at *admission.Sessions, o sessionOpening) (*admission.Session, error) {
 	if err := o.unpriced("holdout"); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (h *sessionHandler) register(r *router) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := sessionOpeners[in.Body.Kind](ctx, h.dispatcher, sessionOpening{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
+		s, err := sessionOpeners[in.Body.Kind](ctx, h.dispatcher.Sessions(), sessionOpening{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
 		if err != nil {
 			p := *ProblemOf(err)
 			if p.Spent != no {
@@ -129,7 +129,7 @@ func (h *sessionHandler) register(r *router) {
 	register(r, operation(anyUser, http.MethodGet, "/v1/sessions", "sessions", "Your sessions", "Those that are open."),
 		func(_ context.Context, u users.User, _ *empty) (*body[Sessions], error) {
 			out := Sessions{[]Session{}}
-			for _, s := range h.dispatcher.Sessions(u.Name) {
+			for _, s := range h.dispatcher.Sessions().List(u.Name) {
 				out.Sessions = append(out.Sessions, sessionOf(s))
 			}
 			return bodyOf(out), nil
@@ -137,7 +137,7 @@ func (h *sessionHandler) register(r *router) {
 	register(r, operation(anyUser, http.MethodGet, "/v1/sessions/{id}", "session", "A session of yours",
 		"There is no difference between another's and one that does not exist.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*body[Session], error) {
-			s, err := h.dispatcher.Session(u.Name, in.ID)
+			s, err := h.dispatcher.Sessions().Find(u.Name, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -147,7 +147,7 @@ func (h *sessionHandler) register(r *router) {
 	register(r, operation(anyUser, http.MethodDelete, "/v1/sessions/{id}", "close-session", "Close a session of yours",
 		"It gives nothing back.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*empty, error) {
-			return nil, h.dispatcher.CloseSession(u.Name, in.ID)
+			return nil, h.dispatcher.Sessions().Close(u.Name, in.ID)
 		})
 }
 
@@ -207,7 +207,7 @@ type inquiryInput struct {
 }
 
 // sessionAskers are the kinds of sessions, with how each is asked.
-var sessionAskers = map[string]func(context.Context, *admission.Dispatcher, sessionInquiry) (any, error){
+var sessionAskers = map[string]func(context.Context, *admission.Sessions, sessionInquiry) (any, error){
 	"sparse": askSparse, "stream": askStream, "holdout": askHoldout,
 }
 
@@ -217,7 +217,7 @@ type sessionInquiry struct {
 	SessionQuestion
 }
 
-func askSparse(ctx context.Context, at *admission.Dispatcher, q sessionInquiry) (any, error) {
+func askSparse(ctx context.Context, at *admission.Sessions, q sessionInquiry) (any, error) {
 	switch {
 	case q.Where != nil || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":
 		return nil, invalid("this session is sparse", "send sql and threshold only")
@@ -239,7 +239,7 @@ func (q sessionInquiry) stream() (api.StreamQuestion, error) {
 	return api.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
 }
 
-func askStream(ctx context.Context, at *admission.Dispatcher, q sessionInquiry) (any, error) {
+func askStream(ctx context.Context, at *admission.Sessions, q sessionInquiry) (any, error) {
 	asked, err := q.stream()
 	if err != nil {
 		return nil, err
@@ -247,7 +247,7 @@ func askStream(ctx context.Context, at *admission.Dispatcher, q sessionInquiry) 
 	return at.AskStream(ctx, q.analyst, q.id, asked)
 }
 
-func askHoldout(ctx context.Context, at *admission.Dispatcher, q sessionInquiry) (any, error) {
+func askHoldout(ctx context.Context, at *admission.Sessions, q sessionInquiry) (any, error) {
 	switch {
 	case q.Threshold != "" || q.Where != nil:
 		return nil, invalid("this session is on a holdout", "send predictions or sql, training and name only")
@@ -272,7 +272,7 @@ func (h *sessionHandler) registerQuestions(r *router) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := sessionAskers[s.Kind](ctx, h.dispatcher, sessionInquiry{u.Name, in.ID, in.Body})
+		a, err := sessionAskers[s.Kind](ctx, h.dispatcher.Sessions(), sessionInquiry{u.Name, in.ID, in.Body})
 		if err != nil {
 			return nil, err
 		}
@@ -295,7 +295,7 @@ func (h *sessionHandler) registerQuestions(r *router) {
 			if err != nil {
 				return nil, err
 			}
-			x, err := h.dispatcher.QuoteStream(ctx, u.Name, in.ID, q)
+			x, err := h.dispatcher.Sessions().QuoteStream(ctx, u.Name, in.ID, q)
 			if err != nil {
 				return nil, err
 			}
@@ -308,5 +308,5 @@ func (h *sessionHandler) sessionFor(u users.User, in *inquiryInput) (*admission.
 	if b := in.Body; b.SQL == "" && b.Where == nil && b.Predictions == nil {
 		return nil, invalid("nothing is asked", "send sql; for a stream, sql or where; for a holdout, sql or predictions")
 	}
-	return h.dispatcher.Session(u.Name, in.ID)
+	return h.dispatcher.Sessions().Find(u.Name, in.ID)
 }

@@ -2,9 +2,11 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,26 +37,26 @@ func TestTick(t *testing.T) {
 				"explain":  func(d *Dispatcher, ctx context.Context) error { _, err := d.Explain(ctx, from("ana")); return err },
 				"describe": func(d *Dispatcher, ctx context.Context) error { _, err := d.Describe(ctx, from("ana")); return err },
 				"open": func(d *Dispatcher, ctx context.Context) error {
-					_, err := d.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana"})
+					_, err := d.Sessions().OpenSparse(ctx, api.SparseQuestion{Analyst: "ana"})
 					return err
 				},
 				"session": func(d *Dispatcher, ctx context.Context) error {
-					d.sessions.reserve("ana")
+					d.sessions.open.reserve("ana")
 					s := &Session{Kind: "sparse", Analyst: "ana", Dataset: "people", Sparse: &discreet.Sparse{}, opened: true}
-					d.sessions.settle(s)
-					_, err := d.AskSparse(ctx, "ana", s.ID, "SELECT COUNT(*) FROM people", "1")
+					d.sessions.open.settle(s)
+					_, err := d.Sessions().AskSparse(ctx, "ana", s.ID, "SELECT COUNT(*) FROM people", "1")
 					return err
 				},
 				"stream": func(d *Dispatcher, ctx context.Context) error {
-					_, err := d.AskStream(ctx, "ana", held(d, "stream"), api.StreamQuestion{SQL: "age > 30"})
+					_, err := d.Sessions().AskStream(ctx, "ana", held(d, "stream"), api.StreamQuestion{SQL: "age > 30"})
 					return err
 				},
 				"quote": func(d *Dispatcher, ctx context.Context) error {
-					_, err := d.QuoteStream(ctx, "ana", held(d, "stream"), api.StreamQuestion{SQL: "age > 30"})
+					_, err := d.Sessions().QuoteStream(ctx, "ana", held(d, "stream"), api.StreamQuestion{SQL: "age > 30"})
 					return err
 				},
 				"holdout": func(d *Dispatcher, ctx context.Context) error {
-					_, err := d.AskHoldout(ctx, "ana", held(d, "holdout"), api.HoldoutQuestion{SQL: "age > 30"})
+					_, err := d.Sessions().AskHoldout(ctx, "ana", held(d, "holdout"), api.HoldoutQuestion{SQL: "age > 30"})
 					return err
 				},
 			} {
@@ -88,7 +90,7 @@ func TestTick(t *testing.T) {
 						ready = max(ready, tick+33*time.Millisecond)
 					}
 					err := ask(d, ctx)
-					left := time.Since(d.clock.begin)
+					left := time.Since(d.ticks.clock.begin)
 					if want := (ready + tick - 1) / tick * tick; left != want {
 						t.Errorf("%s of %s, which took %v, left after %v; want %v (%v)", name, kind, takes, left, want, err)
 					}
@@ -109,7 +111,7 @@ func TestTickBeginsAndEnds(t *testing.T) {
 				all.Go(func() { d.Ask(t.Context(), from(name)) })
 			}
 			all.Wait()
-			if since := time.Since(d.clock.begin); since != want {
+			if since := time.Since(d.ticks.clock.begin); since != want {
 				t.Errorf("three questions of a second, %d at once, left after %v", running, since)
 			}
 		})
@@ -124,7 +126,7 @@ func TestTickHasNoPhase(t *testing.T) {
 			d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
 			time.Sleep(at)
 			d.Ask(t.Context(), from("ana"))
-			if since := time.Since(d.clock.begin); since != 20*time.Second {
+			if since := time.Since(d.ticks.clock.begin); since != 20*time.Second {
 				t.Errorf("sent after %v it left after %v", at, since)
 			}
 		})
@@ -142,7 +144,7 @@ func TestTickIsNotCutShort(t *testing.T) {
 		for range 2 {
 			all.Go(func() {
 				d.Ask(ctx, from("ana"))
-				if since := time.Since(d.clock.begin); since != 10*time.Second {
+				if since := time.Since(d.ticks.clock.begin); since != 10*time.Second {
 					t.Errorf("it left after %v", since)
 				}
 			})
@@ -151,15 +153,15 @@ func TestTickIsNotCutShort(t *testing.T) {
 	})
 }
 
-// What is turned away at the door does not wait.
+// What is turned away does not wait.
 func TestTurnedAwayAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 10s}"), takes(0), Options{Rate: 1})
 		time.Sleep(time.Second)
-		d.AskSparse(t.Context(), "ana", "none", "SELECT 1", "1") // takes the only one of this minute
+		d.Sessions().AskSparse(t.Context(), "ana", "none", "SELECT 1", "1") // takes the only one of this minute
 		d.Ask(t.Context(), from("ana"))
 		d.Ask(t.Context(), api.Question{Analyst: "ben", Dataset: "none"})
-		if since := time.Since(d.clock.begin); since != time.Second {
+		if since := time.Since(d.ticks.clock.begin); since != time.Second {
 			t.Errorf("they left after %v", since)
 		}
 	})
@@ -189,7 +191,7 @@ func TestStoppingTellsNothing(t *testing.T) {
 						ctx, stop := context.WithTimeout(t.Context(), c.patience)
 						defer stop()
 						_, err := d.Ask(ctx, from(name))
-						outcomes[i] = fmt.Sprint(name, ": ", err, " after ", time.Since(d.clock.begin))
+						outcomes[i] = fmt.Sprint(name, ": ", err, " after ", time.Since(d.ticks.clock.begin))
 					})
 					synctest.Wait()
 				}
@@ -230,7 +232,7 @@ func TestHoldLeavesNothing(t *testing.T) {
 		c := newClock()
 		time.Sleep(time.Nanosecond)
 		ctx, stop := context.WithCancel(t.Context())
-		held, release := c.hold(ctx, time.Minute)
+		held, release := c.holdUntilTick(ctx, time.Minute)
 		stop()
 		synctest.Wait()
 		if held.Err() != nil {
@@ -246,9 +248,9 @@ func TestHoldLeavesNothing(t *testing.T) {
 
 // held is a session that ana has open.
 func held(d *Dispatcher, kind string) string {
-	d.sessions.reserve("ana")
+	d.sessions.open.reserve("ana")
 	s := &Session{Kind: kind, Analyst: "ana", Dataset: "people", Name: "only", opened: true}
-	d.sessions.settle(s)
+	d.sessions.open.settle(s)
 	return s.ID
 }
 
@@ -261,12 +263,12 @@ func TestTickBeforeWriting(t *testing.T) {
 			var d *Dispatcher
 			d = newDispatcher(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, _ api.Question) (*api.Answer, error) {
 				pace.Settle(ctx) // nothing was looked at yet
-				began := time.Since(d.clock.begin)
+				began := time.Since(d.ticks.clock.begin)
 				pace.Looks(ctx)
 				time.Sleep(3 * time.Second)
 				pace.Settle(ctx)
 				pace.Settle(ctx) // which is settled
-				if at := time.Since(d.clock.begin) - began; at != 10*time.Second {
+				if at := time.Since(d.ticks.clock.begin) - began; at != 10*time.Second {
 					t.Errorf("it wrote after %v", at)
 				}
 				if more > 0 {
@@ -280,7 +282,7 @@ func TestTickBeforeWriting(t *testing.T) {
 				all.Go(func() {
 					time.Sleep(time.Duration(i)) // in this order
 					d.Ask(t.Context(), from(name))
-					if left := time.Since(d.clock.begin); left != time.Duration(i)*10*time.Second+want {
+					if left := time.Since(d.ticks.clock.begin); left != time.Duration(i)*10*time.Second+want {
 						t.Errorf("%s left after %v", name, left)
 					}
 				})
@@ -289,4 +291,65 @@ func TestTickBeforeWriting(t *testing.T) {
 			quiet(t, d)
 		})
 	}
+}
+
+// While the data is opened questions wait, and nothing is asked; looks do not.
+func TestGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(context.Context, api.Question) (*api.Answer, error) {
+			asked.Add(1)
+			return paidFor(), nil
+		}}, Options{Opening: true})
+		if err := d.Look(t.Context(), "ana", func(context.Context) error { return nil }); err != nil {
+			t.Errorf("a look: %v", err)
+		}
+		start := time.Now()
+		if _, err := d.Ask(t.Context(), from("ana")); !errors.Is(err, ErrOpening) || time.Since(start) != openingPatience {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+		if _, err := d.Explain(t.Context(), from("ana")); !errors.Is(err, ErrOpening) {
+			t.Errorf("a price: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := d.Ask(ctx, from("ana")); !errors.Is(err, ErrWithdrawn) {
+			t.Errorf("canceled: %v", err)
+		}
+		got := make(chan error)
+		go func() {
+			_, err := d.Ask(t.Context(), from("ben"))
+			got <- err
+		}()
+		time.Sleep(time.Second)
+		if !d.Opening() || asked.Load() != 0 {
+			t.Errorf("%d were asked behind the gate", asked.Load())
+		}
+		d.Opened(nil)
+		if err := <-got; err != nil || asked.Load() != 1 || d.Opening() {
+			t.Errorf("after the gate: %v, %d asked", err, asked.Load())
+		}
+		quiet(t, d)
+	})
+}
+
+// The end of the server sends those away who wait for the data.
+func TestGateEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDispatcher(people(t, "immediate"), fake{}, Options{Opening: true})
+		got := make(chan error)
+		go func() {
+			_, err := d.Ask(t.Context(), from("ana"))
+			got <- err
+		}()
+		synctest.Wait()
+		drained := make(chan error)
+		go func() { drained <- d.Drain(t.Context()) }()
+		if err := <-got; !errors.Is(err, ErrEnding) {
+			t.Errorf("got %v", err)
+		}
+		if err := <-drained; err != nil {
+			t.Error(err)
+		}
+	})
 }

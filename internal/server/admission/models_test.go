@@ -47,7 +47,7 @@ func TestTrainingsLeaveTurns(t *testing.T) {
 		most := 0
 		d := newDispatcher(people(t, "immediate"), trains(time.Minute, &most), Options{Running: 3})
 		for i := range 6 {
-			go d.Train(t.Context(), model([]string{"ana", "ben", "cleo"}[i%3]))
+			go d.Models().Train(t.Context(), model([]string{"ana", "ben", "cleo"}[i%3]))
 		}
 		synctest.Wait()
 		for _, who := range []string{"ana", "ben", "cleo"} {
@@ -71,7 +71,7 @@ func TestTrainingsEnd(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 1s}"), trains(2500*time.Millisecond, &most), Options{Running: 2, Timeout: 10 * time.Second})
 		ctx := t.Context()
 		begin := time.Now()
-		got, err := d.Train(ctx, model("ana"))
+		got, err := d.Models().Train(ctx, model("ana"))
 		if err != nil || got.ID != "7-a" || time.Since(begin) != 3*time.Second {
 			t.Errorf("%+v, %v after %v", got, err, time.Since(begin))
 		}
@@ -79,23 +79,23 @@ func TestTrainingsEnd(t *testing.T) {
 		var budget *ledger.BudgetError
 		q := model("ana")
 		q.Target = "no"
-		if _, err := d.Train(ctx, q); !errors.As(err, &refusal) {
+		if _, err := d.Models().Train(ctx, q); !errors.As(err, &refusal) {
 			t.Error(err)
 		}
-		if _, err := d.QuoteTraining(ctx, q); !errors.As(err, &refusal) {
+		if _, err := d.Models().Quote(ctx, q); !errors.As(err, &refusal) {
 			t.Error(err)
 		}
 		q.Target = "poor"
-		if _, err := d.Train(ctx, q); !errors.As(err, &budget) {
+		if _, err := d.Models().Train(ctx, q); !errors.As(err, &budget) {
 			t.Error(err)
 		}
 		// One that is canceled while it runs ends on a tick, and one that waits was not charged.
 		running, stop := context.WithCancel(ctx)
 		waiting, withdraw := context.WithCancel(ctx)
 		first, second := make(chan error), make(chan error)
-		go func() { _, err := d.Train(running, model("ana")); first <- err }()
+		go func() { _, err := d.Models().Train(running, model("ana")); first <- err }()
 		synctest.Wait()
-		go func() { _, err := d.Train(waiting, model("ben")); second <- err }()
+		go func() { _, err := d.Models().Train(waiting, model("ben")); second <- err }()
 		synctest.Wait()
 		time.Sleep(300 * time.Millisecond)
 		// One after the other: on the same tick the second could have the place that the first
@@ -109,9 +109,9 @@ func TestTrainingsEnd(t *testing.T) {
 			t.Error(err)
 		}
 		// The end of the server: who has a place is waited for, who waits for one is sent away.
-		go func() { _, err := d.Train(ctx, model("ana")); first <- err }()
+		go func() { _, err := d.Models().Train(ctx, model("ana")); first <- err }()
 		synctest.Wait()
-		go func() { _, err := d.Train(ctx, model("ben")); second <- err }()
+		go func() { _, err := d.Models().Train(ctx, model("ben")); second <- err }()
 		synctest.Wait()
 		begin = time.Now()
 		go d.Drain(ctx)
@@ -132,7 +132,7 @@ func TestTrainingTimeout(t *testing.T) {
 		d := newDispatcher(people(t, "immediate"), trains(time.Hour, &most), Options{Timeout: time.Minute})
 		for range 3 {
 			begin := time.Now()
-			if _, err := d.Train(t.Context(), model("ana")); err != ErrTimeout || time.Since(begin) != time.Minute {
+			if _, err := d.Models().Train(t.Context(), model("ana")); err != ErrTimeout || time.Since(begin) != time.Minute {
 				t.Errorf("%v after %v", err, time.Since(begin))
 			}
 		}
@@ -146,20 +146,20 @@ func TestModelsAreAsOfTheTick(t *testing.T) {
 		most := 0
 		d := newDispatcher(people(t, "{tick: 1s}"), trains(0, &most), Options{})
 		time.Sleep(2700 * time.Millisecond)
-		last := d.clock.begin.Add(2 * time.Second)
-		all, _, err := d.Models(t.Context(), "ana", []string{"people"}, api.ModelsQuestion{Analyst: "ana", After: -1, Limit: 10})
+		last := d.ticks.clock.begin.Add(2 * time.Second)
+		all, _, err := d.Models().List(t.Context(), "ana", []string{"people"}, api.ModelsQuestion{Analyst: "ana", After: -1, Limit: 10})
 		if err != nil || len(all) != 1 || !all[0].Time.Equal(last) {
 			t.Errorf("%+v, %v", all, err)
 		}
 		used := false
-		err = d.Model(t.Context(), "ana", []string{"people"}, "7-a", "ana", func(_ context.Context, m *api.KeptModel) error {
+		err = d.Models().Use(t.Context(), "ana", []string{"people"}, "7-a", "ana", func(_ context.Context, m *api.KeptModel) error {
 			used = m.Time.Equal(last) && m.Analyst == "ana"
 			return nil
 		})
 		if err != nil || !used {
 			t.Error(err)
 		}
-		if err := d.Model(t.Context(), "ana", nil, "8-b", "ana", nil); !errors.Is(err, api.ErrNoModel) {
+		if err := d.Models().Use(t.Context(), "ana", nil, "8-b", "ana", nil); !errors.Is(err, api.ErrNoModel) {
 			t.Error(err)
 		}
 	})
