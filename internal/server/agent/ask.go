@@ -5,17 +5,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
+	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // quote prices a question.
 func quote(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, error) {
-	q, request, err := a.asked(arguments)
+	q, request, err := a.readQuestion(arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +48,11 @@ type Answered struct {
 
 // MarshalJSON puts the members beside those of the answer, which writes itself.
 func (a Answered) MarshalJSON() ([]byte, error) {
-	return with(a.Answer, map[string]any{"request": a.Request}, a.LeftOut)
+	return withMembers(a.Answer, map[string]any{"request": a.Request}, a.LeftOut)
 }
 
-// with adds members to an answer.
-func with(a *api.Answer, members map[string]any, leftOut int) ([]byte, error) {
+// serverWith adds members to an answer.
+func withMembers(a *api.Answer, members map[string]any, leftOut int) ([]byte, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
 		return nil, err
@@ -68,7 +74,7 @@ func with(a *api.Answer, members map[string]any, leftOut int) ([]byte, error) {
 
 // ask asks a question, and pays.
 func ask(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, error) {
-	q, request, err := a.asked(arguments)
+	q, request, err := a.readQuestion(arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +87,12 @@ func ask(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, err
 		return nil, &p
 	}
 	var text strings.Builder
-	left := shorten(answer)
+	left := cutRows(answer)
 	render.Answer(&text, answer)
 	if r := answer.Receipt; r.Hash != "" {
 		fmt.Fprintf(&text, "receipt: record %d, %s\n", r.Sequence, r.Hash)
 	}
-	sayLeft(&text, left)
+	tellRowsLeft(&text, left)
 	return &reply{text.String(), Answered{answer, request, left}}, nil
 }
 
@@ -100,7 +106,7 @@ func (a analyst) askOnce(ctx context.Context, q api.Question, given string) (ans
 	request = a.retries.name(q, a.now())
 	for tried := 1; ; tried++ {
 		answer, err = a.askAs(ctx, q, request)
-		if !elsewhere(err) || tried == mostNames {
+		if !usedElsewhere(err) || tried == maxNamesTried {
 			return answer, request, err
 		}
 		request = a.retries.next(q, request, a.now())
@@ -113,10 +119,10 @@ func (a analyst) askAs(ctx context.Context, q api.Question, request string) (*ap
 	return a.dispatcher.Ask(ctx, q)
 }
 
-// elsewhere says whether a name was used before for what is another question now: the text is the
-// same, and the data, the time that it asks for or the window of the budget is not. Nothing was
+// usedElsewhere says whether a name was used before for what is another question now: the text is
+// the same, and the data, the time that it asks for or the window of the budget is not. Nothing was
 // charged.
-func elsewhere(err error) bool {
+func usedElsewhere(err error) bool {
 	var lapsed *ledger.LapsedError
 	return errors.As(err, new(*ledger.RequestError)) || errors.As(err, &lapsed) && !lapsed.Charged
 }
@@ -124,8 +130,8 @@ func elsewhere(err error) bool {
 // MostRows is how many rows of an answer a model is told: more would fill its memory.
 const MostRows = 500
 
-// shorten leaves out the rows beyond, and says how many.
-func shorten(a *api.Answer) int {
+// cutRows leaves out the rows beyond, and says how many.
+func cutRows(a *api.Answer) int {
 	left := len(a.Rows) - MostRows
 	if left <= 0 {
 		return 0
@@ -139,11 +145,169 @@ func shorten(a *api.Answer) int {
 	return left
 }
 
-func sayLeft(text *strings.Builder, left int) {
+func tellRowsLeft(text *strings.Builder, left int) {
 	if left > 0 {
 		// The order is that of the question, which a query around it keeps; its price has to be the
 		// same, or it would be a sharper question.
 		fmt.Fprintf(text, "%d more rows are not shown; they are paid for, and with the same other arguments asking for them is free: "+
 			"SELECT * FROM (the question) AS t LIMIT %d OFFSET %d\n", left, MostRows, MostRows)
 	}
+}
+
+// question is what a model asks: a question of /v1, and the settings that it should think of by
+// name.
+type question struct {
+	httpapi.Question
+	Error      json.Number `json:"error"`
+	Confidence json.Number `json:"confidence"`
+}
+
+// readQuestion reads a question.
+func (a analyst) readQuestion(arguments json.RawMessage) (q api.Question, request string, err error) {
+	var in question
+	if err := read(arguments, askSchema, &in); err != nil {
+		return q, "", err
+	}
+	if in.SQL == "" {
+		return q, "", invalid("there is no sql")
+	}
+	if in.Epsilon != "" && in.Error != "" {
+		return q, "", invalid("epsilon names a price and error finds one; give one of the two")
+	}
+	ds, err := a.dataset(in.Dataset)
+	if err != nil {
+		return q, "", err
+	}
+	q.Dataset, q.Analyst = ds.Name, a.user.Name
+	if err := in.Fill(&q); err != nil {
+		return q, "", err
+	}
+	for name, value := range map[string]json.Number{"dp.error": in.Error, "dp.confidence": in.Confidence} {
+		if value == "" {
+			continue
+		}
+		if err := q.Settings.Set(name, string(value)); err != nil {
+			return q, "", invalid(err.Error())
+		}
+	}
+	if in.Request != "" && !requestPattern.MatchString(in.Request) {
+		return q, "", invalid("request: it is 1 to 63 characters of ASCII without spaces")
+	}
+	return q, in.Request, nil
+}
+
+var requestPattern = regexp.MustCompile(`^[!-~]{1,63}$`)
+
+// dataset finds the dataset that a call is about.
+func (a analyst) dataset(name string) (*policy.Dataset, error) {
+	p := a.dispatcher.DB().Policy()
+	found, err := httpapi.Askable(p, a.user, name)
+	if err != nil {
+		return nil, err
+	}
+	return p.Datasets[found], nil
+}
+
+// madeUp stands before everything that the sandbox says.
+const madeUp = "MADE UP: this is the sandbox. The rows are made from the policy alone, the numbers mean nothing, and nothing was spent."
+
+// MadeUp is an answer of the sandbox as programs read it: what is about the text, and no receipt.
+type MadeUp struct{ answer *api.Answer }
+
+// MarshalJSON leaves out what is about a ledger and about data, which there is none of.
+func (m MadeUp) MarshalJSON() ([]byte, error) {
+	a := m.answer
+	return json.Marshal(map[string]any{
+		"made_up": true, "warning": madeUp, "columns": a.Columns, "rows": api.List[[]any](a.Rows), "errors": a.Errors,
+		"confidence": a.Confidence, "notes": a.Notes, "would_cost": a.Cost,
+	})
+}
+
+// try asks a question of made-up people. It is bounded as a look at the catalogue is.
+func try(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, error) {
+	q, request, err := a.readQuestion(arguments)
+	if err != nil {
+		return nil, err
+	}
+	if request != "" {
+		return nil, invalid("request is for ask: nothing is paid for here")
+	}
+	var answer *api.Answer
+	err = a.dispatcher.Look(ctx, a.user.Name, func(ctx context.Context) (err error) {
+		answer, err = a.sandbox.Ask(ctx, q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	left := cutRows(answer)
+	render.Body(&text, answer)
+	text.WriteString("on the data this would cost at most " + render.Cost(answer.Cost) + "; quote says what it costs now\n")
+	tellRowsLeft(&text, left)
+	return &reply{text.String(), MadeUp{answer}}, nil
+}
+
+// Trouble is why a call has no answer, as programs read it: a problem of /v1 without what is about
+// HTTP.
+type Trouble struct {
+	Kind     string `json:"kind"`
+	Reason   string `json:"reason"`
+	Instead  string `json:"instead,omitempty"`
+	Position *int   `json:"position,omitempty"`
+	// Spent says whether something was charged; it is missing where that is not known.
+	Spent *bool `json:"spent,omitempty"`
+	// Request is the name to ask again with, so that nothing is charged twice.
+	Request string           `json:"request,omitempty"`
+	Price   *api.Explanation `json:"price,omitempty"`
+	MadeUp  bool             `json:"made_up,omitempty"`
+}
+
+// errPanic stands for everything that nobody thought of.
+var errPanic = errors.New("a panic was caught")
+
+// failure is the result of a call that went wrong.
+func (t tool) failure(p *httpapi.Problem) *mcp.CallToolResult {
+	// What HTTP has headers for has another name here.
+	words := strings.NewReplacer("this Idempotency-Key", "this request", "a new Idempotency-Key", "a new request",
+		"the same Idempotency-Key", "the same request", "as long as Retry-After says", p.RetryAfter()+" seconds")
+	out := Trouble{Kind: p.Kind, Reason: table.Clean(words.Replace(p.Detail)), Instead: table.Clean(words.Replace(p.Instead)),
+		Position: p.Position, Spent: p.Spent, Request: p.Request, Price: p.Price, MadeUp: t.madeUp}
+	if t.madeUp && p.Kind == "unexpected" {
+		out.Reason, out.Instead = "this did not work in the sandbox", "ask for its price with quote, which needs no rows"
+		out.Spent = new(false)
+	}
+	result := t.result(&reply{out.String(), out})
+	result.IsError = true
+	return result
+}
+
+// String says it to a model.
+func (t Trouble) String() string {
+	text := t.Kind + ": " + t.Reason
+	if t.Instead != "" {
+		text += "\ninstead: " + t.Instead
+	}
+	if t.Position != nil {
+		text += fmt.Sprintf("\nposition: byte %d of the SQL", *t.Position)
+	}
+	switch {
+	case t.Spent == nil && t.Request != "":
+		text += "\nspent: perhaps; call again with request " + t.Request + ", which is not charged a second time"
+	case t.Spent != nil && *t.Spent:
+		text += "\nspent: yes"
+	case t.Spent != nil:
+		text += "\nspent: nothing"
+	}
+	return text
+}
+
+// invalid is an input that is not as the schema says.
+func invalid(detail string) *httpapi.Problem {
+	const most = 300
+	if r := []rune(detail); len(r) > most {
+		detail = string(r[:most]) + "…"
+	}
+	return &httpapi.Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: detail,
+		Instead: "look at the schema of the tool", Spent: new(false)}
 }

@@ -1,4 +1,4 @@
-// Package agent is the door for language models: the tools describe, quote, ask, budget and
+// Package agent is the interface for language models: the tools describe, quote, ask, budget and
 // sandbox, over the Model Context Protocol, with its official SDK. An agent is an analyst like any
 // other, adaptive and untrusted, and that is all that it is: it asks in the name of one user, with
 // that user's quota, and nothing here does an owner's work.
@@ -15,8 +15,8 @@
 // # What a tool tells
 //
 // All questions go to the dispatcher, and wait there for their turn and their tick as those of the
-// other doors do. What describe and sandbox say is made of the policy alone; they are bounded as
-// looks at the catalogue are. Every answer has its price and what is left, as text for the model
+// other interfaces do. What describe and sandbox say is made of the policy alone; they are bounded
+// as looks at the catalogue are. Every answer has its price and what is left, as text for the model
 // and as JSON, which is that of /v1. At most [MostRows] rows are told.
 //
 // What goes wrong is a tool's error with a kind, a reason, what to do instead and where in the SQL,

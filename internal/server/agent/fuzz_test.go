@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// FuzzServe sends bodies to the door in the name of somebody who came in. Nothing of them crashes
+// FuzzServe sends bodies to the handler in the name of somebody who came in. Nothing of them crashes
 // the process, whose tools run outside of net/http's net, and nothing but ask is charged.
 func FuzzServe(f *testing.F) {
 	dir := f.TempDir()
@@ -34,8 +34,8 @@ func FuzzServe(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { db.Close() })
-	door := agent.New(admission.New(db, admission.Options{Rate: 100_000_000}), "test")
-	f.Cleanup(func() { door.Close() })
+	handler := agent.New(admission.New(db, admission.Options{Rate: 100_000_000}), "test")
+	f.Cleanup(func() { handler.Close() })
 	for _, tool := range []string{"describe", "quote", "ask", "budget", "sandbox"} {
 		f.Add(`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "`+tool+
 			`", "arguments": {"sql": "SELECT COUNT(*) FROM patients WHERE age > $1", "parameters": [3, null, {"kind": "date", "value": "x"}], `+
@@ -54,7 +54,7 @@ func FuzzServe(f *testing.F) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Mcp-Protocol-Version", version)
 		w := httptest.NewRecorder()
-		door.Serve(w, r, users.User{Name: "ana", Role: users.Analyst})
+		handler.Serve(w, r, users.User{Name: "ana", Role: users.Analyst})
 		if ctx.Err() != nil {
 			t.Error("it was never answered")
 		}

@@ -20,7 +20,7 @@ type Send func(ctx context.Context, message json.RawMessage) (json.RawMessage, e
 // restarted. The context ends the calls that wait for it, too.
 func Relay(ctx context.Context, send Send, version string) (*mcp.Server, error) {
 	var begun mcp.InitializeResult
-	err := call(ctx, send, "initialize", map[string]any{"protocolVersion": relayed, "capabilities": struct{}{},
+	err := call(ctx, send, "initialize", map[string]any{"protocolVersion": protocolVersion, "capabilities": struct{}{},
 		"clientInfo": mcp.Implementation{Name: "discreet", Version: version}}, &begun)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func Relay(ctx context.Context, send Send, version string) (*mcp.Server, error) 
 	})
 	for _, t := range there.Tools {
 		s.AddTool(t, func(call context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			ctx, stop := joined(ctx, call)
+			ctx, stop := joinContexts(ctx, call)
 			defer stop()
 			return forward(ctx, send, r.Params.Name, r.Params.Arguments), nil
 		})
@@ -42,8 +42,9 @@ func Relay(ctx context.Context, send Send, version string) (*mcp.Server, error) 
 	return s, nil
 }
 
-// relayed is the version of the protocol that the two speak, which is of no matter to who calls.
-const relayed = "2025-11-25"
+// protocolVersion is the version of the protocol that the two speak, which is of no matter to who
+// calls.
+const protocolVersion = "2025-11-25"
 
 // forward calls a tool there. Numbers of the answer go through as they were written.
 func forward(ctx context.Context, send Send, name string, arguments json.RawMessage) *mcp.CallToolResult {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -43,21 +44,21 @@ type reply struct {
 var tools = []tool{
 	{definition: define("describe", "Tables, and how to ask",
 		"The tables and columns that can be asked about, with types, bounds and keys; whom the budget protects; and "+
-			"the SQL that is understood. Free, made of the policy alone.", free, datasetSchema, described), do: describe},
+			"the SQL that is understood. Free, made of the policy alone.", free, datasetSchema, describeOutput), do: describe},
 	{definition: define("quote", "Price of a question",
 		"What a question would cost in epsilon, how exact its answer would be, and what would be left. Free; nothing is computed on the "+
 			"data. Pass epsilon to see the error at that price, or error to see the price of that error.", free, questionSchema(false),
-		quoted), do: quote},
+		quoteOutput), do: quote},
 	{definition: define("ask", "Ask, and pay",
 		"Asks a question and pays for it out of the budget, which does not come back: look at quote first. The answer has noise, an "+
 			"error bar for each noisy value, its price and what is left. A question that was answered before is free. The same call "+
-			"within an hour is charged once.", paying, askSchema, answered), do: ask},
+			"within an hour is charged once.", paying, askSchema, askOutput), do: ask},
 	{definition: define("budget", "What is left",
-		"What was spent of your own quota, what is left, and about how many questions that is. Free.", free, datasetSchema, budgeted),
+		"What was spent of your own quota, what is left, and about how many questions that is. Free.", free, datasetSchema, budgetOutput),
 		do: budget},
 	{definition: define("sandbox", "Try SQL on made-up data",
 		"Runs a question on made-up rows that have nothing to do with the data, to see whether SQL is understood and what its answer "+
-			"looks like. Free. The numbers mean nothing.", free, questionSchema(false), tried), do: try, madeUp: true},
+			"looks like. Free. The numbers mean nothing.", free, questionSchema(false), tryOutput), do: try, madeUp: true},
 }
 
 // What clients are told about tools. What is paid is paid for good, so clients that let people
@@ -114,16 +115,16 @@ func questionSchema(paid bool) map[string]any {
 	return object(all, "sql")
 }
 
-// safely calls a tool. Whatever goes wrong is an error that the model reads.
-func (t tool) safely(ctx context.Context, a analyst, arguments json.RawMessage) (result *mcp.CallToolResult) {
+// call calls a tool. Whatever goes wrong is an error that the model reads.
+func (t tool) call(ctx context.Context, a analyst, arguments json.RawMessage) (result *mcp.CallToolResult) {
 	defer func() {
 		if recover() != nil { // what was thrown may hold anything
-			result = t.failed(httpapi.ProblemOf(errPanic))
+			result = t.failure(httpapi.ProblemOf(errPanic))
 		}
 	}()
 	r, err := t.do(ctx, a, arguments)
 	if err != nil {
-		return t.failed(httpapi.ProblemOf(err))
+		return t.failure(httpapi.ProblemOf(err))
 	}
 	return t.result(r)
 }
@@ -164,7 +165,7 @@ func read(arguments json.RawMessage, schema map[string]any, into any) error {
 	if text := bytes.TrimSpace(arguments); len(text) == 0 || string(text) == "null" {
 		arguments = json.RawMessage("{}")
 	}
-	names, err := members(arguments)
+	names, err := memberNames(arguments)
 	if err != nil {
 		return invalid("the arguments cannot be read: " + err.Error())
 	}
@@ -196,3 +197,70 @@ func misread(err error, known map[string]any) *httpapi.Problem {
 	}
 	return invalid("an argument cannot be of the type " + wrong.Value)
 }
+
+// What programs read of results: the members that they can rely on, of which most hold what /v1
+// says. An error has others, and clients look at it by the same schema, so none of them has to be
+// there.
+
+func outputSchema(members map[string]any) map[string]any {
+	all := maps.Clone(troubleMembers)
+	maps.Copy(all, members)
+	return map[string]any{"type": "object", "properties": all}
+}
+
+// troubleMembers are the members of a [Trouble].
+var troubleMembers = map[string]any{
+	"kind":     property("string", "Of an error: what went wrong, such as refused, budget, limit or closed"),
+	"reason":   property("string", "Of an error: why, in words"),
+	"instead":  property("string", "Of an error: what to do instead"),
+	"position": property("integer", "Of an error: where in the SQL, as a byte offset from 0"),
+	"spent":    property("boolean", "Of an error: whether something was charged; missing where that is not known"),
+	"request":  property("string", "Of an error: the name to ask again with, so that nothing is charged twice"),
+	"made_up":  property("boolean", "Whether it is about made-up rows"),
+}
+
+var (
+	columns    = property("array", "The names of the columns")
+	rows       = property("array", "The rows, each a list of values")
+	errorBars  = property([]string{"array", "null"}, "For each row and column the half width of its error bar, or null")
+	confidence = property("number", "The probability of the error bars")
+	notes      = property("array", "What to know about it, in words")
+	cost       = property("object", "What it costs: epsilon, or rho where that is what adds up, and delta")
+	remaining  = property("object", "What is left of the quota, as epsilon, delta and rho")
+	more       = property("integer", "About how many more questions of this price can be paid")
+)
+
+var (
+	describeOutput = outputSchema(map[string]any{
+		"datasets": property("array", "The names of the datasets that can be asked about"),
+		"dataset":  property("object", "One of them: its tables, columns, bounds, keys and views, and its budget"),
+		"language": property("string", "The SQL that is understood, in short"),
+	})
+	quoteOutput = outputSchema(map[string]any{
+		"cost": cost, "remaining": remaining, "more": more, "confidence": confidence,
+		"pay":        property("object", "What would be charged now, which is less where something was paid for before"),
+		"after":      property("object", "What would be left"),
+		"known":      property("boolean", "Whether it is free now"),
+		"affordable": property("boolean", "Whether it can be paid"),
+		"questions":  property("array", "What would be released, with the noise and the error of each noisy number"),
+	})
+	askOutput = outputSchema(map[string]any{
+		"columns": columns, "rows": rows, "errors": errorBars, "confidence": confidence, "notes": notes, "cost": cost,
+		"remaining":     remaining,
+		"more":          more,
+		"receipt":       property("object", "The record of the charge in the ledger, and whether it was free"),
+		"data_version":  property("object", "Which state of the data it is about"),
+		"request":       property("string", "The name under which it was asked"),
+		"rows_left_out": property("integer", "How many rows are not told"),
+	})
+	budgetOutput = outputSchema(map[string]any{
+		"dataset": property("string", "The dataset"), "remaining": remaining,
+		"questions": property("integer", "About how many questions at the default price that is"),
+		"accounts":  property("array", "What was spent of each account, and its limit"),
+	})
+	tryOutput = outputSchema(map[string]any{
+		"columns": columns, "rows": rows, "errors": errorBars, "confidence": confidence, "notes": notes,
+		"would_cost": property("object", "What it would cost at most on the data"),
+		"warning":    property("string", "That all of it is made up"),
+	})
+)

@@ -186,8 +186,8 @@ func (a *authenticator) identifyByCookie(r *http.Request) (u users.User, still f
 	}
 	n := infoOf(r.Context())
 	n.visit = cookies[0].Value
-	u, err = a.users.Visit(r.Context(), users.Attempt{Address: n.address, Door: loginPage}, n.visit, a.ends)
-	return u, func(ctx context.Context) error { return a.users.StillVisits(ctx, n.visit, a.ends) }, err
+	u, err = a.users.Visits().Check(r.Context(), users.Attempt{Address: n.address, Door: loginPage}, n.visit, a.ends)
+	return u, func(ctx context.Context) error { return a.users.Visits().Still(ctx, n.visit, a.ends) }, err
 }
 
 // loginPage is the page in the trail of logins.
@@ -230,12 +230,12 @@ func (a *authenticator) beginVisit(ctx context.Context, u users.User) (secret st
 	n := infoOf(ctx)
 	for _, before := range n.request.CookiesNamed(a.cookieName()) {
 		if len(before.Value) <= maxSecretBytes {
-			if err := a.users.EndVisit(ctx, before.Value); err != nil {
+			if err := a.users.Visits().End(ctx, before.Value); err != nil {
 				return "", err
 			}
 		}
 	}
-	if secret, err = a.users.BeginVisit(ctx, u); err == nil {
+	if secret, err = a.users.Visits().Begin(ctx, u); err == nil {
 		a.metrics.login("in")
 		n.user = u
 	}

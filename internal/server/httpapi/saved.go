@@ -108,7 +108,7 @@ func (h *savedHandler) register(r *router) {
 		if err := in.Body.check(); err != nil {
 			return nil, err
 		}
-		s, err = h.users.Save(ctx, s, maxSavedQuestions)
+		s, err = h.users.SavedItems().Add(ctx, s, maxSavedQuestions)
 		return bodyOf(Kept{aboutOf(s, u), in.Body.SavedQuestion}), err
 	})
 	register(r, operation(anyUser, http.MethodGet, "/v1/saved", "saved", "Saved questions",
@@ -137,7 +137,7 @@ func (h *savedHandler) register(r *router) {
 			if err := in.Body.check(); err != nil {
 				return nil, err
 			}
-			s, err = h.users.Replace(ctx, s)
+			s, err = h.users.SavedItems().Replace(ctx, s)
 			return bodyOf(Kept{aboutOf(s, u), in.Body.SavedQuestion}), missingIfUnsaved(err, kindQuestion)
 		})
 	register(r, operation(anyUser, http.MethodDelete, "/v1/saved/{id}", "delete-saved", "Delete a saved question of yours",
@@ -227,7 +227,7 @@ func (h *savedHandler) maySee(u users.User, s users.Saved) bool {
 
 // find finds something that somebody may see.
 func (h *savedHandler) find(ctx context.Context, u users.User, kind, id string) (users.Saved, error) {
-	s, err := h.users.Saved(ctx, kind, id)
+	s, err := h.users.SavedItems().Find(ctx, kind, id)
 	if err == nil && !h.maySee(u, s) {
 		err = users.ErrNoSaved
 	}
@@ -244,12 +244,12 @@ func missingIfUnsaved(err error, kind string) error {
 
 // list lists what somebody may see.
 func (h *savedHandler) list(ctx context.Context, u users.User, kind string) ([]Titled, error) {
-	all, err := h.users.SavedBy(ctx, kind, u.Name)
+	all, err := h.users.SavedItems().ByUser(ctx, kind, u.Name)
 	if err != nil {
 		return nil, err
 	}
 	for _, dataset := range visibleDatasets(h.dispatcher.DB().Policy(), u) {
-		shared, err := h.users.SharedIn(ctx, kind, dataset)
+		shared, err := h.users.SavedItems().SharedIn(ctx, kind, dataset)
 		if err != nil {
 			return nil, err
 		}
@@ -273,7 +273,7 @@ func (h *savedHandler) remove(ctx context.Context, u users.User, kind, id string
 	if s.User != u.Name && u.Role != users.Owner {
 		return &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "somebody else made this, and shares it", Spent: no}
 	}
-	return missingIfUnsaved(h.users.Drop(ctx, kind, id), kind)
+	return missingIfUnsaved(h.users.SavedItems().Remove(ctx, kind, id), kind)
 }
 
 func aboutOf(s users.Saved, u users.User) About {
@@ -346,7 +346,7 @@ func (h *savedHandler) registerDashboards(r *router) {
 		if err := h.checkTiles(ctx, u, s, in.Body); err != nil {
 			return nil, err
 		}
-		if s, err = h.users.Save(ctx, s, maxDashboards); err != nil {
+		if s, err = h.users.SavedItems().Add(ctx, s, maxDashboards); err != nil {
 			return nil, err
 		}
 		return h.withQuestions(ctx, u, s)
@@ -377,7 +377,7 @@ func (h *savedHandler) registerDashboards(r *router) {
 			if err := h.checkTiles(ctx, u, s, in.Body); err != nil {
 				return nil, err
 			}
-			if s, err = h.users.Replace(ctx, s); err != nil {
+			if s, err = h.users.SavedItems().Replace(ctx, s); err != nil {
 				return nil, missingIfUnsaved(err, kindDashboard)
 			}
 			return h.withQuestions(ctx, u, s)
@@ -444,7 +444,7 @@ func (h *savedHandler) withQuestions(ctx context.Context, u users.User, s users.
 		if t.Saved == "" {
 			continue
 		}
-		q, err := h.users.Saved(ctx, kindQuestion, t.Saved)
+		q, err := h.users.SavedItems().Find(ctx, kindQuestion, t.Saved)
 		if err != nil && !errors.Is(err, users.ErrNoSaved) {
 			return nil, err
 		}

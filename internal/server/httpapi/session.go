@@ -116,7 +116,8 @@ func (h *sessionHandler) register(r *router) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := sessionOpeners[in.Body.Kind](ctx, h.dispatcher.Sessions(), sessionOpening{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
+		s, err := sessionOpeners[in.Body.Kind](ctx, h.dispatcher.Sessions(),
+			sessionOpening{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
 		if err != nil {
 			p := *ProblemOf(err)
 			if p.Spent != no {

@@ -110,12 +110,12 @@ func (h *signInHandler) signIn(ctx context.Context, in *signInInput) (*signInAns
 
 func (h *signInHandler) signOut(ctx context.Context, u users.User, in *signOutInput) (*signOutAnswer, error) {
 	if visit := infoOf(ctx).visit; visit != "" {
-		if err := h.users.EndVisit(ctx, visit); err != nil {
+		if err := h.users.Visits().End(ctx, visit); err != nil {
 			return nil, err
 		}
 	}
 	if in.Body.Everywhere {
-		if err := h.users.EndVisits(ctx, u.Name); err != nil {
+		if err := h.users.Visits().EndAll(ctx, u.Name); err != nil {
 			return nil, err
 		}
 	}

@@ -256,7 +256,7 @@ func TestSignOutWhileWaiting(t *testing.T) {
 	secret := strings.TrimPrefix(cookie, "discreet_session=")
 	n := 0
 	w.api.router.HandleFunc("POST /test", func(_ http.ResponseWriter, r *http.Request) {
-		if err := w.users.EndVisit(r.Context(), secret); err != nil {
+		if err := w.users.Visits().End(r.Context(), secret); err != nil {
 			t.Error(err)
 		}
 		asked := &questionInput{Body: Question{Dataset: "hospital", SQL: "SELECT COUNT(*) FROM patients"}}

@@ -65,13 +65,13 @@ type Provider struct {
 	client *http.Client
 	now    func() time.Time
 
-	mu       sync.Mutex
-	found    *oidc.Provider // nil until it was found
-	verifier *oidc.IDTokenVerifier
-	failed   error                // why it was not found a moment ago
-	again    time.Time            // before which it is not looked for again
-	used     map[string]time.Time // states that came back, until they expire
-	places   chan struct{}        // so many are asked about at once: strangers choose how many come
+	mu         sync.Mutex
+	provider   *oidc.Provider // nil until it was found
+	verifier   *oidc.IDTokenVerifier
+	failed     error                // why it was not found a moment ago
+	retryAt    time.Time            // before which it is not looked for again
+	usedStates map[string]time.Time // states that came back, until they expire
+	slots      chan struct{}        // so many are asked about at once: strangers choose how many come
 }
 
 // New returns a provider, which is looked for when somebody first signs in.
@@ -79,8 +79,8 @@ func New(c Config) (*Provider, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	return &Provider{config: c, client: &http.Client{Timeout: 10 * time.Second}, now: time.Now, used: map[string]time.Time{},
-		places: make(chan struct{}, 8)}, nil
+	return &Provider{config: c, client: &http.Client{Timeout: 10 * time.Second}, now: time.Now, usedStates: map[string]time.Time{},
+		slots: make(chan struct{}, 8)}, nil
 }
 
 // Name is what people call it.
@@ -96,19 +96,19 @@ var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.P
 func (p *Provider) find() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.found == nil && p.now().Before(p.again) {
+	if p.provider == nil && p.now().Before(p.retryAt) {
 		return nil, nil, p.failed
 	}
-	if p.found == nil {
+	if p.provider == nil {
 		found, err := oidc.NewProvider(oidc.ClientContext(context.Background(), p.client), p.config.Issuer)
 		if err != nil {
-			p.failed, p.again = fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.config.Issuer, err), p.now().Add(5*time.Second)
+			p.failed, p.retryAt = fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.config.Issuer, err), p.now().Add(5*time.Second)
 			return nil, nil, p.failed
 		}
-		p.found = found
+		p.provider = found
 		p.verifier = found.Verifier(&oidc.Config{ClientID: p.config.Client, SupportedSigningAlgs: algorithms, Now: p.now})
 	}
-	return p.found, p.verifier, nil
+	return p.provider, p.verifier, nil
 }
 
 func (p *Provider) oauth(found *oidc.Provider, redirect string) *oauth2.Config {
@@ -134,12 +134,12 @@ func (p *Provider) Begin(redirect string) (to, keep string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	state, nonce, verifier := draw(), draw(), oauth2.GenerateVerifier()
+	state, nonce, verifier := drawState(), drawState(), oauth2.GenerateVerifier()
 	to = p.oauth(found, redirect).AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier))
 	return to, fmt.Sprintf("%s.%s.%s.%d", state, nonce, verifier, p.now().Add(Patience).Unix()), nil
 }
 
-func draw() string {
+func drawState() string {
 	source := entropy.New()
 	return source.Name() + source.Name()
 }
@@ -150,7 +150,7 @@ var ErrState = errors.New("the state is not that of this browser, has expired, o
 // Finish returns the name of whom the provider vouches for. Any error is for the owner's log.
 func (p *Provider) Finish(ctx context.Context, redirect, keep, state, issuer, code string) (name string, err error) {
 	parts := strings.Split(keep, ".")
-	if len(parts) != 4 || state == "" || subtle.ConstantTimeCompare([]byte(parts[0]), []byte(state)) != 1 || !p.once(state, parts[3]) {
+	if len(parts) != 4 || state == "" || subtle.ConstantTimeCompare([]byte(parts[0]), []byte(state)) != 1 || !p.takeState(state, parts[3]) {
 		return "", ErrState
 	}
 	if issuer != "" && issuer != p.config.Issuer { // RFC 9207
@@ -164,8 +164,8 @@ func (p *Provider) Finish(ctx context.Context, redirect, keep, state, issuer, co
 		return "", err
 	}
 	select {
-	case p.places <- struct{}{}:
-		defer func() { <-p.places }()
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
@@ -192,8 +192,8 @@ func (p *Provider) Finish(ctx context.Context, redirect, keep, state, issuer, co
 	return p.config.name(claims)
 }
 
-// once reports whether a state comes back in time and for the first time.
-func (p *Provider) once(state, until string) bool {
+// takeState reports whether a state comes back in time and for the first time.
+func (p *Provider) takeState(state, until string) bool {
 	var at int64
 	if _, err := fmt.Sscan(until, &at); err != nil {
 		return false
@@ -201,25 +201,25 @@ func (p *Provider) once(state, until string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	for old, end := range p.used {
+	for old, end := range p.usedStates {
 		if now.After(end) {
-			delete(p.used, old)
+			delete(p.usedStates, old)
 		}
 	}
-	_, before := p.used[state]
+	_, before := p.usedStates[state]
 	end := time.Unix(at, 0)
 	if before || !now.Before(end) || end.Sub(now) > Patience {
 		return false
 	}
-	if len(p.used) >= maxUsed { // of strangers: what holds then is that a provider takes a code once
-		clear(p.used)
+	if len(p.usedStates) >= maxUsedStates { // of strangers: what holds then is that a provider takes a code once
+		clear(p.usedStates)
 	}
-	p.used[state] = end
+	p.usedStates[state] = end
 	return true
 }
 
-// maxUsed is how many states that came back are remembered.
-const maxUsed = 10_000
+// maxUsedStates is how many states that came back are remembered.
+const maxUsedStates = 10_000
 
 // name reads the name of a user off the claims. What is not there, or is no text, is refused.
 func (c Config) name(claims map[string]any) (string, error) {

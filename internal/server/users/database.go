@@ -3,20 +3,25 @@ package users
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/discreet-dp/discreet/internal/pgplace"
 )
 
-// tables makes the users in a database. Names are compared and put in order by their bytes, as in a
-// file. Times are microseconds since 1970, and 0 is never.
-const tables = `
+// databaseSchema makes the users in a database. Names are compared and put in order by their bytes,
+// as in a file. Times are microseconds since 1970, and 0 is never.
+const databaseSchema = `
 CREATE TABLE main.secret (one integer PRIMARY KEY CHECK (one = 1), format integer NOT NULL, secret bytea NOT NULL);
 CREATE TABLE main.users (
   name text COLLATE "C" PRIMARY KEY, role text NOT NULL, created bigint NOT NULL, revoked bigint NOT NULL DEFAULT 0,
@@ -58,13 +63,13 @@ const connections = 8
 // database is where in PostgreSQL the users are.
 type database struct{ *pgplace.Place }
 
-func openDatabase(address string, create bool) (*base, error) {
+func openDatabase(address string, create bool) (*backend, error) {
 	p, err := pgplace.Parse(address)
 	if err != nil {
 		return nil, &InvalidError{"the address of the users' database", err.Error()}
 	}
 	p.Config.RuntimeParams["application_name"] = "discreet users"
-	p.Statement = 2 * patience // people wait for their login
+	p.Statement = 2 * busyTimeout // people wait for their login
 	d := database{p}
 	if err := d.claim(create); err != nil {
 		return nil, err
@@ -73,14 +78,14 @@ func openDatabase(address string, create bool) (*base, error) {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections / 2)
 	db.SetConnMaxIdleTime(time.Minute)
-	return &base{
-		DB: db, words: d.words, remote: true,
+	return &backend{
+		DB: db, explain: d.words, remote: true,
 		insert: func(text string, args ...any) (id int64, err error) {
 			err = db.QueryRow(text+" RETURNING id", args...).Scan(&id)
 			return id, err
 		},
 		// Not prepared: a pooler on the way may not keep it.
-		asks: func(text string) (question, error) {
+		prepare: func(text string) (preparedQuery, error) {
 			return func(ctx context.Context, args ...any) *sql.Row { return db.QueryRowContext(ctx, text, args...) }, nil
 		},
 	}, nil
@@ -88,7 +93,7 @@ func openDatabase(address string, create bool) (*base, error) {
 
 // claim finds the users, or makes them where it may. What is not ours is not changed.
 func (d database) claim(create bool) error {
-	c, err := d.Dial(background)
+	c, err := d.Dial(uninterrupted)
 	if err != nil {
 		return d.words(err)
 	}
@@ -101,7 +106,7 @@ func (d database) claim(create bool) error {
 		return fmt.Errorf("%w in %s", ErrNone, d.Name)
 	}
 	var verdict error
-	err = d.Make(background, c, func(tx pgx.Tx) error {
+	err = d.Make(uninterrupted, c, func(tx pgx.Tx) error {
 		format, err := d.format(c)
 		verdict = err
 		switch {
@@ -110,10 +115,11 @@ func (d database) claim(create bool) error {
 		case format == 1:
 			return d.upgrade(tx)
 		}
-		if _, err := tx.Exec(background, d.In("main", tables), pgx.QueryExecModeSimpleProtocol); err != nil {
+		if _, err := tx.Exec(uninterrupted, d.In("main", databaseSchema), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
-		_, err = tx.Exec(background, d.In("main", "INSERT INTO main.secret (one, format, secret) VALUES (1, $1, $2)"), version, random(32))
+		_, err = tx.Exec(uninterrupted, d.In("main", "INSERT INTO main.secret (one, format, secret) VALUES (1, $1, $2)"), version,
+			random(32))
 		return err
 	})
 	switch {
@@ -129,10 +135,10 @@ func (d database) claim(create bool) error {
 // upgrade adds what version 2 has. Who may use the tokens may use it too: these are the roles of
 // servers.
 func (d database) upgrade(tx pgx.Tx) error {
-	if _, err := tx.Exec(background, d.In("main", tablesOf2), pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := tx.Exec(uninterrupted, d.In("main", tablesOf2), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return err
 	}
-	rows, err := tx.Query(background, `SELECT a.privilege_type, r.rolname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+	rows, err := tx.Query(uninterrupted, `SELECT a.privilege_type, r.rolname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
 CROSS JOIN aclexplode(k.relacl) a JOIN pg_roles r ON r.oid = a.grantee
 WHERE n.nspname = $1 AND k.relname = 'tokens' AND a.privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE')`, d.Schema)
 	if err != nil {
@@ -147,7 +153,7 @@ WHERE n.nspname = $1 AND k.relname = 'tokens' AND a.privilege_type IN ('SELECT',
 		return err
 	}
 	for _, grant := range append(grants, fmt.Sprintf("UPDATE main.secret SET format = %d", version)) {
-		if _, err := tx.Exec(background, d.In("main", grant)); err != nil {
+		if _, err := tx.Exec(uninterrupted, d.In("main", grant)); err != nil {
 			return err
 		}
 	}
@@ -161,7 +167,7 @@ func (d database) format(c *pgx.Conn) (format int, err error) {
 	var names, ours, first int
 	var open bool
 	var encoding string
-	err = c.QueryRow(background, `SELECT count(*), count(*) FILTER (WHERE k.relkind = 'r' AND NOT k.relrowsecurity),
+	err = c.QueryRow(uninterrupted, `SELECT count(*), count(*) FILTER (WHERE k.relkind = 'r' AND NOT k.relrowsecurity),
 count(*) FILTER (WHERE k.relname IN ('secret', 'users', 'tokens', 'logins')),
 coalesce(bool_or(has_table_privilege('public', k.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
   OR has_any_column_privilege('public', k.oid, 'SELECT, INSERT, UPDATE')), false), current_setting('server_encoding')
@@ -179,7 +185,7 @@ WHERE n.nspname = $1 AND k.relname IN ('secret', 'users', 'tokens', 'logins', 'v
 	case ours != names || first != 4:
 		return 0, d.foreign()
 	}
-	err = c.QueryRow(background, d.In("main", "SELECT format FROM main.secret")).Scan(&format)
+	err = c.QueryRow(uninterrupted, d.In("main", "SELECT format FROM main.secret")).Scan(&format)
 	var e *pgconn.PgError
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) || errors.As(err, &e) && slices.Contains([]string{"42703", "42804"}, e.Code):
@@ -203,7 +209,93 @@ func (d database) foreign() error {
 		"with schema=", d.Name)
 }
 
-// words puts an error into words for the owner.
+// explain puts an error into words for the owner.
 func (d database) words(err error) error {
 	return fmt.Errorf("the users in %s could not be read: %w", d.Name, d.Said(err))
+}
+
+// translator connects to PostgreSQL, which then takes the statements of a file: its tables are in
+// the schema of the place, and its parameters have numbers.
+type translator struct {
+	sqldriver.Connector
+	place *pgplace.Place
+	known sync.Map // of texts by texts; there are few
+}
+
+func newTranslator(p *pgplace.Place) *translator {
+	return &translator{Connector: stdlib.GetConnector(*p.Config, stdlib.OptionAfterConnect(p.Settle)), place: p}
+}
+
+func (t *translator) Connect(ctx context.Context) (sqldriver.Conn, error) {
+	c, err := t.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &translated{c.(*stdlib.Conn), t}, nil
+}
+
+// text returns a statement in PostgreSQL's words.
+func (t *translator) text(sql string) string {
+	if text, ok := t.known.Load(sql); ok {
+		return text.(string)
+	}
+	text := t.place.In("main", numbered(sql))
+	t.known.Store(sql, text)
+	return text
+}
+
+// numbered writes ?, ? and ?1 as $1, $2 and $1. Our statements have question marks for nothing
+// else.
+func numbered(sql string) string {
+	var out strings.Builder
+	n := 0
+	for i, part := range strings.Split(sql, "?") {
+		if i > 0 {
+			out.WriteByte('$')
+			if part == "" || part[0] < '0' || part[0] > '9' {
+				n++
+				out.WriteString(strconv.Itoa(n))
+			}
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}
+
+// translated is a connection.
+type translated struct {
+	*stdlib.Conn
+	by *translator
+}
+
+func (c *translated) ExecContext(ctx context.Context, sql string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+	return c.Conn.ExecContext(ctx, c.by.text(sql), args)
+}
+
+func (c *translated) QueryContext(ctx context.Context, sql string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	return c.Conn.QueryContext(ctx, c.by.text(sql), args)
+}
+
+// BeginTx begins a transaction that is alone, as those of a file are: who revokes a user does not
+// pass by who is making them a token. It waits for the end of any other, also of one whose
+// connection was lost, and what it reads then is what that one left.
+func (c *translated) BeginTx(ctx context.Context, o sqldriver.TxOptions) (sqldriver.Tx, error) {
+	tx, err := c.Conn.BeginTx(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.ExecContext(ctx, "SELECT one FROM main.secret FOR UPDATE", nil); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
+}
+
+// CheckNamedValue makes texts fit that PostgreSQL does not take, so that a name that nobody can
+// have is looked up like any other, and not found: neither a name nor the id of a token has a
+// replacement character.
+func (c *translated) CheckNamedValue(v *sqldriver.NamedValue) error {
+	if text, ok := v.Value.(string); ok {
+		v.Value = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	}
+	return c.Conn.CheckNamedValue(v)
 }

@@ -32,8 +32,8 @@
 //
 // Guesses are slowed and users are not shut out. Failures are counted in four ways, in memory of
 // bounded size; an IPv6 network of 64 bits is one address, and so is this machine, by whatever
-// loopback address it comes. They are the same counts at every door: who has to wait at one has to
-// wait at the other.
+// loopback address it comes. They are the same counts at every listener: who has to wait at one has
+// to wait at the other.
 //
 //   - By name and address: from the fifth failure on, a second's wait, doubled by each further one
 //     up to 15 minutes. One is forgotten in an hour, and all of them when the user comes in.
@@ -61,8 +61,8 @@
 // guesses at n of them has n times as many guesses, against passwords for which that does not
 // matter. Who came in at any of them before a server began is no stranger to it.
 //
-// A door that does not know its peers' addresses, behind a proxy, makes them one, and then one of
-// them can lock out a name for all: give it the addresses (package clientaddr). Failures are
+// A listener that does not know its peers' addresses, behind a proxy, makes them one, and then one
+// of them can lock out a name for all: give it the addresses (package clientaddr). Failures are
 // forgotten when a server starts again. Tokens are outside of all this: they cannot be guessed, and
 // a program with an expired one must not lock out its neighbours. How many attempts an address may
 // make in a second is for the doors to limit.

@@ -11,8 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/username"
 )
 
-// longestMessage is how much a client may say at once; RFC 5802's messages have some hundred bytes.
-const longestMessage = 4096
+// maxMessageBytes is how much a client may say at once; RFC 5802's messages have some hundred
+// bytes.
+const maxMessageBytes = 4096
 
 // Exchange is a SCRAM-SHA-256 conversation with somebody who wants to come in. It counts as one
 // attempt. Whoever begins one must Close it.
@@ -39,14 +40,14 @@ const (
 // the attempt's: as in PostgreSQL, what the client writes into its message is not looked at.
 func (s *Store) Exchange(ctx context.Context, a Attempt) (*Exchange, error) {
 	a.Name = username.Canonical(a.Name)
-	if err := s.locked(a); err != nil {
+	if err := s.attempts.refuseLocked(a); err != nil {
 		return nil, err
 	}
 	known, err := s.lookup(ctx, a.Name)
 	if err != nil {
 		return nil, err
 	}
-	keys := s.fakeKeys(a.Name)
+	keys := s.keys.fakeKeys(a.Name)
 	if known != nil {
 		if keys, err = readKeys(known.scram); err != nil {
 			return nil, err
@@ -84,14 +85,14 @@ func (e *Exchange) Step(ctx context.Context, message string) (reply string, done
 // first takes the client's nonce and gives it ours, with the salt.
 func (e *Exchange) first(message string) (string, error) {
 	e.stage = salted
-	if len(message) <= longestMessage && plain(message) {
+	if len(message) <= maxMessageBytes && isPlain(message) {
 		// Somebody who wants to be somebody else (an authzid) is not let in, as in PostgreSQL.
 		if reply, err := e.talk.Step(message); err == nil && e.talk.AuthzID() == "" {
 			return reply, nil
 		}
 	}
 	e.stage = finished
-	_, err := e.s.settle(e.a, e.known, func() bool { return false })
+	_, err := e.s.attempts.decide(e.a, e.known, func() bool { return false })
 	return "", err
 }
 
@@ -102,11 +103,11 @@ func (e *Exchange) final(ctx context.Context, message string) (reply string, err
 	// now.
 	now, err := e.s.lookup(ctx, e.a.Name)
 	if err != nil {
-		e.s.guard.abandon(pairOf(e.a))
+		e.s.attempts.guard.abandon(pairOf(e.a))
 		return "", err
 	}
 	proof := func() bool {
-		if len(message) > longestMessage || !plain(message) {
+		if len(message) > maxMessageBytes || !isPlain(message) {
 			return false
 		}
 		text, err := e.talk.Step(message)
@@ -114,14 +115,14 @@ func (e *Exchange) final(ctx context.Context, message string) (reply string, err
 		same := now != nil && e.known != nil && now.scram == e.known.scram
 		return err == nil && e.talk.Valid() && same
 	}
-	if e.user, err = e.s.settle(e.a, now, proof); err != nil {
+	if e.user, err = e.s.attempts.decide(e.a, now, proof); err != nil {
 		return "", err
 	}
 	return reply, nil
 }
 
-// plain reports whether a message has no character that SCRAM's messages cannot have.
-func plain(message string) bool { return !strings.ContainsAny(message, "\x00\r\n") }
+// isPlain reports whether a message has no character that SCRAM's messages cannot have.
+func isPlain(message string) bool { return !strings.ContainsAny(message, "\x00\r\n") }
 
 // User is who came in, after Step said done.
 func (e *Exchange) User() User {
@@ -137,8 +138,8 @@ func (e *Exchange) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stage == salted {
-		e.s.guard.abandon(pairOf(e.a))
-		e.s.trail.add(e.a, outAbandoned, "")
+		e.s.attempts.guard.abandon(pairOf(e.a))
+		e.s.attempts.trail.add(e.a, loginAbandoned, "")
 	}
 	e.stage = finished
 }

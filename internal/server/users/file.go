@@ -27,8 +27,8 @@ const (
 	version       = 2
 )
 
-// schema makes the tables. Times are microseconds since 1970, and 0 is never.
-const schema = `
+// fileSchema makes the tables. Times are microseconds since 1970, and 0 is never.
+const fileSchema = `
 CREATE TABLE secret (one INTEGER PRIMARY KEY CHECK (one = 1), secret BLOB NOT NULL) STRICT;
 CREATE TABLE users (
   name TEXT PRIMARY KEY, role TEXT NOT NULL, created INTEGER NOT NULL, revoked INTEGER NOT NULL DEFAULT 0,
@@ -45,10 +45,10 @@ CREATE TABLE logins (
 ) STRICT;
 CREATE INDEX logins_kept ON logins (good, id);
 CREATE INDEX logins_of ON logins (name, id);
-` + schemaOf2
+` + schemaVersion2
 
-// schemaOf2 makes what version 2 has beside the tables of version 1.
-const schemaOf2 = `
+// schemaVersion2 makes what version 2 has beside the tables of version 1.
+const schemaVersion2 = `
 CREATE TABLE visits (
   hash BLOB PRIMARY KEY, user TEXT NOT NULL REFERENCES users (name), epoch INTEGER NOT NULL, created INTEGER NOT NULL,
   used INTEGER NOT NULL, ended INTEGER NOT NULL DEFAULT 0
@@ -62,12 +62,12 @@ CREATE INDEX saved_of ON saved (user, kind);
 CREATE INDEX saved_about ON saved (dataset, kind);
 `
 
-// background is the context of what must not be interrupted half-way. A caller's context is looked
-// at before.
-var background = context.Background()
+// uninterrupted is the context of what must not be interrupted half-way. A caller's context is
+// looked at before.
+var uninterrupted = context.Background()
 
-// patience is how long one process waits for another to finish writing.
-const patience = 5 * time.Second
+// busyTimeout is how long one process waits for another to finish writing.
+const busyTimeout = 5 * time.Second
 
 // prepare finds the file or makes an empty one that nobody else can read.
 func prepare(path string) (string, error) {
@@ -128,7 +128,7 @@ func foreign(path string) error {
 }
 
 // openFile opens the file, and makes its tables where it is empty.
-func openFile(path string, create bool) (*base, error) {
+func openFile(path string, create bool) (*backend, error) {
 	if _, err := os.Stat(path); !create && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s does not exist", ErrNone, path)
 	}
@@ -141,7 +141,7 @@ func openFile(path string, create bool) (*base, error) {
 		slashed = "/" + slashed // C:/...
 	}
 	name := url.URL{Scheme: "file", Path: slashed, RawQuery: "mode=rw&_txlock=immediate&_error_rc=1&_defensive=1" +
-		fmt.Sprintf("&_pragma=busy_timeout(%d)", patience.Milliseconds()) +
+		fmt.Sprintf("&_pragma=busy_timeout(%d)", busyTimeout.Milliseconds()) +
 		// FULL: a revocation that was confirmed outlasts a loss of power.
 		"&_pragma=synchronous(2)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=foreign_keys(1)&_pragma=mmap_size(0)"}
 	db, err := sql.Open("sqlite", name.String())
@@ -153,8 +153,8 @@ func openFile(path string, create bool) (*base, error) {
 	if err := claim(db, path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &base{
-		DB: db, words: func(err error) error { return unreadable(path, err) },
+	return &backend{
+		DB: db, explain: func(err error) error { return unreadable(path, err) },
 		insert: func(text string, args ...any) (int64, error) {
 			done, err := db.Exec(text, args...)
 			if err != nil {
@@ -162,7 +162,7 @@ func openFile(path string, create bool) (*base, error) {
 			}
 			return done.LastInsertId()
 		},
-		asks: func(text string) (question, error) {
+		prepare: func(text string) (preparedQuery, error) {
 			s, err := db.Prepare(text)
 			if err != nil {
 				return nil, err
@@ -174,7 +174,7 @@ func openFile(path string, create bool) (*base, error) {
 
 // claim checks that the file is ours, or makes it so. A file that is not is not changed.
 func claim(db *sql.DB, path string) error {
-	tx, err := db.BeginTx(background, nil)
+	tx, err := db.BeginTx(uninterrupted, nil)
 	if err != nil {
 		return unreadable(path, err)
 	}
@@ -217,13 +217,13 @@ func claim(db *sql.DB, path string) error {
 		case i == 50 || err != nil && !busy(err):
 			return unreadable(path, err)
 		}
-		time.Sleep(patience / 50)
+		time.Sleep(busyTimeout / 50)
 	}
 }
 
 func create(tx *sql.Tx) error {
 	secret := random(32)
-	if _, err := tx.Exec(schema); err != nil {
+	if _, err := tx.Exec(fileSchema); err != nil {
 		return err
 	}
 	if _, err := tx.Exec("INSERT INTO secret (one, secret) VALUES (1, ?)", secret); err != nil {
@@ -239,7 +239,7 @@ func create(tx *sql.Tx) error {
 
 // upgrade adds what version 2 has: a file of version 1 is one without it.
 func upgrade(tx *sql.Tx) error {
-	if _, err := tx.Exec(schemaOf2); err != nil {
+	if _, err := tx.Exec(schemaVersion2); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {

@@ -70,9 +70,9 @@ func setUp(t testing.TB) *fixture {
 
 // cheap makes hashes cost little: the tests hash often.
 func cheap(t testing.TB) {
-	before := today
-	today.memory = 64
-	t.Cleanup(func() { today = before })
+	before := hashCost
+	hashCost.memory = 64
+	t.Cleanup(func() { hashCost = before })
 }
 
 // again opens the same users once more, as another process would.
@@ -148,7 +148,7 @@ func denied(t testing.TB, err error) {
 	}
 }
 
-// locked wants a wait.
+// refuseLocked wants a wait.
 func locked(t testing.TB, err error, wait time.Duration) {
 	t.Helper()
 	var l *LockedError

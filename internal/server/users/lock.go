@@ -1,8 +1,12 @@
 package users
 
 import (
+	"container/list"
+	"context"
 	"hash/maphash"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/server/clientaddr"
@@ -18,7 +22,7 @@ type pair struct{ name, address string }
 
 // pairOf makes names that nobody can have one, and the addresses of one network one.
 func pairOf(a Attempt) pair {
-	p := pair{a.Name, clientaddr.Block(clean(a.Address, 64))}
+	p := pair{a.Name, clientaddr.Block(printable(a.Address, 64))}
 	if Name(a.Name) != nil {
 		p.name = ""
 	}
@@ -46,8 +50,8 @@ var (
 const (
 	longestWait = 15 * time.Minute
 	doublings   = 10       // 2^10 seconds are above the longest wait
-	tallies     = 16 << 10 // of each kind, in memory
-	trust       = 30 * 24 * time.Hour
+	maxTallies  = 16 << 10 // of each kind, in memory
+	trustTime   = 30 * 24 * time.Hour
 )
 
 // tally counts the failures of one thing.
@@ -57,7 +61,7 @@ type tally struct {
 	until    time.Time // nobody comes in before
 }
 
-// settle forgets failures that are old.
+// decide forgets failures that are old.
 func (t *tally) settle(r rule, now time.Time) {
 	if t.failures == 0 || now.Before(t.at) {
 		t.at = now
@@ -85,37 +89,37 @@ type attacked struct{ lately, whole tally }
 type guard struct {
 	mu        sync.Mutex
 	now       func() time.Time
-	pairs     *recent[pair, *tally]
-	addresses *recent[string, *tally]
+	pairs     *lru[pair, *tally]
+	addresses *lru[string, *tally]
 	seed      maphash.Seed
-	names     [tallies]attacked          // by what the seed makes of them: nothing is forgotten, and names of nobody behave alike
-	trusted   *recent[pair, time.Time]   // only who came in is here, so a flood of names drives nobody out
-	familiar  *recent[string, time.Time] // addresses that somebody came in from
+	names     [maxTallies]attacked    // by what the seed makes of them: nothing is forgotten, and names of nobody behave alike
+	trusted   *lru[pair, time.Time]   // only who came in is here, so a flood of names drives nobody out
+	familiar  *lru[string, time.Time] // addresses that somebody came in from
 
-	remember func() map[pair]time.Time // who came in before this process began
-	once     sync.Once
+	loadLogins func() map[pair]time.Time // who came in before this process began
+	once       sync.Once
 }
 
 func newGuard(now func() time.Time, remember func() map[pair]time.Time) *guard {
 	return &guard{
-		now: now, remember: remember,
-		pairs: newRecent[pair, *tally](tallies), addresses: newRecent[string, *tally](tallies),
+		now: now, loadLogins: remember,
+		pairs: newLRU[pair, *tally](maxTallies), addresses: newLRU[string, *tally](maxTallies),
 		seed:    maphash.MakeSeed(),
-		trusted: newRecent[pair, time.Time](tallies), familiar: newRecent[string, time.Time](tallies),
+		trusted: newLRU[pair, time.Time](maxTallies), familiar: newLRU[string, time.Time](maxTallies),
 	}
 }
 
 // wait says how long a pair has to wait.
 func (g *guard) wait(p pair) time.Duration {
-	g.once.Do(g.recall)
+	g.once.Do(g.load)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.waiting(p, g.now())
+	return g.waitOf(p, g.now())
 }
 
-// recall fills in who came in before this process began.
-func (g *guard) recall() {
-	before := g.remember()
+// load fills in who came in before this process began.
+func (g *guard) load() {
+	before := g.loadLogins()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for p, at := range before {
@@ -126,23 +130,23 @@ func (g *guard) recall() {
 	}
 }
 
-// came notes an address that somebody came in from.
-func (g *guard) came(address string) {
+// addFamiliar notes an address that somebody came in from.
+func (g *guard) addFamiliar(address string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.familiar.put(address, g.now())
 }
 
-// knows reports whether somebody came in from an address lately.
-func (g *guard) knows(address string) bool {
-	g.once.Do(g.recall)
+// isFamiliar reports whether somebody came in from an address lately.
+func (g *guard) isFamiliar(address string) bool {
+	g.once.Do(g.load)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at, ok := g.familiar.get(address)
-	return ok && g.now().Sub(at) < trust
+	return ok && g.now().Sub(at) < trustTime
 }
 
-func (g *guard) waiting(p pair, now time.Time) time.Duration {
+func (g *guard) waitOf(p pair, now time.Time) time.Duration {
 	var wait time.Duration
 	if t, ok := g.pairs.get(p); ok {
 		wait = max(wait, t.until.Sub(now))
@@ -159,23 +163,23 @@ func (g *guard) waiting(p pair, now time.Time) time.Duration {
 }
 
 // name is what is known of a name. A few names share it, which ones nobody knows.
-func (g *guard) name(p pair) *attacked { return &g.names[maphash.String(g.seed, p.name)%tallies] }
+func (g *guard) name(p pair) *attacked { return &g.names[maphash.String(g.seed, p.name)%maxTallies] }
 
 // trusts reports whether this name came in from this address lately.
 func (g *guard) trusts(p pair, now time.Time) bool {
 	at, ok := g.trusted.get(p)
-	return ok && now.Sub(at) < trust
+	return ok && now.Sub(at) < trustTime
 }
 
 // attempt decides an attempt and counts it, in one step: however many come at once, none is decided
 // that should have waited for another to fail. It returns how long to wait where it was not
 // decided.
 func (g *guard) attempt(p pair, proof func() bool) time.Duration {
-	g.once.Do(g.recall)
+	g.once.Do(g.load)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	if wait := g.waiting(p, now); wait > 0 {
+	if wait := g.waitOf(p, now); wait > 0 {
 		return wait
 	}
 	if proof() {
@@ -205,16 +209,186 @@ func (g *guard) fail(p pair, now time.Time) {
 			r = attackRule
 		}
 	}
-	counted(g.pairs, p).fail(r, now)
-	counted(g.addresses, p.address).fail(addressRule, now)
+	tallyOf(g.pairs, p).fail(r, now)
+	tallyOf(g.addresses, p.address).fail(addressRule, now)
 }
 
-// counted returns the tally of a key.
-func counted[K comparable, T any](in *recent[K, *T], key K) *T {
+// tallyOf returns the tally of a key.
+func tallyOf[K comparable, T any](in *lru[K, *T], key K) *T {
 	t, ok := in.get(key)
 	if !ok {
 		t = new(T)
 		in.put(key, t)
 	}
 	return t
+}
+
+// attempts decides who comes in, and remembers it.
+type attempts struct {
+	*storage
+	guard     *guard
+	trail     *trail
+	lockedOut atomic.Uint64
+}
+
+// decide decides an attempt, counts it, and writes it into the trail.
+func (d *attempts) decide(a Attempt, r *row, proof func() bool) (User, error) {
+	proven := false
+	wait := d.guard.attempt(pairOf(a), func() bool {
+		proven = proof() && r != nil
+		return proven && r.Revoked.IsZero()
+	})
+	switch {
+	case wait > 0:
+		return User{}, d.lockOut(a, wait)
+	case !proven:
+		d.trail.add(a, loginDenied, "")
+		return User{}, ErrDenied
+	case !r.Revoked.IsZero():
+		d.trail.add(a, loginRevoked, "")
+		return User{}, ErrDenied
+	}
+	if err := d.trail.add(a, loginIn, ""); err != nil {
+		return User{}, d.report(err)
+	}
+	return r.User, nil
+}
+
+// refuseLocked returns a LockedError to whom has to wait.
+func (d *attempts) refuseLocked(a Attempt) error {
+	if wait := d.guard.wait(pairOf(a)); wait > 0 {
+		return d.lockOut(a, wait)
+	}
+	return nil
+}
+
+func (d *attempts) lockOut(a Attempt, wait time.Duration) error {
+	d.lockedOut.Add(1)
+	d.trail.add(a, loginLocked, "")
+	return &LockedError{Wait: wait}
+}
+
+// networkQueue has one place, and those who wait for it get it in turn by network: who comes alone
+// waits for one of each other network, and not for the thousands that one of them sends.
+type networkQueue struct {
+	mu      sync.Mutex
+	busy    bool
+	waiting map[string][]chan struct{} // by network; only those where somebody waits
+	order   []string                   // whose turn is next
+}
+
+// enter waits for the place; what it returns gives it back.
+func (q *networkQueue) enter(ctx context.Context, network string) (leave func(), err error) {
+	mine := q.join(network)
+	if mine == nil {
+		return q.next, nil
+	}
+	select {
+	case <-mine:
+		return q.next, nil
+	case <-ctx.Done():
+	}
+	if !q.quit(network, mine) { // it came meanwhile
+		q.next()
+	}
+	return nil, ctx.Err()
+}
+
+// join takes the place and returns nil, or stands in line.
+func (q *networkQueue) join(network string) chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.busy {
+		q.busy = true
+		return nil
+	}
+	if q.waiting == nil {
+		q.waiting = map[string][]chan struct{}{}
+	}
+	if len(q.waiting[network]) == 0 {
+		q.order = append(q.order, network)
+	}
+	mine := make(chan struct{})
+	q.waiting[network] = append(q.waiting[network], mine)
+	return mine
+}
+
+// quit stands in line no more, unless the place was given already.
+func (q *networkQueue) quit(network string, mine chan struct{}) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting[network], mine)
+	if i < 0 {
+		return false
+	}
+	if q.waiting[network] = slices.Delete(q.waiting[network], i, i+1); len(q.waiting[network]) == 0 {
+		delete(q.waiting, network)
+		q.order = slices.DeleteFunc(q.order, func(n string) bool { return n == network })
+	}
+	return true
+}
+
+// next gives the place to whose turn it is.
+func (q *networkQueue) next() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.order) == 0 {
+		q.busy = false
+		return
+	}
+	network := q.order[0]
+	q.order = q.order[1:]
+	first := q.waiting[network][0]
+	if rest := q.waiting[network][1:]; len(rest) > 0 {
+		q.waiting[network] = rest
+		q.order = append(q.order, network)
+	} else {
+		delete(q.waiting, network)
+	}
+	close(first)
+}
+
+// lru is a map that keeps so many of its keys and forgets the one that was not touched for
+// longest: attackers choose names, and must not choose how much memory we take.
+type lru[K comparable, V any] struct {
+	max   int
+	order *list.List // of held, the newest first
+	keys  map[K]*list.Element
+}
+
+type lruEntry[K comparable, V any] struct {
+	key   K
+	value V
+}
+
+func newLRU[K comparable, V any](most int) *lru[K, V] {
+	return &lru[K, V]{most, list.New(), map[K]*list.Element{}}
+}
+
+func (r *lru[K, V]) get(key K) (v V, ok bool) {
+	e, ok := r.keys[key]
+	if !ok {
+		return v, false
+	}
+	r.order.MoveToFront(e)
+	return e.Value.(*lruEntry[K, V]).value, true
+}
+
+func (r *lru[K, V]) put(key K, value V) {
+	if e, ok := r.keys[key]; ok {
+		e.Value.(*lruEntry[K, V]).value = value
+		r.order.MoveToFront(e)
+		return
+	}
+	r.keys[key] = r.order.PushFront(&lruEntry[K, V]{key, value})
+	if len(r.keys) > r.max {
+		r.drop(r.order.Back().Value.(*lruEntry[K, V]).key)
+	}
+}
+
+func (r *lru[K, V]) drop(key K) {
+	if e, ok := r.keys[key]; ok {
+		r.order.Remove(e)
+		delete(r.keys, key)
+	}
 }

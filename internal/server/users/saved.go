@@ -9,7 +9,7 @@ import (
 )
 
 // Saved is something that a user has saved: a question, or a page of them. What is in it is the
-// business of the door that it came by, and who may see it is that of the policy.
+// business of the interface that it came by, and who may see it is that of the policy.
 type Saved struct {
 	ID      string // of 160 bits: who was not given it cannot guess it
 	Kind    string
@@ -44,8 +44,13 @@ func scanSaved(scan func(...any) error, more ...any) (s Saved, err error) {
 	return s, err
 }
 
-// Save saves something new under an id that is drawn. Of one kind a user has so many at most.
-func (s *Store) Save(ctx context.Context, n Saved, most int) (Saved, error) {
+// SavedItems are what users have saved. It is safe for concurrent use.
+type SavedItems struct {
+	*storage
+}
+
+// Add saves something new under an id that is drawn. Of one kind a user has so many at most.
+func (s *SavedItems) Add(ctx context.Context, n Saved, most int) (Saved, error) {
 	n.ID = alphabet.EncodeToString(random(20))
 	n.Created = unstamp(stamp(s.now()))
 	n.Changed = n.Created
@@ -60,21 +65,21 @@ func (s *Store) Save(ctx context.Context, n Saved, most int) (Saved, error) {
 			return nil
 		}
 		_, err := tx.Exec(`INSERT INTO main.saved (id, kind, "user", dataset, shared, title, body, created, changed)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, n.ID, n.Kind, n.User, n.Dataset, bit(n.Shared), n.Title, n.Body, stamp(n.Created), stamp(n.Changed))
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, n.ID, n.Kind, n.User, n.Dataset, boolBit(n.Shared), n.Title, n.Body, stamp(n.Created), stamp(n.Changed))
 		return err
 	})
 	return n, errors.Join(err, full)
 }
 
-func bit(b bool) int64 {
+func boolBit(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// Saved finds something of a kind.
-func (s *Store) Saved(ctx context.Context, kind, id string) (Saved, error) {
+// Find finds something of a kind.
+func (s *SavedItems) Find(ctx context.Context, kind, id string) (Saved, error) {
 	var body string
 	row := s.db.QueryRowContext(ctx, "SELECT "+savedColumns+", body FROM main.saved WHERE id = ? AND kind = ?", id, kind)
 	out, err := scanSaved(row.Scan, &body)
@@ -82,57 +87,57 @@ func (s *Store) Saved(ctx context.Context, kind, id string) (Saved, error) {
 	case errors.Is(err, sql.ErrNoRows):
 		return Saved{}, ErrNoSaved
 	case err != nil:
-		return Saved{}, s.trouble(ctx, err)
+		return Saved{}, s.explain(ctx, err)
 	}
 	out.Body = body
 	return out, nil
 }
 
-// SavedBy lists what a user has saved of a kind, without what is in it, the newest change first.
-func (s *Store) SavedBy(ctx context.Context, kind, name string) ([]Saved, error) {
-	return s.saved(ctx, `"user" = ? AND kind = ? ORDER BY changed DESC, id`, name, kind)
+// ByUser lists what a user has saved of a kind, without what is in it, the newest change first.
+func (s *SavedItems) ByUser(ctx context.Context, kind, name string) ([]Saved, error) {
+	return s.list(ctx, `"user" = ? AND kind = ? ORDER BY changed DESC, id`, name, kind)
 }
 
 // SharedIn lists what is shared in a dataset, in the same way.
-func (s *Store) SharedIn(ctx context.Context, kind, dataset string) ([]Saved, error) {
-	return s.saved(ctx, "dataset = ? AND kind = ? AND shared = 1 ORDER BY changed DESC, id LIMIT ?", dataset, kind, maxShared)
+func (s *SavedItems) SharedIn(ctx context.Context, kind, dataset string) ([]Saved, error) {
+	return s.list(ctx, "dataset = ? AND kind = ? AND shared = 1 ORDER BY changed DESC, id LIMIT ?", dataset, kind, maxShared)
 }
 
-func (s *Store) saved(ctx context.Context, where string, args ...any) ([]Saved, error) {
+func (s *SavedItems) list(ctx context.Context, where string, args ...any) ([]Saved, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT "+savedColumns+" FROM main.saved WHERE "+where, args...)
 	if err != nil {
-		return nil, s.trouble(ctx, err)
+		return nil, s.explain(ctx, err)
 	}
 	defer rows.Close()
 	var out []Saved
 	for rows.Next() {
 		one, err := scanSaved(rows.Scan)
 		if err != nil {
-			return nil, s.trouble(ctx, err)
+			return nil, s.explain(ctx, err)
 		}
 		out = append(out, one)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, s.trouble(ctx, err)
+		return nil, s.explain(ctx, err)
 	}
 	return out, nil
 }
 
 // Replace puts something else in the place of what its user has saved.
-func (s *Store) Replace(ctx context.Context, n Saved) (Saved, error) {
+func (s *SavedItems) Replace(ctx context.Context, n Saved) (Saved, error) {
 	n.Changed = unstamp(stamp(s.now()))
 	err := s.change(ctx, func(tx *sql.Tx) error {
 		done, err := tx.Exec(`UPDATE main.saved SET dataset = ?, shared = ?, title = ?, body = ?, changed = ?
-			WHERE id = ? AND kind = ? AND "user" = ?`, n.Dataset, bit(n.Shared), n.Title, n.Body, stamp(n.Changed), n.ID, n.Kind, n.User)
-		return one(done, err, ErrNoSaved)
+			WHERE id = ? AND kind = ? AND "user" = ?`, n.Dataset, boolBit(n.Shared), n.Title, n.Body, stamp(n.Changed), n.ID, n.Kind, n.User)
+		return expectOneRow(done, err, ErrNoSaved)
 	})
 	return n, err
 }
 
-// Drop removes what was saved.
-func (s *Store) Drop(ctx context.Context, kind, id string) error {
+// Remove removes what was saved.
+func (s *SavedItems) Remove(ctx context.Context, kind, id string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		done, err := tx.Exec("DELETE FROM main.saved WHERE id = ? AND kind = ?", id, kind)
-		return one(done, err, ErrNoSaved)
+		return expectOneRow(done, err, ErrNoSaved)
 	})
 }

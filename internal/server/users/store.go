@@ -6,34 +6,35 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/username"
 )
 
 // Store is the users. It is safe for concurrent use.
 type Store struct {
-	db     *base
-	secret []byte // makes salts for names, whether there is a user or not
-	now    func() time.Time
+	*storage
+	keys     keyMaker
+	hashes   *hashes
+	attempts *attempts
+	visits   *Visits
+	saved    *SavedItems
 
-	guard  *guard
-	hashes *hashes
-	trail  *trail
-
-	lockedOut atomic.Uint64
-
-	tell func(error)
-	told recently
-
-	find, still, findToken, findVisit question
-	close                             sync.Once
-	closed                            error
+	find, still, findToken preparedQuery
+	close                  sync.Once
+	closed                 error
 }
+
+// Visits are the sessions of browsers.
+func (s *Store) Visits() *Visits { return s.visits }
+
+// SavedItems are what users have saved.
+func (s *Store) SavedItems() *SavedItems { return s.saved }
 
 func openNow(where string, create bool) (*Store, error) { return openAt(where, create, time.Now) }
 
 func openAt(where string, create bool, now func() time.Time) (_ *Store, err error) {
-	db, err := openBase(where, create)
+	db, err := openBackend(where, create)
 	if err != nil {
 		return nil, err
 	}
@@ -42,33 +43,39 @@ func openAt(where string, create bool, now func() time.Time) (_ *Store, err erro
 			err = errors.Join(err, db.Close())
 		}
 	}()
-	s := &Store{db: db, now: now, hashes: newHashes()}
-	if err := db.QueryRow("SELECT secret FROM main.secret").Scan(&s.secret); err != nil || len(s.secret) != 32 {
+	all := &storage{db: db, now: now}
+	s := &Store{storage: all, hashes: newHashes(), visits: &Visits{storage: all}, saved: &SavedItems{storage: all}}
+	if err := db.QueryRow("SELECT secret FROM main.secret").Scan(&s.keys.secret); err != nil || len(s.keys.secret) != 32 {
 		return nil, fmt.Errorf("the users in %s are damaged: restore them from a copy (their secret is missing)", where)
 	}
 	for _, p := range []struct {
-		to  *question
+		to  *preparedQuery
 		sql string
 	}{
 		{&s.find, "SELECT name, role, created, revoked, epoch, argon2, scram FROM main.users WHERE name = ?"},
 		{&s.still, "SELECT epoch FROM main.users WHERE name = ? AND revoked = 0"},
 		{&s.findToken, "SELECT " + tokenColumns + ", hash FROM main.tokens WHERE id = ?"},
-		{&s.findVisit, visitQuestion},
+		{&s.visits.query, visitQuestion},
 	} {
-		if *p.to, err = db.asks(p.sql); err != nil {
-			return nil, db.words(err)
+		if *p.to, err = db.prepare(p.sql); err != nil {
+			return nil, db.explain(err)
 		}
 	}
-	s.trail = newTrail(db, now)
-	s.guard = newGuard(now, s.trail.pairs)
+	trail := newTrail(db, now)
+	s.attempts = &attempts{storage: all, trail: trail, guard: newGuard(now, trail.pairs)}
+	s.visits.attempts = s.attempts
 	return s, nil
 }
 
 // Close lets go of the users, when the trail is in its place.
 func (s *Store) Close() error {
-	s.close.Do(func() { s.closed = errors.Join(s.trail.close(), s.db.Close()) })
+	s.close.Do(func() { s.closed = errors.Join(s.attempts.trail.close(), s.db.Close()) })
 	return s.closed
 }
+
+// Tell says whom to tell that users cannot be read or written, at most once a minute: whoever tries
+// to come in is only told that nobody can. It is called before the first attempt.
+func (s *Store) Tell(tell func(error)) { s.storage.reportTo = tell }
 
 // row is a user with what proves who they are.
 type row struct {
@@ -85,72 +92,10 @@ func (s *Store) lookup(ctx context.Context, name string) (*row, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, s.trouble(ctx, err)
+		return nil, s.explain(ctx, err)
 	}
 	r.Created, r.Revoked = unstamp(created), unstamp(revoked)
 	return &r, nil
-}
-
-// trouble puts an error of the file or of the database into words.
-func (s *Store) trouble(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return s.failed(err)
-}
-
-// failed puts an error into words and tells the owner, but not again and again.
-func (s *Store) failed(err error) error {
-	err = s.db.words(err)
-	if s.tell != nil && s.told.once(s.now(), time.Minute) {
-		s.tell(err)
-	}
-	return err
-}
-
-// Tell says whom to tell that users cannot be read or written, at most once a minute: whoever tries
-// to come in is only told that nobody can. It is called before the first attempt.
-func (s *Store) Tell(tell func(error)) { s.tell = tell }
-
-// recently knows when something was last done.
-type recently struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-// once reports whether it is to be done again.
-func (r *recently) once(now time.Time, every time.Duration) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.at.IsZero() && now.Sub(r.at).Abs() < every {
-		return false
-	}
-	r.at = now
-	return true
-}
-
-// change runs a transaction that is done as a whole or not at all.
-func (s *Store) change(ctx context.Context, f func(tx *sql.Tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	tx, err := s.db.BeginTx(background, nil)
-	if err != nil {
-		return s.trouble(ctx, err)
-	}
-	defer tx.Rollback()
-	if err := f(tx); err != nil {
-		for _, verdict := range []error{ErrExists, ErrUnknown, ErrRevoked, ErrNoToken, ErrDenied, ErrNoSaved} {
-			if errors.Is(err, verdict) {
-				return err
-			}
-		}
-		return s.trouble(ctx, err)
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("%w; whether the change was made is not certain: look with 'discreet user list'", s.trouble(ctx, err))
-	}
-	return nil
 }
 
 // Add adds a user with a password; with a drawn one, which is returned, where it is empty.
@@ -168,10 +113,10 @@ func (s *Store) Add(ctx context.Context, name string, role Role, password string
 	if err != nil {
 		return "", err
 	}
-	return drawn(password, s.change(ctx, func(tx *sql.Tx) error {
+	return passwordIf(password, s.change(ctx, func(tx *sql.Tx) error {
 		done, err := tx.Exec("INSERT INTO main.users (name, role, created, argon2, scram) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			name, string(role), stamp(s.now()), hash, keys)
-		return one(done, err, ErrExists)
+		return expectOneRow(done, err, ErrExists)
 	}))
 }
 
@@ -187,14 +132,14 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) (string,
 	if err != nil {
 		return "", err
 	}
-	return drawn(password, s.change(ctx, func(tx *sql.Tx) error {
+	return passwordIf(password, s.change(ctx, func(tx *sql.Tx) error {
 		done, err := tx.Exec("UPDATE main.users SET argon2 = ?, scram = ?, revoked = 0, epoch = epoch + 1 WHERE name = ?", hash, keys, name)
-		return one(done, err, ErrUnknown)
+		return expectOneRow(done, err, ErrUnknown)
 	}))
 }
 
-// counts says whether something is there, and not revoked yet.
-func counts(row *sql.Row, missing error) error {
+// checkCounts says whether something is there, and not revoked yet.
+func checkCounts(row *sql.Row, missing error) error {
 	var revoked int64
 	err := row.Scan(&revoked)
 	switch {
@@ -209,7 +154,7 @@ func counts(row *sql.Row, missing error) error {
 // Revoke keeps a user out, with all tokens, from now on.
 func (s *Store) Revoke(ctx context.Context, name string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		err := counts(tx.QueryRow("SELECT revoked FROM main.users WHERE name = ?", name), ErrUnknown)
+		err := checkCounts(tx.QueryRow("SELECT revoked FROM main.users WHERE name = ?", name), ErrUnknown)
 		if err != nil {
 			return err
 		}
@@ -222,16 +167,16 @@ func (s *Store) Revoke(ctx context.Context, name string) error {
 	})
 }
 
-// drawn returns a password only where it counts.
-func drawn(password string, err error) (string, error) {
+// passwordIf returns a password only where it counts.
+func passwordIf(password string, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	return password, nil
 }
 
-// one wants a statement to have changed one row.
-func one(done sql.Result, err, none error) error {
+// expectOneRow wants a statement to have changed one row.
+func expectOneRow(done sql.Result, err, none error) error {
 	if err != nil {
 		return err
 	}
@@ -245,7 +190,7 @@ func one(done sql.Result, err, none error) error {
 func (s *Store) List(ctx context.Context) ([]User, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT name, role, created, revoked, epoch FROM main.users ORDER BY name")
 	if err != nil {
-		return nil, s.trouble(ctx, err)
+		return nil, s.explain(ctx, err)
 	}
 	defer rows.Close()
 	var out []User
@@ -253,13 +198,13 @@ func (s *Store) List(ctx context.Context) ([]User, error) {
 		var u User
 		var created, revoked int64
 		if err := rows.Scan(&u.Name, &u.Role, &created, &revoked, &u.epoch); err != nil {
-			return nil, s.trouble(ctx, err)
+			return nil, s.explain(ctx, err)
 		}
 		u.Created, u.Revoked = unstamp(created), unstamp(revoked)
 		out = append(out, u)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, s.trouble(ctx, err)
+		return nil, s.explain(ctx, err)
 	}
 	return out, nil
 }
@@ -285,7 +230,29 @@ func (s *Store) epoch(ctx context.Context, name string) (int64, error) {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, ErrDenied
 	case err != nil:
-		return 0, s.trouble(ctx, err)
+		return 0, s.explain(ctx, err)
 	}
 	return epoch, nil
+}
+
+// Vouched lets somebody in whom a provider vouches for that the owner trusts, if there is such a
+// user. It is an attempt like every other: it is in the trail, and who has to wait has to wait here
+// too.
+//
+// The name is the user's to the last byte. Somebody who types their own name may write it in
+// several ways, which are one: here they have proved who they are by a password. At a provider ana,
+// ａna and ana with a soft hyphen in it are three people, and only one of them is Ana.
+func (s *Store) Vouched(ctx context.Context, a Attempt) (User, error) {
+	if username.Check(a.Name) != "" {
+		s.attempts.trail.add(a, loginDenied, "")
+		return User{}, ErrDenied
+	}
+	if err := s.attempts.refuseLocked(a); err != nil {
+		return User{}, err
+	}
+	r, err := s.lookup(ctx, a.Name)
+	if err != nil {
+		return User{}, err
+	}
+	return s.attempts.decide(a, r, func() bool { return true })
 }

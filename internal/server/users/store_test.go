@@ -118,21 +118,21 @@ func TestNamesRefused(t *testing.T) {
 // A hash says what it cost, so that the cost can grow; one that cannot be read matches nothing.
 func TestHashes(t *testing.T) {
 	setUp(t)
-	old := newHash(cost{64, 1, 2}, []byte("0123456789abcdef"), "password")
-	if !strings.HasPrefix(old, "$argon2id$v=19$m=64,t=1,p=2$MDEyMzQ1Njc4OWFiY2RlZg$") || !matches(old, "password") ||
-		matches(old, "Password") {
+	old := newHash(argonCost{64, 1, 2}, []byte("0123456789abcdef"), "password")
+	if !strings.HasPrefix(old, "$argon2id$v=19$m=64,t=1,p=2$MDEyMzQ1Njc4OWFiY2RlZg$") || !hashMatches(old, "password") ||
+		hashMatches(old, "Password") {
 		t.Error(old)
 	}
 	// From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l
 	// 32
-	if !matches("$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc", "password") {
+	if !hashMatches("$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc", "password") {
 		t.Error("the reference hash does not match")
 	}
 	for _, bad := range []string{"", "$", strings.Replace(old, "argon2id", "argon2i", 1), strings.Replace(old, "m=64", "m=4000000000", 1),
 		strings.Replace(old, "m=64", "m=0", 1),
 		strings.Replace(old, "t=1", "t=0", 1), strings.Replace(old, "p=2", "p=0", 1), strings.Replace(old, "m=64", "m=-1", 1),
 		strings.Replace(old, "$MDEy", "$!!!!", 1), old + "$"} {
-		if matches(bad, "password") {
+		if hashMatches(bad, "password") {
 			t.Error(bad)
 		}
 	}
@@ -195,7 +195,7 @@ func TestTogether(t *testing.T) {
 // TestKilled kills processes that add users: whoever was told of a user finds them.
 func TestKilled(t *testing.T) {
 	if path := os.Getenv("DISCREET_TEST_USERS"); path != "" {
-		today.memory = 64
+		hashCost.memory = 64
 		s, err := Open(path)
 		if err != nil {
 			fmt.Println("failed", err)
@@ -370,9 +370,9 @@ func BenchmarkToken(b *testing.B) {
 
 // BenchmarkPassword is with the cost of today.
 func BenchmarkPassword(b *testing.B) {
-	before := today
+	before := hashCost
 	f := setUp(b)
-	today = before
+	hashCost = before
 	p, err := f.SetPassword(ctx, "ana", "")
 	if err != nil {
 		b.Fatal(err)

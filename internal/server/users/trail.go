@@ -25,20 +25,20 @@ type Login struct {
 
 // The outcomes.
 const (
-	outIn        = "in"
-	outDenied    = "denied"
-	outLocked    = "locked"
-	outExpired   = "expired"
-	outRevoked   = "revoked"
-	outAbandoned = "abandoned"
+	loginIn        = "in"
+	loginDenied    = "denied"
+	loginLocked    = "locked"
+	loginExpired   = "expired"
+	loginRevoked   = "revoked"
+	loginAbandoned = "abandoned"
 )
 
 const (
-	kept     = 100_000 // lines of those who came in, and as many of those who did not
-	perHour  = 20      // lines of failures for an address; then all names are one
-	several  = "(several)"
-	folding  = 4096 // lines that can still be added to
-	lateness = time.Second
+	maxLinesKept    = 100_000 // lines of those who came in, and as many of those who did not
+	maxLinesPerHour = 20      // lines of failures for an address; then all names are one
+	severalNames    = "(several)"
+	maxOpenLines    = 4096 // lines that can still be added to
+	writeDelay      = time.Second
 )
 
 // trail writes lines. The first of its kind in an hour is in the file before the attempt is
@@ -47,42 +47,42 @@ const (
 // choose how many lines they write, and neither does anybody wait for these who has one already,
 // nor do they drive out of memory which one that is.
 type trail struct {
-	db      *base
-	good    *strand
-	bad     *strand
-	writing sync.Mutex // so that of the two one writes at a time, and each waits for one line of the other
+	db        *backend
+	succeeded *trailPart
+	failed    *trailPart
+	writing   sync.Mutex // so that of the two one writes at a time, and each waits for one line of the other
 }
 
-func newTrail(db *base, now func() time.Time) *trail {
+func newTrail(db *backend, now func() time.Time) *trail {
 	t := &trail{db: db}
-	t.good, t.bad = newStrand(t, now), newStrand(t, now)
+	t.succeeded, t.failed = newTrailPart(t, now), newTrailPart(t, now)
 	return t
 }
 
 // add writes down how an attempt ended. Only for those who come in does an error matter: nobody
 // does without a line.
 func (t *trail) add(a Attempt, outcome, token string) error {
-	if outcome == outIn {
-		return t.good.add(a, outcome, token)
+	if outcome == loginIn {
+		return t.succeeded.add(a, outcome, token)
 	}
-	return t.bad.add(a, outcome, token)
+	return t.failed.add(a, outcome, token)
 }
 
 // flush writes what was counted in memory.
 func (t *trail) flush() error {
-	return errors.Join(t.good.write(), t.bad.write())
+	return errors.Join(t.succeeded.flushNow(), t.failed.flushNow())
 }
 
-func (t *trail) close() error { return errors.Join(t.good.close(), t.bad.close()) }
+func (t *trail) close() error { return errors.Join(t.succeeded.close(), t.failed.close()) }
 
-// strand is the lines of those who came in, or of those who did not.
-type strand struct {
+// trailPart is the lines of those who came in, or of those who did not.
+type trailPart struct {
 	*trail
 	now func() time.Time
 
 	mu      sync.Mutex
-	lines   *recent[likeness, *line]
-	names   *recent[string, int] // lines of failures by address, in this hour
+	lines   *lru[lineKey, *line]
+	names   *lru[string, int] // lines of failures by address, in this hour
 	hour    int64
 	dirty   map[*line]bool
 	timer   *time.Timer
@@ -90,8 +90,8 @@ type strand struct {
 	ended   bool
 }
 
-// likeness is what attempts of one line have in common.
-type likeness struct {
+// lineKey is what attempts of one line have in common.
+type lineKey struct {
 	name, address, door, outcome, token string
 	hour                                int64
 }
@@ -103,12 +103,12 @@ type line struct {
 	until time.Time
 }
 
-func newStrand(t *trail, now func() time.Time) *strand {
-	return &strand{trail: t, now: now, lines: newRecent[likeness, *line](folding), names: newRecent[string, int](tallies),
+func newTrailPart(t *trail, now func() time.Time) *trailPart {
+	return &trailPart{trail: t, now: now, lines: newLRU[lineKey, *line](maxOpenLines), names: newLRU[string, int](maxTallies),
 		dirty: map[*line]bool{}}
 }
 
-func (t *strand) add(a Attempt, outcome, token string) error {
+func (t *trailPart) add(a Attempt, outcome, token string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
@@ -117,16 +117,16 @@ func (t *strand) add(a Attempt, outcome, token string) error {
 	now := t.now()
 	hour := now.Unix() / 3600
 	if hour != t.hour {
-		t.hour, t.names = hour, newRecent[string, int](tallies)
+		t.hour, t.names = hour, newLRU[string, int](maxTallies)
 	}
-	key := likeness{clean(a.Name, 64), clean(a.Address, 64), clean(a.Door, 16), outcome, token, hour}
+	key := lineKey{printable(a.Name, 64), printable(a.Address, 64), printable(a.Door, 16), outcome, token, hour}
 	l, ok := t.lines.get(key)
-	if !ok && outcome != outIn {
+	if !ok && outcome != loginIn {
 		// The network and not the address: whoever has many addresses has few networks.
 		network := pairOf(a).address
 		n, _ := t.names.get(network)
-		if n >= perHour {
-			key.name, key.address = several, network
+		if n >= maxLinesPerHour {
+			key.name, key.address = severalNames, network
 			l, ok = t.lines.get(key)
 		}
 		t.names.put(network, n+1)
@@ -136,7 +136,7 @@ func (t *strand) add(a Attempt, outcome, token string) error {
 		l.until = now
 		t.dirty[l] = true
 		if t.timer == nil {
-			t.timer = time.AfterFunc(lateness, t.late)
+			t.timer = time.AfterFunc(writeDelay, t.flushLater)
 		}
 		return nil
 	}
@@ -144,11 +144,11 @@ func (t *strand) add(a Attempt, outcome, token string) error {
 }
 
 // begin writes a line that is the first of its kind.
-func (t *strand) begin(key likeness, now time.Time) error {
+func (t *trailPart) begin(key lineKey, now time.Time) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	good := 0
-	if key.outcome == outIn {
+	if key.outcome == loginIn {
 		good = 1
 	}
 	id, err := t.db.insert("INSERT INTO main.logins (at, until, count, name, address, door, outcome, token, good) "+
@@ -163,7 +163,7 @@ func (t *strand) begin(key likeness, now time.Time) error {
 		}
 	}
 	if t.written++; t.written%1000 == 1 {
-		return t.trim(kept)
+		return t.trim(maxLinesKept)
 	}
 	return nil
 }
@@ -186,8 +186,8 @@ func (t *trail) trim(most int) error {
 	return tx.Commit()
 }
 
-// late writes what was counted in memory.
-func (t *strand) late() {
+// flushLater writes what was counted in memory.
+func (t *trailPart) flushLater() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {
@@ -195,13 +195,13 @@ func (t *strand) late() {
 	}
 }
 
-func (t *strand) write() error {
+func (t *trailPart) flushNow() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.flush()
 }
 
-func (t *strand) flush() error {
+func (t *trailPart) flush() error {
 	if t.timer != nil {
 		t.timer.Stop()
 		t.timer = nil
@@ -231,7 +231,7 @@ func (t *strand) flush() error {
 	return nil
 }
 
-func (t *strand) close() error {
+func (t *trailPart) close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
@@ -262,8 +262,8 @@ func (t *trail) pairs() map[pair]time.Time {
 
 // Logins returns the last n lines of the trail, of one name or of all, the newest first.
 func (s *Store) Logins(ctx context.Context, name string, n int) ([]Login, error) {
-	if err := s.trail.flush(); err != nil {
-		return nil, s.trouble(ctx, err)
+	if err := s.attempts.trail.flush(); err != nil {
+		return nil, s.explain(ctx, err)
 	}
 	query := "SELECT at, until, count, name, address, door, outcome, token FROM main.logins ORDER BY id DESC LIMIT ?"
 	args := []any{max(n, 0)}
@@ -272,7 +272,7 @@ func (s *Store) Logins(ctx context.Context, name string, n int) ([]Login, error)
 	}
 	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, s.trouble(ctx, err)
+		return nil, s.explain(ctx, err)
 	}
 	defer rows.Close()
 	var out []Login
@@ -280,19 +280,20 @@ func (s *Store) Logins(ctx context.Context, name string, n int) ([]Login, error)
 		var l Login
 		var at, until int64
 		if err := rows.Scan(&at, &until, &l.Count, &l.Name, &l.Address, &l.Door, &l.Outcome, &l.Token); err != nil {
-			return nil, s.trouble(ctx, err)
+			return nil, s.explain(ctx, err)
 		}
 		l.At, l.Until = unstamp(at), unstamp(until)
 		out = append(out, l)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, s.trouble(ctx, err)
+		return nil, s.explain(ctx, err)
 	}
 	return out, nil
 }
 
-// clean makes a text from outside fit for a line: so many characters, all of which can be printed.
-func clean(text string, most int) string {
+// printable makes a text from outside fit for a line: so many characters, all of which can be
+// printed.
+func printable(text string, most int) string {
 	if len(text) > most*utf8.UTFMax {
 		text = text[:most*utf8.UTFMax]
 	}

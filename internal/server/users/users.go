@@ -24,14 +24,14 @@ type Attempt struct {
 	Door    string // wire, http, page or openid
 
 	// Endpoint is the hash of the server's certificate (tls-server-end-point, RFC 5929), where the
-	// door offered SCRAM-SHA-256-PLUS. Whoever binds the exchange to it is safe from somebody in
-	// between.
+	// listener offered SCRAM-SHA-256-PLUS. Whoever binds the exchange to it is safe from somebody
+	// in between.
 	Endpoint string
 }
 
 // Familiar reports whether somebody came in from an address, or from its network, within 30 days.
 func (s *Store) Familiar(address string) bool {
-	return s.guard.knows(pairOf(Attempt{Address: address}).address)
+	return s.attempts.guard.isFamiliar(pairOf(Attempt{Address: address}).address)
 }
 
 // What an attempt can get but a user. Any other error is trouble with the file or with the context;
@@ -65,6 +65,23 @@ func Name(name string) error {
 	}
 	if problem := username.Check(name); problem != "" {
 		return &InvalidError{"the name", problem}
+	}
+	return nil
+}
+
+// Role is what a user may do. An owner sees the ledger and everybody's budget and asks nothing,
+// unless the policy lists them as an analyst too.
+type Role string
+
+// The roles.
+const (
+	Owner   Role = "owner"
+	Analyst Role = "analyst"
+)
+
+func (r Role) check() error {
+	if r != Owner && r != Analyst {
+		return &InvalidError{"the role", "must be owner or analyst"}
 	}
 	return nil
 }

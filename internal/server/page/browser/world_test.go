@@ -44,7 +44,7 @@ func (w *world) visit(t testing.TB, name string) string {
 	if i < 0 {
 		t.Fatalf("there is no %s", name)
 	}
-	secret, err := store.BeginVisit(t.Context(), all[i])
+	secret, err := store.Visits().Begin(t.Context(), all[i])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,17 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/render"
 )
 
 var (
@@ -20,7 +25,7 @@ var (
 func TestRetryNames(t *testing.T) {
 	q, at := counted, nine
 	name := new(retries).name(q, at)
-	if !requests.MatchString(name) || name != new(retries).name(q, at.Add(59*time.Minute+59*time.Second)) ||
+	if !requestPattern.MatchString(name) || name != new(retries).name(q, at.Add(59*time.Minute+59*time.Second)) ||
 		name != new(retries).name(q, at.In(time.FixedZone("there", 5*3600))) {
 		t.Error(name)
 	}
@@ -84,15 +89,40 @@ func TestRetriesAreBounded(t *testing.T) {
 	var r retries
 	r.name(counted, nine)
 	r.name(counted, nine.Add(3*time.Hour)) // anew: the first place counts no more
-	for i := range 2 * mostRetries {
-		if _, ok := r.of[digested(counted)]; ok != (i < mostRetries) {
+	for i := range 2 * maxRetries {
+		if _, ok := r.of[digestOf(counted)]; ok != (i < maxRetries) {
 			t.Fatalf("after %d others it is remembered: %v", i, ok)
 		}
 		q := counted
 		q.SQL = fmt.Sprint(i)
 		r.name(q, nine.Add(3*time.Hour))
 	}
-	if len(r.of) > mostRetries || len(r.order) > mostRetries {
+	if len(r.of) > maxRetries || len(r.order) > maxRetries {
 		t.Errorf("%d and %d are remembered", len(r.of), len(r.order))
+	}
+}
+
+// A key that people have entered is told so that whoever looks at a result sees all of it, and
+// programs read it as it is.
+func TestNothingIsHidden(t *testing.T) {
+	const key = "town\u202eevig \x1b[2J\U000E0049\U000E0067\u2028end\u200b\ufe01\u3164 é 漢 👩\u200d👧"
+	a := &api.Answer{Columns: []api.Column{{Name: "town", Kind: "text"}}, Rows: [][]any{{key}}}
+	var text strings.Builder
+	render.Answer(&text, a)
+	result := tool{}.result(&reply{text.String(), Answered{a, "x", 0}})
+	whole, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := result.Content[0].(*mcp.TextContent).Text
+	if !strings.Contains(words, "town?evig ?[2J???end??? é 漢 👩?👧") {
+		t.Errorf("%q", words)
+	}
+	if strings.ContainsAny(string(whole), "\u202e\x1b\U000E0049\U000E0067\u2028\u200b\ufe01\u3164\u200d") {
+		t.Errorf("%q", whole)
+	}
+	var back struct{ Rows [][]string }
+	if err := json.Unmarshal(result.StructuredContent.(json.RawMessage), &back); err != nil || back.Rows[0][0] != key {
+		t.Errorf("%q %v", back, err)
 	}
 }

@@ -2,6 +2,7 @@ package users
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -99,13 +100,13 @@ func TestStrangersWaitInTurn(t *testing.T) {
 	if n > 2*int64(addressRule.free)+1 {
 		t.Errorf("%d hashes for two addresses and somebody", n)
 	}
-	if q := &f.hashes.strangers; q.length() != 0 || len(q.order)+len(q.waiting) != 0 || q.taken {
+	if q := &f.hashes.strangers; q.length() != 0 || len(q.order)+len(q.waiting) != 0 || q.busy {
 		t.Errorf("left is %+v", q.order)
 	}
 }
 
 // length is how many wait.
-func (q *queue) length() (n int) {
+func (q *networkQueue) length() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, all := range q.waiting {
@@ -116,7 +117,7 @@ func (q *queue) length() (n int) {
 
 // Who hangs up while they wait leaves nothing behind, also where their turn comes at that moment.
 func TestQuitting(t *testing.T) {
-	q := &queue{}
+	q := &networkQueue{}
 	var all sync.WaitGroup
 	inside := 0 // the place is its lock
 	for i := range 200 {
@@ -131,7 +132,7 @@ func TestQuitting(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if q.taken || len(q.order)+len(q.waiting) != 0 || inside == 0 {
+	if q.busy || len(q.order)+len(q.waiting) != 0 || inside == 0 {
 		t.Errorf("%d were inside, and left are %v", inside, q.order)
 	}
 }
@@ -150,9 +151,9 @@ func TestEveryNameIsHashed(t *testing.T) {
 			}
 		}
 	}
-	fake, real := f.fakeHash("bob"), newHash(today, random(16), "x")
+	fake, real := f.keys.fakeHash("bob"), newHash(hashCost, random(16), "x")
 	cost := func(hash string) string { return strings.Join(strings.Split(hash, "$")[:4], "$") }
-	if cost(fake) != cost(real) || len(fake) != len(real) || matches(fake, "x") {
+	if cost(fake) != cost(real) || len(fake) != len(real) || hashMatches(fake, "x") {
 		t.Errorf("a fake hash is unlike a real one: %s, %s", fake, real)
 	}
 }
@@ -195,7 +196,7 @@ func TestLockedIsNotHashed(t *testing.T) {
 		go func() { result <- second(f.Password(c, other, f.password)) }()
 		<-c.waiting
 		for range 5 {
-			f.guard.abandon(pairOf(other))
+			f.attempts.guard.abandon(pairOf(other))
 		}
 		end()
 		locked(t, <-result, time.Second)
@@ -220,4 +221,43 @@ func TestStrangersRest(t *testing.T) {
 		}
 		synctest.Wait()
 	})
+}
+
+// A name beyond ASCII is one name, in whatever form it comes, at both doors: it lets in, and what
+// was tried under one form counts for the other. Names that nobody has behave as those do.
+func TestNamesBeyondASCII(t *testing.T) {
+	f := setUp(t)
+	password, err := f.Add(ctx, "josé", Analyst, "")
+	must(t, err)
+	for _, name := range []string{"josé", "jose\u0301"} {
+		if u, err := login(f.Store, from(name, home), password); err != nil || u.Name != "josé" {
+			t.Errorf("%q by SCRAM: %v %v", name, u, err)
+		}
+		if u, err := f.Password(ctx, from(name, home), password); err != nil || u.Name != "josé" {
+			t.Errorf("%q by password: %v %v", name, u, err)
+		}
+	}
+	if _, err := f.Add(ctx, "jose\u0301", Analyst, ""); err == nil {
+		t.Error("two users look alike")
+	}
+	// The same number of failures locks out who exists and who does not, under one form or two.
+	tries := func(names ...string) int {
+		for n := 1; n < 100; n++ {
+			_, err := login(f.Store, from(names[n%len(names)], "10.0.0.9"), "wrong password")
+			var locked *LockedError
+			if errors.As(err, &locked) {
+				return n
+			}
+			if !errors.Is(err, ErrDenied) {
+				t.Fatalf("%q: %v", names, err)
+			}
+		}
+		return 0
+	}
+	want := tries("ana")
+	for _, names := range [][]string{{"josé", "jose\u0301"}, {"rené", "rene\u0301"}, {"\u202enobody"}} {
+		if got := tries(names...); got != want || want == 0 {
+			t.Errorf("%q: locked out after %d, and ana after %d", names, got, want)
+		}
+	}
 }
