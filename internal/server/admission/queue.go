@@ -98,7 +98,7 @@ func (q *queue) wait(ctx context.Context, analyst string) error {
 	return q.await(ctx, analyst, w)
 }
 
-// awaitTurn waits in line.
+// await waits in line.
 func (q *queue) await(ctx context.Context, analyst string, w *waiter) error {
 	select {
 	case err := <-w.turn:
@@ -291,7 +291,7 @@ func (t *turn) Aside(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// takePlace waits for a place in a queue beside that of questions: for heavy work, and for queries
+// takePlace waits for a place in a queue beside that of questions: for trainings, and for queries
 // over answers. Nobody who has a turn waits for one, so the two cannot wait for each other.
 func takePlace(ctx context.Context, q *queue, who string) (leave func(), err error) {
 	if err := q.enter(who); err != nil {

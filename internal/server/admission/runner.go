@@ -325,7 +325,6 @@ func Checked(ctx context.Context, check func(context.Context) error) context.Con
 	return context.WithValue(ctx, checkKey{}, check)
 }
 
-// checkAgain makes the check.
 func checkAgain(ctx context.Context) error {
 	check, ok := ctx.Value(checkKey{}).(func(context.Context) error)
 	if !ok {

@@ -78,7 +78,7 @@ func newClock() clock {
 	return clock{now, time.Duration(now.UnixNano()), make(chan struct{}), new(sync.Once)}
 }
 
-// close lets go of all who wait for a tick, and of all who come. It is for when the time of the
+// end lets go of all who wait for a tick, and of all who come. It is for when the time of the
 // owner's shutdown is over: that moment is chosen by nobody who asks, and is the same for
 // everybody.
 func (c clock) end() { c.once.Do(func() { close(c.over) }) }

@@ -51,7 +51,7 @@ func (a Answered) MarshalJSON() ([]byte, error) {
 	return withMembers(a.Answer, map[string]any{"request": a.Request}, a.LeftOut)
 }
 
-// serverWith adds members to an answer.
+// withMembers adds members to an answer.
 func withMembers(a *api.Answer, members map[string]any, leftOut int) ([]byte, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -162,7 +162,6 @@ type question struct {
 	Confidence json.Number `json:"confidence"`
 }
 
-// readQuestion reads a question.
 func (a analyst) readQuestion(arguments json.RawMessage) (q api.Question, request string, err error) {
 	var in question
 	if err := read(arguments, askSchema, &in); err != nil {

@@ -121,7 +121,6 @@ const language = `SQL: one SELECT, as in PostgreSQL. Rows are never shown: name 
 - A smaller epsilon costs less and has more noise; error names the half width wanted and finds the price.
 `
 
-// budget says what is left.
 func budget(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, error) {
 	var in about
 	if err := read(arguments, datasetSchema, &in); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// FuzzServe sends bodies to the handler in the name of somebody who came in. Nothing of them crashes
-// the process, whose tools run outside of net/http's net, and nothing but ask is charged.
+// FuzzServe sends bodies to the handler in the name of somebody who came in. Nothing of them
+// crashes the process, whose tools run outside of net/http's net, and nothing but ask is charged.
 func FuzzServe(f *testing.F) {
 	dir := f.TempDir()
 	if err := hospital.New(20, 1).Write(filepath.Join(dir, "data")); err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-// analyst is who calls.
 type analyst struct {
 	*Door
 	user users.User
@@ -34,13 +33,11 @@ type tool struct {
 	madeUp bool
 }
 
-// reply is what came of a call.
 type reply struct {
 	text string
 	json any
 }
 
-// tools are all that there are.
 var tools = []tool{
 	{definition: define("describe", "Tables, and how to ask",
 		"The tables and columns that can be asked about, with types, bounds and keys; whom the budget protects; and "+

@@ -169,7 +169,7 @@ func (c *ledgerScan[T]) change(f func()) {
 	f()
 }
 
-// sendHead begins a look, unless one of this kind is under way. There is one look at a time, of
+// start begins a look, unless one of this kind is under way. There is one look at a time, of
 // whatever kind, because each reads everything.
 func (c *ledgerScan[T]) start(
 	ctx context.Context, h *auditHandler, u users.User, read func(context.Context, func(uint64)) (*T, error),

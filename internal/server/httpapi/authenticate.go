@@ -193,7 +193,7 @@ func (a *authenticator) identifyByCookie(r *http.Request) (u users.User, still f
 // loginPage is the page in the trail of logins.
 const loginPage = "page"
 
-// recoverPanics reports whether a method changes nothing.
+// isSafe reports whether a method changes nothing.
 func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead
 }

@@ -327,7 +327,7 @@ func analystOf(dataset, account string) (string, bool) {
 	return name, ok && !strings.Contains(name, ":")
 }
 
-// start is when the span begins that a time lies in.
+// spanStart is when the span begins that a time lies in.
 func spanStart(t time.Time, bucket string) time.Time {
 	t = t.UTC().Truncate(time.Hour)
 	if bucket == "hour" {

@@ -20,15 +20,14 @@ import (
 // Dataset is what the policy says about a dataset. Nothing of it is read from the data, and where
 // the data is, is not part of it.
 type Dataset struct {
-	Name       string  `json:"name"`
-	Unit       string  `json:"unit" doc:"Whom the budget protects: row, or the column that names a person"`
-	Neighbours string  `json:"neighbours" doc:"What it means to be without a person: add-remove or substitute"`
-	Budget     Budget  `json:"budget"`
-	Tables     []Table `json:"tables"`
-	Views      []View  `json:"views"`
-	// Analysts are who may ask.
-	Analysts []string `json:"analysts,omitempty" doc:"Who may ask; for the owner"`
-	Expires  string   `json:"expires,omitempty" doc:"The first day, in UTC, on which you may not ask any more"`
+	Name       string   `json:"name"`
+	Unit       string   `json:"unit" doc:"Whom the budget protects: row, or the column that names a person"`
+	Neighbours string   `json:"neighbours" doc:"What it means to be without a person: add-remove or substitute"`
+	Budget     Budget   `json:"budget"`
+	Tables     []Table  `json:"tables"`
+	Views      []View   `json:"views"`
+	Analysts   []string `json:"analysts,omitempty" doc:"Who may ask; for the owner"`
+	Expires    string   `json:"expires,omitempty" doc:"The first day, in UTC, on which you may not ask any more"`
 }
 
 // Budget is what one question may cost, and what all of them may.
@@ -58,14 +57,13 @@ type Table struct {
 
 // Column is a column that can be named.
 type Column struct {
-	Name     string  `json:"name"`
-	Type     string  `json:"type"`
-	Nullable bool    `json:"nullable"`
-	Bounds   *Bounds `json:"bounds,omitempty" doc:"The ends that values are moved to before they are summed"`
-	Step     string  `json:"step,omitempty" doc:"The distance of two values"`
-	Keys     string  `json:"keys" enum:"none,public,private" doc:"How values may appear as groups"`
-	// Values are public.
-	Values []string `json:"values,omitempty" doc:"The public keys, where the policy lists them"`
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`
+	Nullable bool     `json:"nullable"`
+	Bounds   *Bounds  `json:"bounds,omitempty" doc:"The ends that values are moved to before they are summed"`
+	Step     string   `json:"step,omitempty" doc:"The distance of two values"`
+	Keys     string   `json:"keys" enum:"none,public,private" doc:"How values may appear as groups"`
+	Values   []string `json:"values,omitempty" doc:"The public keys, where the policy lists them"`
 }
 
 // Bounds are the ends of a column, as its type spells them.

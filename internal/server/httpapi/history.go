@@ -114,7 +114,7 @@ func (h *history) incidents(ctx context.Context, db *discreet.DB, dataset string
 	return slices.DeleteFunc(slices.Clone(h.casebook.Incidents), func(c ledger.Case) bool { return c.Dataset != dataset }), nil
 }
 
-// spentDesc returns what was charged, by account and hour. The accounts are copies.
+// spentByHour returns what was charged, by account and hour. The accounts are copies.
 func (h *history) spentByHour(ctx context.Context, db *discreet.DB, which func(account string) bool) (map[string][]forecast.Spend, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

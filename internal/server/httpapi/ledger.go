@@ -117,8 +117,7 @@ type Record struct {
 	ByAnalyst   uint64           `json:"borne_by_analyst,omitempty" doc:"Of an incident: how many the policy bore then, of one analyst"`
 	ByDataset   uint64           `json:"borne_by_dataset,omitempty" doc:"Of an incident: how many the policy bore then, of all"`
 	Session     string           `json:"session,omitempty" doc:"Of a note: whose it is. What it says stays in the ledger"`
-	// Text is what was hashed.
-	Text string `json:"record,omitempty" doc:"The text whose SHA-256 is the hash, with amounts to the last bit; left out of the first record, which holds a secret of the ledger"`
+	Text        string           `json:"record,omitempty" doc:"The text whose SHA-256 is the hash, with amounts to the last bit; left out of the first record, which holds a secret of the ledger"`
 }
 
 func recordOf(r *ledger.Record) Record {

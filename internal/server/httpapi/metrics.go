@@ -154,7 +154,6 @@ func (s *serverState) Collect(c chan<- prometheus.Metric) {
 	}
 }
 
-// declined are the outcomes by name.
 func declined(n admission.Stats) map[string]uint64 {
 	return map[string]uint64{"refused": n.Refused, "disputed": n.Disputed, "exhausted": n.Exhausted, "closed": n.Closed,
 		"limited": n.Limited}

@@ -35,7 +35,7 @@ type requestInfo struct {
 
 type requestInfoKey struct{}
 
-// infoOf returns the notes of a request; empty ones, where there are none.
+// infoOf returns what is known about a request; nothing, where nobody has noted it.
 func infoOf(ctx context.Context) *requestInfo {
 	if n, ok := ctx.Value(requestInfoKey{}).(*requestInfo); ok {
 		return n
@@ -240,7 +240,7 @@ const maxStrangerBodyBytes = 8 << 10
 // bodyTimeout is how long a body may take to arrive.
 const bodyTimeout = 10 * time.Second
 
-// update takes the body of a request before anything looks at it: all of it or a problem.
+// readBody takes the body of a request before anything looks at it: all of it or a problem.
 // Afterwards no deadline for reading is left, and none may be set: net/http listens on the
 // connection while the question is answered, takes a deadline that passes for a client that hung
 // up, and cancels. The framework would set one of five seconds before it reads a body, which here

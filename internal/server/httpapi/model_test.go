@@ -14,7 +14,6 @@ import (
 // elderly is a question for a model that is easy to learn.
 const elderly = `{"dataset":"hospital","features":"SELECT age, sex FROM patients","target":"age >= 55","epsilon":5}`
 
-// learned is a budget for models.
 const learned = "{epsilon: 20, per_query: {default: 0.1, max: 10}}"
 
 // TestModels: a model is priced, trained, found again, used and listed, by those who may.

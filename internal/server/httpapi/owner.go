@@ -315,7 +315,6 @@ type Incidents struct {
 	More      bool       `json:"more" doc:"There are more, which are older"`
 }
 
-// maxIncidents is how many are listed.
 const maxIncidents = 1000
 
 // Release takes incidents back.
@@ -388,7 +387,7 @@ func (h *ownerHandler) registerReleases(r *router) {
 		})
 }
 
-// incidentsDesc are those of a dataset.
+// incidents are those of a dataset.
 func (h *ownerHandler) incidents(ctx context.Context, u users.User, name string) (*Incidents, error) {
 	ds, err := datasetFor(h.dispatcher.DB().Policy(), u, name)
 	if err != nil {

@@ -23,9 +23,8 @@ type Problem struct {
 	Status   int    `json:"status"`
 	Detail   string `json:"detail" doc:"What is wrong, for people"`
 	Instance string `json:"instance" doc:"Names this very request: urn:discreet:request: and what X-Request-Id says"`
-	// Kind is what programs look at.
-	Kind    string `json:"kind" doc:"What kind of problem it is: refused, budget, price, closed, limit, ending, ended, timeout, canceled, request, window, ledger, data, training, denied, locked, role, signature, stale, exists, revoked, running, origin, invalid, body, path, method, missing, unsupported, unexpected"`
-	Instead string `json:"instead,omitempty" doc:"What to do instead"`
+	Kind     string `json:"kind" doc:"What kind of problem it is: refused, budget, price, closed, limit, ending, ended, timeout, canceled, request, window, ledger, data, training, denied, locked, role, signature, stale, exists, revoked, running, origin, invalid, body, path, method, missing, unsupported, unexpected"`
+	Instead  string `json:"instead,omitempty" doc:"What to do instead"`
 	// Position is where in the text of the question.
 	Position *int `json:"position,omitempty" doc:"Where in the SQL, as a byte offset from 0"`
 	// Spent says what became of the budget.
@@ -67,7 +66,7 @@ func (p *Problem) finish(n *requestInfo) *Problem {
 	return &out
 }
 
-// writeAnswer answers with a problem where the framework has nothing to say.
+// writeProblem answers with a problem where the framework has nothing to say.
 func writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	for name, values := range p.header {
 		w.Header()[name] = values

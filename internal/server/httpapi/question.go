@@ -97,7 +97,7 @@ func (h *questionHandler) ask(ctx context.Context, u users.User, in *questionInp
 	}}, nil
 }
 
-// update reads a question, and returns its key too.
+// read reads a question, and returns its key too.
 func (h *questionHandler) read(u users.User, in *questionInput) (q api.Question, key string, err error) {
 	b := in.Body
 	if q.Dataset, err = Askable(h.dispatcher.DB().Policy(), u, b.Dataset); err != nil {
@@ -148,7 +148,6 @@ func invalid(detail, instead string) *Problem {
 // of these, or an object that names its kind.
 type parameter struct{ api.Parameter }
 
-// parameterKinds are those of parameters.
 var parameterKinds = []any{"integer", "decimal", "text", "boolean", "date", "timestamp",
 	"integer[]", "decimal[]", "text[]", "boolean[]", "date[]", "timestamp[]"}
 

@@ -280,7 +280,6 @@ func aboutOf(s users.Saved, u users.User) About {
 	return About{s.ID, s.Dataset, s.Shared, s.User, s.User == u.Name, s.Created.UTC(), s.Changed.UTC()}
 }
 
-// decodeSaved reads what was stored.
 func decodeSaved[T any](s users.Saved) (v T, err error) {
 	err = json.Unmarshal([]byte(s.Body), &v)
 	return v, err

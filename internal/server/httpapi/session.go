@@ -228,7 +228,7 @@ func askSparse(ctx context.Context, at *admission.Sessions, q sessionInquiry) (a
 	return at.AskSparse(ctx, q.analyst, q.id, q.SQL, string(q.Threshold))
 }
 
-// streamedBody returns the question of a stream.
+// stream returns the question of a stream.
 func (q sessionInquiry) stream() (api.StreamQuestion, error) {
 	switch {
 	case q.Threshold != "" || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":

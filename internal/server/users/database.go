@@ -209,7 +209,7 @@ func (d database) foreign() error {
 		"with schema=", d.Name)
 }
 
-// explain puts an error into words for the owner.
+// words puts an error into words for the owner.
 func (d database) words(err error) error {
 	return fmt.Errorf("the users in %s could not be read: %w", d.Name, d.Said(err))
 }

@@ -148,7 +148,7 @@ func denied(t testing.TB, err error) {
 	}
 }
 
-// refuseLocked wants a wait.
+// locked wants a wait.
 func locked(t testing.TB, err error, wait time.Duration) {
 	t.Helper()
 	var l *LockedError

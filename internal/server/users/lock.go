@@ -61,7 +61,7 @@ type tally struct {
 	until    time.Time // nobody comes in before
 }
 
-// decide forgets failures that are old.
+// settle forgets failures that are old.
 func (t *tally) settle(r rule, now time.Time) {
 	if t.failures == 0 || now.Before(t.at) {
 		t.at = now
@@ -213,7 +213,6 @@ func (g *guard) fail(p pair, now time.Time) {
 	tallyOf(g.addresses, p.address).fail(addressRule, now)
 }
 
-// tallyOf returns the tally of a key.
 func tallyOf[K comparable, T any](in *lru[K, *T], key K) *T {
 	t, ok := in.get(key)
 	if !ok {

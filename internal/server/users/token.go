@@ -32,7 +32,6 @@ const (
 
 const tokenColumns = `id, "user", label, created, expires, revoked, used`
 
-// drawToken makes a token and its id.
 func drawToken() (id, secret string) {
 	id = alphabet.EncodeToString(random(7))[:idLength]
 	return id, tokenPrefix + id + "_" + alphabet.EncodeToString(random(32))
