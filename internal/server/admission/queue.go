@@ -15,8 +15,8 @@ type queue struct {
 	maxTurns     int // how many can have a turn at once
 	maxTurnsEach int // how many of them one analyst can have: half, so that another need not wait for long questions to end
 	maxInside    int // how many questions of one analyst can be with the dispatcher at once
-	// apart says of whom one has a turn at a time: those by one of whose questions a process died.
-	// Where another dies, it is known by whose.
+	// isSuspect says of whom one has a turn at a time: those by one of whose questions a process
+	// died. Where another dies, it is known by whose.
 	isSuspect func(analyst string) bool
 
 	mu       sync.Mutex

@@ -80,11 +80,7 @@ func ask(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, err
 	}
 	answer, request, err := a.askOnce(ctx, q, request)
 	if err != nil {
-		p := *httpapi.ProblemOf(err)
-		if p.Spent == nil || *p.Spent {
-			p.Request = request
-		}
-		return nil, &p
+		return nil, httpapi.ProblemWithRequest(err, request)
 	}
 	var text strings.Builder
 	left := cutRows(answer)

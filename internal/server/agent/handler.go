@@ -211,8 +211,8 @@ type retryStart struct {
 
 const (
 	maxRetries = 10_000
-	// mostNames is how many names are tried for one call. A server that was restarted tries them
-	// one by one.
+	// maxNamesTried is how many names are tried for one call. A server that was restarted tries
+	// them one by one.
 	maxNamesTried = 8
 )
 

@@ -176,11 +176,7 @@ func (h *modelHandler) train(ctx context.Context, u users.User, in *trainingInpu
 	}
 	t, err := h.dispatcher.Models().Train(ctx, q)
 	if err != nil {
-		p := *ProblemOf(err)
-		if p.Spent != no {
-			p.Request = key // see ask
-		}
-		return nil, &p
+		return nil, ProblemWithRequest(err, key)
 	}
 	return &trainedAnswer{key, t}, nil
 }

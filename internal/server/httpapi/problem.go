@@ -234,6 +234,16 @@ func ProblemOf(err error) *Problem {
 	return sessionProblem(err)
 }
 
+// ProblemWithRequest is [ProblemOf] for what may have been charged under a key: whoever sent none
+// gets to know the one that was drawn, or could not ask again with it.
+func ProblemWithRequest(err error, key string) *Problem {
+	p := *ProblemOf(err)
+	if p.Spent == nil || *p.Spent {
+		p.Request = key
+	}
+	return &p
+}
+
 // stoppedProblem says that a question was stopped.
 func stoppedProblem(err *admission.Stopped) *Problem {
 	p := &Problem{Status: statusCanceled, Kind: "canceled", Detail: err.Error()}

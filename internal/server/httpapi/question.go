@@ -82,12 +82,7 @@ func (h *questionHandler) ask(ctx context.Context, u users.User, in *questionInp
 		err = infoOf(ctx).share.Reserve(requestBytes + answerSize(a, infoOf(ctx).accept))
 	}
 	if err != nil {
-		// Whoever sent no key gets to know the one that we drew, or could not ask again with it.
-		p := *ProblemOf(err)
-		if p.Spent != no {
-			p.Request = key
-		}
-		return nil, &p
+		return nil, ProblemWithRequest(err, key)
 	}
 	return &streamedBody{func(c huma.Context) {
 		if !q.Free { // nothing was charged that could be asked for again

@@ -119,11 +119,7 @@ func (h *sessionHandler) register(r *router) {
 		s, err := sessionOpeners[in.Body.Kind](ctx, h.dispatcher.Sessions(),
 			sessionOpening{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
 		if err != nil {
-			p := *ProblemOf(err)
-			if p.Spent != no {
-				p.Request = key
-			}
-			return nil, &p
+			return nil, ProblemWithRequest(err, key)
 		}
 		return bodyOf(sessionOf(s)), nil
 	})
