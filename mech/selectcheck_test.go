@@ -6,7 +6,9 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/entropy"
@@ -253,4 +255,103 @@ func checkSelectReplay(f chooser, x, y []int64) error {
 		}
 	}
 	return nil
+}
+
+// The gap is kept as often as it says, where all but one candidate lie just beyond
+// it, which is the worst case; a gap of half the size is not.
+func TestGap(t *testing.T) {
+	const runs, n, beta = 20_000, 50, 0.1
+	half, err := dp.Parse("0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scoring := Scoring{Sensitivity: 1}
+	for _, make := range []func() (Selector, error){
+		func() (Selector, error) { return NewExponential(scoring, half) },
+		func() (Selector, error) { return NewPermuteAndFlip(scoring, half) },
+		func() (Selector, error) { return NewNoisyMax(LaplaceNoise, scoring, half) },
+		func() (Selector, error) { return NewNoisyMax(GeometricNoise, scoring, half) },
+		func() (Selector, error) { return NewNoisyMax(GumbelNoise, scoring, half) },
+	} {
+		m, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		missed := func(beyond int64) float64 {
+			scores := []int64{beyond}
+			for range n - 1 {
+				scores = append(scores, 0)
+			}
+			r, bad := seeded(3), 0
+			for range runs {
+				if i, err := r.Select(Exactly(scores...), m); err != nil {
+					t.Fatal(err)
+				} else if i != 0 {
+					bad++
+				}
+			}
+			return float64(bad) / runs
+		}
+		g := m.Gap(n, beta)
+		// Three standard deviations above what is promised.
+		if p := missed(g + 1); p > beta+3*math.Sqrt(beta/runs) {
+			t.Errorf("%s: more than %d below the best with probability %v, not %v", m.Name(), g, p, beta)
+		}
+		if p := missed(g / 3); p < beta {
+			t.Errorf("%s: a third of the gap is kept with probability %v: the bound says little", m.Name(), 1-p)
+		}
+		for _, none := range []float64{0, -1, math.NaN()} {
+			if got := m.Gap(n, none); got != math.MaxInt64 {
+				t.Errorf("%s: a gap of %d is never missed", m.Name(), got)
+			}
+		}
+		if m.Gap(0, beta) != math.MaxInt64 || m.Gap(1, 1) != 0 && m.Name() != "noisy max, laplace" {
+			t.Errorf("%s: %d, %d", m.Name(), m.Gap(0, beta), m.Gap(1, 1))
+		}
+	}
+}
+
+// shapes are a million scores that samplers by rejection find easy and hard.
+func shapes() map[string][]int64 {
+	const n = 1_000_000
+	rng := rand.New(rand.NewPCG(1, 2))
+	equal, random, one := make([]int64, n), make([]int64, n), make([]int64, n)
+	for i := range n {
+		random[i] = rng.Int64N(1000)
+	}
+	one[n/2] = 1 << 40
+	return map[string][]int64{"equal": equal, "random": random, "one": one}
+}
+
+func BenchmarkSelect(b *testing.B) {
+	for _, m := range selectors(b, general, "0.1") {
+		for name, x := range shapes() {
+			b.Run(m.Name()+"/"+name, func(b *testing.B) {
+				r, scores := NewReleaser(noise.NewSource()), Exactly(x...)
+				for b.Loop() {
+					if _, err := r.Select(scores, m); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkQuantiles(b *testing.B) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	d := make([]int64, 1_000_000)
+	for i := range d {
+		d[i] = rng.Int64N(1 << 40)
+	}
+	values := Exactly(d...)
+	for name, at := range map[string][]string{"median": {"0.5"}, "quartiles": {"0.25", "0.5", "0.75"}} {
+		q := quantiles(b, QuantileQuery{At: rats(at...), Low: 0, High: 1<<40 - 1, PerUnit: 1}, "1")
+		b.Run(name, func(b *testing.B) {
+			r := NewReleaser(noise.NewSource())
+			for b.Loop() {
+				r.Quantiles(values, q)
+			}
+		})
+	}
 }
