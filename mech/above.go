@@ -13,10 +13,10 @@ import (
 )
 
 var (
-	// ErrAbove is returned when a round of AboveThreshold is asked for that does not exist.
-	ErrAbove = errors.New("not a round of AboveThreshold")
-	// ErrOver is returned when a round is asked after its "above".
-	ErrOver = errors.New("this round is over: it has answered \"above\"; open another, which costs as much again")
+	// errAbove is returned when a round of AboveThreshold is asked for that does not exist.
+	errAbove = errors.New("not a round of AboveThreshold")
+	// errOver is returned when a round is asked after its "above".
+	errOver = errors.New("this round is over: it has answered \"above\"; open another, which costs as much again")
 )
 
 // AboveConfig says what the noise of one round of AboveThreshold is calibrated to.
@@ -76,7 +76,6 @@ type Above struct {
 	threshold, question sampler
 }
 
-// sampler is a noise of integers.
 type sampler interface {
 	Draw(*noise.Source) int64
 	Scale() *big.Rat
@@ -86,7 +85,7 @@ type sampler interface {
 // it, with the Cost that is known here.
 func NewAbove(c AboveConfig) (*Above, error) {
 	if c.Sensitivity.Norm() != dp.L1 {
-		return nil, fmt.Errorf("%w: AboveThreshold needs l1, not %v", ErrNorm, c.Sensitivity)
+		return nil, fmt.Errorf("%w: AboveThreshold needs l1, not %v", errNorm, c.Sensitivity)
 	}
 	for _, e := range []dp.Amount{c.Threshold, c.Question} {
 		if err := checkAmount(e); err != nil {
@@ -132,16 +131,8 @@ func aboveNoise(c AboveConfig, moves int64, epsilon dp.Amount) (sampler, error) 
 // Cost is what a round costs, whatever it is asked. It is to be charged before the round is opened.
 func (a *Above) Cost() dp.Cost { return a.cost }
 
-// Sensitivity is what the noise was calibrated to.
-func (a *Above) Sensitivity() dp.Sensitivity { return a.config.Sensitivity }
-
 // OneSided reports whether the noise is never negative.
 func (a *Above) OneSided() bool { return a.config.OneSided }
-
-// Split says how the epsilon of Cost is shared by the threshold and the questions.
-func (a *Above) Split() (threshold, question dp.Amount) {
-	return a.config.Threshold, a.config.Question
-}
 
 // Parameters returns the exact scales of the noise of the threshold and of a question.
 func (a *Above) Parameters() (threshold, question *big.Rat) {
@@ -176,11 +167,11 @@ func (r *Releaser) OpenAbove(a *Above) *AboveRound {
 // paid for.
 func (r *Releaser) ResumeAbove(a *Above, secret []byte) (*AboveRound, error) {
 	if len(secret) != 8 {
-		return nil, fmt.Errorf("%w: what was laid aside is no round", ErrAbove)
+		return nil, fmt.Errorf("%w: what was laid aside is no round", errAbove)
 	}
 	z := int64(binary.BigEndian.Uint64(secret))
 	if a.config.OneSided && z < 0 {
-		return nil, fmt.Errorf("%w: what was laid aside is no open round", ErrAbove)
+		return nil, fmt.Errorf("%w: what was laid aside is no open round", errAbove)
 	}
 	return &AboveRound{a: a, r: r, threshold: Exactly(z)}, nil
 }
@@ -218,26 +209,26 @@ func (s *AboveRound) Ask(value Exact, threshold int64) (bool, error) {
 // AskDistance is Ask about how far a value is from a prediction, which is public as a threshold is.
 // The distance moves between neighbours by no more than the value.
 func (s *AboveRound) AskDistance(value Exact, prediction, threshold int64) (bool, error) {
-	return s.ask(value, threshold, func(v int64) int64 { return apart(v, prediction) })
+	return s.ask(value, threshold, func(v int64) int64 { return distance(v, prediction) })
 }
 
-// apart is |v - prediction|, or the largest int64 where that is larger. Clamping and taking the
+// distance is |v - prediction|, or the largest int64 where that is larger. Clamping and taking the
 // absolute value bring no two values further apart, so neither does the whole, for all int64 that
 // there are. Of -(2^63), which has no opposite, a prediction is moved by one: it is public, and
 // still one number.
-func apart(v, prediction int64) int64 {
+func distance(v, prediction int64) int64 {
 	d := addClamped(v, -max(prediction, -math.MaxInt64))
 	return max(d, -max(d, -math.MaxInt64))
 }
 
 func (s *AboveRound) ask(value Exact, threshold int64, of func(int64) int64) (bool, error) {
 	if n := value.Len(); n != 1 {
-		return false, fmt.Errorf("%w: a question has one value, not %d; ask about one after the other", ErrAbove, n)
+		return false, fmt.Errorf("%w: a question has one value, not %d; ask about one after the other", errAbove, n)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		return false, ErrOver
+		return false, errOver
 	}
 	n := s.draw(value)
 	s.over = atLeast(of(value.Open()[0]), n, threshold, s.threshold.Open()[0])

@@ -17,7 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// above makes a round for tests.
 func above(d int64, e1, e2 dp.Amount, one bool) *Above {
 	a, err := NewAbove(AboveConfig{Sensitivity: l1(d), Threshold: e1, Question: e2, OneSided: one})
 	if err != nil {
@@ -60,7 +59,7 @@ func TestAboveIsTight(t *testing.T) {
 		for _, n := range []int{1, 10, 1000, 100000} {
 			for _, far := range []int64{0, -10, -100} {
 				got := m.loss([]ask{{0, n, false}, {far, 1, true}}, []ask{{1, n, false}, {far - 1, 1, true}})
-				if err := within(got, 1); err != nil {
+				if err := checkLoss(got, 1); err != nil {
 					t.Errorf("%s, %d below: %v", sides[one], n, err)
 				}
 				if n == 100000 && far == -100 && got < 0.98 {
@@ -77,7 +76,7 @@ func TestAboveOpenRoundsCostTheThreshold(t *testing.T) {
 		m := aboveModelOf(above(2, dp.One/4, dp.One*3/4, one))
 		for _, n := range []int{1, 100, 100000} {
 			for _, move := range []int64{-2, -1, 1, 2} {
-				if err := within(m.loss([]ask{{0, n, false}}, []ask{{move, n, false}}), 0.25); err != nil {
+				if err := checkLoss(m.loss([]ask{{0, n, false}}, []ask{{move, n, false}}), 0.25); err != nil {
 					t.Errorf("%s, %d below that move by %d: %v", sides[one], n, move, err)
 				}
 			}
@@ -98,8 +97,9 @@ func TestAboveCost(t *testing.T) {
 		if z.Cmp(big.NewRat(12, 1)) != 0 || q.Cmp(big.NewRat(12, 1)) != 0 { // 3/(1/4), and 2 * 3/(1/2)
 			t.Errorf("scales %v and %v", z, q)
 		}
-		if e1, e2 := a.Split(); e1+e2 != c.Epsilon || a.OneSided() != one || a.Sensitivity().L1().Int64() != 3 {
-			t.Errorf("%v and %v, %v, %v", e1, e2, a.OneSided(), a.Sensitivity())
+		e1, e2 := a.config.Threshold, a.config.Question
+		if e1+e2 != c.Epsilon || a.OneSided() != one || a.config.Sensitivity.L1().Int64() != 3 {
+			t.Errorf("%v and %v, %v, %v", e1, e2, a.OneSided(), a.config.Sensitivity)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func checkAboveFollows(open func(*Releaser) round, a *Above) error {
 			}
 		}
 		read := s.read
-		if got, err := f(1_000_000, 0); !errors.Is(err, ErrOver) || got || s.read != read {
+		if got, err := f(1_000_000, 0); !errors.Is(err, errOver) || got || s.read != read {
 			return fmt.Errorf("after its \"above\" a round says %v, %v, and draws %d bytes", got, err, s.read-read)
 		}
 	}
@@ -247,12 +247,12 @@ func TestAboveResumes(t *testing.T) {
 			t.Errorf("%x became %x, %v", before, s.Secret(), err)
 		}
 		for _, bad := range [][]byte{nil, {}, {0x80}, append(before[:len(before):len(before)], 0), bytes.Repeat([]byte{0xff}, 11)} {
-			if _, err := seeded(1).ResumeAbove(a, bad); !errors.Is(err, ErrAbove) {
+			if _, err := seeded(1).ResumeAbove(a, bad); !errors.Is(err, errAbove) {
 				t.Errorf("%x: %v", bad, err)
 			}
 		}
 		// -1 is no noise of a one-sided round.
-		if _, err := seeded(1).ResumeAbove(a, bytes.Repeat([]byte{0xff}, 8)); errors.Is(err, ErrAbove) != one {
+		if _, err := seeded(1).ResumeAbove(a, bytes.Repeat([]byte{0xff}, 8)); errors.Is(err, errAbove) != one {
 			t.Errorf("%s, -1: %v", sides[one], err)
 		}
 	}
@@ -368,13 +368,13 @@ func TestAboveDistanceMovesNoFurther(t *testing.T) {
 	}
 	for _, p := range ends {
 		for _, v := range ends {
-			got := apart(v, p)
+			got := distance(v, p)
 			if want := between(v, p); got < 0 || want.IsInt64() && p != math.MinInt64 && got != want.Int64() ||
 				!want.IsInt64() && got != math.MaxInt64 {
 				t.Errorf("|%d - %d| is %d", v, p, got)
 			}
 			for _, w := range ends {
-				if between(got, apart(w, p)).Cmp(between(v, w)) > 0 {
+				if between(got, distance(w, p)).Cmp(between(v, w)) > 0 {
 					t.Errorf("%d and %d move apart by a prediction of %d", v, w, p)
 				}
 			}
@@ -413,8 +413,8 @@ func TestAboveRefuses(t *testing.T) {
 		{func(s *AboveConfig) { s.Question = dp.Unbounded }, ErrNoPrivacy},
 		{func(s *AboveConfig) { s.Threshold, s.Question = dp.Unbounded-1, dp.Unbounded-1 }, ErrScale},
 		{func(s *AboveConfig) { s.Threshold = 1; s.Sensitivity = l1(1 << 20) }, ErrScale},
-		{func(s *AboveConfig) { s.Sensitivity = dp.Sensitivity{} }, ErrNorm},
-		{func(s *AboveConfig) { s.Sensitivity = l2squared(1) }, ErrNorm},
+		{func(s *AboveConfig) { s.Sensitivity = dp.Sensitivity{} }, errNorm},
+		{func(s *AboveConfig) { s.Sensitivity = l2squared(1) }, errNorm},
 		{func(s *AboveConfig) { s.Sensitivity = l1(1 << 50) }, ErrScale},
 	} {
 		for _, one := range []bool{false, true} {
@@ -431,10 +431,10 @@ func TestAboveRefuses(t *testing.T) {
 	open := NewReleaser(entropy.FromReader(s)).OpenAbove(above(1, dp.One, dp.One, true))
 	read := s.read
 	for _, v := range []Exact{Exactly(), Exactly(1, 2), {}} {
-		if _, err := open.Ask(v, 0); !errors.Is(err, ErrAbove) || s.read != read {
+		if _, err := open.Ask(v, 0); !errors.Is(err, errAbove) || s.read != read {
 			t.Errorf("%v, and %d bytes", err, s.read-read)
 		}
-		if _, err := open.AskDistance(v, 0, 0); !errors.Is(err, ErrAbove) || s.read != read {
+		if _, err := open.AskDistance(v, 0, 0); !errors.Is(err, errAbove) || s.read != read {
 			t.Errorf("%v, and %d bytes", err, s.read-read)
 		}
 	}

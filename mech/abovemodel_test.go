@@ -149,10 +149,10 @@ func checkAbove(m aboveModel, n int, d int64, epsilon float64) (worst float64, e
 		}
 	}
 	visit(prior, prior, 1, 1, 0, 0)
-	return worst, within(worst, epsilon)
+	return worst, checkLoss(worst, epsilon)
 }
 
-func within(loss, epsilon float64) error {
+func checkLoss(loss, epsilon float64) error {
 	if loss > epsilon*(1+1e-9) {
 		return fmt.Errorf("the privacy loss is %.6f, above %v", loss, epsilon)
 	}
@@ -343,7 +343,7 @@ func TestAbovePlantedBugs(t *testing.T) {
 		tight := func(change func(*aboveModel), times int) error {
 			m := honest
 			change(&m)
-			return within(m.loss([]ask{{0, 100000, false}, {-100, times, true}}, []ask{{1, 100000, false}, {-101, times, true}}), e)
+			return checkLoss(m.loss([]ask{{0, 100000, false}, {-100, times, true}}, []ask{{1, 100000, false}, {-101, times, true}}), e)
 		}
 		if err := tight(func(*aboveModel) {}, 1); err != nil {
 			t.Errorf("%s: the honest round: %v", sides[one], err)
@@ -373,7 +373,7 @@ func TestAbovePlantedBugs(t *testing.T) {
 		// and many after it, and then the "above".
 		first := honest.loss([]ask{{0, 100000, false}}, []ask{{1, 100000, false}})
 		second := honest.loss([]ask{{0, 100000, false}, {-100, 1, true}}, []ask{{1, 100000, false}, {-101, 1, true}})
-		if err := within(first+second, e); err == nil || first+second < 1.45 || first+second > 1.5+1e-9 {
+		if err := checkLoss(first+second, e); err == nil || first+second < 1.45 || first+second > 1.5+1e-9 {
 			t.Errorf("%s: a threshold drawn again loses %v", sides[one], first+second)
 		} else {
 			t.Logf("%s, a restart draws a new threshold: %v", sides[one], err)
@@ -397,7 +397,7 @@ func TestAbovePlantedBugs(t *testing.T) {
 			}
 			return math.Log(p(0, 1) / p(1, 1))
 		}
-		if got := reused(100); within(got, e) == nil {
+		if got := reused(100); checkLoss(got, e) == nil {
 			t.Errorf("%s, the comparison's noise is released: loses %v", sides[one], got)
 		} else {
 			t.Logf("%s, the comparison's noise is released: loses %v", sides[one], got)
@@ -423,10 +423,11 @@ func TestAbovePlantedRounds(t *testing.T) {
 				}
 				return func(v, threshold int64) (bool, error) {
 					if over && !p.endless {
-						return false, ErrOver
+						return false, errOver
 					}
 					if r.record != nil {
-						r.record(Call{Mechanism: "above", Parameter: a.question.Scale(), Sensitivity: a.Sensitivity(), Values: Exactly(v)})
+						s := a.config.Sensitivity
+						r.record(Call{Mechanism: "above", Parameter: a.question.Scale(), Sensitivity: s, Values: Exactly(v)})
 					}
 					if p.skip && v-threshold < -1000 {
 						return false, nil

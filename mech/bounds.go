@@ -10,15 +10,14 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// ErrBounds is returned when a private range is asked for in a way that has no
+// errBounds is returned when a private range is asked for in a way that has no
 // answer.
-var ErrBounds = errors.New("these bounds cannot be estimated")
+var errBounds = errors.New("these bounds cannot be estimated")
 
 // BoundsBins is the number of bins of the integers: 64 of negative numbers, one
 // for zero and 64 of positive numbers.
 const BoundsBins = 129
 
-// zeroBin is the bin of 0.
 const zeroBin = BoundsBins / 2
 
 // BoundsBin returns the bin of v, from 0 to 128. Bins end at powers of two: bin 64
@@ -81,27 +80,27 @@ type BoundsConfig struct {
 // unit moves the counts by RowsPerUnit in l1, and under substitution by twice
 // that. In l2 the worst case is that all rows are in one bin, or in two.
 type Bounds struct {
-	crossing
+	countThreshold
 }
 
 // NewBounds calibrates noise and threshold.
 func NewBounds(c BoundsConfig) (*Bounds, error) {
 	switch {
 	case c.RowsPerUnit < 1:
-		return nil, fmt.Errorf("%w: a unit has at least 1 row, not %d; bound how many rows one unit can have", ErrBounds, c.RowsPerUnit)
+		return nil, fmt.Errorf("%w: a unit has at least 1 row, not %d; bound how many rows one unit can have", errBounds, c.RowsPerUnit)
 	case !(c.Beta > 0 && c.Beta < 1):
-		return nil, fmt.Errorf("%w with probability 1 - beta for beta = %v; choose one such as 0.01", ErrBounds, c.Beta)
+		return nil, fmt.Errorf("%w with probability 1 - beta for beta = %v; choose one such as 0.01", errBounds, c.Beta)
 	case c.Epsilon > 0 && c.Rho > 0:
-		return nil, fmt.Errorf("%w on two budgets: give an epsilon or a rho", ErrBounds)
+		return nil, fmt.Errorf("%w on two budgets: give an epsilon or a rho", errBounds)
 	}
 	m, err := boundsNoise(c)
 	if err != nil {
 		return nil, err
 	}
 	// All bins, because all of them can be empty.
-	x, err := newCrossing(m, 0, BoundsBins, c.Beta)
+	x, err := newCountThreshold(m, 0, BoundsBins, c.Beta)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBounds, err)
+		return nil, fmt.Errorf("%w: %w", errBounds, err)
 	}
 	return &Bounds{x}, nil
 }
@@ -146,7 +145,7 @@ type Range struct{ Low, High int64 }
 // the likely answer for few rows; it costs the same.
 func (r *Releaser) EstimateBounds(counts Exact, b *Bounds) (Range, bool, error) {
 	if n := counts.Len(); n != BoundsBins {
-		return Range{}, false, fmt.Errorf("%w from %d bins: count rows by BoundsBin, which has %d", ErrBounds, n, BoundsBins)
+		return Range{}, false, fmt.Errorf("%w from %d bins: count rows by BoundsBin, which has %d", errBounds, n, BoundsBins)
 	}
 	var noise [BoundsBins]int64
 	r.draw(counts, b.noise, noise[:])

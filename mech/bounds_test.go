@@ -58,7 +58,6 @@ func TestBoundsBins(t *testing.T) {
 	}
 }
 
-// histogram counts values by bin.
 func histogram(values ...int64) []int64 {
 	h := make([]int64, BoundsBins)
 	for _, v := range values {
@@ -91,7 +90,7 @@ func TestBoundsArePrivateExactly(t *testing.T) {
 }
 
 // boundsUnder shows a range as two numbers, or none as an empty range.
-func boundsUnder(estimate func(*Releaser, Exact) (Range, bool)) under {
+func boundsUnder(estimate func(*Releaser, Exact) (Range, bool)) releaseFunc {
 	return func(r *Releaser, x []int64) []int64 {
 		if g, ok := estimate(r, Exactly(x...)); ok {
 			return []int64{int64(BoundsBin(g.Low)), int64(BoundsBin(g.High))}
@@ -100,7 +99,7 @@ func boundsUnder(estimate func(*Releaser, Exact) (Range, bool)) under {
 	}
 }
 
-func honestBounds(b *Bounds) under {
+func honestBounds(b *Bounds) releaseFunc {
 	return boundsUnder(func(r *Releaser, x Exact) (Range, bool) {
 		g, ok, err := r.EstimateBounds(x, b)
 		if err != nil {
@@ -111,7 +110,7 @@ func honestBounds(b *Bounds) under {
 }
 
 // boundsEvents looks at where the range begins and ends.
-func checkBoundsStatistics(f under, x, y []int64, runs int, epsilon float64) error {
+func checkBoundsStatistics(f releaseFunc, x, y []int64, runs int, epsilon float64) error {
 	count := func(r *Releaser, v []int64) map[string]int {
 		hits := map[string]int{}
 		for range runs {
@@ -196,7 +195,7 @@ func TestBoundsPlantedBugs(t *testing.T) {
 	}{
 		{"rows per unit forgotten, exact", checkBounds(forgotten, 2, dp.One)},
 		{"rows per unit forgotten, statistical",
-			checkBoundsStatistics(honestBounds(&Bounds{crossing{forgotten.noise, b.tau}}), x, y, 10000, 1)},
+			checkBoundsStatistics(honestBounds(&Bounds{countThreshold{forgotten.noise, b.tau}}), x, y, 10000, 1)},
 		{"empty bins draw nothing, replay", checkKeysReplay(occupied, histogram(), z)},
 		{"no noise in the test, statistical", checkBoundsStatistics(exactEnds, x, less, 2000, 1)},
 	} {
@@ -217,9 +216,9 @@ func TestBoundsKeepTheirPromises(t *testing.T) {
 		{RowsPerUnit: 3, Rho: dp.One / 5, Beta: beta},
 	} {
 		b := bounds(t, c)
-		lower := crossing{b.noise, b.tau - 1}
-		if b.any(0, BoundsBins) > beta || lower.any(0, BoundsBins) <= beta {
-			t.Errorf("threshold %d has tail %v", b.tau, b.any(0, BoundsBins))
+		lower := countThreshold{b.noise, b.tau - 1}
+		if b.anyPassProbability(0, BoundsBins) > beta || lower.anyPassProbability(0, BoundsBins) <= beta {
+			t.Errorf("threshold %d has tail %v", b.tau, b.anyPassProbability(0, BoundsBins))
 		}
 		missed := b.Missed(beta)
 		h := histogram()
@@ -251,15 +250,15 @@ func TestBoundsRefuseBadInput(t *testing.T) {
 		change func(*BoundsConfig)
 		want   error
 	}{
-		{func(b *BoundsConfig) { b.RowsPerUnit = 0 }, ErrBounds},
-		{func(b *BoundsConfig) { b.RowsPerUnit = math.MinInt64 }, ErrBounds},
+		{func(b *BoundsConfig) { b.RowsPerUnit = 0 }, errBounds},
+		{func(b *BoundsConfig) { b.RowsPerUnit = math.MinInt64 }, errBounds},
 		{func(b *BoundsConfig) { b.RowsPerUnit = math.MaxInt64 }, ErrScale},
-		{func(b *BoundsConfig) { b.Beta = 0 }, ErrBounds},
-		{func(b *BoundsConfig) { b.Beta = 1 }, ErrBounds},
-		{func(b *BoundsConfig) { b.Beta = math.NaN() }, ErrBounds},
+		{func(b *BoundsConfig) { b.Beta = 0 }, errBounds},
+		{func(b *BoundsConfig) { b.Beta = 1 }, errBounds},
+		{func(b *BoundsConfig) { b.Beta = math.NaN() }, errBounds},
 		{func(b *BoundsConfig) { b.Epsilon = 0 }, ErrNoPrivacy},
 		{func(b *BoundsConfig) { b.Epsilon = dp.Unbounded }, ErrNoPrivacy},
-		{func(b *BoundsConfig) { b.Rho = dp.One }, ErrBounds},
+		{func(b *BoundsConfig) { b.Rho = dp.One }, errBounds},
 	} {
 		bad := good
 		c.change(&bad)
@@ -271,7 +270,7 @@ func TestBoundsRefuseBadInput(t *testing.T) {
 	s := newStream(1)
 	r := NewReleaser(entropy.FromReader(s))
 	for _, n := range []int{0, 1, 128, 130} {
-		if _, _, err := r.EstimateBounds(Exactly(make([]int64, n)...), b); !errors.Is(err, ErrBounds) || s.read != 0 {
+		if _, _, err := r.EstimateBounds(Exactly(make([]int64, n)...), b); !errors.Is(err, errBounds) || s.read != 0 {
 			t.Errorf("%d bins: %v", n, err)
 		}
 	}
@@ -281,7 +280,7 @@ func TestBoundsRefuseBadInput(t *testing.T) {
 	if got, ok, _ := r.EstimateBounds(Exactly(h...), b); !ok || got.High < 16 || got.Low > 8 {
 		t.Errorf("%v %v", got, ok)
 	}
-	if big.NewInt(b.least(math.MinInt64)).Sign() <= 0 || b.least(math.MaxInt64) > 0 {
+	if big.NewInt(b.leastNoise(math.MinInt64)).Sign() <= 0 || b.leastNoise(math.MaxInt64) > 0 {
 		t.Error("least wraps around")
 	}
 }

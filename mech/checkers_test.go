@@ -105,7 +105,7 @@ func checkConcentrated(p []float64, splits [][2]int64, rho dp.Amount) error {
 // checkReplay runs f on neighbours with the same random bytes. Calls and bytes
 // must be the same, and the answers must differ as the inputs do, which must be
 // within the declared sensitivity.
-func checkReplay(f under, x, y []int64, norm dp.Norm) error {
+func checkReplay(f releaseFunc, x, y []int64, norm dp.Norm) error {
 	type trace struct {
 		calls []Call
 		read  int
@@ -160,7 +160,6 @@ func checkDistance(a, b exact.Vector, s dp.Sensitivity) error {
 	return nil
 }
 
-// event is a set of outputs.
 type event struct {
 	name string
 	in   func(z []int64) bool
@@ -198,7 +197,7 @@ func events(x, y []int64) []event {
 const lossError = 1e-6
 
 // counts returns how often each event happens in n answers.
-func counts(f under, r *Releaser, x []int64, all []event, n int) []int {
+func counts(f releaseFunc, r *Releaser, x []int64, all []event, n int) []int {
 	hits := make([]int, len(all))
 	for range n {
 		z := f(r, x)
@@ -218,19 +217,19 @@ type answers struct {
 	n      int
 }
 
-// drawn draws n answers on each of two neighbours.
-func drawn(f under, x, y []int64, n int) answers {
+// drawAnswers draws n answers on each of two neighbours.
+func drawAnswers(f releaseFunc, x, y []int64, n int) answers {
 	all := events(x, y)
 	return answers{all, counts(f, seeded(1), x, all, n), counts(f, seeded(2), y, all, n), n}
 }
 
 // checkHockeyStick draws n answers on each of two neighbours, and checks claims about them.
-func checkHockeyStick(f under, x, y []int64, n int, claims map[float64]float64) error {
-	return drawn(f, x, y, n).check(claims)
+func checkHockeyStick(f releaseFunc, x, y []int64, n int, claims map[float64]float64) error {
+	return drawAnswers(f, x, y, n).check(claims)
 }
 
 // catchHockeyStick is for bugs, most of which a few answers show: it draws more until n.
-func catchHockeyStick(f under, x, y []int64, n int, claims map[float64]float64) error {
+func catchHockeyStick(f releaseFunc, x, y []int64, n int, claims map[float64]float64) error {
 	for some := n / 16; some < n; some *= 4 {
 		if err := checkHockeyStick(f, x, y, some, claims); err != nil {
 			return err
@@ -400,10 +399,10 @@ func (s *stream) Read(p []byte) (int, error) {
 
 func seeded(seed byte) *Releaser { return NewReleaser(entropy.FromReader(newStream(seed))) }
 
-// under is a mechanism under test: Release with a mechanism, or something that
+// releaseFunc is a mechanism under test: Release with a mechanism, or something that
 // was broken on purpose.
-type under func(r *Releaser, x []int64) []int64
+type releaseFunc func(r *Releaser, x []int64) []int64
 
-func with(m Mechanism) under {
+func releaseWith(m Mechanism) releaseFunc {
 	return func(r *Releaser, x []int64) []int64 { return r.Release(Exactly(x...), m) }
 }

@@ -30,7 +30,7 @@ type Gaussian struct {
 // divided. The discrete Gaussian has no pure epsilon.
 func NewGaussian(s dp.Sensitivity, rho dp.Amount) (*Gaussian, error) {
 	if s.Norm() != dp.L2 {
-		return nil, fmt.Errorf("%w: Gaussian noise needs l2, not %v", ErrNorm, s)
+		return nil, fmt.Errorf("%w: Gaussian noise needs l2, not %v", errNorm, s)
 	}
 	if err := checkAmount(rho); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ type gaussianLaw struct{ normal.Lattice }
 
 // Below this s a block is summed term by term. Blocks are many and their
 // errors add up, so they get the exact sum for longer.
-const summedBlock = 1024
+const maxSummedDeviation = 1024
 
 func newGaussianLaw(sigma2 *big.Rat) gaussianLaw {
 	s2, _ := sigma2.Float64()
@@ -132,7 +132,7 @@ func (l gaussianLaw) halfWidth(beta float64) int64 {
 	// P(|X| > k) <= 2 exp(-(k+1)^2/(2 s^2)) gives a k that is always enough.
 	enough := roundUp(l.S * math.Sqrt(2*(math.Ln2-math.Log(beta))) * (1 + 0x1p-48))
 	switch {
-	case beta < tiny:
+	case beta < smallestTail:
 		return enough
 	case l.S < normal.SumsBelow:
 		return l.HalfWidth(beta)
@@ -149,7 +149,7 @@ func (l gaussianLaw) block(lo, hi int64) (mass, err float64) {
 		mass, err = l.block(1, hi)
 		return 2*mass + 1/l.Z, 2*err + normal.SumError/l.Z
 	}
-	if lo == hi || l.S < summedBlock {
+	if lo == hi || l.S < maxSummedDeviation {
 		var sum float64
 		for j := min(hi, l.Last()); j >= lo; j-- {
 			sum += l.Weight(float64(j))

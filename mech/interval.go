@@ -41,7 +41,6 @@ func (n Noisy) around() Around {
 	return Around{new(big.Rat).SetInt64(n.Value), new(big.Rat).SetInt64(n.HalfWidth)}
 }
 
-// ends returns those of the interval.
 func (a Around) ends() (from, to *big.Rat) {
 	return new(big.Rat).Sub(a.Value, a.Half), new(big.Rat).Add(a.Value, a.Half)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
-// ErrKeys is returned when group keys are asked for in a way that cannot be
+// errKeys is returned when group keys are asked for in a way that cannot be
 // made private.
-var ErrKeys = errors.New("these group keys cannot be released")
+var errKeys = errors.New("these group keys cannot be released")
 
 // KeyConfig says who is protected when group keys come from the data, and at
 // what price.
@@ -32,32 +32,32 @@ type KeyConfig struct {
 	Noise string
 }
 
-// moved is in how many groups the count of units can differ by one between
+// movedGroups is in how many groups the count of units can differ by one between
 // neighbours.
-func (c KeyConfig) moved() int64 {
+func (c KeyConfig) movedGroups() int64 {
 	if c.Neighbours == dp.Substitute {
 		return 2 * int64(c.GroupsPerUnit)
 	}
 	return int64(c.GroupsPerUnit)
 }
 
-// mostGroups keeps every product with C far inside of an int64.
-const mostGroups = 1 << 30
+// maxGroupsPerUnit keeps every product with C far inside of an int64.
+const maxGroupsPerUnit = 1 << 30
 
 func (c KeyConfig) check() error {
 	switch {
-	case c.GroupsPerUnit < 1 || c.GroupsPerUnit > mostGroups:
+	case c.GroupsPerUnit < 1 || c.GroupsPerUnit > maxGroupsPerUnit:
 		return fmt.Errorf("%w: a unit is in at least 1 and at most 2^30 groups, not %d; bound how many groups one unit can be in",
-			ErrKeys, c.GroupsPerUnit)
+			errKeys, c.GroupsPerUnit)
 	case c.Delta == 0:
 		return fmt.Errorf("%w without a delta: a key that only one unit has betrays it; spend a delta such as 1e-6, or list the keys "+
-			"in the policy", ErrKeys)
+			"in the policy", errKeys)
 	case c.Delta >= dp.One:
-		return fmt.Errorf("%w: a delta of %v promises nothing; spend one such as 1e-6", ErrKeys, c.Delta)
+		return fmt.Errorf("%w: a delta of %v promises nothing; spend one such as 1e-6", errKeys, c.Delta)
 	case c.Epsilon > 0 && c.Rho > 0:
-		return fmt.Errorf("%w on two budgets: give an epsilon or a rho", ErrKeys)
+		return fmt.Errorf("%w on two budgets: give an epsilon or a rho", errKeys)
 	case c.Noise != "" && c.Noise != "laplace" && c.Noise != "gaussian":
-		return fmt.Errorf("%w with %s noise; use laplace or gaussian", ErrKeys, c.Noise)
+		return fmt.Errorf("%w with %s noise; use laplace or gaussian", errKeys, c.Noise)
 	}
 	return checkAmount(max(c.Epsilon, c.Rho))
 }
@@ -108,10 +108,10 @@ func (c KeyConfig) check() error {
 // where k is what it takes to pass, and p is what the proof above is about. r is
 // a multiple of 2^-63, and the draw has 63 bits.
 type KeyThreshold struct {
-	crossing
+	countThreshold
 	edge  uint64 // r, in units of 2^-63
 	cost  dp.Cost
-	other *crossing // what was not chosen
+	other *countThreshold // what was not chosen
 }
 
 // NewKeyThreshold calibrates noise and threshold. Laplace and Gaussian noise
@@ -138,29 +138,29 @@ func NewKeyThreshold(c KeyConfig) (*KeyThreshold, error) {
 	switch {
 	case err != nil || laplace.tau <= gaussian.tau:
 		if err == nil {
-			laplace.other = &gaussian.crossing
+			laplace.other = &gaussian.countThreshold
 		}
 		return laplace, nil
 	default:
-		gaussian.other = &laplace.crossing
+		gaussian.other = &laplace.countThreshold
 		return gaussian, nil
 	}
 }
 
 func laplaceKeys(c KeyConfig) (*KeyThreshold, error) {
-	m, err := c.laplace(big.NewInt(c.moved()))
+	m, err := c.laplace(big.NewInt(c.movedGroups()))
 	if err != nil {
 		return nil, err
 	}
-	return keysOf(c, m, m.Cost(), c.Delta)
+	return newKeyThreshold(c, m, m.Cost(), c.Delta)
 }
 
 func gaussianKeys(c KeyConfig) (*KeyThreshold, error) {
-	m, cost, delta, err := c.gaussian(big.NewInt(c.moved()))
+	m, cost, delta, err := c.gaussian(big.NewInt(c.movedGroups()))
 	if err != nil {
 		return nil, err
 	}
-	return keysOf(c, m, cost, delta)
+	return newKeyThreshold(c, m, cost, delta)
 }
 
 // laplace is the Laplace noise that the budget buys for an l1 sensitivity.
@@ -199,19 +199,21 @@ func (c KeyConfig) gaussian(d *big.Int) (m *Gaussian, cost dp.Cost, delta dp.Amo
 	return m, dp.Cost{Epsilon: c.Epsilon, Rho: claimed, Delta: own}, c.Delta - own, err
 }
 
-// keysOf puts the threshold where a group of one unit is released with a
+// newKeyThreshold puts the threshold where a group of one unit is released with a
 // probability so small that it stays below delta for C groups together, and
 // adds what that comes to, rounded up, to the cost of the noise.
-func keysOf(c KeyConfig, m Mechanism, noise dp.Cost, delta dp.Amount) (*KeyThreshold, error) {
-	x, err := newCrossing(m, 1, c.GroupsPerUnit, delta.Float())
+func newKeyThreshold(c KeyConfig, m Mechanism, noise dp.Cost, delta dp.Amount) (*KeyThreshold, error) {
+	x, err := newCountThreshold(m, 1, c.GroupsPerUnit, delta.Float())
 	if err != nil {
 		return nil, err
 	}
-	k := &KeyThreshold{crossing: x, cost: noise}
-	alone := k.alone()
+	k := &KeyThreshold{countThreshold: x, cost: noise}
+	alone := k.probabilityAlone()
 	// The largest edge that delta pays for. Every one that is tried is compared with what it costs.
-	k.edge, _ = root.Whole(0, certain, func(edge uint64) bool { return anyOf(alone(edge), c.GroupsPerUnit) <= delta.Float() })
-	used, err := dp.CeilFloat(anyOf(alone(k.edge), c.GroupsPerUnit))
+	k.edge, _ = root.Whole(0, probabilityOne, func(edge uint64) bool {
+		return probabilityOfAny(alone(edge), c.GroupsPerUnit) <= delta.Float()
+	})
+	used, err := dp.CeilFloat(probabilityOfAny(alone(k.edge), c.GroupsPerUnit))
 	if err != nil {
 		return nil, err
 	}
@@ -219,10 +221,10 @@ func keysOf(c KeyConfig, m Mechanism, noise dp.Cost, delta dp.Amount) (*KeyThres
 	return k, nil
 }
 
-// alone returns an upper bound on the probability that a group of one unit is released, for any
-// edge. The two tails are proven bounds, and rounding is paid for.
-func (k *KeyThreshold) alone() func(edge uint64) float64 {
-	above, from := k.passing(1), crossing{k.noise, k.tau - 1}.passing(1)
+// probabilityAlone returns an upper bound on the probability that a group of one unit is released,
+// for any edge. The two tails are proven bounds, and rounding is paid for.
+func (k *KeyThreshold) probabilityAlone() func(edge uint64) float64 {
+	above, from := k.passProbability(1), countThreshold{k.noise, k.tau - 1}.passProbability(1)
 	return func(edge uint64) float64 {
 		if edge == 0 {
 			return above
@@ -234,7 +236,7 @@ func (k *KeyThreshold) alone() func(edge uint64) float64 {
 
 // keeps reports whether a group of n units is released with this noise and this draw.
 func (k *KeyThreshold) keeps(n, noise int64, draw uint64) bool {
-	return n > 0 && (k.passes(n, noise) || noise == k.least(n)-1 && draw < k.edge)
+	return n > 0 && (k.passes(n, noise) || noise == k.leastNoise(n)-1 && draw < k.edge)
 }
 
 // largestAmount returns the largest amount up to most that fits, where all
@@ -255,7 +257,7 @@ func (k *KeyThreshold) Threshold() int64 { return k.tau }
 
 // Edge is the probability with which the number before that is released.
 func (k *KeyThreshold) Edge() *big.Rat {
-	return new(big.Rat).SetFrac(new(big.Int).SetUint64(k.edge), new(big.Int).SetUint64(certain))
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(k.edge), new(big.Int).SetUint64(probabilityOne))
 }
 
 // Why says which noise was taken, and what the other would have done.
@@ -307,61 +309,63 @@ func (r *Releaser) ReleaseKeys(counts Exact, k *KeyThreshold) []Key {
 	return kept
 }
 
-// crossing is a threshold on a noisy count. What is tested and what the tail is
+// countThreshold is a threshold on a noisy count. What is tested and what the tail is
 // bounded for is the same number, least, so that the two cannot disagree on
 // whether the threshold itself passes.
-type crossing struct {
+type countThreshold struct {
 	noise Mechanism
 	tau   int64
 }
 
-// least returns the smallest noise that lets a count of n pass. A count is
+// leastNoise returns the smallest noise that lets a count of n pass. A count is
 // never negative, and tau is positive, so that nothing can overflow.
-func (c crossing) least(n int64) int64 { return c.tau - max(n, 0) }
+func (c countThreshold) leastNoise(n int64) int64 { return c.tau - max(n, 0) }
 
 // passes reports whether a count of n passes with this noise.
-func (c crossing) passes(n, noise int64) bool { return noise >= c.least(n) }
+func (c countThreshold) passes(n, noise int64) bool { return noise >= c.leastNoise(n) }
 
-// passing is an upper bound on the probability that a count of n passes: the
+// passProbability is an upper bound on the probability that a count of n passes: the
 // noise is symmetric, so P(noise >= k) is half of P(|noise| > k-1) for k > 0.
 // Halving is exact.
-func (c crossing) passing(n int64) float64 {
-	k := c.least(n)
+func (c countThreshold) passProbability(n int64) float64 {
+	k := c.leastNoise(n)
 	if k <= 0 {
 		return 1
 	}
 	return c.noise.Tail(k-1) / 2
 }
 
-// any is an upper bound on the probability that one or more of k counts of n
-// pass: 1 - (1-p)^k. Log1p and Expm1 are within a unit in the last place of
-// their values, and neither loses digits where p is small.
-func (c crossing) any(n int64, k int) float64 { return anyOf(c.passing(n), k) }
+// anyPassProbability is an upper bound on the probability that one or more of k counts of n pass.
+func (c countThreshold) anyPassProbability(n int64, k int) float64 {
+	return probabilityOfAny(c.passProbability(n), k)
+}
 
-// anyOf is that of a probability.
-func anyOf(p float64, k int) float64 {
+// probabilityOfAny is an upper bound on the probability that one or more of k independent events
+// of probability p happen: 1 - (1-p)^k. Log1p and Expm1 are within a unit in the last place of
+// their values, and neither loses digits where p is small.
+func probabilityOfAny(p float64, k int) float64 {
 	if p >= 1 {
 		return 1
 	}
 	return math.Min(1, -math.Expm1(float64(k)*math.Log1p(-p))*(1+0x1p-48)+math.SmallestNonzeroFloat64)
 }
 
-// newCrossing returns the lowest threshold above n that k counts of n pass with
+// newCountThreshold returns the lowest threshold above n that k counts of n pass with
 // a probability of at most beta. The tail is a proven upper bound for every
 // threshold that is tried, so the one that is found holds, even if rounding
 // should make it one too high.
-func newCrossing(m Mechanism, n int64, k int, beta float64) (crossing, error) {
-	at := func(tau int64) crossing { return crossing{m, tau} }
+func newCountThreshold(m Mechanism, n int64, k int, beta float64) (countThreshold, error) {
+	at := func(tau int64) countThreshold { return countThreshold{m, tau} }
 	// The union bound is enough up to rounding, for which one step more is.
 	reach := m.HalfWidth(beta / float64(k))
 	if reach > math.MaxInt64/4 {
-		return crossing{}, fmt.Errorf("%w: the threshold would not fit in 64 bits; spend more", ErrKeys)
+		return countThreshold{}, fmt.Errorf("%w: the threshold would not fit in 64 bits; spend more", errKeys)
 	}
 	high := n + 2*reach + 2
-	if at(high).any(n, k) > beta {
-		return crossing{}, fmt.Errorf("%w: no threshold has a tail as small as %v; spend a larger delta", ErrKeys, beta)
+	if at(high).anyPassProbability(n, k) > beta {
+		return countThreshold{}, fmt.Errorf("%w: no threshold has a tail as small as %v; spend a larger delta", errKeys, beta)
 	}
-	_, tau := root.Whole(n, high, func(tau int64) bool { return !(at(tau).any(n, k) <= beta) })
+	_, tau := root.Whole(n, high, func(tau int64) bool { return !(at(tau).anyPassProbability(n, k) <= beta) })
 	return at(tau), nil
 }
 

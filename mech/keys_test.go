@@ -44,7 +44,7 @@ func lawOfKeys(k *KeyThreshold, passes func(n, noise int64) bool) keyLaw {
 		for z := -reach; z <= reach; z++ {
 			p := 0.0
 			switch {
-			case passes != nil && passes(n, z), passes == nil && k.keeps(n, z, certain-1):
+			case passes != nil && passes(n, z), passes == nil && k.keeps(n, z, probabilityOne-1):
 				p = 1
 			case passes == nil && k.keeps(n, z, 0): // at the edge
 				p, _ = k.Edge().Float64()
@@ -145,16 +145,16 @@ func TestKeyThresholdIsLowest(t *testing.T) {
 				c.Epsilon, c.Rho = 0, dp.One/2
 			}
 			k := keyThreshold(t, c)
-			lower := crossing{k.noise, k.tau - 1}
+			lower := countThreshold{k.noise, k.tau - 1}
 			pays := c.Delta
 			if !rho && k.noise.Name() == "gaussian" {
 				pays -= c.Delta / 2
 			}
-			if k.any(1, groups) > pays.Float() || lower.any(1, groups) <= pays.Float() {
-				t.Errorf("%d groups: threshold %d has tail %v", groups, k.tau, k.any(1, groups))
+			if k.anyPassProbability(1, groups) > pays.Float() || lower.anyPassProbability(1, groups) <= pays.Float() {
+				t.Errorf("%d groups: threshold %d has tail %v", groups, k.tau, k.anyPassProbability(1, groups))
 			}
 			// With its edge it spends nearly all of it, and never more.
-			if got := anyOf(k.alone()(k.edge), groups); got > pays.Float() || got < pays.Float()*0.999 {
+			if got := probabilityOfAny(k.probabilityAlone()(k.edge), groups); got > pays.Float() || got < pays.Float()*0.999 {
 				t.Errorf("%d groups: threshold %d with edge %v has tail %v of %v", groups, k.tau, k.Edge(), got, pays)
 			}
 			if k.Cost().Delta > c.Delta || k.Cost().Delta == 0 {
@@ -258,7 +258,7 @@ func TestEmptyKeysStayHidden(t *testing.T) {
 
 // keysUnder is a release of keys as the checkers of Release know it: hidden
 // groups are 0.
-func keysUnder(release func(*Releaser, Exact) []Key) under {
+func keysUnder(release func(*Releaser, Exact) []Key) releaseFunc {
 	return func(r *Releaser, x []int64) []int64 {
 		out := make([]int64, len(x))
 		for _, k := range release(r, Exactly(x...)) {
@@ -269,7 +269,7 @@ func keysUnder(release func(*Releaser, Exact) []Key) under {
 }
 
 // checkKeysReplay compares what is drawn and called on neighbours.
-func checkKeysReplay(f under, x, y []int64) error {
+func checkKeysReplay(f releaseFunc, x, y []int64) error {
 	run := func(v []int64) (calls []Call, next uint64) {
 		r := NewReleaser(entropy.FromReader(newStream(7)))
 		r.Record(func(c Call) { calls = append(calls, c) })
@@ -294,7 +294,7 @@ func TestKeysReplayAndStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]under{
+	for name, f := range map[string]releaseFunc{
 		"threshold": keysUnder(func(r *Releaser, x Exact) []Key { return r.ReleaseKeys(x, k) }),
 		"selection": keysUnder(func(r *Releaser, x Exact) (out []Key) {
 			for _, i := range r.SelectKeys(x, s) {
@@ -341,7 +341,7 @@ func TestKeysPlantedBugs(t *testing.T) {
 		t.Error(err)
 	}
 	pureTwo, _ := NewLaplace(l1(2), dp.One)
-	once, _ := newCrossing(pureTwo, 1, 1, two.Delta.Float()) // delta for one group only
+	once, _ := newCountThreshold(pureTwo, 1, 1, two.Delta.Float()) // delta for one group only
 	for _, b := range []struct {
 		name string
 		err  error
@@ -352,7 +352,7 @@ func TestKeysPlantedBugs(t *testing.T) {
 		{"large groups are not tested", check(func(n, z int64) bool { return n > k.tau || n > 0 && k.passes(n, z) })},
 		{"no threshold", check(func(n, _ int64) bool { return n > 0 })},
 		{"noise for one group, used for two", checkTwo(k)},
-		{"delta for one group, used for two", checkTwo(&KeyThreshold{crossing: once})},
+		{"delta for one group, used for two", checkTwo(&KeyThreshold{countThreshold: once})},
 		{"small groups draw nothing, replay", checkKeysReplay(keysUnder(func(r *Releaser, x Exact) []Key {
 			var v []int64
 			for _, n := range x.Open() {
@@ -385,15 +385,15 @@ func TestKeysRefuseBadConfigs(t *testing.T) {
 		change func(*KeyConfig)
 		want   error
 	}{
-		{func(k *KeyConfig) { k.GroupsPerUnit = 0 }, ErrKeys},
-		{func(k *KeyConfig) { k.GroupsPerUnit = -3 }, ErrKeys},
-		{func(k *KeyConfig) { k.GroupsPerUnit = math.MaxInt }, ErrKeys},
-		{func(k *KeyConfig) { k.Delta = 0 }, ErrKeys},
-		{func(k *KeyConfig) { k.Delta = dp.One }, ErrKeys},
-		{func(k *KeyConfig) { k.Delta = dp.Unbounded }, ErrKeys},
+		{func(k *KeyConfig) { k.GroupsPerUnit = 0 }, errKeys},
+		{func(k *KeyConfig) { k.GroupsPerUnit = -3 }, errKeys},
+		{func(k *KeyConfig) { k.GroupsPerUnit = math.MaxInt }, errKeys},
+		{func(k *KeyConfig) { k.Delta = 0 }, errKeys},
+		{func(k *KeyConfig) { k.Delta = dp.One }, errKeys},
+		{func(k *KeyConfig) { k.Delta = dp.Unbounded }, errKeys},
 		{func(k *KeyConfig) { k.Epsilon = 0 }, ErrNoPrivacy},
 		{func(k *KeyConfig) { k.Epsilon = dp.Unbounded }, ErrNoPrivacy},
-		{func(k *KeyConfig) { k.Rho = dp.One }, ErrKeys},
+		{func(k *KeyConfig) { k.Rho = dp.One }, errKeys},
 	} {
 		bad := good
 		c.change(&bad)

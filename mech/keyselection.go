@@ -40,11 +40,11 @@ type KeySelection struct {
 }
 
 const (
-	// certain is the probability 1 of the table.
-	certain = 1 << 63
-	// longestTable is eight megabytes, and groups of a million units that are
+	// probabilityOne is how the probability 1 is written, in units of 2^-63.
+	probabilityOne = 1 << 63
+	// maxTableLen is eight megabytes, and groups of a million units that are
 	// kept with a probability other than 1.
-	longestTable = 1 << 20
+	maxTableLen = 1 << 20
 )
 
 // NewKeySelection makes the table for an epsilon and a delta.
@@ -53,10 +53,10 @@ func NewKeySelection(c KeyConfig) (*KeySelection, error) {
 		return nil, err
 	}
 	if c.Rho > 0 {
-		return nil, fmt.Errorf("%w on a budget of rho: selection needs an epsilon, whose cost in rho is in its Cost", ErrKeys)
+		return nil, fmt.Errorf("%w on a budget of rho: selection needs an epsilon, whose cost in rho is in its Cost", errKeys)
 	}
-	groups := big.NewRat(c.moved(), 1)
-	k := &KeySelection{rate: new(big.Rat).Quo(c.Epsilon.Rat(), groups), sens: dp.NewL1(big.NewInt(c.moved()))}
+	groups := big.NewRat(c.movedGroups(), 1)
+	k := &KeySelection{rate: new(big.Rat).Quo(c.Epsilon.Rat(), groups), sens: dp.NewL1(big.NewInt(c.movedGroups()))}
 	var err error
 	if k.cost, err = selectionCost(c, k.rate); err != nil {
 		return nil, err
@@ -72,27 +72,27 @@ func NewKeySelection(c KeyConfig) (*KeySelection, error) {
 // one unit are independent and add up.
 func selectionCost(c KeyConfig, rate *big.Rat) (dp.Cost, error) {
 	e, _ := rate.Float64()
-	rho, err := dp.CeilFloat(float64(c.moved()) * dp.RhoOfPure(e) * (1 + 0x1p-50))
+	rho, err := dp.CeilFloat(float64(c.movedGroups()) * dp.RhoOfPure(e) * (1 + 0x1p-50))
 	return dp.Cost{Epsilon: c.Epsilon, Rho: rho, Delta: c.Delta}, err
 }
 
 func selectionTable(rate, delta *big.Rat) ([]uint64, error) {
-	one := big.NewInt(0).SetUint64(certain)
+	one := big.NewInt(0).SetUint64(probabilityOne)
 	d := new(big.Int).Mul(delta.Num(), one)
 	d.Quo(d, delta.Denom())
 	if d.Sign() == 0 {
 		return nil,
 			fmt.Errorf("%w: the delta is too small to be shared by so many groups; spend a larger delta or allow fewer "+
-				"groups per unit", ErrKeys)
+				"groups per unit", errKeys)
 	}
 	growth := expBelow(rate)
 	keep := []uint64{0}
 	p, up, down, almost := new(big.Int), new(big.Int), new(big.Int), new(big.Int).Sub(growth, big.NewInt(1))
 	for p.Cmp(one) < 0 {
-		if len(keep) > longestTable {
+		if len(keep) > maxTableLen {
 			return nil,
 				fmt.Errorf("%w: groups of a million units would not be kept for certain; spend a larger epsilon, or "+
-					"use a threshold", ErrKeys)
+					"use a threshold", errKeys)
 		}
 		// exp(e) p + d, rounded down.
 		up.Mul(growth, p)
@@ -119,7 +119,6 @@ func selectionTable(rate, delta *big.Rat) ([]uint64, error) {
 	return keep, nil
 }
 
-// expBits is the precision of expBelow.
 const expBits = 128
 
 // expBelow returns a number not above exp(x), in units of 2^-128, and close to
@@ -152,7 +151,7 @@ func (k *KeySelection) Cost() dp.Cost { return k.cost }
 // Probability returns the exact probability that a group of n units is kept.
 func (k *KeySelection) Probability(n int64) *big.Rat {
 	p := new(big.Int).SetUint64(k.kept(n))
-	return new(big.Rat).SetFrac(p, new(big.Int).SetUint64(certain))
+	return new(big.Rat).SetFrac(p, new(big.Int).SetUint64(probabilityOne))
 }
 
 func (k *KeySelection) kept(n int64) uint64 {
@@ -193,7 +192,7 @@ func (r *Releaser) drawEdges(out []uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range out {
-		out[i] = noise.Uniform(r.src, certain)
+		out[i] = noise.Uniform(r.src, probabilityOne)
 	}
 }
 
@@ -201,7 +200,7 @@ func (r *Releaser) drawUniform(x Exact, k *KeySelection, out []uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range out {
-		out[i] = noise.Uniform(r.src, certain)
+		out[i] = noise.Uniform(r.src, probabilityOne)
 	}
 	if r.record != nil {
 		r.record(Call{Mechanism: "key selection", Parameter: new(big.Rat).Set(k.rate), Sensitivity: k.sens, Values: x})

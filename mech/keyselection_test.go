@@ -24,11 +24,11 @@ func expSeries(x *big.Rat) *big.Rat {
 // mirror images, from the first entry, which must be 0, to the last, which must
 // be 1.
 func checkKeySelection(keep []uint64, e, d *big.Rat) error {
-	unit := new(big.Int).SetUint64(certain)
+	unit := new(big.Int).SetUint64(probabilityOne)
 	at := func(n int) *big.Rat { return new(big.Rat).SetFrac(new(big.Int).SetUint64(keep[n]), unit) }
 	not := func(p *big.Rat) *big.Rat { return new(big.Rat).Sub(big.NewRat(1, 1), p) }
 	growth := expSeries(e)
-	if keep[0] != 0 || keep[len(keep)-1] != certain {
+	if keep[0] != 0 || keep[len(keep)-1] != probabilityOne {
 		return fmt.Errorf("from %v to %v", at(0), at(len(keep)-1))
 	}
 	for n := range len(keep) - 1 {
@@ -55,7 +55,7 @@ func TestKeySelectionIsPrivateExactly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		groups := big.NewRat(c.moved(), 1)
+		groups := big.NewRat(c.movedGroups(), 1)
 		e, d := new(big.Rat).Quo(c.Epsilon.Rat(), groups), new(big.Rat).Quo(c.Delta.Rat(), groups)
 		if err := checkKeySelection(k.keep, e, d); err != nil {
 			t.Errorf("%+v: %v", c, err)
@@ -92,7 +92,8 @@ func TestKeySelectionIsOptimal(t *testing.T) {
 			t.Errorf("%d units: kept with %v, and with %v by a threshold", n, a, b)
 		}
 	}
-	if k.KeptFrom(0.5) > threshold.tau || k.KeptFrom(0) != int64(len(k.keep)-1) || k.kept(math.MaxInt64) != certain || k.kept(-1) != 0 {
+	if k.KeptFrom(0.5) > threshold.tau || k.KeptFrom(0) != int64(len(k.keep)-1) ||
+		k.kept(math.MaxInt64) != probabilityOne || k.kept(-1) != 0 {
 		t.Errorf("kept from %d, threshold %d", k.KeptFrom(0.5), threshold.tau)
 	}
 	t.Logf("half of the groups of %d units are kept, threshold %d; all from %d", k.KeptFrom(0.5), threshold.tau, k.KeptFrom(0))
@@ -163,7 +164,7 @@ func TestKeySelectionPlantedBugs(t *testing.T) {
 		{"off by one place", append([]uint64{0}, good[2:]...)},
 		{"only the first inequality", change(func(k []uint64) {
 			for n := 1; n < len(k); n++ {
-				k[n] = uint64(math.Min(1, math.Ldexp(float64(k[n-1]), -63)*math.Exp(0.5)+0.0004999) * certain)
+				k[n] = uint64(math.Min(1, math.Ldexp(float64(k[n-1]), -63)*math.Exp(0.5)+0.0004999) * probabilityOne)
 			}
 		})},
 	} {
@@ -181,7 +182,7 @@ func TestKeySelectionRefuses(t *testing.T) {
 		{GroupsPerUnit: 1 << 30, Epsilon: dp.One, Delta: 1},
 		{GroupsPerUnit: 1, Epsilon: 10, Delta: 1},
 	} {
-		if k, err := NewKeySelection(c); !errors.Is(err, ErrKeys) {
+		if k, err := NewKeySelection(c); !errors.Is(err, errKeys) {
 			t.Errorf("%+v: %v, %v", c, k, err)
 		}
 	}

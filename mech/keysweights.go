@@ -66,24 +66,24 @@ import (
 // given that no new group is released, both releases are of the same groups, with
 // noise on weights that are no further apart than the noise is made for.
 type KeyWeights struct {
-	crossing
-	cost   dp.Cost
-	tokens []int64 // by degree, from 0 on
-	beside []int64
-	each   int64 // the steps of a token
-	room   int64 // the tokens that a group takes
-	why    string
+	countThreshold
+	cost           dp.Cost
+	tokensByDegree []int64 // by degree, from 0 on
+	extraSteps     []int64
+	stepsPerToken  int64 // the steps of a token
+	groupTokens    int64 // the tokens that a group takes
+	why            string
 }
 
 const (
 	// weightSteps is the weight of a unit that is in one group.
 	weightSteps = 1 << 22
-	// widest is in how many groups a unit may be to have tokens, and mostWeighed in how many one
-	// may be at all.
-	widest      = 64
-	mostWeighed = 1 << 10
-	// hiddenAtMost is how often a group is hidden that has all tokens it takes.
-	hiddenAtMost = 0.001
+	// maxTokenGroups is in how many groups a unit may be to have tokens, and maxWeighedGroups in
+	// how many one may be at all.
+	maxTokenGroups   = 64
+	maxWeighedGroups = 1 << 10
+	// maxHiddenProbability is how often a group is hidden that has all tokens it takes.
+	maxHiddenProbability = 0.001
 )
 
 // NewKeyWeights calibrates weights, noise and threshold. Weights of l1 with Laplace noise are
@@ -95,8 +95,8 @@ func newKeyWeights(c KeyConfig, steps int64) (*KeyWeights, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	if c.GroupsPerUnit > mostWeighed {
-		return nil, fmt.Errorf("%w by weight: a unit is in at most %d groups, not %d", ErrKeys, mostWeighed, c.GroupsPerUnit)
+	if c.GroupsPerUnit > maxWeighedGroups {
+		return nil, fmt.Errorf("%w by weight: a unit is in at most %d groups, not %d", errKeys, maxWeighedGroups, c.GroupsPerUnit)
 	}
 	var best *KeyWeights
 	var failed error
@@ -104,7 +104,7 @@ func newKeyWeights(c KeyConfig, steps int64) (*KeyWeights, error) {
 		if c.Noise != "" && (c.Noise == "laplace") != (norm == dp.L1) {
 			continue
 		}
-		k, err := weightsOf(c, norm, steps)
+		k, err := newWeightsInNorm(c, norm, steps)
 		switch {
 		case err != nil:
 			failed = err
@@ -118,17 +118,17 @@ func newKeyWeights(c KeyConfig, steps int64) (*KeyWeights, error) {
 	return best, nil
 }
 
-// weightsOf makes the weights for one norm: those of a unit have a norm of so many steps, rounded
-// down, of which the tokens are the part that has this norm in l1.
-func weightsOf(c KeyConfig, norm dp.Norm, steps int64) (*KeyWeights, error) {
-	k := &KeyWeights{tokens: make([]int64, c.GroupsPerUnit+1), beside: make([]int64, c.GroupsPerUnit+1)}
-	most := min(c.GroupsPerUnit, widest)
-	k.each = tokenSteps(most, norm)
+// newWeightsInNorm makes the weights for one norm: those of a unit have a norm of so many steps,
+// rounded down, of which the tokens are the part that has this norm in l1.
+func newWeightsInNorm(c KeyConfig, norm dp.Norm, steps int64) (*KeyWeights, error) {
+	k := &KeyWeights{tokensByDegree: make([]int64, c.GroupsPerUnit+1), extraSteps: make([]int64, c.GroupsPerUnit+1)}
+	most := min(c.GroupsPerUnit, maxTokenGroups)
+	k.stepsPerToken = tokenSteps(most, norm)
 	for d := 1; d <= c.GroupsPerUnit; d++ {
 		all := steps / int64(d)
 		if d <= most {
-			k.tokens[d] = all / k.each
-			all = k.tokens[d] * k.each
+			k.tokensByDegree[d] = all / k.stepsPerToken
+			all = k.tokensByDegree[d] * k.stepsPerToken
 		}
 		if norm == dp.L2 {
 			// The largest w with d w^2 <= steps^2.
@@ -137,8 +137,8 @@ func weightsOf(c KeyConfig, norm dp.Norm, steps int64) (*KeyWeights, error) {
 			}))
 			all = max(all, w)
 		}
-		if k.beside[d] = all - k.tokens[d]*k.each; all == 0 {
-			return nil, fmt.Errorf("%w by weight: a unit in %d groups would weigh nothing", ErrKeys, d)
+		if k.extraSteps[d] = all - k.tokensByDegree[d]*k.stepsPerToken; all == 0 {
+			return nil, fmt.Errorf("%w by weight: a unit in %d groups would weigh nothing", errKeys, d)
 		}
 	}
 	sensitivity := k.moved(norm)
@@ -159,7 +159,7 @@ func weightsOf(c KeyConfig, norm dp.Norm, steps int64) (*KeyWeights, error) {
 		}
 		k.noise, k.cost, delta = m, cost, left
 	}
-	return k, k.cross(delta)
+	return k, k.setThreshold(delta)
 }
 
 // tokenSteps returns D for units that are in at most so many groups. In l1 it is
@@ -184,10 +184,10 @@ func square(x int64) *big.Int { return new(big.Int).Mul(big.NewInt(x), big.NewIn
 // moved is how far one unit more moves the weights: in l1, or in l2 and squared.
 func (k *KeyWeights) moved(norm dp.Norm) *big.Int {
 	most := new(big.Int)
-	for d := 1; d < len(k.tokens); d++ {
-		n := int64(d) * k.tokens[d]
+	for d := 1; d < len(k.tokensByDegree); d++ {
+		n := int64(d) * k.tokensByDegree[d]
 		if norm == dp.L1 {
-			if all := big.NewInt(n*k.each + int64(d)*k.beside[d]); all.Cmp(most) > 0 {
+			if all := big.NewInt(n*k.stepsPerToken + int64(d)*k.extraSteps[d]); all.Cmp(most) > 0 {
 				most = all
 			}
 			continue
@@ -195,8 +195,8 @@ func (k *KeyWeights) moved(norm dp.Norm) *big.Int {
 		// The polynomial in n is -D n^2 + b n + c: it is largest where n is near b/(2 D).
 		at := func(back int64) *big.Int { return k.movedSquared(int64(d), back) }
 		b := new(big.Int).Sub(at(1), at(0))
-		b.Add(b, big.NewInt(k.each))
-		b.Quo(b, big.NewInt(2*k.each))
+		b.Add(b, big.NewInt(k.stepsPerToken))
+		b.Quo(b, big.NewInt(2*k.stepsPerToken))
 		for near := int64(-1); near <= 1; near++ {
 			back := int64(0)
 			if x := new(big.Int).Add(b, big.NewInt(near)); x.Sign() > 0 {
@@ -216,7 +216,7 @@ func (k *KeyWeights) moved(norm dp.Norm) *big.Int {
 // movedSquared is the bound in l2, squared, for a unit in d groups where so many more tokens go
 // back.
 func (k *KeyWeights) movedSquared(d, back int64) *big.Int {
-	a, x, each := big.NewInt(k.tokens[d]), big.NewInt(k.beside[d]), big.NewInt(k.each)
+	a, x, each := big.NewInt(k.tokensByDegree[d]), big.NewInt(k.extraSteps[d]), big.NewInt(k.stepsPerToken)
 	n := big.NewInt(back)
 	taken := new(big.Int).Sub(new(big.Int).Mul(big.NewInt(d), a), n)
 	times := func(all ...*big.Int) *big.Int {
@@ -234,22 +234,24 @@ func (k *KeyWeights) movedSquared(d, back int64) *big.Int {
 	return sum.Add(sum, times(big.NewInt(2*d), n, x))
 }
 
-// fresh is a number of groups that are new, and what each weighs at most.
-type fresh struct {
+// newGroups is a number of groups that are new, and what each weighs at most.
+type newGroups struct {
 	weight int64
 	groups int
 }
 
-// freshGroups are those that a unit can have. For units in more than a few groups, those of up to
+// newGroupCases are those that a unit can have. For units in more than a few groups, those of up to
 // twice as many are taken together: as many as the most of them have, of what the fewest weigh.
-func (k *KeyWeights) freshGroups() []fresh {
+func (k *KeyWeights) newGroupCases() []newGroups {
 	const few = 8
-	var all []fresh
-	last := len(k.tokens) - 1
-	heaviest := func(d, alone int) int64 { return k.tokens[d]*(k.each+int64(d-alone)) + k.beside[d] }
+	var all []newGroups
+	last := len(k.tokensByDegree) - 1
+	heaviest := func(d, alone int) int64 {
+		return k.tokensByDegree[d]*(k.stepsPerToken+int64(d-alone)) + k.extraSteps[d]
+	}
 	for d := 1; d <= min(few, last); d++ {
 		for alone := 1; alone <= d; alone++ {
-			all = append(all, fresh{heaviest(d, alone), alone})
+			all = append(all, newGroups{heaviest(d, alone), alone})
 		}
 	}
 	for from := few + 1; from <= last; from *= 2 {
@@ -257,17 +259,17 @@ func (k *KeyWeights) freshGroups() []fresh {
 		for d := from; d <= to; d++ {
 			most = max(most, heaviest(d, 1))
 		}
-		all = append(all, fresh{most, to})
+		all = append(all, newGroups{most, to})
 	}
 	return all
 }
 
-// cross puts the threshold where no unit's new groups are released but with probability delta, and
-// adds what that comes to to the cost.
-func (k *KeyWeights) cross(delta dp.Amount) error {
-	all, tau, used := k.freshGroups(), int64(0), 0.0
+// setThreshold puts the threshold where no unit's new groups are released but with probability
+// delta, and adds what that comes to to the cost.
+func (k *KeyWeights) setThreshold(delta dp.Amount) error {
+	all, tau, used := k.newGroupCases(), int64(0), 0.0
 	for _, f := range all {
-		x, err := newCrossing(k.noise, f.weight, f.groups, delta.Float())
+		x, err := newCountThreshold(k.noise, f.weight, f.groups, delta.Float())
 		if err != nil {
 			return err
 		}
@@ -275,18 +277,18 @@ func (k *KeyWeights) cross(delta dp.Amount) error {
 	}
 	k.tau = tau
 	for _, f := range all {
-		used = math.Max(used, k.any(f.weight, f.groups))
+		used = math.Max(used, k.anyPassProbability(f.weight, f.groups))
 	}
 	charged, err := dp.CeilFloat(used)
 	if err != nil {
 		return err
 	}
 	k.cost.Delta = k.cost.Delta.Add(charged)
-	k.room = addClamped(k.tau, k.noise.HalfWidth(2*hiddenAtMost))/k.each + 1
-	for _, a := range k.tokens {
-		k.room = max(k.room, a) // it is, because a unit's weight is below the threshold
+	k.groupTokens = addClamped(k.tau, k.noise.HalfWidth(2*maxHiddenProbability))/k.stepsPerToken + 1
+	for _, a := range k.tokensByDegree {
+		k.groupTokens = max(k.groupTokens, a) // it is, because a unit's weight is below the threshold
 	}
-	d := len(k.tokens) - 1
+	d := len(k.tokensByDegree) - 1
 	one := float64(k.weight(1))
 	k.why = fmt.Sprintf("%s noise: whoever has one key weighs 1, and with %d keys %.3f in each, and more where others are popular; "+
 		"threshold %.1f", k.noise.Name(), d, float64(k.weight(d))/one, float64(k.tau)/one)
@@ -294,7 +296,9 @@ func (k *KeyWeights) cross(delta dp.Amount) error {
 }
 
 // weight is what a unit in d groups weighs in each, where nothing goes back.
-func (k *KeyWeights) weight(d int) int64 { return k.tokens[d]*k.each + k.beside[d] }
+func (k *KeyWeights) weight(d int) int64 {
+	return k.tokensByDegree[d]*k.stepsPerToken + k.extraSteps[d]
+}
 
 // Cost is what releasing the keys costs, however many there are.
 func (k *KeyWeights) Cost() dp.Cost { return k.cost }
@@ -316,9 +320,9 @@ func (k *KeyWeights) Why() string { return k.why }
 // back. With fewer groups a unit, or where others are popular, fewer units are enough.
 func (k *KeyWeights) KeptFrom(beta float64) int64 {
 	need := addClamped(k.tau, k.noise.HalfWidth(2*beta))
-	d := len(k.tokens) - 1
+	d := len(k.tokensByDegree) - 1
 	enough := func(units int64) bool {
-		return addClamped(min(units*k.tokens[d], k.room)*k.each, units*k.beside[d]) >= need
+		return addClamped(min(units*k.tokensByDegree[d], k.groupTokens)*k.stepsPerToken, units*k.extraSteps[d]) >= need
 	}
 	most := int64(1) << 38
 	if !enough(most) {
@@ -353,28 +357,28 @@ func (k *KeyWeights) weigh(m Members, groups int) Exact {
 		slices.Sort(own)
 		own = slices.Compact(own)
 		d := len(own)
-		if d == 0 || d >= len(k.tokens) || own[0] < 0 || int(own[d-1]) >= groups {
+		if d == 0 || d >= len(k.tokensByDegree) || own[0] < 0 || int(own[d-1]) >= groups {
 			return
 		}
-		a, back := k.tokens[d], int64(0)
+		a, back := k.tokensByDegree[d], int64(0)
 		for _, g := range own {
-			fit := min(a, k.room-taken[g])
+			fit := min(a, k.groupTokens-taken[g])
 			taken[g] += fit
 			back += a - fit
 		}
 		for _, g := range own {
-			weights[g] = min(weights[g]+k.beside[d]+back, mostWeight)
+			weights[g] = min(weights[g]+k.extraSteps[d]+back, maxWeight)
 		}
 	})
 	for g := range weights {
-		weights[g] = min(weights[g]+taken[g]*k.each, mostWeight)
+		weights[g] = min(weights[g]+taken[g]*k.stepsPerToken, maxWeight)
 	}
 	return exact.Seal(weights)
 }
 
-// mostWeight is where a weight is cut off, which moves no two apart. One unit adds less than 2^31,
+// maxWeight is where a weight is cut off, which moves no two apart. One unit adds less than 2^31,
 // and room for a group is less than 2^61 steps, so no sum overflows before.
-const mostWeight = 1 << 61
+const maxWeight = 1 << 61
 
 // ReleaseWeighed returns the groups that may be released, out of so many, of which units are in
 // those that members says. What is said at ReleaseKeys of indices and of time

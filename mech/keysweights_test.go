@@ -17,12 +17,12 @@ import (
 // small are weights of few steps, whose groups are soon full, so that all that can happen does.
 func smallWeights(t testing.TB, c KeyConfig, norm dp.Norm, steps, room int64) *KeyWeights {
 	t.Helper()
-	k, err := weightsOf(c, norm, steps)
+	k, err := newWeightsInNorm(c, norm, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if room > 0 {
-		k.room = room
+		k.groupTokens = room
 	}
 	return k
 }
@@ -30,14 +30,14 @@ func smallWeights(t testing.TB, c KeyConfig, norm dp.Norm, steps, room int64) *K
 // weigher is how weights are added up, by the code under test or by one with a bug.
 type weigher func(units [][]int32) []int64
 
-func honestly(k *KeyWeights, groups int) weigher {
+func weighHonestly(k *KeyWeights, groups int) weigher {
 	return func(units [][]int32) []int64 { return k.weigh(MembersOf(units...), groups).Open() }
 }
 
-// furthest compares many databases with and without one unit, and returns the largest move as a
+// furthestMove compares many databases with and without one unit, and returns the largest move as a
 // part of what is claimed, or an error where something falls, or a new group weighs more than it
 // may.
-func furthest(k *KeyWeights, weigh weigher, groups, c int, norm dp.Norm, n int) (ratio float64, err error) {
+func furthestMove(k *KeyWeights, weigh weigher, groups, c int, norm dp.Norm, n int) (ratio float64, err error) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	claim := new(big.Float).SetInt(k.moved(norm))
 	for range n {
@@ -72,7 +72,7 @@ func furthest(k *KeyWeights, weigh weigher, groups, c int, norm dp.Norm, n int) 
 			}
 		}
 		for g := range x {
-			if most := k.tokens[len(v)]*(k.each+int64(len(v)-others)) + k.beside[len(v)]; x[g] == 0 && y[g] > most {
+			if most := k.tokensByDegree[len(v)]*(k.stepsPerToken+int64(len(v)-others)) + k.extraSteps[len(v)]; x[g] == 0 && y[g] > most {
 				return ratio, fmt.Errorf("of %d groups %d are new, and one weighs %d; at most %d may", len(v), others, y[g], most)
 			}
 		}
@@ -94,11 +94,11 @@ func TestWeightsMoveNoFurther(t *testing.T) {
 			for _, room := range []int64{1, 3, 20, 0} {
 				k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One, Delta: amount(t, "1e-3")}, norm, 120, 0)
 				if room > 0 {
-					k.room = max(room, slices.Max(k.tokens))
+					k.groupTokens = max(room, slices.Max(k.tokensByDegree))
 				}
-				ratio, err := furthest(k, honestly(k, 6), 6, c, norm, 1000)
+				ratio, err := furthestMove(k, weighHonestly(k, 6), 6, c, norm, 1000)
 				if err != nil || ratio < 0.8 {
-					t.Errorf("%d groups, %v, room %d: %v, %v", c, norm, k.room, ratio, err)
+					t.Errorf("%d groups, %v, room %d: %v, %v", c, norm, k.groupTokens, ratio, err)
 				}
 			}
 		}
@@ -130,10 +130,10 @@ func TestWeightsPlanted(t *testing.T) {
 	const c, groups = 3, 6
 	for _, norm := range []dp.Norm{dp.L1, dp.L2} {
 		k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One, Delta: amount(t, "1e-3")}, norm, 120, 0)
-		k.room = slices.Max(k.tokens)
+		k.groupTokens = slices.Max(k.tokensByDegree)
 		for name, weigh := range map[string]weigher{
 			"what comes back counts twice": func(units [][]int32) []int64 {
-				return planted(k, units, groups, func(_ int, back int64) int64 { return 3 * back })
+				return weighPlanted(k, units, groups, func(_ int, back int64) int64 { return 3 * back })
 			},
 			"units in more groups than they may be": func(units [][]int32) []int64 {
 				for i, own := range units {
@@ -142,9 +142,10 @@ func TestWeightsPlanted(t *testing.T) {
 					}
 				}
 				more := *k
-				more.tokens, more.beside = slices.Clone(k.tokens), slices.Clone(k.beside)
-				for len(more.tokens) < 7 {
-					more.tokens, more.beside = append(more.tokens, k.tokens[c]), append(more.beside, k.beside[c])
+				more.tokensByDegree, more.extraSteps = slices.Clone(k.tokensByDegree), slices.Clone(k.extraSteps)
+				for len(more.tokensByDegree) < 7 {
+					more.tokensByDegree = append(more.tokensByDegree, k.tokensByDegree[c])
+					more.extraSteps = append(more.extraSteps, k.extraSteps[c])
 				}
 				return more.weigh(MembersOf(units...), groups).Open()
 			},
@@ -157,39 +158,39 @@ func TestWeightsPlanted(t *testing.T) {
 			},
 			"room that follows from how many there are": func(units [][]int32) []int64 {
 				other := *k
-				other.room += int64(len(units)%2) * 10
+				other.groupTokens += int64(len(units)%2) * 10
 				return other.weigh(MembersOf(units...), groups).Open()
 			},
 			"the weights of one key for all": func(units [][]int32) []int64 {
 				other := *k
-				other.beside = slices.Repeat([]int64{k.weight(1)}, len(k.beside))
-				other.tokens = make([]int64, len(k.tokens))
+				other.extraSteps = slices.Repeat([]int64{k.weight(1)}, len(k.extraSteps))
+				other.tokensByDegree = make([]int64, len(k.tokensByDegree))
 				return other.weigh(MembersOf(units...), groups).Open()
 			},
 		} {
-			if ratio, err := furthest(k, weigh, groups, c, norm, 20_000); err == nil {
+			if ratio, err := furthestMove(k, weigh, groups, c, norm, 20_000); err == nil {
 				t.Errorf("%v: %s was not noticed: %v", norm, name, ratio)
 			}
 		}
 	}
 }
 
-// planted is weigh, with another rule for what comes back.
-func planted(k *KeyWeights, units [][]int32, groups int, back func(d int, n int64) int64) []int64 {
+// weighPlanted is weigh, with another rule for what comes back.
+func weighPlanted(k *KeyWeights, units [][]int32, groups int, back func(d int, n int64) int64) []int64 {
 	weights, taken := make([]int64, groups), make([]int64, groups)
 	for _, own := range units {
 		n := int64(0)
 		for _, g := range own {
-			fit := min(k.tokens[len(own)], k.room-taken[g])
+			fit := min(k.tokensByDegree[len(own)], k.groupTokens-taken[g])
 			taken[g] += fit
-			n += k.tokens[len(own)] - fit
+			n += k.tokensByDegree[len(own)] - fit
 		}
 		for _, g := range own {
-			weights[g] += k.beside[len(own)] + back(len(own), n)
+			weights[g] += k.extraSteps[len(own)] + back(len(own), n)
 		}
 	}
 	for g := range weights {
-		weights[g] += taken[g] * k.each
+		weights[g] += taken[g] * k.stepsPerToken
 	}
 	return weights
 }
@@ -214,8 +215,8 @@ func TestWeightsArePrivateExactly(t *testing.T) {
 	for _, norm := range []dp.Norm{dp.L1, dp.L2} {
 		c := KeyConfig{GroupsPerUnit: 2, Epsilon: 2 * dp.One, Delta: amount(t, "0.01")}
 		k := smallWeights(t, c, norm, 12, 0)
-		law := lawOfKeys(&KeyThreshold{crossing: k.crossing}, func(n, noise int64) bool { return n > 0 && k.passes(n, noise) })
-		weigh := honestly(k, 2)
+		law := lawOfKeys(&KeyThreshold{countThreshold: k.countThreshold}, func(n, noise int64) bool { return n > 0 && k.passes(n, noise) })
+		weigh := weighHonestly(k, 2)
 		lost := func(x, y []int64) float64 {
 			p, q, worst := []map[int64]float64{law(x[0]), law(x[1])}, []map[int64]float64{law(y[0]), law(y[1])}, 0.0
 			for range 2 {
@@ -242,7 +243,8 @@ func TestWeightsArePrivateExactly(t *testing.T) {
 		// A planted bug: a threshold for units that are in one group only.
 		low := *k
 		low.tau = k.weight(1) / 2
-		law = lawOfKeys(&KeyThreshold{crossing: low.crossing}, func(n, noise int64) bool { return n > 0 && low.passes(n, noise) })
+		passes := func(n, noise int64) bool { return n > 0 && low.passes(n, noise) }
+		law = lawOfKeys(&KeyThreshold{countThreshold: low.countThreshold}, passes)
 		if got := lost(weigh(nil), weigh([][]int32{{0, 1}})); got <= k.Cost().Delta.Float() {
 			t.Errorf("%v: a threshold of %d loses %v", norm, low.tau, got)
 		}
@@ -256,8 +258,8 @@ func TestWeightsOfNewGroups(t *testing.T) {
 			k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One / 8, Delta: amount(t, "1e-6")}, norm, weightSteps, 0)
 			for d := 1; d <= c; d++ {
 				for alone := 1; alone <= d; alone += 1 + d/8 {
-					w := k.tokens[d]*(k.each+int64(d-alone)) + k.beside[d]
-					if got := k.any(w, alone); got > k.Cost().Delta.Float() {
+					w := k.tokensByDegree[d]*(k.stepsPerToken+int64(d-alone)) + k.extraSteps[d]
+					if got := k.anyPassProbability(w, alone); got > k.Cost().Delta.Float() {
 						t.Errorf("%d groups, %v: %d of %d new are released with probability %v, and %v is charged", c, norm, alone, d, got,
 							k.Cost().Delta)
 					}
@@ -472,9 +474,9 @@ func TestWeightsAgainstCounts(t *testing.T) {
 	}
 	for _, c := range []KeyConfig{{GroupsPerUnit: most, Rho: amount(t, "0.05"), Delta: amount(t, "1e-6")},
 		{GroupsPerUnit: most, Epsilon: dp.One, Delta: amount(t, "1e-6"), Noise: "laplace"}} {
-		expected := func(x crossing, values []int64) (sum float64) {
+		expected := func(x countThreshold, values []int64) (sum float64) {
 			for _, n := range values {
-				if least := x.least(n); n > 0 && least > 0 {
+				if least := x.leastNoise(n); n > 0 && least > 0 {
 					sum += x.noise.Tail(least-1) / 2
 				} else if n > 0 {
 					sum += 1 - x.noise.Tail(-least)/2
@@ -487,10 +489,10 @@ func TestWeightsAgainstCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		plain := *k // without tokens, and with the room that never ends
-		plain.room = math.MaxInt32
-		counted := expected(keyThreshold(t, c).crossing, counts)
-		byDegree := expected(k.crossing, honestly(&plain, keys)(units))
-		adapted := expected(k.crossing, honestly(k, keys)(units))
+		plain.groupTokens = math.MaxInt32
+		counted := expected(keyThreshold(t, c).countThreshold, counts)
+		byDegree := expected(k.countThreshold, weighHonestly(&plain, keys)(units))
+		adapted := expected(k.countThreshold, weighHonestly(k, keys)(units))
 		t.Logf("%s noise: counts show %.1f keys, weights by degree %.1f, and adapted ones %.1f", k.noise.Name(), counted, byDegree, adapted)
 		if !(adapted > 1.02*byDegree && byDegree > 1.2*counted) {
 			t.Errorf("%s noise: counts show %.1f keys, weights by degree %.1f, and adapted ones %.1f", k.noise.Name(), counted, byDegree,

@@ -27,7 +27,7 @@ type Laplace struct {
 // integers (Ghosh, Roughgarden, Sundararajan 2009).
 func NewLaplace(s dp.Sensitivity, epsilon dp.Amount) (*Laplace, error) {
 	if s.Norm() != dp.L1 {
-		return nil, fmt.Errorf("%w: Laplace noise needs l1, not %v", ErrNorm, s)
+		return nil, fmt.Errorf("%w: Laplace noise needs l1, not %v", errNorm, s)
 	}
 	if err := checkAmount(epsilon); err != nil {
 		return nil, err

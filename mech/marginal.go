@@ -48,8 +48,8 @@ type Marginal struct {
 	far         float64 // reach and rounding, rounded up
 }
 
-// ErrAlone is what a panic says where the noise of a marginal is drawn by itself.
-var ErrAlone = errors.New("the noise of a marginal is drawn with that of all others")
+// errAlone is what a panic says where the noise of a marginal is drawn by itself.
+var errAlone = errors.New("the noise of a marginal is drawn with that of all others")
 
 // NewMarginal is the noise of a number that was released before, of which these are what [Marginal]
 // says.
@@ -63,23 +63,23 @@ func NewMarginal(name string, s dp.Sensitivity, cost dp.Cost, variance, reach *b
 		return nil, ErrScale
 	}
 	return &Marginal{name: name, sensitivity: s, cost: cost, variance: variance, reach: reach, deviation: math.Sqrt(v) * (1 + 0x1p-50),
-		far: r*(1+0x1p-50) + rounding}, nil
+		far: r*(1+0x1p-50) + roundingSteps}, nil
 }
 
-// rounding is how far a number is moved at least when all marginals are rounded to integers that
-// agree with each other. By how much more it was is said with the answer.
-const rounding = 1
+// roundingSteps is how far a number is moved at least when all marginals are rounded to integers
+// that agree with each other. By how much more it was is said with the answer.
+const roundingSteps = 1
 
 // marginal makes the noise of the i-th marginal: see [Residuals].
 func (m *Residuals) marginal(i int) *Marginal {
 	set := m.of.mask(m.of.Sets[i])
-	n := int64(m.table.over(m.of.Sets[i]).cells())
+	n := int64(m.table.marginal(m.of.Sets[i]).cells())
 	variance, reach := new(big.Rat), new(big.Rat)
 	for _, part := range m.parts {
 		if mask := m.of.mask(part.axes); mask&set != mask {
 			continue
 		}
-		p := m.of.keeps(part.axes)
+		p := m.of.projectionShare(part.axes)
 		variance.Add(variance, new(big.Rat).Mul(p, part.noise.Parameter()))
 		// The absolute values of a row of P_B add up to the product of 2 (1 - 1/n_i).
 		twice := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(len(part.axes))))
@@ -91,7 +91,7 @@ func (m *Residuals) marginal(i int) *Marginal {
 	if larger.Cmp(m.of.High) < 0 {
 		larger.Set(m.of.High)
 	}
-	variance, reach = upward(variance), upward(reach)
+	variance, reach = roundUpRat(variance), roundUpRat(reach)
 	out, err := NewMarginal("residuals", dp.NewL2Squared(larger.Mul(larger, larger)), m.cost, variance, reach)
 	if err != nil {
 		panic(err) // every residual has a variance that is neither zero nor infinite
@@ -138,11 +138,11 @@ func (m *Marginal) HalfWidth(beta float64) int64 {
 	return roundUp(math.Floor((normal.LogQuantile(math.Min(-1.3862944, math.Log(beta/2)))*m.deviation + m.far) * (1 + 1e-9)))
 }
 
-func (m *Marginal) fill(*noise.Source, []int64) { panic(ErrAlone) }
+func (m *Marginal) fill(*noise.Source, []int64) { panic(errAlone) }
 
 func (m *Marginal) law() law { return marginalLaw{m} }
 
-// marginalLaw is what error bars of sums ask for. Sums of cells are refused before (newSum).
+// marginalLaw is what error bars of sums ask for. Sums of cells are refused before (newNoiseSum).
 type marginalLaw struct{ *Marginal }
 
 func (l marginalLaw) tail(k int64) float64                  { return l.Tail(k) }

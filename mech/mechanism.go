@@ -51,9 +51,9 @@ var (
 )
 
 var (
-	// ErrNorm is returned when a sensitivity is in another norm than the
+	// errNorm is returned when a sensitivity is in another norm than the
 	// mechanism needs.
-	ErrNorm = errors.New("this mechanism needs a sensitivity in another norm")
+	errNorm = errors.New("this mechanism needs a sensitivity in another norm")
 	// ErrNoPrivacy is returned when a mechanism is asked for without an amount
 	// of privacy to spend.
 	ErrNoPrivacy = errors.New("noise needs a privacy loss above zero: ask for an epsilon such as 0.1")
@@ -233,7 +233,7 @@ func (m *Described) Tail(k int64) float64 { return m.dist.tail(k) }
 // HalfWidth returns a k with P(|noise| > k) <= beta.
 func (m *Described) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
-func (*Described) fill(*noise.Source, []int64) { panic(ErrAlone) }
+func (*Described) fill(*noise.Source, []int64) { panic(errAlone) }
 
 func (m *Described) law() law { return m.dist }
 
@@ -263,4 +263,4 @@ type law interface {
 
 // Tail probabilities below this are at the end of what a float64 can hold, and
 // are bounded more coarsely.
-const tiny = 1e-290
+const smallestTail = 1e-290

@@ -85,7 +85,7 @@ func TestLaplaceRho(t *testing.T) {
 }
 
 func TestLaplaceReplay(t *testing.T) {
-	f := with(laplace(t, 5, "0.5"))
+	f := releaseWith(laplace(t, 5, "0.5"))
 	for _, y := range [][]int64{{10, 20, 30}, {15, 20, 30}, {12, 19, 32}, {10, 20, 25}} {
 		if err := checkReplay(f, []int64{10, 20, 30}, y, dp.L1); err != nil {
 			t.Errorf("%v: %v", y, err)
@@ -110,14 +110,15 @@ const draws = 1_000_000
 
 func TestLaplaceStatistical(t *testing.T) {
 	// The claim is pure: delta is 0 at epsilon. Just below it, it is not.
-	m := drawn(with(laplace(t, 3, "1")), []int64{10}, []int64{13}, draws)
+	m := drawAnswers(releaseWith(laplace(t, 3, "1")), []int64{10}, []int64{13}, draws)
 	if err := m.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
 	if err := m.check(map[float64]float64{0.95: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.95: it would see nothing")
 	}
-	if err := checkHockeyStick(with(laplace(t, 3, "1")), []int64{10, 10}, []int64{12, 9}, draws/4, map[float64]float64{1: 0}); err != nil {
+	f, claims := releaseWith(laplace(t, 3, "1")), map[float64]float64{1: 0}
+	if err := checkHockeyStick(f, []int64{10, 10}, []int64{12, 9}, draws/4, claims); err != nil {
 		t.Error(err)
 	}
 }
@@ -129,8 +130,8 @@ func TestLaplaceRefusals(t *testing.T) {
 		epsilon dp.Amount
 		want    error
 	}{
-		{"wrong norm", l2squared(1), dp.One, ErrNorm},
-		{"no norm", dp.Sensitivity{}, dp.One, ErrNorm},
+		{"wrong norm", l2squared(1), dp.One, errNorm},
+		{"no norm", dp.Sensitivity{}, dp.One, errNorm},
 		{"no privacy loss", l1(1), 0, ErrNoPrivacy},
 		{"unbounded", l1(1), dp.Unbounded, ErrNoPrivacy},
 		{"too wide", dp.NewL1(new(big.Int).Lsh(big.NewInt(1), 41)), dp.One, ErrScale},
@@ -192,7 +193,7 @@ func TestGaussianExact(t *testing.T) {
 }
 
 func TestGaussianReplay(t *testing.T) {
-	f := with(gaussian(t, 9, "0.1"))
+	f := releaseWith(gaussian(t, 9, "0.1"))
 	for _, y := range [][]int64{{10, 20, 30}, {13, 20, 30}, {12, 18, 31}, {10, 20, 27}} {
 		if err := checkReplay(f, []int64{10, 20, 30}, y, dp.L2); err != nil {
 			t.Errorf("%v: %v", y, err)
@@ -216,7 +217,7 @@ func TestGaussianStatistical(t *testing.T) {
 	for _, e := range []float64{0, 0.5, 1, 2, 3} {
 		claims[e] = hockeyStick(gaussianLogs(m.Parameter()), 3, e)
 	}
-	answered := drawn(with(m), []int64{10}, []int64{13}, draws)
+	answered := drawAnswers(releaseWith(m), []int64{10}, []int64{13}, draws)
 	if err := answered.check(claims); err != nil {
 		t.Error(err)
 	}
@@ -235,8 +236,8 @@ func TestGaussianRefusals(t *testing.T) {
 		rho  dp.Amount
 		want error
 	}{
-		{"wrong norm", l1(1), dp.One, ErrNorm},
-		{"no norm", dp.Sensitivity{}, dp.One, ErrNorm},
+		{"wrong norm", l1(1), dp.One, errNorm},
+		{"no norm", dp.Sensitivity{}, dp.One, errNorm},
 		{"no privacy loss", l2squared(1), 0, ErrNoPrivacy},
 		{"unbounded", l2squared(1), dp.Unbounded, ErrNoPrivacy},
 		{"too wide", dp.NewL2Squared(new(big.Int).Lsh(big.NewInt(1), 82)), dp.One, ErrScale},

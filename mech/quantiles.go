@@ -46,12 +46,12 @@ type quantile struct {
 var ErrQuantiles = errors.New("these quantiles cannot be released")
 
 const (
-	mostQuantiles   = 1 << 10
-	mostParts       = 1 << 20 // the largest denominator of a quantile
-	mostPerUnit     = 1 << 40
-	mostPoints      = 1 << 62
-	quantileAdvice  = "write numbers from 0 to 1 in rising order, such as 0.25, 0.5 and 0.75"
-	precisionAdvice = "write it with at most six decimals"
+	maxQuantiles     = 1 << 10
+	maxDenominator   = 1 << 20 // the largest denominator of a quantile
+	maxValuesPerUnit = 1 << 40
+	maxLatticePoints = 1 << 62
+	quantileAdvice   = "write numbers from 0 to 1 in rising order, such as 0.25, 0.5 and 0.75"
+	precisionAdvice  = "write it with at most six decimals"
 )
 
 // NewQuantiles calibrates the release of quantiles to an amount of a budget, which
@@ -82,14 +82,14 @@ func NewQuantiles(q QuantileQuery, b Budget, amount dp.Amount) (*Quantiles, erro
 }
 
 func (q QuantileQuery) check() error {
-	if len(q.At) == 0 || len(q.At) > mostQuantiles {
-		return fmt.Errorf("%w: there are %d; ask for 1 to %d of them", ErrQuantiles, len(q.At), mostQuantiles)
+	if len(q.At) == 0 || len(q.At) > maxQuantiles {
+		return fmt.Errorf("%w: there are %d; ask for 1 to %d of them", ErrQuantiles, len(q.At), maxQuantiles)
 	}
 	for i, at := range q.At {
 		switch {
 		case at == nil || at.Sign() < 0 || at.Cmp(big.NewRat(1, 1)) > 0:
 			return fmt.Errorf("%w: number %d is not from 0 to 1; %s", ErrQuantiles, i+1, quantileAdvice)
-		case at.Denom().Cmp(big.NewInt(mostParts)) > 0:
+		case at.Denom().Cmp(big.NewInt(maxDenominator)) > 0:
 			return fmt.Errorf("%w: number %d has too many digits; %s", ErrQuantiles, i+1, precisionAdvice)
 		case i > 0 && at.Cmp(q.At[i-1]) <= 0:
 			return fmt.Errorf("%w: number %d is not above the one before; %s", ErrQuantiles, i+1, quantileAdvice)
@@ -98,10 +98,10 @@ func (q QuantileQuery) check() error {
 	switch {
 	case q.Low > q.High:
 		return fmt.Errorf("%w: the bounds %d and %d are the wrong way round", ErrQuantiles, q.Low, q.High)
-	case uint64(q.High)-uint64(q.Low) >= mostPoints:
+	case uint64(q.High)-uint64(q.Low) >= maxLatticePoints:
 		return fmt.Errorf("%w: there are more than 2^62 lattice points; give the column narrower bounds or a "+
 			"coarser granularity", ErrQuantiles)
-	case q.PerUnit < 1 || q.PerUnit > mostPerUnit:
+	case q.PerUnit < 1 || q.PerUnit > maxValuesPerUnit:
 		return fmt.Errorf("%w: a unit has %d values; write 1 where everybody has one", ErrQuantiles, q.PerUnit)
 	}
 	return nil
@@ -174,7 +174,7 @@ func (q *Quantiles) RankError(beta float64) float64 {
 func (r *Releaser) Quantiles(values Exact, q *Quantiles) []int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	runs := groups(values.Open(), q.query.Low, q.query.High)
+	runs := pointRuns(values.Open(), q.query.Low, q.query.High)
 	n := uint64(values.Len())
 	counts := make([]uint64, len(runs))
 	for i, g := range runs {
@@ -226,23 +226,23 @@ func rankLoss(a, b, below, at, above uint64) uint64 {
 	return 0
 }
 
-// group is a run of lattice points with the same number of values below and at
+// pointRun is a run of lattice points with the same number of values below and at
 // each of them: one point that has values, or all points between two such.
-type group struct {
+type pointRun struct {
 	from      int64
 	count     uint64 // at least 1
 	below, at uint64
 }
 
-// groups returns the runs of low..high for values that are clamped to it, from low
+// pointRuns returns the runs of low..high for values that are clamped to it, from low
 // to high.
-func groups(values []int64, low, high int64) []group {
+func pointRuns(values []int64, low, high int64) []pointRun {
 	sorted := make([]int64, len(values))
 	for i, v := range values {
 		sorted[i] = max(low, min(v, high))
 	}
 	slices.Sort(sorted)
-	var out []group
+	var out []pointRun
 	next := low // the first point that is in no group yet
 	for i := 0; i < len(sorted); {
 		v, end := sorted[i], i+1
@@ -250,13 +250,13 @@ func groups(values []int64, low, high int64) []group {
 			end++
 		}
 		if v > next {
-			out = append(out, group{next, uint64(v) - uint64(next), uint64(i), 0})
+			out = append(out, pointRun{next, uint64(v) - uint64(next), uint64(i), 0})
 		}
-		out = append(out, group{v, 1, uint64(i), uint64(end - i)})
+		out = append(out, pointRun{v, 1, uint64(i), uint64(end - i)})
 		if v == high {
 			return out // v + 1 may not exist
 		}
 		next, i = v+1, end
 	}
-	return append(out, group{next, uint64(high) - uint64(next) + 1, uint64(len(sorted)), 0})
+	return append(out, pointRun{next, uint64(high) - uint64(next) + 1, uint64(len(sorted)), 0})
 }

@@ -76,8 +76,8 @@ func databases(n int, low, high int64) [][]int64 {
 	return out
 }
 
-// reach returns the databases that one unit with one value makes of d.
-func reach(d []int64, relation dp.Neighbours, low, high int64) [][]int64 {
+// neighbourDatabases returns the databases that one unit with one value makes of d.
+func neighbourDatabases(d []int64, relation dp.Neighbours, low, high int64) [][]int64 {
 	var out [][]int64
 	for v := low; v <= high; v++ {
 		more := append(slices.Clone(d), v)
@@ -103,7 +103,7 @@ func checkRankSensitivity(losses func(d []int64, a, b int64) []int64, at *big.Ra
 	worst := int64(0)
 	for _, d := range databases(4, low, high) {
 		x := losses(d, a, b)
-		for _, e := range reach(d, relation, low, high) {
+		for _, e := range neighbourDatabases(d, relation, low, high) {
 			up, down := int64(0), int64(0)
 			for i, v := range losses(e, a, b) {
 				up, down = max(up, v-x[i]), max(down, x[i]-v)
@@ -142,7 +142,7 @@ func TestRankSensitivity(t *testing.T) {
 func TestGroups(t *testing.T) {
 	check := func(d []int64, low, high int64) {
 		t.Helper()
-		runs, n := groups(d, low, high), uint64(len(d))
+		runs, n := pointRuns(d, low, high), uint64(len(d))
 		for _, at := range rats(askedQuantiles...) {
 			a, b := at.Num().Int64(), at.Denom().Int64()
 			want := pointLosses(d, low, high, a, b)
@@ -175,10 +175,10 @@ func TestGroups(t *testing.T) {
 		check(d, -20, 20)
 	}
 	// The ends of int64.
-	if g := groups([]int64{math.MaxInt64}, math.MaxInt64-3, math.MaxInt64); len(g) != 2 || g[0].count != 3 || g[1].count != 1 {
+	if g := pointRuns([]int64{math.MaxInt64}, math.MaxInt64-3, math.MaxInt64); len(g) != 2 || g[0].count != 3 || g[1].count != 1 {
 		t.Errorf("%v", g)
 	}
-	if g := groups(nil, math.MinInt64, math.MinInt64+9); len(g) != 1 || g[0].count != 10 {
+	if g := pointRuns(nil, math.MinInt64, math.MinInt64+9); len(g) != 1 || g[0].count != 10 {
 		t.Errorf("%v", g)
 	}
 }
@@ -188,14 +188,14 @@ func TestGroups(t *testing.T) {
 func quantileLaw(q *Quantiles, d []int64) []float64 {
 	low, high := q.query.Low, q.query.High
 	out := make([]float64, high-low+1)
-	runs := groups(d, low, high)
+	runs := pointRuns(d, low, high)
 	before := 0.0
 	for _, g := range runs {
 		last := g.from + int64(g.count) - 1
 		low, high := uint64(0), uint64(1)<<fine
 		for low < high {
 			mid := low + (high-low)/2
-			if y := NewReleaser(fed(mid<<(64-fine))).Quantiles(Exactly(d...), q)[0]; y <= last {
+			if y := NewReleaser(sourceOfWords(mid<<(64-fine))).Quantiles(Exactly(d...), q)[0]; y <= last {
 				low = mid + 1
 			} else {
 				high = mid
@@ -205,7 +205,7 @@ func quantileLaw(q *Quantiles, d []int64) []float64 {
 		first := uint64(math.Ldexp(before+(end-before)/2, 64))
 		for k := range g.count {
 			at, _ := bits.Div64(2*k+1, 0, 2*g.count)
-			y := NewReleaser(fed(first, at)).Quantiles(Exactly(d...), q)[0]
+			y := NewReleaser(sourceOfWords(first, at)).Quantiles(Exactly(d...), q)[0]
 			out[y-q.query.Low] += (end - before) / float64(g.count)
 		}
 		before = end
@@ -230,7 +230,7 @@ func checkQuantileLaw(law func(*Quantiles, []int64) []float64, q *Quantiles) err
 				return fmt.Errorf("%v: P(%d) = %v, want %v", d, low+int64(i), x[i], want[i]/sum)
 			}
 		}
-		for _, e := range reach(d, q.query.Neighbours, low, high) {
+		for _, e := range neighbourDatabases(d, q.query.Neighbours, low, high) {
 			for i, y := range law(q, e) {
 				if loss := math.Abs(math.Log(x[i] / y)); loss > q.Cost().Epsilon.Float()+1e-9 {
 					return fmt.Errorf("between %v and %v the loss is %v", d, e, loss)
@@ -394,7 +394,7 @@ func TestQuantilesRefusals(t *testing.T) {
 	if got := seeded(1).Quantiles(Exactly(1, 2, 3), one); !slices.Equal(got, []int64{7, 7}) {
 		t.Errorf("one point: %v", got)
 	}
-	wide := quantiles(t, QuantileQuery{At: rats("0.5"), Low: -mostPoints / 2, High: mostPoints/2 - 1, PerUnit: 1}, "1")
+	wide := quantiles(t, QuantileQuery{At: rats("0.5"), Low: -maxLatticePoints / 2, High: maxLatticePoints/2 - 1, PerUnit: 1}, "1")
 	d := make([]int64, 1001)
 	for i := range d {
 		d[i] = int64(i) << 40
@@ -435,7 +435,7 @@ func TestQuantilesPlantedBugs(t *testing.T) {
 	// Every run counts once, however many points it has.
 	unweighted := func(q *Quantiles, d []int64) []float64 {
 		p := quantileLaw(q, d)
-		runs := groups(d, q.query.Low, q.query.High)
+		runs := pointRuns(d, q.query.Low, q.query.High)
 		sum := 0.0
 		for _, g := range runs {
 			for k := range int64(g.count) {
@@ -451,7 +451,7 @@ func TestQuantilesPlantedBugs(t *testing.T) {
 	// The chosen value itself is released, never a point between.
 	snapped := func(q *Quantiles, d []int64) []float64 {
 		p := quantileLaw(q, d)
-		for _, g := range groups(d, q.query.Low, q.query.High) {
+		for _, g := range pointRuns(d, q.query.Low, q.query.High) {
 			for k := int64(1); k < int64(g.count); k++ {
 				p[g.from-q.query.Low] += p[g.from+k-q.query.Low]
 				p[g.from+k-q.query.Low] = 0

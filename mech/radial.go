@@ -21,14 +21,14 @@ type Radial struct {
 	dist        radialLaw
 }
 
-// ErrLength is returned when radial noise is asked for a vector that has no
+// errLength is returned when radial noise is asked for a vector that has no
 // coordinates, or too many for the noise to fit in an int64.
-var ErrLength = errors.New("radial noise is for vectors of 1 to 2^20 numbers")
+var errLength = errors.New("radial noise is for vectors of 1 to 2^20 numbers")
 
 // A coordinate that does not fit in an int64 becomes its end. With s up to 2^40 that takes a norm
 // of 2^23 s, and for n up to 2^20 a Gamma(n) number is above 2^23 with a probability below exp(2^20
 // (1 + ln 8) - 2^23), less than exp(-2^22): as rare as for Laplace noise.
-const mostRadial = 1 << 20
+const maxRadialLen = 1 << 20
 
 // NewRadial calibrates radial noise for vectors of length n to an l2 sensitivity:
 // s = D2/epsilon, rounded up to a rational number.
@@ -48,10 +48,10 @@ const mostRadial = 1 << 20
 // larger s is more private, so it is rounded up, by a part in 2^64 at most.
 func NewRadial(s dp.Sensitivity, n int, epsilon dp.Amount) (*Radial, error) {
 	if s.Norm() != dp.L2 {
-		return nil, fmt.Errorf("%w: radial noise needs l2, not %v", ErrNorm, s)
+		return nil, fmt.Errorf("%w: radial noise needs l2, not %v", errNorm, s)
 	}
-	if n < 1 || n > mostRadial {
-		return nil, fmt.Errorf("%w, and not %d", ErrLength, n)
+	if n < 1 || n > maxRadialLen {
+		return nil, fmt.Errorf("%w, and not %d", errLength, n)
 	}
 	if err := checkAmount(epsilon); err != nil {
 		return nil, err
@@ -138,9 +138,9 @@ func newRadialLaw(scale *big.Rat, n int) radialLaw {
 	return radialLaw{s, n/2 + 1}
 }
 
-// summedRadial is up to which m a tail is summed. The vectors beyond have some ten
+// maxSummedLen is up to which m a tail is summed. The vectors beyond have some ten
 // thousand coordinates, each nearly normal, and Chernoff's bound is good enough.
-const summedRadial = 1 << 13
+const maxSummedLen = 1 << 13
 
 // beyond returns P(b > t) for t > 0, and a bound on its error relative to itself, but
 // for what is below the smallest numbers.
@@ -175,7 +175,7 @@ func (l radialLaw) tail(k int64) float64 {
 	}
 	t := l.at(k)
 	simple := l.chernoff(t)
-	if simple < tiny || l.m > summedRadial {
+	if simple < smallestTail || l.m > maxSummedLen {
 		return simple
 	}
 	p, err := l.beyond(t)
@@ -241,8 +241,8 @@ type Reals struct {
 
 // Names of the calls that [Releaser.Reals] is recorded as.
 const (
-	ObjectiveRadial   = "objective radial"
-	ObjectiveGaussian = "objective gaussian"
+	objectiveRadial   = "objective radial"
+	objectiveGaussian = "objective gaussian"
 )
 
 // Reals draws n real numbers: of density ~ exp(-|b|/scale) with the Euclidean norm,
@@ -261,9 +261,9 @@ func (r *Releaser) Reals(n int, gaussian bool, scale float64) *Reals {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	name, draw := ObjectiveRadial, noise.NewRadial
+	name, draw := objectiveRadial, noise.NewRadial
 	if gaussian {
-		name, draw = ObjectiveGaussian, noise.NewNormals
+		name, draw = objectiveGaussian, noise.NewNormals
 	}
 	out := &Reals{scale: scale, reals: draw(r.src.Split(), n)}
 	if r.record != nil {
@@ -274,9 +274,6 @@ func (r *Releaser) Reals(n int, gaussian bool, scale float64) *Reals {
 
 // Len returns how many numbers there are.
 func (r *Reals) Len() int { return r.reals.Len() }
-
-// Scale returns what the numbers were multiplied by.
-func (r *Reals) Scale() float64 { return r.scale }
 
 // Format hides the numbers.
 func (*Reals) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[noise]") }

@@ -166,7 +166,7 @@ func TestRootUp(t *testing.T) {
 }
 
 func TestRadialReplay(t *testing.T) {
-	f := with(radial(t, 25, 3, "0.5"))
+	f := releaseWith(radial(t, 25, 3, "0.5"))
 	for _, y := range [][]int64{{10, 20, 30}, {15, 20, 30}, {13, 16, 30}, {12, 24, 32}, {10, 20, 25}} {
 		if err := checkReplay(f, []int64{10, 20, 30}, y, dp.L2); err != nil {
 			t.Errorf("%v: %v", y, err)
@@ -176,14 +176,14 @@ func TestRadialReplay(t *testing.T) {
 
 func TestRadialStatistical(t *testing.T) {
 	const n = 60_000
-	m := drawn(with(radial(t, 9, 1, "1")), []int64{10}, []int64{13}, n)
+	m := drawAnswers(releaseWith(radial(t, 9, 1, "1")), []int64{10}, []int64{13}, n)
 	if err := m.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
 	if err := m.check(map[float64]float64{0.8: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.8: it would see nothing")
 	}
-	two := drawn(with(radial(t, 8, 2, "1")), []int64{10, 10}, []int64{12, 12}, n)
+	two := drawAnswers(releaseWith(radial(t, 8, 2, "1")), []int64{10, 10}, []int64{12, 12}, n)
 	if err := two.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
@@ -251,7 +251,7 @@ func TestRadialPlantedBugs(t *testing.T) {
 		copy(out[:1], noise.NewRadial(src, len(out)).Round(s))
 	}}
 	hockey := func(m Mechanism, x, y []int64, epsilon float64) func() error {
-		return func() error { return catchHockeyStick(with(m), x, y, n, map[float64]float64{epsilon: 0}) }
+		return func() error { return catchHockeyStick(releaseWith(m), x, y, n, map[float64]float64{epsilon: 0}) }
 	}
 	for _, c := range []struct {
 		name  string
@@ -270,7 +270,7 @@ func TestRadialPlantedBugs(t *testing.T) {
 		{"noise on multiples of two, statistical", hockey(twice, []int64{10, 10}, []int64{11, 10}, 1)},
 		{"noise on the first only, statistical", hockey(onlyFirst, []int64{10, 10}, []int64{12, 12}, 1)},
 		{"moves too far, replay", func() error {
-			return checkReplay(with(two), []int64{10, 10}, []int64{13, 10}, dp.L2)
+			return checkReplay(releaseWith(two), []int64{10, 10}, []int64{13, 10}, dp.L2)
 		}},
 		{"scale from data, replay", func() error {
 			return checkReplay(func(r *Releaser, x []int64) []int64 {
@@ -294,12 +294,12 @@ func TestRadialRefusals(t *testing.T) {
 		epsilon dp.Amount
 		want    error
 	}{
-		{"wrong norm", l1(1), 1, dp.One, ErrNorm},
-		{"no norm", dp.Sensitivity{}, 1, dp.One, ErrNorm},
+		{"wrong norm", l1(1), 1, dp.One, errNorm},
+		{"no norm", dp.Sensitivity{}, 1, dp.One, errNorm},
 		{"no privacy loss", l2squared(1), 1, 0, ErrNoPrivacy},
 		{"unbounded", l2squared(1), 1, dp.Unbounded, ErrNoPrivacy},
-		{"no numbers", l2squared(1), 0, dp.One, ErrLength},
-		{"too many numbers", l2squared(1), 1<<20 + 1, dp.One, ErrLength},
+		{"no numbers", l2squared(1), 0, dp.One, errLength},
+		{"too many numbers", l2squared(1), 1<<20 + 1, dp.One, errLength},
 		{"too wide", dp.NewL2Squared(new(big.Int).Lsh(big.NewInt(1), 82)), 1, dp.One, ErrScale},
 		{"too wide by epsilon", l2squared(2), 1, 1, ErrScale},
 		{"too narrow", l2squared(1), 1, dp.One<<20 + 1, ErrScale},
@@ -315,7 +315,7 @@ func TestRadialRefusals(t *testing.T) {
 	}
 	m := radial(t, 1, 3, "1")
 	for _, terms := range [][]Term{{{m, 2, 1}}, {{m, 1, 1}, {laplace(t, 1, "1"), 1, 1}}} {
-		if _, err := HalfWidthOfSum(0.05, terms...); !errors.Is(err, ErrTerm) {
+		if _, err := HalfWidthOfSum(0.05, terms...); !errors.Is(err, errTerm) {
 			t.Errorf("a sum of dependent noises: %v", err)
 		}
 	}

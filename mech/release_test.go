@@ -107,8 +107,8 @@ func TestRealsApproximate(t *testing.T) {
 		unit := seeded(4).Reals(5, gaussian, 1).Approximate(2000)
 		for _, scale := range []float64{1, 0.7, 1e-300, 3e5, 1.5e300, math.SmallestNonzeroFloat64} {
 			r := seeded(4).Reals(5, gaussian, scale)
-			if r.Len() != 5 || r.Scale() != scale {
-				t.Errorf("%d numbers of scale %v", r.Len(), r.Scale())
+			if r.Len() != 5 || r.scale != scale {
+				t.Errorf("%d numbers of scale %v", r.Len(), r.scale)
 			}
 			for _, bits := range []uint{0, 10, 64, 300, 500} {
 				for i, x := range r.Approximate(bits) {
@@ -175,7 +175,7 @@ func TestRealsRecord(t *testing.T) {
 	x := r.Reals(3, false, 0.75)
 	r.Reals(4, true, 3)
 	x.Approximate(1000)
-	if len(calls) != 2 || calls[0].Mechanism != ObjectiveRadial || calls[1].Mechanism != ObjectiveGaussian {
+	if len(calls) != 2 || calls[0].Mechanism != objectiveRadial || calls[1].Mechanism != objectiveGaussian {
 		t.Fatalf("calls %v", calls)
 	}
 	if calls[0].Parameter.RatString() != "3/4" || calls[1].Parameter.RatString() != "3" || calls[0].Values.Len() != 0 ||
@@ -231,7 +231,7 @@ func TestPlantedBugs(t *testing.T) {
 	}
 
 	// One noise for all coordinates.
-	reused := func(m Mechanism) under {
+	reused := func(m Mechanism) releaseFunc {
 		return func(r *Releaser, x []int64) []int64 {
 			d := r.Release(Exactly(x[0]), m)[0] - x[0]
 			out := make([]int64, len(x))
@@ -289,13 +289,13 @@ func TestPlantedBugs(t *testing.T) {
 		{"half the scale, zCDP", func() error {
 			return checkConcentrated(laplaceLogs(half.Parameter()), [][2]int64{{3, 0}}, half.Cost().Rho)
 		}},
-		{"half the scale, statistical", func() error { return catchHockeyStick(with(half), []int64{10}, []int64{13}, n, pure1) }},
+		{"half the scale, statistical", func() error { return catchHockeyStick(releaseWith(half), []int64{10}, []int64{13}, n, pure1) }},
 		{"forgotten D1, exact", func() error { return checkPure(forgotten.Parameter(), 3, forgotten.Cost().Epsilon) }},
-		{"forgotten D1, statistical", func() error { return catchHockeyStick(with(forgotten), []int64{10}, []int64{13}, n, pure1) }},
+		{"forgotten D1, statistical", func() error { return catchHockeyStick(releaseWith(forgotten), []int64{10}, []int64{13}, n, pure1) }},
 		{"lost square, exact", func() error {
 			return checkConcentrated(gaussianLogs(lostSquare.Parameter()), pairs(9), lostSquare.Cost().Rho)
 		}},
-		{"lost square, statistical", func() error { return catchHockeyStick(with(lostSquare), []int64{10}, []int64{13}, n, exact) }},
+		{"lost square, statistical", func() error { return catchHockeyStick(releaseWith(lostSquare), []int64{10}, []int64{13}, n, exact) }},
 		{"reused noise, Laplace", func() error {
 			return catchHockeyStick(reused(good), []int64{10, 10}, []int64{13, 10}, n, pure1)
 		}},

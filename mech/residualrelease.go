@@ -26,7 +26,7 @@ type Margins struct {
 // after the noise is computed exactly, in integers of any size.
 func (r *Releaser) ReleaseMarginals(x Exact, m *Residuals) Margins {
 	if x.Len() != m.Len() {
-		panic(ErrMarginals)
+		panic(errMarginals)
 	}
 	drawn := r.drawResiduals(x, m)
 	// The sum of all residuals, spread evenly, times the square of the number of cells.
@@ -34,9 +34,9 @@ func (r *Releaser) ReleaseMarginals(x Exact, m *Residuals) Margins {
 	term := new(big.Int)
 	for i, part := range m.parts {
 		noisy := drawn[i]
-		m.table.over(part.axes).project(noisy)
+		m.table.marginal(part.axes).project(noisy)
 		weight := big.NewInt(int64(m.Len()) / part.cells)
-		for cell, at := range m.table.places(part.axes) {
+		for cell, at := range m.table.marginalIndex(part.axes) {
 			whole[cell].Add(&whole[cell], term.Mul(&noisy[at], weight))
 		}
 	}
@@ -54,7 +54,7 @@ func (r *Releaser) drawResiduals(x Exact, m *Residuals) [][]big.Int {
 	r.mu.Unlock()
 	out := make([][]big.Int, len(m.parts))
 	for i, part := range m.parts {
-		out[i] = m.residual(x.Open(), part)
+		out[i] = m.residualOf(x.Open(), part)
 		r.report("residual", part.noise, out[i])
 		for j := range out[i] {
 			out[i][j].Add(&out[i][j], big.NewInt(drawn[i][j]))
@@ -73,13 +73,13 @@ func (r *Releaser) report(name string, m Mechanism, values []big.Int) {
 	}
 }
 
-// residual is v_B of a table.
-func (m *Residuals) residual(x []int64, part residual) []big.Int {
+// residualOf is v_B of a table.
+func (m *Residuals) residualOf(x []int64, part residual) []big.Int {
 	v := make([]big.Int, part.cells)
-	for cell, at := range m.table.places(part.axes) {
+	for cell, at := range m.table.marginalIndex(part.axes) {
 		v[at].Add(&v[at], big.NewInt(x[cell]))
 	}
-	m.table.over(part.axes).project(v)
+	m.table.marginal(part.axes).project(v)
 	return v
 }
 
@@ -123,7 +123,7 @@ func (m *Residuals) round(whole []big.Int) Margins {
 		over, _ := new(big.Float).SetInt(rest).Float64() // 2 n times (whole/n - nearest + 1/2)
 		off[i] = 0.5 - over/(2*scale)
 	}
-	s := newSearch(m, off)
+	s := newRoundingSearch(m, off)
 	moves := s.run(m.table)
 	for i, by := range moves {
 		cells[i].Add(&cells[i], big.NewInt(int64(by)))
@@ -131,23 +131,22 @@ func (m *Residuals) round(whole []big.Int) Margins {
 	return m.margins(cells, s)
 }
 
-// margins adds up a table.
-func (m *Residuals) margins(cells []big.Int, s *search) Margins {
+func (m *Residuals) margins(cells []big.Int, s *roundingSearch) Margins {
 	var out Margins
 	for i, set := range m.of.Sets {
-		sums := make([]big.Int, m.table.over(set).cells())
-		for cell, at := range s.places[s.of[i]] {
+		sums := make([]big.Int, m.table.marginal(set).cells())
+		for cell, at := range s.cellIndex[s.marginalOfSet[i]] {
 			sums[at].Add(&sums[at], &cells[cell])
 		}
 		values, worst := []int64{}, 0.0
 		for at, n := range nearest(sums) {
 			if m.isShown(set, at) {
 				values = append(values, n)
-				worst = math.Max(worst, math.Abs(s.off[s.of[i]][at]))
+				worst = math.Max(worst, math.Abs(s.off[s.marginalOfSet[i]][at]))
 			}
 		}
 		out.Values = append(out.Values, values)
-		out.Off = append(out.Off, int64(math.Max(0, math.Ceil(worst-rounding+1e-6))))
+		out.Off = append(out.Off, int64(math.Max(0, math.Ceil(worst-roundingSteps+1e-6))))
 	}
 	return out
 }
@@ -156,7 +155,7 @@ func (m *Residuals) margins(cells []big.Int, s *search) Margins {
 func (m *Residuals) isShown(set []int, at int) bool {
 	for i := len(set) - 1; i >= 0; i-- {
 		size := m.of.Sizes[set[i]]
-		if at%size >= m.of.listed(set[i]) {
+		if at%size >= m.of.shownValues(set[i]) {
 			return false
 		}
 		at /= size
@@ -164,58 +163,58 @@ func (m *Residuals) isShown(set []int, at int) bool {
 	return true
 }
 
-// search moves cells of a rounded table by one, so that its marginals are near those of the table
-// that was rounded.
-type search struct {
-	places [][]int     // for each different marginal, the place of each cell
-	off    [][]float64 // by how much rounding has moved it
-	of     []int       // which of them each set is
-	moved  []int8
+// roundingSearch moves cells of a rounded table by one, so that its marginals are near those of the
+// table that was rounded.
+type roundingSearch struct {
+	cellIndex     [][]int     // for each different marginal, the place of each cell
+	off           [][]float64 // by how much rounding has moved it
+	marginalOfSet []int       // which of them each set is
+	moved         []int8
 }
 
-func newSearch(m *Residuals, off []float64) *search {
-	s := &search{moved: make([]int8, len(off))}
+func newRoundingSearch(m *Residuals, off []float64) *roundingSearch {
+	s := &roundingSearch{moved: make([]int8, len(off))}
 	var known [][]int
 	for _, set := range m.of.Sets {
 		i := slices.IndexFunc(known, func(k []int) bool { return slices.Equal(k, set) })
 		if i < 0 {
 			i = len(known)
 			known = append(known, set)
-			places, sums := m.table.places(set), make([]float64, m.table.over(set).cells())
+			places, sums := m.table.marginalIndex(set), make([]float64, m.table.marginal(set).cells())
 			for cell, at := range places {
 				sums[at] += off[cell]
 			}
-			s.places, s.off = append(s.places, places), append(s.off, sums)
+			s.cellIndex, s.off = append(s.cellIndex, places), append(s.off, sums)
 		}
-		s.of = append(s.of, i)
+		s.marginalOfSet = append(s.marginalOfSet, i)
 	}
 	return s
 }
 
-// sweeps is how often all cells are looked at: a few are enough, because each move makes the sum of
-// squares smaller. mostPairs is how many pairs of cells are worth it.
+// maxSweeps is how often all cells are looked at: a few are enough, because each move makes the sum
+// of squares smaller. maxCellPairs is how many pairs of cells are worth it.
 const (
-	sweeps    = 64
-	mostPairs = 1 << 17
+	maxSweeps    = 64
+	maxCellPairs = 1 << 17
 )
 
 // run returns by how much each cell is moved.
-func (s *search) run(t table) []int8 {
-	for range sweeps {
-		if !s.single() && !s.pairs(t) {
+func (s *roundingSearch) run(t table) []int8 {
+	for range maxSweeps {
+		if !s.moveSingles() && !s.movePairs(t) {
 			break
 		}
 	}
 	return s.moved
 }
 
-// single moves cells one by one. A move by d adds 2 d off + 1 to the square at each of the
+// moveSingles moves cells one by one. A move by d adds 2 d off + 1 to the square at each of the
 // marginals' cells that the cell is in.
-func (s *search) single() (moved bool) {
-	half := float64(len(s.places)) / 2
+func (s *roundingSearch) moveSingles() (moved bool) {
+	half := float64(len(s.cellIndex)) / 2
 	for cell := range s.moved {
 		sum := 0.0
-		for i, places := range s.places {
+		for i, places := range s.cellIndex {
 			sum += s.off[i][places[cell]]
 		}
 		if math.Abs(sum) <= half+1e-9 {
@@ -230,20 +229,20 @@ func (s *search) single() (moved bool) {
 	return moved
 }
 
-// pairs moves one up and one down of two cells that differ in one attribute, which leaves the
+// movePairs moves one up and one down of two cells that differ in one attribute, which leaves the
 // marginals without it as they are, and adds 2 (up - down) + 2 to the squares of each other.
-func (s *search) pairs(t table) (moved bool) {
+func (s *roundingSearch) movePairs(t table) (moved bool) {
 	line := 1
 	for axis := len(t.sizes) - 1; axis >= 0; axis-- {
 		size := t.sizes[axis]
-		if len(s.moved)*size > mostPairs {
+		if len(s.moved)*size > maxCellPairs {
 			line *= size
 			continue
 		}
 		for cell := range s.moved {
 			for other := cell + line; other/(line*size) == cell/(line*size); other += line {
 				apart, sets := 0.0, 0.0
-				for i, places := range s.places {
+				for i, places := range s.cellIndex {
 					if a, b := places[cell], places[other]; a != b {
 						apart += s.off[i][a] - s.off[i][b]
 						sets++
@@ -263,12 +262,12 @@ func (s *search) pairs(t table) (moved bool) {
 }
 
 // move moves a cell, and never far.
-func (s *search) move(cell int, by int8) bool {
+func (s *roundingSearch) move(cell int, by int8) bool {
 	if s.moved[cell] > 100 || s.moved[cell] < -100 {
 		return false
 	}
 	s.moved[cell] += by
-	for i, places := range s.places {
+	for i, places := range s.cellIndex {
 		s.off[i][places[cell]] += float64(by)
 	}
 	return true

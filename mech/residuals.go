@@ -91,13 +91,13 @@ type residual struct {
 	noise *Gaussian
 }
 
-// ErrMarginals is returned when marginals make no sense, or are too many to be computed.
-var ErrMarginals = errors.New("not marginals of one table")
+// errMarginals is returned when marginals make no sense, or are too many to be computed.
+var errMarginals = errors.New("not marginals of one table")
 
 // The most cells of a table, and of all residuals when each is spread over it: what is computed.
 const (
-	mostCells = 1 << 16
-	mostWork  = 1 << 21
+	maxTableCells    = 1 << 16
+	maxResidualCells = 1 << 21
 )
 
 // NewResiduals divides rho among the residuals that the marginals are made of.
@@ -109,13 +109,13 @@ func NewResiduals(of Marginals, rho dp.Amount) (*Residuals, error) {
 		return nil, err
 	}
 	m := &Residuals{of: of, table: table{of.Sizes}}
-	all := of.below()
+	all := of.subsets()
 	for i, share := range shares(of.importance(all), rho) {
 		noise, err := NewGaussian(dp.NewL2Squared(of.sensitivity(all[i])), share)
 		if err != nil {
 			return nil, err
 		}
-		part := residual{axes: all[i], cells: int64(m.table.over(all[i]).cells()), noise: noise}
+		part := residual{axes: all[i], cells: int64(m.table.marginal(all[i]).cells()), noise: noise}
 		m.parts, m.cost = append(m.parts, part), m.cost.Add(noise.Cost())
 	}
 	for i := range of.Sets {
@@ -128,33 +128,33 @@ func NewResiduals(of Marginals, rho dp.Amount) (*Residuals, error) {
 func (of Marginals) check() error {
 	cells := 1
 	for _, n := range of.Sizes {
-		if n < 1 || n > mostCells/cells {
-			return fmt.Errorf("%w: a table has from 1 to %d cells", ErrMarginals, mostCells)
+		if n < 1 || n > maxTableCells/cells {
+			return fmt.Errorf("%w: a table has from 1 to %d cells", errMarginals, maxTableCells)
 		}
 		cells *= n
 	}
 	if len(of.Hidden) != len(of.Sizes) || len(of.Sets) == 0 || len(of.Sizes) > 10 {
-		return fmt.Errorf("%w: there are no sets, or too many attributes", ErrMarginals)
+		return fmt.Errorf("%w: there are no sets, or too many attributes", errMarginals)
 	}
 	for _, set := range of.Sets {
 		for i, axis := range set {
 			if axis < 0 || axis >= len(of.Sizes) || slices.Contains(set[:i], axis) {
-				return fmt.Errorf("%w: a set has an attribute twice, or one that there is not", ErrMarginals)
+				return fmt.Errorf("%w: a set has an attribute twice, or one that there is not", errMarginals)
 			}
 		}
 	}
 	if of.Low == nil || of.High == nil || of.Low.Sign() > 0 || of.High.Sign() < 0 || of.Low.Sign() == 0 && of.High.Sign() == 0 {
-		return fmt.Errorf("%w: nobody adds anything", ErrMarginals)
+		return fmt.Errorf("%w: nobody adds anything", errMarginals)
 	}
-	if len(of.below()) > mostWork/cells {
-		return fmt.Errorf("%w: they are made of too many residuals", ErrMarginals)
+	if len(of.subsets()) > maxResidualCells/cells {
+		return fmt.Errorf("%w: they are made of too many residuals", errMarginals)
 	}
 	return nil
 }
 
-// below are the subsets of all sets, each once. An attribute of one value says nothing: its
+// subsets are the subsets of all sets, each once. An attribute of one value says nothing: its
 // residuals are zero, and are left out.
-func (of Marginals) below() [][]int {
+func (of Marginals) subsets() [][]int {
 	seen := map[uint]bool{}
 	var out [][]int
 	for _, set := range of.Sets {
@@ -162,7 +162,7 @@ func (of Marginals) below() [][]int {
 		for b := whole; ; b = (b - 1) & whole {
 			if !seen[b] {
 				seen[b] = true
-				out = append(out, members(b))
+				out = append(out, axesOfMask(b))
 			}
 			if b == 0 {
 				break
@@ -189,7 +189,7 @@ func (of Marginals) mask(set []int) uint {
 	return m
 }
 
-func members(mask uint) []int {
+func axesOfMask(mask uint) []int {
 	out := make([]int, 0, bits.OnesCount(mask))
 	for ; mask != 0; mask &= mask - 1 {
 		out = append(out, bits.TrailingZeros(mask))
@@ -199,7 +199,7 @@ func members(mask uint) []int {
 
 // sensitivity is D_B^2: see [Residuals].
 func (of Marginals) sensitivity(b []int) *big.Int {
-	cells := int64(table{of.Sizes}.over(b).cells())
+	cells := int64(table{of.Sizes}.marginal(b).cells())
 	// inner is n_B times the entry of P_B for two cells that agree where the bits are set.
 	inner := func(agree int) *big.Int {
 		g := big.NewInt(1)
@@ -243,8 +243,8 @@ func (of Marginals) sensitivity(b []int) *big.Int {
 	return most.Mul(most, big.NewInt(cells))
 }
 
-// keeps is p_B, the part of the variance of a cell that a projection keeps.
-func (of Marginals) keeps(b []int) *big.Rat {
+// projectionShare is p_B, the part of the variance of a cell that a projection keeps.
+func (of Marginals) projectionShare(b []int) *big.Rat {
 	p := big.NewRat(1, 1)
 	for _, axis := range b {
 		n := int64(of.Sizes[axis])
@@ -253,16 +253,15 @@ func (of Marginals) keeps(b []int) *big.Rat {
 	return p
 }
 
-// shown is how many cells of a set are shown.
-func (of Marginals) shown(set []int) int {
+func (of Marginals) shownCells(set []int) int {
 	n := 1
 	for _, axis := range set {
-		n *= of.listed(axis)
+		n *= of.shownValues(axis)
 	}
 	return n
 }
 
-func (of Marginals) listed(axis int) int {
+func (of Marginals) shownValues(axis int) int {
 	if of.Hidden[axis] {
 		return of.Sizes[axis] - 1
 	}
@@ -279,15 +278,15 @@ func (of Marginals) importance(all [][]int) []float64 {
 			continue // the same numbers, shown twice
 		}
 		counted[whole] = true
-		n := float64(table{of.Sizes}.over(set).cells())
+		n := float64(table{of.Sizes}.marginal(set).cells())
 		for i, b := range all {
 			if mask := of.mask(b); mask&whole == mask {
-				out[i] += float64(of.shown(set)) / (n * n)
+				out[i] += float64(of.shownCells(set)) / (n * n)
 			}
 		}
 	}
 	for i, b := range all {
-		p, _ := of.keeps(b).Float64()
+		p, _ := of.projectionShare(b).Float64()
 		d, _ := new(big.Float).SetInt(of.sensitivity(b)).Float64()
 		out[i] *= p * d / 2
 	}
@@ -347,8 +346,7 @@ func (t table) cells() int {
 	return n
 }
 
-// over is the shape of a marginal.
-func (t table) over(axes []int) table {
+func (t table) marginal(axes []int) table {
 	out := table{make([]int, len(axes))}
 	for i, axis := range axes {
 		out.sizes[i] = t.sizes[axis]
@@ -356,8 +354,8 @@ func (t table) over(axes []int) table {
 	return out
 }
 
-// places says for each cell which cell of a marginal it is in.
-func (t table) places(axes []int) []int {
+// marginalIndex says for each cell which cell of a marginal it is in.
+func (t table) marginalIndex(axes []int) []int {
 	steps := make([]int, len(t.sizes)) // how far a step along an attribute goes in the marginal
 	step := 1
 	for i := len(axes) - 1; i >= 0; i-- {

@@ -10,8 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// counted asks for marginals of counts.
-func counted(sizes []int, sets ...[]int) Marginals {
+func countMarginals(sizes []int, sets ...[]int) Marginals {
 	return Marginals{Sizes: sizes, Hidden: make([]bool, len(sizes)), Sets: sets, Low: new(big.Int), High: big.NewInt(1)}
 }
 
@@ -28,13 +27,12 @@ func residuals(t testing.TB, of Marginals, rho string) *Residuals {
 func cube(n int) [][]int {
 	var out [][]int
 	for mask := range uint(1) << n {
-		out = append(out, members(mask))
+		out = append(out, axesOfMask(mask))
 	}
 	return out
 }
 
-// made is a table of made-up numbers.
-func made(n int, seed uint64) []int64 {
+func madeUpTable(n int, seed uint64) []int64 {
 	out := make([]int64, n)
 	for i := range out {
 		seed = seed*6364136223846793005 + 1442695040888963407
@@ -43,9 +41,9 @@ func made(n int, seed uint64) []int64 {
 	return out
 }
 
-// dense adds up a table by its definition: every cell of the marginal, and all cells that have its
-// values.
-func dense(of Marginals, x []int64, set []int) (all []int64, shown []int64) {
+// marginalBySum adds up a table by its definition: every cell of the marginal, and all cells that
+// have its values.
+func marginalBySum(of Marginals, x []int64, set []int) (all []int64, shown []int64) {
 	digits := func(cell int, sizes []int) []int {
 		out := make([]int, len(sizes))
 		for i := len(sizes) - 1; i >= 0; i-- {
@@ -80,12 +78,12 @@ func dense(of Marginals, x []int64, set []int) (all []int64, shown []int64) {
 }
 
 var tables = []Marginals{
-	counted([]int{2}, []int{0}, []int{}),
-	counted([]int{3, 2}, cube(2)...),
-	counted([]int{2, 3, 4}, cube(3)...),
-	counted([]int{4, 2, 3}, []int{2, 0}, []int{1}, []int{0, 2, 1}),      // in any order
-	counted([]int{3, 3, 2}, []int{0, 1}, []int{1, 2}),                   // no set has all
-	counted([]int{3, 1, 2}, []int{0, 1, 2}, []int{1}, []int{}, []int{}), // one value; twice
+	countMarginals([]int{2}, []int{0}, []int{}),
+	countMarginals([]int{3, 2}, cube(2)...),
+	countMarginals([]int{2, 3, 4}, cube(3)...),
+	countMarginals([]int{4, 2, 3}, []int{2, 0}, []int{1}, []int{0, 2, 1}),      // in any order
+	countMarginals([]int{3, 3, 2}, []int{0, 1}, []int{1, 2}),                   // no set has all
+	countMarginals([]int{3, 1, 2}, []int{0, 1, 2}, []int{1}, []int{}, []int{}), // one value; twice
 	{Sizes: []int{3, 4}, Hidden: []bool{true, false}, Sets: cube(2), Low: big.NewInt(-3), High: big.NewInt(5)},
 	{Sizes: []int{2, 3}, Hidden: []bool{false, true}, Sets: cube(2), Low: big.NewInt(-3), High: big.NewInt(2), Neighbours: dp.Substitute},
 }
@@ -94,10 +92,10 @@ var tables = []Marginals{
 func TestMarginalsOfNoNoise(t *testing.T) {
 	for i, of := range tables {
 		m := residuals(t, of, "1000000")
-		x := made(m.Len(), uint64(i))
+		x := madeUpTable(m.Len(), uint64(i))
 		got := seeded(1).ReleaseMarginals(Exactly(x...), m)
 		for k, set := range of.Sets {
-			if _, want := dense(of, x, set); !slices.Equal(got.Values[k], want) || got.Off[k] != 0 {
+			if _, want := marginalBySum(of, x, set); !slices.Equal(got.Values[k], want) || got.Off[k] != 0 {
 				t.Errorf("%v of %v: %v (%d), want %v", set, of.Sizes, got.Values[k], got.Off[k], want)
 			}
 		}
@@ -110,10 +108,10 @@ func TestMarginalsOfNoNoise(t *testing.T) {
 // With noise they agree with each other, to the last unit, where nothing is hidden.
 func TestMarginalsAgree(t *testing.T) {
 	worst := int64(0)
-	for i, of := range append(slices.Clone(tables), counted([]int{4, 3, 6, 7, 2}, cube(5)...)) {
+	for i, of := range append(slices.Clone(tables), countMarginals([]int{4, 3, 6, 7, 2}, cube(5)...)) {
 		of.Hidden = make([]bool, len(of.Sizes))
 		m := residuals(t, of, "0.05")
-		x := made(m.Len(), uint64(i))
+		x := madeUpTable(m.Len(), uint64(i))
 		got := seeded(byte(i)).ReleaseMarginals(Exactly(x...), m)
 		for k, set := range of.Sets {
 			worst = max(worst, got.Off[k])
@@ -126,7 +124,7 @@ func TestMarginalsAgree(t *testing.T) {
 					continue
 				}
 				sums := make([]int64, len(got.Values[k]))
-				for cell, place := range m.table.over(finer).places(at) {
+				for cell, place := range m.table.marginal(finer).marginalIndex(at) {
 					sums[place] += got.Values[l][cell]
 				}
 				if !slices.Equal(sums, got.Values[k]) {
@@ -142,8 +140,8 @@ func TestMarginalsAgree(t *testing.T) {
 
 // residualOf is v_B by its definition: the matrix, entry by entry.
 func residualOf(of Marginals, b []int, x []int64) []*big.Int {
-	marginal, _ := dense(of, x, b)
-	sizes := table{of.Sizes}.over(b).sizes
+	marginal, _ := marginalBySum(of, x, b)
+	sizes := table{of.Sizes}.marginal(b).sizes
 	out := make([]*big.Int, len(marginal))
 	for i := range out {
 		out[i] = new(big.Int)
@@ -176,7 +174,7 @@ func TestResidualSensitivity(t *testing.T) {
 					x[cell] += by
 				}
 				sum := new(big.Int)
-				for i, v := range m.residual(x, part) {
+				for i, v := range m.residualOf(x, part) {
 					if want := residualOf(of, part.axes, x)[i]; v.Cmp(want) != 0 {
 						t.Fatalf("%v of %v: %v, want %v", part.axes, of.Sizes, &v, want)
 					}
@@ -234,11 +232,11 @@ func residualLaw(m *Residuals, part residual, sigma2 *big.Rat, x []int64) map[[4
 	}
 	reach := 2*most + int64(math.Ceil(5*math.Sqrt(s2)))
 	projected := func(v []big.Int) (out [4]int64) {
-		m.table.over(part.axes).project(v)
+		m.table.marginal(part.axes).project(v)
 		copy(out[:], nearest(v))
 		return out
 	}
-	at := projected(m.residual(x, part))
+	at := projected(m.residualOf(x, part))
 	units := make([][4]int64, part.cells) // the projection is linear
 	for i := range units {
 		one := make([]big.Int, part.cells)
@@ -273,10 +271,10 @@ func residualLaw(m *Residuals, part residual, sigma2 *big.Rat, x []int64) map[[4
 // of the price, and a residual that nobody paid for.
 func TestResidualsExactly(t *testing.T) {
 	calibrated := func(p residual) *big.Rat { return p.noise.Parameter() }
-	for _, of := range []Marginals{counted([]int{2}, []int{0}, []int{}), counted([]int{3}, []int{0}, []int{}),
-		counted([]int{2, 2}, cube(2)...)} {
+	for _, of := range []Marginals{countMarginals([]int{2}, []int{0}, []int{}), countMarginals([]int{3}, []int{0}, []int{}),
+		countMarginals([]int{2, 2}, cube(2)...)} {
 		m := residuals(t, of, "4")
-		x := made(m.Len(), 3)
+		x := madeUpTable(m.Len(), 3)
 		y := slices.Clone(x)
 		y[m.Len()-1]++
 		rho := m.Cost().Rho.Float()
@@ -290,7 +288,7 @@ func TestResidualsExactly(t *testing.T) {
 		}
 		bugs := map[string]func(residual) *big.Rat{
 			"p_B is taken twice": func(p residual) *big.Rat {
-				return new(big.Rat).Mul(p.noise.Parameter(), of.keeps(p.axes))
+				return new(big.Rat).Mul(p.noise.Parameter(), of.projectionShare(p.axes))
 			},
 			"all of the price for each": func(p residual) *big.Rat {
 				s := new(big.Rat).SetInt(p.noise.Sensitivity().L2Squared())
@@ -314,7 +312,7 @@ func TestResidualsExactly(t *testing.T) {
 func TestMarginalsReplay(t *testing.T) {
 	for i, of := range tables {
 		m := residuals(t, of, "0.5")
-		x := made(m.Len(), uint64(i))
+		x := madeUpTable(m.Len(), uint64(i))
 		y := slices.Clone(x)
 		y[i%m.Len()] += of.High.Int64()
 		if of.Neighbours == dp.Substitute {
@@ -334,8 +332,8 @@ func TestMarginalsReplay(t *testing.T) {
 	}
 }
 
-// ofTwo releases both cells and the total of a table of two.
-func ofTwo(m *Residuals) under {
+// releaseTwo releases both cells and the total of a table of two.
+func releaseTwo(m *Residuals) releaseFunc {
 	return func(r *Releaser, x []int64) []int64 {
 		got := r.ReleaseMarginals(Exactly(x...), m)
 		return append(got.Values[0], got.Values[1]...)
@@ -354,7 +352,7 @@ func deltaOf(rho, epsilon float64) float64 {
 // As a black box it loses no more than it charges, and a release that claims half of what it costs
 // is caught.
 func TestMarginalsBlackBox(t *testing.T) {
-	m := residuals(t, counted([]int{2}, []int{0}, []int{}), "0.5")
+	m := residuals(t, countMarginals([]int{2}, []int{0}, []int{}), "0.5")
 	x, y := []int64{10, 20}, []int64{11, 20}
 	claims := func(rho float64) map[float64]float64 {
 		out := map[float64]float64{}
@@ -363,26 +361,26 @@ func TestMarginalsBlackBox(t *testing.T) {
 		}
 		return out
 	}
-	if err := checkHockeyStick(ofTwo(m), x, y, draws/32, claims(0.5)); err != nil {
+	if err := checkHockeyStick(releaseTwo(m), x, y, draws/32, claims(0.5)); err != nil {
 		t.Error(err)
 	}
-	cheap := residuals(t, counted([]int{2}, []int{0}, []int{}), "4")
-	if catchHockeyStick(ofTwo(cheap), x, y, draws/16, claims(0.5)) == nil {
+	cheap := residuals(t, countMarginals([]int{2}, []int{0}, []int{}), "4")
+	if catchHockeyStick(releaseTwo(cheap), x, y, draws/16, claims(0.5)) == nil {
 		t.Error("eight times the price was not noticed")
 	}
 }
 
-// weights are what one cell of a marginal is of the noises, found by putting in one noise after the
-// other.
-func weights(m *Residuals, set []int, at int) map[int][]*big.Rat {
+// cellWeights are what one cell of a marginal is of the noises, found by putting in one noise after
+// the other.
+func cellWeights(m *Residuals, set []int, at int) map[int][]*big.Rat {
 	out := map[int][]*big.Rat{}
-	places := m.table.places(set)
+	places := m.table.marginalIndex(set)
 	for i, part := range m.parts {
-		lift := m.table.places(part.axes)
+		lift := m.table.marginalIndex(part.axes)
 		for j := range part.cells {
 			v := make([]big.Int, part.cells)
 			v[j].SetInt64(1)
-			m.table.over(part.axes).project(v)
+			m.table.marginal(part.axes).project(v)
 			sum := new(big.Rat)
 			for cell, p := range places {
 				if p == at {
@@ -406,9 +404,9 @@ func TestMarginalVariance(t *testing.T) {
 	for _, of := range tables[:6] {
 		m := residuals(t, of, "0.3")
 		for k, set := range of.Sets {
-			for at := range m.table.over(set).cells() {
+			for at := range m.table.marginal(set).cells() {
 				variance, reach := new(big.Rat), new(big.Rat)
-				for i, all := range weights(m, set, at) {
+				for i, all := range cellWeights(m, set, at) {
 					for _, w := range all {
 						square := new(big.Rat).Mul(w, w)
 						variance.Add(variance, square.Mul(square, m.parts[i].noise.Parameter()))
@@ -425,16 +423,16 @@ func TestMarginalVariance(t *testing.T) {
 	}
 }
 
-// singular adds up the singular values of a workload: every cell of every marginal is a row. By
-// Jacobi's rotations of its Gram matrix.
-func singular(of Marginals) float64 {
+// sumOfSingularValues adds up the singular values of a workload: every cell of every marginal is a
+// row. By Jacobi's rotations of its Gram matrix.
+func sumOfSingularValues(of Marginals) float64 {
 	n := table{of.Sizes}.cells()
 	gram := make([][]float64, n)
 	for i := range gram {
 		gram[i] = make([]float64, n)
 	}
 	for _, set := range of.Sets {
-		places := table{of.Sizes}.places(set)
+		places := table{of.Sizes}.marginalIndex(set)
 		for i := range n {
 			for j := range n {
 				if places[i] == places[j] {
@@ -470,16 +468,16 @@ func singular(of Marginals) float64 {
 // No Gaussian mechanism that is linear has a smaller sum of variances than (sum of singular
 // values)^2/n over 2 rho (Li, Miklau 2013), and the residuals reach it.
 func TestResidualsAreOptimal(t *testing.T) {
-	for _, of := range []Marginals{counted([]int{2, 3, 4}, cube(3)...), counted([]int{5, 3}, cube(2)...),
-		counted([]int{2, 2, 2, 2}, []int{0, 1}, []int{1, 2}, []int{2, 3}, []int{0, 3}),
-		counted([]int{3, 4, 2}, []int{0, 1, 2}, []int{0, 1}, []int{0}, []int{})} {
+	for _, of := range []Marginals{countMarginals([]int{2, 3, 4}, cube(3)...), countMarginals([]int{5, 3}, cube(2)...),
+		countMarginals([]int{2, 2, 2, 2}, []int{0, 1}, []int{1, 2}, []int{2, 3}, []int{0, 3}),
+		countMarginals([]int{3, 4, 2}, []int{0, 1, 2}, []int{0, 1}, []int{0}, []int{})} {
 		m := residuals(t, of, "0.01")
 		sum := 0.0
 		for k, set := range of.Sets {
 			v, _ := m.Marginal(k).Parameter().Float64()
-			sum += v * float64(of.shown(set))
+			sum += v * float64(of.shownCells(set))
 		}
-		s := singular(of)
+		s := sumOfSingularValues(of)
 		best := s * s / float64(m.Len()) / (2 * 0.01)
 		if ratio := sum / best; ratio < 1-1e-6 || ratio > 1+1e-6 {
 			t.Errorf("%v %v: the variances add up to %v, and %v is the least: %v", of.Sizes, of.Sets, sum, best, ratio)
@@ -495,7 +493,7 @@ func TestResidualsAreOptimal(t *testing.T) {
 		off := 0.0
 		for k, set := range of.Sets {
 			v, _ := m.marginal(k).Parameter().Float64()
-			off += v * float64(of.shown(set))
+			off += v * float64(of.shownCells(set))
 		}
 		if off < best*1.01 {
 			t.Errorf("%v: a share that is wrong is not seen", of.Sizes)
@@ -505,16 +503,16 @@ func TestResidualsAreOptimal(t *testing.T) {
 
 // A set that is left out of what is released shows in the answers.
 func TestResidualLeftOut(t *testing.T) {
-	of := counted([]int{2, 3}, cube(2)...)
+	of := countMarginals([]int{2, 3}, cube(2)...)
 	m := residuals(t, of, "1000000")
-	x := made(m.Len(), 5)
+	x := madeUpTable(m.Len(), 5)
 	for i := range m.parts {
 		broken := *m
 		broken.parts = slices.Delete(slices.Clone(m.parts), i, i+1)
 		got := seeded(1).ReleaseMarginals(Exactly(x...), &broken)
 		wrong := false
 		for k, set := range of.Sets {
-			_, want := dense(of, x, set)
+			_, want := marginalBySum(of, x, set)
 			wrong = wrong || !slices.Equal(got.Values[k], want)
 		}
 		if !wrong {
@@ -544,16 +542,16 @@ func TestDiscreteGaussianIsNearANormal(t *testing.T) {
 
 // Error bars hold, and are not much wider than need be.
 func TestMarginalErrorBars(t *testing.T) {
-	of := counted([]int{4, 3, 2}, cube(3)...)
+	of := countMarginals([]int{4, 3, 2}, cube(3)...)
 	m := residuals(t, of, "0.02")
-	x := made(m.Len(), 9)
+	x := madeUpTable(m.Len(), 9)
 	r := NewReleaser(entropy.FromReader(newStream(4)))
 	const n = 1500
 	outside := make([]int, len(of.Sets))
 	for range n {
 		got := r.ReleaseMarginals(Exactly(x...), m)
 		for k, set := range of.Sets {
-			_, want := dense(of, x, set)
+			_, want := marginalBySum(of, x, set)
 			if abs(got.Values[k][0]-want[0]) > m.Marginal(k).HalfWidth(0.05)+got.Off[k] {
 				outside[k]++
 			}
@@ -575,9 +573,9 @@ func TestMarginalErrorBars(t *testing.T) {
 
 func TestMarginalsRefused(t *testing.T) {
 	for _, of := range []Marginals{
-		{}, counted([]int{0}, []int{0}), counted([]int{2}, []int{1}), counted([]int{2}, []int{0, 0}),
-		counted([]int{1 << 10, 1 << 10}, []int{0}),
-		counted([]int{300, 200}, []int{0, 1}, []int{0}, []int{1}),
+		{}, countMarginals([]int{0}, []int{0}), countMarginals([]int{2}, []int{1}), countMarginals([]int{2}, []int{0, 0}),
+		countMarginals([]int{1 << 10, 1 << 10}, []int{0}),
+		countMarginals([]int{300, 200}, []int{0, 1}, []int{0}, []int{1}),
 		{Sizes: []int{2}, Hidden: []bool{false}, Sets: [][]int{{0}}, Low: new(big.Int), High: new(big.Int)},
 		{Sizes: []int{2}, Hidden: []bool{false}, Sets: [][]int{{0}}, Low: big.NewInt(1), High: big.NewInt(2)},
 	} {

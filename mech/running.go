@@ -67,11 +67,12 @@ type factorisation struct {
 	changes, reach, changed *big.Rat
 }
 
-// latest is the one that was made last. A question has one sequence, and often several measures.
-var latest atomic.Pointer[factorisation]
+// lastFactorisation is the one that was made last. A question has one sequence, and often several
+// measures.
+var lastFactorisation atomic.Pointer[factorisation]
 
 func factorisationOf(n int) *factorisation {
-	if f := latest.Load(); f != nil && len(f.factor) == n {
+	if f := lastFactorisation.Load(); f != nil && len(f.factor) == n {
 		return f
 	}
 	f := &factorisation{factor: factorColumn(n)}
@@ -81,32 +82,33 @@ func factorisationOf(n int) *factorisation {
 	for _, b := range f.inverse {
 		squares.Add(squares, term.Mul(b, b))
 		reach.Add(reach, term.Abs(b))
-		f.squares = append(f.squares, new(big.Rat).SetFrac(squares, one(2*precision)))
+		f.squares = append(f.squares, new(big.Rat).SetFrac(squares, powerOfTwoInt(2*precisionBits)))
 		change := new(big.Int).Sub(b, before)
 		changes.Add(changes, term.Mul(change, change))
 		changed.Add(changed, change.Abs(change))
 		before = b
 	}
-	f.changes = new(big.Rat).SetFrac(changes, one(2*precision))
-	f.reach, f.changed = new(big.Rat).SetFrac(reach, one(precision)), new(big.Rat).SetFrac(changed, one(precision))
-	latest.Store(f)
+	f.changes = new(big.Rat).SetFrac(changes, powerOfTwoInt(2*precisionBits))
+	f.reach = new(big.Rat).SetFrac(reach, powerOfTwoInt(precisionBits))
+	f.changed = new(big.Rat).SetFrac(changed, powerOfTwoInt(precisionBits))
+	lastFactorisation.Store(f)
 	return f
 }
 
-// ErrSequence is returned when there is no sequence to make running totals of.
-var ErrSequence = errors.New("not a sequence for running totals")
+// errSequence is returned when there is no sequence to make running totals of.
+var errSequence = errors.New("not a sequence for running totals")
 
 const (
-	factorBits      = 14
-	precision       = 160
-	longestSequence = 1 << 10
+	factorBits     = 14
+	precisionBits  = 160
+	maxSequenceLen = 1 << 10
 )
 
 // NewRunning calibrates the noise of a sequence.
 func NewRunning(of Sequence, rho dp.Amount) (*Running, error) {
-	if of.Len < 2 || of.Len > longestSequence || of.Groups < 1 || of.Low == nil || of.High == nil || of.Low.Sign() > 0 ||
+	if of.Len < 2 || of.Len > maxSequenceLen || of.Groups < 1 || of.Low == nil || of.High == nil || of.Low.Sign() > 0 ||
 		of.High.Sign() < 0 || of.Low.Sign() == 0 && of.High.Sign() == 0 {
-		return nil, fmt.Errorf("%w: it has from 2 to %d numbers, and people add something to them", ErrSequence, longestSequence)
+		return nil, fmt.Errorf("%w: it has from 2 to %d numbers, and people add something to them", errSequence, maxSequenceLen)
 	}
 	m := &Running{of: of, factorisation: factorisationOf(of.Len)}
 	noise, err := NewGaussian(dp.NewL2Squared(m.sensitivity()), rho)
@@ -114,7 +116,7 @@ func NewRunning(of Sequence, rho dp.Amount) (*Running, error) {
 		return nil, err
 	}
 	m.noise = noise
-	return m, m.laws()
+	return m, m.setMarginals()
 }
 
 // factorColumn is f times 2^14, rounded: f(k) is f(k-1) (2k-1)/(2k).
@@ -125,16 +127,16 @@ func factorColumn(n int) []*big.Int {
 		if k > 0 {
 			f.Mul(f, big.NewRat(int64(2*k-1), int64(2*k)))
 			// Many digits are enough, and all of them would be too many.
-			f.SetFrac(floor(new(big.Rat).Mul(f, new(big.Rat).SetInt(one(precision)))), one(precision))
+			f.SetFrac(floorRat(new(big.Rat).Mul(f, new(big.Rat).SetInt(powerOfTwoInt(precisionBits)))), powerOfTwoInt(precisionBits))
 		}
-		out[k] = floor(new(big.Rat).Add(f, big.NewRat(1, 2)))
+		out[k] = floorRat(new(big.Rat).Add(f, big.NewRat(1, 2)))
 	}
 	return out
 }
 
-func one(bits uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), bits) }
+func powerOfTwoInt(bits uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), bits) }
 
-func floor(r *big.Rat) *big.Int {
+func floorRat(r *big.Rat) *big.Int {
 	return new(big.Int).Div(r.Num(), r.Denom()) // towards minus infinity, as the denominator is positive
 }
 
@@ -143,7 +145,7 @@ func floor(r *big.Rat) *big.Int {
 func inverseColumn(factor []*big.Int) []*big.Int {
 	out := make([]*big.Int, len(factor))
 	for k := range out {
-		b := one(precision)
+		b := powerOfTwoInt(precisionBits)
 		for i := 1; i <= k; i++ {
 			b.Sub(b, new(big.Int).Mul(factor[i], out[k-i]))
 		}
@@ -167,7 +169,7 @@ func (m *Running) sensitivity() *big.Int {
 		}
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(product), big.NewInt(times)))
 	}
-	sum.Mul(sum, m.larger()).Mul(sum, m.larger())
+	sum.Mul(sum, m.mostPerPerson()).Mul(sum, m.mostPerPerson())
 	switch {
 	case m.of.Neighbours == dp.AddRemove:
 	case m.of.Low.Sign() == 0:
@@ -178,8 +180,8 @@ func (m *Running) sensitivity() *big.Int {
 	return sum
 }
 
-// larger is M: the most that one person adds or takes away.
-func (m *Running) larger() *big.Int {
+// mostPerPerson is M: the most that one person adds or takes away.
+func (m *Running) mostPerPerson() *big.Int {
 	larger := new(big.Int).Neg(m.of.Low)
 	if larger.Cmp(m.of.High) < 0 {
 		larger.Set(m.of.High)
@@ -187,8 +189,9 @@ func (m *Running) larger() *big.Int {
 	return larger
 }
 
-// laws makes the noise of a single number and of the last running total, which have the most.
-func (m *Running) laws() error {
+// setMarginals makes the noise of a single number and of the last running total, which have the
+// most.
+func (m *Running) setMarginals() error {
 	sigma2 := m.noise.Parameter()
 	deviation2, _ := sigma2.Float64()
 	for _, sum := range m.squares {
@@ -198,19 +201,19 @@ func (m *Running) laws() error {
 	each, total := new(big.Rat).Mul(m.changes, sigma2), new(big.Rat).Mul(m.squares[m.of.Len-1], sigma2)
 	var err error
 	moves := big.NewInt(min(m.of.Groups, int64(m.of.Len))) // of the sequence itself, to be shown
-	sens := dp.NewL2Squared(moves.Mul(moves, m.larger()).Mul(moves, m.larger()))
-	if m.each, err = NewMarginal("running totals", sens, m.noise.Cost(), upward(each), upward(m.changed)); err != nil {
+	sens := dp.NewL2Squared(moves.Mul(moves, m.mostPerPerson()).Mul(moves, m.mostPerPerson()))
+	if m.each, err = NewMarginal("running totals", sens, m.noise.Cost(), roundUpRat(each), roundUpRat(m.changed)); err != nil {
 		return err
 	}
-	m.total, err = NewMarginal("running totals", sens, m.noise.Cost(), upward(total), upward(m.reach))
+	m.total, err = NewMarginal("running totals", sens, m.noise.Cost(), roundUpRat(total), roundUpRat(m.reach))
 	return err
 }
 
-// upward is a number of few digits that is not smaller.
-func upward(r *big.Rat) *big.Rat {
+// roundUpRat is a number of few digits that is not smaller.
+func roundUpRat(r *big.Rat) *big.Rat {
 	bits := uint(max(0, 64-r.Num().BitLen()+r.Denom().BitLen()))
-	n := floor(new(big.Rat).Mul(r, new(big.Rat).SetInt(one(bits))))
-	return new(big.Rat).SetFrac(n.Add(n, big.NewInt(1)), one(bits))
+	n := floorRat(new(big.Rat).Mul(r, new(big.Rat).SetInt(powerOfTwoInt(bits))))
+	return new(big.Rat).SetFrac(n.Add(n, big.NewInt(1)), powerOfTwoInt(bits))
 }
 
 // Cost is that of the release of y.
@@ -242,13 +245,13 @@ func (m *Running) Spelling() string {
 // All noise is drawn before the first value is looked at.
 func (r *Releaser) ReleaseRunning(x Exact, m *Running) []int64 {
 	if x.Len() != m.of.Len {
-		panic(ErrSequence)
+		panic(errSequence)
 	}
 	drawn := make([]int64, m.of.Len)
 	r.mu.Lock()
 	m.noise.fill(r.src, drawn)
 	r.mu.Unlock()
-	y := m.times(x.Open())
+	y := m.multiplyFactor(x.Open())
 	r.report("running", m.noise, y)
 	for i := range y {
 		y[i].Add(&y[i], big.NewInt(drawn[i]))
@@ -260,15 +263,15 @@ func (r *Releaser) ReleaseRunning(x Exact, m *Running) []int64 {
 		for j := range i + 1 {
 			total.Add(total, term.Mul(m.inverse[i-j], &y[j]))
 		}
-		total.Add(total, one(precision-1)).Rsh(total, precision) // the nearest
+		total.Add(total, powerOfTwoInt(precisionBits-1)).Rsh(total, precisionBits) // the nearest
 		out[i] = nearest([]big.Int{*new(big.Int).Sub(total, before)})[0]
 		before = total
 	}
 	return out
 }
 
-// times is Kx.
-func (m *Running) times(x []int64) []big.Int {
+// multiplyFactor returns Kx.
+func (m *Running) multiplyFactor(x []int64) []big.Int {
 	out := make([]big.Int, len(x))
 	term := new(big.Int)
 	for i := range out {

@@ -51,7 +51,7 @@ func TestRunningTotalsOfAYear(t *testing.T) {
 // Without noise the numbers are what they were, and with noise the totals are near.
 func TestRunningIsTheSequence(t *testing.T) {
 	m := running(t, days(60), "1000000")
-	x := made(60, 4)
+	x := madeUpTable(60, 4)
 	if got := seeded(1).ReleaseRunning(Exactly(x...), m); !slices.Equal(got, x) {
 		t.Errorf("%v, want %v", got, x)
 	}
@@ -106,7 +106,7 @@ func TestRunningSensitivity(t *testing.T) {
 		worst, claim := new(big.Int), m.noise.Sensitivity().L2Squared()
 		try := func(x []int64) {
 			sum := new(big.Int)
-			for _, v := range m.times(x) {
+			for _, v := range m.multiplyFactor(x) {
 				sum.Add(sum, new(big.Int).Mul(&v, &v))
 			}
 			if sum.Cmp(worst) > 0 {
@@ -138,7 +138,7 @@ func TestRunningExactly(t *testing.T) {
 	m := running(t, days(4), "5")
 	loss := func(sigma2 *big.Rat, x []int64) float64 {
 		p, sum := gaussianLogs(sigma2), 0.0
-		for _, d := range m.times(x) {
+		for _, d := range m.multiplyFactor(x) {
 			sum += renyi(p, d.Int64(), 2)
 		}
 		return sum
@@ -167,7 +167,7 @@ func TestRunningReplay(t *testing.T) {
 		r.ReleaseRunning(Exactly(v...), m)
 		return nil
 	}
-	x := made(30, 8)
+	x := madeUpTable(30, 8)
 	y := slices.Clone(x)
 	y[0], y[1] = y[0]+4, y[1]+4
 	if err := checkReplay(silent, x, y, dp.L2); err != nil {
@@ -180,7 +180,7 @@ func TestRunningReplay(t *testing.T) {
 }
 
 func TestRunningBlackBox(t *testing.T) {
-	f := func(m *Running) under {
+	f := func(m *Running) releaseFunc {
 		return func(r *Releaser, x []int64) []int64 { return r.ReleaseRunning(Exactly(x...), m) }
 	}
 	x, y := []int64{10, 20}, []int64{11, 20}

@@ -29,7 +29,7 @@ func exponential(t testing.TB, s Scoring, epsilon string) *Exponential {
 	return m
 }
 
-func flips(t testing.TB, s Scoring, epsilon string) *PermuteAndFlip {
+func permuteAndFlip(t testing.TB, s Scoring, epsilon string) *PermuteAndFlip {
 	t.Helper()
 	m, err := NewPermuteAndFlip(s, amount(t, epsilon))
 	if err != nil {
@@ -59,7 +59,7 @@ var scorings = []struct {
 // rho between any two neighbours, and no less epsilon.
 func TestSelectExact(t *testing.T) {
 	for _, c := range scorings {
-		em, pf := exponential(t, c.s, c.epsilon), flips(t, c.s, c.epsilon)
+		em, pf := exponential(t, c.s, c.epsilon), permuteAndFlip(t, c.s, c.epsilon)
 		// The exponential mechanism's loss is epsilon only in the limit, of a candidate that
 		// is far below the best.
 		b, _ := em.Parameter().Float64()
@@ -107,7 +107,7 @@ func TestSelectLaws(t *testing.T) {
 					t.Errorf("exponential of %v: P(%d) = %v, want %v", x, i, got, want)
 				}
 			}
-			for i, got := range flipLaw(flips(t, c.s, c.epsilon))(x) {
+			for i, got := range flipLaw(permuteAndFlip(t, c.s, c.epsilon))(x) {
 				if want := pf.Probabilities()[i]; math.Abs(got-want) > 1e-12 {
 					t.Errorf("permute-and-flip of %v: P(%d) = %v, want %v", x, i, got, want)
 				}
@@ -145,7 +145,7 @@ func TestSelectGolden(t *testing.T) {
 	if got := exponentialLaw(exponential(t, general, "1"))([]int64{2, 0})[1]; math.Abs(got-0.268941421) > 1e-9 {
 		t.Errorf("exponential: the worst of two %v", got)
 	}
-	if got := flipLaw(flips(t, general, "1"))([]int64{2, 0})[1]; math.Abs(got-0.183939721) > 1e-9 {
+	if got := flipLaw(permuteAndFlip(t, general, "1"))([]int64{2, 0})[1]; math.Abs(got-0.183939721) > 1e-9 {
 		t.Errorf("permute-and-flip: the worst of two %v", got)
 	}
 }
@@ -155,7 +155,7 @@ func TestSelectCost(t *testing.T) {
 		epsilon  string
 		em, pure float64
 	}{{"1", 0.125, 0.46211715726000976}, {"0.5", 0.03125, 0.12245933120185456}, {"20", 19.999999917553855, 19.999999917553855}} {
-		em, pf := exponential(t, general, c.epsilon).Cost(), flips(t, monotone, c.epsilon).Cost()
+		em, pf := exponential(t, general, c.epsilon).Cost(), permuteAndFlip(t, monotone, c.epsilon).Cost()
 		if em.Epsilon != amount(t, c.epsilon) || pf.Epsilon != em.Epsilon || em.Delta != 0 || pf.Delta != 0 {
 			t.Errorf("costs %v and %v", em, pf)
 		}
@@ -166,13 +166,13 @@ func TestSelectCost(t *testing.T) {
 	if m := exponential(t, Scoring{3, false}, "0.5"); m.Parameter().RatString() != "12" {
 		t.Errorf("2D/epsilon is %v", m.Parameter())
 	}
-	if m := flips(t, Scoring{3, true}, "0.5"); m.Parameter().RatString() != "6" {
+	if m := permuteAndFlip(t, Scoring{3, true}, "0.5"); m.Parameter().RatString() != "6" {
 		t.Errorf("D/epsilon is %v", m.Parameter())
 	}
 }
 
 func selectors(t testing.TB, s Scoring, epsilon string) []Selector {
-	return []Selector{exponential(t, s, epsilon), flips(t, s, epsilon),
+	return []Selector{exponential(t, s, epsilon), permuteAndFlip(t, s, epsilon),
 		noisyMax(t, LaplaceNoise, s, epsilon), noisyMax(t, GeometricNoise, s, epsilon)}
 }
 
@@ -190,7 +190,7 @@ func TestSelectReplay(t *testing.T) {
 						y[i] = x[i] + rng.Int64N(2*s.Sensitivity+1) - s.Sensitivity
 					}
 				}
-				if err := checkSelectReplay(choosing(m), x, y); err != nil {
+				if err := checkSelectReplay(chooseWith(m), x, y); err != nil {
 					t.Fatalf("%s: %v", m.Name(), err)
 				}
 			}
@@ -201,13 +201,13 @@ func TestSelectReplay(t *testing.T) {
 // The scores are {0, 0, 1} and a neighbour; every event of the index is tried.
 func TestSelectStatistical(t *testing.T) {
 	for _, m := range selectors(t, general, "1") {
-		f := under(choosing(m))
+		f := releaseFunc(chooseWith(m))
 		if err := checkHockeyStick(f, []int64{0, 0, 1}, []int64{1, -1, 0}, draws/20, map[float64]float64{1: 0}); err != nil {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}
 	// The test sees something: permute-and-flip loses 1 here, and more than 0.9.
-	flipped := drawn(under(choosing(flips(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10)
+	flipped := drawAnswers(releaseFunc(chooseWith(permuteAndFlip(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10)
 	if err := flipped.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
@@ -215,7 +215,7 @@ func TestSelectStatistical(t *testing.T) {
 		t.Error("the test cannot tell epsilon 1 from 0.9: it would see nothing")
 	}
 	for _, m := range selectors(t, monotone, "1") {
-		f := under(choosing(m))
+		f := releaseFunc(chooseWith(m))
 		if err := checkHockeyStick(f, []int64{0, 0, 0}, []int64{1, 0, 0}, draws/20, map[float64]float64{1: 0}); err != nil {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
@@ -256,7 +256,7 @@ func TestSelectRefusals(t *testing.T) {
 			e    dp.Amount
 			want error
 		}{
-			{Scoring{}, dp.One, ErrScoring}, {Scoring{-1, true}, dp.One, ErrScoring},
+			{Scoring{}, dp.One, errScoring}, {Scoring{-1, true}, dp.One, errScoring},
 			{general, 0, ErrNoPrivacy}, {general, dp.Unbounded, ErrNoPrivacy},
 		} {
 			if err := f(c.s, c.e); !errors.Is(err, c.want) {
@@ -267,22 +267,22 @@ func TestSelectRefusals(t *testing.T) {
 	if _, err := NewNoisyMax(LaplaceNoise, Scoring{1 << 40, false}, dp.One); !errors.Is(err, ErrScale) {
 		t.Errorf("too wide: %v", err)
 	}
-	if _, err := NewNoisyMax(0, general, dp.One); !errors.Is(err, ErrMaxNoise) {
+	if _, err := NewNoisyMax(0, general, dp.One); !errors.Is(err, errMaxNoise) {
 		t.Errorf("no noise: %v", err)
 	}
 	for _, m := range selectors(t, general, "1") {
-		if _, err := r.Select(Exactly(), m); !errors.Is(err, ErrNoCandidates) {
+		if _, err := r.Select(Exactly(), m); !errors.Is(err, errNoCandidates) {
 			t.Errorf("%s of nothing: %v", m.Name(), err)
 		}
 		top, _ := NewTopK(3, m)
-		if _, err := r.Top(Exactly(1, 2), top); !errors.Is(err, ErrTop) {
+		if _, err := r.Top(Exactly(1, 2), top); !errors.Is(err, errTop) {
 			t.Errorf("3 of 2: %v", err)
 		}
-		if _, err := r.Top(Exact{}, top); !errors.Is(err, ErrNoCandidates) {
+		if _, err := r.Top(Exact{}, top); !errors.Is(err, errNoCandidates) {
 			t.Errorf("3 of nothing: %v", err)
 		}
-		for _, k := range []int{0, -1, mostTop + 1} {
-			if _, err := NewTopK(k, m); !errors.Is(err, ErrTop) {
+		for _, k := range []int{0, -1, maxTopK + 1} {
+			if _, err := NewTopK(k, m); !errors.Is(err, errTop) {
 				t.Errorf("top %d: %v", k, err)
 			}
 		}
@@ -297,7 +297,7 @@ func TestSelectRecord(t *testing.T) {
 	r := seeded(1)
 	var calls []Call
 	r.Record(func(c Call) { calls = append(calls, c) })
-	m := flips(t, Scoring{2, true}, "0.5")
+	m := permuteAndFlip(t, Scoring{2, true}, "0.5")
 	if _, err := r.Select(Exactly(123456, 7), m); err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestTopKExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := top.Cost(); c.Epsilon != 2*m.Cost().Epsilon || c.Rho != 2*m.Cost().Rho || top.K() != 2 || top.Each() != Selector(m) {
+	if c := top.Cost(); c.Epsilon != 2*m.Cost().Epsilon || c.Rho != 2*m.Cost().Rho || top.k != 2 || top.Each() != Selector(m) {
 		t.Errorf("cost %v", c)
 	}
 	// Every first word and every second word is one choice: bisect the first, and for
@@ -337,7 +337,7 @@ func TestTopKExact(t *testing.T) {
 				var name int
 				for low < high {
 					mid := low + (high-low)/2
-					got, err := NewReleaser(fed(middle, mid<<(64-fine))).Top(Exactly(x...), top)
+					got, err := NewReleaser(sourceOfWords(middle, mid<<(64-fine))).Top(Exactly(x...), top)
 					if err != nil || got[0] != i {
 						t.Fatalf("%v, %v", got, err)
 					}
@@ -470,7 +470,7 @@ func TestChooseSelector(t *testing.T) {
 		s    Scoring
 		want error
 	}{{0, dp.One, general, ErrBudget}, {Pure, 0, general, ErrNoPrivacy}, {Concentrated, dp.Unbounded, general, ErrNoPrivacy},
-		{Pure, dp.One, Scoring{}, ErrScoring}, {Concentrated, dp.One, Scoring{}, ErrScoring}} {
+		{Pure, dp.One, Scoring{}, errScoring}, {Concentrated, dp.One, Scoring{}, errScoring}} {
 		if _, _, err := ChooseSelector(c.b, c.a, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v", c, err)
 		}
@@ -495,7 +495,7 @@ func scaled(t *testing.T, m Selector, by string) *big.Rat {
 
 // Every one of these was made in some library or textbook.
 func TestSelectPlantedBugs(t *testing.T) {
-	em, pf := exponential(t, general, "1"), flips(t, general, "1")
+	em, pf := exponential(t, general, "1"), permuteAndFlip(t, general, "1")
 	lap, geo := noisyMax(t, LaplaceNoise, general, "1"), noisyMax(t, GeometricNoise, general, "1")
 	short := func(m Selector, by string) Selector {
 		b := scaled(t, m, by)
@@ -617,11 +617,11 @@ func TestSelectPlantedBugs(t *testing.T) {
 			return catchHockeyStick(withValue, []int64{0, 0, 0}, []int64{1, 1, 1}, n, map[float64]float64{1: 0})
 		}},
 		{"half b, statistical", func() error {
-			return catchHockeyStick(under(choosing(selects{pf, short(pf, "0.5")})), []int64{0, 0, 1}, []int64{1, -1, 0}, n,
+			return catchHockeyStick(releaseFunc(chooseWith(selects{pf, short(pf, "0.5")})), []int64{0, 0, 1}, []int64{1, -1, 0}, n,
 				map[float64]float64{1: 0})
 		}},
 		{"half b, exponential, statistical", func() error {
-			return catchHockeyStick(under(choosing(selects{em, short(em, "0.5")})), []int64{0, 5, 5}, []int64{1, 4, 4}, n,
+			return catchHockeyStick(releaseFunc(chooseWith(selects{em, short(em, "0.5")})), []int64{0, 5, 5}, []int64{1, 4, 4}, n,
 				map[float64]float64{1: 0})
 		}},
 		{"stops early, replay", func() error {
@@ -633,9 +633,9 @@ func TestSelectPlantedBugs(t *testing.T) {
 			return checkSelectReplay(stopsEarly, []int64{1, 0, 0, 0, 0, 0, 0}, []int64{0, 1, 0, 0, 0, 0, 0})
 		}},
 		{"empty candidates left out, replay", func() error { return checkSelectReplay(leavesOut, []int64{0, 5}, []int64{1, 5}) }},
-		{"scores move too far, replay", func() error { return checkSelectReplay(choosing(em), []int64{0, 5}, []int64{2, 5}) }},
+		{"scores move too far, replay", func() error { return checkSelectReplay(chooseWith(em), []int64{0, 5}, []int64{2, 5}) }},
 		{"scores not monotone, replay", func() error {
-			return checkSelectReplay(choosing(exponential(t, monotone, "1")), []int64{0, 5}, []int64{1, 4})
+			return checkSelectReplay(chooseWith(exponential(t, monotone, "1")), []int64{0, 5}, []int64{1, 4})
 		}},
 	} {
 		if err := c.check(); err == nil {

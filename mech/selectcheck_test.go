@@ -15,14 +15,14 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// words is a stream of chosen 64-bit words, and then of a byte that is neither all zeros
+// wordReader is a stream of chosen 64-bit words, and then of a byte that is neither all zeros
 // nor all ones.
-type words struct {
+type wordReader struct {
 	w    []uint64
 	read int
 }
 
-func (f *words) Read(p []byte) (int, error) {
+func (f *wordReader) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = 0x35
 		if f.read/8 < len(f.w) {
@@ -33,7 +33,7 @@ func (f *words) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func fed(w ...uint64) *noise.Source { return entropy.FromReader(&words{w: w}) }
+func sourceOfWords(w ...uint64) *noise.Source { return entropy.FromReader(&wordReader{w: w}) }
 
 // lawOf is the probability of each candidate.
 type lawOf func(scores []int64) []float64
@@ -41,11 +41,11 @@ type lawOf func(scores []int64) []float64
 // fine is the number of digits to which measured probabilities are right.
 const fine = 44
 
-// measured returns for how large a share of first words a monotone decision is true.
-func measured(decide func(src *noise.Source) bool) float64 {
+// measureProbability returns for how large a share of first words a monotone decision is true.
+func measureProbability(decide func(src *noise.Source) bool) float64 {
 	low, high := uint64(0), uint64(1)<<fine
 	for low < high {
-		if mid := low + (high-low)/2; decide(fed(mid << (64 - fine))) {
+		if mid := low + (high-low)/2; decide(sourceOfWords(mid << (64 - fine))) {
 			low = mid + 1
 		} else {
 			high = mid
@@ -60,7 +60,7 @@ func exponentialLaw(m Selector) lawOf {
 	return func(scores []int64) []float64 {
 		out, before := make([]float64, len(scores)), 0.0
 		for i := range scores {
-			end := measured(func(src *noise.Source) bool { return m.pick(src, scores) <= i })
+			end := measureProbability(func(src *noise.Source) bool { return m.pick(src, scores) <= i })
 			out[i], before = end-before, end
 		}
 		return out
@@ -77,7 +77,7 @@ func flipLaw(m Selector) lawOf {
 		p, out := make([]float64, n), make([]float64, n)
 		for i, g := range gapsBelow(scores) {
 			keep := make([]bool, 1)
-			p[i] = measured(func(src *noise.Source) bool {
+			p[i] = measureProbability(func(src *noise.Source) bool {
 				noise.Flip(src, rate, []uint64{g}, keep)
 				return keep[0]
 			})
@@ -99,7 +99,7 @@ func flipLaw(m Selector) lawOf {
 			for k := range heads {
 				// The middle of the k-th of so many equal parts.
 				at, _ := bits.Div64(2*k+1, 0, 2*heads)
-				out[m.pick(fed(append(w, at)...), scores)] += weight / float64(heads)
+				out[m.pick(sourceOfWords(append(w, at)...), scores)] += weight / float64(heads)
 			}
 		}
 		return out
@@ -208,7 +208,7 @@ func divergence(p, q []float64, alpha float64) float64 {
 // chooser is a selection under test, or one that was broken on purpose.
 type chooser func(r *Releaser, scores []int64) []int64
 
-func choosing(m Selector) chooser {
+func chooseWith(m Selector) chooser {
 	return func(r *Releaser, scores []int64) []int64 {
 		i, err := r.Select(Exactly(scores...), m)
 		if err != nil {

@@ -45,7 +45,7 @@ type Selector interface {
 // Nothing is drawn where there is an error, and no error depends on a score.
 func (r *Releaser) Select(scores Exact, m Selector) (int, error) {
 	if scores.Len() == 0 {
-		return 0, ErrNoCandidates
+		return 0, errNoCandidates
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,11 +75,11 @@ func (s Scoring) String() string {
 }
 
 var (
-	// ErrScoring is returned when scores are declared that nobody's data could
+	// errScoring is returned when scores are declared that nobody's data could
 	// move, or that move backwards.
-	ErrScoring = errors.New("a selection needs the sensitivity of its scores, a positive integer: write 1 for counts of people")
-	// ErrNoCandidates is returned when there is nothing to choose from.
-	ErrNoCandidates = errors.New("there is nothing to choose from: give at least one candidate")
+	errScoring = errors.New("a selection needs the sensitivity of its scores, a positive integer: write 1 for counts of people")
+	// errNoCandidates is returned when there is nothing to choose from.
+	errNoCandidates = errors.New("there is nothing to choose from: give at least one candidate")
 )
 
 // width returns b, the score that a factor of e in probability is worth:
@@ -90,7 +90,7 @@ var (
 // that monotone means to the proofs below.
 func (s Scoring) width(epsilon dp.Amount) (*big.Rat, error) {
 	if s.Sensitivity <= 0 {
-		return nil, ErrScoring
+		return nil, errScoring
 	}
 	if err := checkAmount(epsilon); err != nil {
 		return nil, err
@@ -250,19 +250,19 @@ type TopK struct {
 	cost dp.Cost
 }
 
-// ErrTop is returned when a number of candidates is asked for that there is not.
-var ErrTop = errors.New("cannot choose that many candidates")
+// errTop is returned when a number of candidates is asked for that there is not.
+var errTop = errors.New("cannot choose that many candidates")
 
-// mostTop keeps the price of k selections from being computed for ever.
-const mostTop = 1 << 20
+// maxTopK keeps the price of k selections from being computed for ever.
+const maxTopK = 1 << 20
 
 // NewTopK chooses k times with each. What is chosen in one round is the public set of
 // the next one, so the costs add up under adaptive composition: k epsilon, or
 // k rho. Leaving out a candidate moves no other score, so what Scoring promises stays
 // true from round to round.
 func NewTopK(k int, each Selector) (*TopK, error) {
-	if k < 1 || k > mostTop {
-		return nil, fmt.Errorf("%w: %d; write a number from 1 to the number of candidates, and at most %d", ErrTop, k, mostTop)
+	if k < 1 || k > maxTopK {
+		return nil, fmt.Errorf("%w: %d; write a number from 1 to the number of candidates, and at most %d", errTop, k, maxTopK)
 	}
 	t := &TopK{k: k, each: each}
 	for range k {
@@ -273,9 +273,6 @@ func NewTopK(k int, each Selector) (*TopK, error) {
 
 // Name says how many are chosen and how.
 func (t *TopK) Name() string { return fmt.Sprintf("top %d, %s", t.k, t.each.Name()) }
-
-// K returns how many candidates are chosen.
-func (t *TopK) K() int { return t.k }
 
 // Each returns the selector of one round.
 func (t *TopK) Each() Selector { return t.each }
@@ -288,9 +285,9 @@ func (t *TopK) Cost() dp.Cost { return t.cost }
 func (r *Releaser) Top(scores Exact, t *TopK) ([]int, error) {
 	switch n := scores.Len(); {
 	case n == 0:
-		return nil, ErrNoCandidates
+		return nil, errNoCandidates
 	case n < t.k:
-		return nil, fmt.Errorf("%w: %d of %d; choose at most all of them", ErrTop, t.k, n)
+		return nil, fmt.Errorf("%w: %d of %d; choose at most all of them", errTop, t.k, n)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -149,8 +149,8 @@ const (
 	GumbelNoise
 )
 
-// ErrMaxNoise is returned when report noisy max is asked for with another noise.
-var ErrMaxNoise = errors.New("report noisy max has LaplaceNoise, GeometricNoise or GumbelNoise")
+// errMaxNoise is returned when report noisy max is asked for with another noise.
+var errMaxNoise = errors.New("report noisy max has LaplaceNoise, GeometricNoise or GumbelNoise")
 
 // NoisyMax reports which score is highest after each got noise of its own; of
 // several that are highest, the first.
@@ -185,7 +185,7 @@ func NewNoisyMax(form MaxNoise, s Scoring, epsilon dp.Amount) (Selector, error) 
 		return NewExponential(s, epsilon)
 	case LaplaceNoise, GeometricNoise:
 	default:
-		return nil, ErrMaxNoise
+		return nil, errMaxNoise
 	}
 	b, err := s.width(epsilon)
 	if err != nil {
@@ -237,17 +237,17 @@ func (m *NoisyMax) pick(src *noise.Source, scores []int64) int {
 	return firstHighest(scores, z)
 }
 
-// farScore is the largest score that noise is added to, and half of the largest
+// maxScore is the largest score that noise is added to, and half of the largest
 // noise, so that the sum fits. Clamping scores moves neighbours no farther apart and
 // none the other way. Noise beyond 2^62 has a probability below 2 exp(-2^22), for a scale
 // of 2^40, like that beyond int64 which package noise neglects.
-const farScore = 1 << 61
+const maxScore = 1 << 61
 
 // firstHighest returns the first index at which score plus noise is highest.
 func firstHighest(scores, z []int64) int {
 	best, at := int64(0), -1
 	for i, s := range scores {
-		v := max(-farScore, min(s, farScore)) + max(-2*farScore, min(z[i], 2*farScore))
+		v := max(-maxScore, min(s, maxScore)) + max(-2*maxScore, min(z[i], 2*maxScore))
 		if at < 0 || v > best {
 			best, at = v, i
 		}

@@ -38,7 +38,7 @@ func NewSharper(from, to Mechanism) (Sharper, error) {
 // Sharpen releases x again, of which first was released before with the noise that m is from.
 func (r *Releaser) Sharpen(x Exact, first []int64, m Sharper) ([]int64, error) {
 	if x.Len() != len(first) || !m.Holds(first) {
-		return nil, fmt.Errorf("%w: the answer before has another shape", ErrNorm)
+		return nil, fmt.Errorf("%w: the answer before has another shape", errNorm)
 	}
 	return m.sharpen(r, x, first), nil
 }
@@ -71,7 +71,7 @@ type Sharpened struct {
 // NewSharpened returns how noise becomes less, for vectors of one sensitivity.
 func NewSharpened(from, to *Laplace) (*Sharpened, error) {
 	if from.sensitivity.L1().Cmp(to.sensitivity.L1()) != 0 {
-		return nil, fmt.Errorf("%w: the two answers have different ones, %v and %v", ErrNorm, from.sensitivity, to.sensitivity)
+		return nil, fmt.Errorf("%w: the two answers have different ones, %v and %v", errNorm, from.sensitivity, to.sensitivity)
 	}
 	sampler, err := noise.NewSharpened(from.scale, to.scale)
 	if err != nil {
@@ -88,17 +88,11 @@ func NewSharpened(from, to *Laplace) (*Sharpened, error) {
 // Cost is what the second answer costs after the first.
 func (s *Sharpened) Cost() dp.Cost { return s.cost }
 
-// To is the noise of the second answer.
-func (s *Sharpened) To() *Laplace { return s.to }
-
-// From is the noise of the first.
-func (s *Sharpened) From() *Laplace { return s.from }
-
 // Off is 0: the second answer has the noise of its price.
 func (s *Sharpened) Off() int64 { return 0 }
 
 // Holds reports whether an answer can be sharpened: none of its numbers was cut to fit.
-func (s *Sharpened) Holds(first []int64) bool { return fits(first) }
+func (s *Sharpened) Holds(first []int64) bool { return noneClamped(first) }
 
 // sharpen draws all coins first, as many for every number, so that neither what is drawn nor how
 // long it takes depends on a value.
@@ -115,13 +109,13 @@ func (s *Sharpened) sharpen(r *Releaser, x Exact, first []int64) []int64 {
 	r.mu.Unlock()
 	out := make([]int64, len(first))
 	for i, v := range x.Open() {
-		out[i] = addClamped(v, coins[i].Sharpen(less(first[i], v)))
+		out[i] = addClamped(v, coins[i].Sharpen(subtractClamped(first[i], v)))
 	}
 	return out
 }
 
-// less is a - b, or the int64 nearest to it.
-func less(a, b int64) int64 {
+// subtractClamped is a - b, or the int64 nearest to it.
+func subtractClamped(a, b int64) int64 {
 	if b == math.MinInt64 {
 		return addClamped(addClamped(a, math.MaxInt64), 1)
 	}
@@ -165,7 +159,7 @@ func NewAveraged(from Mechanism, to *Gaussian) (*Averaged, error) {
 		return nil, fmt.Errorf("%w: %s noise becomes no Gaussian noise", ErrScale, from.Name())
 	}
 	if from.Sensitivity().L2Squared().Cmp(to.sensitivity.L2Squared()) != 0 {
-		return nil, fmt.Errorf("%w: the two answers have different ones, %v and %v", ErrNorm, from.Sensitivity(), to.sensitivity)
+		return nil, fmt.Errorf("%w: the two answers have different ones, %v and %v", errNorm, from.Sensitivity(), to.sensitivity)
 	}
 	first, second := from.Cost().Rho, to.cost.Rho
 	if first >= second {
@@ -204,7 +198,7 @@ func (m *Averaged) Cost() dp.Cost { return m.sampler.cost }
 func (m *Averaged) Off() int64 { return m.off }
 
 // Holds reports whether an answer can be sharpened: none of its numbers was cut to fit.
-func (m *Averaged) Holds(first []int64) bool { return fits(first) }
+func (m *Averaged) Holds(first []int64) bool { return noneClamped(first) }
 
 // sharpen releases x by itself, before anything else is done with it.
 func (m *Averaged) sharpen(r *Releaser, x Exact, first []int64) []int64 {
@@ -224,8 +218,8 @@ func (m *Averaged) sharpen(r *Releaser, x Exact, first []int64) []int64 {
 
 func amountInt(a dp.Amount) *big.Int { return new(big.Int).SetUint64(uint64(a)) }
 
-// fits reports whether no number is one of those that larger ones are cut to.
-func fits(values []int64) bool {
+// noneClamped reports whether no number is one of those that larger ones are cut to.
+func noneClamped(values []int64) bool {
 	for _, v := range values {
 		if v == math.MaxInt64 || v == math.MinInt64 {
 			return false
@@ -271,4 +265,4 @@ func (m *Average) HalfWidth(beta float64) int64 {
 	return math.MaxInt64
 }
 
-func (m *Average) fill(*noise.Source, []int64) { panic(ErrAlone) }
+func (m *Average) fill(*noise.Source, []int64) { panic(errAlone) }

@@ -47,7 +47,7 @@ func quarters(t *testing.T, d2, rho int64) *Gaussian {
 	return m
 }
 
-func average(t *testing.T, from, to *Gaussian) *Averaged {
+func newAverageFor(t *testing.T, from, to *Gaussian) *Averaged {
 	m, err := NewAveraged(from, to)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func average(t *testing.T, from, to *Gaussian) *Averaged {
 func TestAveragedBars(t *testing.T) {
 	for _, c := range []struct{ d2, from, to int64 }{{1, 1, 2}, {1, 1, 9}, {1, 7, 8}, {1, 40, 41}, {16, 1, 4}, {400, 1, 2}, {900, 3, 4}} {
 		from, to := quarters(t, c.d2, c.from), quarters(t, c.d2, c.to)
-		m := average(t, from, to)
+		m := newAverageFor(t, from, to)
 		if got := from.Cost().Add(m.Cost()); got.Rho != to.Cost().Rho {
 			t.Errorf("%v: both cost %v, and one %v", c, got, to.Cost())
 		}
@@ -90,7 +90,7 @@ func TestAveragedBars(t *testing.T) {
 // TestAveragedValues: a second release of its own, however large the numbers are, and the nearest
 // integer to the average. What was cut to fit is not averaged.
 func TestAveragedValues(t *testing.T) {
-	m := average(t, quarters(t, 1, 1), quarters(t, 1, 4))
+	m := newAverageFor(t, quarters(t, 1, 1), quarters(t, 1, 4))
 	x := []int64{0, -7, math.MaxInt64 / 2, math.MinInt64 / 2, 3}
 	first := []int64{9, -11, math.MaxInt64/2 - 5, math.MinInt64/2 + 4, -4}
 	var calls []Call
@@ -132,7 +132,7 @@ func TestAveragedRefuses(t *testing.T) {
 	for _, c := range []struct{ from, to Mechanism }{
 		{g(1, 4), g(4, 8)}, {g(1, 4), g(1, 4)}, {g(1, 8), g(1, 4)}, {l, g(1, 4)}, {g(1, 4), l}, {residuals, g(1, 4)}, {g(1, 4), residuals},
 	} {
-		if m, err := NewSharper(c.from, c.to); !errors.Is(err, ErrScale) && !errors.Is(err, ErrNorm) {
+		if m, err := NewSharper(c.from, c.to); !errors.Is(err, ErrScale) && !errors.Is(err, errNorm) {
 			t.Errorf("%v to %v: %v, %v", c.from.Name(), c.to.Name(), m, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestAveragedRefuses(t *testing.T) {
 // TestAveragedSums: the error bars of sums of averages hold, by simulation.
 func TestAveragedSums(t *testing.T) {
 	from, to := quarters(t, 4, 1), quarters(t, 4, 2)
-	m := average(t, from, to)
+	m := newAverageFor(t, from, to)
 	noise, err := NewAverage(to, m.Off())
 	if err != nil {
 		t.Fatal(err)

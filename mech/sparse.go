@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// ErrSparse is returned when a sparse vector is asked for that does not exist.
-var ErrSparse = errors.New("not a sparse vector")
+// errSparse is returned when a sparse vector is asked for that does not exist.
+var errSparse = errors.New("not a sparse vector")
 
 // SparseConfig says what a session of the sparse vector technique is to answer
 // and what it may cost.
@@ -102,10 +102,10 @@ type Sparse struct {
 // is for whoever opens it, with the Cost that is known here.
 func NewSparse(c SparseConfig) (*Sparse, error) {
 	if c.Sensitivity.Norm() != dp.L1 {
-		return nil, fmt.Errorf("%w: the sparse vector needs l1, not %v", ErrNorm, c.Sensitivity)
+		return nil, fmt.Errorf("%w: the sparse vector needs l1, not %v", errNorm, c.Sensitivity)
 	}
 	if c.Above < 1 {
-		return nil, fmt.Errorf("%w: it ends before it begins where it may answer \"above\" %d times; ask for 1 or more", ErrSparse, c.Above)
+		return nil, fmt.Errorf("%w: it ends before it begins where it may answer \"above\" %d times; ask for 1 or more", errSparse, c.Above)
 	}
 	if err := checkAmount(c.Epsilon); err != nil {
 		return nil, err
@@ -316,7 +316,7 @@ func (s *SparseSession) Left() int {
 // question that is refused draws nothing.
 func (s *SparseSession) Ask(value Exact, threshold int64) (SparseAnswer, error) {
 	if n := value.Len(); n != 1 {
-		return SparseAnswer{}, fmt.Errorf("%w: a question has one value, not %d; ask about one after the other", ErrSparse, n)
+		return SparseAnswer{}, fmt.Errorf("%w: a question has one value, not %d; ask about one after the other", errSparse, n)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,7 +354,6 @@ func (s *SparseSession) Withhold(last SparseAnswer) {
 	s.fresh = true
 }
 
-// draw draws all noise of a question.
 func (s *SparseSession) draw(x Exact) (query, own int64) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()

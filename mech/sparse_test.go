@@ -189,7 +189,7 @@ func checkSparseFollows(open func(*Releaser) asker, m *Sparse) error {
 func TestSparseAnswersFollowTheNoise(t *testing.T) {
 	for _, refresh := range []bool{false, true} {
 		m := sparse(50, 3, dp.One, func(s *SparseConfig) { s.Values, s.Refresh = dp.One, refresh })
-		if err := checkSparseFollows(honest(m), m); err != nil {
+		if err := checkSparseFollows(openSparseHonestly(m), m); err != nil {
 			t.Error(err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestSparseAnswersFollowTheNoise(t *testing.T) {
 // purpose.
 type asker func(value, threshold int64) (SparseAnswer, error)
 
-func honest(m *Sparse) func(*Releaser) asker {
+func openSparseHonestly(m *Sparse) func(*Releaser) asker {
 	return func(r *Releaser) asker {
 		s := r.OpenSparse(m)
 		return func(v, t int64) (SparseAnswer, error) { return s.Ask(Exactly(v), t) }
@@ -297,7 +297,7 @@ func TestSparseReplay(t *testing.T) {
 			{{-500, -500, 500, 500}, {-498, -502, 498, 502}},
 			{{math.MinInt64, math.MinInt64}, {math.MinInt64 + 2, math.MinInt64}},
 		} {
-			if err := checkSparseReplay(honest(m), c[0], c[1]); err != nil {
+			if err := checkSparseReplay(openSparseHonestly(m), c[0], c[1]); err != nil {
 				t.Error(err)
 			}
 		}
@@ -307,12 +307,12 @@ func TestSparseReplay(t *testing.T) {
 func TestSparseStatistics(t *testing.T) {
 	for _, refresh := range []bool{false, true} {
 		m := sparse(2, 1, dp.One, func(s *SparseConfig) { s.Refresh = refresh })
-		if err := checkSparseStatistics(honest(m), []int64{0, 0, 0, 0}, []int64{1, 1, -1, -1}, 60000, 1); err != nil {
+		if err := checkSparseStatistics(openSparseHonestly(m), []int64{0, 0, 0, 0}, []int64{1, 1, -1, -1}, 60000, 1); err != nil {
 			t.Error(err)
 		}
 	}
 	m := sparse(1, 1, dp.One, func(s *SparseConfig) { s.Values = dp.One })
-	if err := checkSparseStatistics(honest(m), []int64{0, 0, 0}, []int64{1, 1, -1}, 60000, 2); err != nil {
+	if err := checkSparseStatistics(openSparseHonestly(m), []int64{0, 0, 0}, []int64{1, 1, -1}, 60000, 2); err != nil {
 		t.Error(err)
 	}
 }
@@ -369,7 +369,7 @@ func TestSparseHalts(t *testing.T) {
 	// Two values are refused, and draw nothing.
 	open := NewReleaser(entropy.FromReader(s)).OpenSparse(m)
 	for _, v := range []Exact{Exactly(), Exactly(1, 2), {}} {
-		if _, err := open.Ask(v, 0); !errors.Is(err, ErrSparse) || s.read != read {
+		if _, err := open.Ask(v, 0); !errors.Is(err, errSparse) || s.read != read {
 			t.Errorf("%v, and %d bytes", err, s.read-read)
 		}
 	}
@@ -407,16 +407,16 @@ func TestSparseRefusesBadConfigs(t *testing.T) {
 		change func(*SparseConfig)
 		want   error
 	}{
-		{func(s *SparseConfig) { s.Above = 0 }, ErrSparse},
-		{func(s *SparseConfig) { s.Above = -1 }, ErrSparse},
+		{func(s *SparseConfig) { s.Above = 0 }, errSparse},
+		{func(s *SparseConfig) { s.Above = -1 }, errSparse},
 		{func(s *SparseConfig) { s.Above = math.MaxInt }, ErrScale},
 		{func(s *SparseConfig) { s.Epsilon = 0 }, ErrNoPrivacy},
 		{func(s *SparseConfig) { s.Epsilon = 1 }, ErrNoPrivacy},
 		{func(s *SparseConfig) { s.Epsilon = dp.Unbounded }, ErrNoPrivacy},
 		{func(s *SparseConfig) { s.Values = dp.Unbounded }, ErrNoPrivacy},
 		{func(s *SparseConfig) { s.Values = 1; s.Above = 1 << 20 }, ErrScale},
-		{func(s *SparseConfig) { s.Sensitivity = dp.Sensitivity{} }, ErrNorm},
-		{func(s *SparseConfig) { s.Sensitivity = l2squared(1) }, ErrNorm},
+		{func(s *SparseConfig) { s.Sensitivity = dp.Sensitivity{} }, errNorm},
+		{func(s *SparseConfig) { s.Sensitivity = l2squared(1) }, errNorm},
 		{func(s *SparseConfig) { s.Sensitivity = l1(1 << 50) }, ErrScale},
 	} {
 		bad := good

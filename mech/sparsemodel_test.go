@@ -180,7 +180,6 @@ func checkSparse(m sparseModel, c, n int, d int64, monotone bool, epsilon float6
 	return worst, nil
 }
 
-// sparse makes a session for tests.
 func sparse(c int, d int64, epsilon dp.Amount, change func(*SparseConfig)) *Sparse {
 	config := SparseConfig{Sensitivity: l1(d), Above: c, Epsilon: epsilon}
 	if change != nil {

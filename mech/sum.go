@@ -17,8 +17,8 @@ type Term struct {
 	Weight    int64
 }
 
-// ErrTerm is returned when the terms or the beta of a sum make no sense.
-var ErrTerm = errors.New("not a sum of noises")
+// errTerm is returned when the terms or the beta of a sum make no sense.
+var errTerm = errors.New("not a sum of noises")
 
 // HalfWidthOfSum returns a k with P(|S| > k) <= beta, where S is the sum of the
 // terms' independent noises, each times its weight. It is never too small. How
@@ -35,9 +35,9 @@ var ErrTerm = errors.New("not a sum of noises")
 // otherwise.
 func HalfWidthOfSum(beta float64, terms ...Term) (int64, error) {
 	if !(beta > 0 && beta < 1) {
-		return 0, fmt.Errorf("%w: beta must be above 0 and below 1", ErrTerm)
+		return 0, fmt.Errorf("%w: beta must be above 0 and below 1", errTerm)
 	}
-	s, err := newSum(terms)
+	s, err := newNoiseSum(terms)
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func HalfWidthOfSum(beta float64, terms ...Term) (int64, error) {
 // average is within its Off of a normal ([Averaged]), and a discrete Gaussian within 1 of one
 // ([Marginal]), so it is within Off and one more of a discrete Gaussian of its own. One alone is
 // compared by its probabilities, and needs no more than its Off.
-func (s sum) off(terms []Term) int64 {
+func (s noiseSum) off(terms []Term) int64 {
 	all := 0.0
 	for _, t := range terms {
 		a, ok := t.Mechanism.(*Average)
@@ -68,43 +68,43 @@ func (s sum) off(terms []Term) int64 {
 	return roundUp(all)
 }
 
-// sum is a sum of noises over the common divisor of the weights.
-type sum struct {
-	parts   []part
+// noiseSum is a sum of noises over the common divisor of the weights.
+type noiseSum struct {
+	parts   []noiseTerm
 	copies  float64 // the number of noises
 	divisor int64
 	even    bool // all weights are equal, so they are all 1 here
 }
 
-type part struct {
+type noiseTerm struct {
 	law    law
 	count  int
 	weight int64 // positive
 }
 
-func newSum(terms []Term) (sum, error) {
-	s, radial := sum{even: true}, false
+func newNoiseSum(terms []Term) (noiseSum, error) {
+	s, radial := noiseSum{even: true}, false
 	for _, t := range terms {
 		switch {
 		case t.Mechanism == nil:
-			return s, fmt.Errorf("%w: a term has no mechanism", ErrTerm)
+			return s, fmt.Errorf("%w: a term has no mechanism", errTerm)
 		case t.Count < 0 || t.Count > 1<<30:
-			return s, fmt.Errorf("%w: a count must be from 0 to 2^30", ErrTerm)
+			return s, fmt.Errorf("%w: a count must be from 0 to 2^30", errTerm)
 		case t.Weight == math.MinInt64:
-			return s, fmt.Errorf("%w: a weight must be above -2^63", ErrTerm)
+			return s, fmt.Errorf("%w: a weight must be above -2^63", errTerm)
 		case t.Count == 0 || t.Weight == 0:
 			continue
 		}
 		// The noise is symmetric, so the sign of a weight does not matter.
 		w := max(t.Weight, -t.Weight)
-		s.parts = append(s.parts, part{t.Mechanism.law(), t.Count, w})
+		s.parts = append(s.parts, noiseTerm{t.Mechanism.law(), t.Count, w})
 		s.copies += float64(t.Count)
 		s.divisor = gcd(s.divisor, w)
 		radial = radial || isJoint(t.Mechanism)
 	}
 	if radial && s.copies > 1 {
 		return s, fmt.Errorf("%w: the coordinates of radial noise and of marginals are not independent; ask for the half width of one",
-			ErrTerm)
+			errTerm)
 	}
 	for i := range s.parts {
 		s.parts[i].weight /= s.divisor
@@ -138,10 +138,10 @@ const (
 	// The share of beta that is to pay for S outside of the lattice, and for
 	// the residue of rounding. It moves k by about 2^-14 of a standard
 	// deviation.
-	share = 0x1p-14
+	residueShare = 0x1p-14
 )
 
-func (s sum) halfWidth(beta float64) int64 {
+func (s noiseSum) halfWidth(beta float64) int64 {
 	switch {
 	case len(s.parts) == 0:
 		return 0
@@ -149,7 +149,7 @@ func (s sum) halfWidth(beta float64) int64 {
 		return s.scaled(float64(s.parts[0].law.halfWidth(beta)))
 	}
 	simple, _ := s.chernoff(beta)
-	far, tilt := s.chernoff(beta * share)
+	far, tilt := s.chernoff(beta * residueShare)
 	best := math.Inf(1)
 	switch {
 	case far > 0x1p60:
@@ -166,7 +166,7 @@ func (s sum) halfWidth(beta float64) int64 {
 }
 
 // scaled returns k times the divisor, rounded up.
-func (s sum) scaled(k float64) int64 {
+func (s noiseSum) scaled(k float64) int64 {
 	k = math.Ceil(k)
 	if k >= 0x1p53 || k*float64(s.divisor) >= 0x1p53 {
 		return roundUp(k * float64(s.divisor) * (1 + 0x1p-50))
@@ -178,7 +178,7 @@ func (s sum) scaled(k float64) int64 {
 // every t > 0, P(|S| > k) <= 2 E exp(tS) exp(-tk), so that k = (ln E exp(tS) +
 // ln(2/p))/t. Every t gives a valid k; the search for the best one need not be
 // exact.
-func (s sum) chernoff(p float64) (k, t float64) {
+func (s noiseSum) chernoff(p float64) (k, t float64) {
 	need := (math.Ln2 - math.Log(p)) * (1 + 0x1p-48)
 	horizon, variance := math.Inf(1), 0.0
 	for _, q := range s.parts {
@@ -248,16 +248,16 @@ func oddStep(far float64, n int) int64 {
 // 2, P(|sum of V| > c) <= 2 exp(-2c^2/(N h^2)). The V depend on the B, and need
 // not be independent of them for P(|S| > hj + c) <= P(|sum of B| > j) + P(|sum
 // of V| > c).
-func (s sum) onLattice(beta, tilt float64, h int64, n int) float64 {
+func (s noiseSum) onLattice(beta, tilt float64, h int64, n int) float64 {
 	product := make([]float64, n)
 	for i := range product {
 		product[i] = 1
 	}
 	// lost bounds the probability that is not where the computation says.
 	lost, spread, smallest := 0.0, 0.0, 1.0
-	outside := newOutside(tilt*float64(h), n)
+	outside := newOutsideBound(tilt*float64(h), n)
 	for _, q := range s.parts {
-		b := newBlocks(q, h, n)
+		b := newRoundedLaw(q, h, n)
 		outside.add(b.values, float64(q.count))
 		lost += float64(q.count) * b.err
 		spread += float64(q.count) * b.norm
@@ -270,7 +270,7 @@ func (s sum) onLattice(beta, tilt float64, h int64, n int) float64 {
 		outside.kernel(w, s.copies-1)
 		for i := range product {
 			f := 1 - 2*w*(1-math.Cos(2*math.Pi*float64(i)/float64(n)))
-			product[i] *= power(f, int(s.copies)-1)
+			product[i] *= intPower(f, int(s.copies)-1)
 		}
 	}
 	lost += outside.bound()
@@ -289,8 +289,8 @@ func (s sum) onLattice(beta, tilt float64, h int64, n int) float64 {
 	lost += 1.1 * math.Sqrt(float64(n)) * (e*spread + (e+32*s.copies*0x1p-53)*smallest)
 	c := 0.0
 	if !s.even && h > 1 {
-		c = float64(h) * math.Sqrt(s.copies/2*(math.Ln2-math.Log(beta*share))) * (1 + 0x1p-48)
-		lost += beta * share
+		c = float64(h) * math.Sqrt(s.copies/2*(math.Ln2-math.Log(beta*residueShare))) * (1 + 0x1p-48)
+		lost += beta * residueShare
 	}
 	budget := beta - lost*(1+1e-9)
 	if !(budget > 0) {
@@ -327,12 +327,12 @@ func (s sum) onLattice(beta, tilt float64, h int64, n int) float64 {
 func multiply(product []float64, values []complex128, count int) {
 	transform(values)
 	for i, v := range values {
-		product[i] *= power(math.Max(-1, math.Min(1, real(v))), count)
+		product[i] *= intPower(math.Max(-1, math.Min(1, real(v))), count)
 	}
 }
 
-// power is f^n by squaring, for its error: at most 2n roundings.
-func power(f float64, n int) float64 {
+// intPower is f^n by squaring, for its error: at most 2n roundings.
+func intPower(f float64, n int) float64 {
 	r := 1.0
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
@@ -343,16 +343,16 @@ func power(f float64, n int) float64 {
 	return r
 }
 
-// blocks is the law of one noise of a part, times its weight, rounded to
+// roundedLaw is the law of one noise of a part, times its weight, rounded to
 // multiples of h, on n points modulo n.
-type blocks struct {
+type roundedLaw struct {
 	values []complex128
 	norm   float64 // at least the 2-norm
 	err    float64 // at least the sum of all errors, what lies outside of the n points included
 }
 
-func newBlocks(q part, h int64, n int) blocks {
-	b := blocks{values: make([]complex128, n)}
+func newRoundedLaw(q noiseTerm, h int64, n int) roundedLaw {
+	b := roundedLaw{values: make([]complex128, n)}
 	half, last := (h-1)/2, int64(n/2)-1
 	for m := int64(0); m <= last; m++ {
 		// The x with |weight x - m h| <= half.
@@ -375,15 +375,15 @@ func newBlocks(q part, h int64, n int) blocks {
 	return b
 }
 
-// outside bounds P(|sum of B| >= n/2) by Chernoff's inequality at a few tilts.
-type outside struct {
+// outsideBound bounds P(|sum of B| >= n/2) by Chernoff's inequality at a few tilts.
+type outsideBound struct {
 	n     int
 	tilts [4]float64
 	log   [4]float64
 }
 
-func newOutside(tilt float64, n int) *outside {
-	o := &outside{n: n}
+func newOutsideBound(tilt float64, n int) *outsideBound {
+	o := &outsideBound{n: n}
 	for i := range o.tilts {
 		o.tilts[i] = tilt * (1 - 0.15*float64(i))
 	}
@@ -391,7 +391,7 @@ func newOutside(tilt float64, n int) *outside {
 }
 
 // add counts a law that is given by its values on 0 to n/2, count times.
-func (o *outside) add(values []complex128, count float64) {
+func (o *outsideBound) add(values []complex128, count float64) {
 	for i, t := range o.tilts {
 		total := 0.0
 		for m := o.n/2 - 1; m > 0; m-- {
@@ -404,13 +404,13 @@ func (o *outside) add(values []complex128, count float64) {
 }
 
 // kernel counts the law -1, 0, 1 with probabilities w, 1-2w, w.
-func (o *outside) kernel(w, count float64) {
+func (o *outsideBound) kernel(w, count float64) {
 	for i, t := range o.tilts {
 		o.log[i] += count * math.Log1p(2*w*(math.Cosh(t)-1)*(1+1e-11))
 	}
 }
 
-func (o *outside) bound() float64 {
+func (o *outsideBound) bound() float64 {
 	best := math.Inf(1)
 	for i, t := range o.tilts {
 		best = math.Min(best, 2*math.Exp(o.log[i]-t*float64(o.n/2))*(1+1e-9))

@@ -9,7 +9,7 @@ import (
 )
 
 // slowSum is the distribution of a sum by plain convolution, on -half..half.
-func slowSum(parts []part, half int) []float64 {
+func slowSum(parts []noiseTerm, half int) []float64 {
 	total := make([]float64, 2*half+1)
 	total[half] = 1
 	for _, q := range parts {
@@ -55,7 +55,7 @@ func TestHalfWidthOfSumIsTheSmallest(t *testing.T) {
 		{{l, 2, 1}}, {{l, 7, 1}}, {{g, 3, 1}}, {{g, 2, -1}, {l, 2, 1}}, {{narrow, 5, 1}},
 		{{l, 1, 2}, {g, 1, 3}}, {{l, 1, 10}, {narrow, 4, 4}, {g, 0, 9}, {g, 3, 0}}, {{l, 3, 100}},
 	} {
-		s, err := newSum(terms)
+		s, err := newNoiseSum(terms)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +81,11 @@ func TestCoarseSums(t *testing.T) {
 		weight := rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "weight")
 		h := rapid.SampledFrom([]int64{3, 5, 7}).Draw(t, "h")
 		beta := math.Exp(rapid.Float64Range(-14, -0.1).Draw(t, "ln beta"))
-		s := sum{divisor: 1, copies: float64(count + 1), even: weight == 1, parts: []part{
+		s := noiseSum{divisor: 1, copies: float64(count + 1), even: weight == 1, parts: []noiseTerm{
 			{newLaplaceLaw(rat(scale)), count, 1},
 			{newGaussianLaw(rat(scale * scale)), 1, weight},
 		}}
-		far, tilt := s.chernoff(beta * share)
+		far, tilt := s.chernoff(beta * residueShare)
 		exact := s.onLattice(beta, tilt, 1, powerOfTwo(2*far+4))
 		coarse := s.onLattice(beta, tilt, h, powerOfTwo(2.2*far/float64(h)+8))
 		simple, _ := s.chernoff(beta)
@@ -102,7 +102,7 @@ func TestCoarseSums(t *testing.T) {
 			// root; Laplace tails a little more.
 			room += exact * s.copies * float64(h*h) / 4 / variance * 1.5
 		} else {
-			room += float64(h) * (1 + math.Sqrt(s.copies/2*math.Log(2/(beta*share))))
+			room += float64(h) * (1 + math.Sqrt(s.copies/2*math.Log(2/(beta*residueShare))))
 		}
 		if coarse > exact+room {
 			t.Fatalf("coarse %v, exact %v, room %v", coarse, exact, room)
@@ -148,7 +148,7 @@ func TestHalfWidthOfSumEdges(t *testing.T) {
 		{0, []Term{{l, 1, 1}}}, {1, []Term{{l, 1, 1}}}, {math.NaN(), []Term{{l, 1, 1}}},
 		{0.1, []Term{{nil, 1, 1}}}, {0.1, []Term{{l, -1, 1}}}, {0.1, []Term{{l, 1, math.MinInt64}}},
 	} {
-		if _, err := HalfWidthOfSum(c.beta, c.terms...); !errors.Is(err, ErrTerm) {
+		if _, err := HalfWidthOfSum(c.beta, c.terms...); !errors.Is(err, errTerm) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
