@@ -86,3 +86,124 @@ func TestBelow(t *testing.T) {
 	}
 	mustPanic(t, func() { Below(NewSource(), 0) })
 }
+
+// TestBernoulliExp measures the probability, by bisection with crafted bits. Ones
+// follow them: after zeros only, exp(-1e300) would have to be computed to decide.
+func TestBernoulliExp(t *testing.T) {
+	for _, x := range []string{"0", "1e-30", "1e-12", "1/3", "0.5", "0.7", "1", "2", "22", "28", "100", "1e6", "1e300"} {
+		f, _ := rat(x).Float64()
+		p := share(bisect(0xff, func(src *Source) bool { return BernoulliExp(src, rat(x)) }))
+		if math.Abs(p-math.Exp(-f)) > math.Ldexp(1, 1-fine) {
+			t.Errorf("x = %s: probability %.17g, want %.17g", x, p, math.Exp(-f))
+		}
+	}
+}
+
+// TestBernoulliExpRefines decides numbers that agree with exp(-x) in 120 digits.
+func TestBernoulliExpRefines(t *testing.T) {
+	for _, s := range []string{"1e-30", "1/3", "1", "30", "50"} {
+		x := rat(s)
+		e := expSpan(x.Num(), x.Denom(), 200)
+		edge := new(big.Int).Rsh(e.lo, 80)
+		for d, want := range map[int64]bool{-1: true, 2: false} {
+			v := new(big.Int).Add(edge, big.NewInt(d))
+			if v.BitLen() > 120 {
+				continue
+			}
+			f := &feed{head: v.FillBytes(make([]byte, 15))}
+			if got := BernoulliExp(entropy.FromReader(f), x); got != want {
+				t.Errorf("x = %s, %+d: %v, want %v", s, d, got, want)
+			}
+			if f.read < 16 {
+				t.Errorf("x = %s, %+d: decided on %d bytes", s, d, f.read)
+			}
+		}
+	}
+}
+
+// TestBernoulliExpAtOneHalf takes the two fractions of 2^64 next to ln 2. They put
+// exp(-x) less than 2^-64 to the right and to the left of one half, where 32
+// digits end, so that the error of the fast exponential is larger than the distance.
+func TestBernoulliExpAtOneHalf(t *testing.T) {
+	for d, want := range map[uint64]bool{0: true, 1: false} {
+		x := new(big.Rat).SetFrac(new(big.Int).SetUint64(ln2+d), new(big.Int).Lsh(bigOne, 64))
+		for name, f := range map[string]*feed{
+			"one half":     {head: word(1 << 63)},
+			"hardly below": {head: word(1<<63-1, math.MaxUint64)},
+		} {
+			if got := BernoulliExp(entropy.FromReader(f), x); got != want {
+				t.Errorf("%s is below exp(-ln 2 %+d): %v, want %v", name, d, got, want)
+			}
+		}
+	}
+}
+
+func TestBernoulliExpNegative(t *testing.T) {
+	mustPanic(t, func() { BernoulliExp(NewSource(), rat("-1/2")) })
+}
+
+// TestBernoulliExpZero: certainty takes no randomness.
+func TestBernoulliExpZero(t *testing.T) {
+	f := &feed{}
+	if !BernoulliExp(entropy.FromReader(f), new(big.Rat)) || f.read != 0 {
+		t.Errorf("exp(-0) is 1; read %d bytes", f.read)
+	}
+}
+
+func mustPanic(t *testing.T, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Error("did not panic")
+		}
+	}()
+	f()
+}
+
+// TestUniform counts, for all small n, the words that give each number in the
+// first attempt: exactly one each.
+func TestUniform(t *testing.T) {
+	for n := uint64(1); n <= 300; n++ {
+		width := 0
+		for 1<<width < n {
+			width++
+		}
+		seen := make([]int, n)
+		for v := range uint64(1) << width {
+			// Where v is refused, zeros follow, and 0 is drawn with more than width bits.
+			f := &feed{head: word(v<<(64-width), 0)}
+			src := entropy.FromReader(f)
+			k := Uniform(src, n)
+			if k >= n {
+				t.Fatalf("Uniform(%d) = %d", n, k)
+			}
+			if v < n || k != 0 {
+				seen[k]++
+			}
+		}
+		for k, c := range seen {
+			if c != 1 {
+				t.Fatalf("n = %d: %d words give %d", n, c, k)
+			}
+		}
+	}
+}
+
+func TestUniformEdges(t *testing.T) {
+	f := &feed{then: 0xff}
+	if v := Uniform(entropy.FromReader(f), 1); v != 0 || f.read != 0 {
+		t.Errorf("Uniform(1) = %d and read %d bytes", v, f.read)
+	}
+	n := uint64(1)<<63 + 1
+	for _, c := range []struct{ first, second, want uint64 }{
+		{n - 1, 5, n - 1}, {n, 5, 5}, {math.MaxUint64, n - 1, n - 1}, {0, 5, 0},
+	} {
+		if v := Uniform(entropy.FromReader(&feed{head: word(c.first, c.second)}), n); v != c.want {
+			t.Errorf("Uniform(2^63+1) of %x, %x is %x, want %x", c.first, c.second, v, c.want)
+		}
+	}
+	if v := Uniform(digits(math.MaxUint64), math.MaxUint64); v != 0 {
+		t.Errorf("Uniform(2^64-1) takes the refused word as %x", v)
+	}
+	mustPanic(t, func() { Uniform(NewSource(), 0) })
+}

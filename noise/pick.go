@@ -181,3 +181,152 @@ func (w *weights) findExact(p prefix) (int, bool) {
 		}
 	}
 }
+
+// Flip sets keep[i] to true with probability exactly exp(-r gaps[i]), independently
+// for all i. It panics where r is negative or keep is shorter than gaps.
+//
+// It is [BernoulliExp] for many exponents that must stay secret: every coin takes 64
+// bits, the certain ones too, and more with a probability below 2^-58. Every coin
+// takes the same steps but in that case.
+func Flip(src *Source, r *big.Rat, gaps []uint64, keep []bool) {
+	step, certain := newRate(r), r.Sign() == 0
+	for i, g := range gaps {
+		v := src.Uint64()
+		x := step.times(g)
+		far := x.whole >= 64 // where expNeg would return 0 at once
+		if far {
+			x = fixed{63, 0}
+		}
+		y := expNeg(x)
+		if far {
+			y = 0
+		}
+		// The uniform number is in [v/2, v/2 + 1] 2^-63, with v/2 rounded down, and
+		// the exponent is off by less than one unit of 2^-63.
+		const slack = expError + 1
+		switch {
+		case g == 0 || certain: // exp(-0) is 1
+			keep[i] = true
+		case v>>1+1+slack <= y:
+			keep[i] = true
+		case v>>1 >= y+slack:
+			keep[i] = false
+		default:
+			keep[i] = newPrefix(v, 64).belowExp(src, step.exponent(g), step.den)
+		}
+	}
+}
+
+// Uniform returns a number below n, each with probability exactly 1/n. It panics
+// where n is zero, because then there is no such number.
+//
+// It draws as many bits as n-1 has and starts again where they are not below n.
+// Every number below n is then one word out of equally many, which is the whole
+// proof; less than two attempts are needed on average.
+func Uniform(src *Source, n uint64) uint64 {
+	if n == 0 {
+		panic("noise: Uniform needs at least one number to choose from, and n is 0")
+	}
+	width := uint(bits.Len64(n - 1))
+	for {
+		if v := src.Bits(width); v < n {
+			return v
+		}
+	}
+}
+
+// Below returns a number below n, each with probability exactly 1/n. It panics
+// where n is zero.
+//
+// It is [Uniform] for an n that must stay secret: it draws 128 bits whatever n is,
+// and more with probability n 2^-128. The result is floor(U n) for a uniform number U
+// in [0, 1), and U is in an interval of length 1/n for each. After 128 digits v, U n
+// is in [v n, v n + n] 2^-128; where both ends have the same integer part, so has
+// U n, and otherwise more digits tell.
+func Below(src *Source, n uint64) uint64 {
+	if n == 0 {
+		panic("noise: Below needs at least one number to choose from, and n is 0")
+	}
+	high, low := src.Uint64(), src.Uint64()
+	whole, middle := bits.Mul64(high, n)
+	over, rest := bits.Mul64(low, n)
+	middle, carry := bits.Add64(middle, over, 0)
+	whole += carry
+	_, carry = bits.Add64(rest, n, 0)
+	if _, carry = bits.Add64(middle, 0, carry); carry == 0 {
+		return whole
+	}
+	p := newPrefix(high, 64)
+	p.digits.Lsh(p.digits, 64).Or(p.digits, new(big.Int).SetUint64(low))
+	p.n = 128
+	return p.below(src, n)
+}
+
+// below returns floor(U n) for the uniform number U that begins with p.
+func (p prefix) below(src *Source, n uint64) uint64 {
+	size := new(big.Int).SetUint64(n)
+	for {
+		p.extend(src)
+		a := new(big.Int).Mul(p.digits, size)
+		b := new(big.Int).Add(a, size)
+		b.Sub(b, bigOne) // U is below the end of its interval
+		if a.Rsh(a, p.n).Cmp(b.Rsh(b, p.n)) == 0 {
+			return a.Uint64()
+		}
+	}
+}
+
+// BernoulliExp returns true with probability exactly exp(-x). It panics where x
+// is negative. It draws 32 bits and more only where these do not decide, which
+// is once in billions of calls.
+func BernoulliExp(src *Source, x *big.Rat) bool {
+	switch x.Sign() {
+	case -1:
+		panic("noise: BernoulliExp of a negative number: exp(-x) is no probability")
+	case 0:
+		return true
+	}
+	num, den := x.Num(), x.Denom()
+	// The fixed-point argument is off by less than 2^-64, half a unit.
+	return coin(src, src.Bits(32), expNeg(toFixed(num, den)), expError+1, func() (*big.Int, *big.Int) { return num, den })
+}
+
+// coin reports whether the uniform number with the 32 leading digits v is below
+// exp(-x). It is given y, exp(-x) in units of 2^-63, off by at most slack units;
+// where that does not decide, it asks for x itself.
+//
+// The uniform number is in [v, v+1] 2^-32.
+func coin(src *Source, v, y, slack uint64, x func() (num, den *big.Int)) bool {
+	if (v+1)<<31+slack <= y {
+		return true
+	}
+	if v<<31 >= y+slack {
+		return false
+	}
+	num, den := x()
+	return newPrefix(v, 32).belowExp(src, num, den)
+}
+
+// prefix is a uniform number in [0, 1) as far as it has been drawn: it lies in
+// [digits, digits+1] 2^-n, and nothing else about it exists yet. Drawing more
+// digits later is therefore the same as having drawn them at once, and a decision
+// made as soon as the digits allow is the decision of the whole number.
+type prefix struct {
+	digits *big.Int
+	n      uint
+}
+
+func newPrefix(digits uint64, n uint) prefix {
+	return prefix{new(big.Int).SetUint64(digits), n}
+}
+
+// extend draws as many digits again.
+func (p *prefix) extend(src *Source) {
+	for more := p.n; more > 0; {
+		w := min(more, 64)
+		p.digits.Lsh(p.digits, w)
+		p.digits.Or(p.digits, new(big.Int).SetUint64(src.Bits(w)))
+		p.n += w
+		more -= w
+	}
+}
