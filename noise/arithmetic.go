@@ -36,14 +36,14 @@ func (x fixed) double() fixed {
 	return fixed{x.whole<<1 | x.frac>>63, x.frac << 1}
 }
 
-// one is the number 1 where numbers in [0, 1] are counted in units of 2^-63.
-const one = 1 << 63
+// fixedOne is the number 1 where numbers in [0, 1] are counted in units of 2^-63.
+const fixedOne = 1 << 63
 
-// times returns the product of two numbers in units of 2^-63, rounded down.
+// mulFixed returns the product of two numbers in units of 2^-63, rounded down.
 //
 // Where a and b are off by at most e and f units, the product is off by at most
 // e + f + 1: |ab - AB| <= a|b - B| + B|a - A|, with a and B at most 1.
-func times(a, b uint64) uint64 {
+func mulFixed(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi<<1 | lo>>63
 }
@@ -58,7 +58,7 @@ const ln2 = 0xB17217F7D1CF79AB
 var taylor = func() (c [21]uint64) {
 	f := uint64(1)
 	for n := range c {
-		c[n] = one / f
+		c[n] = fixedOne / f
 		f *= uint64(n + 1)
 	}
 	return c
@@ -204,7 +204,6 @@ var bigOne = big.NewInt(1)
 // whatever the precision; a higher precision only makes it narrower.
 type span struct{ lo, hi *big.Int }
 
-// add adds t to s, in place.
 func (s span) add(t span) {
 	s.lo.Add(s.lo, t.lo)
 	s.hi.Add(s.hi, t.hi)

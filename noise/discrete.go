@@ -32,7 +32,7 @@ type Laplace struct {
 func NewLaplace(scale *big.Rat) (*Laplace, error) {
 	if scale == nil || !inRange(scale, -20, 40) {
 		return nil, fmt.Errorf("%w: the scale of Laplace noise must be from 2^-20 to 2^40, and is %s; choose another granularity",
-			ErrScale, short(scale))
+			ErrScale, shortDecimal(scale))
 	}
 	b := new(big.Rat).Set(scale)
 	shift := max(0, floorLog2(b)-3) // W = 2^shift is at most b/8, and above b/16
@@ -40,12 +40,12 @@ func NewLaplace(scale *big.Rat) (*Laplace, error) {
 }
 
 // Draw returns one draw.
-func (l *Laplace) Draw(src *Source) int64 { return l.l.draw(random{src}) }
+func (l *Laplace) Draw(src *Source) int64 { return l.l.draw(sourceChoices{src}) }
 
 // Fill fills dst with independent draws.
 func (l *Laplace) Fill(src *Source, dst []int64) {
 	for i := range dst {
-		dst[i] = l.l.draw(random{src})
+		dst[i] = l.l.draw(sourceChoices{src})
 	}
 }
 
@@ -75,7 +75,7 @@ type Gaussian struct {
 func NewGaussian(sigma2 *big.Rat) (*Gaussian, error) {
 	if sigma2 == nil || !inRange(sigma2, -40, 80) {
 		return nil, fmt.Errorf("%w: the sigma^2 of Gaussian noise must be from 2^-40 to 2^80, and is %s; choose another granularity",
-			ErrScale, short(sigma2))
+			ErrScale, shortDecimal(sigma2))
 	}
 	s := new(big.Rat).Set(sigma2)
 	// W = 2^shift is at most sigma/8, and above sigma/16: 64 W^2 <= sigma^2 < 256 W^2.
@@ -84,12 +84,12 @@ func NewGaussian(sigma2 *big.Rat) (*Gaussian, error) {
 }
 
 // Draw returns one draw.
-func (g *Gaussian) Draw(src *Source) int64 { return g.l.draw(random{src}) }
+func (g *Gaussian) Draw(src *Source) int64 { return g.l.draw(sourceChoices{src}) }
 
 // Fill fills dst with independent draws.
 func (g *Gaussian) Fill(src *Source, dst []int64) {
 	for i := range dst {
-		dst[i] = g.l.draw(random{src})
+		dst[i] = g.l.draw(sourceChoices{src})
 	}
 }
 
@@ -128,7 +128,7 @@ func NewGeometric(scale *big.Rat) (*Geometric, error) {
 }
 
 // Draw returns one draw.
-func (g *Geometric) Draw(src *Source) int64 { return g.draw(random{src}) }
+func (g *Geometric) Draw(src *Source) int64 { return g.draw(sourceChoices{src}) }
 
 // A Laplace draw that is not negative is geometric: given that k >= 0, P(k) is in proportion
 // to exp(-k/b), 0 included. More than half of all draws are, so how long it takes depends on
@@ -164,16 +164,16 @@ func (g *Geometric) Scale() *big.Rat { return g.two.Scale() }
 // min(G, J) - min(H, J'), and M what is left.
 //
 // It does not change and is safe for concurrent use with different Sources.
-type Sharpened struct{ pair, thin *Geometric }
+type Sharpened struct{ pair, limit *Geometric }
 
-// ErrSharpened is returned where there is nothing to sharpen: the second scale has to be the
+// errNotSmaller is returned where there is nothing to sharpen: the second scale has to be the
 // smaller.
-var ErrSharpened = errors.New("the second scale is not smaller than the first")
+var errNotSmaller = errors.New("the second scale is not smaller than the first")
 
 // NewSharpened returns how a draw of the first scale becomes one of the second.
 func NewSharpened(from, to *big.Rat) (*Sharpened, error) {
 	if to.Sign() <= 0 || from.Cmp(to) <= 0 {
-		return nil, ErrSharpened
+		return nil, errNotSmaller
 	}
 	pair, err := NewGeometric(new(big.Rat).Quo(from, big.NewRat(2, 1)))
 	if err != nil {
@@ -185,22 +185,22 @@ func NewSharpened(from, to *big.Rat) (*Sharpened, error) {
 }
 
 // Coins are what one of them draws. They do not depend on what is sharpened.
-type Coins struct{ back, left, right int64 }
+type Coins struct{ pair, left, right int64 }
 
 // Draw draws the coins of one of them.
 func (r *Sharpened) Draw(src *Source) Coins {
-	return Coins{r.pair.Draw(src), r.thin.Draw(src), r.thin.Draw(src)}
+	return Coins{r.pair.Draw(src), r.limit.Draw(src), r.limit.Draw(src)}
 }
 
 // Sharpen turns a draw of the first scale into one of the second.
 func (c Coins) Sharpen(x int64) int64 {
 	left, right := max(x, 0), max(-max(x, -math.MaxInt64), 0)
-	return min(upTo(left, c.back), c.left) - min(upTo(right, c.back), c.right)
+	return min(addUpToMax(left, c.pair), c.left) - min(addUpToMax(right, c.pair), c.right)
 }
 
-// upTo adds two numbers that are not negative, up to the largest there is. No draw of a scale that
-// is allowed comes near it.
-func upTo(a, b int64) int64 {
+// addUpToMax adds two numbers that are not negative, up to the largest there is. No draw of a scale
+// that is allowed comes near it.
+func addUpToMax(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
@@ -217,20 +217,20 @@ func inRange(x *big.Rat, lo, hi int) bool {
 		return false
 	}
 	e := floorLog2(x)
-	return e >= lo && (e < hi || e == hi && x.Cmp(power2(hi)) == 0)
+	return e >= lo && (e < hi || e == hi && x.Cmp(powerOfTwo(hi)) == 0)
 }
 
 // floorLog2 returns the largest e with 2^e <= x, for x > 0.
 func floorLog2(x *big.Rat) int {
 	// num is in [2^(n-1), 2^n) and den in [2^(d-1), 2^d), so x is in (2^(n-d-1), 2^(n-d+1)).
 	e := x.Num().BitLen() - x.Denom().BitLen()
-	if x.Cmp(power2(e)) < 0 {
+	if x.Cmp(powerOfTwo(e)) < 0 {
 		e--
 	}
 	return e
 }
 
-func power2(e int) *big.Rat {
+func powerOfTwo(e int) *big.Rat {
 	p := new(big.Int).Lsh(bigOne, uint(max(e, -e)))
 	if e < 0 {
 		return new(big.Rat).SetFrac(bigOne, p)
@@ -238,8 +238,8 @@ func power2(e int) *big.Rat {
 	return new(big.Rat).SetInt(p)
 }
 
-// short writes a number in few digits.
-func short(x *big.Rat) string {
+// shortDecimal writes a number in few digits.
+func shortDecimal(x *big.Rat) string {
 	if x == nil {
 		return "missing"
 	}

@@ -130,12 +130,12 @@ func TestGeometricRange(t *testing.T) {
 		scale *big.Rat
 		ok    bool
 	}{
-		{power2(-20), true}, {power2(40), true}, {power2(-21), false}, {power2(41), false},
+		{powerOfTwo(-20), true}, {powerOfTwo(40), true}, {powerOfTwo(-21), false}, {powerOfTwo(41), false},
 		{new(big.Rat), false}, {rat("-1"), false}, {nil, false}, {rat("1e400"), false}, {rat("1e-400"), false},
 	} {
 		g, err := NewGeometric(c.scale)
 		if (err == nil) != c.ok || (g != nil) != c.ok {
-			t.Errorf("NewGeometric(%s): %v", short(c.scale), err)
+			t.Errorf("NewGeometric(%s): %v", shortDecimal(c.scale), err)
 		}
 		if err != nil && (!errors.Is(err, ErrScale) || !strings.Contains(err.Error(), "2^40")) {
 			t.Errorf("unclear: %v", err)
@@ -151,8 +151,8 @@ func TestGeometricRange(t *testing.T) {
 }
 
 func TestGeometricSaturates(t *testing.T) {
-	g, _ := NewGeometric(power2(40))
-	if k := g.draw(far{0}); k != math.MaxInt64 {
+	g, _ := NewGeometric(powerOfTwo(40))
+	if k := g.draw(farChoices{0}); k != math.MaxInt64 {
 		t.Errorf("%d", k)
 	}
 }
@@ -221,7 +221,7 @@ func TestSharpenedLaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		pair, _ := r.pair.Scale().Float64()
-		thin, _ := r.thin.Scale().Float64()
+		thin, _ := r.limit.Scale().Float64()
 		if off := lawOff(from, to, pair, thin); off > 1e-12 {
 			t.Errorf("scales %v: the law is off by %v", c, off)
 		}

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// alarm is the exponent of the false alarms that these statistical tests allow
+// falseAlarmExponent is the exponent of the false alarms that these statistical tests allow
 // themselves: each fails an exact sampler with probability about exp(-24), less than 1e-10.
-const alarm = 24
+const falseAlarmExponent = 24
 
 type distribution struct {
 	name     string
@@ -30,7 +30,7 @@ type distribution struct {
 func distributions(t *testing.T) []distribution {
 	t.Helper()
 	var ds []distribution
-	for _, s := range []*big.Rat{power2(-20), rat("0.5"), rat("1"), rat("3.7"), rat("100"), rat("1e6"), power2(40)} {
+	for _, s := range []*big.Rat{powerOfTwo(-20), rat("0.5"), rat("1"), rat("3.7"), rat("100"), rat("1e6"), powerOfTwo(40)} {
 		l, err := NewLaplace(s)
 		if err != nil {
 			t.Fatal(err)
@@ -53,8 +53,8 @@ func distributions(t *testing.T) []distribution {
 			}
 		}
 		ds = append(ds,
-			distribution{"laplace " + short(s), l.Fill, l.Variance(), lap, b},
-			distribution{"gaussian " + short(s), g.Fill, g.Variance(), gauss, b})
+			distribution{"laplace " + shortDecimal(s), l.Fill, l.Variance(), lap, b},
+			distribution{"gaussian " + shortDecimal(s), g.Fill, g.Variance(), gauss, b})
 	}
 	return ds
 }
@@ -62,7 +62,7 @@ func distributions(t *testing.T) []distribution {
 // limit is a bound on chi-square with so many degrees of freedom (Laurent,
 // Massart 2000, Lemma 1).
 func limit(free int) float64 {
-	return float64(free) + 2*math.Sqrt(float64(free)*alarm) + 2*alarm
+	return float64(free) + 2*math.Sqrt(float64(free)*falseAlarmExponent) + 2*falseAlarmExponent
 }
 
 // TestChiSquare compares a million draws with the distribution, in some dozens of
@@ -190,13 +190,13 @@ func TestVariance(t *testing.T) {
 		}
 	}
 	// Both ends of the range, where formulas overflow or cancel.
-	l, _ := NewLaplace(power2(-20))
-	g, _ := NewGaussian(power2(-40))
+	l, _ := NewLaplace(powerOfTwo(-20))
+	g, _ := NewGaussian(powerOfTwo(-40))
 	if l.Variance() != 0 || g.Variance() != 0 {
 		t.Errorf("variances %g and %g of what is always zero", l.Variance(), g.Variance())
 	}
-	l, _ = NewLaplace(power2(40))
-	g, _ = NewGaussian(power2(80))
+	l, _ = NewLaplace(powerOfTwo(40))
+	g, _ = NewGaussian(powerOfTwo(80))
 	if math.Abs(l.Variance()/math.Ldexp(1, 81)-1) > 1e-14 || g.Variance() != math.Ldexp(1, 80) {
 		t.Errorf("variances %g and %g at the wide end", l.Variance(), g.Variance())
 	}
@@ -210,12 +210,12 @@ func TestRange(t *testing.T) {
 		scale *big.Rat
 		ok    bool
 	}{
-		{power2(-20), true}, {under(power2(-20)), false}, {power2(40), true}, {above(power2(40)), false},
+		{powerOfTwo(-20), true}, {under(powerOfTwo(-20)), false}, {powerOfTwo(40), true}, {above(powerOfTwo(40)), false},
 		{new(big.Rat), false}, {rat("-1"), false}, {nil, false}, {rat("1e400"), false}, {rat("1e-400"), false},
 	} {
 		_, err := NewLaplace(c.scale)
 		if (err == nil) != c.ok {
-			t.Errorf("NewLaplace(%s): %v", short(c.scale), err)
+			t.Errorf("NewLaplace(%s): %v", shortDecimal(c.scale), err)
 		}
 		if err != nil && (!errors.Is(err, ErrScale) || !strings.Contains(err.Error(), "2^40")) {
 			t.Errorf("unclear: %v", err)
@@ -228,7 +228,7 @@ func TestRange(t *testing.T) {
 			}
 		}
 		if _, err := NewGaussian(sigma2); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrScale) {
-			t.Errorf("NewGaussian(%s): %v", short(sigma2), err)
+			t.Errorf("NewGaussian(%s): %v", shortDecimal(sigma2), err)
 		}
 	}
 }
@@ -281,16 +281,16 @@ func TestAnyRational(t *testing.T) {
 	})
 }
 
-// far chooses a block that no stream of bits will reach in a lifetime.
-type far struct{ minus uint64 }
+// farChoices chooses a block that no stream of bits will reach in a lifetime.
+type farChoices struct{ minus uint64 }
 
-func (f far) digits(uint) uint64                 { return f.minus }
-func (far) block(*lattice) uint64                { return 1 << 62 }
-func (far) accept(*lattice, uint64, uint64) bool { return true }
+func (f farChoices) digits(uint) uint64                 { return f.minus }
+func (farChoices) block(*lattice) uint64                { return 1 << 62 }
+func (farChoices) accept(*lattice, uint64, uint64) bool { return true }
 
 func TestSaturates(t *testing.T) {
-	l, _ := NewLaplace(power2(40))
-	if a, b := l.l.draw(far{0}), l.l.draw(far{1}); a != math.MaxInt64 || b != -math.MaxInt64 {
+	l, _ := NewLaplace(powerOfTwo(40))
+	if a, b := l.l.draw(farChoices{0}), l.l.draw(farChoices{1}); a != math.MaxInt64 || b != -math.MaxInt64 {
 		t.Errorf("%d and %d", a, b)
 	}
 }
@@ -433,7 +433,7 @@ func BenchmarkRefine(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				sink += int64(random{digits(v)}.block(l))
+				sink += int64(sourceChoices{sourceOf(v)}.block(l))
 			}
 		})
 	}

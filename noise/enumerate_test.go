@@ -18,10 +18,10 @@ import (
 // bits, where its outcome changes. TestFastAgreesWithExact checks that nothing but
 // these changes happens between.
 
-// fine is the number of digits to which changes are found.
-const fine = 44
+// fineBits is the number of digits to which changes are found.
+const fineBits = 44
 
-func share(v uint64) float64 { return math.Ldexp(float64(v), -fine) }
+func shareOfFine(v uint64) float64 { return math.Ldexp(float64(v), -fineBits) }
 
 // measure holds the measured probabilities of the choices of one lattice.
 type measure struct {
@@ -32,7 +32,7 @@ type measure struct {
 
 func newMeasure(l *lattice) *measure {
 	m := &measure{l: l, keep: map[[2]uint64]float64{}}
-	at := func(v uint64) uint64 { return random{digits(v << (64 - fine))}.block(l) }
+	at := func(v uint64) uint64 { return sourceChoices{sourceOf(v << (64 - fineBits))}.block(l) }
 	ends := []uint64{0} // ends[h] is where block h begins
 	var split func(lo, hi, hlo, hhi uint64)
 	split = func(lo, hi, hlo, hhi uint64) {
@@ -53,11 +53,11 @@ func newMeasure(l *lattice) *measure {
 		split(lo, mid, hlo, hmid)
 		split(mid, hi, hmid, hhi)
 	}
-	last := uint64(1)<<fine - 1
+	last := uint64(1)<<fineBits - 1
 	split(0, last, at(0), at(last))
 	ends = append(ends, last+1)
 	for h := range len(ends) - 1 {
-		m.blocks = append(m.blocks, share(ends[h+1]-ends[h]))
+		m.blocks = append(m.blocks, shareOfFine(ends[h+1]-ends[h]))
 	}
 	return m
 }
@@ -67,7 +67,7 @@ func (m *measure) accept(h, u uint64) float64 {
 	if p, ok := m.keep[[2]uint64{h, u}]; ok {
 		return p
 	}
-	p := share(bisect(0, func(src *Source) bool { return random{src}.accept(m.l, h, u) }))
+	p := shareOfFine(bisect(0, func(src *Source) bool { return sourceChoices{src}.accept(m.l, h, u) }))
 	m.keep[[2]uint64{h, u}] = p
 	return p
 }
@@ -75,11 +75,11 @@ func (m *measure) accept(h, u uint64) float64 {
 // bisect returns how many of the numbers of fine digits, and some more that are given, a
 // monotone decision is true for.
 func bisect(then byte, decide func(*Source) bool) uint64 {
-	lo, hi := uint64(0), uint64(1)<<fine // true below lo, false from hi on
+	lo, hi := uint64(0), uint64(1)<<fineBits // true below lo, false from hi on
 	for lo < hi {
 		mid := lo + (hi-lo)/2
-		v := mid<<(64-fine) | uint64(then)>>7*(1<<(64-fine)-1)
-		if decide(entropy.FromReader(&feed{head: word(v), then: then})) {
+		v := mid<<(64-fineBits) | uint64(then)>>7*(1<<(64-fineBits)-1)
+		if decide(entropy.FromReader(&headReader{head: word(v), then: then})) {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -97,10 +97,10 @@ type walk struct {
 	begun  bool
 }
 
-// again is thrown when a draw starts over. It does so knowing nothing of its
+// drawAgain is thrown when a draw starts over. It does so knowing nothing of its
 // first attempt, so all that the attempts that start over weigh is shared out
 // in proportion.
-type again struct{}
+type drawAgain struct{}
 
 func (w *walk) choose(n int) int {
 	i := len(w.ways)
@@ -118,7 +118,7 @@ func (w *walk) digits(n uint) uint64 {
 
 func (w *walk) block(*lattice) uint64 {
 	if w.begun {
-		panic(again{})
+		panic(drawAgain{})
 	}
 	w.begun = true
 	h := w.choose(len(w.m.blocks))
@@ -136,7 +136,6 @@ func (w *walk) accept(_ *lattice, h, u uint64) bool {
 	return false
 }
 
-// enumerate returns the distribution of draw.
 func enumerate(m *measure, draw func(choices) int64) map[int64]float64 {
 	pmf := map[int64]float64{}
 	kept := 0.0
@@ -168,7 +167,7 @@ func enumerate(m *measure, draw func(choices) int64) map[int64]float64 {
 func (w *walk) run(draw func(choices) int64) (k int64, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, is := r.(again); !is {
+			if _, is := r.(drawAgain); !is {
 				panic(r)
 			}
 			ok = false
@@ -290,7 +289,7 @@ func TestPlantedBugs(t *testing.T) {
 	type sampler func(*lattice, choices) int64
 	zeroSigned := func(l *lattice, c choices) int64 {
 		for {
-			if k := signed(int64(c.block(l)), c.digits(1)); k != 0 || c.digits(1) == 0 {
+			if k := withSign(int64(c.block(l)), c.digits(1)); k != 0 || c.digits(1) == 0 {
 				return k
 			}
 		}
@@ -369,7 +368,7 @@ func (p planted) draw(l *lattice, c choices) int64 {
 		if k == 0 && minus == 1 && !p.keepMinusZero {
 			continue
 		}
-		return signed(k, minus)
+		return withSign(k, minus)
 	}
 }
 
@@ -387,15 +386,15 @@ func (c cutOff) block(l *lattice) uint64 {
 	}
 }
 
-// feed is a stream of chosen bytes, and then one byte for ever. It counts what
+// headReader is a stream of chosen bytes, and then one byte for ever. It counts what
 // was read, so that a test can tell which way a decision took.
-type feed struct {
+type headReader struct {
 	head []byte
 	then byte
 	read int
 }
 
-func (f *feed) Read(p []byte) (int, error) {
+func (f *headReader) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = f.then
 		if f.read < len(f.head) {
@@ -406,11 +405,11 @@ func (f *feed) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-var _ io.Reader = (*feed)(nil)
+var _ io.Reader = (*headReader)(nil)
 
-// digits returns a Source whose first 64 bits are v, followed by zeros: the number
+// sourceOf returns a Source whose first 64 bits are v, followed by zeros: the number
 // v 2^-64 itself.
-func digits(v uint64) *Source { return entropy.FromReader(&feed{head: word(v)}) }
+func sourceOf(v uint64) *Source { return entropy.FromReader(&headReader{head: word(v)}) }
 
 func word(v ...uint64) []byte {
 	var b []byte

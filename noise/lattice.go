@@ -68,7 +68,7 @@ func (l *lattice) draw(c choices) int64 {
 		if h == 0 {
 			return 0
 		}
-		return signed(l.magnitude(h, 0), c.digits(1))
+		return withSign(l.magnitude(h, 0), c.digits(1))
 	}
 	for {
 		h := c.block(l)
@@ -81,7 +81,7 @@ func (l *lattice) draw(c choices) int64 {
 		if k == 0 && minus == 1 {
 			continue
 		}
-		return signed(k, minus)
+		return withSign(k, minus)
 	}
 }
 
@@ -92,18 +92,18 @@ func (l *lattice) magnitude(h, u uint64) int64 {
 	return int64(h<<l.shift | u)
 }
 
-// signed returns k, or -k where minus is 1, without a branch that no processor
+// withSign returns k, or -k where minus is 1, without a branch that no processor
 // could predict.
-func signed(k int64, minus uint64) int64 {
+func withSign(k int64, minus uint64) int64 {
 	return (k ^ -int64(minus)) + int64(minus)
 }
 
-// random takes choices from a Source.
-type random struct{ src *Source }
+// sourceChoices takes choices from a Source.
+type sourceChoices struct{ src *Source }
 
-func (r random) digits(n uint) uint64 { return r.src.Bits(n) }
+func (r sourceChoices) digits(n uint) uint64 { return r.src.Bits(n) }
 
-func (r random) block(l *lattice) uint64 { return l.table.pick(l, r.src) }
+func (r sourceChoices) block(l *lattice) uint64 { return l.table.pick(l, r.src) }
 
 // acceptError bounds the error of the exponent in accept, in units of 2^-64.
 const acceptError = 1 << 13
@@ -118,7 +118,7 @@ const acceptError = 1 << 13
 // is at most 2^11, and rounded, that is less than 2^12 + 1 units, within
 // acceptError. From the tail come blocks so far out that this does not hold, or
 // that x is not small; they are left to the exact arithmetic.
-func (r random) accept(l *lattice, h, u uint64) bool {
+func (r sourceChoices) accept(l *lattice, h, u uint64) bool {
 	f := u << (64 - l.shift)
 	x, _ := bits.Mul64(f, l.step.frac)
 	if l.power == 2 {
@@ -142,10 +142,10 @@ func (r random) accept(l *lattice, h, u uint64) bool {
 	v = v<<24 | r.src.Bits(24)
 	y := expNeg(fixed{0, x})
 	const slack = acceptError/2 + expError // in units of 2^-63
-	return coin(r.src, v, y, slack, func() (*big.Int, *big.Int) { return l.exponent(h, u), l.den })
+	return decideBelowExp(r.src, v, y, slack, func() (*big.Int, *big.Int) { return l.exponent(h, u), l.den })
 }
 
-func (r random) acceptExact(l *lattice, h, u, v uint64) bool {
+func (r sourceChoices) acceptExact(l *lattice, h, u, v uint64) bool {
 	return newPrefix(v, 32).belowExp(r.src, l.exponent(h, u), l.den)
 }
 
@@ -239,20 +239,20 @@ func (t *table) pickMixed(l *lattice, src *Source, s uint64) uint64 {
 // 1 + 2^32 (2^-36 + 2^-38) < 2.
 func (t *table) build(l *lattice) {
 	ratio := expNeg(l.step)
-	fall := uint64(one)
+	fall := uint64(fixedOne)
 	if l.power == 2 {
 		fall = expNeg(l.step.double())
 	}
 	var sums [640]uint64 // sums[j] is the left end of block j, in units of 2^-56
 	n, total := 0, uint64(0)
-	for weight := uint64(one); weight >= one>>48; n++ {
+	for weight := uint64(fixedOne); weight >= fixedOne>>48; n++ {
 		sums[n] = total
 		total += weight >> 7
 		if l.shift == 0 && n > 0 {
 			total += weight >> 7
 		}
-		weight = times(weight, ratio)
-		ratio = times(ratio, fall)
+		weight = mulFixed(weight, ratio)
+		ratio = mulFixed(ratio, fall)
 	}
 	sums[n] = total // the left end of the tail
 
@@ -289,8 +289,8 @@ func (t *table) fill() {
 	}
 }
 
-// guard is how many more bits than the digits drawn a refinement computes with.
-const guard = 32
+// guardBits is how many more bits than the digits drawn a refinement computes with.
+const guardBits = 32
 
 // belowExp reports whether the uniform number that begins with p is below
 // exp(-num/den). It draws more digits until that is certain. For num = 0 it is
@@ -299,10 +299,10 @@ const guard = 32
 func (p prefix) belowExp(src *Source, num, den *big.Int) bool {
 	for {
 		p.extend(src) // nobody asks while the digits so far tell
-		e := expSpan(num, den, p.n+guard)
-		a := new(big.Int).Lsh(p.digits, guard)
+		e := expSpan(num, den, p.n+guardBits)
+		a := new(big.Int).Lsh(p.digits, guardBits)
 		b := new(big.Int).Add(p.digits, bigOne)
-		b.Lsh(b, guard)
+		b.Lsh(b, guardBits)
 		if b.Cmp(e.lo) <= 0 {
 			return true
 		}
@@ -319,7 +319,7 @@ func (p prefix) belowExp(src *Source, num, den *big.Int) bool {
 func (l *lattice) pickExact(src *Source, p prefix) uint64 {
 	for {
 		p.extend(src)
-		ends, total := l.blocks(p.n + guard)
+		ends, total := l.blocks(p.n + guardBits)
 		// The number times the total is in [a, b], in the units of the ends.
 		a := new(big.Int).Mul(p.digits, total.lo)
 		b := new(big.Int).Add(p.digits, bigOne)

@@ -12,15 +12,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// extremes are lattices of all sizes, with numerators and denominators far
+// extremeLattices are lattices of all sizes, with numerators and denominators far
 // beyond 64 bits among them.
-func extremes(t *testing.T) map[string]*lattice {
+func extremeLattices(t *testing.T) map[string]*lattice {
 	t.Helper()
 	ls := map[string]*lattice{}
 	big200 := new(big.Rat).SetFrac(
 		new(big.Int).Add(new(big.Int).Lsh(bigOne, 200), big.NewInt(12345)),
 		new(big.Int).Sub(new(big.Int).Lsh(bigOne, 190), big.NewInt(6789)))
-	for _, b := range []*big.Rat{power2(-20), rat("1/3"), rat("1"), rat("3.7"), rat("100"), rat("1e6"), power2(40), big200} {
+	for _, b := range []*big.Rat{powerOfTwo(-20), rat("1/3"), rat("1"), rat("3.7"), rat("100"), rat("1e6"), powerOfTwo(40), big200} {
 		l, err := NewLaplace(b)
 		if err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func extremes(t *testing.T) map[string]*lattice {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ls["laplace "+short(b)], ls["gaussian "+short(b)] = l.l, g.l
+		ls["laplace "+shortDecimal(b)], ls["gaussian "+shortDecimal(b)] = l.l, g.l
 	}
 	return ls
 }
@@ -38,7 +38,7 @@ func extremes(t *testing.T) map[string]*lattice {
 // exact arithmetic decides on the same digits, where they could differ: at both
 // ends of every slot and around every bound, followed by zeros and by ones.
 func TestFastAgreesWithExact(t *testing.T) {
-	for name, l := range extremes(t) {
+	for name, l := range extremeLattices(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ends, total := l.blocks(96)
@@ -73,7 +73,7 @@ func TestFastAgreesWithExact(t *testing.T) {
 						continue
 					}
 					compared++
-					got := random{entropy.FromReader(&feed{head: word(uint64(v) << 32)[:4], then: then})}.block(l)
+					got := sourceChoices{entropy.FromReader(&headReader{head: word(uint64(v) << 32)[:4], then: then})}.block(l)
 					if got != want {
 						t.Fatalf("digits %08x, then %02x: block %d, exactly %d", v, then, got, want)
 					}
@@ -102,7 +102,7 @@ func TestFastAgreesWithExact(t *testing.T) {
 // TestPickRefines drives the exact arithmetic of the blocks to both sides of a
 // bound that differ in the 120th digit only, and into the tail.
 func TestPickRefines(t *testing.T) {
-	for name, l := range extremes(t) {
+	for name, l := range extremeLattices(t) {
 		t.Run(name, func(t *testing.T) {
 			const prec = 256
 			ends, total := l.blocks(prec)
@@ -119,8 +119,8 @@ func TestPickRefines(t *testing.T) {
 				}
 				for d, want := range map[int64]uint64{0: uint64(h) + 1, -2: uint64(h)} {
 					u := new(big.Int).Add(c, big.NewInt(d))
-					f := &feed{head: u.Lsh(u, 8).FillBytes(make([]byte, 16)), then: 0}
-					if got := (random{entropy.FromReader(f)}).block(l); got != want {
+					f := &headReader{head: u.Lsh(u, 8).FillBytes(make([]byte, 16)), then: 0}
+					if got := (sourceChoices{entropy.FromReader(f)}).block(l); got != want {
 						t.Errorf("right end of block %d, %+d: block %d, want %d", h, d, got, want)
 					}
 					if f.read < 16 {
@@ -133,7 +133,7 @@ func TestPickRefines(t *testing.T) {
 	// 60 ones are far in the tail of a Laplace distribution: P(|k| >= j) is
 	// 2 exp(-j/b)/(1 + exp(-1/b)) with b = 1, and falls below 2^-60 between 41 and 42.
 	l, _ := NewLaplace(rat("1"))
-	if h := (random{digits(1<<64 - 16)}).block(l.l); h != 41 || int(h) < len(l.l.table.bound) {
+	if h := (sourceChoices{sourceOf(1<<64 - 16)}).block(l.l); h != 41 || int(h) < len(l.l.table.bound) {
 		t.Errorf("60 ones give block %d of a table of %d, want 41 and beyond it", h, len(l.l.table.bound))
 	}
 }
@@ -142,7 +142,7 @@ func TestPickRefines(t *testing.T) {
 // probability, for random pairs and at the very digits where it changes.
 func TestAcceptAgreesWithExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for name, l := range extremes(t) {
+	for name, l := range extremeLattices(t) {
 		if l.shift == 0 {
 			continue
 		}
@@ -165,9 +165,9 @@ func TestAcceptAgreesWithExact(t *testing.T) {
 					if v.Cmp(p.lo) >= 0 && v.Cmp(p.hi) <= 0 {
 						continue // not known at this precision
 					}
-					f := &feed{head: v.FillBytes(make([]byte, 20))}
+					f := &headReader{head: v.FillBytes(make([]byte, 20))}
 					want := v.Cmp(p.lo) < 0
-					if got := (random{entropy.FromReader(f)}).accept(l, h, u); got != want {
+					if got := (sourceChoices{entropy.FromReader(f)}).accept(l, h, u); got != want {
 						t.Fatalf("h %d, u %d, edge %+d: %v, want %v", h, u, d, got, want)
 					}
 					if f.read > 8 {
@@ -251,7 +251,7 @@ func TestExpSpan(t *testing.T) {
 // TestBlocksNest: what a low precision encloses holds what a much higher one
 // encloses, the infinite tail included.
 func TestBlocksNest(t *testing.T) {
-	for name, l := range extremes(t) {
+	for name, l := range extremeLattices(t) {
 		const prec, more = 80, 128
 		ends, total := l.blocks(prec)
 		narrow, narrowTotal := l.blocks(prec + more)
@@ -271,7 +271,7 @@ func TestBlocksNest(t *testing.T) {
 // error of the fixed point might show, either neighbour will do.
 func TestBounds(t *testing.T) {
 	const prec = 160
-	for name, l := range extremes(t) {
+	for name, l := range extremeLattices(t) {
 		ends, total := l.blocks(prec)
 		margins := 0
 		for j, b := range l.table.bound {

@@ -77,21 +77,21 @@ type leaf struct {
 	mass    float64 // of a root: the probability of all below it
 }
 
-// given is the probability of all comparisons with it and with what hangs on it, as
+// conditional is the probability of all comparisons with it and with what hangs on it, as
 // a function of its value.
-func (l *leaf) given() poly {
+func (l *leaf) conditional() poly {
 	p := poly{1}
 	for _, c := range l.less {
-		p = p.times(c.given().below())
+		p = p.times(c.conditional().below())
 	}
 	for _, c := range l.more {
-		p = p.times(c.given().above())
+		p = p.times(c.conditional().above())
 	}
 	return p
 }
 
 func (l *leaf) weigh() {
-	p := l.given()
+	p := l.conditional()
 	if l.is {
 		l.mass = p.at(l.value)
 	} else {
@@ -99,8 +99,8 @@ func (l *leaf) weigh() {
 	}
 }
 
-// way is one way through the comparisons of a draw.
-type way struct {
+// comparisonPath is one way through the comparisons of a draw.
+type comparisonPath struct {
 	script, ways []int
 	leaves       map[*fraction]*leaf
 	roots        []*leaf
@@ -108,10 +108,10 @@ type way struct {
 	least        float64 // ways that weigh less are not followed
 }
 
-// cut is thrown when a way is not followed.
-type cut struct{ weight float64 }
+// pathCut is thrown when a way is not followed.
+type pathCut struct{ weight float64 }
 
-func (w *way) choose(n int) int {
+func (w *comparisonPath) choose(n int) int {
 	i := len(w.ways)
 	w.ways = append(w.ways, n)
 	if i == len(w.script) {
@@ -120,7 +120,7 @@ func (w *way) choose(n int) int {
 	return w.script[i]
 }
 
-func (w *way) weight() float64 {
+func (w *comparisonPath) weight() float64 {
 	p := w.picked
 	for _, r := range w.roots {
 		p *= r.mass
@@ -128,13 +128,13 @@ func (w *way) weight() float64 {
 	return p
 }
 
-func (w *way) fresh() *fraction {
+func (w *comparisonPath) newFraction() *fraction {
 	f := new(fraction)
 	w.leaves[f] = &leaf{}
 	return f
 }
 
-func (w *way) share(num, den uint64) bool {
+func (w *comparisonPath) bernoulli(num, den uint64) bool {
 	p := float64(num) / float64(den)
 	yes := w.choose(2) == 0
 	if !yes {
@@ -144,14 +144,14 @@ func (w *way) share(num, den uint64) bool {
 	return yes
 }
 
-func (w *way) less(u, v *fraction) bool {
+func (w *comparisonPath) less(u, v *fraction) bool {
 	older, known := w.leaves[v]
 	if !known {
 		if !v.constant {
 			panic("a number that nobody drew")
 		}
 		// Given a constant, the comparisons with it are independent: each has one of its own.
-		older = &leaf{is: true, value: math.Ldexp(float64(v.first), -wordSize)}
+		older = &leaf{is: true, value: math.Ldexp(float64(v.first), -wordBits)}
 	}
 	if older.root == nil {
 		older.root, older.related = older, true
@@ -170,13 +170,13 @@ func (w *way) less(u, v *fraction) bool {
 	}
 	older.root.weigh()
 	if p := w.weight(); p < w.least {
-		panic(cut{p})
+		panic(pathCut{p})
 	}
 	return yes
 }
 
 // density returns the weight of this way as a function of the number x.
-func (w *way) density(x *fraction) poly {
+func (w *comparisonPath) density(x *fraction) poly {
 	l := w.leaves[x]
 	scale := w.picked
 	for _, r := range w.roots {
@@ -184,7 +184,7 @@ func (w *way) density(x *fraction) poly {
 			scale *= r.mass
 		}
 	}
-	return l.given().times(poly{scale})
+	return l.conditional().times(poly{scale})
 }
 
 // measured is what an enumeration finds: a density on [0, 1) for every whole part, the
@@ -199,7 +199,7 @@ func measureReals(least float64, draw func(comparisons) (positive, bool)) measur
 	m := measured{parts: map[uint64]poly{}}
 	var script []int
 	for {
-		w := &way{script: script, picked: 1, least: least, leaves: map[*fraction]*leaf{}}
+		w := &comparisonPath{script: script, picked: 1, least: least, leaves: map[*fraction]*leaf{}}
 		p, ok, lost := w.run(draw)
 		switch {
 		case lost > 0:
@@ -222,10 +222,10 @@ func measureReals(least float64, draw func(comparisons) (positive, bool)) measur
 	}
 }
 
-func (w *way) run(draw func(comparisons) (positive, bool)) (p positive, ok bool, lost float64) {
+func (w *comparisonPath) run(draw func(comparisons) (positive, bool)) (p positive, ok bool, lost float64) {
 	defer func() {
 		if r := recover(); r != nil {
-			c, is := r.(cut)
+			c, is := r.(pathCut)
 			if !is {
 				panic(r)
 			}
@@ -297,11 +297,11 @@ func TestNormalEnumeration(t *testing.T) {
 // The coin of a constant, and of a number.
 func TestCoinEnumeration(t *testing.T) {
 	m := measureReals(1e-15, func(c comparisons) (positive, bool) {
-		if fallingCoin(c, half) {
+		if fallingCoin(c, oneHalf) {
 			return positive{}, false
 		}
-		x := c.fresh()
-		c.less(c.fresh(), x) // says nothing of x, because both ways count
+		x := c.newFraction()
+		c.less(c.newFraction(), x) // says nothing of x, because both ways count
 		return positive{0, x}, true
 	})
 	if d := math.Abs(m.nothing - math.Exp(-0.5)); d > 1e-13 {
@@ -309,7 +309,7 @@ func TestCoinEnumeration(t *testing.T) {
 	}
 	for k := range uint64(4) {
 		m := measureReals(1e-8, func(c comparisons) (positive, bool) {
-			x := c.fresh()
+			x := c.newFraction()
 			return positive{k, x}, slopeCoin(c, k, x)
 		})
 		for _, x := range []float64{0, 0.1, 0.5, 0.9, 1} {
@@ -334,17 +334,17 @@ type plantedNormal struct {
 func (b plantedNormal) try(c comparisons) (positive, bool) {
 	coin := func(x *fraction) bool { return fallingCoin(c, x) != b.odd }
 	var k uint64
-	for coin(half) {
+	for coin(oneHalf) {
 		if k++; k > b.most {
 			return positive{}, false
 		}
 	}
 	for i := uint64(0); !b.keepWhole && k > 0 && i < k*(k-1); i++ {
-		if !coin(half) {
+		if !coin(oneHalf) {
 			return positive{}, false
 		}
 	}
-	x := c.fresh()
+	x := c.newFraction()
 	times := k + 1
 	if b.oneCoin {
 		times = 1
@@ -352,7 +352,7 @@ func (b plantedNormal) try(c comparisons) (positive, bool) {
 	for range times {
 		y, even := x, true
 		for {
-			u := c.fresh()
+			u := c.newFraction()
 			if !c.less(u, y) || !b.noSlope && !b.slope(c, k, x) {
 				break
 			}
@@ -366,10 +366,10 @@ func (b plantedNormal) try(c comparisons) (positive, bool) {
 }
 
 func (b plantedNormal) slope(c comparisons, k uint64, x *fraction) bool {
-	if k > 0 && c.share(2*k, 2*k+b.parts) {
+	if k > 0 && c.bernoulli(2*k, 2*k+b.parts) {
 		return true
 	}
-	return c.share(1, b.parts) && c.less(c.fresh(), x)
+	return c.bernoulli(1, b.parts) && c.less(c.newFraction(), x)
 }
 
 // TestPlantedOrder shows that the enumeration of comparisons can fail.
@@ -397,15 +397,15 @@ func TestPlantedOrder(t *testing.T) {
 		"refusals do not add": func(c comparisons) positive { p := exponential(c); p.whole = 0; return p },
 		"refusals add two":    func(c comparisons) positive { p := exponential(c); p.whole *= 2; return p },
 		"every number is kept": func(c comparisons) positive {
-			x := c.fresh()
+			x := c.newFraction()
 			fallingCoin(c, x)
 			return positive{0, x}
 		},
 		"the last of the chain": func(c comparisons) positive {
 			for whole := uint64(0); ; whole++ {
-				x, even := c.fresh(), true
+				x, even := c.newFraction(), true
 				last := x
-				for u := c.fresh(); c.less(u, last); u = c.fresh() {
+				for u := c.newFraction(); c.less(u, last); u = c.newFraction() {
 					last, even = u, !even
 				}
 				if !even {

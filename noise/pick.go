@@ -141,7 +141,7 @@ func (w *weights) refine(src *Source, p prefix) int {
 // findExact is find with enclosures of the ends, as narrow as the digits are. It
 // goes through the weights twice, for the total and for the place in it.
 func (w *weights) findExact(p prefix) (int, bool) {
-	prec := p.n + guard + uint(bits.Len64(w.size))
+	prec := p.n + guardBits + uint(bits.Len64(w.size))
 	seen := map[uint64]span{}
 	scratch := new(big.Int)
 	// addTo adds a weight to a sum.
@@ -288,15 +288,15 @@ func BernoulliExp(src *Source, x *big.Rat) bool {
 	}
 	num, den := x.Num(), x.Denom()
 	// The fixed-point argument is off by less than 2^-64, half a unit.
-	return coin(src, src.Bits(32), expNeg(toFixed(num, den)), expError+1, func() (*big.Int, *big.Int) { return num, den })
+	return decideBelowExp(src, src.Bits(32), expNeg(toFixed(num, den)), expError+1, func() (*big.Int, *big.Int) { return num, den })
 }
 
-// coin reports whether the uniform number with the 32 leading digits v is below
+// decideBelowExp reports whether the uniform number with the 32 leading digits v is below
 // exp(-x). It is given y, exp(-x) in units of 2^-63, off by at most slack units;
 // where that does not decide, it asks for x itself.
 //
 // The uniform number is in [v, v+1] 2^-32.
-func coin(src *Source, v, y, slack uint64, x func() (num, den *big.Int)) bool {
+func decideBelowExp(src *Source, v, y, slack uint64, x func() (num, den *big.Int)) bool {
 	if (v+1)<<31+slack <= y {
 		return true
 	}

@@ -57,7 +57,7 @@ func (p picked) law(pick picker) []float64 {
 	before := uint64(0)
 	for i := range p.gaps {
 		end := bisect(0x35, func(src *Source) bool { return pick(src, rat(p.rate), p.gaps, p.counts) <= i })
-		out[i] = share(end - before)
+		out[i] = shareOfFine(end - before)
 		before = end
 	}
 	return out
@@ -177,7 +177,7 @@ func TestPickFastAgreesWithExact(t *testing.T) {
 				}
 				decided++
 				for _, then := range []byte{0x01, 0xfe} {
-					src := entropy.FromReader(&feed{then: then})
+					src := entropy.FromReader(&headReader{then: then})
 					if want := w.refine(src, newPrefix(v.Uint64(), 64)); i != want {
 						t.Errorf("%v: digits %x then %x: %d, exactly %d", p, v, then, i, want)
 					}
@@ -265,18 +265,18 @@ func TestRateTimes(t *testing.T) {
 		step := newRate(r)
 		exact := new(big.Rat).SetFrac(step.exponent(gap), step.den)
 		x := step.times(gap)
-		if exact.Cmp(power2(64)) >= 0 {
+		if exact.Cmp(powerOfTwo(64)) >= 0 {
 			if x.whole != math.MaxUint64 {
 				t.Fatalf("%v times %d is %v", r, gap, x)
 			}
 			continue
 		}
 		got := new(big.Rat).SetFrac(toBig(wide{x.whole, x.frac}), new(big.Int).Lsh(bigOne, 64))
-		if d := exact.Sub(exact, got); d.Sign() < 0 || d.Cmp(power2(-63)) >= 0 {
+		if d := exact.Sub(exact, got); d.Sign() < 0 || d.Cmp(powerOfTwo(-63)) >= 0 {
 			t.Fatalf("%v times %d is %v: off by %v", r, gap, x, d)
 		}
 	}
-	if x := newRate(power2(100)).times(1); x.whole < 128 {
+	if x := newRate(powerOfTwo(100)).times(1); x.whole < 128 {
 		t.Errorf("2^100 became %v", x)
 	}
 }
@@ -331,7 +331,7 @@ func TestPickPlantedBugs(t *testing.T) {
 // TestPickDraws: 64 bits, whatever there is to pick from.
 func TestPickDraws(t *testing.T) {
 	for _, p := range picks {
-		f := &feed{head: word(0x5555_1234_5678_9abc), then: 0x37}
+		f := &headReader{head: word(0x5555_1234_5678_9abc), then: 0x37}
 		Pick(entropy.FromReader(f), rat(p.rate), p.gaps, p.counts)
 		if f.read != 8 {
 			t.Errorf("%v: read %d bytes", p, f.read)

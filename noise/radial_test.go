@@ -143,8 +143,10 @@ func TestRadialPlantedBugs(t *testing.T) {
 		}
 	}
 	for name, draw := range map[string]func(*Source, int) *Reals{
-		"Gamma(n-1)":           change(func(_ *Source, r *Reals) { r.steps = r.steps[:max(1, len(r.steps)-1)] }),
-		"Gamma(n+1)":           change(func(src *Source, r *Reals) { r.steps = append(r.steps, exponential(&drawn{src: src})) }),
+		"Gamma(n-1)": change(func(_ *Source, r *Reals) { r.steps = r.steps[:max(1, len(r.steps)-1)] }),
+		"Gamma(n+1)": change(func(src *Source, r *Reals) {
+			r.steps = append(r.steps, exponential(&sourceComparisons{src: src}))
+		}),
 		"Gamma(1) for every n": change(func(_ *Source, r *Reals) { r.steps = r.steps[:1] }),
 		"no sign":              change(func(_ *Source, r *Reals) { each(r, func(z *normal) { z.minus = false }) }),
 		"one sign for all":     change(func(_ *Source, r *Reals) { each(r, func(z *normal) { z.minus = r.normals[0].minus }) }),
@@ -152,18 +154,18 @@ func TestRadialPlantedBugs(t *testing.T) {
 			each(r, func(z *normal) { z.positive = positive{0, new(fraction)} })
 		}),
 		"direction from Laplace numbers": change(func(src *Source, r *Reals) {
-			each(r, func(z *normal) { z.positive = exponential(&drawn{src: src}) })
+			each(r, func(z *normal) { z.positive = exponential(&sourceComparisons{src: src}) })
 		}),
 		"k never refused": change(func(src *Source, r *Reals) {
 			each(r, func(z *normal) {
 				for ok := false; !ok; {
-					z.positive, ok = plantedNormal{parts: 2, keepWhole: true, most: 99}.try(&drawn{src: src})
+					z.positive, ok = plantedNormal{parts: 2, keepWhole: true, most: 99}.try(&sourceComparisons{src: src})
 				}
 			})
 		}),
 		"independent Laplace numbers": func(src *Source, n int) *Reals {
 			r := &Reals{src: src, normals: make([]normal, n)}
-			each(r, func(z *normal) { *z = normal{exponential(&drawn{src: src}), src.Bits(1) == 1} })
+			each(r, func(z *normal) { *z = normal{exponential(&sourceComparisons{src: src}), src.Bits(1) == 1} })
 			return r
 		},
 		"digits from the sign's word": change(func(_ *Source, r *Reals) {
@@ -205,7 +207,7 @@ func TestNormalDraws(t *testing.T) {
 	}
 	exp := make([]float64, n)
 	for i := range exp {
-		p := exponential(&drawn{src: src})
+		p := exponential(&sourceComparisons{src: src})
 		exp[i] = float64(p.whole) + math.Ldexp(float64(p.part.at(0, src)), -64)
 	}
 	if d := kolmogorov(exp, exponentialUpTo); d > ksLimit {

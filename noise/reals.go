@@ -25,11 +25,11 @@ type Reals struct {
 // NewNormals draws n independent numbers of density exp(-x^2/2)/sqrt(2 pi).
 func NewNormals(src *Source, n int) *Reals {
 	r := &Reals{src: src, normals: make([]normal, n)}
-	r.drawNormals(&drawn{src: src})
+	r.drawNormals(&sourceComparisons{src: src})
 	return r
 }
 
-func (r *Reals) drawNormals(c *drawn) {
+func (r *Reals) drawNormals(c *sourceComparisons) {
 	for i := range r.normals {
 		z := newNormal(c)
 		z.part = z.part.clone()
@@ -84,7 +84,7 @@ func (r *Reals) middles(bits uint) ([]*big.Float, bool) {
 }
 
 // prec is how many binary digits of every number are drawn.
-func (r *Reals) prec() uint { return uint(r.words) * wordSize }
+func (r *Reals) prec() uint { return uint(r.words) * wordBits }
 
 // extend draws one more word of every number that does not have it already, in their
 // order. The order of the digits in the Source therefore is the same whoever asks for
@@ -120,7 +120,7 @@ func (r *Reals) magnitudes() ([]span, bool) {
 func (p positive) enclose(words int) span {
 	lo := new(big.Int).SetUint64(p.whole)
 	for i := range words {
-		lo.Lsh(lo, wordSize)
+		lo.Lsh(lo, wordBits)
 		lo.Or(lo, new(big.Int).SetUint64(p.part.at(i, nil)))
 	}
 	return span{lo, new(big.Int).Add(lo, bigOne)}
@@ -189,7 +189,7 @@ func (r *Reals) nearest(scale *big.Rat) ([]int64, bool) {
 // of n independent normal numbers is: x = (e_1 + ... + e_n) z/|z|.
 func NewRadial(src *Source, n int) *Reals {
 	r := &Reals{src: src, steps: make([]positive, n), normals: make([]normal, n)}
-	c := &drawn{src: src}
+	c := &sourceComparisons{src: src}
 	for i := range r.steps {
 		x := exponential(c)
 		x.part = x.part.clone()
@@ -239,7 +239,7 @@ type normal struct {
 func newNormal(c comparisons) normal {
 	for {
 		if p, ok := tryNormal(c); ok {
-			return normal{p, c.share(1, 2)}
+			return normal{p, c.bernoulli(1, 2)}
 		}
 	}
 }
@@ -254,16 +254,16 @@ func newNormal(c comparisons) normal {
 // and their product is exp(-(k + x)^2/2), because k/2 + k(k-1)/2 = k^2/2.
 func tryNormal(c comparisons) (p positive, ok bool) {
 	var k uint64
-	for fallingCoin(c, half) {
+	for fallingCoin(c, oneHalf) {
 		k++
 	}
 	// k(k-1) coins; k is small, because each step to the next has probability exp(-1/2).
 	for i := uint64(0); k > 0 && i < k*(k-1); i++ {
-		if !fallingCoin(c, half) {
+		if !fallingCoin(c, oneHalf) {
 			return positive{}, false
 		}
 	}
-	x := c.fresh()
+	x := c.newFraction()
 	for range k + 1 {
 		if !slopeCoin(c, k, x) {
 			return positive{}, false
@@ -278,7 +278,7 @@ func tryNormal(c comparisons) (p positive, ok bool) {
 func slopeCoin(c comparisons, k uint64, x *fraction) bool {
 	y, even := x, true
 	for {
-		u := c.fresh()
+		u := c.newFraction()
 		if !c.less(u, y) || !slope(c, k, x) {
 			return even
 		}
@@ -289,10 +289,10 @@ func slopeCoin(c comparisons, k uint64, x *fraction) bool {
 // slope is true with probability (2k + x)/(2k + 2): of 2k + 2 equal parts 2k are
 // true, one is false, and one is true with probability x.
 func slope(c comparisons, k uint64, x *fraction) bool {
-	if k > 0 && c.share(2*k, 2*k+2) {
+	if k > 0 && c.bernoulli(2*k, 2*k+2) {
 		return true
 	}
-	return c.share(1, 2) && c.less(c.fresh(), x)
+	return c.bernoulli(1, 2) && c.less(c.newFraction(), x)
 }
 
 // positive is a real number whole + part.
@@ -310,7 +310,7 @@ type positive struct {
 // that is exp(-(l + x)).
 func exponential(c comparisons) positive {
 	for whole := uint64(0); ; whole++ {
-		if x := c.fresh(); fallingCoin(c, x) {
+		if x := c.newFraction(); fallingCoin(c, x) {
 			return positive{whole, x}
 		}
 	}
@@ -320,21 +320,21 @@ func exponential(c comparisons) positive {
 // takes them from a Source; a test takes all of them in turn and adds up what every
 // way weighs, through the same code.
 type comparisons interface {
-	// fresh returns a uniform number in [0, 1) that is independent of all others.
-	fresh() *fraction
+	// newFraction returns a uniform number in [0, 1) that is independent of all others.
+	newFraction() *fraction
 	// less reports whether u < v. Two numbers are equal with probability zero.
 	less(u, v *fraction) bool
-	// share is true with probability num/den, at most 1.
-	share(num, den uint64) bool
+	// bernoulli is true with probability num/den, at most 1.
+	bernoulli(num, den uint64) bool
 }
 
-// drawn compares numbers whose digits come from a Source.
-type drawn struct {
+// sourceComparisons compares numbers whose digits come from a Source.
+type sourceComparisons struct {
 	src   *Source
 	spare []fraction // most numbers are thrown away soon, so they are made many at a time
 }
 
-func (d *drawn) fresh() *fraction {
+func (d *sourceComparisons) newFraction() *fraction {
 	if len(d.spare) == 0 {
 		d.spare = make([]fraction, 32)
 	}
@@ -343,11 +343,11 @@ func (d *drawn) fresh() *fraction {
 	return f
 }
 
-func (d *drawn) share(num, den uint64) bool { return Uniform(d.src, den) < num }
+func (d *sourceComparisons) bernoulli(num, den uint64) bool { return Uniform(d.src, den) < num }
 
 // less draws digits of both until they differ. That they have not after n digits
 // has the probability 2^-n.
-func (d *drawn) less(u, v *fraction) bool {
+func (d *sourceComparisons) less(u, v *fraction) bool {
 	for i := 0; ; i++ {
 		if a, b := u.at(i, d.src), v.at(i, d.src); a != b {
 			return a < b
@@ -363,7 +363,7 @@ func (d *drawn) less(u, v *fraction) bool {
 func fallingCoin(c comparisons, x *fraction) bool {
 	even := true
 	for {
-		u := c.fresh()
+		u := c.newFraction()
 		if !c.less(u, x) {
 			return even
 		}
@@ -372,7 +372,7 @@ func fallingCoin(c comparisons, x *fraction) bool {
 }
 
 // fraction is a uniform number in [0, 1) of which as many digits exist as somebody
-// has needed: wordSize binary digits to a word. Digits that exist never change, and
+// has needed: wordBits binary digits to a word. Digits that exist never change, and
 // digits that do not exist are independent of everything. So a comparison that is
 // made as soon as the digits tell is the comparison of the whole numbers, and a
 // digit that is drawn later is the one that would have been drawn at once.
@@ -380,15 +380,14 @@ type fraction struct {
 	first uint64   // most fractions never need another word
 	more  []uint64 // the words that follow
 	n     int      // how many words there are
-	// constant is the number first 2^-wordSize: nothing is drawn, and nothing changes.
+	// constant is the number first 2^-wordBits: nothing is drawn, and nothing changes.
 	constant bool
 }
 
-// wordSize is how many digits are drawn at once.
-const wordSize = 64
+// wordBits is how many digits are drawn at once.
+const wordBits = 64
 
-// half is 1/2.
-var half = &fraction{first: 1 << (wordSize - 1), constant: true}
+var oneHalf = &fraction{first: 1 << (wordBits - 1), constant: true}
 
 // at returns word i and draws, where they are missing, all words up to it.
 func (f *fraction) at(i int, src *Source) uint64 {
@@ -396,7 +395,7 @@ func (f *fraction) at(i int, src *Source) uint64 {
 		return 0
 	}
 	for !f.constant && f.n <= i {
-		w := src.Bits(wordSize)
+		w := src.Bits(wordBits)
 		if f.n == 0 {
 			f.first = w
 		} else {

@@ -19,7 +19,6 @@ func seededSource(seed byte) *Source {
 
 var makers = map[string]func(*Source, int) *Reals{"radial": NewRadial, "normals": NewNormals}
 
-// bound is 2^-bits.
 func bound(bits uint) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(1), -int(bits)) }
 
 func apart(a, b *big.Float) *big.Float {
@@ -89,7 +88,7 @@ func TestReferenceRadial(t *testing.T) {
 			v := new(big.Float).SetPrec(prec).SetUint64(p.whole)
 			for i := range 12 {
 				w := new(big.Float).SetPrec(prec).SetUint64(p.part.at(i, r.src))
-				v.Add(v, w.SetMantExp(w, -wordSize*(i+1)))
+				v.Add(v, w.SetMantExp(w, -wordBits*(i+1)))
 			}
 			return v
 		}
@@ -148,13 +147,13 @@ func TestRound(t *testing.T) {
 func TestRoundRefines(t *testing.T) {
 	// 2/3 of 0.11000..., and a little more. What is known to be at or above a half is rounded up.
 	f := &fraction{first: 3 << 62, n: 1}
-	r := &Reals{src: entropy.FromReader(&feed{head: word(0, 0, 1)}), normals: []normal{{positive{0, f}, true}}}
+	r := &Reals{src: entropy.FromReader(&headReader{head: word(0, 0, 1)}), normals: []normal{{positive{0, f}, true}}}
 	if got := r.Round(rat("2/3")); got[0] != -1 {
 		t.Errorf("just above a half became %d", got[0])
 	}
 	// 3/2 of 0.010101..., and a little less.
 	f = &fraction{first: 0x5555555555555555, n: 1}
-	r = &Reals{src: entropy.FromReader(&feed{head: word(0x5555555555555555, 0x5555555555555555, 0x5555555555555554)}),
+	r = &Reals{src: entropy.FromReader(&headReader{head: word(0x5555555555555555, 0x5555555555555555, 0x5555555555555554)}),
 		normals: []normal{{positive{0, f}, true}}}
 	if got := r.Round(rat("3/2")); got[0] != 0 || r.words != 4 {
 		t.Errorf("just below a half became %d after %d words", got[0], r.words)
@@ -187,9 +186,9 @@ func TestLess(t *testing.T) {
 			if want == 0 {
 				continue
 			}
-			f := &feed{head: word(u[0], v[0], u[1], v[1], u[2], v[2])}
-			d := &drawn{src: entropy.FromReader(f)}
-			a, b := d.fresh(), d.fresh()
+			f := &headReader{head: word(u[0], v[0], u[1], v[1], u[2], v[2])}
+			d := &sourceComparisons{src: entropy.FromReader(f)}
+			a, b := d.newFraction(), d.newFraction()
 			if got := d.less(a, b); got != (want < 0) || f.read != 16*words {
 				t.Fatalf("%x < %x is %v, from %d bytes", u, v, got, f.read)
 			}
@@ -205,16 +204,15 @@ func TestLess(t *testing.T) {
 		}
 	}
 	// A constant draws nothing.
-	f := &feed{head: word(1<<63, 0, 5)}
-	d := &drawn{src: entropy.FromReader(f)}
-	if d.less(d.fresh(), half) || f.read != 24 {
+	f := &headReader{head: word(1<<63, 0, 5)}
+	d := &sourceComparisons{src: entropy.FromReader(f)}
+	if d.less(d.newFraction(), oneHalf) || f.read != 24 {
 		t.Errorf("1/2 and a little is below 1/2, from %d bytes", f.read)
 	}
 }
 
-// recorder remembers every comparison.
 type recorder struct {
-	*drawn
+	*sourceComparisons
 	seen []compared
 }
 
@@ -224,7 +222,7 @@ type compared struct {
 }
 
 func (w *recorder) less(u, v *fraction) bool {
-	yes := w.drawn.less(u, v)
+	yes := w.sourceComparisons.less(u, v)
 	w.seen = append(w.seen, compared{u, v, yes})
 	return yes
 }
@@ -235,7 +233,7 @@ func TestEarlyDecisions(t *testing.T) {
 	coarse := entropy.FromReader(&coarseReader{rand.NewChaCha8([32]byte{5})})
 	ties := 0
 	for range 2000 {
-		w := &recorder{drawn: &drawn{src: coarse}}
+		w := &recorder{sourceComparisons: &sourceComparisons{src: coarse}}
 		exponential(w)
 		newNormal(w)
 		for _, c := range w.seen {
