@@ -1,8 +1,11 @@
 package account
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
+	"github.com/discreet-dp/discreet/account/loss"
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
@@ -193,4 +196,197 @@ func (r responses) epsilon(x span) span {
 	}
 	loss := w.loss(0)
 	return span{down(down(loss) - s.hi), upper(up(math.Max(0, loss)) - s.lo)}
+}
+
+// outcomes is the privacy loss of randomized responses with different epsilons,
+// every value with its probability, largest loss first.
+//
+// A loss is a sum that was rounded, within slack of the true one. Moving every loss up
+// by slack moves epsilon by slack, so that is how it is paid for.
+type outcomes struct {
+	all   []outcome
+	slack float64
+}
+
+type outcome struct {
+	loss        float64
+	probability span
+}
+
+// mostOutcomes bounds what is enumerated: a fraction of a second.
+const mostOutcomes = 1 << 20
+
+// enumerated multiplies the binomial distributions of the groups, if they have few
+// enough values.
+func enumerated(groups []Repeated) (outcomes, bool) {
+	count := 1
+	for _, g := range groups {
+		if g.Times >= mostOutcomes || count*(g.Times+1) > mostOutcomes {
+			return outcomes{}, false
+		}
+		count *= g.Times + 1
+	}
+	all := append(make([]outcome, 0, count), outcome{0, exactly(1)})
+	size := 0.0
+	for _, g := range groups {
+		r := responses{g.Epsilon, g.Times}
+		size += float64(g.Times) * g.Epsilon
+		before := slices.Clone(all)
+		all = all[:0]
+		for j := 0; j <= g.Times; j++ {
+			lo, hi := r.logProbability(j)
+			p := span{below(math.Exp(lo)), above(math.Exp(hi))}
+			loss := float64(g.Times-2*j) * g.Epsilon
+			for _, o := range before {
+				all = append(all, outcome{o.loss + loss, o.probability.mul(p)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b outcome) int { return cmp.Compare(b.loss, a.loss) })
+	// One product and one sum for each group, each rounded by at most roundoff
+	// of size, and size itself.
+	return outcomes{all, size * roundoff * float64(4*len(groups)+4)}, true
+}
+
+func (o outcomes) delta(epsilon float64) span {
+	// The shift also covers its own rounding.
+	shift := o.slack + epsilon*0x1p-51
+	return span{o.exact(epsilon + shift).lo, o.exact(epsilon - shift).hi}
+}
+
+// exact is delta for the losses as they stand. Epsilon may be negative.
+func (o outcomes) exact(epsilon float64) span {
+	t := tally{}
+	at := math.Inf(1)
+	for _, next := range o.all {
+		if next.loss <= epsilon {
+			break
+		}
+		t.reach(at, next)
+		at = next.loss
+	}
+	if math.IsInf(at, 1) {
+		return span{}
+	}
+	gap := at - epsilon
+	return t.shifted(span{down(gap), up(gap)})
+}
+
+// reach descends from the loss at to the next outcome.
+func (t *tally) reach(at float64, next outcome) {
+	if math.IsInf(at, 1) {
+		t.mass = next.probability
+		return
+	}
+	gap := at - next.loss
+	if gap == 0 {
+		t.mass = t.mass.add(next.probability)
+		return
+	}
+	g := span{down(gap), up(gap)}
+	t.descend(g.oneMinusExpMinus(), g.expMinus(), next.probability)
+}
+
+func (o outcomes) epsilon(x span) span {
+	t := tally{}
+	at := math.Inf(1)
+	limit := math.Inf(1)
+	for _, next := range o.all {
+		if !math.IsInf(at, 1) {
+			gap := at - next.loss
+			if t.shifted(span{down(gap), up(gap)}).hi > x.lo && gap > 0 {
+				limit = gap
+				break
+			}
+		}
+		t.reach(at, next)
+		at = next.loss
+		if at < -o.slack {
+			break // Epsilon is zero.
+		}
+	}
+	s := t.shift(x)
+	s.lo = math.Min(s.lo, down(limit))
+	slack := o.slack + math.Abs(at)*0x1p-50 // and the rounding below
+	return span{down(at - s.hi - slack), upper(at - s.lo + slack)}
+}
+
+// inversion is the privacy loss of randomized responses whose values are too many
+// to enumerate.
+type inversion struct{ sum loss.Sum }
+
+func inverted(groups []Repeated) (losses, error) {
+	var s loss.Sum
+	for _, g := range groups {
+		law, err := loss.Response(g.Epsilon, 0)
+		if err != nil {
+			return nil, err
+		}
+		if s, err = s.Plus(law, g.Times); err != nil {
+			return nil, err
+		}
+	}
+	return inversion{s}, nil
+}
+
+// The sum checks its arguments, which were checked before: what is refused is
+// answered with a bracket that says nothing.
+
+func (i inversion) delta(epsilon float64) span {
+	b, err := i.sum.Delta(epsilon)
+	if err != nil {
+		return span{0, 1}
+	}
+	return span{b.Lower, b.Upper}
+}
+
+func (i inversion) epsilon(x span) span {
+	most, err := i.sum.Epsilon(max(0, min(x.lo, 1-0x1p-53)))
+	if err != nil {
+		return span{0, math.Inf(1)}
+	}
+	if x.lo == x.hi {
+		return span{most.Lower, most.Upper}
+	}
+	least, err := i.sum.Epsilon(max(0, min(x.hi, 1-0x1p-53)))
+	if err != nil {
+		return span{0, most.Upper}
+	}
+	return span{least.Lower, most.Upper}
+}
+
+// A tally walks down the values l of a privacy loss L and holds, at the value
+// where it stands,
+//
+//	high = E[max(0, 1 - exp(l - L))], the delta at epsilon = l,
+//	mass = E[exp(l - L); L >= l].
+//
+// Both are sums of positive parts, and for 0 <= s <= the gap to the next value
+//
+//	delta(l - s) = high + (1 - exp(-s)) mass,
+//
+// which is linear in exp(epsilon), so epsilon is solved for in closed form. The
+// right-hand side is a lower bound for every s, since it leaves positive parts
+// out, or takes negative ones in.
+type tally struct{ high, mass span }
+
+// descend goes down by a gap, given 1 - exp(-gap) and exp(-gap), to a value of
+// the given probability.
+func (t *tally) descend(rise, decay, probability span) {
+	t.high = t.high.add(rise.mul(t.mass))
+	t.mass = t.mass.mul(decay).add(probability)
+}
+
+// shifted returns delta(l - s).
+func (t *tally) shifted(s span) span { return t.high.add(s.oneMinusExpMinus().mul(t.mass)) }
+
+// shift solves delta(l - s) = x for s: -ln(1 - (x - high)/mass). It is +Inf
+// where the delta stays below x.
+func (t *tally) shift(x span) span {
+	lo := down(down(x.lo-t.high.hi) / t.mass.hi)
+	hi := math.Inf(1)
+	if t.mass.lo > 0 {
+		hi = up(up(math.Max(0, x.hi-t.high.lo)) / t.mass.lo)
+	}
+	return span{lo, hi}.minusLog1pMinus()
 }
