@@ -16,7 +16,7 @@ type Repeated struct {
 
 // Validate refuses what is no claim. A claim that is made no times is allowed.
 func (r Repeated) Validate() error {
-	if r.Times < 0 || r.Times > mostTimes {
+	if r.Times < 0 || r.Times > maxTimes {
 		return &ParameterError{"the number of times", float64(r.Times), "a whole number from 0 to 2^53"}
 	}
 	return r.Approx.Validate()
@@ -25,7 +25,7 @@ func (r Repeated) Validate() error {
 // Basic returns the claim of all mechanisms together by basic composition (Dwork, Roth
 // 2014, Theorem 3.16): the sum of epsilon with the sum of delta, rounded up.
 func Basic(terms []Repeated) (Approx, error) {
-	if err := validated(terms); err != nil {
+	if err := checkAll(terms); err != nil {
 		return Approx{}, err
 	}
 	total := Approx{}
@@ -34,12 +34,12 @@ func Basic(terms []Repeated) (Approx, error) {
 		total.Delta = addUp(total.Delta, mulUp(float64(r.Times), r.Delta))
 	}
 	total.Delta = math.Min(1, total.Delta)
-	epsilon, err := finite(total.Epsilon)
+	epsilon, err := checkFinite(total.Epsilon)
 	return Approx{epsilon, total.Delta}, err
 }
 
-// sums adds up times and the given function of every claim.
-func sums(terms []Repeated, f func(Approx) span) span {
+// sumOver adds up times and the given function of every claim.
+func sumOver(terms []Repeated, f func(Approx) span) span {
 	total := span{}
 	for _, r := range terms {
 		if part := f(r.Approx); r.Times > 0 && part.hi > 0 {
@@ -59,17 +59,17 @@ func sums(terms []Repeated, f func(Approx) span) span {
 // e + k e (exp(e) - 1). Without the second term, as it is sometimes quoted, it is
 // not a theorem. The brackets hold the theorem's value; use the upper end.
 
-// drift is sum e_i (exp(e_i) - 1) and spread is sum e_i^2.
-func drift(terms []Repeated) span {
-	return sums(terms, func(a Approx) span { e := exactly(a.Epsilon); return zeroOr(a.Epsilon, e.mul(e.expm1())) })
+// sumOfDrifts is sum e_i (exp(e_i) - 1).
+func sumOfDrifts(terms []Repeated) span {
+	return sumOver(terms, func(a Approx) span { e := exactly(a.Epsilon); return zeroOr(a.Epsilon, e.mul(e.expm1())) })
 }
 
-func spread(terms []Repeated) span {
-	return sums(terms, func(a Approx) span { e := exactly(a.Epsilon); return zeroOr(a.Epsilon, e.mul(e)) })
+func sumOfSquares(terms []Repeated) span {
+	return sumOver(terms, func(a Approx) span { e := exactly(a.Epsilon); return zeroOr(a.Epsilon, e.mul(e)) })
 }
 
-func deltas(terms []Repeated) span {
-	return sums(terms, func(a Approx) span { return exactly(a.Delta) })
+func sumOfDeltas(terms []Repeated) span {
+	return sumOver(terms, func(a Approx) span { return exactly(a.Delta) })
 }
 
 // zeroOr keeps what is exactly zero exactly zero.
@@ -83,40 +83,40 @@ func zeroOr(x float64, s span) span {
 // AdvancedEpsilon returns the theorem's epsilon at a total delta, which must be
 // above the sum of the claims' own.
 func AdvancedEpsilon(terms []Repeated, delta float64) (dp.Bracket, error) {
-	if err := validated(terms); err != nil {
+	if err := checkAll(terms); err != nil {
 		return dp.Bracket{}, err
 	}
-	if err := askedDelta(delta); err != nil {
+	if err := checkAskedDelta(delta); err != nil {
 		return dp.Bracket{}, err
 	}
 	left := exactly(delta)
-	if used := deltas(terms); used.hi > 0 {
+	if used := sumOfDeltas(terms); used.hi > 0 {
 		left = left.sub(used)
 	}
 	if left.lo == 0 {
 		return dp.Bracket{}, ErrDeltaTooSmall
 	}
-	v := spread(terms)
+	v := sumOfSquares(terms)
 	if v.hi == 0 {
 		return dp.Bracket{}, nil
 	}
-	e := drift(terms).add(exactly(2).mul(left.minusLog()).mul(v).sqrt())
-	_, err := finite(e.hi)
+	e := sumOfDrifts(terms).add(exactly(2).mul(left.minusLog()).mul(v).sqrt())
+	_, err := checkFinite(e.hi)
 	return dp.Bracket{Lower: e.lo, Upper: e.hi}, err
 }
 
 // AdvancedDelta returns the theorem's delta at a total epsilon: 1, so nothing, at an
 // epsilon that sum e_i (exp(e_i) - 1) uses up.
 func AdvancedDelta(terms []Repeated, epsilon float64) (dp.Bracket, error) {
-	if err := validated(terms); err != nil {
+	if err := checkAll(terms); err != nil {
 		return dp.Bracket{}, err
 	}
-	if err := nonNegative("epsilon", epsilon); err != nil {
+	if err := checkNonNegative("epsilon", epsilon); err != nil {
 		return dp.Bracket{}, err
 	}
-	d := deltas(terms)
-	if v := spread(terms); v.hi > 0 {
-		gap := exactly(epsilon).sub(drift(terms))
+	d := sumOfDeltas(terms)
+	if v := sumOfSquares(terms); v.hi > 0 {
+		gap := exactly(epsilon).sub(sumOfDrifts(terms))
 		if !(v.hi <= maxFloat) {
 			gap = span{} // The sum overflows and the theorem says nothing.
 		}
@@ -141,7 +141,7 @@ func AdvancedPerQuery(total Approx, k int, delta float64) (float64, error) {
 	if err := total.Validate(); err != nil {
 		return 0, err
 	}
-	if err := atLeastOne("the number of queries", k); err != nil {
+	if err := checkAtLeastOne("the number of queries", k); err != nil {
 		return 0, err
 	}
 	// This also refuses deltas that do not fit whatever epsilon is.
@@ -176,21 +176,21 @@ func AdvancedPerQuery(total Approx, k int, delta float64) (float64, error) {
 // OptimalDelta returns the smallest delta that all mechanisms together have at
 // epsilon, in the worst case of mechanisms with these claims.
 func OptimalDelta(terms []Repeated, epsilon float64) (dp.Bracket, error) {
-	if err := validated(terms); err != nil {
+	if err := checkAll(terms); err != nil {
 		return dp.Bracket{}, err
 	}
-	if err := nonNegative("epsilon", epsilon); err != nil {
+	if err := checkNonNegative("epsilon", epsilon); err != nil {
 		return dp.Bracket{}, err
 	}
 	inner := span{}
-	losses, err := lossesOf(terms)
+	losses, err := newLosses(terms)
 	if err != nil {
 		return dp.Bracket{}, err
 	}
 	if losses != nil {
 		inner = losses.delta(epsilon)
 	}
-	d, keep := revealed(terms)
+	d, keep := revealDelta(terms)
 	if d.hi > 0 {
 		inner = d.add(keep.mul(inner))
 	}
@@ -201,13 +201,13 @@ func OptimalDelta(terms []Repeated, epsilon float64) (dp.Bracket, error) {
 // OptimalEpsilon returns the smallest epsilon that all mechanisms together have
 // at delta. Delta must be above 1 - prod (1 - d_i), or be 0 where that is.
 func OptimalEpsilon(terms []Repeated, delta float64) (dp.Bracket, error) {
-	if err := validated(terms); err != nil {
+	if err := checkAll(terms); err != nil {
 		return dp.Bracket{}, err
 	}
-	if err := askedDelta(delta); err != nil {
+	if err := checkAskedDelta(delta); err != nil {
 		return dp.Bracket{}, err
 	}
-	d, keep := revealed(terms)
+	d, keep := revealDelta(terms)
 	x := exactly(delta)
 	if d.hi > 0 {
 		if delta <= d.hi || keep.lo == 0 {
@@ -215,20 +215,20 @@ func OptimalEpsilon(terms []Repeated, delta float64) (dp.Bracket, error) {
 		}
 		x = x.sub(d).div(keep)
 	}
-	losses, err := lossesOf(terms)
+	losses, err := newLosses(terms)
 	if err != nil || losses == nil {
 		return dp.Bracket{}, err
 	}
 	e := losses.epsilon(x)
-	most := sums(terms, func(a Approx) span { return exactly(a.Epsilon) })
+	most := sumOver(terms, func(a Approx) span { return exactly(a.Epsilon) })
 	e = span{min(e.lo, most.lo), min(e.hi, most.hi)}
-	_, err = finite(e.hi)
+	_, err = checkFinite(e.hi)
 	return dp.Bracket{Lower: e.lo, Upper: e.hi}, err
 }
 
-// revealed returns 1 - prod (1 - d_i) and prod (1 - d_i).
-func revealed(terms []Repeated) (d, keep span) {
-	log := sums(terms, func(a Approx) span { return exactly(a.Delta).minusLog1pMinus() })
+// revealDelta returns 1 - prod (1 - d_i) and prod (1 - d_i).
+func revealDelta(terms []Repeated) (d, keep span) {
+	log := sumOver(terms, func(a Approx) span { return exactly(a.Delta).minusLog1pMinus() })
 	if log.hi == 0 {
 		return span{}, exactly(1)
 	}
@@ -243,29 +243,29 @@ type losses interface {
 	epsilon(x span) span
 }
 
-// mostResponses is the number of equal claims that takes a second.
-const mostResponses = 1e12
+// maxResponses is the number of equal claims that takes a second.
+const maxResponses = 1e12
 
-// lossesOf returns nil where every epsilon is zero.
-func lossesOf(terms []Repeated) (losses, error) {
-	groups := merged(terms)
+// newLosses returns nil where every epsilon is zero.
+func newLosses(terms []Repeated) (losses, error) {
+	groups := mergeEqual(terms)
 	switch len(groups) {
 	case 0:
 		return nil, nil
 	case 1:
-		if k := groups[0].Times; k > mostResponses {
+		if k := groups[0].Times; k > maxResponses {
 			return nil, &ParameterError{"the number of claims", float64(k), "at most 10^12 claims; their sum of rho says nearly the same"}
 		}
 		return responses{groups[0].Epsilon, groups[0].Times}, nil
 	}
-	if few, ok := enumerated(groups); ok {
+	if few, ok := enumerateOutcomes(groups); ok {
 		return few, nil
 	}
-	return inverted(groups)
+	return invertLosses(groups)
 }
 
-// merged adds up how often each epsilon above zero occurs.
-func merged(terms []Repeated) []Repeated {
+// mergeEqual adds up how often each epsilon above zero occurs.
+func mergeEqual(terms []Repeated) []Repeated {
 	var groups []Repeated
 	for _, r := range terms {
 		if r.Epsilon == 0 || r.Times == 0 {

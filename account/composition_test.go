@@ -159,7 +159,7 @@ func TestCompositionEdges(t *testing.T) {
 	if b := bracket(OptimalEpsilon([]Repeated{{Approx{1e4, 0}, 10}}, 1e-9)); b.Upper > 1e5 || b.Lower < 99999.99999999 {
 		t.Error(b)
 	}
-	if _, err := AdvancedEpsilon([]Repeated{{Approx{1000, 0}, 1}}, 0.1); !errors.Is(err, ErrUnbounded) {
+	if _, err := AdvancedEpsilon([]Repeated{{Approx{1000, 0}, 1}}, 0.1); !errors.Is(err, errUnbounded) {
 		t.Error(err)
 	}
 	if b := bracket(AdvancedDelta([]Repeated{{Approx{1000, 0}, 1}}, 1e6)); b.Upper != 1 {

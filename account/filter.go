@@ -135,11 +135,11 @@ func EitherFilter(epsilon, rho, delta dp.Amount) Filter {
 	return Filter{dp.Cost{Epsilon: epsilon, Rho: rho, Delta: delta}}
 }
 
-// ErrCharge is returned when a guarantee cannot be charged: it is not a
+// errCharge is returned when a guarantee cannot be charged: it is not a
 // guarantee (NaN, negative, a delta of 1 or more), it is larger than anything
 // that is counted, or it is zero, which is what a guarantee looks like whose
 // author forgot a field, and would be free for ever.
-var ErrCharge = errors.New("this guarantee cannot be charged")
+var errCharge = errors.New("this guarantee cannot be charged")
 
 // Charge is what one request costs, in whole units, rounded up. It is made from
 // a guarantee and from nothing else, so nobody writes down a price. The zero
@@ -230,7 +230,7 @@ func (g GDP) Charge() (Charge, error) {
 	mu := new(big.Rat).SetFloat64(g.Mu)
 	rho, err := dp.Ceil(mu.Mul(mu, mu).Quo(mu, big.NewRat(2, 1)))
 	if err != nil {
-		return Charge{}, fmt.Errorf("%w: its rho is %w", ErrCharge, err)
+		return Charge{}, fmt.Errorf("%w: its rho is %w", errCharge, err)
 	}
 	return charge(dp.Unbounded, rho, 0)
 }
@@ -249,14 +249,14 @@ func charge(epsilon, rho dp.Amount, delta float64) (Charge, error) {
 func ceil(f float64) (dp.Amount, error) {
 	a, err := dp.CeilFloat(f)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %v is %w", ErrCharge, f, err)
+		return 0, fmt.Errorf("%w: %v is %w", errCharge, f, err)
 	}
 	return a, nil
 }
 
 func checkDelta(delta float64) error {
 	if !(delta >= 0 && delta < 1) {
-		return fmt.Errorf("%w: delta is %v; write a probability such as 1e-6, or 0", ErrCharge, delta)
+		return fmt.Errorf("%w: delta is %v; write a probability such as 1e-6, or 0", errCharge, delta)
 	}
 	return nil
 }
@@ -264,10 +264,10 @@ func checkDelta(delta float64) error {
 // checkLoss refuses what is no loss, and a loss of nothing at all.
 func checkLoss(name string, loss, delta float64) error {
 	if !(loss >= 0) || math.IsInf(loss, 1) {
-		return fmt.Errorf("%w: %s is %v; write a positive number such as 0.5", ErrCharge, name, loss)
+		return fmt.Errorf("%w: %s is %v; write a positive number such as 0.5", errCharge, name, loss)
 	}
 	if loss == 0 && delta == 0 {
-		return fmt.Errorf("%w: %s is 0, which would be free; what does not depend on the data need not be charged", ErrCharge, name)
+		return fmt.Errorf("%w: %s is 0, which would be free; what does not depend on the data need not be charged", errCharge, name)
 	}
 	return nil
 }
@@ -296,18 +296,18 @@ func NewSpending(f Filter) *Spending { return &Spending{filter: f} }
 // charged by [Spending.Open].
 func (s *Spending) Spend(claim Claim) error {
 	if claim == nil {
-		return fmt.Errorf("%w: there is none", ErrCharge)
+		return fmt.Errorf("%w: there is none", errCharge)
 	}
 	c, err := claim.Charge()
 	if err != nil {
 		return err
 	}
-	return s.take(c)
+	return s.admit(c)
 }
 
-func (s *Spending) take(c Charge) error {
+func (s *Spending) admit(c Charge) error {
 	if !c.made {
-		return fmt.Errorf("%w: it was not made from a guarantee", ErrCharge)
+		return fmt.Errorf("%w: it was not made from a guarantee", errCharge)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -435,11 +435,11 @@ func (g ZCDP) interleavable() (Charge, error) { return g.Charge() }
 // Open charges for a session, in full. It is refused as [Spending.Spend] refuses.
 func (s *Spending) Open(session Interleavable) error {
 	if session == nil {
-		return fmt.Errorf("%w: there is none", ErrCharge)
+		return fmt.Errorf("%w: there is none", errCharge)
 	}
 	c, err := session.interleavable()
 	if err != nil {
 		return err
 	}
-	return s.take(c)
+	return s.admit(c)
 }

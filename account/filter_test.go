@@ -149,7 +149,6 @@ func exactRho(epsilon float64) *big.Float {
 	return up.Mul(up.Quo(up, down), e)
 }
 
-// units is a number in units of account.
 func units(x *big.Float) *big.Float { return new(big.Float).SetPrec(400).SetMantExp(x, 40) }
 
 func TestRhoOfPureIsRoundedUp(t *testing.T) {
@@ -219,7 +218,7 @@ func TestChargesRefuse(t *testing.T) {
 		ApproxZCDP{}, ApproxZCDP{1, 1}, ApproxZCDP{1, nan}, ApproxZCDP{nan, 0}, ApproxZCDP{-1, 0.5},
 		GDP{}, GDP{nan}, GDP{inf}, GDP{-1}, GDP{1e200},
 	} {
-		if got, err := c.Charge(); !errors.Is(err, ErrCharge) || got != (Charge{}) {
+		if got, err := c.Charge(); !errors.Is(err, errCharge) || got != (Charge{}) {
 			t.Errorf("%T%v costs %v (%v)", c, c, got, err)
 		}
 	}
@@ -350,7 +349,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			return drawClaim(t, dp.Cost{Epsilon: dp.One, Rho: dp.One, Delta: dp.One / 100})
 		}), 1, 10).Draw(t, "claims")
 		sum := func(claims []Claim) dp.Cost {
-			s := NewSpending(ZCDPFilter(largest, dp.One-1))
+			s := NewSpending(ZCDPFilter(maxAmount, dp.One-1))
 			for _, c := range claims {
 				if err := s.Spend(c); err != nil {
 					t.Fatal(err)
@@ -421,7 +420,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 			}
 		}
 	}
-	if err := NewSpending(PureFilter(dp.One)).Open(Pure{-1}); !errors.Is(err, ErrCharge) {
+	if err := NewSpending(PureFilter(dp.One)).Open(Pure{-1}); !errors.Is(err, errCharge) {
 		t.Error(err)
 	}
 }

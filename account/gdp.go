@@ -14,7 +14,7 @@ import (
 type GDP struct{ Mu float64 }
 
 // Validate refuses what is no claim.
-func (g GDP) Validate() error { return nonNegative("mu", g.Mu) }
+func (g GDP) Validate() error { return checkNonNegative("mu", g.Mu) }
 
 // DeltaAt returns delta at epsilon, rounded up by at most 2^-41 of it: Balle, Wang
 // 2018, Theorem 8; as an equivalence, Dong, Roth, Su 2022, Corollary 2.13.
@@ -22,7 +22,7 @@ func (g GDP) DeltaAt(epsilon float64) (float64, error) {
 	if err := g.Validate(); err != nil {
 		return 0, err
 	}
-	if err := nonNegative("epsilon", epsilon); err != nil {
+	if err := checkNonNegative("epsilon", epsilon); err != nil {
 		return 0, err
 	}
 	if g.Mu == 0 {
@@ -37,7 +37,7 @@ func (g GDP) EpsilonAt(delta float64) (float64, error) {
 	if err := g.Validate(); err != nil {
 		return 0, err
 	}
-	if err := askedDelta(delta); err != nil {
+	if err := checkAskedDelta(delta); err != nil {
 		return 0, err
 	}
 	fits := func(epsilon float64) bool { return normal.Delta(g.Mu, epsilon).Upper <= delta }
@@ -51,7 +51,7 @@ func (g GDP) EpsilonAt(delta float64) (float64, error) {
 	// positive float64 numbers is that of their bits.
 	high := g.Mu*g.Mu/2*(1+0x1p-40) + 38.5*g.Mu
 	if !(high <= maxFloat) || !fits(high) {
-		return 0, ErrUnbounded
+		return 0, errUnbounded
 	}
 	lowBits, highBits := uint64(0), math.Float64bits(high)
 	for highBits-lowBits > 1 {
@@ -74,7 +74,7 @@ func (g GDP) ZCDP() (ZCDP, error) {
 	if err := g.Validate(); err != nil {
 		return ZCDP{}, err
 	}
-	rho, err := finite(mulUp(g.Mu, g.Mu/2))
+	rho, err := checkFinite(mulUp(g.Mu, g.Mu/2))
 	return ZCDP{rho}, err
 }
 
@@ -90,7 +90,7 @@ func (g GDP) RDP() (RDP, error) {
 // Compose returns the claim of all mechanisms together: the root of the sum of
 // squares (Dong, Roth, Su 2022, Corollary 3.3).
 func (g GDP) Compose(others ...GDP) (GDP, error) {
-	if err := validated(append([]GDP{g}, others...)); err != nil {
+	if err := checkAll(append([]GDP{g}, others...)); err != nil {
 		return GDP{}, err
 	}
 	// The squares are of numbers of at most 1, so that they do not overflow.
@@ -105,14 +105,14 @@ func (g GDP) Compose(others ...GDP) (GDP, error) {
 			sum = sum.add(part.mul(part))
 		}
 	}
-	mu, err := finite(exactly(most).mul(sum.sqrt()).hi)
+	mu, err := checkFinite(exactly(most).mul(sum.sqrt()).hi)
 	return GDP{mu}, err
 }
 
 // Parallel returns the claim of mechanisms on disjoint parts: the largest. See
 // [Pure.Parallel] for when it holds.
 func (g GDP) Parallel(others ...GDP) (GDP, error) {
-	if err := validated(append([]GDP{g}, others...)); err != nil {
+	if err := checkAll(append([]GDP{g}, others...)); err != nil {
 		return GDP{}, err
 	}
 	return GDP{largestOf(g, others, func(g GDP) float64 { return g.Mu })}, nil
@@ -123,10 +123,10 @@ func (g GDP) Group(k int) (GDP, error) {
 	if err := g.Validate(); err != nil {
 		return GDP{}, err
 	}
-	if err := atLeastOne("the size of a group", k); err != nil {
+	if err := checkAtLeastOne("the size of a group", k); err != nil {
 		return GDP{}, err
 	}
-	mu, err := finite(mulUp(float64(k), g.Mu))
+	mu, err := checkFinite(mulUp(float64(k), g.Mu))
 	return GDP{mu}, err
 }
 
@@ -168,7 +168,7 @@ func (p PLD) EpsilonAt(delta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return finite(b.Upper)
+	return checkFinite(b.Upper)
 }
 
 // DeltaAt returns the upper end of Delta.

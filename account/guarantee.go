@@ -39,8 +39,8 @@ func approxAt(g Guarantee, delta float64) (Approx, error) {
 	return Approx{Epsilon: epsilon, Delta: delta}, nil
 }
 
-// sumUp adds up and largestOf compares one number of every guarantee.
-func sumUp[G any](first G, others []G, number func(G) float64) float64 {
+// sumUpward adds up and largestOf compares one number of every guarantee.
+func sumUpward[G any](first G, others []G, number func(G) float64) float64 {
 	sum := number(first)
 	for _, g := range others {
 		sum = addUp(sum, number(g))
@@ -72,8 +72,8 @@ var (
 	// ErrDeltaTooSmall is returned when an epsilon is asked for at a delta that
 	// the claims themselves use up.
 	ErrDeltaTooSmall = errors.New("the claims leave nothing of this delta: ask at a delta above the sum of theirs, or make theirs smaller")
-	// ErrNoCurve is returned when an RDP guarantee was not made by a constructor.
-	ErrNoCurve = errors.New("this RDP guarantee has no curve: make it with NewRDP or one of the named curves")
+	// errNoCurve is returned when an RDP guarantee was not made by a constructor.
+	errNoCurve = errors.New("this RDP guarantee has no curve: make it with NewRDP or one of the named curves")
 )
 
 const (
@@ -82,51 +82,51 @@ const (
 	wantProbability = "a number between 0 and 1"
 )
 
-// nonNegative refuses NaN, infinities and negative numbers.
-func nonNegative(name string, x float64) error {
+// checkNonNegative refuses NaN, infinities and negative numbers.
+func checkNonNegative(name string, x float64) error {
 	if !(x >= 0 && x <= maxFloat) {
 		return &ParameterError{name, x, wantNonNegative}
 	}
 	return nil
 }
 
-// probability refuses NaN and what is not between 0 and 1.
-func probability(name string, x float64) error {
+// checkProbability refuses NaN and what is not between 0 and 1.
+func checkProbability(name string, x float64) error {
 	if !(x >= 0 && x <= 1) {
 		return &ParameterError{name, x, wantProbability}
 	}
 	return nil
 }
 
-// askedDelta refuses a delta at which no epsilon can be asked for.
-func askedDelta(x float64) error {
+// checkAskedDelta refuses a delta at which no epsilon can be asked for.
+func checkAskedDelta(x float64) error {
 	if !(x >= 0 && x < 1) {
 		return &ParameterError{"delta", x, wantDelta}
 	}
 	return nil
 }
 
-// mostTimes is the largest count: all counts up to it are float64 numbers.
-const mostTimes = 1 << 53
+// maxTimes is the largest count: all counts up to it are float64 numbers.
+const maxTimes = 1 << 53
 
-// atLeastOne refuses a number of times or of units below one.
-func atLeastOne(name string, k int) error {
-	if k < 1 || k > mostTimes {
+// checkAtLeastOne refuses a number of times or of units below one.
+func checkAtLeastOne(name string, k int) error {
+	if k < 1 || k > maxTimes {
 		return &ParameterError{name, float64(k), "a whole number from 1 to 2^53"}
 	}
 	return nil
 }
 
-// finite turns a claim that overflowed into an error: infinity is no epsilon.
-func finite(x float64) (float64, error) {
+// checkFinite turns a claim that overflowed into an error: infinity is no epsilon.
+func checkFinite(x float64) (float64, error) {
 	if !(x <= maxFloat) {
-		return 0, ErrUnbounded
+		return 0, errUnbounded
 	}
 	return x, nil
 }
 
-// validated returns the first error there is.
-func validated[G interface{ Validate() error }](guarantees []G) error {
+// checkAll returns the first error there is.
+func checkAll[G interface{ Validate() error }](guarantees []G) error {
 	for _, g := range guarantees {
 		if err := g.Validate(); err != nil {
 			return err
@@ -139,7 +139,7 @@ func validated[G interface{ Validate() error }](guarantees []G) error {
 type Pure struct{ Epsilon float64 }
 
 // Validate refuses what is no claim.
-func (p Pure) Validate() error { return nonNegative("epsilon", p.Epsilon) }
+func (p Pure) Validate() error { return checkNonNegative("epsilon", p.Epsilon) }
 
 // Approx is the same claim with a delta of zero.
 func (p Pure) Approx() Approx { return Approx{Epsilon: p.Epsilon} }
@@ -154,10 +154,10 @@ func (p Pure) DeltaAt(epsilon float64) (float64, error) { return p.Approx().Delt
 // Compose returns the claim of all mechanisms together: the sum (Dwork et al.
 // 2006).
 func (p Pure) Compose(others ...Pure) (Pure, error) {
-	if err := validated(append([]Pure{p}, others...)); err != nil {
+	if err := checkAll(append([]Pure{p}, others...)); err != nil {
 		return Pure{}, err
 	}
-	e, err := finite(sumUp(p, others, func(p Pure) float64 { return p.Epsilon }))
+	e, err := checkFinite(sumUpward(p, others, func(p Pure) float64 { return p.Epsilon }))
 	return Pure{e}, err
 }
 
@@ -166,7 +166,7 @@ func (p Pure) Compose(others ...Pure) (Pure, error) {
 // (McSherry 2009, Theorem 4). Under substitution a unit may leave one part and
 // enter another; then the claim is for the composition of two parts.
 func (p Pure) Parallel(others ...Pure) (Pure, error) {
-	if err := validated(append([]Pure{p}, others...)); err != nil {
+	if err := checkAll(append([]Pure{p}, others...)); err != nil {
 		return Pure{}, err
 	}
 	return Pure{largestOf(p, others, func(p Pure) float64 { return p.Epsilon })}, nil
@@ -177,10 +177,10 @@ func (p Pure) Group(k int) (Pure, error) {
 	if err := p.Validate(); err != nil {
 		return Pure{}, err
 	}
-	if err := atLeastOne("the size of a group", k); err != nil {
+	if err := checkAtLeastOne("the size of a group", k); err != nil {
 		return Pure{}, err
 	}
-	e, err := finite(mulUp(float64(k), p.Epsilon))
+	e, err := checkFinite(mulUp(float64(k), p.Epsilon))
 	return Pure{e}, err
 }
 
@@ -191,7 +191,7 @@ func (p Pure) ZCDP() (ZCDP, error) {
 	if err := p.Validate(); err != nil {
 		return ZCDP{}, err
 	}
-	rho, err := finite(responseRho(p.Epsilon))
+	rho, err := checkFinite(responseRho(p.Epsilon))
 	return ZCDP{rho}, err
 }
 
@@ -236,7 +236,7 @@ func (p Pure) GDP() (GDP, error) {
 	}
 	// Both ways are within 2^-47: the quantile's 2^-48 and its argument's
 	// rounding, which the quantile does not multiply by more than 2.
-	mu, err := finite(2 * x * (1 + 0x1p-45))
+	mu, err := checkFinite(2 * x * (1 + 0x1p-45))
 	return GDP{mu}, err
 }
 
@@ -249,10 +249,10 @@ type Approx struct {
 
 // Validate refuses what is no claim.
 func (a Approx) Validate() error {
-	if err := nonNegative("epsilon", a.Epsilon); err != nil {
+	if err := checkNonNegative("epsilon", a.Epsilon); err != nil {
 		return err
 	}
-	return probability("delta", a.Delta)
+	return checkProbability("delta", a.Delta)
 }
 
 // DeltaAt returns the smallest delta that is implied at another epsilon. Every (e,
@@ -265,7 +265,7 @@ func (a Approx) DeltaAt(epsilon float64) (float64, error) {
 	if err := a.Validate(); err != nil {
 		return 0, err
 	}
-	if err := nonNegative("epsilon", epsilon); err != nil {
+	if err := checkNonNegative("epsilon", epsilon); err != nil {
 		return 0, err
 	}
 	if epsilon >= a.Epsilon {
@@ -303,7 +303,7 @@ func (a Approx) EpsilonAt(delta float64) (float64, error) {
 	if err := a.Validate(); err != nil {
 		return 0, err
 	}
-	if err := askedDelta(delta); err != nil {
+	if err := checkAskedDelta(delta); err != nil {
 		return 0, err
 	}
 	x, err := unreveal(delta, a.Delta)
@@ -334,7 +334,7 @@ func (a Approx) Compose(others ...Approx) (Approx, error) {
 // Parallel returns the claim of mechanisms on disjoint parts: the largest
 // epsilon with the largest delta. See [Pure.Parallel] for when it holds.
 func (a Approx) Parallel(others ...Approx) (Approx, error) {
-	if err := validated(append([]Approx{a}, others...)); err != nil {
+	if err := checkAll(append([]Approx{a}, others...)); err != nil {
 		return Approx{}, err
 	}
 	return Approx{
@@ -350,10 +350,10 @@ func (a Approx) Group(k int) (Approx, error) {
 	if err := a.Validate(); err != nil {
 		return Approx{}, err
 	}
-	if err := atLeastOne("the size of a group", k); err != nil {
+	if err := checkAtLeastOne("the size of a group", k); err != nil {
 		return Approx{}, err
 	}
-	epsilon, err := finite(mulUp(float64(k), a.Epsilon))
+	epsilon, err := checkFinite(mulUp(float64(k), a.Epsilon))
 	if err != nil || a.Delta == 0 || k == 1 {
 		return Approx{epsilon, a.Delta}, err
 	}
@@ -376,6 +376,6 @@ func (a Approx) ApproxZCDP() (ApproxZCDP, error) {
 	if err := a.Validate(); err != nil {
 		return ApproxZCDP{}, err
 	}
-	rho, err := finite(responseRho(a.Epsilon))
+	rho, err := checkFinite(responseRho(a.Epsilon))
 	return ApproxZCDP{Rho: rho, Delta: a.Delta}, err
 }

@@ -16,7 +16,6 @@ func logDraw(t *rapid.T, name string, low, high float64) float64 {
 	return math.Exp(rapid.Float64Range(math.Log(low), math.Log(high)).Draw(t, "ln "+name))
 }
 
-// must is for calls with valid arguments.
 func must[T any](t interface{ Fatal(...any) }) func(T, error) T {
 	return func(x T, err error) T {
 		if err != nil {
@@ -26,7 +25,6 @@ func must[T any](t interface{ Fatal(...any) }) func(T, error) T {
 	}
 }
 
-// everyKind draws one guarantee of every kind.
 func everyKind(t *rapid.T) map[string]Guarantee {
 	epsilon := logDraw(t, "epsilon", 1e-6, 50)
 	delta := logDraw(t, "delta", 1e-15, 0.1)
@@ -381,7 +379,7 @@ func TestPLDHasNoEpsilon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, err := (PLD{[]loss.Sum{s}}).EpsilonAt(1e-6); !errors.Is(err, ErrUnbounded) {
+	if e, err := (PLD{[]loss.Sum{s}}).EpsilonAt(1e-6); !errors.Is(err, errUnbounded) {
 		t.Errorf("epsilon %v, %v", e, err)
 	}
 }

@@ -89,8 +89,8 @@ type Reading struct{ Epsilon, Delta dp.Amount }
 
 func (r Reading) String() string { return fmt.Sprintf("epsilon %v, delta %v", r.Epsilon, r.Delta) }
 
-// ErrOdometer is returned when an odometer is asked for that could read nothing.
-var ErrOdometer = errors.New("an odometer needs deltas that are together above 0 and below 1, and a first level above 0")
+// errOdometer is returned when an odometer is asked for that could read nothing.
+var errOdometer = errors.New("an odometer needs deltas that are together above 0 and below 1, and a first level above 0")
 
 // PureOdometer returns an odometer that reads the sum of epsilon. It takes no
 // claim with a delta and none without an epsilon.
@@ -103,7 +103,7 @@ func PureOdometer() *Odometer {
 // refused.
 func BasicOdometer(delta dp.Amount) (*Odometer, error) {
 	if delta == 0 || delta >= dp.One {
-		return nil, ErrOdometer
+		return nil, errOdometer
 	}
 	return &Odometer{spending: NewSpending(BasicFilter(dp.Unbounded-1, delta)), delta: delta}, nil
 }
@@ -116,7 +116,7 @@ func BasicOdometer(delta dp.Amount) (*Odometer, error) {
 func ZCDPOdometer(first, conversion, mechanisms dp.Amount) (*Odometer, error) {
 	delta := conversion.Add(mechanisms)
 	if first == 0 || first == dp.Unbounded || conversion == 0 || delta >= dp.One {
-		return nil, ErrOdometer
+		return nil, errOdometer
 	}
 	o := &Odometer{spending: NewSpending(ZCDPFilter(dp.Unbounded-1, mechanisms)), delta: delta}
 	for j := 0; ; j++ {
@@ -152,7 +152,7 @@ func (o *Odometer) Read() (Reading, error) {
 		e = min(e, a)
 	}
 	if e == dp.Unbounded {
-		return Reading{}, ErrUnbounded
+		return Reading{}, errUnbounded
 	}
 	return Reading{e, o.delta}, nil
 }
@@ -208,7 +208,7 @@ func Raised(first, limit, delta dp.Amount) (Reading, error) {
 	level, i := first, 0
 	for ; level < limit; i++ {
 		if level == 0 || level > dp.Unbounded/2 {
-			return Reading{}, ErrUnbounded
+			return Reading{}, errUnbounded
 		}
 		level += (level + 3) / 4
 	}
@@ -220,9 +220,9 @@ func Raised(first, limit, delta dp.Amount) (Reading, error) {
 	return Reading{e, delta.Add(delta)}, err
 }
 
-// leastLevel is where the levels of [Unfixed] begin: about epsilon 0.2 at a delta of 1e-6. It is
+// minLevel is where the levels of [Unfixed] begin: about epsilon 0.2 at a delta of 1e-6. It is
 // written here, so that nobody who has seen an answer has chosen it.
-const leastLevel = dp.One >> 10
+const minLevel = dp.One >> 10
 
 // Unfixed returns what a limit of rho promises where nothing is known of the limit that was fixed
 // before the first answer: a budget that was pure then, or one whose first charges are among what a
@@ -238,10 +238,10 @@ const leastLevel = dp.One >> 10
 // e_i = Epsilon(g_i, delta_i), which grows with i. The sum of the parts is delta: no level has
 // all of it, as the first limit has at [Raised], because none is known to be that.
 func Unfixed(limit, delta dp.Amount) (Reading, error) {
-	level, i := leastLevel, 0
+	level, i := minLevel, 0
 	for ; level < limit; i++ {
 		if level > dp.Unbounded/2 {
-			return Reading{}, ErrUnbounded
+			return Reading{}, errUnbounded
 		}
 		level += (level + 3) / 4
 	}
@@ -252,7 +252,7 @@ func Unfixed(limit, delta dp.Amount) (Reading, error) {
 // atLevel converts a level at one of so many parts of delta.
 func atLevel(level, delta dp.Amount, parts int) (dp.Amount, error) {
 	if delta == 0 || delta.Add(delta) >= dp.One {
-		return 0, ErrDelta
+		return 0, errDelta
 	}
 	// In floating point, because a part of a small delta is no multiple of its unit. The division
 	// is rounded down.
@@ -262,7 +262,7 @@ func atLevel(level, delta dp.Amount, parts int) (dp.Amount, error) {
 	}
 	e, err := dp.CeilFloat(at)
 	if err != nil {
-		return 0, ErrUnbounded
+		return 0, errUnbounded
 	}
 	return e, nil
 }

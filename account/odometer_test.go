@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/stopping"
 )
 
-func read(t testing.TB, o *Odometer) Reading {
+func mustRead(t testing.TB, o *Odometer) Reading {
 	t.Helper()
 	r, err := o.Read()
 	if err != nil {
@@ -23,7 +23,7 @@ func read(t testing.TB, o *Odometer) Reading {
 
 func TestPureOdometer(t *testing.T) {
 	o := PureOdometer()
-	if r := read(t, o); r != (Reading{}) {
+	if r := mustRead(t, o); r != (Reading{}) {
 		t.Errorf("a new odometer reads %v", r)
 	}
 	for _, err := range []error{o.Spend(Pure{0.25}), o.Open(Pure{0.5})} {
@@ -36,7 +36,7 @@ func TestPureOdometer(t *testing.T) {
 			t.Errorf("%T was recorded by a pure odometer", c)
 		}
 	}
-	if r := read(t, o); r != (Reading{Epsilon: dp.One * 3 / 4}) {
+	if r := mustRead(t, o); r != (Reading{Epsilon: dp.One * 3 / 4}) {
 		t.Errorf("it reads %v", r)
 	}
 }
@@ -57,26 +57,26 @@ func TestBasicOdometer(t *testing.T) {
 	if err := o.Spend(Pure{1}); err != nil {
 		t.Error(err)
 	}
-	if r := read(t, o); r != (Reading{2 * dp.One, dp.One / 1024}) {
+	if r := mustRead(t, o); r != (Reading{2 * dp.One, dp.One / 1024}) {
 		t.Errorf("it reads %v", r)
 	}
 }
 
 func TestOdometersRefused(t *testing.T) {
 	for _, delta := range []dp.Amount{0, dp.One, dp.Unbounded} {
-		if _, err := BasicOdometer(delta); !errors.Is(err, ErrOdometer) {
+		if _, err := BasicOdometer(delta); !errors.Is(err, errOdometer) {
 			t.Errorf("basic, delta %v: %v", delta, err)
 		}
-		if _, err := ZCDPOdometer(dp.One, delta, 0); !errors.Is(err, ErrOdometer) {
+		if _, err := ZCDPOdometer(dp.One, delta, 0); !errors.Is(err, errOdometer) {
 			t.Errorf("zCDP, delta %v: %v", delta, err)
 		}
 	}
 	for _, first := range []dp.Amount{0, dp.Unbounded} {
-		if _, err := ZCDPOdometer(first, 1, 0); !errors.Is(err, ErrOdometer) {
+		if _, err := ZCDPOdometer(first, 1, 0); !errors.Is(err, errOdometer) {
 			t.Errorf("first level %v: %v", first, err)
 		}
 	}
-	if _, err := ZCDPOdometer(1, dp.One/2, dp.One/2); !errors.Is(err, ErrOdometer) {
+	if _, err := ZCDPOdometer(1, dp.One/2, dp.One/2); !errors.Is(err, errOdometer) {
 		t.Error(err)
 	}
 }
@@ -113,14 +113,14 @@ func TestZCDPOdometerReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := read(t, o); r.Epsilon != 0 {
+	if r := mustRead(t, o); r.Epsilon != 0 {
 		t.Errorf("a new odometer reads %v", r)
 	}
 	// While everything has an epsilon the sum of epsilon is the better reading.
 	if err := o.Spend(Approx{0.125, 1e-8}); err != nil {
 		t.Fatal(err)
 	}
-	if r := read(t, o); r.Epsilon != dp.One/8 || r.Delta != amount(t, "1e-6")+amount(t, "1e-7") {
+	if r := mustRead(t, o); r.Epsilon != dp.One/8 || r.Delta != amount(t, "1e-6")+amount(t, "1e-7") {
 		t.Errorf("it reads %v", r)
 	}
 	last := dp.Amount(0)
@@ -128,7 +128,7 @@ func TestZCDPOdometerReads(t *testing.T) {
 		if err := o.Open(ZCDP{0.01}); err != nil {
 			t.Fatal(err)
 		}
-		r := read(t, o).Epsilon
+		r := mustRead(t, o).Epsilon
 		fixed, err := Epsilon(o.spending.Spent().Rho, amount(t, "1e-6"))
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +186,7 @@ func TestStoppingWhenItLooksBest(t *testing.T) {
 		}
 		spent = append(spent, rho)
 		fixed = append(fixed, tightEpsilon(rho, delta))
-		watched = append(watched, read(t, o).Epsilon.Float())
+		watched = append(watched, mustRead(t, o).Epsilon.Float())
 	}
 	r := rand.New(rand.NewPCG(20, 26))
 	stop := func(reading []float64, fixedTime int) (above, broken float64) {

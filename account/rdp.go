@@ -20,7 +20,7 @@ func NewRDP(curve func(alpha float64) float64) RDP { return RDP{curve} }
 // Validate refuses a guarantee that was not made by a constructor.
 func (r RDP) Validate() error {
 	if r.curve == nil {
-		return ErrNoCurve
+		return errNoCurve
 	}
 	return nil
 }
@@ -53,14 +53,14 @@ func (r RDP) EpsilonAt(delta float64) (float64, error) {
 	if err := r.Validate(); err != nil {
 		return 0, err
 	}
-	if err := askedDelta(delta); err != nil {
+	if err := checkAskedDelta(delta); err != nil {
 		return 0, err
 	}
 	if delta == 0 {
-		return 0, ErrDelta
+		return 0, errDelta
 	}
 	logDelta := math.Log(delta)
-	return finite(math.Max(0, minimise(func(alpha, t float64) float64 {
+	return checkFinite(math.Max(0, minimise(func(alpha, t float64) float64 {
 		v := r.at(alpha)
 		shrink, logAlpha := math.Log1p(1/t), math.Log1p(t)
 		tail := -(logDelta + logAlpha) / t
@@ -78,7 +78,7 @@ func (r RDP) DeltaAt(epsilon float64) (float64, error) {
 	if err := r.Validate(); err != nil {
 		return 0, err
 	}
-	if err := nonNegative("epsilon", epsilon); err != nil {
+	if err := checkNonNegative("epsilon", epsilon); err != nil {
 		return 0, err
 	}
 	log := minimise(func(alpha, t float64) float64 {
@@ -89,7 +89,7 @@ func (r RDP) DeltaAt(epsilon float64) (float64, error) {
 	if math.IsInf(log, -1) {
 		return 0, nil
 	}
-	return math.Min(1, above(math.Exp(log))), nil
+	return math.Min(1, roundExpUp(math.Exp(log))), nil
 }
 
 // minimise returns about the smallest value of f at t = alpha - 1 between exp(-30)
@@ -131,7 +131,7 @@ func (r RDP) Approx(delta float64) (Approx, error) { return approxAt(r, delta) }
 // (Mironov 2017, Proposition 1).
 func (r RDP) Compose(others ...RDP) (RDP, error) {
 	all := append([]RDP{r}, others...)
-	if err := validated(all); err != nil {
+	if err := checkAll(all); err != nil {
 		return RDP{}, err
 	}
 	return NewRDP(func(alpha float64) float64 {
@@ -148,7 +148,7 @@ func (r RDP) Times(k int) (RDP, error) {
 	if err := r.Validate(); err != nil {
 		return RDP{}, err
 	}
-	if err := atLeastOne("the number of times", k); err != nil {
+	if err := checkAtLeastOne("the number of times", k); err != nil {
 		return RDP{}, err
 	}
 	return NewRDP(func(alpha float64) float64 { return mulUp(float64(k), r.at(alpha)) }), nil
@@ -158,7 +158,7 @@ func (r RDP) Times(k int) (RDP, error) {
 // curve, point by point. See [Pure.Parallel] for when it holds.
 func (r RDP) Parallel(others ...RDP) (RDP, error) {
 	all := append([]RDP{r}, others...)
-	if err := validated(all); err != nil {
+	if err := checkAll(all); err != nil {
 		return RDP{}, err
 	}
 	return NewRDP(func(alpha float64) float64 {
@@ -179,7 +179,7 @@ func (r RDP) Group(k int) (RDP, error) {
 	if err := r.Validate(); err != nil {
 		return RDP{}, err
 	}
-	if err := atLeastOne("the size of a group", k); err != nil {
+	if err := checkAtLeastOne("the size of a group", k); err != nil {
 		return RDP{}, err
 	}
 	if k == 1 {
@@ -194,7 +194,7 @@ func (r RDP) Group(k int) (RDP, error) {
 
 // The curves below are evaluated without cancellation, so a few roundoffs are
 // all there is; they are rounded up by 2^-46, which is 128 of them.
-func outward(r float64) float64 {
+func roundOutward(r float64) float64 {
 	if r < 0x1p-900 {
 		return r + 0x1p-900
 	}
@@ -208,7 +208,7 @@ func GaussianRDP(mu float64) (RDP, error) { return GDP{mu}.RDP() }
 // LaplaceRDP returns the curve of Laplace noise with sensitivity over scale epsilon
 // (Mironov 2017, Proposition 6).
 func LaplaceRDP(epsilon float64) (RDP, error) {
-	if err := nonNegative("epsilon", epsilon); err != nil {
+	if err := checkNonNegative("epsilon", epsilon); err != nil {
 		return RDP{}, err
 	}
 	return NewRDP(func(alpha float64) float64 { return laplaceCurve(epsilon, alpha) }), nil
@@ -218,14 +218,14 @@ func LaplaceRDP(epsilon float64) (RDP, error) {
 // has bounded range epsilon, and so is epsilon^2/8-zCDP (Cesar, Rogers 2021),
 // and it is epsilon-private; the smaller curve holds.
 func ExponentialRDP(epsilon float64) (RDP, error) {
-	if err := nonNegative("epsilon", epsilon); err != nil {
+	if err := checkNonNegative("epsilon", epsilon); err != nil {
 		return RDP{}, err
 	}
 	return NewRDP(func(alpha float64) float64 {
 		if epsilon == 0 {
 			return 0
 		}
-		return math.Min(outward(alpha*epsilon*epsilon/8), pureCurve(epsilon, alpha))
+		return math.Min(roundOutward(alpha*epsilon*epsilon/8), pureCurve(epsilon, alpha))
 	}), nil
 }
 
@@ -242,10 +242,10 @@ func pureCurve(e, a float64) float64 {
 	case e == 0:
 		return 0
 	case a*e < 30:
-		return math.Min(e, outward(math.Log1p(2*math.Sinh(a*e/2)*math.Sinh(t*e/2)/math.Cosh(e/2))/t))
+		return math.Min(e, roundOutward(math.Log1p(2*math.Sinh(a*e/2)*math.Sinh(t*e/2)/math.Cosh(e/2))/t))
 	default:
 		// The two logarithms differ by at most ln 2 = 0.7 where (a-1) e, or e, is 15.
-		return math.Min(e, outward(e+(math.Log1p(math.Exp(-(a+t)*e))-math.Log1p(math.Exp(-e)))/t))
+		return math.Min(e, roundOutward(e+(math.Log1p(math.Exp(-(a+t)*e))-math.Log1p(math.Exp(-e)))/t))
 	}
 }
 
@@ -264,9 +264,9 @@ func laplaceCurve(e, a float64) float64 {
 		return 0
 	case a*e < 1:
 		m := a * t * (e * e) * (t*secondRest(t*e) + a*secondRest(-a*e)) / (a + t)
-		return math.Min(e, outward(math.Log1p(m)/t))
+		return math.Min(e, roundOutward(math.Log1p(m)/t))
 	default:
-		return math.Min(e, outward(e+math.Log1p(t/(a+t)*math.Expm1(-(a+t)*e))/t))
+		return math.Min(e, roundOutward(e+math.Log1p(t/(a+t)*math.Expm1(-(a+t)*e))/t))
 	}
 }
 
@@ -283,9 +283,9 @@ func secondRest(x float64) float64 {
 	return sum
 }
 
-// largestOrder is the largest order at which subsampled curves are computed. Above
+// maxOrder is the largest order at which subsampled curves are computed. Above
 // it they are +Inf, which costs accuracy where epsilon is below some hundredths.
-const largestOrder = 1024
+const maxOrder = 1024
 
 // SubsampledGaussianRDP returns the curve of Gaussian noise with sensitivity over
 // deviation mu on a Poisson sample: every unit is in it with probability rate,
@@ -323,7 +323,7 @@ func SubsampledLaplaceRDP(epsilon, rate float64) (RDP, error) {
 // Between whole orders (a-1) r(a), a cumulant generating function, is convex, so the chord
 // is above it.
 func subsampled(base RDP, rate float64) (RDP, error) {
-	if err := probability("the sampling rate", rate); err != nil {
+	if err := checkProbability("the sampling rate", rate); err != nil {
 		return RDP{}, err
 	}
 	switch rate {
@@ -334,17 +334,17 @@ func subsampled(base RDP, rate float64) (RDP, error) {
 	}
 	s := &sample{base: base, rate: rate, known: map[int]float64{1: 0}}
 	return NewRDP(func(alpha float64) float64 {
-		if alpha > largestOrder {
+		if alpha > maxOrder {
 			return math.Inf(1)
 		}
 		low := math.Floor(alpha)
 		left := s.cumulant(int(low))
 		if low == alpha {
-			return outward(left / (alpha - 1))
+			return roundOutward(left / (alpha - 1))
 		}
 		right := s.cumulant(int(low) + 1)
 		part := alpha - low
-		return outward(((1-part)*left + part*right) / (alpha - 1))
+		return roundOutward(((1-part)*left + part*right) / (alpha - 1))
 	}), nil
 }
 
@@ -401,5 +401,5 @@ func logAdd1(l float64) float64 {
 	if l > 40 {
 		return l + 0x1p-52*l
 	}
-	return outward(math.Log1p(math.Exp(l)))
+	return roundOutward(math.Log1p(math.Exp(l)))
 }

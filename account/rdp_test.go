@@ -53,7 +53,7 @@ func TestSampledCurves(t *testing.T) {
 				t.Fatal(none)
 			}
 		}
-		if s := curve(SubsampledGaussianRDP(mu, rate)); !math.IsInf(at(s.At(largestOrder+0.5)), 1) {
+		if s := curve(SubsampledGaussianRDP(mu, rate)); !math.IsInf(at(s.At(maxOrder+0.5)), 1) {
 			t.Fatal("orders that are not computed have a bound")
 		}
 	})

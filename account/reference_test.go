@@ -13,7 +13,7 @@ import (
 
 // A case says how a function of testdata/reference.py is computed here. One-sided
 // functions return a bracket whose lower end is missing.
-type computed struct {
+type computation struct {
 	of func(in []float64) (dp.Bracket, error)
 	// within is how far, relative to the value, an end may be from it.
 	within float64
@@ -27,7 +27,7 @@ type computed struct {
 }
 
 // comesBack reports whether the inverse at an end gives the last argument.
-func (c computed) comesBack(in []float64, end float64) bool {
+func (c computation) comesBack(in []float64, end float64) bool {
 	if c.inverse == nil {
 		return false
 	}
@@ -49,7 +49,7 @@ func termsOf(in []float64) ([]Repeated, float64) {
 	return terms, in[0]
 }
 
-func composed(f func([]Repeated, float64) (dp.Bracket, error)) func([]float64) (dp.Bracket, error) {
+func compositionOf(f func([]Repeated, float64) (dp.Bracket, error)) func([]float64) (dp.Bracket, error) {
 	return func(in []float64) (dp.Bracket, error) { return f(termsOf(in)) }
 }
 
@@ -70,7 +70,7 @@ func rounded(f func(span) span) func([]float64) (dp.Bracket, error) {
 	}
 }
 
-var computations = map[string]computed{
+var computations = map[string]computation{
 	"exp(-x)":     {of: rounded(span.expMinus), within: 1e-14},
 	"1 - exp(-x)": {of: rounded(span.oneMinusExpMinus), within: 1e-14},
 	"exp(x) - 1":  {of: rounded(span.expm1), within: 1e-14},
@@ -146,14 +146,14 @@ var computations = map[string]computed{
 		}
 		return oneSided(r.EpsilonAt(in[2]))
 	}, within: 1e-11},
-	"advanced epsilon": {of: composed(AdvancedEpsilon), within: 1e-13},
-	"advanced delta":   {of: composed(AdvancedDelta), within: 1e-10},
+	"advanced epsilon": {of: compositionOf(AdvancedEpsilon), within: 1e-13},
+	"advanced delta":   {of: compositionOf(AdvancedDelta), within: 1e-10},
 	"advanced per query": {of: func(in []float64) (dp.Bracket, error) {
 		e, err := AdvancedPerQuery(Approx{in[0], in[1]}, int(in[2]), in[3])
 		return dp.Bracket{Lower: e, Upper: math.Inf(1)}, err
 	}, within: 1e-12},
-	"optimal delta": {of: composed(OptimalDelta), within: 1e-10},
-	"optimal epsilon": {of: composed(OptimalEpsilon), within: 1e-10, inverse: func(in []float64, end float64) (dp.Bracket, error) {
+	"optimal delta": {of: compositionOf(OptimalDelta), within: 1e-10},
+	"optimal epsilon": {of: compositionOf(OptimalEpsilon), within: 1e-10, inverse: func(in []float64, end float64) (dp.Bracket, error) {
 		terms, _ := termsOf(in)
 		return OptimalDelta(terms, end)
 	}},

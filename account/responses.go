@@ -24,15 +24,15 @@ type responses struct {
 // Probabilities are multiplied by 2^200, so that all that matters to a delta of
 // 1e-300 is well inside the range of float64.
 const (
-	scaleBits = 200
-	scale     = 0x1p200
+	scaleBits        = 200
+	probabilityScale = 0x1p200
 	// What is left out changes a result by less than exp(-42) of it, and is paid
 	// for in the upper end.
-	leftOut = 42
+	leftOutLog = 42
 )
 
-// lies is a position in the walk.
-type lies struct {
+// lieWalk is a position in the walk.
+type lieWalk struct {
 	tally
 	responses
 	j           int
@@ -85,46 +85,48 @@ func (r responses) fewer(j int) float64 {
 }
 
 // more bounds the probability, times scale, of more lies than at w, beyond the mode.
-func (w *lies) more() float64 {
+func (w *lieWalk) more() float64 {
 	ratio := up(up(float64(w.k-w.j)/float64(w.j+1)) * w.odds.hi)
 	if ratio >= 0.999 {
-		return scale
+		return probabilityScale
 	}
 	return up(up(up(w.probability.hi*ratio)/down(1-ratio)) * (1 + 0x1p-50))
 }
 
 // start begins at the largest number of lies such that fewer have at most
 // probability exp(log).
-func (r responses) start(log float64) *lies {
+func (r responses) start(log float64) *lieWalk {
 	low, _ := root.Whole(0, r.mode()+1, func(j int) bool { return r.fewer(j) <= log })
 	missing := 0.0
 	if low > 0 {
-		missing = above(math.Exp(r.fewer(low) + scaleBits*math.Ln2 + 1e-9))
+		missing = roundExpUp(math.Exp(r.fewer(low) + scaleBits*math.Ln2 + 1e-9))
 	}
 	lo, hi := r.logProbability(low)
 	e := exactly(r.each)
 	double := exactly(2 * r.each)
-	w := &lies{
+	w := &lieWalk{
 		responses: r, j: low, odds: e.expMinus(),
 		rise: double.oneMinusExpMinus(), decay: double.expMinus(),
 		// The constant, and a sum of less than 1024, are rounded by less than 2^-43.
-		probability: span{below(math.Exp(lo + scaleBits*math.Ln2 - 0x1p-42)), above(math.Exp(hi + scaleBits*math.Ln2 + 0x1p-42))},
+		probability: span{
+			roundExpDown(math.Exp(lo + scaleBits*math.Ln2 - 0x1p-42)),
+			roundExpUp(math.Exp(hi + scaleBits*math.Ln2 + 0x1p-42)),
+		},
 	}
 	w.high = span{0, missing}
 	w.mass = w.probability.add(span{0, missing})
 	return w
 }
 
-// next makes one more lie.
-func (w *lies) next() {
+func (w *lieWalk) next() {
 	ratio := exactly(float64(w.k - w.j)).div(exactly(float64(w.j + 1))).mul(w.odds)
 	w.probability = w.probability.mul(ratio)
 	w.j++
 	w.descend(w.rise, w.decay, w.probability)
 }
 
-// settled reports whether more lies no longer matter, and by how much they could.
-func (w *lies) settled() (float64, bool) {
+// remainder reports whether more lies no longer matter, and by how much they could.
+func (w *lieWalk) remainder() (float64, bool) {
 	if w.j == w.k {
 		return 0, true
 	}
@@ -133,7 +135,7 @@ func (w *lies) settled() (float64, bool) {
 }
 
 // loss is (k - 2j) epsilon - minus, rounded once.
-func (w *lies) loss(minus float64) float64 {
+func (w *lieWalk) loss(minus float64) float64 {
 	return math.FMA(float64(w.k-2*w.j), w.each, -minus)
 }
 
@@ -152,20 +154,20 @@ func (r responses) delta(epsilon float64) span {
 		// Delta is at least the probability of last - 1 lies, or of the mode,
 		// times 1 - exp(-2 epsilon).
 		lo, _ := r.logProbability(min(last-1, r.mode()))
-		negligible = lo + math.Log(-math.Expm1(-2*r.each)) - leftOut
+		negligible = lo + math.Log(-math.Expm1(-2*r.each)) - leftOutLog
 	}
 	w := r.start(negligible)
 	rest, settled := 0.0, false
 	for w.j < last && !settled {
 		w.next()
-		rest, settled = w.settled()
+		rest, settled = w.remainder()
 	}
 	s := w.loss(epsilon)
 	d := w.shifted(span{down(s), up(s)})
 	if settled {
 		d.hi = up(d.hi + rest)
 	}
-	return span{down(d.lo / scale), up(d.hi / scale)}
+	return span{down(d.lo / probabilityScale), up(d.hi / probabilityScale)}
 }
 
 func (r responses) epsilon(x span) span {
@@ -177,13 +179,13 @@ func (r responses) epsilon(x span) span {
 		// Delta this small is not computed: the upper end is the loss of no lie.
 		return span{r.epsilon(exactly(1e-300)).lo, most.hi}
 	}
-	target := span{x.lo * scale, x.hi * scale}
-	w := r.start(math.Log(x.lo) - leftOut)
+	target := span{x.lo * probabilityScale, x.hi * probabilityScale}
+	w := r.start(math.Log(x.lo) - leftOutLog)
 	rest, settled := 0.0, false
 	// Go on while the delta at the next value is still within x for certain.
 	for !settled && 2*w.j < w.k && w.shifted(exactly(2*w.each)).hi <= target.lo {
 		w.next()
-		rest, settled = w.settled()
+		rest, settled = w.remainder()
 	}
 	s := w.shift(target)
 	if settled {
@@ -213,15 +215,15 @@ type outcome struct {
 	probability span
 }
 
-// mostOutcomes bounds what is enumerated: a fraction of a second.
-const mostOutcomes = 1 << 20
+// maxOutcomes bounds what is enumerated: a fraction of a second.
+const maxOutcomes = 1 << 20
 
-// enumerated multiplies the binomial distributions of the groups, if they have few
+// enumerateOutcomes multiplies the binomial distributions of the groups, if they have few
 // enough values.
-func enumerated(groups []Repeated) (outcomes, bool) {
+func enumerateOutcomes(groups []Repeated) (outcomes, bool) {
 	count := 1
 	for _, g := range groups {
-		if g.Times >= mostOutcomes || count*(g.Times+1) > mostOutcomes {
+		if g.Times >= maxOutcomes || count*(g.Times+1) > maxOutcomes {
 			return outcomes{}, false
 		}
 		count *= g.Times + 1
@@ -235,7 +237,7 @@ func enumerated(groups []Repeated) (outcomes, bool) {
 		all = all[:0]
 		for j := 0; j <= g.Times; j++ {
 			lo, hi := r.logProbability(j)
-			p := span{below(math.Exp(lo)), above(math.Exp(hi))}
+			p := span{roundExpDown(math.Exp(lo)), roundExpUp(math.Exp(hi))}
 			loss := float64(g.Times-2*j) * g.Epsilon
 			for _, o := range before {
 				all = append(all, outcome{o.loss + loss, o.probability.mul(p)})
@@ -315,7 +317,7 @@ func (o outcomes) epsilon(x span) span {
 // to enumerate.
 type inversion struct{ sum loss.Sum }
 
-func inverted(groups []Repeated) (losses, error) {
+func invertLosses(groups []Repeated) (losses, error) {
 	var s loss.Sum
 	for _, g := range groups {
 		law, err := loss.Response(g.Epsilon, 0)

@@ -87,23 +87,25 @@ func (a span) atMost(x float64) span { return span{math.Min(a.lo, x), math.Min(a
 
 const fourUnits = 0x1p-50
 
-// below and above allow for a function that errs by four units in the last place.
-func below(y float64) float64 {
+// roundExpDown and above allow for a function that errs by four units in the last place.
+func roundExpDown(y float64) float64 {
 	if y < 0x1p-1000 {
 		return 0 // Functions may flush what is smaller to zero, or err by more.
 	}
 	return y * (1 - 2*fourUnits)
 }
 
-func above(y float64) float64 { return math.Max(y*(1+2*fourUnits), 0x1p-1000) }
+func roundExpUp(y float64) float64 { return math.Max(y*(1+2*fourUnits), 0x1p-1000) }
 
 // The functions take and give what is not negative: exp(-x), 1 - exp(-x), exp(x)
 // - 1, -ln(1 - x), -ln x.
 
-func (a span) expMinus() span { return span{below(math.Exp(-a.hi)), above(math.Exp(-a.lo))}.atMost(1) }
+func (a span) expMinus() span {
+	return span{roundExpDown(math.Exp(-a.hi)), roundExpUp(math.Exp(-a.lo))}.atMost(1)
+}
 
 func (a span) oneMinusExpMinus() span {
-	s := span{below(-math.Expm1(-a.lo)), above(-math.Expm1(-a.hi))}.atMost(1)
+	s := span{roundExpDown(-math.Expm1(-a.lo)), roundExpUp(-math.Expm1(-a.hi))}.atMost(1)
 	if a.hi == 0 {
 		s.hi = 0
 	}
@@ -111,7 +113,7 @@ func (a span) oneMinusExpMinus() span {
 }
 
 func (a span) expm1() span {
-	s := span{below(math.Expm1(a.lo)), above(math.Expm1(a.hi))}
+	s := span{roundExpDown(math.Expm1(a.lo)), roundExpUp(math.Expm1(a.hi))}
 	if a.hi == 0 {
 		s.hi = 0
 	}
@@ -119,7 +121,7 @@ func (a span) expm1() span {
 }
 
 func (a span) minusLog1pMinus() span {
-	s := span{below(-math.Log1p(-math.Min(1, a.lo))), above(-math.Log1p(-math.Min(1, a.hi)))}
+	s := span{roundExpDown(-math.Log1p(-math.Min(1, a.lo))), roundExpUp(-math.Log1p(-math.Min(1, a.hi)))}
 	if a.hi == 0 {
 		s.hi = 0
 	}
@@ -127,7 +129,7 @@ func (a span) minusLog1pMinus() span {
 }
 
 func (a span) minusLog() span {
-	return span{below(-math.Log(math.Min(1, a.hi))), above(-math.Log(math.Min(1, a.lo)))}
+	return span{roundExpDown(-math.Log(math.Min(1, a.hi))), roundExpUp(-math.Log(math.Min(1, a.lo)))}
 }
 
 // roundoff is the relative error of one rounded operation.

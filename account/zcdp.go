@@ -13,7 +13,7 @@ import (
 type ZCDP struct{ Rho float64 }
 
 // Validate refuses what is no claim.
-func (z ZCDP) Validate() error { return nonNegative("rho", z.Rho) }
+func (z ZCDP) Validate() error { return checkNonNegative("rho", z.Rho) }
 
 // EpsilonAt returns the epsilon of the tight conversion of Canonne, Kamath, Steinke
 // 2020 (Corollary 13 of the full version), rounded up. Delta is above 0 unless rho is 0.
@@ -27,16 +27,16 @@ func (z ZCDP) convert(delta float64, by func(rho, delta float64) float64) (float
 	if err := z.Validate(); err != nil {
 		return 0, err
 	}
-	if err := askedDelta(delta); err != nil {
+	if err := checkAskedDelta(delta); err != nil {
 		return 0, err
 	}
 	switch {
 	case z.Rho == 0:
 		return 0, nil
 	case delta == 0:
-		return 0, ErrDelta
+		return 0, errDelta
 	}
-	return finite(math.Max(0, by(z.Rho, delta)))
+	return checkFinite(math.Max(0, by(z.Rho, delta)))
 }
 
 // DeltaAt is the same conversion at epsilon.
@@ -81,17 +81,17 @@ func (z ZCDP) rdp() RDP {
 // Compose returns the claim of all mechanisms together: the sum (Bun, Steinke
 // 2016, Lemma 1.7).
 func (z ZCDP) Compose(others ...ZCDP) (ZCDP, error) {
-	if err := validated(append([]ZCDP{z}, others...)); err != nil {
+	if err := checkAll(append([]ZCDP{z}, others...)); err != nil {
 		return ZCDP{}, err
 	}
-	rho, err := finite(sumUp(z, others, func(z ZCDP) float64 { return z.Rho }))
+	rho, err := checkFinite(sumUpward(z, others, func(z ZCDP) float64 { return z.Rho }))
 	return ZCDP{rho}, err
 }
 
 // Parallel returns the claim of mechanisms on disjoint parts: the largest. See
 // [Pure.Parallel] for when it holds.
 func (z ZCDP) Parallel(others ...ZCDP) (ZCDP, error) {
-	if err := validated(append([]ZCDP{z}, others...)); err != nil {
+	if err := checkAll(append([]ZCDP{z}, others...)); err != nil {
 		return ZCDP{}, err
 	}
 	return ZCDP{largestOf(z, others, func(z ZCDP) float64 { return z.Rho })}, nil
@@ -103,10 +103,10 @@ func (z ZCDP) Group(k int) (ZCDP, error) {
 	if err := z.Validate(); err != nil {
 		return ZCDP{}, err
 	}
-	if err := atLeastOne("the size of a group", k); err != nil {
+	if err := checkAtLeastOne("the size of a group", k); err != nil {
 		return ZCDP{}, err
 	}
-	rho, err := finite(mulUp(float64(k), mulUp(float64(k), z.Rho)))
+	rho, err := checkFinite(mulUp(float64(k), mulUp(float64(k), z.Rho)))
 	return ZCDP{rho}, err
 }
 
@@ -119,10 +119,10 @@ type ApproxZCDP struct {
 
 // Validate refuses what is no claim.
 func (z ApproxZCDP) Validate() error {
-	if err := nonNegative("rho", z.Rho); err != nil {
+	if err := checkNonNegative("rho", z.Rho); err != nil {
 		return err
 	}
-	return probability("delta", z.Delta)
+	return checkProbability("delta", z.Delta)
 }
 
 // EpsilonAt returns the epsilon of rho at what is left of delta: outside of the
@@ -132,7 +132,7 @@ func (z ApproxZCDP) EpsilonAt(delta float64) (float64, error) {
 	if err := z.Validate(); err != nil {
 		return 0, err
 	}
-	if err := askedDelta(delta); err != nil {
+	if err := checkAskedDelta(delta); err != nil {
 		return 0, err
 	}
 	x, err := unreveal(delta, z.Delta)
@@ -166,18 +166,18 @@ func (z ApproxZCDP) Approx(delta float64) (Approx, error) { return approxAt(z, d
 // Compose returns the claim of all mechanisms together: the sums (Bun, Steinke
 // 2016, Lemma 8.2).
 func (z ApproxZCDP) Compose(others ...ApproxZCDP) (ApproxZCDP, error) {
-	if err := validated(append([]ApproxZCDP{z}, others...)); err != nil {
+	if err := checkAll(append([]ApproxZCDP{z}, others...)); err != nil {
 		return ApproxZCDP{}, err
 	}
-	rho, err := finite(sumUp(z, others, func(z ApproxZCDP) float64 { return z.Rho }))
-	delta := sumUp(z, others, func(z ApproxZCDP) float64 { return z.Delta })
+	rho, err := checkFinite(sumUpward(z, others, func(z ApproxZCDP) float64 { return z.Rho }))
+	delta := sumUpward(z, others, func(z ApproxZCDP) float64 { return z.Delta })
 	return ApproxZCDP{rho, min(delta, 1)}, err
 }
 
 // Parallel returns the claim of mechanisms on disjoint parts: the largest rho
 // with the largest delta. See [Pure.Parallel] for when it holds.
 func (z ApproxZCDP) Parallel(others ...ApproxZCDP) (ApproxZCDP, error) {
-	if err := validated(append([]ApproxZCDP{z}, others...)); err != nil {
+	if err := checkAll(append([]ApproxZCDP{z}, others...)); err != nil {
 		return ApproxZCDP{}, err
 	}
 	return ApproxZCDP{
@@ -187,17 +187,17 @@ func (z ApproxZCDP) Parallel(others ...ApproxZCDP) (ApproxZCDP, error) {
 }
 
 var (
-	// ErrDelta is returned when a conversion between rho and epsilon is asked
+	// errDelta is returned when a conversion between rho and epsilon is asked
 	// for at a delta where none exists.
-	ErrDelta = errors.New("rho and epsilon convert at a delta above 0 and below 1 only: write one such as 1e-6, or use a pure budget")
-	// ErrUnbounded is returned when the amount to be converted is no claim at
+	errDelta = errors.New("rho and epsilon convert at a delta above 0 and below 1 only: write one such as 1e-6, or use a pure budget")
+	// errUnbounded is returned when the amount to be converted is no claim at
 	// all, or when its worth is larger than any amount.
-	ErrUnbounded = errors.New("this amount of privacy loss is unbounded and has no conversion")
+	errUnbounded = errors.New("this amount of privacy loss is unbounded and has no conversion")
 )
 
-// largest is the largest amount that conversions speak of, the largest that
+// maxAmount is the largest amount that conversions speak of, the largest that
 // anybody can ask for.
-const largest = dp.One << 20
+const maxAmount = dp.One << 20
 
 // Epsilon returns an epsilon such that every rho-zCDP mechanism is (epsilon,
 // delta)-differentially private: the tight conversion of Canonne, Kamath,
@@ -211,9 +211,9 @@ const largest = dp.One << 20
 func Epsilon(rho, delta dp.Amount) (dp.Amount, error) {
 	switch {
 	case delta == 0 || delta >= dp.One:
-		return 0, ErrDelta
+		return 0, errDelta
 	case rho == dp.Unbounded:
-		return 0, ErrUnbounded
+		return 0, errUnbounded
 	case rho == 0:
 		return 0, nil
 	}
@@ -225,7 +225,7 @@ func Epsilon(rho, delta dp.Amount) (dp.Amount, error) {
 	}
 	a, err := dp.CeilFloat(e)
 	if err != nil {
-		return 0, ErrUnbounded
+		return 0, errUnbounded
 	}
 	return a, nil
 }
@@ -236,18 +236,18 @@ func Epsilon(rho, delta dp.Amount) (dp.Amount, error) {
 func Rho(epsilon, delta dp.Amount) (dp.Amount, error) {
 	switch {
 	case delta == 0 || delta >= dp.One:
-		return 0, ErrDelta
+		return 0, errDelta
 	case epsilon == dp.Unbounded:
-		return 0, ErrUnbounded
+		return 0, errUnbounded
 	}
 	fits := func(rho dp.Amount) bool {
 		e, err := Epsilon(rho, delta)
 		return err == nil && e <= epsilon
 	}
-	if fits(largest) {
-		return largest, nil
+	if fits(maxAmount) {
+		return maxAmount, nil
 	}
-	rho, _ := root.Whole(0, largest, fits)
+	rho, _ := root.Whole(0, maxAmount, fits)
 	return rho, nil
 }
 

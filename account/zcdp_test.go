@@ -55,21 +55,21 @@ func TestEpsilonRefusals(t *testing.T) {
 		rho, delta dp.Amount
 		want       error
 	}{
-		{dp.One, 0, ErrDelta},
-		{dp.One, dp.One, ErrDelta},
-		{dp.One, dp.Unbounded, ErrDelta},
-		{0, 0, ErrDelta},
-		{dp.Unbounded, 1, ErrUnbounded},
-		{largest, 1, ErrUnbounded}, // worth more than the largest amount
+		{dp.One, 0, errDelta},
+		{dp.One, dp.One, errDelta},
+		{dp.One, dp.Unbounded, errDelta},
+		{0, 0, errDelta},
+		{dp.Unbounded, 1, errUnbounded},
+		{maxAmount, 1, errUnbounded}, // worth more than the largest amount
 	} {
 		if _, err := Epsilon(c.rho, c.delta); !errors.Is(err, c.want) {
 			t.Errorf("Epsilon(%v, %v): %v, want %v", c.rho, c.delta, err, c.want)
 		}
 	}
-	if _, err := Rho(dp.One, 0); !errors.Is(err, ErrDelta) {
+	if _, err := Rho(dp.One, 0); !errors.Is(err, errDelta) {
 		t.Error(err)
 	}
-	if _, err := Rho(dp.Unbounded, 1); !errors.Is(err, ErrUnbounded) {
+	if _, err := Rho(dp.Unbounded, 1); !errors.Is(err, errUnbounded) {
 		t.Error(err)
 	}
 }
