@@ -22,10 +22,10 @@ func DiscreteGaussian(variance float64, steps int) (Law, error) {
 	if !(variance >= 1e-4 && variance <= 1e18) || steps < 1 || steps > 1e9 {
 		return nil,
 			fmt.Errorf("%w: discrete Gaussian noise of sigma^2 %v for a sensitivity of %v: sigma^2 must be between 1e-4 and 1e18, the "+
-				"sensitivity a whole number from 1 to 1e9", ErrParameter, variance, steps)
+				"sensitivity a whole number from 1 to 1e9", errParameter, variance, steps)
 	}
 	if mu := float64(steps) / math.Sqrt(variance); mu > 1e4 || mu < 1e-9 {
-		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be between 1e-9 and 1e4", ErrParameter, mu)
+		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be between 1e-9 and 1e4", errParameter, mu)
 	}
 	return discreteGaussian{variance, steps}, nil
 }
@@ -40,7 +40,7 @@ func (g discreteGaussian) cumulant(z complex128) (complex128, float64) {
 	period := 2 * math.Pi * g.variance / d
 	turns := math.Round(imag(z) / period)
 	y := imag(z) - turns*period
-	slip := 12 * unit * math.Abs(imag(z)) // of y, by the reduction
+	slip := 12 * unitRoundoff * math.Abs(imag(z)) // of y, by the reduction
 	sum := g.wave
 	if g.variance < 1 {
 		sum = g.direct
@@ -48,7 +48,7 @@ func (g discreteGaussian) cumulant(z complex128) (complex128, float64) {
 	value, slack := sum(t, y, slip)
 	if g.steps%2 == 1 && math.Mod(turns, 2) != 0 {
 		value += complex(0, math.Pi)
-		slack += 4 * unit
+		slack += 4 * unitRoundoff
 	}
 	return value, slack
 }
@@ -63,8 +63,8 @@ func (g discreteGaussian) wave(t, y, slip float64) (complex128, float64) {
 	d, s2 := float64(g.steps), g.variance
 	c := d * d / (2 * s2)
 	value := complex((t*(t+1)-y*y)*c, (2*t+1)*y*c)
-	loose := 16*unit*c*(t*(t+1)+y*y+(2*t+1)*math.Abs(y)) + slip*c*(2*math.Abs(y)+2*t+1)
-	sum, slack := complex(1, 0), 8*unit
+	loose := 16*unitRoundoff*c*(t*(t+1)+y*y+(2*t+1)*math.Abs(y)) + slip*c*(2*math.Abs(y)+2*t+1)
+	sum, slack := complex(1, 0), 8*unitRoundoff
 	phase := 2 * math.Pi * math.Mod(t*d, 1)
 	for _, m := range [...]float64{-2, -1, 1, 2} {
 		exponent := -2*math.Pi*math.Pi*s2*m*m - 2*math.Pi*m*d*y
@@ -75,11 +75,11 @@ func (g discreteGaussian) wave(t, y, slip float64) (complex128, float64) {
 		sin, cos := math.Sincos(m * phase)
 		sum += complex(e*cos, e*sin)
 		// The exponent is a difference of parts that are twice as large at most.
-		slack += e * (unit*(16+16*2*math.Pi*math.Pi*s2*m*m+16*math.Abs(m)*(1+t*d)) + 2*math.Pi*math.Abs(m)*d*slip)
+		slack += e * (unitRoundoff*(16+16*2*math.Pi*math.Pi*s2*m*m+16*math.Abs(m)*(1+t*d)) + 2*math.Pi*math.Abs(m)*d*slip)
 	}
 	log, slack := logOf(sum, slack)
 	norm := math.Log1p(2 * math.Exp(-2*math.Pi*math.Pi*s2))
-	return value + log - complex(norm, 0), loose + slack + 8*unit
+	return value + log - complex(norm, 0), loose + slack + 8*unitRoundoff
 }
 
 // direct sums theta around its largest term, which is at k = -tD.
@@ -98,10 +98,10 @@ func (g discreteGaussian) direct(t, y, slip float64) (complex128, float64) {
 		angle := y * loss(k)
 		sin, cos := math.Sincos(angle)
 		sum += complex(e*cos, e*sin)
-		slack += e * (unit*(16+8*parts(k)+8*parts(centre)+8*math.Abs(angle)) + slip*math.Abs(loss(k)))
+		slack += e * (unitRoundoff*(16+8*parts(k)+8*parts(centre)+8*math.Abs(angle)) + slip*math.Abs(loss(k)))
 	}
 	log, slack := logOf(sum, slack)
-	return log + complex(top-math.Log(thetaZero(s2)), 0), slack + 8*unit*(1+parts(centre))
+	return log + complex(top-math.Log(thetaZero(s2)), 0), slack + 8*unitRoundoff*(1+parts(centre))
 }
 
 // thetaZero is theta(0) for s2 < 1.
@@ -141,7 +141,7 @@ func DiscreteLaplace(scale float64, steps int) (Law, error) {
 	if !(scale > 0) || math.IsInf(scale, 0) || steps < 1 {
 		return nil,
 			fmt.Errorf("%w: discrete Laplace noise of scale %v for a sensitivity of %v: the scale must be above 0, the sensitivity a "+
-				"whole number of at least 1", ErrParameter, scale, steps)
+				"whole number of at least 1", errParameter, scale, steps)
 	}
 	if err := checkEpsilon(float64(steps) / scale); err != nil {
 		return nil, err
@@ -166,16 +166,16 @@ func (l discreteLaplace) curve(epsilon float64) dp.Bracket {
 	// q^(D-m)/(1+q), as m < D.
 	p := 1 - math.Exp(-a*(m+1))/(1+q)
 	other := math.Exp(epsilon-a*(d-m)) / (1 + q)
-	slack := 16 * unit * (1 + l.epsilon() + epsilon) * (p + other)
+	slack := 16 * unitRoundoff * (1 + l.epsilon() + epsilon) * (p + other)
 	return bracket(p-other, slack)
 }
 
 func (l discreteLaplace) infinite() float64 { return 0 }
-func (l discreteLaplace) top() float64      { return l.epsilon() * (1 + 2*unit) }
+func (l discreteLaplace) top() float64      { return l.epsilon() * (1 + 2*unitRoundoff) }
 
 func (l discreteLaplace) cumulant(z complex128) (complex128, float64) {
 	e := l.epsilon()
-	w, slack := turn(z, e)
+	w, slack := twoSidedExp(z, e)
 	q := math.Exp(-1 / l.scale)
 	sum := (1 + w) / complex(1+q, 0)
 	if l.steps > 1 {
@@ -184,10 +184,10 @@ func (l discreteLaplace) cumulant(z complex128) (complex128, float64) {
 		v := 1 + one
 		share := complex(math.Expm1(-1/l.scale)/(1+q), 0) / one
 		sum += share * (v - w)
-		slack = 2*slack + 4*slackOne/size(one) + 16*unit
+		slack = 2*slack + 4*slackOne/size(one) + 16*unitRoundoff
 	}
-	log, slack := logOf(sum, slack+8*unit)
-	return z*complex(e, 0) + log, slack + 8*unit*size(z)*e
+	log, slack := logOf(sum, slack+8*unitRoundoff)
+	return z*complex(e, 0) + log, slack + 8*unitRoundoff*size(z)*e
 }
 
 func (l discreteLaplace) decay(_, _ float64) float64 { return 0 }
@@ -206,20 +206,20 @@ func (l discreteLaplace) fade(t, y float64) float64 {
 	q, w := math.Exp(-a), math.Exp(-(2*t+1)*e)
 	most := (1 + w - math.Expm1(-a)*(1+w)/max(size(one)-slack, -math.Expm1(-(2*t+1)*a))) / (1 + q)
 	zero, wrong := l.cumulant(complex(t, 0))
-	return min(0, math.Log(most)-(real(zero)-t*e)+wrong+64*unit*(1+t*e))
+	return min(0, math.Log(most)-(real(zero)-t*e)+wrong+64*unitRoundoff*(1+t*e))
 }
 
 // Go's Exp, Expm1, Log, Log1p, Sincos, Atan2 and Hypot are within about one unit in
 // the last place, except for Log of subnormal numbers on amd64, which nothing here
 // takes. The bounds below leave room for more.
 
-// turn returns exp(-(2z+1) e), which the two-sided laws are made of, and a bound
+// twoSidedExp returns exp(-(2z+1) e), which the two-sided laws are made of, and a bound
 // on its absolute error, where e and the imaginary part may be off by 4 units.
-func turn(z complex128, e float64) (w complex128, slack float64) {
+func twoSidedExp(z complex128, e float64) (w complex128, slack float64) {
 	size := math.Exp(-(2*real(z) + 1) * e)
 	angle := 2 * imag(z) * e
 	sin, cos := math.Sincos(angle)
-	return complex(size*cos, -size*sin), size * unit * (8 + 8*(2*real(z)+1)*e + 16*math.Abs(angle))
+	return complex(size*cos, -size*sin), size * unitRoundoff * (8 + 8*(2*real(z)+1)*e + 16*math.Abs(angle))
 }
 
 // logOnePlus returns ln(1 + w) for |w| <= 1 and a bound on its error, when w is
@@ -228,10 +228,10 @@ func logOnePlus(w complex128, slack float64) (complex128, float64) {
 	re, im := real(w), imag(w)
 	size := math.Hypot(1+re, im)
 	if !(size > 0.5 && size < 2) {
-		return logOf(complex(1+re, im), slack+2*unit)
+		return logOf(complex(1+re, im), slack+2*unitRoundoff)
 	}
 	log := 0.5 * math.Log1p(re*(2+re)+im*im)
-	return complex(log, math.Atan2(im, 1+re)), 8*unit*(1+math.Abs(log)) + 2*(slack+4*unit*(math.Abs(re)+math.Abs(im)))/size
+	return complex(log, math.Atan2(im, 1+re)), 8*unitRoundoff*(1+math.Abs(log)) + 2*(slack+4*unitRoundoff*(math.Abs(re)+math.Abs(im)))/size
 }
 
 // logOf returns ln w and a bound on its error, when w is known up to slack.
@@ -243,10 +243,10 @@ func logOf(w complex128, slack float64) (complex128, float64) {
 	size := math.Hypot(real(w), imag(w))
 	if size <= slack {
 		log := math.Log(slack)
-		return complex(log, 0), math.Log(4) + 8*unit*(1+math.Abs(log))
+		return complex(log, 0), math.Log(4) + 8*unitRoundoff*(1+math.Abs(log))
 	}
 	log := math.Log(size)
-	return complex(log, math.Atan2(imag(w), real(w))), 8*unit*(1+math.Abs(log)) + 2*slack/size
+	return complex(log, math.Atan2(imag(w), real(w))), 8*unitRoundoff*(1+math.Abs(log)) + 2*slack/size
 }
 
 // expm1 returns exp(w) - 1 for Re w <= 0 and a bound on its absolute error, where
@@ -259,7 +259,7 @@ func expm1(w complex128) (complex128, float64) {
 	re := grow*cos - 2*half*half
 	im := (1 + grow) * sin
 	return complex(re, im),
-		8 * unit * (math.Abs(grow) + 2*half*half + math.Abs(im) + math.Abs(a)*(1+grow) + min(1, math.Abs(b))*(1+math.Abs(b)))
+		8 * unitRoundoff * (math.Abs(grow) + 2*half*half + math.Abs(im) + math.Abs(a)*(1+grow) + min(1, math.Abs(b))*(1+math.Abs(b)))
 }
 
 func size(z complex128) float64 { return math.Hypot(real(z), imag(z)) }

@@ -7,11 +7,11 @@ import (
 
 // cell is what lies between two neighbouring points of the lattice, in two halves
 // around the middle of the losses. Moments are relative to the left point's ratio.
-type cell struct{ left, right half }
+type cell struct{ left, right halfCell }
 
-// half is Q's mass of half a cell, and its moment of the distance of r from the
+// halfCell is Q's mass of half a cell, and its moment of the distance of r from the
 // ratio of the half's point, with bounds on their errors.
-type half struct{ mass, moment, slack, momentSlack float64 }
+type halfCell struct{ mass, moment, slack, momentSlack float64 }
 
 // enclose puts the law on a lattice in two ways.
 //
@@ -83,7 +83,7 @@ func spread(cells []cell, at []int, step float64) (mass, slack []float64) {
 		l, r := c.left, c.right
 		toRight := (l.moment + (r.mass*width - r.moment)) / width
 		toLeft := (l.mass*width - l.moment + r.moment) / width
-		wrong := l.slack + r.slack + 2*(l.momentSlack+r.momentSlack)/width + 8*unit*(l.mass+r.mass)
+		wrong := l.slack + r.slack + 2*(l.momentSlack+r.momentSlack)/width + 8*unitRoundoff*(l.mass+r.mass)
 		mass[i] += max(0, toLeft)
 		mass[i+1] += max(0, toRight)
 		slack[i] += wrong
@@ -92,7 +92,6 @@ func spread(cells []cell, at []int, step float64) (mass, slack []float64) {
 	return mass, slack
 }
 
-// gather makes lumps around the points.
 func gather(cells []cell, at []int, step float64) (mass, slack []float64) {
 	n := len(at)
 	mass, slack = make([]float64, n), make([]float64, n)
@@ -100,7 +99,7 @@ func gather(cells []cell, at []int, step float64) (mass, slack []float64) {
 	for i, c := range cells {
 		shrink := math.Exp(-float64(at[i+1]-at[i]) * step)
 		c.right.moment, c.right.momentSlack = -c.right.moment*shrink, c.right.momentSlack*shrink
-		for k, h := range []half{c.left, c.right} {
+		for k, h := range []halfCell{c.left, c.right} {
 			if h.mass == 0 {
 				continue
 			}
@@ -108,13 +107,13 @@ func gather(cells []cell, at []int, step float64) (mass, slack []float64) {
 			// dominated. A mass that is too large then stands for more of Q where r is
 			// 0; one that is too small leaves out its share of r. The last term is for
 			// the rounding of all that follows, which is relative to the masses.
-			wrong := (2+math.Abs(h.moment)/h.mass)*h.slack + h.momentSlack + 64*unit*(h.mass+math.Abs(h.moment))
+			wrong := (2+math.Abs(h.moment)/h.mass)*h.slack + h.momentSlack + 64*unitRoundoff*(h.mass+math.Abs(h.moment))
 			mass[i+k] += h.mass
 			excess[i+k] += h.moment - wrong
 		}
 	}
 	for i, m := range mass {
-		slack[i] = 8 * unit * m
+		slack[i] = 8 * unitRoundoff * m
 	}
 	l := lumps{mass, excess, slack, at, step}
 	// Lumps that are too low take from their right, from the last one on; where that
@@ -137,8 +136,8 @@ func gather(cells []cell, at []int, step float64) (mass, slack []float64) {
 	return mass, slack
 }
 
-// neighbours is how far a lump looks for mass.
-const neighbours = 16
+// maxNeighbourPoints is how far a lump looks for mass.
+const maxNeighbourPoints = 16
 
 // lumps are masses near the points of the lattice; excess is mass times (mean of r -
 // the point's ratio), relative to that ratio.
@@ -154,13 +153,14 @@ func (l lumps) away(k, i int) float64 { return float64(l.at[k]-l.at[i]) * l.step
 // fill lets a lump take from those on one side, the nearest first, if it lies on
 // the other side of its point.
 func (l lumps) fill(i, direction int) {
-	for k := i + direction; k >= 0 && k < len(l.mass) && k != i+direction*neighbours && l.excess[i]*float64(direction) < 0; k += direction {
-		l.take(i, k)
+	end := i + direction*maxNeighbourPoints
+	for k := i + direction; k >= 0 && k < len(l.mass) && k != end && l.excess[i]*float64(direction) < 0; k += direction {
+		l.takeMass(i, k)
 	}
 }
 
-// take moves to lump i as much of lump k as brings its excess to zero, or all.
-func (l lumps) take(i, k int) {
+// takeMass moves to lump i as much of lump k as brings its excess to zero, or all.
+func (l lumps) takeMass(i, k int) {
 	if l.mass[k] == 0 {
 		return
 	}
@@ -179,8 +179,8 @@ func (l lumps) take(i, k int) {
 	}
 	moved := share * l.mass[k]
 	// A remainder of k is as exact as the whole of k was.
-	l.slack[k] += 8 * unit * moved
-	l.slack[i] += 8*unit*moved + share*l.slack[k]
+	l.slack[k] += 8 * unitRoundoff * moved
+	l.slack[i] += 8*unitRoundoff*moved + share*l.slack[k]
 	l.mass[i] += moved
 	l.mass[k] -= moved
 	l.excess[k] -= share * l.excess[k]
@@ -245,7 +245,6 @@ func (m mixture) points(step, origin, t, spare float64) []int {
 	return at
 }
 
-// cells cuts the law at the points.
 func (m mixture) cells(step, origin float64, points []int) (cells []cell, atoms []atom, over float64) {
 	low, high := m.of.ends()
 	below, above := m.of.sides()
@@ -258,12 +257,12 @@ func (m mixture) cells(step, origin float64, points []int) (cells []cell, atoms 
 			atoms = append(atoms, atom{m.loss(s.log), p})
 		} else {
 			// A lower bound may leave it out; an upper bound gives it up.
-			over += p * (1 + 128*unit)
+			over += p * (1 + 128*unitRoundoff)
 		}
 	}
 	cells = make([]cell, len(points)-1)
 	// The outermost points may miss the ends by rounding, and get all there is.
-	a, end := m.post(origin+float64(points[0])*step), high
+	a, end := m.cutPointAt(origin+float64(points[0])*step), high
 	if a.x = low; m.direction == Add {
 		a.x, end = high, low
 	}
@@ -271,7 +270,7 @@ func (m mixture) cells(step, origin float64, points []int) (cells []cell, atoms 
 	for i := range cells {
 		here, next := float64(points[i]), float64(points[i+1])
 		rise, _ := m.rise(origin + (here+next)/2*step)
-		middle, b := m.place(rise), m.post(origin+next*step)
+		middle, b := m.place(rise), m.cutPointAt(origin+next*step)
 		if i == len(cells)-1 {
 			b.x = end
 		}
@@ -279,47 +278,47 @@ func (m mixture) cells(step, origin float64, points []int) (cells []cell, atoms 
 		c := &cells[i]
 		if m.direction == Remove {
 			scale := m.rate * math.Exp(-origin-here*step)
-			c.left = m.half(a, middle, false, scale)
-			c.right = m.half(b, middle, true, scale)
+			c.left = m.halfCellFrom(a, middle, false, scale)
+			c.right = m.halfCellFrom(b, middle, true, scale)
 		} else {
 			// Losses increase as the noise decreases, and with Q the mixture and r =
 			// zero/mixture, r - r0 = (mixture0 - mixture) r0/mixture: the moment of r
 			// under Q is r0 times that of the mixture under zero.
-			c.left = m.half(a, middle, true, m.rate)
-			c.right = m.half(b, middle, false, m.rate*math.Exp((next-here)*step))
+			c.left = m.halfCellFrom(a, middle, true, m.rate)
+			c.right = m.halfCellFrom(b, middle, false, m.rate*math.Exp((next-here)*step))
 		}
 		a = b
 	}
 	return cells, atoms, over
 }
 
-// post is a loss on the lattice: where it is in the noise, and the ratio there, less
+// cutPoint is a loss on the lattice: where it is in the noise, and the ratio there, less
 // 1, as the loss says, with a bound on its error, and less that at x.
-type post struct{ x, rise, slack, gap float64 }
+type cutPoint struct{ x, rise, slack, gap float64 }
 
-func (m mixture) post(loss float64) post {
+func (m mixture) cutPointAt(loss float64) cutPoint {
 	rise, slack := m.rise(loss)
-	return post{x: m.place(rise), rise: rise, slack: slack}
+	return cutPoint{x: m.place(rise), rise: rise, slack: slack}
 }
 
 // measure compares the ratio at x with what it should be.
-func (m mixture) measure(p *post) {
+func (m mixture) measure(p *cutPoint) {
 	log := m.of.log(p.x)
 	rise := math.Expm1(log)
 	p.gap = p.rise - rise
-	p.slack += unit * (4*math.Abs(rise) + 8*math.Abs(log)*(1+rise))
+	p.slack += unitRoundoff * (4*math.Abs(rise) + 8*math.Abs(log)*(1+rise))
 }
 
-// half integrates one half of a cell, between a lattice point and the middle, which
+// halfCellFrom integrates one half of a cell, between a lattice point and the middle, which
 // is below the point if falling. The moment of r is scale times that of s under the
 // noise around 0.
-func (m mixture) half(end post, middle float64, falling bool, scale float64) half {
+func (m mixture) halfCellFrom(end cutPoint, middle float64, falling bool, scale float64) halfCell {
 	a, b := end.x, middle
 	if falling {
 		a, b = middle, end.x
 	}
 	if !(a < b) {
-		return half{}
+		return halfCell{}
 	}
 	p := m.of.integrate(a, b, falling)
 	// The point was placed where its ratio is, up to rounding. A point beyond the
@@ -330,14 +329,14 @@ func (m mixture) half(end post, middle float64, falling bool, scale float64) hal
 	}
 	if low, high := m.of.ends(); gap > 0 && (end.x == low || end.x == high) {
 		p.moment += gap * p.zero
-		p.momentSlack += gap*p.zeroSlack + 8*unit*gap*p.zero
+		p.momentSlack += gap*p.zeroSlack + 8*unitRoundoff*gap*p.zero
 	} else {
 		wrong += math.Abs(gap)
 	}
-	out := half{p.zero, scale * p.moment, p.zeroSlack, scale * (p.momentSlack + wrong*(p.zero+p.zeroSlack) + 16*unit*p.moment)}
+	out := halfCell{p.zero, scale * p.moment, p.zeroSlack, scale * (p.momentSlack + wrong*(p.zero+p.zeroSlack) + 16*unitRoundoff*p.moment)}
 	if m.direction == Add {
 		out.mass = (1-m.rate)*p.zero + m.rate*p.one
-		out.slack += p.oneSlack + 4*unit*out.mass
+		out.slack += p.oneSlack + 4*unitRoundoff*out.mass
 	}
 	return out
 }
@@ -351,7 +350,7 @@ func (m mixture) sketch(spare float64) sketch {
 		if m.direction == Remove {
 			mass *= 1 + m.rate*math.Expm1(u)
 		}
-		if mass > least {
+		if mass > smallestMass {
 			out = append(out, struct{ loss, log float64 }{m.loss(u), math.Log(mass)})
 		}
 	}
@@ -393,9 +392,9 @@ func (l *lattice) loss(i int) float64 { return l.origin + float64(l.at[i])*l.ste
 // atom is a mass, within 128 units, at a loss.
 type atom struct{ loss, mass float64 }
 
-// least is the smallest mass that counts. What is smaller is a slack: tilted by a
+// smallestMass is the smallest mass that counts. What is smaller is a slack: tilted by a
 // number that a float64 holds it cannot count.
-const least = 1e-280
+const smallestMass = 1e-280
 
 // weigh turns Q's masses into P's, and sweeps out what is too small.
 func (l *lattice) weigh() {
@@ -403,12 +402,12 @@ func (l *lattice) weigh() {
 		at := l.loss(i)
 		ratio := math.Exp(at)
 		m *= ratio
-		wrong := l.slack[i]*ratio + m*unit*(8+4*math.Abs(at)+4*math.Abs(l.origin))
-		if m < least {
+		wrong := l.slack[i]*ratio + m*unitRoundoff*(8+4*math.Abs(at)+4*math.Abs(l.origin))
+		if m < smallestMass {
 			m, wrong = 0, wrong+m
 		}
 		if wrong > 0 {
-			wrong += least
+			wrong += smallestMass
 		}
 		l.mass[i], l.slack[i] = m, wrong
 	}
@@ -441,19 +440,19 @@ func (l *lattice) log(t float64) (value, slack float64) {
 	add := func(exponent, mass, slack float64) {
 		e := tilted(mass, exponent-top)
 		sum += e
-		wrong += e*unit*(8+4*math.Abs(exponent)+4*math.Abs(top)+4*t*math.Abs(l.origin)) + tilted(slack, exponent-top)
+		wrong += e*unitRoundoff*(8+4*math.Abs(exponent)+4*math.Abs(top)+4*t*math.Abs(l.origin)) + tilted(slack, exponent-top)
 	}
 	for i, m := range l.mass {
 		add(t*l.loss(i), m, l.slack[i])
 	}
 	for _, a := range l.atoms {
-		add(t*a.loss, a.mass, unit*a.mass*(128+16*t*math.Abs(a.loss)))
+		add(t*a.loss, a.mass, unitRoundoff*a.mass*(128+16*t*math.Abs(a.loss)))
 	}
-	wrong += unit * sum * float64(len(l.mass)+len(l.atoms))
+	wrong += unitRoundoff * sum * float64(len(l.mass)+len(l.atoms))
 	if wrong >= sum {
 		return top, math.Inf(1)
 	}
-	return top + math.Log(sum), -math.Log1p(-wrong/sum) + unit*(8+2*math.Abs(top))
+	return top + math.Log(sum), -math.Log1p(-wrong/sum) + unitRoundoff*(8+2*math.Abs(top))
 }
 
 // absorb puts atoms that lie on the lattice, up to rounding, on it.
@@ -463,13 +462,13 @@ func (l *lattice) absorb() {
 		at := math.Round((a.loss - l.origin) / l.step)
 		i, found := slices.BinarySearch(l.at, int(at))
 		miss := math.Abs(l.origin + at*l.step - a.loss)
-		scale := unit * (math.Abs(l.origin) + math.Abs(a.loss))
+		scale := unitRoundoff * (math.Abs(l.origin) + math.Abs(a.loss))
 		if miss > 4*scale || !found {
 			beside = append(beside, a)
 			continue
 		}
 		l.mass[i] += a.mass
-		l.slack[i] += 128 * unit * a.mass
+		l.slack[i] += 128 * unitRoundoff * a.mass
 		l.shift = max(l.shift, miss+32*scale)
 	}
 	l.atoms = beside

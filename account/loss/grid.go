@@ -28,10 +28,9 @@ type weigher interface {
 // tail is K(s) at an s > t, rounded up.
 type tail struct{ s, log float64 }
 
-// delta encloses delta(epsilon).
 func (g *grid) delta(epsilon float64) dp.Bracket {
 	exponent := g.log - g.t*epsilon
-	loose := g.slip + unit*(8+4*math.Abs(g.log)+4*g.t*math.Abs(epsilon))
+	loose := g.slip + unitRoundoff*(8+4*math.Abs(g.log)+4*g.t*math.Abs(epsilon))
 	if exponent+loose < -690 {
 		// Smaller than we can say: the expectation is at most 1.
 		return clampUnit(dp.Bracket{Lower: g.never.Lower, Upper: g.never.Upper + 1e-290})
@@ -41,8 +40,8 @@ func (g *grid) delta(epsilon float64) dp.Bracket {
 	upper := scale * (value + wrong) * math.Exp(loose)
 	lower := scale*(value-wrong)*math.Exp(-loose) - g.alias(epsilon)
 	return clampUnit(dp.Bracket{
-		Lower: g.never.Lower + max(0, lower)*(1-8*unit),
-		Upper: (g.never.Upper + max(0, upper)) * (1 + 8*unit),
+		Lower: g.never.Lower + max(0, lower)*(1-8*unitRoundoff),
+		Upper: (g.never.Upper + max(0, upper)) * (1 + 8*unitRoundoff),
 	})
 }
 
@@ -81,11 +80,12 @@ const (
 	tiny = 1e-34
 )
 
-// plus adds times a logarithm to another, with bounds on their errors.
-func plus(log complex128, slack, times float64, more complex128, wrong float64) (complex128, float64) {
+// addLog adds times a logarithm to another, with bounds on their errors.
+func addLog(log complex128, slack, times float64, more complex128, wrong float64) (complex128, float64) {
 	log += complex(times*real(more), times*imag(more))
 	// The product is rounded, and the sum is.
-	return log, slack + times*(wrong+unit*(math.Abs(real(more))+math.Abs(imag(more)))) + unit*(math.Abs(real(log))+math.Abs(imag(log)))
+	return log, slack + times*(wrong+unitRoundoff*(math.Abs(real(more))+math.Abs(imag(more)))) +
+		unitRoundoff*(math.Abs(real(log))+math.Abs(imag(log)))
 }
 
 // log returns the logarithm of M(t+iy)/M(t) at y = 2 pi j/window, with a bound on
@@ -95,22 +95,22 @@ func (f *factors) log(j int, y float64) (log complex128, slack float64) {
 		log, slack = f.product.at(j)
 	}
 	if f.origin != 0 {
-		log, slack = plus(log, slack, 1, complex(0, y*f.origin), 8*unit*math.Abs(y*f.origin))
+		log, slack = addLog(log, slack, 1, complex(0, y*f.origin), 8*unitRoundoff*math.Abs(y*f.origin))
 	}
 	for _, s := range f.spectra {
 		if real(log)+slack < dead {
 			return log, slack
 		}
 		v, wrong := logOf(s.at(j, y))
-		log, slack = plus(log, slack, s.times, v, wrong)
+		log, slack = addLog(log, slack, s.times, v, wrong)
 	}
 	for i, a := range f.analytic {
 		if real(log)+slack < dead {
 			return log, slack
 		}
 		v, wrong := a.law.cumulant(complex(f.t, y))
-		wrong += f.slackZero[i] + unit*(math.Abs(imag(v))+math.Abs(real(v)))
-		log, slack = plus(log, slack, a.times, v-f.atZero[i], wrong)
+		wrong += f.slackZero[i] + unitRoundoff*(math.Abs(imag(v))+math.Abs(real(v)))
+		log, slack = addLog(log, slack, a.times, v-f.atZero[i], wrong)
 	}
 	return log, slack
 }
@@ -123,7 +123,7 @@ func (f *factors) at(j int, y float64) (phi complex128, wrong float64) {
 		return 0, tiny
 	}
 	// |phi| <= 1, so that a bound of 1 always holds for 0.
-	slack += 16 * unit * (1 + math.Abs(real(log)))
+	slack += 16 * unitRoundoff * (1 + math.Abs(real(log)))
 	if !(slack < 1) {
 		return 0, max(tiny, min(1, math.Exp(min(0, real(log)+slack))))
 	}
@@ -176,10 +176,10 @@ func newGrid(analytics []analyticTerm, lattices []latticeTerm, t, far, window fl
 		add(a.times, real(log), slip, real(v)+slack, a.law.infinite())
 	}
 	terms := float64(len(lattices) + len(analytics))
-	g.slip += unit * (terms + 8) * total
-	g.tail.log += unit * (terms + 8) * total
+	g.slip += unitRoundoff * (terms + 8) * total
+	g.tail.log += unitRoundoff * (terms + 8) * total
 	mass := -math.Expm1(never)
-	g.never = bracket(mass, mass*unit*(32+2*terms))
+	g.never = bracket(mass, mass*unitRoundoff*(32+2*terms))
 	return g, f
 }
 
@@ -221,10 +221,10 @@ func (c *comb) weigh(epsilon float64) (value, wrong float64) {
 	angle := 2 * math.Pi * point / c.window
 	// Of u and of the point. The spacing is rounded, too: losses beyond epsilon, by
 	// about 1/t, are off by a unit of themselves.
-	slip := 16*unit*(math.Abs(point)+math.Abs(c.offset)+math.Abs(epsilon)) + unit/c.t
+	slip := 16*unitRoundoff*(math.Abs(point)+math.Abs(c.offset)+math.Abs(epsilon)) + unitRoundoff/c.t
 	add := func(s *teeth, share float64) {
 		value += share * (s.first + rotate(s.values, angle))
-		wrong += share*(s.wrong+s.turning*slip+s.size*(unit*(600+float64(len(s.values))/8)+c.t*slip)) + s.size*slip
+		wrong += share*(s.wrong+s.turning*slip+s.size*(unitRoundoff*(600+float64(len(s.values))/8)+c.t*slip)) + s.size*slip
 	}
 	add(&c.plain, -math.Expm1(-u))
 	add(&c.shifted, -math.Expm1(u-c.spacing)*math.Exp(-u))
@@ -254,7 +254,7 @@ func newComb(f *factors, spacing, offset, points float64, limit int, faded func(
 		z := complex(f.t, y)
 		low, lowSlack := expm1(-z * complex(spacing, 0))
 		high, highSlack := expm1(-(z + 1) * complex(spacing, 0))
-		loose := 64*unit + 2*lowSlack/size(low) + 2*highSlack/size(high)
+		loose := 64*unitRoundoff + 2*lowSlack/size(low) + 2*highSlack/size(high)
 		b := complex(share, 0) / (low * high)
 		if phi == 0 && j%64 == 0 && faded(y) {
 			// |1 - A| and |1 - A exp(-a)| increase up to the half of the period.
@@ -266,7 +266,7 @@ func newComb(f *factors, spacing, offset, points float64, limit int, faded func(
 		c.plain.add(phi, b, wrong, loose, y)
 		sin, cos := math.Sincos(y * spacing)
 		a := math.Exp(-f.t * spacing)
-		c.shifted.add(phi, b*complex(a*cos, -a*sin), wrong, loose+unit*(16+8*(f.t+y)*spacing), y)
+		c.shifted.add(phi, b*complex(a*cos, -a*sin), wrong, loose+unitRoundoff*(16+8*(f.t+y)*spacing), y)
 	}
 	return c, true
 }
@@ -276,12 +276,12 @@ func (s *teeth) add(phi, b complex128, wrong, loose, y float64) {
 	v := phi * b
 	s.values = append(s.values, v)
 	s.size += size(v)
-	s.wrong += size(b)*wrong*(1+loose) + size(v)*(loose+16*unit)
+	s.wrong += size(b)*wrong*(1+loose) + size(v)*(loose+16*unitRoundoff)
 	s.turning += size(v) * y
 }
 
-// common returns the one lattice of all laws, if there is one.
-func common(analytics []analyticTerm) (step, offset float64, ok bool) {
+// commonLattice returns the one lattice of all laws, if there is one.
+func commonLattice(analytics []analyticTerm) (step, offset float64, ok bool) {
 	var all spacing
 	odd := false
 	for i, a := range analytics {
@@ -337,7 +337,7 @@ type series struct {
 
 func (s *series) weigh(epsilon float64) (value, wrong float64) {
 	value = s.first + rotate(s.values, 2*math.Pi*epsilon/s.window)
-	return value, s.rest + s.wrong + unit*(s.turning*math.Abs(epsilon)+s.size*(600+float64(len(s.values))/8))
+	return value, s.rest + s.wrong + unitRoundoff*(s.turning*math.Abs(epsilon)+s.size*(600+float64(len(s.values))/8))
 }
 
 // rotate is the sum over j >= 1 of Re(values[j-1] exp(-i j angle)). The rotation is
@@ -365,7 +365,7 @@ func newSeries(f *factors, window float64, points, count, limit int, goal float6
 	s := &series{window: window, first: 1 / (window * f.t * (f.t + 1))}
 	s.size = s.first
 	// The coefficients of j and -j together are below window/(2 pi^2 j^2).
-	weight := window / (2 * math.Pi * math.Pi) * (1 + 8*unit)
+	weight := window / (2 * math.Pi * math.Pi) * (1 + 8*unitRoundoff)
 	for done := 0; ; count *= 2 {
 		for j := done + 1; j <= count; j++ {
 			y := 2 * math.Pi * float64(j) / window
@@ -375,13 +375,13 @@ func newSeries(f *factors, window float64, points, count, limit int, goal float6
 			v := phi * coefficient
 			s.values = append(s.values, v)
 			s.size += size(v)
-			s.wrong += size(coefficient)*wrong*(1+64*unit) + size(v)*64*unit
+			s.wrong += size(coefficient)*wrong*(1+64*unitRoundoff) + size(v)*64*unitRoundoff
 			s.turning += size(v) * 8 * y
 		}
 		done = count
 		s.rest = weight * f.remainder(count, points, 2*math.Pi*float64(count+1)/window)
 		if s.rest <= goal*s.first || 2*count > limit {
-			s.wrong *= 1 + unit*float64(count)
+			s.wrong *= 1 + unitRoundoff*float64(count)
 			return s
 		}
 	}
@@ -397,14 +397,14 @@ func (f *factors) remainder(count, points int, y float64) float64 {
 		log += a.times * a.law.decay(f.t, y)
 		if s, ok := a.law.(spaced); ok {
 			step, _ := s.lattice()
-			half = min(half, math.Pi*step.under/step.over*(1-8*unit))
+			half = min(half, math.Pi*step.under/step.over*(1-8*unitRoundoff))
 			faded += a.times * s.fade(f.t, y)
 		}
 	}
 	shrink := math.Exp(log) * (1 + 1e-9)
 	if points == 0 {
 		rest := 1 / float64(count)
-		if steps := math.Floor(half/y*float64(count+1)*(1-8*unit)) - 1; faded < 0 && steps > float64(count) {
+		if steps := math.Floor(half/y*float64(count+1)*(1-8*unitRoundoff)) - 1; faded < 0 && steps > float64(count) {
 			// Up to the half, and beyond.
 			rest = rest*math.Exp(faded) + 1/steps
 		}

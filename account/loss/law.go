@@ -70,8 +70,7 @@ type sampled interface {
 	sketch(spare float64) sketch
 }
 
-// unit is the rounding unit of float64.
-const unit = 0x1p-53
+const unitRoundoff = 0x1p-53
 
 // clampUnit keeps a bracket of probabilities within [0, 1]. What is not a number
 // bounds nothing.
@@ -93,15 +92,15 @@ func bracket(value, slack float64) dp.Bracket {
 
 // exactBracket is the bracket of a probability that was computed without cancellation, in
 // a handful of rounded operations.
-func exactBracket(value float64) dp.Bracket { return bracket(value, 32*unit*value) }
+func exactBracket(value float64) dp.Bracket { return bracket(value, 32*unitRoundoff*value) }
 
-// ErrParameter is returned when a mechanism's parameter, a delta or an epsilon is
+// errParameter is returned when a mechanism's parameter, a delta or an epsilon is
 // not one that the theory speaks of, or so extreme that it means nothing.
-var ErrParameter = errors.New("a parameter is out of range")
+var errParameter = errors.New("a parameter is out of range")
 
 func checkEpsilon(epsilon float64) error {
 	if !(epsilon >= 1e-9 && epsilon <= 1e6) {
-		return fmt.Errorf("%w: epsilon is %v, and must be between 1e-9 and 1e6", ErrParameter, epsilon)
+		return fmt.Errorf("%w: epsilon is %v, and must be between 1e-9 and 1e6", errParameter, epsilon)
 	}
 	return nil
 }
@@ -113,7 +112,7 @@ type gaussian struct{ mu float64 }
 // M(z) = exp(mu^2 z(z+1)/2).
 func Gaussian(mu float64) (Law, error) {
 	if !(mu >= 1e-9 && mu <= 1e6) {
-		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be between 1e-9 and 1e6", ErrParameter, mu)
+		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be between 1e-9 and 1e6", errParameter, mu)
 	}
 	return gaussian{mu}, nil
 }
@@ -125,14 +124,14 @@ func (g gaussian) top() float64      { return math.Inf(1) }
 // is known up to a relative error of loose.
 type gaussians struct{ square, loose float64 }
 
-// gathered returns the terms with all Gaussian losses in one, which comes first.
-func gathered(terms []term) []term {
+// mergeGaussians returns the terms with all Gaussian losses in one, which comes first.
+func mergeGaussians(terms []term) []term {
 	var all gaussians
 	out := make([]term, 1, len(terms)+1)
 	for _, t := range terms {
 		if g, ok := t.law.(gaussian); ok {
 			all.square += float64(t.times) * g.mu * g.mu
-			all.loose += unit // of the addition
+			all.loose += unitRoundoff // of the addition
 			continue
 		}
 		out = append(out, t)
@@ -140,7 +139,7 @@ func gathered(terms []term) []term {
 	if all.square == 0 {
 		return out[1:]
 	}
-	all.loose += 4 * unit
+	all.loose += 4 * unitRoundoff
 	out[0] = term{all, 1}
 	return out
 }
@@ -149,8 +148,8 @@ func (g gaussians) curve(epsilon float64) dp.Bracket {
 	// delta(epsilon) increases in mu.
 	mu := math.Sqrt(g.square)
 	return dp.Bracket{
-		Lower: normal.Delta(mu*(1-g.loose-4*unit), epsilon).Lower,
-		Upper: normal.Delta(mu*(1+g.loose+4*unit), epsilon).Upper,
+		Lower: normal.Delta(mu*(1-g.loose-4*unitRoundoff), epsilon).Lower,
+		Upper: normal.Delta(mu*(1+g.loose+4*unitRoundoff), epsilon).Upper,
 	}
 }
 
@@ -160,11 +159,11 @@ func (g gaussians) top() float64      { return math.Inf(1) }
 func (g gaussians) cumulant(z complex128) (complex128, float64) {
 	t, y := real(z), imag(z)
 	value := complex((t*(t+1)-y*y)*g.square/2, (2*t+1)*y*g.square/2)
-	return value, (8*unit + g.loose) * g.square * (t*(t+1) + y*y + (2*t+1)*math.Abs(y))
+	return value, (8*unitRoundoff + g.loose) * g.square * (t*(t+1) + y*y + (2*t+1)*math.Abs(y))
 }
 
 func (g gaussians) decay(_, y float64) float64 {
-	return -g.square * y * y / 2 * (1 - g.loose - 16*unit)
+	return -g.square * y * y / 2 * (1 - g.loose - 16*unitRoundoff)
 }
 
 type laplace struct{ epsilon float64 }
@@ -195,18 +194,18 @@ func (l laplace) infinite() float64 { return 0 }
 func (l laplace) top() float64      { return l.epsilon }
 
 func (l laplace) cumulant(z complex128) (complex128, float64) {
-	w, slack := turn(z, l.epsilon)
+	w, slack := twoSidedExp(z, l.epsilon)
 	// ((z+1) + z w)/(2z+1) = 1 + z (w-1)/(2z+1).
 	part := z / (2*z + 1)
-	log, slack := logOnePlus(part*(w-1), slack+8*unit)
-	return z*complex(l.epsilon, 0) + log, slack + 8*unit*size(z)*l.epsilon
+	log, slack := logOnePlus(part*(w-1), slack+8*unitRoundoff)
+	return z*complex(l.epsilon, 0) + log, slack + 8*unitRoundoff*size(z)*l.epsilon
 }
 
 func (l laplace) decay(t, y float64) float64 {
 	// M(z) = (exp(z e) + exp(-(z+1) e))/2 + (exp(z e) - exp(-(z+1) e))/(2 (2z+1)).
 	w := math.Exp(-(2*t + 1) * l.epsilon)
 	most := (1 + w) / 2 * (1 + 1/(2*y))
-	return min(0, math.Log(most*(2*t+1)/(t+1+t*w))+64*unit)
+	return min(0, math.Log(most*(2*t+1)/(t+1+t*w))+64*unitRoundoff)
 }
 
 // latticed returns a sum with few equal Laplace losses, the case in which the series
@@ -224,7 +223,7 @@ func (s Sum) latticed(epsilon float64) Sum {
 		return s // extreme laws are next to nothing, or next to their upper atom
 	case float64(t.times)*(math.Ln2-math.Log1p(math.Exp(-l.epsilon))) > 20:
 		return s // ((1 + exp(-epsilon))/2)^times, the decay of the atoms, is enough
-	case s.rough(0).tilt(epsilon)*l.epsilon > 100:
+	case s.roughCumulant(0).tilt(epsilon)*l.epsilon > 100:
 		return s // near the largest loss a lattice would have to be very fine
 	}
 	return Sum{[]term{{mixture{laplaceBase(l), 1, Remove}, t.times}}}
@@ -268,14 +267,14 @@ func (x exponential) cumulant(z complex128) (complex128, float64) {
 	w, slack := expm1(-(2*z + 1) * complex(x.epsilon, 0))
 	ratio := -w / (2*z + 1) / complex(-math.Expm1(-x.epsilon), 0)
 	scale := size(ratio) / size(w)
-	log, slack := logOf(ratio, slack*scale+16*unit*size(ratio))
-	return z*complex(x.epsilon, 0) + log, slack + 8*unit*size(z)*x.epsilon
+	log, slack := logOf(ratio, slack*scale+16*unitRoundoff*size(ratio))
+	return z*complex(x.epsilon, 0) + log, slack + 8*unitRoundoff*size(z)*x.epsilon
 }
 
 func (x exponential) decay(t, y float64) float64 {
 	// |sinh(a+ib)| <= cosh(a).
 	w := math.Expm1(-(2*t + 1) * x.epsilon)
-	return min(0, math.Log((2+w)/-w*(2*t+1)/(2*y))+64*unit)
+	return min(0, math.Log((2+w)/-w*(2*t+1)/(2*y))+64*unitRoundoff)
 }
 
 type response struct{ epsilon, delta float64 }
@@ -290,7 +289,7 @@ func Response(epsilon, delta float64) (Law, error) {
 		return nil, err
 	}
 	if !(delta >= 0 && delta < 1) {
-		return nil, fmt.Errorf("%w: delta is %v, and must be at least 0 and below 1", ErrParameter, delta)
+		return nil, fmt.Errorf("%w: delta is %v, and must be at least 0 and below 1", errParameter, delta)
 	}
 	return response{epsilon, delta}, nil
 }
@@ -302,8 +301,8 @@ func (r response) curve(epsilon float64) dp.Bracket {
 	// (exp(E) - exp(e))/(1 + exp(E)), of the part without delta.
 	inner := exactBracket(-math.Expm1(epsilon-r.epsilon) / (1 + math.Exp(-r.epsilon)))
 	return clampUnit(dp.Bracket{
-		Lower: (r.delta + (1-r.delta)*inner.Lower) * (1 - 8*unit),
-		Upper: (r.delta + (1-r.delta)*inner.Upper) * (1 + 8*unit),
+		Lower: (r.delta + (1-r.delta)*inner.Lower) * (1 - 8*unitRoundoff),
+		Upper: (r.delta + (1-r.delta)*inner.Upper) * (1 + 8*unitRoundoff),
 	})
 }
 
@@ -311,10 +310,10 @@ func (r response) infinite() float64 { return r.delta }
 func (r response) top() float64      { return r.epsilon }
 
 func (r response) cumulant(z complex128) (complex128, float64) {
-	w, slack := turn(z, r.epsilon)
+	w, slack := twoSidedExp(z, r.epsilon)
 	log, slack := logOnePlus(w, slack)
 	constant := math.Log1p(-r.delta) - math.Log1p(math.Exp(-r.epsilon))
-	return z*complex(r.epsilon, 0) + log + complex(constant, 0), slack + 8*unit*(size(z)*r.epsilon+math.Abs(constant))
+	return z*complex(r.epsilon, 0) + log + complex(constant, 0), slack + 8*unitRoundoff*(size(z)*r.epsilon+math.Abs(constant))
 }
 
 // The losses are atoms: M does not decay for good, but repeats itself.
@@ -329,13 +328,13 @@ func (r response) fade(t, y float64) float64 { return falling(r, t, y) }
 func falling(law analytic, t, y float64) float64 {
 	v, wrong := law.cumulant(complex(t, y))
 	zero, wrongZero := law.cumulant(complex(t, 0))
-	return min(0, (real(v)-real(zero))*(1-4*unit)+wrong+wrongZero)
+	return min(0, (real(v)-real(zero))*(1-4*unitRoundoff)+wrong+wrongZero)
 }
 
 // Renyi returns an upper bound on the Renyi divergence of order alpha > 1 of a law's
 // pair, ln M(alpha-1)/(alpha-1), up to rounding; +Inf if the law has no closed form.
 func Renyi(law Law, alpha float64) float64 {
-	a, ok := gathered([]term{{law, 1}})[0].law.(analytic)
+	a, ok := mergeGaussians([]term{{law, 1}})[0].law.(analytic)
 	if !ok || !(alpha > 1) || law.infinite() > 0 {
 		return math.Inf(1)
 	}
@@ -344,5 +343,5 @@ func Renyi(law Law, alpha float64) float64 {
 	if math.IsNaN(r) {
 		return math.Inf(1)
 	}
-	return r + 4*unit*math.Abs(r)
+	return r + 4*unitRoundoff*math.Abs(r)
 }

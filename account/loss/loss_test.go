@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// full asks every question of the reference, and all of the extremes: a minute
+// fullFlag asks every question of the reference, and all of the extremes: a minute
 // more.
-var full = flag.Bool("full", false, "ask all questions, also those that take long")
+var fullFlag = flag.Bool("full", false, "ask all questions, also those that take long")
 
 // check is rapid's, with a number of draws that suits what each costs.
 func check(t *testing.T, draws int, f func(*rapid.T)) {
@@ -30,7 +30,6 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// law unwraps a constructor's answer.
 func law(t tester, made Law, err error) Law {
 	t.Helper()
 	if err != nil {
@@ -39,8 +38,7 @@ func law(t tester, made Law, err error) Law {
 	return made
 }
 
-// poisson is a law under sampling.
-func poisson(t tester, of Law, rate float64, direction Direction) Law {
+func sampledLaw(t tester, of Law, rate float64, direction Direction) Law {
 	t.Helper()
 	made, err := Sampled(of, rate, direction)
 	return law(t, made, err)
@@ -64,7 +62,6 @@ func rr(t tester, epsilon, delta float64) Law {
 	return law(t, made, err)
 }
 
-// plus adds one law to a sum.
 func (s Sum) plus(t tester, l Law, times int) Sum {
 	t.Helper()
 	out, err := s.Plus(l, times)
@@ -85,7 +82,7 @@ func deltaOf(t tester, s Sum, epsilon float64) dp.Bracket {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	return proper(t, b)
+	return checkBracket(t, b)
 }
 
 func epsilonOf(t tester, s Sum, delta float64) dp.Bracket {
@@ -94,11 +91,10 @@ func epsilonOf(t tester, s Sum, delta float64) dp.Bracket {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	return proper(t, b)
+	return checkBracket(t, b)
 }
 
-// proper fails if a bracket is none.
-func proper(t tester, b dp.Bracket) dp.Bracket {
+func checkBracket(t tester, b dp.Bracket) dp.Bracket {
 	t.Helper()
 	if !(b.Lower <= b.Upper) || b.Lower < 0 {
 		t.Fatalf("%v is no bracket", b)
@@ -134,7 +130,7 @@ func TestParameters(t *testing.T) {
 		"rate 0":          func() (Law, error) { return Sampled(g, 0, Add) },
 		"rate 2":          func() (Law, error) { return Sampled(l, 2, Add) },
 		"direction 7":     func() (Law, error) { return Sampled(l, 0.5, 7) },
-		"sampled twice":   func() (Law, error) { return Sampled(poisson(t, g, 0.5, Add), 0.5, Add) },
+		"sampled twice":   func() (Law, error) { return Sampled(sampledLaw(t, g, 0.5, Add), 0.5, Add) },
 		"sampled mu 11":   func() (Law, error) { return Sampled(gauss(t, 11), 0.5, Add) },
 		"sampled eps 301": func() (Law, error) { return Sampled(lap(t, 301), 0.5, Add) },
 	} {
@@ -144,7 +140,7 @@ func TestParameters(t *testing.T) {
 	if _, err := (Sum{}).Plus(g, 0); err == nil {
 		t.Error("zero times is accepted")
 	}
-	if _, err := (Sum{}).plus(t, g, MaxTimes).Plus(l, 1); err == nil {
+	if _, err := (Sum{}).plus(t, g, maxTimes).Plus(l, 1); err == nil {
 		t.Error("more than MaxTimes is accepted")
 	}
 }
@@ -162,11 +158,11 @@ var families = []family{
 	{"Exponential", func(t tester, x float64) Law { l, err := Exponential(x); return law(t, l, err) }},
 	{"DiscreteLaplace", func(t tester, x float64) Law { l, err := DiscreteLaplace(3/x, 3); return law(t, l, err) }},
 	{"DiscreteGaussian", func(t tester, x float64) Law { l, err := DiscreteGaussian(4/(x*x), 2); return law(t, l, err) }},
-	{"sampled Gaussian, removed", func(t tester, x float64) Law { return poisson(t, gauss(t, x), 0.1, Remove) }},
-	{"sampled Gaussian, added", func(t tester, x float64) Law { return poisson(t, gauss(t, x), 0.1, Add) }},
-	{"sampled Laplace, removed", func(t tester, x float64) Law { return poisson(t, lap(t, x), 0.3, Remove) }},
-	{"sampled Laplace, added", func(t tester, x float64) Law { return poisson(t, lap(t, x), 0.3, Add) }},
-	{"rate", func(t tester, x float64) Law { return poisson(t, gauss(t, 1), x/10, Remove) }},
+	{"sampled Gaussian, removed", func(t tester, x float64) Law { return sampledLaw(t, gauss(t, x), 0.1, Remove) }},
+	{"sampled Gaussian, added", func(t tester, x float64) Law { return sampledLaw(t, gauss(t, x), 0.1, Add) }},
+	{"sampled Laplace, removed", func(t tester, x float64) Law { return sampledLaw(t, lap(t, x), 0.3, Remove) }},
+	{"sampled Laplace, added", func(t tester, x float64) Law { return sampledLaw(t, lap(t, x), 0.3, Add) }},
+	{"rate", func(t tester, x float64) Law { return sampledLaw(t, gauss(t, 1), x/10, Remove) }},
 }
 
 // closedForms are quick; the others are drawn less often.
@@ -189,7 +185,7 @@ func drawTerm(t *rapid.T) (Law, int) {
 
 // drawEpsilon is around where delta goes from 1 to nothing.
 func drawEpsilon(t *rapid.T, s Sum) float64 {
-	high := min(s.top(), 3*max(1e-6, s.rough(1e-30).chernoff(1e-3)))
+	high := min(s.top(), 3*max(1e-6, s.roughCumulant(1e-30).chernoff(1e-3)))
 	return rapid.Float64Range(0, 1).Draw(t, "part") * high
 }
 
@@ -331,11 +327,11 @@ func BenchmarkDiscreteGaussian(b *testing.B) {
 	benchmarkEpsilon(b, times(b, discreteGaussian{100, 1}, 1000))
 }
 func BenchmarkSampledGaussian(b *testing.B) {
-	benchmarkEpsilon(b, times(b, poisson(b, gauss(b, 1), 0.01, Remove), 1000))
+	benchmarkEpsilon(b, times(b, sampledLaw(b, gauss(b, 1), 0.01, Remove), 1000))
 }
 
 // A thousand different mechanisms.
-func thousand(b *testing.B, make func(part float64, i int) Law) Sum {
+func sumOfThousand(b *testing.B, make func(part float64, i int) Law) Sum {
 	var s Sum
 	for i := range 1000 {
 		s = s.plus(b, make(float64(i)/999, i), 1)
@@ -344,11 +340,11 @@ func thousand(b *testing.B, make func(part float64, i int) Law) Sum {
 }
 
 func BenchmarkDifferentLaplace(b *testing.B) {
-	benchmarkEpsilon(b, thousand(b, func(x float64, _ int) Law { return lap(b, 0.01+0.2*x) }))
+	benchmarkEpsilon(b, sumOfThousand(b, func(x float64, _ int) Law { return lap(b, 0.01+0.2*x) }))
 }
 
 func BenchmarkDifferentGaussianAndLaplace(b *testing.B) {
-	benchmarkEpsilon(b, thousand(b, func(x float64, i int) Law {
+	benchmarkEpsilon(b, sumOfThousand(b, func(x float64, i int) Law {
 		if i%2 == 0 {
 			return gauss(b, 0.01+0.1*x)
 		}
@@ -357,12 +353,12 @@ func BenchmarkDifferentGaussianAndLaplace(b *testing.B) {
 }
 
 func BenchmarkDifferentResponse(b *testing.B) {
-	benchmarkEpsilon(b, thousand(b, func(x float64, _ int) Law { return rr(b, 0.01+0.2*x, 0) }))
+	benchmarkEpsilon(b, sumOfThousand(b, func(x float64, _ int) Law { return rr(b, 0.01+0.2*x, 0) }))
 }
 
 func BenchmarkDifferentSampledGaussian(b *testing.B) {
-	benchmarkEpsilon(b, thousand(b, func(x float64, i int) Law {
+	benchmarkEpsilon(b, sumOfThousand(b, func(x float64, i int) Law {
 		rate := 0.0125 + 0.0075*math.Sin(float64(i))
-		return poisson(b, gauss(b, 1/(0.8+1.2*x)), rate, Remove)
+		return sampledLaw(b, gauss(b, 1/(0.8+1.2*x)), rate, Remove)
 	}))
 }

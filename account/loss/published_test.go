@@ -17,11 +17,11 @@ func TestPublished(t *testing.T) {
 		value dp.Bracket // holds the truth, as published
 	}{
 		{"Gaussian", deltaOf(t, times(t, gauss(t, 0.25), 40), 10), about(3.33762759e-9, 1e-8)},
-		{"Poisson, removed", deltaOf(t, times(t, poisson(t, gauss(t, 1), 0.8, Remove), 1), 1), about(0.0816951786585, 1e-11)},
-		{"Poisson, added", deltaOf(t, times(t, poisson(t, gauss(t, 1), 0.8, Add), 1), 1), about(0.0231362104091, 1e-11)},
-		{"Poisson, three times", deltaOf(t, times(t, poisson(t, gauss(t, 2), 0.2, Remove), 3), 1),
+		{"Poisson, removed", deltaOf(t, times(t, sampledLaw(t, gauss(t, 1), 0.8, Remove), 1), 1), about(0.0816951786585, 1e-11)},
+		{"Poisson, added", deltaOf(t, times(t, sampledLaw(t, gauss(t, 1), 0.8, Add), 1), 1), about(0.0231362104091, 1e-11)},
+		{"Poisson, three times", deltaOf(t, times(t, sampledLaw(t, gauss(t, 2), 0.2, Remove), 3), 1),
 			dp.Bracket{Lower: 0.155930, Upper: 0.155936}},
-		{"sampled Laplace, delta 0", epsilonOf(t, times(t, poisson(t, lap(t, 2), 0.2, Remove), 3), 0), about(2.469645, 1e-6)},
+		{"sampled Laplace, delta 0", epsilonOf(t, times(t, sampledLaw(t, lap(t, 2), 0.2, Remove), 3), 0), about(2.469645, 1e-6)},
 		{"Laplace", deltaOf(t, times(t, lap(t, 1./3), 40), 10), dp.Bracket{Lower: 1.78459e-6, Upper: 1.78672e-6}},
 		{"three responses", epsilonOf(t, three, 0.01), about(0.537796170502, 1e-12)},
 		{"ten responses", epsilonOf(t, times(t, rr(t, 0.1, 0), 10), 1e-6), about(0.99937090572175872, 1e-15)},
@@ -49,10 +49,10 @@ func TestNarrow(t *testing.T) {
 		most float64
 	}{
 		{"1,000 Laplace", times(t, lap(t, 0.1), 1000), 1e-9},
-		{"1,000 sampled Gaussian, removed", times(t, poisson(t, gauss(t, 1), 0.01, Remove), 1000), 1e-3},
-		{"1,000 sampled Gaussian, added", times(t, poisson(t, gauss(t, 1), 0.01, Add), 1000), 1e-3},
-		{"10,000 sampled Gaussian", times(t, poisson(t, gauss(t, 1), 0.01, Remove), 10000), 1e-3},
-		{"1,000 sampled Laplace", times(t, poisson(t, lap(t, 1), 0.01, Remove), 1000), 1e-3},
+		{"1,000 sampled Gaussian, removed", times(t, sampledLaw(t, gauss(t, 1), 0.01, Remove), 1000), 1e-3},
+		{"1,000 sampled Gaussian, added", times(t, sampledLaw(t, gauss(t, 1), 0.01, Add), 1000), 1e-3},
+		{"10,000 sampled Gaussian", times(t, sampledLaw(t, gauss(t, 1), 0.01, Remove), 10000), 1e-3},
+		{"1,000 sampled Laplace", times(t, sampledLaw(t, lap(t, 1), 0.01, Remove), 1000), 1e-3},
 		{"a million responses", times(t, rr(t, 0.001, 0), 1e6), 1e-6},
 		{"10,000 discrete Gaussian", times(t, discreteGaussian{100, 1}, 10000), 1e-6},
 		{"fine discrete Laplace", times(t, discreteLaplace{1e6, 100000}, 1000), 1e-6},
@@ -73,7 +73,7 @@ func TestGaussianByInversion(t *testing.T) {
 			// Where the closed form says that delta is.
 			e := epsilonOf(t, s, delta)
 			for _, epsilon := range []float64{e.Lower, e.Upper * 1.1} {
-				want, got := curve.curve(epsilon), proper(t, s.delta(epsilon))
+				want, got := curve.curve(epsilon), checkBracket(t, s.delta(epsilon))
 				if !overlap(want, got) {
 					t.Errorf("mu %v, epsilon %v: %v, want %v", mu, epsilon, got, want)
 				}
@@ -84,7 +84,7 @@ func TestGaussianByInversion(t *testing.T) {
 			if e.Upper == 0 {
 				continue
 			}
-			if got := proper(t, s.epsilon(delta)); !overlap(got, e) || width(got) > 1e-7 {
+			if got := checkBracket(t, s.epsilon(delta)); !overlap(got, e) || width(got) > 1e-7 {
 				t.Errorf("mu %v, delta %v: %v, want %v", mu, delta, got, e)
 			}
 		}
@@ -148,12 +148,12 @@ func TestExtremes(t *testing.T) {
 	}
 	ex := func(e float64) Law { l, err := Exponential(e); return law(t, l, err) }
 	both := func(l Law, rate float64) Sum {
-		return times(t, poisson(t, l, rate, Remove), 3).plus(t, poisson(t, l, rate, Add), 2)
+		return times(t, sampledLaw(t, l, rate, Remove), 3).plus(t, sampledLaw(t, l, rate, Add), 2)
 	}
 	for name, s := range map[string]Sum{
 		"Laplace 1e-9, 1e9 times":        times(t, lap(t, 1e-9), 1e9),
 		"Laplace 0.1, 1e9 times":         times(t, lap(t, 0.1), 1e9),
-		"Laplace, as often as can be":    times(t, lap(t, 1), MaxTimes),
+		"Laplace, as often as can be":    times(t, lap(t, 1), maxTimes),
 		"Laplace 700":                    times(t, lap(t, 700), 3),
 		"Laplace 1e6":                    times(t, lap(t, 1e6), 2),
 		"Laplace 1e-9 and 50":            times(t, lap(t, 1e-9), 2).plus(t, lap(t, 50), 1),
@@ -161,7 +161,7 @@ func TestExtremes(t *testing.T) {
 		"exponential 700":                times(t, ex(700), 2),
 		"exponential, 1e6 times":         times(t, ex(0.01), 1e6),
 		"response 1e-9, 1e9 times":       times(t, rr(t, 1e-9, 0), 1e9),
-		"response, as often as can be":   times(t, rr(t, 1, 1e-9), MaxTimes),
+		"response, as often as can be":   times(t, rr(t, 1, 1e-9), maxTimes),
 		"response 700":                   times(t, rr(t, 700, 0), 2),
 		"response 50 and 1e-9":           times(t, rr(t, 50, 0), 1).plus(t, rr(t, 1e-9, 0), 1),
 		"response that tells":            times(t, rr(t, 1, 0.999), 3),
@@ -181,22 +181,22 @@ func TestExtremes(t *testing.T) {
 		"sampled Gaussian, rate 1e-6":    both(gauss(t, 1), 1e-6),
 		"sampled Gaussian, rate 1e-12":   both(gauss(t, 1), 1e-12),
 		"sampled Gaussian, nearly whole": both(gauss(t, 1), 0.999999),
-		"sampled Gaussian, 1e6 times":    times(t, poisson(t, gauss(t, 1), 1e-3, Remove), 1e6),
-		"sampled Gaussian, 1e9 times":    times(t, poisson(t, gauss(t, 1), 1e-4, Add), 1e9),
+		"sampled Gaussian, 1e6 times":    times(t, sampledLaw(t, gauss(t, 1), 1e-3, Remove), 1e6),
+		"sampled Gaussian, 1e9 times":    times(t, sampledLaw(t, gauss(t, 1), 1e-4, Add), 1e9),
 		"sampled Laplace 300":            both(lap(t, 300), 0.5),
 		"sampled Laplace 1e-9":           both(lap(t, 1e-9), 0.5),
 		"sampled Laplace, rate 1e-6":     both(lap(t, 1), 1e-6),
 		"sampled Laplace, nearly whole":  both(lap(t, 1), 0.999999),
-		"sampled Laplace, 1e9 times":     times(t, poisson(t, lap(t, 1), 1e-3, Remove), 1e9),
-		"sampled Laplace, small, often":  times(t, poisson(t, lap(t, 0.01), 0.5, Remove), 1e7),
+		"sampled Laplace, 1e9 times":     times(t, sampledLaw(t, lap(t, 1), 1e-3, Remove), 1e9),
+		"sampled Laplace, small, often":  times(t, sampledLaw(t, lap(t, 0.01), 0.5, Remove), 1e7),
 	} {
 		t.Run(name, func(t *testing.T) {
 			deltas := []float64{0.9, 1e-6, 1e-100}
-			slow := !*full && !strings.HasPrefix(name, "discrete Gaussian")
+			slow := !*fullFlag && !strings.HasPrefix(name, "discrete Gaussian")
 			if slow {
 				deltas = deltas[1:2]
 			}
-			if strings.HasPrefix(name, "sampled") && !*full && !strings.Contains(name, "1e9") {
+			if strings.HasPrefix(name, "sampled") && !*fullFlag && !strings.Contains(name, "1e9") {
 				t.Skip("takes seconds")
 			}
 			for _, delta := range deltas {

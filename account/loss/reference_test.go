@@ -101,7 +101,7 @@ func TestDeltaAgainstReference(t *testing.T) {
 		}
 		// Where the width is not next to nothing it took work.
 		if loose > 1e-5 {
-			if slow++; slow%6 != 0 && !*full {
+			if slow++; slow%6 != 0 && !*fullFlag {
 				continue
 			}
 		}
@@ -183,9 +183,9 @@ type slow struct {
 	never float64
 }
 
-// slowly rounds a law that is given by P(L <= l), and has no mass outside [from, to]
+// newSlow rounds a law that is given by P(L <= l), and has no mass outside [from, to]
 // that would not be moved to infinity.
-func slowly(below func(l float64) float64, from, to, step float64, up bool) *slow {
+func newSlow(below func(l float64) float64, from, to, step float64, up bool) *slow {
 	s := &slow{step: step, low: int(math.Floor(from/step)) - 1}
 	last := int(math.Ceil(to/step)) + 1
 	s.mass = make([]float64, last-s.low+1)
@@ -279,13 +279,14 @@ func TestAgainstSlowAccountant(t *testing.T) {
 	}{
 		{"Laplace", laplace(0.25), laplace(0.25), 0.25, times(t, lap(t, 0.25), 8), 2},
 		{"Laplace and Gaussian", laplace(0.5), normal(0.3), 2.5, times(t, lap(t, 0.5), 2).plus(t, gauss(t, 0.3), 2), 1},
-		{"sampled, removed", removed(1, 0.1), removed(1, 0.1), 4, times(t, poisson(t, gauss(t, 1), 0.1, Remove), 4), 1},
-		{"sampled, added", added(1, 0.1), added(1, 0.1), 4, times(t, poisson(t, gauss(t, 1), 0.1, Add), 4), 1},
-		{"sampled and not", removed(1, 0.1), laplace(0.4), 4, times(t, poisson(t, gauss(t, 1), 0.1, Remove), 2).plus(t, lap(t, 0.4), 2), 1},
+		{"sampled, removed", removed(1, 0.1), removed(1, 0.1), 4, times(t, sampledLaw(t, gauss(t, 1), 0.1, Remove), 4), 1},
+		{"sampled, added", added(1, 0.1), added(1, 0.1), 4, times(t, sampledLaw(t, gauss(t, 1), 0.1, Add), 4), 1},
+		{"sampled and not", removed(1, 0.1), laplace(0.4), 4,
+			times(t, sampledLaw(t, gauss(t, 1), 0.1, Remove), 2).plus(t, lap(t, 0.4), 2), 1},
 	} {
 		var ends [2]*slow
 		for i, up := range []bool{false, true} {
-			s := slowly(c.one, -c.reach, c.reach, step, up).times(slowly(c.two, -c.reach, c.reach, step, up))
+			s := newSlow(c.one, -c.reach, c.reach, step, up).times(newSlow(c.two, -c.reach, c.reach, step, up))
 			for range c.squares {
 				s = s.times(s)
 			}

@@ -7,9 +7,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
-// rough is a sum prepared for quick, approximate values of its cumulant at real t,
+// roughCumulant is a sum prepared for quick, approximate values of its cumulant at real t,
 // to choose a tilt and a window with. Nothing that is proven rests on it.
-type rough struct {
+type roughCumulant struct {
 	analytic []analyticTerm
 	sketches []sketchTerm
 }
@@ -44,9 +44,9 @@ type latticeTerm struct {
 	times float64
 }
 
-func (s Sum) rough(spare float64) rough {
-	var r rough
-	for _, t := range gathered(s.terms) {
+func (s Sum) roughCumulant(spare float64) roughCumulant {
+	var r roughCumulant
+	for _, t := range mergeGaussians(s.terms) {
 		switch l := t.law.(type) {
 		case analytic:
 			r.analytic = append(r.analytic, analyticTerm{l, float64(t.times)})
@@ -58,7 +58,7 @@ func (s Sum) rough(spare float64) rough {
 }
 
 // at returns K(t).
-func (r rough) at(t float64) float64 {
+func (r roughCumulant) at(t float64) float64 {
 	sum := 0.0
 	for _, a := range r.analytic {
 		v, _ := a.law.cumulant(complex(t, 0))
@@ -75,23 +75,23 @@ func logPeak(t float64) float64 { return -t*math.Log1p(1/t) - math.Log1p(t) }
 
 // chernoff returns the epsilon that the best of the bounds delta <= peak(t)
 // exp(K(t) - t epsilon) gives: the accountant of Renyi divergences.
-func (r rough) chernoff(delta float64) float64 {
+func (r roughCumulant) chernoff(delta float64) float64 {
 	f := func(t float64) float64 { return (r.at(t) + logPeak(t) - math.Log(delta)) / t }
-	return f(valley(f))
+	return f(minimiseOverLog(f))
 }
 
 // tilt returns the t at which the integrand is smallest on the real line, which is
 // where its other values cancel least: the saddle point.
-func (r rough) tilt(epsilon float64) float64 {
-	return valley(func(t float64) float64 { return r.at(t) - t*epsilon - math.Log(t) - math.Log1p(t) })
+func (r roughCumulant) tilt(epsilon float64) float64 {
+	return minimiseOverLog(func(t float64) float64 { return r.at(t) - t*epsilon - math.Log(t) - math.Log1p(t) })
 }
 
 // window returns a period that keeps what the periodic sum adds below exp(log), and
 // the s at which the upper tail is bounded best. See grid.alias for the two terms.
-func (r rough) window(t, epsilon, log, top float64) (window, s float64) {
+func (r roughCumulant) window(t, epsilon, log, top float64) (window, s float64) {
 	left := -log / t
 	right := math.Inf(1)
-	for _, by := range far {
+	for _, by := range tiltMultiples {
 		if w := max(0, r.at(t*by)+logPeak(t*by)-t*by*epsilon-log) / (t*by - t); w < right {
 			right, s = w, t*by
 		}
@@ -102,12 +102,12 @@ func (r rough) window(t, epsilon, log, top float64) (window, s float64) {
 	return max(left, right), s
 }
 
-// far are the multiples of the tilt at which the upper tail can be bounded.
-var far = [...]float64{1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 2.5, 3, 5, 10, 30, 100}
+// tiltMultiples are the multiples of the tilt at which the upper tail can be bounded.
+var tiltMultiples = [...]float64{1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 2.5, 3, 5, 10, 30, 100}
 
-// valley minimises a function of t > 0 with one minimum, on a logarithmic scale, by
+// minimiseOverLog minimises a function of t > 0 with one minimum, on a logarithmic scale, by
 // golden section after a walk downhill. A rough minimum is enough.
-func valley(f func(t float64) float64) float64 {
+func minimiseOverLog(f func(t float64) float64) float64 {
 	at := func(u float64) float64 { return f(math.Exp(u)) }
 	const stride = 2.0
 	u, v := 0.0, at(0)
@@ -139,21 +139,21 @@ type Point struct{ Loss, Height float64 }
 // Shape draws the law with about so many points.
 func (s Sum) Shape(points int) Shape {
 	if len(s.terms) == 1 && s.terms[0].times == 1 {
-		if shape, ok := known(s.terms[0].law, points); ok {
+		if shape, ok := knownShape(s.terms[0].law, points); ok {
 			return shape
 		}
 	}
-	r := s.rough(1e-12)
+	r := s.roughCumulant(1e-12)
 	mean, deviation := r.moments()
 	low, high := mean-6*deviation, min(mean+7*deviation, s.top())
-	if spacing, offset, ok := common(r.analytic); ok && len(r.sketches) == 0 && (high-low)/spacing < float64(4*points) {
+	if spacing, offset, ok := commonLattice(r.analytic); ok && len(r.sketches) == 0 && (high-low)/spacing < float64(4*points) {
 		return r.atoms(low, high, spacing, offset)
 	}
 	return r.density(low, high, points)
 }
 
-// known returns the laws that can be written down.
-func known(law Law, points int) (Shape, bool) {
+// knownShape returns the laws that can be written down.
+func knownShape(law Law, points int) (Shape, bool) {
 	curve := func(e float64, f func(l float64) float64) (out []Point) {
 		for i := range points + 1 {
 			l := -e + 2*e*float64(i)/float64(points)
@@ -174,7 +174,7 @@ func known(law Law, points int) (Shape, bool) {
 }
 
 // characteristic returns E[exp(i y S)], of the finite part.
-func (r rough) characteristic(y float64) complex128 {
+func (r roughCumulant) characteristic(y float64) complex128 {
 	sum := complex(0, 0)
 	for _, a := range r.analytic {
 		v, _ := a.law.cumulant(complex(0, y))
@@ -191,7 +191,7 @@ func (r rough) characteristic(y float64) complex128 {
 }
 
 // moments returns the mean and the deviation, from differences of K at 0.
-func (r rough) moments() (mean, deviation float64) {
+func (r roughCumulant) moments() (mean, deviation float64) {
 	step := 1e-3
 	for ; step > 1e-9; step /= 10 {
 		if d := 1 - cmplx.Abs(r.characteristic(step)/r.characteristic(0)); d < 1e-3 {
@@ -206,7 +206,7 @@ func (r rough) moments() (mean, deviation float64) {
 }
 
 // atoms are the probabilities on a lattice.
-func (r rough) atoms(low, high, spacing, offset float64) (out Shape) {
+func (r roughCumulant) atoms(low, high, spacing, offset float64) (out Shape) {
 	first := math.Ceil((low - offset) / spacing)
 	n := int(math.Floor((high-offset)/spacing)-first) + 1
 	window := spacing * float64(n)
@@ -219,7 +219,7 @@ func (r rough) atoms(low, high, spacing, offset float64) (out Shape) {
 }
 
 // density is smoothed over the distance of two points, so that atoms are peaks.
-func (r rough) density(low, high float64, points int) (out Shape) {
+func (r roughCumulant) density(low, high float64, points int) (out Shape) {
 	step := (high - low) / float64(points)
 	// Beyond the picture there is room for what the period would fold into it.
 	for i, p := range r.invert(low, step, 1.5*(high-low), points+1, points, step) {
@@ -230,7 +230,7 @@ func (r rough) density(low, high float64, points int) (out Shape) {
 
 // invert returns the density at n points from low on, by the Fourier series of period
 // window, with a Gaussian filter of the given width.
-func (r rough) invert(low, step, window float64, n, frequencies int, width float64) []float64 {
+func (r roughCumulant) invert(low, step, window float64, n, frequencies int, width float64) []float64 {
 	out := make([]float64, n)
 	for j := 0; j <= frequencies; j++ {
 		y := 2 * math.Pi * float64(j) / window

@@ -76,10 +76,10 @@ func (m mixture) within(spare float64) mixture {
 // of 1 is no sampling.
 func Sampled(law Law, rate float64, direction Direction) (Law, error) {
 	if !(rate >= 1e-12 && rate <= 1) {
-		return nil, fmt.Errorf("%w: the sampling rate is %v, and must be between 1e-12 and 1", ErrParameter, rate)
+		return nil, fmt.Errorf("%w: the sampling rate is %v, and must be between 1e-12 and 1", errParameter, rate)
 	}
 	if direction != Remove && direction != Add {
-		return nil, fmt.Errorf("%w: the direction is %d, and must be Remove or Add", ErrParameter, direction)
+		return nil, fmt.Errorf("%w: the direction is %d, and must be Remove or Add", errParameter, direction)
 	}
 	if rate == 1 {
 		return law, nil
@@ -88,16 +88,16 @@ func Sampled(law Law, rate float64, direction Direction) (Law, error) {
 	switch l := law.(type) {
 	case gaussian:
 		if l.mu > 10 {
-			return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be at most 10 under sampling", ErrParameter, l.mu)
+			return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be at most 10 under sampling", errParameter, l.mu)
 		}
-		return mixture{normalBase{l.mu, reach}, rate, direction}, nil
+		return mixture{normalBase{l.mu, normalReach}, rate, direction}, nil
 	case laplace:
 		if l.epsilon > 300 {
-			return nil, fmt.Errorf("%w: epsilon is %v, and must be at most 300 under sampling", ErrParameter, l.epsilon)
+			return nil, fmt.Errorf("%w: epsilon is %v, and must be at most 300 under sampling", errParameter, l.epsilon)
 		}
 		return mixture{laplaceBase(l), rate, direction}, nil
 	}
-	return nil, fmt.Errorf("%w: sampling is known here for Gaussian and Laplace noise only", ErrParameter)
+	return nil, fmt.Errorf("%w: sampling is known here for Gaussian and Laplace noise only", errParameter)
 }
 
 func (m mixture) infinite() float64 { return 0 }
@@ -113,7 +113,7 @@ func (m mixture) top() float64 {
 	case above.atom:
 		u = above.log
 	}
-	return m.loss(u) * (1 + 16*unit)
+	return m.loss(u) * (1 + 16*unitRoundoff)
 }
 
 // atoms are where the ratio is constant.
@@ -144,7 +144,7 @@ func (m mixture) rise(l float64) (rise, slack float64) {
 		l = -l
 	}
 	rise = math.Expm1(l) / m.rate
-	return rise, 4*unit*math.Abs(rise) + 4*unit*math.Abs(l)*math.Exp(l)/m.rate
+	return rise, 4*unitRoundoff*math.Abs(rise) + 4*unitRoundoff*math.Abs(l)*math.Exp(l)/m.rate
 }
 
 // place returns the x of a ratio, given as s - 1.
@@ -183,13 +183,13 @@ func (m mixture) curve(epsilon float64) dp.Bracket {
 	zero, one := p.zero+beyond.zero, p.one+beyond.one
 	if !(low < x && x < high) && !beyond.atom {
 		// The place is beyond the end, and the value at most what is there.
-		return dp.Bracket{Lower: 0, Upper: min(1, factor*max(one, zero)*(1+128*unit))}
+		return dp.Bracket{Lower: 0, Upper: min(1, factor*max(one, zero)*(1+128*unitRoundoff))}
 	}
 	value := one - (zero + rise*zero)
 	if m.direction == Add {
 		value = -value
 	}
-	slack := p.oneSlack + (1+math.Abs(rise))*p.zeroSlack + wrong*zero + 128*unit*(one+(1+math.Abs(rise))*zero)
+	slack := p.oneSlack + (1+math.Abs(rise))*p.zeroSlack + wrong*zero + 128*unitRoundoff*(one+(1+math.Abs(rise))*zero)
 	out := bracket(factor*value, factor*slack)
 	if out.Lower < 1e-290 {
 		out.Lower = 0 // what is beyond the ends counts
@@ -201,12 +201,12 @@ func (m mixture) curve(epsilon float64) dp.Bracket {
 // mu/2). It goes from 0 and mu outward by reach.
 type normalBase struct{ mu, reach float64 }
 
-// reach leaves 1e-299 of the mass beyond.
-const reach = 37
+// normalReach leaves 1e-299 of the mass beyond.
+const normalReach = 37
 
 func (n normalBase) within(spare float64) base {
 	// The tail at x is below exp(-x^2/2).
-	return normalBase{n.mu, min(reach, math.Sqrt(-2*math.Log(max(spare, 1e-300))))}
+	return normalBase{n.mu, min(normalReach, math.Sqrt(-2*math.Log(max(spare, 1e-300))))}
 }
 
 func (n normalBase) ends() (float64, float64) { return -n.reach, n.mu + n.reach }
@@ -259,7 +259,7 @@ func (n normalBase) integrate(a, b float64, falling bool) (p part) {
 	scale := half / math.Sqrt(2*math.Pi)
 	p.zero, p.one, p.moment = p.zero*scale, p.one*scale*at, p.moment*scale*at
 	far := max(math.Abs(a), math.Abs(b)) + n.mu
-	loose := unit * (64 + 8*pieces + 4*far*far)
+	loose := unitRoundoff * (64 + 8*pieces + 4*far*far)
 	p.zeroSlack, p.oneSlack = loose*p.zero, loose*p.one
 	p.momentSlack = loose * (p.moment + at*p.zero*min(1, n.mu*2*half))
 	return p
@@ -277,7 +277,7 @@ func normalMass(a, b, mu float64) (mass, slack float64) {
 	left, right := normal.Tail(math.Abs(low)), normal.Tail(math.Abs(high))
 	// Tails are within 32 units of themselves. If x is off by d, Tail(x) is by less
 	// than (x+1) d of itself.
-	loose := func(x, of float64) float64 { return unit * (64 + 2*(math.Abs(x)+1)*(math.Abs(of)+mu)) }
+	loose := func(x, of float64) float64 { return unitRoundoff * (64 + 2*(math.Abs(x)+1)*(math.Abs(of)+mu)) }
 	slack = left*loose(low, a) + right*loose(high, b)
 	switch {
 	case low >= 0:
@@ -285,7 +285,7 @@ func normalMass(a, b, mu float64) (mass, slack float64) {
 	case high <= 0:
 		return right - left, slack
 	}
-	return 1 - left - right, slack + 2*unit
+	return 1 - left - right, slack + 2*unitRoundoff
 }
 
 // laplaceBase is Laplace noise of scale 1/epsilon around 0 and 1. Below 0 and above
@@ -323,7 +323,7 @@ func (l laplaceBase) integrate(a, b float64, falling bool) (p part) {
 	}
 	sinh := math.Sinh(w * e / 2)
 	p.moment = 2 * math.Exp((from-1)*e) * sinh * sinh
-	loose := unit * (32 + 8*e)
+	loose := unitRoundoff * (32 + 8*e)
 	p.zeroSlack, p.oneSlack, p.momentSlack = loose*p.zero, loose*p.one, loose*p.moment
 	return p
 }

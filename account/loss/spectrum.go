@@ -37,12 +37,12 @@ func (s *spectrum) at(j int, y float64) (complex128, float64) {
 	if s.origin != 0 {
 		sin, cos := math.Sincos(y * s.origin)
 		v *= complex(cos, sin)
-		slack += unit * (8 + 8*math.Abs(y*s.origin))
+		slack += unitRoundoff * (8 + 8*math.Abs(y*s.origin))
 	}
 	for _, a := range s.atoms {
 		sin, cos := math.Sincos(y * a.loss)
 		v += complex(a.mass*cos, a.mass*sin)
-		slack += a.mass * unit * (8 + 32*math.Abs(y*a.loss))
+		slack += a.mass * unitRoundoff * (8 + 32*math.Abs(y*a.loss))
 	}
 	return v, slack
 }
@@ -55,7 +55,7 @@ func (s *spectrum) bound(j int) float64 {
 	for _, a := range s.atoms {
 		v += a.mass
 	}
-	return min(0, math.Log(v)+8*unit)
+	return min(0, math.Log(v)+8*unitRoundoff)
 }
 
 // frequencies takes laws on a lattice of n points to their frequencies.
@@ -80,13 +80,13 @@ func (f *frequencies) transform(l *lattice, t, times float64, live []int) (s *sp
 	log, slip = l.log(t)
 	s = &spectrum{times: times, origin: l.origin}
 	weights, total := make([]float64, len(l.mass)), 0.0
-	loose := unit * (8 + 4*math.Abs(log) + 4*t*math.Abs(l.origin))
+	loose := unitRoundoff * (8 + 4*math.Abs(log) + 4*t*math.Abs(l.origin))
 	for i, m := range l.mass {
 		exponent := t*l.loss(i) - log
 		w := tilted(m, exponent)
 		weights[i] = w
 		total += w
-		s.slack += tilted(l.slack[i], exponent) + w*(loose+4*unit*math.Abs(exponent))
+		s.slack += tilted(l.slack[i], exponent) + w*(loose+4*unitRoundoff*math.Abs(exponent))
 	}
 	if live != nil && len(live)*len(l.at) < 8*len(f.roots) {
 		s.slack += f.direct(s, l.at, weights, live) * total
@@ -97,7 +97,7 @@ func (f *frequencies) transform(l *lattice, t, times float64, live []int) (s *sp
 		exponent := t*a.loss - log
 		w := tilted(a.mass, exponent)
 		s.atoms = append(s.atoms, atom{a.loss, w})
-		s.slack += w * (loose + unit*(128+16*t*math.Abs(a.loss)+4*math.Abs(exponent)))
+		s.slack += w * (loose + unitRoundoff*(128+16*t*math.Abs(a.loss)+4*math.Abs(exponent)))
 	}
 	// The masses are ratios to M(t), which is itself known up to slip.
 	s.slack += (1 + s.slack) * math.Expm1(min(700, slip))
@@ -118,7 +118,7 @@ func (f *frequencies) direct(s *spectrum, at []int, weights []float64, live []in
 		}
 		s.values[k] = complex(re, im)
 	}
-	return unit * 2 * float64(len(at)+16)
+	return unitRoundoff * 2 * float64(len(at)+16)
 }
 
 // fast transforms. It returns a bound on the error.
@@ -143,7 +143,7 @@ func (f *frequencies) fast(s *spectrum, at []int, weights []float64) float64 {
 	}
 	// What is folded onto one point is a sum of at most so many numbers.
 	layers := 2 + float64(at[len(at)-1]-at[0])/float64(n)
-	return unit*sum*layers + 10*unit*math.Log2(float64(n))*math.Sqrt(float64(n)*square)
+	return unitRoundoff*sum*layers + 10*unitRoundoff*math.Log2(float64(n))*math.Sqrt(float64(n)*square)
 }
 
 // product is the product of the spectra that have no atoms, each to the power of its
@@ -169,7 +169,7 @@ func (p *product) multiply(s *spectrum) {
 			k = j
 		}
 		log, slack := logOf(s.values[k], s.slack)
-		p.logs[j], p.slacks[j] = plus(p.logs[j], p.slacks[j], s.times, log, slack)
+		p.logs[j], p.slacks[j] = addLog(p.logs[j], p.slacks[j], s.times, log, slack)
 		if real(p.logs[j])+p.slacks[j] >= dead {
 			live = append(live, j)
 		}

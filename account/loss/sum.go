@@ -23,13 +23,13 @@ type term struct {
 	times int
 }
 
-// MaxTimes is how many mechanisms can be added up.
-const MaxTimes = 1 << 40
+// maxTimes is how many mechanisms can be added up.
+const maxTimes = 1 << 40
 
 // Plus returns the sum with a law added a number of times.
 func (s Sum) Plus(law Law, times int) (Sum, error) {
-	if times < 1 || times > MaxTimes {
-		return Sum{}, fmt.Errorf("%w: %d times: write a number of times between 1 and %d", ErrParameter, times, MaxTimes)
+	if times < 1 || times > maxTimes {
+		return Sum{}, fmt.Errorf("%w: %d times: write a number of times between 1 and %d", errParameter, times, maxTimes)
 	}
 	terms := make([]term, 0, len(s.terms)+1)
 	added := false
@@ -42,8 +42,8 @@ func (s Sum) Plus(law Law, times int) (Sum, error) {
 	if !added {
 		terms = append(terms, term{law, times})
 	}
-	if total := count(terms); total > MaxTimes {
-		return Sum{}, fmt.Errorf("%w: more than %d mechanisms in all", ErrParameter, MaxTimes)
+	if total := count(terms); total > maxTimes {
+		return Sum{}, fmt.Errorf("%w: more than %d mechanisms in all", errParameter, maxTimes)
 	}
 	return Sum{terms}, nil
 }
@@ -70,7 +70,7 @@ func (s Sum) infinite() dp.Bracket {
 		log += float64(t.times) * math.Log1p(-t.law.infinite())
 	}
 	mass := -math.Expm1(log)
-	return bracket(mass, mass*unit*(16+2*float64(len(s.terms))))
+	return bracket(mass, mass*unitRoundoff*(16+2*float64(len(s.terms))))
 }
 
 // top is the largest finite loss.
@@ -79,12 +79,12 @@ func (s Sum) top() float64 {
 	for _, t := range s.terms {
 		top += float64(t.times) * t.law.top()
 	}
-	return top * (1 + unit*float64(8+len(s.terms)))
+	return top * (1 + unitRoundoff*float64(8+len(s.terms)))
 }
 
 // single returns the law of a sum whose curve has a closed form.
 func (s Sum) single() (closed, bool) {
-	terms := gathered(s.terms)
+	terms := mergeGaussians(s.terms)
 	law, ok := terms[0].law.(closed)
 	return law, ok && len(terms) == 1 && terms[0].times == 1
 }
@@ -93,7 +93,7 @@ func (s Sum) single() (closed, bool) {
 // delta)-indistinguishable, in this direction.
 func (s Sum) Delta(epsilon float64) (dp.Bracket, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
-		return dp.Bracket{}, fmt.Errorf("%w: epsilon is %v, and must be a number of at least 0", ErrParameter, epsilon)
+		return dp.Bracket{}, fmt.Errorf("%w: epsilon is %v, and must be a number of at least 0", errParameter, epsilon)
 	}
 	if len(s.terms) == 0 {
 		return dp.Bracket{}, nil
@@ -112,7 +112,7 @@ func (s Sum) Delta(epsilon float64) (dp.Bracket, error) {
 // is none.
 func (s Sum) Epsilon(delta float64) (dp.Bracket, error) {
 	if !(delta >= 0 && delta < 1) {
-		return dp.Bracket{}, fmt.Errorf("%w: delta is %v, and must be at least 0 and below 1", ErrParameter, delta)
+		return dp.Bracket{}, fmt.Errorf("%w: delta is %v, and must be at least 0 and below 1", errParameter, delta)
 	}
 	if len(s.terms) == 0 {
 		return dp.Bracket{}, nil
@@ -123,7 +123,7 @@ func (s Sum) Epsilon(delta float64) (dp.Bracket, error) {
 		}
 		// At delta 0 all of the loss counts.
 		top := s.top()
-		return dp.Bracket{Lower: top * (1 - unit*float64(64+2*len(s.terms))), Upper: top}, nil
+		return dp.Bracket{Lower: top * (1 - unitRoundoff*float64(64+2*len(s.terms))), Upper: top}, nil
 	}
 	if law, ok := s.single(); ok {
 		below := func(e float64) float64 { return law.curve(e).Lower }
@@ -141,8 +141,8 @@ func (s Sum) Epsilon(delta float64) (dp.Bracket, error) {
 // laws together are looked at mostLooks times; with fewer the bracket is wider.
 const (
 	mostFrequencies = 1 << 18
-	leastPoints     = 1 << 12
-	mostPoints      = 1 << 17
+	minPoints       = 1 << 12
+	maxPoints       = 1 << 17
 	mostCells       = 1 << 18
 	mostAligned     = 1 << 20
 	mostLooks       = 1 << 23
@@ -160,7 +160,7 @@ const (
 // delta encloses delta(epsilon) for epsilon below the top.
 func (s Sum) delta(epsilon float64) dp.Bracket {
 	s = s.latticed(epsilon)
-	r := s.rough(1e-300)
+	r := s.roughCumulant(1e-300)
 	// Beyond all that matters the tilt would have no end. A bound from nearer by does.
 	if far := max(0, r.chernoff(1e-280)); epsilon > far {
 		return dp.Bracket{Lower: s.infinite().Lower, Upper: s.invert(far, r).Upper}
@@ -169,7 +169,7 @@ func (s Sum) delta(epsilon float64) dp.Bracket {
 }
 
 // invert is delta where the tilt has an end.
-func (s Sum) invert(epsilon float64, r rough) dp.Bracket {
+func (s Sum) invert(epsilon float64, r roughCumulant) dp.Bracket {
 	t := r.tilt(epsilon)
 	// The peak of the integrand, less what the expectation may take away. Where that
 	// is more, the window was too small, and what came out says how small delta is.
@@ -177,7 +177,7 @@ func (s Sum) invert(epsilon float64, r rough) dp.Bracket {
 	out := dp.Bracket{Lower: s.infinite().Lower, Upper: 1}
 	for range 2 {
 		p := s.problem(epsilon, log)
-		out = p.refine(out, func(g pair) dp.Bracket { return dp.Bracket{Lower: g.lower(epsilon), Upper: g.upper(epsilon)} })
+		out = p.refine(out, func(g gridPair) dp.Bracket { return dp.Bracket{Lower: g.lower(epsilon), Upper: g.upper(epsilon)} })
 		left := out.Upper - s.infinite().Lower
 		if out.Lower > 0.5*out.Upper || !(left > 1e-280) || math.Log(left) > log {
 			break
@@ -190,16 +190,16 @@ func (s Sum) invert(epsilon float64, r rough) dp.Bracket {
 // epsilon encloses the epsilon at delta > 0.
 func (s Sum) epsilon(delta float64) dp.Bracket {
 	left := max(delta-s.infinite().Lower, 1e-16*delta, 1e-300)
-	near := min(max(0, s.rough(left*small/float64(count(s.terms))).chernoff(left)), s.top())
+	near := min(max(0, s.roughCumulant(left*small/float64(count(s.terms))).chernoff(left)), s.top())
 	out := dp.Bracket{Lower: 0, Upper: s.top()}
 	p := s.latticed(near).problem(near, math.Log(left))
-	return p.refine(out, func(g pair) dp.Bracket { return crossing(g.lower, g.upper, delta, out.Upper) })
+	return p.refine(out, func(g gridPair) dp.Bracket { return crossing(g.lower, g.upper, delta, out.Upper) })
 }
 
 // problem is a sum with the tilt and the window for questions near one epsilon.
 type problem struct {
 	terms     []term
-	rough     rough
+	rough     roughCumulant
 	near      float64 // the epsilon
 	spare     float64
 	goal      float64 // the relative width that is narrow enough
@@ -211,7 +211,7 @@ type problem struct {
 // problem prepares for questions near epsilon, where delta is about exp(log).
 func (s Sum) problem(epsilon, log float64) problem {
 	log = max(log, -690) // smaller numbers are not told apart
-	p := problem{terms: gathered(s.terms), near: max(epsilon, 1e-3), goal: latticeGoal, top: s.top()}
+	p := problem{terms: mergeGaussians(s.terms), near: max(epsilon, 1e-3), goal: latticeGoal, top: s.top()}
 	if m, ok := p.terms[0].law.(mixture); ok && len(p.terms) == 1 && m.rate == 1 {
 		p.goal = wholeGoal
 	}
@@ -219,7 +219,7 @@ func (s Sum) problem(epsilon, log float64) problem {
 		p.goal = manyGoal
 	}
 	p.spare = math.Exp(log) * small / float64(count(s.terms))
-	p.rough = s.rough(p.spare)
+	p.rough = s.roughCumulant(p.spare)
 	// Near the largest loss the best tilt is infinite. Beyond this one rounding takes
 	// more than the tilt gives.
 	p.t = p.rough.tilt(epsilon)
@@ -244,42 +244,42 @@ func (s Sum) problem(epsilon, log float64) problem {
 
 // refine narrows a bracket with ever finer lattices, until it is narrow enough.
 // Every one of the brackets is proven, so their intersection is.
-func (p problem) refine(out dp.Bracket, ask func(pair) dp.Bracket) dp.Bracket {
-	for points := p.enough(); ; points *= 4 {
+func (p problem) refine(out dp.Bracket, ask func(gridPair) dp.Bracket) dp.Bracket {
+	for points := p.initialPoints(); ; points *= 4 {
 		b := ask(p.grids(points))
 		out = dp.Bracket{Lower: max(out.Lower, b.Lower), Upper: min(out.Upper, b.Upper)}
-		if len(p.rough.sketches) == 0 || out.Upper-out.Lower <= p.goal*out.Upper || points >= mostPoints {
+		if len(p.rough.sketches) == 0 || out.Upper-out.Lower <= p.goal*out.Upper || points >= maxPoints {
 			return out
 		}
 	}
 }
 
-// enough guesses how many points a narrow bracket takes: a step shifts the mean of
+// initialPoints guesses how many points a narrow bracket takes: a step shifts the mean of
 // every loss by a tenth of its square, and its effect grows with the tilt.
-func (p problem) enough() int {
+func (p problem) initialPoints() int {
 	step := math.Sqrt(p.goal / 2 * p.near * 10 / (1 + p.t) / float64(count(p.terms)))
-	points := leastPoints
-	for float64(points)*step < p.window && points < mostPoints {
+	points := minPoints
+	for float64(points)*step < p.window && points < maxPoints {
 		points *= 2
 	}
 	return points
 }
 
-// pair is a grid for each end of the bracket; the same one if no law is on a
+// gridPair is a grid for each end of the bracket; the same one if no law is on a
 // lattice.
-type pair struct{ below, above *grid }
+type gridPair struct{ below, above *grid }
 
 // If no loss was moved by more than shift in all, delta(epsilon) is between those of
 // the moved losses at epsilon plus and minus shift.
-func (p pair) lower(epsilon float64) float64 { return p.below.delta(epsilon + p.below.shift).Lower }
-func (p pair) upper(epsilon float64) float64 { return p.above.delta(epsilon - p.above.shift).Upper }
+func (p gridPair) lower(epsilon float64) float64 { return p.below.delta(epsilon + p.below.shift).Lower }
+func (p gridPair) upper(epsilon float64) float64 { return p.above.delta(epsilon - p.above.shift).Upper }
 
 // grids builds the pair, with about so many points to the window where there are
 // lattices.
-func (p problem) grids(points int) pair {
+func (p problem) grids(points int) gridPair {
 	if len(p.rough.sketches) == 0 {
 		g := p.closed()
-		return pair{g, g}
+		return gridPair{g, g}
 	}
 	step, origin, points := p.spacing(points)
 	var below, above []latticeTerm
@@ -290,14 +290,14 @@ func (p problem) grids(points int) pair {
 			above = append(above, latticeTerm{a, float64(t.times)})
 		}
 	}
-	return pair{p.onLattice(below, step, points, p.far), p.onLattice(above, step, points, 0)}
+	return gridPair{p.onLattice(below, step, points, p.far), p.onLattice(above, step, points, 0)}
 }
 
 // closed weighs laws that have closed forms only.
 func (p problem) closed() *grid {
 	analytics := p.rough.analytic
 	limit := max(1<<12, min(mostFrequencies, mostLooks/len(analytics)))
-	if step, offset, ok := common(analytics); ok {
+	if step, offset, ok := commonLattice(analytics); ok {
 		points := 2 * math.Ceil(max(1, p.window/step/2))
 		g, f := newGrid(analytics, nil, p.t, p.far, step*points, 0)
 		g.top = p.top
