@@ -6,6 +6,7 @@ import (
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/root"
+	"github.com/discreet-dp/discreet/utility"
 )
 
 // Calibration is the noise that a budget needs.
@@ -77,21 +78,21 @@ type calibration struct {
 	direction      Direction
 }
 
-// at returns the workload with an amount of noise: what grows with more noise.
-func (c calibration) at(noise float64) (*Workload, error) {
+// workloadAt returns the workload with an amount of noise: what grows with more noise.
+func (c calibration) workloadAt(noise float64) (*Workload, error) {
 	uses := make([]Use, len(c.uses))
 	for i, u := range c.uses {
 		if u.Mechanism.noise == "" {
 			u.Mechanism.noise = c.kind.parameter()
-			u.Mechanism.amount = c.amount(noise)
+			u.Mechanism.amount = c.roundAmount(noise)
 		}
 		uses[i] = u
 	}
 	return New(uses...)
 }
 
-// amount turns noise into the parameter.
-func (c calibration) amount(noise float64) float64 {
+// roundAmount turns noise into the parameter.
+func (c calibration) roundAmount(noise float64) float64 {
 	switch c.kind.parameter() {
 	case "epsilon":
 		return 1 / noise
@@ -104,7 +105,7 @@ func (c calibration) amount(noise float64) float64 {
 // excess returns the logarithms of delta over the one allowed: of what is lost at
 // least, and of what the best accountant allows for.
 func (c calibration) excess(noise float64) (lower, upper float64, err error) {
-	w, err := c.at(noise)
+	w, err := c.workloadAt(noise)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -161,7 +162,7 @@ func (c calibration) narrow(upper func(log float64) float64, low, high float64) 
 		return root.Halve(low, high, steps, func(log float64) bool { return !enough(log) })
 	}
 	quick := func(log float64) bool {
-		w, err := c.at(math.Exp(log))
+		w, err := c.workloadAt(math.Exp(log))
 		if err != nil {
 			return false
 		}
@@ -206,7 +207,7 @@ func (c calibration) solve() (Calibration, error) {
 	if upper(low) <= 0 {
 		return Calibration{},
 			refuse("even %s %.3g, the least that is looked at, keeps epsilon %v at delta %v: there is nothing to calibrate, or epsilon "+
-				"is too large", c.kind.parameter(), c.amount(leastNoise*unit), c.epsilon, c.delta)
+				"is too large", c.kind.parameter(), c.roundAmount(leastNoise*unit), c.epsilon, c.delta)
 	}
 	low, high = c.narrow(upper, low, high)
 	before, enough := root.Between(upper, low, high, 1e-10/max(1, math.Abs(high)))
@@ -221,11 +222,53 @@ func (c calibration) solve() (Calibration, error) {
 		open, short = short, before-step
 	}
 	short, _ = root.Halve(short, open, 4, broken)
-	out.Noise = dp.Bracket{Lower: c.amount(math.Exp(short)), Upper: c.amount(math.Exp(enough))}
+	out.Noise = dp.Bracket{Lower: c.roundAmount(math.Exp(short)), Upper: c.roundAmount(math.Exp(enough))}
 	if out.Parameter == "epsilon" {
 		out.Noise = dp.Bracket{Lower: out.Noise.Upper, Upper: out.Noise.Lower}
 	}
 	var err error
-	out.Workload, err = c.at(math.Exp(enough))
+	out.Workload, err = c.workloadAt(math.Exp(enough))
 	return out, err
+}
+
+// Error returns the alpha such that one answer of the mechanism that was calibrated
+// is within alpha of the truth with probability 1 - beta, where its noise is added
+// to a number.
+func (c Calibration) Error(beta float64) (alpha float64, ok bool) {
+	for _, u := range c.Workload.uses {
+		if m := u.Mechanism; m.noise == c.Parameter && m.amount == c.Value() {
+			return m.errorAlpha(beta)
+		}
+	}
+	return 0, false
+}
+
+// errorAlpha returns the alpha such that one answer is within alpha of the truth with
+// probability 1 - beta, where the mechanism adds noise to a number.
+func (m Mechanism) errorAlpha(beta float64) (alpha float64, ok bool) {
+	var err error
+	var whole int64
+	switch m.kind.name {
+	case "laplace":
+		alpha, err = utility.Laplace{Scale: m.sensitivity / m.epsilon()}.Alpha(beta)
+	case "gaussian":
+		f, failed := m.facts()
+		if failed != nil {
+			return 0, false
+		}
+		alpha, err = utility.Gaussian{Sigma: m.sensitivity / f.mu}.Alpha(beta)
+	case "discrete-laplace":
+		whole, err = utility.DiscreteLaplace{Scale: m.sensitivity / m.epsilon()}.Alpha(beta)
+		alpha = float64(whole)
+	case "discrete-gaussian":
+		f, failed := m.facts()
+		if failed != nil {
+			return 0, false
+		}
+		whole, err = utility.DiscreteGaussian{Sigma2: m.sensitivity * m.sensitivity / (2 * f.rho)}.Alpha(beta)
+		alpha = float64(whole)
+	default:
+		return 0, false
+	}
+	return alpha, err == nil
 }

@@ -56,8 +56,8 @@ var kinds = []*kind{
 	{name: "approx", noise: []string{"epsilon"}, delta: true, sample: true, facts: pureFacts},
 }
 
-// names lists the kinds.
-func names() string {
+// kindNames lists the kinds.
+func kindNames() string {
 	var out []string
 	for _, k := range kinds {
 		out = append(out, k.name)
@@ -78,7 +78,7 @@ func ParseMechanism(text string, free bool) (Mechanism, error) {
 	name, rest, _ := strings.Cut(text, ":")
 	i := slices.IndexFunc(kinds, func(k *kind) bool { return k.name == strings.TrimSpace(name) })
 	if i < 0 {
-		return Mechanism{}, refuse("there is no mechanism %q: write one of %s", name, names())
+		return Mechanism{}, refuse("there is no mechanism %q: write one of %s", name, kindNames())
 	}
 	m := Mechanism{kind: kinds[i], sensitivity: 1, sample: 1}
 	seen := map[string]bool{}
@@ -177,12 +177,6 @@ func (m Mechanism) String() string {
 	return m.kind.name + ":" + strings.Join(parts, ",")
 }
 
-// Noise returns the parameter that says how much noise there is, and its value.
-func (m Mechanism) Noise() (name string, value float64) { return m.noise, m.amount }
-
-// Name returns the name of the kind.
-func (m Mechanism) Name() string { return m.kind.name }
-
 // facts returns what is known, or why the parameters are no mechanism.
 func (m Mechanism) facts() (facts, error) {
 	f, err := m.kind.facts(m)
@@ -194,9 +188,9 @@ func (m Mechanism) facts() (facts, error) {
 
 // divideUp divides, rounding up: a quotient of sensitivity and noise that is too small
 // would be a claim too strong.
-func divideUp(a, b float64) float64 { return up(a / b) }
+func divideUp(a, b float64) float64 { return roundUp(a / b) }
 
-func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+func roundUp(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // epsilon is that of noise of a scale, in either spelling.
 func (m Mechanism) epsilon() float64 {
@@ -217,7 +211,7 @@ func laplaceFacts(m Mechanism) (facts, error) {
 		// The divergence of order 1, at which order over order is largest (Harrison,
 		// Manurangsi 2025). Its two terms cancel, and each is rounded by units of e; for
 		// a small e the claim of every pure mechanism is the better one.
-		rho:    min(up(e+math.Expm1(-e)+e*0x1p-48), dp.RhoOfPure(e)),
+		rho:    min(roundUp(e+math.Expm1(-e)+e*0x1p-48), dp.RhoOfPure(e)),
 		law:    law,
 		curve:  func() (account.RDP, error) { return account.LaplaceRDP(e) },
 		sample: func(rate float64) (account.RDP, error) { return account.SubsampledLaplaceRDP(e, rate) },
@@ -227,7 +221,7 @@ func laplaceFacts(m Mechanism) (facts, error) {
 func gaussianFacts(m Mechanism) (facts, error) {
 	mu := divideUp(m.sensitivity, m.amount)
 	if m.noise == "rho" {
-		mu = up(math.Sqrt(2 * m.amount))
+		mu = roundUp(math.Sqrt(2 * m.amount))
 	}
 	law, err := loss.Gaussian(mu)
 	if err != nil {
@@ -235,7 +229,7 @@ func gaussianFacts(m Mechanism) (facts, error) {
 	}
 	return facts{
 		mu:     mu,
-		rho:    up(mu * mu / 2 * (1 + 0x1p-50)),
+		rho:    roundUp(mu * mu / 2 * (1 + 0x1p-50)),
 		law:    law,
 		curve:  func() (account.RDP, error) { return account.GaussianRDP(mu) },
 		sample: func(rate float64) (account.RDP, error) { return account.SubsampledGaussianRDP(mu, rate) },
@@ -254,7 +248,7 @@ func discreteLaplaceFacts(m Mechanism) (facts, error) {
 	e := divideUp(m.sensitivity, scale)
 	a := 1 / scale
 	// The divergence of order 1 again: e - (a/sinh a)(1 - exp(-e)).
-	tight := up((e + a/math.Sinh(a)*math.Expm1(-e)) + 0x1p-46*(1+e))
+	tight := roundUp((e + a/math.Sinh(a)*math.Expm1(-e)) + 0x1p-46*(1+e))
 	return facts{
 		pure: e,
 		rho:  min(tight, dp.RhoOfPure(e)),
@@ -274,7 +268,7 @@ func discreteGaussianFacts(m Mechanism) (facts, error) {
 	if err != nil {
 		return facts{}, err
 	}
-	rho := up(m.sensitivity * m.sensitivity / (2 * variance) * (1 + 0x1p-50))
+	rho := roundUp(m.sensitivity * m.sensitivity / (2 * variance) * (1 + 0x1p-50))
 	return facts{
 		rho:   rho,
 		law:   law,
@@ -309,7 +303,7 @@ func exponentialFacts(m Mechanism) (facts, error) {
 		return facts{}, err
 	}
 	// Bounded range: Cesar, Rogers 2021, Lemma 3.4.
-	f.rho = min(f.rho, up(m.amount*m.amount/8))
+	f.rho = min(f.rho, roundUp(m.amount*m.amount/8))
 	f.curve = func() (account.RDP, error) { return account.ExponentialRDP(m.amount) }
 	return f, nil
 }

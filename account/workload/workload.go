@@ -1,3 +1,17 @@
+// Package workload asks every accountant at once: mechanisms are written the way
+// people name them, and each theorem that applies says what they cost together, or
+// how much noise a budget needs.
+//
+//	laplace:epsilon=0.1            laplace:scale=10        with sensitivity=, sample=
+//	gaussian:sigma=4               gaussian:rho=0.02       with sensitivity=, sample=
+//	discrete-laplace:scale=10                              with sensitivity=
+//	discrete-gaussian:sigma2=16                            with sensitivity=
+//	randomized-response:epsilon=1  exponential:epsilon=0.1 with sample=
+//	pure:epsilon=0.1               approx:epsilon=0.1,delta=1e-9   with sample=
+//
+// sensitivity is 1 unless it is given; it is the l2 norm for Gaussian noise and the
+// l1 norm for the others. sample is the rate of a Poisson sample. Sampling is for
+// neighbours by adding or removing a person.
 package workload
 
 import (
@@ -40,8 +54,8 @@ func ParseUse(text string, free bool) (Use, error) {
 			return Use{}, refuse("%s: its times are said twice", name)
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(value))
-		if err != nil || n < 1 || n > MostTimes {
-			return Use{}, refuse("%s is used %q times: write a whole number between 1 and %d", name, value, MostTimes)
+		if err != nil || n < 1 || n > maxTimes {
+			return Use{}, refuse("%s is used %q times: write a whole number between 1 and %d", name, value, maxTimes)
 		}
 		times, said = n, true
 	}
@@ -54,12 +68,12 @@ func ParseUse(text string, free bool) (Use, error) {
 
 // Workload is a list of mechanisms, all fixed in advance.
 type Workload struct {
-	uses []Use
-	asks []claims // of each
+	uses   []Use
+	claims []claims // of each
 }
 
-// MostTimes is how often mechanisms can be used in all.
-const MostTimes = 1_000_000_000
+// maxTimes is how often mechanisms can be used in all.
+const maxTimes = 1_000_000_000
 
 // New makes a workload.
 func New(uses ...Use) (*Workload, error) {
@@ -69,17 +83,17 @@ func New(uses ...Use) (*Workload, error) {
 	w := &Workload{uses: uses}
 	total := 0
 	for _, u := range uses {
-		if u.Times < 1 || u.Times > MostTimes {
-			return nil, refuse("%s is used %d times: write a number between 1 and %d", u.Mechanism, u.Times, MostTimes)
+		if u.Times < 1 || u.Times > maxTimes {
+			return nil, refuse("%s is used %d times: write a number between 1 and %d", u.Mechanism, u.Times, maxTimes)
 		}
-		if total += u.Times; total > MostTimes {
-			return nil, refuse("there are more than %d uses in all", MostTimes)
+		if total += u.Times; total > maxTimes {
+			return nil, refuse("there are more than %d uses in all", maxTimes)
 		}
 		c, err := u.Mechanism.claims()
 		if err != nil {
 			return nil, err
 		}
-		w.asks = append(w.asks, c)
+		w.claims = append(w.claims, c)
 	}
 	return w, nil
 }
@@ -163,7 +177,7 @@ func (w *Workload) Epsilon(delta float64, direction Direction) (Answer, error) {
 		return Answer{}, w.deltaError(delta)
 	}
 	own := 0.0
-	for i, c := range w.asks {
+	for i, c := range w.claims {
 		own += float64(w.uses[i].Times) * c.delta
 	}
 	if own > 0 && -math.Expm1(-own) >= delta {
@@ -203,7 +217,7 @@ func (w *Workload) deltaError(delta float64) error {
 func (w *Workload) ask(question func(accountant) (dp.Bracket, error), direction Direction, methods ...Method) (Answer, error) {
 	var out Answer
 	for _, m := range methods {
-		a, err := w.accountant(m, direction)
+		a, err := w.newAccountant(m, direction)
 		var b dp.Bracket
 		if err == nil {
 			b, err = question(a)
@@ -227,7 +241,7 @@ func (w *Workload) ask(question func(accountant) (dp.Bracket, error), direction 
 // repeated returns the claims for the classical theorems.
 func (w *Workload) repeated() []account.Repeated {
 	var out []account.Repeated
-	for i, c := range w.asks {
+	for i, c := range w.claims {
 		out = append(out, account.Repeated{Approx: account.Approx{Epsilon: c.pure, Delta: c.delta}, Times: w.uses[i].Times})
 	}
 	return out
@@ -235,7 +249,7 @@ func (w *Workload) repeated() []account.Repeated {
 
 // pure reports whether every mechanism has an (epsilon, delta) claim of its own.
 func (w *Workload) pure() bool {
-	for _, c := range w.asks {
+	for _, c := range w.claims {
 		if c.pure == 0 {
 			return false
 		}
@@ -246,7 +260,7 @@ func (w *Workload) pure() bool {
 // sum returns the losses in one direction.
 func (w *Workload) sum(d loss.Direction) (loss.Sum, error) {
 	var s loss.Sum
-	for i, c := range w.asks {
+	for i, c := range w.claims {
 		law, err := c.law(d)
 		if err != nil {
 			return loss.Sum{}, err
