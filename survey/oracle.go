@@ -1,7 +1,9 @@
 package survey
 
 import (
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/noise"
@@ -100,4 +102,119 @@ func (r rates) Variance(f float64, n int64, of Population) float64 {
 // estimate returns the unbiased estimate of a proportion.
 func (r rates) estimate(count, n int64) float64 {
 	return (float64(count)/float64(n) - r.q) / r.gap
+}
+
+// Domains up to which an oracle is chosen.
+const (
+	unaryUpTo   = 128  // a report of olh is as long
+	hashedUpTo  = 4096 // a million reports take olh's collector seconds
+	priceOfRows = 1.5  // how much more variance hadamard may have, beyond that
+)
+
+// Choose returns the oracle of the smallest variance, where few hold a value, among
+// those that are quick to collect, and says why. It depends on public numbers only.
+//
+// Direct encoding has the variance (E+k-2)/(E-1)^2, oue 4E/(E-1)^2, and olh nearly
+// that; so direct is better where k < 3E + 2.
+func Choose(size int, epsilon dp.Amount) (Oracle, string, error) {
+	if _, err := cost(epsilon); err != nil {
+		return nil, "", err
+	}
+	if err := checkDomain(size, mostValues); err != nil {
+		return nil, "", err
+	}
+	name, why := "", ""
+	border := 3*math.Exp(epsilon.Float()) + 2
+	switch {
+	case float64(size) < border:
+		name, why = "direct",
+			fmt.Sprintf("%d values are fewer than 3 exp(epsilon) + 2 = %.4g, so sending a value is more exact than sending a "+
+				"bit for each", size, border)
+	case size <= unaryUpTo:
+		name, why = "oue",
+			fmt.Sprintf("%d values are more than 3 exp(epsilon) + 2 = %.4g, and few enough to send a bit for each", size, border)
+	case size <= hashedUpTo:
+		name, why = "olh", fmt.Sprintf("%d values are too many to send a bit for each, and a hash is as exact", size)
+	default:
+		olh, rows := hashedRates(epsilon), hadamardRates(epsilon)
+		ratio := rows.Variance(0, 1, Fixed) / olh.Variance(0, 1, Fixed)
+		if ratio <= priceOfRows {
+			name, why = "hadamard",
+				fmt.Sprintf("%d values are counted by one fast transform, at %.3g times the variance of olh", size, ratio)
+		} else {
+			name, why = "olh",
+				fmt.Sprintf("%d values are slow to count with olh, but hadamard would have %.3g times the variance", size, ratio)
+		}
+	}
+	o, err := New(name, size, epsilon)
+	return o, why, err
+}
+
+// Errors when a survey is planned.
+var (
+	// ErrEpsilon is returned when an epsilon randomizes nothing or everything.
+	ErrEpsilon = errors.New("no survey has this epsilon")
+	// ErrDomain is returned when there are too few or too many values to choose from.
+	ErrDomain = errors.New("no survey has this domain")
+	// ErrOracle is returned when there is no oracle of a name.
+	ErrOracle = errors.New("there is no such oracle")
+)
+
+// Errors while people answer.
+var (
+	// ErrValue is returned when somebody answers with a value outside of the domain.
+	// Nothing was drawn.
+	ErrValue = errors.New("the answer is outside of the domain")
+	// ErrReport is returned when a report cannot have been made by this survey's
+	// clients. It was not counted.
+	ErrReport = errors.New("this is no report of this survey")
+)
+
+// Errors when answers are counted.
+var (
+	// ErrMerge is returned when reports of different surveys are added up.
+	ErrMerge = errors.New("the reports are of another survey")
+	// ErrNobody is returned when nobody has answered.
+	ErrNobody = errors.New("nobody has answered, so there is nothing to estimate")
+	// ErrConfidence is returned when a confidence is none.
+	ErrConfidence = errors.New("a confidence is a number such as 0.95")
+)
+
+// largest is the largest epsilon: beyond it one answer in 10^14 is turned, which
+// is not a survey with privacy.
+const largest = 32 * dp.One
+
+// cost checks an epsilon and returns what one report costs.
+func cost(epsilon dp.Amount) (dp.Cost, error) {
+	switch {
+	case epsilon == 0:
+		return dp.Cost{}, fmt.Errorf("%w: with epsilon 0 the answers tell nothing; ask with an epsilon such as 1", ErrEpsilon)
+	case epsilon > largest:
+		return dp.Cost{},
+			fmt.Errorf("%w: above 32 hardly an answer is ever turned, and nobody is protected; ask with an epsilon such as 1", ErrEpsilon)
+	}
+	rho, err := dp.CeilFloat(dp.RhoOfPure(epsilon.Float()))
+	if err != nil {
+		return dp.Cost{}, err
+	}
+	return dp.Cost{Epsilon: epsilon, Rho: rho}, nil
+}
+
+// checkDomain refuses domains of other than 2 to most values.
+func checkDomain(size, most int) error {
+	switch {
+	case size < 2:
+		return fmt.Errorf("%w: it has %d values, and a question needs two answers at least", ErrDomain, size)
+	case size > most:
+		return fmt.Errorf("%w: it has %d values, and this oracle takes %d at most; put rare values together, or use another oracle",
+			ErrDomain, size, most)
+	}
+	return nil
+}
+
+func checkValue(value, size int) error {
+	if value < 0 || value >= size {
+		return fmt.Errorf("%w: a value is a number from 0 to %d", ErrValue, size-1)
+	}
+	return nil
 }
