@@ -130,14 +130,14 @@ func (l gaussianLaw) halfWidth(beta float64) int64 {
 		return 0
 	}
 	// P(|X| > k) <= 2 exp(-(k+1)^2/(2 s^2)) gives a k that is always enough.
-	enough := roundUp(l.S * math.Sqrt(2*(math.Ln2-math.Log(beta))) * (1 + 0x1p-48))
+	upper := roundUp(l.S * math.Sqrt(2*(math.Ln2-math.Log(beta))) * (1 + 0x1p-48))
 	switch {
 	case beta < smallestTail:
-		return enough
+		return upper
 	case l.S < normal.SumsBelow:
 		return l.HalfWidth(beta)
 	}
-	_, high := root.Whole(-1, enough, func(k int64) bool { return !(l.tail(k) <= beta) })
+	_, high := root.Whole(-1, upper, func(k int64) bool { return !(l.tail(k) <= beta) })
 	return high
 }
 

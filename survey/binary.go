@@ -24,7 +24,7 @@ type Binary struct {
 
 // NewBinary returns randomized response at exactly epsilon.
 func NewBinary(epsilon dp.Amount) (*Binary, error) {
-	c, err := cost(epsilon)
+	c, err := reportCost(epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -38,20 +38,20 @@ func NewBinary(epsilon dp.Amount) (*Binary, error) {
 func NewBiased(g *big.Rat) (*Binary, error) {
 	half := big.NewRat(1, 2)
 	if g == nil || g.Sign() <= 0 || g.Cmp(half) >= 0 {
-		return nil, fmt.Errorf("%w: the bias is a number above 0 and below 1/2, such as 1/4", ErrEpsilon)
+		return nil, fmt.Errorf("%w: the bias is a number above 0 and below 1/2, such as 1/4", errEpsilon)
 	}
 	lies := new(big.Rat).Sub(half, g)
 	if lies.Denom().BitLen() > 62 {
-		return nil, fmt.Errorf("%w: write the bias as a fraction with a denominator below 2^61", ErrEpsilon)
+		return nil, fmt.Errorf("%w: write the bias as a fraction with a denominator below 2^61", errEpsilon)
 	}
 	// (1/2 + g)/(1/2 - g) = 1 + 2g/(1/2 - g).
 	more, _ := new(big.Rat).Quo(new(big.Rat).Add(g, g), lies).Float64()
 	// The quotient is rounded once, and the logarithm within units in the last place.
 	epsilon, err := dp.CeilFloat(math.Log1p(more) * (1 + 0x1p-48))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrEpsilon, err)
+		return nil, fmt.Errorf("%w: %w", errEpsilon, err)
 	}
-	c, err := cost(epsilon)
+	c, err := reportCost(epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,9 @@ func NewBiased(g *big.Rat) (*Binary, error) {
 func (b *Binary) Cost() dp.Cost { return b.cost }
 
 // Randomize returns what a person answers.
-func (b *Binary) Randomize(src *noise.Source, truth bool) bool { return b.answer(dice{src}, truth) }
+func (b *Binary) Randomize(src *noise.Source, truth bool) bool {
+	return b.answer(sourceRandomness{src}, truth)
+}
 
 func (b *Binary) answer(c randomness, truth bool) bool {
 	lie := false
@@ -79,14 +81,14 @@ func (b *Binary) answer(c randomness, truth bool) bool {
 // Estimate returns the unbiased estimate of the proportion of people whose true answer
 // is yes, (mean - 1/2 + g)/(2g), and its interval, from how many of n said yes.
 func (b *Binary) Estimate(yes, n int64, confidence float64, of Population) (Estimate, error) {
-	beta, err := miss(confidence)
+	beta, err := missProbability(confidence)
 	switch {
 	case err != nil:
 		return Estimate{}, err
 	case n == 0:
-		return Estimate{}, ErrNobody
+		return Estimate{}, errNobody
 	case yes < 0 || yes > n:
-		return Estimate{}, fmt.Errorf("%w: %d of %d said yes", ErrReport, yes, n)
+		return Estimate{}, fmt.Errorf("%w: %d of %d said yes", errReport, yes, n)
 	}
 	i := b.interval(yes, n, beta, of)
 	return Estimate{b.estimate(yes, n), i[0], i[1]}, nil
@@ -99,11 +101,11 @@ type randomness interface {
 	below(n uint64) uint64
 }
 
-// dice are the randomness of production.
-type dice struct{ src *noise.Source }
+// sourceRandomness are the randomness of production.
+type sourceRandomness struct{ src *noise.Source }
 
-func (d dice) flip(c *coin) bool     { return c.flip(d.src) }
-func (d dice) below(n uint64) uint64 { return noise.Uniform(d.src, n) }
+func (d sourceRandomness) flip(c *coin) bool     { return c.flip(d.src) }
+func (d sourceRandomness) below(n uint64) uint64 { return noise.Uniform(d.src, n) }
 
 // coin is true with probability exactly b/(b + exp(epsilon)): that of a lie, where
 // there are b of them and the truth is exp(epsilon) times as likely as each.

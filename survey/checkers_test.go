@@ -22,7 +22,7 @@ type client func(src *noise.Source, value int) Report
 // the other, and, for all that is public, the parity of the hash and the row.
 func events(o Oracle, v, w int) []func(Report) bool {
 	supports := func(r Report, x int) bool {
-		sums := make([]int64, o.room())
+		sums := make([]int64, o.sumsLen())
 		o.add(sums, r)
 		return o.counts(sums, 1)[x] != 0
 	}
@@ -99,18 +99,16 @@ func checkUnbiased(o Oracle, f client, estimate func(*Collector) []float64, weig
 	return nil
 }
 
-// proportions are the estimates themselves.
 func proportions(c *Collector) []float64 {
 	var out []float64
 	for _, count := range c.Counts() {
-		out = append(out, c.oracle.rated().estimate(count, c.n))
+		out = append(out, c.oracle.ownRates().estimate(count, c.n))
 	}
 	return out
 }
 
-// honest is the client of an oracle.
-func honest(o Oracle) client {
-	return func(src *noise.Source, v int) Report { return o.report(dice{src}, v) }
+func honestClient(o Oracle) client {
+	return func(src *noise.Source, v int) Report { return o.report(sourceRandomness{src}, v) }
 }
 
 func amount(t testing.TB, text string) dp.Amount {
@@ -133,39 +131,39 @@ func oracle(t testing.TB, name string, size int, epsilon string) Oracle {
 
 var names = []string{"direct", "oue", "olh", "hadamard"}
 
-// counted is a stream that counts what was read.
-type counted struct {
+// countingReader is a stream that counts what was read.
+type countingReader struct {
 	r    io.Reader
 	read int
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.read += n
 	return n, err
 }
 
-func stream(seed byte) *counted {
+func stream(seed byte) *countingReader {
 	var key [32]byte
 	key[0] = seed
-	return &counted{r: rand.NewChaCha8(key)}
+	return &countingReader{r: rand.NewChaCha8(key)}
 }
 
 // seeded returns a Source that is the same in every run.
 func seeded(seed byte) *noise.Source { return entropy.FromReader(stream(seed)) }
 
-// digits returns a Source of the given words, and then of zeros.
-func digits(words ...uint64) *noise.Source {
+// sourceOfWords returns a Source of the given words, and then of zeros.
+func sourceOfWords(words ...uint64) *noise.Source {
 	var head []byte
 	for _, w := range words {
 		head = binary.BigEndian.AppendUint64(head, w)
 	}
-	return entropy.FromReader(&feed{head})
+	return entropy.FromReader(&headReader{head})
 }
 
-type feed struct{ head []byte }
+type headReader struct{ head []byte }
 
-func (f *feed) Read(p []byte) (int, error) {
+func (f *headReader) Read(p []byte) (int, error) {
 	clear(p)
 	f.head = f.head[copy(p, f.head):]
 	return len(p), nil
@@ -242,19 +240,19 @@ func TestPlantedBugs(t *testing.T) {
 	// A hash function whose seed is made of the value.
 	seedOfValue := func(c randomness, v int) Report {
 		h := Hash{c.below(prime) ^ uint64(v), c.below(prime)}
-		return Report{Hash: h, Answer: turn(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
+		return Report{Hash: h, Answer: lieOrTell(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
 	}
 	seedIsValue := func(c randomness, v int) Report {
 		h := Hash{uint64(2*v + 1), 7}
 		if v == 1 {
 			h.A = 2
 		}
-		return Report{Hash: h, Answer: turn(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
+		return Report{Hash: h, Answer: lieOrTell(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
 	}
 	// The same hash for everybody: values that collide always do.
 	oneHash := func(c randomness, v int) Report {
 		h := Hash{1 << 55, 0}
-		return Report{Hash: h, Answer: turn(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
+		return Report{Hash: h, Answer: lieOrTell(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
 	}
 	// A row in which the value's sign is plus.
 	chosenRow := func(c randomness, v int) Report {
@@ -262,7 +260,7 @@ func TestPlantedBugs(t *testing.T) {
 		if parity(row&uint64(v)) == 1 {
 			row = 0
 		}
-		return Report{Row: row, Answer: turn(c, rows.lie, 0, 2)}
+		return Report{Row: row, Answer: lieOrTell(c, rows.lie, 0, 2)}
 	}
 	raw := func(c *Collector) []float64 {
 		var out []float64
@@ -274,12 +272,12 @@ func TestPlantedBugs(t *testing.T) {
 	wrongQ := func(c *Collector) []float64 {
 		var out []float64
 		for _, count := range c.Counts() {
-			out = append(out, float64(count)/float64(c.n)/c.oracle.rated().p)
+			out = append(out, float64(count)/float64(c.n)/c.oracle.ownRates().p)
 		}
 		return out
 	}
 	run := func(f func(c randomness, v int) Report) client {
-		return func(src *noise.Source, v int) Report { return f(dice{src}, v) }
+		return func(src *noise.Source, v int) Report { return f(sourceRandomness{src}, v) }
 	}
 	exact := func(f func(c randomness, v int) Report) func() error {
 		return func() error { return checkPure(e, 3, f) }
@@ -303,8 +301,8 @@ func TestPlantedBugs(t *testing.T) {
 		{"one hash for all, biased", func() error { return checkUnbiased(olh, run(oneHash), proportions, 8, 2, 1) }},
 		{"a chosen row, exact", exact(chosenRow)},
 		{"a chosen row, statistical", func() error { return checkLoss(rows, run(chosenRow), 0, 1, n) }},
-		{"not debiased", func() error { return checkUnbiased(direct, honest(direct), raw, 8, 2, 1) }},
-		{"divided by p only", func() error { return checkUnbiased(rows, honest(rows), wrongQ, 8, 2, 1) }},
+		{"not debiased", func() error { return checkUnbiased(direct, honestClient(direct), raw, 8, 2, 1) }},
+		{"divided by p only", func() error { return checkUnbiased(rows, honestClient(rows), wrongQ, 8, 2, 1) }},
 		{"an interval of the raw counts", func() error {
 			return checkCoverage(func(count, n int64) [2]float64 {
 				return rates{p: 1, q: 0, gap: 1}.interval(count, n, 0.05, Sample)

@@ -24,7 +24,7 @@ type Collector struct {
 
 // NewCollector returns a collector of reports for an oracle.
 func NewCollector(o Oracle) *Collector {
-	return &Collector{oracle: o, sums: make([]int64, o.room())}
+	return &Collector{oracle: o, sums: make([]int64, o.sumsLen())}
 }
 
 // Add counts a report. What no client can have sent is refused, and not counted.
@@ -42,7 +42,7 @@ func (c *Collector) Add(r Report) error {
 func (c *Collector) Merge(other *Collector) error {
 	a, b := c.oracle, other.oracle
 	if a.Name() != b.Name() || a.Size() != b.Size() || a.Cost() != b.Cost() {
-		return fmt.Errorf("%w: %s with %d values and %v, and %s with %d values and %v", ErrMerge, a.Name(), a.Size(), a.Cost(), b.Name(),
+		return fmt.Errorf("%w: %s with %d values and %v, and %s with %d values and %v", errMerge, a.Name(), a.Size(), a.Cost(), b.Name(),
 			b.Size(), b.Cost())
 	}
 	c.n += other.n
@@ -72,14 +72,14 @@ type Estimate struct {
 // confidence, such as 0.95. That is for each value by itself; for all of them together
 // ask for more confidence, 1 - 0.05/k.
 func (c *Collector) Estimates(confidence float64, of Population) ([]Estimate, error) {
-	beta, err := miss(confidence)
+	beta, err := missProbability(confidence)
 	if err != nil {
 		return nil, err
 	}
 	if c.n == 0 {
-		return nil, ErrNobody
+		return nil, errNobody
 	}
-	r, out := c.oracle.rated(), make([]Estimate, c.oracle.Size())
+	r, out := c.oracle.ownRates(), make([]Estimate, c.oracle.Size())
 	known := map[int64][2]float64{} // many values of a large domain have the same count
 	for x, count := range c.Counts() {
 		i, ok := known[count]
@@ -107,7 +107,7 @@ func Simulate(ctx context.Context, o Oracle, values []int, tell func(asked int))
 	}
 	const batch = 1024
 	// A collector takes memory for the whole domain.
-	workers := min(runtime.GOMAXPROCS(0), 1+len(values)/max(batch, o.room()))
+	workers := min(runtime.GOMAXPROCS(0), 1+len(values)/max(batch, o.sumsLen()))
 	collectors, failures := make([]*Collector, workers), make([]error, workers)
 	var next, asked atomic.Int64
 	var telling sync.Mutex
@@ -127,7 +127,7 @@ func Simulate(ctx context.Context, o Oracle, values []int, tell func(asked int))
 				}
 				some := values[from:min(from+batch, len(values))]
 				for _, v := range some {
-					if failures[w] = c.Add(o.report(dice{src}, v)); failures[w] != nil {
+					if failures[w] = c.Add(o.report(sourceRandomness{src}, v)); failures[w] != nil {
 						return
 					}
 				}

@@ -30,7 +30,7 @@ func TestSimulate(t *testing.T) {
 		if c, err := Simulate(context.Background(), o, nil, nil); err != nil || c.People() != 0 {
 			t.Errorf("%s: %v, %v", name, c, err)
 		}
-		if c, err := Simulate(context.Background(), o, []int{0, 3}, nil); !errors.Is(err, ErrValue) || c != nil {
+		if c, err := Simulate(context.Background(), o, []int{0, 3}, nil); !errors.Is(err, errValue) || c != nil {
 			t.Errorf("%s: %v, %v", name, c, err)
 		}
 		stopped, stop := context.WithCancel(context.Background())
@@ -115,7 +115,7 @@ func BenchmarkEstimates(b *testing.B) {
 func BenchmarkHeavy(b *testing.B) {
 	for name, size := range map[string]uint64{"domain=1e6": 1_000_000, "domain=2^48": 1 << 48} {
 		b.Run(name, func(b *testing.B) {
-			_, c := search(b, size, "1", 1_000_000, []uint64{1, 77_777, 123_456}, []float64{0.1, 0.05, 0.03})
+			_, c := findHeavy(b, size, "1", 1_000_000, []uint64{1, 77_777, 123_456}, []float64{0.1, 0.05, 0.03})
 			for b.Loop() {
 				found, err := c.Find(0.95)
 				if err != nil || len(found) != 3 {

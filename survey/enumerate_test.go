@@ -25,7 +25,7 @@ type walk struct {
 
 // A draw from very many numbers is walked through at these only. That is for hash
 // functions, which must not depend on the value whichever they are.
-const manyNumbers = 1 << 20
+const maxEnumerated = 1 << 20
 
 var someNumbers = []uint64{12345678901234567, 998877665544332211, 3}
 
@@ -50,7 +50,7 @@ func (w *walk) flip(c *coin) bool {
 }
 
 func (w *walk) below(n uint64) uint64 {
-	if n > manyNumbers {
+	if n > maxEnumerated {
 		w.prob.Mul(w.prob, big.NewRat(1, int64(len(someNumbers))))
 		return someNumbers[w.next(len(someNumbers))]
 	}
@@ -138,7 +138,7 @@ func checkRates(e *big.Rat, o Oracle, p, q *big.Rat, client func(c randomness, v
 			support[x] = new(big.Rat)
 		}
 		paths(e, func(c randomness) Report { return client(c, v) }, func(r Report, prob *big.Rat) {
-			sums := make([]int64, o.room())
+			sums := make([]int64, o.sumsLen())
 			o.add(sums, r)
 			for x, c := range o.counts(sums, 1) {
 				if c != 0 {
@@ -179,7 +179,7 @@ func TestClientsAreExactlyPrivate(t *testing.T) {
 			t.Errorf("binary: %v", err)
 		}
 		for levels := 1; levels <= 3; levels++ {
-			c, _ := cost(dp.One)
+			c, _ := reportCost(dp.One)
 			h := newHeavy(6, levels, c)
 			if err := checkPure(e, 6, func(c randomness, v int) HeavyReport { return h.report(c, uint64(v)) }); err != nil {
 				t.Errorf("heavy with %d levels: %v", levels, err)
@@ -285,9 +285,9 @@ func TestCoinIsExact(t *testing.T) {
 	for _, c := range coins {
 		k := newCoin(c.b, amount(t, c.epsilon))
 		want := reference(c.b, amount(t, c.epsilon))
-		first := bisect(func(v uint64) bool { return k.flip(digits(v, 0, 0)) })
+		first := bisect(func(v uint64) bool { return k.flip(sourceOfWords(v, 0, 0)) })
 		// The digits of the probability begin with first, and the next word decides.
-		second := bisect(func(v uint64) bool { return k.flip(digits(first-1, v, 0)) })
+		second := bisect(func(v uint64) bool { return k.flip(sourceOfWords(first-1, v, 0)) })
 		got := new(big.Int).SetUint64(first - 1)
 		got.Lsh(got, 64)
 		got.Add(got, new(big.Int).SetUint64(second-1))
@@ -297,12 +297,12 @@ func TestCoinIsExact(t *testing.T) {
 		}
 		// Both sides of the change, with all digits that follow.
 		for _, v := range []uint64{0, 1, 1 << 32, first / 2, first - 2} {
-			if v < first-1 && !k.flip(digits(v, math.MaxUint64)) {
+			if v < first-1 && !k.flip(sourceOfWords(v, math.MaxUint64)) {
 				t.Errorf("b = %d, epsilon %s: false at %x", c.b, c.epsilon, v)
 			}
 		}
 		for _, v := range []uint64{first, first + 1, math.MaxUint64} {
-			if k.flip(digits(v)) {
+			if k.flip(sourceOfWords(v)) {
 				t.Errorf("b = %d, epsilon %s: true at %x", c.b, c.epsilon, v)
 			}
 		}

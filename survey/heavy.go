@@ -45,25 +45,25 @@ type HeavyReport struct {
 }
 
 const (
-	mostHeavyBits = 62
-	flatBits      = 20  // domains without prefixes
-	stepBits      = 16  // how many bits a level adds, at most
-	mostFollowed  = 256 // prefixes
+	maxHeavyBits        = 62
+	maxFlatBits         = 20  // domains without prefixes
+	maxStepBits         = 16  // how many bits a level adds, at most
+	maxFollowedPrefixes = 256 // prefixes
 )
 
 // NewHeavy returns the search in a domain of so many values, numbered from 0.
 func NewHeavy(size uint64, epsilon dp.Amount) (*Heavy, error) {
-	c, err := cost(epsilon)
+	c, err := reportCost(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	if size < 2 || size > 1<<mostHeavyBits {
-		return nil, fmt.Errorf("%w: it has %d values; it may have from 2 to 2^%d", ErrDomain, size, mostHeavyBits)
+	if size < 2 || size > 1<<maxHeavyBits {
+		return nil, fmt.Errorf("%w: it has %d values; it may have from 2 to 2^%d", errDomain, size, maxHeavyBits)
 	}
 	long := bits.Len64(size - 1)
 	levels := 1
-	if long > flatBits {
-		levels = (long + stepBits - 1) / stepBits
+	if long > maxFlatBits {
+		levels = (long + maxStepBits - 1) / maxStepBits
 	}
 	return newHeavy(size, levels, c), nil
 }
@@ -89,13 +89,13 @@ func (h *Heavy) Bits() int { return bits.Len(uint(len(h.levels)-1)) + h.bits + 1
 // with the given confidence: by the normal approximation, and for the last level, which
 // is the hardest.
 func (h *Heavy) Floor(n int64, confidence float64) (float64, error) {
-	beta, err := miss(confidence)
+	beta, err := missProbability(confidence)
 	if err != nil {
 		return 0, err
 	}
 	candidates := math.Ldexp(1, h.bits)
 	if len(h.levels) > 1 {
-		candidates = mostFollowed * math.Ldexp(1, h.bits-h.levels[len(h.levels)-2])
+		candidates = maxFollowedPrefixes * math.Ldexp(1, h.bits-h.levels[len(h.levels)-2])
 	}
 	z := normal.Quantile(beta/2/candidates) + normal.Quantile(beta)
 	return z * math.Sqrt(h.Variance(0, n, Fixed)*float64(len(h.levels))), nil
@@ -104,9 +104,9 @@ func (h *Heavy) Floor(n int64, confidence float64) (float64, error) {
 // Randomize makes the report of a person who holds a value.
 func (h *Heavy) Randomize(src *noise.Source, value uint64) (HeavyReport, error) {
 	if value >= h.size {
-		return HeavyReport{}, fmt.Errorf("%w: a value is a number from 0 to %d", ErrValue, h.size-1)
+		return HeavyReport{}, fmt.Errorf("%w: a value is a number from 0 to %d", errValue, h.size-1)
 	}
-	return h.report(dice{src}, value), nil
+	return h.report(sourceRandomness{src}, value), nil
 }
 
 func (h *Heavy) report(c randomness, value uint64) HeavyReport {
@@ -114,7 +114,7 @@ func (h *Heavy) report(c randomness, value uint64) HeavyReport {
 	length := h.levels[level]
 	row := c.below(1 << length)
 	prefix := value >> (h.bits - length)
-	return HeavyReport{level, row, turn(c, h.lie, parity(row&prefix), 2)}
+	return HeavyReport{level, row, lieOrTell(c, h.lie, parity(row&prefix), 2)}
 }
 
 // HeavyCollector keeps reports, eight bytes for each. It is not safe for concurrent use.
@@ -132,7 +132,7 @@ func NewHeavyCollector(h *Heavy) *HeavyCollector {
 // Add keeps a report, or refuses what no client can have sent.
 func (c *HeavyCollector) Add(r HeavyReport) error {
 	if r.Level >= uint64(len(c.reports)) || r.Answer > 1 || r.Row>>c.heavy.levels[r.Level] != 0 {
-		return fmt.Errorf("%w: there is no such level, row or sign", ErrReport)
+		return fmt.Errorf("%w: there is no such level, row or sign", errReport)
 	}
 	c.reports[r.Level] = append(c.reports[r.Level], r.Row<<1|r.Answer)
 	return nil
@@ -142,7 +142,7 @@ func (c *HeavyCollector) Add(r HeavyReport) error {
 func (c *HeavyCollector) Merge(other *HeavyCollector) error {
 	a, b := c.heavy, other.heavy
 	if a.size != b.size || a.cost != b.cost || len(a.levels) != len(b.levels) {
-		return fmt.Errorf("%w: %d values and %v, and %d values and %v", ErrMerge, a.size, a.cost, b.size, b.cost)
+		return fmt.Errorf("%w: %d values and %v, and %d values and %v", errMerge, a.size, a.cost, b.size, b.cost)
 	}
 	for l, r := range other.reports {
 		c.reports[l] = append(c.reports[l], r...)
@@ -185,12 +185,12 @@ type Found struct {
 // G((1-p+pz)/(1-q+qz)), whose factors are again those of bits. Its mean is n' (q + f(p-q)); see
 // wider.
 func (c *HeavyCollector) Find(confidence float64) ([]Found, error) {
-	beta, err := miss(confidence)
+	beta, err := missProbability(confidence)
 	if err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(c.reports, func(r []uint64) bool { return len(r) == 0 }) {
-		return nil, fmt.Errorf("%w: a level has no reports; ask more people", ErrNobody)
+		return nil, fmt.Errorf("%w: a level has no reports; ask more people", errNobody)
 	}
 	follow, before := []uint64{0}, 0
 	for l, length := range c.heavy.levels {
@@ -203,24 +203,24 @@ func (c *HeavyCollector) Find(confidence float64) ([]Found, error) {
 		if last {
 			rare = beta / 2 / candidates
 		}
-		least := atLeast(n, rare)
-		var some []supported
+		least := smallestRareCount(n, rare)
+		var some []prefixSupport
 		for _, prefix := range follow {
-			for x, count := range supports(reports, prefix, step) {
+			for x, count := range countSupport(reports, prefix, step) {
 				value := prefix<<step | uint64(x)
 				if count >= least && value<<(c.heavy.bits-length) < c.heavy.size {
-					some = append(some, supported{value, count})
+					some = append(some, prefixSupport{value, count})
 				}
 			}
 		}
-		slices.SortFunc(some, func(a, b supported) int {
+		slices.SortFunc(some, func(a, b prefixSupport) int {
 			return cmp.Or(-cmp.Compare(a.count, b.count), cmp.Compare(a.value, b.value))
 		})
 		if last {
-			return c.found(some, n, beta/candidates), nil
+			return c.confirm(some, n, beta/candidates), nil
 		}
 		follow = follow[:0:0]
-		for _, s := range some[:min(len(some), mostFollowed)] {
+		for _, s := range some[:min(len(some), maxFollowedPrefixes)] {
 			follow = append(follow, s.value)
 		}
 		before = length
@@ -228,13 +228,13 @@ func (c *HeavyCollector) Find(confidence float64) ([]Found, error) {
 	panic("survey: a search without levels")
 }
 
-type supported struct {
+type prefixSupport struct {
 	value uint64
 	count int64
 }
 
-// found makes intervals, and leaves out those that reach 0.
-func (c *HeavyCollector) found(some []supported, n int64, beta float64) []Found {
+// confirm makes intervals, and leaves out those that reach 0.
+func (c *HeavyCollector) confirm(some []prefixSupport, n int64, beta float64) []Found {
 	out := []Found{}
 	known := map[int64][2]float64{}
 	for _, s := range some {
@@ -250,9 +250,9 @@ func (c *HeavyCollector) found(some []supported, n int64, beta float64) []Found 
 	return out
 }
 
-// supports returns, for each of the 2^step ways to go on from a prefix, how many reports
+// countSupport returns, for each of the 2^step ways to go on from a prefix, how many reports
 // support it.
-func supports(reports []uint64, prefix uint64, step int) []int64 {
+func countSupport(reports []uint64, prefix uint64, step int) []int64 {
 	sums := make([]int64, 1<<step)
 	rest := uint64(len(sums) - 1)
 	// The answer is in the lowest bit: it is turned where the parity of the prefix is odd.
@@ -268,10 +268,10 @@ func supports(reports []uint64, prefix uint64, step int) []int64 {
 	return sums
 }
 
-// atLeast returns the smallest count that coins of one half reach with at most this
+// smallestRareCount returns the smallest count that coins of one half reach with at most this
 // probability.
-func atLeast(n int64, rare float64) int64 {
-	l := newLaw(n, 0.5)
+func smallestRareCount(n int64, rare float64) int64 {
+	l := newBinomialLaw(n, 0.5)
 	_, high := root.Whole(l.first-1, n+1, func(k int64) bool { return !(l.from(k) <= rare) })
 	return high
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// search runs a survey in which value i of heavy is held by the i-th share of people, and
+// findHeavy runs a survey in which value i of heavy is held by the i-th share of people, and
 // all others hold something else each.
-func search(t testing.TB, size uint64, epsilon string, n int, heavy []uint64, shares []float64) (*Heavy, *HeavyCollector) {
+func findHeavy(t testing.TB, size uint64, epsilon string, n int, heavy []uint64, shares []float64) (*Heavy, *HeavyCollector) {
 	t.Helper()
 	h, err := NewHeavy(size, amount(t, epsilon))
 	if err != nil {
@@ -55,7 +55,7 @@ func TestHeavy(t *testing.T) {
 		for i := range c.shares {
 			heavy = append(heavy, (c.size/7)*uint64(i+1)+uint64(i))
 		}
-		h, collected := search(t, c.size, "1", n, heavy, c.shares)
+		h, collected := findHeavy(t, c.size, "1", n, heavy, c.shares)
 		if h.Levels() != c.levels || collected.People() != n {
 			t.Errorf("%d values: %d levels and %d people", c.size, h.Levels(), collected.People())
 		}
@@ -91,7 +91,7 @@ func sum(x []float64) (s float64) {
 // TestHeavyNobody: what nobody holds is returned in few surveys.
 func TestHeavyNobody(t *testing.T) {
 	wrong, surveys := 0, 60
-	c, err := cost(dp.One)
+	c, err := reportCost(dp.One)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestHeavyNobody(t *testing.T) {
 	for range surveys {
 		k := NewHeavyCollector(h)
 		for i := range 4000 {
-			if err := k.Add(h.report(dice{src}, uint64(i&1)*4000)); err != nil {
+			if err := k.Add(h.report(sourceRandomness{src}, uint64(i&1)*4000)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -128,8 +128,8 @@ func TestHeavyNobody(t *testing.T) {
 }
 
 func TestHeavyMerge(t *testing.T) {
-	h, a := search(t, 1<<10, "2", 3000, []uint64{77}, []float64{0.6})
-	_, b := search(t, 1<<10, "2", 2000, []uint64{77}, []float64{0.6})
+	h, a := findHeavy(t, 1<<10, "2", 3000, []uint64{77}, []float64{0.6})
+	_, b := findHeavy(t, 1<<10, "2", 2000, []uint64{77}, []float64{0.6})
 	if err := a.Merge(b); err != nil || a.People() != 5000 {
 		t.Errorf("%d people, %v", a.People(), err)
 	}
@@ -140,18 +140,18 @@ func TestHeavyMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Merge(NewHeavyCollector(other)); !errors.Is(err, ErrMerge) {
+	if err := a.Merge(NewHeavyCollector(other)); !errors.Is(err, errMerge) {
 		t.Error(err)
 	}
 }
 
 func TestHeavyBadInput(t *testing.T) {
 	for _, size := range []uint64{0, 1, 1<<62 + 1, math.MaxUint64} {
-		if _, err := NewHeavy(size, dp.One); !errors.Is(err, ErrDomain) {
+		if _, err := NewHeavy(size, dp.One); !errors.Is(err, errDomain) {
 			t.Errorf("%d values: %v", size, err)
 		}
 	}
-	if _, err := NewHeavy(10, 0); !errors.Is(err, ErrEpsilon) {
+	if _, err := NewHeavy(10, 0); !errors.Is(err, errEpsilon) {
 		t.Error(err)
 	}
 	h, err := NewHeavy(1<<40, dp.One)
@@ -159,19 +159,19 @@ func TestHeavyBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := stream(1)
-	if _, err := h.Randomize(entropy.FromReader(s), 1<<40); !errors.Is(err, ErrValue) || s.read != 0 {
+	if _, err := h.Randomize(entropy.FromReader(s), 1<<40); !errors.Is(err, errValue) || s.read != 0 {
 		t.Errorf("%v, and %d bytes were read", err, s.read)
 	}
 	c := NewHeavyCollector(h)
 	for _, r := range []HeavyReport{{Level: 3}, {Row: 1 << 40}, {Answer: 2}, {Level: math.MaxUint64}} {
-		if err := c.Add(r); !errors.Is(err, ErrReport) || c.People() != 0 {
+		if err := c.Add(r); !errors.Is(err, errReport) || c.People() != 0 {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	if _, err := c.Find(0.95); !errors.Is(err, ErrNobody) {
+	if _, err := c.Find(0.95); !errors.Is(err, errNobody) {
 		t.Error(err)
 	}
-	if _, err := c.Find(1); !errors.Is(err, ErrConfidence) {
+	if _, err := c.Find(1); !errors.Is(err, errConfidence) {
 		t.Error(err)
 	}
 }

@@ -26,21 +26,21 @@ func (p Population) String() string {
 	return "fixed"
 }
 
-// smallestMiss is the smallest probability that intervals are made for.
-const smallestMiss = 1e-12
+// minMissProbability is the smallest probability that intervals are made for.
+const minMissProbability = 1e-12
 
-// miss returns 1 - confidence.
-func miss(confidence float64) (float64, error) {
+// missProbability returns 1 - confidence.
+func missProbability(confidence float64) (float64, error) {
 	beta := 1 - confidence
-	if !(beta >= smallestMiss && beta < 1) { // NaN too
-		return 0, fmt.Errorf("%w, above 0 and at most 1 - 1e-12, and not %v", ErrConfidence, confidence)
+	if !(beta >= minMissProbability && beta < 1) { // NaN too
+		return 0, fmt.Errorf("%w, above 0 and at most 1 - 1e-12, and not %v", errConfidence, confidence)
 	}
 	return beta, nil
 }
 
-// largestFixed is the largest survey for which the sum of two binomials is evaluated.
+// maxFixedPeople is the largest survey for which the sum of two binomials is evaluated.
 // Beyond it an interval is that of wider.
-const largestFixed = 1 << 24
+const maxFixedPeople = 1 << 24
 
 // interval inverts the two one-sided tests at beta/2. It returns proportions f in
 // [0, 1]: the smallest at which so many reports or more, and the largest at which so
@@ -55,7 +55,7 @@ func (r rates) interval(count, n int64, beta float64, of Population) [2]float64 
 	if of == Sample {
 		return r.binomial(count, count, n, beta)
 	}
-	if n > largestFixed {
+	if n > maxFixedPeople {
 		return r.wider(count, n, beta)
 	}
 	return r.ends(r.estimate(count, n), n, beta, Fixed, float64(n), func(f float64) float64 {
@@ -69,9 +69,9 @@ func (r rates) interval(count, n int64, beta float64, of Population) [2]float64 
 
 // laws are those of the supporting reports of the people who hold a value, f n of n, and of
 // the others.
-func (r rates) laws(f float64, n int64) (own, rest law) {
+func (r rates) laws(f float64, n int64) (own, rest binomialLaw) {
 	m := int64(math.Round(f * float64(n)))
-	return newLaw(m, r.p), newLaw(n-m, r.q)
+	return newBinomialLaw(m, r.p), newBinomialLaw(n-m, r.q)
 }
 
 // wider is the interval of a Sample with one count to spare on both sides. It holds for
@@ -89,9 +89,9 @@ func (r rates) wider(count, n int64, beta float64) [2]float64 {
 // the second for the upper one.
 func (r rates) binomial(fewer, more, n int64, beta float64) [2]float64 {
 	i := r.ends(r.estimate(fewer+(more-fewer)/2, n), n, beta, Sample, 0x1p40, func(f float64) float64 {
-		return newLaw(n, r.q+f*r.gap).from(fewer)
+		return newBinomialLaw(n, r.q+f*r.gap).from(fewer)
 	}, func(f float64) float64 {
-		return newLaw(n, r.q+f*r.gap).to(more)
+		return newBinomialLaw(n, r.q+f*r.gap).to(more)
 	})
 	// A step is 2^-40, and products are rounded.
 	return [2]float64{math.Max(0, i[0]-0x1p-40), math.Min(1, i[1]+0x1p-40)}
@@ -102,18 +102,18 @@ func (r rates) binomial(fewer, more, n int64, beta float64) [2]float64 {
 func (r rates) ends(middle float64, n int64, beta float64, of Population, steps float64, above, below func(f float64) float64) [2]float64 {
 	sd := math.Sqrt(r.Variance(math.Min(1, math.Max(0, middle)), n, of))
 	level := beta / 2 * (1 - 1e-9)
-	low := edge(middle, sd, steps, level, above)
-	high := 1 - edge(1-middle, sd, steps, level, func(f float64) float64 { return below(1 - f) })
+	low := findEnd(middle, sd, steps, level, above)
+	high := 1 - findEnd(1-middle, sd, steps, level, func(f float64) float64 { return below(1 - f) })
 	return [2]float64{low, high}
 }
 
-// edge returns the smallest i/steps in [0, 1] at which an increasing probability is at
+// findEnd returns the smallest i/steps in [0, 1] at which an increasing probability is at
 // least the level, or 1 where none is.
 //
 // In units of its standard deviation the count is nearly normal, so two steps of Newton's
 // method on the normal quantile of the probability come near. That is a guess only: what
 // is returned is found by comparing, from there on.
-func edge(middle, sd, steps, level float64, probability func(f float64) float64) float64 {
+func findEnd(middle, sd, steps, level float64, probability func(f float64) float64) float64 {
 	within := func(f float64) float64 { return math.Floor(math.Min(math.Max(f, 0), 1) * steps) }
 	z := normal.Quantile(level)
 	i := within(middle - z*sd)
@@ -158,23 +158,23 @@ func edge(middle, sd, steps, level float64, probability func(f float64) float64)
 	return high / steps
 }
 
-// law is the binomial distribution, without the parts whose masses are below 1e-30 of
+// binomialLaw is the binomial distribution, without the parts whose masses are below 1e-30 of
 // the largest.
-type law struct {
+type binomialLaw struct {
 	first int64
 	mass  []float64 // of first, first+1, ...
 }
 
-// newLaw starts at the mode with weight 1 and multiplies outwards by (n-k)/(k+1)
+// newBinomialLaw starts at the mode with weight 1 and multiplies outwards by (n-k)/(k+1)
 // p/(1-p) or its inverse, and divides by the sum: no factorial and no logarithm. A
 // mass that is m steps from the mode is within 8(m+1) units in the last place, and m
 // is some 12 standard deviations at most.
-func newLaw(n int64, p float64) law {
+func newBinomialLaw(n int64, p float64) binomialLaw {
 	if n == 0 || p <= 0 {
-		return law{0, []float64{1}}
+		return binomialLaw{0, []float64{1}}
 	}
 	if p >= 1 {
-		return law{n, []float64{1}}
+		return binomialLaw{n, []float64{1}}
 	}
 	const smallest = 1e-30
 	odds := p / (1 - p)
@@ -202,11 +202,10 @@ func newLaw(n int64, p float64) law {
 	for i := range mass {
 		mass[i] /= total
 	}
-	return law{first, mass}
+	return binomialLaw{first, mass}
 }
 
-// from is P(X >= k).
-func (l law) from(k int64) float64 {
+func (l binomialLaw) from(k int64) float64 {
 	if k <= l.first {
 		return 1
 	}
@@ -217,8 +216,7 @@ func (l law) from(k int64) float64 {
 	return sum
 }
 
-// to is P(X <= k).
-func (l law) to(k int64) float64 {
+func (l binomialLaw) to(k int64) float64 {
 	if k >= l.first+int64(len(l.mass))-1 {
 		return 1
 	}
@@ -231,7 +229,7 @@ func (l law) to(k int64) float64 {
 
 // plusFrom is P(X + Y >= k) for an independent Y: as X goes up, what Y has to reach goes
 // down, and the probability of that is a running sum, the small masses first.
-func (l law) plusFrom(y law, k int64) float64 {
+func (l binomialLaw) plusFrom(y binomialLaw, k int64) float64 {
 	sum, reach := 0.0, 0.0
 	next := int64(len(y.mass)) - 1
 	for i, p := range l.mass {
@@ -244,7 +242,7 @@ func (l law) plusFrom(y law, k int64) float64 {
 }
 
 // plusTo is P(X + Y <= k) for an independent Y.
-func (l law) plusTo(y law, k int64) float64 {
+func (l binomialLaw) plusTo(y binomialLaw, k int64) float64 {
 	sum, reach := 0.0, 0.0
 	next := int64(0)
 	for i := len(l.mass) - 1; i >= 0; i-- {

@@ -9,7 +9,7 @@ import (
 // checkCoverage computes, exactly, how often an interval covers m of n, when the count is
 // that of a Fixed population.
 func checkCoverage(interval func(count, n int64) [2]float64, r rates, n, m int64, confidence float64) error {
-	own, rest := newLaw(m, r.p), newLaw(n-m, r.q)
+	own, rest := newBinomialLaw(m, r.p), newBinomialLaw(n-m, r.q)
 	f := float64(m) / float64(n)
 	covered := 0.0
 	for count := range n + 1 {
@@ -29,7 +29,7 @@ func checkCoverage(interval func(count, n int64) [2]float64, r rates, n, m int64
 func TestFixedCoverage(t *testing.T) {
 	for _, name := range names {
 		for _, epsilon := range []string{"0.2", "1", "4"} {
-			r := oracle(t, name, 4, epsilon).rated()
+			r := oracle(t, name, 4, epsilon).ownRates()
 			for _, n := range []int64{1, 2, 7, 30} {
 				for _, confidence := range []float64{0.5, 0.95} {
 					known := map[int64][2]float64{}
@@ -58,14 +58,14 @@ func TestFixedCoverage(t *testing.T) {
 // TestSampleCoverage is the same for a random sample, where the count is binomial.
 func TestSampleCoverage(t *testing.T) {
 	for _, name := range names {
-		r := oracle(t, name, 4, "1").rated()
+		r := oracle(t, name, 4, "1").ownRates()
 		for _, n := range []int64{1, 5, 40} {
 			intervals := make([][2]float64, n+1)
 			for count := range intervals {
 				intervals[count] = r.interval(int64(count), n, 0.05, Sample)
 			}
 			for f := 0.0; f <= 1; f += 0.01 {
-				l, covered := newLaw(n, r.q+f*r.gap), 0.0
+				l, covered := newBinomialLaw(n, r.q+f*r.gap), 0.0
 				for count, i := range intervals {
 					if i[0] <= f && f <= i[1] {
 						covered += l.to(int64(count)) - l.to(int64(count)-1)
@@ -84,7 +84,7 @@ func TestSampleCoverage(t *testing.T) {
 func TestIntervalIsTight(t *testing.T) {
 	for _, name := range names {
 		o := oracle(t, name, 8, "1")
-		r := o.rated()
+		r := o.ownRates()
 		for _, of := range []Population{Fixed, Sample} {
 			const n, f = 1_000_000, 0.3
 			count := int64(math.Round(n * (r.q + f*r.gap)))
@@ -99,7 +99,7 @@ func TestIntervalIsTight(t *testing.T) {
 		}
 	}
 	// Nothing but the ends: all or none of the reports.
-	r := oracle(t, "oue", 8, "1").rated()
+	r := oracle(t, "oue", 8, "1").ownRates()
 	for _, of := range []Population{Fixed, Sample} {
 		if i := r.interval(0, 1000, 0.05, of); i[0] != 0 || i[1] != 0 && i[1] > 1e-9 {
 			t.Errorf("%v: none of 1000 reports gives %v", of, i)
@@ -116,7 +116,7 @@ func TestLaw(t *testing.T) {
 		n int64
 		p float64
 	}{{0, 0.5}, {1, 0.3}, {10, 0.01}, {50, 0.5}, {50, 0.999}, {3, 1}, {3, 0}} {
-		l, sum := newLaw(c.n, c.p), 0.0
+		l, sum := newBinomialLaw(c.n, c.p), 0.0
 		for k := range c.n + 1 {
 			lc, _ := math.Lgamma(float64(c.n + 1))
 			la, _ := math.Lgamma(float64(k + 1))

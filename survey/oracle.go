@@ -34,12 +34,12 @@ type Oracle interface {
 	report(c randomness, value int) Report
 	// check refuses what report cannot have made: reports come from anywhere.
 	check(r Report) error
-	// room is how many numbers a collector keeps.
-	room() int
+	// sumsLen is how many numbers a collector keeps.
+	sumsLen() int
 	add(sums []int64, r Report)
 	// counts returns how many of n reports support each value.
 	counts(sums []int64, n int64) []int64
-	rated() rates
+	ownRates() rates
 }
 
 // Report is what a person sends. Which fields are used depends on the oracle.
@@ -65,7 +65,7 @@ func New(name string, size int, epsilon dp.Amount) (Oracle, error) {
 	case "hadamard":
 		o, err = NewHadamard(size, epsilon)
 	default:
-		err = fmt.Errorf("%w: %q; name one of direct, oue, olh, hadamard", ErrOracle, name)
+		err = fmt.Errorf("%w: %q; name one of direct, oue, olh, hadamard", errOracle, name)
 	}
 	if err != nil {
 		return nil, err
@@ -73,17 +73,17 @@ func New(name string, size int, epsilon dp.Amount) (Oracle, error) {
 	return o, nil
 }
 
-// plan is what all oracles have.
-type plan struct {
+// oraclePlan is what all oracles have.
+type oraclePlan struct {
 	size int
 	cost dp.Cost
 	rates
 }
 
-func (p *plan) Size() int     { return p.size }
-func (p *plan) Cost() dp.Cost { return p.cost }
+func (p *oraclePlan) Size() int     { return p.size }
+func (p *oraclePlan) Cost() dp.Cost { return p.cost }
 
-func (p *plan) rated() rates { return p.rates }
+func (p *oraclePlan) ownRates() rates { return p.rates }
 
 // rates are p and q, with p - q without the cancellation.
 type rates struct{ p, q, gap float64 }
@@ -106,9 +106,9 @@ func (r rates) estimate(count, n int64) float64 {
 
 // Domains up to which an oracle is chosen.
 const (
-	unaryUpTo   = 128  // a report of olh is as long
-	hashedUpTo  = 4096 // a million reports take olh's collector seconds
-	priceOfRows = 1.5  // how much more variance hadamard may have, beyond that
+	maxUnarySize     = 128  // a report of olh is as long
+	maxHashedSize    = 4096 // a million reports take olh's collector seconds
+	maxVarianceRatio = 1.5  // how much more variance hadamard may have, beyond that
 )
 
 // Choose returns the oracle of the smallest variance, where few hold a value, among
@@ -117,10 +117,10 @@ const (
 // Direct encoding has the variance (E+k-2)/(E-1)^2, oue 4E/(E-1)^2, and olh nearly
 // that; so direct is better where k < 3E + 2.
 func Choose(size int, epsilon dp.Amount) (Oracle, string, error) {
-	if _, err := cost(epsilon); err != nil {
+	if _, err := reportCost(epsilon); err != nil {
 		return nil, "", err
 	}
-	if err := checkDomain(size, mostValues); err != nil {
+	if err := checkDomain(size, maxValues); err != nil {
 		return nil, "", err
 	}
 	name, why := "", ""
@@ -130,15 +130,15 @@ func Choose(size int, epsilon dp.Amount) (Oracle, string, error) {
 		name, why = "direct",
 			fmt.Sprintf("%d values are fewer than 3 exp(epsilon) + 2 = %.4g, so sending a value is more exact than sending a "+
 				"bit for each", size, border)
-	case size <= unaryUpTo:
+	case size <= maxUnarySize:
 		name, why = "oue",
 			fmt.Sprintf("%d values are more than 3 exp(epsilon) + 2 = %.4g, and few enough to send a bit for each", size, border)
-	case size <= hashedUpTo:
+	case size <= maxHashedSize:
 		name, why = "olh", fmt.Sprintf("%d values are too many to send a bit for each, and a hash is as exact", size)
 	default:
 		olh, rows := hashedRates(epsilon), hadamardRates(epsilon)
 		ratio := rows.Variance(0, 1, Fixed) / olh.Variance(0, 1, Fixed)
-		if ratio <= priceOfRows {
+		if ratio <= maxVarianceRatio {
 			name, why = "hadamard",
 				fmt.Sprintf("%d values are counted by one fast transform, at %.3g times the variance of olh", size, ratio)
 		} else {
@@ -152,46 +152,46 @@ func Choose(size int, epsilon dp.Amount) (Oracle, string, error) {
 
 // Errors when a survey is planned.
 var (
-	// ErrEpsilon is returned when an epsilon randomizes nothing or everything.
-	ErrEpsilon = errors.New("no survey has this epsilon")
-	// ErrDomain is returned when there are too few or too many values to choose from.
-	ErrDomain = errors.New("no survey has this domain")
-	// ErrOracle is returned when there is no oracle of a name.
-	ErrOracle = errors.New("there is no such oracle")
+	// errEpsilon is returned when an epsilon randomizes nothing or everything.
+	errEpsilon = errors.New("no survey has this epsilon")
+	// errDomain is returned when there are too few or too many values to choose from.
+	errDomain = errors.New("no survey has this domain")
+	// errOracle is returned when there is no oracle of a name.
+	errOracle = errors.New("there is no such oracle")
 )
 
 // Errors while people answer.
 var (
-	// ErrValue is returned when somebody answers with a value outside of the domain.
+	// errValue is returned when somebody answers with a value outside of the domain.
 	// Nothing was drawn.
-	ErrValue = errors.New("the answer is outside of the domain")
-	// ErrReport is returned when a report cannot have been made by this survey's
+	errValue = errors.New("the answer is outside of the domain")
+	// errReport is returned when a report cannot have been made by this survey's
 	// clients. It was not counted.
-	ErrReport = errors.New("this is no report of this survey")
+	errReport = errors.New("this is no report of this survey")
 )
 
 // Errors when answers are counted.
 var (
-	// ErrMerge is returned when reports of different surveys are added up.
-	ErrMerge = errors.New("the reports are of another survey")
-	// ErrNobody is returned when nobody has answered.
-	ErrNobody = errors.New("nobody has answered, so there is nothing to estimate")
-	// ErrConfidence is returned when a confidence is none.
-	ErrConfidence = errors.New("a confidence is a number such as 0.95")
+	// errMerge is returned when reports of different surveys are added up.
+	errMerge = errors.New("the reports are of another survey")
+	// errNobody is returned when nobody has answered.
+	errNobody = errors.New("nobody has answered, so there is nothing to estimate")
+	// errConfidence is returned when a confidence is none.
+	errConfidence = errors.New("a confidence is a number such as 0.95")
 )
 
-// largest is the largest epsilon: beyond it one answer in 10^14 is turned, which
+// maxEpsilon is the largest epsilon: beyond it one answer in 10^14 is turned, which
 // is not a survey with privacy.
-const largest = 32 * dp.One
+const maxEpsilon = 32 * dp.One
 
-// cost checks an epsilon and returns what one report costs.
-func cost(epsilon dp.Amount) (dp.Cost, error) {
+// reportCost checks an epsilon and returns what one report costs.
+func reportCost(epsilon dp.Amount) (dp.Cost, error) {
 	switch {
 	case epsilon == 0:
-		return dp.Cost{}, fmt.Errorf("%w: with epsilon 0 the answers tell nothing; ask with an epsilon such as 1", ErrEpsilon)
-	case epsilon > largest:
+		return dp.Cost{}, fmt.Errorf("%w: with epsilon 0 the answers tell nothing; ask with an epsilon such as 1", errEpsilon)
+	case epsilon > maxEpsilon:
 		return dp.Cost{},
-			fmt.Errorf("%w: above 32 hardly an answer is ever turned, and nobody is protected; ask with an epsilon such as 1", ErrEpsilon)
+			fmt.Errorf("%w: above 32 hardly an answer is ever turned, and nobody is protected; ask with an epsilon such as 1", errEpsilon)
 	}
 	rho, err := dp.CeilFloat(dp.RhoOfPure(epsilon.Float()))
 	if err != nil {
@@ -204,17 +204,17 @@ func cost(epsilon dp.Amount) (dp.Cost, error) {
 func checkDomain(size, most int) error {
 	switch {
 	case size < 2:
-		return fmt.Errorf("%w: it has %d values, and a question needs two answers at least", ErrDomain, size)
+		return fmt.Errorf("%w: it has %d values, and a question needs two answers at least", errDomain, size)
 	case size > most:
 		return fmt.Errorf("%w: it has %d values, and this oracle takes %d at most; put rare values together, or use another oracle",
-			ErrDomain, size, most)
+			errDomain, size, most)
 	}
 	return nil
 }
 
 func checkValue(value, size int) error {
 	if value < 0 || value >= size {
-		return fmt.Errorf("%w: a value is a number from 0 to %d", ErrValue, size-1)
+		return fmt.Errorf("%w: a value is a number from 0 to %d", errValue, size-1)
 	}
 	return nil
 }

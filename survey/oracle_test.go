@@ -83,7 +83,7 @@ func TestStatisticalLoss(t *testing.T) {
 	for _, name := range names {
 		for _, epsilon := range []string{"0.5", "1", "2"} {
 			o := oracle(t, name, 4, epsilon)
-			got, claim := lowerBound(o, honest(o), 1, 2, 50_000), o.Cost().Epsilon.Float()
+			got, claim := lowerBound(o, honestClient(o), 1, 2, 50_000), o.Cost().Epsilon.Float()
 			if got > claim || got < 0.75*claim {
 				t.Errorf("%s: the loss is at least %.3f, with a claim of %v", name, got, claim)
 			}
@@ -94,7 +94,7 @@ func TestStatisticalLoss(t *testing.T) {
 func TestUnbiased(t *testing.T) {
 	for _, name := range names {
 		o := oracle(t, name, 70, "1")
-		if err := checkUnbiased(o, honest(o), proportions, 30, 20, 10, 0, 5, 1, 1, 1); err != nil {
+		if err := checkUnbiased(o, honestClient(o), proportions, 30, 20, 10, 0, 5, 1, 1, 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestCoverage(t *testing.T) {
 		for range surveys {
 			c := NewCollector(o)
 			for _, v := range people {
-				if err := c.Add(o.report(dice{src}, v)); err != nil {
+				if err := c.Add(o.report(sourceRandomness{src}, v)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -154,7 +154,7 @@ func TestHashIsUniversal(t *testing.T) {
 		}
 	}
 	for _, g := range []uint64{2, 3, 4, 10, 1<<20 - 3} {
-		small := &Hashing{plan: plan{size: 300}, buckets: g}
+		small := &Hashing{oraclePlan: oraclePlan{size: 300}, buckets: g}
 		for _, h := range []Hash{{0, 0}, {prime - 1, prime - 1}, {1, 0},
 			{noise.Uniform(src, prime), noise.Uniform(src, prime)}, {1 << 60, 5}} {
 			for _, answer := range []uint64{0, 1, g - 1} {
@@ -232,7 +232,7 @@ func TestMerge(t *testing.T) {
 			}
 		}
 		for _, other := range []Oracle{oracle(t, name, 71, "1"), oracle(t, name, 70, "2"), oracle(t, names[(len(name)+1)%4], 69, "1")} {
-			if err := one.Merge(NewCollector(other)); !errors.Is(err, ErrMerge) {
+			if err := one.Merge(NewCollector(other)); !errors.Is(err, errMerge) {
 				t.Errorf("%s with %s: %v", name, other.Name(), err)
 			}
 		}
@@ -269,13 +269,13 @@ func TestBadPlans(t *testing.T) {
 			want    error
 			says    string
 		}{
-			{0, dp.One, ErrDomain, "two answers"},
-			{1, dp.One, ErrDomain, "two answers"},
-			{-1, dp.One, ErrDomain, "two answers"},
-			{1<<24 + 1, dp.One, ErrDomain, "at most"},
-			{8, 0, ErrEpsilon, "such as 1"},
-			{8, dp.Unbounded, ErrEpsilon, "above 32"},
-			{8, 33 * dp.One, ErrEpsilon, "above 32"},
+			{0, dp.One, errDomain, "two answers"},
+			{1, dp.One, errDomain, "two answers"},
+			{-1, dp.One, errDomain, "two answers"},
+			{1<<24 + 1, dp.One, errDomain, "at most"},
+			{8, 0, errEpsilon, "such as 1"},
+			{8, dp.Unbounded, errEpsilon, "above 32"},
+			{8, 33 * dp.One, errEpsilon, "above 32"},
 		} {
 			o, err := New(name, c.size, c.epsilon)
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || o != nil {
@@ -285,41 +285,41 @@ func TestBadPlans(t *testing.T) {
 		o := oracle(t, name, 8, "1")
 		for _, v := range []int{-1, 8, math.MaxInt} {
 			s := stream(1)
-			if _, err := o.Randomize(entropy.FromReader(s), v); !errors.Is(err, ErrValue) || s.read != 0 {
+			if _, err := o.Randomize(entropy.FromReader(s), v); !errors.Is(err, errValue) || s.read != 0 {
 				t.Errorf("%s of %d: %v, and %d bytes were read", name, v, err, s.read)
 			}
 		}
 		c := NewCollector(o)
-		if _, err := c.Estimates(0.95, Fixed); !errors.Is(err, ErrNobody) {
+		if _, err := c.Estimates(0.95, Fixed); !errors.Is(err, errNobody) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, confidence := range []float64{0, 1, -1, 2, math.NaN()} {
-			if _, err := c.Estimates(confidence, Fixed); !errors.Is(err, ErrConfidence) {
+			if _, err := c.Estimates(confidence, Fixed); !errors.Is(err, errConfidence) {
 				t.Errorf("confidence %v: %v", confidence, err)
 			}
 		}
 		bad := Report{Answer: 1 << 40, Row: 1 << 40, Hash: Hash{prime, 0}, Bits: []uint64{1 << 8}}
-		if err := c.Add(bad); !errors.Is(err, ErrReport) || c.People() != 0 {
+		if err := c.Add(bad); !errors.Is(err, errReport) || c.People() != 0 {
 			t.Errorf("%s takes %v: %v", name, bad, err)
 		}
 	}
-	if _, err := New("rappor", 8, dp.One); !errors.Is(err, ErrOracle) {
+	if _, err := New("rappor", 8, dp.One); !errors.Is(err, errOracle) {
 		t.Error(err)
 	}
-	if _, err := NewHashing(8, 14*dp.One); !errors.Is(err, ErrEpsilon) {
+	if _, err := NewHashing(8, 14*dp.One); !errors.Is(err, errEpsilon) {
 		t.Error(err)
 	}
 	for _, g := range []*big.Rat{nil, new(big.Rat), big.NewRat(1, 2), big.NewRat(-1, 4), big.NewRat(3, 4),
 		new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 70))} {
-		if _, err := NewBiased(g); !errors.Is(err, ErrEpsilon) {
+		if _, err := NewBiased(g); !errors.Is(err, errEpsilon) {
 			t.Errorf("bias %v: %v", g, err)
 		}
 	}
 	b, _ := NewBinary(dp.One)
-	if _, err := b.Estimate(3, 2, 0.95, Fixed); !errors.Is(err, ErrReport) {
+	if _, err := b.Estimate(3, 2, 0.95, Fixed); !errors.Is(err, errReport) {
 		t.Error(err)
 	}
-	if _, err := b.Estimate(0, 0, 0.95, Fixed); !errors.Is(err, ErrNobody) {
+	if _, err := b.Estimate(0, 0, 0.95, Fixed); !errors.Is(err, errNobody) {
 		t.Error(err)
 	}
 }
@@ -375,11 +375,11 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for _, bad := range []int{1, 1<<24 + 1} {
-		if o, _, err := Choose(bad, dp.One); !errors.Is(err, ErrDomain) || o != nil {
+		if o, _, err := Choose(bad, dp.One); !errors.Is(err, errDomain) || o != nil {
 			t.Errorf("%d values: %v", bad, err)
 		}
 	}
-	if _, _, err := Choose(8, 0); !errors.Is(err, ErrEpsilon) {
+	if _, _, err := Choose(8, 0); !errors.Is(err, errEpsilon) {
 		t.Error(err)
 	}
 }

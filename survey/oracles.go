@@ -9,27 +9,27 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// mostValues is the largest domain that is counted value by value.
-const mostValues = 1 << 24
+// maxValues is the largest domain that is counted value by value.
+const maxValues = 1 << 24
 
 // Direct sends a value: the own one with probability E/(E+k-1), or else one of the
 // k-1 others, each with probability 1/(E+k-1).
 type Direct struct {
-	plan
+	oraclePlan
 	lie *coin
 }
 
 // NewDirect returns direct encoding of a domain, also known as k-ary randomized
 // response and GRR (Kairouz, Bonawitz, Ramage 2016).
 func NewDirect(size int, epsilon dp.Amount) (*Direct, error) {
-	c, err := cost(epsilon)
+	c, err := reportCost(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDomain(size, mostValues); err != nil {
+	if err := checkDomain(size, maxValues); err != nil {
 		return nil, err
 	}
-	return &Direct{plan{size, c, directRates(size, epsilon)}, newCoin(uint64(size-1), epsilon)}, nil
+	return &Direct{oraclePlan{size, c, directRates(size, epsilon)}, newCoin(uint64(size-1), epsilon)}, nil
 }
 
 func directRates(size int, epsilon dp.Amount) rates {
@@ -49,16 +49,16 @@ func (d *Direct) Randomize(src *noise.Source, value int) (Report, error) {
 	if err := checkValue(value, d.size); err != nil {
 		return Report{}, err
 	}
-	return d.report(dice{src}, value), nil
+	return d.report(sourceRandomness{src}, value), nil
 }
 
 func (d *Direct) report(c randomness, value int) Report {
-	return Report{Answer: turn(c, d.lie, uint64(value), uint64(d.size))}
+	return Report{Answer: lieOrTell(c, d.lie, uint64(value), uint64(d.size))}
 }
 
-// turn returns the value of k, or one of the others where the coin says to lie. The lie is
+// lieOrTell returns the value of k, or one of the others where the coin says to lie. The lie is
 // drawn also where it is not told.
-func turn(c randomness, lie *coin, value, k uint64) uint64 {
+func lieOrTell(c randomness, lie *coin, value, k uint64) uint64 {
 	lies, by := c.flip(lie), 1+c.below(k-1)
 	if !lies {
 		by = 0
@@ -71,19 +71,19 @@ func turn(c randomness, lie *coin, value, k uint64) uint64 {
 
 func (d *Direct) check(r Report) error {
 	if r.Answer >= uint64(d.size) {
-		return fmt.Errorf("%w: its value is outside of the domain", ErrReport)
+		return fmt.Errorf("%w: its value is outside of the domain", errReport)
 	}
 	return nil
 }
 
-func (d *Direct) room() int { return d.size }
+func (d *Direct) sumsLen() int { return d.size }
 
 func (d *Direct) add(sums []int64, r Report) { sums[r.Answer]++ }
 
 func (d *Direct) counts(sums []int64, _ int64) []int64 { return sums }
 
-// mostBits keeps the reports of oue below 8 kB.
-const mostBits = 1 << 16
+// maxUnaryBits keeps the reports of oue below 8 kB.
+const maxUnaryBits = 1 << 16
 
 // Unary is optimized unary encoding, oue: a bit for each value. That of the person's
 // value is 1 with probability 1/2, and each other one with probability 1/(E+1),
@@ -97,20 +97,20 @@ const mostBits = 1 << 16
 // and the choice of 1/2 has the smallest variance of all pairs with this ratio, where
 // few hold a value (Wang, Blocki, Li, Jha 2017).
 type Unary struct {
-	plan
+	oraclePlan
 	other *coin
 }
 
 // NewUnary returns optimized unary encoding of a domain.
 func NewUnary(size int, epsilon dp.Amount) (*Unary, error) {
-	c, err := cost(epsilon)
+	c, err := reportCost(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDomain(size, mostBits); err != nil {
+	if err := checkDomain(size, maxUnaryBits); err != nil {
 		return nil, err
 	}
-	return &Unary{plan{size, c, unaryRates(epsilon)}, newCoin(1, epsilon)}, nil
+	return &Unary{oraclePlan{size, c, unaryRates(epsilon)}, newCoin(1, epsilon)}, nil
 }
 
 func unaryRates(epsilon dp.Amount) rates {
@@ -129,7 +129,7 @@ func (u *Unary) Randomize(src *noise.Source, value int) (Report, error) {
 	if err := checkValue(value, u.size); err != nil {
 		return Report{}, err
 	}
-	return u.report(dice{src}, value), nil
+	return u.report(sourceRandomness{src}, value), nil
 }
 
 func (u *Unary) report(c randomness, value int) Report {
@@ -148,12 +148,12 @@ func (u *Unary) report(c randomness, value int) Report {
 
 func (u *Unary) check(r Report) error {
 	if len(r.Bits) != (u.size+63)/64 || u.size%64 != 0 && r.Bits[len(r.Bits)-1]>>(u.size%64) != 0 {
-		return fmt.Errorf("%w: it has not %d bits", ErrReport, u.size)
+		return fmt.Errorf("%w: it has not %d bits", errReport, u.size)
 	}
 	return nil
 }
 
-func (u *Unary) room() int { return u.size }
+func (u *Unary) sumsLen() int { return u.size }
 
 func (u *Unary) add(sums []int64, r Report) {
 	for i, w := range r.Bits {
@@ -217,29 +217,29 @@ func (h Hash) bucket(x, g uint64) uint64 {
 // For every hash function the bucket is epsilon-private, and the hash function is
 // drawn without the value. So both together are.
 type Hashing struct {
-	plan
+	oraclePlan
 	buckets uint64
 	lie     *coin
 }
 
-// mostHashed keeps the number of buckets below 2^20.
-const mostHashed = 13 * dp.One
+// maxHashedEpsilon keeps the number of buckets below 2^20.
+const maxHashedEpsilon = 13 * dp.One
 
 // NewHashing returns optimal local hashing of a domain into g = round(E) + 1 buckets
 // (Wang, Blocki, Li, Jha 2017).
 func NewHashing(size int, epsilon dp.Amount) (*Hashing, error) {
-	c, err := cost(epsilon)
+	c, err := reportCost(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDomain(size, mostValues); err != nil {
+	if err := checkDomain(size, maxValues); err != nil {
 		return nil, err
 	}
-	if epsilon > mostHashed {
-		return nil, fmt.Errorf("%w: olh takes at most 13; use direct, or oue", ErrEpsilon)
+	if epsilon > maxHashedEpsilon {
+		return nil, fmt.Errorf("%w: olh takes at most 13; use direct, or oue", errEpsilon)
 	}
 	g := hashedInto(epsilon)
-	return &Hashing{plan{size, c, hashedRates(epsilon)}, g, newCoin(g-1, epsilon)}, nil
+	return &Hashing{oraclePlan{size, c, hashedRates(epsilon)}, g, newCoin(g-1, epsilon)}, nil
 }
 
 func hashedInto(epsilon dp.Amount) uint64 { return uint64(math.Round(math.Exp(epsilon.Float()))) + 1 }
@@ -263,25 +263,25 @@ func (o *Hashing) Randomize(src *noise.Source, value int) (Report, error) {
 	if err := checkValue(value, o.size); err != nil {
 		return Report{}, err
 	}
-	return o.report(dice{src}, value), nil
+	return o.report(sourceRandomness{src}, value), nil
 }
 
 func (o *Hashing) report(c randomness, value int) Report {
 	h := Hash{c.below(prime), c.below(prime)}
-	return Report{Hash: h, Answer: turn(c, o.lie, h.bucket(uint64(value), o.buckets), o.buckets)}
+	return Report{Hash: h, Answer: lieOrTell(c, o.lie, h.bucket(uint64(value), o.buckets), o.buckets)}
 }
 
 func (o *Hashing) check(r Report) error {
 	if r.Hash.A >= prime || r.Hash.B >= prime {
-		return fmt.Errorf("%w: its hash function is none", ErrReport)
+		return fmt.Errorf("%w: its hash function is none", errReport)
 	}
 	if r.Answer >= o.buckets {
-		return fmt.Errorf("%w: there is no such bucket", ErrReport)
+		return fmt.Errorf("%w: there is no such bucket", errReport)
 	}
 	return nil
 }
 
-func (o *Hashing) room() int { return o.size }
+func (o *Hashing) sumsLen() int { return o.size }
 
 // add walks through the domain. The numbers from begin on, width of them, are in the bucket
 // of the report, and one step in x adds A modulo P: no product and no division.
@@ -320,21 +320,21 @@ func (o *Hashing) counts(sums []int64, _ int64) []int64 { return sums }
 // domains. The price is that a bit says less than a bucket out of g where epsilon is
 // large.
 type Hadamard struct {
-	plan
+	oraclePlan
 	rows uint64 // K
 	lie  *coin
 }
 
 // NewHadamard returns Hadamard response for a domain.
 func NewHadamard(size int, epsilon dp.Amount) (*Hadamard, error) {
-	c, err := cost(epsilon)
+	c, err := reportCost(epsilon)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDomain(size, mostValues); err != nil {
+	if err := checkDomain(size, maxValues); err != nil {
 		return nil, err
 	}
-	return &Hadamard{plan{size, c, hadamardRates(epsilon)}, 1 << bits.Len(uint(size-1)), newCoin(1, epsilon)}, nil
+	return &Hadamard{oraclePlan{size, c, hadamardRates(epsilon)}, 1 << bits.Len(uint(size-1)), newCoin(1, epsilon)}, nil
 }
 
 func hadamardRates(epsilon dp.Amount) rates {
@@ -353,24 +353,24 @@ func (h *Hadamard) Randomize(src *noise.Source, value int) (Report, error) {
 	if err := checkValue(value, h.size); err != nil {
 		return Report{}, err
 	}
-	return h.report(dice{src}, value), nil
+	return h.report(sourceRandomness{src}, value), nil
 }
 
 func (h *Hadamard) report(c randomness, value int) Report {
 	row := c.below(h.rows)
-	return Report{Row: row, Answer: turn(c, h.lie, parity(row&uint64(value)), 2)}
+	return Report{Row: row, Answer: lieOrTell(c, h.lie, parity(row&uint64(value)), 2)}
 }
 
 func parity(x uint64) uint64 { return uint64(bits.OnesCount64(x)) & 1 }
 
 func (h *Hadamard) check(r Report) error {
 	if r.Row >= h.rows || r.Answer > 1 {
-		return fmt.Errorf("%w: there is no such row or sign", ErrReport)
+		return fmt.Errorf("%w: there is no such row or sign", errReport)
 	}
 	return nil
 }
 
-func (h *Hadamard) room() int { return int(h.rows) }
+func (h *Hadamard) sumsLen() int { return int(h.rows) }
 
 func (h *Hadamard) add(sums []int64, r Report) { sums[r.Row] += 1 - 2*int64(r.Answer) }
 

@@ -10,29 +10,29 @@ import (
 
 // golden is testdata/golden.json, which testdata/golden.py wrote.
 type golden struct {
-	Laplace  []struct{ Scale, Beta, Alpha num }
-	Gaussian []struct{ Sigma, Beta, Alpha num }
+	Laplace  []struct{ Scale, Beta, Alpha goldenNumber }
+	Gaussian []struct{ Sigma, Beta, Alpha goldenNumber }
 	Each     []struct {
 		K          int
-		Beta, Each num
+		Beta, Each goldenNumber
 	}
 	DiscreteLaplace []struct {
-		Scale, Beta num
+		Scale, Beta goldenNumber
 		Alpha       int64
-		Variance    num
+		Variance    goldenNumber
 	} `json:"discrete_laplace"`
 	DiscreteGaussian []struct {
-		Sigma2, Beta num
+		Sigma2, Beta goldenNumber
 		Alpha        int64
-		Variance     num
+		Variance     goldenNumber
 	} `json:"discrete_gaussian"`
 	RandomizedResponse []struct {
 		People, Ones                   int
-		Epsilon, Beta, Alpha, Variance num
+		Epsilon, Beta, Alpha, Variance goldenNumber
 	} `json:"randomized_response"`
 	Selection []struct {
 		Scores               []float64
-		Epsilon, Sensitivity num
+		Epsilon, Sensitivity goldenNumber
 		Monotone             bool
 		Exponential          goldenLaw
 		PermuteAndFlip       goldenLaw `json:"permute_and_flip"`
@@ -41,18 +41,18 @@ type golden struct {
 }
 
 type goldenLaw struct {
-	Probabilities []num
+	Probabilities []goldenNumber
 	Alphas        []float64
-	Error         num
+	Error         goldenNumber
 }
 
-// num is a number that is written as a number or, with more digits, as a text.
-type num struct {
+// goldenNumber is a number that is written as a number or, with more digits, as a text.
+type goldenNumber struct {
 	f     float64
 	exact *big.Float
 }
 
-func (n *num) UnmarshalJSON(b []byte) error {
+func (n *goldenNumber) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if b[0] == '"' {
 		if err := json.Unmarshal(b, &text); err != nil {
@@ -81,9 +81,9 @@ func load(t *testing.T) golden {
 	return g
 }
 
-// outward checks that got is not below want, as exact as the file is (20
+// checkOutward checks that got is not below want, as exact as the file is (20
 // digits), and above it by at most the given part.
-func outward(t *testing.T, what string, got float64, want num, most float64) {
+func checkOutward(t *testing.T, what string, got float64, want goldenNumber, most float64) {
 	t.Helper()
 	if math.IsNaN(got) || big.NewFloat(got).Cmp(want.exact) < 0 {
 		t.Errorf("%s: %.17g is below %v", what, got, want.exact)
@@ -93,7 +93,7 @@ func outward(t *testing.T, what string, got float64, want num, most float64) {
 	}
 }
 
-func near(t *testing.T, what string, got float64, want num) {
+func checkNear(t *testing.T, what string, got float64, want goldenNumber) {
 	t.Helper()
 	if !(math.Abs(got-want.f) <= 1e-12*math.Abs(want.f)) {
 		t.Errorf("%s: %.17g, want %v", what, got, want.exact)
@@ -107,14 +107,14 @@ func TestGoldenNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		outward(t, "Laplace", got, c.Alpha, 1e-14)
+		checkOutward(t, "Laplace", got, c.Alpha, 1e-14)
 	}
 	for _, c := range g.Gaussian {
 		got, err := Gaussian{c.Sigma.f}.Alpha(c.Beta.f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		outward(t, "Gaussian", got, c.Alpha, 2e-14)
+		checkOutward(t, "Gaussian", got, c.Alpha, 2e-14)
 	}
 	for _, c := range g.Each {
 		got, err := Each(c.K, c.Beta.f)
@@ -134,7 +134,7 @@ func TestGoldenNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "variance of discrete Laplace", v, c.Variance)
+		checkNear(t, "variance of discrete Laplace", v, c.Variance)
 	}
 	for _, c := range g.DiscreteGaussian {
 		got, err := DiscreteGaussian{c.Sigma2.f}.Alpha(c.Beta.f)
@@ -145,7 +145,7 @@ func TestGoldenNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "variance of discrete Gaussian", v, c.Variance)
+		checkNear(t, "variance of discrete Gaussian", v, c.Variance)
 	}
 }
 
@@ -156,12 +156,12 @@ func TestGoldenRandomizedResponse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		outward(t, "randomized response", got, c.Alpha, 1e-12)
+		checkOutward(t, "randomized response", got, c.Alpha, 1e-12)
 		v, err := r.Variance()
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "variance of randomized response", v, c.Variance)
+		checkNear(t, "variance of randomized response", v, c.Variance)
 		if h, err := r.Alpha(c.Beta.f); err != nil || h < got {
 			t.Errorf("Hoeffding's bound %v is below the exact %v (%v)", h, got, err)
 		}
@@ -185,9 +185,9 @@ func TestGoldenSelection(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, p := range got.Probabilities() {
-				near(t, m.name, p, m.want.Probabilities[i])
+				checkNear(t, m.name, p, m.want.Probabilities[i])
 			}
-			near(t, m.name+"'s error", got.ExpectedError(), m.want.Error)
+			checkNear(t, m.name+"'s error", got.ExpectedError(), m.want.Error)
 			for i, beta := range []float64{1e-9, 0.01, 0.2, 0.4} {
 				alpha, err := got.Alpha(beta)
 				if err != nil || alpha != m.want.Alphas[i] {

@@ -19,24 +19,24 @@ type RandomizedResponse struct {
 	People  int
 }
 
-// mostPeople keeps sums over people short and exact.
-const mostPeople = 1 << 30
+// maxPeople keeps sums over people short and exact.
+const maxPeople = 1 << 30
 
 func (r RandomizedResponse) check() error {
-	if r.People > mostPeople {
-		return fmt.Errorf("%w: the number of people is %d; write at most %d", ErrInput, r.People, mostPeople)
+	if r.People > maxPeople {
+		return fmt.Errorf("%w: the number of people is %d; write at most %d", errInput, r.People, maxPeople)
 	}
-	if err := firstOf(positive("epsilon", r.Epsilon), atLeast("the number of people", r.People, 1)); err != nil {
+	if err := firstError(checkPositive("epsilon", r.Epsilon), checkAtLeast("the number of people", r.People, 1)); err != nil {
 		return err
 	}
-	if r.spread() == 0 {
-		return fmt.Errorf("%w: epsilon is %v, and tells nothing; write a larger one", ErrInput, r.Epsilon)
+	if r.keptShare() == 0 {
+		return fmt.Errorf("%w: epsilon is %v, and tells nothing; write a larger one", errInput, r.Epsilon)
 	}
 	return nil
 }
 
-// spread is 2g, which the error of the mean is divided by.
-func (r RandomizedResponse) spread() float64 { return math.Tanh(r.Epsilon / 2) }
+// keptShare is 2g, which the error of the mean is divided by.
+func (r RandomizedResponse) keptShare() float64 { return math.Tanh(r.Epsilon / 2) }
 
 // Variance returns the exact variance of the estimate, (1/(16 g^2) - 1/4)/n =
 // 1/(4 n sinh(Epsilon/2)^2), the same whoever holds a one.
@@ -52,10 +52,10 @@ func (r RandomizedResponse) Variance() (float64, error) {
 // whoever holds a one: sqrt(ln(2/beta)/(2n))/(2g) (Hoeffding 1963, Theorem 2).
 // Nobody needs to know the true proportion for it.
 func (r RandomizedResponse) Alpha(beta float64) (float64, error) {
-	if err := firstOf(r.check(), probability(beta)); err != nil {
+	if err := firstError(r.check(), checkProbability(beta)); err != nil {
 		return 0, err
 	}
-	return math.Sqrt((math.Ln2-math.Log(beta))/(2*float64(r.People))) / r.spread() * up, nil
+	return math.Sqrt((math.Ln2-math.Log(beta))/(2*float64(r.People))) / r.keptShare() * roundUpFactor, nil
 }
 
 // AlphaAt returns the exact alpha when the true number of ones is known: the
@@ -71,24 +71,24 @@ func (r RandomizedResponse) AlphaAt(ones int, beta float64) (float64, error) {
 		return 0, err
 	}
 	if ones < 0 || ones > r.People {
-		return 0, fmt.Errorf("%w: %d people hold a one; write 0 to %d", ErrInput, ones, r.People)
+		return 0, fmt.Errorf("%w: %d people hold a one; write 0 to %d", errInput, ones, r.People)
 	}
 	if beta < 1e-200 {
 		return hoeffding, nil
 	}
-	f := newFlips(r.People, ones, r.Epsilon)
-	return math.Min(hoeffding, f.within(beta)/(r.spread()*float64(r.People))*up), nil
+	f := newFlipDifference(r.People, ones, r.Epsilon)
+	return math.Min(hoeffding, f.within(beta)/(r.keptShare()*float64(r.People))*roundUpFactor), nil
 }
 
-// flips is the law of U - V.
-type flips struct {
+// flipDifference is the law of U - V.
+type flipDifference struct {
 	zeros, ones binomial
 	c, slack    float64 // c is within slack of the mean of U - V, and so are sums with it
 }
 
-func newFlips(n, ones int, epsilon float64) flips {
+func newFlipDifference(n, ones int, epsilon float64) flipDifference {
 	odds := math.Exp(-epsilon) // q/(1-q)
-	f := flips{zeros: newBinomial(n-ones, odds), ones: newBinomial(ones, odds)}
+	f := flipDifference{zeros: newBinomial(n-ones, odds), ones: newBinomial(ones, odds)}
 	if n != 2*ones {
 		f.c = float64(n-2*ones) * (odds / (1 + odds))
 		f.slack = float64(n) * 0x1p-50
@@ -99,7 +99,7 @@ func newFlips(n, ones int, epsilon float64) flips {
 // within returns the smallest t with P(|U - V - c| > t) <= beta. The candidates
 // are |j - c| over the integers j, above c and below it, and for each side the
 // smallest is found by bisection.
-func (f flips) within(beta float64) float64 {
+func (f flipDifference) within(beta float64) float64 {
 	above, below := math.Ceil(f.c), math.Floor(f.c)
 	reach := int64(f.zeros.n) + int64(f.ones.n) + 2
 	t := math.Inf(1)
@@ -116,7 +116,7 @@ func (f flips) within(beta float64) float64 {
 // beyond bounds P(|U - V - c| > |j - c| + 8 slack) from above. Whether an integer
 // at the mirror image 2c - j of j, within rounding, is nearer to c than j is or
 // farther cannot be seen; the slack makes it near enough.
-func (f flips) beyond(j float64) float64 {
+func (f flipDifference) beyond(j float64) float64 {
 	mirror := 2*f.c - j
 	var p float64
 	if j >= f.c {
@@ -128,7 +128,7 @@ func (f flips) beyond(j float64) float64 {
 }
 
 // atLeast is P(U - V >= x), the sum over v of P(V = v) P(U >= x + v).
-func (f flips) atLeast(x float64) float64 {
+func (f flipDifference) atLeast(x float64) float64 {
 	sum := 0.0
 	for i, p := range f.ones.mass {
 		sum += p * f.zeros.from(x+float64(f.ones.first+i))
@@ -137,7 +137,7 @@ func (f flips) atLeast(x float64) float64 {
 }
 
 // atMost is P(U - V <= x), the sum over v of P(V = v) P(U <= x + v).
-func (f flips) atMost(x float64) float64 {
+func (f flipDifference) atMost(x float64) float64 {
 	sum := 0.0
 	for i, p := range f.ones.mass {
 		sum += p * f.zeros.to(x+float64(f.ones.first+i))

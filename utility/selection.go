@@ -15,7 +15,7 @@ type Selection struct {
 }
 
 func (s Selection) check() error {
-	return firstOf(positive("epsilon", s.Epsilon), positive("the sensitivity", s.Sensitivity))
+	return firstError(checkPositive("epsilon", s.Epsilon), checkPositive("the sensitivity", s.Sensitivity))
 }
 
 // width is the score that a factor e of probability is worth: 2D/epsilon, or
@@ -37,14 +37,14 @@ func (s Selection) width() float64 {
 // (McSherry, Talwar 2007; Dwork, Roth 2014, Theorem 3.11). Permute-and-flip is
 // never worse (McKenna, Sheldon 2020). Use 1 for best where nothing is known.
 func (s Selection) Bound(size, best int, beta float64) (float64, error) {
-	if err := firstOf(s.check(), atLeast("the size of the set", size, 1), atLeast("the number of best elements", best, 1),
-		probability(beta)); err != nil {
+	if err := firstError(s.check(), checkAtLeast("the size of the set", size, 1), checkAtLeast("the number of best elements", best, 1),
+		checkProbability(beta)); err != nil {
 		return 0, err
 	}
 	if best > size {
-		return 0, fmt.Errorf("%w: %d of %d elements are best; write at most all of them", ErrInput, best, size)
+		return 0, fmt.Errorf("%w: %d of %d elements are best; write at most all of them", errInput, best, size)
 	}
-	return s.width() * (math.Log(float64(size)/float64(best)) - math.Log(beta)) * up, nil
+	return s.width() * (math.Log(float64(size)/float64(best)) - math.Log(beta)) * roundUpFactor, nil
 }
 
 // Choice is the exact law of a selection for given scores.
@@ -68,7 +68,7 @@ func (c Choice) ExpectedError() float64 {
 // Alpha returns the smallest alpha such that the chosen score is more than alpha below
 // the highest with probability at most beta.
 func (c Choice) Alpha(beta float64) (float64, error) {
-	if err := probability(beta); err != nil {
+	if err := checkProbability(beta); err != nil {
 		return 0, err
 	}
 	best := highest(c.scores)
@@ -99,20 +99,20 @@ func differenceUp(a, b float64) float64 {
 	return d
 }
 
-// mostScores keeps exact laws quick.
-const mostScores = 4096
+// maxScores keeps exact laws quick.
+const maxScores = 4096
 
 // gaps returns (max - score)/width for all scores.
 func (s Selection) gaps(scores []float64) ([]float64, error) {
-	if err := firstOf(s.check(), atLeast("the number of scores", len(scores), 1)); err != nil {
+	if err := firstError(s.check(), checkAtLeast("the number of scores", len(scores), 1)); err != nil {
 		return nil, err
 	}
-	if len(scores) > mostScores {
-		return nil, fmt.Errorf("%w: there are %d scores; write at most %d", ErrInput, len(scores), mostScores)
+	if len(scores) > maxScores {
+		return nil, fmt.Errorf("%w: there are %d scores; write at most %d", errInput, len(scores), maxScores)
 	}
 	for _, x := range scores {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%w: a score is %v; scores are finite", ErrInput, x)
+			return nil, fmt.Errorf("%w: a score is %v; scores are finite", errInput, x)
 		}
 	}
 	best, out := highest(scores), make([]float64, len(scores))
@@ -130,7 +130,7 @@ func highest(scores []float64) float64 {
 	return best
 }
 
-func choice(scores, p []float64) Choice { return Choice{append([]float64(nil), scores...), p} }
+func newChoice(scores, p []float64) Choice { return Choice{append([]float64(nil), scores...), p} }
 
 // Exponential returns the law of the exponential mechanism (McSherry, Talwar
 // 2007): P(o) is proportional to exp(-gap), computed from the best score down
@@ -148,11 +148,11 @@ func (s Selection) Exponential(scores []float64) (Choice, error) {
 	for i := range p {
 		p[i] /= sum
 	}
-	return choice(scores, p), nil
+	return newChoice(scores, p), nil
 }
 
-// mostNoisy keeps the integral quick: it takes the square of the number of scores.
-const mostNoisy = 512
+// maxNoisyScores keeps the integral quick: it takes the square of the number of scores.
+const maxNoisyScores = 512
 
 // NoisyMax returns the law of report noisy max with Laplace noise of scale
 // 2D/epsilon, or D/epsilon for monotone scores (Dwork, Roth 2014, Claim 3.9 is for
@@ -177,9 +177,9 @@ func (s Selection) NoisyMax(scores []float64) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
-	if len(scores) > mostNoisy {
-		return Choice{}, fmt.Errorf("%w: there are %d scores; write at most %d, or use permute-and-flip, which is better", ErrInput,
-			len(scores), mostNoisy)
+	if len(scores) > maxNoisyScores {
+		return Choice{}, fmt.Errorf("%w: there are %d scores; write at most %d, or use permute-and-flip, which is better", errInput,
+			len(scores), maxNoisyScores)
 	}
 	// What is more than 700 below the best is as if it were 700 below it: its
 	// probability is below 1e-290 either way.
@@ -217,7 +217,7 @@ func (s Selection) NoisyMax(scores []float64) (Choice, error) {
 			}
 		}
 	}
-	return choice(scores, out), nil
+	return newChoice(scores, out), nil
 }
 
 // addNoisyMax adds w times the integrand at x to all elements. The product of all
@@ -266,7 +266,7 @@ func (s Selection) PermuteAndFlip(scores []float64) (Choice, error) {
 	for i, gap := range p {
 		p[i] = math.Exp(-gap)
 	}
-	return choice(scores, firstAccepted(p)), nil
+	return newChoice(scores, firstAccepted(p)), nil
 }
 
 // firstAccepted returns p(o) times the integral from 0 to 1 of the product over j

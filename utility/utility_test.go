@@ -125,7 +125,7 @@ func TestQuantilesAreOutward(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if beta >= tiny {
+		if beta >= smallestBeta {
 			if p := math.Erfc(z / math.Sqrt2); p > beta || p < beta*(1-1e-11) {
 				t.Fatalf("beta %v: alpha %v has the tail %v", beta, z, p)
 			}
@@ -135,7 +135,7 @@ func TestQuantilesAreOutward(t *testing.T) {
 			t.Fatalf("each %v of %v (%v)", k, beta, err)
 		}
 		// The summed and the wide tail meet.
-		s := summed * rapid.Float64Range(0.99, 1).Draw(t, "s")
+		s := maxSummedDeviation * rapid.Float64Range(0.99, 1).Draw(t, "s")
 		if beta > 1e-250 {
 			g := DiscreteGaussian{s * s}
 			a, err := g.Alpha(beta)
@@ -190,7 +190,7 @@ func TestSelections(t *testing.T) {
 }
 
 func TestManyScores(t *testing.T) {
-	scores := make([]float64, mostScores)
+	scores := make([]float64, maxScores)
 	for i := range scores {
 		scores[i] = -float64(i%97) / 10
 	}
@@ -198,7 +198,7 @@ func TestManyScores(t *testing.T) {
 	for name, law := range map[string]func([]float64) (Choice, error){"flip": s.PermuteAndFlip, "noisy": s.NoisyMax} {
 		n := len(scores)
 		if name == "noisy" {
-			n = mostNoisy
+			n = maxNoisyScores
 		}
 		c, err := law(scores[:n])
 		if err != nil {
@@ -227,7 +227,7 @@ func TestDifferenceUp(t *testing.T) {
 // Extremes are finite and quick.
 func TestExtremes(t *testing.T) {
 	for _, beta := range []float64{math.SmallestNonzeroFloat64, 1e-300, 0.5, math.Nextafter(1, 0)} {
-		for _, s := range []float64{0x1p-300, 0x1p-20, 1, summed, summed + 1, widest} {
+		for _, s := range []float64{0x1p-300, 0x1p-20, 1, maxSummedDeviation, maxSummedDeviation + 1, maxScale} {
 			k, err := DiscreteLaplace{s}.Alpha(beta)
 			if err != nil || k < 0 || float64(k) > 760*s+1 {
 				t.Errorf("discrete Laplace %v at %v: %d (%v)", s, beta, k, err)
@@ -253,7 +253,7 @@ func TestBadInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	refused := func(what string, err error) {
 		t.Helper()
-		if !errors.Is(err, ErrInput) {
+		if !errors.Is(err, errInput) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -320,13 +320,13 @@ func TestBadInput(t *testing.T) {
 	refused("more best than all", err)
 	_, err = good.Bound(0, 0, 0.05)
 	refused("an empty set", err)
-	for _, scores := range [][]float64{nil, {nan}, {1, inf}, make([]float64, mostScores+1)} {
+	for _, scores := range [][]float64{nil, {nan}, {1, inf}, make([]float64, maxScores+1)} {
 		for _, law := range []func([]float64) (Choice, error){good.Exponential, good.PermuteAndFlip, good.NoisyMax} {
 			_, err = law(scores)
 			refused("scores", err)
 		}
 	}
-	_, err = good.NoisyMax(make([]float64, mostNoisy+1))
+	_, err = good.NoisyMax(make([]float64, maxNoisyScores+1))
 	refused("too many scores", err)
 	for _, v := range []SparseVector{{1, 0, 1, 0, 1}, {1, 0, 1, 1, 0}, {1, 0, 1, 1, 2}, {1, 1, 1, 1, 1}, {1, nan, 1, 1, 1},
 		{1, -1, 1, 1, 1}} {
@@ -337,11 +337,11 @@ func TestBadInput(t *testing.T) {
 	refused("more ones than people", err)
 	_, err = RandomizedResponse{1, 10}.AlphaAt(-1, 0.05)
 	refused("fewer ones than none", err)
-	_, err = RandomizedResponse{1, mostPeople + 1}.Alpha(0.05)
+	_, err = RandomizedResponse{1, maxPeople + 1}.Alpha(0.05)
 	refused("too many people", err)
 	_, err = RandomizedResponse{1, 0}.Alpha(0.05)
 	refused("nobody", err)
-	_, err = DiscreteLaplace{2 * widest}.Alpha(0.05)
+	_, err = DiscreteLaplace{2 * maxScale}.Alpha(0.05)
 	refused("too wide", err)
 	_, err = Each(0, 0.05)
 	refused("each of none", err)
