@@ -167,3 +167,68 @@ func TestInformationIsNearlyReached(t *testing.T) {
 		}
 	}
 }
+
+// What is promised for declared numbers is what the plan says for them, and a little more for the
+// lattice; numbers that make no sense promise nothing.
+func TestPromised(t *testing.T) {
+	for _, c := range []struct {
+		size, threshold, noise, answers, want float64
+	}{
+		{100_000, 0.04, 0.001, 10, 0.1153},
+		{10_000, 0.04, 0.01, 200, 1.318},
+		{1_000, 0.04, 0.01, 200, 4.834},
+		{1_000_000, 0, 0.0005, 5, 0.01715},
+	} {
+		got := Promised(c.size, c.threshold, c.noise, c.answers, 0.05)
+		if math.Abs(got/c.want-1) > 0.001 {
+			t.Errorf("%+v: %v", c, got)
+		}
+		if c.threshold == 0 {
+			continue
+		}
+		ways, err := Promises(Wish{
+			Size: c.size, Queries: 1e6, Answers: c.answers, Tolerance: 0.05, Beta: 0.05, Noise: c.noise, Threshold: c.threshold,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := math.Inf(1)
+		for _, w := range ways {
+			if w.Name == ThresholdWay {
+				least = math.Min(least, w.Tolerance)
+			}
+		}
+		if math.Abs(got-least-4/c.size) > 1e-9 {
+			t.Errorf("%+v: %v, and the plan says %v", c, got, least)
+		}
+	}
+	for _, wrong := range [][5]float64{
+		{0, 0.04, 0.01, 5, 0.05}, {1000, 0.04, 0, 5, 0.05}, {1000, 2, 0.01, 5, 0.05}, {1000, 0.04, 0.01, 0, 0.05}, {1000, 0.04, 0.01, 5, 0},
+		{math.NaN(), 0.04, 0.01, 5, 0.05},
+	} {
+		if got := Promised(wrong[0], wrong[1], wrong[2], wrong[3], wrong[4]); !Vacuous(got) {
+			t.Errorf("%v: %v", wrong, got)
+		}
+	}
+}
+
+func TestErrorBars(t *testing.T) {
+	tariff, err := Price(Config{Size: 10_000, Steps: 1, Threshold: big.NewRat(4, 100), Noise: big.NewRat(1, 100), Answers: 10,
+		Currency: mech.Pure})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Laplace noise of scale 0.01 is within 0.01 ln 20 in 95 of 100 cases.
+	if got, want := tariff.Answered(0.05), 0.01*math.Log(20); math.Abs(got-want) > 2e-4 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	// T and the 95 % point of Lap(0.02) - Lap(0.04), which (4 exp(-w/4) - exp(-w/2))/6 = 0.05
+	// solves, in units of 0.01.
+	w := 4 * math.Log(1/(2-math.Sqrt(4-0.3)))
+	if got, want := tariff.Confirmed(0.05), 0.04+0.01*w; math.Abs(got-want) > 3e-4 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if !(tariff.Confirmed(0.05) < tariff.Confirmed(0.01)) || !math.IsInf(tariff.Confirmed(0), 1) || tariff.Confirmed(1e-300) > 1 {
+		t.Error("a surer bar is no wider")
+	}
+}

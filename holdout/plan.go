@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // ErrPlan is returned for what cannot be planned.
@@ -138,4 +142,272 @@ func Promised(size, threshold, noise, answers, beta float64) float64 {
 		}
 	}
 	return least + 4/size
+}
+
+// lane is a way of answering and a theorem, for any number of people.
+type lane struct {
+	name, by string
+	adaptive bool
+	at       func(n float64, w Wish) Way
+}
+
+// The names of ways.
+const (
+	FixedWay     = "exact, questions fixed in advance"
+	NaiveWay     = "exact, chosen by earlier answers"
+	SplitWay     = "exact, fresh people for each"
+	NoisyWay     = "all with noise"
+	ThresholdWay = "Thresholdout"
+)
+
+var lanes = []lane{
+	{FixedWay, "Hoeffding", false, exactly(Hoeffding)},
+	{NaiveWay, "none", true, exactly(Naive)},
+	{SplitWay, "Hoeffding", true, exactly(Splitting)},
+	{NoisyWay, "transfer", true, noisyTransfer},
+	{NoisyWay, "max-information", true, best(noisily(InformationTolerance))},
+	{NoisyWay, "generalisation", true, best(noisily(GeneralisationTolerance))},
+	{ThresholdWay, "transfer", true, thresholdTransfer},
+	{ThresholdWay, "max-information", true, declared(byThreshold(InformationTolerance))},
+	{ThresholdWay, "generalisation", true, declared(byThreshold(GeneralisationTolerance))},
+}
+
+// exactly is a way without noise.
+func exactly(bound func(n, queries, beta float64) float64) func(float64, Wish) Way {
+	return func(n float64, w Wish) Way { return Way{Tolerance: bound(n, w.Queries, w.Beta)} }
+}
+
+// needs looks for the number of people at which the tolerance is what was wished for. All bounds
+// get better with more people.
+func (l lane) needs(w Wish) float64 {
+	enough := func(n float64) bool { return l.at(n, w).Tolerance <= w.Tolerance }
+	if !enough(mostPeople) {
+		return math.Inf(1)
+	}
+	// Nobody is not enough.
+	_, high := root.Halve(0, math.Log(mostPeople), 19, func(x float64) bool { return !enough(math.Exp(x)) })
+	// Rounded up, to three digits: nobody plans more exactly.
+	n := math.Exp(high)
+	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(n))-2))
+	return math.Ceil(n/unit) * unit
+}
+
+// best looks for the noise that does best.
+func best(at func(n, noise float64, w Wish) Way) func(float64, Wish) Way {
+	return func(n float64, w Wish) Way {
+		return at(n, lowest(leastNoise, mostNoise, func(noise float64) float64 { return at(n, noise, w).Tolerance }), w)
+	}
+}
+
+// declared is [best], but where the noise was given.
+func declared(at func(n, noise float64, w Wish) Way) func(float64, Wish) Way {
+	return func(n float64, w Wish) Way {
+		if w.Noise > 0 {
+			return at(n, w.Noise, w)
+		}
+		return best(at)(n, w)
+	}
+}
+
+// The noise is looked for between these, in units of a score.
+const leastNoise, mostNoise = 1e-12, 10
+
+// transferred is what the transfer theorem says about so many rounds: the delta is looked for with
+// what is quick, and epsilon taken of the best.
+func transferred(r rounds, accuracy func(float64) float64, beta float64) Way {
+	quick := BestTransfer(accuracy, r.at, beta)
+	way := Way{Tolerance: quick.Tolerance, Epsilon: quick.Epsilon, Delta: quick.Delta, Composed: "pure"}
+	if e, by := r.composed(quick.Delta); e <= quick.Epsilon {
+		way.Tolerance, _ = Transfer(accuracy(quick.Miss), quick.Miss, e, quick.Delta, quick.C, quick.G)
+		way.Epsilon, way.Composed = e, by
+	}
+	return way
+}
+
+// noisyTransfer adds Gaussian or Laplace noise to every answer, whichever does better.
+func noisyTransfer(n float64, w Wish) Way {
+	laplace := func(noise float64) rounds { return laplaceRounds(n, noise, w) }
+	gaussian := func(sigma float64) rounds { return rounds{math.Inf(1), 1 / (2 * sigma * sigma * n * n), w.Queries} }
+	best := Way{Tolerance: math.Inf(1)}
+	for _, kind := range []struct {
+		name     string
+		rounds   func(float64) rounds
+		accuracy func(noise, queries float64) func(float64) float64
+	}{{"laplace", laplace, laplaceAccuracy}, {"gaussian", gaussian, gaussianAccuracy}} {
+		noise := lowest(leastNoise, mostNoise, func(noise float64) float64 {
+			return BestTransfer(kind.accuracy(noise, w.Queries), kind.rounds(noise).at, w.Beta).Tolerance
+		})
+		way := transferred(kind.rounds(noise), kind.accuracy(noise, w.Queries), w.Beta)
+		way.Noise, way.Composed = noise, kind.name+", "+way.Composed
+		if way.Tolerance < best.Tolerance {
+			best = way
+		}
+	}
+	return best
+}
+
+func thresholdTransfer(n float64, w Wish) Way {
+	accuracy := func(noise float64) func(float64) float64 {
+		return thresholdAccuracy(noise, thresholdOf(n, noise, w), w)
+	}
+	noise := w.Noise
+	if noise == 0 {
+		noise = lowest(leastNoise, mostNoise, func(noise float64) float64 {
+			return BestTransfer(accuracy(noise), thresholdRounds(n, noise, w).at, w.Beta).Tolerance
+		})
+	}
+	way := transferred(thresholdRounds(n, noise, w), accuracy(noise), w.Beta)
+	way.Noise, way.Threshold = noise, thresholdOf(n, noise, w)
+	return way
+}
+
+// theorem is the tolerance of so many questions that were chosen by an analysis of epsilon, all at
+// once and with probability 1 - beta.
+type theorem func(n, epsilon, questions, beta float64) float64
+
+// pure is a way of pure rounds: some of beta is for the noise, and the rest for the theorem on as
+// many questions as it has to be asked about.
+func pure(n, noise float64, r rounds, questions float64, accuracy func(float64) float64, by theorem, w Wish) Way {
+	way := Way{Tolerance: math.Inf(1), Noise: noise, Epsilon: r.at(0), Composed: "pure"}
+	for _, share := range []float64{0.5, 0.8, 0.9, 0.95, 0.98} {
+		way.Tolerance = math.Min(way.Tolerance, accuracy(share*w.Beta)+by(n, way.Epsilon, questions, (1-share)*w.Beta))
+	}
+	return way
+}
+
+// noisily answers every question with Laplace noise.
+func noisily(by theorem) func(n, noise float64, w Wish) Way {
+	return func(n, noise float64, w Wish) Way {
+		way := pure(n, noise, laplaceRounds(n, noise, w), w.Queries, laplaceAccuracy(noise, w.Queries), by, w)
+		way.Composed = "laplace, pure"
+		return way
+	}
+}
+
+// byThreshold answers with Thresholdout, and asks the theorem about one question of a round: all
+// answers are within a + g of the means over the distribution, where a is [thresholdAccuracy] with
+// one part of beta, and g what the theorem says about B questions with the other. How many are
+// asked matters to the threshold and to nothing else.
+//
+// Proof. Call a question wild where its training value t is farther than a + g from the mean over
+// the distribution. That is decided before it is answered. Mark in every round the first wild
+// question, or where there is none the one that is answered from the holdout and ends it. The marks
+// are B at most, and a function of the transcript, so an analysis of epsilon chose them: the mean h
+// of each over the holdout is within g of that over the distribution, but with the second part of
+// beta. Let besides all answers of the session be within a of the holdout, which fails with the
+// first part.
+//
+// Then none is farther than a + g from the distribution. If a wild question were confirmed in a
+// round, so were its first wild one, because what is not confirmed ends the round. That one is
+// marked, so its t is farther than a from h, and it was not confirmed. So no wild question is
+// confirmed, and the one that ends the round is marked, whether it is wild or not: its answer is
+// within a of its h, and that within g of the distribution.
+//
+// A round that ends without an answer, because a period of the budget does, is one of the B here,
+// and a session does not count it: where budgets renew, plan for as many more.
+func byThreshold(by theorem) func(n, noise float64, w Wish) Way {
+	return func(n, noise float64, w Wish) Way {
+		threshold := thresholdOf(n, noise, w)
+		way := pure(n, noise, thresholdRounds(n, noise, w), w.Answers, thresholdAccuracy(noise, threshold, w), by, w)
+		way.Threshold = threshold
+		return way
+	}
+}
+
+// rounds are equal mechanisms: what each costs in epsilon and in rho, and how many there are.
+type rounds struct{ epsilon, rho, times float64 }
+
+// at is the smallest epsilon at a delta that is quickly known: the sum, or that of the sum of rho
+// (Bun, Steinke 2016).
+func (r rounds) at(delta float64) float64 {
+	sum := r.epsilon * r.times
+	if delta <= 0 {
+		return sum
+	}
+	rho := r.rho * r.times
+	return math.Min(sum, rho+2*math.Sqrt(rho*math.Log(1/delta)))
+}
+
+// mostOptimal is how many equal claims are composed optimally: it takes longer the more there are,
+// and their sum of rho says nearly the same.
+const mostOptimal = 1e5
+
+// composed is the smallest epsilon of all compositions that package account has, and which it was.
+func (r rounds) composed(delta float64) (epsilon float64, by string) {
+	epsilon, by = r.epsilon*r.times, "pure"
+	if delta <= 0 {
+		return epsilon, by
+	}
+	if e, err := (account.ZCDP{Rho: r.rho * r.times}).EpsilonAt(delta); err == nil && e < epsilon {
+		epsilon, by = e, "zCDP"
+	}
+	if r.epsilon > 0 && !math.IsInf(r.epsilon, 1) && r.times <= mostOptimal {
+		terms := []account.Repeated{{Approx: account.Approx{Epsilon: r.epsilon}, Times: int(r.times)}}
+		if e, err := account.OptimalEpsilon(terms, delta); err == nil && e.Upper < epsilon {
+			epsilon, by = e.Upper, "optimal"
+		}
+	}
+	return epsilon, by
+}
+
+// thresholdRounds are those of Thresholdout: a round is an AboveThreshold of 1/(sn) and an answer
+// of 1/(sn).
+func thresholdRounds(n, noise float64, w Wish) rounds {
+	e := 1 / (noise * n)
+	return rounds{2 * e, dp.RhoOfPure(e) + e + math.Expm1(-e), w.Answers}
+}
+
+// laplaceRounds are those of noise on every answer.
+func laplaceRounds(n, noise float64, w Wish) rounds {
+	e := 1 / (noise * n)
+	return rounds{e, e + math.Expm1(-e), w.Queries}
+}
+
+// laplaceAccuracy is how near answers with Laplace noise are to the sample: P(|Lap(s)| > a) =
+// exp(-a/s), for all k.
+func laplaceAccuracy(noise, queries float64) func(miss float64) float64 {
+	return func(miss float64) float64 { return noise * math.Log(math.Max(1, queries/miss)) }
+}
+
+// gaussianAccuracy is the same for Gaussian noise: P(|N| > x sigma) <= exp(-x^2/2).
+func gaussianAccuracy(sigma, queries float64) func(miss float64) float64 {
+	return func(miss float64) float64 { return sigma * math.Sqrt(2*math.Log(math.Max(1, queries/miss))) }
+}
+
+// thresholdOf is the threshold that [Plan] speaks of: the smallest that we can prove to let, with
+// probability 1 - beta, no question be answered from the holdout that does not overfit, of all k.
+//
+// One that does not has |h - t| = |G|, where G is the difference of two means over n people each,
+// all drawn alike. It is answered from the holdout where |G| + N - Z >= T. With Z of scale 2s and N
+// of scale 4s, P(N - Z > w) = (2/3) x - (1/6) x^2 with x = exp(-w/(4s)) for w >= 0, and is at most
+// (2/3) x for every w: below 0 it is 1 - (2/3) y + (1/6) y^2 with y = 1/x, and 2/3 minus y times
+// that is 2/3 - y + (2/3) y^2 - (1/6) y^3, which falls to 1/6 at y = 1. A round that has lasted
+// alarms no more often than that ([mech.Above.Alarmed]). So both of these do, and the smaller is
+// taken:
+//
+//   - half of beta for G, which is beyond sqrt(ln(4k/beta)/n) for none of k (Hoeffding), and half
+//     for the noise: 4s ln(4k/(3 beta)) more;
+//   - both at once. E exp(r G) <= exp(r^2/(4n)) (Hoeffding's lemma, for 2n people who count 1/n),
+//     so with r = 1/(4s) the probability is at most (2/3) exp(-T/(4s)) 2 exp(1/(64 s^2 n)), which is
+//     beta/k at T = 4s ln(4k/(3 beta)) + 1/(16 s n).
+func thresholdOf(n, noise float64, w Wish) float64 {
+	if w.Threshold > 0 {
+		return w.Threshold
+	}
+	samples := math.Min(math.Sqrt(math.Log(4*w.Queries/w.Beta)/n), 1/(16*noise*n))
+	return samples + 4*noise*math.Log(4*w.Queries/(3*w.Beta))
+}
+
+// thresholdAccuracy is how near the answers of Thresholdout are to the sample, all of them at once:
+// T + w, but with probability miss. The union is over the B rounds and not over questions.
+//
+// Proof. A training value that is farther than T + w from the mean over the holdout is confirmed in
+// a round with probability P(Z - N > w) at most, however many questions the round has: the first
+// that is so far off either ends it, or is confirmed by its own fresh noise ([mech.Above.Missed]).
+// The one answer that ends it is farther than T + w off with probability exp(-(T + w)/s). With x =
+// exp(-w/(4s)) the first is at most (2/3) x, and the second exp(-T/s) x^4, which is at most
+// exp(-T/s) x. There are B rounds, because B answers end them. So miss is B (2/3 + exp(-T/s)) x.
+func thresholdAccuracy(noise, threshold float64, w Wish) func(miss float64) float64 {
+	each := w.Answers * (2.0/3 + math.Exp(-threshold/noise))
+	return func(miss float64) float64 { return threshold + 4*noise*math.Log(math.Max(1, each/miss)) }
 }

@@ -1,11 +1,15 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
+	"math/bits"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -103,4 +107,175 @@ func (c Config) amount(cost dp.Cost) dp.Amount {
 		return cost.Epsilon
 	}
 	return cost.Rho
+}
+
+// Attribute is one factor of a domain, with the names of its values.
+type Attribute = linear.Attribute
+
+// NewDomain returns the domain of all combinations of values, for [Config]. Its method Where makes
+// the questions. Cells are numbered from 0; the last attribute changes fastest.
+func NewDomain(attributes ...Attribute) (*linear.Domain, error) {
+	return linear.NewDomain(attributes...)
+}
+
+// Counts is a [Loader] of how many people are in each cell of the domain, in the order of the
+// cells.
+func Counts(d *linear.Domain, read func(context.Context) (mech.Exact, error)) Loader {
+	return func(ctx context.Context) (*histogram.Table, error) {
+		counts, err := read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return histogram.Dense(d, counts)
+	}
+}
+
+// Tariff is what a stream charges, known before it is opened.
+type Tariff struct {
+	Round dp.Cost // a round of tests with its one paid answer
+	Plain dp.Cost // an answer that is paid for without a test
+	// MostPaid is how many rounds fit into the budget, and MostPlain how many plain answers.
+	MostPaid, MostPlain int
+	Predictor           Kind
+	// Mechanisms are spelled as in the ledger.
+	RoundMechanisms, PlainMechanisms string
+	// Error is how far answers may be off, in weights.
+	Error int64
+	// Cache is what the exact-match cache pays for each different question: an answer that is
+	// within Error with probability 1 - Beta/Queries.
+	Cache dp.Cost
+	// Limit is the most that the stream spends, the smaller of its budget and 1.2 times what the
+	// cache pays for all Queries.
+	Limit dp.Amount
+	// Threshold is what a prediction's distance is compared to, before noise, in weights.
+	Threshold int64
+
+	prices  prices
+	queries int
+	cache   dp.Amount // Cache, in what the stream counts
+	above   *mech.Above
+	paid    mech.Mechanism
+	plain   mech.Mechanism
+	single  mech.Mechanism // for marginals of one attribute
+	joint   mech.Mechanism // and of several
+}
+
+// prices are what noise is calibrated to: all that a tariff is made of besides its Config. A
+// journal keeps them, so that a stream that is opened again by a later version with other prices
+// goes on with its own.
+type prices struct {
+	Cache, Plain     dp.Amount
+	Limit            dp.Amount
+	First, Each, Pay dp.Amount // for a round: its threshold, its questions, its answer
+	Threshold        int64
+	Predictor        Kind
+}
+
+// Price checks a configuration and prices it. Nothing is drawn or charged.
+func Price(c Config) (*Tariff, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if err := c.fits(); err != nil {
+		return nil, err
+	}
+	p, err := calibrate(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.tariff(c)
+}
+
+// tariff makes the mechanisms.
+func (p prices) tariff(c Config) (*Tariff, error) {
+	t := &Tariff{prices: p, queries: c.Queries, Limit: p.Limit, Error: c.error(), Threshold: p.Threshold, Predictor: p.Predictor}
+	var err error
+	if t.plain, err = c.answer(p.Plain); err != nil {
+		return nil, err
+	}
+	cache, err := c.answer(p.Cache)
+	if err != nil {
+		return nil, err
+	}
+	t.Cache, t.Plain = cache.Cost(), t.plain.Cost()
+	t.cache = c.amount(t.Cache)
+	t.PlainMechanisms = spell(t.plain)
+	t.MostPlain = times(p.Limit, p.Plain)
+	if p.First == 0 {
+		return t, nil // a cache has no rounds
+	}
+	t.above, err = mech.NewAbove(mech.AboveConfig{Sensitivity: c.sensitivity(dp.L1), Threshold: p.First, Question: p.Each, OneSided: true})
+	if err != nil {
+		return nil, err
+	}
+	if t.paid, err = c.answer(p.Pay); err != nil {
+		return nil, err
+	}
+	if t.single, err = c.marginal(p.Plain); err != nil {
+		return nil, err
+	}
+	if t.joint, err = c.marginal(2 * p.Plain); err != nil {
+		return nil, err
+	}
+	t.Round = t.above.Cost().Add(t.paid.Cost())
+	z, n := t.above.Parameters()
+	t.RoundMechanisms = fmt.Sprintf("above(geometric b=%s, geometric b=%s, threshold %d) + %s", z.RatString(), n.RatString(),
+		p.Threshold, spell(t.paid))
+	t.MostPaid = times(p.Limit, c.amount(t.Round))
+	return t, nil
+}
+
+// times is how often a price fits into a limit.
+func times(limit, price dp.Amount) int { return int(min(uint64(limit)/uint64(price), 1<<31)) }
+
+func spell(m mech.Mechanism) string {
+	parameter := "b"
+	if m.Norm() == dp.L2 {
+		parameter = "sigma2"
+	}
+	return fmt.Sprintf("%s %s=%s", m.Name(), parameter, m.Parameter().RatString())
+}
+
+// sensitivity is how far one person moves the answer of one query: a weight is from 0 to Steps, so
+// to add, to remove and to exchange one person moves it by Steps at most.
+func (c Config) sensitivity(n dp.Norm) dp.Sensitivity {
+	d := big.NewInt(c.Steps)
+	if n == dp.L1 {
+		return dp.NewL1(d)
+	}
+	return dp.NewL2Squared(d.Mul(d, d))
+}
+
+// answer returns the noise of one answer that costs an amount.
+func (c Config) answer(price dp.Amount) (mech.Mechanism, error) {
+	if c.Currency == mech.Pure {
+		return mech.NewLaplace(c.sensitivity(dp.L1), price)
+	}
+	return mech.NewGaussian(c.sensitivity(dp.L2), price)
+}
+
+// marginal returns the noise of a whole marginal that costs an amount. People have one value each
+// of every attribute, so one person who comes or goes moves one count by one, and one who is
+// exchanged moves two.
+func (c Config) marginal(price dp.Amount) (mech.Mechanism, error) {
+	moved := big.NewInt(1)
+	if c.Neighbours == dp.Substitute {
+		moved = big.NewInt(2)
+	}
+	if c.Currency == mech.Pure {
+		return mech.NewLaplace(dp.NewL1(moved), price)
+	}
+	return mech.NewGaussian(dp.NewL2Squared(moved), price)
+}
+
+// Allowance is the most that the stream may have spent, in what it counts, when so many different
+// questions were asked: never more than its Limit, nor than 1.2 times what the exact-match cache
+// pays for them.
+func (t *Tariff) Allowance(different int) dp.Amount {
+	high, low := bits.Mul64(6*uint64(min(different, t.queries)), uint64(t.cache))
+	if high >= 5 {
+		return t.Limit // the quotient is beyond 64 bits
+	}
+	most, _ := bits.Div64(high, low, 5)
+	return min(t.Limit, dp.Amount(most))
 }

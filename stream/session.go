@@ -1,12 +1,15 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
@@ -209,4 +212,113 @@ func (s *Session) Learn(ctx context.Context, r predict.Released) error {
 		}
 		return s.append(ctx, newEntry(learnedEntry).answer(r.Query, r.Answer).number(int64(math.Float64bits(r.Scale))))
 	})
+}
+
+// Way says how an answer was found.
+type Way string
+
+const (
+	Cached    Way = "cached"    // the same question was answered before: free
+	Predicted Way = "predicted" // predicted, and tested: free
+	Paid      Way = "paid"      // the test found the prediction wrong
+	Plain     Way = "plain"     // paid for without a test
+	Unchecked Way = "unchecked" // the budget is gone; predicted without a test: free, and without the guarantee
+)
+
+// Answer is the answer to one query.
+type Answer struct {
+	Value int64 // the sum of weights, rounded
+	Error int64 // it is at most this far off, all of them with probability 1 - Beta; 0 for Unchecked, where nothing is known
+	Way   Way
+	// Cost is what this question made the stream charge, and zero where it was free. A round is
+	// charged with the first question that it tests, so that what is Paid later, with the answer
+	// that the round includes, costs nothing then.
+	Cost    dp.Cost
+	Receipt session.Receipt // of the charge
+}
+
+// Report is the books of a stream. Questions that leave no trace in the journal, which are
+// repeated, unchecked and refused ones, are counted since the Session was opened.
+type Report struct {
+	Asked     int `json:"asked"`
+	Different int `json:"different" doc:"How many different questions"`
+	Cached    int `json:"cached" doc:"Free: asked before"`
+	Predicted int `json:"predicted" doc:"Predicted, and the test agreed: free, but for the first of a round"`
+	Paid      int `json:"paid" doc:"The test did not agree with what was predicted"`
+	Plain     int `json:"plain" doc:"Paid for without a test"`
+	Unchecked int `json:"unchecked" doc:"Free, and without the guarantee: predicted when the budget was gone"`
+	Refused   int `json:"refused" doc:"The budget was gone"`
+	// Marginals were bought to learn from.
+	Marginals int     `json:"-"`
+	Spent     dp.Cost `json:"spent"`
+	// Cache is what the exact-match cache would have cost for the Different questions, and Naive
+	// what an answer to each of Asked would, whether the stream could answer it or not.
+	Cache dp.Cost `json:"cache" doc:"What remembering answers alone would have cost"`
+	Naive dp.Cost `json:"naive" doc:"What paying for every question would have cost"`
+}
+
+// Report returns the books.
+func (s *Session) Report() Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.state
+	r := st.count
+	r.Cached, r.Unchecked, r.Refused = s.cached, s.unchecked, s.refused
+	r.Different = len(st.answers)
+	for k := range s.unanswered {
+		if _, ok := st.answers[k]; !ok {
+			r.Different++
+		}
+	}
+	r.Asked = len(st.answers) + r.Cached + r.Unchecked + r.Refused
+	r.Marginals = st.bonuses
+	r.Spent = st.spent
+	r.Cache = st.tariff.Cache.Mul(uint64(r.Different))
+	r.Naive = st.tariff.Cache.Mul(uint64(r.Asked))
+	return r
+}
+
+// Synthetic returns the current histogram in whole people, which add up to the predicted total, and
+// nil for a cache, which has none. It was made of released answers alone, so that it costs nothing.
+// Every cell gets its estimate rounded down, and the people that are left go to the cells with the
+// largest remainders, those that come first where these are equal: a cell is off by less than one
+// from its estimate.
+func (s *Session) Synthetic() []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state.predictor == nil {
+		return nil
+	}
+	return whole(s.state.predictor.Histogram())
+}
+
+func whole(h []float64) []int64 {
+	out := make([]int64, len(h))
+	var total float64
+	var sum int64
+	for i, x := range h {
+		if !(x > 0) || math.IsInf(x, 1) {
+			h[i] = 0
+			continue
+		}
+		total += x
+		out[i] = int64(math.Floor(x))
+		sum += out[i]
+	}
+	left := int(int64(math.Round(total)) - sum)
+	if left <= 0 {
+		return out
+	}
+	order := make([]int32, 0, len(h))
+	for i, x := range h {
+		if x > math.Floor(x) {
+			order = append(order, int32(i))
+		}
+	}
+	remainder := func(i int32) float64 { return h[i] - math.Floor(h[i]) }
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(remainder(b), remainder(a)) })
+	for _, i := range order[:min(left, len(order))] {
+		out[i]++
+	}
+	return out
 }

@@ -3,12 +3,14 @@ package stream
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/session"
 )
@@ -195,5 +197,95 @@ func TestHostRefuses(t *testing.T) {
 	if _, err := s.Ask(context.Background(), questions(t, c.Domain, 1, 1)[0]); !errors.Is(err, session.ErrBudget) ||
 		!errors.Is(err, errBroke) {
 		t.Error(err)
+	}
+}
+
+// A stream that is told what was released elsewhere has less to pay for: here every cell, with
+// noise that is far below the error that it promises.
+func TestLearnedElsewhereIsCheaper(t *testing.T) {
+	d, counts := patients(t)
+	data := dense(t, d, counts)
+	alarms := func(told bool) int {
+		c := Config{Domain: d, Size: 1_003_117, Alpha: 0.02, Beta: 0.001, Queries: 5000, Steps: 1, Currency: mech.Pure,
+			Budget: amountOf(t, "10"), Predictor: Weights}
+		s := openDear(t, c, data, 1)
+		if told {
+			var all []predict.Released
+			for cell, n := range counts {
+				sets := make([]uint64, 4)
+				for i, v := range d.Codes(cell) {
+					sets[i] = 1 << v
+				}
+				all = append(all, predict.Released{Query: subsets(t, d, 1, sets...), Answer: n, Scale: 300})
+			}
+			for _, r := range all {
+				if err := s.Learn(context.Background(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		dice := detrand.New("learned", 1)
+		for range 2000 {
+			if _, err := s.Ask(context.Background(), anySubsets(t, dice, d, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.Report().Paid
+	}
+	without, with := alarms(false), alarms(true)
+	t.Logf("%d alarms, and %d where the cells were known", without, with)
+	if with >= without {
+		t.Errorf("a stream that was told all cells set off %d alarms, and one that was told nothing %d", with, without)
+	}
+}
+
+// What is written of a query is read as the same query.
+func TestQueryInTheJournal(t *testing.T) {
+	d, err := linear.NewDomain(linear.Attribute{Name: "a", Values: []string{"1", "2"}},
+		linear.Attribute{Name: "b", Values: []string{"1", "2", "3"}}, linear.Attribute{Name: "c", Values: []string{"1", "2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		steps := []int64{1, 2, 3, 4, 6, 12, 100}[r.IntN(7)]
+		var fs []linear.Factor
+		for range r.IntN(4) {
+			var f linear.Factor
+			n := 1
+			for a := range 3 {
+				if r.IntN(2) == 0 {
+					f.Attributes = append(f.Attributes, a)
+					n *= len(d.Attributes()[a].Values)
+				}
+			}
+			for range n {
+				w := r.Int64N(steps + 1)
+				if r.IntN(2) == 0 {
+					w = []int64{0, 1, steps, steps / 2}[r.IntN(4)]
+				}
+				f.Weights = append(f.Weights, w)
+			}
+			fs = append(fs, f)
+		}
+		q, err := d.Query(steps, fs...)
+		if err != nil {
+			continue
+		}
+		c := Config{Domain: d, Steps: steps}
+		e := newEntry('x').query(q)
+		again := (&reader{b: e.b[1:]}).query(c)
+		if again == nil || again.Key() != q.Key() {
+			t.Fatalf("steps %d, %v is read as another", steps, fs)
+		}
+		for a := range 2 {
+			for b := range 3 {
+				for k := range 2 {
+					if w := q.Weight([]int{a, b, k}); w < 0 || w > steps || w != again.Weight([]int{a, b, k}) {
+						t.Fatalf("steps %d, %v has weight %d", steps, fs, w)
+					}
+				}
+			}
+		}
 	}
 }
