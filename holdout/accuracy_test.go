@@ -28,17 +28,17 @@ var analysts = map[string]analyst{
 	"now and then": func(tooFar int64, confirmed int) int64 { return tooFar * int64((confirmed+1)%2) },
 }
 
-// missing counts the sessions in which an analyst finds an answer that is farther from the holdout
-// than the accuracy says.
-func missing(t *testing.T, c Config, accuracy float64, ask analyst, runs int) (bad int) {
+// countMissing counts the sessions in which an analyst finds an answer that is farther from the
+// holdout than the accuracy says.
+func countMissing(t *testing.T, c Config, accuracy float64, ask analyst, runs int) (bad int) {
 	t.Helper()
 	r := mech.NewReleaser(detrand.Noise("accuracy", 1))
 	tooFar := int64(accuracy*float64(c.Size)) + 1
 	for range runs {
-		s, confirmed, missed := open(t, c, r, plenty()), 0, false
+		s, confirmed, missed := open(t, c, r, richHost()), 0, false
 		for i := 0; i < 400 && s.Left() > 0; i++ {
 			off := ask(tooFar, confirmed)
-			a, err := s.Ask(ctx, Question{Key: fmt.Sprint(i), Holdout: holds(c.Size / 4), Training: big.NewRat(c.Size/4+off, c.Size)})
+			a, err := s.Ask(ctx, Question{Key: fmt.Sprint(i), Holdout: loaderOf(c.Size / 4), Training: big.NewRat(c.Size/4+off, c.Size)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestThresholdoutIsAccurate(t *testing.T) {
 	w := Wish{Queries: 2000, Answers: 5, Threshold: 0.04, Beta: miss}
 	promised := thresholdAccuracy(0.01, 0.04, w)(miss)
 	for name, ask := range analysts {
-		bad := missing(t, c, promised, ask, runs)
+		bad := countMissing(t, c, promised, ask, runs)
 		t.Logf("%s: %d of %d sessions have an answer beyond %.4f", name, bad, runs, promised)
 		if low := stat.LowerBound(bad, runs, 1e-4); low > miss {
 			t.Errorf("%s: at least %.3f of sessions have an answer beyond %.4f, not %v", name, low, promised, miss)
@@ -76,14 +76,14 @@ func TestThresholdoutIsAccurate(t *testing.T) {
 	}
 	w.Answers = 1
 	forgotten := thresholdAccuracy(0.01, 0.04, w)(miss)
-	if low := stat.LowerBound(missing(t, c, forgotten, analysts["at once"], runs/5), runs/5, 1e-4); low <= miss {
+	if low := stat.LowerBound(countMissing(t, c, forgotten, analysts["at once"], runs/5), runs/5, 1e-4); low <= miss {
 		t.Errorf("a bound of %.4f that forgets the rounds is not refuted", forgotten)
 	}
 }
 
-// alarm is P(|G| + N - Z >= T), where G is the difference of two means over n coins, exactly, with
-// the law of N - Z.
-func alarm(n, noise, threshold float64) (p float64) {
+// alarmProbability is P(|G| + N - Z >= T), where G is the difference of two means over n coins,
+// exactly, with the law of N - Z.
+func alarmProbability(n, noise, threshold float64) (p float64) {
 	tail := func(w float64) float64 {
 		x := math.Exp(-math.Abs(w) / (4 * noise))
 		beyond := 2.0/3*x - x*x/6
@@ -108,13 +108,13 @@ func TestThresholdOfAPlan(t *testing.T) {
 	} {
 		w := Wish{Queries: c.queries, Beta: c.beta}
 		threshold := thresholdOf(c.n, c.noise, w)
-		if all := c.queries * alarm(c.n, c.noise, threshold); all > c.beta {
+		if all := c.queries * alarmProbability(c.n, c.noise, threshold); all > c.beta {
 			t.Errorf("%+v: at %v there are %v alarms", c, threshold, all)
 		}
 	}
 	const n, noise = 400, 0.006
 	w := Wish{Queries: 500, Beta: 0.05}
-	if all := w.Queries * alarm(n, noise, thresholdOf(n, noise, w)-1/(16*noise*n)); all <= w.Beta {
+	if all := w.Queries * alarmProbability(n, noise, thresholdOf(n, noise, w)-1/(16*noise*n)); all <= w.Beta {
 		t.Errorf("a threshold that forgets the samples has only %v alarms", all)
 	}
 	d := detrand.New("tail", 1)
@@ -134,7 +134,7 @@ func TestThresholdOfAPlan(t *testing.T) {
 			}
 		}
 		// Nobody differs where there is no sample.
-		if p := alarm(0, 1, w); math.Abs(float64(beyond)/draws-p) > 5*math.Sqrt(p*(1-p)/draws) {
+		if p := alarmProbability(0, 1, w); math.Abs(float64(beyond)/draws-p) > 5*math.Sqrt(p*(1-p)/draws) {
 			t.Errorf("beyond %v: %v, the formula says %v", w, float64(beyond)/draws, p)
 		}
 	}

@@ -195,7 +195,7 @@ func BestTransfer(accuracy, epsilon func(float64) float64, beta float64) Transfe
 		return Transferred{Tolerance: math.Inf(1), Epsilon: math.Inf(1)}
 	}
 	at := func(share, delta float64) Transferred {
-		b := lowest(beta*1e-12, beta, func(b float64) float64 { return accuracy(b) + b/(share*beta) })
+		b := lowestArgument(beta*1e-12, beta, func(b float64) float64 { return accuracy(b) + b/(share*beta) })
 		t := Transferred{Epsilon: epsilon(delta), Delta: delta, Miss: b, C: b / (share * beta)}
 		if delta > 0 {
 			t.G = delta / ((1 - share) * beta)
@@ -205,7 +205,7 @@ func BestTransfer(accuracy, epsilon func(float64) float64, beta float64) Transfe
 	}
 	best := at(1, 0)
 	for _, share := range []float64{0.1, 0.5, 0.9} {
-		delta := lowest(beta*1e-15, beta, func(d float64) float64 { return math.Expm1(epsilon(d)) + 2*d/((1-share)*beta) })
+		delta := lowestArgument(beta*1e-15, beta, func(d float64) float64 { return math.Expm1(epsilon(d)) + 2*d/((1-share)*beta) })
 		if t := at(share, delta); t.Tolerance < best.Tolerance || math.IsNaN(best.Tolerance) {
 			best = t
 		}
@@ -213,9 +213,9 @@ func BestTransfer(accuracy, epsilon func(float64) float64, beta float64) Transfe
 	return best
 }
 
-// lowest returns where a function that falls and then rises is lowest, between two numbers above 0,
-// as near as half of a per cent.
-func lowest(from, to float64, f func(float64) float64) float64 {
+// lowestArgument returns where a function that falls and then rises is lowest, between two numbers
+// above 0, as near as half of a per cent.
+func lowestArgument(from, to float64, f func(float64) float64) float64 {
 	// Of two that are infinite the larger argument is nearer to what is finite: more noise, more
 	// delta.
 	low, high := root.Valley(func(x float64) float64 { return f(math.Exp(x)) }, math.Log(from), math.Log(to), 0.005)

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-func near(t *testing.T, what string, got, want float64) {
+func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-4*math.Abs(want) {
 		t.Errorf("%s is %.6g, want %.6g", what, got, want)
@@ -20,55 +20,55 @@ func near(t *testing.T, what string, got, want float64) {
 // Every number on the right was computed by hand from the formula.
 func TestBoundsByHand(t *testing.T) {
 	// ln(2*500/0.05) = ln 20000 = 9.903488; /(2*10000) = 4.951744e-4; root 0.0222525.
-	near(t, "Hoeffding", Hoeffding(10000, 500, 0.05), 0.0222525)
+	checkNear(t, "Hoeffding", Hoeffding(10000, 500, 0.05), 0.0222525)
 	// n/k = 20: 9.903488/40 = 0.2475872; root 0.497581.
-	near(t, "splitting", Splitting(10000, 500, 0.05), 0.497581)
+	checkNear(t, "splitting", Splitting(10000, 500, 0.05), 0.497581)
 	// 10001 people in 500 parts are 20 each as well.
-	near(t, "splitting with a rest", Splitting(10001, 500, 0.05), 0.497581)
-	near(t, "naive, one", Naive(10000, 1, 0.05), math.Sqrt(math.Log(40)/20000))
-	near(t, "naive, two", Naive(1e12, 2, 0.05), 1)
+	checkNear(t, "splitting with a rest", Splitting(10001, 500, 0.05), 0.497581)
+	checkNear(t, "naive, one", Naive(10000, 1, 0.05), math.Sqrt(math.Log(40)/20000))
+	checkNear(t, "naive, two", Naive(1e12, 2, 0.05), 1)
 	// epsilon 0.04 <= sqrt(0.05^2 - 0.693147/20000) = sqrt(0.0025 - 0.0000346574) = 0.0496522:
 	// 4.242641 exp(-25) = 5.89224e-11.
-	near(t, "generalisation", Generalisation(10000, 0.04, 0.05), 5.89224e-11)
-	near(t, "generalisation at the edge", Generalisation(10000, 0.0496, 0.05), 5.89224e-11)
-	near(t, "generalisation beyond", Generalisation(10000, 0.0497, 0.05), 1)
+	checkNear(t, "generalisation", Generalisation(10000, 0.04, 0.05), 5.89224e-11)
+	checkNear(t, "generalisation at the edge", Generalisation(10000, 0.0496, 0.05), 5.89224e-11)
+	checkNear(t, "generalisation beyond", Generalisation(10000, 0.0497, 0.05), 1)
 	// ln(4.242641*100/0.05)/10000 = 9.046144e-4, root 0.0300768; with epsilon 0.2: sqrt(0.04 +
 	// 3.46574e-5) = 0.2000866.
-	near(t, "its tolerance", GeneralisationTolerance(10000, 0.01, 100, 0.05), 0.0300768)
-	near(t, "its tolerance at epsilon 0.2", GeneralisationTolerance(10000, 0.2, 100, 0.05), 0.2000866)
+	checkNear(t, "its tolerance", GeneralisationTolerance(10000, 0.01, 100, 0.05), 0.0300768)
+	checkNear(t, "its tolerance at epsilon 0.2", GeneralisationTolerance(10000, 0.2, 100, 0.05), 0.2000866)
 	// 0.01*10000*1.442695 = 144.2695 bits; approximately 1.442695 (0.5 + 0.01
 	// sqrt(10000*3.688879/2)) = 1.442695 (0.5 + 1.358101) = 2.680673.
-	near(t, "max-information", MaxInformation(10000, 0.01), 144.2695)
-	near(t, "approximate max-information", ApproximateMaxInformation(10000, 0.01, 0.05), 2.680673)
+	checkNear(t, "max-information", MaxInformation(10000, 0.01), 144.2695)
+	checkNear(t, "approximate max-information", ApproximateMaxInformation(10000, 0.01, 0.05), 2.680673)
 	// With few people, the pure one is less.
-	near(t, "of few", ApproximateMaxInformation(4, 1, 0.05), 4*math.Log2E)
-	near(t, "without a beta", ApproximateMaxInformation(10000, 0.01, 0), 144.2695)
-	near(t, "p-value", CorrectedP(0.001, 3, 0.01), 0.018)
-	near(t, "p-value that is gone", CorrectedP(0.01, 10, 0), 1)
-	near(t, "p-value of infinite bits", CorrectedP(0.01, 1e9, 0), 1)
+	checkNear(t, "of few", ApproximateMaxInformation(4, 1, 0.05), 4*math.Log2E)
+	checkNear(t, "without a beta", ApproximateMaxInformation(10000, 0.01, 0), 144.2695)
+	checkNear(t, "p-value", CorrectedP(0.001, 3, 0.01), 0.018)
+	checkNear(t, "p-value that is gone", CorrectedP(0.01, 10, 0), 1)
+	checkNear(t, "p-value of infinite bits", CorrectedP(0.01, 1e9, 0), 1)
 	if got := CorrectedP(0, 1e9, 0.01); got != 0.01 {
 		t.Errorf("a p-value of 0 becomes %v", got)
 	}
-	near(t, "level", TestLevel(0.05, 3, 0.01), 0.005)
+	checkNear(t, "level", TestLevel(0.05, 3, 0.01), 0.005)
 	if got := TestLevel(0.05, 3, 0.05); got != 0 {
 		t.Errorf("with all of alpha gone one may test at %v", got)
 	}
 	// At the level, a corrected p-value is alpha.
-	near(t, "there and back", CorrectedP(TestLevel(0.05, 7.3, 0.002), 7.3, 0.002), 0.05)
+	checkNear(t, "there and back", CorrectedP(TestLevel(0.05, 7.3, 0.002), 7.3, 0.002), 0.05)
 	// 0.05 + (exp(0.1) - 1) + 0.02 + 2*0.01 = 0.195171; 0.0002/0.02 + 1e-5/0.01 = 0.011.
 	tolerance, beta := Transfer(0.05, 0.0002, 0.1, 1e-5, 0.02, 0.01)
-	near(t, "transfer", tolerance, 0.195171)
-	near(t, "its beta", beta, 0.011)
+	checkNear(t, "transfer", tolerance, 0.195171)
+	checkNear(t, "its beta", beta, 0.011)
 	// One query, pure: bits of 0 at epsilon 0 leave Hoeffding's bound.
-	near(t, "information at epsilon 0", InformationTolerance(10000, 0, 500, 0.05), Hoeffding(10000, 500, 0.05))
+	checkNear(t, "information at epsilon 0", InformationTolerance(10000, 0, 500, 0.05), Hoeffding(10000, 500, 0.05))
 	// 0.1 sqrt(1250) + sqrt(2.995732) = 3.535534 + 1.730819 = 5.266353; squared 27.734474; with
 	// ln 1000 = 6.907755 it is 34.642229; /20000 = 0.0017321115; root 0.0416187.
-	near(t, "information at epsilon 0.1", InformationTolerance(10000, 0.1, 500, 0.05), 0.0416187)
+	checkNear(t, "information at epsilon 0.1", InformationTolerance(10000, 0.1, 500, 0.05), 0.0416187)
 	// 0.0001 sqrt(12.5) + 1.730819 = 1.731173; squared 2.996960; with ln 200 = 5.298317 it is
 	// 8.295277; /200; root 0.203657.
-	near(t, "information", InformationTolerance(100, 0.0001, 100, 0.05), 0.203657)
+	checkNear(t, "information", InformationTolerance(100, 0.0001, 100, 0.05), 0.203657)
 	// pure: ln 200 + 2.995732 + 10*100 = 1008.294049; /200; root 2.245322.
-	near(t, "information at epsilon 10", InformationTolerance(100, 10, 100, 0.05), 2.245322)
+	checkNear(t, "information at epsilon 10", InformationTolerance(100, 10, 100, 0.05), 2.245322)
 }
 
 // What makes no sense promises nothing.
@@ -83,7 +83,7 @@ func TestBoundsOfNonsense(t *testing.T) {
 		MaxInformation(0, 1), MaxInformation(10, -1), MaxInformation(10, nan), InformationTolerance(10, inf, 1, 0.5),
 		InformationTolerance(0, 1, 1, 0.5),
 		CorrectedP(-1, 1, 0), CorrectedP(nan, 1, 0), CorrectedP(0.1, -1, 0), CorrectedP(0.1, 1, 2), CorrectedP(0.1, nan, 0),
-		BestTransfer(laplaceAccuracy(0.1, 1), rounds{0.1, 0.01, 1}.at, 0).Tolerance,
+		BestTransfer(laplaceAccuracy(0.1, 1), roundCosts{0.1, 0.01, 1}.at, 0).Tolerance,
 	} {
 		if !Vacuous(got) {
 			t.Errorf("%d promises %v", i, got)
@@ -103,7 +103,7 @@ func TestBoundsOfNonsense(t *testing.T) {
 		{10, 5, 1, 0, 0.1, 0, 0}, {10, 5, 1, 1, 0.1, 0, 0}, {10, 5, 1, 0.1, 0, 0, 0}, {10, 5, 1, 0.1, 1, 0, 0}, {nan, 5, 1, 0.1, 0.1, 0, 0},
 		{10, 5, 1, 0.1, 0.1, -1, 0}, {10, 5, 1, 0.1, 0.1, 2, 0}, {10, 5, 1, 0.1, 0.1, 0, 2}, {10, 5, 1, 0.1, 0.1, 0, nan},
 	} {
-		if _, err := Plan(w); !errors.Is(err, ErrPlan) {
+		if _, err := Plan(w); !errors.Is(err, errPlan) {
 			t.Errorf("%v: %v", w, err)
 		}
 	}
@@ -114,8 +114,8 @@ func TestBoundsOfNonsense(t *testing.T) {
 func TestBestTransfer(t *testing.T) {
 	for _, c := range []struct {
 		noise float64
-		r     rounds
-	}{{0.01, rounds{0.001, 5e-7, 100}}, {0.002, rounds{0.01, 5e-5, 2}}, {0.03, rounds{0.004, 8e-6, 2000}}} {
+		r     roundCosts
+	}{{0.01, roundCosts{0.001, 5e-7, 100}}, {0.002, roundCosts{0.01, 5e-5, 2}}, {0.03, roundCosts{0.004, 8e-6, 2000}}} {
 		accuracy := laplaceAccuracy(c.noise, c.r.times)
 		got := BestTransfer(accuracy, c.r.at, 0.05)
 		tolerance, beta := Transfer(accuracy(got.Miss), got.Miss, got.Epsilon, got.Delta, got.C, got.G)
@@ -141,12 +141,12 @@ func TestBestTransfer(t *testing.T) {
 // The epsilon of rounds is the smallest of those that package account gives them.
 func TestComposed(t *testing.T) {
 	for _, c := range []struct {
-		r     rounds
+		r     roundCosts
 		delta float64
 		by    string
 	}{
-		{rounds{0.01, 5e-5, 1000}, 0, "pure"}, {rounds{0.01, 5e-5, 3}, 1e-9, "optimal"},
-		{rounds{0.01, 2e-5, 1000}, 1e-6, "zCDP"}, {rounds{0.01, 5e-5, 1000}, 1e-6, "optimal"},
+		{roundCosts{0.01, 5e-5, 1000}, 0, "pure"}, {roundCosts{0.01, 5e-5, 3}, 1e-9, "optimal"},
+		{roundCosts{0.01, 2e-5, 1000}, 1e-6, "zCDP"}, {roundCosts{0.01, 5e-5, 1000}, 1e-6, "optimal"},
 	} {
 		got, by := c.r.composed(c.delta)
 		least := c.r.epsilon * c.r.times
@@ -181,10 +181,10 @@ func TestPlan(t *testing.T) {
 		if math.IsInf(way.Needs, 1) {
 			continue
 		}
-		if got := lanes[i].at(way.Needs, w).Tolerance; got > w.Tolerance {
+		if got := planMethods[i].at(way.Needs, w).Tolerance; got > w.Tolerance {
 			t.Errorf("%s, %s needs %v, and then promises %v", way.Name, way.By, way.Needs, got)
 		}
-		if got := lanes[i].at(way.Needs*0.97, w).Tolerance; got <= w.Tolerance {
+		if got := planMethods[i].at(way.Needs*0.97, w).Tolerance; got <= w.Tolerance {
 			t.Errorf("%s, %s needs %v, and with less promises %v as well", way.Name, way.By, way.Needs, got)
 		}
 	}
@@ -230,7 +230,7 @@ func TestPlansOfAllKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		bigger, more := w, w
-		bigger.Size = math.Min(mostPeople, 2*w.Size)
+		bigger.Size = math.Min(maxPeople, 2*w.Size)
 		more.Queries = math.Min(1e12, 2*w.Queries)
 		large, err := Promises(bigger)
 		if err != nil {

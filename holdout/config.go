@@ -30,8 +30,8 @@ type Config struct {
 }
 
 const (
-	// MostAnswers is the largest number of answers from one holdout.
-	MostAnswers = 1 << 30
+	// maxAnswers is the largest number of answers from one holdout.
+	maxAnswers = 1 << 30
 	// largestSum bounds the sum of values, so that it and its noise are far from the ends of an
 	// int64.
 	largestSum = 1 << 60
@@ -40,7 +40,7 @@ const (
 // check refuses what is no holdout.
 func (c Config) check() error {
 	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%w: %s", errConfig, fmt.Sprintf(format, args...))
 	}
 	one := big.NewRat(1, 1)
 	switch {
@@ -54,10 +54,10 @@ func (c Config) check() error {
 		return refuse("the threshold must be from 0 to 1, such as 0.04")
 	case c.Noise == nil || c.Noise.Sign() <= 0 || c.Noise.Cmp(one) > 0:
 		return refuse("the noise must be above 0 and at most 1, such as 0.01")
-	case c.Answers < 1 || c.Answers > MostAnswers:
+	case c.Answers < 1 || c.Answers > maxAnswers:
 		return refuse("it has %d answers; write a number from 1 to 2^30", c.Answers)
 	case c.Currency != mech.Pure && c.Currency != mech.Concentrated:
-		return fmt.Errorf("%w: %w", ErrConfig, mech.ErrBudget)
+		return fmt.Errorf("%w: %w", errConfig, mech.ErrBudget)
 	}
 	return nil
 }
@@ -95,8 +95,8 @@ type Question struct {
 	Training *big.Rat
 }
 
-// longestKey bounds a key, in bytes, because all are kept.
-const longestKey = 1024
+// maxKeyBytes bounds a key, in bytes, because all are kept.
+const maxKeyBytes = 1024
 
 // check refuses by what is public.
 func (q Question) check() error {
@@ -104,8 +104,8 @@ func (q Question) check() error {
 		return fmt.Errorf("%w: %s", ErrQuestion, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case q.Key == "" || len(q.Key) > longestKey:
-		return refuse("a key has from 1 to %d bytes; name longer things by a hash", longestKey)
+	case q.Key == "" || len(q.Key) > maxKeyBytes:
+		return refuse("a key has from 1 to %d bytes; name longer things by a hash", maxKeyBytes)
 	case q.Holdout == nil:
 		return refuse("it has no sum over the holdout")
 	case q.Training == nil || q.Training.Sign() < 0 || q.Training.Cmp(big.NewRat(1, 1)) > 0:
@@ -154,20 +154,20 @@ func Price(c Config) (*Tariff, error) {
 	t := &Tariff{}
 	e1, err := dp.Floor(half)
 	if err != nil {
-		return nil, fmt.Errorf("%w: each round would cost an epsilon of 2/(noise x size): %w", ErrConfig, err)
+		return nil, fmt.Errorf("%w: each round would cost an epsilon of 2/(noise x size): %w", errConfig, err)
 	}
 	e3, err := dp.Floor(whole)
 	if err != nil {
-		return nil, fmt.Errorf("%w: each round would cost an epsilon of 2/(noise x size): %w", ErrConfig, err)
+		return nil, fmt.Errorf("%w: each round would cost an epsilon of 2/(noise x size): %w", errConfig, err)
 	}
 	moves := dp.NewL1(big.NewInt(c.Steps))
 	if t.above, err = mech.NewAbove(mech.AboveConfig{Sensitivity: moves, Threshold: e1, Question: e1}); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		return nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	if t.answer, err = mech.NewLaplace(moves, e3); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		return nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	t.bars(c)
+	t.setBars(c)
 	t.Round = t.above.Cost().Add(t.answer.Cost())
 	t.Total = t.Round.Mul(uint64(c.Answers))
 	threshold, question := t.above.Parameters()
@@ -208,22 +208,22 @@ func (t *Tariff) Confirmed(beta float64) float64 {
 	return math.Min(1, t.threshold+float64(w+1)/t.whole)
 }
 
-// bars remembers what the bounds are made of.
-func (t *Tariff) bars(c Config) {
+// setBars remembers what the bounds are made of.
+func (t *Tariff) setBars(c Config) {
 	t.whole, _ = new(big.Rat).SetInt(c.whole()).Float64()
 	t.threshold, _ = c.Threshold.Float64()
 }
 
 var (
-	// ErrConfig is returned when there is no such holdout.
-	ErrConfig = errors.New("not a holdout")
+	// errConfig is returned when there is no such holdout.
+	errConfig = errors.New("not a holdout")
 	// ErrQuestion is returned for a question that cannot be asked. Nothing was charged.
 	ErrQuestion = errors.New("not a question to a holdout")
 	// ErrUsedUp is returned when all answers from the holdout have been given. Nothing was charged.
 	// What was answered before is answered again.
 	ErrUsedUp = errors.New("the holdout is used up: it has given as many answers as its owner declared. Take fresh data for a new one")
-	// ErrJournal is returned when the journal is not that of this holdout. Its entries are secret,
+	// errJournal is returned when the journal is not that of this holdout. Its entries are secret,
 	// so none is shown.
-	ErrJournal = errors.New("the journal is not one of this holdout: open it with the configuration that it was begun with, or begin " +
+	errJournal = errors.New("the journal is not one of this holdout: open it with the configuration that it was begun with, or begin " +
 		"a new session")
 )

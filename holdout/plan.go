@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
-// ErrPlan is returned for what cannot be planned.
-var ErrPlan = errors.New("not a plan")
+// errPlan is returned for what cannot be planned.
+var errPlan = errors.New("not a plan")
 
 // Wish is what a plan is made for.
 type Wish struct {
@@ -28,9 +28,9 @@ type Wish struct {
 }
 
 func (w Wish) check() error {
-	refuse := func(text string) error { return fmt.Errorf("%w: %s", ErrPlan, text) }
+	refuse := func(text string) error { return fmt.Errorf("%w: %s", errPlan, text) }
 	switch {
-	case !(w.Size >= 1 && w.Size <= mostPeople):
+	case !(w.Size >= 1 && w.Size <= maxPeople):
 		return refuse("say how many people there are, from 1 to 1e15")
 	case !(w.Queries >= 1 && w.Queries <= 1e12):
 		return refuse("say how many questions will be asked, from 1 to 1e12")
@@ -77,7 +77,7 @@ type Way struct {
 	Composed                         string
 }
 
-const mostPeople = 1e15
+const maxPeople = 1e15
 
 // Plan compares ways of answering the same questions, and says what is promised for each, and how
 // many people each needs. It looks for the best noise of each way by itself; what it promises holds
@@ -89,7 +89,7 @@ const mostPeople = 1e15
 func Plan(w Wish) ([]Way, error) {
 	out, err := Promises(w)
 	for i := range out {
-		out[i].Needs = lanes[i].needs(w)
+		out[i].Needs = planMethods[i].peopleNeeded(w)
 	}
 	return out, err
 }
@@ -100,7 +100,7 @@ func Promises(w Wish) ([]Way, error) {
 		return nil, err
 	}
 	var out []Way
-	for _, l := range lanes {
+	for _, l := range planMethods {
 		way := l.at(w.Size, w)
 		way.Name, way.By, way.Adaptive = l.name, l.by, l.adaptive
 		switch {
@@ -136,7 +136,7 @@ func Promised(size, threshold, noise, answers, beta float64) float64 {
 		return math.Inf(1)
 	}
 	least := math.Inf(1)
-	for _, l := range lanes {
+	for _, l := range planMethods {
 		if l.name == ThresholdWay && l.by != "generalisation" {
 			least = math.Min(least, l.at(size, w).Tolerance)
 		}
@@ -144,8 +144,8 @@ func Promised(size, threshold, noise, answers, beta float64) float64 {
 	return least + 4/size
 }
 
-// lane is a way of answering and a theorem, for any number of people.
-type lane struct {
+// planMethod is a way of answering and a theorem, for any number of people.
+type planMethod struct {
 	name, by string
 	adaptive bool
 	at       func(n float64, w Wish) Way
@@ -160,61 +160,61 @@ const (
 	ThresholdWay = "Thresholdout"
 )
 
-var lanes = []lane{
-	{FixedWay, "Hoeffding", false, exactly(Hoeffding)},
-	{NaiveWay, "none", true, exactly(Naive)},
-	{SplitWay, "Hoeffding", true, exactly(Splitting)},
+var planMethods = []planMethod{
+	{FixedWay, "Hoeffding", false, withoutNoise(Hoeffding)},
+	{NaiveWay, "none", true, withoutNoise(Naive)},
+	{SplitWay, "Hoeffding", true, withoutNoise(Splitting)},
 	{NoisyWay, "transfer", true, noisyTransfer},
-	{NoisyWay, "max-information", true, best(noisily(InformationTolerance))},
-	{NoisyWay, "generalisation", true, best(noisily(GeneralisationTolerance))},
+	{NoisyWay, "max-information", true, withBestNoise(withLaplace(InformationTolerance))},
+	{NoisyWay, "generalisation", true, withBestNoise(withLaplace(GeneralisationTolerance))},
 	{ThresholdWay, "transfer", true, thresholdTransfer},
-	{ThresholdWay, "max-information", true, declared(byThreshold(InformationTolerance))},
-	{ThresholdWay, "generalisation", true, declared(byThreshold(GeneralisationTolerance))},
+	{ThresholdWay, "max-information", true, withDeclaredNoise(withThresholdout(InformationTolerance))},
+	{ThresholdWay, "generalisation", true, withDeclaredNoise(withThresholdout(GeneralisationTolerance))},
 }
 
-// exactly is a way without noise.
-func exactly(bound func(n, queries, beta float64) float64) func(float64, Wish) Way {
+// withoutNoise is a way without noise.
+func withoutNoise(bound func(n, queries, beta float64) float64) func(float64, Wish) Way {
 	return func(n float64, w Wish) Way { return Way{Tolerance: bound(n, w.Queries, w.Beta)} }
 }
 
-// needs looks for the number of people at which the tolerance is what was wished for. All bounds
-// get better with more people.
-func (l lane) needs(w Wish) float64 {
+// peopleNeeded looks for the number of people at which the tolerance is what was wished for. All
+// bounds get better with more people.
+func (l planMethod) peopleNeeded(w Wish) float64 {
 	enough := func(n float64) bool { return l.at(n, w).Tolerance <= w.Tolerance }
-	if !enough(mostPeople) {
+	if !enough(maxPeople) {
 		return math.Inf(1)
 	}
 	// Nobody is not enough.
-	_, high := root.Halve(0, math.Log(mostPeople), 19, func(x float64) bool { return !enough(math.Exp(x)) })
+	_, high := root.Halve(0, math.Log(maxPeople), 19, func(x float64) bool { return !enough(math.Exp(x)) })
 	// Rounded up, to three digits: nobody plans more exactly.
 	n := math.Exp(high)
 	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(n))-2))
 	return math.Ceil(n/unit) * unit
 }
 
-// best looks for the noise that does best.
-func best(at func(n, noise float64, w Wish) Way) func(float64, Wish) Way {
+// withBestNoise looks for the noise that does best.
+func withBestNoise(at func(n, noise float64, w Wish) Way) func(float64, Wish) Way {
 	return func(n float64, w Wish) Way {
-		return at(n, lowest(leastNoise, mostNoise, func(noise float64) float64 { return at(n, noise, w).Tolerance }), w)
+		return at(n, lowestArgument(minNoise, maxNoise, func(noise float64) float64 { return at(n, noise, w).Tolerance }), w)
 	}
 }
 
-// declared is [best], but where the noise was given.
-func declared(at func(n, noise float64, w Wish) Way) func(float64, Wish) Way {
+// withDeclaredNoise is [withBestNoise], but where the noise was given.
+func withDeclaredNoise(at func(n, noise float64, w Wish) Way) func(float64, Wish) Way {
 	return func(n float64, w Wish) Way {
 		if w.Noise > 0 {
 			return at(n, w.Noise, w)
 		}
-		return best(at)(n, w)
+		return withBestNoise(at)(n, w)
 	}
 }
 
 // The noise is looked for between these, in units of a score.
-const leastNoise, mostNoise = 1e-12, 10
+const minNoise, maxNoise = 1e-12, 10
 
-// transferred is what the transfer theorem says about so many rounds: the delta is looked for with
+// transferWay is what the transfer theorem says about so many rounds: the delta is looked for with
 // what is quick, and epsilon taken of the best.
-func transferred(r rounds, accuracy func(float64) float64, beta float64) Way {
+func transferWay(r roundCosts, accuracy func(float64) float64, beta float64) Way {
 	quick := BestTransfer(accuracy, r.at, beta)
 	way := Way{Tolerance: quick.Tolerance, Epsilon: quick.Epsilon, Delta: quick.Delta, Composed: "pure"}
 	if e, by := r.composed(quick.Delta); e <= quick.Epsilon {
@@ -226,18 +226,20 @@ func transferred(r rounds, accuracy func(float64) float64, beta float64) Way {
 
 // noisyTransfer adds Gaussian or Laplace noise to every answer, whichever does better.
 func noisyTransfer(n float64, w Wish) Way {
-	laplace := func(noise float64) rounds { return laplaceRounds(n, noise, w) }
-	gaussian := func(sigma float64) rounds { return rounds{math.Inf(1), 1 / (2 * sigma * sigma * n * n), w.Queries} }
+	laplace := func(noise float64) roundCosts { return laplaceRounds(n, noise, w) }
+	gaussian := func(sigma float64) roundCosts {
+		return roundCosts{math.Inf(1), 1 / (2 * sigma * sigma * n * n), w.Queries}
+	}
 	best := Way{Tolerance: math.Inf(1)}
 	for _, kind := range []struct {
 		name     string
-		rounds   func(float64) rounds
+		rounds   func(float64) roundCosts
 		accuracy func(noise, queries float64) func(float64) float64
 	}{{"laplace", laplace, laplaceAccuracy}, {"gaussian", gaussian, gaussianAccuracy}} {
-		noise := lowest(leastNoise, mostNoise, func(noise float64) float64 {
+		noise := lowestArgument(minNoise, maxNoise, func(noise float64) float64 {
 			return BestTransfer(kind.accuracy(noise, w.Queries), kind.rounds(noise).at, w.Beta).Tolerance
 		})
-		way := transferred(kind.rounds(noise), kind.accuracy(noise, w.Queries), w.Beta)
+		way := transferWay(kind.rounds(noise), kind.accuracy(noise, w.Queries), w.Beta)
 		way.Noise, way.Composed = noise, kind.name+", "+way.Composed
 		if way.Tolerance < best.Tolerance {
 			best = way
@@ -252,11 +254,11 @@ func thresholdTransfer(n float64, w Wish) Way {
 	}
 	noise := w.Noise
 	if noise == 0 {
-		noise = lowest(leastNoise, mostNoise, func(noise float64) float64 {
+		noise = lowestArgument(minNoise, maxNoise, func(noise float64) float64 {
 			return BestTransfer(accuracy(noise), thresholdRounds(n, noise, w).at, w.Beta).Tolerance
 		})
 	}
-	way := transferred(thresholdRounds(n, noise, w), accuracy(noise), w.Beta)
+	way := transferWay(thresholdRounds(n, noise, w), accuracy(noise), w.Beta)
 	way.Noise, way.Threshold = noise, thresholdOf(n, noise, w)
 	return way
 }
@@ -265,9 +267,9 @@ func thresholdTransfer(n float64, w Wish) Way {
 // once and with probability 1 - beta.
 type theorem func(n, epsilon, questions, beta float64) float64
 
-// pure is a way of pure rounds: some of beta is for the noise, and the rest for the theorem on as
-// many questions as it has to be asked about.
-func pure(n, noise float64, r rounds, questions float64, accuracy func(float64) float64, by theorem, w Wish) Way {
+// pureWay is a way of pure rounds: some of beta is for the noise, and the rest for the theorem on
+// as many questions as it has to be asked about.
+func pureWay(n, noise float64, r roundCosts, questions float64, accuracy func(float64) float64, by theorem, w Wish) Way {
 	way := Way{Tolerance: math.Inf(1), Noise: noise, Epsilon: r.at(0), Composed: "pure"}
 	for _, share := range []float64{0.5, 0.8, 0.9, 0.95, 0.98} {
 		way.Tolerance = math.Min(way.Tolerance, accuracy(share*w.Beta)+by(n, way.Epsilon, questions, (1-share)*w.Beta))
@@ -275,18 +277,18 @@ func pure(n, noise float64, r rounds, questions float64, accuracy func(float64) 
 	return way
 }
 
-// noisily answers every question with Laplace noise.
-func noisily(by theorem) func(n, noise float64, w Wish) Way {
+// withLaplace answers every question with Laplace noise.
+func withLaplace(by theorem) func(n, noise float64, w Wish) Way {
 	return func(n, noise float64, w Wish) Way {
-		way := pure(n, noise, laplaceRounds(n, noise, w), w.Queries, laplaceAccuracy(noise, w.Queries), by, w)
+		way := pureWay(n, noise, laplaceRounds(n, noise, w), w.Queries, laplaceAccuracy(noise, w.Queries), by, w)
 		way.Composed = "laplace, pure"
 		return way
 	}
 }
 
-// byThreshold answers with Thresholdout, and asks the theorem about one question of a round: all
-// answers are within a + g of the means over the distribution, where a is [thresholdAccuracy] with
-// one part of beta, and g what the theorem says about B questions with the other. How many are
+// withThresholdout answers with Thresholdout, and asks the theorem about one question of a round:
+// all answers are within a + g of the means over the distribution, where a is [thresholdAccuracy]
+// with one part of beta, and g what the theorem says about B questions with the other. How many are
 // asked matters to the threshold and to nothing else.
 //
 // Proof. Call a question wild where its training value t is farther than a + g from the mean over
@@ -305,21 +307,21 @@ func noisily(by theorem) func(n, noise float64, w Wish) Way {
 //
 // A round that ends without an answer, because a period of the budget does, is one of the B here,
 // and a session does not count it: where budgets renew, plan for as many more.
-func byThreshold(by theorem) func(n, noise float64, w Wish) Way {
+func withThresholdout(by theorem) func(n, noise float64, w Wish) Way {
 	return func(n, noise float64, w Wish) Way {
 		threshold := thresholdOf(n, noise, w)
-		way := pure(n, noise, thresholdRounds(n, noise, w), w.Answers, thresholdAccuracy(noise, threshold, w), by, w)
+		way := pureWay(n, noise, thresholdRounds(n, noise, w), w.Answers, thresholdAccuracy(noise, threshold, w), by, w)
 		way.Threshold = threshold
 		return way
 	}
 }
 
-// rounds are equal mechanisms: what each costs in epsilon and in rho, and how many there are.
-type rounds struct{ epsilon, rho, times float64 }
+// roundCosts are equal mechanisms: what each costs in epsilon and in rho, and how many there are.
+type roundCosts struct{ epsilon, rho, times float64 }
 
 // at is the smallest epsilon at a delta that is quickly known: the sum, or that of the sum of rho
 // (Bun, Steinke 2016).
-func (r rounds) at(delta float64) float64 {
+func (r roundCosts) at(delta float64) float64 {
 	sum := r.epsilon * r.times
 	if delta <= 0 {
 		return sum
@@ -328,12 +330,12 @@ func (r rounds) at(delta float64) float64 {
 	return math.Min(sum, rho+2*math.Sqrt(rho*math.Log(1/delta)))
 }
 
-// mostOptimal is how many equal claims are composed optimally: it takes longer the more there are,
-// and their sum of rho says nearly the same.
-const mostOptimal = 1e5
+// maxOptimalRounds is how many equal claims are composed optimally: it takes longer the more there
+// are, and their sum of rho says nearly the same.
+const maxOptimalRounds = 1e5
 
 // composed is the smallest epsilon of all compositions that package account has, and which it was.
-func (r rounds) composed(delta float64) (epsilon float64, by string) {
+func (r roundCosts) composed(delta float64) (epsilon float64, by string) {
 	epsilon, by = r.epsilon*r.times, "pure"
 	if delta <= 0 {
 		return epsilon, by
@@ -341,7 +343,7 @@ func (r rounds) composed(delta float64) (epsilon float64, by string) {
 	if e, err := (account.ZCDP{Rho: r.rho * r.times}).EpsilonAt(delta); err == nil && e < epsilon {
 		epsilon, by = e, "zCDP"
 	}
-	if r.epsilon > 0 && !math.IsInf(r.epsilon, 1) && r.times <= mostOptimal {
+	if r.epsilon > 0 && !math.IsInf(r.epsilon, 1) && r.times <= maxOptimalRounds {
 		terms := []account.Repeated{{Approx: account.Approx{Epsilon: r.epsilon}, Times: int(r.times)}}
 		if e, err := account.OptimalEpsilon(terms, delta); err == nil && e.Upper < epsilon {
 			epsilon, by = e.Upper, "optimal"
@@ -352,15 +354,15 @@ func (r rounds) composed(delta float64) (epsilon float64, by string) {
 
 // thresholdRounds are those of Thresholdout: a round is an AboveThreshold of 1/(sn) and an answer
 // of 1/(sn).
-func thresholdRounds(n, noise float64, w Wish) rounds {
+func thresholdRounds(n, noise float64, w Wish) roundCosts {
 	e := 1 / (noise * n)
-	return rounds{2 * e, dp.RhoOfPure(e) + e + math.Expm1(-e), w.Answers}
+	return roundCosts{2 * e, dp.RhoOfPure(e) + e + math.Expm1(-e), w.Answers}
 }
 
 // laplaceRounds are those of noise on every answer.
-func laplaceRounds(n, noise float64, w Wish) rounds {
+func laplaceRounds(n, noise float64, w Wish) roundCosts {
 	e := 1 / (noise * n)
-	return rounds{e, e + math.Expm1(-e), w.Queries}
+	return roundCosts{e, e + math.Expm1(-e), w.Queries}
 }
 
 // laplaceAccuracy is how near answers with Laplace noise are to the sample: P(|Lap(s)| > a) =

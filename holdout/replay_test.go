@@ -48,21 +48,21 @@ func neighbours(d detrand.Dice, substitute bool) (x, y people) {
 	return x, y
 }
 
-// reads has a sum computed, which somebody is to know of.
-func reads(sum int64, look func()) func(context.Context) (mech.Exact, error) {
+// readerOf has a sum computed, which somebody is to know of.
+func readerOf(sum int64, look func()) func(context.Context) (mech.Exact, error) {
 	return func(context.Context) (mech.Exact, error) {
 		look()
 		return mech.Exactly(sum), nil
 	}
 }
 
-// unsure is a journal that fails now and then, before or after it has written.
-type unsure struct {
+// unsureHost is a journal that fails now and then, before or after it has written.
+type unsureHost struct {
 	session.Host
 	every, n int
 }
 
-func (u *unsure) Append(ctx context.Context, e []byte) error {
+func (u *unsureHost) Append(ctx context.Context, e []byte) error {
 	u.n++
 	if u.every > 0 && u.n%u.every == 0 {
 		if u.n%(2*u.every) == 0 {
@@ -73,15 +73,15 @@ func (u *unsure) Append(ctx context.Context, e []byte) error {
 	return u.Host.Append(ctx, e)
 }
 
-type manner struct {
+type runManner struct {
 	restart bool // opened again before every question
 	every   int  // every so many entries fail
 	budget  int  // of so many rounds; 0 is enough for all
 }
 
-// watch has an analyst ask, who goes on by what was said, and returns what happened. The training
-// value is now and then far from the truth, and depends on nothing but the question.
-func watch(t *testing.T, c Config, seed uint64, how manner, data people) []sessiontest.Event {
+// watchRun has an analyst ask, who goes on by what was said, and returns what happened. The
+// training value is now and then far from the truth, and depends on nothing but the question.
+func watchRun(t *testing.T, c Config, seed uint64, how runManner, data people) []sessiontest.Event {
 	t.Helper()
 	stream := detrand.NewStream("replay", seed)
 	r := mech.NewReleaser(entropy.FromReader(stream))
@@ -89,12 +89,12 @@ func watch(t *testing.T, c Config, seed uint64, how manner, data people) []sessi
 	if err != nil {
 		t.Fatal(err)
 	}
-	budget := plenty()
+	budget := richHost()
 	if how.budget > 0 {
 		budget = session.NewMemory(account.PureFilter(tariff.Round.Epsilon.Mul(uint64(how.budget))))
 	}
 	w := sessiontest.New(budget, r, stream.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
-	h := &unsure{Host: w, every: how.every}
+	h := &unsureHost{Host: w, every: how.every}
 	d := detrand.New("analyst", seed)
 	said := ""
 	s := open(t, c, r, h)
@@ -117,7 +117,7 @@ func watch(t *testing.T, c Config, seed uint64, how manner, data people) []sessi
 			training = big.NewRat(int64(d.Below(101)), 100)
 		}
 		for range 2 {
-			a, err := s.Ask(ctx, Question{Key: fmt.Sprint(i%20, q), Holdout: reads(data.sum(q), w.Look), Training: training})
+			a, err := s.Ask(ctx, Question{Key: fmt.Sprint(i%20, q), Holdout: readerOf(data.sum(q), w.Look), Training: training})
 			if err != nil {
 				w.Fail(err)
 				continue
@@ -139,9 +139,9 @@ func TestReplayOnNeighbours(t *testing.T) {
 	partings := map[sessiontest.Parting]int{}
 	questions, moved := 0, 0
 	for seed := range uint64(300) {
-		for _, how := range []manner{{}, {restart: true}, {every: 3}, {every: 4, restart: true}, {budget: 2}} {
+		for _, how := range []runManner{{}, {restart: true}, {every: 3}, {every: 4, restart: true}, {budget: 2}} {
 			x, y := neighbours(detrand.New("people", seed), seed%2 == 0)
-			a, b := watch(t, c, seed, how, x), watch(t, c, seed, how, y)
+			a, b := watchRun(t, c, seed, how, x), watchRun(t, c, seed, how, y)
 			for _, run := range [][]sessiontest.Event{a, b} {
 				if err := sessiontest.Rules(run); err != nil {
 					t.Fatalf("seed %d, %+v: %v", seed, how, err)
@@ -161,9 +161,9 @@ func TestReplayOnNeighbours(t *testing.T) {
 	}
 }
 
-// loss bounds from below what a whole session of one round loses on neighbours: three questions, of
-// which the first that is contradicted is answered.
-func loss(t *testing.T, c Config, ask func(h session.Host, r *mech.Releaser, sums []int64) int64, x, y []int64, n int) stat.Bound {
+// boundLoss bounds from below what a whole session of one round loses on neighbours: three
+// questions, of which the first that is contradicted is answered.
+func boundLoss(t *testing.T, c Config, ask func(h session.Host, r *mech.Releaser, sums []int64) int64, x, y []int64, n int) stat.Bound {
 	t.Helper()
 	var drawn [2]stat.Samples
 	for i, sums := range [][]int64{x, y} {
@@ -172,7 +172,7 @@ func loss(t *testing.T, c Config, ask func(h session.Host, r *mech.Releaser, sum
 			return entropy.FromReader(detrand.NewStream(fmt.Sprint("loss ", i), uint64(part)))
 		}, func(src *noise.Source) func() int64 {
 			r := mech.NewReleaser(src)
-			return func() int64 { return ask(plenty(), r, sums) }
+			return func() int64 { return ask(richHost(), r, sums) }
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -181,26 +181,26 @@ func loss(t *testing.T, c Config, ask func(h session.Host, r *mech.Releaser, sum
 	return stat.Epsilon(drawn[0], drawn[1], false, 0, 1e-6)
 }
 
-// tiny is a holdout of a round of epsilon 2.
-func tiny() Config {
+// tinyConfig is a holdout of a round of epsilon 2.
+func tinyConfig() Config {
 	return Config{Size: 10, Steps: 1, Threshold: rat("0.1"), Noise: rat("0.1"), Answers: 1, Currency: mech.Pure}
 }
 
-// whole asks about sums whose training value is 0.5, and numbers what was said.
-func whole(t *testing.T, c Config) func(h session.Host, r *mech.Releaser, sums []int64) int64 {
+// askWholeSession asks about sums whose training value is 0.5, and numbers what was said.
+func askWholeSession(t *testing.T, c Config) func(h session.Host, r *mech.Releaser, sums []int64) int64 {
 	tariff, err := Price(c) // once, because it takes longer than all else
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func(h session.Host, r *mech.Releaser, sums []int64) int64 {
-		s := &Session{h, &opened{config: c, tariff: tariff, releaser: r}}
-		if err := s.current(ctx); err != nil {
+		s := &Session{h, &sharedState{config: c, tariff: tariff, releaser: r}}
+		if err := s.refresh(ctx); err != nil {
 			t.Error(err)
 			return 0
 		}
 		n := int64(0)
 		for i, sum := range sums {
-			a, err := s.Ask(ctx, Question{Key: fmt.Sprint(i), Holdout: reads(sum, func() {}), Training: big.NewRat(1, 2)})
+			a, err := s.Ask(ctx, Question{Key: fmt.Sprint(i), Holdout: readerOf(sum, func() {}), Training: big.NewRat(1, 2)})
 			switch {
 			case errors.Is(err, ErrUsedUp):
 				return n
@@ -223,11 +223,11 @@ func TestSessionStatistics(t *testing.T) {
 	if testing.Short() {
 		n = 16_000
 	}
-	tariff, err := Price(tiny())
+	tariff, err := Price(tinyConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := loss(t, tiny(), whole(t, tiny()), []int64{5, 5, 7}, []int64{6, 6, 6}, n)
+	b := boundLoss(t, tinyConfig(), askWholeSession(t, tinyConfig()), []int64{5, 5, 7}, []int64{6, 6, 6}, n)
 	t.Logf("loses at least %.3f of %v: %s", b.Lower, tariff.Total.Epsilon, b.Detail)
 	if b.Lower > tariff.Total.Epsilon.Float() {
 		t.Errorf("a session loses at least %v, and is charged %v: %s", b.Lower, tariff.Total.Epsilon, b.Detail)
@@ -239,20 +239,20 @@ func TestSessionStatistics(t *testing.T) {
 
 // Thresholdout with mistakes in it, as a black box at the price of an honest one.
 func TestSessionStatisticsCatch(t *testing.T) {
-	c := tiny()
+	c := tinyConfig()
 	tariff, err := Price(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	claim := tariff.Total.Epsilon.Float()
-	type mistakes struct{ reused, endless, still, short bool }
+	type mistakes struct{ reused, endless, noiseless, short bool }
 	broken := func(m mistakes) func(h session.Host, r *mech.Releaser, sums []int64) int64 {
 		return func(_ session.Host, r *mech.Releaser, sums []int64) (n int64) {
 			round := r.OpenAbove(tariff.above)
 			secret := round.Secret()
 			for _, sum := range sums {
 				value := mech.Exactly(sum)
-				if m.still { // the comparison has no noise of its own
+				if m.noiseless { // the comparison has no noise of its own
 					if max(sum-5, 5-sum) < 2 {
 						n = n*100 + 1
 						continue
@@ -286,14 +286,15 @@ func TestSessionStatisticsCatch(t *testing.T) {
 		}
 	}
 	x, y := []int64{5, 5, 7}, []int64{6, 6, 6}
-	if b := loss(t, c, broken(mistakes{}), x, y, 120_000); b.Lower > claim {
+	if b := boundLoss(t, c, broken(mistakes{}), x, y, 120_000); b.Lower > claim {
 		t.Errorf("the honest parts are caught: %v", b)
 	}
+	sevens, sixes := []int64{7, 7, 7, 7}, []int64{6, 6, 6, 6}
 	for name, b := range map[string]stat.Bound{
-		"an answer without noise":           loss(t, c, broken(mistakes{reused: true}), x, y, 120_000),
-		"a round that does not end":         loss(t, c, broken(mistakes{endless: true}), []int64{7, 7, 7, 7}, []int64{6, 6, 6, 6}, 120_000),
-		"a comparison without noise":        loss(t, c, broken(mistakes{still: true}), []int64{6}, []int64{7}, 120_000),
-		"values that weigh four times more": loss(t, c, broken(mistakes{short: true}), []int64{5, 5, 8}, []int64{6, 6, 7}, 120_000),
+		"an answer without noise":           boundLoss(t, c, broken(mistakes{reused: true}), x, y, 120_000),
+		"a round that does not end":         boundLoss(t, c, broken(mistakes{endless: true}), sevens, sixes, 120_000),
+		"a comparison without noise":        boundLoss(t, c, broken(mistakes{noiseless: true}), []int64{6}, []int64{7}, 120_000),
+		"values that weigh four times more": boundLoss(t, c, broken(mistakes{short: true}), []int64{5, 5, 8}, []int64{6, 6, 7}, 120_000),
 	} {
 		if b.Lower <= claim {
 			t.Errorf("%s: not caught: %v", name, b)

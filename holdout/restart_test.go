@@ -19,14 +19,14 @@ func TestRestartChangesNothing(t *testing.T) {
 	for seed := range uint64(50) {
 		questions := script(seed, 30)
 		run := func(restart bool) (out []string) {
-			h, r := plenty(), mech.NewReleaser(detrand.Noise("restart", seed))
+			h, r := richHost(), mech.NewReleaser(detrand.Noise("restart", seed))
 			s := open(t, small(), r, h)
 			for _, q := range questions {
 				if restart {
 					s = open(t, small(), r, h)
 				}
 				a, err := s.Ask(ctx, q)
-				out = append(out, shown(t, a, err))
+				out = append(out, answerText(t, a, err))
 				if err == nil {
 					out = append(out, fmt.Sprint(a.Cost, a.Left, a.Receipt))
 				}
@@ -35,7 +35,7 @@ func TestRestartChangesNothing(t *testing.T) {
 			s = open(t, small(), r, h)
 			for _, q := range questions {
 				a, err := s.Ask(ctx, q)
-				out = append(out, shown(t, a, err))
+				out = append(out, answerText(t, a, err))
 			}
 			return append(out, h.Spent().String())
 		}
@@ -50,16 +50,16 @@ func TestRestartChangesNothing(t *testing.T) {
 
 var errPower = errors.New("the power is gone")
 
-// cut is a host that fails at one of its steps: before it is done, or after. From then on the
+// cutHost is a host that fails at one of its steps: before it is done, or after. From then on the
 // process is dead.
-type cut struct {
+type cutHost struct {
 	*session.Memory
 	at    int
 	after bool
 	done  int
 }
 
-func (c *cut) step(do func() error) error {
+func (c *cutHost) step(do func() error) error {
 	c.done++
 	switch {
 	case c.done < c.at:
@@ -72,12 +72,12 @@ func (c *cut) step(do func() error) error {
 	return errPower
 }
 
-func (c *cut) Charge(ctx context.Context, charge session.Charge) (r session.Receipt, err error) {
+func (c *cutHost) Charge(ctx context.Context, charge session.Charge) (r session.Receipt, err error) {
 	err = c.step(func() (err error) { r, err = c.Memory.Charge(ctx, charge); return err })
 	return r, err
 }
 
-func (c *cut) Append(ctx context.Context, entry []byte) error {
+func (c *cutHost) Append(ctx context.Context, entry []byte) error {
 	return c.step(func() error { return c.Memory.Append(ctx, entry) })
 }
 
@@ -88,8 +88,8 @@ func TestKilledAnywhere(t *testing.T) {
 		questions := script(100+seed, 25)
 		for at := 1; at < 60; at++ {
 			for _, after := range []bool{false, true} {
-				memory := plenty()
-				host := &cut{Memory: memory, at: at, after: after}
+				memory := richHost()
+				host := &cutHost{Memory: memory, at: at, after: after}
 				r := mech.NewReleaser(detrand.Noise("killed", seed))
 				s := open(t, small(), r, host)
 				said := map[string]string{}
@@ -99,18 +99,18 @@ func TestKilledAnywhere(t *testing.T) {
 					if errors.Is(err, errPower) {
 						break
 					}
-					said[questions[next].Key] = shown(t, a, err)
+					said[questions[next].Key] = answerText(t, a, err)
 				}
 				s = open(t, small(), r, memory)
 				for _, q := range questions {
 					a, err := s.Ask(ctx, q)
-					got := shown(t, a, err)
+					got := answerText(t, a, err)
 					if before, ok := said[q.Key]; ok && got != before {
 						t.Fatalf("seed %d, cut at %d: %s is %s, and was %s", seed, at, q.Key, got, before)
 					}
 				}
 				entries, _ := memory.Entries(ctx)
-				st, err := s.recall(&state{answers: map[string]given{}}, entries)
+				st, err := s.recall(&state{answers: map[string]givenAnswer{}}, entries)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,13 +126,13 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// flaky is a host whose every third entry gets written and reported as failed.
-type flaky struct {
+// flakyHost is a host whose every third entry gets written and reported as failed.
+type flakyHost struct {
 	*session.Memory
 	n int
 }
 
-func (f *flaky) Append(ctx context.Context, entry []byte) error {
+func (f *flakyHost) Append(ctx context.Context, entry []byte) error {
 	f.n++
 	if err := f.Memory.Append(ctx, entry); err != nil || f.n%3 != 0 {
 		return err
@@ -143,7 +143,7 @@ func (f *flaky) Append(ctx context.Context, entry []byte) error {
 // The same session goes on after entries of which it cannot tell whether they were written: it
 // reads what is there.
 func TestUncertainEntries(t *testing.T) {
-	h := &flaky{Memory: plenty()}
+	h := &flakyHost{Memory: richHost()}
 	s := open(t, small(), mech.NewReleaser(detrand.Noise("flaky", 1)), h)
 	said, failed := map[string]string{}, 0
 	for _, q := range script(7, 40) {
@@ -153,14 +153,14 @@ func TestUncertainEntries(t *testing.T) {
 				failed++
 				continue
 			}
-			said[q.Key] = shown(t, a, err)
+			said[q.Key] = answerText(t, a, err)
 			break
 		}
 	}
 	s = open(t, small(), mech.NewReleaser(detrand.Noise("flaky", 2)), h.Memory)
 	for _, q := range script(7, 40) {
 		a, err := s.Ask(ctx, q)
-		if got := shown(t, a, err); got != said[q.Key] {
+		if got := answerText(t, a, err); got != said[q.Key] {
 			t.Errorf("%s is %s, and was %s", q.Key, got, said[q.Key])
 		}
 	}
@@ -171,7 +171,7 @@ func TestUncertainEntries(t *testing.T) {
 
 // A journal of another holdout, or none at all, is refused, and not a word of it is shown.
 func TestForeignJournals(t *testing.T) {
-	h := plenty()
+	h := richHost()
 	s := open(t, small(), mech.NewReleaser(detrand.Noise("foreign", 1)), h)
 	for _, q := range script(1, 3) {
 		if _, err := s.Ask(ctx, q); err != nil {
@@ -180,7 +180,7 @@ func TestForeignJournals(t *testing.T) {
 	}
 	other := small()
 	other.Noise = rat("0.02")
-	if _, err := Open(ctx, other, mech.NewReleaser(detrand.Noise("foreign", 1)), h); !errors.Is(err, ErrJournal) {
+	if _, err := Open(ctx, other, mech.NewReleaser(detrand.Noise("foreign", 1)), h); !errors.Is(err, errJournal) {
 		t.Errorf("noise of one scale goes on with another: %v", err)
 	}
 	entries, _ := h.Entries(ctx)
@@ -199,13 +199,13 @@ func TestForeignJournals(t *testing.T) {
 		"a kind that is none":      {string(entries[0]), strings.Replace(sum, "AQAA", "AgAA", 1)},
 		"a sum that is cut off":    {string(entries[0]), strings.Replace(sum, "AAAD", "", 1)},
 	} {
-		h := plenty()
+		h := richHost()
 		for _, l := range lines {
 			if err := h.Append(ctx, []byte(l)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Open(ctx, small(), mech.NewReleaser(detrand.Noise("foreign", 1)), h); !errors.Is(err, ErrJournal) {
+		if _, err := Open(ctx, small(), mech.NewReleaser(detrand.Noise("foreign", 1)), h); !errors.Is(err, errJournal) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -215,7 +215,7 @@ func TestForeignJournals(t *testing.T) {
 func TestEntriesAreAsLong(t *testing.T) {
 	lengths, kinds := map[int]int{}, map[bool]int{}
 	for seed := range uint64(200) {
-		h := plenty()
+		h := richHost()
 		s := open(t, small(), mech.NewReleaser(detrand.Noise("length", seed)), h)
 		a, err := s.Ask(ctx, ask("key", 60, "0.4"))
 		if err != nil {
@@ -233,7 +233,7 @@ func TestEntriesAreAsLong(t *testing.T) {
 // The sum is computed when the round is charged and in the journal, and not for what is refused or
 // known. Where it fails nothing was compared.
 func TestWhenTheHoldoutIsRead(t *testing.T) {
-	h := plenty()
+	h := richHost()
 	s := open(t, small(), mech.NewReleaser(detrand.Noise("read", 1)), h)
 	reads, broken := 0, errors.New("the file is gone")
 	q := Question{Key: "k", Training: rat("0.5"), Holdout: func(context.Context) (mech.Exact, error) {
@@ -255,7 +255,7 @@ func TestWhenTheHoldoutIsRead(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	two := q
-	two.Holdout = holds(1, 2)
+	two.Holdout = loaderOf(1, 2)
 	if _, err := s.Ask(ctx, two); !errors.Is(err, ErrQuestion) {
 		t.Errorf("two sums: %v", err)
 	}
@@ -265,7 +265,7 @@ func TestWhenTheHoldoutIsRead(t *testing.T) {
 	if a, err := s.Ask(ctx, q); err != nil || !a.Again || reads != 2 {
 		t.Errorf("%v after %d", err, reads)
 	}
-	none := plenty()
+	none := richHost()
 	if s, err := Open(ctx, small(), mech.NewReleaser(detrand.Noise("read", 1)), none); err != nil {
 		t.Error(err)
 	} else if _, err := s.Ask(ctx, Question{Key: "k", Training: rat("0.5")}); !errors.Is(err, ErrQuestion) || none.Spent() != (dp.Cost{}) {
@@ -275,7 +275,7 @@ func TestWhenTheHoldoutIsRead(t *testing.T) {
 
 // What a question would meet is said free.
 func TestStatus(t *testing.T) {
-	h := plenty()
+	h := richHost()
 	s := open(t, small(), mech.NewReleaser(detrand.Noise("status", 1)), h)
 	if st, err := s.Status(ctx, "q0"); err != nil || st != (Status{Left: 5}) || h.Spent() != (dp.Cost{}) {
 		t.Errorf("%+v, %v", st, err)

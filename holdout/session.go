@@ -16,11 +16,11 @@ import (
 // Session is an open holdout. It is safe for concurrent use. A journal has one session at a time.
 type Session struct {
 	host session.Host
-	*opened
+	*sharedState
 }
 
-// opened is what is one for a session, however many pay for it; see [Session.With].
-type opened struct {
+// sharedState is what is one for a session, however many pay for it; see [Session.With].
+type sharedState struct {
 	config   Config
 	tariff   *Tariff
 	releaser *mech.Releaser
@@ -42,8 +42,8 @@ func Open(ctx context.Context, c Config, r *mech.Releaser, h session.Host) (*Ses
 	}
 	// What is public and ours must not change under us.
 	c.Threshold, c.Noise = new(big.Rat).Set(c.Threshold), new(big.Rat).Set(c.Noise)
-	s := &Session{h, &opened{config: c, tariff: tariff, releaser: r}}
-	if err := s.current(ctx); err != nil {
+	s := &Session{h, &sharedState{config: c, tariff: tariff, releaser: r}}
+	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -51,16 +51,16 @@ func Open(ctx context.Context, c Config, r *mech.Releaser, h session.Host) (*Ses
 
 // With returns the same session for somebody else who pays: on a host with the same journal, whose
 // charges are theirs.
-func (s *Session) With(h session.Host) *Session { return &Session{h, s.opened} }
+func (s *Session) With(h session.Host) *Session { return &Session{h, s.sharedState} }
 
-// current reads the journal where that is needed, and what others have written to it since.
-func (s *Session) current(ctx context.Context) error {
+// refresh reads the journal where that is needed, and what others have written to it since.
+func (s *Session) refresh(ctx context.Context) error {
 	if s.state == nil {
 		entries, err := s.host.Entries(ctx)
 		if err != nil {
 			return err
 		}
-		if s.state, err = s.recall(&state{answers: map[string]given{}}, entries); err != nil {
+		if s.state, err = s.recall(&state{answers: map[string]givenAnswer{}}, entries); err != nil {
 			return err
 		}
 		s.read, s.last = len(entries), s.left()
@@ -107,7 +107,7 @@ func (s *Session) Ask(ctx context.Context, q Question) (*Answer, error) {
 }
 
 func (s *Session) ask(ctx context.Context, q Question, charged *uint64) (*Answer, error) {
-	if err := s.current(ctx); err != nil {
+	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
 	if _, ok := s.state.answers[q.Key]; ok {
@@ -122,7 +122,7 @@ func (s *Session) ask(ctx context.Context, q Question, charged *uint64) (*Answer
 	if now, err := session.PeriodOf(ctx, s.host); err != nil {
 		return nil, err
 	} else if now > s.state.period {
-		if err := s.write(ctx, entry{Period: now}); err != nil {
+		if err := s.appendEntry(ctx, entry{Period: now}); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,7 @@ func (s *Session) ask(ctx context.Context, q Question, charged *uint64) (*Answer
 	if err != nil {
 		return nil, err
 	}
-	if err := s.write(ctx, e); err != nil {
+	if err := s.appendEntry(ctx, e); err != nil {
 		return nil, err
 	}
 	a := s.answer(q.Key)
@@ -160,7 +160,7 @@ func (s *Session) round(ctx context.Context, charged *uint64) error {
 	// journal. So it may be drawn again.
 	e := entry{Round: number, Secret: s.releaser.OpenAbove(s.tariff.above).Secret(), Mechanisms: s.tariff.Mechanisms,
 		Sequence: receipt.Sequence, Hash: receipt.Hash}
-	return s.write(ctx, e)
+	return s.appendEntry(ctx, e)
 }
 
 // compare asks the open round, and draws the answer from the holdout where that is the answer.
@@ -177,17 +177,17 @@ func (s *Session) compare(ctx context.Context, q Question) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	e := entry{Key: []byte(q.Key), Training: q.Training.RatString(), Answer: confirmed()}
+	e := entry{Key: []byte(q.Key), Training: q.Training.RatString(), Answer: encodeConfirmed()}
 	if above {
-		e.Answer = answered(s.releaser.Release(sum, s.tariff.answer)[0])
+		e.Answer = encodeAnswered(s.releaser.Release(sum, s.tariff.answer)[0])
 	}
 	return e, nil
 }
 
-// write writes an entry and adds it to the state. Where it cannot tell whether it was written, the
-// journal is read again before the next question: what is there then counts, and what is not there
-// was seen by nobody.
-func (s *Session) write(ctx context.Context, e entry) error {
+// appendEntry writes an entry and adds it to the state. Where it cannot tell whether it was
+// written, the journal is read again before the next question: what is there then counts, and what
+// is not there was seen by nobody.
+func (s *Session) appendEntry(ctx context.Context, e entry) error {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (s *Session) write(ctx context.Context, e entry) error {
 	s.read++
 	if !s.add(s.state, e) {
 		s.state = nil
-		return ErrJournal
+		return errJournal
 	}
 	s.last = s.left()
 	return nil
@@ -228,7 +228,7 @@ type Status struct {
 func (s *Session) Status(ctx context.Context, key string) (Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.current(ctx); err != nil {
+	if err := s.refresh(ctx); err != nil {
 		return Status{}, err
 	}
 	period, err := session.PeriodOf(ctx, s.host)
@@ -262,12 +262,12 @@ type entry struct {
 // An answer is nine bytes: 0 and zeros where the training value was confirmed, and 1 and a sum with
 // noise, which ends the round. Both are as long, and so are their entries: a disk that is full to
 // the byte, or somebody who watches a file grow, does not tell which it was.
-func confirmed() []byte { return make([]byte, 9) }
+func encodeConfirmed() []byte { return make([]byte, 9) }
 
-func answered(sum int64) []byte { return binary.BigEndian.AppendUint64([]byte{1}, uint64(sum)) }
+func encodeAnswered(sum int64) []byte { return binary.BigEndian.AppendUint64([]byte{1}, uint64(sum)) }
 
-// sumOf reads an answer.
-func sumOf(answer []byte) (sum int64, spent, ok bool) {
+// decodeAnswer reads an answer.
+func decodeAnswer(answer []byte) (sum int64, spent, ok bool) {
 	if len(answer) != 9 || answer[0] > 1 {
 		return 0, false, false
 	}
@@ -280,11 +280,10 @@ type state struct {
 	used     int               // answers from the holdout
 	period   uint64            // of the host's budget
 	open     *mech.AboveRound  // nil where the next question opens a round
-	answers  map[string]given
+	answers  map[string]givenAnswer
 }
 
-// given is an answer that was given.
-type given struct {
+type givenAnswer struct {
 	score *big.Rat
 	spent bool
 	round int
@@ -295,7 +294,7 @@ func (s *Session) recall(st *state, entries [][]byte) (*state, error) {
 	for i, text := range entries {
 		var e entry
 		if json.Unmarshal(text, &e) != nil || !s.add(st, e) {
-			return nil, fmt.Errorf("%w (entry %d)", ErrJournal, i+1)
+			return nil, fmt.Errorf("%w (entry %d)", errJournal, i+1)
 		}
 	}
 	return st, nil
@@ -326,12 +325,12 @@ func (s *Session) add(st *state, e entry) bool {
 	if _, twice := st.answers[string(e.Key)]; twice || len(e.Key) == 0 || st.open == nil {
 		return false
 	}
-	sum, spent, ok := sumOf(e.Answer)
+	sum, spent, ok := decodeAnswer(e.Answer)
 	training, rational := new(big.Rat).SetString(e.Training)
 	if !ok || !rational {
 		return false
 	}
-	g := given{score: training, spent: spent, round: len(st.receipts)}
+	g := givenAnswer{score: training, spent: spent, round: len(st.receipts)}
 	if spent {
 		g.score = s.config.score(sum)
 		st.used++

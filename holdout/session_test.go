@@ -19,7 +19,6 @@ import (
 
 var ctx = context.Background()
 
-// rat reads a decimal.
 func rat(text string) *big.Rat {
 	r, err := dp.ParseDecimal(text)
 	if err != nil {
@@ -33,8 +32,8 @@ func small() Config {
 	return Config{Size: 40, Steps: 3, Threshold: rat("0.1"), Noise: rat("0.03"), Answers: 5, Currency: mech.Pure}
 }
 
-// plenty is a host with budget for everything.
-func plenty() *session.Memory { return session.NewMemory(account.PureFilter(dp.Unbounded - 1)) }
+// richHost is a host with budget for everything.
+func richHost() *session.Memory { return session.NewMemory(account.PureFilter(dp.Unbounded - 1)) }
 
 func open(t *testing.T, c Config, r *mech.Releaser, h session.Host) *Session {
 	t.Helper()
@@ -46,11 +45,11 @@ func open(t *testing.T, c Config, r *mech.Releaser, h session.Host) *Session {
 }
 
 func ask(key string, sum int64, training string) Question {
-	return Question{Key: key, Holdout: holds(sum), Training: rat(training)}
+	return Question{Key: key, Holdout: loaderOf(sum), Training: rat(training)}
 }
 
-// holds has the sums of a question.
-func holds(sums ...int64) func(context.Context) (mech.Exact, error) {
+// loaderOf has the sums of a question.
+func loaderOf(sums ...int64) func(context.Context) (mech.Exact, error) {
 	return func(context.Context) (mech.Exact, error) { return mech.Exactly(sums...), nil }
 }
 
@@ -63,7 +62,7 @@ func script(seed uint64, n int) (out []Question) {
 		if d.One(3) {
 			training = big.NewRat(int64(d.Below(1001)), 1000)
 		}
-		out = append(out, Question{Key: fmt.Sprint("q", i), Holdout: holds(sum), Training: training})
+		out = append(out, Question{Key: fmt.Sprint("q", i), Holdout: loaderOf(sum), Training: training})
 	}
 	return out
 }
@@ -133,8 +132,7 @@ func direct(c Config, src *noise.Source, questions []Question, sum []int64) (out
 	return out
 }
 
-// shown is an answer as text.
-func shown(t *testing.T, a *Answer, err error) string {
+func answerText(t *testing.T, a *Answer, err error) string {
 	t.Helper()
 	switch {
 	case errors.Is(err, ErrUsedUp):
@@ -153,10 +151,10 @@ func TestSessionIsTheDefinition(t *testing.T) {
 	for seed := range uint64(300) {
 		questions := script(seed, 40)
 		want := direct(small(), detrand.Noise("noise", seed), questions, sums(seed, 40))
-		s := open(t, small(), mech.NewReleaser(detrand.Noise("noise", seed)), plenty())
+		s := open(t, small(), mech.NewReleaser(detrand.Noise("noise", seed)), richHost())
 		for i, q := range questions {
 			a, err := s.Ask(ctx, q)
-			if got := shown(t, a, err); got != want[i] {
+			if got := answerText(t, a, err); got != want[i] {
 				t.Fatalf("seed %d, question %d: %s, want %s", seed, i, got, want[i])
 			}
 			ends[want[i][len(want[i])-5:]]++
@@ -209,7 +207,7 @@ func TestRoundLaw(t *testing.T) {
 	seen := make([]float64, len(values)+1)
 	r := mech.NewReleaser(detrand.Noise("law", 1))
 	for range runs {
-		s, at := open(t, c, r, plenty()), len(values)
+		s, at := open(t, c, r, richHost()), len(values)
 		for i, v := range values {
 			a, err := s.Ask(ctx, ask(fmt.Sprint(i), v, "0.5"))
 			if err != nil {
@@ -301,26 +299,26 @@ func TestRefusals(t *testing.T) {
 		"noise above 1":       func(c *Config) { c.Noise = rat("1.5") },
 		"hardly any noise":    func(c *Config) { c.Noise = rat("1e-30") },
 		"no answers":          func(c *Config) { c.Answers = 0 },
-		"too many answers":    func(c *Config) { c.Answers = MostAnswers + 1 },
+		"too many answers":    func(c *Config) { c.Answers = maxAnswers + 1 },
 		"no currency":         func(c *Config) { c.Currency = 0 },
 		"noise beyond a walk": func(c *Config) { c.Size, c.Steps, c.Noise = 1<<50, 1, rat("1") },
 	} {
 		c := small()
 		change(&c)
-		if _, err := Price(c); !errors.Is(err, ErrConfig) {
+		if _, err := Price(c); !errors.Is(err, errConfig) {
 			t.Errorf("%s: priced, %v", name, err)
 		}
-		if _, err := Open(ctx, c, mech.NewReleaser(noise.NewSource()), plenty()); !errors.Is(err, ErrConfig) {
+		if _, err := Open(ctx, c, mech.NewReleaser(noise.NewSource()), richHost()); !errors.Is(err, errConfig) {
 			t.Errorf("%s: opened, %v", name, err)
 		}
 	}
-	h := plenty()
+	h := richHost()
 	s := open(t, small(), mech.NewReleaser(noise.NewSource()), h)
 	for name, q := range map[string]Question{
 		"no key":            ask("", 1, "0.5"),
-		"long key":          ask(string(make([]byte, longestKey+1)), 1, "0.5"),
+		"long key":          ask(string(make([]byte, maxKeyBytes+1)), 1, "0.5"),
 		"no sum":            {Key: "k", Training: rat("0.5")},
-		"no training":       {Key: "k", Holdout: holds(1)},
+		"no training":       {Key: "k", Holdout: loaderOf(1)},
 		"training below 0":  ask("k", 1, "-0.001"),
 		"training above 1":  ask("k", 1, "1.001"),
 		"training far away": ask("k", 1, "1e300"),
@@ -337,7 +335,7 @@ func TestRefusals(t *testing.T) {
 // Rounds are charged one by one; when all answers are given, what was answered is answered again,
 // and all else is refused, free.
 func TestUsedUp(t *testing.T) {
-	h := plenty()
+	h := richHost()
 	s := open(t, small(), mech.NewReleaser(noise.NewSource()), h)
 	round := s.Tariff().Round
 	kept := map[string]string{}
@@ -357,7 +355,7 @@ func TestUsedUp(t *testing.T) {
 		if a.Left != 5-spent || s.Left() != a.Left {
 			t.Errorf("%d are left after %d", a.Left, spent)
 		}
-		kept[q.Key] = shown(t, a, nil)
+		kept[q.Key] = answerText(t, a, nil)
 	}
 	if h.Spent() != s.Tariff().Total {
 		t.Errorf("spent %v of %v", h.Spent(), s.Tariff().Total)
@@ -367,7 +365,7 @@ func TestUsedUp(t *testing.T) {
 	}
 	for key, want := range kept {
 		a, err := s.Ask(ctx, ask(key, 0, "1"))
-		if got := shown(t, a, err); got != want || !a.Again || a.Cost != (dp.Cost{}) || !a.Receipt.Again {
+		if got := answerText(t, a, err); got != want || !a.Again || a.Cost != (dp.Cost{}) || !a.Receipt.Again {
 			t.Errorf("%s: %s, and before %s", key, got, want)
 		}
 	}
@@ -406,7 +404,7 @@ func TestBudget(t *testing.T) {
 
 // Many at once: every question is answered once, and the charges are those of the rounds.
 func TestConcurrent(t *testing.T) {
-	h := plenty()
+	h := richHost()
 	c := small()
 	c.Answers = 1000
 	s := open(t, c, mech.NewReleaser(noise.NewSource()), h)
@@ -439,8 +437,8 @@ func TestConcurrent(t *testing.T) {
 
 // What a question costs in time, on a host that keeps its journal in memory.
 func BenchmarkAsk(b *testing.B) {
-	c := Config{Size: 10000, Steps: 1, Threshold: rat("0.04"), Noise: rat("0.01"), Answers: MostAnswers, Currency: mech.Pure}
-	s, err := Open(ctx, c, mech.NewReleaser(noise.NewSource()), plenty())
+	c := Config{Size: 10000, Steps: 1, Threshold: rat("0.04"), Noise: rat("0.01"), Answers: maxAnswers, Currency: mech.Pure}
+	s, err := Open(ctx, c, mech.NewReleaser(noise.NewSource()), richHost())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -114,9 +114,9 @@ const Tries = 20
 var (
 	// ErrBudget is returned when a charge does not fit into what is left. Nothing was spent.
 	ErrBudget = errors.New("the budget does not admit this charge")
-	// ErrName is returned when a name comes again with another charge. Nothing was spent, and what
+	// errName is returned when a name comes again with another charge. Nothing was spent, and what
 	// the name stands for must not be drawn: it was not paid for.
-	ErrName = errors.New("this name was charged before, with another cost or another mechanism")
+	errName = errors.New("this name was charged before, with another cost or another mechanism")
 )
 
 // Memory is a host that forgets with the process. It is safe for concurrent use.
@@ -124,17 +124,17 @@ type Memory struct {
 	mu      sync.Mutex
 	filter  account.Filter
 	spent   dp.Cost
-	names   map[string]charged
+	names   map[string]namedCharge
 	entries [][]byte
 }
 
-type charged struct {
+type namedCharge struct {
 	Charge
 	sequence uint64
 }
 
 // NewMemory returns a host with a budget.
-func NewMemory(f account.Filter) *Memory { return &Memory{filter: f, names: map[string]charged{}} }
+func NewMemory(f account.Filter) *Memory { return &Memory{filter: f, names: map[string]namedCharge{}} }
 
 // Charge implements [Host].
 func (m *Memory) Charge(_ context.Context, c Charge) (Receipt, error) {
@@ -142,7 +142,7 @@ func (m *Memory) Charge(_ context.Context, c Charge) (Receipt, error) {
 	defer m.mu.Unlock()
 	if old, ok := m.names[c.Name]; ok {
 		if old.Charge != c {
-			return Receipt{}, ErrName
+			return Receipt{}, errName
 		}
 		return Receipt{Sequence: old.sequence, Again: true}, nil
 	}
@@ -151,7 +151,7 @@ func (m *Memory) Charge(_ context.Context, c Charge) (Receipt, error) {
 	}
 	m.spent = m.spent.Add(c.Cost)
 	n := uint64(len(m.names) + 1)
-	m.names[c.Name] = charged{c, n}
+	m.names[c.Name] = namedCharge{c, n}
 	return Receipt{Sequence: n}, nil
 }
 

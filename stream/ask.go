@@ -36,18 +36,18 @@ func (s *Session) Quote(q *linear.Query) (Way, dp.Cost, error) {
 	if _, ok := st.answers[keyOf(q)]; ok {
 		return Cached, dp.Cost{}, nil
 	}
-	switch st.rule(st.spread(q)) {
-	case testIt:
+	switch st.nextStep(st.spread(q)) {
+	case stepCompare:
 		return Predicted, dp.Cost{}, nil
-	case openRound:
+	case stepOpenRound:
 		return Predicted, st.tariff.Round, nil
-	case payPlain:
+	case stepBuyPlain:
 		return Plain, st.tariff.Plain, nil
-	case buyBonus:
+	case stepBuyBonus:
 		// What comes after a marginal cannot be known before it is bought. At most all of them and
 		// a round.
 		cost := st.tariff.Round
-		for _, set := range st.wanted.sets[st.bonuses:] {
+		for _, set := range st.bonusPlan.sets[st.bonuses:] {
 			cost = cost.Add(st.tariff.marginal(set).Cost())
 		}
 		return Predicted, cost, nil
@@ -67,7 +67,7 @@ func (s *Session) Ask(ctx context.Context, q *linear.Query) (*Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := new(Answer) // what was charged for it stays in it, also where somebody else was first
-	if err := s.anew(ctx, func() error { return s.ask(ctx, q, a) }); err != nil {
+	if err := s.retryIfBehind(ctx, func() error { return s.ask(ctx, q, a) }); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -89,36 +89,36 @@ func (s *Session) ask(ctx context.Context, q *linear.Query, a *Answer) error {
 func (s *Session) answer(ctx context.Context, q *linear.Query, a *Answer) error {
 	for {
 		st := s.state
-		switch st.rule(st.spread(q)) {
-		case testIt:
-			return s.test(ctx, q, a)
-		case openRound:
-			err := s.open(ctx, a)
+		switch st.nextStep(st.spread(q)) {
+		case stepCompare:
+			return s.comparePrediction(ctx, q, a)
+		case stepOpenRound:
+			err := s.openRound(ctx, a)
 			if err == nil {
-				return s.test(ctx, q, a)
+				return s.comparePrediction(ctx, q, a)
 			}
 			if !errors.Is(err, session.ErrBudget) || !st.affords(st.tariff.Plain) {
 				return s.answerUnpaid(q, a, err)
 			}
 			// The host has less than the stream was promised. A plain answer may still fit.
 			fallthrough
-		case payPlain:
-			if err := s.plain(ctx, q, a); err != nil {
+		case stepBuyPlain:
+			if err := s.buyPlain(ctx, q, a); err != nil {
 				return s.answerUnpaid(q, a, err)
 			}
 			return nil
-		case buyBonus:
-			if err := s.bonus(ctx, a); err != nil {
+		case stepBuyBonus:
+			if err := s.buyBonus(ctx, a); err != nil {
 				return s.answerUnpaid(q, a, err)
 			}
-		case giveUp:
+		case stepGiveUp:
 			return s.answerUnpaid(q, a, st.spentError())
 		}
 	}
 }
 
-// mostUnanswered bounds the memory of those who ask for what is refused.
-const mostUnanswered = 1 << 20
+// maxUnanswered bounds the memory of those who ask for what is refused.
+const maxUnanswered = 1 << 20
 
 // answerUnpaid answers where nothing could be bought: unchecked where candidates agree, and else
 // not at all.
@@ -126,7 +126,7 @@ func (s *Session) answerUnpaid(q *linear.Query, a *Answer, err error) error {
 	if !errors.Is(err, ErrSpent) && !errors.Is(err, session.ErrBudget) {
 		return err
 	}
-	if len(s.unanswered) < mostUnanswered {
+	if len(s.unanswered) < maxUnanswered {
 		s.unanswered[keyOf(q)] = true
 	}
 	if v, ok := s.state.unchecked(q); ok {
@@ -157,9 +157,8 @@ func (s *state) spentError() error {
 		s.config.amount(s.spent), s.tariff.Limit)
 }
 
-// charge buys something, once for each name.
 func (s *Session) charge(ctx context.Context, name, mechanisms string, cost dp.Cost, a *Answer) error {
-	r, err := s.h.Charge(ctx, session.Charge{Name: name, Mechanisms: mechanisms, Cost: cost})
+	r, err := s.host.Charge(ctx, session.Charge{Name: name, Mechanisms: mechanisms, Cost: cost})
 	if err != nil {
 		return err
 	}
@@ -169,10 +168,10 @@ func (s *Session) charge(ctx context.Context, name, mechanisms string, cost dp.C
 	return nil
 }
 
-// append writes an entry and takes it into the state. Where it fails it is not known whether the
-// entry is there, so the state is read anew before anything else.
-func (s *Session) append(ctx context.Context, e *entry) error {
-	if err := session.AppendAfter(ctx, s.h, s.read, e.b); err != nil {
+// appendEntry writes an entry and takes it into the state. Where it fails it is not known whether
+// the entry is there, so the state is read anew before anything else.
+func (s *Session) appendEntry(ctx context.Context, e *entry) error {
+	if err := session.AppendAfter(ctx, s.host, s.read, e.b); err != nil {
 		s.stale = true
 		return err
 	}
@@ -180,22 +179,23 @@ func (s *Session) append(ctx context.Context, e *entry) error {
 	return s.state.replay(e.b)
 }
 
-// open buys a round. Its threshold's noise is in the journal before anything is compared to it.
-func (s *Session) open(ctx context.Context, a *Answer) error {
+// openRound buys a round. Its threshold's noise is in the journal before anything is compared to
+// it.
+func (s *Session) openRound(ctx context.Context, a *Answer) error {
 	t := s.state.tariff
 	if err := s.charge(ctx, fmt.Sprintf("round %d", s.state.rounds+1), t.RoundMechanisms, t.Round, a); err != nil {
 		return err
 	}
-	round := s.r.OpenAbove(t.above)
-	if err := s.append(ctx, newEntry(openedEntry).number(int64(s.state.rounds+1)).bytes(round.Secret())); err != nil {
+	round := s.releaser.OpenAbove(t.above)
+	if err := s.appendEntry(ctx, newEntry(openedEntry).number(int64(s.state.rounds+1)).bytes(round.Secret())); err != nil {
 		return err
 	}
 	s.round = round
 	return nil
 }
 
-// test compares a prediction with the truth in the open round.
-func (s *Session) test(ctx context.Context, q *linear.Query, a *Answer) error {
+// comparePrediction compares a prediction with the truth in the open round.
+func (s *Session) comparePrediction(ctx context.Context, q *linear.Query, a *Answer) error {
 	t, guess := s.state.tariff, s.state.guess(q)
 	data, err := s.table(ctx)
 	if err != nil {
@@ -210,17 +210,16 @@ func (s *Session) test(ctx context.Context, q *linear.Query, a *Answer) error {
 	// know which it was.
 	if !far {
 		a.Value, a.Way = guess, Predicted
-		return s.append(ctx, newEntry(freeEntry).answer(q, guess))
+		return s.appendEntry(ctx, newEntry(freeEntry).answer(q, guess))
 	}
-	v := s.r.Release(exact, t.paid)[0]
+	v := s.releaser.Release(exact, t.paid)[0]
 	a.Value, a.Way = max(0, v), Paid
 	// Whatever becomes of the entry, this round is over.
 	s.round = nil
-	return s.append(ctx, newEntry(firedEntry).answer(q, v))
+	return s.appendEntry(ctx, newEntry(firedEntry).answer(q, v))
 }
 
-// plain buys an answer.
-func (s *Session) plain(ctx context.Context, q *linear.Query, a *Answer) error {
+func (s *Session) buyPlain(ctx context.Context, q *linear.Query, a *Answer) error {
 	t := s.state.tariff
 	if err := s.charge(ctx, fmt.Sprintf("plain %d", s.state.plains+1), t.PlainMechanisms, t.Plain, a); err != nil {
 		return err
@@ -229,9 +228,9 @@ func (s *Session) plain(ctx context.Context, q *linear.Query, a *Answer) error {
 	if err != nil {
 		return err
 	}
-	v := s.r.Release(data.Answer(q), t.plain)[0]
+	v := s.releaser.Release(data.Answer(q), t.plain)[0]
 	a.Value, a.Way = max(0, v), Plain
-	return s.append(ctx, newEntry(plainEntry).answer(q, v).number(int64(s.state.plains+1)))
+	return s.appendEntry(ctx, newEntry(plainEntry).answer(q, v).number(int64(s.state.plains+1)))
 }
 
 // ErrSpent is returned when a stream cannot answer a question with what is left of its budget.
@@ -242,47 +241,47 @@ var ErrSpent = errors.New("the stream cannot answer this with what is left of it
 type step int
 
 const (
-	testIt    step = iota // compare the prediction in the open round
-	openRound             // buy a round, and then test
-	payPlain              // buy an answer
-	buyBonus              // buy a marginal, learn it, and think again
-	giveUp                // nothing can be bought
+	stepCompare   step = iota // compare the prediction in the open round
+	stepOpenRound             // buy a round, and then test
+	stepBuyPlain              // buy an answer
+	stepBuyBonus              // buy a marginal, learn it, and think again
+	stepGiveUp                // nothing can be bought
 )
 
-// rule chooses from public state alone: from what was released, what was spent and how far
+// nextStep chooses from public state alone: from what was released, what was spent and how far
 // candidates are apart.
 //
 // It never spends more than 1.2 times what the cache would have: it buys only what leaves spent <=
 // 1.2 cache u, where u is the number of different questions answered, this one included. The cache
 // pays exactly cache u. A plain answer is always within: it costs at most 1.2 cache, and before it
 // spent was at most 1.2 cache (u-1).
-func (s *state) rule(spread float64) step {
+func (s *state) nextStep(spread float64) step {
 	if len(s.answers) >= s.config.Queries {
 		// Every answer stays in the journal for ever, and this is the only bound on how many there
 		// are.
-		return giveUp
+		return stepGiveUp
 	}
 	if s.predictor == nil {
 		if s.affords(s.tariff.Plain) {
-			return payPlain
+			return stepBuyPlain
 		}
-		return giveUp
+		return stepGiveUp
 	}
 	disagree := spread > float64(s.tariff.Error)
 	switch {
 	case disagree && s.affords(s.tariff.Plain):
 		// A test that will fail costs a round, and says no more than a plain answer.
-		return payPlain
+		return stepBuyPlain
 	case s.secret != nil:
-		return testIt
+		return stepCompare
 	case s.wantsBonus():
-		return buyBonus
-	case s.worthwhile() && s.proven() && s.affords(s.tariff.Round):
-		return openRound
+		return stepBuyBonus
+	case s.roundWorthwhile() && s.roundsPaidOff() && s.affords(s.tariff.Round):
+		return stepOpenRound
 	case s.affords(s.tariff.Plain):
-		return payPlain
+		return stepBuyPlain
 	}
-	return giveUp
+	return stepGiveUp
 }
 
 // affords reports whether a price for the next question is within the stream's allowance.
@@ -290,19 +289,19 @@ func (s *state) affords(price dp.Cost) bool {
 	return s.config.amount(s.spent.Add(price)) <= s.tariff.Allowance(len(s.answers)+1)
 }
 
-// worthwhile reports whether the questions that were declared and not yet asked would cost more
-// than a round.
-func (s *state) worthwhile() bool {
+// roundWorthwhile reports whether the questions that were declared and not yet asked would cost
+// more than a round.
+func (s *state) roundWorthwhile() bool {
 	left := max(0, s.config.Queries-len(s.answers))
 	plain, round := s.config.amount(s.tariff.Plain), s.config.amount(s.tariff.Round)
 	return uint64(left) >= uint64(round)/uint64(plain)
 }
 
-// proven reports whether rounds have paid for themselves so far: two are on trust, or as many as a
-// fiftieth of all declared questions would cost, and the others from what was answered free. Where
-// that is not enough the stream lives on plain answers, and a part of these goes into further
-// trials, because it learns from them. Halving has a theorem instead.
-func (s *state) proven() bool {
+// roundsPaidOff reports whether rounds have paid for themselves so far: two are on trust, or as
+// many as a fiftieth of all declared questions would cost, and the others from what was answered
+// free. Where that is not enough the stream lives on plain answers, and a part of these goes into
+// further trials, because it learns from them. Halving has a theorem instead.
+func (s *state) roundsPaidOff() bool {
 	plain, round := s.config.amount(s.tariff.Plain).Float(), s.config.amount(s.tariff.Round).Float()
 	trust := float64(s.config.Queries) / 50
 	return s.tariff.Predictor == Halving || float64(s.rounds-1)*round <= (trust+float64(s.count.Predicted)+float64(s.plains)/32)*plain
@@ -311,12 +310,13 @@ func (s *state) proven() bool {
 // wantsBonus reports whether a marginal should be bought. After it there must be enough for a plain
 // answer to the question.
 func (s *state) wantsBonus() bool {
-	return s.bonuses < len(s.wanted.sets) && s.hopeful && s.worthwhile() && s.affords(s.nextBonus().Cost().Add(s.tariff.Plain))
+	return s.bonuses < len(s.bonusPlan.sets) && s.reachesRound && s.roundWorthwhile() && s.affords(s.nextBonus().Cost().Add(s.tariff.Plain))
 }
 
-// hope reports whether a stream will ever come to a round, if all its questions until then are
-// plain: each of them leaves 1.2 cache - plain. Where it does not, there is nothing to learn for.
-func hope(c Config, t *Tariff) bool {
+// reachesRound reports whether a stream will ever come to a round, if all its questions until then
+// are plain: each of them leaves 1.2 cache - plain. Where it does not, there is nothing to learn
+// for.
+func reachesRound(c Config, t *Tariff) bool {
 	cache, plain, round := c.amount(t.Cache).Float(), c.amount(t.Plain).Float(), c.amount(t.Round).Float()
 	saved := 1.2*cache - plain
 	if saved <= 0 || t.Predictor == Halving {

@@ -48,7 +48,7 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 		if c.amount(tariff.Plain).Float() > 1.2*c.amount(tariff.Cache).Float() {
 			t.Errorf("a plain answer costs %v and the cache %v", tariff.Plain, tariff.Cache)
 		}
-		s, h := open(t, c, dense(t, d, share(n, weights)), seed)
+		s, h := open(t, c, dense(t, d, divideByWeights(n, weights)), seed)
 		different := map[string]bool{}
 		for range 80 {
 			q := anySubsets(t, dice, d, c.Steps)
@@ -177,10 +177,10 @@ func TestDeclaredQuestions(t *testing.T) {
 	}
 }
 
-// poor is a host with less than the stream was promised.
-type poor struct{ *session.Memory }
+// emptyHost is a host with less than the stream was promised.
+type emptyHost struct{ *session.Memory }
 
-func (poor) Charge(context.Context, session.Charge) (session.Receipt, error) {
+func (emptyHost) Charge(context.Context, session.Charge) (session.Receipt, error) {
 	return session.Receipt{}, errBroke
 }
 
@@ -190,7 +190,7 @@ var errBroke = errors.Join(errors.New("the account of the analyst is empty"), se
 func TestHostRefuses(t *testing.T) {
 	c, _, _ := small(t, mech.Pure)
 	c.Predictor = None
-	s, err := Open(context.Background(), c, loaded(nil), releaser(1), poor{host(c)})
+	s, err := Open(context.Background(), c, loaderOf(nil), releaser(1), emptyHost{host(c)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ import (
 // the package never spends more on so many questions, and a price that does not grow with a budget
 // that is not used is at most 1.2 of the cache's.
 func calibrate(c Config) (prices, error) {
-	w := c.error()
+	w := c.errorSteps()
 	// The exact-match cache: every one of Queries answers may go wrong with probability
 	// beta/Queries.
 	cache, err := c.cheapest(func(m mech.Mechanism, _ dp.Amount) bool { return m.Tail(w) <= c.Beta/float64(c.Queries) })
@@ -78,11 +78,12 @@ func calibrate(c Config) (prices, error) {
 	// The dearer a round, the more often it may go wrong, and the cheaper it can be: there is one
 	// price at which both are the same.
 	_, high := root.Halve(0, p.Limit.Float(), 60, func(price float64) bool {
-		return !(c.round(c.wishes().part*share(price)).price <= price)
+		return !(c.calibrateRound(c.roundGoals().part*share(price)).price <= price)
 	})
-	r := c.round(c.wishes().part * share(high))
+	r := c.calibrateRound(c.roundGoals().part * share(high))
 	p.Threshold = r.threshold
-	if p.Pay, err = c.cheapest(func(m mech.Mechanism, _ dp.Amount) bool { return m.Tail(c.near(r.threshold)) <= r.wrong }); err != nil {
+	p.Pay, err = c.cheapest(func(m mech.Mechanism, _ dp.Amount) bool { return m.Tail(c.answerReach(r.threshold)) <= r.wrong })
+	if err != nil {
 		return prices{}, err
 	}
 	// What was searched for was about right. What is sold is checked, with its exact price.
@@ -98,9 +99,9 @@ func calibrate(c Config) (prices, error) {
 			return prices{}, err
 		}
 		switch {
-		case c.wrong(t) > c.wishes().part*share(c.amount(t.Round).Float()):
+		case c.wrong(t) > c.roundGoals().part*share(c.amount(t.Round).Float()):
 			first *= 1 + 1e-4
-		case c.falseAlarms(t) > c.wishes().alarms:
+		case c.falseAlarms(t) > c.roundGoals().alarms:
 			each *= 1 + 1e-4
 		default:
 			return p, nil
@@ -110,58 +111,58 @@ func calibrate(c Config) (prices, error) {
 
 // wrong bounds the probability that a round goes wrong.
 func (c Config) wrong(t *Tariff) float64 {
-	return t.above.Missed(t.Error+1-t.Threshold) + t.paid.Tail(c.near(t.Threshold))
+	return t.above.Missed(t.Error+1-t.Threshold) + t.paid.Tail(c.answerReach(t.Threshold))
 }
 
 // falseAlarms bounds the expected number of alarms in all Queries that are set off by predictions
 // within quiet T.
 func (c Config) falseAlarms(t *Tariff) float64 {
-	return float64(c.Queries) * t.above.Alarmed(t.Threshold-int64(c.wishes().quiet*float64(t.Threshold)))
+	return float64(c.Queries) * t.above.Alarmed(t.Threshold-int64(c.roundGoals().quiet*float64(t.Threshold)))
 }
 
-// wishes are what the noise of a round is chosen for besides accuracy.
-type wishes struct {
+// roundGoals are what the noise of a round is chosen for besides accuracy.
+type roundGoals struct {
 	quiet  float64 // the share of the threshold up to which questions should not set off an alarm
 	alarms float64 // how many of them may all the same, in all Queries
 	near   float64 // the share of the threshold that the paid answer's noise should be within; 0 for the error of the stream
 	part   float64 // the part of the share of beta that accuracy gets
 }
 
-// wishes: false alarms cost a round each, and a few of them are cheaper than the noise that
+// roundGoals: false alarms cost a round each, and a few of them are cheaper than the noise that
 // prevents them. Halving has a theorem that counts alarms, for which all alarms have to be true,
 // beyond quiet T, and all paid answers within half of that. So half of beta false alarms are
 // expected, there is none but with that probability, and accuracy has the other half.
-func (c Config) wishes() wishes {
+func (c Config) roundGoals() roundGoals {
 	if c.Predictor == Halving {
-		return wishes{quiet: 0.5, alarms: c.Beta / 2, near: 0.25, part: 0.5}
+		return roundGoals{quiet: 0.5, alarms: c.Beta / 2, near: 0.25, part: 0.5}
 	}
-	return wishes{quiet: 0.25, alarms: 2, part: 1}
+	return roundGoals{quiet: 0.25, alarms: 2, part: 1}
 }
 
-// near is what the noise of the paid answer should be within.
-func (c Config) near(threshold int64) int64 {
-	if n := c.wishes().near; n > 0 {
+// answerReach is what the noise of the paid answer should be within.
+func (c Config) answerReach(threshold int64) int64 {
+	if n := c.roundGoals().near; n > 0 {
 		return int64(n * float64(threshold))
 	}
-	return c.error()
+	return c.errorSteps()
 }
 
-// round is a calibration of a round.
-type round struct {
+// roundCalibration is a calibration of a round.
+type roundCalibration struct {
 	threshold   int64
 	first, each float64 // epsilon of the threshold's and of the questions' noise
 	wrong       float64 // the probability with which the paid answer may be wrong
 	price       float64
 }
 
-// round returns the cheapest round that goes wrong with probability share.
-func (c Config) round(share float64) round {
-	best := round{price: math.Inf(1)}
-	w := float64(c.error())
+// calibrateRound returns the cheapest round that goes wrong with probability share.
+func (c Config) calibrateRound(share float64) roundCalibration {
+	best := roundCalibration{price: math.Inf(1)}
+	w := float64(c.errorSteps())
 	for _, part := range []float64{0.02, 0.05, 0.1, 0.2, 0.35, 0.5} {
 		wrong := share * part
-		try := func(t float64) round {
-			r := round{threshold: int64(t), wrong: wrong}
+		try := func(t float64) roundCalibration {
+			r := roundCalibration{threshold: int64(t), wrong: wrong}
 			r.first, r.each = c.noises(t, w+2-t, share*(1-part))
 			r.price = c.roundFloat(r.first+r.each) + c.payFloat(int64(t), wrong)
 			return r
@@ -190,8 +191,8 @@ func (c Config) round(share float64) round {
 // no more false alarms than is wished. Each follows from the other, and four steps are near enough
 // to what both agree on.
 func (c Config) noises(t, m, miss float64) (first, each float64) {
-	d, reach := float64(c.Steps), t*(1-c.wishes().quiet)
-	few := math.Max(math.E, float64(c.Queries)/c.wishes().alarms)
+	d, reach := float64(c.Steps), t*(1-c.roundGoals().quiet)
+	few := math.Max(math.E, float64(c.Queries)/c.roundGoals().alarms)
 	first, each = d*-math.Log(miss)/m, 2*d*math.Log(few)/reach
 	for range 4 {
 		both := -math.Expm1(-(first + each/2) / d)
@@ -211,7 +212,7 @@ func (c Config) roundFloat(epsilon float64) float64 {
 
 // payFloat is about what the answer of a round costs.
 func (c Config) payFloat(threshold int64, wrong float64) float64 {
-	x := float64(c.Steps) / (float64(c.near(threshold)) + 0.5)
+	x := float64(c.Steps) / (float64(c.answerReach(threshold)) + 0.5)
 	l := -math.Log(wrong)
 	if c.Currency == mech.Pure {
 		return x * l
@@ -239,7 +240,7 @@ func (c Config) cheapest(enough func(m mech.Mechanism, price dp.Amount) bool) (d
 			if failed == nil {
 				failed = fmt.Errorf("%w: no noise is exact enough", ErrConfig)
 			}
-			return 0, fmt.Errorf("%w: an answer within %d cannot be bought: %w", ErrConfig, c.error(), failed)
+			return 0, fmt.Errorf("%w: an answer within %d cannot be bought: %w", ErrConfig, c.errorSteps(), failed)
 		}
 		high *= 2
 	}

@@ -84,7 +84,7 @@ func (c Config) check() error {
 		return say("its budget is 0; give the most that it may cost, such as 1")
 	case c.Budget == dp.Unbounded:
 		return say("its budget is unbounded; give the most that it may cost, such as 1")
-	case c.error() < 1:
+	case c.errorSteps() < 1:
 		return say("alpha %v of %d people is less than one; a count cannot be that exact, take an alpha of at least %.3g", c.Alpha, c.Size,
 			1/(float64(c.Size)*float64(c.Steps)))
 	}
@@ -95,9 +95,9 @@ func (c Config) check() error {
 	return say("there is no predictor %q; write %q, %q, %q or %q, or nothing", string(c.Predictor), Ensemble, Weights, Halving, None)
 }
 
-// error is how far answers may be off, in weights. Rounded down, so that it promises no less than
-// Alpha.
-func (c Config) error() int64 {
+// errorSteps is how far answers may be off, in weights. Rounded down, so that it promises no less
+// than Alpha.
+func (c Config) errorSteps() int64 {
 	return int64(math.Floor(c.Alpha * float64(c.Size) * float64(c.Steps) * (1 + 0x1p-50)))
 }
 
@@ -176,7 +176,7 @@ func Price(c Config) (*Tariff, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	if err := c.fits(); err != nil {
+	if err := c.checkPredictorFits(); err != nil {
 		return nil, err
 	}
 	p, err := calibrate(c)
@@ -188,7 +188,7 @@ func Price(c Config) (*Tariff, error) {
 
 // tariff makes the mechanisms.
 func (p prices) tariff(c Config) (*Tariff, error) {
-	t := &Tariff{prices: p, queries: c.Queries, Limit: p.Limit, Error: c.error(), Threshold: p.Threshold, Predictor: p.Predictor}
+	t := &Tariff{prices: p, queries: c.Queries, Limit: p.Limit, Error: c.errorSteps(), Threshold: p.Threshold, Predictor: p.Predictor}
 	var err error
 	if t.plain, err = c.answer(p.Plain); err != nil {
 		return nil, err
@@ -199,8 +199,8 @@ func (p prices) tariff(c Config) (*Tariff, error) {
 	}
 	t.Cache, t.Plain = cache.Cost(), t.plain.Cost()
 	t.cache = c.amount(t.Cache)
-	t.PlainMechanisms = spell(t.plain)
-	t.MostPlain = times(p.Limit, p.Plain)
+	t.PlainMechanisms = spellMechanism(t.plain)
+	t.MostPlain = wholeTimes(p.Limit, p.Plain)
 	if p.First == 0 {
 		return t, nil // a cache has no rounds
 	}
@@ -220,15 +220,15 @@ func (p prices) tariff(c Config) (*Tariff, error) {
 	t.Round = t.above.Cost().Add(t.paid.Cost())
 	z, n := t.above.Parameters()
 	t.RoundMechanisms = fmt.Sprintf("above(geometric b=%s, geometric b=%s, threshold %d) + %s", z.RatString(), n.RatString(),
-		p.Threshold, spell(t.paid))
-	t.MostPaid = times(p.Limit, c.amount(t.Round))
+		p.Threshold, spellMechanism(t.paid))
+	t.MostPaid = wholeTimes(p.Limit, c.amount(t.Round))
 	return t, nil
 }
 
-// times is how often a price fits into a limit.
-func times(limit, price dp.Amount) int { return int(min(uint64(limit)/uint64(price), 1<<31)) }
+// wholeTimes is how often a price fits into a limit.
+func wholeTimes(limit, price dp.Amount) int { return int(min(uint64(limit)/uint64(price), 1<<31)) }
 
-func spell(m mech.Mechanism) string {
+func spellMechanism(m mech.Mechanism) string {
 	parameter := "b"
 	if m.Norm() == dp.L2 {
 		parameter = "sigma2"

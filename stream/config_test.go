@@ -50,7 +50,7 @@ func TestRefused(t *testing.T) {
 		c.change(&cfg)
 		_, priced := Price(cfg)
 		h := host(good)
-		_, err := Open(context.Background(), cfg, loaded(data), releaser(1), h)
+		_, err := Open(context.Background(), cfg, loaderOf(data), releaser(1), h)
 		if err == nil || !strings.Contains(err.Error(), c.says) || priced == nil {
 			t.Errorf("%s: %v, %v; want %q", name, err, priced, c.says)
 		}
@@ -117,7 +117,7 @@ func TestLoader(t *testing.T) {
 	if reads != 3 || h.Spent() != s.Report().Spent {
 		t.Errorf("%d reads, %v charged, %v used", reads, h.Spent(), s.Report().Spent)
 	}
-	s, err = Open(context.Background(), c, loaded(dense(t, domain(t, 2, 3, 4), make([]int64, 24))), releaser(1), host(c))
+	s, err = Open(context.Background(), c, loaderOf(dense(t, domain(t, 2, 3, 4), make([]int64, 24))), releaser(1), host(c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestLoader(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	_, h := open(t, c, data, 1)
-	s, err := Open(context.Background(), c, loaded(data), releaser(1), flaky{h, detrand.New("crowd", 1)})
+	s, err := Open(context.Background(), c, loaderOf(data), releaser(1), flakyHost{h, detrand.New("crowd", 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestSynthetic(t *testing.T) {
 		{math.Inf(1), 1}} {
 		total, sum := 0.0, int64(0)
 		in := append([]float64(nil), h...)
-		for i, n := range whole(in) {
+		for i, n := range roundToIntegers(in) {
 			x := h[i]
 			if !(x > 0) || math.IsInf(x, 0) {
 				x = 0
@@ -245,12 +245,12 @@ func TestPrices(t *testing.T) {
 		if tariff.Threshold < 1 || tariff.Threshold > tariff.Error {
 			t.Errorf("a threshold that is none: %s", where)
 		}
-		if all := per(missed(tariff, c)+tariff.paid.Tail(tariff.Error), c.amount(tariff.Round)); all > c.Beta*(1+1e-6) {
+		if all := per(sumMissed(tariff, c)+tariff.paid.Tail(tariff.Error), c.amount(tariff.Round)); all > c.Beta*(1+1e-6) {
 			t.Errorf("rounds go wrong with probability %v: %s", all, where)
 		}
 		// The theorem of halving: alarms are true but with half of beta.
-		if c.Predictor == Halving && float64(c.Queries)*alarmed(tariff, c) > c.Beta/2 {
-			t.Errorf("%v false alarms are to be expected: %s", float64(c.Queries)*alarmed(tariff, c), where)
+		if c.Predictor == Halving && float64(c.Queries)*sumAlarmed(tariff, c) > c.Beta/2 {
+			t.Errorf("%v false alarms are to be expected: %s", float64(c.Queries)*sumAlarmed(tariff, c), where)
 		}
 	}
 	if rounds < 20 {
@@ -258,9 +258,9 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// missed is the probability that a prediction which is beyond the error is free, by adding up over
-// the noise of the threshold: the question's is below Z - (w + 1 - T).
-func missed(t *Tariff, c Config) (sum float64) {
+// sumMissed is the probability that a prediction which is beyond the error is free, by adding up
+// over the noise of the threshold: the question's is below Z - (w + 1 - T).
+func sumMissed(t *Tariff, c Config) (sum float64) {
 	p, q := t.prices.First.Float()/float64(c.Steps), t.prices.Each.Float()/float64(2*c.Steps)
 	beyond := float64(t.Error + 1 - t.Threshold)
 	for z := beyond + 1; z < beyond+2+50/min(p, 1); z++ {
@@ -269,8 +269,8 @@ func missed(t *Tariff, c Config) (sum float64) {
 	return sum
 }
 
-// alarmed is the probability that a prediction within half of the threshold sets off an alarm.
-func alarmed(t *Tariff, c Config) (sum float64) {
+// sumAlarmed is the probability that a prediction within half of the threshold sets off an alarm.
+func sumAlarmed(t *Tariff, c Config) (sum float64) {
 	p, q := t.prices.First.Float()/float64(c.Steps), t.prices.Each.Float()/float64(2*c.Steps)
 	short := float64(t.Threshold) - math.Floor(float64(t.Threshold)/2)
 	for z := 0.0; z < 1+50/min(p, 1); z++ {
@@ -314,10 +314,10 @@ func wrongStreams(t *testing.T, c Config, p prices, runs uint64) (far int) {
 		// Half of the cells are too full by what is just too much for one of them.
 		counts := make([]int64, 12)
 		for i := range counts {
-			counts[i] = n/12 + (c.error()+1)*int64(1-2*(i%2))
+			counts[i] = n/12 + (c.errorSteps()+1)*int64(1-2*(i%2))
 		}
 		s := openAt(t, c, p, dense(t, d, counts), seed)
-		s.state.hopeful = false // no marginals, which would make it easy
+		s.state.reachesRound = false // no marginals, which would make it easy
 		bad := false
 		for range 200 {
 			set := uint64(1 + dice.Below(1<<12-1))

@@ -32,9 +32,9 @@ var (
 	adultKind  = flag.String("adult-predictor", "", "of TestAdult")
 )
 
-// adult reads the Adult data set (Becker, Kohavi 1996): age in 10 ranges, education 16, marital
-// status 7, race 5, sex 2, hours a week in 10 ranges, income 2: 224,000 cells.
-func adult(t testing.TB, files string) (*linear.Domain, *histogram.Table, int64) {
+// adultTable reads the Adult data set (Becker, Kohavi 1996): age in 10 ranges, education 16,
+// marital status 7, race 5, sex 2, hours a week in 10 ranges, income 2: 224,000 cells.
+func adultTable(t testing.TB, files string) (*linear.Domain, *histogram.Table, int64) {
 	t.Helper()
 	names := []string{"age", "education", "marital", "race", "sex", "hours", "income"}
 	sizes := []int{10, 16, 7, 5, 2, 10, 2}
@@ -137,7 +137,7 @@ func TestAdult(t *testing.T) {
 	if *adultFiles == "" {
 		t.Skip("needs -adult FILE,FILE")
 	}
-	d, data, n := adult(t, *adultFiles)
+	d, data, n := adultTable(t, *adultFiles)
 	if d.Cells() != 224_000 || n != 48_842 {
 		t.Fatalf("%d cells, %d people", d.Cells(), n)
 	}
@@ -197,9 +197,9 @@ func patients(t testing.TB) (*linear.Domain, []int64) {
 			p = 1 - p
 		}
 		risk := -2.6 + 0.32*old - 0.9*float64(shot) + 0.3*float64(sex)
-		weights[i] = age[c[3]] * p * math.Exp(outcome*risk) * (0.9 + 0.2*float64(sex)*old/8) * math.Exp(0.4*normal(dice))
+		weights[i] = age[c[3]] * p * math.Exp(outcome*risk) * (0.9 + 0.2*float64(sex)*old/8) * math.Exp(0.4*drawNormal(dice))
 	}
-	return d, share(1_003_117, weights)
+	return d, divideByWeights(1_003_117, weights)
 }
 
 // The stream of the issue: 70,000 questions, drawn from all 34,425 products of nonempty sets of
@@ -370,7 +370,7 @@ func TestHalving(t *testing.T) {
 		for range 3 {
 			weights[dice.Below(len(weights))] += float64(1 + dice.Below(3))
 		}
-		s := openDear(t, c, dense(t, d, share(n, weights)), seed)
+		s := openDear(t, c, dense(t, d, divideByWeights(n, weights)), seed)
 		for range 60 {
 			f := linear.Factor{Attributes: []int{0, 1}, Weights: make([]int64, d.Cells())}
 			for i := range f.Weights {

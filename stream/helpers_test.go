@@ -35,8 +35,8 @@ func domain(t testing.TB, sizes ...int) *linear.Domain {
 	return d
 }
 
-// loaded is a loader of what is there already.
-func loaded(h *histogram.Table) Loader {
+// loaderOf is a loader of what is there already.
+func loaderOf(h *histogram.Table) Loader {
 	return func(context.Context) (*histogram.Table, error) { return h, nil }
 }
 
@@ -65,7 +65,7 @@ func host(c Config) *session.Memory {
 func open(t testing.TB, c Config, data *histogram.Table, seed uint64) (*Session, *session.Memory) {
 	t.Helper()
 	h := host(c)
-	s, err := Open(context.Background(), c, loaded(data), releaser(seed), h)
+	s, err := Open(context.Background(), c, loaderOf(data), releaser(seed), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,6 @@ func openDear(t testing.TB, c Config, data *histogram.Table, seed uint64) *Sessi
 	return openAt(t, c, p, data, seed)
 }
 
-// openAt is openDear with other prices.
 func openAt(t testing.TB, c Config, p prices, data *histogram.Table, seed uint64) *Session {
 	t.Helper()
 	p.Cache *= 1000
@@ -94,7 +93,7 @@ func openAt(t testing.TB, c Config, p prices, data *histogram.Table, seed uint64
 	if err := h.Append(context.Background(), first); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(context.Background(), c, loaded(data), releaser(seed), h)
+	s, err := Open(context.Background(), c, loaderOf(data), releaser(seed), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,15 +140,13 @@ func amountOf(t testing.TB, text string) dp.Amount {
 	return a
 }
 
-// normal is about normally distributed.
-func normal(dice detrand.Dice) float64 {
+func drawNormal(dice detrand.Dice) float64 {
 	u := (float64(dice.Below(1<<30)) + 0.5) / (1 << 30)
 	v := float64(dice.Below(1<<30)) / (1 << 30)
 	return math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*v)
 }
 
-// share divides n people in proportion to weights.
-func share(n int64, weights []float64) []int64 {
+func divideByWeights(n int64, weights []float64) []int64 {
 	var sum float64
 	for _, w := range weights {
 		sum += w
@@ -158,5 +155,5 @@ func share(n int64, weights []float64) []int64 {
 	for i, w := range weights {
 		out[i] = w / sum * float64(n)
 	}
-	return whole(out)
+	return roundToIntegers(out)
 }

@@ -30,8 +30,7 @@ const (
 
 const journalVersion = 1
 
-// head is the first entry.
-type head struct {
+type journalHead struct {
 	Version int
 	Config  string // what was declared, as text
 	Prices  prices
@@ -212,7 +211,7 @@ func (s *state) replay(b []byte) error {
 		}
 		s.secret = nil
 		s.count.Paid++
-		s.wanted.add(q.Attributes())
+		s.bonusPlan.add(q.Attributes())
 		s.teach(predict.Released{Query: q, Answer: value, Scale: deviation(s.tariff.paid)})
 	case freeEntry:
 		k, value := r.answer()
@@ -244,9 +243,8 @@ func (s *state) replay(b []byte) error {
 	return nil
 }
 
-// readHead reads the first entry.
 func readHead(c Config, b []byte) (*Tariff, error) {
-	var h head
+	var h journalHead
 	if len(b) == 0 || b[0] != headEntry || json.Unmarshal(b[1:], &h) != nil {
 		return nil, fmt.Errorf("%w: its first entry cannot be read", ErrJournal)
 	}
@@ -260,6 +258,6 @@ func readHead(c Config, b []byte) (*Tariff, error) {
 }
 
 func writeHead(c Config, p prices) ([]byte, error) {
-	text, err := json.Marshal(head{journalVersion, c.fingerprint(), p})
+	text, err := json.Marshal(journalHead{journalVersion, c.fingerprint(), p})
 	return append([]byte{headEntry}, text...), err
 }

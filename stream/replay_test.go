@@ -21,21 +21,21 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// past is all that a process leaves behind when it ends.
-type past struct {
+// processPast is all that a process leaves behind when it ends.
+type processPast struct {
 	charges []session.Charge
 	entries [][]byte
 }
 
-// noting is a host that remembers its charges, and whose journal fails with every so many entries,
-// every other time after having written.
-type noting struct {
+// recordingHost is a host that remembers its charges, and whose journal fails with every so many
+// entries, every other time after having written.
+type recordingHost struct {
 	session.Host
-	*past
+	*processPast
 	every, n int
 }
 
-func (h *noting) Charge(ctx context.Context, c session.Charge) (session.Receipt, error) {
+func (h *recordingHost) Charge(ctx context.Context, c session.Charge) (session.Receipt, error) {
 	r, err := h.Host.Charge(ctx, c)
 	if err == nil && !r.Again {
 		h.charges = append(h.charges, c)
@@ -43,7 +43,7 @@ func (h *noting) Charge(ctx context.Context, c session.Charge) (session.Receipt,
 	return r, err
 }
 
-func (h *noting) Append(ctx context.Context, e []byte) error {
+func (h *recordingHost) Append(ctx context.Context, e []byte) error {
 	h.n++
 	fails := h.every > 0 && h.n%h.every == 0
 	if !fails || h.n%(2*h.every) == 0 {
@@ -60,7 +60,9 @@ func (h *noting) Append(ctx context.Context, e []byte) error {
 
 // life is a process that goes on from a past: it has the same randomness as every other with the
 // same seed, and is asked some questions.
-func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, every int, questions ...*linear.Query) []sessiontest.Event {
+func (p *processPast) life(
+	t *testing.T, c Config, data *histogram.Table, seed uint64, every int, questions ...*linear.Query,
+) []sessiontest.Event {
 	t.Helper()
 	ctx := context.Background()
 	memory := host(c)
@@ -77,11 +79,11 @@ func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, 
 	bytes := detrand.NewStream("replay", seed)
 	r := mech.NewReleaser(entropy.FromReader(bytes))
 	w := sessiontest.New(memory, r, bytes.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
-	s, err := Open(ctx, c, func(context.Context) (*histogram.Table, error) { w.Look(); return data, nil }, r, &noting{w, p, 0, 0})
+	s, err := Open(ctx, c, func(context.Context) (*histogram.Table, error) { w.Look(); return data, nil }, r, &recordingHost{w, p, 0, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.h = &noting{w, p, every, int(seed % 7)}
+	s.host = &recordingHost{w, p, every, int(seed % 7)}
 	for _, q := range questions {
 		way, cost, quoteErr := s.Quote(q)
 		for range 3 {
@@ -96,7 +98,9 @@ func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, 
 	return w.Events()
 }
 
-func (p past) copy() *past { return &past{slices.Clone(p.charges), slices.Clone(p.entries)} }
+func (p processPast) copy() *processPast {
+	return &processPast{slices.Clone(p.charges), slices.Clone(p.entries)}
+}
 
 // neighbours makes two histograms that differ in one person: one who is there or not, or who is
 // exchanged.
@@ -120,8 +124,8 @@ func neighbours(t *testing.T, d detrand.Dice, c Config) (x, y *histogram.Table) 
 	return dense(t, c.Domain, counts), dense(t, c.Domain, other)
 }
 
-// asked draws a question: a product of sets, or weights.
-func asked(t *testing.T, d detrand.Dice, c Config) *linear.Query {
+// drawQuestion draws a question: a product of sets, or weights.
+func drawQuestion(t *testing.T, d detrand.Dice, c Config) *linear.Query {
 	if c.Steps == 1 || d.One(2) {
 		return anySubsets(t, d, c.Domain, c.Steps)
 	}
@@ -136,8 +140,8 @@ func asked(t *testing.T, d detrand.Dice, c Config) *linear.Query {
 	return q
 }
 
-// cheap is the past of a stream at whose prices rounds are bought from the first question on.
-func cheap(t *testing.T, c Config) *past {
+// cheapPast is the past of a stream at whose prices rounds are bought from the first question on.
+func cheapPast(t *testing.T, c Config) *processPast {
 	p := prices{Cache: 100 * dp.One, Plain: dp.One, Limit: c.Budget, First: dp.One / 2, Each: dp.One, Pay: dp.One / 2,
 		Threshold: 3 * c.Steps, Predictor: c.predictor()}
 	if c.Predictor == None {
@@ -150,11 +154,11 @@ func cheap(t *testing.T, c Config) *past {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &past{entries: [][]byte{first}}
+	return &processPast{entries: [][]byte{first}}
 }
 
-// replayed are streams that are small enough for one person to make a difference.
-func replayed(t *testing.T) (out []Config) {
+// replayConfigs are streams that are small enough for one person to make a difference.
+func replayConfigs(t *testing.T) (out []Config) {
 	for _, currency := range []mech.Budget{mech.Pure, mech.Concentrated} {
 		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 			for _, k := range []Kind{Ensemble, Weights, Halving, None} {
@@ -176,13 +180,13 @@ func replayed(t *testing.T) (out []Config) {
 	return out
 }
 
-type tally struct {
+type verdictCount struct {
 	partings                map[sessiontest.Parting]int
 	questions, calls, moved int
 	ratio                   float64
 }
 
-func (s *tally) add(t *testing.T, where string, history, a, b []sessiontest.Event) sessiontest.Verdict {
+func (s *verdictCount) add(t *testing.T, where string, history, a, b []sessiontest.Event) sessiontest.Verdict {
 	t.Helper()
 	for _, run := range [][]sessiontest.Event{a, b} {
 		if err := sessiontest.Rules(slices.Concat(history, run)); err != nil {
@@ -203,23 +207,23 @@ func (s *tally) add(t *testing.T, where string, history, a, b []sessiontest.Even
 // a comparison or an answer makes the difference. The past is that of one of the two, so that there
 // is one when they would have gone apart long ago.
 func TestReplayOnNeighbours(t *testing.T) {
-	seen := tally{partings: map[sessiontest.Parting]int{}}
+	seen := verdictCount{partings: map[sessiontest.Parting]int{}}
 	ways := map[byte]int{}
 	lives := uint64(3)
 	if testing.Short() {
 		lives = 2
 	}
-	for i, c := range replayed(t) {
+	for i, c := range replayConfigs(t) {
 		for seed := range lives {
 			d := detrand.New("replay", seed*100+uint64(i))
 			x, y := neighbours(t, d, c)
-			now := &past{}
+			now := &processPast{}
 			if seed > 0 {
-				now = cheap(t, c)
+				now = cheapPast(t, c)
 			}
 			var history []sessiontest.Event
 			for step := range 45 {
-				q, every := asked(t, d, c), 0
+				q, every := drawQuestion(t, d, c), 0
 				if d.One(4) {
 					every = 1 + d.Below(4)
 				}
@@ -257,22 +261,22 @@ func TestReplayOnNeighbours(t *testing.T) {
 
 // The same for processes that live on, until the two go apart.
 func TestReplayOfLongLives(t *testing.T) {
-	seen := tally{partings: map[sessiontest.Parting]int{}}
+	seen := verdictCount{partings: map[sessiontest.Parting]int{}}
 	lives := uint64(6)
 	if testing.Short() {
 		lives = 2
 	}
-	for i, c := range replayed(t) {
+	for i, c := range replayConfigs(t) {
 		for seed := range lives {
 			d := detrand.New("long", seed*100+uint64(i))
 			x, y := neighbours(t, d, c)
 			var questions []*linear.Query
 			for range 30 {
-				questions = append(questions, asked(t, d, c))
+				questions = append(questions, drawQuestion(t, d, c))
 			}
 			every := int(seed%4) * 3
 			// What is bought first tells them apart at once, so they begin with the same.
-			now := cheap(t, c)
+			now := cheapPast(t, c)
 			history := now.life(t, c, x, seed+1000, 0, questions[:5]...)
 			a, b := now.copy().life(t, c, x, seed, every, questions[5:]...), now.copy().life(t, c, y, seed, every, questions[5:]...)
 			seen.add(t, fmt.Sprintf("config %d (%s), life %d", i, c.Predictor, seed), history, a, b)
@@ -305,24 +309,24 @@ func (f *forgetful) Append(ctx context.Context, e []byte) error {
 	return f.Host.Append(ctx, e)
 }
 
-// again is the bug: the round goes on, and what was answered may be asked again.
-func again(s *Session) {
-	f, ok := s.h.(*forgetful)
+// reopenRound is the bug: the round goes on, and what was answered may be asked again.
+func reopenRound(s *Session) {
+	f, ok := s.host.(*forgetful)
 	if !ok {
-		s.h = &forgetful{Host: s.h}
+		s.host = &forgetful{Host: s.host}
 		return
 	}
 	if s.round == nil && f.secret != nil {
-		s.round, _ = s.r.ResumeAbove(s.state.tariff.above, f.secret)
+		s.round, _ = s.releaser.ResumeAbove(s.state.tariff.above, f.secret)
 		s.state.secret = f.secret
 	}
 	clear(s.state.answers)
 }
 
-// lost asks a stream of one round about its cells, as a black box, and bounds from below what it
-// loses on two histograms. It returns the most that was charged. Change breaks something, before
+// boundLoss asks a stream of one round about its cells, as a black box, and bounds from below what
+// it loses on two histograms. It returns the most that was charged. Change breaks something, before
 // the first question and after every one.
-func lost(t *testing.T, n int, p prices, questions []uint64, change func(*Session)) (stat.Bound, dp.Amount) {
+func boundLoss(t *testing.T, n int, p prices, questions []uint64, change func(*Session)) (stat.Bound, dp.Amount) {
 	t.Helper()
 	c, _ := tinyRound(t)
 	tariff, err := p.tariff(c) // once, because it takes longer than all else, which is why this is not Open
@@ -342,7 +346,7 @@ func lost(t *testing.T, n int, p prices, questions []uint64, change func(*Sessio
 			return 0
 		}
 		h := host(c)
-		s := &Session{h, loaded(data), &opened{config: c, r: r, state: st, unanswered: map[key]bool{}}}
+		s := &Session{h, loaderOf(data), &sharedState{config: c, releaser: r, state: st, unanswered: map[key]bool{}}}
 		change(s)
 		for _, q := range asks {
 			a, err := s.Ask(context.Background(), q)
@@ -386,7 +390,7 @@ func TestStreamStatistics(t *testing.T) {
 		n = 16_000
 	}
 	_, p := tinyRound(t)
-	b, charged := lost(t, n, p, []uint64{1, 2, 1}, func(*Session) {})
+	b, charged := boundLoss(t, n, p, []uint64{1, 2, 1}, func(*Session) {})
 	t.Logf("loses at least %.3f of %v: %s", b.Lower, charged, b.Detail)
 	if charged != 2*dp.One {
 		t.Errorf("%v was charged", charged)
@@ -407,7 +411,7 @@ func TestStreamStatisticsCatch(t *testing.T) {
 	short.Each = 4 * dp.One
 	for name, f := range map[string]func() stat.Bound{
 		"questions with a quarter of their noise": func() stat.Bound {
-			b, _ := lost(t, n, short, []uint64{1, 2, 1}, func(s *Session) {
+			b, _ := boundLoss(t, n, short, []uint64{1, 2, 1}, func(s *Session) {
 				if s.state.tariff.Round.Epsilon > 2*dp.One { // at the price of the honest one
 					t := *s.state.tariff
 					t.Round.Epsilon = 2 * dp.One
@@ -417,7 +421,7 @@ func TestStreamStatisticsCatch(t *testing.T) {
 			return b
 		},
 		"a round that does not end": func() stat.Bound {
-			b, charged := lost(t, n, p, []uint64{1, 2, 2, 2, 2, 2, 2}, again)
+			b, charged := boundLoss(t, n, p, []uint64{1, 2, 2, 2, 2, 2, 2}, reopenRound)
 			if charged != 2*dp.One {
 				t.Errorf("%v was charged", charged)
 			}

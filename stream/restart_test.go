@@ -24,7 +24,7 @@ func small(t testing.TB, cur mech.Budget) (Config, *histogram.Table, []int64) {
 	for i := range weights {
 		weights[i] = float64(1 + dice.Below(100)*dice.Below(10))
 	}
-	counts := share(20_000, weights)
+	counts := divideByWeights(20_000, weights)
 	c := Config{Domain: d, Size: 20_000, Alpha: 0.05, Beta: 0.01, Queries: 3000, Steps: 1, Currency: cur, Budget: amountOf(t, "10"),
 		Predictor: Weights}
 	return c, dense(t, d, counts), counts
@@ -58,7 +58,7 @@ func TestOpenedEarlier(t *testing.T) {
 		if err := h.Append(context.Background(), []byte(head)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(context.Background(), c, loaded(data), releaser(1), h)
+		s, err := Open(context.Background(), c, loaderOf(data), releaser(1), h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestRestart(t *testing.T) {
 		qs := questions(t, c.Domain, 150, 1)
 		run := func(restart bool) (out []Answer, r Report, spent dp.Cost) {
 			noise, h := releaser(1), host(c)
-			s, err := Open(context.Background(), c, loaded(data), noise, h)
+			s, err := Open(context.Background(), c, loaderOf(data), noise, h)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestRestart(t *testing.T) {
 				}
 				// Every 7th is enough for all kinds of entries to come before and after a restart.
 				if restart && (i < 40 || i%7 == 0) {
-					if s, err = Open(context.Background(), c, loaded(data), noise, h); err != nil {
+					if s, err = Open(context.Background(), c, loaderOf(data), noise, h); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -145,16 +145,16 @@ func TestRestart(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// killed is a host that dies in the middle of the n-th call, before or after it has done it. Until
-// then it is one that works.
-type killed struct {
+// killedHost is a host that dies in the middle of the n-th call, before or after it has done it.
+// Until then it is one that works.
+type killedHost struct {
 	*session.Memory
 	n     int
 	after bool
 	dead  bool
 }
 
-func (k *killed) call(do func() error) error {
+func (k *killedHost) call(do func() error) error {
 	if k.dead {
 		return errKilled
 	}
@@ -169,12 +169,12 @@ func (k *killed) call(do func() error) error {
 	return errKilled
 }
 
-func (k *killed) Charge(ctx context.Context, c session.Charge) (r session.Receipt, err error) {
+func (k *killedHost) Charge(ctx context.Context, c session.Charge) (r session.Receipt, err error) {
 	err = k.call(func() error { r, err = k.Memory.Charge(ctx, c); return err })
 	return r, err
 }
 
-func (k *killed) Append(ctx context.Context, e []byte) error {
+func (k *killedHost) Append(ctx context.Context, e []byte) error {
 	return k.call(func() error { return k.Memory.Append(ctx, e) })
 }
 
@@ -187,7 +187,7 @@ func TestKilled(t *testing.T) {
 	for n := 1; n < 100; n += 1 + n/20 {
 		for _, after := range []bool{false, true} {
 			h := host(c)
-			k := &killed{h, n, after, false}
+			k := &killedHost{h, n, after, false}
 			noise := releaser(uint64(n))
 			released := map[string]int64{}
 			ask := func(s *Session, q *linear.Query) error {
@@ -202,7 +202,7 @@ func TestKilled(t *testing.T) {
 				return nil
 			}
 			at := 0
-			s, err := Open(ctx, c, loaded(data), noise, k)
+			s, err := Open(ctx, c, loaderOf(data), noise, k)
 			if err == nil {
 				for ; at < len(qs) && err == nil; at++ {
 					err = ask(s, qs[at])
@@ -211,7 +211,7 @@ func TestKilled(t *testing.T) {
 			if err != nil && !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
-			if s, err = Open(ctx, c, loaded(data), noise, h); err != nil {
+			if s, err = Open(ctx, c, loaderOf(data), noise, h); err != nil {
 				t.Fatal(err)
 			}
 			for _, q := range qs { // from the beginning, repeated ones among them
@@ -229,14 +229,14 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// flaky is a host whose journal fails now and then, having written the entry or not, while the
+// flakyHost is a host whose journal fails now and then, having written the entry or not, while the
 // process goes on.
-type flaky struct {
+type flakyHost struct {
 	*session.Memory
 	dice detrand.Dice
 }
 
-func (f flaky) Append(ctx context.Context, e []byte) error {
+func (f flakyHost) Append(ctx context.Context, e []byte) error {
 	if f.dice.One(5) {
 		if f.dice.One(2) {
 			_ = f.Memory.Append(ctx, e)
@@ -251,10 +251,10 @@ func TestFlakyJournal(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	h := host(c)
 	ctx := context.Background()
-	if _, err := Open(ctx, c, loaded(data), releaser(1), h); err != nil {
+	if _, err := Open(ctx, c, loaderOf(data), releaser(1), h); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(ctx, c, loaded(data), releaser(1), flaky{h, detrand.New("flaky", 1)})
+	s, err := Open(ctx, c, loaderOf(data), releaser(1), flakyHost{h, detrand.New("flaky", 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestFlakyJournal(t *testing.T) {
 	if failed == 0 {
 		t.Error("nothing failed")
 	}
-	again, err := Open(ctx, c, loaded(data), releaser(2), h)
+	again, err := Open(ctx, c, loaderOf(data), releaser(2), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,24 +298,24 @@ func TestForeignJournal(t *testing.T) {
 	_, h := open(t, c, data, 1)
 	other := c
 	other.Alpha = 0.04
-	if _, err := Open(ctx, other, loaded(data), releaser(1), h); !errors.Is(err, ErrJournal) {
+	if _, err := Open(ctx, other, loaderOf(data), releaser(1), h); !errors.Is(err, ErrJournal) {
 		t.Error(err)
 	}
 	other = c
 	other.Domain = domain(t, 2, 4, 3)
-	if _, err := Open(ctx, other, loaded(data), releaser(1), h); !errors.Is(err, ErrJournal) {
+	if _, err := Open(ctx, other, loaderOf(data), releaser(1), h); !errors.Is(err, ErrJournal) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", "x", "o", "f", "f\x01", "p\xff", "a", "a short", "m\x7f\x01", "l\x00\x00", "hello",
 		fmt.Sprintf("f%c%c", 2, 0)} {
 		h := host(c)
-		if _, err := Open(ctx, c, loaded(data), releaser(1), h); err != nil {
+		if _, err := Open(ctx, c, loaderOf(data), releaser(1), h); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.Append(ctx, []byte(bad)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(ctx, c, loaded(data), releaser(1), h); !errors.Is(err, ErrJournal) {
+		if _, err := Open(ctx, c, loaderOf(data), releaser(1), h); !errors.Is(err, ErrJournal) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -347,7 +347,7 @@ func TestTwoProcesses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := Open(context.Background(), c, loaded(data), releaser(1), h)
+		_, err := Open(context.Background(), c, loaderOf(data), releaser(1), h)
 		if good := name == "good"; good != (err == nil) || !good && !errors.Is(err, ErrJournal) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -377,7 +377,7 @@ func TestLongJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := Open(context.Background(), c, loaded(data), releaser(1), h)
+	s, err := Open(context.Background(), c, loaderOf(data), releaser(1), h)
 	if err != nil {
 		t.Fatal(err)
 	}

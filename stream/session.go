@@ -18,15 +18,15 @@ import (
 
 // Session is an open stream. It is safe for concurrent use.
 type Session struct {
-	h     session.Host
+	host  session.Host
 	fetch Loader
-	*opened
+	*sharedState
 }
 
-// opened is what is one for a session, however many pay for it; see [Session.With].
-type opened struct {
-	config Config
-	r      *mech.Releaser
+// sharedState is what is one for a session, however many pay for it; see [Session.With].
+type sharedState struct {
+	config   Config
+	releaser *mech.Releaser
 
 	mu    sync.Mutex
 	data  *histogram.Table // nil until it is needed
@@ -54,7 +54,7 @@ func Open(ctx context.Context, c Config, data Loader, r *mech.Releaser, h sessio
 	if data == nil || r == nil || h == nil {
 		return nil, fmt.Errorf("%w: it needs data, noise and a host", ErrConfig)
 	}
-	s := &Session{h, data, &opened{config: c, r: r, unanswered: map[key]bool{}}}
+	s := &Session{h, data, &sharedState{config: c, releaser: r, unanswered: map[key]bool{}}}
 	if err := s.load(ctx); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func Open(ctx context.Context, c Config, data Loader, r *mech.Releaser, h sessio
 
 // With returns the same session for somebody else who pays: on a host with the same journal, whose
 // charges are theirs, and with a loader that runs for them.
-func (s *Session) With(h session.Host, data Loader) *Session { return &Session{h, data, s.opened} }
+func (s *Session) With(h session.Host, data Loader) *Session { return &Session{h, data, s.sharedState} }
 
 // table returns the data. Something was charged before.
 func (s *Session) table(ctx context.Context) (*histogram.Table, error) {
@@ -81,10 +81,9 @@ func (s *Session) table(ctx context.Context) (*histogram.Table, error) {
 	return t, nil
 }
 
-// load makes the state from the journal.
 func (s *Session) load(ctx context.Context) error {
 	c := s.config
-	entries, err := s.h.Entries(ctx)
+	entries, err := s.host.Entries(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,7 +100,7 @@ func (s *Session) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = session.AppendAfter(ctx, s.h, 0, first)
+		err = session.AppendAfter(ctx, s.host, 0, first)
 		if errors.Is(err, session.ErrBehind) { // somebody else has opened it, and it has entries now
 			return s.load(ctx)
 		}
@@ -126,7 +125,7 @@ func (s *Session) load(ctx context.Context) error {
 	}
 	var round *mech.AboveRound
 	if fresh.secret != nil {
-		if round, err = s.r.ResumeAbove(t.above, fresh.secret); err != nil {
+		if round, err = s.releaser.ResumeAbove(t.above, fresh.secret); err != nil {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
 	}
@@ -134,12 +133,12 @@ func (s *Session) load(ctx context.Context) error {
 	return nil
 }
 
-// follow takes in what others have written since.
-func (s *Session) follow(ctx context.Context) error {
+// readNewEntries takes in what others have written since.
+func (s *Session) readNewEntries(ctx context.Context) error {
 	if s.stale {
 		return s.load(ctx)
 	}
-	more, err := session.EntriesAfter(ctx, s.h, s.read)
+	more, err := session.EntriesAfter(ctx, s.host, s.read)
 	if err != nil || len(more) == 0 {
 		return err
 	}
@@ -151,7 +150,7 @@ func (s *Session) follow(ctx context.Context) error {
 	}
 	s.round = nil
 	if s.state.secret != nil {
-		if s.round, err = s.r.ResumeAbove(s.state.tariff.above, s.state.secret); err != nil {
+		if s.round, err = s.releaser.ResumeAbove(s.state.tariff.above, s.state.secret); err != nil {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
 	}
@@ -171,13 +170,14 @@ func (s *Session) Tariff() Tariff {
 func (s *Session) Renew(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.anew(ctx, func() error { return s.renew(ctx) })
+	return s.retryIfBehind(ctx, func() error { return s.renew(ctx) })
 }
 
-// anew does something with all that the journal has, and once more where somebody else was first.
-func (s *Session) anew(ctx context.Context, do func() error) error {
+// retryIfBehind does something with all that the journal has, and once more where somebody else was
+// first.
+func (s *Session) retryIfBehind(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
-		err := s.follow(ctx)
+		err := s.readNewEntries(ctx)
 		if err == nil {
 			err = do()
 		}
@@ -188,12 +188,12 @@ func (s *Session) anew(ctx context.Context, do func() error) error {
 }
 
 func (s *Session) renew(ctx context.Context) error {
-	now, err := session.PeriodOf(ctx, s.h)
+	now, err := session.PeriodOf(ctx, s.host)
 	if err != nil || now <= s.state.period {
 		return err
 	}
 	s.round = nil
-	return s.append(ctx, newEntry(periodEntry).number(int64(now)))
+	return s.appendEntry(ctx, newEntry(periodEntry).number(int64(now)))
 }
 
 // Learn takes an answer into account that was released elsewhere.
@@ -206,11 +206,11 @@ func (s *Session) Learn(ctx context.Context, r predict.Released) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.anew(ctx, func() error {
+	return s.retryIfBehind(ctx, func() error {
 		if s.state.predictor == nil {
 			return nil
 		}
-		return s.append(ctx, newEntry(learnedEntry).answer(r.Query, r.Answer).number(int64(math.Float64bits(r.Scale))))
+		return s.appendEntry(ctx, newEntry(learnedEntry).answer(r.Query, r.Answer).number(int64(math.Float64bits(r.Scale))))
 	})
 }
 
@@ -289,10 +289,10 @@ func (s *Session) Synthetic() []int64 {
 	if s.state.predictor == nil {
 		return nil
 	}
-	return whole(s.state.predictor.Histogram())
+	return roundToIntegers(s.state.predictor.Histogram())
 }
 
-func whole(h []float64) []int64 {
+func roundToIntegers(h []float64) []int64 {
 	out := make([]int64, len(h))
 	var total float64
 	var sum int64

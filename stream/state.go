@@ -16,13 +16,13 @@ import (
 // state is all that a stream knows besides the data. It is a function of its journal, and all of it
 // but secret has been released.
 type state struct {
-	config    Config
-	tariff    *Tariff
-	predictor predict.Predictor  // nil for the cache
-	wanted    wanted             // marginals to be bought, the first bonuses of which are
-	hopeful   bool               // see hope
-	learned   int                // releases that the predictor knows
-	pending   []predict.Released // and those that it will be told; see teachLater
+	config       Config
+	tariff       *Tariff
+	predictor    predict.Predictor  // nil for the cache
+	bonusPlan    bonusPlan          // marginals to be bought, the first bonuses of which are
+	reachesRound bool               // see reachesRound
+	learned      int                // releases that the predictor knows
+	pending      []predict.Released // and those that it will be told; see teachLater
 
 	answers map[key]int64
 	secret  []byte // of the open round; nil where none is open
@@ -43,13 +43,13 @@ func newState(c Config, t *Tariff) (*state, error) {
 	if s.predictor == nil {
 		return s, nil
 	}
-	s.hopeful = hope(c, t)
-	s.wanted.begin(c, t)
+	s.reachesRound = reachesRound(c, t)
+	s.bonusPlan.begin(c, t)
 	return s, nil
 }
 
-// members is the number of histograms of an ensemble.
-const members = 16
+// ensembleSize is the number of histograms of an ensemble.
+const ensembleSize = 16
 
 // predictor is the kind that Auto stands for. One histogram with the past replayed is as good as an
 // ensemble of them on every stream that we measured, often a third cheaper, and many times faster.
@@ -61,15 +61,15 @@ func (c Config) predictor() Kind {
 	return c.Predictor
 }
 
-// fits refuses a predictor that the domain is too large for. Who prices a stream hears it, and not
-// only who asks the first question.
-func (c Config) fits() error {
+// checkPredictorFits refuses a predictor that the domain is too large for. Who prices a stream
+// hears it, and not only who asks the first question.
+func (c Config) checkPredictorFits() error {
 	var err error
 	switch c.predictor() {
 	case Halving:
 		err = predict.FitsHalving(c.Domain, c.Size)
 	case Ensemble:
-		err = predict.FitsEnsemble(c.Domain, members)
+		err = predict.FitsEnsemble(c.Domain, ensembleSize)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, err)
@@ -81,9 +81,9 @@ func newPredictor(c Config, t *Tariff) (predict.Predictor, error) {
 	switch t.Predictor {
 	case Halving:
 		// Alarms are beyond this, and what is paid then is within half of it; see wishes.
-		return predict.NewHalving(c.Domain, c.Size, c.wishes().quiet*float64(t.Threshold)/(float64(c.Size)*float64(c.Steps)))
+		return predict.NewHalving(c.Domain, c.Size, c.roundGoals().quiet*float64(t.Threshold)/(float64(c.Size)*float64(c.Steps)))
 	case Ensemble:
-		return predict.NewEnsemble(c.Domain, float64(c.Size), members)
+		return predict.NewEnsemble(c.Domain, float64(c.Size), ensembleSize)
 	case Weights:
 		return predict.NewWeights(c.Domain, float64(c.Size))
 	}
@@ -167,21 +167,21 @@ func digest(b []byte) []byte {
 	return sum[:]
 }
 
-// largestBonus is how many counts a marginal may have. Larger ones say little for each, and take
+// maxBonusCells is how many counts a marginal may have. Larger ones say little for each, and take
 // long to learn.
-const largestBonus = 400
+const maxBonusCells = 400
 
-// wanted is the marginals to be bought, given by their attributes, in this order: of each attribute
-// alone, and then of the attributes of every question at which an alarm went off, because where one
-// prediction about them was wrong others will be.
-type wanted struct {
+// bonusPlan is the marginals to be bought, given by their attributes, in this order: of each
+// attribute alone, and then of the attributes of every question at which an alarm went off, because
+// where one prediction about them was wrong others will be.
+type bonusPlan struct {
 	domain *linear.Domain
 	sets   [][]int
 }
 
 // begin wants what is bought before anything is known. All pairs of attributes are among it where
 // they cost less than one round, as they do under zCDP.
-func (w *wanted) begin(c Config, t *Tariff) {
+func (w *bonusPlan) begin(c Config, t *Tariff) {
 	w.domain = c.Domain
 	n := len(c.Domain.Attributes())
 	for i := range n {
@@ -197,8 +197,8 @@ func (w *wanted) begin(c Config, t *Tariff) {
 	}
 }
 
-func (w *wanted) add(attributes []int) {
-	if w.domain.Size(attributes) <= largestBonus {
+func (w *bonusPlan) add(attributes []int) {
+	if w.domain.Size(attributes) <= maxBonusCells {
 		if !slices.ContainsFunc(w.sets, func(s []int) bool { return slices.Equal(s, attributes) }) {
 			w.sets = append(w.sets, slices.Clone(attributes))
 		}
@@ -216,7 +216,7 @@ func (w *wanted) add(attributes []int) {
 
 // predicates returns a query for each combination of values of some attributes, the last attribute
 // fastest.
-func (w *wanted) predicates(steps int64, attributes []int) ([]*linear.Query, error) {
+func (w *bonusPlan) predicates(steps int64, attributes []int) ([]*linear.Query, error) {
 	out := make([]*linear.Query, w.domain.Size(attributes))
 	for i := range out {
 		fs := make([]linear.Factor, len(attributes))
@@ -236,7 +236,7 @@ func (w *wanted) predicates(steps int64, attributes []int) ([]*linear.Query, err
 }
 
 // nextBonus is the noise of the next marginal.
-func (s *state) nextBonus() mech.Mechanism { return s.tariff.marginal(s.wanted.sets[s.bonuses]) }
+func (s *state) nextBonus() mech.Mechanism { return s.tariff.marginal(s.bonusPlan.sets[s.bonuses]) }
 
 // marginal is the noise of the marginal of some attributes. That of one attribute costs as much as
 // a plain answer, and that of several twice as much: questions add up many of its counts, and so
@@ -248,18 +248,18 @@ func (t *Tariff) marginal(attributes []int) mech.Mechanism {
 	return t.joint
 }
 
-// bonus buys the next marginal, which nobody asked for: how many people have each combination of
+// buyBonus buys the next marginal, which nobody asked for: how many people have each combination of
 // values of some attributes. Every person has one combination, so the counts are of disjoint sets
 // and cost together what one costs. It teaches the predictor and answers nothing, so that it has no
 // share of beta.
-func (s *Session) bonus(ctx context.Context, a *Answer) error {
+func (s *Session) buyBonus(ctx context.Context, a *Answer) error {
 	st := s.state
 	m := st.nextBonus()
-	qs, err := st.wanted.predicates(1, st.wanted.sets[st.bonuses])
+	qs, err := st.bonusPlan.predicates(1, st.bonusPlan.sets[st.bonuses])
 	if err != nil {
 		return err
 	}
-	if err := s.charge(ctx, fmt.Sprintf("marginal %d", st.bonuses+1), spell(m), m.Cost(), a); err != nil {
+	if err := s.charge(ctx, fmt.Sprintf("marginal %d", st.bonuses+1), spellMechanism(m), m.Cost(), a); err != nil {
 		return err
 	}
 	data, err := s.table(ctx)
@@ -267,10 +267,10 @@ func (s *Session) bonus(ctx context.Context, a *Answer) error {
 		return err
 	}
 	e := newEntry(bonusEntry).number(int64(st.bonuses + 1)).number(int64(len(qs)))
-	for _, v := range s.r.Release(data.Answers(qs), m) {
+	for _, v := range s.releaser.Release(data.Answers(qs), m) {
 		e.number(v)
 	}
-	return s.append(ctx, e)
+	return s.appendEntry(ctx, e)
 }
 
 // replayBonus takes a marginal into the state, and reports whether it is one.
@@ -280,11 +280,11 @@ func (s *state) replayBonus(r *reader) bool {
 	for i := range values {
 		values[i] = r.number()
 	}
-	if r.bad || number != int64(s.bonuses+1) || s.bonuses >= len(s.wanted.sets) {
+	if r.bad || number != int64(s.bonuses+1) || s.bonuses >= len(s.bonusPlan.sets) {
 		return false
 	}
 	m := s.nextBonus()
-	qs, err := s.wanted.predicates(s.config.Steps, s.wanted.sets[s.bonuses])
+	qs, err := s.bonusPlan.predicates(s.config.Steps, s.bonusPlan.sets[s.bonuses])
 	if err != nil || len(qs) != len(values) {
 		return false
 	}
