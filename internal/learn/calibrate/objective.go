@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -283,4 +284,174 @@ func least(fits func(float64) bool, start float64) (float64, error) {
 	}
 	_, high = root.Halve(low, high, 60, func(x float64) bool { return !fits(x) })
 	return high, nil
+}
+
+// Problem is what is public about a training: all that noise depends on.
+type Problem struct {
+	Slope     float64 // G: |phi'| is at most that
+	Curvature float64 // c: the second derivative of phi is at most that
+	OneSided  bool    // for a given target the sign of phi' never changes
+	// the second derivative is at most 4 c s(1-s) where |phi'| is s G: the loss is straight where
+	// it is steep, as the logistic is
+	Tapered bool
+	Radius  float64 // R: no row's features are longer
+	Weights int     // d: how many weights a model has, the intercept's among them
+	Models  int     // K: how many models are trained on the same rows, one for each class where there are more than two
+	Rows    int     // m: how many rows of one person count
+	// Neighbours says whether a person is added or removed, or another one takes their place.
+	Neighbours dp.Neighbours
+}
+
+// Slack is the factor by which noise is made larger than computed, for all errors of rounding
+// together.
+const Slack = 1 + 0x1p-40
+
+// Limits of what is calibrated.
+const (
+	maxWeights = 1 << 20
+	maxModels  = 1 << 10
+	maxRows    = 1 << 10
+	smallest   = 0x1p-60 // and the inverse of the largest regulariser
+)
+
+// ErrProblem is returned for parameters that nothing can be calibrated to.
+var ErrProblem = errors.New("nothing can be calibrated to this")
+
+// Validate says what is wrong with a problem.
+func (p Problem) Validate() error {
+	positive := func(x float64) bool { return x >= 0x1p-100 && x <= 0x1p100 }
+	switch {
+	case !positive(p.Slope) || !positive(p.Curvature):
+		return fmt.Errorf("%w: the loss needs a bounded slope and curvature", ErrProblem)
+	case !positive(p.Radius):
+		return fmt.Errorf("%w: the radius that rows are clipped to is a positive number", ErrProblem)
+	case p.Weights < 1 || p.Weights > maxWeights:
+		return fmt.Errorf("%w: a model has from 1 to %d weights", ErrProblem, maxWeights)
+	case p.Models < 1 || p.Models > maxModels:
+		return fmt.Errorf("%w: there are from 1 to %d models", ErrProblem, maxModels)
+	case p.Rows < 1 || p.Rows > maxRows:
+		return fmt.Errorf("%w: a person has from 1 to %d rows; lower max_rows", ErrProblem, maxRows)
+	case p.Neighbours != dp.AddRemove && p.Neighbours != dp.Substitute:
+		return fmt.Errorf("%w: neighbours are add-remove or substitute", ErrProblem)
+	}
+	return nil
+}
+
+// differ is M: in how many rows neighbours differ at most.
+func (p Problem) differ() int {
+	if p.Neighbours == dp.AddRemove {
+		return p.Rows
+	}
+	return 2 * p.Rows
+}
+
+// Gradient is S: how far the gradient of one model's sum moves between neighbours, in l2.
+func (p Problem) Gradient() float64 {
+	return float64(p.differ()) * p.Slope * p.Radius * Slack
+}
+
+// kappa is m c R^2/Lambda, rounded up.
+func (p Problem) kappa(lambda float64) float64 {
+	return float64(p.Rows) * p.Curvature * p.Radius * p.Radius / lambda * Slack
+}
+
+// rank is the rank of what one person's rows add to the second derivative.
+func (p Problem) rank() float64 { return float64(min(p.Rows, p.Weights)) }
+
+// Jacobian is J: the most that the change of variables adds to the privacy loss of one model.
+func (p Problem) Jacobian(lambda float64) float64 {
+	k := p.rank()
+	return k * math.Log1p(p.kappa(lambda)/k) * Slack
+}
+
+// lambdaFor is the least Lambda, rounded up, whose Jacobian is at most j.
+func (p Problem) lambdaFor(j float64) float64 {
+	k := p.rank()
+	m := float64(p.Rows) * p.Curvature * p.Radius * p.Radius
+	return math.Max(m/(k*math.Expm1(j/(k*Slack)))*Slack*Slack, smallest)
+}
+
+// tapered is the most of a price that can go into noise where a loss is straight where it is steep:
+// the largest e' with, for each differing row,
+//
+//	beta + max over s of (beta s + ln(1 + 4 kappa s (1-s))) <= price/m,   beta = e'/(2m)
+//
+// where persons are substituted; without the first beta and with e'/m where they are added and
+// removed. From 4 kappa <= beta on the maximum is beta, at s = 1, and all of it is noise.
+func (p Problem) tapered(lambda, price float64) float64 {
+	if !p.Tapered {
+		return 0
+	}
+	m := float64(p.Rows)
+	k := p.kappa(lambda) / m * Slack
+	low, _ := root.Halve(0, price, 100, func(beta float64) bool {
+		total := m * steepest(beta, k)
+		if p.Neighbours == dp.Substitute {
+			total += m * beta
+		}
+		return total*Slack <= price
+	})
+	return low * float64(p.differ())
+}
+
+// steepest is the largest beta s + ln(1 + 4 k s(1-s)) for s from 0 to 1. With u = 1-2s the
+// derivative is 0 where k beta u^2 - 4 k u - beta (1+k) = 0.
+func steepest(beta, k float64) float64 {
+	if beta >= 4*k || k == 0 {
+		return beta
+	}
+	u := -1.0
+	if beta > 0 {
+		// The root that is not positive, without a difference of numbers that are close.
+		u = math.Max(-1, -beta*(1+k)/(2*k+math.Sqrt(4*k*k+k*beta*beta*(1+k))))
+	} else {
+		u = 0
+	}
+	s := (1 - u) / 2
+	return (beta*s + math.Log1p(k*(1-u*u))) * Slack
+}
+
+// mostTapered is up to how many rows of a person the sums of a tapered loss are counted one by one.
+const mostTapered = 6
+
+// taperedDelta bounds delta like [Problem.delta], without a Jacobian in the term that matters. c(s)
+// = ln(1 + 4 kappa s(1-s)) is concave, and so below its tangents at 0, 1/2 and 1, which meet at s =
+// x and 1-x, x = ln(1+kappa)/(4 kappa), at a height of ln(1+kappa). So each of the m rows that only
+// this database has adds at most the largest of 0, x g + ln(1+kappa), (1-x) g + ln(1+kappa) and g,
+// g being b.v/sigma^2, and each row that only the other has the larger of 0 and g.
+func (p Problem) taperedDelta(lambda, sigma, epsilon float64) float64 {
+	if !p.Tapered || p.Models != 1 || p.Rows > mostTapered {
+		return 1
+	}
+	m := p.Rows
+	k := p.kappa(lambda) / float64(m) * Slack
+	height := math.Log1p(k) * Slack
+	x := height / (4 * k) // at most 1/4, but for the slack; rounded up where it is a length
+	others := 0
+	if p.Neighbours == dp.Substitute {
+		others = m
+	}
+	unit, s := p.Slope*p.Radius*Slack/sigma, p.Gradient()/sigma
+	tau := epsilon - s*s/2
+	if !(tau-float64(m)*height > 0) {
+		return 1
+	}
+	total := 0.0
+	for a := range m + 1 { // rows at x
+		for b := range m - a + 1 { // rows at 1-x
+			for c := range m - a - b + 1 { // rows at 1
+				for v := range others + 1 {
+					length := float64(a)*x + float64(b)*(1-x)*Slack + float64(c+v)
+					if length == 0 {
+						continue
+					}
+					n := binomial(m, a) * binomial(m-a, b) * binomial(m-a-b, c) * binomial(others, v)
+					mu := unit * length * Slack
+					left := tau - float64(a+b)*height
+					total += n * normal.Delta(mu, left+mu*mu/2).Upper
+				}
+			}
+		}
+	}
+	return total * (1 + 1e-9)
 }

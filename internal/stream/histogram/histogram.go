@@ -14,9 +14,12 @@
 package histogram
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
@@ -90,4 +93,238 @@ func (t *Table) Format(f fmt.State, _ rune) { fmt.Fprint(f, sealed) }
 // MarshalJSON refuses: an exact value in a document is a bug, not a format.
 func (t *Table) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("an exact histogram cannot be encoded")
+}
+
+// entry says how many people a cell has.
+type entry struct {
+	cell  int
+	count int64
+}
+
+// people is what a table seals: the cells that have people, rising, and sums of them over some
+// attributes.
+type people struct {
+	domain  *linear.Domain
+	strides []int
+	cells   []int32
+	counts  []int64
+
+	mu        sync.RWMutex
+	marginals map[string][]int64
+	room      int // for more marginals, in numbers
+	members   [][]bitmap
+}
+
+// Marginals are kept for all queries over the same attributes, as long as there is room: 16 MB, and
+// no one of them more than 4 MB.
+const (
+	allMarginals = 1 << 21
+	oneMarginal  = 1 << 19
+)
+
+// seal takes entries that rise by cells, with cells in the domain and positive counts.
+func seal(d *linear.Domain, entries []entry) *Table {
+	p := &people{domain: d, marginals: map[string][]int64{}, room: allMarginals}
+	p.strides = make([]int, len(d.Attributes()))
+	n := 1
+	for i := len(p.strides) - 1; i >= 0; i-- {
+		p.strides[i] = n
+		n *= len(d.Attributes()[i].Values)
+	}
+	for _, e := range entries {
+		last := len(p.cells) - 1
+		if last < 0 || p.cells[last] != int32(e.cell) {
+			p.cells, p.counts = append(p.cells, int32(e.cell)), append(p.counts, min(e.count, MaxCount))
+			continue
+		}
+		p.counts[last] = min(p.counts[last]+min(e.count, MaxCount), MaxCount)
+	}
+	p.cells, p.counts = slices.Clip(p.cells), slices.Clip(p.counts)
+	return &Table{d, func() *people { return p }}
+}
+
+// answer never fails. All ways of adding up give the same integer.
+func (p *people) answer(q *linear.Query) int64 {
+	level, flat := q.Level()
+	var s sum
+	if level == 0 {
+		return 0
+	}
+	table, attributes := p.marginal(q.Attributes())
+	switch {
+	case table != nil:
+		q.RunsOver(attributes, func(from, to int, weight int64) {
+			var n int64
+			for _, c := range table[from:to] {
+				n += c
+			}
+			s.add(n, weight)
+		})
+	case flat && q.Conjunction() && p.bitmaps() != nil:
+		s.add(p.selected(q), level)
+	default:
+		codes := make([]int, len(p.strides))
+		for i, cell := range p.cells {
+			rest := int(cell)
+			for k, stride := range p.strides {
+				codes[k] = rest / stride
+				rest %= stride
+			}
+			s.add(p.counts[i], q.Weight(codes))
+		}
+	}
+	return s.value()
+}
+
+// marginal returns the sums of counts over some attributes, or nil where they are too many to be
+// kept.
+func (p *people) marginal(attributes []int) ([]int64, []int) {
+	n := p.domain.Size(attributes)
+	if n > oneMarginal {
+		return nil, nil
+	}
+	name := make([]byte, 0, 16)
+	for _, a := range attributes {
+		name = binary.AppendUvarint(name, uint64(a))
+	}
+	p.mu.RLock()
+	table := p.marginals[string(name)]
+	p.mu.RUnlock()
+	if table != nil {
+		return table, attributes
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if table = p.marginals[string(name)]; table != nil {
+		return table, attributes
+	}
+	if n > p.room {
+		return nil, nil
+	}
+	p.room -= n
+	table = make([]int64, n)
+	for i, cell := range p.cells {
+		at := 0
+		for _, a := range attributes {
+			size := len(p.domain.Attributes()[a].Values)
+			at = at*size + int(cell)/p.strides[a]%size
+		}
+		table[at] += p.counts[i]
+	}
+	p.marginals[string(name)] = table
+	return table, attributes
+}
+
+// sum is a sum of products that cannot overflow.
+type sum struct{ hi, lo uint64 }
+
+func (s *sum) add(count, weight int64) {
+	hi, lo := bits.Mul64(uint64(count), uint64(weight))
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi += hi + carry
+}
+
+const largest = 1 << 62
+
+func (s *sum) value() int64 {
+	if s.hi > 0 || s.lo > largest {
+		return largest
+	}
+	return int64(s.lo)
+}
+
+// bitmap has a bit for every cell that has people.
+type bitmap []uint64
+
+// selected adds up the counts of the cells that a conjunction selects, where its marginal is too
+// large to be kept.
+func (p *people) selected(q *linear.Query) int64 {
+	words := (len(p.cells) + 63) / 64
+	chosen, either := make(bitmap, words), make(bitmap, words)
+	for i := range chosen {
+		chosen[i] = ^uint64(0)
+	}
+	if rest := len(p.cells) % 64; rest > 0 {
+		chosen[words-1] = 1<<rest - 1
+	}
+	all := p.bitmaps()
+	for _, a := range q.Attributes() {
+		clear(either)
+		for v, w := range q.Single(a) {
+			if w != 0 {
+				for i, b := range all[a][v] {
+					either[i] |= b
+				}
+			}
+		}
+		for i, b := range either {
+			chosen[i] &= b
+		}
+	}
+	var n int64
+	for i, b := range chosen {
+		for ; b != 0; b &= b - 1 {
+			n += p.counts[i*64+bits.TrailingZeros64(b)]
+		}
+	}
+	return n
+}
+
+// allBitmaps bounds the memory of bitmaps, in words: 16 MB.
+const allBitmaps = 1 << 21
+
+// bitmaps returns, for every value of every attribute, the cells that have it, or nil where that
+// would be too much memory.
+func (p *people) bitmaps() [][]bitmap {
+	words := (len(p.cells) + 63) / 64
+	values := 0
+	for _, a := range p.domain.Attributes() {
+		values += len(a.Values)
+	}
+	if words > allBitmaps/values {
+		return nil
+	}
+	p.mu.RLock()
+	all := p.members
+	p.mu.RUnlock()
+	if all != nil {
+		return all
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.members != nil {
+		return p.members
+	}
+	all = make([][]bitmap, len(p.strides))
+	for a, attribute := range p.domain.Attributes() {
+		all[a] = make([]bitmap, len(attribute.Values))
+		for v := range all[a] {
+			all[a][v] = make(bitmap, words)
+		}
+		for i, cell := range p.cells {
+			v := int(cell) / p.strides[a] % len(attribute.Values)
+			all[a][v][i/64] |= 1 << (i % 64)
+		}
+	}
+	p.members = all
+	return all
+}
+
+// Answers is Answer for several queries at once: a vector with one sum for each. How far one person
+// moves it is for the caller to know: queries of disjoint cells move together by what one of them
+// moves.
+func (t *Table) Answers(qs []*linear.Query) exact.Vector {
+	out := make([]int64, len(qs))
+	for i, q := range qs {
+		out[i] = t.open().answer(q)
+	}
+	return exact.Seal(out)
+}
+
+// Off is how far a value is from the true answer. That is private: it is for an owner who rehearses
+// a stream on their own data, with answers that nobody else sees.
+func (t *Table) Off(q *linear.Query, value int64) int64 {
+	d := value - t.Answer(q).Open()[0]
+	return max(d, -d)
 }

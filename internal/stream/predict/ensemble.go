@@ -109,3 +109,262 @@ func (e *ensemble) Histogram() []float64 {
 	}
 	return out
 }
+
+// doubt says how far off a prediction may be, from which questions were answered before, and not
+// from how they were.
+//
+// The fit of [weights] is the most likely histogram where shares P have the prior density
+// exp(-prior KL(P || uniform)) and answers have normal noise. Near the fit that density is about
+// normal, with the covariance of two queries
+//
+//	(E[q q'] - E[q] E[q']) / prior
+//
+// under the fit, and given answers, the variance of a query is that of normal variables (Rasmussen,
+// Williams 2006, 2.24). To have E[q q'] quickly, attributes are taken as independent here, which
+// makes it a product.
+//
+// Data is smoother than such a prior believes, or rougher, so the variance is corrected by how far
+// answers were from predictions lately. All of it is a guess, for choosing what is cheapest;
+// nothing that is promised rests on it.
+type doubt struct {
+	shares [][]float64 // of each value of each attribute
+	stale  int         // with how many releases the shares have to be counted anew
+	past   []asked
+	means  []float64
+	rows   [][]float64 // the Cholesky factor of the covariance of answers
+	own    [][]float64 // of the query in question: the shares of its values
+	sums   []float64
+	solved []float64
+	// Sums that forget: of squared surprises, less what is due to noise, and of the variances that
+	// were expected.
+	surprise, expected float64
+}
+
+// An answer counts for memory of the one after it, and at first there are as many as patience that
+// came as expected.
+const (
+	memory   = 0.95
+	patience = 4
+)
+
+// surprised takes note of how far an answer is from its prediction, in shares.
+func (d *doubt) surprised(off, noise, sd float64) {
+	if !(sd > 0 && noise >= 0) { // NaN as well
+		return
+	}
+	v := float64(sd * sd)
+	if d.expected == 0 {
+		d.surprise, d.expected = float64(patience*v), float64(patience*v)
+	}
+	// One answer that is far out is no law.
+	off, noise = min(math.Abs(off), float64(4*sd)), min(noise, sd)
+	d.surprise = float64(memory*d.surprise) + float64(off*off) - float64(noise*noise)
+	d.expected = float64(memory*d.expected) + v
+}
+
+// correction is what variances are multiplied by.
+func (d *doubt) correction() float64 {
+	if d.expected == 0 {
+		return 1
+	}
+	return min(max(d.surprise/d.expected, 0.02), 4)
+}
+
+// asked is a conjunction: the values that it selects of each attribute, nil where it selects all.
+type asked [][]int32
+
+// large is the number of cells from which passes over all of them are saved.
+const large = 1 << 20
+
+// mostDoubts bounds the answers that are considered, the newest: time goes with the square.
+const mostDoubts = 192
+
+// learn takes the fit as it is now.
+func (d *doubt) learn(w *weights) {
+	// Of a large histogram the shares are not counted anew for every answer, and change little.
+	if d.shares == nil || len(w.cells) < large || len(w.past) >= d.stale {
+		d.marginals(w)
+		d.stale = len(w.past) + 1 + len(w.past)/8
+	}
+	d.past, d.means, d.rows = d.past[:0], d.means[:0], d.rows[:0]
+	var noise []float64
+	var queries []*linear.Query
+	for i := len(w.past) - 1; i >= 0 && len(d.past) < mostDoubts; i-- {
+		r := w.past[i]
+		level, _ := r.Query.Level()
+		if !r.Query.Conjunction() {
+			continue
+		}
+		if r.chosen == nil {
+			r.chosen = choice(r.Query)
+		}
+		queries, d.past = append(queries, r.Query), append(d.past, r.chosen)
+		sd := max(r.Scale/float64(w.people*float64(level)), 1e-6)
+		noise = append(noise, float64(float64(w.tuning.prior*sd)*sd))
+	}
+	for i, q := range queries {
+		d.look(q)
+		mean := d.mean()
+		d.means = append(d.means, mean)
+		row := make([]float64, i+1)
+		for k := range i + 1 {
+			x := d.with(d.past[k]) - float64(mean*d.means[k]) - dot(row[:k], d.row(k, row))
+			if k == i {
+				x += noise[i]
+				row[k] = math.Sqrt(max(x, 1e-12))
+			} else {
+				row[k] = x / d.rows[k][k]
+			}
+		}
+		d.rows = append(d.rows, row)
+	}
+}
+
+// row is row k of the factor, where the last one is not yet there.
+func (d *doubt) row(k int, last []float64) []float64 {
+	if k < len(d.rows) {
+		return d.rows[k]
+	}
+	return last
+}
+
+// marginals takes the shares of all values. Two passes over the cells are enough, one for the first
+// attributes and one for the others.
+func (d *doubt) marginals(w *weights) {
+	d.shares = d.shares[:0]
+	half, n := 0, 1
+	for half < len(w.all) && n*n < len(w.cells) {
+		n *= len(w.domain.Attributes()[half].Values)
+		half++
+	}
+	for _, part := range [][]int{w.all[:half], w.all[half:]} {
+		table := sumOut(w.domain, w.all, w.cells, part)
+		for i := range part {
+			var shares []float64
+			for _, c := range sumOut(w.domain, part, table, part[i:i+1]) {
+				shares = append(shares, float64(c)/float64(w.total))
+			}
+			d.shares = append(d.shares, shares)
+		}
+	}
+}
+
+// look prepares a query to be compared with others.
+func (d *doubt) look(q *linear.Query) {
+	if d.own == nil {
+		d.own = make([][]float64, len(d.shares))
+		d.sums = make([]float64, len(d.shares))
+	}
+	for a := range d.own {
+		d.own[a], d.sums[a] = d.own[a][:0], 1
+	}
+	for _, a := range q.Attributes() {
+		sum := 0.0
+		for v, w := range q.Single(a) {
+			x := float64(float64(w) * d.shares[a][v])
+			d.own[a] = append(d.own[a], x)
+			sum += x
+		}
+		d.sums[a] = sum
+	}
+}
+
+// mean returns E[q] of the query that was looked at, and with E[q q'].
+func (d *doubt) mean() float64 {
+	x := 1.0
+	for _, sum := range d.sums {
+		x = float64(x * sum)
+	}
+	return x
+}
+
+func (d *doubt) with(other asked) float64 {
+	both := 1.0
+	for a, sum := range d.sums {
+		chosen := other[a]
+		if chosen == nil {
+			both = float64(both * sum)
+			continue
+		}
+		own := d.own[a]
+		if len(own) == 0 {
+			own = d.shares[a]
+		}
+		x := 0.0
+		for _, v := range chosen {
+			x += own[v]
+		}
+		both = float64(both * x)
+	}
+	return both
+}
+
+func choice(q *linear.Query) asked {
+	out := make(asked, len(q.Domain().Attributes()))
+	for _, a := range q.Attributes() {
+		for v, w := range q.Single(a) {
+			if w != 0 {
+				out[a] = append(out[a], int32(v))
+			}
+		}
+	}
+	return out
+}
+
+// dot is a sum of products, of the first of two lists. Four sums at once do not wait for each
+// other.
+func dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	var s, t, u, v float64
+	for len(a) >= 4 && len(b) >= 4 {
+		s += float64(a[0] * b[0])
+		t += float64(a[1] * b[1])
+		u += float64(a[2] * b[2])
+		v += float64(a[3] * b[3])
+		a, b = a[4:], b[4:]
+	}
+	for i, x := range a {
+		s += float64(x * b[i])
+	}
+	return (s + t) + (u + v)
+}
+
+// deviation returns the standard deviation of a conjunction's share.
+func (d *doubt) deviation(q *linear.Query, prior float64) float64 {
+	if d.shares == nil || !q.Conjunction() {
+		return 0
+	}
+	d.look(q)
+	mean := d.mean()
+	variance := mean - float64(mean*mean) // a conjunction is its own square
+	d.solved = d.solved[:0]
+	for i, p := range d.past {
+		row := d.rows[i]
+		x := (d.with(p) - float64(mean*d.means[i]) - dot(d.solved, row)) / row[i]
+		d.solved = append(d.solved, x)
+		variance -= float64(x * x)
+	}
+	return math.Sqrt(max(variance, 0) / prior)
+}
+
+// mix is splitmix64: public, and the same everywhere. It makes members of an ensemble differ, and
+// is no source of noise.
+func mix(seed, i uint64) uint64 {
+	z := seed*0xd1342543de82ef95 + (i+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// normal is about a standard normal number: the sum of twelve uniform ones, less 6.
+func normal(seed, i uint64) float64 {
+	sum := -6.0
+	for k := range uint64(3) {
+		h := mix(seed+k, i)
+		for range 4 {
+			sum += float64(h&0xffff) / 65536
+			h >>= 16
+		}
+	}
+	return sum
+}

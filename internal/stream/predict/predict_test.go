@@ -236,3 +236,160 @@ func TestBadPredictors(t *testing.T) {
 		}
 	}
 }
+
+// Over many random streams no more is paid for than log2 of the number of candidates, half of them
+// go each time, and the true database stays. The session here pays where the prediction is off by
+// more than alpha, and has noise up to half of alpha, of the worst kind: at the bound, or against
+// halving.
+func TestHalving(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for stream := range 1000 {
+		shapes := [][]int{{2, 2}, {2, 3}, {5}, {2, 1, 4}, {3, 3}, {30}}
+		d := domain(t, shapes[r.IntN(len(shapes))]...)
+		size := int64(1 + r.IntN(10))
+		if d.Cells() == 30 {
+			size = 1 + size%3
+		}
+		alpha := []float64{0.05, 0.1, 0.3, 0.5}[r.IntN(4)]
+		p, err := NewHalving(d, size, alpha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := p.(*halving)
+		counts := make([]float64, d.Cells())
+		for range size {
+			counts[r.IntN(len(counts))]++
+		}
+		steps := []int64{1, 100}[r.IntN(2)]
+		first := h.number()
+		paid := 0
+		for range 200 {
+			q := random(r, d, steps)
+			v, _ := p.Predict(q)
+			exact := truth(q, counts)
+			bound := alpha * float64(size) * float64(steps)
+			if math.Abs(v-exact) <= bound {
+				continue
+			}
+			var noise float64
+			switch r.IntN(3) {
+			case 0:
+				noise = (2*r.Float64() - 1) * bound / 2
+			case 1:
+				noise = math.Copysign(bound/2, v-exact) // towards the prediction
+			default:
+				noise = math.Copysign(bound/2, exact-v)
+			}
+			before := h.number()
+			p.Learn(Released{q, int64(exact + math.Trunc(noise)), 0})
+			paid++
+			if h.number()*2 > before {
+				t.Fatalf("stream %d: %d candidates, and %d afterwards", stream, before, h.number())
+			}
+			if !h.has(counts) {
+				t.Fatalf("stream %d: the true database is gone", stream)
+			}
+		}
+		if float64(paid) > math.Log2(float64(first)) {
+			t.Fatalf("stream %d: %d paid, with %d candidates", stream, paid, first)
+		}
+	}
+}
+
+func (h *halving) number() int { return len(h.candidates) / h.width }
+
+func (h *halving) has(counts []float64) bool {
+	for i := 0; i < len(h.candidates); i += h.width {
+		rest := append([]float64{}, counts...)
+		for k, c := range h.candidates[i : i+h.width] {
+			if h.counts {
+				rest[k] -= float64(c)
+			} else {
+				rest[c]--
+			}
+		}
+		same := true
+		for _, c := range rest {
+			same = same && c == 0
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// A stream of products of sets over 128 cells of 2x2x4x8, with data that no independence describes,
+// and a session that pays where candidates are apart and where a prediction is off by more than
+// 0.03 of all. It pays for a few dozen of thousands, nearly all of them early, and most without
+// having tested.
+func TestFewAreLearned(t *testing.T) {
+	d := domain(t, 2, 2, 4, 8)
+	for kind := range 2 {
+		for seed := range uint64(3) {
+			r := rand.New(rand.NewPCG(seed, 3))
+			people := newClasses(r, d, 4)
+			p, err := NewWeights(d, 1e6)
+			if kind == 1 {
+				p, err = NewEnsemble(d, 1e6, 16)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			missed, plain, late := 0, 0, 0
+			for i := range 6000 {
+				q := conjunction(r, d)
+				v, spread := p.Predict(q)
+				x := people.share(q)
+				switch {
+				case spread > 0.05e6:
+					plain++
+				case math.Abs(v/1e6-x) > 0.03:
+					missed++
+				default:
+					continue
+				}
+				if i > 1000 {
+					late++
+				}
+				if missed+plain > 300 {
+					t.Fatal("nothing is learned")
+				}
+				p.Learn(Released{q, int64(1e6 * (x + 0.006*r.NormFloat64())), 6000})
+			}
+			t.Logf("kind %d, seed %d: %d missed, %d plain, %d of them late", kind, seed, missed, plain, late)
+			if missed > 16 || missed+plain > 80 || late > 16 {
+				t.Errorf("kind %d, seed %d: %d missed, %d plain, %d of them late", kind, seed, missed, plain, late)
+			}
+		}
+	}
+}
+
+// Where nothing was asked the spread is large, and it is small for what was answered and for what
+// follows from it.
+func TestSpread(t *testing.T) {
+	d := domain(t, 4, 5, 6)
+	all := func(attribute int, values ...int) *linear.Query {
+		f := linear.Factor{Attributes: []int{attribute}, Weights: make([]int64, d.Size([]int{attribute}))}
+		for _, v := range values {
+			f.Weights[v] = 1
+		}
+		q, err := d.Query(1, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	single, _ := NewWeights(d, 1000)
+	several, _ := NewEnsemble(d, 1000, 32)
+	for i, p := range []Predictor{single, several} {
+		for v := range 4 {
+			p.Learn(Released{all(0, v), 250, 2})
+		}
+		_, known := p.Predict(all(0, 1, 3))
+		_, unknown := p.Predict(all(1, 0, 3))
+		if !(known < unknown/2) {
+			t.Errorf("%d: the spread is %v of what is known and %v of what is not", i, known, unknown)
+		}
+	}
+}
