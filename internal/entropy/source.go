@@ -12,10 +12,10 @@ import (
 	"io"
 )
 
-// size is how many bytes are read at once. Reading a few hundred bytes costs
+// bufferBytes is how many bytes are read at once. Reading a few hundred bytes costs
 // hardly more per byte than reading many thousands, and what is buffered is
 // noise that exists before it is needed: the less of it, the better.
-const size = 512
+const bufferBytes = 512
 
 // Source is a stream of random bits. Its first bit is the highest bit of its
 // first byte, so that bits read one after the other are the binary digits of one
@@ -36,7 +36,7 @@ type Source struct {
 	next int          // the first byte of buf that has not been used
 	end  int          // the end of what was read into buf
 	full int          // how much of buf to fill at once
-	buf  [size]byte
+	buf  [bufferBytes]byte
 }
 
 // New returns a Source of the operating system's randomness, crypto/rand.
@@ -45,10 +45,10 @@ type Source struct {
 // [rand.Read] never returns an error: it ends the program, past any recover.
 // We rely on it, and so a Source has no errors to return and to forget.
 func New() *Source {
-	return &Source{read: system, full: size}
+	return &Source{read: readSystem, full: bufferBytes}
 }
 
-func system(p []byte) {
+func readSystem(p []byte) {
 	if _, err := rand.Read(p); err != nil {
 		panic("entropy: " + err.Error()) // not reached, see New
 	}
@@ -123,24 +123,24 @@ func (*noCopy) Unlock() {}
 // source of [FromReader] repeats itself for a test, and so must its part: that is
 // a stream made of 32 bytes of the source and of nothing else.
 func (s *Source) Split() *Source {
-	if s.full == size {
+	if s.full == bufferBytes {
 		return New()
 	}
 	var seed [32]byte
 	for i := 0; i < len(seed); i += 8 {
 		binary.BigEndian.PutUint64(seed[i:], s.Uint64())
 	}
-	return FromReader(&stretched{seed: seed})
+	return FromReader(&stretchedReader{seed: seed})
 }
 
-// stretched is SHA-256 of a seed and a counter, for tests that repeat themselves.
-type stretched struct {
+// stretchedReader is SHA-256 of a seed and a counter, for tests that repeat themselves.
+type stretchedReader struct {
 	seed  [32]byte
 	count uint64
 	left  bytes.Reader
 }
 
-func (s *stretched) Read(p []byte) (int, error) {
+func (s *stretchedReader) Read(p []byte) (int, error) {
 	if s.left.Len() == 0 {
 		block := sha256.Sum256(binary.BigEndian.AppendUint64(s.seed[:len(s.seed):len(s.seed)], s.count))
 		s.count++

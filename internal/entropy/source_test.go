@@ -48,7 +48,7 @@ func TestWords(t *testing.T) {
 // has been handed out is zero, and what is left is what comes next.
 func TestSystem(t *testing.T) {
 	s := New()
-	for range 3*size/8 + 5 {
+	for range 3*bufferBytes/8 + 5 {
 		if s.next < s.end {
 			left := append([]byte(nil), s.buf[s.next:s.end]...)
 			v := s.Uint64()
@@ -104,7 +104,7 @@ func TestReadsOnDemand(t *testing.T) {
 func TestFailure(t *testing.T) {
 	for _, f := range []func(){
 		func() { FromReader(bytes.NewReader(make([]byte, 7))).Bits(1) },
-		func() { FromReader(failing{}).Uint64() },
+		func() { FromReader(failingReader{}).Uint64() },
 		func() { New().Bits(65) },
 	} {
 		func() {
@@ -118,11 +118,11 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-type failing struct{}
+type failingReader struct{}
 
-func (failing) Read([]byte) (int, error) { return 0, errors.New("broken") }
+func (failingReader) Read([]byte) (int, error) { return 0, errors.New("broken") }
 
-var _ io.Reader = failing{}
+var _ io.Reader = failingReader{}
 
 // A part of a source that repeats itself repeats itself, and neither the source nor
 // the part changes with what is drawn from the other.
@@ -167,7 +167,7 @@ func TestSplitSystem(t *testing.T) {
 	s.Uint64()
 	next := s.next
 	part := s.Split()
-	if part.full != size || part == s || s.next != next || part.Uint64() == s.Uint64() {
+	if part.full != bufferBytes || part == s || s.next != next || part.Uint64() == s.Uint64() {
 		t.Error("no source of its own")
 	}
 }

@@ -74,18 +74,18 @@ func (e Vector) Weighted(weights []int64) Vector {
 	all := e.Open()
 	out := make([]int64, len(all))
 	for i, v := range all {
-		out[i] = times(v, weights[i])
+		out[i] = mulClamped(v, weights[i])
 	}
 	return Seal(out)
 }
 
-const largest = 1 << 62
+const maxDistance = 1 << 62
 
-func times(v, w int64) int64 {
+func mulClamped(v, w int64) int64 {
 	negative := (v < 0) != (w < 0)
 	hi, lo := bits.Mul64(uint64(max(v, -v)), uint64(max(w, -w)))
-	if hi > 0 || lo > largest {
-		lo = largest
+	if hi > 0 || lo > maxDistance {
+		lo = maxDistance
 	}
 	if negative {
 		return -int64(lo)

@@ -29,52 +29,52 @@ import (
 )
 
 const (
-	sqrt2Pi     = 2.50662827463100050241576528481104525301
-	halfLog2Pi  = 0.91893853320467274178032973640561763986
-	fromErfc    = 1   // below it the tail comes from math.Erfc, above from a continued fraction
-	negligible  = 39  // Tail(39) is less than half the smallest float64
-	squareLimit = 1e8 // beyond it x^2/2 needs no second float64
+	sqrt2Pi      = 2.50662827463100050241576528481104525301
+	halfLog2Pi   = 0.91893853320467274178032973640561763986
+	erfcBelow    = 1   // below it the tail comes from math.Erfc, above from a continued fraction
+	tailZeroFrom = 39  // Tail(39) is less than half the smallest float64
+	squareLimit  = 1e8 // beyond it x^2/2 needs no second float64
 )
 
 // Tail returns P(N > x).
 func Tail(x float64) float64 {
 	switch {
-	case math.Abs(x) <= fromErfc:
+	case math.Abs(x) <= erfcBelow:
 		return 0.5 * math.Erfc(x/math.Sqrt2)
 	case x < 0:
 		return 1 - Tail(-x)
-	case x > negligible:
+	case x > tailZeroFrom:
 		return 0
 	default: // NaN comes here and stays NaN.
-		return density(x, 0) * Mills(x)
+		return density(x, 0) * mills(x)
 	}
 }
 
-// LogTail returns ln P(N > x). It does not underflow.
-func LogTail(x float64) float64 {
+// logTail returns ln P(N > x). It does not underflow.
+func logTail(x float64) float64 {
 	switch {
 	case x < 0:
 		return math.Log1p(-Tail(-x))
-	case x <= fromErfc:
+	case x <= erfcBelow:
 		return math.Log(Tail(x))
 	case math.IsInf(x, 1):
 		return math.Inf(-1)
 	default:
 		// All three parts are negative, so nothing cancels.
-		return -x*x/2 - halfLog2Pi + math.Log(Mills(x))
+		return -x*x/2 - halfLog2Pi + math.Log(mills(x))
 	}
 }
 
-// Mills returns Mills' ratio, the tail divided by the density. It is
+// mills returns Mills' ratio, the tail divided by the density. It is
 // +Inf below about -38.
-func Mills(x float64) float64 {
+func mills(x float64) float64 {
 	switch {
 	case math.IsNaN(x):
 		return x
 	case math.IsInf(x, 1):
 		return 0
-	case x > fromErfc:
-		return 1 / (x + ratio(x, 1))
+	case x > erfcBelow:
+		return 1 / (x + millsRatio(x, 1))
 	default:
 		return Tail(x) / density(x, 0)
 	}
@@ -92,7 +92,7 @@ func density(x, low float64) float64 {
 	return math.Exp(-square/2) * (1 - rest) / sqrt2Pi
 }
 
-// ratio returns I(j)/I(j-1) at c >= 1, where
+// millsRatio returns I(j)/I(j-1) at c >= 1, where
 //
 //	I(j) = integral over t > 0 of t^j exp(-c t - t^2/2), I(0) = Mills(c).
 //
@@ -101,7 +101,7 @@ func density(x, low float64) float64 {
 // positive parts only. An error in a late ratio r shrinks by r^2/j at each step
 // up, over n steps by about exp(-2 c sqrt n); the depth makes that 1e-15 before
 // the start, the fixed point of the recurrence, adds its own two or three digits.
-func ratio(c float64, j int) float64 {
+func millsRatio(c float64, j int) float64 {
 	n := float64(j + 10 + int(300/(c*c)))
 	r := (math.Sqrt(c*c+4*n) - c) / 2
 	if c > 1e8 {
@@ -145,7 +145,7 @@ func LogQuantile(l float64) float64 {
 	// go to the left until rounding stops them; they double the digits.
 	x := math.Sqrt(-2 * l)
 	for range 64 {
-		step := (LogTail(x) - l) * Mills(x)
+		step := (logTail(x) - l) * mills(x)
 		x += step
 		if math.Abs(step) <= 1e-9*x {
 			break
@@ -175,34 +175,34 @@ func Delta(mu, epsilon float64) dp.Bracket {
 	a, aLow := twoSum(c, -mu/2, rest)
 	b, _ := twoSum(c, mu/2, rest)
 	switch {
-	case math.IsInf(c, 0) || a > negligible:
-		return dp.Bracket{Lower: 0, Upper: tiniest}
+	case math.IsInf(c, 0) || a > tailZeroFrom:
+		return dp.Bracket{Lower: 0, Upper: smallestDelta}
 	case mu <= 1:
 		return bracket(density(a, aLow) * millsDifference(c, mu))
 	case a >= 0:
 		// For mu > 1 the difference is at least 1/40 of Mills(a).
-		return bracket(density(a, aLow) * (Mills(a) - Mills(b)))
-	case a < -negligible:
-		return dp.Bracket{Lower: 1 - margin, Upper: 1}
+		return bracket(density(a, aLow) * (mills(a) - mills(b)))
+	case a < -tailZeroFrom:
+		return dp.Bracket{Lower: 1 - deltaMargin, Upper: 1}
 	default:
 		// Tail(a) = 1 - Tail(-a). The result is at least Delta(1, 1/2) > 0.2.
-		return bracket(1 - density(a, aLow)*(Mills(-a)+Mills(b)))
+		return bracket(1 - density(a, aLow)*(mills(-a)+mills(b)))
 	}
 }
 
 const (
-	tiniest = 1e-300
-	// margin covers the error of Delta. Mills and density are within 2^-48, the
+	smallestDelta = 1e-300
+	// deltaMargin covers the error of Delta. Mills and density are within 2^-48, the
 	// worst difference multiplies that by 2*40 < 2^7, and what is measured is
 	// below 2^-46: the differences are of numbers that err together.
-	margin = 0x1p-42
+	deltaMargin = 0x1p-42
 )
 
 func bracket(d float64) dp.Bracket {
-	if d < tiniest {
-		return dp.Bracket{Lower: 0, Upper: tiniest * (1 + margin)}
+	if d < smallestDelta {
+		return dp.Bracket{Lower: 0, Upper: smallestDelta * (1 + deltaMargin)}
 	}
-	return dp.Bracket{Lower: d * (1 - margin), Upper: math.Min(1, d*(1+margin))}
+	return dp.Bracket{Lower: d * (1 - deltaMargin), Upper: math.Min(1, d*(1+deltaMargin))}
 }
 
 // millsDifference returns Mills(c - mu/2) - Mills(c + mu/2) for 0 < mu <= 1 and c
@@ -216,8 +216,8 @@ func bracket(d float64) dp.Bracket {
 func millsDifference(c, mu float64) float64 {
 	const last = 19 // (1/2)^20/(3*5*...*21) is less than 1e-16
 	var integral [last + 1]float64
-	if c > fromErfc {
-		r := ratio(c, last)
+	if c > erfcBelow {
+		r := millsRatio(c, last)
 		var ratios [last + 1]float64
 		ratios[last] = r
 		for j := last - 1; j >= 1; j-- {
@@ -231,7 +231,7 @@ func millsDifference(c, mu float64) float64 {
 	} else {
 		// Upwards the recurrence is unstable, by exp(2 c sqrt j) at most; for
 		// c <= 1 that is far less than the powers of mu/2 over j! take away.
-		integral[0] = Mills(c)
+		integral[0] = mills(c)
 		integral[1] = 1 - c*integral[0]
 		for j := 2; j <= last; j++ {
 			integral[j] = float64(j-1)*integral[j-2] - c*integral[j-1]

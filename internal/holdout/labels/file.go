@@ -18,21 +18,21 @@ type FileError struct{ Problem string }
 
 func (e *FileError) Error() string { return e.Problem }
 
-func broken(format string, args ...any) error { return &FileError{fmt.Sprintf(format, args...)} }
+func newFileError(format string, args ...any) error { return &FileError{fmt.Sprintf(format, args...)} }
 
-// Load reads a file of labels. It is a CSV file with a header, with tabs where its name ends in
+// load reads a file of labels. It is a CSV file with a header, with tabs where its name ends in
 // .tsv, and compressed where it ends in .gz.
-func Load(path string, s Spec) (*Labels, error) {
+func load(path string, s Spec) (*Labels, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, broken("the file of labels cannot be opened: %v", err)
+		return nil, newFileError("the file of labels cannot be opened: %v", err)
 	}
 	defer f.Close()
 	var r io.Reader = f
 	name, compressed := strings.CutSuffix(strings.ToLower(path), ".gz")
 	if compressed {
 		if r, err = gzip.NewReader(f); err != nil {
-			return nil, broken("the file of labels cannot be read: %v", err)
+			return nil, newFileError("the file of labels cannot be read: %v", err)
 		}
 	}
 	comma := ','
@@ -46,15 +46,15 @@ func Load(path string, s Spec) (*Labels, error) {
 func Read(r io.Reader, s Spec) (*Labels, error) { return readAll(r, s, ',') }
 
 func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {
-	if s.Steps < 1 || s.Steps > MaxSteps {
-		return nil, broken("labels have from 1 to %d steps, and not %d", MaxSteps, s.Steps)
+	if s.Steps < 1 || s.Steps > maxSteps {
+		return nil, newFileError("labels have from 1 to %d steps, and not %d", maxSteps, s.Steps)
 	}
-	contents, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	contents, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	switch {
 	case err != nil:
-		return nil, broken("the file of labels cannot be read: %v", err)
-	case len(contents) > MaxBytes:
-		return nil, broken("the file of labels is longer than %d bytes", MaxBytes)
+		return nil, newFileError("the file of labels cannot be read: %v", err)
+	case len(contents) > maxBytes:
+		return nil, newFileError("the file of labels is longer than %d bytes", maxBytes)
 	}
 	t, err := readTable(contents, comma)
 	if err != nil {
@@ -62,16 +62,16 @@ func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {
 	}
 	header, err := t.next()
 	if err != nil {
-		return nil, broken("the file of labels: %v", orEmpty(err))
+		return nil, newFileError("the file of labels: %v", orEmpty(err))
 	}
 	label, id := slices.Index(header, s.Column), slices.Index(header, s.ID)
 	switch {
 	case label < 0:
-		return nil, broken("the file of labels has no column %q; its first line must name its columns", s.Column)
+		return nil, newFileError("the file of labels has no column %q; its first line must name its columns", s.Column)
 	case s.ID != "" && id < 0:
-		return nil, broken("the file of labels has no column %q for identifiers; its first line must name its columns", s.ID)
+		return nil, newFileError("the file of labels has no column %q for identifiers; its first line must name its columns", s.ID)
 	case s.ID == s.Column:
-		return nil, broken("the column %q cannot hold both labels and identifiers", s.Column)
+		return nil, newFileError("the column %q cannot hold both labels and identifiers", s.Column)
 	}
 	l := &Labels{spec: s, version: newVersion(contents)}
 	if s.ID != "" {
@@ -85,20 +85,20 @@ func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {
 			break
 		}
 		if err != nil {
-			return nil, broken("the file of labels: %v", err)
+			return nil, newFileError("the file of labels: %v", err)
 		}
 		line := t.line()
-		if l.size++; l.size > MaxRows {
-			return nil, broken("the file of labels has more than %d rows", MaxRows)
+		if l.size++; l.size > maxRows {
+			return nil, newFileError("the file of labels has more than %d rows", maxRows)
 		}
 		value, problem := clean(row[label])
 		if problem != "" {
-			return nil, broken("the file of labels: the label in line %d %s", line, problem)
+			return nil, newFileError("the file of labels: the label in line %d %s", line, problem)
 		}
 		code, ok := seen[value]
 		if !ok {
 			if code, problem = s.code(value, names); problem != "" {
-				return nil, broken("the file of labels: the label in line %d %s", line, problem)
+				return nil, newFileError("the file of labels: the label in line %d %s", line, problem)
 			}
 			if len(seen) < maxKnown {
 				seen[strings.Clone(value)] = code
@@ -110,10 +110,10 @@ func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {
 		}
 		name, problem := clean(row[id])
 		if problem != "" {
-			return nil, broken("the file of labels: the identifier in line %d %s", line, problem)
+			return nil, newFileError("the file of labels: the identifier in line %d %s", line, problem)
 		}
 		if _, twice := l.rows[name]; twice {
-			return nil, broken("the file of labels: the identifier in line %d is there twice; one row is one person", line)
+			return nil, newFileError("the file of labels: the identifier in line %d is there twice; one row is one person", line)
 		}
 		name = strings.Clone(name) // of the name alone, and not of its row
 		l.rows[name] = l.size - 1
@@ -121,9 +121,9 @@ func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {
 	}
 	switch {
 	case l.size == 0:
-		return nil, broken("the file of labels has no rows")
+		return nil, newFileError("the file of labels has no rows")
 	case s.Size != 0 && s.Size != int64(l.size):
-		return nil, broken("the file of labels has %d rows, and the policy says %d", l.size, s.Size)
+		return nil, newFileError("the file of labels has %d rows, and the policy says %d", l.size, s.Size)
 	}
 	l.codes = func() []int64 { return codes }
 	l.names = func() map[string]int64 { return names }

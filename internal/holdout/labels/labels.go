@@ -52,10 +52,10 @@ type Spec struct {
 
 // Limits of a file.
 const (
-	MaxRows  = 10_000_000
-	MaxBytes = 1 << 30
+	maxRows  = 10_000_000
+	maxBytes = 1 << 30
 	maxValue = 256 // bytes of a label, an identifier or a prediction
-	MaxSteps = 1_000_000
+	maxSteps = 1_000_000
 )
 
 // Labels are the labels of a file, sealed. They do not change and are safe for concurrent use.
@@ -93,8 +93,8 @@ func nameOf(text string) string {
 	return "text " + text
 }
 
-// half rounds up from the middle.
-var half = big.NewRat(1, 2)
+// oneHalf rounds up from the middle.
+var oneHalf = big.NewRat(1, 2)
 
 // stepsOf is a number from 0 to 1 in steps, rounded; exactly says that nothing was rounded off.
 func stepsOf(text string, steps int64) (n int64, exactly, ok bool) {
@@ -104,7 +104,7 @@ func stepsOf(text string, steps int64) (n int64, exactly, ok bool) {
 	}
 	x.Mul(x, new(big.Rat).SetInt64(steps))
 	exactly = x.IsInt()
-	x.Add(x, half)
+	x.Add(x, oneHalf)
 	return new(big.Int).Quo(x.Num(), x.Denom()).Int64(), exactly, true // between 0 and steps
 }
 
@@ -132,12 +132,12 @@ func (s *Store) Labels() (*Labels, error) {
 	defer s.mu.Unlock()
 	at, err := os.Stat(s.path)
 	if err != nil {
-		return nil, broken("the file of labels cannot be opened: %v", err)
+		return nil, newFileError("the file of labels cannot be opened: %v", err)
 	}
 	if s.now != nil && at.Size() == s.size && at.ModTime().Equal(s.change) {
 		return s.now, nil
 	}
-	l, err := Load(s.path, s.spec)
+	l, err := load(s.path, s.spec)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (s *Store) Labels() (*Labels, error) {
 // All rows are looked at in the same way, whatever they hold.
 func (l *Labels) Score(c *Checked) (exact.Vector, error) {
 	if c == nil || c.of != l {
-		return exact.Vector{}, ErrOther
+		return exact.Vector{}, errOther
 	}
 	sum := int64(0)
 	if c.steps != nil {

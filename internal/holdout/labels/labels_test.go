@@ -91,7 +91,7 @@ func TestNeighbours(t *testing.T) {
 				if d := va.Open()[0] - vb.Open()[0]; d > steps || d < -steps {
 					t.Errorf("%v: one label moves the score by %d", p, d)
 				}
-				if _, err := a.Score(cb); err != ErrOther {
+				if _, err := a.Score(cb); err != errOther {
 					t.Error("predictions for other labels are scored")
 				}
 			}
@@ -159,7 +159,7 @@ func TestFileErrors(t *testing.T) {
 			t.Errorf("%q: %v, want %s", c.file, err, c.want)
 		}
 	}
-	if _, err := Load(filepath.Join(t.TempDir(), "none.csv"), Spec{Column: "label", Steps: 1}); !errors.As(err, new(*FileError)) {
+	if _, err := load(filepath.Join(t.TempDir(), "none.csv"), Spec{Column: "label", Steps: 1}); !errors.As(err, new(*FileError)) {
 		t.Error(err)
 	}
 }

@@ -24,7 +24,7 @@ type PredictionsError struct{ Problem, Instead string }
 
 func (e *PredictionsError) Error() string { return e.Problem + "; " + e.Instead }
 
-func wrong(instead, format string, args ...any) error {
+func newPredictionsError(instead, format string, args ...any) error {
 	return &PredictionsError{fmt.Sprintf(format, args...), instead}
 }
 
@@ -33,17 +33,17 @@ func wrong(instead, format string, args ...any) error {
 // With identifiers it has a header that names both columns.
 func ReadPredictions(r io.Reader, column, id string) (Predictions, error) {
 	var p Predictions
-	contents, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	contents, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return p, err
 	}
-	if len(contents) > MaxBytes {
-		return p, wrong("submit the predictions alone", "the predictions are longer than %d bytes", MaxBytes)
+	if len(contents) > maxBytes {
+		return p, newPredictionsError("submit the predictions alone", "the predictions are longer than %d bytes", maxBytes)
 	}
 	const instead = "write a CSV file with one prediction in each line"
 	t, err := readTable(contents, ',')
 	if err != nil {
-		return p, wrong(instead, "the predictions cannot be read: %v", err)
+		return p, newPredictionsError(instead, "the predictions cannot be read: %v", err)
 	}
 	value, name := 0, -1
 	for first := true; ; first = false {
@@ -52,7 +52,7 @@ func ReadPredictions(r io.Reader, column, id string) (Predictions, error) {
 			break
 		}
 		if err != nil {
-			return p, wrong(instead, "the predictions cannot be read: %v", err)
+			return p, newPredictionsError(instead, "the predictions cannot be read: %v", err)
 		}
 		if first {
 			isHeader := slices.ContainsFunc(row, func(s string) bool { return isPrediction(s, column) })
@@ -61,14 +61,14 @@ func ReadPredictions(r io.Reader, column, id string) (Predictions, error) {
 				value, name = slices.IndexFunc(row, func(s string) bool { return isPrediction(s, column) }),
 					slices.IndexFunc(row, func(s string) bool { return strings.TrimSpace(s) == id })
 				if value < 0 || name < 0 {
-					return p, wrong(fmt.Sprintf("write %s,prediction as the first line", id),
+					return p, newPredictionsError(fmt.Sprintf("write %s,prediction as the first line", id),
 						"the predictions must name their columns, because rows are found by %q", id)
 				}
 				continue
 			case len(row) > 1:
 				value = slices.IndexFunc(row, func(s string) bool { return isPrediction(s, column) })
 				if value < 0 {
-					return p, wrong(instead+", or name the column prediction",
+					return p, newPredictionsError(instead+", or name the column prediction",
 						"the predictions have %d columns, and none is called prediction", len(row))
 				}
 				continue
@@ -99,10 +99,10 @@ type Checked struct {
 // Check looks at predictions without looking at a label.
 func (l *Labels) Check(p Predictions) (*Checked, error) {
 	if len(p.Values) != l.size {
-		return nil, wrong(fmt.Sprintf("submit one for each of the %d rows", l.size),
+		return nil, newPredictionsError(fmt.Sprintf("submit one for each of the %d rows", l.size),
 			"there are %d predictions, and the holdout has %d rows", len(p.Values), l.size)
 	}
-	place, err := l.places(p.IDs)
+	place, err := l.rowOfID(p.IDs)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +112,11 @@ func (l *Labels) Check(p Predictions) (*Checked, error) {
 	} else {
 		c.names = make([]string, l.size)
 	}
-	known := map[string]read{} // most values are there many times
+	known := map[string]readValue{} // most values are there many times
 	for i, text := range p.Values {
 		r, ok := known[text]
 		if !ok {
-			if r, err = l.one(text, i+1); err != nil {
+			if r, err = l.readPrediction(text, i+1); err != nil {
 				return nil, err
 			}
 			if len(known) < maxKnown {
@@ -132,8 +132,7 @@ func (l *Labels) Check(p Predictions) (*Checked, error) {
 	return c, nil
 }
 
-// read is a value that was read.
-type read struct {
+type readValue struct {
 	name  string
 	steps int64
 }
@@ -141,37 +140,37 @@ type read struct {
 // maxKnown bounds how many different values are remembered while predictions are read.
 const maxKnown = 10_000
 
-// one reads the n-th prediction.
-func (l *Labels) one(text string, n int) (read, error) {
+func (l *Labels) readPrediction(text string, n int) (readValue, error) {
 	value, problem := clean(text)
 	if problem != "" {
-		return read{}, wrong("write a label, without spaces around it", "prediction %d %s", n, problem)
+		return readValue{}, newPredictionsError("write a label, without spaces around it", "prediction %d %s", n, problem)
 	}
 	if strings.EqualFold(value, "nan") {
 		// a model that failed, and no class of anybody's
-		return read{}, wrong("predict something for every row", "prediction %d is not a number", n)
+		return readValue{}, newPredictionsError("predict something for every row", "prediction %d is not a number", n)
 	}
 	if l.spec.Steps == 1 {
-		return read{name: nameOf(value)}, nil
+		return readValue{name: nameOf(value)}, nil
 	}
 	steps, _, ok := stepsOf(value, l.spec.Steps)
 	if !ok {
-		return read{}, wrong("write a decimal number such as 0.25", "prediction %d is no number from 0 to 1", n)
+		return readValue{}, newPredictionsError("write a decimal number such as 0.25", "prediction %d is no number from 0 to 1", n)
 	}
-	return read{steps: steps}, nil
+	return readValue{steps: steps}, nil
 }
 
-// places says in which row the i-th prediction belongs.
-func (l *Labels) places(ids []string) (func(int) int, error) {
+// rowOfID says in which row the i-th prediction belongs.
+func (l *Labels) rowOfID(ids []string) (func(int) int, error) {
 	if l.rows == nil {
 		if len(ids) > 0 {
 			return nil,
-				wrong("leave the identifiers out, and submit in the order of the rows", "the rows of this holdout have no identifiers")
+				newPredictionsError("leave the identifiers out, and submit in the order of the rows",
+					"the rows of this holdout have no identifiers")
 		}
 		return func(i int) int { return i }, nil
 	}
 	if len(ids) != l.size {
-		return nil, wrong(fmt.Sprintf("name the %s of every prediction", l.spec.ID),
+		return nil, newPredictionsError(fmt.Sprintf("name the %s of every prediction", l.spec.ID),
 			"there are %d identifiers for %d predictions", len(ids), l.size)
 	}
 	out := make([]int, l.size)
@@ -181,9 +180,10 @@ func (l *Labels) places(ids []string) (func(int) int, error) {
 		switch {
 		case !ok:
 			return nil,
-				wrong("submit exactly the identifiers of the holdout", "the holdout has no row for the identifier of prediction %d", i+1)
+				newPredictionsError("submit exactly the identifiers of the holdout",
+					"the holdout has no row for the identifier of prediction %d", i+1)
 		case seen[at]:
-			return nil, wrong("submit every identifier once", "the identifier of prediction %d is there twice", i+1)
+			return nil, newPredictionsError("submit every identifier once", "the identifier of prediction %d is there twice", i+1)
 		}
 		seen[at], out[i] = true, at
 	}
@@ -206,5 +206,5 @@ func (c *Checked) Key() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ErrOther is returned when predictions were checked against another file.
-var ErrOther = errors.New("these predictions are for other labels")
+// errOther is returned when predictions were checked against another file.
+var errOther = errors.New("these predictions are for other labels")

@@ -24,10 +24,10 @@ type Objective struct {
 	Cost     dp.Cost
 }
 
-// Share is the part of a budget that is spent on noise where nobody chose a regulariser; the rest
-// is for the Jacobian, and decides Lambda. It is 8/10. Chaudhuri, Monteleoni and Sarwate (2011)
-// have a half, for regularisers that are too small.
-const Share = 0.8
+// noiseShare is the part of a budget that is spent on noise where nobody chose a regulariser; the
+// rest is for the Jacobian, and decides Lambda. It is 8/10. Chaudhuri, Monteleoni and Sarwate
+// (2011) have a half, for regularisers that are too small.
+const noiseShare = 0.8
 
 // RegulariserError says that a regulariser is too small to be private at this price.
 type RegulariserError struct {
@@ -46,12 +46,12 @@ func (p Problem) Pure(epsilon dp.Amount, lambda float64) (*Objective, error) {
 	if err := p.check(lambda, epsilon); err != nil {
 		return nil, err
 	}
-	each := epsilon.Float() / float64(p.Models) / Slack
+	each := epsilon.Float() / float64(p.Models) / roundingSlack
 	noise := func(lambda float64) float64 { return math.Max(each-p.Jacobian(lambda), p.tapered(lambda, each)) }
 	if lambda == 0 {
-		lambda = p.lambdaFor((1 - Share) * each)
+		lambda = p.lambdaFor((1 - noiseShare) * each)
 		if p.Tapered {
-			lambda = lowest(lambda, func(lambda float64) bool { return noise(lambda) >= Share*each })
+			lambda = lowestLambda(lambda, func(lambda float64) bool { return noise(lambda) >= noiseShare*each })
 		}
 	}
 	if !(noise(lambda) > 0) {
@@ -61,7 +61,7 @@ func (p Problem) Pure(epsilon dp.Amount, lambda float64) (*Objective, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Objective{Lambda: lambda, Scale: p.Gradient() / noise(lambda) * Slack, Jacobian: each - noise(lambda),
+	return &Objective{Lambda: lambda, Scale: p.Gradient() / noise(lambda) * roundingSlack, Jacobian: each - noise(lambda),
 		Cost: dp.Cost{Epsilon: epsilon, Rho: rho}}, nil
 }
 
@@ -71,9 +71,9 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 	if err := p.check(lambda, epsilon, delta); err != nil {
 		return nil, err
 	}
-	e, models := epsilon.Float()/Slack, float64(p.Models)
+	e, models := epsilon.Float()/roundingSlack, float64(p.Models)
 	if lambda == 0 {
-		lambda = p.lambdaFor((1 - Share) * e / models)
+		lambda = p.lambdaFor((1 - noiseShare) * e / models)
 		if p.Tapered {
 			// The least with which no more noise is needed than without taking the taper into
 			// account.
@@ -81,7 +81,7 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 			if err != nil {
 				return nil, err
 			}
-			lambda = lowest(lambda, func(lambda float64) bool { return p.taperedDelta(lambda, sigma, e) <= delta.Float() })
+			lambda = lowestLambda(lambda, func(lambda float64) bool { return p.taperedDelta(lambda, sigma, e) <= delta.Float() })
 		}
 	}
 	j := p.Jacobian(lambda)
@@ -94,8 +94,8 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 		if err == nil {
 			start = sigma
 		}
-		if by, bad := least(func(sigma float64) bool { return p.taperedDelta(lambda, sigma, e) <= delta.Float() }, start); bad == nil &&
-			(err != nil || by < sigma) {
+		fits := func(sigma float64) bool { return p.taperedDelta(lambda, sigma, e) <= delta.Float() }
+		if by, bad := leastFitting(fits, start); bad == nil && (err != nil || by < sigma) {
 			sigma, err = by, nil
 		}
 	}
@@ -110,7 +110,7 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 	if err != nil {
 		return nil, err
 	}
-	return &Objective{Lambda: lambda, Scale: sigma * Slack, Gaussian: true, Jacobian: j,
+	return &Objective{Lambda: lambda, Scale: sigma * roundingSlack, Gaussian: true, Jacobian: j,
 		Cost: dp.Cost{Epsilon: epsilon, Rho: amount, Delta: delta}}, nil
 }
 
@@ -120,24 +120,24 @@ func (p Problem) Concentrated(rho dp.Amount, lambda float64) (*Objective, error)
 	if err := p.check(lambda, rho); err != nil {
 		return nil, err
 	}
-	each := rho.Float() / float64(p.Models) / Slack
+	each := rho.Float() / float64(p.Models) / roundingSlack
 	if lambda == 0 {
 		kappa, _ := root.HalveScale(0x1p-60, 0x1p60, 200, func(kappa float64) bool {
-			return !(p.curved(p.lambdaOf(kappa)) > (1-Share)*each)
+			return !(p.jacobianRho(p.lambdaOf(kappa)) > (1-noiseShare)*each)
 		})
-		lambda = math.Max(p.lambdaOf(kappa), smallest)
+		lambda = math.Max(p.lambdaOf(kappa), minRegulariser)
 	}
-	extra := p.curved(lambda)
+	extra := p.jacobianRho(lambda)
 	if !(extra < each) {
 		least := lambda
-		for p.curved(least) >= each && least < 0x1p200 {
+		for p.jacobianRho(least) >= each && least < 0x1p200 {
 			least *= 1.01
 		}
 		return nil, &RegulariserError{lambda, least}
 	}
 	s := p.Gradient()
 	return &Objective{
-		Lambda: lambda, Scale: s / math.Sqrt(2*(each-extra)) * Slack, Gaussian: true, Jacobian: p.Jacobian(lambda),
+		Lambda: lambda, Scale: s / math.Sqrt(2*(each-extra)) * roundingSlack, Gaussian: true, Jacobian: p.Jacobian(lambda),
 		Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: rho},
 	}, nil
 }
@@ -146,10 +146,10 @@ func (p Problem) lambdaOf(kappa float64) float64 {
 	return float64(p.Rows) * p.Curvature * p.Radius * p.Radius / kappa
 }
 
-// curved is what the Jacobian adds to the rho of one model: the least over where the two bounds of
-// the package comment meet. Every a0 has a valid bound, so the search need not be exact.
-func (p Problem) curved(lambda float64) float64 {
-	k, j, c := p.kappa(lambda), p.Jacobian(lambda), math.Log(1.1514)
+// jacobianRho is what the Jacobian adds to the rho of one model: the least over where the two
+// bounds of the package comment meet. Every a0 has a valid bound, so the search need not be exact.
+func (p Problem) jacobianRho(lambda float64) float64 {
+	k, j, c := p.kappaOf(lambda), p.Jacobian(lambda), math.Log(1.1514)
 	if !p.OneSided {
 		c = math.Ln2
 	}
@@ -161,7 +161,7 @@ func (p Problem) curved(lambda float64) float64 {
 		high := j/a + c/(a*(a-1))
 		best = math.Min(best, math.Max(low, high))
 	}
-	return best * Slack
+	return best * roundingSlack
 }
 
 // check refuses what no calibration is for.
@@ -171,11 +171,11 @@ func (p Problem) check(lambda float64, amounts ...dp.Amount) error {
 	}
 	for _, a := range amounts {
 		if a == 0 || a == dp.Unbounded {
-			return fmt.Errorf("%w: noise needs a privacy loss above zero, such as an epsilon of 1", ErrProblem)
+			return fmt.Errorf("%w: noise needs a privacy loss above zero, such as an epsilon of 1", errProblem)
 		}
 	}
-	if lambda != 0 && !(lambda >= smallest && lambda <= 1/smallest) {
-		return fmt.Errorf("%w: a regulariser is a positive number, and 0 lets one be chosen", ErrProblem)
+	if lambda != 0 && !(lambda >= minRegulariser && lambda <= 1/minRegulariser) {
+		return fmt.Errorf("%w: a regulariser is a positive number, and 0 lets one be chosen", errProblem)
 	}
 	return nil
 }
@@ -185,13 +185,13 @@ func (p Problem) check(lambda float64, amounts ...dp.Amount) error {
 // there are more sums than can be listed.
 func (p Problem) deviation(epsilon, delta dp.Amount, lambda float64) (float64, error) {
 	models := float64(p.Models)
-	all, left := p.lengths(), epsilon.Float()/Slack-models*p.Jacobian(lambda)
-	sigma, err := least(func(sigma float64) bool { return p.delta(all, sigma, left) <= delta.Float() }, p.Gradient())
+	all, left := p.lengths(), epsilon.Float()/roundingSlack-models*p.Jacobian(lambda)
+	sigma, err := leastFitting(func(sigma float64) bool { return p.delta(all, sigma, left) <= delta.Float() }, p.Gradient())
 	rho, bad := account.Rho(epsilon, delta)
 	if bad != nil {
 		return sigma, err
 	}
-	if each := rho.Float()/models/Slack - p.curved(lambda); each > 0 {
+	if each := rho.Float()/models/roundingSlack - p.jacobianRho(lambda); each > 0 {
 		if by := p.Gradient() / math.Sqrt(2*each); err != nil || by < sigma {
 			return by, nil
 		}
@@ -206,12 +206,12 @@ type length struct{ square, count float64 }
 // lengths lists them: for one model C(M, k) of length k, or 2^M of length M where slopes have both
 // signs; over several models squares add up.
 func (p Problem) lengths() []length {
-	m := p.differ()
+	m := p.differingRows()
 	longest := float64(p.Models) * float64(m) * float64(m)
 	if longest > 4096 || !p.OneSided {
 		// Too many lengths to list: as if all sums were as long as the longest. With signs that is
 		// so. The number may be infinite, and then this shows nothing.
-		return []length{{longest, math.Exp2(float64(p.Models)*float64(m)) * Slack}}
+		return []length{{longest, math.Exp2(float64(p.Models)*float64(m)) * roundingSlack}}
 	}
 	all := []float64{1} // by the square
 	for range p.Models {
@@ -237,12 +237,12 @@ func binomial(n, k int) float64 {
 	for i := range k {
 		x *= float64(n-i) / float64(i+1)
 	}
-	return x * Slack
+	return x * roundingSlack
 }
 
 // delta bounds the delta of Gaussian noise at what epsilon leaves after the Jacobians.
 func (p Problem) delta(all []length, sigma, epsilon float64) float64 {
-	unit := p.Slope * p.Radius * Slack / sigma
+	unit := p.Slope * p.Radius * roundingSlack / sigma
 	s := p.Gradient() / sigma
 	tau := epsilon - float64(p.Models)*s*s/2
 	if !(tau > 0) {
@@ -256,26 +256,26 @@ func (p Problem) delta(all []length, sigma, epsilon float64) float64 {
 	return total * (1 + 1e-9)
 }
 
-// lowest is a lambda, not above high and the least within a part in a million, from which on a
-// condition holds; high where it never does.
-func lowest(high float64, fits func(float64) bool) float64 {
+// lowestLambda is a lambda, not above high and the least within a part in a million, from which on
+// a condition holds; high where it never does.
+func lowestLambda(high float64, fits func(float64) bool) float64 {
 	low := high
 	for range 60 {
-		if low /= 2; low < smallest || !fits(low) {
+		if low /= 2; low < minRegulariser || !fits(low) {
 			break
 		}
 		high = low
 	}
-	_, high = root.HalveScale(low, high, 20, func(x float64) bool { return !(x >= smallest && fits(x)) })
+	_, high = root.HalveScale(low, high, 20, func(x float64) bool { return !(x >= minRegulariser && fits(x)) })
 	return high
 }
 
-// least is the smallest x, within a part in a billion, from which on a condition holds.
-func least(fits func(float64) bool, start float64) (float64, error) {
+// leastFitting is the smallest x, within a part in a billion, from which on a condition holds.
+func leastFitting(fits func(float64) bool, start float64) (float64, error) {
 	high := start
 	for i := 0; !fits(high); i++ {
 		if high *= 2; i > 200 {
-			return 0, fmt.Errorf("%w: no noise is large enough; ask with a larger epsilon or delta", ErrProblem)
+			return 0, fmt.Errorf("%w: no noise is large enough; ask with a larger epsilon or delta", errProblem)
 		}
 	}
 	low := high / 2
@@ -302,43 +302,43 @@ type Problem struct {
 	Neighbours dp.Neighbours
 }
 
-// Slack is the factor by which noise is made larger than computed, for all errors of rounding
-// together.
-const Slack = 1 + 0x1p-40
+// roundingSlack is the factor by which noise is made larger than computed, for all errors of
+// rounding together.
+const roundingSlack = 1 + 0x1p-40
 
 // Limits of what is calibrated.
 const (
-	maxWeights = 1 << 20
-	maxModels  = 1 << 10
-	maxRows    = 1 << 10
-	smallest   = 0x1p-60 // and the inverse of the largest regulariser
+	maxWeights     = 1 << 20
+	maxModels      = 1 << 10
+	maxRows        = 1 << 10
+	minRegulariser = 0x1p-60 // and the inverse of the largest regulariser
 )
 
-// ErrProblem is returned for parameters that nothing can be calibrated to.
-var ErrProblem = errors.New("nothing can be calibrated to this")
+// errProblem is returned for parameters that nothing can be calibrated to.
+var errProblem = errors.New("nothing can be calibrated to this")
 
 // Validate says what is wrong with a problem.
 func (p Problem) Validate() error {
 	positive := func(x float64) bool { return x >= 0x1p-100 && x <= 0x1p100 }
 	switch {
 	case !positive(p.Slope) || !positive(p.Curvature):
-		return fmt.Errorf("%w: the loss needs a bounded slope and curvature", ErrProblem)
+		return fmt.Errorf("%w: the loss needs a bounded slope and curvature", errProblem)
 	case !positive(p.Radius):
-		return fmt.Errorf("%w: the radius that rows are clipped to is a positive number", ErrProblem)
+		return fmt.Errorf("%w: the radius that rows are clipped to is a positive number", errProblem)
 	case p.Weights < 1 || p.Weights > maxWeights:
-		return fmt.Errorf("%w: a model has from 1 to %d weights", ErrProblem, maxWeights)
+		return fmt.Errorf("%w: a model has from 1 to %d weights", errProblem, maxWeights)
 	case p.Models < 1 || p.Models > maxModels:
-		return fmt.Errorf("%w: there are from 1 to %d models", ErrProblem, maxModels)
+		return fmt.Errorf("%w: there are from 1 to %d models", errProblem, maxModels)
 	case p.Rows < 1 || p.Rows > maxRows:
-		return fmt.Errorf("%w: a person has from 1 to %d rows; lower max_rows", ErrProblem, maxRows)
+		return fmt.Errorf("%w: a person has from 1 to %d rows; lower max_rows", errProblem, maxRows)
 	case p.Neighbours != dp.AddRemove && p.Neighbours != dp.Substitute:
-		return fmt.Errorf("%w: neighbours are add-remove or substitute", ErrProblem)
+		return fmt.Errorf("%w: neighbours are add-remove or substitute", errProblem)
 	}
 	return nil
 }
 
-// differ is M: in how many rows neighbours differ at most.
-func (p Problem) differ() int {
+// differingRows is M: in how many rows neighbours differ at most.
+func (p Problem) differingRows() int {
 	if p.Neighbours == dp.AddRemove {
 		return p.Rows
 	}
@@ -347,12 +347,12 @@ func (p Problem) differ() int {
 
 // Gradient is S: how far the gradient of one model's sum moves between neighbours, in l2.
 func (p Problem) Gradient() float64 {
-	return float64(p.differ()) * p.Slope * p.Radius * Slack
+	return float64(p.differingRows()) * p.Slope * p.Radius * roundingSlack
 }
 
-// kappa is m c R^2/Lambda, rounded up.
-func (p Problem) kappa(lambda float64) float64 {
-	return float64(p.Rows) * p.Curvature * p.Radius * p.Radius / lambda * Slack
+// kappaOf is m c R^2/Lambda, rounded up.
+func (p Problem) kappaOf(lambda float64) float64 {
+	return float64(p.Rows) * p.Curvature * p.Radius * p.Radius / lambda * roundingSlack
 }
 
 // rank is the rank of what one person's rows add to the second derivative.
@@ -361,14 +361,14 @@ func (p Problem) rank() float64 { return float64(min(p.Rows, p.Weights)) }
 // Jacobian is J: the most that the change of variables adds to the privacy loss of one model.
 func (p Problem) Jacobian(lambda float64) float64 {
 	k := p.rank()
-	return k * math.Log1p(p.kappa(lambda)/k) * Slack
+	return k * math.Log1p(p.kappaOf(lambda)/k) * roundingSlack
 }
 
 // lambdaFor is the least Lambda, rounded up, whose Jacobian is at most j.
 func (p Problem) lambdaFor(j float64) float64 {
 	k := p.rank()
 	m := float64(p.Rows) * p.Curvature * p.Radius * p.Radius
-	return math.Max(m/(k*math.Expm1(j/(k*Slack)))*Slack*Slack, smallest)
+	return math.Max(m/(k*math.Expm1(j/(k*roundingSlack)))*roundingSlack*roundingSlack, minRegulariser)
 }
 
 // tapered is the most of a price that can go into noise where a loss is straight where it is steep:
@@ -383,15 +383,15 @@ func (p Problem) tapered(lambda, price float64) float64 {
 		return 0
 	}
 	m := float64(p.Rows)
-	k := p.kappa(lambda) / m * Slack
+	k := p.kappaOf(lambda) / m * roundingSlack
 	low, _ := root.Halve(0, price, 100, func(beta float64) bool {
 		total := m * steepest(beta, k)
 		if p.Neighbours == dp.Substitute {
 			total += m * beta
 		}
-		return total*Slack <= price
+		return total*roundingSlack <= price
 	})
-	return low * float64(p.differ())
+	return low * float64(p.differingRows())
 }
 
 // steepest is the largest beta s + ln(1 + 4 k s(1-s)) for s from 0 to 1. With u = 1-2s the
@@ -408,11 +408,12 @@ func steepest(beta, k float64) float64 {
 		u = 0
 	}
 	s := (1 - u) / 2
-	return (beta*s + math.Log1p(k*(1-u*u))) * Slack
+	return (beta*s + math.Log1p(k*(1-u*u))) * roundingSlack
 }
 
-// mostTapered is up to how many rows of a person the sums of a tapered loss are counted one by one.
-const mostTapered = 6
+// maxTaperedRows is up to how many rows of a person the sums of a tapered loss are counted one by
+// one.
+const maxTaperedRows = 6
 
 // taperedDelta bounds delta like [Problem.delta], without a Jacobian in the term that matters. c(s)
 // = ln(1 + 4 kappa s(1-s)) is concave, and so below its tangents at 0, 1/2 and 1, which meet at s =
@@ -420,18 +421,18 @@ const mostTapered = 6
 // this database has adds at most the largest of 0, x g + ln(1+kappa), (1-x) g + ln(1+kappa) and g,
 // g being b.v/sigma^2, and each row that only the other has the larger of 0 and g.
 func (p Problem) taperedDelta(lambda, sigma, epsilon float64) float64 {
-	if !p.Tapered || p.Models != 1 || p.Rows > mostTapered {
+	if !p.Tapered || p.Models != 1 || p.Rows > maxTaperedRows {
 		return 1
 	}
 	m := p.Rows
-	k := p.kappa(lambda) / float64(m) * Slack
-	height := math.Log1p(k) * Slack
+	k := p.kappaOf(lambda) / float64(m) * roundingSlack
+	height := math.Log1p(k) * roundingSlack
 	x := height / (4 * k) // at most 1/4, but for the slack; rounded up where it is a length
 	others := 0
 	if p.Neighbours == dp.Substitute {
 		others = m
 	}
-	unit, s := p.Slope*p.Radius*Slack/sigma, p.Gradient()/sigma
+	unit, s := p.Slope*p.Radius*roundingSlack/sigma, p.Gradient()/sigma
 	tau := epsilon - s*s/2
 	if !(tau-float64(m)*height > 0) {
 		return 1
@@ -441,12 +442,12 @@ func (p Problem) taperedDelta(lambda, sigma, epsilon float64) float64 {
 		for b := range m - a + 1 { // rows at 1-x
 			for c := range m - a - b + 1 { // rows at 1
 				for v := range others + 1 {
-					length := float64(a)*x + float64(b)*(1-x)*Slack + float64(c+v)
+					length := float64(a)*x + float64(b)*(1-x)*roundingSlack + float64(c+v)
 					if length == 0 {
 						continue
 					}
 					n := binomial(m, a) * binomial(m-a, b) * binomial(m-a-b, c) * binomial(others, v)
-					mu := unit * length * Slack
+					mu := unit * length * roundingSlack
 					left := tau - float64(a+b)*height
 					total += n * normal.Delta(mu, left+mu*mu/2).Upper
 				}

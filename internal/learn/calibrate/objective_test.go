@@ -74,7 +74,7 @@ func TestMonotone(t *testing.T) {
 					t.Errorf("%s %+v: %s has less noise, %v against %v", name, p, what, got, base)
 				}
 			}
-			if p.Rows < maxRows && p.Rows != mostTapered {
+			if p.Rows < maxRows && p.Rows != maxTaperedRows {
 				if got := at(more, 0.5, lambda); got < base*same {
 					t.Errorf("%s %+v: more rows have less noise, %v against %v", name, p, got, base)
 				}
@@ -123,18 +123,18 @@ func TestRefused(t *testing.T) {
 		p := good
 		change(&p)
 		for name, calibrate := range currencies {
-			if _, err := calibrate(p, 1, 0); !errors.Is(err, ErrProblem) {
+			if _, err := calibrate(p, 1, 0); !errors.Is(err, errProblem) {
 				t.Errorf("%s, change %d: %v", name, i, err)
 			}
 		}
 	}
 	for name, calibrate := range currencies {
 		for _, lambda := range []float64{-1, math.NaN(), math.Inf(1), 1e-300} {
-			if _, err := calibrate(good, 1, lambda); !errors.Is(err, ErrProblem) {
+			if _, err := calibrate(good, 1, lambda); !errors.Is(err, errProblem) {
 				t.Errorf("%s, %v: %v", name, lambda, err)
 			}
 		}
-		if _, err := calibrate(good, 0, 0); !errors.Is(err, ErrProblem) {
+		if _, err := calibrate(good, 0, 0); !errors.Is(err, errProblem) {
 			t.Errorf("%s for nothing: %v", name, err)
 		}
 		for _, price := range []float64{0x1p-40, 1e-6, 1e4, 1e6} { // extremes: an answer or an error, and nothing infinite

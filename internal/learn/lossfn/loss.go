@@ -67,8 +67,8 @@ const (
 	MaxWidth = 0x1p+10
 )
 
-// ErrWidth is returned for a half-width or a residual that is out of bounds.
-var ErrWidth = errors.New("take a number from 1/1024 to 1024")
+// errWidth is returned for a half-width or a residual that is out of bounds.
+var errWidth = errors.New("take a number from 1/1024 to 1024")
 
 // Logistic is the loss of logistic regression.
 func Logistic() Loss { return Loss{logistic, 0} }
@@ -77,7 +77,7 @@ func Logistic() Loss { return Loss{logistic, 0} }
 // its corner (Chaudhuri, Monteleoni, Sarwate 2011, Section 3.4.2).
 func Huber(h float64) (Loss, error) {
 	if !(h >= MinWidth && h <= MaxWidth) {
-		return Loss{}, fmt.Errorf("the half-width of the huber loss is %v: %w", h, ErrWidth)
+		return Loss{}, fmt.Errorf("the half-width of the huber loss is %v: %w", h, errWidth)
 	}
 	return Loss{huber, h}, nil
 }
@@ -85,7 +85,7 @@ func Huber(h float64) (Loss, error) {
 // Squares is half the square of the residual, and straight where the residual is above q in size.
 func Squares(q float64) (Loss, error) {
 	if !(q >= MinWidth && q <= MaxWidth) {
-		return Loss{}, fmt.Errorf("the residual of the squares loss is %v: %w", q, ErrWidth)
+		return Loss{}, fmt.Errorf("the residual of the squares loss is %v: %w", q, errWidth)
 	}
 	return Loss{squares, q}, nil
 }
@@ -218,14 +218,14 @@ func (l Loss) Steepest(z, slack, y float64) float64 {
 // ln2/64 in two parts: the first has 33 bits, so that its products with whole numbers below 2^17
 // are exact.
 const (
-	part    = 0x1.62e42fefp-7
-	rest    = math.Ln2/64 - part
-	inverse = 64 / math.Ln2
+	ln2High    = 0x1.62e42fefp-7
+	ln2Low     = math.Ln2/64 - ln2High
+	inverseLn2 = 64 / math.Ln2
 )
 
-// table has e^(-j ln2/64) for j = 0..63. It is made from numbers of 128 bits and not written down,
-// so that nobody has to believe it.
-var table = func() (t [64]float64) {
+// powersOfRoot has e^(-j ln2/64) for j = 0..63. It is made from numbers of 128 bits and not written
+// down, so that nobody has to believe it.
+var powersOfRoot = func() (t [64]float64) {
 	for j := range t {
 		t[j], _ = root64(j).Float64()
 	}
@@ -251,11 +251,11 @@ func decay(a float64) float64 {
 	if !(a < 700) {
 		return 0
 	}
-	n := int(a*inverse + 0.5)
+	n := int(a*inverseLn2 + 0.5)
 	k := float64(n)
-	r := (a - k*part) - k*rest
+	r := (a - k*ln2High) - k*ln2Low
 	p := 1 - r*(1-r*(1./2-r*(1./6-r*(1./24-r*(1./120-r*(1./720))))))
-	return table[n&63] * p * math.Float64frombits(uint64(1023-n>>6)<<52)
+	return powersOfRoot[n&63] * p * math.Float64frombits(uint64(1023-n>>6)<<52)
 }
 
 // Precise is the derivative of phi in z, within 2^-bits.

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func all(t testing.TB) []Loss {
+func allLosses(t testing.TB) []Loss {
 	t.Helper()
 	out := []Loss{Logistic()}
 	for _, make := range []func(float64) (Loss, error){Huber, Squares} {
@@ -42,7 +42,7 @@ func scores(l Loss) []float64 {
 
 // Derivatives are those of the value, and within their bounds.
 func TestDerivatives(t *testing.T) {
-	for _, l := range all(t) {
+	for _, l := range allLosses(t) {
 		for _, y := range targets {
 			for _, z := range scores(l) {
 				first, second := l.First(z, y), l.Second(z, y)
@@ -70,7 +70,7 @@ func TestDerivatives(t *testing.T) {
 }
 
 func TestOneSided(t *testing.T) {
-	for _, l := range all(t) {
+	for _, l := range allLosses(t) {
 		both := false
 		for _, y := range targets {
 			up, down := false, false
@@ -88,7 +88,7 @@ func TestOneSided(t *testing.T) {
 // Slopes rise between neighbouring scores, and by no more than the curvature allows.
 func TestLipschitz(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, l := range all(t) {
+	for _, l := range allLosses(t) {
 		for range 2000 {
 			y := targets[r.IntN(len(targets))]
 			a := r.NormFloat64() * (1 + l.width)
@@ -146,7 +146,7 @@ func specified(l Loss, z *big.Float, y float64) *big.Float {
 	return r
 }
 
-func off(a, b *big.Float) float64 {
+func distance(a, b *big.Float) float64 {
 	v, _ := new(big.Float).Sub(new(big.Float).SetPrec(500).Set(a), b).Float64()
 	return math.Abs(v)
 }
@@ -156,7 +156,7 @@ func off(a, b *big.Float) float64 {
 func TestErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	worst := map[string]float64{}
-	for _, l := range all(t) {
+	for _, l := range allLosses(t) {
 		for k := range 3000 {
 			y := targets[k%7]
 			z := r.NormFloat64() * math.Exp(8*r.Float64()-4)
@@ -170,7 +170,7 @@ func TestErrors(t *testing.T) {
 				continue
 			}
 			want := specified(l, big.NewFloat(z), y)
-			if d := off(want, big.NewFloat(l.First(z, y))); d > l.Error() {
+			if d := distance(want, big.NewFloat(l.First(z, y))); d > l.Error() {
 				t.Fatalf("%v: First(%v, %v) is off by %g, and says %g", l, z, y, d, l.Error())
 			} else {
 				worst[l.Name()] = max(worst[l.Name()], d/l.Error())
@@ -181,7 +181,7 @@ func TestErrors(t *testing.T) {
 			fine := new(big.Float).SetPrec(300).Add(big.NewFloat(z), new(big.Float).SetMantExp(big.NewFloat(r.Float64()), -70))
 			want = specified(l, fine, y)
 			for _, bits := range []uint{10, 64, 128, 400} {
-				if d := off(want, l.Precise(fine, y, bits)); d > math.Ldexp(1, -int(bits)) {
+				if d := distance(want, l.Precise(fine, y, bits)); d > math.Ldexp(1, -int(bits)) {
 					t.Fatalf("%v: Precise(%v, %v, %d) is off by %g", l, fine, y, bits, d)
 				}
 			}
@@ -224,14 +224,14 @@ func TestDecay(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	for j := range table {
+	for j := range powersOfRoot {
 		// (2^(-j/64))^64 = 2^-j
 		power := root64(j)
 		for range 6 {
 			power.Mul(power, power)
 		}
 		power.SetMantExp(power, j)
-		if d := off(power, big.NewFloat(1)); d > 0x1p-110 {
+		if d := distance(power, big.NewFloat(1)); d > 0x1p-110 {
 			t.Errorf("%d: %g", j, d)
 		}
 	}
@@ -239,10 +239,10 @@ func TestTable(t *testing.T) {
 
 func TestWidths(t *testing.T) {
 	for _, width := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-9, 1e9} {
-		if l, err := Huber(width); !errors.Is(err, ErrWidth) || l.Name() != "" {
+		if l, err := Huber(width); !errors.Is(err, errWidth) || l.Name() != "" {
 			t.Errorf("Huber(%v): %v", width, err)
 		}
-		if l, err := Squares(width); !errors.Is(err, ErrWidth) || l.Name() != "" {
+		if l, err := Squares(width); !errors.Is(err, errWidth) || l.Name() != "" {
 			t.Errorf("Squares(%v): %v", width, err)
 		}
 	}

@@ -152,9 +152,9 @@ func (Builder) MarshalJSON() ([]byte, error) { return nil, errEncoded }
 // GobEncode refuses.
 func (Builder) GobEncode() ([]byte, error) { return nil, errEncoded }
 
-// huge is what features are brought below: their squares and sums of these are far from the end of
-// float64, and they are float32.
-const huge = 0x1p100
+// maxMagnitude is what features are brought below: their squares and sums of these are far from the
+// end of float64, and they are float32.
+const maxMagnitude = 0x1p100
 
 // clip sets row to x, made shorter where it is longer than radius.
 func clip[N Number](row []float32, x []N, radius float64) {
@@ -162,12 +162,12 @@ func clip[N Number](row []float32, x []N, radius float64) {
 	for j := range row {
 		v := 0.0
 		if j < len(x) {
-			v = tame(float64(x[j]))
+			v = clampMagnitude(float64(x[j]))
 		}
 		row[j] = float32(v)
 		length += v * v
 	}
-	if fits(row, radius) {
+	if isWithin(row, radius) {
 		return
 	}
 	// What is lost to rounding is looked for afterwards, so nothing is proven here. The first try
@@ -179,26 +179,26 @@ func clip[N Number](row []float32, x []N, radius float64) {
 		for j := range row {
 			v := 0.0
 			if j < len(x) {
-				v = tame(float64(x[j])) * factor
+				v = clampMagnitude(float64(x[j])) * factor
 			}
-			row[j] = float32(tame(v))
+			row[j] = float32(clampMagnitude(v))
 		}
-		if fits(row, radius) {
+		if isWithin(row, radius) {
 			return
 		}
 	}
 	clear(row)
 }
 
-func tame(v float64) float64 {
+func clampMagnitude(v float64) float64 {
 	if v != v {
 		return 0
 	}
-	return max(-huge, min(huge, v))
+	return max(-maxMagnitude, min(maxMagnitude, v))
 }
 
-// fits says, with proof, that a row is at most radius long.
-func fits(row []float32, radius float64) bool {
+// isWithin says, with proof, that a row is at most radius long.
+func isWithin(row []float32, radius float64) bool {
 	const u = 0x1p-53
 	sum := 0.0
 	for _, v := range row {

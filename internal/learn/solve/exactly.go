@@ -22,7 +22,7 @@ const maxBits = 1024
 // and not what some arithmetic made of them. step is a power of two. Numbers that do not fit are
 // the nearest that do. linear may be nil.
 func Exactly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
-	return whole(ctx, p, linear, step, 0, progress)
+	return minimiseOnGrid(ctx, p, linear, step, 0, progress)
 }
 
 // Slack is how far, in steps and as a vector, what Nearly rounds is from the minimiser at most.
@@ -32,54 +32,54 @@ const Slack = 1. / 8
 // Unlike Exactly it does not fail where the minimiser is in the middle between two steps. That is
 // for those whose linear term is not random, for whom there are rows with such a minimiser.
 func Nearly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
-	return whole(ctx, p, linear, step, Slack, progress)
+	return minimiseOnGrid(ctx, p, linear, step, Slack, progress)
 }
 
-func whole(ctx context.Context, p *Problem, linear Approximator, step, slack float64, progress func(float64)) ([]int64, error) {
+func minimiseOnGrid(ctx context.Context, p *Problem, linear Approximator, step, slack float64, progress func(float64)) ([]int64, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	if m, _ := math.Frexp(step); m != 0.5 || step < 0x1p-500 || step > 0x1p500 {
-		return nil, fmt.Errorf("%w: the step is %g, and has to be a power of two", ErrProblem, step)
+		return nil, fmt.Errorf("%w: the step is %g, and has to be a power of two", errProblem, step)
 	}
 	if linear != nil && linear.Len() != p.Rows.Dim() {
-		return nil, fmt.Errorf("%w: the linear term has %d numbers and a row has %d features", ErrProblem, linear.Len(), p.Rows.Dim())
+		return nil, fmt.Errorf("%w: the linear term has %d numbers and a row has %d features", errProblem, linear.Len(), p.Rows.Dim())
 	}
-	f := p.sum()
+	f := p.objective()
 	grid := &grid{step, f.lambda, slack}
 
 	// In float64 first. What is not known of the linear term adds to the error of the gradient.
 	b, unknown := f.linear(linear, 64+f.scaleBits())
-	short := above(0)
+	short := upFloat(0)
 	for j, v := range b {
 		f.b[j], _ = v.Float64()
 		// exact: Sub takes the larger precision, and these agree in 53 bits
-		short.Add(short, above(0).Abs(new(big.Float).Sub(v, big.NewFloat(f.b[j]))))
+		short.Add(short, upFloat(0).Abs(new(big.Float).Sub(v, big.NewFloat(f.b[j]))))
 	}
 	if !finite(f.b) {
 		return nil, ErrNotReached
 	}
-	w, err := f.warm(ctx)
+	w, err := f.warmStart(ctx)
 	if err != nil {
 		return nil, err
 	}
 	floor := f.error(float64(len(f.x))*f.loss.Slope(), 0)
-	at, err := f.descend(ctx, w, func(p *place) float64 { return p.error / 4 }, f.reporter(floor, progress))
+	at, err := f.descend(ctx, w, func(p *iterate) float64 { return p.error / 4 }, f.reporter(floor, progress))
 	if err != nil {
 		return nil, err
 	}
-	start, ok := at.exactly()
+	start, ok := at.bigPoint()
 	if !ok {
 		return nil, ErrNotReached
 	}
-	if z, ok := at.settles(grid, start, unknown, short); ok {
+	if z, ok := at.roundIfCertain(grid, start, unknown, short); ok {
 		return z, nil
 	}
 	return f.refine(ctx, grid, linear, at, start)
 }
 
-// exactly is the point in numbers that can have more bits, if it is one.
-func (p *place) exactly() ([]*big.Float, bool) {
+// bigPoint is the point in numbers that can have more bits, if it is one.
+func (p *iterate) bigPoint() ([]*big.Float, bool) {
 	out := make([]*big.Float, len(p.w))
 	for j, v := range p.w {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -90,30 +90,30 @@ func (p *place) exactly() ([]*big.Float, bool) {
 	return out, true
 }
 
-// settles returns what the minimiser rounds to, if it follows from the gradient at this place.
-// However far from the minimum a descent ended, that is told by the gradient's own length, and not
-// by its error alone.
-func (p *place) settles(grid *grid, w []*big.Float, unknown ...*big.Float) ([]int64, bool) {
+// roundIfCertain returns what the minimiser rounds to, if it follows from the gradient at this
+// place. However far from the minimum a descent ended, that is told by the gradient's own length,
+// and not by its error alone.
+func (p *iterate) roundIfCertain(grid *grid, w []*big.Float, unknown ...*big.Float) ([]int64, bool) {
 	bound := p.bound()
 	if !(bound < math.Inf(1)) {
 		return nil, false
 	}
-	return grid.round(w, plus(append([]*big.Float{above(bound)}, unknown...)...))
+	return grid.round(w, addUp(append([]*big.Float{upFloat(bound)}, unknown...)...))
 }
 
 // linear returns the linear term in so many bits, and how far off in norm that is at most.
-func (f *sum) linear(b Approximator, bits uint) ([]*big.Float, *big.Float) {
+func (f *objective) linear(b Approximator, bits uint) ([]*big.Float, *big.Float) {
 	if b == nil {
-		return numbers(f.dim, 64), above(0)
+		return numbers(f.dim, 64), upFloat(0)
 	}
-	off := times(above(float64(f.dim)))
+	off := mulUp(upFloat(float64(f.dim)))
 	off.SetMantExp(off, -int(bits))
 	return b.Approximate(bits), off
 }
 
 // scaleBits is how many more bits after the point a linear term needs, because gradients are as
 // small as slope x radius.
-func (f *sum) scaleBits() uint {
+func (f *objective) scaleBits() uint {
 	_, e := math.Frexp(f.loss.Slope() * f.radius)
 	return uint(max(0, -e))
 }
@@ -123,7 +123,7 @@ func (f *sum) scaleBits() uint {
 // Steps are Newton's, and each is made shorter until the slope along it says that it went about as
 // far as the sum falls. Without that they need not converge where float64 ended far from the
 // minimum, and whether they do depends on the rows.
-func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *place, w []*big.Float) ([]int64, error) {
+func (f *objective) refine(ctx context.Context, grid *grid, linear Approximator, at *iterate, w []*big.Float) ([]int64, error) {
 	m := f.model(at.z, slacks[0], nil)
 	models := 1
 	for bits := uint(128); bits <= maxBits; bits *= 2 {
@@ -135,24 +135,24 @@ func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *p
 		for j := range w {
 			w[j].SetPrec(bits)
 		}
-		var s *stride
+		var s *newtonStep
 		for range 1000 {
 			p := gradient()
 			if p == nil {
 				return nil, ctx.Err()
 			}
-			if z, ok := grid.round(w, plus(p.norm, p.error, unknown)); ok {
+			if z, ok := grid.round(w, addUp(p.norm, p.error, unknown)); ok {
 				return z, nil
 			}
 			// More steps help only while the gradient is longer than what is not known of it.
-			if times(above(4), p.norm).Cmp(plus(p.error, unknown)) <= 0 {
+			if mulUp(upFloat(4), p.norm).Cmp(addUp(p.error, unknown)) <= 0 {
 				break
 			}
 			if s != nil && s.tooFar(p) {
-				s.place(w)
+				s.moveTo(w)
 				continue
 			}
-			if s != nil && times(above(4), p.norm).Cmp(s.norm) >= 0 {
+			if s != nil && mulUp(upFloat(4), p.norm).Cmp(s.norm) >= 0 {
 				here := make([]float64, len(w))
 				for j := range w {
 					here[j], _ = w[j].Float64()
@@ -160,8 +160,8 @@ func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *p
 				m = f.model(f.at(here).z, slacks[models%len(slacks)], nil)
 				models++
 			}
-			s = m.stride(ctx, w, p)
-			s.place(w)
+			s = m.newtonStep(ctx, w, p)
+			s.moveTo(w)
 		}
 	}
 	return nil, ErrNotReached
@@ -172,8 +172,8 @@ func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *p
 // only seem to be there.
 var slacks = []float64{0x1p-20, 0, 0x1p-40}
 
-// stride is a step from a point, and how much of it is taken.
-type stride struct {
+// newtonStep is a step from a point, and how much of it is taken.
+type newtonStep struct {
 	from  []*big.Float
 	step  []float64 // in units of 2^exp
 	exp   int
@@ -183,10 +183,10 @@ type stride struct {
 	tries int
 }
 
-// stride is a step of Newton's from w, computed in float64 for a gradient that is brought to a
+// newtonStep is a step of Newton's from w, computed in float64 for a gradient that is brought to a
 // length near 1.
-func (m *model) stride(ctx context.Context, w []*big.Float, p *precise) *stride {
-	s := &stride{exp: p.norm.MantExp(nil), norm: p.norm, share: 1}
+func (m *model) newtonStep(ctx context.Context, w []*big.Float, p *precise) *newtonStep {
+	s := &newtonStep{exp: p.norm.MantExp(nil), norm: p.norm, share: 1}
 	for _, v := range w {
 		s.from = append(s.from, new(big.Float).Copy(v))
 	}
@@ -202,8 +202,8 @@ func (m *model) stride(ctx context.Context, w []*big.Float, p *precise) *stride 
 	return s
 }
 
-// scaled is a gradient in the units of the stride.
-func (s *stride) scaled(p *precise) []float64 {
+// scaled is a gradient in the units of the step.
+func (s *newtonStep) scaled(p *precise) []float64 {
 	g := make([]float64, len(p.g))
 	for j, v := range p.g {
 		g[j], _ = new(big.Float).SetMantExp(v, -s.exp).Float64()
@@ -211,9 +211,9 @@ func (s *stride) scaled(p *precise) []float64 {
 	return g
 }
 
-// tooFar says that the sum rises at the end of the stride, where p is, nearly as much as it fell at
+// tooFar says that the sum rises at the end of the step, where p is, nearly as much as it fell at
 // its beginning, and takes less of it.
-func (s *stride) tooFar(p *precise) bool {
+func (s *newtonStep) tooFar(p *precise) bool {
 	now := dot(s.scaled(p), s.step)
 	if !(now > -0.1*s.slope) || s.tries >= 100 {
 		return false
@@ -223,8 +223,8 @@ func (s *stride) tooFar(p *precise) bool {
 	return true
 }
 
-// place sets w to the end of the stride.
-func (s *stride) place(w []*big.Float) {
+// moveTo sets w to the end of the step.
+func (s *newtonStep) moveTo(w []*big.Float) {
 	for j, v := range s.step {
 		by := new(big.Float).SetFloat64(s.share * v)
 		w[j].Add(s.from[j], by.SetMantExp(by, s.exp))

@@ -32,8 +32,8 @@ func losses(t testing.TB) []lossfn.Loss {
 	return out
 }
 
-// made is n rows with targets that follow a line, with noise.
-func made(l lossfn.Loss, n, dim int, radius float64, seed uint64) *rows.Rows {
+// madeUpRows is n rows with targets that follow a line, with noise.
+func madeUpRows(l lossfn.Loss, n, dim int, radius float64, seed uint64) *rows.Rows {
 	r := rand.New(rand.NewPCG(seed, 1))
 	truth := make([]float64, dim)
 	for j := range truth {
@@ -94,9 +94,9 @@ func onehot(n int) *rows.Rows {
 
 var benchRows = flag.Int("rows", 100_000, "rows of the benchmarks")
 
-// plain is a logistic fit without privacy and without proofs: L-BFGS of a library, on float64 rows,
-// with the library's products.
-func plain(f *sum, tolerance float64) (*optimize.Result, error) {
+// descendPlain is a logistic fit without privacy and without proofs: L-BFGS of a library, on
+// float64 rows, with the library's products.
+func descendPlain(f *objective, tolerance float64) (*optimize.Result, error) {
 	n, d := len(f.x), f.dim
 	x := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
 	for i, row := range f.x {
@@ -131,8 +131,8 @@ func plain(f *sum, tolerance float64) (*optimize.Result, error) {
 	return optimize.Minimize(problem, make([]float64, d), &optimize.Settings{GradientThreshold: tolerance}, &optimize.LBFGS{})
 }
 
-// quick is the same with our own products, on all processors.
-func quick(f *sum, tolerance float64) (*optimize.Result, error) {
+// descendQuick is the same with our own products, on all processors.
+func descendQuick(f *objective, tolerance float64) (*optimize.Result, error) {
 	var z []float64
 	problem := optimize.Problem{
 		Func: func(w []float64) float64 {
@@ -152,12 +152,14 @@ func quick(f *sum, tolerance float64) (*optimize.Result, error) {
 // BenchmarkFitAgainstPlain is a fit with its certificate, in times of a plain one of the same data.
 func BenchmarkFitAgainstPlain(b *testing.B) {
 	l := lossfn.Logistic()
-	b.Run("dense", func(b *testing.B) { against(b, &Problem{Loss: l, Rows: made(l, *benchRows, 100, 10, 1), Lambda: 40}) })
+	b.Run("dense", func(b *testing.B) {
+		against(b, &Problem{Loss: l, Rows: madeUpRows(l, *benchRows, 100, 10, 1), Lambda: 40})
+	})
 	b.Run("census", func(b *testing.B) { against(b, &Problem{Loss: l, Rows: onehot(*benchRows), Lambda: 40}) })
 }
 
 func against(b *testing.B, p *Problem) {
-	f := p.sum()
+	f := p.objective()
 	tolerance := 1e-6 * float64(*benchRows)
 	var ours, exactly, theirs, parallel time.Duration
 	for b.Loop() {
@@ -172,12 +174,12 @@ func against(b *testing.B, p *Problem) {
 		}
 		exactly += time.Since(since)
 		since = time.Now()
-		if _, err := plain(f, tolerance); err != nil {
+		if _, err := descendPlain(f, tolerance); err != nil {
 			b.Fatal(err)
 		}
 		theirs += time.Since(since)
 		since = time.Now()
-		if _, err := quick(f, tolerance); err != nil {
+		if _, err := descendQuick(f, tolerance); err != nil {
 			b.Fatal(err)
 		}
 		parallel += time.Since(since)
@@ -207,7 +209,7 @@ func scales(t testing.TB, n, dim int, pull float64, seed uint64) (*Problem, []fl
 		}
 		b.Add(x, float32(r.Float64()*2-1))
 	}
-	return &Problem{Loss: l, Rows: b.Rows(), Lambda: l.Curvature() / MaxRatio}, random(r, dim, pull)
+	return &Problem{Loss: l, Rows: b.Rows(), Lambda: l.Curvature() / maxRatio}, random(r, dim, pull)
 }
 
 // A training that fails says something about its rows, and nobody paid for that. These are
@@ -236,7 +238,7 @@ func TestSettlesOnlyWhatFollows(t *testing.T) {
 		t.Run(names[i], func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 3))
 			b := random(r, p.Rows.Dim(), p.Rows.Radius()*p.Loss.Slope())
-			f := p.sum()
+			f := p.objective()
 			copy(f.b, b)
 			settled, not := 0, 0
 			for _, e := range []int{at64(f) - 40, at64(f) - 4, 400} {
@@ -256,11 +258,11 @@ func TestSettlesOnlyWhatFollows(t *testing.T) {
 					// As a descent that ended early has it: somewhere, and the gradient there.
 					w := random(r, f.dim, away*p.Rows.Radius()*p.Loss.Slope()/f.lambda)
 					at := f.at(w)
-					start, ok := at.exactly()
+					start, ok := at.bigPoint()
 					if !ok {
 						t.Fatal("no number")
 					}
-					got, ok := at.settles(&grid{step: step, lambda: f.lambda}, start)
+					got, ok := at.roundIfCertain(&grid{step: step, lambda: f.lambda}, start)
 					if !ok {
 						not++
 						continue

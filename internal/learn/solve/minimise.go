@@ -30,30 +30,30 @@ func Minimise(ctx context.Context, p *Problem, linear []float64, tolerance float
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	f := p.sum()
+	f := p.objective()
 	if linear != nil {
 		if len(linear) != f.dim || !finite(linear) {
-			return nil, ErrProblem
+			return nil, errProblem
 		}
 		f.b = linear
 	}
-	w, err := f.warm(ctx)
+	w, err := f.warmStart(ctx)
 	if err != nil {
 		return nil, err
 	}
-	at, err := f.descend(ctx, w, func(p *place) float64 { return (tolerance*(1-0x1p-30) - p.error) }, f.reporter(tolerance, progress))
+	at, err := f.descend(ctx, w, func(p *iterate) float64 { return (tolerance*(1-0x1p-30) - p.error) }, f.reporter(tolerance, progress))
 	if err != nil {
 		return nil, err
 	}
 	if at.bound() <= tolerance {
 		return &Point{at.w, at.bound()}, nil
 	}
-	return f.closer(ctx, at, tolerance)
+	return f.refineInPairs(ctx, at, tolerance)
 }
 
-// closer goes on with gradients in pairs, for a tolerance that float64 cannot prove. The point
-// stays one of float64.
-func (f *sum) closer(ctx context.Context, at *place, tolerance float64) (*Point, error) {
+// refineInPairs goes on with gradients in pairs, for a tolerance that float64 cannot prove. The
+// point stays one of float64.
+func (f *objective) refineInPairs(ctx context.Context, at *iterate, tolerance float64) (*Point, error) {
 	if !finite(at.w) {
 		return nil, ErrNotReached
 	}
@@ -68,15 +68,15 @@ func (f *sum) closer(ctx context.Context, at *place, tolerance float64) (*Point,
 		if p == nil {
 			return nil, ctx.Err()
 		}
-		bound, _ := plus(p.norm, p.error).Float64()
-		if bound = bound*up + tiny; bound <= tolerance {
+		bound, _ := addUp(p.norm, p.error).Float64()
+		if bound = bound*roundUpFactor + underflow; bound <= tolerance {
 			out := make([]float64, f.dim)
 			for j := range out {
 				out[j], _ = w[j].Float64()
 			}
 			return &Point{out, bound}, nil
 		}
-		m.stride(ctx, w, p).place(w)
+		m.newtonStep(ctx, w, p).moveTo(w)
 		for j := range w {
 			w[j].SetPrec(53).SetPrec(pairBits)
 		}
@@ -85,13 +85,13 @@ func (f *sum) closer(ctx context.Context, at *place, tolerance float64) (*Point,
 }
 
 // reporter tells progress how far the gradient has come on its way to a norm, by digits.
-func (f *sum) reporter(goal float64, progress func(float64)) func(*place) {
+func (f *objective) reporter(goal float64, progress func(float64)) func(*iterate) {
 	if progress == nil {
-		return func(*place) {}
+		return func(*iterate) {}
 	}
 	first := float64(len(f.x))*f.radius*f.loss.Slope() + norm(f.b)
 	last := 0.0
-	return func(p *place) {
+	return func(p *iterate) {
 		if share := math.Log(first/p.norm) / math.Log(first/goal); share > last && share <= 1 {
 			last = share
 		}
@@ -99,8 +99,8 @@ func (f *sum) reporter(goal float64, progress func(float64)) func(*place) {
 	}
 }
 
-// place is a point with the gradient there, as computed, and how far that can be from what it is.
-type place struct {
+// iterate is a point with the gradient there, as computed, and how far that can be from what it is.
+type iterate struct {
 	w, z  []float64 // z_i = w.x_i, about
 	g     []float64
 	norm  float64 // |g|, rounded up
@@ -108,18 +108,18 @@ type place struct {
 }
 
 // bound is what the gradient's norm is at most.
-func (p *place) bound() float64 { return (p.norm + p.error) * up }
+func (p *iterate) bound() float64 { return (p.norm + p.error) * roundUpFactor }
 
 const (
-	unit = 0x1p-53
-	up   = 1 + 0x1p-40 // for the roundings of a formula of positive terms, far fewer than 2^12 of them
-	tiny = 0x1p-500    // for everything that underflows
+	unitRoundoff  = 0x1p-53
+	roundUpFactor = 1 + 0x1p-40 // for the roundings of a formula of positive terms, far fewer than 2^12 of them
+	underflow     = 0x1p-500    // for everything that underflows
 )
 
 // at computes the gradient at w, and proves its error. The package's comment has the proof.
-func (f *sum) at(w []float64) *place {
+func (f *objective) at(w []float64) *iterate {
 	n := len(f.x)
-	p := &place{w: w, z: make([]float64, n)}
+	p := &iterate{w: w, z: make([]float64, n)}
 	slopes := make([]float64, n)
 	p.g = f.pass(w, func(lo int, products, t []float64) {
 		copy(p.z[lo:], products)
@@ -132,7 +132,7 @@ func (f *sum) at(w []float64) *place {
 	for _, t := range slopes {
 		size += math.Abs(t)
 	}
-	size *= 1 + 2*float64(n+1)*unit
+	size *= 1 + 2*float64(n+1)*unitRoundoff
 
 	data := norm(p.g)
 	for j := range p.g {
@@ -140,32 +140,31 @@ func (f *sum) at(w []float64) *place {
 	}
 	p.norm = norm(p.g)
 	length := norm(w)
-	p.error = f.error(size, length) + 3*unit*(data+f.lambda*length+norm(f.b))*up
+	p.error = f.error(size, length) + 3*unitRoundoff*(data+f.lambda*length+norm(f.b))*roundUpFactor
 	return p
 }
 
 // error bounds what the sum over rows is wrong by, where the sizes of the coefficients add up to
 // size at most and |w| is at most length.
-func (f *sum) error(size, length float64) float64 {
+func (f *objective) error(size, length float64) float64 {
 	n, r := float64(len(f.x)), f.radius
 	product := gamma(f.dim) * length * r // of w.x
-	slope := f.loss.Error() + f.loss.Curvature()*up*product
-	return (r*(gamma(depth(len(f.x))+1)*size+n*slope) + tiny) * up
+	slope := f.loss.Error() + f.loss.Curvature()*roundUpFactor*product
+	return (r*(gamma(depth(len(f.x))+1)*size+n*slope) + underflow) * roundUpFactor
 }
 
 // gamma is k u/(1 - k u), rounded up: the largest error in proportion of k roundings.
 func gamma(k int) float64 {
-	ku := float64(k) * unit
-	return ku / (1 - ku) * up
+	ku := float64(k) * unitRoundoff
+	return ku / (1 - ku) * roundUpFactor
 }
 
-// norm is |v|, rounded up.
 func norm(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
 		sum += x * x
 	}
-	return (math.Sqrt(sum*(1+gamma(len(v)+1))) + tiny) * up
+	return (math.Sqrt(sum*(1+gamma(len(v)+1))) + underflow) * roundUpFactor
 }
 
 // pairBits is how many bits a pair of float64 holds.
@@ -177,7 +176,7 @@ func pairDepth(n int) int { return min(n, block) + (n/segments/block + 2) + segm
 // pairs computes the gradient at w in pairs of float64 that are added up, twice as precise as
 // float64. It changes w to what pairs can hold. The package's comment has the proof of its error.
 // It returns nil when ctx is done.
-func (f *sum) pairs(ctx context.Context, w, b []*big.Float) *precise {
+func (f *objective) pairs(ctx context.Context, w, b []*big.Float) *precise {
 	high, low := make([]float64, f.dim), make([]float64, f.dim)
 	for j := range w {
 		high[j], low[j] = split(w[j])
@@ -212,7 +211,7 @@ func (f *sum) pairs(ctx context.Context, w, b []*big.Float) *precise {
 	}
 
 	if !finite(total.high) || !finite(total.low) {
-		return &precise{numbers(f.dim, 64), above(math.Inf(1)), above(math.Inf(1))}
+		return &precise{numbers(f.dim, 64), upFloat(math.Inf(1)), upFloat(math.Inf(1))}
 	}
 	const bits = 400
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(x) }
@@ -226,9 +225,9 @@ func (f *sum) pairs(ctx context.Context, w, b []*big.Float) *precise {
 	}
 	finish := number(1)
 	finish.SetMantExp(finish, -bits)
-	error := plus(above(f.pairError(norm(high), norm(low))),
-		times(above(8), above(0).Set(finish),
-			plus(times(above(f.lambda), length(w)), length(b), above(2*float64(n)*f.radius*f.loss.Slope()))))
+	error := addUp(upFloat(f.pairError(norm(high), norm(low))),
+		mulUp(upFloat(8), upFloat(0).Set(finish),
+			addUp(mulUp(upFloat(f.lambda), length(w)), length(b), upFloat(2*float64(n)*f.radius*f.loss.Slope()))))
 	return &precise{g, length(g), error}
 }
 
@@ -245,9 +244,9 @@ func split(w *big.Float) (high, low float64) {
 	return high, low
 }
 
-// two returns a + b as it rounds, and what that lost: together they are exactly a + b (Knuth 1969).
-// There is no product in it that could be fused.
-func two(a, b float64) (sum, lost float64) {
+// twoSum returns a + b as it rounds, and what that lost: together they are exactly a + b (Knuth
+// 1969). There is no product in it that could be fused.
+func twoSum(a, b float64) (sum, lost float64) {
 	sum = a + b
 	c := sum - a
 	return sum, (a - (sum - c)) + (b - c)
@@ -266,13 +265,12 @@ func pairDot(high, low []float64, x []float32) (sum, rest float64) {
 		product := float64(h * v)
 		lost := math.FMA(h, v, -product)
 		var e float64
-		sum, e = two(sum, product)
+		sum, e = twoSum(sum, product)
 		rest += (e + lost) + low[j]*v
 	}
 	return sum, rest
 }
 
-// pairAdd adds (t + small) x.
 func pairAdd(high, low []float64, t, small float64, x []float32) {
 	x = x[:len(high)]
 	low = low[:len(high)]
@@ -284,7 +282,7 @@ func pairAdd(high, low []float64, t, small float64, x []float32) {
 		product := float64(t * v)
 		lost := math.FMA(t, v, -product)
 		var e float64
-		high[j], e = two(high[j], product)
+		high[j], e = twoSum(high[j], product)
 		low[j] += (e + lost) + small*v
 	}
 }
@@ -293,7 +291,7 @@ func pairAdd(high, low []float64, t, small float64, x []float32) {
 func pairMerge(high, low, h, l []float64) {
 	for j := range high {
 		var e float64
-		high[j], e = two(high[j], h[j])
+		high[j], e = twoSum(high[j], h[j])
 		low[j] += e + l[j]
 	}
 }
@@ -301,7 +299,7 @@ func pairMerge(high, low, h, l []float64) {
 const slopeBits = 112
 
 // pairSlope is the weight of row i times phi' at z + rest.
-func (f *sum) pairSlope(i int, z, rest float64) (t, small float64) {
+func (f *objective) pairSlope(i int, z, rest float64) (t, small float64) {
 	if math.IsNaN(z+rest) || math.IsInf(z+rest, 0) {
 		return math.NaN(), 0
 	}
@@ -317,28 +315,28 @@ func (f *sum) pairSlope(i int, z, rest float64) (t, small float64) {
 }
 
 // pairError bounds what the sum over rows is wrong by.
-func (f *sum) pairError(high, low float64) float64 {
+func (f *objective) pairError(high, low float64) float64 {
 	n, d, r := float64(len(f.x)), f.dim, f.radius
-	slope, curvature := f.loss.Slope()*up, f.loss.Curvature()*up
+	slope, curvature := f.loss.Slope()*roundUpFactor, f.loss.Curvature()*roundUpFactor
 	score := gamma(d+4)*(gamma(d+4)*high+low)*r + 0x1p-160*(high+low)*r
 	coefficient := math.Ldexp(2, -slopeBits) + 0x1p-104*slope + curvature*score
 	k := pairDepth(len(f.x)) + 8
-	return (n*r*(coefficient+gamma(k)*gamma(k)*slope) + tiny) * up * up
+	return (n*r*(coefficient+gamma(k)*gamma(k)*slope) + underflow) * roundUpFactor * roundUpFactor
 }
 
 // Sizes of a pass over the rows. Which rows are added up with which depends on these and on the
 // number of rows, and not on the machine.
 const (
-	segments = 64  // each is one worker's at a time
-	block    = 512 // rows that are added up by themselves
-	near     = 64  // rows that are read twice while they are in the nearest cache
+	segments   = 64  // each is one worker's at a time
+	block      = 512 // rows that are added up by themselves
+	cachedRows = 64  // rows that are read twice while they are in the nearest cache
 )
 
 // depth is the largest number of roundings that a row's share of the result of a pass meets: its
 // product, two sums with three other rows, sums within its block, of blocks within its segment, and
 // of segments.
 func depth(n int) int {
-	const inBlock = block/4 + 3 + block/near*3 // by fours, and what does not divide by four
+	const inBlock = block/4 + 3 + block/cachedRows*3 // by fours, and what does not divide by four
 	return 3 + inBlock + (n/segments/block + 2) + segments
 }
 
@@ -357,17 +355,17 @@ func parallel(n int, work func(i int)) {
 	all.Wait()
 }
 
-// few is up to how many rows it is faster not to share the work.
-const few = 4096
+// maxSerialRows is up to how many rows it is faster not to share the work.
+const maxSerialRows = 4096
 
 // segments does work for every segment that has rows.
-func (f *sum) segments(work func(s, lo, hi int)) {
+func (f *objective) segments(work func(s, lo, hi int)) {
 	one := func(s int) {
 		if lo, hi := segment(s, len(f.x)); lo < hi {
 			work(s, lo, hi)
 		}
 	}
-	if len(f.x) > few {
+	if len(f.x) > maxSerialRows {
 		parallel(segments, one)
 		return
 	}
@@ -383,15 +381,15 @@ func segment(s, n int) (lo, hi int) {
 
 // pass returns the sum of t_i x_i over all rows, where t is what coefficients makes of the products
 // w.x_i of rows lo and following.
-func (f *sum) pass(w []float64, coefficients func(lo int, products, t []float64)) []float64 {
+func (f *objective) pass(w []float64, coefficients func(lo int, products, t []float64)) []float64 {
 	parts := make([][]float64, segments)
 	f.segments(func(s, lo, hi int) {
 		part, acc := make([]float64, f.dim), make([]float64, f.dim)
-		var products, t [near]float64
+		var products, t [cachedRows]float64
 		for from := lo; from < hi; from += block {
 			clear(acc)
-			for at := from; at < min(from+block, hi); at += near {
-				end := min(at+near, from+block, hi)
+			for at := from; at < min(from+block, hi); at += cachedRows {
+				end := min(at+cachedRows, from+block, hi)
 				x := f.x[at:end]
 				dots(products[:], w, x)
 				coefficients(at, products[:len(x)], t[:len(x)])

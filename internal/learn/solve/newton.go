@@ -12,7 +12,7 @@ import (
 
 // model is the second derivative at a point, and an approximation of it that is cheap to invert.
 type model struct {
-	f       *sum
+	f       *objective
 	c       []float64 // by row: its weight times the second derivative of its loss
 	factor  *mat.Cholesky
 	inverse []float64 // of the diagonal, where there are too many weights for a factor
@@ -21,9 +21,9 @@ type model struct {
 // denseDim is the largest number of weights for which a matrix is kept.
 const denseDim = 1024
 
-// every is how many rows one row stands for in the approximation: so many that it costs no more
+// thinning is how many rows one row stands for in the approximation: so many that it costs no more
 // than a few passes, and few enough that it is near.
-func (f *sum) every() int {
+func (f *objective) thinning() int {
 	d := f.dim
 	least := max(2*d, min(16*d, 1_000_000_000/(d*d)))
 	return max(1, len(f.x)/max(least, min(4*len(f.x)/d, 100*d)))
@@ -31,7 +31,7 @@ func (f *sum) every() int {
 
 // model makes a model of the second derivative for scores up to slack away from z. Where old is of
 // a point nearby, its approximation will do.
-func (f *sum) model(z []float64, slack float64, old *model) *model {
+func (f *objective) model(z []float64, slack float64, old *model) *model {
 	m := &model{f: f, c: make([]float64, len(z))}
 	f.segments(func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -65,7 +65,7 @@ func (m *model) diagonal() {
 
 func (m *model) dense() {
 	f, d := m.f, m.f.dim
-	every := f.every()
+	every := f.thinning()
 	h := make([]float64, d*d)
 	parts := make([][]float64, min(8, 1+len(f.x)/every/256))
 	parallel(len(parts), func(s int) {
@@ -215,7 +215,7 @@ func dot(a, b []float64) float64 {
 
 // search returns how far to go from p in direction s: about where the derivative along s is 0. Only
 // the scores are needed, and not the rows.
-func (f *sum) search(p *place, s, products []float64) float64 {
+func (f *objective) search(p *iterate, s, products []float64) float64 {
 	ws, ss, bs := dot(p.w, s), dot(s, s), dot(f.b, s)
 	slope := func(t float64) float64 {
 		var parts [segments]float64
@@ -258,12 +258,12 @@ func (f *sum) search(p *place, s, products []float64) float64 {
 	return t
 }
 
-// mostSteps is far more than any problem needed.
-const mostSteps = 1000
+// maxSteps is far more than any problem needed.
+const maxSteps = 1000
 
 // descend goes from w towards the minimum until the gradient is as short as goal says, or rounding
 // is all that moves.
-func (f *sum) descend(ctx context.Context, w []float64, goal func(*place) float64, report func(*place)) (*place, error) {
+func (f *objective) descend(ctx context.Context, w []float64, goal func(*iterate) float64, report func(*iterate)) (*iterate, error) {
 	best := f.at(w)
 	first := best.norm
 	p, idle := best, 0
@@ -278,7 +278,7 @@ func (f *sum) descend(ctx context.Context, w []float64, goal func(*place) float6
 			return nil, err
 		}
 		report(best)
-		if best.norm <= goal(best) || !(best.norm > 0) || idle >= 4 || step >= mostSteps {
+		if best.norm <= goal(best) || !(best.norm > 0) || idle >= 4 || step >= maxSteps {
 			return best, nil
 		}
 		// What a step leaves is of second order, so solving for it more precisely than that is
@@ -317,34 +317,35 @@ func (f *sum) descend(ctx context.Context, w []float64, goal func(*place) float6
 }
 
 // stuck says that a step was too short to be seen in float64.
-func (f *sum) stuck(s []float64, t float64, w []float64) bool {
+func (f *objective) stuck(s []float64, t float64, w []float64) bool {
 	return !(t*norm(s) > 0x1p-50*norm(w))
 }
 
-// warm returns a point to start from: the minimum, about, for a few of the rows, and of a loss with
-// a wider bend where that of the loss is narrow. Newton's steps are good at bends that many rows
-// are in.
-func (f *sum) warm(ctx context.Context) ([]float64, error) {
+// warmStart returns a point to start from: the minimum, about, for a few of the rows, and of a loss
+// with a wider bend where that of the loss is narrow. Newton's steps are good at bends that many
+// rows are in.
+func (f *objective) warmStart(ctx context.Context) ([]float64, error) {
 	const every, enough = 8, 20000
 	if wider, ok := f.loss.Wider(); ok {
 		g := *f
 		g.loss = wider
-		return g.warmSome(ctx)
+		return g.warmStartThinned(ctx)
 	}
 	if len(f.x) < enough {
 		return make([]float64, f.dim), nil
 	}
-	return f.thinned(every).warmSome(ctx)
+	return f.thinned(every).warmStartThinned(ctx)
 }
 
-// warmSome returns a point that is about as near the minimum as one of so many rows says anything.
-func (f *sum) warmSome(ctx context.Context) ([]float64, error) {
-	w, err := f.warm(ctx)
+// warmStartThinned returns a point that is about as near the minimum as one of so many rows says
+// anything.
+func (f *objective) warmStartThinned(ctx context.Context) ([]float64, error) {
+	w, err := f.warmStart(ctx)
 	if err != nil {
 		return nil, err
 	}
 	enough := 0.03 * f.radius * f.loss.Slope() * math.Sqrt(float64(len(f.x)))
-	p, err := f.descend(ctx, w, func(*place) float64 { return enough }, func(*place) {})
+	p, err := f.descend(ctx, w, func(*iterate) float64 { return enough }, func(*iterate) {})
 	if err != nil {
 		return nil, err
 	}

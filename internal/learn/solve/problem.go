@@ -28,39 +28,39 @@ type Problem struct {
 
 // Limits of what is solved. They are about what is public.
 const (
-	MinRadius = 0x1p-100
-	MaxRadius = 0x1p+100
-	// MaxRatio is what curvature x radius^2/Lambda is at most. Less regularisation makes no sense
+	minRadius = 0x1p-100
+	maxRadius = 0x1p+100
+	// maxRatio is what curvature x radius^2/Lambda is at most. Less regularisation makes no sense
 	// where there is privacy, and is too much to ask of float64.
-	MaxRatio = 0x1p+24
-	// MinRatio is what it is at least. With more regularisation there is nothing but 0.
-	MinRatio = 0x1p-200
+	maxRatio = 0x1p+24
+	// minRatio is what it is at least. With more regularisation there is nothing but 0.
+	minRatio = 0x1p-200
 )
 
-// ErrProblem is returned for a problem that cannot be solved whatever its rows are.
-var ErrProblem = errors.New("nothing can be minimised here")
+// errProblem is returned for a problem that cannot be solved whatever its rows are.
+var errProblem = errors.New("nothing can be minimised here")
 
 // Validate says what is wrong with a problem. It does not look at rows.
 func (p *Problem) Validate() error {
 	if p.Loss.Name() == "" || p.Rows == nil {
-		return fmt.Errorf("%w: a problem has a loss and rows", ErrProblem)
+		return fmt.Errorf("%w: a problem has a loss and rows", errProblem)
 	}
 	r := p.Rows.Radius()
-	if !(r >= MinRadius && r <= MaxRadius) {
-		return fmt.Errorf("%w: the radius is %g, and has to be from 2^-100 to 2^100", ErrProblem, r)
+	if !(r >= minRadius && r <= maxRadius) {
+		return fmt.Errorf("%w: the radius is %g, and has to be from 2^-100 to 2^100", errProblem, r)
 	}
 	if p.Rows.Dim() < 1 {
-		return fmt.Errorf("%w: rows without features", ErrProblem)
+		return fmt.Errorf("%w: rows without features", errProblem)
 	}
-	least := p.Loss.Curvature() * r * r / MaxRatio
-	if most := p.Loss.Curvature() * r * r / MinRatio; !(p.Lambda >= least && p.Lambda <= most) {
-		return fmt.Errorf("%w: the regulariser is %g; take one from %.3g to %.3g", ErrProblem, p.Lambda, least, most)
+	least := p.Loss.Curvature() * r * r / maxRatio
+	if most := p.Loss.Curvature() * r * r / minRatio; !(p.Lambda >= least && p.Lambda <= most) {
+		return fmt.Errorf("%w: the regulariser is %g; take one from %.3g to %.3g", errProblem, p.Lambda, least, most)
 	}
 	return nil
 }
 
-// sum is a problem with the functions called and the rows looked up, and a linear term.
-type sum struct {
+// objective is a problem with the functions called and the rows looked up, and a linear term.
+type objective struct {
 	loss   lossfn.Loss
 	x      [][]float32
 	y      []float64
@@ -71,8 +71,8 @@ type sum struct {
 	b      []float64
 }
 
-func (p *Problem) sum() *sum {
-	f := &sum{loss: p.Loss, dim: p.Rows.Dim(), radius: p.Rows.Radius(), lambda: p.Lambda, b: make([]float64, p.Rows.Dim())}
+func (p *Problem) objective() *objective {
+	f := &objective{loss: p.Loss, dim: p.Rows.Dim(), radius: p.Rows.Radius(), lambda: p.Lambda, b: make([]float64, p.Rows.Dim())}
 	n := p.Rows.Len()
 	f.x, f.y = make([][]float32, 0, n), make([]float64, 0, n)
 	if p.Weight != nil {
@@ -100,8 +100,8 @@ func (p *Problem) sum() *sum {
 }
 
 // thinned is one row in every few, with as much less of all else, so that its minimum is near.
-func (f *sum) thinned(every int) *sum {
-	out := &sum{loss: f.loss, dim: f.dim, radius: f.radius, lambda: f.lambda / float64(every), b: make([]float64, f.dim)}
+func (f *objective) thinned(every int) *objective {
+	out := &objective{loss: f.loss, dim: f.dim, radius: f.radius, lambda: f.lambda / float64(every), b: make([]float64, f.dim)}
 	for j, b := range f.b {
 		out.b[j] = b / float64(every)
 	}
@@ -115,7 +115,7 @@ func (f *sum) thinned(every int) *sum {
 }
 
 // weighted is the weight of row i times v.
-func (f *sum) weighted(i int, v float64) float64 {
+func (f *objective) weighted(i int, v float64) float64 {
 	if f.a == nil {
 		return v
 	}
@@ -135,7 +135,7 @@ type grid struct {
 // gradient long, so x is within gradient/lambda of w. Both ends of where a coordinate can be have
 // to round to the same.
 func (g *grid) round(w []*big.Float, gradient *big.Float) ([]int64, bool) {
-	off := above(0).Quo(gradient, above(g.lambda))
+	off := upFloat(0).Quo(gradient, upFloat(g.lambda))
 	near := off.Cmp(big.NewFloat(g.slack*g.step)) <= 0 // exact: step is a power of two
 	_, e := math.Frexp(g.step)                         // step = 2^(e-1)
 	out := make([]int64, len(w))
@@ -190,7 +190,7 @@ type precise struct {
 // precise computes the gradient at w in numbers of so many bits, with b for the linear term. Its
 // error is bounded as that of at is, with 2^-bits for u, and one sum for all rows. It returns nil
 // when ctx is done.
-func (f *sum) precise(ctx context.Context, w, b []*big.Float, bits uint) *precise {
+func (f *objective) precise(ctx context.Context, w, b []*big.Float, bits uint) *precise {
 	number := func() *big.Float { return new(big.Float).SetPrec(bits) }
 	parts := make([][]*big.Float, segments)
 	f.segments(func(s, lo, hi int) {
@@ -241,37 +241,37 @@ func numbers(n int, bits uint) []*big.Float {
 }
 
 // preciseError bounds the error of precise. gamma_k <= 2ku, generously, while ku < 1/2.
-func (f *sum) preciseError(w, b *big.Float, bits uint) *big.Float {
+func (f *objective) preciseError(w, b *big.Float, bits uint) *big.Float {
 	n, d := float64(len(f.x)), float64(f.dim)
-	u := above(1)
+	u := upFloat(1)
 	u.SetMantExp(u, -int(bits))
-	r, slope, curvature := above(f.radius), above(f.loss.Slope()*up), above(f.loss.Curvature()*up)
+	r, slope, curvature := upFloat(f.radius), upFloat(f.loss.Slope()*roundUpFactor), upFloat(f.loss.Curvature()*roundUpFactor)
 
-	score := times(above(2*(d+1)), u, w, r) // of w.x
+	score := mulUp(upFloat(2*(d+1)), u, w, r) // of w.x
 	// of phi': that of Precise, its rounding to bits, the score's
-	coefficient := plus(times(above(2), u), times(curvature, score))
+	coefficient := addUp(mulUp(upFloat(2), u), mulUp(curvature, score))
 	// of weight, product and sums, in proportion to the slopes
-	roundings := times(above(2*(n+segments+8)), u, slope)
-	data := times(above(n), r, plus(coefficient, times(above(2), u, slope), roundings)) // over all rows
-	rest := times(above(4), u, plus(times(above(n), r, slope, above(2)), times(above(f.lambda), w), b))
-	return plus(data, rest)
+	roundings := mulUp(upFloat(2*(n+segments+8)), u, slope)
+	data := mulUp(upFloat(n), r, addUp(coefficient, mulUp(upFloat(2), u, slope), roundings)) // over all rows
+	rest := mulUp(upFloat(4), u, addUp(mulUp(upFloat(n), r, slope, upFloat(2)), mulUp(upFloat(f.lambda), w), b))
+	return addUp(data, rest)
 }
 
-// above is x, in the arithmetic that rounds up. All numbers in it are positive.
-func above(x float64) *big.Float {
+// upFloat is x, in the arithmetic that rounds up. All numbers in it are positive.
+func upFloat(x float64) *big.Float {
 	return new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf).SetFloat64(x)
 }
 
-func plus(x ...*big.Float) *big.Float {
-	out := above(0)
+func addUp(x ...*big.Float) *big.Float {
+	out := upFloat(0)
 	for _, v := range x {
 		out.Add(out, v)
 	}
 	return out
 }
 
-func times(x ...*big.Float) *big.Float {
-	out := above(1)
+func mulUp(x ...*big.Float) *big.Float {
+	out := upFloat(1)
 	for _, v := range x {
 		out.Mul(out, v)
 	}
@@ -280,9 +280,9 @@ func times(x ...*big.Float) *big.Float {
 
 // length is |v|, rounded up.
 func length(v []*big.Float) *big.Float {
-	sum := above(0)
+	sum := upFloat(0)
 	for _, x := range v {
-		a := above(0).Abs(x) // rounds up to 64 bits: its mode is the receiver's
+		a := upFloat(0).Abs(x) // rounds up to 64 bits: its mode is the receiver's
 		sum.Add(sum, a.Mul(a, a))
 	}
 	if sum.Sign() == 0 {
@@ -290,5 +290,5 @@ func length(v []*big.Float) *big.Float {
 	}
 	// Sqrt rounds to nearest or by mode; two more units are certainly enough.
 	root := new(big.Float).SetPrec(80).Sqrt(new(big.Float).SetPrec(80).Set(sum))
-	return times(above(1+0x1p-50), above(0).Set(root))
+	return mulUp(upFloat(1+0x1p-50), upFloat(0).Set(root))
 }

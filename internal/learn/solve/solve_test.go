@@ -98,7 +98,7 @@ func truthAt(p *Problem, w []*big.Float, b []float64) []*big.Float {
 	return g
 }
 
-func apart(a []*big.Float, b []float64) float64 {
+func distance(a []*big.Float, b []float64) float64 {
 	out := make([]*big.Float, len(a))
 	for j := range a {
 		out[j] = new(big.Float).SetPrec(400).Sub(a[j], big.NewFloat(b[j]))
@@ -113,7 +113,7 @@ func problems(t testing.TB) (names []string, all []*Problem) {
 		for _, n := range []int{0, 1, 7, 300} {
 			for _, dim := range []int{1, 3, 17} {
 				for _, radius := range []float64{0.01, 1, 30} {
-					p := &Problem{Loss: l, Rows: made(l, n, dim, radius, uint64(k*1000+n+dim)),
+					p := &Problem{Loss: l, Rows: madeUpRows(l, n, dim, radius, uint64(k*1000+n+dim)),
 						Lambda: l.Curvature() * radius * radius * []float64{1e-3, 1, 30}[(n+dim+k)%3]}
 					if n == 7 {
 						p.Weight = func(i int) float64 { return 1 / float64(i+1) }
@@ -138,12 +138,12 @@ func TestProvenIsTrue(t *testing.T) {
 	names, all := problems(t)
 	closest := 0.0
 	for k, p := range all {
-		f := p.sum()
+		f := p.objective()
 		f.b = random(r, f.dim, f.radius)
 		for _, scale := range []float64{0, 1e-6, 1, 1e3, 1e20} {
 			w := random(r, f.dim, scale/f.radius)
 			at := f.at(w)
-			off := apart(truth(p, w, f.b), at.g)
+			off := distance(truth(p, w, f.b), at.g)
 			if !(off <= at.error) {
 				t.Errorf("%s, %g: off by %g, and %g is proven", names[k], scale, off, at.error)
 			}
@@ -172,16 +172,16 @@ func TestProofNeedsItsTerms(t *testing.T) {
 		t.Fatal(err)
 	}
 	off := func(p *Problem, w []float64) (off, proven, sums, products float64) {
-		f := p.sum()
+		f := p.objective()
 		at := f.at(w)
-		if off = apart(truth(p, w, nil), at.g); !(off <= at.error) {
+		if off = distance(truth(p, w, nil), at.g); !(off <= at.error) {
 			t.Errorf("off by %g, and %g is proven", off, at.error)
 		}
 		size := 0.0
 		for i, z := range at.z {
 			size += math.Abs(f.loss.First(z, f.y[i]))
 		}
-		rest := 3 * unit * f.lambda * norm(w)
+		rest := 3 * unitRoundoff * f.lambda * norm(w)
 		return off, at.error, f.error(size, 0) + rest, f.error(0, norm(w)) + rest
 	}
 	needed := map[string]bool{}
@@ -199,7 +199,7 @@ func TestProofNeedsItsTerms(t *testing.T) {
 		is, _, without, _ := off(p, w)
 		needed["products"] = needed["products"] || is > without
 		// The same in numbers of more bits.
-		f := p.sum()
+		f := p.objective()
 		far := func(at *precise, w []*big.Float) *big.Float {
 			off := numbers(3, 400)
 			for j, v := range truthAt(p, w, nil) {
@@ -214,12 +214,12 @@ func TestProofNeedsItsTerms(t *testing.T) {
 		for j := range fine {
 			fine[j].Add(fine[j], big.NewFloat(r.NormFloat64()*0x1p-30))
 		}
-		last := times(above(f.lambda*norm(w)*4), new(big.Float).SetMantExp(big.NewFloat(1), -100))
+		last := mulUp(upFloat(f.lambda*norm(w)*4), new(big.Float).SetMantExp(big.NewFloat(1), -100))
 		if far(f.precise(context.Background(), fine, numbers(3, 100), 100),
-			fine).Cmp(plus(f.preciseError(above(0), above(0), 100), last)) > 0 {
+			fine).Cmp(addUp(f.preciseError(upFloat(0), upFloat(0), 100), last)) > 0 {
 			needed["precise products"] = true
 		}
-		if far(f.pairs(context.Background(), fine, numbers(3, 100)), fine).Cmp(above(f.pairError(0, 0))) > 0 {
+		if far(f.pairs(context.Background(), fine, numbers(3, 100)), fine).Cmp(upFloat(f.pairError(0, 0))) > 0 {
 			needed["pair products"] = true
 		}
 	}
@@ -246,7 +246,7 @@ func TestPreciseIsTrue(t *testing.T) {
 	names, all := problems(t)
 	closest := 0.0
 	for k, p := range all {
-		f := p.sum()
+		f := p.objective()
 		for _, bits := range []uint{64, 100, 200} {
 			w, b := random(r, f.dim, 1/f.radius), random(r, f.dim, f.radius)
 			at := f.precise(context.Background(), bigs(w, bits), bigs(b, bits), bits)
@@ -257,7 +257,7 @@ func TestPreciseIsTrue(t *testing.T) {
 			if length(off).Cmp(at.error) > 0 {
 				t.Errorf("%s, %d: off by %.3g, and %.3g is proven", names[k], bits, length(off), at.error)
 			}
-			share, _ := above(0).Quo(length(off), at.error).Float64()
+			share, _ := upFloat(0).Quo(length(off), at.error).Float64()
 			closest = max(closest, share)
 		}
 	}
@@ -272,7 +272,7 @@ func TestPairsAreTrue(t *testing.T) {
 	names, all := problems(t)
 	closest := 0.0
 	for k, p := range all {
-		f := p.sum()
+		f := p.objective()
 		for _, scale := range []float64{1e-9, 1, 1e5} {
 			w, b := bigs(random(r, f.dim, scale/f.radius), 200), random(r, f.dim, f.radius)
 			for j := range w {
@@ -286,9 +286,9 @@ func TestPairsAreTrue(t *testing.T) {
 			if length(off).Cmp(at.error) > 0 {
 				t.Errorf("%s, %g: off by %.3g, and %.3g is proven", names[k], scale, length(off), at.error)
 			}
-			share, _ := above(0).Quo(length(off), at.error).Float64()
+			share, _ := upFloat(0).Quo(length(off), at.error).Float64()
 			closest = max(closest, share)
-			if want := above(1e-24 * (1 + scale) * float64(len(f.x)+1) * f.radius * (1 + f.loss.Curvature()) * (1 +
+			if want := upFloat(1e-24 * (1 + scale) * float64(len(f.x)+1) * f.radius * (1 + f.loss.Curvature()) * (1 +
 				f.loss.Slope())); at.error.Cmp(want) > 0 {
 				t.Errorf("%s, %g: %.3g is proven, which is not much", names[k], scale, at.error)
 			}
@@ -324,8 +324,8 @@ func TestMinimise(t *testing.T) {
 // A tolerance that float64 cannot prove is proven in pairs.
 func TestMinimiseCloser(t *testing.T) {
 	for _, l := range losses(t) {
-		p := &Problem{Loss: l, Rows: made(l, 2000, 5, 1, 3), Lambda: l.Curvature()}
-		tolerance := p.sum().error(2000*l.Slope(), 0) / 40
+		p := &Problem{Loss: l, Rows: madeUpRows(l, 2000, 5, 1, 3), Lambda: l.Curvature()}
+		tolerance := p.objective().error(2000*l.Slope(), 0) / 40
 		at, err := Minimise(context.Background(), p, nil, tolerance, nil)
 		if err != nil {
 			t.Errorf("%s: %v", l.Name(), err)
@@ -334,7 +334,7 @@ func TestMinimiseCloser(t *testing.T) {
 		if size, _ := length(truth(p, at.W, nil)).Float64(); !(size <= at.Bound && at.Bound <= tolerance) {
 			t.Errorf("%s: the gradient is %g, %g is proven, and asked for was %g", l.Name(), size, at.Bound, tolerance)
 		}
-		if float := p.sum().at(at.W); float.bound() <= tolerance {
+		if float := p.objective().at(at.W); float.bound() <= tolerance {
 			t.Errorf("%s: float64 proves %g too", l.Name(), float.bound())
 		}
 	}
@@ -344,9 +344,9 @@ func TestMinimiseCloser(t *testing.T) {
 // corners, steps are halved until the gradient is shorter.
 func reference(t *testing.T, p *Problem, b []float64) []*big.Float {
 	t.Helper()
-	f := p.sum()
+	f := p.objective()
 	f.b = b
-	at, err := f.descend(context.Background(), make([]float64, f.dim), func(p *place) float64 { return p.error / 8 }, func(*place) {})
+	at, err := f.descend(context.Background(), make([]float64, f.dim), func(p *iterate) float64 { return p.error / 8 }, func(*iterate) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,14 +357,14 @@ func reference(t *testing.T, p *Problem, b []float64) []*big.Float {
 		if q.norm.Sign() == 0 || q.norm.MantExp(nil) < at64(f)-180 {
 			return w
 		}
-		m.stride(context.Background(), w, q).place(w)
+		m.newtonStep(context.Background(), w, q).moveTo(w)
 	}
 	q := f.precise(context.Background(), w, g, 300)
 	t.Fatalf("no reference: %.3g, %.3g %s %d %d %g", q.norm, q.error, f.loss.Name(), f.dim, len(f.x), f.lambda)
 	return nil
 }
 
-func at64(f *sum) int { _, e := math.Frexp(f.lambda); return e }
+func at64(f *objective) int { _, e := math.Frexp(f.lambda); return e }
 
 // Exactly is what the minimiser of 300 bits rounds to, and tells nothing of how it was found.
 func TestExactly(t *testing.T) {
@@ -427,7 +427,7 @@ func TestExactlyNearBoundary(t *testing.T) {
 func TestExactlyDoesNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	for _, l := range losses(t) {
-		a := made(l, 700, 9, 2, 1)
+		a := madeUpRows(l, 700, 9, 2, 1)
 		builder := rows.NewBuilder(9, 2)
 		for _, i := range r.Perm(a.Len()) {
 			builder.Add32(a.Row(i), a.Target(i))
@@ -449,7 +449,7 @@ func TestExactlyDoesNotDependOnOrder(t *testing.T) {
 // What Minimise finds does not depend on the machine either, though nobody relies on that.
 func TestMinimiseDoesNotDependOnProcessors(t *testing.T) {
 	l := lossfn.Logistic()
-	p := &Problem{Loss: l, Rows: made(l, 5000, 4, 1, 1), Lambda: 1}
+	p := &Problem{Loss: l, Rows: madeUpRows(l, 5000, 4, 1, 1), Lambda: 1}
 	var w [2][]float64
 	for k := range w {
 		before := runtime.GOMAXPROCS(1 + 2*k)
@@ -503,8 +503,8 @@ func TestMany(t *testing.T) {
 // are the same.
 func TestExtremes(t *testing.T) {
 	for _, l := range losses(t) {
-		for _, radius := range []float64{MinRadius, 1, MaxRadius} {
-			for _, ratio := range []float64{MinRatio, 1e-6, 1, MaxRatio} {
+		for _, radius := range []float64{minRadius, 1, maxRadius} {
+			for _, ratio := range []float64{minRatio, 1e-6, 1, maxRatio} {
 				for kind := range 4 {
 					b := rows.NewBuilder(3, radius)
 					for i := range 50 {
@@ -541,29 +541,29 @@ func TestExtremes(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	l := lossfn.Logistic()
-	good := made(l, 10, 2, 1, 1)
+	good := madeUpRows(l, 10, 2, 1, 1)
 	ctx := context.Background()
 	for _, p := range []*Problem{{}, {Loss: l}, {Rows: good, Lambda: 1}, {Loss: l, Rows: good}, {Loss: l, Rows: good, Lambda: math.NaN()},
 		{Loss: l, Rows: good, Lambda: -1},
 		{Loss: l, Rows: good, Lambda: 1e-12}, {Loss: l, Rows: good, Lambda: math.Inf(1)},
 		{Loss: l, Rows: rows.NewBuilder(0, 1).Rows(), Lambda: 1}, {Loss: l, Rows: rows.NewBuilder(1, math.NaN()).Rows(), Lambda: 1}} {
-		if _, err := Minimise(ctx, p, nil, 1, nil); !errors.Is(err, ErrProblem) {
+		if _, err := Minimise(ctx, p, nil, 1, nil); !errors.Is(err, errProblem) {
 			t.Errorf("%v", err)
 		}
-		if _, err := Exactly(ctx, p, nil, 1, nil); !errors.Is(err, ErrProblem) {
+		if _, err := Exactly(ctx, p, nil, 1, nil); !errors.Is(err, errProblem) {
 			t.Errorf("%v", err)
 		}
 	}
 	p := &Problem{Loss: l, Rows: good, Lambda: 1}
 	for _, step := range []float64{0, 3, -1, math.NaN(), math.Inf(1), 0x1p-1000} {
-		if _, err := Exactly(ctx, p, nil, step, nil); !errors.Is(err, ErrProblem) {
+		if _, err := Exactly(ctx, p, nil, step, nil); !errors.Is(err, errProblem) {
 			t.Errorf("%v: %v", step, err)
 		}
 	}
-	if _, err := Exactly(ctx, p, linear(1), 1, nil); !errors.Is(err, ErrProblem) {
+	if _, err := Exactly(ctx, p, linear(1), 1, nil); !errors.Is(err, errProblem) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Minimise(ctx, p, []float64{1, math.NaN()}, 1, nil); !errors.Is(err, ErrProblem) {
+	if _, err := Minimise(ctx, p, []float64{1, math.NaN()}, 1, nil); !errors.Is(err, errProblem) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Minimise(ctx, p, nil, 1e-30, nil); !errors.Is(err, ErrNotReached) {

@@ -25,18 +25,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
-// MaxCount is the most people that a cell can have. A sum over all cells of the largest domain fits
+// maxCount is the most people that a cell can have. A sum over all cells of the largest domain fits
 // into an integer.
-const MaxCount = 1 << 36
+const maxCount = 1 << 36
 
-// ErrTable is returned when a table is not made of what it has to be made of.
-var ErrTable = errors.New("not a histogram of this domain")
+// errTable is returned when a table is not made of what it has to be made of.
+var errTable = errors.New("not a histogram of this domain")
 
 // Table is a sealed histogram. It does not change and is safe for concurrent use.
 type Table struct {
 	domain *linear.Domain
 	// A function, because neither fmt nor reflection can look into one.
-	open func() *people
+	open func() *peopleByCell
 }
 
 // Dense takes one count per cell, and Sparse the counts of some cells, in any order, a cell being
@@ -44,12 +44,12 @@ type Table struct {
 func Dense(d *linear.Domain, counts exact.Vector) (*Table, error) {
 	all := counts.Open()
 	if len(all) != d.Cells() {
-		return nil, fmt.Errorf("%w: there are %d counts for %d cells", ErrTable, len(all), d.Cells())
+		return nil, fmt.Errorf("%w: there are %d counts for %d cells", errTable, len(all), d.Cells())
 	}
-	var entries []entry
+	var entries []cellCount
 	for i, c := range all {
 		if c > 0 {
-			entries = append(entries, entry{i, c})
+			entries = append(entries, cellCount{i, c})
 		}
 	}
 	return seal(d, entries), nil
@@ -61,15 +61,15 @@ func Sparse(d *linear.Domain, cells, counts exact.Vector) (*Table, error) {
 	if len(where) != len(many) {
 		// Both have an entry for each cell that was counted, so this is a mistake of the program
 		// and says nothing about data.
-		return nil, fmt.Errorf("%w: cells and counts are not of one length", ErrTable)
+		return nil, fmt.Errorf("%w: cells and counts are not of one length", errTable)
 	}
-	entries := make([]entry, 0, len(where))
+	entries := make([]cellCount, 0, len(where))
 	for i, c := range where {
 		if c >= 0 && c < int64(d.Cells()) && many[i] > 0 {
-			entries = append(entries, entry{int(c), many[i]})
+			entries = append(entries, cellCount{int(c), many[i]})
 		}
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return a.cell - b.cell })
+	slices.SortFunc(entries, func(a, b cellCount) int { return a.cell - b.cell })
 	return seal(d, entries), nil
 }
 
@@ -95,15 +95,15 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("an exact histogram cannot be encoded")
 }
 
-// entry says how many people a cell has.
-type entry struct {
+// cellCount says how many people a cell has.
+type cellCount struct {
 	cell  int
 	count int64
 }
 
-// people is what a table seals: the cells that have people, rising, and sums of them over some
-// attributes.
-type people struct {
+// peopleByCell is what a table seals: the cells that have people, rising, and sums of them over
+// some attributes.
+type peopleByCell struct {
 	domain  *linear.Domain
 	strides []int
 	cells   []int32
@@ -123,8 +123,8 @@ const (
 )
 
 // seal takes entries that rise by cells, with cells in the domain and positive counts.
-func seal(d *linear.Domain, entries []entry) *Table {
-	p := &people{domain: d, marginals: map[string][]int64{}, room: allMarginals}
+func seal(d *linear.Domain, entries []cellCount) *Table {
+	p := &peopleByCell{domain: d, marginals: map[string][]int64{}, room: allMarginals}
 	p.strides = make([]int, len(d.Attributes()))
 	n := 1
 	for i := len(p.strides) - 1; i >= 0; i-- {
@@ -134,19 +134,19 @@ func seal(d *linear.Domain, entries []entry) *Table {
 	for _, e := range entries {
 		last := len(p.cells) - 1
 		if last < 0 || p.cells[last] != int32(e.cell) {
-			p.cells, p.counts = append(p.cells, int32(e.cell)), append(p.counts, min(e.count, MaxCount))
+			p.cells, p.counts = append(p.cells, int32(e.cell)), append(p.counts, min(e.count, maxCount))
 			continue
 		}
-		p.counts[last] = min(p.counts[last]+min(e.count, MaxCount), MaxCount)
+		p.counts[last] = min(p.counts[last]+min(e.count, maxCount), maxCount)
 	}
 	p.cells, p.counts = slices.Clip(p.cells), slices.Clip(p.counts)
-	return &Table{d, func() *people { return p }}
+	return &Table{d, func() *peopleByCell { return p }}
 }
 
 // answer never fails. All ways of adding up give the same integer.
-func (p *people) answer(q *linear.Query) int64 {
+func (p *peopleByCell) answer(q *linear.Query) int64 {
 	level, flat := q.Level()
-	var s sum
+	var s wideSum
 	if level == 0 {
 		return 0
 	}
@@ -161,7 +161,7 @@ func (p *people) answer(q *linear.Query) int64 {
 			s.add(n, weight)
 		})
 	case flat && q.Conjunction() && p.bitmaps() != nil:
-		s.add(p.selected(q), level)
+		s.add(p.countSelected(q), level)
 	default:
 		codes := make([]int, len(p.strides))
 		for i, cell := range p.cells {
@@ -178,7 +178,7 @@ func (p *people) answer(q *linear.Query) int64 {
 
 // marginal returns the sums of counts over some attributes, or nil where they are too many to be
 // kept.
-func (p *people) marginal(attributes []int) ([]int64, []int) {
+func (p *peopleByCell) marginal(attributes []int) ([]int64, []int) {
 	n := p.domain.Size(attributes)
 	if n > oneMarginal {
 		return nil, nil
@@ -215,21 +215,21 @@ func (p *people) marginal(attributes []int) ([]int64, []int) {
 	return table, attributes
 }
 
-// sum is a sum of products that cannot overflow.
-type sum struct{ hi, lo uint64 }
+// wideSum is a sum of products that cannot overflow.
+type wideSum struct{ hi, lo uint64 }
 
-func (s *sum) add(count, weight int64) {
+func (s *wideSum) add(count, weight int64) {
 	hi, lo := bits.Mul64(uint64(count), uint64(weight))
 	var carry uint64
 	s.lo, carry = bits.Add64(s.lo, lo, 0)
 	s.hi += hi + carry
 }
 
-const largest = 1 << 62
+const maxSum = 1 << 62
 
-func (s *sum) value() int64 {
-	if s.hi > 0 || s.lo > largest {
-		return largest
+func (s *wideSum) value() int64 {
+	if s.hi > 0 || s.lo > maxSum {
+		return maxSum
 	}
 	return int64(s.lo)
 }
@@ -237,9 +237,9 @@ func (s *sum) value() int64 {
 // bitmap has a bit for every cell that has people.
 type bitmap []uint64
 
-// selected adds up the counts of the cells that a conjunction selects, where its marginal is too
-// large to be kept.
-func (p *people) selected(q *linear.Query) int64 {
+// countSelected adds up the counts of the cells that a conjunction selects, where its marginal is
+// too large to be kept.
+func (p *peopleByCell) countSelected(q *linear.Query) int64 {
 	words := (len(p.cells) + 63) / 64
 	chosen, either := make(bitmap, words), make(bitmap, words)
 	for i := range chosen {
@@ -271,18 +271,18 @@ func (p *people) selected(q *linear.Query) int64 {
 	return n
 }
 
-// allBitmaps bounds the memory of bitmaps, in words: 16 MB.
-const allBitmaps = 1 << 21
+// maxBitmapWords bounds the memory of bitmaps, in words: 16 MB.
+const maxBitmapWords = 1 << 21
 
 // bitmaps returns, for every value of every attribute, the cells that have it, or nil where that
 // would be too much memory.
-func (p *people) bitmaps() [][]bitmap {
+func (p *peopleByCell) bitmaps() [][]bitmap {
 	words := (len(p.cells) + 63) / 64
 	values := 0
 	for _, a := range p.domain.Attributes() {
 		values += len(a.Values)
 	}
-	if words > allBitmaps/values {
+	if words > maxBitmapWords/values {
 		return nil
 	}
 	p.mu.RLock()

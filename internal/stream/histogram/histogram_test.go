@@ -30,7 +30,7 @@ func domain(t testing.TB, sizes ...int) *linear.Domain {
 	return d
 }
 
-func random(r *rand.Rand, d *linear.Domain, steps int64) *linear.Query {
+func randomQuery(r *rand.Rand, d *linear.Domain, steps int64) *linear.Query {
 	var factors []linear.Factor
 	for a, x := range d.Attributes() {
 		if r.IntN(2) == 0 {
@@ -85,7 +85,7 @@ func TestAnswer(t *testing.T) {
 		narrow, _ := Dense(d, exact.Seal(counts))
 		narrow.open().room = 0
 		for range 20 {
-			q := random(r, d, []int64{1, 7}[round%2])
+			q := randomQuery(r, d, []int64{1, 7}[round%2])
 			var want int64
 			for i, c := range counts {
 				want += c * q.Weight(d.Codes(i))
@@ -103,7 +103,7 @@ func TestAnswer(t *testing.T) {
 func TestSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	d := domain(t, 3, 4, 5)
-	absurd := []int64{math.MinInt64, -1, 0, 1, MaxCount - 1, MaxCount, MaxCount + 1, math.MaxInt64 - 1}
+	absurd := []int64{math.MinInt64, -1, 0, 1, maxCount - 1, maxCount, maxCount + 1, math.MaxInt64 - 1}
 	for range 3000 {
 		counts := make([]int64, d.Cells())
 		for i := range counts {
@@ -111,7 +111,7 @@ func TestSensitivity(t *testing.T) {
 		}
 		more := append([]int64{}, counts...)
 		more[r.IntN(len(more))]++
-		q := random(r, d, []int64{1, 7, linear.MaxSteps}[r.IntN(3)])
+		q := randomQuery(r, d, []int64{1, 7, linear.MaxSteps}[r.IntN(3)])
 		a, _ := Dense(d, exact.Seal(counts))
 		b, _ := Dense(d, exact.Seal(more))
 		x, y := a.Answer(q).Open()[0], b.Answer(q).Open()[0]
@@ -179,7 +179,7 @@ func TestConcurrent(t *testing.T) {
 			wait.Go(func() {
 				r := rand.New(rand.NewPCG(seed, 1))
 				for range 300 {
-					q := random(r, d, 1)
+					q := randomQuery(r, d, 1)
 					var want int64
 					q.Runs(func(from, to int, weight int64) {
 						for _, c := range counts[from:to] {

@@ -17,7 +17,7 @@ func (d *Domain) canonical(steps, scale int64, tables []table) (int64, []table, 
 		if g == 0 {
 			return 0, nil, nil
 		}
-		scale = capped(scale, g, steps)
+		scale = mulCapped(scale, g, steps)
 		parts = append(parts, p...)
 	}
 	// Tables that share attributes are one table, and may fall apart differently then.
@@ -35,12 +35,12 @@ func (d *Domain) canonical(steps, scale int64, tables []table) (int64, []table, 
 		if g == 0 {
 			return 0, nil, nil
 		}
-		scale = capped(scale, g, steps)
+		scale = mulCapped(scale, g, steps)
 		out = append(out, p...)
 	}
 	heaviest := scale
 	for _, t := range out {
-		heaviest = capped(heaviest, slices.Max(t.weights), steps)
+		heaviest = mulCapped(heaviest, slices.Max(t.weights), steps)
 	}
 	if heaviest > steps {
 		return 0, nil, fmt.Errorf("%w: the product of its factors has weights above %d", ErrQuery, steps)
@@ -153,7 +153,6 @@ func (d *Domain) blocks(t table) []table {
 	return append(out, rest)
 }
 
-// digest hashes the canonical form.
 func (q *Query) digest() string {
 	text := make([]byte, 0, 256)
 	text = append(text, "linear 1\n"...)
@@ -174,34 +173,33 @@ func (q *Query) digest() string {
 	return string(sum[:])
 }
 
-// prime is 2^61 - 1.
-const prime = 1<<61 - 1
+const mersennePrime = 1<<61 - 1
 
 func mulMod(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	// 2^64 is 8 modulo the prime.
-	s := lo&prime + (lo>>61 | hi<<3)
-	if s >= prime {
-		s -= prime
+	s := lo&mersennePrime + (lo>>61 | hi<<3)
+	if s >= mersennePrime {
+		s -= mersennePrime
 	}
 	return s
 }
 
 func addMod(a, b uint64) uint64 {
 	s := a + b
-	if s >= prime {
-		s -= prime
+	if s >= mersennePrime {
+		s -= mersennePrime
 	}
 	return s
 }
 
-// point returns the coordinate of a value of an attribute: splitmix64, which is public and always
-// the same.
-func point(attribute, value int) uint64 {
+// hashPoint returns the coordinate of a value of an attribute: splitmix64, which is public and
+// always the same.
+func hashPoint(attribute, value int) uint64 {
 	z := uint64(attribute+1)*0x9e3779b97f4a7c15 + uint64(value)*0xd1342543de82ef95
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return (z ^ z>>31) % prime
+	return (z ^ z>>31) % mersennePrime
 }
 
 // separate says whether two attributes of a table are in different irreducible factors of it, as
@@ -226,7 +224,7 @@ func (d *Domain) separate(t table, i, j int) bool {
 			for x := range inner {
 				var s uint64
 				for c := range n {
-					s = addMod(s, mulMod(sums[(o*n+c)*inner+x], point(a, c)))
+					s = addMod(s, mulMod(sums[(o*n+c)*inner+x], hashPoint(a, c)))
 				}
 				sums[o*inner+x] = s
 			}

@@ -26,9 +26,9 @@ import (
 // MaxCells bounds a domain.
 const MaxCells = 1 << 26
 
-// ErrDomain is returned when there is no such domain, and ErrQuery when a query does not fit it.
+// errDomain is returned when there is no such domain, and ErrQuery when a query does not fit it.
 var (
-	ErrDomain = errors.New("not a domain")
+	errDomain = errors.New("not a domain")
 	ErrQuery  = errors.New("not a query of this domain")
 )
 
@@ -53,23 +53,23 @@ type Domain struct {
 func NewDomain(attributes ...Attribute) (*Domain, error) {
 	d := &Domain{names: map[string]int{}}
 	if len(attributes) == 0 {
-		return nil, fmt.Errorf("%w: it has no attributes", ErrDomain)
+		return nil, fmt.Errorf("%w: it has no attributes", errDomain)
 	}
 	cells := big.NewInt(1)
 	for i, a := range attributes {
 		if a.Name == "" {
-			return nil, fmt.Errorf("%w: attribute %d has no name", ErrDomain, i+1)
+			return nil, fmt.Errorf("%w: attribute %d has no name", errDomain, i+1)
 		}
 		if _, twice := d.names[a.Name]; twice {
-			return nil, fmt.Errorf("%w: attribute %q is there twice", ErrDomain, a.Name)
+			return nil, fmt.Errorf("%w: attribute %q is there twice", errDomain, a.Name)
 		}
 		if len(a.Values) == 0 {
-			return nil, fmt.Errorf("%w: attribute %q has no values", ErrDomain, a.Name)
+			return nil, fmt.Errorf("%w: attribute %q has no values", errDomain, a.Name)
 		}
 		places := make(map[string]int, len(a.Values))
 		for j, v := range a.Values {
 			if _, twice := places[v]; twice {
-				return nil, fmt.Errorf("%w: attribute %q has the value %q twice", ErrDomain, a.Name, v)
+				return nil, fmt.Errorf("%w: attribute %q has the value %q twice", errDomain, a.Name, v)
 			}
 			places[v] = j
 		}
@@ -81,7 +81,7 @@ func NewDomain(attributes ...Attribute) (*Domain, error) {
 	}
 	if cells.Cmp(big.NewInt(MaxCells)) > 0 {
 		return nil, fmt.Errorf("%w: it would have %v cells, and at most %d are allowed; leave columns out or make bins wider",
-			ErrDomain, cells, MaxCells)
+			errDomain, cells, MaxCells)
 	}
 	d.cells = int(cells.Int64())
 	return d, nil
@@ -121,17 +121,6 @@ func (d *Domain) Codes(cell int) []int {
 	return codes
 }
 
-// Place returns the place of an attribute, and Value the place of one of its values; both report
-// false where there is none.
-func (d *Domain) Place(name string) (int, bool) { i, ok := d.names[name]; return i, ok }
-func (d *Domain) Value(attribute int, value string) (int, bool) {
-	if attribute < 0 || attribute >= len(d.values) {
-		return 0, false
-	}
-	i, ok := d.values[attribute][value]
-	return i, ok
-}
-
 // Size is the number of cells of the product of some attributes.
 func (d *Domain) Size(attributes []int) int {
 	n := 1
@@ -150,7 +139,7 @@ type table struct {
 	weights    []int64
 }
 
-func ofBits(weights []int64) bool {
+func isBinary(weights []int64) bool {
 	for _, w := range weights {
 		if w > 1 {
 			return false
@@ -257,7 +246,7 @@ func (d *Domain) join(most int64, tables []table) (table, error) {
 	n := 1
 	for _, a := range all {
 		// Every factor is at most MaxCells, so this stops before it overflows.
-		if n *= d.size(a); n > MaxTable {
+		if n *= d.size(a); n > maxTable {
 			return table{}, tooLarge(d.Size(all))
 		}
 	}
@@ -267,14 +256,14 @@ func (d *Domain) join(most int64, tables []table) (table, error) {
 	}
 	for _, t := range tables {
 		for i, o := range d.spread(all, t.attributes) {
-			out.weights[i] = capped(out.weights[i], t.weights[o], most)
+			out.weights[i] = mulCapped(out.weights[i], t.weights[o], most)
 		}
 	}
 	return out, nil
 }
 
-// capped is a product, or most + 1 where it is more than most.
-func capped(a, b, most int64) int64 {
+// mulCapped is a product, or most + 1 where it is more than most.
+func mulCapped(a, b, most int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi > 0 || lo > uint64(most) {
 		return most + 1

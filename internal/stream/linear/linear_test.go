@@ -332,7 +332,7 @@ func TestBadDomains(t *testing.T) {
 		{[]Attribute{{"a", many}, {"b", many}}, "268435456 cells, and at most 67108864"},
 		{[]Attribute{{"a", many}, {"b", many}, {"c", many}, {"d", many}, {"e", many}}, "1180591620717411303424 cells"},
 	} {
-		if _, err := NewDomain(c.attributes...); !errors.Is(err, ErrDomain) || !strings.Contains(err.Error(), c.want) {
+		if _, err := NewDomain(c.attributes...); !errors.Is(err, errDomain) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // attributes that depend on each other.
 const (
 	MaxSteps = 1 << 30
-	MaxTable = 1 << 20
+	maxTable = 1 << 20
 )
 
 // Factor weighs cells by some of their attributes.
@@ -54,7 +54,7 @@ func (d *Domain) Query(steps int64, factors ...Factor) (*Query, error) {
 		if err := d.check(steps, f); err != nil {
 			return nil, err
 		}
-		if len(f.Attributes) == 0 || !ofBits(f.Weights) {
+		if len(f.Attributes) == 0 || !isBinary(f.Weights) {
 			scale = 1
 		}
 		tables = append(tables, table{f.Attributes, f.Weights})
@@ -80,7 +80,7 @@ func (d *Domain) check(steps int64, f Factor) error {
 	if len(f.Weights) != n {
 		return fmt.Errorf("%w: a factor has %d weights, and its attributes have %d combinations of values", ErrQuery, len(f.Weights), n)
 	}
-	if n > MaxTable {
+	if n > maxTable {
 		return tooLarge(n)
 	}
 	for _, w := range f.Weights {
@@ -93,7 +93,7 @@ func (d *Domain) check(steps int64, f Factor) error {
 
 func tooLarge(n int) error {
 	return fmt.Errorf("%w: it needs a table of %d weights, and at most %d are allowed; ask for fewer columns in one condition",
-		ErrQuery, n, MaxTable)
+		ErrQuery, n, maxTable)
 }
 
 // Where returns the query that counts people whose values are among some, by attribute name. An
@@ -136,7 +136,7 @@ func (d *Domain) newQuery(steps, scale int64, tables []table) *Query {
 		}
 		q.groups = append(q.groups, g)
 		q.touched = append(q.touched, t.attributes...)
-		q.binary = q.binary && ofBits(t.weights)
+		q.binary = q.binary && isBinary(t.weights)
 	}
 	slices.Sort(q.touched)
 	q.key = q.digest()
@@ -194,7 +194,7 @@ func (q *Query) Factors() []Factor {
 	}
 	// The scale goes into a table that has weights above 1 anyway, where it is easier to read.
 	for _, f := range out {
-		if !ofBits(f.Weights) {
+		if !isBinary(f.Weights) {
 			for i := range f.Weights {
 				f.Weights[i] *= q.scale
 			}
@@ -208,7 +208,7 @@ func (q *Query) Factors() []Factor {
 // table: unlike the query itself it seldom is a product.
 func (q *Query) Complement() (*Query, error) {
 	n := q.domain.Size(q.touched)
-	if n > MaxTable {
+	if n > maxTable {
 		return nil, tooLarge(n)
 	}
 	weights := make([]int64, n)

@@ -10,8 +10,8 @@ import (
 
 // Members of an ensemble.
 const (
-	FewestMembers = 8
-	MostMembers   = 32
+	minMembers = 8
+	maxMembers = 32
 )
 
 // ensemble is the median mechanism (Roth, Roughgarden 2010) with a handful of histograms in the
@@ -20,32 +20,32 @@ const (
 //
 // Priors as rough as data may be would make a median of few as rough. So members are closer to each
 // other than they might be, and how far apart they are is multiplied by as much, and corrected by
-// how far answers were from predictions lately, as in doubt.
+// how far answers were from predictions lately, as in uncertainty.
 type ensemble struct {
-	members []*weights
-	values  []float64
-	size    float64
-	wider   float64
-	doubt   doubt
+	members      []*weights
+	values       []float64
+	size         float64
+	spreadFactor float64
+	uncertainty  uncertainty
 }
 
 // NewEnsemble keeps members weighted histograms. The median of their predictions is the prediction,
 // and the spread is about how far apart the middle two thirds of all histograms are that would fit
 // as well.
 func NewEnsemble(d *linear.Domain, size float64, members int) (Predictor, error) {
-	if members < FewestMembers || members > MostMembers {
-		return nil, fmt.Errorf("%w: an ensemble has %d to %d members, not %d", ErrPredictor, FewestMembers, MostMembers, members)
+	if members < minMembers || members > maxMembers {
+		return nil, fmt.Errorf("%w: an ensemble has %d to %d members, not %d", errPredictor, minMembers, maxMembers, members)
 	}
 	if err := FitsEnsemble(d, members); err != nil {
 		return nil, err
 	}
 	// A cell's share has this standard deviation under the prior, relative to the share.
-	rough := math.Sqrt(float64(d.Cells()) / usual.prior)
-	t := usual
+	rough := math.Sqrt(float64(d.Cells()) / defaultTuning.prior)
+	t := defaultTuning
 	t.rough = min(0.5, rough/3)
 	t.work /= members
-	t.sure = true
-	e := &ensemble{values: make([]float64, members), size: size, wider: min(rough/t.rough, 20)}
+	t.certain = true
+	e := &ensemble{values: make([]float64, members), size: size, spreadFactor: min(rough/t.rough, 20)}
 	for i := range members {
 		t.seed = uint64(i + 1)
 		w, err := newWeights(d, size, t)
@@ -57,15 +57,15 @@ func NewEnsemble(d *linear.Domain, size float64, members int) (Predictor, error)
 	return e, nil
 }
 
-// MostEnsembleCells bounds the memory of an ensemble: cells times members.
-const MostEnsembleCells = 1 << 24
+// maxEnsembleCells bounds the memory of an ensemble: cells times members.
+const maxEnsembleCells = 1 << 24
 
 // FitsEnsemble reports why there is no ensemble of so many members over a domain, or nil. It makes
 // none of them.
 func FitsEnsemble(d *linear.Domain, members int) error {
-	if most := MostEnsembleCells / members; d.Cells() > most {
+	if most := maxEnsembleCells / members; d.Cells() > most {
 		return fmt.Errorf("%w: %d histograms of %d cells are too large, and at most %d cells are allowed; keep one histogram, with the "+
-			"predictor weights", ErrPredictor, members, d.Cells(), most)
+			"predictor weights", errPredictor, members, d.Cells(), most)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func FitsEnsemble(d *linear.Domain, members int) error {
 // Predict implements [Predictor].
 func (e *ensemble) Predict(q *linear.Query) (value, spread float64) {
 	value, apart := e.ask(q)
-	return value, float64(float64(apart*middle) * math.Sqrt(e.doubt.correction()))
+	return value, float64(float64(apart*middleDeviations) * math.Sqrt(e.uncertainty.correction()))
 }
 
 // ask returns the median, and about the standard deviation of all histograms that fit.
@@ -84,7 +84,7 @@ func (e *ensemble) ask(q *linear.Query) (value, sd float64) {
 	slices.Sort(e.values)
 	n := len(e.values)
 	// The middle half of a normal distribution is 1.35 standard deviations wide.
-	return (e.values[(n-1)/2] + e.values[n/2]) / 2, float64((e.values[n-1-n/4]-e.values[n/4])*e.wider) / 1.35
+	return (e.values[(n-1)/2] + e.values[n/2]) / 2, float64((e.values[n-1-n/4]-e.values[n/4])*e.spreadFactor) / 1.35
 }
 
 // Learn implements [Predictor].
@@ -92,7 +92,7 @@ func (e *ensemble) Learn(rs ...Released) {
 	for _, r := range rs {
 		unit := float64(e.size * float64(r.Query.Steps()))
 		v, sd := e.ask(r.Query)
-		e.doubt.surprised((v-float64(r.Answer))/unit, r.Scale/unit, sd/unit)
+		e.uncertainty.observe((v-float64(r.Answer))/unit, r.Scale/unit, sd/unit)
 	}
 	for _, w := range e.members {
 		w.Learn(rs...)
@@ -110,8 +110,8 @@ func (e *ensemble) Histogram() []float64 {
 	return out
 }
 
-// doubt says how far off a prediction may be, from which questions were answered before, and not
-// from how they were.
+// uncertainty says how far off a prediction may be, from which questions were answered before, and
+// not from how they were.
 //
 // The fit of [weights] is the most likely histogram where shares P have the prior density
 // exp(-prior KL(P || uniform)) and answers have normal noise. Near the fit that density is about
@@ -126,10 +126,10 @@ func (e *ensemble) Histogram() []float64 {
 // Data is smoother than such a prior believes, or rougher, so the variance is corrected by how far
 // answers were from predictions lately. All of it is a guess, for choosing what is cheapest;
 // nothing that is promised rests on it.
-type doubt struct {
+type uncertainty struct {
 	shares [][]float64 // of each value of each attribute
 	stale  int         // with how many releases the shares have to be counted anew
-	past   []asked
+	past   []selectedValues
 	means  []float64
 	rows   [][]float64 // the Cholesky factor of the covariance of answers
 	own    [][]float64 // of the query in question: the shares of its values
@@ -143,67 +143,68 @@ type doubt struct {
 // An answer counts for memory of the one after it, and at first there are as many as patience that
 // came as expected.
 const (
-	memory   = 0.95
-	patience = 4
+	memoryFactor    = 0.95
+	expectedAnswers = 4
 )
 
-// surprised takes note of how far an answer is from its prediction, in shares.
-func (d *doubt) surprised(off, noise, sd float64) {
+// observe takes note of how far an answer is from its prediction, in shares.
+func (d *uncertainty) observe(off, noise, sd float64) {
 	if !(sd > 0 && noise >= 0) { // NaN as well
 		return
 	}
 	v := float64(sd * sd)
 	if d.expected == 0 {
-		d.surprise, d.expected = float64(patience*v), float64(patience*v)
+		d.surprise, d.expected = float64(expectedAnswers*v), float64(expectedAnswers*v)
 	}
 	// One answer that is far out is no law.
 	off, noise = min(math.Abs(off), float64(4*sd)), min(noise, sd)
-	d.surprise = float64(memory*d.surprise) + float64(off*off) - float64(noise*noise)
-	d.expected = float64(memory*d.expected) + v
+	d.surprise = float64(memoryFactor*d.surprise) + float64(off*off) - float64(noise*noise)
+	d.expected = float64(memoryFactor*d.expected) + v
 }
 
 // correction is what variances are multiplied by.
-func (d *doubt) correction() float64 {
+func (d *uncertainty) correction() float64 {
 	if d.expected == 0 {
 		return 1
 	}
 	return min(max(d.surprise/d.expected, 0.02), 4)
 }
 
-// asked is a conjunction: the values that it selects of each attribute, nil where it selects all.
-type asked [][]int32
+// selectedValues is a conjunction: the values that it selects of each attribute, nil where it
+// selects all.
+type selectedValues [][]int32
 
-// large is the number of cells from which passes over all of them are saved.
-const large = 1 << 20
+// largeCells is the number of cells from which passes over all of them are saved.
+const largeCells = 1 << 20
 
-// mostDoubts bounds the answers that are considered, the newest: time goes with the square.
-const mostDoubts = 192
+// maxConsideredAnswers bounds the answers that are considered, the newest: time goes with the
+// square.
+const maxConsideredAnswers = 192
 
-// learn takes the fit as it is now.
-func (d *doubt) learn(w *weights) {
+func (d *uncertainty) learn(w *weights) {
 	// Of a large histogram the shares are not counted anew for every answer, and change little.
-	if d.shares == nil || len(w.cells) < large || len(w.past) >= d.stale {
+	if d.shares == nil || len(w.cells) < largeCells || len(w.past) >= d.stale {
 		d.marginals(w)
 		d.stale = len(w.past) + 1 + len(w.past)/8
 	}
 	d.past, d.means, d.rows = d.past[:0], d.means[:0], d.rows[:0]
 	var noise []float64
 	var queries []*linear.Query
-	for i := len(w.past) - 1; i >= 0 && len(d.past) < mostDoubts; i-- {
+	for i := len(w.past) - 1; i >= 0 && len(d.past) < maxConsideredAnswers; i-- {
 		r := w.past[i]
 		level, _ := r.Query.Level()
 		if !r.Query.Conjunction() {
 			continue
 		}
 		if r.chosen == nil {
-			r.chosen = choice(r.Query)
+			r.chosen = valuesOf(r.Query)
 		}
 		queries, d.past = append(queries, r.Query), append(d.past, r.chosen)
 		sd := max(r.Scale/float64(w.people*float64(level)), 1e-6)
 		noise = append(noise, float64(float64(w.tuning.prior*sd)*sd))
 	}
 	for i, q := range queries {
-		d.look(q)
+		d.selectQuery(q)
 		mean := d.mean()
 		d.means = append(d.means, mean)
 		row := make([]float64, i+1)
@@ -221,7 +222,7 @@ func (d *doubt) learn(w *weights) {
 }
 
 // row is row k of the factor, where the last one is not yet there.
-func (d *doubt) row(k int, last []float64) []float64 {
+func (d *uncertainty) row(k int, last []float64) []float64 {
 	if k < len(d.rows) {
 		return d.rows[k]
 	}
@@ -230,7 +231,7 @@ func (d *doubt) row(k int, last []float64) []float64 {
 
 // marginals takes the shares of all values. Two passes over the cells are enough, one for the first
 // attributes and one for the others.
-func (d *doubt) marginals(w *weights) {
+func (d *uncertainty) marginals(w *weights) {
 	d.shares = d.shares[:0]
 	half, n := 0, 1
 	for half < len(w.all) && n*n < len(w.cells) {
@@ -249,8 +250,8 @@ func (d *doubt) marginals(w *weights) {
 	}
 }
 
-// look prepares a query to be compared with others.
-func (d *doubt) look(q *linear.Query) {
+// selectQuery prepares a query to be compared with others.
+func (d *uncertainty) selectQuery(q *linear.Query) {
 	if d.own == nil {
 		d.own = make([][]float64, len(d.shares))
 		d.sums = make([]float64, len(d.shares))
@@ -270,7 +271,7 @@ func (d *doubt) look(q *linear.Query) {
 }
 
 // mean returns E[q] of the query that was looked at, and with E[q q'].
-func (d *doubt) mean() float64 {
+func (d *uncertainty) mean() float64 {
 	x := 1.0
 	for _, sum := range d.sums {
 		x = float64(x * sum)
@@ -278,7 +279,7 @@ func (d *doubt) mean() float64 {
 	return x
 }
 
-func (d *doubt) with(other asked) float64 {
+func (d *uncertainty) with(other selectedValues) float64 {
 	both := 1.0
 	for a, sum := range d.sums {
 		chosen := other[a]
@@ -299,8 +300,8 @@ func (d *doubt) with(other asked) float64 {
 	return both
 }
 
-func choice(q *linear.Query) asked {
-	out := make(asked, len(q.Domain().Attributes()))
+func valuesOf(q *linear.Query) selectedValues {
+	out := make(selectedValues, len(q.Domain().Attributes()))
 	for _, a := range q.Attributes() {
 		for v, w := range q.Single(a) {
 			if w != 0 {
@@ -330,11 +331,11 @@ func dot(a, b []float64) float64 {
 }
 
 // deviation returns the standard deviation of a conjunction's share.
-func (d *doubt) deviation(q *linear.Query, prior float64) float64 {
+func (d *uncertainty) deviation(q *linear.Query, prior float64) float64 {
 	if d.shares == nil || !q.Conjunction() {
 		return 0
 	}
-	d.look(q)
+	d.selectQuery(q)
 	mean := d.mean()
 	variance := mean - float64(mean*mean) // a conjunction is its own square
 	d.solved = d.solved[:0]

@@ -27,7 +27,6 @@ func domain(t testing.TB, sizes ...int) *linear.Domain {
 	return d
 }
 
-// truth sums a histogram by the definition.
 func truth(q *linear.Query, counts []float64) float64 {
 	sum := 0.0
 	q.Runs(func(from, to int, weight int64) {
@@ -38,8 +37,8 @@ func truth(q *linear.Query, counts []float64) float64 {
 	return sum
 }
 
-// random is a query with a product of random sets, and sometimes other weights.
-func random(r *rand.Rand, d *linear.Domain, steps int64) *linear.Query {
+// randomQuery is a query with a product of random sets, and sometimes other weights.
+func randomQuery(r *rand.Rand, d *linear.Domain, steps int64) *linear.Query {
 	var factors []linear.Factor
 	for a, x := range d.Attributes() {
 		if r.IntN(2) == 0 {
@@ -96,7 +95,7 @@ func TestLearn(t *testing.T) {
 			name := []string{"weights", "ensemble"}[i]
 			var past []Released
 			for range 12 {
-				q := random(r, d, []int64{1, 10}[round%2])
+				q := randomQuery(r, d, []int64{1, 10}[round%2])
 				past = append(past, Released{q, int64(truth(q, counts)), 0.004 * n * float64(q.Steps())})
 				p.Learn(past[len(past)-1])
 			}
@@ -160,22 +159,22 @@ func TestDeterministic(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
 		a, b := make(kind), make(kind)
 		for range 40 {
-			q := random(r, d, 5)
+			q := randomQuery(r, d, 5)
 			x := Released{q, r.Int64N(5000), 10}
-			b.Predict(random(r, d, 5))
+			b.Predict(randomQuery(r, d, 5))
 			if w, ok := b.(*weights); ok {
 				w.sums.room = 0
 			}
 			a.Learn(x)
 			b.Learn(x)
 			for range 10 {
-				q := random(r, d, 5)
+				q := randomQuery(r, d, 5)
 				v, s := a.Predict(q)
 				u, z := b.Predict(q)
 				if u != v || s != z {
 					t.Fatalf("%d: %v and %v", kind, u, v)
 				}
-				a.Predict(random(r, d, 5))
+				a.Predict(randomQuery(r, d, 5))
 			}
 		}
 	}
@@ -195,10 +194,10 @@ func TestAbsurd(t *testing.T) {
 			d = small
 		}
 		for range 60 {
-			q := random(r, d, 3)
+			q := randomQuery(r, d, 3)
 			p.Learn(Released{q, []int64{math.MinInt64, -5, 0, 3, 30, 1000, math.MaxInt64}[r.IntN(7)],
 				[]float64{0, 1e-300, 1, 1e300, math.Inf(1), math.NaN(), -1}[r.IntN(7)]})
-			v, s := p.Predict(random(r, d, 3))
+			v, s := p.Predict(randomQuery(r, d, 3))
 			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || math.IsNaN(s) || s < 0 {
 				t.Fatalf("%T predicts %v, %v", p, v, s)
 			}
@@ -264,7 +263,7 @@ func TestHalving(t *testing.T) {
 		first := h.number()
 		paid := 0
 		for range 200 {
-			q := random(r, d, steps)
+			q := randomQuery(r, d, steps)
 			v, _ := p.Predict(q)
 			exact := truth(q, counts)
 			bound := alpha * float64(size) * float64(steps)

@@ -21,8 +21,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
-// ErrPredictor is returned when there is no such predictor.
-var ErrPredictor = errors.New("not a predictor")
+// errPredictor is returned when there is no such predictor.
+var errPredictor = errors.New("not a predictor")
 
 // Released is an answer that was paid for and is public.
 type Released struct {
@@ -46,8 +46,8 @@ type Predictor interface {
 	Histogram() []float64
 }
 
-// MaxCandidates is how many databases halving can keep.
-const MaxCandidates = 1 << 20
+// maxCandidates is how many databases halving can keep.
+const maxCandidates = 1 << 20
 
 // halving is the median mechanism of Roth and Roughgarden (2010), word for word: all databases of a
 // number of people that agree with what was released are candidates, and the median of what they
@@ -89,18 +89,18 @@ type halving struct {
 	sorted  []int64
 }
 
-// NoiseBound is how many standard deviations from an answer halving believes the truth to be, where
+// noiseBound is how many standard deviations from an answer halving believes the truth to be, where
 // that is more than the theorem's bound.
-const NoiseBound = 8
+const noiseBound = 8
 
 // NewHalving keeps all databases of size people over a tiny domain as candidates; more than
 // [MaxCandidates] are refused with their number. An answer that is more than alpha*size from the
 // median candidate, and at most half of that from the truth, removes at least half of them.
 func NewHalving(d *linear.Domain, size int64, alpha float64) (Predictor, error) {
 	if size < 1 || size > math.MaxUint32 || !(alpha > 0 && alpha <= 1) {
-		return nil, fmt.Errorf("%w: halving needs 1 to 2^32 people and an alpha between 0 and 1, not %d and %v", ErrPredictor, size, alpha)
+		return nil, fmt.Errorf("%w: halving needs 1 to 2^32 people and an alpha between 0 and 1, not %d and %v", errPredictor, size, alpha)
 	}
-	n, err := halves(d, size)
+	n, err := initialCandidates(d, size)
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +118,16 @@ func NewHalving(d *linear.Domain, size int64, alpha float64) (Predictor, error) 
 // FitsHalving reports why halving cannot keep all databases of size people, or nil. It makes none
 // of them.
 func FitsHalving(d *linear.Domain, size int64) error {
-	_, err := halves(d, size)
+	_, err := initialCandidates(d, size)
 	return err
 }
 
-// halves is how many candidates there are to begin with.
-func halves(d *linear.Domain, size int64) (int, error) {
+// initialCandidates is how many candidates there are to begin with.
+func initialCandidates(d *linear.Domain, size int64) (int, error) {
 	n, text := candidates(d, size)
-	if n == nil || n.Cmp(big.NewInt(MaxCandidates)) > 0 {
+	if n == nil || n.Cmp(big.NewInt(maxCandidates)) > 0 {
 		return 0, fmt.Errorf("%w: there are %s databases of %d people in %d cells, and halving can keep %d; take another predictor",
-			ErrPredictor, text, size, d.Cells(), MaxCandidates)
+			errPredictor, text, size, d.Cells(), maxCandidates)
 	}
 	return int(n.Int64()), nil
 }
@@ -215,7 +215,7 @@ func (h *halving) learn(r Released) {
 	h.ask(r.Query)
 	radius := float64(h.radius * float64(r.Query.Steps()))
 	if r.Scale > radius/4 {
-		radius = max(radius, float64(NoiseBound*r.Scale))
+		radius = max(radius, float64(noiseBound*r.Scale))
 	}
 	nearest := math.Inf(1)
 	for _, a := range h.answers {

@@ -24,50 +24,52 @@ type weights struct {
 	tuning tuning
 	people float64 // how many there are
 	// Cells are whole numbers, so that sums of them are exact in whatever order.
-	cells  []int64
-	total  int64
-	past   []*release
-	next   int        // which of the past is replayed next
-	totals []Released // answers about everything
-	sums   *sums
-	doubt  doubt
-	blocks linear.Blocks // to be used again
-	all    []int         // attributes
+	cells       []int64
+	total       int64
+	past        []*release
+	next        int        // which of the past is replayed next
+	totals      []Released // answers about everything
+	sums        *sums
+	uncertainty uncertainty
+	blocks      linear.Blocks // to be used again
+	all         []int         // attributes
 }
 
 // release is something to be fitted.
 type release struct {
 	Released
-	chosen asked
+	chosen selectedValues
 	dual   float64 // the logarithm of what the cells with full weight were multiplied by
 }
 
 // tuning is what members of an ensemble differ in.
 type tuning struct {
-	prior  float64 // how many people's worth the uniform prior is
-	enough float64 // how far predictions of the past may be off, in standard deviations
-	sweeps int     // how often the past is replayed at most
-	work   int     // how many cells a Learn may touch, roughly
-	seed   uint64  // of another prior than the uniform one; 0 is uniform
-	rough  float64 // how far that is from uniform
-	sure   bool    // has no doubts, which saves time
+	prior     float64 // how many people's worth the uniform prior is
+	tolerance float64 // how far predictions of the past may be off, in standard deviations
+	sweeps    int     // how often the past is replayed at most
+	work      int     // how many cells a Learn may touch, roughly
+	seed      uint64  // of another prior than the uniform one; 0 is uniform
+	rough     float64 // how far that is from uniform
+	certain   bool    // has no doubts, which saves time
 }
 
-var usual = tuning{prior: 50, enough: 0.3, sweeps: 10, work: 20_000_000}
+var defaultTuning = tuning{prior: 50, tolerance: 0.3, sweeps: 10, work: 20_000_000}
 
 // NewWeights keeps one histogram. It begins with size people, alike in all cells; where the number
 // is not known it is what answers about everything say, once there are some.
-func NewWeights(d *linear.Domain, size float64) (Predictor, error) { return newWeights(d, size, usual) }
+func NewWeights(d *linear.Domain, size float64) (Predictor, error) {
+	return newWeights(d, size, defaultTuning)
+}
 
 func newWeights(d *linear.Domain, size float64, t tuning) (*weights, error) {
 	if !(size > 0) || math.IsInf(size, 0) {
-		return nil, fmt.Errorf("%w: there must be people, and %v are none", ErrPredictor, size)
+		return nil, fmt.Errorf("%w: there must be people, and %v are none", errPredictor, size)
 	}
 	w := &weights{domain: d, tuning: t, people: size, cells: make([]int64, d.Cells())}
 	for i := range d.Attributes() {
 		w.all = append(w.all, i)
 	}
-	each := int64(mass / d.Cells())
+	each := int64(totalMass / d.Cells())
 	for i := range w.cells {
 		w.cells[i] = each
 		if t.seed != 0 {
@@ -77,36 +79,35 @@ func newWeights(d *linear.Domain, size float64, t tuning) (*weights, error) {
 	}
 	w.settle()
 	w.sums = newSums(d, w.cells)
-	if !t.sure {
-		w.doubt.learn(w)
+	if !t.certain {
+		w.uncertainty.learn(w)
 	}
 	return w, nil
 }
 
 // The cells together are about mass, which leaves room below for a cell with hardly anybody and
 // above for steps.
-const mass = 1 << 54
+const totalMass = 1 << 54
 
-// settle brings the total back where it belongs.
 func (w *weights) settle() {
-	if w.total > mass/16 && w.total < mass*8 {
+	if w.total > totalMass/16 && w.total < totalMass*8 {
 		return
 	}
-	f := mass / float64(w.total)
+	f := totalMass / float64(w.total)
 	w.total = 0
 	for i, c := range w.cells {
-		w.cells[i] = scaled(c, f)
+		w.cells[i] = scaleCell(c, f)
 		w.total += w.cells[i]
 	}
 }
 
-// scaled multiplies a cell, which never becomes empty: nothing could fill it again.
-func scaled(c int64, f float64) int64 { return max(1, int64(float64(float64(c)*f))) }
+// scaleCell multiplies a cell, which never becomes empty: nothing could fill it again.
+func scaleCell(c int64, f float64) int64 { return max(1, int64(float64(float64(c)*f))) }
 
-// middle is how many standard deviations wide the middle two thirds or so of candidates are. Where
-// this is alpha, a prediction is beyond a threshold at 0.6 alpha about once in six times, which is
-// what a test and a plain answer cost against each other.
-const middle = 1.8
+// middleDeviations is how many standard deviations wide the middle two thirds or so of candidates
+// are. Where this is alpha, a prediction is beyond a threshold at 0.6 alpha about once in six
+// times, which is what a test and a plain answer cost against each other.
+const middleDeviations = 1.8
 
 // Predict implements [Predictor]. The spread is about how wide the middle two thirds of all
 // histograms are that would fit as well; of queries that are no conjunctions it is 0.
@@ -119,8 +120,8 @@ func (w *weights) Predict(q *linear.Query) (value, spread float64) {
 		return float64(w.people * float64(level)), 0
 	}
 	level, _ := q.Level()
-	sd := float64(w.doubt.deviation(q, w.tuning.prior) * math.Sqrt(w.doubt.correction()))
-	return float64(w.people*w.sums.total(q)) / float64(w.total), float64(float64(middle*float64(level))*w.people) * sd
+	sd := float64(w.uncertainty.deviation(q, w.tuning.prior) * math.Sqrt(w.uncertainty.correction()))
+	return float64(w.people*w.sums.total(q)) / float64(w.total), float64(float64(middleDeviations*float64(level))*w.people) * sd
 }
 
 // Histogram implements [Predictor].
@@ -145,26 +146,26 @@ func (w *weights) Learn(rs ...Released) {
 			w.totals = append(w.totals, r)
 			w.count()
 		default:
-			w.wonder(r)
+			w.observeSurprise(r)
 			w.past = append(w.past, &release{Released: r})
 		}
 	}
 	w.replay(len(rs))
 	w.sums.forget()
-	if !w.tuning.sure {
-		w.doubt.learn(w)
+	if !w.tuning.certain {
+		w.uncertainty.learn(w)
 	}
 }
 
-// wonder compares an answer with its prediction.
-func (w *weights) wonder(r Released) {
-	if w.tuning.sure {
+// observeSurprise compares an answer with its prediction.
+func (w *weights) observeSurprise(r Released) {
+	if w.tuning.certain {
 		return
 	}
 	level, _ := r.Query.Level()
 	unit := float64(w.people * float64(level))
 	off := (float64(w.people*w.sums.total(r.Query))/float64(w.total) - float64(r.Answer)) / unit
-	w.doubt.surprised(off, r.Scale/unit, w.doubt.deviation(r.Query, w.tuning.prior))
+	w.uncertainty.observe(off, r.Scale/unit, w.uncertainty.deviation(r.Query, w.tuning.prior))
 }
 
 // count takes the number of people from what was released about it.
@@ -217,7 +218,7 @@ func (w *weights) fit(r *release, work *int) bool {
 	noise := max(r.Scale, 1e-9*unit) / unit
 	soft := float64(float64(w.tuning.prior*noise) * noise)
 	off := share - answer + float64(r.dual*soft)
-	if math.Abs(off) <= float64(w.tuning.enough*noise) {
+	if math.Abs(off) <= float64(w.tuning.tolerance*noise) {
 		return true
 	}
 	*work -= 2 * touches
@@ -236,7 +237,7 @@ func (w *weights) multiply(f float64) int64 {
 		block := w.cells[o : o+b.Size]
 		if len(b.Cells) > 0 {
 			for _, i := range b.Cells {
-				c := scaled(block[i], f)
+				c := scaleCell(block[i], f)
 				block[i] = c
 				sum += c
 			}
@@ -245,7 +246,7 @@ func (w *weights) multiply(f float64) int64 {
 		for _, r := range b.Runs {
 			run := block[r[0]:r[1]]
 			for i, c := range run {
-				c = scaled(c, f)
+				c = scaleCell(c, f)
 				run[i] = c
 				sum += c
 			}
@@ -280,7 +281,7 @@ func (w *weights) fitWeights(r *release, work *int) bool {
 	noise := max(r.Scale, 1e-9*unit) / unit
 	soft := float64(float64(w.tuning.prior*noise) * noise)
 	off := mean - answer + float64(r.dual*soft)
-	if math.Abs(off) <= float64(w.tuning.enough*noise) {
+	if math.Abs(off) <= float64(w.tuning.tolerance*noise) {
 		return true
 	}
 	bins[0] += w.total - before
@@ -293,7 +294,7 @@ func (w *weights) fitWeights(r *release, work *int) bool {
 			f, last = exp(float64(step*float64(weight))/float64(steps)), weight
 		}
 		for i, c := range w.cells[from:to] {
-			c = scaled(c, f)
+			c = scaleCell(c, f)
 			w.cells[from+i] = c
 			now += c
 		}
