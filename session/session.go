@@ -114,9 +114,9 @@ const Tries = 20
 var (
 	// ErrBudget is returned when a charge does not fit into what is left. Nothing was spent.
 	ErrBudget = errors.New("the budget does not admit this charge")
-	// errName is returned when a name comes again with another charge. Nothing was spent, and what
+	// ErrName is returned when a name comes again with another charge. Nothing was spent, and what
 	// the name stands for must not be drawn: it was not paid for.
-	errName = errors.New("this name was charged before, with another cost or another mechanism")
+	ErrName = errors.New("this name was charged before, with another cost or another mechanism")
 )
 
 // Memory is a host that forgets with the process. It is safe for concurrent use.
@@ -142,7 +142,7 @@ func (m *Memory) Charge(_ context.Context, c Charge) (Receipt, error) {
 	defer m.mu.Unlock()
 	if old, ok := m.names[c.Name]; ok {
 		if old.Charge != c {
-			return Receipt{}, errName
+			return Receipt{}, ErrName
 		}
 		return Receipt{Sequence: old.sequence, Again: true}, nil
 	}

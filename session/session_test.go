@@ -39,7 +39,7 @@ func TestChargedOncePerName(t *testing.T) {
 		{"round 1", "laplace b=2", dp.Cost{Epsilon: dp.One}},
 		{"round 1", "laplace b=1", half},
 	} {
-		if r, err := m.Charge(ctx, other); !errors.Is(err, errName) || r != (Receipt{}) || m.Spent() != half {
+		if r, err := m.Charge(ctx, other); !errors.Is(err, ErrName) || r != (Receipt{}) || m.Spent() != half {
 			t.Errorf("%+v: %+v, %v, spent %v", other, r, err, m.Spent())
 		}
 	}

@@ -8,8 +8,8 @@
 // everything is a product of positive parts:
 //
 //	density(x) = exp(-x^2/2)/sqrt(2 pi)
-//	Mills(x)   = Tail(x)/density(x) = integral over t > 0 of exp(-x t - t^2/2)
-//	Tail(x)    = density(x) Mills(x)
+//	mills(x)   = Tail(x)/density(x) = integral over t > 0 of exp(-x t - t^2/2)
+//	Tail(x)    = density(x) mills(x)
 //
 // # Error bounds
 //
@@ -17,7 +17,7 @@
 // measured against 60-digit references over the whole range, and at least four
 // times what was seen:
 //
-//	Tail, Mills, LogTail      relative error at most 2^-48 (Mills for x >= -8)
+//	Tail, mills, logTail      relative error at most 2^-48 (mills for x >= -8)
 //	Quantile, LogQuantile     relative error at most 2^-48
 //	Delta                     a bracket of relative width 2^-41
 package normal
@@ -94,7 +94,7 @@ func density(x, low float64) float64 {
 
 // millsRatio returns I(j)/I(j-1) at c >= 1, where
 //
-//	I(j) = integral over t > 0 of t^j exp(-c t - t^2/2), I(0) = Mills(c).
+//	I(j) = integral over t > 0 of t^j exp(-c t - t^2/2), I(0) = mills(c).
 //
 // Integration by parts gives j I(j-1) = c I(j) + I(j+1), which is Laplace's
 // continued fraction j/(c + (j+1)/(c + (j+2)/(c + ...))) for the ratio. It has
@@ -132,7 +132,7 @@ func Quantile(p float64) float64 {
 }
 
 // LogQuantile returns the x with ln P(N > x) = l, for l <= ln(1/4): the inverse
-// of LogTail, for tails that are too small to be written as a float64.
+// of logTail, for tails that are too small to be written as a float64.
 func LogQuantile(l float64) float64 {
 	if !(l <= -1.38) {
 		return math.NaN()
@@ -140,7 +140,7 @@ func LogQuantile(l float64) float64 {
 	if math.IsInf(l, -1) {
 		return math.Inf(1)
 	}
-	// Newton's iteration. LogTail is concave with derivative -1/Mills, and the
+	// Newton's iteration. logTail is concave with derivative -1/mills, and the
 	// start is to the right of the root since Tail(x) < exp(-x^2/2), so the steps
 	// go to the left until rounding stops them; they double the digits.
 	x := math.Sqrt(-2 * l)
@@ -160,8 +160,8 @@ func LogQuantile(l float64) float64 {
 //
 //	delta = Tail(a) - exp(epsilon) Tail(b), a = epsilon/mu - mu/2, b = epsilon/mu + mu/2.
 //
-// Since exp(epsilon) density(b) = density(a) it is density(a) (Mills(a) -
-// Mills(b)), which neither overflows nor compares numbers of different size.
+// Since exp(epsilon) density(b) = density(a) it is density(a) (mills(a) -
+// mills(b)), which neither overflows nor compares numbers of different size.
 //
 // The bracket is of relative width 2^-41 down to 1e-300. Below that the
 // lower end is 0 and the upper end at most 1e-300. An argument that is not a
@@ -180,7 +180,7 @@ func Delta(mu, epsilon float64) dp.Bracket {
 	case mu <= 1:
 		return bracket(density(a, aLow) * millsDifference(c, mu))
 	case a >= 0:
-		// For mu > 1 the difference is at least 1/40 of Mills(a).
+		// For mu > 1 the difference is at least 1/40 of mills(a).
 		return bracket(density(a, aLow) * (mills(a) - mills(b)))
 	case a < -tailZeroFrom:
 		return dp.Bracket{Lower: 1 - deltaMargin, Upper: 1}
@@ -192,7 +192,7 @@ func Delta(mu, epsilon float64) dp.Bracket {
 
 const (
 	smallestDelta = 1e-300
-	// deltaMargin covers the error of Delta. Mills and density are within 2^-48, the
+	// deltaMargin covers the error of Delta. mills and density are within 2^-48, the
 	// worst difference multiplies that by 2*40 < 2^7, and what is measured is
 	// below 2^-46: the differences are of numbers that err together.
 	deltaMargin = 0x1p-42
@@ -205,7 +205,7 @@ func bracket(d float64) dp.Bracket {
 	return dp.Bracket{Lower: d * (1 - deltaMargin), Upper: math.Min(1, d*(1+deltaMargin))}
 }
 
-// millsDifference returns Mills(c - mu/2) - Mills(c + mu/2) for 0 < mu <= 1 and c
+// millsDifference returns mills(c - mu/2) - mills(c + mu/2) for 0 < mu <= 1 and c
 // >= 0, where subtraction would lose the digits of mu. Under the integral of the
 // package comment the difference of exponentials is exp(-c t) 2 sinh(mu t/2), so
 // in the notation of ratio

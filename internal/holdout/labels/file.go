@@ -42,7 +42,7 @@ func load(path string, s Spec) (*Labels, error) {
 	return readAll(r, s, comma)
 }
 
-// Read is Load for contents that are at hand.
+// Read is load for contents that are at hand.
 func Read(r io.Reader, s Spec) (*Labels, error) { return readAll(r, s, ',') }
 
 func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {

@@ -109,6 +109,6 @@
 // # Rounding
 //
 // Numbers here are float64, of public values only. Each is computed with a relative error far below
-// [Slack], and noise is made larger by that factor, so that what is claimed holds for the numbers
-// as they are.
+// roundingSlack, and noise is made larger by that factor, so that what is claimed holds for the
+// numbers as they are.
 package calibrate

@@ -40,7 +40,7 @@ func (e *RegulariserError) Error() string {
 		"than %.4g, or leave it out and one is chosen", e.Lambda, e.Least)
 }
 
-// Pure calibrates pure objective perturbation. A Lambda of 0 is chosen, by [Share]. The price is
+// Pure calibrates pure objective perturbation. A Lambda of 0 is chosen, by noiseShare. The price is
 // divided among the models.
 func (p Problem) Pure(epsilon dp.Amount, lambda float64) (*Objective, error) {
 	if err := p.check(lambda, epsilon); err != nil {
@@ -66,7 +66,7 @@ func (p Problem) Pure(epsilon dp.Amount, lambda float64) (*Objective, error) {
 }
 
 // Approximate calibrates Gaussian objective perturbation to (epsilon, delta). A Lambda of 0 is
-// chosen, by [Share].
+// chosen, by noiseShare.
 func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objective, error) {
 	if err := p.check(lambda, epsilon, delta); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 }
 
 // Concentrated calibrates Gaussian objective perturbation to rho. A Lambda of 0 is chosen, by
-// [Share].
+// noiseShare.
 func (p Problem) Concentrated(rho dp.Amount, lambda float64) (*Objective, error) {
 	if err := p.check(lambda, rho); err != nil {
 		return nil, err

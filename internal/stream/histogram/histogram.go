@@ -4,7 +4,7 @@
 //
 // An answer never fails and moves by at most the steps of its query when one person comes, goes or
 // is exchanged. So counts that are no counts of people are brought into bounds, one by one and in
-// silence, because an error would speak of the data: below 0 is 0, above [MaxCount] is MaxCount,
+// silence, because an error would speak of the data: below 0 is 0, above maxCount is maxCount,
 // and a cell that the domain does not have is left out. Each of these moves two neighbours no
 // further apart. An answer that does not fit is the nearest number that does.
 //

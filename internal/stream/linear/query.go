@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// MaxSteps bounds the weights, and MaxTable the number of weights that have to be stored for
+// MaxSteps bounds the weights, and maxTable the number of weights that have to be stored for
 // attributes that depend on each other.
 const (
 	MaxSteps = 1 << 30

@@ -70,7 +70,7 @@ const maxCandidates = 1 << 20
 // What a session has to see to: it pays only beyond alpha times size, by a test that is not noisier
 // than the room it has below the error that it promises; and its answers have noise that is beyond
 // half of alpha times size only with the failure probability. An answer that comes from elsewhere,
-// with more noise, removes what is more than [NoiseBound] standard deviations away. Where there are
+// with more noise, removes what is more than noiseBound standard deviations away. Where there are
 // more or fewer people than size the true database is no candidate and nothing counts alarms;
 // predictions are tested all the same, and privacy does not rest on any of this. Where noise goes
 // beyond its bound all the same, so that nothing would be left, the nearest candidates are kept.
@@ -94,7 +94,7 @@ type halving struct {
 const noiseBound = 8
 
 // NewHalving keeps all databases of size people over a tiny domain as candidates; more than
-// [MaxCandidates] are refused with their number. An answer that is more than alpha*size from the
+// maxCandidates are refused with their number. An answer that is more than alpha*size from the
 // median candidate, and at most half of that from the truth, removes at least half of them.
 func NewHalving(d *linear.Domain, size int64, alpha float64) (Predictor, error) {
 	if size < 1 || size > math.MaxUint32 || !(alpha > 0 && alpha <= 1) {
