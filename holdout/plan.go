@@ -180,12 +180,12 @@ func withoutNoise(bound func(n, queries, beta float64) float64) func(float64, Wi
 // peopleNeeded looks for the number of people at which the tolerance is what was wished for. All
 // bounds get better with more people.
 func (l planMethod) peopleNeeded(w Wish) float64 {
-	enough := func(n float64) bool { return l.at(n, w).Tolerance <= w.Tolerance }
-	if !enough(maxPeople) {
+	suffices := func(n float64) bool { return l.at(n, w).Tolerance <= w.Tolerance }
+	if !suffices(maxPeople) {
 		return math.Inf(1)
 	}
 	// Nobody is not enough.
-	_, high := root.Halve(0, math.Log(maxPeople), 19, func(x float64) bool { return !enough(math.Exp(x)) })
+	_, high := root.Halve(0, math.Log(maxPeople), 19, func(x float64) bool { return !suffices(math.Exp(x)) })
 	// Rounded up, to three digits: nobody plans more exactly.
 	n := math.Exp(high)
 	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(n))-2))

@@ -150,11 +150,11 @@ func (k *KeySelection) Cost() dp.Cost { return k.cost }
 
 // Probability returns the exact probability that a group of n units is kept.
 func (k *KeySelection) Probability(n int64) *big.Rat {
-	p := new(big.Int).SetUint64(k.kept(n))
+	p := new(big.Int).SetUint64(k.keepProbability(n))
 	return new(big.Rat).SetFrac(p, new(big.Int).SetUint64(probabilityOne))
 }
 
-func (k *KeySelection) kept(n int64) uint64 {
+func (k *KeySelection) keepProbability(n int64) uint64 {
 	return k.keep[max(0, min(n, int64(len(k.keep)-1)))]
 }
 
@@ -180,7 +180,7 @@ func (r *Releaser) SelectKeys(counts Exact, k *KeySelection) []int {
 	r.drawUniform(counts, k, drawn)
 	var kept []int
 	for i, n := range counts.Open() {
-		if drawn[i] < k.kept(n) {
+		if drawn[i] < k.keepProbability(n) {
 			kept = append(kept, i)
 		}
 	}

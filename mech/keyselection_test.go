@@ -93,7 +93,7 @@ func TestKeySelectionIsOptimal(t *testing.T) {
 		}
 	}
 	if k.KeptFrom(0.5) > threshold.tau || k.KeptFrom(0) != int64(len(k.keep)-1) ||
-		k.kept(math.MaxInt64) != probabilityOne || k.kept(-1) != 0 {
+		k.keepProbability(math.MaxInt64) != probabilityOne || k.keepProbability(-1) != 0 {
 		t.Errorf("kept from %d, threshold %d", k.KeptFrom(0.5), threshold.tau)
 	}
 	t.Logf("half of the groups of %d units are kept, threshold %d; all from %d", k.KeptFrom(0.5), threshold.tau, k.KeptFrom(0))

@@ -141,7 +141,7 @@ func newWeightsInNorm(c KeyConfig, norm dp.Norm, steps int64) (*KeyWeights, erro
 			return nil, fmt.Errorf("%w by weight: a unit in %d groups would weigh nothing", errKeys, d)
 		}
 	}
-	sensitivity := k.moved(norm)
+	sensitivity := k.sensitivityIn(norm)
 	if c.Neighbours == dp.Substitute {
 		sensitivity.Lsh(sensitivity, 1)
 	}
@@ -181,8 +181,8 @@ func tokenSteps(most int, norm dp.Norm) int64 {
 
 func square(x int64) *big.Int { return new(big.Int).Mul(big.NewInt(x), big.NewInt(x)) }
 
-// moved is how far one unit more moves the weights: in l1, or in l2 and squared.
-func (k *KeyWeights) moved(norm dp.Norm) *big.Int {
+// sensitivityIn is how far one unit more moves the weights: in l1, or in l2 and squared.
+func (k *KeyWeights) sensitivityIn(norm dp.Norm) *big.Int {
 	most := new(big.Int)
 	for d := 1; d < len(k.tokensByDegree); d++ {
 		n := int64(d) * k.tokensByDegree[d]
@@ -193,7 +193,7 @@ func (k *KeyWeights) moved(norm dp.Norm) *big.Int {
 			continue
 		}
 		// The polynomial in n is -D n^2 + b n + c: it is largest where n is near b/(2 D).
-		at := func(back int64) *big.Int { return k.movedSquared(int64(d), back) }
+		at := func(back int64) *big.Int { return k.squaredMove(int64(d), back) }
 		b := new(big.Int).Sub(at(1), at(0))
 		b.Add(b, big.NewInt(k.stepsPerToken))
 		b.Quo(b, big.NewInt(2*k.stepsPerToken))
@@ -213,9 +213,9 @@ func (k *KeyWeights) moved(norm dp.Norm) *big.Int {
 	return most
 }
 
-// movedSquared is the bound in l2, squared, for a unit in d groups where so many more tokens go
+// squaredMove is the bound in l2, squared, for a unit in d groups where so many more tokens go
 // back.
-func (k *KeyWeights) movedSquared(d, back int64) *big.Int {
+func (k *KeyWeights) squaredMove(d, back int64) *big.Int {
 	a, x, each := big.NewInt(k.tokensByDegree[d]), big.NewInt(k.extraSteps[d]), big.NewInt(k.stepsPerToken)
 	n := big.NewInt(back)
 	taken := new(big.Int).Sub(new(big.Int).Mul(big.NewInt(d), a), n)
@@ -321,14 +321,14 @@ func (k *KeyWeights) Why() string { return k.why }
 func (k *KeyWeights) KeptFrom(beta float64) int64 {
 	need := addClamped(k.tau, k.noise.HalfWidth(2*beta))
 	d := len(k.tokensByDegree) - 1
-	enough := func(units int64) bool {
+	isKept := func(units int64) bool {
 		return addClamped(min(units*k.tokensByDegree[d], k.groupTokens)*k.stepsPerToken, units*k.extraSteps[d]) >= need
 	}
 	most := int64(1) << 38
-	if !enough(most) {
+	if !isKept(most) {
 		return math.MaxInt64
 	}
-	return int64(sort.Search(int(most), func(n int) bool { return enough(int64(n)) }))
+	return int64(sort.Search(int(most), func(n int) bool { return isKept(int64(n)) }))
 }
 
 // Members are the groups that each unit is in, sealed.

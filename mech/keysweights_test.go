@@ -39,7 +39,7 @@ func weighHonestly(k *KeyWeights, groups int) weigher {
 // may.
 func furthestMove(k *KeyWeights, weigh weigher, groups, c int, norm dp.Norm, n int) (ratio float64, err error) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	claim := new(big.Float).SetInt(k.moved(norm))
+	claim := new(big.Float).SetInt(k.sensitivityIn(norm))
 	for range n {
 		units := make([][]int32, rng.IntN(14))
 		popular := rng.IntN(groups)
@@ -115,7 +115,7 @@ func TestSharingCostsNothing(t *testing.T) {
 			if norm == dp.L2 {
 				want = square(weightSteps)
 			}
-			if got := k.moved(norm); got.Cmp(want) > 0 {
+			if got := k.sensitivityIn(norm); got.Cmp(want) > 0 {
 				t.Errorf("%d groups, %v: %v steps, and the weights are of %v", c, norm, got, want)
 			}
 			if got := k.weight(1); got < weightSteps*999/1000 {

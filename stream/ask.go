@@ -36,7 +36,7 @@ func (s *Session) Quote(q *linear.Query) (Way, dp.Cost, error) {
 	if _, ok := st.answers[keyOf(q)]; ok {
 		return Cached, dp.Cost{}, nil
 	}
-	switch st.nextStep(st.spread(q)) {
+	switch st.nextStep(st.candidateSpread(q)) {
 	case stepCompare:
 		return Predicted, dp.Cost{}, nil
 	case stepOpenRound:
@@ -89,7 +89,7 @@ func (s *Session) ask(ctx context.Context, q *linear.Query, a *Answer) error {
 func (s *Session) answer(ctx context.Context, q *linear.Query, a *Answer) error {
 	for {
 		st := s.state
-		switch st.nextStep(st.spread(q)) {
+		switch st.nextStep(st.candidateSpread(q)) {
 		case stepCompare:
 			return s.comparePrediction(ctx, q, a)
 		case stepOpenRound:

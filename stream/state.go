@@ -137,8 +137,8 @@ func (s *state) guess(q *linear.Query) int64 {
 	return v
 }
 
-// spread is how far apart candidates are, where the rule looks at it.
-func (s *state) spread(q *linear.Query) float64 {
+// candidateSpread is how far apart candidates are, where the rule looks at it.
+func (s *state) candidateSpread(q *linear.Query) float64 {
 	if s.tariff.Predictor != Ensemble {
 		return 0
 	}

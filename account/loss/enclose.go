@@ -38,8 +38,8 @@ func (m mixture) enclose(step, origin, spare, t float64) (below, above *lattice)
 	cells, atoms, over := m.cells(step, origin, at)
 	below = &lattice{step: step, origin: origin, at: at, atoms: atoms}
 	above = &lattice{step: step, origin: origin, at: at, atoms: atoms, over: over}
-	above.mass, above.slack = spread(cells, at, step)
-	below.mass, below.slack = gather(cells, at, step)
+	above.mass, above.slack = spreadMass(cells, at, step)
+	below.mass, below.slack = gatherMass(cells, at, step)
 	below.weigh()
 	above.weigh()
 	below.absorb()
@@ -54,7 +54,7 @@ func (m mixture) enclose(step, origin, spare, t float64) (below, above *lattice)
 func (m mixture) centre(step float64) (origin float64) {
 	end := func(loss float64) float64 {
 		rise, _ := m.rise(loss)
-		return m.place(rise)
+		return m.whereRise(rise)
 	}
 	for range 8 {
 		a, b := end(origin-step/2), end(origin+step/2)
@@ -74,9 +74,9 @@ func (m mixture) centre(step float64) (origin float64) {
 // In what follows ratios are relative to the left point of the cell: it is 1, and
 // the right one is exp of their distance.
 
-// spread sends the mass of each cell to its ends. The right end gets (moment of r
+// spreadMass sends the mass of each cell to its ends. The right end gets (moment of r
 // above the left ratio)/(difference of the ratios).
-func spread(cells []cell, at []int, step float64) (mass, slack []float64) {
+func spreadMass(cells []cell, at []int, step float64) (mass, slack []float64) {
 	mass, slack = make([]float64, len(at)), make([]float64, len(at))
 	for i, c := range cells {
 		width := math.Expm1(float64(at[i+1]-at[i]) * step)
@@ -92,7 +92,7 @@ func spread(cells []cell, at []int, step float64) (mass, slack []float64) {
 	return mass, slack
 }
 
-func gather(cells []cell, at []int, step float64) (mass, slack []float64) {
+func gatherMass(cells []cell, at []int, step float64) (mass, slack []float64) {
 	n := len(at)
 	mass, slack = make([]float64, n), make([]float64, n)
 	excess := make([]float64, n) // mass times (mean - point), relative to the point's ratio
@@ -270,7 +270,7 @@ func (m mixture) cells(step, origin float64, points []int) (cells []cell, atoms 
 	for i := range cells {
 		here, next := float64(points[i]), float64(points[i+1])
 		rise, _ := m.rise(origin + (here+next)/2*step)
-		middle, b := m.place(rise), m.cutPointAt(origin+next*step)
+		middle, b := m.whereRise(rise), m.cutPointAt(origin+next*step)
 		if i == len(cells)-1 {
 			b.x = end
 		}
@@ -298,7 +298,7 @@ type cutPoint struct{ x, rise, slack, gap float64 }
 
 func (m mixture) cutPointAt(loss float64) cutPoint {
 	rise, slack := m.rise(loss)
-	return cutPoint{x: m.place(rise), rise: rise, slack: slack}
+	return cutPoint{x: m.whereRise(rise), rise: rise, slack: slack}
 }
 
 // measure compares the ratio at x with what it should be.

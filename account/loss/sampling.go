@@ -23,8 +23,8 @@ const (
 // base is the pair of a mechanism before sampling: noise around two centres, whose
 // ratio of densities s(x), of the second to the first, increases in x.
 type base interface {
-	// place returns the x where ln s is u, within the ends.
-	place(u float64) float64
+	// whereLogRatio returns the x where ln s is u, within the ends.
+	whereLogRatio(u float64) float64
 	// log returns ln s(x).
 	log(x float64) float64
 	// density returns that of the noise around the first centre, roughly.
@@ -147,13 +147,13 @@ func (m mixture) rise(l float64) (rise, slack float64) {
 	return rise, 4*unitRoundoff*math.Abs(rise) + 4*unitRoundoff*math.Abs(l)*math.Exp(l)/m.rate
 }
 
-// place returns the x of a ratio, given as s - 1.
-func (m mixture) place(rise float64) float64 {
+// whereRise returns the x of a ratio, given as s - 1.
+func (m mixture) whereRise(rise float64) float64 {
 	if rise <= -1 {
 		low, _ := m.of.ends()
 		return low
 	}
-	return m.of.place(math.Log1p(rise))
+	return m.of.whereLogRatio(math.Log1p(rise))
 }
 
 // curve is delta(e) in closed form. With x = exp(e) and s the ratio where the loss
@@ -168,7 +168,7 @@ func (m mixture) curve(epsilon float64) dp.Bracket {
 		return dp.Bracket{}
 	}
 	rise, wrong := m.rise(epsilon)
-	x := m.place(rise)
+	x := m.whereRise(rise)
 	low, high := m.of.ends()
 	below, above := m.of.sides()
 	var p part
@@ -221,7 +221,7 @@ func (n normalBase) log(x float64) float64 { return n.mu * (x - n.mu/2) }
 
 func (n normalBase) density(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
 
-func (n normalBase) place(u float64) float64 {
+func (n normalBase) whereLogRatio(u float64) float64 {
 	return min(n.mu+n.reach, max(-n.reach, u/n.mu+n.mu/2))
 }
 
@@ -305,7 +305,7 @@ func (l laplaceBase) log(x float64) float64 { return (2*x - 1) * l.epsilon }
 
 func (l laplaceBase) density(x float64) float64 { return math.Exp(-x*l.epsilon) * l.epsilon / 2 }
 
-func (l laplaceBase) place(u float64) float64 {
+func (l laplaceBase) whereLogRatio(u float64) float64 {
 	return min(1, max(0, 0.5+u/(2*l.epsilon)))
 }
 

@@ -105,7 +105,7 @@ func (d *Domain) halves(t table, one, two []int) (a, b table, ok bool) {
 	at := slices.IndexFunc(t.weights, func(w int64) bool { return w != 0 })
 	pivot := t.weights[at]
 	x, y := d.project(t, one, at), d.project(t, two, at)
-	ones, twos := d.spread(t.attributes, one), d.spread(t.attributes, two)
+	ones, twos := d.indexInto(t.attributes, one), d.indexInto(t.attributes, two)
 	for i, w := range t.weights {
 		// Weights are at most MaxSteps, so products fit.
 		if w*pivot != x[ones[i]]*y[twos[i]] {

@@ -210,9 +210,9 @@ func (d *Domain) project(t table, free []int, at int) []int64 {
 	return out
 }
 
-// spread returns, for every entry of a table over attributes, the place of its values in a table
+// indexInto returns, for every entry of a table over attributes, the place of its values in a table
 // over part of them.
-func (d *Domain) spread(attributes, part []int) []int32 {
+func (d *Domain) indexInto(attributes, part []int) []int32 {
 	out := []int32{0}
 	for _, a := range attributes {
 		n := d.size(a)
@@ -255,7 +255,7 @@ func (d *Domain) join(most int64, tables []table) (table, error) {
 		out.weights[i] = 1
 	}
 	for _, t := range tables {
-		for i, o := range d.spread(all, t.attributes) {
+		for i, o := range d.indexInto(all, t.attributes) {
 			out.weights[i] = mulCapped(out.weights[i], t.weights[o], most)
 		}
 	}

@@ -100,7 +100,7 @@ func randomFactors(r *rand.Rand, d *Domain, steps int64) []Factor {
 					table[i] = 1
 				}
 			}
-			for i, o := range d.spread(f.Attributes, of) {
+			for i, o := range d.indexInto(f.Attributes, of) {
 				f.Weights[i] = min(f.Weights[i]*table[o], steps)
 			}
 		}
@@ -206,7 +206,7 @@ func TestCanonical(t *testing.T) {
 					small[i] = weight
 				}
 			})
-			for i, o := range d.spread(d.all, q.Attributes()) {
+			for i, o := range d.indexInto(d.all, q.Attributes()) {
 				if small[o] != want[i] {
 					t.Fatalf("%v over %v is %v", factors, q.Attributes(), small)
 				}
