@@ -39,15 +39,15 @@ func named(table, column string) string {
 	return table + "." + column
 }
 
-// condition checks something that is true or false; nil stands for true.
-func (c *checker) condition(s *scope, e tree.Expr) {
+// checkCondition checks something that is true or false; nil stands for true.
+func (c *exprChecker) checkCondition(s *scope, e tree.Expr) {
 	if e != nil {
 		c.must(c.expr(s, e).kind == tree.Boolean, "a condition that is not true or false")
 	}
 }
 
 // expr derives what an expression is, and compares that with what it claims.
-func (c *checker) expr(s *scope, e tree.Expr) (out fact) {
+func (c *exprChecker) expr(s *scope, e tree.Expr) (out fact) {
 	c.locate(e, func() {
 		switch e := e.(type) {
 		case *tree.Column:
@@ -55,18 +55,18 @@ func (c *checker) expr(s *scope, e tree.Expr) (out fact) {
 		case *tree.Literal:
 			out = c.literal(e)
 		case *tree.Rescale:
-			out = c.rescale(c.expr(s, e.X), e)
+			out = c.arithmetic.rescale(c.expr(s, e.X), e)
 		case *tree.ToReal:
-			out = c.toReal(c.expr(s, e.X), e)
+			out = c.arithmetic.toReal(c.expr(s, e.X), e)
 		case *tree.Arith:
-			out = c.arith(s, e)
+			out = c.arithmetic.arith(c.expr(s, e.L), c.expr(s, e.R), e)
 		case *tree.Compare:
 			out = c.compare(s, e)
 		case *tree.Logic:
 			c.must(e.Op == tree.And || e.Op == tree.Or, "no AND and no OR")
-			out = c.truths(s, e.Args...)
+			out = c.conditions(s, e.Args...)
 		case *tree.Not:
-			out = c.truths(s, e.X)
+			out = c.conditions(s, e.X)
 		case *tree.In:
 			out = c.in(s, e)
 		case *tree.IsNull:
@@ -126,7 +126,7 @@ func parts(e tree.Expr) []tree.Expr {
 }
 
 // column is a field of the row, and is what the row has there.
-func (c *checker) column(s *scope, e *tree.Column) fact {
+func (c *exprChecker) column(s *scope, e *tree.Column) fact {
 	c.must(e.Index >= 0 && e.Index < len(s.fields), "field %d of a row that has %d", e.Index, len(s.fields))
 	own := s.fields[e.Index]
 	said := s.claimed[e.Index]
@@ -144,7 +144,7 @@ func (c *checker) column(s *scope, e *tree.Column) fact {
 }
 
 // literal is a constant, and is what its type says.
-func (c *checker) literal(e *tree.Literal) fact {
+func (c *exprChecker) literal(e *tree.Literal) fact {
 	t := e.Type()
 	values := 0
 	var out fact
@@ -178,8 +178,8 @@ func (c *checker) literal(e *tree.Literal) fact {
 	return out
 }
 
-// truths are conditions that are put together.
-func (c *checker) truths(s *scope, all ...tree.Expr) fact {
+// conditions are conditions that are put together.
+func (c *exprChecker) conditions(s *scope, all ...tree.Expr) fact {
 	out := boolean()
 	c.must(len(all) > 0, "a condition of nothing")
 	for _, e := range all {
@@ -192,14 +192,14 @@ func (c *checker) truths(s *scope, all ...tree.Expr) fact {
 
 // compare is a comparison of values of one kind and on one lattice. Identities are compared as they
 // are stored, and only with the same.
-func (c *checker) compare(s *scope, e *tree.Compare) fact {
+func (c *exprChecker) compare(s *scope, e *tree.Compare) fact {
 	l, r := c.expr(s, e.L), c.expr(s, e.R)
 	switch e.Op {
 	case tree.Eq, tree.Ne, tree.Lt, tree.Le, tree.Gt, tree.Ge, tree.Distinct, tree.NotDistinct:
 	default:
 		c.fail("no comparison that is known here")
 	}
-	c.alike(l, r)
+	c.checkComparable(l, r)
 	if l.kind == tree.Identity {
 		a, ok1 := e.L.(*tree.Column)
 		b, ok2 := e.R.(*tree.Column)
@@ -212,20 +212,20 @@ func (c *checker) compare(s *scope, e *tree.Compare) fact {
 	return out
 }
 
-// alike makes sure that two values can be compared as they are printed.
-func (c *checker) alike(l, r fact) {
+// checkComparable makes sure that two values can be compared as they are printed.
+func (c *trail) checkComparable(l, r fact) {
 	c.must(l.kind == r.kind, "%v and %v are compared", l.kind, r.kind)
 	c.must(l.kind != tree.Number || sameStep(l.step, r.step), "numbers in steps of %v and of %v are compared", l.step, r.step)
 }
 
-func (c *checker) in(s *scope, e *tree.In) fact {
+func (c *exprChecker) in(s *scope, e *tree.In) fact {
 	x := c.expr(s, e.X)
 	c.must(len(e.List) > 0 && x.kind != tree.Identity, "a list of nothing, or of identities")
 	for _, l := range e.List {
 		v := c.literal(l)
 		c.must(!v.never, "NULL in a list")
 		c.claim(l.Type(), v)
-		c.alike(x, v)
+		c.checkComparable(x, v)
 	}
 	out := boolean()
 	out.derived = x.derived
@@ -233,8 +233,8 @@ func (c *checker) in(s *scope, e *tree.In) fact {
 }
 
 // exists is a subquery in a condition. The row that asks comes first, and then the inner row.
-func (c *checker) exists(s *scope, e *tree.Exists) fact {
-	inner := c.relation(e.From)
+func (c *exprChecker) exists(s *scope, e *tree.Exists) fact {
+	inner := c.relations.relation(e.From)
 	c.must(slices.Contains(s.cuts, e.Outer), "the row that asks has %v fields, and %d are claimed", s.cuts, e.Outer)
 	out := boolean()
 	on := s.join(e.Outer, inner, e.From)
@@ -243,16 +243,16 @@ func (c *checker) exists(s *scope, e *tree.Exists) fact {
 		c.must(f.kind == tree.Boolean, "a condition that is not true or false")
 		out.derived = f.derived
 	}
-	c.must(inner.unit < 0 || e.On != nil && c.linked(on, e.On, e.Outer), "it asks about rows of other people")
+	c.must(inner.unit < 0 || e.On != nil && linked(on, e.On, e.Outer), "it asks about rows of other people")
 	return out
 }
 
 // choice is a CASE.
-func (c *checker) choice(s *scope, e *tree.Case) fact {
+func (c *exprChecker) choice(s *scope, e *tree.Case) fact {
 	derived := false
 	var values []fact
 	for _, w := range e.Whens {
-		f := c.truths(s, w.If)
+		f := c.conditions(s, w.If)
 		derived = derived || f.derived
 		values = append(values, c.expr(s, w.Then))
 	}
@@ -264,7 +264,7 @@ func (c *checker) choice(s *scope, e *tree.Case) fact {
 
 // restriction is X where it is between two ends, and NULL elsewhere: an engine compares it with
 // both, for every row.
-func (c *checker) restriction(x fact, e *tree.Within) fact {
+func (c *exprChecker) restriction(x fact, e *tree.Within) fact {
 	t, out := e.Type(), x
 	switch x.kind {
 	case tree.Real:
@@ -284,7 +284,7 @@ func (c *checker) restriction(x fact, e *tree.Within) fact {
 	return out
 }
 
-func (c *checker) like(x fact, e *tree.Like) fact {
+func (c *exprChecker) like(x fact, e *tree.Like) fact {
 	c.must(x.kind == tree.Text, "a pattern for %v", x.kind)
 	c.must(len(e.Pattern) <= 250, "a pattern that is too long")
 	out := boolean()

@@ -124,7 +124,7 @@ func sameType(a, b tree.Type) bool {
 }
 
 // claim makes sure that what is claimed of an expression holds all that follows about it.
-func (c *checker) claim(t tree.Type, f fact) {
+func (c *trail) claim(t tree.Type, f fact) {
 	if t.Kind != f.kind {
 		c.fail("it is claimed to be %v and is %v", t.Kind, f.kind)
 	}
@@ -163,7 +163,7 @@ func (c *checker) claim(t tree.Type, f fact) {
 }
 
 // hull is one of several values of one kind and on one lattice.
-func (c *checker) hull(all []fact) fact {
+func (c *trail) hull(all []fact) fact {
 	out := all[0]
 	for _, f := range all[1:] {
 		c.must(f.kind == out.kind, "it is %v here and %v there", out.kind, f.kind)

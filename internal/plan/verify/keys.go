@@ -7,20 +7,20 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// key checks something to group by.
-func (c *checker) key(in *scope, q *tree.Query, k tree.Key, why purpose) {
-	f := c.expr(in, k.Expr)
+// checkKey checks something to group by.
+func (c *queryChecker) checkKey(in *scope, q *tree.Query, k tree.Key, why purpose) {
+	f := c.exprs.expr(in, k.Expr)
 	c.must(!f.derived && f.kind != tree.Identity && f.kind != tree.Real, "it is a real number, or says who or what a row is about")
 	if k.Private {
 		c.must(len(k.Values) == 0, "a private key with values")
-		c.must(why == cells || c.mayBeFound(in, k.Expr), "its values are private, and the owner has not said that they may be found")
+		c.must(why == cells || mayBeFound(in, k.Expr), "its values are private, and the owner has not said that they may be found")
 		c.must(why == cells || !c.ds.Budget.Pure(), "private keys on a pure budget")
 		return
 	}
 	c.must(why != cells, "public values of a stream's cells")
-	c.values(f, k.Values)
+	c.checkValues(f, k.Values)
 	if col, ok := k.Expr.(*tree.Column); ok {
-		c.listed(in.fields[col.Index], q, col, k.Values)
+		c.checkListed(in.fields[col.Index], q, col, k.Values)
 	}
 }
 
@@ -30,9 +30,9 @@ var kinds = map[tree.Kind]policy.Type{
 	tree.Number: policy.Integer,
 }
 
-// values checks that public values are of one kind, and each is there once: a group that is there
-// twice would be counted in one of them.
-func (c *checker) values(f fact, all []policy.Value) {
+// checkValues checks that public values are of one kind, and each is there once: a group that is
+// there twice would be counted in one of them.
+func (c *queryChecker) checkValues(f fact, all []policy.Value) {
 	c.must(len(all) > 0, "no values")
 	want, rising := kinds[f.kind], true
 	for i, v := range all {
@@ -64,9 +64,9 @@ func follows(a, b policy.Value) bool {
 	return a.Int < b.Int
 }
 
-// listed makes sure that the values of a private column are those that the policy lists, or the
-// question.
-func (c *checker) listed(f field, q *tree.Query, col *tree.Column, values []policy.Value) {
+// checkListed makes sure that the values of a private column are those that the policy lists, or
+// the question.
+func (c *queryChecker) checkListed(f field, q *tree.Query, col *tree.Column, values []policy.Value) {
 	if f.source == nil || f.public != "" {
 		return
 	}
@@ -222,7 +222,7 @@ func inWhere(all []tree.Expr, col func(tree.Expr) bool, v policy.Value) bool {
 
 // mayBeFound reports whether the owner has said of each column of an expression that its values are
 // public, or may be released when enough people have them.
-func (c *checker) mayBeFound(in *scope, e tree.Expr) bool {
+func mayBeFound(in *scope, e tree.Expr) bool {
 	if asks(e) {
 		return false
 	}
@@ -230,5 +230,5 @@ func (c *checker) mayBeFound(in *scope, e tree.Expr) bool {
 		f := in.fields[col.Index]
 		return f.source != nil && (f.source.Keys == policy.PrivateKeys || f.public != "" || f.source.CountPublicValues() > 0)
 	}
-	return !slices.ContainsFunc(parts(e), func(p tree.Expr) bool { return !c.mayBeFound(in, p) })
+	return !slices.ContainsFunc(parts(e), func(p tree.Expr) bool { return !mayBeFound(in, p) })
 }

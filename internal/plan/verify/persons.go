@@ -7,12 +7,12 @@ import (
 )
 
 // persons derives the rows of a subquery that is grouped by the unit, and perhaps by more.
-func (c *checker) persons(p *tree.Persons) rows {
+func (c *relationChecker) persons(p *tree.Persons) rows {
 	from := c.relation(p.From)
 	c.must(from.unit >= 0, "rows of nobody are grouped by the person")
 	c.must(p.Limit() >= 1 && p.Limit() <= from.limit, "of one person %d rows count, and at most %d may", p.Limit(), from.limit)
 	in := from.scope(p.From)
-	c.condition(in, p.Where)
+	c.exprs.checkCondition(in, p.Where)
 	whose := from.fields[from.unit]
 	whose.key, whose.serial = len(p.Keys) == 0, false
 	out := rows{fields: []field{whose}, single: true, limit: 1, groups: 1, private: from.private}
@@ -20,7 +20,7 @@ func (c *checker) persons(p *tree.Persons) rows {
 		out.single, out.limit, out.groups = false, from.limit, from.groups
 	}
 	for _, e := range p.Keys {
-		f := field{fact: c.expr(in, e)}
+		f := field{fact: c.exprs.expr(in, e)}
 		c.must(f.kind != tree.Real && f.kind != tree.Identity, "rows are grouped by %v", f.kind)
 		if col, ok := e.(*tree.Column); ok {
 			f.source, f.public = from.fields[col.Index].source, from.fields[col.Index].public
@@ -38,7 +38,7 @@ func (c *checker) persons(p *tree.Persons) rows {
 }
 
 // part derives an aggregate of one person's rows, of which a number counts.
-func (c *checker) part(in *scope, p tree.Part, limit int64) fact {
+func (c *relationChecker) part(in *scope, p tree.Part, limit int64) fact {
 	if p.Uncut {
 		limit = mostUncut
 	}
@@ -46,7 +46,7 @@ func (c *checker) part(in *scope, p tree.Part, limit int64) fact {
 		c.must(p.Arg == nil, "rows are counted, and there is an argument")
 		return integers(0, limit)
 	}
-	arg := c.expr(in, p.Arg)
+	arg := c.exprs.expr(in, p.Arg)
 	switch p.Kind {
 	case tree.PartValues:
 		return integers(0, limit)
@@ -75,14 +75,14 @@ const mostUncut = 1 << 40
 // told apart by the unit before anything else. And no two rows that can be told apart above are
 // left to an engine to put into an order, because it would go by where they are stored, which is
 // about everybody.
-func (c *checker) window(w *tree.Window) rows {
+func (c *relationChecker) window(w *tree.Window) rows {
 	from := c.relation(w.From)
 	c.must(from.unit >= 0, "windows over rows of nobody")
 	c.must(w.Whose == from.unit, "a window sees rows of several people: they are told apart by field %d, and field %d says whose they are",
 		w.Whose, from.unit)
 	c.must(w.Limit() >= 1 && w.Limit() <= from.limit, "of one person %d rows count, and at most %d may", w.Limit(), from.limit)
 	in := from.scope(w.From)
-	c.condition(in, w.Where)
+	c.exprs.checkCondition(in, w.Where)
 	out := rows{fields: slices.Clone(from.fields), unit: from.unit, single: from.single, limit: from.limit, groups: from.groups,
 		private: from.private}
 	tied := func(i int) bool { return i == from.unit || slices.Contains(w.Ties, i) }
@@ -100,13 +100,13 @@ func (c *checker) window(w *tree.Window) rows {
 }
 
 // over derives one window.
-func (c *checker) over(in *scope, o tree.Over, limit int64) (out field) {
+func (c *relationChecker) over(in *scope, o tree.Over, limit int64) (out field) {
 	for _, e := range o.By {
-		f := c.expr(in, e)
+		f := c.exprs.expr(in, e)
 		c.must(f.kind != tree.Real && f.kind != tree.Identity, "rows are told apart by %v", f.kind)
 	}
 	for _, by := range o.Order {
-		c.must(c.expr(in, by.By).kind != tree.Identity, "rows are ordered by an identity")
+		c.must(c.exprs.expr(in, by.By).kind != tree.Identity, "rows are ordered by an identity")
 	}
 	c.must(o.N >= 0 && o.N <= mostRows, "a row at a distance of %d", o.N)
 	c.must(o.Frame.Start.At >= -mostRows && o.Frame.Start.At <= mostRows && o.Frame.End.At >= -mostRows && o.Frame.End.At <= mostRows,
@@ -124,7 +124,7 @@ func (c *checker) over(in *scope, o tree.Over, limit int64) (out field) {
 		out.fact = integers(1, o.N)
 	case tree.PartFirst, tree.PartLast, tree.PartNth, tree.PartLag, tree.PartLead:
 		c.must(!o.Frame.Peers && (o.Kind != tree.PartNth || o.N >= 1), "a frame that does not say which row it is")
-		return c.another(in, o)
+		return c.otherRow(in, o)
 	case tree.PartDistinct:
 		c.fail("different values over a frame")
 	default:
@@ -135,12 +135,12 @@ func (c *checker) over(in *scope, o tree.Over, limit int64) (out field) {
 	return out
 }
 
-// another derives a value of another row, which is one that the column has.
-func (c *checker) another(in *scope, o tree.Over) (out field) {
-	out.fact = c.expr(in, o.Arg)
+// otherRow derives a value of another row, which is one that the column has.
+func (c *relationChecker) otherRow(in *scope, o tree.Over) (out field) {
+	out.fact = c.exprs.expr(in, o.Arg)
 	c.must(out.kind != tree.Identity, "an identity is computed with")
 	if o.Otherwise != nil {
-		out.fact = c.hull([]fact{out.fact, c.expr(in, o.Otherwise)})
+		out.fact = c.hull([]fact{out.fact, c.exprs.expr(in, o.Otherwise)})
 		return out
 	}
 	if col, ok := o.Arg.(*tree.Column); ok {

@@ -9,21 +9,21 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// query checks a whole query.
-func (c *checker) query(q *tree.Query, why purpose) {
+// checkQuery checks a whole query.
+func (c *queryChecker) checkQuery(q *tree.Query, why purpose) {
 	c.must(q.Dataset == c.ds.Name && q.Neighbours == c.ds.Neighbours, "it is about another dataset, or another kind of neighbours")
-	from := c.relation(q.From)
+	from := c.relations.relation(q.From)
 	in := from.scope(q.From)
-	c.locate("WHERE", func() { c.condition(in, q.Where) })
+	c.locate("WHERE", func() { c.exprs.checkCondition(in, q.Where) })
 	if why == told {
-		c.aboutNobody(q, from)
+		c.checkAboutNobody(q, from)
 	} else {
 		c.must(from.unit >= 0, "rows of nobody")
 		c.must(why != cells || from.single && len(q.Measures) == 1 && q.Measures[0].Kind == tree.CountRows,
 			"cells that are not counts of people")
 	}
 	for _, k := range q.Keys {
-		c.locate("a key", func() { c.key(in, q, k, why) })
+		c.locate("a key", func() { c.checkKey(in, q, k, why) })
 	}
 	c.must(slices.IsSortedFunc(q.Keys, func(a, b tree.Key) int { return order(a.Private) - order(b.Private) }),
 		"private keys do not come last")
@@ -31,18 +31,18 @@ func (c *checker) query(q *tree.Query, why purpose) {
 	for i, m := range q.Measures {
 		c.locate("a measure", func() { args[i] = c.measure(in, m) })
 	}
-	c.limits(q, from)
+	c.checkLimits(q, from)
 	for i, m := range q.Measures {
-		c.locate("a measure", func() { c.moves(q, m, args[i]) })
+		c.locate("a measure", func() { c.checkSensitivity(q, m, args[i]) })
 	}
-	c.twins(q, from)
-	c.chosen(q)
-	c.decider(q)
+	c.checkTwins(q, from)
+	c.checkChoice(q)
+	c.checkDecider(q)
 }
 
-// decider checks that a count which decides about private keys is a number of people: each adds 0
-// or 1 to one number for each combination, and all who are in it count.
-func (c *checker) decider(q *tree.Query) {
+// checkDecider checks that a count which decides about private keys is a number of people: each
+// adds 0 or 1 to one number for each combination, and all who are in it count.
+func (c *queryChecker) checkDecider(q *tree.Query) {
 	i := q.Decider()
 	if i < 0 {
 		return
@@ -67,9 +67,9 @@ func order(private bool) int {
 	return 0
 }
 
-// aboutNobody makes sure that a result which is told exactly is of one public table and nothing
-// else.
-func (c *checker) aboutNobody(q *tree.Query, from rows) {
+// checkAboutNobody makes sure that a result which is told exactly is of one public table and
+// nothing else.
+func (c *queryChecker) checkAboutNobody(q *tree.Query, from rows) {
 	s, ok := q.From.(*tree.Scan)
 	c.must(ok && s.Table.Public && from.unit < 0 && len(from.private) == 0, "what is told exactly is not about a public table alone")
 	c.must(q.Choice == nil && len(q.Keys) == 0, "what is told exactly is more than numbers")
@@ -94,12 +94,12 @@ func asks(e tree.Expr) bool {
 }
 
 // measure derives what a measure is of.
-func (c *checker) measure(in *scope, m tree.Measure) fact {
+func (c *queryChecker) measure(in *scope, m tree.Measure) fact {
 	if m.Arg == nil {
 		c.must(m.Kind == tree.CountRows || m.Kind == tree.CountPersons, "a measure of nothing")
 		return fact{}
 	}
-	arg := c.expr(in, m.Arg)
+	arg := c.exprs.expr(in, m.Arg)
 	switch m.Kind {
 	case tree.CountValues, tree.CountPersons:
 	case tree.CountDistinct:
@@ -122,7 +122,7 @@ func (c *checker) measure(in *scope, m tree.Measure) fact {
 }
 
 // sum derives the sum of some rows, of which none need be there.
-func (c *checker) sum(arg fact, rows int64) fact {
+func (c *trail) sum(arg fact, rows int64) fact {
 	c.must(arg.kind == tree.Number, "a sum of %v", arg.kind)
 	if arg.never {
 		return number(arg.step, zero, zero)
@@ -132,9 +132,9 @@ func (c *checker) sum(arg fact, rows int64) fact {
 	return number(arg.step, lower(zero, new(big.Int).Mul(n, arg.lo)), upper(zero, new(big.Int).Mul(n, arg.hi)))
 }
 
-// limits compares how much of one person counts with what the policy allows. Where somebody may
-// have several rows they are cut to it; where nobody may, nothing is cut, and it has to be so.
-func (c *checker) limits(q *tree.Query, from rows) {
+// checkLimits compares how much of one person counts with what the policy allows. Where somebody
+// may have several rows they are cut to it; where nobody may, nothing is cut, and it has to be so.
+func (c *queryChecker) checkLimits(q *tree.Query, from rows) {
 	private := from.unit >= 0
 	c.must(q.Bounded() || !private || from.single, "rows of people with several are not cut")
 	c.must(q.MaxRows() >= 1 && q.MaxRows() <= limited(from.limit), "of one person %d rows count, and at most %d may", q.MaxRows(),
@@ -158,9 +158,9 @@ func (c *checker) limits(q *tree.Query, from rows) {
 	c.must(q.MaxGroups() >= 1 && q.MaxGroups() <= most, "one person counts in %d groups, and may in %d", q.MaxGroups(), most)
 }
 
-// moves compares what a person's part is clamped to, and how far it moves a measure, with what
-// follows.
-func (c *checker) moves(q *tree.Query, m tree.Measure, arg fact) {
+// checkSensitivity compares what a person's part is clamped to, and how far it moves a measure,
+// with what follows.
+func (c *queryChecker) checkSensitivity(q *tree.Query, m tree.Measure, arg fact) {
 	own := integers(0, q.MaxRows())
 	switch m.Kind {
 	case tree.CountPersons:
@@ -213,8 +213,8 @@ func distance(q *tree.Query, lo, hi *big.Int, norm dp.Norm) *big.Int {
 	return upper(spread, new(big.Int).Mul(big.NewInt(count), apart))
 }
 
-// chosen checks a choice among groups.
-func (c *checker) chosen(q *tree.Query) {
+// checkChoice checks a choice among groups.
+func (c *queryChecker) checkChoice(q *tree.Query) {
 	if q.Choice == nil {
 		return
 	}
@@ -224,8 +224,8 @@ func (c *checker) chosen(q *tree.Query) {
 	c.must(q.Choice.Weights == nil || len(q.Choice.Weights) == q.Groups(), "%d weights for %d groups", len(q.Choice.Weights), q.Groups())
 }
 
-// holdout checks that a person adds from 0 to Steps parts to a score.
-func (c *checker) holdout(h *tree.Holdout) {
+// checkHoldout checks that a person adds from 0 to Steps parts to a score.
+func (c *queryChecker) checkHoldout(h *tree.Holdout) {
 	q := &h.Query
 	c.must(h.Of != nil && c.ds.Holdouts[h.Of.Name] == h.Of, "it is no holdout of the policy")
 	c.must(len(q.Measures) == 1 && len(q.Keys) == 0 && q.Where == nil && q.Choice == nil && !q.Bounded(),
@@ -243,30 +243,30 @@ func (c *checker) holdout(h *tree.Holdout) {
 		"one person can add more than 1 to a score")
 }
 
-// table checks rows to train on.
-func (c *checker) table(t *tree.Table) {
+// checkTable checks rows to train on.
+func (c *queryChecker) checkTable(t *tree.Table) {
 	c.must(t.Dataset == c.ds.Name && t.Neighbours == c.ds.Neighbours, "it is about another dataset, or another kind of neighbours")
-	from := c.relation(t.From)
+	from := c.relations.relation(t.From)
 	in := from.scope(t.From)
 	c.must(from.unit >= 0, "rows of nobody")
-	c.locate("WHERE", func() { c.condition(in, t.Where) })
+	c.locate("WHERE", func() { c.exprs.checkCondition(in, t.Where) })
 	c.must(t.Bounded() || from.single, "rows of people with several are not cut")
 	c.must(t.MaxRows() >= 1 && t.MaxRows() <= limited(from.limit), "of one person %d rows count, and at most %d may", t.MaxRows(),
 		limited(from.limit))
 	c.must(len(t.Columns) > 1, "a table without a feature or a target")
 	for _, col := range t.Columns {
-		c.locate("a column", func() { c.trained(in, col) })
+		c.locate("a column", func() { c.checkTrainedColumn(in, col) })
 	}
 }
 
-// trained checks a column of rows to train on: its codes are between its bounds, or places of
-// public values.
-func (c *checker) trained(in *scope, col tree.TableColumn) {
-	f := c.expr(in, col.Expr)
+// checkTrainedColumn checks a column of rows to train on: its codes are between its bounds, or
+// places of public values.
+func (c *queryChecker) checkTrainedColumn(in *scope, col tree.TableColumn) {
+	f := c.exprs.expr(in, col.Expr)
 	c.must(!f.derived && f.kind != tree.Identity && f.kind != tree.Real, "it is a real number, or says who or what a row is about")
 	lo, hi, step := col.Bounds()
 	if col.Values != nil {
-		c.values(f, col.Values)
+		c.checkValues(f, col.Values)
 		return
 	}
 	t := col.Expr.Type()
@@ -275,4 +275,129 @@ func (c *checker) trained(in *scope, col tree.TableColumn) {
 	c.must(f.never || f.lo.CmpAbs(summed) <= 0 && f.hi.CmpAbs(summed) <= 0 && big.NewInt(lo).Cmp(f.lo) <= 0 &&
 		f.hi.Cmp(big.NewInt(hi)) <= 0, "it leaves its bounds")
 	c.must(f.kind != tree.Number && sameStep(step, whole) || sameStep(step, f.step), "its steps are not those that are claimed")
+}
+
+// checkTwins checks sums that are said to share what one person moves. For every value of x,
+// whatever an engine takes it for, what is added to both after their clamps has to be within the
+// claim: they add x less a constant and a constant less x, in steps of x, and are clamped to
+// intervals that begin at 0 and are as long as the claim, and as the constants are apart. So one
+// rises as the other falls, and where one is cut the other is at its end.
+func (c *queryChecker) checkTwins(q *tree.Query, from rows) {
+	pairs := q.Twins()
+	if len(pairs) == 0 {
+		return
+	}
+	c.must(c.ds.Neighbours == dp.AddRemove && from.single && from.unit >= 0 && q.Choice == nil,
+		"sums share what a person moves who may have several rows, or is replaced")
+	seen := map[int]bool{}
+	for _, p := range pairs {
+		up, down := q.Measures[p[0]], q.Measures[p[1]]
+		c.must(!seen[p[0]] && !seen[p[1]] && p[0] != p[1], "a sum is in two pairs")
+		seen[p[0]], seen[p[1]] = true, true
+		c.must(up.Kind == tree.Sum && down.Kind == tree.Sum, "a pair that is not of sums")
+		x, least := up.Arg, zero
+		if a, ok := x.(*tree.Arith); ok && (a.Op == tree.Sub || a.Op == tree.Add) {
+			if l, constant := a.R.(*tree.Literal); constant {
+				x, least = a.L, l.Number
+				c.must(sameStep(l.Typ.Step, x.Type().Step), "a constant in other steps")
+				if a.Op == tree.Add {
+					least = new(big.Int).Neg(l.Number)
+				}
+			}
+		}
+		b, ok := down.Arg.(*tree.Arith)
+		c.must(ok && b.Op == tree.Sub && same(b.R, x), "two sums that are of different values")
+		most, constant := b.L.(*tree.Literal)
+		c.must(constant && sameStep(most.Typ.Step, x.Type().Step), "two sums that do not add up to a constant")
+		width := new(big.Int).Sub(most.Number, least)
+		for _, m := range []tree.Measure{up, down} {
+			lo, hi := q.Interval(m)
+			c.must(sameStep(m.Arg.Type().Step, x.Type().Step), "two sums in different steps")
+			c.must(lo.Sign() == 0 && hi.Cmp(width) == 0, "a sum that is not clamped to what both come to")
+		}
+		c.must(q.TwinSensitivity(p).L1().Cmp(width) >= 0, "one person moves both sums further than is claimed")
+	}
+}
+
+// People checks the query whose result is told exactly, because it is how many people there are and
+// people are replaced and not added: one count, over the one table that has rows of people, each of
+// whom has some, and of which none is left out by what it says.
+func People(ds *policy.Dataset, q *tree.Query) error {
+	return guarded(func() {
+		c := newQueryChecker(ds)
+		c.checkQuery(q, asked)
+		c.must(ds.Neighbours == dp.Substitute && q.Neighbours == dp.Substitute, "how many people there are is private")
+		scan, ok := q.From.(*tree.Scan)
+		c.must(ok && q.Where == nil && len(q.Keys) == 0 && q.Choice == nil, "it is about some of the people")
+		for _, t := range ds.Tables {
+			c.must(t.Public || t.Name == scan.Table.Name, "somebody may be in another table alone")
+		}
+		t := ds.Tables[scan.Table.Name]
+		c.must(t != nil && !t.Public && t.UnitKind != policy.NoUnit && len(t.Path) == 0, "its rows lead to people, or are about nobody")
+		c.must(len(q.Measures) == 1 && q.Measures[0].Arg == nil, "it is more than one count")
+		switch q.Measures[0].Kind {
+		case tree.CountPersons:
+		case tree.CountRows:
+			c.must(t.UnitKind == policy.Row || t.UnitKind == policy.Unique, "somebody may have several rows")
+		default:
+			c.fail("it is no count of people")
+		}
+		c.must(t.CSV.RefuseBadLines || everyLine(ds, t), "a row may be left out for what is written in it")
+	})
+}
+
+// everyLine reports whether a table is nowhere read from text, of which a line may be no row.
+func everyLine(ds *policy.Dataset, t *policy.Table) bool {
+	if t.Source != "" {
+		return policy.IsParquet(t.Source)
+	}
+	return policy.IsDatabase(ds.Source) || policy.IsParquet(ds.Source)
+}
+
+// Cube checks the table that the sets of a GROUP BY are marginals of: that it is a query like
+// others, that one person adds to one of its groups, and that each set has keys of it.
+func Cube(ds *policy.Dataset, t *tree.Cube, sets []*tree.Plan) error {
+	return guarded(func() {
+		c := newQueryChecker(ds)
+		c.checkQuery(&t.Query, asked)
+		c.must(c.relations.relation(t.Query.From).single, "a table of people with several rows")
+		c.must(t.Query.MaxGroups() == 1, "one person adds to %d groups of the table", t.Query.MaxGroups())
+		c.must(t.Query.Choice == nil && len(t.Query.Measures) > 0, "a table of which nothing is released")
+		for _, m := range t.Query.Measures {
+			c.must(m.Kind == tree.CountRows || m.Kind == tree.CountValues || m.Kind == tree.Sum || m.Kind == tree.CountPersons,
+				"a measure that does not add up")
+		}
+		c.must(len(t.Hidden) == len(t.Query.Keys), "keys that nobody knows whether to hide")
+		for i, k := range t.Query.Keys {
+			c.must(!k.Private && (!t.Hidden[i] || len(k.Values) > 1), "no value for all others")
+		}
+		c.must(len(t.Sets) == len(sets), "%d sets of %d", len(t.Sets), len(sets))
+		for i, set := range t.Sets {
+			c.locate("a set", func() { c.checkMarginal(t, set, &sets[i].Query) })
+		}
+	})
+}
+
+// checkMarginal checks that a set asks for the same about the same rows, by some keys of the table.
+func (c *queryChecker) checkMarginal(t *tree.Cube, set []int, q *tree.Query) {
+	c.must(len(set) == len(q.Keys) && len(q.Measures) == len(t.Query.Measures), "keys or measures are missing")
+	for i, m := range q.Measures {
+		other := t.Query.Measures[i]
+		c.must(m.Kind == other.Kind && (m.Arg == nil) == (other.Arg == nil) && (m.Arg == nil || same(m.Arg, other.Arg)),
+			"it measures something else")
+	}
+	for i, at := range set {
+		c.must(at >= 0 && at < len(t.Query.Keys) && !slices.Contains(set[:i], at), "a key that there is not, or twice")
+		k := t.Query.Keys[at]
+		listed := k.Values
+		if t.Hidden[at] {
+			listed = listed[:len(listed)-1]
+		}
+		c.must(slices.EqualFunc(listed, q.Keys[i].Values, func(a, b policy.Value) bool { return a == b }), "a key with other values")
+		own := k.Expr
+		if e, ok := own.(*tree.Case); ok && t.Hidden[at] && len(e.Whens) == 1 && !same(own, q.Keys[i].Expr) {
+			own = e.Whens[0].Then
+		}
+		c.must(same(own, q.Keys[i].Expr), "another key")
+	}
 }

@@ -29,7 +29,7 @@ func limited(n int64) int64 { return max(1, min(n, mostRows)) }
 func product(a, b int64) int64 { return limited(limited(a) * limited(b)) }
 
 // relation derives the rows of a relation, and compares them with what it claims.
-func (c *checker) relation(r tree.Relation) (out rows) {
+func (c *relationChecker) relation(r tree.Relation) (out rows) {
 	c.locate(r, func() {
 		switch r := r.(type) {
 		case *tree.Scan:
@@ -49,20 +49,20 @@ func (c *checker) relation(r tree.Relation) (out rows) {
 		default:
 			c.fail("no relation that is known here")
 		}
-		c.claimed(r, out)
+		c.compareClaims(r, out)
 	})
 	return out
 }
 
-// claimed compares a relation's claims with what follows.
-func (c *checker) claimed(r tree.Relation, own rows) {
+// compareClaims compares a relation's claims with what follows.
+func (c *relationChecker) compareClaims(r tree.Relation, own rows) {
 	fields := r.Fields()
 	c.must(len(fields) == len(own.fields), "it has %d fields and claims %d", len(own.fields), len(fields))
 	c.must(r.Unit() == own.unit, "its unit is claimed to be field %d and is field %d", r.Unit(), own.unit)
 	c.must(own.unit < 0 || own.fields[own.unit].raw(), "its unit is not an identity as it is stored")
 	c.must(!r.Single() || own.single, "that nobody has more than one row does not follow")
 	for i, f := range own.fields {
-		c.sameField(fields[i], f)
+		c.compareField(fields[i], f)
 		// A listed column that is an identity knows where the same stands as it is stored.
 		if g := fields[i]; g.Twin != 0 {
 			at := i + g.Twin
@@ -72,9 +72,9 @@ func (c *checker) claimed(r tree.Relation, own rows) {
 	}
 }
 
-// sameField compares what is claimed of a field with what it is. An identity may be given up, but
-// then the field still says that it was one.
-func (c *checker) sameField(claimed tree.Field, own field) {
+// compareField compares what is claimed of a field with what it is. An identity may be given up,
+// but then the field still says that it was one.
+func (c *relationChecker) compareField(claimed tree.Field, own field) {
 	c.claim(claimed.Type, own.fact)
 	if claimed.Identity != own.identity && claimed.Identity != "" {
 		c.fail("a field claims to name %q and names %q", claimed.Identity, own.identity)
@@ -90,7 +90,7 @@ func (c *checker) sameField(claimed tree.Field, own field) {
 
 // scan derives the fields of a table from the policy: the listed columns as declared, and then the
 // identities as they are stored.
-func (c *checker) scan(s *tree.Scan) rows {
+func (c *relationChecker) scan(s *tree.Scan) rows {
 	t := s.Table
 	c.must(t != nil && c.ds.Tables[t.Name] == t, "it is no table of the policy")
 	out := rows{unit: -1, limit: t.MaxRows, groups: t.MaxGroups}
@@ -120,7 +120,7 @@ func (c *checker) scan(s *tree.Scan) rows {
 }
 
 // identities adds the columns that say whose a row of a table is, and what it is a part of.
-func (c *checker) identities(t *policy.Table, out *rows) {
+func (c *relationChecker) identities(t *policy.Table, out *rows) {
 	add := func(name, identity string, key bool) int {
 		for i, f := range out.fields {
 			if f.raw() && f.identity == identity && f.name == name {
@@ -152,14 +152,14 @@ func (c *checker) identities(t *policy.Table, out *rows) {
 }
 
 // join derives the rows of a join.
-func (c *checker) join(j *tree.Join) rows {
+func (c *relationChecker) join(j *tree.Join) rows {
 	l, r := c.relation(j.L), c.relation(j.R)
 	n := len(l.fields)
 	on := l.scope(j.L).join(n, r, j.R)
 	out := rows{fields: slices.Clone(on.fields), unit: -1, private: slices.Concat(l.private, r.private)}
-	c.condition(on, j.On)
+	c.exprs.checkCondition(on, j.On)
 	bothPrivate := l.unit >= 0 && r.unit >= 0
-	c.must(!bothPrivate || c.linked(on, j.On, n), "rows of two people can meet in it")
+	c.must(!bothPrivate || linked(on, j.On, n), "rows of two people can meet in it")
 	c.must(!j.Left || l.unit >= 0 || r.unit < 0, "rows that belong to nobody are kept beside private ones")
 	switch {
 	case l.unit >= 0 && (r.unit < 0 || j.Left || j.Unit() == l.unit):
@@ -167,7 +167,7 @@ func (c *checker) join(j *tree.Join) rows {
 	case r.unit >= 0:
 		out.unit = n + r.unit
 	}
-	keyedL, keyedR := c.keyed(on, j.On, 0, n), c.keyed(on, j.On, n, len(out.fields))
+	keyedL, keyedR := keyed(on, j.On, 0, n), keyed(on, j.On, n, len(out.fields))
 	for i := range out.fields {
 		// A row that has at most one partner is not there twice.
 		partner := keyedR
@@ -200,7 +200,7 @@ func (c *checker) join(j *tree.Join) rows {
 		}
 	}
 	if j.Full {
-		c.full(j, on, l, r, &out)
+		c.fullJoin(j, on, l, r, &out)
 	}
 	out.cuts = []int{len(out.fields)}
 	if _, value := j.R.(*tree.Persons); value && j.Left {
@@ -226,10 +226,10 @@ func conjuncts(e tree.Expr) []tree.Expr {
 	return []tree.Expr{e}
 }
 
-// full derives what a FULL JOIN has beside the pairs. Whose a row without a partner is, is known on
-// the one side that it comes from; that it has none must be decided by that person's rows alone,
-// and it is where On compares the persons and nothing else.
-func (c *checker) full(j *tree.Join, on *scope, l, r rows, out *rows) {
+// fullJoin derives what a FULL JOIN has beside the pairs. Whose a row without a partner is, is
+// known on the one side that it comes from; that it has none must be decided by that person's rows
+// alone, and it is where On compares the persons and nothing else.
+func (c *relationChecker) fullJoin(j *tree.Join, on *scope, l, r rows, out *rows) {
 	n := len(l.fields)
 	c.must(j.Left && l.unit >= 0 && r.unit >= 0, "rows that belong to nobody are kept beside private ones")
 	var a, b *tree.Column
@@ -251,7 +251,7 @@ func (c *checker) full(j *tree.Join, on *scope, l, r rows, out *rows) {
 
 // linked reports whether a condition asks that a row of the first n fields and a row of the others
 // are about one person: that the same identity is equal in both, as it is stored.
-func (c *checker) linked(s *scope, on tree.Expr, n int) bool {
+func linked(s *scope, on tree.Expr, n int) bool {
 	for _, e := range conjuncts(on) {
 		eq, ok := e.(*tree.Compare)
 		if !ok || eq.Op != tree.Eq {
@@ -272,7 +272,7 @@ func (c *checker) linked(s *scope, on tree.Expr, n int) bool {
 
 // keyed reports whether at most one row of the side with the fields from..upto fits to a row of the
 // other: a key of it is equal to something that the other row alone decides.
-func (c *checker) keyed(s *scope, on tree.Expr, from, upto int) bool {
+func keyed(s *scope, on tree.Expr, from, upto int) bool {
 	own := func(i int) bool { return i >= from && i < upto }
 	for _, e := range conjuncts(on) {
 		eq, ok := e.(*tree.Compare)
@@ -301,18 +301,18 @@ func names(e tree.Expr, which func(int) bool) bool {
 }
 
 // selection derives the rows of a subquery without aggregates.
-func (c *checker) selection(s *tree.Select) rows {
+func (c *relationChecker) selection(s *tree.Select) rows {
 	from := c.relation(s.From)
 	in := from.scope(s.From)
-	c.condition(in, s.Where)
+	c.exprs.checkCondition(in, s.Where)
 	out := rows{unit: -1, single: from.single, limit: from.limit, groups: from.groups, private: from.private, cuts: []int{len(s.Columns)}}
 	if s.One {
-		c.must(from.unit >= 0 && slices.ContainsFunc(conjuncts(s.Where), func(e tree.Expr) bool { return c.numbered(in, e) }),
+		c.must(from.unit >= 0 && slices.ContainsFunc(conjuncts(s.Where), func(e tree.Expr) bool { return numbered(in, e) }),
 			"that one row of each person is left does not follow")
 		out.single, out.limit, out.groups = true, 1, 1
 	}
 	for _, e := range s.Columns {
-		f := field{fact: c.expr(in, e)}
+		f := field{fact: c.exprs.expr(in, e)}
 		if col, ok := e.(*tree.Column); ok {
 			f = from.fields[col.Index]
 		}
@@ -329,7 +329,7 @@ func (c *checker) selection(s *tree.Select) rows {
 
 // numbered reports whether a condition says which of a person's rows it is: that a number which no
 // two of them share is a constant. The largest one stands for all above it.
-func (c *checker) numbered(s *scope, e tree.Expr) bool {
+func numbered(s *scope, e tree.Expr) bool {
 	eq, ok := e.(*tree.Compare)
 	if !ok || eq.Op != tree.Eq {
 		return false
@@ -344,7 +344,7 @@ func (c *checker) numbered(s *scope, e tree.Expr) bool {
 }
 
 // union derives the rows of UNION ALL.
-func (c *checker) union(u *tree.Union) rows {
+func (c *relationChecker) union(u *tree.Union) rows {
 	c.must(len(u.Parts) > 0, "a union of nothing")
 	parts := make([]rows, len(u.Parts))
 	for i, p := range u.Parts {
@@ -380,7 +380,7 @@ func (c *checker) union(u *tree.Union) rows {
 }
 
 // unionField is a field of a union: what holds in all parts.
-func (c *checker) unionField(parts []rows, i int) field {
+func (c *relationChecker) unionField(parts []rows, i int) field {
 	out := parts[0].fields[i]
 	all := make([]fact, len(parts))
 	for k, p := range parts {
@@ -401,7 +401,7 @@ func (c *checker) unionField(parts []rows, i int) field {
 
 // cut derives the rows of which so many of each person are there: the same ones, and none of
 // nobody. Which ones is decided by all their fields, so an engine may have decided none of them.
-func (c *checker) cut(r *tree.Cut) rows {
+func (c *relationChecker) cut(r *tree.Cut) rows {
 	out := c.relation(r.From)
 	c.must(out.unit >= 0, "rows of nobody are cut by the person")
 	c.must(r.Rows >= 1, "of one person %d rows are left", r.Rows)

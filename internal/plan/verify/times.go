@@ -52,7 +52,7 @@ func floor(a, b int64) int64 {
 // monday is the first day of a week.
 func monday(n int64) int64 { return n - (n + 3 - 7*floor(n+3, 7)) } // 1970-01-01 was a Thursday
 
-func (c *checker) civil(x fact) {
+func (c *functions) checkCivil(x fact) {
 	lo, hi := firstDay, lastDay
 	if x.kind == tree.Timestamp {
 		lo, hi = firstMicros, lastMicros
@@ -62,14 +62,14 @@ func (c *checker) civil(x fact) {
 	c.must(x.never || lo.Cmp(x.lo) <= 0 && x.hi.Cmp(hi) <= 0, "a time outside of the years 1 to 9999 is computed with")
 }
 
-// claimedCivil makes sure that a printer, which moves a time by its claimed ends, finds some.
-func (c *checker) claimedCivil(e tree.Expr) {
+// checkClaimedCivil makes sure that a printer, which moves a time by its claimed ends, finds some.
+func (c *functions) checkClaimedCivil(e tree.Expr) {
 	lo, hi := span(e.Type())
-	c.civil(fact{kind: e.Type().Kind, lo: lo, hi: hi})
+	c.checkCivil(fact{kind: e.Type().Kind, lo: lo, hi: hi})
 }
 
-// temporal derives functions of times.
-func (c *checker) temporal(e *tree.Call, args []fact) fact {
+// time derives functions of times.
+func (c *functions) time(e *tree.Call, args []fact) fact {
 	switch e.Fn {
 	case "extract":
 		return c.extract(c.word(e.Args[0]), e.Args[1], args[1])
@@ -86,7 +86,7 @@ func (c *checker) temporal(e *tree.Call, args []fact) fact {
 		day, n := args[0], args[1]
 		c.must(day.kind == tree.Date && n.kind == tree.Number && sameStep(n.step, whole),
 			"days are added to what is no date, or are not whole")
-		c.claimedCivil(e.Args[0])
+		c.checkClaimedCivil(e.Args[0])
 		c.must(!wide(e.Args[1].Type()), "too many days are added")
 		if day.never || n.never {
 			return fact{kind: tree.Date, never: true}
@@ -96,7 +96,7 @@ func (c *checker) temporal(e *tree.Call, args []fact) fact {
 		at, n := args[0], args[1]
 		c.must(at.kind == tree.Timestamp && n.kind == tree.Number && sameStep(n.step, big.NewRat(1, 1_000_000)),
 			"microseconds are added to what is no timestamp, or are none")
-		c.claimedCivil(e.Args[0])
+		c.checkClaimedCivil(e.Args[0])
 		c.must(!wide(e.Args[1].Type()), "too many microseconds are added")
 		if at.never || n.never {
 			return fact{kind: tree.Timestamp, never: true}
@@ -108,7 +108,7 @@ func (c *checker) temporal(e *tree.Call, args []fact) fact {
 		return c.addInterval(e, args[0])
 	}
 	x := args[0]
-	c.claimedCivil(e.Args[0])
+	c.checkClaimedCivil(e.Args[0])
 	kind, other := tree.Date, tree.Timestamp
 	move := func(n *big.Int) *big.Int { return new(big.Int).Div(n, big.NewInt(dayMicros)) } // rounded down
 	if e.Fn == "timestamp" {
@@ -128,9 +128,9 @@ var fixed = map[string][2]int64{
 	"hour": {0, 23}, "minute": {0, 59}, "second": {0, 59_999_999},
 }
 
-func (c *checker) extract(field string, e tree.Expr, x fact) fact {
+func (c *functions) extract(field string, e tree.Expr, x fact) fact {
 	c.must(x.kind == tree.Date || x.kind == tree.Timestamp, "a field of %v", x.kind)
-	c.claimedCivil(e)
+	c.checkClaimedCivil(e)
 	stamp := x.kind == tree.Timestamp
 	micros := big.NewRat(1, 1_000_000)
 	if ends, ok := fixed[field]; ok {
@@ -171,9 +171,9 @@ func (c *checker) extract(field string, e tree.Expr, x fact) fact {
 	return integers(at(day(x.lo)), at(day(x.hi)))
 }
 
-func (c *checker) dateTrunc(unit string, e tree.Expr, x fact) fact {
+func (c *functions) dateTrunc(unit string, e tree.Expr, x fact) fact {
 	c.must(x.kind == tree.Date || x.kind == tree.Timestamp, "a truncation of %v", x.kind)
-	c.claimedCivil(e)
+	c.checkClaimedCivil(e)
 	stamp := x.kind == tree.Timestamp
 	size, ofDay := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "milliseconds": 1000}[unit]
 	at := func(n int64) int64 { // of a day
@@ -211,9 +211,9 @@ func (c *checker) dateTrunc(unit string, e tree.Expr, x fact) fact {
 
 // addInterval moves a moment by months, then days, then microseconds. A day that a month has not
 // becomes its last, so months do not keep the order of moments; of days they do.
-func (c *checker) addInterval(e *tree.Call, x fact) fact {
+func (c *functions) addInterval(e *tree.Call, x fact) fact {
 	c.must(x.kind == tree.Timestamp, "an interval is added to %v", x.kind)
-	c.claimedCivil(e.Args[0])
+	c.checkClaimedCivil(e.Args[0])
 	months, more := c.constant(e.Args[1], -120_000, 120_000), c.constant(e.Args[2], -4_000_000, 4_000_000)
 	micros := c.constant(e.Args[3], -4_000_000*dayMicros, 4_000_000*dayMicros)
 	if x.never {

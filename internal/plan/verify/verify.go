@@ -45,30 +45,30 @@ func (d *Difference) Error() string { return d.Where + ": " + d.What }
 
 // Query checks what a question asks an engine for.
 func Query(ds *policy.Dataset, q *tree.Query) error {
-	return guarded(func() { (&checker{ds: ds}).query(q, asked) })
+	return guarded(func() { newQueryChecker(ds).checkQuery(q, asked) })
 }
 
 // Cells checks the query of a stream's cells: one row a person, and keys that nobody sees.
 func Cells(ds *policy.Dataset, q *tree.Query) error {
-	return guarded(func() { (&checker{ds: ds}).query(q, cells) })
+	return guarded(func() { newQueryChecker(ds).checkQuery(q, cells) })
 }
 
 // Holdout checks a question to a holdout: what one person adds is between 0 and 1, in parts of
 // 1/Steps, and what is told of the training table is about public rows alone.
 func Holdout(ds *policy.Dataset, h *tree.Holdout) error {
 	return guarded(func() {
-		c := &checker{ds: ds}
-		c.query(&h.Query, asked)
-		c.holdout(h)
+		c := newQueryChecker(ds)
+		c.checkQuery(&h.Query, asked)
+		c.checkHoldout(h)
 		if h.Train != nil {
-			c.query(h.Train, told)
+			c.checkQuery(h.Train, told)
 		}
 	})
 }
 
 // Table checks rows to train on.
 func Table(ds *policy.Dataset, t *tree.Table) error {
-	return guarded(func() { (&checker{ds: ds}).table(t) })
+	return guarded(func() { newQueryChecker(ds).checkTable(t) })
 }
 
 // purpose is what becomes of a query's result.
@@ -80,10 +80,40 @@ const (
 	told                 // it is told exactly, because it is about nobody
 )
 
-// checker walks one tree.
-type checker struct {
-	ds *policy.Dataset
-	at []any // where it is, from the root: nodes, and words of its own
+// trail says where a check is in a tree, and ends the check there where something does not hold.
+type trail struct {
+	at []any // from the root: nodes, and words of the check's own
+}
+
+// exprChecker derives what expressions are, each about a row.
+type exprChecker struct {
+	*trail
+	functions  *functions
+	arithmetic *arithmetic
+	relations  *relationChecker // for subqueries
+}
+
+// relationChecker derives what the rows of relations are.
+type relationChecker struct {
+	*trail
+	ds    *policy.Dataset
+	exprs *exprChecker
+}
+
+// queryChecker checks a query as a whole: its keys, its measures and how much of one person counts.
+type queryChecker struct {
+	*trail
+	ds        *policy.Dataset
+	relations *relationChecker
+	exprs     *exprChecker
+}
+
+func newQueryChecker(ds *policy.Dataset) *queryChecker {
+	at := &trail{}
+	exprs := &exprChecker{trail: at, functions: &functions{at}, arithmetic: &arithmetic{at}}
+	relations := &relationChecker{at, ds, exprs}
+	exprs.relations = relations
+	return &queryChecker{at, ds, relations, exprs}
 }
 
 // guarded runs a check. A tree on which the check itself breaks is not one that was understood.
@@ -102,7 +132,7 @@ func guarded(check func()) (err error) {
 }
 
 // fail ends the check.
-func (c *checker) fail(format string, args ...any) {
+func (c *trail) fail(format string, args ...any) {
 	where := []string{"the query"}
 	for _, at := range c.at {
 		where = append(where, name(at))
@@ -122,14 +152,14 @@ func name(at any) string {
 }
 
 // must ends the check where something does not hold.
-func (c *checker) must(holds bool, format string, args ...any) {
+func (c *trail) must(holds bool, format string, args ...any) {
 	if !holds {
 		c.fail(format, args...)
 	}
 }
 
 // locate notes where the check is while it looks at a part.
-func (c *checker) locate(where any, look func()) {
+func (c *trail) locate(where any, look func()) {
 	c.at = append(c.at, where)
 	look()
 	c.at = c.at[:len(c.at)-1]

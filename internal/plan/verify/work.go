@@ -40,7 +40,7 @@ func Work(ds *policy.Dataset, public tree.Public, q *tree.Query) error {
 		if len(q.Measures) == 0 && q.Choice == nil && sorts == 0 {
 			return // public keys alone, of which no engine hears
 		}
-		w.top(q.From, max(sorts, values), exprs)
+		w.checkTop(q.From, max(sorts, values), exprs)
 	})
 }
 
@@ -51,37 +51,38 @@ func TableWork(ds *policy.Dataset, public tree.Public, t *tree.Table) error {
 		for _, c := range t.Columns {
 			exprs = append(exprs, c.Expr)
 		}
-		newWorker(ds, public).top(t.From, 1, exprs)
+		newWorker(ds, public).checkTop(t.From, 1, exprs)
 	})
 }
 
 const (
-	// spread is how many times as many rows are looked at as may be joined.
-	spread = 500
-	// unhurried is how many times as many there may be where little is done with each.
-	unhurried = 32
-	// heavy is how many operations are one more look at a row, and light is how many looks are not
-	// worth a cut.
-	heavy, light = 8, 5
-	// sorting is how many looks it is to put a row into an order.
-	sorting = 16
-	// computed is how many operations may be made for one row of a person with all public rows
-	// that it meets.
-	computed = 200_000
-	// freeParts is how many parts of a union may read the same rows.
-	freeParts = 3
-	// endless is more than any number of rows.
-	endless = int64(1) << 62
+	// looksPerJoinableRow is how many times as many rows are looked at as may be joined.
+	looksPerJoinableRow = 500
+	// maxCutPerJoinableRow is how many times as many there may be where little is done with each.
+	maxCutPerJoinableRow = 32
+	// operationsPerLook is how many operations are one more look at a row, and fewestLooksToCut is
+	// how many looks are not worth a cut.
+	operationsPerLook, fewestLooksToCut = 8, 5
+	// looksPerSort is how many looks it is to put a row into an order.
+	looksPerSort = 16
+	// maxOperationsPerRow is how many operations may be made for one row of a person with all
+	// public rows that it meets.
+	maxOperationsPerRow = 200_000
+	// maxFreeUnionParts is how many parts of a union may read the same rows.
+	maxFreeUnionParts = 3
+	// unlimitedRows is more than any number of rows.
+	unlimitedRows = int64(1) << 62
 )
 
 // worker derives how many rows there are.
 type worker struct {
-	checker
+	*trail
+	ds     *policy.Dataset
 	public tree.Public
 }
 
 func newWorker(ds *policy.Dataset, public tree.Public) *worker {
-	return &worker{checker{ds: ds}, public}
+	return &worker{&trail{}, ds, public}
 }
 
 // load is what is known about rows: how many a person has, or how many there are of public ones;
@@ -92,45 +93,45 @@ type load struct{ rows, met, size int64 }
 // and of all, and how many operations there are.
 type effort struct{ public, rows, size int64 }
 
-func (c effort) looks() int64 { return max(c.rows, c.size/heavy) }
+func (c effort) looks() int64 { return max(c.rows, c.size/operationsPerLook) }
 
 // times is the effort of so many pairs.
 func (c effort) times(n int64) effort {
 	return effort{public: timesRows(n, max(1, c.public)), rows: timesRows(n, max(1, c.looks()))}
 }
 
-// addRows and timesRows stop at endless; no number of theirs is below 0.
+// addRows and timesRows stop at unlimitedRows; no number of theirs is below 0.
 func addRows(a, b int64) int64 {
-	if a > endless-b {
-		return endless
+	if a > unlimitedRows-b {
+		return unlimitedRows
 	}
 	return a + b
 }
 
 func timesRows(a, b int64) int64 {
-	if a > 0 && b > endless/a {
-		return endless
+	if a > 0 && b > unlimitedRows/a {
+		return unlimitedRows
 	}
 	return a * b
 }
 
-// top checks what is done with the rows of a query.
-func (w *worker) top(from tree.Relation, sorts int64, exprs []tree.Expr) {
+// checkTop checks what is done with the rows of a query.
+func (w *worker) checkTop(from tree.Relation, sorts int64, exprs []tree.Expr) {
 	l := w.rows(from)
 	c := w.efforts(l.rows, exprs...)
-	c.rows = max(c.rows, sorts*sorting)
+	c.rows = max(c.rows, sorts*looksPerSort)
 	if from.Unit() >= 0 {
-		w.bounded(from, l, c)
+		w.checkBounded(from, l, c)
 	}
 }
 
-// bounded makes sure that not too much is done with rows of one person.
-func (w *worker) bounded(r tree.Relation, l load, c effort) {
+// checkBounded makes sure that not too much is done with rows of one person.
+func (w *worker) checkBounded(r tree.Relation, l load, c effort) {
 	met := timesRows(l.met, max(1, c.public))
 	w.must(met <= w.ds.Fanout(), "a row of a person meets %d public rows, and at most %d may be met", met, w.ds.Fanout())
-	w.must(l.met <= 1 || timesRows(l.met, c.size) <= computed, "too much is computed with each of %d public rows that a row meets", l.met)
-	looks := max(c.rows, addRows(l.size, c.size)/heavy)
-	few := l.rows <= 1 || c.rows <= 1 && looks < light || timesRows(l.rows, looks) <= timesRows(joinable(r), spread)
+	w.must(l.met <= 1 || timesRows(l.met, c.size) <= maxOperationsPerRow, "too much is computed with each of %d public rows that a row meets", l.met)
+	looks := max(c.rows, addRows(l.size, c.size)/operationsPerLook)
+	few := l.rows <= 1 || c.rows <= 1 && looks < fewestLooksToCut || timesRows(l.rows, looks) <= timesRows(joinable(r), looksPerJoinableRow)
 	w.must(few, "%d rows of a person, or any number, are looked at %d times each, and are not cut before", l.rows, looks)
 }
 
@@ -139,7 +140,7 @@ func (w *worker) rows(r tree.Relation) (out load) {
 	w.locate(r, func() {
 		switch r := r.(type) {
 		case *tree.Scan:
-			out = load{rows: endless, met: 1}
+			out = load{rows: unlimitedRows, met: 1}
 			if r.Unit() < 0 {
 				out.rows = w.most(r, nil)
 			} else if r.Single() {
@@ -173,7 +174,7 @@ func (w *worker) rows(r tree.Relation) (out load) {
 			}
 			out = w.each(r.From, exprs, int64(len(r.Calls)))
 		case *tree.Cut:
-			w.must(r.Rows <= unhurried*joinable(r), "%d rows of a person are left, which is no cut", r.Rows)
+			w.must(r.Rows <= maxCutPerJoinableRow*joinable(r), "%d rows of a person are left, which is no cut", r.Rows)
 			if out = w.rows(r.From); r.Rows < out.rows {
 				out.rows, out.size = r.Rows, 0
 			}
@@ -191,8 +192,8 @@ func (w *worker) each(from tree.Relation, exprs []tree.Expr, sorts int64) load {
 		return l
 	}
 	c := w.efforts(l.rows, exprs...)
-	c.rows = max(c.rows, sorts*sorting)
-	w.bounded(from, l, c)
+	c.rows = max(c.rows, sorts*looksPerSort)
+	w.checkBounded(from, l, c)
 	l.size = addRows(l.size, c.size)
 	return l
 }
@@ -201,8 +202,8 @@ func (w *worker) union(u *tree.Union) load {
 	var sum load
 	for _, p := range u.Parts {
 		l := w.rows(p)
-		if n := int64(len(u.Parts)); n > freeParts && p.Unit() >= 0 {
-			w.bounded(p.From, l, effort{rows: n})
+		if n := int64(len(u.Parts)); n > maxFreeUnionParts && p.Unit() >= 0 {
+			w.checkBounded(p.From, l, effort{rows: n})
 		}
 		sum = load{addRows(sum.rows, l.rows), addRows(sum.met, l.met), max(sum.size, l.size)}
 	}
@@ -228,11 +229,11 @@ func (w *worker) join(j *tree.Join) load {
 	pairs := timesRows(l.rows, r.rows)
 	if unique(j.L, j.On, 0) || unique(j.R, j.On, n) { // no row has two partners on that side
 		pairs = max(l.rows, r.rows)
-		w.bounded(j.L, load{l.rows, 1, l.size}, effort{rows: c.looks()})
-		w.bounded(j.R, load{r.rows, 1, r.size}, effort{rows: c.looks()})
+		w.checkBounded(j.L, load{l.rows, 1, l.size}, effort{rows: c.looks()})
+		w.checkBounded(j.R, load{r.rows, 1, r.size}, effort{rows: c.looks()})
 	} else if l.rows > 1 && r.rows > 1 {
 		a, b := joinable(j.L), joinable(j.R)
-		w.must(timesRows(pairs, max(1, c.looks())) <= max(4*timesRows(a, b), timesRows(max(a, b), spread)),
+		w.must(timesRows(pairs, max(1, c.looks())) <= max(4*timesRows(a, b), timesRows(max(a, b), looksPerJoinableRow)),
 			"%d rows of a person are joined with %d of the same person, or with any number, and are not cut before", l.rows, r.rows)
 	}
 	if j.Full {
@@ -245,8 +246,8 @@ func (w *worker) join(j *tree.Join) load {
 func (w *worker) beside(r tree.Relation, l load, j *tree.Join, n int64) load {
 	c := w.efforts(timesRows(l.rows, n), j.On)
 	met := timesRows(l.met, n)
-	w.must(met <= 1 || timesRows(met, c.size) <= computed, "too much is computed with each of %d public rows that a row meets", met)
-	w.bounded(r, l, c.times(n))
+	w.must(met <= 1 || timesRows(met, c.size) <= maxOperationsPerRow, "too much is computed with each of %d public rows that a row meets", met)
+	w.checkBounded(r, l, c.times(n))
 	return load{timesRows(l.rows, n), met, addRows(l.size, c.size)}
 }
 
@@ -258,7 +259,7 @@ func (w *worker) efforts(rows int64, exprs ...tree.Expr) (sum effort) {
 		}
 		c := w.efforts(rows, parts(e)...)
 		if x, ok := e.(*tree.Exists); ok {
-			c = w.asking(x, rows)
+			c = w.existsEffort(x, rows)
 		}
 		sum = effort{addRows(sum.public, c.public), addRows(sum.rows, c.rows), addRows(sum.size, addRows(c.size, operations(e)))}
 	}
@@ -295,16 +296,16 @@ func operations(e tree.Expr) int64 {
 	return n + 1 + int64(long.Type().MaxLength)/64
 }
 
-// asking derives what a subquery takes for one of so many rows of a person.
-func (w *worker) asking(e *tree.Exists, rows int64) effort {
+// existsEffort derives what a subquery takes for one of so many rows of a person.
+func (w *worker) existsEffort(e *tree.Exists, rows int64) effort {
 	l := w.rows(e.From)
 	inside := w.efforts(timesRows(rows, l.rows), e.On)
 	if e.From.Unit() < 0 {
 		n := w.fanout(e.From, e.On, e.Outer)
-		w.must(n <= 1 || timesRows(n, inside.size) <= computed, "too much is computed with each of %d public rows that a row meets", n)
+		w.must(n <= 1 || timesRows(n, inside.size) <= maxOperationsPerRow, "too much is computed with each of %d public rows that a row meets", n)
 		return inside.times(n)
 	}
-	w.bounded(e.From, load{l.rows, 1, l.size}, effort{rows: inside.looks()})
+	w.checkBounded(e.From, load{l.rows, 1, l.size}, effort{rows: inside.looks()})
 	n := int64(1)
 	if rows > 1 && !hashed(e.On, e.Outer) { // all pairs of a person's rows are looked at
 		n = l.rows
@@ -434,7 +435,7 @@ func (w *worker) most(r tree.Relation, fields []int) int64 {
 		}
 		return out
 	}
-	return endless
+	return unlimitedRows
 }
 
 // joinable is how many rows of one person the policy lets be joined, of all tables of a relation.
