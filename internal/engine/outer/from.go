@@ -8,8 +8,19 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
+// fromPrinter prints FROM, and counts what DuckDB cannot be stopped at while it plans.
+type fromPrinter struct {
+	*sheet
+	scope      *scope
+	exprs      *exprPrinter
+	statements *statementPrinter
+	sources    int
+	equal      int // conditions that two things are equal
+	matched    int // columns that NATURAL and USING compare, for each table on the left
+}
+
 // fromItem prints an element of FROM.
-func (p *printer) fromItem(n *pg.Node) {
+func (p *fromPrinter) fromItem(n *pg.Node) {
 	defer p.leave()
 	if !p.enter(-1) {
 		return
@@ -28,13 +39,13 @@ func (p *printer) fromItem(n *pg.Node) {
 	case *pg.Node_RangeSubselect:
 		s := n.RangeSubselect
 		if s.Lateral {
-			p.say("LATERAL ")
+			p.write("LATERAL ")
 		}
-		p.say("(")
-		width := p.selectStmt(s.Subquery.GetSelectStmt(), false)
-		p.say(")")
+		p.write("(")
+		width := p.statements.selectStmt(s.Subquery.GetSelectStmt(), false)
+		p.write(")")
 		p.alias(s.Alias, "unnamed_subquery")
-		p.see(s.Alias.GetAliasname(), width)
+		p.scope.add(s.Alias.GetAliasname(), width)
 	case *pg.Node_RangeFunction:
 		p.rangeFunction(n.RangeFunction)
 	case *pg.Node_JoinExpr:
@@ -45,13 +56,13 @@ func (p *printer) fromItem(n *pg.Node) {
 }
 
 // rangeVar prints a table: a released one or a WITH query in sight, and nothing else.
-func (p *printer) rangeVar(v *pg.RangeVar) {
+func (p *fromPrinter) rangeVar(v *pg.RangeVar) {
 	if v.Catalogname != "" || v.Schemaname != "" {
 		p.refuse(v.Location, "write the table's name alone", "a released result is in no schema")
 		return
 	}
-	if p.released[fold(v.Relname)] != v.Relname && !slices.Contains(p.ctes, v.Relname) {
-		known := append(slices.Sorted(maps.Values(p.released)), p.ctes...)
+	if p.scope.released[fold(v.Relname)] != v.Relname && !slices.Contains(p.scope.ctes, v.Relname) {
+		known := append(slices.Sorted(maps.Values(p.scope.released)), p.scope.ctes...)
 		instead := "there is none in this statement"
 		if len(known) > 0 {
 			instead = "there is " + strings.Join(known[:min(len(known), 20)], ", ")
@@ -59,37 +70,37 @@ func (p *printer) rangeVar(v *pg.RangeVar) {
 		p.refuse(v.Location, instead, "%q is not a released result", v.Relname)
 		return
 	}
-	p.say(p.quoted(v.Relname, v.Location))
+	p.write(p.quotedName(v.Relname, v.Location))
 	p.alias(v.Alias, v.Relname)
 	name := v.Relname
 	if v.Alias != nil {
 		name = v.Alias.Aliasname
 	}
-	p.see(name, p.widths[fold(v.Relname)])
+	p.scope.add(name, p.scope.widths[fold(v.Relname)])
 }
 
 // alias prints what a table is called, which has another name where it is given none.
-func (p *printer) alias(a *pg.Alias, other string) {
+func (p *fromPrinter) alias(a *pg.Alias, other string) {
 	if a == nil {
-		p.say(" AS ", p.table(other, -1))
+		p.write(" AS ", p.tableName(other, -1))
 		return
 	}
-	p.say(" AS ", p.table(a.Aliasname, -1))
+	p.write(" AS ", p.tableName(a.Aliasname, -1))
 	p.columnNames(a.Colnames)
 }
 
-func (p *printer) columnNames(names []*pg.Node) {
+func (p *fromPrinter) columnNames(names []*pg.Node) {
 	if len(names) == 0 {
 		return
 	}
-	p.say("(")
-	list(p, names, func(n *pg.Node) { p.say(p.quoted(text(n), -1)) })
-	p.say(")")
+	p.write("(")
+	list(p.sheet, names, func(n *pg.Node) { p.write(p.quotedName(text(n), -1)) })
+	p.write(")")
 }
 
 // rangeFunction prints generate_series and unnest. In PostgreSQL the column has the name of the
 // table.
-func (p *printer) rangeFunction(f *pg.RangeFunction) {
+func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
 	var call *pg.FuncCall
 	if len(f.Functions) == 1 {
 		if items := f.Functions[0].GetList().GetItems(); len(items) > 0 {
@@ -115,15 +126,15 @@ func (p *printer) rangeFunction(f *pg.RangeFunction) {
 		return
 	}
 	if f.Lateral {
-		p.say("LATERAL ")
+		p.write("LATERAL ")
 	}
-	p.say(name, "(")
+	p.write(name, "(")
 	if name == "unnest" {
-		p.array(call.Args[0].GetAArrayExpr())
+		p.exprs.array(call.Args[0].GetAArrayExpr())
 	} else {
-		list(p, call.Args, p.expr)
+		list(p.sheet, call.Args, p.exprs.expr)
 	}
-	p.say(")")
+	p.write(")")
 	alias := name
 	if f.Alias != nil {
 		alias = f.Alias.Aliasname
@@ -135,11 +146,11 @@ func (p *printer) rangeFunction(f *pg.RangeFunction) {
 		p.refuse(call.Location, "give it one column name", "%s has one column", name)
 		return
 	}
-	p.say(" AS ", p.table(alias, -1), "(", p.quoted(column, -1), ")")
-	p.see(alias, 1)
+	p.write(" AS ", p.tableName(alias, -1), "(", p.quotedName(column, -1), ")")
+	p.scope.add(alias, 1)
 }
 
-func (p *printer) join(j *pg.JoinExpr) {
+func (p *fromPrinter) join(j *pg.JoinExpr) {
 	if j.Alias != nil || j.JoinUsingAlias != nil {
 		p.refuse(-1, "give the tables aliases, and the join none", "a join cannot have an alias")
 		return
@@ -159,20 +170,127 @@ func (p *printer) join(j *pg.JoinExpr) {
 	case j.Quals == nil && len(j.UsingClause) == 0:
 		word = "CROSS JOIN"
 	}
-	p.say("(")
-	before := len(p.sight)
+	p.write("(")
+	before := len(p.scope.elements)
 	p.fromItem(j.Larg)
-	between := len(p.sight)
-	p.say(" ", word, " ")
+	between := len(p.scope.elements)
+	p.write(" ", word, " ")
 	p.fromItem(j.Rarg)
 	p.countMatched(j, before, between)
 	if len(j.UsingClause) > 0 {
-		p.say(" USING ")
+		p.write(" USING ")
 		p.columnNames(j.UsingClause)
 	} else if j.Quals != nil {
-		p.say(" ON ")
+		p.write(" ON ")
 		p.countEqual(equalities(j.Quals))
-		p.expr(j.Quals)
+		p.exprs.expr(j.Quals)
 	}
-	p.say(")")
+	p.write(")")
+}
+
+// A * is as many columns as there are in FROM, and WITH queries of many * over each other would
+// multiply: DuckDB makes all of these columns when it plans, outside of its limits of memory and of
+// time. So they are counted first.
+
+// scope is what a statement can name: released results, WITH queries, and what is in FROM.
+type scope struct {
+	*sheet
+	released map[string]string // by the name as DuckDB compares it
+	ctes     []string          // WITH queries in sight, innermost last
+	widths   map[string]int    // columns of released results and of WITH queries, by the name as DuckDB compares it
+	elements []element         // what is in FROM so far, here and around, innermost last
+}
+
+// element is one of FROM.
+type element struct {
+	name  string // as DuckDB compares it
+	width int    // columns, at most
+}
+
+// add notes an element of FROM.
+func (p *scope) add(name string, width int) {
+	p.elements = append(p.elements, element{fold(name), width})
+}
+
+// total is how many columns elements of FROM have together.
+func total(all []element) (n int) {
+	for _, s := range all {
+		n += s.width
+	}
+	return n
+}
+
+// countMatched counts the columns that NATURAL and USING compare, as often as there are tables on
+// the left in which DuckDB looks for each; the two sides are in sight. It cannot be stopped there.
+func (p *fromPrinter) countMatched(j *pg.JoinExpr, left, right int) {
+	n := len(j.UsingClause)
+	if j.IsNatural {
+		n = min(total(p.scope.elements[left:right]), total(p.scope.elements[right:]))
+	}
+	if p.matched += n * (right - left); p.matched > maxMatched {
+		p.refuse(-1, "join with ON, or fewer tables", "NATURAL JOIN and USING compare too many columns of too many tables")
+	}
+	p.countEqual(n)
+}
+
+// countEqual counts conditions that two things are equal. From each two of them DuckDB makes a
+// third one, and cannot be stopped there either.
+func (p *fromPrinter) countEqual(n int) {
+	if p.equal += n * p.weight; p.equal > maxEqual {
+		p.refuse(-1, "join fewer tables, or on fewer columns", "more than %d conditions of the statement compare two columns", maxEqual)
+	}
+}
+
+// equalities is how many conditions in ON, WHERE or HAVING hold two things together of which
+// neither is a constant. What is no equality may be made one, by NOT or by a list of one.
+func equalities(n *pg.Node) (sum int) {
+	if b := n.GetBoolExpr(); b != nil {
+		for _, arg := range b.Args {
+			sum += equalities(arg)
+		}
+		return sum
+	}
+	x := n.GetAExpr()
+	if x == nil || isConstant(x.Lexpr) || isConstant(x.Rexpr) {
+		return 0
+	}
+	return 1
+}
+
+func isConstant(n *pg.Node) bool {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().Arg
+	}
+	return n.GetAConst() != nil
+}
+
+// width is how many columns a SELECT has at most, whose FROM is what is in sight from somewhere on.
+// JOIN USING shows columns once that are counted twice.
+func (p *scope) width(targets []*pg.Node, from int) int {
+	n, all := 0, total(p.elements[from:])
+	for _, t := range targets {
+		switch c := t.GetResTarget().GetVal().GetColumnRef(); {
+		case !isStar(c):
+			n++
+		case len(c.Fields) == 1:
+			n += all
+		default:
+			n += p.widthOf(text(c.Fields[0]))
+		}
+	}
+	return n
+}
+
+// widthOf is how many columns what has a name in FROM has, here or around.
+func (p *scope) widthOf(name string) int {
+	n, found := 0, false
+	for _, s := range p.elements {
+		if s.name == fold(name) {
+			n, found = max(n, s.width), true
+		}
+	}
+	if !found {
+		p.refuse(-1, "write a name that is in FROM", "there is no %q of which all columns could be selected", name)
+	}
+	return n
 }

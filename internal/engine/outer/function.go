@@ -1,7 +1,14 @@
 package outer
 
 import (
+	"errors"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/posix"
 )
 
 // role says where a function may stand.
@@ -107,15 +114,23 @@ var functions = map[string]function{
 	"nth_value": {role: window, min: 2, max: 2},
 }
 
+// functionPrinter prints calls, and counts those that take memory outside of DuckDB's limit.
+type functionPrinter struct {
+	*sheet
+	exprs    *exprPrinter
+	growing  int
+	gathered int // aggregates that keep all values
+}
+
 // bare says that a call has nothing but arguments.
 func bare(f *pg.FuncCall) bool {
 	return f != nil && f.Over == nil && f.AggFilter == nil && len(f.AggOrder) == 0 && !f.AggWithinGroup && !f.AggStar &&
 		!f.AggDistinct && !f.FuncVariadic
 }
 
-// called returns the name of a function. The parser itself puts pg_catalog before what has a
+// functionName returns the name of a function. The parser itself puts pg_catalog before what has a
 // grammar of its own, such as EXTRACT; an analyst may not.
-func (p *printer) called(f *pg.FuncCall) string {
+func (p *functionPrinter) functionName(f *pg.FuncCall) string {
 	switch {
 	case len(f.Funcname) == 1:
 		return text(f.Funcname[0])
@@ -136,8 +151,8 @@ var instead = map[string]string{
 	"trim": "write TRIM(x)",
 }
 
-func (p *printer) call(f *pg.FuncCall) {
-	name := p.called(f)
+func (p *functionPrinter) call(f *pg.FuncCall) {
+	name := p.functionName(f)
 	known, ok := functions[name]
 	if !ok {
 		hint := instead[name]
@@ -169,23 +184,23 @@ func (p *printer) call(f *pg.FuncCall) {
 		return
 	}
 	if known.numeric {
-		p.say("(")
+		p.write("(")
 	}
 	if known.as != "" {
 		name = known.as
 	}
-	p.formed(known.form, name, f)
+	p.callInForm(known.form, name, f)
 	if known.numeric {
-		p.say(" + CAST(0 AS DECIMAL(1, 0)))")
+		p.write(" + CAST(0 AS DECIMAL(1, 0)))")
 	}
 }
 
-func (p *printer) formed(how form, name string, f *pg.FuncCall) {
+func (p *functionPrinter) callInForm(how form, name string, f *pg.FuncCall) {
 	switch how {
 	case growing:
-		p.grown(f)
+		p.growingCall(f)
 	case replacing:
-		p.replaced(f)
+		p.replaceCall(f)
 	case repeating:
 		p.repeat(f)
 	case padding:
@@ -202,43 +217,228 @@ func (p *printer) formed(how form, name string, f *pg.FuncCall) {
 }
 
 // plainCall prints a call under a name that is ours.
-func (p *printer) plainCall(name string, f *pg.FuncCall) {
-	p.say(`"`, name, `"(`)
+func (p *functionPrinter) plainCall(name string, f *pg.FuncCall) {
+	p.write(`"`, name, `"(`)
 	if f.AggDistinct {
-		p.say("DISTINCT ")
+		p.write("DISTINCT ")
 	}
 	if f.AggStar {
-		p.say("*")
+		p.write("*")
 	}
-	list(p, f.Args, p.expr)
+	list(p.sheet, f.Args, p.exprs.expr)
 	if f.AggWithinGroup {
-		p.say(")")
+		p.write(")")
 		p.withinGroup(f.AggOrder)
 	} else {
-		p.orderBy(f.AggOrder, " ORDER BY ", false)
-		p.say(")")
+		p.exprs.orderBy(f.AggOrder, " ORDER BY ", false)
+		p.write(")")
 	}
 	if f.AggFilter != nil {
-		p.say(" FILTER (WHERE ")
-		p.expr(f.AggFilter)
-		p.say(")")
+		p.write(" FILTER (WHERE ")
+		p.exprs.expr(f.AggFilter)
+		p.write(")")
 	}
 	if f.Over != nil {
-		p.overClause(f.Over)
+		p.exprs.overClause(f.Over)
 	}
 }
 
 // withinGroup prints the order of a percentile. NULLs are left out of it, so they have no place.
-func (p *printer) withinGroup(order []*pg.Node) {
+func (p *functionPrinter) withinGroup(order []*pg.Node) {
 	s := order[0].GetSortBy()
 	if s == nil || len(s.UseOp) > 0 {
 		p.refuse(s.GetLocation(), "write ORDER BY x", "WITHIN GROUP has no order")
 		return
 	}
-	p.say(" WITHIN GROUP (ORDER BY ")
-	p.expr(s.Node)
+	p.write(" WITHIN GROUP (ORDER BY ")
+	p.exprs.expr(s.Node)
 	if s.SortbyDir == pg.SortByDir_SORTBY_DESC {
-		p.say(" DESC")
+		p.write(" DESC")
 	}
-	p.say(")")
+	p.write(")")
+}
+
+// gather prints an aggregate that keeps all values, or how often each is there, which DuckDB does
+// outside of its limit of memory. Beside it a list is made of the same values, with as many bytes
+// as these take at most, and that is counted: where it has no room, both end. In a window DuckDB
+// keeps all rows itself first, and counts them.
+func (p *functionPrinter) gather(how form, name string, f *pg.FuncCall) {
+	if f.Over != nil {
+		if how == tallying {
+			p.refuse(f.Location, "use it with GROUP BY", "%s cannot be a window function", p.functionName(f))
+			return
+		}
+		p.plainCall(name, f)
+		return
+	}
+	p.gathered++ // no two lists are the same, of which DuckDB would make one
+	p.write("CASE WHEN coalesce(len(list({'a': ")
+	p.withCopies(2, func() {
+		if f.AggWithinGroup {
+			p.exprs.expr(f.AggOrder[0].GetSortBy().GetNode())
+		} else {
+			p.exprs.expr(f.Args[0])
+		}
+		if how == tallying {
+			p.write(", 'c': 0::HUGEINT, 'd': 0::HUGEINT, 'e': 0::HUGEINT")
+		}
+		p.write(", 'b': ", strconv.Itoa(p.gathered), "::BIGINT})), 0) >= 0 THEN ")
+		p.plainCall(name, f)
+	})
+	p.write(" END")
+}
+
+// DuckDB makes texts for 2048 rows at a time, outside of its memory limit. Each text here is at
+// most a small multiple of MaxText before it is cut to MaxText, and there are at most maxGrowing of
+// them in a statement.
+
+// grow prints something that makes a text longer, and cuts it.
+func (p *functionPrinter) grow(pos int32, print func()) {
+	if p.growing++; p.growing > maxGrowing {
+		p.refuse(pos, "make fewer texts in one statement", "more than %d expressions make texts longer", maxGrowing)
+		return
+	}
+	p.write(`"left"(`)
+	print()
+	p.write(", ", strconv.Itoa(MaxText), ")")
+}
+
+func (p *functionPrinter) growingCall(f *pg.FuncCall) {
+	if f.Over != nil { // a text of all rows, for each row
+		p.refuse(f.Location, "use it with GROUP BY", "%s cannot be a window function", p.functionName(f))
+		return
+	}
+	p.grow(f.Location, func() { p.plainCall(p.functionName(f), f) })
+}
+
+// refuseLongText refuses an argument that is not a short text constant.
+func (p *functionPrinter) refuseLongText(f *pg.FuncCall, n *pg.Node, most int) {
+	c := n.GetAConst()
+	if c.GetSval() == nil || utf8.RuneCountInString(c.GetSval().Sval) > most {
+		p.refuse(f.Location, "write it as a constant in single quotes",
+			"%s takes here a constant text with a length of at most %d", p.functionName(f), most)
+		return
+	}
+}
+
+func (p *functionPrinter) replaceCall(f *pg.FuncCall) {
+	p.refuseLongText(f, f.Args[2], maxPadding)
+	if len(f.Args) == 4 {
+		p.refuseLongText(f, f.Args[3], 2)
+	}
+	p.growingCall(f)
+}
+
+// repeat takes one character, so that what it makes is as long as its count.
+func (p *functionPrinter) repeat(f *pg.FuncCall) {
+	p.refuseLongText(f, f.Args[0], 1)
+	p.grow(f.Location, func() {
+		p.write("repeat(")
+		p.exprs.expr(f.Args[0])
+		p.write(", ")
+		p.cappedLength(f.Args[1])
+		p.write(")")
+	})
+}
+
+// pad is lpad and rpad. PostgreSQL fills with spaces.
+func (p *functionPrinter) pad(f *pg.FuncCall) {
+	p.grow(f.Location, func() {
+		p.write(p.functionName(f), "(")
+		p.exprs.expr(f.Args[0])
+		p.write(", ")
+		p.cappedLength(f.Args[1])
+		p.write(", ")
+		if len(f.Args) == 3 {
+			p.exprs.expr(f.Args[2])
+		} else {
+			p.write("' '")
+		}
+		p.write(")")
+	})
+}
+
+// cappedLength prints a length that is not above MaxText.
+func (p *functionPrinter) cappedLength(n *pg.Node) {
+	p.write("CAST(least(")
+	p.exprs.expr(n)
+	p.write(", ", strconv.Itoa(MaxText), ") AS INTEGER)")
+}
+
+// splitPart is a macro in DuckDB, which writes its arguments several times.
+func (p *functionPrinter) splitPart(f *pg.FuncCall) {
+	p.withCopies(4, func() { p.plainCall("split_part", f) })
+}
+
+// match prints a match of a regular expression. A constant is read as below the noise, and means
+// the same; anything else is RE2's.
+func (p *functionPrinter) match(x, pattern *pg.Node, fold, not bool, pos int32) {
+	before, after := "regexp_matches(", ")"
+	if not {
+		before, after = "(NOT regexp_matches(", "))"
+	}
+	p.write(before)
+	p.exprs.expr(x)
+	p.write(", ")
+	switch c := pattern.GetAConst(); {
+	case c != nil && !c.Isnull && c.GetSval() != nil:
+		p.pattern(func() (string, error) { return posix.Translate(c.GetSval().GetSval(), fold) }, pos)
+	case fold:
+		p.exprs.expr(pattern)
+		p.write(", 'i'")
+	default:
+		p.exprs.expr(pattern)
+	}
+	p.write(after)
+}
+
+// similar prints SIMILAR TO, whose pattern is a constant.
+func (p *operatorPrinter) similar(e *pg.A_Expr) {
+	pattern, escape := e.Rexpr, '\\'
+	if f := pattern.GetFuncCall(); f != nil && len(f.Funcname) == 2 && text(f.Funcname[1]) == "similar_to_escape" && len(f.Args) > 0 {
+		pattern = f.Args[0]
+		if len(f.Args) == 2 {
+			runes := []rune(f.Args[1].GetAConst().GetSval().GetSval())
+			if len(runes) != 1 {
+				p.refuse(e.Location, "write ESCAPE '!' or another character", "the escape of SIMILAR TO is not one character")
+				return
+			}
+			escape = runes[0]
+		}
+	}
+	c := pattern.GetAConst().GetSval()
+	if c == nil {
+		p.refuse(e.Location, "write the pattern in single quotes, or use LIKE", "the pattern of SIMILAR TO is a constant")
+		return
+	}
+	p.write("(")
+	if p.operator(e.Name, e.Location) == "!~" {
+		p.write("NOT ")
+	}
+	p.write("regexp_matches(")
+	p.exprs.expr(e.Lexpr)
+	p.write(", ")
+	p.functions.pattern(func() (string, error) { return posix.Similar(c.Sval, escape) }, e.Location)
+	p.write("))")
+}
+
+// pattern prints a pattern that was read, in signs that are ours.
+func (p *functionPrinter) pattern(read func() (string, error), pos int32) {
+	written, err := read()
+	if e := (*posix.Error)(nil); errors.As(err, &e) {
+		p.refuse(pos, e.Instead, "%s", e.Reason)
+		return
+	}
+	p.write("'", written, "'")
+}
+
+// byBytes are the collations in which texts compare by their bytes, as all texts do here.
+var byBytes = []string{"C", "POSIX", "ucs_basic", "C.UTF-8", "C.utf8", "pg_c_utf8", "default"}
+
+func (p *exprPrinter) collate(c *pg.CollateClause) {
+	if len(c.Collname) == 0 || !slices.Contains(byBytes, text(c.Collname[len(c.Collname)-1])) {
+		p.refuse(c.Location, `leave it out, or write COLLATE "C"`, "texts compare by their bytes here, and there are no other collations")
+		return
+	}
+	p.expr(c.Arg)
 }

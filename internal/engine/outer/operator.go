@@ -15,8 +15,14 @@ var operators = []string{"+", "-", "*", "/", "%", "&", "|", "<<", ">>"}
 // prefixes are operators before one value, by what they are in DuckDB.
 var prefixes = map[string]string{"+": "(+ ", "-": "(- ", "~": "(~ ", "@": "abs(", "|/": "sqrt(", "||/": "cbrt("}
 
+type operatorPrinter struct {
+	*sheet
+	exprs     *exprPrinter
+	functions *functionPrinter // some operators are calls in DuckDB
+}
+
 // operator returns the name of an operator, which nothing may qualify.
-func (p *printer) operator(names []*pg.Node, pos int32) string {
+func (p *operatorPrinter) operator(names []*pg.Node, pos int32) string {
 	if len(names) != 1 {
 		p.refuse(pos, "write the operator alone", "an operator has a schema")
 		return ""
@@ -24,7 +30,7 @@ func (p *printer) operator(names []*pg.Node, pos int32) string {
 	return text(names[0])
 }
 
-func (p *printer) comparison(names []*pg.Node, pos int32) string {
+func (p *operatorPrinter) comparison(names []*pg.Node, pos int32) string {
 	op := p.operator(names, pos)
 	if !slices.Contains(comparisons, op) {
 		p.refuse(pos, "use =, <>, <, <=, > or >=", "the operator %s cannot stand before ANY and ALL", op)
@@ -33,7 +39,7 @@ func (p *printer) comparison(names []*pg.Node, pos int32) string {
 	return op
 }
 
-func (p *printer) operation(e *pg.A_Expr) {
+func (p *operatorPrinter) operation(e *pg.A_Expr) {
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP:
 		p.plainOperation(e, p.operator(e.Name, e.Location))
@@ -44,16 +50,16 @@ func (p *printer) operation(e *pg.A_Expr) {
 	case pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
 		p.infix(e, " IS NOT DISTINCT FROM ")
 	case pg.A_Expr_Kind_AEXPR_NULLIF: // a macro in DuckDB, which writes both twice at most
-		p.copied(2, func() { p.arguments("nullif", []*pg.Node{e.Lexpr, e.Rexpr}, e.Location) })
+		p.withCopies(2, func() { p.exprs.arguments("nullif", []*pg.Node{e.Lexpr, e.Rexpr}, e.Location) })
 	case pg.A_Expr_Kind_AEXPR_IN:
-		p.say("(")
-		p.side(e.Lexpr)
+		p.write("(")
+		p.exprs.side(e.Lexpr)
 		if p.operator(e.Name, e.Location) == "<>" {
-			p.say(" NOT")
+			p.write(" NOT")
 		}
-		p.say(" IN (")
-		list(p, e.Rexpr.GetList().GetItems(), p.side)
-		p.say("))")
+		p.write(" IN (")
+		list(p.sheet, e.Rexpr.GetList().GetItems(), p.exprs.side)
+		p.write("))")
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
 		p.like(e, p.operator(e.Name, e.Location))
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
@@ -65,46 +71,46 @@ func (p *printer) operation(e *pg.A_Expr) {
 	}
 }
 
-func (p *printer) infix(e *pg.A_Expr, word string) {
-	p.say("(")
-	p.side(e.Lexpr)
-	p.say(word)
-	p.side(e.Rexpr)
-	p.say(")")
+func (p *operatorPrinter) infix(e *pg.A_Expr, word string) {
+	p.write("(")
+	p.exprs.side(e.Lexpr)
+	p.write(word)
+	p.exprs.side(e.Rexpr)
+	p.write(")")
 }
 
 // function prints an operator as a call.
-func (p *printer) function(e *pg.A_Expr, before, after string) {
-	p.say(before, "(")
-	p.expr(e.Lexpr)
-	p.say(", ")
-	p.expr(e.Rexpr)
-	p.say(after)
+func (p *operatorPrinter) function(e *pg.A_Expr, before, after string) {
+	p.write(before, "(")
+	p.exprs.expr(e.Lexpr)
+	p.write(", ")
+	p.exprs.expr(e.Rexpr)
+	p.write(after)
 }
 
-func (p *printer) plainOperation(e *pg.A_Expr, op string) {
+func (p *operatorPrinter) plainOperation(e *pg.A_Expr, op string) {
 	if e.Lexpr == nil {
 		before, ok := prefixes[op]
 		if !ok {
 			p.refuse(e.Location, "use a function", "the operator %s is not available", op)
 			return
 		}
-		p.say(before)
-		p.expr(e.Rexpr)
-		p.say(")")
+		p.write(before)
+		p.exprs.expr(e.Rexpr)
+		p.write(")")
 		return
 	}
 	switch {
 	case slices.Contains(comparisons, op), slices.Contains(operators, op):
 		p.infix(e, " "+op+" ")
 	case op == "||":
-		p.grow(e.Location, func() { p.infix(e, " || ") })
+		p.functions.grow(e.Location, func() { p.infix(e, " || ") })
 	case op == "^":
 		p.function(e, "pow", ")")
 	case op == "#":
 		p.function(e, "xor", ")")
 	case op == "~", op == "~*", op == "!~", op == "!~*": // DuckDB's own ~ matches the whole text
-		p.match(e.Lexpr, e.Rexpr, op[len(op)-1] == '*', op[0] == '!', e.Location)
+		p.functions.match(e.Lexpr, e.Rexpr, op[len(op)-1] == '*', op[0] == '!', e.Location)
 	case op == "~~", op == "!~~", op == "~~*", op == "!~~*":
 		p.like(e, op)
 	default:
@@ -113,7 +119,7 @@ func (p *printer) plainOperation(e *pg.A_Expr, op string) {
 }
 
 // like prints LIKE with the escape that PostgreSQL assumes.
-func (p *printer) like(e *pg.A_Expr, op string) {
+func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
 	words := map[string]string{"~~": " LIKE ", "!~~": " NOT LIKE ", "~~*": " ILIKE ", "!~~*": " NOT ILIKE "}
 	word, ok := words[op]
 	if !ok {
@@ -130,33 +136,33 @@ func (p *printer) like(e *pg.A_Expr, op string) {
 		}
 		pattern = f.Args[0]
 	}
-	p.say("(")
-	p.expr(e.Lexpr)
-	p.say(word)
-	p.expr(pattern)
-	p.say(" ESCAPE '", escape, "')")
+	p.write("(")
+	p.exprs.expr(e.Lexpr)
+	p.write(word)
+	p.exprs.expr(pattern)
+	p.write(" ESCAPE '", escape, "')")
 }
 
-func (p *printer) betweenExpr(e *pg.A_Expr) {
+func (p *operatorPrinter) betweenExpr(e *pg.A_Expr) {
 	bounds := e.Rexpr.GetList().GetItems()
 	if len(bounds) != 2 {
 		p.refuse(e.Location, "write BETWEEN low AND high", "BETWEEN has no two bounds")
 		return
 	}
-	p.say("(")
-	p.copied(2, func() { p.expr(e.Lexpr) })
+	p.write("(")
+	p.withCopies(2, func() { p.exprs.expr(e.Lexpr) })
 	if e.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN {
-		p.say(" NOT")
+		p.write(" NOT")
 	}
-	p.say(" BETWEEN ")
-	p.expr(bounds[0])
-	p.say(" AND ")
-	p.expr(bounds[1])
-	p.say(")")
+	p.write(" BETWEEN ")
+	p.exprs.expr(bounds[0])
+	p.write(" AND ")
+	p.exprs.expr(bounds[1])
+	p.write(")")
 }
 
 // arrayComparison prints x = ANY(ARRAY[...]).
-func (p *printer) arrayComparison(e *pg.A_Expr) {
+func (p *operatorPrinter) arrayComparison(e *pg.A_Expr) {
 	a := e.Rexpr.GetAArrayExpr()
 	if a == nil {
 		p.refuse(e.Location, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array that is written out")
@@ -166,9 +172,9 @@ func (p *printer) arrayComparison(e *pg.A_Expr) {
 	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {
 		word = " ALL("
 	}
-	p.say("(")
-	p.expr(e.Lexpr)
-	p.say(" ", p.comparison(e.Name, e.Location), word)
-	p.array(a)
-	p.say("))")
+	p.write("(")
+	p.exprs.expr(e.Lexpr)
+	p.write(" ", p.comparison(e.Name, e.Location), word)
+	p.exprs.array(a)
+	p.write("))")
 }

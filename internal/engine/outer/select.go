@@ -7,9 +7,17 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
+// statementPrinter prints whole queries.
+type statementPrinter struct {
+	*sheet
+	scope *scope
+	from  *fromPrinter
+	exprs *exprPrinter
+}
+
 // selectStmt prints a SELECT, a VALUES or a set operation, and returns how many columns it has at
 // most. The outermost one has a limit.
-func (p *printer) selectStmt(s *pg.SelectStmt, top bool) (width int) {
+func (p *statementPrinter) selectStmt(s *pg.SelectStmt, top bool) (width int) {
 	defer p.leave()
 	if !p.enter(-1) {
 		return 0
@@ -25,7 +33,7 @@ func (p *printer) selectStmt(s *pg.SelectStmt, top bool) (width int) {
 	if p.refused != nil {
 		return 0
 	}
-	visible := len(p.ctes)
+	visible := len(p.scope.ctes)
 	p.withClause(s.WithClause)
 	switch {
 	case s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED:
@@ -35,15 +43,15 @@ func (p *printer) selectStmt(s *pg.SelectStmt, top bool) (width int) {
 	default:
 		width = p.simple(s)
 	}
-	p.orderBy(s.SortClause, " ORDER BY ", true)
+	p.exprs.orderBy(s.SortClause, " ORDER BY ", true)
 	p.limit(s, top)
-	p.ctes = p.ctes[:visible]
+	p.scope.ctes = p.scope.ctes[:visible]
 	return width
 }
 
 // withClause prints WITH queries. MATERIALIZED keeps DuckDB from planning a query again wherever it
 // is used: with queries that use each other twice that would double at every step.
-func (p *printer) withClause(w *pg.WithClause) {
+func (p *statementPrinter) withClause(w *pg.WithClause) {
 	if w == nil {
 		return
 	}
@@ -51,30 +59,30 @@ func (p *printer) withClause(w *pg.WithClause) {
 		p.refuse(w.Location, "use generate_series for a list of numbers or dates", "WITH RECURSIVE may never end")
 		return
 	}
-	p.say("WITH ")
-	list(p, w.Ctes, func(n *pg.Node) {
+	p.write("WITH ")
+	list(p.sheet, w.Ctes, func(n *pg.Node) {
 		c := n.GetCommonTableExpr()
 		body := c.GetCtequery().GetSelectStmt()
 		if c == nil || body == nil || c.SearchClause != nil || c.CycleClause != nil {
 			p.refuse(c.GetLocation(), "write a SELECT in WITH", "WITH holds something that is not a SELECT")
 			return
 		}
-		_, released := p.released[fold(c.Ctename)]
-		if released || slices.ContainsFunc(p.ctes, func(o string) bool { return fold(o) == fold(c.Ctename) }) {
+		_, released := p.scope.released[fold(c.Ctename)]
+		if released || slices.ContainsFunc(p.scope.ctes, func(o string) bool { return fold(o) == fold(c.Ctename) }) {
 			p.refuse(c.Location, "choose another name", "the name %q is taken by a released result or by another WITH query", c.Ctename)
 			return
 		}
-		p.say(p.quoted(c.Ctename, c.Location))
-		p.columnNames(c.Aliascolnames)
-		p.say(" AS MATERIALIZED (")
-		p.widths[fold(c.Ctename)] = p.selectStmt(body, false)
-		p.say(")")
-		p.ctes = append(p.ctes, c.Ctename)
+		p.write(p.quotedName(c.Ctename, c.Location))
+		p.from.columnNames(c.Aliascolnames)
+		p.write(" AS MATERIALIZED (")
+		p.scope.widths[fold(c.Ctename)] = p.selectStmt(body, false)
+		p.write(")")
+		p.scope.ctes = append(p.scope.ctes, c.Ctename)
 	})
-	p.say(" ")
+	p.write(" ")
 }
 
-func (p *printer) setOperation(s *pg.SelectStmt) (width int) {
+func (p *statementPrinter) setOperation(s *pg.SelectStmt) (width int) {
 	words := map[pg.SetOperation]string{
 		pg.SetOperation_SETOP_UNION: "UNION", pg.SetOperation_SETOP_INTERSECT: "INTERSECT", pg.SetOperation_SETOP_EXCEPT: "EXCEPT",
 	}
@@ -86,98 +94,98 @@ func (p *printer) setOperation(s *pg.SelectStmt) (width int) {
 	if s.All {
 		word += " ALL"
 	}
-	p.say("(")
+	p.write("(")
 	width = p.selectStmt(s.Larg, false)
-	p.say(") ", word, " (")
+	p.write(") ", word, " (")
 	p.selectStmt(s.Rarg, false)
-	p.say(")")
+	p.write(")")
 	return width
 }
 
 // values prints VALUES with the names that PostgreSQL gives its columns.
-func (p *printer) values(rows []*pg.Node) (width int) {
+func (p *statementPrinter) values(rows []*pg.Node) (width int) {
 	width = len(rows[0].GetList().GetItems())
 	if width == 0 || width > MaxColumns {
 		p.refuse(-1, "write fewer columns", "VALUES has no columns, or more than %d", MaxColumns)
 		return 0
 	}
-	p.say("SELECT * FROM (VALUES ")
-	list(p, rows, func(n *pg.Node) {
+	p.write("SELECT * FROM (VALUES ")
+	list(p.sheet, rows, func(n *pg.Node) {
 		row := n.GetList().GetItems()
 		if len(row) != width {
 			p.refuse(-1, "give every row the same number of values", "the rows of VALUES differ in length")
 			return
 		}
-		p.say("(")
-		list(p, row, p.expr)
-		p.say(")")
+		p.write("(")
+		list(p.sheet, row, p.exprs.expr)
+		p.write(")")
 	})
-	p.say(`) AS "*VALUES*"(`)
+	p.write(`) AS "*VALUES*"(`)
 	for i := range width {
 		if i > 0 {
-			p.say(", ")
+			p.write(", ")
 		}
-		p.say(`"column`, strconv.Itoa(i+1), `"`)
+		p.write(`"column`, strconv.Itoa(i+1), `"`)
 	}
-	p.say(")")
+	p.write(")")
 	return width
 }
 
-func (p *printer) simple(s *pg.SelectStmt) (width int) {
+func (p *statementPrinter) simple(s *pg.SelectStmt) (width int) {
 	if len(s.TargetList) == 0 || len(s.TargetList) > MaxColumns {
 		p.refuse(-1, "select at least one column, and not more than "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
 			len(s.TargetList))
 		return 0
 	}
-	around := len(p.sight)
-	defer func() { p.sight = p.sight[:around] }()
-	p.say("SELECT ")
+	around := len(p.scope.elements)
+	defer func() { p.scope.elements = p.scope.elements[:around] }()
+	p.write("SELECT ")
 	p.distinct(s.DistinctClause)
-	list(p, s.TargetList, p.target)
+	list(p.sheet, s.TargetList, p.target)
 	if len(s.FromClause) > 0 {
-		p.say(" FROM ")
-		list(p, s.FromClause, p.fromItem)
+		p.write(" FROM ")
+		list(p.sheet, s.FromClause, p.from.fromItem)
 	}
-	if width = p.width(s.TargetList, around); width > MaxColumns {
+	if width = p.scope.width(s.TargetList, around); width > MaxColumns {
 		p.refuse(-1, "name the columns that you need", "a SELECT has more than %d columns", MaxColumns)
 		return 0
 	}
 	if s.WhereClause != nil {
-		p.say(" WHERE ")
-		p.countEqual(equalities(s.WhereClause))
-		p.expr(s.WhereClause)
+		p.write(" WHERE ")
+		p.from.countEqual(equalities(s.WhereClause))
+		p.exprs.expr(s.WhereClause)
 	}
 	p.groupBy(s)
 	if s.HavingClause != nil {
-		p.say(" HAVING ")
-		p.countEqual(equalities(s.HavingClause))
-		p.expr(s.HavingClause)
+		p.write(" HAVING ")
+		p.from.countEqual(equalities(s.HavingClause))
+		p.exprs.expr(s.HavingClause)
 	}
 	if len(s.WindowClause) > 0 {
-		p.say(" WINDOW ")
-		list(p, s.WindowClause, func(n *pg.Node) {
+		p.write(" WINDOW ")
+		list(p.sheet, s.WindowClause, func(n *pg.Node) {
 			w := n.GetWindowDef()
-			p.say(p.quoted(w.GetName(), w.GetLocation()), " AS ")
-			p.window(w)
+			p.write(p.quotedName(w.GetName(), w.GetLocation()), " AS ")
+			p.exprs.window(w)
 		})
 	}
 	return width
 }
 
-func (p *printer) distinct(d []*pg.Node) {
+func (p *statementPrinter) distinct(d []*pg.Node) {
 	switch {
 	case len(d) == 0:
 	case len(d) == 1 && d[0].GetNode() == nil: // DISTINCT without ON
-		p.say("DISTINCT ")
+		p.write("DISTINCT ")
 	default:
-		p.say("DISTINCT ON (")
-		list(p, d, p.side)
-		p.say(") ")
+		p.write("DISTINCT ON (")
+		list(p.sheet, d, p.exprs.side)
+		p.write(") ")
 	}
 }
 
 // target prints a column of a SELECT, with the name that PostgreSQL gives it.
-func (p *printer) target(n *pg.Node) {
+func (p *statementPrinter) target(n *pg.Node) {
 	t := n.GetResTarget()
 	if t == nil || len(t.Indirection) > 0 {
 		p.refuse(t.GetLocation(), "write an expression", "this column cannot be selected")
@@ -190,9 +198,9 @@ func (p *printer) target(n *pg.Node) {
 	if name == "" {
 		name = outputName(t.Val)
 	}
-	p.expr(t.Val)
+	p.exprs.expr(t.Val)
 	if t.Name != "" || t.Val.GetColumnRef() == nil { // a column keeps its name
-		p.say(" AS ", p.quoted(name, t.Location))
+		p.write(" AS ", p.quotedName(name, t.Location))
 	}
 }
 
@@ -202,23 +210,23 @@ func isStar(c *pg.ColumnRef) bool {
 }
 
 // star prints * and t.*.
-func (p *printer) star(n *pg.Node) bool {
+func (p *statementPrinter) star(n *pg.Node) bool {
 	c := n.GetColumnRef()
 	if !isStar(c) {
 		return false
 	}
 	switch len(c.Fields) {
 	case 1:
-		p.say("*")
+		p.write("*")
 	case 2:
-		p.say(p.table(text(c.Fields[0]), c.Location), ".*")
+		p.write(p.tableName(text(c.Fields[0]), c.Location), ".*")
 	default:
 		p.refuse(c.Location, "write the table's name alone", "a released result is in no schema")
 	}
 	return true
 }
 
-func (p *printer) groupBy(s *pg.SelectStmt) {
+func (p *statementPrinter) groupBy(s *pg.SelectStmt) {
 	if len(s.GroupClause) == 0 {
 		return
 	}
@@ -227,8 +235,8 @@ func (p *printer) groupBy(s *pg.SelectStmt) {
 		return
 	}
 	sets := 1
-	p.say(" GROUP BY ")
-	list(p, s.GroupClause, func(n *pg.Node) {
+	p.write(" GROUP BY ")
+	list(p.sheet, s.GroupClause, func(n *pg.Node) {
 		sets = min(sets*groupingSets(n), maxSets+1)
 		if sets > maxSets {
 			p.refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP",
@@ -261,10 +269,10 @@ func groupingSets(n *pg.Node) int {
 }
 
 // grouping prints an element of GROUP BY.
-func (p *printer) grouping(n *pg.Node) {
+func (p *statementPrinter) grouping(n *pg.Node) {
 	g := n.GetGroupingSet()
 	if g == nil {
-		p.ordinal(n)
+		p.exprs.ordinal(n)
 		return
 	}
 	defer p.leave()
@@ -280,19 +288,19 @@ func (p *printer) grouping(n *pg.Node) {
 		p.refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not known")
 		return
 	}
-	p.say(word, "(")
-	list(p, g.Content, p.grouping)
-	p.say(")")
+	p.write(word, "(")
+	list(p.sheet, g.Content, p.grouping)
+	p.write(")")
 }
 
 // ordinal prints an expression where a bare whole number is the number of a column.
-func (p *printer) ordinal(n *pg.Node) {
+func (p *exprPrinter) ordinal(n *pg.Node) {
 	if c := n.GetAConst(); c != nil && !c.Isnull {
 		if c.GetIval() == nil || c.GetIval().Ival < 1 {
 			p.refuse(c.Location, "write the number or the name of a column", "a constant is no order and no group")
 			return
 		}
-		p.say(strconv.Itoa(int(c.GetIval().Ival)))
+		p.write(strconv.Itoa(int(c.GetIval().Ival)))
 		return
 	}
 	p.side(n)
@@ -300,12 +308,12 @@ func (p *printer) ordinal(n *pg.Node) {
 
 // orderBy prints an order with the place of NULLs, which PostgreSQL sorts as the largest value.
 // Only the ORDER BY of a SELECT knows numbers of columns.
-func (p *printer) orderBy(sorts []*pg.Node, words string, ordinals bool) {
+func (p *exprPrinter) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 	if len(sorts) == 0 {
 		return
 	}
-	p.say(words)
-	list(p, sorts, func(n *pg.Node) {
+	p.write(words)
+	list(p.sheet, sorts, func(n *pg.Node) {
 		s := n.GetSortBy()
 		if s == nil || len(s.UseOp) > 0 || s.SortbyDir == pg.SortByDir_SORTBY_USING {
 			p.refuse(s.GetLocation(), "write ASC or DESC", "ORDER BY USING is not available")
@@ -325,21 +333,21 @@ func (p *printer) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 			first = false
 		}
 		if descending {
-			p.say(" DESC")
+			p.write(" DESC")
 		} else {
-			p.say(" ASC")
+			p.write(" ASC")
 		}
 		if first {
-			p.say(" NULLS FIRST")
+			p.write(" NULLS FIRST")
 		} else {
-			p.say(" NULLS LAST")
+			p.write(" NULLS LAST")
 		}
 	})
 }
 
 // limit prints LIMIT and OFFSET. The outermost SELECT stops one row after MaxRows, where Run sees
 // that there are too many: DuckDB would make all of them first.
-func (p *printer) limit(s *pg.SelectStmt, top bool) {
+func (p *statementPrinter) limit(s *pg.SelectStmt, top bool) {
 	if s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES {
 		p.refuse(-1, "filter by rank() in a query around it", "FETCH ... WITH TIES is not available")
 		return
@@ -351,17 +359,86 @@ func (p *printer) limit(s *pg.SelectStmt, top bool) {
 	most := strconv.Itoa(MaxRows + 1)
 	switch {
 	case count == nil && top:
-		p.say(" LIMIT ", most)
+		p.write(" LIMIT ", most)
 	case count != nil && top:
-		p.say(" LIMIT least(")
-		p.expr(count)
-		p.say(", ", most, ")")
+		p.write(" LIMIT least(")
+		p.exprs.expr(count)
+		p.write(", ", most, ")")
 	case count != nil:
-		p.say(" LIMIT ")
-		p.expr(count)
+		p.write(" LIMIT ")
+		p.exprs.expr(count)
 	}
 	if s.LimitOffset != nil && !s.LimitOffset.GetAConst().GetIsnull() {
-		p.say(" OFFSET ")
-		p.expr(s.LimitOffset)
+		p.write(" OFFSET ")
+		p.exprs.expr(s.LimitOffset)
 	}
+}
+
+// outputName is what PostgreSQL calls a column that has no name (FigureColname in its
+// parse_target.c).
+func outputName(n *pg.Node) string {
+	name, _ := figure(n, 0)
+	if name == "" {
+		return "?column?"
+	}
+	return name
+}
+
+// figure returns a name and how good it is: 0 none, 1 a type or a keyword, 2 a column or a
+// function.
+func figure(n *pg.Node, depth int) (string, int) {
+	if depth > maxDepth {
+		return "", 0
+	}
+	switch n := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		if k := len(n.ColumnRef.Fields); k > 0 {
+			return text(n.ColumnRef.Fields[k-1]), 2
+		}
+	case *pg.Node_FuncCall:
+		if k := len(n.FuncCall.Funcname); k > 0 {
+			return text(n.FuncCall.Funcname[k-1]), 2
+		}
+	case *pg.Node_AExpr:
+		if n.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
+			return "nullif", 2
+		}
+	case *pg.Node_TypeCast:
+		if name, good := figure(n.TypeCast.Arg, depth+1); good > 1 {
+			return name, good
+		}
+		if names := n.TypeCast.GetTypeName().GetNames(); len(names) > 0 {
+			return text(names[len(names)-1]), 1
+		}
+	case *pg.Node_CaseExpr:
+		if name, good := figure(n.CaseExpr.Defresult, depth+1); good > 1 {
+			return name, good
+		}
+		return "case", 1
+	case *pg.Node_CoalesceExpr:
+		return "coalesce", 2
+	case *pg.Node_MinMaxExpr:
+		if n.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
+			return "least", 2
+		}
+		return "greatest", 2
+	case *pg.Node_GroupingFunc:
+		return "grouping", 2
+	case *pg.Node_RowExpr:
+		return "row", 2
+	case *pg.Node_SubLink:
+		switch n.SubLink.SubLinkType {
+		case pg.SubLinkType_EXISTS_SUBLINK:
+			return "exists", 2
+		case pg.SubLinkType_EXPR_SUBLINK:
+			if targets := n.SubLink.Subselect.GetSelectStmt().GetTargetList(); len(targets) > 0 {
+				if t := targets[0].GetResTarget(); t.GetName() != "" {
+					return t.Name, 2
+				} else {
+					return figure(t.GetVal(), depth+1)
+				}
+			}
+		}
+	}
+	return "", 0
 }
