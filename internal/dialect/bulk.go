@@ -10,15 +10,15 @@ import (
 
 // Unclamped prints a number as it is before the clamp to its bounds, where it is a column of a
 // table that is read as it is and has some. Whoever adds it up has to clamp it to them.
-func (p *Printer) Unclamped(e tree.Expr) (string, *policy.Bounds) {
-	if c, ok := e.(*tree.Column); ok && p.scans(c) {
+func (p *ExprPrinter) Unclamped(e tree.Expr) (string, *policy.Bounds) {
+	if c, ok := e.(*tree.Column); ok && p.isBoundedScan(c) {
 		return p.row[0].unclamped(c.Index), c.Field.Source.Bounds
 	}
 	return "", nil
 }
 
-// scans reports whether a column is a number of a table that is read as it is, with bounds.
-func (p *Printer) scans(c *tree.Column) bool {
+// isBoundedScan reports whether a column is a number of a table that is read as it is, with bounds.
+func (p *ExprPrinter) isBoundedScan(c *tree.Column) bool {
 	f, _ := p.row.frame(c.Index)
 	scan, ok := f.relation.(*tree.Scan)
 	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == tree.Number
@@ -26,7 +26,7 @@ func (p *Printer) scans(c *tree.Column) bool {
 
 // Coded says of which column of which table an expression is, where it is one that was stored with
 // codes.
-func (p *Printer) Coded(e tree.Expr) (table, column string) {
+func (p *ExprPrinter) Coded(e tree.Expr) (table, column string) {
 	c, ok := e.(*tree.Column)
 	if !ok || c.Type().Kind != tree.Text {
 		return "", ""
@@ -40,7 +40,7 @@ func (p *Printer) Coded(e tree.Expr) (table, column string) {
 }
 
 // Code prints the code of such an expression.
-func (p *Printer) Code(e tree.Expr) string {
+func (p *ExprPrinter) Code(e tree.Expr) string {
 	f, at := p.row.frame(e.(*tree.Column).Index)
 	f.coded[at] = true
 	return fmt.Sprintf("%s.c%d", f.alias, at)
@@ -72,7 +72,7 @@ func (p *Printer) TableRows(t *tree.Table, columns []string) (names []string, fr
 		list = append(list, c+" AS "+names[i])
 	}
 	if t.Where != nil {
-		where = append(where, p.Expr(t.Where))
+		where = append(where, p.Row.Expr(t.Where))
 	}
 	if t.Bounded() {
 		// Rows of nobody are left out, as everywhere.
@@ -84,7 +84,7 @@ func (p *Printer) TableRows(t *tree.Table, columns []string) (names []string, fr
 		return names, rows
 	}
 	codes := strings.Join(names, ", ")
-	order := p.Hash(append([]string{p.arg(t.Hash(), p.Text), p.person()}, names...)...) + ", " + codes
+	order := p.Hash(append([]string{p.typedParameter(t.Hash(), p.Text), p.person()}, names...)...) + ", " + codes
 	return names, fmt.Sprintf("(SELECT %s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS i FROM %s) WHERE i <= %d)",
 		codes, order, rows, t.MaxRows())
 }

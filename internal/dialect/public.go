@@ -160,7 +160,7 @@ func (r *rows) isPublic(k tree.Key, name string) string {
 	}
 	switch k.Expr.Type().Kind {
 	case tree.Text:
-		return admitNull(k, name, name+" IN "+r.Members(r.add(texts), r.Text))
+		return admitNull(k, name, name+" IN "+r.Members(r.parameter(texts), r.Text))
 	case tree.Boolean:
 		name = "CAST(" + name + " AS " + r.Int64 + ")"
 	}
@@ -168,7 +168,7 @@ func (r *rows) isPublic(k tree.Key, name string) string {
 	if n := len(numbers); n > 0 && uint64(numbers[n-1])-uint64(numbers[0]) == uint64(n-1) {
 		return admitNull(k, name, fmt.Sprintf("%s BETWEEN %d AND %d", name, numbers[0], numbers[n-1]))
 	}
-	return admitNull(k, name, name+" IN "+r.Members(r.add(numbers), r.Int64))
+	return admitNull(k, name, name+" IN "+r.Members(r.parameter(numbers), r.Int64))
 }
 
 // admitNull lets NULL through where it is a public key.

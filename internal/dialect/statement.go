@@ -92,7 +92,7 @@ func (s *Schema) rows(q *tree.Query) *rows {
 		r.list = append(r.list, r.Key(k)+" AS "+name)
 	}
 	if q.Where != nil {
-		r.where = append(r.where, r.Expr(q.Where))
+		r.where = append(r.where, r.Row.Expr(q.Where))
 	}
 	return r
 }
@@ -105,7 +105,7 @@ func (r *rows) argument(e tree.Expr) string {
 	}
 	name := fmt.Sprintf("a%d", len(r.named))
 	r.named[spelled] = name
-	r.list = append(r.list, r.Expr(e)+" AS "+name)
+	r.list = append(r.list, r.Row.Expr(e)+" AS "+name)
 	return name
 }
 
@@ -128,7 +128,7 @@ func (r *rows) text() string {
 // Key prints a key. Numbers are 64-bit integers. One that does not fit, which no public key can be,
 // counts as the nearest that does.
 func (p *Printer) Key(k tree.Key) string {
-	text, t := p.Expr(k.Expr), k.Expr.Type()
+	text, t := p.Row.Expr(k.Expr), k.Expr.Type()
 	if _, column := k.Expr.(*tree.Column); column || t.Kind != tree.Number && t.Kind != tree.Date && t.Kind != tree.Timestamp {
 		return text
 	}
@@ -240,4 +240,235 @@ func Grouping(keys []string) string {
 		return ""
 	}
 	return " GROUP BY " + strings.Join(keys, ", ")
+}
+
+// Where somebody may have several rows they are cut to what counts: at most MaxGroups groups, and
+// in each of them a partial within its interval. Which groups are kept depends on the person and on
+// the question, and on nobody else: those with the smallest salted hash. It is the same for all
+// statements of a query.
+
+func (r *rows) salt() string { return r.typedParameter(r.q.Hash(), r.Text) }
+
+// person prints what a choice among the rows of a person u may know about who that is.
+func (p *Printer) person() string {
+	if p.ByRow {
+		return p.RowHash
+	}
+	return "u"
+}
+
+// cuts reports whether somebody can be in more groups than count.
+func cuts(q *tree.Query) bool {
+	return len(q.PrivateKeys()) > 0 || q.MaxGroups() < int64(q.Groups())
+}
+
+// groups are the partials of which each person keeps some, with what else is kept of each.
+func (r *rows) groups(rest []Kept) Groups {
+	g := Groups{Rest: rest}
+	var what []Ranked
+	for i, name := range r.keys {
+		g.Keys, what = append(g.Keys, Kept{Name: name, Type: r.keyType(i)}), append(what, Ranked{name, r.keyType(i)})
+	}
+	if r.placed {
+		g.Keys[0] = r.Dialect.kept("g", new(big.Int), big.NewInt(int64(max(r.q.Groups(), 1)-1)))
+	}
+	if cuts(r.q) {
+		g.Rank, g.Max = r.rank(what...), r.q.MaxGroups()
+	}
+	return g
+}
+
+// keyType is the type of a key as it is printed.
+func (r *rows) keyType(i int) string {
+	if r.placed && i == 0 {
+		return PlaceType
+	}
+	return r.holder(r.q.Keys[len(r.q.Keys)-len(r.keys)+i].Expr.Type())
+}
+
+// partials prints one row for each person and group that counts, as b and what it needs before it,
+// the condition on b that the group is kept, and the number of a person.
+func (r *rows) partials(list []string, rest []Kept, number bool) (with, keep, who string) {
+	unit := slices.Concat([]string{"u"}, r.keys)
+	partials := "SELECT " + strings.Join(slices.Concat(unit, list), ", ") + " FROM " + r.text() + r.placedCondition() + Grouping(unit)
+	g := r.groups(rest)
+	g.From, g.Number = "p"+r.publicCondition(), number
+	b, keep, who := r.Groups(g)
+	return r.ByPerson + "WITH p AS (" + partials + "), b AS (" + b + ")", keep, who
+}
+
+// personStatement prints counts and sums where somebody may have several rows: first one partial
+// per (person, group), then at most MaxGroups of them a person, then the sum of what
+// each is clamped to.
+func (s *Schema) personStatement(q *tree.Query, measures []int, persons bool) Statement {
+	r := s.rows(q)
+	r.unit()
+	var rest []Kept
+	for _, m := range measures {
+		lo, hi := q.Interval(q.Measures[m])
+		rest = append(rest, s.Dialect.kept(fmt.Sprintf("m%d", m), lo, hi))
+	}
+	with, keep, _ := r.partials(r.totals(measures), rest, false)
+	list, results := slices.Clone(r.keys), append(slices.Clone(r.keys), names(measures)...)
+	for _, m := range measures {
+		lo, hi := q.Interval(q.Measures[m])
+		list = append(list, fmt.Sprintf("%s AS m%d", s.sum(s.clamp(fmt.Sprintf("coalesce(m%d, 0)", m), lo, hi), lo, hi, true, true), m))
+	}
+	if persons {
+		list, results = append(list, "count(*) AS persons"), append(results, "persons")
+	}
+	text := with + ", s AS (SELECT " + strings.Join(list, ", ") + " FROM b" + keep + Grouping(r.keys) + ") SELECT " +
+		strings.Join(results, ", ") + " FROM s"
+	return Statement{Text: text, Args: r.Args, Summed: len(q.PrivateKeys()) == 0, Measures: measures, Persons: persons,
+		Placed: r.placed, Values: -1}
+}
+
+// peopleStatement prints how many people are in each combination of private keys, where there are
+// public keys too: somebody may be in several groups of one combination.
+func (s *Schema) peopleStatement(q *tree.Query) Statement {
+	r := s.rows(q)
+	r.unit()
+	with, keep, _ := r.partials(nil, nil, false)
+	private := r.keys[len(r.keys)-len(q.PrivateKeys()):]
+	text := with + " SELECT " + strings.Join(private, ", ") + ", count(DISTINCT u) AS persons FROM b" + keep + Grouping(private)
+	return Statement{Text: text, Args: r.Args, Private: true, Persons: true, Values: -1}
+}
+
+// memberStatement prints which combinations of private keys each person is in. A person is a number
+// here, by which the database itself has told them apart: who they are spelled as is nothing to
+// compare outside of it.
+func (s *Schema) memberStatement(q *tree.Query) Statement {
+	r := s.rows(q)
+	r.unit()
+	with, keep, who := r.partials(nil, nil, true)
+	private := strings.Join(r.keys[len(r.keys)-len(q.PrivateKeys()):], ", ")
+	text := with + " SELECT DISTINCT " + who + " AS person, " + private + " FROM b" + keep
+	return Statement{Text: text, Args: r.Args, Private: true, Members: true, Values: -1}
+}
+
+// values prints the rows of people in the groups that are kept, and of each of them MaxRows
+// values of an argument in a group at most: those with the smallest rank.
+func (r *rows) values(value, typ, distinct string) string {
+	unit := slices.Concat([]string{"u"}, r.keys)
+	all := "SELECT " + distinct + strings.Join(unit, ", ") + ", " + value + " AS v FROM " + r.text() + r.placedCondition()
+	v := Values{Groups: r.groups(nil), Rows: r.q.MaxRows(), Of: r.rank(Ranked{"v", typ})}
+	v.From = "p" + r.publicCondition()
+	return r.ByPerson + "WITH p AS (" + all + "), " + r.Values(v)
+}
+
+// distinctStatement prints COUNT(DISTINCT ...) where somebody may have several rows.
+func (s *Schema) distinctStatement(q *tree.Query, m int) Statement {
+	r := s.rows(q)
+	r.unit()
+	arg := q.Measures[m].Arg
+	with := r.values(r.argument(arg), r.holder(arg.Type()), "DISTINCT ")
+	list := append(slices.Clone(r.keys), fmt.Sprintf("count(DISTINCT v) AS m%d", m))
+	return Statement{Text: with + " SELECT " + strings.Join(list, ", ") + " FROM s" + Grouping(r.keys), Args: r.Args,
+		Measures: []int{m}, Placed: r.placed, Values: -1}
+}
+
+// valueStatement prints the values that a quantile is of, and how often each is there.
+func (s *Schema) valueStatement(q *tree.Query, m int) Statement {
+	r := s.rows(q)
+	// A value outside of what the mechanism looks among counts as the end that is nearest.
+	arg := q.Measures[m].Arg
+	value := r.clampTo(r.TryCast(r.argument(arg), r.Int64), arg.Type())
+	keys := append(slices.Clone(r.keys), "v")
+	end := " SELECT " + strings.Join(keys, ", ") + ", count(*) FROM s" + Grouping(keys)
+	if !q.Bounded() {
+		list := append(slices.Clone(r.keys), value+" AS v")
+		text := "WITH s AS (SELECT * FROM (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + ") WHERE v IS NOT NULL)" + end
+		return Statement{Text: text, Args: r.Args, Placed: r.placed, Values: m}
+	}
+	r.unit()
+	with := r.values(value, r.Int64, "")
+	return Statement{Text: with + end, Args: r.Args, Placed: r.placed, Values: m}
+}
+
+// Groups are partials, one for each person u and group, of which each person keeps at most Max:
+// those that come first by their rank, and among equal ranks by their keys. A rank depends on the
+// question and on the person's own group, so the same groups are kept wherever, whenever and how
+// often it is computed.
+type Groups struct {
+	From   string // what follows FROM: the partials, and which of them are public
+	Rank   string // a number of 64 bits
+	Keys   []Kept // the group; no two partials of a person are equal in them
+	Rest   []Kept // what else is kept of a partial
+	Max    int64  // 0 where everything is kept
+	Number bool   // whether a number for each person is needed
+}
+
+func (g Groups) order() string { return strings.Join(append([]string{g.Rank}, Names(g.Keys)...), ", ") }
+
+// Kept is a column of a partial. Where Hi is not nil it is an integer that counts as the nearest
+// from Lo to Hi, and as 0 where it is NULL, and Steps is how far that lies above Lo.
+// Elsewhere Type is the type that it has in the database.
+type Kept struct {
+	Name   string
+	Type   string
+	Lo, Hi *big.Int
+	Steps  string
+}
+
+// Names are the names of columns.
+func Names(columns ...[]Kept) []string {
+	var out []string
+	for _, list := range columns {
+		for _, c := range list {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+// GroupsByWindow is [Dialect.Groups] of a database that numbers rows of a partition fast.
+func GroupsByWindow(g Groups) (b, keep, number string) {
+	b = "SELECT *"
+	if g.Max > 0 {
+		b += ", row_number() OVER (PARTITION BY u ORDER BY " + g.order() + ") AS n"
+		keep = fmt.Sprintf(" WHERE n <= %d", g.Max)
+	}
+	return b + " FROM " + g.From, keep, "dense_rank() OVER (ORDER BY u)"
+}
+
+// Values are rows (u, keys, v), of which each person keeps groups as in [Groups], and in each of
+// them at most Rows values v that are not NULL: those that come first by Rank, and then by v.
+type Values struct {
+	Groups
+	Rows int64
+	Of   string // the rank of a value
+}
+
+// ValuesByWindow is [Dialect.Values] of a database that numbers rows of a partition fast. A rank
+// among a person's groups keeps the same ones as a number among partials does, because the order is
+// the same and no two groups are equal in it.
+func ValuesByWindow(v Values) string {
+	unit, ranks, keep := append([]string{"u"}, Names(v.Keys)...), "", ""
+	if v.Max > 0 {
+		ranks = ", dense_rank() OVER (PARTITION BY u ORDER BY " + v.order() + ") AS n"
+		keep = fmt.Sprintf(" AND n <= %d", v.Max)
+	}
+	ranks += fmt.Sprintf(", row_number() OVER (PARTITION BY %s ORDER BY v IS NULL, %s, v) AS i", strings.Join(unit, ", "), v.Of)
+	return fmt.Sprintf("b AS (SELECT *%s FROM %s), s AS (SELECT * FROM b WHERE v IS NOT NULL AND i <= %d%s)", ranks, v.From, v.Rows, keep)
+}
+
+// kept is a column that is an integer between two ends.
+func (d *Dialect) kept(name string, lo, hi *big.Int) Kept {
+	return Kept{name, d.Int64, lo, hi, "(" + d.clamp("coalesce("+name+", 0)", lo, hi) + " - (" + d.Whole(lo) + "))"}
+}
+
+// Ranked is a value that a rank depends on, and the type that it has in the database.
+type Ranked struct{ Text, Type string }
+
+// PlaceType is the type of a group's place among those of the public keys.
+const PlaceType = "place"
+
+// rank prints the rank of something of a person u. The salt is the question's own hash: public, and
+// another for every question.
+func (r *rows) rank(what ...Ranked) string {
+	who := ""
+	if unit := r.q.From.Fields()[r.q.From.Unit()]; !r.ByRow {
+		who = r.Kinds[unit.Identity]
+	}
+	return r.Rank(r.salt(), append([]Ranked{{r.person(), who}}, what...)...)
 }

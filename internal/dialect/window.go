@@ -13,11 +13,11 @@ import (
 // else, and where it matters which of two rows comes first all fields that can be told apart above
 // decide, so that nothing depends on how a database has stored them. Where NULL stands is always
 // said: databases do not agree on it.
-func (p *Printer) window(w *tree.Window, f *frame) string {
+func (p *relationPrinter) window(w *tree.Window, f *frame) string {
 	from := p.frame(w.From)
 	n := len(w.From.Fields())
 	unit := from.field(w.Whose)
-	where := p.somebody(from, w.Where, unit)
+	where := p.whereSomebody(from, w.Where, unit)
 	// What windows are computed from is computed for each row first.
 	inner, middle := []string{unit + " AS u"}, []string{}
 	var ties []string
@@ -25,7 +25,7 @@ func (p *Printer) window(w *tree.Window, f *frame) string {
 		ties = append(ties, fmt.Sprintf("f%d NULLS LAST", i))
 	}
 	compute := func(name string, e tree.Expr) string {
-		inner = append(inner, p.exprOf(tuple{from}, e)+" AS "+name)
+		inner = append(inner, p.exprs.exprOver(tuple{from}, e)+" AS "+name)
 		return name
 	}
 	number := ""
@@ -48,12 +48,12 @@ func (p *Printer) window(w *tree.Window, f *frame) string {
 		if i < n {
 			return fmt.Sprintf("f%d", i)
 		}
-		return p.clamped(fmt.Sprintf("f%d", i), fields[i].Type)
+		return p.clampComputed(fmt.Sprintf("f%d", i), fields[i].Type)
 	})
 	if len(middle) == 0 {
 		middle = []string{"u"}
 	}
-	rows := "(SELECT " + strings.Join(inner, ", ") + " FROM " + p.source(from) + where + ")"
+	rows := "(SELECT " + strings.Join(inner, ", ") + " FROM " + p.from(from) + where + ")"
 	if number != "" {
 		rows = "(SELECT *" + number + " FROM " + rows + ")"
 	}
@@ -68,7 +68,7 @@ func orderBy(list []string) string {
 }
 
 // over prints one window over rows of which what it is computed from has been printed by compute.
-func (p *Printer) over(o tree.Over, t tree.Type, name string, ties []string, compute func(string, tree.Expr) string) string {
+func (p *relationPrinter) over(o tree.Over, t tree.Type, name string, ties []string, compute func(string, tree.Expr) string) string {
 	text := " OVER (PARTITION BY u"
 	for i, e := range o.By {
 		text += ", " + compute(fmt.Sprintf("b%s_%d", name, i), e)
@@ -109,7 +109,7 @@ func (p *Printer) over(o tree.Over, t tree.Type, name string, ties []string, com
 		what := map[tree.PartKind]string{tree.PartLag: "lag", tree.PartLead: "lead"}[o.Kind]
 		if o.Otherwise != nil {
 			// A database would cast the one to the type of the other, and might fail.
-			return fmt.Sprintf("%s(%s, %d, %s)%s", what, p.held(arg, t), o.N, p.held(compute("d"+name, o.Otherwise), t), text)
+			return fmt.Sprintf("%s(%s, %d, %s)%s", what, p.castToHolder(arg, t), o.N, p.castToHolder(compute("d"+name, o.Otherwise), t), text)
 		}
 		return fmt.Sprintf("%s(%s, %d)%s", what, arg, o.N, text)
 	case tree.PartNumber:
@@ -124,8 +124,8 @@ func (p *Printer) over(o tree.Over, t tree.Type, name string, ties []string, com
 	return p.aggregate(o.Part, arg, text)
 }
 
-// held prints a value in the type that holds all of a type's values.
-func (p *Printer) held(x string, t tree.Type) string {
+// castToHolder prints a value in the type that holds all of a type's values.
+func (p *relationPrinter) castToHolder(x string, t tree.Type) string {
 	if t.Kind == tree.Number && t.Wide() {
 		return p.TryCast(x, p.Int128)
 	}

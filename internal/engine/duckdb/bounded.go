@@ -103,7 +103,7 @@ func (b *bounded) limit(s *snapshot, ordered *table, hash string) bool {
 func (b *bounded) from(p *dialect.Printer, where tree.Expr) {
 	var conditions []string
 	if where != nil {
-		conditions = append(conditions, p.Expr(where))
+		conditions = append(conditions, p.Row.Expr(where))
 	}
 	b.query.From, b.query.Args = p.FromClause(conditions...), p.Args
 }
@@ -135,7 +135,7 @@ func (b *bounded) addUnit(s *snapshot, p *dialect.Printer, from tree.Relation) b
 // codePlaces returns the place of each code among a question's keys, with those of NULL and of
 // other texts in front, or nothing where its texts have no codes.
 func (s *snapshot) codePlaces(p *dialect.Printer, k tree.Key, null int32) []int32 {
-	table, column := p.Coded(k.Expr)
+	table, column := p.Row.Coded(k.Expr)
 	if table == "" {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (b *bounded) addKey(s *snapshot, p *dialect.Printer, k tree.Key) {
 		}
 	}
 	if column.codes = s.codePlaces(p, k, column.null); column.codes != nil {
-		b.query.Columns, b.keys = append(b.query.Columns, p.Code(k.Expr)), append(b.keys, column)
+		b.query.Columns, b.keys = append(b.query.Columns, p.Row.Code(k.Expr)), append(b.keys, column)
 		return
 	}
 	text := p.Key(k)
@@ -195,7 +195,7 @@ func (b *bounded) addMeasure(p *dialect.Printer, q *tree.Query, m tree.Measure, 
 		column = b.column(m.Format(), printed, func() string {
 			there := p.Unit() + " IS NOT NULL"
 			if m.Arg != nil {
-				there += " AND " + p.Expr(m.Arg) + " IS NOT NULL"
+				there += " AND " + p.Row.Expr(m.Arg) + " IS NOT NULL"
 			}
 			return trueOrNull(there)
 		})
@@ -204,7 +204,7 @@ func (b *bounded) addMeasure(p *dialect.Printer, q *tree.Query, m tree.Measure, 
 		if _, ok := printed["sum "+name]; ok {
 			name = "sum " + name
 		}
-		column = b.column(name, printed, func() string { return trueOrNull("(" + p.Expr(m.Arg) + ") IS NOT NULL") })
+		column = b.column(name, printed, func() string { return trueOrNull("(" + p.Row.Expr(m.Arg) + ") IS NOT NULL") })
 	}
 	b.spec.Measures = append(b.spec.Measures, out)
 	b.values = append(b.values, column)
@@ -225,11 +225,11 @@ func (b *bounded) column(name string, printed map[string]int, print func() strin
 // summed prints what is added up. A column of a table is read as it is stored, and clamped to its
 // bounds in Go, which is faster.
 func (b *bounded) summed(p *dialect.Printer, arg tree.Expr) string {
-	if text, bounds := p.Unclamped(arg); bounds != nil {
+	if text, bounds := p.Row.Unclamped(arg); bounds != nil {
 		b.clamps[len(b.query.Columns)] = bounds
 		return text
 	}
-	return p.Cast(arg, "BIGINT")
+	return p.Row.Cast(arg, "BIGINT")
 }
 
 func trueOrNull(condition string) string { return "nullif(" + condition + ", false)" }

@@ -25,9 +25,9 @@ func (b *bounded) newCarrier(p *dialect.Printer, m tree.Measure) carrier {
 	text, lo, hi := "", int64(0), int64(1)
 	switch {
 	case t.Kind == tree.Boolean:
-		text = p.Expr(m.Arg)
+		text = p.Row.Expr(m.Arg)
 	case m.Kind == tree.CountDistinct && (t.Wide() || t.Kind == tree.Text):
-		b.query.Columns = append(b.query.Columns, p.Expr(m.Arg))
+		b.query.Columns = append(b.query.Columns, p.Row.Expr(m.Arg))
 		return &hashes{col, bound.NewHash(b.spec.Salt)}
 	case t.Kind != tree.Number && t.Kind != tree.Date && t.Kind != tree.Timestamp || t.Lo == nil || t.Hi == nil:
 		return nil
@@ -35,7 +35,7 @@ func (b *bounded) newCarrier(p *dialect.Printer, m tree.Measure) carrier {
 		lo, hi = t.Lo.Int64(), t.Hi.Int64()
 		var known bool
 		if text, known = b.stored(p, m.Arg, lo, hi); !known {
-			text = tryCast(p.Expr(m.Arg), "BIGINT")
+			text = tryCast(p.Row.Expr(m.Arg), "BIGINT")
 		}
 	}
 	b.query.Columns = append(b.query.Columns, text)
@@ -47,7 +47,7 @@ func (b *bounded) newCarrier(p *dialect.Printer, m tree.Measure) carrier {
 
 // stored prints a column as it is stored, where nothing is left to do but to clamp it.
 func (b *bounded) stored(p *dialect.Printer, arg tree.Expr, lo, hi int64) (string, bool) {
-	text, bounds := p.Unclamped(arg)
+	text, bounds := p.Row.Unclamped(arg)
 	return text, bounds != nil && bounds.LoSteps == lo && bounds.HiSteps == hi
 }
 

@@ -20,7 +20,7 @@ import (
 func valuesOf(t testing.TB, e *Engine, x tree.Expr, change func(string) string) ([]any, error) {
 	from := prepare(t, e.dataset, "SELECT COUNT(*) FROM t").Query.From
 	p := e.now.Print(from)
-	text := p.Expr(x)
+	text := p.Row.Expr(x)
 	order := p.Unit()
 	text = change("SELECT " + text + " FROM " + p.FromClause() + " ORDER BY " + order)
 	rows, err := e.now.DB.QueryContext(t.Context(), text, p.Args...)

@@ -75,17 +75,17 @@ func (f *fetch) add(p *dialect.Printer, c tree.TableColumn) string {
 	case c.Values != nil && kind == tree.Text:
 		keys := chunks.NewKeys(textPlaces(c.Values), nullPlace)
 		f.open, f.columns = append(f.open, keys), append(f.columns, codeColumn{text: true})
-		return place(keys, p.Expr(c.Expr))
+		return place(keys, p.Row.Expr(c.Expr))
 	case c.Values != nil && kind == tree.Boolean && isPlaces(c.Values):
 		f.columns = append(f.columns, codeColumn{})
-		return p.Expr(c.Expr)
+		return p.Row.Expr(c.Expr)
 	case c.Values != nil:
 		f.columns = append(f.columns, codeColumn{places: newPlaces(c.Values)})
 		return p.Key(tree.Key{Expr: c.Expr})
 	}
 	lo, hi, _ := c.Bounds()
 	f.columns = append(f.columns, codeColumn{clamp: true, lo: lo, hi: hi})
-	return tryCast(p.Expr(c.Expr), width(lo, hi))
+	return tryCast(p.Row.Expr(c.Expr), width(lo, hi))
 }
 
 // isPlaces reports whether false and true stand at the places 0 and 1.

@@ -199,7 +199,7 @@ func TestWrongPrinters(t *testing.T) {
 			"is of another length": "len(CAST([hash(%s)] AS UBIGINT[2]))",
 		} {
 			used := false
-			sqlDialect.Functions[fn] = func(p *dialect.Printer, e *tree.Call) string {
+			sqlDialect.Functions[fn] = func(p *dialect.ExprPrinter, e *tree.Call) string {
 				text := printed(p, e)
 				used = true
 				return fmt.Sprintf("(CASE WHEN hash(%s) %% 3 = 0 THEN CAST(%s AS %s) ELSE %s END)", text, fmt.Sprintf(bad, text),

@@ -47,7 +47,7 @@ func valuesOf(t testing.TB, e *Engine, all []tree.Expr) ([][]any, error) {
 	p := e.Current().Print(prepare(t, e.dataset, "SELECT COUNT(*) FROM t").Query.From)
 	list := make([]string, len(all))
 	for i, x := range all {
-		list[i] = p.Expr(x)
+		list[i] = p.Row.Expr(x)
 	}
 	order := p.Unit()
 	text := "SELECT " + strings.Join(list, ", ") + " FROM " + p.FromClause() + " ORDER BY " + order
