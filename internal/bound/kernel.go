@@ -2,11 +2,23 @@ package bound
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
 // kernel reduces people to what they contribute. It belongs to one goroutine.
 type kernel struct {
+	*layout
+	pairs  pairTable
+	lo, hi [][]int64 // of each pair, by measure
+	totals totals
+	slim   slimKernel
+	spans  spans
+	picker picker
+}
+
+// pairTable numbers the pairs of person and group, and chooses those that each person keeps.
+type pairTable struct {
 	*layout
 	// mark has, for each group, the last person who was in it, in the upper half, and the number of
 	// their pair. People are counted from 1 on and on, so nothing is ever cleared.
@@ -16,28 +28,29 @@ type kernel struct {
 	hash   []uint64 // of each pair: its place in the person's order
 	pair   []uint32 // of each row
 	ends   []uint32 // of each person, in pairs
-	lo, hi [][]int64
 	kept   []uint32 // the pairs that are kept
 	sorted []uint64
-	totals [][]wide
-	slim   slim
-	spans  spans
-	picked picked
-	hand   hand
+	named  []uint32 // pairs among which the names of groups decide
+}
+
+// totals are what all people add up to, by measure and group.
+type totals struct {
+	fields []field
+	sums   [][]wide
 }
 
 func newKernel(l *layout) *kernel {
-	k := &kernel{layout: l, mark: make([]uint64, max(l.Groups, parts))}
-	if l.slim {
-		k.slim.totals = make([]tally, l.Groups)
-		k.hand = newHand(l)
-	}
+	k := &kernel{layout: l, pairs: pairTable{layout: l, mark: make([]uint64, max(l.Groups, parts))}, totals: totals{fields: l.fields}}
 	k.lo, k.hi = make([][]int64, len(l.fields)), make([][]int64, len(l.fields))
 	for range l.fields {
 		if l.Pick == nil {
-			k.totals = append(k.totals, make([]wide, l.Groups))
+			k.totals.sums = append(k.totals.sums, make([]wide, l.Groups))
 		}
 	}
+	if l.slim {
+		k.slim = newSlimKernel(l, &k.pairs, &k.totals)
+	}
+	k.picker = picker{layout: l, pairs: &k.pairs, partials: k.lo}
 	if l.Private != nil && l.Pick == nil {
 		k.spans = newSpans(l.Private.Combos)
 	}
@@ -50,12 +63,12 @@ func (k *kernel) run(c *columns, emit func(person, pair int)) {
 	if len(c.starts) < 2 {
 		return
 	}
-	k.number(c)
+	k.pairs.number(c)
 	if k.Private != nil {
-		k.name(c)
+		k.pairs.hashByName(c)
 	}
 	if k.Pick != nil {
-		k.pick(c, emit)
+		k.picker.pick(c, emit)
 		return
 	}
 	k.sum(c)
@@ -65,25 +78,38 @@ func (k *kernel) run(c *columns, emit func(person, pair int)) {
 	}
 }
 
-// keep chooses among each person's pairs, which are numbered and hashed.
+// keep chooses among each person's pairs, which are numbered, hashed and summed.
 func (k *kernel) keep(emit func(person, pair int)) {
-	k.kept = slices.Grow(k.kept[:0], len(k.group)+handful)
+	switch {
+	case emit != nil:
+		k.pairs.keep(func(person int, kept []uint32) {
+			for _, i := range kept {
+				emit(person, int(i))
+			}
+		})
+	case k.Private != nil:
+		k.pairs.keep(func(_ int, kept []uint32) { k.countSpans(kept) })
+	default:
+		k.pairs.keep(nil)
+	}
+}
+
+// keep chooses among each person's pairs, which are numbered and hashed. Where tell is not nil, it
+// is told what each person keeps.
+func (k *pairTable) keep(tell func(person int, kept []uint32)) {
+	k.kept = slices.Grow(k.kept[:0], len(k.group)+maxRegisterGroups)
 	from := uint32(0)
 	for p, to := range k.ends {
 		kept := k.keepOf(from, to)
-		if emit != nil {
-			for _, i := range kept {
-				emit(p, int(i))
-			}
-		} else if k.Private != nil {
-			k.countSpans(kept)
+		if tell != nil {
+			tell(p, kept)
 		}
 		from = to
 	}
 }
 
 // keepOf chooses among the pairs of one person, from up to to, and returns those that are kept.
-func (k *kernel) keepOf(from, to uint32) []uint32 {
+func (k *pairTable) keepOf(from, to uint32) []uint32 {
 	before := len(k.kept)
 	switch {
 	case int(to-from) <= k.MaxGroups:
@@ -100,7 +126,7 @@ func (k *kernel) keepOf(from, to uint32) []uint32 {
 }
 
 // prepare makes room for the pairs of so many rows and people, with one to spare.
-func (k *kernel) prepare(rows, people int) {
+func (k *pairTable) prepare(rows, people int) {
 	if k.last+uint64(people) > math.MaxUint32 {
 		clear(k.mark)
 		k.last = 0
@@ -110,7 +136,7 @@ func (k *kernel) prepare(rows, people int) {
 }
 
 // number numbers the pairs of person and group.
-func (k *kernel) number(c *columns) {
+func (k *pairTable) number(c *columns) {
 	people := len(c.starts) - 1
 	k.prepare(len(c.groups), people)
 	k.pair = slices.Grow(k.pair[:0], len(c.groups))[:len(c.groups)]
@@ -131,19 +157,19 @@ func (k *kernel) number(c *columns) {
 		k.ends[p] = next
 	}
 	k.pair = k.pair[c.starts[0]:c.starts[people]]
-	k.numbered(people, next)
+	k.endNumbering(people, next)
 }
 
 // sum adds up the rows of each pair.
 func (k *kernel) sum(c *columns) {
-	pair := k.pair
+	pair := k.pairs.pair
 	from := int(c.starts[0])
 	to := from + len(pair)
 	for m, f := range k.fields {
 		if f.kind == People {
 			continue
 		}
-		k.lo[m] = zeros(k.lo[m], len(k.group))
+		k.lo[m] = zeros(k.lo[m], len(k.pairs.group))
 		lo := k.lo[m]
 		switch {
 		case c.small[m] != nil && !f.wide:
@@ -168,7 +194,7 @@ func (k *kernel) sum(c *columns) {
 
 // sumWide adds up what may need 128 bits.
 func (k *kernel) sumWide(m int, c *columns, pair []uint32, from int) {
-	k.hi[m] = zeros(k.hi[m], len(k.group))
+	k.hi[m] = zeros(k.hi[m], len(k.pairs.group))
 	lo, hi := k.lo[m], k.hi[m]
 	for r, i := range pair {
 		r += from
@@ -191,39 +217,164 @@ func (k *kernel) sumWide(m int, c *columns, pair []uint32, from int) {
 // add clamps the partials that are kept and adds them to the totals.
 func (k *kernel) add() {
 	for m := range k.fields {
-		f, totals := &k.fields[m], k.totals[m]
+		f, totals := &k.fields[m], k.totals.sums[m]
 		lo, hi := k.lo[m], k.hi[m]
 		switch {
 		case f.kind == People:
 		case !f.wide:
 			low, high := f.low, f.high
-			for _, i := range k.kept {
+			for _, i := range k.pairs.kept {
 				x := min(max(lo[i], low), high)
-				totals[k.group[i]].add(x>>63, uint64(x))
+				totals[k.pairs.group[i]].add(x>>63, uint64(x))
 			}
 		default:
-			for _, i := range k.kept {
+			for _, i := range k.pairs.kept {
 				x := wide{hi[i], uint64(lo[i])}
 				if x.less(f.lo) {
 					x = f.lo
 				} else if f.hi.less(x) {
 					x = f.hi
 				}
-				totals[k.group[i]].add(x.hi, x.lo)
+				totals[k.pairs.group[i]].add(x.hi, x.lo)
 			}
 		}
 	}
-	k.addPeople()
+	k.totals.addPeople(k.pairs.group, k.pairs.kept)
 }
 
-// addPeople counts those who keep a group.
-func (k *kernel) addPeople() {
-	for m, f := range k.fields {
+// addPeople counts those who keep a group, by the pairs that are kept.
+func (t *totals) addPeople(groups []int32, kept []uint32) {
+	for m, f := range t.fields {
 		if f.kind != People {
 			continue
 		}
-		for _, i := range k.kept {
-			k.totals[m][k.group[i]].add(0, 1)
+		for _, i := range kept {
+			t.sums[m][groups[i]].add(0, 1)
 		}
 	}
+}
+
+// addPerson counts somebody who keeps a group.
+func (t *totals) addPerson(group int32) {
+	for m, f := range t.fields {
+		if f.kind == People {
+			t.sums[m][group].add(0, 1)
+		}
+	}
+}
+
+// maxRankedPairs is how many groups are ranked by comparing each with each, which has no branch to
+// guess wrong.
+const maxRankedPairs = 24
+
+// choose keeps the pairs of one person, from up to to, whose hashes are smallest.
+func (k *pairTable) choose(from, to uint32) {
+	switch n := int(to - from); {
+	case n > maxRankedPairs:
+		k.chooseOfMany(from, to)
+	case k.MaxGroups <= maxRegisterGroups:
+		k.chooseFew(from, to)
+	default:
+		k.rank(from, to)
+	}
+}
+
+// rank counts for each pair how many hashes are smaller.
+func (k *pairTable) rank(from, to uint32) {
+	hash := k.hash[from:to]
+	var rank [maxRankedPairs]uint64
+	for i := 1; i < len(hash); i++ {
+		h, above := hash[i], uint64(0)
+		for j, other := range hash[:i] {
+			_, less := bits.Sub64(h, other, 0) // 1 where h < other
+			rank[j] += less
+			above += 1 - less
+		}
+		rank[i] = above
+	}
+	end := len(k.kept)
+	k.kept = slices.Grow(k.kept, len(hash))[:end+len(hash)]
+	for i := range hash {
+		k.kept[end] = from + uint32(i)
+		_, keep := bits.Sub64(rank[i], uint64(k.MaxGroups), 0)
+		end += int(keep)
+	}
+	k.kept = k.kept[:end]
+}
+
+// maxRegisterGroups is the largest number of groups to keep whose hashes are held in registers.
+const maxRegisterGroups = 6
+
+// chooseFew inserts every hash into the list of the smallest, without a branch either. The list is
+// always as long, and starts with as many numbers below all as there are places too many, which
+// stay in front. The lowest bits of a hash are replaced by which pair it is of; where that leaves
+// no order between the last that is kept and the first that is not, all bits are looked at. Numbers
+// have a sign, because processors compare these faster.
+func (k *pairTable) chooseFew(from, to uint32) {
+	const pairMask = 1<<5 - 1 // maxRankedPairs pairs have numbers below it
+	hash, none := k.hash[from:to], maxRegisterGroups-k.MaxGroups
+	var list [maxRegisterGroups]int64
+	for i := range list {
+		list[i] = -1
+		if i >= none {
+			list[i] = int64(hash[i-none]>>1&^pairMask) | int64(i-none)
+		}
+	}
+	a, b, c, d, e, last := sortSix(list[0], list[1], list[2], list[3], list[4], list[5])
+	next := int64(math.MaxInt64)
+	for i := k.MaxGroups; i < len(hash); i++ {
+		h := int64(hash[i]>>1&^pairMask) | int64(i)
+		a, h = min(a, h), max(a, h)
+		b, h = min(b, h), max(b, h)
+		c, h = min(c, h), max(c, h)
+		d, h = min(d, h), max(d, h)
+		e, h = min(e, h), max(e, h)
+		last, h = min(last, h), max(last, h)
+		next = min(next, h)
+	}
+	if (last^next)&^pairMask == 0 {
+		k.chooseOfMany(from, to)
+		return
+	}
+	end := len(k.kept)
+	kept := slices.Grow(k.kept, maxRegisterGroups)[:end+maxRegisterGroups]
+	for i, x := range [maxRegisterGroups]int64{last, e, d, c, b, a} { // those too many are the last, and cut off
+		kept[end+i] = from + uint32(x&pairMask)
+	}
+	k.kept = kept[:end+k.MaxGroups]
+}
+
+// sortSix sorts by a network of comparisons.
+func sortSix(a, b, c, d, e, f int64) (_, _, _, _, _, _ int64) {
+	a, f = min(a, f), max(a, f)
+	b, d = min(b, d), max(b, d)
+	c, e = min(c, e), max(c, e)
+	b, c = min(b, c), max(b, c)
+	d, e = min(d, e), max(d, e)
+	a, d = min(a, d), max(a, d)
+	c, f = min(c, f), max(c, f)
+	a, b = min(a, b), max(a, b)
+	c, d = min(c, d), max(c, d)
+	e, f = min(e, f), max(e, f)
+	b, c = min(b, c), max(b, c)
+	d, e = min(d, e), max(d, e)
+	return a, b, c, d, e, f
+}
+
+func (k *pairTable) chooseOfMany(from, to uint32) {
+	hash := k.hash[from:to]
+	k.sorted = append(k.sorted[:0], hash...)
+	slices.Sort(k.sorted)
+	last := k.sorted[k.MaxGroups-1]
+	for i, h := range hash {
+		if h <= last {
+			k.kept = append(k.kept, from+uint32(i))
+		}
+	}
+}
+
+func zeros(s []int64, n int) []int64 {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
 }

@@ -2,9 +2,11 @@ package duckdb
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -235,3 +237,226 @@ func everyMeasure(q *tree.Query) []int {
 }
 
 func bothOf(p *tree.Plan) (*tree.Query, []int) { return &p.Query, everyMeasure(&p.Query) }
+
+// TestOrderOfOne: rows that are chosen to be in the order of people but for those of one person are
+// read as often with that person as without.
+func TestOrderOfOne(t *testing.T) {
+	const mine = "INSERT INTO t SELECT -1, 'mine' UNION ALL SELECT 2000000, 'mine'"
+	for _, c := range []struct{ order, question string }{
+		{"", "SELECT COUNT(*) FROM t WHERE k = 'mine' OR k = 'theirs'"},
+		{"", "SELECT k, COUNT(*) FROM t GROUP BY k"},
+		{" ORDER BY u", "SELECT COUNT(*) FROM t JOIN p ON t.k = p.k"},
+		{" ORDER BY u", "SELECT COUNT(*) FROM t LEFT JOIN p ON t.k = p.k"},
+		{" ORDER BY u", "SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM p WHERE p.k = t.k)"},
+	} {
+		for _, target := range []string{"SELECT 1", "INSERT INTO t SELECT 37, 'theirs'"} {
+			folder := t.TempDir()
+			owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT CAST(hash(i) % 1000000 AS BIGINT) AS u, 'a' AS k FROM "+
+				"range(300000) r(i)"+c.order, "CREATE TABLE p AS SELECT 'mine' AS k UNION ALL SELECT 'theirs'", mine, target)
+			ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {k: "+
+				"{type: text, keys: [mine, theirs]}}\n  p:\n    public: true\n    columns: {k: {type: text}}\n")
+			e := open(t, ds)
+			b, err := e.now.newBounded(bothOf(prepare(t, ds, c.question)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			passes := 0
+			if _, err = b.runWith(t.Context(), e.now.source, func() { passes++ }); err != nil || passes != 1 {
+				t.Errorf("%s with %q: read %d times (%v)", c.question, target, passes, err)
+			}
+			b.close()
+		}
+	}
+}
+
+// TestSidesArePublic: which side of a join is put into the hash table is the smaller table, by
+// numbers that are public. One row more of one of them does not turn the join round.
+func TestSidesArePublic(t *testing.T) {
+	questions := []string{
+		"SELECT COUNT(*) FROM a JOIN b ON a.u = b.u",
+		"SELECT COUNT(*) FROM b JOIN a ON a.u = b.u",
+		"SELECT COUNT(*) FROM a LEFT JOIN b ON a.u = b.u",
+		"SELECT COUNT(*) FROM a LEFT JOIN b ON a.u = b.u AND b.v > 3",
+		"SELECT COUNT(*) FROM a LEFT JOIN b ON a.u = b.u AND b.v > 3 AND b.v > a.v",
+		"SELECT COUNT(*) FROM a FULL JOIN b ON a.u = b.u",
+		"SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM b WHERE a.u = b.u AND b.v > 3)",
+		"SELECT COUNT(*) FROM a WHERE u NOT IN (SELECT u FROM b WHERE b.v > 3)",
+	}
+	plans := func(a, b int) (out [][]string) {
+		folder := t.TempDir()
+		rows := "CREATE TABLE %s AS SELECT CAST(hash(i) %% 9000 AS BIGINT) AS u, i %% 7 AS v FROM range(%d) r(i)"
+		owner(t, filepath.Join(folder, "d.duckdb"), fmt.Sprintf(rows, "a", a), fmt.Sprintf(rows, "b", b),
+			"CREATE TABLE p AS SELECT i AS u, i % 7 AS w FROM range(9000) r(i)")
+		ds := dataset(t, folder, "source: d.duckdb\nunit: p.u\ntables:\n  p:\n    unique: u\n    columns: {w: {type: integer, "+
+			"bounds: [0, 6]}}\n  a:\n    path: u -> p.u\n    max_rows: 2\n    max_groups: 1\n    columns: {v: {type: integer, "+
+			"bounds: [0, 6]}}\n  b:\n    path: u -> p.u\n    max_rows: 2\n    max_groups: 1\n    columns: {v: {type: integer, "+
+			"bounds: [0, 6]}}\n")
+		e := open(t, ds)
+		for _, text := range questions {
+			q, err := e.now.newBounded(bothOf(prepare(t, ds, text)))
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			var name, plan string
+			if err := e.now.DB.QueryRowContext(t.Context(), "EXPLAIN (FORMAT json) SELECT "+strings.Join(q.query.Columns, ", ")+" FROM "+
+				q.query.From, q.query.Args...).Scan(&name, &plan); err != nil {
+				t.Fatal(err)
+			}
+			q.close()
+			var nodes []planNode
+			if err := json.Unmarshal([]byte(plan), &nodes); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, nodes[0].scans())
+		}
+		return out
+	}
+	even := plans(10_000, 10_000)
+	for _, sizes := range [][2]int{{10_001, 10_000}, {10_000, 10_001}, {9_000, 11_000}} {
+		for i, got := range plans(sizes[0], sizes[1]) {
+			if !slices.Equal(got, even[i]) {
+				t.Errorf("%s: with %v rows the tables are read %v, and %v with as many", questions[i], sizes, got, even[i])
+			}
+		}
+	}
+	for want, got := range map[string][][]string{"a": plans(3_000, 100_000)[:6], "b": plans(100_000, 3_000)[:6]} {
+		for i, tables := range got {
+			if last := tables[len(tables)-1]; last != want {
+				t.Errorf("%s: %s is put into the hash table, and %s is smaller", questions[i], last, want)
+			}
+		}
+	}
+}
+
+// planNode is an operator of DuckDB's.
+type planNode struct {
+	Name     string         `json:"name"`
+	Children []planNode     `json:"children"`
+	Extra    map[string]any `json:"extra_info"`
+}
+
+// scans are the tables below, those that are put into a hash table last.
+func (n planNode) scans() (out []string) {
+	if table, ok := n.Extra["Table"].(string); ok {
+		out = append(out, table[strings.LastIndex(table, ".")+1:])
+	}
+	for _, c := range n.Children {
+		out = append(out, c.scans()...)
+	}
+	return out
+}
+
+// TestOneRowOutOfOrder: a table that is stored by person stays one where few rows are out of order,
+// and is read once; the integers are those of a table in no order.
+func TestOneRowOutOfOrder(t *testing.T) {
+	const one = "INSERT INTO t SELECT u, k FROM t WHERE u = "
+	for name, more := range map[string]string{
+		"in order":       "SELECT 1",
+		"one row behind": one + "37 LIMIT 1",
+		"one beyond all": "INSERT INTO t SELECT 999999999, 'a' UNION ALL SELECT 12, 'a'",
+		"ten behind":     "INSERT INTO t SELECT i * 9901, 'b' FROM range(10) r(i)",
+		"a thousand":     "INSERT INTO t SELECT hash(i) % 30000, 'b' FROM range(1000) r(i)",
+		"one in front":   "CREATE OR REPLACE TABLE t AS SELECT 299990 AS u, 'a' AS k UNION ALL FROM t",
+		"one in between": "CREATE OR REPLACE TABLE t AS SELECT * EXCLUDE i FROM (SELECT *, rowid AS i FROM t UNION ALL " +
+			"SELECT 3, 'a', 150000) ORDER BY i",
+	} {
+		for _, unit := range []string{"u", "lpad(CAST(u AS VARCHAR), 12, '0')"} {
+			folder := t.TempDir()
+			owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i // 10 AS u, chr(CAST(97 + hash(i) % 3 AS "+
+				"INTEGER)) AS k FROM range(300000) r(i)", more, "CREATE OR REPLACE TABLE t AS SELECT * REPLACE ("+unit+
+				" AS u) FROM t")
+			ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 2\n    columns: {k: "+
+				"{type: text, keys: [a, b, c]}}\n")
+			answers := map[string]string{}
+			for _, threads := range []int{1, 2, 4} {
+				e, err := OpenWith(t.Context(), ds, Limits{Threads: threads})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range []string{"SELECT k, COUNT(*) FROM t GROUP BY k",
+					"SELECT k, COUNT(*) FROM t WHERE length(upper(k)) = 1 GROUP BY k"} {
+					b, err := e.now.newBounded(bothOf(prepare(t, ds, text)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					passes := 0
+					got, err := b.runWith(t.Context(), e.now.source, func() { passes++ })
+					if err != nil || passes != 1 || b.spec.Unordered {
+						t.Errorf("%s, %d threads: read %d times, in no order: %v (%v)", name, threads, passes, b.spec.Unordered, err)
+					}
+					b.spec.Unordered = true
+					want, err := b.run(t.Context(), e.now.source)
+					if answers[text] == "" {
+						answers[text] = fmt.Sprint(want)
+					}
+					if err != nil || fmt.Sprint(got) != fmt.Sprint(want) || answers[text] != fmt.Sprint(want) {
+						t.Errorf("%s: %v in order, %v in none, %s elsewhere (%v)", name, got, want, answers[text], err)
+					}
+					b.close()
+				}
+				e.Close()
+			}
+		}
+	}
+}
+
+// TestFewPass: rows that pass a condition come in the chunks in which they are stored, however few
+// they are. Put together with those of other chunks they would be in another order, and be read
+// again.
+func TestFewPass(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i // 10 AS u, CAST(hash(i) % 1000 AS INTEGER) AS v FROM "+
+		"range(2000000) r(i)")
+	ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {v: "+
+		"{type: integer, bounds: [0, 1000]}}\n")
+	for _, threads := range []int{1, 2, 4} {
+		e, err := OpenWith(t.Context(), ds, Limits{Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"SELECT COUNT(*) FROM t WHERE v % 100 = 3", "SELECT COUNT(*) FROM t WHERE v % 10 < 9"} {
+			b, err := e.now.newBounded(bothOf(prepare(t, ds, text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			passes := 0
+			if _, err := b.runWith(t.Context(), e.now.source, func() { passes++ }); err != nil || passes != 1 {
+				t.Errorf("%s, %d threads: read %d times (%v)", text, threads, passes, err)
+			}
+			b.close()
+		}
+		e.Close()
+	}
+}
+
+// TestPassesArePublic: how often rows are read follows from the size of the table and the memory,
+// and not from which rows pass a condition: the last one that does not fit is no switch.
+func TestPassesArePublic(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT CAST(hash(i) % 100000 AS BIGINT) AS u, CAST(hash(i + 7) % 1000 "+
+		"AS INTEGER) AS v, 'k' || (hash(i * 31) % 10) AS k FROM range(1000000) r(i)")
+	ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 6\n    columns: {v: "+
+		"{type: integer, bounds: [0, 1000]}, k: {type: text, keys: [k0, k1, k2, k3, k4, k5, k6, k7, k8, k9]}}\n")
+	e := open(t, ds)
+	for _, memory := range []int64{6 << 20, 12 << 20, 64 << 20} {
+		e.now.memory = memory
+		seen := map[int][]int{}
+		for _, most := range []int{10, 300, 600, 800, 1000} {
+			b, err := e.now.newBounded(bothOf(prepare(t, ds, fmt.Sprintf("SELECT k, COUNT(*), SUM(v) FROM t WHERE v <= %d GROUP BY k",
+				most))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			passes := 0
+			if _, err := b.runWith(t.Context(), e.now.source, func() { passes++ }); err != nil {
+				t.Fatal(err)
+			}
+			seen[passes] = append(seen[passes], most)
+			b.close()
+		}
+		if len(seen) > 1 || memory < 12<<20 && seen[1] != nil {
+			t.Errorf("%d bytes: read so often, by what passes: %v", memory, seen)
+		}
+		t.Logf("%d bytes: %v", memory, seen)
+	}
+}

@@ -33,15 +33,15 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 		if doubt == nil {
 			continue
 		}
-		found, err := s.checkTable(ctx, ds, s.tables[name], doubt)
+		found, err := inspector{s, ds}.checkTable(ctx, s.tables[name], doubt)
 		if err != nil {
 			return nil, 0, fmt.Errorf("table %s: its rows cannot be read", name)
 		}
 		out = append(out, found...)
 	}
 	if doubts != nil {
-		about := publictime.Sizes{Tables: s.origin.estimated}
-		out = append(append(out, s.origin.many...), sqlengine.Outgrown(ds, about)...)
+		about := publictime.Sizes{Tables: s.state.origin.estimated}
+		out = append(append(out, s.state.origin.many...), sqlengine.Outgrown(ds, about)...)
 		rows := map[string]int64{}
 		for name, t := range about.Tables {
 			rows[name] = t.Rows
@@ -66,14 +66,20 @@ func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error
 	return s.ProposeSizes(ctx, ds, counting)
 }
 
-func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table, doubt *pgtables.Doubt) (out []engine.Finding, err error) {
+// inspector compares rows with what the policy says about them.
+type inspector struct {
+	data *snapshot
+	ds   *policy.Dataset
+}
+
+func (i inspector) checkTable(ctx context.Context, t *table, doubt *pgtables.Doubt) (out []engine.Finding, err error) {
 	if doubt.Paths {
-		if out, err = s.checkPaths(ctx, ds, t); err != nil {
+		if out, err = i.data.CheckPaths(ctx, &t.Table, i.ds.PathKeys(i.ds.Tables[t.Name])); err != nil {
 			return nil, err
 		}
 	}
 	if doubt.Unit {
-		found, err := s.CheckUnit(ctx, &t.Table)
+		found, err := i.data.CheckUnit(ctx, &t.Table)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +88,7 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table,
 	if t.csv {
 		out = append(out, t.checkLines()...)
 	}
-	found, err := s.checkColumns(ctx, t, doubt.Columns)
+	found, err := i.checkColumns(ctx, t, doubt.Columns)
 	return append(out, found...), err
 }
 
@@ -101,15 +107,15 @@ func (t *table) checkLines() []engine.Finding {
 }
 
 // checkColumns compares the values of columns with what the policy says about them.
-func (s *snapshot) checkColumns(ctx context.Context, t *table, names []string) ([]engine.Finding, error) {
+func (i inspector) checkColumns(ctx context.Context, t *table, names []string) ([]engine.Finding, error) {
 	how := sqlengine.Reading{Stored: t.asStored, Declared: t.declared, Different: "approx_count_distinct", Many: sqlengine.ManyKeys}
-	if s.limits.doubts != nil {
+	if i.data.limits.doubts != nil {
 		how.Different = "" // it was asked of PostgreSQL
 	}
 	if t.csv {
-		how.Hint = func(c *policy.Column) (string, error) { return s.hint(ctx, t, c) }
+		how.Hint = func(c *policy.Column) (string, error) { return i.hint(ctx, t, c) }
 	}
-	return s.CheckColumns(ctx, &t.Table, names, how)
+	return i.data.CheckColumns(ctx, &t.Table, names, how)
 }
 
 // asStored prints a value as it is stored, before it is cast: of a CSV file, as it is spelt.
@@ -130,8 +136,8 @@ func (t *table) declared(c *policy.Column) string {
 
 // hint says what the values of a column look like, where that is something else than the policy
 // says.
-func (s *snapshot) hint(ctx context.Context, t *table, c *policy.Column) (string, error) {
-	g, err := guesser{s.DB, t.From, asSpelt(c.Name)}.look(ctx)
+func (i inspector) hint(ctx context.Context, t *table, c *policy.Column) (string, error) {
+	g, err := guesser{i.data.DB, t.From, asSpelt(c.Name)}.look(ctx)
 	if err != nil || g.typ == policy.Text || g.typ == c.Type && g.format == t.CSV.Column(c.Name).Format {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -85,7 +86,7 @@ func (o *origin) moved(ctx context.Context) (bool, error) {
 
 // beginCopy looks at the tables of a PostgreSQL database, in the transaction in which they are
 // copied. It has to be closed.
-func (s *snapshot) beginCopy(ctx context.Context, ds *policy.Dataset) (*pgtables.Snapshot, error) {
+func (s *dataState) beginCopy(ctx context.Context, ds *policy.Dataset) (*pgtables.Snapshot, error) {
 	database, err := pgtables.Of(ds)
 	if err != nil {
 		return nil, err
@@ -105,36 +106,40 @@ func (s *snapshot) beginCopy(ctx context.Context, ds *policy.Dataset) (*pgtables
 	return from, nil
 }
 
+// copier copies tables of one state of a PostgreSQL database.
+type copier struct {
+	db     *sql.DB
+	rows   chunks.Source // the same database
+	limits Limits
+	typed  bool // for questions, and not to see what does not fit the policy
+	from   *pgtables.Snapshot
+	origin *origin
+}
+
 // copyTables copies the tables, but for those that are prepared.
-func (s *snapshot) copyTables(ctx context.Context, ds *policy.Dataset, from *pgtables.Snapshot) error {
-	needed := s.limits.doubts.Read(ds)
-	for _, r := range from.Relations {
-		t := s.tables[r.Name]
+func (c *copier) copyTables(ctx context.Context, ds *policy.Dataset, tables map[string]*table) error {
+	needed := c.limits.doubts.Read(ds)
+	for _, r := range c.from.Relations {
+		t := tables[r.Name]
 		if t.prepared != "" && ds.VersionQuery == "" {
 			return fmt.Errorf("table %s: what is prepared of a PostgreSQL database is known by what its version query says, and there is "+
 				"none; write version: SELECT ... into the policy, or remove 'prepared'", r.Name)
 		}
-		if t.prepared != "" && s.typed {
+		if t.prepared != "" && c.typed {
 			continue
 		}
 		read := r
-		if s.limits.doubts != nil {
+		if c.limits.doubts != nil {
 			read = r.Only(needed[r.Name])
-			if err := s.estimate(ctx, t, r, from); err != nil {
+			if err := c.estimate(ctx, t, r); err != nil {
 				return err
 			}
 		}
-		if err := s.copyTable(ctx, t, r, read, from); err != nil {
+		if err := c.copyTable(ctx, t, r, read); err != nil {
 			return err
 		}
 	}
-	if err := from.Whole(ctx); err != nil {
-		return err
-	}
-	if s.version.Name == "" {
-		s.version.State, s.version.Whole = from.Hash(), true
-	}
-	return nil
+	return c.from.Whole(ctx)
 }
 
 // checkNamed refuses what a version query says that cannot be shown and recorded.
@@ -149,30 +154,30 @@ func checkNamed(ds *policy.Dataset, from *pgtables.Snapshot) error {
 }
 
 // estimate asks how large a table is of which not everything is read.
-func (s *snapshot) estimate(ctx context.Context, t *table, r *pgtables.Relation, from *pgtables.Snapshot) error {
-	n, err := from.Rows(ctx, r)
+func (c *copier) estimate(ctx context.Context, t *table, r *pgtables.Relation) error {
+	n, err := c.from.Rows(ctx, r)
 	if err != nil {
 		return err
 	}
 	size := publictime.Table{Rows: n, Values: map[string]int64{}}
-	s.origin.estimated[t.Name] = size
+	c.origin.estimated[t.Name] = size
 	for _, name := range t.ColumnNames() {
 		if t.Columns[name].Keys != policy.PrivateKeys {
 			continue
 		}
-		n, err := from.Different(ctx, r, r.Only([]string{name}).Columns[0].Name)
+		n, err := c.from.Different(ctx, r, r.Only([]string{name}).Columns[0].Name)
 		if err != nil {
 			return err
 		}
 		if size.Values[name] = n; n > sqlengine.ManyKeys {
-			s.origin.many = append(s.origin.many, sqlengine.ManyDifferent(t.Name, name))
+			c.origin.many = append(c.origin.many, sqlengine.ManyDifferent(t.Name, name))
 		}
 	}
 	return nil
 }
 
-// nothing are values that are not there.
-func nothing() chunks.Values {
+// absentValues are values that are not there.
+func absentValues() chunks.Values {
 	return chunks.Values{Valid: make([]uint64, pgtables.BatchRows/64), Ints: make([]int64, pgtables.BatchRows),
 		Reals: make([]float64, pgtables.BatchRows), Wides: make([][2]uint64, pgtables.BatchRows),
 		Texts: make([][]byte, pgtables.BatchRows)}
@@ -180,34 +185,34 @@ func nothing() chunks.Values {
 
 // copyTable copies a table, of which only some columns may be read: the others are NULL, and
 // without one there is no row.
-func (s *snapshot) copyTable(ctx context.Context, t *table, r, read *pgtables.Relation, from *pgtables.Snapshot) error {
+func (c *copier) copyTable(ctx context.Context, t *table, r, read *pgtables.Relation) error {
 	columns := make([]string, len(r.Columns))
-	for i, c := range r.Columns {
-		columns[i] = dialect.QuoteName(c.Name) + " " + c.DuckDB()
+	for i, col := range r.Columns {
+		columns[i] = dialect.QuoteName(col.Name) + " " + col.DuckDB()
 	}
 	if len(columns) == 0 { // a policy may list no column: then rows can be counted
 		columns = []string{"c INTEGER"}
 	}
 	failed := fmt.Errorf("table %s: its rows do not fit into memory and the folder for temporary files", t.Name)
-	if _, err := s.DB.ExecContext(ctx, "CREATE TABLE "+t.From+" ("+strings.Join(columns, ", ")+")"); err != nil {
+	if _, err := c.db.ExecContext(ctx, "CREATE TABLE "+t.From+" ("+strings.Join(columns, ", ")+")"); err != nil {
 		return failed
 	}
-	if s.limits.doubts != nil && len(read.Columns) == 0 {
+	if c.limits.doubts != nil && len(read.Columns) == 0 {
 		return nil
 	}
-	into, err := s.source.Append(t.copy())
+	into, err := c.rows.Append(t.copy())
 	if err != nil {
 		return failed
 	}
-	tell, done := s.limits.telling(r.Relation), int64(0)
+	tell, done := c.limits.telling(r.Relation), int64(0)
 	var place []int // of each column that is read
-	for i, c := range r.Columns {
-		if slices.ContainsFunc(read.Columns, func(o pgtables.Column) bool { return o.Name == c.Name }) {
+	for i, col := range r.Columns {
+		if slices.ContainsFunc(read.Columns, func(o pgtables.Column) bool { return o.Name == col.Name }) {
 			place = append(place, i)
 		}
 	}
-	absent := nothing()
-	err = from.Copy(ctx, read, func(b *pgtables.Batch) error {
+	absent := absentValues()
+	err = c.from.Copy(ctx, read, func(b *pgtables.Batch) error {
 		values := slices.Repeat([]chunks.Values{absent}, len(columns))
 		for i := range b.Columns {
 			v := &b.Columns[i]

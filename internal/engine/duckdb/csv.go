@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/csvlines"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/spelling"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // load reads a CSV file into memory, with the types of the policy. It happens
@@ -161,4 +164,150 @@ func firstLine(path string, delimiter rune) ([]string, error) {
 		return nil, fmt.Errorf("the first line of %s is not a CSV header", path)
 	}
 	return header, nil
+}
+
+// scanCSV reads the lines of a file, and copies those that are rows, where it is asked to.
+func scanCSV(path string, shape csvlines.Shape, good io.Writer) (csvlines.Report, error) {
+	return scanTelling(context.Background(), path, shape, good, nil)
+}
+
+// scanTelling is scanCSV for somebody who may give up, and may want to know how many bytes were
+// read, of how many.
+func scanTelling(ctx context.Context, path string, shape csvlines.Shape, good io.Writer, tell func(done, of int64)) (csvlines.Report,
+	error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return csvlines.Report{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return csvlines.Report{}, err
+	}
+	var in io.Reader = &metered{ctx: ctx, in: f, of: info.Size(), tell: tell}
+	if strings.HasSuffix(strings.ToLower(path), ".gz") {
+		// DuckDB takes half of a compressed file for a shorter one, so it is read to its end here.
+		if in, err = gzip.NewReader(in); err != nil {
+			return csvlines.Report{}, fmt.Errorf("%s is not a whole gzip file", path)
+		}
+	}
+	report, err := csvlines.Scan(in, shape, good)
+	if err != nil {
+		return report, fmt.Errorf("%s cannot be read to its end, or is not a whole gzip file", path)
+	}
+	return report, nil
+}
+
+// metered tells how far a file was read, and ends with a context.
+type metered struct {
+	ctx      context.Context
+	in       io.Reader
+	done, of int64
+	tell     func(done, of int64)
+}
+
+func (c *metered) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.in.Read(b)
+	if c.done += int64(n); c.tell != nil {
+		c.tell(c.done, c.of)
+	}
+	return n, err
+}
+
+// cleanCSV returns a copy of a file, without its bad lines, in a folder that only this user can
+// read. It is to be removed.
+func cleanCSV(path string, shape csvlines.Shape, folder string) (string, error) {
+	f, err := os.CreateTemp(folder, "rows-*.csv")
+	if err != nil {
+		return "", fmt.Errorf("leave the bad lines of %s out: %w", filepath.Base(path), err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	_, err = scanCSV(path, shape, w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("leave the bad lines of %s out: %w", filepath.Base(path), err)
+	}
+	return f.Name(), nil
+}
+
+// readCSV prints the reading of a copy of a file, every column as text.
+func readCSV(path string, shape csvlines.Shape, columns []string) string {
+	quote := `'"'`
+	if shape.Unquoted {
+		quote = "''"
+	}
+	return fmt.Sprintf(
+		`read_csv(%s, auto_detect = false, header = true, delim = %s, quote = %s, escape = %s, nullstr = '', ignore_errors = true,
+		 strict_mode = false, parallel = false, columns = {%s})`,
+		dialect.QuoteText(path), dialect.QuoteText(string(shape.Copied().Delimiter)), quote, quote, strings.Join(columns, ", "))
+}
+
+// csvTypes are DuckDB's types for the policy's.
+var csvTypes = map[policy.Type]string{
+	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
+	policy.Timestamp: "TIMESTAMP",
+}
+
+// withoutNulls prints a text of a CSV file, and NULL for the texts that stand for it.
+func withoutNulls(raw string, nulls []string) string {
+	if len(nulls) == 0 {
+		return raw
+	}
+	quoted := make([]string, len(nulls))
+	for i, n := range nulls {
+		quoted[i] = dialect.QuoteText(n)
+	}
+	return "CASE WHEN trim(" + raw + ") NOT IN (" + strings.Join(quoted, ", ") + ") THEN " + raw + " END"
+}
+
+// read prints the value of a text, and NULL where it is not spelt as the format says. It depends on
+// that text alone, fails over none, and takes time in proportion to it.
+func read(text string, typ policy.Type, format string) string {
+	cast := func(text string) string { return "TRY_CAST(" + text + " AS " + csvTypes[typ] + ")" }
+	if format == "" {
+		return cast(text)
+	}
+	switch typ {
+	case policy.Date, policy.Timestamp:
+		m, err := spelling.ParseMoment(format)
+		if err != nil {
+			return "NULL" // a policy has no such format
+		}
+		return whole(text, m.Pattern, cast("try_strptime(trim("+text+"), "+dialect.QuoteText(m.Strptime)+")"))
+	case policy.Integer, policy.Decimal:
+		n, err := spelling.ParseNumber(format, typ == policy.Integer)
+		if err != nil {
+			return "NULL"
+		}
+		plain := text
+		if n.Drop != "" {
+			plain = "translate(" + plain + ", " + dialect.QuoteText(n.Drop) + ", '')"
+		}
+		if n.Mark == "," {
+			plain = "replace(" + plain + ", ',', '.')"
+		}
+		return whole(text, n.Pattern, cast(plain))
+	case policy.Boolean:
+		b, err := spelling.ParseTruth(format)
+		if err != nil {
+			return "NULL"
+		}
+		return fmt.Sprintf("CASE lower(trim(%s)) WHEN %s THEN true WHEN %s THEN false END", text,
+			dialect.QuoteText(strings.ToLower(b.Yes)), dialect.QuoteText(strings.ToLower(b.No)))
+	}
+	return text
+}
+
+// whole prints a value for texts that match a pattern from their beginning to their end.
+func whole(text, pattern, value string) string {
+	return "CASE WHEN regexp_full_match(trim(" + text + "), " + dialect.QuoteText(pattern) + ") THEN " + value + " END"
 }

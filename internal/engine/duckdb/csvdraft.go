@@ -5,11 +5,14 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/csvlines"
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/spelling"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -185,4 +188,285 @@ func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
 		}
 	}
 	return out, rows.Err()
+}
+
+// A guess is what the texts of a column may be: for the owner, who reads it in a draft or in
+// what a check found. It is made from all values, and it quotes none but marks of missing ones.
+type guess struct {
+	typ    policy.Type
+	format string
+	// also is other formats in which every value reads as well.
+	also []guess
+	// rest says that some values do not fit.
+	rest bool
+}
+
+func (g guess) String() string {
+	if g.format == "" {
+		return g.typ.String()
+	}
+	return g.typ.String() + " " + g.format
+}
+
+// nullMarks are texts that stand for a missing value in most files where they are.
+var nullMarks = []string{"NA", "N/A", "n/a", "na", "N.A.", "n.a.", "NaN", "nan", "NULL", "null", "Null", "None", "none", "nil", "-", "--",
+	"---", ".", "..", "?", "#N/A", "#NV", "#NULL!", "k.A.", "k. A.", "missing", "Missing", `\N`}
+
+// dateTemplates are the formats of dates that are looked for, the likelier of two that read alike
+// first.
+var dateTemplates = []string{"DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "MM-DD-YYYY", "YYYY.MM.DD",
+	"DD Mon YYYY", "DD-Mon-YYYY",
+	"Mon DD, YYYY", "DD Month YYYY", "Month DD, YYYY", "DD.MM.YY", "DD/MM/YY", "MM/DD/YY", "DD-Mon-YY"}
+
+// packed is a date that is spelt like a number.
+const packed = "YYYYMMDD"
+
+// clocks are what follows a date in a timestamp.
+var clocks = []string{" HH24:MI", " HH24:MI:SS", " HH24:MI:SS.US", " HH12:MI AM", " HH12:MI:SS AM", ", HH24:MI", "THH24:MI:SS"}
+
+// candidates are what a column may be, the likelier first.
+func candidates() []guess {
+	out := []guess{{typ: policy.Date, format: packed}, {typ: policy.Boolean}}
+	for _, words := range []string{"ja/nein", "j/n", "oui/non", "o/n", "si/no", "sí/no", "s/n", "sim/não", "wahr/falsch", "vrai/faux",
+		"tak/nie", "ano/ne"} {
+		out = append(out, guess{typ: policy.Boolean, format: words})
+	}
+	out = append(out, guess{typ: policy.Integer}, guess{typ: policy.Decimal}, guess{typ: policy.Date}, guess{typ: policy.Timestamp})
+	for _, example := range []string{"1.234", "1,234", "1 234", "1'234"} {
+		out = append(out, guess{typ: policy.Integer, format: example})
+	}
+	for _, example := range []string{"1234,56", "1.234,56", "1 234,56", "1,234.56", "1'234.56"} {
+		out = append(out, guess{typ: policy.Decimal, format: example})
+	}
+	for _, date := range dateTemplates {
+		out = append(out, guess{typ: policy.Date, format: date})
+	}
+	for _, date := range dateTemplates {
+		for _, clock := range clocks {
+			out = append(out, guess{typ: policy.Timestamp, format: date + clock})
+		}
+	}
+	return out
+}
+
+// plainShapes are what values look like that are spelt as SQL does. They are narrower than what is
+// read: 1.5 is read as the integer 2, and is none.
+var plainShapes = map[policy.Type]string{
+	policy.Integer:   "[+-]?[0-9]+",
+	policy.Decimal:   "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?",
+	policy.Date:      "[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}",
+	policy.Timestamp: "[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:.*",
+	policy.Boolean:   "(?i:true|false|yes|no|t|f|y|n)",
+}
+
+// shape is a pattern of all texts that fit a guess, and of some others.
+func (g guess) shape() string {
+	switch {
+	case g.format == "":
+		return plainShapes[g.typ]
+	case g.format == packed: // a number of eight digits that is no date of our time is a number
+		return "(19|20)[0-9]{6}"
+	case g.typ == policy.Boolean:
+		words, _ := spelling.ParseTruth(g.format)
+		return "(?i:" + regexp.QuoteMeta(words.Yes) + "|" + regexp.QuoteMeta(words.No) + ")"
+	case number(g.typ):
+		n, _ := spelling.ParseNumber(g.format, g.typ == policy.Integer)
+		return n.Pattern
+	}
+	m, _ := spelling.ParseMoment(g.format)
+	return m.Pattern
+}
+
+// fits prints whether a text is spelt like a guess.
+func (g guess) fits(text string) string {
+	return "regexp_full_match(trim(" + text + "), " + dialect.QuoteText(g.shape()) + ") AND " + read(text, g.typ, g.format) + " IS NOT NULL"
+}
+
+// guesser looks at the texts of one column.
+type guesser struct {
+	db   *sql.DB
+	from string // where the column is
+	text string // the column, as a name
+}
+
+// sampled is how many different values decide which guesses are worth a look at all of them.
+const sampled = 500
+
+// look guesses what a column is. Text is what is none of the others.
+func (g guesser) look(ctx context.Context) (guess, error) {
+	marks := withoutNulls(g.text, nullMarks)
+	all := "(SELECT " + marks + " AS v FROM " + g.from + ")"
+	sample, err := texts(ctx, g.db, "SELECT DISTINCT trim(v) FROM "+all+" WHERE v IS NOT NULL LIMIT "+strconv.Itoa(sampled))
+	if err != nil || len(sample) == 0 {
+		return guess{typ: policy.Text}, err
+	}
+	found, total, err := g.count(ctx, worthALook(sample), all)
+	if err != nil {
+		return guess{}, err
+	}
+	return g.choose(ctx, found, total)
+}
+
+// different reports whether nearly every row has another value. One row more or less matters only
+// where it is nearly so, and of few rows nobody can tell.
+func (g guesser) different(ctx context.Context) (different bool, err error) {
+	const few = 100
+	err = g.db.QueryRowContext(ctx, "SELECT count("+g.text+") >= "+strconv.Itoa(few)+" AND 10 * count(DISTINCT "+g.text+") >= 9 * count("+
+		g.text+") FROM "+g.from).Scan(&different)
+	return different, err
+}
+
+// worthALook returns the guesses that most texts look like.
+func worthALook(sample []string) []guess {
+	var out []guess
+	for _, c := range candidates() {
+		pattern, err := regexp.Compile("^(?:" + c.shape() + ")$")
+		if err != nil {
+			continue // no format of ours is such a pattern
+		}
+		n := 0
+		for _, text := range sample {
+			if pattern.MatchString(text) {
+				n++
+			}
+		}
+		if 10*n >= 8*len(sample) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// tally is a guess and how many values fit it.
+type tally struct {
+	guess
+	n int64
+}
+
+// count counts the values that fit each guess, and all.
+func (g guesser) count(ctx context.Context, guesses []guess, from string) ([]tally, int64, error) {
+	counts := []string{"count(v)"}
+	for _, c := range guesses {
+		counts = append(counts, "count(*) FILTER (WHERE "+c.fits("v")+")")
+	}
+	values := make([]int64, len(counts))
+	cells := make([]any, len(counts))
+	for i := range values {
+		cells[i] = &values[i]
+	}
+	if err := g.db.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+from).Scan(cells...); err != nil {
+		return nil, 0, err
+	}
+	out := make([]tally, len(guesses))
+	for i, c := range guesses {
+		out[i] = tally{c, values[i+1]}
+	}
+	return out, values[0], nil
+}
+
+// choose takes the likeliest guess that all values fit, or one that nearly all do.
+func (g guesser) choose(ctx context.Context, found []tally, total int64) (guess, error) {
+	const most = 10 // of so many values one may be no value of the type
+	for _, enough := range []int64{total, total - total/most} {
+		for i, c := range found {
+			if c.n < enough || c.n < total && (total < most || c.typ == policy.Boolean) {
+				continue
+			}
+			ok, err := g.meant(ctx, c.guess)
+			if err != nil {
+				return guess{}, err
+			}
+			if !ok {
+				continue
+			}
+			c.rest = c.n < total
+			for _, other := range found[i+1:] {
+				same := func(a guess) bool { return !g.differs(ctx, a, other.guess) }
+				if other.n >= c.n && !same(c.guess) && !slices.ContainsFunc(c.also, same) {
+					c.also = append(c.also, other.guess)
+				}
+			}
+			return c.guess, nil
+		}
+	}
+	return guess{typ: policy.Text}, nil
+}
+
+// meant looks once more at guesses that fit too easily: a boolean has both of its words, and
+// numbers with zeros before them are codes.
+func (g guesser) meant(ctx context.Context, c guess) (ok bool, err error) {
+	switch {
+	case c.typ == policy.Boolean:
+		err = g.db.QueryRowContext(ctx, "SELECT count(DISTINCT "+read(withoutNulls(g.text, nullMarks), c.typ, c.format)+") = 2 FROM "+
+			g.from).Scan(&ok)
+	case number(c.typ):
+		err = g.db.QueryRowContext(ctx, "SELECT count(*) = 0 FROM "+g.from+" WHERE regexp_full_match(trim("+g.text+
+			"), '[+-]?0[0-9]+')").Scan(&ok)
+	default:
+		ok = true
+	}
+	return ok, err
+}
+
+// differs reports whether a value means one thing in one format and another in the other.
+func (g guesser) differs(ctx context.Context, a, b guess) bool {
+	if number(a.typ) != number(b.typ) {
+		return a.format == packed && b.typ == policy.Integer && b.format == "" || a.typ == policy.Boolean && b.typ == policy.Integer
+	}
+	common := "TIMESTAMP"
+	switch {
+	case number(a.typ):
+		common = "DOUBLE"
+	case a.typ == policy.Boolean || b.typ == policy.Boolean:
+		return false // the words of one format are none of another's
+	}
+	var n int64
+	text := withoutNulls(g.text, nullMarks)
+	one, two := "CAST("+read(text, a.typ, a.format)+" AS "+common+")", "CAST("+read(text, b.typ, b.format)+" AS "+common+")"
+	err := g.db.QueryRowContext(ctx, "SELECT count(*) FROM "+g.from+" WHERE ("+one+") <> ("+two+")").Scan(&n)
+	return err == nil && n > 0
+}
+
+func number(t policy.Type) bool { return t == policy.Integer || t == policy.Decimal }
+
+// marks returns the texts of a column that probably stand for a missing value.
+func (g guesser) marks(ctx context.Context) ([]string, error) {
+	var out []string
+	for _, mark := range nullMarks {
+		out = append(out, dialect.QuoteText(mark))
+	}
+	found, err := texts(ctx, g.db, "SELECT DISTINCT trim("+g.text+") FROM "+g.from+" WHERE trim("+g.text+") IN ("+
+		strings.Join(out, ", ")+")")
+	slices.SortFunc(found, func(a, b string) int { return slices.Index(nullMarks, a) - slices.Index(nullMarks, b) })
+	return found, err
+}
+
+// sentinels are numbers and days that often stand for a missing value.
+var sentinels = map[policy.Type][]string{
+	policy.Integer: {"99", "999", "9999", "99999", "999999", "-1", "-9", "-99", "-999", "-9999"},
+	policy.Decimal: {"99", "999", "9999", "99999", "999999", "-1", "-9", "-99", "-999", "-9999"},
+	policy.Date:    {"9999-12-31", "9999-01-01", "1900-01-01", "1899-12-30", "0001-01-01"},
+}
+
+// standsOut returns, as it is spelt, a value that is at an end, far from the others, several times,
+// and one that is often written for a missing value.
+func (g guesser) standsOut(ctx context.Context, c guess) ([]string, error) {
+	value := read(withoutNulls(g.text, nullMarks), c.typ, c.format)
+	var found []string
+	for _, s := range sentinels[c.typ] {
+		s = "CAST(" + dialect.QuoteText(s) + " AS " + csvTypes[c.typ] + ")"
+		far := "(max(v) = " + s + " AND max(v) FILTER (v < " + s + ") * 2 < " + s + " OR min(v) = " + s + " AND min(v) FILTER (v > " + s +
+			") >= 0)"
+		if c.typ == policy.Date {
+			far = "(max(v) = " + s + " AND max(v) FILTER (v < " + s + ") < DATE '2200-01-01' OR min(v) = " + s +
+				" AND min(v) FILTER (v > " + s + ") > " + s + " + 1000)"
+		}
+		names, err := texts(ctx, g.db, "SELECT min(trim(t)) FILTER (v = "+s+") FROM (SELECT "+value+" AS v, "+g.text+" AS t FROM "+g.from+
+			") HAVING count(*) FILTER (v = "+s+") >= 2 AND "+far)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, names...)
+	}
+	return found, nil
 }

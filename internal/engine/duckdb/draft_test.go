@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -184,6 +185,240 @@ func TestSchemasSeeTextsThatDiffer(t *testing.T) {
 			if c.Different != want || strings.Contains(part, "another value") != want ||
 				strings.Contains(part, "# keys: [A, B, C]") == want {
 				t.Errorf("%d rows: %s: %v\n%s", rows, c.Name, c.Different, part)
+			}
+		}
+	}
+}
+
+// TestGuess drafts from columns as files have them.
+func TestGuess(t *testing.T) {
+	for _, c := range []struct{ values, want string }{
+		{"13.12.2020 3.4.1999", "date DD.MM.YYYY"},
+		{"13.12.2020 NA - 3.4.1999", "date DD.MM.YYYY nulls [NA -]"},
+		{"12/13/2020 01/02/2020", "date MM/DD/YYYY"},
+		{"03/04/2020 01/02/2020", "date DD/MM/YYYY also [date MM/DD/YYYY]"},
+		{"03.04.2020_10:30 13.04.2020_09:15", "timestamp DD.MM.YYYY HH24:MI"},
+		{"2020-12-13 2021-01-01", "date"},
+		{"2020-12-13_10:00:00 2021-01-01_00:00:00", "timestamp"},
+		{"20201213 20210101", "date YYYYMMDD also [integer]"},
+		{"20201313 20210101", "integer"},
+		{"13-Dec-20 01-Jan-21", "date DD-Mon-YY"},
+		{"1 2 3", "integer"},
+		{"01003 99501", "text"},
+		{"1.5 2", "decimal"},
+		{"1,5 2,25 3", "decimal 1234,56"},
+		{"1.234,56 17,5", "decimal 1.234,56"},
+		{"1,234.56 17.5", "decimal 1,234.56"},
+		{"1,234 12,500 7", "decimal 1234,56 also [integer 1,234]"},
+		{"1.234 12.500 7", "decimal also [integer 1.234]"},
+		{"0.125 0.500", "decimal"},
+		{"1.234.567 7", "integer 1.234"},
+		{"ja nein ja", "boolean ja/nein"},
+		{"yes no yes", "boolean"},
+		{"T T", "text"},
+		{"F M X", "text"},
+		{"flu none asthma", "text maybe [none]"},
+		{"34 51 9999 28 9999", "integer maybe [9999]"},
+		{"34 51 -1 28 -1", "integer maybe [-1]"},
+		{"34 51 70 28 99 99", "integer"},
+		{"1 2 3 4 5 6 7 8 9 10 11 typo", "integer unfit"},
+		{"NA NA", "text maybe [NA]"},
+		{"NaN 1.5", "decimal nulls [NaN]"},
+	} {
+		folder := t.TempDir()
+		lines := strings.ReplaceAll(strings.Join(strings.Fields(c.values), "\"\n1;\""), "_", " ")
+		path := write(t, folder, "t.csv", "p;v\n1;\""+lines+"\"\n1;\n")
+		schemas, err := Schemas(t.Context(), []string{path}, Look{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		col := schemas[0].Columns[1]
+		got := strings.TrimSpace(fmt.Sprintf("%v %s", col.Type, col.Format))
+		if len(col.OtherFormats) > 0 {
+			got += fmt.Sprintf(" also %v", col.OtherFormats)
+		}
+		if len(col.Nulls) > 0 {
+			got += fmt.Sprintf(" nulls %v", col.Nulls)
+		}
+		if len(col.MaybeNulls) > 0 {
+			got += fmt.Sprintf(" maybe %v", col.MaybeNulls)
+		}
+		if col.Unfit {
+			got += " unfit"
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+// A column that reads in two ways is read like its neighbours, which the same program wrote.
+func TestGuessByNeighbours(t *testing.T) {
+	path := write(t, t.TempDir(), "t.csv", "a,b\n03/04/2020,12/31/2020\n")
+	schemas, err := Schemas(t.Context(), []string{path}, Look{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := schemas[0].Columns[0]; c.Format != "MM/DD/YYYY" || fmt.Sprint(c.OtherFormats) != "[date DD/MM/YYYY]" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestDraftsAreRead drafts a policy from a file of another country, with a bad line, and opens it:
+// every value is read, and the check finds nothing that is not.
+func TestDraftsAreRead(t *testing.T) {
+	folder := t.TempDir()
+	patients := write(t, folder, "patients.csv",
+		"pid;born;weight;smoker\n1;13.12.1970;71,5;ja\n2;NA;80,25;nein\n3;1.2.1980\n4;24.6.2001;NA;ja\n")
+	labs := write(t, folder, "labs.csv", "patient_id,taken\n1,12/31/2020\n1,01/02/2021\n2,02/03/2021\n")
+	people := map[string]string{"labs": "patient_id"}
+	schemas, err := Schemas(t.Context(), []string{patients, labs}, Look{Unit: "patients.pid", People: people})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := policy.Draft(schemas, policy.DraftOptions{Dataset: "d", Unit: "patients.pid", People: people})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"line 4 has 2 values, and the header has", "format: DD.MM.YYYY", "format: MM/DD/YYYY",
+		`format: "1234,56"`,
+		"format: ja/nein", "nulls: [NA]", "path: patient_id -> patients.pid"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	p, err := policy.Parse(filepath.Join(folder, "p.yaml"), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := check(t, p.Datasets["d"])
+	if err != nil || len(found) != 1 || found[0].Unread || found[0].Broken {
+		t.Errorf("%+v, %v", found, err)
+	}
+	e := open(t, p.Datasets["d"])
+	for question, want := range map[string]string{
+		"SELECT COUNT(born) FROM patients WHERE born = '1970-12-13'": "[[1]]",
+		"SELECT COUNT(weight) FROM patients":                         "[[2]]",
+		"SELECT COUNT(*) FROM patients WHERE smoker":                 "[[2]]",
+		"SELECT COUNT(*) FROM labs WHERE taken >= '2021-01-01'":      "[[2]]",
+	} {
+		if got := fmt.Sprint(ask(t, e, question)); got != want {
+			t.Errorf("%s: %s, want %s", question, got, want)
+		}
+	}
+}
+
+// A column that is all spelt otherwise is not read at all, and the check says what it looks like.
+func TestCheckSaysWhatColumnsLookLike(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "t.csv", "born,x\n13.12.2020,1\n14.12.2020,2\n")
+	found, err := check(t, dataset(t, folder, "source: t.csv\nunit: row\ntables: {t: {columns: {born: {type: date}, x: {type: integer}}}}"))
+	if err != nil || len(found) != 1 || !found[0].Unread ||
+		found[0].Text != `all of the values are not date; they count as NULL; they look like type: date, format: "DD.MM.YYYY"` {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+const layoutKeys = `
+source: v.duckdb
+unit: visits.pid
+tables:
+  visits: {max_rows: 3, max_groups: 2, columns: {vid: {type: integer, bounds: [0, 2000000]}, day: {type: date}, ward: {type: text, keys: [a, b, c]}}}
+  codes: {public: true, max_rows: 900, columns: {code: {type: integer}}}
+`
+
+// layout is one way to store the same rows, and to read them.
+type layout struct {
+	order  string // by which rows are stored
+	limits Limits
+}
+
+// laidOut opens people with 200 visits each over three days, so that most visits are equal in the
+// day to others of the same person, and perhaps one more person with 500.
+func laidOut(t testing.TB, people int, more bool, l layout) *Engine {
+	t.Helper()
+	folder := t.TempDir()
+	rows := fmt.Sprintf("SELECT i // 200 AS pid, i AS vid, DATE '2024-01-01' + CAST(i %% 3 AS INTEGER) AS day, "+
+		"['a', 'b', 'c'][1 + (i // 7) %% 3] AS ward FROM range(%d) r(i)", 200*people)
+	if more {
+		rows += " UNION ALL SELECT -1, 1000000 + i, DATE '2024-01-01' + CAST(i % 3 AS INTEGER), 'a' FROM range(500) r(i)"
+	}
+	owner(t, filepath.Join(folder, "v.duckdb"), "CREATE TABLE visits AS SELECT * FROM ("+rows+") ORDER BY "+l.order,
+		"CREATE TABLE codes AS SELECT i AS code FROM range(900) r(i)")
+	e, err := OpenWith(t.Context(), dataset(t, folder, layoutKeys), l.limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// overWindows are questions in which a person's rows are numbered by an order that leaves ties, and
+// so much is computed with each that people are cut, and whether everybody is counted all the same.
+func overWindows() map[string]bool {
+	const (
+		heavy  = "EXISTS (SELECT 1 FROM codes c WHERE c.code > extract(doy FROM day) + 100)"
+		number = "row_number() OVER (PARTITION BY pid ORDER BY day) AS n"
+		window = "lag(ward) OVER (PARTITION BY pid ORDER BY day) AS n"
+	)
+	var columns []string
+	for i := range 24 {
+		var list []string
+		for k := range 300 {
+			list = append(list, fmt.Sprint(i+k*9))
+		}
+		columns = append(columns, fmt.Sprintf("extract(doy FROM day) = ANY('{%s}') AS f%d", strings.Join(list, ","), i))
+	}
+	many := strings.Join(columns, ", ")
+	return map[string]bool{
+		"SELECT COUNT(*) FROM (SELECT pid, " + number + ", " + heavy + " AS f FROM visits) t WHERE n = 1":                    true,
+		"SELECT COUNT(*) FROM (SELECT pid, " + number + ", " + many + " FROM visits) t WHERE n = 1":                          true,
+		"SELECT COUNT(*) FROM (SELECT pid, " + number + " FROM visits WHERE " + heavy + ") t WHERE n = 1":                    true,
+		"SELECT COUNT(DISTINCT pid) FROM (SELECT pid, " + window + ", " + heavy + " AS f FROM visits) t WHERE n = 'c' AND f": false,
+		"SELECT COUNT(*) FROM (SELECT DISTINCT ON (pid) pid, " + heavy + " AS f FROM visits ORDER BY pid, day) t WHERE f":    true,
+		"SELECT COUNT(DISTINCT pid) FROM visits WHERE pid IN (SELECT pid FROM (SELECT pid, " + number + ", " + heavy +
+			" AS f FROM visits) t WHERE n = 1)": true,
+		"SELECT ward, COUNT(*) FROM (SELECT pid, ward, " + number + ", " + heavy + " AS f FROM visits) t WHERE n <= 2 GROUP BY ward": false,
+		"SELECT COUNT(DISTINCT pid) FROM (SELECT pid, " + number + ", day FROM visits) t WHERE n = 1 AND " + heavy:                   false,
+	}
+}
+
+// TestWindowsOfCutPeople: where people are cut and windows number their rows, an answer moves by no
+// more than is claimed, is about everybody, and does not depend on how rows are stored or read.
+func TestWindowsOfCutPeople(t *testing.T) {
+	const people = 300
+	layouts := []layout{
+		{"vid", Limits{Threads: 1}}, {"hash(vid)", Limits{Threads: 2}}, {"vid DESC", Limits{Threads: 4, Memory: MinMemory}},
+		{"pid, vid", Limits{Threads: 1, Memory: MinMemory}}, {"ward, hash(vid, 1)", Limits{Threads: 2}},
+	}
+	without, with := make([]*Engine, len(layouts)), make([]*Engine, len(layouts))
+	for i, l := range layouts {
+		without[i], with[i] = laidOut(t, people, false, l), laidOut(t, people, true, l)
+	}
+	for text, everybody := range overWindows() {
+		q := question(t, without[0], text)
+		if q.Joined() == 0 {
+			t.Errorf("%s: nobody is cut", text)
+		}
+		first, more := totals(t, without[0], text), totals(t, with[0], text)
+		l1, _ := distances(first, more)
+		if most := q.Sensitivity(q.Measures[0], dp.L1).L1(); l1.Cmp(most) > 0 {
+			t.Errorf("%s: moves by %v, and at most %v is claimed", text, l1, most)
+		}
+		if everybody && first[0] != people {
+			t.Errorf("%s: %d of %d people", text, first[0], people)
+		}
+		for i := range layouts {
+			for range 2 {
+				if got := totals(t, without[i], text); fmt.Sprint(got) != fmt.Sprint(first) {
+					t.Errorf("%s: %v stored by %s with %+v, and %v by %s", text, got, layouts[i].order, layouts[i].limits, first,
+						layouts[0].order)
+					break
+				}
+			}
+			if got := totals(t, with[i], text); fmt.Sprint(got) != fmt.Sprint(more) {
+				t.Errorf("%s: %v of one more person, stored by %s with %+v, and %v by %s", text, got, layouts[i].order,
+					layouts[i].limits, more, layouts[0].order)
 			}
 		}
 	}

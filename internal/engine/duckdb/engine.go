@@ -1,11 +1,55 @@
+// Package duckdb runs the private part of a question in an embedded DuckDB and returns exact
+// integers, sealed.
+//
+// # What it promises
+//
+//  1. The analyst's text never arrives here. SQL is printed from plan's closed tree, with every
+//     constant as a parameter, except that an integer which a column is compared with is spelled by
+//     us.
+//  2. DuckDB is locked before the first question: no external access beyond the files that the
+//     policy names, no extension is loaded or installed, the configuration cannot be changed, and
+//     its randomness is not used.
+//  3. Every value is an integer before it is added up. A column is cast with TRY_CAST (what does
+//     not fit is NULL), rounded to its lattice and clamped to its bounds, row by row; sums are
+//     HUGEINT. A row is at most 2^53 steps, a person at most 2^20 rows, so 2^54 people fit below
+//     the 2^127 where HUGEINT would overflow. The final sum is clamped to 62 bits, which moves
+//     neighbouring sums apart by nothing: clamping never lengthens a distance.
+//  4. A person is bounded after everything else, joins among it: one partial per (person, group),
+//     at most MaxGroups of them by the smallest salted hash, each partial clamped; of distinct
+//     values and of those of a quantile at most MaxRows in a group. Package bound does that for
+//     counts and sums, with rows that it gets from DuckDB in bulk; for the rest, and for a unit of
+//     a type whose values it cannot tell apart, SQL statements do. Which groups are kept depends on
+//     that person's rows alone. Where nobody has more than one row none of this is needed, and none
+//     is done.
+//  5. Types of a CSV file are the policy's. Nothing about the file is guessed from its rows,
+//     because a guess that one person's row can change is an answer about that row.
+//  6. Who a row is about is compared as it is stored, in one type for all columns that say so, and
+//     a table whose path has several steps is joined along it. Rows that lead to nobody are left
+//     out, except where a table has one row for each person: there a row without a name is one of
+//     its own.
+//  7. Private keys are all returned, sealed, with the number of people behind each, and in the
+//     order of their values: neither a limit nor the order in which rows are stored decides which
+//     are seen.
+//  8. What goes wrong while a question runs is reported as engine.ErrRun, the same text whatever
+//     the data is.
+//  9. Rows to train on ([Engine.Fetch]) are codes, and leave DuckDB in bulk and unsorted. Of a
+//     person at most MaxRows are there, after all joins: those with the smallest salted hash of the
+//     person and of what is in the row, and between equal hashes by what is in it. So which are
+//     kept depends on that person's rows alone, and not on where they are stored.
 package duckdb
 
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
+	driver "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
@@ -70,15 +114,15 @@ func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	before := e.now
 	e.mu.RUnlock()
 	// Without the lock, for which all questions would wait as long as another machine takes.
-	changed, err := before.moved(ctx)
+	changed, err := before.state.moved(ctx)
 	if err != nil || !changed {
-		return before.version, err
+		return before.state.version, err
 	}
 	r := e.renew(before)
 	if r == nil { // somebody else was faster
 		e.mu.RLock()
 		defer e.mu.RUnlock()
-		return e.now.version, nil
+		return e.now.state.version, nil
 	}
 	select {
 	case <-r.done:
@@ -140,8 +184,8 @@ func (e *Engine) reopen(ctx context.Context, r *renewal) {
 	}
 	e.mu.Lock()
 	old := e.now
-	s.origin.follow(old.origin)
-	e.now, r.version = s, s.version
+	s.state.origin.follow(old.state.origin)
+	e.now, r.version = s, s.state.version
 	e.mu.Unlock()
 	// Nobody waits for questions that run on it. How long they take can depend on the data, and who
 	// asks for a price meanwhile would see it.
@@ -171,14 +215,9 @@ func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 	defer letGo()
 	r, err := s.run(ctx, q)
 	if err == nil {
-		r.ReadFrom = s.readFrom()
+		r.ReadFrom = s.state.readFrom()
 	}
 	return r, err
-}
-
-// readFrom says which data is read here.
-func (s *snapshot) readFrom() engine.ReadFrom {
-	return engine.ReadFrom{State: s.version.Key(), Copied: s.origin != nil}
 }
 
 // Values returns the different values of a column of a public table; see [sqlengine.Database].
@@ -242,4 +281,67 @@ func (e *Engine) Close() error {
 	s.using.Lock()
 	defer s.using.Unlock()
 	return s.close()
+}
+
+func (s *snapshot) run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	all := s.Statements(q)
+	if q.Bounded() {
+		known, err := s.runPeople(ctx, q)
+		switch {
+		case errors.Is(err, errShape) || errors.Is(err, chunks.ErrCount):
+			return s.Run(ctx, q, all)
+		case err != nil:
+			return nil, failure(ctx, err)
+		}
+		return s.Finish(ctx, q, known, nil)
+	}
+	// Counts and sums are not for SQL, where there is another way.
+	i := slices.IndexFunc(all, func(st dialect.Statement) bool { return st.Summed })
+	if i < 0 {
+		return s.Run(ctx, q, all)
+	}
+	totals, err := s.runBounded(ctx, q, all[i].Measures)
+	switch {
+	case errors.Is(err, errShape) || errors.Is(err, chunks.ErrCount):
+		return s.Run(ctx, q, all)
+	case err != nil:
+		return nil, failure(ctx, err)
+	}
+	known := &sqlengine.Known{Sums: map[int][]int64{}}
+	for k, m := range all[i].Measures {
+		known.Sums[m] = totals[k]
+	}
+	return s.Finish(ctx, q, known, slices.Delete(all, i, i+1))
+}
+
+// runBounded computes some counts and sums of a question in package bound. It returns errShape
+// where that has to be done in SQL.
+func (s *snapshot) runBounded(ctx context.Context, q *tree.Query, measures []int) ([][]int64, error) {
+	b, err := s.newBounded(q, measures)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	return b.run(ctx, s.source)
+}
+
+// Failures that say how they ended. Their text is that of engine.ErrRun.
+var (
+	errStopped = &engine.Failure{How: engine.Stopped, Err: engine.ErrRun}
+	errMemory  = &engine.Failure{How: engine.Memory, Err: engine.ErrRun}
+)
+
+// failure is engine.ErrRun, whatever an error says, with how the run ended. DuckDB's own word comes
+// first: a question that failed is not stopped because its context ended meanwhile.
+func failure(ctx context.Context, err error) error {
+	var said *driver.Error
+	switch {
+	case errors.As(err, &said) && said.Type == driver.ErrorTypeOutOfMemory, errors.Is(err, chunks.ErrMemory):
+		return errMemory
+	case errors.As(err, &said) && said.Type != driver.ErrorTypeInterrupt, errors.Is(err, chunks.ErrQuery):
+		return engine.ErrRun
+	case ctx.Err() != nil:
+		return errStopped
+	}
+	return engine.ErrRun
 }

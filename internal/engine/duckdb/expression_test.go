@@ -1,18 +1,27 @@
 package duckdb
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/sample"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/posix"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -282,6 +291,192 @@ func TestEveryCharacter(t *testing.T) {
 			if want := expr.Eval(x, func(tree.Expr) tree.Value { return string(c) }); v != want {
 				t.Errorf("%s of %x is %q and not %q", text, c, v, want)
 			}
+		}
+	}
+}
+
+// TestPatterns holds made-up patterns against made-up texts in DuckDB's RE2 and in Go's regexp,
+// which is the reference: they are two programs, and what package posix writes means the same in
+// both.
+func TestPatterns(t *testing.T) {
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	d := generate.NewDice("patterns", 7)
+	for range 1500 {
+		written, err := posix.Translate(generate.Pattern(d), d.One(2))
+		if err != nil {
+			continue
+		}
+		texts := []string{"", strings.Repeat("aZ", 500)}
+		for range 20 {
+			texts = append(texts, generate.Subject(d))
+		}
+		matchesAlike(t, db, written, texts)
+	}
+	for _, pattern := range []string{"(a+)+$", "(.*)*b", "(a?){50}a{50}", `([a-z]+)*[0-9]{100}`,
+		"[^a]{150}", "(|a)*$", "(a|[c-z]){60}", "[[:punct:]é-ü]{60}"} {
+		written, err := posix.Translate(pattern, true)
+		if err != nil {
+			t.Errorf("%q: %v", pattern, err)
+			continue
+		}
+		matchesAlike(t, db, written, []string{"", "aab", strings.Repeat("é", 300), strings.Repeat("a", 20_000) + "!", "\x00a"})
+	}
+}
+
+func matchesAlike(t *testing.T, db *sql.DB, written string, texts []string) {
+	t.Helper()
+	own := regexp.MustCompile(written)
+	found := "SELECT list(" + sqlDialect.Try(sqlDialect.Finds("x", dialect.QuoteText(written))) +
+		")::VARCHAR FROM (SELECT unnest(CAST($1 AS VARCHAR[])) AS x)"
+	var there string
+	if err := db.QueryRowContext(context.Background(), found, texts).Scan(&there); err != nil {
+		t.Errorf("%s: %v", written, err)
+		return
+	}
+	here := make([]string, len(texts))
+	for i, x := range texts {
+		here[i] = fmt.Sprint(own.MatchString(x))
+	}
+	if want := "[" + strings.Join(here, ", ") + "]"; there != want {
+		t.Errorf("%s in %.300q: %s in DuckDB, %s here", written, texts, there, want)
+	}
+}
+
+// explained returns DuckDB's plan of a question.
+func explained(t *testing.T, e *Engine, text string) string {
+	t.Helper()
+	out := ""
+	for _, st := range e.now.Statements(question(t, e, text)) {
+		var kind, plan string
+		if err := e.now.DB.QueryRowContext(t.Context(), "EXPLAIN "+st.Text, st.Args...).Scan(&kind, &plan); err != nil {
+			t.Fatal(err, st.Text)
+		}
+		out += plan
+	}
+	return out
+}
+
+// TestExistsIsAJoin: a subquery about a person is not computed anew for each row.
+func TestExistsIsAJoin(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "shop.duckdb"),
+		"CREATE TABLE customers AS SELECT range AS cid, 'N' AS region, 3 AS age, 'x' AS city FROM range(100000)",
+		"CREATE TABLE orders AS SELECT range AS oid, range // 3 AS cust, range % 9 AS code, range % 50 AS amount, 'x' AS shop FROM "+
+			"range(300000)",
+		"CREATE TABLE items AS SELECT range AS iid, range // 2 AS order_id, 3 AS qty FROM range(600000)",
+		"CREATE TABLE parts AS SELECT range AS item, 1 AS w FROM range(10)",
+		"CREATE TABLE products AS SELECT range AS code, 'p' || range AS label FROM range(9)",
+		"CREATE TABLE tags AS SELECT range AS code, 't' || range % 3 AS tag FROM range(9)")
+	e := open(t, shopDataset(t, folder, "shop.duckdb", "add-remove", 2, 2))
+	for _, text := range []string{
+		"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.amount > c.age)",
+		"SELECT COUNT(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.amount > 48)",
+		"SELECT COUNT(*) FROM customers c WHERE c.age = 1 OR EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.amount > 48)",
+		"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o JOIN items i ON o.oid = i.order_id WHERE o.cust = c.cid)",
+		"SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM items i WHERE i.order_id = o.oid AND i.qty > o.code)",
+		"SELECT COUNT(*) FROM orders WHERE code IN (SELECT code FROM tags WHERE tag = 't1')",
+		"SELECT COUNT(*) FROM items WHERE qty > 2",
+	} {
+		plan := explained(t, e, text)
+		for _, slow := range []string{"NESTED_LOOP", "CROSS_PRODUCT", "BLOCKWISE"} {
+			if strings.Contains(plan, slow) {
+				t.Errorf("%s has a %s\n%s", text, slow, plan)
+			}
+		}
+		answer(t, e, text)
+	}
+}
+
+// documented is a line of docs/sql-functions.md: the forms, and what examples of them are.
+type documented struct {
+	forms    string
+	examples [][2]string // an expression and its value, or "refused"
+}
+
+var example = regexp.MustCompile("`([^`]+)` → (?:`([^`]+)`|(refused))")
+
+func readDocumented(t *testing.T) []documented {
+	text, err := os.ReadFile("../../../docs/sql-functions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []documented
+	for line := range strings.Lines(string(text)) {
+		line = strings.ReplaceAll(line, `\|`, "\x01")
+		cells := strings.Split(strings.Trim(line, "|\n"), "|")
+		if len(cells) != 4 || strings.HasPrefix(cells[0], "-") || strings.TrimSpace(cells[0]) == "form" {
+			continue
+		}
+		d := documented{forms: strings.ReplaceAll(cells[0], "\x01", "|")}
+		for _, m := range example.FindAllStringSubmatch(strings.ReplaceAll(cells[3], "\x01", "|"), -1) {
+			d.examples = append(d.examples, [2]string{m[1], m[2] + m[3]})
+		}
+		if len(d.examples) == 0 || strings.Count(cells[3], "→") != len(d.examples) {
+			t.Errorf("examples that cannot be read: %s", line)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// TestDocumented checks every example of docs/sql-functions.md: with expr.Eval, and with
+// DuckDB. HAVING keeps an expression as it was written, without folding constants.
+func TestDocumented(t *testing.T) {
+	e := sampleTable(t, t.TempDir(), []row{{"n": int64(1)}})
+	checked := 0
+	for _, d := range readDocumented(t) {
+		for _, x := range d.examples {
+			text := "(" + x[0] + ") IS NOT DISTINCT FROM " + x[1]
+			switch x[1] {
+			case "NULL":
+				text = "(" + x[0] + ") IS NULL"
+			case "refused":
+				text = "(" + x[0] + ") IS NULL"
+			}
+			p, err := prepareOne(e.dataset, "SELECT COUNT(*) FROM t HAVING "+text)
+			if x[1] == "refused" {
+				if !errors.As(err, new(*api.Refusal)) {
+					t.Errorf("%s is not refused: %v", x[0], err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				continue
+			}
+			if v := expr.Eval(p.Having, nil); v != true {
+				t.Errorf("%s is %v", text, v)
+			}
+			got, err := valuesOf(t, e, p.Having, same)
+			if err != nil || got[0] != true {
+				t.Errorf("%s is %v in DuckDB: %v", text, got, err)
+			}
+			checked++
+		}
+	}
+	if checked < 150 {
+		t.Errorf("only %d examples", checked)
+	}
+}
+
+// TestEveryFunctionIsDocumented: every name that can be called is in the table, with an
+// example that calls it.
+func TestEveryFunctionIsDocumented(t *testing.T) {
+	all := readDocumented(t)
+	for _, name := range expr.Functions() {
+		form, called := false, false
+		for _, d := range all {
+			form = form || strings.Contains(d.forms, "`"+name+"(") || name == "||" && strings.Contains(d.forms, "||")
+			for _, x := range d.examples {
+				called = called || strings.Contains(x[0], name+"(") || name == "||" && strings.Contains(x[0], "||")
+			}
+		}
+		if !form || !called {
+			t.Errorf("%s: in the table %v, in an example %v", name, form, called)
 		}
 	}
 }

@@ -77,8 +77,8 @@ func (s *snapshot) loadNames(ctx context.Context, ds *policy.Dataset) error {
 	return nil
 }
 
-// some is some people whose numbers follow each other.
-type some struct {
+// nameRange is some people whose numbers follow each other.
+type nameRange struct {
 	first int64
 	names
 }
@@ -88,14 +88,14 @@ var errNames = errors.New("duckdb: people whose numbers do not follow each other
 // readNames reads people by their numbers, which are 0, 1 and so on.
 func (s *snapshot) readNames(ctx context.Context, q chunks.Query) (*names, error) {
 	var mu sync.Mutex
-	var parts []some
+	var parts []nameRange
 	err := s.source.Each(ctx, q, func(c *chunks.Chunk) error {
 		numbers := c.Int64s(0)
 		texts, ok := c.Texts(1, nil)
 		if !ok || len(numbers) == 0 || hasNull(c, 0) || hasNull(c, 1) {
 			return errNames
 		}
-		p := some{first: numbers[0]}
+		p := nameRange{first: numbers[0]}
 		for i, text := range texts {
 			if numbers[i] != p.first+int64(i) {
 				return errNames
@@ -112,7 +112,7 @@ func (s *snapshot) readNames(ctx context.Context, q chunks.Query) (*names, error
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(parts, func(a, b some) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(parts, func(a, b nameRange) int { return cmp.Compare(a.first, b.first) })
 	out := &names{}
 	for _, p := range parts {
 		if p.first != int64(len(out.ends)) {
@@ -131,4 +131,122 @@ func (s *snapshot) readNames(ctx context.Context, q chunks.Query) (*names, error
 func hasNull(c *chunks.Chunk, col int) (found bool) {
 	eachNull(c.Valid(col), c.Len(), func(int) { found = true })
 	return found
+}
+
+// names64 is a set of hashes. It takes them from package bound, from several goroutines, and is
+// read when all are there.
+type names64 struct {
+	mu    sync.Mutex
+	slots []uint64 // open addressing: 0 is free
+	n     int
+	zero  bool // whether 0 is among them
+}
+
+// Take adds hashes.
+func (t *names64) Take(_ []int32, values [][]int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, h := range values[0] {
+		t.add(uint64(h))
+	}
+}
+
+func (t *names64) add(h uint64) {
+	if h == 0 {
+		t.zero = true
+		return
+	}
+	if 2*(t.n+1) > len(t.slots) {
+		old := t.slots
+		t.slots = make([]uint64, max(64, 2*len(old)))
+		for _, x := range old {
+			if x != 0 {
+				t.slots[t.find(x)] = x
+			}
+		}
+	}
+	if at := t.find(h); t.slots[at] == 0 {
+		t.slots[at] = h
+		t.n++
+	}
+}
+
+// find returns where a hash is, or could be.
+func (t *names64) find(h uint64) int {
+	mask := uint64(len(t.slots) - 1)
+	for at := h & mask; ; at = (at + 1) & mask {
+		if x := t.slots[at]; x == 0 || x == h {
+			return int(at)
+		}
+	}
+}
+
+func (t *names64) has(h uint64) bool {
+	if h == 0 || len(t.slots) == 0 {
+		return t.zero && h == 0
+	}
+	return t.slots[t.find(h)] == h
+}
+
+// spellings numbers texts, in the order in which they come. Whoever asks brings the hash, which
+// says where to look; the bytes say whether it is the same.
+type spellings struct {
+	hashes []uint64
+	ends   []int
+	bytes  []byte
+	slots  []int32 // open addressing: the number and 1; 0 is free
+	shared bool    // whether two texts have one hash
+}
+
+func (t *spellings) len() int { return len(t.hashes) }
+
+// of returns the text of a number.
+func (t *spellings) of(n int32) []byte {
+	from := 0
+	if n > 0 {
+		from = t.ends[n-1]
+	}
+	return t.bytes[from:t.ends[n]]
+}
+
+// find returns the number of a text, or -1.
+func (t *spellings) find(hash uint64, text []byte) int32 {
+	if len(t.slots) == 0 {
+		return -1
+	}
+	mask := uint64(len(t.slots) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		n := t.slots[at] - 1
+		if n < 0 || t.hashes[n] == hash && bytes.Equal(t.of(n), text) {
+			return n
+		}
+	}
+}
+
+// add returns the number of a text, which may be new.
+func (t *spellings) add(hash uint64, text []byte) int32 {
+	if n := t.find(hash, text); n >= 0 {
+		return n
+	}
+	if 2*(len(t.hashes)+1) > len(t.slots) {
+		t.slots = make([]int32, max(64, 2*len(t.slots)))
+		for n, h := range t.hashes {
+			t.place(h, int32(n))
+		}
+	}
+	n := int32(len(t.hashes))
+	t.hashes, t.bytes = append(t.hashes, hash), append(t.bytes, text...)
+	t.ends = append(t.ends, len(t.bytes))
+	t.place(hash, n)
+	return n
+}
+
+func (t *spellings) place(hash uint64, n int32) {
+	mask := uint64(len(t.slots) - 1)
+	at := hash & mask
+	for t.slots[at] != 0 {
+		t.shared = t.shared || t.hashes[t.slots[at]-1] == hash
+		at = (at + 1) & mask
+	}
+	t.slots[at] = n + 1
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
-	"github.com/discreet-dp/discreet/store"
 )
 
 // snapshot is a locked DuckDB over the files as they were when it was opened.
@@ -28,16 +28,10 @@ type snapshot struct {
 	listed  []*chunks.Keys // public keys that are texts, to look up groups
 	source  chunks.Source  // the same database, for rows in bulk
 	spill   spill          // where large questions go that do not fit into memory
-	files   []fileState
-	version store.Version
-	origin  *origin // of tables that are copied, or nil
-	typed   bool    // for questions, and not to see what does not fit the policy
-	// The files of the database, and the hashes of all that is not named otherwise.
-	database []string
-	hashes   map[string][]byte
-	limits   Limits
-	sizes    publictime.Sizes
-	threads  int // of one question
+	state   dataState
+	limits  Limits
+	sizes   publictime.Sizes
+	threads int // of one question
 	// For package bound. A test forces it to compact, to read several times, or not to look for an
 	// order.
 	memory    int64
@@ -68,7 +62,7 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 
 // openUnlocked opens the files for the owner, who may write others.
 func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
-	s := &snapshot{limits: limits, tables: map[string]*table{}, typed: typed}
+	s := &snapshot{limits: limits, tables: map[string]*table{}}
 	s.Schema, s.Failure = dialect.NewSchema(sqlDialect, ds), failure
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
@@ -77,12 +71,12 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		s.Tables[name] = &s.tables[name].Table
 		s.tables[name].prepared = ds.Tables[name].Prepared
 	}
-	if err := s.identify(ctx, ds); err != nil {
+	if err := s.state.identify(ctx, ds, s.tables, limits); err != nil {
 		return nil, err
 	}
 	var from *pgtables.Snapshot
 	if ds.SourceKind() == policy.PostgresDatabase {
-		if from, err = s.beginCopy(ctx, ds); err != nil { // before a DuckDB is started in vain
+		if from, err = s.state.beginCopy(ctx, ds); err != nil { // before a DuckDB is started in vain
 			return nil, err
 		}
 		defer from.Close()
@@ -108,9 +102,11 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	}
 	s.memory = s.share(ctx)
 	if from != nil {
-		if err := s.copyTables(ctx, ds, from); err != nil {
+		copied := copier{db: s.DB, rows: s.source, limits: limits, typed: typed, from: from, origin: s.state.origin}
+		if err := copied.copyTables(ctx, ds, s.tables); err != nil {
 			return nil, err
 		}
+		s.state.nameByContents(from.Hash())
 		from.Close() // what follows is about the copy
 	}
 	for _, name := range ds.TableNames() {
@@ -234,6 +230,63 @@ func (s *snapshot) close() error {
 	for _, k := range s.listed {
 		k.Close()
 	}
-	s.origin.close()
+	s.state.origin.close()
 	return errors.Join(s.DB.Close(), s.spill.remove())
+}
+
+// Rows that come in the order of people are read once and need no partitions, and a question that
+// tries the order where there is none reads them twice. Whoever asks can tell that by the clock,
+// and choose rows that are in order but for those of one person. So which questions try it is known
+// before: those about one table alone that was in order when the data was opened, but for a few
+// people, who are known then, too. What they cost follows from how many they are.
+
+// ordered returns the table whose order a question tries, or nil.
+func (s *snapshot) ordered(q *tree.Query, from tree.Relation) *table {
+	scan, ok := from.(*tree.Scan)
+	if !ok || q.Asks() {
+		return nil
+	}
+	if t := s.tables[scan.Table.Name]; t != nil && t.order != nil {
+		return t
+	}
+	return nil
+}
+
+// findOrder finds out how tables are stored by person. Those that are not show it in their first
+// rows.
+func (s *snapshot) findOrder(ctx context.Context, ds *policy.Dataset) error {
+	identity := tree.IdentityName(ds.Unit.Table, ds.Unit.Column)
+	kind := s.Kinds[identity]
+	for _, t := range s.tables {
+		if !t.Preparable() || s.ByRow {
+			continue
+		}
+		who, ok := bulkUnit(s.Identity(&t.Table, t.UnitColumn, identity), kind)
+		if isNamed(kind) && t.Number != "" {
+			who, ok = dialect.QuoteName(t.Number), true
+		}
+		if !ok {
+			continue
+		}
+		b := &bounded{people: true, query: chunks.Query{Columns: []string{who}, From: t.From}, values: []int{-1}, present: []bool{true}}
+		b.spec = bound.Spec{Groups: 1, MaxGroups: 1, Measures: []bound.Measure{{Kind: bound.People}}, Memory: s.memory}
+		t.order, _ = bound.FindOrder(ctx, b.spec, b.rows(ctx, s.source, func() {})) // what cannot be read is told elsewhere
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// rowsOf is about how many rows a relation has: those of its table, or of the largest one, where it
+// is more than that.
+func (s *snapshot) rowsOf(from tree.Relation) int64 {
+	if scan, ok := from.(*tree.Scan); ok && s.tables[scan.Table.Name] != nil {
+		return s.tables[scan.Table.Name].Rows
+	}
+	rows := int64(0)
+	for _, t := range s.tables {
+		rows = max(rows, t.Rows)
+	}
+	return rows
 }

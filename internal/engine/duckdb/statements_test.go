@@ -1,14 +1,23 @@
 package duckdb
 
 import (
+	"database/sql"
 	"fmt"
+	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/audit/neighbours"
 	"github.com/discreet-dp/discreet/internal/audit/sample"
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
+	memory "github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/golden"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -91,4 +100,218 @@ func TestStatements(t *testing.T) {
 		}
 	}
 	lines.Hold(t, "testdata/statements.txt")
+}
+
+// TestCompareAtBounds compares a column with every number around its bounds, from both sides and in
+// every type of an integer. What is outside counts as the bound, whether the clamp is printed or
+// not.
+func TestCompareAtBounds(t *testing.T) {
+	const lo, hi = 3, 6
+	for _, typ := range []string{"BIGINT", "INTEGER", "UTINYINT", "HUGEINT"} {
+		folder := t.TempDir()
+		owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT range AS u, CAST(nullif(range, 10) AS "+typ+") AS x FROM "+
+			"range(11)")
+		e := open(t, dataset(t, folder, fmt.Sprintf("source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, columns: {x: {type: integer, "+
+			"bounds: [%d, %d]}}}}", lo, hi)))
+		loose := 0
+		for n := lo - 3; n <= hi+3; n++ {
+			for op, holds := range map[string]func(x int) bool{
+				"=": func(x int) bool { return x == n }, "<>": func(x int) bool { return x != n },
+				"<": func(x int) bool { return x < n }, "<=": func(x int) bool { return x <= n },
+				">": func(x int) bool { return x > n }, ">=": func(x int) bool { return x >= n },
+			} {
+				turned := strings.NewReplacer("<>", "<>", "<", ">", ">", "<").Replace(op)
+				for _, where := range []string{fmt.Sprintf("x %s %d", op, n), fmt.Sprintf("%d %s x", n, turned)} {
+					var want int64
+					for x := range 10 { // the eleventh is NULL
+						if holds(min(max(x, lo), hi)) {
+							want++
+						}
+					}
+					q := &prepare(t, e.dataset, "SELECT COUNT(*) FROM t WHERE "+where).Query
+					if strings.Contains(e.now.Statements(q)[0].Text, ".r") {
+						loose++
+					}
+					r, err := e.Run(t.Context(), q)
+					if err != nil {
+						t.Fatal(why(t, e, q))
+					}
+					if got := r.Measures[0].Open()[0]; got != want {
+						t.Errorf("%s: %s holds for %d rows, and should for %d", typ, where, got, want)
+					}
+				}
+			}
+		}
+		if loose == 0 {
+			t.Error("no comparison was printed without the clamp")
+		}
+	}
+}
+
+// TestDialectIsWhole: what a dialect says nothing about would be printed as nothing, or not at all.
+// DuckDB's transactions need no options and see one state, its constants are parameters, its sums
+// have 128 bits, what is written twice is computed once, and its groups have no places.
+func TestDialectIsWhole(t *testing.T) {
+	for _, v := range []reflect.Value{reflect.ValueOf(*sqlDialect), reflect.ValueOf(sqlDialect.Types)} {
+		for i := range v.NumField() {
+			name := v.Type().Field(i).Name
+			none := []string{"Snapshot", "Unpinned", "Constant", "SmallSum", "Let", "Place", "ByPerson"}
+			if v.Field(i).IsZero() && !slices.Contains(none, name) {
+				t.Errorf("%s is missing", name)
+			}
+		}
+	}
+}
+
+// TestPrintsNoText prints questions and texts near them: no name and no text of the analyst is in
+// the SQL. All that a question brings itself begins with a mark.
+func TestPrintsNoText(t *testing.T) {
+	for _, ds := range generate.Worlds() {
+		db := generate.Make(generate.NewDice("marks", 1), ds)
+		source := filepath.Join(t.TempDir(), "made.duckdb")
+		file, err := sql.Open("duckdb", source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range db.SQL() {
+			if _, err := file.Exec(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		ds.Source = source
+		e := open(t, ds)
+		o := plan.Options{Public: memory.New(ds, db.Tables).Public()}
+		m := generate.NewMaker(ds, o)
+		printed := 0
+		for i := range usually[uint64](400, 3000) {
+			d := generate.NewDice("marks", i)
+			text := m.Question(d)
+			if i%2 == 1 {
+				text = m.Text(d)
+			}
+			s, err := generate.Prepare(ds, text, o)
+			if err != nil {
+				continue
+			}
+			for _, p := range s.Plans {
+				for _, st := range e.now.Statements(&p.Query) {
+					printed++
+					if strings.Contains(strings.ToLower(st.Text), generate.Mark) {
+						t.Errorf("%s\nis printed as\n%s", text, st.Text)
+					}
+				}
+			}
+		}
+		if printed < usually(150, 500) {
+			t.Errorf("only %d statements were printed", printed)
+		}
+	}
+}
+
+// buyers joins orders with who they are of.
+const buyers = "FROM orders o JOIN customers c ON c.cid = o.cust "
+
+// onceQuestions are grouped by functions of the person, by all kinds of measures.
+var onceQuestions = []string{
+	"SELECT region, COUNT(*), SUM(amount), COUNT(DISTINCT cust), COUNT(DISTINCT code) " + buyers + "GROUP BY region",
+	"SELECT region, MEDIAN(amount) " + buyers + "GROUP BY region",
+	"SELECT city, COUNT(*), SUM(amount) " + buyers + "GROUP BY city",
+	"SELECT city, region, COUNT(*) " + buyers + "GROUP BY city, region",
+	"SELECT label, COUNT(*), SUM(amount) " + buyers + "JOIN products p ON p.code = c.age GROUP BY label",
+	"SELECT label, MEDIAN(amount) " + buyers + "LEFT JOIN products p ON p.code = c.age GROUP BY label",
+	"SELECT upper(label) AS l, COUNT(DISTINCT o.code), COUNT(*) FROM orders o, customers c, products p " +
+		"WHERE c.cid = o.cust AND p.code = c.age GROUP BY l",
+	"SELECT n, COUNT(*) FROM (SELECT o.cust, c.region, COUNT(*) AS n " + buyers + "GROUP BY o.cust, c.region) AS t WHERE n < 9 GROUP BY n",
+}
+
+// TestOnceIsCut: that a person is in one group of what is a function of the person is a promise of
+// the policy, and noise is calibrated to it. Where data breaks it, by a person who is there several
+// times in a table that should have one row of each, or by a key of a public table that is there
+// several times, the person is cut to one group: by the operator of package bound, by SQL, and by
+// the reference.
+func TestOnceIsCut(t *testing.T) {
+	rows := map[string]string{
+		"customers": "1,N,1,Rome\n1,S,2,Oslo\n1,W,3,Bonn\n1,N,2,Kiel\n2,S,1,Oslo\n3,N,2,Rome\n",
+		"orders":    "10,1,1,5,x\n11,1,2,7,y\n12,1,3,9,x\n20,2,1,3,x\n30,3,3,40,\n",
+		"products":  "1,pen\n1,ink\n1,pad\n2,ink\n2,pad\n3,pad\n3,pen\n",
+	}
+	without := map[string]string{
+		"customers": "2,S,1,Oslo\n3,N,2,Rome\n", "orders": "20,2,1,3,x\n30,3,3,40,\n", "products": rows["products"],
+	}
+	var engines []*Engine
+	var references []*memory.Engine
+	for _, all := range []map[string]string{rows, without} {
+		folder := t.TempDir()
+		ds := shopDataset(t, folder, storeShop(t, folder, "duckdb", nil, all), "add-remove", 4, 3)
+		// Opening looks for keys that are there twice: of this table it is told of no key.
+		products := *ds.Tables["products"]
+		products.UniqueColumn, products.MaxRows = "", 3
+		ds.Tables["products"] = &products
+		engines = append(engines, open(t, ds))
+		references = append(references, memory.New(ds, map[string]memory.Table{
+			"customers": inMemory("cid,region,age,city", all["customers"]), "orders": inMemory("oid,cust,code,amount,shop", all["orders"]),
+			"products": inMemory("code,label", all["products"]),
+		}))
+	}
+	promised := shopDataset(t, t.TempDir(), ".", "add-remove", 4, 3) // in which products have one
+	for _, text := range onceQuestions {
+		s, err := plan.Prepare(promised, text, plan.Options{Public: public{t.Context(), engines[0]}})
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		q := &s.Plans[0].Query
+		if q.MaxGroups() != 1 || !q.Bounded() {
+			t.Errorf("%s: a person is in %d groups, cut %v", text, q.MaxGroups(), q.Bounded())
+		}
+		wide := *q
+		wide.GroupLimit = 3
+		ways := map[string]func(*tree.Query, int) (*engine.Result, error){
+			"bound": func(q *tree.Query, i int) (*engine.Result, error) { return engines[i].Run(t.Context(), q) },
+			"SQL": func(q *tree.Query, i int) (*engine.Result, error) {
+				return engines[i].now.Run(t.Context(), q, engines[i].now.Statements(q))
+			},
+			"the reference": func(q *tree.Query, i int) (*engine.Result, error) { return references[i].Run(t.Context(), q) },
+		}
+		for way, run := range ways {
+			distance := func(q, promise *tree.Query) error {
+				var results [2]*engine.Result
+				for i := range results {
+					if results[i], err = run(q, i); err != nil {
+						t.Fatal(way, text, err)
+					}
+				}
+				_, err := neighbours.Judge(promise, results[0], results[1])
+				return err
+			}
+			if err := distance(q, q); err != nil {
+				t.Errorf("%s: %s: %v", way, text, err)
+			}
+			if distance(&wide, q) == nil {
+				t.Errorf("%s: %s: the data does not break what is promised, or nothing is noticed", way, text)
+			}
+		}
+	}
+}
+
+// inMemory reads rows of numbers and texts.
+func inMemory(columns, rows string) memory.Table {
+	out := memory.Table{Columns: strings.Split(columns, ",")}
+	for line := range strings.Lines(rows) {
+		var row []any
+		for _, v := range strings.Split(strings.TrimSpace(line), ",") {
+			var n int64
+			if _, err := fmt.Sscan(v, &n); err == nil {
+				row = append(row, n)
+			} else if v != "" {
+				row = append(row, v)
+			} else {
+				row = append(row, nil)
+			}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }

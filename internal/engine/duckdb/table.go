@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/internal/csvlines"
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -157,4 +158,98 @@ func (t *table) where() string {
 		return t.file
 	}
 	return "the database"
+}
+
+// nameRows finds what tells the rows of a table apart where every row is a person. It is needed
+// only where a join with a public table can make several rows of one. A view of the database has
+// nothing of the kind, and neither has a table with a column of that name: it is copied.
+func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset, typed bool) error {
+	fansOut := slices.ContainsFunc(ds.TableNames(), func(name string) bool { return ds.Tables[name].Public })
+	switch {
+	case t.Public || t.UnitKind != policy.Row || !fansOut:
+		return nil
+	case t.file != "" && !t.csv && !t.shadowed:
+		t.RowID = "file_row_number"
+		return nil
+	case !t.view && !t.shadowed:
+		t.RowID = "rowid"
+		return nil
+	}
+	columns := []string{`row_number() OVER () AS "row number"`}
+	for _, name := range t.Needed() {
+		columns = append(columns, dialect.QuoteName(t.Stored[name].Name))
+		if t.csv && !typed {
+			columns = append(columns, asSpelt(name))
+		}
+	}
+	copied := dialect.QuoteName("rows " + t.Name)
+	if _, err := db.ExecContext(ctx, "CREATE TABLE "+copied+" AS SELECT "+strings.Join(columns, ", ")+" FROM "+t.From); err != nil {
+		return fmt.Errorf("table %s: %s cannot be copied into memory, which is needed to tell its rows apart; store it as a table, "+
+			"without columns that are called rowid or file_row_number", t.Name, t.where())
+	}
+	t.From, t.RowID = copied, dialect.QuoteName("row number")
+	return nil
+}
+
+// hides reports whether a column has a name that DuckDB gives to row numbers.
+func hides(all []dialect.Column, name string) bool {
+	return slices.ContainsFunc(all, func(c dialect.Column) bool { return strings.EqualFold(c.Name, name) })
+}
+
+// Public keys are tables of their own, made when the data is opened: a hundred
+// keys as parameters of every question take longer to plan than a million rows to count.
+
+// loadKeys makes the tables of public keys. NULL is not in them: SQL's IN would not find it.
+func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
+	for _, name := range t.ColumnNames() {
+		c := t.Columns[name]
+		if c.Keys != policy.PublicKeys {
+			continue
+		}
+		var values []string
+		for _, v := range c.KeyValues {
+			switch {
+			case v.Null:
+			case v.Type == policy.Text:
+				values = append(values, dialect.QuoteText(v.Text))
+			case v.Type == policy.Boolean:
+				values = append(values, fmt.Sprint(v.Bool()))
+			default:
+				values = append(values, fmt.Sprint(v.Int))
+			}
+		}
+		typ := map[policy.Type]string{policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN"}[c.Type]
+		if typ == "" {
+			typ = "BIGINT"
+		}
+		// No name of a policy has a quotation mark in it, so it keeps table and column apart.
+		table := dialect.QuoteName("keys " + t.Name + `"` + c.Name)
+		text := "CREATE TABLE " + table + " AS SELECT unnest(CAST([" + strings.Join(values, ", ") + "] AS " + typ + "[])) AS k"
+		if _, err := s.DB.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("table %s: the keys of column %s cannot be loaded", t.Name, name)
+		}
+		s.Keys[c] = "(FROM " + table + ")"
+		if c.Type == policy.Text {
+			keys := chunks.NewKeys(textPlaces(c.KeyValues), -1)
+			s.listed = append(s.listed, keys)
+			s.Listed[c] = place(keys, "%s") + " >= 0"
+		}
+	}
+	return nil
+}
+
+// place prints where a text is among keys.
+func place(keys *chunks.Keys, text string) string {
+	return fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, text)
+}
+
+// textPlaces says where each text is in a list; NULL is not in it.
+func textPlaces(values []policy.Value) map[string]int32 {
+	places := map[string]int32{}
+	for i, v := range values {
+		if !v.Null {
+			places[v.Text] = int32(i)
+		}
+	}
+	return places
 }
