@@ -59,7 +59,7 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 		return nil
 	}
 	c.batches++
-	slim := c.slim && (c.Names == nil || c.isHandful()) && b.Ints != nil
+	slim := c.slim && (c.Names == nil || c.keepsFewGroups()) && b.Ints != nil
 	sorted := slim && slices.IsSorted(b.Ints)
 	if sorted && c.Order.none(b, 0, len(b.Groups)) {
 		c.addSlim(b, others)
@@ -105,7 +105,7 @@ func (c *clustered) addSlim(b *Batch, others func(b *Batch, from, to int)) {
 		others(b, start, first)
 		if first <= last {
 			others(b, last, end)
-			c.kernel.runRows(b, first, last)
+			c.kernel.slim.runRows(b, first, last)
 		}
 		start = end
 	}

@@ -161,7 +161,7 @@ func (o *operator) hire() *worker {
 		return w
 	}
 	w := &worker{scatter: newScatter(o.layout, o.pool), reducer: newReducer(o.layout, o.pool)}
-	w.reducer.kernel.picked.sink = o.sink
+	w.reducer.kernel.picker.sink = o.sink
 	w.clustered = newClustered(o.layout, w.reducer.kernel)
 	o.workers = append(o.workers, w)
 	return w
@@ -319,15 +319,17 @@ func (o *operator) inOrder() bool {
 // totals adds up what all workers have.
 func (o *operator) totals() [][]int64 {
 	out := make([][]int64, len(o.fields))
-	for _, w := range o.workers {
-		w.reducer.kernel.spill()
+	if o.slim {
+		for _, w := range o.workers {
+			w.reducer.kernel.slim.out.spill()
+		}
 	}
 	for m := range out {
 		out[m] = make([]int64, o.Groups)
 		for g := range out[m] {
 			var t wide
 			for _, w := range o.workers {
-				x := w.reducer.kernel.totals[m][g]
+				x := w.reducer.kernel.totals.sums[m][g]
 				t.add(x.hi, x.lo)
 			}
 			out[m][g] = t.final()

@@ -45,8 +45,8 @@ func (s *Spec) fits() bool {
 	return len(s.Measures) > 0 || s.Private != nil
 }
 
-// name replaces the hashes of pairs by those of what their groups are.
-func (k *kernel) name(c *columns) {
+// hashByName replaces the hashes of pairs by those of what their groups are.
+func (k *pairTable) hashByName(c *columns) {
 	from := uint32(0)
 	for p, to := range k.ends {
 		for i := from; i < to; i++ {
@@ -58,8 +58,8 @@ func (k *kernel) name(c *columns) {
 
 // chooseNamed keeps the pairs of one person, from up to to, whose hashes are smallest. Two may have
 // the same, where their groups' names are the same.
-func (k *kernel) chooseNamed(from, to uint32) {
-	all := k.picked.pairs[:0]
+func (k *pairTable) chooseNamed(from, to uint32) {
+	all := k.named[:0]
 	last := uint64(math.MaxUint64) // nothing beyond it is kept
 	for i := from; i < to; i++ {
 		if k.hash[i] > last {
@@ -73,10 +73,10 @@ func (k *kernel) chooseNamed(from, to uint32) {
 	}
 	k.sortPairs(all)
 	k.kept = append(k.kept, all[:k.MaxGroups]...)
-	k.picked.pairs = all
+	k.named = all
 }
 
-func (k *kernel) sortPairs(all []uint32) {
+func (k *pairTable) sortPairs(all []uint32) {
 	slices.SortFunc(all, func(a, b uint32) int {
 		if k.hash[a] != k.hash[b] {
 			return cmp.Compare(k.hash[a], k.hash[b])
@@ -106,7 +106,7 @@ func (k *kernel) countSpans(kept []uint32) {
 		s.now = 1
 	}
 	for _, i := range kept {
-		combo := k.Private.Of[k.group[i]]
+		combo := k.Private.Of[k.pairs.group[i]]
 		if s.last[combo] != s.now {
 			s.last[combo] = s.now
 			s.count[combo]++

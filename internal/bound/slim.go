@@ -5,22 +5,36 @@ import "slices"
 // tally is what the rows of a pair of person and group add up to, or all that is kept in a group.
 type tally struct{ rows, sum int64 }
 
-// slim is the kernel's way for the questions that are asked most: rows that have at most one value,
+// slimKernel is the way for the questions that are asked most: rows that have at most one value,
 // which needs no more than 32 bits. Pairs are numbered, hashed and added up in one go over the
 // rows, a part of them at a time that stays in the cache.
-type slim struct {
-	pairs  []tally
-	totals []tally // of each group
-	added  int     // how many pairs the totals have
+type slimKernel struct {
+	*layout
+	pairs   *pairTable
+	tallies []tally // of each pair
+	out     *slimTotals
+	few     fewKernel
+}
+
+// slimTotals are totals in 64 bits, which are moved to those of 128 before they overflow.
+type slimTotals struct {
+	sums  []tally // of each group
+	added int     // how many pairs they have
+	wide  *totals
+}
+
+func newSlimKernel(l *layout, pairs *pairTable, wide *totals) slimKernel {
+	out := &slimTotals{sums: make([]tally, l.Groups), wide: wide}
+	return slimKernel{layout: l, pairs: pairs, out: out, few: newFewKernel(l, out)}
 }
 
 const (
-	// slimReach is how far the clamp of a slim measure reaches, and mostPairs how many of them are
-	// added up before their sum is moved to where there are 128 bits.
-	slimReach = 1 << 31
-	mostPairs = 1 << 31
-	// slice is about how many rows are taken at once.
-	slice = 1 << 11
+	// slimReach is how far the clamp of a slim measure reaches, and maxSlimPairs how many of them
+	// are added up before their sum is moved to where there are 128 bits.
+	slimReach    = 1 << 31
+	maxSlimPairs = 1 << 31
+	// sliceRows is about how many rows are taken at once.
+	sliceRows = 1 << 11
 )
 
 // isSlim reports whether a question is one of those. It depends on the question alone.
@@ -40,45 +54,45 @@ func (l *layout) isSlim() bool {
 
 // runKeys takes sorted keys that have the group in their lowest bits, with what goes with them: the
 // values, where there are any.
-func (k *kernel) runKeys(keys []uint64, values []uint32, p int) {
+func (k *slimKernel) runKeys(keys []uint64, values []uint32, p int) {
 	top := uint64(p) << (64 - partBits)
 	for len(keys) > 0 {
-		n := min(slice, len(keys))
+		n := min(sliceRows, len(keys))
 		for n < len(keys) && keys[n]>>partBits == keys[n-1]>>partBits {
 			n++
 		}
-		if k.isHandful() {
+		if k.keepsFewGroups() {
 			if k.valued >= 0 {
-				k.pickKeys(keys[:n], values[:n], top)
+				k.few.pickKeys(keys[:n], values[:n], top)
 				values = values[n:]
 			} else {
-				k.pickKeys(keys[:n], nil, top)
+				k.few.pickKeys(keys[:n], nil, top)
 			}
 			keys = keys[n:]
 			continue
 		}
-		k.prepare(n, n)
+		k.pairs.prepare(n, n)
 		if k.valued >= 0 {
 			k.numberValued(keys[:n], values[:n])
 			values = values[n:]
 		} else {
 			k.numberBare(keys[:n])
 		}
-		for i, g := range k.group {
-			k.hash[i] = k.order(k.hash[i]|top, g)
+		for i, g := range k.pairs.group {
+			k.pairs.hash[i] = k.order(k.pairs.hash[i]|top, g)
 		}
-		k.keep(nil)
-		k.addSlim()
+		k.pairs.keep(nil)
+		k.add()
 		keys = keys[n:]
 	}
 }
 
 // numberBare numbers, hashes and counts, and finds out where people start on its way: without a
 // branch that depends on the data.
-func (k *kernel) numberBare(keys []uint64) {
-	mark, ends := (*[parts]uint64)(k.mark), k.ends
-	group, hash, pairs := k.room(len(keys))
-	next, base := uint32(0), k.last
+func (k *slimKernel) numberBare(keys []uint64) {
+	mark, ends := (*[parts]uint64)(k.pairs.mark), k.pairs.ends
+	group, hash, pairs := k.makeRoom(len(keys))
+	next, base := uint32(0), k.pairs.last
 	who, now := base, ^uint64(0) // no key has so high bits when they are shifted
 	for _, key := range keys {
 		x, g := key>>partBits, uint32(key&(parts-1))
@@ -95,15 +109,15 @@ func (k *kernel) numberBare(keys []uint64) {
 		ends[who-base-1] = next
 		pairs[at].rows++
 	}
-	k.numbered(int(who-base), next)
+	k.pairs.endNumbering(int(who-base), next)
 }
 
 // numberValued is numberBare for rows that have a value.
-func (k *kernel) numberValued(keys []uint64, values []uint32) {
-	mark, ends := (*[parts]uint64)(k.mark), k.ends
-	group, hash, pairs := k.room(len(keys))
+func (k *slimKernel) numberValued(keys []uint64, values []uint32) {
+	mark, ends := (*[parts]uint64)(k.pairs.mark), k.pairs.ends
+	group, hash, pairs := k.makeRoom(len(keys))
 	values = values[:len(keys)]
-	next, base := uint32(0), k.last
+	next, base := uint32(0), k.pairs.last
 	who, now := base, ^uint64(0)
 	for i, key := range keys {
 		x, g := key>>partBits, uint32(key&(parts-1))
@@ -121,42 +135,42 @@ func (k *kernel) numberValued(keys []uint64, values []uint32) {
 		t.rows++
 		t.sum += int64(int32(values[i]))
 	}
-	k.numbered(int(who-base), next)
+	k.pairs.endNumbering(int(who-base), next)
 }
 
 // runRows takes the rows of a batch, from up to to, that are in the order of people, of whom all
 // rows are among them.
-func (k *kernel) runRows(b *Batch, from, to int) {
+func (k *slimKernel) runRows(b *Batch, from, to int) {
 	if from == to {
 		return
 	}
-	if k.isHandful() {
+	if k.keepsFewGroups() {
 		var values []int64
 		if k.valued >= 0 {
 			values = b.Values[k.valued][from:to]
 		}
-		pick(k, b.Ints[from:to], b.Groups[from:to], values, false)
+		pick(&k.few, b.Ints[from:to], b.Groups[from:to], values, false)
 		return
 	}
-	k.prepare(to-from, to-from)
+	k.pairs.prepare(to-from, to-from)
 	if k.valued >= 0 {
 		k.numberRows(b.Ints[from:to], b.Groups[from:to], b.Values[k.valued][from:to])
 	} else {
 		k.countRows(b.Ints[from:to], b.Groups[from:to])
 	}
-	for i, g := range k.group {
-		k.hash[i] = k.order(mix(k.hash[i]^k.s0), g)
+	for i, g := range k.pairs.group {
+		k.pairs.hash[i] = k.order(mix(k.pairs.hash[i]^k.s0), g)
 	}
-	k.keep(nil)
-	k.addSlim()
+	k.pairs.keep(nil)
+	k.add()
 }
 
 // countRows is numberBare for rows whose people are not hashed yet.
-func (k *kernel) countRows(ints []int64, groups []int32) {
-	mark, ends := k.mark, k.ends
-	group, hash, pairs := k.room(len(ints))
+func (k *slimKernel) countRows(ints []int64, groups []int32) {
+	mark, ends := k.pairs.mark, k.pairs.ends
+	group, hash, pairs := k.makeRoom(len(ints))
 	groups = groups[:len(ints)]
-	next, base := uint32(0), k.last
+	next, base := uint32(0), k.pairs.last
 	who, now := base, ^ints[0]
 	for i, x := range ints {
 		g := groups[i]
@@ -172,15 +186,15 @@ func (k *kernel) countRows(ints []int64, groups []int32) {
 		ends[who-base-1] = next
 		pairs[at].rows++
 	}
-	k.numbered(int(who-base), next)
+	k.pairs.endNumbering(int(who-base), next)
 }
 
 // numberRows is countRows for rows that have a value.
-func (k *kernel) numberRows(ints []int64, groups []int32, values []int64) {
-	mark, ends := k.mark, k.ends
-	group, hash, pairs := k.room(len(ints))
+func (k *slimKernel) numberRows(ints []int64, groups []int32, values []int64) {
+	mark, ends := k.pairs.mark, k.pairs.ends
+	group, hash, pairs := k.makeRoom(len(ints))
 	groups, values = groups[:len(ints)], values[:len(ints)]
-	next, base := uint32(0), k.last
+	next, base := uint32(0), k.pairs.last
 	who, now := base, ^ints[0]
 	for i, x := range ints {
 		g := groups[i]
@@ -198,39 +212,37 @@ func (k *kernel) numberRows(ints []int64, groups []int32, values []int64) {
 		t.rows++
 		t.sum += values[i]
 	}
-	k.numbered(int(who-base), next)
+	k.pairs.endNumbering(int(who-base), next)
 }
 
-// room returns where the pairs of so many rows go, with one to spare.
-func (k *kernel) room(rows int) ([]int32, []uint64, []tally) {
-	k.slim.pairs = slices.Grow(k.slim.pairs[:0], rows+1)[:rows+1]
-	return k.group[:rows+1], k.hash[:rows+1], k.slim.pairs
+// makeRoom returns where the pairs of so many rows go, with one to spare.
+func (k *slimKernel) makeRoom(rows int) ([]int32, []uint64, []tally) {
+	k.tallies = slices.Grow(k.tallies[:0], rows+1)[:rows+1]
+	return k.pairs.group[:rows+1], k.pairs.hash[:rows+1], k.tallies
 }
 
-// numbered ends a numbering of pairs.
-func (k *kernel) numbered(people int, pairs uint32) {
+// endNumbering ends a numbering of pairs.
+func (k *pairTable) endNumbering(people int, pairs uint32) {
 	k.ends, k.last = k.ends[:people], k.last+uint64(people)
 	k.group, k.hash = k.group[:pairs], k.hash[:pairs]
 }
 
-// addSlim clamps the pairs that are kept and adds them to the totals.
-func (k *kernel) addSlim() {
-	if k.slim.added += len(k.kept); k.slim.added > mostPairs {
-		k.spill()
-		k.slim.added = len(k.kept)
-	}
+// add clamps the pairs that are kept and adds them to the totals.
+func (k *slimKernel) add() {
+	kept := k.pairs.kept
+	k.out.reserve(len(kept))
 	rows, sum := k.clamps()
-	group, pairs, totals := k.group, k.slim.pairs[:len(k.group)], k.slim.totals
-	for _, i := range k.kept {
+	group, pairs, totals := k.pairs.group, k.tallies[:len(k.pairs.group)], k.out.sums
+	for _, i := range kept {
 		t, p := &totals[group[i]], &pairs[i]
 		t.rows += min(max(p.rows, rows.low), rows.high)
 		t.sum += min(max(p.sum, sum.low), sum.high)
 	}
-	k.addPeople()
+	k.out.wide.addPeople(group, kept)
 }
 
 // clamps returns the measures whose sums are in a tally; what none asks for is clamped to 0.
-func (k *kernel) clamps() (rows, sum field) {
+func (k *slimKernel) clamps() (rows, sum field) {
 	for _, f := range k.fields {
 		switch {
 		case f.kind == Rows:
@@ -242,19 +254,27 @@ func (k *kernel) clamps() (rows, sum field) {
 	return rows, sum
 }
 
+// reserve makes room for so many pairs more.
+func (t *slimTotals) reserve(pairs int) {
+	if t.added += pairs; t.added > maxSlimPairs {
+		t.spill()
+		t.added = pairs
+	}
+}
+
 // spill moves the totals to where there are 128 bits.
-func (k *kernel) spill() {
-	for m, f := range k.fields {
-		for g, t := range k.slim.totals {
-			x := t.sum
+func (t *slimTotals) spill() {
+	for m, f := range t.wide.fields {
+		for g, own := range t.sums {
+			x := own.sum
 			if f.kind == Rows {
-				x = t.rows
+				x = own.rows
 			}
 			if f.kind != People {
-				k.totals[m][g].add(x>>63, uint64(x))
+				t.wide.sums[m][g].add(x>>63, uint64(x))
 			}
 		}
 	}
-	clear(k.slim.totals)
-	k.slim.added = 0
+	clear(t.sums)
+	t.added = 0
 }

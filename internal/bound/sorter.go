@@ -128,8 +128,8 @@ func (s *sorter) place(b *block, number uint32, shift uint) {
 	}
 }
 
-// far is how far a record is moved by itself before its bucket is sorted as a whole.
-const far = 128
+// maxMove is how far a record is moved by itself before its bucket is sorted as a whole.
+const maxMove = 128
 
 // part parts people who share a bucket.
 func (s *sorter) part(shift uint) {
@@ -142,12 +142,12 @@ func (s *sorter) part(shift uint) {
 			continue
 		}
 		w, at := with[i], i
-		for at > 0 && i-at < far && keys[at-1]>>partBits > key>>partBits {
+		for at > 0 && i-at < maxMove && keys[at-1]>>partBits > key>>partBits {
 			keys[at], with[at] = keys[at-1], with[at-1]
 			at--
 		}
 		keys[at], with[at] = key, w
-		if i-at == far {
+		if i-at == maxMove {
 			i = s.sortBucket(key>>shift) - 1
 			before = keys[i]
 		}
