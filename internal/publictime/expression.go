@@ -34,7 +34,7 @@ func (w *work) operations(e tree.Expr, l load) (ns, length float64) {
 		lengths = append(lengths, k)
 		longest = max(longest, k)
 	}
-	own, length := w.own(e, l, lengths, longest)
+	own, length := w.nodeCost(e, l, lengths, longest)
 	if n := e.Type().MaxLength; e.Type().Kind == tree.Text && n > 0 {
 		length = min(length, maxBytes*float64(n))
 	}
@@ -68,9 +68,9 @@ func copies(e tree.Expr, part int) float64 {
 	return 1
 }
 
-// own is what a node takes without its parts, of which texts have lengths, and the length of its
-// own text.
-func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns, length float64) {
+// nodeCost is what a node takes without its parts, of which texts have lengths, and the length of
+// its own text.
+func (w *work) nodeCost(e tree.Expr, l load, lengths []float64, longest float64) (ns, length float64) {
 	switch e := e.(type) {
 	case *tree.Column:
 		if e.Index < len(l.lengths) && e.Field.Type.Kind == tree.Text {
@@ -101,7 +101,7 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 		}
 		return 2 * w.operation, 0
 	case *tree.Compare:
-		w.equalities(e)
+		w.addEquality(e)
 		if e.L.Type().Kind == tree.Text {
 			return w.compared + w.byte*(lengths[0]+lengths[1]), 0
 		}
@@ -112,7 +112,7 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 		}
 		return w.operation + 2*float64(len(e.List))*w.operation, 0
 	case *tree.Like:
-		return w.like(e, lengths[0]), 0
+		return w.likeCost(e, lengths[0]), 0
 	case *tree.Case:
 		return float64(len(e.Whens)) * (w.branch + w.byte*longest), longest
 	case *tree.Within:
@@ -120,14 +120,14 @@ func (w *work) own(e tree.Expr, l load, lengths []float64, longest float64) (ns,
 	case *tree.Logic:
 		return float64(len(e.Args)) * w.operation, 0
 	case *tree.Call:
-		return w.call(e, lengths, longest)
+		return w.callCost(e, lengths, longest)
 	}
 	return w.operation, 0
 }
 
-// equalities adds what it takes to plan one more comparison of two values: DuckDB makes a third one
-// of each two that are equalities.
-func (w *work) equalities(e *tree.Compare) {
+// addEquality adds what it takes to plan one more comparison of two values: DuckDB makes a third
+// one of each two that are equalities.
+func (w *work) addEquality(e *tree.Compare) {
 	if !e.Equates() {
 		return
 	}
@@ -136,8 +136,8 @@ func (w *work) equalities(e *tree.Compare) {
 	}
 }
 
-// like is a pattern over a text of a length.
-func (w *work) like(e *tree.Like, length float64) float64 {
+// likeCost is a pattern over a text of a length.
+func (w *work) likeCost(e *tree.Like, length float64) float64 {
 	inner := e.Pattern
 	first := len(inner) > 0 && inner[0].Anything()
 	if first {
@@ -161,8 +161,8 @@ func (w *work) like(e *tree.Like, length float64) float64 {
 	return w.compared + w.byte*min(length, float64(len(inner)))
 }
 
-// call is a function.
-func (w *work) call(e *tree.Call, lengths []float64, longest float64) (ns, length float64) {
+// callCost is a function.
+func (w *work) callCost(e *tree.Call, lengths []float64, longest float64) (ns, length float64) {
 	sum := 0.0
 	for _, n := range lengths {
 		sum += n

@@ -4,33 +4,26 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/policy"
 )
 
-// joined adds a join by a table of hashes that is made of one side.
-func (w *work) joined(built, probed float64) {
+// addHashJoin adds a join by a table of hashes that is made of one side.
+func (w *work) addHashJoin(built, probed float64) {
 	w.shared += (built*w.build + probed*w.probe) * far(built)
 }
 
-// between adds a join of two relations, of which the smaller one is put into the table of hashes:
+// addJoin adds a join of two relations, of which the smaller one is put into the table of hashes:
 // the printer decides it by the sizes that are public (dialect.Printer). Where the database does,
 // it may be either.
-func (w *work) between(j *tree.Join, l, r float64) {
-	turned := w.size(j.L) < w.size(j.R)
+func (w *work) addJoin(j *tree.Join, l, r float64) {
+	turned := w.sizes.largestTable(j.L) < w.sizes.largestTable(j.R)
 	switch {
 	case w.chooses:
-		w.joined(max(l, r), min(l, r))
+		w.addHashJoin(max(l, r), min(l, r))
 	case turned:
-		w.joined(l, r)
+		w.addHashJoin(l, r)
 	default:
-		w.joined(r, l)
+		w.addHashJoin(r, l)
 	}
-}
-
-// size is how many rows the largest table of a relation has.
-func (w *work) size(r tree.Relation) (rows float64) {
-	r.EachTable(func(t *policy.Table) { rows = max(rows, w.rows(t.Name)) })
-	return rows
 }
 
 // far is by how much it takes longer to find a row among so many: those of a large table are not in
@@ -54,27 +47,27 @@ func (w *work) join(j *tree.Join, used []bool) load {
 	lp, rp := tree.Private(j.L), tree.Private(j.R)
 	switch {
 	case lp && rp:
-		w.between(j, l.rows, r.rows)
-		pairs = w.ofPeople(j, l, r)
+		w.addJoin(j, l.rows, r.rows)
+		pairs = w.sizes.pairsOfPeople(j, l, r)
 		out.person, out.met = l.person*r.person, max(1, l.met)*max(1, r.met)
 	case lp || rp:
 		private, public, side, offset := l, r, j.R, nl
 		if rp {
 			private, public, side, offset = r, l, j.L, 0
 		}
-		met, equal := w.fanout(side, public, j.On, offset)
+		met, equal := w.sizes.fanout(side, public, j.On, offset)
 		if equal {
-			w.between(j, l.rows, r.rows)
+			w.addJoin(j, l.rows, r.rows)
 		} else {
 			w.each(l.rows*r.rows, w.pair)
 		}
-		met = w.mayMeet(met, private)
+		met = w.sizes.mayMeet(met, private)
 		pairs = private.rows * met
 		out.person, out.met = private.person*met, met*max(1, private.met)
 	default:
-		met, equal := w.fanout(j.R, r, j.On, nl)
+		met, equal := w.sizes.fanout(j.R, r, j.On, nl)
 		if equal {
-			w.between(j, l.rows, r.rows)
+			w.addJoin(j, l.rows, r.rows)
 		} else {
 			w.each(l.rows*r.rows, w.pair)
 		}
@@ -90,7 +83,7 @@ func (w *work) join(j *tree.Join, used []bool) load {
 		out.lengths = append(out.lengths, max(l.lengths[j.L.Unit()], r.lengths[j.R.Unit()]))
 	}
 	w.expression(j.On, load{rows: pairs, lengths: out.lengths})
-	w.each(out.rows, w.width(j.Fields()[:nl+nr], needed, out.lengths))
+	w.each(out.rows, w.carryingCost(j.Fields()[:nl+nr], needed, out.lengths))
 	if j.Left && j.On != nil && !j.Hashable() {
 		w.each(l.rows, 2*w.handed+w.build+w.sort)
 		w.each(pairs, w.handed+w.probe)
@@ -98,31 +91,8 @@ func (w *work) join(j *tree.Join, used []bool) load {
 	return out
 }
 
-// mayMeet is how many public rows each of some rows meets of as many as there are: the planner
-// refuses a question in which it could be more in all.
-func (w *work) mayMeet(met float64, private load) float64 {
-	if w.sizes.Fanout > 0 {
-		met = min(met, float64(w.sizes.Fanout)/max(1, private.met))
-	}
-	return max(1, met)
-}
-
 // mostPublic is how many rows of public tables joined with each other the planner allows.
 const mostPublic = 10_000_000
-
-// ofPeople is how many pairs of rows of one person there are.
-func (w *work) ofPeople(j *tree.Join, l, r load) float64 {
-	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits
-		return max(l.rows, r.rows)
-	}
-	return w.pairsOf(l, r)
-}
-
-// pairsOf is how many pairs there are of a person's rows on two sides.
-func (w *work) pairsOf(l, r load) float64 {
-	n := skew * l.rows * r.rows / w.people()
-	return max(min(n, l.rows*r.person, r.rows*l.person), l.rows, r.rows)
-}
 
 // fans is how many joins below multiply the rows of a person by those of the same person.
 func fans(r tree.Relation) int {
@@ -139,28 +109,6 @@ func fans(r tree.Relation) int {
 	return 0
 }
 
-// fanout is how many rows of a public relation one row beside it meets, and whether there is an
-// equality by which they are found.
-func (w *work) fanout(r tree.Relation, l load, on tree.Expr, offset int) (met float64, equal bool) {
-	met = max(1, l.rows)
-	for _, c := range conjuncts(on) {
-		eq, ok := c.(*tree.Compare)
-		if !ok || eq.Op != tree.Eq && eq.Op != tree.NotDistinct {
-			continue
-		}
-		for _, pair := range [][2]tree.Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
-			if !within(pair[0], offset, len(r.Fields())) || within(pair[1], offset, len(r.Fields())) {
-				continue
-			}
-			equal = true
-			if column, ok := scaled(pair[0]).(*tree.Column); ok {
-				met = min(met, w.most(r, column.Index-offset, l.rows))
-			}
-		}
-	}
-	return max(1, met), equal
-}
-
 // scaled is what has as many different values: the number that is written with more digits.
 func scaled(e tree.Expr) tree.Expr {
 	for {
@@ -170,24 +118,6 @@ func scaled(e tree.Expr) tree.Expr {
 		}
 		e = r.X
 	}
-}
-
-// most is how many rows of a public relation have one value of a field at most.
-func (w *work) most(r tree.Relation, field int, rows float64) float64 {
-	switch r := r.(type) {
-	case *tree.Scan:
-		if r.Row[field].Key {
-			return 1
-		}
-		if n, ok := w.sizes.Tables[r.Table.Name].Most[r.Row[field].Name]; ok {
-			return float64(n)
-		}
-	case *tree.Select:
-		if c, ok := r.Columns[field].(*tree.Column); ok {
-			return w.most(r.From, c.Index, rows)
-		}
-	}
-	return rows
 }
 
 // conjuncts are the conditions that all have to hold.
@@ -238,7 +168,7 @@ func (w *work) exists(e *tree.Exists, outer load) {
 	from := w.relation(e.From, used[e.Outer:])
 	row := load{lengths: append(pad(outer.lengths, e.Outer), from.lengths...)}
 	if onlyColumns(e.On) {
-		w.joined(from.rows, outer.rows)
+		w.addHashJoin(from.rows, outer.rows)
 		w.expression(e.On, load{})
 		return
 	}
@@ -246,17 +176,17 @@ func (w *work) exists(e *tree.Exists, outer load) {
 	w.each(outer.rows, w.group+w.probe+w.build)
 	switch {
 	case tree.Private(e.From):
-		w.joined(from.rows, outer.rows)
-		row.rows, row.person = w.pairsOf(outer, from), outer.person*from.person
+		w.addHashJoin(from.rows, outer.rows)
+		row.rows, row.person = w.sizes.pairsOf(outer, from), outer.person*from.person
 	default:
-		met, equal := w.fanout(e.From, from, e.On, e.Outer)
+		met, equal := w.sizes.fanout(e.From, from, e.On, e.Outer)
 		if equal {
-			w.joined(from.rows, outer.rows)
+			w.addHashJoin(from.rows, outer.rows)
 		} else {
 			w.each(outer.rows*from.rows, w.pair)
 		}
 		w.each(outer.rows*from.rows, w.asked)
-		met = w.mayMeet(met, outer)
+		met = w.sizes.mayMeet(met, outer)
 		row.rows, row.person, row.met = outer.rows*met, outer.person*met, met*max(1, outer.met)
 	}
 	w.expression(e.On, row)

@@ -7,8 +7,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// query adds what a query takes, and its release.
-func (w *work) query(q *tree.Query) {
+// queryWork adds up what a question takes: its rows, what is done with them, and its release.
+type queryWork struct {
+	*constants
+	*cost
+	sizes   Sizes
+	rows    *work
+	memory  float64
+	cluster bool
+	sql     bool // and nothing in package bound
+}
+
+// addQuery adds what a query takes, and its release.
+func (w *queryWork) addQuery(q *tree.Query) {
 	if q.ListsKeys() {
 		w.alone += float64(q.Groups()) * w.noise
 		return
@@ -25,29 +36,29 @@ func (w *work) query(q *tree.Query) {
 		used[q.From.Unit()] = true
 	}
 	w.sql = w.sql || q.Bounded() && slices.ContainsFunc(q.Measures, leftToSQL)
-	before := *w
-	from := w.relation(w.unsorted(q.From), used)
-	w.expression(q.Where, from)
+	before := *w.cost
+	from := w.rows.relation(w.withoutCut(q.From), used)
+	w.rows.expression(q.Where, from)
 	length := 0.0
 	for _, k := range q.Keys {
-		n := w.expression(k.Expr, from)
+		n := w.rows.expression(k.Expr, from)
 		w.each(from.rows, w.value+w.changed*n)
 		length += n
 	}
 	for _, m := range q.Measures {
-		w.expression(m.Arg, from)
+		w.rows.expression(m.Arg, from)
 		w.each(from.rows, w.value)
 	}
-	reading := work{alone: w.alone - before.alone, shared: w.shared - before.shared}
+	reading := cost{alone: w.alone - before.alone, shared: w.shared - before.shared}
 	switch {
 	case q.Bounded() && w.sql:
-		w.statements(q, from, reading, length)
+		w.addStatements(q, from, reading, length)
 	case q.Bounded():
-		w.many(q, from, reading, length)
+		w.addPeople(q, from, reading, length)
 	default:
-		w.singles(q, from, reading, length)
+		w.addSingles(q, from, reading, length)
 	}
-	w.release(q, from)
+	w.addRelease(q, from)
 }
 
 // leftToSQL reports whether package bound does not hold what a measure picks among a person's rows.
@@ -66,22 +77,22 @@ func leftToSQL(m tree.Measure) bool {
 	return true
 }
 
-// unsorted leaves out a cut that package bound does without.
-func (w *work) unsorted(r tree.Relation) tree.Relation {
+// withoutCut leaves out a cut that package bound does without.
+func (w *queryWork) withoutCut(r tree.Relation) tree.Relation {
 	if c, ok := r.(*tree.Cut); ok && c.Sorted && !w.sql {
 		return c.From
 	}
 	return r
 }
 
-// again adds so many more readings of the rows.
-func (w *work) again(reading work, times float64) {
+// addReadings adds so many more readings of the rows.
+func (w *queryWork) addReadings(reading cost, times float64) {
 	w.alone += w.statement + reading.alone*max(0, times)
 	w.shared += reading.shared * max(0, times)
 }
 
-// many adds what package bound does with rows of people who have many.
-func (w *work) many(q *tree.Query, from load, reading work, length float64) {
+// addPeople adds what package bound does with rows of people who have many.
+func (w *queryWork) addPeople(q *tree.Query, from load, reading cost, length float64) {
 	readings, runs := 1.0, 0.0
 	if len(q.PrivateKeys()) > 0 {
 		readings, runs = 3, 1 // who keeps which groups, the groups, and what is in them
@@ -108,15 +119,15 @@ func (w *work) many(q *tree.Query, from load, reading work, length float64) {
 		runs++
 	}
 	passes := w.passes(q, from)
-	w.again(reading, readings*passes-1)
+	w.addReadings(reading, readings*passes-1)
 	w.alone += runs * w.begin
 	who := w.byte * 4 * from.lengths[q.From.Unit()]
 	w.each(from.rows*passes, w.handed*readings+(w.bounded+who)*runs)
 }
 
-// statements adds what SQL does with rows of people who have many: for each statement they are
+// addStatements adds what SQL does with rows of people who have many: for each statement they are
 // grouped by person and group, of which each person keeps some, and then by group.
-func (w *work) statements(q *tree.Query, from load, reading work, length float64) {
+func (w *queryWork) addStatements(q *tree.Query, from load, reading cost, length float64) {
 	n := 0.0
 	for _, m := range q.Measures {
 		if m.Kind == tree.CountDistinct || m.Kind == tree.Quantile {
@@ -134,20 +145,20 @@ func (w *work) statements(q *tree.Query, from load, reading work, length float64
 		n++
 		w.alone += w.members(q, from) * w.result
 	}
-	w.again(reading, n-1)
+	w.addReadings(reading, n-1)
 	w.alone += (n-1)*w.statement + n*w.combos(q, from)*float64(q.Groups())*w.result
 	w.each(from.rows*n, 3*w.group+w.sort*math.Log2(max(2, from.rows))+w.byte*length+float64(len(q.PrivateKeys()))*w.taken)
 }
 
 // members is how many people there are, each as often as they are in a group.
-func (w *work) members(q *tree.Query, from load) float64 {
-	return min(from.rows, w.people()*float64(q.MaxGroups()))
+func (w *queryWork) members(q *tree.Query, from load) float64 {
+	return min(from.rows, w.sizes.people()*float64(q.MaxGroups()))
 }
 
 // passes is how often package bound reads the rows, where they do not fit into its memory. What is
 // of one person and group is added up before that, but for rows that are chosen among.
-func (w *work) passes(q *tree.Query, from load) float64 {
-	held := w.people() * float64(q.Groups()) * w.combos(q, from)
+func (w *queryWork) passes(q *tree.Query, from load) float64 {
+	held := w.sizes.people() * float64(q.Groups()) * w.combos(q, from)
 	for _, m := range q.Measures {
 		if m.Kind == tree.CountDistinct || m.Kind == tree.Quantile {
 			held = from.rows
@@ -166,8 +177,8 @@ const begun = 4 << 20
 // mostPasses is how many partitions package bound has.
 const mostPasses = 1 << 11
 
-// singles adds what is done with rows of which nobody has two.
-func (w *work) singles(q *tree.Query, from load, reading work, length float64) {
+// addSingles adds what is done with rows of which nobody has two.
+func (w *queryWork) addSingles(q *tree.Query, from load, reading cost, length float64) {
 	own := 0.0 // statements of their own
 	for _, m := range q.Measures {
 		switch m.Kind {
@@ -184,53 +195,25 @@ func (w *work) singles(q *tree.Query, from load, reading work, length float64) {
 		w.each(from.rows, w.group+w.byte*length)
 		w.alone += w.combos(q, from) * float64(q.Groups()) * w.result
 	}
-	w.again(reading, own)
+	w.addReadings(reading, own)
 	w.each(from.rows, w.handed)
 }
 
 // combos is how many combinations of private keys there are: as many as their columns have
 // different values, as far as that is known.
-func (w *work) combos(q *tree.Query, from load) float64 {
+func (w *queryWork) combos(q *tree.Query, from load) float64 {
 	n := 1.0
 	for _, k := range q.PrivateKeys() {
-		n *= w.different(k.Expr, from)
+		n *= w.sizes.valuesOf(k.Expr, from)
 	}
 	if len(q.PrivateKeys()) > 0 {
-		n = min(n, from.rows, w.people()*float64(q.MaxGroups()))
+		n = min(n, from.rows, w.sizes.people()*float64(q.MaxGroups()))
 	}
 	return n
 }
 
-// different is how many values an expression has, at most.
-func (w *work) different(e tree.Expr, from load) float64 {
-	n := 1.0
-	tree.WalkRow(e, func(x tree.Expr) {
-		if c, ok := x.(*tree.Column); ok {
-			n *= w.values(c.Field, from)
-		}
-	})
-	return min(n, from.rows)
-}
-
-// values is how many values a field has: a column's of the policy, wherever it comes from.
-func (w *work) values(f tree.Field, from load) float64 {
-	if f.Source == nil {
-		return from.rows
-	}
-	found := 0.0
-	for _, t := range w.sizes.Tables {
-		if n, ok := t.Values[f.Source.Name]; ok {
-			found = max(found, float64(n))
-		}
-	}
-	if found == 0 {
-		return from.rows
-	}
-	return found
-}
-
 // points is how many different values a quantile's argument has in all groups, at most.
-func (w *work) points(q *tree.Query, m tree.Measure, from load) float64 {
+func (w *queryWork) points(q *tree.Query, m tree.Measure, from load) float64 {
 	lo, hi, ok := tree.QuantileRange(m.Arg)
 	if !ok {
 		return from.rows
@@ -238,9 +221,9 @@ func (w *work) points(q *tree.Query, m tree.Measure, from load) float64 {
 	return min(from.rows, (float64(hi)-float64(lo)+1)*float64(q.Groups())*w.combos(q, from))
 }
 
-// release adds what is done with the exact numbers: noise on each of them, and quantiles among
+// addRelease adds what is done with the exact numbers: noise on each of them, and quantiles among
 // values.
-func (w *work) release(q *tree.Query, from load) {
+func (w *queryWork) addRelease(q *tree.Query, from load) {
 	groups := float64(q.Groups()) * w.combos(q, from)
 	w.alone += groups * float64(max(1, len(q.Measures))) * w.noise
 	if q.Choice != nil { // each round looks at all groups that are left
@@ -254,8 +237,8 @@ func (w *work) release(q *tree.Query, from load) {
 	}
 }
 
-// table adds what it takes to read rows to train on.
-func (w *work) table(t *tree.Table) {
+// addTable adds what it takes to read rows to train on.
+func (w *queryWork) addTable(t *tree.Table) {
 	used := make([]bool, len(t.From.Fields()))
 	mark(t.Where, used)
 	for _, c := range t.Columns {
@@ -265,10 +248,10 @@ func (w *work) table(t *tree.Table) {
 		used[t.From.Unit()] = true
 	}
 	w.alone += w.statement
-	from := w.relation(w.unsorted(t.From), used)
-	w.expression(t.Where, from)
+	from := w.rows.relation(w.withoutCut(t.From), used)
+	w.rows.expression(t.Where, from)
 	for _, c := range t.Columns {
-		n := w.expression(c.Expr, from)
+		n := w.rows.expression(c.Expr, from)
 		ns := w.value
 		if c.Values != nil {
 			ns += w.value + w.changed*n

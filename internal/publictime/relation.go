@@ -6,23 +6,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// work adds up what a question takes.
-type work struct {
-	*constants
-	sizes   Sizes
-	memory  float64
-	cluster bool
-	sql     bool // and nothing in package bound
-	chooses bool // the database chooses which side of a join is put into a table of hashes
-
+// cost is what a question takes, in ns.
+type cost struct {
 	alone   float64 // by one thread
 	shared  float64 // by all
 	largest float64 // rows of the largest table
-	equal   float64 // comparisons of two values
 }
 
 // each adds what is done for each of so many rows.
-func (w *work) each(rows, ns float64) { w.shared += rows * ns }
+func (w *cost) each(rows, ns float64) { w.shared += rows * ns }
+
+// work adds up what relations and expressions take.
+type work struct {
+	*constants
+	*cost
+	sizes   Sizes
+	cluster bool
+	chooses bool    // the database chooses which side of a join is put into a table of hashes
+	equal   float64 // comparisons of two values
+}
 
 // load is what is known of a relation's rows.
 type load struct {
@@ -34,9 +36,6 @@ type load struct {
 
 // skew is by how much more pairs of a person's rows there are than if everybody had as many.
 const skew = 4
-
-// people is how many people there may be.
-func (w *work) people() float64 { return max(1, float64(w.sizes.People)) }
 
 // relation adds what it takes to compute a relation of which some fields are used.
 func (w *work) relation(r tree.Relation, used []bool) load {
@@ -52,7 +51,7 @@ func (w *work) relation(r tree.Relation, used []bool) load {
 		out := load{lengths: make([]float64, len(r.Fields()))}
 		for _, p := range r.Parts {
 			l := w.relation(p, used)
-			w.carry(r.Fields(), used, l)
+			w.addCarrying(r.Fields(), used, l)
 			w.each(l.rows, w.handed)
 			out.rows, out.person, out.met = out.rows+l.rows, out.person+l.person, max(out.met, l.met)
 			for i, n := range l.lengths {
@@ -67,16 +66,16 @@ func (w *work) relation(r tree.Relation, used []bool) load {
 	case *tree.Cut:
 		return w.cut(r, used)
 	}
-	return load{rows: w.people(), person: 1, lengths: make([]float64, len(r.Fields()))}
+	return load{rows: w.sizes.people(), person: 1, lengths: make([]float64, len(r.Fields()))}
 }
 
-// carry adds what it takes to hand the used fields of each row on.
-func (w *work) carry(fields []tree.Field, used []bool, l load) {
-	w.each(l.rows, w.width(fields, used, l.lengths))
+// addCarrying adds what it takes to hand the used fields of each row on.
+func (w *work) addCarrying(fields []tree.Field, used []bool, l load) {
+	w.each(l.rows, w.carryingCost(fields, used, l.lengths))
 }
 
-// width is what the used fields of a row take to be handed on.
-func (w *work) width(fields []tree.Field, used []bool, lengths []float64) float64 {
+// carryingCost is what the used fields of a row take to be handed on.
+func (w *work) carryingCost(fields []tree.Field, used []bool, lengths []float64) float64 {
 	ns := 0.0
 	for i := range fields {
 		if used[i] {
@@ -86,17 +85,8 @@ func (w *work) width(fields []tree.Field, used []bool, lengths []float64) float6
 	return ns
 }
 
-// rows is how many rows a table has. One that is not known is taken to be as large as the unit.
-func (w *work) rows(name string) float64 {
-	t, ok := w.sizes.Tables[name]
-	if !ok {
-		return w.people()
-	}
-	return float64(t.Rows)
-}
-
 func (w *work) scan(s *tree.Scan, used []bool) load {
-	l := load{rows: w.rows(s.Table.Name), person: math.Inf(1), lengths: make([]float64, len(s.Row))}
+	l := load{rows: w.sizes.rowsOf(s.Table.Name), person: math.Inf(1), lengths: make([]float64, len(s.Row))}
 	w.largest = max(w.largest, l.rows)
 	if s.Single() {
 		l.person = 1
@@ -104,42 +94,30 @@ func (w *work) scan(s *tree.Scan, used []bool) load {
 	ns := w.cell
 	for i, f := range s.Row {
 		if f.Type.Kind == tree.Text || f.Type.Kind == tree.Identity {
-			l.lengths[i] = w.length(s, f)
+			l.lengths[i] = w.sizes.textLength(s, f)
 		}
 		if used[i] {
-			ns += w.column(f, l.lengths[i])
+			ns += w.columnCost(f, l.lengths[i])
 		}
 	}
 	w.each(l.rows, ns)
 	if unit := s.Unit(); unit >= 0 && used[unit] {
 		for k := range max(0, len(s.Table.Path)-1) { // each is a join with a table that is in between
-			w.joined(w.rows(s.Table.Path[k].Table), l.rows)
+			w.addHashJoin(w.sizes.rowsOf(s.Table.Path[k].Table), l.rows)
 			w.each(l.rows, 2*w.handed)
 		}
 		for _, step := range s.Table.Path {
-			w.each(w.rows(step.Table), 2*w.cell)
+			w.each(w.sizes.rowsOf(step.Table), 2*w.cell)
 		}
 	}
 	return l
 }
 
-// length is how long a text of a column is in the mean.
-func (w *work) length(s *tree.Scan, f tree.Field) float64 {
-	n, ok := w.sizes.Tables[s.Table.Name].Lengths[f.Name]
-	if !ok {
-		if f.Type.Kind == tree.Identity {
-			return 0
-		}
-		return usualLength
-	}
-	return float64(n)
-}
-
 // usualLength is for a text of which nothing is known.
 const usualLength = 16
 
-// column is what it takes to read a column as it is declared.
-func (w *work) column(f tree.Field, length float64) float64 {
+// columnCost is what it takes to read a column as it is declared.
+func (w *work) columnCost(f tree.Field, length float64) float64 {
 	ns := w.cell + w.stored*length
 	switch f.Type.Kind {
 	case tree.Number:
@@ -171,7 +149,7 @@ func (w *work) selection(s *tree.Select, used []bool) load {
 	w.expression(s.Where, from)
 	out := load{rows: from.rows, person: from.person, met: from.met, lengths: make([]float64, len(s.Columns))}
 	if s.One {
-		out.rows, out.person = min(out.rows, w.people()), 1
+		out.rows, out.person = min(out.rows, w.sizes.people()), 1
 	}
 	for i, e := range s.Columns {
 		if used[i] {
@@ -193,7 +171,7 @@ func (w *work) persons(p *tree.Persons, used []bool) load {
 	}
 	from := w.relation(p.From, below)
 	w.expression(p.Where, from)
-	out := load{rows: min(from.rows, w.people()), person: 1, lengths: make([]float64, len(p.Row))}
+	out := load{rows: min(from.rows, w.sizes.people()), person: 1, lengths: make([]float64, len(p.Row))}
 	ns := w.group*far(from.rows) + w.byte*from.lengths[p.From.Unit()]
 	if len(p.Keys) > 0 {
 		out.rows, out.person = from.rows, from.person
@@ -242,7 +220,7 @@ func (w *work) window(r *tree.Window, used []bool) load {
 	out := load{rows: from.rows, person: from.person, met: from.met}
 	out.lengths = append(append(out.lengths, from.lengths...), make([]float64, len(r.Calls))...)
 	order := math.Log2(max(2, from.rows))
-	width := w.width(r.From.Fields(), below, from.lengths)
+	width := w.carryingCost(r.From.Fields(), below, from.lengths)
 	ties := w.sort * float64(len(r.Ties))
 	for _, i := range r.Ties {
 		ties += w.sorted * from.lengths[i]
@@ -268,13 +246,13 @@ func (w *work) window(r *tree.Window, used []bool) load {
 		if len(o.Order) > 0 || o.Ordered() {
 			sorting = w.sort*order + keys
 		}
-		w.each(from.rows, sorting+2*width+w.framed(o)+w.branch+w.stored*out.lengths[n+i])
+		w.each(from.rows, sorting+2*width+w.frameCost(o)+w.branch+w.stored*out.lengths[n+i])
 	}
 	return out
 }
 
-// framed is what it takes to compute a window's value for a row, beside the order.
-func (w *work) framed(o tree.Over) float64 {
+// frameCost is what it takes to compute a window's value for a row, beside the order.
+func (w *work) frameCost(o tree.Over) float64 {
 	switch {
 	case !o.Framed():
 		return w.group
@@ -305,14 +283,14 @@ func (w *work) cut(c *tree.Cut, used []bool) load {
 		again = 2 * (w.shared - before) // it is read for each, and not kept
 	}
 	w.shared += again
-	width := w.width(c.From.Fields(), all, from.lengths)
+	width := w.carryingCost(c.From.Fields(), all, from.lengths)
 	w.each(from.rows, w.group+w.probe+2*w.handed+2*width)
 	// Somebody may have too many, so all rows are looked up. Rows of people who have are sorted.
-	many := min(1, skew*from.rows/w.people()/float64(c.Rows))
+	many := min(1, skew*from.rows/w.sizes.people()/float64(c.Rows))
 	w.each(from.rows, w.probe)
 	w.each(from.rows*many, w.build+w.sort*math.Log2(max(2, from.rows))+2*width)
 	out := from
 	out.person = min(out.person, float64(c.Rows))
-	out.rows = min(out.rows, out.person*w.people())
+	out.rows = min(out.rows, out.person*w.sizes.people())
 	return out
 }
