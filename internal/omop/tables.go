@@ -1,4 +1,18 @@
+// Package omop knows the OMOP common data model, version 5.4: whose the rows of its tables are, how
+// far its values reach, and which of its tables everybody may know. It says so of schemas that were
+// read from a database, for a draft of a policy; of tables and columns that are there, and no
+// others.
+//
+// What it proposes comes from the model and from the world, never from the data.
 package omop
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
 
 // table is what the model says about a table.
 type table struct {
@@ -81,4 +95,232 @@ var tables = []struct {
 	{"cohort_definition", table{leftOut: derived}},
 	{"metadata", table{leftOut: "It is about the database."}},
 	{"cdm_source", table{leftOut: "It is about the database."}},
+}
+
+// column is what the model and the world say about a column.
+type column struct {
+	lowest, highest string
+	keys            string
+	comment         string
+	private         bool
+	identifier      bool
+	leftOut         string
+}
+
+// When something can have happened, and when somebody can be born. What is beyond counts as the
+// nearer end.
+const (
+	firstDay, lastDay   = "1980-01-01", "2029-12-31"
+	firstYear, lastYear = "1900", "2029"
+)
+
+// byName are columns by their names, where a table's own is not below.
+var byName = map[string]column{
+	"person_id":      {identifier: true},
+	"year_of_birth":  {lowest: firstYear, highest: lastYear, comment: "Whoever is older than that counts as born in the first year."},
+	"month_of_birth": {lowest: "1", highest: "12"},
+	"day_of_birth":   {lowest: "1", highest: "31"},
+	"birth_datetime": {lowest: firstYear + "-01-01 00:00:00", highest: lastYear + "-12-31 23:59:59"},
+	"gender_concept_id": {keys: "8507 8532 8521 8551 0",
+		comment: "8507 male, 8532 female, 8521 other, 8551 unknown, 0 not mapped: the list of the vocabulary, which everybody may know."},
+	"race_concept_id": {keys: "8515 8516 8527 8557 8657 8522 8552 0", comment: "8515 Asian, 8516 Black or African American, 8527 " +
+		"White, 8557 " +
+		"Native Hawaiian or Other Pacific Islander, 8657 American Indian or Alaska Native, 8522 other, 8552 unknown, 0 not mapped."},
+	"ethnicity_concept_id": {keys: "38003563 38003564 0", comment: "38003563 Hispanic or Latino, 38003564 not, 0 not mapped."},
+	"visit_concept_id": {keys: "9201 9202 9203 262 581477 581476 5083 32036 42898160 0", comment: "9201 inpatient, 9202 outpatient, 9203 " +
+		"emergency room, 262 emergency room and inpatient, 581477 office, 581476 home, 5083 telehealth, 32036 laboratory, 42898160 " +
+		"non-hospital institution, 0 not mapped."},
+	"value_as_number": {lowest: "0", highest: "1000", comment: "One column for every kind of value, so no bounds fit all: 1000 does " +
+		"for glucose in mg/dl and cuts platelets per microlitre. SUM and AVG have noise by the bounds, quantiles hardly. In a question " +
+		"least(greatest(value_as_number, 3), 20) narrows them for one kind."},
+	"days_supply": {lowest: "0", highest: "365", comment: "A year at most, as for an implant; most prescriptions are " +
+		"for 90 days or less."},
+	"quantity":                   {lowest: "0", highest: "1000"},
+	"refills":                    {lowest: "0", highest: "24"},
+	"drug_exposure_count":        {lowest: "0", highest: "200"},
+	"condition_occurrence_count": {lowest: "0", highest: "200"},
+	"gap_days":                   {lowest: "0", highest: "365"},
+	"dose_value":                 {lowest: "0", highest: "1000"},
+	"care_site_id":               {private: true, comment: "Which sites there are may tell of the few who were at one."},
+	"provider_id":                {leftOut: "is left out: it names who works there, whom this budget does not protect."},
+	"location_id":                {leftOut: "is left out: it stands for an address."},
+	"sig":                        {leftOut: "is left out: it is free text."},
+	"stop_reason":                {leftOut: "is left out: it is free text."},
+	"lot_number":                 {leftOut: "is left out: nobody needs it to count people."},
+	"unique_device_id":           {leftOut: "is left out: it names one device, and so its bearer."},
+	"production_id":              {leftOut: "is left out: it names one device, and so its bearer."},
+	"value_as_string":            {leftOut: "is left out: it is free text."},
+	"range_low":                  {leftOut: "is left out: it is the laboratory's range, and not a value."},
+	"range_high":                 {leftOut: "is left out: it is the laboratory's range, and not a value."},
+	"measurement_time":           {leftOut: "is left out: measurement_datetime says it."},
+	"valid_start_date":           {leftOut: "is left out: it is about the vocabulary's releases."},
+	"valid_end_date":             {leftOut: "is left out: it is about the vocabulary's releases."},
+	"specimen_source_id":         {leftOut: "is left out: it is the source's own."},
+}
+
+// byEnd are columns by how their names end, the first that fits.
+var byEnd = []struct {
+	end string
+	column
+}{
+	{"_source_value", column{leftOut: "is left out: it is what the source wrote, which may name people."}},
+	{"_source_concept_id", column{leftOut: "is left out: it has the source's codes; the standard ones are listed."}},
+	{"_type_concept_id", column{leftOut: "is left out: it says how the record came about, and not about whom."}},
+	{"_field_concept_id", column{leftOut: "is left out: it is about the model."}},
+	{"_event_id", column{leftOut: "is left out: what it leads to depends on the row."}},
+	{"_concept_id", column{private: true}},
+	{"_datetime", column{lowest: firstDay + " 00:00:00", highest: lastDay + " 23:59:59"}},
+	{"_date", column{lowest: firstDay, highest: lastDay}},
+	{"_id", column{identifier: true}},
+}
+
+// rule finds what is known about a column of a private table.
+func rule(name string) (column, bool) {
+	name = strings.ToLower(name)
+	if c, ok := byName[name]; ok {
+		return c, true
+	}
+	for _, c := range byEnd {
+		if strings.HasSuffix(name, c.end) {
+			return c.column, true
+		}
+	}
+	return column{}, false
+}
+
+const (
+	model   = "of the common data model"
+	shown   = "there are thousands: those of many people are shown"
+	outside = "is left out: the common data model does not have it, so nothing is known about it."
+)
+
+// tell says what is known about a column. What the database says is not overruled.
+func tell(c *policy.SchemaColumn) {
+	known, ok := rule(c.Name)
+	switch {
+	case c.Type == policy.NoType:
+		return
+	case !ok:
+		c.LeftOut = outside
+		return
+	case known.leftOut != "":
+		c.LeftOut = known.leftOut
+		return
+	}
+	c.Comment = strings.TrimSpace(c.Comment + " " + known.comment)
+	if c.Identifier = known.identifier; c.Identifier || c.From != "" {
+		return
+	}
+	c.Identifier = false
+	switch {
+	case known.private && (c.Type == policy.Integer || c.Type == policy.Text):
+		c.PrivateKeys, c.From = true, shown
+	case known.keys != "" && c.Type == policy.Integer:
+		c.Keys, c.From = strings.Fields(known.keys), model
+	case known.lowest != "":
+		c.Lowest, c.Highest, c.From = known.lowest, known.highest, "proposed; widen or narrow them by what you know"
+		if c.Type == policy.Date || c.Type == policy.Timestamp {
+			c.From = "proposed; narrow them to when your data begins"
+		}
+	}
+}
+
+// Unit finds who is protected: every person_id of the table person.
+func Unit(schemas []policy.Schema) (string, error) {
+	for _, s := range schemas {
+		if !strings.EqualFold(s.Table, "person") || s.LeftOut != "" {
+			continue
+		}
+		if name := columnNamed(s, "person_id"); name != "" {
+			return s.Table + "." + name, nil
+		}
+	}
+	return "", errors.New("there is no table person with a column person_id that could be read, so this is no OMOP common data model; " +
+		"name its schema with --schema, where there are several, or leave out --omop")
+}
+
+func columnNamed(s policy.Schema, name string) string {
+	for _, c := range s.Columns {
+		if strings.EqualFold(c.Name, name) && c.LeftOut == "" {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+// Tell says what is known about tables, and puts them into the order of the model: people first,
+// what everybody may know after them, and then what is left out.
+func Tell(schemas []policy.Schema) ([]policy.Schema, error) {
+	unit, err := Unit(schemas)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(schemas)
+	for i := range out {
+		out[i].Columns = slices.Clone(out[i].Columns)
+		tellTable(&out[i], unit)
+	}
+	slices.SortStableFunc(out, func(a, b policy.Schema) int { return place(a) - place(b) })
+	return out, nil
+}
+
+// place is where a table is in the model.
+func place(s policy.Schema) int {
+	for i, t := range tables {
+		if strings.EqualFold(t.name, s.Table) {
+			return i
+		}
+	}
+	return len(tables)
+}
+
+func tellTable(s *policy.Schema, unit string) {
+	at := place(*s)
+	if at == len(tables) {
+		s.LeftOut, s.Trusted = s.Table+" is no table of the common data model.", false
+		return
+	}
+	t := tables[at]
+	if s.LeftOut != "" { // a view, for which the owner has to answer
+		return
+	}
+	s.Notes = append(s.Notes, t.note)
+	person := columnNamed(*s, "person_id")
+	switch {
+	case t.leftOut != "":
+		s.LeftOut = s.Table + ". " + t.leftOut
+	case t.public:
+		tellPublic(s, t.table)
+	case person == "":
+		s.LeftOut = s.Table + " has no column person_id that could be read, so nothing says whose its rows are."
+	default:
+		if !strings.HasPrefix(unit, s.Table+".") {
+			s.Path, s.PathNote = person+" -> "+unit, ""
+		}
+		s.MaxRows, s.MaxGroups = t.maxRows, t.maxGroups
+		for i := range s.Columns {
+			tell(&s.Columns[i])
+		}
+	}
+}
+
+// tellPublic says what is known about a table of the vocabulary.
+func tellPublic(s *policy.Schema, t table) {
+	s.Public, s.Path, s.UniqueColumn = true, "", ""
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if known, ok := byName[strings.ToLower(c.Name)]; ok && known.leftOut != "" {
+			c.LeftOut = known.leftOut
+			continue
+		}
+		if t.unique != "" && strings.EqualFold(c.Name, t.unique) {
+			s.UniqueColumn = c.Name
+			if !c.Enforced {
+				s.Notes = append(s.Notes, "The database does not see to it that "+c.Name+" is different in every row; discreet check "+
+					"looks.")
+			}
+		}
+		c.Identifier, c.Keys, c.PrivateKeys = true, nil, false
+		c.Lowest, c.Highest = "", ""
+	}
 }

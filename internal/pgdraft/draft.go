@@ -1,11 +1,17 @@
+// Package pgdraft drafts a policy from the catalogue of a PostgreSQL database: foreign keys become
+// paths, enumerations and CHECK constraints keys and bounds, and comments are kept. What the
+// catalogue does not say is left for the owner, who reads the draft. No row is read, unless the
+// owner asks for bounds that are taken from the data.
 package pgdraft
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/discreet-dp/discreet/internal/omop"
 	"github.com/discreet-dp/discreet/internal/pgtables"
@@ -282,4 +288,149 @@ func extremes(ctx context.Context, from *Store, all catalogue, schemas []policy.
 		}
 	}
 	return nil
+}
+
+// Store is what differs between databases whose catalogues are drafted from.
+type Store struct {
+	Address string
+	// Where is the address for messages, and Dataset what to call the dataset, if it can be called
+	// that.
+	Where, Dataset string
+	// Home is the schema of which tables go by their names alone.
+	Home string
+	// Unreferenced says that there are no foreign keys and no unique columns, so that all there is
+	// to go by is names, and nothing tells rows apart.
+	Unreferenced bool
+	// Unmarked says of a table that its store does not tell whether it has changed. It may be nil.
+	Unmarked func(relation string) bool
+	// Question is what the owner has to answer for before a table is read, or nothing. It may be
+	// nil.
+	Question func(relation string) string
+	// Spelt says why a policy cannot name a table, or nothing.
+	Spelt func(schema, table string) string
+	// Extremes reads the smallest and the largest values of columns.
+	Extremes func(ctx context.Context, l *pgtables.Listed, columns []pgtables.ListedColumn) ([][2]string, error)
+	// Rights writes what an administrator has to do for a dataset.
+	Rights func(line func(format string, args ...any), ds *policy.Dataset)
+}
+
+// postgres is a PostgreSQL database.
+func postgres(address string, found *pgtables.Catalogue) *Store {
+	name := ""
+	if u, err := url.Parse(address); err == nil {
+		name = strings.Trim(u.Path, "/")
+	}
+	return &Store{Address: address, Where: policy.Postgres(address), Dataset: name, Home: "public", Spelt: policy.CheckRelation,
+		Extremes: func(ctx context.Context, l *pgtables.Listed, columns []pgtables.ListedColumn) ([][2]string, error) {
+			return pgtables.Extremes(ctx, address, l, columns)
+		},
+		Rights: func(line func(string, ...any), ds *policy.Dataset) {
+			line("TO RUN ON THE DATABASE, as its administrator: the role may read the columns of this policy,")
+			line("and nothing else. A role that may do more is refused; 'discreet check' says what.")
+			line("")
+			role := found.Role
+			if found.Superuser {
+				role = "discreet"
+				line("  CREATE ROLE discreet LOGIN NOINHERIT;  -- %s is a superuser: name this one in 'source'", found.Role)
+			}
+			for _, grant := range pgtables.Grants(ds, role) {
+				line("  %s", grant)
+			}
+		}}
+}
+
+// withTail adds, in comments, what is left to decide and what to run on the database.
+func (d *Drafted) withTail(text string, from *Store) (string, error) {
+	parsed, err := policy.Parse("draft", []byte(text))
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	out.WriteString(text)
+	// What a line holds may come from the database.
+	line := func(format string, args ...any) {
+		fmt.Fprintf(&out, "%s\n", strings.TrimRight("# "+strings.Map(func(c rune) rune {
+			if unicode.IsPrint(c) {
+				return c
+			}
+			return '?'
+		}, fmt.Sprintf(format, args...)), " "))
+	}
+	for _, ds := range parsed.Datasets {
+		bounds, keys := d.undecided(ds)
+		out.WriteByte('\n')
+		line("YOURS TO DECIDE, because nothing in the database says it:")
+		line("")
+		list(line, "bounds, for SUM and AVG", bounds)
+		list(line, "keys, for GROUP BY", keys)
+		list(line, "max_rows and max_groups, which are proposals", proposals(ds))
+		line("  sizes, which deadlines follow from: 'discreet check --sizes' counts them, and prints a block to paste")
+		line("")
+		from.Rights(line, ds)
+	}
+	return out.String(), nil
+}
+
+// list writes names in lines.
+func list(line func(string, ...any), what string, names []string) {
+	if len(names) == 0 {
+		line("  %s: nothing is missing", what)
+		return
+	}
+	text := ""
+	line("  %s:", what)
+	for i, n := range names {
+		if i < len(names)-1 {
+			n += ","
+		}
+		if len(text)+len(n) > 90 {
+			line("    %s", text)
+			text = ""
+		}
+		text = strings.TrimSpace(text + " " + n)
+	}
+	line("    %s", text)
+}
+
+// undecided are the columns that have no bounds, and those that have no keys.
+func (d *Drafted) undecided(ds *policy.Dataset) (bounds, keys []string) {
+	for _, table := range ds.TableNames() {
+		t := ds.Tables[table]
+		if t.Public {
+			continue
+		}
+		for _, name := range t.ColumnNames() {
+			switch c := t.Columns[name]; {
+			case c.Keys != policy.NoKeys || c.Bounds != nil || d.identifier(table, name):
+			case c.Type == policy.Text:
+				keys = append(keys, table+"."+name)
+			case c.Type != policy.Boolean:
+				bounds = append(bounds, table+"."+name)
+			}
+		}
+	}
+	return bounds, keys
+}
+
+// identifier reports whether the values of a column are names of rows.
+func (d *Drafted) identifier(table, column string) bool {
+	for _, s := range d.Schemas {
+		for _, c := range s.Columns {
+			if s.Table == table && c.Name == column {
+				return c.Identifier
+			}
+		}
+	}
+	return false
+}
+
+// proposals are the tables of which a person can have many rows.
+func proposals(ds *policy.Dataset) []string {
+	var out []string
+	for _, table := range ds.TableNames() {
+		if ds.Tables[table].UnitKind == policy.Many {
+			out = append(out, table)
+		}
+	}
+	return out
 }

@@ -2,14 +2,17 @@ package pgdraft
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/golden"
+	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/internal/testpg"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -156,6 +159,89 @@ func testHostile(t *testing.T, server *testpg.Server) {
 			if c != '\n' && (c < ' ' || c == '\u2028' || c == '\u202e') {
 				t.Errorf("unit %q: the draft has the sign %U", unit, c)
 			}
+		}
+	}
+}
+
+// TestUnitByName: where rows cannot be told apart there is no draft that protects rows, which could
+// not be used: the unit is guessed by names, or asked for.
+func TestUnitByName(t *testing.T) {
+	from := &Store{Address: "trino://a@h/c/s", Where: "trino://h", Dataset: "s", Home: "c.s", Unreferenced: true,
+		Spelt: func(string, string) string { return "" }, Rights: func(func(string, ...any), *policy.Dataset) {}}
+	draft := func(table, unit string) (string, error) {
+		l := &pgtables.Listed{Schema: "c.s", Name: table, Columns: []pgtables.ListedColumn{
+			{Column: pgtables.Column{Name: "age", Type: "integer", Kind: pgtables.Int32}},
+			{Column: pgtables.Column{Name: "pid", Type: "bigint", Kind: pgtables.Int64}}}}
+		d, err := From(t.Context(), &pgtables.Catalogue{Role: "a", Tables: []*pgtables.Listed{l}}, from,
+			Options{DraftOptions: policy.DraftOptions{Unit: unit}})
+		if err != nil {
+			return "", err
+		}
+		return d.Text, nil
+	}
+	if text, err := draft("patients", ""); err != nil || !strings.Contains(text, "\n    unit: patients.pid\n") ||
+		!strings.Contains(text, "GUESSED by the names") {
+		t.Error(err, text)
+	}
+	var option *OptionError
+	for table, unit := range map[string]string{"t": "", "patients": "row"} {
+		if text, err := draft(table, unit); !errors.As(err, &option) || !strings.Contains(err.Error(), "--unit TABLE.COLUMN") {
+			t.Error(err, text)
+		}
+	}
+}
+
+// TestConditions: what is read of a condition, and that nothing is of what means something else.
+func TestConditions(t *testing.T) {
+	for text, want := range map[string]string{
+		"((age >= 0) AND (age <= 120))":                  "age 0..120",
+		"((0 < age) AND (120 > age))":                    "age (0..120)",
+		"((x >= '-5'::integer) AND (x <= (5)::numeric))": "x -5..5",
+		"(x > (- 1.5))":                                  "x (-1.5..",
+		"((sex)::text = ANY ((ARRAY['F'::character varying, 'M'::character varying])::text[]))": "sex F M",
+		"(a IN (1, 2))": "a 1 2",
+		"((k = 'in'::text) OR (k = 'out'::text))":  "k in out",
+		"((k IS NULL) OR (k = ANY (ARRAY[1, 2])))": "k 1 2",
+		"((x IS NULL) OR (x >= 3))":                "x 3..",
+		"((y IS NULL) OR (x >= 3))":                "",
+		"((x >= 3) OR (x <= 1))":                   "",
+		"((x = 3) OR (y = 1))":                     "",
+		"((x = 3) OR (x > y))":                     "",
+		"(NOT (x >= 3))":                           "",
+		"(x <> 3)":                                 "",
+		"(upper(sex) = 'F'::text)":                 "",
+		"((x)::integer >= 3)":                      "x rounded 3..",
+		"((x)::integer = ANY (ARRAY[1, 2]))":       "x rounded 1 2",
+		"(at)::date <= '2020-12-31'::date":         "",
+		"(x <= now())":                             "",
+		"(x >= y)":                                 "",
+		"(x = ANY (ARRAY[1, y]))":                  "",
+		"(t.x >= 1)":                               "",
+		"((x + 1) >= 1)":                           "",
+		"(x >= NULL::integer)":                     "",
+		"not SQL (":                                "",
+		"true; DROP TABLE x":                       "",
+		strings.Repeat("(", 200) + "x > 1" + strings.Repeat(")", 200): "",
+	} {
+		var got []string
+		for name, a := range conditions([]string{text}) {
+			line := name
+			if a.rounded {
+				line += " rounded"
+			}
+			if a.lowest != "" || a.highest != "" {
+				line += " " + map[bool]string{true: "("}[a.above] + a.lowest + ".." + a.highest + map[bool]string{true: ")"}[a.below]
+			}
+			for _, k := range a.keys {
+				line += fmt.Sprintf(" %s", k)
+			}
+			if line != name {
+				got = append(got, line)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %q; want %q", text, got, want)
 		}
 	}
 }

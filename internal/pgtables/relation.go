@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -177,4 +182,195 @@ func (d *Database) unread(ctx context.Context, t *policy.Table, err error) error
 		return ctx.Err()
 	}
 	return &Unreachable{d.dataset.Name, d.String(), fmt.Errorf("table %s: %w", t.Name, err)}
+}
+
+// Before every question it is looked whether the tables have changed. These connections are kept
+// for it: to make one takes longer than the look.
+type looks struct {
+	patience time.Duration // of one statement
+	mu       sync.Mutex
+	pool     *pgxpool.Pool
+	life     context.Context // of the pool
+	end      context.CancelFunc
+	closed   bool
+}
+
+const (
+	// mostLooks is how many look at once. Others wait for them: a server takes a hundred
+	// connections or so, and questions may be more.
+	mostLooks = 4
+	// idleLook is how long a connection is kept that nobody needs. The owner can neither drop nor
+	// rename a database that somebody is connected to.
+	idleLook = time.Minute
+)
+
+// Look asks for the mark of tables that were read before. Without a mark of its own data is another
+// whenever it is asked.
+func (d *Database) Look(ctx context.Context, all []*Relation) (Mark, error) {
+	pool, err := d.pool()
+	if err != nil {
+		return Mark{}, err
+	}
+	within, cancel := context.WithTimeout(ctx, d.looks.patience+5*time.Second)
+	defer cancel()
+	defer context.AfterFunc(d.looks.life, cancel)()
+	m, again, err := d.look(within, pool, all)
+	if again {
+		// The server has restarted, or hung up on who was idle: so it may have on the others.
+		pool.Reset()
+		m, _, err = d.look(within, pool, all)
+	}
+	if d.looks.life.Err() != nil {
+		return Mark{}, context.Canceled
+	}
+	if err != nil && within.Err() != nil && ctx.Err() == nil { // who asks has not stopped waiting: we have
+		return Mark{}, &Unreachable{d.dataset.Name, d.String(), fmt.Errorf("it has not answered for %v", d.looks.patience)}
+	}
+	return m, err
+}
+
+// look looks over one connection. It reports whether the connection was one that had broken.
+func (d *Database) look(ctx context.Context, pool *pgxpool.Pool, all []*Relation) (m Mark, broken bool, err error) {
+	c, err := pool.Acquire(ctx)
+	if err != nil {
+		return m, false, d.roleUnread(ctx, err)
+	}
+	defer c.Release() // which closes one that is not as it was
+	text, args := d.question(all)
+	b := &pgx.Batch{} // all in one message
+	b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	b.Queue(text, args...)
+	b.Queue("ROLLBACK") // also of what an owner's query may have set
+	answers := c.SendBatch(ctx, b)
+	if _, err = answers.Exec(); err == nil {
+		rows, failed := answers.Query()
+		m, err = d.mark(ctx, rows, failed)
+	} else {
+		err = d.roleUnread(ctx, err)
+	}
+	if closed := answers.Close(); err == nil && closed != nil {
+		err = d.roleUnread(ctx, closed)
+	}
+	return m, err != nil && c.Conn().IsClosed() && ctx.Err() == nil, err
+}
+
+// pool returns the connections, which are as all others: they read only, and see pg_catalog alone.
+func (d *Database) pool() (*pgxpool.Pool, error) {
+	d.looks.mu.Lock()
+	defer d.looks.mu.Unlock()
+	if d.looks.closed {
+		return nil, context.Canceled
+	}
+	if d.looks.pool != nil {
+		return d.looks.pool, nil
+	}
+	unreachable := func(err error) error { return &Unreachable{d.dataset.Name, d.String(), err} }
+	config, err := pgxpool.ParseConfig(explicit(d.dataset.Source))
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	config.ConnConfig = d.config.Copy()
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // to plan it takes twice as long as to run it
+	config.ConnConfig.RuntimeParams = maps.Clone(d.config.RuntimeParams)
+	config.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(d.looks.patience.Milliseconds())
+	config.MinConns, config.MaxConns, config.MaxConnIdleTime, config.HealthCheckPeriod = 0, mostLooks, idleLook, idleLook/2
+	if d.looks.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
+		return nil, unreachable(err)
+	}
+	d.looks.life, d.looks.end = context.WithCancel(context.Background())
+	return d.looks.pool, nil
+}
+
+// Close hangs up, also on who is looking.
+func (d *Database) Close() {
+	d.looks.mu.Lock()
+	defer d.looks.mu.Unlock()
+	d.looks.closed = true
+	if d.looks.pool != nil {
+		d.looks.end()
+		d.looks.pool.Close()
+	}
+}
+
+// parts are tables with their partitions and those that inherit from them.
+const parts = `WITH RECURSIVE part AS (SELECT unnest($1::bigint[])::oid AS oid UNION SELECT i.inhrelid FROM pg_inherits i
+JOIN part p ON i.inhparent = p.oid) `
+
+// What the database counts of changes, without reading a row: the file that a table is in, which
+// is another after TRUNCATE and after it was written anew, and how many rows were inserted,
+// updated and deleted. A table or a column can also take the name of another one, so it is what
+// they are called, too. On a standby nothing is counted, and it is how far it has followed. Counts
+// begin anew after a crash, and when somebody resets them: so it is when they began.
+//
+// It may be late by as long as the database takes to count, about a second. That makes nothing less
+// private: what was copied is what is asked, under a name of its own contents. It is looked again
+// with the next question.
+const readMark = parts + `SELECT coalesce(string_agg(concat_ws(' ', c.oid, c.relnamespace, n.nspname, c.relname, c.relrowsecurity,
+pg_relation_filenode(c.oid), pg_stat_get_tuples_inserted(c.oid), pg_stat_get_tuples_updated(c.oid), pg_stat_get_tuples_deleted(c.oid),
+CASE WHEN c.oid = ANY ($1::bigint[]::oid[]) THEN (SELECT string_agg(concat_ws(' ', a.attnum, a.attname, a.atttypid, a.atttypmod,
+a.attisdropped), ' ' ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0) END), ', ' ORDER BY c.oid), '') ||
+concat_ws(' ', '', CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END, pg_stat_get_bgwriter_stat_reset_time(),
+(SELECT pg_stat_get_db_stat_reset_time(b.oid) FROM pg_database b WHERE b.datname = current_database()))
+FROM pg_class c JOIN part p ON p.oid = c.oid JOIN pg_namespace n ON n.oid = c.relnamespace`
+
+// Mark is what tells one state of the data from another, as far as it is known without reading it.
+type Mark struct {
+	// Name is what the owner's version query says, or empty where there is none.
+	Name string
+	// Text is another one where the data may have changed.
+	Text string
+}
+
+// errUnmarked is told where nothing says whether data has changed.
+func (d *Database) errUnmarked(r *Relation) error {
+	return fmt.Errorf("table %s: the database does not count what changes in %s, which is no plain table, or track_counts is off; write "+
+		"refresh: 1h into the policy, to read it anew every hour, or a version query that names the state of the data", r.Name, r.Relation)
+}
+
+// question is what asks for the mark: one statement, with one column of texts.
+func (d *Database) question(all []*Relation) (string, []any) {
+	if d.dataset.VersionQuery == "" {
+		return readMark, []any{oidsOf(all)}
+	}
+	// The owner's version query runs with the rights of the role and in a transaction that changes
+	// nothing. In brackets there is room for one SELECT and nothing else.
+	query := strings.TrimRight(d.dataset.VersionQuery, "; \t\r\n")
+	return "SELECT v::text FROM (\n" + query + "\n) AS q(v) LIMIT 2", nil
+}
+
+// mark reads what came of the question.
+func (d *Database) mark(ctx context.Context, rows pgx.Rows, err error) (Mark, error) {
+	var values []*string
+	if err == nil {
+		values, err = pgx.CollectRows(rows, pgx.RowTo[*string])
+	}
+	named := d.dataset.VersionQuery != ""
+	var refused *pgconn.PgError
+	switch {
+	case ctx.Err() != nil:
+		return Mark{}, ctx.Err()
+	case err != nil && named && errors.As(err, &refused):
+		return Mark{}, d.errVersion("cannot be run; write one SELECT of one column, such as SELECT max(loaded_at) FROM public.load_log, "+
+			"with the schemas of its tables", errors.New(reason(err)))
+	case err != nil:
+		return Mark{}, d.roleUnread(ctx, err)
+	case !named:
+		return Mark{Text: *values[0]}, nil
+	case len(values) != 1:
+		return Mark{}, d.errVersion("does not have one row; take an aggregate such as max", nil)
+	case values[0] == nil:
+		return Mark{}, d.errVersion("is NULL; it has to have a value, so write coalesce(..., 'empty')", nil)
+	}
+	return Mark{Name: *values[0], Text: *values[0]}, nil
+}
+
+func (d *Database) errVersion(problem string, err error) error {
+	return &policy.VersionError{Dataset: d.dataset.Name, Problem: problem, Err: err}
+}
+
+func oidsOf(all []*Relation) (oids []int64) {
+	for _, r := range all {
+		oids = append(oids, int64(r.oid))
+	}
+	return oids
 }

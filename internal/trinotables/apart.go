@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// place is a table of a policy, known by its name in a cluster and by its files.
-type place struct {
+// tableIdentity is a table of a policy, known by its name in a cluster and by its files.
+type tableIdentity struct {
 	home.Table
 	// behind is the connector of a table that has no files which Trino would name, and where it is:
 	// what else has the same rows cannot be seen.
@@ -29,12 +29,12 @@ type place struct {
 // Of tables that are neither in one cluster nor have files it cannot be told. These are the doubts,
 // in words for the owner. It reads no row.
 func Apart(ctx context.Context, p *policy.Policy) (doubts []string, err error) {
-	if !several(p) {
+	if !mayOverlap(p) {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	var all []place
+	var all []tableIdentity
 	for _, dataset := range p.Names() {
 		homes, err := homesOf(ctx, p.Datasets[dataset])
 		if err != nil {
@@ -55,8 +55,8 @@ func Apart(ctx context.Context, p *policy.Policy) (doubts []string, err error) {
 	return doubts, nil
 }
 
-// several reports whether there is a table of a cluster, and another one that it could be.
-func several(p *policy.Policy) bool {
+// mayOverlap reports whether there is a table of a cluster, and another one that it could be.
+func mayOverlap(p *policy.Policy) bool {
 	tables, there := 0, false
 	for _, ds := range p.Datasets {
 		switch ds.SourceKind() {
@@ -71,11 +71,11 @@ func several(p *policy.Policy) bool {
 
 // homesOf finds out what the tables of a dataset are. Tables of a PostgreSQL database can be those
 // behind a connector, and are known in no other way.
-func homesOf(ctx context.Context, ds *policy.Dataset) (all []place, err error) {
+func homesOf(ctx context.Context, ds *policy.Dataset) (all []tableIdentity, err error) {
 	switch ds.SourceKind() {
 	case policy.PostgresDatabase:
 		for _, name := range ds.TableNames() {
-			all = append(all, place{Table: home.Table{Dataset: ds.Name, Name: name, Public: ds.Tables[name].Public},
+			all = append(all, tableIdentity{Table: home.Table{Dataset: ds.Name, Name: name, Public: ds.Tables[name].Public},
 				at: policy.Postgres(ds.Source)})
 		}
 		return all, nil
@@ -88,19 +88,19 @@ func homesOf(ctx context.Context, ds *policy.Dataset) (all []place, err error) {
 		return nil, err
 	}
 	defer d.Close()
-	connectors, err := d.connectors(ctx)
+	connectors, err := d.cluster.connectors(ctx)
 	if err != nil {
 		return nil, nil // it is said elsewhere that it cannot be asked
 	}
-	cluster := d.place.Coordinator()
+	cluster := d.cluster.place.Coordinator()
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
 		catalog, _, _ := split(t.Relation)
-		h := place{Table: home.Table{Dataset: ds.Name, Name: name, Public: t.Public, Parts: map[string]bool{}}}
+		h := tableIdentity{Table: home.Table{Dataset: ds.Name, Name: name, Public: t.Public, Parts: map[string]bool{}}}
 		if cluster != "" {
 			h.Parts["table "+cluster+" "+t.Relation] = true
 		}
-		files, known := d.files(ctx, t.Relation, connectors[catalog])
+		files, known := d.cluster.files(ctx, t.Relation, connectors[catalog])
 		for _, f := range files {
 			h.Parts["file "+f] = true
 		}
@@ -112,14 +112,14 @@ func homesOf(ctx context.Context, ds *policy.Dataset) (all []place, err error) {
 	return all, nil
 }
 
-// sampled is how many files of a table are looked at: those with the smallest hashes, so that two
-// tables with the same files have one of them in common.
-const sampled = 20
+// sampledFiles is how many files of a table are looked at: those with the smallest hashes, so that
+// two tables with the same files have one of them in common.
+const sampledFiles = 20
 
 // files names files of a table, such that no other file has the name; and whether it has any. A
 // name is as good where it has a number in it that was drawn for it, and else with the time at
 // which it was written.
-func (d *Database) files(ctx context.Context, relation, connector string) (all []string, known bool) {
+func (d *connection) files(ctx context.Context, relation, connector string) (all []string, known bool) {
 	from := `SELECT DISTINCT "$path" AS p, CAST("$file_modified_time" AT TIME ZONE 'UTC' AS varchar) AS m FROM ` + Quote(relation)
 	switch connector {
 	case "iceberg":
@@ -131,7 +131,7 @@ func (d *Database) files(ctx context.Context, relation, connector string) (all [
 		return nil, false
 	}
 	rows, err := d.rows(ctx, fmt.Sprintf("SELECT p, m FROM (%s) ORDER BY xxhash64(to_utf8(regexp_replace(p, '^s3[an]:', 's3:'))) LIMIT %d",
-		from, sampled))
+		from, sampledFiles))
 	if err != nil {
 		return nil, false // such as a view, which has none
 	}
@@ -155,7 +155,7 @@ var (
 
 // doubt is what cannot be told of two tables of two datasets: whether they are one, where one is
 // behind a connector that names no files, and the other in another database or behind another.
-func (h place) doubt(first place) string {
+func (h tableIdentity) doubt(first tableIdentity) string {
 	if h.Dataset == first.Dataset || h.Public && first.Public || h.at == "" || first.at == "" || h.at == first.at ||
 		h.behind == "" && first.behind == "" {
 		return ""

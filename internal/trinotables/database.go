@@ -1,3 +1,13 @@
+// Package trinotables looks at tables of a Trino cluster: what they are, who may do what with them,
+// and in which state they are.
+//
+// Nothing that an analyst writes comes here. What is asked of the cluster is what this package
+// writes, names of the policy, and the owner's version query: so nothing that goes wrong here can
+// depend on a question, and no message of Trino's reaches anybody but the owner.
+//
+// A table of Iceberg or Delta has versions, and statements name the one that was looked at, so that
+// all of a question see one state. The files of a Hive table say whether it has changed, and who
+// reads several times looks again afterwards. Other stores do not say; then the owner does.
 package trinotables
 
 import (
@@ -7,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/discreet-dp/discreet/internal/trinoplace"
 	"github.com/discreet-dp/discreet/policy"
@@ -14,9 +25,10 @@ import (
 
 // Database is a Trino cluster with the tables of a dataset. It is safe for concurrent use.
 type Database struct {
-	dataset *policy.Dataset
-	place   *trinoplace.Place
-	db      *sql.DB
+	cluster *connection
+	finder  relationFinder
+	checker rightsChecker
+	marker  marker
 	// patience is how long it may take to ask for what is not the data itself.
 	patience time.Duration
 
@@ -25,6 +37,13 @@ type Database struct {
 	known  []*Relation
 	rights time.Time // when the user's rights were last looked at
 	silent time.Time // when our patience last ended
+}
+
+// connection asks the cluster of a dataset.
+type connection struct {
+	dataset *policy.Dataset
+	place   *trinoplace.Place
+	db      *sql.DB
 }
 
 // Of returns the cluster of a dataset. It does not connect.
@@ -37,23 +56,21 @@ func Of(ds *policy.Dataset) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dataset %s: %w", ds.Name, err)
 	}
-	return &Database{dataset: ds, place: place, db: db, patience: time.Minute}, nil
+	c := &connection{ds, place, db}
+	return &Database{cluster: c, finder: relationFinder{c}, checker: rightsChecker{c}, marker: marker{c}, patience: time.Minute}, nil
 }
 
 // DB is the handle. It is closed with the database.
-func (d *Database) DB() *sql.DB { return d.db }
-
-// Place is where it is, which says what errors of the handle mean.
-func (d *Database) Place() *trinoplace.Place { return d.place }
+func (d *Database) DB() *sql.DB { return d.cluster.db }
 
 // String says where the cluster is.
-func (d *Database) String() string { return d.place.String() }
+func (d *Database) String() string { return d.cluster.place.String() }
 
 // Close closes the handle.
-func (d *Database) Close() error { return d.db.Close() }
+func (d *Database) Close() error { return d.cluster.db.Close() }
 
 // rows asks for rows of texts. NULL is an empty text.
-func (d *Database) rows(ctx context.Context, text string) ([][]string, error) {
+func (d *connection) rows(ctx context.Context, text string) ([][]string, error) {
 	rows, err := d.db.QueryContext(ctx, text)
 	if err != nil {
 		return nil, err
@@ -81,8 +98,8 @@ func (d *Database) rows(ctx context.Context, text string) ([][]string, error) {
 	return out, rows.Err()
 }
 
-// failed is why the cluster cannot be asked.
-func (d *Database) failed(ctx context.Context, err error) error {
+// failure is why the cluster cannot be asked.
+func (d *connection) failure(ctx context.Context, err error) error {
 	return d.place.Fail(ctx, d.dataset.Name, err)
 }
 
@@ -110,3 +127,34 @@ func split(relation string) (catalog, schema, table string) {
 	schema, table, _ = strings.Cut(rest, ".")
 	return catalog, schema, table
 }
+
+// askVersion asks the owner's version query. In brackets there is room for one SELECT and nothing
+// else.
+func (d *connection) askVersion(ctx context.Context) (string, error) {
+	failed := func(problem string, err error) (string, error) {
+		return "", &policy.VersionError{Dataset: d.dataset.Name, Problem: problem, Err: err}
+	}
+	query := strings.TrimRightFunc(d.dataset.VersionQuery, func(r rune) bool { return r == ';' || unicode.IsSpace(r) })
+	rows, err := d.rows(ctx, "SELECT CAST(v AS varchar), CAST(v IS NULL AS varchar) FROM (\n"+query+"\n) AS t (v) LIMIT 2")
+	switch {
+	case err != nil && trinoSaid(err):
+		return failed("cannot be run; write one SELECT of one column about tables of the cluster, such as SELECT max(loaded_at) FROM "+
+			"load_log", errorText(d.place.Why(err)))
+	case err != nil:
+		return "", d.failure(ctx, err)
+	case len(rows) == 0:
+		return failed("has no row; it has to have one, so take an aggregate such as max", nil)
+	case len(rows) > 1:
+		return failed("has several rows; it has to have one, so take an aggregate such as max", nil)
+	case rows[0][1] == "true":
+		return failed("is NULL; it has to have a value, so write coalesce(..., 'empty')", nil)
+	}
+	if problem := policy.CheckVersionName(rows[0][0]); problem != "" {
+		return failed(problem, nil)
+	}
+	return rows[0][0], nil
+}
+
+type errorText string
+
+func (e errorText) Error() string { return string(e) }

@@ -26,8 +26,11 @@ type Column struct {
 	NotNull             bool
 }
 
+// relationFinder finds the tables of the policy, and refuses those that cannot be read safely.
+type relationFinder struct{ *connection }
+
 // relations looks at the tables of the policy.
-func (d *Database) relations(ctx context.Context) ([]*Relation, error) {
+func (d relationFinder) relations(ctx context.Context) ([]*Relation, error) {
 	connectors, err := d.connectors(ctx)
 	if err != nil {
 		return nil, err
@@ -40,7 +43,7 @@ func (d *Database) relations(ctx context.Context) ([]*Relation, error) {
 		if r.Connector == "" {
 			return nil, d.errMissing(t, "there is no catalog "+catalog+", or the user "+d.place.User+" may not see it")
 		}
-		if err := d.look(ctx, r); err != nil {
+		if err := d.describe(ctx, r); err != nil {
 			return nil, err
 		}
 		if r.View && !t.Trusted {
@@ -69,20 +72,20 @@ var total = map[string]bool{"iceberg": true, "delta_lake": true, "memory": true,
 const partial = "reads what something else has written: one value that does not fit the type of its column (a larger number than that in " +
 	"a file, a NaN or an infinite date in PostgreSQL) makes questions fail, and so tells of its row"
 
-func (d *Database) errPartial(r *Relation) error {
+func (d relationFinder) errPartial(r *Relation) error {
 	return &Refused{"a table of the dataset " + d.dataset.Name + " may hold values that cannot be read; ask the owner to run 'discreet " +
 		"check', which says which", fmt.Sprintf("the table %s, %s, is in a catalog of the connector %s, which %s. Store it as Iceberg or "+
 		"Delta Lake, or name a PostgreSQL database itself under source; or, where you answer for it that there are no such values, and "+
 		"will be none, write trusted: true", r.Name, r.Relation, r.Connector, partial)}
 }
 
-// look finds a table and its columns.
-func (d *Database) look(ctx context.Context, r *Relation) error {
+// describe finds a table and its columns.
+func (d relationFinder) describe(ctx context.Context, r *Relation) error {
 	catalog, schema, table := split(r.Relation)
 	where := " WHERE table_schema = " + text(schema) + " AND table_name = " + text(table)
 	found, err := d.rows(ctx, "SELECT table_type FROM "+name(catalog)+".information_schema.tables"+where)
 	if err != nil {
-		return d.failed(ctx, err)
+		return d.failure(ctx, err)
 	}
 	if len(found) == 0 {
 		return d.errMissing(r.Table, "there is no table "+table+" in the schema "+schema+" of the catalog "+catalog+", or the user "+
@@ -93,14 +96,14 @@ func (d *Database) look(ctx context.Context, r *Relation) error {
 		views, err := d.rows(ctx, "SELECT name FROM system.metadata.materialized_views WHERE catalog_name = "+text(catalog)+
 			" AND schema_name = "+text(schema)+" AND name = "+text(table))
 		if err != nil {
-			return d.failed(ctx, err)
+			return d.failure(ctx, err)
 		}
 		r.View = len(views) > 0
 	}
 	columns, err := d.rows(ctx, "SELECT column_name, data_type, is_nullable FROM "+name(catalog)+".information_schema.columns"+where+
 		" ORDER BY ordinal_position")
 	if err != nil {
-		return d.failed(ctx, err)
+		return d.failure(ctx, err)
 	}
 	for _, c := range columns {
 		r.Columns = append(r.Columns, Column{Name: c[0], Type: c[1], NotNull: c[2] == "NO"})
@@ -109,7 +112,7 @@ func (d *Database) look(ctx context.Context, r *Relation) error {
 }
 
 // errMissing says that a table is not there.
-func (d *Database) errMissing(t *policy.Table, why string) error {
+func (d relationFinder) errMissing(t *policy.Table, why string) error {
 	return &Refused{"a table of the dataset " + d.dataset.Name + " is not there; ask the owner to run 'discreet check', which says which",
 		fmt.Sprintf("the table %s, %s, is not there: %s", t.Name, t.Relation, why)}
 }
@@ -123,10 +126,10 @@ func (e *Refused) Error() string { return e.text }
 func (e *Refused) Explain() string { return e.why }
 
 // connectors are what reads each catalog that the user sees.
-func (d *Database) connectors(ctx context.Context) (map[string]string, error) {
+func (d *connection) connectors(ctx context.Context) (map[string]string, error) {
 	rows, err := d.rows(ctx, "SELECT catalog_name, connector_name FROM system.metadata.catalogs")
 	if err != nil {
-		return nil, d.failed(ctx, err)
+		return nil, d.failure(ctx, err)
 	}
 	out := map[string]string{}
 	for _, r := range rows {
@@ -155,4 +158,124 @@ func Explained(err error) error {
 		return errors.New(more.Explain())
 	}
 	return err
+}
+
+// Listed is a table of the cluster's catalogues. No row is read for it.
+type Listed struct {
+	Catalog, Schema, Name, Comment string
+	View                           bool
+	// Unmarked says that its store does not tell whether it has changed.
+	Unmarked bool
+	// Question is what the owner has to answer for before the table is read, or nothing.
+	Question string
+	Columns  []Column
+}
+
+// List reads what the user sees in the schema of an address, or in the schemas that are named, or
+// in all of the catalog.
+func List(ctx context.Context, address string, schemas []string) (user string, _ []*Listed, err error) {
+	d, err := Of(&policy.Dataset{Name: "to be drafted", Source: address})
+	if err != nil {
+		return "", nil, err
+	}
+	defer d.Close()
+	at := d.cluster.place
+	if len(schemas) == 0 && at.Schema != "" {
+		schemas = []string{at.Schema}
+	}
+	connectors, err := d.cluster.connectors(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if connectors[at.Catalog] == "" {
+		return "", nil, fmt.Errorf("there is no catalog %s in the Trino cluster %s, or the user %s may not see it", at.Catalog, at, at.User)
+	}
+	where := "table_schema <> 'information_schema'"
+	if len(schemas) > 0 {
+		quoted := make([]string, len(schemas))
+		for i, s := range schemas {
+			quoted[i] = text(strings.ToLower(s))
+		}
+		where = "table_schema IN (" + strings.Join(quoted, ", ") + ")"
+	}
+	in := name(at.Catalog) + ".information_schema."
+	tables, err := d.cluster.rows(ctx, "SELECT table_schema, table_name, table_type FROM "+in+"tables WHERE "+where+" ORDER BY 1, 2")
+	if err != nil {
+		return "", nil, d.cluster.failure(ctx, err)
+	}
+	var all []*Listed
+	for _, t := range tables {
+		l := &Listed{Catalog: at.Catalog, Schema: t[0], Name: t[1], View: t[2] != "BASE TABLE"}
+		l.Unmarked = l.View || !slices.Contains([]string{"iceberg", "delta_lake", "hive", "tpch", "tpcds"}, connectors[at.Catalog])
+		if connector := connectors[at.Catalog]; !total[connector] {
+			l.Question = "YOURS TO ANSWER: its connector, " + connector + ", " + partial + ". Are there no such values, and will " +
+				"there be none? Then remove the # before trusted: true, without which the table is not read; or store it as Iceberg or " +
+				"Delta Lake."
+		}
+		all = append(all, l)
+	}
+	if err := d.cluster.columns(ctx, all); err != nil {
+		return "", nil, d.cluster.failure(ctx, err)
+	}
+	return at.User, all, nil
+}
+
+// columns reads the columns and the comments of tables.
+func (d *connection) columns(ctx context.Context, all []*Listed) error {
+	for _, l := range all {
+		rows, err := d.rows(ctx, "SHOW COLUMNS FROM "+l.quoted())
+		if trinoSaid(err) {
+			continue // such as a view that is broken: it has no column to read
+		}
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			l.Columns = append(l.Columns, Column{Name: r[0], Type: r[1], Comment: r[3]})
+		}
+		nullable, err := d.rows(ctx, "SELECT column_name FROM "+name(l.Catalog)+".information_schema.columns WHERE table_schema = "+
+			text(l.Schema)+" AND table_name = "+text(l.Name)+" AND is_nullable = 'NO'")
+		if err != nil {
+			return err
+		}
+		for i := range l.Columns {
+			l.Columns[i].NotNull = slices.ContainsFunc(nullable, func(r []string) bool { return r[0] == l.Columns[i].Name })
+		}
+		comment, err := d.rows(ctx, "SELECT comment FROM system.metadata.table_comments WHERE catalog_name = "+text(l.Catalog)+
+			" AND schema_name = "+text(l.Schema)+" AND table_name = "+text(l.Name))
+		if err != nil && !trinoSaid(err) {
+			return err
+		}
+		if len(comment) > 0 {
+			l.Comment = comment[0][0]
+		}
+	}
+	return nil
+}
+
+func (l *Listed) quoted() string { return name(l.Catalog) + "." + name(l.Schema) + "." + name(l.Name) }
+
+// Extremes reads the smallest and the largest values of columns, as texts.
+func Extremes(ctx context.Context, address string, l *Listed, columns []string) ([][2]string, error) {
+	if len(columns) == 0 {
+		return nil, nil
+	}
+	d, err := Of(&policy.Dataset{Name: "to be drafted", Source: address})
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var list []string
+	for _, c := range columns {
+		list = append(list, "CAST(min("+name(c)+") AS varchar)", "CAST(max("+name(c)+") AS varchar)")
+	}
+	rows, err := d.cluster.rows(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+l.quoted())
+	if err != nil {
+		return nil, d.cluster.failure(ctx, err)
+	}
+	out := make([][2]string, len(columns))
+	for i := range columns {
+		out[i] = [2]string{rows[0][2*i], rows[0][2*i+1]}
+	}
+	return out, nil
 }

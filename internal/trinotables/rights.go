@@ -24,8 +24,8 @@ import (
 // attempt is one statement, and what whoever may run it may do.
 type attempt struct{ may, sql string }
 
-// nobody is a name that nothing has.
-const nobody = "discreet asks whether it may"
+// unusedName is a name that nothing has.
+const unusedName = "discreet asks whether it may"
 
 // attempts are what is tried with a table, and with its schema.
 func attempts(r *Relation) []attempt {
@@ -36,22 +36,24 @@ func attempts(r *Relation) []attempt {
 		{"insert into " + r.Relation, explain + "INSERT INTO " + t + " (" + column + ") VALUES (NULL)"},
 		{"delete from " + r.Relation, explain + "DELETE FROM " + t},
 		{"update " + r.Relation, explain + "UPDATE " + t + " SET " + column + " = NULL"},
-		{"alter " + r.Relation, "ALTER TABLE " + t + " DROP COLUMN " + name(nobody)},
+		{"alter " + r.Relation, "ALTER TABLE " + t + " DROP COLUMN " + name(unusedName)},
 	}
 	if r.View { // into which nothing is written
 		table = nil
 	}
 	return append(table, []attempt{
-		{"make tables in " + catalog + "." + schema, explain + "CREATE TABLE " + in + "." + name(nobody) + " AS SELECT 1 AS a"},
-		{"make views in " + catalog + "." + schema, explain + "CREATE VIEW " + in + "." + name(nobody) + " AS SELECT 1 AS a"},
+		{"make tables in " + catalog + "." + schema, explain + "CREATE TABLE " + in + "." + name(unusedName) + " AS SELECT 1 AS a"},
+		{"make views in " + catalog + "." + schema, explain + "CREATE VIEW " + in + "." + name(unusedName) + " AS SELECT 1 AS a"},
 		{"make schemas in " + catalog, "CREATE SCHEMA " + in},
 		{"make catalogs", "CREATE CATALOG " + name(catalog) + " USING memory"},
-		{"act as other users", "SET SESSION AUTHORIZATION " + name(nobody)},
+		{"act as other users", "SET SESSION AUTHORIZATION " + name(unusedName)},
 	}...)
 }
 
+type rightsChecker struct{ *connection }
+
 // checkRights refuses a user who may do more than read the tables of the policy.
-func (d *Database) checkRights(ctx context.Context, all []*Relation) error {
+func (d rightsChecker) checkRights(ctx context.Context, all []*Relation) error {
 	var tries []attempt
 	for _, r := range all {
 		for _, a := range attempts(r) {
@@ -60,7 +62,7 @@ func (d *Database) checkRights(ctx context.Context, all []*Relation) error {
 			}
 		}
 	}
-	found, err := d.try(ctx, tries)
+	found, err := d.tryAll(ctx, tries)
 	if err != nil {
 		return err
 	}
@@ -68,7 +70,7 @@ func (d *Database) checkRights(ctx context.Context, all []*Relation) error {
 		return err
 	}
 	if d.dataset.VersionQuery == "" { // which may read other tables
-		more, err := d.others(ctx, all)
+		more, err := d.findOthers(ctx, all)
 		if err != nil {
 			return err
 		}
@@ -83,13 +85,13 @@ func (d *Database) checkRights(ctx context.Context, all []*Relation) error {
 // checkProperties refuses a user who may not set the properties that statements set for themselves:
 // otherwise that would be found out by a question, when it has been paid for. Those that are set
 // for every statement were set for this one too.
-func (d *Database) checkProperties(ctx context.Context) error {
+func (d rightsChecker) checkProperties(ctx context.Context) error {
 	_, err := d.rows(ctx, "WITH SESSION "+trinoplace.ByPerson+" SELECT 1")
 	switch {
 	case err == nil:
 		return nil
 	case trinoplace.Name(err) != "PERMISSION_DENIED":
-		return d.failed(ctx, err)
+		return d.failure(ctx, err)
 	}
 	return &Refused{"the user with whom the dataset " + d.dataset.Name + " is read may not do all that is needed; ask the owner to run " +
 		"'discreet check', which says what", fmt.Sprintf("the user %s, with which the dataset %s is read, may not set the "+
@@ -99,8 +101,8 @@ func (d *Database) checkProperties(ctx context.Context) error {
 		jsonText(regexp.QuoteMeta(d.place.User)), jsonText(strings.Join(trinoplace.Properties(), "|")))}
 }
 
-// try returns what the user may do of it, in order. Several are tried at once.
-func (d *Database) try(ctx context.Context, tries []attempt) ([]string, error) {
+// tryAll returns what the user may do of it, in order. Several are tried at once.
+func (d rightsChecker) tryAll(ctx context.Context, tries []attempt) ([]string, error) {
 	may := make([]bool, len(tries))
 	errs := make([]error, len(tries))
 	next := make(chan int)
@@ -108,7 +110,7 @@ func (d *Database) try(ctx context.Context, tries []attempt) ([]string, error) {
 	for range 4 {
 		done.Go(func() {
 			for i := range next {
-				may[i], errs[i] = d.tried(ctx, tries[i].sql)
+				may[i], errs[i] = d.isAllowed(ctx, tries[i].sql)
 			}
 		})
 	}
@@ -118,7 +120,7 @@ func (d *Database) try(ctx context.Context, tries []attempt) ([]string, error) {
 	close(next)
 	done.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return nil, d.failed(ctx, firstOf(errs))
+		return nil, d.failure(ctx, firstOf(errs))
 	}
 	var found []string
 	for i, a := range tries {
@@ -134,9 +136,9 @@ func firstOf(errs []error) error {
 	return errs[i]
 }
 
-// tried reports whether access to a statement is not denied. What the store or this version of
+// isAllowed reports whether access to a statement is not denied. What the store or this version of
 // Trino cannot do at all nobody may do.
-func (d *Database) tried(ctx context.Context, text string) (bool, error) {
+func (d rightsChecker) isAllowed(ctx context.Context, text string) (bool, error) {
 	_, err := d.rows(ctx, text)
 	switch said := trinoplace.Name(err); {
 	case err == nil:
@@ -155,11 +157,11 @@ func (d *Database) tried(ctx context.Context, text string) (bool, error) {
 // trinoSaid reports whether a statement came to an end of its own.
 func trinoSaid(err error) bool { return trinoplace.Name(err) != "" }
 
-// listed is how many tables beyond the policy's are looked at in a catalog.
-const listed = 20
+// maxListedTables is how many tables beyond the policy's are looked at in a catalog.
+const maxListedTables = 20
 
-// others finds tables that the user may read and the policy does not name.
-func (d *Database) others(ctx context.Context, all []*Relation) ([]string, error) {
+// findOthers finds tables that the user may read and the policy does not name.
+func (d rightsChecker) findOthers(ctx context.Context, all []*Relation) ([]string, error) {
 	connectors, err := d.connectors(ctx)
 	if err != nil {
 		return nil, err
@@ -176,9 +178,9 @@ func (d *Database) others(ctx context.Context, all []*Relation) ([]string, error
 			}
 		}
 		rows, err := d.rows(ctx, "SELECT table_schema, table_name FROM "+name(catalog)+".information_schema.tables WHERE "+
-			strings.Join(named, " AND ")+fmt.Sprintf(" LIMIT %d", listed))
+			strings.Join(named, " AND ")+fmt.Sprintf(" LIMIT %d", maxListedTables))
 		if err != nil {
-			return nil, d.failed(ctx, err)
+			return nil, d.failure(ctx, err)
 		}
 		for _, r := range rows {
 			relation := catalog + "." + r[0] + "." + r[1]
@@ -191,7 +193,7 @@ func (d *Database) others(ctx context.Context, all []*Relation) ([]string, error
 }
 
 // tryToRead is try for tables of which some cannot be read by anybody.
-func (d *Database) tryToRead(ctx context.Context, tries []attempt) ([]string, error) {
+func (d rightsChecker) tryToRead(ctx context.Context, tries []attempt) ([]string, error) {
 	var found []string
 	for _, a := range tries {
 		switch _, err := d.rows(ctx, a.sql); {
@@ -200,8 +202,80 @@ func (d *Database) tryToRead(ctx context.Context, tries []attempt) ([]string, er
 				return append(found, "read more of them"), nil
 			}
 		case !trinoSaid(err):
-			return nil, d.failed(ctx, err)
+			return nil, d.failure(ctx, err)
 		}
 	}
 	return found, nil
+}
+
+// Rights says that the user may do more than it should.
+type Rights struct {
+	Dataset, User string
+	May           []string
+	relations     []*Relation
+}
+
+func (e *Rights) Error() string {
+	return "the user with whom the dataset " + e.Dataset + " is read may do more than that; ask the owner to run 'discreet check', which " +
+		"says what"
+}
+
+// Explain says what it may do, and what to write so that it may not.
+func (e *Rights) Explain() string {
+	return fmt.Sprintf("the user %s, with which the dataset %s is read, has to read the tables of the policy and nothing else, and it may "+
+		"%s. %s", e.User, e.Dataset, strings.Join(e.May, "; it may "), Advice(e.User, relationsOf(e.relations)))
+}
+
+func relationsOf(all []*Relation) []string {
+	var out []string
+	for _, r := range all {
+		out = append(out, r.Relation)
+	}
+	return out
+}
+
+// Advice says which rules let a user read tables and nothing else, for access control by a file;
+// and which grants, for one that has them.
+func Advice(user string, relations []string) string {
+	type place struct{ catalog, schema string }
+	var places []place
+	tables := map[place][]string{}
+	var catalogs, grants []string
+	for _, r := range relations {
+		catalog, schema, table := split(r)
+		p := place{catalog, schema}
+		if !slices.Contains(places, p) {
+			places = append(places, p)
+		}
+		tables[p] = append(tables[p], regexp.QuoteMeta(table))
+		if !slices.Contains(catalogs, regexp.QuoteMeta(catalog)) {
+			catalogs = append(catalogs, regexp.QuoteMeta(catalog))
+		}
+		grants = append(grants, fmt.Sprintf("  GRANT SELECT ON %s TO USER %s;", Quote(r), name(user)))
+	}
+	who := jsonText(regexp.QuoteMeta(user))
+	var b strings.Builder
+	b.WriteString("With access control by a file (access-control.name=file) put these before the other rules of each list, where none " +
+		"may be missing; Trino reads them when it starts, or every security.refresh-period where that is set:\n\n")
+	fmt.Fprintf(&b, "  \"catalogs\": [{\"user\": %s, \"catalog\": %s, \"allow\": \"read-only\"}, {\"user\": %s, \"allow\": "+
+		"\"none\"}],\n", who,
+		jsonText("system|"+strings.Join(catalogs, "|")), who)
+	fmt.Fprintf(&b, "  \"schemas\": [{\"user\": %s, \"owner\": false}],\n  \"tables\": [\n", who)
+	for _, p := range places {
+		fmt.Fprintf(&b, "    {\"user\": %s, \"catalog\": %s, \"schema\": %s, \"table\": %s, \"privileges\": [\"SELECT\"]},\n", who,
+			jsonText(regexp.QuoteMeta(p.catalog)), jsonText(regexp.QuoteMeta(p.schema)),
+			jsonText("("+strings.Join(tables[p], "|")+`)(\$.*)?`))
+	}
+	fmt.Fprintf(&b, "    {\"user\": %s, \"catalog\": \"system\", \"schema\": \"metadata\", \"privileges\": [\"SELECT\"]},\n", who)
+	fmt.Fprintf(&b, "    {\"user\": %s, \"privileges\": []}],\n", who)
+	fmt.Fprintf(&b, "  \"functions\": [{\"user\": %s, \"privileges\": []}],\n  \"procedures\": [{\"user\": %s, \"privileges\": []}],\n",
+		who, who)
+	fmt.Fprintf(&b, "  \"queries\": [{\"user\": %s, \"allow\": [\"execute\"]}],\n", who)
+	fmt.Fprintf(&b, "  \"impersonation\": [{\"original_user\": %s, \"new_user\": \".*\", \"allow\": false}]\n\n", who)
+	b.WriteString("Where the catalog has grants of its own, take away what there is and run\n\n" + strings.Join(grants, "\n"))
+	return b.String()
+}
+
+func jsonText(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

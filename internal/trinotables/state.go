@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
 
@@ -29,8 +30,8 @@ type State struct {
 // From spells a table of the policy for a statement, in this state.
 func (s *State) From(table string) string { return s.froms[table] }
 
-// again is after how long the user's rights are looked at anew.
-const again = 10 * time.Minute
+// rightsAge is after how long the user's rights are looked at anew.
+const rightsAge = 10 * time.Minute
 
 // Look returns the state in which the tables are, before a question. It is the same one as long as
 // they are: by what their stores say, or by the owner's version query, at the times that the policy
@@ -44,15 +45,15 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.silent.After(asked) {
-		return nil, d.unsaid(ctx)
+		return nil, d.errSilent(ctx)
 	}
 	limited, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
-	if d.now != nil && d.dataset.Refresh > 0 && d.now.period == d.period() {
-		if d.readable(limited) {
+	if d.now != nil && d.cluster.dataset.Refresh > 0 && d.now.period == d.period() {
+		if d.isKnownReadable(limited) {
 			return d.now, nil
 		}
-		if d.known = nil; d.readable(limited) { // everything is looked at anew
+		if d.known = nil; d.isKnownReadable(limited) { // everything is looked at anew
 			return d.now, nil
 		}
 	}
@@ -62,7 +63,7 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 		return nil, ctx.Err()
 	case limited.Err() != nil && err != nil: // our patience has ended, and not that of who asks
 		d.known, d.silent = nil, time.Now()
-		return nil, d.unsaid(ctx)
+		return nil, d.errSilent(ctx)
 	case err != nil:
 		d.known = nil
 		return nil, err
@@ -71,69 +72,72 @@ func (d *Database) Look(ctx context.Context) (*State, error) {
 	return s, nil
 }
 
-// unsaid is the error where our patience has ended.
-func (d *Database) unsaid(ctx context.Context) error {
-	return d.failed(ctx, fmt.Errorf("it has not said within %v what there is and in which state it is", d.patience))
+// errSilent is the error where our patience has ended.
+func (d *Database) errSilent(ctx context.Context) error {
+	return d.cluster.failure(ctx, fmt.Errorf("it has not said within %v what there is and in which state it is", d.patience))
 }
 
 // next finds the state in which the tables are by now.
 func (d *Database) next(ctx context.Context) (s *State, err error) {
-	if err := d.lookAtUser(ctx); err != nil {
+	if err := d.checkUser(ctx); err != nil {
 		return nil, err
 	}
 	s = &State{froms: map[string]string{}, period: d.period()}
-	if d.dataset.VersionQuery != "" {
-		if s.named, err = d.askVersion(ctx); err != nil {
+	if d.cluster.dataset.VersionQuery != "" {
+		if s.named, err = d.cluster.askVersion(ctx); err != nil {
 			return nil, err
 		}
-		if d.now != nil && d.now.named == s.named && d.alive(ctx, d.now) {
+		if d.now != nil && d.now.named == s.named && d.isReadable(ctx, d.now) {
 			kept := *d.now
 			kept.period = s.period
 			return &kept, nil
 		}
 	}
-	if s.marks, err = d.marks(ctx); err != nil {
+	if s.marks, err = d.marker.marks(ctx, d.known); err != nil {
 		return nil, err
 	}
-	s.name(d.dataset.Refresh > 0)
+	s.name(d.cluster.dataset.Refresh > 0)
 	if d.now != nil && d.now.Version != s.Version { // with its rows a table may have become another
-		if d.known, err = d.relations(ctx); err != nil {
+		if d.known, err = d.finder.relations(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// lookAtUser looks at the tables and at what the user may do, where that is long ago.
-func (d *Database) lookAtUser(ctx context.Context) (err error) {
-	if d.known != nil && time.Since(d.rights) <= again {
+// checkUser looks at the tables and at what the user may do, where that is long ago.
+func (d *Database) checkUser(ctx context.Context) (err error) {
+	if d.known != nil && time.Since(d.rights) <= rightsAge {
 		return nil
 	}
-	if d.known, err = d.relations(ctx); err != nil {
+	if d.known, err = d.finder.relations(ctx); err != nil {
 		return err
 	}
-	if err := d.checkRights(ctx, d.known); err != nil {
+	if err := d.checker.checkRights(ctx, d.known); err != nil {
 		return err
 	}
 	d.rights = time.Now()
 	return nil
 }
 
-// readable reports whether the state that was last looked at can be read, by this user.
-func (d *Database) readable(ctx context.Context) bool {
-	return d.lookAtUser(ctx) == nil && d.alive(ctx, d.now)
+// isKnownReadable reports whether the state that was last looked at can be read, by this user.
+func (d *Database) isKnownReadable(ctx context.Context) bool {
+	return d.checkUser(ctx) == nil && d.isReadable(ctx, d.now)
 }
 
+// marker asks stores in which state tables are.
+type marker struct{ *connection }
+
 // marks asks in which state each table is, several at once, and whether they can be read.
-func (d *Database) marks(ctx context.Context) ([]mark, error) {
-	out, errs := make([]mark, len(d.known)), make([]error, len(d.known)+1)
-	now := make([]mark, len(d.known))
+func (d marker) marks(ctx context.Context, all []*Relation) ([]mark, error) {
+	out, errs := make([]mark, len(all)), make([]error, len(all)+1)
+	now := make([]mark, len(all))
 	var done sync.WaitGroup
-	for i, r := range d.known {
+	for i, r := range all {
 		now[i].relation = r.Relation
 		done.Go(func() { out[i], errs[i] = d.mark(ctx, r) })
 	}
-	done.Go(func() { errs[len(d.known)] = d.usable(ctx, now) })
+	done.Go(func() { errs[len(all)] = d.checkReadable(ctx, now) })
 	done.Wait()
 	for _, err := range errs {
 		if err != nil {
@@ -146,10 +150,10 @@ func (d *Database) marks(ctx context.Context) ([]mark, error) {
 // period counts the times of the owner's refresh since 1970, so that all servers look at the same
 // moments.
 func (d *Database) period() int64 {
-	if d.dataset.Refresh <= 0 {
+	if d.cluster.dataset.Refresh <= 0 {
 		return 0
 	}
-	return time.Now().UnixNano() / int64(d.dataset.Refresh)
+	return time.Now().UnixNano() / int64(d.cluster.dataset.Refresh)
 }
 
 // name names the state by what its tables are.
@@ -185,7 +189,7 @@ type mark struct {
 }
 
 // mark asks in which state a table is.
-func (d *Database) mark(ctx context.Context, r *Relation) (mark, error) {
+func (d marker) mark(ctx context.Context, r *Relation) (mark, error) {
 	m := mark{table: r.Name, relation: r.Relation}
 	connector := r.Connector
 	if r.View {
@@ -211,7 +215,7 @@ func (d *Database) mark(ctx context.Context, r *Relation) (mark, error) {
 	return m, nil
 }
 
-func (d *Database) errUnmarked(r *Relation) error {
+func (d marker) errUnmarked(r *Relation) error {
 	what := "is in a catalog of the connector " + r.Connector + ", which does not say whether a table has changed"
 	if r.View {
 		what = "is a view, of which nobody says whether what is behind it has changed"
@@ -224,10 +228,10 @@ func (d *Database) errUnmarked(r *Relation) error {
 
 // iceberg asks for the snapshot of the main branch. A table into which nothing was ever written has
 // none.
-func (d *Database) iceberg(ctx context.Context, m *mark) error {
+func (d marker) iceberg(ctx context.Context, m *mark) error {
 	rows, err := d.rows(ctx, "SELECT CAST(snapshot_id AS varchar) FROM "+beside(m.relation, "refs")+" WHERE name = 'main'")
 	if err != nil {
-		return d.failed(ctx, err)
+		return d.failure(ctx, err)
 	}
 	m.state = "empty"
 	if len(rows) > 0 {
@@ -239,14 +243,14 @@ func (d *Database) iceberg(ctx context.Context, m *mark) error {
 
 // delta asks for the last version. A table that was made anew counts from 0, so when it was written
 // is a part of its name.
-func (d *Database) delta(ctx context.Context, m *mark) error {
+func (d marker) delta(ctx context.Context, m *mark) error {
 	rows, err := d.rows(ctx, "SELECT CAST(version AS varchar), CAST(to_unixtime(timestamp) * 1000 AS varchar) FROM "+
 		beside(m.relation, "history")+" ORDER BY version DESC LIMIT 1")
 	if err != nil {
-		return d.failed(ctx, err)
+		return d.failure(ctx, err)
 	}
 	if len(rows) == 0 {
-		return d.failed(ctx, fmt.Errorf("the Delta table %s has no history", m.relation))
+		return d.failure(ctx, fmt.Errorf("the Delta table %s has no history", m.relation))
 	}
 	m.state = rows[0][0] + " " + rows[0][1]
 	m.pin = " FOR VERSION AS OF " + rows[0][0]
@@ -257,35 +261,35 @@ func (d *Database) delta(ctx context.Context, m *mark) error {
 
 // hive asks for the files of a table: their names, sizes and times, and no row of them. A file
 // without a row is none.
-func (d *Database) hive(ctx context.Context, m *mark) error {
+func (d marker) hive(ctx context.Context, m *mark) error {
 	rows, err := d.rows(ctx, `SELECT CAST(count(*) AS varchar), to_hex(checksum(p || ' ' || CAST(s AS varchar) || ' ' || CAST(t AS varchar))) `+
 		`FROM (SELECT DISTINCT "$path" AS p, "$file_size" AS s, "$file_modified_time" AS t FROM `+Quote(m.relation)+`)`)
 	if err != nil {
-		return d.failed(ctx, err)
+		return d.failure(ctx, err)
 	}
 	m.state = "files " + strings.Join(rows[0], " ")
 	return nil
 }
 
-// alive reports whether what is read is still there: a snapshot may have been expired, and a table
-// made anew. A question about what is gone would be paid for and fail.
-func (d *Database) alive(ctx context.Context, s *State) bool {
-	if d.usable(ctx, s.marks) != nil {
+// isReadable reports whether what is read is still there: a snapshot may have been expired, and a
+// table made anew. A question about what is gone would be paid for and fail.
+func (d *Database) isReadable(ctx context.Context, s *State) bool {
+	if d.marker.checkReadable(ctx, s.marks) != nil {
 		return false
 	}
 	still, err := d.Still(ctx, s)
 	return err == nil && still
 }
 
-// usable finds out whether the cluster has somebody to run a query, and lets all tables be read in
-// a state: what goes wrong here costs nothing. No row is read for it.
-func (d *Database) usable(ctx context.Context, tables []mark) error {
+// checkReadable finds out whether the cluster has somebody to run a query, and lets all tables be
+// read in a state: what goes wrong here costs nothing. No row is read for it.
+func (d marker) checkReadable(ctx context.Context, tables []mark) error {
 	var all []string
 	for _, m := range tables {
 		all = append(all, Quote(m.relation)+m.pin)
 	}
 	if _, err := d.rows(ctx, "SELECT 1 FROM "+strings.Join(all, ", ")+" LIMIT 0"); err != nil {
-		return d.failed(ctx, err)
+		return d.failure(ctx, err)
 	}
 	return nil
 }
@@ -298,9 +302,46 @@ func (d *Database) Still(ctx context.Context, s *State) (bool, error) {
 		if m.history == "" {
 			continue
 		}
-		if rows, err := d.rows(ctx, m.history); err != nil || len(rows) == 0 {
+		if rows, err := d.cluster.rows(ctx, m.history); err != nil || len(rows) == 0 {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// Describe says, for the owner, what names the state of the tables, and when it is looked at. It
+// reads no row, but for the version query, and refuses what no question would be asked with: a user
+// that may do more than read, a table that is not there or is a view, and one of which nobody says
+// whether it has changed.
+func Describe(ctx context.Context, ds *policy.Dataset) (string, error) {
+	d, err := Of(ds)
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	s, err := d.Look(ctx)
+	if err != nil {
+		return "", Explained(err)
+	}
+	var parts []string
+	if s.named != "" {
+		parts = append(parts, fmt.Sprintf("%q, by the version query; analysts see it", s.named))
+	}
+	for _, m := range s.marks {
+		switch {
+		case m.pin != "":
+			parts = append(parts, m.table+" as of one version, in which all of a question reads it")
+		case m.fixed:
+			parts = append(parts, m.table+", which never changes")
+		case m.state != "":
+			parts = append(parts, m.table+" by its files")
+		case s.named == "":
+			parts = append(parts, m.table+" by the time alone")
+		}
+	}
+	text := strings.Join(parts, "; ")
+	if ds.Refresh > 0 {
+		return fmt.Sprintf("%s. It is looked for changes every %v, counted from midnight of 1970-01-01 in UTC", text, ds.Refresh), nil
+	}
+	return text + ". It is looked for changes before every question", nil
 }

@@ -1,11 +1,16 @@
 package trinotables
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // count counts the rows of the table t in a state.
@@ -138,4 +143,120 @@ func TestNamedVersions(t *testing.T) {
 	if s := state(t, d); s.Version == before.Version || count(t, c, s) != "1" {
 		t.Errorf("%+v", s)
 	}
+}
+
+// TestPatience: a cluster that takes too long is a failure as any other, with the same words for
+// analysts and a reason for the owner, and not the end of the analyst's own time.
+func TestPatience(t *testing.T) {
+	free := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-free:
+		case <-r.Context().Done():
+		}
+	}))
+	defer slow.Close()
+	defer close(free)
+	u, _ := url.Parse(slow.URL)
+	p, err := policy.Parse("p.yaml", []byte("datasets:\n  d:\n    source: trino://ana@"+u.Host+"/c/s?sslmode=disable\n    unit: p.pid\n"+
+		"    budget: {epsilon: 1}\n    analysts: {ana: }\n    tables:\n      p:\n        unique: pid\n        columns:\n"+
+		"          pid: {type: integer}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Of(p.Datasets["d"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	d.patience = 200 * time.Millisecond
+	if _, err = d.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "the Trino cluster of the dataset d cannot be asked") ||
+		!strings.Contains(Explained(err).Error(), "it has not said within 200ms") {
+		t.Error(err)
+	}
+
+	// Many who ask at the same time wait as long as one.
+	begin := time.Now()
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := d.Look(t.Context()); err == nil || !strings.Contains(Explained(err).Error(), "it has not said within 200ms") {
+				t.Error(err)
+			}
+		})
+	}
+	if all.Wait(); time.Since(begin) > 2*time.Second {
+		t.Errorf("20 who asked waited %v, one after the other", time.Since(begin))
+	}
+}
+
+// only is a user that may read one schema, which is called like it, in every catalog.
+const only = "only_tables"
+
+// fixture is the schema of the user in some catalogs, which goes with the test.
+func fixture(t *testing.T, catalogs ...string) *testtrino.Cluster {
+	t.Helper()
+	c := testtrino.Shared(t)
+	for _, catalog := range []string{"memory", "hive", "iceberg", "delta"} {
+		c.Run(t, "DROP SCHEMA IF EXISTS "+catalog+"."+only+" CASCADE")
+	}
+	for _, catalog := range catalogs {
+		c.Run(t, "CREATE SCHEMA "+catalog+"."+only)
+	}
+	return c
+}
+
+// dataset is one with tables that are called t, u, ... and are these relations.
+func dataset(t *testing.T, address, keys string, relations ...string) *policy.Dataset {
+	t.Helper()
+	tables := ""
+	for i, r := range relations {
+		name := string(rune('t' + i))
+		kind := "unique: pid"
+		if i > 0 {
+			kind = "path: pid -> t.pid, max_rows: 1, max_groups: 1"
+		}
+		tables += name + ": {" + kind + ", source: " + r + ", columns: {pid: {type: integer}}}, "
+	}
+	p, err := policy.Parse("p.yaml", []byte("datasets: {d: {unit: t.pid, budget: {epsilon: 1}, analysts: {ana: }, source: '"+address+
+		"', "+keys+"tables: {"+tables+"}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Datasets["d"]
+}
+
+// open returns the database of a dataset.
+func open(t *testing.T, ds *policy.Dataset) *Database {
+	t.Helper()
+	d, err := Of(ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// state looks, and fails the test where that does not work.
+func state(t *testing.T, d *Database) *State {
+	t.Helper()
+	s, err := d.Look(t.Context())
+	if err != nil {
+		t.Fatal(Explained(err))
+	}
+	return s
+}
+
+// refused looks, and returns why that does not work, for the owner. What others are told has no
+// word of the cluster's.
+func refused(t *testing.T, d *Database, others string) string {
+	t.Helper()
+	_, err := d.Look(t.Context())
+	if err == nil {
+		t.Fatal("it was looked at")
+	}
+	if strings.Contains(err.Error(), only) || strings.Contains(err.Error(), "Trino says") || !strings.Contains(err.Error(), others) {
+		t.Errorf("others are told: %v", err)
+	}
+	return Explained(err).Error()
 }

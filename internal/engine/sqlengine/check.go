@@ -2,11 +2,13 @@ package sqlengine
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -131,4 +133,141 @@ func Share(n, of int64) string {
 		return "many"
 	}
 	return "some"
+}
+
+// CheckPaths looks at what paths and joins rely on: that a row leads to somebody, and
+// that a key has one row. Keys are the columns that paths lead to.
+func (d *Database) CheckPaths(ctx context.Context, t *dialect.Table, keys []string) ([]engine.Finding, error) {
+	var out []engine.Finding
+	if t.UniqueColumn != "" {
+		again, err := d.Repeats(ctx, t, t.Declared(t.UniqueColumn))
+		if err != nil {
+			return nil, err
+		}
+		if again {
+			out = append(out, engine.Finding{Table: t.Name, Column: t.UniqueColumn, Broken: true,
+				Text: "the policy says that it is unique, but some values are in several " +
+					"rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove " +
+					"the rows that " +
+					"are too many"})
+		}
+	}
+	for _, key := range keys {
+		again, err := d.Repeats(ctx, t, d.Identity(t, key, tree.IdentityName(t.Name, key)))
+		if err != nil {
+			return nil, err
+		}
+		if again {
+			out = append(out, engine.Finding{Table: t.Name, Column: key, Broken: true,
+				Text: "a path leads to this column as to a key, but some values are in several rows, " +
+					"so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is " +
+					"different in every " +
+					"row, or remove the rows that are too many"})
+		}
+	}
+	if len(t.Path) == 1 {
+		found, err := d.checkPeople(ctx, t)
+		return append(out, found...), err
+	}
+	if len(t.Path) == 0 {
+		return out, nil
+	}
+	step := t.Path[0]
+	to := d.Tables[step.Table]
+	var rows, lost int64
+	what := dialect.StepIdentity(step)
+	err := d.DB.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+d.Identity(t,
+		step.Column, what)+" AS l FROM "+t.From+
+		") LEFT JOIN (SELECT DISTINCT "+d.Identity(to, step.Key, what)+" AS r FROM "+to.From+") ON l = r").Scan(&rows, &lost)
+	if err != nil {
+		return nil, err
+	}
+	if lost > 0 {
+		out = append(out,
+			engine.Finding{Table: t.Name, Column: step.Column, Text: fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
+				"nobody; they are left out of every answer", Share(lost, rows), step.Table)})
+	}
+	return out, nil
+}
+
+// checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0'
+// are two people.
+func (d *Database) checkPeople(ctx context.Context, t *dialect.Table) ([]engine.Finding, error) {
+	step := t.Path[0]
+	to, what := d.Tables[step.Table], dialect.StepIdentity(step)
+	l, r := d.Identity(t, step.Column, what), d.Identity(to, step.Key, what)
+	var people, known bool
+	err := d.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS "+
+		"(SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+
+		") WHERE l IN (SELECT "+r+" AS r FROM "+to.From+"))").Scan(&people, &known)
+	if err != nil || !people || known {
+		return nil, err
+	}
+	return []engine.Finding{{Table: t.Name, Column: step.Column,
+		Text: fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
+			"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
+}
+
+// Describe reads the stored columns of a table and compares them with the policy, and their types
+// too where they are to be checked. It looks at no row. Its errors tell the owner where the table
+// is.
+func Describe(ctx context.Context, db *sql.DB, t *dialect.Table, where string, checked bool) ([]dialect.Column, error) {
+	all, err := listColumns(ctx, db, t, where)
+	if err != nil {
+		return nil, err
+	}
+	t.Stored = map[string]dialect.Column{}
+	for _, name := range t.Needed() {
+		c, err := Find(all, t, name, where)
+		if err != nil {
+			return nil, err
+		}
+		t.Stored[name] = c
+		if p := t.Columns[name]; p != nil && checked && !t.Readable(p.Type, c.Type) {
+			return nil, fmt.Errorf("table %s: the policy says that column %s is %v, but in %s it is %s; correct the policy or the data",
+				t.Name, name, p.Type, where, c.Type)
+		}
+	}
+	return all, nil
+}
+
+func listColumns(ctx context.Context, db *sql.DB, t *dialect.Table, where string) (all []dialect.Column, err error) {
+	// What a driver says stays here: analysts see it where the data is looked at anew.
+	unread := fmt.Errorf("table %s: cannot read the schema of %s; is it complete, and of the kind that its name says?", t.Name, where)
+	rows, err := db.QueryContext(ctx, t.Dialect.Describe(t.From))
+	if err != nil {
+		return nil, unread
+	}
+	defer rows.Close()
+	about, err := rows.Columns()
+	if err != nil || len(about) < 2 {
+		return nil, unread
+	}
+	var c dialect.Column
+	into := []any{&c.Name, &c.Type}
+	for range about[2:] { // a database may say more
+		into = append(into, new(any))
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, unread
+		}
+		all = append(all, c)
+	}
+	if rows.Err() != nil {
+		return nil, unread
+	}
+	return all, nil
+}
+
+// Find finds a column by its name, or by one that differs from it in nothing but case.
+func Find(all []dialect.Column, t *dialect.Table, name, where string) (dialect.Column, error) {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for _, c := range all {
+			if same(c.Name, name) {
+				return c, nil
+			}
+		}
+	}
+	return dialect.Column{}, fmt.Errorf("table %s: there is no column %s in %s; correct the policy or the data", t.Name, name, where)
 }

@@ -1,3 +1,9 @@
+// Package sqlengine runs questions in a database that speaks SQL, reached through database/sql: it
+// runs the statements that package dialect prints, all on one state of the data, and seals what
+// they return.
+//
+// A driver that has nothing faster is an [Engine] over a [store.Store] and no more. One that reads
+// rows in bulk, as DuckDB's does, has a [Database] for what is left to SQL.
 package sqlengine
 
 import (
@@ -5,6 +11,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
@@ -200,4 +207,76 @@ func failure(ctx context.Context, err error) error {
 		return &engine.Failure{How: engine.Stopped, Err: engine.ErrRun}
 	}
 	return engine.ErrRun
+}
+
+// CheckName returns what is wrong with a name that is to be printed and recorded.
+func CheckName(text string) string { return policy.CheckVersionName(text) }
+
+// Fetch hands the rows of a table to a collector. What goes wrong is [engine.ErrRun].
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
+	return engine.ReadFrom{}, e.Current().Fetch(ctx, t, into)
+}
+
+// Fetch hands the rows of a table to a collector, in this state of the data.
+func (d *Database) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
+	if err := d.fetch(ctx, t, into); err != nil {
+		return d.Failure(ctx, err)
+	}
+	return nil
+}
+
+func (d *Database) fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
+	code := make([]func(any) int64, len(t.Columns))
+	for i, c := range t.Columns {
+		code[i] = coder(c)
+	}
+	text, args := Fetched(&d.Schema, t)
+	rows, err := d.DB.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	cells, scanned, codes := make([]any, len(code)), make([]any, len(code)), make([]int64, len(code))
+	for i := range cells {
+		scanned[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(scanned...); err != nil {
+			return err
+		}
+		for i, v := range cells {
+			codes[i] = code[i](v)
+		}
+		into.Add(codes)
+	}
+	return rows.Err()
+}
+
+// Fetched prints the statement that returns the rows of a table.
+func Fetched(s *dialect.Schema, t *tree.Table) (text string, args []any) {
+	p := s.Print(t.From)
+	columns := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i] = p.Key(tree.Key{Expr: c.Expr})
+	}
+	names, from := p.TableRows(t, columns)
+	return "SELECT " + strings.Join(names, ", ") + " FROM " + from, p.Args
+}
+
+// coder says what the code of a column's value is: its place among the values of a category, and
+// otherwise the number itself, clamped to what is public about it.
+func coder(c tree.TableColumn) func(any) int64 {
+	places := keyPlaces(c.Values)
+	lo, hi, _ := c.Bounds()
+	return func(v any) int64 {
+		switch at, ok := places[widen(v)]; {
+		case v == nil:
+			return engine.Null
+		case c.Values == nil:
+			return min(max(final(widen(v)), lo), hi)
+		case ok:
+			return int64(at)
+		}
+		return -1
+	}
 }

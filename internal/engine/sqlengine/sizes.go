@@ -4,12 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/policy"
@@ -173,4 +176,134 @@ func (d *Database) mostAlike(ctx context.Context, t *dialect.Table) (map[string]
 		out[name] = n.Int64
 	}
 	return out, nil
+}
+
+// CheckSizes says where the data has outgrown what the policy declares. It reads nothing where that
+// declares nothing.
+func (d *Database) CheckSizes(ctx context.Context, ds *policy.Dataset, how Counting) ([]engine.Finding, error) {
+	if ds.Sizes == nil {
+		return nil, nil
+	}
+	counted, err := d.Count(ctx, ds, how)
+	if err != nil {
+		return nil, err
+	}
+	return Outgrown(ds, counted), nil
+}
+
+// Outgrown says where what was counted is more than the policy declares. What was not counted is
+// left out.
+func Outgrown(ds *policy.Dataset, counted publictime.Sizes) (out []engine.Finding) {
+	if ds.Sizes == nil {
+		return nil
+	}
+	check := func(table, column, what string, n, declared int64) {
+		if n > declared {
+			out = append(out, engine.Finding{Table: table, Column: column, Text: fmt.Sprintf("%s %d, and 'sizes' declares %d, so answers "+
+				"can be late or fail; declare more ('discreet check --sizes' prints a block to paste)", what, n, declared)})
+		}
+	}
+	if !ds.Unit.Row() {
+		check(ds.Unit.Table, ds.Unit.Column, "the number of people is about", counted.People, ds.Sizes.People)
+	}
+	for _, name := range ds.TableNames() {
+		declared, ok := ds.Sizes.Tables[name]
+		if !ok {
+			continue // a public one
+		}
+		found := counted.Tables[name]
+		check(name, "", "the number of rows is", found.Rows, declared.Rows)
+		for _, column := range slices.Sorted(maps.Keys(found.Lengths)) {
+			most, ok := declared.Lengths[column]
+			if !ok {
+				most = publictime.NameLength
+			}
+			check(name, column, "the mean length of texts is", found.Lengths[column], most)
+		}
+		for _, column := range slices.Sorted(maps.Keys(found.Values)) {
+			check(name, column, "the number of different values is about", found.Values[column], declared.Values[column])
+		}
+	}
+	return out
+}
+
+// ProposeSizes counts the data and proposes what to declare of it: powers of two, with room to
+// grow.
+func (d *Database) ProposeSizes(ctx context.Context, ds *policy.Dataset, how Counting) (*policy.Sizes, error) {
+	counted, err := d.Count(ctx, ds, how)
+	if err != nil {
+		return nil, err
+	}
+	out := &policy.Sizes{Tables: map[string]policy.TableSizes{}}
+	if !ds.Unit.Row() {
+		out.People = roomy(counted.People, publictime.Fewest, policy.MostDeclared)
+	}
+	for name, t := range ds.Tables {
+		if t.Public {
+			continue
+		}
+		found := counted.Tables[name]
+		size := policy.TableSizes{Rows: roomy(found.Rows, publictime.Fewest, policy.MostDeclared), Lengths: map[string]int64{},
+			Values: map[string]int64{}}
+		for column, n := range found.Lengths {
+			size.Lengths[column] = roomy(n, publictime.Shortest, policy.MostDeclaredLength)
+		}
+		for column, c := range t.Columns {
+			if _, ok := size.Lengths[column]; c.Type == policy.Text && !ok { // it is stored as something else
+				size.Lengths[column] = publictime.NameLength
+			}
+			if c.Keys == policy.PrivateKeys {
+				size.Values[column] = roomy(found.Values[column], publictime.Fewest, policy.MostDeclared)
+			}
+		}
+		out.Tables[name] = size
+	}
+	return out, nil
+}
+
+// roomy is the next power of two that leaves a quarter of a number as room to grow.
+func roomy(n, least, most int64) int64 {
+	n = max(n+n/4, least)
+	return min(1<<bits.Len64(uint64(n-1)), most)
+}
+
+// Magnitude is the smallest power of ten that is no less than the number of rows, all tables
+// together. What a server does with it, its tick, can be seen by everybody. Of private tables what
+// the policy declares counts, where it does, and they are not read; else one person's rows move it
+// only where the number is next to a power of ten.
+func (d *Database) Magnitude(ctx context.Context, ds *policy.Dataset) (int, error) {
+	rows := map[string]int64{}
+	for name, t := range d.Tables {
+		if !t.Public && ds.Sizes != nil {
+			continue
+		}
+		var n int64
+		if err := d.DB.QueryRowContext(ctx, "SELECT count(*) FROM "+t.From).Scan(&n); err != nil {
+			return 0, errors.New("table " + t.Name + ": its rows cannot be counted")
+		}
+		rows[name] = n
+	}
+	return MagnitudeOf(ds, rows), nil
+}
+
+// MagnitudeOf is the magnitude of tables of which some were counted.
+func MagnitudeOf(ds *policy.Dataset, counted map[string]int64) int {
+	rows := int64(0)
+	for name, t := range ds.Tables {
+		if ds.Sizes != nil && !t.Public {
+			rows += ds.Sizes.Tables[name].Rows
+		} else {
+			rows += counted[name]
+		}
+	}
+	return PowerOfTen(rows)
+}
+
+// PowerOfTen is the smallest k with n <= 10^k.
+func PowerOfTen(n int64) int {
+	k := 0
+	for most := int64(1); most < n && k < 18; most *= 10 {
+		k++
+	}
+	return k
 }

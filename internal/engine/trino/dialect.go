@@ -4,10 +4,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/plan/posix"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // The names of types, as Trino spells them.
@@ -198,3 +202,270 @@ func hash(parts ...string) string {
 	}
 	return "from_big_endian_64(xxhash64(to_utf8(" + strings.Join(hashed, " || ") + ")))"
 }
+
+// functions are those that Trino has not, or means otherwise.
+var functions = map[string]dialect.Function{
+	"power": dialect.Plain("power"),
+	"btrim": trim("BOTH"), "ltrim": trim("LEADING"), "rtrim": trim("TRAILING"),
+	"greatest": extreme("array_max"), "least": extreme("array_min"),
+	// Trino's capital of ß is itself.
+	"upper": func(p *dialect.ExprPrinter, e *tree.Call) string {
+		return "replace(upper(" + p.Expr(e.Args[0]) + "), " + constant("ß") + ", " + constant("ẞ") + ")"
+	},
+	"right": func(p *dialect.ExprPrinter, e *tree.Call) string {
+		return let(p.Expr(e.Args[0]), "x", fmt.Sprintf("substr(x, greatest(length(x) - %v + 1, 1))", e.Args[1].(*tree.Literal).Number))
+	},
+	"concat": func(p *dialect.ExprPrinter, e *tree.Call) string {
+		all := p.All(e.Args)
+		for i, x := range all {
+			all[i] = "coalesce(" + x + ", '')"
+		}
+		return "(" + strings.Join(all, " || ") + ")"
+	},
+	"split_part": func(p *dialect.ExprPrinter, e *tree.Call) string {
+		by := p.All(e.Args[1:])
+		return let(p.Expr(e.Args[0]), "x", "CASE WHEN x IS NOT NULL THEN coalesce(split_part(x, "+strings.Join(by, ", ")+"), '') END")
+	},
+	"parse_timestamp": func(p *dialect.ExprPrinter, e *tree.Call) string {
+		return micros(tryCast("replace("+p.TimeForm(e, tree.TimestampText)+", 'T', ' ')", moment))
+	},
+	"text": func(p *dialect.ExprPrinter, e *tree.Call) string {
+		if x := e.Args[0]; x.Type().Kind == tree.Timestamp {
+			// Trino writes all six digits, and others none that are not needed.
+			return "trim(TRAILING '.' FROM trim(TRAILING '0' FROM CAST(" + p.Calendar(x) + " AS varchar)))"
+		}
+		return dialect.PrintText(p, e)
+	},
+}
+
+func trim(where string) dialect.Function {
+	return func(p *dialect.ExprPrinter, e *tree.Call) string {
+		return "trim(" + where + " " + p.Expr(e.Args[1]) + " FROM " + p.Expr(e.Args[0]) + ")"
+	}
+}
+
+// extreme is the greatest or the least of what is not NULL: Trino's own is NULL where one is.
+func extreme(of string) dialect.Function {
+	return func(p *dialect.ExprPrinter, e *tree.Call) string {
+		return of + "(filter(ARRAY[" + strings.Join(p.All(e.Args), ", ") + "], v -> v IS NOT NULL))"
+	}
+}
+
+// like prints a pattern as LIKE, which Trino runs as an automaton, in time that is proportional to
+// the text.
+func like(x string, p tree.Pattern) string {
+	var b strings.Builder
+	for _, c := range p {
+		switch {
+		case c.Anything():
+			b.WriteByte('%')
+		case c.One():
+			b.WriteByte('_')
+		default:
+			if strings.ContainsRune(`%_\`, rune(c)) {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(rune(c))
+		}
+	}
+	return "(" + x + " LIKE " + constant(b.String()) + ` ESCAPE '\')`
+}
+
+// integers are the types of whole numbers.
+var integers = []string{"tinyint", "smallint", "integer", bigint}
+
+// base is a type without its parameters: timestamp(3) with time zone is a timestamp with time zone.
+func base(typ string) string {
+	before, rest, found := strings.Cut(typ, "(")
+	if !found {
+		return typ
+	}
+	_, after, _ := strings.Cut(rest, ")")
+	return before + after
+}
+
+// scale is how many digits behind the point a decimal has.
+func scale(typ string) string {
+	_, after, _ := strings.Cut(typ, ",")
+	return strings.TrimSpace(strings.TrimSuffix(after, ")"))
+}
+
+// readable reports whether a stored type can be read as a policy's type. Stored text is text only,
+// and what has no one spelling is nothing.
+func readable(t policy.Type, stored string) bool {
+	switch base(stored) {
+	case "tinyint", "smallint", "integer", bigint:
+		return t == policy.Integer || t == policy.Decimal
+	case "real", double:
+		return t == policy.Decimal
+	case "decimal":
+		return t == policy.Decimal || t == policy.Integer && scale(stored) == "0"
+	case "boolean":
+		return t == policy.Boolean
+	case "date":
+		return t == policy.Date
+	case "timestamp":
+		return t == policy.Date || t == policy.Timestamp
+	case "timestamp with time zone":
+		return t == policy.Timestamp
+	case varchar, "char", "uuid":
+		return t == policy.Text
+	}
+	return false
+}
+
+// likeness is the same for types in which one value is spelled in one way.
+func likeness(typ string) string {
+	switch b := base(typ); {
+	case slices.Contains(integers, typ) || b == "decimal" && scale(typ) == "0":
+		return "whole numbers"
+	case b == "decimal":
+		return "decimals of scale " + scale(typ)
+	case b == varchar:
+		return "texts"
+	}
+	return typ
+}
+
+// common is a type that holds all values of types that are alike, each in its own spelling.
+func common(types []string) string {
+	same, fit := true, true
+	for _, t := range types {
+		same = same && t == types[0]
+		fit = fit && slices.Contains(integers, t)
+	}
+	switch {
+	case same:
+		return types[0]
+	case fit:
+		return bigint
+	}
+	return varchar
+}
+
+// names are types that can say whose a row is: those of which equal values have one spelling.
+// Floating-point numbers have two zeros.
+func names(typ string) bool {
+	switch base(typ) {
+	case "tinyint", "smallint", "integer", bigint, "decimal", varchar, "uuid", "date", "boolean", "timestamp":
+		return true
+	}
+	return false
+}
+
+// longest is how many bytes a text has at most.
+const longest = 1 << 20
+
+// readText reads a text. Trino holds any bytes, and some of its functions fail over those that are
+// none of Unicode's with an error that TRY does not catch; of such parts U+FFFD is made. It pads a
+// char with blanks, which are not part of it. One that is longer than a text should be is none, as
+// in PostgreSQL: a pattern takes a second for some million characters, and some hundred bytes for
+// each of them, and one person's text must not be what a question waits for.
+func readText(raw, typ string) string {
+	switch base(typ) {
+	case varchar:
+		return fmt.Sprintf("CASE WHEN length(to_utf8(%s)) <= %d THEN from_utf8(to_utf8(%s)) END", raw, longest, raw)
+	case "char":
+		return "rtrim(from_utf8(to_utf8(CAST(" + raw + " AS varchar))))"
+	}
+	return "CAST(" + raw + " AS varchar)"
+}
+
+// finds prints that a text has a part of a pattern, which stands in quotes.
+func finds(x, pattern string) string {
+	a, err := posix.NewAutomaton(strings.ReplaceAll(strings.Trim(pattern, "'"), "''", "'"))
+	if err != nil {
+		panic("trino: a pattern that was not refused: " + err.Error()) // see package plan
+	}
+	return follow(a, x)
+}
+
+// follow writes the automaton.
+func follow(a *posix.Automaton, x string) string {
+	var step, end strings.Builder
+	for i, s := range a.States {
+		fmt.Fprintf(&step, " WHEN %d THEN ", i)
+		if len(s.Edges) == 1 {
+			fmt.Fprint(&step, s.Edges[0].To)
+		} else {
+			step.WriteString("CASE")
+			for _, e := range s.Edges[:len(s.Edges)-1] {
+				fmt.Fprintf(&step, " WHEN c <= %d THEN %d", e.Upto, e.To)
+			}
+			fmt.Fprintf(&step, " ELSE %d END", s.Edges[len(s.Edges)-1].To)
+		}
+		if s.Ends {
+			fmt.Fprintf(&end, ", %d", i)
+		}
+	}
+	if end.Len() == 0 {
+		end.WriteString(", -1")
+	}
+	read := fmt.Sprintf("reduce(transform(regexp_extract_all(t, '(?s).'), c -> codepoint(CAST(c AS varchar(1)))), b, "+
+		"(s, c) -> CASE s%s END, s -> s)", step.String())
+	return fmt.Sprintf("reduce(regexp_extract_all(%s, '(?s).{1,%d}'), 0, (b, t) -> %s, s -> s IN (%s))", x, atOnce, read,
+		strings.TrimPrefix(end.String(), ", "))
+}
+
+// atOnce is how many characters of a text are in a list at a time. There an element is many times
+// what its character is in the text, and one person's text may be as long as they like.
+const atOnce = 1000
+
+// epoch is the beginning of time, and days are counted from its day.
+const (
+	epoch    = "TIMESTAMP '1970-01-01 00:00:00.000000'"
+	epochDay = "DATE '1970-01-01'"
+)
+
+func days(date string) string { return "date_diff('day', " + epochDay + ", " + date + ")" }
+
+// timestamp makes a time of microseconds, of which Trino has no function.
+func timestamp(x string) string {
+	return "CAST(from_unixtime_nanos(CAST(" + x + " AS " + decimal + ") * 1000) AT TIME ZONE 'UTC' AS " + moment + ")"
+}
+
+// micros are the microseconds of a time: its seconds, which are exact, and the digits behind them.
+func micros(time string) string {
+	return let(time, "t", "date_diff('second', "+epoch+", date_trunc('second', t)) * 1000000 + CAST(substr(CAST(t AS varchar), -6) "+
+		"AS bigint)")
+}
+
+// precision is how many digits of a second a stored time has.
+func precision(typ string) int {
+	_, rest, _ := strings.Cut(typ, "(")
+	digits, _, _ := strings.Cut(rest, ")")
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 3 // Trino's own
+	}
+	return n
+}
+
+func readDate(raw, typ string) string {
+	if base(typ) != "date" {
+		// A day is the one that a time is on: the cast of a time to a day cuts off.
+		raw = "CAST(" + raw + " AS date)"
+	}
+	return days(raw)
+}
+
+// readTimestamp reads a time to the microsecond. What is finer is cut off, and not rounded.
+func readTimestamp(raw, typ string) string {
+	if base(typ) == "timestamp with time zone" {
+		raw = "(" + raw + " AT TIME ZONE 'UTC')"
+	}
+	whole := "CAST(" + raw + " AS timestamp(" + strconv.Itoa(precision(typ)) + "))"
+	seconds := "date_diff('second', TIMESTAMP '1970-01-01 00:00:00', CAST(date_trunc('second', " + whole + ") AS timestamp(0)))"
+	if precision(typ) == 0 {
+		return "(" + seconds + " * 1000000)"
+	}
+	digits := min(precision(typ), 6)
+	fraction := fmt.Sprintf("CAST(substr(CAST(%s AS varchar), -%d, %d) AS bigint)", whole, precision(typ), digits)
+	// Trino's times begin within a second, whose beginning it does not have: it fails, and TRY
+	// does not catch it. No other database has such a time; it is none.
+	return fmt.Sprintf("CASE WHEN %s >= %s THEN %s * 1000000 + %s * %s END", whole, firstSecond, seconds, fraction,
+		"1"+strings.Repeat("0", 6-digits))
+}
+
+// firstSecond is the first that Trino has the whole of.
+const firstSecond = "TIMESTAMP '-290308-12-21 19:59:06'"

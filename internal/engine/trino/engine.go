@@ -1,3 +1,5 @@
+// Package trino runs questions on a Trino cluster: the dialect of its SQL, and the engine over its
+// handle. What is the same for every database is in packages dialect and sqlengine.
 package trino
 
 import (
@@ -7,12 +9,14 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/publictime"
 	"github.com/discreet-dp/discreet/internal/trinoplace"
 	"github.com/discreet-dp/discreet/internal/trinotables"
 	"github.com/discreet-dp/discreet/policy"
@@ -217,4 +221,89 @@ func failure(ctx context.Context, err error) error {
 		return &engine.Failure{How: engine.Stopped, Err: engine.ErrRun}
 	}
 	return engine.ErrRun
+}
+
+// Inspect reads all rows and compares them with what the policy says about them: Trino knows of no
+// key, reference or check that would say it. It also says how large the data is, as
+// [Engine.Magnitude] does.
+func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, magnitude int, err error) {
+	e, err := openForOwner(ctx, ds)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer e.Close()
+	d := e.Current()
+	for _, name := range ds.TableNames() {
+		t := d.Tables[name]
+		found, err := d.CheckPaths(ctx, t, ds.PathKeys(ds.Tables[name]))
+		if err == nil && !t.Public && t.UnitColumn != "" {
+			var more []engine.Finding
+			more, err = d.CheckUnit(ctx, t)
+			found = append(found, more...)
+		}
+		if err == nil {
+			var more []engine.Finding
+			more, err = d.CheckColumns(ctx, t, t.ColumnNames(), sqlengine.Plain(t, "approx_distinct"))
+			found = append(found, more...)
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("table %s: its rows cannot be read", name)
+		}
+		out = append(out, found...)
+	}
+	found, err := d.CheckSizes(ctx, ds, counting)
+	if err != nil {
+		return nil, 0, err
+	}
+	magnitude, err = e.Magnitude(ctx)
+	return append(out, found...), magnitude, err
+}
+
+// ProposeSizes counts how large the tables of a dataset are, and proposes what to declare of it.
+func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
+	e, err := openForOwner(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	return e.Current().ProposeSizes(ctx, ds, counting)
+}
+
+func openForOwner(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
+	e, err := Open(ctx, ds)
+	var more interface{ Explain() string }
+	if errors.As(err, &more) {
+		err = errors.New(more.Explain())
+	}
+	return e, err
+}
+
+// counting is how Trino counts what is public about the data. Characters are counted, which are
+// bytes in most texts.
+var counting = sqlengine.Counting{Bytes: "length", Different: "approx_distinct"}
+
+// trial is work on rows that nobody has, and usualTrial how long processors work for it on the
+// cluster that the constants of package publictime were measured on.
+const (
+	trial = "SELECT count(*), sum(length(upper(CAST(a * 1000 + b AS varchar)))) FROM UNNEST(sequence(1, 1000)) AS t(a) " +
+		"CROSS JOIN UNNEST(sequence(1, 300)) AS u(b)"
+	usualTrial = 70 * time.Millisecond
+	trials     = 3
+)
+
+// measure says how fast a cluster is: the best of some runs, by what its processors worked. Others
+// may work at the same time.
+func measure(ctx context.Context, db *sql.DB) publictime.Machine {
+	best := usualTrial
+	for i := range trials {
+		var n, l sql.NullFloat64
+		ctx, work := pace.Count(ctx)
+		if err := db.QueryRowContext(ctx, trial).Scan(&n, &l); err != nil {
+			break
+		}
+		if worked := work.Done(); worked > 0 && (i == 0 || worked < best) {
+			best = worked
+		}
+	}
+	return publictime.Machine{Threads: 1, Factor: max(0.5, float64(best)/float64(usualTrial)), Cluster: true, SQL: true}
 }

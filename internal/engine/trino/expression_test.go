@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/sample"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // sampleRows are rows of all kinds, and texts that are told apart hardly.
@@ -152,4 +155,226 @@ func differences(t testing.TB, e *Engine, all []sample.Row, texts []string, expr
 		}
 	}
 	return out
+}
+
+// TestDialectIsWhole: what a dialect says nothing about would be printed as nothing, or not at all.
+// Constants stand in the text, parts of WITH are computed where they are named, no transaction sees
+// one state, a suffix is a pattern, and nobody is a row.
+func TestDialectIsWhole(t *testing.T) {
+	left := []string{"Parameter", "Snapshot", "Once", "Again", "HasSuffix", "Row", "RowHash"}
+	for _, v := range []reflect.Value{reflect.ValueOf(*sqlDialect), reflect.ValueOf(sqlDialect.Types)} {
+		for i := range v.NumField() {
+			if name := v.Type().Field(i).Name; v.Field(i).IsZero() != slices.Contains(left, name) {
+				t.Errorf("%s is missing, or is there and should not be", name)
+			}
+		}
+	}
+	for _, name := range expr.Nodes() {
+		if sqlDialect.Functions[name] == nil {
+			t.Errorf("%s is not printed", name)
+		}
+	}
+}
+
+// TestConstantsAreSpelled: no sign of a text is left in a statement.
+func TestConstantsAreSpelled(t *testing.T) {
+	for _, s := range []string{"", "'", "it's", "a''b", "\x00", "\\", "😀", "?", "$1", "--", "X'00'", "') OR (1=1"} {
+		text := constant(s)
+		inside, ok := strings.CutPrefix(text, "from_utf8(X'")
+		inside, end := strings.CutSuffix(inside, "')")
+		if !ok || !end || strings.Trim(inside, "0123456789abcdef") != "" || len(inside) != 2*len(s) {
+			t.Errorf("%q is spelled %s", s, text)
+		}
+	}
+	for v, want := range map[any]string{int64(-1 << 63): "BIGINT '-9223372036854775808'", true: "true"} {
+		if got := constant(v); got != want {
+			t.Errorf("%v is spelled %s", v, got)
+		}
+	}
+	if got := constant([]string{}); got != "NULL" {
+		t.Error(got)
+	}
+}
+
+// TestReadable: which types are read as what, and which are refused.
+func TestReadable(t *testing.T) {
+	for typ, want := range map[string]string{
+		"bigint": "integer decimal", "tinyint": "integer decimal", "real": "decimal", "double": "decimal", "decimal(12,2)": "decimal",
+		"decimal(38,0)": "integer decimal", "boolean": "boolean", "date": "date", "timestamp(0)": "date timestamp",
+		"timestamp(12)": "date timestamp", "timestamp(3) with time zone": "timestamp", "varchar": "text", "varchar(7)": "text",
+		"char(7)": "text", "uuid": "text", "time(3)": "", "time(3) with time zone": "", "varbinary": "", "json": "", "array(bigint)": "",
+		"row(a bigint)": "", "map(varchar, bigint)": "", "ipaddress": "", "interval day to second": "", "HyperLogLog": "",
+	} {
+		var got []string
+		for _, p := range []policy.Type{policy.Integer, policy.Decimal, policy.Text, policy.Boolean, policy.Date, policy.Timestamp} {
+			if readable(p, typ) {
+				got = append(got, p.String())
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s is read as %v, and not as %s", typ, got, want)
+		}
+	}
+	for typ, want := range map[string]bool{"bigint": true, "varchar(3)": true, "uuid": true, "double": false,
+		"real": false, "char(3)": false,
+		"timestamp(3) with time zone": false} {
+		if names(typ) != want {
+			t.Errorf("%s can say whose a row is: %v", typ, !want)
+		}
+	}
+}
+
+// storeBytes makes a table of people and of texts that are these bytes.
+func (s schema) storeBytes(t *testing.T, name, rows string) {
+	raw := s.table("raw_" + name)
+	s.Run(t, "CREATE TABLE "+raw+" (pid bigint, k varbinary)", "INSERT INTO "+raw+" VALUES "+rows)
+	at := s.Rows(t, testtrino.Admin, `SELECT regexp_replace("$path", '/[^/]*$') FROM `+raw+" LIMIT 1")[0][0]
+	s.Run(t, "CREATE TABLE "+s.table(name)+" (pid bigint, k varchar) WITH (external_location = '"+at+"')")
+}
+
+// TestBytes: a column of texts may hold bytes that are none of Unicode's, which the driver reads as
+// U+FFFD. Two such keys are one group before people are counted, so that nobody is in it twice; and
+// one that is read as a public key adds to its group, and does not take its place.
+func TestBytes(t *testing.T) {
+	s := newSchema(t, "hive")
+	s.storeBytes(t, "single", "(1, X'61ff'), (2, X'61fe'), (3, X'61efbfbd'), (4, X'62')")
+	s.storeBytes(t, "several", "(1, X'61ff'), (1, X'61fe'), (2, X'61ff'), (3, X'61efbfbd'), (4, X'62')")
+	for _, c := range []struct{ table, keys string }{
+		{"several", "private"}, {"single", "private"}, {"several", `["a\uFFFD", b]`}, {"single", `["a\uFFFD", b]`},
+	} {
+		keys := "datasets:\n d:\n  source: " + s.source() + "\n  budget: {epsilon: 1, delta: 1e-6}\n  analysts: {a: {}}\n" +
+			"  unit: " + c.table + ".pid\n" +
+			"  tables:\n   " + c.table + ":\n    columns:\n      k: {type: text, keys: " + c.keys + "}\n"
+		limits := map[string]string{"single": "unique: pid", "several": "max_rows: 5\n    max_groups: 2"}[c.table]
+		p, err := policy.Parse("policy.yaml", []byte(strings.Replace(keys, "columns:", limits+"\n    columns:", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := open(t, p.Datasets["d"])
+		q := &prepare(t, e.dataset, "SELECT k, COUNT(DISTINCT pid) FROM "+c.table+" GROUP BY k").Query
+		out, err := e.Run(t.Context(), q)
+		if err != nil {
+			t.Fatalf("%v: %v, %v", c, err, why(t, e, q))
+		}
+		if got := out.Measures[0].Open(); !slices.Equal(got, []int64{3, 1}) {
+			t.Errorf("%v: %v", c, got)
+		}
+		if c.keys == "private" && !slices.Equal(out.Persons.Open(), []int64{3, 1}) {
+			t.Errorf("%v: %v people", c, out.Persons.Open())
+		}
+	}
+}
+
+// noTexts are bytes that are none of Unicode's: parts of a character, characters that are spelled
+// too long, halves of a pair, numbers that no character has; and some that are.
+var noTexts = []string{"", "ff", "61ff", "f0", "f09f", "f09f98", "61f0", "c3", "61c3", "e2", "e282", "61e282", "80",
+	"8080", "eda080", "edb080",
+	"f4908080", "f8888080", "c080", "00", "6100", "efbfbd", "31ff", "ff31", "323032302d30312d3031ff",
+	"f0323032302d30312d3031", "6161c3", "c361",
+	"f0616161", "e261", "c3c3c3", "f0f0f0f0", "f7bfbfbf", "fbbfbfbfbf", "fdbfbfbfbfbf", "e28228", "f0288c28",
+	"eda0bdedb880", "20f0", "f020",
+	"2020c3", "69cc87", "c4b0", "efac83", "e1ba9e"}
+
+// ofBytes are all functions of texts.
+var ofBytes = []string{
+	"upper(k) = 'A'", "lower(k) = 'a'", "length(k) > 2", "left(k, 2) = 'a'", "right(k, 1) = 'a'",
+	"substring(k, 2, 3) = 'a'", "strpos(k, 'a') = 2",
+	"replace(k, 'a', 'b') = 'b'", "trim(k) = 'a'", "trim(both 'ab' from k) = 'a'", "ltrim(k, 'é') = 'a'", "rtrim(k, 'a') = ''",
+	"lpad(left(k, 20), 5, 'x') = 'a'", "rpad(left(k, 20), 5, 'x') = 'a'", "left(k, 30) || left(k, 20) = 'a'",
+	"concat(left(k, 30), 'é') = 'a'",
+	"concat_ws(',', left(k, 30), 'é') = 'a'", "split_part(k, 'a', 2) = ''", "k LIKE '%a_'", "k LIKE '_a%'",
+	"k LIKE '%a%b%'", "k LIKE 'a%'",
+	"k ILIKE '%A_'", "k ~ '^a.$'", "k ~ '[^a]b'", "k ~* 'a|é'", "k SIMILAR TO 'a%|_b'", "k > 'a'", "CAST(k AS INTEGER) > 1",
+	"CAST(k AS NUMERIC(10,2)) > 1", "CAST(k AS DATE) > DATE '2020-01-01'",
+	"CAST(k AS TIMESTAMP) > TIMESTAMP '2020-01-01'", "CAST(k AS BOOLEAN)",
+	"greatest(k, 'a') = 'a'", "nullif(k, 'a') = 'b'", "starts_with(k, 'a')", "upper(left(k, 1)) = lower(right(k, 1))",
+}
+
+// TestBytesAnywhere: whatever is computed from a text, no bytes of one make a question fail.
+func TestBytesAnywhere(t *testing.T) {
+	s := newSchema(t, "hive")
+	rows := make([]string, len(noTexts))
+	for i, bytes := range noTexts {
+		rows[i] = fmt.Sprintf("(%d, X'%s')", i, bytes)
+	}
+	s.storeBytes(t, "t", strings.Join(rows, ", "))
+	ds := s.dataset(t, "unit: t.pid\ntables: {t: {unique: pid, columns: {k: {type: text}}}}\n")
+	e := open(t, ds)
+	for some := range slices.Chunk(ofBytes, usually(len(ofBytes)/3, 1)) {
+		sum := make([]string, len(some))
+		for i, x := range some {
+			sum[i] = "CASE WHEN " + x + " THEN 1 ELSE 0 END"
+		}
+		q := &prepare(t, ds, "SELECT SUM("+strings.Join(sum, " + ")+") FROM t").Query
+		if _, err := e.Run(t.Context(), q); err != nil {
+			t.Errorf("%v: %v", some, why(t, e, q))
+		}
+	}
+}
+
+// TestDeepest: what is nested as deep as the planner lets it be, or has as many operations, is
+// parsed, planned and compiled by Trino.
+func TestDeepest(t *testing.T) {
+	if !*full {
+		t.Skip("long statements; go test ./internal/engine/trino -run TestDeepest -full -v")
+	}
+	c := testtrino.Shared(t)
+	e := open(t, dataset(t, c.Address(testtrino.Reader, "tpch", "tiny"), "unit: customer.custkey\ntables:\n"+
+		"  customer: {unique: custkey, columns: {custkey: {type: integer}}}\n"+
+		"  orders:\n    path: custkey -> customer.custkey\n    max_rows: 5\n    max_groups: 1\n    columns:\n"+
+		"      totalprice: {type: decimal, bounds: [0, 1000], granularity: 0.01}\n      comment: {type: text}\n"+
+		"      orderdate: {type: date, bounds: [1990-01-01, 1999-12-31]}\n"))
+	around := func(before, x, after string) func(n int) string {
+		return func(n int) string { return strings.Repeat(before, n) + x + strings.Repeat(after, n) }
+	}
+	rows := func(x func(int) string) func(int) string {
+		return func(n int) string { return "SELECT COUNT(*) FROM orders WHERE " + x(n) }
+	}
+	for name, text := range map[string]func(n int) string{
+		"sums":      rows(func(n int) string { return around("(1 + ", "totalprice", ")")(n) + " > 3" }),
+		"quotients": rows(func(n int) string { return around("(7 / (1 + ", "totalprice", "))")(n) + " > 3" }),
+		"remainder": rows(func(n int) string { return around("(", "length(comment)", " % 7 + 1)")(n) + " > 3" }),
+		"roundings": rows(func(n int) string { return around("round(1 + ", "totalprice", ", 1)")(n) + " > 3" }),
+		"cases": rows(func(n int) string {
+			return around("CASE WHEN totalprice > 3 THEN ", "totalprice", " ELSE 1 END")(n) + " > 3"
+		}),
+		"texts": rows(func(n int) string { return around("lower(left(", "comment", ", 9))")(n) + " = 'a'" }),
+		"dates": rows(func(n int) string {
+			return around("(", "orderdate", " + INTERVAL '1 day')")(n) + " > DATE '1995-01-01'"
+		}),
+		"not": rows(around("NOT (totalprice > 1 AND ", "totalprice > 2", ")")),
+		"or": rows(func(n int) string {
+			return around("(totalprice = 1 OR (orderdate < DATE '1995-01-01' AND ", "totalprice > 2", "))")(n)
+		}),
+		"chain":    rows(func(n int) string { return "totalprice" + strings.Repeat(" + totalprice", n) + " > 3" }),
+		"roots":    rows(func(n int) string { return around("sqrt(abs(", "totalprice", "))")(n) + " > 3" }),
+		"coalesce": rows(func(n int) string { return around("coalesce(nullif(", "totalprice", ", 5), 1)")(n) + " > 3" }),
+		"subqueries": func(n int) string {
+			return "SELECT SUM(totalprice) FROM " + around("(SELECT custkey, totalprice + 1 AS totalprice FROM ", "orders", ") AS t")(n)
+		},
+		"left": func(n int) string {
+			return "SELECT COUNT(*) FROM customer a" + strings.Repeat(" LEFT JOIN customer b ON a.custkey = b.custkey AND a.custkey < 5", n)
+		},
+	} {
+		deepest := 0
+		for _, n := range []int{127, 126, 120, 100, 63, 60, 50, 42, 41, 40, 31, 25, 20, 16, 15, 14, 10, 8, 6, 4, 3, 2, 1} {
+			if _, err := prepareOne(e.dataset, text(n)); err == nil {
+				deepest = n
+				break
+			}
+		}
+		if deepest == 0 {
+			t.Errorf("%s: all are refused", name)
+			continue
+		}
+		p := prepare(t, e.dataset, text(deepest))
+		if _, err := e.Run(t.Context(), &p.Query); err != nil {
+			t.Errorf("%s: %d: %v: %.500s", name, deepest, err, why(t, e, &p.Query))
+		}
+		length := 0
+		for _, st := range e.Current().Statements(&p.Query) {
+			length += len(st.Text)
+		}
+		t.Logf("%s: %d, %d characters", name, deepest, length)
+	}
 }

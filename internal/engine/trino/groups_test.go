@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/testtrino"
 )
 
 // people have from one row to forty, in up to twelve groups of which ten are public. One has very
@@ -239,6 +240,158 @@ func TestGroupsPlanted(t *testing.T) {
 		got, err := d.Run(t.Context(), q, all)
 		if err == nil && reflect.DeepEqual(opened(got), opened(want)) {
 			t.Errorf("%s: nothing shows it", name)
+		}
+	}
+}
+
+// TestHash: what is chosen by follows from the parts, one by one.
+func TestHash(t *testing.T) {
+	got := testtrino.Shared(t).Rows(t, testtrino.Admin, "SELECT "+hash("'ü'", "CAST(NULL AS bigint)", "-5", "true"))[0][0]
+	part := func(s string) string { return fmt.Sprintf("%016X", xxhash.Sum64String(s)) }
+	want := xxhash.Sum64String(part("ü") + "-" + part("-5") + part("true"))
+	if got != strconv.FormatInt(int64(want), 10) {
+		t.Errorf("the hash is %v, and was to be %d", got, int64(want))
+	}
+}
+
+// TestNestedExists: what Trino cannot plan is refused before it costs anything, and no more.
+func TestNestedExists(t *testing.T) {
+	ds := dataset(t, "trino://x@127.0.0.1:1/memory/s?sslmode=disable", strings.ReplaceAll(peopleKeys, "UNIT", "u"))
+	const start = "SELECT COUNT(*) FROM t a WHERE EXISTS (SELECT 1 FROM t b WHERE b.u = a.u AND EXISTS (SELECT 1 FROM t c WHERE "
+	for end, refused := range map[string]bool{"c.u = a.u AND c.v > a.v))": true, "c.u = b.u AND c.v > b.v))": false} {
+		text := start + end
+		if _, err := prepareOne(ds, text); (err != nil) != refused {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestPlaceOnce: a key that is listed twice is written once, at its first place.
+func TestPlaceOnce(t *testing.T) {
+	want := "element_at(map(CAST(split('5,9', ',') AS array(bigint)), CAST(split('0,2', ',') AS array(bigint))), x)"
+	if got := place("x", []int64{5, 5, 9}); got != want {
+		t.Errorf("%s, and was to be %s", got, want)
+	}
+}
+
+// TestPlaceBetween: what is between texts is in none of them.
+func TestPlaceBetween(t *testing.T) {
+	want := "split(from_utf8(X'6101046202040403'), from_utf8(X'04'))"
+	if got := textList([]string{"a\x01", "b\x02", "", "\x03"}); got != want {
+		t.Errorf("%s, and was to be %s", got, want)
+	}
+}
+
+// Two texts of one xxhash64, whatever follows them. They take no time to find, and whoever writes a
+// question can have them in it.
+const (
+	twin      = "KZaAtY3o........................CsGl7Hn7........................"
+	otherTwin = "2ZOfDGIP........................#Fgakz9z........................"
+)
+
+// TestTies: of groups and values of one rank the same are kept in whatever order rows are found.
+func TestTies(t *testing.T) {
+	if xxhash.Sum64String(twin+"x") != xxhash.Sum64String(otherTwin+"x") {
+		t.Fatal("the texts have two hashes")
+	}
+	const unknown = 7046029254386353131 // what a NULL counts as
+	p := newSchema(t, "memory")
+	for name, turned := range map[string]func(u int) bool{
+		"one": func(int) bool { return false }, "other": func(u int) bool { return u%2 == 0 },
+	} {
+		p.Run(t, "CREATE TABLE "+p.table(name)+" (u bigint, k varchar, i bigint)")
+		for _, second := range []bool{false, true} {
+			var rows [][]any
+			for u := range 20 {
+				row := []any{int64(u), twin, nil}
+				if second != turned(u) {
+					row = []any{int64(u), otherTwin, int64(unknown)}
+				}
+				rows = append(rows, row)
+			}
+			p.insert(t, name, rows)
+		}
+	}
+	for _, question := range []string{
+		"SELECT k, COUNT(*) FROM t GROUP BY k", "SELECT i, COUNT(*) FROM t GROUP BY i", "SELECT COUNT(DISTINCT k) FROM t",
+		"SELECT k, COUNT(DISTINCT i) FROM t GROUP BY k",
+	} {
+		var want [][]int64
+		for _, name := range []string{"one", "other"} {
+			ds := p.dataset(t, "unit: t.u\ntables:\n  t:\n    source: "+name+"\n    max_rows: 1\n    max_groups: 1\n    columns:\n"+
+				"      k: {type: text, keys: private}\n      i: {type: integer, keys: private, nullable: true}\n")
+			e := open(t, ds)
+			q := &prepare(t, ds, question).Query
+			out, err := e.Run(t.Context(), q)
+			if err != nil {
+				t.Fatalf("%s: %v", question, why(t, e, q))
+			}
+			got := opened(out)
+			for i := range out.Persons.Open() {
+				got = append(got, []int64{int64(xxhash.Sum64String(fmt.Sprint(out.Combos.Pick([]int{i}))) % 1000)})
+			}
+			if want == nil {
+				want = got
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %v, and in another order %v", question, got, want)
+			}
+		}
+	}
+}
+
+// TestLayout: where people are cut and windows number their rows, a result is the same however rows
+// are stored and as often as it is computed, one person moves it by no more than is claimed, and 0
+// and -0 are one number.
+func TestLayout(t *testing.T) {
+	const people = 100
+	p := newSchema(t, "memory")
+	rows := fmt.Sprintf("SELECT i / 150 AS pid, i AS vid, date_add('day', i %% 3, DATE '2024-01-01') AS day, "+
+		"CASE i %% 2 WHEN 0 THEN DOUBLE '0' ELSE DOUBLE '-0' END AS w FROM "+
+		"(SELECT a * 1000 + b AS i FROM UNNEST(sequence(0, %d)) AS x (a), UNNEST(sequence(0, 999)) AS y (b))", people*150/1000-1)
+	for name, order := range map[string]string{"one": "i", "other": "i DESC", "third": "xxhash64(to_big_endian_64(i))"} {
+		p.Run(t, "CREATE TABLE "+p.table(name)+" AS "+rows+" ORDER BY "+order)
+	}
+	p.Run(t, "CREATE TABLE "+p.table("more")+" AS SELECT -1 AS pid, 1000000 + vid AS vid, day, w FROM "+p.table("one")+
+		" WHERE pid < 3 UNION ALL SELECT * FROM "+p.table("one"))
+	var list []string
+	for i := range 1900 {
+		list = append(list, fmt.Sprint(i*9-7))
+	}
+	heavy := " = ANY('{" + strings.Join(list, ",") + "}')"
+	for _, question := range []string{
+		"SELECT COUNT(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY day) AS n, extract(doy FROM day)" + heavy +
+			" AS f FROM v) t WHERE n = 1",
+		"SELECT COUNT(DISTINCT pid) FROM (SELECT pid, w, row_number() OVER (PARTITION BY pid ORDER BY day) AS n, extract(doy FROM day) " +
+			"AS d FROM v) t WHERE n <= 2 AND w < 1 AND (d" + heavy + ") IS NOT NULL",
+	} {
+		var want []int64
+		for _, name := range []string{"one", "other", "third", "one", "more"} {
+			ds := p.dataset(t, "unit: v.pid\ntables:\n  v:\n    source: "+name+"\n    max_rows: 3\n    max_groups: 2\n    max_joined: 20\n"+
+				"    columns: {vid: {type: integer, bounds: [0, 2000000]}, day: {type: date}, w: {type: decimal}}\n")
+			e := open(t, ds)
+			q := &prepare(t, ds, question).Query
+			out, err := e.Run(t.Context(), q)
+			if err != nil {
+				t.Fatalf("%.20s: %v", question, why(t, e, q))
+			}
+			if q.Joined() == 0 || q.Joined() >= 150 {
+				t.Errorf("nobody is cut in %.20s", question)
+			}
+			got := opened(out)[0]
+			switch {
+			case want == nil:
+				want = got
+			case name == "more":
+				if d := got[0] - want[0]; d < -1 || d > 1 {
+					t.Errorf("%.40s: one person moves it by %d", question, d)
+				}
+			case !reflect.DeepEqual(got, want):
+				t.Errorf("%.40s: %v, and %v stored as %s", question, want, got, name)
+			}
+		}
+		if strings.Contains(question, "n = 1") && want[0] != people {
+			t.Errorf("%.40s: %d of %d people", question, want[0], people)
 		}
 	}
 }
