@@ -344,7 +344,8 @@ func (p *ExprPrinter) attempt(e tree.Expr, print func(tree.Expr) string) string 
 			continue
 		}
 		text := p.existsQuery(x)
-		return "(CASE WHEN " + text + " THEN " + p.attemptDecided(x, true, e, print) + " ELSE " + p.attemptDecided(x, false, e, print) + " END)"
+		yes, no := p.attemptDecided(x, true, e, print), p.attemptDecided(x, false, e, print)
+		return "(CASE WHEN " + text + " THEN " + yes + " ELSE " + no + " END)"
 	}
 	p.trying = true
 	defer func() { p.trying = false }()

@@ -109,7 +109,8 @@ func (p *relationPrinter) over(o tree.Over, t tree.Type, name string, ties []str
 		what := map[tree.PartKind]string{tree.PartLag: "lag", tree.PartLead: "lead"}[o.Kind]
 		if o.Otherwise != nil {
 			// A database would cast the one to the type of the other, and might fail.
-			return fmt.Sprintf("%s(%s, %d, %s)%s", what, p.castToHolder(arg, t), o.N, p.castToHolder(compute("d"+name, o.Otherwise), t), text)
+			other := p.castToHolder(compute("d"+name, o.Otherwise), t)
+			return fmt.Sprintf("%s(%s, %d, %s)%s", what, p.castToHolder(arg, t), o.N, other, text)
 		}
 		return fmt.Sprintf("%s(%s, %d)%s", what, arg, o.N, text)
 	case tree.PartNumber:

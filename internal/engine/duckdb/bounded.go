@@ -21,7 +21,7 @@ import (
 // bounded is a question on its way through package bound: the rows that DuckDB reads, and what each
 // of its columns is. What one person adds is clamped there, at the last place before it is summed,
 // to what noise is calibrated to, whatever DuckDB computed. The same question as one SQL statement
-// is in person.go, which is many times slower, and in statement.go, for people who have one row.
+// is in package dialect (statement.go), which is many times slower for people with many rows.
 type bounded struct {
 	query chunks.Query
 	spec  bound.Spec

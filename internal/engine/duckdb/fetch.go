@@ -213,9 +213,9 @@ func (s *snapshot) newPeople(t *tree.Table) (*bounded, error) {
 	return b, nil
 }
 
-// maxColumnsOneByOne is how many columns are held one by one. Where there are more, a row is in one piece:
-// each partition has room for some hundred rows otherwise, which is a gigabyte of five hundred
-// columns.
+// maxColumnsOneByOne is how many columns are held one by one. Where there are more, a row is in one
+// piece: each partition has room for some hundred rows otherwise, which is a gigabyte of five
+// hundred columns.
 const maxColumnsOneByOne = 16
 
 // interval is where the codes of a column are, but NULL.

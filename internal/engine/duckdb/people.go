@@ -156,8 +156,8 @@ func unsorted(from tree.Relation) tree.Relation {
 	return from
 }
 
-// placeResults puts what is known of groups to the combinations in which somebody is, each of which has
-// all groups of public keys.
+// placeResults puts what is known of groups to the combinations in which somebody is, each of which
+// has all groups of public keys.
 func (f *foundGroups) placeResults(known *sqlengine.Known, persons []int64, members *bound.Members, public int) {
 	places := make([]int, len(persons)) // of the first group, or -1
 	for c, n := range persons {

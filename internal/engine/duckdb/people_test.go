@@ -171,7 +171,7 @@ func TestExistsBesideValue(t *testing.T) {
 }
 
 // TestOnePersonTwoTypes: a whole number is one person, whatever types of whole numbers the columns
-// have. What else is alike is in alike_test.go.
+// have. What else is alike is in table_test.go.
 func TestOnePersonTwoTypes(t *testing.T) {
 	for _, typ := range []string{"INTEGER", "UTINYINT", "UHUGEINT", "DECIMAL(9,0)"} {
 		var got []string

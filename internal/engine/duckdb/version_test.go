@@ -456,7 +456,8 @@ func TestSamples(t *testing.T) {
 		return string(h)
 	}
 	seen := map[string]bool{sampled(): true}
-	for _, at := range []int64{0, edgeBytes - 1, size / (sampleBlocks + 1), size/(sampleBlocks+1)*sampleBlocks + blockBytes - 1, size - edgeBytes, size - 1} {
+	last := int64(size/(sampleBlocks+1)*sampleBlocks + blockBytes - 1)
+	for _, at := range []int64{0, edgeBytes - 1, size / (sampleBlocks + 1), last, size - edgeBytes, size - 1} {
 		put(t, path, at, "x")
 		if h := sampled(); seen[h] {
 			t.Errorf("a change at %d was not noticed", at)

@@ -389,12 +389,12 @@ func TestPrinted(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if _, ok := tried[name]; !ok && !slices.Contains(words, name) && !slices.Contains(elsewhere, name) {
-			t.Errorf("%s is printed (%s): try it at the ends of its arguments, in raises_test.go and in docs/trino.md", name, found[name])
+			t.Errorf("%s is printed (%s): try it at the ends of its arguments, in hostile_test.go and in docs/trino.md", name, found[name])
 		}
 	}
 	for name := range sqlDialect.Functions {
 		if _, ok := tried[name]; !ok && !slices.Contains(ours, name) {
-			t.Errorf("%s is a function of the planner's: say in raises_test.go what is printed for it", name)
+			t.Errorf("%s is a function of the planner's: say in hostile_test.go what is printed for it", name)
 		}
 	}
 }

@@ -129,10 +129,15 @@ func (w *worker) checkTop(from tree.Relation, sorts int64, exprs []tree.Expr) {
 func (w *worker) checkBounded(r tree.Relation, l load, c effort) {
 	met := timesRows(l.met, max(1, c.public))
 	w.must(met <= w.ds.Fanout(), "a row of a person meets %d public rows, and at most %d may be met", met, w.ds.Fanout())
-	w.must(l.met <= 1 || timesRows(l.met, c.size) <= maxOperationsPerRow, "too much is computed with each of %d public rows that a row meets", l.met)
+	w.checkComputed(l.met, c.size)
 	looks := max(c.rows, addRows(l.size, c.size)/operationsPerLook)
 	few := l.rows <= 1 || c.rows <= 1 && looks < fewestLooksToCut || timesRows(l.rows, looks) <= timesRows(joinable(r), looksPerJoinableRow)
 	w.must(few, "%d rows of a person, or any number, are looked at %d times each, and are not cut before", l.rows, looks)
+}
+
+func (w *worker) checkComputed(met, operations int64) {
+	w.must(met <= 1 || timesRows(met, operations) <= maxOperationsPerRow,
+		"too much is computed with each of %d public rows that a row meets", met)
 }
 
 // rows derives how many rows of one person a relation has.
@@ -246,7 +251,7 @@ func (w *worker) join(j *tree.Join) load {
 func (w *worker) beside(r tree.Relation, l load, j *tree.Join, n int64) load {
 	c := w.efforts(timesRows(l.rows, n), j.On)
 	met := timesRows(l.met, n)
-	w.must(met <= 1 || timesRows(met, c.size) <= maxOperationsPerRow, "too much is computed with each of %d public rows that a row meets", met)
+	w.checkComputed(met, c.size)
 	w.checkBounded(r, l, c.times(n))
 	return load{timesRows(l.rows, n), met, addRows(l.size, c.size)}
 }
@@ -302,7 +307,7 @@ func (w *worker) existsEffort(e *tree.Exists, rows int64) effort {
 	inside := w.efforts(timesRows(rows, l.rows), e.On)
 	if e.From.Unit() < 0 {
 		n := w.fanout(e.From, e.On, e.Outer)
-		w.must(n <= 1 || timesRows(n, inside.size) <= maxOperationsPerRow, "too much is computed with each of %d public rows that a row meets", n)
+		w.checkComputed(n, inside.size)
 		return inside.times(n)
 	}
 	w.checkBounded(e.From, load{l.rows, 1, l.size}, effort{rows: inside.looks()})
