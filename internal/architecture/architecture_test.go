@@ -82,11 +82,12 @@ var rooms = map[string]string{
 		"internal/trinoplace internal/trinotables internal/publictime internal/pace store",
 	// What it copies from elsewhere. Nothing that an analyst wrote comes there.
 	"internal/home":        "",
-	"internal/pgtables":    "policy internal/home internal/pgplace",
-	"internal/trinotables": "policy store internal/home internal/trinoplace",
+	"internal/catalogue":   "",
+	"internal/pgtables":    "policy internal/catalogue internal/home internal/pgplace",
+	"internal/trinotables": "policy store internal/catalogue internal/home internal/trinoplace",
 	// Drafts of policies from the catalogue of a database, and what is known of a common model.
-	"internal/pgdraft":         "policy internal/grammar internal/omop internal/pgtables",
-	"internal/trinodraft":      "policy internal/address internal/pgdraft internal/pgtables internal/trinotables",
+	"internal/pgdraft":         "policy internal/catalogue internal/grammar internal/omop internal/pgtables",
+	"internal/trinodraft":      "policy internal/address internal/pgdraft internal/trinotables",
 	"internal/omop":            "policy",
 	"internal/omop/madeup":     "internal/detrand",
 	"internal/omop/madeup/sql": "internal/omop/madeup",

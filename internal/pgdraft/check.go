@@ -8,8 +8,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/catalogue"
 	"github.com/discreet-dp/discreet/internal/grammar"
-	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -266,7 +266,7 @@ func constant(n *pg.Node) (string, bool) {
 }
 
 // apply puts what is allowed into a column of a draft.
-func (a *allowed) apply(to *policy.SchemaColumn, c pgtables.ListedColumn) {
+func (a *allowed) apply(to *policy.SchemaColumn, c catalogue.Column) {
 	const from = "by a CHECK of the database"
 	if a.rounded && to.Type != policy.Integer {
 		return
@@ -302,10 +302,10 @@ const (
 
 // trimmed removes what is listed twice, and the blanks at the end of a char(n), which are no part
 // of its values.
-func trimmed(keys []string, c pgtables.ListedColumn) []string {
+func trimmed(keys []string, c catalogue.Column) []string {
 	var out []string
 	for _, k := range keys {
-		if c.Kind == pgtables.Padded {
+		if c.Kind == catalogue.Padded {
 			k = strings.TrimRight(k, " ")
 		}
 		if !slices.Contains(out, k) {

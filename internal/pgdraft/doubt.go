@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/catalogue"
 	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -50,13 +51,13 @@ func Doubts(ctx context.Context, ds *policy.Dataset) (pgtables.Doubts, error) {
 }
 
 // called finds a column by the name that the policy has for it.
-func (e *entry) called(name string) (pgtables.ListedColumn, bool) {
+func (e *entry) called(name string) (catalogue.Column, bool) {
 	if c, ok := e.Column(name); ok {
 		return c, true
 	}
-	i := slices.IndexFunc(e.Columns, func(c pgtables.ListedColumn) bool { return strings.EqualFold(c.Name, name) })
+	i := slices.IndexFunc(e.Columns, func(c catalogue.Column) bool { return strings.EqualFold(c.Name, name) })
 	if i < 0 {
-		return pgtables.ListedColumn{}, false
+		return catalogue.Column{}, false
 	}
 	return e.Columns[i], true
 }
@@ -78,7 +79,7 @@ func (e *entry) doubtsUnit(t *policy.Table) bool {
 	return false
 }
 
-func (e *entry) doubtsPaths(ds *policy.Dataset, t *policy.Table, all catalogue) bool {
+func (e *entry) doubtsPaths(ds *policy.Dataset, t *policy.Table, all draftTables) bool {
 	if t.UniqueColumn != "" {
 		c, _ := e.called(t.UniqueColumn)
 		// As the policy reads it two may be one.
@@ -99,28 +100,28 @@ func (e *entry) doubtsPaths(ds *policy.Dataset, t *policy.Table, all catalogue) 
 		return true
 	}
 	far, ok := to.called(t.Path[0].Key)
-	return !ok || !slices.ContainsFunc(e.References, func(r pgtables.Reference) bool {
+	return !ok || !slices.ContainsFunc(e.References, func(r catalogue.Reference) bool {
 		return r.Valid && r.Schema == schema && r.Table == table && slices.Equal(r.Columns, []string{near.Name}) &&
 			slices.Equal(r.Far, []string{far.Name})
 	})
 }
 
 // spelt are the types of a policy in which every value of a kind is itself.
-var spelt = map[pgtables.Kind]map[policy.Type]bool{
-	pgtables.Boolean: {policy.Boolean: true}, pgtables.Int16: {policy.Integer: true}, pgtables.Int32: {policy.Integer: true},
-	pgtables.Int64: {policy.Integer: true}, pgtables.Text: {policy.Text: true}, pgtables.Padded: {policy.Text: true},
-	pgtables.UUID: {policy.Text: true},
+var spelt = map[catalogue.Kind]map[policy.Type]bool{
+	catalogue.Boolean: {policy.Boolean: true}, catalogue.Int16: {policy.Integer: true}, catalogue.Int32: {policy.Integer: true},
+	catalogue.Int64: {policy.Integer: true}, catalogue.Text: {policy.Text: true}, catalogue.Padded: {policy.Text: true},
+	catalogue.UUID: {policy.Text: true},
 }
 
 // ranges are the ends of what a kind can hold.
-var ranges = map[pgtables.Kind]*big.Rat{
-	pgtables.Int16: big.NewRat(1<<15, 1), pgtables.Int32: big.NewRat(1<<31, 1),
-	pgtables.Int64: new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 63)),
+var ranges = map[catalogue.Kind]*big.Rat{
+	catalogue.Int16: big.NewRat(1<<15, 1), catalogue.Int32: big.NewRat(1<<31, 1),
+	catalogue.Int64: new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 63)),
 }
 
 // doubtful reports whether a column may hold what the policy does not say: values that are not of
 // its type, or beyond its bounds, or NULL.
-func doubtful(c *policy.Column, of pgtables.ListedColumn, said *allowed) bool {
+func doubtful(c *policy.Column, of catalogue.Column, said *allowed) bool {
 	if !c.Nullable && !of.NotNull {
 		return true
 	}
@@ -131,9 +132,9 @@ func doubtful(c *policy.Column, of pgtables.ListedColumn, said *allowed) bool {
 	switch {
 	case spelt[of.Kind][c.Type]:
 		return false
-	case of.Kind == pgtables.Date:
+	case of.Kind == catalogue.Date:
 		return c.Type != policy.Date || lo == nil || hi == nil
-	case of.Kind == pgtables.Timestamp || of.Kind == pgtables.TimestampTZ:
+	case of.Kind == catalogue.Timestamp || of.Kind == catalogue.TimestampTZ:
 		return c.Type != policy.Timestamp || lo == nil || hi == nil
 	}
 	// A decimal has to be a number of steps of 64 bits; NaN, which is above everything, is none.
@@ -146,9 +147,9 @@ func doubtful(c *policy.Column, of pgtables.ListedColumn, said *allowed) bool {
 
 // ends are the lowest and the highest value that a column can have, as the policy counts them, or
 // nil where there is no such end.
-func (a *allowed) ends(c *policy.Column, of pgtables.ListedColumn) (lo, hi *big.Rat) {
+func (a *allowed) ends(c *policy.Column, of catalogue.Column) (lo, hi *big.Rat) {
 	r := ranges[of.Kind]
-	if of.Kind == pgtables.Decimal && c.Nullable { // otherwise a NaN, which is read as NULL, is one too many
+	if of.Kind == catalogue.Decimal && c.Nullable { // otherwise a NaN, which is read as NULL, is one too many
 		r = new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(of.Precision-of.Scale)), nil))
 	}
 	if r != nil {

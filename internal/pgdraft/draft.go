@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/discreet-dp/discreet/internal/catalogue"
 	"github.com/discreet-dp/discreet/internal/omop"
 	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/policy"
@@ -49,7 +50,7 @@ func Draft(ctx context.Context, address string, opt Options) (*Drafted, error) {
 }
 
 // From drafts a policy from a catalogue that was read.
-func From(ctx context.Context, found *pgtables.Catalogue, from *Store, opt Options) (_ *Drafted, err error) {
+func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Options) (_ *Drafted, err error) {
 	address := from.Address
 	if len(found.Tables) == 0 && from.Unreferenced && len(opt.Schemas) == 0 {
 		return nil, fmt.Errorf("%s has no table that the user %s may see in %s", from.Where, found.Role, strings.Trim(from.Home, "."))
@@ -83,10 +84,7 @@ func From(ctx context.Context, found *pgtables.Catalogue, from *Store, opt Optio
 	all.findPaths(d.Options.Unit, opt.People)
 	d.Schemas = all.schemas(address)
 	for i, e := range all {
-		d.Schemas[i].Unmarked = from.Unmarked != nil && from.Unmarked(e.Relation())
-		if from.Question != nil {
-			d.Schemas[i].Question = from.Question(e.Relation())
-		}
+		d.Schemas[i].Unmarked, d.Schemas[i].Question = e.Unmarked, e.Question
 	}
 	if opt.TrustDataBounds {
 		if err := extremes(ctx, from, all, d.Schemas); err != nil {
@@ -121,7 +119,7 @@ func From(ctx context.Context, found *pgtables.Catalogue, from *Store, opt Optio
 type OptionError struct{ error }
 
 // notes are what is in doubt.
-func (all catalogue) notes() []string {
+func (all draftTables) notes() []string {
 	var out []string
 	for _, e := range all {
 		switch {
@@ -164,11 +162,11 @@ func datasetName(name string) string {
 
 // entries names the tables as the policy will: by their own names, and with their schemas where one
 // at home has the same.
-func entries(found *pgtables.Catalogue, from *Store) catalogue {
-	var all catalogue
+func entries(found *catalogue.Catalogue, from *Store) draftTables {
+	var all draftTables
 	for _, t := range found.Tables {
-		e := &entry{Listed: t, name: t.Name}
-		same := func(o *pgtables.Listed) bool { return o != t && strings.EqualFold(o.Name, t.Name) }
+		e := &entry{Table: t, name: t.Name}
+		same := func(o *catalogue.Table) bool { return o != t && strings.EqualFold(o.Name, t.Name) }
 		if t.Schema != from.Home && slices.ContainsFunc(found.Tables, same) {
 			e.name = strings.ReplaceAll(t.Schema, ".", "_") + "_" + t.Name
 		}
@@ -193,7 +191,7 @@ func entries(found *pgtables.Catalogue, from *Store) catalogue {
 	return all
 }
 
-func (all catalogue) schemas(address string) []policy.Schema {
+func (all draftTables) schemas(address string) []policy.Schema {
 	var out []policy.Schema
 	for _, e := range all {
 		out = append(out, e.schema(address, all))
@@ -202,7 +200,7 @@ func (all catalogue) schemas(address string) []policy.Schema {
 }
 
 // schema describes a table for the draft.
-func (e *entry) schema(address string, all catalogue) policy.Schema {
+func (e *entry) schema(address string, all draftTables) policy.Schema {
 	s := policy.Schema{Table: e.name, Source: address, Relation: e.Relation(), Comment: e.Comment, LeftOut: e.leftOut, Trusted: e.trusted}
 	switch {
 	case e.leftOut != "":
@@ -221,17 +219,18 @@ func (e *entry) schema(address string, all catalogue) policy.Schema {
 	return s
 }
 
-var types = map[pgtables.Kind]policy.Type{
-	pgtables.Boolean: policy.Boolean, pgtables.Int16: policy.Integer, pgtables.Int32: policy.Integer, pgtables.Int64: policy.Integer,
-	pgtables.Float32: policy.Decimal, pgtables.Float64: policy.Decimal, pgtables.Decimal: policy.Decimal, pgtables.Numeric: policy.Decimal,
-	pgtables.Text: policy.Text, pgtables.Padded: policy.Text, pgtables.UUID: policy.Text, pgtables.Date: policy.Date,
-	pgtables.Timestamp: policy.Timestamp, pgtables.TimestampTZ: policy.Timestamp,
+var types = map[catalogue.Kind]policy.Type{
+	catalogue.Boolean: policy.Boolean, catalogue.Int16: policy.Integer, catalogue.Int32: policy.Integer, catalogue.Int64: policy.Integer,
+	catalogue.Float32: policy.Decimal, catalogue.Float64: policy.Decimal, catalogue.Decimal: policy.Decimal,
+	catalogue.Numeric: policy.Decimal,
+	catalogue.Text: policy.Text, catalogue.Padded: policy.Text, catalogue.UUID: policy.Text, catalogue.Date: policy.Date,
+	catalogue.Timestamp: policy.Timestamp, catalogue.TimestampTZ: policy.Timestamp,
 }
 
 // column describes a column for the draft.
-func (e *entry) column(c pgtables.ListedColumn, said *allowed, all catalogue) policy.SchemaColumn {
+func (e *entry) column(c catalogue.Column, said *allowed, all draftTables) policy.SchemaColumn {
 	out := policy.SchemaColumn{Name: c.Name, Type: types[c.Kind], EngineType: c.Type, Nullable: !c.NotNull, Comment: c.Comment, Decimals: 2}
-	if c.Kind == pgtables.Decimal {
+	if c.Kind == catalogue.Decimal {
 		out.Decimals = c.Scale
 	}
 	if e.key(c.Name) {
@@ -242,7 +241,7 @@ func (e *entry) column(c pgtables.ListedColumn, said *allowed, all catalogue) po
 	case c.Computed:
 		out.LeftOut = "is left out: it is computed when it is read, by functions that may do anything; say trusted: true of the table " +
 			"to list it."
-	case c.Kind == pgtables.UUID:
+	case c.Kind == catalogue.UUID:
 		out.Identifier = true
 	}
 	for _, r := range e.References {
@@ -265,18 +264,18 @@ func (e *entry) column(c pgtables.ListedColumn, said *allowed, all catalogue) po
 }
 
 // extremes reads bounds off the data, where the owner asks for it.
-func extremes(ctx context.Context, from *Store, all catalogue, schemas []policy.Schema) error {
+func extremes(ctx context.Context, from *Store, all draftTables, schemas []policy.Schema) error {
 	for i, e := range all {
 		if e.leftOut != "" {
 			continue
 		}
-		var wanted []pgtables.ListedColumn
+		var wanted []catalogue.Column
 		for _, c := range e.Columns {
 			if t := types[c.Kind]; t == policy.Integer || t == policy.Decimal || t == policy.Date || t == policy.Timestamp {
 				wanted = append(wanted, c)
 			}
 		}
-		ends, err := from.Extremes(ctx, e.Listed, wanted)
+		ends, err := from.Extremes(ctx, from.Address, e.Table, wanted)
 		if err != nil {
 			return err
 		}
@@ -301,29 +300,22 @@ type Store struct {
 	// Unreferenced says that there are no foreign keys and no unique columns, so that all there is
 	// to go by is names, and nothing tells rows apart.
 	Unreferenced bool
-	// Unmarked says of a table that its store does not tell whether it has changed. It may be nil.
-	Unmarked func(relation string) bool
-	// Question is what the owner has to answer for before a table is read, or nothing. It may be
-	// nil.
-	Question func(relation string) string
 	// Spelt says why a policy cannot name a table, or nothing.
 	Spelt func(schema, table string) string
 	// Extremes reads the smallest and the largest values of columns.
-	Extremes func(ctx context.Context, l *pgtables.Listed, columns []pgtables.ListedColumn) ([][2]string, error)
+	Extremes func(ctx context.Context, address string, t *catalogue.Table, columns []catalogue.Column) ([][2]string, error)
 	// Rights writes what an administrator has to do for a dataset.
 	Rights func(line func(format string, args ...any), ds *policy.Dataset)
 }
 
 // postgres is a PostgreSQL database.
-func postgres(address string, found *pgtables.Catalogue) *Store {
+func postgres(address string, found *catalogue.Catalogue) *Store {
 	name := ""
 	if u, err := url.Parse(address); err == nil {
 		name = strings.Trim(u.Path, "/")
 	}
 	return &Store{Address: address, Where: policy.Postgres(address), Dataset: name, Home: "public", Spelt: policy.CheckRelation,
-		Extremes: func(ctx context.Context, l *pgtables.Listed, columns []pgtables.ListedColumn) ([][2]string, error) {
-			return pgtables.Extremes(ctx, address, l, columns)
-		},
+		Extremes: pgtables.Extremes,
 		Rights: func(line func(string, ...any), ds *policy.Dataset) {
 			line("TO RUN ON THE DATABASE, as its administrator: the role may read the columns of this policy,")
 			line("and nothing else. A role that may do more is refused; 'discreet check' says what.")

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/catalogue"
 	"github.com/discreet-dp/discreet/internal/golden"
-	"github.com/discreet-dp/discreet/internal/pgtables"
 	"github.com/discreet-dp/discreet/internal/testpg"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -169,10 +169,10 @@ func TestUnitByName(t *testing.T) {
 	from := &Store{Address: "trino://a@h/c/s", Where: "trino://h", Dataset: "s", Home: "c.s", Unreferenced: true,
 		Spelt: func(string, string) string { return "" }, Rights: func(func(string, ...any), *policy.Dataset) {}}
 	draft := func(table, unit string) (string, error) {
-		l := &pgtables.Listed{Schema: "c.s", Name: table, Columns: []pgtables.ListedColumn{
-			{Column: pgtables.Column{Name: "age", Type: "integer", Kind: pgtables.Int32}},
-			{Column: pgtables.Column{Name: "pid", Type: "bigint", Kind: pgtables.Int64}}}}
-		d, err := From(t.Context(), &pgtables.Catalogue{Role: "a", Tables: []*pgtables.Listed{l}}, from,
+		l := &catalogue.Table{Schema: "c.s", Name: table, Columns: []catalogue.Column{
+			{Name: "age", Type: "integer", Kind: catalogue.Int32},
+			{Name: "pid", Type: "bigint", Kind: catalogue.Int64}}}
+		d, err := From(t.Context(), &catalogue.Catalogue{Role: "a", Tables: []*catalogue.Table{l}}, from,
 			Options{DraftOptions: policy.DraftOptions{Unit: unit}})
 		if err != nil {
 			return "", err

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/internal/catalogue"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // entry is a table of the catalogue on its way into a draft.
 type entry struct {
-	*pgtables.Listed
+	*catalogue.Table
 	name    string // in the policy
 	leftOut string
 	trusted bool
@@ -34,33 +34,35 @@ func (e *entry) key(column string) bool {
 	return ok && exactKind(c.Kind) && slices.ContainsFunc(e.Unique, func(u []string) bool { return len(u) == 1 && u[0] == column })
 }
 
-func exactKind(k pgtables.Kind) bool {
+func exactKind(k catalogue.Kind) bool {
 	switch k {
-	case pgtables.Int16, pgtables.Int32, pgtables.Int64, pgtables.Decimal, pgtables.Text, pgtables.Padded, pgtables.UUID:
+	case catalogue.Int16, catalogue.Int32, catalogue.Int64, catalogue.Decimal, catalogue.Text, catalogue.Padded, catalogue.UUID:
 		return true
 	}
 	return false
 }
 
 // alike reports whether two columns are stored in types that a path can join.
-func alike(a, b pgtables.ListedColumn) bool {
-	whole := func(k pgtables.Kind) bool { return k == pgtables.Int16 || k == pgtables.Int32 || k == pgtables.Int64 }
-	text := func(k pgtables.Kind) bool { return k == pgtables.Text || k == pgtables.Padded }
+func alike(a, b catalogue.Column) bool {
+	whole := func(k catalogue.Kind) bool {
+		return k == catalogue.Int16 || k == catalogue.Int32 || k == catalogue.Int64
+	}
+	text := func(k catalogue.Kind) bool { return k == catalogue.Text || k == catalogue.Padded }
 	switch {
 	case !exactKind(a.Kind) || !exactKind(b.Kind):
 		return false
 	case whole(a.Kind) && whole(b.Kind), text(a.Kind) && text(b.Kind):
 		return true
-	case a.Kind == pgtables.Decimal && b.Kind == pgtables.Decimal:
+	case a.Kind == catalogue.Decimal && b.Kind == catalogue.Decimal:
 		return a.Scale == b.Scale
 	}
 	return a.Kind == b.Kind
 }
 
-// catalogue finds tables by where they are.
-type catalogue []*entry
+// draftTables finds tables by where they are.
+type draftTables []*entry
 
-func (all catalogue) find(schema, table string) *entry {
+func (all draftTables) find(schema, table string) *entry {
 	i := slices.IndexFunc(all, func(e *entry) bool { return e.Schema == schema && e.Name == table })
 	if i < 0 {
 		return nil
@@ -68,7 +70,7 @@ func (all catalogue) find(schema, table string) *entry {
 	return all[i]
 }
 
-func (all catalogue) named(name string) *entry {
+func (all draftTables) named(name string) *entry {
 	i := slices.IndexFunc(all, func(e *entry) bool { return e.name == name })
 	if i < 0 {
 		return nil
@@ -78,7 +80,7 @@ func (all catalogue) named(name string) *entry {
 
 // referred is the key by which other tables refer to one, as they do to a list of codes; or
 // nothing.
-func (all catalogue) referred(to *entry) string {
+func (all draftTables) referred(to *entry) string {
 	for _, e := range all {
 		for _, r := range e.References {
 			if e != to && r.Schema == to.Schema && r.Table == to.Name && len(r.Far) == 1 && to.key(r.Far[0]) {
@@ -95,7 +97,7 @@ var people = regexp.MustCompile(`(?i)^(.*_)?(patient|person|people|customer|clie
 
 // guessUnit is the table to which most foreign keys lead, of those that are called like people
 // where there are some, and its column.
-func (all catalogue) guessUnit(unreferenced bool) (unit, note string) {
+func (all draftTables) guessUnit(unreferenced bool) (unit, note string) {
 	if unreferenced {
 		return all.guessByName()
 	}
@@ -154,7 +156,7 @@ type step struct {
 
 // findPaths says of each table whose its rows are: by foreign keys, in as many steps as it takes,
 // and then by a column that is called like the unit's.
-func (all catalogue) findPaths(unit string, given map[string]string) {
+func (all draftTables) findPaths(unit string, given map[string]string) {
 	table, column, _ := strings.Cut(unit, ".")
 	root := all.named(table)
 	if root == nil {
@@ -198,7 +200,7 @@ func (all catalogue) findPaths(unit string, given map[string]string) {
 
 // together says of a table that it leads towards the unit by several columns at once, which no path
 // does: as to a partitioned table, whose keys have the column in them that it is divided by.
-func (all catalogue) together(e *entry, reached []*entry) string {
+func (all draftTables) together(e *entry, reached []*entry) string {
 	for _, r := range e.References {
 		to := all.find(r.Schema, r.Table)
 		if len(r.Far) < 2 || to == nil || !slices.Contains(reached, to) {
@@ -212,7 +214,7 @@ func (all catalogue) together(e *entry, reached []*entry) string {
 }
 
 // byName finds tables with a column that is called like the unit's. An id is every table's own.
-func (all catalogue) byName(reached *[]*entry, root *entry, column string) bool {
+func (all draftTables) byName(reached *[]*entry, root *entry, column string) bool {
 	far, _ := root.Column(column)
 	grown := false
 	for _, e := range all {
@@ -227,7 +229,7 @@ func (all catalogue) byName(reached *[]*entry, root *entry, column string) bool 
 }
 
 // steps lists the foreign keys of a table that lead towards the unit.
-func (all catalogue) steps(e *entry, reached []*entry, root *entry) []step {
+func (all draftTables) steps(e *entry, reached []*entry, root *entry) []step {
 	var out []step
 	add := func(near, far string, to *entry, direct bool) {
 		a, ok1 := e.Column(near)
@@ -300,7 +302,7 @@ func (e *entry) pathNote() string {
 
 // guessByName is the table that is called like people, and its column by whose name most other
 // tables have one. Where no table has such a name, any may be it.
-func (all catalogue) guessByName() (unit, note string) {
+func (all draftTables) guessByName() (unit, note string) {
 	best, where, column := 0, (*entry)(nil), ""
 	for _, word := range []bool{true, false} {
 		for _, e := range all {
@@ -339,7 +341,7 @@ func namesSomebody(column string) bool {
 }
 
 // alsoIn counts the other tables with a column of a name that can be the same person's.
-func (all catalogue) alsoIn(e *entry, column string) int {
+func (all draftTables) alsoIn(e *entry, column string) int {
 	own, _ := e.Column(column)
 	if strings.EqualFold(column, "id") || !exactKind(own.Kind) || !namesSomebody(column) {
 		return 0

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/catalogue"
 	"github.com/discreet-dp/discreet/internal/home"
 	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/policy"
@@ -115,7 +116,8 @@ func (d *Database) checkBlanks(all []*Relation) error {
 	}
 	pair := func(a, b bearer) error {
 		x, y := kinds[a], kinds[b]
-		if x.Kind == y.Kind || x.Kind != Padded && y.Kind != Padded || x.Kind != Text && y.Kind != Text {
+		padded := x.Kind == catalogue.Padded || y.Kind == catalogue.Padded
+		if x.Kind == y.Kind || !padded || x.Kind != catalogue.Text && y.Kind != catalogue.Text {
 			return nil
 		}
 		return fmt.Errorf("the columns %s.%s and %s.%s say who somebody is, and blanks at the end are a part of one of them alone, which "+

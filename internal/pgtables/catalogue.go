@@ -9,76 +9,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/catalogue"
 	"github.com/discreet-dp/discreet/internal/pgplace"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Catalogue is what a database says about its tables. No row is read for it.
-type Catalogue struct {
-	// Role is as whom it was read, and Superuser whether that role may do everything.
-	Role      string
-	Superuser bool
-	// Unread says that the role may read none of the tables yet. They are listed all the same: what
-	// tables there are everybody sees who may connect.
-	Unread bool
-	Tables []*Listed
-}
-
-// Listed is a table of the catalogue.
-type Listed struct {
-	Schema, Name, Comment string
-	// Kind says what it is where it is no plain table, such as "a view": then the owner has to
-	// answer for it.
-	Kind string
-	// Columns are those that the role may read; all, where it may read nothing yet.
-	Columns []ListedColumn
-	// Hidden are the columns that the role may not read.
-	Hidden []string
-	// Unique are the columns, or lists of columns, that no two rows have in common, the primary key
-	// first.
-	Unique [][]string
-	// References are the foreign keys.
-	References []Reference
-	// Checks are the conditions that every row fulfils, as SQL.
-	Checks []string
-	// Inherited says that other tables inherit from it, which is not to be divided: what is said of
-	// it need not be so of their rows.
-	Inherited bool
-
+// listing is a table of the catalogue that is being read.
+type listing struct {
+	catalogue.Table
 	oid int64
-}
-
-// ListedColumn is a column of the catalogue.
-type ListedColumn struct {
-	Column
-	Comment string
-	// Labels are those of an enumeration.
-	Labels []string
-	// Checks are the conditions of the column's domain, as SQL about VALUE.
-	Checks []string
-	// Computed says that it is computed when it is read.
-	Computed bool
-}
-
-// Reference is a foreign key: these columns are those of a row of another table.
-type Reference struct {
-	Columns       []string
-	Schema, Table string
-	Far           []string
-	// Valid says that it holds for all rows, and not only for those that were added since.
-	Valid bool
-}
-
-// Relation is the schema and the name, as a policy spells it.
-func (l *Listed) Relation() string { return l.Schema + "." + l.Name }
-
-// Column finds a column.
-func (l *Listed) Column(name string) (ListedColumn, bool) {
-	i := slices.IndexFunc(l.Columns, func(c ListedColumn) bool { return c.Name == name })
-	if i < 0 {
-		return ListedColumn{}, false
-	}
-	return l.Columns[i], true
 }
 
 // Tables that are a part of another one are in that.
@@ -89,7 +28,7 @@ AND (cardinality($1::text[]) = 0 OR n.nspname = ANY ($1::text[])) ORDER BY n.nsp
 
 // List reads the catalogue of a database: the tables of these schemas, or of all, that the role may
 // read.
-func List(ctx context.Context, address string, schemas []string) (*Catalogue, error) {
+func List(ctx context.Context, address string, schemas []string) (*catalogue.Catalogue, error) {
 	d, err := Of(&policy.Dataset{Name: "to be drafted", Source: address})
 	if err != nil {
 		return nil, err
@@ -99,14 +38,14 @@ func List(ctx context.Context, address string, schemas []string) (*Catalogue, er
 		return nil, err
 	}
 	defer pgplace.HangUp(conn)
-	out := &Catalogue{}
-	if err := out.read(ctx, d, tx, schemas); err != nil {
+	out := &catalogue.Catalogue{}
+	if err := readCatalogue(ctx, tx, schemas, out); err != nil {
 		return nil, d.roleUnread(ctx, err)
 	}
 	return out, nil
 }
 
-func (c *Catalogue) read(ctx context.Context, d *Database, tx pgx.Tx, schemas []string) error {
+func readCatalogue(ctx context.Context, tx pgx.Tx, schemas []string, c *catalogue.Catalogue) error {
 	find := "SELECT r.rolname::text, r.rolsuper FROM pg_roles r WHERE r.rolname = current_user"
 	if err := tx.QueryRow(ctx, find).Scan(&c.Role, &c.Superuser); err != nil {
 		return err
@@ -119,7 +58,7 @@ func (c *Catalogue) read(ctx context.Context, d *Database, tx pgx.Tx, schemas []
 		return err
 	}
 	type row struct {
-		Listed
+		listing
 		kind         string
 		secured, may bool
 	}
@@ -142,13 +81,13 @@ func (c *Catalogue) read(ctx context.Context, d *Database, tx pgx.Tx, schemas []
 		if err := r.fill(ctx, tx, c.Unread); err != nil {
 			return err
 		}
-		c.Tables = append(c.Tables, &r.Listed)
+		c.Tables = append(c.Tables, &r.Table)
 	}
 	return nil
 }
 
 // fill reads what the catalogue says about a table.
-func (l *Listed) fill(ctx context.Context, tx pgx.Tx, all bool) error {
+func (l *listing) fill(ctx context.Context, tx pgx.Tx, all bool) error {
 	found, err := columns(ctx, tx, uint32(l.oid))
 	if err != nil {
 		return err
@@ -163,8 +102,9 @@ func (l *Listed) fill(ctx context.Context, tx pgx.Tx, all bool) error {
 			l.Hidden = append(l.Hidden, c.Name)
 			continue
 		}
-		f.Column, f.Computed = c, c.generated == "v"
-		l.Columns = append(l.Columns, f.ListedColumn)
+		f.Type, f.Kind, f.NotNull, f.Computed = c.Type, c.Kind, c.NotNull, c.generated == "v"
+		f.Precision, f.Scale = c.Precision, c.Scale
+		l.Columns = append(l.Columns, f.Column)
 	}
 	if l.Unique, err = unique(ctx, tx, l.oid); err != nil {
 		return err
@@ -191,11 +131,11 @@ FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid WHERE a.attrelid = $1::
 
 // fact is what the catalogue says about a column, and whether the role may read it.
 type fact struct {
-	ListedColumn
+	catalogue.Column
 	may bool
 }
 
-func (l *Listed) facts(ctx context.Context, tx pgx.Tx) (map[string]fact, error) {
+func (l *listing) facts(ctx context.Context, tx pgx.Tx) (map[string]fact, error) {
 	rows, err := tx.Query(ctx, listFacts, l.oid)
 	if err != nil {
 		return nil, err
@@ -234,12 +174,12 @@ JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = p.n), k.convalida
 FROM pg_constraint k JOIN pg_class f ON f.oid = k.confrelid JOIN pg_namespace n ON n.oid = f.relnamespace
 WHERE k.conrelid = $1::bigint::oid AND k.contype = 'f' AND k.conparentid = 0 ORDER BY k.conkey, k.conname`
 
-func references(ctx context.Context, tx pgx.Tx, table int64) ([]Reference, error) {
+func references(ctx context.Context, tx pgx.Tx, table int64) ([]catalogue.Reference, error) {
 	rows, err := tx.Query(ctx, listReferences, table)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Reference, err error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r catalogue.Reference, err error) {
 		err = row.Scan(&r.Schema, &r.Table, &r.Columns, &r.Far, &r.Valid)
 		return r, err
 	})
@@ -247,7 +187,7 @@ func references(ctx context.Context, tx pgx.Tx, table int64) ([]Reference, error
 
 // Extremes reads the smallest and the largest value of columns off the data, as texts: numbers,
 // dates and times that are finite. Where there is none, both are empty.
-func Extremes(ctx context.Context, address string, l *Listed, columns []ListedColumn) ([][2]string, error) {
+func Extremes(ctx context.Context, address string, t *catalogue.Table, columns []catalogue.Column) ([][2]string, error) {
 	d, err := Of(&policy.Dataset{Name: "to be drafted", Source: address})
 	if err != nil {
 		return nil, err
@@ -262,17 +202,17 @@ func Extremes(ctx context.Context, address string, l *Listed, columns []ListedCo
 		column := pgx.Identifier{c.Name}.Sanitize()
 		finite := column + "::text NOT IN ('NaN', 'Infinity', '-Infinity')"
 		switch c.Kind {
-		case Timestamp, TimestampTZ:
+		case catalogue.Timestamp, catalogue.TimestampTZ:
 			column = "(" + column + ")::timestamp"
 			fallthrough
-		case Date:
+		case catalogue.Date:
 			finite = "isfinite(" + column + ")"
 		}
 		var ends [2]string
 		query := fmt.Sprintf("SELECT coalesce(min(%[1]s)::text, ''), coalesce(max(%[1]s)::text, '') FROM %[2]s WHERE %[3]s", column,
-			pgx.Identifier{l.Schema, l.Name}.Sanitize(), finite)
+			pgx.Identifier{t.Schema, t.Name}.Sanitize(), finite)
 		if err := tx.QueryRow(ctx, query).Scan(&ends[0], &ends[1]); err != nil {
-			return nil, d.roleUnread(ctx, fmt.Errorf("table %s: %w", strings.ToValidUTF8(l.Relation(), "?"), err))
+			return nil, d.roleUnread(ctx, fmt.Errorf("table %s: %w", strings.ToValidUTF8(t.Relation(), "?"), err))
 		}
 		out = append(out, ends)
 	}

@@ -12,68 +12,71 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/discreet-dp/discreet/internal/catalogue"
 )
 
 // decode reads a value of a column as PostgreSQL sends it. It reports false where it is none.
 type decode func(v *Values, row int, p []byte, c *Column) bool
 
-var decoders = map[Kind]decode{
-	Boolean: func(v *Values, row int, p []byte, _ *Column) bool {
+var decoders = map[catalogue.Kind]decode{
+	catalogue.Boolean: func(v *Values, row int, p []byte, _ *Column) bool {
 		if len(p) != 1 || p[0] > 1 {
 			return false
 		}
 		v.Ints[row] = int64(p[0])
 		return true
 	},
-	Int16: func(v *Values, row int, p []byte, _ *Column) bool {
+	catalogue.Int16: func(v *Values, row int, p []byte, _ *Column) bool {
 		if len(p) != 2 {
 			return false
 		}
 		v.Ints[row] = int64(int16(binary.BigEndian.Uint16(p)))
 		return true
 	},
-	Int32: func(v *Values, row int, p []byte, _ *Column) bool {
+	catalogue.Int32: func(v *Values, row int, p []byte, _ *Column) bool {
 		if len(p) != 4 {
 			return false
 		}
 		v.Ints[row] = int64(int32(binary.BigEndian.Uint32(p)))
 		return true
 	},
-	Int64: func(v *Values, row int, p []byte, _ *Column) bool {
+	catalogue.Int64: func(v *Values, row int, p []byte, _ *Column) bool {
 		if len(p) != 8 {
 			return false
 		}
 		v.Ints[row] = int64(binary.BigEndian.Uint64(p))
 		return true
 	},
-	Float32: func(v *Values, row int, p []byte, _ *Column) bool {
+	catalogue.Float32: func(v *Values, row int, p []byte, _ *Column) bool {
 		if len(p) != 4 {
 			return false
 		}
 		v.Reals[row] = float64(math.Float32frombits(binary.BigEndian.Uint32(p)))
 		return true
 	},
-	Float64: func(v *Values, row int, p []byte, _ *Column) bool {
+	catalogue.Float64: func(v *Values, row int, p []byte, _ *Column) bool {
 		if len(p) != 8 {
 			return false
 		}
 		v.Reals[row] = math.Float64frombits(binary.BigEndian.Uint64(p))
 		return true
 	},
-	Text: decodeText,
+	catalogue.Text: decodeText,
 	// Blanks at the end of a char(n) mean nothing to PostgreSQL, and a text that it is cast to has
 	// none.
-	Padded: func(v *Values, row int, p []byte, c *Column) bool {
+	catalogue.Padded: func(v *Values, row int, p []byte, c *Column) bool {
 		return decodeText(v, row, bytes.TrimRight(p, " "), c)
 	},
-	UUID: func(v *Values, row int, p []byte, _ *Column) bool {
+	catalogue.UUID: func(v *Values, row int, p []byte, _ *Column) bool {
 		if len(p) != 16 {
 			return false
 		}
 		v.Wides[row] = [2]uint64{binary.BigEndian.Uint64(p[8:]), binary.BigEndian.Uint64(p)}
 		return true
 	},
-	Date: decodeDate, Timestamp: decodeTimestamp, TimestampTZ: decodeTimestamp, Decimal: decodeDecimal, Numeric: decodeNumeric,
+	catalogue.Date: decodeDate, catalogue.Timestamp: decodeTimestamp, catalogue.TimestampTZ: decodeTimestamp,
+	catalogue.Decimal: decodeDecimal, catalogue.Numeric: decodeNumeric,
 }
 
 // decodeText reads a text. One that is not UTF-8, which a database in SQL_ASCII can hold, is NULL:
@@ -257,33 +260,11 @@ func decodeNumeric(v *Values, row int, p []byte, _ *Column) bool {
 	return err == nil || math.IsInf(f, 0)
 }
 
-// Kind is what a value is, whatever PostgreSQL calls its type.
-type Kind int
-
-// The kinds of values that can be read.
-const (
-	Unreadable Kind = iota
-	Boolean
-	Int16
-	Int32
-	Int64
-	Float32
-	Float64
-	Decimal // with a precision and a scale
-	Numeric // of any precision
-	Text
-	Padded // texts with blanks at the end, which are not part of them
-	UUID
-	Date
-	Timestamp
-	TimestampTZ
-)
-
 // Column is a column of a table.
 type Column struct {
 	Name string
 	Type string // as PostgreSQL spells it
-	Kind Kind
+	Kind catalogue.Kind
 	// Precision and Scale are those of a Decimal.
 	Precision, Scale int
 	NotNull          bool
@@ -296,11 +277,14 @@ type Column struct {
 // maxPrecision is how many digits a Decimal has at most. Longer ones are a Numeric.
 const maxPrecision = 38
 
-var kinds = map[uint32]Kind{
-	pgtype.BoolOID: Boolean, pgtype.Int2OID: Int16, pgtype.Int4OID: Int32, pgtype.Int8OID: Int64, pgtype.Float4OID: Float32,
-	pgtype.Float8OID: Float64, pgtype.NumericOID: Numeric, pgtype.TextOID: Text, pgtype.VarcharOID: Text, pgtype.BPCharOID: Padded,
-	pgtype.NameOID: Text, pgtype.QCharOID: Unreadable, pgtype.UUIDOID: UUID, pgtype.DateOID: Date, pgtype.TimestampOID: Timestamp,
-	pgtype.TimestamptzOID: TimestampTZ,
+var kinds = map[uint32]catalogue.Kind{
+	pgtype.BoolOID: catalogue.Boolean, pgtype.Int2OID: catalogue.Int16, pgtype.Int4OID: catalogue.Int32,
+	pgtype.Int8OID: catalogue.Int64, pgtype.Float4OID: catalogue.Float32,
+	pgtype.Float8OID: catalogue.Float64, pgtype.NumericOID: catalogue.Numeric, pgtype.TextOID: catalogue.Text,
+	pgtype.VarcharOID: catalogue.Text, pgtype.BPCharOID: catalogue.Padded,
+	pgtype.NameOID: catalogue.Text, pgtype.QCharOID: catalogue.Unreadable, pgtype.UUIDOID: catalogue.UUID,
+	pgtype.DateOID: catalogue.Date, pgtype.TimestampOID: catalogue.Timestamp,
+	pgtype.TimestamptzOID: catalogue.TimestampTZ,
 }
 
 const listColumns = `SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), a.atttypid::bigint, a.atttypmod, a.attnotnull, a.attgenerated::text,
@@ -337,7 +321,7 @@ func (c *Column) find(ctx context.Context, tx pgx.Tx) error {
 	for range 32 { // domains of domains
 		if kind, ok := kinds[c.typ]; ok {
 			c.Kind = kind
-			if kind == Numeric && c.modifier >= 4 {
+			if kind == catalogue.Numeric && c.modifier >= 4 {
 				c.decimal(c.modifier - 4)
 			}
 			return nil
@@ -350,7 +334,7 @@ func (c *Column) find(ctx context.Context, tx pgx.Tx) error {
 		}
 		switch what {
 		case "e":
-			c.Kind = Text
+			c.Kind = catalogue.Text
 			return nil
 		case "d":
 			c.typ, c.modifier = uint32(base), modifier
@@ -382,18 +366,20 @@ func (c *Column) decimal(modifier int32) {
 		scale -= 0x800
 	}
 	if precision <= maxPrecision && scale >= 0 && scale <= precision {
-		c.Kind, c.Precision, c.Scale = Decimal, precision, scale
+		c.Kind, c.Precision, c.Scale = catalogue.Decimal, precision, scale
 	}
 }
 
 // DuckDB spells the type that holds the values.
 func (c Column) DuckDB() string {
-	if c.Kind == Decimal {
+	if c.Kind == catalogue.Decimal {
 		return fmt.Sprintf("DECIMAL(%d,%d)", c.Precision, c.Scale)
 	}
-	return map[Kind]string{Boolean: "BOOLEAN", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT", Float32: "FLOAT", Float64: "DOUBLE",
-		Numeric: "DOUBLE", Text: "VARCHAR", Padded: "VARCHAR", UUID: "UUID", Date: "DATE", Timestamp: "TIMESTAMP",
-		TimestampTZ: "TIMESTAMP WITH TIME ZONE"}[c.Kind]
+	return map[catalogue.Kind]string{catalogue.Boolean: "BOOLEAN", catalogue.Int16: "SMALLINT", catalogue.Int32: "INTEGER",
+		catalogue.Int64: "BIGINT", catalogue.Float32: "FLOAT", catalogue.Float64: "DOUBLE",
+		catalogue.Numeric: "DOUBLE", catalogue.Text: "VARCHAR", catalogue.Padded: "VARCHAR", catalogue.UUID: "UUID",
+		catalogue.Date: "DATE", catalogue.Timestamp: "TIMESTAMP",
+		catalogue.TimestampTZ: "TIMESTAMP WITH TIME ZONE"}[c.Kind]
 }
 
 // BatchRows is how many rows a batch has at most.

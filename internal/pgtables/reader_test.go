@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/catalogue"
 )
 
 // binaryCopy is a COPY of rows of bytes; nil is NULL.
@@ -36,11 +38,11 @@ func read(columns []Column, copy []byte, size int) (string, error) {
 				switch {
 				case v.Valid[i/64]>>(i%64)&1 == 0:
 					b.WriteString("NULL ")
-				case c.Kind == Text:
+				case c.Kind == catalogue.Text:
 					fmt.Fprintf(&b, "%q ", v.Texts[i])
-				case c.Kind == Decimal:
+				case c.Kind == catalogue.Decimal:
 					fmt.Fprintf(&b, "%v ", signed(v.Wides[i]))
-				case c.Kind == Numeric:
+				case c.Kind == catalogue.Numeric:
 					fmt.Fprintf(&b, "%v ", v.Reals[i])
 				default:
 					fmt.Fprintf(&b, "%v ", v.Ints[i])
@@ -69,7 +71,7 @@ func signed(w [2]uint64) *big.Int {
 // TestReader: however rows are cut on their way they are the same, also where they are more than a
 // batch, and what is no COPY is an error.
 func TestReader(t *testing.T) {
-	columns := []Column{{Kind: Int32}, {Kind: Text}}
+	columns := []Column{{Kind: catalogue.Int32}, {Kind: catalogue.Text}}
 	var rows [][][]byte
 	for i := range BatchRows + 3 {
 		text := []byte(strings.Repeat("ä", i%7))
@@ -111,7 +113,7 @@ func TestLongTexts(t *testing.T) {
 		rows[i] = row
 	}
 	n, most := 0, 0
-	r := newReader([]Column{{Kind: Int32}, {Kind: Text}}, func(b *Batch) error {
+	r := newReader([]Column{{Kind: catalogue.Int32}, {Kind: catalogue.Text}}, func(b *Batch) error {
 		n, most = n+b.N, max(most, b.N)
 		return nil
 	}, sha256.New())
@@ -160,7 +162,7 @@ func TestNumbers(t *testing.T) {
 		{2, number(plusSign, 0, 10000), ""},
 		{2, number(1, 0, 1), ""},
 	} {
-		columns := []Column{{Kind: Decimal, Precision: 38, Scale: c.scale}, {Kind: Numeric}}
+		columns := []Column{{Kind: catalogue.Decimal, Precision: 38, Scale: c.scale}, {Kind: catalogue.Numeric}}
 		got, err := read(columns, binaryCopy([][]byte{c.n, c.n}), 1<<20)
 		if got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%x with %d digits: %q, %v; want %q", c.n, c.scale, got, err, c.want)
@@ -171,7 +173,8 @@ func TestNumbers(t *testing.T) {
 // FuzzReader: no bytes make it panic.
 func FuzzReader(f *testing.F) {
 	f.Add(binaryCopy([][]byte{{0, 0, 0, 1}, []byte("x"), number(plusSign, 0, 1), number(minusSign, 3, 5), {0, 0, 0, 0}}))
-	columns := []Column{{Kind: Int32}, {Kind: Text}, {Kind: Decimal, Precision: 10, Scale: 3}, {Kind: Numeric}, {Kind: Date}}
+	columns := []Column{{Kind: catalogue.Int32}, {Kind: catalogue.Text}, {Kind: catalogue.Decimal, Precision: 10, Scale: 3},
+		{Kind: catalogue.Numeric}, {Kind: catalogue.Date}}
 	f.Fuzz(func(t *testing.T, copy []byte) {
 		whole, err := read(columns, copy, len(copy)+1)
 		pieces, other := read(columns, copy, 5)

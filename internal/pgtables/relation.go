@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/discreet-dp/discreet/internal/catalogue"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -87,7 +88,7 @@ var total = []string{"UTF8", "SQL_ASCII", "LATIN1"}
 // checkColumn refuses a column of which reading it would fail over a row, or make other people of
 // those who are in the database.
 func (d *Database) checkColumn(tx pgx.Tx, t *policy.Table, name string, c Column) error {
-	text := c.Kind == Text || c.Kind == Padded
+	text := c.Kind == catalogue.Text || c.Kind == catalogue.Padded
 	if encoding := tx.Conn().PgConn().ParameterStatus("server_encoding"); text && !t.Trusted && !slices.Contains(total, encoding) {
 		return fmt.Errorf("table %s: column %s is a text in the encoding %s of the database, and one that has no counterpart in UTF-8 "+
 			"would make reading fail; leave it out, or say trusted: true where you answer for it that there are none", t.Name, name,
@@ -97,7 +98,7 @@ func (d *Database) checkColumn(tx pgx.Tx, t *policy.Table, name string, c Column
 		return nil
 	}
 	switch {
-	case c.Kind == Numeric:
+	case c.Kind == catalogue.Numeric:
 		return fmt.Errorf("table %s: column %s says whose a row is, and it is a %s of any length, of which two may be the same double: "+
 			"two people would be one; make it a bigint or a numeric(38,0), or cast it to text in a view, and say trusted: true", t.Name,
 			name, c.Type)
@@ -117,7 +118,7 @@ func pick(all []Column, t *policy.Table, name string) (Column, error) {
 				continue
 			}
 			switch {
-			case c.Kind == Unreadable:
+			case c.Kind == catalogue.Unreadable:
 				return c, fmt.Errorf("table %s: column %s is of the type %s, which cannot be read; leave it out of the policy, or make "+
 					"a view in which it is cast, name that as the source, and say trusted: true", t.Name, name, c.Type)
 			case c.generated == "v" && !t.Trusted:
