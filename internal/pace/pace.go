@@ -26,22 +26,22 @@ var ErrLate = errors.New("the question worked for longer than its public time")
 
 // Pace is that of one question.
 type Pace struct {
-	wait     func()        // for the tick
-	schedule *Schedule     // nil where there are ticks alone
-	limit    time.Duration // of the public time of the question
-	began    chan struct{} // closed when it has looked for the first time, where it is on a schedule
-	turns    Turns         // nil where there are none
-	place    func()        // leaves the place that it has beside those who have turns; nil where it has none
+	wait       func()        // for the tick
+	schedule   *Schedule     // nil where there are ticks alone
+	limit      time.Duration // of the public time of the question
+	began      chan struct{} // closed when it has looked for the first time, where it is on a schedule
+	turns      Turns         // nil where there are none
+	leaveAside func()        // leaves the place that it has beside those who have turns; nil where it has none
 
-	mu      sync.Mutex
-	looked  bool // since the last time that it settled
-	ran     bool // it has looked at all
-	waited  bool
-	job     *job          // in the schedule since then, or nil
-	thread  thread        // that works on what is public; none where nobody began that
-	plain   bool          // it works on what is public
-	used    time.Duration // what it had worked when that began
-	planned time.Duration // what it has worked on what is public, in steps
+	mu         sync.Mutex
+	unsettled  bool // it has looked since the last time that it settled
+	sawPrivate bool // it has looked at all
+	waited     bool
+	job        *job          // in the schedule since then, or nil
+	thread     thread        // that works on what is public; none where nobody began that
+	plain      bool          // it works on what is public
+	used       time.Duration // what it had worked when that began
+	planned    time.Duration // what it has worked on what is public, in steps
 }
 
 // New returns the pace of a question that waits for ticks by a function.
@@ -61,7 +61,7 @@ func (p *Pace) Shield(ctx context.Context) (context.Context, func()) {
 	stop := context.AfterFunc(ctx, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if !p.ran {
+		if !p.sawPrivate {
 			end(context.Cause(ctx))
 		}
 	})
@@ -86,7 +86,7 @@ func of(ctx context.Context) *Pace {
 func (p *Pace) Settled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.waited && !p.looked
+	return p.waited && !p.unsettled
 }
 
 // Limit is how long the public time of the question of a context may be, and false where there is
@@ -102,31 +102,31 @@ func Limit(ctx context.Context) (time.Duration, bool) {
 // takes no time to speak of. A context without a pace is that of somebody who waits for nothing.
 func Looks(ctx context.Context) {
 	if p := of(ctx); p != nil {
-		p.look(0)
+		p.startPrivate(0)
 	}
 }
 
 // Works says that the question takes so much more time, by public numbers, without doing anything.
 func Works(ctx context.Context, takes time.Duration) {
 	if p := of(ctx); p != nil {
-		p.look(takes)
+		p.startPrivate(takes)
 	}
 }
 
-// look begins to look, and returns what is closed when the public time is over.
-func (p *Pace) look(takes time.Duration) (over <-chan struct{}) {
+// startPrivate begins to look, and returns what is closed when the public time is over.
+func (p *Pace) startPrivate(takes time.Duration) (over <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.looked, p.ran = true, true
+	p.unsettled, p.sawPrivate = true, true
 	if p.schedule == nil {
-		p.close(0)
+		p.closePublic(0)
 		return nil
 	}
 	if p.began != nil {
 		close(p.began)
 		p.began = nil
 	}
-	if _, closed := p.close(takes); closed {
+	if _, closed := p.closePublic(takes); closed {
 		return p.job.over
 	}
 	if p.job == nil {
@@ -150,13 +150,13 @@ func Run(ctx context.Context, takes time.Duration, do func(context.Context) erro
 		Looks(ctx)
 		return do(ctx)
 	}
-	over := p.look(takes)
-	err, stopped := p.schedule.beside(ctx, p.job, over, takes, do)
+	over := p.startPrivate(takes)
+	err, stopped := p.schedule.runBeside(ctx, p.job, over, takes, do)
 	if !stopped {
 		return err
 	}
 	for try := 1; ; try++ {
-		if err = p.schedule.alone(ctx, takes, do); !errors.Is(err, ErrLate) || takes >= pause || try == 3 {
+		if err = p.schedule.runAlone(ctx, takes, do); !errors.Is(err, ErrLate) || takes >= machinePause || try == 3 {
 			return err
 		}
 	}
@@ -170,16 +170,16 @@ func RunOnce(ctx context.Context, takes time.Duration, do func(context.Context) 
 		Looks(ctx)
 		return do(ctx)
 	}
-	over := p.look(takes)
-	err, stopped := p.schedule.beside(ctx, p.job, over, takes, do)
+	over := p.startPrivate(takes)
+	err, stopped := p.schedule.runBeside(ctx, p.job, over, takes, do)
 	if stopped {
 		return ErrLate
 	}
 	return err
 }
 
-// pause is how long a machine may stand still.
-const pause = 100 * time.Millisecond
+// machinePause is how long a machine may stand still.
+const machinePause = 100 * time.Millisecond
 
 // Settle waits until what the question of a context has looked at may be seen: before anything is
 // written that others can see.
@@ -192,7 +192,7 @@ func Settle(ctx context.Context) {
 // Settle waits where the question has looked since it waited last.
 func (p *Pace) Settle() {
 	p.mu.Lock()
-	looked, j := p.looked, p.job
+	looked, j := p.unsettled, p.job
 	p.mu.Unlock()
 	if !looked {
 		return
@@ -202,8 +202,8 @@ func (p *Pace) Settle() {
 	}
 	p.wait()
 	p.mu.Lock()
-	p.looked, p.waited, p.job = false, true, nil
-	p.open()
+	p.unsettled, p.waited, p.job = false, true, nil
+	p.openPublic()
 	p.mu.Unlock()
 }
 
@@ -223,7 +223,7 @@ func RunElsewhere(ctx context.Context, takes time.Duration, do func(context.Cont
 		Looks(ctx)
 		return do(ctx)
 	}
-	over := p.look(takes)
+	over := p.startPrivate(takes)
 	ctx, end := context.WithTimeoutCause(context.WithoutCancel(ctx), p.limit, ErrLate)
 	defer end()
 	ctx, stop := context.WithCancelCause(ctx)
@@ -232,7 +232,7 @@ func RunElsewhere(ctx context.Context, takes time.Duration, do func(context.Cont
 	late := func() bool { return work.Done() >= takes/2 }
 	err, stopped := stopWhen(ctx, stop, over, nil, takes/20, late, func(ctx context.Context) error {
 		err := do(ctx)
-		if err == nil && !work.told() {
+		if err == nil && !work.isReported() {
 			work.Worked("", takes) // all time counts as work where nobody says what does
 		}
 		return err
@@ -280,8 +280,8 @@ func (w *Work) Done() (sum time.Duration) {
 	return sum
 }
 
-// told reports whether there was a word of any statement.
-func (w *Work) told() bool {
+// isReported reports whether there was a word of any statement.
+func (w *Work) isReported() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.by) > 0
@@ -317,9 +317,9 @@ func Await(ctx context.Context, wait func(context.Context) error) error {
 	if p == nil || p.turns == nil {
 		return wait(ctx)
 	}
-	return p.rest(func() error {
+	return p.waitWithoutPart(func() error {
 		p.turns.Give()
-		p.leavePlace()
+		p.endAside()
 		if err := wait(ctx); err != nil {
 			return err
 		}
@@ -335,13 +335,13 @@ func Aside(ctx context.Context, do func(context.Context) error) error {
 	if p == nil || p.turns == nil {
 		return do(ctx)
 	}
-	err := p.rest(func() error {
+	err := p.waitWithoutPart(func() error {
 		p.turns.Give()
-		p.leavePlace()
+		p.endAside()
 		leave, err := p.turns.Aside(ctx)
 		if err == nil {
 			p.mu.Lock()
-			p.place = leave
+			p.leaveAside = leave
 			p.mu.Unlock()
 		}
 		return err
@@ -352,26 +352,26 @@ func Aside(ctx context.Context, do func(context.Context) error) error {
 	return do(ctx)
 }
 
-// leavePlace gives a place back that the question has for work on what was released.
-func (p *Pace) leavePlace() {
+// endAside gives a place back that the question has for work on what was released.
+func (p *Pace) endAside() {
 	p.mu.Lock()
-	leave := p.place
-	p.place = nil
+	leave := p.leaveAside
+	p.leaveAside = nil
 	p.mu.Unlock()
 	if leave != nil {
 		leave()
 	}
 }
 
-// rest waits by a function, without a part of the machine.
-func (p *Pace) rest(wait func() error) error {
+// waitWithoutPart waits by a function, without a part of the machine.
+func (p *Pace) waitWithoutPart(wait func() error) error {
 	p.mu.Lock()
-	_, open := p.close(0)
+	_, open := p.closePublic(0)
 	p.mu.Unlock()
 	err := wait()
 	if open {
 		p.mu.Lock()
-		p.open()
+		p.openPublic()
 		p.mu.Unlock()
 	}
 	return err

@@ -24,11 +24,11 @@ func (p *Pace) Begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.thread = thisThread()
-	p.open()
+	p.openPublic()
 }
 
-// open puts an open job on the schedule, where there is one. The lock is held.
-func (p *Pace) open() {
+// openPublic puts an open job on the schedule, where there is one. The lock is held.
+func (p *Pace) openPublic() {
 	if p.thread == (thread{}) {
 		return
 	}
@@ -39,15 +39,15 @@ func (p *Pace) open() {
 	}
 }
 
-// close ends the work on what is public, where it is open, and gives the job so much to do on what
-// is private. It returns for how long the first is on the schedule. The lock is held.
-func (p *Pace) close(private time.Duration) (plain time.Duration, closed bool) {
+// closePublic ends the work on what is public, where it is open, and gives the job so much to do on
+// what is private. It returns for how long the first is on the schedule. The lock is held.
+func (p *Pace) closePublic(private time.Duration) (plain time.Duration, closed bool) {
 	if !p.plain {
 		return 0, false
 	}
 	p.plain = false
 	worked := p.thread.worked() - p.used
-	if p.place == nil {
+	if p.leaveAside == nil {
 		p.planned += plainTime(worked, 0)
 	}
 	if p.schedule == nil {
@@ -61,7 +61,7 @@ func (p *Pace) close(private time.Duration) (plain time.Duration, closed bool) {
 // is none of them.
 func plainTime(worked, gone time.Duration) time.Duration {
 	takes := usualPlain
-	if worked <= usual && gone <= takes {
+	if worked <= usualPlanning && gone <= takes {
 		return 0
 	}
 	for takes < worked+worked/2 || takes < gone {
@@ -70,19 +70,19 @@ func plainTime(worked, gone time.Duration) time.Duration {
 	return takes
 }
 
-// usual is what planning a question takes a processor at most, usually, and usualPlain for how long
-// that is on the schedule.
+// usualPlanning is what planning a question takes a processor at most, usually, and usualPlain for
+// how long that is on the schedule.
 const (
-	usual      = 2 * time.Millisecond
-	usualPlain = 2 * usual
+	usualPlanning = 2 * time.Millisecond
+	usualPlain    = 2 * usualPlanning
 )
 
 // Leave waits until all that the question did may be seen, also where it looked at nothing private.
 // With ticks alone whoever asked waits for the next one.
 func (p *Pace) Leave() {
 	p.mu.Lock()
-	takes, _ := p.close(0)
-	j, looked := p.job, p.looked && p.schedule != nil
+	takes, _ := p.closePublic(0)
+	j, looked := p.job, p.unsettled && p.schedule != nil
 	if !looked && takes == 0 {
 		p.job = nil
 	}
@@ -91,7 +91,7 @@ func (p *Pace) Leave() {
 		p.Settle()
 	} else if takes > 0 {
 		p.schedule.wait(j)
-		p.leavePlace()
+		p.endAside()
 		p.wait()
 		p.mu.Lock()
 		p.waited, p.job = true, nil
@@ -101,10 +101,10 @@ func (p *Pace) Leave() {
 
 // End gives back what Begin took.
 func (p *Pace) End() {
-	p.leavePlace()
+	p.endAside()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.close(0)
+	p.closePublic(0)
 	p.job, p.thread = nil, thread{}
 	runtime.UnlockOSThread()
 }

@@ -240,6 +240,6 @@ func TestPanicAlone(t *testing.T) {
 				t.Errorf("others wait for %v", time.Since(s.began()))
 			}
 		}()
-		s.alone(t.Context(), time.Second, func(context.Context) error { panic("it") })
+		s.runAlone(t.Context(), time.Second, func(context.Context) error { panic("it") })
 	})
 }

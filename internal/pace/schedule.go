@@ -65,9 +65,9 @@ func (j *job) threads(cores int, served time.Duration) int {
 	return cores
 }
 
-// most is the longest time that a job is given at once. A schedule of many such, and of some that
-// have several, is within what a time.Duration holds.
-const most = 366 * 24 * time.Hour
+// maxJobTime is the longest time that a job is given at once. A schedule of many such, and of some
+// that have several, is within what a time.Duration holds.
+const maxJobTime = 366 * 24 * time.Hour
 
 // NewSchedule returns an empty schedule. Nobody waits for it any more when ended is closed.
 func NewSchedule(ended <-chan struct{}) *Schedule {
@@ -87,11 +87,11 @@ func (s *Schedule) add(j *job, takes time.Duration) <-chan struct{} {
 	if j.began.IsZero() {
 		j.began = s.now
 	}
-	takes = bounded(takes)
+	takes = clampJobTime(takes)
 	j.looks = j.looks || takes > 0
 	switch {
 	case slices.Contains(s.jobs, j):
-		j.ends = min(j.ends+takes, s.served+most)
+		j.ends = min(j.ends+takes, s.served+maxJobTime)
 	case takes > 0 || j.over == nil:
 		if j.first == 0 && !j.at.IsZero() {
 			j.first = j.at.Sub(j.began)
@@ -114,16 +114,16 @@ func (s *Schedule) open(j *job) {
 	s.advance()
 }
 
-// close ends the work of an open job on what is public, for which a processor worked for so long,
-// and gives it so much more to do. It returns for how long the first is on the schedule: more than
-// that, and at least as much as it was given already.
+// close ends the work of an open job on what is public, for which a processor worked for so
+// long, and gives it so much more to do. It returns for how long the first is on the schedule: more
+// than that, and at least as much as it was given already.
 func (s *Schedule) close(j *job, worked, more time.Duration) (plain time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.advance()
 	plain = plainTime(worked, s.served-j.start)
 	j.looks = j.looks || more > 0
-	j.open, j.ends = false, max(j.start+plain+bounded(more), s.served)
+	j.open, j.ends = false, max(j.start+plain+clampJobTime(more), s.served)
 	if j.light.to = max(j.light.from, j.start+plain); j.light.to > max(j.light.from, s.served) {
 		j.whole = make(chan struct{})
 	}
@@ -134,11 +134,11 @@ func (s *Schedule) close(j *job, worked, more time.Duration) (plain time.Duratio
 	return plain
 }
 
-func bounded(takes time.Duration) time.Duration { return max(0, min(takes, most)) }
+func clampJobTime(takes time.Duration) time.Duration { return max(0, min(takes, maxJobTime)) }
 
-// next is how much is served when the jobs change: when the time of one is over, or it has another
-// number of threads.
-func (s *Schedule) next() time.Duration {
+// nextChange is how much is served when the jobs change: when the time of one is over, or it has
+// another number of threads.
+func (s *Schedule) nextChange() time.Duration {
 	next := time.Duration(math.MaxInt64)
 	for _, j := range s.jobs {
 		for _, at := range []time.Duration{j.light.from, j.light.to} {
@@ -161,8 +161,8 @@ func (s *Schedule) parts() time.Duration {
 	return time.Duration(max(s.cores, threads))
 }
 
-// left is how long it takes until so much is served, if the jobs stay as they are.
-func (s *Schedule) left(served time.Duration) time.Duration {
+// timeUntil is how long it takes until so much is served, if the jobs stay as they are.
+func (s *Schedule) timeUntil(served time.Duration) time.Duration {
 	cores, parts := time.Duration(s.cores), s.parts()
 	each := (served - s.served) / cores
 	if each*cores < served-s.served {
@@ -171,12 +171,13 @@ func (s *Schedule) left(served time.Duration) time.Duration {
 	return min(each, math.MaxInt64/4/parts) * parts
 }
 
-// rest is how long it takes until all are done that work on private data and whose public time is
-// not over, if nobody comes. What others do nobody has to wait for: it is public. The lock is held.
-func (s *Schedule) rest() (sum time.Duration) {
+// privateTimeLeft is how long it takes until all are done that work on private data and whose
+// public time is not over, if nobody comes. What others do nobody has to wait for: it is public.
+// The lock is held.
+func (s *Schedule) privateTimeLeft() (sum time.Duration) {
 	for _, j := range s.jobs {
 		if j.looks && !j.open {
-			sum = min(sum+max(0, j.ends-s.served), most)
+			sum = min(sum+max(0, j.ends-s.served), maxJobTime)
 		}
 	}
 	return sum
@@ -188,8 +189,8 @@ func (s *Schedule) rest() (sum time.Duration) {
 func (s *Schedule) advance() {
 	now := time.Now()
 	for len(s.jobs) > 0 && s.held == 0 {
-		next := s.next()
-		until := s.now.Add(s.left(next))
+		next := s.nextChange()
+		until := s.now.Add(s.timeUntil(next))
 		if until.After(now) {
 			parts := s.parts()
 			each := now.Sub(s.now) / parts
@@ -220,7 +221,7 @@ func (s *Schedule) advance() {
 		s.timer = nil
 	}
 	if len(s.jobs) > 0 && s.held == 0 {
-		s.timer = time.AfterFunc(s.now.Add(s.left(s.next())).Sub(now), func() {
+		s.timer = time.AfterFunc(s.now.Add(s.timeUntil(s.nextChange())).Sub(now), func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.advance()
@@ -262,13 +263,13 @@ func (s *Schedule) sleep(d time.Duration) {
 	}
 }
 
-// beside runs the work of a job beside others, until its time is over and it has worked for as long
-// as it takes at most. Stopped says that it worked for longer.
+// runBeside runs the work of a job beside others, until its time is over and it has worked for as
+// long as it takes at most. Stopped says that it worked for longer.
 //
 // It begins when the schedule has given all of its time to what was planned before, which is more
 // than that took. Until then the job has one thread there, and work on all processors would take
 // from others what is theirs, for as long as it takes.
-func (s *Schedule) beside(
+func (s *Schedule) runBeside(
 	ctx context.Context, j *job, over <-chan struct{}, takes time.Duration, do func(context.Context) error,
 ) (err error, stopped bool) {
 	s.mu.Lock()
@@ -291,19 +292,19 @@ func (s *Schedule) beside(
 		s.runs--
 		s.free.Broadcast()
 	}()
-	return s.until(ctx, over, takes, do)
+	return s.runUntil(ctx, over, takes, do)
 }
 
-// alone runs something for as long as it takes at most, with the machine to itself. Nobody else's
-// time goes on meanwhile. It lasts that long whether the work does or not, and those who run are
-// waited for as long as they may: else others would see by how much their own time stood still how
-// long these worked.
-func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
+// runAlone runs something for as long as it takes at most, with the machine to itself. Nobody
+// else's time goes on meanwhile. It lasts that long whether the work does or not, and those who run
+// are waited for as long as they may: else others would see by how much their own time stood still
+// how long these worked.
+func (s *Schedule) runAlone(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
 	s.mu.Lock()
 	s.advance()
 	if s.held++; s.held == 1 {
 		close(s.hold)
-		s.rested = s.now.Add(s.rest())
+		s.rested = s.now.Add(s.privateTimeLeft())
 	}
 	s.advance()
 	for s.runs > 0 || s.single {
@@ -331,27 +332,27 @@ func (s *Schedule) alone(ctx context.Context, takes time.Duration, do func(conte
 		s.advance()
 		s.free.Broadcast()
 	}()
-	err, stopped := s.until(ctx, over, takes, do)
+	err, stopped := s.runUntil(ctx, over, takes, do)
 	if stopped {
 		return ErrLate
 	}
 	return err
 }
 
-// until runs something that nobody stops, until its time is over, or stands still, and it has
+// runUntil runs something that nobody stops, until its time is over, or stands still, and it has
 // worked for as long as it takes at most. What gets done after that, before it is stopped, has
 // worked for longer too.
-func (s *Schedule) until(
+func (s *Schedule) runUntil(
 	ctx context.Context, over <-chan struct{}, takes time.Duration, do func(context.Context) error,
 ) (err error, stopped bool) {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	worked := s.work(takes)
+	worked := s.watchWork(takes)
 	defer worked.end()
 	s.mu.Lock()
 	hold := s.hold
 	s.mu.Unlock()
-	return stopWhen(ctx, stop, over, hold, takes/20, worked.enough, do)
+	return stopWhen(ctx, stop, over, hold, takes/20, worked.workedInFull, do)
 }
 
 // stopWhen runs something until a time is over, or held, and, after that, a condition holds, which
@@ -390,15 +391,15 @@ func stopWhen(
 	}
 }
 
-// working is how long something has worked: the time that it had, times the part of the processors
-// that it could have used and got. What is found out about that part is about all threads of the
-// process, of which those of the engine are some, and which get alike. Nothing has worked for
-// longer than all of the process has: what was spent waiting for a lock or a disk counts for a
-// quarter of that, or a question that one row makes wait would tell so as often as anybody likes.
-// What goroutines wait for each other the system does not see. Where others make the process busy,
-// by handshakes and passwords, a question waits with them; but nobody knows whether it does, so
-// that, too, makes of its time no less than a quarter.
-type working struct {
+// workWatch is how long something has worked: the time that it had, times the part of the
+// processors that it could have used and got. What is found out about that part is about all
+// threads of the process, of which those of the engine are some, and which get alike. Nothing has
+// worked for longer than all of the process has: what was spent waiting for a lock or a disk counts
+// for a quarter of that, or a question that one row makes wait would tell so as often as anybody
+// likes. What goroutines wait for each other the system does not see. Where others make the process
+// busy, by handshakes and passwords, a question waits with them; but nobody knows whether it does,
+// so that, too, makes of its time no less than a quarter.
+type workWatch struct {
 	takes time.Duration
 	share func() share
 	used  func() time.Duration
@@ -415,14 +416,14 @@ type working struct {
 // and had no processor, and for how long goroutines could have and had no thread, in nanoseconds.
 type share struct{ worked, waited, queued float64 }
 
-func (s *Schedule) work(takes time.Duration) *working {
-	w := &working{takes: takes, share: s.share, used: s.used, began: time.Now(), had: s.used()}
+func (s *Schedule) watchWork(takes time.Duration) *workWatch {
+	w := &workWatch{takes: takes, share: s.share, used: s.used, began: time.Now(), had: s.used()}
 	w.timer = time.AfterFunc(takes/2, func() { w.watch(w.share()) })
 	return w
 }
 
 // watch notes what the threads had before, once.
-func (w *working) watch(now share) {
+func (w *workWatch) watch(now share) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watched.IsZero() {
@@ -430,15 +431,15 @@ func (w *working) watch(now share) {
 	}
 }
 
-func (w *working) end() { w.timer.Stop() }
+func (w *workWatch) end() { w.timer.Stop() }
 
-// enough reports whether it has worked for as long as it takes at most. It has not before its part
-// of the processors was watched for half as long: on a machine so busy that even a timer comes too
-// late, all of the time would be taken for work.
-func (w *working) enough() bool {
+// workedInFull reports whether it has worked for as long as it takes at most. It has not before its
+// part of the processors was watched for half as long: on a machine so busy that even a timer comes
+// too late, all of the time would be taken for work.
+func (w *workWatch) workedInFull() bool {
 	takes, least := w.takes, 0.25
 	if w.used()-w.had < takes {
-		takes, least = 4*min(takes, most), 1
+		takes, least = 4*min(takes, maxJobTime), 1
 	}
 	now := w.share()
 	w.watch(now)

@@ -227,18 +227,18 @@ func TestStoppedStaysStopped(t *testing.T) {
 func TestWatchedTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy(0.25)
-		w := s.work(time.Second)
+		w := s.watchWork(time.Second)
 		w.end() // the timer comes after the first look
 		time.Sleep(2 * time.Second)
-		if w.enough() {
+		if w.workedInFull() {
 			t.Error("after 2 s, of which it got a quarter, it has worked for 1 s")
 		}
 		time.Sleep(500 * time.Millisecond)
-		if w.enough() {
+		if w.workedInFull() {
 			t.Error("after 2.5 s too")
 		}
 		time.Sleep(1500 * time.Millisecond)
-		if !w.enough() {
+		if !w.workedInFull() {
 			t.Error("after 4 s it has not")
 		}
 	})
@@ -255,14 +255,14 @@ func TestQueued(t *testing.T) {
 				since := float64(time.Since(begin))
 				return share{worked: since, queued: c.queued * since}
 			}
-			w := s.work(time.Second)
+			w := s.watchWork(time.Second)
 			defer w.end()
 			time.Sleep(time.Duration(c.late*float64(time.Second)) - time.Millisecond)
-			if w.enough() {
+			if w.workedInFull() {
 				t.Errorf("%v: it has worked too early", c)
 			}
 			time.Sleep(2 * time.Millisecond)
-			if !w.enough() {
+			if !w.workedInFull() {
 				t.Errorf("%v: it has not worked", c)
 			}
 		})

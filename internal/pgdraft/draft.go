@@ -223,7 +223,7 @@ var types = map[catalogue.Kind]policy.Type{
 	catalogue.Boolean: policy.Boolean, catalogue.Int16: policy.Integer, catalogue.Int32: policy.Integer, catalogue.Int64: policy.Integer,
 	catalogue.Float32: policy.Decimal, catalogue.Float64: policy.Decimal, catalogue.Decimal: policy.Decimal,
 	catalogue.Numeric: policy.Decimal,
-	catalogue.Text: policy.Text, catalogue.Padded: policy.Text, catalogue.UUID: policy.Text, catalogue.Date: policy.Date,
+	catalogue.Text:    policy.Text, catalogue.Padded: policy.Text, catalogue.UUID: policy.Text, catalogue.Date: policy.Date,
 	catalogue.Timestamp: policy.Timestamp, catalogue.TimestampTZ: policy.Timestamp,
 }
 
