@@ -383,7 +383,7 @@ func (p *ExprPrinter) compare(e *tree.Compare) string {
 	if !column || !literal {
 		c, column = e.R.(*tree.Column)
 		n, literal = e.L.(*tree.Literal)
-		op = turned[op]
+		op = mirrored[op]
 	}
 	if column && literal && n.Number != nil && n.Number.IsInt64() && p.isBoundedScan(c) {
 		if b := c.Field.Source.Bounds; unmoved(op, n.Number.Int64(), b.LoSteps, b.HiSteps) {
@@ -394,8 +394,8 @@ func (p *ExprPrinter) compare(e *tree.Compare) string {
 	return "(" + p.Expr(e.L) + " " + string(e.Op) + " " + p.Expr(e.R) + ")"
 }
 
-// turned is each operation with its sides exchanged.
-var turned = map[tree.CompareOp]tree.CompareOp{tree.Eq: tree.Eq, tree.Ne: tree.Ne, tree.Lt: tree.Gt, tree.Gt: tree.Lt, tree.Le: tree.Ge,
+// mirrored is each operation with its sides exchanged.
+var mirrored = map[tree.CompareOp]tree.CompareOp{tree.Eq: tree.Eq, tree.Ne: tree.Ne, tree.Lt: tree.Gt, tree.Gt: tree.Lt, tree.Le: tree.Ge,
 	tree.Ge: tree.Le}
 
 // unmoved reports whether a clamp to lo and hi changes nothing about a comparison with n.

@@ -162,11 +162,11 @@ func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 		if err != nil {
 			return nil, err
 		}
-		still, err := e.still(ctx, d)
+		same, err := e.isOneState(ctx, d)
 		if err != nil {
 			return nil, failure(ctx, err)
 		}
-		if still {
+		if same {
 			out.State = d.Version.Key()
 			return out, nil
 		}
@@ -182,8 +182,8 @@ func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector
 	if err := d.Fetch(ctx, t, into); err != nil {
 		return engine.ReadFrom{}, err
 	}
-	still, err := e.still(ctx, d)
-	if err == nil && !still {
+	same, err := e.isOneState(ctx, d)
+	if err == nil && !same {
 		err = errChanged
 	}
 	if err != nil {
@@ -192,8 +192,8 @@ func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector
 	return engine.ReadFrom{State: d.Version.Key()}, nil
 }
 
-// still reports whether all that was read is of one state.
-func (e *Engine) still(ctx context.Context, d *sqlengine.Database) (bool, error) {
+// isOneState reports whether all that was read is of one state.
+func (e *Engine) isOneState(ctx context.Context, d *sqlengine.Database) (bool, error) {
 	pinned := true
 	if s, ok := e.known(d.Version); ok && s.Pinned {
 		if s.Still == nil {
