@@ -26,6 +26,13 @@ func functionName(f *pg.FuncCall) string {
 	return strings.Join(parts, ".")
 }
 
+// aggregator reads aggregates, and adds what is released for them.
+type aggregator struct {
+	in     *rowScope
+	groups *groups
+	out    *releases
+}
+
 // aggregates are the functions of many rows.
 var aggregates = map[string]expr.Signature{
 	"count": {Gives: "integer"}, "sum": {Gives: "alike"}, "min": {Gives: "alike"}, "max": {Gives: "alike"}, "median": {Gives: "alike"},
@@ -97,14 +104,11 @@ func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
 	return nil
 }
 
-// argument reads the argument of an aggregate.
-func (q *question) argument(f *pg.FuncCall) (tree.Expr, error) { return q.expression(f.Args[0]) }
-
 // exactly reads what is summed, ranked, counted or grouped by. A cast of an exact number to a
 // floating-point one is left out, so that what is added up stays a whole number of steps; inexact
 // says that there was one, which the answer has again.
-func (q *question) exactly(n *pg.Node) (e tree.Expr, inexact bool, err error) {
-	if e, err = q.expression(n); err != nil || e.Type().Kind != tree.Real {
+func (in *rowScope) readExact(n *pg.Node) (e tree.Expr, inexact bool, err error) {
+	if e, err = in.read(n); err != nil || e.Type().Kind != tree.Real {
 		return e, false, err
 	}
 	exact, ok := expr.Exact(e, syntax.Location(n))
@@ -114,7 +118,7 @@ func (q *question) exactly(n *pg.Node) (e tree.Expr, inexact bool, err error) {
 	if err := expr.CheckLevels(exact, syntax.Location(n)); err != nil {
 		return nil, false, err
 	}
-	return q.normal(exact), true, nil
+	return in.env.normal(exact), true, nil
 }
 
 // again is a released value as the floating-point number that the question has cast it to.
@@ -125,20 +129,20 @@ func again(e tree.Expr, inexact bool) tree.Expr {
 	return e
 }
 
-func (q *question) expression(n *pg.Node) (tree.Expr, error) {
-	arg, err := checkExpr(below{q}, n)
+func (in *rowScope) read(n *pg.Node) (tree.Expr, error) {
+	arg, err := checkExpr(in, n)
 	if err != nil {
 		return nil, err
 	}
 	if err := expr.CheckLevels(arg, syntax.Location(n)); err != nil {
 		return nil, err
 	}
-	return q.normal(arg), nil
+	return in.env.normal(arg), nil
 }
 
 // inexact reports whether an aggregate is of floating-point numbers that are released as exact
 // ones.
-func (q *question) inexact(f *pg.FuncCall) bool {
+func (agg *aggregator) inexact(f *pg.FuncCall) bool {
 	var of *pg.Node
 	switch name := functionName(f); {
 	case strings.HasPrefix(name, "percentile"):
@@ -148,7 +152,7 @@ func (q *question) inexact(f *pg.FuncCall) bool {
 	default:
 		return false
 	}
-	_, inexact, err := q.exactly(of)
+	_, inexact, err := agg.in.readExact(of)
 	return inexact && err == nil
 }
 
@@ -170,7 +174,7 @@ func aggregateInstead(name string) string {
 }
 
 // aggregate checks a call of an aggregate and returns the index of what is released for it.
-func (q *question) aggregate(f *pg.FuncCall) (int, error) {
+func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	name := functionName(f)
 	if instead, ok := ofOne[name]; ok {
 		return 0, syntax.Refuse(f.Location, instead, "%s tells of one person's row, which noise cannot hide", name)
@@ -188,7 +192,7 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	var filter tree.Expr
 	if f.AggFilter != nil {
 		var err error
-		if filter, err = checkCondition(below{q}, f.AggFilter); err != nil {
+		if filter, err = checkCondition(agg.in, f.AggFilter); err != nil {
 			return 0, err
 		}
 		if err := expr.CheckLevels(filter, syntax.Location(f.AggFilter)); err != nil {
@@ -196,84 +200,84 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 		}
 	}
 	if quantile {
-		return q.percentile(f, name, filter)
+		return agg.readPercentile(f, name, filter)
 	}
 	if f.AggStar {
 		if name != "count" {
 			return 0, syntax.Refuse(f.Location, "name a column", "%s(*) has no meaning", name)
 		}
-		return q.countRows(filter, f.Location)
+		return agg.countRows(filter, f.Location)
 	}
 	if len(f.Args) != 1 {
 		return 0, syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name)
 	}
-	arg, _, err := q.exactly(f.Args[0])
+	arg, _, err := agg.in.readExact(f.Args[0])
 	if err != nil {
 		return 0, err
 	}
 	if name == "count" {
-		return q.countOf(arg, f.AggDistinct, filter, f.Location)
+		return agg.countOf(arg, f.AggDistinct, filter, f.Location)
 	}
 	if err := summable(arg, name, f.Location); err != nil {
 		return 0, err
 	}
-	if arg, err = q.filtered(filter, arg, f.Location); err != nil {
+	if arg, err = agg.in.onlyWhere(filter, arg, f.Location); err != nil {
 		return 0, err
 	}
 	switch name {
 	case "sum":
-		if arg, err = q.sparse(arg, f.Location); err != nil {
+		if arg, err = agg.sparse(arg, f.Location); err != nil {
 			return 0, err
 		}
 		if ones(arg) {
-			return q.measured(q.countValues(arg)), nil
+			return agg.out.addNumber(agg.countValues(arg)), nil
 		}
-		m, err := q.summedWithin(arg, f.Location)
+		m, err := agg.sumWithin(arg, f.Location)
 		if err != nil {
 			return 0, err
 		}
-		return q.measured(m), nil
+		return agg.out.addNumber(m), nil
 	case "avg":
-		return q.add(draft{Stat: tree.Stat{Kind: tree.AverageStat, Of: arg, Typ: expr.ReleasedReal}}), nil
+		return agg.out.add(draft{Stat: tree.Stat{Kind: tree.AverageStat, Of: arg, Typ: expr.ReleasedReal}}), nil
 	case "median":
-		return q.quantile(arg, big.NewRat(1, 2), "", f.Location)
+		return agg.addQuantile(arg, big.NewRat(1, 2), "", f.Location)
 	case "min":
-		return q.quantile(arg, big.NewRat(1, 100), "min is the 1 % quantile: the smallest value may be one person's", f.Location)
+		return agg.addQuantile(arg, big.NewRat(1, 100), "min is the 1 % quantile: the smallest value may be one person's", f.Location)
 	case "max":
-		return q.quantile(arg, big.NewRat(99, 100), "max is the 99 % quantile: the largest value may be one person's", f.Location)
+		return agg.addQuantile(arg, big.NewRat(99, 100), "max is the 99 % quantile: the largest value may be one person's", f.Location)
 	}
-	return q.variance(arg, name, f.Location)
+	return agg.addVariance(arg, name, f.Location)
 }
 
 // countRows is COUNT(*).
-func (q *question) countRows(filter tree.Expr, pos int32) (int, error) {
+func (agg *aggregator) countRows(filter tree.Expr, pos int32) (int, error) {
 	if filter == nil {
-		return q.measured(tree.Measure{Kind: tree.CountRows}), nil
+		return agg.out.addNumber(tree.Measure{Kind: tree.CountRows}), nil
 	}
-	arg, err := q.filtered(filter, expr.NewNumber(tree.One), pos)
+	arg, err := agg.in.onlyWhere(filter, expr.NewNumber(tree.One), pos)
 	if err != nil {
 		return 0, err
 	}
-	return q.measured(q.countValues(arg)), nil
+	return agg.out.addNumber(agg.countValues(arg)), nil
 }
 
 // countOf is COUNT(x) and COUNT(DISTINCT x).
-func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos int32) (int, error) {
+func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos int32) (int, error) {
 	c, isColumn := arg.(*tree.Column)
-	if isColumn && q.isUnit(c) && (distinct || c.Field.Raw()) {
-		filter = q.present(c, filter)
+	if isColumn && agg.in.rows.isUnit(c) && (distinct || c.Field.Raw()) {
+		filter = agg.in.rows.present(c, filter)
 		if distinct {
 			m := tree.Measure{Kind: tree.CountPersons}
 			if filter != nil {
-				only, err := q.filtered(filter, expr.NewNumber(tree.One), pos)
+				only, err := agg.in.onlyWhere(filter, expr.NewNumber(tree.One), pos)
 				if err != nil {
 					return 0, err
 				}
 				m.Arg = only
 			}
-			return q.measured(m), nil
+			return agg.out.addNumber(m), nil
 		}
-		return q.countRows(filter, pos) // rows of nobody are not there
+		return agg.countRows(filter, pos) // rows of nobody are not there
 	}
 	if arg.Type().Kind == tree.Identity {
 		return 0, syntax.Refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) of the unit's column",
@@ -281,9 +285,9 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 	}
 	l, constant := arg.(*tree.Literal)
 	if constant && !l.IsNullLiteral() && !distinct {
-		return q.countRows(filter, pos) // COUNT(1)
+		return agg.countRows(filter, pos) // COUNT(1)
 	}
-	arg, err := q.filtered(filter, arg, pos)
+	arg, err := agg.in.onlyWhere(filter, arg, pos)
 	if err != nil {
 		return 0, err
 	}
@@ -292,16 +296,16 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 			return 0, syntax.Refuse(pos, "round it first, as in round(x, 2)",
 				"COUNT(DISTINCT ...) needs exact values, and this is a floating-point number")
 		}
-		return q.measured(tree.Measure{Kind: tree.CountDistinct, Arg: arg}), nil
+		return agg.out.addNumber(tree.Measure{Kind: tree.CountDistinct, Arg: arg}), nil
 	}
-	return q.measured(q.countValues(arg)), nil
+	return agg.out.addNumber(agg.countValues(arg)), nil
 }
 
 // present adds to a condition that a column which says who a row is about is not NULL, as it is in
 // rows of a LEFT JOIN without a partner. Of the relation's own unit that is known.
-func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
+func (r rows) present(c *tree.Column, filter tree.Expr) tree.Expr {
 	stored := c.Stored()
-	if isAlwaysUnit(q.rows.Relation, stored.Index) {
+	if isAlwaysUnit(r.Relation, stored.Index) {
 		return filter
 	}
 	var there tree.Expr = &tree.Not{X: &tree.IsNull{X: stored}}
@@ -313,12 +317,12 @@ func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
 
 // sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds
 // anything, and the interval of a person's part holds 0 in any case.
-func (q *question) sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
+func (agg *aggregator) sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
 	c, ok := arg.(*tree.Case)
 	if !ok || len(c.Whens) != 1 || !expr.IsNumber(c.Else, 0) || expr.MaxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
 		return arg, nil
 	}
-	return q.filtered(c.Whens[0].If, c.Whens[0].Then, pos)
+	return agg.in.onlyWhere(c.Whens[0].If, c.Whens[0].Then, pos)
 }
 
 // ones reports whether an expression is 1 or NULL: its sum is its count. Of one person as many rows
@@ -333,12 +337,12 @@ func ones(arg tree.Expr) bool {
 
 // countValues counts where an expression is not NULL. Where it cannot be, these are all rows. Where
 // it is a constant under a condition, any constant will do.
-func (q *question) countValues(arg tree.Expr) tree.Measure {
+func (agg *aggregator) countValues(arg tree.Expr) tree.Measure {
 	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
 		then, constant := c.Whens[0].Then.(*tree.Literal)
 		none, null := c.Else.(*tree.Literal)
 		if constant && null && !then.IsNullLiteral() && none.IsNullLiteral() {
-			if one, err := q.filtered(c.Whens[0].If, expr.NewNumber(tree.One), -1); err == nil {
+			if one, err := agg.in.onlyWhere(c.Whens[0].If, expr.NewNumber(tree.One), -1); err == nil {
 				arg = one
 			}
 		}
@@ -350,7 +354,7 @@ func (q *question) countValues(arg tree.Expr) tree.Measure {
 }
 
 // filtered is an expression where a condition holds, and NULL where it does not.
-func (q *question) filtered(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
+func (in *rowScope) onlyWhere(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
 	if filter == nil {
 		return arg, nil
 	}
@@ -358,7 +362,7 @@ func (q *question) filtered(filter, arg tree.Expr, pos int32) (tree.Expr, error)
 	if err != nil {
 		return nil, err
 	}
-	e = q.normal(e)
+	e = in.env.normal(e)
 	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
 		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil",
 			"the condition of this FILTER holds for no row, or its aggregate is of NULL")

@@ -12,9 +12,9 @@ import (
 // byParts computes an expression for all values of the small numbers that it is made of, such as
 // the hours of any day, where its columns themselves have too many values or none that are public.
 // Not every combination need occur.
-func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
+func (df *domainFinder) byParts(e tree.Expr) ([]policy.Value, bool) {
 	var parts []tree.Expr
-	if !q.smallParts(e, &parts) || len(parts) == 0 {
+	if !df.smallParts(e, &parts) || len(parts) == 0 {
 		return nil, false
 	}
 	total := 1
@@ -26,8 +26,8 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 	}
 	// Each part is a column of a row that is made up.
 	of := expr.Replaced(e, func(x tree.Expr) tree.Expr {
-		name := q.spell(x)
-		at := slices.IndexFunc(parts, func(p tree.Expr) bool { return q.spell(p) == name })
+		name := df.env.spell(x)
+		at := slices.IndexFunc(parts, func(p tree.Expr) bool { return df.env.spell(p) == name })
 		if at < 0 {
 			return nil
 		}
@@ -38,10 +38,10 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 	var try func(i int)
 	try = func(i int) {
 		if i == len(parts) {
-			q.meter().Work(1, meter.Found)
-			q.meter().Build(meter.FoundBytes)
+			df.env.meter().Work(1, meter.Found)
+			df.env.meter().Build(meter.FoundBytes)
 			// A NULL is no group, as it is of the columns.
-			if v := q.compute(of, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }); v != nil {
+			if v := df.env.compute(of, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }); v != nil {
 				out = append(out, expr.KeyValue(v, e.Type()))
 			}
 			return
@@ -63,12 +63,12 @@ func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
 
 // smallParts collects the parts of an expression that are numbers of few values, each once, where
 // all columns are in one of them.
-func (q *question) smallParts(e tree.Expr, parts *[]tree.Expr) bool {
+func (df *domainFinder) smallParts(e tree.Expr, parts *[]tree.Expr) bool {
 	if isSmall(e.Type()) {
 		if _, constant := e.(*tree.Literal); constant {
 			return true
 		}
-		if !slices.ContainsFunc(*parts, func(p tree.Expr) bool { return q.spell(p) == q.spell(e) }) {
+		if !slices.ContainsFunc(*parts, func(p tree.Expr) bool { return df.env.spell(p) == df.env.spell(e) }) {
 			*parts = append(*parts, e)
 		}
 		return true
@@ -78,7 +78,7 @@ func (q *question) smallParts(e tree.Expr, parts *[]tree.Expr) bool {
 		return false
 	}
 	for _, p := range tree.Parts(e) {
-		if !q.smallParts(p, parts) {
+		if !df.smallParts(p, parts) {
 			return false
 		}
 	}

@@ -43,7 +43,7 @@ func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 	case *pg.Node_FuncCall:
 		return s.call(x.FuncCall)
 	case *pg.Node_GroupingFunc:
-		if s, ok := s.(above); ok {
+		if s, ok := s.(groupingScope); ok {
 			return s.groupingOf(x.GroupingFunc)
 		}
 	case *pg.Node_AExpr:
@@ -63,8 +63,8 @@ func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 	case *pg.Node_BooleanTest:
 		return checkTruth(s, x.BooleanTest)
 	case *pg.Node_CoalesceExpr:
-		if b, ok := s.(below); ok {
-			if person := b.person(x.CoalesceExpr.Args); person != nil {
+		if s, ok := s.(personNames); ok {
+			if person := s.person(x.CoalesceExpr.Args); person != nil {
 				return person, nil
 			}
 		}

@@ -12,16 +12,23 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// domainFinder finds what values expressions can have, from what is public alone.
+type domainFinder struct {
+	env    *env
+	fields map[fieldKey]domain // what was found out about fields
+	costly bool                // to find the values of the key takes too much
+}
+
 // values returns the public values of a key, and whether there are any. They follow from the
 // policy, from a list in WHERE, from a public table, or from the expression itself.
-func (q *question) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) {
-	k, err := q.domain(q.rows.Relation, q.filter, e)
+func (kf *keyFinder) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) {
+	k, err := kf.domains.of(kf.in.rows.Relation, kf.in.filter, e)
 	if err != nil {
 		return nil, false, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE", "%v", err)
 	}
-	own, ok := q.listAll(k, e)
-	own = q.keepAllowed(e, own)
-	listed, given := q.listedInWhere(e)
+	own, ok := kf.domains.listAll(k, e)
+	own = kf.keepAllowed(e, own)
+	listed, given := kf.listedInWhere(e)
 	switch {
 	case ok && given:
 		// Other rows are not there, so other groups would be empty.
@@ -46,16 +53,16 @@ func (q *question) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) 
 
 // keepAllowed leaves out the values that WHERE leaves out by comparing the key with a constant:
 // their groups would be empty.
-func (q *question) keepAllowed(e tree.Expr, values []policy.Value) []policy.Value {
-	name := q.spell(e)
-	for _, c := range expr.Conjuncts(q.filter) {
-		test := q.withConstants(c, name)
+func (kf *keyFinder) keepAllowed(e tree.Expr, values []policy.Value) []policy.Value {
+	name := kf.in.env.spell(e)
+	for _, c := range expr.Conjuncts(kf.in.filter) {
+		test := kf.withConstants(c, name)
 		if test == nil {
 			continue
 		}
 		kept := slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool {
 			k := expr.FromKey(v, e.Type())
-			return k == nil || q.compute(test(expr.FromValue(k, e.Type())), nil) != true
+			return k == nil || kf.in.env.compute(test(expr.FromValue(k, e.Type())), nil) != true
 		})
 		if len(kept) > 0 { // a question about no group is still a question
 			values = kept
@@ -66,20 +73,20 @@ func (q *question) keepAllowed(e tree.Expr, values []policy.Value) []policy.Valu
 
 // withConstants returns a comparison of the key of a name with constants, as a condition on
 // something else in its place.
-func (q *question) withConstants(c tree.Expr, name string) func(tree.Expr) tree.Expr {
-	if q.spell(c) == name { // a truth
+func (kf *keyFinder) withConstants(c tree.Expr, name string) func(tree.Expr) tree.Expr {
+	if kf.in.env.spell(c) == name { // a truth
 		return func(x tree.Expr) tree.Expr { return x }
 	}
 	switch c := c.(type) {
 	case *tree.Compare:
-		if l, ok := c.R.(*tree.Literal); ok && !l.IsNullLiteral() && q.spell(c.L) == name {
+		if l, ok := c.R.(*tree.Literal); ok && !l.IsNullLiteral() && kf.in.env.spell(c.L) == name {
 			return func(x tree.Expr) tree.Expr { return &tree.Compare{Op: c.Op, L: x, R: l} }
 		}
 	case *tree.Not: // several <> are one NOT IN
-		if q.spell(c.X) == name {
+		if kf.in.env.spell(c.X) == name {
 			return func(x tree.Expr) tree.Expr { return &tree.Not{X: x} }
 		}
-		if in, ok := c.X.(*tree.In); ok && q.spell(in.X) == name {
+		if in, ok := c.X.(*tree.In); ok && kf.in.env.spell(in.X) == name {
 			return func(x tree.Expr) tree.Expr { return &tree.Not{X: &tree.In{X: x, List: in.List}} }
 		}
 	}
@@ -87,11 +94,11 @@ func (q *question) withConstants(c tree.Expr, name string) func(tree.Expr) tree.
 }
 
 // listedInWhere returns the constants that WHERE compares a key with.
-func (q *question) listedInWhere(e tree.Expr) ([]policy.Value, bool) {
-	name := q.spell(e)
-	for _, c := range expr.Conjuncts(q.filter) {
+func (kf *keyFinder) listedInWhere(e tree.Expr) ([]policy.Value, bool) {
+	name := kf.in.env.spell(e)
+	for _, c := range expr.Conjuncts(kf.in.filter) {
 		x, list := expr.Constants(c)
-		if x == nil || q.spell(x) != name {
+		if x == nil || kf.in.env.spell(x) != name {
 			continue
 		}
 		out := keyValues(list, e.Type())
@@ -104,9 +111,9 @@ func (q *question) listedInWhere(e tree.Expr) ([]policy.Value, bool) {
 
 // domain says what is known of an expression in rows where a condition is true: its values, where
 // they are public and not too many, or its ends.
-func (q *question) domain(r tree.Relation, where tree.Expr, e tree.Expr) (domain, error) {
+func (df *domainFinder) of(r tree.Relation, where tree.Expr, e tree.Expr) (domain, error) {
 	if c, ok := e.(*tree.Column); ok {
-		return q.columnDomain(r, where, c)
+		return df.ofColumn(r, where, c)
 	}
 	k := ofType(e.Type(), expr.Nullable(e))
 	if l, ok := e.(*tree.Literal); ok {
@@ -124,30 +131,30 @@ func (q *question) domain(r tree.Relation, where tree.Expr, e tree.Expr) (domain
 	all := make([]domain, len(columns))
 	for i, c := range columns {
 		var err error
-		if all[i], err = q.columnDomain(r, where, c); err != nil {
+		if all[i], err = df.ofColumn(r, where, c); err != nil {
 			return domain{}, err
 		}
 	}
 	if len(columns) > 1 { // of one row of a public table not every combination is there
-		if values, ok := q.publicValues(r, where, e); ok {
+		if values, ok := df.publicValues(r, where, e); ok {
 			if only := k.only(values); only.listed {
 				return only, nil
 			}
 		}
 	}
-	if values, ok := q.try(func() ([]policy.Value, bool) { return q.enumerate(e, columns, all) }); ok {
+	if values, ok := df.try(func() ([]policy.Value, bool) { return df.enumerate(e, columns, all) }); ok {
 		k.values, k.listed = values, true
 		return k, nil
 	}
 	if len(columns) == 1 && !all[0].listed && all[0].bounded() {
-		a := &reach.Axis{Index: columns[0].Index, Kind: columns[0].Field.Type.Kind, In: all[0].ends, Meter: q.meter()}
+		a := &reach.Axis{Index: columns[0].Index, Kind: columns[0].Field.Type.Kind, In: all[0].ends, Meter: df.env.meter()}
 		if ends, ok := a.Ends(e); ok {
 			k.ends = ends
 		}
 	}
 	unknown := !slices.ContainsFunc(all, func(d domain) bool { return d.listed || d.bounded() })
 	if !k.bounded() || unknown && !isSmall(e.Type()) {
-		if values, ok := q.try(func() ([]policy.Value, bool) { return q.byParts(e) }); ok {
+		if values, ok := df.try(func() ([]policy.Value, bool) { return df.byParts(e) }); ok {
 			k.values, k.listed = values, true
 		}
 	}
@@ -172,9 +179,9 @@ func columnsOf(e tree.Expr) (columns []*tree.Column, simple bool) {
 
 // try looks for the values of a key, for which there is a part of what planning may take: where
 // that is not enough they are not known, and can be listed in WHERE.
-func (q *question) try(find func() ([]policy.Value, bool)) (values []policy.Value, ok bool) {
-	if !q.meter().Try(func() { values, ok = find() }) {
-		q.costly = true
+func (df *domainFinder) try(find func() ([]policy.Value, bool)) (values []policy.Value, ok bool) {
+	if !df.env.meter().Try(func() { values, ok = find() }) {
+		df.costly = true
 		return nil, false
 	}
 	return values, ok
@@ -182,11 +189,11 @@ func (q *question) try(find func() ([]policy.Value, bool)) (values []policy.Valu
 
 // enumerate computes an expression for all values of its columns. Of a column that lies between two
 // ends it takes one in each step of the expression.
-func (q *question) enumerate(e tree.Expr, columns []*tree.Column, all []domain) ([]policy.Value, bool) {
+func (df *domainFinder) enumerate(e tree.Expr, columns []*tree.Column, all []domain) ([]policy.Value, bool) {
 	domains := make([][]tree.Value, len(columns))
 	total, nullListed := 1, false
 	for i, c := range columns {
-		values, ok := q.choices(e, c, all[i])
+		values, ok := df.choices(e, c, all[i])
 		nullListed = nullListed || all[i].listed && c.Field.Public == "" && slices.Contains(values, nil)
 		if ok && all[i].null && !slices.Contains(values, nil) {
 			// NULL is in the data even where it is no group of the column's own.
@@ -202,9 +209,9 @@ func (q *question) enumerate(e tree.Expr, columns []*tree.Column, all []domain) 
 	var try func(i int)
 	try = func(i int) {
 		if i == len(columns) {
-			q.meter().Work(1, meter.Found)
-			q.meter().Build(meter.FoundBytes)
-			v := q.compute(e, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] })
+			df.env.meter().Work(1, meter.Found)
+			df.env.meter().Build(meter.FoundBytes)
+			v := df.env.compute(e, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] })
 			if n, ok := v.(*big.Int); !ok || n.IsInt64() {
 				out = append(out, expr.KeyValue(v, e.Type()))
 			}
@@ -225,7 +232,7 @@ func (q *question) enumerate(e tree.Expr, columns []*tree.Column, all []domain) 
 }
 
 // choices are values of a column such that an expression has no others than with these.
-func (q *question) choices(e tree.Expr, c *tree.Column, k domain) ([]tree.Value, bool) {
+func (df *domainFinder) choices(e tree.Expr, c *tree.Column, k domain) ([]tree.Value, bool) {
 	var out []tree.Value
 	if k.listed {
 		for _, v := range k.values {
@@ -241,9 +248,9 @@ func (q *question) choices(e tree.Expr, c *tree.Column, k domain) ([]tree.Value,
 	if !k.bounded() {
 		return nil, false
 	}
-	a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends, Meter: q.meter()}
+	a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends, Meter: df.env.meter()}
 	points, ok := a.Points(e, expr.MaxDomain)
-	q.meter().Build(meter.Number * len(points))
+	df.env.meter().Build(meter.Number * len(points))
 	for _, x := range points {
 		out = append(out, a.Value(x))
 	}

@@ -42,13 +42,14 @@ func (o Options) metered() Options {
 
 // env is what names mean around a SELECT.
 type env struct {
-	dataset *policy.Dataset
-	options Options
-	ctes    map[string]cte
-	views   []string                  // the views that are being read, so that none reads itself
-	depth   int                       // how many subqueries this is inside of
-	left    *int                      // how many more times a table or a subquery may be looked at
-	stored  map[string][][]tree.Value // rows of public tables that were read for that
+	calculator
+	dataset    *policy.Dataset
+	options    Options
+	ctes       map[string]cte
+	views      []string                  // the views that are being read, so that none reads itself
+	depth      int                       // how many subqueries this is inside of
+	visitsLeft *int                      // how many more times a table or a subquery may be looked at
+	publicRows map[string][][]tree.Value // rows of public tables that were read for that
 }
 
 // cte is a query of a WITH clause, and what names meant there.
@@ -57,26 +58,27 @@ type cte struct {
 	env   *env
 }
 
-// maxSources bounds how many tables a question can have once names of WITH and views are replaced
-// by what they stand for: nested, they would double each time. maxLooks bounds the work of finding
+// maxTables bounds how many tables a question can have once names of WITH and views are replaced
+// by what they stand for: nested, they would double each time. maxVisits bounds the work of finding
 // out.
 const (
-	maxSources = 64
-	maxLooks   = 4000
-	maxInside  = 16 // subqueries in subqueries
+	maxTables = 64
+	maxVisits = 4000
+	maxInside = 16 // subqueries in subqueries
 )
 
 func newEnv(ds *policy.Dataset, o Options) *env {
 	o = o.metered()
-	left := maxLooks
-	return &env{dataset: ds, options: o, ctes: map[string]cte{}, left: &left, stored: map[string][][]tree.Value{}}
+	left := maxVisits
+	return &env{calculator: calculator{o.Meter}, dataset: ds, options: o, ctes: map[string]cte{}, visitsLeft: &left,
+		publicRows: map[string][][]tree.Value{}}
 }
 
 // visit counts a table or a subquery.
 func (e *env) visit(pos int32) error {
 	e.meter().Work(1, 10*meter.Written)
-	if *e.left--; *e.left < 0 {
-		return tooManySources(pos)
+	if *e.visitsLeft--; *e.visitsLeft < 0 {
+		return tooManyTables(pos)
 	}
 	return nil
 }
@@ -90,9 +92,9 @@ func (e *env) descend(pos int32) (*env, error) {
 	return &inner, inner.visit(pos)
 }
 
-func tooManySources(pos int32) error {
+func tooManyTables(pos int32) error {
 	return syntax.Refuse(pos, "ask a simpler question",
-		"the question has more than %d tables, once WITH and views are replaced by what they stand for", maxSources)
+		"the question has more than %d tables, once WITH and views are replaced by what they stand for", maxTables)
 }
 
 // addNames adds the queries of a WITH clause. Each sees those before it.
@@ -156,15 +158,15 @@ func (e *env) find(v *pg.RangeVar) (source, error) {
 	if t, ok := lookup(e.dataset.Tables, v.Relname); ok {
 		return source{table: t}, nil
 	}
-	if s, ok, err := e.view(v); ok || err != nil {
+	if s, ok, err := e.findView(v); ok || err != nil {
 		return s, err
 	}
-	return source{}, syntax.Refuse(v.Location, e.sources(), "there is no table %q", v.Relname).WithCode(syntax.NoTable)
+	return source{}, syntax.Refuse(v.Location, e.knownTables(), "there is no table %q", v.Relname).WithCode(syntax.NoTable)
 }
 
 // sources lists what a question can be about: the tables, and the owner's views where there are
 // some.
-func (e *env) sources() string {
+func (e *env) knownTables() string {
 	out := known("tables", e.dataset.Tables)
 	if len(e.dataset.Views) > 0 {
 		out += ", and " + known("views", e.dataset.Views)

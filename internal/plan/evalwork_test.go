@@ -126,7 +126,7 @@ datasets:
 			}
 			leaf := func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Field.Name] }
 			measure(t, "compute "+text, func(m *meter.Meter) { expr.Compute(m, e, leaf) })
-			measure(t, "spell "+text, func(m *meter.Meter) { (&env{options: Options{Meter: m}}).spell(e) })
+			measure(t, "spell "+text, func(m *meter.Meter) { (calculator{m}).spell(e) })
 			measure(t, "normal "+text, func(m *meter.Meter) { expr.CountNormal(m, e) })
 		}
 	}
@@ -140,11 +140,11 @@ func expressionOf(t *testing.T, d *policy.Dataset, text string) tree.Expr {
 		t.Fatalf("%.60s: %v", text, err)
 	}
 	around := newEnv(d, Options{})
-	from, err := around.readFrom(s)
+	from, err := rowReader{around}.readFrom(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := checkExpr(below{&question{env: around, rows: from}}, s.TargetList[0].GetResTarget().GetVal())
+	e, err := checkExpr(&rowScope{env: around, rows: from}, s.TargetList[0].GetResTarget().GetVal())
 	if err != nil {
 		t.Fatalf("%.60s: %v", text, err)
 	}

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"maps"
+	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -23,57 +25,95 @@ func CountPeople(ds *policy.Dataset) *tree.Query {
 	return q
 }
 
+// placer decides by which measures averages and variances are released, once all that a question
+// asks for is known.
+type placer struct {
+	in         *rowScope
+	groups     *groups
+	aggregates *aggregator
+	out        *releases
+	twins      bool   // averages are made of twins
+	people     *int64 // how many there are, where that is public, and counts are that number
+}
+
+// place places all averages, variances and quantiles, and returns how many people there are where
+// counts are that number.
+func (pl *placer) place() (people *int64, err error) {
+	if err := pl.countEverybody(); err != nil {
+		return nil, err
+	}
+	pl.twins = pl.hasTwins()
+	for i := range pl.out.stats {
+		if d := &pl.out.stats[i]; d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
+			if err := pl.placeAverage(d); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for name, all := range pl.out.quantiles {
+		spelled := pl.out.addMeasure(tree.Measure{Kind: tree.Quantile, Arg: all.arg, At: all.at})
+		for i := range pl.out.stats {
+			if d := &pl.out.stats[i]; d.Kind == tree.QuantileStat && d.measure == name {
+				d.measure = spelled
+				d.Quantile, _ = slices.BinarySearchFunc(all.at, d.at, (*big.Rat).Cmp)
+			}
+		}
+	}
+	return pl.people, nil
+}
+
 // countEverybody puts the number of people in the place of counts that are always that number, so
 // that nothing is paid for them. Whether they are is a matter of right answers and not of privacy:
 // the number is public whatever the question is.
-func (q *question) countEverybody() error {
-	if q.options.People == nil || q.several || q.filter != nil || len(q.keys) > 0 || !q.hasEverybody(q.rows.Relation) {
+func (pl *placer) countEverybody() error {
+	if pl.in.env.options.People == nil || pl.groups.several || pl.in.filter != nil || len(pl.groups.keys) > 0 ||
+		!pl.hasEverybody(pl.in.rows.Relation) {
 		return nil
 	}
 	needed := false
-	for _, d := range q.stats {
+	for _, d := range pl.out.stats {
 		needed = needed || d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat
 	}
-	for _, m := range q.measures {
-		needed = needed || q.countsEverybody(m)
+	for _, m := range pl.out.measures {
+		needed = needed || pl.countsEverybody(m)
 	}
 	if !needed {
 		return nil
 	}
-	n, err := q.options.People()
+	n, err := pl.in.env.options.People()
 	if err != nil {
 		return err
 	}
-	q.people = &n
-	for i := range q.stats {
-		d := &q.stats[i]
-		if d.Kind == tree.MeasureStat && q.countsEverybody(q.measures[d.measure]) {
-			d.Kind, d.People, d.measure = tree.PeopleStat, q.people, ""
+	pl.people = &n
+	for i := range pl.out.stats {
+		d := &pl.out.stats[i]
+		if d.Kind == tree.MeasureStat && pl.countsEverybody(pl.out.measures[d.measure]) {
+			d.Kind, d.People, d.measure = tree.PeopleStat, pl.people, ""
 		}
 	}
-	maps.DeleteFunc(q.measures, func(_ string, m tree.Measure) bool { return q.countsEverybody(m) })
+	maps.DeleteFunc(pl.out.measures, func(_ string, m tree.Measure) bool { return pl.countsEverybody(m) })
 	return nil
 }
 
 // countsEverybody reports whether a measure over rows in which everybody is counts everybody once.
-func (q *question) countsEverybody(m tree.Measure) bool {
-	return m.Kind == tree.CountRows && q.rows.Single() || m.Kind == tree.CountPersons && m.Arg == nil
+func (pl *placer) countsEverybody(m tree.Measure) bool {
+	return m.Kind == tree.CountRows && pl.in.rows.Single() || m.Kind == tree.CountPersons && m.Arg == nil
 }
 
 // hasEverybody reports whether everybody has a row in a relation: in the table that tells how many
 // there are, or in what leaves a row of everybody who is in such a relation.
-func (q *question) hasEverybody(r tree.Relation) bool {
+func (pl *placer) hasEverybody(r tree.Relation) bool {
 	switch r := r.(type) {
 	case *tree.Scan:
-		return r.Table == q.dataset.Everybody()
+		return r.Table == pl.in.env.dataset.Everybody()
 	case *tree.Cut:
-		return q.hasEverybody(r.From)
+		return pl.hasEverybody(r.From)
 	case *tree.Select:
-		return r.Where == nil && q.hasEverybody(r.From)
+		return r.Where == nil && pl.hasEverybody(r.From)
 	case *tree.Persons:
-		return r.Where == nil && q.hasEverybody(r.From)
+		return r.Where == nil && pl.hasEverybody(r.From)
 	case *tree.Window:
-		return r.Where == nil && q.hasEverybody(r.From)
+		return r.Where == nil && pl.hasEverybody(r.From)
 	}
 	return false
 }

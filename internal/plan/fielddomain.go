@@ -41,37 +41,37 @@ type fieldKey struct {
 }
 
 // fieldDomain says what is known of a field of a relation.
-func (q *question) fieldDomain(r tree.Relation, i int) (domain, error) {
-	if k, ok := q.fields[fieldKey{r, i}]; ok {
+func (df *domainFinder) ofField(r tree.Relation, i int) (domain, error) {
+	if k, ok := df.fields[fieldKey{r, i}]; ok {
 		return k, nil
 	}
-	k, err := q.findField(r, i)
+	k, err := df.findField(r, i)
 	if err != nil {
 		return domain{}, err
 	}
-	if q.fields == nil {
-		q.fields = map[fieldKey]domain{}
+	if df.fields == nil {
+		df.fields = map[fieldKey]domain{}
 	}
-	q.fields[fieldKey{r, i}] = k
+	df.fields[fieldKey{r, i}] = k
 	return k, nil
 }
 
-func (q *question) findField(r tree.Relation, i int) (domain, error) {
+func (df *domainFinder) findField(r tree.Relation, i int) (domain, error) {
 	switch r := r.(type) {
 	case *tree.Scan:
-		return q.sourceDomain(r.Row[i])
+		return df.ofSource(r.Row[i])
 	case *tree.Cut:
-		return q.fieldDomain(r.From, i)
+		return df.ofField(r.From, i)
 	case *tree.Select:
-		return q.domain(r.From, r.Where, r.Columns[i])
+		return df.of(r.From, r.Where, r.Columns[i])
 	case *tree.Join:
-		return q.joinDomain(r, i)
+		return df.ofJoin(r, i)
 	case *tree.Union:
-		return q.unionDomain(r, i)
+		return df.ofUnion(r, i)
 	case *tree.Persons:
-		return q.partDomain(r, i)
+		return df.ofPart(r, i)
 	case *tree.Window:
-		return q.windowDomain(r, i)
+		return df.ofWindow(r, i)
 	}
 	return ofType(r.Fields()[i].Type, r.Fields()[i].Nullable), nil
 }
@@ -80,7 +80,7 @@ func (q *question) findField(r tree.Relation, i int) (domain, error) {
 // A row of the left side stays without a partner where the join is an outer one, and a row that ON
 // leaves out of the right side is then NULL, so the left is as wide as it was, and the right has no
 // other values than those that ON allows, and NULL.
-func (q *question) joinDomain(r *tree.Join, i int) (domain, error) {
+func (df *domainFinder) ofJoin(r *tree.Join, i int) (domain, error) {
 	from, at, right := r.L, i, false
 	if n := len(r.L.Fields()); i >= n {
 		from, at, right = r.R, i-n, true
@@ -89,14 +89,14 @@ func (q *question) joinDomain(r *tree.Join, i int) (domain, error) {
 	if at >= len(f) || f[at].Source != r.Row[i].Source || f[at].Type.Kind != r.Row[i].Type.Kind {
 		return ofType(r.Row[i].Type, r.Row[i].Nullable), nil
 	}
-	k, err := q.fieldDomain(from, at)
+	k, err := df.ofField(from, at)
 	if err != nil {
 		return domain{}, err
 	}
 	if !r.Left || right && !r.Full && !k.listed { // a list may have NULL as a group of its own, which stays
 		c := &tree.Column{Index: i, Field: r.Row[i]}
 		for _, cond := range expr.Conjuncts(r.On) {
-			k = q.allowed(k, c, cond)
+			k = df.allowed(k, c, cond)
 		}
 	}
 	return k.where(r.Row[i].Nullable && r.Left), nil
@@ -109,16 +109,16 @@ func (k domain) where(null bool) domain {
 }
 
 // sourceDomain is what the policy says of a column.
-func (q *question) sourceDomain(f tree.Field) (domain, error) {
+func (df *domainFinder) ofSource(f tree.Field) (domain, error) {
 	src := f.Source
 	switch {
 	case src == nil:
 		return ofType(f.Type, f.Nullable), nil
 	case f.Public != "" && src.Keys != policy.PublicKeys:
-		if q.options.Public == nil {
+		if df.env.options.Public == nil {
 			return domain{ends: unbounded, null: true}, nil
 		}
-		values, err := q.options.Public.Values(f.Public, src.Name, maxGroups)
+		values, err := df.env.options.Public.Values(f.Public, src.Name, maxGroups)
 		return domain{values: values, listed: err == nil, ends: unbounded, null: f.Nullable}, err
 	case src.Keys == policy.PrivateKeys:
 		return domain{ends: unbounded, null: true}, nil
@@ -145,10 +145,10 @@ func ofType(t tree.Type, null bool) domain {
 }
 
 // unionDomain is what is known of all parts of a union together.
-func (q *question) unionDomain(u *tree.Union, i int) (domain, error) {
+func (df *domainFinder) ofUnion(u *tree.Union, i int) (domain, error) {
 	out := domain{listed: true, ends: reach.Interval{Lo: math.MaxInt64, Hi: math.MinInt64}}
 	for _, p := range u.Parts {
-		k, err := q.fieldDomain(p, i)
+		k, err := df.ofField(p, i)
 		if err != nil {
 			return domain{}, err
 		}
@@ -165,13 +165,13 @@ func (q *question) unionDomain(u *tree.Union, i int) (domain, error) {
 
 // partDomain is what is known of a number about a person: the smallest and the largest value of
 // something is one of its values.
-func (q *question) partDomain(p *tree.Persons, i int) (domain, error) {
+func (df *domainFinder) ofPart(p *tree.Persons, i int) (domain, error) {
 	if k := i - 1; k >= 0 && k < len(p.Keys) {
-		return q.domain(p.From, p.Where, p.Keys[k])
+		return df.of(p.From, p.Where, p.Keys[k])
 	}
 	if at := i - 1 - len(p.Keys); at >= 0 && at < len(p.Parts) {
 		if part := p.Parts[at]; part.Kind == tree.PartMin || part.Kind == tree.PartMax {
-			k, err := q.domain(p.From, p.Where, part.Arg)
+			k, err := df.of(p.From, p.Where, part.Arg)
 			return domain{ends: k.ends, null: true}, err
 		}
 	}
@@ -180,15 +180,15 @@ func (q *question) partDomain(p *tree.Persons, i int) (domain, error) {
 
 // windowDomain is what is known of a window's field: one that says what is in another row of the
 // person has the values that it has in rows.
-func (q *question) windowDomain(w *tree.Window, i int) (domain, error) {
+func (df *domainFinder) ofWindow(w *tree.Window, i int) (domain, error) {
 	n := len(w.From.Fields())
 	if i < n {
-		return q.domain(w.From, w.Where, &tree.Column{Index: i, Field: w.From.Fields()[i]})
+		return df.of(w.From, w.Where, &tree.Column{Index: i, Field: w.From.Fields()[i]})
 	}
 	switch o := w.Calls[i-n]; o.Kind {
 	case tree.PartMin, tree.PartMax, tree.PartFirst, tree.PartLast, tree.PartNth, tree.PartLag, tree.PartLead:
 		if o.Otherwise == nil {
-			k, err := q.domain(w.From, w.Where, o.Arg)
+			k, err := df.of(w.From, w.Where, o.Arg)
 			return k.where(true), err
 		}
 	}
@@ -196,30 +196,30 @@ func (q *question) windowDomain(w *tree.Window, i int) (domain, error) {
 }
 
 // columnDomain says what is known of a column of rows where a condition is true.
-func (q *question) columnDomain(r tree.Relation, where tree.Expr, c *tree.Column) (domain, error) {
-	k, err := q.fieldDomain(r, c.Index)
+func (df *domainFinder) ofColumn(r tree.Relation, where tree.Expr, c *tree.Column) (domain, error) {
+	k, err := df.ofField(r, c.Index)
 	if err != nil {
 		return domain{}, err
 	}
 	// What the owner has marked as private keys is found and not listed, as it is without the join.
 	if src := c.Field.Source; src == nil || src.Keys != policy.PrivateKeys || c.Field.Public != "" {
-		if values, ok := q.publicValues(r, where, c); ok {
+		if values, ok := df.publicValues(r, where, c); ok {
 			k = k.only(values)
 		}
 	}
 	for _, cond := range expr.Conjuncts(where) {
-		k = q.allowed(k, c, cond)
+		k = df.allowed(k, c, cond)
 	}
 	return k, nil
 }
 
 // allowed leaves out what a condition leaves out. Where nothing would be left everything stays: a
 // question about no group is still a question.
-func (q *question) allowed(k domain, c *tree.Column, cond tree.Expr) domain {
+func (df *domainFinder) allowed(k domain, c *tree.Column, cond tree.Expr) domain {
 	if !about(cond, c) {
 		return k
 	}
-	if x, list := expr.Constants(cond); !k.listed && x != nil && q.spell(x) == q.spell(c) {
+	if x, list := expr.Constants(cond); !k.listed && x != nil && df.env.spell(x) == df.env.spell(c) {
 		k.values, k.listed = keyValues(list, c.Field.Type), true // the question lists them
 		if len(k.values) == 0 {
 			k.listed = false
@@ -227,17 +227,17 @@ func (q *question) allowed(k domain, c *tree.Column, cond tree.Expr) domain {
 	}
 	if k.listed {
 		kept := slices.DeleteFunc(slices.Clone(k.values), func(v policy.Value) bool {
-			return q.compute(cond, func(tree.Expr) tree.Value { return expr.FromKey(v, c.Field.Type) }) != true
+			return df.env.compute(cond, func(tree.Expr) tree.Value { return expr.FromKey(v, c.Field.Type) }) != true
 		})
 		if len(kept) > 0 {
 			k.values = kept
 		}
-		k.null = k.null && q.compute(cond, func(tree.Expr) tree.Value { return nil }) == true
+		k.null = k.null && df.env.compute(cond, func(tree.Expr) tree.Value { return nil }) == true
 		return k
 	}
 	switch c.Field.Type.Kind {
 	case tree.Number, tree.Date, tree.Timestamp:
-		a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends, Meter: q.meter()}
+		a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends, Meter: df.env.meter()}
 		in, present := a.Narrow(cond)
 		if !in.Empty() {
 			k.ends = in
@@ -275,7 +275,7 @@ func keyValues(list []*tree.Literal, t tree.Type) []policy.Value {
 // listAll lists the values, where there are not too many. What lies between two ends is every point
 // between them, but for a column of decimals, which is measured and not told apart, and for one
 // whose values are private, which are found, or named one by one.
-func (q *question) listAll(k domain, e tree.Expr) ([]policy.Value, bool) {
+func (df *domainFinder) listAll(k domain, e tree.Expr) ([]policy.Value, bool) {
 	t := e.Type()
 	c, column := e.(*tree.Column)
 	if k.listed {
@@ -290,8 +290,8 @@ func (q *question) listAll(k domain, e tree.Expr) ([]policy.Value, bool) {
 		return nil, false
 	}
 	n := int(k.ends.Hi - k.ends.Lo + 1)
-	q.meter().Work(n, meter.Computed)
-	q.meter().Build(n * meter.Number)
+	df.env.meter().Work(n, meter.Computed)
+	df.env.meter().Build(n * meter.Number)
 	out := make([]policy.Value, 0, n)
 	for i := k.ends.Lo; i <= k.ends.Hi; i++ {
 		out = append(out, policy.Value{Type: expr.KeyType(t), Int: i})

@@ -1,76 +1,56 @@
 package plan
 
 import (
-	"math/big"
+	"maps"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// finish puts measures into their canonical order and connects stats to them.
-func (q *question) finish(distinct bool) (*tree.Plan, error) {
-	p := &tree.Plan{Columns: q.output, Having: q.restrict, Order: q.order, Limit: q.count, Offset: q.skip, Distinct: distinct,
-		Within: q.within}
-	p.Query = tree.Query{
-		Dataset: q.dataset.Name, Neighbours: q.dataset.Neighbours, From: q.rows.Relation, Where: q.filter, Keys: q.keys,
-		RowLimit: q.rowLimit(), GroupLimit: tree.AtMost(q.rows.PersonGroups()),
-	}
-	if q.rows.Single() {
-		p.Query.GroupLimit = 1
-	}
-	allowed := p.Query.GroupLimit
-	p.Query.GroupLimit = min(allowed, onceIn(q.rows.Relation, q.filter).groups(q.keys))
-	if m := q.options.MaxGroups; m != 0 {
-		if m < 1 || m > allowed && !q.several { // each set has its own limit
-			return nil, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here",
-				"one person counts in at most %d groups of this question", allowed)
-		}
-		p.Query.GroupLimit = min(m, p.Query.GroupLimit)
-	}
-	choice, err := q.choice(p)
+// assemble makes the plan of what was read: the limits on what one person contributes, the measures
+// in their canonical order, and the stats that are made of them.
+func assemble(read *answerReader, distinct bool) (*tree.Plan, error) {
+	in, groups, out, answer := read.in, read.groups, read.out, read.answer
+	limit, err := groups.limit(in)
 	if err != nil {
 		return nil, err
 	}
-	if choice {
-		return p, nil
+	p := &tree.Plan{Columns: answer.columns, Having: answer.having, Order: answer.order, Limit: answer.limit, Offset: answer.offset,
+		Distinct: distinct, Within: answer.within}
+	p.Query = tree.Query{
+		Dataset: in.env.dataset.Name, Neighbours: in.env.dataset.Neighbours, From: in.rows.Relation, Where: in.filter, Keys: groups.keys,
+		RowLimit: groups.rowLimit(in.rows), GroupLimit: limit,
 	}
-	if err := q.countEverybody(); err != nil {
+	choice, err := (&chooser{in.env.calculator, groups, out, answer}).choose(p)
+	if err != nil || choice {
+		return p, err
+	}
+	people, err := (&placer{in: in, groups: groups, aggregates: read.aggregates, out: out}).place()
+	if err != nil {
 		return nil, err
 	}
-	q.twins = q.hasTwins()
-	for i := range q.stats {
-		if d := &q.stats[i]; d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
-			if err := q.placeSum(d); err != nil {
-				return nil, err
-			}
-		}
+	if len(out.measures) == 0 && len(groups.keys) == 0 && people == nil {
+		return nil, syntax.Refuse(first(read.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
 	}
-	for name, all := range q.quantiles {
-		m := tree.Measure{Kind: tree.Quantile, Arg: all.arg, At: all.at}
-		spelled := q.addMeasure(m)
-		for i := range q.stats {
-			if d := &q.stats[i]; d.Kind == tree.QuantileStat && d.measure == name {
-				d.measure = spelled
-				d.Quantile, _ = slices.BinarySearchFunc(all.at, d.at, (*big.Rat).Cmp)
-			}
-		}
+	if len(out.measures) > maxMeasures {
+		return nil, syntax.Refuse(first(read.targets), "ask for fewer at a time", "the question has more than %d aggregates", maxMeasures)
 	}
-	if len(q.measures) == 0 && len(q.keys) == 0 && q.people == nil {
-		return nil, syntax.Refuse(first(q.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
+	p.Query.Measures, p.Stats = out.connect()
+	flattener{in.env.calculator}.flatten(p)
+	if err := showable(p, read.targets); err != nil {
+		return nil, err
 	}
-	if len(q.measures) > maxMeasures {
-		return nil, syntax.Refuse(first(q.targets), "ask for fewer at a time", "the question has more than %d aggregates", maxMeasures)
-	}
-	names := make([]string, 0, len(q.measures))
-	for name := range q.measures {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	return p, provenTotal(&p.Query)
+}
+
+// connect puts measures into their canonical order, and says which of them each stat is made of.
+func (rel *releases) connect() (measures []tree.Measure, stats []tree.Stat) {
+	names := slices.Sorted(maps.Keys(rel.measures))
 	for _, name := range names {
-		p.Query.Measures = append(p.Query.Measures, q.measures[name])
+		measures = append(measures, rel.measures[name])
 	}
-	for _, d := range q.stats {
+	for _, d := range rel.stats {
 		for _, place := range []struct {
 			of   string
 			into *int
@@ -79,29 +59,42 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 				*place.into = i
 			}
 		}
-		p.Stats = append(p.Stats, d.Stat)
+		stats = append(stats, d.Stat)
 	}
-	q.flatten(p)
-	if err := q.showable(p); err != nil {
-		return nil, err
+	return measures, stats
+}
+
+// limit is in how many groups one person counts.
+func (g *groups) limit(in *rowScope) (int64, error) {
+	allowed := tree.AtMost(in.rows.PersonGroups())
+	if in.rows.Single() {
+		allowed = 1
 	}
-	return p, provenTotal(&p.Query)
+	limit := min(allowed, onceIn(in.rows.Relation, in.filter).groups(g.keys))
+	if m := in.env.options.MaxGroups; m != 0 {
+		if m < 1 || m > allowed && !g.several { // each set has its own limit
+			return 0, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here",
+				"one person counts in at most %d groups of this question", allowed)
+		}
+		limit = min(m, limit)
+	}
+	return limit, nil
 }
 
 // rowLimit is how many rows of one person count in one group.
-func (q *question) rowLimit() int64 {
-	if q.rows.Single() {
+func (g *groups) rowLimit(of rows) int64 {
+	if of.Single() {
 		return 1
 	}
-	if apart, known := apart(q.rows.Relation); known && !slices.ContainsFunc(apart, func(f int) bool { return !q.groupedBy(f) }) {
+	if apart, known := apart(of.Relation); known && !slices.ContainsFunc(apart, func(f int) bool { return !g.hasField(f) }) {
 		return 1 // a person has one row in each group
 	}
-	return tree.AtMost(q.rows.PersonRows())
+	return tree.AtMost(of.PersonRows())
 }
 
 // groupedBy reports whether a field is a key.
-func (q *question) groupedBy(field int) bool {
-	return slices.ContainsFunc(q.keys, func(k tree.Key) bool {
+func (g *groups) hasField(field int) bool {
+	return slices.ContainsFunc(g.keys, func(k tree.Key) bool {
 		c, ok := k.Expr.(*tree.Column)
 		return ok && c.Index == field
 	})

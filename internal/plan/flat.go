@@ -8,29 +8,33 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// flat takes a subquery away that only names and filters: (SELECT age AS a FROM t WHERE c) is t
+// flattener takes subqueries away that change nothing, so that questions that mean the same are
+// one.
+type flattener struct{ calculator }
+
+// flatten takes a subquery away that only names and filters: (SELECT age AS a FROM t WHERE c) is t
 // where c. Its rows are t's rows where c is true, and it passes on whose they are and how many
 // count, so the same rows come to the same groups. Where a column of it is computed, or a condition
 // asks about other rows, it stays.
-func (e *env) flatten(p *tree.Plan) {
+func (fl flattener) flatten(p *tree.Plan) {
 	for {
 		s, ok := p.Query.From.(*tree.Select)
-		if !ok || p.Query.Choice != nil || !e.moveBelow(&p.Query, s) {
+		if !ok || p.Query.Choice != nil || !fl.moveBelow(&p.Query, s) {
 			return
 		}
-		e.sortParts(p)
+		fl.sortParts(p)
 	}
 }
 
 // onto moves a query from a subquery to what the subquery is made from.
-func (e *env) moveBelow(q *tree.Query, s *tree.Select) bool {
+func (fl flattener) moveBelow(q *tree.Query, s *tree.Select) bool {
 	out := *q
 	ok := true
 	move := func(x tree.Expr) tree.Expr {
 		if x == nil {
 			return nil
 		}
-		moved, fits := e.rewrite(x, s)
+		moved, fits := fl.rewrite(x, s)
 		ok = ok && fits
 		return moved
 	}
@@ -38,7 +42,7 @@ func (e *env) moveBelow(q *tree.Query, s *tree.Select) bool {
 	if q.Where != nil {
 		out.Where = move(q.Where)
 		if s.Where != nil && ok {
-			out.Where = e.truth(&tree.Logic{Op: tree.And, Args: []tree.Expr{out.Where, s.Where}})
+			out.Where = fl.truth(&tree.Logic{Op: tree.And, Args: []tree.Expr{out.Where, s.Where}})
 		}
 	}
 	out.Keys, out.Measures = slices.Clone(q.Keys), slices.Clone(q.Measures)
@@ -56,7 +60,7 @@ func (e *env) moveBelow(q *tree.Query, s *tree.Select) bool {
 }
 
 // sorted puts keys and measures into their canonical order again.
-func (e *env) sortParts(p *tree.Plan) {
+func (fl flattener) sortParts(p *tree.Plan) {
 	keys := order(len(p.Query.Keys), func(a, b int) int {
 		x, y := p.Query.Keys[a], p.Query.Keys[b]
 		if x.Private != y.Private {
@@ -65,11 +69,11 @@ func (e *env) sortParts(p *tree.Plan) {
 			}
 			return -1
 		}
-		return strings.Compare(e.spell(x.Expr), e.spell(y.Expr))
+		return strings.Compare(fl.spell(x.Expr), fl.spell(y.Expr))
 	})
 	names := make([]string, len(p.Query.Measures))
 	for i, m := range p.Query.Measures {
-		names[i] = e.spellMeasure(m)
+		names[i] = fl.spellMeasure(m)
 	}
 	measures := order(len(names), func(a, b int) int { return strings.Compare(names[a], names[b]) })
 	p.Query.Keys, p.Query.Measures = picked(p.Query.Keys, keys), picked(p.Query.Measures, measures)
@@ -105,7 +109,7 @@ func picked[T any](all []T, at []int) []T {
 
 // onto writes an expression over a subquery's fields as one over the fields below it, where each is
 // one of them.
-func (e *env) rewrite(x tree.Expr, s *tree.Select) (tree.Expr, bool) {
+func (fl flattener) rewrite(x tree.Expr, s *tree.Select) (tree.Expr, bool) {
 	ok := true
 	tree.WalkRow(x, func(x tree.Expr) { // what is inside of EXISTS counts its fields in another way
 		switch x := x.(type) {
@@ -119,7 +123,7 @@ func (e *env) rewrite(x tree.Expr, s *tree.Select) (tree.Expr, bool) {
 	if !ok {
 		return x, false
 	}
-	return e.normal(expr.Replaced(x, func(x tree.Expr) tree.Expr {
+	return fl.normal(expr.Replaced(x, func(x tree.Expr) tree.Expr {
 		if c, ok := x.(*tree.Column); ok {
 			return s.Columns[c.Index]
 		}

@@ -13,13 +13,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-func (e *env) fromItem(n *pg.Node) (rows, error) {
+func (rr rowReader) readItem(n *pg.Node) (rows, error) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
-		return e.fromName(x.RangeVar)
+		return rr.readTable(x.RangeVar)
 	case *pg.Node_RangeSubselect:
 		s := x.RangeSubselect
-		r, err := e.subquery(s.Subquery.GetSelectStmt(), syntax.Location(n))
+		r, err := rr.readSubquery(s.Subquery.GetSelectStmt(), syntax.Location(n))
 		if err != nil && s.Lateral {
 			return rows{}, syntax.Refuse(syntax.Location(n), "write a subquery that names nothing beside it, and join it",
 				"LATERAL cannot be used here: %s", reason(err))
@@ -29,17 +29,17 @@ func (e *env) fromItem(n *pg.Node) (rows, error) {
 		}
 		return renamed(r, s.GetAlias().GetAliasname(), aliasColumns(s.GetAlias()), syntax.Location(n))
 	case *pg.Node_JoinExpr:
-		return e.joinExpr(x.JoinExpr)
+		return rr.readJoin(x.JoinExpr)
 	}
-	return rows{}, syntax.Refuse(syntax.Location(n), "name a table, a subquery or a join; "+known("tables", e.dataset.Tables),
+	return rows{}, syntax.Refuse(syntax.Location(n), "name a table, a subquery or a join; "+known("tables", rr.env.dataset.Tables),
 		"functions and samples cannot be used in FROM")
 }
 
-func (e *env) fromName(v *pg.RangeVar) (rows, error) {
-	if err := e.visit(v.Location); err != nil {
+func (rr rowReader) readTable(v *pg.RangeVar) (rows, error) {
+	if err := rr.env.visit(v.Location); err != nil {
 		return rows{}, err
 	}
-	s, err := e.find(v)
+	s, err := rr.env.find(v)
 	if err != nil {
 		return rows{}, err
 	}
@@ -52,8 +52,8 @@ func (e *env) fromName(v *pg.RangeVar) (rows, error) {
 		return rows{}, syntax.Refuse(v.Location, "ask two questions", "the answer of a question cannot be used among rows")
 	}
 	if s.table != nil {
-		r = NewScan(e.dataset, s.table)
-	} else if r, err = s.env.subquery(s.query, v.Location); err != nil {
+		r = NewScan(rr.env.dataset, s.table)
+	} else if r, err = (rowReader{s.env}).readSubquery(s.query, v.Location); err != nil {
 		if s.isView {
 			err = syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", v.Relname, reason(err))
 		}
@@ -82,16 +82,16 @@ func aliasColumns(a *pg.Alias) []string {
 	return out
 }
 
-func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
+func (rr rowReader) readJoin(j *pg.JoinExpr) (rows, error) {
 	at := syntax.Location(j.Rarg)
 	if j.Alias != nil {
 		return rows{}, syntax.Refuse(at, "leave the alias out", "a join cannot have an alias of its own")
 	}
-	l, err := e.fromItem(j.Larg)
+	l, err := rr.readItem(j.Larg)
 	if err != nil {
 		return rows{}, err
 	}
-	r, err := e.fromItem(j.Rarg)
+	r, err := rr.readItem(j.Rarg)
 	if err != nil {
 		return rows{}, err
 	}
@@ -110,7 +110,7 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 		using = common(l, r)
 	}
 	if len(using) > 0 {
-		return e.joinUsing(l, r, using, left, full, at)
+		return rr.joinUsing(l, r, using, left, full, at)
 	}
 	both := rows{Relation: newJoin(l.Relation, r.Relation, nil, left)}
 	if both, err = l.joined(r, both.Relation.(*tree.Join)); err != nil {
@@ -118,28 +118,28 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	}
 	var on tree.Expr
 	if j.Quals != nil {
-		if on, err = checkCondition(below{&question{env: e, rows: both}}, j.Quals); err != nil {
+		if on, err = checkCondition(&rowScope{env: rr.env, rows: both}, j.Quals); err != nil {
 			return rows{}, err
 		}
 		if err := expr.CheckLevels(on, at); err != nil {
 			return rows{}, err
 		}
-		on = e.normal(on)
+		on = rr.env.normal(on)
 	}
 	if full {
-		return e.fullJoin(l, r, on, at)
+		return rr.fullJoin(l, r, on, at)
 	}
-	return e.join(l, r, on, left, at, false)
+	return rr.join(l, r, on, left, at, false)
 }
 
 // fullJoin checks that rows without a partner are somebody's on both sides.
-func (e *env) fullJoin(l, r rows, on tree.Expr, at int32) (rows, error) {
+func (rr rowReader) fullJoin(l, r rows, on tree.Expr, at int32) (rows, error) {
 	on = samePerson(l.Relation, r.Relation, on)
 	if on == nil {
-		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+" alone, with conditions on each side in subqueries, or use LEFT JOIN",
+		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+" alone, with conditions on each side in subqueries, or use LEFT JOIN",
 			"FULL JOIN is of two private tables, on the person alone: rows without a partner must be somebody's")
 	}
-	return e.checkJoin(l, r, newFull(l.Relation, r.Relation, on), at)
+	return rr.checkJoin(l, r, newFull(l.Relation, r.Relation, on), at)
 }
 
 // usingNames are the columns of a USING.
@@ -166,7 +166,7 @@ func common(l, r rows) []string {
 
 // joinUsing joins where columns of the same name are equal. The name then means the left one, and
 // in a FULL JOIN the person.
-func (e *env) joinUsing(l, r rows, using []string, left, full bool, at int32) (rows, error) {
+func (rr rowReader) joinUsing(l, r rows, using []string, left, full bool, at int32) (rows, error) {
 	var all []tree.Expr
 	n := len(l.Fields())
 	hidden := []int{}
@@ -194,9 +194,9 @@ func (e *env) joinUsing(l, r rows, using []string, left, full bool, at int32) (r
 	var on tree.Expr = &tree.Logic{Op: tree.And, Args: all}
 	r.hide(hidden)
 	if !full {
-		return e.join(l, r, e.normal(on), left, at, false)
+		return rr.join(l, r, rr.env.normal(on), left, at, false)
 	}
-	out, err := e.fullJoin(l, r, e.normal(on), at)
+	out, err := rr.fullJoin(l, r, rr.env.normal(on), at)
 	if err != nil {
 		return rows{}, err
 	}
@@ -212,23 +212,23 @@ func (e *env) joinUsing(l, r rows, using []string, left, full bool, at int32) (r
 
 // join checks that two relations may be joined. Where both are private every pair of rows must be
 // one person's; a comma leaves that to WHERE.
-func (e *env) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (rows, error) {
+func (rr rowReader) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (rows, error) {
 	switch {
 	case left && !tree.Private(l) && tree.Private(r):
 		return rows{}, syntax.Refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
 	case tree.Private(l) && tree.Private(r) && !expr.Linked(on, len(l.Fields())):
 		if comma {
-			return rows{}, syntax.Refuse(at, "write WHERE "+e.link(l, r)+" AND ..., or JOIN ... ON "+e.link(l, r),
+			return rows{}, syntax.Refuse(at, "write WHERE "+rr.link(l, r)+" AND ..., or JOIN ... ON "+rr.link(l, r),
 				"two private tables can only be joined where both rows are about one person")
 		}
-		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
+		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+", and put other conditions beside it with AND",
 			"two private tables can only be joined where both rows are about one person")
 	}
-	return e.checkJoin(l, r, newJoin(l.Relation, r.Relation, on, left), at)
+	return rr.checkJoin(l, r, newJoin(l.Relation, r.Relation, on, left), at)
 }
 
 // checkJoin checks that nobody's rows are multiplied too often, and puts the names together.
-func (e *env) checkJoin(l, r rows, j *tree.Join, at int32) (rows, error) {
+func (rr rowReader) checkJoin(l, r rows, j *tree.Join, at int32) (rows, error) {
 	if tree.Private(l) && tree.Private(r) && j.Many == tree.MostRows && l.PersonRows() < tree.MostRows && r.PersonRows() < tree.MostRows ||
 		j.Fans > maxFans {
 		// How long such a join takes is decided by the one person with the most rows.
@@ -247,7 +247,7 @@ func (e *env) checkJoin(l, r rows, j *tree.Join, at int32) (rows, error) {
 const maxFans = 1
 
 // link writes a condition that would join two relations.
-func (e *env) link(l, r rows) string {
+func (rr rowReader) link(l, r rows) string {
 	for i, f := range l.Fields() {
 		for k, g := range r.Fields() {
 			if f.Identity != "" && f.Identity == g.Identity && f.Name != "" && g.Name != "" {
@@ -255,15 +255,15 @@ func (e *env) link(l, r rows) string {
 			}
 		}
 	}
-	if e.dataset.Unit.Row() {
+	if rr.env.dataset.Unit.Row() {
 		return "nothing: every row is a person of its own here, so private tables have no person in common"
 	}
-	return "the columns that lead to " + e.dataset.Unit.String()
+	return "the columns that lead to " + rr.env.dataset.Unit.String()
 }
 
 // linkInside writes the same for a subquery, in which a table hides one of the same name outside.
-func (e *env) linkInside(outside, inside rows) string {
-	text := e.link(outside, inside)
+func (rr rowReader) linkInside(outside, inside rows) string {
+	text := rr.link(outside, inside)
 	l, r, _ := strings.Cut(text, " = ")
 	if l != r {
 		return text

@@ -37,11 +37,11 @@ datasets:
 		t.Fatal(err)
 	}
 	around := newEnv(p.Datasets["d"], Options{})
-	from, err := around.readFrom(s)
+	from, err := rowReader{around}.readFrom(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := checkExpr(below{&question{env: around, rows: from}}, s.TargetList[0].GetResTarget().GetVal())
+	e, err := checkExpr(&rowScope{env: around, rows: from}, s.TargetList[0].GetResTarget().GetVal())
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -169,12 +169,15 @@ func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout
 	return found[0], nil
 }
 
+// holdoutReader reads the arguments of holdout_mean.
+type holdoutReader struct{ in *rowScope }
+
 // trainingValue reads the second argument: a constant, also as a text or with a cast, as the value
 // of a parameter comes.
-func (q *question) trainingValue(n *pg.Node) (*big.Rat, error) {
+func (hr holdoutReader) trainingValue(n *pg.Node) (*big.Rat, error) {
 	bad := syntax.Refuse(syntax.Location(n), "write the mean on your training data as a number from 0 to 1, such as 0.81",
 		"the training value is not a number from 0 to 1")
-	e, err := q.expression(n)
+	e, err := hr.in.read(n)
 	if err != nil {
 		return nil, bad
 	}
@@ -195,7 +198,7 @@ func (q *question) trainingValue(n *pg.Node) (*big.Rat, error) {
 }
 
 // holdoutRows is the question that an expression is checked in.
-func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar, m *meter.Meter) (*question, error) {
+func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar, m *meter.Meter) (*rowScope, error) {
 	name := v.Relname
 	if v.Alias != nil {
 		name = v.Alias.Aliasname
@@ -204,22 +207,22 @@ func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar, m *met
 	if err != nil {
 		return nil, err
 	}
-	return &question{env: newEnv(ds, Options{Meter: m}), rows: r}, nil
+	return &rowScope{env: newEnv(ds, Options{Meter: m}), rows: r}, nil
 }
 
-// holdoutArg checks the expression: total, exact, and proven to lie between 0 and 1.
-func (q *question) holdoutArg(n *pg.Node) (tree.Expr, error) {
-	arg, err := q.expression(n)
+// argument checks the expression: total, exact, and proven to lie between 0 and 1.
+func (hr holdoutReader) argument(n *pg.Node) (tree.Expr, error) {
+	arg, err := hr.in.read(n)
 	if err != nil {
 		return nil, err
 	}
 	pos := syntax.Location(n)
 	if arg.Type().Kind == tree.Boolean {
-		if arg, err = expr.NewCase([]tree.When{{If: q.truth(arg), Then: expr.NewNumber(tree.One)}},
+		if arg, err = expr.NewCase([]tree.When{{If: hr.in.env.truth(arg), Then: expr.NewNumber(tree.One)}},
 			expr.NewNumber(big.NewRat(0, 1)), pos); err != nil {
 			return nil, err
 		}
-		arg = q.normal(arg)
+		arg = hr.in.env.normal(arg)
 	}
 	t := arg.Type()
 	const bounded = "write a condition, or CASE WHEN ... THEN 1 ELSE 0 END, or bring it between 0 and 1, as in greatest(0, least(1, x))"
@@ -250,16 +253,17 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 		return syntax.Refuse(v.Location, "ask the owner to correct the policy",
 			"a holdout is a private table in which everybody has one row")
 	}
+	read := holdoutReader{q}
 	if len(call.Args) == 2 {
-		if h.Training, err = q.trainingValue(call.Args[1]); err != nil {
+		if h.Training, err = read.trainingValue(call.Args[1]); err != nil {
 			return err
 		}
 	}
-	arg, err := q.holdoutArg(call.Args[0])
+	arg, err := read.argument(call.Args[0])
 	if err != nil {
 		return err
 	}
-	m, err := q.holdoutMeasure(arg, syntax.Location(call.Args[0]))
+	m, err := read.measure(arg, syntax.Location(call.Args[0]))
 	if err != nil {
 		return err
 	}
@@ -274,17 +278,17 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 	if err := provenTotal(&h.Query); err != nil {
 		return err
 	}
-	return newEnv(ds, o).bounded(&h.Query, syntax.Location(call.Args[0]))
+	return boundQuery(newEnv(ds, o), &h.Query, syntax.Location(call.Args[0]))
 }
 
-// holdoutMeasure is the sum, in the spelling that sums of other questions have.
-func (q *question) holdoutMeasure(arg tree.Expr, pos int32) (tree.Measure, error) {
-	arg, err := q.sparse(arg, pos)
+// measure is the sum, in the spelling that sums of other questions have.
+func (hr holdoutReader) measure(arg tree.Expr, pos int32) (tree.Measure, error) {
+	arg, err := (&aggregator{in: hr.in}).sparse(arg, pos)
 	if err != nil {
 		return tree.Measure{}, err
 	}
 	if ones(arg) {
-		return q.countValues(arg), nil
+		return (&aggregator{in: hr.in}).countValues(arg), nil
 	}
 	return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 }
@@ -303,7 +307,7 @@ func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.F
 	if err != nil {
 		return err
 	}
-	arg, err := q.holdoutArg(call.Args[0])
+	arg, err := holdoutReader{q}.argument(call.Args[0])
 	if err != nil {
 		return elsewhere(err)
 	}

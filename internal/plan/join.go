@@ -137,25 +137,25 @@ func samePerson(l, r tree.Relation, on tree.Expr) tree.Expr {
 
 // person finds the person of a FULL JOIN in COALESCE(a.pid, b.pid): where both sides have one they
 // are the same, so it is the person in any order. It is nil where the expression is another.
-func (q *question) person(args []*pg.Node) tree.Expr {
-	fields, ok := q.coalesced(args, nil)
+func (r rows) person(args []*pg.Node) tree.Expr {
+	fields, ok := r.coalesced(args, nil)
 	if !ok || len(fields) < 2 {
 		return nil
 	}
-	at, ok := personOf(plain(q.rows.Relation), fields)
-	all := q.rows.Fields()
+	at, ok := personOf(plain(r.Relation), fields)
+	all := r.Fields()
 	if !ok || slices.ContainsFunc(fields, func(f int) bool { return all[f].Identity != all[at].Identity }) {
 		return nil
 	}
-	return tree.NewColumn(q.rows.Relation, at)
+	return tree.NewColumn(r.Relation, at)
 }
 
 // coalesced adds the fields that a COALESCE names, where all are identities.
-func (q *question) coalesced(args []*pg.Node, fields []int) ([]int, bool) {
+func (r rows) coalesced(args []*pg.Node, fields []int) ([]int, bool) {
 	for _, n := range args {
 		if inner := n.GetCoalesceExpr(); inner != nil {
 			var ok bool
-			if fields, ok = q.coalesced(inner.Args, fields); !ok {
+			if fields, ok = r.coalesced(inner.Args, fields); !ok {
 				return nil, false
 			}
 			continue
@@ -167,7 +167,7 @@ func (q *question) coalesced(args []*pg.Node, fields []int) ([]int, bool) {
 		if err != nil {
 			return nil, false
 		}
-		c, err := q.rows.resolve(name, -1)
+		c, err := r.resolve(name, -1)
 		if err != nil || c.Field.Identity == "" {
 			return nil, false
 		}
@@ -212,15 +212,15 @@ func says(r tree.Relation, fields []int) bool {
 }
 
 // isName reports whether an expression is the name of a column, or names the person of a FULL JOIN.
-func (q *question) isName(n *pg.Node) bool {
-	return n.GetColumnRef() != nil || q.person(n.GetCoalesceExpr().GetArgs()) != nil
+func (r rows) isName(n *pg.Node) bool {
+	return n.GetColumnRef() != nil || r.person(n.GetCoalesceExpr().GetArgs()) != nil
 }
 
 // isAlways reports whether a column says of every row whose it is. That of a side of a LEFT or a
 // FULL JOIN does not, unless WHERE leaves only rows in which it does.
-func (q *question) isAlways(c *tree.Column) bool {
+func (r rows) isAlways(c *tree.Column, filter tree.Expr) bool {
 	field := c.Stored().Index
-	return isAlwaysUnit(q.rows.Relation, field) || slices.ContainsFunc(expr.Conjuncts(q.filter), func(e tree.Expr) bool {
+	return isAlwaysUnit(r.Relation, field) || slices.ContainsFunc(expr.Conjuncts(filter), func(e tree.Expr) bool {
 		not, ok := e.(*tree.Not)
 		if !ok {
 			return false

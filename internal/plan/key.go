@@ -12,10 +12,32 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// groupBy reads the keys of a set.
-func (q *question) groupBy(s *pg.SelectStmt, g grouping) error {
+// groups is what a question is grouped by: the keys of its set of GROUP BY, in canonical order.
+type groups struct {
+	calculator
+	keys []tree.Key
+	// without are keys of other sets of the same GROUP BY, where it has several.
+	without []tree.Expr
+	several bool
+}
+
+// keyFinder makes the groups of a question from its rows: for each key it finds the public values,
+// or makes sure that a mechanism may decide about them.
+type keyFinder struct {
+	in         *rowScope
+	domains    *domainFinder
+	groups     *groups
+	restricted bool // whether there is a HAVING
+}
+
+func newKeyFinder(in *rowScope) *keyFinder {
+	return &keyFinder{in: in, domains: &domainFinder{env: in.env}, groups: &groups{calculator: in.env.calculator}}
+}
+
+func (kf *keyFinder) readGroups(s *pg.SelectStmt, g grouping) (*groups, error) {
 	nodes := g.by
-	q.restricted = s.HavingClause != nil
+	kf.groups.several = g.several
+	kf.restricted = s.HavingClause != nil
 	if len(s.GroupClause) == 0 && len(s.DistinctClause) > 0 && !isAggregated(s) {
 		for _, n := range s.TargetList { // SELECT DISTINCT a, b shows the groups of a, b
 			nodes = append(nodes, n.GetResTarget().GetVal())
@@ -23,44 +45,44 @@ func (q *question) groupBy(s *pg.SelectStmt, g grouping) error {
 	}
 	groups := 1
 	for _, n := range nodes {
-		e, err := q.groupExpr(n, s.TargetList)
+		e, err := kf.in.readKey(n, s.TargetList)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if q.keyIndex(e) >= 0 {
+		if kf.groups.keyIndex(e) >= 0 {
 			continue
 		}
-		key, err := q.key(e, syntax.Location(n))
+		key, err := kf.find(e, syntax.Location(n))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if groups *= max(1, len(key.Values)); groups > maxGroups {
-			return syntax.Refuse(syntax.Location(n), "group by fewer columns, or list the keys with IN (...) in WHERE",
+			return nil, syntax.Refuse(syntax.Location(n), "group by fewer columns, or list the keys with IN (...) in WHERE",
 				"the keys have more than %d combinations", maxGroups)
 		}
-		q.keys = append(q.keys, key)
+		kf.groups.keys = append(kf.groups.keys, key)
 	}
-	if len(q.keys) > maxKeys {
-		return syntax.Refuse(first(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
+	if len(kf.groups.keys) > maxKeys {
+		return nil, syntax.Refuse(first(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
 	}
 	for _, n := range g.without {
-		e, err := q.groupExpr(n, s.TargetList)
+		e, err := kf.in.readKey(n, s.TargetList)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		q.without = append(q.without, e)
+		kf.groups.without = append(kf.groups.without, e)
 	}
 	// The canonical order, so that GROUP BY a, b and b, a are one question; private keys last.
-	slices.SortFunc(q.keys, func(a, b tree.Key) int {
+	slices.SortFunc(kf.groups.keys, func(a, b tree.Key) int {
 		if a.Private != b.Private {
 			if a.Private {
 				return 1
 			}
 			return -1
 		}
-		return strings.Compare(q.spell(a.Expr), q.spell(b.Expr))
+		return strings.Compare(kf.in.env.spell(a.Expr), kf.in.env.spell(b.Expr))
 	})
-	return nil
+	return kf.groups, nil
 }
 
 const maxKeys = 16
@@ -87,16 +109,16 @@ func ordinal(n *pg.Node, length int) (int, bool) {
 	return int(v.Ival.GetIval()) - 1, true
 }
 
-func (q *question) keyIndex(e tree.Expr) int {
-	name := q.spell(e)
-	return slices.IndexFunc(q.keys, func(k tree.Key) bool { return q.spell(k.Expr) == name })
+func (g *groups) keyIndex(e tree.Expr) int {
+	name := g.spell(e)
+	return slices.IndexFunc(g.keys, func(k tree.Key) bool { return g.spell(k.Expr) == name })
 }
 
 // key finds the values of something to group by.
-func (q *question) key(e tree.Expr, pos int32) (tree.Key, error) {
+func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 	if c := tree.Derived(e); c != nil {
 		other := "group by another column"
-		if q.restricted { // without it, a subquery would be read as one row for each person
+		if kf.restricted { // without it, a subquery would be read as one row for each person
 			other += "; a subquery that is grouped by the person has no HAVING: name the aggregate with AS, and compare it in WHERE outside"
 		}
 		return tree.Key{}, syntax.Refuse(pos, other, "%s says who or what a row is about, and groups of one person cannot be released",
@@ -113,15 +135,15 @@ func (q *question) key(e tree.Expr, pos int32) (tree.Key, error) {
 		return tree.Key{},
 			syntax.Refuse(pos, "group by something smaller, as in x % 100", "a key is a number of at most 64 bits, and this can be larger")
 	}
-	q.costly = false
-	values, ok, err := q.values(e, pos)
+	kf.domains.costly = false
+	values, ok, err := kf.values(e, pos)
 	if err != nil {
 		return tree.Key{}, err
 	}
 	if ok {
 		return tree.Key{Expr: e, Values: values}, nil
 	}
-	if err := q.mayBePrivate(e, pos); err != nil && q.costly {
+	if err := kf.refuseUnlessPrivate(e, pos); err != nil && kf.domains.costly {
 		return tree.Key{}, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE, or group by fewer or simpler keys",
 			"it takes too much work to find the values of this key")
 	} else if err != nil {
@@ -132,7 +154,7 @@ func (q *question) key(e tree.Expr, pos int32) (tree.Key, error) {
 
 // mayBePrivate refuses a key without public values unless the owner has said of each of its columns
 // that its values may be released when enough people have them.
-func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
+func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 	var bad *tree.Column
 	private := false
 	tree.Walk(e, func(x tree.Expr) {
@@ -150,7 +172,7 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 		}
 	})
 	if bad == nil && private {
-		if q.dataset.Budget.Pure() {
+		if kf.in.env.dataset.Budget.Pure() {
 			return syntax.Refuse(pos, "list the values you want, as in WHERE "+tree.Describe(e)+
 				" IN ('a', 'b'), or ask the owner for a budget with a delta",
 				"the keys of %s are private, and a pure budget cannot release private keys", tree.Describe(e))
@@ -180,17 +202,17 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 }
 
 // keyOf is the expression of a released key; nil where it is none.
-func (q *question) keyOf(d draft) tree.Expr {
+func (g *groups) keyOf(d draft) tree.Expr {
 	switch d.Kind {
 	case tree.KeyStat:
-		return q.keys[d.Key].Expr
+		return g.keys[d.Key].Expr
 	case tree.AbsentStat:
-		return q.without[d.Key]
+		return g.without[d.Key]
 	}
 	return nil
 }
 
 // keyStat returns the index of the released key.
-func (q *question) keyStat(i int) int {
-	return q.add(draft{Stat: tree.Stat{Kind: tree.KeyStat, Key: i, Typ: q.keys[i].Expr.Type()}})
+func (ar *answerReader) addKey(i int) int {
+	return ar.out.add(draft{Stat: tree.Stat{Kind: tree.KeyStat, Key: i, Typ: ar.groups.keys[i].Expr.Type()}})
 }

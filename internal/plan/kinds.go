@@ -71,12 +71,12 @@ func kindsOf(ds *policy.Dataset, text *syntax.Text) (*kinds, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kinds{kinds: make([]string, count), samples: map[int]string{}, views: map[string]bool{}, looks: maxLooks}
+	k := &kinds{kinds: make([]string, count), samples: map[int]string{}, views: map[string]bool{}, looks: maxVisits}
 	if count == 0 {
 		return k, nil
 	}
 	k.collect(ds, syntax.SelectNode(s))
-	k.looks = maxLooks
+	k.looks = maxVisits
 	syntax.EachNode(syntax.SelectNode(s), func(n *pg.Node) bool {
 		k.place(n)
 		return true

@@ -20,20 +20,24 @@ const (
 	amid                    // rows that are joined with answers
 )
 
-// fromLevel says what a SELECT's own FROM is over. A private table, a view of one, and a subquery
+// classifier says what SELECTs are over.
+type classifier struct{ env *env }
+
+// ofFrom says what a SELECT's own FROM is over. A private table, a view of one, and a subquery
 // of its rows make it one of rows; a subquery with aggregates makes it one over answers. It is over
 // both only where the answers choose among its groups (see within.go).
-func (e *env) fromLevel(s *pg.SelectStmt) (level, error) {
-	e, err := e.addNames(s.WithClause)
+func (cl classifier) ofFrom(s *pg.SelectStmt) (level, error) {
+	e, err := cl.env.addNames(s.WithClause)
 	if err != nil {
 		return nothing, err
 	}
 	if isSet(s) {
 		return answers, nil // of two or more
 	}
+	cl = classifier{e}
 	found := nothing
 	for _, n := range s.FromClause {
-		l, err := e.itemLevel(n)
+		l, err := cl.ofItem(n)
 		if err != nil {
 			return nothing, err
 		}
@@ -70,13 +74,13 @@ func unmixed(pos int32) error {
 		"rows of a table and the answer of a question cannot be joined")
 }
 
-func (e *env) itemLevel(n *pg.Node) (level, error) {
+func (cl classifier) ofItem(n *pg.Node) (level, error) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
-		if err := e.visit(x.RangeVar.Location); err != nil {
+		if err := cl.env.visit(x.RangeVar.Location); err != nil {
 			return nothing, err
 		}
-		src, err := e.find(x.RangeVar)
+		src, err := cl.env.find(x.RangeVar)
 		if err != nil {
 			return nothing, err
 		}
@@ -88,23 +92,23 @@ func (e *env) itemLevel(n *pg.Node) (level, error) {
 		case src.table != nil:
 			return ofRows, nil
 		}
-		l, err := src.env.resultLevel(src.query)
+		l, err := classifier{src.env}.ofResult(src.query)
 		if err != nil && src.isView {
 			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
 				x.RangeVar.Relname, reason(err))
 		}
 		return l, err
 	case *pg.Node_RangeSubselect:
-		if err := e.visit(syntax.Location(n)); err != nil {
+		if err := cl.env.visit(syntax.Location(n)); err != nil {
 			return nothing, err
 		}
-		return e.resultLevel(x.RangeSubselect.Subquery.GetSelectStmt())
+		return cl.ofResult(x.RangeSubselect.Subquery.GetSelectStmt())
 	case *pg.Node_JoinExpr:
-		l, err := e.itemLevel(x.JoinExpr.Larg)
+		l, err := cl.ofItem(x.JoinExpr.Larg)
 		if err != nil {
 			return nothing, err
 		}
-		r, err := e.itemLevel(x.JoinExpr.Rarg)
+		r, err := cl.ofItem(x.JoinExpr.Rarg)
 		if err != nil {
 			return nothing, err
 		}
@@ -121,31 +125,32 @@ func (e *env) itemLevel(n *pg.Node) (level, error) {
 	return ofRows, nil // to be refused with the rest
 }
 
-// resultLevel says what a subquery's result is: rows, or an answer.
-func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
+// ofResult says what a subquery's result is: rows, or an answer.
+func (cl classifier) ofResult(s *pg.SelectStmt) (level, error) {
 	if s == nil {
 		return ofRows, nil
 	}
-	e, err := e.descend(-1)
+	e, err := cl.env.descend(-1)
 	if err != nil {
 		return nothing, err
 	}
-	inner, err := e.addNames(s.WithClause)
+	named, err := e.addNames(s.WithClause)
 	if err != nil {
 		return nothing, err
 	}
+	inner := classifier{named}
 	if isSet(s) {
-		l, err := inner.resultLevel(s.Larg)
+		l, err := inner.ofResult(s.Larg)
 		if err != nil {
 			return nothing, err
 		}
-		r, err := inner.resultLevel(s.Rarg)
+		r, err := inner.ofResult(s.Rarg)
 		if err != nil {
 			return nothing, err
 		}
 		return mixed(l, r, false, -1)
 	}
-	l, err := e.fromLevel(s)
+	l, err := classifier{e}.ofFrom(s)
 	switch {
 	case err != nil || l != ofRows && l != publicRows:
 		return l, err
@@ -157,17 +162,17 @@ func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
 
 // listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are. DISTINCT ON
 // shows rows, whether or not the person is among their columns.
-func (e *env) listsKeys(s *pg.SelectStmt) bool {
+func (cl classifier) listsKeys(s *pg.SelectStmt) bool {
 	if !isDistinct(s) || isAggregated(s) {
 		return false
 	}
-	from, err := e.readFrom(s)
+	from, err := rowReader{cl.env}.readFrom(s)
 	if err != nil || !tree.Private(from) {
 		return false
 	}
-	q := &question{env: e, rows: from}
+	in := &rowScope{env: cl.env, rows: from}
 	for _, n := range s.TargetList {
-		c, err := checkExpr(below{q}, n.GetResTarget().GetVal())
+		c, err := checkExpr(in, n.GetResTarget().GetVal())
 		if err != nil || tree.Derived(c) != nil {
 			return false
 		}
@@ -176,18 +181,18 @@ func (e *env) listsKeys(s *pg.SelectStmt) bool {
 }
 
 // byPerson reports whether a SELECT of rows is grouped by the unit, and perhaps by more.
-func (e *env) byPerson(s *pg.SelectStmt) bool {
+func (cl classifier) byPerson(s *pg.SelectStmt) bool {
 	if len(s.GroupClause) == 0 {
 		return false
 	}
-	from, err := e.readFrom(s)
+	from, err := rowReader{cl.env}.readFrom(s)
 	if err != nil || !tree.Private(from) {
 		return false
 	}
-	q := &question{env: e, rows: from}
+	in := &rowScope{env: cl.env, rows: from}
 	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool {
-		n, e, err := q.grouped(n, s.TargetList)
+		n, e, err := in.readGroupItem(n, s.TargetList)
 		c, ok := e.(*tree.Column)
-		return err == nil && ok && q.isUnit(c) && q.isName(n)
+		return err == nil && ok && from.isUnit(c) && from.isName(n)
 	})
 }

@@ -6,57 +6,52 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// What planning does with expressions over and over is counted here, before it is done.
+// calculator does with expressions what planning does over and over, and counts it before it is
+// done. Without a meter, for a question of constants alone, nothing is counted.
+type calculator struct{ counts *meter.Meter }
 
-// meter is that of the text; nil, which counts nothing, for a question of constants alone.
-func (e *env) meter() *meter.Meter {
-	if e == nil {
-		return nil
-	}
-	return e.options.Meter
-}
+func (c calculator) meter() *meter.Meter { return c.counts }
 
-// compute computes an expression.
-func (e *env) compute(x tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
-	return expr.Compute(e.meter(), x, leaf)
+func (c calculator) compute(x tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
+	return expr.Compute(c.meter(), x, leaf)
 }
 
 // spell writes an expression in its canonical spelling.
-func (e *env) spell(x tree.Expr) string {
-	e.countWritten(x)
+func (c calculator) spell(x tree.Expr) string {
+	c.countWritten(x)
 	return tree.Format(x)
 }
 
 // countWritten counts the work of writing an expression down.
-func (e *env) countWritten(x tree.Expr) {
+func (c calculator) countWritten(x tree.Expr) {
 	if x != nil {
-		e.meter().Write(tree.Size(x) + expr.Texts(x))
+		c.meter().Write(tree.Size(x) + expr.Texts(x))
 	}
 }
 
-func (e *env) spellMeasure(m tree.Measure) string {
-	e.countWritten(m.Arg)
+func (c calculator) spellMeasure(m tree.Measure) string {
+	c.countWritten(m.Arg)
 	return m.Format()
 }
 
-func (e *env) spellPart(p tree.Part) string {
-	e.countWritten(p.Arg)
+func (c calculator) spellPart(p tree.Part) string {
+	c.countWritten(p.Arg)
 	return p.Format()
 }
 
-func (e *env) spellOver(o tree.Over) string {
+func (c calculator) spellOver(o tree.Over) string {
 	for _, x := range append([]tree.Expr{o.Arg, o.Otherwise}, o.By...) {
-		e.countWritten(x)
+		c.countWritten(x)
 	}
 	for _, x := range o.Order {
-		e.countWritten(x.By)
+		c.countWritten(x.By)
 	}
 	return o.Format()
 }
 
 // normal is the normal form of an expression, and truth that of a condition.
-func (e *env) normal(x tree.Expr) tree.Expr { return expr.CountNormal(e.meter(), x) }
-func (e *env) truth(x tree.Expr) tree.Expr  { return expr.CountTruth(e.meter(), x) }
+func (c calculator) normal(x tree.Expr) tree.Expr { return expr.CountNormal(c.meter(), x) }
+func (c calculator) truth(x tree.Expr) tree.Expr  { return expr.CountTruth(c.meter(), x) }
 
 // countNode counts what was done to build a node: all below it was looked at, and a pattern was
 // read.

@@ -7,20 +7,60 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-func (q *question) orderBy(s *pg.SelectStmt) error {
+// answer is what is made of released values: the columns that are shown, and of which groups.
+type answer struct {
+	columns []tree.Output
+	having  tree.Expr
+	order   []tree.Order
+	limit   *int64
+	offset  int64
+	within  []tree.Among
+}
+
+// answerReader reads what is above the noise, and adds the aggregates that it names to what is
+// released.
+type answerReader struct {
+	in         *rowScope
+	groups     *groups
+	aggregates *aggregator
+	out        *releases
+	answer     *answer
+	targets    []*pg.Node
+}
+
+func newAnswerReader(in *rowScope, groups *groups, targets []*pg.Node) *answerReader {
+	out := &releases{calculator: in.env.calculator, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{}}
+	return &answerReader{in: in, groups: groups, aggregates: &aggregator{in: in, groups: groups, out: out}, out: out, answer: &answer{},
+		targets: targets}
+}
+
+func (ar *answerReader) meter() *meter.Meter { return ar.in.env.meter() }
+
+// read reads the clauses in the order in which names of the one may stand in the other.
+func (ar *answerReader) read(s *pg.SelectStmt, chosen []*chosen) error {
+	for _, clause := range []func(*pg.SelectStmt) error{ar.readColumns, refuseDistinctOn, ar.readHaving, ar.readOrder, ar.readLimit} {
+		if err := clause(s); err != nil {
+			return err
+		}
+	}
+	return ar.readWithin(chosen)
+}
+
+func (ar *answerReader) readOrder(s *pg.SelectStmt) error {
 	for _, n := range s.SortClause {
 		o, err := sortOrder(n)
 		if err != nil {
 			return err
 		}
-		if o.By, err = q.orderItem(n.GetSortBy().Node); err != nil {
+		if o.By, err = ar.readOrderItem(n.GetSortBy().Node); err != nil {
 			return err
 		}
-		q.order = append(q.order, o)
+		ar.answer.order = append(ar.answer.order, o)
 	}
 	return nil
 }
@@ -45,22 +85,22 @@ func sortOrder(n *pg.Node) (tree.Order, error) {
 
 // orderItem reads a position, a name of the SELECT list, or an expression on
 // released values.
-func (q *question) orderItem(n *pg.Node) (tree.Expr, error) {
+func (ar *answerReader) readOrderItem(n *pg.Node) (tree.Expr, error) {
 	if k := n.GetAConst(); k != nil {
-		i, ok := ordinal(n, len(q.output))
+		i, ok := ordinal(n, len(ar.answer.columns))
 		if !ok {
 			return nil, syntax.Refuse(k.Location, "write the column's name or position", "this is not a column of the SELECT list")
 		}
-		return q.output[i].Expr, nil
+		return ar.answer.columns[i].Expr, nil
 	}
 	if ref := n.GetColumnRef(); ref != nil {
 		if name, err := columnName(ref); err == nil {
-			if i := q.outputIndex(name); i >= 0 {
-				return q.output[i].Expr, nil
+			if i := ar.outputIndex(name); i >= 0 {
+				return ar.answer.columns[i].Expr, nil
 			}
 		}
 	}
-	e, err := checkExpr(above{question: q, named: true}, n)
+	e, err := checkExpr(answerScope{answerReader: ar, named: true}, n)
 	if err == nil {
 		err = expr.CheckLevels(e, syntax.Location(n))
 	}
@@ -68,18 +108,18 @@ func (q *question) orderItem(n *pg.Node) (tree.Expr, error) {
 }
 
 // outputIndex finds a column of the SELECT list by its name.
-func (q *question) outputIndex(name string) int {
-	return slices.IndexFunc(q.output, func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
+func (ar *answerReader) outputIndex(name string) int {
+	return slices.IndexFunc(ar.answer.columns, func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
 }
 
-func (q *question) limit(s *pg.SelectStmt) error {
+func (ar *answerReader) readLimit(s *pg.SelectStmt) error {
 	for _, l := range []struct {
 		node *pg.Node
 		set  func(int64)
 		what string
 	}{
-		{s.LimitCount, func(n int64) { q.count = &n }, "LIMIT"},
-		{s.LimitOffset, func(n int64) { q.skip = n }, "OFFSET"},
+		{s.LimitCount, func(n int64) { ar.answer.limit = &n }, "LIMIT"},
+		{s.LimitOffset, func(n int64) { ar.answer.offset = n }, "OFFSET"},
 	} {
 		if l.node == nil || l.node.GetAConst().GetIsnull() { // LIMIT ALL
 			continue

@@ -10,71 +10,73 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// windows reads the windows of a SELECT of rows, and puts a relation around the rows that has them
+// windowReader reads the windows of a subquery of rows.
+type windowReader struct{ in *rowScope }
+
+// read reads the windows of a SELECT of rows, and puts a relation around the rows that has them
 // as fields. Each is partitioned by the person, so that it sees the rows of one.
-func (q *question) windows(s *pg.SelectStmt) (*tree.Window, error) {
+func (wr *windowReader) read(s *pg.SelectStmt) (w *tree.Window, chosen tree.Expr, err error) {
 	calls := windowCalls(s.TargetList)
 	if len(calls) == 0 && len(s.DistinctClause) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if len(calls) > maxWindows {
-		return nil, syntax.Refuse(calls[0].Location, "ask for fewer at a time", "the subquery has more than %d windows", maxWindows)
+		return nil, nil, syntax.Refuse(calls[0].Location, "ask for fewer at a time", "the subquery has more than %d windows", maxWindows)
 	}
 	// What a window is computed from may be a subquery, which gives rows more fields: the windows'
 	// own come after all of these.
 	drafts := make([]*over, len(calls))
 	for i, f := range calls {
-		var err error
-		if drafts[i], err = q.window(f, s.WindowClause); err != nil {
-			return nil, err
+		if drafts[i], err = wr.readWindow(f, s.WindowClause); err != nil {
+			return nil, nil, err
 		}
 	}
 	if len(s.DistinctClause) > 0 {
-		d, err := q.distinctOn(s)
+		d, err := wr.distinctOn(s)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		drafts = append(drafts, d)
 	}
-	w := &tree.Window{From: q.rows.Relation, Where: q.filter, Whose: q.rows.Unit(), Row: slices.Clone(q.rows.Fields())}
-	q.over = map[*pg.FuncCall]tree.Expr{}
+	w = &tree.Window{From: wr.in.rows.Relation, Where: wr.in.filter, Whose: wr.in.rows.Unit(), Row: slices.Clone(wr.in.rows.Fields())}
+	wr.in.over = map[*pg.FuncCall]tree.Expr{}
 	for i, d := range drafts {
-		e, err := d.place(q.env, w)
+		e, err := d.place(wr.in.env, w)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if i < len(calls) {
-			q.over[calls[i]] = e
+			wr.in.over[calls[i]] = e
 			continue
 		}
 		// Of DISTINCT ON the first row is left.
-		if q.chosen, err = expr.NewCompare(tree.Eq, e, expr.NewNumber(tree.One), first(s.DistinctClause)); err != nil {
-			return nil, err
+		if chosen, err = expr.NewCompare(tree.Eq, e, expr.NewNumber(tree.One), first(s.DistinctClause)); err != nil {
+			return nil, nil, err
 		}
 	}
-	q.rows.Relation, q.filter = w, nil
-	return w, nil
+	wr.in.rows.Relation, wr.in.filter = w, nil
+	return w, chosen, nil
 }
 
 // distinctOn reads DISTINCT ON: the number that a row has, in the order of ORDER BY, among those of
 // the same person that are equal in it.
-func (q *question) distinctOn(s *pg.SelectStmt) (*over, error) {
+func (wr *windowReader) distinctOn(s *pg.SelectStmt) (*over, error) {
 	pos := first(s.DistinctClause)
 	nodes := make([]*pg.Node, len(s.DistinctClause))
 	for i, n := range s.DistinctClause {
 		nodes[i] = selected(n, s.TargetList)
 	}
-	by, err := q.partition(nodes, pos)
+	by, err := wr.readPartition(nodes, pos)
 	if err != nil {
 		return nil, syntax.Refuse(pos, "write DISTINCT ON with the column that says who a row is about, or count with COUNT(DISTINCT ...)",
 			"DISTINCT among private rows must be about the rows of one person")
 	}
-	order, err := q.windowOrder(s.SortClause, s.TargetList)
+	order, err := wr.readOrder(s.SortClause, s.TargetList)
 	if err != nil {
 		return nil, err
 	}
 	d := &over{}
-	return d, q.numbering(nil, tree.Over{Part: tree.Part{Kind: tree.PartNumber}, By: by, Order: order}, d, "row_number")
+	return d, wr.addNumbering(nil, tree.Over{Part: tree.Part{Kind: tree.PartNumber}, By: by, Order: order}, d, "row_number")
 }
 
 // selected is what a position or a name of the SELECT list stands for, or else the node itself.
@@ -188,16 +190,16 @@ func (d *over) place(e *env, w *tree.Window) (tree.Expr, error) {
 }
 
 // window reads one window.
-func (q *question) window(f *pg.FuncCall, named []*pg.Node) (*over, error) {
+func (wr *windowReader) readWindow(f *pg.FuncCall, named []*pg.Node) (*over, error) {
 	def, err := windowDefinition(f.Over, named)
 	if err != nil {
 		return nil, err
 	}
-	by, err := q.partition(def.PartitionClause, f.Location)
+	by, err := wr.readPartition(def.PartitionClause, f.Location)
 	if err != nil {
 		return nil, err
 	}
-	order, err := q.windowOrder(def.OrderClause, nil)
+	order, err := wr.readOrder(def.OrderClause, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +213,7 @@ func (q *question) window(f *pg.FuncCall, named []*pg.Node) (*over, error) {
 	base := tree.Over{By: by, Order: order, Frame: frame}
 	name := functionName(f)
 	if isPersonal(name) {
-		return q.windowAggregate(f, name, base)
+		return wr.readAggregate(f, name, base)
 	}
-	return q.windowFunction(f, name, base)
+	return wr.readFunction(f, name, base)
 }

@@ -22,20 +22,23 @@ func isPersonal(name string) bool {
 	return isAggregate(name)
 }
 
+// partReader reads aggregates of one person's rows.
+type partReader struct{ in *rowScope }
+
 // aggregate reads an aggregate of one person's rows, and adds what it needs.
-func (q *question) personalAggregate(f *pg.FuncCall, name string, add func(tree.Part, tree.Type) tree.Expr) (tree.Expr, error) {
+func (pr partReader) aggregate(f *pg.FuncCall, name string, add func(tree.Part, tree.Type) tree.Expr) (tree.Expr, error) {
 	if name != "avg" {
-		p, t, err := q.part(f, name, false)
+		p, t, err := pr.read(f, name, false)
 		if err != nil {
 			return nil, err
 		}
 		return add(p, t), nil
 	}
-	sum, total, err := q.part(f, "sum", true)
+	sum, total, err := pr.read(f, "sum", true)
 	if err != nil {
 		return nil, err
 	}
-	count, n, err := q.part(f, "count", true)
+	count, n, err := pr.read(f, "count", true)
 	if err != nil {
 		return nil, err
 	}
@@ -73,16 +76,16 @@ func average(sum, count tree.Expr, of tree.Type, pos int32) (tree.Expr, error) {
 }
 
 // part reads one aggregate of one person's rows. It has bounds, so that it can be summed outside.
-func (q *question) part(f *pg.FuncCall, name string, uncut bool) (tree.Part, tree.Type, error) {
+func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, tree.Type, error) {
 	none := func(err error) (tree.Part, tree.Type, error) { return tree.Part{}, tree.Type{}, err }
 	if err := modified(f, name); err != nil {
 		return none(err)
 	}
-	filter, err := q.partFilter(f)
+	filter, err := pr.in.readFilter(f)
 	if err != nil {
 		return none(err)
 	}
-	rows := big.NewInt(q.rows.PersonRows())
+	rows := big.NewInt(pr.in.rows.PersonRows())
 	if uncut {
 		rows = big.NewInt(tree.MostUncut)
 	}
@@ -96,8 +99,8 @@ func (q *question) part(f *pg.FuncCall, name string, uncut bool) (tree.Part, tre
 			return none(syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name))
 		}
 		// An average is a floating-point number in any case, so what is averaged may be one.
-		if arg, err = q.argument(f); uncut {
-			arg, _, err = q.exactly(f.Args[0])
+		if arg, err = pr.in.read(f.Args[0]); uncut {
+			arg, _, err = pr.in.readExact(f.Args[0])
 		}
 		if err != nil {
 			return none(err)
@@ -111,7 +114,7 @@ func (q *question) part(f *pg.FuncCall, name string, uncut bool) (tree.Part, tre
 		}
 		if filter != nil { // of an identity too, which stands in no CASE
 			there := &tree.Logic{Op: tree.And, Args: []tree.Expr{filter, &tree.Not{X: &tree.IsNull{X: arg}}}}
-			if arg, err = q.filtered(there, expr.NewNumber(tree.One), f.Location); err != nil {
+			if arg, err = pr.in.onlyWhere(there, expr.NewNumber(tree.One), f.Location); err != nil {
 				return none(err)
 			}
 		}
@@ -121,16 +124,16 @@ func (q *question) part(f *pg.FuncCall, name string, uncut bool) (tree.Part, tre
 		return none(syntax.Refuse(f.Location, "count rows with COUNT(*)",
 			"%s cannot be computed of a column that says who or what a row is about", name))
 	}
-	if arg, err = q.filtered(filter, arg, f.Location); err != nil {
+	if arg, err = pr.in.onlyWhere(filter, arg, f.Location); err != nil {
 		return none(err)
 	}
-	p, t, err := q.valuePart(f, name, arg, rows)
+	p, t, err := pr.ofValues(f, name, arg, rows)
 	p.Uncut = uncut
 	return p, t, err
 }
 
 // valuePart is an aggregate of values.
-func (q *question) valuePart(f *pg.FuncCall, name string, arg tree.Expr, rows *big.Int) (tree.Part, tree.Type, error) {
+func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *big.Int) (tree.Part, tree.Type, error) {
 	none := func(err error) (tree.Part, tree.Type, error) { return tree.Part{}, tree.Type{}, err }
 	t := arg.Type()
 	switch name {
@@ -187,11 +190,11 @@ func modified(f *pg.FuncCall, name string) error {
 	return nil
 }
 
-func (q *question) partFilter(f *pg.FuncCall) (tree.Expr, error) {
+func (in *rowScope) readFilter(f *pg.FuncCall) (tree.Expr, error) {
 	if f.AggFilter == nil {
 		return nil, nil
 	}
-	filter, err := checkCondition(below{q}, f.AggFilter)
+	filter, err := checkCondition(in, f.AggFilter)
 	if err != nil {
 		return nil, err
 	}

@@ -7,14 +7,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// personal is the scope of a SELECT that is grouped by the person, and perhaps by more: a name is
-// what is grouped by, and an aggregate is one of the rows of a group, which are one person's.
-type personal struct {
-	*question
+// personScope is the scope of a SELECT that is grouped by the person, and perhaps by more: a name
+// is what is grouped by, and an aggregate is one of the rows of a group, which are one person's.
+type personScope struct {
+	in       *rowScope
 	who      *tree.Column // the column of GROUP BY that says whose a row is
 	keys     []tree.Expr
 	computed bool // some key is no column
@@ -24,18 +25,18 @@ type personal struct {
 	none bool
 }
 
-// persons reads a subquery that is grouped by the unit: one row for each person, or for each person
-// and key.
-func (q *question) persons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
-	p, err := q.personal(s, pos)
+// readPersons reads a subquery that is grouped by the unit: one row for each person, or for each
+// person and key.
+func (in *rowScope) readPersons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
+	p, err := in.personScope(s, pos)
 	if err != nil {
 		return nil, err
 	}
-	q.filter = q.present(p.who, q.filter)
-	if q.filter != nil {
-		q.filter = q.normal(q.filter)
+	in.filter = in.rows.present(p.who, in.filter)
+	if in.filter != nil {
+		in.filter = in.env.normal(in.filter)
 	}
-	names, columns, err := q.columns(p, s.TargetList)
+	names, columns, err := in.readColumns(p, s.TargetList)
 	if err != nil {
 		return nil, err
 	}
@@ -47,28 +48,28 @@ func (q *question) persons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 		if err := expr.CheckLevels(having, syntax.Location(s.HavingClause)); err != nil {
 			return nil, err
 		}
-		having = q.truth(having)
+		having = in.env.truth(having)
 	}
 	return newSelect(p.relation(), having, names, columns), nil
 }
 
-// personal reads GROUP BY. One of its columns says who a row is about.
-func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
-	refuse := func(pos int32) (*personal, error) {
+// personScope reads GROUP BY. One of its columns says who a row is about.
+func (in *rowScope) personScope(s *pg.SelectStmt, pos int32) (*personScope, error) {
+	refuse := func(pos int32) (*personScope, error) {
 		return nil, syntax.Refuse(pos, "group by the column that says who a row is about, or ask the inner question on its own",
 			"a subquery with aggregates among private rows must be grouped by the person")
 	}
 	groups := s.GroupClause
-	if !tree.Private(q.rows) || len(groups) == 0 {
+	if !tree.Private(in.rows) || len(groups) == 0 {
 		return refuse(pos)
 	}
-	p := &personal{question: q}
+	p := &personScope{in: in}
 	for _, n := range groups {
-		n, e, err := q.grouped(n, s.TargetList)
+		n, e, err := in.readGroupItem(n, s.TargetList)
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && q.isName(n) {
+		if c, ok := e.(*tree.Column); ok && in.rows.isUnit(c) && in.rows.isName(n) {
 			if p.who == nil {
 				p.who = c
 			}
@@ -89,7 +90,7 @@ func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
 	if p.who == nil {
 		return refuse(first(groups))
 	}
-	if err := p.oneOfTwo(first(groups)); err != nil {
+	if err := p.refuseTwo(first(groups)); err != nil {
 		return nil, err
 	}
 	if len(p.keys) > maxKeys {
@@ -99,20 +100,20 @@ func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
 	return p, nil
 }
 
-// different reads SELECT DISTINCT: the rows without it, grouped by all of their columns, of which
-// one says who a row is about.
-func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
+// readDistinct reads SELECT DISTINCT: the rows without it, grouped by all of their columns, of
+// which one says who a row is about.
+func (rr rowReader) readDistinct(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	all := proto.Clone(s).(*pg.SelectStmt)
 	all.DistinctClause = nil
-	r, err := e.subquery(all, pos)
+	r, err := rr.readSubquery(all, pos)
 	if err != nil {
 		return nil, err
 	}
-	p := &personal{question: &question{env: e, rows: rows{Relation: r}}}
+	p := &personScope{in: &rowScope{env: rr.env, rows: rows{Relation: r}}}
 	var names []string
 	var at []int
 	for i, f := range r.Fields() {
-		if c := tree.NewColumn(r, i); f.Name != "" && p.isUnit(c) && (p.who == nil || p.isBetter(c)) {
+		if c := tree.NewColumn(r, i); f.Name != "" && p.in.rows.isUnit(c) && (p.who == nil || p.isBetter(c)) {
 			p.who = c
 		}
 	}
@@ -122,7 +123,7 @@ func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 		}
 		c := tree.NewColumn(r, i)
 		names = append(names, f.Name)
-		if p.who != nil && p.isUnit(c) && c.Stored().Index == p.who.Stored().Index {
+		if p.who != nil && p.in.rows.isUnit(c) && c.Stored().Index == p.who.Stored().Index {
 			at = append(at, 0)
 			continue
 		}
@@ -139,10 +140,10 @@ func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 			"select the column that says who a row is about beside the others, or count with COUNT(DISTINCT ...)",
 			"DISTINCT among private rows must be about the rows of one person")
 	}
-	if err := p.oneOfTwo(first(s.TargetList)); err != nil {
+	if err := p.refuseTwo(first(s.TargetList)); err != nil {
 		return nil, err
 	}
-	p.filter = p.present(p.who, nil)
+	p.in.filter = p.in.rows.present(p.who, nil)
 	p.begin()
 	columns := make([]tree.Expr, len(at))
 	for i, field := range at {
@@ -151,14 +152,14 @@ func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	return newSelect(p.relation(), nil, names, columns), nil
 }
 
-// oneOfTwo refuses what is grouped by two columns that both say whose a row is, of which neither
+// refuseTwo refuses what is grouped by two columns that both say whose a row is, of which neither
 // does so of every row: that of one of them would leave out what only the other has.
-func (s *personal) oneOfTwo(pos int32) error {
+func (s *personScope) refuseTwo(pos int32) error {
 	other := slices.ContainsFunc(s.keys, func(e tree.Expr) bool {
 		c, ok := e.(*tree.Column)
-		return ok && s.isUnit(c)
+		return ok && s.in.rows.isUnit(c)
 	})
-	if !other || s.isAlways(s.who) {
+	if !other || s.in.rows.isAlways(s.who, s.in.filter) {
 		return nil
 	}
 	return syntax.Refuse(pos, "name the person once: by the column of FULL JOIN ... USING (pid), by COALESCE(a.pid, b.pid) after FULL "+
@@ -168,13 +169,13 @@ func (s *personal) oneOfTwo(pos int32) error {
 
 // isBetter reports whether a column says of every row whose it is, where the one that was found
 // first is NULL in some, as that of a LEFT JOIN.
-func (s *personal) isBetter(c *tree.Column) bool {
-	return s.isAlways(c) && !s.isAlways(s.who)
+func (s *personScope) isBetter(c *tree.Column) bool {
+	return s.in.rows.isAlways(c, s.in.filter) && !s.in.rows.isAlways(s.who, s.in.filter)
 }
 
-// grouped reads an item of GROUP BY: a position, a name of the SELECT list, or an expression. It
-// returns what stands there, or in the SELECT list.
-func (q *question) grouped(n *pg.Node, targets []*pg.Node) (*pg.Node, tree.Expr, error) {
+// readGroupItem reads an item of GROUP BY: a position, a name of the SELECT list, or an expression.
+// It returns what stands there, or in the SELECT list.
+func (in *rowScope) readGroupItem(n *pg.Node, targets []*pg.Node) (*pg.Node, tree.Expr, error) {
 	if n.GetGroupingSet() != nil {
 		return nil, nil, syntax.Refuse(syntax.Location(n), "write plain columns into GROUP BY",
 			"a subquery by person has no GROUPING SETS")
@@ -186,12 +187,12 @@ func (q *question) grouped(n *pg.Node, targets []*pg.Node) (*pg.Node, tree.Expr,
 		}
 		n = targets[i].GetResTarget().GetVal()
 	}
-	e, err := q.expression(n)
+	e, err := in.read(n)
 	if ref := n.GetColumnRef(); err != nil && ref != nil {
 		if name, bad := columnName(ref); bad == nil {
 			if aliased := target(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
 				n = aliased
-				e, err = q.expression(n)
+				e, err = in.read(n)
 			}
 		}
 	}
@@ -214,8 +215,8 @@ func groupable(e tree.Expr, pos int32) error {
 }
 
 // begin makes the fields of the unit and of the keys.
-func (s *personal) begin() {
-	unit := s.rows.Fields()[s.rows.Unit()]
+func (s *personScope) begin() {
+	unit := s.in.rows.Fields()[s.in.rows.Unit()]
 	unit.Name, unit.Key, unit.Nullable, unit.Serial = "", len(s.keys) == 0, false, false
 	s.row = []tree.Field{unit}
 	for _, e := range s.keys {
@@ -230,31 +231,33 @@ func (s *personal) begin() {
 }
 
 // relation is what was read so far.
-func (s *personal) relation() *tree.Persons {
-	return &tree.Persons{From: s.rows.Relation, Where: s.filter, Keys: s.keys, Parts: s.parts, Row: s.row}
+func (s *personScope) relation() *tree.Persons {
+	return &tree.Persons{From: s.in.rows.Relation, Where: s.in.filter, Keys: s.keys, Parts: s.parts, Row: s.row}
 }
 
-// field names a field of the group.
-func (s *personal) field(i int) *tree.Column { return &tree.Column{Index: i, Field: s.row[i]} }
+func (s *personScope) meter() *meter.Meter { return s.in.meter() }
 
-func (s *personal) keyIndex(e tree.Expr) int {
-	spelled := s.spell(e)
-	return slices.IndexFunc(s.keys, func(k tree.Expr) bool { return s.spell(k) == spelled })
+// field names a field of the group.
+func (s *personScope) field(i int) *tree.Column { return &tree.Column{Index: i, Field: s.row[i]} }
+
+func (s *personScope) keyIndex(e tree.Expr) int {
+	spelled := s.in.env.spell(e)
+	return slices.IndexFunc(s.keys, func(k tree.Expr) bool { return s.in.env.spell(k) == spelled })
 }
 
 // whole recognises what is grouped by.
-func (s *personal) whole(n *pg.Node) (tree.Expr, bool) {
-	if n.GetAConst() != nil || !s.isName(n) && !s.computed || hasSubquery(n) {
+func (s *personScope) whole(n *pg.Node) (tree.Expr, bool) {
+	if n.GetAConst() != nil || !s.in.rows.isName(n) && !s.computed || hasSubquery(n) {
 		return nil, false
 	}
-	e, err := checkExpr(below{s.question}, n)
+	e, err := checkExpr(s.in, n)
 	if err != nil {
 		return nil, false
 	}
-	if c, ok := e.(*tree.Column); ok && s.who != nil && s.isUnit(c) && c.Stored().Index == s.who.Stored().Index {
+	if c, ok := e.(*tree.Column); ok && s.who != nil && s.in.rows.isUnit(c) && c.Stored().Index == s.who.Stored().Index {
 		return s.field(0), true
 	}
-	if i := s.keyIndex(s.normal(adoptText(e))); i >= 0 {
+	if i := s.keyIndex(s.in.env.normal(adoptText(e))); i >= 0 {
 		return s.field(1 + i), true
 	}
 	return nil, false
@@ -269,8 +272,8 @@ func hasSubquery(n *pg.Node) bool {
 	return found
 }
 
-func (s *personal) column(name string, pos int32) (tree.Expr, error) {
-	c, err := s.rows.resolve(name, pos)
+func (s *personScope) column(name string, pos int32) (tree.Expr, error) {
+	c, err := s.in.rows.resolve(name, pos)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +281,7 @@ func (s *personal) column(name string, pos int32) (tree.Expr, error) {
 		"%s is not in GROUP BY of this subquery", c.Field.Describe())
 }
 
-func (s *personal) call(f *pg.FuncCall) (tree.Expr, error) {
+func (s *personScope) call(f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
 	if f.Over != nil {
 		return nil, syntax.Refuse(f.Location, "group in a subquery, and put the window into the SELECT around it",
@@ -287,18 +290,18 @@ func (s *personal) call(f *pg.FuncCall) (tree.Expr, error) {
 	if !isPersonal(name) {
 		return checkCall(s, f)
 	}
-	return s.personalAggregate(f, name, func(p tree.Part, t tree.Type) tree.Expr { return s.add(p, t, name) })
+	return partReader{s.in}.aggregate(f, name, func(p tree.Part, t tree.Type) tree.Expr { return s.add(p, t, name) })
 }
 
-func (s *personal) sublink(l *pg.SubLink) (tree.Expr, error) {
+func (s *personScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	return nil, syntax.Refuse(l.Location, "put it into WHERE or into the argument of an aggregate",
 		"a subquery cannot be used beside aggregates")
 }
 
 // add adds an aggregate, once. Its name is for readers; nobody can write it.
-func (s *personal) add(p tree.Part, t tree.Type, name string) tree.Expr {
-	spelled := s.spellPart(p)
-	at := slices.IndexFunc(s.parts, func(have tree.Part) bool { return s.spellPart(have) == spelled })
+func (s *personScope) add(p tree.Part, t tree.Type, name string) tree.Expr {
+	spelled := s.in.env.spellPart(p)
+	at := slices.IndexFunc(s.parts, func(have tree.Part) bool { return s.in.env.spellPart(have) == spelled })
 	if at < 0 {
 		if s.none {
 			name = ""
@@ -317,7 +320,7 @@ func (s *personal) add(p tree.Part, t tree.Type, name string) tree.Expr {
 }
 
 // isUnit reports whether a column says who a row is about.
-func (q *question) isUnit(c *tree.Column) bool {
-	unit := q.rows.Unit()
-	return unit >= 0 && c.Field.Identity != "" && c.Field.Identity == q.rows.Fields()[unit].Identity
+func (r rows) isUnit(c *tree.Column) bool {
+	unit := r.Unit()
+	return unit >= 0 && c.Field.Identity != "" && c.Field.Identity == r.Fields()[unit].Identity
 }

@@ -13,40 +13,43 @@ import (
 // 1, or LIMIT 0 around something, to learn its columns. That it has none follows from its text:
 // LIMIT 0, or a WHERE that is false of constants alone, here or in what it is made from.
 
-// probeRows reads a SELECT of rows that has none, and returns its columns; nil where it may have
+// prober finds out which SELECTs have no rows.
+type prober struct{ env *env }
+
+// readRows reads a SELECT of rows that has none, and returns its columns; nil where it may have
 // some.
-func (e *env) probeRows(s *pg.SelectStmt) ([]tree.Output, error) {
+func (pb prober) readRows(s *pg.SelectStmt) ([]tree.Output, error) {
 	if isAggregated(s) || len(s.DistinctClause) > 0 || refuseClauses(s) != nil {
 		return nil, nil
 	}
-	e, err := e.addNames(s.WithClause)
+	e, err := pb.env.addNames(s.WithClause)
 	if err != nil {
 		return nil, err
 	}
-	from, err := e.readFrom(s)
-	if err != nil || !zeroLimit(s) && !e.isFalse(s.WhereClause) && !hasNone(from.Relation) {
+	from, err := rowReader{e}.readFrom(s)
+	if err != nil || !zeroLimit(s) && !pb.isFalse(s.WhereClause) && !hasNone(from.Relation) {
 		return nil, err
 	}
-	q := &question{env: e, rows: from, extend: true}
-	if err := q.where(s); err != nil {
+	in := &rowScope{env: e, rows: from, extend: true}
+	if err := in.readWhere(s); err != nil {
 		return nil, err
 	}
-	return q.shape(s.TargetList)
+	return in.readShape(s.TargetList)
 }
 
-// shape are the columns of rows. Two may have one name, which nobody outside can use.
-func (q *question) shape(targets []*pg.Node) ([]tree.Output, error) {
+// readShape are the columns of rows. Two may have one name, which nobody outside can use.
+func (in *rowScope) readShape(targets []*pg.Node) ([]tree.Output, error) {
 	out := []tree.Output{}
 	for _, n := range targets {
 		t := n.GetResTarget()
 		if ref := t.GetVal().GetColumnRef(); ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
-			err := q.star(ref, func(c *tree.Column) { out = append(out, tree.Output{Name: c.Field.Name, Expr: c}) })
+			err := in.star(ref, func(c *tree.Column) { out = append(out, tree.Output{Name: c.Field.Name, Expr: c}) })
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		e, err := checkExpr(below{q}, t.GetVal())
+		e, err := checkExpr(in, t.GetVal())
 		if err != nil {
 			return nil, err
 		}
@@ -73,9 +76,9 @@ func zeroLimit(s *pg.SelectStmt) bool {
 
 // noGroups reports whether a question shows none of its groups. Without GROUP BY there is always
 // one, and so there may be with several sets.
-func (e *env) noGroups(s *pg.SelectStmt) bool {
+func (pb prober) noGroups(s *pg.SelectStmt) bool {
 	grouped := len(s.GroupClause) > 0 && !hasSets(s) || len(s.DistinctClause) > 0 && !isAggregated(s)
-	return zeroLimit(s) || e.isFalse(s.HavingClause) || grouped && e.isFalse(s.WhereClause)
+	return zeroLimit(s) || pb.isFalse(s.HavingClause) || grouped && pb.isFalse(s.WhereClause)
 }
 
 // withoutRows is a SELECT of rows with LIMIT 0, written with WHERE false: the same, and nothing in
@@ -96,14 +99,14 @@ func withoutRows(s *pg.SelectStmt) *pg.SelectStmt {
 }
 
 // isFalse reports whether a condition is false, or NULL, by its constants alone.
-func (e *env) isFalse(n *pg.Node) bool {
+func (pb prober) isFalse(n *pg.Node) bool {
 	if n == nil {
 		return false
 	}
 	if b := n.GetBoolExpr(); b != nil && b.Boolop != pg.BoolExprType_NOT_EXPR {
 		and := b.Boolop == pg.BoolExprType_AND_EXPR
 		for _, a := range b.Args {
-			if e.isFalse(a) == and {
+			if pb.isFalse(a) == and {
 				return and
 			}
 		}
@@ -122,11 +125,11 @@ func (e *env) isFalse(n *pg.Node) bool {
 	if !constants {
 		return false
 	}
-	x, err := checkCondition(below{&question{env: e}}, n)
+	x, err := checkCondition(&rowScope{env: pb.env}, n)
 	if err != nil {
 		return false
 	}
-	l, ok := e.truth(x).(*tree.Literal)
+	l, ok := pb.env.truth(x).(*tree.Literal)
 	return ok && l.Bool != nil && !*l.Bool
 }
 
@@ -155,21 +158,21 @@ func hasNone(r tree.Relation) bool {
 }
 
 // showsNothing reports whether a SELECT over answers has no rows whatever they are.
-func (e *env) showsNothing(s *pg.SelectStmt) bool {
+func (pb prober) showsNothing(s *pg.SelectStmt) bool {
 	switch {
 	case s == nil:
 		return false
 	case zeroLimit(s):
 		return true
 	case isSet(s):
-		return s.Op == pg.SetOperation_SETOP_UNION && e.showsNothing(s.Larg) && e.showsNothing(s.Rarg)
+		return s.Op == pg.SetOperation_SETOP_UNION && pb.showsNothing(s.Larg) && pb.showsNothing(s.Rarg)
 	case (len(s.GroupClause) == 0 || hasSets(s)) && mayAggregate(s):
 		return false // it has one row for no rows
-	case e.isFalse(s.WhereClause) || e.isFalse(s.HavingClause):
+	case pb.isFalse(s.WhereClause) || pb.isFalse(s.HavingClause):
 		return true
 	}
 	for _, n := range s.FromClause {
-		if sub := n.GetRangeSubselect(); sub != nil && !sub.Lateral && e.showsNothing(sub.Subquery.GetSelectStmt()) {
+		if sub := n.GetRangeSubselect(); sub != nil && !sub.Lateral && pb.showsNothing(sub.Subquery.GetSelectStmt()) {
 			return true
 		}
 	}

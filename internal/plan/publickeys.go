@@ -15,17 +15,17 @@ import (
 // has to be equal to such an expression, in a join, in WHERE or in IN (SELECT ...). What is asked
 // of that row alone narrows them. They follow from the question and from public rows, so they tell
 // nothing about anybody; rows with other values are not there.
-func (q *question) publicValues(r tree.Relation, where tree.Expr, e tree.Expr) ([]policy.Value, bool) {
-	if q.options.Public == nil {
+func (df *domainFinder) publicValues(r tree.Relation, where tree.Expr, e tree.Expr) ([]policy.Value, bool) {
+	if df.env.options.Public == nil {
 		return nil, false
 	}
-	return keySearch{q, map[fieldKey]bool{}}.values(plain(r), expr.Conjuncts(where), e)
+	return keySearch{df, map[fieldKey]bool{}}.values(plain(r), expr.Conjuncts(where), e)
 }
 
 // keySearch goes down from a relation to a public table.
 type keySearch struct {
-	*question
-	seen map[fieldKey]bool // columns that were looked for, of which two may be equal to each other
+	domains *domainFinder
+	seen    map[fieldKey]bool // columns that were looked for, of which two may be equal to each other
 }
 
 func (s keySearch) values(r tree.Relation, where []tree.Expr, e tree.Expr) ([]policy.Value, bool) {
@@ -92,7 +92,7 @@ func (s keySearch) joined(j *tree.Join, where []tree.Expr, e tree.Expr) ([]polic
 	case isOver(e, n, upto):
 		if out, ok := s.values(j.R, conditionsOver(on, n, upto), moved(e, n)); ok {
 			if j.Left { // and what it is in a row without a partner
-				nothing := s.compute(e, func(tree.Expr) tree.Value { return nil })
+				nothing := s.domains.env.compute(e, func(tree.Expr) tree.Value { return nil })
 				out = expr.SortedValues(append(slices.Clone(out), expr.KeyValue(nothing, e.Type())))
 			}
 			return out, true
@@ -154,12 +154,12 @@ func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]polic
 	var known domain
 	if column {
 		var err error
-		if known, err = s.sourceDomain(t.Row[c.Index]); err != nil {
+		if known, err = s.domains.ofSource(t.Row[c.Index]); err != nil {
 			known.listed = false
 		}
 		for _, cond := range where {
 			if known.listed && !other(cond) {
-				known = s.allowed(known, c, cond)
+				known = s.domains.allowed(known, c, cond)
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]polic
 		return known.values, known.listed
 	}
 	isKey := true
-	out, done := s.try(func() (out []policy.Value, _ bool) {
+	out, done := s.domains.try(func() (out []policy.Value, _ bool) {
 		out, isKey = s.stored(t, where, e)
 		return out, true
 	})
@@ -188,14 +188,14 @@ func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]polic
 
 // stored computes an expression for the rows of a public table; false where it is no key.
 func (s keySearch) stored(t *tree.Scan, where []tree.Expr, e tree.Expr) (out []policy.Value, ok bool) {
-	for _, row := range s.storedRows(t.Table) {
-		s.meter().Work(1, meter.Found)
-		s.meter().Build(meter.FoundBytes)
+	for _, row := range s.domains.env.readPublic(t.Table) {
+		s.domains.env.meter().Work(1, meter.Found)
+		s.domains.env.meter().Build(meter.FoundBytes)
 		leaf := func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }
-		if slices.ContainsFunc(where, func(cond tree.Expr) bool { return s.compute(cond, leaf) != true }) {
+		if slices.ContainsFunc(where, func(cond tree.Expr) bool { return s.domains.env.compute(cond, leaf) != true }) {
 			continue
 		}
-		v := s.compute(e, leaf)
+		v := s.domains.env.compute(e, leaf)
 		if n, ok := v.(*big.Int); ok && !n.IsInt64() {
 			return nil, false
 		}
@@ -260,17 +260,17 @@ const mostStoredRows = 1 << 15
 
 // storedRows are the rows of a public table, once for all questions of a text; none where there are
 // too many.
-func (e *env) storedRows(t *policy.Table) [][]tree.Value {
-	if rows, ok := e.stored[t.Name]; ok {
+func (e *env) readPublic(t *policy.Table) [][]tree.Value {
+	if rows, ok := e.publicRows[t.Name]; ok {
 		return rows
 	}
-	e.stored[t.Name] = nil
+	e.publicRows[t.Name] = nil
 	if n, err := e.options.Public.Most(t.Name, nil); err == nil && n <= mostStoredRows {
 		if rows, err := e.options.Public.Rows(t.Name, mostStoredRows); err == nil {
-			e.stored[t.Name] = rows
+			e.publicRows[t.Name] = rows
 		}
 	}
-	return e.stored[t.Name]
+	return e.publicRows[t.Name]
 }
 
 // isOver reports whether an expression names fields from one place up to another, and no others.

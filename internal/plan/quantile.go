@@ -20,16 +20,16 @@ type quantiles struct {
 }
 
 // quantile adds a quantile.
-func (q *question) quantile(arg tree.Expr, at *big.Rat, note string, pos int32) (int, error) {
+func (agg *aggregator) addQuantile(arg tree.Expr, at *big.Rat, note string, pos int32) (int, error) {
 	if _, _, ok := tree.QuantileRange(arg); !ok {
 		return 0, syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy",
 			"a quantile needs a column with bounds, because every point between them is a possible answer")
 	}
 	name := tree.Format(arg)
-	if q.quantiles[name] == nil {
-		q.quantiles[name] = &quantiles{arg: arg}
+	if agg.out.quantiles[name] == nil {
+		agg.out.quantiles[name] = &quantiles{arg: arg}
 	}
-	all := q.quantiles[name]
+	all := agg.out.quantiles[name]
 	if i, found := slices.BinarySearchFunc(all.at, at, (*big.Rat).Cmp); !found {
 		all.at = slices.Insert(all.at, i, at)
 	}
@@ -40,14 +40,14 @@ func (q *question) quantile(arg tree.Expr, at *big.Rat, note string, pos int32) 
 	if t := arg.Type(); t.Kind == tree.Number {
 		typ = releasedNumber(t.Step)
 	}
-	return q.add(draft{Stat: tree.Stat{Kind: tree.QuantileStat, Of: arg, Note: note, Typ: typ}, measure: name, at: at}), nil
+	return agg.out.add(draft{Stat: tree.Stat{Kind: tree.QuantileStat, Of: arg, Note: note, Typ: typ}, measure: name, at: at}), nil
 }
 
 const maxQuantiles = 100
 
 // percentile reads PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x). On a lattice a quantile is a
 // lattice point, so CONT and DISC are one.
-func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (int, error) {
+func (agg *aggregator) readPercentile(f *pg.FuncCall, name string, filter tree.Expr) (int, error) {
 	const instead = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
 	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {
 		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1, and one column to order by", name)
@@ -57,7 +57,7 @@ func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (in
 			": several of one column share one price", "an answer has no arrays, so %s takes one number at a time", name)
 	}
 	by := f.AggOrder[0].GetSortBy()
-	p, err := checkExpr(below{q}, f.Args[0])
+	p, err := checkExpr(agg.in, f.Args[0])
 	if err != nil {
 		return 0, err
 	}
@@ -73,17 +73,17 @@ func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (in
 	if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
 		at.Sub(tree.One, at)
 	}
-	arg, _, err := q.exactly(by.GetNode())
+	arg, _, err := agg.in.readExact(by.GetNode())
 	if err != nil {
 		return 0, err
 	}
 	if err := summable(arg, name, f.Location); err != nil {
 		return 0, err
 	}
-	if arg, err = q.filtered(filter, arg, f.Location); err != nil {
+	if arg, err = agg.in.onlyWhere(filter, arg, f.Location); err != nil {
 		return 0, err
 	}
-	return q.quantile(arg, at, "", f.Location)
+	return agg.addQuantile(arg, at, "", f.Location)
 }
 
 // oneByOne writes the calls that an array of quantiles stands for, as far as they are numbers and

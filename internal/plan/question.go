@@ -6,51 +6,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/policy"
 )
 
-// question collects a plan from a SELECT over rows. Stats and measures are added as they are named;
-// finish puts measures into their canonical order.
-type question struct {
-	*env
-	rows rows
-	// extend says that subqueries that are values may be joined to rows, and extended where they
-	// are.
-	extend   bool
-	extended map[string]int
-	// over is what the windows of a subquery are computed as.
-	over map[*pg.FuncCall]tree.Expr
-	// chosen is the condition that a row is the one of DISTINCT ON.
-	chosen tree.Expr
+// planner plans the questions of a text: each SELECT over rows, and what is made of its answer.
+type planner struct{ env *env }
 
-	filter tree.Expr // WHERE
-	keys   []tree.Key
-	// without are keys of other sets of the same GROUP BY, where it has several.
-	without []tree.Expr
-	several bool
-	stats   []draft
-	output  []tree.Output
-	// measures by canonical spelling, and quantiles by what they are of
-	measures  map[string]tree.Measure
-	quantiles map[string]*quantiles
-	twins     bool   // averages are made of twins
-	people    *int64 // how many there are, where that is public, and counts are that number
-
-	fields map[fieldKey]domain // what was found out about fields
-	costly bool                // to find the values of the key takes too much
-
-	within     []tree.Among
-	restricted bool      // whether there is a HAVING
-	restrict   tree.Expr // HAVING
-	order      []tree.Order
-	count      *int64
-	skip       int64
-	targets    []*pg.Node
-}
-
-// question makes the plan of one set of GROUP BY.
-func (e *env) question(s *pg.SelectStmt, g grouping, chosen []*chosen) (*tree.Plan, error) {
-	e, err := e.addNames(s.WithClause)
+// planSet takes one set of GROUP BY through the passes: names and rows, WHERE, keys, aggregates and
+// what is made of them, the tree, and its work.
+func (pn planner) planSet(s *pg.SelectStmt, g grouping, chosen []*chosen) (*tree.Plan, error) {
+	e, err := pn.env.addNames(s.WithClause)
 	if err != nil {
 		return nil, err
 	}
@@ -60,32 +24,31 @@ func (e *env) question(s *pg.SelectStmt, g grouping, chosen []*chosen) (*tree.Pl
 	if err := refuseWindows(s); err != nil {
 		return nil, err
 	}
-	from, err := e.readFrom(s)
+	from, err := rowReader{e}.readTables(s)
 	if err != nil {
 		return nil, err
-	}
-	sources := 0
-	if from.EachTable(func(*policy.Table) { sources++ }); sources > maxSources {
-		return nil, tooManySources(first(s.FromClause))
 	}
 	if !tree.Private(from) {
 		return nil, syntax.Refuse(first(s.FromClause), "join it with a private table",
 			"a public table has nothing to protect, and is not answered here on its own")
 	}
-	q := &question{env: e, rows: from, extend: true, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{},
-		targets: s.TargetList, several: g.several}
-	group := func(s *pg.SelectStmt) error { return q.groupBy(s, g) }
-	choose := func(*pg.SelectStmt) error { return q.choose(chosen) }
-	for _, step := range []func(*pg.SelectStmt) error{q.where, group, q.selectList, q.distinct, q.having, q.orderBy, q.limit, choose} {
-		if err := step(s); err != nil {
-			return nil, err
-		}
+	in := &rowScope{env: e, rows: from, extend: true}
+	if err := in.readWhere(s); err != nil {
+		return nil, err
 	}
-	p, err := q.finish(len(s.DistinctClause) > 0)
+	groups, err := newKeyFinder(in).readGroups(s, g)
+	if err != nil {
+		return nil, err
+	}
+	reader := newAnswerReader(in, groups, s.TargetList)
+	if err := reader.read(s, chosen); err != nil {
+		return nil, err
+	}
+	p, err := assemble(reader, len(s.DistinctClause) > 0)
 	if err != nil || p.Query.ListsKeys() {
 		return p, err // of which no engine hears
 	}
-	return p, e.bounded(&p.Query, first(s.FromClause))
+	return p, boundQuery(e, &p.Query, first(s.FromClause))
 }
 
 // refuseClauses refuses every clause that has no place in a question or a subquery.
@@ -125,31 +88,31 @@ func first(nodes []*pg.Node) int32 {
 	return syntax.Location(nodes[0])
 }
 
-func (q *question) where(s *pg.SelectStmt) error {
-	n := q.rows.unsaid(s.WhereClause)
+func (in *rowScope) readWhere(s *pg.SelectStmt) error {
+	n := in.rows.unsaid(s.WhereClause)
 	if n == nil {
 		return nil
 	}
-	e, err := checkCondition(below{q}, n)
+	e, err := checkCondition(in, n)
 	if err != nil {
 		return err
 	}
 	if err := expr.CheckLevels(e, syntax.Location(n)); err != nil {
 		return err
 	}
-	e = q.truth(e)
+	e = in.env.truth(e)
 	if l, ok := e.(*tree.Literal); ok && l.Bool != nil && *l.Bool {
 		return nil // WHERE true
 	}
-	q.filter = e
-	q.oneEach()
+	in.filter = e
+	in.keepOneEach()
 	return nil
 }
 
-func (q *question) selectList(s *pg.SelectStmt) error {
+func (ar *answerReader) readColumns(s *pg.SelectStmt) error {
 	for _, n := range s.TargetList {
 		t := n.GetResTarget()
-		e, err := checkExpr(above{question: q}, t.GetVal())
+		e, err := checkExpr(answerScope{answerReader: ar}, t.GetVal())
 		if err != nil {
 			return err
 		}
@@ -161,12 +124,12 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 			name = targetName(t.GetVal())
 		}
 		if r, ok := e.(*tree.Released); ok && t.GetName() == "" {
-			if c, ok := q.keyOf(q.stats[r.Stat]).(*tree.Column); ok && c.Field.Name != "" {
+			if c, ok := ar.groups.keyOf(ar.out.stats[r.Stat]).(*tree.Column); ok && c.Field.Name != "" {
 				name = c.Field.Name
 			}
 		}
 		e = adoptText(e)
-		q.output = append(q.output, tree.Output{Name: name, Expr: expr.Plain(e), Cast: castTo(t.GetVal(), e)})
+		ar.answer.columns = append(ar.answer.columns, tree.Output{Name: name, Expr: expr.Plain(e), Cast: castTo(t.GetVal(), e)})
 	}
 	if len(s.TargetList) == 0 {
 		return syntax.Refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects nothing")
@@ -174,10 +137,10 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 	return nil
 }
 
-func (q *question) having(s *pg.SelectStmt) (err error) {
+func (ar *answerReader) readHaving(s *pg.SelectStmt) (err error) {
 	if s.HavingClause != nil {
-		if q.restrict, err = checkCondition(above{question: q, named: true}, s.HavingClause); err == nil {
-			err = expr.CheckLevels(q.restrict, syntax.Location(s.HavingClause))
+		if ar.answer.having, err = checkCondition(answerScope{answerReader: ar, named: true}, s.HavingClause); err == nil {
+			err = expr.CheckLevels(ar.answer.having, syntax.Location(s.HavingClause))
 		}
 	}
 	return err
@@ -185,7 +148,7 @@ func (q *question) having(s *pg.SelectStmt) (err error) {
 
 // distinct reads SELECT DISTINCT, which is about released rows; over rows it would show keys, so it
 // groups.
-func (q *question) distinct(s *pg.SelectStmt) error {
+func refuseDistinctOn(s *pg.SelectStmt) error {
 	if len(s.DistinctClause) > 0 && s.DistinctClause[0].GetNode() != nil {
 		return syntax.Refuse(first(s.DistinctClause), "use GROUP BY", "DISTINCT ON cannot be used")
 	}

@@ -21,23 +21,48 @@ type scope interface {
 	meter() *meter.Meter
 }
 
-// below is the scope below the noise: private rows.
-type below struct{ *question }
+// groupingScope is a scope in which GROUPING has a meaning.
+type groupingScope interface {
+	groupingOf(f *pg.GroupingFunc) (tree.Expr, error)
+}
 
-func (s below) whole(*pg.Node) (tree.Expr, bool) { return nil, false }
+// personNames is a scope in which COALESCE may name the person of a FULL JOIN; nil where it does
+// not.
+type personNames interface {
+	person(args []*pg.Node) tree.Expr
+}
 
-func (s below) column(name string, pos int32) (tree.Expr, error) {
-	c, err := s.rows.resolve(name, pos)
+// rowScope is the scope below the noise: the rows of one SELECT, and what was read of it.
+type rowScope struct {
+	env    *env
+	rows   rows
+	filter tree.Expr // WHERE
+	// extend says that subqueries that are values may be joined to rows, and extended where they
+	// are.
+	extend   bool
+	extended map[string]int
+	// over is what the windows of a subquery are computed as.
+	over map[*pg.FuncCall]tree.Expr
+}
+
+func (in *rowScope) person(args []*pg.Node) tree.Expr { return in.rows.person(args) }
+
+func (in *rowScope) meter() *meter.Meter { return in.env.meter() }
+
+func (in *rowScope) whole(*pg.Node) (tree.Expr, bool) { return nil, false }
+
+func (in *rowScope) column(name string, pos int32) (tree.Expr, error) {
+	c, err := in.rows.resolve(name, pos)
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func (s below) call(f *pg.FuncCall) (tree.Expr, error) {
+func (in *rowScope) call(f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
 	if f.Over != nil {
-		if e, ok := s.over[f]; ok {
+		if e, ok := in.over[f]; ok {
 			return e, nil
 		}
 		return nil, syntax.Refuse(f.Location,
@@ -48,41 +73,41 @@ func (s below) call(f *pg.FuncCall) (tree.Expr, error) {
 		return nil, syntax.Refuse(f.Location, "put it into SELECT, HAVING or ORDER BY",
 			"an aggregate cannot be used inside a condition on rows or inside another aggregate")
 	}
-	return checkCall(s, f)
+	return checkCall(in, f)
 }
 
-// above is the scope above the noise: released keys and aggregates.
-type above struct {
-	*question
+// answerScope is the scope above the noise: released keys and aggregates.
+type answerScope struct {
+	*answerReader
 	// named says that a name which is no key may be one of the SELECT list's: in HAVING and ORDER
 	// BY.
 	named bool
 }
 
 // whole recognises what is grouped by.
-func (s above) whole(n *pg.Node) (tree.Expr, bool) {
-	if len(s.keys)+len(s.without) == 0 || n.GetAConst() != nil {
+func (s answerScope) whole(n *pg.Node) (tree.Expr, bool) {
+	if len(s.groups.keys)+len(s.groups.without) == 0 || n.GetAConst() != nil {
 		return nil, false
 	}
-	e, inexact, err := s.exactly(n)
+	e, inexact, err := s.in.readExact(n)
 	if err != nil {
 		return nil, false
 	}
-	e = s.normal(adoptText(e))
-	if i := s.keyIndex(e); i >= 0 {
-		return again(s.released(s.keyStat(i)), inexact), true
+	e = s.in.env.normal(adoptText(e))
+	if i := s.groups.keyIndex(e); i >= 0 {
+		return again(s.released(s.addKey(i)), inexact), true
 	}
-	if i, ok := s.absent(e); ok {
+	if i, ok := s.addAbsent(e); ok {
 		return again(s.released(i), inexact), true
 	}
 	return nil, false
 }
 
-func (s above) column(name string, pos int32) (tree.Expr, error) {
+func (s answerScope) column(name string, pos int32) (tree.Expr, error) {
 	if i := s.outputIndex(name); s.named && i >= 0 {
-		return s.output[i].Expr, nil
+		return s.answer.columns[i].Expr, nil
 	}
-	c, err := s.rows.resolve(name, pos)
+	c, err := s.in.rows.resolve(name, pos)
 	if err != nil {
 		return nil, err
 	}
@@ -90,23 +115,25 @@ func (s above) column(name string, pos int32) (tree.Expr, error) {
 		"%s is not in GROUP BY, and values of single rows cannot be shown", c.Field.Describe())
 }
 
-func (s above) call(f *pg.FuncCall) (tree.Expr, error) {
+func (s answerScope) call(f *pg.FuncCall) (tree.Expr, error) {
 	if part, ok := intervals[functionName(f)]; ok {
-		return s.interval(f, part)
+		return s.readInterval(f, part)
 	}
 	if expr.Lookup(functionName(f)) != nil {
 		return checkCall(s, f)
 	}
-	i, err := s.aggregate(f)
+	i, err := s.aggregates.read(f)
 	if err != nil {
 		return nil, err
 	}
-	return again(s.released(i), s.inexact(f)), nil
+	return again(s.released(i), s.aggregates.inexact(f)), nil
 }
 
-func (s above) sublink(l *pg.SubLink) (tree.Expr, error) {
+func (s answerScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	return nil, syntax.Refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
 		"a subquery cannot be used beside aggregates")
 }
 
-func (q *question) released(i int) tree.Expr { return &tree.Released{Stat: i, Typ: q.stats[i].Typ} }
+func (ar *answerReader) released(i int) tree.Expr {
+	return &tree.Released{Stat: i, Typ: ar.out.stats[i].Typ}
+}

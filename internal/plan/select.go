@@ -50,13 +50,13 @@ func appendField(s *tree.Select, field int) int {
 // oneEach notices where WHERE leaves one row of each person: the one with a number, as in
 //
 //	SELECT ... FROM (SELECT *, row_number() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits) AS t WHERE n = 1
-func (q *question) oneEach() {
-	if !tree.Private(q.rows) || q.rows.Single() || q.filter == nil || asks(q.filter) {
+func (in *rowScope) keepOneEach() {
+	if !tree.Private(in.rows) || in.rows.Single() || in.filter == nil || asks(in.filter) {
 		return // a subquery counts the fields of the row that asks
 	}
 	var rest []tree.Expr
 	var number tree.Expr
-	for _, c := range expr.Conjuncts(q.filter) {
+	for _, c := range expr.Conjuncts(in.filter) {
 		if number == nil && isNumber(c) {
 			number = c
 			continue
@@ -66,14 +66,14 @@ func (q *question) oneEach() {
 	if number == nil {
 		return
 	}
-	q.rows.Relation = onlyOne(q.rows.Relation, number)
+	in.rows.Relation = onlyOne(in.rows.Relation, number)
 	switch len(rest) {
 	case 0:
-		q.filter = nil
+		in.filter = nil
 	case 1:
-		q.filter = rest[0]
+		in.filter = rest[0]
 	default:
-		q.filter = &tree.Logic{Op: tree.And, Args: rest}
+		in.filter = &tree.Logic{Op: tree.And, Args: rest}
 	}
 }
 

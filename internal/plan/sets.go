@@ -117,8 +117,8 @@ func together(n *pg.Node) []*pg.Node {
 }
 
 // questions are the plans of a SELECT over rows: one for each set of its GROUP BY, in one answer.
-func (e *env) questions(s *pg.SelectStmt) ([]*tree.Plan, error) {
-	s, chosen, err := e.takeAnswers(s)
+func (pn planner) planSets(s *pg.SelectStmt) ([]*tree.Plan, error) {
+	s, chosen, err := pn.takeAnswers(s)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (e *env) questions(s *pg.SelectStmt) ([]*tree.Plan, error) {
 	}
 	var out []*tree.Plan
 	for _, g := range sets {
-		p, err := e.question(s, g, chosen)
+		p, err := pn.planSet(s, g, chosen)
 		if err != nil {
 			return nil, err
 		}
@@ -150,43 +150,44 @@ func (e *env) questions(s *pg.SelectStmt) ([]*tree.Plan, error) {
 }
 
 // absent finds a key of other sets.
-func (q *question) absent(e tree.Expr) (int, bool) {
-	name := q.spell(e)
-	i := slices.IndexFunc(q.without, func(x tree.Expr) bool { return q.spell(x) == name })
+func (ar *answerReader) addAbsent(e tree.Expr) (int, bool) {
+	name := ar.in.env.spell(e)
+	i := slices.IndexFunc(ar.groups.without, func(x tree.Expr) bool { return ar.in.env.spell(x) == name })
 	if i < 0 {
 		return 0, false
 	}
-	return q.add(draft{Stat: tree.Stat{Kind: tree.AbsentStat, Key: i, Of: q.without[i], Typ: q.without[i].Type()}}), true
+	key := ar.groups.without[i]
+	return ar.out.add(draft{Stat: tree.Stat{Kind: tree.AbsentStat, Key: i, Of: key, Typ: key.Type()}}), true
 }
 
 // groupingOf reads GROUPING(a, b, ...): a bit for each, the first the highest, that is set where
 // the row is not grouped by it.
-func (s above) groupingOf(f *pg.GroupingFunc) (tree.Expr, error) {
+func (s answerScope) groupingOf(f *pg.GroupingFunc) (tree.Expr, error) {
 	if len(f.Args) > 31 {
 		return nil, syntax.Refuse(f.Location, "give it fewer", "GROUPING takes at most 31 arguments")
 	}
 	bits := int64(0)
 	for _, n := range f.Args {
-		e, err := s.groupExpr(n, s.targets)
+		e, err := s.in.readKey(n, s.targets)
 		if err != nil {
 			return nil, err
 		}
 		bits <<= 1
-		if s.keyIndex(e) >= 0 {
+		if s.groups.keyIndex(e) >= 0 {
 			continue
 		}
-		if _, ok := s.absent(e); !ok {
+		if _, ok := s.addAbsent(e); !ok {
 			return nil, syntax.Refuse(syntax.Location(n), "name what GROUP BY names", "GROUPING takes what is grouped by")
 		}
 		bits++
 	}
 	most := new(big.Int).Lsh(big.NewInt(1), uint(len(f.Args)))
 	typ := tree.NumberType(tree.One, new(big.Int), most.Sub(most, big.NewInt(1)), true)
-	return s.released(s.add(draft{Stat: tree.Stat{Kind: tree.GroupingStat, Bits: bits, Key: len(f.Args), Typ: typ}})), nil
+	return s.released(s.out.add(draft{Stat: tree.Stat{Kind: tree.GroupingStat, Bits: bits, Key: len(f.Args), Typ: typ}})), nil
 }
 
 // groupExpr reads what is grouped by: an expression, a position, or a name of the SELECT list.
-func (q *question) groupExpr(n *pg.Node, targets []*pg.Node) (tree.Expr, error) {
+func (in *rowScope) readKey(n *pg.Node, targets []*pg.Node) (tree.Expr, error) {
 	if k := n.GetAConst(); k != nil { // GROUP BY 1
 		i, ok := ordinal(n, len(targets))
 		if !ok {
@@ -194,17 +195,17 @@ func (q *question) groupExpr(n *pg.Node, targets []*pg.Node) (tree.Expr, error) 
 		}
 		n = targets[i].GetResTarget().GetVal()
 	}
-	e, _, err := q.exactly(n)
+	e, _, err := in.readExact(n)
 	if ref := n.GetColumnRef(); err != nil && ref != nil {
 		// As in PostgreSQL, a name that is no column may be one of the SELECT list's.
 		if name, bad := columnName(ref); bad == nil {
 			if aliased := target(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
-				e, _, err = q.exactly(aliased)
+				e, _, err = in.readExact(aliased)
 			}
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return q.normal(adoptText(e)), nil
+	return in.env.normal(adoptText(e)), nil
 }

@@ -3,6 +3,8 @@ package plan
 import (
 	"time"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -16,7 +18,7 @@ const mostShown = meter.MostTime
 const privateGroups = 10_000
 
 // showable refuses a plan whose columns, HAVING and ORDER BY take too long to compute.
-func (q *question) showable(p *tree.Plan) error {
+func showable(p *tree.Plan, targets []*pg.Node) error {
 	groups, longest := p.Query.Groups(), maxShown
 	for _, k := range p.Query.Keys {
 		if k.Private {
@@ -34,7 +36,7 @@ func (q *question) showable(p *tree.Plan) error {
 		each += shownTime(o.By, longest)
 	}
 	if each > mostShown/time.Duration(max(1, groups)) { // a product could be too large for a number
-		return syntax.Refuse(first(q.targets), "ask for fewer groups, or for the keys as they are",
+		return syntax.Refuse(first(targets), "ask for fewer groups, or for the keys as they are",
 			"it takes too long to compute the columns of so many groups")
 	}
 	return nil

@@ -37,38 +37,47 @@ func (d draft) same(e draft) bool {
 	return d.Sample == e.Sample && d.Root == e.Root && d.of == e.of
 }
 
-// add returns the index of what is released, which is released once however often it is named.
-func (q *question) add(d draft) int {
-	if d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
-		d.of = q.spell(d.Of)
-	}
-	if i := slices.IndexFunc(q.stats, d.same); i >= 0 {
-		return i
-	}
-	q.stats = append(q.stats, d)
-	return len(q.stats) - 1
+// releases is what a question releases, each once. Measures are named by their canonical spelling,
+// and quantiles by what they are of.
+type releases struct {
+	calculator
+	stats     []draft
+	measures  map[string]tree.Measure
+	quantiles map[string]*quantiles
 }
 
-func (q *question) addMeasure(m tree.Measure) string {
-	name := q.spellMeasure(m)
-	if _, ok := q.measures[name]; !ok {
-		q.measures[name] = m
+// add returns the index of what is released, which is released once however often it is named.
+func (rel *releases) add(d draft) int {
+	if d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
+		d.of = rel.spell(d.Of)
+	}
+	if i := slices.IndexFunc(rel.stats, d.same); i >= 0 {
+		return i
+	}
+	rel.stats = append(rel.stats, d)
+	return len(rel.stats) - 1
+}
+
+func (rel *releases) addMeasure(m tree.Measure) string {
+	name := rel.spellMeasure(m)
+	if _, ok := rel.measures[name]; !ok {
+		rel.measures[name] = m
 	}
 	return name
 }
 
 // measured adds a count or a sum.
-func (q *question) measured(m tree.Measure) int {
-	return q.add(draft{Stat: tree.Stat{Kind: tree.MeasureStat, Of: m.Arg, Typ: releasedNumber(m.Step())}, measure: q.addMeasure(m)})
+func (rel *releases) addNumber(m tree.Measure) int {
+	return rel.add(draft{Stat: tree.Stat{Kind: tree.MeasureStat, Of: m.Arg, Typ: releasedNumber(m.Step())}, measure: rel.addMeasure(m)})
 }
 
 // variance adds VARIANCE and its relatives. The squares are taken around the middle of the bounds,
 // where they are smallest.
-func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) {
+func (agg *aggregator) addVariance(arg tree.Expr, name string, pos int32) (int, error) {
 	d := draft{Stat: tree.Stat{Kind: tree.VarianceStat, Of: arg, Typ: expr.ReleasedReal}}
 	d.Sample = name != "var_pop" && name != "stddev_pop"
 	d.Root = name[0] == 's'
-	centered, center, err := q.recenter(arg, pos)
+	centered, center, err := agg.recenter(arg, pos)
 	if err != nil {
 		return 0, err
 	}
@@ -82,14 +91,14 @@ func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) 
 	}
 	// A square is not negative, which interval arithmetic does not see.
 	bounded := tree.NumberType(square.Type().Step, new(big.Int), square.Type().Hi, true)
-	square = q.normal(&tree.Arith{Op: tree.Mul, L: centered, R: centered, Typ: bounded})
+	square = agg.in.env.normal(&tree.Arith{Op: tree.Mul, L: centered, R: centered, Typ: bounded})
 	d.SquareCenter = center
-	m, err := q.summed(square, pos)
+	m, err := agg.sum(square, pos)
 	if err != nil {
 		return 0, err
 	}
-	d.square = q.addMeasure(m)
-	return q.add(d), nil
+	d.square = agg.out.addMeasure(m)
+	return agg.out.add(d), nil
 }
 
 // maxReach is how many steps one person's sum may have at most. With more, the noise, which is at
@@ -99,9 +108,9 @@ func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) 
 var maxReach = big.NewInt(1 << 31)
 
 // summed is the measure of a sum.
-func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
+func (agg *aggregator) sum(arg tree.Expr, pos int32) (tree.Measure, error) {
 	t := arg.Type()
-	reach := tree.Times(q.rows.PersonRows(), expr.MaxAbs(t))
+	reach := tree.Times(agg.in.rows.PersonRows(), expr.MaxAbs(t))
 	if reach.Cmp(maxReach) <= 0 {
 		return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 	}
@@ -124,9 +133,9 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 		if err != nil {
 			return tree.Measure{}, err
 		}
-		rounded = q.normal(rounded)
+		rounded = agg.in.env.normal(rounded)
 		if u := rounded.Type(); u.Kind == tree.Number && expr.MaxAbs(u).Sign() > 0 &&
-			tree.Times(q.rows.PersonRows(), expr.MaxAbs(u)).Cmp(maxReach) <= 0 {
+			tree.Times(agg.in.rows.PersonRows(), expr.MaxAbs(u)).Cmp(maxReach) <= 0 {
 			return tree.Measure{Kind: tree.Sum, Arg: rounded}, nil
 		}
 	}
@@ -134,7 +143,7 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 }
 
 // recenter moves an expression to the middle of its bounds, and says where that is.
-func (q *question) recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
+func (agg *aggregator) recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
 	t := arg.Type()
 	middle := new(big.Int).Add(t.Lo, t.Hi)
 	middle.Rsh(middle, 1)
@@ -145,52 +154,52 @@ func (q *question) recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	return q.normal(centered), middle, nil
+	return agg.in.env.normal(centered), middle, nil
 }
 
 // placeSum decides which sum an average or a variance is made of. Where the question has the
 // plain sum anyway it is used, and nothing more is paid for. Otherwise values
 // are summed around the middle of their bounds, which halves the noise.
-func (q *question) placeSum(d *draft) error {
-	if count := q.countValues(d.Of); q.people != nil && q.countsEverybody(count) {
-		d.People = q.people
-	} else if !q.twins {
-		d.count = q.addMeasure(count)
+func (pl *placer) placeAverage(d *draft) error {
+	if count := pl.aggregates.countValues(d.Of); pl.people != nil && pl.countsEverybody(count) {
+		d.People = pl.people
+	} else if !pl.twins {
+		d.count = pl.out.addMeasure(count)
 	}
-	plain, err := q.summed(d.Of, -1)
+	plain, err := pl.aggregates.sum(d.Of, -1)
 	if err != nil {
 		return err
 	}
 	d.Center = new(big.Int)
-	if q.twins {
-		return q.placeTwins(d)
+	if pl.twins {
+		return pl.placeTwins(d)
 	}
-	if _, ok := q.measures[plain.Format()]; ok {
+	if _, ok := pl.out.measures[plain.Format()]; ok {
 		d.measure = plain.Format()
 		return nil
 	}
-	centered, center, err := q.recenter(d.Of, -1)
+	centered, center, err := pl.aggregates.recenter(d.Of, -1)
 	if err != nil {
 		return err
 	}
-	m, err := q.summed(centered, -1)
+	m, err := pl.aggregates.sum(centered, -1)
 	if err != nil {
 		return err
 	}
-	d.measure, d.Center = q.addMeasure(m), center
+	d.measure, d.Center = pl.out.addMeasure(m), center
 	return nil
 }
 
 // interval reads dp_low(x), dp_high(x) and dp_error(x) of an aggregate.
-func (q *question) interval(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr, error) {
+func (ar *answerReader) readInterval(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr, error) {
 	if len(f.Args) != 1 || f.Args[0].GetFuncCall() == nil || f.AggStar {
 		return nil, syntax.Refuse(f.Location, "write for example dp_error(COUNT(*))", "%s takes one aggregate", functionName(f))
 	}
-	i, err := q.aggregate(f.Args[0].GetFuncCall())
+	i, err := ar.aggregates.read(f.Args[0].GetFuncCall())
 	if err != nil {
 		return nil, err
 	}
-	typ := q.stats[i].Typ
+	typ := ar.out.stats[i].Typ
 	if part == tree.PartError && (typ.Kind == tree.Date || typ.Kind == tree.Timestamp) {
 		typ = releasedNumber(tree.One)
 	}

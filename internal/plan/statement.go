@@ -46,22 +46,23 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, erro
 		return nil, err
 	}
 	e := newEnv(ds, o)
-	over, err := e.fromLevel(s)
+	over, err := classifier{e}.ofFrom(s)
 	if err != nil {
 		return nil, err
 	}
+	probe := prober{e}
 	if over == ofRows {
-		if rows, err := e.probeRows(s); rows != nil || err != nil {
+		if rows, err := probe.readRows(s); rows != nil || err != nil {
 			return &Statement{Rows: rows, Empty: true}, err
 		}
-		plans, around, err := e.planned(s, 0)
+		plans, around, err := planner{e}.plan(s, 0)
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: plans, Outer: around, Empty: e.noGroups(s)}, nil
+		return &Statement{Plans: plans, Outer: around, Empty: probe.noGroups(s)}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
-	st := &Statement{Outer: s, Empty: e.showsNothing(s)}
+	st := &Statement{Outer: s, Empty: probe.showsNothing(s)}
 	if err := st.lift(e, s); err != nil {
 		return nil, err
 	}
@@ -69,18 +70,18 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, erro
 		return nil, syntax.Refuse(-1, holdoutInstead, "public tables are not held out")
 	}
 	if len(st.Plans)+len(st.Tables) == 0 {
-		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
+		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.knownTables(), "the question asks about no private table")
 	}
 	return st, nil
 }
 
 // planned plans a SELECT over rows, and returns the SELECT over the answer of a number that it has
 // around it, where it has windows.
-func (e *env) planned(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
+func (pn planner) plan(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
 	if hasWindows(s) {
-		return e.windowed(s, number)
+		return pn.planWindows(s, number)
 	}
-	plans, err := e.questions(s)
+	plans, err := pn.planSets(s)
 	return plans, nil, err
 }
 
@@ -234,16 +235,16 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 	if err != nil {
 		return err
 	}
-	l, err := e.resultLevel(*s)
+	l, err := classifier{e}.ofResult(*s)
 	if err != nil {
 		return err
 	}
-	over, err := e.fromLevel(*s)
+	over, err := classifier{e}.ofFrom(*s)
 	if err != nil {
 		return err
 	}
 	if l == ofRows && !isSet(*s) || over == ofRows {
-		plans, around, err := e.planned(*s, len(st.Plans))
+		plans, around, err := planner{e}.plan(*s, len(st.Plans))
 		if err != nil {
 			return err
 		}
@@ -251,7 +252,7 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 			return syntax.Refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
 		}
 		if around == nil {
-			around = answer(len(st.Plans))
+			around = selectAnswer(len(st.Plans))
 		}
 		*s = around
 		st.Plans = append(st.Plans, movedBack(plans, len(st.Plans))...)
@@ -263,8 +264,8 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 // maxQuestions bounds the questions of one text.
 const maxQuestions = 32
 
-// answer is SELECT * FROM released_i.
-func answer(i int) *pg.SelectStmt {
+// selectAnswer is SELECT * FROM released_i.
+func selectAnswer(i int) *pg.SelectStmt {
 	star :=
 		&pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{{Node: &pg.Node_AStar{AStar: &pg.A_Star{}}}},
 			Location: -1}}}
@@ -285,7 +286,7 @@ func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
 		q := n.GetCommonTableExpr()
 		sub := q.Ctequery.GetSelectStmt()
 		inner := e.ctes[strings.ToLower(q.Ctename)].env
-		l, err := inner.resultLevel(sub)
+		l, err := classifier{inner}.ofResult(sub)
 		if err != nil {
 			return err
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// subquery reads a SELECT of rows: as they are, with windows over those of one person, or grouped
-// by the unit.
-func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
+// readSubquery reads a SELECT of rows: as they are, with windows over those of one person, or
+// grouped by the unit.
+func (rr rowReader) readSubquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s == nil {
 		return nil, syntax.Refuse(pos, "write (SELECT ... FROM ...)", "this is not a SELECT")
 	}
@@ -21,45 +21,46 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if err := refuseRows(s, pos); err != nil {
 		return nil, err
 	}
-	e, err := e.descend(pos)
+	e, err := rr.env.descend(pos)
 	if err != nil {
 		return nil, err
 	}
 	if e, err = e.addNames(s.WithClause); err != nil {
 		return nil, err
 	}
+	rr = rowReader{e}
 	if isSet(s) {
-		return e.union(s, pos)
+		return rr.readUnion(s, pos)
 	}
 	if isDistinct(s) {
-		return e.different(s, pos)
+		return rr.readDistinct(s, pos)
 	}
-	from, err := e.readFrom(s)
+	from, err := rr.readFrom(s)
 	if err != nil {
 		return nil, err
 	}
-	q := &question{env: e, rows: from, extend: true}
-	if err := q.where(s); err != nil {
+	in := &rowScope{env: e, rows: from, extend: true}
+	if err := in.readWhere(s); err != nil {
 		return nil, err
 	}
 	if isAggregated(s) {
-		return q.persons(s, pos)
+		return in.readPersons(s, pos)
 	}
-	w, err := q.windows(s)
+	w, chosen, err := (&windowReader{in}).read(s)
 	if err != nil {
 		return nil, err
 	}
-	names, columns, err := q.columns(below{q}, s.TargetList)
+	names, columns, err := in.readColumns(in, s.TargetList)
 	if err != nil {
 		return nil, err
 	}
-	if q.chosen != nil {
-		q.filter = q.chosen
+	if chosen != nil {
+		in.filter = chosen
 	}
-	out := newSelect(q.rows.Relation, q.filter, names, columns)
+	out := newSelect(in.rows.Relation, in.filter, names, columns)
 	if w != nil {
 		setTies(w, out)
-		out.One = q.chosen != nil && isNumber(q.chosen)
+		out.One = chosen != nil && isNumber(chosen)
 	}
 	return out, nil
 }
@@ -104,27 +105,27 @@ func isFromFirst(n *pg.Node) bool {
 	return n.GetAConst().GetIsnull() || ok && v.Ival.GetIval() == 0
 }
 
-// columns reads the SELECT list of rows, or of what each person has.
-func (q *question) columns(in scope, targets []*pg.Node) (names []string, columns []tree.Expr, err error) {
+// readColumns reads the SELECT list of rows, or of what each person has.
+func (in *rowScope) readColumns(as scope, targets []*pg.Node) (names []string, columns []tree.Expr, err error) {
 	for _, n := range targets {
 		t := n.GetResTarget()
-		_, rows := in.(below)
+		_, rows := as.(*rowScope)
 		if ref := t.GetVal().GetColumnRef(); rows && ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
-			if err := q.star(ref, func(c *tree.Column) {
+			if err := in.star(ref, func(c *tree.Column) {
 				names, columns = append(names, c.Field.Name), append(columns, c)
 			}); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
-		e, err := checkExpr(in, t.GetVal())
+		e, err := checkExpr(as, t.GetVal())
 		if err != nil {
 			return nil, nil, err
 		}
 		if err := expr.CheckLevels(e, syntax.Location(t.GetVal())); err != nil {
 			return nil, nil, err
 		}
-		e = q.normal(adoptText(e))
+		e = in.env.normal(adoptText(e))
 		name := t.GetName()
 		if name == "" {
 			name = targetName(t.GetVal())
@@ -145,34 +146,34 @@ func (q *question) columns(in scope, targets []*pg.Node) (names []string, column
 const maxColumns = 500
 
 // star calls f for the columns that * or table.* stands for.
-func (q *question) star(ref *pg.ColumnRef, f func(*tree.Column)) error {
+func (in *rowScope) star(ref *pg.ColumnRef, f func(*tree.Column)) error {
 	table := ""
 	if len(ref.Fields) == 2 {
 		table = ref.Fields[0].GetString_().GetSval()
 	}
 	found := false
-	for _, b := range q.rows.names {
+	for _, b := range in.rows.names {
 		if table != "" && !strings.EqualFold(b.name, table) {
 			continue
 		}
 		found = true
 		for i := b.from; i < b.upto; i++ {
-			field := q.rows.Fields()[i]
-			if field.Name != "" && !(field.Raw() && q.listed(b, field.Name)) && (table != "" || !slices.Contains(b.hidden, i)) {
-				f(tree.NewColumn(q.rows.Relation, i))
+			field := in.rows.Fields()[i]
+			if field.Name != "" && !(field.Raw() && in.rows.listed(b, field.Name)) && (table != "" || !slices.Contains(b.hidden, i)) {
+				f(tree.NewColumn(in.rows.Relation, i))
 			}
 		}
 	}
 	if !found || len(ref.Fields) > 2 {
-		return syntax.Refuse(ref.Location, "the tables here are "+q.rows.bindings(), "there is no such table in this subquery")
+		return syntax.Refuse(ref.Location, "the tables here are "+in.rows.bindings(), "there is no such table in this subquery")
 	}
 	return nil
 }
 
 // listed reports whether a name of a table is also a listed column, whose stored form then comes
 // along by itself.
-func (q *question) listed(b binding, name string) bool {
-	return slices.ContainsFunc(q.rows.Fields()[b.from:b.upto], func(f tree.Field) bool {
+func (r rows) listed(b binding, name string) bool {
+	return slices.ContainsFunc(r.Fields()[b.from:b.upto], func(f tree.Field) bool {
 		return !f.Raw() && strings.EqualFold(f.Name, name)
 	})
 }

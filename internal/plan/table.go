@@ -3,11 +3,11 @@ package plan
 import "github.com/discreet-dp/discreet/internal/plan/tree"
 
 // flat is what [Plan] has of the same name.
-func (e *env) flattenTable(t *tree.Table) {
+func (fl flattener) flattenTable(t *tree.Table) {
 	q := t.AsQuery()
 	for {
 		s, ok := q.From.(*tree.Select)
-		if !ok || !e.moveBelow(q, s) {
+		if !ok || !fl.moveBelow(q, s) {
 			break
 		}
 	}

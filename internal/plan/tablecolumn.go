@@ -65,17 +65,17 @@ func (b *tableBuilder) category(c tableDraft) ([]policy.Value, error) {
 	var values []policy.Value
 	found := true
 	if t.Kind == tree.Boolean {
-		values = b.keepAllowed(c.expr, []policy.Value{expr.BoolValue(false), expr.BoolValue(true)})
+		values = b.keys.keepAllowed(c.expr, []policy.Value{expr.BoolValue(false), expr.BoolValue(true)})
 	} else {
 		var err error
-		b.costly = false
-		if values, found, err = b.values(c.expr, c.pos); err != nil {
+		b.keys.domains.costly = false
+		if values, found, err = b.keys.values(c.expr, c.pos); err != nil {
 			return nil, err
 		}
 	}
 	values = slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool { return v.Null }) // it has a code of its own
 	switch {
-	case !found && b.costly:
+	case !found && b.keys.domains.costly:
 		return nil, syntax.Refuse(c.pos, "select columns as they are, or compute numbers and conditions of them",
 			"it takes too much work to find the values of this category")
 	case !found && t.Kind == tree.Text:

@@ -48,26 +48,23 @@ func prepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 	if err != nil {
 		return nil, err
 	}
-	from, err := e.readFrom(s)
+	from, err := rowReader{e}.readTables(s)
 	if err != nil {
 		return nil, err
-	}
-	sources := 0
-	if from.EachTable(func(*policy.Table) { sources++ }); sources > maxSources {
-		return nil, tooManySources(first(s.FromClause))
 	}
 	if !tree.Private(from) {
 		return nil, syntax.Refuse(first(s.FromClause), "join it with a private table, or train on it without Discreet",
 			"a public table has nothing to protect, and is not trained on here on its own")
 	}
-	b := tableBuilder{question: &question{env: e, rows: from, extend: true}, pos: first(s.FromClause)}
-	if err := b.where(s); err != nil {
+	in := &rowScope{env: e, rows: from, extend: true}
+	b := tableBuilder{in: in, keys: newKeyFinder(in), pos: first(s.FromClause)}
+	if err := in.readWhere(s); err != nil {
 		return nil, err
 	}
-	if err := b.features(s.TargetList); err != nil {
+	if err := b.readFeatures(s.TargetList); err != nil {
 		return nil, err
 	}
-	if err := b.target(target); err != nil {
+	if err := b.readTarget(target); err != nil {
 		return nil, err
 	}
 	return b.finish(first(s.TargetList))
@@ -121,7 +118,8 @@ func sortedBy(s *pg.SelectStmt) int32 {
 
 // tableBuilder reads the columns of a table.
 type tableBuilder struct {
-	*question
+	in      *rowScope
+	keys    *keyFinder
 	columns []tableDraft
 	label   tree.TableColumn
 	pos     int32 // of FROM
@@ -137,13 +135,13 @@ type tableDraft struct {
 const maxTableColumns = 500
 
 // features reads the SELECT list.
-func (b *tableBuilder) features(targets []*pg.Node) error {
+func (b *tableBuilder) readFeatures(targets []*pg.Node) error {
 	for _, n := range targets {
 		t := n.GetResTarget()
 		pos := syntax.Location(t.GetVal())
 		if ref := t.GetVal().GetColumnRef(); ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
 			// Who a row is about is in every table, and nothing to learn from.
-			if err := b.star(ref, func(c *tree.Column) {
+			if err := b.in.star(ref, func(c *tree.Column) {
 				if tree.Derived(c) == nil && !c.Field.Raw() {
 					b.columns = append(b.columns, tableDraft{c.Field.Name, c, ref.Location})
 				}
@@ -152,7 +150,7 @@ func (b *tableBuilder) features(targets []*pg.Node) error {
 			}
 			continue
 		}
-		e, err := checkExpr(trained{below{b.question}}, t.GetVal())
+		e, err := checkExpr(trained{b.in}, t.GetVal())
 		if err != nil {
 			return err
 		}
@@ -167,7 +165,7 @@ func (b *tableBuilder) features(targets []*pg.Node) error {
 			return syntax.Refuse(pos, "name it with AS, as in age + 1 AS older",
 				"a column of rows to train on needs a name, by which rows to predict have it too")
 		}
-		b.columns = append(b.columns, tableDraft{name, b.normal(adoptText(e)), pos})
+		b.columns = append(b.columns, tableDraft{name, b.in.env.normal(adoptText(e)), pos})
 	}
 	if len(b.columns) > maxTableColumns {
 		return syntax.Refuse(first(targets), "select fewer", "there are more than %d columns", maxTableColumns)
@@ -184,7 +182,10 @@ func (b *tableBuilder) features(targets []*pg.Node) error {
 }
 
 // trained is the scope of rows to train on: private rows, and refusals in its own words.
-type trained struct{ below }
+type trained struct{ *rowScope }
+
+// person finds none: who a row is about is nothing to learn from.
+func (s trained) person([]*pg.Node) tree.Expr { return nil }
 
 func (s trained) call(f *pg.FuncCall) (tree.Expr, error) {
 	if name := functionName(f); isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil || f.Over != nil {
@@ -198,7 +199,7 @@ func (s trained) call(f *pg.FuncCall) (tree.Expr, error) {
 
 // target reads what is to be predicted, and takes it away from the features where it is one of
 // them.
-func (b *tableBuilder) target(text string) error {
+func (b *tableBuilder) readTarget(text string) error {
 	aside := func(err error) error { // a position would be one in another text
 		if r, ok := err.(*api.Refusal); ok {
 			err = &api.Refusal{Reason: "target: " + r.Reason, Instead: r.Instead, Position: -1, Code: r.Code}
@@ -209,9 +210,9 @@ func (b *tableBuilder) target(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return syntax.Refuse(-1, instead, "there is no target")
 	}
-	at := b.named(strings.TrimSpace(text))
+	at := b.columnIndex(strings.TrimSpace(text))
 	if at < 0 {
-		s, err := syntax.Open("SELECT "+text, nil).SelectOf(b.env.dataset.Name)
+		s, err := syntax.Open("SELECT "+text, nil).SelectOf(b.in.env.dataset.Name)
 		if err != nil {
 			return aside(err)
 		}
@@ -228,11 +229,11 @@ func (b *tableBuilder) target(text string) error {
 		}
 		if ref := val.GetColumnRef(); ref != nil {
 			if column, err := columnName(ref); err == nil {
-				at = b.named(column)
+				at = b.columnIndex(column)
 			}
 		}
 		if at < 0 {
-			return b.targetExpression(val, t[0].GetResTarget().GetName(), aside)
+			return b.readTargetExpression(val, t[0].GetResTarget().GetName(), aside)
 		}
 	}
 	c := b.columns[at]
@@ -241,32 +242,32 @@ func (b *tableBuilder) target(text string) error {
 	if b.label, err = b.column(c); err != nil {
 		return err
 	}
-	return b.separate()
+	return b.refuseTarget()
 }
 
 // targetExpression reads a target that is no column of the SELECT.
-func (b *tableBuilder) targetExpression(n *pg.Node, name string, aside func(error) error) error {
-	e, err := checkExpr(trained{below{b.question}}, n)
+func (b *tableBuilder) readTargetExpression(n *pg.Node, name string, aside func(error) error) error {
+	e, err := checkExpr(trained{b.in}, n)
 	if err == nil {
 		err = expr.CheckLevels(e, -1)
 	}
 	if err != nil {
 		return aside(err)
 	}
-	e = b.normal(adoptText(e))
+	e = b.in.env.normal(adoptText(e))
 	if name == "" {
 		name = targetOf(e)
 	}
-	if at := b.named(name); at >= 0 && tree.Format(b.columns[at].expr) == tree.Format(e) { // p.age is age of the SELECT
+	if at := b.columnIndex(name); at >= 0 && tree.Format(b.columns[at].expr) == tree.Format(e) { // p.age is age of the SELECT
 		b.columns = slices.Delete(b.columns, at, at+1)
 	}
 	if b.label, err = b.column(tableDraft{name, e, -1}); err != nil {
 		return aside(err)
 	}
-	if b.named(name) >= 0 {
+	if b.columnIndex(name) >= 0 {
 		return syntax.Refuse(-1, "give one of them another name with AS", "target: a feature is called %q too", name)
 	}
-	return b.separate()
+	return b.refuseTarget()
 }
 
 // targetOf names a target without a name, whatever its spelling: as a reader would write it, where
@@ -290,7 +291,7 @@ func targetOf(e tree.Expr) string {
 }
 
 // separate refuses a feature that is the target itself: a model would learn nothing else.
-func (b *tableBuilder) separate() error {
+func (b *tableBuilder) refuseTarget() error {
 	same := tree.Format(b.label.Expr)
 	for _, c := range b.columns {
 		if tree.Format(c.expr) == same {
@@ -302,7 +303,7 @@ func (b *tableBuilder) separate() error {
 }
 
 // named returns the place of a column of the SELECT, or -1.
-func (b *tableBuilder) named(name string) int {
+func (b *tableBuilder) columnIndex(name string) int {
 	return slices.IndexFunc(b.columns, func(c tableDraft) bool { return strings.EqualFold(c.name, name) })
 }
 
@@ -311,7 +312,7 @@ func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 	if len(b.columns) == 0 {
 		return nil, syntax.Refuse(pos, "select the columns to predict from, too", "there is no feature beside the target")
 	}
-	t := &tree.Table{Dataset: b.dataset.Name, Neighbours: b.dataset.Neighbours, Where: b.filter}
+	t := &tree.Table{Dataset: b.in.env.dataset.Name, Neighbours: b.in.env.dataset.Neighbours, Where: b.in.filter}
 	width := 0
 	for _, c := range b.columns {
 		column, err := b.column(c)
@@ -328,15 +329,15 @@ func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 		return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name))
 	})
 	t.Columns = append(t.Columns, b.label)
-	t.From, t.RowLimit = b.rows.Relation, tree.AtMost(b.rows.PersonRows()) // as finish has it for questions
-	if b.rows.Single() {
+	t.From, t.RowLimit = b.in.rows.Relation, tree.AtMost(b.in.rows.PersonRows()) // as finish has it for questions
+	if b.in.rows.Single() {
 		t.RowLimit = 1
 	}
-	b.flattenTable(t)
+	flattener{b.in.env.calculator}.flattenTable(t)
 	if err := provenTotal(t.AsQuery()); err != nil {
 		return nil, err
 	}
-	return t, b.env.boundTable(t, b.pos)
+	return t, boundTable(b.in.env, t, b.pos)
 }
 
 // maxWidth bounds how many numbers a row is once categories are spread out. Training holds all rows

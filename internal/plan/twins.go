@@ -13,13 +13,14 @@ import (
 // variances in proportion to k^2, and those of k sums around the middle and one count that they
 // share to (k+1)^2/2 (see tree.Query.TwinSensitivity): up to two averages, and nothing else that is
 // paid for, are better off. Cells of streams are counts, so a dataset that has some keeps to these.
-func (q *question) hasTwins() bool {
-	if !q.dataset.Budget.Pure() || q.dataset.Neighbours != dp.AddRemove || !q.rows.Single() || len(q.measures) > 0 ||
-		len(q.quantiles) > 0 || q.people != nil || len(q.dataset.Streams) > 0 {
+func (pl *placer) hasTwins() bool {
+	ds := pl.in.env.dataset
+	if !ds.Budget.Pure() || ds.Neighbours != dp.AddRemove || !pl.in.rows.Single() || len(pl.out.measures) > 0 ||
+		len(pl.out.quantiles) > 0 || pl.people != nil || len(ds.Streams) > 0 {
 		return false
 	}
 	averages := 0
-	for _, d := range q.stats {
+	for _, d := range pl.out.stats {
 		switch {
 		case d.Kind == tree.AverageStat:
 			t := d.Of.Type()
@@ -34,7 +35,7 @@ func (q *question) hasTwins() bool {
 }
 
 // placeTwins makes an average of twins.
-func (q *question) placeTwins(d *draft) error {
+func (pl *placer) placeTwins(d *draft) error {
 	t := d.Of.Type()
 	up := d.Of
 	if t.Lo.Sign() != 0 {
@@ -42,14 +43,14 @@ func (q *question) placeTwins(d *draft) error {
 		if err != nil {
 			return err
 		}
-		up = q.normal(moved)
+		up = pl.in.env.normal(moved)
 	}
 	down, err := expr.NewArith(tree.Sub, expr.FromValue(t.Hi, t), d.Of, -1)
 	if err != nil {
 		return err
 	}
-	d.measure = q.addMeasure(tree.Measure{Kind: tree.Sum, Arg: up})
-	d.count = q.addMeasure(tree.Measure{Kind: tree.Sum, Arg: q.normal(down)})
+	d.measure = pl.out.addMeasure(tree.Measure{Kind: tree.Sum, Arg: up})
+	d.count = pl.out.addMeasure(tree.Measure{Kind: tree.Sum, Arg: pl.in.env.normal(down)})
 	d.Center, d.Twin = t.Lo, true
 	return nil
 }

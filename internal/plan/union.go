@@ -10,7 +10,7 @@ import (
 )
 
 // union reads UNION ALL of rows.
-func (e *env) union(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
+func (rr rowReader) readUnion(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s.Op != pg.SetOperation_SETOP_UNION || !s.All {
 		return nil, syntax.Refuse(pos, "use UNION ALL, or combine answers outside",
 			"UNION without ALL, INTERSECT and EXCEPT cannot be used on rows, because one person's row would decide about another's")
@@ -24,7 +24,7 @@ func (e *env) union(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 			}
 			return gather(s.Rarg)
 		}
-		r, err := e.subquery(s, pos)
+		r, err := rr.readSubquery(s, pos)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (e *env) union(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 			return nil, err
 		}
 	}
-	return e.newUnion(parts, pos)
+	return rr.newUnion(parts, pos)
 }
 
 // identity selects the named fields of a relation.
@@ -57,7 +57,7 @@ func identity(r tree.Relation) *tree.Select {
 
 // newUnion brings the parts to one type, column by column. The unit stays, and identities that mean
 // the same in all parts.
-func (e *env) newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
+func (rr rowReader) newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
 	visible := func(s *tree.Select) (names []string, columns []tree.Expr) {
 		for i, f := range s.Row {
 			if f.Name != "" {
@@ -92,7 +92,7 @@ func (e *env) newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
 			return nil, err
 		}
 		for i := range parts {
-			all[i][c] = e.normal(column[i])
+			all[i][c] = rr.env.normal(column[i])
 			_, plain := all[i][c].(*tree.Column) // one on a finer lattice is none any more
 			kept[c] = kept[c] && plain
 		}

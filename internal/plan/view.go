@@ -16,7 +16,7 @@ import (
 
 // view finds a view of the owner's. It is checked as a subquery is, and means the policy's tables
 // only: names of the question's WITH are not in it.
-func (e *env) view(v *pg.RangeVar) (source, bool, error) {
+func (e *env) findView(v *pg.RangeVar) (source, bool, error) {
 	text, ok := lookup(e.dataset.Views, v.Relname)
 	if !ok {
 		return source{}, false, nil
@@ -29,9 +29,9 @@ func (e *env) view(v *pg.RangeVar) (source, bool, error) {
 	if err != nil {
 		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
 	}
-	inner := &env{dataset: e.dataset, options: e.options, ctes: map[string]cte{}, views: append(slices.Clone(e.views), name),
-		left: e.left, stored: e.stored, depth: e.depth}
-	return source{query: s, env: inner, isView: true}, true, nil
+	inner := *e
+	inner.ctes, inner.views = map[string]cte{}, append(slices.Clone(e.views), name)
+	return source{query: s, env: &inner, isView: true}, true, nil
 }
 
 // CheckViews checks every view of a dataset, for the owner. Its errors are for the owner to mend,
@@ -43,7 +43,7 @@ func CheckViews(ds *policy.Dataset) error {
 		if s, err := syntax.Open(text, nil).SelectOf(ds.Name); err == nil {
 			var rows rows
 			err := meter.Run(func() (err error) {
-				rows, err = newEnv(ds, Options{}).readFrom(s)
+				rows, err = rowReader{newEnv(ds, Options{})}.readFrom(s)
 				return err
 			})
 			if err == nil && !tree.Private(rows) {

@@ -68,12 +68,12 @@ type split struct {
 
 // windowed plans a SELECT over rows that has windows, and returns the SELECT over its answer, which
 // is that of a number.
-func (e *env) windowed(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
+func (pn planner) planWindows(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
 	if !isAggregated(s) {
 		return nil, nil, syntax.Refuse(windowPlace(s), "group them: windows see the rows of an answer, as in "+
 			"SELECT sex, COUNT(*), SUM(COUNT(*)) OVER () ... GROUP BY sex", "a window over rows would show what is in single rows")
 	}
-	w := &split{inner: proto.Clone(s).(*pg.SelectStmt), outer: answer(number)}
+	w := &split{inner: proto.Clone(s).(*pg.SelectStmt), outer: selectAnswer(number)}
 	w.inner.TargetList, w.inner.SortClause, w.inner.DistinctClause, w.inner.WindowClause = nil, nil, nil, nil
 	w.inner.LimitCount, w.inner.LimitOffset, w.inner.LimitOption = nil, nil, pg.LimitOption_LIMIT_OPTION_DEFAULT
 	w.positions(w.inner.GroupClause, s.TargetList)
@@ -105,7 +105,7 @@ func (e *env) windowed(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectSt
 		w.inner.TargetList = []*pg.Node{{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{
 			Val: proto.Clone(w.inner.GroupClause[0]).(*pg.Node), Location: -1}}}}
 	}
-	plans, err := e.questions(w.inner)
+	plans, err := pn.planSets(w.inner)
 	if err != nil {
 		return nil, nil, err
 	}

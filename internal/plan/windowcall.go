@@ -13,7 +13,7 @@ import (
 )
 
 // windowAggregate reads an aggregate over a frame.
-func (q *question) windowAggregate(f *pg.FuncCall, name string, base tree.Over) (*over, error) {
+func (wr *windowReader) readAggregate(f *pg.FuncCall, name string, base tree.Over) (*over, error) {
 	d := &over{}
 	if base.Frame == tree.Everything {
 		base.Order = nil // in which order all rows are makes no difference
@@ -25,14 +25,14 @@ func (q *question) windowAggregate(f *pg.FuncCall, name string, base tree.Over) 
 		return nil
 	}
 	if name != "avg" {
-		_, err := q.personalAggregate(f, name, add)
+		_, err := partReader{wr.in}.aggregate(f, name, add)
 		return d, err
 	}
-	sum, total, err := q.part(f, "sum", true)
+	sum, total, err := partReader{wr.in}.read(f, "sum", true)
 	if err != nil {
 		return nil, err
 	}
-	count, n, err := q.part(f, "count", true)
+	count, n, err := partReader{wr.in}.read(f, "count", true)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (q *question) windowAggregate(f *pg.FuncCall, name string, base tree.Over) 
 }
 
 // windowFunction reads a function that is about the order of rows.
-func (q *question) windowFunction(f *pg.FuncCall, name string, base tree.Over) (*over, error) {
+func (wr *windowReader) readFunction(f *pg.FuncCall, name string, base tree.Over) (*over, error) {
 	kind, ok := windowFunctions[name]
 	if !ok {
 		return nil, syntax.Refuse(f.Location, "use COUNT, SUM, AVG, MIN, MAX, bool_or, bool_and, first_value, last_value, nth_value, "+
@@ -73,9 +73,9 @@ func (q *question) windowFunction(f *pg.FuncCall, name string, base tree.Over) (
 		base.Frame = tree.Frame{}
 	}
 	if kind >= tree.PartNumber {
-		return d, q.numbering(f.Args, base, d, name)
+		return d, wr.addNumbering(f.Args, base, d, name)
 	}
-	return d, q.shifted(f, name, base, d)
+	return d, wr.addShifted(f, name, base, d)
 }
 
 var windowFunctions = map[string]tree.PartKind{
@@ -85,13 +85,13 @@ var windowFunctions = map[string]tree.PartKind{
 
 // numbering reads what numbers rows. A number is at most the limit of rows, but row_number tells
 // the first from the others in any case.
-func (q *question) numbering(args []*pg.Node, base tree.Over, d *over, name string) error {
-	most := q.rows.PersonRows()
+func (wr *windowReader) addNumbering(args []*pg.Node, base tree.Over, d *over, name string) error {
+	most := wr.in.rows.PersonRows()
 	switch base.Kind {
 	case tree.PartNumber:
 		most = max(2, most)
 	case tree.PartTile:
-		n, err := q.positive(args[0], 1)
+		n, err := wr.wholeNumber(args[0], 1)
 		if err != nil {
 			return err
 		}
@@ -102,8 +102,8 @@ func (q *question) numbering(args []*pg.Node, base tree.Over, d *over, name stri
 }
 
 // shifted reads what is the value of another row.
-func (q *question) shifted(f *pg.FuncCall, name string, base tree.Over, d *over) error {
-	arg, err := q.argument(f)
+func (wr *windowReader) addShifted(f *pg.FuncCall, name string, base tree.Over, d *over) error {
+	arg, err := wr.in.read(f.Args[0])
 	if err != nil {
 		return err
 	}
@@ -120,13 +120,13 @@ func (q *question) shifted(f *pg.FuncCall, name string, base tree.Over, d *over)
 		if base.Kind != tree.PartNth {
 			least = 0
 		}
-		if base.N, err = q.positive(f.Args[1], least); err != nil {
+		if base.N, err = wr.wholeNumber(f.Args[1], least); err != nil {
 			return err
 		}
 	}
 	t := base.Arg.Type()
 	if len(f.Args) > 2 {
-		other, err := q.expression(f.Args[2])
+		other, err := wr.in.read(f.Args[2])
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (q *question) shifted(f *pg.FuncCall, name string, base tree.Over, d *over)
 		if err != nil {
 			return err
 		}
-		base.Arg, base.Otherwise = q.normal(both[0]), q.normal(both[1])
+		base.Arg, base.Otherwise = wr.in.env.normal(both[0]), wr.in.env.normal(both[1])
 		t = expr.Hull(both)
 	}
 	if base.Framed() && base.Frame.Peers {
@@ -172,8 +172,8 @@ func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 }
 
 // positive reads a constant whole number.
-func (q *question) positive(n *pg.Node, least int64) (int64, error) {
-	e, err := q.expression(n)
+func (wr *windowReader) wholeNumber(n *pg.Node, least int64) (int64, error) {
+	e, err := wr.in.read(n)
 	if err == nil {
 		if l, ok := expr.Constant(expr.AdoptNumber(e)); ok && l.Number != nil && l.Typ.Integer() && l.Number.IsInt64() {
 			if v := l.Number.Int64(); v >= least && v <= tree.MostRows {

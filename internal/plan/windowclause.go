@@ -43,22 +43,22 @@ func windowDefinition(def *pg.WindowDef, named []*pg.Node) (*pg.WindowDef, error
 }
 
 // partition reads PARTITION BY: the person, and what else keeps rows apart.
-func (q *question) partition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
-	if !tree.Private(q.rows) {
+func (wr *windowReader) readPartition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
+	if !tree.Private(wr.in.rows) {
 		return nil, syntax.Refuse(pos, "join the public table with rows of people first", "a window over public rows cannot be used here")
 	}
 	var who *tree.Column
 	var by []tree.Expr
 	for _, n := range nodes {
-		e, err := q.expression(n)
+		e, err := wr.in.read(n)
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := e.(*tree.Column); ok && q.isUnit(c) && q.isName(n) {
-			if who == nil || q.isAlways(c) {
+		if c, ok := e.(*tree.Column); ok && wr.in.rows.isUnit(c) && wr.in.rows.isName(n) {
+			if who == nil || wr.in.rows.isAlways(c, wr.in.filter) {
 				who = c
 			}
-			if !q.isAlways(c) { // beside another it tells rows with a partner from those without
+			if !wr.in.rows.isAlways(c, wr.in.filter) { // beside another it tells rows with a partner from those without
 				by = addKey(by, &tree.IsNull{X: c.Stored()})
 			}
 			continue
@@ -74,7 +74,7 @@ func (q *question) partition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
 				"question, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t",
 			"a window among private rows must be partitioned by the person, or it would see rows of others")
 	}
-	if !q.isAlways(who) {
+	if !wr.in.rows.isAlways(who, wr.in.filter) {
 		return nil, syntax.Refuse(pos, "partition by the column of the table on the left of LEFT JOIN, by that of FULL JOIN ... USING "+
 			"(pid), or by COALESCE(a.pid, b.pid); or leave rows without a partner out, as in WHERE b.pid IS NOT NULL",
 			"in rows without a partner this column is NULL, and a window would see all of them as one person's")
@@ -97,7 +97,7 @@ func addKey(by []tree.Expr, e tree.Expr) []tree.Expr {
 
 // windowOrder reads ORDER BY of a window. Of what stands there twice, and of the person, nothing
 // follows.
-func (q *question) windowOrder(nodes, targets []*pg.Node) ([]tree.Order, error) {
+func (wr *windowReader) readOrder(nodes, targets []*pg.Node) ([]tree.Order, error) {
 	var out []tree.Order
 	seen := map[string]bool{}
 	for _, n := range nodes {
@@ -109,11 +109,12 @@ func (q *question) windowOrder(nodes, targets []*pg.Node) ([]tree.Order, error) 
 		if targets != nil {
 			by = selected(by, targets)
 		}
-		if o.By, err = q.expression(by); err != nil {
+		if o.By, err = wr.in.read(by); err != nil {
 			return nil, err
 		}
 		c, column := o.By.(*tree.Column)
-		if _, constant := o.By.(*tree.Literal); constant || column && q.isUnit(c) && isAlwaysUnit(q.rows.Relation, c.Stored().Index) {
+		_, constant := o.By.(*tree.Literal)
+		if constant || column && wr.in.rows.isUnit(c) && isAlwaysUnit(wr.in.rows.Relation, c.Stored().Index) {
 			continue
 		}
 		if o.By.Type().Kind == tree.Identity {

@@ -31,16 +31,17 @@ type chosen struct {
 }
 
 // takeAnswers takes the answers out of FROM and WHERE of a question.
-func (e *env) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*chosen, error) {
-	e, err := e.addNames(s.WithClause)
+func (pn planner) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*chosen, error) {
+	e, err := pn.env.addNames(s.WithClause)
 	if err != nil {
 		return nil, nil, err
 	}
+	pn = planner{e}
 	s = proto.Clone(s).(*pg.SelectStmt)
 	var all []*chosen
 	var saying, from []*pg.Node
 	for _, n := range s.FromClause {
-		kept, err := e.strip(n, &all, &saying)
+		kept, err := pn.takeFrom(n, &all, &saying)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -54,7 +55,7 @@ func (e *env) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*chosen, error) {
 	s.FromClause = from
 	var left []*pg.Node
 	for _, n := range append(conditions(s.WhereClause), saying...) {
-		c, err := e.among(n)
+		c, err := pn.readIn(n)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -67,7 +68,7 @@ func (e *env) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*chosen, error) {
 	if len(all) == 0 {
 		return s, nil, nil
 	}
-	rows, err := e.readFrom(s)
+	rows, err := rowReader{pn.env}.readFrom(s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,15 +86,15 @@ func (e *env) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*chosen, error) {
 
 // strip takes answers out of an item of FROM. What the joins with them say is said by WHERE as well
 // as by ON, because they are inner ones.
-func (e *env) strip(n *pg.Node, all *[]*chosen, saying *[]*pg.Node) (*pg.Node, error) {
-	l, err := e.itemLevel(n)
+func (pn planner) takeFrom(n *pg.Node, all *[]*chosen, saying *[]*pg.Node) (*pg.Node, error) {
+	l, err := classifier{pn.env}.ofItem(n)
 	if err != nil {
 		return nil, err
 	}
 	j := n.GetJoinExpr()
 	switch {
 	case l == answers:
-		c, err := e.choosing(n)
+		c, err := pn.readItemAnswer(n)
 		if err != nil {
 			return nil, err
 		}
@@ -103,11 +104,11 @@ func (e *env) strip(n *pg.Node, all *[]*chosen, saying *[]*pg.Node) (*pg.Node, e
 		return n, nil
 	}
 	before := len(*all)
-	left, err := e.strip(j.Larg, all, saying)
+	left, err := pn.takeFrom(j.Larg, all, saying)
 	if err != nil {
 		return nil, err
 	}
-	right, err := e.strip(j.Rarg, all, saying)
+	right, err := pn.takeFrom(j.Rarg, all, saying)
 	if err != nil {
 		return nil, err
 	}
@@ -129,14 +130,14 @@ func (e *env) strip(n *pg.Node, all *[]*chosen, saying *[]*pg.Node) (*pg.Node, e
 }
 
 // choosing reads an answer of FROM.
-func (e *env) choosing(n *pg.Node) (*chosen, error) {
+func (pn planner) readItemAnswer(n *pg.Node) (*chosen, error) {
 	c := &chosen{pos: syntax.Location(n)}
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeSubselect:
 		c.name = x.RangeSubselect.GetAlias().GetAliasname()
-		return c, e.answers(c, x.RangeSubselect.Subquery.GetSelectStmt(), aliasColumns(x.RangeSubselect.GetAlias()))
+		return c, pn.readAnswer(c, x.RangeSubselect.Subquery.GetSelectStmt(), aliasColumns(x.RangeSubselect.GetAlias()))
 	case *pg.Node_RangeVar:
-		src, err := e.find(x.RangeVar)
+		src, err := pn.env.find(x.RangeVar)
 		if err != nil {
 			return nil, err
 		}
@@ -144,26 +145,26 @@ func (e *env) choosing(n *pg.Node) (*chosen, error) {
 			if c.name = x.RangeVar.Relname; x.RangeVar.Alias != nil {
 				c.name = x.RangeVar.Alias.Aliasname
 			}
-			return c, src.env.answers(c, src.query, src.names)
+			return c, planner{src.env}.readAnswer(c, src.query, src.names)
 		}
 	}
 	return nil, unmixed(c.pos)
 }
 
 // answers reads the question of an answer that chooses.
-func (e *env) answers(c *chosen, s *pg.SelectStmt, names []string) error {
-	e, err := e.descend(c.pos)
+func (pn planner) readAnswer(c *chosen, s *pg.SelectStmt, names []string) error {
+	e, err := pn.env.descend(c.pos)
 	if err != nil {
 		return err
 	}
-	over, err := e.fromLevel(s)
+	over, err := classifier{e}.ofFrom(s)
 	if err != nil {
 		return err
 	}
 	if isSet(s) || over != ofRows {
 		return syntax.Refuse(c.pos, "join a question with GROUP BY itself", "what is made of answers cannot be joined with rows")
 	}
-	if c.plans, err = e.questions(s); err != nil {
+	if c.plans, err = (planner{e}).planSets(s); err != nil {
 		return err
 	}
 	for i, o := range c.plans[0].Columns {
@@ -177,20 +178,21 @@ func (e *env) answers(c *chosen, s *pg.SelectStmt, names []string) error {
 }
 
 // among reads x IN (SELECT ...) where the subquery is a question; nil where it is none.
-func (e *env) among(n *pg.Node) (*chosen, error) {
+func (pn planner) readIn(n *pg.Node) (*chosen, error) {
 	l := n.GetSubLink()
 	sub := l.GetSubselect().GetSelectStmt()
 	if sub == nil || l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0 {
 		return nil, nil
 	}
-	if level, err := e.resultLevel(sub); err != nil || level != answers {
+	levels := classifier{pn.env}
+	if level, err := levels.ofResult(sub); err != nil || level != answers {
 		return nil, nil // it is read, or refused, with the other conditions
 	}
-	if over, err := e.fromLevel(sub); err != nil || over == publicRows {
+	if over, err := levels.ofFrom(sub); err != nil || over == publicRows {
 		return nil, nil
 	}
 	c := &chosen{pos: l.Location, by: together(l.Testexpr)}
-	if err := e.answers(c, sub, nil); err != nil {
+	if err := pn.readAnswer(c, sub, nil); err != nil {
 		return nil, err
 	}
 	if len(c.by) != len(c.names) {
@@ -270,16 +272,16 @@ func (c *chosen) check() error {
 }
 
 // choose says which rows are shown: those whose keys are in the answers.
-func (q *question) choose(all []*chosen) error {
+func (ar *answerReader) readWithin(all []*chosen) error {
 	for _, c := range all {
 		w := tree.Among{Columns: c.columns}
 		for i, n := range c.by {
-			e, err := checkExpr(above{question: q}, n)
+			e, err := checkExpr(answerScope{answerReader: ar}, n)
 			if err != nil {
 				return err
 			}
 			r, ok := e.(*tree.Released)
-			if !ok || q.stats[r.Stat].Kind != tree.KeyStat || r.Part != tree.PartValue {
+			if !ok || ar.out.stats[r.Stat].Kind != tree.KeyStat || r.Part != tree.PartValue {
 				return syntax.Refuse(syntax.Location(n), "add it to GROUP BY, in every grouping",
 					"rows can only be joined with an answer on what they are grouped by")
 			}
@@ -288,7 +290,7 @@ func (q *question) choose(all []*chosen) error {
 			}
 			w.By = append(w.By, e)
 		}
-		q.within = append(q.within, w)
+		ar.answer.within = append(ar.answer.within, w)
 	}
 	return nil
 }

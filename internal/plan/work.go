@@ -76,9 +76,9 @@ type load struct {
 	size int64 // how many operations were made for a row since the rows of a person were cut
 }
 
-// bounded bounds the work of a query, or refuses it.
-func (e *env) bounded(q *tree.Query, pos int32) error {
-	w := e.work(pos)
+// boundQuery bounds the work of a query, or refuses it.
+func boundQuery(e *env, q *tree.Query, pos int32) error {
+	w := newWork(e, pos)
 	out := *q
 	out.From, out.Where = sunk(q.From, q.Where)
 	from, l := w.relation(out.From)
@@ -112,13 +112,13 @@ func (e *env) bounded(q *tree.Query, pos int32) error {
 	return w.err
 }
 
-func (e *env) work(pos int32) *work {
+func newWork(e *env, pos int32) *work {
 	return &work{public: e.options.Public, limit: e.dataset.Fanout(), pos: pos, cluster: e.dataset.Engine == "trino"}
 }
 
-// bounded is what queries have, for rows to train on. Choosing a person's rows is a sort.
-func (e *env) boundTable(t *tree.Table, pos int32) error {
-	w := e.work(pos)
+// boundTable is boundQuery for rows to train on. Choosing a person's rows is a sort.
+func boundTable(e *env, t *tree.Table, pos int32) error {
+	w := newWork(e, pos)
 	out := *t
 	out.From, out.Where = sunk(t.From, t.Where)
 	from, l := w.relation(out.From)
