@@ -7,47 +7,78 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/posix"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
-// onCluster refuses what a Trino cluster cannot be asked, before it costs anything. It is found out
-// from the finished tree, like all work.
-func (w *work) onCluster(from tree.Relation, over ...tree.Expr) {
-	if !w.cluster {
+// engineCheck refuses what an engine cannot be asked, before it costs anything. It is found out from
+// the finished tree, like all work.
+type engineCheck struct {
+	*verdict
+	limits policy.EngineLimits
+}
+
+func (ec *engineCheck) check(from tree.Relation, over []tree.Expr) {
+	ec.limitComparisons(from, over)
+	ec.checkExpressions(from, over)
+	ec.checkWindows(from)
+}
+
+// limitComparisons refuses too many comparisons of two values: from each two DuckDB makes a third one when
+// it plans, and 200 of them take it minutes, in which nobody can stop it.
+func (ec *engineCheck) limitComparisons(from tree.Relation, over []tree.Expr) {
+	n := 0
+	eachExpr(from, over, func(e tree.Expr) {
+		if c, ok := e.(*tree.Compare); ok && c.Equates() {
+			n++
+		}
+	})
+	if n > maxCompared {
+		ec.fail(syntax.Refuse(ec.pos, "compare fewer columns with each other", "%d conditions compare two columns, and %d may", n,
+			maxCompared))
+	}
+}
+
+func (ec *engineCheck) checkExpressions(from tree.Relation, over []tree.Expr) {
+	most := ec.limits
+	if most == (policy.EngineLimits{}) {
 		return
 	}
 	eachExpr(from, over, func(e tree.Expr) {
-		if nested(e) > maxNested {
-			w.fail(syntax.Refuse(w.pos, "write it with fewer operations inside of each other",
-				"a Trino cluster reads what is computed for a row operation by operation, and these are nested too deep for it"))
+		if most.MaxDepth > 0 && nested(e) > most.MaxDepth {
+			ec.fail(syntax.Refuse(ec.pos, "write it with fewer operations inside of each other",
+				"a %s cluster reads what is computed for a row operation by operation, and these are nested too deep for it", most.Name))
 		}
-		if left := maxCompiled; !compilable(e, &left) {
-			w.fail(syntax.Refuse(w.pos, "write it with fewer operations",
-				"a Trino cluster compiles what is computed for a row, and this is too long for it"))
+		if left := most.MaxOperations; left > 0 && !compilable(e, &left) {
+			ec.fail(syntax.Refuse(ec.pos, "write it with fewer operations",
+				"a %s cluster compiles what is computed for a row, and this is too long for it", most.Name))
 		}
-		if x, ok := e.(*tree.Exists); ok && asksOutside(x) {
-			w.fail(syntax.Refuse(w.pos, "compare it with the row of the subquery around it instead",
-				"Trino has no EXISTS inside of EXISTS that names a row outside of both"))
+		if x, ok := e.(*tree.Exists); ok && most.NoOuterExists && asksOutside(x) {
+			ec.fail(syntax.Refuse(ec.pos, "compare it with the row of the subquery around it instead",
+				"%s has no EXISTS inside of EXISTS that names a row outside of both", most.Name))
 		}
 		c, ok := e.(*tree.Call)
-		if !ok || c.Fn != "matches" {
+		if !ok || c.Fn != "matches" || !most.AutomatonPatterns {
 			return
 		}
 		_, err := posix.NewAutomaton(*c.Args[1].(*tree.Literal).Text)
 		if e := (*posix.Error)(nil); errors.As(err, &e) {
-			w.fail(syntax.Refuse(w.pos, e.Instead, "%s", e.Reason))
+			ec.fail(syntax.Refuse(ec.pos, e.Instead, "%s", e.Reason))
 		} else if err != nil {
-			w.fail(syntax.Refuse(w.pos, "write a simpler pattern", "this pattern cannot be used"))
+			ec.fail(syntax.Refuse(ec.pos, "write a simpler pattern", "this pattern cannot be used"))
 		}
 	})
+}
+
+func (ec *engineCheck) checkWindows(from tree.Relation) {
 	eachRelation(from, func(r tree.Relation) {
 		window, ok := r.(*tree.Window)
 		if !ok {
 			return
 		}
 		for _, o := range window.Calls {
-			if o.Kind == tree.PartDistinct {
-				w.fail(syntax.Refuse(w.pos, "count the different values of a person in a subquery that is grouped by the person",
-					"Trino has no COUNT(DISTINCT ...) OVER"))
+			if o.Kind == tree.PartDistinct && ec.limits.NoDistinctWindows {
+				ec.fail(syntax.Refuse(ec.pos, "count the different values of a person in a subquery that is grouped by the person",
+					"%s has no COUNT(DISTINCT ...) OVER", ec.limits.Name))
 			}
 		}
 	})
@@ -70,10 +101,6 @@ func asksOutside(x *tree.Exists) (yes bool) {
 	return yes
 }
 
-// maxCompiled is how many operations, each as often as it is written, an expression has at most on
-// a cluster: Trino makes one method of it, and a method has an end.
-const maxCompiled = 1000
-
 // compilable counts operations until none is left.
 func compilable(e tree.Expr, left *int) bool {
 	if *left--; *left < 0 {
@@ -89,13 +116,8 @@ func compilable(e tree.Expr, left *int) bool {
 	return true
 }
 
-// maxNested is how deep a printed expression is at most: a bracket counts as 1, CASE as 2, and a
-// function as 3. Trino's parser has no more room on its stack from about 750 on (from 820 brackets,
-// 380 CASEs and 320 functions, in a thread of 1 MB), and says so after the charge.
-const maxNested = 400
-
 // nested is how deep an expression gets where it is printed. A time is made, moved and taken apart
-// again by functions in functions.
+// again by functions in functions. A bracket counts as 1, CASE as 2, and a function as 3.
 func nested(e tree.Expr) int {
 	most := 0
 	for _, p := range tree.Parts(e) {

@@ -8,11 +8,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
+// publicSizes says how many rows public relations have.
+type publicSizes struct {
+	*verdict
+	public tree.Public
+}
+
 // fanout says how many rows of a public relation one row beside it can meet. It follows from sizes
 // of public tables: from the number of their rows, and from how often the most frequent value is
 // there of the columns that On says are equal to something of the other row. Nothing else of On is
 // believed to keep rows apart. The first field of the relation is the one that On calls offset.
-func (w *work) fanout(r tree.Relation, on tree.Expr, offset int) int64 {
+func (ps publicSizes) fanout(r tree.Relation, on tree.Expr, offset int) int64 {
 	var equal []int
 	for _, c := range expr.Conjuncts(on) {
 		eq, ok := c.(*tree.Compare)
@@ -26,7 +32,7 @@ func (w *work) fanout(r tree.Relation, on tree.Expr, offset int) int64 {
 			}
 		}
 	}
-	return max(1, w.most(r, equal))
+	return max(1, ps.most(r, equal))
 }
 
 // fieldOf is the field that an expression tells apart: two rows with one value of the expression
@@ -58,12 +64,12 @@ func names(e tree.Expr, from, upto int) bool {
 
 // most is how many rows of a public relation have the same values in some fields at most, NULL left
 // out, which is equal to nothing. In no fields it is how many rows there are.
-func (w *work) most(r tree.Relation, fields []int) int64 {
+func (ps publicSizes) most(r tree.Relation, fields []int) int64 {
 	slices.Sort(fields)
 	fields = slices.Compact(fields)
 	switch r := r.(type) {
 	case *tree.Scan:
-		return w.mostStored(r, fields)
+		return ps.mostStored(r, fields)
 	case *tree.Select:
 		var below []int
 		for _, f := range fields {
@@ -71,21 +77,21 @@ func (w *work) most(r tree.Relation, fields []int) int64 {
 				below = append(below, at)
 			}
 		}
-		return w.most(r.From, below)
+		return ps.most(r.From, below)
 	case *tree.Union:
 		n := int64(0)
 		for _, p := range r.Parts {
-			n = plus(n, w.most(p, slices.Clone(fields)))
+			n = plus(n, ps.most(p, slices.Clone(fields)))
 		}
 		return n
 	case *tree.Join:
-		return w.mostPairs(r, fields)
+		return ps.mostPairs(r, fields)
 	}
 	return endless // there is no other public relation
 }
 
 // mostPairs is most for a join: of the rows on one side that fit each meets some on the other.
-func (w *work) mostPairs(j *tree.Join, fields []int) int64 {
+func (ps publicSizes) mostPairs(j *tree.Join, fields []int) int64 {
 	n := len(j.L.Fields())
 	var l, r []int
 	for _, f := range fields {
@@ -95,15 +101,15 @@ func (w *work) mostPairs(j *tree.Join, fields []int) int64 {
 			r = append(r, f-n)
 		}
 	}
-	fromLeft := times64(max(1, w.most(j.L, l)), w.fanout(j.R, j.On, n))
+	fromLeft := times64(max(1, ps.most(j.L, l)), ps.fanout(j.R, j.On, n))
 	if j.Left {
 		return fromLeft // rows of L may be without a partner
 	}
-	return min(fromLeft, times64(max(1, w.most(j.R, r)), w.fanout(j.L, j.On, 0)))
+	return min(fromLeft, times64(max(1, ps.most(j.R, r)), ps.fanout(j.L, j.On, 0)))
 }
 
 // mostStored asks for the rows of a table.
-func (w *work) mostStored(s *tree.Scan, fields []int) int64 {
+func (ps publicSizes) mostStored(s *tree.Scan, fields []int) int64 {
 	var columns []string
 	for _, f := range fields {
 		if s.Row[f].Key {
@@ -111,12 +117,12 @@ func (w *work) mostStored(s *tree.Scan, fields []int) int64 {
 		}
 		columns = append(columns, s.Row[f].Name)
 	}
-	if w.public == nil {
+	if ps.public == nil {
 		return 1 // nobody runs the question either
 	}
-	n, err := w.public.Most(s.Table.Name, columns)
+	n, err := ps.public.Most(s.Table.Name, columns)
 	if err != nil {
-		w.fail(syntax.Refuse(w.pos, "ask the owner to run 'discreet check'", "%v", err))
+		ps.fail(syntax.Refuse(ps.pos, "ask the owner to run 'discreet check'", "%v", err))
 	}
 	return n
 }

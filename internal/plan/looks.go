@@ -25,7 +25,7 @@ func (c *cost) add(d cost) {
 
 // expr bounds the subqueries of an expression that is computed for so many rows of a person, and
 // adds what they cost.
-func (w *work) expr(e tree.Expr, c *cost, rows int64) tree.Expr {
+func (w *workLimiter) expr(e tree.Expr, c *cost, rows int64) tree.Expr {
 	if e == nil {
 		return nil
 	}
@@ -93,19 +93,19 @@ func patternOperations(e *tree.Like) int64 {
 
 // exists bounds a subquery in a condition. For the row that asks, all rows that may fit are looked
 // at.
-func (w *work) exists(e *tree.Exists, c *cost, rows int64) tree.Expr {
+func (w *workLimiter) exists(e *tree.Exists, c *cost, rows int64) tree.Expr {
 	out := *e
 	var l load
 	var inside cost
 	out.From, l = w.relation(e.From)
 	if !tree.Private(e.From) {
 		out.On = w.expr(e.On, &inside, rows)
-		f := w.fanout(e.From, e.On, e.Outer)
-		w.computes(f, inside)
+		f := w.sizes.fanout(e.From, e.On, e.Outer)
+		w.counts.limitComputed(f, inside)
 		c.add(inside.times(f))
 		return &out
 	}
-	w.reads(e.From)
+	w.counts.countRead(e.From)
 	n := int64(1)
 	if rows > 1 && !equalities(e.On, e.Outer) {
 		// A person's rows times those of the same person. Those outside are cut where they are
@@ -118,7 +118,7 @@ func (w *work) exists(e *tree.Exists, c *cost, rows int64) tree.Expr {
 		n = l.rows
 	}
 	out.On = w.expr(e.On, &inside, times64(rows, l.rows))
-	w.looks(l, inside)
+	w.counts.countLooks(l, inside)
 	out.From, _ = w.cutBefore(out.From, load{l.rows, 1, l.size}, cost{rows: inside.looks()})
 	all := inside.times(n)
 	all.public = inside.public // for one row of the person, of which there are so many

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -23,16 +24,25 @@ import (
 // It is found out at the end, from the finished tree, so that every way in which a question can be
 // written comes to the same place. What is above a cut computes with fewer rows of some people, and
 // nothing else about it changes.
-type work struct {
-	public tree.Public
+type workLimiter struct {
+	*verdict
+	sizes  publicSizes
+	counts *workCounts
+	levels int // of the subqueries that are being looked at; see share
+}
+
+// verdict is the first reason to refuse a question for its work.
+type verdict struct {
+	pos int32
+	err error
+}
+
+// workCounts counts the work of all subqueries of a question together.
+type workCounts struct {
+	*verdict
 	limit  int64 // of public rows for one private one
-	levels int   // of the subqueries that are being looked at; see share
 	read   int   // how many subqueries read rows of people who have many, and parts of unions once more
 	looked int64 // at each of these rows, in the subqueries together, beside reading it
-	pos    int32
-	err    error
-	// cluster says that the question runs on a Trino cluster; see onCluster.
-	cluster bool
 }
 
 const (
@@ -76,13 +86,20 @@ type load struct {
 	size int64 // how many operations were made for a row since the rows of a person were cut
 }
 
+// newWorkLimiter also returns the check of what an engine can be asked, with the same verdict.
+func newWorkLimiter(e *env, pos int32) (*workLimiter, *engineCheck) {
+	v := &verdict{pos: pos}
+	return &workLimiter{verdict: v, sizes: publicSizes{v, e.options.Public}, counts: &workCounts{verdict: v, limit: e.dataset.Fanout()}},
+		&engineCheck{v, e.dataset.EngineLimits()}
+}
+
 // boundQuery bounds the work of a query, or refuses it.
 func boundQuery(e *env, q *tree.Query, pos int32) error {
-	w := newWork(e, pos)
+	w, engine := newWorkLimiter(e, pos)
 	out := *q
 	out.From, out.Where = sunk(q.From, q.Where)
 	from, l := w.relation(out.From)
-	out.Keys, out.Measures = append([]tree.Key(nil), q.Keys...), append([]tree.Measure(nil), q.Measures...)
+	out.Keys, out.Measures = slices.Clone(q.Keys), slices.Clone(q.Measures)
 	var c cost
 	out.Where = w.expr(out.Where, &c, l.rows)
 	for i := range out.Keys {
@@ -98,71 +115,48 @@ func boundQuery(e *env, q *tree.Query, pos int32) error {
 	if chosen == 0 && len(q.PrivateKeys()) > 0 {
 		chosen = 1
 	}
-	w.compares(q.From, expressions(q)...)
-	w.onCluster(q.From, expressions(q)...)
-	if tree.Private(from) {
+	engine.check(q.From, expressions(q))
+	if out.From = from; tree.Private(from) {
 		out.From = w.cutToSort(from, l, c, chosen*sorting)
-	} else {
-		out.From = from
 	}
-	w.tooLong(&out)
+	engine.limitLength(func() (int64, int64) { return Written(&out) })
 	if w.err == nil {
 		*q = out
 	}
 	return w.err
 }
 
-func newWork(e *env, pos int32) *work {
-	return &work{public: e.options.Public, limit: e.dataset.Fanout(), pos: pos, cluster: e.dataset.Engine == "trino"}
-}
-
 // boundTable is boundQuery for rows to train on. Choosing a person's rows is a sort.
 func boundTable(e *env, t *tree.Table, pos int32) error {
-	w := newWork(e, pos)
+	w, engine := newWorkLimiter(e, pos)
 	out := *t
 	out.From, out.Where = sunk(t.From, t.Where)
 	from, l := w.relation(out.From)
-	out.Columns = append([]tree.TableColumn(nil), t.Columns...)
+	out.Columns = slices.Clone(t.Columns)
 	var c cost
 	out.Where = w.expr(out.Where, &c, l.rows)
 	for i := range out.Columns {
 		out.Columns[i].Expr = w.expr(out.Columns[i].Expr, &c, l.rows)
 	}
-	w.compares(t.From, tableExpressions(t)...)
-	w.onCluster(t.From, tableExpressions(t)...)
+	engine.check(t.From, tableExpressions(t))
 	out.From = w.cutToSort(from, l, c, sorting)
-	w.tableTooLong(&out)
+	engine.limitLength(func() (int64, int64) { return tableWritten(&out) })
 	if w.err == nil {
 		*t = out
 	}
 	return w.err
 }
 
-// compares refuses too many comparisons of two values: from each two DuckDB makes a third one when
-// it plans, and 200 of them take it minutes, in which nobody can stop it.
-func (w *work) compares(from tree.Relation, over ...tree.Expr) {
-	n := 0
-	eachExpr(from, over, func(e tree.Expr) {
-		if c, ok := e.(*tree.Compare); ok && c.Equates() {
-			n++
-		}
-	})
-	if n > maxCompared {
-		w.fail(syntax.Refuse(w.pos, "compare fewer columns with each other", "%d conditions compare two columns, and %d may", n,
-			maxCompared))
-	}
-}
-
-func (w *work) fail(err error) {
-	if w.err == nil {
-		w.err = err
+func (v *verdict) fail(err error) {
+	if v.err == nil {
+		v.err = err
 	}
 }
 
 // relation bounds what is below, and says how many rows there are.
-func (w *work) relation(r tree.Relation) (tree.Relation, load) {
+func (w *workLimiter) relation(r tree.Relation) (tree.Relation, load) {
 	if !tree.Private(r) {
-		return r, w.publicly(r)
+		return r, w.publicLoad(r)
 	}
 	switch r := r.(type) {
 	case *tree.Scan:
@@ -177,11 +171,11 @@ func (w *work) relation(r tree.Relation) (tree.Relation, load) {
 	case *tree.Union:
 		return w.union(r)
 	case *tree.Persons:
-		w.reads(r.From)
+		w.counts.countRead(r.From)
 		out := *r
 		out.From, out.Where = sunk(r.From, r.Where)
 		from, l := w.relation(out.From)
-		out.Parts, out.Keys = append([]tree.Part(nil), r.Parts...), append([]tree.Expr(nil), r.Keys...)
+		out.Parts, out.Keys = slices.Clone(r.Parts), slices.Clone(r.Keys)
 		var c cost
 		out.Where = w.expr(out.Where, &c, l.rows)
 		distinct := int64(0)
@@ -195,7 +189,7 @@ func (w *work) relation(r tree.Relation) (tree.Relation, load) {
 			out.Keys[i] = w.expr(out.Keys[i], &c, l.rows)
 		}
 		c.rows = max(c.rows, distinct*sorting)
-		w.looks(l, c)
+		w.counts.countLooks(l, c)
 		out.From, l = w.cutBefore(from, l, c)
 		if len(r.Keys) > 0 {
 			return &out, l
@@ -208,18 +202,18 @@ func (w *work) relation(r tree.Relation) (tree.Relation, load) {
 }
 
 // window bounds windows, for each of which a person's rows are put into an order.
-func (w *work) window(r *tree.Window) (tree.Relation, load) {
-	w.reads(r.From)
+func (w *workLimiter) window(r *tree.Window) (tree.Relation, load) {
+	w.counts.countRead(r.From)
 	out := *r
 	out.From, out.Where = sunk(r.From, r.Where)
 	from, l := w.relation(out.From)
 	var c cost
 	out.Where = w.expr(out.Where, &c, l.rows)
-	out.Calls = append([]tree.Over(nil), r.Calls...)
+	out.Calls = slices.Clone(r.Calls)
 	for i := range out.Calls {
 		o := &out.Calls[i]
 		o.Arg, o.Otherwise = w.expr(o.Arg, &c, l.rows), w.expr(o.Otherwise, &c, l.rows)
-		o.By, o.Order = append([]tree.Expr(nil), o.By...), append([]tree.Order(nil), o.Order...)
+		o.By, o.Order = slices.Clone(o.By), slices.Clone(o.Order)
 		for k := range o.By {
 			o.By[k] = w.expr(o.By[k], &c, l.rows)
 		}
@@ -232,16 +226,16 @@ func (w *work) window(r *tree.Window) (tree.Relation, load) {
 		sorts++
 	}
 	c.rows = max(c.rows, sorts*sorting)
-	w.looks(l, c)
+	w.counts.countLooks(l, c)
 	out.From, l = w.cutBefore(from, l, c)
 	return &out, l
 }
 
-func (w *work) selection(r *tree.Select) (*tree.Select, load) {
+func (w *workLimiter) selection(r *tree.Select) (*tree.Select, load) {
 	out := *r
 	out.From, out.Where = sunk(r.From, r.Where)
 	from, l := w.relation(out.From)
-	out.Columns = append([]tree.Expr(nil), r.Columns...)
+	out.Columns = slices.Clone(r.Columns)
 	var c cost
 	out.Where = w.expr(out.Where, &c, l.rows)
 	for i := range out.Columns {
@@ -252,12 +246,12 @@ func (w *work) selection(r *tree.Select) (*tree.Select, load) {
 }
 
 // union adds up. Rows that are read many times are multiplied too.
-func (w *work) union(r *tree.Union) (tree.Relation, load) {
+func (w *workLimiter) union(r *tree.Union) (tree.Relation, load) {
 	out := *r
 	out.Parts = nil
 	sum, seen := load{}, map[*policy.Table]bool{}
 	for _, p := range r.Parts {
-		w.again(p, seen)
+		w.counts.countRepeats(p, seen)
 		part, l := w.selection(p)
 		if n := int64(len(r.Parts)); n > freeParts {
 			part.From, l = w.cutBefore(part.From, l, cost{rows: n})
@@ -265,12 +259,12 @@ func (w *work) union(r *tree.Union) (tree.Relation, load) {
 		out.Parts = append(out.Parts, part)
 		sum = load{plus(sum.rows, l.rows), plus(sum.met, l.met), max(sum.size, l.size)}
 	}
-	w.meets(sum.met)
+	w.counts.limitMeetings(sum.met)
 	return &out, sum
 }
 
 // join multiplies rows.
-func (w *work) join(j *tree.Join) (tree.Relation, load) {
+func (w *workLimiter) join(j *tree.Join) (tree.Relation, load) {
 	out := *j
 	var l, r load
 	out.L, l = w.relation(j.L)
@@ -279,27 +273,27 @@ func (w *work) join(j *tree.Join) (tree.Relation, load) {
 	n := len(j.L.Fields())
 	switch {
 	case !tree.Private(j.R):
-		f := w.fanout(j.R, j.On, n)
+		f := w.sizes.fanout(j.R, j.On, n)
 		out.On = w.expr(j.On, &c, times64(l.rows, f))
-		w.computes(times64(l.met, f), c)
+		w.counts.limitComputed(times64(l.met, f), c)
 		out.L, l = w.cutBefore(out.L, l, c.times(f))
 		return &out, load{times64(l.rows, f), times64(l.met, f), plus(l.size, c.size)}
 	case !tree.Private(j.L):
-		f := w.fanout(j.L, j.On, 0)
+		f := w.sizes.fanout(j.L, j.On, 0)
 		out.On = w.expr(j.On, &c, times64(r.rows, f))
-		w.computes(times64(r.met, f), c)
+		w.counts.limitComputed(times64(r.met, f), c)
 		out.R, r = w.cutBefore(out.R, r, c.times(f))
 		return &out, load{times64(r.rows, f), times64(r.met, f), plus(r.size, c.size)}
 	}
 	out.On = w.expr(j.On, &c, times64(l.rows, r.rows))
 	met := times64(l.met, r.met)
-	w.meets(times64(met, plus(1, c.public)))
+	w.counts.limitMeetings(times64(met, plus(1, c.public)))
 	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
 		out.L, l = w.cutBefore(out.L, load{l.rows, 1, l.size}, cost{rows: c.looks()})
 		out.R, r = w.cutBefore(out.R, load{r.rows, 1, r.size}, cost{rows: c.looks()})
 		return &out, load{withoutPartner(j, max(l.rows, r.rows), l, r), met, plus(plus(l.size, r.size), c.size)}
 	}
-	out.L, l.rows, out.R, r.rows = w.both(out.L, l.rows, out.R, r.rows, max(1, c.looks()))
+	out.L, l.rows, out.R, r.rows = w.cutPair(out.L, l.rows, out.R, r.rows, max(1, c.looks()))
 	return &out, load{withoutPartner(j, times64(l.rows, r.rows), l, r), met, plus(plus(l.size, r.size), c.size)}
 }
 
@@ -314,7 +308,7 @@ func withoutPartner(j *tree.Join, pairs int64, l, r load) int64 {
 
 // both cuts the rows of a person on two sides of a join, each pair of which is looked at so many
 // times.
-func (w *work) both(l tree.Relation, m int64, r tree.Relation, n, looks int64) (tree.Relation, int64, tree.Relation, int64) {
+func (w *workLimiter) cutPair(l tree.Relation, m int64, r tree.Relation, n, looks int64) (tree.Relation, int64, tree.Relation, int64) {
 	most := times64(min(tree.Joinable(l), tree.Joinable(r)), spread)
 	switch {
 	case m <= 1 || n <= 1 || times64(times64(m, n), looks) <= most:
@@ -334,9 +328,9 @@ func (w *work) both(l tree.Relation, m int64, r tree.Relation, n, looks int64) (
 
 // cutBefore cuts the rows of a person before each is looked at so many times, and refuses where a
 // row meets too many public ones.
-func (w *work) cutBefore(r tree.Relation, l load, c cost) (tree.Relation, load) {
-	w.meets(times64(l.met, max(1, c.public)))
-	w.computes(l.met, c)
+func (w *workLimiter) cutBefore(r tree.Relation, l load, c cost) (tree.Relation, load) {
+	w.counts.limitMeetings(times64(l.met, max(1, c.public)))
+	w.counts.limitComputed(l.met, c)
 	below := l.size
 	l.size = plus(l.size, c.size)
 	looks := max(c.rows, l.size/heavy)
@@ -351,7 +345,7 @@ func (w *work) cutBefore(r tree.Relation, l load, c cost) (tree.Relation, load) 
 }
 
 // cutToSort is cutBefore for rows that are also put into an order, which counts as so many looks.
-func (w *work) cutToSort(r tree.Relation, l load, c cost, looks int64) tree.Relation {
+func (w *workLimiter) cutToSort(r tree.Relation, l load, c cost, looks int64) tree.Relation {
 	without, _ := w.cutBefore(r, l, c)
 	c.rows = max(c.rows, looks)
 	out, _ := w.cutBefore(r, l, c)
@@ -386,20 +380,20 @@ func cutTo(r tree.Relation, rows, most int64) (tree.Relation, int64) {
 }
 
 // meets refuses where a private row can meet too many public ones.
-func (w *work) meets(n int64) {
-	if n > w.limit {
-		w.fail(syntax.Refuse(w.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the "+
+func (wc *workCounts) limitMeetings(n int64) {
+	if n > wc.limit {
+		wc.fail(syntax.Refuse(wc.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the "+
 			"subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
 			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would tell whether there "+
-				"is such a row)", orMore(n), w.limit))
+				"is such a row)", orMore(n), wc.limit))
 	}
 }
 
 // computes refuses where so much is computed with each of the public rows that a private row meets
 // that it can be timed.
-func (w *work) computes(met int64, c cost) {
+func (wc *workCounts) limitComputed(met int64, c cost) {
 	if n := times64(met, c.size); met > 1 && n > maxComputed {
-		w.fail(syntax.Refuse(w.pos,
+		wc.fail(syntax.Refuse(wc.pos,
 			"compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
 			"one row of a person could meet %s rows of public tables here, and what is computed with each of them would tell by the time "+
 				"it takes whether there is such a row", shown(met)))
@@ -407,15 +401,15 @@ func (w *work) computes(met int64, c cost) {
 }
 
 // reads counts a subquery that reads rows of people who have many.
-func (w *work) reads(r tree.Relation) {
+func (wc *workCounts) countRead(r tree.Relation) {
 	if !r.Single() {
-		w.readTimes(1)
+		wc.countReads(1)
 	}
 }
 
-func (w *work) readTimes(n int) {
-	if w.read += n; w.read > maxRead {
-		w.fail(syntax.Refuse(w.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
+func (wc *workCounts) countReads(n int) {
+	if wc.read += n; wc.read > maxRead {
+		wc.fail(syntax.Refuse(wc.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
 			"more than %d subqueries of this question read tables in which a person can have many rows, or its unions read one again "+
 				"and again", maxRead))
 	}
@@ -423,11 +417,11 @@ func (w *work) readTimes(n int) {
 
 // again counts the tables of a part of a union that parts before it have read. In unions inside of
 // each other all of them are multiplied, however few parts each has.
-func (w *work) again(part tree.Relation, seen map[*policy.Table]bool) {
+func (wc *workCounts) countRepeats(part tree.Relation, seen map[*policy.Table]bool) {
 	found := tables(part, nil)
 	for _, t := range found {
 		if seen[t] {
-			w.readTimes(another)
+			wc.countReads(another)
 		}
 	}
 	for _, t := range found {
@@ -463,12 +457,12 @@ func tables(r tree.Relation, to []*policy.Table) []*policy.Table {
 
 // looks counts what a subquery computes with rows of people who have many. Where they are cut it is
 // the cutting.
-func (w *work) looks(l load, c cost) {
+func (wc *workCounts) countLooks(l load, c cost) {
 	if l.rows < endless {
 		return
 	}
-	if w.looked += min(plus(l.size, c.size)/heavy, cutting); w.looked > maxLooked {
-		w.fail(syntax.Refuse(w.pos, "compute less in subqueries, or several columns in one of them; or ask for less at once",
+	if wc.looked += min(plus(l.size, c.size)/heavy, cutting); wc.looked > maxLooked {
+		wc.fail(syntax.Refuse(wc.pos, "compute less in subqueries, or several columns in one of them; or ask for less at once",
 			"the subqueries of this question compute so much with rows of which a person can have many that it would tell by the time it "+
 				"takes whether there is somebody with very many"))
 	}
@@ -476,23 +470,23 @@ func (w *work) looks(l load, c cost) {
 
 // publicly says how many rows a public relation has. They are joined with each other once, and not
 // for each private row.
-func (w *work) publicly(r tree.Relation) load {
-	rows := w.most(r, nil)
+func (w *workLimiter) publicLoad(r tree.Relation) load {
+	rows := w.sizes.most(r, nil)
 	var c cost
 	read := int64(0) // by the largest table alone, which nobody can help
 	switch r := r.(type) {
 	case *tree.Join:
-		read = max(w.publicly(r.L).rows, w.publicly(r.R).rows)
+		read = max(w.publicLoad(r.L).rows, w.publicLoad(r.R).rows)
 		w.expr(r.On, &c, 1)
 	case *tree.Select:
-		read = w.publicly(r.From).rows
+		read = w.publicLoad(r.From).rows
 		w.expr(r.Where, &c, 1)
 		for _, e := range r.Columns {
 			w.expr(e, &c, 1)
 		}
 	case *tree.Union:
 		for _, p := range r.Parts {
-			read = plus(read, w.publicly(p).rows)
+			read = plus(read, w.publicLoad(p).rows)
 		}
 	default:
 		return load{rows: rows}

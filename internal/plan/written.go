@@ -13,10 +13,9 @@ import (
 // for that, because how long it gets has to be known while it is still short: it is never less than
 // what is printed, which a test of the engine holds it to.
 
-// maxWritten is how many characters a statement has at most, where what WITH names counts as often
-// as it is named; a question has no more than four times as many in all its statements. Trino takes
-// a million characters, unless it is told otherwise (query.max-length).
-const maxWritten = 1_000_000
+// maxWritten is from how many characters on nothing more is counted: more than any engine takes
+// ([policy.EngineLimits]). What WITH names counts as often as it is named.
+const maxWritten = 4_000_000
 
 // written counts characters, and stops where there are too many.
 type written struct {
@@ -34,10 +33,15 @@ const (
 	storedReal = 2_000 // the same of one that is rounded, or has a calendar
 )
 
-// tooLong refuses a query whose statements are too long for a cluster.
-func (w *work) tooLong(q *tree.Query) {
-	if w.cluster {
-		w.refuseWritten(Written(q))
+// limitLength refuses a query whose statements are too long for an engine.
+func (ec *engineCheck) limitLength(written func() (longest, all int64)) {
+	most := ec.limits.MaxStatement
+	if most == 0 {
+		return
+	}
+	if longest, all := written(); longest > most || all > 4*most {
+		ec.fail(syntax.Refuse(ec.pos, "ask for less at once, with shorter lists and fewer operations, or group by a column with fewer values",
+			"a %s cluster is asked by statements, and one for this question would be too long for it", ec.limits.Name))
 	}
 }
 
@@ -83,25 +87,15 @@ func listed(k tree.Key) (n int64) {
 	return n
 }
 
-// tableTooLong is tooLong for rows to train on.
-func (w *work) tableTooLong(t *tree.Table) {
-	if !w.cluster {
-		return
-	}
+// tableWritten is Written for rows to train on.
+func tableWritten(t *tree.Table) (longest, all int64) {
 	c := newWritten(t.From, tableExpressions(t)...)
 	c.relation(t.From, 1, false)
 	for _, e := range tableExpressions(t) {
 		c.expr(e, 1, false)
 		c.n += relation
 	}
-	w.refuseWritten(c.n, c.n)
-}
-
-func (w *work) refuseWritten(one, all int64) {
-	if one > maxWritten || all > 4*maxWritten {
-		w.fail(syntax.Refuse(w.pos, "ask for less at once, with shorter lists and fewer operations, or group by a column with fewer values",
-			"a Trino cluster is asked by statements, and one for this question would be too long for it"))
-	}
+	return c.n, c.n
 }
 
 // expressions are those of a query that are not in what it is from.
@@ -137,7 +131,7 @@ func newWritten(from tree.Relation, over ...tree.Expr) *written {
 // expr counts an expression that is written so many times. A computation is written for each
 // outcome of the subqueries in it.
 func (c *written) expr(e tree.Expr, times int64, computed bool) {
-	if e == nil || c.n > 4*maxWritten {
+	if e == nil || c.n > maxWritten {
 		return
 	}
 	if !computed && tree.Computes(e) {
@@ -187,7 +181,7 @@ func automatonSize(e *tree.Call) int64 {
 
 // relation counts what follows FROM. All says that every field of it is named.
 func (c *written) relation(r tree.Relation, times int64, all bool) {
-	if c.n > 4*maxWritten {
+	if c.n > maxWritten {
 		return
 	}
 	c.n += times * (relation + int64(len(c.read))*named/2)
