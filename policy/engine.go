@@ -1,7 +1,7 @@
 package policy
 
-// EngineLimits is what the engine of a dataset cannot be asked, beside what none can. The zero value
-// is an engine without limits of its own.
+// EngineLimits is what the engine of a dataset cannot be asked, beside what none can. The zero
+// value is an engine without limits of its own.
 type EngineLimits struct {
 	// Name is what messages call the engine.
 	Name string
@@ -22,10 +22,10 @@ type EngineLimits struct {
 	AutomatonPatterns bool
 }
 
-// trinoLimits are those of a Trino cluster. Its parser has no more room on its stack from a depth of
-// about 750 on (from 820 brackets, 380 CASEs and 320 functions, in a thread of 1 MB), and says so
-// after the charge. It makes one method of an expression, and a method has an end. A statement has a
-// million characters, unless the cluster is told otherwise (query.max-length).
+// trinoLimits are those of a Trino cluster. Its parser has no more room on its stack from a depth
+// of about 750 on (from 820 brackets, 380 CASEs and 320 functions, in a thread of 1 MB), and says
+// so after the charge. It makes one method of an expression, and a method has an end. A statement
+// has a million characters, unless the cluster is told otherwise (query.max-length).
 var trinoLimits = EngineLimits{Name: "Trino", MaxDepth: 400, MaxOperations: 1000, MaxStatement: 1_000_000,
 	NoOuterExists: true, NoDistinctWindows: true, AutomatonPatterns: true}
 

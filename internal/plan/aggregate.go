@@ -2,6 +2,8 @@ package plan
 
 import (
 	"math/big"
+	"slices"
+	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -11,21 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// maxSteps bounds one row's value in a sum: 2^53 steps, times a million rows of one
-// person, times all rows a table can have, is far below the 2^127 of the sum.
-var maxSteps = new(big.Int).Lsh(big.NewInt(1), 53)
-
-func functionName(f *pg.FuncCall) string {
-	var parts []string
-	for _, n := range f.Funcname {
-		parts = append(parts, n.GetString_().GetSval())
-	}
-	if len(parts) == 2 && parts[0] == "pg_catalog" {
-		parts = parts[1:]
-	}
-	return strings.Join(parts, ".")
-}
-
 // aggregator reads aggregates, and adds what is released for them.
 type aggregator struct {
 	in     *rowScope
@@ -33,55 +20,22 @@ type aggregator struct {
 	out    *releases
 }
 
-// aggregates are the functions of many rows.
-var aggregates = map[string]expr.Signature{
-	"count": {Gives: "integer"}, "sum": {Gives: "alike"}, "min": {Gives: "alike"}, "max": {Gives: "alike"}, "median": {Gives: "alike"},
-	"avg": {Gives: "decimal"}, "variance": {Gives: "decimal"}, "var_pop": {Gives: "decimal"}, "var_samp": {Gives: "decimal"},
-	"stddev": {Gives: "decimal"}, "stddev_pop": {Gives: "decimal"}, "stddev_samp": {Gives: "decimal"},
-	"percentile_cont": {Takes: "decimal", Gives: "alike"}, "percentile_disc": {Takes: "decimal", Gives: "alike"},
-}
-
-// ofOne are aggregates that one person's row decides, and what to ask instead: whether any row, or
-// every one, fulfils something has no noise that would hide one of them.
-var ofOne = map[string]string{
-	"bool_or": aboutHowMany, "bool_and": aboutHowMany, "every": aboutHowMany,
-	"string_agg": theKeys, "array_agg": theKeys, "json_agg": theKeys, "jsonb_agg": theKeys, "any_value": theKeys,
-	"mode": "choose it, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
+// oneRowAggregates are aggregates that one person's row decides, and what to ask instead: whether
+// any row, or every one, fulfils something has no noise that would hide one of them.
+var oneRowAggregates = map[string]string{
+	"bool_or": insteadCountRows, "bool_and": insteadCountRows, "every": insteadCountRows,
+	"string_agg": insteadGroupBy, "array_agg": insteadGroupBy, "json_agg": insteadGroupBy, "jsonb_agg": insteadGroupBy,
+	"any_value": insteadGroupBy,
+	"mode":      "choose it, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
 }
 
 const (
-	aboutHowMany = "ask about how many rows do, as in COUNT(*) FILTER (WHERE age > 50), of one person in a subquery that is grouped by " +
-		"the person, or of answers in a SELECT around them"
-	theKeys = "group by it: keys are shown where they are public, or where enough people have them"
+	insteadCountRows = "ask about how many rows do, as in COUNT(*) FILTER (WHERE age > 50), of one person in a subquery that is grouped " +
+		"by the person, or of answers in a SELECT around them"
+	insteadGroupBy = "group by it: keys are shown where they are public, or where enough people have them"
 )
 
-const theAggregates = "use COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, PERCENTILE_CONT, MIN or MAX"
-
-func isAggregate(name string) bool { _, ok := aggregates[name]; return ok }
-
-// isAggregated reports whether a SELECT has groups or aggregates of its own: one that it has in a
-// subquery is not.
-func isAggregated(s *pg.SelectStmt) bool {
-	if len(s.GroupClause) > 0 || s.HavingClause != nil {
-		return true
-	}
-	found := false
-	for _, list := range [][]*pg.Node{s.TargetList, s.SortClause} {
-		for _, n := range list {
-			syntax.EachNode(n, func(n *pg.Node) bool {
-				if n.GetSubLink() != nil {
-					return false
-				}
-				if f := n.GetFuncCall(); f != nil && f.Over == nil {
-					name := functionName(f)
-					found = found || isPersonal(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil
-				}
-				return true
-			})
-		}
-	}
-	return found
-}
+const insteadAggregates = "use COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, PERCENTILE_CONT, MIN or MAX"
 
 // refuseModifiers refuses what an aggregate cannot have.
 func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
@@ -102,42 +56,6 @@ func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
 		}
 	}
 	return nil
-}
-
-// exactly reads what is summed, ranked, counted or grouped by. A cast of an exact number to a
-// floating-point one is left out, so that what is added up stays a whole number of steps; inexact
-// says that there was one, which the answer has again.
-func (in *rowScope) readExact(n *pg.Node) (e tree.Expr, inexact bool, err error) {
-	if e, err = in.read(n); err != nil || e.Type().Kind != tree.Real {
-		return e, false, err
-	}
-	exact, ok := expr.Exact(e, syntax.Location(n))
-	if !ok {
-		return e, false, nil
-	}
-	if err := expr.CheckLevels(exact, syntax.Location(n)); err != nil {
-		return nil, false, err
-	}
-	return in.env.normal(exact), true, nil
-}
-
-// again is a released value as the floating-point number that the question has cast it to.
-func again(e tree.Expr, inexact bool) tree.Expr {
-	if inexact && e.Type().Kind == tree.Number {
-		return expr.Real(e)
-	}
-	return e
-}
-
-func (in *rowScope) read(n *pg.Node) (tree.Expr, error) {
-	arg, err := checkExpr(in, n)
-	if err != nil {
-		return nil, err
-	}
-	if err := expr.CheckLevels(arg, syntax.Location(n)); err != nil {
-		return nil, err
-	}
-	return in.env.normal(arg), nil
 }
 
 // inexact reports whether an aggregate is of floating-point numbers that are released as exact
@@ -170,13 +88,13 @@ func aggregateInstead(name string) string {
 	case name == "sumif", name == "sum_if":
 		return "write SUM(x) FILTER (WHERE ...)"
 	}
-	return theAggregates
+	return insteadAggregates
 }
 
-// aggregate checks a call of an aggregate and returns the index of what is released for it.
+// read checks a call of an aggregate and returns the index of what is released for it.
 func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	name := functionName(f)
-	if instead, ok := ofOne[name]; ok {
+	if instead, ok := oneRowAggregates[name]; ok {
 		return 0, syntax.Refuse(f.Location, instead, "%s tells of one person's row, which noise cannot hide", name)
 	}
 	if !isAggregate(name) {
@@ -218,7 +136,7 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	if name == "count" {
 		return agg.countOf(arg, f.AggDistinct, filter, f.Location)
 	}
-	if err := summable(arg, name, f.Location); err != nil {
+	if err := refuseUnsummable(arg, name, f.Location); err != nil {
 		return 0, err
 	}
 	if arg, err = agg.in.onlyWhere(filter, arg, f.Location); err != nil {
@@ -229,7 +147,7 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 		if arg, err = agg.sparse(arg, f.Location); err != nil {
 			return 0, err
 		}
-		if ones(arg) {
+		if isOneOrNull(arg) {
 			return agg.out.addNumber(agg.countValues(arg)), nil
 		}
 		m, err := agg.sumWithin(arg, f.Location)
@@ -238,7 +156,7 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 		}
 		return agg.out.addNumber(m), nil
 	case "avg":
-		return agg.out.add(draft{Stat: tree.Stat{Kind: tree.AverageStat, Of: arg, Typ: expr.ReleasedReal}}), nil
+		return agg.out.add(statDraft{Stat: tree.Stat{Kind: tree.AverageStat, Of: arg, Typ: expr.ReleasedReal}}), nil
 	case "median":
 		return agg.addQuantile(arg, big.NewRat(1, 2), "", f.Location)
 	case "min":
@@ -249,7 +167,6 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	return agg.addVariance(arg, name, f.Location)
 }
 
-// countRows is COUNT(*).
 func (agg *aggregator) countRows(filter tree.Expr, pos int32) (int, error) {
 	if filter == nil {
 		return agg.out.addNumber(tree.Measure{Kind: tree.CountRows}), nil
@@ -301,20 +218,6 @@ func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, p
 	return agg.out.addNumber(agg.countValues(arg)), nil
 }
 
-// present adds to a condition that a column which says who a row is about is not NULL, as it is in
-// rows of a LEFT JOIN without a partner. Of the relation's own unit that is known.
-func (r rows) present(c *tree.Column, filter tree.Expr) tree.Expr {
-	stored := c.Stored()
-	if isAlwaysUnit(r.Relation, stored.Index) {
-		return filter
-	}
-	var there tree.Expr = &tree.Not{X: &tree.IsNull{X: stored}}
-	if filter != nil {
-		there = &tree.Logic{Op: tree.And, Args: []tree.Expr{filter, there}}
-	}
-	return there
-}
-
 // sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds
 // anything, and the interval of a person's part holds 0 in any case.
 func (agg *aggregator) sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
@@ -325,12 +228,12 @@ func (agg *aggregator) sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
 	return agg.in.onlyWhere(c.Whens[0].If, c.Whens[0].Then, pos)
 }
 
-// ones reports whether an expression is 1 or NULL: its sum is its count. Of one person as many rows
-// count in both.
-func ones(arg tree.Expr) bool {
+// isOneOrNull reports whether an expression is 1 or NULL: its sum is its count. Of one person as
+// many rows count in both.
+func isOneOrNull(arg tree.Expr) bool {
 	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
 		l, null := c.Else.(*tree.Literal)
-		return null && l.IsNullLiteral() && ones(c.Whens[0].Then)
+		return null && l.IsNullLiteral() && isOneOrNull(c.Whens[0].Then)
 	}
 	return expr.IsNumber(arg, 1) && arg.Type().Integer()
 }
@@ -353,56 +256,6 @@ func (agg *aggregator) countValues(arg tree.Expr) tree.Measure {
 	return tree.Measure{Kind: tree.CountValues, Arg: arg}
 }
 
-// filtered is an expression where a condition holds, and NULL where it does not.
-func (in *rowScope) onlyWhere(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
-	if filter == nil {
-		return arg, nil
-	}
-	e, err := expr.NewCase([]tree.When{{If: filter, Then: arg}}, expr.NewNull(tree.Type{}), pos)
-	if err != nil {
-		return nil, err
-	}
-	e = in.env.normal(e)
-	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
-		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil",
-			"the condition of this FILTER holds for no row, or its aggregate is of NULL")
-	}
-	return e, nil
-}
-
-// summable refuses what has no bounded, exact sum.
-func summable(arg tree.Expr, name string, pos int32) error {
-	t := arg.Type()
-	switch {
-	case t.Kind == tree.Real:
-		return syntax.Refuse(pos, "round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a "+
-			"granularity in the policy", "%s needs exact numbers, and this is the result of a division or a decimal without granularity",
-			name)
-	case (t.Kind == tree.Date || t.Kind == tree.Timestamp) &&
-		(name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
-		return nil
-	case t.Kind == tree.Text && (name == "min" || name == "max"):
-		return syntax.Refuse(pos, "count by its values where they are public, as in SELECT "+tree.Describe(arg)+", COUNT(*) ... GROUP BY",
-			"%s of a text would be the value of one person", name)
-	case t.Kind == tree.Boolean:
-		return syntax.Refuse(pos, "make 1 and 0 of it, as in "+name+"(CAST("+tree.Describe(arg)+" AS integer))",
-			"%s needs numbers, and this is a boolean", name)
-	case t.Kind != tree.Number:
-		return syntax.Refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, and this is %s", name, expr.Article(t.Kind))
-	case !t.Declared:
-		return syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy",
-			"%s needs a column with bounds, because the noise is in proportion to the largest value one person can have", name)
-	case expr.MaxAbs(t).Cmp(maxSteps) > 0:
-		return syntax.Refuse(pos, "sum the columns one by one, or ask the owner for a coarser granularity",
-			"the values of this %s could exceed 2^53 steps", name)
-	case name != "sum" && t.Lo.Cmp(t.Hi) == 0:
-		return syntax.Refuse(pos, "use something that differs between rows", "the values of this %s are all the same", name)
-	case expr.MaxAbs(t).Sign() == 0:
-		return syntax.Refuse(pos, "sum something that can differ from zero", "the values of this %s are all zero", name)
-	}
-	return nil
-}
-
 // releasedNumber is the type of a noisy number. Above the noise numbers have no limits, so the
 // interval is there to be narrow enough for products of a few.
 func releasedNumber(step *big.Rat) tree.Type {
@@ -413,3 +266,77 @@ var (
 	minReleased = big.NewInt(-1 << 40)
 	maxReleased = big.NewInt(1 << 40)
 )
+
+// readPercentile reads PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x). On a lattice a quantile is a
+// lattice point, so CONT and DISC are one.
+func (agg *aggregator) readPercentile(f *pg.FuncCall, name string, filter tree.Expr) (int, error) {
+	const instead = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
+	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {
+		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1, and one column to order by", name)
+	}
+	if list := f.Args[0].GetAArrayExpr(); list != nil {
+		return 0, syntax.Refuse(syntax.Location(f.Args[0]), "write "+oneByOne(name, list, f.AggOrder[0].GetSortBy())+
+			": several of one column share one price", "an answer has no arrays, so %s takes one number at a time", name)
+	}
+	by := f.AggOrder[0].GetSortBy()
+	p, err := checkExpr(agg.in, f.Args[0])
+	if err != nil {
+		return 0, err
+	}
+	l, ok := expr.Normal(expr.AdoptNumber(p)).(*tree.Literal)
+	if !ok || l.Number == nil {
+		return 0,
+			syntax.Refuse(syntax.Location(f.Args[0]), instead+", one call for each number", "the quantile must be a constant from 0 to 1")
+	}
+	at := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
+	if at.Sign() < 0 || at.Cmp(tree.One) > 0 {
+		return 0, syntax.Refuse(syntax.Location(f.Args[0]), instead, "the quantile must be a constant from 0 to 1")
+	}
+	if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
+		at.Sub(tree.One, at)
+	}
+	arg, _, err := agg.in.readExact(by.GetNode())
+	if err != nil {
+		return 0, err
+	}
+	if err := refuseUnsummable(arg, name, f.Location); err != nil {
+		return 0, err
+	}
+	if arg, err = agg.in.onlyWhere(filter, arg, f.Location); err != nil {
+		return 0, err
+	}
+	return agg.addQuantile(arg, at, "", f.Location)
+}
+
+// oneByOne writes the calls that an array of quantiles stands for, as far as they are numbers and
+// the column has a plain name.
+func oneByOne(name string, list *pg.A_ArrayExpr, by *pg.SortBy) string {
+	column := "column"
+	if ref := by.GetNode().GetColumnRef(); ref != nil {
+		if text, err := columnName(ref); err == nil {
+			column = strings.ReplaceAll(text, "\x00", ".")
+		}
+	}
+	if by.GetSortbyDir() == pg.SortByDir_SORTBY_DESC {
+		column += " DESC"
+	}
+	if len(list.Elements) == 0 {
+		return name + "(0.5) WITHIN GROUP (ORDER BY " + column + ")"
+	}
+	var out []string
+	for _, n := range list.Elements {
+		number := "0.5"
+		if v := n.GetAConst().GetFval(); v != nil {
+			number = v.Fval
+		} else if v := n.GetAConst().GetIval(); v != nil {
+			number = strconv.Itoa(int(v.Ival))
+		}
+		if call := name + "(" + number + ") WITHIN GROUP (ORDER BY " + column + ")"; !slices.Contains(out, call) && len(out) < 3 {
+			out = append(out, call)
+		}
+	}
+	if len(list.Elements) > len(out) {
+		out = append(out, "...")
+	}
+	return strings.Join(out, ", ")
+}

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// cubes finds the sets of a GROUP BY that are marginals of one table.
-func cubes(plans []*tree.Plan) []*tree.Cube {
+// findCubes finds the sets of a GROUP BY that are marginals of one table.
+func findCubes(plans []*tree.Plan) []*tree.Cube {
 	var out []*tree.Cube
 	for first := 0; first < len(plans); {
 		next := first + 1
@@ -54,7 +54,7 @@ func newCube(plans []*tree.Plan) *tree.Cube {
 	}
 	groups := 1
 	for i := range c.Query.Keys {
-		hidden, ok := complete(&c.Query, i)
+		hidden, ok := completeKey(&c.Query, i)
 		if !ok || len(c.Query.Keys) > maxCubeKeys || len(c.Query.Keys[i].Values) > maxCubeGroups/groups {
 			return nil
 		}
@@ -102,11 +102,11 @@ func addKeys(table *tree.Query, keys []tree.Key) ([]int, bool) {
 	return set, true
 }
 
-// complete lets a key of a table have one more value for all that are not listed, where rows may
+// completeKey lets a key of a table have one more value for all that are not listed, where rows may
 // have such. It is NULL, or where NULL is listed a text that is not. It says whether there is one.
 // Were one forgotten, rows would be missing in totals; how far one person moves anything does not
 // rest on it.
-func complete(q *tree.Query, i int) (hidden, ok bool) {
+func completeKey(q *tree.Query, i int) (hidden, ok bool) {
 	k := &q.Keys[i]
 	whole, all := expr.Covers(*k)
 	if all || isNamed(q, *k) || whole && !expr.MayBeNull(q, k.Expr) {
@@ -129,14 +129,14 @@ func complete(q *tree.Query, i int) (hidden, ok bool) {
 		if !ok {
 			return false, false
 		}
-		k.Expr = unlessOther(*k, other, listed)
+		k.Expr = replaceUnlisted(*k, other, listed)
 	}
 	k.Values = append(slices.Clip(slices.Clone(k.Values)), other)
 	return true, true
 }
 
-// unlessOther is a key where it is listed, and one value elsewhere.
-func unlessOther(k tree.Key, other policy.Value, listed tree.Expr) tree.Expr {
+// replaceUnlisted is a key where it is listed, and one value elsewhere.
+func replaceUnlisted(k tree.Key, other policy.Value, listed tree.Expr) tree.Expr {
 	t := k.Expr.Type()
 	if other.Null {
 		return &tree.Case{Whens: []tree.When{{If: listed, Then: k.Expr}}, Else: expr.NewNull(t), Typ: t}

@@ -20,9 +20,9 @@
 // anything that the engine for answers runs (package engine/outer), and sees nothing else but
 // public tables, which may stand there alone ([Statement]).
 //
-// Each set of GROUP BY is a question of its own, and those of one are one answer (sets.go).
+// Each set of GROUP BY is a question of its own, and those of one are one answer (key.go).
 // An answer that is joined with rows, on what both are grouped by, chooses among their groups: all
-// of them are bought (within.go).
+// of them are bought (question.go).
 //
 // The aggregates are COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM, AVG, VARIANCE, VAR_POP, VAR_SAMP,
 // STDDEV, STDDEV_POP, STDDEV_SAMP, MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, and MIN and MAX, which
@@ -33,7 +33,7 @@
 //
 // Two kinds of SELECT ask for nothing of the data. One without aggregates over public keys lists
 // them ([tree.Query.ListsKeys]). One that has no rows, by LIMIT 0 or a WHERE that is false of
-// constants, has columns alone (Statement.Empty, probe.go); then * stands for the listed columns.
+// constants, has columns alone (Statement.Empty, level.go); then * stands for the listed columns.
 //
 // SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy
 // and none of these: it stands alone, has its own price, and is checked by [PrepareHoldout].
@@ -96,25 +96,35 @@
 //
 //  1. Read ([syntax.Open], once): the text is within the limits, so nobody recurses deep, and is
 //     one SELECT of PostgreSQL's grammar. Values of parameters are constants in its tree.
-//  2. Level (statement.go): each SELECT is about rows, which is a question, or about answers,
-//     which is free and is lifted above. None is about both.
-//  3. Names (env.go, from.go, rows.go): every name is a table of the policy, a view, a WITH, or a
-//     column of one in sight. Nothing else can be named.
-//  4. Rows (join.go, union.go, select.go, persons.go, ownwindow.go, exists.go, scalar.go): whose
-//     each row is. Rows that are put together are one person's, and how many of one person there
-//     can be is known.
-//  5. Expressions (check.go and the files that it calls, package expr): every one is total, and
-//     every number has an interval that it cannot leave.
+//  2. Level (level.go): each SELECT is about rows, which is a question, or about answers, which is
+//     free and is lifted above (statement.go). None is about both.
+//  3. Names (names.go): every name is a table of the policy, a view, a WITH, or a column of one in
+//     sight. Nothing else can be named.
+//  4. Rows (rows.go, from.go, join.go, union.go, subquery.go, condition.go, persons.go, window.go):
+//     whose each row is. Rows that are put together are one person's, and how many of one person
+//     there can be is known. The result is a rowScope.
+//  5. Expressions (expression.go, operator.go, time.go, package expr), wherever one stands: every
+//     one is total, and every number has an interval that it cannot leave. What names mean there is
+//     said by a scope: rows, one person's rows, or what is released.
 //  6. Keys (key.go, domain.go, fielddomain.go, publickeys.go, package reach): the groups are
-//     public, or a mechanism decides about them. Those that are functions of the person are one
-//     group a person (once.go).
-//  7. Aggregates (aggregate.go, stat.go, quantile.go): each is a measure of integers with declared
-//     bounds, named twice released once.
-//  8. Normal form (finish.go, flat.go, package expr): questions that mean the same have one hash.
-//  9. Once more (total.go, owned.go): everything below the noise is total and somebody's, by a
-//     look at the whole tree that does not depend on the passes before.
-//  10. Work (work.go, fanout.go, looks.go, sunk.go): how long an engine can take follows from the
-//     policy and public tables, and people with many rows are cut before a join.
+//     public, or a mechanism decides about them. The result is groups.
+//  7. Contributions (contribution.go): in how many groups one person counts, and with how many rows.
+//     Keys that are functions of the person are one group a person.
+//  8. Aggregates (aggregate.go, measure.go): each is a measure of integers with declared bounds,
+//     named twice released once. The result is releases.
+//  9. Answer (answer.go): what is made of them and shown. The result is an answer.
+//  10. Tree (placement.go, assemble.go, package expr): averages get their sums and counts, and
+//     questions that mean the same have one hash. Then everything below the noise is proven to be
+//     total and somebody's once more, by a look at the whole tree that does not depend on the passes
+//     before. The result is a [tree.Plan].
+//  11. Work (engine.go, worksize.go, work.go): how long an engine can take follows from the policy
+//     and public tables, people with many rows are cut before a join, and what the engine cannot be
+//     asked is refused ([policy.EngineLimits]).
+//
+// question.go takes a question from the third to the last, and answerwindow.go one with windows
+// over its answer; statement.go does so for a text, holdout.go for a question to a holdout,
+// table.go for rows to train on. Each pass knows those before it and none after: a test holds the
+// files to that.
 //
 // # Promises
 //
@@ -140,7 +150,7 @@
 //     from the text, the policy and public tables. A key whose values take more than three quarters
 //     of that has none that are known: they can be listed in WHERE. The context is looked at after
 //     each millisecond of work, so planning ends with it. What is computed of released values is
-//     bounded too, before it is paid for (shown.go).
+//     bounded too, before it is paid for (answer.go).
 //  5. Size comes first. Length, number of words and depth are limited before the parser sees the
 //     text, and again for the tree, so no text makes the planner recurse deeply. Names of WITH and
 //     views are replaced by what they stand for, and how often is limited too.

@@ -40,7 +40,7 @@ type fieldKey struct {
 	index int
 }
 
-// fieldDomain says what is known of a field of a relation.
+// ofField says what is known of a field of a relation.
 func (df *domainFinder) ofField(r tree.Relation, i int) (domain, error) {
 	if k, ok := df.fields[fieldKey{r, i}]; ok {
 		return k, nil
@@ -76,7 +76,7 @@ func (df *domainFinder) findField(r tree.Relation, i int) (domain, error) {
 	return ofType(r.Fields()[i].Type, r.Fields()[i].Nullable), nil
 }
 
-// joinDomain is what is known of a field of a join: what was known of it before, and what ON says.
+// ofJoin is what is known of a field of a join: what was known of it before, and what ON says.
 // A row of the left side stays without a partner where the join is an outer one, and a row that ON
 // leaves out of the right side is then NULL, so the left is as wide as it was, and the right has no
 // other values than those that ON allows, and NULL.
@@ -108,7 +108,7 @@ func (k domain) where(null bool) domain {
 	return k
 }
 
-// sourceDomain is what the policy says of a column.
+// ofSource is what the policy says of a column.
 func (df *domainFinder) ofSource(f tree.Field) (domain, error) {
 	src := f.Source
 	switch {
@@ -144,7 +144,7 @@ func ofType(t tree.Type, null bool) domain {
 	return k
 }
 
-// unionDomain is what is known of all parts of a union together.
+// ofUnion is what is known of all parts of a union together.
 func (df *domainFinder) ofUnion(u *tree.Union, i int) (domain, error) {
 	out := domain{listed: true, ends: reach.Interval{Lo: math.MaxInt64, Hi: math.MinInt64}}
 	for _, p := range u.Parts {
@@ -163,7 +163,7 @@ func (df *domainFinder) ofUnion(u *tree.Union, i int) (domain, error) {
 	return out, nil
 }
 
-// partDomain is what is known of a number about a person: the smallest and the largest value of
+// ofPart is what is known of a number about a person: the smallest and the largest value of
 // something is one of its values.
 func (df *domainFinder) ofPart(p *tree.Persons, i int) (domain, error) {
 	if k := i - 1; k >= 0 && k < len(p.Keys) {
@@ -178,7 +178,7 @@ func (df *domainFinder) ofPart(p *tree.Persons, i int) (domain, error) {
 	return ofType(p.Row[i].Type, p.Row[i].Nullable), nil
 }
 
-// windowDomain is what is known of a window's field: one that says what is in another row of the
+// ofWindow is what is known of a window's field: one that says what is in another row of the
 // person has the values that it has in rows.
 func (df *domainFinder) ofWindow(w *tree.Window, i int) (domain, error) {
 	n := len(w.From.Fields())
@@ -195,7 +195,7 @@ func (df *domainFinder) ofWindow(w *tree.Window, i int) (domain, error) {
 	return ofType(w.Row[i].Type, w.Row[i].Nullable), nil
 }
 
-// columnDomain says what is known of a column of rows where a condition is true.
+// ofColumn says what is known of a column of rows where a condition is true.
 func (df *domainFinder) ofColumn(r tree.Relation, where tree.Expr, c *tree.Column) (domain, error) {
 	k, err := df.ofField(r, c.Index)
 	if err != nil {
@@ -216,7 +216,7 @@ func (df *domainFinder) ofColumn(r tree.Relation, where tree.Expr, c *tree.Colum
 // allowed leaves out what a condition leaves out. Where nothing would be left everything stays: a
 // question about no group is still a question.
 func (df *domainFinder) allowed(k domain, c *tree.Column, cond tree.Expr) domain {
-	if !about(cond, c) {
+	if !isAbout(cond, c) {
 		return k
 	}
 	if x, list := expr.Constants(cond); !k.listed && x != nil && df.env.spell(x) == df.env.spell(c) {
@@ -247,8 +247,8 @@ func (df *domainFinder) allowed(k domain, c *tree.Column, cond tree.Expr) domain
 	return k
 }
 
-// about reports whether a condition is about one column alone, and about no other rows.
-func about(cond tree.Expr, c *tree.Column) bool {
+// isAbout reports whether a condition is about one column alone, and about no other rows.
+func isAbout(cond tree.Expr, c *tree.Column) bool {
 	ok, found := true, false
 	tree.Walk(cond, func(x tree.Expr) {
 		switch x := x.(type) {

@@ -11,7 +11,122 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
+
+// rowReader reads FROM, and the subqueries in it, as rows of which it is known whose they are.
+type rowReader struct{ env *env }
+
+// readFrom reads a FROM clause: tables, subqueries and joins of rows. What stands between commas,
+// or in a CROSS JOIN, is joined by what WHERE says of it: where two are private, by the conditions
+// that both rows are about one person. These are then part of the join and not of WHERE.
+func (rr rowReader) readFrom(s *pg.SelectStmt) (rows, error) {
+	nodes := splitCrossJoins(s.FromClause)
+	if len(nodes) == 0 {
+		return rows{}, syntax.Refuse(-1, "write SELECT ... FROM a table; "+listNames("tables", rr.env.dataset.Tables), "there is no FROM")
+	}
+	all := make([]rows, len(nodes))
+	for i, n := range nodes {
+		var err error
+		if all[i], err = rr.readItem(n); err != nil {
+			return rows{}, err
+		}
+	}
+	out, saying := all[0], conditions(s.WhereClause)
+	var said []*pg.Node
+	for left := sequence(1, len(all)); len(left) > 0; {
+		at, on, used := rr.chooseNext(out, all, left, saying)
+		var err error
+		if out, err = rr.join(out, all[left[at]], on, false, syntax.Location(nodes[left[at]]), true); err != nil {
+			return rows{}, err
+		}
+		said = append(said, used...)
+		left = slices.Delete(left, at, at+1)
+	}
+	slices.SortStableFunc(out.names, func(a, b binding) int { return itemIndex(all, a.name) - itemIndex(all, b.name) })
+	out.taken = said
+	return out, nil
+}
+
+// readTables is readFrom for all of a question.
+func (rr rowReader) readTables(s *pg.SelectStmt) (rows, error) {
+	from, err := rr.readFrom(s)
+	if err != nil {
+		return rows{}, err
+	}
+	tables := 0
+	if from.EachTable(func(*policy.Table) { tables++ }); tables > maxTables {
+		return rows{}, tooManyTables(firstLocation(s.FromClause))
+	}
+	return from, nil
+}
+
+// chooseNext chooses what is joined next: the first that belongs to nobody, or that WHERE says to
+// be about the same person as what there is. Where there is none it is the first, to be refused.
+func (rr rowReader) chooseNext(out rows, all []rows, left []int, saying []*pg.Node) (at int, on tree.Expr, used []*pg.Node) {
+	for at, i := range left {
+		if !tree.Private(out) || !tree.Private(all[i]) {
+			return at, nil, nil
+		}
+		if on, used := rr.linksIn(out, all[i], saying); on != nil {
+			return at, on, used
+		}
+	}
+	return 0, nil, nil
+}
+
+// linksIn returns the conditions of WHERE that say that a row of the one and a row of the other
+// are about one person.
+func (rr rowReader) linksIn(l, r rows, saying []*pg.Node) (on tree.Expr, used []*pg.Node) {
+	both, err := l.joined(r, newJoin(l.Relation, r.Relation, nil, false))
+	if err != nil {
+		return nil, nil // which the join will say
+	}
+	var links []tree.Expr
+	for _, n := range saying {
+		x := n.GetAExpr()
+		if x.GetLexpr().GetColumnRef() == nil || x.GetRexpr().GetColumnRef() == nil {
+			continue
+		}
+		c, err := checkCondition(&rowScope{env: rr.env, rows: both}, n)
+		if err == nil && expr.Linked(c, len(l.Fields())) {
+			links, used = append(links, c), append(used, n)
+		}
+	}
+	if len(links) == 0 {
+		return nil, nil
+	}
+	return expr.Normal(&tree.Logic{Op: tree.And, Args: links}), used
+}
+
+// splitCrossJoins are the items of FROM: a CROSS JOIN is two of them.
+func splitCrossJoins(nodes []*pg.Node) []*pg.Node {
+	var out []*pg.Node
+	for _, n := range nodes {
+		j := n.GetJoinExpr()
+		if j == nil || j.Jointype != pg.JoinType_JOIN_INNER || j.Quals != nil || j.IsNatural || len(j.UsingClause) > 0 || j.Alias != nil {
+			out = append(out, n)
+			continue
+		}
+		out = append(out, splitCrossJoins([]*pg.Node{j.Larg, j.Rarg})...)
+	}
+	return out
+}
+
+// withoutTaken is a WHERE without the conditions that FROM has taken.
+func (r rows) withoutTaken(where *pg.Node) *pg.Node {
+	if len(r.taken) == 0 {
+		return where
+	}
+	return andOf(slices.DeleteFunc(conditions(where), func(n *pg.Node) bool { return slices.Contains(r.taken, n) }))
+}
+
+// itemIndex is which item of FROM a name comes from.
+func itemIndex(all []rows, name string) int {
+	return slices.IndexFunc(all, func(r rows) bool {
+		return slices.ContainsFunc(r.names, func(b binding) bool { return strings.EqualFold(b.name, name) })
+	})
+}
 
 func (rr rowReader) readItem(n *pg.Node) (rows, error) {
 	switch x := n.GetNode().(type) {
@@ -22,16 +137,16 @@ func (rr rowReader) readItem(n *pg.Node) (rows, error) {
 		r, err := rr.readSubquery(s.Subquery.GetSelectStmt(), syntax.Location(n))
 		if err != nil && s.Lateral {
 			return rows{}, syntax.Refuse(syntax.Location(n), "write a subquery that names nothing beside it, and join it",
-				"LATERAL cannot be used here: %s", reason(err))
+				"LATERAL cannot be used here: %s", refusalReason(err))
 		}
 		if err != nil {
 			return rows{}, err
 		}
-		return renamed(r, s.GetAlias().GetAliasname(), aliasColumns(s.GetAlias()), syntax.Location(n))
+		return nameRows(r, s.GetAlias().GetAliasname(), aliasColumns(s.GetAlias()), syntax.Location(n))
 	case *pg.Node_JoinExpr:
 		return rr.readJoin(x.JoinExpr)
 	}
-	return rows{}, syntax.Refuse(syntax.Location(n), "name a table, a subquery or a join; "+known("tables", rr.env.dataset.Tables),
+	return rows{}, syntax.Refuse(syntax.Location(n), "name a table, a subquery or a join; "+listNames("tables", rr.env.dataset.Tables),
 		"functions and samples cannot be used in FROM")
 }
 
@@ -55,7 +170,8 @@ func (rr rowReader) readTable(v *pg.RangeVar) (rows, error) {
 		r = NewScan(rr.env.dataset, s.table)
 	} else if r, err = (rowReader{s.env}).readSubquery(s.query, v.Location); err != nil {
 		if s.isView {
-			err = syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", v.Relname, reason(err))
+			err = syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
+				v.Relname, refusalReason(err))
 		}
 		return rows{}, err
 	}
@@ -64,22 +180,7 @@ func (rr rowReader) readTable(v *pg.RangeVar) (rows, error) {
 			return rows{}, err
 		}
 	}
-	return renamed(r, name, aliasColumns(v.Alias), v.Location)
-}
-
-func reason(err error) string {
-	if r, ok := err.(*api.Refusal); ok {
-		return r.Reason
-	}
-	return err.Error()
-}
-
-func aliasColumns(a *pg.Alias) []string {
-	var out []string
-	for _, n := range a.GetColnames() {
-		out = append(out, n.GetString_().GetSval())
-	}
-	return out
+	return nameRows(r, name, aliasColumns(v.Alias), v.Location)
 }
 
 func (rr rowReader) readJoin(j *pg.JoinExpr) (rows, error) {
@@ -107,7 +208,7 @@ func (rr rowReader) readJoin(j *pg.JoinExpr) (rows, error) {
 	}
 	using := usingNames(j)
 	if j.IsNatural {
-		using = common(l, r)
+		using = commonNames(l, r)
 	}
 	if len(using) > 0 {
 		return rr.joinUsing(l, r, using, left, full, at)
@@ -142,17 +243,8 @@ func (rr rowReader) fullJoin(l, r rows, on tree.Expr, at int32) (rows, error) {
 	return rr.checkJoin(l, r, newFull(l.Relation, r.Relation, on), at)
 }
 
-// usingNames are the columns of a USING.
-func usingNames(j *pg.JoinExpr) []string {
-	var out []string
-	for _, u := range j.UsingClause {
-		out = append(out, u.GetString_().GetSval())
-	}
-	return out
-}
-
-// common are the columns that a NATURAL JOIN compares: those whose names both sides have.
-func common(l, r rows) []string {
+// commonNames are the columns that a NATURAL JOIN compares: those whose names both sides have.
+func commonNames(l, r rows) []string {
 	var out []string
 	there := r.visible()
 	for _, name := range l.visible() {
@@ -295,14 +387,14 @@ func renameColumns(r tree.Relation, names []string, pos int32) (tree.Relation, e
 		}
 		all, columns = append(all, name), append(columns, tree.NewColumn(r, i))
 	}
-	if name := repeated(all); name != "" {
+	if name := repeatedName(all); name != "" {
 		return nil, syntax.Refuse(pos, "give every column a name of its own", "two columns are called %q", name)
 	}
 	return newSelect(r, nil, all, columns), nil
 }
 
-// repeated returns a name that is there twice.
-func repeated(names []string) string {
+// repeatedName returns a name that is there twice.
+func repeatedName(names []string) string {
 	seen := map[string]bool{}
 	for _, n := range names {
 		if seen[strings.ToLower(n)] {

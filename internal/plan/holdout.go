@@ -111,14 +111,14 @@ func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 		return nil, syntax.Refuse(syntax.Location(s.WhereClause), everybody,
 			"a holdout's mean is over all its people, whose number is public; how many of them a WHERE leaves is not")
 	case len(s.GroupClause) > 0:
-		return nil, syntax.Refuse(first(s.GroupClause), "ask about one group at a time, and "+everybody,
+		return nil, syntax.Refuse(firstLocation(s.GroupClause), "ask about one group at a time, and "+everybody,
 			"holdout_mean has no groups: every group would be a question of its own")
 	case s.HavingClause != nil || len(s.SortClause) > 0 || s.LimitCount != nil || s.LimitOffset != nil:
 		return nil, syntax.Refuse(at, holdoutInstead, "holdout_mean has one row, and no HAVING, ORDER BY or LIMIT")
 	case len(s.TargetList) != 1 || !isHoldoutMean(s.TargetList[0].GetResTarget().GetVal()):
 		return nil, alone(-1)
 	case len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() == nil:
-		return nil, syntax.Refuse(first(s.FromClause), "name the holdout's table alone",
+		return nil, syntax.Refuse(firstLocation(s.FromClause), "name the holdout's table alone",
 			"holdout_mean is over the table of a holdout, and over no join and no subquery")
 	}
 	f := s.TargetList[0].GetResTarget().GetVal().GetFuncCall()
@@ -203,7 +203,7 @@ func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar, m *met
 	if v.Alias != nil {
 		name = v.Alias.Aliasname
 	}
-	r, err := renamed(NewScan(ds, table), name, aliasColumns(v.Alias), v.Location)
+	r, err := nameRows(NewScan(ds, table), name, aliasColumns(v.Alias), v.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (hr holdoutReader) argument(n *pg.Node) (tree.Expr, error) {
 		return nil, syntax.Refuse(pos, bounded, "the policy does not say that this is between 0 and 1, and noise is for values that are")
 	case t.Hi.Sign() == 0:
 		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil", "this is 0 for every row")
-	case expr.MaxAbs(t).Cmp(maxSteps) > 0:
+	case expr.MaxAbs(t).Cmp(maxRowSteps) > 0:
 		return nil, syntax.Refuse(pos, "round it, as in round(x, 2)", "the values of this could exceed 2^53 steps")
 	}
 	return arg, nil
@@ -275,7 +275,7 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 	h.Averaged, h.Factor = arg, factor.Num().Int64()
 	h.Query = tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []tree.Measure{m},
 		RowLimit: 1, GroupLimit: 1}
-	if err := provenTotal(&h.Query); err != nil {
+	if err := proveTotal(&h.Query); err != nil {
 		return err
 	}
 	return boundQuery(newEnv(ds, o), &h.Query, syntax.Location(call.Args[0]))
@@ -287,7 +287,7 @@ func (hr holdoutReader) measure(arg tree.Expr, pos int32) (tree.Measure, error) 
 	if err != nil {
 		return tree.Measure{}, err
 	}
-	if ones(arg) {
+	if isOneOrNull(arg) {
 		return (&aggregator{in: hr.in}).countValues(arg), nil
 	}
 	return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
@@ -301,7 +301,7 @@ func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.F
 	}
 	const instead = "give the training value as the second argument"
 	elsewhere := func(err error) error {
-		return syntax.Refuse(syntax.Location(call.Args[0]), instead, "over the training table %q: %s", t.Name, reason(err))
+		return syntax.Refuse(syntax.Location(call.Args[0]), instead, "over the training table %q: %s", t.Name, refusalReason(err))
 	}
 	q, err := holdoutRows(ds, t, v, m)
 	if err != nil {
@@ -319,7 +319,7 @@ func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.F
 		return syntax.Refuse(syntax.Location(call.Args[0]), instead,
 			"a training value is told exactly, so it is computed without subqueries, which could be about private rows")
 	}
-	if err := provenTotal(h.Train); err != nil {
+	if err := proveTotal(h.Train); err != nil {
 		return elsewhere(err)
 	}
 	return nil

@@ -3,14 +3,12 @@ package plan
 import (
 	"slices"
 
-	pg "github.com/pganalyze/pg_query_go/v6"
-
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
-	l, r = plain(l), plain(r)
+	l, r = withoutNames(l), withoutNames(r)
 	j := &tree.Join{Left: left, L: l, R: r, On: on, UnitField: -1}
 	n := len(l.Fields())
 	for i, f := range slices.Concat(l.Fields(), r.Fields()) {
@@ -18,7 +16,7 @@ func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 		j.Row = append(j.Row, f)
 	}
 	switch {
-	case tree.Private(l) && (left || !tree.Private(r) || steps(l) <= steps(r)):
+	case tree.Private(l) && (left || !tree.Private(r) || pathSteps(l) <= pathSteps(r)):
 		j.UnitField = l.Unit()
 	case tree.Private(r):
 		j.UnitField = n + r.Unit()
@@ -49,7 +47,7 @@ func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 		once := i < n && keyedR || i >= n && keyedL
 		j.Row[i].Key, j.Row[i].Serial = j.Row[i].Key && once, j.Row[i].Serial && once
 	}
-	j.Fans = fans(l) + fans(r)
+	j.Fans = countFans(l) + countFans(r)
 	switch {
 	case !tree.Private(l) && !tree.Private(r):
 		j.Many = 1
@@ -135,131 +133,8 @@ func samePerson(l, r tree.Relation, on tree.Expr) tree.Expr {
 	return expr.Normal(&tree.Compare{Op: tree.Eq, L: tree.NewColumn(l, l.Unit()), R: unit})
 }
 
-// person finds the person of a FULL JOIN in COALESCE(a.pid, b.pid): where both sides have one they
-// are the same, so it is the person in any order. It is nil where the expression is another.
-func (r rows) person(args []*pg.Node) tree.Expr {
-	fields, ok := r.coalesced(args, nil)
-	if !ok || len(fields) < 2 {
-		return nil
-	}
-	at, ok := personOf(plain(r.Relation), fields)
-	all := r.Fields()
-	if !ok || slices.ContainsFunc(fields, func(f int) bool { return all[f].Identity != all[at].Identity }) {
-		return nil
-	}
-	return tree.NewColumn(r.Relation, at)
-}
-
-// coalesced adds the fields that a COALESCE names, where all are identities.
-func (r rows) coalesced(args []*pg.Node, fields []int) ([]int, bool) {
-	for _, n := range args {
-		if inner := n.GetCoalesceExpr(); inner != nil {
-			var ok bool
-			if fields, ok = r.coalesced(inner.Args, fields); !ok {
-				return nil, false
-			}
-			continue
-		}
-		if n.GetColumnRef() == nil {
-			return nil, false
-		}
-		name, err := columnName(n.GetColumnRef())
-		if err != nil {
-			return nil, false
-		}
-		c, err := r.resolve(name, -1)
-		if err != nil || c.Field.Identity == "" {
-			return nil, false
-		}
-		fields = append(fields, c.Stored().Index)
-	}
-	return fields, true
-}
-
-// personOf is the field that the first of some that is not NULL is equal to in every row: the
-// person of a FULL JOIN, where they say of each side whose its rows are. Both sides of another join
-// may not be compared yet.
-func personOf(r tree.Relation, fields []int) (int, bool) {
-	j, ok := r.(*tree.Join)
-	if !ok {
-		return 0, false
-	}
-	n := len(j.L.Fields())
-	var left, right []int
-	for _, f := range fields {
-		switch {
-		case f < n:
-			left = append(left, f)
-		case f < n+len(j.R.Fields()):
-			right = append(right, f-n)
-		default: // its own
-			return j.UnitField, j.Full
-		}
-	}
-	switch {
-	case j.Full:
-		return j.UnitField, says(j.L, left) && says(j.R, right)
-	case len(right) == 0:
-		return personOf(plain(j.L), left)
-	}
-	return 0, false
-}
-
-// says reports whether one of some fields says of each row whose it is.
-func says(r tree.Relation, fields []int) bool {
-	_, ok := personOf(plain(r), fields)
-	return ok || slices.ContainsFunc(fields, func(f int) bool { return isAlwaysUnit(r, f) })
-}
-
-// isName reports whether an expression is the name of a column, or names the person of a FULL JOIN.
-func (r rows) isName(n *pg.Node) bool {
-	return n.GetColumnRef() != nil || r.person(n.GetCoalesceExpr().GetArgs()) != nil
-}
-
-// isAlways reports whether a column says of every row whose it is. That of a side of a LEFT or a
-// FULL JOIN does not, unless WHERE leaves only rows in which it does.
-func (r rows) isAlways(c *tree.Column, filter tree.Expr) bool {
-	field := c.Stored().Index
-	return isAlwaysUnit(r.Relation, field) || slices.ContainsFunc(expr.Conjuncts(filter), func(e tree.Expr) bool {
-		not, ok := e.(*tree.Not)
-		if !ok {
-			return false
-		}
-		null, ok := not.X.(*tree.IsNull)
-		if !ok {
-			return false
-		}
-		there, ok := null.X.(*tree.Column)
-		return ok && there.Stored().Index == field
-	})
-}
-
-// isAlwaysUnit reports whether a field is the relation's unit in every row: its own, or that of a
-// side of which each row has one.
-func isAlwaysUnit(r tree.Relation, field int) bool {
-	if field == r.Unit() {
-		return true
-	}
-	switch r := plain(r).(type) {
-	case *tree.Select:
-		c, ok := r.Columns[field].(*tree.Column)
-		return ok && isAlwaysUnit(r.From, c.Index)
-	case *tree.Join:
-		if n := len(r.L.Fields()); !r.Full && field < n {
-			return isAlwaysUnit(r.L, field)
-		} else if !r.Left && field >= n {
-			return isAlwaysUnit(r.R, field-n)
-		}
-	case *tree.Window:
-		return field < len(r.From.Fields()) && isAlwaysUnit(r.From, field)
-	case *tree.Union:
-		return !slices.ContainsFunc(r.Parts, func(p *tree.Select) bool { return !isAlwaysUnit(p, field) })
-	}
-	return false
-}
-
-// plain is a relation without the names that a SELECT has for its fields.
-func plain(r tree.Relation) tree.Relation {
+// withoutNames is a relation without the names that a SELECT has for its fields.
+func withoutNames(r tree.Relation) tree.Relation {
 	for {
 		named, ok := r.(rows)
 		if !ok {
@@ -305,40 +180,41 @@ func keyedByValue(r tree.Relation, on tree.Expr, offset int) bool {
 	return false
 }
 
-// fans is how many joins of a relation multiply the rows of a person by those of the same person.
-func fans(r tree.Relation) int {
+// countFans is how many joins of a relation multiply the rows of a person by those of the same
+// person.
+func countFans(r tree.Relation) int {
 	switch r := r.(type) {
 	case *tree.Join:
 		return r.Fans
 	case *tree.Cut:
-		return fans(r.From)
+		return countFans(r.From)
 	case *tree.Select:
-		return fans(r.From)
+		return countFans(r.From)
 	case *tree.Persons:
-		return fans(r.From)
+		return countFans(r.From)
 	case *tree.Window:
-		return fans(r.From)
+		return countFans(r.From)
 	case *tree.Union:
 		most := 0
 		for _, p := range r.Parts {
-			most = max(most, fans(p))
+			most = max(most, countFans(p))
 		}
 		return most
 	}
 	return 0
 }
 
-// steps is how many joins it takes to find out whose a row is.
-func steps(r tree.Relation) int {
+// pathSteps is how many joins it takes to find out whose a row is.
+func pathSteps(r tree.Relation) int {
 	switch r := r.(type) {
 	case *tree.Scan:
 		return max(0, len(r.Table.Path)-1)
 	case *tree.Join:
 		n := len(r.L.Fields())
 		if r.UnitField < n {
-			return steps(r.L)
+			return pathSteps(r.L)
 		}
-		return steps(r.R)
+		return pathSteps(r.R)
 	}
 	return 0
 }

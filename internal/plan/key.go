@@ -12,6 +12,99 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// grouping is one set of GROUP BY: what is grouped by, and what other sets of the same GROUP BY
+// are grouped by beside that, which is NULL here.
+type grouping struct {
+	by, without []*pg.Node
+	several     bool // there are other sets
+}
+
+// groupings are the sets of a GROUP BY. ROLLUP, CUBE and GROUPING SETS make several, and several of
+// them in one GROUP BY are combined, each with each. Each set is a question of its own, with its
+// own keys, its own limit on the groups of a person and its own noise; all are one answer.
+func groupings(s *pg.SelectStmt) ([]grouping, error) {
+	all := [][]*pg.Node{nil}
+	for _, n := range s.GroupClause {
+		sets, err := expandSets(n)
+		if err != nil {
+			return nil, err
+		}
+		if all, err = combineSets(all, sets, syntax.Location(n)); err != nil {
+			return nil, err
+		}
+	}
+	every := slices.Concat(all...)
+	out := make([]grouping, len(all))
+	for i, set := range all {
+		out[i].by, out[i].several = set, len(all) > 1
+		for _, n := range every {
+			if !slices.Contains(set, n) {
+				out[i].without = append(out[i].without, n)
+			}
+		}
+	}
+	return out, nil
+}
+
+// combineSets are the sets of two parts of a GROUP BY, each with each.
+func combineSets(a, b [][]*pg.Node, pos int32) ([][]*pg.Node, error) {
+	if len(a)*len(b) > maxQuestions {
+		return nil, syntax.Refuse(pos, "name the groupings that you need, as in GROUPING SETS ((a), (b), ())",
+			"GROUP BY has more than %d groupings", maxQuestions)
+	}
+	var out [][]*pg.Node
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, slices.Concat(x, y))
+		}
+	}
+	return out, nil
+}
+
+// expandSets are the sets that one item of GROUP BY stands for.
+func expandSets(n *pg.Node) ([][]*pg.Node, error) {
+	g := n.GetGroupingSet()
+	if g == nil {
+		return [][]*pg.Node{listItems(n)}, nil
+	}
+	switch g.Kind {
+	case pg.GroupingSetKind_GROUPING_SET_EMPTY:
+		return [][]*pg.Node{nil}, nil
+	case pg.GroupingSetKind_GROUPING_SET_ROLLUP:
+		var out [][]*pg.Node
+		for i := len(g.Content); i >= 0; i-- {
+			out = append(out, nil)
+			for _, c := range g.Content[:i] {
+				out[len(out)-1] = append(out[len(out)-1], listItems(c)...)
+			}
+		}
+		return out, nil
+	case pg.GroupingSetKind_GROUPING_SET_CUBE:
+		out := [][]*pg.Node{nil}
+		for _, c := range g.Content {
+			var err error
+			if out, err = combineSets(out, [][]*pg.Node{listItems(c), nil}, g.Location); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case pg.GroupingSetKind_GROUPING_SET_SETS:
+		var out [][]*pg.Node
+		for _, c := range g.Content {
+			sets, err := expandSets(c)
+			if err != nil {
+				return nil, err
+			}
+			if out = append(out, sets...); len(out) > maxQuestions {
+				_, err := combineSets(out, [][]*pg.Node{nil}, g.Location)
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return nil, syntax.Refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not known")
+}
+
 // groups is what a question is grouped by: the keys of its set of GROUP BY, in canonical order.
 type groups struct {
 	calculator
@@ -63,7 +156,7 @@ func (kf *keyFinder) readGroups(s *pg.SelectStmt, g grouping) (*groups, error) {
 		kf.groups.keys = append(kf.groups.keys, key)
 	}
 	if len(kf.groups.keys) > maxKeys {
-		return nil, syntax.Refuse(first(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
+		return nil, syntax.Refuse(firstLocation(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
 	}
 	for _, n := range g.without {
 		e, err := kf.in.readKey(n, s.TargetList)
@@ -85,36 +178,15 @@ func (kf *keyFinder) readGroups(s *pg.SelectStmt, g grouping) (*groups, error) {
 	return kf.groups, nil
 }
 
-const maxKeys = 16
-
 // maxGroups bounds the rows of an answer: the product of the public keys.
 const maxGroups = policy.MaxPublicValues
-
-// target returns what a name of the SELECT list stands for.
-func target(targets []*pg.Node, name string) *pg.Node {
-	for _, n := range targets {
-		if t := n.GetResTarget(); t != nil && t.Name != "" && strings.EqualFold(t.Name, name) {
-			return t.Val
-		}
-	}
-	return nil
-}
-
-// ordinal reads a constant as a position, counted from 1, in a list of n.
-func ordinal(n *pg.Node, length int) (int, bool) {
-	v, ok := n.GetAConst().GetVal().(*pg.A_Const_Ival)
-	if !ok || v.Ival.GetIval() < 1 || int(v.Ival.GetIval()) > length {
-		return 0, false
-	}
-	return int(v.Ival.GetIval()) - 1, true
-}
 
 func (g *groups) keyIndex(e tree.Expr) int {
 	name := g.spell(e)
 	return slices.IndexFunc(g.keys, func(k tree.Key) bool { return g.spell(k.Expr) == name })
 }
 
-// key finds the values of something to group by.
+// find finds the values of something to group by.
 func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 	if c := tree.Derived(e); c != nil {
 		other := "group by another column"
@@ -152,8 +224,8 @@ func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 	return tree.Key{Expr: e, Private: true}, nil
 }
 
-// mayBePrivate refuses a key without public values unless the owner has said of each of its columns
-// that its values may be released when enough people have them.
+// refuseUnlessPrivate refuses a key without public values unless the owner has said of each of its
+// columns that its values may be released when enough people have them.
 func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 	var bad *tree.Column
 	private := false
@@ -201,18 +273,26 @@ func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 		"%s has no public keys", name)
 }
 
-// keyOf is the expression of a released key; nil where it is none.
-func (g *groups) keyOf(d draft) tree.Expr {
-	switch d.Kind {
-	case tree.KeyStat:
-		return g.keys[d.Key].Expr
-	case tree.AbsentStat:
-		return g.without[d.Key]
+// readKey reads what is grouped by: an expression, a position, or a name of the SELECT list.
+func (in *rowScope) readKey(n *pg.Node, targets []*pg.Node) (tree.Expr, error) {
+	if k := n.GetAConst(); k != nil { // GROUP BY 1
+		i, ok := ordinal(n, len(targets))
+		if !ok {
+			return nil, syntax.Refuse(k.Location, "write the column's name", "this is not a column of the SELECT list")
+		}
+		n = targets[i].GetResTarget().GetVal()
 	}
-	return nil
-}
-
-// keyStat returns the index of the released key.
-func (ar *answerReader) addKey(i int) int {
-	return ar.out.add(draft{Stat: tree.Stat{Kind: tree.KeyStat, Key: i, Typ: ar.groups.keys[i].Expr.Type()}})
+	e, _, err := in.readExact(n)
+	if ref := n.GetColumnRef(); err != nil && ref != nil {
+		// As in PostgreSQL, a name that is no column may be one of the SELECT list's.
+		if name, bad := columnName(ref); bad == nil {
+			if aliased := aliasTarget(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
+				e, _, err = in.readExact(aliased)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in.env.normal(adoptText(e)), nil
 }

@@ -19,7 +19,7 @@ func (df *domainFinder) publicValues(r tree.Relation, where tree.Expr, e tree.Ex
 	if df.env.options.Public == nil {
 		return nil, false
 	}
-	return keySearch{df, map[fieldKey]bool{}}.values(plain(r), expr.Conjuncts(where), e)
+	return keySearch{df, map[fieldKey]bool{}}.values(withoutNames(r), expr.Conjuncts(where), e)
 }
 
 // keySearch goes down from a relation to a public table.
@@ -30,26 +30,26 @@ type keySearch struct {
 
 func (s keySearch) values(r tree.Relation, where []tree.Expr, e tree.Expr) ([]policy.Value, bool) {
 	columns, simple := columnsOf(e)
-	if !simple || len(columns) == 0 || s.again(r, e) {
+	if !simple || len(columns) == 0 || s.markSeen(r, e) {
 		return nil, false
 	}
 	switch r := r.(type) {
 	case *tree.Scan:
 		if r.Table.Public {
-			return s.inRows(r, where, e)
+			return s.ofPublicTable(r, where, e)
 		}
 	case *tree.Cut:
 		return s.values(r.From, where, e)
 	case *tree.Join:
 		return s.joined(r, where, e)
 	case *tree.Select:
-		if out, ok := s.values(r.From, through(r.Columns, where, r.Where), replaced(e, r.Columns)); ok {
+		if out, ok := s.values(r.From, conditionsBelow(r.Columns, where, r.Where), replaceFields(e, r.Columns)); ok {
 			return out, true
 		}
 	case *tree.Persons:
 		keys := append(make([]tree.Expr, 1), r.Keys...) // after the person
 		if isOver(e, 1, len(keys)) {
-			return s.values(r.From, through(keys, where, r.Where), replaced(e, keys))
+			return s.values(r.From, conditionsBelow(keys, where, r.Where), replaceFields(e, keys))
 		}
 	case *tree.Window:
 		n := len(r.From.Fields())
@@ -57,11 +57,11 @@ func (s keySearch) values(r tree.Relation, where []tree.Expr, e tree.Expr) ([]po
 			return s.values(r.From, append(conditionsOver(where, 0, n), expr.Conjuncts(r.Where)...), e)
 		}
 	}
-	return s.equal(r, where, e)
+	return s.fromEqual(r, where, e)
 }
 
-// again reports whether a column was looked for before, and notes it.
-func (s keySearch) again(r tree.Relation, e tree.Expr) bool {
+// markSeen reports whether a column was looked for before, and notes it.
+func (s keySearch) markSeen(r tree.Relation, e tree.Expr) bool {
 	c, ok := e.(*tree.Column)
 	if !ok {
 		return false
@@ -90,7 +90,7 @@ func (s keySearch) joined(j *tree.Join, where []tree.Expr, e tree.Expr) ([]polic
 			return out, true
 		}
 	case isOver(e, n, upto):
-		if out, ok := s.values(j.R, conditionsOver(on, n, upto), moved(e, n)); ok {
+		if out, ok := s.values(j.R, conditionsOver(on, n, upto), shiftFields(e, n)); ok {
 			if j.Left { // and what it is in a row without a partner
 				nothing := s.domains.env.compute(e, func(tree.Expr) tree.Value { return nil })
 				out = expr.SortedValues(append(slices.Clone(out), expr.KeyValue(nothing, e.Type())))
@@ -98,23 +98,23 @@ func (s keySearch) joined(j *tree.Join, where []tree.Expr, e tree.Expr) ([]polic
 			return out, true
 		}
 	}
-	return s.equal(j, where, e)
+	return s.fromEqual(j, where, e)
 }
 
-// equal looks for what a column has to be equal to.
-func (s keySearch) equal(r tree.Relation, where []tree.Expr, e tree.Expr) ([]policy.Value, bool) {
+// fromEqual looks for what a column has to be equal to.
+func (s keySearch) fromEqual(r tree.Relation, where []tree.Expr, e tree.Expr) ([]policy.Value, bool) {
 	c, ok := e.(*tree.Column)
 	if !ok {
 		return nil, false
 	}
 	for _, cond := range where {
 		if x, ok := cond.(*tree.Exists); ok {
-			if out, ok := s.inside(x, c); ok {
+			if out, ok := s.fromExists(x, c); ok {
 				return out, true
 			}
 			continue
 		}
-		for _, side := range equals(cond) {
+		for _, side := range equalPairs(cond) {
 			if !isField(side[0], c.Index) {
 				continue
 			}
@@ -126,17 +126,17 @@ func (s keySearch) equal(r tree.Relation, where []tree.Expr, e tree.Expr) ([]pol
 	return nil, false
 }
 
-// inside looks for what a column has to be equal to in a row of a public subquery.
-func (s keySearch) inside(x *tree.Exists, c *tree.Column) ([]policy.Value, bool) {
+// fromExists looks for what a column has to be equal to in a row of a public subquery.
+func (s keySearch) fromExists(x *tree.Exists, c *tree.Column) ([]policy.Value, bool) {
 	if tree.Private(x.From) || c.Index >= x.Outer {
 		return nil, false
 	}
 	n, upto := x.Outer, x.Outer+len(x.From.Fields())
 	on := expr.Conjuncts(x.On)
 	for _, cond := range on {
-		for _, side := range equals(cond) {
+		for _, side := range equalPairs(cond) {
 			if isField(side[0], c.Index) && isOver(side[1], n, upto) {
-				if out, ok := s.values(plain(x.From), conditionsOver(on, n, upto), moved(side[1], n)); ok {
+				if out, ok := s.values(withoutNames(x.From), conditionsOver(on, n, upto), shiftFields(side[1], n)); ok {
 					return out, true
 				}
 			}
@@ -145,12 +145,12 @@ func (s keySearch) inside(x *tree.Exists, c *tree.Column) ([]policy.Value, bool)
 	return nil, false
 }
 
-// inRows are the values of an expression in the rows of a public table where conditions hold. Of a
-// column alone they are those of the column, and of a table with too many rows too.
-func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]policy.Value, bool) {
+// ofPublicTable are the values of an expression in the rows of a public table where conditions
+// hold. Of a column alone they are those of the column, and of a table with too many rows too.
+func (s keySearch) ofPublicTable(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]policy.Value, bool) {
 	where = slices.DeleteFunc(slices.Clone(where), isUnsure)
 	c, column := e.(*tree.Column)
-	other := func(cond tree.Expr) bool { return !about(cond, c) }
+	other := func(cond tree.Expr) bool { return !isAbout(cond, c) }
 	var known domain
 	if column {
 		var err error
@@ -168,7 +168,7 @@ func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]polic
 	}
 	isKey := true
 	out, done := s.domains.try(func() (out []policy.Value, _ bool) {
-		out, isKey = s.stored(t, where, e)
+		out, isKey = s.ofStoredRows(t, where, e)
 		return out, true
 	})
 	switch {
@@ -178,7 +178,7 @@ func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]polic
 		return known.values, known.listed
 	}
 	if column && t.Row[c.Index].Source.Keys == policy.PublicKeys {
-		out = among(known.values, append(out, policy.Value{Null: true}))
+		out = intersect(known.values, append(out, policy.Value{Null: true}))
 	}
 	if len(out) > 0 {
 		return out, len(out) <= maxGroups
@@ -186,8 +186,8 @@ func (s keySearch) inRows(t *tree.Scan, where []tree.Expr, e tree.Expr) ([]polic
 	return known.values, known.listed // a question about no group is still a question
 }
 
-// stored computes an expression for the rows of a public table; false where it is no key.
-func (s keySearch) stored(t *tree.Scan, where []tree.Expr, e tree.Expr) (out []policy.Value, ok bool) {
+// ofStoredRows computes an expression for the rows of a public table; false where it is no key.
+func (s keySearch) ofStoredRows(t *tree.Scan, where []tree.Expr, e tree.Expr) (out []policy.Value, ok bool) {
 	for _, row := range s.domains.env.readPublic(t.Table) {
 		s.domains.env.meter().Work(1, meter.Found)
 		s.domains.env.meter().Build(meter.FoundBytes)
@@ -210,7 +210,7 @@ func (s keySearch) stored(t *tree.Scan, where []tree.Expr, e tree.Expr) (out []p
 // listed before it is now, without NULL, which is a group only where somebody lists it.
 func (k domain) only(values []policy.Value) domain {
 	if k.listed {
-		kept := among(k.values, values)
+		kept := intersect(k.values, values)
 		if len(kept) > 0 {
 			k.values = kept
 		}
@@ -225,8 +225,8 @@ func (k domain) only(values []policy.Value) domain {
 	return k
 }
 
-// among are the values that are among others too, whatever those say of their type.
-func among(values, others []policy.Value) []policy.Value {
+// intersect are the values that are among others too, whatever those say of their type.
+func intersect(values, others []policy.Value) []policy.Value {
 	type value struct {
 		null bool
 		text string
@@ -258,7 +258,7 @@ func isUnsure(cond tree.Expr) bool {
 // mostStoredRows is how many rows of a public table are looked at to find the values of keys.
 const mostStoredRows = 1 << 15
 
-// storedRows are the rows of a public table, once for all questions of a text; none where there are
+// readPublic are the rows of a public table, once for all questions of a text; none where there are
 // too many.
 func (e *env) readPublic(t *policy.Table) [][]tree.Value {
 	if rows, ok := e.publicRows[t.Name]; ok {
@@ -288,14 +288,14 @@ func conditionsOver(where []tree.Expr, from, upto int) (out []tree.Expr) {
 		if x, ok := c.(*tree.Exists); ok && from == 0 && !tree.Private(x.From) {
 			out = append(out, c)
 		} else if isOver(c, from, upto) {
-			out = append(out, moved(c, from))
+			out = append(out, shiftFields(c, from))
 		}
 	}
 	return out
 }
 
-// moved counts fields from another place on.
-func moved(e tree.Expr, from int) tree.Expr {
+// shiftFields counts fields from another place on.
+func shiftFields(e tree.Expr, from int) tree.Expr {
 	return expr.Replaced(e, func(x tree.Expr) tree.Expr {
 		if c, ok := x.(*tree.Column); ok {
 			return &tree.Column{Index: c.Index - from, Field: c.Field}
@@ -304,21 +304,21 @@ func moved(e tree.Expr, from int) tree.Expr {
 	})
 }
 
-// through are conditions over some columns as conditions below them, and those that hold there by
-// themselves.
-func through(columns, where []tree.Expr, own tree.Expr) []tree.Expr {
+// conditionsBelow are conditions over some columns as conditions below them, and those that hold
+// there by themselves.
+func conditionsBelow(columns, where []tree.Expr, own tree.Expr) []tree.Expr {
 	out := slices.Clone(expr.Conjuncts(own))
 	for _, c := range where {
 		names, simple := columnsOf(c)
 		if simple && !slices.ContainsFunc(names, func(c *tree.Column) bool { return c.Index >= len(columns) || columns[c.Index] == nil }) {
-			out = append(out, replaced(c, columns))
+			out = append(out, replaceFields(c, columns))
 		}
 	}
 	return out
 }
 
-// replaced puts columns into the places of fields.
-func replaced(e tree.Expr, columns []tree.Expr) tree.Expr {
+// replaceFields puts columns into the places of fields.
+func replaceFields(e tree.Expr, columns []tree.Expr) tree.Expr {
 	return expr.Replaced(e, func(x tree.Expr) tree.Expr {
 		if c, ok := x.(*tree.Column); ok {
 			return columns[c.Index]

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,39 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// Statement is a checked text: the private questions in it, and what is done with their
+// answers.
+type Statement struct {
+	// Plans are the questions that are paid for. Several of them, in a row, may be one answer
+	// ([tree.Plan].Continues).
+	Plans []*tree.Plan
+	// Cubes are those of them that can be released together.
+	Cubes []*tree.Cube
+	// Outer is a SELECT over the answers, free and for another engine, in which the answer
+	// that begins with Plans[i] is the table AnswerName(i); nil where the first answer is the
+	// result.
+	Outer *pg.SelectStmt
+	// Tables are the public tables that Outer names beside answers, or alone, by PublicName. They
+	// are about nobody, so they are free and exact.
+	Tables []*policy.Table
+	// Empty says that the answer has no rows, whatever the data is: then nothing is bought, and its
+	// columns are all of it. Rows are these columns where rows of tables were asked for, and there
+	// are no plans.
+	Empty bool
+	Rows  []tree.Output
+}
+
+// Free reports whether the answer follows from the policy, the text and public tables: it has no
+// rows, or is made of lists of public keys. Then there is no noise in it, and no price.
+func (s *Statement) Free() bool {
+	for _, p := range s.Plans {
+		if !s.Empty && !p.Query.ListsKeys() {
+			return false
+		}
+	}
+	return true
+}
+
 // Prepare checks a text against a dataset's policy. It reads nothing else, but public tables for
 // their keys: not the data, not the ledger. A question that cannot be asked gets a *Refusal.
 func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
@@ -26,7 +60,7 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 	o = o.metered()
 	err := meter.Run(func() (err error) {
 		if st, err = prepare(ds, text, o); err == nil {
-			st.Cubes = cubes(st.Plans)
+			st.Cubes = findCubes(st.Plans)
 			st.countChecks(o.Meter)
 		}
 		return err
@@ -42,7 +76,7 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := ownNames(s); err != nil {
+	if err := refuseOwnNames(s); err != nil {
 		return nil, err
 	}
 	e := newEnv(ds, o)
@@ -51,7 +85,7 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, erro
 		return nil, err
 	}
 	probe := prober{e}
-	if over == ofRows {
+	if over == overRows {
 		if rows, err := probe.readRows(s); rows != nil || err != nil {
 			return &Statement{Rows: rows, Empty: true}, err
 		}
@@ -75,7 +109,7 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, erro
 	return st, nil
 }
 
-// planned plans a SELECT over rows, and returns the SELECT over the answer of a number that it has
+// plan plans a SELECT over rows, and returns the SELECT over the answer of a number that it has
 // around it, where it has windows.
 func (pn planner) plan(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
 	if hasWindows(s) {
@@ -84,16 +118,6 @@ func (pn planner) plan(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectSt
 	plans, err := pn.planSets(s)
 	return plans, nil, err
 }
-
-// AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No
-// analyst can: see ownNames.
-func AnswerName(i int) string { return fmt.Sprintf("%s%d", AnswerPrefix, i) }
-
-// AnswerPrefix begins all names that a plan makes up, of tables and of columns.
-const AnswerPrefix = "released_"
-
-// PublicName names the i-th public table of a statement, as Outer calls it.
-func PublicName(i int) string { return fmt.Sprintf("%spublic_%d", AnswerPrefix, i) }
 
 // name lets a SELECT over answers name a public table, which is about nobody.
 func (st *Statement) name(v *pg.RangeVar, t *policy.Table) {
@@ -108,8 +132,8 @@ func (st *Statement) name(v *pg.RangeVar, t *policy.Table) {
 	v.Relname = PublicName(i)
 }
 
-// ownNames refuses names that are for answers.
-func ownNames(s *pg.SelectStmt) error {
+// refuseOwnNames refuses names that are for answers.
+func refuseOwnNames(s *pg.SelectStmt) error {
 	var err error
 	syntax.EachNode(syntax.SelectNode(s), func(n *pg.Node) bool {
 		name, at := n.GetRangeVar().GetRelname(), n.GetRangeVar().GetLocation()
@@ -149,7 +173,7 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 			}
 		}
 	}
-	for _, n := range everywhere(s) {
+	for _, n := range tablesAndSubqueries(s) {
 		switch x := n.GetNode().(type) {
 		case *pg.Node_RangeSubselect:
 			if sub := x.RangeSubselect.Subquery.GetSelectStmt(); sub != nil {
@@ -174,7 +198,7 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 				sub := proto.Clone(src.query).(*pg.SelectStmt)
 				if err := st.liftSelect(src.env, &sub); err != nil {
 					return syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
-						x.RangeVar.Relname, reason(err))
+						x.RangeVar.Relname, refusalReason(err))
 				}
 				alias := x.RangeVar.Alias
 				if alias == nil {
@@ -196,9 +220,9 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 	return nil
 }
 
-// everywhere returns the tables and subqueries of a SELECT's own clauses, and not those inside of
-// its subqueries or of WITH.
-func everywhere(s *pg.SelectStmt) []*pg.Node {
+// tablesAndSubqueries returns the tables and subqueries of a SELECT's own clauses, and not those
+// inside of its subqueries or of WITH.
+func tablesAndSubqueries(s *pg.SelectStmt) []*pg.Node {
 	var out []*pg.Node
 	look := func(n *pg.Node) {
 		syntax.EachNode(n, func(n *pg.Node) bool {
@@ -243,7 +267,7 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 	if err != nil {
 		return err
 	}
-	if l == ofRows && !isSet(*s) || over == ofRows {
+	if l == overRows && !isSet(*s) || over == overRows {
 		plans, around, err := planner{e}.plan(*s, len(st.Plans))
 		if err != nil {
 			return err
@@ -255,27 +279,10 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 			around = selectAnswer(len(st.Plans))
 		}
 		*s = around
-		st.Plans = append(st.Plans, movedBack(plans, len(st.Plans))...)
+		st.Plans = append(st.Plans, shiftAnswers(plans, len(st.Plans))...)
 		return nil
 	}
 	return st.lift(e, *s)
-}
-
-// maxQuestions bounds the questions of one text.
-const maxQuestions = 32
-
-// selectAnswer is SELECT * FROM released_i.
-func selectAnswer(i int) *pg.SelectStmt {
-	star :=
-		&pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{{Node: &pg.Node_AStar{AStar: &pg.A_Star{}}}},
-			Location: -1}}}
-	return &pg.SelectStmt{
-		TargetList: []*pg.Node{{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: star, Location: -1}}}},
-		FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{Relname: AnswerName(i), Inh: true,
-			Relpersistence: "p", Location: -1}}}},
-		Op:          pg.SetOperation_SETOP_NONE,
-		LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT,
-	}
 }
 
 // liftWith takes the questions out of WITH. A query of rows is for the questions that name it, and
@@ -290,10 +297,10 @@ func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
 		if err != nil {
 			return err
 		}
-		if l == ofRows {
+		if l == overRows {
 			continue
 		}
-		if l == publicRows { // it stays as it is for the questions that name it
+		if l == overPublic { // it stays as it is for the questions that name it
 			n = proto.Clone(n).(*pg.Node)
 			q = n.GetCommonTableExpr()
 			sub = q.Ctequery.GetSelectStmt()
@@ -309,4 +316,38 @@ func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
 		s.WithClause = nil
 	}
 	return nil
+}
+
+// countChecks counts the work of those who look at all of a finished statement after it was
+// planned: it is checked once more, priced, looked for in memory, and written down for that.
+func (s *Statement) countChecks(m *meter.Meter) {
+	for _, p := range s.Plans {
+		countChecks(m, &p.Query)
+	}
+	for _, c := range s.Cubes {
+		countChecks(m, &c.Query)
+	}
+}
+
+// CheckViews checks every view of a dataset, for the owner. Its errors are for the owner to mend,
+// and not refusals.
+func CheckViews(ds *policy.Dataset) error {
+	var all []error
+	for _, name := range ds.ViewNames() {
+		text := "SELECT COUNT(*) FROM " + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+		if s, err := syntax.Open(text, nil).SelectOf(ds.Name); err == nil {
+			var rows rows
+			err := meter.Run(func() (err error) {
+				rows, err = rowReader{newEnv(ds, Options{})}.readFrom(s)
+				return err
+			})
+			if err == nil && !tree.Private(rows) {
+				continue // of public tables: it is asked about alone, or joined
+			}
+		}
+		if _, err := Prepare(ds, text, Options{}); err != nil {
+			all = append(all, fmt.Errorf("%s; correct it under 'views' in the policy", refusalReason(err)))
+		}
+	}
+	return errors.Join(all...)
 }

@@ -9,7 +9,47 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// union reads UNION ALL of rows.
+// newSelect makes a subquery from named columns over a relation's fields.
+func newSelect(from tree.Relation, where tree.Expr, names []string, columns []tree.Expr) *tree.Select {
+	s := &tree.Select{From: from, Where: where, UnitField: -1}
+	for i, e := range columns {
+		f := tree.Field{Name: names[i], Type: e.Type(), Nullable: expr.Nullable(e), Derived: tree.Derived(e) != nil}
+		if c, ok := e.(*tree.Column); ok {
+			f = c.Field
+			f.Name = names[i]
+		}
+		s.Columns, s.Row = append(s.Columns, e), append(s.Row, f)
+	}
+	for i, e := range columns {
+		if c, ok := e.(*tree.Column); ok && c.Field.Identity != "" && !c.Field.Raw() {
+			s.Row[i].Twin = passField(s, c.Index+c.Field.Twin) - i
+		}
+	}
+	if tree.Private(from) {
+		s.UnitField = passField(s, from.Unit())
+	}
+	return s
+}
+
+// passField adds a field of From as it is, without a name, once.
+func passField(s *tree.Select, field int) int {
+	for i, e := range s.Columns {
+		if c, ok := e.(*tree.Column); ok && c.Index == field && s.Row[i].Raw() && s.Row[i].Name == "" {
+			return i
+		}
+	}
+	return appendField(s, field)
+}
+
+// appendField adds a field of From as it is, without a name.
+func appendField(s *tree.Select, field int) int {
+	f := s.From.Fields()[field]
+	f.Name = ""
+	s.Columns, s.Row = append(s.Columns, tree.NewColumn(s.From, field)), append(s.Row, f)
+	return len(s.Row) - 1
+}
+
+// readUnion reads UNION ALL of rows.
 func (rr rowReader) readUnion(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s.Op != pg.SetOperation_SETOP_UNION || !s.All {
 		return nil, syntax.Refuse(pos, "use UNION ALL, or combine answers outside",
@@ -30,7 +70,7 @@ func (rr rowReader) readUnion(s *pg.SelectStmt, pos int32) (tree.Relation, error
 		}
 		part, ok := r.(*tree.Select)
 		if !ok {
-			part = identity(r)
+			part = selectNamed(r)
 		}
 		parts = append(parts, part)
 		return nil
@@ -43,8 +83,8 @@ func (rr rowReader) readUnion(s *pg.SelectStmt, pos int32) (tree.Relation, error
 	return rr.newUnion(parts, pos)
 }
 
-// identity selects the named fields of a relation.
-func identity(r tree.Relation) *tree.Select {
+// selectNamed selects the named fields of a relation.
+func selectNamed(r tree.Relation) *tree.Select {
 	var names []string
 	var columns []tree.Expr
 	for i, f := range r.Fields() {
@@ -101,7 +141,7 @@ func (rr rowReader) newUnion(parts []*tree.Select, pos int32) (tree.Relation, er
 	for i, p := range parts {
 		u.Parts = append(u.Parts, newPart(p, names, all[i], kept))
 	}
-	if err := oneUnit(u, pos); err != nil {
+	if err := refuseRepeatedUnit(u, pos); err != nil {
 		return nil, err
 	}
 	for c := range u.Parts[0].Row {
@@ -157,9 +197,9 @@ func newPart(s *tree.Select, names []string, columns []tree.Expr, kept []bool) *
 	return p
 }
 
-// oneUnit makes sure that a person is one person in all parts. Where every row is a person, that is
-// so only if no table is there twice; then nobody has more than one row.
-func oneUnit(u *tree.Union, pos int32) error {
+// refuseRepeatedUnit makes sure that a person is one person in all parts. Where every row is a
+// person, that is so only if no table is there twice; then nobody has more than one row.
+func refuseRepeatedUnit(u *tree.Union, pos int32) error {
 	if !tree.Private(u.Parts[0]) {
 		return nil
 	}
@@ -190,7 +230,7 @@ func oneUnit(u *tree.Union, pos int32) error {
 	return nil
 }
 
-// field is a column of the union: as wide as the widest part.
+// unionField is a column of the union: as wide as the widest part.
 func unionField(u *tree.Union, c int) tree.Field {
 	f := u.Parts[0].Row[c]
 	var columns []tree.Expr

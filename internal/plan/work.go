@@ -19,7 +19,7 @@ import (
 //  2. Public relations are joined with each other first, once, whatever private rows there are, and
 //     have at most maxPublic rows.
 //  3. Where rows of a person are multiplied, by rows of the same person or by public ones, they are
-//     cut before ([Cut]).
+//     cut before ([tree.Cut]).
 //
 // It is found out at the end, from the finished tree, so that every way in which a question can be
 // written comes to the same place. What is above a cut computes with fewer rows of some people, and
@@ -31,12 +31,6 @@ type workLimiter struct {
 	levels int // of the subqueries that are being looked at; see share
 }
 
-// verdict is the first reason to refuse a question for its work.
-type verdict struct {
-	pos int32
-	err error
-}
-
 // workCounts counts the work of all subqueries of a question together.
 type workCounts struct {
 	*verdict
@@ -46,37 +40,35 @@ type workCounts struct {
 }
 
 const (
-	// maxPublic is how many rows come of joining public relations with each other, at most.
-	maxPublic = 10_000_000
-	// spread is by how much the rows of one person are multiplied at most, where they are as many
-	// as a join may have.
-	spread = 500
-	// unhurried is how many times as many there may be where they are hardly multiplied.
-	unhurried = 32
-	// heavy is how many operations for a row count as looking at it once more.
-	heavy = 8
-	// cutting is how many looks it counts as to cut rows: to find each person's and choose among
+	// maxPublicRows is how many rows come of joining public relations with each other, at most.
+	maxPublicRows = 10_000_000
+	// maxRowMultiple is by how much the rows of one person are multiplied at most, where they are
+	// as many as a join may have.
+	maxRowMultiple = 500
+	// maxRowsPerJoinable is how many times as many there may be where they are hardly multiplied.
+	maxRowsPerJoinable = 32
+	// operationsPerLook is how many operations for a row count as looking at it once more.
+	operationsPerLook = 8
+	// looksToCut is how many looks it counts as to cut rows: to find each person's and choose among
 	// them. Whoever has a million is done sooner with fewer operations than that if nothing is cut,
 	// and so is everybody else.
-	cutting = 5
-	// sorting is what it counts as to choose among the values of a person.
-	sorting = 16
-	// maxComputed is how many operations may be made for one private row with all public rows that
-	// it meets: a millisecond.
-	maxComputed = 200_000
-	// maxRead is how many subqueries of a question may read tables in which people have many rows:
+	looksToCut = 5
+	// looksToSort is what it counts as to choose among the values of a person.
+	looksToSort = 16
+	// maxOperationsMet is how many operations may be made for one private row with all public rows
+	// that it meets: a millisecond.
+	maxOperationsMet = 200_000
+	// maxReads is how many subqueries of a question may read tables in which people have many rows:
 	// each of them reads those of the person who has most.
-	maxRead = 10
-	// another is how many of them it counts as where a union reads a table once more: all its rows
-	// are there then, and not what was made of them for each person.
-	another = 2
-	// maxLooked is how many times they look at such a row, all together.
-	maxLooked = 20
-	// maxCompared is how many times two values are compared of which neither is a literal.
-	maxCompared = 24
+	maxReads = 10
+	// readsPerRepeat is how many of them it counts as where a union reads a table once more: all
+	// its rows are there then, and not what was made of them for each person.
+	readsPerRepeat = 2
+	// maxLooks is how many times they look at such a row, all together.
+	maxLooks = 20
 	// repeated parts of a union are not cut up to this number: to read rows is not to multiply
 	// them.
-	freeParts = 3
+	maxUncutParts = 3
 )
 
 // load is what is known about the rows of a relation.
@@ -97,7 +89,7 @@ func newWorkLimiter(e *env, pos int32) (*workLimiter, *engineCheck) {
 func boundQuery(e *env, q *tree.Query, pos int32) error {
 	w, engine := newWorkLimiter(e, pos)
 	out := *q
-	out.From, out.Where = sunk(q.From, q.Where)
+	out.From, out.Where = sinkConditions(q.From, q.Where)
 	from, l := w.relation(out.From)
 	out.Keys, out.Measures = slices.Clone(q.Keys), slices.Clone(q.Measures)
 	var c cost
@@ -117,7 +109,7 @@ func boundQuery(e *env, q *tree.Query, pos int32) error {
 	}
 	engine.check(q.From, expressions(q))
 	if out.From = from; tree.Private(from) {
-		out.From = w.cutToSort(from, l, c, chosen*sorting)
+		out.From = w.cutToSort(from, l, c, chosen*looksToSort)
 	}
 	engine.limitLength(func() (int64, int64) { return Written(&out) })
 	if w.err == nil {
@@ -130,7 +122,7 @@ func boundQuery(e *env, q *tree.Query, pos int32) error {
 func boundTable(e *env, t *tree.Table, pos int32) error {
 	w, engine := newWorkLimiter(e, pos)
 	out := *t
-	out.From, out.Where = sunk(t.From, t.Where)
+	out.From, out.Where = sinkConditions(t.From, t.Where)
 	from, l := w.relation(out.From)
 	out.Columns = slices.Clone(t.Columns)
 	var c cost
@@ -139,18 +131,12 @@ func boundTable(e *env, t *tree.Table, pos int32) error {
 		out.Columns[i].Expr = w.expr(out.Columns[i].Expr, &c, l.rows)
 	}
 	engine.check(t.From, tableExpressions(t))
-	out.From = w.cutToSort(from, l, c, sorting)
-	engine.limitLength(func() (int64, int64) { return tableWritten(&out) })
+	out.From = w.cutToSort(from, l, c, looksToSort)
+	engine.limitLength(func() (int64, int64) { return tableLength(&out) })
 	if w.err == nil {
 		*t = out
 	}
 	return w.err
-}
-
-func (v *verdict) fail(err error) {
-	if v.err == nil {
-		v.err = err
-	}
 }
 
 // relation bounds what is below, and says how many rows there are.
@@ -163,7 +149,7 @@ func (w *workLimiter) relation(r tree.Relation) (tree.Relation, load) {
 		if r.Single() {
 			return r, load{rows: 1, met: 1}
 		}
-		return r, load{rows: endless, met: 1}
+		return r, load{rows: unlimited, met: 1}
 	case *tree.Join:
 		return w.join(r)
 	case *tree.Select:
@@ -173,7 +159,7 @@ func (w *workLimiter) relation(r tree.Relation) (tree.Relation, load) {
 	case *tree.Persons:
 		w.counts.countRead(r.From)
 		out := *r
-		out.From, out.Where = sunk(r.From, r.Where)
+		out.From, out.Where = sinkConditions(r.From, r.Where)
 		from, l := w.relation(out.From)
 		out.Parts, out.Keys = slices.Clone(r.Parts), slices.Clone(r.Keys)
 		var c cost
@@ -188,7 +174,7 @@ func (w *workLimiter) relation(r tree.Relation) (tree.Relation, load) {
 		for i := range out.Keys {
 			out.Keys[i] = w.expr(out.Keys[i], &c, l.rows)
 		}
-		c.rows = max(c.rows, distinct*sorting)
+		c.rows = max(c.rows, distinct*looksToSort)
 		w.counts.countLooks(l, c)
 		out.From, l = w.cutBefore(from, l, c)
 		if len(r.Keys) > 0 {
@@ -198,14 +184,14 @@ func (w *workLimiter) relation(r tree.Relation) (tree.Relation, load) {
 	case *tree.Window:
 		return w.window(r)
 	}
-	return r, load{rows: endless, met: 1}
+	return r, load{rows: unlimited, met: 1}
 }
 
 // window bounds windows, for each of which a person's rows are put into an order.
 func (w *workLimiter) window(r *tree.Window) (tree.Relation, load) {
 	w.counts.countRead(r.From)
 	out := *r
-	out.From, out.Where = sunk(r.From, r.Where)
+	out.From, out.Where = sinkConditions(r.From, r.Where)
 	from, l := w.relation(out.From)
 	var c cost
 	out.Where = w.expr(out.Where, &c, l.rows)
@@ -225,7 +211,7 @@ func (w *workLimiter) window(r *tree.Window) (tree.Relation, load) {
 	if r.Numbered(func(int) bool { return true }) {
 		sorts++
 	}
-	c.rows = max(c.rows, sorts*sorting)
+	c.rows = max(c.rows, sorts*looksToSort)
 	w.counts.countLooks(l, c)
 	out.From, l = w.cutBefore(from, l, c)
 	return &out, l
@@ -233,7 +219,7 @@ func (w *workLimiter) window(r *tree.Window) (tree.Relation, load) {
 
 func (w *workLimiter) selection(r *tree.Select) (*tree.Select, load) {
 	out := *r
-	out.From, out.Where = sunk(r.From, r.Where)
+	out.From, out.Where = sinkConditions(r.From, r.Where)
 	from, l := w.relation(out.From)
 	out.Columns = slices.Clone(r.Columns)
 	var c cost
@@ -253,17 +239,16 @@ func (w *workLimiter) union(r *tree.Union) (tree.Relation, load) {
 	for _, p := range r.Parts {
 		w.counts.countRepeats(p, seen)
 		part, l := w.selection(p)
-		if n := int64(len(r.Parts)); n > freeParts {
+		if n := int64(len(r.Parts)); n > maxUncutParts {
 			part.From, l = w.cutBefore(part.From, l, cost{rows: n})
 		}
 		out.Parts = append(out.Parts, part)
-		sum = load{plus(sum.rows, l.rows), plus(sum.met, l.met), max(sum.size, l.size)}
+		sum = load{addCapped(sum.rows, l.rows), addCapped(sum.met, l.met), max(sum.size, l.size)}
 	}
 	w.counts.limitMeetings(sum.met)
 	return &out, sum
 }
 
-// join multiplies rows.
 func (w *workLimiter) join(j *tree.Join) (tree.Relation, load) {
 	out := *j
 	var l, r load
@@ -274,50 +259,50 @@ func (w *workLimiter) join(j *tree.Join) (tree.Relation, load) {
 	switch {
 	case !tree.Private(j.R):
 		f := w.sizes.fanout(j.R, j.On, n)
-		out.On = w.expr(j.On, &c, times64(l.rows, f))
-		w.counts.limitComputed(times64(l.met, f), c)
+		out.On = w.expr(j.On, &c, mulCapped(l.rows, f))
+		w.counts.limitComputed(mulCapped(l.met, f), c)
 		out.L, l = w.cutBefore(out.L, l, c.times(f))
-		return &out, load{times64(l.rows, f), times64(l.met, f), plus(l.size, c.size)}
+		return &out, load{mulCapped(l.rows, f), mulCapped(l.met, f), addCapped(l.size, c.size)}
 	case !tree.Private(j.L):
 		f := w.sizes.fanout(j.L, j.On, 0)
-		out.On = w.expr(j.On, &c, times64(r.rows, f))
-		w.counts.limitComputed(times64(r.met, f), c)
+		out.On = w.expr(j.On, &c, mulCapped(r.rows, f))
+		w.counts.limitComputed(mulCapped(r.met, f), c)
 		out.R, r = w.cutBefore(out.R, r, c.times(f))
-		return &out, load{times64(r.rows, f), times64(r.met, f), plus(r.size, c.size)}
+		return &out, load{mulCapped(r.rows, f), mulCapped(r.met, f), addCapped(r.size, c.size)}
 	}
-	out.On = w.expr(j.On, &c, times64(l.rows, r.rows))
-	met := times64(l.met, r.met)
-	w.counts.limitMeetings(times64(met, plus(1, c.public)))
-	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
+	out.On = w.expr(j.On, &c, mulCapped(l.rows, r.rows))
+	met := mulCapped(l.met, r.met)
+	w.counts.limitMeetings(mulCapped(met, addCapped(1, c.public)))
+	if j.Fans == countFans(j.L)+countFans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
 		out.L, l = w.cutBefore(out.L, load{l.rows, 1, l.size}, cost{rows: c.looks()})
 		out.R, r = w.cutBefore(out.R, load{r.rows, 1, r.size}, cost{rows: c.looks()})
-		return &out, load{withoutPartner(j, max(l.rows, r.rows), l, r), met, plus(plus(l.size, r.size), c.size)}
+		return &out, load{withoutPartner(j, max(l.rows, r.rows), l, r), met, addCapped(addCapped(l.size, r.size), c.size)}
 	}
 	out.L, l.rows, out.R, r.rows = w.cutPair(out.L, l.rows, out.R, r.rows, max(1, c.looks()))
-	return &out, load{withoutPartner(j, times64(l.rows, r.rows), l, r), met, plus(plus(l.size, r.size), c.size)}
+	return &out, load{withoutPartner(j, mulCapped(l.rows, r.rows), l, r), met, addCapped(addCapped(l.size, r.size), c.size)}
 }
 
 // withoutPartner is how many rows of a person a join has where so many have a partner: in a FULL
 // JOIN there may be those of both sides instead.
 func withoutPartner(j *tree.Join, pairs int64, l, r load) int64 {
 	if j.Full {
-		return max(pairs, plus(l.rows, r.rows))
+		return max(pairs, addCapped(l.rows, r.rows))
 	}
 	return pairs
 }
 
-// both cuts the rows of a person on two sides of a join, each pair of which is looked at so many
+// cutPair cuts the rows of a person on two sides of a join, each pair of which is looked at so many
 // times.
 func (w *workLimiter) cutPair(l tree.Relation, m int64, r tree.Relation, n, looks int64) (tree.Relation, int64, tree.Relation, int64) {
-	most := times64(min(tree.Joinable(l), tree.Joinable(r)), spread)
+	most := mulCapped(min(tree.Joinable(l), tree.Joinable(r)), maxRowMultiple)
 	switch {
-	case m <= 1 || n <= 1 || times64(times64(m, n), looks) <= most:
+	case m <= 1 || n <= 1 || mulCapped(mulCapped(m, n), looks) <= most:
 		return l, m, r, n
-	case times64(n, looks) <= spread: // there are few on one side
-		l, m = cutTo(l, m, perhaps(l, times64(n, looks)))
+	case mulCapped(n, looks) <= maxRowMultiple: // there are few on one side
+		l, m = cutTo(l, m, rowsWithinLooks(l, mulCapped(n, looks)))
 		return l, m, r, n
-	case times64(m, looks) <= spread:
-		r, n = cutTo(r, n, perhaps(r, times64(m, looks)))
+	case mulCapped(m, looks) <= maxRowMultiple:
+		r, n = cutTo(r, n, rowsWithinLooks(r, mulCapped(m, looks)))
 		return l, m, r, n
 	}
 	share := int64(math.Sqrt(float64(looks)))
@@ -329,18 +314,18 @@ func (w *workLimiter) cutPair(l tree.Relation, m int64, r tree.Relation, n, look
 // cutBefore cuts the rows of a person before each is looked at so many times, and refuses where a
 // row meets too many public ones.
 func (w *workLimiter) cutBefore(r tree.Relation, l load, c cost) (tree.Relation, load) {
-	w.counts.limitMeetings(times64(l.met, max(1, c.public)))
+	w.counts.limitMeetings(mulCapped(l.met, max(1, c.public)))
 	w.counts.limitComputed(l.met, c)
 	below := l.size
-	l.size = plus(l.size, c.size)
-	looks := max(c.rows, l.size/heavy)
-	if c.rows <= 1 && looks < cutting || times64(l.rows, looks) <= times64(tree.Joinable(r), spread) {
+	l.size = addCapped(l.size, c.size)
+	looks := max(c.rows, l.size/operationsPerLook)
+	if c.rows <= 1 && looks < looksToCut || mulCapped(l.rows, looks) <= mulCapped(tree.Joinable(r), maxRowMultiple) {
 		return r, l
 	}
 	if _, ok := r.(*tree.Window); !ok { // what it computes is not below the cut
 		l.size -= below
 	}
-	r, l.rows = cutTo(r, l.rows, perhaps(r, looks))
+	r, l.rows = cutTo(r, l.rows, rowsWithinLooks(r, looks))
 	return r, l
 }
 
@@ -355,10 +340,10 @@ func (w *workLimiter) cutToSort(r tree.Relation, l load, c cost, looks int64) tr
 	return out
 }
 
-// perhaps is how many rows of a person may be looked at so many times each.
-func perhaps(r tree.Relation, looks int64) int64 {
+// rowsWithinLooks is how many rows of a person may be looked at so many times each.
+func rowsWithinLooks(r tree.Relation, looks int64) int64 {
 	n := tree.Joinable(r)
-	return max(1, min(times64(n, spread)/looks, times64(n, unhurried)))
+	return max(1, min(mulCapped(n, maxRowMultiple)/looks, mulCapped(n, maxRowsPerJoinable)))
 }
 
 // cutTo cuts the rows of a person, of which there are so many. Those of windows are cut below the
@@ -379,28 +364,28 @@ func cutTo(r tree.Relation, rows, most int64) (tree.Relation, int64) {
 	return &tree.Cut{From: r, Rows: most}, most
 }
 
-// meets refuses where a private row can meet too many public ones.
+// limitMeetings refuses where a private row can meet too many public ones.
 func (wc *workCounts) limitMeetings(n int64) {
 	if n > wc.limit {
 		wc.fail(syntax.Refuse(wc.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the "+
 			"subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
 			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would tell whether there "+
-				"is such a row)", orMore(n), wc.limit))
+				"is such a row)", formatRowsOrMore(n), wc.limit))
 	}
 }
 
-// computes refuses where so much is computed with each of the public rows that a private row meets
-// that it can be timed.
+// limitComputed refuses where so much is computed with each of the public rows that a private row
+// meets that it can be timed.
 func (wc *workCounts) limitComputed(met int64, c cost) {
-	if n := times64(met, c.size); met > 1 && n > maxComputed {
+	if n := mulCapped(met, c.size); met > 1 && n > maxOperationsMet {
 		wc.fail(syntax.Refuse(wc.pos,
 			"compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
 			"one row of a person could meet %s rows of public tables here, and what is computed with each of them would tell by the time "+
-				"it takes whether there is such a row", shown(met)))
+				"it takes whether there is such a row", formatRows(met)))
 	}
 }
 
-// reads counts a subquery that reads rows of people who have many.
+// countRead counts a subquery that reads rows of people who have many.
 func (wc *workCounts) countRead(r tree.Relation) {
 	if !r.Single() {
 		wc.countReads(1)
@@ -408,20 +393,20 @@ func (wc *workCounts) countRead(r tree.Relation) {
 }
 
 func (wc *workCounts) countReads(n int) {
-	if wc.read += n; wc.read > maxRead {
+	if wc.read += n; wc.read > maxReads {
 		wc.fail(syntax.Refuse(wc.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
 			"more than %d subqueries of this question read tables in which a person can have many rows, or its unions read one again "+
-				"and again", maxRead))
+				"and again", maxReads))
 	}
 }
 
-// again counts the tables of a part of a union that parts before it have read. In unions inside of
-// each other all of them are multiplied, however few parts each has.
+// countRepeats counts the tables of a part of a union that parts before it have read. In unions
+// inside of each other all of them are multiplied, however few parts each has.
 func (wc *workCounts) countRepeats(part tree.Relation, seen map[*policy.Table]bool) {
-	found := tables(part, nil)
+	found := tablesRead(part, nil)
 	for _, t := range found {
 		if seen[t] {
-			wc.countReads(another)
+			wc.countReads(readsPerRepeat)
 		}
 	}
 	for _, t := range found {
@@ -429,47 +414,47 @@ func (wc *workCounts) countRepeats(part tree.Relation, seen map[*policy.Table]bo
 	}
 }
 
-// tables appends the tables that a relation reads in which a person can have many rows, each as
+// tablesRead appends the tables that a relation reads in which a person can have many rows, each as
 // often as it reads it. Those of subqueries in conditions are not among them.
-func tables(r tree.Relation, to []*policy.Table) []*policy.Table {
+func tablesRead(r tree.Relation, to []*policy.Table) []*policy.Table {
 	switch r := r.(type) {
 	case *tree.Scan:
 		if tree.Private(r) && !r.Single() {
 			to = append(to, r.Table)
 		}
 	case *tree.Join:
-		to = tables(r.R, tables(r.L, to))
+		to = tablesRead(r.R, tablesRead(r.L, to))
 	case *tree.Select:
-		to = tables(r.From, to)
+		to = tablesRead(r.From, to)
 	case *tree.Persons:
-		to = tables(r.From, to)
+		to = tablesRead(r.From, to)
 	case *tree.Window:
-		to = tables(r.From, to)
+		to = tablesRead(r.From, to)
 	case *tree.Cut:
-		to = tables(r.From, to)
+		to = tablesRead(r.From, to)
 	case *tree.Union:
 		for _, p := range r.Parts {
-			to = tables(p, to)
+			to = tablesRead(p, to)
 		}
 	}
 	return to
 }
 
-// looks counts what a subquery computes with rows of people who have many. Where they are cut it is
-// the cutting.
+// countLooks counts what a subquery computes with rows of people who have many. Where they are cut
+// it is the cutting.
 func (wc *workCounts) countLooks(l load, c cost) {
-	if l.rows < endless {
+	if l.rows < unlimited {
 		return
 	}
-	if wc.looked += min(plus(l.size, c.size)/heavy, cutting); wc.looked > maxLooked {
+	if wc.looked += min(addCapped(l.size, c.size)/operationsPerLook, looksToCut); wc.looked > maxLooks {
 		wc.fail(syntax.Refuse(wc.pos, "compute less in subqueries, or several columns in one of them; or ask for less at once",
 			"the subqueries of this question compute so much with rows of which a person can have many that it would tell by the time it "+
 				"takes whether there is somebody with very many"))
 	}
 }
 
-// publicly says how many rows a public relation has. They are joined with each other once, and not
-// for each private row.
+// publicLoad says how many rows a public relation has. They are joined with each other once, and
+// not for each private row.
 func (w *workLimiter) publicLoad(r tree.Relation) load {
 	rows := w.sizes.most(r, nil)
 	var c cost
@@ -486,30 +471,30 @@ func (w *workLimiter) publicLoad(r tree.Relation) load {
 		}
 	case *tree.Union:
 		for _, p := range r.Parts {
-			read = plus(read, w.publicLoad(p).rows)
+			read = addCapped(read, w.publicLoad(p).rows)
 		}
 	default:
 		return load{rows: rows}
 	}
-	if n := times64(rows, max(1, c.public)); n > max(maxPublic, read) {
+	if n := mulCapped(rows, max(1, c.public)); n > max(maxPublicRows, read) {
 		w.fail(syntax.Refuse(w.pos, "compare columns of public tables with = in JOIN ... ON, or join fewer of them",
-			"public tables are joined with each other first, and %s rows could come of it, which is more than %d", shown(n),
-			int64(maxPublic)))
+			"public tables are joined with each other first, and %s rows could come of it, which is more than %d", formatRows(n),
+			int64(maxPublicRows)))
 	}
 	return load{rows: rows}
 }
 
-// orMore says how many rows there are, where counting has stopped: what else is joined comes on
-// top.
-func orMore(n int64) string {
-	if n >= endless {
+// formatRowsOrMore says how many rows there are, where counting has stopped: what else is joined
+// comes on top.
+func formatRowsOrMore(n int64) string {
+	if n >= unlimited {
 		return "any number of rows"
 	}
 	return strconv.FormatInt(n, 10) + " rows or more"
 }
 
-func shown(n int64) string {
-	if n >= endless {
+func formatRows(n int64) string {
+	if n >= unlimited {
 		return "any number of"
 	}
 	return strconv.FormatInt(n, 10)

@@ -2,12 +2,15 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math/big"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -126,8 +129,8 @@ func (e *env) addNames(w *pg.WithClause) (*env, error) {
 	return &inner, nil
 }
 
-// source is what a name in FROM stands for.
-type source struct {
+// referent is what a name in FROM stands for.
+type referent struct {
 	table  *policy.Table
 	query  *pg.SelectStmt
 	env    *env     // of query
@@ -138,13 +141,13 @@ type source struct {
 
 // find says what a table's name stands for: a query of WITH, then a table, then a view of the
 // owner's.
-func (e *env) find(v *pg.RangeVar) (source, error) {
+func (e *env) find(v *pg.RangeVar) (referent, error) {
 	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh {
-		return source{}, syntax.Refuse(v.Location, "write the table's name alone; "+known("tables", e.dataset.Tables),
+		return referent{}, syntax.Refuse(v.Location, "write the table's name alone; "+listNames("tables", e.dataset.Tables),
 			"a table is named without schema and ONLY")
 	}
 	if strings.HasPrefix(v.Relname, AnswerPrefix) {
-		return source{answer: true}, nil // see ownNames
+		return referent{answer: true}, nil // see ownNames
 	}
 	if c, ok := e.ctes[strings.ToLower(v.Relname)]; ok {
 		var names []string
@@ -153,23 +156,93 @@ func (e *env) find(v *pg.RangeVar) (source, error) {
 		}
 		inner := *c.env
 		inner.depth = max(inner.depth, e.depth)
-		return source{query: c.query.Ctequery.GetSelectStmt(), env: &inner, names: names}, nil
+		return referent{query: c.query.Ctequery.GetSelectStmt(), env: &inner, names: names}, nil
 	}
-	if t, ok := lookup(e.dataset.Tables, v.Relname); ok {
-		return source{table: t}, nil
+	if t, ok := findName(e.dataset.Tables, v.Relname); ok {
+		return referent{table: t}, nil
 	}
 	if s, ok, err := e.findView(v); ok || err != nil {
 		return s, err
 	}
-	return source{}, syntax.Refuse(v.Location, e.knownTables(), "there is no table %q", v.Relname).WithCode(syntax.NoTable)
+	return referent{}, syntax.Refuse(v.Location, e.knownTables(), "there is no table %q", v.Relname).WithCode(syntax.NoTable)
 }
 
-// sources lists what a question can be about: the tables, and the owner's views where there are
+// knownTables lists what a question can be about: the tables, and the owner's views where there are
 // some.
 func (e *env) knownTables() string {
-	out := known("tables", e.dataset.Tables)
+	out := listNames("tables", e.dataset.Tables)
 	if len(e.dataset.Views) > 0 {
-		out += ", and " + known("views", e.dataset.Views)
+		out += ", and " + listNames("views", e.dataset.Views)
 	}
 	return out
 }
+
+// findView finds a view of the owner's. It is checked as a subquery is, and means the policy's
+// tables only: names of the question's WITH are not in it.
+func (e *env) findView(v *pg.RangeVar) (referent, bool, error) {
+	text, ok := findName(e.dataset.Views, v.Relname)
+	if !ok {
+		return referent{}, false, nil
+	}
+	name := strings.ToLower(v.Relname)
+	if slices.Contains(e.views, name) {
+		return referent{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q reads itself", v.Relname)
+	}
+	s, err := syntax.Open(text, nil).SelectOf(e.dataset.Name)
+	if err != nil {
+		return referent{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
+	}
+	inner := *e
+	inner.ctes, inner.views = map[string]cte{}, append(slices.Clone(e.views), name)
+	return referent{query: s, env: &inner, isView: true}, true, nil
+}
+
+// findName finds a name as SQL does: exactly, or else without regard to case. A
+// policy has no two names that differ in case only.
+func findName[T any](m map[string]T, name string) (T, bool) {
+	if v, ok := m[name]; ok {
+		return v, true
+	}
+	for k, v := range m {
+		if strings.EqualFold(k, name) {
+			return v, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// listNames lists names for an error text. They are the policy's, not the data's.
+func listNames[T any](what string, m map[string]T) string {
+	names := slices.Sorted(maps.Keys(m))
+	if len(names) == 0 {
+		return "the policy lists no " + what
+	}
+	more := ""
+	if len(names) > 20 {
+		names, more = names[:20], ", ..."
+	}
+	return "the " + what + " are " + strings.Join(names, ", ") + more
+}
+
+func refusalReason(err error) string {
+	if r, ok := err.(*api.Refusal); ok {
+		return r.Reason
+	}
+	return err.Error()
+}
+
+const maxKeys = 16
+
+// maxQuestions bounds the questions of one text.
+const maxQuestions = 32
+
+// AnswerPrefix begins all names that a plan makes up, of tables and of columns.
+const AnswerPrefix = "released_"
+
+// AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No
+// analyst can: see ownNames.
+func AnswerName(i int) string { return fmt.Sprintf("%s%d", AnswerPrefix, i) }
+
+// PublicName names the i-th public table of a statement, as Outer calls it.
+func PublicName(i int) string { return fmt.Sprintf("%spublic_%d", AnswerPrefix, i) }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ import (
 // asked for: a value of each one's kind, and one of the policy's own where it is compared with a
 // column that has listed values or bounds.
 func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples []api.Parameter, err error) {
-	k, err := kindsOf(ds, text)
+	k, err := findKinds(ds, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,18 +52,18 @@ var sampleTexts = map[string]string{
 	"integer": "1", "decimal": "0.5", "text": "a", "boolean": "true", "date": "2000-01-01", "timestamp": "2000-01-01 00:00:00",
 }
 
-// kinds finds the kinds of parameters. It looks at names and not at scopes: a name that means two
-// kinds of columns in one text has none.
-type kinds struct {
-	tables  []*policy.Table
-	targets []*pg.ResTarget // expressions that have names, as n in COUNT(*) AS n
-	kinds   []string
-	samples map[int]string
-	views   map[string]bool
-	looks   int // how much more may be looked at
+// kindFinder finds the kinds of parameters. It looks at names and not at scopes: a name that means
+// two kinds of columns in one text has none.
+type kindFinder struct {
+	tables     []*policy.Table
+	targets    []*pg.ResTarget // expressions that have names, as n in COUNT(*) AS n
+	kinds      []string
+	samples    map[int]string
+	views      map[string]bool
+	visitsLeft int // how much more may be looked at
 }
 
-func kindsOf(ds *policy.Dataset, text *syntax.Text) (*kinds, error) {
+func findKinds(ds *policy.Dataset, text *syntax.Text) (*kindFinder, error) {
 	count, err := text.Parameters()
 	if err != nil {
 		return nil, err
@@ -71,14 +72,14 @@ func kindsOf(ds *policy.Dataset, text *syntax.Text) (*kinds, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kinds{kinds: make([]string, count), samples: map[int]string{}, views: map[string]bool{}, looks: maxVisits}
+	k := &kindFinder{kinds: make([]string, count), samples: map[int]string{}, views: map[string]bool{}, visitsLeft: maxVisits}
 	if count == 0 {
 		return k, nil
 	}
 	k.collect(ds, syntax.SelectNode(s))
-	k.looks = maxVisits
+	k.visitsLeft = maxVisits
 	syntax.EachNode(syntax.SelectNode(s), func(n *pg.Node) bool {
-		k.place(n)
+		k.infer(n)
 		return true
 	})
 	for i := range k.kinds {
@@ -90,16 +91,16 @@ func kindsOf(ds *policy.Dataset, text *syntax.Text) (*kinds, error) {
 }
 
 // collect finds the tables of a SELECT, of the views in it too, and the names that it gives.
-func (k *kinds) collect(ds *policy.Dataset, n *pg.Node) {
+func (k *kindFinder) collect(ds *policy.Dataset, n *pg.Node) {
 	syntax.EachNode(n, func(n *pg.Node) bool {
-		if k.looks--; k.looks < 0 {
+		if k.visitsLeft--; k.visitsLeft < 0 {
 			return false
 		}
 		switch x := n.GetNode().(type) {
 		case *pg.Node_RangeVar:
-			if t, ok := lookup(ds.Tables, x.RangeVar.Relname); ok && !slices.Contains(k.tables, t) {
+			if t, ok := findName(ds.Tables, x.RangeVar.Relname); ok && !slices.Contains(k.tables, t) {
 				k.tables = append(k.tables, t)
-			} else if view, ok := lookup(ds.Views, x.RangeVar.Relname); ok && !k.views[view] {
+			} else if view, ok := findName(ds.Views, x.RangeVar.Relname); ok && !k.views[view] {
 				k.views[view] = true
 				if s, err := syntax.Open(view, nil).SelectOf(ds.Name); err == nil {
 					k.collect(ds, syntax.SelectNode(s))
@@ -114,49 +115,49 @@ func (k *kinds) collect(ds *policy.Dataset, n *pg.Node) {
 	})
 }
 
-// place looks at what stands around parameters in one node.
-func (k *kinds) place(n *pg.Node) {
+// infer looks at what stands around parameters in one node.
+func (k *kindFinder) infer(n *pg.Node) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		s := x.SelectStmt
-		k.want("integer", s.LimitCount, s.LimitOffset)
-		k.want("boolean", s.WhereClause, s.HavingClause)
+		k.give("integer", s.LimitCount, s.LimitOffset)
+		k.give("boolean", s.WhereClause, s.HavingClause)
 	case *pg.Node_BoolExpr:
-		k.want("boolean", x.BoolExpr.Args...)
+		k.give("boolean", x.BoolExpr.Args...)
 	case *pg.Node_BooleanTest:
-		k.want("boolean", x.BooleanTest.Arg)
+		k.give("boolean", x.BooleanTest.Arg)
 	case *pg.Node_JoinExpr:
-		k.want("boolean", x.JoinExpr.Quals)
+		k.give("boolean", x.JoinExpr.Quals)
 	case *pg.Node_TypeCast:
-		k.want(castName(x.TypeCast), x.TypeCast.Arg)
+		k.give(castName(x.TypeCast), x.TypeCast.Arg)
 	case *pg.Node_AArrayExpr:
-		k.alike(x.AArrayExpr.Elements...)
+		k.unify(x.AArrayExpr.Elements...)
 	case *pg.Node_TypeName:
-		k.want("integer", x.TypeName.Typmods...)
+		k.give("integer", x.TypeName.Typmods...)
 	case *pg.Node_AExpr:
 		k.operator(x.AExpr)
 	case *pg.Node_CaseExpr:
 		k.choices(x.CaseExpr)
 	case *pg.Node_CoalesceExpr:
-		k.alike(x.CoalesceExpr.Args...)
+		k.unify(x.CoalesceExpr.Args...)
 	case *pg.Node_MinMaxExpr:
-		k.alike(x.MinMaxExpr.Args...)
+		k.unify(x.MinMaxExpr.Args...)
 	case *pg.Node_FuncCall:
 		k.call(x.FuncCall)
 	case *pg.Node_SubLink:
 		if t := x.SubLink.Subselect.GetSelectStmt().GetTargetList(); x.SubLink.Testexpr != nil && len(t) == 1 {
-			k.alike(x.SubLink.Testexpr, t[0].GetResTarget().GetVal())
+			k.unify(x.SubLink.Testexpr, t[0].GetResTarget().GetVal())
 		}
 	}
 }
 
-func (k *kinds) operator(a *pg.A_Expr) {
+func (k *kindFinder) operator(a *pg.A_Expr) {
 	if len(a.Name) != 1 {
 		return
 	}
 	switch a.Kind {
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
-		k.want("text", a.Lexpr, a.Rexpr)
+		k.give("text", a.Lexpr, a.Rexpr)
 		return
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
 		k.compareArray(a)
@@ -164,19 +165,19 @@ func (k *kinds) operator(a *pg.A_Expr) {
 	case pg.A_Expr_Kind_AEXPR_OP:
 		switch op := a.Name[0].GetString_().GetSval(); op {
 		case "||":
-			k.want("text", a.Lexpr, a.Rexpr)
+			k.give("text", a.Lexpr, a.Rexpr)
 			return
 		case "+", "-", "*", "/", "%", "^":
 			k.arithmetic(op, a)
 			return
 		}
 	}
-	k.alike(append([]*pg.Node{a.Lexpr}, items(a.Rexpr)...)...)
+	k.unify(append([]*pg.Node{a.Lexpr}, listOrNode(a.Rexpr)...)...)
 }
 
 // compareArray gives a parameter that is an array the kind of what is compared with its elements.
-func (k *kinds) compareArray(a *pg.A_Expr) {
-	k.want(cmpOr(k.kind(a.Lexpr, 0), "text")+"[]", a.Rexpr)
+func (k *kindFinder) compareArray(a *pg.A_Expr) {
+	k.give(cmp.Or(k.kind(a.Lexpr, 0), "text")+"[]", a.Rexpr)
 	p, c := a.Rexpr.GetParamRef(), k.column(a.Lexpr)
 	if p == nil || c == nil {
 		return
@@ -193,33 +194,33 @@ func arrayOf(text string) string {
 
 // arithmetic gives a parameter the kind of the other side, as PostgreSQL does. A number of days is
 // added to a day.
-func (k *kinds) arithmetic(op string, a *pg.A_Expr) {
+func (k *kindFinder) arithmetic(op string, a *pg.A_Expr) {
 	for _, side := range [][2]*pg.Node{{a.Lexpr, a.Rexpr}, {a.Rexpr, a.Lexpr}} {
 		switch other := k.kind(side[1], 0); {
 		case other == "integer" || other == "decimal":
-			k.want(other, side[0])
+			k.give(other, side[0])
 		case other == "date" && op == "-" && side[0] == a.Lexpr:
-			k.want("date", side[0])
+			k.give("date", side[0])
 		case other == "date":
-			k.want("integer", side[0])
+			k.give("integer", side[0])
 		case other == "timestamp": // an interval, which is a text here
 		case a.Lexpr == nil || k.kind(side[0], 0) == "":
-			k.want("decimal", side[0])
+			k.give("decimal", side[0])
 		}
 	}
 }
 
-func (k *kinds) choices(c *pg.CaseExpr) {
+func (k *kindFinder) choices(c *pg.CaseExpr) {
 	tests, results := []*pg.Node{c.Arg}, []*pg.Node{c.Defresult}
 	for _, w := range c.Args {
 		tests, results = append(tests, w.GetCaseWhen().GetExpr()), append(results, w.GetCaseWhen().GetResult())
 	}
 	if c.Arg == nil {
-		k.want("boolean", tests...)
+		k.give("boolean", tests...)
 	} else {
-		k.alike(tests...)
+		k.unify(tests...)
 	}
-	k.alike(results...)
+	k.unify(results...)
 }
 
 // aboveOnly are functions that are there for SELECTs over answers, and for nothing below the noise.
@@ -243,14 +244,14 @@ func signature(f *pg.FuncCall) expr.Signature {
 	return aboveOnly[name]
 }
 
-// words are values of arguments for which not every text will do, as by their place from 0.
-var words = map[string]struct {
+// sampleWords are values of arguments for which not every text will do, as by their place from 0.
+var sampleWords = map[string]struct {
 	at   int
 	word string
 }{"date_trunc": {0, "month"}, "date_part": {0, "month"}, "date_bin": {0, "1 day"}, "to_char": {1, "YYYY-MM"}}
 
 // suggest makes a word the sample of a parameter, also below a cast.
-func (k *kinds) suggest(word string, n *pg.Node) {
+func (k *kindFinder) suggest(word string, n *pg.Node) {
 	for n.GetTypeCast() != nil {
 		n = n.GetTypeCast().Arg
 	}
@@ -259,13 +260,13 @@ func (k *kinds) suggest(word string, n *pg.Node) {
 	}
 }
 
-func (k *kinds) call(f *pg.FuncCall) {
-	if w, ok := words[functionName(f)]; ok && w.at < len(f.Args) {
+func (k *kindFinder) call(f *pg.FuncCall) {
+	if w, ok := sampleWords[functionName(f)]; ok && w.at < len(f.Args) {
 		k.suggest(w.word, f.Args[w.at])
 	}
 	takes := strings.Fields(signature(f).Takes)
 	if len(takes) == 1 && takes[0] == "alike" {
-		k.alike(f.Args...)
+		k.unify(f.Args...)
 		takes = nil
 	}
 	for i, a := range f.Args {
@@ -273,26 +274,26 @@ func (k *kinds) call(f *pg.FuncCall) {
 			break
 		}
 		if kind := takes[min(i, len(takes)-1)]; kind != "-" {
-			k.want(kind, a)
+			k.give(kind, a)
 		}
 	}
-	k.want("boolean", f.AggFilter)
+	k.give("boolean", f.AggFilter)
 }
 
-// alike gives parameters the kind of those beside them, and a value that the policy has for one of
+// unify gives parameters the kind of those beside them, and a value that the policy has for one of
 // them.
-func (k *kinds) alike(nodes ...*pg.Node) {
+func (k *kindFinder) unify(nodes ...*pg.Node) {
 	kind, sample, found := "", "", false
 	for _, n := range nodes {
 		other := k.kind(n, 0)
 		if kind == "" || kind == "integer" && other == "decimal" {
-			kind = cmpOr(other, kind)
+			kind = cmp.Or(other, kind)
 		}
 		if c := k.column(n); c != nil && !found {
 			sample, found = sampleOf(c)
 		}
 	}
-	k.want(kind, nodes...)
+	k.give(kind, nodes...)
 	for _, n := range nodes {
 		if p := n.GetParamRef(); p != nil && found && k.kinds[p.Number-1] == kind {
 			if _, ok := k.samples[int(p.Number-1)]; !ok {
@@ -302,16 +303,9 @@ func (k *kinds) alike(nodes ...*pg.Node) {
 	}
 }
 
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// want gives a kind to those of some nodes that are parameters and have none yet. A cast of one is
+// give gives a kind to those of some nodes that are parameters and have none yet. A cast of one is
 // the client's own word for it, and comes first, because its node is what stands there.
-func (k *kinds) want(kind string, nodes ...*pg.Node) {
+func (k *kindFinder) give(kind string, nodes ...*pg.Node) {
 	for _, n := range nodes {
 		for syntax.IsMinus(n) {
 			n = n.GetAExpr().Rexpr
@@ -323,8 +317,8 @@ func (k *kinds) want(kind string, nodes ...*pg.Node) {
 }
 
 // kind is the kind of an expression, or nothing where it is not known.
-func (k *kinds) kind(n *pg.Node, depth int) string {
-	if k.looks--; n == nil || depth > maxInside || k.looks < 0 {
+func (k *kindFinder) kind(n *pg.Node, depth int) string {
+	if k.visitsLeft--; n == nil || depth > maxInside || k.visitsLeft < 0 {
 		return ""
 	}
 	first := func(nodes ...*pg.Node) string {
@@ -387,7 +381,7 @@ func (k *kinds) kind(n *pg.Node, depth int) string {
 			case l == "decimal" || r == "decimal":
 				return "decimal"
 			}
-			return cmpOr(l, r)
+			return cmp.Or(l, r)
 		}
 		return "boolean"
 	case *pg.Node_FuncCall:
@@ -405,7 +399,7 @@ func (k *kinds) kind(n *pg.Node, depth int) string {
 
 // column is what a name means among the columns of the tables, or nil: where there is none, or
 // several of different kinds.
-func (k *kinds) column(n *pg.Node) *policy.Column {
+func (k *kindFinder) column(n *pg.Node) *policy.Column {
 	fields := n.GetColumnRef().GetFields()
 	if len(fields) == 0 {
 		return nil
@@ -413,7 +407,7 @@ func (k *kinds) column(n *pg.Node) *policy.Column {
 	name := fields[len(fields)-1].GetString_().GetSval()
 	var found *policy.Column
 	for _, t := range k.tables {
-		c, ok := lookup(t.Columns, name)
+		c, ok := findName(t.Columns, name)
 		switch {
 		case !ok:
 		case found == nil:
@@ -426,7 +420,7 @@ func (k *kinds) column(n *pg.Node) *policy.Column {
 }
 
 // target is the kind of what a SELECT gave a name.
-func (k *kinds) target(c *pg.ColumnRef, depth int) string {
+func (k *kindFinder) target(c *pg.ColumnRef, depth int) string {
 	if len(c.Fields) == 0 {
 		return ""
 	}
@@ -471,8 +465,8 @@ func castName(c *pg.TypeCast) string {
 	return ""
 }
 
-// items are those of a list, or the node itself.
-func items(n *pg.Node) []*pg.Node {
+// listOrNode are those of a list, or the node itself.
+func listOrNode(n *pg.Node) []*pg.Node {
 	if l := n.GetList(); l != nil {
 		return l.Items
 	}

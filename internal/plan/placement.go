@@ -5,25 +5,11 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// CountPeople is the query whose result is how many people there are; nil where that is not public,
-// or no table tells it. See [policy.Dataset.Everybody].
-func CountPeople(ds *policy.Dataset) *tree.Query {
-	t := ds.Everybody()
-	if t == nil {
-		return nil
-	}
-	s := NewScan(ds, t)
-	q := &tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: s, RowLimit: 1, GroupLimit: 1}
-	q.Measures = []tree.Measure{{Kind: tree.CountRows}}
-	if !s.Single() {
-		q.Measures[0].Kind = tree.CountPersons
-	}
-	return q
-}
 
 // placer decides by which measures averages and variances are released, once all that a question
 // asks for is known.
@@ -60,6 +46,39 @@ func (pl *placer) place() (people *int64, err error) {
 		}
 	}
 	return pl.people, nil
+}
+
+// placeAverage decides which sum an average or a variance is made of. Where the question has the
+// plain sum anyway it is used, and nothing more is paid for. Otherwise values
+// are summed around the middle of their bounds, which halves the noise.
+func (pl *placer) placeAverage(d *statDraft) error {
+	if count := pl.aggregates.countValues(d.Of); pl.people != nil && pl.countsEverybody(count) {
+		d.People = pl.people
+	} else if !pl.twins {
+		d.count = pl.out.addMeasure(count)
+	}
+	plain, err := pl.aggregates.sum(d.Of, -1)
+	if err != nil {
+		return err
+	}
+	d.Center = new(big.Int)
+	if pl.twins {
+		return pl.placeTwins(d)
+	}
+	if _, ok := pl.out.measures[plain.Format()]; ok {
+		d.measure = plain.Format()
+		return nil
+	}
+	centered, center, err := pl.aggregates.recenter(d.Of, -1)
+	if err != nil {
+		return err
+	}
+	m, err := pl.aggregates.sum(centered, -1)
+	if err != nil {
+		return err
+	}
+	d.measure, d.Center = pl.out.addMeasure(m), center
+	return nil
 }
 
 // countEverybody puts the number of people in the place of counts that are always that number, so
@@ -116,4 +135,67 @@ func (pl *placer) hasEverybody(r tree.Relation) bool {
 		return r.Where == nil && pl.hasEverybody(r.From)
 	}
 	return false
+}
+
+// hasTwins reports whether averages are made of twins: the sums of x - l and u - x, which one
+// person moves by u - l together. With Laplace noise k averages of them have, at the same price,
+// variances in proportion to k^2, and those of k sums around the middle and one count that they
+// share to (k+1)^2/2 (see tree.Query.TwinSensitivity): up to two averages, and nothing else that is
+// paid for, are better off. Cells of streams are counts, so a dataset that has some keeps to these.
+func (pl *placer) hasTwins() bool {
+	ds := pl.in.env.dataset
+	if !ds.Budget.Pure() || ds.Neighbours != dp.AddRemove || !pl.in.rows.Single() || len(pl.out.measures) > 0 ||
+		len(pl.out.quantiles) > 0 || pl.people != nil || len(ds.Streams) > 0 {
+		return false
+	}
+	averages := 0
+	for _, d := range pl.out.stats {
+		switch {
+		case d.Kind == tree.AverageStat:
+			t := d.Of.Type()
+			if averages++; averages > 2 || new(big.Int).Sub(t.Hi, t.Lo).Cmp(maxPersonSteps) > 0 {
+				return false
+			}
+		case !d.Kind.Exact():
+			return false
+		}
+	}
+	return averages > 0
+}
+
+// placeTwins makes an average of twins.
+func (pl *placer) placeTwins(d *statDraft) error {
+	t := d.Of.Type()
+	up := d.Of
+	if t.Lo.Sign() != 0 {
+		moved, err := expr.NewArith(tree.Sub, d.Of, expr.FromValue(t.Lo, t), -1)
+		if err != nil {
+			return err
+		}
+		up = pl.in.env.normal(moved)
+	}
+	down, err := expr.NewArith(tree.Sub, expr.FromValue(t.Hi, t), d.Of, -1)
+	if err != nil {
+		return err
+	}
+	d.measure = pl.out.addMeasure(tree.Measure{Kind: tree.Sum, Arg: up})
+	d.count = pl.out.addMeasure(tree.Measure{Kind: tree.Sum, Arg: pl.in.env.normal(down)})
+	d.Center, d.Twin = t.Lo, true
+	return nil
+}
+
+// CountPeople is the query whose result is how many people there are; nil where that is not public,
+// or no table tells it. See [policy.Dataset.Everybody].
+func CountPeople(ds *policy.Dataset) *tree.Query {
+	t := ds.Everybody()
+	if t == nil {
+		return nil
+	}
+	s := NewScan(ds, t)
+	q := &tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: s, RowLimit: 1, GroupLimit: 1}
+	q.Measures = []tree.Measure{{Kind: tree.CountRows}}
+	if !s.Single() {
+		q.Measures[0].Kind = tree.CountPersons
+	}
+	return q
 }
