@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // The functions of this file make nodes whose types are right and whose values
@@ -22,6 +23,7 @@ func NewNumber(v *big.Rat) *tree.Literal {
 func NewText(s string) *tree.Literal {
 	return &tree.Literal{Typ: textType(utf8.RuneCountInString(s)), Text: &s}
 }
+
 func NewBool(b bool) *tree.Literal { return &tree.Literal{Typ: tree.Bool, Bool: &b} }
 
 func newDate(d int64) *tree.Literal {
@@ -410,4 +412,80 @@ func FromValue(v tree.Value, t tree.Type) *tree.Literal {
 		return newTimestamp(int64(v))
 	}
 	return NewNull(t)
+}
+
+// columnType is the type that the policy gives a column.
+func columnType(c *policy.Column) tree.Type {
+	switch c.Type {
+	case policy.Text:
+		return tree.Type{Kind: tree.Text}
+	case policy.Boolean:
+		return tree.Bool
+	case policy.Date:
+		return timeColumn(tree.Date, c)
+	case policy.Timestamp:
+		return timeColumn(tree.Timestamp, c)
+	case policy.Integer, policy.Decimal:
+		switch {
+		case c.Bounds != nil:
+			return tree.NumberType(c.Granularity, big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps), true)
+		case c.Granularity != nil:
+			return tree.NumberType(c.Granularity, tree.MinInt64, tree.MaxInt64, false)
+		}
+		// A decimal of unknown granularity can only be compared.
+		return tree.Type{Kind: tree.Real, Exponent: tree.AnyExponent}
+	}
+	return tree.Type{}
+}
+
+func timeColumn(k tree.Kind, c *policy.Column) tree.Type {
+	if c.Bounds == nil {
+		return tree.Type{Kind: k}
+	}
+	return tree.TimeType(k, big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps), true)
+}
+
+// ColumnField gives a policy column its type.
+func ColumnField(c *policy.Column) tree.Field {
+	return tree.Field{Name: c.Name, Type: columnType(c), Nullable: c.Nullable, Source: c}
+}
+
+// NewCase brings the branches to one type. The value is one of all branches, the last one too.
+func NewCase(whens []tree.When, otherwise tree.Expr, pos int32) (tree.Expr, error) {
+	values := make([]tree.Expr, 0, len(whens)+1)
+	for _, w := range whens {
+		values = append(values, w.Then)
+	}
+	values, err := Unify(append(values, otherwise), "CASE", pos)
+	if err != nil {
+		return nil, err
+	}
+	e := &tree.Case{Else: values[len(whens)], Typ: Hull(values)}
+	for i, w := range whens {
+		e.Whens = append(e.Whens, tree.When{If: w.If, Then: values[i]})
+	}
+	if err := NotTooLarge(e, pos); err != nil {
+		return nil, err
+	}
+	return Checked(e, pos)
+}
+
+// normalCase leaves out what is never reached.
+func (n normalizer) normalCase(x *tree.Case) tree.Expr {
+	e := &tree.Case{Else: n.normal(x.Else), Typ: x.Typ}
+	for _, w := range x.Whens {
+		w = tree.When{If: n.truth(n.normal(w.If)), Then: n.normal(w.Then)}
+		if l, ok := w.If.(*tree.Literal); ok {
+			if l.Bool == nil || !*l.Bool {
+				continue
+			}
+			e.Else = w.Then
+			break
+		}
+		e.Whens = append(e.Whens, w)
+	}
+	if len(e.Whens) == 0 {
+		return e.Else
+	}
+	return e
 }

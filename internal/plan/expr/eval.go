@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"math/big"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/plan/meter"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -235,4 +237,124 @@ func CompareOrdered(order []tree.Order, a, b []tree.Value) int {
 		}
 	}
 	return 0
+}
+
+// maxPattern bounds a pattern: an engine may look at every character of a text
+// once for each of its characters.
+const maxPattern = 250
+
+func literalPattern(s string) tree.Pattern {
+	var p tree.Pattern
+	for _, r := range s {
+		p = append(p, tree.PatternPart(r))
+	}
+	return p
+}
+
+// ReadPattern reads a pattern with its escape character; none where escape is 0.
+func ReadPattern(text string, escape rune) (tree.Pattern, bool) {
+	var p tree.Pattern
+	escaped := false
+	for _, r := range text {
+		switch {
+		case escaped:
+			p, escaped = append(p, tree.PatternPart(r)), false
+		case r == escape && escape != 0:
+			escaped = true
+		case r == '%':
+			if len(p) == 0 || p[len(p)-1] != tree.PatternAnything {
+				p = append(p, tree.PatternAnything)
+			}
+		case r == '_':
+			p = append(p, tree.PatternOne)
+		default:
+			p = append(p, tree.PatternPart(r))
+		}
+	}
+	return p, !escaped
+}
+
+func NewLike(x tree.Expr, p tree.Pattern, pos int32) (tree.Expr, error) {
+	if len(p) > maxPattern {
+		return nil, syntax.Refuse(pos, "write a shorter pattern", "a pattern has at most %d characters", maxPattern)
+	}
+	return &tree.Like{X: x, Pattern: p}, nil
+}
+
+// matches compares from left to right and goes back to the last % only, which is enough: what
+// an earlier % could take, the last one can take too.
+func matches(e *tree.Like, text string) bool {
+	p := e.Pattern
+	i, j, star, from := 0, 0, -1, 0
+	for i < len(text) {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case j < len(p) && p[j].Anything():
+			star, from = j, i
+			j++
+		case j < len(p) && (p[j].One() || rune(p[j]) == r):
+			i, j = i+n, j+1
+		case star >= 0:
+			_, n = utf8.DecodeRuneInString(text[from:])
+			from += n
+			i, j = from, star+1
+		default:
+			return false
+		}
+	}
+	for j < len(p) && p[j].Anything() {
+		j++
+	}
+	return j == len(p)
+}
+
+// Texts is what the constant texts of an expression weigh.
+func Texts(e tree.Expr) (n int) {
+	tree.Walk(e, func(x tree.Expr) { n += TextsOf(x) })
+	return n
+}
+
+// TextsOf is what those of one node weigh.
+func TextsOf(e tree.Expr) (n int) {
+	var all []*tree.Literal
+	switch e := e.(type) {
+	case *tree.Literal:
+		all = []*tree.Literal{e}
+	case *tree.In:
+		all = e.List
+	case *tree.Like:
+		n = len(e.Pattern) / 16
+	}
+	for _, l := range all {
+		if l.Text != nil {
+			n += len(*l.Text) / 32
+		}
+	}
+	return n
+}
+
+// Civil restricts a time to the years 1 to 9999, in which all calendars of engines agree.
+func Civil(x tree.Expr, pos int32) (tree.Expr, error) {
+	if x.Type().Kind == tree.Date {
+		return restrict(x, big.NewInt(tree.FirstDay), big.NewInt(tree.LastDay), false, pos)
+	}
+	return restrict(x, big.NewInt(tree.FirstMicros), big.NewInt(tree.LastMicros), false, pos)
+}
+
+// Midnight turns a date into the moment that it begins.
+func Midnight(x tree.Expr, pos int32) (tree.Expr, error) {
+	x, err := Civil(x, pos)
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := x.Type().Span()
+	day := big.NewInt(tree.DayMicros)
+	return NewCall("timestamp",
+		tree.TimeType(tree.Timestamp, new(big.Int).Mul(lo, day), new(big.Int).Mul(hi, day), x.Type().Declared), pos, x)
+}
+
+// Duration is a constant distance between moments, in the three parts that SQL keeps apart.
+type Duration struct {
+	Months       int
+	Days, Micros int64
 }

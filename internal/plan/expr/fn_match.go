@@ -2,9 +2,11 @@ package expr
 
 import (
 	"errors"
+	"math/big"
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/plan/posix"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -103,4 +105,162 @@ func newRegexpLike(args []tree.Expr, pos int32) (tree.Expr, error) {
 		}
 	}
 	return NewMatch(args[0], args[1], func(p string) (string, error) { return posix.Translate(p, fold) }, pos)
+}
+
+// Functions that put texts together and take them apart. What they look for and put in are
+// constants, so that the length of a result is known.
+
+func pieceFunctions() []Function {
+	pad := func(name string, left bool) Function {
+		return Function{
+			names: name, Usage: name + "(code, 5, '0')", least: 2, most: 3, Signature: Signature{"text integer text", "text"},
+			build: func(args []tree.Expr, pos int32) (tree.Expr, error) { return newPad(name, args, pos) },
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				s, fill, n := a[0].(string), a[2].(string), a[1].(*big.Int).Int64()
+				missing := n - int64(utf8.RuneCountInString(s))
+				if missing <= 0 {
+					return s[:prefix(s, n)]
+				}
+				each := int64(utf8.RuneCountInString(fill))
+				times, rest := int(missing/each), fill[:prefix(fill, missing%each)]
+				var b strings.Builder
+				b.Grow(len(s) + times*len(fill) + len(rest))
+				if !left {
+					b.WriteString(s)
+				}
+				for range times {
+					b.WriteString(fill)
+				}
+				b.WriteString(rest)
+				if left {
+					b.WriteString(s)
+				}
+				return b.String()
+			},
+		}
+	}
+	return []Function{
+		{
+			names: "split_part", Usage: "split_part(code, '-', 1)", least: 3, most: 3, build: newSplitPart, copies: 4,
+			Signature: Signature{"text text integer", "text"},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				part, rest, found := strings.Cut(a[0].(string), a[1].(string))
+				for range a[2].(*big.Int).Int64() - 1 {
+					if !found {
+						return ""
+					}
+					part, rest, found = strings.Cut(rest, a[1].(string))
+				}
+				return part
+			},
+		},
+		{
+			names: "replace", Usage: "replace(name, 'ab', 'c')", least: 3, most: 3, build: newReplace, Signature: Signature{"text", "text"},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				return strings.ReplaceAll(a[0].(string), a[1].(string), a[2].(string))
+			},
+		},
+		{
+			names: "concat_ws", Usage: "concat_ws('-', left(a, 20), left(b, 20))", least: 2, build: newConcatWS,
+			Signature: Signature{"text", "text"},
+			nulls:     true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				var all []string
+				for _, v := range a[1:] {
+					if s, ok := v.(string); ok {
+						all = append(all, s)
+					}
+				}
+				return strings.Join(all, a[0].(string))
+			},
+		},
+		pad("lpad", true), pad("rpad", false),
+	}
+}
+
+// piece reads a constant that is not empty.
+func piece(e tree.Expr, what string, pos int32) (string, error) {
+	s, err := TextConstant(e, MaxNeedle, what, pos)
+	if err == nil && s == "" {
+		err = syntax.Refuse(pos, "write a text there, as in "+what, "this text must not be empty")
+	}
+	return s, err
+}
+
+func newSplitPart(args []tree.Expr, pos int32) (tree.Expr, error) {
+	x, err := need("split_part", args[0], pos, tree.Text)
+	if err != nil {
+		return nil, err
+	}
+	by, err := piece(args[1], "split_part(code, '-', 1)", pos)
+	if err != nil {
+		return nil, err
+	}
+	n, err := wholeConstant(args[2], 1, maxJoined, "split_part(code, '-', 1)", pos)
+	if err != nil {
+		return nil, err
+	}
+	t := tree.Type{Kind: tree.Text, MaxLength: x.Type().MaxLength}
+	return NewCall("split_part", t, pos, x, NewText(by), NewNumber(big.NewRat(n, 1)))
+}
+
+// newReplace makes a text longer only where that has a known length.
+func newReplace(args []tree.Expr, pos int32) (tree.Expr, error) {
+	const example = "replace(name, 'ab', 'c')"
+	x, err := need("replace", args[0], pos, tree.Text)
+	if err != nil {
+		return nil, err
+	}
+	from, err := piece(args[1], example, pos)
+	if err != nil {
+		return nil, err
+	}
+	to, err := TextConstant(args[2], MaxNeedle, example, pos)
+	if err != nil {
+		return nil, err
+	}
+	t := tree.Type{Kind: tree.Text, MaxLength: x.Type().MaxLength}
+	if more := utf8.RuneCountInString(to); more > utf8.RuneCountInString(from) {
+		if t.MaxLength == 0 || t.MaxLength*more > maxJoined {
+			return nil, syntax.Refuse(pos, "take the beginning of the text first, as in replace(left(name, 20), 'a', 'bc')",
+				"what replace makes longer has at most %d characters, and a column's text can have any length", maxJoined)
+		}
+		t = textType(t.MaxLength * more)
+	}
+	return NewCall("replace", t, pos, x, NewText(from), NewText(to))
+}
+
+func newConcatWS(args []tree.Expr, pos int32) (tree.Expr, error) {
+	between, err := TextConstant(args[0], MaxNeedle, "concat_ws('-', left(a, 20), left(b, 20))", pos)
+	if err != nil {
+		return nil, err
+	}
+	joined, err := newConcat("concat", args[1:], pos)
+	if err != nil {
+		return nil, err
+	}
+	c := joined.(*tree.Call)
+	n := c.Typ.MaxLength + (len(args)-2)*utf8.RuneCountInString(between)
+	if n > maxJoined {
+		return nil, syntax.Refuse(pos, "join less", "concat_ws makes texts of at most %d characters", maxJoined)
+	}
+	return NewCall("concat_ws", textType(n), pos, append([]tree.Expr{NewText(between)}, c.Args...)...)
+}
+
+func newPad(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
+	example := name + "(code, 5, '0')"
+	x, err := need(name, args[0], pos, tree.Text)
+	if err != nil {
+		return nil, err
+	}
+	n, err := wholeConstant(args[1], 1, maxJoined, example, pos)
+	if err != nil {
+		return nil, err
+	}
+	fill := " "
+	if len(args) == 3 {
+		if fill, err = piece(args[2], example, pos); err != nil {
+			return nil, err
+		}
+	}
+	return NewCall(name, textType(int(n)), pos, x, NewNumber(big.NewRat(n, 1)), NewText(fill))
 }

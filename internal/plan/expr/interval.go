@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -153,4 +154,153 @@ func Larger(a, b *big.Int) *big.Int {
 		return a
 	}
 	return b
+}
+
+const Operators = "use =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL, LIKE, ~, ||, + - * / % and ^"
+
+func NewOperator(op string, l, r tree.Expr, pos int32) (tree.Expr, error) {
+	if op == "+" || op == "-" {
+		if e, ok, err := newDateArith(op, l, r, pos); ok {
+			return e, err
+		}
+	}
+	switch op {
+	case "+", "-", "*", "/":
+		return NewArith(tree.ArithOp(op), AdoptNumber(l), AdoptNumber(r), pos)
+	case "%":
+		return NewArith(tree.Rem, AdoptNumber(l), AdoptNumber(r), pos)
+	case "=", "<>", "<", "<=", ">", ">=":
+		return NewCompare(tree.CompareOp(op), l, r, pos)
+	case "||":
+		return Named("||", []tree.Expr{l, r}, pos)
+	case "^":
+		return Named("power", []tree.Expr{l, r}, pos)
+	case "~", "!~", "~*", "!~*":
+		return newOperatorMatch(op, l, r, pos)
+	}
+	return nil, syntax.Refuse(pos, Operators, "the operator %s cannot be used", op)
+}
+
+// AdoptNumber reads a quoted constant as a number where arithmetic needs one.
+func AdoptNumber(e tree.Expr) tree.Expr { return Adopt(e, NewNumber(tree.One)) }
+
+func NewIn(x tree.Expr, list []tree.Expr, pos int32) (tree.Expr, error) {
+	if len(list) == 0 {
+		return nil, syntax.Refuse(pos, "list constants, as in IN ('a', 'b')", "the list of IN is empty")
+	}
+	in := &tree.In{X: x}
+	var equals []tree.Expr
+	for _, e := range list {
+		_, e, err := Unite(x, e, pos)
+		if err != nil {
+			return nil, err
+		}
+		if lit, ok := e.(*tree.Literal); ok {
+			in.List = append(in.List, lit)
+		}
+		equals = append(equals, &tree.Compare{Op: tree.Eq, L: x, R: e})
+	}
+	if len(in.List) < len(list) { // something else than constants; reals have none
+		e := &tree.Logic{Op: tree.Or, Args: equals}
+		return e, NotTooLarge(e, pos)
+	}
+	return in, nil
+}
+
+// maxLevels bounds operations inside each other, as in 1 + 1 + 1.
+const maxLevels = 128
+
+// CheckLevels refuses an expression that is nested deeper than every engine
+// takes. Chains such as 1 + 1 + 1 nest without a parenthesis.
+func CheckLevels(e tree.Expr, pos int32) error {
+	if tree.Levels(e) > maxLevels {
+		return syntax.Refuse(pos, "write it with fewer operations", "more than %d operations are chained or nested here", maxLevels)
+	}
+	return nil
+}
+
+// maxNodes bounds an expression after BETWEEN, IN and CASE, which write a side
+// more than once, have made it larger than its text. Nested, they would double it each time.
+// So would an engine that writes what is below a node more than once, as for a clamp: a
+// node may be written as often as copies says, and that is counted too.
+const maxNodes = 5000
+
+// NotTooLarge refuses an expression of more than maxNodes nodes, and stops counting there.
+func NotTooLarge(e tree.Expr, pos int32) error {
+	left := maxNodes
+	var count func(tree.Expr)
+	count = func(e tree.Expr) {
+		if left--; left < 0 {
+			return
+		}
+		i := 0
+		tree.EachPart(e, func(p tree.Expr) {
+			for n := Copies(e, i); n > 0 && left >= 0; n-- {
+				count(p)
+			}
+			i++
+		})
+	}
+	if count(e); left < 0 {
+		return syntax.Refuse(pos, "use a column or a shorter expression there",
+			"BETWEEN, IN, CASE, divisors and roundings are computed from what stands in them several times, and this one grows too large")
+	}
+	return nil
+}
+
+// maxThresholds bounds those of one width_bucket.
+const maxThresholds = 100
+
+// NewThresholds makes width_bucket(x, ARRAY[...]): how many of the thresholds, which rise, x is not
+// below.
+func NewThresholds(x tree.Expr, thresholds []tree.Expr, pos int32) (tree.Expr, error) {
+	const instead = "write width_bucket(x, ARRAY[18, 40, 65])"
+	if k := x.Type().Kind; k != tree.Number && k != tree.Real && k != tree.Date && k != tree.Timestamp {
+		return nil, syntax.Refuse(pos, instead, "width_bucket cannot take %s", Article(k))
+	}
+	if len(thresholds) > maxThresholds {
+		return nil, syntax.Refuse(pos, "write fewer of them", "width_bucket has more than %d thresholds", maxThresholds)
+	}
+	var whens []tree.When
+	var before *big.Rat
+	for i, a := range thresholds {
+		l, ok := Constant(Adopt(a, x))
+		at := position(l)
+		switch {
+		case !ok || at == nil:
+			return nil, syntax.Refuse(pos, instead, "the thresholds of width_bucket must be constants")
+		case before != nil && before.Cmp(at) > 0:
+			return nil, syntax.Refuse(pos, "write the smaller ones first", "the thresholds of width_bucket do not rise")
+		}
+		above, err := NewCompare(tree.Ge, x, l, pos)
+		if err != nil {
+			return nil, err
+		}
+		before, whens = at, append([]tree.When{{If: above, Then: NewNumber(big.NewRat(int64(i)+1, 1))}}, whens...)
+	}
+	below, err := NewCompare(tree.Lt, x, Adopt(thresholds[0], x), pos)
+	if err != nil {
+		return nil, err
+	}
+	if !Nullable(x) { // so that there is no group of NULL
+		return NewCase(whens, NewNumber(new(big.Rat)), pos)
+	}
+	whens = append(whens, tree.When{If: below, Then: NewNumber(new(big.Rat))})
+	return NewCase(whens, NewNull(tree.Type{}), pos)
+}
+
+// position is where a constant stands among others of its kind; nil where it is no number and no
+// time.
+func position(l *tree.Literal) *big.Rat {
+	switch {
+	case l == nil:
+		return nil
+	case l.Number != nil:
+		return new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
+	case l.Days != nil:
+		return new(big.Rat).SetInt64(*l.Days)
+	case l.Micros != nil:
+		return new(big.Rat).SetInt64(*l.Micros)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math/big"
 	"slices"
 	"strings"
 
@@ -208,4 +209,186 @@ func (n normalizer) fold(e tree.Expr) tree.Expr {
 		return e
 	}
 	return FromValue(Compute(n.meter, e, nil), e.Type())
+}
+
+// No two constants of a product or a sum stand where an engine's optimizer could bring them
+// together: (x * 4e9) * 4e9 is nothing that overflows where x is 0, and x * (4e9 * 4e9) is an error
+// on the first row. So they are brought together here, in integers of any size. The value is the
+// same for every row, NULL included, and so are lattice and interval.
+
+// oneFactor brings the constants of a product together, of a type that stays as it is. A number
+// that is never anything but 0 is multiplied by 0: what it was multiplied by may be larger than any
+// number that an engine has.
+func oneFactor(e tree.Expr) tree.Expr {
+	y, f := tree.ConstantFactor(e)
+	if y == e {
+		return e
+	}
+	if tree.IsZero(y) {
+		f = new(big.Int)
+	}
+	if r, ok := e.(*tree.Rescale); ok && r.X == y && !tree.IsZero(y) {
+		return e
+	}
+	// The literal's step is what is left of the product's.
+	t := e.Type()
+	return &tree.Arith{Op: tree.Mul, L: y,
+		R: &tree.Literal{Typ: tree.NumberType(new(big.Rat).Quo(t.Step, y.Type().Step), f, f, true), Number: f}, Typ: t}
+}
+
+// oneSummand brings the constants of a sum together, where what they make is a number that an
+// engine has.
+func oneSummand(e *tree.Arith) tree.Expr {
+	c, ok := e.R.(*tree.Literal)
+	if e.Op != tree.Add || !ok || c.Number == nil {
+		return e
+	}
+	inner, ok := e.L.(*tree.Arith)
+	if !ok || inner.Op != tree.Add || inner.Typ.Kind != tree.Number {
+		return e
+	}
+	d, ok := inner.R.(*tree.Literal)
+	if !ok || d.Number == nil {
+		return e
+	}
+	n := new(big.Int).Add(c.Number, d.Number)
+	sum := &tree.Literal{Typ: tree.NumberType(c.Typ.Step, n, n, true), Number: n}
+	if sum.Typ.TooWide() {
+		return e
+	}
+	return &tree.Arith{Op: tree.Add, L: inner.L, R: sum, Typ: e.Typ}
+}
+
+// Truth rewrites a normal condition of which only counts whether it is true: that of WHERE, of
+// FILTER and of CASE. To them false and NULL are the same, so more conditions are the same one:
+//
+//   - a comparison that the interval of a number decides: it is x IS NOT NULL, or false;
+//   - x IS TRUE, coalesce(x, false) and CASE WHEN x THEN true ELSE false END are x, and x IS FALSE
+//     is NOT x;
+//   - x IS NOT NULL beside something that is not true where x is NULL is left out.
+func Truth(e tree.Expr) tree.Expr { return newNormalizer(nil).truth(e) }
+
+// CountTruth is Truth of the normal form of a condition, for who plans: what it takes is counted.
+func CountTruth(m *meter.Meter, e tree.Expr) tree.Expr {
+	n := newNormalizer(m)
+	return n.truth(n.normal(e))
+}
+
+func (n normalizer) truth(e tree.Expr) tree.Expr {
+	switch x := e.(type) {
+	case *tree.Literal:
+		return NewBool(x.Bool != nil && *x.Bool)
+	case *tree.Logic:
+		// AND and OR are true by what is true of their parts alone.
+		args := make([]tree.Expr, len(x.Args))
+		for i, a := range x.Args {
+			args[i] = n.truth(a)
+		}
+		if x.Op == tree.And {
+			args = n.present(args)
+		}
+		return n.logic(&tree.Logic{Op: x.Op, Args: args})
+	case *tree.Call:
+		if y, ok := otherwise(x, false); ok {
+			return n.truth(y)
+		}
+	case *tree.Not:
+		if c, ok := x.X.(*tree.Call); ok {
+			if y, ok := otherwise(c, true); ok {
+				return n.truth(n.negated(y))
+			}
+		}
+	case *tree.Case:
+		if len(x.Whens) == 1 && isTrue(x.Whens[0].Then) && !isTrue(x.Else) {
+			if _, constant := x.Else.(*tree.Literal); constant {
+				return n.truth(x.Whens[0].If)
+			}
+		}
+	case *tree.Compare:
+		return decided(x)
+	}
+	return e
+}
+
+func isTrue(e tree.Expr) bool {
+	l, ok := e.(*tree.Literal)
+	return ok && l.Bool != nil && *l.Bool
+}
+
+// otherwise returns x of coalesce(x, constant).
+func otherwise(c *tree.Call, constant bool) (tree.Expr, bool) {
+	if c.Fn != "coalesce" || len(c.Args) != 2 {
+		return nil, false
+	}
+	l, ok := c.Args[1].(*tree.Literal)
+	return c.Args[0], ok && l.Bool != nil && *l.Bool == constant
+}
+
+// decided looks whether a number's interval decides a comparison with a constant.
+func decided(c *tree.Compare) tree.Expr {
+	lit, ok := c.R.(*tree.Literal)
+	t := c.L.Type()
+	if !ok || t.Kind != tree.Number {
+		return c
+	}
+	if lit.IsNullLiteral() && c.Op != tree.Distinct && c.Op != tree.NotDistinct {
+		return NewBool(false)
+	}
+	if lit.Number == nil {
+		return c
+	}
+	var always, never bool
+	low, high := lit.Number.Cmp(t.Lo), lit.Number.Cmp(t.Hi) // where the constant stands
+	switch c.Op {
+	case tree.Ge:
+		always, never = low <= 0, high > 0
+	case tree.Gt:
+		always, never = low < 0, high >= 0
+	case tree.Le:
+		always, never = high >= 0, low < 0
+	case tree.Lt:
+		always, never = high > 0, low <= 0
+	case tree.Eq:
+		never = low < 0 || high > 0
+	case tree.Ne:
+		always = low < 0 || high > 0
+	}
+	switch {
+	case never:
+		return NewBool(false)
+	case always:
+		return &tree.Not{X: &tree.IsNull{X: c.L}}
+	}
+	return c
+}
+
+// present leaves out that something is not NULL where another condition says so too, by not being
+// true otherwise.
+func (n normalizer) present(args []tree.Expr) []tree.Expr {
+	strict := map[string]bool{}
+	for _, a := range args {
+		if not, ok := a.(*tree.Not); ok {
+			a = not.X
+		}
+		switch a := a.(type) {
+		case *tree.Compare:
+			if a.Op != tree.Distinct && a.Op != tree.NotDistinct {
+				strict[n.spell(a.L)], strict[n.spell(a.R)] = true, true
+			}
+		case *tree.In:
+			strict[n.spell(a.X)] = true
+		case *tree.Like:
+			strict[n.spell(a.X)] = true
+		case *tree.Column: // a truth, or its NOT
+			strict[n.spell(a)] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(args), func(e tree.Expr) bool {
+		not, ok := e.(*tree.Not)
+		if !ok {
+			return false
+		}
+		null, ok := not.X.(*tree.IsNull)
+		return ok && strict[n.spell(null.X)]
+	})
 }

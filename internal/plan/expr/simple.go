@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // The rewrites of this file keep the value of an expression for every row, NULL included. None of
@@ -221,4 +222,136 @@ func listed(x tree.Expr, list []*tree.Literal) tree.Expr {
 		return &tree.Compare{Op: tree.Eq, L: x, R: list[0]}
 	}
 	return &tree.In{X: x, List: list}
+}
+
+// Constants returns what a condition says to be one of some constants.
+func Constants(c tree.Expr) (tree.Expr, []*tree.Literal) {
+	switch c := c.(type) {
+	case *tree.In:
+		return c.X, c.List
+	case *tree.Compare:
+		if l, ok := c.R.(*tree.Literal); ok && c.Op == tree.Eq && !l.IsNullLiteral() {
+			return c.L, []*tree.Literal{l}
+		}
+	case *tree.Column: // a truth
+		if c.Type().Kind == tree.Boolean {
+			return c, []*tree.Literal{NewBool(true)}
+		}
+	case *tree.Not:
+		if x, ok := c.X.(*tree.Column); ok {
+			return x, []*tree.Literal{NewBool(false)}
+		}
+	}
+	return nil, nil
+}
+
+// Conjuncts returns the conditions that all must hold.
+func Conjuncts(e tree.Expr) []tree.Expr {
+	if e == nil {
+		return nil
+	}
+	if l, ok := e.(*tree.Logic); ok && l.Op == tree.And {
+		var out []tree.Expr
+		for _, a := range l.Args {
+			out = append(out, Conjuncts(a)...)
+		}
+		return out
+	}
+	return []tree.Expr{e}
+}
+
+func EqualColumns(e tree.Expr) (a, b *tree.Column, ok bool) {
+	c, ok := e.(*tree.Compare)
+	if !ok || c.Op != tree.Eq {
+		return nil, nil, false
+	}
+	a, ok1 := c.L.(*tree.Column)
+	b, ok2 := c.R.(*tree.Column)
+	return a, b, ok1 && ok2
+}
+
+// Linked reports whether a condition asks that a row of the one side and a row of the other are
+// one person's: that two identities of the same kind are equal.
+func Linked(on tree.Expr, n int) bool {
+	for _, c := range Conjuncts(on) {
+		a, b, ok := EqualColumns(c)
+		if ok && a.Field.Raw() && b.Field.Raw() && a.Field.Identity != "" && a.Field.Identity == b.Field.Identity &&
+			(a.Index < n) != (b.Index < n) {
+			return true
+		}
+	}
+	return false
+}
+
+// Replaced returns an expression in which f has put something else for some parts, and nil for
+// those that stay. Nothing is looked for inside of EXISTS.
+func Replaced(e tree.Expr, f func(tree.Expr) tree.Expr) tree.Expr {
+	if x := f(e); x != nil {
+		return x
+	}
+	down := func(x tree.Expr) tree.Expr { return Replaced(x, f) }
+	all := func(list []tree.Expr) []tree.Expr {
+		out := make([]tree.Expr, len(list))
+		for i, x := range list {
+			out[i] = down(x)
+		}
+		return out
+	}
+	switch e := e.(type) {
+	case *tree.Rescale:
+		return &tree.Rescale{X: down(e.X), Factor: e.Factor, Typ: e.Typ}
+	case *tree.ToReal:
+		return &tree.ToReal{X: down(e.X), Typ: e.Typ}
+	case *tree.Arith:
+		return &tree.Arith{Op: e.Op, L: down(e.L), R: down(e.R), Typ: e.Typ}
+	case *tree.Compare:
+		return &tree.Compare{Op: e.Op, L: down(e.L), R: down(e.R)}
+	case *tree.Logic:
+		return &tree.Logic{Op: e.Op, Args: all(e.Args)}
+	case *tree.Not:
+		return &tree.Not{X: down(e.X)}
+	case *tree.In:
+		return &tree.In{X: down(e.X), List: e.List}
+	case *tree.IsNull:
+		return &tree.IsNull{X: down(e.X)}
+	case *tree.Case:
+		out := &tree.Case{Else: down(e.Else), Typ: e.Typ}
+		for _, w := range e.Whens {
+			out.Whens = append(out.Whens, tree.When{If: down(w.If), Then: down(w.Then)})
+		}
+		return out
+	case *tree.Call:
+		return &tree.Call{Fn: e.Fn, Args: all(e.Args), Typ: e.Typ}
+	case *tree.Within:
+		return &tree.Within{X: down(e.X), Typ: e.Typ}
+	case *tree.Like:
+		return &tree.Like{X: down(e.X), Pattern: e.Pattern}
+	}
+	return e
+}
+
+// Covers reports whether the public values of a key are all that it can have but NULL, which is
+// whole, and whether they are all, which is complete.
+func Covers(k tree.Key) (whole, complete bool) {
+	has := func(v policy.Value) bool {
+		return slices.ContainsFunc(k.Values, func(w policy.Value) bool { return SameKey(v, w) })
+	}
+	t := k.Expr.Type()
+	if results, ok := Results(k.Expr); ok {
+		complete = !slices.ContainsFunc(results, func(v policy.Value) bool { return !has(v) })
+		return complete, complete
+	}
+	switch {
+	case t.Kind == tree.Boolean:
+		whole = has(BoolValue(false)) && has(BoolValue(true))
+	case t.Kind == tree.Number && t.Declared:
+		all, ok, err := Points(t)
+		whole = ok && err == nil && len(all) <= len(k.Values) && !slices.ContainsFunc(all, func(v policy.Value) bool { return !has(v) })
+	}
+	return whole, whole && has(policy.Value{Null: true})
+}
+
+// SameKey compares values of one key.
+func SameKey(a, b policy.Value) bool {
+	return a.Null == b.Null && (a.Null || a.Text == b.Text && a.Int == b.Int)
 }

@@ -1,10 +1,15 @@
 package syntax
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"github.com/pganalyze/pg_query_go/v6/parser"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/discreet-dp/discreet/api"
@@ -127,4 +132,273 @@ func movePlaces(m protoreflect.Message, by int32) {
 // isPlace reports whether a field is a place in the text.
 func isPlace(f protoreflect.FieldDescriptor) bool {
 	return f.Kind() == protoreflect.Int32Kind && strings.HasSuffix(string(f.Name()), "location")
+}
+
+// The codes.
+const (
+	badGrammar = "42601"
+	noSchema   = "3F000"
+	NoTable    = "42P01"
+	NoColumn   = "42703"
+	NoFunction = "42883"
+)
+
+// Refuse makes a Refusal at a position of the text; pos is -1 where there is none.
+func Refuse(pos int32, instead, format string, args ...any) *api.Refusal {
+	return &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
+}
+
+// refused says why a question cannot be read. The parser's message and position are kept: both come
+// from the text alone.
+func refused(text string, err error) *api.Refusal {
+	const instead = "the grammar is PostgreSQL's; text stands in single quotes and names in double ones"
+	var e *grammar.Excess
+	if errors.As(err, &e) {
+		what := [...]string{
+			grammar.TooLong: "ask a shorter question", grammar.NotUTF8: "send the question as UTF-8", grammar.ZeroByte: "remove it",
+			grammar.TooManyWords: "ask a shorter question", grammar.TooDeep: "write it with fewer levels",
+			grammar.TooManyComments: "leave comments out",
+		}[e.Kind]
+		return Refuse(e.At, what, "the question %s", e.Says)
+	}
+	var p *parser.Error
+	if !errors.As(err, &p) {
+		return Refuse(-1, instead, "the text cannot be parsed").WithCode(badGrammar)
+	}
+	return Refuse(byteOffset(text, p.Cursorpos-1), instead, "%s", grammar.Message(p)).WithCode(badGrammar)
+}
+
+// HintQuotes says more where a column that is not there stands in double quotes, or in those that
+// word processors make: it was meant as a text.
+func (t *Text) HintQuotes(err error) error {
+	r, ok := err.(*api.Refusal)
+	if !ok || r.Code != NoColumn || r.Position < 0 || r.Position >= len(t.sql) {
+		return err
+	}
+	from := t.sql[r.Position:]
+	if strings.HasPrefix(from, `"`) || strings.HasPrefix(from, "\u2018") || strings.HasPrefix(from, "\u201c") {
+		more := *r
+		more.Instead += "; text stands in single quotes, as in 'F', and double ones are for names"
+		return &more
+	}
+	return err
+}
+
+// byteOffset turns the parser's position of an error, which counts characters, into
+// a position in bytes, which all others are.
+func byteOffset(text string, characters int) int32 {
+	for i := range text {
+		if characters == 0 {
+			return int32(i)
+		}
+		characters--
+	}
+	if characters == 0 {
+		return int32(len(text))
+	}
+	return -1
+}
+
+// Location returns the place of a node in the text, for refusals: its own where the
+// grammar keeps one, otherwise the first of those below it; -1 where there is
+// none. An operator's place is the operator itself. It looks through the
+// grammar's own description of its nodes, because most of the two hundred and more kinds
+// of node are here only to be refused.
+func Location(n *pg.Node) int32 {
+	if n == nil {
+		return -1
+	}
+	m := n.ProtoReflect()
+	which := m.WhichOneof(m.Descriptor().Oneofs().ByName("node"))
+	if which == nil {
+		return -1
+	}
+	node := m.Get(which).Message()
+	if own := node.Descriptor().Fields().ByName("location"); own != nil {
+		return int32(node.Get(own).Int())
+	}
+	first := int32(-1)
+	at := func(below any) {
+		n, ok := below.(*pg.Node)
+		if !ok {
+			return
+		}
+		if pos := Location(n); pos >= 0 && (first < 0 || pos < first) {
+			first = pos
+		}
+	}
+	fields := node.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		switch v := node.Get(f); {
+		case f.IsList() && f.Message() != nil:
+			for j := range v.List().Len() {
+				at(v.List().Get(j).Message().Interface())
+			}
+		case f.Message() != nil && node.Has(f):
+			at(v.Message().Interface())
+		}
+	}
+	return first
+}
+
+// EachNode calls f for a node of the grammar and everything below it; f says whether to go on
+// below.
+func EachNode(n *pg.Node, f func(*pg.Node) bool) {
+	if n != nil {
+		eachMessage(n.ProtoReflect(), f)
+	}
+}
+
+func eachMessage(m protoreflect.Message, f func(*pg.Node) bool) {
+	if n, ok := m.Interface().(*pg.Node); ok && !f(n) {
+		return
+	}
+	visit := func(d protoreflect.FieldDescriptor) {
+		switch v := m.Get(d); {
+		case d.Message() == nil || d.IsMap():
+		case d.IsList():
+			for i := range v.List().Len() {
+				eachMessage(v.List().Get(i).Message(), f)
+			}
+		default:
+			eachMessage(v.Message(), f)
+		}
+	}
+	// In the order of the grammar. Range has another one in every build, and what is found first is
+	// what a refusal points at.
+	if one := m.Descriptor().Oneofs(); one.Len() == 1 {
+		if d := m.WhichOneof(one.Get(0)); d != nil {
+			visit(d)
+		}
+		return
+	}
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		if d := fields.Get(i); m.Has(d) {
+			visit(d)
+		}
+	}
+}
+
+// TypeName returns the name of the type of a cast, or nothing.
+func TypeName(c *pg.TypeCast) string {
+	t := c.GetTypeName()
+	names := t.GetNames()
+	if len(names) == 0 || len(t.GetArrayBounds()) > 0 || t.GetSetof() {
+		return ""
+	}
+	return names[len(names)-1].GetString_().GetSval()
+}
+
+func SelectNode(s *pg.SelectStmt) *pg.Node {
+	return &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}
+}
+
+// schema is where all tables are.
+const schema = "public"
+
+// SelectOf returns the SELECT that the text is, with every name of a table or column as it is
+// without the schema and the database in front of it, so that nobody after this has to know of
+// them: public.t, db.public.t and ONLY t are t. It is to be looked at and not changed.
+func (t *Text) SelectOf(database string) (*pg.SelectStmt, error) {
+	s, err := t.Select()
+	if err != nil || !isQualified(s) {
+		return s, err
+	}
+	s = proto.Clone(s).(*pg.SelectStmt)
+	n := qualified{database: database, named: map[string]bool{}}
+	EachNode(SelectNode(s), func(x *pg.Node) bool {
+		if q := x.GetCommonTableExpr(); q != nil {
+			n.named[strings.ToLower(q.Ctename)] = true
+		}
+		return true
+	})
+	EachNode(SelectNode(s), func(x *pg.Node) bool {
+		n.shorten(x)
+		return n.refused == nil
+	})
+	if n.refused != nil {
+		return nil, n.refused
+	}
+	return s, nil
+}
+
+// isQualified reports whether a name of a SELECT has something in front of it.
+func isQualified(s *pg.SelectStmt) (found bool) {
+	EachNode(SelectNode(s), func(n *pg.Node) bool {
+		v := n.GetRangeVar()
+		found = found || v != nil && (v.Schemaname != "" || v.Catalogname != "" || !v.Inh) || len(n.GetColumnRef().GetFields()) > 2
+		return !found
+	})
+	return found
+}
+
+// qualified shortens names.
+type qualified struct {
+	database string
+	named    map[string]bool // queries of WITH, which have no schema
+	refused  *api.Refusal
+}
+
+func (q *qualified) shorten(n *pg.Node) {
+	if v := n.GetRangeVar(); v != nil {
+		q.check(v.Catalogname, v.Schemaname, v.Location)
+		if v.Schemaname != "" && q.named[strings.ToLower(v.Relname)] {
+			q.refuse(v.Location, "give the query of WITH another name", "WITH has a query of the name of the table %q", v.Relname)
+		}
+		v.Catalogname, v.Schemaname, v.Inh = "", "", true
+	}
+	c := n.GetColumnRef()
+	from := len(c.GetFields()) - 2 // a table and a column are left
+	if from <= 0 {
+		return
+	}
+	before := make([]string, 2) // the database and the schema
+	for i, f := range c.Fields[:from] {
+		if from > 2 || f.GetString_() == nil {
+			q.refuse(c.Location, "write table.column", "the name has too many parts")
+			return
+		}
+		before[2-from+i] = f.GetString_().Sval
+	}
+	q.check(before[0], before[1], c.Location)
+	c.Fields = c.Fields[from:]
+}
+
+// check refuses another database and another schema.
+func (q *qualified) check(database, in string, at int32) {
+	switch {
+	case database != "" && !strings.EqualFold(database, q.database):
+		q.refuse(at, "connect to that dataset, and ask there", "the question is asked of %q, and %q is another database", q.database,
+			database)
+	case in == "pg_catalog" || in == "information_schema":
+		q.refuse(at, "ask the catalogue alone, which is free and exact", "the catalogue cannot be asked together with tables")
+	case in != "" && in != schema:
+		q.refuse(at, "write public.table, or the table's name alone", "there is no schema %q for tables: all of them are in %q", in, schema)
+		q.refused.Code = noSchema
+	}
+}
+
+func (q *qualified) refuse(at int32, instead, format string, args ...any) {
+	if q.refused == nil {
+		q.refused = Refuse(at, instead, format, args...)
+	}
+}
+
+// Bound puts the values of a question's parameters, and the time, into what was read of its text.
+func Bound(q api.Question) (api.Question, error) {
+	text := Open(q.SQL, q.Parsed)
+	if len(q.Parameters) > 0 || strings.Contains(q.SQL, "$") {
+		bound, err := text.Bind(q.Parameters)
+		if err != nil {
+			return q, err
+		}
+		text = bound
+	}
+	if q.Now.IsZero() {
+		q.Now = time.Now()
+	}
+	q.Parsed, q.Parameters = text.At(q.Now), nil
+	return q, nil
 }

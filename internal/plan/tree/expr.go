@@ -3,6 +3,8 @@ package tree
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 )
 
 // Expr is a checked expression. The set of nodes is closed: what is not here
@@ -159,38 +161,69 @@ type IsNull struct{ X Expr }
 
 var Bool = Type{Kind: Boolean}
 
-func (e *Column) Type() Type   { return e.Field.Type }
-func (e *Literal) Type() Type  { return e.Typ }
+func (e *Column) Type() Type { return e.Field.Type }
+
+func (e *Literal) Type() Type { return e.Typ }
+
 func (e *Released) Type() Type { return e.Typ }
-func (e *Rescale) Type() Type  { return e.Typ }
-func (e *ToReal) Type() Type   { return e.Typ }
-func (e *Arith) Type() Type    { return e.Typ }
-func (*Compare) Type() Type    { return Bool }
-func (*Logic) Type() Type      { return Bool }
-func (*Not) Type() Type        { return Bool }
-func (*In) Type() Type         { return Bool }
-func (*IsNull) Type() Type     { return Bool }
-func (*Exists) Type() Type     { return Bool }
-func (e *Case) Type() Type     { return e.Typ }
-func (e *Call) Type() Type     { return e.Typ }
-func (e *Within) Type() Type   { return e.Typ }
-func (*Like) Type() Type       { return Bool }
-func (*Column) expr()          {}
-func (*Literal) expr()         {}
-func (*Released) expr()        {}
-func (*Rescale) expr()         {}
-func (*ToReal) expr()          {}
-func (*Arith) expr()           {}
-func (*Compare) expr()         {}
-func (*Logic) expr()           {}
-func (*Not) expr()             {}
-func (*In) expr()              {}
-func (*IsNull) expr()          {}
-func (*Exists) expr()          {}
-func (*Case) expr()            {}
-func (*Call) expr()            {}
-func (*Within) expr()          {}
-func (*Like) expr()            {}
+
+func (e *Rescale) Type() Type { return e.Typ }
+
+func (e *ToReal) Type() Type { return e.Typ }
+
+func (e *Arith) Type() Type { return e.Typ }
+
+func (*Compare) Type() Type { return Bool }
+
+func (*Logic) Type() Type { return Bool }
+
+func (*Not) Type() Type { return Bool }
+
+func (*In) Type() Type { return Bool }
+
+func (*IsNull) Type() Type { return Bool }
+
+func (*Exists) Type() Type { return Bool }
+
+func (e *Case) Type() Type { return e.Typ }
+
+func (e *Call) Type() Type { return e.Typ }
+
+func (e *Within) Type() Type { return e.Typ }
+
+func (*Like) Type() Type { return Bool }
+
+func (*Column) expr() {}
+
+func (*Literal) expr() {}
+
+func (*Released) expr() {}
+
+func (*Rescale) expr() {}
+
+func (*ToReal) expr() {}
+
+func (*Arith) expr() {}
+
+func (*Compare) expr() {}
+
+func (*Logic) expr() {}
+
+func (*Not) expr() {}
+
+func (*In) expr() {}
+
+func (*IsNull) expr() {}
+
+func (*Exists) expr() {}
+
+func (*Case) expr() {}
+
+func (*Call) expr() {}
+
+func (*Within) expr() {}
+
+func (*Like) expr() {}
 
 // IsNullLiteral reports whether the literal is NULL.
 func (e *Literal) IsNullLiteral() bool {
@@ -373,4 +406,79 @@ func CountAsked(e Expr) int {
 		}
 	})
 	return n
+}
+
+// Like is whether all of a text matches a pattern, which is read when the
+// question is planned. Its time is in proportion to the text for every pattern.
+type Like struct {
+	X       Expr
+	Pattern Pattern
+}
+
+// Pattern is a sequence of characters and wildcards. No two Anything follow each other.
+type Pattern []PatternPart
+
+// PatternPart is a character or a wildcard.
+type PatternPart rune
+
+const (
+	// PatternAnything is %, any number of any characters.
+	PatternAnything PatternPart = -1
+	// PatternOne is _, one character.
+	PatternOne PatternPart = -2
+)
+
+// Anything reports whether the part is %, any number of characters.
+func (p PatternPart) Anything() bool { return p == PatternAnything }
+
+// One reports whether the part is _, any one character.
+func (p PatternPart) One() bool { return p == PatternOne }
+
+// String writes a pattern with a backslash before what is no wildcard.
+func (p Pattern) String() string {
+	var b strings.Builder
+	for _, c := range p {
+		switch {
+		case c.Anything():
+			b.WriteByte('%')
+		case c.One():
+			b.WriteByte('_')
+		case c == '%' || c == '_' || c == '\\':
+			b.WriteString("\\" + string(rune(c)))
+		default:
+			b.WriteRune(rune(c))
+		}
+	}
+	return b.String()
+}
+
+// Casts are functions like others: they have a value for every row, and it is NULL where
+// there is none in the new type. What a text must look like is said here once, and
+// engines check the same before they read it.
+const (
+	// IntegerText is the text of a whole number.
+	IntegerText = `[+-]?[0-9]{1,18}`
+	// DecimalText is the text of a decimal number.
+	DecimalText = `[+-]?[0-9]{1,18}(\.[0-9]{1,18})?`
+	// DateText is the text of a date, of the years 1 to 9999.
+	DateText = `[0-9]{4}-[0-9]{2}-[0-9]{2}`
+	// TimestampText is the text of a timestamp, in UTC.
+	TimestampText = DateText + `([ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?)?`
+)
+
+// TrueTexts and FalseTexts are the texts of booleans, in lower case.
+var (
+	TrueTexts  = []string{"true", "t", "yes", "y", "on", "1"}
+	FalseTexts = []string{"false", "f", "no", "n", "off", "0"}
+)
+
+// ReadBoolean reads the text of a boolean. Only the letters of ASCII have a lower case here.
+func ReadBoolean(text string) (value, ok bool) {
+	text = strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+	return slices.Contains(TrueTexts, text), slices.Contains(TrueTexts, text) || slices.Contains(FalseTexts, text)
 }

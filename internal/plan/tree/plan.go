@@ -1,6 +1,15 @@
 package tree
 
-import "math/big"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/policy"
+)
 
 // Plan is a checked question: the private query, what is released, and
 // what is done with it after the noise, which is free.
@@ -112,4 +121,168 @@ type Order struct {
 	By         Expr
 	Descending bool
 	NullsFirst bool
+}
+
+// Cube is the sets of one GROUP BY as marginals of one table, so that they can be released
+// together: see mech.Residuals.
+//
+// Nobody has more than one row in the table's query, so one person adds to one of its groups. A
+// group of a set is the union of those groups of the table that have its keys: a row that counts
+// in the set has one value of every key of the table, because keys that may have others have one
+// more value, the last, which stands for all of them and is not shown. So what is counted or
+// summed in the set is the sum of the table's groups.
+type Cube struct {
+	// Query is the table: the private query with all keys of the sets.
+	Query Query
+	// Hidden says of each key that its last value stands for all that are not listed.
+	Hidden []bool
+	// Sets are which keys each set has, in its own order, and First is the first of its plans in
+	// the statement; the others follow it.
+	Sets  [][]int
+	First int
+}
+
+// Holdout is a checked question to a holdout:
+//
+//	SELECT holdout_mean(expression [, training]) FROM table
+//
+// The expression has a value from 0 to 1 for every row, or is a condition, which is 1 where it
+// holds. NULL counts as 0. Its mean is over all people of the holdout, whose number is public, so
+// there is no WHERE: how many people fulfil a condition is not public.
+type Holdout struct {
+	// Of is the holdout of the policy that is asked.
+	Of *policy.Holdout
+	// Query has one measure, a sum or a count of one cell, in which a person's part is from 0 to 1.
+	// One step of it is Factor parts of 1/Of.Steps.
+	Query  Query
+	Factor int64
+	// Training is the second argument, or nil where there is none.
+	Training *big.Rat
+	// Train is the same expression over the public table of training rows: its sum, in TrainStep,
+	// and after it the number of rows; nil where the policy names no such table, or where Training
+	// is given.
+	Train     *Query
+	TrainStep *big.Rat
+	// Name is what the analyst calls the answer.
+	Name string
+
+	Averaged Expr
+}
+
+// Describe writes the expression for a reader.
+func (h *Holdout) Describe() string { return Describe(h.Averaged) }
+
+// Table is rows to train on: what an engine reads for a training, and all that it sees of it. Every
+// row has a whole number for each column, or NULL. Who sees the rows are a trainer, and nobody
+// else.
+//
+// At most MaxRows rows of one person are in it. Which ones depends on that person's rows alone, so
+// that neighbouring databases have tables that differ in that many rows: they appear or disappear,
+// or are replaced by as many others.
+type Table struct {
+	Dataset    string
+	Neighbours dp.Neighbours
+	From       Relation
+	Where      Expr          // over From's fields; nil where there is no condition
+	Columns    []TableColumn // features, sorted by name, and the target at the end
+
+	RowLimit int64
+}
+
+// TableColumn is a number with public bounds, or one of some public values.
+type TableColumn struct {
+	Name string
+	Expr Expr // over From's fields
+	// Values are what a category can be. The code of a row is the place of its value, or -1 where
+	// that is another. NULL is not among them. Nil where the column is a number.
+	Values []policy.Value
+}
+
+// Bounds returns the interval of a number's codes and the size of one step: of a date in days, of a
+// timestamp in microseconds.
+func (c TableColumn) Bounds() (lo, hi int64, step *big.Rat) {
+	t := c.Expr.Type()
+	if c.Values != nil || t.Lo == nil {
+		return 0, int64(len(c.Values)) - 1, One
+	}
+	if step = t.Step; step == nil {
+		step = One
+	}
+	return t.Lo.Int64(), t.Hi.Int64(), step // proven to fit in 53 bits
+}
+
+// Describe writes the column for a reader.
+func (c TableColumn) Describe() string { return Describe(c.Expr) }
+
+// Features are the columns without the target.
+func (t *Table) Features() []TableColumn { return t.Columns[:len(t.Columns)-1] }
+
+// Target is what is to be predicted.
+func (t *Table) Target() TableColumn { return t.Columns[len(t.Columns)-1] }
+
+// MaxRows is how many rows of one person are in the table.
+func (t *Table) MaxRows() int64 { return t.RowLimit }
+
+// Single says that nobody has more than one row.
+func (t *Table) Single() bool { return t.From.Single() }
+
+// Bounded reports whether a person's rows have to be cut to MaxRows. They need not where nobody has
+// more than one.
+func (t *Table) Bounded() bool { return !t.Single() }
+
+// Format writes the table in its canonical spelling: two with the same spelling have the same rows
+// on the same data, in any order.
+func (t *Table) Format() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "table of dataset %q\nfrom %s\nrows %d neighbours %v\n", t.Dataset, FormatRelation(t.From), t.MaxRows(), t.Neighbours)
+	if t.Where != nil {
+		fmt.Fprintf(&b, "where %s\n", Format(t.Where))
+	}
+	for i, c := range t.Columns {
+		what := "feature"
+		if i == len(t.Columns)-1 {
+			what = "target"
+		}
+		fmt.Fprintf(&b, "%s %q %s", what, c.Name, Format(c.Expr))
+		if c.Values == nil {
+			lo, hi, step := c.Bounds()
+			fmt.Fprintf(&b, " from %d to %d by %s", lo, hi, step.RatString())
+		} else {
+			b.WriteString(" in")
+			for _, v := range c.Values {
+				fmt.Fprintf(&b, " %q", v.String())
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Hash names the table: the SHA-256 of its canonical spelling, in hex.
+func (t *Table) Hash() string {
+	h := sha256.Sum256([]byte(t.Format()))
+	return hex.EncodeToString(h[:])
+}
+
+// AsQuery is the table as a question that groups by its columns, for what is done with questions:
+// subqueries that only name and filter are taken away, and everything is looked at once more.
+func (t *Table) AsQuery() *Query {
+	q := &Query{Dataset: t.Dataset, Neighbours: t.Neighbours, From: t.From, Where: t.Where, RowLimit: t.RowLimit, GroupLimit: 1}
+	for _, c := range t.Columns {
+		q.Keys = append(q.Keys, Key{Expr: c.Expr, Values: c.Values})
+	}
+	return q
+}
+
+// Public tells what is in public tables. It is nobody's, so to look at it tells nothing about
+// anybody.
+type Public interface {
+	// Values returns the different values of a column, sorted.
+	Values(table, column string, limit int) ([]policy.Value, error)
+	// Most returns how many rows have the same values in some columns at most, as they are
+	// declared, NULL left out. In no columns it is how many rows there are.
+	Most(table string, columns []string) (int64, error)
+	// Rows returns the rows of a table, its columns in the order of [policy.Table.ColumnNames] and
+	// as they are declared. More than limit is an error.
+	Rows(table string, limit int) ([][]Value, error)
 }

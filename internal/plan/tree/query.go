@@ -316,3 +316,156 @@ func QuantileRange(arg Expr) (lo, hi int64, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// Sensitivity returns how far one person can move a measure's vector over all
+// groups, in steps, in the given norm.
+//
+// The argument. The engine reduces a person to one partial per group, keeps at most C =
+// MaxGroups of them, and clamps each to [lo, hi], which holds 0 (Interval): what MaxRows rows come
+// to, or less where a sum of one person is bounded by itself (Measure.Most). Which
+// groups are kept depends on that person's rows and on nobody else's. So a
+// person contributes a vector with at most C entries that are not 0, each in
+// [lo, hi]. Let M be the larger of -lo and hi, and R = hi - lo <= 2M.
+//
+//   - add-remove: one such vector appears or disappears: l1 <= C M, l2^2 <= C M^2.
+//   - substitute: one vector replaces another. Where both have an entry, in j
+//     groups, they differ by at most R; in the others, at most 2(C-j), by at
+//     most M. So l1 <= j R + 2 (C-j) M and l2^2 <= j R^2 + 2 (C-j) M^2, both
+//     linear in j and so largest at one end: j = C, or the fewest that two sets
+//     of C groups among all G can share, max(0, 2C - G).
+func (q *Query) Sensitivity(m Measure, norm dp.Norm) dp.Sensitivity {
+	lo, hi := q.Interval(m)
+	larger := new(big.Int).Neg(lo)
+	if larger.Cmp(hi) < 0 {
+		larger = hi
+	}
+	width := new(big.Int).Sub(hi, lo)
+	power := func(x *big.Int) *big.Int {
+		if norm == dp.L2 {
+			return new(big.Int).Mul(x, x)
+		}
+		return x
+	}
+	c, g := q.MaxGroups(), int64(q.Groups())
+	if len(q.PrivateKeys()) > 0 {
+		g = 2 * c // nobody knows how many groups there are
+	}
+	var d *big.Int
+	if q.Neighbours == dp.AddRemove {
+		d = Times(c, power(larger))
+	} else {
+		at := func(j int64) *big.Int {
+			d := Times(j, power(width))
+			return d.Add(d, Times(2*(c-j), power(larger)))
+		}
+		d = at(c)
+		if e := at(max(0, 2*c-g)); e.Cmp(d) > 0 {
+			d = e
+		}
+	}
+	if norm == dp.L2 {
+		return dp.NewL2Squared(d)
+	}
+	return dp.NewL1(d)
+}
+
+func Times(n int64, x *big.Int) *big.Int { return new(big.Int).Mul(big.NewInt(n), x) }
+
+// Twins are pairs of sums that share what one person moves: of x - l and of u - x, for the ends l
+// and u of x, where nobody has more than one row. See [Query.TwinSensitivity].
+func (q *Query) Twins() [][2]int {
+	if q.Neighbours != dp.AddRemove || q.Choice != nil || !Private(q.From) || !q.From.Single() {
+		return nil
+	}
+	var out [][2]int
+	taken := map[int]bool{}
+	for i, up := range q.Measures {
+		for j, down := range q.Measures {
+			if !taken[i] && !taken[j] && i != j && isTwin(up, down) {
+				out = append(out, [2]int{i, j})
+				taken[i], taken[j] = true, true
+			}
+		}
+	}
+	return out
+}
+
+// isTwin reports whether one sum is of x - l and the other of u - x, in the same steps, both from 0
+// to u - l.
+func isTwin(up, down Measure) bool {
+	if up.Kind != Sum || down.Kind != Sum || up.Most != nil || down.Most != nil {
+		return false
+	}
+	a, b := up.Arg.Type(), down.Arg.Type()
+	rest, ok := down.Arg.(*Arith)
+	if !ok || rest.Op != Sub || !isConstant(rest.L, a.Step) || b.Step == nil || a.Step.Cmp(b.Step) != 0 || a.Lo.Sign() != 0 ||
+		b.Lo.Sign() != 0 || a.Hi.Cmp(b.Hi) != 0 {
+		return false
+	}
+	x := up.Arg
+	if moved, ok := x.(*Arith); ok && (moved.Op == Sub || moved.Op == Add) && isConstant(moved.R, a.Step) {
+		x = moved.L
+	}
+	return Format(x) == Format(rest.R) && rest.R.Type().Step.Cmp(a.Step) == 0
+}
+
+// isConstant reports whether an expression is a number that is written in these steps.
+func isConstant(e Expr, step *big.Rat) bool {
+	l, ok := e.(*Literal)
+	return ok && l.Number != nil && step != nil && l.Typ.Step != nil && l.Typ.Step.Cmp(step) == 0
+}
+
+// TwinSensitivity is how far one person moves both sums of twins together, in l1.
+//
+// A row adds a = x - l to the one and b = u - x to the other, each clamped to [0, W], W = u - l.
+// Where l <= x <= u that is W together. Where an engine has an x beyond its ends, one of the two is
+// clamped to W and the other to 0, which is W as well; where x is NULL both are 0. One person has
+// one row, which is in one group, and is there or not: the vector of both sums over all groups
+// moves by at most W. Released apart they would be calibrated to W each.
+//
+// An average is l + W A/(A+B). With Laplace noise of scale W/e on both its variance is about
+// (W/e)^2 (1 + t^2)/n^2, where t from -1 to 1 is how far the average is from the middle of its
+// ends. A sum around the middle and a count, at e/2 each, have noise of scales W/e and 2/e, and the
+// average of them twice that variance. With Gaussian noise both ways are the same: (a, b) is
+// (x - (l+u)/2, W/2) turned by an eighth of a circle, which that noise does not notice.
+func (q *Query) TwinSensitivity(pair [2]int) dp.Sensitivity {
+	return dp.NewL1(new(big.Int).Set(q.Measures[pair[0]].Arg.Type().Hi))
+}
+
+// Decider returns the measure that decides which combinations of private keys are shown, or -1
+// where people are counted for that alone, beside what is shown.
+//
+// A key is shown where enough people have it. Where the question asks how many that are, the
+// number that is shown is the number that decides, and it is released once (mech.KeyThreshold,
+// which says why that is private). So it has to be a number to which a person adds 0 or 1, to at
+// most MaxGroups groups: the people of a group, or its rows where nobody counts with more than one.
+// Noise and threshold are calibrated to that, which is [Query.Interval] and [Query.Sensitivity] as
+// for every measure: what a person adds is clamped to it, and derived a second time
+// (internal/plan/verify).
+//
+// Three that look alike do not decide. COUNT(x), and what has a FILTER, is 0 in groups whose people
+// have no x: they would be left out where SQL shows a 0. Where there are public keys too a
+// combination of private ones has several such numbers, and all of them are shown or none. Of
+// several rows a person the number of rows is not one of people: the threshold would have to be as
+// high as if all people had all of them.
+func (q *Query) Decider() int {
+	if q.Choice != nil || len(q.PrivateKeys()) == 0 || q.Groups() != 1 {
+		return -1
+	}
+	for i, m := range q.Measures {
+		if m.Arg != nil || m.Kind != CountRows && m.Kind != CountPersons {
+			continue
+		}
+		if lo, hi := q.Interval(m); lo.Sign() == 0 && hi.Cmp(One.Num()) == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// Weighs reports whether an engine says which combinations of private keys each person is in, and
+// not only how many people each has: where somebody can be in several, and no count decides, people
+// are weighed (mech.KeyWeights).
+func (q *Query) Weighs() bool {
+	return len(q.PrivateKeys()) > 0 && q.MaxGroups() > 1 && q.Bounded() && q.Decider() < 0
+}

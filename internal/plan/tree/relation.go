@@ -98,3 +98,291 @@ func FormatRelation(r Relation) string {
 	r.format(&b)
 	return b.String()
 }
+
+// Scan is the rows of one table of the policy: its listed columns as declared, and then, as they
+// are stored, the columns that say whose a row is and what else it is a part of.
+type Scan struct {
+	Table *policy.Table
+
+	Row       []Field
+	UnitField int
+}
+
+func (s *Scan) Fields() []Field { return s.Row }
+
+func (s *Scan) Unit() int { return s.UnitField }
+
+func (s *Scan) Single() bool {
+	return s.Table.UnitKind == policy.Row || s.Table.UnitKind == policy.Unique
+}
+
+func (s *Scan) PersonRows() int64 { return s.Table.MaxRows }
+
+func (s *Scan) PersonGroups() int64 { return s.Table.MaxGroups }
+
+func (s *Scan) EachTable(add func(*policy.Table)) { add(s.Table) }
+
+// Stored returns the stored column of a field: the name of a listed one or of an identity. The unit
+// of a table that leads to it by several steps is in no column of its own; the engine follows
+// Table.Path. Nor is it where every row is a person. For both it is empty.
+func (s *Scan) Stored(field int) string { return s.Row[field].Name }
+
+// IdentityName names what a column's values name. Names may have dots in them, so that a.b.c could
+// be a column of a or of a.b: rows of different people would be joined as one person's. Where there
+// is such a dot the parts are quoted; no name has a quote.
+func IdentityName(table, column string) string {
+	if strings.ContainsRune(table+column, '.') {
+		return fmt.Sprintf("%q.%q", table, column)
+	}
+	return table + "." + column
+}
+
+func (s *Scan) format(b *strings.Builder) {
+	fmt.Fprintf(b, "%q", s.Table.Name)
+	if !s.Table.Public {
+		fmt.Fprintf(b, " unit %v %q", s.Table.UnitKind, s.Table.UnitColumn)
+		for _, step := range s.Table.Path {
+			fmt.Fprintf(b, " %q->%q.%q", step.Column, step.Table, step.Key)
+		}
+	}
+}
+
+// Select is a subquery without aggregates: some rows of a relation, with other columns. The last
+// fields are the identities that it passes on, the unit among them.
+type Select struct {
+	From    Relation
+	Where   Expr   // over From's fields; nil stands for true
+	Columns []Expr // over From's fields, one for each of Fields
+	// One says that Where leaves of each person's rows the one with a number: that a field with
+	// Serial is a constant, below the largest that it can be.
+	One bool
+
+	Row       []Field
+	UnitField int
+}
+
+func (s *Select) Fields() []Field { return s.Row }
+
+func (s *Select) Unit() int { return s.UnitField }
+
+func (s *Select) Single() bool { return s.One || s.From.Single() }
+
+func (s *Select) EachTable(add func(*policy.Table)) { s.From.EachTable(add) }
+
+func (s *Select) PersonRows() int64 {
+	if s.One {
+		return 1
+	}
+	return s.From.PersonRows()
+}
+
+func (s *Select) PersonGroups() int64 {
+	if s.One {
+		return 1
+	}
+	return s.From.PersonGroups()
+}
+
+func (s *Select) format(b *strings.Builder) {
+	b.WriteString("(select")
+	for _, c := range s.Columns {
+		b.WriteByte(' ')
+		format(b, c, NoOutside)
+	}
+	formatFrom(b, s.From, s.Where)
+}
+
+// formatFrom writes the end of a relation that is made of another one's rows.
+func formatFrom(b *strings.Builder, from Relation, where Expr) {
+	b.WriteString(" from ")
+	from.format(b)
+	if where != nil {
+		b.WriteString(" where ")
+		format(b, where, NoOutside)
+	}
+	b.WriteByte(')')
+}
+
+// Union is UNION ALL: the rows of all parts. The parts have as many fields, of the same kinds and
+// on the same lattices, in the same order; a field's interval holds those of all parts.
+type Union struct {
+	Parts []*Select
+
+	Row      []Field
+	IsSingle bool
+}
+
+func (u *Union) Fields() []Field { return u.Row }
+
+func (u *Union) Unit() int { return u.Parts[0].Unit() }
+
+func (u *Union) Single() bool { return u.IsSingle }
+
+func (u *Union) PersonRows() int64 {
+	if u.IsSingle {
+		return 1
+	}
+	n := int64(0)
+	for _, p := range u.Parts {
+		n = AtMost(n + p.PersonRows())
+	}
+	return n
+}
+
+func (u *Union) PersonGroups() int64 {
+	if u.IsSingle {
+		return 1
+	}
+	n := int64(0)
+	for _, p := range u.Parts {
+		n = AtMost(n + p.PersonGroups())
+	}
+	return n
+}
+
+func (u *Union) EachTable(add func(*policy.Table)) {
+	for _, p := range u.Parts {
+		p.EachTable(add)
+	}
+}
+
+func (u *Union) format(b *strings.Builder) {
+	b.WriteString("(union")
+	for _, p := range u.Parts {
+		b.WriteByte(' ')
+		p.format(b)
+	}
+	b.WriteByte(')')
+}
+
+// Join pairs rows. Two private relations are joined where both rows are one person's, or parts of
+// one thing that is: On then has, among what it asks for, that two identities are equal. With a
+// public relation On can be anything.
+type Join struct {
+	Left bool // LEFT JOIN: rows of L without a partner stay, with NULLs
+	// Full is a FULL JOIN: rows of R without a partner stay too. It is Left as well. Both sides are
+	// private, and On says that both rows are about one person and nothing else, so whether a row
+	// has a partner depends on the rows of its person alone. The last field, after those of L and
+	// R, is the person: that of the one side or, where it has no row, that of the other.
+	Full bool
+	L, R Relation
+	On   Expr // over the fields of L and then those of R; nil stands for true
+
+	Row       []Field
+	UnitField int
+	IsSingle  bool
+	Many      int64
+	Fans      int // how many joins, this one among them, multiply the rows of a person by those of the same person
+}
+
+func (j *Join) Fields() []Field { return j.Row }
+
+func (j *Join) Unit() int { return j.UnitField }
+
+func (j *Join) Single() bool { return j.IsSingle }
+
+func (j *Join) PersonRows() int64 { return j.Many }
+
+func (j *Join) PersonGroups() int64 {
+	switch {
+	case j.IsSingle:
+		return 1
+	case !Private(j.L):
+		return max(j.R.PersonGroups(), AtMost(j.L.PersonRows()))
+	case !Private(j.R):
+		return max(j.L.PersonGroups(), AtMost(j.R.PersonRows()))
+	}
+	return max(j.L.PersonGroups(), j.R.PersonGroups())
+}
+
+func (j *Join) EachTable(add func(*policy.Table)) {
+	j.L.EachTable(add)
+	j.R.EachTable(add)
+}
+
+func (j *Join) format(b *strings.Builder) {
+	b.WriteString("(join")
+	switch {
+	case j.Full:
+		b.WriteString(" full")
+	case j.Left:
+		b.WriteString(" left")
+	}
+	b.WriteByte(' ')
+	j.L.format(b)
+	b.WriteByte(' ')
+	j.R.format(b)
+	if j.On != nil {
+		b.WriteString(" on ")
+		format(b, j.On, NoOutside)
+	}
+	b.WriteByte(')')
+}
+
+// Hashable reports whether an engine finds the partners of a row by a table of hashes where there
+// are equalities: each condition compares something of the one side with something of the other, or
+// is about the right side alone. Otherwise it looks at every pair of rows there is.
+func (j *Join) Hashable() bool { return hashable(j.On, len(j.L.Fields())) }
+
+// Apart returns the conditions that are about the right side alone, and the others, of a join that
+// has some; nil stands for none.
+func (j *Join) Apart() (right, others Expr) {
+	var lists [2][]Expr
+	var add func(e Expr)
+	add = func(e Expr) {
+		if and, ok := e.(*Logic); ok && and.Op == And {
+			for _, a := range and.Args {
+				add(a)
+			}
+			return
+		}
+		at := 1
+		if l, r := sides(e, len(j.L.Fields())); !l && r {
+			at = 0
+		}
+		lists[at] = append(lists[at], e)
+	}
+	add(j.On)
+	return conjunction(lists[0]), conjunction(lists[1])
+}
+
+func conjunction(all []Expr) Expr {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return &Logic{Op: And, Args: all}
+}
+
+func hashable(on Expr, n int) bool {
+	if and, ok := on.(*Logic); ok && and.Op == And {
+		for _, a := range and.Args {
+			if !hashable(a, n) {
+				return false
+			}
+		}
+		return true
+	}
+	if l, r := sides(on, n); !l && r {
+		return true
+	}
+	c, ok := on.(*Compare)
+	if !ok {
+		return false
+	}
+	l1, r1 := sides(c.L, n)
+	l2, r2 := sides(c.R, n)
+	return l1 && !r1 && !l2 && r2 || !l1 && r1 && l2 && !r2
+}
+
+// sides says whether an expression names fields of the left side of a join, and of the right.
+func sides(e Expr, n int) (left, right bool) {
+	Walk(e, func(x Expr) {
+		if c, ok := x.(*Column); ok {
+			left, right = left || c.Index < n, right || c.Index >= n
+		}
+	})
+	return left, right
+}

@@ -2,7 +2,11 @@ package tree
 
 import (
 	"fmt"
+	"math"
 	"math/big"
+	"time"
+
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // Kind is what a value is.
@@ -143,4 +147,130 @@ func (t Type) Span() (lo, hi *big.Int) {
 		return big.NewInt(-1 << 31), big.NewInt(1<<31 - 1)
 	}
 	return MinInt64, MaxInt64
+}
+
+// Range is the interval that a Real is proven to lie in. Sums, products, quotients and
+// square roots are rounded in one way by every machine, and rounding keeps
+// order, so the ends of a result are the results at the ends. Logarithms and powers
+// may differ in the last bits between machines; their ends are moved outward by far more.
+type Range struct{ Low, High float64 }
+
+func (r Range) Holds(x float64) bool { return r.Low <= x && x <= r.High }
+
+func (r Range) Inside(s Range) bool { return s.Low <= r.Low && r.High <= s.High }
+
+func (r Range) Hull(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
+
+func (r Range) Largest() float64 { return max(math.Abs(r.Low), math.Abs(r.High)) }
+
+func EveryReal() Range { return Range{-math.MaxFloat64, math.MaxFloat64} }
+
+// RealRange returns the range of a Real.
+func (t Type) RealRange() Range {
+	switch {
+	case t.Range != nil:
+		return *t.Range
+	case t.Exponent >= AnyExponent:
+		return EveryReal()
+	}
+	return Range{-math.Ldexp(1, t.Exponent), math.Ldexp(1, t.Exponent)}
+}
+
+// Value is the value of an expression: nil for NULL, *big.Int steps for a
+// Number, float64 for a Real, string, bool, Day or Moment.
+type Value any
+
+// Day is a date in days since 1970-01-01.
+type Day int64
+
+func (d Day) String() string { return policy.FormatDate(int64(d)) }
+
+// Value returns the literal's value.
+func (e *Literal) Value() Value {
+	switch {
+	case e.Number != nil:
+		return e.Number
+	case e.Text != nil:
+		return *e.Text
+	case e.Bool != nil:
+		return *e.Bool
+	case e.Days != nil:
+		return Day(*e.Days)
+	case e.Micros != nil:
+		return Moment(*e.Micros)
+	}
+	return nil
+}
+
+// Moment is a timestamp in microseconds since 1970-01-01 00:00:00 UTC.
+type Moment int64
+
+func (m Moment) String() string { return policy.FormatTimestamp(int64(m)) }
+
+const (
+	DayMicros = 24 * 60 * 60 * 1_000_000
+	// FirstDay and lastDay are 0001-01-01 and 9999-12-31. Functions of times outside are NULL.
+	FirstDay, LastDay       = -719162, 2932896
+	FirstMicros, LastMicros = FirstDay * DayMicros, (LastDay+1)*DayMicros - 1
+)
+
+// Day is the date of a moment.
+func (m Moment) Day() Day {
+	d := int64(m) / DayMicros
+	if int64(m)%DayMicros < 0 {
+		d--
+	}
+	return Day(d)
+}
+
+func (d Day) Time() time.Time { return time.Unix(int64(d)*(DayMicros/1_000_000), 0).UTC() }
+
+func (d Day) Start() Moment { return Moment(int64(d) * DayMicros) }
+
+func NewDay(t time.Time) Day { return Day(t.Unix() / (DayMicros / 1_000_000)) }
+
+func (m Moment) TimeOfDay() int64 { return int64(m) - int64(m.Day())*DayMicros }
+
+func CivilDate(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
+
+// AddMonths moves a day by months; a day that the month has not becomes its last one.
+func (d Day) AddMonths(n int) Day {
+	t := d.Time()
+	first := CivilDate(t.Year(), int(t.Month())+n, 1)
+	last := CivilDate(first.Year(), int(first.Month())+1, 0).Day()
+	return NewDay(first) + Day(min(t.Day(), last)-1)
+}
+
+// ConstantFactor splits a number into an expression and what it is multiplied by: x is y times f.
+// The number of steps of x is then f times that of y.
+func ConstantFactor(x Expr) (y Expr, f *big.Int) {
+	f = big.NewInt(1)
+	for {
+		switch e := x.(type) {
+		case *Rescale:
+			x, f = e.X, new(big.Int).Mul(f, e.Factor)
+			continue
+		case *Arith:
+			if l, ok := e.R.(*Literal); ok && e.Op == Mul && l.Number != nil && e.Typ.Kind == Number {
+				x, f = e.L, new(big.Int).Mul(f, l.Number)
+				continue
+			}
+		}
+		return x, f
+	}
+}
+
+// Factored splits a number into an expression and the whole number that its steps are multiplied
+// by, so that an engine that multiplies by another one has one constant to write.
+func Factored(x Expr) (y Expr, f *big.Int) {
+	if y, f = ConstantFactor(x); IsZero(y) {
+		f = new(big.Int)
+	}
+	return y, f
+}
+
+// IsZero reports whether a number is 0 or NULL, whatever the row.
+func IsZero(x Expr) bool {
+	t := x.Type()
+	return t.Kind == Number && t.Lo.Sign() == 0 && t.Hi.Sign() == 0
 }

@@ -8,6 +8,29 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// Nullable reports whether an expression can be NULL on some row. Where in doubt it says so.
+func Nullable(e tree.Expr) bool {
+	switch e := e.(type) {
+	case *tree.Column:
+		return e.Field.Nullable
+	case *tree.Literal:
+		return e.IsNullLiteral()
+	case *tree.Arith:
+		return e.Op == tree.Quo || e.Op == tree.Rem || e.Op == tree.Div || Nullable(e.L) || Nullable(e.R)
+	case *tree.IsNull, *tree.Exists:
+		return false
+	}
+	if mayVanish(e) {
+		return true
+	}
+	for _, p := range tree.Parts(e) {
+		if Nullable(p) {
+			return true
+		}
+	}
+	return false
+}
+
 // LeavesOutNull reports whether rows without a value of a key are in no group although nobody has
 // listed its values, and the question does not leave them out before. It is for a note to the
 // analyst, and nothing else rests on it.
