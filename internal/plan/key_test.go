@@ -1,15 +1,204 @@
 package plan_test
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
+	"github.com/discreet-dp/discreet/internal/testcpu"
 	"github.com/discreet-dp/discreet/policy"
 )
+
+// missed is a value that a key has in some row, and not among its public values; NULL is left out,
+// which mostly is no group.
+func missed(t *testing.T, e *reference.Engine, q *tree.Query) string {
+	t.Helper()
+	found := *q
+	found.Keys, found.Choice, found.Measures = slices.Clone(q.Keys), nil, []tree.Measure{{Kind: tree.CountRows}}
+	found.RowLimit, found.GroupLimit = tree.MostRows, tree.MostRows
+	for i := range found.Keys {
+		found.Keys[i].Values, found.Keys[i].Private = nil, true
+	}
+	r, err := e.Run(context.Background(), &found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := make([]int, r.Persons.Len())
+	for i := range places {
+		places[i] = i
+	}
+	for _, combination := range r.Combos.Pick(places) {
+		for i, v := range combination {
+			if !v.Null && !q.Keys[i].Private && !slices.ContainsFunc(q.Keys[i].Values, func(w policy.Value) bool {
+				return !w.Null && w.Text == v.Text && w.Int == v.Int
+			}) {
+				return fmt.Sprintf("%q of %s", v.String(), q.Keys[i].Describe())
+			}
+		}
+	}
+	return ""
+}
+
+// listed reports whether the owner lists values of a column of a key, of which data may have more.
+func listed(q *tree.Query) (found bool) {
+	for _, k := range q.Keys {
+		tree.Walk(k.Expr, func(x tree.Expr) {
+			c, ok := x.(*tree.Column)
+			found = found || ok && c.Field.Source != nil && c.Field.Source.Keys == policy.PublicKeys
+		})
+	}
+	return found
+}
+
+// byPublic are questions with keys that come from public tables.
+var byPublic = []string{
+	"SELECT p.zip, COUNT(*) FROM patients p JOIN codes c ON c.label = p.zip GROUP BY p.zip",
+	"SELECT p.zip, COUNT(*) FROM patients p JOIN codes c ON c.label = p.zip WHERE c.chapter = 1 GROUP BY p.zip",
+	"SELECT c.label, COUNT(*) FROM patients p JOIN codes c ON c.code = p.code WHERE c.chapter < 2 GROUP BY c.label",
+	"SELECT c.label, COUNT(*) FROM patients p LEFT JOIN codes c ON c.code = p.code AND c.chapter < 2 GROUP BY c.label",
+	"SELECT c.label, COUNT(*) FROM patients p LEFT JOIN codes c ON c.code = p.code " +
+		"WHERE c.chapter < 2 OR c.chapter IS NULL GROUP BY c.label",
+	"SELECT p.code, COUNT(*) FROM patients p LEFT JOIN codes c ON c.code = p.code AND c.chapter < 2 GROUP BY p.code",
+	"SELECT p.code, COUNT(*) FROM patients p JOIN codes c ON c.code = p.code AND c.chapter < 2 GROUP BY p.code",
+	"SELECT c.code * 10 + c.chapter AS x, COUNT(*) FROM visits v JOIN codes c ON c.code = v.code GROUP BY x",
+	"SELECT COALESCE(c.code, 7) * 10 + COALESCE(c.chapter, 0) AS x, COUNT(*) " +
+		"FROM visits v LEFT JOIN codes c ON c.code = v.code GROUP BY x",
+	"SELECT x, COUNT(*) FROM (SELECT COALESCE(c.code, 4) AS x, c.chapter AS y FROM visits v LEFT JOIN codes c ON c.code = v.code) AS t " +
+		"WHERE y = 1 OR y IS NULL GROUP BY x",
+	"SELECT p.code, COUNT(*) FROM patients p WHERE p.code IN (SELECT c.code FROM codes c WHERE c.chapter > 0) GROUP BY p.code",
+	"SELECT p.code, COUNT(*) FROM patients p WHERE p.code NOT IN (SELECT c.code FROM codes c WHERE c.chapter > 0) GROUP BY p.code",
+	"SELECT r.zone, r.rate, COUNT(*) FROM visits v JOIN rates r ON r.code = v.code JOIN codes c ON c.code = r.rate " +
+		"WHERE c.chapter = 0 GROUP BY r.zone, r.rate",
+	"SELECT v.code, COUNT(*) FROM visits v, patients p, rates r WHERE v.pid = p.pid AND v.code = p.code AND p.code = r.rate " +
+		"AND r.code > 1 GROUP BY v.code",
+}
+
+// TestPublicKeys: no row has a key that is not among the public values that the planner has found
+// for it, in public tables and elsewhere, but for those that the owner has left out of a list.
+func TestPublicKeys(t *testing.T) {
+	asked := 0
+	try := func(db *generate.Database, text string) {
+		e := reference.New(db.Dataset, db.Tables)
+		st, err := generate.Prepare(db.Dataset, text, plan.Options{Public: e.Public()})
+		if err != nil {
+			return
+		}
+		for _, p := range st.Plans {
+			q := &p.Query
+			if q.ListsKeys() || len(q.PublicKeys()) == 0 || listed(q) {
+				continue
+			}
+			asked++
+			if v := missed(t, e, q); v != "" {
+				t.Errorf("%s\n%s is not there in\n%s", text, v, q.Format())
+			}
+		}
+	}
+	for w, ds := range generate.Worlds() {
+		maker := generate.NewMaker(ds, plan.Options{Public: reference.New(ds, nil).Public()})
+		for seed := range 8 {
+			d := generate.NewDice(fmt.Sprint("public ", w), uint64(seed))
+			db := generate.Make(d, ds)
+			for range 20 {
+				try(db, maker.Question(d))
+			}
+			for _, text := range byPublic {
+				if strings.HasPrefix(ds.Name, "clinic") {
+					try(db, text)
+				}
+			}
+		}
+	}
+	if asked < 200 {
+		t.Errorf("only %d questions have such keys", asked)
+	}
+}
+
+const keyWork = `
+datasets:
+  d:
+    engine: duckdb
+    source: d.duckdb
+    unit: t.pid
+    budget: {epsilon: 10, delta: 1e-6}
+    analysts: {ana: {}}
+    tables:
+      t:
+        unique: pid
+        columns:
+          pid: {type: integer}
+          n:   {type: integer, bounds: [-120, 130]}
+          m:   {type: integer, bounds: [0, 250]}
+          at:  {type: timestamp, bounds: ["1970-01-01 00:00:00", "1979-01-01 00:00:00"]}
+          u:   {type: timestamp}
+          q:   {type: integer, keys: private}
+          w:   {type: integer}
+`
+
+// TestKeyWork: to find the values of keys takes a moment, whatever the keys are. It is free.
+func TestKeyWork(t *testing.T) {
+	ds := parsed(t, keyWork)
+	repeat := func(n int, text, between string) string {
+		return strings.TrimSuffix(strings.Repeat(text+between, n), between)
+	}
+	keys := func(n int, key string) string {
+		var all []string
+		for i := range n {
+			all = append(all, strings.ReplaceAll(key, "#", string(rune('2'+i%7))+strings.Repeat("0", i/7)))
+		}
+		return strings.Join(all, ", ")
+	}
+	fields := "extract(hour from at) + extract(minute from at) + extract(day from at) + extract(dow from at) * #"
+	for _, list := range []string{
+		keys(14, "("+repeat(40, "n * # - m", " + ")+") % 2"),
+		keys(6, "("+repeat(10, fields, " + ")+") % 5"),
+		keys(4, "left("+repeat(30, "to_char(at, 'YYYY-MM-DD HH24:MI')", " || ")+", #)"),
+		keys(8, "CAST(("+repeat(4, "extract(hour from u) * # + extract(dow from u) * extract(month from u)", " + ")+") AS text)"),
+	} {
+		start := testcpu.Worked(t)
+		_, err := plan.Prepare(ds, "SELECT COUNT(*) FROM t GROUP BY "+list, plan.Options{})
+		if took := testcpu.Worked(t) - start; took > 15*time.Second {
+			t.Errorf("%.60s took %v: %v", list, took, err)
+		}
+	}
+}
+
+// TestPrivateKeysInARange: a range does not list the values of a column whose values are private,
+// and both checks think so.
+func TestPrivateKeysInARange(t *testing.T) {
+	ds := parsed(t, keyWork)
+	for sql, private := range map[string]bool{
+		"SELECT q, COUNT(*) FROM t WHERE q BETWEEN 1 AND 4 GROUP BY q":                                               true,
+		"SELECT g, COUNT(*) FROM (SELECT pid, q AS g FROM t WHERE q BETWEEN 1 AND 4) AS s GROUP BY g":                true,
+		"SELECT q, COUNT(*) FROM t WHERE q > 1 AND q IN (1, 4, 5) GROUP BY q":                                        false,
+		"SELECT q % 3, COUNT(*) FROM t WHERE q BETWEEN 1 AND 4 GROUP BY 1":                                           false,
+		"SELECT w, COUNT(*) FROM t WHERE w BETWEEN 1 AND 4 GROUP BY w":                                               false,
+		"SELECT g, COUNT(*) FROM (SELECT pid, max(q) AS g FROM t WHERE q BETWEEN 1 AND 4 GROUP BY pid) s GROUP BY g": false,
+	} {
+		st, err := plan.Prepare(ds, sql, plan.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		q := &st.Plans[0].Query
+		if q.Keys[0].Private != private {
+			t.Errorf("%s: private is %v", sql, q.Keys[0].Private)
+		}
+		if err := verify.Query(ds, q); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
 
 const clinic = `
 datasets:
@@ -204,6 +393,41 @@ func TestKeysOfSubqueries(t *testing.T) {
 	} {
 		if got := strings.Join(keysOf(t, ds, x[0]), " "); got != x[1] {
 			t.Errorf("%s: %s", x[0], got)
+		}
+	}
+}
+
+type noValues struct{}
+
+func (noValues) Values(string, string, int) ([]policy.Value, error) { return nil, nil }
+
+func (noValues) Most(string, []string) (int64, error) { return 0, nil }
+
+func (noValues) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
+
+// TestEmptyPublicTable: a question without groups is refused, because there is no price for it.
+func TestEmptyPublicTable(t *testing.T) {
+	p, err := policy.Parse(filepath.Join(t.TempDir(), "policy.yaml"), []byte(`datasets:
+  d:
+    engine: duckdb
+    source: x.duckdb
+    unit: v.id
+    budget: {epsilon: 1, delta: 1e-6}
+    analysts: {a: {}}
+    tables:
+      v: {max_rows: 3, max_groups: 2, columns: {id: {type: integer}, code: {type: integer}, x: {type: integer, bounds: [0, 9]}}}
+      tags: {public: true, max_rows: 2, columns: {code: {type: integer}, tag: {type: text, nullable: false}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"SELECT tag, COUNT(*) FROM v JOIN tags ON v.code = tags.code GROUP BY tag",
+		"SELECT tag, MEDIAN(x) FROM v JOIN tags ON v.code = tags.code GROUP BY tag",
+		"SELECT tag FROM v JOIN tags ON v.code = tags.code GROUP BY tag ORDER BY COUNT(*) DESC LIMIT 2",
+	} {
+		if _, err := plan.Prepare(p.Datasets["d"], text, plan.Options{Public: noValues{}}); err == nil {
+			t.Errorf("%s is not refused", text)
 		}
 	}
 }
