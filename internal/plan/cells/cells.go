@@ -65,7 +65,7 @@ func Family(m *meter.Meter, q *tree.Query) (name string, keys []Key, ok bool) {
 }
 
 func findFamily(m *meter.Meter, q *tree.Query) (name string, keys []Key, ok bool) {
-	if !additive(q) || q.Groups() > maxCells {
+	if !isAdditive(q) || q.Groups() > maxCells {
 		return "", nil, false
 	}
 	for _, k := range q.Keys {
@@ -87,8 +87,8 @@ func findFamily(m *meter.Meter, q *tree.Query) (name string, keys []Key, ok bool
 	return family(q, others), keys, true
 }
 
-// additive reports whether rows are added up as they are, in groups that are public.
-func additive(q *tree.Query) bool {
+// isAdditive reports whether rows are added up as they are, in groups that are public.
+func isAdditive(q *tree.Query) bool {
 	return q.From.Single() && len(q.PrivateKeys()) == 0 && q.Choice == nil
 }
 
@@ -112,14 +112,14 @@ const maxWithout = 3
 // Sources returns the families in which there may be an answer to make this one of; none where
 // there are too many for the meter.
 func Sources(m *meter.Meter, q *tree.Query) (out []Source) {
-	if !m.Try(func() { out = sources(m, q) }) {
+	if !m.Try(func() { out = findSources(m, q) }) {
 		return nil
 	}
 	return out
 }
 
-func sources(m *meter.Meter, q *tree.Query) []Source {
-	if !additive(q) || q.Groups() > maxCells {
+func findSources(m *meter.Meter, q *tree.Query) []Source {
+	if !isAdditive(q) || q.Groups() > maxCells {
 		return nil
 	}
 	all := expr.Conjuncts(q.Where)
@@ -183,7 +183,7 @@ func unions(m *meter.Meter, q *tree.Query, s Source, keys []Key) ([][]int, bool)
 	}
 	n := 1
 	for i := range keys {
-		if !covered(m, q, s, keys, i) {
+		if !isCovered(m, q, s, keys, i) {
 			return nil, false
 		}
 		if n *= len(keys[i].Values); n > maxCells {
@@ -223,9 +223,9 @@ func groupIndex(q *tree.Query, names []func([]policy.Value) tree.Value, values [
 	return group, true
 }
 
-// covered reports whether every row in a group of the query has one of the public values of a key
+// isCovered reports whether every row in a group of the query has one of the public values of a key
 // (4 above).
-func covered(m *meter.Meter, q *tree.Query, s Source, keys []Key, i int) bool {
+func isCovered(m *meter.Meter, q *tree.Query, s Source, keys []Key, i int) bool {
 	key := keys[i]
 	inside := func(v policy.Value) bool {
 		return slices.ContainsFunc(key.Values, func(w policy.Value) bool { return expr.SameKey(v, w) })

@@ -56,7 +56,7 @@ func (g *Grid) Linear(m *meter.Meter, q *tree.Query) (out [][][]Term, ok bool) {
 }
 
 func (g *Grid) linear(m *meter.Meter, q *tree.Query) ([][][]Term, bool) {
-	l := &reading{grid: g, meter: m}
+	l := &linearReader{grid: g, meter: m}
 	if !l.take(q) {
 		return nil, false
 	}
@@ -74,8 +74,8 @@ func (g *Grid) linear(m *meter.Meter, q *tree.Query) ([][][]Term, bool) {
 	return out, true
 }
 
-// reading is a question that is being read as linear, over the fields of the stream's table.
-type reading struct {
+// linearReader is a question that is being read as linear, over the fields of the stream's table.
+type linearReader struct {
 	grid     *Grid
 	meter    *meter.Meter
 	where    []tree.Expr
@@ -86,7 +86,7 @@ type reading struct {
 }
 
 // take moves the question onto the stream's table, where it is about nothing else.
-func (l *reading) take(q *tree.Query) bool {
+func (l *linearReader) take(q *tree.Query) bool {
 	if len(q.PrivateKeys()) > 0 || q.Choice != nil || len(q.Measures) == 0 || q.Dataset != l.grid.dataset.Name {
 		return false
 	}
@@ -151,8 +151,8 @@ func (g *Grid) named() bool {
 	return c != nil && !c.Nullable
 }
 
-// item is an expression whose value has to follow from the cell, and what it is.
-type item struct {
+// dependentItem is an expression whose value has to follow from the cell, and what it is.
+type dependentItem struct {
 	expr tree.Expr
 	kind itemKind
 	key  int // of itemKey
@@ -168,13 +168,13 @@ const (
 )
 
 // measure reads one measure of all groups.
-func (l *reading) measure(m tree.Measure, groups int) ([][]Term, bool) {
-	items := make([]item, 0, len(l.where)+len(l.keys)+1)
+func (l *linearReader) measure(m tree.Measure, groups int) ([][]Term, bool) {
+	items := make([]dependentItem, 0, len(l.where)+len(l.keys)+1)
 	for _, e := range l.where {
-		items = append(items, item{expr: e})
+		items = append(items, dependentItem{expr: e})
 	}
 	for i, k := range l.keys {
-		items = append(items, item{expr: k.Expr, kind: itemKey, key: i})
+		items = append(items, dependentItem{expr: k.Expr, kind: itemKey, key: i})
 	}
 	weight := int64(1) // of every row that counts, where no item says another
 	if m.Arg != nil {
@@ -185,10 +185,10 @@ func (l *reading) measure(m tree.Measure, groups int) ([][]Term, bool) {
 		if conditions, v, ok := filter(m.Arg, kind); ok {
 			weight = v
 			for _, e := range conditions {
-				items = append(items, item{expr: e})
+				items = append(items, dependentItem{expr: e})
 			}
 		} else {
-			items = append(items, item{expr: m.Arg, kind: kind})
+			items = append(items, dependentItem{expr: m.Arg, kind: kind})
 		}
 	}
 	parts, ok := l.split(items)
@@ -243,7 +243,7 @@ func filter(e tree.Expr, kind itemKind) (conditions []tree.Expr, weight int64, o
 }
 
 // group returns the places of a group's values among those of its keys.
-func (l *reading) group(i int) []int {
+func (l *linearReader) group(i int) []int {
 	out := make([]int, len(l.keys))
 	for k := len(l.keys) - 1; k >= 0; k-- {
 		n := len(l.keys[k].Values)
@@ -253,7 +253,7 @@ func (l *reading) group(i int) []int {
 }
 
 // query returns the predicate of the rows that are in a group and add v.
-func (l *reading) query(parts []*part, group []int, v int64) (*linear.Query, bool) {
+func (l *linearReader) query(parts []*part, group []int, v int64) (*linear.Query, bool) {
 	var factors []linear.Factor
 	for _, p := range parts {
 		fits := make([]bool, len(p.outcomes))

@@ -64,7 +64,7 @@ func TestLinearIsBounded(t *testing.T) {
 		"c0 * c1 * c2 > 5",
 		strings.Join(mixed[:3], " + ") + " >= 75 AND c0 < 50",
 	} {
-		l := &reading{grid: g}
+		l := &linearReader{grid: g}
 		st, err := plan.Prepare(g.dataset, "SELECT COUNT(*) FROM people WHERE "+text, plan.Options{})
 		if err != nil {
 			t.Fatal(err)

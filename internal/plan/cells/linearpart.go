@@ -14,7 +14,7 @@ import (
 // part is items that have columns in common, and what they come to in each combination of cells of
 // these columns.
 type part struct {
-	items   []item
+	items   []dependentItem
 	columns []int // attributes, rising
 	keys    []int // those of the items
 	adds    bool  // what rows add is one of the items
@@ -32,20 +32,20 @@ type outcome struct {
 }
 
 const (
-	nowhere = -1 // rows count in no group
-	unseen  = -2
+	noGroup     = -1 // rows count in no group
+	notComputed = -2
 )
 
 // split puts items that have columns in common together. It is false where an item is about
 // anything but the stream's columns.
-func (l *reading) split(items []item) ([]*part, bool) {
+func (l *linearReader) split(items []dependentItem) ([]*part, bool) {
 	var parts []*part
 	for _, it := range items {
 		columns, ok := l.columnsOf(it.expr)
 		if !ok {
 			return nil, false
 		}
-		now := &part{items: []item{it}, columns: columns}
+		now := &part{items: []dependentItem{it}, columns: columns}
 		parts = slices.DeleteFunc(parts, func(p *part) bool {
 			if !slices.ContainsFunc(p.columns, func(c int) bool { return slices.Contains(columns, c) }) {
 				return false
@@ -70,7 +70,7 @@ func (l *reading) split(items []item) ([]*part, bool) {
 
 // columnsOf returns the attributes that an expression is about. Floating-point numbers are left
 // out: engines agree on exact values alone.
-func (l *reading) columnsOf(e tree.Expr) ([]int, bool) {
+func (l *linearReader) columnsOf(e tree.Expr) ([]int, bool) {
 	var out []int
 	ok := true
 	tree.Walk(e, func(x tree.Expr) {
@@ -89,7 +89,7 @@ func (l *reading) columnsOf(e tree.Expr) ([]int, bool) {
 
 // compute tries all points of the columns' cells. It is false where two points of one combination
 // of cells say different things.
-func (l *reading) compute(p *part) bool {
+func (l *linearReader) compute(p *part) bool {
 	points := make([][]point, len(p.columns))
 	tries, cells := 0, 1
 	for _, it := range p.items {
@@ -108,7 +108,7 @@ func (l *reading) compute(p *part) bool {
 	if l.work += tries; cells > maxLinearCells {
 		return false
 	}
-	p.says = slices.Repeat([]int{unseen}, cells)
+	p.says = slices.Repeat([]int{notComputed}, cells)
 	row := map[int]tree.Value{}
 	leaf := func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] }
 	known := map[string]int{}
@@ -120,7 +120,7 @@ func (l *reading) compute(p *part) bool {
 		}
 		if i == len(p.columns) {
 			says := l.outcome(p, leaf, known)
-			ok = p.says[cell] == unseen || p.says[cell] == says
+			ok = p.says[cell] == notComputed || p.says[cell] == says
 			p.says[cell] = says
 			return
 		}
@@ -142,7 +142,7 @@ func (l *reading) compute(p *part) bool {
 
 // size is how many parts of an expression are computed for one row. A list counts with all its
 // values.
-func (l *reading) size(it item) int {
+func (l *linearReader) size(it dependentItem) int {
 	n := 0
 	if it.kind == itemKey {
 		n = len(l.keys[it.key].Values)
@@ -157,7 +157,7 @@ func (l *reading) size(it item) int {
 }
 
 // outcome computes what a row is to a part.
-func (l *reading) outcome(p *part, leaf func(tree.Expr) tree.Value, known map[string]int) int {
+func (l *linearReader) outcome(p *part, leaf func(tree.Expr) tree.Value, known map[string]int) int {
 	var o outcome
 	for _, it := range p.items {
 		l.meter.Work(1, meter.Found)
@@ -165,14 +165,14 @@ func (l *reading) outcome(p *part, leaf func(tree.Expr) tree.Value, known map[st
 		switch it.kind {
 		case itemCondition:
 			if v != true {
-				return nowhere
+				return noGroup
 			}
 		case itemKey:
 			k := l.keys[it.key]
 			own := expr.KeyValue(v, k.Expr.Type())
 			at := slices.IndexFunc(k.Values, func(w policy.Value) bool { return expr.SameKey(own, w) })
 			if at < 0 {
-				return nowhere
+				return noGroup
 			}
 			o.keys = append(o.keys, at)
 		case itemPresent:
@@ -204,8 +204,8 @@ type point struct {
 // maxBinPoints is how many points of one range are tried one by one.
 const maxBinPoints = 1 << 13
 
-// uses is how expressions use a column.
-type uses struct {
+// columnUses is how expressions use a column.
+type columnUses struct {
 	// constants are what it is compared with, as lattice points.
 	constants []int64
 	// inside says that it is used in another way than in comparisons with constants, so that every
@@ -217,9 +217,9 @@ type uses struct {
 
 // points returns the values that have to be tried to know what items are on each cell of a column;
 // false where they are too many, or where no values are enough.
-func (l *reading) points(attribute int, items []item) ([]point, bool) {
+func (l *linearReader) points(attribute int, items []dependentItem) ([]point, bool) {
 	c := l.grid.columns[attribute]
-	u := &uses{}
+	u := &columnUses{}
 	for _, it := range items {
 		own, bare := it.expr.(*tree.Column)
 		switch {
@@ -264,7 +264,7 @@ func (l *reading) points(attribute int, items []item) ([]point, bool) {
 }
 
 // points returns the points of a range that stand for all of it.
-func (u *uses) points(b policy.Bin) ([]int64, bool) {
+func (u *columnUses) points(b policy.Bin) ([]int64, bool) {
 	if b.Hi-b.Lo < int64(3*len(u.constants)+2) || u.inside {
 		if b.Hi-b.Lo >= maxBinPoints {
 			return nil, false
@@ -287,7 +287,7 @@ func (u *uses) points(b policy.Bin) ([]int64, bool) {
 }
 
 // look finds how an expression uses a column.
-func (u *uses) look(c gridColumn, e tree.Expr) {
+func (u *columnUses) look(c gridColumn, e tree.Expr) {
 	switch e := e.(type) {
 	case *tree.Column:
 		if e.Index == c.field {
@@ -320,7 +320,7 @@ func (u *uses) look(c gridColumn, e tree.Expr) {
 
 // compared notes that the column is compared with a constant; false where it is not, but perhaps
 // something made of it.
-func (u *uses) compared(c gridColumn, x tree.Expr, op tree.CompareOp, l *tree.Literal) bool {
+func (u *columnUses) compared(c gridColumn, x tree.Expr, op tree.CompareOp, l *tree.Literal) bool {
 	factor := big.NewInt(1)
 	if r, ok := x.(*tree.Rescale); ok {
 		x, factor = r.X, r.Factor

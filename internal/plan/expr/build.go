@@ -260,7 +260,7 @@ func isReleased(e tree.Expr) bool {
 }
 
 func NewCompare(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
-	l, r, err := identities(op, l, r, pos)
+	l, r, err := compareIdentities(op, l, r, pos)
 	if err != nil {
 		return nil, err
 	}
@@ -269,14 +269,14 @@ func NewCompare(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 	}
 	// A literal goes to the right, so that 5 < x and x > 5 are one question.
 	if _, ok := l.(*tree.Literal); ok {
-		l, r, op = r, l, flipped(op)
+		l, r, op = r, l, flipComparison(op)
 	}
 	return &tree.Compare{Op: op, L: l, R: r}, nil
 }
 
-// identities looks at columns that say who or what a row is about. Two that mean the same are
-// compared as they are stored; one that is not listed can be compared in no other way.
-func identities(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
+// compareIdentities looks at columns that say who or what a row is about. Two that mean the same
+// are compared as they are stored; one that is not listed can be compared in no other way.
+func compareIdentities(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 	a, ok1 := l.(*tree.Column)
 	b, ok2 := r.(*tree.Column)
 	if ok1 && ok2 && a.Field.Identity != "" && a.Field.Identity == b.Field.Identity && (op == tree.Eq || op == tree.Ne) {
@@ -289,7 +289,7 @@ func identities(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, tree.E
 	return l, r, nil
 }
 
-func flipped(op tree.CompareOp) tree.CompareOp {
+func flipComparison(op tree.CompareOp) tree.CompareOp {
 	switch op {
 	case tree.Lt:
 		return tree.Gt
@@ -326,15 +326,15 @@ func Unite(l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 		r, err := Midnight(r, pos)
 		return l, r, err
 	}
-	if k := unread(l, r); k != 0 {
+	if k := unreadKind(l, r); k != 0 {
 		return nil, nil, syntax.Refuse(pos, comparison(a, b), "this text is no %s", k)
 	}
 	return nil, nil, syntax.Refuse(pos, comparison(a, b), "%s cannot be compared with %s", Article(a), Article(b))
 }
 
-// unread is the kind that a quoted string should have had and has not, where that is one of time:
-// '2024-02-30' is spelt as a date is, and "text" would not say what is wrong with it.
-func unread(l, r tree.Expr) tree.Kind {
+// unreadKind is the kind that a quoted string should have had and has not, where that is one of
+// time: '2024-02-30' is spelt as a date is, and "text" would not say what is wrong with it.
+func unreadKind(l, r tree.Expr) tree.Kind {
 	if _, ok := l.(*tree.Literal); ok {
 		l, r = r, l
 	}

@@ -244,7 +244,6 @@ func castTruth(x tree.Expr, pos int32) (tree.Expr, error) {
 	return NewCase([]tree.When{{If: x, Then: NewNumber(tree.One)}, {If: &tree.Not{X: x}, Then: no}}, NewNull(tree.Type{}), pos)
 }
 
-// castText spells a value.
 func castText(x tree.Expr, pos int32) (tree.Expr, error) {
 	t := x.Type()
 	length := 0
@@ -289,18 +288,18 @@ func spelledLength(t tree.Type) (int, bool) {
 	unit := new(big.Rat).Mul(t.Step, tree.Power10(digits))
 	length := 0
 	for _, end := range []*big.Int{t.Lo, t.Hi} {
-		if new(big.Int).Mul(end, unit.Num()).CmpAbs(mostSpelled) >= 0 {
+		if new(big.Int).Mul(end, unit.Num()).CmpAbs(maxSpelled) >= 0 {
 			return 0, false
 		}
 		length = max(length, len(spell(t, end).(string)))
 	}
 	// The step itself is written too, even where no number of steps but none is.
-	return length, unit.Num().Cmp(mostSpelled) < 0 && (digits == 0 || len(t.Step.FloatString(digits)) < maxStep)
+	return length, unit.Num().Cmp(maxSpelled) < 0 && (digits == 0 || len(t.Step.FloatString(digits)) < maxStep)
 }
 
-// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step
+// maxSpelled is the first number that is too long to be spelled, and maxStep the length of a step
 // with digits after the point that is: an engine multiplies up to 19 digits by it, and has 38.
-var mostSpelled = new(big.Int).Exp(big.NewInt(10), big.NewInt(36), nil)
+var maxSpelled = new(big.Int).Exp(big.NewInt(10), big.NewInt(36), nil)
 
 const maxStep = 19
 
@@ -343,33 +342,34 @@ func spell(t tree.Type, v tree.Value) tree.Value {
 	return nil
 }
 
-// patterns are the words of a form of times, as to_char has them, the longer ones first.
-var patterns = []string{"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "AM", "PM", "YYYY", "IYYY", "YY", "MONTH", "Month", "month", "MON",
+// timePatterns are the words of a form of times, as to_char has them, the longer ones first.
+var timePatterns = []string{"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "AM", "PM", "YYYY", "IYYY", "YY", "MONTH", "Month", "month",
+	"MON",
 	"Mon", "mon", "MM", "DAY", "Day", "day", "DDD", "DD", "DY", "Dy", "dy", "ID", "IW", "WW", "Q", "D", "W"}
 
-// word is a part of a form: a pattern, or a text that stands for itself.
-type word struct {
+// formPart is a part of a form: a pattern, or a text that stands for itself.
+type formPart struct {
 	pattern, text string
 	fill          bool // FM: without spaces and zeros in front
 }
 
-// words takes a form apart. It is none where it has letters that mean nothing here.
-func words(form string) ([]word, bool) {
-	var out []word
+// splitForm takes a form apart. It is none where it has letters that mean nothing here.
+func splitForm(form string) ([]formPart, bool) {
+	var out []formPart
 	for form != "" {
 		if rest, ok := strings.CutPrefix(form, `"`); ok { // a text in quotes
 			quoted, after, _ := strings.Cut(rest, `"`)
-			out, form = append(out, word{text: quoted}), after
+			out, form = append(out, formPart{text: quoted}), after
 			continue
 		}
-		w, rest := word{}, form
+		w, rest := formPart{}, form
 		if after, ok := strings.CutPrefix(rest, "FM"); ok {
 			w.fill, rest = true, after
 		}
 		upper := strings.ToUpper(rest)
-		for _, p := range patterns {
+		for _, p := range timePatterns {
 			// Names are written as the pattern is; of the others upper and lower case are one.
-			if strings.HasPrefix(rest, p) || strings.ToUpper(p) == p && !named(p) && strings.HasPrefix(upper, p) {
+			if strings.HasPrefix(rest, p) || strings.ToUpper(p) == p && !isNamePattern(p) && strings.HasPrefix(upper, p) {
 				w.pattern = p
 				break
 			}
@@ -378,7 +378,7 @@ func words(form string) ([]word, bool) {
 			if c := form[0] | 0x20; c >= 'a' && c <= 'z' && c != 't' || strings.HasPrefix(form, "TZ") {
 				return nil, false
 			}
-			w = word{text: form[:1]}
+			w = formPart{text: form[:1]}
 			rest = form
 		}
 		out, form = append(out, w), rest[max(1, len(w.pattern)):]
@@ -389,8 +389,8 @@ func words(form string) ([]word, bool) {
 	return out, true
 }
 
-// named reports whether a pattern is the name of a month or a day.
-func named(p string) bool {
+// isNamePattern reports whether a pattern is the name of a month or a day.
+func isNamePattern(p string) bool {
 	return slices.Contains([]string{"MONTH", "MON", "DAY", "DY"}, strings.ToUpper(p))
 }
 
@@ -406,7 +406,7 @@ func readForm(text, form string) (tree.Moment, bool) {
 		*into, text = v, text[n:]
 		return err == nil
 	}
-	all, ok := words(form)
+	all, ok := splitForm(form)
 	for _, w := range all {
 		switch w.pattern {
 		case "":

@@ -60,7 +60,7 @@ func (v evaluation) value(e tree.Expr) tree.Value {
 		if l == nil || r == nil {
 			return nil
 		}
-		return decides(e.Op, CompareValues(l, r))
+		return orderDecides(e.Op, CompareValues(l, r))
 	case *tree.Logic:
 		return v.logic(e)
 	case *tree.Not:
@@ -161,7 +161,7 @@ func (v evaluation) logic(e *tree.Logic) tree.Value {
 	return !decides
 }
 
-func decides(op tree.CompareOp, c int) bool {
+func orderDecides(op tree.CompareOp, c int) bool {
 	switch op {
 	case tree.Eq:
 		return c == 0

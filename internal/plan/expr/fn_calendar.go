@@ -54,9 +54,9 @@ func (b *builder) field(name string, of tree.Expr) tree.Expr {
 
 func count(n int64) *tree.Literal { return NewNumber(big.NewRat(n, 1)) }
 
-// madeField makes the fields of a time that follow from others: a decade is a tenth of a year, and
-// the first century began in the year 1.
-func madeField(field string, x tree.Expr, pos int32) (tree.Expr, bool, error) {
+// deriveField makes the fields of a time that follow from others: a decade is a tenth of a year,
+// and the first century began in the year 1.
+func deriveField(field string, x tree.Expr, pos int32) (tree.Expr, bool, error) {
 	b := &builder{pos: pos}
 	var e tree.Expr
 	switch field {
@@ -83,9 +83,9 @@ func madeField(field string, x tree.Expr, pos int32) (tree.Expr, bool, error) {
 	return e, true, b.err
 }
 
-// longTrunc is the beginning of a decade, a century or a millennium: a number of days after the
+// truncLong is the beginning of a decade, a century or a millennium: a number of days after the
 // first of January of the year 1. The first decade begins a year before it, and is NULL.
-func longTrunc(unit string, x tree.Expr, pos int32) (tree.Expr, error) {
+func truncLong(unit string, x tree.Expr, pos int32) (tree.Expr, error) {
 	b := &builder{pos: pos}
 	year := b.field("year", x)
 	long := map[string]int64{"decade": 10, "century": 100, "millennium": 1000}[unit]
@@ -107,10 +107,10 @@ func longTrunc(unit string, x tree.Expr, pos int32) (tree.Expr, error) {
 	return Midnight(e, pos)
 }
 
-// mostMicros is more than there are between the years 1 and 9999.
-var mostMicros = new(big.Int).Mul(mostDays, big.NewInt(tree.DayMicros))
+// maxMicros is more than there are between the years 1 and 9999.
+var maxMicros = new(big.Int).Mul(maxDays, big.NewInt(tree.DayMicros))
 
-var micro = big.NewRat(1, 1_000_000)
+var microStep = big.NewRat(1, 1_000_000)
 
 // AddSeconds adds a number of seconds to a moment, to the microsecond.
 func AddSeconds(at, n tree.Expr, pos int32) (tree.Expr, error) {
@@ -118,10 +118,10 @@ func AddSeconds(at, n tree.Expr, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err = onLattice(n, micro, pos); err != nil {
+	if n, err = onLattice(n, microStep, pos); err != nil {
 		return nil, err
 	}
-	if n, err = restrict(n, new(big.Int).Neg(mostMicros), mostMicros, false, pos); err != nil {
+	if n, err = restrict(n, new(big.Int).Neg(maxMicros), maxMicros, false, pos); err != nil {
 		return nil, err
 	}
 	if at, err = Civil(at, pos); err != nil {
@@ -182,7 +182,7 @@ func newTimezone(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if err := onlyUTC(args[0], pos); err != nil {
 		return nil, err
 	}
-	x, err := need("timezone", args[1], pos, tree.Timestamp, tree.Date)
+	x, err := requireKind("timezone", args[1], pos, tree.Timestamp, tree.Date)
 	if err != nil || x.Type().Kind == tree.Timestamp {
 		return x, err
 	}
@@ -205,13 +205,13 @@ func onlyUTC(zone tree.Expr, pos int32) error {
 // newToTimestamp is a moment by its seconds since 1970, or a constant text in a form of its own.
 func newToTimestamp(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if len(args) == 2 {
-		m, err := formatted("to_timestamp", args, pos)
+		m, err := readFormatted("to_timestamp", args, pos)
 		if err != nil {
 			return nil, err
 		}
 		return newTimestamp(int64(m)), nil
 	}
-	n, err := need("to_timestamp", AdoptNumber(args[0]), pos, tree.Number, tree.Real)
+	n, err := requireKind("to_timestamp", AdoptNumber(args[0]), pos, tree.Number, tree.Real)
 	if err != nil {
 		return nil, err
 	}
@@ -220,15 +220,15 @@ func newToTimestamp(args []tree.Expr, pos int32) (tree.Expr, error) {
 
 // newToDate is a day written in a form of its own.
 func newToDate(args []tree.Expr, pos int32) (tree.Expr, error) {
-	m, err := formatted("to_date", args, pos)
+	m, err := readFormatted("to_date", args, pos)
 	if err != nil {
 		return nil, err
 	}
 	return newDate(int64(m.Day())), nil
 }
 
-// formatted reads a constant time by a form.
-func formatted(name string, args []tree.Expr, pos int32) (tree.Moment, error) {
+// readFormatted reads a constant time by a form.
+func readFormatted(name string, args []tree.Expr, pos int32) (tree.Moment, error) {
 	text, err := TextConstant(args[0], 100, Lookup(name).Usage, pos)
 	if err != nil {
 		return 0, syntax.Refuse(pos, "cast the column, as in CAST(x AS "+strings.TrimPrefix(name, "to_")+
@@ -258,7 +258,7 @@ func Epoch(x tree.Expr, pos int32) (tree.Expr, error) {
 func MonthsBetween(a, b tree.Expr, pos int32) (tree.Expr, error) {
 	var sides [2]tree.Expr
 	for i, x := range []tree.Expr{a, b} {
-		x, err := need("date_trunc", x, pos, tree.Timestamp, tree.Date)
+		x, err := requireKind("date_trunc", x, pos, tree.Timestamp, tree.Date)
 		if err == nil && x.Type().Kind == tree.Date {
 			x, err = Midnight(x, pos)
 		} else if err == nil {

@@ -177,8 +177,8 @@ func pieceFunctions() []Function {
 	}
 }
 
-// piece reads a constant that is not empty.
-func piece(e tree.Expr, what string, pos int32) (string, error) {
+// nonEmptyText reads a constant that is not empty.
+func nonEmptyText(e tree.Expr, what string, pos int32) (string, error) {
 	s, err := TextConstant(e, MaxNeedle, what, pos)
 	if err == nil && s == "" {
 		err = syntax.Refuse(pos, "write a text there, as in "+what, "this text must not be empty")
@@ -187,11 +187,11 @@ func piece(e tree.Expr, what string, pos int32) (string, error) {
 }
 
 func newSplitPart(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("split_part", args[0], pos, tree.Text)
+	x, err := requireKind("split_part", args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
-	by, err := piece(args[1], "split_part(code, '-', 1)", pos)
+	by, err := nonEmptyText(args[1], "split_part(code, '-', 1)", pos)
 	if err != nil {
 		return nil, err
 	}
@@ -206,11 +206,11 @@ func newSplitPart(args []tree.Expr, pos int32) (tree.Expr, error) {
 // newReplace makes a text longer only where that has a known length.
 func newReplace(args []tree.Expr, pos int32) (tree.Expr, error) {
 	const example = "replace(name, 'ab', 'c')"
-	x, err := need("replace", args[0], pos, tree.Text)
+	x, err := requireKind("replace", args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
-	from, err := piece(args[1], example, pos)
+	from, err := nonEmptyText(args[1], example, pos)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func newConcatWS(args []tree.Expr, pos int32) (tree.Expr, error) {
 
 func newPad(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 	example := name + "(code, 5, '0')"
-	x, err := need(name, args[0], pos, tree.Text)
+	x, err := requireKind(name, args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func newPad(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	fill := " "
 	if len(args) == 3 {
-		if fill, err = piece(args[2], example, pos); err != nil {
+		if fill, err = nonEmptyText(args[2], example, pos); err != nil {
 			return nil, err
 		}
 	}

@@ -15,7 +15,7 @@ func numberFunctions() []Function {
 		f := Function{names: name, Usage: usage, least: 1, most: most, Signature: Signature{"- integer", "alike"}, copies: 3,
 			scratch: 320}
 		f.build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
-			x, err := need(name, args[0], pos, tree.Number, tree.Real)
+			x, err := requireKind(name, args[0], pos, tree.Number, tree.Real)
 			if err != nil {
 				return nil, err
 			}
@@ -65,7 +65,7 @@ func numberFunctions() []Function {
 }
 
 func newAbs(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("abs", args[0], pos, tree.Number, tree.Real)
+	x, err := requireKind("abs", args[0], pos, tree.Number, tree.Real)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func newAbs(args []tree.Expr, pos int32) (tree.Expr, error) {
 }
 
 func newSign(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("sign", args[0], pos, tree.Number, tree.Real)
+	x, err := requireKind("sign", args[0], pos, tree.Number, tree.Real)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func evalRounding(e *tree.Call, a []tree.Value) tree.Value {
 
 // newWidthBucket numbers n equal parts of [lo, hi) from 1, with 0 below and n+1 above.
 func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("width_bucket", args[0], pos, tree.Number)
+	x, err := requireKind("width_bucket", args[0], pos, tree.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -290,11 +290,11 @@ func realFunctions() []Function {
 		return Function{
 			names: names, Usage: name + "(x)", least: 1, most: 1, Signature: Signature{Gives: "decimal"},
 			build: func(args []tree.Expr, pos int32) (tree.Expr, error) {
-				x, err := need(name, args[0], pos, tree.Number, tree.Real)
+				x, err := requireKind(name, args[0], pos, tree.Number, tree.Real)
 				if err != nil {
 					return nil, err
 				}
-				if x, err = domain(x, within, pos); err != nil {
+				if x, err = restrictDomain(x, within, pos); err != nil {
 					return nil, err
 				}
 				if l, ok := x.(*tree.Literal); ok && l.IsNullLiteral() {
@@ -303,7 +303,7 @@ func realFunctions() []Function {
 				r := x.Type().RealRange()
 				ends := tree.Range{Low: compute(r.Low), High: compute(r.High)}
 				if name != "sqrt" {
-					ends = widened(ends.Low, ends.High)
+					ends = widen(ends.Low, ends.High)
 				}
 				return NewCall(name, realType(ends, x.Type().Declared), pos, x)
 			},
@@ -322,9 +322,9 @@ func realFunctions() []Function {
 	}
 }
 
-// domain restricts an argument to where a function is defined, and makes it a Real. A
+// restrictDomain restricts an argument to where a function is defined, and makes it a Real. A
 // number on a lattice is restricted before: above zero means at least one step.
-func domain(x tree.Expr, r tree.Range, pos int32) (tree.Expr, error) {
+func restrictDomain(x tree.Expr, r tree.Range, pos int32) (tree.Expr, error) {
 	t := x.Type()
 	if t.Kind == tree.Real {
 		return restrictReal(x, r, false, pos)
@@ -346,7 +346,7 @@ func domain(x tree.Expr, r tree.Range, pos int32) (tree.Expr, error) {
 
 // newPower raises to a constant power.
 func newPower(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("power", args[0], pos, tree.Number, tree.Real)
+	x, err := requireKind("power", args[0], pos, tree.Number, tree.Real)
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +369,7 @@ func newPower(args []tree.Expr, pos int32) (tree.Expr, error) {
 	case y > 0:
 		d = tree.Range{Low: 0, High: min(limit, math.MaxFloat64)}
 	}
-	if x, err = domain(x, d, pos); err != nil {
+	if x, err = restrictDomain(x, d, pos); err != nil {
 		return nil, err
 	}
 	if l, ok := x.(*tree.Literal); ok && l.IsNullLiteral() {
@@ -377,7 +377,7 @@ func newPower(args []tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	r := x.Type().RealRange()
 	a, b := math.Pow(r.Low, y), math.Pow(r.High, y)
-	ends := widened(min(a, b), max(a, b))
+	ends := widen(min(a, b), max(a, b))
 	if r.Holds(0) && r.Low < 0 && math.Mod(y, 2) == 0 && y > 0 {
 		ends.Low = 0
 	}

@@ -43,7 +43,7 @@ func textFunctions() []Function {
 		return Function{
 			names: name, Usage: name + "(name)", least: 1, most: 1, Signature: texts,
 			build: func(args []tree.Expr, pos int32) (tree.Expr, error) {
-				x, err := need(name, args[0], pos, tree.Text)
+				x, err := requireKind(name, args[0], pos, tree.Text)
 				if err != nil {
 					return nil, err
 				}
@@ -134,7 +134,7 @@ func prefix(s string, characters int64) int {
 }
 
 func newStartsWith(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("starts_with", args[0], pos, tree.Text)
+	x, err := requireKind("starts_with", args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func newStartsWith(args []tree.Expr, pos int32) (tree.Expr, error) {
 }
 
 func newLength(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("length", args[0], pos, tree.Text)
+	x, err := requireKind("length", args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func lengthType(n int) tree.Type {
 }
 
 func newTrim(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need(name, args[0], pos, tree.Text)
+	x, err := requireKind(name, args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func newTrim(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 }
 
 func newSubstring(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("substring", args[0], pos, tree.Text)
+	x, err := requireKind("substring", args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func newSubstring(args []tree.Expr, pos int32) (tree.Expr, error) {
 }
 
 func newRight(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("right", args[0], pos, tree.Text)
+	x, err := requireKind("right", args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func newConcat(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		x, err := need(name, a, pos, tree.Text)
+		x, err := requireKind(name, a, pos, tree.Text)
 		if err != nil {
 			if name == "||" || a.Type().Kind != 0 {
 				return nil,
@@ -263,7 +263,7 @@ func joinable(name string, e tree.Expr, all []tree.Expr, pos int32) (tree.Expr, 
 }
 
 func newPosition(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("strpos", args[0], pos, tree.Text)
+	x, err := requireKind("strpos", args[0], pos, tree.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -290,8 +290,8 @@ func Long(e tree.Expr) bool {
 	return c.Typ.MaxLength == 0 || c.Typ.MaxLength > maxJoined
 }
 
-// digits are patterns that are numbers: a field, and how many digits it has.
-var digits = map[string]struct {
+// digitPatterns are patterns that are numbers: a field, and how many digits it has.
+var digitPatterns = map[string]struct {
 	field string
 	width int64
 }{
@@ -302,7 +302,7 @@ var digits = map[string]struct {
 
 // newToChar spells a time by a form. It is made of fields, so that no engine's own forms matter.
 func newToChar(args []tree.Expr, pos int32) (tree.Expr, error) {
-	x, err := need("to_char", args[0], pos, tree.Timestamp, tree.Date)
+	x, err := requireKind("to_char", args[0], pos, tree.Timestamp, tree.Date)
 	if err != nil {
 		return nil, err
 	}
@@ -315,7 +315,7 @@ func newToChar(args []tree.Expr, pos int32) (tree.Expr, error) {
 			return nil, err
 		}
 	}
-	all, ok := words(form)
+	all, ok := splitForm(form)
 	if !ok {
 		return nil, syntax.Refuse(pos, "use YYYY, MM, DD, Month, Mon, Day, Dy, Q, IYYY, IW, HH24, MI, SS and the like, and put other "+
 			"letters into double quotes", "this form of a time has letters that mean nothing here")
@@ -358,8 +358,8 @@ func newToChar(args []tree.Expr, pos int32) (tree.Expr, error) {
 func isLiteral(e tree.Expr) bool { _, ok := e.(*tree.Literal); return ok }
 
 // spelled is a pattern of a time.
-func (b *builder) spelled(w word, x tree.Expr) tree.Expr {
-	d, number := digits[w.pattern]
+func (b *builder) spelled(w formPart, x tree.Expr) tree.Expr {
+	d, number := digitPatterns[w.pattern]
 	switch {
 	case number:
 		return b.padded(b.digits(w.pattern, b.field(d.field, x)), d.width, w)
@@ -393,7 +393,7 @@ func (b *builder) digits(pattern string, n tree.Expr) tree.Expr {
 }
 
 // padded writes a number with zeros before it.
-func (b *builder) padded(n tree.Expr, width int64, w word) tree.Expr {
+func (b *builder) padded(n tree.Expr, width int64, w formPart) tree.Expr {
 	if b.err != nil {
 		return NewText("")
 	}
@@ -437,7 +437,7 @@ func (b *builder) choice(whens []tree.When, otherwise tree.Expr) tree.Expr {
 
 // names chooses the name of a month or a day: written as the pattern is, three letters of it, or
 // all, filled up with spaces to the longest.
-func (b *builder) names(w word, n tree.Expr, from, to int, name func(int) string) tree.Expr {
+func (b *builder) names(w formPart, n tree.Expr, from, to int, name func(int) string) tree.Expr {
 	var whens []tree.When
 	for i := from; i <= to; i++ {
 		text := name(i)

@@ -87,7 +87,7 @@ func newExtract(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if !slices.Contains(fields, field) {
 		return nil, syntax.Refuse(pos, "use "+strings.Join(fields, ", "), "there is no field %q", field)
 	}
-	x, err := need("extract", args[1], pos, tree.Date, tree.Timestamp)
+	x, err := requireKind("extract", args[1], pos, tree.Date, tree.Timestamp)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func newExtract(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if x, err = Civil(x, pos); err != nil {
 		return nil, err
 	}
-	if e, done, err := madeField(field, x, pos); done {
+	if e, done, err := deriveField(field, x, pos); done {
 		return e, err
 	}
 	return NewCall("extract", extractType(field, x.Type()), pos, NewText(field), x)
@@ -185,7 +185,7 @@ func newDateTrunc(args []tree.Expr, pos int32) (tree.Expr, error) {
 			return nil, err
 		}
 	}
-	x, err := need("date_trunc", args[1], pos, tree.Date, tree.Timestamp)
+	x, err := requireKind("date_trunc", args[1], pos, tree.Date, tree.Timestamp)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func newDateTrunc(args []tree.Expr, pos int32) (tree.Expr, error) {
 	case "microseconds":
 		return x, nil
 	case "decade", "century", "millennium":
-		return longTrunc(unit, x, pos)
+		return truncLong(unit, x, pos)
 	}
 	lo, hi := t.Span()
 	at := func(n *big.Int) *big.Int { return timeNumber(Trunc(unit, timeValue(t.Kind, n))) }
@@ -282,11 +282,11 @@ func newDateArith(op string, l, r tree.Expr, pos int32) (tree.Expr, bool, error)
 		"%s and %s cannot be put together with %s", Article(a), Article(b), op)
 }
 
-// mostDays is more than there are between the years 1 and 9999.
-var mostDays = big.NewInt(4_000_000)
+// maxDays is more than there are between the years 1 and 9999.
+var maxDays = big.NewInt(4_000_000)
 
 func addDays(op string, day, n tree.Expr, pos int32) (tree.Expr, error) {
-	n, err := restrict(n, new(big.Int).Neg(mostDays), mostDays, false, pos)
+	n, err := restrict(n, new(big.Int).Neg(maxDays), maxDays, false, pos)
 	if err == nil && op == "-" {
 		n, err = NewArith(tree.Sub, NewNumber(big.NewRat(0, 1)), n, pos)
 	}

@@ -31,12 +31,12 @@ type Function struct {
 	vanishes bool // it can be NULL where no argument is
 	copies   int  // how often an engine may write its arguments, where more than once
 	// scratch is how many bytes eval takes on the way to its value, where it is more than
-	// usualScratch. A test measures it.
+	// usualScratchBytes. A test measures it.
 	scratch int
 }
 
-// usualScratch is what most functions take.
-const usualScratch = 16
+// usualScratchBytes is what most functions take.
+const usualScratchBytes = 16
 
 // Signature says of which kinds the arguments and the value of a function are, as far as its name
 // tells: integer, decimal, text, boolean, date or timestamp. It is a help for who has to guess the
@@ -57,7 +57,7 @@ var table struct {
 	calls, tree map[string]*Function
 }
 
-func fill() {
+func fillTable() {
 	table.calls, table.tree = map[string]*Function{}, map[string]*Function{}
 	for _, f := range slices.Concat(anyFunctions(), numberFunctions(), realFunctions(), textFunctions(), pieceFunctions(), matchFunctions(),
 		timeFunctions(), castFunctions()) {
@@ -75,25 +75,25 @@ func fill() {
 
 // Lookup returns a function that can be called in SQL, or nil.
 func Lookup(name string) *Function {
-	table.once.Do(fill)
+	table.once.Do(fillTable)
 	return table.calls[name]
 }
 
-// node returns a function as it stands in the tree, or nil.
-func node(name string) *Function {
-	table.once.Do(fill)
+// treeFunction returns a function as it stands in the tree, or nil.
+func treeFunction(name string) *Function {
+	table.once.Do(fillTable)
 	return table.tree[name]
 }
 
 // Functions returns the names that can be called in SQL, sorted.
 func Functions() []string {
-	table.once.Do(fill)
+	table.once.Do(fillTable)
 	return slices.Sorted(maps.Keys(table.calls))
 }
 
 // Nodes returns the values that [tree.Call.Fn] can have, sorted: an engine prints each of them.
 func Nodes() []string {
-	table.once.Do(fill)
+	table.once.Do(fillTable)
 	return slices.Sorted(maps.Keys(table.tree))
 }
 
@@ -135,8 +135,8 @@ func TextConstant(e tree.Expr, most int, what string, pos int32) (string, error)
 	return *l.Text, nil
 }
 
-// need refuses an argument of another kind than the function takes.
-func need(name string, e tree.Expr, pos int32, kinds ...tree.Kind) (tree.Expr, error) {
+// requireKind refuses an argument of another kind than the function takes.
+func requireKind(name string, e tree.Expr, pos int32, kinds ...tree.Kind) (tree.Expr, error) {
 	if l, ok := e.(*tree.Literal); ok && (l.IsNullLiteral() || l.Text != nil) && kinds[0] != tree.Text {
 		sample := map[tree.Kind]tree.Expr{tree.Number: NewNumber(tree.One), tree.Real: NewNumber(tree.One), tree.Date: newDate(0),
 			tree.Timestamp: newTimestamp(0), tree.Boolean: NewBool(true)}
@@ -164,7 +164,7 @@ func NewCall(fn string, t tree.Type, pos int32, args ...tree.Expr) (tree.Expr, e
 }
 
 func (v evaluation) call(e *tree.Call) tree.Value {
-	f := node(e.Fn)
+	f := treeFunction(e.Fn)
 	args := make([]tree.Value, len(e.Args))
 	bytes := 0
 	for i, a := range e.Args {
@@ -183,7 +183,7 @@ func (v evaluation) call(e *tree.Call) tree.Value {
 	if e.Fn == "replace" { // each part that is found takes time, and there may be one in every few bytes
 		v.meter.Work(bytes/4, meter.Computed/2)
 	}
-	v.meter.Build(16*len(args) + max(usualScratch, f.scratch))
+	v.meter.Build(16*len(args) + max(usualScratchBytes, f.scratch))
 	out := f.eval(e, args)
 	switch out := out.(type) {
 	case string: // of at most maxJoined characters, where it is longer than what it is made of
@@ -257,7 +257,7 @@ func mayVanish(e tree.Expr) bool {
 	case *tree.Within:
 		return true
 	case *tree.Call:
-		return node(e.Fn).vanishes
+		return treeFunction(e.Fn).vanishes
 	}
 	return false
 }
@@ -272,7 +272,7 @@ func Copies(e tree.Expr, part int) int {
 			return 2 // the divisor is looked at before
 		}
 	case *tree.Call:
-		return max(1, node(e.Fn).copies)
+		return max(1, treeFunction(e.Fn).copies)
 	}
 	return 1
 }
@@ -381,16 +381,16 @@ func Unify(args []tree.Expr, what string, pos int32) ([]tree.Expr, error) {
 	return out, nil
 }
 
-// surely reports whether an expression is never NULL. What the policy says of a column is
+// neverNull reports whether an expression is never NULL. What the policy says of a column is
 // not a proof: the data may hold something else.
-func surely(e tree.Expr) bool {
+func neverNull(e tree.Expr) bool {
 	switch e := e.(type) {
 	case *tree.Literal:
 		return !e.IsNullLiteral()
 	case *tree.Rescale:
-		return surely(e.X)
+		return neverNull(e.X)
 	case *tree.ToReal:
-		return surely(e.X)
+		return neverNull(e.X)
 	}
 	return false
 }
@@ -425,7 +425,7 @@ func newExtreme(name string, sign int, args []tree.Expr, pos int32) (tree.Expr, 
 	}
 	t := Hull(args)
 	for _, a := range args {
-		if u := a.Type(); surely(a) {
+		if u := a.Type(); neverNull(a) {
 			switch {
 			case t.Kind == tree.Real && sign > 0:
 				t = realType(tree.Range{Low: max(t.RealRange().Low, u.RealRange().Low), High: max(t.RealRange().High, u.RealRange().Low)},

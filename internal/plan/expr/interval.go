@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// slack is how far, in proportion, the ends of logarithms and powers are moved.
-const slack = 1.0 / (1 << 40)
+// endSlack is how far, in proportion, the ends of logarithms and powers are moved.
+const endSlack = 1.0 / (1 << 40)
 
-// widened moves ends outward, by far more than libraries differ. The smallest doubles, of
+// widen moves ends outward, by far more than libraries differ. The smallest doubles, of
 // which only some bits are left, are not told apart.
-func widened(low, high float64) tree.Range {
-	low, high = low-slack*math.Abs(low), high+slack*math.Abs(high)
+func widen(low, high float64) tree.Range {
+	low, high = low-endSlack*math.Abs(low), high+endSlack*math.Abs(high)
 	if math.Abs(low) < smallest {
 		low = math.Floor(low/smallest) * smallest
 	}
@@ -265,7 +265,7 @@ func NewThresholds(x tree.Expr, thresholds []tree.Expr, pos int32) (tree.Expr, e
 	var before *big.Rat
 	for i, a := range thresholds {
 		l, ok := Constant(Adopt(a, x))
-		at := position(l)
+		at := constantPosition(l)
 		switch {
 		case !ok || at == nil:
 			return nil, syntax.Refuse(pos, instead, "the thresholds of width_bucket must be constants")
@@ -289,9 +289,9 @@ func NewThresholds(x tree.Expr, thresholds []tree.Expr, pos int32) (tree.Expr, e
 	return NewCase(whens, NewNull(tree.Type{}), pos)
 }
 
-// position is where a constant stands among others of its kind; nil where it is no number and no
-// time.
-func position(l *tree.Literal) *big.Rat {
+// constantPosition is where a constant stands among others of its kind; nil where it is no number
+// and no time.
+func constantPosition(l *tree.Literal) *big.Rat {
 	switch {
 	case l == nil:
 		return nil

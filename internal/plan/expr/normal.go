@@ -54,7 +54,7 @@ func (n normalizer) normal(e tree.Expr) tree.Expr {
 	case *tree.In:
 		n.meter.Work(len(x.List), meter.Node)
 		n.meter.Build(16 * len(x.List))
-		e = listed(n.normal(x.X), x.List)
+		e = listMembers(n.normal(x.X), x.List)
 		if c, ok := e.(*tree.Compare); ok {
 			e = n.simpleCompare(c)
 		}
@@ -130,14 +130,14 @@ func opposite(op tree.CompareOp) tree.CompareOp {
 		tree.Le: tree.Gt, tree.Distinct: tree.NotDistinct, tree.NotDistinct: tree.Distinct}[op]
 }
 
-// normalCompare decides which side is the left one, so that a < b and b > a are
+// compare decides which side is the left one, so that a < b and b > a are
 // one question: a constant, which folding may have made only now, goes to the right.
 func (n normalizer) compare(c *tree.Compare) *tree.Compare {
 	_, l := c.L.(*tree.Literal)
 	_, r := c.R.(*tree.Literal)
 	a, b := n.spell(c.L), n.spell(c.R)
 	if l && !r || l == r && (a > b || a == b && (c.Op == tree.Gt || c.Op == tree.Ge)) {
-		return &tree.Compare{Op: flipped(c.Op), L: c.R, R: c.L}
+		return &tree.Compare{Op: flipComparison(c.Op), L: c.R, R: c.L}
 	}
 	return c
 }
@@ -157,7 +157,7 @@ func outsideFirst(e tree.Expr, outer int) tree.Expr {
 		l, ok1 := e.L.(*tree.Column)
 		r, ok2 := e.R.(*tree.Column)
 		if ok1 && ok2 && l.Index >= outer && r.Index < outer {
-			return &tree.Compare{Op: flipped(e.Op), L: r, R: l}
+			return &tree.Compare{Op: flipComparison(e.Op), L: r, R: l}
 		}
 	}
 	return e
@@ -289,12 +289,12 @@ func (n normalizer) truth(e tree.Expr) tree.Expr {
 		}
 		return n.logic(&tree.Logic{Op: x.Op, Args: args})
 	case *tree.Call:
-		if y, ok := otherwise(x, false); ok {
+		if y, ok := coalesceArgument(x, false); ok {
 			return n.truth(y)
 		}
 	case *tree.Not:
 		if c, ok := x.X.(*tree.Call); ok {
-			if y, ok := otherwise(c, true); ok {
+			if y, ok := coalesceArgument(c, true); ok {
 				return n.truth(n.negated(y))
 			}
 		}
@@ -305,7 +305,7 @@ func (n normalizer) truth(e tree.Expr) tree.Expr {
 			}
 		}
 	case *tree.Compare:
-		return decided(x)
+		return decideCompare(x)
 	}
 	return e
 }
@@ -315,8 +315,8 @@ func isTrue(e tree.Expr) bool {
 	return ok && l.Bool != nil && *l.Bool
 }
 
-// otherwise returns x of coalesce(x, constant).
-func otherwise(c *tree.Call, constant bool) (tree.Expr, bool) {
+// coalesceArgument returns x of coalesce(x, constant).
+func coalesceArgument(c *tree.Call, constant bool) (tree.Expr, bool) {
 	if c.Fn != "coalesce" || len(c.Args) != 2 {
 		return nil, false
 	}
@@ -324,8 +324,8 @@ func otherwise(c *tree.Call, constant bool) (tree.Expr, bool) {
 	return c.Args[0], ok && l.Bool != nil && *l.Bool == constant
 }
 
-// decided looks whether a number's interval decides a comparison with a constant.
-func decided(c *tree.Compare) tree.Expr {
+// decideCompare looks whether a number's interval decides a comparison with a constant.
+func decideCompare(c *tree.Compare) tree.Expr {
 	lit, ok := c.R.(*tree.Literal)
 	t := c.L.Type()
 	if !ok || t.Kind != tree.Number {

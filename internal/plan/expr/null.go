@@ -98,7 +98,7 @@ func (n notNull) compared(e *tree.Compare) {
 	if !ok {
 		return
 	}
-	v, name := steps(l), tree.Format(e.L)
+	v, name := literalSteps(l), tree.Format(e.L)
 	if v == nil {
 		return
 	}
@@ -110,8 +110,8 @@ func (n notNull) compared(e *tree.Compare) {
 	}
 }
 
-// steps is the value of a number or a time; nil where it is neither.
-func steps(l *tree.Literal) *big.Int {
+// literalSteps is the value of a number or a time; nil where it is neither.
+func literalSteps(l *tree.Literal) *big.Int {
 	switch {
 	case l.Number != nil:
 		return l.Number

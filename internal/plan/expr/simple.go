@@ -36,11 +36,11 @@ func (n normalizer) simpleCompare(c *tree.Compare) tree.Expr {
 					R: &tree.Literal{Typ: tree.NumberType(x.Type().Step, by, by, true), Number: by}})
 			}
 		}
-		if op, n, ok := weak(c.Op, lit.Number); ok && holds(c.L.Type(), n) {
+		if op, n, ok := weaken(c.Op, lit.Number); ok && isInside(c.L.Type(), n) {
 			return &tree.Compare{Op: op, L: c.L, R: &tree.Literal{Typ: tree.NumberType(lit.Typ.Step, n, n, true), Number: n}}
 		}
 	case lit.Days != nil && c.L.Type().Kind == tree.Date:
-		if op, n, ok := weak(c.Op, big.NewInt(*lit.Days)); ok && n.CmpAbs(manyDays) < 0 && holds(c.L.Type(), n) {
+		if op, n, ok := weaken(c.Op, big.NewInt(*lit.Days)); ok && n.CmpAbs(manyDays) < 0 && isInside(c.L.Type(), n) {
 			return &tree.Compare{Op: op, L: c.L, R: newDate(n.Int64())}
 		}
 	}
@@ -50,14 +50,14 @@ func (n normalizer) simpleCompare(c *tree.Compare) tree.Expr {
 // manyDays is where no calendar of any engine ends yet.
 var manyDays = big.NewInt(500_000)
 
-// holds reports whether a number is in the interval of a type, so that it can be written wherever
-// its values can.
-func holds(t tree.Type, n *big.Int) bool {
+// isInside reports whether a number is in the interval of a type, so that it can be written
+// wherever its values can.
+func isInside(t tree.Type, n *big.Int) bool {
 	return (t.Lo == nil || n.Cmp(t.Lo) >= 0) && (t.Hi == nil || n.Cmp(t.Hi) <= 0)
 }
 
-// weak turns a strict comparison with a whole number into one that is not.
-func weak(op tree.CompareOp, n *big.Int) (tree.CompareOp, *big.Int, bool) {
+// weaken turns a strict comparison with a whole number into one that is not.
+func weaken(op tree.CompareOp, n *big.Int) (tree.CompareOp, *big.Int, bool) {
 	switch op {
 	case tree.Gt:
 		return tree.Ge, new(big.Int).Add(n, big.NewInt(1)), true
@@ -193,7 +193,7 @@ func (n normalizer) merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 	for _, name := range order {
 		a := all[name]
 		if len(a.list) > 0 {
-			e := listed(a.x, a.list)
+			e := listMembers(a.x, a.list)
 			if op == tree.And {
 				e = n.negated(e)
 			}
@@ -213,8 +213,8 @@ func (n normalizer) merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 	return rest
 }
 
-// listed is membership in a list, sorted and without repetitions; equality where there is one.
-func listed(x tree.Expr, list []*tree.Literal) tree.Expr {
+// listMembers is membership in a list, sorted and without repetitions; equality where there is one.
+func listMembers(x tree.Expr, list []*tree.Literal) tree.Expr {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *tree.Literal) int { return CompareValues(a.Value(), b.Value()) })
 	list = slices.CompactFunc(list, func(a, b *tree.Literal) bool { return CompareValues(a.Value(), b.Value()) == 0 })

@@ -22,8 +22,8 @@ const (
 	MostBytes = 160 << 20
 )
 
-// between is how much work is done between two looks at the context.
-const between = time.Millisecond
+// checkInterval is how much work is done between two looks at the context.
+const checkInterval = time.Millisecond
 
 // Meter is that of one text. It is for one goroutine. A nil Meter counts nothing.
 type Meter struct {
@@ -32,7 +32,7 @@ type Meter struct {
 	left     allowance
 	next     time.Duration // what is left when the context is looked at next
 	trying   bool          // the last quarter may not be used
-	patterns map[string]compiled
+	patterns map[string]compiledPattern
 }
 
 // allowance is what may be done.
@@ -47,13 +47,13 @@ func New(ctx context.Context) *Meter { return Part(ctx, 1) }
 // Part returns the meter of something that may take one part of what planning may.
 func Part(ctx context.Context, of int) *Meter {
 	all := allowance{MostTime / time.Duration(of), MostBytes / of}
-	return &Meter{ctx: ctx, all: all, left: all, next: all.time, patterns: map[string]compiled{}}
+	return &Meter{ctx: ctx, all: all, left: all, next: all.time, patterns: map[string]compiledPattern{}}
 }
 
 // Unlimited returns a meter that only counts.
 func Unlimited(ctx context.Context) *Meter {
 	all := allowance{math.MaxInt64 / 2, math.MaxInt / 2}
-	return &Meter{ctx: ctx, all: all, left: all, next: all.time, patterns: map[string]compiled{}}
+	return &Meter{ctx: ctx, all: all, left: all, next: all.time, patterns: map[string]compiledPattern{}}
 }
 
 type key struct{}
@@ -74,24 +74,24 @@ func Of(ctx context.Context) *Meter {
 	return New(ctx)
 }
 
-// halted is what ends the work.
-type halted struct{ err error }
+// halt is what ends the work.
+type halt struct{ err error }
 
 // errTried: what can be left out takes too much.
-var errTried = &halted{}
+var errTried = &halt{}
 
-const tooMuch = "it takes too much work to find out what this text asks for"
+const tooMuchWork = "it takes too much work to find out what this text asks for"
 
 // Refusal is what a text gets that takes too much work, whoever asks.
 func Refusal() *api.Refusal {
 	return api.Refuse("list the values that you want with IN (...) in WHERE, group by fewer or simpler keys, or ask for less at a time",
-		tooMuch)
+		tooMuchWork)
 }
 
 // Spent reports whether a text was refused for its work.
 func Spent(err error) bool {
 	var r *api.Refusal
-	return errors.As(err, &r) && r.Reason == tooMuch
+	return errors.As(err, &r) && r.Reason == tooMuchWork
 }
 
 // Run does something with a meter, and returns why it was ended where it was: a refusal, or the
@@ -100,7 +100,7 @@ func Run(do func() error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case *halted:
+		case *halt:
 			err = r.err
 		default:
 			panic(r)
@@ -121,9 +121,9 @@ func (m *Meter) Work(steps int, each time.Duration) {
 	}
 	m.left.time -= time.Duration(steps) * each
 	if m.left.time <= m.next {
-		m.next = m.left.time - between
+		m.next = m.left.time - checkInterval
 		if m.ctx.Err() != nil {
-			panic(&halted{context.Cause(m.ctx)})
+			panic(&halt{context.Cause(m.ctx)})
 		}
 	}
 	m.check()
@@ -149,7 +149,7 @@ func (m *Meter) check() {
 	case m.trying && (m.left.time < m.all.time/4 || m.left.bytes < m.all.bytes/4):
 		panic(errTried)
 	case m.left.time < 0 || m.left.bytes < 0:
-		panic(&halted{Refusal()})
+		panic(&halt{Refusal()})
 	}
 }
 
@@ -199,8 +199,8 @@ const (
 	CompiledBytes = 500
 )
 
-// compiled is a regular expression, and how many instructions it has.
-type compiled struct {
+// compiledPattern is a regular expression, and how many instructions it has.
+type compiledPattern struct {
 	*regexp.Regexp
 	instructions int
 }
@@ -211,7 +211,7 @@ func (m *Meter) Match(pattern, text string) bool {
 	if !ok {
 		m.Work(len(pattern), Compiled)
 		m.Build(CompiledBytes * len(pattern))
-		c = compile(pattern)
+		c = compilePattern(pattern)
 		m.Work(c.instructions, Compiled)
 		m.Build(CompiledBytes * c.instructions)
 		m.patterns[pattern] = c
@@ -221,7 +221,7 @@ func (m *Meter) Match(pattern, text string) bool {
 	return c.MatchString(text)
 }
 
-func compile(pattern string) compiled {
+func compilePattern(pattern string) compiledPattern {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		panic(err) // it was compiled when it was checked
@@ -230,5 +230,5 @@ func compile(pattern string) compiled {
 	if err != nil {
 		panic(err)
 	}
-	return compiled{regexp.MustCompile(pattern), len(program.Inst)}
+	return compiledPattern{regexp.MustCompile(pattern), len(program.Inst)}
 }

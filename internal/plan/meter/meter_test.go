@@ -69,7 +69,7 @@ func TestGone(t *testing.T) {
 		})
 		return nil
 	})
-	if err != why || done > 5000+int(between/time.Microsecond) {
+	if err != why || done > 5000+int(checkInterval/time.Microsecond) {
 		t.Errorf("%d were done: %v", done, err)
 	}
 }

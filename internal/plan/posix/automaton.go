@@ -65,12 +65,12 @@ func newBuilder(pattern string) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builder{prog: prog, cuts: cuts(prog), places: map[string]int{}, seen: make([]int, len(prog.Inst))}, nil
+	return &builder{prog: prog, cuts: rangeEnds(prog), places: map[string]int{}, seen: make([]int, len(prog.Inst))}, nil
 }
 
 // build follows every reading that there is.
 func (b *builder) build() error {
-	b.place(reading{[]uint32{uint32(b.prog.Start)}, -1})
+	b.place(matchState{[]uint32{uint32(b.prog.Start)}, -1})
 	edges := 0
 	for i := 0; i < len(b.all); i++ {
 		s := b.state(b.all[i])
@@ -83,22 +83,22 @@ func (b *builder) build() error {
 	return nil
 }
 
-// reading is where in a program a text may have led, before the next character is seen, and
+// matchState is where in a program a text may have led, before the next character is seen, and
 // the character before.
-type reading struct {
+type matchState struct {
 	at     []uint32
 	before rune // -1 at the beginning
 }
 
-// found is the reading of a text that has the part, whatever follows.
-var found = reading{nil, -2}
+// partFound is the reading of a text that has the part, whatever follows.
+var partFound = matchState{nil, -2}
 
 type builder struct {
 	prog   *syntax.Prog
 	cuts   []rune         // the last characters of ranges that the program tells apart
 	places map[string]int // the numbers of readings, by their spelling
 	key    []byte         // a spelling that is looked for
-	all    []reading
+	all    []matchState
 	out    Automaton
 
 	steps int   // that were made
@@ -107,7 +107,7 @@ type builder struct {
 }
 
 // place returns the number of a reading.
-func (b *builder) place(r reading) int {
+func (b *builder) place(r matchState) int {
 	before := r.before
 	if before >= 0 { // all that is looked at is whether it belongs to a word
 		before = 0
@@ -129,9 +129,9 @@ func (b *builder) place(r reading) int {
 }
 
 // state follows a reading by every range of characters.
-func (b *builder) state(r reading) State {
-	if r.before == found.before {
-		return State{Edges: []Edge{{unicode.MaxRune, b.place(found)}}, Ends: true}
+func (b *builder) state(r matchState) State {
+	if r.before == partFound.before {
+		return State{Edges: []Edge{{unicode.MaxRune, b.place(partFound)}}, Ends: true}
 	}
 	_, ends := b.closure(r, syntax.EmptyOpContext(r.before, -1))
 	s := State{Ends: ends}
@@ -161,9 +161,9 @@ func (b *builder) state(r reading) State {
 }
 
 // step reads a character, in places where one is read.
-func (b *builder) step(from []uint32, match bool, c rune) reading {
+func (b *builder) step(from []uint32, match bool, c rune) matchState {
 	if match {
-		return found
+		return partFound
 	}
 	// The part may begin at the next character.
 	b.now++
@@ -178,12 +178,12 @@ func (b *builder) step(from []uint32, match bool, c rune) reading {
 	}
 	b.steps += len(from) + 1
 	slices.Sort(next)
-	return reading{next, c}
+	return matchState{next, c}
 }
 
 // closure follows what reads no character, between the character before and the next. It returns
 // where characters are read, and whether the part has ended.
-func (b *builder) closure(r reading, empty syntax.EmptyOp) (at []uint32, match bool) {
+func (b *builder) closure(r matchState, empty syntax.EmptyOp) (at []uint32, match bool) {
 	b.now++
 	var follow func(pc uint32)
 	follow = func(pc uint32) {
@@ -215,8 +215,9 @@ func (b *builder) closure(r reading, empty syntax.EmptyOp) (at []uint32, match b
 	return at, match
 }
 
-// cuts are the last characters of the ranges that a program, and the end of a word, tells apart.
-func cuts(prog *syntax.Prog) []rune {
+// rangeEnds are the last characters of the ranges that a program, and the end of a word, tells
+// apart.
+func rangeEnds(prog *syntax.Prog) []rune {
 	out := []rune{unicode.MaxRune}
 	span := func(lo, hi rune) {
 		if lo > 0 {
@@ -255,7 +256,6 @@ type span struct{ low, high rune }
 // set is a set of characters: spans in rising order that do not touch.
 type set []span
 
-// newSet sorts and joins spans.
 func newSet(spans ...span) set {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) })
@@ -300,7 +300,7 @@ func (s set) isInside(t set) bool {
 // folded adds the upper and the lower case of each character.
 func (s set) folded() set {
 	out := slices.Clone(s)
-	for _, r := range cased() {
+	for _, r := range casedCharacters() {
 		if s.holds(r) {
 			lower, upper := unicode.ToLower(r), unicode.ToUpper(r)
 			out = append(out, span{lower, lower}, span{upper, upper})
@@ -309,8 +309,8 @@ func (s set) folded() set {
 	return newSet(out...)
 }
 
-// cased are the characters that have another case.
-var cased = sync.OnceValue(func() (out []rune) {
+// casedCharacters are the characters that have another case.
+var casedCharacters = sync.OnceValue(func() (out []rune) {
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if unicode.ToLower(r) != r || unicode.ToUpper(r) != r {
 			out = append(out, r)
@@ -337,8 +337,8 @@ func (s set) String() string {
 	return b.String()
 }
 
-// anything is every character.
-var anything = set{{0, utf8.MaxRune}}
+// anyCharacter is every character.
+var anyCharacter = set{{0, utf8.MaxRune}}
 
 var (
 	digits = newSet(span{'0', '9'})

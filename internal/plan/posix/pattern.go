@@ -53,13 +53,13 @@ type part struct {
 // Translate reads a pattern of PostgreSQL and writes it in the signs that this package is about.
 // fold says that case is ignored.
 func Translate(pattern string, fold bool) (string, error) {
-	if err := notTooLong(pattern); err != nil {
+	if err := refuseLong(pattern); err != nil {
 		return "", err
 	}
 	return translate(pattern, fold)
 }
 
-func notTooLong(pattern string) error {
+func refuseLong(pattern string) error {
 	if utf8.RuneCountInString(pattern) > MaxLength {
 		return refuse("write a shorter pattern", "a pattern has at most %d characters", MaxLength)
 	}
@@ -207,7 +207,7 @@ func (p *part) isWord() bool {
 // Similar reads a pattern of SIMILAR TO, which matches the whole text, and writes it as [Translate]
 // does. The escape is 0 where there is none.
 func Similar(pattern string, escape rune) (string, error) {
-	if err := notTooLong(pattern); err != nil {
+	if err := refuseLong(pattern); err != nil {
 		return "", err
 	}
 	var b strings.Builder

@@ -175,7 +175,7 @@ func (r *reader) atom() (*part, error) {
 	c, _ := r.next()
 	switch c {
 	case '.':
-		return &part{set: anything}, nil
+		return &part{set: anyCharacter}, nil
 	case '^':
 		return &part{kind: begin}, nil
 	case '$':
@@ -196,7 +196,6 @@ func (r *reader) atom() (*part, error) {
 	return r.one(c), nil
 }
 
-// one is a single character.
 func (r *reader) one(c rune) *part { return r.of(newSet(span{c, c})) }
 
 // of is one character of a set, in either case where case is ignored.
@@ -222,8 +221,8 @@ func (r *reader) group() (*part, error) {
 	return p, nil
 }
 
-// places are escapes that match no character.
-var places = map[rune]kind{'A': begin, 'Z': end, 'y': boundary, 'Y': noBoundary, 'm': wordBegins, 'M': wordEnds}
+// positionEscapes are escapes that match no character.
+var positionEscapes = map[rune]kind{'A': begin, 'Z': end, 'y': boundary, 'Y': noBoundary, 'm': wordBegins, 'M': wordEnds}
 
 // sets are escapes that match one of several, and controls those that match one.
 var (
@@ -237,7 +236,7 @@ func (r *reader) escaped() (*part, error) {
 		return nil, refuse("write it twice", "the pattern ends with a backslash")
 	}
 	c := r.rest[0]
-	if k, ok := places[c]; ok {
+	if k, ok := positionEscapes[c]; ok {
 		r.next()
 		return &part{kind: k}, nil
 	}
@@ -290,7 +289,6 @@ func (r *reader) hexadecimal(digits int) (rune, error) {
 	return 0, refuse(`write for example \u00e9`, `\u has 4 hexadecimal digits and \U 8, which are a character`)
 }
 
-// class reads what stands in [ ].
 func (r *reader) class() (*part, error) {
 	unclosed := refuse(`write \[ for the sign itself`, "[ of the pattern is not closed")
 	not := r.takes("^")

@@ -70,9 +70,9 @@ func (a *Axis) moves(e tree.Expr) bool {
 	return found
 }
 
-// first returns the first place between two ends from which on something holds, or the place after
-// the last where it never does.
-func first(in Interval, holds func(int64) bool) int64 {
+// firstWhere returns the first place between two ends from which on something holds, or the place
+// after the last where it never does.
+func firstWhere(in Interval, holds func(int64) bool) int64 {
 	lo, hi := in.Lo, in.Hi+1
 	for lo < hi {
 		middle := lo + (hi-lo)/2
@@ -85,8 +85,8 @@ func first(in Interval, holds func(int64) bool) int64 {
 	return lo
 }
 
-// whole is a number, a day or a moment as an integer.
-func whole(v tree.Value) (*big.Int, bool) {
+// integerValue is a number, a day or a moment as an integer.
+func integerValue(v tree.Value) (*big.Int, bool) {
 	switch v := v.(type) {
 	case *big.Int:
 		return v, true
@@ -98,9 +98,9 @@ func whole(v tree.Value) (*big.Int, bool) {
 	return nil, false
 }
 
-// compare orders two values of one kind, NULL last: where something is NULL that was not expected
-// to be, a step ends.
-func compare(l, r tree.Value) int {
+// compareValues orders two values of one kind, NULL last: where something is NULL that was not
+// expected to be, a step ends.
+func compareValues(l, r tree.Value) int {
 	switch {
 	case l == nil && r == nil:
 		return 0
@@ -134,7 +134,7 @@ func (a *Axis) Narrow(condition tree.Expr) (in Interval, present bool) {
 		}
 		return in, present
 	case *tree.Compare:
-		if !a.moves(c.R) && constant(c.R) {
+		if !a.moves(c.R) && isConstant(c.R) {
 			return a.compared(c.L, c.Op, a.at(c.R, a.In.Lo))
 		}
 	case *tree.In:
@@ -143,10 +143,10 @@ func (a *Axis) Narrow(condition tree.Expr) (in Interval, present bool) {
 		switch x := c.X.(type) {
 		case *tree.In: // not true of a NULL either
 			_, ok := a.slope(x.X)
-			return a.In, ok && a.moves(x.X) && strict(x.X)
+			return a.In, ok && a.moves(x.X) && isStrict(x.X)
 		case *tree.IsNull:
 			s, ok := a.slope(x.X)
-			if !ok || !a.moves(x.X) || !strict(x.X) {
+			if !ok || !a.moves(x.X) || !isStrict(x.X) {
 				return a.In, false
 			}
 			return s.alive, true
@@ -155,8 +155,8 @@ func (a *Axis) Narrow(condition tree.Expr) (in Interval, present bool) {
 	return a.In, false
 }
 
-// constant reports whether an expression has no columns and no subqueries.
-func constant(e tree.Expr) bool {
+// isConstant reports whether an expression has no columns and no subqueries.
+func isConstant(e tree.Expr) bool {
 	ok := true
 	tree.Walk(e, func(x tree.Expr) {
 		switch x.(type) {
@@ -184,7 +184,7 @@ func (a *Axis) listed(in *tree.In) (Interval, bool) {
 // compared is where a comparison with a constant can be true.
 func (a *Axis) compared(e tree.Expr, op tree.CompareOp, v tree.Value) (Interval, bool) {
 	s, ok := a.slope(e)
-	if !ok || s.way == 0 || v == nil || op == tree.Distinct || !strict(e) { // which are true of NULL
+	if !ok || s.way == 0 || v == nil || op == tree.Distinct || !isStrict(e) { // which are true of NULL
 		return a.In, false
 	}
 	in := s.alive
@@ -194,14 +194,14 @@ func (a *Axis) compared(e tree.Expr, op tree.CompareOp, v tree.Value) (Interval,
 	if s.way < 0 {
 		op = flipped[op]
 	}
-	sign := func(x int64) int { return s.way * compare(a.at(e, x), v) }
+	sign := func(x int64) int { return s.way * compareValues(a.at(e, x), v) }
 	switch op {
 	case tree.Ge, tree.Gt, tree.Eq, tree.NotDistinct:
 		least := 0
 		if op == tree.Gt {
 			least = 1
 		}
-		in.Lo = first(in, func(x int64) bool { return sign(x) >= least })
+		in.Lo = firstWhere(in, func(x int64) bool { return sign(x) >= least })
 	}
 	switch op {
 	case tree.Le, tree.Lt, tree.Eq, tree.NotDistinct:
@@ -209,13 +209,13 @@ func (a *Axis) compared(e tree.Expr, op tree.CompareOp, v tree.Value) (Interval,
 		if op == tree.Lt {
 			most = -1
 		}
-		in.Hi = first(s.alive, func(x int64) bool { return sign(x) > most }) - 1
+		in.Hi = firstWhere(s.alive, func(x int64) bool { return sign(x) > most }) - 1
 	}
 	return in, true
 }
 
-// strict reports whether an expression that has a slope is NULL where the column is.
-func strict(e tree.Expr) bool {
+// isStrict reports whether an expression that has a slope is NULL where the column is.
+func isStrict(e tree.Expr) bool {
 	ok := true
 	tree.Walk(e, func(x tree.Expr) {
 		c, call := x.(*tree.Call)

@@ -41,8 +41,8 @@ func (a *Axis) slope(e tree.Expr) (slope, bool) {
 	return slope{}, false
 }
 
-// together is the slope of something that moves with two others, each in the same direction.
-func together(l, r slope) (slope, bool) {
+// combineSlopes is the slope of something that moves with two others, each in the same direction.
+func combineSlopes(l, r slope) (slope, bool) {
 	out := slope{l.way, l.alive.both(r.alive), append(slices.Clone(l.resets), r.resets...)}
 	if l.way == 0 {
 		out.way = r.way
@@ -60,9 +60,9 @@ func (a *Axis) arith(e *tree.Arith) (slope, bool) {
 	}
 	switch e.Op {
 	case tree.Add:
-		return together(l, r)
+		return combineSlopes(l, r)
 	case tree.Sub:
-		return together(l, r.turned())
+		return combineSlopes(l, r.turned())
 	case tree.Mul:
 		if l.way == 0 {
 			return a.scaled(r, l, e.L)
@@ -96,12 +96,12 @@ func (a *Axis) scaled(s, by slope, constant tree.Expr) (slope, bool) {
 	return s, sign != 0
 }
 
-// rising are functions that never fall with the argument of that number, whatever the others are,
-// which are constants.
-var rising = map[string]int{"floor": 0, "ceil": 0, "round": 0, "trunc": 0, "timestamp": 0, "date": 0, "date_trunc": 1}
+// risingFunctions are functions that never fall with the argument of that number, whatever the
+// others are, which are constants.
+var risingFunctions = map[string]int{"floor": 0, "ceil": 0, "round": 0, "trunc": 0, "timestamp": 0, "date": 0, "date_trunc": 1}
 
 func (a *Axis) call(e *tree.Call) (slope, bool) {
-	if i, ok := rising[e.Fn]; ok {
+	if i, ok := risingFunctions[e.Fn]; ok {
 		return a.slope(e.Args[i])
 	}
 	switch e.Fn {
@@ -114,7 +114,7 @@ func (a *Axis) call(e *tree.Call) (slope, bool) {
 		if e.Fn == "days_between" {
 			r = r.turned()
 		}
-		return together(l, r)
+		return combineSlopes(l, r)
 	case "add_interval": // a day that a month has not becomes its last, which the time of day can turn round
 		if expr.IsNumber(e.Args[1], 0) {
 			return a.slope(e.Args[0])
@@ -127,13 +127,13 @@ func (a *Axis) call(e *tree.Call) (slope, bool) {
 	return slope{}, false
 }
 
-// resets are the fields of a time that rise until the next such unit begins.
-var resets = map[string]string{"quarter": "year", "month": "year", "doy": "year", "day": "month", "isodow": "week", "hour": "day",
+// resetUnits are the fields of a time that rise until the next such unit begins.
+var resetUnits = map[string]string{"quarter": "year", "month": "year", "doy": "year", "day": "month", "isodow": "week", "hour": "day",
 	"minute": "hour", "second": "minute"}
 
 func (a *Axis) extract(e *tree.Call) (slope, bool) {
 	s, ok := a.slope(e.Args[1])
-	switch unit := resets[field(e)]; {
+	switch unit := resetUnits[field(e)]; {
 	case unit != "":
 		of := &tree.Call{Fn: "date_trunc", Args: []tree.Expr{expr.NewText(unit), e.Args[1]}, Typ: e.Args[1].Type()}
 		s.resets = append(slices.Clone(s.resets), of)
@@ -151,7 +151,7 @@ func (a *Axis) extreme(e *tree.Call) (slope, bool) {
 		if !ok || s.alive != a.In {
 			return slope{}, false
 		}
-		if out, ok = together(out, s); !ok {
+		if out, ok = combineSlopes(out, s); !ok {
 			return slope{}, false
 		}
 	}
@@ -173,19 +173,19 @@ func (a *Axis) within(e *tree.Within) (slope, bool) {
 		return slope{}, false
 	}
 	compare := func(x int64, end *big.Int) int {
-		n, ok := whole(a.at(e.X, x))
+		n, ok := integerValue(a.at(e.X, x))
 		if !ok {
 			return 0
 		}
 		return n.Cmp(end)
 	}
 	if s.way < 0 {
-		s.alive.Lo = first(s.alive, func(x int64) bool { return compare(x, e.Typ.Hi) <= 0 })
-		s.alive.Hi = first(s.alive, func(x int64) bool { return compare(x, e.Typ.Lo) < 0 }) - 1
+		s.alive.Lo = firstWhere(s.alive, func(x int64) bool { return compare(x, e.Typ.Hi) <= 0 })
+		s.alive.Hi = firstWhere(s.alive, func(x int64) bool { return compare(x, e.Typ.Lo) < 0 }) - 1
 		return s, true
 	}
-	s.alive.Lo = first(s.alive, func(x int64) bool { return compare(x, e.Typ.Lo) >= 0 })
-	s.alive.Hi = first(s.alive, func(x int64) bool { return compare(x, e.Typ.Hi) > 0 }) - 1
+	s.alive.Lo = firstWhere(s.alive, func(x int64) bool { return compare(x, e.Typ.Lo) >= 0 })
+	s.alive.Hi = firstWhere(s.alive, func(x int64) bool { return compare(x, e.Typ.Hi) > 0 }) - 1
 	return s, true
 }
 
@@ -195,8 +195,8 @@ func (a *Axis) Ends(e tree.Expr) (Interval, bool) {
 	if !ok || s.alive.Empty() || len(s.resets) > 0 {
 		return Interval{}, false
 	}
-	lo, ok1 := whole(a.at(e, s.alive.Lo))
-	hi, ok2 := whole(a.at(e, s.alive.Hi))
+	lo, ok1 := integerValue(a.at(e, s.alive.Lo))
+	hi, ok2 := integerValue(a.at(e, s.alive.Hi))
 	if s.way < 0 {
 		lo, hi = hi, lo
 	}
@@ -255,20 +255,20 @@ func (a *Axis) atom(e tree.Expr) *atom {
 func (a *Axis) stairs(e tree.Expr) (of tree.Expr, step func(tree.Value) tree.Value) {
 	switch e := e.(type) {
 	case *tree.Call:
-		if unit := granule[field0(e)]; e.Fn == "extract" && unit != "" {
+		if unit := granules[fieldName(e)]; e.Fn == "extract" && unit != "" {
 			return e.Args[1], func(v tree.Value) tree.Value { return expr.Trunc(unit, v) }
 		}
 	case *tree.Compare:
 		if l, ok := e.R.(*tree.Literal); ok && !l.IsNullLiteral() {
 			end := l.Value()
-			return e.L, func(v tree.Value) tree.Value { return big.NewInt(int64(compare(v, end))) }
+			return e.L, func(v tree.Value) tree.Value { return big.NewInt(int64(compareValues(v, end))) }
 		}
 	case *tree.In:
 		return e.X, func(v tree.Value) tree.Value {
 			n := 0
 			a.Meter.Work(len(e.List), meter.Computed)
 			for _, l := range e.List {
-				n += compare(v, l.Value()) + 1
+				n += compareValues(v, l.Value()) + 1
 			}
 			return big.NewInt(int64(n))
 		}
@@ -278,15 +278,15 @@ func (a *Axis) stairs(e tree.Expr) (of tree.Expr, step func(tree.Value) tree.Val
 	return e, func(v tree.Value) tree.Value { return v }
 }
 
-func field0(e *tree.Call) string {
+func fieldName(e *tree.Call) string {
 	if len(e.Args) == 0 {
 		return ""
 	}
 	return field(e)
 }
 
-// granule is the part of time in which a field is the same that rises in no other.
-var granule = map[string]string{"week": "week", "dow": "day"}
+// granules is the part of time in which a field is the same that rises in no other.
+var granules = map[string]string{"week": "week", "dow": "day"}
 
 // until returns how far the atom is the same from a place on, as far as the axis goes.
 func (t *atom) until(x int64, axis Interval) int64 {
@@ -309,7 +309,7 @@ func (t *atom) until(x int64, axis Interval) int64 {
 // step finds the end of a step, at most up to a place to which it is a staircase.
 func (t *atom) step(x, top int64) int64 {
 	v := t.at(x)
-	same := func(y int64) bool { return compare(t.at(y), v) == 0 }
+	same := func(y int64) bool { return compareValues(t.at(y), v) == 0 }
 	for i := len(t.lengths) - 1; i >= 0; i-- {
 		if y := x + t.lengths[i] - 1; y <= top && same(y) && (y == top || !same(y+1)) {
 			return y
@@ -320,7 +320,7 @@ func (t *atom) step(x, top int64) int64 {
 		reach *= 2
 	}
 	in := Interval{x + reach/2, min(x+reach, top+1) - 1}
-	end := first(in, func(y int64) bool { return !same(y) }) - 1
+	end := firstWhere(in, func(y int64) bool { return !same(y) }) - 1
 	if t.lengths = append(t.lengths, end-x+1); len(t.lengths) > kinds {
 		t.lengths = t.lengths[1:]
 	}

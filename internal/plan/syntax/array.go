@@ -114,15 +114,15 @@ func (r *arrayReader) until(quote byte) (*string, bool) {
 	return nil, false
 }
 
-// maxSpread bounds the nodes that arrays of a text are spread into. A list of constants is as long
-// as a text can be; x LIKE ANY (array) repeats x, which may be long itself.
-const maxSpread = 20_000
+// maxExpandedNodes bounds the nodes that arrays of a text are spread into. A list of constants is
+// as long as a text can be; x LIKE ANY (array) repeats x, which may be long itself.
+const maxExpandedNodes = 20_000
 
-// spread writes comparisons with arrays of constants as lists, which is what they mean: x = ANY
-// (ARRAY[1, 2]) and x = ANY ('{1,2}') are x IN (1, 2), and x <> ALL (...) is NOT IN. So there is
-// one way to compare with several values, below the noise and above it. What is no array of
+// expandArrays writes comparisons with arrays of constants as lists, which is what they mean: x =
+// ANY (ARRAY[1, 2]) and x = ANY ('{1,2}') are x IN (1, 2), and x <> ALL (...) is NOT IN. So there
+// is one way to compare with several values, below the noise and above it. What is no array of
 // constants, or too long, stays as it is, and is refused where it is met.
-func spread(s *pg.SelectStmt) {
+func expandArrays(s *pg.SelectStmt) {
 	var found []*pg.Node
 	EachNode(SelectNode(s), func(n *pg.Node) bool {
 		switch x := n.GetNode().(type) {
@@ -136,16 +136,16 @@ func spread(s *pg.SelectStmt) {
 		}
 		return true
 	})
-	left := maxSpread
+	left := maxExpandedNodes
 	for i := len(found) - 1; i >= 0; i-- { // those inside of others first
-		if flat := spreadOne(found[i].GetAExpr(), &left); flat != nil {
+		if flat := expandArray(found[i].GetAExpr(), &left); flat != nil {
 			found[i].Node = flat.Node
 		}
 	}
 }
 
-// spreadOne is a comparison with an array as one with a list, or nil.
-func spreadOne(a *pg.A_Expr, left *int) *pg.Node {
+// expandArray is a comparison with an array as one with a list, or nil.
+func expandArray(a *pg.A_Expr, left *int) *pg.Node {
 	items, null, ok := elements(a.Rexpr)
 	if !ok || len(a.Name) != 1 {
 		return nil

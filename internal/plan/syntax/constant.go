@@ -118,8 +118,8 @@ func (t *Text) At(moment time.Time) *Text {
 	micros := moment.UTC().UnixMicro()
 	asks, days := false, true
 	EachNode(SelectNode(t.stmt), func(n *pg.Node) bool {
-		asks = asks || clock(n, micros) != nil || isAge(n)
-		days = days && (clock(n, micros) == nil || isToday(n))
+		asks = asks || momentConstant(n, micros) != nil || isAge(n)
+		days = days && (momentConstant(n, micros) == nil || isToday(n))
 		return true
 	})
 	if !asks {
@@ -132,13 +132,13 @@ func (t *Text) At(moment time.Time) *Text {
 	}
 	out.bound = t.bound + "\x00now " + out.now
 	EachNode(SelectNode(out.stmt), func(n *pg.Node) bool {
-		if c := clock(n, micros); c != nil {
+		if c := momentConstant(n, micros); c != nil {
 			n.Node = c.Node
 			return false
 		}
 		if isAge(n) { // of today
 			f := n.GetFuncCall()
-			f.Args = append([]*pg.Node{today(micros, f.Location)}, f.Args...)
+			f.Args = append([]*pg.Node{dateNode(micros, f.Location)}, f.Args...)
 		}
 		return true
 	})
@@ -154,8 +154,8 @@ func isToday(n *pg.Node) bool {
 	return f != nil && f.Op == pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE
 }
 
-// clock is the constant that a node stands for which asks for the time, or nil.
-func clock(n *pg.Node, micros int64) *pg.Node {
+// momentConstant is the constant that a node stands for which asks for the time, or nil.
+func momentConstant(n *pg.Node, micros int64) *pg.Node {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_FuncCall:
 		f := x.FuncCall
@@ -170,18 +170,18 @@ func clock(n *pg.Node, micros int64) *pg.Node {
 		f := x.SqlvalueFunction
 		switch f.Op {
 		case pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE:
-			return today(micros, f.Location)
+			return dateNode(micros, f.Location)
 		case pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP, pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP:
 			return momentNode(micros, f.Location)
 		case pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP_N, pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N:
-			return momentNode(rounded(micros, f.Typmod), f.Location)
+			return momentNode(roundMicros(micros, f.Typmod), f.Location)
 		}
 	}
 	return nil
 }
 
-// rounded is a moment with so many digits after the seconds.
-func rounded(micros int64, digits int32) int64 {
+// roundMicros is a moment with so many digits after the seconds.
+func roundMicros(micros int64, digits int32) int64 {
 	return time.UnixMicro(micros).Round(map[int32]time.Duration{0: time.Second, 1: time.Second / 10, 2: time.Second / 100,
 		3: time.Millisecond, 4: time.Millisecond / 10, 5: time.Millisecond / 100}[digits]).UnixMicro()
 }
@@ -208,7 +208,7 @@ func momentNode(micros int64, at int32) *pg.Node {
 	return literal{value: api.Parameter{Kind: "timestamp", Text: policy.FormatTimestamp(micros)}}.constant(at, false)
 }
 
-func today(micros int64, at int32) *pg.Node {
+func dateNode(micros int64, at int32) *pg.Node {
 	return literal{value: api.Parameter{Kind: "date", Text: policy.FormatTimestamp(micros)[:len("2006-01-02")]}}.constant(at, false)
 }
 

@@ -42,8 +42,8 @@ func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 		return literal{sql: "(NULL)", value: p}, nil
 	}
 	switch {
-	case len(p.Text) > questions.Bytes:
-		return literal{}, Refuse(-1, "send a shorter value", "its value is longer than %d bytes", questions.Bytes)
+	case len(p.Text) > questionLimits.Bytes:
+		return literal{}, Refuse(-1, "send a shorter value", "its value is longer than %d bytes", questionLimits.Bytes)
 	case !utf8.ValidString(p.Text):
 		return literal{}, Refuse(-1, "send the value as UTF-8", "its value is not valid UTF-8")
 	case strings.IndexByte(p.Text, 0) >= 0:
@@ -130,8 +130,8 @@ func spellNumber(p api.Parameter, text string) (literal, *api.Refusal) {
 	return literal{sql: "(" + p.Text + ")", value: p, number: p.Text}, nil
 }
 
-// mark is a parameter's place.
-type mark struct {
+// parameterMark is a parameter's place.
+type parameterMark struct {
 	number     int
 	start, end int32
 }
@@ -157,29 +157,29 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 	for i, v := range values {
 		l, refused := spellParameter(v)
 		if refused != nil {
-			return nil, Refuse(placeOf(marks, i+1), refused.Instead, "parameter $%d: %s", i+1, refused.Reason)
+			return nil, Refuse(firstLocation(marks, i+1), refused.Instead, "parameter $%d: %s", i+1, refused.Reason)
 		}
 		literals[i] = l
 	}
 	size := len(t.sql) // one value may stand in many places
 	for _, m := range marks {
-		if size += len(literals[m.number-1].sql); size > questions.Bytes {
+		if size += len(literals[m.number-1].sql); size > questionLimits.Bytes {
 			return nil, Refuse(m.start, "ask a shorter question, or send shorter values",
-				"with its values the question is longer than %d bytes", questions.Bytes)
+				"with its values the question is longer than %d bytes", questionLimits.Bytes)
 		}
 	}
-	if e := questions.Exceeded("", t.written(literals)); e != nil {
-		return nil, refused(t.sql, e)
+	if e := questionLimits.Exceeded("", t.written(literals)); e != nil {
+		return nil, grammarRefusal(t.sql, e)
 	}
-	if misplaced(SelectNode(t.stmt)) {
-		return nil, Refuse(firstMark(marks), hereInstead, "a parameter cannot be used in this place")
+	if isMisplaced(SelectNode(t.stmt)) {
+		return nil, Refuse(firstMark(marks), parameterInstead, "a parameter cannot be used in this place")
 	}
 	bound := &Text{sql: t.sql, words: t.words, stmt: proto.Clone(t.stmt).(*pg.SelectStmt), now: t.now, bound: t.bound}
 	for _, l := range literals {
 		bound.bound += "\x00" + l.sql
 	}
 	substitute(t.sql, SelectNode(bound.stmt), literals)
-	spread(bound.stmt)
+	expandArrays(bound.stmt)
 	return bound, nil
 }
 
@@ -191,12 +191,12 @@ func (t *Text) Parameters() (int, error) {
 
 // parameters returns the places of the parameters, and the largest of their numbers. They are those
 // that PostgreSQL's own scanner finds, so one in a quoted text, a comment or a name is none.
-func (t *Text) parameters() ([]mark, int, error) {
+func (t *Text) parameters() ([]parameterMark, int, error) {
 	s, err := t.Select()
 	if err != nil {
 		return nil, 0, err
 	}
-	var marks []mark
+	var marks []parameterMark
 	count := 0
 	for _, w := range t.words {
 		if w.Kind != pg.Token_PARAM {
@@ -207,7 +207,7 @@ func (t *Text) parameters() ([]mark, int, error) {
 			return nil, 0, Refuse(w.Start, "number them from $1 on", "parameters are $1 to $%d", MaxParameters)
 		}
 		count = max(count, n)
-		marks = append(marks, mark{n, w.Start, w.End})
+		marks = append(marks, parameterMark{n, w.Start, w.End})
 	}
 	if at, found := ordinalParameter(SelectNode(s)); found {
 		return nil, 0,
@@ -236,17 +236,17 @@ func (t *Text) written(literals []literal) []grammar.Word {
 // hintParameter says more where the grammar stops at a parameter: DATE $1 is none, and $1::date is.
 func hintParameter(text string, r *api.Refusal) *api.Refusal {
 	if r.Position >= 0 && r.Position+1 < len(text) && text[r.Position] == '$' && '0' <= text[r.Position+1] && text[r.Position+1] <= '9' {
-		r.Instead = hereInstead
+		r.Instead = parameterInstead
 	}
 	return r
 }
 
-const hereInstead = "a parameter stands where an expression can: write $1::date and not DATE $1, and write names, fields and " +
+const parameterInstead = "a parameter stands where an expression can: write $1::date and not DATE $1, and write names, fields and " +
 	"units of time out"
 
-// misplaced finds a parameter where PostgreSQL has none and this parser takes one: DATE $1, which
+// isMisplaced finds a parameter where PostgreSQL has none and this parser takes one: DATE $1, which
 // is a cast without a place of its own, and EXTRACT($1 FROM x).
-func misplaced(n *pg.Node) bool {
+func isMisplaced(n *pg.Node) bool {
 	found := false
 	EachNode(n, func(n *pg.Node) bool {
 		if c := n.GetTypeCast(); c != nil && c.Location < 0 && c.Arg.GetParamRef() != nil {
@@ -300,8 +300,8 @@ func IsMinus(n *pg.Node) bool {
 	return a != nil && a.Kind == pg.A_Expr_Kind_AEXPR_OP && a.Lexpr == nil && len(a.Name) == 1 && a.Name[0].GetString_().GetSval() == "-"
 }
 
-// placeOf is where a parameter stands first, or -1.
-func placeOf(marks []mark, number int) int32 {
+// firstLocation is where a parameter stands first, or -1.
+func firstLocation(marks []parameterMark, number int) int32 {
 	for _, m := range marks {
 		if m.number == number {
 			return m.start
@@ -310,7 +310,7 @@ func placeOf(marks []mark, number int) int32 {
 	return -1
 }
 
-func firstMark(marks []mark) int32 {
+func firstMark(marks []parameterMark) int32 {
 	if len(marks) == 0 {
 		return -1
 	}

@@ -37,7 +37,7 @@ func same(t failing, got *Text, written string) bool {
 func clearPlaces(m protoreflect.Message) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
-		case isPlace(f):
+		case isLocation(f):
 			m.Clear(f)
 		case f.Message() == nil || f.IsMap():
 		case f.IsList():
@@ -237,13 +237,13 @@ func FuzzBind(f *testing.F) {
 
 // TestBindLimits: values count as they do where they are written out.
 func TestBindLimits(t *testing.T) {
-	deep := "SELECT " + strings.Repeat("(", questions.Depth) + "$1" + strings.Repeat(")", questions.Depth)
+	deep := "SELECT " + strings.Repeat("(", questionLimits.Depth) + "$1" + strings.Repeat(")", questionLimits.Depth)
 	if _, err := Open(deep, nil).Bind([]api.Parameter{of("integer", "1")}); err == nil || !strings.Contains(err.Error(), "levels deep") {
 		t.Errorf("deep: %v", err)
 	}
-	many := "SELECT 1 IN ($1" + strings.Repeat(", $1", questions.Words/3) + ")"
+	many := "SELECT 1 IN ($1" + strings.Repeat(", $1", questionLimits.Words/3) + ")"
 	if _, err := Open(many, nil).Bind([]api.Parameter{of("integer", "1")}); err == nil ||
-		!strings.Contains(err.Error(), strconv.Itoa(questions.Words)+" words") {
+		!strings.Contains(err.Error(), strconv.Itoa(questionLimits.Words)+" words") {
 		t.Errorf("many: %v", err)
 	}
 }

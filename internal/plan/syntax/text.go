@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/grammar"
 )
 
-// questions are the limits of a question.
-var questions = grammar.Limits{Bytes: 64 << 10, Words: 4000, Depth: 64}
+// questionLimits are the limits of a question.
+var questionLimits = grammar.Limits{Bytes: 64 << 10, Words: 4000, Depth: 64}
 
 // Text is the text of a question, read: one SELECT, or why it is none. It is read once, by whoever
 // meets it first, and then handed along with the question. Nobody changes it.
@@ -42,14 +42,14 @@ func Open(sql string, before api.Parsed) *Text {
 		t.refused = emptyRefusal()
 		return t
 	}
-	p, err := grammar.Parse(sql, questions)
+	p, err := grammar.Parse(sql, questionLimits)
 	if err != nil {
-		t.refused = hintParameter(sql, refused(sql, err))
+		t.refused = hintParameter(sql, grammarRefusal(sql, err))
 		return t
 	}
 	t.words = p.Words(0, len(sql))
-	if t.stmt, t.refused = single(p); t.stmt != nil {
-		spread(t.stmt)
+	if t.stmt, t.refused = onlySelect(p); t.stmt != nil {
+		expandArrays(t.stmt)
 	}
 	return t
 }
@@ -58,14 +58,14 @@ func Open(sql string, before api.Parsed) *Text {
 // parsed. The tree is the question's from now on.
 func NewText(p *grammar.Parsed, s *pg.SelectStmt, from, to int) *Text {
 	t := &Text{sql: p.Text[from:to], words: p.Words(from, to)}
-	if e := questions.Exceeded(t.sql, t.words); e != nil { // trees are large
-		return &Text{sql: t.sql, refused: refused(t.sql, e)}
+	if e := questionLimits.Exceeded(t.sql, t.words); e != nil { // trees are large
+		return &Text{sql: t.sql, refused: grammarRefusal(t.sql, e)}
 	}
 	if from > 0 {
-		movePlaces(s.ProtoReflect(), int32(-from))
+		moveLocations(s.ProtoReflect(), int32(-from))
 	}
 	t.stmt = s
-	spread(s)
+	expandArrays(s)
 	return t
 }
 
@@ -84,8 +84,8 @@ func (t *Text) Select() (*pg.SelectStmt, error) {
 	return t.stmt, nil
 }
 
-// single returns the only statement of a text, where it is a SELECT.
-func single(p *grammar.Parsed) (*pg.SelectStmt, *api.Refusal) {
+// onlySelect returns the only statement of a text, where it is a SELECT.
+func onlySelect(p *grammar.Parsed) (*pg.SelectStmt, *api.Refusal) {
 	switch n := len(p.Statements); {
 	case n == 0: // only comments or semicolons
 		return nil, emptyRefusal()
@@ -111,26 +111,26 @@ func emptyRefusal() *api.Refusal {
 	return Refuse(-1, "write a SELECT, as in SELECT COUNT(*) FROM table", "the question is empty")
 }
 
-// movePlaces moves all places that a tree has in its text; -1 is none.
-func movePlaces(m protoreflect.Message, by int32) {
+// moveLocations moves all places that a tree has in its text; -1 is none.
+func moveLocations(m protoreflect.Message, by int32) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
-		case isPlace(f) && v.Int() > 0:
+		case isLocation(f) && v.Int() > 0:
 			m.Set(f, protoreflect.ValueOfInt32(int32(v.Int())+by))
 		case f.Message() == nil || f.IsMap():
 		case f.IsList():
 			for i := range v.List().Len() {
-				movePlaces(v.List().Get(i).Message(), by)
+				moveLocations(v.List().Get(i).Message(), by)
 			}
 		default:
-			movePlaces(v.Message(), by)
+			moveLocations(v.Message(), by)
 		}
 		return true
 	})
 }
 
-// isPlace reports whether a field is a place in the text.
-func isPlace(f protoreflect.FieldDescriptor) bool {
+// isLocation reports whether a field is a place in the text.
+func isLocation(f protoreflect.FieldDescriptor) bool {
 	return f.Kind() == protoreflect.Int32Kind && strings.HasSuffix(string(f.Name()), "location")
 }
 
@@ -148,9 +148,9 @@ func Refuse(pos int32, instead, format string, args ...any) *api.Refusal {
 	return &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
 }
 
-// refused says why a question cannot be read. The parser's message and position are kept: both come
-// from the text alone.
-func refused(text string, err error) *api.Refusal {
+// grammarRefusal says why a question cannot be read. The parser's message and position are kept:
+// both come from the text alone.
+func grammarRefusal(text string, err error) *api.Refusal {
 	const instead = "the grammar is PostgreSQL's; text stands in single quotes and names in double ones"
 	var e *grammar.Excess
 	if errors.As(err, &e) {

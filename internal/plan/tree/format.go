@@ -139,25 +139,25 @@ func Describe(e Expr) string {
 	case *ToReal:
 		return Describe(e.X)
 	case *Arith:
-		return nested(e.L) + " " + Symbol(e.Op) + " " + nested(e.R)
+		return formatNested(e.L) + " " + Symbol(e.Op) + " " + formatNested(e.R)
 	case *Compare:
-		return nested(e.L) + " " + string(e.Op) + " " + nested(e.R)
+		return formatNested(e.L) + " " + string(e.Op) + " " + formatNested(e.R)
 	case *Logic:
 		args := make([]string, len(e.Args))
 		for i, a := range e.Args {
-			args[i] = nested(a)
+			args[i] = formatNested(a)
 		}
 		return strings.Join(args, " "+string(e.Op)+" ")
 	case *Not:
-		return "NOT " + nested(e.X)
+		return "NOT " + formatNested(e.X)
 	case *In:
 		args := make([]string, len(e.List))
 		for i, l := range e.List {
 			args[i] = describeLiteral(l)
 		}
-		return nested(e.X) + " IN (" + strings.Join(args, ", ") + ")"
+		return formatNested(e.X) + " IN (" + strings.Join(args, ", ") + ")"
 	case *IsNull:
-		return nested(e.X) + " IS NULL"
+		return formatNested(e.X) + " IS NULL"
 	case *Exists:
 		return "EXISTS (...)"
 	case *Case:
@@ -175,7 +175,7 @@ func Describe(e Expr) string {
 	case *Within:
 		return Describe(e.X)
 	case *Like:
-		return nested(e.X) + " LIKE " + Quote(e.Pattern.String())
+		return formatNested(e.X) + " LIKE " + Quote(e.Pattern.String())
 	}
 	return "?"
 }
@@ -188,14 +188,14 @@ func (f Field) Describe() string {
 	return f.Name
 }
 
-func nested(e Expr) string {
+func formatNested(e Expr) string {
 	switch e := e.(type) {
 	case *Within:
-		return nested(e.X)
+		return formatNested(e.X)
 	case *Rescale:
-		return nested(e.X)
+		return formatNested(e.X)
 	case *ToReal:
-		return nested(e.X)
+		return formatNested(e.X)
 	case *Arith, *Compare, *Logic, *Not, *In, *IsNull, *Like:
 		return "(" + Describe(e) + ")"
 	}

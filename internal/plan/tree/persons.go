@@ -53,7 +53,7 @@ func (c *Cut) format(b *strings.Builder) {
 // Joined is how many rows of one person are there at most before they are joined with others of the
 // same person or with public ones, at the place where that is least; 0 where nobody is cut.
 func (q *Query) Joined() int64 {
-	if c := least(q.From, q.expressions()); c != nil {
+	if c := leastCut(q.From, q.expressions()); c != nil {
 		return c.Rows
 	}
 	return 0
@@ -62,7 +62,7 @@ func (q *Query) Joined() int64 {
 // MaxJoined is what the policy says for the rows that [Query.Joined] counts, of which that follows;
 // 0 where nobody is cut.
 func (q *Query) MaxJoined() int64 {
-	if c := least(q.From, q.expressions()); c != nil {
+	if c := leastCut(q.From, q.expressions()); c != nil {
 		return Joinable(c.From)
 	}
 	return 0
@@ -88,8 +88,8 @@ func (q *Query) expressions() []Expr {
 	return out
 }
 
-// least is the smallest cut in a relation and in expressions over it; nil where there is none.
-func least(r Relation, over []Expr) *Cut {
+// leastCut is the smallest cut in a relation and in expressions over it; nil where there is none.
+func leastCut(r Relation, over []Expr) *Cut {
 	var found *Cut
 	take := func(c *Cut) {
 		if c != nil && (found == nil || c.Rows < found.Rows) {
@@ -99,24 +99,24 @@ func least(r Relation, over []Expr) *Cut {
 	switch r := r.(type) {
 	case *Cut:
 		take(r)
-		take(least(r.From, nil))
+		take(leastCut(r.From, nil))
 	case *Join:
-		take(least(r.L, nil))
-		take(least(r.R, []Expr{r.On}))
+		take(leastCut(r.L, nil))
+		take(leastCut(r.R, []Expr{r.On}))
 	case *Select:
-		take(least(r.From, append([]Expr{r.Where}, r.Columns...)))
+		take(leastCut(r.From, append([]Expr{r.Where}, r.Columns...)))
 	case *Union:
 		for _, p := range r.Parts {
-			take(least(p, nil))
+			take(leastCut(p, nil))
 		}
 	case *Persons:
-		take(least(r.From, append([]Expr{r.Where}, arguments(r)...)))
+		take(leastCut(r.From, append([]Expr{r.Where}, arguments(r)...)))
 	case *Window:
 		over := []Expr{r.Where}
 		for _, o := range r.Calls {
 			over = append(over, o.Expressions()...)
 		}
-		take(least(r.From, over))
+		take(leastCut(r.From, over))
 	}
 	for _, e := range over {
 		if e == nil {
@@ -124,7 +124,7 @@ func least(r Relation, over []Expr) *Cut {
 		}
 		Walk(e, func(x Expr) {
 			if inner, ok := x.(*Exists); ok {
-				take(least(inner.From, nil))
+				take(leastCut(inner.From, nil))
 			}
 		})
 	}

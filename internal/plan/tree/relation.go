@@ -337,7 +337,7 @@ func (j *Join) Apart() (right, others Expr) {
 			return
 		}
 		at := 1
-		if l, r := sides(e, len(j.L.Fields())); !l && r {
+		if l, r := namedSides(e, len(j.L.Fields())); !l && r {
 			at = 0
 		}
 		lists[at] = append(lists[at], e)
@@ -365,20 +365,20 @@ func hashable(on Expr, n int) bool {
 		}
 		return true
 	}
-	if l, r := sides(on, n); !l && r {
+	if l, r := namedSides(on, n); !l && r {
 		return true
 	}
 	c, ok := on.(*Compare)
 	if !ok {
 		return false
 	}
-	l1, r1 := sides(c.L, n)
-	l2, r2 := sides(c.R, n)
+	l1, r1 := namedSides(c.L, n)
+	l2, r2 := namedSides(c.R, n)
 	return l1 && !r1 && !l2 && r2 || !l1 && r1 && l2 && !r2
 }
 
-// sides says whether an expression names fields of the left side of a join, and of the right.
-func sides(e Expr, n int) (left, right bool) {
+// namedSides says whether an expression names fields of the left side of a join, and of the right.
+func namedSides(e Expr, n int) (left, right bool) {
 	Walk(e, func(x Expr) {
 		if c, ok := x.(*Column); ok {
 			left, right = left || c.Index < n, right || c.Index >= n
