@@ -307,7 +307,7 @@ func proveTotal(q *tree.Query) error {
 // for each of their outcomes.
 const maxAsked = 3
 
-// checkOwner looks once more at whose rows are, as provenTotal does at numbers: a private relation
+// checkOwner looks once more at whose rows are, as proveTotal does at numbers: a private relation
 // has a unit that is an identity as it is stored, the parts of a union have it at one place, and
 // private rows meet only where both are one person's.
 func checkOwner(r tree.Relation) error {

@@ -147,7 +147,7 @@ func (e *env) find(v *pg.RangeVar) (referent, error) {
 			"a table is named without schema and ONLY")
 	}
 	if strings.HasPrefix(v.Relname, AnswerPrefix) {
-		return referent{answer: true}, nil // see ownNames
+		return referent{answer: true}, nil // see refuseOwnNames
 	}
 	if c, ok := e.ctes[strings.ToLower(v.Relname)]; ok {
 		var names []string
@@ -241,7 +241,7 @@ const maxQuestions = 32
 const AnswerPrefix = "released_"
 
 // AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No
-// analyst can: see ownNames.
+// analyst can: see refuseOwnNames.
 func AnswerName(i int) string { return fmt.Sprintf("%s%d", AnswerPrefix, i) }
 
 // PublicName names the i-th public table of a statement, as Outer calls it.

@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -37,63 +37,71 @@ var passes = [][]string{
 	{"parameters.go"},
 }
 
-// TestReferencesRunDownwards holds the files to that order.
+// passOf is the place of a file among them, or -1.
+func passOf(file string) int {
+	return slices.IndexFunc(passes, func(p []string) bool { return slices.Contains(p, file) })
+}
+
+// TestReferencesRunDownwards holds the files to that order: each names functions, types and methods
+// of its own pass and of those before.
 func TestReferencesRunDownwards(t *testing.T) {
-	files := parsePasses(t)
-	at := map[string]int{}      // the pass of a name of the package
-	methods := map[string]int{} // of a method, where one type alone has it
-	fields := map[string]bool{} // names of fields, which may be the same
+	files := sourceFiles(t)
+	declared := map[string]int{}   // the pass of what the package declares
+	methods := map[string]int{}    // of a method, where one type alone has it
+	ambiguous := map[string]bool{} // methods that several types have, or that are called like a field
 	for name, f := range files {
-		pass := slices.IndexFunc(passes, func(p []string) bool { return slices.Contains(p, name) })
-		if pass < 0 {
+		if passOf(name) < 0 {
 			t.Errorf("%s is in no pass", name)
 		}
-		for name := range f.Scope.Objects {
-			at[name] = pass
+		for object := range f.Scope.Objects {
+			declared[object] = passOf(name)
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
 				if n.Recv != nil {
-					if _, several := methods[n.Name.Name]; several {
-						fields[n.Name.Name] = true
-					}
-					methods[n.Name.Name] = pass
+					_, several := methods[n.Name.Name]
+					ambiguous[n.Name.Name] = ambiguous[n.Name.Name] || several
+					methods[n.Name.Name] = passOf(name)
 				}
 			case *ast.Field:
 				for _, id := range n.Names {
-					fields[id.Name] = true
+					ambiguous[id.Name] = true
 				}
 			}
 			return true
 		})
 	}
 	for name, f := range files {
-		pass := slices.IndexFunc(passes, func(p []string) bool { return slices.Contains(p, name) })
-		for _, id := range f.Unresolved {
-			if to, ok := at[id.Name]; ok && to > pass {
-				t.Errorf("%s names %s of %s", name, id.Name, passes[to])
+		for _, id := range f.Unresolved { // in this file
+			if declared[id.Name] > passOf(name) {
+				t.Errorf("%s names %s of %s", name, id.Name, passes[declared[id.Name]])
 			}
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			s, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			if to, ok := methods[s.Sel.Name]; ok && !fields[s.Sel.Name] && ast.IsExported(s.Sel.Name) == false && to > pass {
-				t.Errorf("%s calls %s of %s", name, s.Sel.Name, passes[to])
+			if ok && !ast.IsExported(s.Sel.Name) && !ambiguous[s.Sel.Name] && methods[s.Sel.Name] > passOf(name) {
+				t.Errorf("%s calls %s of %s", name, s.Sel.Name, passes[methods[s.Sel.Name]])
 			}
 			return true
 		})
 	}
 }
 
-func parsePasses(t *testing.T) map[string]*ast.File {
+func sourceFiles(t *testing.T) map[string]*ast.File {
 	t.Helper()
-	source := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", source, 0)
+	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pkgs["plan"].Files
+	files := map[string]*ast.File{}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		if files[name], err = parser.ParseFile(token.NewFileSet(), name, nil, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
 }

@@ -327,7 +327,7 @@ func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 		return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name))
 	})
 	t.Columns = append(t.Columns, b.label)
-	t.From, t.RowLimit = b.in.rows.Relation, tree.AtMost(b.in.rows.PersonRows()) // as finish has it for questions
+	t.From, t.RowLimit = b.in.rows.Relation, tree.AtMost(b.in.rows.PersonRows()) // as rowLimit has it for questions
 	if b.in.rows.Single() {
 		t.RowLimit = 1
 	}

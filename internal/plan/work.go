@@ -28,7 +28,7 @@ type workLimiter struct {
 	*verdict
 	sizes  publicSizes
 	counts *workCounts
-	levels int // of the subqueries that are being looked at; see share
+	levels int // of the subqueries that are being looked at; see rowShare
 }
 
 // workCounts counts the work of all subqueries of a question together.

@@ -344,8 +344,7 @@ func spell(t tree.Type, v tree.Value) tree.Value {
 
 // timePatterns are the words of a form of times, as to_char has them, the longer ones first.
 var timePatterns = []string{"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "AM", "PM", "YYYY", "IYYY", "YY", "MONTH", "Month", "month",
-	"MON",
-	"Mon", "mon", "MM", "DAY", "Day", "day", "DDD", "DD", "DY", "Dy", "dy", "ID", "IW", "WW", "Q", "D", "W"}
+	"MON", "Mon", "mon", "MM", "DAY", "Day", "day", "DDD", "DD", "DY", "Dy", "dy", "ID", "IW", "WW", "Q", "D", "W"}
 
 // formPart is a part of a form: a pattern, or a text that stands for itself.
 type formPart struct {
