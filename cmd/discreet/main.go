@@ -31,29 +31,29 @@ import (
 
 // cli is the command line; its commands are in packages by group.
 type cli struct {
-	Demo       democmd.Cmd        `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
-	Init       ownercmd.Init      `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
-	Check      ownercmd.Check     `cmd:"" help:"Check a policy, and the data against it."`
-	Prepare    ownercmd.Prepare   `cmd:"" help:"Store tables by person, which makes questions about them faster."`
-	Query      querycmd.Query     `cmd:"" help:"Ask a question and pay for the answer."`
-	Explain    querycmd.Explain   `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
-	Ask        askcmd.Ask         `cmd:"" help:"Ask several servers the same question, and put their answers together."`
-	Budget     querycmd.Budget    `cmd:"" help:"Show what was spent and what is left."`
-	Incidents  ownercmd.Incidents `cmd:"" help:"List questions that failed after their charge, and release what they closed."`
-	Ledger     ledgercmd.Cmd      `cmd:"" help:"Look after the ledger."`
-	Account    accountcmd.Cmd     `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
-	Stream     streamcmd.Cmd      `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`
-	Train      traincmd.Train     `cmd:"" help:"Train a private classifier or regression, and pay for it; compare methods."`
-	Predict    traincmd.Predict   `cmd:"" help:"Predict with a trained model. Free."`
-	Survey     surveycmd.Cmd      `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
-	Holdout    holdoutcmd.Cmd     `cmd:"" help:"Reuse a holdout; say how far it can be overfitted."`
-	Audit      auditcmd.Cmd       `cmd:"" help:"Try to break the privacy claims of every mechanism."`
-	Serve      servecmd.Cmd       `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
-	MCP        mcpcmd.Cmd         `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`
-	Attach     attachcmd.Cmd      `cmd:"" help:"Be a part of another program, which started it."`
-	User       usercmd.Cmd        `cmd:"" help:"Say who may come in to the server."`
-	Completion completionCmd      `cmd:"" help:"Print a script that lets the shell complete this command line."`
-	Version    versionCmd         `cmd:"" help:"Show the version."`
+	Demo       democmd.DemoCmd       `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
+	Init       ownercmd.InitCmd      `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
+	Check      ownercmd.CheckCmd     `cmd:"" help:"Check a policy, and the data against it."`
+	Prepare    ownercmd.PrepareCmd   `cmd:"" help:"Store tables by person, which makes questions about them faster."`
+	Query      querycmd.QueryCmd     `cmd:"" help:"Ask a question and pay for the answer."`
+	Explain    querycmd.ExplainCmd   `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
+	Ask        askcmd.AskCmd         `cmd:"" help:"Ask several servers the same question, and put their answers together."`
+	Budget     querycmd.BudgetCmd    `cmd:"" help:"Show what was spent and what is left."`
+	Incidents  ownercmd.IncidentsCmd `cmd:"" help:"List questions that failed after their charge, and release what they closed."`
+	Ledger     ledgercmd.LedgerCmd   `cmd:"" help:"Look after the ledger."`
+	Account    accountcmd.AccountCmd `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
+	Stream     streamcmd.StreamCmd   `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`
+	Train      traincmd.TrainCmd     `cmd:"" help:"Train a private classifier or regression, and pay for it; compare methods."`
+	Predict    traincmd.PredictCmd   `cmd:"" help:"Predict with a trained model. Free."`
+	Survey     surveycmd.SurveyCmd   `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
+	Holdout    holdoutcmd.HoldoutCmd `cmd:"" help:"Reuse a holdout; say how far it can be overfitted."`
+	Audit      auditcmd.AuditCmd     `cmd:"" help:"Try to break the privacy claims of every mechanism."`
+	Serve      servecmd.ServeCmd     `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
+	MCP        mcpcmd.MCPCmd         `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`
+	Attach     attachcmd.AttachCmd   `cmd:"" help:"Be a part of another program, which started it."`
+	User       usercmd.UserCmd       `cmd:"" help:"Say who may come in to the server."`
+	Completion completionCmd         `cmd:"" help:"Print a script that lets the shell complete this command line."`
+	Version    versionCmd            `cmd:"" help:"Show the version."`
 }
 
 const description = `A differentially private curator: SQL in, private answers with error bars out, budgets enforced.
@@ -93,7 +93,7 @@ func run(ctx context.Context, args []string, s console.Screen) (code int) {
 	parser, err := kong.New(&c, kong.Name("discreet"), kong.Description(description), kong.UsageOnError(),
 		kong.Writers(s.Out, s.Err), kong.Exit(func(n int) { panic(exit(n)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s), durations,
-		kong.Vars{"listen": servecmd.UsualListen, "http": servecmd.UsualHTTP})
+		kong.Vars{"listen": servecmd.DefaultListen, "http": servecmd.DefaultHTTP})
 	if err != nil {
 		return console.Report(s, asJSON, err)
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
-// Cmd is discreet account.
-type Cmd struct {
-	Compose   composeCmd   `cmd:"" help:"Say what mechanisms cost together, by every accountant."`
-	Calibrate calibrateCmd `cmd:"" help:"Find the noise that a budget needs."`
-	Plot      plotCmd      `cmd:"" help:"Draw epsilon against the number of queries, or a privacy loss."`
+// AccountCmd is discreet account.
+type AccountCmd struct {
+	Compose   accountComposeCmd   `cmd:"" help:"Say what mechanisms cost together, by every accountant."`
+	Calibrate accountCalibrateCmd `cmd:"" help:"Find the noise that a budget needs."`
+	Plot      accountPlotCmd      `cmd:"" help:"Draw epsilon against the number of queries, or a privacy loss."`
 }
 
-func (Cmd) Help() string {
+func (AccountCmd) Help() string {
 	return `What mechanisms cost together, without data and without a policy.
 
   discreet account compose --mechanism laplace:epsilon=0.1 --times 100 --delta 1e-6
@@ -131,8 +131,8 @@ func readNumber(name, text string) (float64, error) {
 	return x, nil
 }
 
-// listed writes the mechanisms in one line.
-func listed(uses []workload.Use) string {
+// namesInText writes the mechanisms in one line.
+func namesInText(uses []workload.Use) string {
 	var out []string
 	for _, u := range uses {
 		out = append(out, u.String())

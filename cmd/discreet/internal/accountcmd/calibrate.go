@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/workbench"
 )
 
-type calibrateCmd struct {
+type accountCalibrateCmd struct {
 	mechanismFlags
 	Epsilon   string `help:"The epsilon to keep." required:"" placeholder:"E"`
 	Delta     string `help:"The delta to keep; 0 for pure mechanisms by simple composition." required:"" placeholder:"D"`
@@ -16,7 +16,7 @@ type calibrateCmd struct {
 	JSON      bool   `help:"Print JSON." name:"json"`
 }
 
-func (calibrateCmd) Help() string {
+func (accountCalibrateCmd) Help() string {
 	return `Finds the least noise with which all mechanisms together keep epsilon and delta, by the best accountant.
 The noise is that of the mechanisms that are written without it; the others stay as they are.
 
@@ -26,7 +26,7 @@ The noise is that of the mechanisms that are written without it; the others stay
 ` + mechanismHelp
 }
 
-func (c *calibrateCmd) Run(s console.Screen) error {
+func (c *accountCalibrateCmd) Run(s console.Screen) error {
 	uses, err := c.uses(true)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (c *calibrateCmd) Run(s console.Screen) error {
 		more, less = console.RoundOutward(found.Noise.Lower, 10, false), console.RoundOutward(found.Noise.Upper, 10, true)
 	}
 	fmt.Fprintf(s.Out, "%s %s\n\n", found.Parameter, more)
-	fmt.Fprintf(s.Out, "%s keeps epsilon %s at delta %s.\n", listed(uses), c.Epsilon, c.Delta)
+	fmt.Fprintf(s.Out, "%s keeps epsilon %s at delta %s.\n", namesInText(uses), c.Epsilon, c.Delta)
 	fmt.Fprintf(s.Out, "At %s %s it would not.\n", found.Parameter, less)
 	if alpha, known := found.Error(0.05); known {
 		fmt.Fprintf(s.Out, "The noise of one answer is within ±%.4g with a probability of 95 %%.\n", alpha)

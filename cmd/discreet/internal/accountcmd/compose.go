@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/workbench"
 )
 
-type composeCmd struct {
+type accountComposeCmd struct {
 	mechanismFlags
 	Delta     string `help:"The delta at which to say epsilon." placeholder:"D" xor:"at"`
 	Epsilon   string `help:"The epsilon at which to say delta." placeholder:"E" xor:"at"`
@@ -18,7 +18,7 @@ type composeCmd struct {
 	JSON      bool   `help:"Print JSON." name:"json"`
 }
 
-func (composeCmd) Help() string {
+func (accountComposeCmd) Help() string {
 	return `Prints what every accountant that applies says. Lower and upper enclose the value of its theorem;
 upper is a guarantee. The mechanisms and their noise are fixed in advance, and may be chosen in any
 order; for parameters that depend on answers see docs/accounting.md.
@@ -40,7 +40,7 @@ var theorems = map[workload.Method]string{
 	workload.PLD:      "privacy-loss distributions, enclosed",
 }
 
-func (c *composeCmd) Run(s console.Screen) error {
+func (c *accountComposeCmd) Run(s console.Screen) error {
 	w, err := c.workload()
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (c *composeCmd) Run(s console.Screen) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, workbench.Composed(given, at, w, answer))
 	}
-	fmt.Fprintf(s.Out, "%s at %s %s\n\n", listed(w.Uses()), given, text)
+	fmt.Fprintf(s.Out, "%s at %s %s\n\n", namesInText(w.Uses()), given, text)
 	t := &table.Table{Header: []string{"method", asked + " at least", asked + " at most", "", "theorem"}, Right: []bool{false, true, true}}
 	for _, r := range answer.Results {
 		mark := ""

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/workbench"
 )
 
-type plotCmd struct {
+type accountPlotCmd struct {
 	mechanismFlags
 	Delta     string   `help:"The delta at which to draw epsilon." placeholder:"D" default:"1e-6"`
 	Epsilon   string   `help:"With --what loss: the epsilon beyond which to shade, instead of that at delta." placeholder:"E"`
@@ -25,7 +25,7 @@ type plotCmd struct {
 	JSON      bool     `help:"Print the points as JSON instead of drawing in the terminal." name:"json"`
 }
 
-func (plotCmd) Help() string {
+func (accountPlotCmd) Help() string {
 	return `Draws epsilon against the number of queries up to --times, one curve for each accountant; or, with
 --what loss, the distribution of the privacy loss with the part that makes delta shaded.
 
@@ -35,7 +35,7 @@ func (plotCmd) Help() string {
 ` + mechanismHelp
 }
 
-func (c *plotCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *accountPlotCmd) Run(ctx context.Context, s console.Screen) error {
 	for _, file := range c.Output {
 		if err := console.CanSave(file); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (c *plotCmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // curves draws epsilon by every accountant against the number of queries.
-func (c *plotCmd) curves(ctx context.Context, s console.Screen, w *workload.Workload, delta float64) (chart.Chart, error) {
+func (c *accountPlotCmd) curves(ctx context.Context, s console.Screen, w *workload.Workload, delta float64) (chart.Chart, error) {
 	uses := w.Uses()
 	if len(uses) != 1 {
 		return chart.Chart{}, console.Misuse(errors.New("a plot against the number of queries is of one mechanism: give --mechanism once"))
@@ -91,7 +91,7 @@ func (c *plotCmd) curves(ctx context.Context, s console.Screen, w *workload.Work
 	points := map[workload.Method][]chart.Point{}
 	tell, done := console.Progress(s.Err, "composing")
 	defer done()
-	places := console.Places(use.Times, c.Log)
+	places := console.CurvePoints(use.Times, c.Log)
 	for i, k := range places {
 		if err := ctx.Err(); err != nil {
 			return chart.Chart{}, err
@@ -123,7 +123,7 @@ func (c *plotCmd) curves(ctx context.Context, s console.Screen, w *workload.Work
 }
 
 // loss draws the distribution of the privacy loss.
-func (c *plotCmd) loss(s console.Screen, w *workload.Workload, delta float64) (chart.Chart, error) {
+func (c *accountPlotCmd) loss(s console.Screen, w *workload.Workload, delta float64) (chart.Chart, error) {
 	done := console.Waiting(s.Err, "composing")
 	defer done()
 	// A picture is of one of the two: the one that loses more, almost always.
@@ -137,7 +137,7 @@ func (c *plotCmd) loss(s console.Screen, w *workload.Workload, delta float64) (c
 		if err != nil {
 			return chart.Chart{}, err
 		}
-		epsilon = pld(answer)
+		epsilon = lossDistributionEpsilon(answer)
 	} else {
 		var err error
 		if epsilon, err = readNumber("epsilon", c.Epsilon); err != nil {
@@ -147,18 +147,18 @@ func (c *plotCmd) loss(s console.Screen, w *workload.Workload, delta float64) (c
 		if err != nil {
 			return chart.Chart{}, err
 		}
-		delta = pld(answer)
+		delta = lossDistributionEpsilon(answer)
 	}
 	sum, err := w.Loss(way)
 	if err != nil {
 		return chart.Chart{}, err
 	}
-	return picture(sum.Shape(400), listed(w.Uses()), epsilon, delta, c.Log || delta < 1e-3), nil
+	return drawLoss(sum.Shape(400), namesInText(w.Uses()), epsilon, delta, c.Log || delta < 1e-3), nil
 }
 
-// picture draws a loss with the part that makes delta shaded. A small delta can only
+// drawLoss draws a loss with the part that makes delta shaded. A small delta can only
 // be seen on a logarithmic axis.
-func picture(shape loss.Shape, of string, epsilon, delta float64, log bool) chart.Chart {
+func drawLoss(shape loss.Shape, of string, epsilon, delta float64, log bool) chart.Chart {
 	out := chart.Chart{
 		Title:    "The privacy loss of " + of,
 		Subtitle: fmt.Sprintf("delta = %.3g: losses beyond epsilon, weighted by 1 - exp(epsilon - loss)", delta),
@@ -201,8 +201,8 @@ func picture(shape loss.Shape, of string, epsilon, delta float64, log bool) char
 	return out
 }
 
-// pld returns what the loss distribution itself says.
-func pld(a workload.Answer) float64 {
+// lossDistributionEpsilon returns what the loss distribution itself says.
+func lossDistributionEpsilon(a workload.Answer) float64 {
 	for _, r := range a.Results {
 		if r.Method == workload.PLD {
 			return r.Upper

@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Ask is discreet ask.
-type Ask struct {
+// AskCmd is discreet ask.
+type AskCmd struct {
 	At        []string          `help:"The servers: names of the file of servers, or addresses such as https://db.example:8432/hospital." required:"" placeholder:"SERVER"`
 	Servers   string            `help:"The file of servers: what each is called, where it is, and where your token for it is." placeholder:"FILE" env:"DISCREET_SERVERS"`
 	TokenFile []string          `help:"Your tokens for the servers that are given by their addresses, in their order: a file for each." placeholder:"FILE"`
@@ -25,7 +25,7 @@ type Ask struct {
 	SQL       string            `arg:"" help:"One SELECT with counts, sums and averages; - reads it from standard input."`
 }
 
-func (Ask) Help() string {
+func (AskCmd) Help() string {
 	return `Asks several servers the same question, each of which charges its own ledger first, and puts their answers together:
 counts and sums are added up, and averages are made of both, with the error bars of the sum of all noises. Rows belong
 together by their keys. What does not add up is refused before anybody is asked: medians and other quantiles, COUNT
@@ -48,12 +48,12 @@ again without a second charge.`
 }
 
 // Run runs it.
-func (c *Ask) Run(ctx context.Context, s console.Screen) error {
-	q, err := c.question(s.In)
+func (c *AskCmd) Run(ctx context.Context, s console.Screen) error {
+	q, err := c.readQuestion(s.In)
 	if err != nil {
 		return err
 	}
-	servers, err := c.servers()
+	servers, err := c.findServers()
 	if err != nil {
 		return console.Misuse(err)
 	}
@@ -68,7 +68,7 @@ func (c *Ask) Run(ctx context.Context, s console.Screen) error {
 		if c.JSON {
 			return console.PrintJSON(s.Out, quote)
 		}
-		printQuote(s.Out, quote)
+		printFederatedQuote(s.Out, quote)
 		return nil
 	}
 	answer, err := group.Ask(ctx, q)
@@ -87,23 +87,23 @@ func (c *Ask) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, answer)
 	}
-	printAnswer(s.Out, answer)
+	printFederatedAnswer(s.Out, answer)
 	return nil
 }
 
-// mostSQL is how long a question on standard input may be.
-const mostSQL = 1 << 20
+// maxScriptBytes is how long a question on standard input may be.
+const maxScriptBytes = 1 << 20
 
-// question is what is asked.
-func (c *Ask) question(in io.Reader) (q client.Question, err error) {
+// readQuestion is what is asked.
+func (c *AskCmd) readQuestion(in io.Reader) (q client.Question, err error) {
 	q = client.Question{SQL: c.SQL, Settings: c.Set}
 	if c.SQL == "-" {
-		text, err := io.ReadAll(io.LimitReader(in, mostSQL+1))
+		text, err := io.ReadAll(io.LimitReader(in, maxScriptBytes+1))
 		if err != nil {
 			return q, err
 		}
-		if len(text) > mostSQL {
-			return q, console.Misuse(fmt.Errorf("standard input is longer than %d bytes", mostSQL))
+		if len(text) > maxScriptBytes {
+			return q, console.Misuse(fmt.Errorf("standard input is longer than %d bytes", maxScriptBytes))
 		}
 		q.SQL = string(text)
 	}

@@ -11,17 +11,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-// printAnswer shows the rows of all servers, and what each of them has charged.
-func printAnswer(w io.Writer, a *client.Answer) {
+// printFederatedAnswer shows the rows of all servers, and what each of them has charged.
+func printFederatedAnswer(w io.Writer, a *client.Answer) {
 	shown := &api.Answer{Columns: a.Columns, Rows: a.Rows, Errors: a.Errors, Confidence: a.Confidence, Shown: a.Shown}
 	if slices.ContainsFunc(a.Of, func(n int) bool { return n < len(a.Servers) }) {
-		shown = withServers(shown, a)
+		shown = addServersColumn(shown, a)
 	}
 	render.Rows(w, shown)
 	for _, n := range a.Notes {
 		fmt.Fprintln(w, "note: "+table.Clean(n))
 	}
-	for _, n := range notes(a.Servers) {
+	for _, n := range serverNotes(a.Servers) {
 		fmt.Fprintln(w, "note: "+table.Clean(n))
 	}
 	t := &table.Table{Header: []string{"server", "price", "left", "data version", "record", "receipt"},
@@ -39,8 +39,8 @@ func printAnswer(w io.Writer, a *client.Answer) {
 	t.Write(w)
 }
 
-// withServers adds a column that says of how many servers a row is.
-func withServers(shown *api.Answer, a *client.Answer) *api.Answer {
+// addServersColumn adds a column that says of how many servers a row is.
+func addServersColumn(shown *api.Answer, a *client.Answer) *api.Answer {
 	out := *shown
 	out.Columns = append(slices.Clip(shown.Columns), api.Column{Name: "servers", Kind: "text", Decimals: -1})
 	out.Rows, out.Errors = nil, nil
@@ -51,12 +51,12 @@ func withServers(shown *api.Answer, a *client.Answer) *api.Answer {
 	return &out
 }
 
-// notes are what servers have said about their own answers: once, where all say the same.
-func notes(servers []client.Share) []string {
+// serverNotes are what servers have said about their own answers: once, where all say the same.
+func serverNotes(servers []client.Share) []string {
 	var out []string
 	for _, s := range servers {
-		for _, n := range notesOf(s) {
-			everywhere := !slices.ContainsFunc(servers, func(o client.Share) bool { return !slices.Contains(notesOf(o), n) })
+		for _, n := range notesOfServer(s) {
+			everywhere := !slices.ContainsFunc(servers, func(o client.Share) bool { return !slices.Contains(notesOfServer(o), n) })
 			if !everywhere {
 				n = s.Server + ": " + n
 			}
@@ -68,8 +68,8 @@ func notes(servers []client.Share) []string {
 	return out
 }
 
-// notesOf are those of one server, with how much of a person counts there.
-func notesOf(s client.Share) []string {
+// notesOfServer are those of one server, with how much of a person counts there.
+func notesOfServer(s client.Share) []string {
 	l := s.Answer.Limits
 	if l.MaxRows <= 1 && l.MaxGroups <= 1 {
 		return s.Answer.Notes
@@ -78,8 +78,8 @@ func notesOf(s client.Share) []string {
 		"is in no error bar", render.Count(l.MaxRows, "row"), render.Count(l.MaxGroups, "group")))
 }
 
-// printQuote shows what each server would charge, and how exact the total would be.
-func printQuote(w io.Writer, q *client.Quote) {
+// printFederatedQuote shows what each server would charge, and how exact the total would be.
+func printFederatedQuote(w io.Writer, q *client.Quote) {
 	errors := &table.Table{Header: []string{"noisy number", render.PlusMinus(q.Confidence) + " of the total"}, Right: []bool{false, true}}
 	for i, c := range q.Columns {
 		switch {
@@ -97,8 +97,8 @@ func printQuote(w io.Writer, q *client.Quote) {
 		noise, moves := "", ""
 		for _, i := range s.Price.Questions {
 			for _, m := range i.Measures {
-				noise += separated(noise) + m.Mechanism + " " + render.Number(m.Deviation)
-				moves += separated(moves) + render.Number(m.Sensitivity)
+				noise += onOneLine(noise) + m.Mechanism + " " + render.Number(m.Deviation)
+				moves += onOneLine(moves) + render.Number(m.Sensitivity)
 			}
 		}
 		t.Add(s.Server, noise, moves, render.ToPay(s.Price), render.Left(s.Price.Remaining))
@@ -106,7 +106,7 @@ func printQuote(w io.Writer, q *client.Quote) {
 	t.Write(w)
 }
 
-func separated(text string) string {
+func onOneLine(text string) string {
 	if text == "" {
 		return ""
 	}

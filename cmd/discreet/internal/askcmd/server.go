@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/client"
 )
 
-// servers are those that are named: by addresses, each with a file of a token, or by names that the
+// findServers are those that are named: by addresses, each with a file of a token, or by names that the
 // file of servers has. No token goes to two servers.
-func (c *Ask) servers() (out []*client.Server, err error) {
+func (c *AskCmd) findServers() (out []*client.Server, err error) {
 	var directory *client.Directory
 	tokens := c.TokenFile
 	for _, at := range c.At {

@@ -22,15 +22,15 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Cmd is discreet attach.
-type Cmd struct {
+// AttachCmd is discreet attach.
+type AttachCmd struct {
 	Policy  string `help:"The policy file; without one there are noise, accounting and training on rows that are sent, and no data." placeholder:"FILE" short:"p"`
 	As      string `help:"The analyst who asks; may be left out where the policy lists one." placeholder:"NAME"`
 	Memory  string `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE"`
 	Threads int    `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N"`
 }
 
-func (Cmd) Help() string {
+func (AttachCmd) Help() string {
 	return `For programs, which start it and hold its standard input open; it ends when that is closed, also when the
 program is killed. Its first line says, as JSON, at which socket it listens and with which token to come in; the folder of
 the socket is for this user alone. With a policy it is the HTTP interface of 'discreet serve' for one analyst, whose answers
@@ -41,8 +41,8 @@ noise, accounts, and trains on rows that it is sent. The Python package is made 
   discreet attach`
 }
 
-// greeting is the first line.
-type greeting struct {
+// attachGreeting is the first line.
+type attachGreeting struct {
 	Address string `json:"address"`
 	Folder  string `json:"folder"`
 	Token   string `json:"token"`
@@ -50,11 +50,11 @@ type greeting struct {
 	Version string `json:"version"`
 }
 
-// lasting is how long questions may take to finish at the end.
-const lasting = 30 * time.Second
+// attachDrainTimeout is how long questions may take to finish at the end.
+const attachDrainTimeout = 30 * time.Second
 
 // Run serves until standard input ends.
-func (c *Cmd) Run(ctx context.Context, s console.Screen) (err error) {
+func (c *AttachCmd) Run(ctx context.Context, s console.Screen) (err error) {
 	ctx, cancel := privatedoor.WhileOpen(ctx, s.In)
 	defer cancel()
 	door, err := privatedoor.Listen()
@@ -62,7 +62,7 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, door.Close()) }()
-	hello := greeting{Address: door.Address(), Folder: door.Folder, Version: console.Version}
+	hello := attachGreeting{Address: door.Address(), Folder: door.Folder, Version: console.Version}
 	if c.Policy != "" {
 		return c.serve(ctx, s, door, hello)
 	}
@@ -74,7 +74,7 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) (err error) {
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	ended := make(chan error, 1)
 	go func() { ended <- bench.Serve(door) }()
-	if err := tell(s, hello); err != nil {
+	if err := printGreeting(s, hello); err != nil {
 		return err
 	}
 	select {
@@ -85,8 +85,8 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) (err error) {
 	}
 }
 
-// tell writes the first line.
-func tell(s console.Screen, hello greeting) error {
+// printGreeting writes the first line.
+func printGreeting(s console.Screen, hello attachGreeting) error {
 	line, err := json.Marshal(hello)
 	if err == nil {
 		_, err = fmt.Fprintf(s.Out, "%s\n", line)
@@ -95,16 +95,16 @@ func tell(s console.Screen, hello greeting) error {
 }
 
 // serve is the server for one analyst.
-func (c *Cmd) serve(ctx context.Context, s console.Screen, door *privatedoor.Door, hello greeting) error {
+func (c *AttachCmd) serve(ctx context.Context, s console.Screen, door *privatedoor.Door, hello attachGreeting) error {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
 		return err
 	}
-	if hello.Analyst, err = c.analyst(p); err != nil {
+	if hello.Analyst, err = c.chooseAnalyst(p); err != nil {
 		return console.Misuse(err)
 	}
 	where := filepath.Join(door.Folder, "users")
-	if hello.Token, err = addUser(ctx, where, hello.Analyst); err != nil {
+	if hello.Token, err = addAttachedUser(ctx, where, hello.Analyst); err != nil {
 		return err
 	}
 	srv, err := server.Begin(ctx, server.Config{Policy: c.Policy, Users: where, Web: door, Immediate: true, Memory: c.Memory,
@@ -118,7 +118,7 @@ func (c *Cmd) serve(ctx context.Context, s console.Screen, door *privatedoor.Doo
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve() }()
 	if err = srv.OpenData(ctx); err == nil {
-		err = tell(s, hello)
+		err = printGreeting(s, hello)
 	}
 	if err == nil {
 		select {
@@ -129,13 +129,13 @@ func (c *Cmd) serve(ctx context.Context, s console.Screen, door *privatedoor.Doo
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // it was told to end while it opened the data
 	}
-	last, stop := context.WithTimeout(context.WithoutCancel(ctx), lasting)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), attachDrainTimeout)
 	defer stop()
 	return errors.Join(err, console.NotInOrder(srv.Shutdown(last)))
 }
 
-// analyst is who asks.
-func (c *Cmd) analyst(p *policy.Policy) (string, error) {
+// chooseAnalyst is who asks.
+func (c *AttachCmd) chooseAnalyst(p *policy.Policy) (string, error) {
 	var names []string
 	for _, dataset := range p.Names() {
 		names = append(names, p.Datasets[dataset].AnalystNames()...)
@@ -155,8 +155,8 @@ func (c *Cmd) analyst(p *policy.Policy) (string, error) {
 	return names[0], nil
 }
 
-// addUser makes a file of users with one in it, who has a token.
-func addUser(ctx context.Context, where, name string) (token string, err error) {
+// addAttachedUser makes a file of users with one in it, who has a token.
+func addAttachedUser(ctx context.Context, where, name string) (token string, err error) {
 	store, err := users.Open(where)
 	if err != nil {
 		return "", err

@@ -15,15 +15,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-// Cmd is discreet audit.
-type Cmd struct {
+// AuditCmd is discreet audit.
+type AuditCmd struct {
 	Mechanism []string `arg:"" optional:"" help:"What to audit; everything if nothing is named."`
 	Policy    *string  `help:"Audit the questions of a policy instead, on made-up data of its tables." placeholder:"FILE" short:"p"`
 	Samples   int      `help:"How often to run a mechanism on each of two neighbours; slow ones run less often." default:"1000000" placeholder:"N"`
 	JSON      bool     `help:"Print JSON." name:"json"`
 }
 
-func (Cmd) Help() string {
+func (AuditCmd) Help() string {
 	return `Tries to break every mechanism's claim. An exact check, where there is one, computes the privacy loss from
 the probabilities of the outcomes, on many pairs of neighbouring inputs, and compares the sampler with
 these probabilities. A statistical check runs the mechanism as a black box and bounds its loss from below. A claim stands while what
@@ -43,11 +43,11 @@ Claims are in epsilon, or in mu for Gaussian noise: the sensitivity in standard 
 nothing is spent. The exit code is 0 only where every claim stands, and 1 where one falls.
 
 Mechanisms:
-  ` + strings.Join(wrapped(audit.Names(), 95), "\n  ")
+  ` + strings.Join(wrapNames(audit.Names(), 95), "\n  ")
 }
 
-// wrapped joins names with commas into lines of up to so many bytes.
-func wrapped(names []string, width int) (lines []string) {
+// wrapNames joins names with commas into lines of up to so many bytes.
+func wrapNames(names []string, width int) (lines []string) {
 	line := ""
 	for i, n := range names {
 		if i < len(names)-1 {
@@ -61,9 +61,9 @@ func wrapped(names []string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
+func (c *AuditCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Policy != nil {
-		return c.policy(ctx, s)
+		return c.auditPolicy(ctx, s)
 	}
 	if c.Samples < audit.FewestSamples || c.Samples > audit.MostSamples {
 		return console.Misuse(fmt.Errorf("--samples %d: write a number from %d to %d", c.Samples, audit.FewestSamples, audit.MostSamples))
@@ -86,8 +86,8 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 	return c.show(s, all)
 }
 
-// policy audits the questions that a policy allows.
-func (c *Cmd) policy(ctx context.Context, s console.Screen) error {
+// auditPolicy audits the questions that a policy allows.
+func (c *AuditCmd) auditPolicy(ctx context.Context, s console.Screen) error {
 	if len(c.Mechanism) > 0 {
 		return console.Misuse(errors.New("name mechanisms, or a policy with --policy, not both"))
 	}
@@ -104,7 +104,7 @@ func (c *Cmd) policy(ctx context.Context, s console.Screen) error {
 }
 
 // show prints findings, and returns an error where a claim has fallen.
-func (c *Cmd) show(s console.Screen, all []finding.Finding) error {
+func (c *AuditCmd) show(s console.Screen, all []finding.Finding) error {
 	var fallen []finding.Finding
 	for _, f := range all {
 		if !f.Stands {
@@ -139,7 +139,7 @@ func (c *Cmd) show(s console.Screen, all []finding.Finding) error {
 		if f.Check == "replay" {
 			unit = "of the sensitivity"
 		}
-		t.Add(f.Subject, f.Check, runs(f.Samples), console.RoundOutward(f.Lower, 4, false), strconv.FormatFloat(f.Claim, 'g', 4, 64),
+		t.Add(f.Subject, f.Check, sampleWords(f.Samples), console.RoundOutward(f.Lower, 4, false), strconv.FormatFloat(f.Claim, 'g', 4, 64),
 			unit, verdict)
 	}
 	t.Write(s.Out)
@@ -153,8 +153,8 @@ func (c *Cmd) show(s console.Screen, all []finding.Finding) error {
 	return err
 }
 
-// runs writes a number of samples, and nothing for none.
-func runs(n int) string {
+// sampleWords writes a number of samples, and nothing for none.
+func sampleWords(n int) string {
 	if n == 0 {
 		return ""
 	}

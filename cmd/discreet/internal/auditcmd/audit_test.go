@@ -21,7 +21,7 @@ func TestAuditFalls(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
 		var out, errs bytes.Buffer
 		s := console.Screen{Out: &out, Err: &errs}
-		err := (&Cmd{JSON: asJSON}).show(s, all)
+		err := (&AuditCmd{JSON: asJSON}).show(s, all)
 		if code := console.Report(s, asJSON, err); code != console.ExitFailed || !strings.Contains(errs.String(), "1 of 2 checks") {
 			t.Errorf("exit code %d, %q", code, errs.String())
 		}
@@ -41,7 +41,7 @@ func TestAuditInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer
-	if err := (&Cmd{Samples: 1000}).Run(ctx, console.Screen{Out: &out, Err: &errs}); !errors.Is(err, context.Canceled) || out.Len() > 0 {
+	if err := (&AuditCmd{Samples: 1000}).Run(ctx, console.Screen{Out: &out, Err: &errs}); !errors.Is(err, context.Canceled) || out.Len() > 0 {
 		t.Errorf("got %v, %q", err, out.String())
 	}
 }

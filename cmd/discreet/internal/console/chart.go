@@ -67,18 +67,18 @@ func ChartFormat(file string) (func(chart.Chart, *os.File) error, error) {
 	return nil, Misuse(fmt.Errorf("%s: write to a file that ends in .svg or .png", ShellQuote(file)))
 }
 
-// mostPlaces is how many places a curve is computed at.
-const mostPlaces = 48
+// maxCurvePoints is how many places a curve is computed at.
+const maxCurvePoints = 48
 
-// Places are the numbers of queries at which the curves are computed: all, or closer
+// CurvePoints are the numbers of queries at which the curves are computed: all, or closer
 // together at the beginning, where the curves bend; on a logarithmic axis as far apart
 // as they look.
-func Places(times int, log bool) (out []int) {
-	for i := 1; i <= mostPlaces; i++ {
-		part := float64(i) / mostPlaces
+func CurvePoints(times int, log bool) (out []int) {
+	for i := 1; i <= maxCurvePoints; i++ {
+		part := float64(i) / maxCurvePoints
 		k := int(math.Round(float64(times) * part * math.Sqrt(part)))
 		switch {
-		case times <= mostPlaces:
+		case times <= maxCurvePoints:
 			k = i
 		case log:
 			k = int(math.Round(math.Pow(float64(times), part)))

@@ -26,8 +26,8 @@ func TestPlaces(t *testing.T) {
 	// On logarithmic axes the places are as far apart as they look.
 	for _, times := range []int{2, 48, 49, 1000, 1_000_000_000} {
 		for _, log := range []bool{false, true} {
-			at := Places(times, log)
-			if at[0] != 1 || at[len(at)-1] != times || len(at) > mostPlaces+1 || !slices.IsSorted(at) {
+			at := CurvePoints(times, log)
+			if at[0] != 1 || at[len(at)-1] != times || len(at) > maxCurvePoints+1 || !slices.IsSorted(at) {
 				t.Errorf("%d: %v", times, at)
 			}
 			if i := slices.IndexFunc(at, func(k int) bool { return k > 10 }); log && i > 0 && float64(at[i]) > 1.6*float64(at[i-1]) {

@@ -24,7 +24,7 @@ func (f LedgerFlags) Read() (anywhere.Reader, *policy.Policy, error) {
 		return nil, nil, Misuse(errors.New("name a ledger file, or a policy with --policy, and not both"))
 	}
 	if f.Policy == "" {
-		if perhapsPolicy(f.File) {
+		if looksLikePolicy(f.File) {
 			return nil, nil, Misuse(fmt.Errorf("%s is no ledger; did you mean --policy %s?", f.File, f.File))
 		}
 		r, err := anywhere.Read(f.File)
@@ -38,9 +38,9 @@ func (f LedgerFlags) Read() (anywhere.Reader, *policy.Policy, error) {
 	return r, p, err
 }
 
-// perhapsPolicy reports whether a file is there that is named as policies are, and is nothing that
+// looksLikePolicy reports whether a file is there that is named as policies are, and is nothing that
 // a ledger could be.
-func perhapsPolicy(path string) bool {
+func looksLikePolicy(path string) bool {
 	if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
 		return false
 	}

@@ -52,15 +52,15 @@ func (f ServerFlags) Open(policy string) (*Client, error) {
 	return &Client{server}, nil
 }
 
-// patience is how long a server may take.
-const patience = time.Minute
+// callTimeout is how long a server may take.
+const callTimeout = time.Minute
 
 // Server is the same server, for who waits for as long as an answer takes.
 func (c *Client) Server() *client.Server { return c.server }
 
 // Call sends a request and reads the answer into out.
 func (c *Client) Call(ctx context.Context, method, at string, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	err := c.server.Call(ctx, method, at, in, out)
 	if errors.As(err, new(*client.ServerError)) {
@@ -84,14 +84,14 @@ func (c *Client) Dataset(ctx context.Context, name string) (string, error) {
 	return url.PathEscape(all.Datasets[0]), nil
 }
 
-// tries is how often something is drafted again where another owner was first.
-const tries = 5
+// maxSignAttempts is how often something is drafted again where another owner was first.
+const maxSignAttempts = 5
 
 // Sign has something drafted, signs it here, and has it written. What is signed is read first: it
 // has to be a record of the kind that was asked for, with the reason that was given.
 func (c *Client) Sign(ctx context.Context, at string, in map[string]any, kind ledger.Kind, key ed25519.PrivateKey, out any) error {
 	var err error
-	for range tries {
+	for range maxSignAttempts {
 		var drafted struct{ Draft struct{ Text string } }
 		if err = c.Call(ctx, http.MethodPost, at+"/draft", in, &drafted); err != nil {
 			return err

@@ -20,26 +20,26 @@ type Screen struct {
 
 // Watch returns a screen that remembers whether something could not be printed.
 func (s Screen) Watch() Screen {
-	s.Out = &printed{to: s.Out}
+	s.Out = &outputWatcher{to: s.Out}
 	return s
 }
 
 // Failed returns why something could not be printed, if so.
 func (s Screen) Failed() error {
-	if p, ok := s.Out.(*printed); ok {
+	if p, ok := s.Out.(*outputWatcher); ok {
 		return p.failed
 	}
 	return nil
 }
 
-// printed remembers that something could not be printed: an answer that went
+// outputWatcher remembers that something could not be printed: an answer that went
 // nowhere, into a full disk, is no success.
-type printed struct {
+type outputWatcher struct {
 	to     io.Writer
 	failed error
 }
 
-func (p *printed) Write(b []byte) (int, error) {
+func (p *outputWatcher) Write(b []byte) (int, error) {
 	n, err := p.to.Write(b)
 	if err != nil && p.failed == nil {
 		p.failed = fmt.Errorf("the output could not be written: %w", err)

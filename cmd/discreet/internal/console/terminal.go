@@ -10,7 +10,7 @@ import (
 
 // IsTerminal reports whether a person is at the other end of a reader or a writer.
 func IsTerminal(end any) bool {
-	if p, ok := end.(*printed); ok {
+	if p, ok := end.(*outputWatcher); ok {
 		end = p.to
 	}
 	f, ok := end.(*os.File)

@@ -29,25 +29,25 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Cmd tells the story where nothing else is said.
-type Cmd struct {
-	Hospital storyCmd      `cmd:"" default:"withargs" help:"Tell the story on a made-up hospital, in under 30 seconds. The default."`
-	Shop     shopCmd       `cmd:"" help:"Write a made-up wholesaler with joins, as CSV files and a policy."`
-	Stream   streamDemoCmd `cmd:"" help:"Write a made-up clinic with a stream, and thousands of questions to it."`
-	Train    trainDemoCmd  `cmd:"" help:"Train on a made-up town: what theorems promise beside what is observed."`
+// DemoCmd tells the story where nothing else is said.
+type DemoCmd struct {
+	Hospital demoHospitalCmd `cmd:"" default:"withargs" help:"Tell the story on a made-up hospital, in under 30 seconds. The default."`
+	Shop     demoShopCmd     `cmd:"" help:"Write a made-up wholesaler with joins, as CSV files and a policy."`
+	Stream   demoStreamCmd   `cmd:"" help:"Write a made-up clinic with a stream, and thousands of questions to it."`
+	Train    demoTrainCmd    `cmd:"" help:"Train on a made-up town: what theorems promise beside what is observed."`
 }
 
-func (Cmd) Help() string {
-	return storyCmd{}.Help() + shopExample + streamDemoExample + trainDemoExample
+func (DemoCmd) Help() string {
+	return demoHospitalCmd{}.Help() + shopExample + streamDemoExample + trainDemoExample
 }
 
-type storyCmd struct {
+type demoHospitalCmd struct {
 	Dir  string `help:"Make the hospital in this folder, and keep it." placeholder:"DIR" type:"path"`
 	Seed uint64 `help:"Which hospital to make up." default:"1"`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
-func (storyCmd) Help() string {
+func (demoHospitalCmd) Help() string {
 	return `Makes up a hospital of 4,000 people, asks it an honest question, attacks it with plain SQL and through
 Discreet, asks the same thing a hundred times, and spends the budget until nothing is left.
 
@@ -55,8 +55,8 @@ Discreet, asks the same thing a hundred times, and spends the budget until nothi
   discreet demo --dir hospital     keeps the files, to go on asking`
 }
 
-// demo tells the story. Every step is run; nothing that it prints was prepared.
-type demo struct {
+// hospitalDemo tells the story. Every step is run; nothing that it prints was prepared.
+type hospitalDemo struct {
 	ctx   context.Context
 	w     io.Writer
 	db    *discreet.DB
@@ -64,7 +64,7 @@ type demo struct {
 	facts map[string]any // what --json prints
 }
 
-func (c *storyCmd) Run(ctx context.Context, s console.Screen) (err error) {
+func (c *demoHospitalCmd) Run(ctx context.Context, s console.Screen) (err error) {
 	dir := c.Dir
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "discreet-demo-"); err != nil {
@@ -72,14 +72,14 @@ func (c *storyCmd) Run(ctx context.Context, s console.Screen) (err error) {
 		}
 		defer os.RemoveAll(dir)
 	}
-	d := &demo{ctx: ctx, w: s.Out, facts: map[string]any{}}
+	d := &hospitalDemo{ctx: ctx, w: s.Out, facts: map[string]any{}}
 	if c.JSON {
 		d.w = io.Discard
 	}
 	if err := d.build(dir, c.Seed); err != nil {
 		return err
 	}
-	for _, step := range []func() error{d.honest, d.attack, d.again, d.refused, d.exhaust} {
+	for _, step := range []func() error{d.askHonestly, d.attack, d.askAgain, d.showRefusals, d.exhaust} {
 		if err := step(); err != nil {
 			return errors.Join(err, d.close())
 		}
@@ -102,8 +102,8 @@ func (c *storyCmd) Run(ctx context.Context, s console.Screen) (err error) {
 }
 
 // build makes two hospitals, with and without one person, and opens them.
-func (d *demo) build(dir string, seed uint64) (err error) {
-	if err := newFolder(dir); err != nil {
+func (d *hospitalDemo) build(dir string, seed uint64) (err error) {
+	if err := refuseFilledFolder(dir); err != nil {
 		return err
 	}
 	h := hospital.New(4000, seed)
@@ -141,8 +141,8 @@ func (d *demo) build(dir string, seed uint64) (err error) {
 	return nil
 }
 
-// newFolder refuses a folder with something in it.
-func newFolder(dir string) error {
+// refuseFilledFolder refuses a folder with something in it.
+func refuseFilledFolder(dir string) error {
 	if entries, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	} else if len(entries) > 0 {
@@ -151,10 +151,10 @@ func newFolder(dir string) error {
 	return nil
 }
 
-func (d *demo) close() error { return errors.Join(d.plain.Close(), d.db.Close()) }
+func (d *hospitalDemo) close() error { return errors.Join(d.plain.Close(), d.db.Close()) }
 
-// honest asks a real question and shows the truth beside it.
-func (d *demo) honest() error {
+// askHonestly asks a real question and shows the truth beside it.
+func (d *hospitalDemo) askHonestly() error {
 	const text = "SELECT diagnosis, COUNT(*), AVG(age) FROM patients WHERE age >= 18 GROUP BY diagnosis"
 	d.title("1. An honest question")
 	d.sql(text)
@@ -174,10 +174,10 @@ func (d *demo) honest() error {
 			key).Scan(&count, &age); err != nil {
 			return err
 		}
-		avg := value(row[2])
+		avg := numberOf(row[2])
 		t.Add(key, render.Cell(row[1]), render.Number(*a.Errors[i][1]), strconv.Itoa(count), fmt.Sprintf("%.1f", avg),
 			fmt.Sprintf("%.1f", *a.Errors[i][2]), fmt.Sprintf("%.1f", age))
-		for _, ok := range []bool{math.Abs(value(row[1])-float64(count)) <= *a.Errors[i][1], math.Abs(avg-age) <= *a.Errors[i][2]} {
+		for _, ok := range []bool{math.Abs(numberOf(row[1])-float64(count)) <= *a.Errors[i][1], math.Abs(avg-age) <= *a.Errors[i][2]} {
 			total++
 			if ok {
 				inside++
@@ -194,7 +194,7 @@ func (d *demo) honest() error {
 }
 
 // attack compares two databases that differ in one person.
-func (d *demo) attack() error {
+func (d *hospitalDemo) attack() error {
 	const all = "SELECT COUNT(*) FROM patients WHERE diagnosis = 'HIV'"
 	const others = "SELECT COUNT(*) FROM patients WHERE diagnosis = 'HIV' AND zip <> '1003A'"
 	d.title("2. The differencing attack")
@@ -218,7 +218,7 @@ func (d *demo) attack() error {
 			if err != nil {
 				return err
 			}
-			noisy[i], errs[i] = value(a.Rows[0][0]), *a.Errors[0][0]
+			noisy[i], errs[i] = numberOf(a.Rows[0][0]), *a.Errors[0][0]
 		}
 		t.Add("plain SQL, "+world.words, strconv.Itoa(counts[0]), strconv.Itoa(counts[1]), strconv.Itoa(counts[0]-counts[1]))
 		t.Add("Discreet,  "+world.words, fmt.Sprintf("%g ±%g", noisy[0], errs[0]), fmt.Sprintf("%g ±%g", noisy[1], errs[1]),
@@ -235,8 +235,8 @@ func (d *demo) attack() error {
 	return nil
 }
 
-// again asks one question many times.
-func (d *demo) again() error {
+// askAgain asks one question many times.
+func (d *hospitalDemo) askAgain() error {
 	d.title("3. The same question, a hundred times")
 	spellings := []string{
 		"SELECT COUNT(*) FROM patients WHERE smoker AND age >= 40",
@@ -255,7 +255,7 @@ func (d *demo) again() error {
 		if err != nil {
 			return err
 		}
-		seen[value(a.Rows[0][0])] = true
+		seen[numberOf(a.Rows[0][0])] = true
 	}
 	after, err := d.db.Budget(d.ctx, "hospital")
 	if err != nil {
@@ -268,8 +268,8 @@ func (d *demo) again() error {
 	return nil
 }
 
-// refused shows questions that cannot be asked.
-func (d *demo) refused() error {
+// showRefusals shows questions that cannot be asked.
+func (d *hospitalDemo) showRefusals() error {
 	d.title("4. What cannot be asked")
 	var facts []map[string]string
 	for _, text := range []string{
@@ -292,7 +292,7 @@ func (d *demo) refused() error {
 }
 
 // exhaust asks until the budget is gone.
-func (d *demo) exhaust() error {
+func (d *hospitalDemo) exhaust() error {
 	d.title("5. The budget runs out")
 	d.say("The analyst goes on, one question for every age, at epsilon 0.1 each:")
 	answered := 0
@@ -332,7 +332,7 @@ func (d *demo) exhaust() error {
 }
 
 // verify checks the ledger that the story has written.
-func (d *demo) verify(path string) error {
+func (d *hospitalDemo) verify(path string) error {
 	r, err := sqlite.Verify(path)
 	if err != nil {
 		return err
@@ -344,16 +344,16 @@ func (d *demo) verify(path string) error {
 	return nil
 }
 
-func (d *demo) ask(dataset, text string) (*api.Answer, error) {
+func (d *hospitalDemo) ask(dataset, text string) (*api.Answer, error) {
 	return d.db.Ask(d.ctx, api.Question{Dataset: dataset, Analyst: "ana", SQL: text})
 }
 
-func (d *demo) title(text string)           { fmt.Fprintf(d.w, "\n== %s ==\n\n", text) }
-func (d *demo) sql(text string)             { fmt.Fprintf(d.w, "  > %s\n", text) }
-func (d *demo) say(format string, a ...any) { fmt.Fprintf(d.w, format+"\n", a...) }
+func (d *hospitalDemo) title(text string)           { fmt.Fprintf(d.w, "\n== %s ==\n\n", text) }
+func (d *hospitalDemo) sql(text string)             { fmt.Fprintf(d.w, "  > %s\n", text) }
+func (d *hospitalDemo) say(format string, a ...any) { fmt.Fprintf(d.w, format+"\n", a...) }
 
-// value reads a number of an answer.
-func value(v any) float64 {
+// numberOf reads a number of an answer.
+func numberOf(v any) float64 {
 	f, _ := v.(json.Number).Float64()
 	return f
 }

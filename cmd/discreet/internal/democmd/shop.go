@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/shop"
 )
 
-type shopCmd struct {
+type demoShopCmd struct {
 	Folder string  `arg:"" help:"Make the shop in this new folder." type:"path"`
 	Scale  float64 `help:"How large: 1 is 150,000 customers with 6 million items, 330 MB." default:"0.01"`
 	Seed   uint64  `help:"Which shop to make up." default:"1"`
@@ -19,7 +19,7 @@ type shopCmd struct {
 const shopExample = `
   discreet demo shop shop          writes the data and the policy of a made-up wholesaler, to try joins on`
 
-func (shopCmd) Help() string {
+func (demoShopCmd) Help() string {
 	return `Makes up a wholesaler in the shape of the TPC-H benchmark: customers, their orders, the items of these, and two
 public tables, nations and parts. The same seed makes the same shop. shop.yaml is its policy.
 
@@ -27,12 +27,12 @@ public tables, nations and parts. The same seed makes the same shop. shop.yaml i
   discreet demo shop --scale 1 --seed 7 large`
 }
 
-func (c *shopCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *demoShopCmd) Run(ctx context.Context, s console.Screen) error {
 	made, err := shop.Scaled(c.Scale, c.Seed)
 	if err != nil {
 		return console.Misuse(fmt.Errorf("--scale: %w", err))
 	}
-	if err := newFolder(c.Folder); err != nil {
+	if err := refuseFilledFolder(c.Folder); err != nil {
 		return err
 	}
 	done := console.Waiting(s.Err, "writing")

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
-type streamDemoCmd struct {
+type demoStreamCmd struct {
 	Folder    string `arg:"" help:"Make the clinic in this new folder." type:"path"`
 	People    int    `help:"How many patients it has." default:"50000"`
 	Questions int    `help:"How many questions the workload has." default:"5000"`
@@ -21,7 +21,7 @@ type streamDemoCmd struct {
 const streamDemoExample = `
   discreet demo stream clinic      writes a clinic whose policy has a stream, and thousands of questions to it`
 
-func (streamDemoCmd) Help() string {
+func (demoStreamCmd) Help() string {
 	return `Makes up a clinic whose policy has a stream over four columns, and a file of random questions to it. The same seed makes
 the same clinic. What can be done with them stands behind it.
 
@@ -31,14 +31,14 @@ the same clinic. What can be done with them stands behind it.
 
 const streamDemoBudget = "{epsilon: 4, per_query: {default: 0.1, max: 1}}"
 
-func (c *streamDemoCmd) Run(s console.Screen) error {
+func (c *demoStreamCmd) Run(s console.Screen) error {
 	switch {
 	case c.People < 1000 || c.People > 5_000_000:
 		return console.Misuse(fmt.Errorf("--people %d: make up 1000 to 5000000", c.People))
 	case c.Questions < 1 || c.Questions > 1_000_000:
 		return console.Misuse(fmt.Errorf("--questions %d: make up 1 to 1000000", c.Questions))
 	}
-	if err := newFolder(c.Folder); err != nil {
+	if err := refuseFilledFolder(c.Folder); err != nil {
 		return err
 	}
 	done := console.Waiting(s.Err, "writing")
@@ -62,7 +62,7 @@ func (c *streamDemoCmd) Run(s console.Screen) error {
 	return nil
 }
 
-func (c *streamDemoCmd) write() error {
+func (c *demoStreamCmd) write() error {
 	if err := hospital.New(c.People, c.Seed).Write(filepath.Join(c.Folder, "data")); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	town "github.com/discreet-dp/discreet/internal/traindemo"
 )
 
-type trainDemoCmd struct {
+type demoTrainCmd struct {
 	Dir      string   `help:"Write the town into this new folder, with a policy, to train on it yourself." placeholder:"DIR" type:"path"`
 	Rows     int      `help:"How many inhabitants it has." default:"20000" placeholder:"N"`
 	Epsilons []string `help:"The prices to compare; 0.1, 1 and 10 if left out." placeholder:"E,E"`
@@ -26,7 +26,7 @@ type trainDemoCmd struct {
 const trainDemoExample = `
   discreet demo train              trains models on a made-up town: what theorems promise, beside what is observed`
 
-func (trainDemoCmd) Help() string {
+func (demoTrainCmd) Help() string {
 	return `Makes up a town, trains classifiers of who earns much by every method, and prints what the theorems promise beside what was
 observed: by how much the mean of loss and regulariser is above its least, on the rows it was trained on; and how often models are wrong about
 others. The same seed gives the same numbers.
@@ -37,7 +37,7 @@ others. The same seed gives the same numbers.
 
 const trainDemoBudget = "{epsilon: 4, delta: 0, per_query: {default: 0.1, max: 2}}"
 
-func (c *trainDemoCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *demoTrainCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Dir != "" {
 		return c.write(s)
 	}
@@ -85,7 +85,7 @@ func (c *trainDemoCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-func (c *trainDemoCmd) printJSON(s console.Screen, promises []town.Promise) error {
+func (c *demoTrainCmd) printJSON(s console.Screen, promises []town.Promise) error {
 	type line struct {
 		Epsilon float64 `json:"epsilon"`
 		town.Promise
@@ -98,12 +98,12 @@ func (c *trainDemoCmd) printJSON(s console.Screen, promises []town.Promise) erro
 }
 
 // write writes rows to train on, some to predict, and a policy.
-func (c *trainDemoCmd) write(s console.Screen) error {
+func (c *demoTrainCmd) write(s console.Screen) error {
 	d, err := town.Made(c.Rows, c.Seed)
 	if err != nil {
 		return console.Misuse(err)
 	}
-	if err := newFolder(c.Dir); err != nil {
+	if err := refuseFilledFolder(c.Dir); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(c.Dir, "data"), 0o755); err != nil {

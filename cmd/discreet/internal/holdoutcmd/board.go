@@ -11,11 +11,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type boardCmd struct {
+type holdoutBoardCmd struct {
 	holdoutFlags `embed:""`
 }
 
-func (boardCmd) Help() string {
+func (holdoutBoardCmd) Help() string {
 	return `Prints the scores that analysts have put on the board of a holdout with --name, the best first. Of several scores ` +
 		`under one name the last stands.
 A score that is confirmed is what its analyst claimed, and the holdout does not contradict it by more than the error beside it says; one that comes from the
@@ -27,7 +27,7 @@ holdout has noise. The board is public among the analysts of the dataset, and is
 
 var boardKeys = []string{"rank", "name", "analyst", "score", "spent", "error", "time"}
 
-func (c *boardCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *holdoutBoardCmd) Run(ctx context.Context, s console.Screen) error {
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
 		return err

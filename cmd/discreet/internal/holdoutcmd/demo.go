@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type demoCmd struct {
+type holdoutDemoCmd struct {
 	Signal      bool   `help:"Let 20 attributes go with the label; else none does."`
 	N           int    `help:"People in the training data, in the holdout, and in the fresh data." placeholder:"N" name:"n" default:"10000"`
 	Attributes  int    `help:"Attributes of each." placeholder:"D" default:"10000"`
@@ -24,7 +24,7 @@ type demoCmd struct {
 	JSON        bool   `help:"Print JSON." name:"json"`
 }
 
-func (demoCmd) Help() string {
+func (holdoutDemoCmd) Help() string {
 	return `The experiment of Dwork, Feldman, Hardt, Pitassi, Reingold and Roth (2015). An analyst asks a holdout how each attribute
 goes with a label, keeps those for which training and holdout agree, and asks how good a classifier of the best is. A plain holdout is
 asked exactly; the other is a session of package holdout with threshold 0.04 and noise 0.01. What both report is compared with fresh data.
@@ -36,7 +36,7 @@ asked exactly; the other is a session of package holdout with threshold 0.04 and
 All data is made up. It takes under a minute on two cores, and a few seconds with --n 2000 --attributes 2000.`
 }
 
-func (c *demoCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *holdoutDemoCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Plot != "" {
 		if err := console.CanSave(c.Plot); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (c *demoCmd) Run(ctx context.Context, s console.Screen) error {
 	return console.DrawChart(s, c.Plot, drawn, c.JSON)
 }
 
-func (c *demoCmd) print(s console.Screen, e experiment.Classic, r *experiment.Result) {
+func (c *holdoutDemoCmd) print(s console.Screen, e experiment.Classic, r *experiment.Result) {
 	threshold, _ := e.Threshold.Float64()
 	noise, _ := e.Noise.Float64()
 	fmt.Fprintf(s.Out, "%s people, %s attributes of which %d go with the label, %d repetitions; threshold %v, noise %v\n",
@@ -101,14 +101,14 @@ func (c *demoCmd) print(s console.Screen, e experiment.Classic, r *experiment.Re
 		p.Selected, p.Reported.Mean, p.Fresh.Mean, q.Reported.Mean, q.Fresh.Mean)
 	fmt.Fprintf(s.Out, "Over all sizes, what the plain holdout reports is up to %.3f from fresh data, and what Thresholdout reports up "+
 		"to %.3f; its threshold allows %v.\n",
-		farthest(r.Plain), farthest(r.Threshold), threshold)
+		maxDistance(r.Plain), maxDistance(r.Threshold), threshold)
 	fmt.Fprintf(s.Out, "Thresholdout answered %.0f of %d questions from the holdout, for a pure epsilon of up to %.3g. At that price the "+
 		"theorems are vacuous: what is seen here is\npractice, and nothing is promised. See discreet holdout plan.\n\n",
 		r.Rounds.Mean, e.Attributes+len(e.Selected)+1, r.Cost.Epsilon.Float())
 }
 
-// farthest is how far the mean report is from fresh data, at the size where it is farthest.
-func farthest(lines []experiment.Line) (most float64) {
+// maxDistance is how far the mean report is from fresh data, at the size where it is farthest.
+func maxDistance(lines []experiment.Line) (most float64) {
 	for _, l := range lines {
 		most = math.Max(most, math.Abs(l.Reported.Mean-l.Fresh.Mean))
 	}
@@ -117,7 +117,7 @@ func farthest(lines []experiment.Line) (most float64) {
 
 // picture draws by how much classifiers are better than a coin. An axis always shows zero, so
 // shares of about a half would leave half of it empty.
-func (c *demoCmd) picture(r *experiment.Result) chart.Chart {
+func (c *holdoutDemoCmd) picture(r *experiment.Result) chart.Chart {
 	out := chart.Chart{
 		Title:    "A holdout that is asked again and again, without a signal",
 		Subtitle: "labels that a classifier gets right beyond a half; the holdout is asked before every step",
@@ -144,7 +144,7 @@ func (c *demoCmd) picture(r *experiment.Result) chart.Chart {
 	return out
 }
 
-func (c *demoCmd) printJSON(s console.Screen, e experiment.Classic, r *experiment.Result) error {
+func (c *holdoutDemoCmd) printJSON(s console.Screen, e experiment.Classic, r *experiment.Result) error {
 	return console.PrintJSON(s.Out, struct {
 		People       int               `json:"people"`
 		Attributes   int               `json:"attributes"`

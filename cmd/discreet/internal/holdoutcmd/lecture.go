@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type lectureCmd struct {
+type holdoutLectureCmd struct {
 	N           int     `help:"How many numbers there are." placeholder:"N" name:"n" default:"1000"`
 	Group       int     `help:"How many subsets are in a group, of which one is kept." placeholder:"G" default:"10"`
 	Repetitions int     `help:"How often everything is done again." placeholder:"R" default:"1000"`
@@ -23,7 +23,7 @@ type lectureCmd struct {
 	JSON        bool    `help:"Print JSON, with every final mean." name:"json"`
 }
 
-func (lectureCmd) Help() string {
+func (holdoutLectureCmd) Help() string {
 	return `n standard normal numbers are dealt into subsets of ln n, and the subsets into groups. Of each group the subset with the largest
 mean is kept, and the final mean is that of all that was kept. The truth is 0. Subsets chosen by their exact means give a final mean that is far
 off; chosen by report noisy max, at the epsilon at which the theorem on generalisation begins to speak about the tolerance, they do not.
@@ -32,7 +32,7 @@ off; chosen by report noisy max, at the epsilon at which the theorem on generali
   discreet holdout lecture --n 10000 --tolerance 0.3 --plot lecture.svg`
 }
 
-func (c *lectureCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *holdoutLectureCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Plot != "" {
 		if err := console.CanSave(c.Plot); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (c *lectureCmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	exact, private := experiment.FigureOf(r.Exact), experiment.FigureOf(r.Private)
-	drawn := histograms(r)
+	drawn := drawHistograms(r)
 	if c.JSON {
 		err = console.PrintJSON(s.Out, struct {
 			Numbers     int               `json:"numbers"`
@@ -90,8 +90,8 @@ func (c *lectureCmd) Run(ctx context.Context, s console.Screen) error {
 	return console.DrawChart(s, c.Plot, drawn, c.JSON)
 }
 
-// histograms draws both kinds of final means, in bins of the same width.
-func histograms(r *experiment.Lesson) chart.Chart {
+// drawHistograms draws both kinds of final means, in bins of the same width.
+func drawHistograms(r *experiment.Lesson) chart.Chart {
 	low, high := 0.0, 0.0
 	for _, all := range [][]float64{r.Exact, r.Private} {
 		for _, x := range all {

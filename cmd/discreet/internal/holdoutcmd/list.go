@@ -10,13 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type listCmd struct {
+type holdoutListCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Dataset string `help:"Only this dataset." placeholder:"NAME"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
-func (listCmd) Help() string {
+func (holdoutListCmd) Help() string {
 	return `Prints what is public about the holdouts: what is asked of each, over how many people, what a round costs, how ` +
 		`exact its answers are with probability
 0.95, how many answers from the holdout are left, and how far scores can be from the truth, however often one tries. It is free.
@@ -24,14 +24,14 @@ func (listCmd) Help() string {
   discreet holdout list --policy trial.yaml`
 }
 
-// listedHoldout is a holdout, and how far it is.
-type listedHoldout struct {
+// holdoutWithStatus is a holdout, and how far it is.
+type holdoutWithStatus struct {
 	api.HoldoutInfo
 	IDs *bool `json:"ids,omitempty"` // hides that of the info: id says more
 	*api.HoldoutStatus
 }
 
-func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *holdoutListCmd) Run(ctx context.Context, s console.Screen) error {
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Dataset == "" {
 		names = db.Policy().Names()
 	}
-	all := []listedHoldout{}
+	all := []holdoutWithStatus{}
 	for _, name := range names {
 		infos, err := db.Holdouts(name)
 		if err != nil {
@@ -52,7 +52,7 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 			if err != nil {
 				return err
 			}
-			all = append(all, listedHoldout{HoldoutInfo: i, HoldoutStatus: &status})
+			all = append(all, holdoutWithStatus{HoldoutInfo: i, HoldoutStatus: &status})
 		}
 	}
 	if c.JSON {
@@ -83,13 +83,13 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 	fmt.Fprintln(s.Out, "a round is all scores up to and including the next one that the holdout contradicts; its "+
 		"first question pays for it")
 	for _, h := range all {
-		fmt.Fprintln(s.Out, promise(h.HoldoutInfo))
+		fmt.Fprintln(s.Out, promiseWords(h.HoldoutInfo))
 	}
 	return nil
 }
 
-// promise says what theorems promise about a holdout.
-func promise(h api.HoldoutInfo) string {
+// promiseWords says what theorems promise about a holdout.
+func promiseWords(h api.HoldoutInfo) string {
 	if h.Promised == nil {
 		return h.Name + ": NOTHING is promised about how far scores are from those on new data, and who tries often enough can fit " +
 			"this holdout: take fewer answers, more noise or more people, by discreet holdout plan"

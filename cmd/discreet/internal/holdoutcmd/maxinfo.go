@@ -36,12 +36,12 @@ func (f informationFlags) checkBeta() error {
 	return nil
 }
 
-type maxinfoCmd struct {
+type holdoutMaxinfoCmd struct {
 	informationFlags
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
-func (maxinfoCmd) Help() string {
+func (holdoutMaxinfoCmd) Help() string {
 	return `Bounds the max-information, in bits, that a purely epsilon-private analysis has about its sample: what has probability p
 when it is fixed in advance has at most 2^bits p + beta when it was chosen by the analysis. Without --beta the bound holds for any sample; with it,
 for people who were drawn independently, and is far smaller.
@@ -50,7 +50,7 @@ for people who were drawn independently, and is far smaller.
   discreet holdout maxinfo --n 10000 --epsilon 0.01`
 }
 
-func (c *maxinfoCmd) Run(s console.Screen) error {
+func (c *holdoutMaxinfoCmd) Run(s console.Screen) error {
 	bits, err := c.bits()
 	if err != nil {
 		return err

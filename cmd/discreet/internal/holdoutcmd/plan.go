@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type planCmd struct {
+type holdoutPlanCmd struct {
 	N          float64 `help:"How many people the holdout has; leave it out to see only what each way needs." placeholder:"N" name:"n"`
 	Queries    float64 `help:"How many questions will be asked." required:"" placeholder:"K"`
 	Answers    float64 `help:"How many of them Thresholdout may answer from the holdout; a hundredth of them if left out." placeholder:"B"`
@@ -25,7 +25,7 @@ type planCmd struct {
 	JSON       bool    `help:"Print JSON." name:"json"`
 }
 
-func (planCmd) Help() string {
+func (holdoutPlanCmd) Help() string {
 	return `Compares ways of answering questions about the same people: what is promised for all answers at once, by which
 theorem, with which noise and at which price. The truth is the mean over everybody whom the people were drawn from. "vacuous" means that
 a theorem promises 1 or more, which is nothing, because no score is farther off than 1. "people needed" is how many it takes to promise the tolerance.
@@ -38,8 +38,8 @@ a theorem promises 1 or more, which is nothing, because no score is farther off 
 Nothing is read and nothing is charged. Noise and threshold are in units of a score, which is from 0 to 1.`
 }
 
-// wish reads the flags.
-func (c *planCmd) wish() (holdout.Wish, error) {
+// readWish reads the flags.
+func (c *holdoutPlanCmd) readWish() (holdout.Wish, error) {
 	w := holdout.Wish{
 		Size: c.N, Queries: c.Queries, Answers: c.Answers, Tolerance: c.Tolerance, Beta: 1 - c.Confidence,
 		Noise: c.Noise, Threshold: c.Threshold,
@@ -58,7 +58,7 @@ func (c *planCmd) wish() (holdout.Wish, error) {
 	return w, nil
 }
 
-func (c *planCmd) Run(s console.Screen) error {
+func (c *holdoutPlanCmd) Run(s console.Screen) error {
 	if c.Plot != "" {
 		if err := console.CanSave(c.Plot); err != nil {
 			return err
@@ -67,7 +67,7 @@ func (c *planCmd) Run(s console.Screen) error {
 			return console.Misuse(errors.New("a picture is for a number of people: say how many with --n"))
 		}
 	}
-	w, err := c.wish()
+	w, err := c.readWish()
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (c *planCmd) Run(s console.Screen) error {
 	return console.DrawChart(s, c.Plot, drawn, c.JSON)
 }
 
-func (c *planCmd) print(s console.Screen, w holdout.Wish, ways []holdout.Way) {
+func (c *holdoutPlanCmd) print(s console.Screen, w holdout.Wish, ways []holdout.Way) {
 	fmt.Fprintf(s.Out, "%s questions", console.Thousands(w.Queries))
 	if c.N > 0 {
 		fmt.Fprintf(s.Out, " about %s people", console.Thousands(c.N))
@@ -115,8 +115,8 @@ func (c *planCmd) print(s console.Screen, w holdout.Wish, ways []holdout.Way) {
 		if !math.IsInf(way.Tolerance, 1) {
 			promised = console.RoundOutward(way.Tolerance, 3, true)
 		}
-		t.Add(way.Name, way.By, promised, string(way.Verdict), needs, brief(way.Noise), brief(way.Threshold), brief(way.Epsilon),
-			brief(way.Delta), way.Composed)
+		t.Add(way.Name, way.By, promised, string(way.Verdict), needs, threeDigits(way.Noise), threeDigits(way.Threshold), threeDigits(way.Epsilon),
+			threeDigits(way.Delta), way.Composed)
 	}
 	t.Write(s.Out)
 	fmt.Fprintln(s.Out)
@@ -126,7 +126,7 @@ func (c *planCmd) print(s console.Screen, w holdout.Wish, ways []holdout.Way) {
 }
 
 // advice says in words what the table means.
-func (c *planCmd) advice(w holdout.Wish, ways []holdout.Way) (out []string) {
+func (c *holdoutPlanCmd) advice(w holdout.Wish, ways []holdout.Way) (out []string) {
 	adaptive := slices.DeleteFunc(slices.Clone(ways), func(way holdout.Way) bool { return !way.Adaptive })
 	least := slices.MinFunc(adaptive, func(a, b holdout.Way) int { return cmp.Compare(a.Needs, b.Needs) })
 	best := slices.MinFunc(adaptive, func(a, b holdout.Way) int { return cmp.Compare(a.Tolerance, b.Tolerance) })
@@ -152,7 +152,7 @@ func (c *planCmd) advice(w holdout.Wish, ways []holdout.Way) (out []string) {
 	return append(out, "Hoeffding's bound for questions fixed in advance does not hold for questions that were chosen by earlier answers.")
 }
 
-func (c *planCmd) printJSON(s console.Screen, w holdout.Wish, ways []holdout.Way) error {
+func (c *holdoutPlanCmd) printJSON(s console.Screen, w holdout.Wish, ways []holdout.Way) error {
 	type wayJSON struct {
 		Way       string   `json:"way"`
 		Theorem   string   `json:"theorem"`
@@ -168,12 +168,12 @@ func (c *planCmd) printJSON(s console.Screen, w holdout.Wish, ways []holdout.Way
 	}
 	list := []wayJSON{}
 	for _, way := range ways {
-		line := wayJSON{Way: way.Name, Theorem: way.By, Adaptive: way.Adaptive, Needs: finite(way.Needs)}
+		line := wayJSON{Way: way.Name, Theorem: way.By, Adaptive: way.Adaptive, Needs: finiteOrNull(way.Needs)}
 		if c.N > 0 {
-			line.Tolerance, line.Verdict = finite(way.Tolerance), string(way.Verdict)
+			line.Tolerance, line.Verdict = finiteOrNull(way.Tolerance), string(way.Verdict)
 			line.Noise, line.Threshold, line.Delta, line.Composed = way.Noise, way.Threshold, way.Delta, way.Composed
 			if way.Noise > 0 {
-				line.Epsilon = finite(way.Epsilon)
+				line.Epsilon = finiteOrNull(way.Epsilon)
 			}
 		}
 		list = append(list, line)
@@ -190,7 +190,7 @@ func (c *planCmd) printJSON(s console.Screen, w holdout.Wish, ways []holdout.Way
 
 // picture draws what is promised against the number of questions, each way by its best theorem. A
 // curve ends where it is vacuous.
-func (c *planCmd) picture(w holdout.Wish) (chart.Chart, error) {
+func (c *holdoutPlanCmd) picture(w holdout.Wish) (chart.Chart, error) {
 	out := chart.Chart{
 		Title: fmt.Sprintf("What is promised to questions about %s people", console.Thousands(w.Size)),
 		Subtitle: fmt.Sprintf("with probability %v; Thresholdout answers up to %s from the holdout; a curve ends where it is vacuous",
@@ -199,7 +199,7 @@ func (c *planCmd) picture(w holdout.Wish) (chart.Chart, error) {
 	}
 	names := []string{holdout.FixedWay, holdout.SplitWay, holdout.NoisyWay, holdout.ThresholdWay}
 	points := map[string][]chart.Point{}
-	for _, k := range console.Places(int(math.Min(w.Queries, 1e12)), true) {
+	for _, k := range console.CurvePoints(int(math.Min(w.Queries, 1e12)), true) {
 		at := w
 		at.Queries, at.Answers = float64(k), math.Min(w.Answers, float64(k))
 		ways, err := holdout.Promises(at)

@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/holdout"
 )
 
-type pvalueCmd struct {
+type holdoutPvalueCmd struct {
 	P     float64 `help:"The p-value that was found." placeholder:"P" name:"p" default:"-1"`
 	Alpha float64 `help:"The probability of a false discovery that is wanted." placeholder:"A" default:"-1"`
 	Bits  float64 `help:"The max-information of the analysis that chose the test; or give --n and --epsilon." placeholder:"K" default:"-1"`
@@ -16,7 +16,7 @@ type pvalueCmd struct {
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
-func (pvalueCmd) Help() string {
+func (holdoutPvalueCmd) Help() string {
 	return `Corrects a p-value for having chosen the test by the data, where the choice was differentially private: p becomes
 2^bits p + beta. The other way round, --alpha gives the level to test at, (alpha - beta)/2^bits.
 
@@ -25,7 +25,7 @@ func (pvalueCmd) Help() string {
   discreet holdout pvalue --p 0.001 --bits 3`
 }
 
-func (c *pvalueCmd) Run(s console.Screen) error {
+func (c *holdoutPvalueCmd) Run(s console.Screen) error {
 	has := func(x float64) bool { return x != -1 }
 	bits, err := c.Bits, c.checkBeta()
 	switch {
@@ -47,10 +47,10 @@ func (c *pvalueCmd) Run(s console.Screen) error {
 	}
 	var p, level *float64
 	if has(c.P) {
-		p = finite(holdout.CorrectedP(c.P, bits, c.Beta))
+		p = finiteOrNull(holdout.CorrectedP(c.P, bits, c.Beta))
 	}
 	if has(c.Alpha) {
-		level = finite(holdout.TestLevel(c.Alpha, bits, c.Beta))
+		level = finiteOrNull(holdout.TestLevel(c.Alpha, bits, c.Beta))
 	}
 	if c.JSON {
 		return console.PrintJSON(s.Out, struct {
@@ -58,7 +58,7 @@ func (c *pvalueCmd) Run(s console.Screen) error {
 			Beta  float64  `json:"beta"`
 			P     *float64 `json:"corrected_p,omitempty"`
 			Level *float64 `json:"level,omitempty"`
-		}{finite(bits), c.Beta, p, level})
+		}{finiteOrNull(bits), c.Beta, p, level})
 	}
 	fmt.Fprintf(s.Out, "max-information  %s bits, beta %v\n", console.RoundOutward(bits, 4, true), c.Beta)
 	switch {

@@ -55,7 +55,7 @@ func (h *holdoutFlags) info(db *discreet.DB) (api.HoldoutInfo, error) {
 	return api.HoldoutInfo{}, console.Misuse(fmt.Errorf("there is no holdout %q; write --holdout with one of %s", h.Holdout, names))
 }
 
-type scoreCmd struct {
+type holdoutScoreCmd struct {
 	holdoutFlags `embed:""`
 	As           string `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
 	Predictions  string `help:"A CSV file with a prediction for each row, for a holdout of labels; - reads standard input." placeholder:"FILE"`
@@ -65,7 +65,7 @@ type scoreCmd struct {
 	Expression   string `arg:"" optional:"" help:"For a holdout that is a table: a condition or a number from 0 to 1 over its columns, or the SELECT holdout_mean(...) around it."`
 }
 
-func (scoreCmd) Help() string {
+func (holdoutScoreCmd) Help() string {
 	return `Prints a score; discreet holdout list says how far scores can be from the truth, however often you try. Where the holdout confirms the training value, that value ` +
 		`is the score. Where it does not, the
 score comes from the holdout, with noise, and uses up one of its answers.
@@ -81,7 +81,7 @@ Predictions are one value in each line, in the order of the rows. Where the rows
 the first line names two columns, as in id,prediction, and the order does not matter.`
 }
 
-func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *holdoutScoreCmd) Run(ctx context.Context, s console.Screen) error {
 	if !c.Price && (c.Predictions == "") == (c.Expression == "") {
 		return console.Misuse(errors.New("give --predictions with a file, for a holdout of labels, or an expression, for a holdout that " +
 			"is a table; see discreet holdout score --help"))
@@ -127,7 +127,7 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	price := "free"
 	if !a.Free {
-		price = roundWords(a.Cost, a.Remaining)
+		price = roundPriceWords(a.Cost, a.Remaining)
 	}
 	fmt.Fprintf(s.Out, "price: %s; left: %s\n", price, render.Left(a.Remaining))
 	return nil
@@ -136,8 +136,8 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost",
 	"remaining", "alerts", "notes", "data_version", "receipt"}
 
-// roundWords shows a price; rho too, where that is what is counted.
-func roundWords(cost dp.Cost, r api.Remaining) string {
+// roundPriceWords shows a price; rho too, where that is what is counted.
+func roundPriceWords(cost dp.Cost, r api.Remaining) string {
 	if r.Rho == dp.Unbounded {
 		return "epsilon " + cost.Epsilon.Short()
 	}
@@ -145,7 +145,7 @@ func roundWords(cost dp.Cost, r api.Remaining) string {
 }
 
 // price says what the next score costs.
-func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB, info api.HoldoutInfo) error {
+func (c *holdoutScoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB, info api.HoldoutInfo) error {
 	status, err := db.HoldoutStatus(ctx, c.Dataset, info.Name)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB,
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left,
+		return console.PrintJSON(s.Out, map[string]any{"holdout": holdoutWithStatus{HoldoutInfo: info}, "left": status.Left,
 			"open": status.Open, "remaining": left})
 	}
 	switch {
@@ -164,9 +164,9 @@ func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB,
 			info.Answers)
 	case status.Open:
 		fmt.Fprintln(s.Out, "the next score is free: a round is open. The one after a score that the holdout contradicts "+
-			"begins a new round, for "+roundWords(info.Round, left))
+			"begins a new round, for "+roundPriceWords(info.Round, left))
 	default:
-		fmt.Fprintln(s.Out, "the next score begins a round, for "+roundWords(info.Round, left)+
+		fmt.Fprintln(s.Out, "the next score begins a round, for "+roundPriceWords(info.Round, left)+
 			". After it, scores that the holdout confirms are free")
 	}
 	fmt.Fprintf(s.Out, "answers left: %d of %d; left: %s\n", status.Left, info.Answers, render.Left(left))

@@ -19,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-type anchorCmd struct {
+type ledgerAnchorCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Write   bool   `help:"Write an anchor of the ledger as it is now." xor:"do"`
 	Recover bool   `help:"Count what the anchor knows, and this ledger has lost, as spent." xor:"do"`
@@ -29,7 +29,7 @@ type anchorCmd struct {
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
-func (anchorCmd) Help() string {
+func (ledgerAnchorCmd) Help() string {
 	return `Shows where the anchor is, which record it names, how old it is, and whether the ledger holds that record. A ledger
 that does not is an older copy of itself, or another one, and is not opened. Neither is one that had an anchor where there
 is none now, or where the policy names none: mount its volume, or write the key 'anchor' back. Only where the anchor is
@@ -58,7 +58,7 @@ type anchorState struct {
 	Ahead uint64 `json:"ahead"`
 }
 
-func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *ledgerAnchorCmd) Run(ctx context.Context, s console.Screen) error {
 	if (c.Recover || c.Begin || c.GiveUp) == (c.Reason == "") {
 		return console.Misuse(errors.New("--recover, --begin and --give-up need --reason 'what happened', and nothing else does"))
 	}
@@ -72,13 +72,13 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	defer release()
 	if place == nil {
-		if err := unanchored(p.Ledger, nil); err != nil {
+		if err := refuseUnanchored(p.Ledger, nil); err != nil {
 			return err
 		}
 		return errNoAnchor
 	}
 	if c.Recover {
-		return c.recovery(s, p, place)
+		return c.recover(s, p, place)
 	}
 	if c.Begin {
 		if _, err := anywhere.BeginAnchor(p, place, c.Reason); err != nil {
@@ -122,9 +122,9 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-// recovery counts the missing part as spent, and shows what was counted.
-func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, place ledger.Anchorage) error {
-	before, err := summary(p.Ledger)
+// recover counts the missing part as spent, and shows what was counted.
+func (c *ledgerAnchorCmd) recover(s console.Screen, p *policy.Policy, place ledger.Anchorage) error {
+	before, err := summarizeLedger(p.Ledger)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -132,7 +132,7 @@ func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, place ledger.An
 	if err != nil {
 		return err
 	}
-	after, err := summary(p.Ledger)
+	after, err := summarizeLedger(p.Ledger)
 	if err != nil {
 		return err
 	}
@@ -166,8 +166,8 @@ func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, place ledger.An
 	return nil
 }
 
-// summary reads a ledger, which need not be the one that its anchor knows.
-func summary(path string) (chain.Summary, error) {
+// summarizeLedger reads a ledger, which need not be the one that its anchor knows.
+func summarizeLedger(path string) (chain.Summary, error) {
 	r, err := anywhere.Read(path)
 	if err != nil {
 		return chain.Summary{}, err
@@ -185,7 +185,7 @@ func readAnchor(ctx context.Context, path string, at ledger.Anchorage) (anchorSt
 	}
 	if !ok {
 		state.Problem = "no anchor was stored yet; the ledger stores one when it is next opened"
-		return state, unanchored(path, at)
+		return state, refuseUnanchored(path, at)
 	}
 	state.Anchor = &a
 	r, err := anywhere.Read(path)
@@ -199,9 +199,9 @@ func readAnchor(ctx context.Context, path string, at ledger.Anchorage) (anchorSt
 	return state, state.compare(r, a)
 }
 
-// unanchored returns an error where a ledger, by its own records, has an anchor that is not in its
+// refuseUnanchored returns an error where a ledger, by its own records, has an anchor that is not in its
 // place, or has no place.
-func unanchored(path string, at ledger.Anchorage) error {
+func refuseUnanchored(path string, at ledger.Anchorage) error {
 	r, err := anywhere.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -292,7 +292,7 @@ func (k anchorState) print(s console.Screen, now time.Time) {
 	}
 	a := k.Anchor
 	fmt.Fprintf(s.Out, "record %d, %s\nwritten %s (UTC), %s\n", a.Sequence, table.Clean(a.Hash), console.Timestamp(a.Time),
-		age(now.Sub(a.Time)))
+		ageWords(now.Sub(a.Time)))
 	fmt.Fprintf(s.Out, "%s holds it, and %s after it\n", k.Ledger, render.Count(int64(k.Ahead), "record"))
 	if len(a.Most) == 0 {
 		return
@@ -305,8 +305,8 @@ func (k anchorState) print(s console.Screen, now time.Time) {
 	t.Write(s.Out)
 }
 
-// age says how long ago something was.
-func age(d time.Duration) string {
+// ageWords says how long ago something was.
+func ageWords(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "later than this machine's clock"

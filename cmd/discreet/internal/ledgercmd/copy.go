@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-type copyCmd struct {
+type ledgerCopyCmd struct {
 	From string `arg:"" help:"The ledger: a file, or postgres://..."`
 	To   string `arg:"" help:"Where the copy is to be: a file or a database in which there is no ledger."`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
-func (copyCmd) Help() string {
+func (ledgerCopyCmd) Help() string {
 	return `Copies every record with its answer or note, and then compares the two ledgers record by record. Nothing is replaced. A
 ledger is copied as it was at one moment, while servers go on, in a database and in a file.
 
@@ -27,7 +27,7 @@ A copy spends what the ledger has, a second time: keep it as a backup, or move t
 with an anchor notices (discreet ledger anchor --help). Users are not part of it: 'discreet user copy' copies them.`
 }
 
-func (c *copyCmd) Run(_ context.Context, s console.Screen) error {
+func (c *ledgerCopyCmd) Run(_ context.Context, s console.Screen) error {
 	tell, done := console.Progress(s.Err, "checking")
 	sum, err := anywhere.Copy(c.From, c.To, func(n, of uint64) { tell(int(n), int(of)) })
 	done()

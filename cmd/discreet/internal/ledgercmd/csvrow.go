@@ -16,7 +16,7 @@ func csvCells(cells []string, row *ledgerRow, columns []string) ([]string, error
 		if err != nil {
 			return nil, err
 		}
-		cells = append(cells, harmless(text))
+		cells = append(cells, escapeFormula(text))
 	}
 	return cells, nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-type exportCmd struct {
+type ledgerExportCmd struct {
 	console.LedgerFlags
 	Format string `help:"How to write: ${enum}." enum:"csv,jsonl" default:"csv"`
 	Output string `help:"Write to this file, whole or not at all; to the screen otherwise." placeholder:"FILE" short:"o"`
@@ -27,7 +27,7 @@ type exportCmd struct {
 	All    bool   `help:"Write the other records too, each with its text, from which the chain of hashes can be recomputed."`
 }
 
-func (exportCmd) Help() string {
+func (ledgerExportCmd) Help() string {
 	return `One row a charge. Amounts are exact decimals; an empty cell (null in JSON) is a claim that is not
 made, or not limited. Accounts are a JSON list with what was spent after the charge. A cell of a CSV file
 that a spreadsheet would take for a formula has a ' before it. Answers are not exported, only their hashes.
@@ -36,16 +36,16 @@ that a spreadsheet would take for a formula has a ' before it. Answers are not e
   discreet ledger export hospital.ledger --format jsonl --all > ledger.jsonl`
 }
 
-// exportColumns are the columns of a CSV file; those of allColumns follow where all records are
+// chargeColumns are the columns of a CSV file; those of otherColumns follow where all records are
 // written.
 var (
-	exportColumns = []string{"sequence", "time", "kind", "request", "analyst", "dataset", "data_version", "window", "query", "mechanisms",
+	chargeColumns = []string{"sequence", "time", "kind", "request", "analyst", "dataset", "data_version", "window", "query", "mechanisms",
 		"epsilon", "rho", "delta", "accounts", "alerts", "answer", "answer_hash", "hash", "previous"}
-	allColumns = []string{"identity", "charge", "raised", "amount", "reason", "public_key", "signature", "anchor_sequence",
+	otherColumns = []string{"identity", "charge", "raised", "amount", "reason", "public_key", "signature", "anchor_sequence",
 		"anchor_hash", "session", "record"}
 )
 
-func (c *exportCmd) Run(s console.Screen) error {
+func (c *ledgerExportCmd) Run(s console.Screen) error {
 	r, p, err := c.Read()
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *exportCmd) Run(s console.Screen) error {
 	if p != nil {
 		own = append(own, p.Path)
 	}
-	if err := c.free(own); err != nil {
+	if err := c.refuseOverwriting(own); err != nil {
 		return err
 	}
 	rows := 0
@@ -77,11 +77,11 @@ func (c *exportCmd) Run(s console.Screen) error {
 	return nil
 }
 
-// ledgerFiles are how the names of a ledger's files go on.
-var ledgerFiles = []string{"", "-journal", "-wal", "-shm", "-new", "-new-journal", ".lock", ".checkpoint0", ".checkpoint1"}
+// ledgerFileSuffixes are how the names of a ledger's files go on.
+var ledgerFileSuffixes = []string{"", "-journal", "-wal", "-shm", "-new", "-new-journal", ".lock", ".checkpoint0", ".checkpoint1"}
 
-// free refuses to write over something, and over the ledger or the policy at any rate.
-func (c *exportCmd) free(own []string) error {
+// refuseOverwriting refuses to write over something, and over the ledger or the policy at any rate.
+func (c *ledgerExportCmd) refuseOverwriting(own []string) error {
 	at, err := os.Lstat(c.Output)
 	if err != nil {
 		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
@@ -91,7 +91,7 @@ func (c *exportCmd) free(own []string) error {
 	}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(c.Output)); err == nil {
 		if name, err := filepath.Abs(filepath.Join(dir, filepath.Base(c.Output))); err == nil && strings.HasPrefix(name, own[0]) &&
-			slices.Contains(ledgerFiles, name[len(own[0]):]) {
+			slices.Contains(ledgerFileSuffixes, name[len(own[0]):]) {
 			return console.Misuse(fmt.Errorf("%s belongs to the ledger: write to another file", console.ShellQuote(c.Output)))
 		}
 	}
@@ -149,17 +149,17 @@ func writeWhole(name string, replace bool, write func(io.Writer) error) (err err
 
 // export writes the rows. The first pass finds the answers, which come after their charges, and
 // damage, before anything is written.
-func (c *exportCmd) export(s console.Screen, w io.Writer, r anywhere.Reader) (rows int, err error) {
+func (c *ledgerExportCmd) export(s console.Screen, w io.Writer, r anywhere.Reader) (rows int, err error) {
 	last, _ := r.Head()
 	tell, done := console.Progress(s.Err, "reading")
 	defer done()
-	answers := map[uint64]kept{}
+	answers := map[uint64]keptAnswer{}
 	for line, err := range r.Records() {
 		if err != nil {
 			return 0, err
 		}
 		if k := line.Record; k.Kind == ledger.KindAnswer {
-			answers[k.Charge] = kept{k.Sequence, strings.Clone(k.AnswerHash)}
+			answers[k.Charge] = keptAnswer{k.Sequence, strings.Clone(k.AnswerHash)}
 		}
 		if line.Record.Sequence%4096 == 0 {
 			tell(int(line.Record.Sequence), int(2*last))
@@ -179,7 +179,7 @@ func (c *exportCmd) export(s console.Screen, w io.Writer, r anywhere.Reader) (ro
 		if line.Record.Kind != ledger.KindCharge && !c.All {
 			continue
 		}
-		row := newRow(line, answers)
+		row := newLedgerRow(line, answers)
 		if c.All {
 			row.Record = line.Body
 		}
@@ -192,15 +192,15 @@ func (c *exportCmd) export(s console.Screen, w io.Writer, r anywhere.Reader) (ro
 }
 
 // writer returns what writes a row, and what ends the writing.
-func (c *exportCmd) writer(w io.Writer) (write func(ledgerRow) error, flush func() error, err error) {
+func (c *ledgerExportCmd) writer(w io.Writer) (write func(ledgerRow) error, flush func() error, err error) {
 	if c.Format == "jsonl" {
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		return func(row ledgerRow) error { return e.Encode(row.flat()) }, func() error { return nil }, nil
 	}
-	columns := exportColumns
+	columns := chargeColumns
 	if c.All {
-		columns = append(append([]string{}, exportColumns...), allColumns...)
+		columns = append(append([]string{}, chargeColumns...), otherColumns...)
 	}
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {

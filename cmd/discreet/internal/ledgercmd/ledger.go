@@ -9,21 +9,21 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Cmd is discreet ledger.
-type Cmd struct {
-	Show   showCmd   `cmd:"" help:"Show the last records."`
-	Verify verifyCmd `cmd:"" help:"Check the ledger from its first record to its last."`
-	Export exportCmd `cmd:"" help:"Write one row a charge, as CSV or JSON Lines, for an auditor."`
-	Copy   copyCmd   `cmd:"" help:"Copy the ledger to another file, or between a file and a PostgreSQL database, and compare the two."`
-	Replay replayCmd `cmd:"" help:"Decide every charge once more, by other code."`
-	Anchor anchorCmd `cmd:"" help:"Compare the ledger with what is known of it elsewhere."`
-	Key    keyCmd    `cmd:"" help:"Make the owner's key, and record whose signature counts."`
-	Topup  topupCmd  `cmd:"" help:"Give a dataset, a group or an analyst more budget, signed by the owner."`
-	Renew  renewCmd  `cmd:"" help:"Begin the next window of a dataset whose budget is renewed."`
-	Sign   signCmd   `cmd:"" help:"Sign what a server that runs has drafted."`
+// LedgerCmd is discreet ledger.
+type LedgerCmd struct {
+	Show   ledgerShowCmd   `cmd:"" help:"Show the last records."`
+	Verify ledgerVerifyCmd `cmd:"" help:"Check the ledger from its first record to its last."`
+	Export ledgerExportCmd `cmd:"" help:"Write one row a charge, as CSV or JSON Lines, for an auditor."`
+	Copy   ledgerCopyCmd   `cmd:"" help:"Copy the ledger to another file, or between a file and a PostgreSQL database, and compare the two."`
+	Replay ledgerReplayCmd `cmd:"" help:"Decide every charge once more, by other code."`
+	Anchor ledgerAnchorCmd `cmd:"" help:"Compare the ledger with what is known of it elsewhere."`
+	Key    ledgerKeyCmd    `cmd:"" help:"Make the owner's key, and record whose signature counts."`
+	Topup  ledgerTopupCmd  `cmd:"" help:"Give a dataset, a group or an analyst more budget, signed by the owner."`
+	Renew  ledgerRenewCmd  `cmd:"" help:"Begin the next window of a dataset whose budget is renewed."`
+	Sign   ledgerSignCmd   `cmd:"" help:"Sign what a server that runs has drafted."`
 }
 
-func (Cmd) Help() string {
+func (LedgerCmd) Help() string {
 	return `The ledger has every charge, in a chain of hashes. A server that runs has it: stop that first, unless the ledger is in
 a PostgreSQL database, which all share. Topup and renew can also be done at a server that runs, with --server.
 
@@ -32,16 +32,16 @@ a PostgreSQL database, which all share. Topup and renew can also be done at a se
   discreet ledger topup --help`
 }
 
-// allKinds are the kinds of records, in the order in which they are listed.
-var allKinds = []ledger.Kind{
+// recordKinds are the kinds of records, in the order in which they are listed.
+var recordKinds = []ledger.Kind{
 	ledger.KindLedger, ledger.KindCharge, ledger.KindAnswer, ledger.KindVersion, ledger.KindRenewal, ledger.KindOwner, ledger.KindTopUp,
 	ledger.KindRecovery, ledger.KindNote, ledger.KindIncident, ledger.KindRelease,
 }
 
-// kinds lists how many records there are of each kind, but the first.
-func kinds(n map[ledger.Kind]uint64) string {
+// countKinds lists how many records there are of each kind, but the first.
+func countKinds(n map[ledger.Kind]uint64) string {
 	var out []string
-	for _, k := range allKinds[1:] {
+	for _, k := range recordKinds[1:] {
 		if n[k] > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n[k], k))
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-type keyCmd struct {
+type ledgerKeyCmd struct {
 	Policy string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Old    string `help:"The key of the owner before, which signs for the new one." placeholder:"KEYFILE"`
 	Reason string `help:"Why, for whoever reads the ledger later." placeholder:"TEXT"`
@@ -23,7 +23,7 @@ type keyCmd struct {
 	File   string `arg:"" name:"keyfile" help:"The file of the key. It is made where it is not there, and never overwritten."`
 }
 
-func (keyCmd) Help() string {
+func (ledgerKeyCmd) Help() string {
 	return `Records in the ledger whose signature counts. With that key, and no other, 'discreet ledger topup' raises budgets. Keep
 the file where analysts cannot read it, and a copy in a safe: without it there are no more top-ups in this ledger.
 
@@ -31,7 +31,7 @@ the file where analysts cannot read it, and a copy in a safe: without it there a
   discreet ledger key --policy hospital.yaml new.key --old owner.key --reason 'Kim has left'`
 }
 
-func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *ledgerKeyCmd) Run(ctx context.Context, s console.Screen) error {
 	db, err := discreet.Open(ctx, c.Policy, discreet.AsOwner())
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
 	return c.print(s, key, made, "is the key of the ledger's owner from here on")
 }
 
-func (c *keyCmd) print(s console.Screen, key ed25519.PrivateKey, made bool, what string) error {
+func (c *ledgerKeyCmd) print(s console.Screen, key ed25519.PrivateKey, made bool, what string) error {
 	public := hex.EncodeToString(key.Public().(ed25519.PublicKey))
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"file": c.File, "made": made, "public": public,

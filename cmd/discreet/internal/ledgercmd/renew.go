@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-type renewCmd struct {
+type ledgerRenewCmd struct {
 	console.ServerFlags
 	Policy  string `help:"The policy file." placeholder:"FILE" short:"p"`
 	Key     string `help:"The file of the owner's key, which a renewal at a server takes." placeholder:"KEYFILE"`
@@ -26,7 +26,7 @@ type renewCmd struct {
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
-func (renewCmd) Help() string {
+func (ledgerRenewCmd) Help() string {
 	return `Ends the current window and begins the next one. Windows never begin by themselves: a budget depends on no clock. There
 are never more windows than the policy says, so that the promise over all of them holds however often this is run.
 With --due this machine's clock is looked at, by days of UTC, and where it is too early that is said and nothing is done.
@@ -36,7 +36,7 @@ With --due this machine's clock is looked at, by days of UTC, and where it is to
   discreet ledger renew --server https://db.example:8432 --token-file owner.token --key owner.key --reason February`
 }
 
-func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *ledgerRenewCmd) Run(ctx context.Context, s console.Screen) error {
 	if server, err := c.Open(c.Policy); err != nil || server != nil {
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // print says which window began.
-func (c *renewCmd) print(s console.Screen, r api.Renewed) error {
+func (c *ledgerRenewCmd) print(s console.Screen, r api.Renewed) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"renewed": true, "sequence": r.Sequence, "window": r.Window, "windows": r.Windows,
 			"promise": r.Promise})
@@ -74,7 +74,7 @@ func (c *renewCmd) print(s console.Screen, r api.Renewed) error {
 }
 
 // remote does it at a server that runs.
-func (c *renewCmd) remote(ctx context.Context, s console.Screen, server *console.Client) error {
+func (c *ledgerRenewCmd) remote(ctx context.Context, s console.Screen, server *console.Client) error {
 	if c.Key == "" {
 		return console.Misuse(errors.New("a renewal at a server takes the owner's key: name its file with --key"))
 	}
@@ -116,8 +116,8 @@ func (c *renewCmd) remote(ctx context.Context, s console.Screen, server *console
 }
 
 // isEarly reports whether it is too early to renew, and says so.
-func (c *renewCmd) isEarly(ctx context.Context, db *discreet.DB, s console.Screen) (bool, error) {
-	last, err := c.last(ctx, db)
+func (c *ledgerRenewCmd) isEarly(ctx context.Context, db *discreet.DB, s console.Screen) (bool, error) {
+	last, err := c.isLastWindow(ctx, db)
 	if err != nil {
 		return false, err
 	}
@@ -147,8 +147,8 @@ func (c *renewCmd) isEarly(ctx context.Context, db *discreet.DB, s console.Scree
 	return true, nil
 }
 
-// last reports whether there is no window after the current one.
-func (c *renewCmd) last(ctx context.Context, db *discreet.DB) (bool, error) {
+// isLastWindow reports whether there is no window after the current one.
+func (c *ledgerRenewCmd) isLastWindow(ctx context.Context, db *discreet.DB) (bool, error) {
 	accounts, err := db.Budget(ctx, c.Dataset)
 	if err != nil {
 		return false, err

@@ -15,13 +15,13 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-type replayCmd struct {
+type ledgerReplayCmd struct {
 	console.LedgerFlags
 	Quiet bool `help:"Say nothing about charges that are as they should be." short:"q"`
 	JSON  bool `help:"Print JSON." name:"json"`
 }
 
-func (replayCmd) Help() string {
+func (ledgerReplayCmd) Help() string {
 	return `Decides every charge once more, from the records before it, by code that shares nothing with what decided it
 first: what was spent before, the cost, the limit with what the owner signed for, one charge a request, windows,
 versions, answers, and that what one window paid for was not answered in another. Exits with 1 where a record is not what follows. With a policy it also says where the limits of
@@ -32,10 +32,10 @@ is no fault either.
   discreet ledger replay hospital.ledger --quiet`
 }
 
-// mostListed is how many differences are told one by one.
-const mostListed = 1000
+// maxListedDifferences is how many differences are told one by one.
+const maxListedDifferences = 1000
 
-func (c *replayCmd) Run(s console.Screen) error {
+func (c *ledgerReplayCmd) Run(s console.Screen) error {
 	r, p, err := c.Read()
 	if err != nil {
 		return err
@@ -51,10 +51,10 @@ func (c *replayCmd) Run(s console.Screen) error {
 			return err
 		}
 		d := again.Next(line.Record, line.Hash)
-		if len(d.Differs) > 0 && len(differences) < mostListed {
+		if len(d.Differs) > 0 && len(differences) < maxListedDifferences {
 			differences = append(differences, d)
 		}
-		if len(d.Doubts) > 0 && len(doubts) < mostListed {
+		if len(d.Doubts) > 0 && len(doubts) < maxListedDifferences {
 			doubts = append(doubts, d)
 		}
 		switch {
@@ -86,7 +86,7 @@ func (c *replayCmd) Run(s console.Screen) error {
 		for _, k := range changes {
 			fmt.Fprintf(s.Out, "note: %s\n", table.Clean(k.String()))
 		}
-		fmt.Fprintf(s.Out, "%s re-derived, %s\n", render.Count(int64(decisions), "decision"), differing(differ))
+		fmt.Fprintf(s.Out, "%s re-derived, %s\n", render.Count(int64(decisions), "decision"), differenceWords(differ))
 	}
 	if differ == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (c *replayCmd) Run(s console.Screen) error {
 	return err
 }
 
-func differing(n uint64) string {
+func differenceWords(n uint64) string {
 	if n == 1 {
 		return "1 differs"
 	}
@@ -111,7 +111,7 @@ func differing(n uint64) string {
 }
 
 // print tells one decision in a line, and each difference in one of its own.
-func (c *replayCmd) print(s console.Screen, r *ledger.Record, d replay.Decision) {
+func (c *ledgerReplayCmd) print(s console.Screen, r *ledger.Record, d replay.Decision) {
 	if d.Kind == ledger.KindCharge && !c.Quiet {
 		word := "admitted"
 		if !d.Admitted {
@@ -121,7 +121,7 @@ func (c *replayCmd) print(s console.Screen, r *ledger.Record, d replay.Decision)
 		for _, a := range d.Accounts {
 			by := a.After.ByEpsilon(a.Limit)
 			parts = append(parts, fmt.Sprintf("%s %s + %s of %s", a.Name, console.Claim(by, a.Before).Short(),
-				console.Claim(by, r.Cost).Short(), oneSide(by, a.Limit)))
+				console.Claim(by, r.Cost).Short(), claimWords(by, a.Limit)))
 		}
 		fmt.Fprintln(s.Out, table.Clean(strings.Join(parts, "; ")))
 	}
@@ -142,9 +142,9 @@ type limitChange struct {
 
 func (k limitChange) String() string {
 	if k.Now == nil {
-		return fmt.Sprintf("the policy does not name %s any more, whose limit was %s", k.Account, counted(k.Then, k.Then))
+		return fmt.Sprintf("the policy does not name %s any more, whose limit was %s", k.Account, limitedClaims(k.Then, k.Then))
 	}
-	return fmt.Sprintf("the policy gives %s %s; at its last charge it was %s", k.Account, counted(*k.Now, *k.Now), counted(k.Then, k.Then))
+	return fmt.Sprintf("the policy gives %s %s; at its last charge it was %s", k.Account, limitedClaims(*k.Now, *k.Now), limitedClaims(k.Then, k.Then))
 }
 
 // limitChanges compares the limits of the last charges with those of the policy.

@@ -45,19 +45,19 @@ func exactDecimal(a dp.Amount) *string {
 // ledgerRow is a record for machines. What its kind does not have is left out, but for a charge,
 // which has every field.
 type ledgerRow struct {
-	rowHead
+	ledgerRowHead
 	charge *chargeRow
 	entry  *entryRow // where it is no charge
-	rowTail
+	ledgerRowTail
 }
 
-type rowHead struct {
+type ledgerRowHead struct {
 	Sequence uint64      `json:"sequence"`
 	Time     string      `json:"time"`
 	Kind     ledger.Kind `json:"kind"`
 }
 
-type rowTail struct {
+type ledgerRowTail struct {
 	Hash     string `json:"hash"`
 	Previous string `json:"previous"`
 	Record   string `json:"record,omitempty"` // the text whose SHA-256 is the hash
@@ -67,16 +67,16 @@ type rowTail struct {
 func (r *ledgerRow) flat() any {
 	if r.charge != nil {
 		return struct {
-			rowHead
+			ledgerRowHead
 			*chargeRow
-			rowTail
-		}{r.rowHead, r.charge, r.rowTail}
+			ledgerRowTail
+		}{r.ledgerRowHead, r.charge, r.ledgerRowTail}
 	}
 	return struct {
-		rowHead
+		ledgerRowHead
 		*entryRow
-		rowTail
-	}{r.rowHead, r.entry, r.rowTail}
+		ledgerRowTail
+	}{r.ledgerRowHead, r.entry, r.ledgerRowTail}
 }
 
 // MarshalJSON writes one flat object.
@@ -133,21 +133,21 @@ type entryRow struct {
 	Session        string       `json:"session,omitempty"` // of a note, whose contents stay where they are
 }
 
-// kept is the answer of a charge.
-type kept struct {
+// keptAnswer is the answer of a charge.
+type keptAnswer struct {
 	sequence uint64
 	hash     string
 }
 
-// newRow returns a record for machines. It shares no memory with the line but texts.
-func newRow(line chain.Line, answers map[uint64]kept) ledgerRow {
+// newLedgerRow returns a record for machines. It shares no memory with the line but texts.
+func newLedgerRow(line chain.Line, answers map[uint64]keptAnswer) ledgerRow {
 	r := line.Record
-	row := ledgerRow{rowHead: rowHead{r.Sequence, r.Time.UTC().Format(time.RFC3339Nano), r.Kind},
-		rowTail: rowTail{Hash: line.Hash, Previous: r.Previous}}
+	row := ledgerRow{ledgerRowHead: ledgerRowHead{r.Sequence, r.Time.UTC().Format(time.RFC3339Nano), r.Kind},
+		ledgerRowTail: ledgerRowTail{Hash: line.Hash, Previous: r.Previous}}
 	if r.Kind == ledger.KindCharge {
 		c := &chargeRow{
 			Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset, DataVersion: r.DataVersion, Window: r.Window, Query: r.Query,
-			Mechanisms: r.Mechanisms, exactCost: newExactCost(r.Cost), Accounts: []accountRow{}, Alerts: alerts(r),
+			Mechanisms: r.Mechanisms, exactCost: newExactCost(r.Cost), Accounts: []accountRow{}, Alerts: alertsOf(r),
 		}
 		for _, b := range r.Balances {
 			limit, granted := newExactCost(b.Limit), newExactCost(b.Granted)
@@ -183,14 +183,14 @@ func newRow(line chain.Line, answers map[uint64]kept) ledgerRow {
 	return row
 }
 
-// alerts are the thresholds that a charge passed.
-func alerts(r *ledger.Record) []ledger.Alert {
+// alertsOf are the thresholds that a charge passed.
+func alertsOf(r *ledger.Record) []ledger.Alert {
 	return ledger.Receipt{Cost: r.Cost, Balances: r.Balances}.Alerts()
 }
 
-// harmless puts a quote before what a spreadsheet would take for a formula, and before a quote, so
+// escapeFormula puts a quote before what a spreadsheet would take for a formula, and before a quote, so
 // that it can be taken away again.
-func harmless(text string) string {
+func escapeFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@'\t\r\n", rune(text[0])) {
 		return "'" + text
 	}

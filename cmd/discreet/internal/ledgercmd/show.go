@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-type showCmd struct {
+type ledgerShowCmd struct {
 	console.LedgerFlags
 	Last    int      `help:"How many records to show, the last ones; 0 for all." default:"20" placeholder:"N"`
 	Dataset string   `help:"Only what is about this dataset." placeholder:"NAME"`
@@ -24,7 +24,7 @@ type showCmd struct {
 	JSON    bool     `help:"Print JSON." name:"json"`
 }
 
-func (showCmd) Help() string {
+func (ledgerShowCmd) Help() string {
 	return `Prints who paid what for which question, what was left in the account that is nearest to its limit, and what the
 owner entered. A charge that took an account over 50, 80 or 95 % of its limit says so. Answers are not shown,
 and of the notes of streams and holdouts only that there is one.
@@ -34,12 +34,12 @@ and of the notes of streams and holdouts only that there is one.
   discreet ledger show hospital.ledger --request 7f0c --json`
 }
 
-func (c *showCmd) Run(s console.Screen) error {
+func (c *ledgerShowCmd) Run(s console.Screen) error {
 	if c.Last < 0 {
 		return console.Misuse(fmt.Errorf("--last %d: give a number of records, or 0 for all", c.Last))
 	}
 	for _, k := range c.Kind {
-		if !slices.Contains(allKinds, ledger.Kind(k)) {
+		if !slices.Contains(recordKinds, ledger.Kind(k)) {
 			return console.Misuse(fmt.Errorf("there are no records of kind %q: the kinds are charge, answer, version, renewal, owner, "+
 				"topup, recovery, note, incident, release and ledger", k))
 		}
@@ -56,7 +56,7 @@ func (c *showCmd) Run(s console.Screen) error {
 	// All records are printed as they come; the last ones only when it is known that they are.
 	var last []*ledger.Record
 	shown, more := 0, 0
-	for line, err := range c.wanted(r) {
+	for line, err := range c.selectRecords(r) {
 		if err != nil {
 			return err
 		}
@@ -92,21 +92,21 @@ func (c *showCmd) Run(s console.Screen) error {
 }
 
 // printRows prints the records for machines.
-func (c *showCmd) printRows(s console.Screen, r anywhere.Reader) error {
-	answers, rows := map[uint64]kept{}, []ledgerRow{}
+func (c *ledgerShowCmd) printRows(s console.Screen, r anywhere.Reader) error {
+	answers, rows := map[uint64]keptAnswer{}, []ledgerRow{}
 	for line, err := range r.Records() {
 		if err != nil {
 			return err
 		}
 		if k := line.Record; k.Kind == ledger.KindAnswer {
-			answers[k.Charge] = kept{k.Sequence, strings.Clone(k.AnswerHash)}
+			answers[k.Charge] = keptAnswer{k.Sequence, strings.Clone(k.AnswerHash)}
 		}
 	}
-	for line, err := range c.wanted(r) {
+	for line, err := range c.selectRecords(r) {
 		if err != nil {
 			return err
 		}
-		if rows = append(rows, newRow(line, answers)); c.Last > 0 && len(rows) > 2*c.Last {
+		if rows = append(rows, newLedgerRow(line, answers)); c.Last > 0 && len(rows) > 2*c.Last {
 			rows = slices.Clone(rows[len(rows)-c.Last:])
 		}
 	}
@@ -119,8 +119,8 @@ func (c *showCmd) printRows(s console.Screen, r anywhere.Reader) error {
 	return console.PrintJSON(s.Out, map[string]any{"ledger": r.Path(), "records": rows})
 }
 
-// wanted are the records that were asked for.
-func (c *showCmd) wanted(r anywhere.Reader) func(yield func(chain.Line, error) bool) {
+// selectRecords are the records that were asked for.
+func (c *ledgerShowCmd) selectRecords(r anywhere.Reader) func(yield func(chain.Line, error) bool) {
 	return func(yield func(chain.Line, error) bool) {
 		charges := map[uint64]bool{} // that were asked for, so that their answers are
 		narrow := c.Dataset != "" || c.Analyst != "" || c.Request != ""
@@ -130,7 +130,7 @@ func (c *showCmd) wanted(r anywhere.Reader) func(yield func(chain.Line, error) b
 				return
 			}
 			k := line.Record
-			want := (c.Dataset == "" || c.touches(k)) && (c.Analyst == "" || k.Analyst == c.Analyst) &&
+			want := (c.Dataset == "" || c.isAbout(k)) && (c.Analyst == "" || k.Analyst == c.Analyst) &&
 				(c.Request == "" || k.Request == c.Request)
 			if narrow && k.Kind == ledger.KindCharge && want {
 				charges[k.Sequence] = true
@@ -145,8 +145,8 @@ func (c *showCmd) wanted(r anywhere.Reader) func(yield func(chain.Line, error) b
 	}
 }
 
-// touches reports whether a record is about the dataset, or about one of its accounts.
-func (c *showCmd) touches(r *ledger.Record) bool {
+// isAbout reports whether a record is about the dataset, or about one of its accounts.
+func (c *ledgerShowCmd) isAbout(r *ledger.Record) bool {
 	if r.Dataset != "" {
 		return r.Dataset == c.Dataset
 	}
@@ -179,7 +179,7 @@ func (p *ledgerPage) add(r *ledger.Record) {
 	if r.Kind == ledger.KindCharge {
 		cost, left = costWords(r)
 	}
-	p.Add(fmt.Sprint(r.Sequence), console.Timestamp(r.Time), string(r.Kind), r.Analyst, r.Dataset, version, cost, left, remark(r))
+	p.Add(fmt.Sprint(r.Sequence), console.Timestamp(r.Time), string(r.Kind), r.Analyst, r.Dataset, version, cost, left, remarkWords(r))
 	if len(p.Rows) == 500 {
 		p.flush()
 	}
@@ -212,19 +212,19 @@ func costWords(r *ledger.Record) (cost, left string) {
 			limit.Epsilon = dp.Unbounded
 		}
 	}
-	return counted(limit, r.Cost), counted(limit, least.Left()) + " in " + least.Account
+	return limitedClaims(limit, r.Cost), limitedClaims(limit, least.Left()) + " in " + least.Account
 }
 
-// oneSide shows the claim of a limit that an account is read by.
-func oneSide(byEpsilon bool, limit dp.Cost) string {
+// claimWords shows the claim of a limit that an account is read by.
+func claimWords(byEpsilon bool, limit dp.Cost) string {
 	if byEpsilon {
 		return "epsilon " + limit.Epsilon.Short()
 	}
 	return "rho " + limit.Rho.Short()
 }
 
-// counted shows the claims of a cost that a limit limits.
-func counted(limit, c dp.Cost) string {
+// limitedClaims shows the claims of a cost that a limit limits.
+func limitedClaims(limit, c dp.Cost) string {
 	var out []string
 	if limit.Epsilon != dp.Unbounded {
 		out = append(out, "epsilon "+c.Epsilon.Short())
@@ -238,8 +238,8 @@ func counted(limit, c dp.Cost) string {
 	return strings.Join(out, ", ")
 }
 
-// remark is what else there is to say about a record, in a line.
-func remark(r *ledger.Record) string {
+// remarkWords is what else there is to say about a record, in a line.
+func remarkWords(r *ledger.Record) string {
 	switch r.Kind {
 	case ledger.KindLedger:
 		return "the ledger begins"
@@ -251,7 +251,7 @@ func remark(r *ledger.Record) string {
 		if r.Window > 1 {
 			out = append(out, fmt.Sprintf("window %d", r.Window))
 		}
-		for _, a := range alerts(r) {
+		for _, a := range alertsOf(r) {
 			out = append(out, fmt.Sprintf("! %d %% of %s", a.Percent, a.Account))
 		}
 		return strings.Join(out, "; ")
@@ -264,13 +264,13 @@ func remark(r *ledger.Record) string {
 	case ledger.KindOwner:
 		return fmt.Sprintf("the owner is %s: %s", console.Shorten(ledger.Fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindTopUp:
-		return fmt.Sprintf("%s more for %s, signed by %s: %s", granted(r.Cost), strings.Join(r.Accounts, ", "),
+		return fmt.Sprintf("%s more for %s, signed by %s: %s", raisedClaims(r.Cost), strings.Join(r.Accounts, ", "),
 			console.Shorten(ledger.Fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindRecovery:
 		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", render.Count(int64(len(r.Balances)), "account"),
 			r.AnchorSequence, r.Reason)
 	case ledger.KindNote:
-		return noted(r.Session)
+		return noteSubject(r.Session)
 	case ledger.KindIncident:
 		if r.Charge == 0 {
 			return fmt.Sprintf("%s; %d and %d are borne", r.Failure, r.ByAnalyst, r.ByDataset)
@@ -282,8 +282,8 @@ func remark(r *ledger.Record) string {
 	return ""
 }
 
-// noted is what a note is about, which for the ledger's own is said in words.
-func noted(session string) string {
+// noteSubject is what a note is about, which for the ledger's own is said in words.
+func noteSubject(session string) string {
 	if anchored, says := ledger.NotesAnchor(session); says && anchored {
 		return "from here on the ledger has an anchor"
 	} else if says {
@@ -295,8 +295,8 @@ func noted(session string) string {
 	return "of " + session
 }
 
-// granted shows the claims that a top-up raises.
-func granted(c dp.Cost) string {
+// raisedClaims shows the claims that a top-up raises.
+func raisedClaims(c dp.Cost) string {
 	limit := dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded}
 	if c.Epsilon > 0 {
 		limit.Epsilon = 0
@@ -304,5 +304,5 @@ func granted(c dp.Cost) string {
 	if c.Rho > 0 {
 		limit.Rho = 0
 	}
-	return counted(limit, c)
+	return limitedClaims(limit, c)
 }

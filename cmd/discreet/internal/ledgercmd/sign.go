@@ -15,27 +15,27 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-type signCmd struct {
+type ledgerSignCmd struct {
 	Key  string `help:"The file of the owner's key." required:"" placeholder:"KEYFILE"`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
-func (signCmd) Help() string {
+func (ledgerSignCmd) Help() string {
 	return `Signs the draft of a top-up, a renewal or a release, which a server gave and which is read from standard input, and says
 what it is. The signature goes back to the server together with the draft, within an hour and before anything else is decided.
 
   discreet ledger sign --key owner.key < draft.txt`
 }
 
-// mostDraft is how long a draft can be.
-const mostDraft = 64 << 10
+// maxDraftBytes is how long a draft can be.
+const maxDraftBytes = 64 << 10
 
-func (c *signCmd) Run(_ context.Context, s console.Screen) error {
+func (c *ledgerSignCmd) Run(_ context.Context, s console.Screen) error {
 	key, err := ownerkey.Load(c.Key)
 	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(io.LimitReader(s.In, mostDraft))
+	text, err := io.ReadAll(io.LimitReader(s.In, maxDraftBytes))
 	if err != nil {
 		return err
 	}

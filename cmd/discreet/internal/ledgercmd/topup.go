@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-type topupCmd struct {
+type ledgerTopupCmd struct {
 	console.ServerFlags
 	Policy  string `help:"The policy file." placeholder:"FILE" short:"p"`
 	Key     string `help:"The file of the owner's key." required:"" placeholder:"KEYFILE"`
@@ -29,7 +29,7 @@ type topupCmd struct {
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
-func (topupCmd) Help() string {
+func (ledgerTopupCmd) Help() string {
 	return `Raises a limit, as a signed record of the ledger, and prints the promise before and after. Without --analyst or --group it
 is the dataset's own, which holds against everybody: people in the data are then promised less, and quotas stay as they
 are. With a delta they are promised less than by the new limit alone, once there were answers that you may have raised it
@@ -43,7 +43,7 @@ While a server runs it has the ledger: then it drafts the record, which is signe
   discreet ledger topup --server https://db.example:8432 --token-file owner.token --key owner.key --epsilon 0.5 --reason more`
 }
 
-func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *ledgerTopupCmd) Run(ctx context.Context, s console.Screen) error {
 	t := api.TopUp{Reason: c.Reason}
 	switch {
 	case c.Analyst != "":
@@ -94,7 +94,7 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // remote does it at a server that runs.
-func (c *topupCmd) remote(ctx context.Context, s console.Screen, server *console.Client, key ed25519.PrivateKey) error {
+func (c *ledgerTopupCmd) remote(ctx context.Context, s console.Screen, server *console.Client, key ed25519.PrivateKey) error {
 	dataset, err := server.Dataset(ctx, c.Dataset)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (c *topupCmd) remote(ctx context.Context, s console.Screen, server *console
 }
 
 // print says what a top-up did.
-func (c *topupCmd) print(s console.Screen, t api.TopUp, raised *api.Raised) error {
+func (c *ledgerTopupCmd) print(s console.Screen, t api.TopUp, raised *api.Raised) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, raised)
 	}

@@ -15,13 +15,13 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-type verifyCmd struct {
+type ledgerVerifyCmd struct {
 	console.LedgerFlags
 	Receipt []string `help:"Also check that the ledger holds the record of a receipt, by its sequence and its hash." placeholder:"SEQUENCE:HASH"`
 	JSON    bool     `help:"Print JSON." name:"json"`
 }
 
-func (verifyCmd) Help() string {
+func (ledgerVerifyCmd) Help() string {
 	return `Recomputes the hash of every record and adds up what was spent from the records alone. Changes nothing.
 Every answer has a receipt (in the JSON of 'discreet query --json'), which only the ledger that it came from holds.
 
@@ -30,8 +30,8 @@ Every answer has a receipt (in the JSON of 'discreet query --json'), which only 
   discreet ledger verify hospital.ledger --receipt 12:3e2550ac8635d11842c23a70854d1cc1c8f240dbe44bf81c443145bb34c31edf`
 }
 
-// receipts are hashes by the position of their records.
-func (c *verifyCmd) receipts() (map[uint64]string, error) {
+// readReceipts are hashes by the position of their records.
+func (c *ledgerVerifyCmd) readReceipts() (map[uint64]string, error) {
 	all := map[uint64]string{}
 	for _, text := range c.Receipt {
 		position, hash, ok := strings.Cut(text, ":")
@@ -44,8 +44,8 @@ func (c *verifyCmd) receipts() (map[uint64]string, error) {
 	return all, nil
 }
 
-// holds returns an error unless the ledger holds all the receipts.
-func (c *verifyCmd) holds(r anywhere.Reader, receipts map[uint64]string) error {
+// checkReceipts returns an error unless the ledger holds all the receipts.
+func (c *ledgerVerifyCmd) checkReceipts(r anywhere.Reader, receipts map[uint64]string) error {
 	if len(receipts) == 0 {
 		return nil
 	}
@@ -66,8 +66,8 @@ func (c *verifyCmd) holds(r anywhere.Reader, receipts map[uint64]string) error {
 	return nil
 }
 
-func (c *verifyCmd) Run(ctx context.Context, s console.Screen) error {
-	receipts, err := c.receipts()
+func (c *ledgerVerifyCmd) Run(ctx context.Context, s console.Screen) error {
+	receipts, err := c.readReceipts()
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c *verifyCmd) Run(ctx context.Context, s console.Screen) error {
 	sum, err := r.Verify(func(n, of uint64) { tell(int(n), int(of)) })
 	done()
 	if err == nil {
-		err = c.holds(r, receipts)
+		err = c.checkReceipts(r, receipts)
 	}
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (c *verifyCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	fmt.Fprintf(s.Out, "%s is whole: %s, %s kept\n", r.Path(), render.Count(int64(sum.Records), "record"),
 		render.Count(int64(sum.Answers), "answer"))
-	fmt.Fprintf(s.Out, "from %s to %s (UTC): %s\n", console.Timestamp(sum.First), console.Timestamp(sum.Last), kinds(sum.Kinds))
+	fmt.Fprintf(s.Out, "from %s to %s (UTC): %s\n", console.Timestamp(sum.First), console.Timestamp(sum.Last), countKinds(sum.Kinds))
 	fmt.Fprintf(s.Out, "head: %s\n", sum.Head)
 	if anchored != "" {
 		fmt.Fprintf(s.Out, "anchor: %s\n", table.Clean(anchored))

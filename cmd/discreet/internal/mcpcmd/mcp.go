@@ -23,8 +23,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// Cmd is discreet mcp.
-type Cmd struct {
+// MCPCmd is discreet mcp.
+type MCPCmd struct {
 	console.ServerFlags `embed:""`
 
 	Policy  string        `help:"The policy file." placeholder:"FILE" short:"p"`
@@ -32,7 +32,7 @@ type Cmd struct {
 	Timeout time.Duration `help:"How long a question may run, ${default} unless given; for --policy. One that takes longer is an incident." default:"5m" placeholder:"TIME"`
 }
 
-func (Cmd) Help() string {
+func (MCPCmd) Help() string {
 	return `Speaks the Model Context Protocol on standard input and output, for a program that starts it, such as Claude Desktop or
 Claude Code. The model has five tools: describe (tables, columns, and the SQL that is understood), quote (price and
 error, free), ask (pays), budget, and sandbox, which tries SQL out on made-up rows, free. It asks as one analyst, with
@@ -47,7 +47,7 @@ the same tools at /mcp. Give a model an analyst of its own in the policy: its sh
 can learn. docs/mcp.md has the rest.`
 }
 
-func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
+func (c *MCPCmd) Run(ctx context.Context, s console.Screen) error {
 	remote, err := c.Open(c.Policy)
 	switch {
 	case err != nil:
@@ -61,11 +61,11 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 	case c.Timeout <= 0:
 		return console.Misuse(errors.New("--timeout is a time above 0, such as 5m"))
 	}
-	return c.local(ctx, s)
+	return c.serveLocal(ctx, s)
 }
 
 // relay hands calls on to a server.
-func (c *Cmd) relay(ctx context.Context, s console.Screen, to *console.Client) error {
+func (c *MCPCmd) relay(ctx context.Context, s console.Screen, to *console.Client) error {
 	tools, err := agent.Relay(ctx, func(ctx context.Context, message json.RawMessage) (answer json.RawMessage, err error) {
 		err = to.Server().Call(ctx, http.MethodPost, "/mcp", message, &answer)
 		return answer, err
@@ -73,17 +73,17 @@ func (c *Cmd) relay(ctx context.Context, s console.Screen, to *console.Client) e
 	if err != nil {
 		return err
 	}
-	return converse(ctx, s, tools)
+	return serveTools(ctx, s, tools)
 }
 
-// grace is how long questions have to end that run when nobody listens any more. Programs that
+// mcpDrainTimeout is how long questions have to end that run when nobody listens any more. Programs that
 // start a process such as this one close its input, terminate it after two seconds, and kill it
 // after two more; and one that is killed while it has a question counts as one that crashed.
-const grace = 2 * time.Second
+const mcpDrainTimeout = 2 * time.Second
 
-// local asks about data of this machine. Nothing is logged: who starts this process reads what it
+// serveLocal asks about data of this machine. Nothing is logged: who starts this process reads what it
 // writes, and how long a question took, and how large the data is, are for the owner alone.
-func (c *Cmd) local(ctx context.Context, s console.Screen) (err error) {
+func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 	db, err := discreet.Open(ctx, c.Policy, discreet.WithHatch())
 	if err != nil {
 		return err
@@ -99,13 +99,13 @@ func (c *Cmd) local(ctx context.Context, s console.Screen) (err error) {
 	opening.Go(func() {
 		// Meanwhile tools that need no data answer: programs do not wait long for one that they
 		// start.
-		if err := open(ctx, db, d); err != nil {
+		if err := openData(ctx, db, d); err != nil {
 			fail(err)
 		}
 	})
-	s.In = &heard{s.In, func() { fail(context.Canceled) }}
+	s.In = &endNotifier{s.In, func() { fail(context.Canceled) }}
 	said := make(chan error, 1)
-	go func() { said <- converse(ctx, s, door.For(ctx, me)) }()
+	go func() { said <- serveTools(ctx, s, door.For(ctx, me)) }()
 	select {
 	case err = <-said:
 	case <-ctx.Done(): // the SDK would wait for questions
@@ -114,14 +114,14 @@ func (c *Cmd) local(ctx context.Context, s console.Screen) (err error) {
 		err = cause
 	}
 	fail(context.Canceled)
-	return errors.Join(err, c.end(db, d, door, &opening))
+	return errors.Join(err, c.drainAndClose(db, d, door, &opening))
 }
 
-// end waits for what runs, and closes. What does not end is left to itself, with the ledger closed
+// drainAndClose waits for what runs, and closes. What does not end is left to itself, with the ledger closed
 // in order: it is neither kept nor told, so nobody can see by the end of this process, at a moment
 // of their choice, how far a question had come. What was charged is not charged again under its
 // name.
-func (c *Cmd) end(db *discreet.DB, d *admission.Dispatcher, door *agent.Door, opening *sync.WaitGroup) error {
+func (c *MCPCmd) drainAndClose(db *discreet.DB, d *admission.Dispatcher, door *agent.Door, opening *sync.WaitGroup) error {
 	quiet := make(chan struct{})
 	go func() {
 		opening.Wait()
@@ -132,18 +132,18 @@ func (c *Cmd) end(db *discreet.DB, d *admission.Dispatcher, door *agent.Door, op
 	select {
 	case <-quiet:
 		return errors.Join(door.Close(), db.Close())
-	case <-time.After(grace):
+	case <-time.After(mcpDrainTimeout):
 		return errors.Join(console.NotInOrder(server.ErrCut), db.Abandon(), door.Close())
 	}
 }
 
-// heard is an input whose end is told at once: the SDK tells it when all calls have ended.
-type heard struct {
+// endNotifier is an input whose end is told at once: the SDK tells it when all calls have ended.
+type endNotifier struct {
 	io.Reader
 	end func()
 }
 
-func (h *heard) Read(p []byte) (int, error) {
+func (h *endNotifier) Read(p []byte) (int, error) {
 	n, err := h.Reader.Read(p)
 	if err != nil {
 		h.end()
@@ -151,8 +151,8 @@ func (h *heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open opens the data, and then lets questions in.
-func open(ctx context.Context, db *discreet.DB, d *admission.Dispatcher) error {
+// openData opens the data, and then lets questions in.
+func openData(ctx context.Context, db *discreet.DB, d *admission.Dispatcher) error {
 	if err := db.Warm(ctx); err != nil {
 		return err
 	}
@@ -163,16 +163,16 @@ func open(ctx context.Context, db *discreet.DB, d *admission.Dispatcher) error {
 	return err
 }
 
-// converse serves tools until the other side closes standard input, or somebody ends the command.
-func converse(ctx context.Context, s console.Screen, tools *mcp.Server) error {
-	err := tools.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(s.In), Writer: stays{s.Out}})
+// serveTools serves tools until the other side closes standard input, or somebody ends the command.
+func serveTools(ctx context.Context, s console.Screen, tools *mcp.Server) error {
+	err := tools.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(s.In), Writer: unclosedWriter{s.Out}})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil // it was told to
 	}
 	return err
 }
 
-// stays is an output that is not ours to close.
-type stays struct{ io.Writer }
+// unclosedWriter is an output that is not ours to close.
+type unclosedWriter struct{ io.Writer }
 
-func (stays) Close() error { return nil }
+func (unclosedWriter) Close() error { return nil }

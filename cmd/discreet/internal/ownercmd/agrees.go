@@ -11,10 +11,10 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// agrees returns an error where the ledger of a policy, if there is one, says that it has an anchor
+// checkAnchoring returns an error where the ledger of a policy, if there is one, says that it has an anchor
 // and the policy names none, or that charges protected others than the policy does. A ledger that
 // cannot be read now is a doubt.
-func agrees(p *policy.Policy) (doubts []string, err error) {
+func checkAnchoring(p *policy.Policy) (doubts []string, err error) {
 	r, err := anywhere.Read(p.Ledger)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil

@@ -22,15 +22,15 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Check is discreet check.
-type Check struct {
+// CheckCmd is discreet check.
+type CheckCmd struct {
 	NoData bool   `help:"Check the file alone, and do not open the data." name:"no-data"`
 	Sizes  bool   `help:"Count how large the data is, and print a block 'sizes' to paste into the policy."`
 	JSON   bool   `help:"Print JSON." name:"json"`
 	Policy string `arg:"" help:"The policy file."`
 }
 
-func (Check) Help() string {
+func (CheckCmd) Help() string {
 	return `Reads the policy and reports all problems with their lines. Then reads the data and reports what does not
 fit the policy: this is for the owner, whose data it is. Of a PostgreSQL database it reads the catalogue, and rows only
 of columns of which keys, references, checks and types do not say enough; it says which. Of a Trino cluster it looks at
@@ -43,30 +43,30 @@ grow. Deadlines then follow from the policy, and from nothing that one person ca
   discreet check hospital.yaml --sizes`
 }
 
-// errBroken ends a check that found something that breaks the guarantee.
-var errBroken = errors.New("the data breaks what the policy promises, and the guarantee does not hold; mend what is marked " +
+// errDataBreaksPolicy ends a check that found something that breaks the guarantee.
+var errDataBreaksPolicy = errors.New("the data breaks what the policy promises, and the guarantee does not hold; mend what is marked " +
 	"BROKEN before anybody asks")
 
-// errUnread ends a check of data that is not read as the policy says.
-var errUnread = errors.New("most of a column, or a whole file, is not read as the policy says, so answers would be about nothing; mend " +
+// errDataUnread ends a check of data that is not read as the policy says.
+var errDataUnread = errors.New("most of a column, or a whole file, is not read as the policy says, so answers would be about nothing; mend " +
 	"what is marked UNREAD before anybody asks")
 
-// verdict is the worst that was found.
-func verdict(all map[string]*checked) (worst error) {
+// worstFinding is the worst that was found.
+func worstFinding(all map[string]*datasetCheck) (worst error) {
 	for _, c := range all {
 		for _, f := range c.findings {
 			if f.Broken {
-				return errBroken
+				return errDataBreaksPolicy
 			}
 			if f.Unread {
-				worst = errUnread
+				worst = errDataUnread
 			}
 		}
 	}
 	return worst
 }
 
-func (c *Check) Run(ctx context.Context, s console.Screen) error {
+func (c *CheckCmd) Run(ctx context.Context, s console.Screen) error {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	if err := policycheck.Streams(p); err != nil {
 		return err
 	}
-	doubts, err := agrees(p)
+	doubts, err := checkAnchoring(p)
 	if err != nil {
 		return err
 	}
@@ -94,19 +94,19 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 	}
-	all := map[string]*checked{}
+	all := map[string]*datasetCheck{}
 	for _, name := range p.Names() {
 		if c.NoData {
 			break
 		}
 		done := console.Waiting(s.Err, "reading "+name)
-		all[name], err = look(ctx, p.Datasets[name])
+		all[name], err = checkDataset(ctx, p.Datasets[name])
 		done()
 		if err != nil {
 			return err
 		}
 	}
-	worst := verdict(all)
+	worst := worstFinding(all)
 	if !c.JSON {
 		printCheck(s, p, all)
 		for _, text := range doubts {
@@ -121,8 +121,8 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-// checked is what was found in the data of a dataset.
-type checked struct {
+// datasetCheck is what was found in the data of a dataset.
+type datasetCheck struct {
 	findings []engine.Finding
 	version  string
 	tick     time.Duration
@@ -130,8 +130,8 @@ type checked struct {
 	read map[string][]string
 }
 
-// look reads as much of the data as has to be read.
-func look(ctx context.Context, ds *policy.Dataset) (*checked, error) {
+// checkDataset reads as much of the data as has to be read.
+func checkDataset(ctx context.Context, ds *policy.Dataset) (*datasetCheck, error) {
 	describe := duckdb.DescribeVersion
 	if ds.SourceKind() == policy.TrinoDatabase {
 		describe = trinotables.Describe
@@ -140,7 +140,7 @@ func look(ctx context.Context, ds *policy.Dataset) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &checked{version: version}
+	out := &datasetCheck{version: version}
 	var magnitude int
 	switch ds.SourceKind() {
 	case policy.TrinoDatabase:
@@ -166,7 +166,7 @@ func look(ctx context.Context, ds *policy.Dataset) (*checked, error) {
 	return out, nil
 }
 
-func checkJSON(p *policy.Policy, all map[string]*checked, doubts []string, worst error) any {
+func checkJSON(p *policy.Policy, all map[string]*datasetCheck, doubts []string, worst error) any {
 	datasets := map[string]any{}
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
@@ -177,7 +177,7 @@ func checkJSON(p *policy.Policy, all map[string]*checked, doubts []string, worst
 			}
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
-			"findings": []engine.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
+			"findings": []engine.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoinedRows(ds),
 			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset},
 			"warnings": policywords.Warnings(ds)}
 		if c := all[name]; c != nil {
@@ -200,7 +200,7 @@ func checkJSON(p *policy.Policy, all map[string]*checked, doubts []string, worst
 	return out
 }
 
-func printCheck(s console.Screen, p *policy.Policy, all map[string]*checked) {
+func printCheck(s console.Screen, p *policy.Policy, all map[string]*datasetCheck) {
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
 		fmt.Fprintf(s.Out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours,
@@ -235,7 +235,7 @@ func printCheck(s console.Screen, p *policy.Policy, all map[string]*checked) {
 }
 
 // printFound says what was found in the data, where it was opened.
-func printFound(s console.Screen, ds *policy.Dataset, c *checked) {
+func printFound(s console.Screen, ds *policy.Dataset, c *datasetCheck) {
 	if c != nil {
 		fmt.Fprintf(s.Out, "data version: %s\n", table.Clean(c.version))
 		fmt.Fprintf(s.Out, "discreet serve: %s\n", policywords.Release(ds, c.tick))

@@ -2,9 +2,9 @@ package ownercmd
 
 import "github.com/discreet-dp/discreet/policy"
 
-// maxJoined is how many rows of a person are joined with each other, by the tables in which a
+// maxJoinedRows is how many rows of a person are joined with each other, by the tables in which a
 // person can have many.
-func maxJoined(ds *policy.Dataset) map[string]int64 {
+func maxJoinedRows(ds *policy.Dataset) map[string]int64 {
 	out := map[string]int64{}
 	for name, t := range ds.Tables {
 		if t.UnitKind == policy.Many {

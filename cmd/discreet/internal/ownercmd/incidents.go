@@ -1,12 +1,12 @@
 package ownercmd
 
-// Incidents is discreet incidents.
-type Incidents struct {
+// IncidentsCmd is discreet incidents.
+type IncidentsCmd struct {
 	List    incidentsListCmd    `cmd:"" default:"withargs" help:"List questions that failed after their charge."`
 	Release incidentsReleaseCmd `cmd:"" help:"Let an analyst, or everybody, get new answers again."`
 }
 
-func (Incidents) Help() string {
+func (IncidentsCmd) Help() string {
 	return `Without a command it lists them, with the flags of 'discreet incidents list --help'. A server that runs has the ledger: stop it
 first, or look at its log, /metrics or /v1/ledger.
 

@@ -12,7 +12,7 @@ func TestReleasable(t *testing.T) {
 		"": "", "ana": "", "nope": `there is nothing of "nope" to release; open incidents are ana's (record 5) and ben's ` +
 			`(record 7); a crash that names nobody is released without --analyst`,
 	} {
-		if err := releasable(open, analyst); (err != nil) != (want != "") || err != nil && err.Error() != want {
+		if err := refuseEmptyRelease(open, analyst); (err != nil) != (want != "") || err != nil && err.Error() != want {
 			t.Errorf("%q: %v", analyst, err)
 		}
 	}

@@ -29,8 +29,8 @@ failed. In a ledger from before there were incidents these are where failures we
   discreet incidents list --policy hospital.yaml --unanswered`
 }
 
-// closedDoor is a dataset that gives somebody no new answers.
-type closedDoor struct {
+// closedDataset is a dataset that gives somebody no new answers.
+type closedDataset struct {
 	Dataset string `json:"dataset"`
 	Analyst string `json:"analyst"` // empty for everybody
 }
@@ -48,7 +48,7 @@ func (c *incidentsListCmd) Run(s console.Screen) error {
 		}
 		book.Add(line.Record)
 	}
-	doors, open := closedDoors(&book), questions(book.Unanswered())
+	doors, open := closedDatasets(&book), withoutSessions(book.Unanswered())
 	if c.JSON {
 		out := map[string]any{"incidents": append([]ledger.Case{}, book.Incidents...), "closed": doors}
 		if c.Unanswered {
@@ -71,13 +71,13 @@ func (c *incidentsListCmd) Run(s console.Screen) error {
 	return nil
 }
 
-// closedDoors lists the doors that are closed.
-func closedDoors(book *ledger.Casebook) []closedDoor {
-	out := []closedDoor{}
+// closedDatasets lists the doors that are closed.
+func closedDatasets(book *ledger.Casebook) []closedDataset {
+	out := []closedDataset{}
 	for _, i := range book.Incidents {
 		for _, who := range []string{"", i.Analyst} {
-			d := closedDoor{i.Dataset, who}
-			if who != "" && slices.Contains(out, closedDoor{i.Dataset, ""}) || slices.Contains(out, d) {
+			d := closedDataset{i.Dataset, who}
+			if who != "" && slices.Contains(out, closedDataset{i.Dataset, ""}) || slices.Contains(out, d) {
 				continue
 			}
 			if book.Door(i.Dataset, who).Closed {
@@ -88,8 +88,8 @@ func closedDoors(book *ledger.Casebook) []closedDoor {
 	return out
 }
 
-// questions are those that paid for no session, which never has an answer.
-func questions(all []ledger.Unanswered) []ledger.Unanswered {
+// withoutSessions are those that paid for no session, which never has an answer.
+func withoutSessions(all []ledger.Unanswered) []ledger.Unanswered {
 	out := []ledger.Unanswered{}
 	for _, u := range all {
 		if !u.Session {

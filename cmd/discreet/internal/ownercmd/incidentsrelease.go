@@ -60,12 +60,12 @@ func (c *incidentsReleaseCmd) remote(ctx context.Context, s console.Screen, serv
 	}
 	fmt.Fprintf(s.Out, "released %d incidents, by record %d\n", out.Released, out.Sequence)
 	if out.Closed {
-		fmt.Fprintln(s.Out, stillClosed)
+		fmt.Fprintln(s.Out, stillClosedNote)
 	}
 	return nil
 }
 
-const stillClosed = "it is still closed, because of incidents of others: 'discreet incidents' lists them"
+const stillClosedNote = "it is still closed, because of incidents of others: 'discreet incidents' lists them"
 
 func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	var signer crypto.Signer
@@ -95,7 +95,7 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	if err := releasable(open, c.Analyst); err != nil {
+	if err := refuseEmptyRelease(open, c.Analyst); err != nil {
 		return err
 	}
 	sequence, err := db.Release(ctx, c.Dataset, c.Analyst, c.Reason, signer)
@@ -113,7 +113,7 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	fmt.Fprintf(s.Out, "released %d of %d incidents, by record %d\n", released, before.Incidents, sequence)
 	if after.Closed {
-		fmt.Fprintln(s.Out, stillClosed)
+		fmt.Fprintln(s.Out, stillClosedNote)
 	}
 	return nil
 }

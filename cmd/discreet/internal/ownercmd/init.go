@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Init is discreet init.
-type Init struct {
+// InitCmd is discreet init.
+type InitCmd struct {
 	Output          string   `help:"Write the draft here and not to standard output. An existing file is not overwritten." placeholder:"FILE" short:"o"`
 	Dataset         string   `help:"The dataset's name." placeholder:"NAME"`
 	Unit            string   `help:"Whom to protect: row, or table.column such as patients.pid." placeholder:"UNIT"`
@@ -33,7 +33,7 @@ type Init struct {
 	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files; or the address of a PostgreSQL database or of a Trino cluster."`
 }
 
-func (Init) Help() string {
+func (InitCmd) Help() string {
 	return `Types and nullability come from the schema; of a CSV file, from all of its values, as do formats of dates and
 numbers and the texts that stand for missing values. Bounds and keys are left for the owner to fill in, because a bound
 that was read off the data tells about the person at the extreme. How large the data is is counted, rounded up, and
@@ -57,8 +57,8 @@ the end.
   discreet init 'trino://discreet@trino.example.org:8443/lake/clinic?passwordfile=/etc/discreet/trino' -o clinic.yaml`
 }
 
-func (c *Init) Run(ctx context.Context, s console.Screen) error {
-	people, err := c.people()
+func (c *InitCmd) Run(ctx context.Context, s console.Screen) error {
+	people, err := c.personColumns()
 	if err != nil {
 		return console.Misuse(err)
 	}
@@ -79,12 +79,12 @@ func (c *Init) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	return c.give(s, text)
+	return c.writeDraft(s, text)
 }
 
 // fromFiles drafts from files.
-func (c *Init) fromFiles(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
-	files, err := c.relative()
+func (c *InitCmd) fromFiles(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
+	files, err := c.relativePaths()
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +101,7 @@ func (c *Init) fromFiles(ctx context.Context, s console.Screen, options policy.D
 	if err != nil {
 		return "", console.Misuse(err)
 	}
-	warn(s, schemas, policy.LeftOut(schemas, options))
+	printDraftWarnings(s, schemas, policy.LeftOut(schemas, options))
 	done = console.Waiting(s.Err, "counting")
 	text, err = c.withSizes(ctx, text)
 	done()
@@ -109,7 +109,7 @@ func (c *Init) fromFiles(ctx context.Context, s console.Screen, options policy.D
 }
 
 // fromAddress drafts from the catalogue of a database or a cluster.
-func (c *Init) fromAddress(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
+func (c *InitCmd) fromAddress(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
 	if len(c.Files) > 1 {
 		return "", console.Misuse(errors.New("a dataset has one PostgreSQL database or Trino cluster and nothing beside it; draft " +
 			"them one " +
@@ -135,12 +135,12 @@ func (c *Init) fromAddress(ctx context.Context, s console.Screen, options policy
 	for _, note := range d.Notes {
 		fmt.Fprintf(s.Err, "note: %s\n", note)
 	}
-	warn(s, nil, policy.LeftOut(d.Schemas, d.Options))
+	printDraftWarnings(s, nil, policy.LeftOut(d.Schemas, d.Options))
 	return d.Text, nil
 }
 
-// give prints the draft, or writes it into its file.
-func (c *Init) give(s console.Screen, text string) error {
+// writeDraft prints the draft, or writes it into its file.
+func (c *InitCmd) writeDraft(s console.Screen, text string) error {
 	if c.Output == "" {
 		if c.JSON {
 			return console.PrintJSON(s.Out, map[string]string{"policy": text})
@@ -165,8 +165,8 @@ func (c *Init) give(s console.Screen, text string) error {
 	return nil
 }
 
-// people reads which column says whose a row is.
-func (c *Init) people() (map[string]string, error) {
+// personColumns reads which column says whose a row is.
+func (c *InitCmd) personColumns() (map[string]string, error) {
 	out := map[string]string{}
 	for _, text := range c.Person {
 		table, column, ok := strings.Cut(text, "=")
@@ -181,8 +181,8 @@ func (c *Init) people() (map[string]string, error) {
 	return out, nil
 }
 
-// warn says beside the draft what its comments say too: nobody should find out later.
-func warn(s console.Screen, schemas []policy.Schema, leftOut []string) {
+// printDraftWarnings says beside the draft what its comments say too: nobody should find out later.
+func printDraftWarnings(s console.Screen, schemas []policy.Schema, leftOut []string) {
 	for _, name := range leftOut {
 		fmt.Fprintf(s.Err, "note: the table %s is left out of the draft: none of its columns says whose a row is; name it with --person "+
 			"%s=COLUMN\n", name, name)
@@ -200,8 +200,8 @@ func warn(s console.Screen, schemas []policy.Schema, leftOut []string) {
 	}
 }
 
-// relative spells the files as the draft should: relative to where it will be.
-func (c *Init) relative() (map[string]string, error) {
+// relativePaths spells the files as the draft should: relative to where it will be.
+func (c *InitCmd) relativePaths() (map[string]string, error) {
 	dir, err := filepath.Abs(filepath.Dir(c.Output))
 	if err != nil {
 		return nil, err

@@ -13,14 +13,14 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Prepare is discreet prepare.
-type Prepare struct {
+// PrepareCmd is discreet prepare.
+type PrepareCmd struct {
 	Out    string `help:"The folder for files that the policy does not name yet; by default, prepared beside it." placeholder:"FOLDER"`
 	JSON   bool   `help:"Print JSON." name:"json"`
 	Policy string `arg:"" help:"The policy file."`
 }
 
-func (Prepare) Help() string {
+func (PrepareCmd) Help() string {
 	return `Stores every table in which a person may have many rows once more, sorted by person: questions about it have the
 same exact results before the noise, and are faster. Prints what to add to the policy. The policy and the data are left
 as they are. When the data has changed, questions are refused until this is run again, which replaces the files.
@@ -37,7 +37,7 @@ type preparedTable struct {
 	Named    bool   `json:"named"`    // the policy does
 }
 
-func (c *Prepare) Run(ctx context.Context, s console.Screen) error {
+func (c *PrepareCmd) Run(ctx context.Context, s console.Screen) error {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (c *Prepare) Run(ctx context.Context, s console.Screen) error {
 		if len(p.Names()) > 1 {
 			into = filepath.Join(folder, name)
 		}
-		tell, end := portion(s, "storing")
+		tell, end := showPortion(s, "storing")
 		stored, err := duckdb.Store(ctx, p.Datasets[name], into, tell)
 		end()
 		if err != nil {
@@ -109,8 +109,8 @@ func sourcePath(home, file string) string {
 	return abs
 }
 
-// portion shows, on a terminal and from the second second on, how much of something is done.
-func portion(s console.Screen, what string) (tell func(name string, done float64), end func()) {
+// showPortion shows, on a terminal and from the second second on, how much of something is done.
+func showPortion(s console.Screen, what string) (tell func(name string, done float64), end func()) {
 	if !console.IsTerminal(s.Err) {
 		return func(string, float64) {}, func() {}
 	}

@@ -27,9 +27,9 @@ func openIncidents(ctx context.Context, db *discreet.DB, dataset string) ([]ledg
 	return slices.DeleteFunc(book.Incidents, func(c ledger.Case) bool { return c.Dataset != dataset || !c.Told || c.Released > 0 }), nil
 }
 
-// releasable refuses a release that would take nothing back: as a record it would say that somebody
+// refuseEmptyRelease refuses a release that would take nothing back: as a record it would say that somebody
 // looked at what is not there.
-func releasable(open []ledger.Case, analyst string) error {
+func refuseEmptyRelease(open []ledger.Case, analyst string) error {
 	if len(open) == 0 {
 		return console.Misuse(errors.New("there is nothing to release: 'discreet incidents' lists what failed"))
 	}
@@ -47,7 +47,7 @@ func releasable(open []ledger.Case, analyst string) error {
 	}
 	text := fmt.Sprintf("there is nothing of %q to release", analyst)
 	if len(whose) > 0 {
-		text += "; open incidents are " + commas(whose)
+		text += "; open incidents are " + joinWords(whose)
 	}
 	if crashes > 0 {
 		text += "; a crash that names nobody is released without --analyst"
@@ -55,8 +55,8 @@ func releasable(open []ledger.Case, analyst string) error {
 	return console.Misuse(errors.New(text))
 }
 
-// commas puts commas and an 'and' between words.
-func commas(words []string) string {
+// joinWords puts commas and an 'and' between words.
+func joinWords(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

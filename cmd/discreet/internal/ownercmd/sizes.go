@@ -13,14 +13,14 @@ import (
 )
 
 // printSizes prints what to declare of how large the data of each dataset is.
-func (c *Check) printSizes(ctx context.Context, s console.Screen, p *policy.Policy) error {
+func (c *CheckCmd) printSizes(ctx context.Context, s console.Screen, p *policy.Policy) error {
 	if c.NoData {
 		return console.Misuse(errors.New("--sizes counts the data, and --no-data does not open it; leave out one of the two"))
 	}
 	blocks, declared := map[string]string{}, map[string]*policy.Sizes{}
 	for _, name := range p.Names() {
 		done := console.Waiting(s.Err, "counting "+name)
-		sizes, err := propose(ctx, p.Datasets[name])
+		sizes, err := proposeSizes(ctx, p.Datasets[name])
 		done()
 		if err != nil {
 			return err
@@ -37,8 +37,8 @@ func (c *Check) printSizes(ctx context.Context, s console.Screen, p *policy.Poli
 	return nil
 }
 
-// propose counts the data of a dataset.
-func propose(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
+// proposeSizes counts the data of a dataset.
+func proposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
 	if ds.SourceKind() == policy.TrinoDatabase {
 		return trino.ProposeSizes(ctx, ds)
 	}
@@ -47,13 +47,13 @@ func propose(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
 
 // withSizes declares the sizes of the files that a draft was made of. The tables are the last thing
 // in a draft, so that what belongs to its dataset can stand behind them.
-func (c *Init) withSizes(ctx context.Context, text string) (string, error) {
+func (c *InitCmd) withSizes(ctx context.Context, text string) (string, error) {
 	p, err := policy.Parse(filepath.Join(filepath.Dir(c.Output), "draft"), []byte(text))
 	if err != nil {
 		return "", err
 	}
 	for _, ds := range p.Datasets {
-		sizes, err := propose(ctx, ds)
+		sizes, err := proposeSizes(ctx, ds)
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()

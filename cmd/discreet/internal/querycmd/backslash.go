@@ -50,17 +50,17 @@ func backslashNames() []string {
 	return out
 }
 
-// backslash runs a command.
-func (d *dialogue) backslash(ctx context.Context, line string) error {
+// runBackslash runs a command.
+func (d *dialogue) runBackslash(ctx context.Context, line string) error {
 	name, argument, _ := strings.Cut(line, " ")
 	argument = strings.TrimSpace(strings.TrimRight(argument, " ;"))
 	name = strings.TrimRight(name, ";")
 	needs := map[string]bool{`\c`: true, `\explain`: true, `\json`: true, `\d`: argument != ""}
 	switch {
 	case argument == "" && needs[name]:
-		return refused("%s needs something behind it; \\? shows how it is written", name)
+		return refuseCommand("%s needs something behind it; \\? shows how it is written", name)
 	case argument != "" && !needs[name]:
-		return refused("%s stands alone; \\? shows how it is written", name)
+		return refuseCommand("%s stands alone; \\? shows how it is written", name)
 	}
 	switch name {
 	case `\q`:
@@ -75,40 +75,40 @@ func (d *dialogue) backslash(ctx context.Context, line string) error {
 	case `\d`:
 		return d.describe(argument)
 	case `\l`:
-		printDatasets(d.Out, d.db.Policy(), d.data())
+		printDatasets(d.Out, d.db.Policy(), d.datasetPolicy())
 	case `\c`:
 		if d.db.Policy().Datasets[argument] == nil {
-			return refused("there is no dataset %q; the datasets are %s", argument, strings.Join(d.db.Policy().Names(), ", "))
+			return refuseCommand("there is no dataset %q; the datasets are %s", argument, strings.Join(d.db.Policy().Names(), ", "))
 		}
 		d.dataset = argument
 	case `\budget`:
-		return d.budget(ctx)
+		return d.showBudget(ctx)
 	case `\explain`:
 		return d.explain(ctx, argument)
 	case `\set`:
-		return d.showSettings(known)
+		return d.showSettings(knownSettings)
 	case `\json`:
 		switch argument {
 		case "on", "off":
 			d.json = argument == "on"
 		default:
-			return refused(`write \json on or \json off`)
+			return refuseCommand(`write \json on or \json off`)
 		}
 	default:
-		return refused(`there is no command %s; \? shows those that there are`, name)
+		return refuseCommand(`there is no command %s; \? shows those that there are`, name)
 	}
 	return nil
 }
 
-func refused(format string, a ...any) error {
+func refuseCommand(format string, a ...any) error {
 	return &api.Refusal{Reason: fmt.Sprintf(format, a...), Position: -1}
 }
 
 // describe shows the tables, or the columns of one.
 func (d *dialogue) describe(name string) error {
-	ds := d.data()
+	ds := d.datasetPolicy()
 	if ds == nil {
-		return refused(`no dataset is chosen; \c DATASET chooses one of %s`, strings.Join(d.db.Policy().Names(), ", "))
+		return refuseCommand(`no dataset is chosen; \c DATASET chooses one of %s`, strings.Join(d.db.Policy().Names(), ", "))
 	}
 	if name == "" {
 		printTables(d.Out, ds)
@@ -123,14 +123,14 @@ func (d *dialogue) describe(name string) error {
 				return nil
 			}
 		}
-		return refused("there is no table %q; the tables are %s", name, strings.Join(ds.TableNames(), ", "))
+		return refuseCommand("there is no table %q; the tables are %s", name, strings.Join(ds.TableNames(), ", "))
 	}
 	printColumns(d.Out, ds, t)
 	return nil
 }
 
-// persons says whom the rows of a table belong to.
-func persons(t *policy.Table) string {
+// ownerOfRows says whom the rows of a table belong to.
+func ownerOfRows(t *policy.Table) string {
 	switch t.UnitKind {
 	case policy.Unique:
 		return "at most one row, by " + t.UnitColumn

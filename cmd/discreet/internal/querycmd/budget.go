@@ -17,15 +17,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-// Budget is discreet budget.
-type Budget struct {
+// BudgetCmd is discreet budget.
+type BudgetCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Dataset string `help:"Only this dataset." placeholder:"NAME"`
 	Plot    string `help:"Draw what was spent over time, with the limits, to a .png or .svg file." placeholder:"FILE"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
-func (Budget) Help() string {
+func (BudgetCmd) Help() string {
 	return `Prints the account of the dataset, which holds against all analysts together, and each analyst's quota inside it;
 how much of each is spent, with a mark from 50, 80 and 95 % on; and how long it lasts at the rate of the last 30 days.
 
@@ -54,7 +54,7 @@ func printQuestions(w io.Writer, accounts []api.Account, epsilon dp.Amount) {
 	}
 }
 
-func (c *Budget) Run(ctx context.Context, s console.Screen) error {
+func (c *BudgetCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Plot != "" {
 		if err := console.CanSave(c.Plot); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 		return db.Policy().Datasets[accounts[0].Name].Budget.DefaultEpsilon
 	}
 	at := s.Now()
-	spent, err := readSpending(db.Records(ctx, 0), at)
+	spent, err := readSpendingHistory(db.Records(ctx, 0), at)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 		}
 		spent.print(s.Out, accounts, due, at)
 	}
-	for _, name := range spent.strangers(db.Policy()) {
+	for _, name := range spent.unknownDatasets(db.Policy()) {
 		fmt.Fprintf(s.Out, "the ledger also holds charges of a dataset %q, which the policy does not name. If it was renamed, its people "+
 			"have a second budget now\n", name)
 	}
@@ -177,7 +177,7 @@ func printAccounts(w io.Writer, accounts []api.Account) {
 		cells := []string{a.Name, unit + spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(),
 			fmt.Sprintf("%.0f %%", 100*a.Part), word, worth, kindWords(a)}
 		if raised {
-			cells = append(cells, grantedWords(a))
+			cells = append(cells, topUpWords(a))
 		}
 		if ends {
 			cells = append(cells, a.Expires)
@@ -188,7 +188,7 @@ func printAccounts(w io.Writer, accounts []api.Account) {
 	var text bytes.Buffer
 	t.Write(&text)
 	if console.IsTerminal(w) {
-		coloured(w, text.String(), colours)
+		printColoured(w, text.String(), colours)
 	} else {
 		w.Write(text.Bytes())
 	}
@@ -226,8 +226,8 @@ func explainSides(w io.Writer, a api.Account) {
 	}
 }
 
-// coloured writes a table whose rows have colours.
-func coloured(w io.Writer, text string, colours []string) {
+// printColoured writes a table whose rows have colours.
+func printColoured(w io.Writer, text string, colours []string) {
 	const header = 2
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		if i >= header && i-header < len(colours) && colours[i-header] != "" {
@@ -244,7 +244,7 @@ func kindWords(a api.Account) string {
 	return a.Kind
 }
 
-func grantedWords(a api.Account) string {
+func topUpWords(a api.Account) string {
 	if amount := console.Claim(a.ByEpsilon(), a.Granted); amount > 0 {
 		return "+" + amount.Short()
 	}

@@ -30,23 +30,23 @@ func (c completer) complete(text string, line int) (start int, out []string) {
 	if command := text[line:]; strings.HasPrefix(command, `\`) {
 		word, argument, more := strings.Cut(command, " ")
 		if !more {
-			return line, matching(word, backslashNames())
+			return line, matchPrefix(word, backslashNames())
 		}
 		start = len(text) - len(argument)
 		switch word {
 		case `\d`:
-			return start, matching(argument, c.tables())
+			return start, matchPrefix(argument, c.tables())
 		case `\c`:
-			return start, matching(argument, c.policy.Names())
+			return start, matchPrefix(argument, c.policy.Names())
 		case `\json`:
-			return start, matching(argument, []string{"off", "on"})
+			return start, matchPrefix(argument, []string{"off", "on"})
 		case `\explain`:
 			start, out = c.complete(argument, 0)
 			return len(text) - len(argument) + start, out
 		}
 		return len(text), nil
 	}
-	all, open := tokens(text)
+	all, open := splitTokens(text)
 	// Only the last statement counts. Inside of a quoted name the name is completed; inside of a
 	// text nothing is.
 	for i := len(all) - 1; i >= 0; i-- {
@@ -80,26 +80,26 @@ func (c completer) complete(text string, line int) (start int, out []string) {
 		} else if !last.is("set") {
 			names = append(names, "ALL")
 		}
-		return start, matching(prefix, names)
+		return start, matchPrefix(prefix, names)
 	case last.is("."):
-		return start, matching(prefix, c.columns([]string{c.named(all, before(2).name())}))
+		return start, matchPrefix(prefix, c.columns([]string{c.tableNamed(all, before(2).name())}))
 	case last.is("from"), last.is("join"):
-		return start, matching(prefix, c.tables())
+		return start, matchPrefix(prefix, c.tables())
 	}
 	// A table that is named later is not known yet, so before FROM all columns are offered.
-	words := append(matching(prefix, c.columns(c.mentioned(all))), matching(prefix, spellings(prefix))...)
+	words := append(matchPrefix(prefix, c.columns(c.tablesInFrom(all))), matchPrefix(prefix, matchKeywords(prefix))...)
 	return start, words
 }
 
 // isComment reports whether a line ends in a comment that begins with two dashes.
 func isComment(line string) bool {
-	a, _ := tokens(line)
-	b, _ := tokens(line + "x")
+	a, _ := splitTokens(line)
+	b, _ := splitTokens(line + "x")
 	return len(line) > 0 && len(a) == len(b) && (len(a) == 0 || a[len(a)-1].end == b[len(b)-1].end)
 }
 
-// spellings returns the keywords in the letter case that was begun.
-func spellings(prefix string) []string {
+// matchKeywords returns the keywords in the letter case that was begun.
+func matchKeywords(prefix string) []string {
 	if prefix == "" || prefix != strings.ToLower(prefix) {
 		return keywords
 	}
@@ -110,8 +110,8 @@ func spellings(prefix string) []string {
 	return out
 }
 
-// matching returns the words that begin with the prefix, in whatever letter case.
-func matching(prefix string, words []string) []string {
+// matchPrefix returns the words that begin with the prefix, in whatever letter case.
+func matchPrefix(prefix string, words []string) []string {
 	var out []string
 	for _, w := range words {
 		bare := strings.Trim(w, `"`)
@@ -166,8 +166,8 @@ func (c completer) table(name string) *policy.Table {
 	return nil
 }
 
-// mentioned returns the tables after FROM and JOIN.
-func (c completer) mentioned(all []token) []string {
+// tablesInFrom returns the tables after FROM and JOIN.
+func (c completer) tablesInFrom(all []token) []string {
 	var out []string
 	for i, t := range all {
 		if i > 0 && (all[i-1].is("from") || all[i-1].is("join")) && c.table(t.name()) != nil {
@@ -177,9 +177,9 @@ func (c completer) mentioned(all []token) []string {
 	return out
 }
 
-// named returns the table that a name before a dot stands for: a table's own, or another that FROM
+// tableNamed returns the table that a name before a dot stands for: a table's own, or another that FROM
 // gives it.
-func (c completer) named(all []token, name string) string {
+func (c completer) tableNamed(all []token, name string) string {
 	for i, t := range all {
 		if i == 0 || !(all[i-1].is("from") || all[i-1].is("join")) || i+1 >= len(all) {
 			continue
@@ -197,7 +197,7 @@ func (c completer) named(all []token, name string) string {
 
 // nameOrQuoted writes a name as SQL reads it. Letter case does not matter to questions.
 func nameOrQuoted(name string) string {
-	plain := name != "" && !digit(name[0]) && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+	plain := name != "" && !isDigit(name[0]) && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 	if plain && !slices.Contains(keywords, strings.ToUpper(name)) {
 		return name
 	}

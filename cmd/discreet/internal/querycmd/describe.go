@@ -33,7 +33,7 @@ func printDatasets(w io.Writer, p *policy.Policy, current *policy.Dataset) {
 func printTables(w io.Writer, ds *policy.Dataset) {
 	t := &table.Table{Header: []string{"table", "columns", "a person has"}, Right: []bool{false, true}}
 	for _, name := range ds.TableNames() {
-		t.Add(name, strconv.Itoa(len(ds.Tables[name].Columns)), persons(ds.Tables[name]))
+		t.Add(name, strconv.Itoa(len(ds.Tables[name].Columns)), ownerOfRows(ds.Tables[name]))
 	}
 	for _, name := range ds.ViewNames() {
 		t.Add(name, "-", "a view: "+ds.Views[name])
@@ -56,7 +56,7 @@ func printColumns(w io.Writer, ds *policy.Dataset, of *policy.Table) {
 		t.Add(name, cells[2], null, cells[3], step, cells[5], cells[6], keyList(c))
 	}
 	t.Write(w)
-	fmt.Fprintf(w, "unit: %v; a person %s\n", ds.Unit, strings.Replace("has "+persons(of), "has is", "is", 1))
+	fmt.Fprintf(w, "unit: %v; a person %s\n", ds.Unit, strings.Replace("has "+ownerOfRows(of), "has is", "is", 1))
 }
 
 // keyList shows the first keys and says how many there are.

@@ -7,13 +7,13 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
-// Explain is discreet explain.
-type Explain struct {
+// ExplainCmd is discreet explain.
+type ExplainCmd struct {
 	askFlags `embed:""`
 	SQL      string `arg:"" help:"One SELECT with aggregates; - reads it from standard input."`
 }
 
-func (Explain) Help() string {
+func (ExplainCmd) Help() string {
 	return `Prints, for each noisy number of a question, the mechanism, how far one person can move it and why, the noise and
 the expected error; which keys are shown; then the price, how it is divided and what it leaves. It costs nothing, and
 nothing is computed from the data.
@@ -21,8 +21,8 @@ nothing is computed from the data.
   discreet explain --policy hospital.yaml --as ana 'SELECT sex, AVG(age) FROM patients GROUP BY sex'`
 }
 
-func (c *Explain) Run(ctx context.Context, s console.Screen) error {
-	start, err := c.settings()
+func (c *ExplainCmd) Run(ctx context.Context, s console.Screen) error {
+	start, err := c.initialSettings()
 	if err != nil {
 		return err
 	}
@@ -37,5 +37,5 @@ func (c *Explain) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	defer db.Close()
-	return c.session(db, s, start).explain(ctx, text)
+	return c.newConsole(db, s, start).explain(ctx, text)
 }

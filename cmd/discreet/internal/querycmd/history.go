@@ -14,7 +14,7 @@ import (
 type history struct{ file *os.File }
 
 // What is kept: so many lines, from a file of at most this size.
-const historyLines, historySize = 1000, 1 << 20
+const maxHistoryLines, maxHistoryBytes = 1000, 1 << 20
 
 // historyPath follows the XDG rules: a path that is not absolute does not count.
 func historyPath() (string, error) {
@@ -58,8 +58,8 @@ func (h *history) read() ([]string, error) {
 			return nil, err
 		}
 	}
-	if info.Size() > historySize {
-		if _, err := h.file.Seek(-historySize, io.SeekEnd); err != nil {
+	if info.Size() > maxHistoryBytes {
+		if _, err := h.file.Seek(-maxHistoryBytes, io.SeekEnd); err != nil {
 			return nil, err
 		}
 	}
@@ -73,11 +73,11 @@ func (h *history) read() ([]string, error) {
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) <= 2*historyLines && info.Size() <= historySize {
+	if len(lines) <= 2*maxHistoryLines && info.Size() <= maxHistoryBytes {
 		return lines, nil
 	}
 	// It is shortened now and then, and not with every line.
-	lines = lines[max(0, len(lines)-historyLines):]
+	lines = lines[max(0, len(lines)-maxHistoryLines):]
 	if err := h.file.Truncate(0); err != nil {
 		return nil, err
 	}

@@ -16,14 +16,14 @@ func TestHistory(t *testing.T) {
 	if err != nil || len(old) != 0 {
 		t.Fatal(old, err)
 	}
-	for i := range 2*historyLines + 1 {
+	for i := range 2*maxHistoryLines + 1 {
 		if err := h.add(fmt.Sprint("line ", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h.close()
 	h, old, err = openHistory()
-	if err != nil || len(old) != historyLines || old[len(old)-1] != fmt.Sprint("line ", 2*historyLines) {
+	if err != nil || len(old) != maxHistoryLines || old[len(old)-1] != fmt.Sprint("line ", 2*maxHistoryLines) {
 		t.Fatalf("%d lines: %v", len(old), err)
 	}
 	h.add("one more\xff") // what is no text is not brought back
@@ -33,16 +33,16 @@ func TestHistory(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
 		t.Error(info.Mode(), err)
 	}
-	if _, old, _ = openHistory(); len(old) != historyLines+1 || old[historyLines] != "one more" {
+	if _, old, _ = openHistory(); len(old) != maxHistoryLines+1 || old[maxHistoryLines] != "one more" {
 		t.Errorf("%d lines, the last is %q", len(old), old[len(old)-1])
 	}
 	if err := os.WriteFile(file, []byte(strings.Repeat(strings.Repeat("x", 1000)+"\n", 1500)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, old, err = openHistory(); err != nil || len(old) > historyLines {
+	if _, old, err = openHistory(); err != nil || len(old) > maxHistoryLines {
 		t.Errorf("%d long lines: %v", len(old), err)
 	}
-	if info, _ := os.Stat(file); info.Size() > historySize {
+	if info, _ := os.Stat(file); info.Size() > maxHistoryBytes {
 		t.Errorf("the file has %d bytes", info.Size())
 	}
 	t.Setenv("XDG_STATE_HOME", "not/absolute")

@@ -18,8 +18,8 @@ import (
 // dialogue is a session with a person: lines in, answers out, until they leave. What
 // fails is shown, and the dialogue goes on.
 type dialogue struct {
-	*session
-	lines
+	*analystConsole
+	lineReader
 	history *history
 	buffer  string // the lines of a statement that has not ended
 	sigs    chan os.Signal
@@ -34,12 +34,12 @@ var errStopped = errors.New(`interrupted. What was charged stays charged, as \bu
 var errLeave = errors.New("leave")
 
 // interact talks until the analyst leaves.
-func interact(ctx context.Context, s *session, keep bool) error {
-	if s.data() == nil && s.dataset != "" { // the front door refuses with the names that there are
+func interact(ctx context.Context, s *analystConsole, keep bool) error {
+	if s.datasetPolicy() == nil && s.dataset != "" { // the front door refuses with the names that there are
 		_, err := s.db.Budget(ctx, s.dataset)
 		return err
 	}
-	d := &dialogue{session: s, sigs: make(chan os.Signal, 2)}
+	d := &dialogue{analystConsole: s, sigs: make(chan os.Signal, 2)}
 	// Ctrl-C ends a question here and not the command, so it is not the context of the command that
 	// counts.
 	ctx = context.WithoutCancel(ctx)
@@ -53,22 +53,22 @@ func interact(ctx context.Context, s *session, keep bool) error {
 				fmt.Fprintf(s.Err, "note: what is typed is not kept: %s\n", console.CleanLines(err.Error()))
 			}
 		}
-		e := newEditor(d.completes)
+		e := newEditorReader(d.completeLine)
 		for _, line := range old {
 			e.remember(line)
 		}
-		d.lines = e
+		d.lineReader = e
 	} else {
-		d.lines = newPlain(s.In, s.Out)
+		d.lineReader = newPlainReader(s.In, s.Out)
 	}
-	defer func() { d.lines.close(); d.history.close() }()
+	defer func() { d.lineReader.close(); d.history.close() }()
 	d.greet()
 	return d.loop(ctx)
 }
 
 func (d *dialogue) greet() {
 	fmt.Fprintf(d.Out, "discreet %s. Statements end with a semicolon; \\? shows help, \\q leaves.\n", console.Version)
-	switch ds := d.data(); {
+	switch ds := d.datasetPolicy(); {
 	case ds == nil:
 		fmt.Fprintf(d.Out, "The policy has several datasets; choose one with \\c: %s\n", strings.Join(d.db.Policy().Names(), ", "))
 	case ds.Analysts[d.analyst] == nil:
@@ -83,7 +83,7 @@ func (d *dialogue) loop(ctx context.Context) error {
 		if d.buffer != "" {
 			prompt = strings.Repeat(" ", max(0, len(prompt)-5)) + "...> "
 		}
-		line, err := d.next(ctx, prompt)
+		line, err := d.nextLine(ctx, prompt)
 		switch {
 		case errors.Is(err, errLineAborted):
 			d.buffer = ""
@@ -94,7 +94,7 @@ func (d *dialogue) loop(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		if err := d.take(ctx, line); errors.Is(err, errLeave) {
+		if err := d.runLine(ctx, line); errors.Is(err, errLeave) {
 			return nil
 		} else if err != nil {
 			return err
@@ -105,8 +105,8 @@ func (d *dialogue) loop(ctx context.Context) error {
 	}
 }
 
-// next waits for a line, or for the end of the process.
-func (d *dialogue) next(ctx context.Context, prompt string) (string, error) {
+// nextLine waits for a line, or for the end of the process.
+func (d *dialogue) nextLine(ctx context.Context, prompt string) (string, error) {
 	type input struct {
 		line string
 		err  error
@@ -138,12 +138,12 @@ func (d *dialogue) next(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-// take takes a line: a backslash command, or a piece of a statement.
-func (d *dialogue) take(ctx context.Context, line string) error {
-	_, _, open := statements(d.buffer)
+// runLine takes a line: a backslash command, or a piece of a statement.
+func (d *dialogue) runLine(ctx context.Context, line string) error {
+	_, _, open := splitStatements(d.buffer)
 	if command := strings.TrimSpace(line); strings.HasPrefix(command, `\`) && !open {
 		d.keep(line, command)
-		return d.report(d.stoppable(ctx, func(ctx context.Context) error { return d.backslash(ctx, command) }))
+		return d.report(d.runStoppable(ctx, func(ctx context.Context) error { return d.runBackslash(ctx, command) }))
 	}
 	if d.buffer == "" && wantsToLeave(line) {
 		return errLeave
@@ -152,18 +152,18 @@ func (d *dialogue) take(ctx context.Context, line string) error {
 		d.buffer += "\n"
 	}
 	d.buffer += line
-	if len(d.buffer) > maxLine {
+	if len(d.buffer) > maxLineBytes {
 		d.buffer = ""
-		return d.report(console.Misuse(fmt.Errorf("a statement is longer than %d bytes; begin anew", maxLine)))
+		return d.report(console.Misuse(fmt.Errorf("a statement is longer than %d bytes; begin anew", maxLineBytes)))
 	}
-	done, rest, _ := statements(d.buffer)
+	done, rest, _ := splitStatements(d.buffer)
 	typed := d.buffer
 	d.buffer = strings.TrimLeft(rest, " \t\n")
 	if len(done) > 0 {
 		d.keepStatement(strings.TrimSuffix(typed, rest))
 	}
 	for _, text := range done {
-		err := d.stoppable(ctx, func(ctx context.Context) error { return d.do(ctx, strings.TrimLeft(text, " \t\n")) })
+		err := d.runStoppable(ctx, func(ctx context.Context) error { return d.run(ctx, strings.TrimLeft(text, " \t\n")) })
 		if d.Failed() != nil {
 			return nil
 		}
@@ -196,8 +196,8 @@ func (d *dialogue) report(err error) error {
 	return nil
 }
 
-// stoppable runs something that Ctrl-C ends. A second Ctrl-C ends the command at once.
-func (d *dialogue) stoppable(ctx context.Context, f func(context.Context) error) error {
+// runStoppable runs something that Ctrl-C ends. A second Ctrl-C ends the command at once.
+func (d *dialogue) runStoppable(ctx context.Context, f func(context.Context) error) error {
 	for len(d.sigs) > 0 { // of the time at the prompt
 		if <-d.sigs == syscall.SIGTERM {
 			return errTerminated
@@ -211,7 +211,7 @@ func (d *dialogue) stoppable(ctx context.Context, f func(context.Context) error)
 			select {
 			case s := <-d.sigs:
 				if n > 0 {
-					d.lines.close()
+					d.lineReader.close()
 					os.Exit(console.ExitFailed)
 				}
 				cause := errStopped
@@ -232,13 +232,13 @@ func (d *dialogue) stoppable(ctx context.Context, f func(context.Context) error)
 	return err
 }
 
-// completes completes the line up to the cursor, behind the lines before it.
-func (d *dialogue) completes(line string) (int, []string) {
+// completeLine completes the line up to the cursor, behind the lines before it.
+func (d *dialogue) completeLine(line string) (int, []string) {
 	before := d.buffer
 	if before != "" {
 		before += "\n"
 	}
-	start, words := completer{d.db.Policy(), d.data()}.complete(before+line, len(before))
+	start, words := completer{d.db.Policy(), d.datasetPolicy()}.complete(before+line, len(before))
 	return max(0, start-len(before)), words
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/peterh/liner"
 )
 
-// lines is where the lines of a session come from.
-type lines interface {
+// lineReader is where the lines of a session come from.
+type lineReader interface {
 	// read shows the prompt and returns a line without its end; errLineAborted after
 	// Ctrl-C, and [io.EOF] after Ctrl-D.
 	read(prompt string) (string, error)
@@ -23,22 +23,22 @@ type lines interface {
 
 var errLineAborted = errors.New("the line was aborted")
 
-// maxLine is the longest line without an editor. No question is as long.
-const maxLine = 1 << 20
+// maxLineBytes is the longest line without an editor. No question is as long.
+const maxLineBytes = 1 << 20
 
-// plain reads lines from what is no terminal, or one that cannot move its cursor.
-type plain struct {
+// plainReader reads lines from what is no terminal, or one that cannot move its cursor.
+type plainReader struct {
 	in  *bufio.Scanner
 	out io.Writer
 }
 
-func newPlain(in io.Reader, out io.Writer) *plain {
+func newPlainReader(in io.Reader, out io.Writer) *plainReader {
 	s := bufio.NewScanner(in)
-	s.Buffer(nil, maxLine)
-	return &plain{s, out}
+	s.Buffer(nil, maxLineBytes)
+	return &plainReader{s, out}
 }
 
-func (p *plain) read(prompt string) (string, error) {
+func (p *plainReader) read(prompt string) (string, error) {
 	fmt.Fprint(p.out, prompt)
 	if p.in.Scan() {
 		return p.in.Text(), nil
@@ -49,15 +49,15 @@ func (p *plain) read(prompt string) (string, error) {
 	return "", io.EOF
 }
 
-func (p *plain) remember(string) {}
-func (p *plain) close() error    { return nil }
+func (p *plainReader) remember(string) {}
+func (p *plainReader) close() error    { return nil }
 
-// editor reads lines from a terminal, with keys that move, history and completion.
-type editor struct{ *liner.State }
+// editorReader reads lines from a terminal, with keys that move, history and completion.
+type editorReader struct{ *liner.State }
 
-// newEditor takes the terminal until close. The completer gets a line up to the cursor, and
+// newEditorReader takes the terminal until close. The completer gets a line up to the cursor, and
 // returns where the last word begins and what it could become.
-func newEditor(complete func(line string) (int, []string)) editor {
+func newEditorReader(complete func(line string) (int, []string)) editorReader {
 	s := liner.NewLiner()
 	s.SetCtrlCAborts(true)
 	s.SetTabCompletionStyle(liner.TabPrints)
@@ -70,10 +70,10 @@ func newEditor(complete func(line string) (int, []string)) editor {
 		start, words := complete(before)
 		return before[:start], words, after
 	})
-	return editor{s}
+	return editorReader{s}
 }
 
-func (e editor) read(prompt string) (string, error) {
+func (e editorReader) read(prompt string) (string, error) {
 	line, err := e.Prompt(prompt)
 	switch {
 	case errors.Is(err, liner.ErrPromptAborted):
@@ -86,5 +86,5 @@ func (e editor) read(prompt string) (string, error) {
 	return line, nil
 }
 
-func (e editor) remember(line string) { e.AppendHistory(line) }
-func (e editor) close() error         { return e.Close() }
+func (e editorReader) remember(line string) { e.AppendHistory(line) }
+func (e editorReader) close() error         { return e.Close() }

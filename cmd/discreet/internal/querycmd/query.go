@@ -22,8 +22,8 @@ type askFlags struct {
 	JSON    bool              `help:"Print JSON." name:"json"`
 }
 
-// settings are what the flags set.
-func (a *askFlags) settings() (settings, error) {
+// initialSettings are what the flags set.
+func (a *askFlags) initialSettings() (settings, error) {
 	out := settings{}
 	for name, value := range a.Set {
 		if err := out.set(name, value); err != nil {
@@ -38,12 +38,12 @@ func (a *askFlags) settings() (settings, error) {
 	return out, nil
 }
 
-func (a *askFlags) session(db *discreet.DB, s console.Screen, start settings) *session {
-	return &session{db: db, Screen: s, dataset: a.Dataset, analyst: a.As, json: a.JSON, settings: start, stage: new(console.Stage)}
+func (a *askFlags) newConsole(db *discreet.DB, s console.Screen, start settings) *analystConsole {
+	return &analystConsole{db: db, Screen: s, dataset: a.Dataset, analyst: a.As, json: a.JSON, settings: start, stage: new(console.Stage)}
 }
 
-// Query is discreet query.
-type Query struct {
+// QueryCmd is discreet query.
+type QueryCmd struct {
 	askFlags    `embed:""`
 	Request     *string `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
 	Interactive bool    `help:"Ask one question after the other. The default on a terminal, without SQL." short:"i"`
@@ -51,7 +51,7 @@ type Query struct {
 	SQL         *string `arg:"" optional:"" help:"One SELECT with aggregates; - reads statements from standard input."`
 }
 
-func (Query) Help() string {
+func (QueryCmd) Help() string {
 	return `Prints the answer with an error bar for each noisy column that has one, of 95 % unless dp.confidence is set, then its
 price and what is left.
 A question that was asked before is answered again, the same, free.
@@ -66,8 +66,8 @@ What is typed is kept for the next time in $XDG_STATE_HOME/discreet/history (~/.
 which only you can read. --no-history keeps nothing; a line that begins with a space is not kept either.`
 }
 
-func (c *Query) Run(ctx context.Context, s console.Screen) error {
-	start, err := c.settings()
+func (c *QueryCmd) Run(ctx context.Context, s console.Screen) error {
+	start, err := c.initialSettings()
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (c *Query) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	defer db.Close()
-	session := c.session(db, s, start)
+	session := c.newConsole(db, s, start)
 	session.stage = stage
 	if c.Request != nil {
 		session.request = *c.Request
@@ -111,7 +111,7 @@ func (c *Query) Run(ctx context.Context, s console.Screen) error {
 		return session.ask(ctx, script[0]) // an argument is a question and nothing else
 	}
 	for _, text := range script {
-		if err := session.do(ctx, text); err != nil {
+		if err := session.run(ctx, text); err != nil {
 			return err
 		}
 		if err := s.Failed(); err != nil {
@@ -130,7 +130,7 @@ func readScript(in io.Reader, asked bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, rest, _ := statements(text)
+	done, rest, _ := splitStatements(text)
 	switch {
 	case rest != "":
 		done = append(done, rest)

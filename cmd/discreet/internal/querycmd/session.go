@@ -14,9 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// session is an analyst who asks one statement after the other: where they are, and
+// analystConsole is an analyst who asks one statement after the other: where they are, and
 // what they have set.
-type session struct {
+type analystConsole struct {
 	db *discreet.DB
 	console.Screen
 	dataset, analyst string
@@ -26,16 +26,16 @@ type session struct {
 	stage            *console.Stage // of opening what is asked
 }
 
-// do runs one statement: SET, RESET, SHOW, EXPLAIN, or a question.
-func (s *session) do(ctx context.Context, text string) error {
-	c, err := readTuning(text)
+// run runs one statement: SET, RESET, SHOW, EXPLAIN, or a question.
+func (s *analystConsole) run(ctx context.Context, text string) error {
+	c, err := readSettingCommand(text)
 	if err != nil {
 		return console.Locate(err, text)
 	}
 	if c != nil {
-		return s.change(ctx, c, text)
+		return s.runTuning(ctx, c, text)
 	}
-	all, _ := tokens(text)
+	all, _ := splitTokens(text)
 	if len(all) == 0 || !all[0].is("explain") {
 		return s.ask(ctx, text)
 	}
@@ -49,14 +49,14 @@ func (s *session) do(ctx context.Context, text string) error {
 	return s.explainAt(ctx, text, all[0].end)
 }
 
-func (s *session) question(text string) (api.Question, error) {
+func (s *analystConsole) newQuestion(text string) (api.Question, error) {
 	q := api.Question{Dataset: s.dataset, Analyst: s.analyst, SQL: text, Request: s.request}
 	return q, s.settings.apply(&q)
 }
 
 // ask asks and pays.
-func (s *session) ask(ctx context.Context, text string) error {
-	q, err := s.question(text)
+func (s *analystConsole) ask(ctx context.Context, text string) error {
+	q, err := s.newQuestion(text)
 	if err != nil {
 		return err
 	}
@@ -77,14 +77,14 @@ func (s *session) ask(ctx context.Context, text string) error {
 }
 
 // explain prices a question. It is free.
-func (s *session) explain(ctx context.Context, text string) error {
+func (s *analystConsole) explain(ctx context.Context, text string) error {
 	return s.explainAt(ctx, text, 0)
 }
 
 // explainAt explains the question behind the first bytes of a text. They become spaces, so
 // that a refusal still points at the right place.
-func (s *session) explainAt(ctx context.Context, text string, from int) error {
-	q, err := s.question(strings.Repeat(" ", from) + text[from:])
+func (s *analystConsole) explainAt(ctx context.Context, text string, from int) error {
+	q, err := s.newQuestion(strings.Repeat(" ", from) + text[from:])
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (s *session) explainAt(ctx context.Context, text string, from int) error {
 	return nil
 }
 
-// change runs a SET, RESET or SHOW.
-func (s *session) change(ctx context.Context, c *tuning, text string) error {
+// runTuning runs a SET, RESET or SHOW.
+func (s *analystConsole) runTuning(ctx context.Context, c *settingCommand, text string) error {
 	switch {
 	case c.verb == "set":
 		if err := s.settings.set(c.name, c.text); err != nil {
@@ -120,9 +120,9 @@ func (s *session) change(ctx context.Context, c *tuning, text string) error {
 	case c.verb == "reset":
 		delete(s.settings, c.name)
 	case c.name == "dp.budget":
-		return s.budget(ctx)
+		return s.showBudget(ctx)
 	case c.name == "all":
-		return s.showSettings(known)
+		return s.showSettings(knownSettings)
 	default:
 		return s.showSettings([]setting{c.at})
 	}
@@ -130,7 +130,7 @@ func (s *session) change(ctx context.Context, c *tuning, text string) error {
 }
 
 // showSettings shows settings and what they are.
-func (s *session) showSettings(which []setting) error {
+func (s *analystConsole) showSettings(which []setting) error {
 	if s.json {
 		values := map[string]any{}
 		for _, k := range which {
@@ -145,7 +145,7 @@ func (s *session) showSettings(which []setting) error {
 	for _, k := range which {
 		value, ok := s.settings[k.name]
 		about := k.about
-		switch ds := s.data(); {
+		switch ds := s.datasetPolicy(); {
 		case ok:
 		case k.name == "dp.epsilon" && ds != nil:
 			value, about = ds.Budget.DefaultEpsilon.String(), about+" (the policy's default; at least "+ds.Budget.MinEpsilon.String()+
@@ -159,8 +159,8 @@ func (s *session) showSettings(which []setting) error {
 	return nil
 }
 
-// budget shows the accounts of the dataset.
-func (s *session) budget(ctx context.Context) error {
+// showBudget shows the accounts of the dataset.
+func (s *analystConsole) showBudget(ctx context.Context) error {
 	accounts, err := s.db.Budget(ctx, s.dataset)
 	if err != nil {
 		return err
@@ -172,8 +172,8 @@ func (s *session) budget(ctx context.Context) error {
 	return nil
 }
 
-// data returns the dataset that is asked, or nil where none is chosen.
-func (s *session) data() *policy.Dataset {
+// datasetPolicy returns the dataset that is asked, or nil where none is chosen.
+func (s *analystConsole) datasetPolicy() *policy.Dataset {
 	p := s.db.Policy()
 	if names := p.Names(); s.dataset == "" && len(names) == 1 {
 		return p.Datasets[names[0]]
@@ -181,9 +181,9 @@ func (s *session) data() *policy.Dataset {
 	return p.Datasets[s.dataset]
 }
 
-// left returns what the analyst can still spend, as the price of an answer shows it.
-func (s *session) left(ctx context.Context) (dp.Amount, bool) {
-	ds := s.data()
+// remainingBudget returns what the analyst can still spend, as the price of an answer shows it.
+func (s *analystConsole) remainingBudget(ctx context.Context) (dp.Amount, bool) {
+	ds := s.datasetPolicy()
 	if ds == nil || ds.Analysts[s.analyst] == nil {
 		return 0, false
 	}
@@ -192,8 +192,8 @@ func (s *session) left(ctx context.Context) (dp.Amount, bool) {
 }
 
 // prompt says where one is and what is left.
-func (s *session) prompt(ctx context.Context) string {
-	ds := s.data()
+func (s *analystConsole) prompt(ctx context.Context) string {
+	ds := s.datasetPolicy()
 	if ds == nil {
 		return "discreet> "
 	}
@@ -201,7 +201,7 @@ func (s *session) prompt(ctx context.Context) string {
 	if len(name) > 20 { // names have no letters of several bytes
 		name = name[:17] + "..."
 	}
-	if left, ok := s.left(ctx); ok {
+	if left, ok := s.remainingBudget(ctx); ok {
 		return fmt.Sprintf("%s (%s left)> ", name, left.Short())
 	}
 	return name + "> "

@@ -10,8 +10,8 @@ import (
 // setting is something that SET can change.
 type setting struct{ name, about string }
 
-// known is every setting, and what it is. Package curator gives them their meaning.
-var known = []setting{
+// knownSettings is every setting, and what it is. Package curator gives them their meaning.
+var knownSettings = []setting{
 	{"dp.epsilon", "what a question pays"},
 	{"dp.delta", "how much of delta private keys may cost"},
 	{"dp.error", "the error that counts and sums should have, at the least price"},
@@ -45,14 +45,14 @@ func (s settings) set(name, text string) error {
 // settingNames lists the settings.
 func settingNames() []string {
 	var names []string
-	for _, k := range known {
+	for _, k := range knownSettings {
 		names = append(names, k.name)
 	}
 	return names
 }
 
-// tuning is a SET, RESET or SHOW that was read.
-type tuning struct {
+// settingCommand is a SET, RESET or SHOW that was read.
+type settingCommand struct {
 	verb string // set, reset or show
 	name string // a setting, budget or all
 	at   setting
@@ -60,20 +60,20 @@ type tuning struct {
 	pos  int    // where the value is
 }
 
-// readTuning reads SET name = value, SET name TO value, RESET name and SHOW name. It returns nil
+// readSettingCommand reads SET name = value, SET name TO value, RESET name and SHOW name. It returns nil
 // for everything that does not begin with one of these words.
-func readTuning(text string) (*tuning, error) {
-	all, open := tokens(text)
+func readSettingCommand(text string) (*settingCommand, error) {
+	all, open := splitTokens(text)
 	if len(all) == 0 || !(all[0].is("set") || all[0].is("reset") || all[0].is("show")) {
 		return nil, nil
 	}
-	c := &tuning{verb: strings.ToLower(all[0].text)}
+	c := &settingCommand{verb: strings.ToLower(all[0].text)}
 	usage := map[string]string{
 		"set":   "write for example SET dp.epsilon = 0.5",
 		"reset": "write for example RESET dp.epsilon, or RESET ALL",
 		"show":  "write for example SHOW dp.epsilon, SHOW dp.budget, or SHOW ALL",
 	}[c.verb]
-	wrong := func(pos int, reason string) (*tuning, error) {
+	wrong := func(pos int, reason string) (*settingCommand, error) {
 		return nil, &api.Refusal{Reason: reason, Instead: usage, Position: pos}
 	}
 	if open {
@@ -89,7 +89,7 @@ func readTuning(text string) (*tuning, error) {
 	name := strings.ToLower(text[all[1].start:all[n-1].end])
 	rest := all[n:]
 	found := false
-	for _, k := range known {
+	for _, k := range knownSettings {
 		if k.name == name {
 			c.at, found = k, true
 		}

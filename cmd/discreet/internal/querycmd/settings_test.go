@@ -11,14 +11,14 @@ import (
 func TestSettings(t *testing.T) {
 	s := settings{}
 	run := func(text string) error {
-		c, err := readTuning(text)
+		c, err := readSettingCommand(text)
 		if err != nil || c == nil {
 			return err
 		}
 		if c.verb == "set" {
 			return s.set(c.name, c.text)
 		}
-		return (&session{settings: s}).change(t.Context(), c, text)
+		return (&analystConsole{settings: s}).runTuning(t.Context(), c, text)
 	}
 	for _, c := range []struct {
 		text string
@@ -82,7 +82,7 @@ func TestSettings(t *testing.T) {
 	if err := s.apply(&q); err != nil || q.Settings.Epsilon != dp.One/2 {
 		t.Errorf("the question has epsilon %v: %v", q.Settings.Epsilon, err)
 	}
-	if c, err := readTuning("SELECT dp.epsilon FROM x"); c != nil || err != nil {
+	if c, err := readSettingCommand("SELECT dp.epsilon FROM x"); c != nil || err != nil {
 		t.Error("a question is taken for a setting")
 	}
 }

@@ -20,31 +20,31 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// spending is what was charged over time, by account.
-type spending struct {
+// spendingHistory is what was charged over time, by account.
+type spendingHistory struct {
 	accounts map[string][]forecast.Spend
 	// jumps are what a recovery counted as spent: no rate, but a part of the picture.
-	jumps  map[string][]jump
+	jumps  map[string][]recoveredSpending
 	first  time.Time
 	mended int
 }
 
-// jump is what an account has spent from a charge on, by a recovery.
-type jump struct {
+// recoveredSpending is what an account has spent from a charge on, by a recovery.
+type recoveredSpending struct {
 	after int // charges of the account before it
 	at    time.Time
 	spent dp.Cost
 }
 
-// readSpending reads the charges out of the records and puts their times into order.
-func readSpending(records iter.Seq2[*ledger.Record, error], at time.Time) (*spending, error) {
+// readSpendingHistory reads the charges out of the records and puts their times into order.
+func readSpendingHistory(records iter.Seq2[*ledger.Record, error], at time.Time) (*spendingHistory, error) {
 	var times []time.Time
 	type place struct {
 		account string
 		index   int
 	}
 	var places [][]place // of each charge
-	s := &spending{accounts: map[string][]forecast.Spend{}, jumps: map[string][]jump{}, first: at}
+	s := &spendingHistory{accounts: map[string][]forecast.Spend{}, jumps: map[string][]recoveredSpending{}, first: at}
 	recoveries := map[int][]place{} // by how many charges came before
 	for r, err := range records {
 		if err != nil {
@@ -62,7 +62,7 @@ func readSpending(records iter.Seq2[*ledger.Record, error], at time.Time) (*spen
 			for _, b := range r.Balances {
 				name := strings.Clone(b.Account)
 				recoveries[len(times)] = append(recoveries[len(times)], place{name, len(s.jumps[name])})
-				s.jumps[name] = append(s.jumps[name], jump{after: len(s.accounts[name]), at: r.Time, spent: b.Spent})
+				s.jumps[name] = append(s.jumps[name], recoveredSpending{after: len(s.accounts[name]), at: r.Time, spent: b.Spent})
 			}
 		}
 	}
@@ -85,19 +85,19 @@ func readSpending(records iter.Seq2[*ledger.Record, error], at time.Time) (*spen
 	return s, nil
 }
 
-func (s *spending) forecast(a api.Account, at time.Time) forecast.Forecast {
+func (s *spendingHistory) forecast(a api.Account, at time.Time) forecast.Forecast {
 	return forecast.New(s.accounts[a.Name], a.Limit, a.Left, at)
 }
 
 // print says how long the accounts last.
-func (s *spending) print(w io.Writer, accounts []api.Account, due string, at time.Time) {
+func (s *spendingHistory) print(w io.Writer, accounts []api.Account, due string, at time.Time) {
 	t := &table.Table{Header: []string{"account", fmt.Sprintf("the last %d days", forecast.Days), "at this rate the budget"}}
 	for _, a := range accounts {
 		f := s.forecast(a, at)
 		daily := forecast.Daily(s.accounts[a.Name], func(c dp.Cost) dp.Amount { return console.Claim(a.ByEpsilon(), c) }, forecast.Days, at)
 		words := forecastWords(f)
 		if due != "" && a.Kind != "dataset" && f.Status == forecast.Lasting && (f.Until == "" || f.Until > due) {
-			words = fmt.Sprintf("lasts longer than its window, which is meant to end on %s (%s)", due, rate(f))
+			words = fmt.Sprintf("lasts longer than its window, which is meant to end on %s (%s)", due, rateWords(f))
 		}
 		t.Add(a.Name, forecast.Sparkline(daily), words)
 	}
@@ -118,24 +118,24 @@ func forecastWords(f forecast.Forecast) string {
 		if f.Days < 1 {
 			return fmt.Sprintf("... it is too early to say: %s in less than a day", render.Count(int64(f.Charges), "charge"))
 		}
-		return fmt.Sprintf("... it is too early to say: %s in %s", render.Count(int64(f.Charges), "charge"), ratePeriod(f))
+		return fmt.Sprintf("... it is too early to say: %s in %s", render.Count(int64(f.Charges), "charge"), ratePeriodWords(f))
 	}
 	if f.Until == "" {
-		return fmt.Sprintf("lasts for more than a hundred years (%s)", rate(f))
+		return fmt.Sprintf("lasts for more than a hundred years (%s)", rateWords(f))
 	}
 	if f.DaysLeft < 1 {
-		return fmt.Sprintf("lasts for less than a day (%s)", rate(f))
+		return fmt.Sprintf("lasts for less than a day (%s)", rateWords(f))
 	}
-	return fmt.Sprintf("lasts until %s, %s (%s)", f.Until, render.Count(int64(f.DaysLeft), "day"), rate(f))
+	return fmt.Sprintf("lasts until %s, %s (%s)", f.Until, render.Count(int64(f.DaysLeft), "day"), rateWords(f))
 }
 
-// rate says how much a day takes.
-func rate(f forecast.Forecast) string {
-	return fmt.Sprintf("%s %.3g a day over %s", f.Claim, f.PerDay, ratePeriod(f))
+// rateWords says how much a day takes.
+func rateWords(f forecast.Forecast) string {
+	return fmt.Sprintf("%s %.3g a day over %s", f.Claim, f.PerDay, ratePeriodWords(f))
 }
 
-// ratePeriod says for how long a rate was looked at.
-func ratePeriod(f forecast.Forecast) string {
+// ratePeriodWords says for how long a rate was looked at.
+func ratePeriodWords(f forecast.Forecast) string {
 	if f.Days < 1.5 {
 		return "1 day"
 	}
@@ -143,7 +143,7 @@ func ratePeriod(f forecast.Forecast) string {
 }
 
 // chart draws what the accounts have spent over time, and their limits.
-func (s *spending) chart(accounts []api.Account, at time.Time) chart.Chart {
+func (s *spendingHistory) chart(accounts []api.Account, at time.Time) chart.Chart {
 	pure, mixed := accounts[0].ByEpsilon(), false
 	for _, a := range accounts {
 		mixed = mixed || a.ByEpsilon() != pure
@@ -181,12 +181,12 @@ func (s *spending) chart(accounts []api.Account, at time.Time) chart.Chart {
 		points = append(points, chart.Point{X: end, Y: total})
 		out.Curves = append(out.Curves, chart.Curve{Name: a.Name, Points: points})
 	}
-	out.Curves = append(out.Curves, limits(accounts, end)...)
+	out.Curves = append(out.Curves, limitCurves(accounts, end)...)
 	return out
 }
 
-// limits are the limits of accounts as level lines, one for those that have the same.
-func limits(accounts []api.Account, end float64) (out []chart.Curve) {
+// limitCurves are the limits of accounts as level lines, one for those that have the same.
+func limitCurves(accounts []api.Account, end float64) (out []chart.Curve) {
 	at := map[float64]int{}
 	for _, a := range accounts {
 		limit := console.Claim(a.ByEpsilon(), a.Limit).Float()
@@ -200,8 +200,8 @@ func limits(accounts []api.Account, end float64) (out []chart.Curve) {
 	return out
 }
 
-// strangers returns the datasets that were charged and that the policy does not name.
-func (s *spending) strangers(p *policy.Policy) []string {
+// unknownDatasets returns the datasets that were charged and that the policy does not name.
+func (s *spendingHistory) unknownDatasets(p *policy.Policy) []string {
 	var out []string
 	for account := range s.accounts {
 		name, _, _ := strings.Cut(account, "#")

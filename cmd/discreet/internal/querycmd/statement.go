@@ -2,11 +2,11 @@ package querycmd
 
 import "strings"
 
-// statements cuts a text at its semicolons. What has no semicolon yet is the rest, and
+// splitStatements cuts a text at its semicolons. What has no semicolon yet is the rest, and
 // open says that it ends inside of a quote or a comment. Statements of nothing
 // but space and comments are left out.
-func statements(text string) (done []string, rest string, open bool) {
-	all, open := tokens(text)
+func splitStatements(text string) (done []string, rest string, open bool) {
+	all, open := splitTokens(text)
 	start, blank := 0, true
 	for _, t := range all {
 		if !t.is(";") {
@@ -27,7 +27,7 @@ func statements(text string) (done []string, rest string, open bool) {
 // oneLine writes a statement as one line, for the history. It says no where that
 // would change what the statement means: a text can hold a line's end.
 func oneLine(text string) (string, bool) {
-	all, open := tokens(text)
+	all, open := splitTokens(text)
 	if open {
 		return "", false
 	}

@@ -39,7 +39,7 @@ func TestStatements(t *testing.T) {
 		{"E'", nil, "E'", true},
 		{`E'\`, nil, `E'\`, true},
 	} {
-		done, rest, open := statements(c.text)
+		done, rest, open := splitStatements(c.text)
 		if !slices.Equal(done, c.done) || rest != c.rest || open != c.open {
 			t.Errorf("%q is %q, %q, %t", c.text, done, rest, open)
 		}
@@ -52,7 +52,7 @@ func FuzzTokens(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		all, _ := tokens(text)
+		all, _ := splitTokens(text)
 		end := 0
 		for _, x := range all {
 			if x.start < end || x.end <= x.start || x.end > len(text) || x.text != text[x.start:x.end] {
@@ -60,7 +60,7 @@ func FuzzTokens(f *testing.F) {
 			}
 			end = x.end
 		}
-		done, rest, _ := statements(text)
+		done, rest, _ := splitStatements(text)
 		if n := len(strings.Join(done, "")) + len(rest); n > len(text) {
 			t.Fatalf("%q became longer: %q, %q", text, done, rest)
 		}
@@ -68,7 +68,7 @@ func FuzzTokens(f *testing.F) {
 			if strings.ContainsAny(one, "\r\n") {
 				t.Fatalf("%q is the lines %q", text, one)
 			}
-			again, _ := tokens(one)
+			again, _ := splitTokens(one)
 			if !slices.EqualFunc(all, again, func(a, b token) bool { return a.kind == b.kind && a.text == b.text }) {
 				t.Fatalf("%q means something else in one line: %q", text, one)
 			}
@@ -77,7 +77,7 @@ func FuzzTokens(f *testing.F) {
 		if start < 0 || start > len(text) {
 			t.Fatalf("%q is completed at %d", text, start)
 		}
-		if _, err := readTuning(text); err != nil && err.Error() == "" {
+		if _, err := readSettingCommand(text); err != nil && err.Error() == "" {
 			t.Fatal("an error without words")
 		}
 	})

@@ -33,10 +33,10 @@ func (t token) name() string {
 	return t.text
 }
 
-// tokens cuts SQL as PostgreSQL does, so that a semicolon in a text or in a comment
+// splitTokens cuts SQL as PostgreSQL does, so that a semicolon in a text or in a comment
 // ends nothing. It knows no grammar: whether a question makes sense is for the
 // planner to say. open reports that the text ends inside of a quote or a comment.
-func tokens(text string) (out []token, open bool) {
+func splitTokens(text string) (out []token, open bool) {
 	add := func(kind tokenKind, start, end int) int {
 		out = append(out, token{kind, start, end, text[start:end]})
 		return end
@@ -53,30 +53,30 @@ func tokens(text string) (out []token, open bool) {
 			}
 			i += n + 1
 		case strings.HasPrefix(rest, "/*"):
-			n := comment(rest)
+			n := commentLength(rest)
 			if n < 0 {
 				return out, true
 			}
 			i += n
 		case c == '\'' || c == '"' || (c == 'e' || c == 'E') && strings.HasPrefix(rest[1:], "'"):
-			kind, n := quoted(rest)
+			kind, n := quotationLength(rest)
 			if n < 0 {
 				add(kind, i, len(text))
 				return out, true
 			}
 			i = add(kind, i, i+n)
-		case c == '$' && dollar(rest) != "":
-			mark := dollar(rest)
+		case c == '$' && dollarTag(rest) != "":
+			mark := dollarTag(rest)
 			n := strings.Index(rest[len(mark):], mark)
 			if n < 0 {
 				add(stringToken, i, len(text))
 				return out, true
 			}
 			i = add(stringToken, i, i+n+2*len(mark))
-		case isWordByte(c) && !digit(c) && c != '$':
-			i = add(wordToken, i, i+span(rest, isWordByte))
-		case digit(c):
-			i = add(numberToken, i, i+span(rest, func(c byte) bool { return isWordByte(c) || c == '.' }))
+		case isWordByte(c) && !isDigit(c) && c != '$':
+			i = add(wordToken, i, i+countPrefix(rest, isWordByte))
+		case isDigit(c):
+			i = add(numberToken, i, i+countPrefix(rest, func(c byte) bool { return isWordByte(c) || c == '.' }))
 		default:
 			i = add(otherToken, i, i+1)
 		}
@@ -84,16 +84,16 @@ func tokens(text string) (out []token, open bool) {
 	return out, false
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isWordByte reports whether a word goes on with c. PostgreSQL takes every byte above ASCII for a
 // letter.
 func isWordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || digit(c) || c == '_' || c == '$' || c >= 0x80
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c) || c == '_' || c == '$' || c >= 0x80
 }
 
-// span counts how many bytes at the start of s fit.
-func span(s string, fits func(byte) bool) int {
+// countPrefix counts how many bytes at the start of s fit.
+func countPrefix(s string, fits func(byte) bool) int {
 	n := 0
 	for n < len(s) && fits(s[n]) {
 		n++
@@ -101,9 +101,9 @@ func span(s string, fits func(byte) bool) int {
 	return n
 }
 
-// comment returns the length of the comment at the start of s, or -1 where it does not
+// commentLength returns the length of the comment at the start of s, or -1 where it does not
 // end. Comments nest.
-func comment(s string) int {
+func commentLength(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -121,9 +121,9 @@ func comment(s string) int {
 	return -1
 }
 
-// quoted returns the length of the quotation at the start of s, or -1 where it does
+// quotationLength returns the length of the quotation at the start of s, or -1 where it does
 // not end. A quote is written twice, and in E” also with a backslash.
-func quoted(s string) (tokenKind, int) {
+func quotationLength(s string) (tokenKind, int) {
 	start, kind := 0, stringToken
 	escapes := s[0] != '\'' && s[0] != '"'
 	if escapes {
@@ -146,10 +146,10 @@ func quoted(s string) (tokenKind, int) {
 	return kind, -1
 }
 
-// dollar returns the mark $$ or $tag$ at the start of s, or nothing.
-func dollar(s string) string {
-	n := 1 + span(s[1:], func(c byte) bool { return isWordByte(c) && c != '$' })
-	if n >= len(s) || s[n] != '$' || n > 1 && digit(s[1]) {
+// dollarTag returns the mark $$ or $tag$ at the start of s, or nothing.
+func dollarTag(s string) string {
+	n := 1 + countPrefix(s[1:], func(c byte) bool { return isWordByte(c) && c != '$' })
+	if n >= len(s) || s[n] != '$' || n > 1 && isDigit(s[1]) {
 		return ""
 	}
 	return s[:n+1]

@@ -22,18 +22,18 @@ type serveFile struct {
 	keys map[string]*yaml.Node
 }
 
-// notInFile are flags that are no keys.
-var notInFile = []string{"config", "demo", "help"}
+// notKeys are flags that are no keys.
+var notKeys = []string{"config", "demo", "help"}
 
 // fileKeys are the keys that name a file, from the folder of the file that they stand in.
 var fileKeys = []string{"policy", "users", "tls-cert", "tls-key", "openid-secret-file"}
 
 // BeforeResolve reads the file. What it says counts where neither a flag nor the environment does.
-func (c *Cmd) BeforeResolve(ctx *kong.Context) error {
+func (c *ServeCmd) BeforeResolve(ctx *kong.Context) error {
 	path := os.Getenv("DISCREET_CONFIG")
 	var names []string
 	for _, flag := range ctx.Flags() {
-		if slices.Contains(notInFile, flag.Name) {
+		if slices.Contains(notKeys, flag.Name) {
 			if given, ok := ctx.FlagValue(flag).(string); flag.Name == "config" && ok && given != "" {
 				path = given
 			}

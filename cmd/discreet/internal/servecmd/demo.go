@@ -34,7 +34,7 @@ type demoUser struct {
 
 // newServeDemo makes the hospital in a temporary folder. Where the usual ports are taken it takes
 // others.
-func newServeDemo(ctx context.Context, c *Cmd, config *server.Config) (d *serveDemo, err error) {
+func newServeDemo(ctx context.Context, c *ServeCmd, config *server.Config) (d *serveDemo, err error) {
 	d = &serveDemo{certificate: c.TLSCert, people: []demoUser{{name: "ana", role: users.Analyst}, {name: "ben", role: users.Analyst},
 		{name: "owner", role: users.Owner}}}
 	if d.dir, err = os.MkdirTemp("", "discreet-serve-"); err != nil {
@@ -53,16 +53,16 @@ func newServeDemo(ctx context.Context, c *Cmd, config *server.Config) (d *serveD
 		0o600); err != nil {
 		return nil, err
 	}
-	if err := d.add(ctx, config.Users); err != nil {
+	if err := d.addUsers(ctx, config.Users); err != nil {
 		return nil, err
 	}
-	config.Listen = freeUnless(c.Listen, UsualListen)
-	config.HTTP = freeUnless(c.HTTP, UsualHTTP)
+	config.Listen = usualOrFreePort(c.Listen, DefaultListen)
+	config.HTTP = usualOrFreePort(c.HTTP, DefaultHTTP)
 	return d, nil
 }
 
-// add makes the users.
-func (d *serveDemo) add(ctx context.Context, path string) error {
+// addUsers makes the users.
+func (d *serveDemo) addUsers(ctx context.Context, path string) error {
 	store, err := users.Open(path)
 	if err != nil {
 		return err
@@ -81,9 +81,9 @@ func (d *serveDemo) add(ctx context.Context, path string) error {
 
 func (d *serveDemo) remove() { os.RemoveAll(d.dir) }
 
-// freeUnless returns any free port instead of the usual one, where that is taken and nobody asked
+// usualOrFreePort returns any free port instead of the usual one, where that is taken and nobody asked
 // for it.
-func freeUnless(address, usual string) string {
+func usualOrFreePort(address, usual string) string {
 	if address != usual {
 		return address
 	}
@@ -108,11 +108,11 @@ func (d *serveDemo) tour(s console.Screen, srv *server.Server) {
 	const question = "SELECT diagnosis, COUNT(*) FROM patients GROUP BY diagnosis"
 	ana := d.people[0]
 	if a := srv.HTTPAddr(); a != nil && page.Built {
-		fmt.Fprintf(s.Out, "\nOpen %s/ in a browser and sign in as ana, or as owner.\n", web(a, srv.Encrypted()))
+		fmt.Fprintf(s.Out, "\nOpen %s/ in a browser and sign in as ana, or as owner.\n", webAddress(a, srv.Encrypted()))
 	}
 	fmt.Fprintln(s.Out, "\nOr try:")
 	if a := srv.WireAddr(); a != nil {
-		fmt.Fprintf(s.Out, "  %s -c %s\n", psql(a, srv.Encrypted(), "hospital", url.UserPassword(ana.name, ana.password)),
+		fmt.Fprintf(s.Out, "  %s -c %s\n", psqlLine(a, srv.Encrypted(), "hospital", url.UserPassword(ana.name, ana.password)),
 			console.ShellQuote(question))
 	}
 	if a := srv.HTTPAddr(); a != nil {
@@ -121,7 +121,7 @@ func (d *serveDemo) tour(s console.Screen, srv *server.Server) {
 			trust = "--cacert " + console.ShellQuote(d.certificate) + " "
 		}
 		fmt.Fprintf(s.Out, "  curl %s%s/v1/query -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d %s\n",
-			trust, web(a, srv.Encrypted()), ana.token, console.ShellQuote(`{"dataset": "hospital", "sql": "`+question+`"}`))
+			trust, webAddress(a, srv.Encrypted()), ana.token, console.ShellQuote(`{"dataset": "hospital", "sql": "`+question+`"}`))
 	}
 	fmt.Fprintln(s.Out)
 }

@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// notify tells systemd how the service is, where it wants to know. Nobody is harmed where it does
+// notifySystemd tells systemd how the service is, where it wants to know. Nobody is harmed where it does
 // not get there.
-func notify(state string) {
+func notifySystemd(state string) {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {
 		return

@@ -10,7 +10,7 @@ import (
 func TestStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
-		progress := still(func(text string) { told = append(told, text) })
+		progress := newTimeoutExtender(func(text string) { told = append(told, text) })
 		for range 100 {
 			progress()
 			time.Sleep(time.Second)

@@ -24,9 +24,9 @@ import (
 	page "github.com/discreet-dp/discreet/web"
 )
 
-// Cmd is the server. Every flag but --config and --demo can also be a key of the file and a
+// ServeCmd is the server. Every flag but --config and --demo can also be a key of the file and a
 // variable of the environment.
-type Cmd struct {
+type ServeCmd struct {
 	Config string `help:"A YAML file with these flags as keys; flags and the environment have precedence." placeholder:"FILE" env:"DISCREET_CONFIG"`
 	Demo   bool   `help:"Serve a made-up hospital from a temporary folder, with users whose passwords are printed."`
 
@@ -68,11 +68,11 @@ type Cmd struct {
 
 // The usual addresses.
 const (
-	UsualListen = "127.0.0.1:5432"
-	UsualHTTP   = "127.0.0.1:8432"
+	DefaultListen = "127.0.0.1:5432"
+	DefaultHTTP   = "127.0.0.1:8432"
 )
 
-func (Cmd) Help() string {
+func (ServeCmd) Help() string {
 	return `Lets analysts ask with psql, with everything that speaks PostgreSQL's protocol, and over HTTP. Users are added with
 'discreet user add'. The log goes to standard error. SIGTERM and Ctrl-C finish the questions that run; a second
 one ends at once. SIGHUP reads the certificate again.
@@ -83,8 +83,8 @@ one ends at once. SIGHUP reads the certificate again.
   discreet serve --policy hospital.yaml --listen :5432 --http :8432 --tls-cert tls.crt --tls-key tls.key`
 }
 
-func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
-	config, err := c.config(s)
+func (c *ServeCmd) Run(ctx context.Context, s console.Screen) error {
+	config, err := c.serverConfig(s)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 		tour = func(srv *server.Server) { d.tour(s, srv) }
 	}
 	var stage console.Stage
-	progress := still(notify)
+	progress := newTimeoutExtender(notifySystemd)
 	config.Progress = func(what string, done, of int64) {
 		stage.Tell(what, done, of)
 		progress()
@@ -107,7 +107,7 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 	srv, err := server.Begin(ctx, config)
 	done()
 	if err != nil {
-		return serveRefused(err)
+		return refuseServing(err)
 	}
 	return c.serve(ctx, config.Log, srv, func(ctx context.Context) error {
 		done := console.WaitingFor(s.Err, stage.Or("opening the data"))
@@ -122,8 +122,8 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 	})
 }
 
-// config is what the flags say.
-func (c *Cmd) config(s console.Screen) (server.Config, error) {
+// serverConfig is what the flags say.
+func (c *ServeCmd) serverConfig(s console.Screen) (server.Config, error) {
 	switch {
 	case c.Demo && (c.Policy != "" || c.Users != ""):
 		return server.Config{}, console.Misuse(errors.New("--demo has a policy and users of its own; leave --policy " +
@@ -136,7 +136,7 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 	case c.ShutdownTimeout < 0:
 		return server.Config{}, console.Misuse(errors.New("--shutdown-timeout is below 0"))
 	}
-	secret, err := c.secret()
+	secret, err := c.readOIDCSecret()
 	if err != nil {
 		return server.Config{}, console.Misuse(err)
 	}
@@ -152,9 +152,9 @@ func (c *Cmd) config(s console.Screen) (server.Config, error) {
 	}, nil
 }
 
-// secret is the client's secret at the OpenID provider. It is no flag: others on the machine see
+// readOIDCSecret is the client's secret at the OpenID provider. It is no flag: others on the machine see
 // those.
-func (c *Cmd) secret() (string, error) {
+func (c *ServeCmd) readOIDCSecret() (string, error) {
 	given := os.Getenv("DISCREET_OPENID_SECRET")
 	if c.OpenIDSecretFile == "" {
 		return given, nil
@@ -169,7 +169,7 @@ func (c *Cmd) secret() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-func (c *Cmd) logger(s console.Screen) *slog.Logger {
+func (c *ServeCmd) logger(s console.Screen) *slog.Logger {
 	var level slog.Level
 	level.UnmarshalText([]byte(c.LogLevel)) // one of the words, which was checked
 	o := &slog.HandlerOptions{Level: level}
@@ -179,8 +179,8 @@ func (c *Cmd) logger(s console.Screen) *slog.Logger {
 	return slog.New(slog.NewTextHandler(s.Err, o))
 }
 
-// serveRefused marks what the command line can put right.
-func serveRefused(err error) error {
+// refuseServing marks what the command line can put right.
+func refuseServing(err error) error {
 	var plaintext *server.PlaintextError
 	if errors.As(err, &plaintext) || errors.Is(err, server.ErrNoUsers) {
 		return console.Misuse(err)
@@ -189,7 +189,7 @@ func serveRefused(err error) error {
 }
 
 // serve answers until it is told to end, and ends in order. The data is opened meanwhile.
-func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server, open func(context.Context) error) error {
+func (c *ServeCmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server, open func(context.Context) error) error {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGHUP)
 	defer signal.Stop(again)
@@ -206,7 +206,7 @@ func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server, o
 		case err = <-opened:
 			done, waiting = true, err == nil
 			if err == nil {
-				notify("READY=1")
+				notifySystemd("READY=1")
 				log.Info("ready", "version", console.Version)
 			}
 		case <-again:
@@ -227,7 +227,7 @@ func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server, o
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // it was told to end while it opened the data
 	}
-	notify("STOPPING=1")
+	notifySystemd("STOPPING=1")
 	log.Info("ending", "timeout", c.ShutdownTimeout)
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownTimeout)
 	defer stop()
@@ -237,19 +237,19 @@ func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server, o
 }
 
 // greet says where the server listens and, where no tour follows, how to connect.
-func (c *Cmd) greet(s console.Screen, srv *server.Server) {
+func (c *ServeCmd) greet(s console.Screen, srv *server.Server) {
 	if a := srv.WireAddr(); a != nil {
 		fmt.Fprintf(s.Out, "PostgreSQL on %s\n", a)
 		if dataset, analyst := firstAnalyst(srv); !c.Demo {
-			fmt.Fprintf(s.Out, "  %s\n", psql(a, srv.Encrypted(), dataset, url.User(analyst)))
+			fmt.Fprintf(s.Out, "  %s\n", psqlLine(a, srv.Encrypted(), dataset, url.User(analyst)))
 		}
 	}
 	if a := srv.HTTPAddr(); a != nil {
 		fmt.Fprintf(s.Out, "HTTP on %s\n", a)
 		if page.Built {
-			fmt.Fprintf(s.Out, "  %s/ is the page, in a browser\n", web(a, srv.Encrypted()))
+			fmt.Fprintf(s.Out, "  %s/ is the page, in a browser\n", webAddress(a, srv.Encrypted()))
 		}
-		fmt.Fprintf(s.Out, "  %s/openapi.json describes it, with a token\n", web(a, srv.Encrypted()))
+		fmt.Fprintf(s.Out, "  %s/openapi.json describes it, with a token\n", webAddress(a, srv.Encrypted()))
 	}
 	ticks := srv.Ticks()
 	for _, name := range srv.Policy().Names() {
@@ -264,24 +264,24 @@ func firstAnalyst(srv *server.Server) (dataset, analyst string) {
 	return dataset, slices.Concat(p.Datasets[dataset].AnalystNames(), []string{"ANALYST"})[0]
 }
 
-// psql is a line to paste.
-func psql(a net.Addr, encrypted bool, dataset string, who *url.Userinfo) string {
-	u := url.URL{Scheme: "postgresql", User: who, Host: reachable(a), Path: "/" + dataset}
+// psqlLine is a line to paste.
+func psqlLine(a net.Addr, encrypted bool, dataset string, who *url.Userinfo) string {
+	u := url.URL{Scheme: "postgresql", User: who, Host: localAddress(a), Path: "/" + dataset}
 	if encrypted {
 		u.RawQuery = "sslmode=require"
 	}
 	return "psql " + console.ShellQuote(u.String())
 }
 
-func web(a net.Addr, encrypted bool) string {
+func webAddress(a net.Addr, encrypted bool) string {
 	if encrypted {
-		return "https://" + reachable(a)
+		return "https://" + localAddress(a)
 	}
-	return "http://" + reachable(a)
+	return "http://" + localAddress(a)
 }
 
-// reachable is an address as somebody on this machine connects to it.
-func reachable(a net.Addr) string {
+// localAddress is an address as somebody on this machine connects to it.
+func localAddress(a net.Addr) string {
 	host, port, err := net.SplitHostPort(a.String())
 	if ip := net.ParseIP(host); err == nil && ip.IsUnspecified() {
 		return net.JoinHostPort("localhost", port)

@@ -14,20 +14,20 @@ func TestServeDemoFindsPorts(t *testing.T) {
 	}
 	defer l.Close()
 	taken := l.Addr().String()
-	if got := freeUnless(taken, taken); got != "127.0.0.1:0" {
+	if got := usualOrFreePort(taken, taken); got != "127.0.0.1:0" {
 		t.Errorf("got %s", got)
 	}
-	if got := freeUnless(taken, "127.0.0.1:1"); got != taken {
+	if got := usualOrFreePort(taken, "127.0.0.1:1"); got != taken {
 		t.Errorf("got %s", got)
 	}
-	if got := freeUnless("", UsualHTTP); got != "" {
+	if got := usualOrFreePort("", DefaultHTTP); got != "" {
 		t.Errorf("got %s", got)
 	}
 }
 
 // Where nobody listens nothing is said, and nothing breaks.
 func TestNotify(t *testing.T) {
-	notify("READY=1")
+	notifySystemd("READY=1")
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
-	notify("READY=1")
+	notifySystemd("READY=1")
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type askCmd struct {
+type streamAskCmd struct {
 	streamFlags
 	As        string `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
 	Explain   bool   `help:"Only say how it would be answered and the most that it can cost. Free."`
 	Condition string `arg:"" help:"Whom to count: a condition, or a SELECT COUNT(*) with it; - reads one a line from standard input."`
 }
 
-func (askCmd) Help() string {
+func (streamAskCmd) Help() string {
 	return `Prints how many people meet a condition, how far off that may be, whether it was free, and what is left. A question that was
 asked before has the same answer again, free.
 
@@ -30,7 +30,7 @@ asked before has the same answer again, free.
 Questions on standard input are asked in their order. Those that are refused cost nothing, and the others are asked all the same.`
 }
 
-func (c *askCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *streamAskCmd) Run(ctx context.Context, s console.Screen) error {
 	asked := &questionFile{texts: []string{c.Condition}}
 	var err error
 	if c.Condition == "" {
@@ -41,7 +41,7 @@ func (c *askCmd) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 	}
-	db, info, err := c.one(ctx)
+	db, info, err := c.openOne(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (c *askCmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // ask asks one question, or one after the other.
-func (c *askCmd) ask(ctx context.Context, s console.Screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
+func (c *streamAskCmd) ask(ctx context.Context, s console.Screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
 	if c.Condition == "-" {
 		return c.askAll(ctx, s, db, q, asked)
 	}
@@ -63,9 +63,9 @@ func (c *askCmd) ask(ctx context.Context, s console.Screen, db *discreet.DB, q a
 	a, err := db.AskStream(ctx, q)
 	done()
 	if err != nil {
-		return asked.wrong(0, err)
+		return asked.locateQuestion(0, err)
 	}
-	alerted(s, a)
+	printAlerts(s, a)
 	if c.JSON {
 		return console.PrintJSON(s.Out, a)
 	}
@@ -73,7 +73,7 @@ func (c *askCmd) ask(ctx context.Context, s console.Screen, db *discreet.DB, q a
 	return nil
 }
 
-func alerted(s console.Screen, a *api.StreamAnswer) {
+func printAlerts(s console.Screen, a *api.StreamAnswer) {
 	for _, alert := range a.Alerts {
 		fmt.Fprintln(s.Err, "notice: "+alert.String())
 	}
@@ -100,7 +100,7 @@ type refusedLine struct {
 // askAll asks all questions of a list. One that is refused keeps nobody from asking the next: easy
 // ones have answers when the budget is gone. Whatever else goes wrong ends it, and what was
 // answered until then is printed, because it may be paid for.
-func (c *askCmd) askAll(ctx context.Context, s console.Screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
+func (c *streamAskCmd) askAll(ctx context.Context, s console.Screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
 	answers, refused := []answeredLine{}, []refusedLine{}
 	t := &table.Table{Header: []string{"people", "±", "way", "price", "condition"}, Right: []bool{true, true, false, true}}
 	left := ""
@@ -111,7 +111,7 @@ func (c *askCmd) askAll(ctx context.Context, s console.Screen, db *discreet.DB, 
 		q.SQL = text
 		a, err := db.AskStream(ctx, q)
 		if err != nil {
-			err = asked.wrong(i, err)
+			err = asked.locateQuestion(i, err)
 			code := console.ExitCode(err)
 			if code != console.ExitRefused && code != console.ExitBudget || ctx.Err() != nil {
 				failure = err
@@ -124,7 +124,7 @@ func (c *askCmd) askAll(ctx context.Context, s console.Screen, db *discreet.DB, 
 			t.Add("", "", "refused", "", text)
 			continue
 		}
-		alerted(s, a)
+		printAlerts(s, a)
 		answers, left = append(answers, answeredLine{asked.lines[i], a}), render.Left(a.Remaining)
 		around, price := "?", "free"
 		if a.Error != nil {
@@ -139,7 +139,7 @@ func (c *askCmd) askAll(ctx context.Context, s console.Screen, db *discreet.DB, 
 	if failure == nil && len(refused) > 0 {
 		failure = first
 		if n := len(refused) - 1; n > 0 {
-			failure = &moreError{first, n}
+			failure = &firstOfErrors{first, n}
 		}
 	}
 	if len(answers) == 0 && failure != nil {
@@ -161,19 +161,19 @@ func (c *askCmd) askAll(ctx context.Context, s console.Screen, db *discreet.DB, 
 	return failure
 }
 
-// moreError is the first of several.
-type moreError struct {
+// firstOfErrors is the first of several.
+type firstOfErrors struct {
 	error
 	more int
 }
 
-func (e *moreError) Error() string {
+func (e *firstOfErrors) Error() string {
 	return fmt.Sprintf("%v; and %s refused too", e.error, console.Plural(e.more, "other question is", "other questions are"))
 }
-func (e *moreError) Unwrap() error { return e.error }
+func (e *firstOfErrors) Unwrap() error { return e.error }
 
 // explain prices all questions, which is free.
-func (c *askCmd) explain(ctx context.Context, s console.Screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
+func (c *streamAskCmd) explain(ctx context.Context, s console.Screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
 	quotes := []quotedLine{}
 	t := &table.Table{Header: []string{"±", "way", "at most", "condition"}, Right: []bool{true, false, true}}
 	for i, text := range asked.texts {
@@ -182,7 +182,7 @@ func (c *askCmd) explain(ctx context.Context, s console.Screen, db *discreet.DB,
 		x, err := db.QuoteStream(ctx, q)
 		done()
 		if err != nil {
-			return asked.wrong(i, err)
+			return asked.locateQuestion(i, err)
 		}
 		one := quotedLine{StreamQuote: x}
 		if asked.lines != nil {
@@ -212,11 +212,11 @@ func (c *askCmd) explain(ctx context.Context, s console.Screen, db *discreet.DB,
 	return nil
 }
 
-// wrong points at the question that failed.
-func (w *questionFile) wrong(i int, err error) error {
+// locateQuestion points at the question that failed.
+func (w *questionFile) locateQuestion(i int, err error) error {
 	err = console.Locate(err, w.texts[i])
 	if w.lines == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return w.errorAt(w.lines[i], err)
+	return w.atLine(w.lines[i], err)
 }

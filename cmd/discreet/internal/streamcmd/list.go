@@ -11,17 +11,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-type listCmd struct{ streamFlags }
+type streamListCmd struct{ streamFlags }
 
-func (listCmd) Help() string {
+func (streamListCmd) Help() string {
 	return `Prints what the policy says about its streams: what conditions can be about, how many cells that makes, how exact answers
 are and with which probability, and what is paid where a prediction is wrong. Nothing is read from the data.
 
   discreet stream list --policy clinic.yaml`
 }
 
-func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
-	db, all, err := c.open(ctx)
+func (c *streamListCmd) Run(ctx context.Context, s console.Screen) error {
+	db, all, err := c.openAll(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,13 +38,13 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-// mostShown is how many values of an attribute are shown.
-const mostShown = 12
+// maxShownValues is how many values of an attribute are shown.
+const maxShownValues = 12
 
 func printStream(w io.Writer, s api.StreamInfo) {
 	fmt.Fprintf(w, "%s of %s, over the table %s\n", s.Name, s.Dataset, s.Table)
 	for _, a := range s.Attributes {
-		fmt.Fprintf(w, "  %s: %s\n", a.Name, console.CleanLines(shownValues(a.Values)))
+		fmt.Fprintf(w, "  %s: %s\n", a.Name, console.CleanLines(valueWords(a.Values)))
 	}
 	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), all of %d different ones with probability %v\n",
 		s.Cells, s.Error, s.Alpha, s.Size, s.Queries, 1-s.Beta)
@@ -52,10 +52,10 @@ func printStream(w io.Writer, s api.StreamInfo) {
 		"without a test %s, and there can be %d\n", s.Predictor, render.Cost(s.Round), s.MostPaid, render.Cost(s.Plain), s.MostPlain)
 }
 
-// shownValues leaves out the middle of a long list.
-func shownValues(all []string) string {
-	if len(all) <= mostShown {
+// valueWords leaves out the middle of a long list.
+func valueWords(all []string) string {
+	if len(all) <= maxShownValues {
 		return strings.Join(all, ", ")
 	}
-	return strings.Join(all[:mostShown-2], ", ") + ", ..., " + all[len(all)-1] + fmt.Sprintf(" (%d)", len(all))
+	return strings.Join(all[:maxShownValues-2], ", ") + ", ..., " + all[len(all)-1] + fmt.Sprintf(" (%d)", len(all))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-type rehearseCmd struct {
+type streamRehearseCmd struct {
 	streamFlags
 	Workload string   `help:"The file of questions: one condition or SELECT COUNT(*) a line; - reads standard input." required:"" placeholder:"FILE" short:"w"`
 	Limit    int      `help:"Replay only the first so many questions." placeholder:"N"`
@@ -25,7 +25,7 @@ type rehearseCmd struct {
 	ASCII    bool     `help:"Draw in the terminal with ASCII signs only." name:"ascii"`
 }
 
-func (rehearseCmd) Help() string {
+func (streamRehearseCmd) Help() string {
 	return `Replays questions on the data as if a stream had just been opened, and says how many would be paid and free, how far off
 the furthest answer is, and what that costs: beside what it would cost to pay for every question, or to remember
 answers only. Nothing is charged, nothing is kept, and the errors are exact: it is for the owner's eyes only. Every run draws
@@ -38,7 +38,7 @@ new noise. The ways are compared as if there were no limit; what is said of the 
 A line is a condition such as sex = 'F' AND age >= 30, or a SELECT COUNT(*) with it. Lines that begin with # are skipped.`
 }
 
-func (c *rehearseCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *streamRehearseCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Limit < 0 {
 		return console.Misuse(fmt.Errorf("--limit %d: give a number of questions, or leave it out for all", c.Limit))
 	}
@@ -51,7 +51,7 @@ func (c *rehearseCmd) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	db, info, err := c.one(ctx)
+	db, info, err := c.openOne(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c *rehearseCmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // rehearse runs the workload and shows how far it is.
-func (c *rehearseCmd) rehearse(ctx context.Context, s console.Screen, db *discreet.DB, info api.StreamInfo,
+func (c *streamRehearseCmd) rehearse(ctx context.Context, s console.Screen, db *discreet.DB, info api.StreamInfo,
 	w *questionFile) (*api.Rehearsal, error) {
 	tell, done := console.Counting(s.Err, "rehearsing", "answers")
 	defer done()
@@ -88,7 +88,7 @@ func (c *rehearseCmd) rehearse(ctx context.Context, s console.Screen, db *discre
 }
 
 // print says what came of it.
-func (c *rehearseCmd) print(w io.Writer, info api.StreamInfo, r *api.Rehearsal, asked int) {
+func (c *streamRehearseCmd) print(w io.Writer, info api.StreamInfo, r *api.Rehearsal, asked int) {
 	report := r.Report
 	fmt.Fprintf(w, "%d questions to the stream %s of %s: %d cells, predicted by %s\n\n", asked, info.Name,
 		info.Dataset, info.Cells, r.Predictor)
@@ -143,7 +143,7 @@ func formatAmount(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) 
 
 // picture draws cost against the number of questions. The ways differ by factors, so the axis of
 // costs is logarithmic.
-func (c *rehearseCmd) picture(info api.StreamInfo, r *api.Rehearsal) chart.Chart {
+func (c *streamRehearseCmd) picture(info api.StreamInfo, r *api.Rehearsal) chart.Chart {
 	out := chart.Chart{
 		Title: "What a stream of questions costs", Subtitle: fmt.Sprintf("%s of %s, %d cells, answers within %d of %d people", info.Name,
 			info.Dataset, info.Cells, r.Bound, info.Size),

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-type reportCmd struct{ streamFlags }
+type streamReportCmd struct{ streamFlags }
 
-func (reportCmd) Help() string {
+func (streamReportCmd) Help() string {
 	return `Prints how many questions the streams of a policy were asked, how many of them were free and paid, what was spent, and what
 it would have cost to remember answers only, or to pay for every question. Repeated, unchecked and refused questions leave no trace, and are counted
 only in the process that answers them: the report of a running server has them (.../report), and this one begins with none.
@@ -21,20 +21,20 @@ only in the process that answers them: the report of a running server has them (
   discreet stream report --policy clinic.yaml`
 }
 
-// streamBooks are the books of one stream.
-type streamBooks struct {
+// streamReport are the books of one stream.
+type streamReport struct {
 	Dataset string `json:"dataset"`
 	Stream  string `json:"stream"`
 	*stream.Report
 }
 
-func (c *reportCmd) Run(ctx context.Context, s console.Screen) error {
-	db, all, err := c.open(ctx)
+func (c *streamReportCmd) Run(ctx context.Context, s console.Screen) error {
+	db, all, err := c.openAll(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	out := []streamBooks{}
+	out := []streamReport{}
 	for _, info := range all {
 		done := console.Waiting(s.Err, "reading "+info.Name)
 		r, err := db.StreamReport(ctx, info.Dataset, info.Name)
@@ -42,7 +42,7 @@ func (c *reportCmd) Run(ctx context.Context, s console.Screen) error {
 		if err != nil {
 			return err
 		}
-		out = append(out, streamBooks{info.Dataset, info.Name, r})
+		out = append(out, streamReport{info.Dataset, info.Name, r})
 	}
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"streams": out})

@@ -14,16 +14,16 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
-// Cmd rehearses where nothing else is said.
-type Cmd struct {
-	Rehearse  rehearseCmd  `cmd:"" default:"withargs" help:"Replay a file of questions, and say what they would cost and how far off they would be. Nothing is charged. The default."`
-	Ask       askCmd       `cmd:"" help:"Ask counting questions, of which only those are paid for that cannot be predicted."`
-	List      listCmd      `cmd:"" help:"Show the streams of a policy: what can be asked, how exact answers are, what they cost."`
-	Report    reportCmd    `cmd:"" help:"Show how many questions were free and paid so far."`
-	Synthetic syntheticCmd `cmd:"" help:"Write the table that a stream predicts, as CSV or Parquet."`
+// StreamCmd rehearses where nothing else is said.
+type StreamCmd struct {
+	Rehearse  streamRehearseCmd  `cmd:"" default:"withargs" help:"Replay a file of questions, and say what they would cost and how far off they would be. Nothing is charged. The default."`
+	Ask       streamAskCmd       `cmd:"" help:"Ask counting questions, of which only those are paid for that cannot be predicted."`
+	List      streamListCmd      `cmd:"" help:"Show the streams of a policy: what can be asked, how exact answers are, what they cost."`
+	Report    streamReportCmd    `cmd:"" help:"Show how many questions were free and paid so far."`
+	Synthetic streamSyntheticCmd `cmd:"" help:"Write the table that a stream predicts, as CSV or Parquet."`
 }
 
-func (Cmd) Help() string {
+func (StreamCmd) Help() string {
 	return `A stream answers very many counting questions on one budget: it predicts each from the answers that were released, tests
 the prediction on the data, and pays only where it is wrong. The policy declares streams; see docs/policy.md.
 
@@ -42,8 +42,8 @@ type streamFlags struct {
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
-// open opens the policy and finds the streams that the flags mean.
-func (f streamFlags) open(ctx context.Context) (*discreet.DB, []api.StreamInfo, error) {
+// openAll opens the policy and finds the streams that the flags mean.
+func (f streamFlags) openAll(ctx context.Context) (*discreet.DB, []api.StreamInfo, error) {
 	db, err := discreet.Open(ctx, f.Policy)
 	if err != nil {
 		return nil, nil, err
@@ -55,9 +55,9 @@ func (f streamFlags) open(ctx context.Context) (*discreet.DB, []api.StreamInfo, 
 	return db, all, nil
 }
 
-// one opens the policy and finds the only stream that the flags mean.
-func (f streamFlags) one(ctx context.Context) (*discreet.DB, api.StreamInfo, error) {
-	db, all, err := f.open(ctx)
+// openOne opens the policy and finds the only stream that the flags mean.
+func (f streamFlags) openOne(ctx context.Context) (*discreet.DB, api.StreamInfo, error) {
+	db, all, err := f.openAll(ctx)
 	if err != nil {
 		return nil, api.StreamInfo{}, err
 	}

@@ -18,13 +18,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-type syntheticCmd struct {
+type streamSyntheticCmd struct {
 	streamFlags
 	As     string `help:"The analyst who wants it, as the policy names them." required:"" placeholder:"ANALYST"`
 	Output string `help:"Write to a file, .csv or .parquet, instead of printing CSV." placeholder:"FILE" short:"o"`
 }
 
-func (syntheticCmd) Help() string {
+func (streamSyntheticCmd) Help() string {
 	return `Writes how many people a stream predicts for each combination of values: whole counts, without the combinations that have
 none. It is made of released answers alone, so it is free, and may be given to whomever answers may be given to. Counts of
 questions that were asked are about as exact as their answers. Of what nobody asked, it knows nothing.
@@ -33,16 +33,16 @@ questions that were asked are about as exact as their answers. Of what nobody as
   discreet stream synthetic --policy clinic.yaml --as ana -o people.parquet`
 }
 
-func (c *syntheticCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *streamSyntheticCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Output != "" {
-		if _, err := tableFormat(c.Output); err != nil {
+		if _, err := chooseTableWriter(c.Output); err != nil {
 			return err
 		}
 		if err := console.CanWrite(c.Output); err != nil {
 			return err
 		}
 	}
-	db, info, err := c.one(ctx)
+	db, info, err := c.openOne(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *syntheticCmd) Run(ctx context.Context, s console.Screen) error {
 	case c.JSON:
 		return console.PrintJSON(s.Out, facts)
 	case c.Output == "":
-		return render.SyntheticCSV(s.Out, t, false, identity)
+		return render.SyntheticCSV(s.Out, t, false, keepText)
 	}
 	fmt.Fprintf(s.Out, "wrote %s: %d combinations, %d people in all\n", console.ShellQuote(c.Output), len(t.Rows), t.Total)
 	return nil
@@ -91,10 +91,10 @@ type syntheticJSON struct {
 	File         string   `json:"file,omitempty"`
 }
 
-func identity(text string) string { return text }
+func keepText(text string) string { return text }
 
-// tableFormat returns how a file is written.
-func tableFormat(file string) (func(context.Context, string, *api.SyntheticTable) error, error) {
+// chooseTableWriter returns how a file is written.
+func chooseTableWriter(file string) (func(context.Context, string, *api.SyntheticTable) error, error) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".csv":
 		return writeCSV, nil
@@ -106,7 +106,7 @@ func tableFormat(file string) (func(context.Context, string, *api.SyntheticTable
 
 // saveTable makes the file whole or not at all.
 func saveTable(ctx context.Context, file string, t *api.SyntheticTable) (err error) {
-	write, err := tableFormat(file)
+	write, err := chooseTableWriter(file)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func writeCSV(_ context.Context, file string, t *api.SyntheticTable) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(render.SyntheticCSV(io.Writer(f), t, false, identity), f.Close())
+	return errors.Join(render.SyntheticCSV(io.Writer(f), t, false, keepText), f.Close())
 }
 
 // writeParquet lets a DuckDB write that holds nothing but this table.
@@ -148,9 +148,9 @@ func writeParquet(ctx context.Context, file string, t *api.SyntheticTable) (err 
 	defer conn.Close()
 	var columns []string
 	for _, name := range t.Columns {
-		columns = append(columns, quotedName(name)+" VARCHAR")
+		columns = append(columns, quoteSQLName(name)+" VARCHAR")
 	}
-	columns = append(columns, quotedName(render.CountColumn(t))+" BIGINT")
+	columns = append(columns, quoteSQLName(render.CountColumn(t))+" BIGINT")
 	if _, err := conn.ExecContext(ctx, "CREATE TABLE people ("+strings.Join(columns, ", ")+")"); err != nil {
 		return err
 	}
@@ -177,5 +177,5 @@ func writeParquet(ctx context.Context, file string, t *api.SyntheticTable) (err 
 	return err
 }
 
-// quotedName is a name in SQL.
-func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// quoteSQLName is a name in SQL.
+func quoteSQLName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

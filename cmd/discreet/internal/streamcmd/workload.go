@@ -22,10 +22,10 @@ type questionFile struct {
 }
 
 const (
-	// longestLine is how long a line may be: as long as a question.
-	longestLine = 64 << 10
-	// mostQuestions is what fits into memory without thinking about it.
-	mostQuestions = 10_000_000
+	// maxQuestionBytes is how long a line may be: as long as a question.
+	maxQuestionBytes = 64 << 10
+	// maxQuestions is what fits into memory without thinking about it.
+	maxQuestions = 10_000_000
 )
 
 // readWorkload reads the questions of a file, or of standard input: at most limit of them, where
@@ -48,7 +48,7 @@ func readWorkload(in io.Reader, file string, limit int) (*questionFile, error) {
 		in = f
 	}
 	scan := bufio.NewScanner(in)
-	scan.Buffer(nil, longestLine)
+	scan.Buffer(nil, maxQuestionBytes)
 	for n := 1; scan.Scan(); n++ {
 		text := scan.Text()
 		if n == 1 {
@@ -59,11 +59,11 @@ func readWorkload(in io.Reader, file string, limit int) (*questionFile, error) {
 			continue
 		}
 		if !utf8.ValidString(text) {
-			return nil, w.errorAt(n, console.Misuse(errors.New("this is not UTF-8; store the file as UTF-8")))
+			return nil, w.atLine(n, console.Misuse(errors.New("this is not UTF-8; store the file as UTF-8")))
 		}
-		if len(w.texts) == mostQuestions {
+		if len(w.texts) == maxQuestions {
 			return nil, console.Misuse(fmt.Errorf("%s: there are more than %d questions; replay the first of them with --limit",
-				w.file, mostQuestions))
+				w.file, maxQuestions))
 		}
 		w.texts, w.lines = append(w.texts, text), append(w.lines, n)
 		if len(w.texts) == limit {
@@ -72,7 +72,7 @@ func readWorkload(in io.Reader, file string, limit int) (*questionFile, error) {
 	}
 	if err := scan.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, console.Misuse(fmt.Errorf("%s: the line after the first %d questions is longer than %d bytes; "+
-			"write one condition a line", w.file, len(w.texts), longestLine))
+			"write one condition a line", w.file, len(w.texts), maxQuestionBytes))
 	} else if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", w.file, err)
 	}
@@ -93,7 +93,7 @@ type lineError struct {
 func (e *lineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.file, e.line, e.error) }
 func (e *lineError) Unwrap() error { return e.error }
 
-func (w *questionFile) errorAt(line int, err error) error { return &lineError{w.file, line, err} }
+func (w *questionFile) atLine(line int, err error) error { return &lineError{w.file, line, err} }
 
 // locate says on which line a question stands that cannot be asked.
 func (w *questionFile) locate(err error) error {
@@ -101,5 +101,5 @@ func (w *questionFile) locate(err error) error {
 	if !errors.As(err, &bad) || bad.Index < 0 || bad.Index >= len(w.texts) {
 		return err
 	}
-	return w.errorAt(w.lines[bad.Index], console.Locate(bad.Err, w.texts[bad.Index]))
+	return w.atLine(w.lines[bad.Index], console.Locate(bad.Err, w.texts[bad.Index]))
 }

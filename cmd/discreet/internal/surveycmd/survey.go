@@ -23,8 +23,8 @@ import (
 	"github.com/discreet-dp/discreet/survey"
 )
 
-// Cmd is discreet survey.
-type Cmd struct {
+// SurveyCmd is discreet survey.
+type SurveyCmd struct {
 	File    string   `arg:"" help:"A CSV file with a header; every row is a respondent."`
 	Column  string   `help:"The column with the answers." required:"" placeholder:"C"`
 	Epsilon string   `help:"The privacy loss of each respondent." required:"" placeholder:"E"`
@@ -35,7 +35,7 @@ type Cmd struct {
 	JSON    bool     `help:"Print JSON, with every value, instead of drawing in the terminal." name:"json"`
 }
 
-func (Cmd) Help() string {
+func (SurveyCmd) Help() string {
 	return `Simulates a survey in the local model: every respondent randomizes their own answer, nobody is trusted
 with the truth, and the proportions are estimated from what was sent. The estimates are shown beside the
 exact proportions, with intervals that hold with 95 % each. Every run draws new randomness.
@@ -52,14 +52,14 @@ the most exact one is taken that is quick for so many values.`
 
 const (
 	surveyConfidence = 0.95
-	// mostAnswers is how many are shown on screen and in the picture.
-	mostAnswers = 24
-	ownersEyes  = "plain is exact and private is not: plain, and so error, is for the owner's eyes only. This " +
+	// maxShownAnswers is how many are shown on screen and in the picture.
+	maxShownAnswers = 24
+	ownersOnlyNote  = "plain is exact and private is not: plain, and so error, is for the owner's eyes only. This " +
 		"simulation reads the raw data."
 )
 
-// answer is one line of the result.
-type answer struct {
+// surveyAnswer is one line of the result.
+type surveyAnswer struct {
 	Value   string  `json:"value"`
 	Plain   float64 `json:"plain"`
 	Private float64 `json:"private"`
@@ -68,7 +68,7 @@ type answer struct {
 	Error   float64 `json:"error"`
 }
 
-func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
+func (c *SurveyCmd) Run(ctx context.Context, s console.Screen) error {
 	for _, file := range c.Output {
 		if _, err := console.ChartFormat(file); err != nil {
 			return err
@@ -91,7 +91,7 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	oracle, why, err := c.oracle(len(domain), epsilon)
+	oracle, why, err := c.chooseOracle(len(domain), epsilon)
 	if err != nil {
 		return console.Misuse(err)
 	}
@@ -109,7 +109,7 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	done = console.Waiting(s.Err, "estimating")
-	answers, err := c.answers(domain, people, collected)
+	answers, err := c.compareAnswers(domain, people, collected)
 	done()
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // read returns the list of answers and, for each respondent, which it is.
-func (c *Cmd) read() (domain []string, people []int, err error) {
+func (c *SurveyCmd) read() (domain []string, people []int, err error) {
 	refuse := func(format string, args ...any) ([]string, []int, error) {
 		return nil, nil, console.Misuse(fmt.Errorf(console.ShellQuote(c.File)+": "+format, args...))
 	}
@@ -150,7 +150,7 @@ func (c *Cmd) read() (domain []string, people []int, err error) {
 	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	at := slices.Index(header, c.Column)
 	if at < 0 {
-		return refuse("there is no column %q; name one of %s", c.Column, list(header))
+		return refuse("there is no column %q; name one of %s", c.Column, nameList(header))
 	}
 	number := map[string]int{}
 	if c.Value != "" {
@@ -201,8 +201,8 @@ func (c *Cmd) read() (domain []string, people []int, err error) {
 	return domain, people, nil
 }
 
-// list writes names in one line, and not all of very many.
-func list(names []string) string {
+// nameList writes names in one line, and not all of very many.
+func nameList(names []string) string {
 	const most = 20
 	if len(names) > most {
 		return strings.Join(names[:most], ", ") + ", ..."
@@ -210,8 +210,8 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// oracle is the one that was named, or the best.
-func (c *Cmd) oracle(size int, epsilon dp.Amount) (survey.Oracle, string, error) {
+// chooseOracle is the one that was named, or the best.
+func (c *SurveyCmd) chooseOracle(size int, epsilon dp.Amount) (survey.Oracle, string, error) {
 	if c.Oracle == "auto" {
 		return survey.Choose(size, epsilon)
 	}
@@ -219,14 +219,14 @@ func (c *Cmd) oracle(size int, epsilon dp.Amount) (survey.Oracle, string, error)
 	return o, "as asked for with --oracle", err
 }
 
-// answers compares, the most frequent first. The intervals are about the people of the
+// compareAnswers compares, the most frequent first. The intervals are about the people of the
 // file, as the plain proportions are.
-func (c *Cmd) answers(domain []string, people []int, collected *survey.Collector) ([]answer, error) {
+func (c *SurveyCmd) compareAnswers(domain []string, people []int, collected *survey.Collector) ([]surveyAnswer, error) {
 	estimates, err := collected.Estimates(surveyConfidence, survey.Fixed)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]answer, len(domain))
+	out := make([]surveyAnswer, len(domain))
 	for _, v := range people {
 		out[v].Plain++
 	}
@@ -235,7 +235,7 @@ func (c *Cmd) answers(domain []string, people []int, collected *survey.Collector
 		a.Value, a.Plain = domain[x], a.Plain/float64(len(people))
 		a.Private, a.Low, a.High, a.Error = e.Proportion, e.Low, e.High, e.Proportion-a.Plain
 	}
-	slices.SortFunc(out, func(a, b answer) int {
+	slices.SortFunc(out, func(a, b surveyAnswer) int {
 		return cmp.Or(-cmp.Compare(a.Plain, b.Plain), cmp.Compare(a.Value, b.Value))
 	})
 	if c.Value != "" && out[0].Value != c.Value {
@@ -244,7 +244,7 @@ func (c *Cmd) answers(domain []string, people []int, collected *survey.Collector
 	return out, nil
 }
 
-func (c *Cmd) print(w io.Writer, answers []answer, collected *survey.Collector, oracle survey.Oracle, why string, drawn chart.Chart) error {
+func (c *SurveyCmd) print(w io.Writer, answers []surveyAnswer, collected *survey.Collector, oracle survey.Oracle, why string, drawn chart.Chart) error {
 	p, q := oracle.Rates()
 	question := "column " + c.Column
 	if c.Value != "" {
@@ -256,14 +256,14 @@ func (c *Cmd) print(w io.Writer, answers []answer, collected *survey.Collector, 
 	fmt.Fprintf(w, "report   %s; it supports the own value with probability %.4g, and any other with %.4g\n\n",
 		render.Count(int64(oracle.Bits()), "bit"), p, q)
 	t := &table.Table{Header: []string{"value", "plain", "private", "95 % interval", "error"}, Right: []bool{false, true, true, true, true}}
-	for _, a := range answers[:min(len(answers), mostAnswers)] {
-		t.Add(a.Value, percent(a.Plain), percent(a.Private), percent(a.Low)+" to "+percent(a.High), signed(a.Error))
+	for _, a := range answers[:min(len(answers), maxShownAnswers)] {
+		t.Add(a.Value, percentWords(a.Plain), percentWords(a.Private), percentWords(a.Low)+" to "+percentWords(a.High), signedPercent(a.Error))
 	}
 	t.Write(w)
-	if more := len(answers) - mostAnswers; more > 0 {
+	if more := len(answers) - maxShownAnswers; more > 0 {
 		fmt.Fprintf(w, "and %s; see --json\n", render.Count(int64(more), "more value"))
 	}
-	fmt.Fprintf(w, "\n%s\n", ownersEyes)
+	fmt.Fprintf(w, "\n%s\n", ownersOnlyNote)
 	if c.Value == "" {
 		fmt.Fprintln(w, "The list of values was taken from the file; a real survey fixes it before anybody is asked.")
 	}
@@ -277,35 +277,35 @@ func (c *Cmd) print(w io.Writer, answers []answer, collected *survey.Collector, 
 	return nil
 }
 
-func percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
+func percentWords(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 
-func signed(x float64) string { return fmt.Sprintf("%+.2f %%", 100*x) }
+func signedPercent(x float64) string { return fmt.Sprintf("%+.2f %%", 100*x) }
 
-func (c *Cmd) printJSON(w io.Writer, answers []answer, collected *survey.Collector, oracle survey.Oracle, why string) error {
+func (c *SurveyCmd) printJSON(w io.Writer, answers []surveyAnswer, collected *survey.Collector, oracle survey.Oracle, why string) error {
 	p, q := oracle.Rates()
 	return console.PrintJSON(w, struct {
-		File       string   `json:"file"`
-		Column     string   `json:"column"`
-		Question   string   `json:"question,omitempty"`
-		People     int64    `json:"people"`
-		Cost       dp.Cost  `json:"cost"`
-		Oracle     string   `json:"oracle"`
-		Why        string   `json:"why"`
-		Bits       int      `json:"bits"`
-		P          float64  `json:"p"`
-		Q          float64  `json:"q"`
-		Confidence float64  `json:"confidence"`
-		Note       string   `json:"note"`
-		Values     []answer `json:"values"`
+		File       string         `json:"file"`
+		Column     string         `json:"column"`
+		Question   string         `json:"question,omitempty"`
+		People     int64          `json:"people"`
+		Cost       dp.Cost        `json:"cost"`
+		Oracle     string         `json:"oracle"`
+		Why        string         `json:"why"`
+		Bits       int            `json:"bits"`
+		P          float64        `json:"p"`
+		Q          float64        `json:"q"`
+		Confidence float64        `json:"confidence"`
+		Note       string         `json:"note"`
+		Values     []surveyAnswer `json:"values"`
 	}{c.File, c.Column, c.Value, collected.People(), oracle.Cost(), oracle.Name(), why, oracle.Bits(), p, q,
-		surveyConfidence, ownersEyes, answers})
+		surveyConfidence, ownersOnlyNote, answers})
 }
 
 // picture draws plain proportions as stems, their names to the right, and private ones as
 // intervals to the left, with a long tick at the estimate. A curve that is broken between its
 // strokes is all that takes.
-func (c *Cmd) picture(answers []answer, oracle survey.Oracle) chart.Chart {
-	answers = answers[:min(len(answers), mostAnswers)]
+func (c *SurveyCmd) picture(answers []surveyAnswer, oracle survey.Oracle) chart.Chart {
+	answers = answers[:min(len(answers), maxShownAnswers)]
 	out := chart.Chart{
 		Title:    "A survey of " + c.Column + ", plain and private",
 		Subtitle: fmt.Sprintf("dots: plain; bars: private, by %s at epsilon %s, 95 %% intervals", oracle.Name(), oracle.Cost().Epsilon),

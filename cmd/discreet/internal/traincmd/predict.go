@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 )
 
-// Predict is discreet predict.
-type Predict struct {
+// PredictCmd is discreet predict.
+type PredictCmd struct {
 	Model  string `help:"The model, as discreet train wrote it." required:"" placeholder:"FILE" short:"m"`
 	Output string `help:"Write to a file instead of printing." placeholder:"FILE" short:"o"`
 	Scores bool   `help:"Add a column for each class: probabilities for logistic models, distances for huber."`
@@ -27,7 +27,7 @@ type Predict struct {
 	Rows   string `arg:"" optional:"" help:"A CSV file with a header that names the columns; - reads standard input."`
 }
 
-func (Predict) Help() string {
+func (PredictCmd) Help() string {
 	return `Reads rows as CSV, whose header names the columns that the model was trained with, in any order, and writes them again with a
 column for the prediction. An empty cell is a missing value, a number beyond its public bounds counts as the bound, and a value that is
 none of the public ones as none. Where the target is among the columns it says on standard error how good the predictions are.
@@ -40,7 +40,7 @@ none of the public ones as none. Where the target is among the columns it says o
 A model is released, so predictions are free, and nothing but the model and the rows is read.`
 }
 
-func (c *Predict) Run(s console.Screen) (err error) {
+func (c *PredictCmd) Run(s console.Screen) (err error) {
 	if c.Output != "" {
 		if err := console.CanWrite(c.Output); err != nil {
 			return err
@@ -83,9 +83,9 @@ func (c *Predict) Run(s console.Screen) (err error) {
 		return console.Misuse(err)
 	}
 	if c.JSON {
-		err = p.json(s, c.Output)
+		err = p.writeJSON(s, c.Output)
 	} else {
-		err = p.csv(s, c.Output)
+		err = p.writeCSV(s, c.Output)
 	}
 	if err != nil {
 		return err
@@ -202,8 +202,8 @@ func (p *predictor) accuracy() string {
 	return fmt.Sprintf("root of the mean square of the error over %d rows: %.4g", p.known, math.Sqrt(p.missed/float64(p.known)))
 }
 
-// predicted is the name of the new column.
-func (p *predictor) predicted() string {
+// predictionColumn is the name of the new column.
+func (p *predictor) predictionColumn() string {
 	name := "predicted_" + p.model.Encoding.Target.Name
 	for slices.Contains(p.header, name) {
 		name += "_"
@@ -218,11 +218,11 @@ func (p *predictor) classes() []string {
 	return p.model.Encoding.Target.Values
 }
 
-// csv writes the rows with their predictions. A file appears when it is whole.
-func (p *predictor) csv(s console.Screen, file string) error {
+// writeCSV writes the rows with their predictions. A file appears when it is whole.
+func (p *predictor) writeCSV(s console.Screen, file string) error {
 	return console.WriteFile(s.Out, file, func(to io.Writer) error {
 		w := csv.NewWriter(to)
-		header := append(slices.Clone(p.header), p.predicted())
+		header := append(slices.Clone(p.header), p.predictionColumn())
 		for _, class := range p.classes() {
 			header = append(header, "score_"+class)
 		}
@@ -251,8 +251,8 @@ func (p *predictor) csv(s console.Screen, file string) error {
 	})
 }
 
-// json writes predictions and how good they are.
-func (p *predictor) json(s console.Screen, file string) error {
+// writeJSON writes predictions and how good they are.
+func (p *predictor) writeJSON(s console.Screen, file string) error {
 	out := struct {
 		Target      string             `json:"target"`
 		Rows        int                `json:"rows"`

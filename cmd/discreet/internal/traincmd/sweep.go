@@ -44,8 +44,8 @@ func (f *sweepFlags) given() string {
 	return ""
 }
 
-// sweeping reads the flags.
-func (c *Train) sweeping() (town.Sweep, error) {
+// readSweep reads the flags.
+func (c *TrainCmd) readSweep() (town.Sweep, error) {
 	s := town.Sweep{Ways: town.Ways, Splits: 5, Draws: 1, Seed: cmp.Or(c.Seed, 1)}
 	for flag, is := range map[string]bool{
 		"--policy": c.Policy != "", "--as": c.As != "", "--dataset": c.Dataset != "", "--features": c.Features != "",
@@ -108,8 +108,8 @@ func ReadEpsilons(texts []string) (out []dp.Amount, err error) {
 	return slices.Compact(out), nil
 }
 
-// rows makes rows up, or reads them.
-func (c *Train) rows(seed uint64) (*town.Data, error) {
+// sweepRows makes rows up, or reads them.
+func (c *TrainCmd) sweepRows(seed uint64) (*town.Data, error) {
 	var d *town.Data
 	var err error
 	switch {
@@ -131,17 +131,17 @@ func (c *Train) rows(seed uint64) (*town.Data, error) {
 }
 
 // sweep compares all methods.
-func (c *Train) sweep(ctx context.Context, s console.Screen) error {
+func (c *TrainCmd) sweep(ctx context.Context, s console.Screen) error {
 	for _, file := range c.Plot {
 		if err := console.CanSave(file); err != nil {
 			return err
 		}
 	}
-	what, err := c.sweeping()
+	what, err := c.readSweep()
 	if err != nil {
 		return err
 	}
-	d, err := c.rows(what.Seed)
+	d, err := c.sweepRows(what.Seed)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (c *Train) sweep(ctx context.Context, s console.Screen) error {
 	} else if err != nil {
 		return err
 	}
-	drawn := sweepPicture(d, what, r)
+	drawn := drawSweep(d, what, r)
 	for _, file := range c.Plot {
 		if err := console.SaveChart(file, drawn); err != nil {
 			return err
@@ -205,8 +205,8 @@ func printSweep(s console.Screen, d *town.Data, what town.Sweep, r *town.Result)
 	fmt.Fprintln(s.Out)
 }
 
-// sweepPicture draws error against epsilon, and the error without privacy.
-func sweepPicture(d *town.Data, what town.Sweep, r *town.Result) chart.Chart {
+// drawSweep draws error against epsilon, and the error without privacy.
+func drawSweep(d *town.Data, what town.Sweep, r *town.Result) chart.Chart {
 	out := chart.Chart{
 		Title: "What privacy costs a classifier",
 		Subtitle: fmt.Sprintf("%s, %s rows to train on, %d weights, mean of %s", d.Name, console.Thousands(float64(r.Training)),

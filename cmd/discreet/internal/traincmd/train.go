@@ -19,8 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 )
 
-// Train is discreet train.
-type Train struct {
+// TrainCmd is discreet train.
+type TrainCmd struct {
 	Policy   string  `help:"The policy file." placeholder:"FILE" short:"p"`
 	As       string  `help:"The analyst who asks, as the policy names them." placeholder:"ANALYST"`
 	Dataset  string  `help:"The dataset, where the policy has several." placeholder:"NAME"`
@@ -50,7 +50,7 @@ type modelFlags struct {
 	Rows        *int64             `help:"About how many rows there are, if that is public; with --sweep how many to make up." placeholder:"N"`
 }
 
-func (Train) Help() string {
+func (TrainCmd) Help() string {
 	return `Trains a linear model under differential privacy: a classifier (logistic regression, or an SVM with the Huber loss) or a
 regression (bounded squares). It shows the price first, then the coefficients, the guarantee and the receipt. The same training again is the
 same model, free. See docs/learning.md.
@@ -67,11 +67,11 @@ every epsilon, and draws it:
   discreet train --sweep --adult adult.data --adult adult.test --neighbours substitute`
 }
 
-func (c *Train) Run(ctx context.Context, s console.Screen) error {
+func (c *TrainCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Sweep {
 		return c.sweep(ctx, s)
 	}
-	q, err := c.question()
+	q, err := c.readQuestion()
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *Train) Run(ctx context.Context, s console.Screen) error {
 		// Beside the answer and not in it: what fails later has printed nothing.
 		render.TrainingOffer(s.Err, quote)
 	}
-	tell, done := training(s.Err)
+	tell, done := showTraining(s.Err)
 	t, err := db.Train(ctx, q, tell)
 	done()
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Train) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-func (c *Train) explain(s console.Screen, quote *api.TrainingQuote) error {
+func (c *TrainCmd) explain(s console.Screen, quote *api.TrainingQuote) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, console.Ordered{Object: quote, Keys: []string{"dataset", "unit", "neighbours", "max_rows",
 			"method", "why", "plan", "epsilon", "cost", "pay", "currency", "known", "remaining", "after", "affordable"}})
@@ -138,8 +138,8 @@ func (c *Train) explain(s console.Screen, quote *api.TrainingQuote) error {
 	return nil
 }
 
-// question reads the flags of a training.
-func (c *Train) question() (q api.TrainingQuestion, err error) {
+// readQuestion reads the flags of a training.
+func (c *TrainCmd) readQuestion() (q api.TrainingQuestion, err error) {
 	for _, needed := range []struct {
 		flag, text, example string
 	}{
@@ -216,8 +216,8 @@ func readAmount(flag, text string) (dp.Amount, error) {
 	return a, nil
 }
 
-// training shows, on a terminal and from the second second on, how far a training is.
-func training(w io.Writer) (tell func(learn.Progress), done func()) {
+// showTraining shows, on a terminal and from the second second on, how far a training is.
+func showTraining(w io.Writer) (tell func(learn.Progress), done func()) {
 	if !console.IsTerminal(w) {
 		return nil, func() {}
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-type copyCmd struct {
+type userCopyCmd struct {
 	From string `arg:"" help:"The users: a file, or postgres://..."`
 	To   string `arg:"" help:"Where the copy is to be: a file or a database in which there are no users."`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
-func (copyCmd) Help() string {
+func (userCopyCmd) Help() string {
 	return `Copies names with their passwords, tokens, revocations, what they saved and the trail of logins, and then compares the
 two. Nobody is replaced, and who is in with a browser logs in again. It is how users move along with a ledger ('discreet ledger copy'): from the file beside it into its database,
 which several servers share, or back.
@@ -29,7 +29,7 @@ Start the servers that use the copy afterwards. Who is revoked in one of the two
 one, and remove the other.`
 }
 
-func (c *copyCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *userCopyCmd) Run(ctx context.Context, s console.Screen) error {
 	n, err := users.Copy(ctx, c.From, c.To)
 	switch {
 	case errors.Is(err, users.ErrNone):
@@ -37,7 +37,7 @@ func (c *copyCmd) Run(ctx context.Context, s console.Screen) error {
 	case errors.Is(err, users.ErrOccupied):
 		return console.Misuse(fmt.Errorf("%s: %w", console.ShellQuote(c.To), err))
 	case err != nil:
-		return refusal(c.From, err)
+		return refuseUser(c.From, err)
 	}
 	if c.JSON {
 		return console.PrintJSON(s.Out, n)

@@ -8,15 +8,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type listCmd struct{ usersFlags }
+type userListCmd struct{ usersFlags }
 
-func (listCmd) Help() string {
+func (userListCmd) Help() string {
 	return `Lists everybody by name, with role, and since when they may come in or no longer may.
 
   discreet user list --policy hospital.yaml`
 }
 
-func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *userListCmd) Run(ctx context.Context, s console.Screen) error {
 	store, err := c.open()
 	if err != nil {
 		return err
@@ -29,8 +29,8 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		rows := []map[string]any{}
 		for _, u := range all {
-			rows = append(rows, map[string]any{"name": u.Name, "role": u.Role, "created": stampJSON(u.Created),
-				"revoked": stampJSON(u.Revoked)})
+			rows = append(rows, map[string]any{"name": u.Name, "role": u.Role, "created": timeJSON(u.Created),
+				"revoked": timeJSON(u.Revoked)})
 		}
 		return console.PrintJSON(s.Out, map[string]any{"users": rows})
 	}
@@ -40,7 +40,7 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	t := &table.Table{Header: []string{"name", "role", "created (UTC)", "revoked"}}
 	for _, u := range all {
-		t.Add(u.Name, string(u.Role), console.Timestamp(u.Created), timeOr(u.Revoked, ""))
+		t.Add(u.Name, string(u.Role), console.Timestamp(u.Created), timeWords(u.Revoked, ""))
 	}
 	t.Write(s.Out)
 	return nil

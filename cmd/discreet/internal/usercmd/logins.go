@@ -8,13 +8,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type loginsCmd struct {
+type userLoginsCmd struct {
 	usersFlags
 	Name string `arg:"" optional:"" help:"Only attempts under this name."`
 	Last int    `help:"How many lines to show, the newest ones." default:"20" placeholder:"N"`
 }
 
-func (loginsCmd) Help() string {
+func (userLoginsCmd) Help() string {
 	return `Shows who came in and who tried to, the newest first. Attempts of one hour that are alike share a line. An outcome is: in;
 denied (a wrong name, password or token); locked (too many failures before); expired; revoked; or abandoned (hung up).
 
@@ -22,7 +22,7 @@ denied (a wrong name, password or token); locked (too many failures before); exp
   discreet user logins ana --policy hospital.yaml --last 100 --json`
 }
 
-func (c *loginsCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *userLoginsCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Last < 1 {
 		return console.Misuse(fmt.Errorf("--last %d: give a number of lines above 0", c.Last))
 	}
@@ -38,7 +38,7 @@ func (c *loginsCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		rows := []map[string]any{}
 		for _, l := range all {
-			rows = append(rows, map[string]any{"at": stampJSON(l.At), "until": stampJSON(l.Until), "count": l.Count,
+			rows = append(rows, map[string]any{"at": timeJSON(l.At), "until": timeJSON(l.Until), "count": l.Count,
 				"name": l.Name, "address": l.Address,
 				"door": l.Door, "outcome": l.Outcome, "token": l.Token})
 		}

@@ -12,21 +12,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-type passwordCmd struct {
+type userPasswordCmd struct {
 	usersFlags
 	Name          string `arg:"" help:"The name of the user."`
 	PasswordStdin bool   `help:"Read the password, a line, from standard input instead of drawing one."`
 }
 
-func (passwordCmd) Help() string {
+func (userPasswordCmd) Help() string {
 	return `Draws a new password and prints it this once. The old one no longer counts. A user who was revoked can come in again;
 tokens that were revoked stay so.
 
   discreet user password ana --policy hospital.yaml`
 }
 
-func (c *passwordCmd) Run(ctx context.Context, s console.Screen) error {
-	password, err := givenPassword(s.In, c.PasswordStdin)
+func (c *userPasswordCmd) Run(ctx context.Context, s console.Screen) error {
+	password, err := readPassword(s.In, c.PasswordStdin)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (c *passwordCmd) Run(ctx context.Context, s console.Screen) error {
 	defer store.Close()
 	drawn, err := store.SetPassword(ctx, c.Name, password)
 	if err != nil {
-		return refusal(c.Name, err)
+		return refuseUser(c.Name, err)
 	}
 	if c.JSON {
 		out := map[string]any{"name": c.Name}
@@ -47,13 +47,13 @@ func (c *passwordCmd) Run(ctx context.Context, s console.Screen) error {
 		return console.PrintJSON(s.Out, out)
 	}
 	fmt.Fprintf(s.Out, "%s has a new password\n", c.Name)
-	printDrawn(s, drawn)
+	printDrawnPassword(s, drawn)
 	return nil
 }
 
-// givenPassword reads a password from standard input, where it was asked to. The command line is no
+// readPassword reads a password from standard input, where it was asked to. The command line is no
 // place for one: everybody on the machine can read it there.
-func givenPassword(in io.Reader, asked bool) (string, error) {
+func readPassword(in io.Reader, asked bool) (string, error) {
 	if !asked {
 		return "", nil
 	}

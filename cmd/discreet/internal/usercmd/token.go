@@ -12,14 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-type tokenCmd struct {
+type userTokenCmd struct {
 	usersFlags
 	Name    string `arg:"" help:"The name of the user."`
 	Label   string `help:"What it is for, for whoever lists tokens later." placeholder:"TEXT"`
 	Expires string `help:"When it ends: in so many days, such as 90d, on a day (UTC), such as 2027-01-01, or never." default:"90d" placeholder:"WHEN"`
 }
 
-func (tokenCmd) Help() string {
+func (userTokenCmd) Help() string {
 	return `Makes a token, with which a program comes in to the HTTP API as this user, and prints it this once. On the day that it
 expires it no longer counts.
 
@@ -27,7 +27,7 @@ expires it no longer counts.
   curl -H "Authorization: Bearer $TOKEN" https://example.org/v1/me`
 }
 
-func (c *tokenCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *userTokenCmd) Run(ctx context.Context, s console.Screen) error {
 	expires, err := readExpiry(c.Expires, s.Now())
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (c *tokenCmd) Run(ctx context.Context, s console.Screen) error {
 	defer store.Close()
 	secret, t, err := store.NewToken(ctx, c.Name, c.Label, expires)
 	if err != nil {
-		return refusal(c.Name, err)
+		return refuseUser(c.Name, err)
 	}
 	if c.JSON {
 		row := tokenJSON(t)
@@ -47,7 +47,7 @@ func (c *tokenCmd) Run(ctx context.Context, s console.Screen) error {
 		return console.PrintJSON(s.Out, row)
 	}
 	fmt.Fprintf(s.Out, "token: %s\nIt is %s's, its id is %s, and it expires %s. It is shown this once and stored nowhere.\n", secret,
-		t.User, t.ID, timeOr(t.Expires, "never"))
+		t.User, t.ID, timeWords(t.Expires, "never"))
 	return nil
 }
 
@@ -69,23 +69,23 @@ func readExpiry(text string, from time.Time) (time.Time, error) {
 }
 
 func tokenJSON(t users.Token) map[string]any {
-	return map[string]any{"id": t.ID, "user": t.User, "label": t.Label, "created": stampJSON(t.Created), "expires": stampJSON(t.Expires),
-		"revoked": stampJSON(t.Revoked), "used": stampJSON(t.Used)}
+	return map[string]any{"id": t.ID, "user": t.User, "label": t.Label, "created": timeJSON(t.Created), "expires": timeJSON(t.Expires),
+		"revoked": timeJSON(t.Revoked), "used": timeJSON(t.Used)}
 }
 
-type tokensCmd struct {
+type userTokensCmd struct {
 	usersFlags
 	Name string `arg:"" optional:"" help:"Only those of this user."`
 }
 
-func (tokensCmd) Help() string {
+func (userTokensCmd) Help() string {
 	return `Lists tokens, without what is secret of them: whose they are, what for, until when, and about when they were last used.
 
   discreet user tokens --policy hospital.yaml
   discreet user tokens ana --policy hospital.yaml`
 }
 
-func (c *tokensCmd) Run(ctx context.Context, s console.Screen) error {
+func (c *userTokensCmd) Run(ctx context.Context, s console.Screen) error {
 	store, err := c.open()
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (c *tokensCmd) Run(ctx context.Context, s console.Screen) error {
 	defer store.Close()
 	all, err := store.Tokens(ctx, c.Name)
 	if err != nil {
-		return refusal(c.Name, err)
+		return refuseUser(c.Name, err)
 	}
 	if c.JSON {
 		rows := []map[string]any{}
@@ -108,8 +108,8 @@ func (c *tokensCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	t := &table.Table{Header: []string{"id", "user", "label", "created (UTC)", "expires", "last used", "revoked"}}
 	for _, k := range all {
-		t.Add(k.ID, k.User, k.Label, console.Timestamp(k.Created), timeOr(k.Expires, "never"), timeOr(k.Used, "never"),
-			timeOr(k.Revoked, ""))
+		t.Add(k.ID, k.User, k.Label, console.Timestamp(k.Created), timeWords(k.Expires, "never"), timeWords(k.Used, "never"),
+			timeWords(k.Revoked, ""))
 	}
 	t.Write(s.Out)
 	return nil

@@ -11,20 +11,20 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Cmd is discreet user.
-type Cmd struct {
-	Add         addCmd         `cmd:"" help:"Add an owner or an analyst."`
-	List        listCmd        `cmd:"" help:"List who may come in, and who no longer may."`
-	Password    passwordCmd    `cmd:"" help:"Give a user a new password."`
-	Revoke      revokeCmd      `cmd:"" help:"Keep a user out, with all tokens, from now on."`
-	Token       tokenCmd       `cmd:"" help:"Make a token, a password for a program."`
-	Tokens      tokensCmd      `cmd:"" help:"List tokens."`
-	RevokeToken revokeTokenCmd `cmd:"" help:"End a token."`
-	Logins      loginsCmd      `cmd:"" help:"Show who came in, and who tried to."`
-	Copy        copyCmd        `cmd:"" help:"Copy all users between a file and a database."`
+// UserCmd is discreet user.
+type UserCmd struct {
+	Add         userAddCmd         `cmd:"" help:"Add an owner or an analyst."`
+	List        userListCmd        `cmd:"" help:"List who may come in, and who no longer may."`
+	Password    userPasswordCmd    `cmd:"" help:"Give a user a new password."`
+	Revoke      userRevokeCmd      `cmd:"" help:"Keep a user out, with all tokens, from now on."`
+	Token       userTokenCmd       `cmd:"" help:"Make a token, a password for a program."`
+	Tokens      userTokensCmd      `cmd:"" help:"List tokens."`
+	RevokeToken userRevokeTokenCmd `cmd:"" help:"End a token."`
+	Logins      userLoginsCmd      `cmd:"" help:"Show who came in, and who tried to."`
+	Copy        userCopyCmd        `cmd:"" help:"Copy all users between a file and a database."`
 }
 
-func (Cmd) Help() string {
+func (UserCmd) Help() string {
 	return `Analysts come in by the names that the policy lists; owners see the ledger, and ask nothing.
 
   discreet user add ana --policy hospital.yaml
@@ -67,11 +67,11 @@ func (f usersFlags) open() (*users.Store, error) {
 	if errors.Is(err, users.ErrNone) {
 		return nil, console.Misuse(fmt.Errorf("%w. Add somebody with 'discreet user add'", err))
 	}
-	return store, refusal(path, err)
+	return store, refuseUser(path, err)
 }
 
-// refusal turns what the owner can put right into a refusal.
-func refusal(what string, err error) error {
+// refuseUser turns what the owner can put right into a refusal.
+func refuseUser(what string, err error) error {
 	var invalid *users.InvalidError
 	switch {
 	case errors.As(err, &invalid):
@@ -83,16 +83,16 @@ func refusal(what string, err error) error {
 	return err
 }
 
-// stampJSON is a time for machines, and nil where there is none.
-func stampJSON(t time.Time) any {
+// timeJSON is a time for machines, and nil where there is none.
+func timeJSON(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
 	return t.UTC().Format(time.RFC3339)
 }
 
-// timeOr shows a time, or a word where there is none.
-func timeOr(t time.Time, none string) string {
+// timeWords shows a time, or a word where there is none.
+func timeWords(t time.Time, none string) string {
 	if t.IsZero() {
 		return none
 	}
