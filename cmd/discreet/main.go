@@ -4,8 +4,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"reflect"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -111,3 +115,48 @@ func run(ctx context.Context, args []string, s console.Screen) (code int) {
 	}
 	return console.Report(s, asJSON, err)
 }
+
+type versionCmd struct {
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+func (versionCmd) Help() string {
+	return `Says which release this is, for which machine, and from which revision it was built.
+
+  discreet version`
+}
+
+func (c *versionCmd) Run(s console.Screen) error {
+	revision := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, set := range info.Settings {
+			if set.Key == "vcs.revision" {
+				revision = set.Value
+			}
+		}
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]string{"version": console.Version, "revision": revision, "go": runtime.Version(),
+			"platform": runtime.GOOS + "/" + runtime.GOARCH})
+	}
+	fmt.Fprintf(s.Out, "discreet %s (%s %s/%s)\n", console.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if revision != "" {
+		fmt.Fprintln(s.Out, "built from", revision)
+	}
+	return nil
+}
+
+// durations reads lengths of time, and says what to write where one cannot be read.
+var durations = kong.TypeMapper(reflect.TypeFor[time.Duration](),
+	kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+		var text string
+		if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+			return err
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return fmt.Errorf("%q is no length of time; write one such as 30s or 5m", text)
+		}
+		target.SetInt(int64(d))
+		return nil
+	}))

@@ -1,3 +1,5 @@
+// Package console is what the commands share: the screen that they read from and print to, exit
+// codes and what goes with them, JSON, files and pictures, and numbers as people read them.
 package console
 
 import (
@@ -5,8 +7,72 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 )
+
+// Version is the release; what it was built from is read off the binary.
+const Version = "0.1.0"
+
+// Screen is where commands read and print, and the clock that they go by.
+type Screen struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Now      func() time.Time
+}
+
+// Watch returns a screen that remembers whether something could not be printed.
+func (s Screen) Watch() Screen {
+	s.Out = &outputWatcher{to: s.Out}
+	return s
+}
+
+// Failed returns why something could not be printed, if so.
+func (s Screen) Failed() error {
+	if p, ok := s.Out.(*outputWatcher); ok {
+		return p.failed
+	}
+	return nil
+}
+
+// outputWatcher remembers that something could not be printed: an answer that went
+// nowhere, into a full disk, is no success.
+type outputWatcher struct {
+	to     io.Writer
+	failed error
+}
+
+func (p *outputWatcher) Write(b []byte) (int, error) {
+	n, err := p.to.Write(b)
+	if err != nil && p.failed == nil {
+		p.failed = fmt.Errorf("the output could not be written: %w", err)
+	}
+	return n, err
+}
+
+// Stage is how far the opening of something is, told by one goroutine and shown by another. It is
+// empty to begin with.
+type Stage struct{ text atomic.Pointer[string] }
+
+// Tell takes in how much of something was read. When that is all of it, nothing is left to be told.
+func (s *Stage) Tell(what string, done, of int64) {
+	if done >= of {
+		s.text.Store(nil)
+		return
+	}
+	text := fmt.Sprintf("%s, %d %%", what, 100*done/of)
+	s.text.Store(&text)
+}
+
+// Or is what was told last, or something else where there is nothing.
+func (s *Stage) Or(what string) func() string {
+	return func() string {
+		if text := s.text.Load(); text != nil {
+			return *text
+		}
+		return what
+	}
+}
 
 // IsTerminal reports whether a person is at the other end of a reader or a writer.
 func IsTerminal(end any) bool {

@@ -6,19 +6,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/engine/trino"
+	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
 	"github.com/discreet-dp/discreet/internal/pgdraft"
 	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/internal/trinotables"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -274,3 +279,117 @@ func describeRead(ds *policy.Dataset, read map[string][]string) string {
 	}
 	return strings.Join(out, "; ") + ". The database's own keys, references, checks and types say the rest"
 }
+
+// maxJoinedRows is how many rows of a person are joined with each other, by the tables in which a
+// person can have many.
+func maxJoinedRows(ds *policy.Dataset) map[string]int64 {
+	out := map[string]int64{}
+	for name, t := range ds.Tables {
+		if t.UnitKind == policy.Many {
+			out[name] = t.Joined()
+		}
+	}
+	return out
+}
+
+// checkAnchoring returns an error where the ledger of a policy, if there is one, says that it has an anchor
+// and the policy names none, or that charges protected others than the policy does. A ledger that
+// cannot be read now is a doubt.
+func checkAnchoring(p *policy.Policy) (doubts []string, err error) {
+	r, err := anywhere.Read(p.Ledger)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return []string{fmt.Sprintf("the policy was not compared with its ledger: %v", err)}, nil
+	}
+	defer r.Close()
+	anchored, was, notes := false, "", map[string][][]byte{}
+	for line, err := range r.Lines() {
+		if err != nil {
+			return nil, err
+		}
+		if line.Record.Kind != ledger.KindNote {
+			continue
+		}
+		said := line.Answer[min(ledger.NoteSalt, len(line.Answer)):]
+		if has, says := ledger.NotesAnchor(line.Record.Session); says {
+			anchored, was = has, string(said)
+		}
+		if dataset, ok := ledger.NotesProtected(line.Record.Session); ok && len(said) > 0 {
+			notes[dataset] = append(notes[dataset], said)
+		}
+	}
+	if anchored && p.Anchor == (policy.Anchor{}) {
+		return nil, &ledger.UnanchoredError{Path: p.Ledger, Was: was}
+	}
+	for _, name := range p.Names() {
+		if err := books.CheckProtected(p.Datasets[name], notes[name]); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// printSizes prints what to declare of how large the data of each dataset is.
+func (c *CheckCmd) printSizes(ctx context.Context, s console.Screen, p *policy.Policy) error {
+	if c.NoData {
+		return console.Misuse(errors.New("--sizes counts the data, and --no-data does not open it; leave out one of the two"))
+	}
+	blocks, declared := map[string]string{}, map[string]*policy.Sizes{}
+	for _, name := range p.Names() {
+		done := console.Waiting(s.Err, "counting "+name)
+		sizes, err := proposeSizes(ctx, p.Datasets[name])
+		done()
+		if err != nil {
+			return err
+		}
+		blocks[name], declared[name] = sizes.Text(p.Datasets[name]), sizes
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]any{"ok": true, "datasets": declared})
+	}
+	for _, name := range p.Names() {
+		fmt.Fprintf(s.Out, "    # Paste this into the dataset %s, in place of its 'sizes' if it has them. Everybody may know\n"+
+			"    # it: when answers leave tells it. Write larger numbers where the data will grow.\n%s", name, blocks[name])
+	}
+	return nil
+}
+
+// proposeSizes counts the data of a dataset.
+func proposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
+	if ds.SourceKind() == policy.TrinoDatabase {
+		return trino.ProposeSizes(ctx, ds)
+	}
+	return duckdb.ProposeSizes(ctx, ds)
+}
+
+// withSizes declares the sizes of the files that a draft was made of. The tables are the last thing
+// in a draft, so that what belongs to its dataset can stand behind them.
+func (c *InitCmd) withSizes(ctx context.Context, text string) (string, error) {
+	p, err := policy.Parse(filepath.Join(filepath.Dir(c.Output), "draft"), []byte(text))
+	if err != nil {
+		return "", err
+	}
+	for _, ds := range p.Datasets {
+		sizes, err := proposeSizes(ctx, ds)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil: // what is wrong with the data is for 'discreet check' to say
+			return text + "\n" + sizesUnknown, nil
+		}
+		text += "\n" + sizesNote + sizes.Text(ds)
+	}
+	return text, nil
+}
+
+// What a draft says where sizes are declared, and where they could not be counted.
+const (
+	sizesNote = `    # How large the data is at most, counted and rounded up when this was drafted. Deadlines of
+    # answers follow from these numbers, so everybody may know them, and no person moves them.
+    # Write larger ones before the data outgrows them; 'discreet check' says when it has.
+`
+	sizesUnknown = `    # Deadlines of answers follow from how large the data is, which one person can move. Declare
+    # it: 'discreet check --sizes' with this file counts it, and prints a block to paste here.
+`
+)

@@ -4,6 +4,8 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // The usual ports are taken: others are found, and only where nobody asked for them.
@@ -30,4 +32,19 @@ func TestNotify(t *testing.T) {
 	notifySystemd("READY=1")
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
 	notifySystemd("READY=1")
+}
+
+// While there is progress systemd is asked to wait, and not with every step.
+func TestStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		progress := newTimeoutExtender(func(text string) { told = append(told, text) })
+		for range 100 {
+			progress()
+			time.Sleep(time.Second)
+		}
+		if len(told) != 3 || told[0] != "EXTEND_TIMEOUT_USEC=300000000" {
+			t.Errorf("systemd was told %q", told)
+		}
+	})
 }

@@ -6,12 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/stream"
 )
 
 // StreamCmd rehearses where nothing else is said.
@@ -107,4 +112,105 @@ func streamNames(all []api.StreamInfo) string {
 		out = append(out, fmt.Sprintf("--dataset %s --stream %s", console.ShellQuote(s.Dataset), console.ShellQuote(s.Name)))
 	}
 	return strings.Join(out, ", ")
+}
+
+type streamListCmd struct{ streamFlags }
+
+func (streamListCmd) Help() string {
+	return `Prints what the policy says about its streams: what conditions can be about, how many cells that makes, how exact answers
+are and with which probability, and what is paid where a prediction is wrong. Nothing is read from the data.
+
+  discreet stream list --policy clinic.yaml`
+}
+
+func (c *streamListCmd) Run(ctx context.Context, s console.Screen) error {
+	db, all, err := c.openAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]any{"streams": all})
+	}
+	for i, info := range all {
+		if i > 0 {
+			fmt.Fprintln(s.Out)
+		}
+		printStream(s.Out, info)
+	}
+	return nil
+}
+
+// maxShownValues is how many values of an attribute are shown.
+const maxShownValues = 12
+
+func printStream(w io.Writer, s api.StreamInfo) {
+	fmt.Fprintf(w, "%s of %s, over the table %s\n", s.Name, s.Dataset, s.Table)
+	for _, a := range s.Attributes {
+		fmt.Fprintf(w, "  %s: %s\n", a.Name, console.CleanLines(valueWords(a.Values)))
+	}
+	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), all of %d different ones with probability %v\n",
+		s.Cells, s.Error, s.Alpha, s.Size, s.Queries, 1-s.Beta)
+	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that does not agree, costs %s, and there can be %d; an answer "+
+		"without a test %s, and there can be %d\n", s.Predictor, render.Cost(s.Round), s.MostPaid, render.Cost(s.Plain), s.MostPlain)
+}
+
+// valueWords leaves out the middle of a long list.
+func valueWords(all []string) string {
+	if len(all) <= maxShownValues {
+		return strings.Join(all, ", ")
+	}
+	return strings.Join(all[:maxShownValues-2], ", ") + ", ..., " + all[len(all)-1] + fmt.Sprintf(" (%d)", len(all))
+}
+
+type streamReportCmd struct{ streamFlags }
+
+func (streamReportCmd) Help() string {
+	return `Prints how many questions the streams of a policy were asked, how many of them were free and paid, what was spent, and what
+it would have cost to remember answers only, or to pay for every question. Repeated, unchecked and refused questions leave no trace, and are counted
+only in the process that answers them: the report of a running server has them (.../report), and this one begins with none.
+
+  discreet stream report --policy clinic.yaml`
+}
+
+// streamReport are the books of one stream.
+type streamReport struct {
+	Dataset string `json:"dataset"`
+	Stream  string `json:"stream"`
+	*stream.Report
+}
+
+func (c *streamReportCmd) Run(ctx context.Context, s console.Screen) error {
+	db, all, err := c.openAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	out := []streamReport{}
+	for _, info := range all {
+		done := console.Waiting(s.Err, "reading "+info.Name)
+		r, err := db.StreamReport(ctx, info.Dataset, info.Name)
+		done()
+		if err != nil {
+			return err
+		}
+		out = append(out, streamReport{info.Dataset, info.Name, r})
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]any{"streams": out})
+	}
+	t := &table.Table{Header: []string{"stream", "asked", "different", "paid", "plain", "cached", "predicted", "unchecked", "refused",
+		"spent", "cache alone", "no reuse"},
+		Right: []bool{false, true, true, true, true, true, true, true, true, true, true, true}}
+	for _, b := range out {
+		t.Add(b.Dataset+"/"+b.Stream, strconv.Itoa(b.Asked), strconv.Itoa(b.Different), strconv.Itoa(b.Paid), strconv.Itoa(b.Plain),
+			strconv.Itoa(b.Cached), strconv.Itoa(b.Predicted),
+			strconv.Itoa(b.Unchecked), strconv.Itoa(b.Refused), render.Cost(b.Spent), render.Cost(b.Cache), render.Cost(b.Naive))
+	}
+	t.Write(s.Out)
+	fmt.Fprintln(s.Out, "paid: the test did not agree with what was predicted; plain: paid for without a test; predicted: the test "+
+		"agreed; unchecked: predicted when the budget was gone")
+	fmt.Fprintln(s.Out, "cached, unchecked and refused questions leave no trace when a process ends, so they are not "+
+		"in asked or no reuse here")
+	return nil
 }
