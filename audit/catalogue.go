@@ -18,7 +18,7 @@ func Catalogue() []Mechanism {
 		aboveThreshold(), sparseVector(), sparseValues(),
 		aboveRound(), aboveOneSided(), aboveAnswer(),
 		keyThreshold(), keySelection(), keyWeights(), bounds(),
-		randomizedResponse(), direct(), unary(), hashing(), hadamard(), heavy(),
+		randomizedResponse(), direct(), unary(), hashing(), hadamard(), heavyHitters(),
 		objective(), objectiveGaussian(), training(),
 	}
 }
@@ -40,18 +40,18 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func costs(c dp.Cost) Claim { return Claim{Epsilon: c.Epsilon.Float(), Delta: c.Delta.Float()} }
+func claimOf(c dp.Cost) Claim { return Claim{Epsilon: c.Epsilon.Float(), Delta: c.Delta.Float()} }
 
-// mu is the sensitivity in standard deviations of Gaussian noise that is rho-zCDP.
-func mu(rho float64) float64 { return math.Sqrt(2 * rho) }
+// gaussianMu is the sensitivity in standard deviations of Gaussian noise that is rho-zCDP.
+func gaussianMu(rho float64) float64 { return math.Sqrt(2 * rho) }
 
-func float(r *big.Rat) float64 {
+func toFloat(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return f
 }
 
-// moves returns y for every way of moving each part of x by -d, 0 or d.
-func moves(x []int64, d int64) (out []Pair) {
+// neighboursOf returns y for every way of moving each part of x by -d, 0 or d.
+func neighboursOf(x []int64, d int64) (out []Pair) {
 	y := make([]int64, len(x))
 	var walk func(i int)
 	walk = func(i int) {

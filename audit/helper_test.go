@@ -18,8 +18,8 @@ var (
 	soak  = flag.Bool("soak", false, "run the honest code for minutes")
 )
 
-// seeded makes sources that repeat themselves, unless -fresh is given.
-func seeded(seed int) func(string, int) *noise.Source {
+// seededSources makes sources that repeat themselves, unless -fresh is given.
+func seededSources(seed int) func(string, int) *noise.Source {
 	if *fresh {
 		return func(string, int) *noise.Source { return noise.NewSource() }
 	}
@@ -31,7 +31,7 @@ func seeded(seed int) func(string, int) *noise.Source {
 func audited(t testing.TB, m Mechanism, samples int) []finding.Finding {
 	t.Helper()
 	var out []finding.Finding
-	for f, err := range Audit(context.Background(), []Mechanism{m}, Options{Samples: samples, Source: seeded(1)}) {
+	for f, err := range Audit(context.Background(), []Mechanism{m}, Options{Samples: samples, Source: seededSources(1)}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,13 +16,13 @@ func TestHonestCodeRaisesNoAlarm(t *testing.T) {
 	if *soak {
 		runs, samples = 1000, 20_000
 	}
-	var all []prepared
+	var all []preparedMechanism
 	for _, m := range Catalogue() {
 		all = append(all, m.prepare())
 	}
 	beta := defaultBeta / float64(len(all))
 	for run := range runs {
-		source := seeded(run)
+		source := seededSources(run)
 		for _, p := range all {
 			found, err := p.sample(context.Background(), samples, func(part int) *noise.Source { return source(p.Name, part) }, beta)
 			if err != nil {
@@ -66,7 +66,7 @@ func TestWorstNeighboursAreBad(t *testing.T) {
 func TestSlackOfGaussian(t *testing.T) {
 	m := gaussian()
 	x, y := m.Law(m.Pairs[0].X), m.Law(m.Pairs[0].Y)
-	claim, worst := mu(m.Claim.Rho), 0.0
+	claim, worst := gaussianMu(m.Claim.Rho), 0.0
 	px, py := 0.0, 0.0
 	for _, k := range x.Outcomes() {
 		px, py = px+x.P(k), py+y.P(k)

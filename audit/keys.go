@@ -16,13 +16,13 @@ func keyThreshold() Mechanism {
 	if m.Noise().Name() != "laplace" {
 		panic("audit: the law of key-threshold is that of Laplace noise")
 	}
-	b, edge := float(m.Noise().Parameter()), float(m.Edge())
+	b, edge := toFloat(m.Noise().Parameter()), toFloat(m.Edge())
 	pairs := []Pair{{[]int64{m.Threshold()}, []int64{m.Threshold() + 1}}}
 	for n := range m.Threshold() + 3 {
 		pairs = append(pairs, Pair{[]int64{n}, []int64{n + 1}})
 	}
 	return Mechanism{
-		Name: "key-threshold", Claim: costs(m.Cost()), Ordered: true, Pairs: pairs,
+		Name: "key-threshold", Claim: claimOf(m.Cost()), Ordered: true, Pairs: pairs,
 		Law: func(x []int64) enumerate.Law { return enumerate.KeyEdge(b, m.Threshold(), edge, x[0]) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
@@ -39,7 +39,7 @@ func keyThreshold() Mechanism {
 // keySelection is two groups of which one person is in both.
 func keySelection() Mechanism {
 	m := must(mech.NewKeySelection(mech.KeyConfig{GroupsPerUnit: 2, Neighbours: dp.AddRemove, Epsilon: 2 * dp.One, Delta: thousandth}))
-	keep := func(n int64) float64 { return float(m.Probability(n)) }
+	keep := func(n int64) float64 { return toFloat(m.Probability(n)) }
 	end := int64(0)
 	for keep(end) < 1 {
 		end++
@@ -52,7 +52,7 @@ func keySelection() Mechanism {
 		}
 	}
 	return Mechanism{
-		Name: "key-selection", Claim: costs(m.Cost()), Pairs: pairs,
+		Name: "key-selection", Claim: claimOf(m.Cost()), Pairs: pairs,
 		Law: func(x []int64) enumerate.Law { return enumerate.KeySelection(keep, x...) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
@@ -73,7 +73,7 @@ func keyWeights() Mechanism {
 	m := must(mech.NewKeyWeights(mech.KeyConfig{GroupsPerUnit: 2, Neighbours: dp.AddRemove, Epsilon: 2 * dp.One, Delta: thousandth}))
 	from := m.KeptFrom(0.5)
 	return Mechanism{
-		Name: "key-weights", Claim: costs(m.Cost()), Slow: 10,
+		Name: "key-weights", Claim: claimOf(m.Cost()), Slow: 10,
 		// How often the person is there, and how many others are in the first, the second and both.
 		Pairs: []Pair{{[]int64{0, 0, 0, from - 1}, []int64{1, 0, 0, from - 1}},
 			{[]int64{0, 200, from / 2, 2}, []int64{1, 200, from / 2, 2}}, {[]int64{0, 0, 0, 0}, []int64{1, 0, 0, 0}}},
@@ -101,7 +101,7 @@ func keyWeights() Mechanism {
 func bounds() Mechanism {
 	m := must(mech.NewBounds(mech.BoundsConfig{RowsPerUnit: 1, Neighbours: dp.AddRemove, Epsilon: dp.One, Beta: 0.01}))
 	return Mechanism{
-		Name: "bounds", Claim: costs(m.Cost()), Slow: 10,
+		Name: "bounds", Claim: claimOf(m.Cost()), Slow: 10,
 		Pairs: []Pair{{[]int64{50, m.Threshold()}, []int64{50, m.Threshold() - 1}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			counts := make([]int64, mech.BoundsBins)

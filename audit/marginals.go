@@ -12,8 +12,8 @@ import (
 // nearly that of a normal number, so that a half line is nearly the best event; slack is for what
 // is between, as in gaussian.
 const (
-	steps = 16
-	slack = 1.0 / (12 * steps * steps)
+	marginalSteps = 16
+	marginalSlack = 1.0 / (12 * marginalSteps * marginalSteps)
 )
 
 // residuals is GROUP BY ROLLUP of one key with two values: both cells and their total, released
@@ -21,10 +21,10 @@ const (
 // nobody best, by the weights that the total and the difference of the cells have.
 func residuals() Mechanism {
 	m := must(mech.NewResiduals(mech.Marginals{Sizes: []int{2}, Hidden: []bool{false}, Sets: [][]int{{0}, {}},
-		Low: new(big.Int), High: big.NewInt(steps)}, dp.One/2))
+		Low: new(big.Int), High: big.NewInt(marginalSteps)}, dp.One/2))
 	return Mechanism{
-		Name: "residuals", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: slack}, Ordered: true, Slow: 10,
-		Pairs: []Pair{{[]int64{0, 0}, []int64{steps, 0}}},
+		Name: "residuals", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: marginalSlack}, Ordered: true, Slow: 10,
+		Pairs: []Pair{{[]int64{0, 0}, []int64{marginalSteps, 0}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
 			return func() int64 {
@@ -39,15 +39,15 @@ func residuals() Mechanism {
 // moves what is released furthest, and an outcome is what tells a person of it from nobody best.
 func runningTotals() Mechanism {
 	m := runningOf(1)
-	m.Pairs = []Pair{{[]int64{0, 0}, []int64{steps, 0}}}
+	m.Pairs = []Pair{{[]int64{0, 0}, []int64{marginalSteps, 0}}}
 	return m
 }
 
 // runningOf are two days, of which a person is in as many.
 func runningOf(days int64) Mechanism {
-	m := must(mech.NewRunning(mech.Sequence{Len: 2, Low: new(big.Int), High: big.NewInt(steps), Groups: days}, dp.One/2))
+	m := must(mech.NewRunning(mech.Sequence{Len: 2, Low: new(big.Int), High: big.NewInt(marginalSteps), Groups: days}, dp.One/2))
 	return Mechanism{
-		Name: "running-totals", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: slack}, Ordered: true, Slow: 10,
+		Name: "running-totals", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: marginalSlack}, Ordered: true, Slow: 10,
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
 			return func() int64 {

@@ -51,15 +51,15 @@ type Claim struct {
 	Slack float64
 }
 
-// prepared is a mechanism whose loss has been computed.
-type prepared struct {
+// preparedMechanism is a mechanism whose loss has been computed.
+type preparedMechanism struct {
 	Mechanism
 	computed *finding.Finding
 	x, y     enumerate.Law // of the pair that is sampled
 }
 
-func (m Mechanism) prepare() prepared {
-	p := prepared{Mechanism: m}
+func (m Mechanism) prepare() preparedMechanism {
+	p := preparedMechanism{Mechanism: m}
 	if m.Law == nil {
 		return p
 	}
@@ -78,13 +78,13 @@ func (m Mechanism) prepare() prepared {
 	return p
 }
 
-// checks is how many statements with an error probability are made of one mechanism: that
+// checksPerMechanism is how many statements with an error probability are made of one mechanism: that
 // its outcomes on two inputs have their laws, and a bound.
-const checks = 3
+const checksPerMechanism = 3
 
 // sample draws outcomes and returns the findings. Beta is the probability of a false
 // alarm.
-func (p prepared) sample(ctx context.Context, n int, source func(part int) *noise.Source, beta float64) ([]finding.Finding, error) {
+func (p preparedMechanism) sample(ctx context.Context, n int, source func(part int) *noise.Source, beta float64) ([]finding.Finding, error) {
 	n /= max(1, p.Slow)
 	var drawn [2]stat.Samples
 	inputs := [][]int64{p.Pairs[0].X, p.Pairs[0].Y}
@@ -103,7 +103,7 @@ func (p prepared) sample(ctx context.Context, n int, source func(part int) *nois
 		f.Samples = 2 * n
 		for i, l := range []enumerate.Law{p.x, p.y} {
 			all := drawn[i].All()
-			if err := stat.Fit(all, l, beta/checks); err != nil {
+			if err := stat.Fit(all, l, beta/checksPerMechanism); err != nil {
 				f.Stands = false
 				f.Detail = fmt.Sprintf("the sampler does not draw what its definition says: on %v, %v", inputs[i], err)
 				break
@@ -114,10 +114,10 @@ func (p prepared) sample(ctx context.Context, n int, source func(part int) *nois
 	f := finding.Finding{Subject: p.Name, Check: "statistical", Claim: p.Claim.Epsilon, Unit: "epsilon", Samples: 2 * n}
 	var b stat.Bound
 	if p.Claim.Rho > 0 {
-		f.Claim, f.Unit = mu(p.Claim.Rho), "mu"
-		b = stat.Mu(drawn[0], drawn[1], beta/checks)
+		f.Claim, f.Unit = gaussianMu(p.Claim.Rho), "mu"
+		b = stat.Mu(drawn[0], drawn[1], beta/checksPerMechanism)
 	} else {
-		b = stat.Epsilon(drawn[0], drawn[1], p.Ordered, p.Claim.Delta, beta/checks)
+		b = stat.Epsilon(drawn[0], drawn[1], p.Ordered, p.Claim.Delta, beta/checksPerMechanism)
 	}
 	f.Lower, f.Detail = b.Lower, b.Detail
 	f.Stands = f.Lower <= f.Claim*(1+p.Claim.Slack)

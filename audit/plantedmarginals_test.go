@@ -12,7 +12,7 @@ import (
 func wholePriceEach(bug bool) Mechanism {
 	m := residuals()
 	if bug {
-		each := must(mech.NewGaussian(dp.NewL2Squared(big.NewInt(steps*steps)), dp.One/2))
+		each := must(mech.NewGaussian(dp.NewL2Squared(big.NewInt(marginalSteps*marginalSteps)), dp.One/2))
 		m.Open = func(src *noise.Source, x []int64) func() int64 {
 			r, cells, total := mech.NewReleaser(src), mech.Exactly(x...), mech.Exactly(x[0]+x[1])
 			return func() int64 { return r.Release(cells, each)[0] + r.Release(total, each)[0] }
@@ -25,7 +25,7 @@ func wholePriceEach(bug bool) Mechanism {
 func residualsOfTwo(bug bool) Mechanism {
 	m := residuals()
 	if bug {
-		m.Pairs = []Pair{{[]int64{0, 0}, []int64{2 * steps, 0}}}
+		m.Pairs = []Pair{{[]int64{0, 0}, []int64{2 * marginalSteps, 0}}}
 	}
 	return m
 }
@@ -33,7 +33,7 @@ func residualsOfTwo(bug bool) Mechanism {
 // People of two days with the noise of one.
 func runningOfOne(bug bool) Mechanism {
 	m := runningOf(either[int64](bug, 1, 2))
-	m.Pairs = []Pair{{[]int64{0, 0}, []int64{steps, steps}}}
+	m.Pairs = []Pair{{[]int64{0, 0}, []int64{marginalSteps, marginalSteps}}}
 	return m
 }
 
@@ -42,7 +42,7 @@ func runningOfOne(bug bool) Mechanism {
 func runningShort(bug bool) Mechanism {
 	m := runningTotals()
 	if bug {
-		short := must(mech.NewGaussian(dp.NewL2Squared(big.NewInt(4*steps*steps)), dp.One/2))
+		short := must(mech.NewGaussian(dp.NewL2Squared(big.NewInt(4*marginalSteps*marginalSteps)), dp.One/2))
 		m.Open = func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(2*x[0], x[0]+2*x[1]) // 2 Kx, in integers
 			return func() int64 {

@@ -23,7 +23,7 @@ func counted(law func([]int64) enumerate.Law, draw func(src *noise.Source) int64
 
 func scaleShort(bug bool) Mechanism {
 	l := lap(either(bug, int64(95), 100), 100)
-	b := float(l.Scale())
+	b := toFloat(l.Scale())
 	return counted(func(x []int64) enumerate.Law { return enumerate.Laplace(b, x[0]) }, l.Draw)
 }
 
@@ -49,7 +49,7 @@ func zeroTwice(bug bool) Mechanism {
 
 // gaussed is a sum that moves by 16, at mu = 1.
 func gaussed(g *noise.Gaussian) Mechanism {
-	sigma2 := float(g.Sigma2())
+	sigma2 := toFloat(g.Sigma2())
 	return Mechanism{Name: "sum", Claim: Claim{Rho: 0.5, Slack: 1.0 / (12 * 256)}, Ordered: true,
 		Pairs: []Pair{{[]int64{0}, []int64{16}}},
 		Law:   func(x []int64) enumerate.Law { return enumerate.Gaussian(sigma2, x[0]) },

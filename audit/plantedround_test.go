@@ -32,8 +32,8 @@ func roundHalf(bug bool) Mechanism {
 
 // The noise of the threshold is at or below 0: "below" is impossible on one of these.
 func roundUnder(bug bool) Mechanism {
-	a := round(true)
-	m := laidAside("round", a)
+	a := newRound(true)
+	m := asideMechanism("round", a)
 	m.Pairs = []Pair{{[]int64{-1}, []int64{0}}}
 	m.Law = nil
 	z, question := must(noise.NewGeometric(big.NewRat(2, 1))), must(noise.NewGeometric(big.NewRat(4, 1)))
@@ -48,8 +48,8 @@ func roundUnder(bug bool) Mechanism {
 // A server that is restarted after the answer and opens the round of the journal again: one more
 // "above".
 func roundAgain(bug bool) Mechanism {
-	a := round(true)
-	m := laidAside("round", a)
+	a := newRound(true)
+	m := asideMechanism("round", a)
 	m.Law = nil
 	m.Pairs = []Pair{{[]int64{0, -2, -2, -2, -2, -2}, []int64{1, -3, -3, -3, -3, -3}}}
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
@@ -74,8 +74,8 @@ func roundAgain(bug bool) Mechanism {
 
 // A server that is restarted and draws a new threshold for the same charge.
 func roundRedrawn(bug bool) Mechanism {
-	a := round(true)
-	m := laidAside("round", a)
+	a := newRound(true)
+	m := asideMechanism("round", a)
 	m.Law = nil
 	m.Pairs = []Pair{{[]int64{0, 0, 0}, []int64{1, 1, 1}}}
 	m.Open = func(src *noise.Source, x []int64) func() int64 {

@@ -126,12 +126,12 @@ func scoring(bug bool) mech.Scoring { return mech.Scoring{Sensitivity: 1, Monoto
 
 func exponentialFactor(bug bool) Mechanism {
 	m := must(mech.NewExponential(scoring(bug), dp.One))
-	return claiming(selection("exponential", m, 5, enumerate.Exponential(float(m.Parameter()))))
+	return claiming(selection("exponential", m, 5, enumerate.Exponential(toFloat(m.Parameter()))))
 }
 
 func noisyMaxFactor(bug bool) Mechanism {
 	m := must(mech.NewNoisyMax(mech.GeometricNoise, scoring(bug), dp.One))
-	return claiming(selection("noisy max", m, 2, enumerate.NoisyMaxGeometric(float(m.Parameter()))))
+	return claiming(selection("noisy max", m, 2, enumerate.NoisyMaxGeometric(toFloat(m.Parameter()))))
 }
 
 func topUnscaled(bug bool) Mechanism {

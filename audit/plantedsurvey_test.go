@@ -18,13 +18,13 @@ func changed(bug bool, m Mechanism, once func(src *noise.Source, value int64) in
 	return m
 }
 
-var turned = must(survey.NewBinary(dp.One))
+var turnedResponse = must(survey.NewBinary(dp.One))
 
 func bit(b bool) int64 { return either[int64](b, 1, 0) }
 
 func neverTurnsOne(bug bool) Mechanism {
 	return changed(bug, randomizedResponse(), func(src *noise.Source, v int64) int64 {
-		return bit(v == 1 || turned.Randomize(src, false))
+		return bit(v == 1 || turnedResponse.Randomize(src, false))
 	})
 }
 
@@ -43,7 +43,7 @@ func lieMayBeTruth(bug bool) Mechanism {
 func epsilonPerBit(bug bool) Mechanism {
 	return changed(bug, unary(), func(src *noise.Source, v int64) (out int64) {
 		for i := range int64(4) {
-			out |= bit(turned.Randomize(src, i == v)) << i
+			out |= bit(turnedResponse.Randomize(src, i == v)) << i
 		}
 		return out
 	})
@@ -66,6 +66,6 @@ func chosenRow(bug bool) Mechanism {
 		if row&v != 0 && row&v != 3 {
 			row = 0
 		}
-		return 2*row + bit(turned.Randomize(src, false))
+		return 2*row + bit(turnedResponse.Randomize(src, false))
 	})
 }

@@ -10,7 +10,7 @@ import (
 // planned is pure objective perturbation by somebody's own arithmetic.
 func planned(radius, lambda, jacobian float64) Mechanism {
 	o := &calibrate.Objective{Lambda: lambda, Scale: problem(radius).Gradient() / (1 - jacobian)}
-	return weight{radius, o}.mechanism("objective", Claim{Epsilon: 1})
+	return singleWeight{radius, o}.mechanism("objective", Claim{Epsilon: 1})
 }
 
 // noJacobian leaves out what the change of variables costs.
@@ -38,7 +38,7 @@ func gaussianOfOne(bug bool) Mechanism {
 	p := problem(1)
 	p.Rows = either(bug, 1, 2)
 	o := must(p.Concentrated(dp.One/2, 100))
-	m := weight{1, o}.mechanism("objective-gaussian", Claim{Rho: 0.5})
+	m := singleWeight{1, o}.mechanism("objective-gaussian", Claim{Rho: 0.5})
 	m.Pairs = []Pair{{nil, []int64{1, 1}}}
 	return m
 }

@@ -12,12 +12,12 @@ import (
 // radial is one number with radial noise: Laplace noise on the reals, rounded.
 func radial() Mechanism {
 	m := must(mech.NewRadial(dp.NewL2Squared(big.NewInt(4)), 1, dp.One))
-	s := float(m.Parameter())
+	s := toFloat(m.Parameter())
 	return Mechanism{
-		Name: "radial", Claim: costs(m.Cost()), Ordered: true, Slow: 10,
+		Name: "radial", Claim: claimOf(m.Cost()), Ordered: true, Slow: 10,
 		Pairs: []Pair{{[]int64{0}, []int64{2}}, {[]int64{5}, []int64{4}}},
 		Law:   func(x []int64) enumerate.Law { return enumerate.Radial(s, x[0]) },
-		Open:  released(m),
+		Open:  releaseOne(m),
 	}
 }
 
@@ -25,16 +25,16 @@ func radial() Mechanism {
 // scale that is not a fraction.
 func radialVector() Mechanism {
 	m := must(mech.NewRadial(dp.NewL2Squared(big.NewInt(2)), 2, dp.One))
-	s := float(m.Parameter())
+	s := toFloat(m.Parameter())
 	return Mechanism{
-		Name: "radial-vector", Claim: costs(m.Cost()), Slow: 10,
+		Name: "radial-vector", Claim: claimOf(m.Cost()), Slow: 10,
 		Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}, {[]int64{0, 0}, []int64{1, -1}}, {[]int64{0, 0}, []int64{0, 1}}},
 		Law:   func(x []int64) enumerate.Law { return enumerate.RadialPair(s, x[0], x[1]) },
-		Open:  releasedPair(m),
+		Open:  releaseTwo(m),
 	}
 }
 
-func releasedPair(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
+func releaseTwo(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
 	return func(src *noise.Source, x []int64) func() int64 {
 		r, v := mech.NewReleaser(src), mech.Exactly(x...)
 		return func() int64 {

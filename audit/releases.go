@@ -13,12 +13,12 @@ import (
 // lattice in use, where the ratio of neighbours has its bound at every outcome.
 func laplace() Mechanism {
 	m := must(mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One))
-	b := float(m.Parameter())
+	b := toFloat(m.Parameter())
 	return Mechanism{
-		Name: "laplace", Claim: costs(m.Cost()), Ordered: true,
+		Name: "laplace", Claim: claimOf(m.Cost()), Ordered: true,
 		Pairs: []Pair{{[]int64{0}, []int64{1}}, {[]int64{5}, []int64{4}}},
 		Law:   func(x []int64) enumerate.Law { return enumerate.Laplace(b, x[0]) },
-		Open:  released(m),
+		Open:  releaseOne(m),
 	}
 }
 
@@ -29,7 +29,7 @@ func sharpened() Mechanism {
 	one := dp.NewL1(big.NewInt(1))
 	from, to := must(mech.NewLaplace(one, dp.One/2)), must(mech.NewLaplace(one, dp.One))
 	m := must(mech.NewSharpened(from, to))
-	b1, b2 := float(from.Parameter()), float(to.Parameter())
+	b1, b2 := toFloat(from.Parameter()), toFloat(to.Parameter())
 	return Mechanism{
 		Name: "sharpened", Claim: Claim{Epsilon: from.Cost().Add(m.Cost()).Epsilon.Float()},
 		Pairs: []Pair{{[]int64{0}, []int64{1}}, {[]int64{5}, []int64{4}}},
@@ -44,7 +44,7 @@ func sharpened() Mechanism {
 	}
 }
 
-func released(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
+func releaseOne(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
 	return func(src *noise.Source, x []int64) func() int64 {
 		r, v := mech.NewReleaser(src), mech.Exactly(x...)
 		return func() int64 { return r.Release(v, m)[0] }
@@ -54,12 +54,12 @@ func released(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
 // laplaceVector is two counts of which one person is in both: noise of its own on each.
 func laplaceVector() Mechanism {
 	m := must(mech.NewLaplace(dp.NewL1(big.NewInt(2)), dp.One))
-	b := float(m.Parameter())
+	b := toFloat(m.Parameter())
 	return Mechanism{
-		Name: "laplace-vector", Claim: costs(m.Cost()),
+		Name: "laplace-vector", Claim: claimOf(m.Cost()),
 		Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}, {[]int64{0, 0}, []int64{2, 0}}, {[]int64{0, 0}, []int64{1, -1}}},
 		Law:   func(x []int64) enumerate.Law { return enumerate.LaplacePair(b, x[0], x[1]) },
-		Open:  releasedPair(m),
+		Open:  releaseTwo(m),
 	}
 }
 
@@ -69,12 +69,12 @@ func laplaceVector() Mechanism {
 // and so is what an event says of mu. That is the slack.
 func gaussian() Mechanism {
 	m := must(mech.NewGaussian(dp.NewL2Squared(big.NewInt(256)), dp.One/2))
-	sigma2 := float(m.Parameter())
+	sigma2 := toFloat(m.Parameter())
 	return Mechanism{
 		Name: "gaussian", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: 1 / (12 * sigma2)}, Ordered: true,
 		Pairs: []Pair{{[]int64{0}, []int64{16}}, {[]int64{3}, []int64{-13}}, {[]int64{0}, []int64{1}}},
 		Law:   func(x []int64) enumerate.Law { return enumerate.Gaussian(sigma2, x[0]) },
-		Open:  released(m),
+		Open:  releaseOne(m),
 	}
 }
 
@@ -84,9 +84,9 @@ func averaged() Mechanism {
 	d := dp.NewL2Squared(big.NewInt(64))
 	from, to := must(mech.NewGaussian(d, dp.One/8)), must(mech.NewGaussian(d, dp.One/2))
 	m := must(mech.NewAveraged(from, to))
-	sigma2, more := float(from.Parameter()), 64/(2*m.Cost().Rho.Float())
+	sigma2, more := toFloat(from.Parameter()), 64/(2*m.Cost().Rho.Float())
 	return Mechanism{
-		Name: "averaged", Claim: Claim{Rho: from.Cost().Add(m.Cost()).Rho.Float(), Slack: 1 / (12 * float(to.Parameter()))}, Ordered: true,
+		Name: "averaged", Claim: Claim{Rho: from.Cost().Add(m.Cost()).Rho.Float(), Slack: 1 / (12 * toFloat(to.Parameter()))}, Ordered: true,
 		Pairs: []Pair{{[]int64{0}, []int64{8}}, {[]int64{3}, []int64{-5}}, {[]int64{0}, []int64{1}}},
 		Law:   func(x []int64) enumerate.Law { return enumerate.Averaged(sigma2, more, [2]int64{1, 3}, x[0]) },
 		Open: func(src *noise.Source, x []int64) func() int64 {

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-func round(oneSided bool) *mech.Above {
+func newRound(oneSided bool) *mech.Above {
 	return must(mech.NewAbove(mech.AboveConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Threshold: dp.One / 2, Question: dp.One / 2,
 		OneSided: oneSided}))
 }
@@ -19,7 +19,7 @@ func round(oneSided bool) *mech.Above {
 // is never negative. Rounds are laid aside after every question and taken up again, as by a server
 // that is restarted all the time.
 func aboveRound() Mechanism {
-	m := laidAside("above-round", round(false))
+	m := asideMechanism("above-round", newRound(false))
 	for _, n := range []int{10, 60} { // with many answers "below" the loss comes up to the claim
 		x, y := make([]int64, n), slices.Repeat([]int64{1}, n)
 		x[n-1], y[n-1] = -10, -11
@@ -29,17 +29,17 @@ func aboveRound() Mechanism {
 }
 
 func aboveOneSided() Mechanism {
-	m := laidAside("above-one-sided", round(true))
-	m.Pairs = append(m.Pairs, moves([]int64{-1, 0, -2}, 1)...)
+	m := asideMechanism("above-one-sided", newRound(true))
+	m.Pairs = append(m.Pairs, neighboursOf([]int64{-1, 0, -2}, 1)...)
 	return m
 }
 
-func laidAside(name string, a *mech.Above) Mechanism {
+func asideMechanism(name string, a *mech.Above) Mechanism {
 	z, q := a.Parameters()
 	return Mechanism{
-		Name: name, Claim: costs(a.Cost()),
+		Name: name, Claim: claimOf(a.Cost()),
 		Pairs: []Pair{{[]int64{0, 0, 0}, []int64{1, 1, -1}}},
-		Law:   enumerate.Above{Threshold: float(z), Question: float(q), OneSided: a.OneSided()}.Law,
+		Law:   enumerate.Above{Threshold: toFloat(z), Question: toFloat(q), OneSided: a.OneSided()}.Law,
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r := mech.NewReleaser(src)
 			return func() int64 {
@@ -62,9 +62,9 @@ func laidAside(name string, a *mech.Above) Mechanism {
 // prediction, and where one is far, what is it? The round and its answer are paid for together. The
 // outcome is which question that was, and the answer.
 func aboveAnswer() Mechanism {
-	a, answer := round(true), must(mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One))
+	a, answer := newRound(true), must(mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One))
 	return Mechanism{
-		Name: "above-answer", Claim: costs(a.Cost().Add(answer.Cost())),
+		Name: "above-answer", Claim: claimOf(a.Cost().Add(answer.Cost())),
 		Pairs: []Pair{{[]int64{0, 0}, []int64{1, -1}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r := mech.NewReleaser(src)

@@ -25,7 +25,7 @@ func collect(t *testing.T, ctx context.Context, names []string, o Options) ([]fi
 
 func TestRun(t *testing.T) {
 	var steps []string
-	o := Options{Samples: 20_000, Source: seeded(3), Progress: func(done, of int, next string) { steps = append(steps, next) }}
+	o := Options{Samples: 20_000, Source: seededSources(3), Progress: func(done, of int, next string) { steps = append(steps, next) }}
 	names := []string{"hadamard", "laplace", "hadamard"}
 	first, err := collect(t, context.Background(), names, o)
 	if err != nil || len(first) != 4 || first[0].Subject != "hadamard" || first[3].Subject != "laplace" || first[3].Samples != 40_000 {

@@ -16,7 +16,7 @@ import (
 func aboveThreshold() Mechanism {
 	m := must(mech.NewSparse(mech.SparseConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Above: 1, Epsilon: dp.One}))
 	z, q, _ := m.Parameters()
-	law := enumerate.Sparse{Threshold: float(z), Question: float(q), Above: 1}
+	law := enumerate.Sparse{Threshold: toFloat(z), Question: toFloat(q), Above: 1}
 	pairs := []Pair{{[]int64{0, 0, 0, 0}, []int64{1, 1, 1, -1}}}
 	for _, n := range []int{2, 10, 60} {
 		for _, far := range []int64{0, -10} {
@@ -25,11 +25,11 @@ func aboveThreshold() Mechanism {
 			pairs = append(pairs, Pair{x, y})
 		}
 	}
-	return Mechanism{Name: "above-threshold", Claim: costs(m.Cost()), Pairs: pairs, Law: law.Law, Open: asked(m)}
+	return Mechanism{Name: "above-threshold", Claim: claimOf(m.Cost()), Pairs: pairs, Law: law.Law, Open: askSession(m)}
 }
 
-// asked opens a session for every outcome, which is what it answers until it ends.
-func asked(m *mech.Sparse) func(*noise.Source, []int64) func() int64 {
+// askSession opens a session for every outcome, which is what it answers until it ends.
+func askSession(m *mech.Sparse) func(*noise.Source, []int64) func() int64 {
 	return func(src *noise.Source, x []int64) func() int64 {
 		r := mech.NewReleaser(src)
 		return func() int64 {
@@ -51,13 +51,13 @@ func asked(m *mech.Sparse) func(*noise.Source, []int64) func() int64 {
 func sparseVector() Mechanism {
 	m := must(mech.NewSparse(mech.SparseConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Above: 2, Epsilon: dp.One}))
 	z, q, _ := m.Parameters()
-	law := enumerate.Sparse{Threshold: float(z), Question: float(q), Above: 2}
+	law := enumerate.Sparse{Threshold: toFloat(z), Question: toFloat(q), Above: 2}
 	pairs := []Pair{{[]int64{0, 0, 0, 0}, []int64{1, 1, -1, -1}}}
 	for _, values := range [][]int64{{0, 0, 0, 0}, {-2, -2, 1, 1}} {
-		pairs = append(pairs, moves(values, 1)...)
+		pairs = append(pairs, neighboursOf(values, 1)...)
 	}
 	return Mechanism{
-		Name: "sparse-vector", Claim: costs(m.Cost()), Pairs: pairs, Law: law.Law, Open: asked(m),
+		Name: "sparse-vector", Claim: claimOf(m.Cost()), Pairs: pairs, Law: law.Law, Open: askSession(m),
 	}
 }
 
@@ -66,7 +66,7 @@ func sparseVector() Mechanism {
 func sparseValues() Mechanism {
 	m := must(mech.NewSparse(mech.SparseConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Above: 1, Epsilon: dp.One, Values: dp.One}))
 	return Mechanism{
-		Name: "sparse-vector-values", Claim: costs(m.Cost()),
+		Name: "sparse-vector-values", Claim: claimOf(m.Cost()),
 		Pairs: []Pair{{[]int64{0, 0, 0}, []int64{1, 1, -1}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r := mech.NewReleaser(src)

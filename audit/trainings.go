@@ -17,10 +17,10 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// weight is objective perturbation of a single weight with the Huber loss. An input is the targets,
+// singleWeight is objective perturbation of a single weight with the Huber loss. An input is the targets,
 // -1 or 1, of rows whose only feature is as long as rows can be. At a score of 1/2 slope and
 // curvature are largest together, so that there the loss comes up to the claim.
-type weight struct {
+type singleWeight struct {
 	radius float64
 	noise  *calibrate.Objective
 }
@@ -32,7 +32,7 @@ func problem(radius float64) calibrate.Problem {
 		Neighbours: dp.AddRemove}
 }
 
-func (w weight) mechanism(name string, claim Claim) Mechanism {
+func (w singleWeight) mechanism(name string, claim Claim) Mechanism {
 	step := math.Ldexp(1, int(math.Floor(math.Log2(1/(64*w.radius)))))
 	if w.noise.Gaussian {
 		step = math.Ldexp(1, int(math.Floor(math.Log2(w.noise.Scale/(16*w.noise.Lambda)))))
@@ -66,14 +66,14 @@ func (w weight) mechanism(name string, claim Claim) Mechanism {
 // the Jacobian.
 func objective() Mechanism {
 	o := must(problem(1).Pure(dp.One, 1/math.Expm1(0.2)))
-	return weight{1, o}.mechanism("objective", costs(o.Cost))
+	return singleWeight{1, o}.mechanism("objective", claimOf(o.Cost))
 }
 
 // objectiveGaussian is objective perturbation with Gaussian noise. Its regulariser is so large that
 // slopes are at their bound wherever the weight is likely to be.
 func objectiveGaussian() Mechanism {
 	o := must(problem(1).Concentrated(dp.One/2, 100))
-	return weight{1, o}.mechanism("objective-gaussian", Claim{Rho: o.Cost.Rho.Float()})
+	return singleWeight{1, o}.mechanism("objective-gaussian", Claim{Rho: o.Cost.Rho.Float()})
 }
 
 // training is a whole training with output perturbation, as a black box: an input is the classes of
@@ -86,12 +86,12 @@ func training() Mechanism {
 	p :=
 		must(learn.Prepare(e, learn.Spec{Loss: "huber", Method: learn.Output, Regulariser: 50, Radius: 1,
 			Budget: learn.Budget{Epsilon: dp.One}}, learn.Group{Neighbours: dp.AddRemove, MaxRows: 1}))
-	return trained("training", p)
+	return trainedMechanism("training", p)
 }
 
-func trained(name string, p *learn.Plan) Mechanism {
+func trainedMechanism(name string, p *learn.Plan) Mechanism {
 	return Mechanism{
-		Name: name, Claim: costs(p.Cost), Ordered: true, Slow: 200, Pairs: []Pair{{nil, []int64{1}}},
+		Name: name, Claim: claimOf(p.Cost), Ordered: true, Slow: 200, Pairs: []Pair{{nil, []int64{1}}},
 		Open: func(src *noise.Source, classes []int64) func() int64 {
 			r, t := mech.NewReleaser(src), p.NewTable()
 			for _, y := range classes {

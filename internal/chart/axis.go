@@ -14,48 +14,48 @@ type axis struct {
 }
 
 const (
-	headroom = 0.05 // of an axis is left free above the highest point
-	// near is the part of a value below which a range is taken for one value. It
+	axisHeadroom = 0.05 // of an axis is left free above the highest point
+	// narrowRange is the part of a value below which a range is taken for one value. It
 	// keeps ticks apart by many times what a float64 can tell.
-	near = 1e-9
+	narrowRange = 1e-9
 )
 
 // errTooWide is returned when a range does not fit into a float64.
 var errTooWide = errors.New("chart: the values are too far apart for a linear axis: use a logarithmic one, or leave the largest out")
 
-// part returns where on the axis a value lies, from 0 to 1.
-func (a axis) part(v float64) float64 {
+// fraction returns where on the axis a value lies, from 0 to 1.
+func (a axis) fraction(v float64) float64 {
 	if a.log {
 		v = log10(v)
 	}
 	return (v - a.lo) / (a.hi - a.lo)
 }
 
-// alongAxis returns the linear x axis for values. With stems it has room at both
+// newXAxis returns the linear x axis for values. With stems it has room at both
 // sides, because an atom is often at the end of what a density covers.
-func alongAxis(values []float64, stems bool) (axis, error) {
+func newXAxis(values []float64, stems bool) (axis, error) {
 	a := axis{lo: slices.Min(values), hi: slices.Max(values)}
-	if a.narrow() {
+	if a.isNarrow() {
 		room := max(math.Abs(a.lo), 1) / 2
 		a.lo, a.hi = a.lo-room, a.hi+room
-	} else if a.lo > 0 && a.lo <= a.hi*headroom {
+	} else if a.lo > 0 && a.lo <= a.hi*axisHeadroom {
 		a.lo = 0 // 1 to 1000 queries are shown from 0
 	}
 	if stems {
-		room := (a.hi - a.lo) * headroom
+		room := (a.hi - a.lo) * axisHeadroom
 		a.lo, a.hi = a.lo-room, a.hi+room
 	}
 	return a, a.check()
 }
 
-// uprightAxis returns the linear y axis for values. It holds zero, because a height
+// newYAxis returns the linear y axis for values. It holds zero, because a height
 // that is not measured from zero misleads.
-func uprightAxis(values []float64) (axis, error) {
+func newYAxis(values []float64) (axis, error) {
 	a := axis{lo: min(slices.Min(values), 0), hi: max(slices.Max(values), 0)}
-	if a.narrow() {
+	if a.isNarrow() {
 		a.hi = 1
 	}
-	room := (a.hi - a.lo) * headroom
+	room := (a.hi - a.lo) * axisHeadroom
 	if a.hi > 0 {
 		a.hi += room
 	}
@@ -65,11 +65,11 @@ func uprightAxis(values []float64) (axis, error) {
 	return a, a.check()
 }
 
-// logAxis returns the logarithmic axis for values above zero, with a part of it
+// newLogAxis returns the logarithmic axis for values above zero, with a part of it
 // left free at both ends.
-func logAxis(values []float64, room float64) axis {
+func newLogAxis(values []float64, room float64) axis {
 	a := axis{lo: log10(slices.Min(values)), hi: log10(slices.Max(values)), log: true}
-	if a.hi-a.lo < near {
+	if a.hi-a.lo < narrowRange {
 		a.lo, a.hi = a.lo-0.5, a.hi+0.5
 	}
 	room *= a.hi - a.lo
@@ -85,13 +85,13 @@ func log10(v float64) float64 {
 	return math.Log10(v)
 }
 
-// narrow reports whether a range is too small to be divided by ticks.
-func (a axis) narrow() bool {
-	return a.hi-a.lo <= max(near*max(math.Abs(a.lo), math.Abs(a.hi)), 1e-300)
+// isNarrow reports whether a range is too small to be divided by ticks.
+func (a axis) isNarrow() bool {
+	return a.hi-a.lo <= max(narrowRange*max(math.Abs(a.lo), math.Abs(a.hi)), 1e-300)
 }
 
 func (a axis) check() error {
-	if !finite(a.hi - a.lo) {
+	if !isFinite(a.hi - a.lo) {
 		return errTooWide
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func labels(a axis, most int) string {
+func tickLabels(a axis, most int) string {
 	var out []string
 	for _, t := range a.ticks(most) {
 		out = append(out, t.label)
@@ -19,7 +19,7 @@ func labels(a axis, most int) string {
 
 func TestTicks(t *testing.T) {
 	linear := func(lo, hi float64) axis { return axis{lo: lo, hi: hi} }
-	log := func(lo, hi float64) axis { return logAxis([]float64{lo, hi}, 0) }
+	log := func(lo, hi float64) axis { return newLogAxis([]float64{lo, hi}, 0) }
 	for _, c := range []struct {
 		axis axis
 		most int
@@ -43,7 +43,7 @@ func TestTicks(t *testing.T) {
 		{log(3, 4), 8, "3.0 3.2 3.4 3.6 3.8 4.0"},
 		{log(5e-324, math.MaxFloat64), 4, "10⁻²⁰⁰ 1 10²⁰⁰"},
 	} {
-		if got := labels(c.axis, c.most); got != c.want {
+		if got := tickLabels(c.axis, c.most); got != c.want {
 			t.Errorf("from %v to %v: %s; want %s", c.axis.lo, c.axis.hi, got, c.want)
 		}
 	}
@@ -52,8 +52,8 @@ func TestTicks(t *testing.T) {
 // An axis holds its values, and its ticks are on it, apart, few, and never all the same.
 func TestAnyAxis(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		values := rapid.SliceOfN(rapid.Map(number, func(v float64) float64 {
-			if !finite(v) {
+		values := rapid.SliceOfN(rapid.Map(drawnNumber, func(v float64) float64 {
+			if !isFinite(v) {
 				return 0
 			}
 			return v
@@ -62,22 +62,22 @@ func TestAnyAxis(t *testing.T) {
 		var err error
 		switch rapid.IntRange(0, 2).Draw(r, "kind") {
 		case 0:
-			a, err = alongAxis(values, rapid.Bool().Draw(r, "stems"))
+			a, err = newXAxis(values, rapid.Bool().Draw(r, "stems"))
 		case 1:
-			a, err = uprightAxis(values)
+			a, err = newYAxis(values)
 		case 2:
 			for i, v := range values {
 				if values[i] = math.Abs(v); v == 0 {
 					values[i] = 1
 				}
 			}
-			a = logAxis(values, headroom)
+			a = newLogAxis(values, axisHeadroom)
 		}
 		if err != nil {
 			return
 		}
 		for _, v := range values {
-			if p := a.part(v); !(p >= 0 && p <= 1) {
+			if p := a.fraction(v); !(p >= 0 && p <= 1) {
 				r.Fatalf("%v is at %v of %v", v, p, a)
 			}
 		}
@@ -95,8 +95,8 @@ func TestAnyAxis(t *testing.T) {
 }
 
 func TestRanges(t *testing.T) {
-	along := func(v ...float64) axis { a, _ := alongAxis(v, false); return a }
-	upright := func(v ...float64) axis { a, _ := uprightAxis(v); return a }
+	along := func(v ...float64) axis { a, _ := newXAxis(v, false); return a }
+	upright := func(v ...float64) axis { a, _ := newYAxis(v); return a }
 	for _, c := range []struct{ got, want axis }{
 		{along(1, 1000), axis{lo: 0, hi: 1000}},
 		{along(500, 1000), axis{lo: 500, hi: 1000}},
@@ -105,7 +105,7 @@ func TestRanges(t *testing.T) {
 		{upright(2, 4), axis{lo: 0, hi: 4.2}},
 		{upright(0), axis{lo: 0, hi: 1.05}},
 		{upright(-2, -4), axis{lo: -4.2, hi: 0}},
-		{logAxis([]float64{10}, 0), axis{lo: 0.5, hi: 1.5, log: true}},
+		{newLogAxis([]float64{10}, 0), axis{lo: 0.5, hi: 1.5, log: true}},
 	} {
 		if c.got != c.want {
 			t.Errorf("%v; want %v", c.got, c.want)
@@ -115,21 +115,21 @@ func TestRanges(t *testing.T) {
 
 // The smallest float64 is 2 to the -1074. math.Log10 of it is wrong on amd64.
 func TestSubnormal(t *testing.T) {
-	if a, want := logAxis([]float64{5e-324, 1}, 0), -1074*math.Log10(2); math.Abs(a.lo-want) > 1e-9 {
+	if a, want := newLogAxis([]float64{5e-324, 1}, 0), -1074*math.Log10(2); math.Abs(a.lo-want) > 1e-9 {
 		t.Errorf("10 to the %v; want %v", a.lo, want)
 	}
 }
 
 func TestSpread(t *testing.T) {
-	got, gap := spread([]float64{50, 10, 12, 11}, 5, 0, 100)
+	got, gap := moveApart([]float64{50, 10, 12, 11}, 5, 0, 100)
 	if want := []float64{50, 6, 16, 11}; !slices.Equal(got, want) || gap != 5 {
 		t.Errorf("%v, gap %v; want %v", got, gap, want)
 	}
-	got, _ = spread([]float64{1, 0, 99, 100}, 5, 0, 100)
+	got, _ = moveApart([]float64{1, 0, 99, 100}, 5, 0, 100)
 	if want := []float64{5, 0, 95, 100}; !slices.Equal(got, want) {
 		t.Errorf("%v; want %v", got, want)
 	}
-	got, gap = spread([]float64{9, 9, 9}, 50, 0, 10)
+	got, gap = moveApart([]float64{9, 9, 9}, 50, 0, 10)
 	if want := []float64{0, 5, 10}; !slices.Equal(got, want) || gap != 5 {
 		t.Errorf("%v, gap %v; want %v", got, gap, want)
 	}
@@ -140,20 +140,20 @@ func TestThin(t *testing.T) {
 	for i := range 1000 {
 		line = append(line, Point{float64(i), 100 * math.Sqrt(float64(i))})
 	}
-	short := thin(line, 0.1)
+	short := thinLine(line, 0.1)
 	if len(short) > 200 || short[0] != line[0] || short[len(short)-1] != line[999] {
 		t.Errorf("%d points of 1000", len(short))
 	}
 	for _, p := range line {
 		near := math.Inf(1)
 		for i := 1; i < len(short); i++ {
-			near = min(near, distance(p, short[i-1], short[i]))
+			near = min(near, segmentDistance(p, short[i-1], short[i]))
 		}
 		if near > 0.1 {
 			t.Errorf("%v is %v away", p, near)
 		}
 	}
-	if corner := thin([]Point{{0, 0}, {1, 1}, {0, 0}}, 0.1); len(corner) != 3 {
+	if corner := thinLine([]Point{{0, 0}, {1, 1}, {0, 0}}, 0.1); len(corner) != 3 {
 		t.Errorf("a line there and back became %v", corner)
 	}
 }
@@ -166,7 +166,7 @@ func TestASCII(t *testing.T) {
 		"x² + 110³":       "x^2 + 110^3",
 		"東京…":             "??...",
 	} {
-		if got := ascii(text); got != want {
+		if got := spellASCII(text); got != want {
 			t.Errorf("%s is %s; want %s", text, got, want)
 		}
 	}

@@ -3,8 +3,8 @@ package chart
 import "slices"
 
 const (
-	captionLine = 24.0 // from one line of captions to the next
-	mostLines   = 3
+	captionLineHeight = 24.0 // from one line of captions to the next
+	maxCaptionLines   = 3
 )
 
 // A caption is a name above the frame, where no curve is: of a mark, or of the y axis,
@@ -23,18 +23,18 @@ type caption struct {
 func (p *picture) placeCaptions() []caption {
 	var out []caption
 	for _, m := range p.marks {
-		f := caption{mark: true, x: p.left + p.x.part(m.X)*(p.right-p.left)}
-		f.script, f.text = markScript.fit(clean(m.Name), p.right-p.left)
+		f := caption{mark: true, x: p.left + p.x.fraction(m.X)*(p.right-p.left)}
+		f.script, f.text = markScript.fit(cleanLabel(m.Name), p.right-p.left)
 		width := f.width(f.text)
 		f.from = max(p.left, min(f.x-width/2, p.right-width))
-		for f.text != "" && f.line < mostLines-1 && slices.ContainsFunc(out, f.covers) {
+		for f.text != "" && f.line < maxCaptionLines-1 && slices.ContainsFunc(out, f.covers) {
 			f.line++
 		}
 		out = append(out, f)
 	}
 	if p.Y != "" {
-		f := caption{from: margin}
-		f.script, f.text = axisScript.fit(clean(p.Y), wide-2*margin)
+		f := caption{from: pictureMargin}
+		f.script, f.text = axisScript.fit(cleanLabel(p.Y), pictureWidth-2*pictureMargin)
 		for slices.ContainsFunc(out, f.covers) {
 			f.line++
 		}
@@ -59,13 +59,13 @@ func (f caption) crosses(x float64) bool {
 // drawCaptions draws the marks up to their names, unless another name is in the way.
 func (p *picture) drawCaptions() {
 	for _, f := range p.captions {
-		foot := p.top + float64(f.line)*captionLine
+		foot := p.top + float64(f.line)*captionLineHeight
 		if f.mark {
 			end := foot + 5
 			if slices.ContainsFunc(p.captions, func(o caption) bool { return o.line < f.line && o.crosses(f.x) }) {
 				end = p.top + 5
 			}
-			p.line(ink, 1.75, nil, Point{f.x, p.bottom}, Point{f.x, end})
+			p.line(inkColor, 1.75, nil, Point{f.x, p.bottom}, Point{f.x, end})
 		}
 		if f.text != "" {
 			f.write(p, f.from, foot+11, 0, f.text)

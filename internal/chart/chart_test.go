@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func svg(t testing.TB, c Chart) string {
+func drawSVG(t testing.TB, c Chart) string {
 	t.Helper()
 	var b strings.Builder
 	if err := c.SVG(&b); err != nil {
@@ -20,7 +20,7 @@ func svg(t testing.TB, c Chart) string {
 
 func TestSVG(t *testing.T) {
 	for _, s := range samples {
-		d := parseSVG(t, svg(t, s.chart))
+		d := parseSVG(t, drawSVG(t, s.chart))
 		if d.ViewBox != "0 0 960 540" || d.Title != s.chart.Title {
 			t.Errorf("%s: viewBox %q, title %q", s.name, d.ViewBox, d.Title)
 		}
@@ -88,7 +88,7 @@ func TestLooks(t *testing.T) {
 	if white := seen[rgb{255, 255, 255}]; white < 1920*1080*8/10 || white > 1920*1080*99/100 {
 		t.Errorf("%d pixels are white", white)
 	}
-	d := parseSVG(t, svg(t, c))
+	d := parseSVG(t, drawSVG(t, c))
 	styles := map[string]bool{}
 	for _, p := range d.G.Path {
 		if strings.Contains(p.Style, "stroke-width:2.75") {
@@ -100,7 +100,7 @@ func TestLooks(t *testing.T) {
 		t.Errorf("seven curves have %d patterns of dashes: %v", len(styles), styles)
 	}
 	for i, curve := range c.Curves {
-		colour, _ := look(i)
+		colour, _ := curveStyle(i)
 		if n := seen[rgb{uint32(colour.R), uint32(colour.G), uint32(colour.B)}]; n < 500 {
 			t.Errorf("%s has %d pixels", curve.Name, n)
 		}
@@ -131,7 +131,7 @@ func TestSameBytes(t *testing.T) {
 func TestGap(t *testing.T) {
 	broken := Chart{Curves: []Curve{{"", []Point{{0, 1}, {1, 2}, {2, math.Inf(1)}, {3, 4}, {4, 4}}}}}
 	whole := Chart{Curves: []Curve{{"", []Point{{0, 1}, {1, 2}, {3, 4}, {4, 4}}}}}
-	count := func(c Chart) int { return strings.Count(svg(t, c), "stroke-width:2.75") }
+	count := func(c Chart) int { return strings.Count(drawSVG(t, c), "stroke-width:2.75") }
 	if count(broken) != 2 || count(whole) != 1 {
 		t.Errorf("%d lines with a gap and %d without", count(broken), count(whole))
 	}

@@ -21,20 +21,20 @@ func newGrid(cols, rows int) *grid {
 // mark is on the line that the dots draw, and a label at the height of its value.
 const dotCols, dotRows = 2, 4
 
-// cell returns the cell of a place of the unit square.
-func (g *grid) cell(q Point) (col, row int) {
-	x, y := g.fine(q)
+// cellAt returns the cell of a place of the unit square.
+func (g *grid) cellAt(q Point) (col, row int) {
+	x, y := g.dotAt(q)
 	return x / dotCols, y / dotRows
 }
 
-// fine returns the dot of a place of the unit square, from the top left.
-func (g *grid) fine(q Point) (x, y int) {
+// dotAt returns the dot of a place of the unit square, from the top left.
+func (g *grid) dotAt(q Point) (x, y int) {
 	rows := dotRows * g.rows
-	return nearest(q.X, dotCols*g.cols), rows - 1 - nearest(q.Y, rows)
+	return nearestStep(q.X, dotCols*g.cols), rows - 1 - nearestStep(q.Y, rows)
 }
 
-// nearest returns which of n steps from 0 to 1 a part is nearest to.
-func nearest(part float64, n int) int {
+// nearestStep returns which of n steps from 0 to 1 a part is nearest to.
+func nearestStep(part float64, n int) int {
 	return min(max(int(math.Round(part*float64(n-1))), 0), n-1)
 }
 
@@ -44,12 +44,12 @@ func (g *grid) set(col, row int, r rune) { g.cells[row*g.cols+col] = r }
 // passes.
 func (g *grid) line(places []Point, visit func(x, y int)) {
 	for i, q := range places {
-		x1, y1 := g.fine(q)
+		x1, y1 := g.dotAt(q)
 		if i == 0 {
 			visit(x1, y1)
 			continue
 		}
-		x0, y0 := g.fine(places[i-1])
+		x0, y0 := g.dotAt(places[i-1])
 		steps := max(abs(x1-x0), abs(y1-y0))
 		for s := 1; s <= steps; s++ {
 			t := float64(s) / float64(steps)
@@ -65,29 +65,31 @@ func (g *grid) cellLine(places []Point, visit func(col, row int)) {
 
 func abs(n int) int { return max(n, -n) }
 
-// dots are the bits of a braille sign, by row and column.
-var dots = [dotRows][dotCols]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
+// brailleBits are the bits of a braille sign, by row and column.
+var brailleBits = [dotRows][dotCols]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
 
-const braille = 0x2800 // the sign without dots
+const brailleBase = 0x2800 // the sign without dots
 
-// dot raises a dot of a braille sign.
-func (g *grid) dot(x, y int) {
+// raiseDot raises a dot of a braille sign.
+func (g *grid) raiseDot(x, y int) {
 	at := &g.cells[y/dotRows*g.cols+x/dotCols]
-	if *at < braille || *at > braille+0xff {
-		*at = braille
+	if *at < brailleBase || *at > brailleBase+0xff {
+		*at = brailleBase
 	}
-	*at |= dots[y%dotRows][x%dotCols]
+	*at |= brailleBits[y%dotRows][x%dotCols]
 }
 
-// terminal measures text without asking the environment, which would make the same
+// columnCondition measures text without asking the environment, which would make the same
 // chart come out differently on another machine.
-var terminal = &runewidth.Condition{}
+var columnCondition = &runewidth.Condition{}
 
-// columns returns how many columns of a terminal a text takes.
-func columns(s string) int { return terminal.StringWidth(s) }
+// columnWidth returns how many columns of a terminal a text takes.
+func columnWidth(s string) int { return columnCondition.StringWidth(s) }
 
-// cut returns a text of at most a number of columns.
-func cut(s string, most int, tail string) string { return terminal.Truncate(s, most, tail) }
+// truncateColumns returns a text of at most a number of columns.
+func truncateColumns(s string, most int, tail string) string {
+	return columnCondition.Truncate(s, most, tail)
+}
 
 // A banner is a line of text of a fixed number of columns, on which words are put
 // where there is room.
@@ -105,7 +107,7 @@ func newBanner(cols int) *banner {
 
 // put writes a word from a column on, unless it would touch another one.
 func (b *banner) put(col int, word string) bool {
-	width := columns(word)
+	width := columnWidth(word)
 	if col < 0 || col+width > len(b.cells) {
 		return false
 	}
@@ -123,7 +125,7 @@ func (b *banner) put(col int, word string) bool {
 
 // center writes a word around a column, as near as the ends of the line allow.
 func (b *banner) center(col int, word string) bool {
-	width := columns(word)
+	width := columnWidth(word)
 	return b.put(max(0, min(col-width/2, len(b.cells)-width)), word)
 }
 

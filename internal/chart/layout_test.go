@@ -57,14 +57,14 @@ func boxes(t failer, text string) []box {
 			t.Fatalf("%v in %s", err, w.Style)
 		}
 		width := script{size: size, bold: strings.Contains(w.Style, "font-weight:bold")}.width(w.Words)
-		y := w.Y + high // the group that holds the texts is upside down
+		y := w.Y + pictureHeight // the group that holds the texts is upside down
 		out = append(out, box{w.Words, w.X, w.X + width, y - 0.7*size, y})
 	}
 	return out
 }
 
 func (b box) outside() bool {
-	return b.left < 0 || b.right > wide || b.top < 0 || b.foot > high
+	return b.left < 0 || b.right > pictureWidth || b.top < 0 || b.foot > pictureHeight
 }
 
 func (b box) covers(o box) bool {
@@ -80,7 +80,7 @@ func TestNoWordCoversAnother(t *testing.T) {
 	}
 	all := append(samples[:len(samples):len(samples)], sample{"end", long(1e9, 1e9+10)}, sample{"many", long(1e10, 1e10+70)})
 	for _, s := range all {
-		all := boxes(t, svg(t, s.chart))
+		all := boxes(t, drawSVG(t, s.chart))
 		if len(all) < 10 {
 			t.Fatalf("%s has %d texts", s.name, len(all))
 		}
@@ -101,7 +101,7 @@ func TestNoWordCoversAnother(t *testing.T) {
 func TestNoMarkCrossesAWord(t *testing.T) {
 	vertical := regexp.MustCompile(`^M([0-9.]+),([0-9.]+)L([0-9.]+),([0-9.]+)$`)
 	for _, s := range samples {
-		text := svg(t, s.chart)
+		text := drawSVG(t, s.chart)
 		marks := 0
 		for _, p := range parseSVG(t, text).G.Path {
 			m := vertical.FindStringSubmatch(p.D)
@@ -113,7 +113,7 @@ func TestNoMarkCrossesAWord(t *testing.T) {
 			for i := range at {
 				at[i], _ = strconv.ParseFloat(m[i+1], 64)
 			}
-			line := box{"a mark", at[0] - 1, at[2] + 1, high - at[3], high - at[1]}
+			line := box{"a mark", at[0] - 1, at[2] + 1, pictureHeight - at[3], pictureHeight - at[1]}
 			for _, b := range boxes(t, text) {
 				if b.covers(line) {
 					t.Errorf("%s: %+v is crossed by %+v", s.name, b, line)
@@ -128,7 +128,7 @@ func TestNoMarkCrossesAWord(t *testing.T) {
 
 func seenMarks(c Chart) (out []Mark) {
 	for _, m := range c.Marks {
-		if finite(m.X) {
+		if isFinite(m.X) {
 			out = append(out, m)
 		}
 	}
@@ -147,9 +147,9 @@ func TestFrame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &picture{Canvas: vgsvg.New(wide, high), scene: s}
+	p := &picture{Canvas: vgsvg.New(pictureWidth, pictureHeight), scene: s}
 	p.layOut()
-	if p.right-p.left < wide/2 || p.top-p.bottom < high/2 {
+	if p.right-p.left < pictureWidth/2 || p.top-p.bottom < pictureHeight/2 {
 		t.Errorf("the frame is %v by %v", p.right-p.left, p.top-p.bottom)
 	}
 }
@@ -158,7 +158,7 @@ func TestFrame(t *testing.T) {
 // are needed to see a thousand.
 func TestInk(t *testing.T) {
 	for _, s := range samples {
-		text := svg(t, s.chart)
+		text := drawSVG(t, s.chart)
 		grid, fills := 0, 0
 		for _, p := range parseSVG(t, text).G.Path {
 			if strings.Contains(p.Style, "stroke:#E4E4E4") {

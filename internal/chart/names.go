@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	nameGap  = 26.0  // between the frame and the names at its right
-	nameLine = 21.0  // from one name to the next
-	widest   = 220.0 // name
+	nameGap        = 26.0  // between the frame and the names at its right
+	nameLineHeight = 21.0  // from one name to the next
+	maxNameWidth   = 220.0 // name
 )
 
 // An ending is where a curve ends, and what to write there.
@@ -26,9 +26,9 @@ func (p *picture) endings() (outside, inside []ending) {
 			continue
 		}
 		last := runs[len(runs)-1]
-		end := p.spot(last[len(last)-1])
-		c, _ := look(i)
-		e := ending{point(p.at(end)), clean(p.Curves[i].Name), c}
+		end := p.unitPoint(last[len(last)-1])
+		c, _ := curveStyle(i)
+		e := ending{toPoint(p.canvasPoint(end)), cleanLabel(p.Curves[i].Name), c}
 		if end.X > 0.85 {
 			outside = append(outside, e)
 		} else {
@@ -43,7 +43,7 @@ func (p *picture) namesWidth() float64 {
 	out := 0.0
 	outside, _ := p.endings()
 	for _, e := range outside {
-		s, text := nameScript.fit(e.name, widest)
+		s, text := nameScript.fit(e.name, maxNameWidth)
 		out = max(out, s.width(text))
 	}
 	return out
@@ -58,7 +58,7 @@ func (p *picture) nameCurves() {
 		for _, e := range ends {
 			want = append(want, e.at.Y)
 		}
-		places, gap := spread(want, nameLine, p.bottom, p.top)
+		places, gap := moveApart(want, nameLineHeight, p.bottom, p.top)
 		for i, e := range ends {
 			p.nameCurve(e, places[i], gap)
 		}
@@ -66,12 +66,12 @@ func (p *picture) nameCurves() {
 }
 
 func (p *picture) nameCurve(e ending, y, gap float64) {
-	x, width := p.right, widest
+	x, width := p.right, maxNameWidth
 	if e.at.X <= p.left+0.85*(p.right-p.left) {
 		x, width = e.at.X, p.right-e.at.X-nameGap
 	}
 	s := nameScript
-	s.color, s.size = dark(e.color), min(s.size, gap*0.9)
+	s.color, s.size = darken(e.color), min(s.size, gap*0.9)
 	s, text := s.fit(e.name, width)
 	if math.Abs(y-e.at.Y) > 2 || x > e.at.X+1 {
 		thread := e.color
@@ -88,22 +88,22 @@ func (p *picture) nameCurve(e ending, y, gap float64) {
 // is under the name.
 func (p *picture) nameAreas() {
 	for i, runs := range p.areas {
-		points := p.spots(flat(runs))
+		points := p.unitPoints(joinRuns(runs))
 		if len(points) == 0 || p.Areas[i].Name == "" {
 			continue
 		}
 		left := math.Inf(1)
 		for _, q := range points {
-			left = min(left, float64(p.at(q).X))
+			left = min(left, float64(p.canvasPoint(q).X))
 		}
 		s := nameScript
-		s.color = dark(shade)
-		s, text := s.fit(clean(p.Areas[i].Name), p.right-p.left)
+		s.color = darken(shadeColor)
+		s, text := s.fit(cleanLabel(p.Areas[i].Name), p.right-p.left)
 		width := s.width(text)
 		from := max(p.left, min(left+12, p.right-width))
-		top := float64(p.at(Point{0, p.ground()}).Y)
+		top := float64(p.canvasPoint(Point{0, p.groundHeight()}).Y)
 		for _, q := range points {
-			if at := p.at(q); float64(at.X) >= left && float64(at.X) <= from+width {
+			if at := p.canvasPoint(q); float64(at.X) >= left && float64(at.X) <= from+width {
 				top = max(top, float64(at.Y))
 			}
 		}

@@ -17,7 +17,7 @@ var palette = []color.NRGBA{
 
 // The dash patterns tell curves apart in black and white: lengths of dashes and of
 // the gaps after them.
-var dashes = [][]float64{
+var dashPatterns = [][]float64{
 	nil,
 	{10, 4},
 	{3, 3},
@@ -28,22 +28,22 @@ var dashes = [][]float64{
 }
 
 var (
-	ink   = color.NRGBA{0x22, 0x22, 0x22, 0xff} // the title
-	quiet = color.NRGBA{0x5c, 0x5c, 0x5c, 0xff} // all other text
-	rule  = color.NRGBA{0x8a, 0x8a, 0x8a, 0xff} // the x axis
-	faint = color.NRGBA{0xe4, 0xe4, 0xe4, 0xff} // the grid
-	shade = palette[1]                          // what is beyond epsilon
+	inkColor   = color.NRGBA{0x22, 0x22, 0x22, 0xff} // the title
+	quietColor = color.NRGBA{0x5c, 0x5c, 0x5c, 0xff} // all other text
+	ruleColor  = color.NRGBA{0x8a, 0x8a, 0x8a, 0xff} // the x axis
+	faintColor = color.NRGBA{0xe4, 0xe4, 0xe4, 0xff} // the grid
+	shadeColor = palette[1]                          // what is beyond epsilon
 )
 
-// look returns the colour and the dashes of a curve. The first seven differ in both,
+// curveStyle returns the colour and the dashes of a curve. The first seven differ in both,
 // and no two of the first forty-nine have the same.
-func look(i int) (color.NRGBA, []float64) {
+func curveStyle(i int) (color.NRGBA, []float64) {
 	n := len(palette)
-	return palette[i%n], dashes[(i+i/n)%len(dashes)]
+	return palette[i%n], dashPatterns[(i+i/n)%len(dashPatterns)]
 }
 
-// dark returns a colour in which a word can be read on white.
-func dark(c color.NRGBA) color.NRGBA {
+// darken returns a colour in which a word can be read on white.
+func darken(c color.NRGBA) color.NRGBA {
 	for luminance(c) > 0.2 {
 		c.R, c.G, c.B = uint8(int(c.R)*9/10), uint8(int(c.G)*9/10), uint8(int(c.B)*9/10)
 	}
@@ -56,8 +56,8 @@ func luminance(c color.NRGBA) float64 {
 	return 0.2126*square(c.R) + 0.7152*square(c.G) + 0.0722*square(c.B)
 }
 
-// pale returns a colour through which the grid is seen.
-func pale(c color.NRGBA) color.NRGBA {
+// lighten returns a colour through which the grid is seen.
+func lighten(c color.NRGBA) color.NRGBA {
 	c.A = 0x52
 	return c
 }

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// number draws what charts meet and what they should not.
-var number = rapid.OneOf(
+// drawnNumber draws what charts meet and what they should not.
+var drawnNumber = rapid.OneOf(
 	rapid.Float64Range(-10, 10),
 	rapid.Float64Range(1e-9, 1e9),
 	rapid.Float64(),
@@ -21,32 +21,32 @@ var number = rapid.OneOf(
 		5e-324, 1 + 1e-15, 1e16, 1e300}),
 )
 
-var positive = rapid.Map(number, math.Abs)
+var drawnPositive = rapid.Map(drawnNumber, math.Abs)
 
-var name = rapid.OneOf(rapid.String(),
+var drawnName = rapid.OneOf(rapid.String(),
 	rapid.SampledFrom([]string{"", "pld", "δ = 2.5·10⁻⁶", "東京", "<&>\"'", "\x00\x1b[2J", "\ufffe", "\u202e", "]]>",
 		strings.Repeat("long ", 50)}))
 
 func randomChart(r *rapid.T) Chart {
-	values := number
+	values := drawnNumber
 	c := Chart{LogX: rapid.Bool().Draw(r, "log x"), LogY: rapid.Bool().Draw(r, "log y")}
 	if c.LogX || c.LogY {
-		values = positive
+		values = drawnPositive
 	}
 	point := rapid.Custom(func(r *rapid.T) Point { return Point{values.Draw(r, "x"), values.Draw(r, "y")} })
 	points := rapid.SliceOfN(point, 0, 6)
-	c.Title, c.Subtitle, c.X, c.Y = name.Draw(r, "title"), name.Draw(r, "subtitle"), name.Draw(r, "x"), name.Draw(r, "y")
+	c.Title, c.Subtitle, c.X, c.Y = drawnName.Draw(r, "title"), drawnName.Draw(r, "subtitle"), drawnName.Draw(r, "x"), drawnName.Draw(r, "y")
 	for range rapid.IntRange(0, 9).Draw(r, "curves") {
-		c.Curves = append(c.Curves, Curve{name.Draw(r, "curve"), points.Draw(r, "points")})
+		c.Curves = append(c.Curves, Curve{drawnName.Draw(r, "curve"), points.Draw(r, "points")})
 	}
 	for range rapid.IntRange(0, 2).Draw(r, "areas") {
-		c.Areas = append(c.Areas, Area{name.Draw(r, "area"), points.Draw(r, "points")})
+		c.Areas = append(c.Areas, Area{drawnName.Draw(r, "area"), points.Draw(r, "points")})
 	}
 	for range rapid.IntRange(0, 3).Draw(r, "stems") {
-		c.Stems = append(c.Stems, Stem{name.Draw(r, "stem"), values.Draw(r, "x"), values.Draw(r, "y"), rapid.Bool().Draw(r, "shaded")})
+		c.Stems = append(c.Stems, Stem{drawnName.Draw(r, "stem"), values.Draw(r, "x"), values.Draw(r, "y"), rapid.Bool().Draw(r, "shaded")})
 	}
 	for range rapid.IntRange(0, 5).Draw(r, "marks") {
-		c.Marks = append(c.Marks, Mark{name.Draw(r, "mark"), values.Draw(r, "x")})
+		c.Marks = append(c.Marks, Mark{drawnName.Draw(r, "mark"), values.Draw(r, "x")})
 	}
 	return c
 }
@@ -80,8 +80,8 @@ func TestRandomCharts(t *testing.T) {
 		}
 		lines := strings.Split(text.String(), "\n")
 		for _, l := range lines {
-			if columns(l) > size.Width {
-				r.Fatalf("%d columns in %d: %q", columns(l), size.Width, l)
+			if columnWidth(l) > size.Width {
+				r.Fatalf("%d columns in %d: %q", columnWidth(l), size.Width, l)
 			}
 		}
 		for _, s := range text.String() {

@@ -79,9 +79,9 @@ func laplaceLoss() Chart {
 	}
 }
 
-// odd has all that goes wrong: a name that is too long, a curve with a gap and one
+// oddChart has all that goes wrong: a name that is too long, a curve with a gap and one
 // that ends early, a single point, values below zero, and marks side by side.
-func odd() Chart {
+func oddChart() Chart {
 	return Chart{
 		Title:    "A title that goes on and on, and then goes on and on some more, until there is no room left on the slide",
 		Subtitle: `x & y < z > "w"`,
@@ -110,5 +110,5 @@ var samples = []sample{
 	{"log", logComposition()},
 	{"gaussian", gaussianLoss()},
 	{"laplace", laplaceLoss()},
-	{"odd", odd()},
+	{"odd", oddChart()},
 }

@@ -35,25 +35,25 @@ func (c Chart) scene() (*scene, error) {
 		return nil
 	}
 	for _, v := range c.Curves {
-		r := runs(v.Points)
+		r := finiteRuns(v.Points)
 		s.curves = append(s.curves, r)
-		for _, p := range flat(r) {
+		for _, p := range joinRuns(r) {
 			if err := see("curve", v.Name, p); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, v := range c.Areas {
-		r := runs(v.Points)
+		r := finiteRuns(v.Points)
 		s.areas = append(s.areas, r)
-		for _, p := range flat(r) {
+		for _, p := range joinRuns(r) {
 			if err := see("area", v.Name, p); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, v := range c.Stems {
-		if !finite(v.X) || !finite(v.Y) {
+		if !isFinite(v.X) || !isFinite(v.Y) {
 			continue
 		}
 		s.stems = append(s.stems, v)
@@ -65,7 +65,7 @@ func (c Chart) scene() (*scene, error) {
 		return nil, errEmpty
 	}
 	for _, v := range c.Marks {
-		if !finite(v.X) {
+		if !isFinite(v.X) {
 			continue
 		}
 		s.marks = append(s.marks, v)
@@ -78,13 +78,13 @@ func (c Chart) scene() (*scene, error) {
 	}
 	var err error
 	if c.LogX {
-		s.x = logAxis(xs, 0)
-	} else if s.x, err = alongAxis(xs, len(s.stems) > 0); err != nil {
+		s.x = newLogAxis(xs, 0)
+	} else if s.x, err = newXAxis(xs, len(s.stems) > 0); err != nil {
 		return nil, err
 	}
 	if c.LogY {
-		s.y = logAxis(ys, headroom)
-	} else if s.y, err = uprightAxis(ys); err != nil {
+		s.y = newLogAxis(ys, axisHeadroom)
+	} else if s.y, err = newYAxis(ys); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -95,14 +95,14 @@ func errNotPositive(kind, name string, p Point, axis string) error {
 		"linear %s axis", kind, name, p.X, p.Y, axis)
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// runs cuts a line where it is not finite.
-func runs(points []Point) [][]Point {
+// finiteRuns cuts a line where it is not finite.
+func finiteRuns(points []Point) [][]Point {
 	var out [][]Point
 	open := false
 	for _, p := range points {
-		if !finite(p.X) || !finite(p.Y) {
+		if !isFinite(p.X) || !isFinite(p.Y) {
 			open = false
 			continue
 		}
@@ -114,7 +114,7 @@ func runs(points []Point) [][]Point {
 	return out
 }
 
-func flat(runs [][]Point) []Point {
+func joinRuns(runs [][]Point) []Point {
 	var out []Point
 	for _, r := range runs {
 		out = append(out, r...)
@@ -122,22 +122,22 @@ func flat(runs [][]Point) []Point {
 	return out
 }
 
-// spot returns where a point lies in the unit square.
-func (s *scene) spot(p Point) Point { return Point{s.x.part(p.X), s.y.part(p.Y)} }
+// unitPoint returns where a point lies in the unit square.
+func (s *scene) unitPoint(p Point) Point { return Point{s.x.fraction(p.X), s.y.fraction(p.Y)} }
 
-// spots returns where points lie in the unit square.
-func (s *scene) spots(run []Point) []Point {
+// unitPoints returns where points lie in the unit square.
+func (s *scene) unitPoints(run []Point) []Point {
 	out := make([]Point, len(run))
 	for i, p := range run {
-		out[i] = s.spot(p)
+		out[i] = s.unitPoint(p)
 	}
 	return out
 }
 
-// ground returns the height, in the unit square, on which stems and areas stand.
-func (s *scene) ground() float64 {
+// groundHeight returns the height, in the unit square, on which stems and areas stand.
+func (s *scene) groundHeight() float64 {
 	if s.LogY {
 		return 0
 	}
-	return s.y.part(0)
+	return s.y.fraction(0)
 }

@@ -24,9 +24,9 @@ type script struct {
 	color color.NRGBA
 }
 
-var regular, bold = sync.OnceValue(parse(liberationsansregular.TTF)), sync.OnceValue(parse(liberationsansbold.TTF))
+var regularFont, boldFont = sync.OnceValue(fontParser(liberationsansregular.TTF)), sync.OnceValue(fontParser(liberationsansbold.TTF))
 
-func parse(ttf []byte) func() *opentype.Font {
+func fontParser(ttf []byte) func() *opentype.Font {
 	return func() *opentype.Font {
 		f, err := opentype.Parse(ttf)
 		if err != nil {
@@ -37,15 +37,15 @@ func parse(ttf []byte) func() *opentype.Font {
 }
 
 func (s script) face() font.Face {
-	f := font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(s.size)}, Face: regular()}
+	f := font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(s.size)}, Face: regularFont()}
 	if s.bold {
-		f.Font.Weight, f.Face = xfont.WeightBold, bold()
+		f.Font.Weight, f.Face = xfont.WeightBold, boldFont()
 	}
 	return f
 }
 
-// raised returns the script of exponents.
-func (s script) raised() script {
+// superscript returns the script of exponents.
+func (s script) superscript() script {
 	s.size *= 0.72
 	return s
 }
@@ -57,10 +57,10 @@ type piece struct {
 	up   bool
 }
 
-func pieces(text string) []piece {
+func splitExponents(text string) []piece {
 	var out []piece
 	for _, r := range text {
-		r, up := lower(r)
+		r, up := fromSuperscript(r)
 		if len(out) == 0 || out[len(out)-1].up != up {
 			out = append(out, piece{up: up})
 		}
@@ -72,10 +72,10 @@ func pieces(text string) []piece {
 // width returns how wide a text is.
 func (s script) width(text string) float64 {
 	w := 0.0
-	for _, p := range pieces(text) {
+	for _, p := range splitExponents(text) {
 		t := s
 		if p.up {
-			t = s.raised()
+			t = s.superscript()
 		}
 		f := t.face()
 		w += float64(f.Width(p.text))
@@ -102,10 +102,10 @@ func (s script) fit(text string, width float64) (script, string) {
 func (s script) write(c vg.Canvas, x, y, align float64, text string) {
 	x -= align * s.width(text)
 	c.SetColor(s.color)
-	for _, p := range pieces(text) {
+	for _, p := range splitExponents(text) {
 		t, rise := s, 0.0
 		if p.up {
-			t, rise = s.raised(), s.size*0.36
+			t, rise = s.superscript(), s.size*0.36
 		}
 		f := t.face()
 		// SVG drops a space at the beginning of a text, so it is not written.

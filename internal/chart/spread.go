@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// spread moves places apart until any two are a gap from each other, all of them
+// moveApart moves places apart until any two are a gap from each other, all of them
 // between lo and hi, and the sum of the squared moves is the smallest possible. If
 // there is no room, the gap shrinks. It returns the places, in the order given, and
 // the gap.
@@ -13,7 +13,7 @@ import (
 // Less i gaps for the i-th from below, the places have to be in ascending order, so
 // this is isotonic regression, which pooling adjacent violators solves (Barlow et
 // al. 1972), and cutting its solution off at bounds solves it with bounds.
-func spread(want []float64, gap, lo, hi float64) ([]float64, float64) {
+func moveApart(want []float64, gap, lo, hi float64) ([]float64, float64) {
 	n := len(want)
 	if n > 1 {
 		gap = min(gap, (hi-lo)/float64(n-1))

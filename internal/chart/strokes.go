@@ -6,11 +6,11 @@ import "strings"
 // cells that are all there is of an area above them: a curve leaves them to it, or
 // else it would hide a tail that has the height of one line.
 func (p *page) fillAreas() (low []int) {
-	_, ground := p.grid.cell(Point{0, p.ground()})
+	_, ground := p.grid.cellAt(Point{0, p.groundHeight()})
 	for _, runs := range p.areas {
 		top := map[int]int{} // by column, the height of the area in lines
 		for _, run := range runs {
-			p.grid.cellLine(p.spots(run), func(col, row int) {
+			p.grid.cellLine(p.unitPoints(run), func(col, row int) {
 				for r := min(row, ground); r <= max(row, ground); r++ {
 					p.grid.set(col, r, p.fill)
 				}
@@ -31,11 +31,11 @@ func (p *page) fillAreas() (low []int) {
 func (p *page) drawMarks(indent string) {
 	var banners []*banner
 	for _, m := range p.marks {
-		col, _ := p.grid.cell(Point{p.x.part(m.X), 0})
+		col, _ := p.grid.cellAt(Point{p.x.fraction(m.X), 0})
 		for row := range p.grid.rows {
-			p.grid.set(col, row, p.signs.mark)
+			p.grid.set(col, row, p.signSet.mark)
 		}
-		name := cut(p.word(m.Name), p.Width, p.tail)
+		name := truncateColumns(p.showable(m.Name), p.Width, p.tail)
 		if name == "" {
 			continue
 		}
@@ -54,8 +54,8 @@ func (p *page) drawMarks(indent string) {
 	}
 }
 
-// sign returns the mark of a curve.
-func (p *page) sign(i int) rune { return p.signs.curves[i%len(p.signs.curves)] }
+// curveSign returns the mark of a curve.
+func (p *page) curveSign(i int) rune { return p.signSet.curves[i%len(p.signSet.curves)] }
 
 func (p *page) drawCurves() {
 	if p.ASCII {
@@ -64,10 +64,10 @@ func (p *page) drawCurves() {
 	}
 	for i, runs := range p.scene.curves {
 		for _, run := range runs {
-			p.grid.line(p.spots(run), p.grid.dot)
+			p.grid.line(p.unitPoints(run), p.grid.raiseDot)
 			if len(run) == 1 {
-				col, row := p.grid.cell(p.spot(run[0]))
-				p.grid.set(col, row, p.sign(i))
+				col, row := p.grid.cellAt(p.unitPoint(run[0]))
+				p.grid.set(col, row, p.curveSign(i))
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (p *page) drawRows() {
 	passing := make([][]int, p.grid.cols*p.grid.rows)
 	for i, runs := range p.scene.curves {
 		for _, run := range runs {
-			p.grid.cellLine(p.spots(run), func(col, row int) {
+			p.grid.cellLine(p.unitPoints(run), func(col, row int) {
 				at := &passing[row*p.grid.cols+col]
 				if n := len(*at); n == 0 || (*at)[n-1] != i {
 					*at = append(*at, i)
@@ -94,7 +94,7 @@ func (p *page) drawRows() {
 	}
 	for at, all := range passing {
 		if len(all) > 0 {
-			p.grid.cells[at] = p.sign(all[at%p.grid.cols%len(all)])
+			p.grid.cells[at] = p.curveSign(all[at%p.grid.cols%len(all)])
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (p *page) drawSigns(i int) {
 	rows := map[int]int{} // by column, where the curve passes
 	middle, n := -1, 0
 	for _, run := range p.scene.curves[i] {
-		p.grid.cellLine(p.spots(run), func(col, row int) {
+		p.grid.cellLine(p.unitPoints(run), func(col, row int) {
 			if _, seen := rows[col]; !seen {
 				rows[col] = row
 				if n++; n%2 == 1 {
@@ -117,7 +117,7 @@ func (p *page) drawSigns(i int) {
 			}
 		})
 	}
-	sign := p.sign(i)
+	sign := p.curveSign(i)
 	drawn := false
 	for col := phase; col < p.grid.cols; col += every {
 		if row, ok := rows[col]; ok {
@@ -131,9 +131,9 @@ func (p *page) drawSigns(i int) {
 }
 
 func (p *page) drawStems() {
-	_, ground := p.grid.cell(Point{0, p.ground()})
+	_, ground := p.grid.cellAt(Point{0, p.groundHeight()})
 	for _, s := range p.scene.stems {
-		col, top := p.grid.cell(p.spot(Point{s.X, s.Y}))
+		col, top := p.grid.cellAt(p.unitPoint(Point{s.X, s.Y}))
 		body, head := p.stem, p.head
 		if s.Shaded {
 			body, head = p.shaded, p.shadedHead
@@ -142,7 +142,7 @@ func (p *page) drawStems() {
 			p.grid.set(col, row, body)
 		}
 		p.grid.set(col, top, head)
-		p.nameStem(p.word(s.Name), col, top)
+		p.nameStem(p.showable(s.Name), col, top)
 	}
 }
 
@@ -150,7 +150,7 @@ func (p *page) drawStems() {
 // the cells and there is room.
 func (p *page) nameStem(name string, col, row int) {
 	letters := []rune(name)
-	if columns(name) != len(letters) {
+	if columnWidth(name) != len(letters) {
 		return
 	}
 	from := col + 2
@@ -172,21 +172,21 @@ func (p *page) legend() []string {
 		if c.Name == "" || len(p.scene.curves[i]) == 0 {
 			continue
 		}
-		sign := string(p.sign(i))
+		sign := string(p.curveSign(i))
 		if len(p.Curves) == 1 && len(c.Points) > 1 && !p.ASCII {
 			sign = "⠤⠒"
 		}
-		entries = append(entries, sign+" "+p.word(c.Name))
+		entries = append(entries, sign+" "+p.showable(c.Name))
 	}
 	for i, a := range p.Areas {
 		if a.Name != "" && len(p.scene.areas[i]) > 0 {
-			entries = append(entries, strings.Repeat(string(p.fill), 2)+" "+p.word(a.Name))
+			entries = append(entries, strings.Repeat(string(p.fill), 2)+" "+p.showable(a.Name))
 		}
 	}
 	var lines []string
 	for _, e := range entries {
-		e = cut(e, p.Width, p.tail)
-		if n := len(lines); n > 0 && columns(lines[n-1])+3+columns(e) <= p.Width {
+		e = truncateColumns(e, p.Width, p.tail)
+		if n := len(lines); n > 0 && columnWidth(lines[n-1])+3+columnWidth(e) <= p.Width {
 			lines[n-1] += "   " + e
 		} else {
 			lines = append(lines, e)

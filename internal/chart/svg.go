@@ -16,7 +16,7 @@ func (c Chart) SVG(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	canvas := vgsvg.New(wide, high)
+	canvas := vgsvg.New(pictureWidth, pictureHeight)
 	s.draw(canvas)
 	var body bytes.Buffer
 	if _, err := canvas.WriteTo(&body); err != nil {
@@ -33,6 +33,6 @@ func (c Chart) SVG(w io.Writer) error {
 <title>%s</title>
 <desc>%s</desc>
 <rect width="100%%" height="100%%" fill="#FFFFFF"/>
-%s`, wide, high, wide, high, html.EscapeString(clean(c.Title)), html.EscapeString(clean(c.Subtitle)), drawing)
+%s`, pictureWidth, pictureHeight, pictureWidth, pictureHeight, html.EscapeString(cleanLabel(c.Title)), html.EscapeString(cleanLabel(c.Subtitle)), drawing)
 	return err
 }

@@ -12,8 +12,8 @@ type Terminal struct {
 	ASCII         bool // use no sign beyond ASCII
 }
 
-// signs are what a chart in text is made of.
-type signs struct {
+// signSet are what a chart in text is made of.
+type signSet struct {
 	curves                  []rune // what tells curves apart
 	fill, stem, shaded      rune
 	head, shadedHead, mark  rune
@@ -21,30 +21,30 @@ type signs struct {
 	corner, tail            string
 }
 
-// alphabet is for more curves than anybody can tell apart.
-const alphabet = "abcdefghijklmnpqrstuvwyzABCDEFGHJKLMNPRSTUVWXYZ"
+// extraCurveSigns is for more curves than anybody can tell apart.
+const extraCurveSigns = "abcdefghijklmnpqrstuvwyzABCDEFGHJKLMNPRSTUVWXYZ"
 
 var (
-	unicodeSigns = signs{
-		curves: []rune("●■▲◆○□△◇★☆▼▽" + alphabet),
+	unicodeSigns = signSet{
+		curves: []rune("●■▲◆○□△◇★☆▼▽" + extraCurveSigns),
 		fill:   '░', stem: '│', shaded: '┃', head: '○', shadedHead: '●', mark: '┊',
 		wall: "│", tick: "┤", floor: "─", foot: "┬", corner: "└", tail: "…",
 	}
-	asciiSigns = signs{
-		curves: []rune("*o+x#@%&=~$^" + alphabet),
+	asciiSigns = signSet{
+		curves: []rune("*o+x#@%&=~$^" + extraCurveSigns),
 		fill:   '.', stem: '!', shaded: 'I', head: 'O', shadedHead: 'Q', mark: ':',
 		wall: "|", tick: "+", floor: "-", foot: "+", corner: "+", tail: "...",
 	}
 )
 
-// leastRows is how many lines the frame has even if the chart gets higher than the
+// minFrameRows is how many lines the frame has even if the chart gets higher than the
 // terminal by that: names are not left out, because curves are told only by them.
-const leastRows = 4
+const minFrameRows = 4
 
 // A page is a scene in text.
 type page struct {
 	*scene
-	signs
+	signSet
 	Terminal
 	grid  *grid
 	lines []string
@@ -67,9 +67,9 @@ func (c Chart) Text(w io.Writer, t Terminal) error {
 	if err != nil {
 		return err
 	}
-	p := &page{scene: s, Terminal: t, signs: unicodeSigns}
+	p := &page{scene: s, Terminal: t, signSet: unicodeSigns}
 	if t.ASCII {
-		p.signs = asciiSigns
+		p.signSet = asciiSigns
 	}
 	p.compose()
 	for _, line := range p.lines {
@@ -80,11 +80,11 @@ func (c Chart) Text(w io.Writer, t Terminal) error {
 	return nil
 }
 
-// word returns a text as this page can show it.
-func (p *page) word(s string) string {
-	s = clean(s)
+// showable returns a text as this page can show it.
+func (p *page) showable(s string) string {
+	s = cleanLabel(s)
 	if p.ASCII {
-		s = ascii(s)
+		s = spellASCII(s)
 	}
 	return s
 }
@@ -94,7 +94,7 @@ func (p *page) compose() {
 	legend := p.legend()
 	// The frame has what is left of the height, and until it has enough, the words
 	// that can be done without are dropped, the first one first.
-	title, subtitle, y, x := p.word(p.Title), p.word(p.Subtitle), p.word(p.Y), p.word(p.X)
+	title, subtitle, y, x := p.showable(p.Title), p.showable(p.Subtitle), p.showable(p.Y), p.showable(p.X)
 	rows := 0
 	for _, dispensable := range []*string{nil, &subtitle, &y, &x} {
 		if dispensable != nil {
@@ -106,15 +106,15 @@ func (p *page) compose() {
 				rows--
 			}
 		}
-		if rows >= leastRows+2 {
+		if rows >= minFrameRows+2 {
 			break
 		}
 	}
-	rows = max(rows, leastRows)
+	rows = max(rows, minFrameRows)
 	p.layOut(rows, title, subtitle, y, x, legend)
-	if more := len(p.lines) - p.Height; more > 0 && rows > leastRows {
+	if more := len(p.lines) - p.Height; more > 0 && rows > minFrameRows {
 		// The names of marks took more than the one line they usually take.
-		p.layOut(max(rows-more, leastRows), title, subtitle, y, x, legend)
+		p.layOut(max(rows-more, minFrameRows), title, subtitle, y, x, legend)
 	}
 }
 
@@ -123,8 +123,8 @@ func (p *page) layOut(rows int, title, subtitle, y, x string, legend []string) {
 	ys := p.y.ticks(max(3, min(8, rows/2)))
 	labels := 0
 	for i := range ys {
-		ys[i].label = p.word(ys[i].label)
-		labels = max(labels, columns(ys[i].label))
+		ys[i].label = p.showable(ys[i].label)
+		labels = max(labels, columnWidth(ys[i].label))
 	}
 	cols := p.Width - labels - 3
 	p.grid, p.lines = newGrid(cols, rows), nil
@@ -132,7 +132,7 @@ func (p *page) layOut(rows int, title, subtitle, y, x string, legend []string) {
 
 	for _, text := range []string{title, subtitle, y} {
 		if text != "" {
-			p.lines = append(p.lines, cut(text, p.Width, p.tail))
+			p.lines = append(p.lines, truncateColumns(text, p.Width, p.tail))
 		}
 	}
 	low := p.fillAreas()
@@ -142,43 +142,43 @@ func (p *page) layOut(rows int, title, subtitle, y, x string, legend []string) {
 		p.grid.cells[at] = p.fill
 	}
 	p.drawStems()
-	p.frame(ys, labels)
-	p.foot(labels, indent, cols)
+	p.drawFrame(ys, labels)
+	p.drawXAxis(labels, indent, cols)
 	if x != "" {
-		x = cut(x, p.Width, p.tail)
-		p.lines = append(p.lines, strings.Repeat(" ", p.Width-columns(x))+x)
+		x = truncateColumns(x, p.Width, p.tail)
+		p.lines = append(p.lines, strings.Repeat(" ", p.Width-columnWidth(x))+x)
 	}
 	p.lines = append(p.lines, legend...)
 }
 
-// frame writes the grid with the y axis at its left.
-func (p *page) frame(ys []tick, labels int) {
+// drawFrame writes the grid with the y axis at its left.
+func (p *page) drawFrame(ys []tick, labels int) {
 	names := make([]string, p.grid.rows)
 	for _, t := range ys {
-		_, row := p.grid.cell(Point{0, t.part})
+		_, row := p.grid.cellAt(Point{0, t.part})
 		names[row] = t.label
 	}
 	for row, name := range names {
 		wall := p.wall
 		if name != "" {
-			wall = p.signs.tick
+			wall = p.signSet.tick
 		}
 		cells := p.grid.cells[row*p.grid.cols:][:p.grid.cols]
-		p.lines = append(p.lines, strings.Repeat(" ", labels-columns(name))+name+" "+wall+string(cells))
+		p.lines = append(p.lines, strings.Repeat(" ", labels-columnWidth(name))+name+" "+wall+string(cells))
 	}
 }
 
-// foot writes the x axis and its labels.
-func (p *page) foot(labels int, indent string, cols int) {
+// drawXAxis writes the x axis and its labels.
+func (p *page) drawXAxis(labels int, indent string, cols int) {
 	floor := make([]string, cols)
 	for i := range floor {
 		floor[i] = p.floor
 	}
 	b := newBanner(p.Width)
 	for _, t := range p.x.ticks(min(8, cols/8)) {
-		col, _ := p.grid.cell(Point{t.part, 0})
-		if b.center(len(indent)+col, p.word(t.label)) {
-			floor[col] = p.signs.foot
+		col, _ := p.grid.cellAt(Point{t.part, 0})
+		if b.center(len(indent)+col, p.showable(t.label)) {
+			floor[col] = p.signSet.foot
 		}
 	}
 	p.lines = append(p.lines, strings.Repeat(" ", labels+1)+p.corner+strings.Join(floor, ""), b.String())

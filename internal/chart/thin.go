@@ -2,10 +2,10 @@ package chart
 
 import "math"
 
-// thin leaves out the points of a line without which it looks the same: those
+// thinLine leaves out the points of a line without which it looks the same: those
 // nearer than a tolerance to the line through the rest (Douglas and Peucker 1973).
 // A thousand points of a smooth curve become fifty.
-func thin(line []Point, tolerance float64) []Point {
+func thinLine(line []Point, tolerance float64) []Point {
 	if len(line) < 3 {
 		return line
 	}
@@ -17,7 +17,7 @@ func thin(line []Point, tolerance float64) []Point {
 		todo = todo[:len(todo)-1]
 		far, at := tolerance, -1
 		for i := from + 1; i < to; i++ {
-			if d := distance(line[i], line[from], line[to]); d > far {
+			if d := segmentDistance(line[i], line[from], line[to]); d > far {
 				far, at = d, i
 			}
 		}
@@ -35,8 +35,8 @@ func thin(line []Point, tolerance float64) []Point {
 	return out
 }
 
-// distance returns how far a point is from the segment between two others.
-func distance(p, a, b Point) float64 {
+// segmentDistance returns how far a point is from the segment between two others.
+func segmentDistance(p, a, b Point) float64 {
 	dx, dy := b.X-a.X, b.Y-a.Y
 	length := dx*dx + dy*dy
 	if length == 0 {

@@ -24,8 +24,8 @@ func (d decimal) value() float64 {
 	return v
 }
 
-// edge is how far beyond an axis, as a part of it, a tick is still shown.
-const edge = 1e-9
+// tickSlack is how far beyond an axis, as a part of it, a tick is still shown.
+const tickSlack = 1e-9
 
 // ticks returns at most the given number of ticks, which is two or more, at round
 // values.
@@ -34,7 +34,7 @@ func (a axis) ticks(most int) []tick {
 	if a.log {
 		return a.logTicks(most)
 	}
-	all := steps(a.lo, a.hi, most)
+	all := roundSteps(a.lo, a.hi, most)
 	big := 0.0
 	for _, d := range all {
 		big = max(big, math.Abs(d.value()))
@@ -50,15 +50,15 @@ func (a axis) ticks(most int) []tick {
 		case big >= 1e4 && d.power >= 3:
 			label = d.short()
 		}
-		out = append(out, tick{max(0, min(1, a.part(d.value()))), label})
+		out = append(out, tick{max(0, min(1, a.fraction(d.value()))), label})
 	}
 	return out
 }
 
-// steps returns the multiples of 1, 2 or 5 times a power of ten from lo to hi, with
+// roundSteps returns the multiples of 1, 2 or 5 times a power of ten from lo to hi, with
 // the smallest step that makes no more than the given number of them.
-func steps(lo, hi float64, most int) []decimal {
-	slack := (hi - lo) * edge
+func roundSteps(lo, hi float64, most int) []decimal {
+	slack := (hi - lo) * tickSlack
 	for power := int(math.Floor(math.Log10((hi - lo) / float64(most)))); ; power++ {
 		for _, m := range []int64{1, 2, 5} {
 			step := decimal{m, power}.value()
@@ -82,7 +82,7 @@ func steps(lo, hi float64, most int) []decimal {
 // many. An axis shorter than two decades has ticks at 1, 2 and 5, and one too
 // short for those has the round values of a linear axis.
 func (a axis) logTicks(most int) []tick {
-	first, last := int(math.Ceil(a.lo-edge)), int(math.Floor(a.hi+edge))
+	first, last := int(math.Ceil(a.lo-tickSlack)), int(math.Floor(a.hi+tickSlack))
 	var all []decimal
 	if last-first >= 2 || a.hi-a.lo > 5 {
 		for _, stride := range []int{1, 2, 3, 5, 10, 20, 50, 100, 200, 500} {
@@ -99,14 +99,14 @@ func (a axis) logTicks(most int) []tick {
 	} else {
 		for p := first - 1; p <= last; p++ {
 			for _, m := range []int64{1, 2, 5} {
-				if e := float64(p) + math.Log10(float64(m)); e >= a.lo-edge && e <= a.hi+edge {
+				if e := float64(p) + math.Log10(float64(m)); e >= a.lo-tickSlack && e <= a.hi+tickSlack {
 					all = append(all, decimal{m, p})
 				}
 			}
 		}
 		if n := len(all); n < 3 || n > most {
-			if lo, hi := math.Pow(10, a.lo), math.Pow(10, a.hi); hi-lo > 1e-300 && finite(hi-lo) {
-				all = steps(lo, hi, most)
+			if lo, hi := math.Pow(10, a.lo), math.Pow(10, a.hi); hi-lo > 1e-300 && isFinite(hi-lo) {
+				all = roundSteps(lo, hi, most)
 			}
 			all = all[:min(len(all), most)] // at the ends of what a float64 holds
 		}
@@ -152,7 +152,7 @@ func (a axis) smallTicks() []float64 {
 
 // plain writes a decimal with all its digits.
 func (d decimal) plain() string {
-	return minus(strconv.FormatFloat(d.value(), 'f', max(0, -d.power), 64))
+	return withMinusSign(strconv.FormatFloat(d.value(), 'f', max(0, -d.power), 64))
 }
 
 // short writes 25000 as 25k, and 1500000 as 1.5M.
@@ -161,7 +161,7 @@ func (d decimal) short() string {
 	if math.Abs(v) >= 0.999e3 {
 		v, unit = v/1e3, "M"
 	}
-	return minus(strconv.FormatFloat(v, 'f', -1, 64)) + unit
+	return withMinusSign(strconv.FormatFloat(v, 'f', -1, 64)) + unit
 }
 
 // scientific writes a decimal as 10⁻⁶ or 2.5·10⁻⁶, but 1 and 10 as they are.
@@ -179,11 +179,11 @@ func (d decimal) scientific() string {
 	if len(digits) > 1 {
 		digits = digits[:1] + "." + digits[1:]
 	}
-	ten := "10" + raised.Replace(strconv.Itoa(power))
+	ten := "10" + superscriptReplacer.Replace(strconv.Itoa(power))
 	if digits == "1" {
 		return sign + ten
 	}
 	return sign + digits + "·" + ten
 }
 
-func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
+func withMinusSign(s string) string { return strings.Replace(s, "-", "−", 1) }

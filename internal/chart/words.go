@@ -5,27 +5,27 @@ import (
 	"unicode"
 )
 
-// raised writes a number as an exponent.
-var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
+// superscriptReplacer writes a number as an exponent.
+var superscriptReplacer = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
 	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹", "-", "⁻")
 
 const (
-	superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
-	lowered      = "0123456789−"
+	superscriptSigns = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+	plainSigns       = "0123456789−"
 )
 
-// lower returns the sign of which a rune is the superscript, and whether it is one.
-func lower(r rune) (rune, bool) {
-	if i := strings.IndexRune(superscripts, r); i >= 0 {
-		n := len([]rune(superscripts[:i]))
-		return []rune(lowered)[n], true
+// fromSuperscript returns the sign of which a rune is the superscript, and whether it is one.
+func fromSuperscript(r rune) (rune, bool) {
+	if i := strings.IndexRune(superscriptSigns, r); i >= 0 {
+		n := len([]rune(superscriptSigns[:i]))
+		return []rune(plainSigns)[n], true
 	}
 	return r, false
 }
 
-// clean shows as ? what would move the cursor of a terminal, turn the direction of
+// cleanLabel shows as ? what would move the cursor of a terminal, turn the direction of
 // the text around it, or make an XML document invalid.
-func clean(s string) string {
+func cleanLabel(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) || r&0xfffe == 0xfffe {
 			return '?'
@@ -34,18 +34,18 @@ func clean(s string) string {
 	}, s)
 }
 
-// letters spells in ASCII what charts about privacy are full of.
-var letters = strings.NewReplacer("ε", "epsilon", "δ", "delta", "ρ", "rho", "σ", "sigma",
+// asciiSpellings spells in ASCII what charts about privacy are full of.
+var asciiSpellings = strings.NewReplacer("ε", "epsilon", "δ", "delta", "ρ", "rho", "σ", "sigma",
 	"α", "alpha", "μ", "mu", "−", "-", "–", "-", "—", "-", "…", "...", "·", "*",
 	"×", "x", "≤", "<=", "≥", ">=", "½", "1/2", "∞", "infinity", "√", "sqrt ")
 
-// ascii spells a text in ASCII. Powers of ten become 1e-6, and what has no spelling
+// spellASCII spells a text in ASCII. Powers of ten become 1e-6, and what has no spelling
 // becomes a question mark.
-func ascii(s string) string {
+func spellASCII(s string) string {
 	var b strings.Builder
-	in := []rune(letters.Replace(s))
+	in := []rune(asciiSpellings.Replace(s))
 	for i := 0; i < len(in); i++ {
-		r, up := lower(in[i])
+		r, up := fromSuperscript(in[i])
 		switch {
 		case up && (i == 0 || !isSuperscript(in[i-1])):
 			before := b.String()
@@ -77,6 +77,6 @@ func endsInNumber(s string) bool {
 }
 
 func isSuperscript(r rune) bool {
-	_, up := lower(r)
+	_, up := fromSuperscript(r)
 	return up
 }

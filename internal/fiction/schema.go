@@ -32,31 +32,31 @@ type Sheet struct {
 	parent int   // the parent's place in the schema
 }
 
-// filler is a column of the file that no policy has: no name ends in a space.
-const filler = "filler "
+// fillerColumn is a column of the file that no policy has: no name ends in a space.
+const fillerColumn = "filler "
 
-// Of returns the schema of a dataset.
-func Of(ds *policy.Dataset) Schema {
+// SchemaOf returns the schema of a dataset.
+func SchemaOf(ds *policy.Dataset) Schema {
 	var out Schema
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
 		s := Sheet{Table: t, Header: t.ColumnNames(), Unit: -1, ref: -1}
 		if t.UnitColumn != "" {
-			s.Unit = s.place(t.UnitColumn)
+			s.Unit = s.columnIndex(t.UnitColumn)
 		}
-		s.link(ds)
+		s.linkPaths(ds)
 		if len(s.Header) < 2 {
 			// A policy may list no column, and a file has one; and a single column without a value
 			// would be an empty line, which is no row.
-			s.Header = append(s.Header, filler)
+			s.Header = append(s.Header, fillerColumn)
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// place is where a column is, at the end where there was none.
-func (s *Sheet) place(column string) int {
+// columnIndex is where a column is, at the end where there was none.
+func (s *Sheet) columnIndex(column string) int {
 	i := slices.Index(s.Header, column)
 	if i < 0 {
 		i, s.Header = len(s.Header), append(s.Header, column)
@@ -64,15 +64,15 @@ func (s *Sheet) place(column string) int {
 	return i
 }
 
-// link finds the columns of paths with several steps.
-func (s *Sheet) link(ds *policy.Dataset) {
+// linkPaths finds the columns of paths with several steps.
+func (s *Sheet) linkPaths(ds *policy.Dataset) {
 	names := ds.TableNames()
 	if len(s.Path) > 1 {
-		s.ref, s.parent = s.place(s.Path[0].Column), slices.Index(names, s.Path[0].Table)
+		s.ref, s.parent = s.columnIndex(s.Path[0].Column), slices.Index(names, s.Path[0].Table)
 	}
 	for _, name := range names {
 		if child := ds.Tables[name]; len(child.Path) > 1 && child.Path[0].Table == s.Name {
-			if i := s.place(child.Path[0].Key); !slices.Contains(s.keys, i) {
+			if i := s.columnIndex(child.Path[0].Key); !slices.Contains(s.keys, i) {
 				s.keys = append(s.keys, i)
 			}
 		}
@@ -88,7 +88,7 @@ func (s Sheet) Row(name string, choose func(column int) string) []string {
 	if s.Unit >= 0 {
 		row[s.Unit] = name
 	}
-	if last := len(row) - 1; s.Header[last] == filler {
+	if last := len(row) - 1; s.Header[last] == fillerColumn {
 		row[last] = "1"
 	}
 	return row

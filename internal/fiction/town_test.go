@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-const text = `
+const townPolicy = `
 datasets:
   clinic:
     engine: duckdb
@@ -51,10 +51,10 @@ datasets:
           group: {type: text, keys: [a, b]}
 `
 
-// made makes a town, and returns the rows of each table, with their header.
-func made(t *testing.T) (ds *policy.Dataset, tables map[string][][]string, files [][]byte) {
+// makeTown makes a town, and returns the rows of each table, with their header.
+func makeTown(t *testing.T) (ds *policy.Dataset, tables map[string][][]string, files [][]byte) {
 	t.Helper()
-	p, err := policy.Parse(filepath.Join(t.TempDir(), "p.yaml"), []byte(text))
+	p, err := policy.Parse(filepath.Join(t.TempDir(), "p.yaml"), []byte(townPolicy))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +76,8 @@ func made(t *testing.T) (ds *policy.Dataset, tables map[string][][]string, files
 	return ds, tables, files
 }
 
-// column returns the values of a column.
-func column(t *testing.T, rows [][]string, name string) (out []string) {
+// columnValues returns the values of a column.
+func columnValues(t *testing.T, rows [][]string, name string) (out []string) {
 	t.Helper()
 	at := slices.Index(rows[0], name)
 	if at < 0 {
@@ -92,19 +92,19 @@ func column(t *testing.T, rows [][]string, name string) (out []string) {
 // The same policy makes the same town, to the byte; values are within their bounds, people are
 // different ones, paths lead to rows that are there, and codes to those of the public table.
 func TestTown(t *testing.T) {
-	ds, tables, files := made(t)
-	if _, _, again := made(t); !slices.EqualFunc(files, again, bytes.Equal) {
+	ds, tables, files := makeTown(t)
+	if _, _, again := makeTown(t); !slices.EqualFunc(files, again, bytes.Equal) {
 		t.Error("another town was made of the same policy")
 	}
-	if ds.Source != "" || len(tables["people"]) != 1+townPeople {
+	if ds.Source != "" || len(tables["people"]) != 1+townPersonCount {
 		t.Errorf("%q, %d people", ds.Source, len(tables["people"])-1)
 	}
-	ids := column(t, tables["people"], "id")
-	if slices.Sort(ids); len(slices.Compact(ids)) != townPeople {
+	ids := columnValues(t, tables["people"], "id")
+	if slices.Sort(ids); len(slices.Compact(ids)) != townPersonCount {
 		t.Error("people are one another")
 	}
 	ages := map[string]bool{}
-	for _, age := range column(t, tables["people"], "age") {
+	for _, age := range columnValues(t, tables["people"], "age") {
 		if n, err := strconv.Atoi(age); err != nil || n < 18 || n > 99 {
 			t.Fatalf("somebody is %q", age)
 		}
@@ -114,30 +114,30 @@ func TestTown(t *testing.T) {
 		t.Errorf("only %d ages", len(ages))
 	}
 	nulls := 0
-	for _, born := range column(t, tables["people"], "born") {
+	for _, born := range columnValues(t, tables["people"], "born") {
 		if born == Null {
 			nulls++
 		} else if born < "1920-01-01" || born > "2006-12-31" {
 			t.Fatal(born)
 		}
 	}
-	if nulls == 0 || nulls > townPeople/5 {
+	if nulls == 0 || nulls > townPersonCount/5 {
 		t.Errorf("%d are missing", nulls)
 	}
-	numbers := column(t, tables["stays"], "number")
-	for _, stay := range column(t, tables["drugs"], "stay") {
+	numbers := columnValues(t, tables["stays"], "number")
+	for _, stay := range columnValues(t, tables["drugs"], "stay") {
 		if !slices.Contains(numbers, stay) {
 			t.Fatalf("a drug was given in %q", stay)
 		}
 	}
-	codes := column(t, tables["codes"], "code")
+	codes := columnValues(t, tables["codes"], "code")
 	if slices.Sort(codes); len(slices.Compact(slices.Clone(codes))) != len(codes) || slices.Contains(codes, Null) || len(codes) < 5 {
 		t.Error(codes)
 	}
-	if !slices.ContainsFunc(column(t, tables["drugs"], "code"), func(c string) bool { return slices.Contains(codes, c) }) {
+	if !slices.ContainsFunc(columnValues(t, tables["drugs"], "code"), func(c string) bool { return slices.Contains(codes, c) }) {
 		t.Error("no code is known")
 	}
-	for _, sex := range column(t, tables["people"], "sex") {
+	for _, sex := range columnValues(t, tables["people"], "sex") {
 		if sex != "F" && sex != "M" {
 			t.Fatal(sex)
 		}

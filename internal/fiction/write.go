@@ -39,14 +39,14 @@ func (s Schema) Write(
 			k := 1 + d.Below(j)
 			rows[j], rows[k] = rows[k], rows[j]
 		}
-		if err := write(table.Source, rows); err != nil {
+		if err := writeCSV(table.Source, rows); err != nil {
 			return nil, err
 		}
 	}
 	return &made, nil
 }
 
-func write(path string, rows [][]string) error {
+func writeCSV(path string, rows [][]string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err

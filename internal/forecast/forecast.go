@@ -18,17 +18,17 @@ import (
 const (
 	// Days is how far back the rate looks.
 	Days = 30
-	// Least is how many charges it takes to speak of a rate, and there has to be a day between the
+	// MinCharges is how many charges it takes to speak of a rate, and there has to be a day between the
 	// first and now.
-	Least = 3
-	// farthest is, in days, how far ahead a date is named.
-	farthest = 36500
+	MinCharges = 3
+	// maxForecastDays is, in days, how far ahead a date is named.
+	maxForecastDays = 36500
 
-	day = 24 * time.Hour
+	oneDay = 24 * time.Hour
 )
 
-// epoch is before the first ledger.
-var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+// beforeFirstLedger is before the first ledger.
+var beforeFirstLedger = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Spend is a charge in one account, or several that count as one time's.
 type Spend struct {
@@ -69,13 +69,13 @@ type Forecast struct {
 // and what is left of it.
 func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	f := Forecast{Status: Early}
-	if empty(limit, left) {
+	if isUsedUp(limit, left) {
 		f.Status = UsedUp
 	}
 	if len(spends) == 0 {
 		return f
 	}
-	since := now.Add(-Days * day)
+	since := now.Add(-Days * oneDay)
 	if first := spends[0].Time; first.After(since) {
 		since = first
 	}
@@ -88,7 +88,7 @@ func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 			continue
 		}
 		f.Charges += max(s.Charges, 1)
-		for i, a := range claims(s.Cost) {
+		for i, a := range claimAmounts(s.Cost) {
 			sums[i] += a.Float()
 		}
 	}
@@ -98,24 +98,24 @@ func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	case f.Charges == 0:
 		f.Status = Idle
 		return f
-	case f.Days < 1 || f.Charges < Least && all < Least:
+	case f.Days < 1 || f.Charges < MinCharges && all < MinCharges:
 		return f
 	}
-	shortest := f.lasts(sums, claims(limit), claims(left))
+	shortest := f.remainingDays(sums, claimAmounts(limit), claimAmounts(left))
 	if math.IsInf(shortest, 0) {
 		f.Status = Idle
 		return f
 	}
 	f.Status, f.DaysLeft = Lasting, shortest
-	if shortest <= farthest {
-		f.Until = now.UTC().Add(time.Duration(shortest * float64(day))).Format(time.DateOnly)
+	if shortest <= maxForecastDays {
+		f.Until = now.UTC().Add(time.Duration(shortest * float64(oneDay))).Format(time.DateOnly)
 	}
 	return f
 }
 
-// empty reports whether nothing is left of what is asked with: epsilon or rho. Delta alone is for
+// isUsedUp reports whether nothing is left of what is asked with: epsilon or rho. Delta alone is for
 // private keys.
-func empty(limit, left dp.Cost) bool {
+func isUsedUp(limit, left dp.Cost) bool {
 	epsilon, rho := limit.Epsilon != dp.Unbounded, limit.Rho != dp.Unbounded
 	if epsilon && rho {
 		return left.Epsilon == 0 && left.Rho == 0
@@ -123,9 +123,9 @@ func empty(limit, left dp.Cost) bool {
 	return epsilon && left.Epsilon == 0 || rho && left.Rho == 0
 }
 
-// lasts is for how many days what is left does, and notes the claim that runs out. Of epsilon and
+// remainingDays is for how many days what is left does, and notes the claim that runs out. Of epsilon and
 // rho, where both are limited, the one that lasts longer counts.
-func (f *Forecast) lasts(sums [3]float64, limits, left [3]dp.Amount) float64 {
+func (f *Forecast) remainingDays(sums [3]float64, limits, left [3]dp.Amount) float64 {
 	names := []string{"epsilon", "rho", "delta"}
 	var days [3]float64
 	for i := range names {
@@ -152,7 +152,7 @@ func (f *Forecast) lasts(sums [3]float64, limits, left [3]dp.Amount) float64 {
 	return days[first]
 }
 
-func claims(c dp.Cost) [3]dp.Amount { return [3]dp.Amount{c.Epsilon, c.Rho, c.Delta} }
+func claimAmounts(c dp.Cost) [3]dp.Amount { return [3]dp.Amount{c.Epsilon, c.Rho, c.Delta} }
 
 // Mend puts the times of records, which are in the order of the records, into order, and returns
 // how many it changed. Times after now are not believed, nor those from before there was such a
@@ -166,7 +166,7 @@ func Mend(times []time.Time, now time.Time) (mended int) {
 	before := make([]int, len(times))
 	for i, t := range times {
 		before[i] = -1
-		if t.After(now) || t.Before(epoch) {
+		if t.After(now) || t.Before(beforeFirstLedger) {
 			continue
 		}
 		k := sort.Search(len(ends), func(k int) bool { return times[ends[k]].After(t) })
@@ -206,9 +206,9 @@ func Mend(times []time.Time, now time.Time) (mended int) {
 func Daily(spends []Spend, claim func(dp.Cost) dp.Amount, days int, now time.Time) []float64 {
 	out := make([]float64, days)
 	for _, s := range spends {
-		if ago := now.Sub(s.Time); ago >= 0 && ago < time.Duration(days)*day {
+		if ago := now.Sub(s.Time); ago >= 0 && ago < time.Duration(days)*oneDay {
 			if a := claim(s.Cost); a != dp.Unbounded {
-				out[days-1-int(ago/day)] += a.Float()
+				out[days-1-int(ago/oneDay)] += a.Float()
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 // ago is a time so many days before now.
-func ago(days float64) time.Time { return now.Add(-time.Duration(days * float64(day))) }
+func ago(days float64) time.Time { return now.Add(-time.Duration(days * float64(oneDay))) }
 
 func pure(epsilon dp.Amount) dp.Cost { return dp.Cost{Epsilon: epsilon, Rho: dp.Unbounded} }
 

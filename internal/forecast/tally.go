@@ -22,7 +22,7 @@ func (t *Tally) Add(at time.Time, accounts []string, cost dp.Cost, now time.Time
 		t.accounts = map[string][]Spend{}
 	}
 	switch {
-	case at.Before(epoch) && t.last.IsZero():
+	case at.Before(beforeFirstLedger) && t.last.IsZero():
 		at = now
 	case at.After(now) && t.last.IsZero():
 		at = now

@@ -38,42 +38,42 @@ func Run(t testing.TB, file string, answer func(question string) string) {
 }
 
 var (
-	number = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
-	hash   = regexp.MustCompile(`[0-9a-f]{32,}`)
-	moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+(Z|[-+][0-9:]+)`)
-	days   = regexp.MustCompile(`"days": ?[-0-9.e]+`)
-	rows   = regexp.MustCompile(`"rows": ?\[\[.*?\]\]`)
-	quoted = regexp.MustCompile(`"[^"]*"`)
+	numberPattern = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
+	hashPattern   = regexp.MustCompile(`[0-9a-f]{32,}`)
+	timePattern   = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+(Z|[-+][0-9:]+)`)
+	daysPattern   = regexp.MustCompile(`"days": ?[-0-9.e]+`)
+	rowsPattern   = regexp.MustCompile(`"rows": ?\[\[.*?\]\]`)
+	quotedPattern = regexp.MustCompile(`"[^"]*"`)
 )
 
 // Mask replaces what differs from run to run in a text of JSON: hashes, names that are random,
 // times, and numbers in rows. The other members that have noise are named; all numbers in them are
 // replaced.
 func Mask(text string, noisy ...string) string {
-	text = hash.ReplaceAllString(text, "HASH")
-	text = moment.ReplaceAllString(text, "TIME")
-	text = days.ReplaceAllString(text, `"days":#`)
-	text = rows.ReplaceAllStringFunc(text, numbers)
+	text = hashPattern.ReplaceAllString(text, "HASH")
+	text = timePattern.ReplaceAllString(text, "TIME")
+	text = daysPattern.ReplaceAllString(text, `"days":#`)
+	text = rowsPattern.ReplaceAllStringFunc(text, maskNumbers)
 	for _, name := range noisy {
 		member := regexp.MustCompile(`"` + name + `": ?("[^"]*"|\[\[.*?\]\]|\[.*?\]|\{.*?\}|[-0-9.e]+)`)
 		text = member.ReplaceAllStringFunc(text, func(s string) string {
 			at := strings.Index(s, ":") + 1
 			if value := strings.TrimSpace(s[at:]); value[0] == '"' {
-				return s[:at] + number.ReplaceAllString(s[at:], "#")
+				return s[:at] + numberPattern.ReplaceAllString(s[at:], "#")
 			}
-			return s[:at] + numbers(s[at:])
+			return s[:at] + maskNumbers(s[at:])
 		})
 	}
 	return text
 }
 
-// numbers replaces the numbers of a text that are not inside of quotes.
-func numbers(text string) string {
+// maskNumbers replaces the numbers of a text that are not inside of quotes.
+func maskNumbers(text string) string {
 	var out strings.Builder
 	at := 0
-	for _, q := range quoted.FindAllStringIndex(text, -1) {
-		out.WriteString(number.ReplaceAllString(text[at:q[0]], "#") + text[q[0]:q[1]])
+	for _, q := range quotedPattern.FindAllStringIndex(text, -1) {
+		out.WriteString(numberPattern.ReplaceAllString(text[at:q[0]], "#") + text[q[0]:q[1]])
 		at = q[1]
 	}
-	return out.String() + number.ReplaceAllString(text[at:], "#")
+	return out.String() + numberPattern.ReplaceAllString(text[at:], "#")
 }

@@ -21,10 +21,10 @@ type candidate struct {
 // two. The strongest come first.
 func (w world) choose(ctx context.Context, sums [2][]int64, by judge) ([]candidate, error) {
 	var out []candidate
-	whole := int64(w.size) * steps
+	whole := int64(w.size) * scoreWeight
 	for j, t := range sums[0] {
 		// A correlation from -bound to bound, as a score from 0 to 1.
-		up := int64(w.size) * bound
+		up := int64(w.size) * latticeBound
 		training := big.NewRat(t+up, whole)
 		score, err := by.score(ctx, fmt.Sprint("attribute ", j), sums[1][j]+up, whole, training)
 		if err != nil {
@@ -46,8 +46,8 @@ func (w world) choose(ctx context.Context, sums [2][]int64, by judge) ([]candida
 	return out, nil
 }
 
-// first is how many times more attributes the analyst begins with than are reported on.
-const first = 3
+// startFactor is how many times more attributes the analyst begins with than are reported on.
+const startFactor = 3
 
 // trial is what one repetition says about a classifier of so many attributes: the shares of people
 // whose label is the sign of the sum.
@@ -65,16 +65,16 @@ type trial struct {
 // these, and the next answer from the holdout ends it.
 func (w world) classify(ctx context.Context, chosen []candidate, grid []int, by judge, looked func()) ([]trial, error) {
 	reported := len(grid)
-	grid = append(slices.Clone(grid), first*grid[reported-1])
+	grid = append(slices.Clone(grid), startFactor*grid[reported-1])
 	var right [3][]int64 // by set, by place in the grid
-	for i, of := range []set{training, held, fresh} {
+	for i, of := range []sampleName{trainingSample, holdoutSample, freshSample} {
 		total, buffer, next := make([]int32, w.size), make([]byte, w.size), 0
 		for _, k := range grid {
 			for ; next < min(k, len(chosen)); next++ {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				w.votes(of, chosen[next].attribute, chosen[next].sign, buffer, total)
+				w.addVotes(of, chosen[next].attribute, chosen[next].sign, buffer, total)
 				looked()
 			}
 			n := int64(0)
@@ -90,7 +90,7 @@ func (w world) classify(ctx context.Context, chosen []candidate, grid []int, by 
 	n := int64(w.size)
 	for g, k := range slices.Backward(grid) {
 		t := big.NewRat(right[0][g], n)
-		score, err := by.score(ctx, fmt.Sprint("classifier of ", k), right[1][g]*steps, n*steps, t)
+		score, err := by.score(ctx, fmt.Sprint("classifier of ", k), right[1][g]*scoreWeight, n*scoreWeight, t)
 		if err != nil {
 			return nil, err
 		}

@@ -55,19 +55,19 @@ func Grid(most int) (out []int) {
 	return out
 }
 
-// Most is the largest number of people, and of attributes: columns of so many take seconds in all
+// MaxSize is the largest number of people, and of attributes: columns of so many take seconds in all
 // and not days.
-const Most = 100000
+const MaxSize = 100000
 
 func (c Classic) check() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrDemo, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case c.Size < 100 || c.Size > Most:
-		return refuse("take from 100 to %d people, not %d", Most, c.Size)
-	case c.Attributes < 20 || c.Attributes > Most:
-		return refuse("take from 20 to %d attributes, not %d", Most, c.Attributes)
+	case c.Size < 100 || c.Size > MaxSize:
+		return refuse("take from 100 to %d people, not %d", MaxSize, c.Size)
+	case c.Attributes < 20 || c.Attributes > MaxSize:
+		return refuse("take from 20 to %d attributes, not %d", MaxSize, c.Attributes)
 	case c.Repetitions < 1 || c.Repetitions > 1000:
 		return refuse("repeat from 1 to 1000 times, not %d", c.Repetitions)
 	case c.Biased < 0 || c.Biased > c.Attributes:
@@ -104,7 +104,7 @@ func (c Classic) Run(ctx context.Context, progress func(done, of int)) (*Result,
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	looks := c.Repetitions * (2*c.Attributes + 6*min(c.Attributes, first*c.Selected[len(c.Selected)-1]))
+	looks := c.Repetitions * (2*c.Attributes + 6*min(c.Attributes, startFactor*c.Selected[len(c.Selected)-1]))
 	var mu sync.Mutex
 	done := 0
 	looked := func() {
@@ -122,14 +122,14 @@ func (c Classic) Run(ctx context.Context, progress func(done, of int)) (*Result,
 		wg.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			repetitions[i], errs[i] = c.once(ctx, i, looked)
+			repetitions[i], errs[i] = c.runOnce(ctx, i, looked)
 		})
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return nil, errs[slices.IndexFunc(errs, func(e error) bool { return e != nil })]
 	}
-	return c.summarised(repetitions), nil
+	return c.summarise(repetitions), nil
 }
 
 // repetition is what one repetition gave: for the plain holdout, and for Thresholdout.
@@ -139,17 +139,17 @@ type repetition struct {
 	cost   dp.Cost
 }
 
-func (c Classic) once(ctx context.Context, number int, looked func()) (repetition, error) {
-	shift := int(math.Round(c.Bias * unit / math.Sqrt(float64(c.Size))))
-	w := world{seed: c.Seed, repetition: number, size: c.Size, biased: c.Biased, levels: plain(), moved: levels(256, shift)}
+func (c Classic) runOnce(ctx context.Context, number int, looked func()) (repetition, error) {
+	shift := int(math.Round(c.Bias * latticeUnit / math.Sqrt(float64(c.Size))))
+	w := world{seed: c.Seed, repetition: number, size: c.Size, biased: c.Biased, levels: attributeLevels(), moved: normalLevels(256, shift)}
 	var sums [2][]int64
 	buffer := make([]byte, c.Size)
 	for j := range c.Attributes {
 		if err := ctx.Err(); err != nil {
 			return repetition{}, err
 		}
-		for i, of := range []set{training, held} {
-			sums[i] = append(sums[i], w.sum(of, j, buffer))
+		for i, of := range []sampleName{trainingSample, holdoutSample} {
+			sums[i] = append(sums[i], w.columnSum(of, j, buffer))
 			looked()
 		}
 	}
@@ -172,8 +172,8 @@ func (c Classic) once(ctx context.Context, number int, looked func()) (repetitio
 	return out, nil
 }
 
-// summarised averages over repetitions.
-func (c Classic) summarised(all []repetition) *Result {
+// summarise averages over repetitions.
+func (c Classic) summarise(all []repetition) *Result {
 	over := func(of func(repetition) float64) Figure {
 		values := make([]float64, len(all))
 		for i, r := range all {

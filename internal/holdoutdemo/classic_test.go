@@ -14,9 +14,9 @@ import (
 
 var full = flag.Bool("full", false, "run the classic experiment in its own size, 10,000 by 10,000")
 
-// scaled is the experiment at a size that takes seconds: a fifth of everything, and the same
+// scaledClassic is the experiment at a size that takes seconds: a fifth of everything, and the same
 // shares.
-func scaled(signal bool) Classic {
+func scaledClassic(signal bool) Classic {
 	c := NewClassic(signal)
 	if !*full {
 		c.Size, c.Attributes, c.Biased, c.Selected = 2000, 2000, c.Biased/5, Grid(100)
@@ -27,7 +27,7 @@ func scaled(signal bool) Classic {
 // What the experiment is there to show: without a signal the plain holdout reports 0.62 and more
 // where fresh data gives a half, and Thresholdout reports what fresh data gives.
 func TestNoSignal(t *testing.T) {
-	r, err := scaled(false).Run(context.Background(), nil)
+	r, err := scaledClassic(false).Run(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestNoSignal(t *testing.T) {
 
 // With a signal Thresholdout finds it, and says how much it is worth.
 func TestSignal(t *testing.T) {
-	c := scaled(true)
+	c := scaledClassic(true)
 	if !*full {
 		c.Selected = []int{c.Biased, 100}
 	}
@@ -108,31 +108,31 @@ func TestRepeatable(t *testing.T) {
 // An attribute has mean 0 and variance 1, and is cut off at three; one that goes with the label is
 // moved by what it says.
 func TestLevels(t *testing.T) {
-	for _, c := range []struct{ n, shift int }{{256, 0}, {256, 60}, {fineLevels, 0}} {
+	for _, c := range []struct{ n, shift int }{{256, 0}, {256, 60}, {lectureLevelCount, 0}} {
 		sum, square := 0.0, 0.0
-		for _, v := range levels(c.n, c.shift) {
+		for _, v := range normalLevels(c.n, c.shift) {
 			sum += float64(v) / float64(c.n)
 			square += float64(v) * float64(v) / float64(c.n)
-			if v < -bound || v > bound {
+			if v < -latticeBound || v > latticeBound {
 				t.Errorf("%d is out of bounds", v)
 			}
 		}
-		if math.Abs(sum-float64(c.shift)) > 0.3 || math.Abs(math.Sqrt(square-sum*sum)-unit) > 5 {
+		if math.Abs(sum-float64(c.shift)) > 0.3 || math.Abs(math.Sqrt(square-sum*sum)-latticeUnit) > 5 {
 			t.Errorf("%+v: mean %v, deviation %v", c, sum, math.Sqrt(square-sum*sum))
 		}
 	}
 	// A column and the votes it gives are the same numbers.
-	w := world{seed: 1, repetition: 2, size: 500, levels: plain(), moved: levels(256, 60), biased: 1}
+	w := world{seed: 1, repetition: 2, size: 500, levels: attributeLevels(), moved: normalLevels(256, 60), biased: 1}
 	buffer, total := make([]byte, 500), make([]int32, 500)
 	for j := range 3 {
-		want := w.sum(held, j, buffer)
+		want := w.columnSum(holdoutSample, j, buffer)
 		clear(total)
-		w.votes(held, j, -1, buffer, total)
+		w.addVotes(holdoutSample, j, -1, buffer, total)
 		got := int64(0)
 		for _, v := range total {
 			got -= int64(v)
 		}
-		if got != want || w.sum(fresh, j, buffer) == want {
+		if got != want || w.columnSum(freshSample, j, buffer) == want {
 			t.Errorf("column %d is %d, and again %d", j, want, got)
 		}
 	}
@@ -140,7 +140,7 @@ func TestLevels(t *testing.T) {
 
 func TestBadExperiments(t *testing.T) {
 	for i, change := range []func(*Classic){
-		func(c *Classic) { c.Size = 99 }, func(c *Classic) { c.Size = Most + 1 }, func(c *Classic) { c.Attributes = 0 }, func(c *Classic) {
+		func(c *Classic) { c.Size = 99 }, func(c *Classic) { c.Size = MaxSize + 1 }, func(c *Classic) { c.Attributes = 0 }, func(c *Classic) {
 			c.Repetitions = 0
 		},
 		func(c *Classic) { c.Biased = -1 }, func(c *Classic) { c.Bias = math.NaN() }, func(c *Classic) { c.Bias = 1e9 }, func(c *Classic) {

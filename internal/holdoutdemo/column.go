@@ -6,13 +6,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// set is one of three samples of people from the same distribution.
-type set string
+// sampleName is one of three samples of people from the same distribution.
+type sampleName string
 
 const (
-	training set = "training"
-	held     set = "holdout"
-	fresh    set = "fresh"
+	trainingSample sampleName = "training"
+	holdoutSample  sampleName = "holdout"
+	freshSample    sampleName = "fresh"
 )
 
 // world is one repetition. Nothing of it is stored: a column is made again from its seed whenever
@@ -26,11 +26,11 @@ type world struct {
 	moved      []int32 // of one that goes with the label
 }
 
-// column fills out with attribute j of all people, each times the label, 1 or -1, of that person.
+// fillColumn fills out with attribute j of all people, each times the label, 1 or -1, of that person.
 // An attribute without a bias is symmetric and independent of the label, so times the label it has
 // the same law; and nothing that anybody computes here depends on an attribute but through that
 // product. So no labels need be drawn.
-func (w world) column(of set, j int, out []byte) []int32 {
+func (w world) fillColumn(of sampleName, j int, out []byte) []int32 {
 	// Reading does not fail.
 	detrand.NewStream(fmt.Sprintf("holdout demo %d, %d, %s, ", w.seed, w.repetition, of), uint64(j)).Read(out)
 	if j < w.biased {
@@ -39,18 +39,18 @@ func (w world) column(of set, j int, out []byte) []int32 {
 	return w.levels
 }
 
-// sum is the sum of a column: n times the correlation of the attribute with the label, in units.
-func (w world) sum(of set, j int, buffer []byte) (sum int64) {
-	values := w.column(of, j, buffer)
+// columnSum is the sum of a column: n times the correlation of the attribute with the label, in units.
+func (w world) columnSum(of sampleName, j int, buffer []byte) (sum int64) {
+	values := w.fillColumn(of, j, buffer)
 	for _, b := range buffer {
 		sum += int64(values[b])
 	}
 	return sum
 }
 
-// votes adds sign times a column to what everybody has.
-func (w world) votes(of set, j int, sign int32, buffer []byte, total []int32) {
-	values := w.column(of, j, buffer)
+// addVotes adds sign times a column to what everybody has.
+func (w world) addVotes(of sampleName, j int, sign int32, buffer []byte, total []int32) {
+	values := w.fillColumn(of, j, buffer)
 	for i, b := range buffer {
 		total[i] += sign * values[b]
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// steps is the weight of a score of 1: from -bound to bound.
-const steps = 2 * bound
+// scoreWeight is the weight of a score of 1: from -bound to bound.
+const scoreWeight = 2 * latticeBound
 
 // judge answers what a score is on the holdout, given its sum there and its value in training.
 // Scores are from 0 to 1.
@@ -37,7 +37,7 @@ type thresholdJudge struct {
 
 func newThresholdJudge(ctx context.Context, c Classic, repetition int) (*thresholdJudge, error) {
 	config := holdout.Config{
-		Size: int64(c.Size), Steps: steps, Threshold: c.Threshold, Noise: c.Noise,
+		Size: int64(c.Size), Steps: scoreWeight, Threshold: c.Threshold, Noise: c.Noise,
 		// Enough for every question, so that the experiment is about noise and not about refusals.
 		Answers: c.Attributes + len(c.Selected) + 1, Currency: mech.Pure,
 	}

@@ -48,10 +48,10 @@ func (l Lecture) check() error {
 		return fmt.Errorf("%w: %s", ErrDemo, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case l.Size < 20 || l.Size > 10*Most:
-		return refuse("take from 20 to %d numbers, not %d", 10*Most, l.Size)
-	case l.Repetitions < 1 || l.Repetitions > Most:
-		return refuse("repeat from 1 to %d times, not %d", Most, l.Repetitions)
+	case l.Size < 20 || l.Size > 10*MaxSize:
+		return refuse("take from 20 to %d numbers, not %d", 10*MaxSize, l.Size)
+	case l.Repetitions < 1 || l.Repetitions > MaxSize:
+		return refuse("repeat from 1 to %d times, not %d", MaxSize, l.Repetitions)
 	case l.Group < 2 || l.Group > l.subsets():
 		return refuse("a group has from 2 to %d subsets, not %d", l.subsets(), l.Group)
 	}
@@ -65,13 +65,13 @@ func (l Lecture) subsets() int { return l.Size / l.subset() }
 
 // epsilon is that of the theorem.
 func (l Lecture) epsilon() (dp.Amount, error) {
-	t := l.Tolerance * unit / (2 * bound)
+	t := l.Tolerance * latticeUnit / (2 * latticeBound)
 	square := t*t - math.Ln2/(2*float64(l.Size))
 	e, err := dp.FloorFloat(math.Sqrt(math.Max(0, square)))
-	if err != nil || e == 0 || !(l.Tolerance <= 2*bound/unit) {
-		least := math.Sqrt(math.Ln2/(2*float64(l.Size))) * 2 * bound / unit
+	if err != nil || e == 0 || !(l.Tolerance <= 2*latticeBound/latticeUnit) {
+		least := math.Sqrt(math.Ln2/(2*float64(l.Size))) * 2 * latticeBound / latticeUnit
 		return 0, fmt.Errorf("%w: with %d numbers the theorem speaks about tolerances above %.3g and up to %d; take one of these", ErrDemo,
-			l.Size, least, 2*bound/unit)
+			l.Size, least, 2*latticeBound/latticeUnit)
 	}
 	return e, nil
 }
@@ -85,12 +85,12 @@ func (l Lecture) Run(ctx context.Context, progress func(done, of int)) (*Lesson,
 	if err != nil {
 		return nil, err
 	}
-	selector, err := mech.NewNoisyMax(mech.LaplaceNoise, mech.Scoring{Sensitivity: 2 * bound}, epsilon)
+	selector, err := mech.NewNoisyMax(mech.LaplaceNoise, mech.Scoring{Sensitivity: 2 * latticeBound}, epsilon)
 	if err != nil {
 		return nil, err
 	}
 	out := &Lesson{Subset: l.subset(), Subsets: l.subsets(), Epsilon: epsilon}
-	values, buffer := fine(), make([]byte, 2*l.subset()*l.subsets())
+	values, buffer := lectureLevels(), make([]byte, 2*l.subset()*l.subsets())
 	for r := range l.Repetitions {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -101,7 +101,7 @@ func (l Lecture) Run(ctx context.Context, progress func(done, of int)) (*Lesson,
 		sums := make([]int64, l.subsets())
 		for i := range sums {
 			for j := range l.subset() {
-				sums[i] += int64(values[binary.LittleEndian.Uint16(buffer[2*(i*l.subset()+j):])%fineLevels])
+				sums[i] += int64(values[binary.LittleEndian.Uint16(buffer[2*(i*l.subset()+j):])%lectureLevelCount])
 			}
 		}
 		releaser := mech.NewReleaser(detrand.Noise(fmt.Sprintf("lecture %d, noise, ", l.Seed), uint64(r)))
@@ -120,7 +120,7 @@ func (l Lecture) Run(ctx context.Context, progress func(done, of int)) (*Lesson,
 			}
 			exact, private, kept = exact+group[best], private+group[noisy], kept+1
 		}
-		whole := float64(kept * l.subset() * unit)
+		whole := float64(kept * l.subset() * latticeUnit)
 		out.Exact, out.Private = append(out.Exact, float64(exact)/whole), append(out.Private, float64(private)/whole)
 		if progress != nil {
 			progress(r+1, l.Repetitions)

@@ -52,7 +52,7 @@ func New(n int, seed uint64) *Hospital {
 	r := &random{seed}
 	h := &Hospital{}
 	for id := 1; id <= n; id++ {
-		p := Patient{ID: id, Age: r.age(), Sex: pick(r, "F", "F", "F", "F", "F", "M", "M", "M", "M", "X"), ZIP: zips[r.below(len(zips))],
+		p := Patient{ID: id, Age: r.age(), Sex: pickText(r, "F", "F", "F", "F", "F", "M", "M", "M", "M", "X"), ZIP: zips[r.below(len(zips))],
 			Diagnosis: diagnoses[r.below(len(diagnoses))], Smoker: r.below(5) == 0}
 		if id == Target {
 			p.ZIP, p.Diagnosis = "1003A", "HIV"
@@ -94,11 +94,11 @@ func (h *Hospital) Write(dir string) error {
 	var p, v strings.Builder
 	p.WriteString("pid,age,sex,zip,diagnosis,smoker,cost\n")
 	for _, x := range h.Patients {
-		fmt.Fprintf(&p, "%d,%d,%s,%s,%s,%t,%s\n", x.ID, x.Age, x.Sex, x.ZIP, x.Diagnosis, x.Smoker, money(x.Cents))
+		fmt.Fprintf(&p, "%d,%d,%s,%s,%s,%t,%s\n", x.ID, x.Age, x.Sex, x.ZIP, x.Diagnosis, x.Smoker, formatCents(x.Cents))
 	}
 	v.WriteString("pid,day,ward,cost\n")
 	for _, x := range h.Visits {
-		fmt.Fprintf(&v, "%d,%s,%s,%s\n", x.Patient, x.Day, x.Ward, money(x.Cents))
+		fmt.Fprintf(&v, "%d,%s,%s,%s\n", x.Patient, x.Day, x.Ward, formatCents(x.Cents))
 	}
 	if err := os.WriteFile(filepath.Join(dir, "patients.csv"), []byte(p.String()), 0o644); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (h *Hospital) Write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "visits.csv"), []byte(v.String()), 0o644)
 }
 
-func money(cents int) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }
+func formatCents(cents int) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }
 
 // Dataset returns the policy of a hospital in a folder, indented to stand under "datasets:".
 func Dataset(name, folder, budget string) string {
@@ -154,4 +154,4 @@ func (r *random) below(n int) int { return int(r.next() % uint64(n)) }
 // age is the sum of a few dice, so that most people are in the middle.
 func (r *random) age() int { return 10 + r.below(30) + r.below(30) + r.below(30) }
 
-func pick(r *random, from ...string) string { return from[r.below(len(from))] }
+func pickText(r *random, from ...string) string { return from[r.below(len(from))] }

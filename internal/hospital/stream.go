@@ -31,9 +31,9 @@ func Workload(n int, seed uint64) []string {
 
 func (r *random) condition() string {
 	parts := []func() string{
-		func() string { return "sex IN (" + r.some([]string{"F", "M", "X"}) + ")" },
-		func() string { return "diagnosis IN (" + r.some(diagnoses) + ")" },
-		func() string { return "smoker = " + pick(r, "true", "false") },
+		func() string { return "sex IN (" + r.someOf([]string{"F", "M", "X"}) + ")" },
+		func() string { return "diagnosis IN (" + r.someOf(diagnoses) + ")" },
+		func() string { return "smoker = " + pickText(r, "true", "false") },
 		func() string {
 			lo := r.below(10)
 			return fmt.Sprintf("age >= %d AND age < %d", 10*lo, 10*(lo+1+r.below(11-lo)))
@@ -50,8 +50,8 @@ func (r *random) condition() string {
 	return strings.Join(chosen, " AND ")
 }
 
-// some picks some of a list, one at least, as constants of SQL.
-func (r *random) some(from []string) string {
+// someOf picks some of a list, one at least, as constants of SQL.
+func (r *random) someOf(from []string) string {
 	var out []string
 	for len(out) == 0 {
 		for _, v := range from {

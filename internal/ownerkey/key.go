@@ -28,15 +28,15 @@ type Error struct{ Path, Problem string }
 
 func (e *Error) Error() string { return fmt.Sprintf("the key file %s %s", e.Path, e.Problem) }
 
-// missing is an [*Error] that is [fs.ErrNotExist] too.
-type missing struct{ file *Error }
+// missingError is an [*Error] that is [fs.ErrNotExist] too.
+type missingError struct{ file *Error }
 
-func (e *missing) Error() string   { return e.file.Error() }
-func (e *missing) Unwrap() []error { return []error{e.file, fs.ErrNotExist} }
+func (e *missingError) Error() string   { return e.file.Error() }
+func (e *missingError) Unwrap() []error { return []error{e.file, fs.ErrNotExist} }
 
 const (
-	blockType = "PRIVATE KEY"
-	maxSize   = 64 << 10
+	blockType       = "PRIVATE KEY"
+	maxKeyFileBytes = 64 << 10
 )
 
 // Make makes a new key in a new file. Where there is a file already it returns an error that is
@@ -83,15 +83,15 @@ func syncFolder(path string) error {
 func Load(path string) (ed25519.PrivateKey, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &missing{&Error{path, "is not there; name the file that 'discreet ledger key' made"}}
+		return nil, &missingError{&Error{path, "is not there; name the file that 'discreet ledger key' made"}}
 	} else if err != nil {
-		return nil, &Error{path, "cannot be read: " + cause(err)}
+		return nil, &Error{path, "cannot be read: " + causeWithoutPath(err)}
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, &Error{path, "cannot be read: " + cause(err)}
+		return nil, &Error{path, "cannot be read: " + causeWithoutPath(err)}
 	case !info.Mode().IsRegular():
 		return nil, &Error{path, "is not a file"}
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
@@ -100,9 +100,9 @@ func Load(path string) (ed25519.PrivateKey, error) {
 				fmt.Sprintf("can be read or written by others (mode %04o), who could then raise every budget; run chmod 600 on it, and "+
 					"if others had it, make a new key with 'discreet ledger key --old'", info.Mode().Perm())}
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxSize))
+	text, err := io.ReadAll(io.LimitReader(f, maxKeyFileBytes))
 	if err != nil {
-		return nil, &Error{path, "cannot be read: " + cause(err)}
+		return nil, &Error{path, "cannot be read: " + causeWithoutPath(err)}
 	}
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != blockType {
@@ -116,8 +116,8 @@ func Load(path string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// cause is what the system said, without the path once more.
-func cause(err error) string {
+// causeWithoutPath is what the system said, without the path once more.
+func causeWithoutPath(err error) string {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		return at.Err.Error()

@@ -10,21 +10,21 @@ import (
 )
 
 // Views says what is wrong with each view that no question can use.
-func Views(p *policy.Policy) error { return each(p, plan.CheckViews) }
+func Views(p *policy.Policy) error { return checkDatasets(p, plan.CheckViews) }
 
 // Streams prices the streams, and says what is wrong with each that nobody could ask.
 func Streams(p *policy.Policy) error {
-	return each(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).Streams.Check() })
+	return checkDatasets(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).Streams.Check() })
 }
 
 // Holdouts reads the labels of holdouts and prices them, and says what is wrong with each that
 // nobody could ask.
 func Holdouts(p *policy.Policy) error {
-	return each(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).Holdouts.Check() })
+	return checkDatasets(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).Holdouts.Check() })
 }
 
-// each checks all datasets, in the order of their names.
-func each(p *policy.Policy, check func(*policy.Dataset) error) error {
+// checkDatasets checks all datasets, in the order of their names.
+func checkDatasets(p *policy.Policy, check func(*policy.Dataset) error) error {
 	var all []error
 	for _, name := range p.Names() {
 		if err := check(p.Datasets[name]); err != nil {

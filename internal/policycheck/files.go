@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// source is where a table or the labels of a holdout are read from.
-type source struct {
+// dataFile is where a table or the labels of a holdout are read from.
+type dataFile struct {
 	dataset, name string
 	path          string
 	info          os.FileInfo
@@ -33,11 +33,11 @@ func Files(p *policy.Policy) error {
 
 // Apart is [Files], and what cannot be told of the policy's tables, in words for the owner.
 func Apart(p *policy.Policy) (doubts []string, err error) {
-	var all []source
+	var all []dataFile
 	for _, name := range p.Names() {
-		for _, s := range sources(p.Datasets[name]) {
+		for _, s := range dataFiles(p.Datasets[name]) {
 			for _, first := range all {
-				if err := s.apart(first); err != nil {
+				if err := s.refuseSame(first); err != nil {
 					return nil, err
 				}
 			}
@@ -50,9 +50,9 @@ func Apart(p *policy.Policy) (doubts []string, err error) {
 	return trinotables.Apart(context.Background(), p)
 }
 
-// sources lists what a dataset reads, as far as it is there.
-func sources(ds *policy.Dataset) (all []source) {
-	add := func(s source) bool {
+// dataFiles lists what a dataset reads, as far as it is there.
+func dataFiles(ds *policy.Dataset) (all []dataFile) {
+	add := func(s dataFile) bool {
 		info, err := os.Stat(s.path)
 		if err == nil {
 			s.dataset, s.info = ds.Name, info
@@ -64,24 +64,24 @@ func sources(ds *policy.Dataset) (all []source) {
 		t := ds.Tables[name]
 		files := ds.Files(t)
 		if len(files) == 0 && ds.SourceKind() == policy.Database {
-			add(source{name: name, path: ds.Source, inside: strings.ToLower(name), public: t.Public})
+			add(dataFile{name: name, path: ds.Source, inside: strings.ToLower(name), public: t.Public})
 		}
 		for _, file := range files {
-			if add(source{name: name, path: file, public: t.Public}) {
+			if add(dataFile{name: name, path: file, public: t.Public}) {
 				break // the first that is there is the one that is read
 			}
 		}
 	}
 	for _, name := range ds.HoldoutNames() {
 		if labels := ds.Holdouts[name].Labels; labels != "" {
-			add(source{name: name, path: labels, labels: true})
+			add(dataFile{name: name, path: labels, labels: true})
 		}
 	}
 	return all
 }
 
-// apart returns an error where two that must not be the same are.
-func (s source) apart(first source) error {
+// refuseSame returns an error where two that must not be the same are.
+func (s dataFile) refuseSame(first dataFile) error {
 	if s.inside != first.inside || !os.SameFile(s.info, first.info) || s.public && first.public ||
 		s.labels && first.labels && s.dataset == first.dataset {
 		return nil
@@ -100,7 +100,7 @@ func (s source) apart(first source) error {
 		first.path, instead)
 }
 
-func (s source) words() string {
+func (s dataFile) words() string {
 	what := "the table"
 	if s.labels {
 		what = "the labels of the holdout"

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// forward listens on another port and hands everything on, as a proxy before a coordinator does:
+// forwardPort listens on another port and hands everything on, as a proxy before a coordinator does:
 // what is answered has the proxy's address in it.
-func forward(t *testing.T, host string) string {
+func forwardPort(t *testing.T, host string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

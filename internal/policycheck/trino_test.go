@@ -22,7 +22,7 @@ func TestTrinoApart(t *testing.T) {
 	at := c.Rows(t, testtrino.Admin, `SELECT regexp_replace("$path", '/[^/]*$') FROM `+in["hive"]+".people")[0][0]
 	c.Run(t, "CREATE TABLE "+in["hive"]+".same (pid bigint) WITH (external_location = '"+at+"')")
 	one := c.Address(testtrino.Reader, "hive", "s")
-	other := other(t, one)
+	other := otherAddress(t, one)
 	dataset := func(address, relation, public string) string {
 		return "{unit: t.pid, budget: {epsilon: 1}, analysts: {ana: }, refresh: 24h, source: '" + address + "', tables: {t: {unique: " +
 			"pid, trusted: true, source: " + relation + ", columns: {pid: {type: integer}}}" + public + "}}"
@@ -57,12 +57,12 @@ func TestTrinoApart(t *testing.T) {
 	}
 }
 
-// other is another address of the same cluster, through a port that leads there.
-func other(t *testing.T, address string) string {
+// otherAddress is another address of the same cluster, through a port that leads there.
+func otherAddress(t *testing.T, address string) string {
 	t.Helper()
 	host, rest, ok := strings.Cut(strings.TrimPrefix(address, "trino://"+testtrino.Reader+"@"), "/")
 	if !ok {
 		t.Fatal(address)
 	}
-	return fmt.Sprintf("trino://%s@%s/%s", testtrino.Reader, forward(t, host), rest)
+	return fmt.Sprintf("trino://%s@%s/%s", testtrino.Reader, forwardPort(t, host), rest)
 }

@@ -17,20 +17,20 @@ func Warnings(ds *policy.Dataset) []string {
 			"write a larger number for the dataset", f.Analyst, f.Dataset))
 	}
 	for _, name := range ds.AnalystNames() {
-		if q, _ := ds.Quota(name); tooLittle(ds.Budget, q.Limit()) {
-			out = append(out, emptyQuota("analyst", name, ds.Budget))
+		if q, _ := ds.Quota(name); paysForNothing(ds.Budget, q.Limit()) {
+			out = append(out, emptyQuotaWarning("analyst", name, ds.Budget))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(ds.Groups)) {
-		if q, _ := ds.GroupQuota(name); tooLittle(ds.Budget, q.Limit()) {
-			out = append(out, emptyQuota("group", name, ds.Budget))
+		if q, _ := ds.GroupQuota(name); paysForNothing(ds.Budget, q.Limit()) {
+			out = append(out, emptyQuotaWarning("group", name, ds.Budget))
 		}
 	}
 	return out
 }
 
-// tooLittle reports whether a quota does not pay for one question at the default price.
-func tooLittle(b policy.Budget, limit dp.Cost) bool {
+// paysForNothing reports whether a quota does not pay for one question at the default price.
+func paysForNothing(b policy.Budget, limit dp.Cost) bool {
 	if b.Pure() {
 		return b.DefaultEpsilon > limit.Epsilon
 	}
@@ -40,7 +40,7 @@ func tooLittle(b policy.Budget, limit dp.Cost) bool {
 	return dp.RhoOfPure(b.DefaultEpsilon.Float()) > limit.Rho.Float()
 }
 
-func emptyQuota(noun, name string, b policy.Budget) string {
+func emptyQuotaWarning(noun, name string, b policy.Budget) string {
 	text := fmt.Sprintf("the quota of the %s %s does not pay for one question at the default price, epsilon %s; "+
 		"write a larger quota, or a smaller per_query: {default: ...}", noun, name, b.DefaultEpsilon.Short())
 	if !b.Pure() {

@@ -32,16 +32,16 @@ func Listen() (*Door, error) {
 		// The folder for temporary files can have a name that is too long for a socket's. A port is
 		// where everybody on this machine can knock, and take all connections that there may be.
 		for _, parent := range []string{"", "/tmp"} {
-			if d, err := open(parent, "unix"); err == nil {
+			if d, err := listenIn(parent, "unix"); err == nil {
 				return d, nil
 			}
 		}
 	}
-	return open("", "tcp")
+	return listenIn("", "tcp")
 }
 
-// open makes a folder, and a door of a kind.
-func open(parent, network string) (*Door, error) {
+// listenIn makes a folder, and a door of a kind.
+func listenIn(parent, network string) (*Door, error) {
 	folder, err := os.MkdirTemp(parent, "discreet-") // readable by its owner alone
 	if err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func TestLongNames(t *testing.T) {
 
 // A port is for where there are no sockets.
 func TestPort(t *testing.T) {
-	d, err := open("", "tcp")
+	d, err := listenIn("", "tcp")
 	if err != nil {
 		t.Fatal(err)
 	}

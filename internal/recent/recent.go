@@ -41,13 +41,13 @@ func (m *Map[K, V]) Get(key K) (value V, ok bool) {
 	return at.Value.(entry[K, V]).value, true
 }
 
-// largest is which part of the whole size one value may take.
-const largest = 16
+// oneValueShare is which part of the whole size one value may take.
+const oneValueShare = 16
 
 // Put keeps a value of a size. Those that were not used for longest are forgotten for it; one that
 // is large is not kept.
 func (m *Map[K, V]) Put(key K, value V, size int) {
-	if size = max(size, 1); size > max(1, m.most/largest) || m.most == 0 {
+	if size = max(size, 1); size > max(1, m.most/oneValueShare) || m.most == 0 {
 		return
 	}
 	m.mu.Lock()

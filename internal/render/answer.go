@@ -14,7 +14,7 @@ import (
 // Answer writes an answer as a table with its error bars, and what is to be known about it.
 func Answer(w io.Writer, a *api.Answer) {
 	Body(w, a)
-	if text := versionLine(a); text != "" {
+	if text := versionWords(a); text != "" {
 		fmt.Fprintln(w, text)
 	}
 	fmt.Fprintln(w, Price(a))
@@ -65,9 +65,9 @@ func Rows(w io.Writer, a *api.Answer) {
 	t.Write(w)
 }
 
-// versionLine says which version of the data the answer is about, where there is more to say than
+// versionWords says which version of the data the answer is about, where there is more to say than
 // that it is the first.
-func versionLine(a *api.Answer) string {
+func versionWords(a *api.Answer) string {
 	switch v := a.Version; {
 	case v.Name != "":
 		return fmt.Sprintf("data version %d: %s", v.Number, table.Clean(v.Name))
@@ -85,7 +85,7 @@ func noisyCell(v any, digits int, half *float64) (value, around string) {
 		return value, ""
 	}
 	if digits < 0 {
-		digits = significant(*half)
+		digits = significantDigits(*half)
 		if f, err := strconv.ParseFloat(value, 64); err == nil {
 			value = strconv.FormatFloat(f, 'f', digits, 64)
 		}
@@ -93,8 +93,8 @@ func noisyCell(v any, digits int, half *float64) (value, around string) {
 	return value, strconv.FormatFloat(*half, 'f', digits, 64)
 }
 
-// significant returns how many digits after the point show two digits of an error.
-func significant(half float64) int {
+// significantDigits returns how many digits after the point show two digits of an error.
+func significantDigits(half float64) int {
 	if half <= 0 {
 		return 2
 	}

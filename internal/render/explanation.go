@@ -45,7 +45,7 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	case e.Known && e.Cost == (dp.Cost{}):
 		price = "free, because it was answered before through a stream"
 	case e.Known:
-		price += ", and free now, because " + paidBy(e)
+		price += ", and free now, because " + paidByWords(e)
 	case e.Closed:
 		price += ", but it would be refused"
 	case !e.Affordable:
@@ -55,7 +55,7 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	}
 	left := Left(e.Remaining)
 	if e.Affordable && !e.Closed {
-		left += more(e.More, "")
+		left += answersLeftWords(e.More, "")
 	}
 	fmt.Fprintln(w, "price: "+price+"; left: "+left)
 	if e.Affordable && !e.Known && !e.Closed {
@@ -63,7 +63,7 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	}
 	if e.Deadline != nil && !e.Closed {
 		fmt.Fprintf(w, "answered: %s after its turn, which comes with the next tick; later where others ask too, and the same whatever "+
-			"is in the data\n", seconds(*e.Deadline))
+			"is in the data\n", secondsWords(*e.Deadline))
 	}
 	if e.Closed {
 		fmt.Fprintln(w,
@@ -71,13 +71,13 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	}
 }
 
-// seconds writes a time that is a number of ticks.
-func seconds(s float64) string {
+// secondsWords writes a time that is a number of ticks.
+func secondsWords(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
 }
 
-// paidBy says why an answer is free, and which records of the ledger paid for it.
-func paidBy(e *api.Explanation) string {
+// paidByWords says why an answer is free, and which records of the ledger paid for it.
+func paidByWords(e *api.Explanation) string {
 	what := "it was answered before"
 	var records []string
 	for _, q := range e.Questions {
@@ -115,7 +115,7 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 			half = Number(*m.Error)
 		}
 		cells := []string{m.Measure, m.Mechanism, Number(m.Sensitivity) + " (" + m.Norm + ")", m.Step, Number(m.Deviation), half,
-			m.Cost.Epsilon.Short(), m.Cost.Rho.Short(), deltaOf(m.Cost)}
+			m.Cost.Epsilon.Short(), m.Cost.Rho.Short(), deltaWords(m.Cost)}
 		t.Add(cells[:len(t.Header)]...)
 	}
 	if len(q.Measures) > 0 {
@@ -166,7 +166,7 @@ func printStream(w io.Writer, e *api.Explanation, s *api.StreamInquiry) {
 		Count(int64(s.Counts), "count"), s.Error, Number(s.Confidence), price)
 }
 
-func deltaOf(c dp.Cost) string {
+func deltaWords(c dp.Cost) string {
 	if c.Delta == 0 {
 		return "0"
 	}

@@ -11,7 +11,7 @@ import (
 
 // Price says what the answer cost and what is left.
 func Price(a *api.Answer) string {
-	return "price: " + Paid(a) + "; left: " + Left(a.Remaining) + more(a.More, " more")
+	return "price: " + Paid(a) + "; left: " + Left(a.Remaining) + answersLeftWords(a.More, " more")
 }
 
 // Paid says what the answer cost.
@@ -41,8 +41,8 @@ func ToPay(e *api.Explanation) string {
 	return priceTag(e.Pay, e.Remaining)
 }
 
-// more says about how many answers at a price are left.
-func more(n *int64, word string) string {
+// answersLeftWords says about how many answers at a price are left.
+func answersLeftWords(n *int64, word string) string {
 	switch {
 	case n == nil:
 		return ""

@@ -9,10 +9,10 @@ import (
 
 // StreamPrice says in one line what an answer of a stream cost and why, and what is left.
 func StreamPrice(a *api.StreamAnswer) string {
-	return "price: " + streamWay(a) + "; left: " + Left(a.Remaining)
+	return "price: " + streamWayWords(a) + "; left: " + Left(a.Remaining)
 }
 
-func streamWay(a *api.StreamAnswer) string {
+func streamWayWords(a *api.StreamAnswer) string {
 	switch {
 	case a.Way == "cached":
 		return "free, it was asked before"

@@ -13,7 +13,7 @@ import (
 // TrainingOffer says in few lines what a training will cost and how it is done.
 func TrainingOffer(w io.Writer, q *api.TrainingQuote) {
 	fmt.Fprintln(w, trainingPrice(q))
-	wrapped(w, "method:", q.Method+". "+strings.Join(q.Why, " "))
+	printWrapped(w, "method:", q.Method+". "+strings.Join(q.Why, " "))
 	fmt.Fprintln(w)
 }
 
@@ -34,17 +34,17 @@ func TrainingQuote(w io.Writer, q *api.TrainingQuote) {
 	default:
 		fmt.Fprintln(w, "the budget does not admit it now")
 	}
-	wrapped(w, "currency:", q.Currency)
-	fmt.Fprintf(w, "it protects one of %s, of whom %s at most\n\n", table.Clean(q.Unit), counts(q.MaxRows))
+	printWrapped(w, "currency:", q.Currency)
+	fmt.Fprintf(w, "it protects one of %s, of whom %s at most\n\n", table.Clean(q.Unit), rowCountWords(q.MaxRows))
 	for _, line := range q.Lines {
 		if line.Name != "price" {
-			wrapped(w, fmt.Sprintf("%-12s", line.Name), line.Value)
+			printWrapped(w, fmt.Sprintf("%-12s", line.Name), line.Value)
 		}
 	}
 }
 
-// wrapped prints a name and, beside it, a text in lines that fit on a terminal.
-func wrapped(w io.Writer, name, text string) {
+// printWrapped prints a name and, beside it, a text in lines that fit on a terminal.
+func printWrapped(w io.Writer, name, text string) {
 	const most = 100
 	line, indent := name, strings.Repeat(" ", len(name))
 	for _, word := range strings.Fields(table.Clean(text)) {
@@ -57,7 +57,7 @@ func wrapped(w io.Writer, name, text string) {
 	fmt.Fprintln(w, line)
 }
 
-func counts(rows int64) string {
+func rowCountWords(rows int64) string {
 	if rows == 1 {
 		return "one row counts"
 	}
@@ -90,8 +90,8 @@ func Training(w io.Writer, t *api.Training) {
 
 // ModelGuarantee says what is proven about a model.
 func ModelGuarantee(w io.Writer, m *learn.Model) {
-	wrapped(w, "guarantee:", m.Guarantee.Words)
-	wrapped(w, "theorem:", m.Guarantee.Theorem)
+	printWrapped(w, "guarantee:", m.Guarantee.Words)
+	printWrapped(w, "theorem:", m.Guarantee.Theorem)
 }
 
 func errorName(m *learn.Model) string {

@@ -32,37 +32,37 @@ import (
 // Sandbox has the made-up data of a policy's datasets, each made when it is first asked about. It
 // is safe for concurrent use.
 type Sandbox struct {
-	policy *policy.Policy
-	most   int          // of the noisy numbers of an answer
-	asking sync.RWMutex // held by who asks, so that nothing is closed under their feet
+	policy     *policy.Policy
+	maxNumbers int          // of the noisy numbers of an answer
+	inUse      sync.RWMutex // held by who asks, so that nothing is closed under their feet
 
 	mu    sync.Mutex
-	towns map[string]*town
+	towns map[string]*sandboxData
 	ended bool
 }
 
-// town is the made-up data of a dataset.
-type town struct {
+// sandboxData is the made-up data of a dataset.
+type sandboxData struct {
 	dataset *policy.Dataset
-	engine  still
+	engine  fixedEngine
 }
 
-// still is data that is in memory and stays as it is. An engine looks after its files at every
+// fixedEngine is data that is in memory and stays as it is. An engine looks after its files at every
 // question, and opens them anew where they are others: these are gone, and what somebody puts into
 // their place is none of ours.
-type still struct {
+type fixedEngine struct {
 	*duckdb.Engine
 	version store.Version
 }
 
-func (s still) Version(context.Context) (store.Version, error) { return s.version, nil }
+func (s fixedEngine) Version(context.Context) (store.Version, error) { return s.version, nil }
 
-// limits are what the data of one dataset may take, which is small.
-var limits = duckdb.Limits{Memory: 256_000_000, Threads: 1}
+// engineLimits are what the data of one dataset may take, which is small.
+var engineLimits = duckdb.Limits{Memory: 256_000_000, Threads: 1}
 
 // New returns the sandbox of a policy. Nothing is made yet.
 func New(p *policy.Policy) *Sandbox {
-	return &Sandbox{policy: p, most: MostNumbers, towns: map[string]*town{}}
+	return &Sandbox{policy: p, maxNumbers: MaxNumbers, towns: map[string]*sandboxData{}}
 }
 
 var errClosed = errors.New("the sandbox is closed")
@@ -73,8 +73,8 @@ func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	// What is asked here leaves on no tick, so it waits for nothing that questions about people
 	// have.
 	ctx = outer.Apart(ctx)
-	s.asking.RLock()
-	defer s.asking.RUnlock()
+	s.inUse.RLock()
+	defer s.inUse.RUnlock()
 	t, err := s.open(ctx, q.Dataset)
 	if err != nil {
 		return nil, err
@@ -86,10 +86,10 @@ func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	}
 	// Everything that a question leaves behind is thrown away with it: it is always the first.
 	noise := detrand.Noise(fmt.Sprintf("sandbox %q %v", q.SQL, q.Parameters), 1)
-	data := &small{still: t.engine, most: s.most}
+	data := &boundedEngine{fixedEngine: t.engine, maxNumbers: s.maxNumbers}
 	c := curator.New(fiction.Endless(t.dataset, q.Analyst), data, scratch.New(), mech.NewReleaser(noise))
 	a, err := c.Ask(ctx, asked)
-	if err := data.fits(); err != nil {
+	if err := data.refuseLarge(); err != nil {
 		return nil, err // in the place of what the curator says of a query that has failed
 	}
 	if err == nil {
@@ -99,7 +99,7 @@ func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 }
 
 // open returns the data of a dataset, and makes it where nobody asked before.
-func (s *Sandbox) open(ctx context.Context, name string) (*town, error) {
+func (s *Sandbox) open(ctx context.Context, name string) (*sandboxData, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -112,7 +112,7 @@ func (s *Sandbox) open(ctx context.Context, name string) (*town, error) {
 	if ds == nil {
 		return nil, api.Refuse("", "there is no dataset %q", name)
 	}
-	t, err := build(ctx, ds)
+	t, err := buildData(ctx, ds)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +120,8 @@ func (s *Sandbox) open(ctx context.Context, name string) (*town, error) {
 	return t, nil
 }
 
-// build makes the data of a dataset. Its files are there for as long as they are read.
-func build(ctx context.Context, ds *policy.Dataset) (_ *town, err error) {
+// buildData makes the data of a dataset. Its files are there for as long as they are read.
+func buildData(ctx context.Context, ds *policy.Dataset) (_ *sandboxData, err error) {
 	folder, err := os.MkdirTemp("", "discreet-sandbox-")
 	if err != nil {
 		return nil, err
@@ -132,12 +132,12 @@ func build(ctx context.Context, ds *policy.Dataset) (_ *town, err error) {
 		return nil, err
 	}
 	made.Streams, made.Holdouts = nil, nil
-	if err := inside(made, folder); err != nil {
+	if err := refuseOutside(made, folder); err != nil {
 		return nil, err
 	}
 	// Who asked first may hang up, and others want it too.
 	ctx = context.WithoutCancel(ctx)
-	e, err := duckdb.OpenWith(ctx, made, limits)
+	e, err := duckdb.OpenWith(ctx, made, engineLimits)
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +145,12 @@ func build(ctx context.Context, ds *policy.Dataset) (_ *town, err error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	return &town{made, still{e, version}}, nil
+	return &sandboxData{made, fixedEngine{e, version}}, nil
 }
 
-// inside says no where something is to be read that was not made here. Whatever a policy can name
+// refuseOutside says no where something is to be read that was not made here. Whatever a policy can name
 // as the place of its data, none of it is opened.
-func inside(ds *policy.Dataset, folder string) error {
+func refuseOutside(ds *policy.Dataset, folder string) error {
 	wrong := ds.Source != "" || ds.VersionQuery != ""
 	for _, t := range ds.Tables {
 		wrong = wrong || filepath.Dir(t.Source) != folder || t.Relation != "" || t.Prepared != ""
@@ -163,8 +163,8 @@ func inside(ds *policy.Dataset, folder string) error {
 
 // Close waits for who asks, and forgets what was made.
 func (s *Sandbox) Close() error {
-	s.asking.Lock()
-	defer s.asking.Unlock()
+	s.inUse.Lock()
+	defer s.inUse.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true

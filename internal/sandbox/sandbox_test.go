@@ -22,8 +22,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// open returns the sandbox of a policy whose data is not there.
-func open(t *testing.T, text string) (*Sandbox, *policy.Policy) {
+// openSandbox returns the sandbox of a policy whose data is not there.
+func openSandbox(t *testing.T, text string) (*Sandbox, *policy.Policy) {
 	t.Helper()
 	p, err := policy.Parse(filepath.Join(t.TempDir(), "policy.yaml"), []byte(text))
 	if err != nil {
@@ -38,8 +38,8 @@ func open(t *testing.T, text string) (*Sandbox, *policy.Policy) {
 	return s, p
 }
 
-// ask returns an answer as JSON.
-func ask(t *testing.T, s *Sandbox, q api.Question) string {
+// askJSON returns an answer as JSON.
+func askJSON(t *testing.T, s *Sandbox, q api.Question) string {
 	t.Helper()
 	a, err := s.Ask(context.Background(), q)
 	if err != nil {
@@ -59,10 +59,10 @@ const hospitalText = "datasets:\n"
 func TestEverythingCanBeTried(t *testing.T) {
 	for name, text := range map[string]string{
 		"hospital": hospitalText + hospital.Dataset("d", "nowhere", "{epsilon: 2}"),
-		"shop":     shop.Policy,
+		"shop":     shop.ShopPolicy,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, p := open(t, text)
+			s, p := openSandbox(t, text)
 			ds := p.Datasets[p.Names()[0]]
 			asked, empty := 0, 0
 			for _, sql := range lockstep.Corpus(ds) {
@@ -86,33 +86,33 @@ func TestEverythingCanBeTried(t *testing.T) {
 // as one likes; another one has other noise.
 func TestTheSameForEverybody(t *testing.T) {
 	text := hospitalText + hospital.Dataset("d", "nowhere", "{epsilon: 0.2}")
-	one, _ := open(t, text)
-	two, _ := open(t, text)
+	one, _ := openSandbox(t, text)
+	two, _ := openSandbox(t, text)
 	count := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}
 	groups := api.Question{Dataset: "d", Analyst: "ben", SQL: "SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex"}
-	first := ask(t, one, count)
+	first := askJSON(t, one, count)
 	for range 30 { // far beyond the budget
-		if got := ask(t, one, count); got != first {
+		if got := askJSON(t, one, count); got != first {
 			t.Fatalf("%s\n%s", first, got)
 		}
 	}
-	want := ask(t, one, groups)
-	if got := ask(t, two, groups); got != want {
+	want := askJSON(t, one, groups)
+	if got := askJSON(t, two, groups); got != want {
 		t.Errorf("%s\n%s", want, got)
 	}
-	if got := ask(t, two, count); got != first {
+	if got := askJSON(t, two, count); got != first {
 		t.Errorf("%s\n%s", first, got)
 	}
 	other := count
 	other.SQL += " WHERE age >= 0 OR age IS NULL" // everybody
-	if ask(t, one, other) == first {
+	if askJSON(t, one, other) == first {
 		t.Error("another question has the same noise")
 	}
 }
 
 // What cannot be asked is refused as it always is, with its position; parameters count.
 func TestRefusals(t *testing.T) {
-	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	s, _ := openSandbox(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
 	var refusal *api.Refusal
 	_, err := s.Ask(context.Background(), api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT * FROM patients"})
 	if !errors.As(err, &refusal) || refusal.Position != 7 || refusal.Instead == "" {
@@ -126,9 +126,9 @@ func TestRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	q.Parameters = []api.Parameter{{Kind: "integer", Text: "200"}}
-	high := ask(t, s, q)
+	high := askJSON(t, s, q)
 	q.Parameters[0].Text = "0"
-	if high == ask(t, s, q) {
+	if high == askJSON(t, s, q) {
 		t.Error("a parameter changes nothing")
 	}
 }
@@ -139,7 +139,7 @@ func TestNothingIsRead(t *testing.T) {
 	fine := func() *policy.Dataset {
 		return &policy.Dataset{Tables: map[string]*policy.Table{"t": {Source: filepath.Join(folder, "0.csv")}}}
 	}
-	if err := inside(fine(), folder); err != nil {
+	if err := refuseOutside(fine(), folder); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*policy.Dataset){
@@ -153,7 +153,7 @@ func TestNothingIsRead(t *testing.T) {
 	} {
 		ds := fine()
 		spoil(ds)
-		if inside(ds, folder) == nil {
+		if refuseOutside(ds, folder) == nil {
 			t.Errorf("%s would be read", name)
 		}
 	}
@@ -173,12 +173,12 @@ func TestNoFiles(t *testing.T) {
 		})
 		return all
 	}
-	s, p := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	s, p := openSandbox(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
 	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}
 	if len(s.towns) != 0 {
 		t.Error("something was made for nobody")
 	}
-	first := ask(t, s, q)
+	first := askJSON(t, s, q)
 	if left := files(); len(left) != 0 {
 		t.Error(left)
 	}
@@ -193,7 +193,7 @@ func TestNoFiles(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := ask(t, s, q); got != first {
+	if got := askJSON(t, s, q); got != first {
 		t.Errorf("%s\n%s", first, got)
 	}
 	if err := s.Close(); err != nil {
@@ -206,7 +206,7 @@ func TestNoFiles(t *testing.T) {
 
 // An answer that takes long to make is not made: there is no price that would stop somebody.
 func TestLargeAnswers(t *testing.T) {
-	s, _ := open(t, `
+	s, _ := openSandbox(t, `
 datasets:
   d:
     engine: duckdb
@@ -223,7 +223,7 @@ datasets:
           c: {type: integer, bounds: [0, 29]}
           k: {type: text, keys: private, nullable: false}
 `)
-	s.most = 1000
+	s.maxNumbers = 1000
 	for sql, large := range map[string]bool{
 		"SELECT b, c, SUM(a), SUM(a+1), SUM(a+2) FROM p GROUP BY b, c":                                                 false,
 		"SELECT b, c, SUM(a), SUM(a+1), SUM(a+2), SUM(a+3) FROM p GROUP BY b, c":                                       true,
@@ -244,9 +244,9 @@ datasets:
 // Nothing here waits for what questions about people have: their answers leave on a tick, and who
 // waited for them would see when they are there.
 func TestWaitsForNobody(t *testing.T) {
-	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	s, _ := openSandbox(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
 	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT max(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t"}
-	ask(t, s, q)
+	askJSON(t, s, q)
 	var rows [][]any
 	for range 3000 {
 		rows = append(rows, []any{json.Number("1")})
@@ -268,7 +268,7 @@ func TestWaitsForNobody(t *testing.T) {
 		free = err != nil
 	}
 	late := time.AfterFunc(5*time.Second, stop) // sooner than they would end by themselves
-	ask(t, s, q)
+	askJSON(t, s, q)
 	if !late.Stop() {
 		t.Error("it waited for the others")
 	}
@@ -278,7 +278,7 @@ func TestWaitsForNobody(t *testing.T) {
 
 // What takes too much work to plan is refused here as everywhere, and nobody works for who is gone.
 func TestWork(t *testing.T) {
-	s, _ := open(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
+	s, _ := openSandbox(t, hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"))
 	key := "age"
 	for range 30 {
 		key = "CASE WHEN " + key + " > 1 AND smoker THEN age ELSE 1 END"

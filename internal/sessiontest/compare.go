@@ -45,14 +45,14 @@ func Compare(x, y []Event) (v Verdict, err error) {
 			case a.Kind == Charged || b.Kind == Charged:
 				return v, fmt.Errorf("event %d is %s %q against %s %q: what is charged depends on what was seen", i+1, a.Kind,
 					a.Text, b.Kind, b.Text)
-			case last == comparison && a.Kind != b.Kind && (a.Kind == Called || b.Kind == Called):
+			case last == comparisonName && a.Kind != b.Kind && (a.Kind == Called || b.Kind == Called):
 				v.Parting = ByComparison
-			case last != comparison && a.Kind == Written && b.Kind == Written:
+			case last != comparisonName && a.Kind == Written && b.Kind == Written:
 				v.Parting = ByRelease
 			default:
 				return v, fmt.Errorf("event %d is %s against %s after a call of %s", i+1, a.Kind, b.Kind, last)
 			}
-			return v, told(x[i:], y[i:], v.Parting)
+			return v, compareAfterParting(x[i:], y[i:], v.Parting)
 		}
 		if a.Drawn != b.Drawn {
 			return v, fmt.Errorf("event %d (%s): %d bytes of randomness are drawn against %d", i+1, a.Kind, a.Drawn, b.Drawn)
@@ -63,7 +63,7 @@ func Compare(x, y []Event) (v Verdict, err error) {
 			moved, last = false, ""
 		case Called:
 			v.Calls++
-			ratio, err := apart(a, b)
+			ratio, err := callDistance(a, b)
 			v.Ratio = max(v.Ratio, ratio)
 			if err != nil {
 				return v, fmt.Errorf("event %d: %w", i+1, err)
@@ -77,10 +77,10 @@ func Compare(x, y []Event) (v Verdict, err error) {
 	return v, nil
 }
 
-// told compares what two runs that went apart write and say next. What could not be written must
+// compareAfterParting compares what two runs that went apart write and say next. What could not be written must
 // not be told, also not by an error of its own; and what a comparison said must not be told by the
 // length of its entry, which decides whether it fits on a disk.
-func told(x, y []Event, by Parting) error {
+func compareAfterParting(x, y []Event, by Parting) error {
 	next := func(run []Event) (written bool, length int, text string) {
 		for _, e := range run {
 			switch e.Kind {
@@ -106,9 +106,9 @@ func told(x, y []Event, by Parting) error {
 	return nil
 }
 
-// apart is how far the values of two calls are apart, as a part of what the noise was calibrated
+// callDistance is how far the values of two calls are apart, as a part of what the noise was calibrated
 // to.
-func apart(a, b Event) (float64, error) {
+func callDistance(a, b Event) (float64, error) {
 	m, ok := exact.Between(a.Call.Values, b.Call.Values)
 	if !ok {
 		return 0, fmt.Errorf("there are %d values against %d", a.Call.Values.Len(), b.Call.Values.Len())

@@ -2,11 +2,11 @@ package sessiontest
 
 import "fmt"
 
-// comparison is the name of the mechanism that compares.
-const comparison = "above"
+// comparisonName is the name of the mechanism that compares.
+const comparisonName = "above"
 
-// paid is what was paid for.
-type paid struct {
+// paidRounds is what was paid for.
+type paidRounds struct {
 	rounds, answers int  // not begun or given
 	open            bool // a round that may compare
 }
@@ -15,12 +15,12 @@ type paid struct {
 // not used, may be used later, and what was drawn and not written before a restart was seen by
 // nobody and may be drawn again.
 func Rules(run []Event) error {
-	var now, written paid // written is as of the last entry
-	noted := false        // there is an entry since the last charge of a round
-	compared := false     // this question was
-	loose := false        // something was drawn that is not written
-	lost := false         // and never will be: an error was said
-	charged := false      // anything was
+	var now, written paidRounds // written is as of the last entry
+	noted := false              // there is an entry since the last charge of a round
+	compared := false           // this question was
+	loose := false              // something was drawn that is not written
+	lost := false               // and never will be: an error was said
+	charged := false            // anything was
 	for i, e := range run {
 		wrong := func(text string) error { return fmt.Errorf("event %d (%s): %s", i+1, e.Kind, text) }
 		if lost && (e.Kind == Charged || e.Kind == Called) {
@@ -42,15 +42,15 @@ func Rules(run []Event) error {
 		case Called:
 			loose = true
 			switch {
-			case e.Call.Mechanism == comparison && compared:
+			case e.Call.Mechanism == comparisonName && compared:
 				return wrong("two comparisons for one question")
-			case e.Call.Mechanism == comparison && now.open:
+			case e.Call.Mechanism == comparisonName && now.open:
 				compared = true
-			case e.Call.Mechanism == comparison && now.rounds == 0:
+			case e.Call.Mechanism == comparisonName && now.rounds == 0:
 				return wrong("a comparison that nobody paid for")
-			case e.Call.Mechanism == comparison && !noted:
+			case e.Call.Mechanism == comparisonName && !noted:
 				return wrong("a comparison with a threshold that is not written down")
-			case e.Call.Mechanism == comparison:
+			case e.Call.Mechanism == comparisonName:
 				now.rounds--
 				now.open, compared = true, true
 			case compared:

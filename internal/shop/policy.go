@@ -1,9 +1,9 @@
 package shop
 
-// Policy is the owner's file for a shop, beside its data. Names of customers are not in it, so they
+// ShopPolicy is the owner's file for a shop, beside its data. Names of customers are not in it, so they
 // do not exist for analysts. Bounds and keys are those of the makers of this package and not read
 // off the data.
-const Policy = `# A made-up wholesaler. The unit is the customer, with all orders and items.
+const ShopPolicy = `# A made-up wholesaler. The unit is the customer, with all orders and items.
 datasets:
   shop:
     engine: duckdb

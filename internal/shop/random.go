@@ -1,22 +1,22 @@
 package shop
 
-// random is splitmix64. It makes up customers and never noise, so it may be
+// rowRandom is splitmix64. It makes up customers and never noise, so it may be
 // predictable, and has to be.
-type random struct{ state uint64 }
+type rowRandom struct{ state uint64 }
 
-// newRandom returns the randomness of one row. The seed is mixed before the number is added,
+// newRowRandom returns the randomness of one row. The seed is mixed before the number is added,
 // because states that differ by little are the same sequence a few steps later.
-func newRandom(seed uint64, row int) *random {
-	return &random{mix(mix(seed) + uint64(row))}
+func newRowRandom(seed uint64, row int) *rowRandom {
+	return &rowRandom{mixBits(mixBits(seed) + uint64(row))}
 }
 
-func mix(z uint64) uint64 {
+func mixBits(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
 
-func (r *random) below(n int) int {
+func (r *rowRandom) below(n int) int {
 	r.state += 0x9e3779b97f4a7c15
-	return int(mix(r.state) % uint64(n))
+	return int(mixBits(r.state) % uint64(n))
 }

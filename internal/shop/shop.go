@@ -32,8 +32,8 @@ type Shop struct {
 	Seed      uint64
 }
 
-// Counts are the rows that were written.
-type Counts struct {
+// ShopCounts are the rows that were written.
+type ShopCounts struct {
 	Customers int `json:"customers"`
 	Orders    int `json:"orders"`
 	Items     int `json:"items"`
@@ -43,27 +43,27 @@ type Counts struct {
 
 // What there is at scale 1, and how large a shop can be.
 const (
-	customersAtOne = 150_000
-	partsAtOne     = 200_000
-	MaxScale       = 100
+	customersAtScaleOne = 150_000
+	partsAtScaleOne     = 200_000
+	MaxShopScale        = 100
 )
 
-// Scaled returns a shop in the proportions of TPC-H: 150,000 customers, about 1.5 million
+// NewShop returns a shop in the proportions of TPC-H: 150,000 customers, about 1.5 million
 // orders and 6 million items at scale 1.
-func Scaled(scale float64, seed uint64) (Shop, error) {
-	if !(scale > 0 && scale <= MaxScale) { // NaN too
-		return Shop{}, fmt.Errorf("the scale must be above 0 and at most %d; 1 makes 150,000 customers", MaxScale)
+func NewShop(scale float64, seed uint64) (Shop, error) {
+	if !(scale > 0 && scale <= MaxShopScale) { // NaN too
+		return Shop{}, fmt.Errorf("the scale must be above 0 and at most %d; 1 makes 150,000 customers", MaxShopScale)
 	}
 	size := func(atOne float64) int { return max(1, int(math.Round(atOne*scale))) }
-	return Shop{size(customersAtOne), size(partsAtOne), seed}, nil
+	return Shop{size(customersAtScaleOne), size(partsAtScaleOne), seed}, nil
 }
 
-// Files are the names of what Write makes.
-var Files = []string{"customers.csv", "orders.csv", "items.csv", "nations.csv", "parts.csv", "shop.yaml"}
+// ShopFiles are the names of what Write makes.
+var ShopFiles = []string{"customers.csv", "orders.csv", "items.csv", "nations.csv", "parts.csv", "shop.yaml"}
 
 // Write writes the shop and its policy into a folder, which it makes. It replaces no file, and
 // leaves none of its own behind where it fails.
-func (s Shop) Write(ctx context.Context, dir string) (counts Counts, err error) {
+func (s Shop) Write(ctx context.Context, dir string) (counts ShopCounts, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return counts, err
 	}
@@ -77,29 +77,29 @@ func (s Shop) Write(ctx context.Context, dir string) (counts Counts, err error) 
 			for _, f := range made {
 				os.Remove(f.Name())
 			}
-			counts = Counts{}
+			counts = ShopCounts{}
 		}
 	}()
-	for _, name := range Files {
+	for _, name := range ShopFiles {
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
 			return counts, err
 		}
 		made, out[name] = append(made, f), bufio.NewWriterSize(f, 1<<18)
 	}
-	out["shop.yaml"].WriteString(Policy)
+	out["shop.yaml"].WriteString(ShopPolicy)
 	counts.Nations = writeNations(out["nations.csv"])
 	counts.Parts = s.writeParts(out["parts.csv"])
-	w := newWriter(out["customers.csv"], out["orders.csv"], out["items.csv"])
+	w := newShopWriter(out["customers.csv"], out["orders.csv"], out["items.csv"])
 	for cid := 1; cid <= s.Customers; cid++ {
 		if cid%1024 == 0 && ctx.Err() != nil {
 			return counts, ctx.Err()
 		}
-		orders, items := w.customer(s, cid)
+		orders, items := w.writeCustomer(s, cid)
 		counts.Customers++
 		counts.Orders += orders
 		counts.Items += items
-		if err := w.failed(); err != nil {
+		if err := w.writeError(); err != nil {
 			return counts, err
 		}
 	}
@@ -123,20 +123,20 @@ func (s Shop) writeParts(out *bufio.Writer) int {
 	out.WriteString("part,brand,type,retail_price\n")
 	for id := 1; id <= s.Parts; id++ {
 		// Nothing about a part is random but its kind.
-		r := newRandom(^s.Seed, id)
+		r := newRowRandom(^s.Seed, id)
 		out.WriteString(strconv.Itoa(id) + ",Brand#" + strconv.Itoa(1+r.below(5)) + strconv.Itoa(1+r.below(5)) + "," +
 			finishes[r.below(len(finishes))] + " " + metals[r.below(len(metals))] + ",")
-		out.Write(appendMoney(nil, retail(id)))
+		out.Write(appendCents(nil, retailCents(id)))
 		out.WriteByte('\n')
 	}
 	return s.Parts
 }
 
-// retail is the price of a part in cents, between 900.01 and 2,098.99: TPC-H's formula.
-func retail(part int) int { return 90_000 + part/10%20_001 + 100*(part%1000) }
+// retailCents is the price of a part in cents, between 900.01 and 2,098.99: TPC-H's formula.
+func retailCents(part int) int { return 90_000 + part/10%20_001 + 100*(part%1000) }
 
-// appendMoney writes cents as an amount.
-func appendMoney(b []byte, cents int) []byte {
+// appendCents writes cents as an amount.
+func appendCents(b []byte, cents int) []byte {
 	b = strconv.AppendInt(b, int64(cents/100), 10)
 	return append(b, '.', byte('0'+cents/10%10), byte('0'+cents%10))
 }

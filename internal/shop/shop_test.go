@@ -19,8 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// made writes a shop and returns its folder.
-func made(t *testing.T, s Shop) (string, Counts) {
+// writeShop writes a shop and returns its folder.
+func writeShop(t *testing.T, s Shop) (string, ShopCounts) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new", "shop")
 	counts, err := s.Write(t.Context(), dir)
@@ -30,8 +30,8 @@ func made(t *testing.T, s Shop) (string, Counts) {
 	return dir, counts
 }
 
-// rows reads a file of a shop as one map for each row.
-func rows(t *testing.T, dir, name string) []map[string]string {
+// readShopRows reads a file of a shop as one map for each row.
+func readShopRows(t *testing.T, dir, name string) []map[string]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, name+".csv"))
 	if err != nil {
@@ -53,7 +53,7 @@ func rows(t *testing.T, dir, name string) []map[string]string {
 	return out
 }
 
-func whole(t *testing.T, s string) int {
+func readInt(t *testing.T, s string) int {
 	t.Helper()
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -65,12 +65,12 @@ func whole(t *testing.T, s string) int {
 // No key is there twice, and every reference leads somewhere.
 func TestReferences(t *testing.T) {
 	s := Shop{Customers: 700, Parts: 900, Seed: 1}
-	dir, counts := made(t, s)
+	dir, counts := writeShop(t, s)
 	keys := map[string]map[string]bool{}
 	for name, columns := range map[string][]string{"customers": {"cid"}, "orders": {"oid"}, "items": {"oid", "line"}, "nations": {"nation"},
 		"parts": {"part"}} {
 		keys[name] = map[string]bool{}
-		for _, r := range rows(t, dir, name) {
+		for _, r := range readShopRows(t, dir, name) {
 			key := ""
 			for _, c := range columns {
 				key += r[c] + " "
@@ -81,14 +81,14 @@ func TestReferences(t *testing.T) {
 			keys[name][key] = true
 		}
 	}
-	if got := (Counts{len(keys["customers"]), len(keys["orders"]), len(keys["items"]), len(keys["nations"]),
+	if got := (ShopCounts{len(keys["customers"]), len(keys["orders"]), len(keys["items"]), len(keys["nations"]),
 		len(keys["parts"])}); got != counts || got.Customers != 700 || got.Parts != 900 || got.Nations != 25 {
 		t.Errorf("there are %+v, and %+v were counted", got, counts)
 	}
 	for _, x := range []struct {
 		from, column, to string
 	}{{"customers", "nation", "nations"}, {"orders", "cid", "customers"}, {"items", "oid", "orders"}, {"items", "part", "parts"}} {
-		for _, r := range rows(t, dir, x.from) {
+		for _, r := range readShopRows(t, dir, x.from) {
 			if !keys[x.to][r[x.column]+" "] {
 				t.Errorf("%s has %s %s, which %s has not", x.from, x.column, r[x.column], x.to)
 			}
@@ -97,24 +97,24 @@ func TestReferences(t *testing.T) {
 	// An order's lines are numbered from 1, and its status is what its items say.
 	lines, there, most := map[string]int{}, map[string]int{}, map[string]int{}
 	price := map[string]int{}
-	for _, p := range rows(t, dir, "parts") {
-		price[p["part"]] = whole(t, strings.Replace(p["retail_price"], ".", "", 1))
+	for _, p := range readShopRows(t, dir, "parts") {
+		price[p["part"]] = readInt(t, strings.Replace(p["retail_price"], ".", "", 1))
 	}
-	for _, i := range rows(t, dir, "items") {
+	for _, i := range readShopRows(t, dir, "items") {
 		lines[i["oid"]]++
-		most[i["oid"]] = max(most[i["oid"]], whole(t, i["line"]))
+		most[i["oid"]] = max(most[i["oid"]], readInt(t, i["line"]))
 		if (i["return_flag"] != "N") != (i["ship_day"] <= "1995-06-17") {
 			t.Errorf("shipped on %s, flag %s", i["ship_day"], i["return_flag"])
 		}
 		if i["return_flag"] != "N" {
 			there[i["oid"]]++
 		}
-		if whole(t, strings.Replace(i["price"], ".", "", 1)) != whole(t, i["quantity"])*price[i["part"]] {
+		if readInt(t, strings.Replace(i["price"], ".", "", 1)) != readInt(t, i["quantity"])*price[i["part"]] {
 			t.Errorf("the price of %v is not that of its part", i)
 		}
 	}
 	each := map[string]int{}
-	for _, o := range rows(t, dir, "orders") {
+	for _, o := range readShopRows(t, dir, "orders") {
 		each[o["cid"]]++
 		n := lines[o["oid"]]
 		want := "P"
@@ -124,12 +124,12 @@ func TestReferences(t *testing.T) {
 		case n:
 			want = "F"
 		}
-		if n < 1 || n > mostItems || most[o["oid"]] != n || o["status"] != want {
+		if n < 1 || n > maxItems || most[o["oid"]] != n || o["status"] != want {
 			t.Errorf("order %v has %d items up to line %d, of which %d have arrived", o, n, most[o["oid"]], there[o["oid"]])
 		}
 	}
 	for cid, n := range each {
-		if n > mostOrders {
+		if n > maxOrders {
 			t.Errorf("customer %s has %d orders", cid, n)
 		}
 	}
@@ -138,10 +138,10 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-func digest(t *testing.T, dir string) string {
+func digestFolder(t *testing.T, dir string) string {
 	t.Helper()
 	h := sha256.New()
-	for _, name := range Files {
+	for _, name := range ShopFiles {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -153,18 +153,18 @@ func digest(t *testing.T, dir string) string {
 
 func TestSameSeedSameShop(t *testing.T) {
 	s := Shop{Customers: 200, Parts: 100, Seed: 1}
-	first, _ := made(t, s)
-	second, _ := made(t, s)
+	first, _ := writeShop(t, s)
+	second, _ := writeShop(t, s)
 	s.Seed = 2
-	other, _ := made(t, s)
-	if digest(t, first) != digest(t, second) || digest(t, first) == digest(t, other) {
+	other, _ := writeShop(t, s)
+	if digestFolder(t, first) != digestFolder(t, second) || digestFolder(t, first) == digestFolder(t, other) {
 		t.Error("a shop is not its seed's")
 	}
 	// Documents show answers about these shops, so the data does not change from version to
 	// version.
 	const want = "4ee3706f1f8c8a8a"
 	var data strings.Builder
-	for _, name := range Files[:5] {
+	for _, name := range ShopFiles[:5] {
 		text, _ := os.ReadFile(filepath.Join(first, name))
 		data.Write(text)
 	}
@@ -172,7 +172,7 @@ func TestSameSeedSameShop(t *testing.T) {
 		t.Errorf("the data of seed 1 is %s; it was %s", got, want)
 	}
 	// A smaller shop with the same parts is the beginning of a larger one.
-	small, _ := made(t, Shop{Customers: 100, Parts: 100, Seed: 1})
+	small, _ := writeShop(t, Shop{Customers: 100, Parts: 100, Seed: 1})
 	for _, name := range []string{"customers", "orders", "items"} {
 		a, _ := os.ReadFile(filepath.Join(small, name+".csv"))
 		b, _ := os.ReadFile(filepath.Join(first, name+".csv"))
@@ -187,7 +187,7 @@ func TestStreamsDiffer(t *testing.T) {
 	seen := map[uint64]bool{}
 	for seed := range uint64(30) {
 		for row := range 300 {
-			r := newRandom(seed, row)
+			r := newRowRandom(seed, row)
 			for range 5 {
 				r.below(2)
 				if seen[r.state] {
@@ -201,17 +201,17 @@ func TestStreamsDiffer(t *testing.T) {
 
 func TestScaled(t *testing.T) {
 	for scale, want := range map[float64]int{1: 150_000, 0.01: 1500, 1e-9: 1, 100: 15_000_000} {
-		if s, err := Scaled(scale, 1); err != nil || s.Customers != want || s.Parts < 1 {
+		if s, err := NewShop(scale, 1); err != nil || s.Customers != want || s.Parts < 1 {
 			t.Errorf("scale %v: %+v, %v", scale, s, err)
 		}
 	}
 	for _, scale := range []float64{0, -1, 101, math.NaN(), math.Inf(1)} {
-		if _, err := Scaled(scale, 1); err == nil {
+		if _, err := NewShop(scale, 1); err == nil {
 			t.Errorf("a shop of scale %v", scale)
 		}
 	}
 	// The proportions are those that the comments promise.
-	_, c := made(t, Shop{Customers: 3000, Parts: 100, Seed: 5})
+	_, c := writeShop(t, Shop{Customers: 3000, Parts: 100, Seed: 5})
 	if orders := float64(c.Orders) / 3000; math.Abs(orders-10) > 0.7 {
 		t.Errorf("%v orders for each customer", orders)
 	}
@@ -264,16 +264,16 @@ func TestDataFitsPolicy(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal([]byte(Policy), &p); err != nil {
+	if err := yaml.Unmarshal([]byte(ShopPolicy), &p); err != nil {
 		t.Fatal(err)
 	}
-	dir, _ := made(t, Shop{Customers: 2000, Parts: 3000, Seed: 3})
+	dir, _ := writeShop(t, Shop{Customers: 2000, Parts: 3000, Seed: 3})
 	tables := p.Datasets["shop"].Tables
 	if len(tables) != 5 {
 		t.Errorf("the policy has the tables %v", tables)
 	}
 	for name, table := range tables {
-		all := rows(t, dir, name)
+		all := readShopRows(t, dir, name)
 		for column, c := range table.Columns {
 			keys := map[string]bool{}
 			for _, k := range c.Keys {
@@ -309,7 +309,7 @@ func TestDataFitsPolicy(t *testing.T) {
 }
 
 func TestPolicyIsRead(t *testing.T) {
-	p, err := policy.Parse("shop.yaml", []byte(Policy))
+	p, err := policy.Parse("shop.yaml", []byte(ShopPolicy))
 	if err != nil {
 		t.Fatal(err)
 	}

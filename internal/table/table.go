@@ -24,9 +24,9 @@ func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 // header. Every cell is shown [Clean].
 func (t *Table) Write(w io.Writer) {
 	widths := make([]int, len(t.Header))
-	all := [][]string{clean(t.Header)}
+	all := [][]string{cleanCells(t.Header)}
 	for _, row := range t.Rows {
-		all = append(all, clean(row))
+		all = append(all, cleanCells(row))
 	}
 	for _, row := range all {
 		for i, cell := range row {
@@ -61,7 +61,7 @@ func (t *Table) line(w io.Writer, row []string, widths []int) {
 	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 }
 
-func clean(cells []string) []string {
+func cleanCells(cells []string) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
 		out[i] = Clean(c)

@@ -54,5 +54,5 @@ func (s *Server) run(database string, statements ...string) error {
 
 func (s *Server) address(user, database string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User(user), Path: "/" + database,
-		RawQuery: s.where().Encode()}).String()
+		RawQuery: s.socketParameters().Encode()}).String()
 }

@@ -28,7 +28,7 @@ type Server struct {
 // Start returns a server that accepts connections, with settings such as "fsync=off".
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	bin, err := installed()
+	bin, err := findPrograms()
 	if err != nil {
 		if os.Getenv("DISCREET_NEED_POSTGRES") != "" {
 			t.Fatal(err)
@@ -37,13 +37,13 @@ func Start(t testing.TB, settings ...string) *Server {
 	}
 	// Not the test's own folder: the server may be another user, and the name of a socket has at
 	// most about 100 bytes.
-	dir, err := os.MkdirTemp(short(), "pg")
+	dir, err := os.MkdirTemp(shortTempFolder(), "pg")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s := &Server{bin: bin, dir: dir, settings: settings}
-	if err := give(dir); err != nil {
+	if err := giveToServerUser(dir); err != nil {
 		t.Fatal(err)
 	}
 	initdb := s.command(filepath.Join(bin, "initdb"), "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8",
@@ -59,8 +59,8 @@ func Start(t testing.TB, settings ...string) *Server {
 // URL returns the address of the database postgres, for a user who may do everything.
 func (s *Server) URL() string { return s.address("postgres", "postgres") }
 
-// where is its socket. The port is a part of the socket's name.
-func (s *Server) where() url.Values {
+// socketParameters is its socket. The port is a part of the socket's name.
+func (s *Server) socketParameters() url.Values {
 	v := url.Values{"host": {s.dir}}
 	if s.port != 0 {
 		v.Set("port", s.Port())
@@ -74,7 +74,7 @@ func (s *Server) Restart(t testing.TB) {
 	// The shell waits for the end of its input, which comes with Stop, and also when this process
 	// is killed.
 	script := `"$@" </dev/null & cat >/dev/null; kill -QUIT $!; wait $!`
-	if _, ours := t.(*starting); ours { // nobody else clears up
+	if _, ours := t.(*sharedTest); ours { // nobody else clears up
 		script += `; rm -rf "` + s.dir + `"`
 	}
 	args := []string{"-c", script, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses="}
@@ -128,12 +128,12 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	c.Dir = s.dir
 	// Nothing of ours, where PGPORT and others might be set.
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + s.dir}
-	run(c)
+	runAsServerUser(c)
 	return c
 }
 
-// installed returns the folder of the programs of the newest PostgreSQL.
-func installed() (string, error) {
+// findPrograms returns the folder of the programs of the newest PostgreSQL.
+func findPrograms() (string, error) {
 	var dirs []string
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {
@@ -158,8 +158,8 @@ func installed() (string, error) {
 	return "", fmt.Errorf("no PostgreSQL server is installed: initdb, postgres and pg_isready are not in PATH nor in /usr/lib/postgresql")
 }
 
-// short returns a folder for temporary files with a short name.
-func short() string {
+// shortTempFolder returns a folder for temporary files with a short name.
+func shortTempFolder() string {
 	if info, err := os.Stat("/tmp"); err == nil && info.IsDir() {
 		return "/tmp"
 	}

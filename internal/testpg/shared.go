@@ -27,26 +27,26 @@ func Shared(t testing.TB) *Server {
 
 var shared struct {
 	once     sync.Once
-	starting starting
+	starting sharedTest
 	server   *Server
 }
 
-// starting is the test that a shared server belongs to: none.
-type starting struct {
+// sharedTest is the test that a shared server belongs to: none.
+type sharedTest struct {
 	testing.TB
 	err     error
 	skipped bool
 }
 
-func (s *starting) Helper()        {}
-func (s *starting) Cleanup(func()) {} // the server ends with the end of its input, which is ours
-func (s *starting) Fatal(args ...any) {
+func (s *sharedTest) Helper()        {}
+func (s *sharedTest) Cleanup(func()) {} // the server ends with the end of its input, which is ours
+func (s *sharedTest) Fatal(args ...any) {
 	s.err = errors.New(fmt.Sprint(args...))
 	panic(s.err)
 }
-func (s *starting) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
-func (s *starting) Error(args ...any)                 { s.Fatal(args...) }
-func (s *starting) Skip(args ...any) {
+func (s *sharedTest) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
+func (s *sharedTest) Error(args ...any)                 { s.Fatal(args...) }
+func (s *sharedTest) Skip(args ...any) {
 	s.skipped = true
 	s.Fatal(args...)
 }

@@ -12,14 +12,14 @@ import (
 // this one waits for it is a setting, synchronous_standby_names.
 func (s *Server) Standby(t testing.TB) *Server {
 	t.Helper()
-	dir, err := os.MkdirTemp(short(), "pg")
+	dir, err := os.MkdirTemp(shortTempFolder(), "pg")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	// Otherwise a standby whose server is gone may sleep for 5 seconds before it is promoted.
 	f := &Server{bin: s.bin, dir: dir, settings: append(slices.Clone(s.settings), "wal_retrieve_retry_interval=100ms")}
-	if err := give(dir); err != nil {
+	if err := giveToServerUser(dir); err != nil {
 		t.Fatal(err)
 	}
 	f.Tool(t, "pg_basebackup", "-h", s.dir, "-U", "postgres", "-D", f.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")

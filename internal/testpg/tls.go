@@ -32,7 +32,7 @@ func NewAuthority(t testing.TB) *Authority {
 	a.certificate = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority of a test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign}
-	write(t, a.File, "CERTIFICATE", a.sign(t, a.certificate, a.key))
+	writePEM(t, a.File, "CERTIFICATE", a.sign(t, a.certificate, a.key))
 	return a
 }
 
@@ -55,12 +55,12 @@ func (a *Authority) sign(t testing.TB, c *x509.Certificate, key *ecdsa.PrivateKe
 	return signed
 }
 
-func write(t testing.TB, file, kind string, content []byte) {
+func writePEM(t testing.TB, file, kind string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := give(file); err != nil {
+	if err := giveToServerUser(file); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -80,8 +80,8 @@ func (s *Server) Listen(t testing.TB, a *Authority, host string, until time.Time
 			t.Fatal(err)
 		}
 		kind, more = "hostssl", []string{"ssl=on", "ssl_cert_file=" + s.dir + "/server.crt", "ssl_key_file=" + s.dir + "/server.key"}
-		write(t, s.dir+"/server.crt", "CERTIFICATE", signed)
-		write(t, s.dir+"/server.key", "PRIVATE KEY", key)
+		writePEM(t, s.dir+"/server.crt", "CERTIFICATE", signed)
+		writePEM(t, s.dir+"/server.key", "PRIVATE KEY", key)
 	}
 	rules := "local all all trust\n" + kind + " all all 127.0.0.1/32 scram-sha-256\n"
 	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(rules), 0o600); err != nil {

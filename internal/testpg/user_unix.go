@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// other returns as whom the server runs where we are root: as postgres, or as nobody.
-func other() (uid, gid int, err error) {
+// serverUser returns as whom the server runs where we are root: as postgres, or as nobody.
+func serverUser() (uid, gid int, err error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, lookup := user.Lookup(name)
 		if lookup != nil {
@@ -28,25 +28,25 @@ func other() (uid, gid int, err error) {
 	return 0, 0, errors.New("there is no user postgres and none nobody, as whom PostgreSQL could run")
 }
 
-// give makes the server's user the owner of a folder.
-func give(dir string) error {
+// giveToServerUser makes the server's user the owner of a folder.
+func giveToServerUser(dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	uid, gid, err := other()
+	uid, gid, err := serverUser()
 	if err != nil {
 		return err
 	}
 	return os.Chown(dir, uid, gid)
 }
 
-// run makes a command run as the server's user.
-func run(c *exec.Cmd) {
+// runAsServerUser makes a command run as the server's user.
+func runAsServerUser(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that Ctrl-C reaches us alone
 	if os.Geteuid() != 0 {
 		return
 	}
-	if uid, gid, err := other(); err == nil {
+	if uid, gid, err := serverUser(); err == nil {
 		c.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 }

@@ -32,18 +32,18 @@ type Cluster struct {
 // tests on the machine has one.
 func Own(t testing.TB, options ...string) *Cluster {
 	t.Helper()
-	need(t, ready())
+	skipOrFail(t, checkReady())
 	folder, err := os.MkdirTemp("", "trino")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	if err := os.MkdirAll(cache(), 0o700); err != nil {
+	if err := os.MkdirAll(sharedFolder(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	turn := filepath.Join(cache(), "own.lock")
+	turn := filepath.Join(sharedFolder(), "own.lock")
 	run := append([]string{"--close", turn, script(), "run", folder, "--discard", "--light", "--port", "0"}, split(options)...)
-	address, life, end, err := begin(exec.Command("flock", run...))
+	address, life, end, err := startCluster(exec.Command("flock", run...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +57,8 @@ func Own(t testing.TB, options ...string) *Cluster {
 	return &Cluster{URL: address, folder: folder, own: true, leave: leave}
 }
 
-// begin starts a process that prints the cluster's address, and keeps it until its input ends.
-func begin(c *exec.Cmd) (address string, life io.Closer, end func() error, err error) {
+// startCluster starts a process that prints the cluster's address, and keeps it until its input ends.
+func startCluster(c *exec.Cmd) (address string, life io.Closer, end func() error, err error) {
 	var said strings.Builder
 	c.Stderr = &said
 	in, err := c.StdinPipe()
@@ -72,7 +72,7 @@ func begin(c *exec.Cmd) (address string, life io.Closer, end func() error, err e
 	if err := c.Start(); err != nil {
 		return "", nil, nil, err
 	}
-	address, err = line(out)
+	address, err = readAddress(out)
 	if err != nil {
 		in.Close()
 		_ = c.Wait() // what it said is more
@@ -81,7 +81,7 @@ func begin(c *exec.Cmd) (address string, life io.Closer, end func() error, err e
 	return address, in, c.Wait, nil
 }
 
-func line(r io.Reader) (string, error) {
+func readAddress(r io.Reader) (string, error) {
 	var text []byte
 	for one := make([]byte, 1); ; text = append(text, one...) {
 		if _, err := io.ReadFull(r, one); err != nil {

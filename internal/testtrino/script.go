@@ -21,8 +21,8 @@ type brokenError struct{ what, why string }
 
 func (e *brokenError) Error() string { return e.what + ": " + e.why }
 
-// ready says what a cluster lacks.
-func ready() error {
+// checkReady says what a cluster lacks.
+func checkReady() error {
 	if _, err := exec.LookPath("flock"); err != nil {
 		return errors.New("there is no flock, of the package util-linux")
 	}
@@ -33,8 +33,8 @@ func ready() error {
 	return nil
 }
 
-// need skips a test that lacks a cluster, or fails it.
-func need(t testing.TB, err error) {
+// skipOrFail skips a test that lacks a cluster, or fails it.
+func skipOrFail(t testing.TB, err error) {
 	t.Helper()
 	if err == nil {
 		return
@@ -47,8 +47,8 @@ func need(t testing.TB, err error) {
 		"to the address of what deploy/trino/cluster start has started, such as http://127.0.0.1:18080.", err)
 }
 
-// cache is where the cluster is that tests share.
-func cache() string {
+// sharedFolder is where the cluster is that tests share.
+func sharedFolder() string {
 	folder, err := os.UserCacheDir()
 	if err != nil {
 		folder = os.TempDir()

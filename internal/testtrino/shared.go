@@ -18,8 +18,8 @@ import (
 // Shared returns the cluster that all tests share.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
-	shared.once.Do(func() { shared.cluster, shared.err = share() })
-	need(t, shared.err)
+	shared.once.Do(func() { shared.cluster, shared.err = startShared() })
+	skipOrFail(t, shared.err)
 	return shared.cluster
 }
 
@@ -30,16 +30,16 @@ var shared struct {
 	life    io.Closer // it may end when this is closed, which the end of the process does
 }
 
-func share() (*Cluster, error) {
+func startShared() (*Cluster, error) {
 	if address := os.Getenv("DISCREET_TRINO"); address != "" {
-		return named(strings.TrimSuffix(address, "/"))
+		return connectNamed(strings.TrimSuffix(address, "/"))
 	}
-	if err := ready(); err != nil {
+	if err := checkReady(); err != nil {
 		return nil, err
 	}
-	folder := filepath.Join(cache(), "trino-tests")
+	folder := filepath.Join(sharedFolder(), "trino-tests")
 	c := exec.Command(script(), "run", folder, "--discard", "--linger", "60", "--light", "--port", "0")
-	address, life, _, err := begin(c)
+	address, life, _, err := startCluster(c)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func share() (*Cluster, error) {
 	return &Cluster{URL: address, folder: folder}, nil
 }
 
-// named is a cluster that somebody else started. That it does not answer is a failure: somebody
+// connectNamed is a cluster that somebody else started. That it does not answer is a failure: somebody
 // wanted to have it tested.
-func named(address string) (*Cluster, error) {
+func connectNamed(address string) (*Cluster, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" {
 		return nil, &brokenError{"DISCREET_TRINO=" + address, "is no address such as http://127.0.0.1:18080"}

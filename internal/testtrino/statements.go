@@ -36,8 +36,8 @@ var schemas atomic.Int64
 // and returns that name. Nobody else has it until the test ends.
 func (c *Cluster) Alone(t testing.TB, catalog string) (user string) {
 	t.Helper()
-	for i := range alone { // that there is none yet is the lock, of all tests of all processes
-		user = fmt.Sprintf("alone_%d", 1+(os.Getpid()+i)%alone)
+	for i := range soleReaders { // that there is none yet is the lock, of all tests of all processes
+		user = fmt.Sprintf("alone_%d", 1+(os.Getpid()+i)%soleReaders)
 		_, err := c.ask(t, Admin, "CREATE SCHEMA "+catalog+"."+user)
 		if err == nil {
 			if !c.own {
@@ -57,8 +57,8 @@ func (c *Cluster) Alone(t testing.TB, catalog string) (user string) {
 	return ""
 }
 
-// alone is how many users there are who may read one schema, as deploy/trino/rules.json says.
-const alone = 24
+// soleReaders is how many users there are who may read one schema, as deploy/trino/rules.json says.
+const soleReaders = 24
 
 // Run runs statements as the administrator.
 func (c *Cluster) Run(t testing.TB, statements ...string) {

@@ -61,7 +61,7 @@ func TestShared(t *testing.T) {
 	if n := c.Rows(t, Reader, "SELECT count(*) FROM system.runtime.nodes WHERE NOT coordinator"); n[0][0] != "2" {
 		t.Errorf("%v workers", n)
 	}
-	if err := ended(t, func(tb testing.TB) { c.Kill(tb, "worker1") }); !strings.Contains(err, "others use") {
+	if err := endOfTest(t, func(tb testing.TB) { c.Kill(tb, "worker1") }); !strings.Contains(err, "others use") {
 		t.Errorf("a node of the shared cluster was killed: %s", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestOwn(t *testing.T) {
 	}
 	for _, node := range []string{"worker1", "coordinator"} {
 		c.Kill(t, node)
-		if err := ended(t, func(tb testing.TB) { c.Kill(tb, node) }); !strings.Contains(err, "does not run") {
+		if err := endOfTest(t, func(tb testing.TB) { c.Kill(tb, node) }); !strings.Contains(err, "does not run") {
 			t.Errorf("%s was killed twice: %s", node, err)
 		}
 		c.Restart(t)
@@ -98,7 +98,7 @@ func TestOwn(t *testing.T) {
 // inherited: who started a cluster that two run leaves, and the other still has it.
 func inherited(t *testing.T, c *Cluster, count func() string) {
 	t.Helper()
-	address, life, end, err := begin(exec.Command(script(), "run", c.folder, "--discard"))
+	address, life, end, err := startCluster(exec.Command(script(), "run", c.folder, "--discard"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,30 +193,30 @@ func TestWithout(t *testing.T) {
 	t.Setenv("DISCREET_TRINO", "")
 	t.Setenv("DISCREET_NEED_TRINO", "")
 	t.Setenv("DISCREET_TRINO_HOME", nowhere)
-	_, err := share()
-	if said := ended(t, func(tb testing.TB) { need(tb, err) }); !strings.HasPrefix(said, "skipped: NOT TESTED ON TRINO: ") ||
+	_, err := startShared()
+	if said := endOfTest(t, func(tb testing.TB) { skipOrFail(tb, err) }); !strings.HasPrefix(said, "skipped: NOT TESTED ON TRINO: ") ||
 		!strings.Contains(said, "deploy/trino/cluster fetch") || !strings.Contains(said, nowhere) {
 		t.Errorf("without a server: %s", said)
 	}
-	if said := ended(t, func(tb testing.TB) { Own(tb) }); !strings.HasPrefix(said, "skipped: NOT TESTED ON TRINO: ") {
+	if said := endOfTest(t, func(tb testing.TB) { Own(tb) }); !strings.HasPrefix(said, "skipped: NOT TESTED ON TRINO: ") {
 		t.Errorf("an own one without a server: %s", said)
 	}
 	t.Setenv("DISCREET_NEED_TRINO", "1")
-	if said := ended(t, func(tb testing.TB) { need(tb, err) }); !strings.HasPrefix(said, "failed: ") {
+	if said := endOfTest(t, func(tb testing.TB) { skipOrFail(tb, err) }); !strings.HasPrefix(said, "failed: ") {
 		t.Errorf("without a server where one is needed: %s", said)
 	}
 	t.Setenv("DISCREET_NEED_TRINO", "")
 	for _, address := range []string{"http://127.0.0.1:1", "127.0.0.1:18080", "ftp://127.0.0.1"} {
 		t.Setenv("DISCREET_TRINO", address)
-		_, err := share()
-		if said := ended(t, func(tb testing.TB) { need(tb, err) }); !strings.HasPrefix(said, "failed: DISCREET_TRINO="+address) {
+		_, err := startShared()
+		if said := endOfTest(t, func(tb testing.TB) { skipOrFail(tb, err) }); !strings.HasPrefix(said, "failed: DISCREET_TRINO="+address) {
 			t.Errorf("%s: %s", address, said)
 		}
 	}
 }
 
-// ended returns how a test ends that does this.
-func ended(t *testing.T, do func(testing.TB)) string {
+// endOfTest returns how a test ends that does this.
+func endOfTest(t *testing.T, do func(testing.TB)) string {
 	t.Helper()
 	said := make(chan string, 1)
 	go func() { // as a test does: it ends by runtime.Goexit

@@ -10,19 +10,19 @@ import (
 
 var errAverage = errors.New("an average has parts that do not belong together")
 
-// mean is the part of a server in an average, read.
-type mean struct {
+// meanPart is the part of a server in an average, read.
+type meanPart struct {
 	api.Part
 	center, low, high *big.Rat
 }
 
-func readMean(p api.Part) (m mean, err error) {
+func readMeanPart(p api.Part) (m meanPart, err error) {
 	m.Part = p
 	for _, f := range []struct {
 		to   **big.Rat
 		text string
 	}{{&m.center, p.Center}, {&m.low, p.Low}, {&m.high, p.High}} {
-		if *f.to, err = fraction(f.text); err != nil {
+		if *f.to, err = readFraction(f.text); err != nil {
 			return m, err
 		}
 	}
@@ -34,11 +34,11 @@ func readMean(p api.Part) (m mean, err error) {
 }
 
 // average is the mean of the values at all servers, and its half width.
-func average(parts []api.Part, beta float64, h halves) (estimate float64, half *float64, err error) {
-	var all []mean
+func average(parts []api.Part, beta float64, h halfWidths) (estimate float64, half *float64, err error) {
+	var all []meanPart
 	twins := true
 	for _, p := range parts {
-		m, err := readMean(p)
+		m, err := readMeanPart(p)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -71,31 +71,31 @@ func average(parts []api.Part, beta float64, h halves) (estimate float64, half *
 	}
 	above, below, err := h.pair(sum, count, beta)
 	if err != nil || above.Half == nil || below.Half == nil {
-		return 0, nil, errors.Join(err, errBeyond)
+		return 0, nil, errors.Join(err, errUnboundedNoise)
 	}
 	estimate, width := mech.RatioAround(above, below, new(big.Rat).Sub(low, center), new(big.Rat).Sub(high, center))
-	moved, wider := shift(estimate, center)
+	moved, wider := addCenter(estimate, center)
 	width += wider
 	return moved, &width, nil
 }
 
-var errBeyond = errors.New("the noise of an average is beyond what can be computed")
+var errUnboundedNoise = errors.New("the noise of an average is beyond what can be computed")
 
-// shift adds the center to an estimate that was taken around it, and says how much rounding that
+// addCenter adds the center to an estimate that was taken around it, and says how much rounding that
 // has cost.
-func shift(estimate float64, center *big.Rat) (moved, off float64) {
+func addCenter(estimate float64, center *big.Rat) (moved, off float64) {
 	exact := new(big.Rat).SetFloat64(estimate)
 	exact.Add(exact, center)
 	moved, _ = exact.Float64()
 	exact.Sub(exact, new(big.Rat).SetFloat64(moved))
-	return moved, up(exact.Abs(exact))
+	return moved, roundUp(exact.Abs(exact))
 }
 
 // addTo adds the sum of a server's distances from a center, and how many values it has, to the
 // totals of all. Both are sums of what the server has released, times factors: with d the distance
 // from its own center c, the sum of x - center is that of d plus (c - center) times the count; and
 // with a and b the distances from the two ends of a width w, the count is (a + b)/w.
-func (m mean) addTo(sum, count *total, center *big.Rat) error {
+func (m meanPart) addTo(sum, count *total, center *big.Rat) error {
 	one := big.NewRat(1, 1)
 	move := new(big.Rat).Sub(m.center, center)
 	if m.Below == nil {
@@ -110,7 +110,7 @@ func (m mean) addTo(sum, count *total, center *big.Rat) error {
 
 // meanOfTwins is the average where every server has the distances from both ends, and the same
 // ends.
-func meanOfTwins(all []mean, beta float64, h halves) (estimate float64, half *float64, err error) {
+func meanOfTwins(all []meanPart, beta float64, h halfWidths) (estimate float64, half *float64, err error) {
 	above, below := newTotal(), newTotal()
 	for _, m := range all {
 		if err := errors.Join(above.add(*m.Sum, big.NewRat(1, 1)), below.add(*m.Below, big.NewRat(1, 1))); err != nil {
@@ -119,16 +119,16 @@ func meanOfTwins(all []mean, beta float64, h halves) (estimate float64, half *fl
 	}
 	a, b, err := h.pair(above, below, beta)
 	if err != nil || a.Half == nil || b.Half == nil {
-		return 0, nil, errors.Join(err, errBeyond)
+		return 0, nil, errors.Join(err, errUnboundedNoise)
 	}
 	estimate, width := mech.PartAround(a, b, new(big.Rat).Sub(all[0].high, all[0].low))
-	moved, wider := shift(estimate, all[0].low)
+	moved, wider := addCenter(estimate, all[0].low)
 	width += wider
 	return moved, &width, nil
 }
 
 // pair are two totals with their half widths, each of which may fail with half of beta.
-func (h halves) pair(x, y *total, beta float64) (a, b mech.Around, err error) {
+func (h halfWidths) pair(x, y *total, beta float64) (a, b mech.Around, err error) {
 	one, err := h.of(x, beta/2)
 	if err != nil {
 		return a, b, err

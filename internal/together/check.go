@@ -21,9 +21,9 @@ func Check(offers []Offer) error {
 			return api.Refuse("ask it by itself", "%s cannot say what the answer is made of, so it cannot be put together with others",
 				o.Server)
 		case m.Apart != "":
-			return api.Refuse(m.Instead, "this cannot be put together: %s%s", only(offers, o), m.Apart)
+			return api.Refuse(m.Instead, "this cannot be put together: %s%s", namePart(offers, o), m.Apart)
 		case m.Source == "" || len(m.Columns) == 0:
-			return strange(o.Server)
+			return strangeServerError(o.Server)
 		}
 		for _, before := range offers[:i] {
 			if before.Makeup.Source == o.Makeup.Source {
@@ -38,8 +38,8 @@ func Check(offers []Offer) error {
 	return nil
 }
 
-// only names a server that alone, or with some others, says that it cannot be.
-func only(offers []Offer, o Offer) string {
+// namePart names a server that alone, or with some others, says that it cannot be.
+func namePart(offers []Offer, o Offer) string {
 	for _, other := range offers {
 		if other.Makeup != nil && other.Makeup.Apart != o.Makeup.Apart {
 			return "at " + o.Server + " "
@@ -48,27 +48,27 @@ func only(offers []Offer, o Offer) string {
 	return ""
 }
 
-// strange is what is told of a server that says what no server of this kind says.
-func strange(server string) error {
+// strangeServerError is what is told of a server that says what no server of this kind says.
+func strangeServerError(server string) error {
 	return fmt.Errorf("%s says something that cannot be: it is another kind of server, or another version", server)
 }
 
 // Kinds of columns that can be added up.
-var numeric = []string{"integer", "decimal", "real"}
+var numericKinds = []string{"integer", "decimal", "real"}
 
 // checkShape refuses columns that are others than those of the first server.
 func (o Offer) checkShape(first Offer) error {
 	mine, theirs := o.Makeup.Columns, first.Makeup.Columns
 	if len(mine) != len(theirs) {
-		return strange(o.Server)
+		return strangeServerError(o.Server)
 	}
 	for i, c := range mine {
 		d := theirs[i]
 		isKey := c.Of == api.OfKey
 		switch {
 		case !slices.Contains([]string{api.OfKey, api.OfCount, api.OfSum, api.OfAverage}, c.Of),
-			!isKey && !slices.Contains(numeric, c.Kind):
-			return strange(o.Server)
+			!isKey && !slices.Contains(numericKinds, c.Kind):
+			return strangeServerError(o.Server)
 		case c.Name != d.Name || c.Of != d.Of:
 			return api.Refuse("ask each by itself", "column %d is %s, a %s, at %s and %s, a %s, at %s", i+1, d.Name, d.Of, first.Server,
 				c.Name, c.Of, o.Server)
@@ -91,16 +91,16 @@ func Expect(offers []Offer, confidence float64) ([]*float64, error) {
 		t := newTotal()
 		for _, o := range offers {
 			at := o.Makeup.Columns[i]
-			if t.add(api.NoisyNumber{Step: at.Step, Noise: at.Noise}, one()) != nil {
-				return nil, strange(o.Server)
+			if t.add(api.NoisyNumber{Step: at.Step, Noise: at.Noise}, oneRat()) != nil {
+				return nil, strangeServerError(o.Server)
 			}
 		}
-		half, err := halves{}.of(t, 1-confidence)
+		half, err := halfWidths{}.of(t, 1-confidence)
 		if err != nil {
 			return nil, err
 		}
 		if half != nil {
-			width := up(half)
+			width := roundUp(half)
 			out[i] = &width
 		}
 	}

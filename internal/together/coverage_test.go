@@ -119,7 +119,7 @@ func TestCoverage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := mech.NewReleaser(detrand.Noise("together, "+name, 7))
 			for _, confidence := range []float64{0.5, 0.9, 0.95, 0.99} {
-				within := covered(t, sites, r, confidence, *runs)
+				within := coverage(t, sites, r, confidence, *runs)
 				slack := 4 * math.Sqrt(confidence*(1-confidence)/float64(*runs))
 				for column, share := range within {
 					if share < confidence-slack {
@@ -135,8 +135,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// covered is how often the exact totals of the columns are within their error bars.
-func covered(t *testing.T, sites []site, r *mech.Releaser, confidence float64, runs int) map[string]float64 {
+// coverage is how often the exact totals of the columns are within their error bars.
+func coverage(t *testing.T, sites []site, r *mech.Releaser, confidence float64, runs int) map[string]float64 {
 	columns := []api.MakeupOfColumn{{Name: "count", Of: api.OfCount, Kind: "integer"},
 		{Name: "sum", Of: api.OfSum, Kind: "decimal", Decimals: 2},
 		{Name: "avg", Of: api.OfAverage, Kind: "real", Decimals: -1}}
@@ -148,7 +148,7 @@ func covered(t *testing.T, sites []site, r *mech.Releaser, confidence float64, r
 		}
 	}
 	exact, within := []float64{people, sum, sum / people}, map[string]float64{}
-	h := halves{}
+	h := halfWidths{}
 	shown := []api.Column{{Decimals: 0}, {Decimals: 2}, {Decimals: -1}}
 	for range runs {
 		g := &group{}
@@ -186,15 +186,15 @@ func TestSquares(t *testing.T) {
 				one.add(n, big.NewRat(1, 1))
 			}
 		}
-		alone, err := halves{}.of(one, 1-c.confidence)
+		alone, err := halfWidths{}.of(one, 1-c.confidence)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := halves{}.of(several, 1-c.confidence)
+		all, err := halfWidths{}.of(several, 1-c.confidence)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ratio := up(all) / (math.Sqrt(3) * up(alone)); math.Abs(ratio-c.ratio) > 0.01 || (ratio > 1) != (c.ratio > 1) {
+		if ratio := roundUp(all) / (math.Sqrt(3) * roundUp(alone)); math.Abs(ratio-c.ratio) > 0.01 || (ratio > 1) != (c.ratio > 1) {
 			t.Errorf("at %v the half width is %v times the sum in squares; want about %v", c.confidence, ratio, c.ratio)
 		}
 	}

@@ -9,30 +9,30 @@ import (
 
 var errFraction = errors.New("this is no fraction such as 1/100")
 
-// fraction reads a fraction of whole numbers, as servers write them. It takes no exponents, which
+// readFraction reads a fraction of whole numbers, as servers write them. It takes no exponents, which
 // could be numbers larger than the memory.
-func fraction(text string) (*big.Rat, error) {
+func readFraction(text string) (*big.Rat, error) {
 	above, below, divided := strings.Cut(text, "/")
-	if len(text) > 400 || !digits(strings.TrimPrefix(above, "-")) || divided && !digits(below) {
+	if len(text) > 400 || !allDigits(strings.TrimPrefix(above, "-")) || divided && !allDigits(below) {
 		return nil, errFraction
 	}
 	r, ok := new(big.Rat).SetString(text)
-	if !ok || r.Sign() != 0 && (size(r) > mostBits || size(r) < -mostBits) { // it divides by zero, or is out of reach
+	if !ok || r.Sign() != 0 && (bitSize(r) > maxFractionBits || bitSize(r) < -maxFractionBits) { // it divides by zero, or is out of reach
 		return nil, errFraction
 	}
 	return r, nil
 }
 
-// mostBits is how large a fraction may be, and its reciprocal, in bits: products of three and an
+// maxFractionBits is how large a fraction may be, and its reciprocal, in bits: products of three and an
 // int64 are still real numbers.
-const mostBits = 250
+const maxFractionBits = 250
 
-func size(r *big.Rat) int { return r.Num().BitLen() - r.Denom().BitLen() }
+func bitSize(r *big.Rat) int { return r.Num().BitLen() - r.Denom().BitLen() }
 
-func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+func allDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// up is a float64 that is not below r.
-func up(r *big.Rat) float64 {
+// roundUp is a float64 that is not below r.
+func roundUp(r *big.Rat) float64 {
 	f, exact := r.Float64()
 	if back := new(big.Rat).SetFloat64(f); !exact && back != nil && back.Cmp(r) < 0 {
 		f = math.Nextafter(f, math.Inf(1))
@@ -40,8 +40,8 @@ func up(r *big.Rat) float64 {
 	return f
 }
 
-// common is the largest fraction that all are whole multiples of; all are above 0.
-func common(all []*big.Rat) *big.Rat {
+// greatestCommonFraction is the largest fraction that all are whole multiples of; all are above 0.
+func greatestCommonFraction(all []*big.Rat) *big.Rat {
 	out := new(big.Rat).Set(all[0])
 	for _, r := range all[1:] {
 		// gcd(a/b, c/d) is gcd(a d, c b)/(b d).

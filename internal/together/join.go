@@ -63,8 +63,8 @@ func Join(ctx context.Context, all []Given, s Settings) (*Joined, error) {
 		}
 		order = append(order, names...)
 	}
-	out := &Joined{Columns: columns(all), Notes: []string{Twice}}
-	h := halves{}
+	out := &Joined{Columns: joinColumns(all), Notes: []string{Twice}}
+	h := halfWidths{}
 	for _, name := range order {
 		if ctx.Err() != nil { // of hostile servers, every row has other noise, and each takes a while
 			return nil, errStopped
@@ -72,11 +72,11 @@ func Join(ctx context.Context, all []Given, s Settings) (*Joined, error) {
 		g := groups[name]
 		values, errs, err := g.row(out.Columns, all[0].Makeup.Columns, s, h)
 		if err != nil {
-			return nil, fmt.Errorf("the answers of %s cannot be put together: %w", named(g.of), err)
+			return nil, fmt.Errorf("the answers of %s cannot be put together: %w", joinNames(g.of), err)
 		}
 		out.Rows, out.Errors, out.Servers = append(out.Rows, values), append(out.Errors, errs), append(out.Servers, len(g.of))
 	}
-	out.Notes = append(out.Notes, missing(all, order, groups)...)
+	out.Notes = append(out.Notes, missingRowNotes(all, order, groups)...)
 	return out, nil
 }
 
@@ -91,38 +91,38 @@ func (g Given) read(groups map[string]*group) ([]string, error) {
 	}
 	a := g.Answer
 	if len(a.Columns) != len(g.Makeup.Columns) || len(a.Rows) != want || len(a.Parts) != want {
-		return nil, strange(g.Server)
+		return nil, strangeServerError(g.Server)
 	}
 	var names []string
 	for i, row := range a.Rows {
 		if len(row) != len(a.Columns) || len(a.Parts[i]) != len(a.Columns) {
-			return nil, strange(g.Server)
+			return nil, strangeServerError(g.Server)
 		}
 		var keys []any
 		for j, c := range g.Makeup.Columns {
 			if (c.Of == api.OfKey) != (a.Parts[i][j].Sum == nil) || a.Columns[j].Name != c.Name {
-				return nil, strange(g.Server)
+				return nil, strangeServerError(g.Server)
 			}
 			if c.Of == api.OfKey {
 				keys = append(keys, row[j])
 			}
 		}
-		name := nameOf(keys)
+		name := keyName(keys)
 		if groups[name] == nil {
 			groups[name] = &group{keys: keys}
 			names = append(names, name)
 		}
 		at := groups[name]
 		if slices.Contains(at.of, g.Server) {
-			return nil, strange(g.Server)
+			return nil, strangeServerError(g.Server)
 		}
 		at.parts, at.of = append(at.parts, a.Parts[i]), append(at.of, g.Server)
 	}
 	return names, nil
 }
 
-// nameOf names a combination of keys: two of one value have one name, however it is written.
-func nameOf(keys []any) string {
+// keyName names a combination of keys: two of one value have one name, however it is written.
+func keyName(keys []any) string {
 	out := ""
 	for _, k := range keys {
 		switch k := k.(type) {
@@ -141,8 +141,8 @@ func nameOf(keys []any) string {
 	return out
 }
 
-// columns are those of all: of the widest kind that any server has.
-func columns(all []Given) []api.Column {
+// joinColumns are those of all: of the widest kind that any server has.
+func joinColumns(all []Given) []api.Column {
 	var out []api.Column
 	for i, first := range all[0].Makeup.Columns {
 		c := api.Column{Name: first.Name, Kind: first.Kind, Type: first.Type, Decimals: first.Decimals, Noisy: first.Of != api.OfKey,
@@ -150,26 +150,26 @@ func columns(all []Given) []api.Column {
 		c.Bar = c.Noisy
 		for _, g := range all[1:] {
 			at := g.Makeup.Columns[i]
-			if c.Noisy && slices.Index(numeric, at.Kind) > slices.Index(numeric, c.Kind) {
+			if c.Noisy && slices.Index(numericKinds, at.Kind) > slices.Index(numericKinds, c.Kind) {
 				c.Kind, c.Type = at.Kind, at.Type
 			}
 			if c.Decimals >= 0 && (at.Decimals < 0 || at.Decimals > c.Decimals) {
 				c.Decimals = at.Decimals
 			}
 		}
-		c.Decimals = min(c.Decimals, mostDecimals)
+		c.Decimals = min(c.Decimals, maxDecimals)
 		out = append(out, c)
 	}
 	return out
 }
 
-// mostDecimals is how many digits after the point a server may ask for.
-const mostDecimals = 40
+// maxDecimals is how many digits after the point a server may ask for.
+const maxDecimals = 40
 
-func one() *big.Rat { return big.NewRat(1, 1) }
+func oneRat() *big.Rat { return big.NewRat(1, 1) }
 
 // row computes the values of a row, and their error bars.
-func (g *group) row(columns []api.Column, made []api.MakeupOfColumn, s Settings, h halves) (values []any, errs []*float64, err error) {
+func (g *group) row(columns []api.Column, made []api.MakeupOfColumn, s Settings, h halfWidths) (values []any, errs []*float64, err error) {
 	keys := g.keys
 	for j, c := range made {
 		var value any
@@ -186,7 +186,7 @@ func (g *group) row(columns []api.Column, made []api.MakeupOfColumn, s Settings,
 		default:
 			t := newTotal()
 			for _, p := range g.column(j) {
-				if err := t.add(*p.Sum, one()); err != nil {
+				if err := t.add(*p.Sum, oneRat()); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -197,10 +197,10 @@ func (g *group) row(columns []api.Column, made []api.MakeupOfColumn, s Settings,
 			if c.Of == api.OfCount && s.Nonnegative && t.value.Sign() < 0 {
 				t.value.SetInt64(0) // no further from what is counted, so the error bar holds for it too
 			}
-			number, off := spell(t.value, columns[j].Decimals)
+			number, off := spellTotal(t.value, columns[j].Decimals)
 			value = number
 			if wide != nil {
-				width := up(new(big.Rat).Add(wide, off))
+				width := roundUp(new(big.Rat).Add(wide, off))
 				half = &width
 			}
 		}
@@ -218,9 +218,9 @@ func (g *group) column(j int) []api.Part {
 	return out
 }
 
-// spell writes a total, with all of its digits where it is no real number, and says by how much
+// spellTotal writes a total, with all of its digits where it is no real number, and says by how much
 // rounding has moved it.
-func spell(r *big.Rat, decimals int) (number json.Number, off *big.Rat) {
+func spellTotal(r *big.Rat, decimals int) (number json.Number, off *big.Rat) {
 	text := r.FloatString(max(decimals, 0))
 	if decimals < 0 {
 		f, _ := r.Float64()
@@ -234,11 +234,11 @@ func spell(r *big.Rat, decimals int) (number json.Number, off *big.Rat) {
 	return json.Number(text), off.Abs(off)
 }
 
-// mostSaid is how many rows a note names.
-const mostSaid = 5
+// maxNamedRows is how many rows a note names.
+const maxNamedRows = 5
 
-// missing says which rows are not of all servers.
-func missing(all []Given, order []string, groups map[string]*group) []string {
+// missingRowNotes says which rows are not of all servers.
+func missingRowNotes(all []Given, order []string, groups map[string]*group) []string {
 	var out []string
 	for _, g := range all {
 		var rows []string
@@ -247,8 +247,8 @@ func missing(all []Given, order []string, groups map[string]*group) []string {
 				rows = append(rows, strings.TrimSpace(name))
 			}
 		}
-		if n := len(rows); n > mostSaid {
-			rows = append(rows[:mostSaid], fmt.Sprintf("and %d more", n-mostSaid))
+		if n := len(rows); n > maxNamedRows {
+			rows = append(rows[:maxNamedRows], fmt.Sprintf("and %d more", n-maxNamedRows))
 		}
 		if len(rows) > 0 {
 			out = append(out, fmt.Sprintf("%s does not list %s: these rows are of the other servers alone, and who is in such a group "+

@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// said is an answer with a row for each sex, whose counts are these.
-func said(server string, counts map[string]int64, order ...string) Given {
+// countsAnswer is an answer with a row for each sex, whose counts are these.
+func countsAnswer(server string, counts map[string]int64, order ...string) Given {
 	makeup := &api.Makeup{Source: "of " + server, Columns: []api.MakeupOfColumn{{Name: "sex", Kind: "text", Of: api.OfKey, Decimals: -1},
 		{Name: "count", Kind: "integer", Of: api.OfCount, Step: "1"}}}
 	a := &api.Answer{Columns: api.Columns{{Name: "sex"}, {Name: "count"}}, Receipt: api.Receipt{Hash: server}}
@@ -28,8 +28,8 @@ func said(server string, counts map[string]int64, order ...string) Given {
 }
 
 func TestJoinByKeys(t *testing.T) {
-	north := said("north", map[string]int64{"F": 10, "M": 20, "X": -3}, "F", "M", "X")
-	south := said("south", map[string]int64{"F": 1, "M": 2, "D": 5}, "M", "D", "F")
+	north := countsAnswer("north", map[string]int64{"F": 10, "M": 20, "X": -3}, "F", "M", "X")
+	south := countsAnswer("south", map[string]int64{"F": 1, "M": 2, "D": 5}, "M", "D", "F")
 	j, err := Join(t.Context(), []Given{north, south}, Settings{Confidence: 0.95, Nonnegative: true})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestJoinByKeys(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	fresh := func() []Offer {
-		return []Offer{said("north", nil, "F").Offer, said("south", nil, "F").Offer}
+		return []Offer{countsAnswer("north", nil, "F").Offer, countsAnswer("south", nil, "F").Offer}
 	}
 	if err := Check(fresh()); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestCheckRefuses(t *testing.T) {
 
 // TestRounded: what rounding moves is in the error bar.
 func TestRounded(t *testing.T) {
-	north, south := said("north", map[string]int64{"F": 1}, "F"), said("south", map[string]int64{"F": 2}, "F")
+	north, south := countsAnswer("north", map[string]int64{"F": 1}, "F"), countsAnswer("south", map[string]int64{"F": 2}, "F")
 	south.Answer.Parts[0][1].Sum.Step = "1/8"
 	j, err := Join(t.Context(), []Given{north, south}, Settings{Confidence: 0.95})
 	if err != nil {
@@ -83,12 +83,12 @@ func TestRounded(t *testing.T) {
 	}
 	exact := newTotal()
 	for _, g := range []Given{north, south} {
-		if err := exact.add(*g.Answer.Parts[0][1].Sum, one()); err != nil {
+		if err := exact.add(*g.Answer.Parts[0][1].Sum, oneRat()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	half, err := halves{}.of(exact, 0.05)
-	if want := up(half) + 0.25; err != nil || fmt.Sprint(j.Rows[0][1]) != "1" || math.Abs(*j.Errors[0][1]-want) > 1e-9 {
+	half, err := halfWidths{}.of(exact, 0.05)
+	if want := roundUp(half) + 0.25; err != nil || fmt.Sprint(j.Rows[0][1]) != "1" || math.Abs(*j.Errors[0][1]-want) > 1e-9 {
 		t.Errorf("%v ±%v, not ±%v: %v", j.Rows[0][1], *j.Errors[0][1], want, err)
 	}
 }
@@ -114,18 +114,18 @@ func TestHostile(t *testing.T) {
 		"none":           func(g *Given) { g.Answer.Parts[0][1].Sum.Noise[0].Count = 0 },
 		"the same":       func(g *Given) { g.Answer.Receipt.Hash = "north" },
 	} {
-		south := said("south", nil, "F", "M")
+		south := countsAnswer("south", nil, "F", "M")
 		change(&south)
-		if _, err := Join(t.Context(), []Given{said("north", nil, "F", "M"), south}, Settings{Confidence: 0.95}); err == nil {
+		if _, err := Join(t.Context(), []Given{countsAnswer("north", nil, "F", "M"), south}, Settings{Confidence: 0.95}); err == nil {
 			t.Errorf("%s: it is taken", name)
 		}
 	}
-	if _, err := fraction(strings.Repeat("9", 1000)); !errors.Is(err, errFraction) {
+	if _, err := readFraction(strings.Repeat("9", 1000)); !errors.Is(err, errFraction) {
 		t.Error("a long number is taken")
 	}
 	giant := "1" + strings.Repeat("0", 390)
 	wide := api.Part{Sum: &api.NoisyNumber{Step: "1"}, Count: &api.NoisyNumber{Step: "1"}, Center: "0", Low: "0", High: giant}
-	if _, _, err := average([]api.Part{wide, wide}, 0.05, halves{}); err == nil {
+	if _, _, err := average([]api.Part{wide, wide}, 0.05, halfWidths{}); err == nil {
 		t.Error("an average is beyond all real numbers")
 	}
 	text := rapid.OneOf(rapid.StringMatching(`-?[0-9]{0,30}(/[0-9]{0,30})?`), rapid.String(),
@@ -144,12 +144,12 @@ func TestHostile(t *testing.T) {
 		} else {
 			p.Count = &count
 		}
-		if _, half, err := average([]api.Part{p, p}, 0.05, halves{}); err == nil && (half == nil || math.IsInf(*half, 0)) {
+		if _, half, err := average([]api.Part{p, p}, 0.05, halfWidths{}); err == nil && (half == nil || math.IsInf(*half, 0)) {
 			t.Fatalf("the half width is %v", half)
 		}
 		x := newTotal()
-		if x.add(sum, one()) == nil {
-			if half, err := (halves{}).of(x, 0.05); err == nil && half != nil && math.IsInf(up(half), 0) {
+		if x.add(sum, oneRat()) == nil {
+			if half, err := (halfWidths{}).of(x, 0.05); err == nil && half != nil && math.IsInf(roundUp(half), 0) {
 				t.Fatalf("the half width is %v", half)
 			}
 		}

@@ -29,16 +29,16 @@ func newTotal() *total { return &total{value: new(big.Rat), off: new(big.Rat)} }
 
 // most is how many different noises one number may have, and noises how many there may be.
 const (
-	mostTerms  = 64
-	mostNoises = 1 << 24
+	maxTerms  = 64
+	maxNoises = 1 << 24
 )
 
 var errNumber = errors.New("a number has no noise that could be")
 
 // add adds a noisy number times a factor.
 func (t *total) add(n api.NoisyNumber, factor *big.Rat) error {
-	step, err := fraction(n.Step)
-	if err != nil || step.Sign() <= 0 || n.Off < 0 || len(n.Noise) > mostTerms {
+	step, err := readFraction(n.Step)
+	if err != nil || step.Sign() <= 0 || n.Off < 0 || len(n.Noise) > maxTerms {
 		return errNumber
 	}
 	weight := new(big.Rat).Mul(step, factor)
@@ -49,7 +49,7 @@ func (t *total) add(n api.NoisyNumber, factor *big.Rat) error {
 	}
 	t.off.Add(t.off, new(big.Rat).Mul(weight, new(big.Rat).SetInt64(n.Off)))
 	for _, noise := range n.Noise {
-		if noise.Count < 1 || noise.Count > mostNoises {
+		if noise.Count < 1 || noise.Count > maxNoises {
 			return errNumber
 		}
 		if _, err := mechanism(noise); err != nil {
@@ -73,7 +73,7 @@ func (t *total) put(n api.Noises, weight *big.Rat) {
 }
 
 func mechanism(n api.Noises) (mech.Mechanism, error) {
-	parameter, err := fraction(n.Parameter)
+	parameter, err := readFraction(n.Parameter)
 	if err != nil {
 		return nil, err
 	}
@@ -88,16 +88,16 @@ func mechanism(n api.Noises) (mech.Mechanism, error) {
 // weights have no common unit that is large enough. Weights are rounded up then: noise that is
 // multiplied by more reaches further.
 const (
-	finest  = 1 << 12
-	largest = 1 << 24
+	minWeightUnits = 1 << 12
+	maxWeightUnits = 1 << 24
 )
 
-// halves computes half widths, and remembers them: rows of an answer have the same noise.
-type halves map[string]*big.Rat
+// halfWidths computes half widths, and remembers them: rows of an answer have the same noise.
+type halfWidths map[string]*big.Rat
 
 // of is a half width that the total is within, but with probability beta; nil where it is beyond
 // what can be computed.
-func (h halves) of(t *total, beta float64) (*big.Rat, error) {
+func (h halfWidths) of(t *total, beta float64) (*big.Rat, error) {
 	if len(t.terms) == 0 {
 		return t.off, nil
 	}
@@ -110,12 +110,12 @@ func (h halves) of(t *total, beta float64) (*big.Rat, error) {
 	if half, ok := h[key]; ok {
 		return half, nil
 	}
-	unit := common(weights)
+	unit := greatestCommonFraction(weights)
 	most := slices.MaxFunc(weights, (*big.Rat).Cmp)
-	if new(big.Rat).Quo(most, unit).Cmp(big.NewRat(largest, 1)) > 0 {
+	if new(big.Rat).Quo(most, unit).Cmp(big.NewRat(maxWeightUnits, 1)) > 0 {
 		least := slices.MinFunc(weights, (*big.Rat).Cmp)
-		unit = new(big.Rat).Quo(least, big.NewRat(finest, 1))
-		if coarse := new(big.Rat).Quo(most, big.NewRat(largest, 1)); coarse.Cmp(unit) > 0 {
+		unit = new(big.Rat).Quo(least, big.NewRat(minWeightUnits, 1))
+		if coarse := new(big.Rat).Quo(most, big.NewRat(maxWeightUnits, 1)); coarse.Cmp(unit) > 0 {
 			unit = coarse
 		}
 	}
@@ -125,7 +125,7 @@ func (h halves) of(t *total, beta float64) (*big.Rat, error) {
 		if err != nil {
 			return nil, err
 		}
-		terms[i] = mech.Term{Mechanism: m, Count: x.noise.Count, Weight: ceil(new(big.Rat).Quo(x.weight, unit))}
+		terms[i] = mech.Term{Mechanism: m, Count: x.noise.Count, Weight: ceilRat(new(big.Rat).Quo(x.weight, unit))}
 	}
 	steps, err := mech.HalfWidthOfSum(beta, terms...)
 	if err != nil {
@@ -140,11 +140,11 @@ func (h halves) of(t *total, beta float64) (*big.Rat, error) {
 	return half, nil
 }
 
-// ceil is the least whole number that is not below r, which is small.
-func ceil(r *big.Rat) int64 {
+// ceilRat is the least whole number that is not below r, which is small.
+func ceilRat(r *big.Rat) int64 {
 	n := new(big.Int).Add(r.Num(), new(big.Int).Sub(r.Denom(), big.NewInt(1)))
 	return n.Quo(n, r.Denom()).Int64()
 }
 
-// named joins names for a sentence.
-func named(names []string) string { return strings.Join(names, ", ") }
+// joinNames joins names for a sentence.
+func joinNames(names []string) string { return strings.Join(names, ", ") }

@@ -14,11 +14,11 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 )
 
-// adult is the encoding of the Adult data set (Becker, Kohavi 1996). Names and values are those of
+// adultEncoding is the encoding of the Adult data set (Becker, Kohavi 1996). Names and values are those of
 // its documentation; bounds are what such numbers can be, and were not read from the data: ages up
 // to 100, a week of up to 100 hours, and so on. Complete rows have no "Never-worked". With the
 // intercept a model has 6 + 98 + 1 = 105 weights.
-func adult() *learn.Encoding {
+func adultEncoding() *learn.Encoding {
 	one := big.NewRat(1, 1)
 	number := func(name string, lo, hi int64) learn.Column {
 		return learn.Column{Name: name, Lo: lo, Hi: hi, Step: one}
@@ -55,7 +55,7 @@ func adult() *learn.Encoding {
 // ReadAdult reads the complete rows of the Adult data set, from files as they are published,
 // compressed with gzip or not.
 func ReadAdult(files ...string) (*Data, error) {
-	d := &Data{Name: "Adult", Encoding: adult()}
+	d := &Data{Name: "Adult", Encoding: adultEncoding()}
 	for _, name := range files {
 		if err := d.read(name); err != nil {
 			return nil, err

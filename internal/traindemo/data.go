@@ -58,8 +58,8 @@ func (d *Data) table(p *learn.Plan) *learn.Table {
 	return t
 }
 
-// usable refuses data that nothing can be measured on.
-func (d *Data) usable() error {
+// refuseUnusable refuses data that nothing can be measured on.
+func (d *Data) refuseUnusable() error {
 	if len(d.Rows) < 100 {
 		return fmt.Errorf("%w: there are %d rows; take 100 or more", ErrDemo, len(d.Rows))
 	}

@@ -35,7 +35,7 @@ func amounts(t testing.TB, texts ...string) (out []dp.Amount) {
 
 func town(t testing.TB, rows int) *Data {
 	t.Helper()
-	d, err := Made(rows, 1)
+	d, err := MakeTown(rows, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestMade(t *testing.T) {
 		t.Error("the same seed made other rows")
 	}
 	for _, n := range []int{0, -1, 99, 3_000_000} {
-		if _, err := Made(n, 1); !errors.Is(err, ErrDemo) {
+		if _, err := MakeTown(n, 1); !errors.Is(err, ErrDemo) {
 			t.Errorf("%d rows: %v", n, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestJudgesLikeTheModel(t *testing.T) {
 				wrong++
 			}
 		}
-		if got := d.matrix(radius).wrong(weights(m)); got != float64(wrong)/600 {
+		if got := d.encode(radius).errorShare(modelWeights(m)); got != float64(wrong)/600 {
 			t.Errorf("radius %v: judged %v wrong; the model itself %v", radius, got, float64(wrong)/600)
 		}
 	}
@@ -137,7 +137,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Rows != 6000 || r.Training != 4800 || r.Weights != 37 || r.Delta != deltaOf(4800) || len(r.Cells) != 12 {
+	if r.Rows != 6000 || r.Training != 4800 || r.Weights != 37 || r.Delta != deltaForRows(4800) || len(r.Cells) != 12 {
 		t.Errorf("got %+v", r)
 	}
 	for _, w := range Ways {

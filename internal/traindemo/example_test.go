@@ -11,7 +11,7 @@ import (
 // A made-up town, and how often models that cost epsilon 1 are wrong about inhabitants that they
 // have not seen.
 func Example() {
-	town, err := traindemo.Made(20_000, 1)
+	town, err := traindemo.MakeTown(20_000, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 )
 
-// matrix is rows as a training sees them. It is the demonstration's own, so that it judges models
+// encodedRows is rows as a training sees them. It is the demonstration's own, so that it judges models
 // without asking the package that made them.
-type matrix struct{ rows *rows.Rows }
+type encodedRows struct{ rows *rows.Rows }
 
-// matrix encodes the data: numbers from -1 to 1, categories by a 1, and the intercept's 1, clipped
+// encode encodes the data: numbers from -1 to 1, categories by a 1, and the intercept's 1, clipped
 // to a radius.
-func (d *Data) matrix(radius float64) matrix {
+func (d *Data) encode(radius float64) encodedRows {
 	x := make([]float64, d.Weights())
 	b := rows.NewBuilder(len(x), radius)
 	for _, row := range d.Rows {
@@ -34,11 +34,11 @@ func (d *Data) matrix(radius float64) matrix {
 		x[at] = 1
 		b.Add(x, float32(2*row[len(row)-1]-1))
 	}
-	return matrix{b.Rows()}
+	return encodedRows{b.Rows()}
 }
 
 // score is w.x of a row.
-func (m matrix) score(i int, w []float64) float64 {
+func (m encodedRows) score(i int, w []float64) float64 {
 	z := 0.0
 	for j, x := range m.rows.Row(i) {
 		if x != 0 {
@@ -48,8 +48,8 @@ func (m matrix) score(i int, w []float64) float64 {
 	return z
 }
 
-// wrong is the share of rows that weights get wrong.
-func (m matrix) wrong(w []float64) float64 {
+// errorShare is the share of rows that weights get wrong.
+func (m encodedRows) errorShare(w []float64) float64 {
 	n := 0
 	for i := range m.rows.Len() {
 		if (m.score(i, w) > 0) != (m.rows.Target(i) > 0) {
@@ -59,8 +59,8 @@ func (m matrix) wrong(w []float64) float64 {
 	return float64(n) / float64(m.rows.Len())
 }
 
-// mean is the mean of the logistic loss and of the regulariser.
-func (m matrix) mean(w []float64, lambda float64) float64 {
+// meanLoss is the mean of the logistic loss and of the regulariser.
+func (m encodedRows) meanLoss(w []float64, lambda float64) float64 {
 	sum, l := 0.0, lossfn.Logistic()
 	for i := range m.rows.Len() {
 		sum += l.Value(m.score(i, w), float64(m.rows.Target(i)))
@@ -71,8 +71,8 @@ func (m matrix) mean(w []float64, lambda float64) float64 {
 	return sum / float64(m.rows.Len())
 }
 
-// least minimises without privacy.
-func (m matrix) least(ctx context.Context, lambda float64) ([]float64, error) {
+// minimise minimises without privacy.
+func (m encodedRows) minimise(ctx context.Context, lambda float64) ([]float64, error) {
 	point, err := solve.Minimise(ctx, &solve.Problem{Loss: lossfn.Logistic(), Rows: m.rows, Lambda: lambda}, nil, 1e-2*m.rows.Radius(), nil)
 	if err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func (m matrix) least(ctx context.Context, lambda float64) ([]float64, error) {
 	return point.W, nil
 }
 
-// weights are those of the only model of a two-class training.
-func weights(m *learn.Model) []float64 {
+// modelWeights are those of the only model of a two-class training.
+func modelWeights(m *learn.Model) []float64 {
 	w := make([]float64, len(m.Weights[0]))
 	for j, n := range m.Weights[0] {
 		w[j] = float64(n) * m.Step

@@ -11,17 +11,17 @@ import (
 
 // The values of the made-up town.
 var (
-	jobs    = []string{"clerk", "cook", "driver", "farmer", "manager", "nurse", "seller", "teacher", "technician", "none"}
-	schools = []string{"primary", "secondary", "trade", "college", "university"}
-	homes   = []string{"alone", "couple", "family", "shared", "parents"}
-	regions = []string{"north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west", "centre",
+	jobNames    = []string{"clerk", "cook", "driver", "farmer", "manager", "nurse", "seller", "teacher", "technician", "none"}
+	schoolNames = []string{"primary", "secondary", "trade", "college", "university"}
+	homeNames   = []string{"alone", "couple", "family", "shared", "parents"}
+	regionNames = []string{"north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west", "centre",
 		"islands", "hills", "coast"}
 )
 
-// Made makes up a town: four numbers, of which one is zero for almost everybody, and four
+// MakeTown makes up a town: four numbers, of which one is zero for almost everybody, and four
 // categories, and whether somebody earns much, which goes with them. A model has 37 weights. Two in
 // five earn much, and the best model is wrong about one in six.
-func Made(rows int, seed uint64) (*Data, error) {
+func MakeTown(rows int, seed uint64) (*Data, error) {
 	if rows < 100 || rows > 2_000_000 {
 		return nil, fmt.Errorf("%w: %d rows are asked for; make up from 100 to 2000000", ErrDemo, rows)
 	}
@@ -32,22 +32,22 @@ func Made(rows int, seed uint64) (*Data, error) {
 			{Name: "hours", Lo: 0, Hi: 80, Step: one},
 			{Name: "savings", Lo: 0, Hi: 1000, Step: one},
 			{Name: "years", Lo: 0, Hi: 50, Step: one},
-			{Name: "job", Values: jobs},
-			{Name: "school", Values: schools},
-			{Name: "home", Values: homes},
-			{Name: "region", Values: regions},
+			{Name: "job", Values: jobNames},
+			{Name: "school", Values: schoolNames},
+			{Name: "home", Values: homeNames},
+			{Name: "region", Values: regionNames},
 		},
 		Target: learn.Column{Name: "earns", Values: []string{"little", "much"}},
 	}}
 	dice := detrand.New("made-up town", seed)
 	for range rows {
-		d.Rows = append(d.Rows, inhabitant(dice))
+		d.Rows = append(d.Rows, makeInhabitant(dice))
 	}
 	return d, nil
 }
 
-// inhabitant makes up one row.
-func inhabitant(d detrand.Dice) []int64 {
+// makeInhabitant makes up one row.
+func makeInhabitant(d detrand.Dice) []int64 {
 	// The first values of a category are more frequent than the last.
 	category := func(n int) int64 { return int64(min(d.Below(n), d.Below(n))) }
 	age := int64(18 + d.Below(30) + d.Below(30))
@@ -57,7 +57,7 @@ func inhabitant(d detrand.Dice) []int64 {
 	if d.One(10) {
 		savings = int64(d.Below(500) + d.Below(500))
 	}
-	job, school, home, region := category(len(jobs)), category(len(schools)), category(len(homes)), category(len(regions))
+	job, school, home, region := category(len(jobNames)), category(len(schoolNames)), category(len(homeNames)), category(len(regionNames))
 	z := 0.05*float64(hours-35) + 0.03*float64(age-45) - 0.0012*float64((age-45)*(age-45))/10 + 0.06*float64(years-14) +
 		0.006*float64(savings)
 	z += []float64{-0.6, -1.5, -0.4, -1.8, 2.4, 0.3, -0.9, 0.6, 0.8, -3}[job] + []float64{-1.2, -0.7, 0, 0.9, 2}[school] +

@@ -38,14 +38,14 @@ func (s Sweep) Promises(ctx context.Context, d *Data, tell func(done, of int)) (
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	if err := d.usable(); err != nil {
+	if err := d.refuseUnusable(); err != nil {
 		return nil, err
 	}
 	if tell == nil {
 		tell = func(int, int) {}
 	}
 	train, test := d.Split(s.Seed)
-	known := map[float64][2]matrix{} // by radius
+	known := map[float64][2]encodedRows{} // by radius
 	done, of := 0, len(s.Ways)*len(s.Epsilons)*s.Draws
 	var out []Promise
 	for _, w := range s.Ways {
@@ -56,17 +56,17 @@ func (s Sweep) Promises(ctx context.Context, d *Data, tell func(done, of int)) (
 			}
 			both, ok := known[p.Radius()]
 			if !ok {
-				both = [2]matrix{train.matrix(p.Radius()), test.matrix(p.Radius())}
+				both = [2]encodedRows{train.encode(p.Radius()), test.encode(p.Radius())}
 				known[p.Radius()] = both
 			}
 			lambda := p.Regularisers()[0]
-			best, err := both[0].least(ctx, lambda)
+			best, err := both[0].minimise(ctx, lambda)
 			if err != nil {
 				return nil, err
 			}
-			least := both[0].mean(best, lambda)
+			least := both[0].meanLoss(best, lambda)
 			one := Promise{Way: w.Name, Epsilon: epsilon, Regulariser: lambda, Promised: p.Excess(int64(len(train.Rows)), Beta),
-				Least: both[1].wrong(best)}
+				Least: both[1].errorShare(best)}
 			table := train.table(p)
 			for draw := range s.Draws {
 				m, err := learn.Fit(ctx, p, table,
@@ -74,10 +74,10 @@ func (s Sweep) Promises(ctx context.Context, d *Data, tell func(done, of int)) (
 				if err != nil {
 					return nil, err
 				}
-				excess := both[0].mean(weights(m), lambda) - least
+				excess := both[0].meanLoss(modelWeights(m), lambda) - least
 				one.Observed += excess / float64(s.Draws)
 				one.Largest = math.Max(one.Largest, excess)
-				one.Wrong += both[1].wrong(weights(m)) / float64(s.Draws)
+				one.Wrong += both[1].errorShare(modelWeights(m)) / float64(s.Draws)
 				if excess > one.Promised {
 					one.Broken++
 				}

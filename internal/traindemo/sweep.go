@@ -91,7 +91,7 @@ func (s Sweep) spec(w Way, epsilon dp.Amount, rows int) (learn.Spec, error) {
 		out.Budget = learn.Budget{Rho: rho}
 		return out, err
 	case "epsilon and delta":
-		delta, err := dp.FloorFloat(deltaOf(rows))
+		delta, err := dp.FloorFloat(deltaForRows(rows))
 		out.Budget = learn.Budget{Epsilon: epsilon, Delta: delta}
 		return out, err
 	}
@@ -99,14 +99,14 @@ func (s Sweep) spec(w Way, epsilon dp.Amount, rows int) (learn.Spec, error) {
 	return out, nil
 }
 
-func deltaOf(rows int) float64 { return 1 / (float64(rows) * float64(rows)) }
+func deltaForRows(rows int) float64 { return 1 / (float64(rows) * float64(rows)) }
 
 // Run trains everything. It tells how many of the trainings are done.
 func (s Sweep) Run(ctx context.Context, d *Data, tell func(done, of int)) (*Result, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	if err := d.usable(); err != nil {
+	if err := d.refuseUnusable(); err != nil {
 		return nil, err
 	}
 	if tell == nil {
@@ -118,9 +118,9 @@ func (s Sweep) Run(ctx context.Context, d *Data, tell func(done, of int)) (*Resu
 	done, of := 0, s.Splits*(1+len(errors)*s.Draws)
 	for split := range s.Splits {
 		train, test := d.Split(s.Seed + uint64(split))
-		r.Training, r.Delta = len(train.Rows), deltaOf(len(train.Rows))
-		judge := map[float64]matrix{} // by radius
-		if err := s.plain(ctx, train, test, r); err != nil {
+		r.Training, r.Delta = len(train.Rows), deltaForRows(len(train.Rows))
+		judge := map[float64]encodedRows{} // by radius
+		if err := s.addPlainErrors(ctx, train, test, r); err != nil {
 			return nil, err
 		}
 		done++
@@ -133,7 +133,7 @@ func (s Sweep) Run(ctx context.Context, d *Data, tell func(done, of int)) (*Resu
 					return nil, err
 				}
 				if _, ok := judge[p.Radius()]; !ok {
-					judge[p.Radius()] = test.matrix(p.Radius())
+					judge[p.Radius()] = test.encode(p.Radius())
 				}
 				table := train.table(p)
 				for draw := range s.Draws {
@@ -142,7 +142,7 @@ func (s Sweep) Run(ctx context.Context, d *Data, tell func(done, of int)) (*Resu
 					if err != nil {
 						return nil, err
 					}
-					errors[at] = append(errors[at], judge[p.Radius()].wrong(weights(m)))
+					errors[at] = append(errors[at], judge[p.Radius()].errorShare(modelWeights(m)))
 					done++
 					tell(done, of)
 				}
@@ -152,7 +152,7 @@ func (s Sweep) Run(ctx context.Context, d *Data, tell func(done, of int)) (*Resu
 	}
 	r.Plain, r.Constant = r.Plain/float64(s.Splits), r.Constant/float64(s.Splits)
 	for i, list := range errors {
-		r.Cells[i].Error, r.Cells[i].Deviation = figure(list)
+		r.Cells[i].Error, r.Cells[i].Deviation = meanAndDeviation(list)
 		r.Cells[i].Trainings = len(list)
 	}
 	return r, nil
@@ -170,22 +170,22 @@ func (s Sweep) prepare(d *Data, w Way, epsilon dp.Amount, rows int) (*learn.Plan
 	return p, nil
 }
 
-// plain adds the errors without privacy, and of a constant.
-func (s Sweep) plain(ctx context.Context, train, test *Data, r *Result) error {
+// addPlainErrors adds the errors without privacy, and of a constant.
+func (s Sweep) addPlainErrors(ctx context.Context, train, test *Data, r *Result) error {
 	radius := math.Sqrt(float64(len(train.Encoding.Features) + 1)) // nothing is clipped
-	w, err := train.matrix(radius).least(ctx, plainRegulariser)
+	w, err := train.encode(radius).minimise(ctx, plainRegulariser)
 	if err != nil {
 		return err
 	}
-	against := test.matrix(radius)
-	r.Plain += against.wrong(w)
-	none := against.wrong(make([]float64, len(w)))
+	against := test.encode(radius)
+	r.Plain += against.errorShare(w)
+	none := against.errorShare(make([]float64, len(w)))
 	r.Constant += math.Min(none, 1-none)
 	return nil
 }
 
-// figure is the mean and the standard deviation.
-func figure(list []float64) (mean, deviation float64) {
+// meanAndDeviation is the mean and the standard deviation.
+func meanAndDeviation(list []float64) (mean, deviation float64) {
 	for _, x := range list {
 		mean += x
 	}

@@ -37,7 +37,7 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	f := &File{file: file, now: map[Asker]int{}, suspects: map[Asker]bool{}, died: map[Asker]bool{}}
-	text, err := io.ReadAll(io.LimitReader(file, maxFile))
+	text, err := io.ReadAll(io.LimitReader(file, maxFileBytes))
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -58,8 +58,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// maxFile is how much of a file is read: more than as many as a server lets ask at once.
-const maxFile = 16 << 20
+// maxFileBytes is how much of a file is read: more than as many as a server lets ask at once.
+const maxFileBytes = 16 << 20
 
 // Suspect returns by whose question about a dataset the last process died, as far as that is known,
 // and keeps in mind who else it may have been. It is known where one analyst's were under way, or

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// dies opens a file as the next process after one that died, and says by whose question that was.
-func dies(t *testing.T, path string, asks ...string) (*File, string) {
+// openAfterDeath opens a file as the next process after one that died, and says by whose question that was.
+func openAfterDeath(t *testing.T, path string, asks ...string) (*File, string) {
 	t.Helper()
 	f, err := Open(path)
 	if err != nil {
@@ -24,13 +24,13 @@ func dies(t *testing.T, path string, asks ...string) (*File, string) {
 
 func TestSuspects(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "underway")
-	if _, who := dies(t, path); who != "" {
+	if _, who := openAfterDeath(t, path); who != "" {
 		t.Errorf("nobody asked, and %q is named", who)
 	}
-	if _, who := dies(t, path, "ana"); who != "ana" {
+	if _, who := openAfterDeath(t, path, "ana"); who != "ana" {
 		t.Errorf("ana asked, and %q is named", who)
 	}
-	f, who := dies(t, path, "ana", "ben", "cleo")
+	f, who := openAfterDeath(t, path, "ana", "ben", "cleo")
 	if who != "" || !f.Suspected("ana") || !f.Suspected("ben") || f.Suspected("dora") {
 		t.Errorf("three asked, and %q is named: %v", who, f.suspects)
 	}
@@ -39,7 +39,7 @@ func TestSuspects(t *testing.T) {
 		t.Error("who has an answer is suspected")
 	}
 	// Ben was cleared, dora was not there, and cleo does not ask.
-	if _, who := dies(t, path, "ana", "ben", "dora"); who != "ana" {
+	if _, who := openAfterDeath(t, path, "ana", "ben", "dora"); who != "ana" {
 		t.Errorf("ana was there twice, and %q is named", who)
 	}
 }
@@ -54,7 +54,7 @@ func TestInOrder(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, who := dies(t, path); who != "" {
+	if _, who := openAfterDeath(t, path); who != "" {
 		t.Errorf("it was closed in order, and %q is named", who)
 	}
 	if err := os.WriteFile(path, []byte("asks\td\tana\nasks\td\tb"), 0o600); err != nil {
@@ -84,7 +84,7 @@ func TestOneAnalystTwice(t *testing.T) {
 		t.Errorf("ana alone asked, and is not named: %v", err)
 	}
 	f.Forget()
-	dies(t, path, "ana", "ben")
+	openAfterDeath(t, path, "ana", "ben")
 	// Ana was there before, and only looks now.
 	f, _ = Open(path)
 	f.Begin("", "ana")

@@ -4,9 +4,9 @@ import (
 	"github.com/discreet-dp/discreet/account/workload"
 )
 
-// accounting asks what mechanisms cost together, or how much noise they need. Compose has one of
+// accountingRequest asks what mechanisms cost together, or how much noise they need. Compose has one of
 // epsilon and delta, and calibrate both.
-type accounting struct {
+type accountingRequest struct {
 	Mechanisms []string `json:"mechanisms"`
 	Epsilon    *float64 `json:"epsilon"`
 	Delta      *float64 `json:"delta"`
@@ -68,14 +68,14 @@ func Calibrated(epsilon, delta float64, found workload.Calibration) map[string]a
 	return out
 }
 
-// read reads what is asked; free says that the noise may be left out.
-func (q *accounting) read(r *request, free bool) ([]workload.Use, workload.Direction, error) {
-	if err := r.into(q); err != nil {
+// readUses reads what is asked; free says that the noise may be left out.
+func (q *accountingRequest) readUses(r *request, free bool) ([]workload.Use, workload.Direction, error) {
+	if err := r.decode(q); err != nil {
 		return nil, 0, err
 	}
 	direction, ok := Directions[q.Direction]
 	if !ok {
-		return nil, 0, invalid("there is no direction %q; there are both, remove and add", q.Direction)
+		return nil, 0, refuseRequest("there is no direction %q; there are both, remove and add", q.Direction)
 	}
 	var uses []workload.Use
 	for _, text := range q.Mechanisms {
@@ -89,13 +89,13 @@ func (q *accounting) read(r *request, free bool) ([]workload.Use, workload.Direc
 }
 
 func compose(r *request) (*reply, error) {
-	var q accounting
-	uses, direction, err := q.read(r, false)
+	var q accountingRequest
+	uses, direction, err := q.readUses(r, false)
 	if err != nil {
 		return nil, err
 	}
 	if (q.Delta == nil) == (q.Epsilon == nil) {
-		return nil, invalid("say delta to be told epsilon, or epsilon to be told delta")
+		return nil, refuseRequest("say delta to be told epsilon, or epsilon to be told delta")
 	}
 	w, err := workload.New(uses...)
 	if err != nil {
@@ -113,13 +113,13 @@ func compose(r *request) (*reply, error) {
 }
 
 func calibrate(r *request) (*reply, error) {
-	var q accounting
-	uses, direction, err := q.read(r, true)
+	var q accountingRequest
+	uses, direction, err := q.readUses(r, true)
 	if err != nil {
 		return nil, err
 	}
 	if q.Delta == nil || q.Epsilon == nil {
-		return nil, invalid("say epsilon and delta, which the noise is to keep")
+		return nil, refuseRequest("say epsilon and delta, which the noise is to keep")
 	}
 	found, err := workload.Calibrate(uses, *q.Epsilon, *q.Delta, direction)
 	if err != nil {

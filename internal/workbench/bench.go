@@ -19,9 +19,9 @@ import (
 
 // Limits of one request.
 const (
-	mostBytes = 4 << 30
-	mostLine  = 16 << 20
-	mostDraws = 1 << 27
+	maxRequestBytes = 4 << 30
+	maxLineBytes    = 16 << 20
+	maxDraws        = 1 << 27
 )
 
 // New returns the handler.
@@ -29,7 +29,7 @@ func New() http.Handler {
 	mux := http.NewServeMux()
 	for path, do := range map[string]func(*request) (*reply, error){
 		"/noise": draw, "/release": release, "/compose": compose, "/calibrate": calibrate, "/fit": fit, "/quote": quote,
-		"/predict": predict, "/together": askTogether, "/together/quote": quoteTogether,
+		"/predict": predict, "/together": askServers, "/together/quote": quoteServers,
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { handle(w, r, do) })
 	}
@@ -49,8 +49,8 @@ type reply struct {
 	numbers []byte
 }
 
-// problem is what is wrong, with the members that errors of the HTTP interface have.
-type problem struct {
+// requestError is what is wrong, with the members that errors of the HTTP interface have.
+type requestError struct {
 	Kind     string           `json:"kind"`
 	Detail   string           `json:"detail"`
 	Instead  string           `json:"instead,omitempty"`
@@ -60,22 +60,22 @@ type problem struct {
 	status   int
 }
 
-func (p *problem) Error() string { return p.Detail }
+func (p *requestError) Error() string { return p.Detail }
 
-func invalid(format string, args ...any) *problem {
-	return &problem{Kind: "invalid", Detail: fmt.Sprintf(format, args...), status: http.StatusUnprocessableEntity}
+func refuseRequest(format string, args ...any) *requestError {
+	return &requestError{Kind: "invalid", Detail: fmt.Sprintf(format, args...), status: http.StatusUnprocessableEntity}
 }
 
 // handle reads a request, does what it asks, and writes the reply.
 func handle(w http.ResponseWriter, r *http.Request, do func(*request) (*reply, error)) {
-	rest := bufio.NewReaderSize(http.MaxBytesReader(w, r.Body, mostBytes), 1<<16)
+	rest := bufio.NewReaderSize(http.MaxBytesReader(w, r.Body, maxRequestBytes), 1<<16)
 	line, err := readLine(rest)
 	var out *reply
 	if err == nil {
 		out, err = do(&request{r, line, rest})
 	}
 	if err != nil {
-		p := problemOf(err)
+		p := newRequestError(err)
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(p.status)
 		json.NewEncoder(w).Encode(p)
@@ -99,8 +99,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
-		case len(line) > mostLine:
-			return nil, invalid("the first line is longer than %d bytes", mostLine)
+		case len(line) > maxLineBytes:
+			return nil, refuseRequest("the first line is longer than %d bytes", maxLineBytes)
 		case err == nil, errors.Is(err, io.EOF):
 			return line, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
@@ -109,12 +109,12 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// into reads the line.
-func (r *request) into(v any) error {
+// decode reads the line.
+func (r *request) decode(v any) error {
 	d := json.NewDecoder(bytes.NewReader(r.line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return invalid("an argument cannot be read: %v", err)
+		return refuseRequest("an argument cannot be read: %v", err)
 	}
 	return nil
 }
@@ -124,18 +124,18 @@ func (r *request) numbers(n int, each func(uint64)) error {
 	var eight [8]byte
 	for i := range n {
 		if _, err := io.ReadFull(r.rest, eight[:]); err != nil {
-			return invalid("there are %d numbers, and %d were announced", i, n)
+			return refuseRequest("there are %d numbers, and %d were announced", i, n)
 		}
 		each(binary.LittleEndian.Uint64(eight[:]))
 	}
 	if _, err := r.rest.ReadByte(); err != io.EOF {
-		return invalid("there is more behind the %d numbers that were announced", n)
+		return refuseRequest("there is more behind the %d numbers that were announced", n)
 	}
 	return nil
 }
 
-// integers writes whole numbers.
-func integers(values []int64) []byte {
+// integerBytes writes whole numbers.
+func integerBytes(values []int64) []byte {
 	out := make([]byte, 0, 8*len(values))
 	for _, v := range values {
 		out = binary.LittleEndian.AppendUint64(out, uint64(v))
@@ -143,8 +143,8 @@ func integers(values []int64) []byte {
 	return out
 }
 
-// reals writes real numbers.
-func reals(values []float64) []byte {
+// realBytes writes real numbers.
+func realBytes(values []float64) []byte {
 	out := make([]byte, 0, 8*len(values))
 	for _, v := range values {
 		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
@@ -152,22 +152,22 @@ func reals(values []float64) []byte {
 	return out
 }
 
-// problemOf says what an error means. All that can be wrong follows from what the program chose;
+// newRequestError says what an error means. All that can be wrong follows from what the program chose;
 // what a training found out about rows is told to nobody.
-func problemOf(err error) *problem {
-	var known *problem
+func newRequestError(err error) *requestError {
+	var known *requestError
 	var accountant *workload.Error
 	switch {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &accountant), errors.Is(err, learn.ErrEncoding), errors.Is(err, learn.ErrSpec), errors.Is(err, learn.ErrModel),
 		errors.Is(err, learn.ErrRow), errors.Is(err, noise.ErrScale):
-		return invalid("%v", err)
+		return refuseRequest("%v", err)
 	case errors.Is(err, learn.ErrFit):
-		return &problem{Kind: "training", Detail: learn.ErrFit.Error(), status: http.StatusInternalServerError}
+		return &requestError{Kind: "training", Detail: learn.ErrFit.Error(), status: http.StatusInternalServerError}
 	}
-	if p := problemOfServers(err); p != nil {
+	if p := newServersError(err); p != nil {
 		return p
 	}
-	return &problem{Kind: "unexpected", Detail: "this did not work", status: http.StatusInternalServerError}
+	return &requestError{Kind: "unexpected", Detail: "this did not work", status: http.StatusInternalServerError}
 }

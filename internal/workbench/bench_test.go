@@ -77,7 +77,7 @@ func TestRelease(t *testing.T) {
 		`{"kind": "laplace", "sensitivity": "3", "price": "0.5", "count": 50000}`:   2 * 36,
 		`{"kind": "gaussian", "sensitivity": "4", "price": "0.02", "count": 50000}`: 100,
 	} {
-		said, rest := good(t, "/release", line, integers(exact))
+		said, rest := good(t, "/release", line, integerBytes(exact))
 		var squares float64
 		for i, v := range whole(rest) {
 			squares += float64(v-exact[i]) * float64(v-exact[i])
@@ -122,7 +122,7 @@ func TestFit(t *testing.T) {
 	}
 	rows = append(rows, math.NaN(), math.NaN(), math.NaN(), math.Inf(1), -7, 1e300)
 	line := strings.ReplaceAll("{"+encoding+`, "rows": 4002}`, "\n", "")
-	said, _ := good(t, "/fit", line, reals(rows))
+	said, _ := good(t, "/fit", line, realBytes(rows))
 	if cost := said["cost"].(map[string]any); cost["epsilon"] != 5.0 {
 		t.Errorf("the cost is %v", cost)
 	}
@@ -134,7 +134,7 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest := good(t, "/predict", fmt.Sprintf(`{"model": %s, "rows": 3}`, model), reals([]float64{0.9, 0, -0.9, 1, math.NaN(), math.NaN()}))
+	_, rest := good(t, "/predict", fmt.Sprintf(`{"model": %s, "rows": 3}`, model), realBytes([]float64{0.9, 0, -0.9, 1, math.NaN(), math.NaN()}))
 	var scores []float64
 	for ; len(rest) >= 8; rest = rest[8:] {
 		scores = append(scores, math.Float64frombits(binary.LittleEndian.Uint64(rest)))
@@ -172,14 +172,14 @@ func TestRefusals(t *testing.T) {
 		{"/noise", `nothing`, "cannot be read", nil},
 		{"/release", `{"kind": "laplace", "sensitivity": "0", "price": "1", "count": 0}`, "above 0", nil},
 		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "0", "count": 0}`, "", nil},
-		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 2}`, "1 numbers", integers([]int64{1})},
-		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 1}`, "more behind", integers([]int64{1, 2})},
+		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 2}`, "1 numbers", integerBytes([]int64{1})},
+		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 1}`, "more behind", integerBytes([]int64{1, 2})},
 		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 0, "beta": 1}`, "probability", nil},
 		{"/compose", `{"mechanisms": ["laplace:epsilon=0.1"]}`, "say delta", nil},
 		{"/compose", `{"mechanisms": ["laplace"], "delta": 1e-6}`, "", nil},
 		{"/compose", `{"mechanisms": ["pure:epsilon=1"], "delta": 1e-6, "direction": "up"}`, "direction", nil},
 		{"/calibrate", `{"mechanisms": ["gaussian"], "delta": 1e-6}`, "say epsilon and delta", nil},
-		{"/fit", line, "announced", reals([]float64{1})},
+		{"/fit", line, "announced", realBytes([]float64{1})},
 		{"/fit", strings.Replace(line, `"rows": 2`, `"rows": -1`, 1), "too many", nil},
 		{"/fit", strings.Replace(line, "add-remove", "nobody", 1), "", nil},
 		{"/fit", strings.Replace(line, `"hi": 1000`, `"hi": -1000`, 1), "constant", nil},

@@ -10,9 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// training asks for a model of rows that are sent: numbers in the units of their columns, and of
+// trainingRequest asks for a model of rows that are sent: numbers in the units of their columns, and of
 // categories and classes the place of the value. What is missing is not a number.
-type training struct {
+type trainingRequest struct {
 	Encoding   *learn.Encoding `json:"encoding"`
 	Spec       learn.Spec      `json:"spec"`
 	Neighbours string          `json:"neighbours"`
@@ -20,20 +20,20 @@ type training struct {
 	Rows       int             `json:"rows"`
 }
 
-func (q *training) plan(r *request) (*learn.Plan, error) {
+func (q *trainingRequest) plan(r *request) (*learn.Plan, error) {
 	q.MaxRows = 1
-	if err := r.into(q); err != nil {
+	if err := r.decode(q); err != nil {
 		return nil, err
 	}
 	neighbours, err := dp.ParseNeighbours(q.Neighbours)
 	if err != nil {
-		return nil, invalid("%v", err)
+		return nil, refuseRequest("%v", err)
 	}
 	return learn.Prepare(q.Encoding, q.Spec, learn.Group{Neighbours: neighbours, MaxRows: q.MaxRows})
 }
 
-// priced says what a training costs and how it goes.
-type priced struct {
+// trainingPrice says what a training costs and how it goes.
+type trainingPrice struct {
 	Method string       `json:"method"`
 	Why    []string     `json:"why"`
 	Lines  []learn.Line `json:"plan"`
@@ -41,32 +41,32 @@ type priced struct {
 	Model  *learn.Model `json:"model,omitempty"`
 }
 
-func pricedOf(p *learn.Plan) priced {
-	return priced{Method: p.Method, Why: p.Why, Lines: p.Describe(), Cost: p.Cost}
+func newTrainingPrice(p *learn.Plan) trainingPrice {
+	return trainingPrice{Method: p.Method, Why: p.Why, Lines: p.Describe(), Cost: p.Cost}
 }
 
 func quote(r *request) (*reply, error) {
-	var q training
+	var q trainingRequest
 	p, err := q.plan(r)
 	if err != nil {
 		return nil, err
 	}
-	return &reply{pricedOf(p), nil}, nil
+	return &reply{newTrainingPrice(p), nil}, nil
 }
 
 func fit(r *request) (*reply, error) {
-	var q training
+	var q trainingRequest
 	p, err := q.plan(r)
 	if err != nil {
 		return nil, err
 	}
 	columns := append(append([]learn.Column{}, q.Encoding.Features...), q.Encoding.Target)
 	table, codes, at := p.NewTable(), make([]int64, len(columns)), 0
-	if q.Rows < 0 || q.Rows > mostBytes/8/len(columns) {
-		return nil, invalid("there are too many rows to send at once")
+	if q.Rows < 0 || q.Rows > maxRequestBytes/8/len(columns) {
+		return nil, refuseRequest("there are too many rows to send at once")
 	}
 	if err := r.numbers(q.Rows*len(columns), func(bits uint64) {
-		codes[at] = code(&columns[at], math.Float64frombits(bits))
+		codes[at] = encodeValue(&columns[at], math.Float64frombits(bits))
 		if at++; at == len(columns) {
 			table.Add(codes)
 			at = 0
@@ -78,13 +78,13 @@ func fit(r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := pricedOf(p)
+	out := newTrainingPrice(p)
 	out.Model = m
 	return &reply{out, nil}, nil
 }
 
-// code is the number of steps, or the place of a value. It is total, and looks at one value alone.
-func code(c *learn.Column, v float64) int64 {
+// encodeValue is the number of steps, or the place of a value. It is total, and looks at one value alone.
+func encodeValue(c *learn.Column, v float64) int64 {
 	switch {
 	case math.IsNaN(v):
 		return learn.Null
@@ -98,16 +98,16 @@ func code(c *learn.Column, v float64) int64 {
 	return int64(math.Round(math.Max(float64(c.Lo), math.Min(float64(c.Hi), v/unit))))
 }
 
-// predicting asks what a model says about rows.
-type predicting struct {
+// predictRequest asks what a model says about rows.
+type predictRequest struct {
 	Model json.RawMessage `json:"model"`
 	Rows  int             `json:"rows"`
 }
 
 // predict returns for each row the score of each class, or the number.
 func predict(r *request) (*reply, error) {
-	var q predicting
-	if err := r.into(&q); err != nil {
+	var q predictRequest
+	if err := r.decode(&q); err != nil {
 		return nil, err
 	}
 	m, err := readModel(q.Model)
@@ -115,8 +115,8 @@ func predict(r *request) (*reply, error) {
 		return nil, err
 	}
 	width := len(m.Encoding.Features)
-	if q.Rows < 0 || q.Rows > mostBytes/8/max(width, len(m.Encoding.Target.Values)) {
-		return nil, invalid("there are too many rows to send at once")
+	if q.Rows < 0 || q.Rows > maxRequestBytes/8/max(width, len(m.Encoding.Target.Values)) {
+		return nil, refuseRequest("there are too many rows to send at once")
 	}
 	var out []float64
 	row := make([]float64, 0, width)
@@ -137,5 +137,5 @@ func predict(r *request) (*reply, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return &reply{struct{}{}, reals(out)}, failed
+	return &reply{struct{}{}, realBytes(out)}, failed
 }

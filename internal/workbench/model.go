@@ -9,7 +9,7 @@ import (
 // readModel reads a model that this program, or the curator, has released.
 func readModel(text []byte) (*learn.Model, error) {
 	if len(text) == 0 {
-		return nil, invalid("there is no model")
+		return nil, refuseRequest("there is no model")
 	}
 	return learn.ReadModel(bytes.NewReader(text))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// drawing asks for noise.
-type drawing struct {
+// drawRequest asks for noise.
+type drawRequest struct {
 	Kind string `json:"kind"` // laplace, geometric or gaussian
 	// Parameter is the scale, or the square of sigma, as a decimal number or a fraction.
 	Parameter string `json:"parameter"`
@@ -21,13 +21,13 @@ type drawing struct {
 // sampler fills with independent draws.
 type sampler func(src *noise.Source, into []int64)
 
-func (d *drawing) sampler() (sampler, error) {
+func (d *drawRequest) sampler() (sampler, error) {
 	if len(d.Parameter) > 1000 {
-		return nil, invalid("the parameter is too long")
+		return nil, refuseRequest("the parameter is too long")
 	}
 	parameter, ok := new(big.Rat).SetString(d.Parameter)
 	if !ok {
-		return nil, invalid("%q is no number", d.Parameter)
+		return nil, refuseRequest("%q is no number", d.Parameter)
 	}
 	switch d.Kind {
 	case "laplace":
@@ -53,29 +53,29 @@ func (d *drawing) sampler() (sampler, error) {
 			}
 		}, nil
 	}
-	return nil, invalid("there is no noise %q; there are laplace, gaussian and geometric", d.Kind)
+	return nil, refuseRequest("there is no noise %q; there are laplace, gaussian and geometric", d.Kind)
 }
 
 // draw draws noise.
 func draw(r *request) (*reply, error) {
-	var d drawing
-	if err := r.into(&d); err != nil {
+	var d drawRequest
+	if err := r.decode(&d); err != nil {
 		return nil, err
 	}
-	if d.Count < 0 || d.Count > mostDraws {
-		return nil, invalid("from 0 to %d numbers can be drawn at once", mostDraws)
+	if d.Count < 0 || d.Count > maxDraws {
+		return nil, refuseRequest("from 0 to %d numbers can be drawn at once", maxDraws)
 	}
 	fill, err := d.sampler()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]int64, d.Count)
-	spread(fill, out)
-	return &reply{struct{}{}, integers(out)}, nil
+	fillInParallel(fill, out)
+	return &reply{struct{}{}, integerBytes(out)}, nil
 }
 
-// spread fills on all processors, each with randomness of its own.
-func spread(fill sampler, out []int64) {
+// fillInParallel fills on all processors, each with randomness of its own.
+func fillInParallel(fill sampler, out []int64) {
 	const least = 1 << 14 // fewer are not worth a processor
 	workers := min(runtime.GOMAXPROCS(0), 1+len(out)/least)
 	part := (len(out) + workers - 1) / workers
@@ -87,8 +87,8 @@ func spread(fill sampler, out []int64) {
 	all.Wait()
 }
 
-// releasing asks for numbers with noise.
-type releasing struct {
+// releaseRequest asks for numbers with noise.
+type releaseRequest struct {
 	Kind string `json:"kind"` // laplace or gaussian
 	// Sensitivity is how far one person moves all numbers together, in whole numbers: the sum of
 	// the distances for laplace, and the sum of their squares for gaussian.
@@ -100,54 +100,54 @@ type releasing struct {
 	Count int     `json:"count"`
 }
 
-// released says what is around the numbers.
-type released struct {
+// releaseReply says what is around the numbers.
+type releaseReply struct {
 	Error     int64   `json:"error"`
 	Cost      dp.Cost `json:"cost"`
 	Parameter string  `json:"parameter"`
 }
 
-func (q *releasing) mechanism() (interface {
+func (q *releaseRequest) mechanism() (interface {
 	mech.Mechanism
 	HalfWidth(beta float64) int64
 	Parameter() *big.Rat
 }, error) {
 	price, err := dp.Parse(q.Price)
 	if err != nil {
-		return nil, invalid("the price: %v", err)
+		return nil, refuseRequest("the price: %v", err)
 	}
 	moved, ok := new(big.Int).SetString(q.Sensitivity, 10)
 	if !ok || moved.Sign() <= 0 || len(q.Sensitivity) > 60 {
-		return nil, invalid("the sensitivity %q is no whole number above 0", q.Sensitivity)
+		return nil, refuseRequest("the sensitivity %q is no whole number above 0", q.Sensitivity)
 	}
 	switch q.Kind {
 	case "laplace":
-		return refused(mech.NewLaplace(dp.NewL1(moved), price))
+		return refuseParameters(mech.NewLaplace(dp.NewL1(moved), price))
 	case "gaussian":
-		return refused(mech.NewGaussian(dp.NewL2Squared(moved), price))
+		return refuseParameters(mech.NewGaussian(dp.NewL2Squared(moved), price))
 	}
-	return nil, invalid("there is no mechanism %q; there are laplace and gaussian", q.Kind)
+	return nil, refuseRequest("there is no mechanism %q; there are laplace and gaussian", q.Kind)
 }
 
-// refused says what is wrong with the parameters of a mechanism, which are all public.
-func refused[M any](m M, err error) (M, error) {
+// refuseParameters says what is wrong with the parameters of a mechanism, which are all public.
+func refuseParameters[M any](m M, err error) (M, error) {
 	if err != nil {
-		err = invalid("%v", err)
+		err = refuseRequest("%v", err)
 	}
 	return m, err
 }
 
 // release adds noise.
 func release(r *request) (*reply, error) {
-	q := releasing{Beta: 0.05}
-	if err := r.into(&q); err != nil {
+	q := releaseRequest{Beta: 0.05}
+	if err := r.decode(&q); err != nil {
 		return nil, err
 	}
-	if q.Count < 0 || q.Count > mostDraws {
-		return nil, invalid("from 0 to %d numbers can be released at once", mostDraws)
+	if q.Count < 0 || q.Count > maxDraws {
+		return nil, refuseRequest("from 0 to %d numbers can be released at once", maxDraws)
 	}
 	if !(q.Beta > 0 && q.Beta < 1) {
-		return nil, invalid("beta is a probability above 0 and below 1")
+		return nil, refuseRequest("beta is a probability above 0 and below 1")
 	}
 	m, err := q.mechanism()
 	if err != nil {
@@ -158,5 +158,5 @@ func release(r *request) (*reply, error) {
 		return nil, err
 	}
 	noisy := mech.NewReleaser(noise.NewSource()).Release(mech.Exactly(values...), m)
-	return &reply{released{m.HalfWidth(q.Beta), m.Cost(), m.Parameter().RatString()}, integers(noisy)}, nil
+	return &reply{releaseReply{m.HalfWidth(q.Beta), m.Cost(), m.Parameter().RatString()}, integerBytes(noisy)}, nil
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// common is a question to several servers.
-type common struct {
-	Servers    []place           `json:"servers"`
+// federatedRequest is a question to several servers.
+type federatedRequest struct {
+	Servers    []serverAddress   `json:"servers"`
 	SQL        string            `json:"sql"`
 	Parameters []any             `json:"parameters"`
 	Epsilon    string            `json:"epsilon"`
@@ -21,8 +21,8 @@ type common struct {
 	Request    string            `json:"request"`
 }
 
-// place is a server: what to call it, where it is, who asks, and about what.
-type place struct {
+// serverAddress is a server: what to call it, where it is, who asks, and about what.
+type serverAddress struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`
 	Token   string `json:"token"`
@@ -30,28 +30,28 @@ type place struct {
 	Trust   string `json:"trust"` // a file of certificates, where it is not the machine's that count
 }
 
-func (p place) server() (*client.Server, error) {
+func (p serverAddress) server() (*client.Server, error) {
 	s, err := client.New(p.Address, p.Token)
 	if err == nil && p.Trust != "" {
 		err = s.Trust(p.Trust)
 	}
 	switch {
 	case err != nil:
-		return nil, invalid("%v", err)
+		return nil, refuseRequest("%v", err)
 	case s.Dataset != "":
-		return nil, invalid("%s is behind a path, where it cannot be asked together with others", p.Address)
+		return nil, refuseRequest("%s is behind a path, where it cannot be asked together with others", p.Address)
 	}
 	s.Name, s.Dataset = p.Name, p.Dataset
 	return s, nil
 }
 
-// read returns the servers, and what to ask them.
-func (q *common) read(r *request) (*client.Group, client.Question, error) {
+// readQuestion returns the servers, and what to ask them.
+func (q *federatedRequest) readQuestion(r *request) (*client.Group, client.Question, error) {
 	d := json.NewDecoder(bytes.NewReader(r.line))
 	d.DisallowUnknownFields()
 	d.UseNumber() // parameters are sent on as they were written
 	if err := d.Decode(q); err != nil {
-		return nil, client.Question{}, invalid("an argument cannot be read: %v", err)
+		return nil, client.Question{}, refuseRequest("an argument cannot be read: %v", err)
 	}
 	var servers []*client.Server
 	for _, p := range q.Servers {
@@ -68,23 +68,23 @@ func (q *common) read(r *request) (*client.Group, client.Question, error) {
 			err = errors.New("an answer needs an epsilon above 0")
 		}
 		if err != nil {
-			return nil, out, invalid("%v", err)
+			return nil, out, refuseRequest("%v", err)
 		}
 	}
 	return client.Together(servers...), out, nil
 }
 
-// askTogether asks all servers, and puts their answers together. The columns are told whole.
-func askTogether(r *request) (*reply, error) {
-	var q common
-	group, question, err := q.read(r)
+// askServers asks all servers, and puts their answers together. The columns are told whole.
+func askServers(r *request) (*reply, error) {
+	var q federatedRequest
+	group, question, err := q.readQuestion(r)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := group.Ask(r.Context(), question)
 	if err != nil {
-		if problemOfServers(err) == nil { // what servers said does not fit together: that is told, for it was paid for
-			err = &problem{Kind: "unexpected", Detail: err.Error(), Request: q.Request, status: http.StatusBadGateway}
+		if newServersError(err) == nil { // what servers said does not fit together: that is told, for it was paid for
+			err = &requestError{Kind: "unexpected", Detail: err.Error(), Request: q.Request, status: http.StatusBadGateway}
 		}
 		return nil, err
 	}
@@ -94,10 +94,10 @@ func askTogether(r *request) (*reply, error) {
 	}{answer, answer.Columns}}, nil
 }
 
-// quoteTogether says what that would cost. It is free.
-func quoteTogether(r *request) (*reply, error) {
-	var q common
-	group, question, err := q.read(r)
+// quoteServers says what that would cost. It is free.
+func quoteServers(r *request) (*reply, error) {
+	var q federatedRequest
+	group, question, err := q.readQuestion(r)
 	if err != nil {
 		return nil, err
 	}
@@ -111,25 +111,25 @@ func quoteTogether(r *request) (*reply, error) {
 	}{quote, quote.Columns}}, nil
 }
 
-// problemOfServers says why several servers gave no answer; nil where err is something else.
-func problemOfServers(err error) *problem {
+// newServersError says why several servers gave no answer; nil where err is something else.
+func newServersError(err error) *requestError {
 	var refused *api.Refusal
 	var unasked *client.Unasked
 	var partial *client.Partial
 	nothing := false
 	switch {
 	case errors.As(err, &refused):
-		return &problem{Kind: "refused", Detail: refused.Reason, Instead: refused.Instead, Spent: &nothing,
+		return &requestError{Kind: "refused", Detail: refused.Reason, Instead: refused.Instead, Spent: &nothing,
 			status: http.StatusUnprocessableEntity}
 	case errors.As(err, &unasked):
-		return &problem{Kind: kindOf(unasked.Failures), Detail: unasked.Error(), Spent: &nothing, Failures: unasked.Failures,
+		return &requestError{Kind: commonKind(unasked.Failures), Detail: unasked.Error(), Spent: &nothing, Failures: unasked.Failures,
 			status: http.StatusConflict}
 	case errors.As(err, &partial):
 		spent := false
 		for _, s := range partial.Answered {
 			spent = spent || !s.Answer.Receipt.Free
 		}
-		out := &problem{Kind: "partial", Detail: partial.Error(), Request: partial.Request, Failures: partial.Failures,
+		out := &requestError{Kind: "partial", Detail: partial.Error(), Request: partial.Request, Failures: partial.Failures,
 			status: http.StatusBadGateway}
 		for _, f := range partial.Failures {
 			spent = spent || f.Spent != nil && *f.Spent
@@ -142,8 +142,8 @@ func problemOfServers(err error) *problem {
 	return nil
 }
 
-// kindOf is the kind of failures that are all of one.
-func kindOf(failures []client.Failure) string {
+// commonKind is the kind of failures that are all of one.
+func commonKind(failures []client.Failure) string {
 	for _, f := range failures[1:] {
 		if f.Kind != failures[0].Kind {
 			return "unasked"

@@ -35,12 +35,12 @@ func TestProblemOfServers(t *testing.T) {
 		{&client.Partial{Request: "r", Answered: []client.Share{free}, Failures: []client.Failure{away}}, "partial", "unknown"},
 		{&client.Partial{Request: "r", Failures: []client.Failure{{Server: "a", Kind: "canceled", Spent: &yes}}}, "partial", "true"},
 	} {
-		p := problemOf(fmt.Errorf("asking: %w", c.err))
+		p := newRequestError(fmt.Errorf("asking: %w", c.err))
 		if p.Kind != c.kind || said(p.Spent) != c.spent || p.Detail == "" || (p.Request == "r") != (c.kind == "partial") {
 			t.Errorf("%v: %+v, spent %s", c.err, p, said(p.Spent))
 		}
 	}
-	if problemOfServers(errors.New("another")) != nil {
+	if newServersError(errors.New("another")) != nil {
 		t.Error("what has nothing to do with servers is theirs")
 	}
 }

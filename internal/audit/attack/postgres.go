@@ -14,13 +14,13 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// types are those in which PostgreSQL has what a column has, and compares, orders and sends it in
+// postgresTypes are those in which PostgreSQL has what a column has, and compares, orders and sends it in
 // another way each.
-var types = map[policy.Type][]string{policy.Text: {"text COLLATE loose", "varchar", "words", "text"}, policy.Boolean: {"boolean", "yes"},
+var postgresTypes = map[policy.Type][]string{policy.Text: {"text COLLATE loose", "varchar", "words", "text"}, policy.Boolean: {"boolean", "yes"},
 	policy.Date: {"date", "day"}, policy.Decimal: {"double precision", "numeric", "real8"}, policy.Integer: {"bigint", "whole"},
 	policy.Timestamp: {"timestamp", "timestamptz"}}
 
-var makeTypes = []string{"CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)",
+var createPostgresTypes = []string{"CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)",
 	"CREATE DOMAIN words AS varchar CHECK (length(VALUE) >= 0)", "CREATE DOMAIN yes AS boolean", "CREATE DOMAIN day AS date",
 	"CREATE DOMAIN real8 AS double precision", "CREATE DOMAIN bottom AS bigint", "CREATE DOMAIN whole AS bottom"}
 
@@ -45,7 +45,7 @@ var databases atomic.Int64
 func Postgres(server func(testing.TB) *testpg.Server) Store {
 	return Store{Name: "postgres", Keep: func(t testing.TB, db *generate.Database) string {
 		t.Helper()
-		statements := slices.Concat(makeTypes, Shadows)
+		statements := slices.Concat(createPostgresTypes, Shadows)
 		for _, name := range db.Dataset.TableNames() {
 			statements = append(statements, tableSQL(db, db.Dataset.Tables[name])...)
 			statements = append(statements, fmt.Sprintf("GRANT SELECT ON public.%q TO %s", name, testpg.Reader))
@@ -60,9 +60,9 @@ func tableSQL(db *generate.Database, t *policy.Table) []string {
 	for i, column := range all.Columns {
 		typ := "bigint"
 		if c := t.Columns[column]; c != nil {
-			some := types[c.Type]
+			some := postgresTypes[c.Type]
 			if slices.Contains(db.Dataset.PathColumns(t), column) { // who somebody is compares as what it is
-				some = types[c.Type][:1]
+				some = postgresTypes[c.Type][:1]
 			}
 			h := fnv.New32a()
 			h.Write([]byte(column))
@@ -82,17 +82,17 @@ func tableSQL(db *generate.Database, t *policy.Table) []string {
 	return append(out, strings.Join(rows, "; "))
 }
 
-// begins is where PostgreSQL's calendar does, in the year 4714 before Christ: microseconds before
+// postgresCalendarStart is where PostgreSQL's calendar does, in the year 4714 before Christ: microseconds before
 // 1970.
-const begins = -210866803200000000
+const postgresCalendarStart = -210866803200000000
 
-// inPostgresToo is the value nearest to one that PostgreSQL has.
-func inPostgresToo(v any, c *policy.Column) any {
+// nearestInPostgres is the value nearest to one that PostgreSQL has.
+func nearestInPostgres(v any, c *policy.Column) any {
 	switch v := v.(type) {
 	case string:
 		return strings.ReplaceAll(v, "\x00", "\x01")
 	case int64:
-		if c != nil && c.Type == policy.Timestamp && v < begins {
+		if c != nil && c.Type == policy.Timestamp && v < postgresCalendarStart {
 			return math.Inf(-1)
 		}
 	}
@@ -100,7 +100,7 @@ func inPostgresToo(v any, c *policy.Column) any {
 }
 
 func valueSQL(v any, c *policy.Column) string {
-	switch v := inPostgresToo(v, c).(type) {
+	switch v := nearestInPostgres(v, c).(type) {
 	case nil:
 		return "NULL"
 	case string:

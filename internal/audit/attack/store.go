@@ -98,7 +98,7 @@ func Everywhere(db *generate.Database) *generate.Database {
 	for name, table := range db.Tables {
 		for _, row := range table.Rows {
 			for i, v := range row {
-				row[i] = inPostgresToo(v, db.Dataset.Tables[name].Columns[table.Columns[i]])
+				row[i] = nearestInPostgres(v, db.Dataset.Tables[name].Columns[table.Columns[i]])
 			}
 		}
 	}
@@ -114,26 +114,26 @@ func inDuckDB(t testing.TB, db *generate.Database) string {
 	return path
 }
 
-// writer is the DuckDB that files are written with, one after the other, so that none has to be
+// duckdbWriter is the DuckDB that files are written with, one after the other, so that none has to be
 // started for each.
-var writer struct {
+var duckdbWriter struct {
 	sync.Mutex
 	db *sql.DB
 }
 
 // Write runs statements in a new file of DuckDB.
 func Write(ctx context.Context, path string, statements []string) (err error) {
-	writer.Lock()
-	defer writer.Unlock()
-	if writer.db == nil {
-		if writer.db, err = sql.Open("duckdb", ""); err != nil {
+	duckdbWriter.Lock()
+	defer duckdbWriter.Unlock()
+	if duckdbWriter.db == nil {
+		if duckdbWriter.db, err = sql.Open("duckdb", ""); err != nil {
 			return err
 		}
-		writer.db.SetMaxOpenConns(1)
+		duckdbWriter.db.SetMaxOpenConns(1)
 	}
 	run := func(s string) {
 		if err == nil {
-			_, err = writer.db.ExecContext(ctx, s)
+			_, err = duckdbWriter.db.ExecContext(ctx, s)
 		}
 	}
 	run("ATTACH '" + path + "' AS made")

@@ -40,14 +40,14 @@ func (c *Curve) add(m *Mechanism, p *Pair, w [2]float64, weight, constant float6
 	c.weight, c.first, c.second = append(c.weight, weight), append(c.first, a+constant), append(c.second, b+constant)
 }
 
-// smooth are scores between which the logistic loss is nearly a polynomial.
-var smooth = []float64{-30, -24, -20, -16, -13, -10, -8, -6, -4.5, -3, -1.5, 0, 1.5, 3, 4.5, 6, 8, 10, 13, 16, 20, 24, 30}
+// logisticNodes are scores between which the logistic loss is nearly a polynomial.
+var logisticNodes = []float64{-30, -24, -20, -16, -13, -10, -8, -6, -4.5, -3, -1.5, 0, 1.5, 3, 4.5, 6, 8, 10, 13, 16, 20, 24, 30}
 
-type point struct{ at, weight float64 }
+type quadraturePoint struct{ at, weight float64 }
 
 // points are the abscissas along one weight. The gradient of F in it is Lambda w give or take what
 // the rows add, so beyond the ends noise is larger than so many deviations on both databases.
-func (m *Mechanism) points(p *Pair, axis, panels int, deviations float64) (out []point) {
+func (m *Mechanism) points(p *Pair, axis, panels int, deviations float64) (out []quadraturePoint) {
 	pull := 0.0
 	var jumps []float64
 	seen := map[float64]bool{}
@@ -58,7 +58,7 @@ func (m *Mechanism) points(p *Pair, axis, panels int, deviations float64) (out [
 				seen[r.X[0]*r.Y] = true
 				turns := m.Bend.Jumps(r.Y)
 				if turns == nil { // where a smooth loss turns
-					turns = smooth
+					turns = logisticNodes
 				}
 				for _, z := range turns {
 					jumps = append(jumps, z/r.X[0])
@@ -89,7 +89,7 @@ func (m *Mechanism) points(p *Pair, axis, panels int, deviations float64) (out [
 			continue
 		}
 		for j, x := range legendre {
-			out = append(out, point{middle - half*x, half * legendreWeight[j]}, point{middle + half*x, half * legendreWeight[j]})
+			out = append(out, quadraturePoint{middle - half*x, half * legendreWeight[j]}, quadraturePoint{middle + half*x, half * legendreWeight[j]})
 		}
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 func Example() {
 	for _, lambda := range []float64{4.52, 1} {
 		m := &density.Mechanism{Bend: density.Huber(0.5), Weights: 1, Lambda: [2]float64{lambda}, Scale: 1 / 0.8}
-		found := density.Search(m, density.Room{Radius: 1, Rows: 1}, 50, detrand.New("example", 1))
+		found := density.Search(m, density.SearchSpace{Radius: 1, Rows: 1}, 50, detrand.New("example", 1))
 		fmt.Printf("Lambda %v loses %.3f\n", lambda, found.Loss)
 	}
 	// Output:

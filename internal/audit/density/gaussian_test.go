@@ -13,8 +13,8 @@ import (
 // integrationError is the relative error of integrals.
 const integrationError = 1e-6
 
-// curve integrates, and fails where the densities do not have a mass of 1.
-func curve(t *testing.T, m *Mechanism, p *Pair, panels int, deviations float64) *Curve {
+// integrate integrates, and fails where the densities do not have a mass of 1.
+func integrate(t *testing.T, m *Mechanism, p *Pair, panels int, deviations float64) *Curve {
 	t.Helper()
 	c := NewCurve(m, p, panels, deviations)
 	if a, b := c.Mass(); math.Abs(a-1) > integrationError || math.Abs(b-1) > integrationError {
@@ -23,8 +23,8 @@ func curve(t *testing.T, m *Mechanism, p *Pair, panels int, deviations float64) 
 	return c
 }
 
-// searched are how many random pairs, and at what radii.
-func searched() (int, []float64) {
+// searchEffort are how many random pairs, and at what radii.
+func searchEffort() (int, []float64) {
 	if *full {
 		return 30, []float64{1, 100}
 	}
@@ -41,7 +41,7 @@ func gaussianBends() []Bend {
 // The delta of Gaussian objective perturbation, by integration, is never above the claim, in either
 // direction.
 func TestApproximateObjective(t *testing.T) {
-	starts, radii := searched()
+	starts, radii := searchEffort()
 	deltas := []float64{1e-6}
 	if *full {
 		deltas = []float64{1e-3, 1e-6, 1e-9}
@@ -59,10 +59,10 @@ func TestApproximateObjective(t *testing.T) {
 							t.Fatal(err)
 						}
 						m := w.mechanism(o)
-						f := SearchPairs(m, w.room(), starts, detrand.New("approximate "+w.String(), 1), func(p *Pair) float64 {
-							return curve(t, m, p, 40, 10).Delta(price)
+						f := SearchPairs(m, w.searchSpace(), starts, detrand.New("approximate "+w.String(), 1), func(p *Pair) float64 {
+							return integrate(t, m, p, 40, 10).Delta(price)
 						})
-						closest = math.Max(closest, curve(t, m, &f.Pair, 40, 10).Epsilon(delta)/price)
+						closest = math.Max(closest, integrate(t, m, &f.Pair, 40, 10).Epsilon(delta)/price)
 						if f.Loss > delta*(1+integrationError) {
 							t.Errorf("%v at (%g, %g), Lambda %g: delta is %v; %+v", w, price, delta, o.Lambda, f.Loss, f.Pair)
 						}
@@ -82,7 +82,7 @@ var orders = [][]float64{{1.01, 1.1, 1.5, 2, 3, 5, 10}, {20, 50, 100, 200}}
 
 // No Renyi divergence is above rho times its order.
 func TestConcentratedObjective(t *testing.T) {
-	starts, radii := searched()
+	starts, radii := searchEffort()
 	for _, b := range gaussianBends() {
 		closest := 0.0
 		at := map[float64]float64{}
@@ -104,8 +104,8 @@ func TestConcentratedObjective(t *testing.T) {
 							continue // wide integrals take long
 						}
 						last := group[len(group)-1]
-						f := SearchPairs(m, w.room(), starts, detrand.New("concentrated "+w.String(), 1), func(p *Pair) float64 {
-							c := curve(t, m, p, 40+int(last*mu), 8+last*mu)
+						f := SearchPairs(m, w.searchSpace(), starts, detrand.New("concentrated "+w.String(), 1), func(p *Pair) float64 {
+							c := integrate(t, m, p, 40+int(last*mu), 8+last*mu)
 							worst := 0.0
 							for _, a := range group {
 								share := c.Renyi(a) / (a * rho)

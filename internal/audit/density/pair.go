@@ -26,21 +26,21 @@ type Mechanism struct {
 	Gaussian bool
 }
 
-// state is a gradient and a second derivative at some weights.
-type state struct {
+// derivatives is a gradient and a second derivative at some weights.
+type derivatives struct {
 	g       [2]float64
 	a, b, c float64 // a b, b c
 }
 
-func (m *Mechanism) start(w [2]float64) state {
-	s := state{a: m.Lambda[0], g: [2]float64{m.Lambda[0] * w[0]}}
+func (m *Mechanism) start(w [2]float64) derivatives {
+	s := derivatives{a: m.Lambda[0], g: [2]float64{m.Lambda[0] * w[0]}}
 	if m.Weights == 2 {
 		s.g[1], s.c = m.Lambda[1]*w[1], m.Lambda[1]
 	}
 	return s
 }
 
-func (m *Mechanism) add(s state, rows []Row, w [2]float64) state {
+func (m *Mechanism) add(s derivatives, rows []Row, w [2]float64) derivatives {
 	for _, r := range rows {
 		z := r.X[0] * w[0]
 		if m.Weights == 2 {
@@ -59,7 +59,7 @@ func (m *Mechanism) add(s state, rows []Row, w [2]float64) state {
 }
 
 // log is the logarithm of the density, but for a constant that both databases share.
-func (m *Mechanism) log(s state) float64 {
+func (m *Mechanism) log(s derivatives) float64 {
 	det, norm := s.a, math.Abs(s.g[0])
 	if m.Weights == 2 {
 		det, norm = s.a*s.c-s.b*s.b, math.Hypot(s.g[0], s.g[1])

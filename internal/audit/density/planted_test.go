@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/calibrate"
 )
 
-// pure is noise for epsilon by somebody's own arithmetic, at a Lambda.
-func pure(p calibrate.Problem, epsilon, lambda, jacobian float64) *calibrate.Objective {
+// pureObjective is noise for epsilon by somebody's own arithmetic, at a Lambda.
+func pureObjective(p calibrate.Problem, epsilon, lambda, jacobian float64) *calibrate.Objective {
 	return &calibrate.Objective{Lambda: lambda, Scale: p.Gradient() / (epsilon - jacobian)}
 }
 
-// kappa is c R^2/Lambda.
-func kappa(w world, lambda float64) float64 {
+// curvatureRatio is c R^2/Lambda.
+func curvatureRatio(w world, lambda float64) float64 {
 	return w.bend.Curvature * w.radius * w.radius / lambda
 }
 
@@ -28,61 +28,61 @@ var planted = []struct {
 	weights int
 	rows    int
 	of      []dp.Neighbours
-	make    func(w world, epsilon float64) (*Mechanism, Room)
+	make    func(w world, epsilon float64) (*Mechanism, SearchSpace)
 }{
-	{"kappa with R in the place of its square", 5, 1, 1, nil, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"kappa with R in the place of its square", 5, 1, 1, nil, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		lambda := w.bend.Curvature * w.radius / math.Expm1(0.1*epsilon)
-		return w.mechanism(pure(w.problem(), epsilon, lambda, math.Log1p(kappa(w, lambda)/w.radius))), w.room()
+		return w.mechanism(pureObjective(w.problem(), epsilon, lambda, math.Log1p(curvatureRatio(w, lambda)/w.radius))), w.searchSpace()
 	}},
-	{"2 ln(1 + c R/Lambda), of a library", 10, 1, 1, nil, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"2 ln(1 + c R/Lambda), of a library", 10, 1, 1, nil, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		lambda := w.bend.Curvature * w.radius / math.Expm1(epsilon/4)
-		return w.mechanism(pure(w.problem(), epsilon, lambda, epsilon/2)), w.room()
+		return w.mechanism(pureObjective(w.problem(), epsilon, lambda, epsilon/2)), w.searchSpace()
 	}},
-	{"no Jacobian", 0, 1, 1, nil, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"no Jacobian", 0, 1, 1, nil, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		lambda := w.bend.Curvature * w.radius * w.radius / math.Expm1(0.1*epsilon)
-		return w.mechanism(pure(w.problem(), epsilon, lambda, 0)), w.room()
+		return w.mechanism(pureObjective(w.problem(), epsilon, lambda, 0)), w.searchSpace()
 	}},
-	{"half of the Jacobian", 0, 1, 1, nil, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"half of the Jacobian", 0, 1, 1, nil, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		lambda := w.bend.Curvature * w.radius * w.radius / math.Expm1(0.1*epsilon)
-		return w.mechanism(pure(w.problem(), epsilon, lambda, math.Log1p(kappa(w, lambda))/2)), w.room()
+		return w.mechanism(pureObjective(w.problem(), epsilon, lambda, math.Log1p(curvatureRatio(w, lambda))/2)), w.searchSpace()
 	}},
-	{"the Jacobian of one row for three", 0, 1, 3, nil, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"the Jacobian of one row for three", 0, 1, 3, nil, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		lambda := w.bend.Curvature * w.radius * w.radius / math.Expm1(0.1*epsilon)
-		return w.mechanism(pure(w.problem(), epsilon, lambda, math.Log1p(kappa(w, lambda)))), w.room()
+		return w.mechanism(pureObjective(w.problem(), epsilon, lambda, math.Log1p(curvatureRatio(w, lambda)))), w.searchSpace()
 	}},
-	{"the noise of one row for three", 0, 1, 3, nil, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"the noise of one row for three", 0, 1, 3, nil, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		p := w.problem()
 		p.Rows = 1
 		o, err := p.Pure(amount(epsilon), 0)
 		if err != nil {
 			panic(err)
 		}
-		return w.mechanism(o), w.room()
+		return w.mechanism(o), w.searchSpace()
 	}},
-	{"the noise of add-remove for substitute", 0, 1, 1, []dp.Neighbours{dp.Substitute}, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"the noise of add-remove for substitute", 0, 1, 1, []dp.Neighbours{dp.Substitute}, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		p := w.problem()
 		p.Neighbours = dp.AddRemove
 		o, err := p.Pure(amount(epsilon), 0)
 		if err != nil {
 			panic(err)
 		}
-		return w.mechanism(o), w.room()
+		return w.mechanism(o), w.searchSpace()
 	}},
-	{"an intercept without a regulariser", 0, 2, 1, nil, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"an intercept without a regulariser", 0, 2, 1, nil, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		o, err := w.problem().Pure(amount(epsilon), 0)
 		if err != nil {
 			panic(err)
 		}
 		m := w.mechanism(o)
 		m.Lambda[1] = 0
-		return m, w.room()
+		return m, w.searchSpace()
 	}},
-	{"an intercept that is appended after clipping", 0, 2, 1, nil, func(w world, epsilon float64) (*Mechanism, Room) {
+	{"an intercept that is appended after clipping", 0, 2, 1, nil, func(w world, epsilon float64) (*Mechanism, SearchSpace) {
 		o, err := w.problem().Pure(amount(epsilon), 0)
 		if err != nil {
 			panic(err)
 		}
-		r := w.room()
+		r := w.searchSpace()
 		r.Constant = 1
 		return w.mechanism(o), r
 	}},

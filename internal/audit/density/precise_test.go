@@ -12,22 +12,22 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-const digits = 600 // binary
+const bigDigits = 600 // binary
 
-func number(x float64) *big.Float { return new(big.Float).SetPrec(digits).SetFloat64(x) }
+func bigNumber(x float64) *big.Float { return new(big.Float).SetPrec(bigDigits).SetFloat64(x) }
 
-// exp is e^x by its series, of a number that was halved until it is small.
-func exp(x *big.Float) *big.Float {
+// bigExp is e^x by its series, of a number that was halved until it is small.
+func bigExp(x *big.Float) *big.Float {
 	halved := 0
 	small := new(big.Float).Copy(x)
 	for small.MantExp(nil) > -8 && small.Sign() != 0 {
-		small.Quo(small, number(2))
+		small.Quo(small, bigNumber(2))
 		halved++
 	}
-	sum, term := number(1), number(1)
+	sum, term := bigNumber(1), bigNumber(1)
 	for i := range 80 {
 		term.Mul(term, small)
-		term.Quo(term, number(float64(i+1)))
+		term.Quo(term, bigNumber(float64(i+1)))
 		sum.Add(sum, term)
 	}
 	for range halved {
@@ -36,30 +36,30 @@ func exp(x *big.Float) *big.Float {
 	return sum
 }
 
-// slope is the first derivative of a loss, in many digits.
-func slope(b Bend, z *big.Float, y float64) *big.Float {
+// bigSlope is the first derivative of a loss, in many digits.
+func bigSlope(b Bend, z *big.Float, y float64) *big.Float {
 	clamp := func(x *big.Float, lo, hi float64) *big.Float {
-		if x.Cmp(number(lo)) < 0 {
-			return number(lo)
+		if x.Cmp(bigNumber(lo)) < 0 {
+			return bigNumber(lo)
 		}
-		if x.Cmp(number(hi)) > 0 {
-			return number(hi)
+		if x.Cmp(bigNumber(hi)) > 0 {
+			return bigNumber(hi)
 		}
 		return x
 	}
-	out := number(0)
-	yz := number(0).Mul(z, number(y))
+	out := bigNumber(0)
+	yz := bigNumber(0).Mul(z, bigNumber(y))
 	switch b.Name {
 	case "logistic":
-		out.Quo(number(1), number(0).Add(number(1), exp(yz)))
+		out.Quo(bigNumber(1), bigNumber(0).Add(bigNumber(1), bigExp(yz)))
 	case "huber":
 		h := 1 / (2 * b.Curvature)
-		out.Sub(number(0).Add(number(1), number(h)), yz)
-		out = clamp(out.Quo(out, number(2*h)), 0, 1)
+		out.Sub(bigNumber(0).Add(bigNumber(1), bigNumber(h)), yz)
+		out = clamp(out.Quo(out, bigNumber(2*h)), 0, 1)
 	default:
-		return clamp(out.Sub(z, number(y)), -b.Slope, b.Slope)
+		return clamp(out.Sub(z, bigNumber(y)), -b.Slope, b.Slope)
 	}
-	return out.Mul(out, number(-y))
+	return out.Mul(out, bigNumber(-y))
 }
 
 // What solve.Exactly returns is the exact minimiser, rounded: half a step below it the gradient is
@@ -94,18 +94,18 @@ func TestExactly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			linear := noise.Approximate(digits)[0]
+			linear := noise.Approximate(bigDigits)[0]
 			// gradient at (z + halves/2) steps
 			gradient := func(z int64, halves int64) int {
-				w := number(0).SetInt64(z)
-				w.Add(w, number(float64(halves)/2))
-				w.Mul(w, number(step))
-				g := number(0).Mul(w, number(lambda))
+				w := bigNumber(0).SetInt64(z)
+				w.Add(w, bigNumber(float64(halves)/2))
+				w.Mul(w, bigNumber(step))
+				g := bigNumber(0).Mul(w, bigNumber(lambda))
 				g.Add(g, linear)
 				for i := range n {
-					x := number(float64(data.Row(i)[0]))
-					s := slope(b, number(0).Mul(w, x), float64(data.Target(i)))
-					g.Add(g, s.Mul(s, number(0).Mul(x, number(weight[i]))))
+					x := bigNumber(float64(data.Row(i)[0]))
+					s := bigSlope(b, bigNumber(0).Mul(w, x), float64(data.Target(i)))
+					g.Add(g, s.Mul(s, bigNumber(0).Mul(x, bigNumber(weight[i]))))
 				}
 				return g.Sign()
 			}

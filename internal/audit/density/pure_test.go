@@ -33,8 +33,8 @@ func (w world) problem() calibrate.Problem {
 	}
 }
 
-func (w world) room() Room {
-	return Room{Radius: w.radius, Rows: w.rows, Substitute: w.neighbours == dp.Substitute}
+func (w world) searchSpace() SearchSpace {
+	return SearchSpace{Radius: w.radius, Rows: w.rows, Substitute: w.neighbours == dp.Substitute}
 }
 
 func (w world) String() string {
@@ -45,7 +45,7 @@ func (w world) mechanism(o *calibrate.Objective) *Mechanism {
 	return &Mechanism{Bend: w.bend, Weights: w.weights, Lambda: [2]float64{o.Lambda, o.Lambda}, Scale: o.Scale, Gaussian: o.Gaussian}
 }
 
-func (w world) search(m *Mechanism, r Room) Found {
+func (w world) search(m *Mechanism, r SearchSpace) Worst {
 	starts := 7
 	if *full {
 		starts *= 10
@@ -108,7 +108,7 @@ func TestPureObjective(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					f := w.search(w.mechanism(o), w.room())
+					f := w.search(w.mechanism(o), w.searchSpace())
 					count++
 					share := f.Loss / amount(price).Float()
 					if share > 1+rounding {

@@ -6,8 +6,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// Room is where neighbours are searched for.
-type Room struct {
+// SearchSpace is where neighbours are searched for.
+type SearchSpace struct {
 	Radius float64 // no row is longer
 	// Constant, where it is not 0, is the second feature of every row, and Radius bounds the first
 	// alone: an intercept that is appended after clipping.
@@ -17,8 +17,8 @@ type Room struct {
 	Substitute bool
 }
 
-// Found is the worst that was found.
-type Found struct {
+// Worst is the worst that was found.
+type Worst struct {
 	Loss float64
 	Pair Pair
 	At   [2]float64
@@ -27,12 +27,12 @@ type Found struct {
 // Search looks for weights and neighbours with the largest privacy loss: from so many random
 // starts, each with up to three rows in both databases, it climbs one number at a time with steps
 // that become smaller. Targets and class weights are drawn and stay.
-func Search(m *Mechanism, r Room, starts int, dice detrand.Dice) Found {
-	var best Found
+func Search(m *Mechanism, r SearchSpace, starts int, dice detrand.Dice) Worst {
+	var best Worst
 	for range starts {
-		c := newClimb(m, r, dice)
-		if c.top(300, 1e-11); c.best > best.Loss {
-			best = Found{c.best, c.pair(), c.at()}
+		c := newHillClimb(m, r, dice)
+		if c.climbToTop(300, 1e-11); c.best > best.Loss {
+			best = Worst{c.best, c.pair(), c.at()}
 		}
 	}
 	return best
@@ -40,24 +40,24 @@ func Search(m *Mechanism, r Room, starts int, dice detrand.Dice) Found {
 
 // SearchPairs looks for neighbours with the largest score, which is 0 or more: it climbs a little
 // from the best of so many random pairs.
-func SearchPairs(m *Mechanism, r Room, starts int, dice detrand.Dice, score func(*Pair) float64) Found {
-	best := &climb{}
+func SearchPairs(m *Mechanism, r SearchSpace, starts int, dice detrand.Dice, score func(*Pair) float64) Worst {
+	best := &hillClimb{}
 	for range starts {
-		c := newClimb(m, r, dice)
+		c := newHillClimb(m, r, dice)
 		c.score = score
 		if c.best = c.value(); c.best > best.best || best.m == nil {
 			best = c
 		}
 	}
-	best.top(8, 1e-3)
-	return Found{Loss: best.best, Pair: best.pair()}
+	best.climbToTop(8, 1e-3)
+	return Worst{Loss: best.best, Pair: best.pair()}
 }
 
-// climb is a search from one start. Its numbers: the weights times the radius, and length and angle
+// hillClimb is a search from one start. Its numbers: the weights times the radius, and length and angle
 // of every row in units of 1.
-type climb struct {
+type hillClimb struct {
 	m       *Mechanism
-	r       Room
+	r       SearchSpace
 	x       []float64
 	rows    []Row
 	n       [3]int // rows of both, first, second
@@ -66,8 +66,8 @@ type climb struct {
 	score   func(*Pair) float64 // nil: the loss at the weights
 }
 
-func newClimb(m *Mechanism, r Room, dice detrand.Dice) *climb {
-	c := &climb{m: m, r: r, n: [3]int{dice.Below(4), r.Rows, 0}}
+func newHillClimb(m *Mechanism, r SearchSpace, dice detrand.Dice) *hillClimb {
+	c := &hillClimb{m: m, r: r, n: [3]int{dice.Below(4), r.Rows, 0}}
 	if r.Substitute {
 		c.n[2] = r.Rows
 	}
@@ -99,16 +99,16 @@ func newClimb(m *Mechanism, r Room, dice detrand.Dice) *climb {
 	}
 	c.touched = make([]Row, n)
 	if dice.One(2) {
-		c.edge(dice)
+		c.startAtEdge(dice)
 	}
 	c.best = c.value()
 	return c
 }
 
-// edge puts the rows of the first database at full length, all alike, and the weights to where
+// startAtEdge puts the rows of the first database at full length, all alike, and the weights to where
 // their loss is about to become straight: there both its slope and its curvature are as large as
 // they can be.
-func (c *climb) edge(dice detrand.Dice) {
+func (c *hillClimb) startAtEdge(dice detrand.Dice) {
 	from := c.n[0]
 	for i := range c.n[1] {
 		c.rows[from+i] = c.rows[from]
@@ -133,9 +133,9 @@ func (c *climb) edge(dice detrand.Dice) {
 	c.x[1] = z * x[1] / square * c.r.Radius
 }
 
-func (c *climb) at() [2]float64 { return [2]float64{c.x[0] / c.r.Radius, c.x[1] / c.r.Radius} }
+func (c *hillClimb) at() [2]float64 { return [2]float64{c.x[0] / c.r.Radius, c.x[1] / c.r.Radius} }
 
-func (c *climb) pair() Pair {
+func (c *hillClimb) pair() Pair {
 	for i, row := range c.rows {
 		length := c.r.Radius * math.Max(-1, math.Min(1, c.x[2+2*i]))
 		switch {
@@ -153,7 +153,7 @@ func (c *climb) pair() Pair {
 	return Pair{c.touched[:a:a], c.touched[a:b:b], c.touched[b:]}
 }
 
-func (c *climb) value() float64 {
+func (c *hillClimb) value() float64 {
 	p := c.pair()
 	if c.score != nil {
 		return c.score(&p)
@@ -164,8 +164,8 @@ func (c *climb) value() float64 {
 	return 0 // a number that overflowed is no finding
 }
 
-// top climbs until steps are too small to matter.
-func (c *climb) top(rounds int, smallest float64) {
+// climbToTop climbs until steps are too small to matter.
+func (c *hillClimb) climbToTop(rounds int, smallest float64) {
 	step := make([]float64, len(c.x))
 	for i := range step {
 		step[i] = math.Max(0.5, math.Abs(c.x[i])/2)

@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// together is the delta at epsilon of several models whose noise is independent. Losses are rounded
+// composedDelta is the delta at epsilon of several models whose noise is independent. Losses are rounded
 // down to steps, so it is a lower bound.
-func together(curves []*Curve, back bool, epsilon, step float64) float64 {
+func composedDelta(curves []*Curve, back bool, epsilon, step float64) float64 {
 	sum := map[int]float64{0: 1}
 	for _, c := range curves {
 		if back {
@@ -39,9 +39,9 @@ func together(curves []*Curve, back bool, epsilon, step float64) float64 {
 	return delta
 }
 
-// of are the pairs of K models, one against the rest: a row's target is whether it is of the
+// pairOfModel are the pairs of K models, one against the rest: a row's target is whether it is of the
 // model's class.
-func of(p *Pair, classes [][]int, model int) *Pair {
+func pairOfModel(p *Pair, classes [][]int, model int) *Pair {
 	out := &Pair{}
 	for i, rows := range [][]Row{p.Both, p.First, p.Second} {
 		own := slices.Clone(rows)
@@ -81,7 +81,7 @@ func TestSeveralModels(t *testing.T) {
 					}
 					m, dice := w.mechanism(o), detrand.New("several "+w.String(), 1)
 					for range tries {
-						p := newClimb(m, w.room(), dice).pair()
+						p := newHillClimb(m, w.searchSpace(), dice).pair()
 						for i := range p.Both {
 							p.Both[i].A = math.Min(p.Both[i].A, 100)
 						}
@@ -95,10 +95,10 @@ func TestSeveralModels(t *testing.T) {
 						}
 						var curves []*Curve
 						for k := range models {
-							curves = append(curves, curve(t, m, of(&p, classes, k), 40, 10))
+							curves = append(curves, integrate(t, m, pairOfModel(&p, classes, k), 40, 10))
 						}
 						for _, back := range []bool{false, true} {
-							share := together(curves, back, price, price/100) / delta
+							share := composedDelta(curves, back, price, price/100) / delta
 							closest = math.Max(closest, share)
 							if share > 1+integrationError {
 								t.Errorf("%v, %d models at (%g, %g): %v of delta; %+v %v", w, models, price, delta, share, p, classes)
@@ -134,17 +134,17 @@ func TestGaussianPlane(t *testing.T) {
 			dice := detrand.New("plane "+w.String(), 1)
 			for range tries {
 				m := w.mechanism(o)
-				p := newClimb(m, w.room(), dice).pair()
+				p := newHillClimb(m, w.searchSpace(), dice).pair()
 				for i := range p.Both {
 					p.Both[i].A = math.Min(p.Both[i].A, 1)
 				}
-				if d := curve(t, m, &p, 50, 9).Delta(price) / delta; d > 1+integrationError {
+				if d := integrate(t, m, &p, 50, 9).Delta(price) / delta; d > 1+integrationError {
 					t.Errorf("%v: %v of delta; %+v", w, d, p)
 				} else {
 					deltas = math.Max(deltas, d)
 				}
 				m = w.mechanism(z)
-				c := curve(t, m, &p, 50, 16)
+				c := integrate(t, m, &p, 50, 16)
 				for _, a := range []float64{1.1, 2, 4, 8} {
 					if d := c.Renyi(a) / (a * rho); d > 1+integrationError {
 						t.Errorf("%v: %v of rho at order %g; %+v", w, d, a, p)
@@ -163,8 +163,8 @@ func TestPlantedGaussian(t *testing.T) {
 	const price, delta, rho = 3.0, 1e-6, 0.5
 	attack := func(w world, m *Mechanism, score func(c *Curve) float64) float64 {
 		mu := w.problem().Gradient() / m.Scale
-		return SearchPairs(m, w.room(), 10, detrand.New("planted "+w.String(), 1), func(p *Pair) float64 {
-			return score(curve(t, m, p, 40+int(10*mu), 10+10*mu))
+		return SearchPairs(m, w.searchSpace(), 10, detrand.New("planted "+w.String(), 1), func(p *Pair) float64 {
+			return score(integrate(t, m, p, 40+int(10*mu), 10+10*mu))
 		}).Loss
 	}
 	hockey := func(c *Curve) float64 { return c.Delta(price) / delta }

@@ -33,8 +33,8 @@ func production(b Bend) lossfn.Loss {
 	return l
 }
 
-// drawn runs the production code: real noise, the exact minimiser, rounded.
-func drawn(t *testing.T, m *Mechanism, data []Row, radius, step float64, n int) stat.Samples {
+// drawWeights runs the production code: real noise, the exact minimiser, rounded.
+func drawWeights(t *testing.T, m *Mechanism, data []Row, radius, step float64, n int) stat.Samples {
 	t.Helper()
 	b := rows.NewBuilder(1, radius)
 	for _, r := range data {
@@ -73,7 +73,7 @@ func TestProductionHasTheDensity(t *testing.T) {
 		for _, gaussian := range []bool{false, true} {
 			m := &Mechanism{Bend: b, Weights: 1, Lambda: [2]float64{3, 3}, Scale: 2, Gaussian: gaussian}
 			step := math.Exp2(math.Round(math.Log2(m.Scale / m.Lambda[0] / 4)))
-			s := drawn(t, m, data, radius, step, n).All()
+			s := drawWeights(t, m, data, radius, step, n).All()
 			law := Law(m, data, step)
 			if sum := law.Sum(); math.Abs(sum-1) > 1e-9 {
 				t.Fatalf("%s: the law has a mass of %v", b.Name, sum)

@@ -14,7 +14,7 @@ type Above struct {
 // The outcome is the number that Transcript gives to the answers.
 func (a Above) Law(values []int64) Law {
 	p := map[int64]float64{}
-	reach := reachOf(a.Threshold)
+	reach := laplaceReach(a.Threshold)
 	for z := a.least(reach); z <= reach; z++ {
 		w := math.Exp(a.at(z))
 		answers := make([]bool, 0, len(values)+1)

@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/normal"
 )
 
-func near(t *testing.T, what string, got, want, relative float64) {
+func wantNear(t *testing.T, what string, got, want, relative float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
 		t.Errorf("%s is %.12g; want %.12g", what, got, want)
@@ -46,20 +46,20 @@ func TestLawsSumToOne(t *testing.T) {
 
 // Losses that are known in closed form.
 func TestKnownLosses(t *testing.T) {
-	near(t, "Laplace", Loss(Laplace(2, 0), Laplace(2, 3)), 1.5, 1e-12)
-	near(t, "the pair", Loss(LaplacePair(2, 0, 0), LaplacePair(2, 1, -1)), 1, 1e-12)
-	near(t, "radial", Loss(Radial(2, 0), Radial(2, 3)), 1.5, 1e-12)
+	wantNear(t, "Laplace", Loss(Laplace(2, 0), Laplace(2, 3)), 1.5, 1e-12)
+	wantNear(t, "the pair", Loss(LaplacePair(2, 0, 0), LaplacePair(2, 1, -1)), 1, 1e-12)
+	wantNear(t, "radial", Loss(Radial(2, 0), Radial(2, 3)), 1.5, 1e-12)
 	// Along the diagonal, and approached from below: no square is a point.
-	near(t, "the radial pair", Loss(RadialPair(2, 0, 0), RadialPair(2, 1, 1)), math.Sqrt2/2, 1e-3)
+	wantNear(t, "the radial pair", Loss(RadialPair(2, 0, 0), RadialPair(2, 1, 1)), math.Sqrt2/2, 1e-3)
 	if l := Loss(RadialPair(2, 0, 0), RadialPair(2, 1, 1)); l > math.Sqrt2/2 {
 		t.Errorf("the radial pair loses %v", l)
 	}
-	near(t, "randomized response", Loss(Direct(0.75, 0.25, 2, 0), Direct(0.75, 0.25, 2, 1)), math.Log(3), 1e-12)
-	near(t, "permute-and-flip", Loss(PermuteAndFlip(2).Law([]int64{0, 0}), PermuteAndFlip(2).Law([]int64{1, -1})), 1, 1e-12)
+	wantNear(t, "randomized response", Loss(Direct(0.75, 0.25, 2, 0), Direct(0.75, 0.25, 2, 1)), math.Log(3), 1e-12)
+	wantNear(t, "permute-and-flip", Loss(PermuteAndFlip(2).Law([]int64{0, 0}), PermuteAndFlip(2).Law([]int64{1, -1})), 1, 1e-12)
 	e := math.E
-	near(t, "oue", Loss(Unary(0.5, 1/(1+e), 3, 0), Unary(0.5, 1/(1+e), 3, 2)), 1, 1e-12)
-	near(t, "olh", Loss(Hashed(e/(e+3), 4, 0), Hashed(e/(e+3), 4, 1)), 1, 1e-12)
-	near(t, "hadamard", Loss(Hadamard(e/(1+e), 4, 1), Hadamard(e/(1+e), 4, 2)), 1, 1e-12)
+	wantNear(t, "oue", Loss(Unary(0.5, 1/(1+e), 3, 0), Unary(0.5, 1/(1+e), 3, 2)), 1, 1e-12)
+	wantNear(t, "olh", Loss(Hashed(e/(e+3), 4, 0), Hashed(e/(e+3), 4, 1)), 1, 1e-12)
+	wantNear(t, "hadamard", Loss(Hadamard(e/(1+e), 4, 1), Hadamard(e/(1+e), 4, 2)), 1, 1e-12)
 	// Noise on the threshold only: 0 < Z <= 1 on one side, 1 < Z <= 0 on the other.
 	still := Sparse{Threshold: 2}
 	// That is infinite, and what the law does not list bounds how much is proven.
@@ -70,10 +70,10 @@ func TestKnownLosses(t *testing.T) {
 	values := []int64{0, -1, 2, 0, 1}
 	a, b := Above{2, 4, false}.Law(values), Sparse{2, 4, 1}.Law(values)
 	for _, k := range b.Outcomes() {
-		near(t, "a transcript", a.P(k), b.P(k), 1e-12)
+		wantNear(t, "a transcript", a.P(k), b.P(k), 1e-12)
 	}
 	// One-sided, one "below" and one "above" reach 1/2 + 2/4.
-	near(t, "a one-sided round", Loss(Above{2, 4, true}.Law([]int64{0, -1}), Above{2, 4, true}.Law([]int64{1, -2})), 1, 1e-9)
+	wantNear(t, "a one-sided round", Loss(Above{2, 4, true}.Law([]int64{0, -1}), Above{2, 4, true}.Law([]int64{1, -2})), 1, 1e-9)
 	// Lee, Clifton 2014 with four "below" and four "above": 5.268714 on the real line, to
 	// which a fine lattice comes near (Lyu, Su, Li 2017, Algorithm 4).
 	const fine = 20
@@ -98,21 +98,21 @@ func TestDelta(t *testing.T) {
 		if !b.Contains(want) && math.Abs(b.Lower-want) > 1e-12 || b.Upper-b.Lower > 1e-12 {
 			t.Errorf("at %v: %v; want %v", e, b, want)
 		}
-		near(t, "its inverse", Epsilon(p, q, want), e, 1e-8+1e-8/(e+1e-9))
+		wantNear(t, "its inverse", Epsilon(p, q, want), e, 1e-8+1e-8/(e+1e-9))
 	}
 	if b := Delta(p, q, 1); b.Lower > 1e-12 {
 		t.Errorf("at epsilon: %v", b)
 	}
 	// Discrete Gaussian noise of a large sigma is Gaussian noise.
 	b, want := Delta(Gaussian(1e6, 0), Gaussian(1e6, 1000), 1), normal.Delta(1, 1)
-	near(t, "Gaussian delta", b.Lower, want.Lower, 1e-5)
+	wantNear(t, "Gaussian delta", b.Lower, want.Lower, 1e-5)
 }
 
 // Canonne, Kamath, Steinke 2020, Proposition 5: alpha D^2/(2 sigma^2), with equality where
 // alpha D is an integer.
 func TestRenyi(t *testing.T) {
 	for _, a := range []float64{1.5, 2, 8, 32} {
-		near(t, "the divergence", Renyi(Gaussian(25, 0), Gaussian(25, 4), a), a*16/50, 1e-9)
+		wantNear(t, "the divergence", Renyi(Gaussian(25, 0), Gaussian(25, 4), a), a*16/50, 1e-9)
 	}
 	f := Concentrated("gaussian", 0.32, []Pair{{P: Gaussian(25, 0), Q: Gaussian(25, 4), Name: "0 and 4"}})
 	if !f.Stands || f.Lower < 0.79 || f.Unit != "mu" {

@@ -22,7 +22,7 @@ func KeyEdge(b float64, threshold int64, edge float64, units int64) Law {
 		logs[threshold-1] = math.Log(edge) + at
 		logs[Hidden] = math.Log(laplaceTo(b, threshold-units-2) + (1-edge)*math.Exp(at))
 	}
-	end := max(threshold, units) + reachOf(b)
+	end := max(threshold, units) + laplaceReach(b)
 	for v := threshold; v <= end; v++ {
 		logs[v] = laplaceAt(b, v-units)
 	}

@@ -2,9 +2,9 @@ package enumerate
 
 import "math"
 
-// far is how many scales of Laplace noise are listed: what lies beyond has a
+// laplaceReachScales is how many scales of Laplace noise are listed: what lies beyond has a
 // probability below exp(-44).
-const far = 44
+const laplaceReachScales = 44
 
 // laplaceAt is P(N = k) for discrete Laplace noise of scale b, in logarithms: (1-q)/(1+q)
 // q^|k| with q = exp(-1/b), and (1-q)/(1+q) = tanh(1/(2b)) (Ghosh, Roughgarden,
@@ -25,14 +25,14 @@ func laplaceFrom(b float64, m int64) float64 {
 // laplaceTo is P(N <= m): the noise is symmetric.
 func laplaceTo(b float64, m int64) float64 { return laplaceFrom(b, -m) }
 
-func reachOf(b float64) int64 { return int64(math.Ceil(far * b)) }
+func laplaceReach(b float64) int64 { return int64(math.Ceil(laplaceReachScales * b)) }
 
 // Laplace is the law of an integer with discrete Laplace noise of scale b. Outside of
 // the values of two neighbours the ratio of their laws is constant, so no loss is left
 // out with the tails.
 func Laplace(b float64, value int64) Law {
 	logs := map[int64]float64{}
-	reach := reachOf(b)
+	reach := laplaceReach(b)
 	for k := -reach; k <= reach; k++ {
 		logs[value+k] = laplaceAt(b, k)
 	}

@@ -11,9 +11,9 @@ import (
 // impossible: the smallest epsilon for which the pair is purely private (Dwork,
 // McSherry, Nissim, Smith 2006, Definition 1; on countable sets outcomes suffice,
 // because the ratio of sums is at most the largest ratio of terms).
-func Loss(p, q Law) float64 { return math.Max(oneSided(p, q), oneSided(q, p)) }
+func Loss(p, q Law) float64 { return math.Max(oneSidedLoss(p, q), oneSidedLoss(q, p)) }
 
-func oneSided(p, q Law) float64 {
+func oneSidedLoss(p, q Law) float64 {
 	worst := 0.0
 	for i, k := range p.outcomes {
 		worst = math.Max(worst, p.logs[i]-q.atMost(k))

@@ -7,7 +7,7 @@ import "math"
 // from k - 1/2 to k + 1/2.
 func Radial(s float64, value int64) Law {
 	logs := map[int64]float64{value: math.Log(-math.Expm1(-1 / (2 * s)))}
-	reach := reachOf(s)
+	reach := laplaceReach(s)
 	for k := int64(1); k <= reach; k++ {
 		v := math.Log(math.Sinh(1/(2*s))) - float64(k)/s
 		logs[value+k], logs[value-k] = v, v
@@ -25,7 +25,7 @@ func RadialPair(s float64, first, second int64) Law {
 	reach := int64(math.Ceil(20 * s))
 	for j := int64(0); j <= reach; j++ {
 		for k := int64(0); k <= j; k++ {
-			v := math.Log(square(s, float64(j), float64(k)))
+			v := math.Log(squareProbability(s, float64(j), float64(k)))
 			for _, p := range [][2]int64{{j, k}, {-j, k}, {j, -k}, {-j, -k}, {k, j}, {-k, j}, {k, -j}, {-k, -j}} {
 				logs[Both(first+p[0], second+p[1])] = v
 			}
@@ -37,8 +37,8 @@ func RadialPair(s float64, first, second int64) Law {
 	return NewLaw(logs, (1+t)*math.Exp(-t))
 }
 
-// square is the probability of the unit square around (a, b).
-func square(s, a, b float64) float64 {
+// squareProbability is the probability of the unit square around (a, b).
+func squareProbability(s, a, b float64) float64 {
 	sum := 0.0
 	if a == 0 && b == 0 {
 		// Eight triangles; up to the distance t the integral of r exp(-r/s) is s^2 (1 - (1 + t/s)
@@ -59,9 +59,9 @@ func square(s, a, b float64) float64 {
 
 // gaussNodes and gaussWeights are Gauss's rule on [-1, 1]: the roots of a Legendre
 // polynomial, by Newton's method.
-var gaussNodes, gaussWeights = gauss(24)
+var gaussNodes, gaussWeights = gaussRule(24)
 
-func gauss(n int) (nodes, weights []float64) {
+func gaussRule(n int) (nodes, weights []float64) {
 	for i := range n {
 		x := math.Cos(math.Pi * (float64(i) + 0.75) / (float64(n) + 0.5))
 		var slope float64

@@ -14,7 +14,7 @@ func (c Chooser) Law(scores []int64) Law {
 	return FromMap(p)
 }
 
-func best(scores []int64) int64 {
+func highestScore(scores []int64) int64 {
 	top := scores[0]
 	for _, s := range scores {
 		top = max(top, s)
@@ -25,7 +25,7 @@ func best(scores []int64) int64 {
 // Exponential is the exponential mechanism, P(i) ~ exp(s_i/b) (McSherry, Talwar 2007).
 func Exponential(b float64) Chooser {
 	return func(scores []int64) []float64 {
-		top, sum := best(scores), 0.0
+		top, sum := highestScore(scores), 0.0
 		p := make([]float64, len(scores))
 		for i, s := range scores {
 			p[i] = math.Exp(float64(s-top) / b)
@@ -43,7 +43,7 @@ func Exponential(b float64) Chooser {
 // can fall, by how many are heads.
 func PermuteAndFlip(b float64) Chooser {
 	return func(scores []int64) []float64 {
-		top := best(scores)
+		top := highestScore(scores)
 		p := make([]float64, len(scores))
 		for i, s := range scores {
 			heads := []float64{1} // heads[n] is the probability of n heads among the others
@@ -72,14 +72,14 @@ func PermuteAndFlip(b float64) Chooser {
 // scale b: over all noises z of candidate i, those before it stay below and those
 // behind it at or below.
 func NoisyMaxLaplace(b float64) Chooser {
-	reach := reachOf(b)
+	reach := laplaceReach(b)
 	return noisyMax(-reach, reach, func(k int64) float64 { return math.Exp(laplaceAt(b, k)) },
 		func(m int64) float64 { return laplaceTo(b, m) })
 }
 
 // NoisyMaxGeometric is the same with one-sided noise, P(k) ~ exp(-k/b) for k >= 0.
 func NoisyMaxGeometric(b float64) Chooser {
-	return noisyMax(0, reachOf(b), func(k int64) float64 { return -math.Expm1(-1/b) * math.Exp(-float64(k)/b) },
+	return noisyMax(0, laplaceReach(b), func(k int64) float64 { return -math.Expm1(-1/b) * math.Exp(-float64(k)/b) },
 		func(m int64) float64 {
 			if m < 0 {
 				return 0
@@ -120,7 +120,7 @@ func Top(k int, each Chooser, scores []int64) Law {
 			return
 		}
 		for i, w := range each(left) {
-			walk(remove(left, i), remove(names, i), append(chosen[:len(chosen):len(chosen)], names[i]), weight*w)
+			walk(without(left, i), without(names, i), append(chosen[:len(chosen):len(chosen)], names[i]), weight*w)
 		}
 	}
 	names := make([]int, len(scores))
@@ -131,7 +131,7 @@ func Top(k int, each Chooser, scores []int64) Law {
 	return FromMap(p)
 }
 
-func remove[T any](s []T, i int) []T { return append(append([]T(nil), s[:i]...), s[i+1:]...) }
+func without[T any](s []T, i int) []T { return append(append([]T(nil), s[:i]...), s[i+1:]...) }
 
 // Order numbers a sequence of up to seven candidates out of 256.
 func Order(chosen []int) int64 {

@@ -17,7 +17,7 @@ func (s Sparse) Law(values []int64) Law {
 	p := map[int64]float64{}
 	reach, rest := int64(0), 0.0
 	if s.Threshold > 0 {
-		reach = reachOf(s.Threshold)
+		reach = laplaceReach(s.Threshold)
 		rest = 2 * laplaceFrom(s.Threshold, reach+1)
 	}
 	for z := -reach; z <= reach; z++ {

@@ -25,12 +25,12 @@ func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 		return fmt.Errorf("the cost is %v and %v remains, against %v and %v", a.Cost, a.Remaining, b.Cost, b.Remaining)
 	}
 	for _, x := range []*api.Answer{a, b} {
-		if err := wellFormed(x); err != nil {
+		if err := checkWellFormed(x); err != nil {
 			return err
 		}
 	}
 	if !moved {
-		if shown(a) != shown(b) {
+		if shownAnswer(a) != shownAnswer(b) {
 			return errors.New("no exact value that noise is added to differs, and the answers do")
 		}
 		return nil
@@ -56,10 +56,10 @@ func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 	return nil
 }
 
-// wellFormed checks that every count and sum is a finite number with an error: whether one is
+// checkWellFormed checks that every count and sum is a finite number with an error: whether one is
 // missing, or infinite, no noise would hide. What is computed of them may be missing where they are
 // zero.
-func wellFormed(a *api.Answer) error {
+func checkWellFormed(a *api.Answer) error {
 	for i, row := range a.Rows {
 		for j, c := range a.Columns {
 			if !c.Noisy {
@@ -81,7 +81,7 @@ func wellFormed(a *api.Answer) error {
 	return nil
 }
 
-func shown(a *api.Answer) string {
+func shownAnswer(a *api.Answer) string {
 	text := fmt.Sprint(a.Rows)
 	for _, row := range a.Errors {
 		for _, e := range row {
@@ -93,10 +93,10 @@ func shown(a *api.Answer) string {
 	return text
 }
 
-// sameNoise checks that the counts and sums of two answers are exactly as far apart as the exact
+// checkSameNoise checks that the counts and sums of two answers are exactly as far apart as the exact
 // values below them. The noise was the same, so a distance that is another means that
 // something else reached the answer on its way: the data, or what was left out of the record.
-func sameNoise(p *tree.Plan, a, b outcome) error {
+func checkSameNoise(p *tree.Plan, a, b outcome) error {
 	if p == nil || p.Having != nil || len(p.Order) > 0 || p.Limit != nil || p.Offset > 0 || len(a.calls) != len(p.Query.Measures) ||
 		p.Query.Choice != nil {
 		return nil // not every group is in the answer, or the releases are not the measures
@@ -112,8 +112,8 @@ func sameNoise(p *tree.Plan, a, b outcome) error {
 			continue
 		}
 		measure := p.Stats[r.Stat].Measure
-		x, inSteps := steps(a.answer, i, o.Expr.Type().Step)
-		y, too := steps(b.answer, i, o.Expr.Type().Step)
+		x, inSteps := latticeSteps(a.answer, i, o.Expr.Type().Step)
+		y, too := latticeSteps(b.answer, i, o.Expr.Type().Step)
 		if !inSteps || !too {
 			continue // a step such as a third has no decimals
 		}
@@ -126,8 +126,8 @@ func sameNoise(p *tree.Plan, a, b outcome) error {
 	return nil
 }
 
-// steps reads a column of an answer in steps of its lattice.
-func steps(a *api.Answer, column int, step *big.Rat) ([]int64, bool) {
+// latticeSteps reads a column of an answer in steps of its lattice.
+func latticeSteps(a *api.Answer, column int, step *big.Rat) ([]int64, bool) {
 	var out []int64
 	for _, row := range a.Rows {
 		n, _ := row[column].(json.Number)

@@ -8,33 +8,33 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// book is a ledger in memory that writes down what it is asked to do. That a charge survives a
+// recordingLedger is a ledger in memory that writes down what it is asked to do. That a charge survives a
 // crash is tested where it is implemented, and a replay makes thousands of them. One question at a
 // time is asked of it.
-type book struct {
+type recordingLedger struct {
 	*scratch.Ledger
 	seen *outcome
 }
 
-func newBook(seen *outcome) *book { return &book{scratch.New(), seen} }
+func newRecordingLedger(seen *outcome) *recordingLedger { return &recordingLedger{scratch.New(), seen} }
 
-func (b *book) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+func (b *recordingLedger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 	b.seen.event("charge")
 	b.seen.charges = append(b.seen.charges, c)
 	return b.Ledger.Charge(ctx, c)
 }
 
-func (b *book) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
+func (b *recordingLedger) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
 	b.seen.event("keep")
 	return b.Ledger.Keep(ctx, sequence, key, answer)
 }
 
-func (b *book) Note(ctx context.Context, session string, entry []byte) error {
+func (b *recordingLedger) Note(ctx context.Context, session string, entry []byte) error {
 	b.seen.event("note")
 	return b.Ledger.Note(ctx, session, entry)
 }
 
-func (b *book) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
+func (b *recordingLedger) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
 	err := b.Ledger.NoteIf(ctx, session, entry, p)
 	// Whom the policy protects is noted once, whatever is asked first, and is about the policy
 	// alone.
@@ -44,7 +44,7 @@ func (b *book) NoteIf(ctx context.Context, session string, entry []byte, p ledge
 	return err
 }
 
-func (b *book) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
+func (b *recordingLedger) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	b.seen.event("enter")
 	return b.Ledger.Enter(ctx, e)
 }

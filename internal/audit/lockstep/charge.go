@@ -28,14 +28,14 @@ func judgeCharges(a, b outcome) error {
 	if len(a.events) > 0 && a.events[0] != "charge" {
 		return fmt.Errorf("nothing was charged before the data was touched: the steps are %v", a.events)
 	}
-	return covered(a.calls, a.charges)
+	return checkCovered(a.calls, a.charges)
 }
 
-// covered checks that the charges are at least what the calls cost: D/b epsilon for
+// checkCovered checks that the charges are at least what the calls cost: D/b epsilon for
 // Laplace noise, D^2/(2 sigma^2) rho for Gaussian noise. A charge makes two claims,
 // and neither may be below the truth. Laplace noise costs some rho, and a selection some
 // epsilon, which their own packages prove; here they must be charged for at all.
-func covered(calls []mech.Call, charges []ledger.Charge) error {
+func checkCovered(calls []mech.Call, charges []ledger.Charge) error {
 	if len(calls) == 0 {
 		return nil
 	}

@@ -19,21 +19,21 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// watched is a ledger of which everything is written down. It calls all data by one name, so that
+// watchedLedger is a ledger of which everything is written down. It calls all data by one name, so that
 // two neighbours have the same sessions.
-type watched struct {
-	*book
+type watchedLedger struct {
+	*recordingLedger
 	events *[]sessiontest.Event
 	drawn  func() int
 }
 
-func (w watched) add(e sessiontest.Event) {
+func (w watchedLedger) add(e sessiontest.Event) {
 	e.Drawn = w.drawn()
 	*w.events = append(*w.events, e)
 }
 
-func (w watched) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
-	r, err := w.book.Charge(ctx, c)
+func (w watchedLedger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	r, err := w.recordingLedger.Charge(ctx, c)
 	e := sessiontest.Event{Kind: sessiontest.Charged,
 		Text: fmt.Sprint(c.Analyst, c.Dataset, c.Request, c.Query, c.Mechanisms, c.Cost, r.Again), Again: r.Again,
 		Round: strings.Contains(c.Mechanisms, "above")}
@@ -44,20 +44,20 @@ func (w watched) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 	return r, err
 }
 
-func (w watched) Note(ctx context.Context, session string, entry []byte) error {
+func (w watchedLedger) Note(ctx context.Context, session string, entry []byte) error {
 	return w.NoteIf(ctx, session, entry, ledger.Provided{})
 }
 
-func (w watched) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
-	err := w.book.NoteIf(ctx, session, entry, p)
+func (w watchedLedger) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
+	err := w.recordingLedger.NoteIf(ctx, session, entry, p)
 	if err == nil {
 		w.add(sessiontest.Event{Kind: sessiontest.Written, Text: session + string(entry)})
 	}
 	return err
 }
 
-func (w watched) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
-	err := w.book.Keep(ctx, sequence, key, answer)
+func (w watchedLedger) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
+	err := w.recordingLedger.Keep(ctx, sequence, key, answer)
 	if err == nil {
 		// When an answer was kept is known to the owner, as it is of every record.
 		w.add(sessiontest.Event{Kind: sessiontest.Written, Text: key + string(moments.ReplaceAll(answer, nil))})
@@ -68,35 +68,37 @@ func (w watched) Keep(ctx context.Context, sequence uint64, key string, answer [
 // moments matches the time in an answer that is kept.
 var moments = regexp.MustCompile(`,"kept":[0-9]+`)
 
-func (w watched) DataVersion(ctx context.Context, dataset, label, _ string) (ledger.Version, error) {
-	return w.book.DataVersion(ctx, dataset, label, "the same")
+func (w watchedLedger) DataVersion(ctx context.Context, dataset, label, _ string) (ledger.Version, error) {
+	return w.recordingLedger.DataVersion(ctx, dataset, label, "the same")
 }
 
-// looking is an engine that says when it is used.
-type looking struct {
+// watchedEngine is an engine that says when it is used.
+type watchedEngine struct {
 	engine.Engine
 	look func()
 }
 
-func (l looking) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+func (l watchedEngine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	l.look()
 	return l.Engine.Run(ctx, q)
 }
 
-func (b *book) copy() *book { return &book{b.Ledger.Clone(), &outcome{}} }
+func (b *recordingLedger) copy() *recordingLedger {
+	return &recordingLedger{b.Ledger.Clone(), &outcome{}}
+}
 
 // conversation asks one question of a process that goes on with a ledger.
-func conversation(t *testing.T, d Database, b *book, seed uint64, ask func(*curator.Curator) (any, error)) []sessiontest.Event {
+func conversation(t *testing.T, d Database, b *recordingLedger, seed uint64, ask func(*curator.Curator) (any, error)) []sessiontest.Event {
 	t.Helper()
 	var events []sessiontest.Event
 	bits := detrand.NewStream("conversation", seed)
-	w := watched{b, &events, bits.Drawn}
+	w := watchedLedger{b, &events, bits.Drawn}
 	r := mech.NewReleaser(entropy.FromReader(bits))
 	r.Record(func(c mech.Call) {
 		w.add(sessiontest.Event{Kind: sessiontest.Called,
 			Text: fmt.Sprintf("%s %s %v", c.Mechanism, c.Parameter.RatString(), c.Sensitivity), Call: c})
 	})
-	c := curator.New(d.Dataset, looking{d.Engine, func() { w.add(sessiontest.Event{Kind: sessiontest.Looked}) }}, w, r)
+	c := curator.New(d.Dataset, watchedEngine{d.Engine, func() { w.add(sessiontest.Event{Kind: sessiontest.Looked}) }}, w, r)
 	a, err := ask(c)
 	if err != nil {
 		w.add(sessiontest.Event{Kind: sessiontest.Failed, Text: err.Error()})
@@ -110,8 +112,8 @@ func conversation(t *testing.T, d Database, b *book, seed uint64, ask func(*cura
 	return events
 }
 
-// sights is what was seen of pairs of conversations.
-type sights struct {
+// conversationTally is what was seen of pairs of conversations.
+type conversationTally struct {
 	partings         map[sessiontest.Parting]int
 	questions, moved int
 	ratio            float64
@@ -120,9 +122,9 @@ type sights struct {
 
 // step asks one question of two neighbours that have the same past, and returns the past of the
 // first and what happened there.
-func (s *sights) step(
-	t *testing.T, where string, p Pair, now *book, history []sessiontest.Event, seed uint64, ask func(*curator.Curator) (any, error),
-) (*book, []sessiontest.Event) {
+func (s *conversationTally) step(
+	t *testing.T, where string, p Pair, now *recordingLedger, history []sessiontest.Event, seed uint64, ask func(*curator.Curator) (any, error),
+) (*recordingLedger, []sessiontest.Event) {
 	t.Helper()
 	next, other := now.copy(), now.copy()
 	a, b := conversation(t, p.A, next, seed, ask), conversation(t, p.B, other, seed, ask)
@@ -146,7 +148,7 @@ func (s *sights) step(
 	return next, append(history, a...)
 }
 
-func (s *sights) log(t *testing.T) {
+func (s *conversationTally) log(t *testing.T) {
 	t.Logf("%d answered alike, %d calls on values that differ, up to %v of the sensitivity, apart %v", s.questions, s.moved,
 		s.ratio, s.partings)
 	for text, n := range s.failed {

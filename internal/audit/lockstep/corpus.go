@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// maxGroups is how many rows an answer of the corpus has at most: drawing noise for more
+// maxCorpusGroups is how many rows an answer of the corpus has at most: drawing noise for more
 // takes longer and finds nothing else.
-const maxGroups = 2000
+const maxCorpusGroups = 2000
 
 // Corpus makes up questions about every table and column that a dataset lists: counts, sums and
 // averages, alone, for groups and for several groupings, with running totals, under conditions on
@@ -27,7 +27,7 @@ func Corpus(ds *policy.Dataset) []string {
 			p, err := plan.Prepare(ds, q, plan.Options{})
 			// Which private keys are shown may differ, with a small probability, and what is
 			// replayed here must not.
-			if err == nil && len(p.Plans) > 0 && len(p.Plans[0].Query.PrivateKeys()) == 0 && p.Plans[0].Query.Groups() <= maxGroups &&
+			if err == nil && len(p.Plans) > 0 && len(p.Plans[0].Query.PrivateKeys()) == 0 && p.Plans[0].Query.Groups() <= maxCorpusGroups &&
 				!slices.Contains(out, q) {
 				out = append(out, q)
 			}
@@ -43,17 +43,17 @@ func (c *corpus) join(ds *policy.Dataset) {
 		return
 	}
 	from := func(rest string) {
-		c.questions = append(c.questions, "SELECT COUNT(*) FROM "+name(c.table.Name)+" AS a "+rest)
+		c.questions = append(c.questions, "SELECT COUNT(*) FROM "+quoteName(c.table.Name)+" AS a "+rest)
 	}
 	if u := c.table.UnitColumn; u != "" {
-		from("JOIN " + name(c.table.Name) + " AS b ON a." + name(u) + " = b." + name(u))
-		from("WHERE EXISTS (SELECT 1 FROM " + name(c.table.Name) + " AS b WHERE a." + name(u) + " = b." + name(u) + ")")
-		c.questions = append(c.questions, "SELECT SUM(n) FROM (SELECT "+name(u)+", COUNT(*) AS n FROM "+name(c.table.Name)+
-			" GROUP BY "+name(u)+") AS t")
+		from("JOIN " + quoteName(c.table.Name) + " AS b ON a." + quoteName(u) + " = b." + quoteName(u))
+		from("WHERE EXISTS (SELECT 1 FROM " + quoteName(c.table.Name) + " AS b WHERE a." + quoteName(u) + " = b." + quoteName(u) + ")")
+		c.questions = append(c.questions, "SELECT SUM(n) FROM (SELECT "+quoteName(u)+", COUNT(*) AS n FROM "+quoteName(c.table.Name)+
+			" GROUP BY "+quoteName(u)+") AS t")
 	}
 	for _, step := range c.table.Path[:min(1, len(c.table.Path))] {
 		for _, how := range []string{"JOIN ", "LEFT JOIN "} {
-			from(how + name(step.Table) + " AS b ON a." + name(step.Column) + " = b." + name(step.Key))
+			from(how + quoteName(step.Table) + " AS b ON a." + quoteName(step.Column) + " = b." + quoteName(step.Key))
 		}
 	}
 	for _, other := range ds.TableNames() {
@@ -64,7 +64,7 @@ func (c *corpus) join(ds *policy.Dataset) {
 		for _, n := range c.table.ColumnNames() {
 			for _, m := range public.ColumnNames() {
 				if c.table.Columns[n].Type == public.Columns[m].Type && (n == m || m == public.UniqueColumn) {
-					from("LEFT JOIN " + name(other) + " AS b ON a." + name(n) + " = b." + name(m))
+					from("LEFT JOIN " + quoteName(other) + " AS b ON a." + quoteName(n) + " = b." + quoteName(m))
 				}
 			}
 		}
@@ -78,7 +78,7 @@ type corpus struct {
 
 // ask adds a question about the table.
 func (c *corpus) ask(list, rest string) {
-	c.questions = append(c.questions, strings.TrimSpace("SELECT "+list+" FROM "+name(c.table.Name)+" "+rest))
+	c.questions = append(c.questions, strings.TrimSpace("SELECT "+list+" FROM "+quoteName(c.table.Name)+" "+rest))
 }
 
 func (c *corpus) write() {
@@ -88,10 +88,10 @@ func (c *corpus) write() {
 		col := c.table.Columns[n]
 		c.column(col)
 		if col.Bounds != nil && col.Type != policy.Date && col.Type != policy.Timestamp {
-			summed = append(summed, name(n))
+			summed = append(summed, quoteName(n))
 		}
-		if k := len(col.PublicValues()); k > 0 && k <= maxGroups {
-			keys = append(keys, name(n))
+		if k := len(col.PublicValues()); k > 0 && k <= maxCorpusGroups {
+			keys = append(keys, quoteName(n))
 		}
 	}
 	aggregates := "COUNT(*)"
@@ -133,13 +133,13 @@ func (c *corpus) write() {
 
 // column asks about one column by itself.
 func (c *corpus) column(col *policy.Column) {
-	n := name(col.Name)
+	n := quoteName(col.Name)
 	c.ask("COUNT("+n+")", "")
 	c.ask("COUNT(*)", "WHERE "+n+" IS NULL")
 	if b := col.Bounds; b != nil {
-		middle := constant(col, b.LoSteps+(b.HiSteps-b.LoSteps)/2)
+		middle := spellConstant(col, b.LoSteps+(b.HiSteps-b.LoSteps)/2)
 		c.ask("COUNT(*)", "WHERE "+n+" > "+middle)
-		c.ask("COUNT(*)", "WHERE "+n+" BETWEEN "+constant(col, b.LoSteps)+" AND "+middle)
+		c.ask("COUNT(*)", "WHERE "+n+" BETWEEN "+spellConstant(col, b.LoSteps)+" AND "+middle)
 		if col.Type != policy.Date && col.Type != policy.Timestamp {
 			c.ask("SUM("+n+")", "")
 			c.ask("AVG("+n+")", "")
@@ -158,8 +158,8 @@ func (c *corpus) column(col *policy.Column) {
 	case policy.Text:
 		list := "'a', 'é', ''''"
 		for _, k := range col.PublicValues()[:min(1, len(col.PublicValues()))] {
-			list += ", " + text(k.Text)
-			c.ask("COUNT(*)", "WHERE "+n+" <> "+text(k.Text))
+			list += ", " + quoteText(k.Text)
+			c.ask("COUNT(*)", "WHERE "+n+" <> "+quoteText(k.Text))
 		}
 		c.ask("COUNT(*)", "WHERE "+n+" IN ("+list+")")
 	case policy.Decimal, policy.Integer:
@@ -167,14 +167,14 @@ func (c *corpus) column(col *policy.Column) {
 	}
 }
 
-// constant spells a point of a column's lattice.
-func constant(c *policy.Column, steps int64) string {
+// spellConstant spells a point of a column's lattice.
+func spellConstant(c *policy.Column, steps int64) string {
 	if c.Type == policy.Date || c.Type == policy.Timestamp {
-		return text(c.Show(steps))
+		return quoteText(c.Show(steps))
 	}
 	return fmt.Sprintf("(%s)", c.Show(steps))
 }
 
-func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-func name(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

@@ -52,7 +52,7 @@ var scores = []string{
 // On made-up neighbours the whole path of a holdout that is a table does the same until a
 // comparison or an answer makes the difference.
 func TestHoldoutsOnNeighbours(t *testing.T) {
-	var all sights
+	var all conversationTally
 	pairs := 5
 	if *full {
 		pairs = 50
@@ -63,14 +63,14 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 		holding("row", "add-remove", "{epsilon: 99, delta: 1e-6}", 4),
 		holding("row", "substitute", "{epsilon: 5}", 1),
 	} {
-		ds := only(t, world)
+		ds := onlyDataset(t, world)
 		for number := range pairs {
 			p, err := Neighbours(ctx, ds, t.TempDir(), uint64(i), number)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d := newDice(fmt.Sprint("scores ", i), uint64(number))
-			now, history := newBook(&outcome{}), []sessiontest.Event(nil)
+			now, history := newRecordingLedger(&outcome{}), []sessiontest.Event(nil)
 			for step := range 16 {
 				expression, training := scores[d.Below(len(scores))], fmt.Sprint("0.", d.Below(100))
 				ask := func(c *curator.Curator) (any, error) {

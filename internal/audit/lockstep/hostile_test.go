@@ -16,14 +16,14 @@ var full = flag.Bool("full", false, "replay on more pairs")
 
 // payable is a world in which every question can be paid for.
 func payable(world *policy.Dataset) *policy.Dataset {
-	ds := audited(world)
+	ds := auditorsDataset(world)
 	ds.Budget.DefaultEpsilon, ds.Budget.MaxEpsilon = dp.One, ds.Budget.Epsilon
 	return ds
 }
 
-// hostile are what attackers ask, but for what private keys are in: which of them are shown may
+// hostileQuestions are what attackers ask, but for what private keys are in: which of them are shown may
 // differ, with the probability that is paid for.
-func hostile(t *testing.T, ds *policy.Dataset) (all []*tally) {
+func hostileQuestions(t *testing.T, ds *policy.Dataset) (all []*tally) {
 	t.Helper()
 	answered := 0
 	for _, a := range generate.Attacks() {
@@ -42,8 +42,8 @@ func hostile(t *testing.T, ds *policy.Dataset) (all []*tally) {
 	return all
 }
 
-// found reports what there is about questions that were tried on so many pairs.
-func found(t *testing.T, where string, tallies []*tally, answers, moved int) {
+// reportFindings reports what there is about questions that were tried on so many pairs.
+func reportFindings(t *testing.T, where string, tallies []*tally, answers, moved int) {
 	t.Helper()
 	a, m := 0, 0
 	for _, y := range tallies {
@@ -71,7 +71,7 @@ func TestHostile(t *testing.T) {
 	}
 	for _, world := range generate.Worlds()[:2] { // the clinic, under both relations
 		ds := payable(world)
-		tallies := hostile(t, ds)
+		tallies := hostileQuestions(t, ds)
 		for i := range pairs {
 			p, err := Neighbours(t.Context(), ds, t.TempDir(), 5, i)
 			if err != nil {
@@ -84,7 +84,7 @@ func TestHostile(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		found(t, ds.Name, tallies, pairs*40, pairs*10)
+		reportFindings(t, ds.Name, tallies, pairs*40, pairs*10)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestHostileInStores(t *testing.T) {
 		for _, world := range generate.Worlds()[:2] {
 			t.Run(s.Name+", "+world.Name, func(t *testing.T) {
 				ds := payable(world)
-				tallies := attack.Some(s, 16, *full, hostile(t, ds))
+				tallies := attack.Some(s, 16, *full, hostileQuestions(t, ds))
 				there := false
 				for n := range pairs {
 					t.Run(fmt.Sprint("pair ", n), func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestHostileInStores(t *testing.T) {
 				if !there && !t.Failed() {
 					t.Skip("there is no such store here")
 				}
-				found(t, ds.Name, tallies, pairs*len(tallies)/5, pairs*len(tallies)/20)
+				reportFindings(t, ds.Name, tallies, pairs*len(tallies)/5, pairs*len(tallies)/20)
 			})
 		}
 	}

@@ -142,7 +142,7 @@ func TestHostilePeople(t *testing.T) {
 					statements = append(statements, hostilePeople[who]...)
 				}
 				source := server.Database(t, fmt.Sprint("hostile", pairs, i), append(statements, narrowed)...)
-				d.Dataset = payable(only(t, fmt.Sprintf(everyTypePolicy, source, "add-remove")))
+				d.Dataset = payable(onlyDataset(t, fmt.Sprintf(everyTypePolicy, source, "add-remove")))
 				e, err := duckdb.OpenWith(t.Context(), d.Dataset, duckdb.Limits{Threads: 1, Memory: 1 << 30})
 				if err != nil {
 					t.Fatal(err)
@@ -164,7 +164,7 @@ func TestHostilePeople(t *testing.T) {
 			if who == "nobody" {
 				moved = 0
 			}
-			found(t, who, tallies, len(tallies)/2, moved)
+			reportFindings(t, who, tallies, len(tallies)/2, moved)
 		})
 	}
 }

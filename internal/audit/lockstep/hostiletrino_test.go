@@ -199,7 +199,7 @@ func hostileOnTrino(t *testing.T, c *testtrino.Cluster, who, catalog string, par
 			c.Run(t, "CREATE TABLE "+catalog+"."+user+".people AS SELECT "+trinoCopies[catalog]+" FROM memory."+schema+".people",
 				"CREATE TABLE "+catalog+"."+user+".events AS SELECT * FROM memory."+schema+".events")
 		}
-		d.Dataset = payable(only(t, fmt.Sprintf(trinoEveryPolicy, c.Address(user, catalog, user))))
+		d.Dataset = payable(onlyDataset(t, fmt.Sprintf(trinoEveryPolicy, c.Address(user, catalog, user))))
 		e, err := trino.Open(t.Context(), d.Dataset)
 		if err != nil {
 			t.Fatal(err)
@@ -221,5 +221,5 @@ func hostileOnTrino(t *testing.T, c *testtrino.Cluster, who, catalog string, par
 	if who == "nobody" {
 		moved = 0
 	}
-	found(t, who, tallies, len(tallies)/2, moved)
+	reportFindings(t, who, tallies, len(tallies)/2, moved)
 }

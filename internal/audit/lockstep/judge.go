@@ -30,7 +30,7 @@ func judge(p *tree.Plan, a, b outcome) (ratio float64, err error) {
 		return 0, fmt.Errorf("noise is added %d times against %d times", len(a.calls), len(b.calls))
 	}
 	moved := false
-	var worth selections
+	var worth selectionLosses
 	for i, c := range a.calls {
 		r, err := judgeCall(c, b.calls[i])
 		ratio = max(ratio, r)
@@ -49,7 +49,7 @@ func judge(p *tree.Plan, a, b outcome) (ratio float64, err error) {
 	if err := judgeCharges(a, b); err != nil {
 		return ratio, err
 	}
-	if err := worth.paid(a.charges); err != nil {
+	if err := worth.checkCharged(a.charges); err != nil {
 		return ratio, err
 	}
 	if (a.answer == nil) != (b.answer == nil) {
@@ -64,7 +64,7 @@ func judge(p *tree.Plan, a, b outcome) (ratio float64, err error) {
 	if err := judgeAnswers(p, a.answer, b.answer, moved); err != nil {
 		return ratio, err
 	}
-	return ratio, sameNoise(p, a, b)
+	return ratio, checkSameNoise(p, a, b)
 }
 
 // judgeCall compares what two runs asked of the releaser.
@@ -76,9 +76,9 @@ func judgeCall(c, d mech.Call) (ratio float64, err error) {
 	case (c.Before == nil) != (d.Before == nil) || c.Before != nil && c.Before.Cmp(d.Before) != 0:
 		return 0, fmt.Errorf("the answer before has the noise %v against %v", c.Before, d.Before)
 	case c.Sensitivity.String() != d.Sensitivity.String() || c.Scoring != d.Scoring:
-		return 0, fmt.Errorf("the sensitivity is %v against %v", declared(c), declared(d))
+		return 0, fmt.Errorf("the sensitivity is %v against %v", declaredSensitivity(c), declaredSensitivity(d))
 	}
-	if strings.HasPrefix(c.Mechanism, quantile) {
+	if strings.HasPrefix(c.Mechanism, quantilePrefix) {
 		return judgeQuantile(c, d)
 	}
 	m, ok := exact.Between(c.Values, d.Values)
@@ -106,12 +106,12 @@ func judgeCall(c, d mech.Call) (ratio float64, err error) {
 	}
 	if distance.Cmp(bound) > 0 {
 		return ratio, fmt.Errorf("one person moves the exact values %.4g times as far as the noise is calibrated to, which is %v",
-			ratio, declared(c))
+			ratio, declaredSensitivity(c))
 	}
 	return ratio, nil
 }
 
-func declared(c mech.Call) fmt.Stringer {
+func declaredSensitivity(c mech.Call) fmt.Stringer {
 	if c.Sensitivity.Norm() == 0 {
 		return c.Scoring
 	}

@@ -75,11 +75,11 @@ func TestCovered(t *testing.T) {
 		{"gaussian, less", []mech.Call{gaussian}, dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One - 1}, false},
 		{"gaussian is not pure", []mech.Call{gaussian}, dp.Cost{Epsilon: 50 * dp.One, Rho: dp.One}, false},
 	} {
-		if err := covered(c.calls, []ledger.Charge{{Cost: c.cost}}); (err == nil) != c.ok {
+		if err := checkCovered(c.calls, []ledger.Charge{{Cost: c.cost}}); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if covered([]mech.Call{laplace}, nil) == nil {
+	if checkCovered([]mech.Call{laplace}, nil) == nil {
 		t.Error("noise without a charge is not noticed")
 	}
 }

@@ -28,35 +28,35 @@ func (p Pair) Close() error {
 	return errors.Join(errs...)
 }
 
-// crowds are the people who are in both databases.
-var crowds = []struct {
+// commonPeople are the people who are in both databases.
+var commonPeople = []struct {
 	name string
 	make func(s schema, d dice, turn int) []person
 }{
 	{"nobody else", func(schema, dice, int) []person { return nil }},
 	{"one other", func(s schema, d dice, turn int) []person {
-		return []person{s.somebody(d, "1", anyhow, turn)}
+		return []person{s.makePerson(d, "1", anyValues, turn)}
 	}},
 	{"twins", func(s schema, d dice, turn int) []person {
 		// The same rows over and over, of people who differ in their names alone.
 		seed := uint64(d.Below(1 << 30))
 		var out []person
 		for i := range 8 {
-			out = append(out, s.somebody(newDice("twins", seed), fmt.Sprint(i+1), anyhow, turn))
+			out = append(out, s.makePerson(newDice("twins", seed), fmt.Sprint(i+1), anyValues, turn))
 		}
 		return out
 	}},
 	{"a crowd", func(s schema, d dice, turn int) []person {
 		var out []person
 		for i := range 30 {
-			out = append(out, s.somebody(d, fmt.Sprint(i+1), manner(d.Below(int(everywhere))), i))
+			out = append(out, s.makePerson(d, fmt.Sprint(i+1), manner(d.Below(int(everyGroup))), i))
 		}
 		return out
 	}},
 	{"rows of nobody", func(s schema, d dice, turn int) []person {
-		out := []person{s.somebody(d, "1", everywhere, turn)}
+		out := []person{s.makePerson(d, "1", everyGroup, turn)}
 		for range 10 {
-			out = append(out, s.somebody(d, null, anyhow, turn))
+			out = append(out, s.makePerson(d, nullValue, anyValues, turn))
 		}
 		return out
 	}},
@@ -67,7 +67,7 @@ var crowds = []struct {
 // number make the same pair. It looks at the policy and at nothing else. Successive numbers go
 // through all kinds of people and of company.
 func Neighbours(ctx context.Context, ds *policy.Dataset, folder string, seed uint64, number int) (Pair, error) {
-	name, made, err := write(ds, folder, seed, number)
+	name, made, err := writePair(ds, folder, seed, number)
 	p := Pair{Name: name}
 	if err != nil {
 		return p, err
@@ -83,28 +83,28 @@ func Neighbours(ctx context.Context, ds *policy.Dataset, folder string, seed uin
 	return p, nil
 }
 
-// write makes the files of a pair, and says what is hard about it.
-func write(ds *policy.Dataset, folder string, seed uint64, number int) (name string, made [2]*policy.Dataset, err error) {
+// writePair makes the files of a pair, and says what is hard about it.
+func writePair(ds *policy.Dataset, folder string, seed uint64, number int) (name string, made [2]*policy.Dataset, err error) {
 	s := schemaOf(ds)
 	d := newDice(fmt.Sprintf("pair %d", number), seed)
 	// Five kinds of company, six of people and seven of those who replace them: numbers without a
 	// common divisor, so that all combinations come up.
-	manners := []manner{high, everywhere, low, anyhow, odd, missing}
-	crowd, how := crowds[number%len(crowds)], manners[number%len(manners)]
+	manners := []manner{highValues, everyGroup, lowValues, anyValues, oddValues, missingValues}
+	crowd, how := commonPeople[number%len(commonPeople)], manners[number%len(manners)]
 	if tables := len(s.Schema); tables > 1 && ds.Unit.Row() {
 		how = manners[number/tables%len(manners)]
 	}
 	both := crowd.make(s, d, number)
-	one := append(both[:len(both):len(both)], s.somebody(d, "1001", how, number))
+	one := append(both[:len(both):len(both)], s.makePerson(d, "1001", how, number))
 	name = fmt.Sprintf("pair %d, somebody with %v and %s", number, how, crowd.name)
 	other := both
 	if ds.Neighbours == dp.Substitute {
-		others := []manner{low, everywhere, high, nowhere, missing, anyhow, odd}
+		others := []manner{lowValues, everyGroup, highValues, noGroup, missingValues, anyValues, oddValues}
 		instead := others[number%len(others)]
-		if instead == nowhere && (ds.Unit.Row() || ds.Everybody() != nil) {
-			instead = anyhow // where rows are people, or one table has them all, who is replaced has a row
+		if instead == noGroup && (ds.Unit.Row() || ds.Everybody() != nil) {
+			instead = anyValues // where rows are people, or one table has them all, who is replaced has a row
 		}
-		other = append(both[:len(both):len(both)], s.somebody(d, "1002", instead, number))
+		other = append(both[:len(both):len(both)], s.makePerson(d, "1002", instead, number))
 		name += fmt.Sprintf(", or somebody else with %v", instead)
 	}
 	for i, people := range [][]person{one, other} {

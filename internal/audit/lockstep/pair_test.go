@@ -33,13 +33,13 @@ func read(t *testing.T, table *policy.Table) (rows map[string]int, header []stri
 // says so: an alarm is about the system and not about the pair.
 func TestPairsAreNeighbours(t *testing.T) {
 	for name, dataset := range map[string]string{
-		"hospital": clinic(pure), "substitute": substitute(clinic(pure)), "shop": shop("substitute", pure), "rows": rowsAndDates,
+		"hospital": clinic(pure), "substitute": bySubstitution(clinic(pure)), "shop": shop("substitute", pure), "rows": rowsAndDates,
 		"rows, add-remove": strings.Replace(rowsAndDates, "neighbours: substitute", "neighbours: add-remove", 1),
 	} {
-		ds := only(t, dataset)
+		ds := onlyDataset(t, dataset)
 		apart := 0
 		for number := range 14 {
-			pair, made, err := write(ds, t.TempDir(), 7, number)
+			pair, made, err := writePair(ds, t.TempDir(), 7, number)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestPairsAreNeighbours(t *testing.T) {
 					}
 				}
 				for who, k := range people {
-					if table.UnitKind == policy.Unique && k > 1 && who != null {
+					if table.UnitKind == policy.Unique && k > 1 && who != nullValue {
 						t.Errorf("%s, %s: %s has %d rows", name, pair, who, k)
 					}
 				}

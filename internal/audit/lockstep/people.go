@@ -17,7 +17,7 @@ type schema struct {
 }
 
 func schemaOf(ds *policy.Dataset) schema {
-	out := schema{Schema: fiction.Of(ds)}
+	out := schema{Schema: fiction.SchemaOf(ds)}
 	for _, t := range out.Schema {
 		var all []values
 		for _, c := range t.ColumnNames() {
@@ -28,16 +28,16 @@ func schemaOf(ds *policy.Dataset) schema {
 	return out
 }
 
-// public makes the rows of a public table, which are the same in all databases.
-func (s schema) public(table int) [][]string {
+// makePublicRows makes the rows of a public table, which are the same in all databases.
+func (s schema) makePublicRows(table int) [][]string {
 	t := s.Schema[table]
 	d := newDice("public "+t.Name, 1)
 	unique := slices.Index(t.Header, t.UniqueColumn)
 	seen := map[string]bool{}
 	var out [][]string
 	for i := range 40 {
-		row := s.row(d, table, null, []manner{anyhow, low, high}[i%3])
-		if unique >= 0 && (row[unique] == null || seen[row[unique]]) {
+		row := s.makeRow(d, table, nullValue, []manner{anyValues, lowValues, highValues}[i%3])
+		if unique >= 0 && (row[unique] == nullValue || seen[row[unique]]) {
 			continue
 		}
 		if unique >= 0 {
@@ -50,50 +50,50 @@ func (s schema) public(table int) [][]string {
 	return out
 }
 
-// maxRows is how many rows a made-up person has at most in a table. A policy that allows more
+// maxPersonRows is how many rows a made-up person has at most in a table. A policy that allows more
 // is tried with fewer, which shortens the search and raises no false alarm.
-const maxRows = 600
+const maxPersonRows = 600
 
-// row makes one row of somebody.
-func (s schema) row(d dice, table int, name string, m manner) []string {
+// makeRow makes one row of somebody.
+func (s schema) makeRow(d dice, table int, name string, m manner) []string {
 	return s.Schema[table].Row(name, func(column int) string { return s.values[table][column].choose(d, m) })
 }
 
-// rows says how many rows somebody has in a table.
-func rows(t fiction.Sheet, d dice, m manner) int {
-	most := int(min(t.MaxRows, maxRows/4))
+// rowCount says how many rows somebody has in a table.
+func rowCount(t fiction.Sheet, d dice, m manner) int {
+	most := int(min(t.MaxRows, maxPersonRows/4))
 	switch {
-	case m == nowhere:
+	case m == noGroup:
 		return 0
 	case t.UnitKind != policy.Many:
 		return 1
-	case m == everywhere:
-		return maxRows
+	case m == everyGroup:
+		return maxPersonRows
 	case m.alike():
 		return 2*most + 2
 	}
 	return 1 + d.Below(3)
 }
 
-// somebody makes a person. Where every row is a person of its own they have one row, in the
+// makePerson makes a person. Where every row is a person of its own they have one row, in the
 // table that turn names.
-func (s schema) somebody(d dice, name string, m manner, turn int) person {
+func (s schema) makePerson(d dice, name string, m manner, turn int) person {
 	p := make(person, len(s.Schema))
 	for i, t := range s.Schema {
 		if t.Public || t.UnitKind == policy.Row && i != turn%len(s.Schema) {
 			continue
 		}
-		n := rows(t, d, m)
+		n := rowCount(t, d, m)
 		if m.alike() {
 			// All in one group, so that the limit of rows in a group is reached.
-			row := s.row(d, i, name, m)
+			row := s.makeRow(d, i, name, m)
 			for range n {
 				p[i] = append(p[i], row)
 			}
 			continue
 		}
 		for range n {
-			p[i] = append(p[i], s.row(d, i, name, m))
+			p[i] = append(p[i], s.makeRow(d, i, name, m))
 		}
 	}
 	s.Connect(d, p, name)
@@ -102,5 +102,5 @@ func (s schema) somebody(d dice, name string, m manner, turn int) person {
 
 // write writes people's rows, and returns the dataset with them as its only source.
 func (s schema) write(ds *policy.Dataset, folder string, d dice, people []person) (*policy.Dataset, error) {
-	return s.Write(ds, folder, d, people, s.public)
+	return s.Write(ds, folder, d, people, s.makePublicRows)
 }

@@ -27,20 +27,20 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// asking makes an Asker of a function.
-type asking func(ctx context.Context, q api.Question) (*api.Answer, error)
+// askerFunc makes an Asker of a function.
+type askerFunc func(ctx context.Context, q api.Question) (*api.Answer, error)
 
-func (f asking) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+func (f askerFunc) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	return f(ctx, q)
 }
 
-// running is an engine whose Run is another.
-type running struct {
+// runningEngine is an engine whose Run is another.
+type runningEngine struct {
 	engine.Engine
 	run func(ctx context.Context, q *tree.Query) (*engine.Result, error)
 }
 
-func (r running) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+func (r runningEngine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	return r.run(ctx, q)
 }
 
@@ -72,7 +72,7 @@ func stretched(t *policy.Table, hi int64) {
 
 // count is the exact number of rows of the first table, which no honest system has.
 func count(ctx context.Context, ds *policy.Dataset, e engine.Engine) int64 {
-	v, err := e.Run(ctx, query(ds, "SELECT COUNT(*) FROM "+name(ds.TableNames()[0])))
+	v, err := e.Run(ctx, query(ds, "SELECT COUNT(*) FROM "+quoteName(ds.TableNames()[0])))
 	if err != nil {
 		panic(err)
 	}
@@ -88,37 +88,37 @@ func query(ds *policy.Dataset, text string) *tree.Query {
 	return &p.Plans[0].Query
 }
 
-// books is a ledger whose Charge is another.
-type books struct {
+// chargingLedger is a ledger whose Charge is another.
+type chargingLedger struct {
 	ledger.Ledger
 	charge func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error)
 }
 
-func (b books) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+func (b chargingLedger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 	return b.charge(ctx, c)
 }
 
-// loose are the engines that unclamped has opened.
-var loose struct {
+// unclampedEngines are the engines that unclamped has opened.
+var unclampedEngines struct {
 	sync.Mutex
 	of map[*policy.Dataset]*duckdb.Engine
 }
 
-// unclamped returns an engine of the same files, which clamps to bounds that are none.
-func unclamped(ctx context.Context, ds *policy.Dataset) *duckdb.Engine {
-	loose.Lock()
-	defer loose.Unlock()
-	if e := loose.of[ds]; e != nil {
+// openUnclamped returns an engine of the same files, which clamps to bounds that are none.
+func openUnclamped(ctx context.Context, ds *policy.Dataset) *duckdb.Engine {
+	unclampedEngines.Lock()
+	defer unclampedEngines.Unlock()
+	if e := unclampedEngines.of[ds]; e != nil {
 		return e
 	}
 	e, err := duckdb.Open(ctx, altered(ds, func(t *policy.Table) { stretched(t, 1<<50) }))
 	if err != nil {
 		panic(err)
 	}
-	if loose.of == nil {
-		loose.of = map[*policy.Dataset]*duckdb.Engine{}
+	if unclampedEngines.of == nil {
+		unclampedEngines.of = map[*policy.Dataset]*duckdb.Engine{}
 	}
-	loose.of[ds] = e
+	unclampedEngines.of[ds] = e
 	return e
 }
 
@@ -130,8 +130,8 @@ var planted = []struct {
 	{"the sensitivity forgets max_groups", shop("add-remove", pure), "times as far as the noise",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 			one := altered(ds, func(t *policy.Table) { t.MaxGroups = 1 })
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-				return curator.New(one, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				return curator.New(one, runningEngine{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
 					return e.Run(ctx, query(ds, q.SQL))
 				}}, l, r).Ask(ctx, q)
 			})
@@ -145,22 +145,22 @@ var planted = []struct {
 	{"max_rows is not kept to", shop("add-remove", concentrated), "times as far as the noise",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 			more := altered(ds, func(t *policy.Table) { t.MaxRows++ })
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-				return curator.New(ds, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				return curator.New(ds, runningEngine{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
 					return e.Run(ctx, query(more, q.SQL))
 				}}, l, r).Ask(ctx, q)
 			})
 		}},
 	{"bounds come from the data", clinic(pure), "the noise is",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				hi := count(ctx, ds, e.(recorder).Engine)
 				return curator.New(altered(ds, func(t *policy.Table) { stretched(t, hi) }), e, l, r).Ask(ctx, q)
 			})
 		}},
 	{"noise is drawn for each row", clinic(pure), "noise is added",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 				m, _ := mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One)
 				for range count(ctx, ds, e.(recorder).Engine) {
@@ -170,37 +170,37 @@ var planted = []struct {
 			})
 		}},
 	{"nothing is charged", clinic(pure), "charged", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return curator.New(ds, e, books{newBook(&outcome{}), newBook(&outcome{}).Charge}, r)
+		return curator.New(ds, e, chargingLedger{newRecordingLedger(&outcome{}), newRecordingLedger(&outcome{}).Charge}, r)
 	}},
 	{"half is charged", clinic(concentrated), "was charged for noise that costs more",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+			return curator.New(ds, e, chargingLedger{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 				c.Cost.Rho /= 2
 				return l.Charge(ctx, c)
 			}}, r)
 		}},
 	{"the charge depends on the data", clinic(pure), "charged",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+			return curator.New(ds, e, chargingLedger{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 				c.Cost.Epsilon += dp.Amount(count(ctx, ds, e.(recorder).Engine))
 				return l.Charge(ctx, c)
 			}}, r)
 		}},
 	{"the data is touched before the charge", clinic(pure), "before the data was touched",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				count(ctx, ds, e)
 				return curator.New(ds, e, l, r).Ask(ctx, q)
 			})
 		}},
 	{"an error quotes the data", clinic(pure), "one says",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				return nil, fmt.Errorf("cannot answer about %d rows", count(ctx, ds, e.(recorder).Engine))
 			})
 		}},
 	{"some data makes a panic", clinic(pure), "panic", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+		return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			if count(ctx, ds, e.(recorder).Engine) == 0 {
 				panic("nobody is here")
 			}
@@ -209,7 +209,7 @@ var planted = []struct {
 	}},
 	{"groups of nobody are left out", shop("add-remove", pure), "rows against",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 				if err == nil && count(ctx, ds, e.(recorder).Engine) == 0 {
 					a.Rows = nil
@@ -219,7 +219,7 @@ var planted = []struct {
 		}},
 	{"an answer that noise does not cover", clinic(pure), "and the answers do",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 				if err == nil && len(a.Rows) > 0 && a.Errors[0][len(a.Columns)-1] != nil {
 					*a.Errors[0][len(a.Columns)-1] += float64(count(ctx, ds, e.(recorder).Engine))
@@ -229,7 +229,7 @@ var planted = []struct {
 		}},
 	{"the data is added once more after the noise", shop("add-remove", pure), "not as far apart",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 				if err == nil && len(a.Rows) > 0 {
 					if last := len(a.Columns) - 1; a.Columns[last].Decimals == 0 {
@@ -242,7 +242,7 @@ var planted = []struct {
 		}},
 	{"quantiles are charged for one group", shop("add-remove", pure), "was charged for selections",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+			return curator.New(ds, e, chargingLedger{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 				if strings.HasPrefix(c.Mechanisms, "quantiles") {
 					c.Cost.Epsilon /= 2
 				}
@@ -254,7 +254,7 @@ var planted = []struct {
 			unrecorded := mech.NewReleaser(entropy.FromReader(detrand.NewStream("elsewhere", 1)))
 			return curator.New(ds, e, l, unrecorded)
 		}},
-	{"rows are told where somebody may be in another table alone", substitute(clinic(pure)), "before the data was touched",
+	{"rows are told where somebody may be in another table alone", bySubstitution(clinic(pure)), "before the data was touched",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 			alone := *ds
 			patients := *ds.Tables["patients"]
@@ -264,7 +264,7 @@ var planted = []struct {
 		}},
 	{"the same noise for every question", clinic(pure), "the noise of the two is equal",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				again := mech.NewReleaser(entropy.FromReader(detrand.NewStream("again", 1)))
 				return curator.New(ds, e, l, again).Ask(ctx, q)
 			})
@@ -288,7 +288,7 @@ func (all stages) of(t *testing.T, folder, dataset string, number int) *stage {
 	if s := all[at]; s != nil {
 		return s
 	}
-	ds := only(t, dataset)
+	ds := onlyDataset(t, dataset)
 	p, err := Neighbours(ctx, ds, filepath.Join(folder, fmt.Sprint(len(all))), 3, number)
 	if err != nil {
 		t.Fatal(err)
@@ -338,7 +338,7 @@ func TestPlanted(t *testing.T) {
 func TestForgottenClamp(t *testing.T) {
 	all, folder := stages{}, t.TempDir()
 	t.Cleanup(func() {
-		for _, e := range loose.of {
+		for _, e := range unclampedEngines.of {
 			e.Close()
 		}
 		for _, s := range all {
@@ -346,9 +346,9 @@ func TestForgottenClamp(t *testing.T) {
 		}
 	})
 	forgetful := func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return curator.New(ds, running{e, func(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+		return curator.New(ds, runningEngine{e, func(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 			e.(recorder).seen.event("run")
-			return unclamped(ctx, ds).Run(ctx, q)
+			return openUnclamped(ctx, ds).Run(ctx, q)
 		}}, l, r)
 	}
 	for i := range 3 {
@@ -373,7 +373,7 @@ func (s *stage) search(t *testing.T, system System, want string) bool {
 
 func searchReuse(t *testing.T, ds *policy.Dataset, system System, want string) bool {
 	t.Helper()
-	reused, err := reuse(ctx, ds, filepath.Join(t.TempDir(), "empty"), Options{System: system})
+	reused, err := findReusedNoise(ctx, ds, filepath.Join(t.TempDir(), "empty"), Options{System: system})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func Policy(ctx context.Context, path string, o Options) ([]finding.Finding, err
 	defer os.RemoveAll(folder)
 	var out []finding.Finding
 	for _, name := range p.Names() {
-		found, err := dataset(ctx, p.Datasets[name], filepath.Join(folder, name), o)
+		found, err := replayDataset(ctx, p.Datasets[name], filepath.Join(folder, name), o)
 		if err != nil {
 			return nil, fmt.Errorf("replay %s: %w", name, err)
 		}
@@ -56,12 +56,12 @@ func Policy(ctx context.Context, path string, o Options) ([]finding.Finding, err
 	return out, nil
 }
 
-// audited is a dataset for an auditor, who can pay for every question.
-func audited(ds *policy.Dataset) *policy.Dataset { return fiction.Endless(ds, "auditor") }
+// auditorsDataset is a dataset for an auditor, who can pay for every question.
+func auditorsDataset(ds *policy.Dataset) *policy.Dataset { return fiction.Endless(ds, "auditor") }
 
-// dataset replays the questions of one dataset.
-func dataset(ctx context.Context, ds *policy.Dataset, folder string, o Options) ([]finding.Finding, error) {
-	audited := audited(ds)
+// replayDataset replays the questions of one dataset.
+func replayDataset(ctx context.Context, ds *policy.Dataset, folder string, o Options) ([]finding.Finding, error) {
+	audited := auditorsDataset(ds)
 	var tallies []*tally
 	for _, q := range append(Corpus(audited), o.Questions...) {
 		tallies = append(tallies, &tally{question: q})
@@ -86,7 +86,7 @@ func dataset(ctx context.Context, ds *policy.Dataset, folder string, o Options) 
 	for _, t := range tallies {
 		out = append(out, t.finding())
 	}
-	reused, err := reuse(ctx, audited, filepath.Join(folder, "empty"), o)
+	reused, err := findReusedNoise(ctx, audited, filepath.Join(folder, "empty"), o)
 	if err != nil {
 		return nil, err
 	}

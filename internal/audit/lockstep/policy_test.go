@@ -22,7 +22,7 @@ func TestHonest(t *testing.T) {
 	}
 	for name, datasets := range map[string]string{
 		"hospital":             clinic(pure),
-		"hospital, substitute": substitute(clinic(concentrated)),
+		"hospital, substitute": bySubstitution(clinic(concentrated)),
 		"shop":                 shop("add-remove", concentrated),
 		"shop, substitute":     shop("substitute", pure),
 		"rows":                 rowsAndDates,
@@ -34,7 +34,7 @@ func TestHonest(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			findings, err := Policy(ctx, owner(t, datasets), Options{Seed: 1, Pairs: pairs})
+			findings, err := Policy(ctx, writePolicy(t, datasets), Options{Seed: 1, Pairs: pairs})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestHonest(t *testing.T) {
 // The same seed finds the same, and nothing is left behind or opened: there is no data, and no
 // ledger comes to be.
 func TestPolicyRepeats(t *testing.T) {
-	path := owner(t, shop("add-remove", pure))
+	path := writePolicy(t, shop("add-remove", pure))
 	t.Setenv("TMPDIR", t.TempDir())
 	var found [2][]finding.Finding
 	for i := range found {
@@ -101,7 +101,7 @@ func TestPolicyRepeats(t *testing.T) {
 func TestPolicyStops(t *testing.T) {
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	if found, err := Policy(stopped, owner(t, clinic(pure)), Options{}); err == nil || found != nil {
+	if found, err := Policy(stopped, writePolicy(t, clinic(pure)), Options{}); err == nil || found != nil {
 		t.Errorf("%v, %v", found, err)
 	}
 	if _, err := Policy(ctx, "no such policy.yaml", Options{}); err == nil {
@@ -111,7 +111,7 @@ func TestPolicyStops(t *testing.T) {
 
 // Several datasets are told apart, and what is broken comes first.
 func TestPrint(t *testing.T) {
-	findings, err := Policy(ctx, owner(t, shop("add-remove", pure)+rowsAndDates), Options{Pairs: 1, System: planted[1].system})
+	findings, err := Policy(ctx, writePolicy(t, shop("add-remove", pure)+rowsAndDates), Options{Pairs: 1, System: planted[1].system})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// people are options to plan a question with as it is where how many people there are is public.
+// peopleOptions are options to plan a question with as it is where how many people there are is public.
 // Any number will do: what is bought does not depend on it.
-func people(ds *policy.Dataset) (o plan.Options) {
+func peopleOptions(ds *policy.Dataset) (o plan.Options) {
 	if ds.Everybody() != nil {
 		o.People = func() (int64, error) { return 1, nil }
 	}

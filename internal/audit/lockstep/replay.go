@@ -35,7 +35,7 @@ func (t *tally) try(ctx context.Context, s System, p Pair, seed uint64) {
 	}
 	var prepared *tree.Plan
 	public := false
-	if st, err := plan.Prepare(p.A.Dataset, t.question, people(p.A.Dataset)); err == nil {
+	if st, err := plan.Prepare(p.A.Dataset, t.question, peopleOptions(p.A.Dataset)); err == nil {
 		if public = st.Free(); st.Outer == nil && len(st.Plans) > 0 {
 			prepared = st.Plans[0]
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// quantile is how the calls of quantiles begin.
-const quantile = "quantile "
+// quantilePrefix is how the calls of quantiles begin.
+const quantilePrefix = "quantile "
 
 // judgeQuantile compares the values of which a quantile is released. How many there are is private,
 // so it is counted how many came and went: at the quantile a/b each moves a rank loss, which is in
 // parts of b, by at most max(a, b-a), and one that is replaced by b.
 func judgeQuantile(c, d mech.Call) (ratio float64, err error) {
 	var at big.Rat
-	if _, ok := at.SetString(c.Mechanism[len(quantile):]); !ok || c.Scoring.Sensitivity <= 0 {
+	if _, ok := at.SetString(c.Mechanism[len(quantilePrefix):]); !ok || c.Scoring.Sensitivity <= 0 {
 		return 0, errors.New("no sensitivity is declared")
 	}
 	a, b := at.Num().Int64(), at.Denom().Int64()
@@ -30,17 +30,17 @@ func judgeQuantile(c, d mech.Call) (ratio float64, err error) {
 	}
 	ratio = float64(max(came, went)) * float64(each) / float64(c.Scoring.Sensitivity)
 	if ratio > 1 {
-		return ratio, fmt.Errorf("one person has %.4g times as many values as the noise is calibrated to, which is %v", ratio, declared(c))
+		return ratio, fmt.Errorf("one person has %.4g times as many values as the noise is calibrated to, which is %v", ratio, declaredSensitivity(c))
 	}
 	return ratio, nil
 }
 
-// selections adds up what the selections are worth on which two runs differ.
-type selections struct{ epsilon, rho float64 }
+// selectionLosses adds up what the selections are worth on which two runs differ.
+type selectionLosses struct{ epsilon, rho float64 }
 
 // add takes in one call, whose scores are this part of their sensitivity apart. The loss of a
 // selection is at most that part of its epsilon.
-func (s *selections) add(c mech.Call, ratio float64) {
+func (s *selectionLosses) add(c mech.Call, ratio float64) {
 	if c.Sensitivity.Norm() != 0 {
 		return
 	}
@@ -55,8 +55,8 @@ func (s *selections) add(c mech.Call, ratio float64) {
 	s.rho += rounds * e * e / 8 // at least, whatever the mechanism
 }
 
-// paid checks that charges cover the selections.
-func (s *selections) paid(charges []ledger.Charge) error {
+// checkCharged checks that charges cover the selections.
+func (s *selectionLosses) checkCharged(charges []ledger.Charge) error {
 	var charged dp.Cost
 	for _, c := range charges {
 		charged = charged.Add(c.Cost)

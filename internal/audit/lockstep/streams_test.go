@@ -60,7 +60,7 @@ var conditions = []string{
 // On made-up neighbours the whole path of a stream, from the table on, does the same until a
 // comparison or an answer makes the difference.
 func TestStreamsOnNeighbours(t *testing.T) {
-	var all sights
+	var all conversationTally
 	pairs := 4
 	if *full {
 		pairs = 40
@@ -71,14 +71,14 @@ func TestStreamsOnNeighbours(t *testing.T) {
 		streaming("row", "add-remove", "{epsilon: 99, delta: 1e-6}", ""),
 		streaming("row", "substitute", "{epsilon: 20}", "predictor: weights"),
 	} {
-		ds := only(t, world)
+		ds := onlyDataset(t, world)
 		for number := range pairs {
 			p, err := Neighbours(ctx, ds, t.TempDir(), uint64(i), number)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d := newDice(fmt.Sprint("conversation ", i), uint64(number))
-			now, history := newBook(&outcome{}), []sessiontest.Event(nil)
+			now, history := newRecordingLedger(&outcome{}), []sessiontest.Event(nil)
 			for step := range 16 {
 				condition := conditions[d.Below(len(conditions))]
 				ask := func(c *curator.Curator) (any, error) {

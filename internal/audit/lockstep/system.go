@@ -65,15 +65,15 @@ func (w recorder) Run(ctx context.Context, q *tree.Query) (*engine.Result, error
 	return w.Engine.Run(ctx, q)
 }
 
-// session is a system with a new ledger and the randomness of a seed.
-type session struct {
+// trialSystem is a system with a new ledger and the randomness of a seed.
+type trialSystem struct {
 	Asker
 	seen   *outcome
 	stream *detrand.Stream
 	asked  int
 }
 
-func (s System) open(d Database, seed uint64) *session {
+func (s System) open(d Database, seed uint64) *trialSystem {
 	if s == nil {
 		s = Discreet
 	}
@@ -88,12 +88,12 @@ func (s System) open(d Database, seed uint64) *session {
 	if q := plan.CountPeople(d.Dataset); q != nil {
 		watched.people = q.Hash()
 	}
-	return &session{s(d.Dataset, watched, newBook(seen), r), seen, bits, 0}
+	return &trialSystem{s(d.Dataset, watched, newRecordingLedger(seen), r), seen, bits, 0}
 }
 
 // ask asks as any analyst of the dataset, at the default price, and returns what came of it. A
 // panic is an outcome too.
-func (s *session) ask(ctx context.Context, d Database, question string) (o outcome) {
+func (s *trialSystem) ask(ctx context.Context, d Database, question string) (o outcome) {
 	*s.seen = outcome{}
 	before := s.stream.Drawn()
 	s.asked++
@@ -104,7 +104,7 @@ func (s *session) ask(ctx context.Context, d Database, question string) (o outco
 		o = *s.seen
 		o.drawn = s.stream.Drawn() - before
 	}()
-	a, err := s.Ask(ctx, api.Question{Analyst: anybody(d.Dataset), SQL: question, Request: fmt.Sprint("question ", s.asked)})
+	a, err := s.Ask(ctx, api.Question{Analyst: richestAnalyst(d.Dataset), SQL: question, Request: fmt.Sprint("question ", s.asked)})
 	if err != nil {
 		s.seen.err = err.Error()
 	}
@@ -112,15 +112,15 @@ func (s *session) ask(ctx context.Context, d Database, question string) (o outco
 	return o
 }
 
-// anybody names the analyst with the largest quota.
-func anybody(ds *policy.Dataset) string {
+// richestAnalyst names the analyst with the largest quota.
+func richestAnalyst(ds *policy.Dataset) string {
 	var best string
 	for name := range ds.Analysts {
 		switch {
 		case best == "":
 			best = name
-		case share(ds, name) != share(ds, best):
-			if share(ds, name) > share(ds, best) {
+		case quotaShare(ds, name) != quotaShare(ds, best):
+			if quotaShare(ds, name) > quotaShare(ds, best) {
 				best = name
 			}
 		case name < best:
@@ -130,8 +130,8 @@ func anybody(ds *policy.Dataset) string {
 	return best
 }
 
-// share returns how much a name can spend, as a part of the dataset's budget.
-func share(ds *policy.Dataset, name string) float64 {
+// quotaShare returns how much a name can spend, as a part of the dataset's budget.
+func quotaShare(ds *policy.Dataset, name string) float64 {
 	quota, _ := ds.Quota(name)
 	all, own := ds.Filter().Limit(), quota.Limit()
 	if ds.Budget.Pure() {

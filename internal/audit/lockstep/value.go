@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-const null = fiction.Null
+const nullValue = fiction.Null
 
 // values are what a column of made-up data can hold, as text.
 type values struct {
@@ -20,9 +20,9 @@ type values struct {
 	odd    []string // what is no value, or hardly one
 }
 
-// maxPublic is how many public values of a column are used. A person cannot be in more
+// maxPublicValues is how many public values of a column are used. A person cannot be in more
 // groups than they have rows anyway.
-const maxPublic = 2000
+const maxPublicValues = 2000
 
 // valuesOf collects the values at which a system may forget something: the ends and
 // beyond, the ends of what a machine can hold, and what is spelled like
@@ -30,9 +30,9 @@ const maxPublic = 2000
 func valuesOf(c *policy.Column) values {
 	var v values
 	public := c.PublicValues()
-	for _, k := range public[:min(len(public), maxPublic)] {
+	for _, k := range public[:min(len(public), maxPublicValues)] {
 		if k.Null {
-			v.public = append(v.public, null)
+			v.public = append(v.public, nullValue)
 			continue
 		}
 		v.public = append(v.public, c.ShowValue(k))
@@ -44,11 +44,11 @@ func valuesOf(c *policy.Column) values {
 		v.dates(c)
 	case policy.Boolean:
 		v.low, v.high = []string{"false", "false", "f", "0"}, []string{"true", "true", "t", "1"}
-		v.odd = []string{null, "yes", "2", "TRUE", "maybe"}
+		v.odd = []string{nullValue, "yes", "2", "TRUE", "maybe"}
 	default:
 		v.texts()
 	}
-	v.odd = append(v.odd, null)
+	v.odd = append(v.odd, nullValue)
 	return v
 }
 
@@ -109,13 +109,13 @@ func (v *values) texts() {
 type manner int
 
 const (
-	low        manner = iota // as low as they can be
-	high                     // as high as they can be
-	missing                  // none at all
-	odd                      // as strange as they can be
-	anyhow                   // something of everything
-	everywhere               // in every group, with the highest values
-	nowhere                  // in none: they have no rows
+	lowValues     manner = iota // as low as they can be
+	highValues                  // as high as they can be
+	missingValues               // none at all
+	oddValues                   // as strange as they can be
+	anyValues                   // something of everything
+	everyGroup                  // in every group, with the highest values
+	noGroup                     // in none: they have no rows
 )
 
 func (m manner) String() string {
@@ -123,27 +123,27 @@ func (m manner) String() string {
 }
 
 // alike reports whether all rows of somebody are the same row.
-func (m manner) alike() bool { return m == low || m == high || m == missing }
+func (m manner) alike() bool { return m == lowValues || m == highValues || m == missingValues }
 
 // choose returns a value in a manner.
 func (v *values) choose(d dice, m manner) string {
 	from := [][]string{v.low, v.high, v.odd}[d.Below(3)]
 	switch m {
-	case low:
+	case lowValues:
 		from = v.low
-	case high:
+	case highValues:
 		from = v.high
-	case missing:
-		return null
-	case odd:
+	case missingValues:
+		return nullValue
+	case oddValues:
 		from = v.odd
-	case everywhere:
+	case everyGroup:
 		from = v.high
 		// A column that is both summed and grouped by gets both, by turns.
 		if len(v.public) > 0 && d.Below(4) > 0 {
 			from = v.public
 		}
-	case anyhow:
+	case anyValues:
 		if len(v.public) > 0 && d.Below(2) == 0 {
 			from = v.public
 		}

@@ -66,8 +66,8 @@ func shop(neighbours, budget string) string {
 	return strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", budget).Replace(manyRows)
 }
 
-// owner writes a policy and no data.
-func owner(t testing.TB, datasets string) string {
+// writePolicy writes a policy and no data.
+func writePolicy(t testing.TB, datasets string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "policy.yaml")
 	if err := os.WriteFile(path, []byte("datasets:\n"+datasets), 0o600); err != nil {
@@ -76,10 +76,10 @@ func owner(t testing.TB, datasets string) string {
 	return path
 }
 
-// only returns the only dataset of a policy.
-func only(t testing.TB, datasets string) *policy.Dataset {
+// onlyDataset returns the only dataset of a policy.
+func onlyDataset(t testing.TB, datasets string) *policy.Dataset {
 	t.Helper()
-	p, err := policy.Load(owner(t, datasets))
+	p, err := policy.Load(writePolicy(t, datasets))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func only(t testing.TB, datasets string) *policy.Dataset {
 
 func clinic(budget string) string { return hospital.Dataset("hospital", "data", budget) }
 
-// substitute makes neighbours replace a person.
-func substitute(dataset string) string {
+// bySubstitution makes neighbours replace a person.
+func bySubstitution(dataset string) string {
 	return strings.Replace(dataset, "    budget:", "    neighbours: substitute\n    budget:", 1)
 }

@@ -28,7 +28,7 @@ func Agree(ctx context.Context, ds *policy.Dataset, o Options) (Report, error) {
 		ref := reference.New(ds, db.Tables)
 		for range o.Questions {
 			text := maker.Question(d)
-			s, err := generate.Prepare(ds, text, plan.Options{Public: ref.Public(), MaxSum: mostSum(d)})
+			s, err := generate.Prepare(ds, text, plan.Options{Public: ref.Public(), MaxSum: maxPersonSum(d)})
 			if err != nil {
 				r.Refused++
 				continue

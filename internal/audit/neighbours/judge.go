@@ -14,7 +14,7 @@ import (
 // Judge compares the results of a query on two neighbouring databases. It returns how far they are
 // apart, as a part of what the query allows, and what one person has changed and must not.
 func Judge(q *tree.Query, a, b *engine.Result) (ratio float64, err error) {
-	j := judge{q: q, a: names(q, a), b: names(q, b)}
+	j := judge{q: q, a: keyCombinations(q, a), b: keyCombinations(q, b)}
 	if len(a.Measures) != len(q.Measures) || len(b.Measures) != len(q.Measures) || len(a.Values) != len(q.Measures) ||
 		len(b.Values) != len(q.Measures) {
 		return 0, fmt.Errorf("there are %d and %d measures, and %d were asked for", len(a.Measures), len(b.Measures), len(q.Measures))
@@ -61,7 +61,7 @@ func (j *judge) twins(pair [2]int, a, b *engine.Result) error {
 		}
 		both.Add(both, move.L1)
 	}
-	return j.reached(both, j.q.TwinSensitivity(pair).L1(), "two sums together (l1)")
+	return j.noteDistance(both, j.q.TwinSensitivity(pair).L1(), "two sums together (l1)")
 }
 
 type judge struct {
@@ -70,8 +70,8 @@ type judge struct {
 	ratio float64
 }
 
-// names spells the combinations of private keys.
-func names(q *tree.Query, r *engine.Result) []string {
+// keyCombinations spells the combinations of private keys.
+func keyCombinations(q *tree.Query, r *engine.Result) []string {
 	if len(q.PrivateKeys()) == 0 {
 		return []string{""}
 	}
@@ -96,8 +96,8 @@ func (j *judge) people() int64 {
 	return 1
 }
 
-// reached takes note of a distance and its bound.
-func (j *judge) reached(distance, bound *big.Int, what string) error {
+// noteDistance takes note of a distance and its bound.
+func (j *judge) noteDistance(distance, bound *big.Int, what string) error {
 	if bound.Sign() > 0 {
 		r, _ := new(big.Rat).SetFrac(distance, bound).Float64()
 		j.ratio = max(j.ratio, r)
@@ -122,10 +122,10 @@ func (j *judge) vector(m tree.Measure, a, b exact.Vector) error {
 	if err != nil {
 		return err
 	}
-	if err := j.reached(move.L1, j.q.Sensitivity(m, dp.L1).L1(), "the vector (l1)"); err != nil {
+	if err := j.noteDistance(move.L1, j.q.Sensitivity(m, dp.L1).L1(), "the vector (l1)"); err != nil {
 		return err
 	}
-	return j.reached(move.L2Squared, j.q.Sensitivity(m, dp.L2).L2Squared(), "the vector (l2 squared)")
+	return j.noteDistance(move.L2Squared, j.q.Sensitivity(m, dp.L2).L2Squared(), "the vector (l2 squared)")
 }
 
 // scores judges what a selection is made by: each group on its own, before its weight, which is
@@ -142,7 +142,7 @@ func (j *judge) scores(m tree.Measure, a, b exact.Vector) error {
 			bound = hi
 		}
 	}
-	return j.reached(move.Largest, bound, "a score")
+	return j.noteDistance(move.Largest, bound, "a score")
 }
 
 func (j *judge) persons(a, b exact.Vector) error {
@@ -150,10 +150,10 @@ func (j *judge) persons(a, b exact.Vector) error {
 	if !ok {
 		return fmt.Errorf("combinations without people")
 	}
-	if err := j.reached(move.Largest, big.NewInt(1), "the people in a combination of keys"); err != nil {
+	if err := j.noteDistance(move.Largest, big.NewInt(1), "the people in a combination of keys"); err != nil {
 		return err
 	}
-	return j.reached(move.L1, big.NewInt(j.people()*j.q.MaxGroups()), "the people in all combinations of keys")
+	return j.noteDistance(move.L1, big.NewInt(j.people()*j.q.MaxGroups()), "the people in all combinations of keys")
 }
 
 // members judges what people are weighed by: one of them is there or not, or is in other
@@ -166,7 +166,7 @@ func (j *judge) members(a, b exact.Members) error {
 	if int64(most) > j.q.MaxGroups() {
 		return fmt.Errorf("somebody is weighed in %d combinations, of %d", most, j.q.MaxGroups())
 	}
-	return j.reached(big.NewInt(int64(went+came)), big.NewInt(j.people()), "the people who are weighed")
+	return j.noteDistance(big.NewInt(int64(went+came)), big.NewInt(j.people()), "the people who are weighed")
 }
 
 func (j *judge) values(a, b []exact.Vector) error {
@@ -189,10 +189,10 @@ func (j *judge) values(a, b []exact.Vector) error {
 		if n > 0 {
 			moved++
 		}
-		if err := j.reached(big.NewInt(int64(n)), new(big.Int).Mul(big.NewInt(j.people()), big.NewInt(min(j.q.MaxRows(), math.MaxInt32))),
+		if err := j.noteDistance(big.NewInt(int64(n)), new(big.Int).Mul(big.NewInt(j.people()), big.NewInt(min(j.q.MaxRows(), math.MaxInt32))),
 			"the values of a group"); err != nil {
 			return err
 		}
 	}
-	return j.reached(big.NewInt(moved), big.NewInt(j.people()*j.q.MaxGroups()), "groups of values")
+	return j.noteDistance(big.NewInt(moved), big.NewInt(j.people()*j.q.MaxGroups()), "groups of values")
 }

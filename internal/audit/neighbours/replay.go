@@ -106,7 +106,7 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 		asked.MaxGroups = 1 // an analyst may ask for less than the policy allows
 	}
 	if o.Texts == nil {
-		asked.MaxSum = mostSum(d)
+		asked.MaxSum = maxPersonSum(d)
 	}
 	texts := o.Texts
 	if texts == nil {
@@ -127,7 +127,7 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 			}
 			run := q
 			if o.Planted != nil {
-				changed := planted(ds, o.Planted)
+				changed := copyChanged(ds, o.Planted)
 				t, err := generate.Prepare(changed, text, asked)
 				if err != nil {
 					continue
@@ -149,8 +149,8 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 	return nil
 }
 
-// mostSum is what an analyst bounds a person's sums by, now and then.
-func mostSum(d generate.Dice) *big.Rat {
+// maxPersonSum is what an analyst bounds a person's sums by, now and then.
+func maxPersonSum(d generate.Dice) *big.Rat {
 	return [...]*big.Rat{nil, nil, big.NewRat(1, 1), big.NewRat(7, 2), big.NewRat(9, 1), big.NewRat(1000, 1)}[d.Below(6)]
 }
 
@@ -171,8 +171,8 @@ func compare(ctx context.Context, engines [2]engine.Engine, q, run *tree.Query) 
 	return Judge(q, results[0], results[1])
 }
 
-// planted copies a dataset and changes it.
-func planted(ds *policy.Dataset, change func(*policy.Dataset)) *policy.Dataset {
+// copyChanged copies a dataset and changes it.
+func copyChanged(ds *policy.Dataset, change func(*policy.Dataset)) *policy.Dataset {
 	out := *ds
 	out.Tables = map[string]*policy.Table{}
 	for name, t := range ds.Tables {

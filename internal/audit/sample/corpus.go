@@ -35,14 +35,14 @@ func Corpora(t testing.TB, data, engine string) []Corpus {
 	for _, file := range files {
 		hospital.Ask(t, filepath.Base(file), file)
 	}
-	for i, c := range questions(t, filepath.Join(data, "table/tables.txt")) {
+	for i, c := range readQuestions(t, filepath.Join(data, "table/tables.txt")) {
 		features, target, _ := strings.Cut(c, "\n=> ")
 		if table, err := plan.PrepareTable(hospital.Dataset, features, target, plan.Options{Public: publicTables{}}); err == nil {
 			hospital.Asked = append(hospital.Asked, Asked{"tables.txt", i, nil, table})
 		}
 	}
 	trial := NewCorpus(t, filepath.Join(data, "holdout/trial.yaml"), "trial", engine)
-	for i, c := range questions(t, filepath.Join(data, "holdout/questions.txt")) {
+	for i, c := range readQuestions(t, filepath.Join(data, "holdout/questions.txt")) {
 		h, err := plan.PrepareHoldout(trial.Dataset, syntax.Open(c, nil), "", plan.Options{})
 		if err != nil {
 			continue
@@ -73,7 +73,7 @@ func NewCorpus(t testing.TB, path, name, engine string) Corpus {
 // Ask plans the questions of a file.
 func (c *Corpus) Ask(t testing.TB, of, file string) {
 	t.Helper()
-	for i, text := range questions(t, file) {
+	for i, text := range readQuestions(t, file) {
 		st, err := plan.Prepare(c.Dataset, text, plan.Options{Public: publicTables{}})
 		if err != nil {
 			continue
@@ -84,8 +84,8 @@ func (c *Corpus) Ask(t testing.TB, of, file string) {
 	}
 }
 
-// questions are those of a file, without what was answered.
-func questions(t testing.TB, file string) (out []string) {
+// readQuestions are those of a file, without what was answered.
+func readQuestions(t testing.TB, file string) (out []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {

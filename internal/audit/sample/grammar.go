@@ -174,8 +174,8 @@ func (g grammar) any(depth int, of func(int) string) string {
 var patterns = []string{"", "%", "a", "a%", "%a", "%a%", "_", "__", "_%", "%_", "a_b%", "%b_c", "%a%b%", "a\\%b\\_c", "%\\\\%", "%é%",
 	"İ", "A%", "%.%", "%a_%_b%", "_é%", "%X%X%", "1_", "%\u0301"}
 
-// regular are regular expressions that matchers could read differently.
-var regular = []string{"", "^$", "a", ".", "^.$", "[^a]", "[^a-z]$", "\\yb", "\\Ya", "\\ma\\M", "\\W", "\\s",
+// regexps are regular expressions that matchers could read differently.
+var regexps = []string{"", "^$", "a", ".", "^.$", "[^a]", "[^a-z]$", "\\yb", "\\Ya", "\\ma\\M", "\\W", "\\s",
 	"k", "[k-s]", "İ|ı", "ß", "(a|)*$", "a{0}", "a{2,}", "()", "\\0",
 	"[[:punct:]]", "[\\u0080-\\U0010FFFF]", "\\n", "^a|b$", "[^\\d]", "\\D", "[\\w.]", "\\A\\Z", "$^", "[^\\u0001-\\uffff]", ".\\Y", "\\y"}
 
@@ -199,7 +199,7 @@ func (g grammar) condition(depth int) string {
 		return "(" + g.number(depth-1) + g.pick(" BETWEEN ", " NOT BETWEEN ") + g.number(depth-1) + " AND " + g.number(depth-1) + ")"
 	case 4, 5:
 		return "(" + g.text(depth-1) + g.pick(" LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") +
-			quote(g.pick(patterns...)) + ")"
+			quoteText(g.pick(patterns...)) + ")"
 	case 6:
 		return "(" + c() + g.pick(" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN",
 			" IS NULL") + ")"
@@ -209,10 +209,10 @@ func (g grammar) condition(depth int) string {
 	case 8:
 		return "(" + c() + g.pick(" AND ", " OR ") + c() + ")"
 	case 10, 11:
-		return "(" + g.text(depth-1) + g.pick(" ~ ", " ~* ", " !~ ", " !~* ") + quote(g.pick(regular...)) + ")"
+		return "(" + g.text(depth-1) + g.pick(" ~ ", " ~* ", " !~ ", " !~* ") + quoteText(g.pick(regexps...)) + ")"
 	case 12:
 		return "(" + g.text(depth-1) + g.pick(" SIMILAR TO ", " NOT SIMILAR TO ") +
-			quote(g.pick("", "%", "a|b", "_", "(a|1)+%", "%[^a]", "[a-z]*", "%\u00e9%")) + ")"
+			quoteText(g.pick("", "%", "a|b", "_", "(a|1)+%", "%[^a]", "[a-z]*", "%\u00e9%")) + ")"
 	}
 	return "(NOT " + c() + ")"
 }
@@ -223,8 +223,8 @@ func DrawAny(t *rapid.T, depth int) string {
 	return rapid.SampledFrom([]func(int) string{g.number, g.number, g.text, g.date, g.stamp, g.condition, g.real}).Draw(t, "kind")(depth)
 }
 
-// quote writes a constant that is a text.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// quoteText writes a constant that is a text.
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // DrawNumber draws an expression that is a number.
 func DrawNumber(t *rapid.T, depth int) string { return grammar{t}.number(depth) }

@@ -129,7 +129,7 @@ func Declared(c *policy.Column, v any) tree.Value {
 		return nil
 	}
 	steps, ok := v.(int64)
-	if !ok || c.Granularity.Cmp(one) != 0 {
+	if !ok || c.Granularity.Cmp(oneRat) != 0 {
 		f, isFloat := v.(float64)
 		if !isFloat {
 			f = float64(steps)
@@ -151,4 +151,4 @@ func Declared(c *policy.Column, v any) tree.Value {
 
 const dayMicros = 24 * 60 * 60 * 1_000_000
 
-var one = big.NewRat(1, 1)
+var oneRat = big.NewRat(1, 1)

@@ -6,10 +6,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
-// slack is what the tail of a binomial may be wrong by, relative to itself: the
+// tailSlack is what the tail of a binomial may be wrong by, relative to itself: the
 // logarithms of factorials are within 2^-50 of themselves, and below 3e10 for a billion
 // samples, the most that are drawn.
-const slack = 1e-4
+const tailSlack = 1e-4
 
 // LowerBound returns a p such that k successes or more out of n have a probability of
 // at most beta for all success probabilities below p (Clopper, Pearson 1934). It is
@@ -18,16 +18,16 @@ func LowerBound(k, n int, beta float64) float64 {
 	if k == 0 {
 		return 0
 	}
-	low, _ := root.Halve(0, float64(k)/float64(n), 60, func(p float64) bool { return tail(k, n, p) <= beta*(1-slack) })
+	low, _ := root.Halve(0, float64(k)/float64(n), 60, func(p float64) bool { return binomialTail(k, n, p) <= beta*(1-tailSlack) })
 	return low
 }
 
 // UpperBound is LowerBound for the failures.
 func UpperBound(k, n int, beta float64) float64 { return 1 - LowerBound(n-k, n, beta) }
 
-// tail is P(X >= k) for p <= k/n. From k on each term is smaller than the one before, by
+// binomialTail is P(X >= k) for p <= k/n. From k on each term is smaller than the one before, by
 // a factor that falls too, so the sum ends where a term no longer counts.
-func tail(k, n int, p float64) float64 {
+func binomialTail(k, n int, p float64) float64 {
 	if p <= 0 {
 		return 0
 	}

@@ -16,7 +16,7 @@ type Bound struct {
 // Epsilon bounds epsilon from below, at a delta, except with probability beta.
 // Ordered says that outcomes are numbers, whose half lines are worth a try.
 func Epsilon(x, y Samples, ordered bool, delta, beta float64) Bound {
-	return bound(x, y, ordered, beta, func(p, q float64) float64 {
+	return boundLoss(x, y, ordered, beta, func(p, q float64) float64 {
 		if p <= delta {
 			return math.Inf(-1)
 		}
@@ -27,7 +27,7 @@ func Epsilon(x, y Samples, ordered bool, delta, beta float64) Bound {
 // Mu bounds the mu of Gaussian noise from below, except with probability beta: a
 // trade-off of p against q is not possible for a smaller one.
 func Mu(x, y Samples, beta float64) Bound {
-	return bound(x, y, true, beta, func(p, q float64) float64 {
+	return boundLoss(x, y, true, beta, func(p, q float64) float64 {
 		if !(p > 0 && q < 1) {
 			return math.Inf(-1)
 		}
@@ -36,8 +36,8 @@ func Mu(x, y Samples, beta float64) Bound {
 	})
 }
 
-func bound(x, y Samples, ordered bool, beta float64, m measure) Bound {
-	e := choose(x, y, ordered, m)
+func boundLoss(x, y Samples, ordered bool, beta float64, m measure) Bound {
+	e := chooseEvent(x, y, ordered, m)
 	a, b := x.Test, y.Test
 	sides := [2]string{"first", "second"}
 	if e.Swapped {

@@ -39,14 +39,14 @@ type Samples struct{ Order, Choose, Test Counts }
 // All returns all outcomes.
 func (s Samples) All() Counts { return s.Order.Plus(s.Choose).Plus(s.Test) }
 
-// part is how many outcomes are drawn from one source. It does not depend on the
+// samplesPerSource is how many outcomes are drawn from one source. It does not depend on the
 // machine, so that the same sources give the same outcomes on any number of cores.
-const part = 1 << 14
+const samplesPerSource = 1 << 14
 
 // Draw runs a mechanism n times, in parallel. Part i draws from source(i), and open
 // prepares the mechanism for it. Of four parts one orders, one chooses and two test.
 func Draw(ctx context.Context, n int, source func(part int) *noise.Source, open func(*noise.Source) func() int64) (Samples, error) {
-	size := min(part, (n+3)/4)
+	size := min(samplesPerSource, (n+3)/4)
 	parts := 0
 	if size > 0 {
 		parts = (n + size - 1) / size

@@ -41,10 +41,10 @@ func (e Event) count(c Counts) int {
 // measure turns bounds on the probabilities of an event into a lower bound on the loss.
 type measure func(p, q float64) float64
 
-// choose returns the event that promises the most, among all half lines, for outcomes
+// chooseEvent returns the event that promises the most, among all half lines, for outcomes
 // that are ordered, and the outcomes of the largest ratios, one, two and so on. The
 // latter are what the lemma of Neyman and Pearson says to take.
-func choose(first, second Samples, ordered bool, m measure) Event {
+func chooseEvent(first, second Samples, ordered bool, m measure) Event {
 	x, y := first.Choose, second.Choose
 	nx, ny := x.Total(), y.Total()
 	if nx == 0 || ny == 0 {
@@ -55,7 +55,7 @@ func choose(first, second Samples, ordered bool, m measure) Event {
 	var found Event
 	most := math.Inf(-1)
 	try := func(kx, ky int, swapped bool, event func() Event) {
-		if promise := m(wilson(kx, nx, -1), wilson(ky, ny, 1)); promise > most {
+		if promise := m(wilsonEnd(kx, nx, -1), wilsonEnd(ky, ny, 1)); promise > most {
 			most, found = promise, event()
 			found.Swapped = swapped
 		}
@@ -101,9 +101,9 @@ func choose(first, second Samples, ordered bool, m measure) Event {
 	return found
 }
 
-// wilson is an end of Wilson's interval at five deviations. It ranks events and proves
+// wilsonEnd is an end of Wilson's interval at five deviations. It ranks events and proves
 // nothing, so an approximation serves.
-func wilson(k, n int, side float64) float64 {
+func wilsonEnd(k, n int, side float64) float64 {
 	const z = 5.0
 	f, m := float64(k), float64(n)
 	return (f + z*z/2 + side*z*math.Sqrt(f*(1-f/m)+z*z/4)) / (m + z*z)

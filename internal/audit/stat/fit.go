@@ -29,7 +29,7 @@ func Fit(c Counts, l Law, beta float64) error {
 	for _, k := range outcomes {
 		other -= c[k]
 	}
-	if tooMany(other, n, l.Rest(), each) {
+	if isTooMany(other, n, l.Rest(), each) {
 		return fmt.Errorf("%d of %d outcomes are not in the support", other, n)
 	}
 	seen, sum := 0.0, 0.0
@@ -37,7 +37,7 @@ func Fit(c Counts, l Law, beta float64) error {
 		p := l.P(k)
 		// The law is rounded, and may be wrong by a rest.
 		least, most := p*(1-1e-9), p*(1+1e-9)+l.Rest()
-		if at := c[k]; tooMany(at, n, most, each) || tooMany(n-at, n, 1-least, each) {
+		if at := c[k]; isTooMany(at, n, most, each) || isTooMany(n-at, n, 1-least, each) {
 			return fmt.Errorf("outcome %d came %d times out of %d; its probability is %.6g", k, at, n, p)
 		}
 		seen += float64(c[k]) / float64(n)
@@ -49,10 +49,10 @@ func Fit(c Counts, l Law, beta float64) error {
 	return nil
 }
 
-// tooMany reports whether k or more out of n have a probability below beta.
-func tooMany(k, n int, p, beta float64) bool {
+// isTooMany reports whether k or more out of n have a probability below beta.
+func isTooMany(k, n int, p, beta float64) bool {
 	if p >= 1 || float64(k) <= float64(n)*p {
 		return false
 	}
-	return tail(k, n, p) < beta*(1-slack)
+	return binomialTail(k, n, p) < beta*(1-tailSlack)
 }

@@ -36,7 +36,7 @@ public tables, nations and parts. The same seed makes the same shop. shop.yaml i
 }
 
 func (c *demoShopCmd) Run(ctx context.Context, s console.Screen) error {
-	made, err := shop.Scaled(c.Scale, c.Seed)
+	made, err := shop.NewShop(c.Scale, c.Seed)
 	if err != nil {
 		return console.Misuse(fmt.Errorf("--scale: %w", err))
 	}
@@ -159,7 +159,7 @@ func (c *demoTrainCmd) Run(ctx context.Context, s console.Screen) error {
 	if what.Epsilons, err = traincmd.ReadEpsilons(c.Epsilons); err != nil {
 		return err
 	}
-	d, err := town.Made(c.Rows, c.Seed)
+	d, err := town.MakeTown(c.Rows, c.Seed)
 	if err != nil {
 		return console.Misuse(err)
 	}
@@ -209,7 +209,7 @@ func (c *demoTrainCmd) printJSON(s console.Screen, promises []town.Promise) erro
 
 // write writes rows to train on, some to predict, and a policy.
 func (c *demoTrainCmd) write(s console.Screen) error {
-	d, err := town.Made(c.Rows, c.Seed)
+	d, err := town.MakeTown(c.Rows, c.Seed)
 	if err != nil {
 		return console.Misuse(err)
 	}

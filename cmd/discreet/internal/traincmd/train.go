@@ -345,7 +345,7 @@ func (c *TrainCmd) sweepRows(seed uint64) (*town.Data, error) {
 		if c.Rows != nil {
 			n = *c.Rows
 		}
-		d, err = town.Made(int(n), seed)
+		d, err = town.MakeTown(int(n), seed)
 	}
 	if err != nil {
 		return nil, console.Misuse(err)
