@@ -1,6 +1,15 @@
 package audit
 
-import "testing"
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/learn/calibrate"
+	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/survey"
+)
 
 // plant returns a mechanism with its bug or without it. The code around it is the same, so
 // that what is caught is the bug.
@@ -136,4 +145,111 @@ func either[T any](bug bool, a, b T) T {
 		return a
 	}
 	return b
+}
+
+// changed is a mechanism of the catalogue whose code is another where there is a bug.
+func changed(bug bool, m Mechanism, once func(src *noise.Source, value int64) int64) Mechanism {
+	if bug {
+		m.Open = func(src *noise.Source, x []int64) func() int64 {
+			return func() int64 { return once(src, x[0]) }
+		}
+	}
+	return m
+}
+
+var turnedResponse = must(survey.NewBinary(dp.One))
+
+func bit(b bool) int64 { return either[int64](b, 1, 0) }
+
+func neverTurnsOne(bug bool) Mechanism {
+	return changed(bug, randomizedResponse(), func(src *noise.Source, v int64) int64 {
+		return bit(v == 1 || turnedResponse.Randomize(src, false))
+	})
+}
+
+// The lie is drawn from all four values.
+func lieMayBeTruth(bug bool) Mechanism {
+	honest := direct()
+	return changed(bug, honest, func(src *noise.Source, v int64) int64 {
+		if honest.Open(src, []int64{v})() != v {
+			return int64(noise.Uniform(src, 4))
+		}
+		return v
+	})
+}
+
+// Two bits differ, and each is private with epsilon.
+func epsilonPerBit(bug bool) Mechanism {
+	return changed(bug, unary(), func(src *noise.Source, v int64) (out int64) {
+		for i := range int64(4) {
+			out |= bit(turnedResponse.Randomize(src, i == v)) << i
+		}
+		return out
+	})
+}
+
+// The hash function is such that the two values never share a bucket, and the own one is
+// the first.
+func hashOfValue(bug bool) Mechanism {
+	return changed(bug, hashing(), func(src *noise.Source, v int64) int64 {
+		if noise.BernoulliExp(src, big.NewRat(1, 10)) {
+			return 1 << v
+		}
+		return 2 >> v
+	})
+}
+
+func chosenRow(bug bool) Mechanism {
+	return changed(bug, hadamard(), func(src *noise.Source, v int64) int64 {
+		row := int64(noise.Uniform(src, 4))
+		if row&v != 0 && row&v != 3 {
+			row = 0
+		}
+		return 2*row + bit(turnedResponse.Randomize(src, false))
+	})
+}
+
+// planned is pure objective perturbation by somebody's own arithmetic.
+func planned(radius, lambda, jacobian float64) Mechanism {
+	o := &calibrate.Objective{Lambda: lambda, Scale: problem(radius).Gradient() / (1 - jacobian)}
+	return singleWeight{radius, o}.mechanism("objective", Claim{Epsilon: 1})
+}
+
+// noJacobian leaves out what the change of variables costs.
+func noJacobian(bug bool) Mechanism {
+	return planned(1, 1/math.Expm1(0.2), either(bug, 0, 0.2))
+}
+
+// radiusNotSquared has c R/Lambda in the place of c R^2/Lambda, as a well known library.
+func radiusNotSquared(bug bool) Mechanism {
+	lambda := 10 / math.Expm1(0.2)
+	if !bug {
+		lambda *= 10
+	}
+	return planned(10, lambda, 0.2)
+}
+
+// freeIntercept has next to no regulariser for the intercept, which is this weight, and noise as if
+// it had one.
+func freeIntercept(bug bool) Mechanism {
+	return planned(1, either(bug, 0.1, 1)/math.Expm1(0.2), 0.2)
+}
+
+// gaussianOfOne is Gaussian noise for one row where people have two.
+func gaussianOfOne(bug bool) Mechanism {
+	p := problem(1)
+	p.Rows = either(bug, 1, 2)
+	o := must(p.Concentrated(dp.One/2, 100))
+	m := singleWeight{1, o}.mechanism("objective-gaussian", Claim{Rho: 0.5})
+	m.Pairs = []Pair{{nil, []int64{1, 1}}}
+	return m
+}
+
+// rowsNotCounted trains on three rows of a person for the noise of one.
+func rowsNotCounted(bug bool) Mechanism {
+	m := training()
+	if bug {
+		m.Pairs = []Pair{{nil, []int64{1, 1, 1}}}
+	}
+	return m
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// singleWeight is objective perturbation of a single weight with the Huber loss. An input is the targets,
-// -1 or 1, of rows whose only feature is as long as rows can be. At a score of 1/2 slope and
-// curvature are largest together, so that there the loss comes up to the claim.
+// singleWeight is objective perturbation of a single weight with the Huber loss. An input is the
+// targets, -1 or 1, of rows whose only feature is as long as rows can be. At a score of 1/2 slope
+// and curvature are largest together, so that there the loss comes up to the claim.
 type singleWeight struct {
 	radius float64
 	noise  *calibrate.Objective

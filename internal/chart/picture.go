@@ -3,6 +3,7 @@ package chart
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -240,4 +241,241 @@ func (p *picture) dot(c color.NRGBA, radius float64, q Point) {
 	path.Close()
 	p.SetColor(c)
 	p.Fill(path)
+}
+
+const (
+	captionLineHeight = 24.0 // from one line of captions to the next
+	maxCaptionLines   = 3
+)
+
+// A caption is a name above the frame, where no curve is: of a mark, or of the y axis,
+// which is easier to read there than turned along it.
+type caption struct {
+	mark bool
+	x    float64 // of the mark
+	from float64 // where the name begins
+	line int     // counted from the frame
+	script
+	text string
+}
+
+// placeCaptions finds a line for every name: the lowest on which it does not cover
+// another one, as long as there are lines.
+func (p *picture) placeCaptions() []caption {
+	var out []caption
+	for _, m := range p.marks {
+		f := caption{mark: true, x: p.left + p.x.fraction(m.X)*(p.right-p.left)}
+		f.script, f.text = markScript.fit(cleanLabel(m.Name), p.right-p.left)
+		width := f.width(f.text)
+		f.from = max(p.left, min(f.x-width/2, p.right-width))
+		for f.text != "" && f.line < maxCaptionLines-1 && slices.ContainsFunc(out, f.covers) {
+			f.line++
+		}
+		out = append(out, f)
+	}
+	if p.Y != "" {
+		f := caption{from: pictureMargin}
+		f.script, f.text = axisScript.fit(cleanLabel(p.Y), pictureWidth-2*pictureMargin)
+		for slices.ContainsFunc(out, f.covers) {
+			f.line++
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// covers reports whether a name would stand on another one.
+func (f caption) covers(o caption) bool {
+	const apart = 16
+	return o.line == f.line && o.text != "" &&
+		f.from < o.from+o.width(o.text)+apart && o.from < f.from+f.width(f.text)+apart
+}
+
+// crosses reports whether a line that goes up at x crosses a name.
+func (f caption) crosses(x float64) bool {
+	const apart = 4
+	return f.text != "" && x > f.from-apart && x < f.from+f.width(f.text)+apart
+}
+
+// drawCaptions draws the marks up to their names, unless another name is in the way.
+func (p *picture) drawCaptions() {
+	for _, f := range p.captions {
+		foot := p.top + float64(f.line)*captionLineHeight
+		if f.mark {
+			end := foot + 5
+			if slices.ContainsFunc(p.captions, func(o caption) bool { return o.line < f.line && o.crosses(f.x) }) {
+				end = p.top + 5
+			}
+			p.line(inkColor, 1.75, nil, Point{f.x, p.bottom}, Point{f.x, end})
+		}
+		if f.text != "" {
+			f.write(p, f.from, foot+11, 0, f.text)
+		}
+	}
+}
+
+const (
+	nameGap        = 26.0  // between the frame and the names at its right
+	nameLineHeight = 21.0  // from one name to the next
+	maxNameWidth   = 220.0 // name
+)
+
+// An ending is where a curve ends, and what to write there.
+type ending struct {
+	at    Point
+	name  string
+	color color.NRGBA
+}
+
+// endings returns the ends of the curves that have a name and a point: those near
+// the right side of the frame, which are named outside of it, and the others.
+func (p *picture) endings() (outside, inside []ending) {
+	for i, runs := range p.curves {
+		if len(runs) == 0 || p.Curves[i].Name == "" {
+			continue
+		}
+		last := runs[len(runs)-1]
+		end := p.unitPoint(last[len(last)-1])
+		c, _ := curveStyle(i)
+		e := ending{toPoint(p.canvasPoint(end)), cleanLabel(p.Curves[i].Name), c}
+		if end.X > 0.85 {
+			outside = append(outside, e)
+		} else {
+			inside = append(inside, e)
+		}
+	}
+	return outside, inside
+}
+
+// namesWidth returns how much room the names at the right need.
+func (p *picture) namesWidth() float64 {
+	out := 0.0
+	outside, _ := p.endings()
+	for _, e := range outside {
+		s, text := nameScript.fit(e.name, maxNameWidth)
+		out = max(out, s.width(text))
+	}
+	return out
+}
+
+// nameCurves writes the names of curves at their ends, moved apart, with a thin line
+// from an end to a name that is not just there.
+func (p *picture) nameCurves() {
+	outside, inside := p.endings()
+	for _, ends := range [][]ending{outside, inside} {
+		var want []float64
+		for _, e := range ends {
+			want = append(want, e.at.Y)
+		}
+		places, gap := moveApart(want, nameLineHeight, p.bottom, p.top)
+		for i, e := range ends {
+			p.nameCurve(e, places[i], gap)
+		}
+	}
+}
+
+func (p *picture) nameCurve(e ending, y, gap float64) {
+	x, width := p.right, maxNameWidth
+	if e.at.X <= p.left+0.85*(p.right-p.left) {
+		x, width = e.at.X, p.right-e.at.X-nameGap
+	}
+	s := nameScript
+	s.color, s.size = darken(e.color), min(s.size, gap*0.9)
+	s, text := s.fit(e.name, width)
+	if math.Abs(y-e.at.Y) > 2 || x > e.at.X+1 {
+		thread := e.color
+		thread.A = 0xa0
+		p.line(thread, 1.25, nil, Point{e.at.X + 2, e.at.Y}, Point{x + nameGap - 10, y})
+		x += nameGap - 6
+	} else {
+		x += nameGap - 16
+	}
+	s.write(p, x, y-s.size/3, 0, text)
+}
+
+// nameAreas writes the name of an area from its left end on, above all of it that
+// is under the name.
+func (p *picture) nameAreas() {
+	for i, runs := range p.areas {
+		points := p.unitPoints(joinRuns(runs))
+		if len(points) == 0 || p.Areas[i].Name == "" {
+			continue
+		}
+		left := math.Inf(1)
+		for _, q := range points {
+			left = min(left, float64(p.canvasPoint(q).X))
+		}
+		s := nameScript
+		s.color = darken(shadeColor)
+		s, text := s.fit(cleanLabel(p.Areas[i].Name), p.right-p.left)
+		width := s.width(text)
+		from := max(p.left, min(left+12, p.right-width))
+		top := float64(p.canvasPoint(Point{0, p.groundHeight()}).Y)
+		for _, q := range points {
+			if at := p.canvasPoint(q); float64(at.X) >= left && float64(at.X) <= from+width {
+				top = max(top, float64(at.Y))
+			}
+		}
+		s.write(p, from, min(top+14, p.top-s.size), 0, text)
+	}
+}
+
+// The colours of curves are those that Okabe and Ito chose so that the colour-blind
+// can tell them apart (Color Universal Design, 2008), without their yellow, which
+// nobody can see on white.
+var palette = []color.NRGBA{
+	{0x00, 0x72, 0xb2, 0xff}, // blue
+	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
+	{0x00, 0x9e, 0x73, 0xff}, // bluish green
+	{0xcc, 0x79, 0xa7, 0xff}, // reddish purple
+	{0xe6, 0x9f, 0x00, 0xff}, // orange
+	{0x56, 0xb4, 0xe9, 0xff}, // sky blue
+	{0x00, 0x00, 0x00, 0xff}, // black
+}
+
+// The dash patterns tell curves apart in black and white: lengths of dashes and of
+// the gaps after them.
+var dashPatterns = [][]float64{
+	nil,
+	{10, 4},
+	{3, 3},
+	{12, 4, 3, 4},
+	{6, 3},
+	{12, 4, 3, 4, 3, 4},
+	{1.5, 3.5},
+}
+
+var (
+	inkColor   = color.NRGBA{0x22, 0x22, 0x22, 0xff} // the title
+	quietColor = color.NRGBA{0x5c, 0x5c, 0x5c, 0xff} // all other text
+	ruleColor  = color.NRGBA{0x8a, 0x8a, 0x8a, 0xff} // the x axis
+	faintColor = color.NRGBA{0xe4, 0xe4, 0xe4, 0xff} // the grid
+	shadeColor = palette[1]                          // what is beyond epsilon
+)
+
+// curveStyle returns the colour and the dashes of a curve. The first seven differ in both,
+// and no two of the first forty-nine have the same.
+func curveStyle(i int) (color.NRGBA, []float64) {
+	n := len(palette)
+	return palette[i%n], dashPatterns[(i+i/n)%len(dashPatterns)]
+}
+
+// darken returns a colour in which a word can be read on white.
+func darken(c color.NRGBA) color.NRGBA {
+	for luminance(c) > 0.2 {
+		c.R, c.G, c.B = uint8(int(c.R)*9/10), uint8(int(c.G)*9/10), uint8(int(c.B)*9/10)
+	}
+	return c
+}
+
+// luminance is how bright a colour is, roughly: squares stand for the gamma of WCAG.
+func luminance(c color.NRGBA) float64 {
+	square := func(v uint8) float64 { return float64(v) * float64(v) / (255 * 255) }
+	return 0.2126*square(c.R) + 0.7152*square(c.G) + 0.0722*square(c.B)
+}
+
+// lighten returns a colour through which the grid is seen.
+func lighten(c color.NRGBA) color.NRGBA {
+	c.A = 0x52
+	return c
 }

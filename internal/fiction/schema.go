@@ -1,7 +1,16 @@
+// Package fiction makes up data that a policy could be about. It reads the policy and nothing else:
+// what it makes has the tables, the columns, the paths and the people that a policy speaks of, and
+// not a value of anybody's.
+//
+// [Schema] has the shape, and whoever makes rows brings the values: an audit those at which a
+// system may forget something, and [Town] those that one would expect, for who tries SQL out.
 package fiction
 
 import (
+	"encoding/csv"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/detrand"
@@ -123,4 +132,52 @@ func (s Schema) Connect(d detrand.Dice, p Person, name string) {
 			}
 		}
 	}
+}
+
+// Write writes people's rows, and those of public tables, as CSV files, in an order that does not
+// tell whose they are, and returns the dataset with these files as its only source. The types are
+// the policy's whatever a file is made of, so nothing depends on the kind of the real one.
+func (s Schema) Write(
+	ds *policy.Dataset, folder string, d detrand.Dice, people []Person, public func(table int) [][]string,
+) (*policy.Dataset, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	made := *ds
+	made.Engine, made.Source, made.VersionQuery, made.Refresh = "duckdb", "", "", 0 // whatever runs the questions on the data
+	made.Tables = map[string]*policy.Table{}
+	for i, t := range s {
+		table := *t.Table
+		table.Source, table.Delimiter = filepath.Join(folder, fmt.Sprintf("%d.csv", i)), ','
+		table.CSV = policy.CSVFile{} // what is written here is spelt as SQL does
+		table.Relation, table.Trusted, table.Prepared = "", false, ""
+		made.Tables[table.Name] = &table
+		rows := [][]string{t.Header}
+		for _, p := range people {
+			rows = append(rows, p[i]...)
+		}
+		if t.Public {
+			rows = append(rows, public(i)...)
+		}
+		for j := len(rows) - 1; j > 1; j-- {
+			k := 1 + d.Below(j)
+			rows[j], rows[k] = rows[k], rows[j]
+		}
+		if err := writeCSV(table.Source, rows); err != nil {
+			return nil, err
+		}
+	}
+	return &made, nil
+}
+
+func writeCSV(path string, rows [][]string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = csv.NewWriter(f).WriteAll(rows)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
 }

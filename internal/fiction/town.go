@@ -2,9 +2,11 @@ package fiction
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -44,16 +46,17 @@ func columnNameAndType(c *policy.Column) string {
 	return strings.ToLower(c.Name) + " " + c.Type.String()
 }
 
-// noteColumn remembers what a column says about its values. Columns of one name have the same ones, so
-// that tables have something to be joined on.
+// noteColumn remembers what a column says about its values. Columns of one name have the same ones,
+// so that tables have something to be joined on.
 func (t townMaker) noteColumn(c *policy.Column) {
-	if known := t.ordinary[columnNameAndType(c)]; known == nil || len(known.KeyValues) == 0 && (len(c.KeyValues) > 0 || known.Bounds == nil) {
+	known := t.ordinary[columnNameAndType(c)]
+	if known == nil || len(known.KeyValues) == 0 && (len(c.KeyValues) > 0 || known.Bounds == nil) {
 		t.ordinary[columnNameAndType(c)] = c
 	}
 }
 
-// makePerson makes a person. Where every row is a person of its own they have one row, in a table by
-// turns.
+// makePerson makes a person. Where every row is a person of its own they have one row, in a table
+// by turns.
 func (t townMaker) makePerson(number int) Person {
 	name := fmt.Sprint(number + 1)
 	p := make(Person, len(t.schema))
@@ -139,3 +142,15 @@ func (t townMaker) smallBelow(n int) int { return min(t.dice.Below(n), t.dice.Be
 
 // smallBetween is a number between two, both with it, and small ones come more often.
 func (t townMaker) smallBetween(lo, hi int64) int64 { return lo + int64(t.smallBelow(int(hi-lo+1))) }
+
+// Endless is a dataset for one who asks about data that is made up. What is left of whose budget is
+// the owner's affair: they can pay for every question, at the price and with the noise that the
+// policy gives it.
+func Endless(ds *policy.Dataset, analyst string) *policy.Dataset {
+	out := *ds
+	out.Budget.Epsilon = max(out.Budget.Epsilon, 100*dp.One)
+	out.Budget.Renewal = policy.Renewal{}
+	out.Groups = nil
+	out.Analysts = map[string]*policy.Analyst{analyst: {Name: analyst, Share: big.NewRat(1, 1)}}
+	return &out
+}

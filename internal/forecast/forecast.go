@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -18,8 +19,8 @@ import (
 const (
 	// Days is how far back the rate looks.
 	Days = 30
-	// MinCharges is how many charges it takes to speak of a rate, and there has to be a day between the
-	// first and now.
+	// MinCharges is how many charges it takes to speak of a rate, and there has to be a day between
+	// the first and now.
 	MinCharges = 3
 	// maxForecastDays is, in days, how far ahead a date is named.
 	maxForecastDays = 36500
@@ -113,8 +114,8 @@ func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	return f
 }
 
-// isUsedUp reports whether nothing is left of what is asked with: epsilon or rho. Delta alone is for
-// private keys.
+// isUsedUp reports whether nothing is left of what is asked with: epsilon or rho. Delta alone is
+// for private keys.
 func isUsedUp(limit, left dp.Cost) bool {
 	epsilon, rho := limit.Epsilon != dp.Unbounded, limit.Rho != dp.Unbounded
 	if epsilon && rho {
@@ -123,8 +124,8 @@ func isUsedUp(limit, left dp.Cost) bool {
 	return epsilon && left.Epsilon == 0 || rho && left.Rho == 0
 }
 
-// remainingDays is for how many days what is left does, and notes the claim that runs out. Of epsilon and
-// rho, where both are limited, the one that lasts longer counts.
+// remainingDays is for how many days what is left does, and notes the claim that runs out. Of
+// epsilon and rho, where both are limited, the one that lasts longer counts.
 func (f *Forecast) remainingDays(sums [3]float64, limits, left [3]dp.Amount) float64 {
 	names := []string{"epsilon", "rho", "delta"}
 	var days [3]float64
@@ -229,4 +230,50 @@ func Sparkline(heights []float64) string {
 		}
 	}
 	return string(out)
+}
+
+// Tally adds up what was charged, by account and hour, as charges come in: the past of a ledger of
+// any length in a few numbers for each hour in which something was asked. The times are believed
+// where they are in order and not to come; others count as that of the charge before. That is less
+// than [Mend] can tell, which needs all of them at once.
+type Tally struct {
+	accounts map[string][]Spend
+	last     time.Time
+}
+
+// Add takes in the next charge.
+func (t *Tally) Add(at time.Time, accounts []string, cost dp.Cost, now time.Time) {
+	if t.accounts == nil {
+		t.accounts = map[string][]Spend{}
+	}
+	switch {
+	case at.Before(beforeFirstLedger) && t.last.IsZero():
+		at = now
+	case at.After(now) && t.last.IsZero():
+		at = now
+	case at.Before(t.last) || at.After(now):
+		at = t.last
+	}
+	t.last = at
+	hour := at.UTC().Truncate(time.Hour)
+	for _, name := range accounts {
+		all := t.accounts[name]
+		if n := len(all); n > 0 && all[n-1].Time.Equal(hour) {
+			all[n-1].Cost, all[n-1].Charges = all[n-1].Cost.Add(cost), all[n-1].Charges+1
+			continue
+		}
+		t.accounts[strings.Clone(name)] = append(all, Spend{Time: hour, Cost: cost, Charges: 1})
+	}
+}
+
+// Of returns what an account was charged, by hours, in their order. It is not to be changed.
+func (t *Tally) Of(account string) []Spend { return t.accounts[account] }
+
+// Accounts returns the names of all accounts that were charged, in no order.
+func (t *Tally) Accounts() []string {
+	out := make([]string, 0, len(t.accounts))
+	for name := range t.accounts {
+		out = append(out, name)
+	}
+	return out
 }

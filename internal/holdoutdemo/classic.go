@@ -1,6 +1,14 @@
+// Package holdoutdemo has two experiments that show what reusing a holdout does, and what package
+// holdout and noise do about it. All data is made up, from internal/detrand, and the same seed
+// gives the same numbers.
+//
+// [Classic] is the experiment of Dwork, Feldman, Hardt, Pitassi, Reingold, Roth 2015 (Science): an
+// analyst who selects, of many attributes, those that seem to go with a label, and asks a holdout
+// before every step. [Lecture] is a small one: the largest of some means is kept, again and again.
 package holdoutdemo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +18,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/holdout"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/session"
 )
 
 // ErrDemo is returned for an experiment that cannot be run.
@@ -55,8 +68,8 @@ func Grid(most int) (out []int) {
 	return out
 }
 
-// MaxSize is the largest number of people, and of attributes: columns of so many take seconds in all
-// and not days.
+// MaxSize is the largest number of people, and of attributes: columns of so many take seconds in
+// all and not days.
 const MaxSize = 100000
 
 func (c Classic) check() error {
@@ -202,4 +215,196 @@ func (c Classic) summarise(all []repetition) *Result {
 		}
 	}
 	return out
+}
+
+// candidate is an attribute that the analyst may select.
+type candidate struct {
+	attribute int
+	sign      int32
+	strength  float64
+}
+
+// choose asks the holdout about the correlation of every attribute with the label. An attribute is
+// a candidate where training and holdout say the same sign, and is as strong as the weaker of the
+// two. The strongest come first.
+func (w world) choose(ctx context.Context, sums [2][]int64, by judge) ([]candidate, error) {
+	var out []candidate
+	whole := int64(w.size) * scoreWeight
+	for j, t := range sums[0] {
+		// A correlation from -bound to bound, as a score from 0 to 1.
+		up := int64(w.size) * latticeBound
+		training := big.NewRat(t+up, whole)
+		score, err := by.score(ctx, fmt.Sprint("attribute ", j), sums[1][j]+up, whole, training)
+		if err != nil {
+			return nil, err
+		}
+		here, there := float64(t), (score-0.5)*float64(whole)
+		if here*there <= 0 {
+			continue
+		}
+		sign := int32(1)
+		if here < 0 {
+			sign = -1
+		}
+		out = append(out, candidate{j, sign, math.Min(math.Abs(here), math.Abs(there))})
+	}
+	slices.SortFunc(out, func(a, b candidate) int {
+		return cmp.Or(-cmp.Compare(a.strength, b.strength), cmp.Compare(a.attribute, b.attribute))
+	})
+	return out, nil
+}
+
+// startFactor is how many times more attributes the analyst begins with than are reported on.
+const startFactor = 3
+
+// trial is what one repetition says about a classifier of so many attributes: the shares of people
+// whose label is the sign of the sum.
+type trial struct {
+	training, reported, fresh float64
+	found                     int // attributes in it that go with the label
+}
+
+// classify builds classifiers of so many attributes each, and asks the holdout about them: the
+// analyst begins with more attributes than are reported on, and then asks about what is left when
+// the weakest are dropped.
+//
+// The first question matters to Thresholdout. A round whose threshold happens to be high lasts
+// long, so after thousands of questions that were confirmed the open round is likely to be one of
+// these, and the next answer from the holdout ends it.
+func (w world) classify(ctx context.Context, chosen []candidate, grid []int, by judge, looked func()) ([]trial, error) {
+	reported := len(grid)
+	grid = append(slices.Clone(grid), startFactor*grid[reported-1])
+	var right [3][]int64 // by set, by place in the grid
+	for i, of := range []sampleName{trainingSample, holdoutSample, freshSample} {
+		total, buffer, next := make([]int32, w.size), make([]byte, w.size), 0
+		for _, k := range grid {
+			for ; next < min(k, len(chosen)); next++ {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				w.addVotes(of, chosen[next].attribute, chosen[next].sign, buffer, total)
+				looked()
+			}
+			n := int64(0)
+			for _, v := range total {
+				if v > 0 {
+					n++
+				}
+			}
+			right[i] = append(right[i], n)
+		}
+	}
+	out := make([]trial, len(grid))
+	n := int64(w.size)
+	for g, k := range slices.Backward(grid) {
+		t := big.NewRat(right[0][g], n)
+		score, err := by.score(ctx, fmt.Sprint("classifier of ", k), right[1][g]*scoreWeight, n*scoreWeight, t)
+		if err != nil {
+			return nil, err
+		}
+		out[g] = trial{training: float64(right[0][g]) / float64(n), reported: score, fresh: float64(right[2][g]) / float64(n)}
+		for _, c := range chosen[:min(k, len(chosen))] {
+			if c.attribute < w.biased {
+				out[g].found++
+			}
+		}
+	}
+	return out[:reported], nil
+}
+
+// sampleName is one of three samples of people from the same distribution.
+type sampleName string
+
+const (
+	trainingSample sampleName = "training"
+	holdoutSample  sampleName = "holdout"
+	freshSample    sampleName = "fresh"
+)
+
+// world is one repetition. Nothing of it is stored: a column is made again from its seed whenever
+// it is looked at, so that 10,000 people by 10,000 attributes take no memory.
+type world struct {
+	seed       uint64
+	repetition int
+	size       int
+	biased     int     // the first so many attributes go with the label
+	levels     []int32 // of an attribute
+	moved      []int32 // of one that goes with the label
+}
+
+// fillColumn fills out with attribute j of all people, each times the label, 1 or -1, of that
+// person. An attribute without a bias is symmetric and independent of the label, so times the label
+// it has the same law; and nothing that anybody computes here depends on an attribute but through
+// that product. So no labels need be drawn.
+func (w world) fillColumn(of sampleName, j int, out []byte) []int32 {
+	// Reading does not fail.
+	detrand.NewStream(fmt.Sprintf("holdout demo %d, %d, %s, ", w.seed, w.repetition, of), uint64(j)).Read(out)
+	if j < w.biased {
+		return w.moved
+	}
+	return w.levels
+}
+
+// columnSum is the sum of a column: n times the correlation of the attribute with the label, in
+// units.
+func (w world) columnSum(of sampleName, j int, buffer []byte) (sum int64) {
+	values := w.fillColumn(of, j, buffer)
+	for _, b := range buffer {
+		sum += int64(values[b])
+	}
+	return sum
+}
+
+// addVotes adds sign times a column to what everybody has.
+func (w world) addVotes(of sampleName, j int, sign int32, buffer []byte, total []int32) {
+	values := w.fillColumn(of, j, buffer)
+	for i, b := range buffer {
+		total[i] += sign * values[b]
+	}
+}
+
+// scoreWeight is the weight of a score of 1: from -bound to bound.
+const scoreWeight = 2 * latticeBound
+
+// judge answers what a score is on the holdout, given its sum there and its value in training.
+// Scores are from 0 to 1.
+type judge interface {
+	score(ctx context.Context, key string, sum, whole int64, training *big.Rat) (float64, error)
+}
+
+// plainJudge is a holdout that says what it is asked.
+type plainJudge struct{}
+
+func (plainJudge) score(_ context.Context, _ string, sum, whole int64, _ *big.Rat) (float64, error) {
+	return float64(sum) / float64(whole), nil
+}
+
+// thresholdJudge is a session of package holdout, as anybody would open it.
+type thresholdJudge struct {
+	session *holdout.Session
+	host    *session.Memory
+}
+
+func newThresholdJudge(ctx context.Context, c Classic, repetition int) (*thresholdJudge, error) {
+	config := holdout.Config{
+		Size: int64(c.Size), Steps: scoreWeight, Threshold: c.Threshold, Noise: c.Noise,
+		// Enough for every question, so that the experiment is about noise and not about refusals.
+		Answers: c.Attributes + len(c.Selected) + 1, Currency: mech.Pure,
+	}
+	j := &thresholdJudge{host: session.NewMemory(account.PureFilter(dp.Unbounded - 1))}
+	noise := detrand.Noise(fmt.Sprintf("holdout demo %d, noise, ", c.Seed), uint64(repetition))
+	var err error
+	j.session, err = holdout.Open(ctx, config, mech.NewReleaser(noise), j.host)
+	return j, err
+}
+
+func (j *thresholdJudge) score(ctx context.Context, key string, sum, _ int64, training *big.Rat) (float64, error) {
+	a, err := j.session.Ask(ctx, holdout.Question{
+		Key: key, Training: training, Holdout: func(context.Context) (mech.Exact, error) { return mech.Exactly(sum), nil },
+	})
+	if err != nil {
+		return 0, err
+	}
+	f, _ := a.Score.Float64()
+	return f, nil
 }

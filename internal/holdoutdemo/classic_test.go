@@ -140,7 +140,8 @@ func TestLevels(t *testing.T) {
 
 func TestBadExperiments(t *testing.T) {
 	for i, change := range []func(*Classic){
-		func(c *Classic) { c.Size = 99 }, func(c *Classic) { c.Size = MaxSize + 1 }, func(c *Classic) { c.Attributes = 0 }, func(c *Classic) {
+		func(c *Classic) { c.Size = 99 }, func(c *Classic) { c.Size = MaxSize + 1 }, func(c *Classic) { c.Attributes = 0 },
+		func(c *Classic) {
 			c.Repetitions = 0
 		},
 		func(c *Classic) { c.Biased = -1 }, func(c *Classic) { c.Bias = math.NaN() }, func(c *Classic) { c.Bias = 1e9 }, func(c *Classic) {

@@ -1,9 +1,14 @@
+// Package policywords says in words what a policy means: its budget, its tables and columns, what
+// becomes of failures, and what is allowed and hardly meant. It sees the policy and nothing else.
 package policywords
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -116,4 +121,44 @@ func Failures(ds *policy.Dataset) string {
 	f := ds.Borne()
 	return fmt.Sprintf("failures: after %d of one analyst, or %d of all together, there are no new answers until "+
 		"'discreet incidents release'", f.Analyst, f.Dataset)
+}
+
+// Warnings are what is allowed and hardly meant.
+func Warnings(ds *policy.Dataset) []string {
+	out := []string{}
+	if f := ds.Borne(); f.Analyst > f.Dataset {
+		out = append(out, fmt.Sprintf("failures: %d of one analyst are borne and %d of all together, so one analyst shuts everybody out; "+
+			"write a larger number for the dataset", f.Analyst, f.Dataset))
+	}
+	for _, name := range ds.AnalystNames() {
+		if q, _ := ds.Quota(name); paysForNothing(ds.Budget, q.Limit()) {
+			out = append(out, emptyQuotaWarning("analyst", name, ds.Budget))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(ds.Groups)) {
+		if q, _ := ds.GroupQuota(name); paysForNothing(ds.Budget, q.Limit()) {
+			out = append(out, emptyQuotaWarning("group", name, ds.Budget))
+		}
+	}
+	return out
+}
+
+// paysForNothing reports whether a quota does not pay for one question at the default price.
+func paysForNothing(b policy.Budget, limit dp.Cost) bool {
+	if b.Pure() {
+		return b.DefaultEpsilon > limit.Epsilon
+	}
+	if b.Either() && b.DefaultEpsilon <= limit.Epsilon {
+		return false
+	}
+	return dp.RhoOfPure(b.DefaultEpsilon.Float()) > limit.Rho.Float()
+}
+
+func emptyQuotaWarning(noun, name string, b policy.Budget) string {
+	text := fmt.Sprintf("the quota of the %s %s does not pay for one question at the default price, epsilon %s; "+
+		"write a larger quota, or a smaller per_query: {default: ...}", noun, name, b.DefaultEpsilon.Short())
+	if !b.Pure() {
+		text += " (with a delta quotas are counted in rho, and half of an epsilon is about a quarter of its rho)"
+	}
+	return text
 }

@@ -19,11 +19,13 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/internal/ledger/scratch"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
@@ -47,9 +49,9 @@ type sandboxData struct {
 	engine  fixedEngine
 }
 
-// fixedEngine is data that is in memory and stays as it is. An engine looks after its files at every
-// question, and opens them anew where they are others: these are gone, and what somebody puts into
-// their place is none of ours.
+// fixedEngine is data that is in memory and stays as it is. An engine looks after its files at
+// every question, and opens them anew where they are others: these are gone, and what somebody puts
+// into their place is none of ours.
 type fixedEngine struct {
 	*duckdb.Engine
 	version store.Version
@@ -148,8 +150,8 @@ func buildData(ctx context.Context, ds *policy.Dataset) (_ *sandboxData, err err
 	return &sandboxData{made, fixedEngine{e, version}}, nil
 }
 
-// refuseOutside says no where something is to be read that was not made here. Whatever a policy can name
-// as the place of its data, none of it is opened.
+// refuseOutside says no where something is to be read that was not made here. Whatever a policy can
+// name as the place of its data, none of it is opened.
 func refuseOutside(ds *policy.Dataset, folder string) error {
 	wrong := ds.Source != "" || ds.VersionQuery != ""
 	for _, t := range ds.Tables {
@@ -174,4 +176,42 @@ func (s *Sandbox) Close() error {
 	}
 	s.towns = nil
 	return errors.Join(all...)
+}
+
+// MaxNumbers is how many noisy numbers an answer has at most. Trying is free, so nobody would stop
+// at larger ones, which on the data are paid for: their noise is drawn number by number, and once
+// that has begun nobody can stop it.
+const MaxNumbers = 200_000
+
+// boundedEngine is the data as one question has it, whose answer has to be small.
+type boundedEngine struct {
+	fixedEngine
+	numbers, maxNumbers int
+}
+
+// Run runs a query, unless there would be too many numbers.
+func (s *boundedEngine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	for _, m := range q.Measures {
+		s.numbers += q.Groups() * len(m.At)
+	}
+	if err := s.refuseLarge(); err != nil {
+		return nil, err
+	}
+	out, err := s.fixedEngine.Run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range out.Measures {
+		s.numbers += m.Len() // for all private keys that were found
+	}
+	return out, s.refuseLarge()
+}
+
+// refuseLarge refuses an answer that has come to be too large.
+func (s *boundedEngine) refuseLarge() error {
+	if s.numbers <= s.maxNumbers {
+		return nil
+	}
+	return api.Refuse("ask for fewer groups or aggregates at a time here; quote says what it costs on the data",
+		"the sandbox makes up to %d noisy numbers, and this answer has more", s.maxNumbers)
 }

@@ -1,7 +1,15 @@
+// Package testpg gives a test a PostgreSQL server of its own: a new cluster in a temporary folder,
+// on a Unix socket and, where a test asks for it, on a port with TLS, of the PostgreSQL that is
+// installed. It works for root, as whom PostgreSQL refuses to run, and for anybody else.
+//
+// A test is skipped where no PostgreSQL is installed, unless the environment has
+// DISCREET_NEED_POSTGRES: then it fails.
 package testpg
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,8 +18,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Server is a PostgreSQL server that ends with its test.
@@ -164,4 +177,138 @@ func shortTempFolder() string {
 		return "/tmp"
 	}
 	return os.TempDir()
+}
+
+// Reader is the role that Database returns the address for. It may do what it is granted.
+const Reader = "reader"
+
+// Database makes a database of that name, runs statements in it as its administrator, and returns
+// its address for Reader.
+func (s *Server) Database(t testing.TB, name string, statements ...string) string {
+	t.Helper()
+	s.Run(t, "postgres", "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE template0")
+	if err := s.run("postgres", "CREATE ROLE "+Reader+" LOGIN"); err != nil {
+		var there *pgconn.PgError
+		if !errors.As(err, &there) || there.Code != "42710" { // it is there already
+			t.Fatal(err)
+		}
+	}
+	s.Run(t, name, append([]string{"REVOKE CREATE ON SCHEMA public FROM PUBLIC"}, statements...)...)
+	return s.address(Reader, name)
+}
+
+// Run runs statements in a database as its administrator, each in a transaction of its own.
+func (s *Server) Run(t testing.TB, database string, statements ...string) {
+	t.Helper()
+	if err := s.run(database, statements...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Server) run(database string, statements ...string) error {
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, s.address("postgres", database))
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	for _, text := range statements {
+		if _, err := c.Exec(ctx, text); err != nil {
+			return errors.Join(err, errors.New("in "+strings.ToValidUTF8(text[:min(len(text), 300)], "?")))
+		}
+	}
+	return nil
+}
+
+func (s *Server) address(user, database string) string {
+	return (&url.URL{Scheme: "postgres", User: url.User(user), Path: "/" + database,
+		RawQuery: s.socketParameters().Encode()}).String()
+}
+
+// Shared returns the one server of a test binary, which ends with the process. It is for tests that
+// have a database or a schema of their own, and stop no server.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	shared.once.Do(func() {
+		defer func() { _ = recover() }() // how starting ends that does not go on
+		shared.server = Start(&shared.starting)
+	})
+	if shared.server == nil {
+		if os.Getenv("DISCREET_NEED_POSTGRES") != "" || !shared.starting.skipped {
+			t.Fatal(shared.starting.err)
+		}
+		t.Skip(shared.starting.err)
+	}
+	return shared.server
+}
+
+var shared struct {
+	once     sync.Once
+	starting sharedTest
+	server   *Server
+}
+
+// sharedTest is the test that a shared server belongs to: none.
+type sharedTest struct {
+	testing.TB
+	err     error
+	skipped bool
+}
+
+func (s *sharedTest) Helper()        {}
+func (s *sharedTest) Cleanup(func()) {} // the server ends with the end of its input, which is ours
+func (s *sharedTest) Fatal(args ...any) {
+	s.err = errors.New(fmt.Sprint(args...))
+	panic(s.err)
+}
+func (s *sharedTest) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
+func (s *sharedTest) Error(args ...any)                 { s.Fatal(args...) }
+func (s *sharedTest) Skip(args ...any) {
+	s.skipped = true
+	s.Fatal(args...)
+}
+
+// Standby returns a server that follows this one, and becomes one of its own by Promote. Whether
+// this one waits for it is a setting, synchronous_standby_names.
+func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	dir, err := os.MkdirTemp(shortTempFolder(), "pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	// Otherwise a standby whose server is gone may sleep for 5 seconds before it is promoted.
+	f := &Server{bin: s.bin, dir: dir, settings: append(slices.Clone(s.settings), "wal_retrieve_retry_interval=100ms")}
+	if err := giveToServerUser(dir); err != nil {
+		t.Fatal(err)
+	}
+	f.Tool(t, "pg_basebackup", "-h", s.dir, "-U", "postgres", "-D", f.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	t.Cleanup(func() { f.Stop(t) })
+	f.Restart(t)
+	return f
+}
+
+// Promote makes a standby a server that can be written.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	s.Tool(t, "pg_ctl", "promote", "-w", "-D", s.data())
+}
+
+// Host is where its socket is.
+func (s *Server) Host() string { return s.dir }
+
+// Tool runs one of PostgreSQL's programs, and returns what it said.
+func (s *Server) Tool(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	path := filepath.Join(s.bin, name)
+	if _, err := os.Stat(path); err != nil {
+		if path, err = exec.LookPath(name); err != nil {
+			t.Skip(err)
+		}
+	}
+	out, err := s.command(path, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	return string(out)
 }

@@ -8,6 +8,9 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/learn/lossfn"
+	"github.com/discreet-dp/discreet/internal/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -203,4 +206,163 @@ func (r *Result) At(way string, epsilon dp.Amount) (Cell, bool) {
 		return Cell{}, false
 	}
 	return r.Cells[i], true
+}
+
+// Beta is how often a promise may be broken.
+const Beta = 0.05
+
+// Promise is what the theorems promise for a way at an epsilon, beside what was observed in several
+// trainings on the same rows. Both are by how much the mean of loss and regulariser is above its
+// least. It is a promise about the training rows: how a model does on others is in Wrong.
+type Promise struct {
+	Way         string    `json:"way"`
+	Epsilon     dp.Amount `json:"-"`
+	Regulariser float64   `json:"regulariser"`
+	// Promised is exceeded with a probability of at most Beta. Observed is the mean over the
+	// trainings, Largest the largest, and Broken in how many Promised was exceeded.
+	Promised float64 `json:"promised"`
+	Observed float64 `json:"observed"`
+	Largest  float64 `json:"largest"`
+	Broken   int     `json:"broken"`
+	// Wrong is the mean share of test rows that the models get wrong, and Least that of the
+	// minimiser without noise, with the same regulariser.
+	Wrong float64 `json:"wrong"`
+	Least float64 `json:"least"`
+}
+
+// Promises trains s.Draws times by every way at every epsilon, on one split of the rows.
+func (s Sweep) Promises(ctx context.Context, d *Data, tell func(done, of int)) ([]Promise, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	if err := d.refuseUnusable(); err != nil {
+		return nil, err
+	}
+	if tell == nil {
+		tell = func(int, int) {}
+	}
+	train, test := d.Split(s.Seed)
+	known := map[float64][2]encodedRows{} // by radius
+	done, of := 0, len(s.Ways)*len(s.Epsilons)*s.Draws
+	var out []Promise
+	for _, w := range s.Ways {
+		for _, epsilon := range s.Epsilons {
+			p, err := s.prepare(d, w, epsilon, len(train.Rows))
+			if err != nil {
+				return nil, err
+			}
+			both, ok := known[p.Radius()]
+			if !ok {
+				both = [2]encodedRows{train.encode(p.Radius()), test.encode(p.Radius())}
+				known[p.Radius()] = both
+			}
+			lambda := p.Regularisers()[0]
+			best, err := both[0].minimise(ctx, lambda)
+			if err != nil {
+				return nil, err
+			}
+			least := both[0].meanLoss(best, lambda)
+			one := Promise{Way: w.Name, Epsilon: epsilon, Regulariser: lambda, Promised: p.Excess(int64(len(train.Rows)), Beta),
+				Least: both[1].errorShare(best)}
+			table := train.table(p)
+			for draw := range s.Draws {
+				m, err := learn.Fit(ctx, p, table,
+					mech.NewReleaser(detrand.Noise(fmt.Sprintf("promise %s %v %d", w.Name, epsilon, draw), s.Seed)), nil)
+				if err != nil {
+					return nil, err
+				}
+				excess := both[0].meanLoss(modelWeights(m), lambda) - least
+				one.Observed += excess / float64(s.Draws)
+				one.Largest = math.Max(one.Largest, excess)
+				one.Wrong += both[1].errorShare(modelWeights(m)) / float64(s.Draws)
+				if excess > one.Promised {
+					one.Broken++
+				}
+				done++
+				tell(done, of)
+			}
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+// encodedRows is rows as a training sees them. It is the demonstration's own, so that it judges
+// models without asking the package that made them.
+type encodedRows struct{ rows *rows.Rows }
+
+// encode encodes the data: numbers from -1 to 1, categories by a 1, and the intercept's 1, clipped
+// to a radius.
+func (d *Data) encode(radius float64) encodedRows {
+	x := make([]float64, d.Weights())
+	b := rows.NewBuilder(len(x), radius)
+	for _, row := range d.Rows {
+		clear(x)
+		at := 0
+		for i := range d.Encoding.Features {
+			c := &d.Encoding.Features[i]
+			if c.Categorical() {
+				x[at+int(row[i])] = 1
+				at += len(c.Values)
+				continue
+			}
+			x[at] = (2*float64(row[i]) - float64(c.Lo) - float64(c.Hi)) / float64(c.Hi-c.Lo)
+			at++
+		}
+		x[at] = 1
+		b.Add(x, float32(2*row[len(row)-1]-1))
+	}
+	return encodedRows{b.Rows()}
+}
+
+// score is w.x of a row.
+func (m encodedRows) score(i int, w []float64) float64 {
+	z := 0.0
+	for j, x := range m.rows.Row(i) {
+		if x != 0 {
+			z += w[j] * float64(x)
+		}
+	}
+	return z
+}
+
+// errorShare is the share of rows that weights get wrong.
+func (m encodedRows) errorShare(w []float64) float64 {
+	n := 0
+	for i := range m.rows.Len() {
+		if (m.score(i, w) > 0) != (m.rows.Target(i) > 0) {
+			n++
+		}
+	}
+	return float64(n) / float64(m.rows.Len())
+}
+
+// meanLoss is the mean of the logistic loss and of the regulariser.
+func (m encodedRows) meanLoss(w []float64, lambda float64) float64 {
+	sum, l := 0.0, lossfn.Logistic()
+	for i := range m.rows.Len() {
+		sum += l.Value(m.score(i, w), float64(m.rows.Target(i)))
+	}
+	for _, x := range w {
+		sum += lambda / 2 * x * x
+	}
+	return sum / float64(m.rows.Len())
+}
+
+// minimise minimises without privacy.
+func (m encodedRows) minimise(ctx context.Context, lambda float64) ([]float64, error) {
+	point, err := solve.Minimise(ctx, &solve.Problem{Loss: lossfn.Logistic(), Rows: m.rows, Lambda: lambda}, nil, 1e-2*m.rows.Radius(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return point.W, nil
+}
+
+// modelWeights are those of the only model of a two-class training.
+func modelWeights(m *learn.Model) []float64 {
+	w := make([]float64, len(m.Weights[0]))
+	for j, n := range m.Weights[0] {
+		w[j] = float64(n) * m.Step
+	}
+	return w
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// openAfterDeath opens a file as the next process after one that died, and says by whose question that was.
+// openAfterDeath opens a file as the next process after one that died, and says by whose question
+// that was.
 func openAfterDeath(t *testing.T, path string, asks ...string) (*File, string) {
 	t.Helper()
 	f, err := Open(path)

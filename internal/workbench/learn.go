@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// trainingRequest asks for a model of rows that are sent: numbers in the units of their columns, and of
-// categories and classes the place of the value. What is missing is not a number.
+// trainingRequest asks for a model of rows that are sent: numbers in the units of their columns,
+// and of categories and classes the place of the value. What is missing is not a number.
 type trainingRequest struct {
 	Encoding   *learn.Encoding `json:"encoding"`
 	Spec       learn.Spec      `json:"spec"`
@@ -83,7 +84,8 @@ func fit(r *request) (*reply, error) {
 	return &reply{out, nil}, nil
 }
 
-// encodeValue is the number of steps, or the place of a value. It is total, and looks at one value alone.
+// encodeValue is the number of steps, or the place of a value. It is total, and looks at one value
+// alone.
 func encodeValue(c *learn.Column, v float64) int64 {
 	switch {
 	case math.IsNaN(v):
@@ -138,4 +140,12 @@ func predict(r *request) (*reply, error) {
 		return nil, err
 	}
 	return &reply{struct{}{}, realBytes(out)}, failed
+}
+
+// readModel reads a model that this program, or the curator, has released.
+func readModel(text []byte) (*learn.Model, error) {
+	if len(text) == 0 {
+		return nil, refuseRequest("there is no model")
+	}
+	return learn.ReadModel(bytes.NewReader(text))
 }

@@ -14,10 +14,11 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// postgresTypes are those in which PostgreSQL has what a column has, and compares, orders and sends it in
-// another way each.
-var postgresTypes = map[policy.Type][]string{policy.Text: {"text COLLATE loose", "varchar", "words", "text"}, policy.Boolean: {"boolean", "yes"},
-	policy.Date: {"date", "day"}, policy.Decimal: {"double precision", "numeric", "real8"}, policy.Integer: {"bigint", "whole"},
+// postgresTypes are those in which PostgreSQL has what a column has, and compares, orders and sends
+// it in another way each.
+var postgresTypes = map[policy.Type][]string{policy.Text: {"text COLLATE loose", "varchar", "words", "text"},
+	policy.Boolean: {"boolean", "yes"},
+	policy.Date:    {"date", "day"}, policy.Decimal: {"double precision", "numeric", "real8"}, policy.Integer: {"bigint", "whole"},
 	policy.Timestamp: {"timestamp", "timestamptz"}}
 
 var createPostgresTypes = []string{"CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)",
@@ -82,8 +83,8 @@ func tableSQL(db *generate.Database, t *policy.Table) []string {
 	return append(out, strings.Join(rows, "; "))
 }
 
-// postgresCalendarStart is where PostgreSQL's calendar does, in the year 4714 before Christ: microseconds before
-// 1970.
+// postgresCalendarStart is where PostgreSQL's calendar does, in the year 4714 before Christ:
+// microseconds before 1970.
 const postgresCalendarStart = -210866803200000000
 
 // nearestInPostgres is the value nearest to one that PostgreSQL has.

@@ -89,7 +89,8 @@ func (m *Mechanism) points(p *Pair, axis, panels int, deviations float64) (out [
 			continue
 		}
 		for j, x := range legendre {
-			out = append(out, quadraturePoint{middle - half*x, half * legendreWeight[j]}, quadraturePoint{middle + half*x, half * legendreWeight[j]})
+			out = append(out, quadraturePoint{middle - half*x, half * legendreWeight[j]},
+				quadraturePoint{middle + half*x, half * legendreWeight[j]})
 		}
 	}
 	return out

@@ -53,8 +53,8 @@ func SearchPairs(m *Mechanism, r SearchSpace, starts int, dice detrand.Dice, sco
 	return Worst{Loss: best.best, Pair: best.pair()}
 }
 
-// hillClimb is a search from one start. Its numbers: the weights times the radius, and length and angle
-// of every row in units of 1.
+// hillClimb is a search from one start. Its numbers: the weights times the radius, and length and
+// angle of every row in units of 1.
 type hillClimb struct {
 	m       *Mechanism
 	r       SearchSpace
@@ -105,9 +105,9 @@ func newHillClimb(m *Mechanism, r SearchSpace, dice detrand.Dice) *hillClimb {
 	return c
 }
 
-// startAtEdge puts the rows of the first database at full length, all alike, and the weights to where
-// their loss is about to become straight: there both its slope and its curvature are as large as
-// they can be.
+// startAtEdge puts the rows of the first database at full length, all alike, and the weights to
+// where their loss is about to become straight: there both its slope and its curvature are as large
+// as they can be.
 func (c *hillClimb) startAtEdge(dice detrand.Dice) {
 	from := c.n[0]
 	for i := range c.n[1] {

@@ -1,6 +1,8 @@
 package enumerate
 
-import "math"
+import (
+	"math"
+)
 
 // Chooser gives the probability of every candidate.
 type Chooser func(scores []int64) []float64
@@ -140,4 +142,123 @@ func Order(chosen []int) int64 {
 		n = n<<8 + int64(c)
 	}
 	return n
+}
+
+// Hidden is the outcome that a group is not released.
+const Hidden = math.MinInt64
+
+// KeyThreshold is the law of one group of so many units: its noisy number, with
+// Laplace noise of scale b, where that is at the threshold or above, and else Hidden. A
+// group of none is not known and is Hidden for certain (Korolova, Kenthapadi, Mishra,
+// Ntoulas 2009).
+func KeyThreshold(b float64, threshold, units int64) Law { return KeyEdge(b, threshold, 0, units) }
+
+// KeyEdge is that of a threshold at which one less is released too, with a probability.
+func KeyEdge(b float64, threshold int64, edge float64, units int64) Law {
+	if units == 0 {
+		return FromMap(map[int64]float64{Hidden: 1})
+	}
+	logs := map[int64]float64{Hidden: math.Log(laplaceTo(b, threshold-units-1))}
+	if edge > 0 {
+		at := laplaceAt(b, threshold-1-units)
+		logs[threshold-1] = math.Log(edge) + at
+		logs[Hidden] = math.Log(laplaceTo(b, threshold-units-2) + (1-edge)*math.Exp(at))
+	}
+	end := max(threshold, units) + laplaceReach(b)
+	for v := threshold; v <= end; v++ {
+		logs[v] = laplaceAt(b, v-units)
+	}
+	return NewLaw(logs, laplaceFrom(b, end-units+1))
+}
+
+// KeySelection is the law of which of several groups are kept, each by itself with the
+// probability that keep gives to its number of units; the outcome is the number that
+// Transcript gives to the decisions.
+func KeySelection(keep func(units int64) float64, units ...int64) Law {
+	p := map[int64]float64{}
+	for set := range 1 << len(units) {
+		w, kept := 1.0, make([]bool, len(units))
+		for i, n := range units {
+			if kept[i] = set>>i&1 == 1; kept[i] {
+				w *= keep(n)
+			} else {
+				w *= 1 - keep(n)
+			}
+		}
+		p[Transcript(kept)] = w
+	}
+	return FromMap(p)
+}
+
+// Direct is the law of a report of k-ary randomized response: the own value with
+// probability p, and each other one with q (Warner 1965 for two values; Kairouz,
+// Bonawitz, Ramage 2016).
+func Direct(p, q float64, size int, value int64) Law {
+	out := map[int64]float64{}
+	for i := range int64(size) {
+		out[i] = q
+		if i == value {
+			out[i] = p
+		}
+	}
+	return FromMap(out)
+}
+
+// Unary is the law of a report of unary encoding: a bit for each value, 1 with
+// probability p for the own one and with q for another (Wang, Blocki, Li, Jha 2017).
+// The outcome is the bits as a number.
+func Unary(p, q float64, size int, value int64) Law {
+	out := map[int64]float64{}
+	for bits := range int64(1) << size {
+		w := 1.0
+		for i := range int64(size) {
+			one := q
+			if i == value {
+				one = p
+			}
+			if bits>>i&1 == 0 {
+				one = 1 - one
+			}
+			w *= one
+		}
+		out[bits] = w
+	}
+	return FromMap(out)
+}
+
+// Hashed is the law of which of two values a report of local hashing into g buckets
+// supports: bit 0 for the value 0 and bit 1 for the value 1. They share a bucket for one
+// hash function in g, and then the report tells nothing about which it was; otherwise it
+// is direct encoding of the bucket. What a report supports is all that it tells about
+// the two.
+func Hashed(p float64, g int, value int64) Law {
+	same := 1 / float64(g)
+	lie := (1 - p) / float64(g-1) // each of the other buckets
+	own, other := int64(1)<<value, int64(2)>>value
+	return FromMap(map[int64]float64{
+		3:     same * p,
+		own:   (1 - same) * p,
+		other: (1 - same) * lie,
+		0:     same*(1-p) + (1-same)*lie*float64(g-2),
+	})
+}
+
+// Hadamard is the law of a row out of so many, drawn uniformly, and the sign that the
+// value has in it, turned with probability 1-p (Acharya, Sun, Zhang 2019). The outcome
+// is twice the row plus the sign.
+func Hadamard(p float64, rows, value int64) Law {
+	out := map[int64]float64{}
+	for row := range rows {
+		sign := parity(row & value)
+		out[2*row+sign] = p / float64(rows)
+		out[2*row+1-sign] = (1 - p) / float64(rows)
+	}
+	return FromMap(out)
+}
+
+func parity(x int64) (sign int64) {
+	for ; x > 0; x &= x - 1 {
+		sign ^= 1
+	}
+	return sign
 }

@@ -3,11 +3,16 @@ package lockstep
 import (
 	"context"
 	"fmt"
+	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet/internal/audit/finding"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/fiction"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -91,4 +96,162 @@ func replayDataset(ctx context.Context, ds *policy.Dataset, folder string, o Opt
 		return nil, err
 	}
 	return append(out, reused...), nil
+}
+
+// Question asks a question of two neighbouring databases with the same randomness, and
+// says whether anything differs that must not. Lower is how far the exact values are
+// apart, as a part of what the noise was calibrated to, and Claim is 1.
+func Question(ctx context.Context, s System, a, b Database, question string, seed uint64) finding.Finding {
+	t := tally{question: question}
+	t.try(ctx, s, Pair{Name: "these two", A: a, B: b}, seed)
+	return t.finding()
+}
+
+// tally is what is known about one question.
+type tally struct {
+	question       string
+	pairs, moved   int
+	answered       int
+	worst          float64
+	where, problem string
+}
+
+// try replays the question on one more pair. After the first counterexample there is
+// nothing more to find.
+func (t *tally) try(ctx context.Context, s System, p Pair, seed uint64) {
+	if t.problem != "" {
+		return
+	}
+	var prepared *tree.Plan
+	public := false
+	if st, err := plan.Prepare(p.A.Dataset, t.question, peopleOptions(p.A.Dataset)); err == nil {
+		if public = st.Free(); st.Outer == nil && len(st.Plans) > 0 {
+			prepared = st.Plans[0]
+		}
+	}
+	other := make(chan outcome)
+	go func() { other <- s.open(p.B, seed).ask(ctx, p.B, t.question) }()
+	a := s.open(p.A, seed).ask(ctx, p.A, t.question)
+	b := <-other
+	ratio, err := judge(prepared, a, b)
+	if public {
+		ratio, err = 0, judgePublic(a, b)
+	}
+	t.pairs++
+	if ratio > 0 {
+		t.moved++
+	}
+	if a.answer != nil {
+		t.answered++
+	}
+	if ratio > t.worst || t.where == "" {
+		t.worst, t.where = ratio, p.Name
+	}
+	if err != nil {
+		t.where, t.problem = p.Name, err.Error()
+	}
+}
+
+func (t *tally) finding() finding.Finding {
+	f := finding.Finding{Subject: t.question, Check: "replay", Claim: 1, Lower: t.worst, Samples: t.pairs, Stands: t.problem == ""}
+	switch {
+	case t.problem != "":
+		f.Detail = fmt.Sprintf("%s: %s", t.where, t.problem)
+	case t.answered == 0:
+		f.Detail = fmt.Sprintf("refused alike on %d pairs of neighbours", t.pairs)
+	case t.moved == 0:
+		f.Detail = fmt.Sprintf("%d pairs of neighbours, and nobody moved it", t.pairs)
+	default:
+		f.Detail = fmt.Sprintf("%d pairs of neighbours, %d of them apart, the farthest: %s", t.pairs, t.moved, t.where)
+	}
+	return f
+}
+
+// reuseRounds is how often two questions are asked. Two draws of the same noise, whose
+// parameter is at least 1, are equal with a probability below one half, and so all of
+// them are with less than 2^-40.
+const reuseRounds = 40
+
+// findReusedNoise looks for noise that is used twice, which would take itself away in a difference
+// of answers. In an empty database every exact value is 0, so an answer is its noise and nothing
+// has to be opened to see it. Two questions that differ are asked one after the other, and their
+// noise must not agree whatever the randomness.
+func findReusedNoise(ctx context.Context, ds *policy.Dataset, folder string, o Options) ([]finding.Finding, error) {
+	made, err := schemaOf(ds).write(ds, folder, newDice("empty", o.Seed), nil)
+	if err != nil {
+		return nil, err
+	}
+	e, err := duckdb.Open(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	d := Database{made, e}
+	var out []finding.Finding
+	for _, t := range made.TableNames() {
+		columns := made.Tables[t].ColumnNames()
+		if len(columns) == 0 {
+			continue
+		}
+		first := "SELECT COUNT(*) FROM " + quoteName(t)
+		second := first + " WHERE " + quoteName(columns[0]) + " IS NOT NULL"
+		f := finding.Finding{Subject: first + " and then " + second, Check: "replay", Claim: 1, Stands: true,
+			Detail: "the noise of one is not the noise of the other"}
+		equal := 0
+		for i := range reuseRounds {
+			s := o.System.open(d, o.Seed+uint64(i))
+			a, b := s.ask(ctx, d, first), s.ask(ctx, d, second)
+			if a.answer == nil || b.answer == nil || !hasWideNoise(a) {
+				break // refused or unable to be paid for, or with hardly any noise to compare
+			}
+			f.Samples++
+			if shownAnswer(a.answer) == shownAnswer(b.answer) {
+				equal++
+			}
+		}
+		if f.Samples < reuseRounds {
+			continue
+		}
+		if equal == reuseRounds {
+			f.Stands, f.Detail = false, fmt.Sprintf("the noise of the two is equal in %d of %d attempts", equal, reuseRounds)
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// hasWideNoise reports whether all noise has a parameter of at least 1.
+func hasWideNoise(o outcome) bool {
+	for _, c := range o.calls {
+		if c.Parameter.Cmp(big.NewRat(1, 1)) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Print writes a line for each finding, those that do not stand first, and a
+// summary.
+func Print(w io.Writer, findings []finding.Finding) error {
+	broken, worst := 0, 0.0
+	for _, f := range findings {
+		if !f.Stands {
+			broken++
+			if _, err := fmt.Fprintf(w, "BROKEN  %s\n        %s\n", f.Subject, f.Detail); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range findings {
+		if !f.Stands {
+			continue
+		}
+		worst = max(worst, f.Lower)
+		if _, err := fmt.Fprintf(w, "stands  %.3f  %s (%s)\n", f.Lower, f.Subject, f.Detail); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d questions, %d broken; among the others one person moves the exact values at most %.3f of what the "+
+		"noise covers\n", len(findings), broken, worst)
+	return err
 }

@@ -189,7 +189,8 @@ func (j *judge) values(a, b []exact.Vector) error {
 		if n > 0 {
 			moved++
 		}
-		if err := j.noteDistance(big.NewInt(int64(n)), new(big.Int).Mul(big.NewInt(j.people()), big.NewInt(min(j.q.MaxRows(), math.MaxInt32))),
+		if err := j.noteDistance(big.NewInt(int64(n)),
+			new(big.Int).Mul(big.NewInt(j.people()), big.NewInt(min(j.q.MaxRows(), math.MaxInt32))),
 			"the values of a group"); err != nil {
 			return err
 		}

@@ -1,6 +1,10 @@
+// Package sample draws, for tests, rows of every type of column and expressions over them, often at
+// the edges where databases disagree, and says what each stored value is read as. Every engine is
+// held against the same ones.
 package sample
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,4 +116,26 @@ func (publicTables) Values(_, column string, _ int) ([]policy.Value, error) {
 		return []policy.Value{{Type: policy.Integer, Int: 20}, {Type: policy.Integer, Int: 60}}, nil
 	}
 	return []policy.Value{{Type: policy.Text, Text: "north"}, {Type: policy.Text, Text: "south"}}, nil
+}
+
+// Plan is the plan of a text that is one question, with nothing around it; or why there is none.
+func Plan(ds *policy.Dataset, text string) (*tree.Plan, error) {
+	s, err := plan.Prepare(ds, text, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Plans) != 1 || s.Outer != nil {
+		return nil, fmt.Errorf("%d questions, or something around them", len(s.Plans))
+	}
+	return s.Plans[0], nil
+}
+
+// MustPlan is [Plan] of a text that is not refused.
+func MustPlan(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
+	t.Helper()
+	p, err := Plan(ds, text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return p
 }

@@ -3,9 +3,12 @@ package sample
 import (
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -66,9 +69,10 @@ func drawValue(t *rapid.T, name string) any {
 			".-%_éßİǅ\U0001F600\u0301")))).Draw(t, name)
 	}
 	if name == "m" || name == "q" {
-		return tree.Moment(rapid.OneOf(rapid.Int64Range(days*dayMicros, (days+30)*dayMicros), rapid.SampledFrom([]int64{
+		return tree.Moment(rapid.OneOf(rapid.Int64Range(days*microsPerDay, (days+30)*microsPerDay), rapid.SampledFrom([]int64{
 			0, -1, -1_000_000, 951782400_000001, 1711929599_999999, 1709251199_999999, 1704067199_500000,
-			-719162 * dayMicros, -719162*dayMicros - 1, 2932897*dayMicros - 1, 2932897 * dayMicros, 1 << 59})).Draw(t, "moment"))
+			-719162 * microsPerDay, -719162*microsPerDay - 1, 2932897*microsPerDay - 1, 2932897 * microsPerDay,
+			1 << 59})).Draw(t, "moment"))
 	}
 	if name == "z" {
 		days = rapid.OneOf(rapid.Just(days), rapid.SampledFrom([]int64{-719162, -719161, 2932896, 2932895, 2932897, 7_000_000, 0, -1,
@@ -149,6 +153,40 @@ func Declared(c *policy.Column, v any) tree.Value {
 	return big.NewInt(steps)
 }
 
-const dayMicros = 24 * 60 * 60 * 1_000_000
+const microsPerDay = 24 * 60 * 60 * 1_000_000
 
 var oneRat = big.NewRat(1, 1)
+
+// Types are those in which a database may have stored columns of a policy's type, in two ways, and
+// one for each way for what says whose a row is and is no column of the policy.
+type Types struct {
+	Of  map[policy.Type][2][]string
+	Who [2]string
+}
+
+// Stored is a schema of tables that nobody has, stored in one of two ways. Table is what follows
+// FROM for a table of some name.
+func Stored(d *dialect.Dialect, ds *policy.Dataset, types Types, way int, table func(name string) string) dialect.Schema {
+	s := dialect.NewSchema(d, ds)
+	for _, name := range ds.TableNames() {
+		p := ds.Tables[name]
+		tb := &dialect.Table{Table: p, Dialect: d, Paths: ds.PathColumns(p), From: table(name), Collated: way == 1,
+			Stored: map[string]dialect.Column{}, OnLattice: map[string]bool{}}
+		for i, c := range tb.Needed() {
+			typ := types.Who[way]
+			if c := p.Columns[c]; c != nil {
+				some := types.Of[c.Type][way]
+				typ = some[i%len(some)]
+				if way == 1 && c.Type == policy.Decimal && c.Granularity != nil {
+					tb.OnLattice[c.Name] = true
+				}
+			}
+			if slices.Contains(tb.Paths, c) && way == 1 {
+				typ = types.Who[way]
+			}
+			tb.Stored[c] = dialect.Column{Name: strings.ToUpper(c), Type: typ}
+		}
+		s.Tables[name] = tb
+	}
+	return s
+}

@@ -2,13 +2,16 @@ package stat
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/audit/enumerate"
+	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/noise"
 )
 
@@ -167,5 +170,15 @@ func TestDrawCanBeCancelled(t *testing.T) {
 	cancel()
 	if _, err := Draw(ctx, 1000, seeded(1), func(*noise.Source) func() int64 { return func() int64 { return 0 } }); err == nil {
 		t.Error("it went on")
+	}
+}
+
+// seeded returns sources that repeat themselves.
+func seeded(seed int) func(part int) *noise.Source {
+	return func(part int) *noise.Source {
+		var key [32]byte
+		binary.LittleEndian.PutUint64(key[:], uint64(seed))
+		binary.LittleEndian.PutUint64(key[8:], uint64(part))
+		return entropy.FromReader(rand.NewChaCha8(key))
 	}
 }

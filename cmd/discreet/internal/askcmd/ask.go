@@ -129,8 +129,8 @@ func (c *AskCmd) readQuestion(in io.Reader) (q client.Question, err error) {
 	return q, nil
 }
 
-// findServers are those that are named: by addresses, each with a file of a token, or by names that the
-// file of servers has. No token goes to two servers.
+// findServers are those that are named: by addresses, each with a file of a token, or by names that
+// the file of servers has. No token goes to two servers.
 func (c *AskCmd) findServers() (out []*client.Server, err error) {
 	var directory *client.Directory
 	tokens := c.TokenFile

@@ -41,7 +41,8 @@ func TestAuditInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer
-	if err := (&AuditCmd{Samples: 1000}).Run(ctx, console.Screen{Out: &out, Err: &errs}); !errors.Is(err, context.Canceled) || out.Len() > 0 {
+	err := (&AuditCmd{Samples: 1000}).Run(ctx, console.Screen{Out: &out, Err: &errs})
+	if !errors.Is(err, context.Canceled) || out.Len() > 0 {
 		t.Errorf("got %v, %q", err, out.String())
 	}
 }

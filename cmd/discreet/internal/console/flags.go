@@ -48,8 +48,8 @@ func (f LedgerFlags) Read() (anywhere.Reader, *policy.Policy, error) {
 	return r, p, err
 }
 
-// looksLikePolicy reports whether a file is there that is named as policies are, and is nothing that
-// a ledger could be.
+// looksLikePolicy reports whether a file is there that is named as policies are, and is nothing
+// that a ledger could be.
 func looksLikePolicy(path string) bool {
 	if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
 		return false

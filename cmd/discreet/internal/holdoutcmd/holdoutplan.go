@@ -115,7 +115,8 @@ func (c *holdoutPlanCmd) print(s console.Screen, w holdout.Wish, ways []holdout.
 		if !math.IsInf(way.Tolerance, 1) {
 			promised = console.RoundOutward(way.Tolerance, 3, true)
 		}
-		t.Add(way.Name, way.By, promised, string(way.Verdict), needs, threeDigits(way.Noise), threeDigits(way.Threshold), threeDigits(way.Epsilon),
+		t.Add(way.Name, way.By, promised, string(way.Verdict), needs,
+			threeDigits(way.Noise), threeDigits(way.Threshold), threeDigits(way.Epsilon),
 			threeDigits(way.Delta), way.Composed)
 	}
 	t.Write(s.Out)

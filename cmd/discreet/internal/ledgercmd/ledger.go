@@ -302,7 +302,8 @@ func (k limitChange) String() string {
 	if k.Now == nil {
 		return fmt.Sprintf("the policy does not name %s any more, whose limit was %s", k.Account, limitedClaims(k.Then, k.Then))
 	}
-	return fmt.Sprintf("the policy gives %s %s; at its last charge it was %s", k.Account, limitedClaims(*k.Now, *k.Now), limitedClaims(k.Then, k.Then))
+	return fmt.Sprintf("the policy gives %s %s; at its last charge it was %s", k.Account,
+		limitedClaims(*k.Now, *k.Now), limitedClaims(k.Then, k.Then))
 }
 
 // limitChanges compares the limits of the last charges with those of the policy.

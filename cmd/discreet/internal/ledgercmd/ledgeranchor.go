@@ -199,8 +199,8 @@ func readAnchor(ctx context.Context, path string, at ledger.Anchorage) (anchorSt
 	return state, state.compare(r, a)
 }
 
-// refuseUnanchored returns an error where a ledger, by its own records, has an anchor that is not in its
-// place, or has no place.
+// refuseUnanchored returns an error where a ledger, by its own records, has an anchor that is not
+// in its place, or has no place.
 func refuseUnanchored(path string, at ledger.Anchorage) error {
 	r, err := anywhere.Read(path)
 	if errors.Is(err, os.ErrNotExist) {

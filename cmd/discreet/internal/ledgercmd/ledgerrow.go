@@ -188,8 +188,8 @@ func alertsOf(r *ledger.Record) []ledger.Alert {
 	return ledger.Receipt{Cost: r.Cost, Balances: r.Balances}.Alerts()
 }
 
-// escapeFormula puts a quote before what a spreadsheet would take for a formula, and before a quote, so
-// that it can be taken away again.
+// escapeFormula puts a quote before what a spreadsheet would take for a formula, and before a
+// quote, so that it can be taken away again.
 func escapeFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@'\t\r\n", rune(text[0])) {
 		return "'" + text

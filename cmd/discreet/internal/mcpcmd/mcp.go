@@ -76,13 +76,13 @@ func (c *MCPCmd) relay(ctx context.Context, s console.Screen, to *console.Client
 	return serveTools(ctx, s, tools)
 }
 
-// mcpDrainTimeout is how long questions have to end that run when nobody listens any more. Programs that
-// start a process such as this one close its input, terminate it after two seconds, and kill it
-// after two more; and one that is killed while it has a question counts as one that crashed.
+// mcpDrainTimeout is how long questions have to end that run when nobody listens any more. Programs
+// that start a process such as this one close its input, terminate it after two seconds, and kill
+// it after two more; and one that is killed while it has a question counts as one that crashed.
 const mcpDrainTimeout = 2 * time.Second
 
-// serveLocal asks about data of this machine. Nothing is logged: who starts this process reads what it
-// writes, and how long a question took, and how large the data is, are for the owner alone.
+// serveLocal asks about data of this machine. Nothing is logged: who starts this process reads what
+// it writes, and how long a question took, and how large the data is, are for the owner alone.
 func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 	db, err := discreet.Open(ctx, c.Policy, discreet.WithHatch())
 	if err != nil {
@@ -117,10 +117,10 @@ func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 	return errors.Join(err, c.drainAndClose(db, d, door, &opening))
 }
 
-// drainAndClose waits for what runs, and closes. What does not end is left to itself, with the ledger closed
-// in order: it is neither kept nor told, so nobody can see by the end of this process, at a moment
-// of their choice, how far a question had come. What was charged is not charged again under its
-// name.
+// drainAndClose waits for what runs, and closes. What does not end is left to itself, with the
+// ledger closed in order: it is neither kept nor told, so nobody can see by the end of this
+// process, at a moment of their choice, how far a question had come. What was charged is not
+// charged again under its name.
 func (c *MCPCmd) drainAndClose(db *discreet.DB, d *admission.Dispatcher, door *agent.Door, opening *sync.WaitGroup) error {
 	quiet := make(chan struct{})
 	go func() {

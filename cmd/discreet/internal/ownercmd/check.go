@@ -53,7 +53,8 @@ var errDataBreaksPolicy = errors.New("the data breaks what the policy promises, 
 	"BROKEN before anybody asks")
 
 // errDataUnread ends a check of data that is not read as the policy says.
-var errDataUnread = errors.New("most of a column, or a whole file, is not read as the policy says, so answers would be about nothing; mend " +
+var errDataUnread = errors.New("most of a column, or a whole file, is not read as the policy says, so answers would be about nothing; " +
+	"mend " +
 	"what is marked UNREAD before anybody asks")
 
 // worstFinding is the worst that was found.
@@ -292,9 +293,9 @@ func maxJoinedRows(ds *policy.Dataset) map[string]int64 {
 	return out
 }
 
-// checkAnchoring returns an error where the ledger of a policy, if there is one, says that it has an anchor
-// and the policy names none, or that charges protected others than the policy does. A ledger that
-// cannot be read now is a doubt.
+// checkAnchoring returns an error where the ledger of a policy, if there is one, says that it has
+// an anchor and the policy names none, or that charges protected others than the policy does. A
+// ledger that cannot be read now is a doubt.
 func checkAnchoring(p *policy.Policy) (doubts []string, err error) {
 	r, err := anywhere.Read(p.Ledger)
 	if errors.Is(err, os.ErrNotExist) {

@@ -293,8 +293,8 @@ func openIncidents(ctx context.Context, db *discreet.DB, dataset string) ([]ledg
 	return slices.DeleteFunc(book.Incidents, func(c ledger.Case) bool { return c.Dataset != dataset || !c.Told || c.Released > 0 }), nil
 }
 
-// refuseEmptyRelease refuses a release that would take nothing back: as a record it would say that somebody
-// looked at what is not there.
+// refuseEmptyRelease refuses a release that would take nothing back: as a record it would say that
+// somebody looked at what is not there.
 func refuseEmptyRelease(open []ledger.Case, analyst string) error {
 	if len(open) == 0 {
 		return console.Misuse(errors.New("there is nothing to release: 'discreet incidents' lists what failed"))

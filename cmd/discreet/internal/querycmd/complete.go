@@ -177,8 +177,8 @@ func (c completer) tablesInFrom(all []token) []string {
 	return out
 }
 
-// tableNamed returns the table that a name before a dot stands for: a table's own, or another that FROM
-// gives it.
+// tableNamed returns the table that a name before a dot stands for: a table's own, or another that
+// FROM gives it.
 func (c completer) tableNamed(all []token, name string) string {
 	for i, t := range all {
 		if i == 0 || !(all[i-1].is("from") || all[i-1].is("join")) || i+1 >= len(all) {

@@ -258,8 +258,8 @@ type settingCommand struct {
 	pos  int    // where the value is
 }
 
-// readSettingCommand reads SET name = value, SET name TO value, RESET name and SHOW name. It returns nil
-// for everything that does not begin with one of these words.
+// readSettingCommand reads SET name = value, SET name TO value, RESET name and SHOW name. It
+// returns nil for everything that does not begin with one of these words.
 func readSettingCommand(text string) (*settingCommand, error) {
 	all, open := splitTokens(text)
 	if len(all) == 0 || !(all[0].is("set") || all[0].is("reset") || all[0].is("show")) {

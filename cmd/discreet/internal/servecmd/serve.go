@@ -159,8 +159,8 @@ func (c *ServeCmd) serverConfig(s console.Screen) (server.Config, error) {
 	}, nil
 }
 
-// readOIDCSecret is the client's secret at the OpenID provider. It is no flag: others on the machine see
-// those.
+// readOIDCSecret is the client's secret at the OpenID provider. It is no flag: others on the
+// machine see those.
 func (c *ServeCmd) readOIDCSecret() (string, error) {
 	given := os.Getenv("DISCREET_OPENID_SECRET")
 	if c.OpenIDSecretFile == "" {
@@ -410,8 +410,8 @@ func (f *serveFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 	return text, nil
 }
 
-// notifySystemd tells systemd how the service is, where it wants to know. Nobody is harmed where it does
-// not get there.
+// notifySystemd tells systemd how the service is, where it wants to know. Nobody is harmed where it
+// does not get there.
 func notifySystemd(state string) {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {

@@ -81,8 +81,8 @@ func (d *serveDemo) addUsers(ctx context.Context, path string) error {
 
 func (d *serveDemo) remove() { os.RemoveAll(d.dir) }
 
-// usualOrFreePort returns any free port instead of the usual one, where that is taken and nobody asked
-// for it.
+// usualOrFreePort returns any free port instead of the usual one, where that is taken and nobody
+// asked for it.
 func usualOrFreePort(address, usual string) string {
 	if address != usual {
 		return address

@@ -244,7 +244,9 @@ func (c *SurveyCmd) compareAnswers(domain []string, people []int, collected *sur
 	return out, nil
 }
 
-func (c *SurveyCmd) print(w io.Writer, answers []surveyAnswer, collected *survey.Collector, oracle survey.Oracle, why string, drawn chart.Chart) error {
+func (c *SurveyCmd) print(
+	w io.Writer, answers []surveyAnswer, collected *survey.Collector, oracle survey.Oracle, why string, drawn chart.Chart,
+) error {
 	p, q := oracle.Rates()
 	question := "column " + c.Column
 	if c.Value != "" {
@@ -257,7 +259,8 @@ func (c *SurveyCmd) print(w io.Writer, answers []surveyAnswer, collected *survey
 		render.Count(int64(oracle.Bits()), "bit"), p, q)
 	t := &table.Table{Header: []string{"value", "plain", "private", "95 % interval", "error"}, Right: []bool{false, true, true, true, true}}
 	for _, a := range answers[:min(len(answers), maxShownAnswers)] {
-		t.Add(a.Value, percentWords(a.Plain), percentWords(a.Private), percentWords(a.Low)+" to "+percentWords(a.High), signedPercent(a.Error))
+		t.Add(a.Value, percentWords(a.Plain), percentWords(a.Private), percentWords(a.Low)+" to "+percentWords(a.High),
+			signedPercent(a.Error))
 	}
 	t.Write(w)
 	if more := len(answers) - maxShownAnswers; more > 0 {

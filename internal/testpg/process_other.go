@@ -1,0 +1,14 @@
+//go:build !unix
+
+package testpg
+
+import (
+	"os/exec"
+	"testing"
+)
+
+func give(string) error { return nil }
+func run(*exec.Cmd)     {}
+
+// Kill ends the server at once.
+func (s *Server) Kill(t testing.TB) { s.Stop(t) }
