@@ -16,13 +16,11 @@ import (
 	"testing"
 )
 
-// bracket is what one accountant says.
 type bracket struct {
 	Method       string
 	Lower, Upper float64
 }
 
-// composed is the JSON of compose.
 type composed struct {
 	Delta, Epsilon *float64
 	Mechanisms     []struct {
@@ -47,7 +45,6 @@ func compose(t *testing.T, args string) (c composed) {
 	return c
 }
 
-// by returns what a method says.
 func (c composed) by(t *testing.T, method string) bracket {
 	t.Helper()
 	for _, r := range c.Results {
@@ -329,7 +326,6 @@ func TestPlotFiles(t *testing.T) {
 	only(t, dir, "a.svg", "b.PNG", "loss.svg")
 }
 
-// only checks what a folder holds.
 func only(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -382,7 +378,6 @@ func TestPlotText(t *testing.T) {
 		"weighted by 1 - exp(epsilon - loss)\n", "epsilon = 4.693")
 }
 
-// points reads the curves of --json.
 func points(t *testing.T, args ...string) (curves map[string][][2]float64, atoms [][2]float64) {
 	t.Helper()
 	var p struct {

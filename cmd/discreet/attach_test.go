@@ -17,7 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
-// attached is discreet attach in this process.
 type attached struct {
 	hello map[string]string
 	in    io.Closer
@@ -46,7 +45,6 @@ func attach(t *testing.T, args ...string) *attached {
 	return a
 }
 
-// post sends a request with a token.
 func (a *attached) post(t *testing.T, token, path, body string) (int, string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {

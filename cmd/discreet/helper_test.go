@@ -54,7 +54,6 @@ func withInput(t testing.TB, text string) {
 	t.Cleanup(func() { input = before })
 }
 
-// command runs a command in this process.
 func command(args ...string) result {
 	var out, err bytes.Buffer
 	code := run(context.Background(), args, console.Screen{In: input, Out: &out, Err: &err, Now: present})
@@ -160,7 +159,6 @@ func write(t testing.TB, path, text string) string {
 	return path
 }
 
-// change rewrites a file.
 func change(t testing.TB, path string, f func(string) string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -175,7 +173,6 @@ func beside(path string, names ...string) string {
 	return filepath.Join(append([]string{filepath.Dir(path)}, names...)...)
 }
 
-// asks is a question of ana's.
 func asks(policy string, more ...string) result {
 	return command(append([]string{"query", "--policy", policy, "--as", "ana"}, more...)...)
 }
@@ -192,7 +189,6 @@ func spent(t testing.TB, policy string) sqlite.Report {
 	return r
 }
 
-// duck runs statements in a DuckDB.
 func duck(t testing.TB, file string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("duckdb", file)
@@ -288,7 +284,6 @@ func (s *scribe) answer(charge uint64) {
 		AnswerHash: ledger.Hash(shownToNobody)})
 }
 
-// save puts the records into the file.
 func (s *scribe) save() string {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", s.path)
@@ -319,7 +314,6 @@ func (s *scribe) save() string {
 // today is when the tests of forecasts are.
 var today = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// day is so many days before today.
 func day(ago float64) time.Time { return today.Add(-time.Duration(ago * 24 * float64(time.Hour))) }
 
 // onThatDay makes it today until the test ends.
@@ -328,7 +322,6 @@ func onThatDay(t testing.TB) {
 	t.Cleanup(func() { present = time.Now })
 }
 
-// contents are the bytes of a file.
 func contents(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

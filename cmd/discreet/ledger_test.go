@@ -356,7 +356,6 @@ func TestLedgerReplayOtherWindows(t *testing.T) {
 	}
 }
 
-// rowsOf reads JSON Lines.
 func rowsOf(t *testing.T, text string) (out []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(text) {

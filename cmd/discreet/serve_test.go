@@ -338,7 +338,6 @@ func TestOwnersWorkAtAServer(t *testing.T) {
 	command("ledger", "replay", "-p", policy, "--quiet").wants(t, 0)
 }
 
-// draft has a server draft a top-up.
 func (r *running) draft(t *testing.T, token string) string {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+r.out.find(t, `HTTP on (\S+)`)+"/v1/datasets/hospital/topups/draft",

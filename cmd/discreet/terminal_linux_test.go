@@ -261,7 +261,6 @@ func modes(t *testing.T, f *os.File) syscall.Termios {
 	return m
 }
 
-// onTerminal starts a command on a terminal.
 func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
 	master, slave := pty(t)
@@ -330,7 +329,6 @@ func (w *terminal) types(text string) {
 	}
 }
 
-// ends waits for the command's end.
 func (w *terminal) ends(code int) {
 	w.t.Helper()
 	select {

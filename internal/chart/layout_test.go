@@ -254,8 +254,8 @@ func TestRandomCharts(t *testing.T) {
 		}
 		lines := strings.Split(text.String(), "\n")
 		for _, l := range lines {
-			if columnWidth(l) > size.Width {
-				r.Fatalf("%d columns in %d: %q", columnWidth(l), size.Width, l)
+			if terminalColumns.StringWidth(l) > size.Width {
+				r.Fatalf("%d columns in %d: %q", terminalColumns.StringWidth(l), size.Width, l)
 			}
 		}
 		for _, s := range text.String() {

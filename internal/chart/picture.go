@@ -102,7 +102,6 @@ func (p *picture) canvasPoint(q Point) vg.Point {
 	return vg.Point{X: vg.Length(p.left + q.X*(p.right-p.left)), Y: vg.Length(p.bottom + q.Y*(p.top-p.bottom))}
 }
 
-// drawHeading writes the title and the subtitle.
 func (p *picture) drawHeading() {
 	y := pictureHeight - pictureMargin
 	if p.Title != "" {
@@ -233,7 +232,6 @@ func (p *picture) line(c color.NRGBA, width float64, dash []float64, points ...P
 	p.Stroke(path)
 }
 
-// dot fills a circle.
 func (p *picture) dot(c color.NRGBA, radius float64, q Point) {
 	var path vg.Path
 	path.Move(vg.Point{X: vg.Length(q.X + radius), Y: vg.Length(q.Y)})

@@ -45,7 +45,6 @@ func (s script) face() font.Face {
 	return f
 }
 
-// superscript returns the script of exponents.
 func (s script) superscript() script {
 	s.size *= 0.72
 	return s
@@ -70,7 +69,6 @@ func splitExponents(text string) []piece {
 	return out
 }
 
-// width returns how wide a text is.
 func (s script) width(text string) float64 {
 	w := 0.0
 	for _, p := range splitExponents(text) {

@@ -127,7 +127,7 @@ func (p *page) layOut(rows int, title, subtitle, y, x string, legend []string) {
 	labels := 0
 	for i := range ys {
 		ys[i].label = p.showable(ys[i].label)
-		labels = max(labels, columnWidth(ys[i].label))
+		labels = max(labels, terminalColumns.StringWidth(ys[i].label))
 	}
 	cols := p.Width - labels - 3
 	p.grid, p.lines = newGrid(cols, rows), nil
@@ -135,7 +135,7 @@ func (p *page) layOut(rows int, title, subtitle, y, x string, legend []string) {
 
 	for _, text := range []string{title, subtitle, y} {
 		if text != "" {
-			p.lines = append(p.lines, truncateColumns(text, p.Width, p.tail))
+			p.lines = append(p.lines, terminalColumns.Truncate(text, p.Width, p.tail))
 		}
 	}
 	low := p.fillAreas()
@@ -148,8 +148,8 @@ func (p *page) layOut(rows int, title, subtitle, y, x string, legend []string) {
 	p.drawFrame(ys, labels)
 	p.drawXAxis(labels, indent, cols)
 	if x != "" {
-		x = truncateColumns(x, p.Width, p.tail)
-		p.lines = append(p.lines, strings.Repeat(" ", p.Width-columnWidth(x))+x)
+		x = terminalColumns.Truncate(x, p.Width, p.tail)
+		p.lines = append(p.lines, strings.Repeat(" ", p.Width-terminalColumns.StringWidth(x))+x)
 	}
 	p.lines = append(p.lines, legend...)
 }
@@ -167,7 +167,7 @@ func (p *page) drawFrame(ys []tick, labels int) {
 			wall = p.signSet.tick
 		}
 		cells := p.grid.cells[row*p.grid.cols:][:p.grid.cols]
-		p.lines = append(p.lines, strings.Repeat(" ", labels-columnWidth(name))+name+" "+wall+string(cells))
+		p.lines = append(p.lines, strings.Repeat(" ", labels-terminalColumns.StringWidth(name))+name+" "+wall+string(cells))
 	}
 }
 
@@ -220,7 +220,7 @@ func (p *page) drawMarks(indent string) {
 		for row := range p.grid.rows {
 			p.grid.set(col, row, p.signSet.mark)
 		}
-		name := truncateColumns(p.showable(m.Name), p.Width, p.tail)
+		name := terminalColumns.Truncate(p.showable(m.Name), p.Width, p.tail)
 		if name == "" {
 			continue
 		}
@@ -239,7 +239,6 @@ func (p *page) drawMarks(indent string) {
 	}
 }
 
-// curveSign returns the mark of a curve.
 func (p *page) curveSign(i int) rune { return p.signSet.curves[i%len(p.signSet.curves)] }
 
 func (p *page) drawCurves() {
@@ -335,7 +334,7 @@ func (p *page) drawStems() {
 // the cells and there is room.
 func (p *page) nameStem(name string, col, row int) {
 	letters := []rune(name)
-	if columnWidth(name) != len(letters) {
+	if terminalColumns.StringWidth(name) != len(letters) {
 		return
 	}
 	from := col + 2
@@ -370,8 +369,8 @@ func (p *page) legend() []string {
 	}
 	var lines []string
 	for _, e := range entries {
-		e = truncateColumns(e, p.Width, p.tail)
-		if n := len(lines); n > 0 && columnWidth(lines[n-1])+3+columnWidth(e) <= p.Width {
+		e = terminalColumns.Truncate(e, p.Width, p.tail)
+		if n := len(lines); n > 0 && terminalColumns.StringWidth(lines[n-1])+3+terminalColumns.StringWidth(e) <= p.Width {
 			lines[n-1] += "   " + e
 		} else {
 			lines = append(lines, e)
@@ -452,17 +451,9 @@ func (g *grid) raiseDot(x, y int) {
 	*at |= brailleBits[y%dotRows][x%dotCols]
 }
 
-// columnCondition measures text without asking the environment, which would make the same
+// terminalColumns measures text without asking the environment, which would make the same
 // chart come out differently on another machine.
-var columnCondition = &runewidth.Condition{}
-
-// columnWidth returns how many columns of a terminal a text takes.
-func columnWidth(s string) int { return columnCondition.StringWidth(s) }
-
-// truncateColumns returns a text of at most a number of columns.
-func truncateColumns(s string, most int, tail string) string {
-	return columnCondition.Truncate(s, most, tail)
-}
+var terminalColumns = &runewidth.Condition{}
 
 // A banner is a line of text of a fixed number of columns, on which words are put
 // where there is room.
@@ -480,7 +471,7 @@ func newBanner(cols int) *banner {
 
 // put writes a word from a column on, unless it would touch another one.
 func (b *banner) put(col int, word string) bool {
-	width := columnWidth(word)
+	width := terminalColumns.StringWidth(word)
 	if col < 0 || col+width > len(b.cells) {
 		return false
 	}
@@ -498,7 +489,7 @@ func (b *banner) put(col int, word string) bool {
 
 // center writes a word around a column, as near as the ends of the line allow.
 func (b *banner) center(col int, word string) bool {
-	width := columnWidth(word)
+	width := terminalColumns.StringWidth(word)
 	return b.put(max(0, min(col-width/2, len(b.cells)-width)), word)
 }
 

@@ -35,7 +35,6 @@ func Town(ds *policy.Dataset, folder string) (*policy.Dataset, error) {
 	return t.schema.Write(ds, folder, t.dice, people, t.makePublicRows)
 }
 
-// townMaker is a town in the making.
 type townMaker struct {
 	schema   Schema
 	dice     detrand.Dice
@@ -102,7 +101,6 @@ func (t townMaker) makePublicRows(table int) [][]string {
 	return out
 }
 
-// makeValue makes a value of a column.
 func (t townMaker) makeValue(of *policy.Column) string {
 	if of.Nullable && t.dice.One(20) {
 		return Null

@@ -76,7 +76,6 @@ func makeTown(t *testing.T) (ds *policy.Dataset, tables map[string][][]string, f
 	return ds, tables, files
 }
 
-// columnValues returns the values of a column.
 func columnValues(t *testing.T, rows [][]string, name string) (out []string) {
 	t.Helper()
 	at := slices.Index(rows[0], name)

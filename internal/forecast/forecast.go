@@ -28,7 +28,6 @@ const (
 	oneDay = 24 * time.Hour
 )
 
-// beforeFirstLedger is before the first ledger.
 var beforeFirstLedger = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Spend is a charge in one account, or several that count as one time's.

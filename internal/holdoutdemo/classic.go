@@ -185,7 +185,6 @@ func (c Classic) runOnce(ctx context.Context, number int, looked func()) (repeti
 	return out, nil
 }
 
-// summarise averages over repetitions.
 func (c Classic) summarise(all []repetition) *Result {
 	over := func(of func(repetition) float64) Figure {
 		values := make([]float64, len(all))

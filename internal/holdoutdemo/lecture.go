@@ -65,7 +65,6 @@ func (l Lecture) subset() int { return int(math.Round(math.Log(float64(l.Size)))
 
 func (l Lecture) subsets() int { return l.Size / l.subset() }
 
-// epsilon is that of the theorem.
 func (l Lecture) epsilon() (dp.Amount, error) {
 	t := l.Tolerance * latticeUnit / (2 * latticeBound)
 	square := t*t - math.Ln2/(2*float64(l.Size))

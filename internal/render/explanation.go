@@ -96,7 +96,6 @@ func paidByWords(e *api.Explanation) string {
 	return what + " (" + strings.Join(records, ", ") + ")"
 }
 
-// printInquiry shows one question.
 func printInquiry(w io.Writer, e *api.Explanation, i int) {
 	q := e.Questions[i]
 	t := &table.Table{

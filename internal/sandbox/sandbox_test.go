@@ -38,7 +38,6 @@ func openSandbox(t *testing.T, text string) (*Sandbox, *policy.Policy) {
 	return s, p
 }
 
-// askJSON returns an answer as JSON.
 func askJSON(t *testing.T, s *Sandbox, q api.Question) string {
 	t.Helper()
 	a, err := s.Ask(context.Background(), q)

@@ -238,7 +238,6 @@ func callDistance(a, b Event) (float64, error) {
 // comparisonName is the name of the mechanism that compares.
 const comparisonName = "above"
 
-// paidRounds is what was paid for.
 type paidRounds struct {
 	rounds, answers int  // not begun or given
 	open            bool // a round that may compare

@@ -136,7 +136,6 @@ func (s Shop) writeParts(out *bufio.Writer) int {
 // retailCents is the price of a part in cents, between 900.01 and 2,098.99: TPC-H's formula.
 func retailCents(part int) int { return 90_000 + part/10%20_001 + 100*(part%1000) }
 
-// appendCents writes cents as an amount.
 func appendCents(b []byte, cents int) []byte {
 	b = strconv.AppendInt(b, int64(cents/100), 10)
 	return append(b, '.', byte('0'+cents/10%10), byte('0'+cents%10))

@@ -258,7 +258,6 @@ type brokenError struct{ what, why string }
 
 func (e *brokenError) Error() string { return e.what + ": " + e.why }
 
-// checkReady says what a cluster lacks.
 func checkReady() error {
 	if _, err := exec.LookPath("flock"); err != nil {
 		return errors.New("there is no flock, of the package util-linux")

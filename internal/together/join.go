@@ -90,7 +90,7 @@ func Join(ctx context.Context, all []Given, s Settings) (*Joined, error) {
 		g := groups[name]
 		values, errs, err := g.row(out.Columns, all[0].Makeup.Columns, s, h)
 		if err != nil {
-			return nil, fmt.Errorf("the answers of %s cannot be put together: %w", joinNames(g.of), err)
+			return nil, fmt.Errorf("the answers of %s cannot be put together: %w", strings.Join(g.of, ", "), err)
 		}
 		out.Rows, out.Errors, out.Servers = append(out.Rows, values), append(out.Errors, errs), append(out.Servers, len(g.of))
 	}
@@ -159,7 +159,7 @@ func keyName(keys []any) string {
 	return out
 }
 
-// joinColumns are those of all: of the widest kind that any server has.
+// joinColumns returns the columns of all: of the widest kind that any server has.
 func joinColumns(all []Given) []api.Column {
 	var out []api.Column
 	for i, first := range all[0].Makeup.Columns {

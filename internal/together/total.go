@@ -146,9 +146,6 @@ func ceilRat(r *big.Rat) int64 {
 	return n.Quo(n, r.Denom()).Int64()
 }
 
-// joinNames joins names for a sentence.
-func joinNames(names []string) string { return strings.Join(names, ", ") }
-
 var errAverage = errors.New("an average has parts that do not belong together")
 
 // meanPart is the part of a server in an average, read.
@@ -302,7 +299,7 @@ func bitSize(r *big.Rat) int { return r.Num().BitLen() - r.Denom().BitLen() }
 
 func allDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// roundUp is a float64 that is not below r.
+// roundUp returns a float64 that is not below r.
 func roundUp(r *big.Rat) float64 {
 	f, exact := r.Float64()
 	if back := new(big.Rat).SetFloat64(f); !exact && back != nil && back.Cmp(r) < 0 {

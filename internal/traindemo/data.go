@@ -240,7 +240,6 @@ func MakeTown(rows int, seed uint64) (*Data, error) {
 	return d, nil
 }
 
-// makeInhabitant makes up one row.
 func makeInhabitant(d detrand.Dice) []int64 {
 	// The first values of a category are more frequent than the last.
 	category := func(n int) int64 { return int64(min(d.Below(n), d.Below(n))) }

@@ -349,7 +349,6 @@ func (m encodedRows) meanLoss(w []float64, lambda float64) float64 {
 	return sum / float64(m.rows.Len())
 }
 
-// minimise minimises without privacy.
 func (m encodedRows) minimise(ctx context.Context, lambda float64) ([]float64, error) {
 	point, err := solve.Minimise(ctx, &solve.Problem{Loss: lossfn.Logistic(), Rows: m.rows, Lambda: lambda}, nil, 1e-2*m.rows.Radius(), nil)
 	if err != nil {

@@ -100,7 +100,6 @@ func handle(w http.ResponseWriter, r *http.Request, do func(*request) (*reply, e
 	w.Write(out.numbers) // whoever is gone misses nothing
 }
 
-// readLine reads the first line.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -117,7 +116,6 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// decode reads the line.
 func (r *request) decode(v any) error {
 	d := json.NewDecoder(bytes.NewReader(r.line))
 	d.DisallowUnknownFields()
@@ -142,7 +140,6 @@ func (r *request) numbers(n int, each func(uint64)) error {
 	return nil
 }
 
-// integerBytes writes whole numbers.
 func integerBytes(values []int64) []byte {
 	out := make([]byte, 0, 8*len(values))
 	for _, v := range values {
@@ -151,7 +148,6 @@ func integerBytes(values []int64) []byte {
 	return out
 }
 
-// realBytes writes real numbers.
 func realBytes(values []float64) []byte {
 	out := make([]byte, 0, 8*len(values))
 	for _, v := range values {

@@ -84,8 +84,8 @@ func fit(r *request) (*reply, error) {
 	return &reply{out, nil}, nil
 }
 
-// encodeValue is the number of steps, or the place of a value. It is total, and looks at one value
-// alone.
+// encodeValue returns the number of steps, or the place of a value. It is total, and looks at one
+// value alone.
 func encodeValue(c *learn.Column, v float64) int64 {
 	switch {
 	case math.IsNaN(v):

@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// drawRequest asks for noise.
 type drawRequest struct {
 	Kind string `json:"kind"` // laplace, geometric or gaussian
 	// Parameter is the scale, or the square of sigma, as a decimal number or a fraction.
@@ -18,7 +17,6 @@ type drawRequest struct {
 	Count     int    `json:"count"`
 }
 
-// sampler fills with independent draws.
 type sampler func(src *noise.Source, into []int64)
 
 func (d *drawRequest) sampler() (sampler, error) {
@@ -56,7 +54,6 @@ func (d *drawRequest) sampler() (sampler, error) {
 	return nil, refuseRequest("there is no noise %q; there are laplace, gaussian and geometric", d.Kind)
 }
 
-// draw draws noise.
 func draw(r *request) (*reply, error) {
 	var d drawRequest
 	if err := r.decode(&d); err != nil {
@@ -87,7 +84,6 @@ func fillInParallel(fill sampler, out []int64) {
 	all.Wait()
 }
 
-// releaseRequest asks for numbers with noise.
 type releaseRequest struct {
 	Kind string `json:"kind"` // laplace or gaussian
 	// Sensitivity is how far one person moves all numbers together, in whole numbers: the sum of
@@ -137,7 +133,6 @@ func refuseParameters[M any](m M, err error) (M, error) {
 	return m, err
 }
 
-// release adds noise.
 func release(r *request) (*reply, error) {
 	q := releaseRequest{Beta: 0.05}
 	if err := r.decode(&q); err != nil {

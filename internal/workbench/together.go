@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// federatedRequest is a question to several servers.
 type federatedRequest struct {
 	Servers    []serverAddress   `json:"servers"`
 	SQL        string            `json:"sql"`

@@ -62,7 +62,6 @@ func trinoTable(db *generate.Database, t *policy.Table, schema string) []string 
 	return out
 }
 
-// trinoName spells a table.
 func trinoName(relation string) string {
 	return `"` + strings.Join(strings.Split(relation, "."), `"."`) + `"`
 }

@@ -225,7 +225,7 @@ func TestStreamsOnNeighbours(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := newDice(fmt.Sprint("conversation ", i), uint64(number))
+			d := detrand.New(fmt.Sprint("conversation ", i), uint64(number))
 			now, history := newRecordingLedger(&outcome{}), []sessiontest.Event(nil)
 			for step := range 16 {
 				condition := conditions[d.Below(len(conditions))]
@@ -311,7 +311,7 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := newDice(fmt.Sprint("scores ", i), uint64(number))
+			d := detrand.New(fmt.Sprint("scores ", i), uint64(number))
 			now, history := newRecordingLedger(&outcome{}), []sessiontest.Event(nil)
 			for step := range 16 {
 				expression, training := scores[d.Below(len(scores))], fmt.Sprint("0.", d.Below(100))

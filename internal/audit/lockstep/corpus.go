@@ -131,7 +131,6 @@ func (c *corpus) write() {
 	}
 }
 
-// column asks about one column by itself.
 func (c *corpus) column(col *policy.Column) {
 	n := quoteName(col.Name)
 	c.ask("COUNT("+n+")", "")

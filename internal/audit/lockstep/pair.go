@@ -47,7 +47,7 @@ var commonPeople = []struct {
 		seed := uint64(d.Below(1 << 30))
 		var out []person
 		for i := range 8 {
-			out = append(out, s.makePerson(newDice("twins", seed), fmt.Sprint(i+1), anyValues, turn))
+			out = append(out, s.makePerson(detrand.New("twins", seed), fmt.Sprint(i+1), anyValues, turn))
 		}
 		return out
 	}},
@@ -91,7 +91,7 @@ func Neighbours(ctx context.Context, ds *policy.Dataset, folder string, seed uin
 // writePair makes the files of a pair, and says what is hard about it.
 func writePair(ds *policy.Dataset, folder string, seed uint64, number int) (name string, made [2]*policy.Dataset, err error) {
 	s := schemaOf(ds)
-	d := newDice(fmt.Sprintf("pair %d", number), seed)
+	d := detrand.New(fmt.Sprintf("pair %d", number), seed)
 	// Five kinds of company, six of people and seven of those who replace them: numbers without a
 	// common divisor, so that all combinations come up.
 	manners := []manner{highValues, everyGroup, lowValues, anyValues, oddValues, missingValues}
@@ -144,7 +144,7 @@ func schemaOf(ds *policy.Dataset) schema {
 // makePublicRows makes the rows of a public table, which are the same in all databases.
 func (s schema) makePublicRows(table int) [][]string {
 	t := s.Schema[table]
-	d := newDice("public "+t.Name, 1)
+	d := detrand.New("public "+t.Name, 1)
 	unique := slices.Index(t.Header, t.UniqueColumn)
 	seen := map[string]bool{}
 	var out [][]string
@@ -167,7 +167,6 @@ func (s schema) makePublicRows(table int) [][]string {
 // is tried with fewer, which shortens the search and raises no false alarm.
 const maxPersonRows = 600
 
-// makeRow makes one row of somebody.
 func (s schema) makeRow(d dice, table int, name string, m manner) []string {
 	return s.Schema[table].Row(name, func(column int) string { return s.values[table][column].choose(d, m) })
 }
@@ -333,7 +332,6 @@ func (m manner) String() string {
 // alike reports whether all rows of somebody are the same row.
 func (m manner) alike() bool { return m == lowValues || m == highValues || m == missingValues }
 
-// choose returns a value in a manner.
 func (v *values) choose(d dice, m manner) string {
 	from := [][]string{v.low, v.high, v.odd}[d.Below(3)]
 	switch m {
@@ -361,5 +359,3 @@ func (v *values) choose(d dice, m manner) string {
 
 // dice makes choices, the same for the same seed.
 type dice = detrand.Dice
-
-func newDice(name string, seed uint64) dice { return detrand.New(name, seed) }

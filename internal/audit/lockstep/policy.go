@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet/internal/audit/finding"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -64,7 +65,6 @@ func Policy(ctx context.Context, path string, o Options) ([]finding.Finding, err
 // auditorsDataset is a dataset for an auditor, who can pay for every question.
 func auditorsDataset(ds *policy.Dataset) *policy.Dataset { return fiction.Endless(ds, "auditor") }
 
-// replayDataset replays the questions of one dataset.
 func replayDataset(ctx context.Context, ds *policy.Dataset, folder string, o Options) ([]finding.Finding, error) {
 	audited := auditorsDataset(ds)
 	var tallies []*tally
@@ -177,7 +177,7 @@ const reuseRounds = 40
 // has to be opened to see it. Two questions that differ are asked one after the other, and their
 // noise must not agree whatever the randomness.
 func findReusedNoise(ctx context.Context, ds *policy.Dataset, folder string, o Options) ([]finding.Finding, error) {
-	made, err := schemaOf(ds).write(ds, folder, newDice("empty", o.Seed), nil)
+	made, err := schemaOf(ds).write(ds, folder, detrand.New("empty", o.Seed), nil)
 	if err != nil {
 		return nil, err
 	}

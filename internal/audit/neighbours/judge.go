@@ -70,7 +70,6 @@ type judge struct {
 	ratio float64
 }
 
-// keyCombinations spells the combinations of private keys.
 func keyCombinations(q *tree.Query, r *engine.Result) []string {
 	if len(q.PrivateKeys()) == 0 {
 		return []string{""}

@@ -46,7 +46,6 @@ type search struct {
 	seen     map[string]bool
 }
 
-// world makes a policy.
 type world struct {
 	policy func() *policy.Dataset
 	exact  bool // nobody is cut
@@ -113,7 +112,6 @@ func (s *search) question(t *trial, n, i int) string {
 	return t.maker.Question(d)
 }
 
-// work asks all questions of a pair.
 func (s *search) work(ctx context.Context, t *testing.T, n int, over func() bool) {
 	p, closed, err := s.open(ctx, t, n)
 	if err != nil {
@@ -213,7 +211,6 @@ func TestNight(t *testing.T) {
 	s.tell(t, start)
 }
 
-// tell says how far it is.
 func (s *search) tell(t *testing.T, start time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -171,7 +171,6 @@ func compare(ctx context.Context, engines [2]engine.Engine, q, run *tree.Query) 
 	return Judge(q, results[0], results[1])
 }
 
-// copyChanged copies a dataset and changes it.
 func copyChanged(ds *policy.Dataset, change func(*policy.Dataset)) *policy.Dataset {
 	out := *ds
 	out.Tables = map[string]*policy.Table{}

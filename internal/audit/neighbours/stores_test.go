@@ -67,7 +67,6 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// sameResults runs a query in all stores.
 func sameResults(t *testing.T, what string, stores []attack.Store, all []engine.Engine, q *tree.Query) {
 	t.Helper()
 	x, err := all[0].Run(t.Context(), q)

@@ -129,7 +129,6 @@ func replayed(
 	return asked, moved, found
 }
 
-// changed is a dataset with other limits.
 func changed(ds *policy.Dataset, change func(*policy.Dataset)) *policy.Dataset {
 	out := *ds
 	out.Tables = map[string]*policy.Table{}

@@ -88,7 +88,7 @@ func (c *Corpus) Ask(t testing.TB, of, file string) {
 	}
 }
 
-// readQuestions are those of a file, without what was answered.
+// readQuestions returns the questions of a file, without what was answered.
 func readQuestions(t testing.TB, file string) (out []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

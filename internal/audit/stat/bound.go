@@ -76,7 +76,6 @@ func (e Event) Has(outcome int64) bool {
 
 func (e Event) String() string { return e.text }
 
-// count returns how often the event happened.
 func (e Event) count(c Counts) int {
 	n := 0
 	for k, v := range c {

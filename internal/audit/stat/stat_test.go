@@ -173,7 +173,6 @@ func TestDrawCanBeCancelled(t *testing.T) {
 	}
 }
 
-// seeded returns sources that repeat themselves.
 func seeded(seed int) func(part int) *noise.Source {
 	return func(part int) *noise.Source {
 		var key [32]byte

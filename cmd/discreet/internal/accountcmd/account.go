@@ -28,7 +28,6 @@ func (AccountCmd) Help() string {
   discreet account plot --mechanism laplace:epsilon=0.1 --times 1000 --delta 1e-6`
 }
 
-// mechanismFlags say what is composed.
 type mechanismFlags struct {
 	Mechanism []string `help:"A mechanism with its noise, such as laplace:epsilon=0.1; can be given again." required:"" placeholder:"M" short:"m" sep:"none"`
 	Times     string   `help:"How often the mechanism before it is used." placeholder:"K" short:"k"`
@@ -49,7 +48,6 @@ Where it applies, sensitivity=2 says how much one person can change (1 if it is 
 sample=0.01 that the mechanism sees a Poisson sample, every person with that probability.
 An epsilon or a rho is that of the mechanism, whatever the sensitivity; scale and sigma are its noise.`
 
-// uses reads the mechanisms.
 func (f mechanismFlags) uses(free bool) ([]workload.Use, error) {
 	if f.Times != "" {
 		// Times that timesBehind did not place must not be lost.
@@ -134,7 +132,6 @@ func readNumber(name, text string) (float64, error) {
 	return x, nil
 }
 
-// namesInText writes the mechanisms in one line.
 func namesInText(uses []workload.Use) string {
 	var out []string
 	for _, u := range uses {

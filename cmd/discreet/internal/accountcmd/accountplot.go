@@ -211,7 +211,6 @@ func lossDistributionEpsilon(a workload.Answer) float64 {
 	return a.Tightest().Upper
 }
 
-// chartJSON is a chart for machines.
 func chartJSON(c chart.Chart) any {
 	type curve struct {
 		Name   string       `json:"name"`

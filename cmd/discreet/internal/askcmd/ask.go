@@ -100,7 +100,6 @@ func (c *AskCmd) Run(ctx context.Context, s console.Screen) error {
 // maxScriptBytes is how long a question on standard input may be.
 const maxScriptBytes = 1 << 20
 
-// readQuestion is what is asked.
 func (c *AskCmd) readQuestion(in io.Reader) (q client.Question, err error) {
 	q = client.Question{SQL: c.SQL, Settings: c.Set}
 	if c.SQL == "-" {
@@ -129,7 +128,7 @@ func (c *AskCmd) readQuestion(in io.Reader) (q client.Question, err error) {
 	return q, nil
 }
 
-// findServers are those that are named: by addresses, each with a file of a token, or by names that
+// findServers returns the servers that are named: by addresses, each with a file of a token, or by names that
 // the file of servers has. No token goes to two servers.
 func (c *AskCmd) findServers() (out []*client.Server, err error) {
 	var directory *client.Directory

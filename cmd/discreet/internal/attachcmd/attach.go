@@ -41,7 +41,6 @@ noise, accounts, and trains on rows that it is sent. The Python package is made 
   discreet attach`
 }
 
-// attachGreeting is the first line.
 type attachGreeting struct {
 	Address string `json:"address"`
 	Folder  string `json:"folder"`
@@ -85,7 +84,6 @@ func (c *AttachCmd) Run(ctx context.Context, s console.Screen) (err error) {
 	}
 }
 
-// printGreeting writes the first line.
 func printGreeting(s console.Screen, hello attachGreeting) error {
 	line, err := json.Marshal(hello)
 	if err == nil {
@@ -94,7 +92,6 @@ func printGreeting(s console.Screen, hello attachGreeting) error {
 	return err
 }
 
-// serve is the server for one analyst.
 func (c *AttachCmd) serve(ctx context.Context, s console.Screen, door *privatedoor.Door, hello attachGreeting) error {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
@@ -134,7 +131,6 @@ func (c *AttachCmd) serve(ctx context.Context, s console.Screen, door *privatedo
 	return errors.Join(err, console.NotInOrder(srv.Shutdown(last)))
 }
 
-// chooseAnalyst is who asks.
 func (c *AttachCmd) chooseAnalyst(p *policy.Policy) (string, error) {
 	var names []string
 	for _, dataset := range p.Names() {

@@ -235,7 +235,6 @@ func (d *hospitalDemo) attack() error {
 	return nil
 }
 
-// askAgain asks one question many times.
 func (d *hospitalDemo) askAgain() error {
 	d.title("3. The same question, a hundred times")
 	spellings := []string{
@@ -268,7 +267,6 @@ func (d *hospitalDemo) askAgain() error {
 	return nil
 }
 
-// showRefusals shows questions that cannot be asked.
 func (d *hospitalDemo) showRefusals() error {
 	d.title("4. What cannot be asked")
 	var facts []map[string]string
@@ -291,7 +289,6 @@ func (d *hospitalDemo) showRefusals() error {
 	return nil
 }
 
-// exhaust asks until the budget is gone.
 func (d *hospitalDemo) exhaust() error {
 	d.title("5. The budget runs out")
 	d.say("The analyst goes on, one question for every age, at epsilon 0.1 each:")
@@ -352,7 +349,6 @@ func (d *hospitalDemo) title(text string)           { fmt.Fprintf(d.w, "\n== %s 
 func (d *hospitalDemo) sql(text string)             { fmt.Fprintf(d.w, "  > %s\n", text) }
 func (d *hospitalDemo) say(format string, a ...any) { fmt.Fprintf(d.w, format+"\n", a...) }
 
-// numberOf reads a number of an answer.
 func numberOf(v any) float64 {
 	f, _ := v.(json.Number).Float64()
 	return f

@@ -276,7 +276,6 @@ func roundPriceWords(cost dp.Cost, r api.Remaining) string {
 	return "epsilon " + cost.Epsilon.Short() + " (rho " + cost.Rho.Short() + ")"
 }
 
-// price says what the next score costs.
 func (c *holdoutScoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB, info api.HoldoutInfo) error {
 	status, err := db.HoldoutStatus(ctx, c.Dataset, info.Name)
 	if err != nil {

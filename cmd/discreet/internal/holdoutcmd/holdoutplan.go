@@ -38,7 +38,6 @@ a theorem promises 1 or more, which is nothing, because no score is farther off 
 Nothing is read and nothing is charged. Noise and threshold are in units of a score, which is from 0 to 1.`
 }
 
-// readWish reads the flags.
 func (c *holdoutPlanCmd) readWish() (holdout.Wish, error) {
 	w := holdout.Wish{
 		Size: c.N, Queries: c.Queries, Answers: c.Answers, Tolerance: c.Tolerance, Beta: 1 - c.Confidence,
@@ -241,7 +240,6 @@ type informationFlags struct {
 	Beta    float64 `help:"The probability that more was learned; 0 for never." placeholder:"B" default:"0"`
 }
 
-// bits returns the bound in bits.
 func (f informationFlags) bits() (float64, error) {
 	switch {
 	case !(f.N >= 1 && f.N <= 1e15):

@@ -78,7 +78,7 @@ Every answer has a receipt (in the JSON of 'discreet query --json'), which only 
   discreet ledger verify hospital.ledger --receipt 12:3e2550ac8635d11842c23a70854d1cc1c8f240dbe44bf81c443145bb34c31edf`
 }
 
-// readReceipts are hashes by the position of their records.
+// readReceipts returns hashes by the position of their records.
 func (c *ledgerVerifyCmd) readReceipts() (map[uint64]string, error) {
 	all := map[uint64]string{}
 	for _, text := range c.Receipt {

@@ -305,7 +305,6 @@ func (k anchorState) print(s console.Screen, now time.Time) {
 	t.Write(s.Out)
 }
 
-// ageWords says how long ago something was.
 func ageWords(d time.Duration) string {
 	switch {
 	case d < 0:

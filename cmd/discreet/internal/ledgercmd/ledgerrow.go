@@ -133,7 +133,6 @@ type entryRow struct {
 	Session        string       `json:"session,omitempty"` // of a note, whose contents stay where they are
 }
 
-// keptAnswer is the answer of a charge.
 type keptAnswer struct {
 	sequence uint64
 	hash     string

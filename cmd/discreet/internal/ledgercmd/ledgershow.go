@@ -91,7 +91,6 @@ func (c *ledgerShowCmd) Run(s console.Screen) error {
 	return nil
 }
 
-// printRows prints the records for machines.
 func (c *ledgerShowCmd) printRows(s console.Screen, r anywhere.Reader) error {
 	answers, rows := map[uint64]keptAnswer{}, []ledgerRow{}
 	for line, err := range r.Records() {
@@ -119,7 +118,6 @@ func (c *ledgerShowCmd) printRows(s console.Screen, r anywhere.Reader) error {
 	return console.PrintJSON(s.Out, map[string]any{"ledger": r.Path(), "records": rows})
 }
 
-// selectRecords are the records that were asked for.
 func (c *ledgerShowCmd) selectRecords(r anywhere.Reader) func(yield func(chain.Line, error) bool) {
 	return func(yield func(chain.Line, error) bool) {
 		charges := map[uint64]bool{} // that were asked for, so that their answers are

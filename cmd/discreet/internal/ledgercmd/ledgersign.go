@@ -149,7 +149,6 @@ func (c *ledgerSignCmd) Run(_ context.Context, s console.Screen) error {
 	return nil
 }
 
-// signedWords says what is signed.
 func signedWords(r *ledger.Record) string {
 	switch r.Kind {
 	case ledger.KindTopUp:
@@ -285,7 +284,6 @@ func (c *ledgerTopupCmd) remote(ctx context.Context, s console.Screen, server *c
 	return nil
 }
 
-// print says what a top-up did.
 func (c *ledgerTopupCmd) print(s console.Screen, t api.TopUp, raised *api.Raised) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, raised)
@@ -373,7 +371,6 @@ func (c *ledgerRenewCmd) Run(ctx context.Context, s console.Screen) error {
 	return c.print(s, r)
 }
 
-// print says which window began.
 func (c *ledgerRenewCmd) print(s console.Screen, r api.Renewed) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"renewed": true, "sequence": r.Sequence, "window": r.Window, "windows": r.Windows,

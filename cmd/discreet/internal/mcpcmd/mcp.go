@@ -64,7 +64,6 @@ func (c *MCPCmd) Run(ctx context.Context, s console.Screen) error {
 	return c.serveLocal(ctx, s)
 }
 
-// relay hands calls on to a server.
 func (c *MCPCmd) relay(ctx context.Context, s console.Screen, to *console.Client) error {
 	tools, err := agent.Relay(ctx, func(ctx context.Context, message json.RawMessage) (answer json.RawMessage, err error) {
 		err = to.Server().Call(ctx, http.MethodPost, "/mcp", message, &answer)

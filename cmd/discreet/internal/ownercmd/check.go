@@ -54,10 +54,8 @@ var errDataBreaksPolicy = errors.New("the data breaks what the policy promises, 
 
 // errDataUnread ends a check of data that is not read as the policy says.
 var errDataUnread = errors.New("most of a column, or a whole file, is not read as the policy says, so answers would be about nothing; " +
-	"mend " +
-	"what is marked UNREAD before anybody asks")
+	"mend what is marked UNREAD before anybody asks")
 
-// worstFinding is the worst that was found.
 func worstFinding(all map[string]*datasetCheck) (worst error) {
 	for _, c := range all {
 		for _, f := range c.findings {
@@ -356,7 +354,6 @@ func (c *CheckCmd) printSizes(ctx context.Context, s console.Screen, p *policy.P
 	return nil
 }
 
-// proposeSizes counts the data of a dataset.
 func proposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
 	if ds.SourceKind() == policy.TrinoDatabase {
 		return trino.ProposeSizes(ctx, ds)

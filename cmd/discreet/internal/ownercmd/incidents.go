@@ -92,7 +92,6 @@ func (c *incidentsListCmd) Run(s console.Screen) error {
 	return nil
 }
 
-// closedDatasets lists the doors that are closed.
 func closedDatasets(book *ledger.Casebook) []closedDataset {
 	out := []closedDataset{}
 	for _, i := range book.Incidents {

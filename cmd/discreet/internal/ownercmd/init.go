@@ -82,7 +82,6 @@ func (c *InitCmd) Run(ctx context.Context, s console.Screen) error {
 	return c.writeDraft(s, text)
 }
 
-// fromFiles drafts from files.
 func (c *InitCmd) fromFiles(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
 	files, err := c.relativePaths()
 	if err != nil {

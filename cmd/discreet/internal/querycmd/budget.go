@@ -329,7 +329,6 @@ func (s *spendingHistory) forecast(a api.Account, at time.Time) forecast.Forecas
 	return forecast.New(s.accounts[a.Name], a.Limit, a.Left, at)
 }
 
-// print says how long the accounts last.
 func (s *spendingHistory) print(w io.Writer, accounts []api.Account, due string, at time.Time) {
 	t := &table.Table{Header: []string{"account", fmt.Sprintf("the last %d days", forecast.Days), "at this rate the budget"}}
 	for _, a := range accounts {
@@ -369,7 +368,6 @@ func forecastWords(f forecast.Forecast) string {
 	return fmt.Sprintf("lasts until %s, %s (%s)", f.Until, render.Count(int64(f.DaysLeft), "day"), rateWords(f))
 }
 
-// rateWords says how much a day takes.
 func rateWords(f forecast.Forecast) string {
 	return fmt.Sprintf("%s %.3g a day over %s", f.Claim, f.PerDay, ratePeriodWords(f))
 }

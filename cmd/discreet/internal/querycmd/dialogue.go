@@ -38,7 +38,6 @@ var errStopped = errors.New(`interrupted. What was charged stays charged, as \bu
 // errLeave is not an error: the analyst is done.
 var errLeave = errors.New("leave")
 
-// interact talks until the analyst leaves.
 func interact(ctx context.Context, s *analystConsole, keep bool) error {
 	if s.datasetPolicy() == nil && s.dataset != "" { // the front door refuses with the names that there are
 		_, err := s.db.Budget(ctx, s.dataset)
@@ -81,7 +80,6 @@ func (d *dialogue) greet() {
 	}
 }
 
-// loop reads and runs until the end.
 func (d *dialogue) loop(ctx context.Context) error {
 	for {
 		prompt := d.prompt(ctx)
@@ -310,7 +308,6 @@ func backslashNames() []string {
 	return out
 }
 
-// runBackslash runs a command.
 func (d *dialogue) runBackslash(ctx context.Context, line string) error {
 	name, argument, _ := strings.Cut(line, " ")
 	argument = strings.TrimSpace(strings.TrimRight(argument, " ;"))

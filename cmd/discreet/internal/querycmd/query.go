@@ -213,7 +213,7 @@ func (s *analystConsole) run(ctx context.Context, text string) error {
 		return console.Locate(err, text)
 	}
 	if c != nil {
-		return s.runTuning(ctx, c, text)
+		return s.runSettingCommand(ctx, c, text)
 	}
 	all, _ := splitTokens(text)
 	if len(all) == 0 || !all[0].is("explain") {
@@ -281,8 +281,7 @@ func (s *analystConsole) explainAt(ctx context.Context, text string, from int) e
 	return nil
 }
 
-// runTuning runs a SET, RESET or SHOW.
-func (s *analystConsole) runTuning(ctx context.Context, c *settingCommand, text string) error {
+func (s *analystConsole) runSettingCommand(ctx context.Context, c *settingCommand, text string) error {
 	switch {
 	case c.verb == "set":
 		if err := s.settings.set(c.name, c.text); err != nil {
@@ -309,7 +308,6 @@ func (s *analystConsole) runTuning(ctx context.Context, c *settingCommand, text 
 	return nil
 }
 
-// showSettings shows settings and what they are.
 func (s *analystConsole) showSettings(which []setting) error {
 	if s.json {
 		values := map[string]any{}
@@ -339,7 +337,6 @@ func (s *analystConsole) showSettings(which []setting) error {
 	return nil
 }
 
-// showBudget shows the accounts of the dataset.
 func (s *analystConsole) showBudget(ctx context.Context) error {
 	accounts, err := s.db.Budget(ctx, s.dataset)
 	if err != nil {

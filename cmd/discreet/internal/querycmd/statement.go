@@ -205,7 +205,6 @@ func dollarTag(s string) string {
 	return s[:n+1]
 }
 
-// setting is something that SET can change.
 type setting struct{ name, about string }
 
 // knownSettings is every setting, and what it is. Package curator gives them their meaning.
@@ -240,7 +239,6 @@ func (s settings) set(name, text string) error {
 	return nil
 }
 
-// settingNames lists the settings.
 func settingNames() []string {
 	var names []string
 	for _, k := range knownSettings {

@@ -96,7 +96,7 @@ func TestSettings(t *testing.T) {
 		if c.verb == "set" {
 			return s.set(c.name, c.text)
 		}
-		return (&analystConsole{settings: s}).runTuning(t.Context(), c, text)
+		return (&analystConsole{settings: s}).runSettingCommand(t.Context(), c, text)
 	}
 	for _, c := range []struct {
 		text string

@@ -129,7 +129,6 @@ func (c *ServeCmd) Run(ctx context.Context, s console.Screen) error {
 	})
 }
 
-// serverConfig is what the flags say.
 func (c *ServeCmd) serverConfig(s console.Screen) (server.Config, error) {
 	switch {
 	case c.Demo && (c.Policy != "" || c.Users != ""):
@@ -159,7 +158,7 @@ func (c *ServeCmd) serverConfig(s console.Screen) (server.Config, error) {
 	}, nil
 }
 
-// readOIDCSecret is the client's secret at the OpenID provider. It is no flag: others on the
+// readOIDCSecret returns the client's secret at the OpenID provider. It is no flag: others on the
 // machine see those.
 func (c *ServeCmd) readOIDCSecret() (string, error) {
 	given := os.Getenv("DISCREET_OPENID_SECRET")
@@ -271,7 +270,6 @@ func firstAnalyst(srv *server.Server) (dataset, analyst string) {
 	return dataset, slices.Concat(p.Datasets[dataset].AnalystNames(), []string{"ANALYST"})[0]
 }
 
-// psqlLine is a line to paste.
 func psqlLine(a net.Addr, encrypted bool, dataset string, who *url.Userinfo) string {
 	u := url.URL{Scheme: "postgresql", User: who, Host: localAddress(a), Path: "/" + dataset}
 	if encrypted {
@@ -302,7 +300,6 @@ type serveFile struct {
 	keys map[string]*yaml.Node
 }
 
-// notKeys are flags that are no keys.
 var notKeys = []string{"config", "demo", "help"}
 
 // fileKeys are the keys that name a file, from the folder of the file that they stand in.

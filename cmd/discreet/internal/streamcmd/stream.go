@@ -39,7 +39,6 @@ the prediction on the data, and pays only where it is wrong. The policy declares
 'discreet demo stream clinic' writes a clinic with a stream, and a workload, to try this on.`
 }
 
-// streamFlags say which stream.
 type streamFlags struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Dataset string `help:"The dataset, where the policy has several with streams." placeholder:"NAME"`
@@ -173,7 +172,6 @@ only in the process that answers them: the report of a running server has them (
   discreet stream report --policy clinic.yaml`
 }
 
-// streamReport are the books of one stream.
 type streamReport struct {
 	Dataset string `json:"dataset"`
 	Stream  string `json:"stream"`

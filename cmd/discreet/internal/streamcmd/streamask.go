@@ -218,7 +218,6 @@ func (c *streamAskCmd) explain(ctx context.Context, s console.Screen, db *discre
 	return nil
 }
 
-// locateQuestion points at the question that failed.
 func (w *questionFile) locateQuestion(i int, err error) error {
 	err = console.Locate(err, w.texts[i])
 	if w.lines == nil || errors.Is(err, context.Canceled) {

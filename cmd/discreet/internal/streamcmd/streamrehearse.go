@@ -87,7 +87,6 @@ func (c *streamRehearseCmd) rehearse(ctx context.Context, s console.Screen, db *
 	return db.RehearseStream(ctx, info.Dataset, info.Name, w.texts, tell)
 }
 
-// print says what came of it.
 func (c *streamRehearseCmd) print(w io.Writer, info api.StreamInfo, r *api.Rehearsal, asked int) {
 	report := r.Report
 	fmt.Fprintf(w, "%d questions to the stream %s of %s: %d cells, predicted by %s\n\n", asked, info.Name,
@@ -163,7 +162,6 @@ func (c *streamRehearseCmd) picture(info api.StreamInfo, r *api.Rehearsal) chart
 	return out
 }
 
-// rehearsalJSON is a rehearsal for machines.
 type rehearsalJSON struct {
 	Dataset   string        `json:"dataset"`
 	Stream    string        `json:"stream"`

@@ -80,7 +80,6 @@ func (c *streamSyntheticCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-// syntheticJSON is a synthetic table for machines.
 type syntheticJSON struct {
 	Dataset      string   `json:"dataset"`
 	Stream       string   `json:"stream"`
@@ -93,7 +92,6 @@ type syntheticJSON struct {
 
 func keepText(text string) string { return text }
 
-// chooseTableWriter returns how a file is written.
 func chooseTableWriter(file string) (func(context.Context, string, *api.SyntheticTable) error, error) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".csv":
@@ -177,5 +175,4 @@ func writeParquet(ctx context.Context, file string, t *api.SyntheticTable) (err 
 	return err
 }
 
-// quoteSQLName is a name in SQL.
 func quoteSQLName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

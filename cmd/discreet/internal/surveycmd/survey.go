@@ -58,7 +58,6 @@ const (
 		"simulation reads the raw data."
 )
 
-// surveyAnswer is one line of the result.
 type surveyAnswer struct {
 	Value   string  `json:"value"`
 	Plain   float64 `json:"plain"`
@@ -210,7 +209,7 @@ func nameList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// chooseOracle is the one that was named, or the best.
+// chooseOracle returns the oracle that was named, or the best.
 func (c *SurveyCmd) chooseOracle(size int, epsilon dp.Amount) (survey.Oracle, string, error) {
 	if c.Oracle == "auto" {
 		return survey.Choose(size, epsilon)

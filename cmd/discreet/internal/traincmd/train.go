@@ -142,7 +142,6 @@ func (c *TrainCmd) explain(s console.Screen, quote *api.TrainingQuote) error {
 	return nil
 }
 
-// readQuestion reads the flags of a training.
 func (c *TrainCmd) readQuestion() (q api.TrainingQuestion, err error) {
 	for _, needed := range []struct {
 		flag, text, example string
@@ -211,7 +210,6 @@ func (f modelFlags) spec() (learn.Spec, error) {
 	return s, nil
 }
 
-// readAmount reads an amount of privacy.
 func readAmount(flag, text string) (dp.Amount, error) {
 	a, err := dp.Parse(text)
 	if err != nil {
@@ -239,7 +237,6 @@ func showTraining(w io.Writer) (tell func(learn.Progress), done func()) {
 	}
 }
 
-// sweepFlags are for train --sweep.
 type sweepFlags struct {
 	Adult      []string `help:"With --sweep: a file of the Adult census (1994), in place of made-up rows; can be given again." placeholder:"FILE" sep:"none"`
 	Epsilons   []string `help:"With --sweep: the prices to compare; 0.1, 0.2, 0.5, 1 and 2 if left out." placeholder:"E,E"`
@@ -267,7 +264,6 @@ func (f *sweepFlags) given() string {
 	return ""
 }
 
-// readSweep reads the flags.
 func (c *TrainCmd) readSweep() (town.Sweep, error) {
 	s := town.Sweep{Ways: town.Ways, Splits: 5, Draws: 1, Seed: cmp.Or(c.Seed, 1)}
 	for flag, is := range map[string]bool{
@@ -353,7 +349,6 @@ func (c *TrainCmd) sweepRows(seed uint64) (*town.Data, error) {
 	return d, nil
 }
 
-// sweep compares all methods.
 func (c *TrainCmd) sweep(ctx context.Context, s console.Screen) error {
 	for _, file := range c.Plot {
 		if err := console.CanSave(file); err != nil {
@@ -452,7 +447,6 @@ func drawSweep(d *town.Data, what town.Sweep, r *town.Result) chart.Chart {
 	return out
 }
 
-// sweepJSON is a sweep for machines.
 type sweepJSON struct {
 	Data       string `json:"data"`
 	Neighbours string `json:"neighbours"`

@@ -39,7 +39,6 @@ func (UserCmd) Help() string {
   discreet user token --help`
 }
 
-// usersFlags say which users.
 type usersFlags struct {
 	Policy string `help:"The policy file; the users are beside its ledger, as .users, or in its database." env:"DISCREET_POLICY" placeholder:"FILE" short:"p"`
 	Users  string `help:"The file of the users, or the address of their database, where they are not there." env:"DISCREET_USERS" placeholder:"FILE"`
@@ -169,7 +168,6 @@ func isListedAnalyst(p *policy.Policy, name string) bool {
 	return slices.ContainsFunc(p.Names(), func(d string) bool { return p.Datasets[d].Analysts[name] != nil })
 }
 
-// printDrawnPassword shows a password that was drawn.
 func printDrawnPassword(s console.Screen, drawn string) {
 	if drawn != "" {
 		fmt.Fprintf(s.Out, "password: %s\nIt is shown this once and stored nowhere.\n", strings.TrimSpace(drawn))

@@ -51,7 +51,6 @@ func (c *userTokenCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-// readExpiry reads when a token ends.
 func readExpiry(text string, from time.Time) (time.Time, error) {
 	if text == "never" {
 		return time.Time{}, nil
