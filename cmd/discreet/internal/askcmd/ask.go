@@ -128,8 +128,8 @@ func (c *AskCmd) readQuestion(in io.Reader) (q client.Question, err error) {
 	return q, nil
 }
 
-// findServers returns the servers that are named: by addresses, each with a file of a token, or by names that
-// the file of servers has. No token goes to two servers.
+// findServers returns the servers that are named: by addresses, each with a file of a token, or by
+// names that the file of servers has. No token goes to two servers.
 func (c *AskCmd) findServers() (out []*client.Server, err error) {
 	var directory *client.Directory
 	tokens := c.TokenFile

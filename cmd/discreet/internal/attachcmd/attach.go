@@ -56,23 +56,23 @@ const attachDrainTimeout = 30 * time.Second
 func (c *AttachCmd) Run(ctx context.Context, s console.Screen) (err error) {
 	ctx, cancel := privatedoor.WhileOpen(ctx, s.In)
 	defer cancel()
-	door, err := privatedoor.Listen()
+	socket, err := privatedoor.Listen()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, door.Close()) }()
-	hello := attachGreeting{Address: door.Address(), Folder: door.Folder, Version: console.Version}
+	defer func() { err = errors.Join(err, socket.Close()) }()
+	hello := attachGreeting{Address: socket.Address(), Folder: socket.Folder, Version: console.Version}
 	if c.Policy != "" {
-		return c.serve(ctx, s, door, hello)
+		return c.serve(ctx, s, socket, hello)
 	}
 	if c.As != "" {
 		return console.Misuse(errors.New("--as is for a policy; name it with --policy"))
 	}
 	hello.Token = privatedoor.Token()
-	bench := &http.Server{Handler: privatedoor.Guarded(hello.Token, workbench.New()), ReadHeaderTimeout: 10 * time.Second,
+	bench := &http.Server{Handler: privatedoor.RequireToken(hello.Token, workbench.New()), ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	ended := make(chan error, 1)
-	go func() { ended <- bench.Serve(door) }()
+	go func() { ended <- bench.Serve(socket) }()
 	if err := printGreeting(s, hello); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func printGreeting(s console.Screen, hello attachGreeting) error {
 	return err
 }
 
-func (c *AttachCmd) serve(ctx context.Context, s console.Screen, door *privatedoor.Door, hello attachGreeting) error {
+func (c *AttachCmd) serve(ctx context.Context, s console.Screen, socket *privatedoor.Socket, hello attachGreeting) error {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
 		return err
@@ -100,11 +100,11 @@ func (c *AttachCmd) serve(ctx context.Context, s console.Screen, door *privatedo
 	if hello.Analyst, err = c.chooseAnalyst(p); err != nil {
 		return console.Misuse(err)
 	}
-	where := filepath.Join(door.Folder, "users")
+	where := filepath.Join(socket.Folder, "users")
 	if hello.Token, err = addAttachedUser(ctx, where, hello.Analyst); err != nil {
 		return err
 	}
-	srv, err := server.Begin(ctx, server.Config{Policy: c.Policy, Users: where, Web: door, Immediate: true, Memory: c.Memory,
+	srv, err := server.Begin(ctx, server.Config{Policy: c.Policy, Users: where, Web: socket, Immediate: true, Memory: c.Memory,
 		Threads: c.Threads, Version: console.Version,
 		// Whoever has the data has nobody to be protected from, and waits for as long as they like.
 		Rate: 600_000, Timeout: 24 * time.Hour,

@@ -19,15 +19,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// Door is open until Close.
-type Door struct {
+// Socket listens until Close.
+type Socket struct {
 	net.Listener
 	// Folder is for this user alone, and gone after Close.
 	Folder string
 }
 
-// Listen makes the folder, and opens the door in it.
-func Listen() (*Door, error) {
+// Listen makes the folder, and listens in it.
+func Listen() (*Socket, error) {
 	if runtime.GOOS != "windows" {
 		// The folder for temporary files can have a name that is too long for a socket's. A port is
 		// where everybody on this machine can knock, and take all connections that there may be.
@@ -40,8 +40,8 @@ func Listen() (*Door, error) {
 	return listenIn("", "tcp")
 }
 
-// listenIn makes a folder, and a door of a kind.
-func listenIn(parent, network string) (*Door, error) {
+// listenIn makes a folder, and listens in it on a network of a kind.
+func listenIn(parent, network string) (*Socket, error) {
 	folder, err := os.MkdirTemp(parent, "discreet-") // readable by its owner alone
 	if err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ func listenIn(parent, network string) (*Door, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	return &Door{listener, folder}, nil
+	return &Socket{listener, folder}, nil
 }
 
-// Address is where the door is: unix: and a path, or http:// and a port of this machine.
-func (d *Door) Address() string {
+// Address is where it listens: unix: and a path, or http:// and a port of this machine.
+func (d *Socket) Address() string {
 	if d.Addr().Network() == "unix" {
 		return "unix:" + d.Addr().String()
 	}
@@ -66,7 +66,7 @@ func (d *Door) Address() string {
 }
 
 // Close takes the folder away, too.
-func (d *Door) Close() error {
+func (d *Socket) Close() error {
 	err := d.Listener.Close()
 	if errors.Is(err, net.ErrClosed) {
 		err = nil // whoever served it has closed it
@@ -80,8 +80,8 @@ func Token() string {
 	return source.Name() + source.Name()
 }
 
-// Guarded lets requests through that have a token.
-func Guarded(token string, next http.Handler) http.Handler {
+// RequireToken lets requests through that have a token.
+func RequireToken(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {

@@ -21,7 +21,7 @@ func TestOnlyTheTokenComesIn(t *testing.T) {
 	if len(token) != 64 || token == Token() {
 		t.Errorf("the token is %q", token)
 	}
-	go http.Serve(d, Guarded(token, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "in") })))
+	go http.Serve(d, RequireToken(token, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "in") })))
 	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return net.Dial(d.Addr().Network(), d.Addr().String())
 	}}}
