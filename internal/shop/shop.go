@@ -1,18 +1,4 @@
-package shop
-
-import (
-	"bufio"
-	"context"
-	"errors"
-	"fmt"
-	"math"
-	"os"
-	"path/filepath"
-	"strconv"
-	"time"
-)
-
-// A Shop makes up a wholesaler: the same customers, orders and items for the
+// Package shop makes up a wholesaler: the same customers, orders and items for the
 // same seed. It has the shape of the TPC-H benchmark, so that examples can join, and
 // is for demonstrations, documentation and measurements. Nobody in it exists.
 //
@@ -26,6 +12,19 @@ import (
 // A third of the customers have no order, the others 1 to 29, with 1 to 7 items each. What
 // belongs to a customer depends on the seed, the number of parts and that customer alone: without
 // one of them all the others stay as they are.
+package shop
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
 
 // Shop is a wholesaler that is made while it is written, and never held in memory.
 type Shop struct {

@@ -1,3 +1,4 @@
+// Package table prints aligned tables for people.
 package table
 
 import (
@@ -8,8 +9,6 @@ import (
 
 	"github.com/mattn/go-runewidth"
 )
-
-// Tables are aligned, for people.
 
 // Table is a header and rows of text.
 type Table struct {

@@ -1,3 +1,4 @@
+// Package askcmd has discreet ask: one question to several servers.
 package askcmd
 
 import (
@@ -16,8 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
-
-// This file has discreet ask: one question to several servers.
 
 // AskCmd is discreet ask.
 type AskCmd struct {

@@ -1,3 +1,4 @@
+// Package auditcmd has discreet audit, which shows what attacks on the mechanisms found.
 package auditcmd
 
 import (
@@ -13,8 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/lockstep"
 	"github.com/discreet-dp/discreet/internal/table"
 )
-
-// This file has discreet audit, which shows what attacks on the mechanisms found.
 
 // AuditCmd is discreet audit.
 type AuditCmd struct {

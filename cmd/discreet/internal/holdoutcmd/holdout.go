@@ -1,3 +1,5 @@
+// Package holdoutcmd has the commands of discreet holdout: scores on a holdout, and what theorems
+// promise about them.
 package holdoutcmd
 
 import (
@@ -19,9 +21,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
-
-// The files holdout*.go have the commands of discreet holdout: scores on a holdout, and what
-// theorems promise about them.
 
 // HoldoutCmd has a command in a line, each in a file of its own.
 type HoldoutCmd struct {

@@ -1,3 +1,5 @@
+// Package mcpcmd has discreet mcp: the tools of package agent over standard input and output, for
+// one analyst, on a policy of this machine or at a server.
 package mcpcmd
 
 import (
@@ -20,9 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
-
-// This file has discreet mcp: the tools of package agent over standard input and output, for
-// one analyst, on a policy of this machine or at a server.
 
 // MCPCmd is discreet mcp.
 type MCPCmd struct {

@@ -1,3 +1,4 @@
+// Package servecmd has discreet serve: its flags, its file of settings, and its demonstration.
 package servecmd
 
 import (
@@ -29,8 +30,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 	page "github.com/discreet-dp/discreet/web"
 )
-
-// The files serve*.go have discreet serve: its flags, its file of settings, and its demonstration.
 
 // ServeCmd is the server. Every flag but --config and --demo can also be a key of the file and a
 // variable of the environment.

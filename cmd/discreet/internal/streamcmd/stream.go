@@ -1,5 +1,5 @@
-// Package sessioncmd has the commands that go on over many questions: streams, holdouts, and the
-// training of models.
+// Package streamcmd has the commands of discreet stream: counting questions on one budget, and
+// their rehearsal.
 package streamcmd
 
 import (
@@ -18,9 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/stream"
 )
-
-// The files stream*.go have the commands of discreet stream: counting questions on one budget, and
-// their rehearsal.
 
 // StreamCmd rehearses where nothing else is said.
 type StreamCmd struct {

@@ -1,3 +1,4 @@
+// Package surveycmd has discreet survey, in which everybody randomizes their own answer.
 package surveycmd
 
 import (
@@ -21,8 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/survey"
 )
-
-// This file has discreet survey, in which everybody randomizes their own answer.
 
 // SurveyCmd is discreet survey.
 type SurveyCmd struct {

@@ -1,3 +1,5 @@
+// Package traincmd has discreet train and discreet predict: models that are trained privately, the
+// comparison of methods, and predictions.
 package traincmd
 
 import (
@@ -20,9 +22,6 @@ import (
 	town "github.com/discreet-dp/discreet/internal/traindemo"
 	"github.com/discreet-dp/discreet/learn"
 )
-
-// The files train.go and predict.go have discreet train and discreet predict: models that are
-// trained privately, the comparison of methods, and predictions.
 
 // TrainCmd is discreet train.
 type TrainCmd struct {
