@@ -2,14 +2,14 @@ package catalog
 
 import (
 	"context"
+	"slices"
 	"sync"
-	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
 	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -32,22 +32,9 @@ type Session struct {
 // Catalog is one dataset as its clients see it, for one session. It is safe for concurrent use, and
 // runs one query at a time.
 type Catalog struct {
-	mu      sync.Mutex
-	policy  *policy.Policy
-	dataset *policy.Dataset
-	session Session
-	start   time.Time
-	owner   string // the role that the tables belong to
-
-	relations   []*relation // all, in order
-	user        []*relation // those of the policy
-	listed      []*relation // those that rows are made for: the policy's, or all others for what sessions share
-	byName      map[string]*relation
-	byOID       map[uint32]*relation
-	constraints []*constraint
-	rowTypes    oid.Types
-	last        uint32 // the OID that was given last
-	limits      interpret.Limits
+	mu     sync.Mutex
+	db     *database
+	limits interpret.Limits
 }
 
 // What a query may take. The largest thing that a known client asks takes a tenth of it.
@@ -62,10 +49,7 @@ func New(p *policy.Policy, dataset string, s Session) *Catalog {
 	if s.Database == "" {
 		s.Database = dataset
 	}
-	c := &Catalog{policy: p, dataset: p.Datasets[dataset], session: s, start: time.Now().UTC().Truncate(time.Microsecond),
-		limits: interpret.Limits{Steps: maxSteps, Bytes: maxBytes}}
-	c.model()
-	return c
+	return &Catalog{db: newDatabase(p, p.Datasets[dataset], s), limits: interpret.Limits{Steps: maxSteps, Bytes: maxBytes}}
 }
 
 // Result is the answer to a query about the catalogue. Values are nil, bool, int64, float64,
@@ -95,7 +79,7 @@ func (c *Catalog) About(s *pg.SelectStmt) (about bool) {
 		case v.Schemaname == "" && ctes[v.Relname]:
 		case v.Schemaname == "pg_catalog" || v.Schemaname == "information_schema":
 		default:
-			if r := c.find(v.Schemaname, v.Relname); r == nil || r.policy {
+			if r := c.db.find(v.Schemaname, v.Relname); r == nil || r.policy {
 				about = false
 			}
 		}
@@ -156,24 +140,81 @@ func plain(values []datum.Value) []any {
 }
 
 func (c *Catalog) prepare(ctx context.Context, sql string, known []uint32) (*interpret.Statement, error) {
-	tree, err := interpret.Parse(sql)
-	if err != nil {
-		return nil, err
-	}
-	c.forget("pg_cursors", "pg_prepared_statements")
-	return library.Prepare(ctx, c, tree, known, c.limits)
+	c.db.schema.resetRows("pg_cursors", "pg_prepared_statements")
+	return c.db.prepare(ctx, sql, known, c.limits)
 }
 
-// Name is the dataset's.
-func (c *Catalog) Name() string { return c.session.Database }
+// maxTemporaryViews is how many a session has. Tools make one to learn the columns of a
+// SELECT and do not always drop it, so the oldest makes room.
+const maxTemporaryViews = 20
 
-// Types are those of the rows of the policy's tables.
-func (c *Catalog) Types() oid.Types { return c.rowTypes }
-
-// Relation finds a relation by its name.
-func (c *Catalog) Relation(schema, name string) interpret.Relation {
-	if r := c.find(schema, name); r != nil {
-		return r
+// AddView makes a temporary view: columns that the session can look at in its own catalogue, and
+// nothing behind them. It takes the place of one of the same name.
+func (c *Catalog) AddView(name, text string, columns []datum.Column) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(name) > 63 {
+		name = ident.Truncate(name, 63)
 	}
+	s := c.db.schema
+	if r := s.byName["public."+name]; r != nil && !r.temporary {
+		return interpret.Fail("42P07", "relation %q already exists", clip(name))
+	}
+	s.removeTemporary(func(r *relation) bool { return r.name == name })
+	if own := s.temporary(); len(own) >= maxTemporaryViews {
+		s.removeTemporary(func(r *relation) bool { return r == own[0] })
+	}
+	r := &relation{db: c.db, oid: s.nextOID(), schema: "public", name: name, kind: "v", policy: true, temporary: true, text: text,
+		comment: "a temporary view of this session, to be looked at and not to be asked"}
+	for _, col := range columns {
+		r.cols = append(r.cols, attribute{name: col.Name, typ: col.OID})
+	}
+	s.addTemporary(r)
 	return nil
+}
+
+// DropViews drops the temporary views of these names, or all where none is named. It reports
+// whether there is one for each.
+func (c *Catalog) DropViews(names ...string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := 0
+	c.db.schema.removeTemporary(func(r *relation) bool {
+		drop := len(names) == 0 || slices.Contains(names, r.name)
+		if drop {
+			found++
+		}
+		return drop
+	})
+	return found == len(names)
+}
+
+// ViewBytes is about what the temporary views take: their texts, and their columns in the tables of
+// the catalogue.
+func (c *Catalog) ViewBytes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, r := range c.db.schema.temporary() {
+		n += len(r.text) + columnBytes*len(r.cols)
+	}
+	return n
+}
+
+// columnBytes is what a column takes: rows of a dozen tables are made of it.
+const columnBytes = 2 << 10
+
+// ReadsTemporary returns a temporary view that a SELECT reads, or nothing.
+func (c *Catalog) ReadsTemporary(s *pg.SelectStmt) (name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.db.schema.temporary()) == 0 {
+		return ""
+	}
+	interpret.VisitRelations(s, func(v *pg.RangeVar, ctes map[string]bool) {
+		if r := c.db.find(v.Schemaname, v.Relname); r != nil && r.temporary && !(v.Schemaname == "" && ctes[v.Relname]) {
+			name = v.Relname
+		}
+	})
+	return name
 }

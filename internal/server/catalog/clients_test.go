@@ -73,7 +73,7 @@ func fill(sql string, oid func(name string) string) string {
 
 func ourOID(t testing.TB, c *Catalog) func(string) string {
 	return func(name string) string {
-		o, ok := c.relationOID([]string{name})
+		o, ok := c.db.relationOID([]string{name})
 		if !ok {
 			t.Fatalf("no relation %s", name)
 		}

@@ -3,9 +3,11 @@ package catalog
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
@@ -152,7 +154,7 @@ func TestCanceled(t *testing.T) {
 // the others the name alone.
 func TestOtherDatasets(t *testing.T) {
 	c := testCatalog(t)
-	for _, rel := range c.relations {
+	for _, rel := range c.db.schema.relations {
 		if rel.policy {
 			continue
 		}
@@ -187,7 +189,7 @@ func TestOtherDatasets(t *testing.T) {
 // session alone.
 func TestStatisticsDoNotExist(t *testing.T) {
 	c := testCatalog(t)
-	for _, rel := range c.relations {
+	for _, rel := range c.db.schema.relations {
 		if rel.policy || !strings.HasPrefix(rel.name, "pg_stat") || rel.name == "pg_stat_activity" || rel.name == "pg_stat_gssapi" {
 			continue
 		}
@@ -220,6 +222,142 @@ func TestNoDataInReach(t *testing.T) {
 	for _, i := range strings.Fields(string(out)) {
 		if !slices.Contains(allowed, i) && !strings.HasPrefix(i, discreet+"internal/server/catalog/") {
 			t.Errorf("imports %s", i)
+		}
+	}
+}
+
+// TestConcurrent runs sessions at once, which share the rows about the system. It is for the race
+// detector.
+func TestConcurrent(t *testing.T) {
+	one := testCatalog(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		own := testCatalog(t)
+		wg.Go(func() {
+			for _, sql := range []string{
+				"SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid",
+				"SELECT count(*) FROM information_schema.columns WHERE table_name = 'patients'",
+				"SELECT set_config('application_name', 'x', false), (SELECT setting FROM pg_settings WHERE name = 'application_name')",
+				"SELECT relname FROM pg_class WHERE relname ~ '^pat' ORDER BY 1",
+			} {
+				for _, c := range []*Catalog{own, one} {
+					if _, err := c.Query(context.Background(), sql, nil, nil); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// FuzzQuery: no text makes the catalogue panic, take more than its limits, or fail without a code.
+// What can be described has the columns that were described.
+func FuzzQuery(f *testing.F) {
+	base := testCatalog(f)
+	for _, q := range clients(f) {
+		f.Add(fill(q.sql, ourOID(f, base)))
+	}
+	text, err := os.ReadFile("testdata/expressions.sql")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		f.Add(line)
+		f.Add("SELECT " + line)
+	}
+	f.Fuzz(func(t *testing.T, sql string) {
+		c := testCatalog(t)
+		mine := about(c, sql)
+		check := func(err error) *interpret.Error {
+			var e *interpret.Error
+			if !errors.As(err, &e) || len(e.Code) != 5 {
+				t.Fatalf("an error without a code: %v", err)
+			}
+			if e.Code == "XX000" {
+				t.Fatalf("an internal error: %s", e.Message)
+			}
+			return e
+		}
+		params, cols, err := c.Describe(sql, nil)
+		if err != nil {
+			check(err)
+			return
+		}
+		res, err := c.Query(context.Background(), sql, nil, arguments(params))
+		if err != nil {
+			check(err)
+			return
+		}
+		if !mine {
+			t.Fatalf("answered, and was said not to be about the catalogue")
+		}
+		if len(res.Columns) != len(cols) {
+			t.Fatalf("described %v, got %v", cols, res.Columns)
+		}
+		for i := range cols {
+			if cols[i] != res.Columns[i] {
+				t.Fatalf("described %v, got %v", cols[i], res.Columns[i])
+			}
+		}
+		for _, row := range res.Rows {
+			for i, v := range row {
+				if !fits(v, cols[i].OID) {
+					t.Fatalf("%T in a column of type %d", v, cols[i].OID)
+				}
+			}
+		}
+	})
+}
+
+// fits reports whether a value is of the kind that the column's type promises.
+func fits(v any, t uint32) bool {
+	if v == nil {
+		return true
+	}
+	switch kind := oid.KindOf(t); {
+	case kind == oid.KindInt && !oid.IsReg(t):
+		_, ok := v.(int64)
+		return ok
+	case kind == oid.KindFloat:
+		_, ok := v.(float64)
+		return ok
+	case kind == oid.KindBool:
+		_, ok := v.(bool)
+		return ok
+	case kind == oid.KindList && !oid.IsVector(t):
+		list, ok := v.([]any)
+		for _, x := range list {
+			if _, nested := x.([]any); nested {
+				ok = ok && fits(x, t)
+			} else {
+				ok = ok && fits(x, oid.Elem(t))
+			}
+		}
+		return ok
+	}
+	_, ok := v.(string)
+	return ok
+}
+
+// BenchmarkSession is what a session costs: a catalogue, and the first query about columns.
+func BenchmarkSession(b *testing.B) {
+	p := testPolicy(b)
+	for b.Loop() {
+		c := New(p, "hospital", Session{User: "ana"})
+		const sql = "SELECT attname FROM pg_attribute WHERE attrelid = 'patients'::regclass"
+		if _, err := c.Query(context.Background(), sql, nil, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSelect1 is the shortest query, in a session that has begun.
+func BenchmarkSelect1(b *testing.B) {
+	c := testCatalog(b)
+	for b.Loop() {
+		if _, err := c.Query(context.Background(), "SELECT 1", nil, nil); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

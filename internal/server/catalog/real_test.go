@@ -47,7 +47,7 @@ func startReal(t *testing.T, c *Catalog) *real {
 	for _, sql := range strings.Split(hospitalDDL, ";\n") {
 		r.do(t, sql)
 	}
-	for _, rel := range c.user {
+	for _, rel := range c.db.schema.declared {
 		kind := "TABLE"
 		if rel.kind == "v" {
 			kind = "VIEW"

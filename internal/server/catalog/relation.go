@@ -14,14 +14,14 @@ import (
 // relation is a table or view: of the system, or one of the policy's, which has columns here and no
 // rows.
 type relation struct {
-	catalog *Catalog
-	oid     uint32
-	schema  string
-	name    string
-	kind    string // r table, v view
-	cols    []attribute
-	policy  bool // one of the policy's
-	public  bool // of public tables alone
+	db     *database
+	oid    uint32
+	schema string
+	name   string
+	kind   string // r table, v view
+	cols   []attribute
+	policy bool // one of the policy's
+	public bool // of public tables alone
 	// temporary: a view that the session made.
 	temporary bool
 	rowType   uint32
@@ -32,6 +32,14 @@ type relation struct {
 	shared    *shared       // the first of them
 	made      bool
 	index     map[int]index
+}
+
+// attribute is a column of a relation.
+type attribute struct {
+	name    string
+	typ     uint32 // as declared, which may be a domain
+	notNull bool
+	comment string
 }
 
 // index are rows by the key of a column.
@@ -84,10 +92,12 @@ func (r *relation) Rows() []datum.Tuple {
 	r.rows = r.shared.rows
 	if make := r.content(); make != nil {
 		r.rows = slices.Clone(r.rows)
-		make(r.catalog, func(v row) { r.rows = append(r.rows, r.tuple(v)) })
+		make(r.db, func(v row) { r.rows = append(r.rows, r.tuple(v)) })
 	}
 	return r.rows
 }
+
+func (r *relation) resetRows() { r.rows, r.made, r.index = nil, false, nil }
 
 // Find are the rows whose column has a value, by indexes that are made when first asked for.
 func (r *relation) Find(col int, key []byte) []datum.Tuple {
@@ -132,7 +142,7 @@ func (r *relation) tuple(v row) datum.Tuple {
 		case ok && oid.KindOf(a.typ) == oid.KindText:
 			t[i] = datum.Text(s)
 		case ok:
-			t[i], _ = interpret.ParseValue(r.catalog, s, a.typ) // it is one of its type
+			t[i], _ = interpret.ParseValue(r.db, s, a.typ) // it is one of its type
 		}
 	}
 	return t

@@ -61,10 +61,10 @@ var aboutSystem = map[string]bool{"pg_catalog.pg_class": true, "pg_catalog.pg_at
 // sharedRows returns what is shared of a relation. information_schema has the name of the database
 // in its rows.
 func (r *relation) sharedRows() *shared {
-	c := r.catalog
+	db := r.db
 	id := r.schema + "." + r.name
 	if r.schema == "information_schema" {
-		id += " " + c.session.Database
+		id += " " + db.session.Database
 	}
 	sharedMu.Lock()
 	defer sharedMu.Unlock()
@@ -81,7 +81,7 @@ func (r *relation) sharedRows() *shared {
 					continue
 				}
 				// These are PostgreSQL's own texts, made when this was built.
-				if v, err := interpret.ParseValue(c, raw[i], a.typ); err == nil {
+				if v, err := interpret.ParseValue(db, raw[i], a.typ); err == nil {
 					t[i] = v
 				}
 			}
@@ -89,7 +89,8 @@ func (r *relation) sharedRows() *shared {
 		}
 	}
 	if aboutSystem[r.schema+"."+r.name] {
-		system := &Catalog{session: Session{Database: c.session.Database}, listed: c.relations[:len(systemRelations)]}
+		system := &database{session: Session{Database: db.session.Database},
+			schema: &schema{listed: db.schema.relations[:len(systemRelations)]}}
 		r.content()(system, func(v row) { s.rows = append(s.rows, r.tuple(v)) })
 	}
 	return s
