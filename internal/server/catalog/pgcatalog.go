@@ -62,7 +62,7 @@ func pgDescription(db *database, add func(row)) {
 func pgStatActivity(db *database, add func(row)) {
 	add(row{"datid": number(db.databaseOID(db.session.Database)), "datname": db.session.Database, "pid": number(db.session.PID),
 		"usesysid": number(userOID), "usename": db.session.User, "application_name": db.settings.get("application_name"),
-		"backend_start": db.start.Format("2006-01-02 15:04:05.999999+00"), "state": "active", "query": "", "backend_type": "client backend"})
+		"backend_start": moment(db.start), "state": "active", "query": "", "backend_type": "client backend"})
 }
 
 func pgDatabase(db *database, add func(row)) {
@@ -106,8 +106,9 @@ func pgClass(db *database, add func(row)) {
 func pgTables(db *database, add func(row)) {
 	for _, r := range db.schema.listed {
 		if r.kind == "r" {
-			add(row{"schemaname": r.schema, "tablename": r.name, "tableowner": db.roles.ownerOf(r), "hasindexes": truth(db.schema.hasIndex(r)),
-				"hasrules": "f", "hastriggers": truth(db.schema.hasReferences(r)), "rowsecurity": "f"})
+			add(row{"schemaname": r.schema, "tablename": r.name, "tableowner": db.roles.ownerOf(r),
+				"hasindexes": truth(db.schema.hasIndex(r)), "hasrules": "f",
+				"hastriggers": truth(db.schema.hasReferences(r)), "rowsecurity": "f"})
 		}
 	}
 }

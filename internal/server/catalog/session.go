@@ -334,8 +334,9 @@ func aclName(s string) string {
 // pgRole has the user, and whom the tables belong to, as clients join with it. Other analysts are
 // nobody's business.
 func pgRole(db *database, add func(row)) {
-	add(row{"oid": number(ownerOID), "rolname": db.roles.owner, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f", "rolcreatedb": "f",
-		"rolcanlogin": "f", "rolpassword": "********", "rolreplication": "f", "rolbypassrls": "f", "rolconnlimit": "-1"})
+	add(row{"oid": number(ownerOID), "rolname": db.roles.owner, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f",
+		"rolcreatedb": "f", "rolcanlogin": "f", "rolpassword": "********",
+		"rolreplication": "f", "rolbypassrls": "f", "rolconnlimit": "-1"})
 	add(row{"oid": number(userOID), "rolname": db.session.User, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f",
 		"rolcreatedb": "f", "rolcanlogin": "t", "rolpassword": "********", "rolreplication": "f", "rolbypassrls": "f",
 		"rolconnlimit": "-1"})

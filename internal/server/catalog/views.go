@@ -13,7 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// describeViews gives the views of the policy their columns. One view may read another, in any order.
+// describeViews gives the views of the policy their columns. One view may read another, in any
+// order.
 func (db *database) describeViews() {
 	var left []*relation
 	for _, r := range db.schema.declared {
@@ -48,8 +49,8 @@ func (db *database) relationsRead(r *relation) (out []*relation) {
 
 func viewText(text string) string { return strings.TrimRight(strings.TrimSpace(text), "; \t\n") }
 
-// describeView makes the columns of a view, as far as its text tells: their types, and what the columns
-// that they are say of themselves.
+// describeView makes the columns of a view, as far as its text tells: their types, and what the
+// columns that they are say of themselves.
 func (db *database) describeView(r *relation) {
 	r.comment = "a view; what is asked about it is answered with noise"
 	s, err := interpret.Parse(viewText(r.text))
@@ -197,7 +198,8 @@ func identityType(d *policy.Dataset, table, column string) uint32 {
 	return oid.Text
 }
 
-// addIdentities adds the identities of a table to its columns, and says of listed ones what they are.
+// addIdentities adds the identities of a table to its columns, and says of listed ones what they
+// are.
 func addIdentities(d *policy.Dataset, t *policy.Table, r *relation) {
 	for _, id := range identities(d, t) {
 		at := -1

@@ -1,6 +1,8 @@
 package interpret
 
 import (
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
@@ -24,38 +26,44 @@ type node struct {
 	stars  []field
 }
 
+// fromBinder binds a FROM, whose names the scope has then.
+type fromBinder struct {
+	scope *scope
+	exprs exprBinder
+}
+
 // fromClause reads a FROM. Several parts are a cross join of them.
-func (s *scope) fromClause(list []*pg.Node) ([]*node, error) {
+func (b fromBinder) fromClause(list []*pg.Node) ([]*node, error) {
 	var out []*node
 	for _, n := range list {
-		f, err := s.fromItem(n)
+		f, err := b.fromItem(n)
 		if err != nil {
 			return nil, err
 		}
-		s.stars = append(s.stars, f.stars...)
+		b.scope.stars = append(b.scope.stars, f.stars...)
 		out = append(out, f)
 	}
 	return out, nil
 }
 
 // fromItem reads a part of FROM. Its names can be seen by what follows.
-func (s *scope) fromItem(n *pg.Node) (*node, error) {
+func (b fromBinder) fromItem(n *pg.Node) (*node, error) {
 	switch v := n.Node.(type) {
 	case *pg.Node_RangeVar:
-		return s.rangeVar(v.RangeVar)
+		return b.rangeVar(v.RangeVar)
 	case *pg.Node_RangeSubselect:
-		return s.rangeSubselect(v.RangeSubselect)
+		return b.rangeSubselect(v.RangeSubselect)
 	case *pg.Node_RangeFunction:
-		return s.rangeFunction(v.RangeFunction)
+		return b.rangeFunction(v.RangeFunction)
 	case *pg.Node_JoinExpr:
-		return s.join(v.JoinExpr)
+		return b.join(v.JoinExpr)
 	}
 	return nil, unsupported("this kind of FROM")
 }
 
 // relationNode makes the node of one relation and shows its names.
-func (s *scope) relationNode(alias *pg.Alias, name, schema string, cols []datum.Column, fields map[int][]datum.Column, h *Heading) (*node,
-	error) {
+func (b fromBinder) relationNode(alias *pg.Alias, name, schema string, cols []datum.Column, fields map[int][]datum.Column,
+	h *Heading) (*node, error) {
 	if alias != nil {
 		name, schema = alias.Aliasname, ""
 		var err error
@@ -63,26 +71,26 @@ func (s *scope) relationNode(alias *pg.Alias, name, schema string, cols []datum.
 			return nil, err
 		}
 	}
-	sp, err := s.add(name, schema, cols, fields, h)
+	sp, err := b.scope.add(name, schema, cols, fields, h)
 	if err != nil {
 		return nil, err
 	}
-	s.spaces = append(s.spaces, sp)
+	b.scope.spaces = append(b.scope.spaces, sp)
 	return &node{rtes: 1 << sp.rte, rte: sp.rte, spaces: []*space{sp}, stars: sp.fields}, nil
 }
 
 // rangeVar binds a relation, or a WITH query, by its name.
-func (s *scope) rangeVar(v *pg.RangeVar) (*node, error) {
+func (b fromBinder) rangeVar(v *pg.RangeVar) (*node, error) {
 	if v.Schemaname == "" {
-		if c, where := s.findCTE(v.Relname); c != nil {
-			return s.rangeCTE(v, c, where)
+		if c, where := b.scope.findCTE(v.Relname); c != nil {
+			return b.rangeCTE(v, c, where)
 		}
 	}
-	if v.Catalogname != "" && v.Catalogname != s.b.r.db.Name() {
+	if v.Catalogname != "" && v.Catalogname != b.scope.binder.run.db.Name() {
 		return nil, locate(Fail("0A000", "cross-database references are not implemented: %s.%s.%s", clip(v.Catalogname),
 			clip(v.Schemaname), clip(v.Relname)), v.Location)
 	}
-	rel := s.b.r.db.Relation(v.Schemaname, v.Relname)
+	rel := b.scope.binder.run.db.Relation(v.Schemaname, v.Relname)
 	if rel == nil {
 		name := v.Relname
 		if v.Schemaname != "" {
@@ -91,7 +99,7 @@ func (s *scope) rangeVar(v *pg.RangeVar) (*node, error) {
 		return nil, locate(Fail("42P01", "relation %q does not exist", clip(name)), v.Location)
 	}
 	h := rel.Heading()
-	n, err := s.relationNode(v.Alias, v.Relname, h.Schema, h.Columns, nil, &h)
+	n, err := b.relationNode(v.Alias, v.Relname, h.Schema, h.Columns, nil, &h)
 	if err != nil {
 		return nil, locate(err, v.Location)
 	}
@@ -107,19 +115,19 @@ func (s *scope) rangeVar(v *pg.RangeVar) (*node, error) {
 }
 
 // rangeSubselect binds a subquery in FROM.
-func (s *scope) rangeSubselect(v *pg.RangeSubselect) (*node, error) {
+func (b fromBinder) rangeSubselect(v *pg.RangeSubselect) (*node, error) {
 	sel := v.Subquery.GetSelectStmt()
 	if sel == nil {
 		return nil, unsupported("this subquery")
 	}
 	var q *query
 	var err error
-	deps := s.referred(func() { q, err = s.b.selectIn(sel, s.child(!v.Lateral)) })
+	deps := b.scope.referred(func() { q, err = b.scope.binder.bindSelect(sel, b.scope.child(!v.Lateral)) })
 	if err != nil {
 		return nil, err
 	}
 	q.settle()
-	n, err := s.relationNode(v.Alias, "", "", q.columns(), q.fields(), nil)
+	n, err := b.relationNode(v.Alias, "", "", q.columns(), q.fields(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +137,7 @@ func (s *scope) rangeSubselect(v *pg.RangeSubselect) (*node, error) {
 }
 
 // rangeFunction binds a function in FROM.
-func (s *scope) rangeFunction(v *pg.RangeFunction) (*node, error) {
+func (b fromBinder) rangeFunction(v *pg.RangeFunction) (*node, error) {
 	if len(v.Functions) != 1 || len(v.Coldeflist) > 0 {
 		return nil, unsupported("ROWS FROM, or a list of column definitions,")
 	}
@@ -137,10 +145,10 @@ func (s *scope) rangeFunction(v *pg.RangeFunction) (*node, error) {
 	if len(items) == 0 {
 		return nil, unsupported("this function in FROM")
 	}
-	var call *source
+	var call *tableFunction
 	var name string
 	var err error
-	deps := s.referred(func() { call, name, err = s.fromCall(items[0]) })
+	deps := b.scope.referred(func() { call, name, err = b.exprs.calls().fromCall(items[0]) })
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +163,7 @@ func (s *scope) rangeFunction(v *pg.RangeFunction) (*node, error) {
 	if v.Ordinality {
 		cols = append(append([]datum.Column(nil), cols...), datum.Column{Name: "ordinality", OID: oid.Int8})
 	}
-	n, err := s.relationNode(v.Alias, name, "", cols, nil, nil)
+	n, err := b.relationNode(v.Alias, name, "", cols, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -191,4 +199,110 @@ func (s *scope) rangeFunction(v *pg.RangeFunction) (*node, error) {
 		return out, e.run.step(len(out))
 	}
 	return n, nil
+}
+
+// join binds a JOIN.
+func (b fromBinder) join(j *pg.JoinExpr) (*node, error) {
+	switch {
+	case j.Jointype == pg.JoinType_JOIN_FULL:
+		return nil, unsupported("FULL JOIN")
+	case j.IsNatural:
+		return nil, unsupported("NATURAL JOIN")
+	case j.Alias != nil:
+		return nil, unsupported("a name for a JOIN")
+	}
+	left, err := b.fromItem(j.Larg)
+	if err != nil {
+		return nil, err
+	}
+	// What is LATERAL on the right sees the left, as it sees what stands before it in FROM.
+	before := b.scope.stars
+	b.scope.stars = append(before[:len(before):len(before)], left.stars...)
+	right, err := b.fromItem(j.Rarg)
+	b.scope.stars = before
+	if err != nil {
+		return nil, err
+	}
+	if right.deps&left.rtes != 0 && j.Jointype == pg.JoinType_JOIN_RIGHT {
+		return nil, Fail("42P10",
+			"invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT for a LATERAL reference")
+	}
+	n := &node{left: left, right: right, kind: j.Jointype, rtes: left.rtes | right.rtes}
+	n.deps = (left.deps | right.deps) &^ n.rtes
+	n.spaces = append(append([]*space(nil), left.spaces...), right.spaces...)
+	both := append(append([]field(nil), left.stars...), right.stars...)
+	using := nameParts(j.UsingClause)
+	for _, name := range using {
+		if err := b.usingColumn(n, name); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range both {
+		if !slices.Contains(using, f.name) {
+			n.stars = append(n.stars, f)
+		}
+	}
+	if j.Quals != nil {
+		// ON sees the two sides and what is around the SELECT.
+		stars := b.scope.stars
+		b.scope.stars = both
+		n.on, err = b.exprs.conjuncts(j.Quals, "JOIN conditions")
+		b.scope.stars = stars
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range n.on {
+			if c.refs&^n.rtes != 0 {
+				return nil, Fail("42P01", "invalid reference to FROM-clause entry in a JOIN condition")
+			}
+		}
+	}
+	return n, nil
+}
+
+// usingColumn joins the two sides on a column that both have, which is one column of the JOIN.
+func (b fromBinder) usingColumn(n *node, name string) error {
+	pick := func(fields []field) (*field, error) {
+		found, several := named(fields, name)
+		switch {
+		case several:
+			return nil, Fail("42702", "common column name %q appears more than once in a table", clip(name))
+		case found == nil:
+			return nil, Fail("42703", "column %q specified in USING clause does not exist in both tables", clip(name))
+		}
+		return found, nil
+	}
+	l, err := pick(n.left.stars)
+	if err != nil {
+		return err
+	}
+	r, err := pick(n.right.stars)
+	if err != nil {
+		return err
+	}
+	c, err := b.equal(l.expr, r.expr)
+	if err != nil {
+		return err
+	}
+	n.on = append(n.on, c)
+	if n.kind == pg.JoinType_JOIN_RIGHT {
+		l = r
+	}
+	n.stars = append(n.stars, *l)
+	return nil
+}
+
+// equal is l = r for USING.
+func (b fromBinder) equal(l, r func() *expr) (*conjunct, error) {
+	var left, right *expr
+	lrefs := b.scope.referred(func() { left = l() })
+	rrefs := b.scope.referred(func() { right = r() })
+	x, err := b.exprs.operators.comparison("=", left, right)
+	if err != nil {
+		return nil, err
+	}
+	if x.eq != nil {
+		x.eq.lrefs, x.eq.rrefs = lrefs, rrefs
+	}
+	return &conjunct{x: x, refs: lrefs | rrefs, eq: x.eq}, nil
 }

@@ -80,25 +80,25 @@ func sortRows(r *run, rows, keys []datum.Tuple, ks []sortKey) (sorted, sortedKey
 }
 
 // sortedBy binds ORDER BY inside of a call.
-func (s *scope) sortedBy(list []*pg.Node) (ks []sortKey, keys []*expr, err error) {
+func (b callBinder) sortedBy(list []*pg.Node) (ks []sortKey, keys []*expr, err error) {
 	for _, n := range list {
-		b := n.GetSortBy()
-		x, err := s.expr(b.GetNode())
+		by := n.GetSortBy()
+		x, err := b.exprs.expr(by.GetNode())
 		if err != nil {
 			return nil, nil, err
 		}
-		ks, keys = append(ks, readSortKey(b)), append(keys, x)
+		ks, keys = append(ks, readSortKey(by)), append(keys, x)
 	}
 	return ks, keys, nil
 }
 
 // finish is ORDER BY and LIMIT of what has only output columns.
-func (s *scope) finish(st *pg.SelectStmt, q *query) (func(*env, []datum.Tuple) ([]datum.Tuple, error), error) {
-	order, err := s.outputOrder(st.SortClause, q)
+func (b selectBinder) finish(st *pg.SelectStmt, q *query) (func(*env, []datum.Tuple) ([]datum.Tuple, error), error) {
+	order, err := b.outputOrder(st.SortClause, q)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := s.limit(st)
+	limit, err := b.limit(st)
 	if err != nil {
 		return nil, err
 	}
@@ -112,12 +112,12 @@ func (s *scope) finish(st *pg.SelectStmt, q *query) (func(*env, []datum.Tuple) (
 }
 
 // outputOrder is ORDER BY of what has only output columns.
-func (s *scope) outputOrder(clause []*pg.Node, q *query) (func(*env, []datum.Tuple) ([]datum.Tuple, error), error) {
+func (b selectBinder) outputOrder(clause []*pg.Node, q *query) (func(*env, []datum.Tuple) ([]datum.Tuple, error), error) {
 	var ks []sortKey
 	var cols []int
 	for _, n := range clause {
-		b := n.GetSortBy()
-		i, ok, err := s.outputColumn(b.GetNode(), q)
+		by := n.GetSortBy()
+		i, ok, err := b.outputColumn(by.GetNode(), q)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func (s *scope) outputOrder(clause []*pg.Node, q *query) (func(*env, []datum.Tup
 			return nil, hint(Fail("0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause: only result column names can be used"),
 				"put the UNION into a subquery")
 		}
-		ks, cols = append(ks, readSortKey(b)), append(cols, i)
+		ks, cols = append(ks, readSortKey(by)), append(cols, i)
 	}
 	return func(e *env, rows []datum.Tuple) ([]datum.Tuple, error) {
 		if len(ks) == 0 {
@@ -147,39 +147,39 @@ func (s *scope) outputOrder(clause []*pg.Node, q *query) (func(*env, []datum.Tup
 }
 
 // orderBy binds ORDER BY: numbers and names of output columns, or expressions.
-func (s *scope) orderBy(list []*pg.Node, q *query) ([]sortKey, []*expr, error) {
+func (b selectBinder) orderBy(list []*pg.Node, q *query) ([]sortKey, []*expr, error) {
 	var ks []sortKey
 	var keys []*expr
 	for _, n := range list {
-		b := n.GetSortBy()
-		s.where = "ORDER BY"
-		x, err := s.outputOrExpr(b.GetNode(), q)
+		by := n.GetSortBy()
+		b.scope.allowed.clause = "ORDER BY"
+		x, err := b.outputOrExpr(by.GetNode(), q)
 		if err != nil {
 			return nil, nil, err
 		}
-		ks, keys = append(ks, readSortKey(b)), append(keys, x)
+		ks, keys = append(ks, readSortKey(by)), append(keys, x)
 	}
 	return ks, keys, nil
 }
 
 // outputOrExpr is an output column, or else an expression.
-func (s *scope) outputOrExpr(n *pg.Node, q *query) (*expr, error) {
-	i, ok, err := s.outputColumn(n, q)
+func (b selectBinder) outputOrExpr(n *pg.Node, q *query) (*expr, error) {
+	i, ok, err := b.outputColumn(n, q)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		x, err := s.expr(n)
+		x, err := b.exprs.expr(n)
 		if err != nil {
 			return nil, err
 		}
-		return s.b.settled(x)
+		return b.exprs.types.settled(x)
 	}
 	return &expr{typ: q.outs[i].typ, eval: func(e *env) (datum.Value, error) { return e.out[i], nil }}, nil
 }
 
 // outputColumn finds an output column by its number or name.
-func (s *scope) outputColumn(n *pg.Node, q *query) (int, bool, error) {
+func (b selectBinder) outputColumn(n *pg.Node, q *query) (int, bool, error) {
 	if k := n.GetAConst(); k != nil && !k.Isnull {
 		v, ok := k.Val.(*pg.A_Const_Ival)
 		if !ok {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/discreet-dp/discreet/internal/grammar"
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
@@ -41,8 +42,8 @@ func Parse(sql string) (*pg.SelectStmt, error) {
 func (l Library) Prepare(ctx context.Context, db Database, tree *pg.SelectStmt, known []uint32, limits Limits) (st *Statement, err error) {
 	defer rescue(&err)
 	st = &Statement{run: &run{db: db, ctx: ctx, limits: limits}}
-	b := &binder{r: st.run, library: l, params: append([]uint32(nil), known...)}
-	if st.query, err = b.selectStmt(tree, nil); err != nil {
+	b := &binder{run: st.run, library: l, types: &typeBinder{run: st.run, params: append([]uint32(nil), known...)}}
+	if st.query, err = b.bindSelect(tree, &scope{binder: b}); err != nil {
 		var e *Error
 		if !errors.As(err, &e) {
 			err = Fail("XX000", "internal error in the catalogue")
@@ -50,12 +51,12 @@ func (l Library) Prepare(ctx context.Context, db Database, tree *pg.SelectStmt, 
 		return nil, err
 	}
 	st.query.settle()
-	for i, t := range b.params {
+	for i, t := range b.types.params {
 		if t == 0 || t == oid.Unknown {
-			b.params[i] = oid.Text
+			b.types.params[i] = oid.Text
 		}
 	}
-	st.Parameters, st.Columns = b.params, st.query.columns()
+	st.Parameters, st.Columns = b.types.params, st.query.columns()
 	return st, nil
 }
 
@@ -114,4 +115,73 @@ func (r *run) shown(v datum.Value, t uint32) (datum.Value, error) {
 	}
 	s, err := r.format(v, t)
 	return datum.Text(s), err
+}
+
+// Database is what queries are asked of.
+type Database interface {
+	// Name is what a name of three parts may begin with.
+	Name() string
+	// Relation finds a relation by its name, along the search path where no schema is given. It is
+	// nil where there is none.
+	Relation(schema, name string) Relation
+	// Types are the types of the rows of its tables.
+	Types() oid.Types
+	// ParseName reads a name as regclass and its kin do, and FormatName writes one.
+	ParseName(text string, t uint32) (uint32, error)
+	FormatName(object, t uint32) string
+}
+
+// Relation is a table or a view that can be named in FROM.
+type Relation interface {
+	Heading() Heading
+	// Rows are all rows, and Find those whose column has a value, by its datum.Key.
+	Rows() []datum.Tuple
+	Find(column int, key []byte) []datum.Tuple
+}
+
+// Heading is what is known about a relation before it is read.
+type Heading struct {
+	OID      uint32
+	Schema   string
+	Columns  []datum.Column
+	Key      int  // the column that determines a row, or -1
+	Readable bool // others can be named and have no rows here
+}
+
+// VisitRelations visits every relation that a SELECT names, with the names of the WITH queries
+// around it.
+func VisitRelations(s *pg.SelectStmt, visit func(*pg.RangeVar, map[string]bool)) {
+	var message func(m protoreflect.Message, ctes map[string]bool)
+	message = func(m protoreflect.Message, ctes map[string]bool) {
+		switch v := m.Interface().(type) {
+		case *pg.RangeVar:
+			visit(v, ctes)
+			return
+		case *pg.SelectStmt:
+			if v.WithClause != nil {
+				inner := map[string]bool{}
+				for name := range ctes {
+					inner[name] = true
+				}
+				for _, n := range v.WithClause.Ctes {
+					if e := n.GetCommonTableExpr(); e != nil {
+						inner[e.Ctename] = true
+					}
+				}
+				ctes = inner
+			}
+		}
+		m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+			switch {
+			case f.IsList() && f.Message() != nil:
+				for i := range v.List().Len() {
+					message(v.List().Get(i).Message(), ctes)
+				}
+			case f.Message() != nil && !f.IsMap():
+				message(v.Message(), ctes)
+			}
+			return true
+		})
+	}
+	message(s.ProtoReflect(), nil)
 }

@@ -13,12 +13,12 @@ type members struct {
 	null bool
 }
 
-func (s *scope) subLink(l *pg.SubLink) (*expr, error) {
+func (b exprBinder) subLink(l *pg.SubLink) (*expr, error) {
 	st := l.Subselect.GetSelectStmt()
 	if st == nil {
 		return nil, unsupported("this subquery")
 	}
-	q, err := s.b.selectIn(st, s.child(false))
+	q, err := b.scope.binder.bindSelect(st, b.scope.child(false))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *scope) subLink(l *pg.SubLink) (*expr, error) {
 		q.settle()
 		t := oid.ArrayOf(q.outs[0].typ)
 		if t == 0 {
-			return nil, s.b.noArray(q.outs[0].typ)
+			return nil, b.types.noArray(q.outs[0].typ)
 		}
 		return &expr{typ: t, cols: q.outs[0].cols, eval: func(e *env) (datum.Value, error) {
 			rows, err := q.cached(e)
@@ -67,13 +67,13 @@ func (s *scope) subLink(l *pg.SubLink) (*expr, error) {
 			return e.run.column(rows)
 		}}, nil
 	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
-		return s.quantified(l, q)
+		return b.quantified(l, q)
 	}
 	return nil, unsupported("this subquery")
 }
 
 // quantified is x op ANY (SELECT ...) or ALL, with IN for = ANY.
-func (s *scope) quantified(l *pg.SubLink, q *query) (*expr, error) {
+func (b exprBinder) quantified(l *pg.SubLink, q *query) (*expr, error) {
 	op := "="
 	if names := nameParts(l.OperName); len(names) > 0 {
 		op = names[len(names)-1]
@@ -81,13 +81,13 @@ func (s *scope) quantified(l *pg.SubLink, q *query) (*expr, error) {
 	all := l.SubLinkType == pg.SubLinkType_ALL_SUBLINK
 	var left []*expr
 	if r := l.Testexpr.GetRowExpr(); r != nil {
-		xs, err := s.exprs(r.Args)
+		xs, err := b.exprs(r.Args)
 		if err != nil {
 			return nil, err
 		}
 		left = xs
 	} else {
-		x, err := s.expr(l.Testexpr)
+		x, err := b.expr(l.Testexpr)
 		if err != nil {
 			return nil, err
 		}
@@ -101,19 +101,19 @@ func (s *scope) quantified(l *pg.SubLink, q *query) (*expr, error) {
 	var tests []*expr
 	plain := op == "=" && !all && len(left) == 1
 	for i, x := range left {
-		if err := s.pair(&left[i], q, i); err != nil {
+		if err := b.pair(&left[i], q, i); err != nil {
 			return nil, err
 		}
 		x = left[i]
-		a, b := x.held(&vals[i]), q.outs[i].held(&items[i])
-		t, err := s.b.binary(op, a, b)
+		l, r := x.held(&vals[i]), q.outs[i].held(&items[i])
+		t, err := b.operators.binary(op, l, r)
 		if err != nil {
 			return nil, err
 		}
 		if t.typ != oid.Bool {
 			return nil, Fail("42804", "row comparison operator must yield type boolean")
 		}
-		plain = plain && t.eq != nil && t.eq.l == a && t.eq.r == b
+		plain = plain && t.eq != nil && t.eq.l == l && t.eq.r == r
 		tests = append(tests, t)
 	}
 	if len(left) > 1 && op != "=" {
@@ -142,7 +142,7 @@ func (s *scope) quantified(l *pg.SubLink, q *query) (*expr, error) {
 }
 
 // pair gives a type to a side of x op ANY (SELECT ...) that has none.
-func (s *scope) pair(x **expr, q *query, i int) error {
+func (b exprBinder) pair(x **expr, q *query, i int) error {
 	if q.outs[i].untyped() {
 		t := (*x).typ
 		if (*x).untyped() {
@@ -155,7 +155,7 @@ func (s *scope) pair(x **expr, q *query, i int) error {
 	if !(*x).untyped() {
 		return nil
 	}
-	typed, err := s.b.coerce(*x, operand(q.outs[i].typ))
+	typed, err := b.types.coerce(*x, operand(q.outs[i].typ))
 	*x = typed
 	return err
 }

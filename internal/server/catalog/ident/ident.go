@@ -1,6 +1,81 @@
 package ident
 
-import "strings"
+import (
+	"strings"
+)
+
+// Quote writes a name as quote_ident does.
+func Quote(s string) string {
+	plain := s != ""
+	for i, c := range []byte(s) {
+		if !(c >= 'a' && c <= 'z' || c == '_' || i > 0 && c >= '0' && c <= '9') {
+			plain = false
+		}
+	}
+	if plain && !reserved[s] {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+// Truncate cuts a text to at most n bytes, between characters.
+func Truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// Split splits a name such as public."My table" into its parts, as SQL reads them.
+func Split(s string) ([]string, bool) {
+	var parts []string
+	i := 0
+	s = strings.TrimSpace(s)
+	for {
+		var b strings.Builder
+		switch {
+		case i < len(s) && s[i] == '"':
+			closed := false
+			for i++; i < len(s); i++ {
+				if s[i] == '"' {
+					if i+1 < len(s) && s[i+1] == '"' {
+						i++
+					} else {
+						closed = true
+						i++
+						break
+					}
+				}
+				b.WriteByte(s[i])
+			}
+			if !closed {
+				return nil, false
+			}
+		default:
+			for i < len(s) && s[i] != '.' && s[i] != '"' {
+				b.WriteByte(s[i])
+				i++
+			}
+		}
+		text := b.String()
+		if text == "" {
+			return nil, false
+		}
+		if !strings.HasSuffix(s[:i], `"`) {
+			text = strings.ToLower(strings.TrimSpace(text))
+		}
+		if parts = append(parts, text); i == len(s) {
+			return parts, len(parts) <= 3
+		}
+		if s[i] != '.' {
+			return nil, false
+		}
+		i++
+	}
+}
 
 // reservedWords are those that pg_get_keywords() of PostgreSQL 15 has as reserved in some way:
 // quote_ident quotes them.
