@@ -2,6 +2,7 @@ package api
 
 import (
 	"crypto"
+	"fmt"
 
 	"github.com/discreet-dp/discreet/dp"
 )
@@ -123,3 +124,27 @@ type Raised struct {
 	PromiseBefore []string `json:"promise_before"`
 	Promise       []string `json:"promise"`
 }
+
+// Alert says that a charge took an account over a part of its limit.
+type Alert struct {
+	Account string `json:"account"`
+	Percent int    `json:"percent"`
+}
+
+func (a Alert) String() string {
+	return fmt.Sprintf("%d %% of the budget of %q is spent", a.Percent, a.Account)
+}
+
+// Incident is a question that failed after its charge, as the owner is told of it.
+type Incident struct {
+	Analyst string  `json:"analyst"`
+	Dataset string  `json:"dataset"`
+	Charge  uint64  `json:"charge"` // the charge that paid for it; 0 where that was another's, or before
+	Failure Failure `json:"failure"`
+	// Closed says that the door is closed to the analyst by now.
+	Closed bool `json:"closed"`
+}
+
+// Failure says, in one of a few words, how a question failed after its charge. Nothing else of it
+// is recorded: words of an engine could hold data.
+type Failure string

@@ -1,10 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Answer is what an analyst gets: a table of noisy values with their error bars.
@@ -32,7 +35,7 @@ type Answer struct {
 	Version DataVersion `json:"data_version" doc:"Which version of the data the answer is about"`
 	// Alerts say which accounts this answer took over 50, 80 or 95 % of their limits. All of them
 	// are accounts that the analyst is charged in, whose balances Remaining tells anyway.
-	Alerts List[ledger.Alert] `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
+	Alerts List[Alert] `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
 	// Through says which parts of it went through streams of the policy, and whether they were
 	// free; empty where none did.
 	Through []Through `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free; missing where none did"`
@@ -126,4 +129,227 @@ type Receipt struct {
 	// Now is what now() was in the question, whose hash has it as a constant; empty where it does
 	// not ask for the time.
 	Now string `json:"now,omitempty" doc:"What now() was in the question; missing where it does not ask for the time"`
+}
+
+// What Settings.Errors may be, besides empty.
+const (
+	// ErrorColumns: half of the width of each error bar, as x_error.
+	ErrorColumns = "columns"
+	// ErrorIntervals: both ends of each error bar, as x__yhat_lower and x__yhat_upper, which is
+	// what makes Superset draw an interval.
+	ErrorIntervals = "interval"
+)
+
+// WithErrors returns the columns of an answer with those of their error bars behind them, as a
+// setting has it. It depends on the columns alone, so what is described is what is answered.
+func WithErrors(columns []Column, how string) []Column {
+	suffixes := map[string][]string{ErrorColumns: {"_error"}, ErrorIntervals: {"__yhat_lower", "__yhat_upper"}}[how]
+	out := slices.Clip(columns)
+	for _, c := range columns {
+		for _, suffix := range suffixes {
+			if c.Bar {
+				out = append(out, Column{Name: freeName(out, c.Name+suffix), Kind: "real", Type: "float8", Decimals: -1})
+			}
+		}
+	}
+	return out
+}
+
+// freeName is a name that no column has, in letters of any case: some readers take one of two that
+// are alike.
+func freeName(columns []Column, name string) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name })
+	}
+	free := name
+	for n := 2; taken(free); n++ {
+		free = name + "_" + strconv.Itoa(n)
+	}
+	return free
+}
+
+// ShowErrors adds the columns of error bars to an answer. It is made of what the answer holds
+// already, so it costs nothing.
+func (a *Answer) ShowErrors(how string) {
+	columns := WithErrors(a.Columns, how)
+	if len(columns) == len(a.Columns) {
+		return
+	}
+	for i, row := range a.Rows {
+		row = slices.Clone(row)
+		for j, c := range a.Columns {
+			if !c.Bar {
+				continue
+			}
+			var half *float64
+			if i < len(a.Errors) && j < len(a.Errors[i]) {
+				half = a.Errors[i][j]
+			}
+			row = append(row, ends(row[j], half, how)...)
+		}
+		a.Rows[i] = row
+		if i < len(a.Errors) {
+			a.Errors[i] = append(slices.Clip(a.Errors[i]), make([]*float64, len(columns)-len(a.Columns))...)
+		}
+	}
+	a.Columns, a.Shown = columns, true
+}
+
+// ends are what is shown of an error bar; NULL where there is none.
+func ends(value any, half *float64, how string) []any {
+	n, ok := value.(json.Number)
+	v, err := n.Float64()
+	known := ok && err == nil && half != nil
+	switch {
+	case how == ErrorIntervals && known:
+		return []any{spellReal(v - *half), spellReal(v + *half)}
+	case how == ErrorIntervals:
+		return []any{nil, nil}
+	case known:
+		return []any{spellReal(*half)}
+	}
+	return []any{nil}
+}
+
+// spellReal writes a number as PostgreSQL writes float8; NULL where it is none.
+func spellReal(f float64) any {
+	switch a := math.Abs(f); {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return nil
+	case f == 0:
+		return json.Number("0") // without the sign of a negative one
+	case a < 1e-4 || a >= 1e15:
+		return json.Number(strconv.FormatFloat(f, 'e', -1, 64))
+	}
+	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+}
+
+// More is about how many more answers are left that each claim a cost; false where it is nothing.
+func (r Remaining) More(cost dp.Cost) (int64, bool) {
+	if cost == (dp.Cost{}) || r.Pure == dp.Unbounded && r.Rho == dp.Unbounded {
+		return 0, false
+	}
+	n := max(times(r.Pure, cost.Epsilon), times(r.Rho, cost.Rho))
+	if cost.Delta > 0 && r.KeysDelta != dp.Unbounded {
+		n = min(n, r.KeysDelta/cost.Delta)
+	}
+	return int64(min(n, 1<<53)), true
+}
+
+// Questions is about how many more questions at an epsilon are left, with the noise that makes them
+// most.
+func (r Remaining) Questions(epsilon dp.Amount) (int64, bool) {
+	if epsilon == 0 {
+		return 0, false
+	}
+	rho, err := dp.FloorFloat(dp.RhoOfPure(epsilon.Float()))
+	if err != nil || rho == 0 {
+		rho = dp.Unbounded
+	}
+	return r.More(dp.Cost{Epsilon: epsilon, Rho: rho})
+}
+
+// times is how often something can be taken from what is left; never where there is no such claim.
+func times(left, each dp.Amount) dp.Amount {
+	if left == dp.Unbounded || each == 0 || each == dp.Unbounded {
+		return 0
+	}
+	if left < each {
+		return 0
+	}
+	return (left + each>>20) / each // amounts are rounded, so that eight tenths are a little less than eight times one
+}
+
+// List is a list that is never null in JSON.
+type List[T any] []T
+
+// MarshalJSON implements [json.Marshaler].
+func (l List[T]) MarshalJSON() ([]byte, error) {
+	if l == nil {
+		return []byte("[]"), nil
+	}
+	return marshal([]T(l))
+}
+
+// marshal writes JSON and leaves the characters of HTML as they are: what is inside of a
+// [json.Marshaler] cannot know what the encoder outside was told about them, which escapes them
+// where it is to.
+func marshal(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return out.Bytes(), err
+}
+
+// Makeup says what an answer is made of, so that somebody can put it together with answers of other
+// servers. It is made from the text and the policy, before anything is asked.
+type Makeup struct {
+	// Source names the ledger and the dataset, and nothing about either: two answers of one source
+	// are about the same people, with the same noise, and are not to be added up.
+	Source string `json:"source" doc:"Names the ledger and the dataset: answers of one source are not to be added up"`
+	// Apart says why the answer cannot be put together with others, and Instead what to ask; both
+	// are empty where it can.
+	Apart   string               `json:"apart,omitempty" doc:"Why the answer cannot be put together with those of other servers; missing where it can"`
+	Instead string               `json:"instead,omitempty" doc:"What to ask instead"`
+	Columns List[MakeupOfColumn] `json:"columns" doc:"The columns; empty where the answer cannot be put together with others"`
+}
+
+// MakeupOfColumn is a column of such an answer.
+type MakeupOfColumn struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Type     string `json:"type"`
+	Decimals int    `json:"decimals" doc:"How many digits after the point a value has; -1 for real numbers and text"`
+	// Of is what its values are.
+	Of string `json:"of" enum:"key,count,sum,average" doc:"What its values are"`
+	// Values are those of a key, all that the answer has.
+	Values []any `json:"values,omitempty" doc:"The values of a key, all that the answer has"`
+	// Noise is that of a count or a sum, in steps, where nothing better was paid for before.
+	Step  string   `json:"step,omitempty" doc:"Of a count or a sum: its unit, as a fraction"`
+	Noise []Noises `json:"noise,omitempty" doc:"Of a count or a sum: the noise that it would have, in steps"`
+}
+
+// What the values of a column are.
+const (
+	OfKey     = "key"
+	OfCount   = "count"
+	OfSum     = "sum"
+	OfAverage = "average"
+)
+
+// Part is what a value of an answer was made of: the noisy numbers that were released, before
+// anything was computed from them. Whoever has several answers adds these up, and computes then.
+type Part struct {
+	// Sum is a count or a sum; nil for a key. Of an average it is the sum of the distances from
+	// Center, and Count is how many there are.
+	Sum   *NoisyNumber `json:"sum,omitempty" doc:"The count or sum; of an average, the sum of the distances of values from center"`
+	Count *NoisyNumber `json:"count,omitempty" doc:"Of an average: how many values there are"`
+	// Below, where it is there, stands in the place of Count: the sum of the distances from High,
+	// where those in Sum are from Low.
+	Below *NoisyNumber `json:"below,omitempty" doc:"Of an average, in the place of count: the sum of the distances of values from high, where sum has those from low"`
+	// Center, Low and High are fractions, in units of the answer. Every value was clamped to the
+	// range from Low to High.
+	Center string `json:"center,omitempty" doc:"Of an average: what was subtracted from each value, as a fraction"`
+	Low    string `json:"low,omitempty" doc:"Of an average: every value was clamped to be at least this, a fraction"`
+	High   string `json:"high,omitempty" doc:"Of an average: every value was clamped to be at most this, a fraction"`
+}
+
+// NoisyNumber is a number that was released: so many steps.
+type NoisyNumber struct {
+	Value int64  `json:"value" doc:"The number, in steps"`
+	Step  string `json:"step" doc:"The step in units of the answer, as a fraction"`
+	// Noise is what was added to the exact number, in steps: noises that are independent of each
+	// other. It is empty for a number that is exact.
+	Noise List[Noises] `json:"noise" doc:"What was added to the exact number, in steps; empty where it is exact"`
+	// Off is by how many steps more than such noise it may be off, because it was rounded.
+	Off int64 `json:"off,omitempty" doc:"By how many steps more than that it may be off, because it was rounded"`
+}
+
+// Noises is so many independent noises of one kind.
+type Noises struct {
+	Mechanism string `json:"mechanism" enum:"laplace,gaussian"`
+	// Parameter is the scale of Laplace noise, or the variance of Gaussian noise, as a fraction.
+	Parameter string `json:"parameter" doc:"The scale of Laplace noise, or the variance of Gaussian noise, as a fraction"`
+	Count     int    `json:"count" doc:"How many of them there are"`
 }

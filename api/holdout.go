@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 // HoldoutAnswer is a score.
@@ -21,13 +20,13 @@ type HoldoutAnswer struct {
 	Left       int     `json:"left" doc:"How many more answers can come from the holdout"`
 	Free       bool    `json:"free" doc:"Whether nothing was charged: the first score of a round pays for all up to the next one that the holdout contradicts"`
 	// Again says that it was answered before, in the same words.
-	Again     bool               `json:"again" doc:"Whether it was answered before"`
-	Cost      dp.Cost            `json:"cost" doc:"What was charged for this score"`
-	Receipt   Receipt            `json:"receipt" doc:"The charge of the round that the score belongs to"`
-	Remaining Remaining          `json:"remaining" doc:"What the analyst can still spend"`
-	Notes     List[string]       `json:"notes" doc:"What a reader should know about the score"`
-	Version   DataVersion        `json:"data_version" doc:"Which version of the data the score is about; a file of labels has none"`
-	Alerts    List[ledger.Alert] `json:"alerts" doc:"Accounts that this score took over 50, 80 or 95 % of their limits"`
+	Again     bool         `json:"again" doc:"Whether it was answered before"`
+	Cost      dp.Cost      `json:"cost" doc:"What was charged for this score"`
+	Receipt   Receipt      `json:"receipt" doc:"The charge of the round that the score belongs to"`
+	Remaining Remaining    `json:"remaining" doc:"What the analyst can still spend"`
+	Notes     List[string] `json:"notes" doc:"What a reader should know about the score"`
+	Version   DataVersion  `json:"data_version" doc:"Which version of the data the score is about; a file of labels has none"`
+	Alerts    List[Alert]  `json:"alerts" doc:"Accounts that this score took over 50, 80 or 95 % of their limits"`
 }
 
 // HoldoutQuestion asks how well something does on a holdout of the policy.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/internal/learn/model"
 )
 
 // Lists are never null, but for errors that nobody knows, and < is written as the encoder outside
@@ -32,7 +32,7 @@ func TestJSON(t *testing.T) {
 		{api.List[string](nil), `[]`},
 		{api.List[string]{"a<b"}, `["a<b"]`},
 		{api.Columns(nil), `[]`},
-		{struct{ M *learn.Model }{}, `{"M":null}`},
+		{struct{ M *model.Model }{}, `{"M":null}`},
 	} {
 		var out bytes.Buffer
 		e := json.NewEncoder(&out)

@@ -1,11 +1,10 @@
 package api
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/stream"
 )
 
 // StreamQuestion asks a stream of the policy for one count. The same question again gets the same
@@ -32,26 +31,26 @@ type StreamAnswer struct {
 	Value   int64  `json:"value" doc:"How many people, or nearly"`
 	// Error is how far it may be off, all that the stream answers together with the probability
 	// Confidence; nil for unchecked, where nothing is known.
-	Error      *int64     `json:"error" nullable:"true" doc:"How far the value may be off: all answers of the stream are within their errors with the probability that the policy promises. Null where nothing is known, which is where way is unchecked"`
-	Confidence float64    `json:"confidence" doc:"That probability"`
-	Way        stream.Way `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it was found. cached: asked before. predicted: predicted from released answers, and the test agreed; free, unless it is the first of a round of tests. paid: the test did not agree, so the value has noise of its own; the round was paid for when it began. plain: paid for without a test. unchecked: predicted without a test, because the budget is gone"`
-	Free       bool       `json:"free" doc:"Whether nothing was charged"`
-	Cost       dp.Cost    `json:"cost" doc:"What this answer made the stream charge"`
+	Error      *int64    `json:"error" nullable:"true" doc:"How far the value may be off: all answers of the stream are within their errors with the probability that the policy promises. Null where nothing is known, which is where way is unchecked"`
+	Confidence float64   `json:"confidence" doc:"That probability"`
+	Way        StreamWay `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it was found. cached: asked before. predicted: predicted from released answers, and the test agreed; free, unless it is the first of a round of tests. paid: the test did not agree, so the value has noise of its own; the round was paid for when it began. plain: paid for without a test. unchecked: predicted without a test, because the budget is gone"`
+	Free       bool      `json:"free" doc:"Whether nothing was charged"`
+	Cost       dp.Cost   `json:"cost" doc:"What this answer made the stream charge"`
 	// Receipt is that of the charge that it made. Where there was none its Sequence is 0, and it is
 	// Free.
-	Receipt   Receipt            `json:"receipt" doc:"Where the charge stands in the ledger; its sequence is 0 where nothing was charged"`
-	Remaining Remaining          `json:"remaining" doc:"What the analyst can still spend"`
-	Version   DataVersion        `json:"data_version" doc:"Which version of the data the answer is about"`
-	Alerts    List[ledger.Alert] `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
+	Receipt   Receipt     `json:"receipt" doc:"Where the charge stands in the ledger; its sequence is 0 where nothing was charged"`
+	Remaining Remaining   `json:"remaining" doc:"What the analyst can still spend"`
+	Version   DataVersion `json:"data_version" doc:"Which version of the data the answer is about"`
+	Alerts    List[Alert] `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
 }
 
 // StreamQuote says how a question would be answered, and the most that it could cost now.
 type StreamQuote struct {
-	Dataset string     `json:"dataset"`
-	Stream  string     `json:"stream"`
-	Way     stream.Way `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it would be answered. predicted: predicted and tested, where most is zero in a round that was paid for"`
-	Cost    dp.Cost    `json:"most" doc:"The most that it can cost now"`
-	Error   *int64     `json:"error" nullable:"true" doc:"How far the answer may be off. Null where nobody would know, which is where way is unchecked"`
+	Dataset string    `json:"dataset"`
+	Stream  string    `json:"stream"`
+	Way     StreamWay `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it would be answered. predicted: predicted and tested, where most is zero in a round that was paid for"`
+	Cost    dp.Cost   `json:"most" doc:"The most that it can cost now"`
+	Error   *int64    `json:"error" nullable:"true" doc:"How far the answer may be off. Null where nobody would know, which is where way is unchecked"`
 }
 
 // StreamInfo is what the policy says about a stream, and what follows from it. Nothing is read from
@@ -110,4 +109,102 @@ type SyntheticTable struct {
 type SyntheticRow struct {
 	Values []string `json:"values"`
 	Count  int64    `json:"count" minimum:"1"`
+}
+
+// StreamWay says how an answer was found.
+type StreamWay string
+
+// StreamReport is the books of a stream. Questions that leave no trace in the journal, which are
+// repeated, unchecked and refused ones, are counted since its session was opened.
+type StreamReport struct {
+	Asked     int `json:"asked"`
+	Different int `json:"different" doc:"How many different questions"`
+	Cached    int `json:"cached" doc:"Free: asked before"`
+	Predicted int `json:"predicted" doc:"Predicted, and the test agreed: free, but for the first of a round"`
+	Paid      int `json:"paid" doc:"The test did not agree with what was predicted"`
+	Plain     int `json:"plain" doc:"Paid for without a test"`
+	Unchecked int `json:"unchecked" doc:"Free, and without the guarantee: predicted when the budget was gone"`
+	Refused   int `json:"refused" doc:"The budget was gone"`
+	// Marginals were bought to learn from.
+	Marginals int     `json:"-"`
+	Spent     dp.Cost `json:"spent"`
+	// Cache is what the exact-match cache would have cost for the Different questions, and Naive
+	// what an answer to each of Asked would, whether the stream could answer it or not.
+	Cache dp.Cost `json:"cache" doc:"What remembering answers alone would have cost"`
+	Naive dp.Cost `json:"naive" doc:"What paying for every question would have cost"`
+}
+
+// SparseQuestion opens a session of the sparse vector technique: thousands of questions whether a
+// count or a sum is at or above a threshold, of which only those that are answered "above" cost
+// something. All of it is charged when the session is opened.
+type SparseQuestion struct {
+	Dataset string
+	Analyst string
+	Epsilon dp.Amount // of the whole session; 0 means the policy's default
+	// Above is how many questions may be answered "above" before the session ends.
+	Above int
+	// Values says that a noisy value comes with every "above", which half of the epsilon is for.
+	Values bool
+	// Sensitivity is how far one person may move a question, in units of its answer: 1 for counts
+	// of people. Questions that can move further are refused.
+	Sensitivity int64
+	// Step is the lattice of the answers, in units: 1 where it is empty, 0.01 for sums of cents.
+	// All questions of a session have the same.
+	Step string
+	// Signed admits sums of values that can be negative, at the price of more noise.
+	Signed bool
+	// Request names the session. The same request never opens a second one: what the first one knew
+	// is gone with it, so it is refused.
+	Request string
+}
+
+// SparseVerdict is the answer to one question of a session.
+type SparseVerdict struct {
+	Above bool    `json:"above" doc:"Whether the number is at or above the threshold, or rather looks so"`
+	Value *string `json:"value,omitempty" doc:"The noisy number, where the session has values and the answer is above"`
+	Left  int     `json:"left" doc:"How many more can be above"`
+	// Error is for all answers of the session so far together.
+	Error float64 `json:"error" doc:"With probability 0.95, what is called above is at least the threshold less this, and what is called below at most the threshold and this"`
+}
+
+// WorkloadError says which question of a workload cannot be asked. Nothing was run: all are checked
+// first.
+type WorkloadError struct {
+	Index int // from 0
+	Err   error
+}
+
+func (e *WorkloadError) Error() string { return fmt.Sprintf("question %d: %v", e.Index+1, e.Err) }
+
+func (e *WorkloadError) Unwrap() error { return e.Err }
+
+// Rehearsal is what a workload would cost a stream. It has seen the data without noise, so it is
+// for the owner and for nobody else.
+type Rehearsal struct {
+	Dataset, Stream string
+	Predictor       string
+	// Report is that of the stream as the policy has it. Bound is how far its answers may be off,
+	// in people, MaxError how far the furthest was, of those with a guarantee, and Beyond how many
+	// were further than Bound.
+	Report   StreamReport
+	Bound    int64
+	MaxError int64
+	Beyond   int
+	Series   []RehearsalSeries
+	// TooLarge names the ways that are not among Series, because the stream has more cells than
+	// they can keep.
+	TooLarge []string
+}
+
+// RehearsalSeries is what a way to answer has cost after so many questions.
+type RehearsalSeries struct {
+	Name   string       // no reuse, exact cache, median, weights
+	Report StreamReport // zero for no reuse
+	Points []RehearsalPoint
+}
+
+// RehearsalPoint is the cost, in epsilon or rho, of the first questions.
+type RehearsalPoint struct {
+	Queries int
+	Cost    float64
 }

@@ -4,21 +4,20 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/learn/model"
 )
 
 // Training is a model that was paid for.
 type Training struct {
 	ID    string       `json:"id" doc:"For GET /v1/models/{id} and predictions"`
-	Model *learn.Model `json:"model"`
+	Model *model.Model `json:"model"`
 	// Cost is what it cost now: zero when it had been paid for before.
-	Cost      dp.Cost            `json:"cost" doc:"What it cost now: nothing, where it had been paid for"`
-	Remaining Remaining          `json:"remaining"`
-	Receipt   Receipt            `json:"receipt"`
-	Version   DataVersion        `json:"data_version"`
-	Alerts    List[ledger.Alert] `json:"alerts"`
-	Notes     List[string]       `json:"notes"`
+	Cost      dp.Cost      `json:"cost" doc:"What it cost now: nothing, where it had been paid for"`
+	Remaining Remaining    `json:"remaining"`
+	Receipt   Receipt      `json:"receipt"`
+	Version   DataVersion  `json:"data_version"`
+	Alerts    List[Alert]  `json:"alerts"`
+	Notes     List[string] `json:"notes"`
 }
 
 // TrainingQuestion asks for a model.
@@ -31,7 +30,7 @@ type TrainingQuestion struct {
 	Features, Target string
 	// Spec says what to train. Budget.Epsilon is the price of the weights, and Evaluate, on top of
 	// it, that of an estimate of the accuracy.
-	Spec learn.Spec
+	Spec model.Spec
 	// AsOf is a moment, or zero: see [Question].
 	AsOf    time.Time
 	Request string // names the question for retries; empty means a new one
@@ -61,7 +60,7 @@ type KeptModel struct {
 	Cost    dp.Cost   `json:"cost" doc:"What it cost then"`
 	Receipt Receipt   `json:"receipt"`
 	// Model is nil in lists, which would hold all of them at once.
-	Model *learn.Model `json:"model,omitempty" doc:"The model itself; left out of lists"`
+	Model *model.Model `json:"model,omitempty" doc:"The model itself; left out of lists"`
 }
 
 // TrainingQuote says what a model would cost, how it would be trained, and why. It is made from the
@@ -75,7 +74,7 @@ type TrainingQuote struct {
 	// Method is how it would be trained, Why says for what reasons, and Lines have the rest.
 	Method string           `json:"method"`
 	Why    List[string]     `json:"why" doc:"Why this method"`
-	Lines  List[learn.Line] `json:"plan" doc:"Regulariser, noise, and what the theorem promises about accuracy"`
+	Lines  List[model.Line] `json:"plan" doc:"Regulariser, noise, and what the theorem promises about accuracy"`
 	// Epsilon is the price that was asked for, Cost what that is in the dataset's own currency, and
 	// Pay what would be charged now.
 	Epsilon dp.Amount `json:"epsilon" doc:"The price that was asked for"`

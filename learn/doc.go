@@ -53,7 +53,7 @@
 // other. Which of the parts a row is in depends on the row and its copies alone.
 //
 // An estimate of the accuracy on the training rows ([Spec].Evaluate) is two noisy counts; see
-// evaluated.
+// calibrateEvaluation.
 //
 // # The price
 //

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/learn/model"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
+	"github.com/discreet-dp/discreet/internal/learn/vector"
 )
 
 // TestFit trains with every method, currency and loss, and looks whether anything was learned.
@@ -55,7 +59,7 @@ func TestTune(t *testing.T) {
 		} {
 			s.Tune = []float64{1e6, 100, 1e5}
 			p := prepared(t, made(classes), s, one)
-			if p.recipe.lambda != 100 || p.problem(p.candidates()).Weights != 18 {
+			if p.recipe.lambda != 100 || p.task.problem(p.candidates()).Weights != 18 {
 				t.Errorf("noise is calibrated to %v and not to the least regulariser", p.recipe.lambda)
 			}
 			if m := fitted(t, p, madeTable(p, 4000, 1), 1); m.Regulariser != 100 {
@@ -130,7 +134,7 @@ func TestFitEnds(t *testing.T) {
 // TestExtremes prepares and trains at the ends of what is allowed: there is a model or an error of
 // Prepare.
 func TestExtremes(t *testing.T) {
-	for _, e := range []*Encoding{made(0), made(2), made(maxClasses)} {
+	for _, e := range []*Encoding{made(0), made(2), made(model.MaxClasses)} {
 		for _, b := range []Budget{{Epsilon: 1}, {Epsilon: dp.One << 20}, {Rho: 1}, {Rho: dp.One << 20}, {Epsilon: 1, Delta: 1},
 			{Epsilon: dp.One << 20, Delta: dp.One - 1}, {Epsilon: dp.One, Delta: 1}} {
 			for _, method := range []string{Auto, Output, Objective, Minima} {
@@ -142,7 +146,7 @@ func TestExtremes(t *testing.T) {
 						}
 						continue
 					}
-					if e.classes() > 2 && g.MaxRows > 1 {
+					if e.Classes() > 2 && g.MaxRows > 1 {
 						continue // as the smaller ones, and slow
 					}
 					m, err := Fit(context.Background(), p, madeTable(p, 3, 1), releaser(1), nil)
@@ -173,6 +177,132 @@ func TestNotReached(t *testing.T) {
 			if d := math.Abs(float64(got.Weights[0][j] - want.Weights[0][j])); d > 1+2*p.recipe.release.Sensitivity().Float() {
 				t.Errorf("%s: %v steps from what float64 finds", method, d)
 			}
+		}
+	}
+}
+
+// TestNoise: without rows a model is nothing but its noise, and that is as long as the plan says.
+func TestNoise(t *testing.T) {
+	for _, classes := range []int{0, 2, 3} {
+		for _, s := range []Spec{
+			{Method: Output, Budget: Budget{Epsilon: dp.One}}, {Method: Output, Budget: Budget{Rho: dp.One}},
+			{Method: Objective, Budget: Budget{Epsilon: dp.One}},
+			{Method: Objective, Budget: Budget{Rho: dp.One}}, {Method: Minima, Budget: Budget{Rho: dp.One}},
+		} {
+			p := prepared(t, made(classes), s, Group{dp.Substitute, 2})
+			const n = 150
+			sum := 0.0
+			for seed := range uint64(n) {
+				m := fitted(t, p, p.NewTable(), seed)
+				for _, w := range vector.Weights(m.Weights, m.Step) {
+					for _, x := range w {
+						sum += x * x
+					}
+				}
+			}
+			noise, models := p.Noise()[0], float64(p.Encoding.Models())
+			want := noise.Deviation() * math.Sqrt(float64(p.Encoding.Dim())*models)
+			if noise.On == "gradient" {
+				want /= p.Regularisers()[0]
+			}
+			if got := math.Sqrt(sum / n); math.Abs(got/want-1) > 0.1 {
+				t.Errorf("%s: the noise is %.4g long, and %.4g was said", fmt.Sprint(classes, " classes ", s.Method, " ", noise), got, want)
+			}
+		}
+	}
+}
+
+// TestExcess compares what the theorems promise with what happens.
+func TestExcess(t *testing.T) {
+	for _, classes := range []int{0, 2} {
+		for _, s := range []Spec{
+			{Method: Output, Budget: Budget{Epsilon: dp.One}}, {Method: Output, Budget: Budget{Rho: dp.One}},
+			{Method: Objective, Budget: Budget{Epsilon: dp.One}},
+			{Method: Objective, Budget: Budget{Rho: dp.One}}, {Method: Minima, Budget: Budget{Rho: dp.One}},
+		} {
+			const n = 500
+			p := prepared(t, made(classes), s, one)
+			table := madeTable(p, n, 1)
+			sum := p.sum(table.open(), 0, 0)
+			value := func(w []float64) float64 {
+				total := 0.0
+				for _, x := range w {
+					total += sum.Lambda / 2 * x * x
+				}
+				for i := range n {
+					y := float64(sum.Rows.Target(i))
+					if sum.Target != nil {
+						y = sum.Target(i)
+					}
+					total += p.task.loss.Value(vector.Dot(w, sum.Rows.Row(i)), y)
+				}
+				return total / n
+			}
+			best, err := solve.Minimise(context.Background(), sum, nil, 1e-6, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			promised := p.Excess(n, 0.05)
+			for seed := range uint64(10) {
+				m := fitted(t, p, table, seed)
+				got := value(vector.Weights(m.Weights, m.Step)[0]) - value(best.W)
+				if got < -1e-9 || got > promised {
+					t.Errorf("%d classes, %s: %.4f more than the least, and %.4f is promised", classes, s.Method, got, promised)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkTrain adds and trains rows of 100 weights, of which 49 are numbers.
+func BenchmarkTrain(b *testing.B) {
+	e := &Encoding{Target: Column{Name: "y", Values: []string{"no", "yes"}}}
+	for i := range 49 {
+		e.Features = append(e.Features, Column{Name: fmt.Sprint("x", i), Lo: -1000, Hi: 1000, Step: big.NewRat(1, 10)})
+	}
+	for i := range 5 {
+		e.Features = append(e.Features,
+			Column{Name: fmt.Sprint("c", i), Values: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}})
+	}
+	for _, n := range []int{10_000, 200_000} {
+		for _, method := range []string{Output, Objective} {
+			p := prepared(b, e, Spec{Budget: Budget{Epsilon: dp.One}, Method: method, Rows: int64(n)}, one)
+			b.Run(fmt.Sprintf("%d/%s", n, method), func(b *testing.B) {
+				dice := detrand.New("bench", 1)
+				codes := make([]int64, 55)
+				for range b.N {
+					b.StopTimer()
+					t := p.NewTable()
+					word := uint64(dice.Below(1<<62)) | 1
+					next := func(n uint64) int64 { // fast, and good enough for a benchmark
+						word ^= word << 13
+						word ^= word >> 7
+						word ^= word << 17
+						return int64(word % n)
+					}
+					b.StartTimer()
+					for range n {
+						sum := int64(0)
+						for j := range 49 {
+							codes[j] = next(2001) - 1000
+							sum += codes[j] * int64(j%3-1)
+						}
+						for j := 49; j < 54; j++ {
+							codes[j] = next(10)
+						}
+						codes[54] = 0
+						if sum+next(4000) > 2000 {
+							codes[54] = 1
+						}
+						t.Add(codes)
+					}
+					read := b.Elapsed()
+					if _, err := Fit(context.Background(), p, t, releaser(1), nil); err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric((b.Elapsed() - read).Seconds(), "fit-s")
+				}
+			})
 		}
 	}
 }

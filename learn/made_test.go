@@ -36,12 +36,12 @@ func made(classes int) *Encoding {
 // time chance.
 func madeRow(d detrand.Dice, e *Encoding) []int64 {
 	age, colour, score := int64(d.Below(101)), int64(d.Below(3)), int64(d.Below(4001)-1000)
-	rule := e.Features[0].scaled(age) + 0.5*e.Features[2].scaled(score)
+	rule := e.Features[0].Scaled(age) + 0.5*e.Features[2].Scaled(score)
 	if colour == 1 {
 		rule += 0.5
 	}
 	var target int64
-	switch k := e.classes(); {
+	switch k := e.Classes(); {
 	case k == 0:
 		target = int64(math.Round(100 + 50*rule + float64(d.Below(21)-10)))
 	case d.One(20):
@@ -103,7 +103,7 @@ func wrong(m *Model, n int, seed uint64) float64 {
 			if c.Categorical() {
 				row[c.Name] = c.Values[codes[i]]
 			} else {
-				row[c.Name] = fmt.Sprint(float64(codes[i]) * c.unit())
+				row[c.Name] = fmt.Sprint(float64(codes[i]) * c.Unit())
 			}
 		}
 		p, err := m.Predict(row)
@@ -112,7 +112,7 @@ func wrong(m *Model, n int, seed uint64) float64 {
 		}
 		switch target := codes[len(codes)-1]; {
 		case !m.Encoding.Target.Categorical():
-			r := p.Value - math.Max(0, math.Min(200, float64(target)))*m.Encoding.Target.unit()
+			r := p.Value - math.Max(0, math.Min(200, float64(target)))*m.Encoding.Target.Unit()
 			total += r * r
 		case p.Class != m.Encoding.Target.Values[target]:
 			total++

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -67,29 +66,6 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// TestAmounts: every amount reads back as itself.
-func TestAmounts(t *testing.T) {
-	dice := detrand.New("amounts", 1)
-	all := []dp.Amount{0, 1, 2, dp.One, dp.One - 1, dp.One + 1, dp.One << 20, dp.Unbounded}
-	for range 2000 {
-		all = append(all, dp.Amount(dice.Below(1<<dice.Below(60))+0)+1)
-	}
-	for _, a := range all {
-		if a > dp.One<<20 && a != dp.Unbounded {
-			continue
-		}
-		text, err := json.Marshal(amount(a))
-		var back amount
-		if err != nil || json.Unmarshal(text, &back) != nil || dp.Amount(back) != a {
-			t.Errorf("%d is %s is %d", a, text, back)
-		}
-	}
-	text, err := json.Marshal(Spec{Budget: Budget{Epsilon: eps(t, "0.1"), Delta: eps(t, "1e-6")}, Evaluate: eps(t, "0.05")})
-	if err != nil || string(text) != `{"budget":{"epsilon":0.1,"delta":1e-06},"evaluate":0.05}` {
-		t.Errorf("%s %v", text, err)
-	}
-}
-
 // TestCoefficients: the coefficients in units of the columns say what the model predicts.
 func TestCoefficients(t *testing.T) {
 	for _, m := range someModels(t) {
@@ -102,7 +78,7 @@ func TestCoefficients(t *testing.T) {
 				if c.Categorical() {
 					row[c.Name] = c.Values[codes[i]]
 				} else {
-					values[c.Name] = float64(codes[i]) * c.unit()
+					values[c.Name] = float64(codes[i]) * c.Unit()
 					row[c.Name] = fmt.Sprint(values[c.Name])
 				}
 			}
@@ -158,7 +134,7 @@ func TestCoefficients(t *testing.T) {
 				} `xml:"RegressionTable"`
 			} `xml:"RegressionModel"`
 		}
-		if err := xml.Unmarshal(text.Bytes(), &back); err != nil || len(back.Model.Tables) != max(1, m.Encoding.classes()) ||
+		if err := xml.Unmarshal(text.Bytes(), &back); err != nil || len(back.Model.Tables) != max(1, m.Encoding.Classes()) ||
 			len(back.Model.Tables[0].Numbers) != 2 || len(back.Model.Tables[0].Categories) != 3 {
 			t.Errorf("%v\n%s", err, text.String())
 		}

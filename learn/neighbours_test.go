@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/vector"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -22,8 +23,8 @@ func apart(e *Encoding, n dp.Neighbours, m int, seed uint64) (a, b [][]int64) {
 		row := madeRow(dice, e)
 		a, b = append(a, row), append(b, row)
 	}
-	last := int64(e.classes() - 1)
-	if e.classes() == 0 {
+	last := int64(e.Classes() - 1)
+	if e.Classes() == 0 {
 		last = e.Target.Hi
 	}
 	for range m {
@@ -89,7 +90,7 @@ func farther(a, b []mech.Call) (float64, error) {
 // gradients of two tables are apart at w, as a part of S.
 func gradients(p *Plan, a, b *collected, w []float64) float64 {
 	at := func(t *collected, c, k int) []float64 {
-		s, g := p.sum(t, c, k), make([]float64, p.Encoding.dim())
+		s, g := p.sum(t, c, k), make([]float64, p.Encoding.Dim())
 		for i := range t.rows.Len() {
 			if s.Keep != nil && !s.Keep(i) {
 				continue
@@ -102,7 +103,7 @@ func gradients(p *Plan, a, b *collected, w []float64) float64 {
 				weight = s.Weight(i)
 			}
 			x := t.rows.Row(i)
-			slope := weight * p.loss.First(dot(w, x), y)
+			slope := weight * p.task.loss.First(vector.Dot(w, x), y)
 			for j, v := range x {
 				g[j] += slope * float64(v)
 			}
@@ -110,7 +111,7 @@ func gradients(p *Plan, a, b *collected, w []float64) float64 {
 		return g
 	}
 	most := 0.0
-	for k := range p.Encoding.models() {
+	for k := range p.Encoding.Models() {
 		total := 0.0
 		for c := range p.candidates() {
 			ga, gb, square := at(a, c, k), at(b, c, k), 0.0
@@ -121,7 +122,7 @@ func gradients(p *Plan, a, b *collected, w []float64) float64 {
 		}
 		most = math.Max(most, total)
 	}
-	return most / p.problem(p.candidates()).Gradient()
+	return most / p.task.problem(p.candidates()).Gradient()
 }
 
 // TestNeighbours replays trainings on neighbours with the same randomness.
@@ -162,7 +163,7 @@ func TestNeighbours(t *testing.T) {
 							if s.Method == Output {
 								most[n.String()] = math.Max(most[n.String()], share)
 							}
-							w := make([]float64, e.dim())
+							w := make([]float64, e.Dim())
 							for j := range w {
 								w[j] = float64(int(seed)-2) * float64(j%3-1)
 							}
@@ -205,14 +206,14 @@ func TestMinima(t *testing.T) {
 		for seed := range uint64(8) {
 			p := prepared(t, e, Spec{Method: Minima, Budget: Budget{Rho: dp.One}, Regulariser: 20, Rows: 50}, Group{dp.Substitute, 2})
 			x, y := apart(e, dp.Substitute, 2, seed)
-			w := make([]float64, e.dim())
+			w := make([]float64, e.Dim())
 			for j := range w {
 				w[j] = math.Sin(float64(seed) + 2*float64(j))
 			}
 			var found [2][]int64
 			for i, codes := range [][][]int64{x, y} {
 				s := p.sum(tableOf(p, codes).open(), 0, 0)
-				b := make(known, e.dim())
+				b := make(known, e.Dim())
 				for j := range b {
 					b[j] = -s.Lambda * w[j]
 				}
@@ -221,12 +222,12 @@ func TestMinima(t *testing.T) {
 					if s.Target != nil {
 						target = s.Target(i)
 					}
-					slope := p.loss.First(dot(w, s.Rows.Row(i)), target)
+					slope := p.task.loss.First(vector.Dot(w, s.Rows.Row(i)), target)
 					for j, v := range s.Rows.Row(i) {
 						b[j] -= slope * float64(v)
 					}
 				}
-				got, err := p.minimise(context.Background(), s, b, nil)
+				got, err := p.recipe.minimise(context.Background(), s, b, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -276,7 +277,7 @@ func TestPlanted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			values, slopes = math.Max(values, share), math.Max(slopes, gradients(p, a.open(), b.open(), make([]float64, e.dim())))
+			values, slopes = math.Max(values, share), math.Max(slopes, gradients(p, a.open(), b.open(), make([]float64, e.Dim())))
 		}
 		if values <= 1 || slopes <= 1 {
 			t.Errorf("without %s: %.3f and %.3f of the sensitivity, which is not seen", name, values, slopes)
@@ -285,16 +286,16 @@ func TestPlanted(t *testing.T) {
 	// An intercept that is appended after clipping.
 	p := prepared(t, e, Spec{Method: Output, Regulariser: 3000, Radius: 1, Budget: Budget{Epsilon: dp.One}}, one)
 	after := &collected{encoding: e}
-	b := rows.NewBuilder(e.dim(), 2)
-	clipped := rows.Clip([]float64{1, 0, 1, 0, 1}, 1)
-	row := make([]float64, 0, e.dim())
+	b := rows.NewBuilder(e.Dim(), 2)
+	clipped := vector.Clip([]float64{1, 0, 1, 0, 1}, 1)
+	row := make([]float64, 0, e.Dim())
 	for _, v := range clipped {
 		row = append(row, float64(v))
 	}
 	b.Add(append(row, 1), 1)
 	after.rows = b.Rows()
 	none := p.NewTable().open()
-	if share := gradients(p, after, none, make([]float64, e.dim())); share <= 1 {
+	if share := gradients(p, after, none, make([]float64, e.Dim())); share <= 1 {
 		t.Errorf("an intercept after clipping moves gradients by %.3f of S, which is not seen", share)
 	}
 }
@@ -310,9 +311,9 @@ func TestCounts(t *testing.T) {
 				for seed := range uint64(8) {
 					x, y := apart(e, n, 2, seed)
 					a, b := tableOf(p, x).open(), tableOf(p, y).open()
-					w := make([][]int64, e.models())
+					w := make([][]int64, e.Models())
 					for k := range w {
-						w[k] = make([]int64, e.dim())
+						w[k] = make([]int64, e.Dim())
 						for j := range w[k] {
 							w[k][j] = int64((k+1)*(j-2)) * int64(seed+1) << 20
 						}
@@ -331,7 +332,7 @@ func TestCounts(t *testing.T) {
 					}
 					f, _ := new(big.Float).SetInt(move.L1).Float64()
 					most = math.Max(most, f)
-					candidates := [][][]float64{weights(w, p.Step()), weights(w, -p.Step())}
+					candidates := [][][]float64{vector.Weights(w, p.Step()), vector.Weights(w, -p.Step())}
 					move, _ = exact.Between(p.scores(a, candidates), p.scores(b, candidates))
 					if s := p.selector.Scoring(); move.Largest.Cmp(big.NewInt(s.Sensitivity)) > 0 || s.Monotone && move.Up && move.Down {
 						t.Errorf("%v, %d classes: the scores move by %v, and are said to by %v", n, classes, move, s)

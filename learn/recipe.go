@@ -8,15 +8,8 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/learn/calibrate"
+	"github.com/discreet-dp/discreet/internal/learn/lossfn"
 	"github.com/discreet-dp/discreet/mech"
-)
-
-// The methods.
-const (
-	Auto      = "auto"
-	Output    = "output"    // minimise, then add noise to the weights
-	Objective = "objective" // add a random linear term, then minimise, exactly
-	Minima    = "minima"    // add a random linear term, minimise roughly, then add a little noise to the weights
 )
 
 // recipe is a calibrated method: how weights are made, and what that costs for all models and
@@ -32,17 +25,6 @@ type recipe struct {
 	cost      dp.Cost
 }
 
-// Noise says what is added to what.
-type Noise struct {
-	// "radial": a density in proportion to exp(-|b|/Scale); "gaussian": a standard deviation of
-	// Scale in every direction
-	Kind  string  `json:"kind"`
-	On    string  `json:"on"`    // "gradient" or "weights"
-	Scale float64 `json:"scale"` // as it is for the training, in units of what it is added to
-	// Weights is how many weights the noise is on together.
-	Weights int `json:"weights"`
-}
-
 func kind(gaussian bool) string {
 	if gaussian {
 		return "gaussian"
@@ -50,33 +32,42 @@ func kind(gaussian bool) string {
 	return "radial"
 }
 
-// norm is about how long the noise is.
-func (n Noise) norm() float64 {
-	if n.Kind == "radial" {
-		return n.Scale * float64(n.Weights)
-	}
-	return n.Scale * math.Sqrt(float64(n.Weights))
+// task is what methods are calibrated to: all of it is public.
+type task struct {
+	encoding *Encoding
+	spec     Spec
+	group    Group
+	loss     lossfn.Loss
+	radius   float64
 }
 
-// deviation is the standard deviation of one coordinate. A radial vector has |b|^2 of d(d+1) scales
-// squared on average.
-func (n Noise) deviation() float64 {
-	if n.Kind == "radial" {
-		return n.Scale * math.Sqrt(float64(n.Weights+1))
+// problem is what noise is calibrated to. All candidates are one problem, see package calibrate.
+func (t *task) problem(candidates int) calibrate.Problem {
+	return calibrate.Problem{
+		Slope: t.loss.Slope(), Curvature: t.loss.Curvature(), OneSided: t.loss.OneSided(), Tapered: t.loss.Name() == "logistic",
+		Radius:  t.radius,
+		Weights: t.encoding.Dim() * candidates, Models: t.encoding.Models(), Rows: t.group.MaxRows, Neighbours: t.group.Neighbours,
 	}
-	return n.Scale
+}
+
+// differing is M: in how many rows neighbours differ at most.
+func (t *task) differing() int64 {
+	if t.group.Neighbours == dp.AddRemove {
+		return int64(t.group.MaxRows)
+	}
+	return 2 * int64(t.group.MaxRows)
 }
 
 // guessedRows is how many rows we think of where nobody says. Privacy does not depend on it.
 const guessedRows = 100_000
 
 // rows is about how many rows one model is trained on.
-func (p *Plan) rows() float64 {
-	n := float64(p.Spec.Rows)
+func (t *task) rows() float64 {
+	n := float64(t.spec.Rows)
 	if n == 0 {
 		n = guessedRows
 	}
-	if k := len(p.Spec.Tune); k > 0 {
+	if k := len(t.spec.Tune); k > 0 {
 		n /= float64(k + 1)
 	}
 	return n
@@ -84,14 +75,14 @@ func (p *Plan) rows() float64 {
 
 // bend is what the rows may add to the second derivative in a direction, on average over
 // directions; a guess, for the choice of steps.
-func (p *Plan) bend() float64 {
-	return p.rows() * p.loss.Curvature() * p.radius * p.radius / float64(p.Encoding.dim())
+func (t *task) bend() float64 {
+	return t.rows() * t.loss.Curvature() * t.radius * t.radius / float64(t.encoding.Dim())
 }
 
 // least is the smallest regulariser that was asked for; 0 where none was.
-func (p *Plan) least() float64 {
-	l := p.Spec.Regulariser
-	for i, x := range p.Spec.Tune {
+func (t *task) least() float64 {
+	l := t.spec.Regulariser
+	for i, x := range t.spec.Tune {
 		if i == 0 || x < l {
 			l = x
 		}
@@ -100,25 +91,25 @@ func (p *Plan) least() float64 {
 }
 
 // most is the largest regulariser of all candidates.
-func (p *Plan) most(lambda float64) float64 {
-	for _, x := range p.Spec.Tune {
+func (t *task) most(lambda float64) float64 {
+	for _, x := range t.spec.Tune {
 		lambda = math.Max(lambda, x)
 	}
 	return lambda
 }
 
 // parts is how many models, by candidates, are trained on parts of the rows.
-func (p *Plan) parts() int { return max(1, len(p.Spec.Tune)) }
+func (t *task) parts() int { return max(1, len(t.spec.Tune)) }
 
 // newRecipe calibrates a method to a budget.
-func (p *Plan) newRecipe(method string, b Budget) (r *recipe, err error) {
+func (t *task) newRecipe(method string, b Budget) (r *recipe, err error) {
 	switch method {
 	case Output:
-		r, err = p.newOutput(b)
+		r, err = t.newOutput(b)
 	case Objective:
-		r, err = p.newObjective(b)
+		r, err = t.newObjective(b)
 	case Minima:
-		r, err = p.newMinima(b)
+		r, err = t.newMinima(b)
 	}
 	if err == nil || errors.Is(err, ErrSpec) {
 		return r, err
@@ -141,12 +132,12 @@ func (p *Plan) newRecipe(method string, b Budget) (r *recipe, err error) {
 // private by package mech. With k candidates on parts of the rows the minimisers of all of them
 // together move by S/Lambda at most in the sum of their lengths, and each is computed and rounded
 // on its own: D = S/(Lambda g) + k (2 gamma/(Lambda g) + sqrt(d)).
-func (p *Plan) newOutput(b Budget) (*recipe, error) {
-	d, models, k := float64(p.Encoding.dim()), float64(p.Encoding.models()), float64(p.parts())
-	s := p.problem(p.parts()).Gradient()
-	lambda := p.least()
+func (t *task) newOutput(b Budget) (*recipe, error) {
+	d, models, k := float64(t.encoding.Dim()), float64(t.encoding.Models()), float64(t.parts())
+	s := t.problem(t.parts()).Gradient()
+	lambda := t.least()
 	if lambda == 0 {
-		lambda = p.outputLambda(b, s)
+		lambda = t.outputLambda(b, s)
 	}
 	r := &recipe{method: Output, lambda: lambda, step: powerBelow(s / lambda / (1024 * k * math.Sqrt(d))), tolerance: s / (4096 * k)}
 	moves := math.Sqrt(models) * (s/(lambda*r.step) + k*(2*r.tolerance/(lambda*r.step)+math.Sqrt(d)))
@@ -154,8 +145,8 @@ func (p *Plan) newOutput(b Budget) (*recipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := Noise{Kind: "gaussian", On: "weights", Weights: p.Encoding.dim() * p.Encoding.models()}
-	if b.currency() == pure {
+	n := Noise{Kind: "gaussian", On: "weights", Weights: t.encoding.Dim() * t.encoding.Models()}
+	if currencyOf(b) == pure {
 		m, err := mech.NewRadial(sensitivity, n.Weights, b.Epsilon)
 		if err != nil {
 			return nil, err
@@ -163,7 +154,7 @@ func (p *Plan) newOutput(b Budget) (*recipe, error) {
 		n.Kind, n.Scale = "radial", sensitivity.Float()/b.Epsilon.Float()*r.step
 		r.release, r.cost = m, m.Cost()
 	} else {
-		m, cost, err := b.gaussian(sensitivity)
+		m, cost, err := gaussianNoise(b, sensitivity)
 		if err != nil {
 			return nil, err
 		}
@@ -179,10 +170,10 @@ func (p *Plan) newOutput(b Budget) (*recipe, error) {
 // says how many rows there are Lambda is R N/2, and for n rows the least of n c R^2 (N/Lambda)^2/2
 // and Lambda |w|^2/2 together. The constants were found on generated data, and nothing but accuracy
 // depends on them.
-func (p *Plan) outputLambda(b Budget, s float64) float64 {
-	n := Noise{Kind: "gaussian", Weights: p.Encoding.dim(), Scale: s}
-	models := float64(p.Encoding.models())
-	switch b.currency() {
+func (t *task) outputLambda(b Budget, s float64) float64 {
+	n := Noise{Kind: "gaussian", Weights: t.encoding.Dim(), Scale: s}
+	models := float64(t.encoding.Models())
+	switch currencyOf(b) {
 	case pure:
 		n.Kind, n.Scale = "radial", s*models/b.Epsilon.Float()
 	case approximate:
@@ -190,50 +181,50 @@ func (p *Plan) outputLambda(b Budget, s float64) float64 {
 	case concentrated:
 		n.Scale *= math.Sqrt(models / (2 * b.Rho.Float()))
 	}
-	lambda := p.radius * n.norm() / 2
-	if p.Spec.Rows > 0 {
-		c, r := p.loss.Curvature(), p.radius
+	lambda := t.radius * n.Norm() / 2
+	if t.spec.Rows > 0 {
+		c, r := t.loss.Curvature(), t.radius
 		long := believed / c
-		lambda = math.Cbrt(2 * p.rows() * c * math.Pow(r, 4) * n.norm() * n.norm() / (long * long))
+		lambda = math.Cbrt(2 * t.rows() * c * math.Pow(r, 4) * n.Norm() * n.Norm() / (long * long))
 	}
-	return math.Max(p.floor(), math.Min(lambda, 0x1p60))
+	return math.Max(t.floor(), math.Min(lambda, 0x1p60))
 }
 
 // believed is how long weights are believed to be, times the curvature, on rows of length 1.
 const believed = 5
 
 // floor is a regulariser below which minimising is hard and nothing is gained.
-func (p *Plan) floor() float64 {
-	return math.Max(p.loss.Curvature()*p.radius*p.radius/1024, 0x1p-60)
+func (t *task) floor() float64 {
+	return math.Max(t.loss.Curvature()*t.radius*t.radius/1024, 0x1p-60)
 }
 
 // newObjective calibrates objective perturbation. What is released is the exact minimiser, rounded,
 // so its theorem is the one of package calibrate and there is nothing else to pay for. Where a
 // delta is paid for but radial noise is shorter, which is so for few weights, radial noise is taken
 // and no delta is charged.
-func (p *Plan) newObjective(b Budget) (*recipe, error) {
-	o, err := p.linear(b)
+func (t *task) newObjective(b Budget) (*recipe, error) {
+	o, err := t.linear(b)
 	if err != nil {
 		return nil, err
 	}
 	r := &recipe{method: Objective, lambda: o.Lambda, objective: o, cost: o.Cost,
-		step: powerBelow(o.Scale / (8 * (p.most(o.Lambda) + p.bend())))}
-	r.noise = []Noise{{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: p.Encoding.dim()}}
+		step: powerBelow(o.Scale / (8 * (t.most(o.Lambda) + t.bend())))}
+	r.noise = []Noise{{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: t.encoding.Dim()}}
 	return r, nil
 }
 
 // linear calibrates the random linear term.
-func (p *Plan) linear(b Budget) (*calibrate.Objective, error) {
-	problem, lambda := p.problem(p.parts()), p.least()
+func (t *task) linear(b Budget) (*calibrate.Objective, error) {
+	problem, lambda := t.problem(t.parts()), t.least()
 	at := func(lambda float64) (*calibrate.Objective, error) {
-		switch b.currency() {
+		switch currencyOf(b) {
 		case pure:
 			return problem.Pure(b.Epsilon, lambda)
 		case concentrated:
 			return problem.Concentrated(b.Rho, lambda)
 		}
 		o, err := problem.Approximate(b.Epsilon, b.Delta, lambda)
-		if radial, bad := problem.Pure(b.Epsilon, lambda); bad == nil && (err != nil || p.length(radial) < p.length(o)) {
+		if radial, bad := problem.Pure(b.Epsilon, lambda); bad == nil && (err != nil || t.length(radial) < t.length(o)) {
 			return radial, nil
 		}
 		return o, err
@@ -244,14 +235,14 @@ func (p *Plan) linear(b Budget) (*calibrate.Objective, error) {
 	}
 	// What the theorem of utility has, |b|^2/(2 Lambda) and Lambda |w|^2/2, is in balance at
 	// |b|/|w|. With more Lambda the Jacobian is cheaper, so that is private too, at less noise.
-	if more := math.Max(p.floor(), p.loss.Curvature()*p.radius*p.length(o)/believed); more > o.Lambda && more < 0x1p60 {
+	if more := math.Max(t.floor(), t.loss.Curvature()*t.radius*t.length(o)/believed); more > o.Lambda && more < 0x1p60 {
 		return at(more)
 	}
 	return o, err
 }
 
-func (p *Plan) length(o *calibrate.Objective) float64 {
-	return Noise{Kind: kind(o.Gaussian), Scale: o.Scale, Weights: p.Encoding.dim()}.norm()
+func (t *task) length(o *calibrate.Objective) float64 {
+	return Noise{Kind: kind(o.Gaussian), Scale: o.Scale, Weights: t.encoding.Dim()}.Norm()
 }
 
 // newMinima calibrates approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta,
@@ -266,45 +257,45 @@ func (p *Plan) length(o *calibrate.Objective) float64 {
 // for K models and k candidates. Discrete Gaussian noise that is calibrated to that makes the whole
 // numbers private at the second part of the budget, given w, and both together at the sum
 // (composition).
-func (p *Plan) newMinima(b Budget) (*recipe, error) {
-	if b.currency() == pure {
+func (t *task) newMinima(b Budget) (*recipe, error) {
+	if currencyOf(b) == pure {
 		return nil,
 			fmt.Errorf("%w: minima adds Gaussian noise, and a pure epsilon buys none; take objective, which needs no delta, or ask "+
 				"with a delta", ErrSpec)
 	}
 	share := int64(20)
-	if b.currency() == concentrated {
+	if currencyOf(b) == concentrated {
 		share = 100
 	}
-	first, second, err := b.split(share-1, share)
+	first, second, err := splitBudget(b, share-1, share)
 	if err != nil {
 		return nil, err
 	}
-	problem := p.problem(p.parts())
-	o, err := p.linear(first)
+	problem := t.problem(t.parts())
+	o, err := t.linear(first)
 	if err != nil {
 		return nil, err
 	}
-	d, all := float64(p.Encoding.dim()), float64(p.parts()*p.Encoding.models())
+	d, all := float64(t.encoding.Dim()), float64(t.parts()*t.encoding.Models())
 	s := problem.Gradient()
-	moves := s / (p.most(o.Lambda) + p.bend()) // about as far as one person moves the minimiser
+	moves := s / (t.most(o.Lambda) + t.bend()) // about as far as one person moves the minimiser
 	r := &recipe{
 		method: Minima, lambda: o.Lambda, objective: o,
-		tolerance: math.Max(p.rows()*p.loss.Slope()*p.radius*0x1p-40, math.Max(s*0x1p-22, moves*o.Lambda*0x1p-13)),
+		tolerance: math.Max(t.rows()*t.loss.Slope()*t.radius*0x1p-40, math.Max(s*0x1p-22, moves*o.Lambda*0x1p-13)),
 		step:      powerBelow(moves * 0x1p-12 / math.Sqrt(d*all)),
 	}
 	sensitivity, err := l2(math.Sqrt(all) * (2*r.tolerance/(o.Lambda*r.step) + math.Sqrt(d)))
 	if err != nil {
 		return nil, err
 	}
-	m, cost, err := second.gaussian(sensitivity)
+	m, cost, err := gaussianNoise(second, sensitivity)
 	if err != nil {
 		return nil, err
 	}
 	r.release, r.cost = m, o.Cost.Add(cost)
 	r.noise = []Noise{
-		{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: p.Encoding.dim()},
-		{Kind: "gaussian", On: "weights", Scale: math.Sqrt(mech.Variance(m)) * r.step, Weights: p.Encoding.dim()},
+		{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: t.encoding.Dim()},
+		{Kind: "gaussian", On: "weights", Scale: math.Sqrt(mech.Variance(m)) * r.step, Weights: t.encoding.Dim()},
 	}
 	return r, nil
 }

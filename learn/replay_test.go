@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/learn/solve"
+	"github.com/discreet-dp/discreet/internal/learn/vector"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -156,8 +157,8 @@ func moved(c, d mech.Call) float64 {
 func given(p *Plan, a, b *Table, d detrand.Dice) (ratio float64) {
 	candidates := make([][][]int64, p.candidates())
 	for c := range candidates {
-		for range p.Encoding.models() {
-			w := make([]int64, p.Encoding.dim())
+		for range p.Encoding.Models() {
+			w := make([]int64, p.Encoding.Dim())
 			for j := range w {
 				w[j] = int64(float64(d.Below(2001)-1000) / 500 / p.recipe.step)
 			}
@@ -170,7 +171,7 @@ func given(p *Plan, a, b *Table, d detrand.Dice) (ratio float64) {
 		if p.selector != nil {
 			var floats [][][]float64
 			for _, c := range candidates {
-				floats = append(floats, weights(c, p.recipe.step))
+				floats = append(floats, vector.Weights(c, p.recipe.step))
 			}
 			if _, err := r.Select(p.scores(t.open(), floats), p.selector); err != nil {
 				panic(err)
@@ -194,7 +195,7 @@ func given(p *Plan, a, b *Table, d detrand.Dice) (ratio float64) {
 func rough(t *testing.T, p *Plan, a, b *Table, w []float64) float64 {
 	var first, second []int64
 	for c := range p.candidates() {
-		for k := range p.Encoding.models() {
+		for k := range p.Encoding.Models() {
 			for table, out := range map[*Table]*[]int64{a: &first, b: &second} {
 				s := p.sum(table.open(), c, k)
 				g := slopes(s, w)
@@ -231,7 +232,7 @@ func slopes(s *solve.Problem, w []float64) []float64 {
 		if s.Weight != nil {
 			weight = s.Weight(i)
 		}
-		slope := weight * s.Loss.First(dot(w, x), target)
+		slope := weight * s.Loss.First(vector.Dot(w, x), target)
 		for j, v := range x {
 			out[j] += slope * float64(v)
 		}
@@ -292,7 +293,7 @@ func TestReplay(t *testing.T) {
 						t.Fatalf("%s: %v\n%v\n%v", p.Spelling(), err, a, b)
 					}
 					for range 3 {
-						w := make([]float64, p.Encoding.dim())
+						w := make([]float64, p.Encoding.Dim())
 						for j := range w {
 							w[j] = float64(d.Below(201)-100) * detrand.Pick(d, []float64{0.0001, 0.01, 1})
 						}
@@ -320,7 +321,7 @@ func TestReplay(t *testing.T) {
 			for i := range 10 {
 				a, b := neighbouring(d, p.Encoding, 3, dp.Substitute)
 				one, two := tabled(p, a, d), tabled(p, b, d)
-				w := make([]float64, p.Encoding.dim())
+				w := make([]float64, p.Encoding.Dim())
 				if given(p, one, two, d) > 1 {
 					seen[name+" given the weights"]++
 				}

@@ -1,19 +1,12 @@
 package ledger
 
-import "fmt"
+import "github.com/discreet-dp/discreet/api"
 
 // Thresholds are the parts of a limit, in percent, at which an alert is given.
 var Thresholds = []int{50, 80, 95}
 
 // Alert says that a charge took an account over a part of its limit.
-type Alert struct {
-	Account string `json:"account"`
-	Percent int    `json:"percent"`
-}
-
-func (a Alert) String() string {
-	return fmt.Sprintf("%d %% of the budget of %q is spent", a.Percent, a.Account)
-}
+type Alert = api.Alert
 
 // Alerts returns the alerts of a charge: of each account the highest threshold that this charge and
 // none before it passed. They follow from the record alone, so each is given once. A request that
@@ -33,7 +26,7 @@ func (r Receipt) Alerts() []Alert {
 			}
 		}
 		if passed > 0 {
-			all = append(all, Alert{b.Account, passed})
+			all = append(all, Alert{Account: b.Account, Percent: passed})
 		}
 	}
 	return all

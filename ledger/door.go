@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
-// Failure says, in one of a few words, how a question failed after its charge. Nothing else of it
-// is recorded: words of an engine could hold data.
-type Failure string
+// Failure says how a question failed after its charge.
+type Failure = api.Failure
 
 // The ways to fail.
 const (

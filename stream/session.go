@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/stream/predict"
@@ -215,7 +216,7 @@ func (s *Session) Learn(ctx context.Context, r predict.Released) error {
 }
 
 // Way says how an answer was found.
-type Way string
+type Way = api.StreamWay
 
 const (
 	Cached    Way = "cached"    // the same question was answered before: free
@@ -237,25 +238,8 @@ type Answer struct {
 	Receipt session.Receipt // of the charge
 }
 
-// Report is the books of a stream. Questions that leave no trace in the journal, which are
-// repeated, unchecked and refused ones, are counted since the Session was opened.
-type Report struct {
-	Asked     int `json:"asked"`
-	Different int `json:"different" doc:"How many different questions"`
-	Cached    int `json:"cached" doc:"Free: asked before"`
-	Predicted int `json:"predicted" doc:"Predicted, and the test agreed: free, but for the first of a round"`
-	Paid      int `json:"paid" doc:"The test did not agree with what was predicted"`
-	Plain     int `json:"plain" doc:"Paid for without a test"`
-	Unchecked int `json:"unchecked" doc:"Free, and without the guarantee: predicted when the budget was gone"`
-	Refused   int `json:"refused" doc:"The budget was gone"`
-	// Marginals were bought to learn from.
-	Marginals int     `json:"-"`
-	Spent     dp.Cost `json:"spent"`
-	// Cache is what the exact-match cache would have cost for the Different questions, and Naive
-	// what an answer to each of Asked would, whether the stream could answer it or not.
-	Cache dp.Cost `json:"cache" doc:"What remembering answers alone would have cost"`
-	Naive dp.Cost `json:"naive" doc:"What paying for every question would have cost"`
-}
+// Report is the books of a stream.
+type Report = api.StreamReport
 
 // Report returns the books.
 func (s *Session) Report() Report {

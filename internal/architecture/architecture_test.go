@@ -21,7 +21,7 @@ const module = "github.com/discreet-dp/discreet"
 // curator holds an exact aggregate and the ledger at once.
 var rooms = map[string]string{
 	"dp":                    "",
-	"api":                   "dp ledger learn stream",
+	"api":                   "dp internal/learn/model",
 	"internal/entropy":      "",
 	"internal/exact":        "",
 	"internal/detrand":      "noise internal/entropy",
@@ -108,7 +108,7 @@ var rooms = map[string]string{
 	"internal/audit/attack": "policy internal/address internal/audit/generate internal/engine internal/engine/duckdb " +
 		"internal/engine/trino internal/testpg internal/testtrino store",
 	"internal/engine/outer":      "api internal/plan/posix internal/plan/syntax",
-	"ledger":                     "dp account",
+	"ledger":                     "dp account api",
 	"internal/ledger/chain":      "dp ledger",
 	"internal/ledger/anchor":     "ledger policy internal/pgplace",
 	"internal/ledger/desk":       "ledger internal/ledger/chain internal/entropy",
@@ -129,8 +129,9 @@ var rooms = map[string]string{
 	"internal/ledger/replay": "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
 	// predicts sees what was released and no more, which is why it is a room of its own.
-	"session":                   "dp account",
-	"stream":                    "dp mech session internal/stream/histogram internal/stream/linear internal/stream/predict internal/root",
+	"session": "dp account",
+	"stream": "dp api mech session internal/stream/histogram internal/stream/linear internal/stream/predict " +
+		"internal/root",
 	"internal/stream/linear":    "",
 	"internal/stream/histogram": "internal/exact internal/stream/linear",
 	"internal/stream/predict":   "internal/stream/linear",
@@ -139,10 +140,12 @@ var rooms = map[string]string{
 	"internal/holdoutdemo":      "dp mech session account holdout internal/detrand internal/normal",
 	// Private training. What solves sees rows and neither noise nor a budget.
 	"learn": "dp account mech internal/exact internal/learn/calibrate internal/learn/lossfn internal/learn/rows " +
-		"internal/learn/solve",
+		"internal/learn/solve internal/learn/vector internal/learn/model",
+	"internal/learn/model":     "dp internal/learn/vector",
+	"internal/learn/vector":    "",
 	"internal/learn/calibrate": "dp account internal/normal internal/root",
 	"internal/learn/lossfn":    "",
-	"internal/learn/rows":      "",
+	"internal/learn/rows":      "internal/learn/vector",
 	"internal/learn/solve":     "internal/learn/lossfn internal/learn/rows",
 	// Measures trainings on rows that are made up, or everybody's.
 	"internal/traindemo": "dp mech learn internal/learn/lossfn internal/learn/rows internal/learn/solve internal/detrand",

@@ -38,3 +38,17 @@ func TestStranger(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestClientIsLight: who asks a server brings along neither an engine nor a ledger, and nothing
+// that trains.
+func TestClientIsLight(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"/client").Output()
+	if err != nil || !strings.Contains(string(out), module+"/api\n") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, heavy := range []string{"gonum.org", "duckdb", "pg_query", "sqlite", "/ledger\n", "/account\n", "/learn\n", "/stream\n"} {
+		if strings.Contains(string(out), heavy) {
+			t.Errorf("package client brings %q along", heavy)
+		}
+	}
+}

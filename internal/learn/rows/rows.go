@@ -16,7 +16,8 @@ package rows
 import (
 	"errors"
 	"fmt"
-	"math"
+
+	"github.com/discreet-dp/discreet/internal/learn/vector"
 )
 
 // Rows are training rows. They do not change once they are built.
@@ -97,9 +98,6 @@ func NewBuilder(dim int, radius float64) *Builder {
 	return &Builder{func() *store { return s }, func() []float32 { return room }}
 }
 
-// Number is what features are given as.
-type Number interface{ ~float32 | ~float64 }
-
 // Add adds a row, clipped. Features that are missing at the end of x are 0, those that are too many
 // are left out, and so is what is no number.
 func (b *Builder) Add(x []float64, target float32) { add(b, x, target) }
@@ -107,10 +105,10 @@ func (b *Builder) Add(x []float64, target float32) { add(b, x, target) }
 // Add32 is Add for features that are float32 already.
 func (b *Builder) Add32(x []float32, target float32) { add(b, x, target) }
 
-func add[N Number](b *Builder, x []N, target float32) {
+func add[N vector.Number](b *Builder, x []N, target float32) {
 	s := b.inside()
 	row := b.row()
-	clip(row, x, s.radius)
+	vector.ClipInto(row, x, s.radius)
 	if s.n>>s.shift == len(s.x) {
 		// The first piece grows, because there are small tables; the others have their size at
 		// once.
@@ -124,13 +122,6 @@ func add[N Number](b *Builder, x []N, target float32) {
 	*last = append(*last, row...)
 	s.targets = append(s.targets, target)
 	s.n++
-}
-
-// Clip returns what Add would keep of a row.
-func Clip(x []float64, radius float64) []float32 {
-	row := make([]float32, len(x))
-	clip(row, x, radius)
-	return row
 }
 
 // Rows returns the rows. The builder is empty afterwards.
@@ -151,61 +142,3 @@ func (Builder) MarshalJSON() ([]byte, error) { return nil, errEncoded }
 
 // GobEncode refuses.
 func (Builder) GobEncode() ([]byte, error) { return nil, errEncoded }
-
-// maxMagnitude is what features are brought below: their squares and sums of these are far from the
-// end of float64, and they are float32.
-const maxMagnitude = 0x1p100
-
-// clip sets row to x, made shorter where it is longer than radius.
-func clip[N Number](row []float32, x []N, radius float64) {
-	length := 0.0
-	for j := range row {
-		v := 0.0
-		if j < len(x) {
-			v = clampMagnitude(float64(x[j]))
-		}
-		row[j] = float32(v)
-		length += v * v
-	}
-	if isWithin(row, radius) {
-		return
-	}
-	// What is lost to rounding is looked for afterwards, so nothing is proven here. The first try
-	// is 2^-20 too short, which float32 does not undo unless numbers are near the smallest there
-	// are.
-	factor := radius / math.Sqrt(length)
-	for range 3 {
-		factor *= 1 - 0x1p-20
-		for j := range row {
-			v := 0.0
-			if j < len(x) {
-				v = clampMagnitude(float64(x[j])) * factor
-			}
-			row[j] = float32(clampMagnitude(v))
-		}
-		if isWithin(row, radius) {
-			return
-		}
-	}
-	clear(row)
-}
-
-func clampMagnitude(v float64) float64 {
-	if v != v {
-		return 0
-	}
-	return max(-maxMagnitude, min(maxMagnitude, v))
-}
-
-// isWithin says, with proof, that a row is at most radius long.
-func isWithin(row []float32, radius float64) bool {
-	const u = 0x1p-53
-	sum := 0.0
-	for _, v := range row {
-		sum += float64(v) * float64(v)
-	}
-	if sum == 0 {
-		return true // every square is: the least is 2^-298
-	}
-	return radius > 0 && sum*(1+4*float64(len(row)+4)*u) <= radius*radius*(1-4*u)
-}

@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/learn/vector"
 )
 
 // longer says whether a row is longer than radius, in numbers that do not round.
@@ -78,7 +80,7 @@ func TestClippedLittle(t *testing.T) {
 			}
 		}
 	}
-	if got := Clip([]float64{30, -40}, 5); got[0] != r.Row(1)[0] || got[1] != r.Row(1)[1] {
+	if got := vector.Clip([]float64{30, -40}, 5); got[0] != r.Row(1)[0] || got[1] != r.Row(1)[1] {
 		t.Errorf("Clip: %v", got)
 	}
 	if b.Rows().Len() != 0 {

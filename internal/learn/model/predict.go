@@ -1,4 +1,4 @@
-package learn
+package model
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/vector"
 )
 
 // Prediction is what a model says about a row.
@@ -36,7 +36,7 @@ func (p Prediction) MarshalJSON() ([]byte, error) {
 // bounds count as the bound; empty text is a missing value. A value that is not among those of its
 // column is none of them. Other columns are not looked at.
 func (m *Model) Predict(row map[string]string) (Prediction, error) {
-	x := make([]float64, m.Encoding.dim())
+	x := make([]float64, m.Encoding.Dim())
 	at := 0
 	for i := range m.Encoding.Features {
 		c := &m.Encoding.Features[i]
@@ -50,7 +50,7 @@ func (m *Model) Predict(row map[string]string) (Prediction, error) {
 		at += c.width()
 	}
 	x[at] = 1
-	return m.say(rows.Clip(x, m.Radius)), nil // as in training
+	return m.say(vector.Clip(x, m.Radius)), nil // as in training
 }
 
 // PredictCodes is Predict for a row of codes as [Table.Add] takes them, with or without the
@@ -59,9 +59,9 @@ func (m *Model) PredictCodes(codes []int64) (Prediction, error) {
 	if n := len(m.Encoding.Features); len(codes) != n && len(codes) != n+1 {
 		return Prediction{}, fmt.Errorf("%w: there are %d codes for %d features", ErrRow, len(codes), n)
 	}
-	x := make([]float64, m.Encoding.dim())
-	m.Encoding.features(codes, x)
-	return m.say(rows.Clip(x, m.Radius)), nil
+	x := make([]float64, m.Encoding.Dim())
+	m.Encoding.Encode(codes, x)
+	return m.say(vector.Clip(x, m.Radius)), nil
 }
 
 // PredictValues is Predict for a row of numbers, one for each feature in order: in the units of the
@@ -70,21 +70,21 @@ func (m *Model) PredictValues(values []float64) (Prediction, error) {
 	if n := len(m.Encoding.Features); len(values) != n {
 		return Prediction{}, fmt.Errorf("%w: there are %d values for %d features", ErrRow, len(values), n)
 	}
-	x := make([]float64, m.Encoding.dim())
+	x := make([]float64, m.Encoding.Dim())
 	at := 0
 	for i, v := range values {
 		c := &m.Encoding.Features[i]
 		switch {
 		case math.IsNaN(v):
 		case !c.Categorical():
-			x[at] = c.position(v / c.unit())
+			x[at] = c.position(v / c.Unit())
 		case v >= 0 && v < float64(len(c.Values)) && v == math.Trunc(v):
 			x[at+int(v)] = 1
 		}
 		at += c.width()
 	}
 	x[at] = 1
-	return m.say(rows.Clip(x, m.Radius)), nil
+	return m.say(vector.Clip(x, m.Radius)), nil
 }
 
 // read writes the features of a column whose value is given as text.
@@ -101,7 +101,7 @@ func (c *Column) read(text string, x []float64) error {
 	text = strings.TrimSpace(text)
 	if c.Kind == "date" {
 		if day, err := time.Parse(time.DateOnly, text); err == nil {
-			x[0] = c.position(float64(day.Unix()/86400) / c.unit())
+			x[0] = c.position(float64(day.Unix()/86400) / c.Unit())
 			return nil
 		}
 		return fmt.Errorf("%w: %q is no date for %q; write one such as 2024-12-31", ErrRow, text, c.Name)
@@ -110,28 +110,28 @@ func (c *Column) read(text string, x []float64) error {
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("%w: %q is no number for %q; leave it empty where it is not known", ErrRow, text, c.Name)
 	}
-	x[0] = c.position(v / c.unit())
+	x[0] = c.position(v / c.Unit())
 	return nil
 }
 
 // say turns features into a prediction.
 func (m *Model) say(x []float32) Prediction {
-	w := weights(m.Weights, m.Step)
+	w := vector.Weights(m.Weights, m.Step)
 	target := &m.Encoding.Target
 	if !target.Categorical() {
-		z := math.Max(-1, math.Min(1, dot(w[0], x)))
-		return Prediction{Value: (target.middle() + z*target.half()) * target.unit()}
+		z := math.Max(-1, math.Min(1, vector.Dot(w[0], x)))
+		return Prediction{Value: (target.Middle() + z*target.Half()) * target.Unit()}
 	}
 	z := make([]float64, len(target.Values))
 	if len(w) == 1 {
-		z[1] = dot(w[0], x)
+		z[1] = vector.Dot(w[0], x)
 		z[0] = -z[1]
 	} else {
 		for k := range w {
-			z[k] = dot(w[k], x)
+			z[k] = vector.Dot(w[k], x)
 		}
 	}
-	p := Prediction{Class: target.Values[best(w, x)], Scores: map[string]float64{}}
+	p := Prediction{Class: target.Values[vector.Best(w, x)], Scores: map[string]float64{}}
 	if m.Loss == "logistic" {
 		total := 0.0
 		for k := range z {
@@ -150,4 +150,63 @@ func (m *Model) say(x []float32) Prediction {
 		p.Scores[v] = z[k]
 	}
 	return p
+}
+
+// Coefficient is what one unit of a number, or a value, adds to the score of a class, or to a
+// predicted number, in the units of the columns. It holds for rows that are not longer than the
+// radius. A longer row is clipped: then scores of classes are smaller in proportion, which changes
+// no class, and numbers are nearer to their middle.
+type Coefficient struct {
+	Class   string  `json:"class,omitempty"` // that the score is of
+	Feature string  `json:"feature"`         // empty for the intercept
+	Value   string  `json:"value,omitempty"` // of a category
+	Weight  float64 `json:"weight"`
+	// Deviation is the standard deviation that the noise alone has; 0 where it is not known,
+	// because it depends on the data.
+	Deviation float64 `json:"deviation,omitempty"`
+}
+
+// Coefficients lists the weights by feature, the intercept first.
+func (m *Model) Coefficients() []Coefficient {
+	var out []Coefficient
+	deviation := m.deviation()
+	target := &m.Encoding.Target
+	for k, w := range vector.Weights(m.Weights, m.Step) {
+		class, unit, start := "", 1.0, 0.0
+		switch {
+		case !target.Categorical():
+			unit, start = target.Half()*target.Unit(), target.Middle()*target.Unit()
+		case len(m.Weights) == 1:
+			class = target.Values[1]
+		default:
+			class = target.Values[k]
+		}
+		first := len(out)
+		out = append(out, Coefficient{Class: class})
+		intercept, variance, at := w[len(w)-1], 1.0, 0
+		for i := range m.Encoding.Features {
+			c := &m.Encoding.Features[i]
+			if !c.Categorical() {
+				per := 1 / (c.Half() * c.Unit())
+				out = append(out, Coefficient{Class: class, Feature: c.Name, Weight: w[at] * per * unit, Deviation: deviation * per * unit})
+				shift := c.Middle() / c.Half()
+				intercept, variance = intercept-w[at]*shift, variance+shift*shift
+			}
+			for j, v := range c.Values {
+				out = append(out, Coefficient{Class: class, Feature: c.Name, Value: v, Weight: w[at+j] * unit, Deviation: deviation * unit})
+			}
+			at += c.width()
+		}
+		// Coordinates of the noise are uncorrelated, radial ones too.
+		out[first].Weight, out[first].Deviation = start+intercept*unit, deviation*math.Sqrt(variance)*unit
+	}
+	return out
+}
+
+// deviation is that of the noise on one weight, where all noise is on weights.
+func (m *Model) deviation() float64 {
+	if len(m.Noise) == 1 && m.Noise[0].On == "weights" {
+		return m.Noise[0].Deviation()
+	}
+	return 0
 }

@@ -1,6 +1,9 @@
-package learn
+package model
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -45,42 +48,42 @@ func (c *Column) width() int {
 	return 1
 }
 
-// scaled brings a number of steps from the bounds to [-1, 1]. It is total: what is beyond the
+// Scaled brings a number of steps from the bounds to [-1, 1]. It is total: what is beyond the
 // bounds is at the bound, and what is missing in the middle.
-func (c *Column) scaled(code int64) float64 {
+func (c *Column) Scaled(code int64) float64 {
 	if code == Null {
 		return 0
 	}
 	return c.position(float64(code))
 }
 
-// position is scaled for a number of steps that need not be whole.
+// position is Scaled for a number of steps that need not be whole.
 func (c *Column) position(steps float64) float64 {
-	middle, half := c.middle(), c.half()
+	middle, half := c.Middle(), c.Half()
 	return math.Max(-1, math.Min(1, (steps-middle)/half))
 }
 
-// middle and half are those of the bounds, in steps.
-func (c *Column) middle() float64 { return float64(c.Lo)/2 + float64(c.Hi)/2 }
-func (c *Column) half() float64   { return float64(c.Hi)/2 - float64(c.Lo)/2 }
+// Middle and Half are those of the bounds, in steps.
+func (c *Column) Middle() float64 { return float64(c.Lo)/2 + float64(c.Hi)/2 }
+func (c *Column) Half() float64   { return float64(c.Hi)/2 - float64(c.Lo)/2 }
 
-// unit is the size of a step.
-func (c *Column) unit() float64 {
+// Unit is the size of a step.
+func (c *Column) Unit() float64 {
 	f, _ := c.Step.Float64()
 	return f
 }
 
-// clone returns a copy that shares nothing.
-func (e *Encoding) clone() *Encoding {
+// Clone returns a copy that shares nothing.
+func (e *Encoding) Clone() *Encoding {
 	out := &Encoding{Features: slices.Clone(e.Features), Target: e.Target}
 	for i := range out.Features {
-		out.Features[i] = out.Features[i].clone()
+		out.Features[i] = out.Features[i].Clone()
 	}
-	out.Target = out.Target.clone()
+	out.Target = out.Target.Clone()
 	return out
 }
 
-func (c Column) clone() Column {
+func (c Column) Clone() Column {
 	c.Values = slices.Clone(c.Values)
 	if c.Step != nil {
 		c.Step = new(big.Rat).Set(c.Step)
@@ -88,8 +91,8 @@ func (c Column) clone() Column {
 	return c
 }
 
-// dim is how many weights a model has: one for each number and each value, and the intercept.
-func (e *Encoding) dim() int {
+// Dim is how many weights a model has: one for each number and each value, and the intercept.
+func (e *Encoding) Dim() int {
 	d := 1
 	for i := range e.Features {
 		d += e.Features[i].width()
@@ -97,27 +100,27 @@ func (e *Encoding) dim() int {
 	return d
 }
 
-// classes is how many classes the target has; 0 for a number.
-func (e *Encoding) classes() int { return len(e.Target.Values) }
+// Classes is how many classes the target has; 0 for a number.
+func (e *Encoding) Classes() int { return len(e.Target.Values) }
 
-// models is how many models are trained: one, or one for each of more than two classes.
-func (e *Encoding) models() int {
-	if e.classes() > 2 {
-		return e.classes()
+// Models is how many models are trained: one, or one for each of more than two classes.
+func (e *Encoding) Models() int {
+	if e.Classes() > 2 {
+		return e.Classes()
 	}
 	return 1
 }
 
-// features writes what a row's codes become: every number, or a 1 in the place of its value, and at
+// Encode writes what a row's codes become: every number, or a 1 in the place of its value, and at
 // the end the 1 of the intercept, which is clipped with the others. It is total.
-func (e *Encoding) features(codes []int64, x []float64) {
+func (e *Encoding) Encode(codes []int64, x []float64) {
 	clear(x)
 	at := 0
 	for i := range e.Features {
 		c := &e.Features[i]
 		switch code := codes[i]; {
 		case !c.Categorical():
-			x[at] = c.scaled(code)
+			x[at] = c.Scaled(code)
 		case code >= 0 && code < int64(len(c.Values)):
 			x[at+int(code)] = 1
 		}
@@ -126,14 +129,14 @@ func (e *Encoding) features(codes []int64, x []float64) {
 	x[at] = 1
 }
 
-// target is the class of a row by its number, or its number from -1 to 1; false where there is
+// TargetOf is the class of a row by its number, or its number from -1 to 1; false where there is
 // none.
-func (e *Encoding) target(code int64) (float64, bool) {
+func (e *Encoding) TargetOf(code int64) (float64, bool) {
 	switch c := &e.Target; {
 	case code == Null:
 		return 0, false
 	case !c.Categorical():
-		return c.scaled(code), true
+		return c.Scaled(code), true
 	default:
 		return float64(code), code >= 0 && code < int64(len(c.Values))
 	}
@@ -161,21 +164,21 @@ func (e *Encoding) Validate() error {
 	if seen[e.Target.Name] {
 		return fmt.Errorf("%w: %q is the target and a feature too; a model would repeat it", ErrEncoding, e.Target.Name)
 	}
-	if d := e.dim(); d > maxFeatures {
+	if d := e.Dim(); d > maxFeatures {
 		return fmt.Errorf("%w: the features become %d weights, and %d are the most; leave out columns with many values",
 			ErrEncoding, d, maxFeatures)
 	}
-	if k := e.classes(); k > maxClasses {
+	if k := e.Classes(); k > MaxClasses {
 		return fmt.Errorf("%w: the target %q has %d classes, and %d are the most; put some of them together with CASE", ErrEncoding,
-			e.Target.Name, k, maxClasses)
+			e.Target.Name, k, MaxClasses)
 	}
 	return nil
 }
 
-// Limits of what is trained.
+// MaxClasses is how many classes a target has at most, and maxFeatures how many weights a model.
 const (
 	maxFeatures = 1 << 16
-	maxClasses  = 1 << 8
+	MaxClasses  = 1 << 8
 )
 
 func (c *Column) validate(role string) error {
@@ -216,8 +219,48 @@ func (c *Column) validateNumber(role string) error {
 	case c.Lo >= c.Hi:
 		return fmt.Errorf("%w: the feature %q is constant by its bounds, so it tells nothing; leave it out", ErrEncoding, c.Name)
 	}
-	if u := c.unit(); !(u > 0) || math.IsInf(u, 0) || !(c.half() > 0) || math.IsInf(u*c.half(), 0) {
+	if u := c.Unit(); !(u > 0) || math.IsInf(u, 0) || !(c.Half() > 0) || math.IsInf(u*c.Half(), 0) {
 		return fmt.Errorf("%w: the bounds of %q are beyond what can be computed with", ErrEncoding, c.Name)
 	}
+	return nil
+}
+
+type plainColumn Column
+
+// columnJSON has the same fields; the outer one counts. A step is a whole number or a fraction of
+// two, as text.
+type columnJSON struct {
+	plainColumn
+	Step string `json:"step,omitempty"`
+}
+
+// MarshalJSON writes the step as a fraction.
+func (c Column) MarshalJSON() ([]byte, error) {
+	j := columnJSON{plainColumn: plainColumn(c)}
+	if c.Step != nil {
+		j.Step = c.Step.RatString()
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Numbers that would not fit in memory are not read:
+// big.Rat takes exponents.
+func (c *Column) UnmarshalJSON(text []byte) error {
+	var j columnJSON
+	if err := strictly(bytes.NewReader(text), &j); err != nil {
+		return err
+	}
+	*c = Column(j.plainColumn)
+	if c.Step = nil; j.Step == "" {
+		return nil
+	}
+	if len(j.Step) > 1000 || strings.Trim(j.Step, "0123456789/") != "" {
+		return errors.New("a step is a fraction such as 1/100")
+	}
+	step, ok := new(big.Rat).SetString(j.Step)
+	if !ok {
+		return errors.New("a step is a fraction such as 1/100")
+	}
+	c.Step = step
 	return nil
 }

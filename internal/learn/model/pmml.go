@@ -1,9 +1,10 @@
-package learn
+package model
 
 import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math"
 )
 
 // WritePMML writes the model as a RegressionModel of PMML 4.4, which many programs read. Numbers
@@ -29,7 +30,7 @@ func (m *Model) WritePMML(w io.Writer) error {
 		doc.Fields = append(doc.Fields, c.pmml())
 		f := pmmlMining{Name: c.Name, Invalid: "asMissing"}
 		if !c.Categorical() {
-			f.Outliers, f.Low, f.High, f.Missing = "asExtremeValues", c.amount(float64(c.Lo)), c.amount(float64(c.Hi)), c.amount(c.middle())
+			f.Outliers, f.Low, f.High, f.Missing = "asExtremeValues", c.amount(float64(c.Lo)), c.amount(float64(c.Hi)), c.amount(c.Middle())
 			f.Invalid = ""
 		}
 		doc.Model.Mining = append(doc.Model.Mining, f)
@@ -73,7 +74,7 @@ func (m *Model) categorical(name string) bool {
 }
 
 // amount is a number of steps in the column's unit, as PMML writes it.
-func (c *Column) amount(steps float64) string { return fmt.Sprint(steps * c.unit()) }
+func (c *Column) amount(steps float64) string { return fmt.Sprint(steps * c.Unit()) }
 
 func (c *Column) pmml() pmmlField {
 	f := pmmlField{Name: c.Name, Kind: "continuous", Type: "double"}
@@ -141,3 +142,7 @@ type pmmlCategory struct {
 	Value       string  `xml:"value,attr"`
 	Coefficient float64 `xml:"coefficient,attr"`
 }
+
+// longest is how long a row can be: a number is from -1 to 1, a value is one 1, and so is the
+// intercept.
+func longest(e *Encoding) float64 { return math.Sqrt(float64(len(e.Features) + 1)) }

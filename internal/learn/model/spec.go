@@ -1,14 +1,15 @@
-package learn
+package model
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"math"
+	"io"
 	"slices"
-	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/learn/lossfn"
 )
 
 // Spec is what somebody asks of a training. All of it is public.
@@ -37,18 +38,16 @@ type Spec struct {
 	Rows int64 `json:"rows,omitempty"`
 }
 
-// Group says whom a training protects.
-type Group struct {
-	Neighbours dp.Neighbours
-	MaxRows    int // how many rows of one person count; 1 where everybody has one
-}
-
-// What a Spec means where it says nothing.
+// The methods.
 const (
-	defaultHalfWidth = 0.5
-	defaultResidual  = 1
-	maxCandidates    = 16
+	Auto      = "auto"
+	Output    = "output"    // minimise, then add noise to the weights
+	Objective = "objective" // add a random linear term, then minimise, exactly
+	Minima    = "minima"    // add a random linear term, minimise roughly, then add a little noise to the weights
 )
+
+// maxCandidates is how many regularisers there are to choose from at most.
+const maxCandidates = 16
 
 // named returns the one of some names that a text means, or an error that says which there are and
 // which is near.
@@ -128,76 +127,113 @@ func (s *Spec) validateTune() error {
 	return nil
 }
 
-// loss is what is minimised: by its name, or by the target's kind.
-func (s *Spec) loss(target *Column) (lossfn.Loss, error) {
-	name := s.Loss
+// Budget is an amount of privacy in one of three currencies: Epsilon alone is pure, Epsilon and
+// Delta are approximate, Rho alone is zero-concentrated.
+type Budget struct {
+	Epsilon dp.Amount `json:"epsilon,omitempty"`
+	Delta   dp.Amount `json:"delta,omitempty"`
+	Rho     dp.Amount `json:"rho,omitempty"`
+}
+
+// Validate refuses what buys nothing.
+func (b Budget) Validate() error {
+	for _, a := range []dp.Amount{b.Epsilon, b.Delta, b.Rho} {
+		if a > 1<<60 {
+			return fmt.Errorf("%w: the price is larger than any that means something; ask for an epsilon such as 1", ErrSpec)
+		}
+	}
 	switch {
-	case name == "" && target.Categorical():
-		name = "logistic"
-	case name == "":
-		name = "squares"
-	case name == "squares" && target.Categorical():
-		return lossfn.Loss{}, fmt.Errorf("%w: squares are for numbers, and %q has classes; take logistic or huber", ErrSpec, target.Name)
-	case name != "squares" && !target.Categorical():
-		return lossfn.Loss{},
-			fmt.Errorf("%w: %s is for classes, and %q is a number; take squares, or a condition such as %s > 0 as the target", ErrSpec,
-				name, target.Name, target.Name)
+	case b.Rho != 0 && (b.Epsilon != 0 || b.Delta != 0):
+		return fmt.Errorf("%w: the price is a rho, or an epsilon with or without a delta, and not both", ErrSpec)
+	case b.Rho == 0 && b.Epsilon == 0:
+		return fmt.Errorf("%w: with an epsilon of 0 nothing can be learned; ask for an epsilon such as 1", ErrSpec)
+	case b.Delta >= dp.One:
+		return fmt.Errorf("%w: a delta is far below 1; ask for less than one over the number of people", ErrSpec)
 	}
-	if s.HalfWidth != 0 && name != "huber" {
-		return lossfn.Loss{}, fmt.Errorf("%w: a half-width is for huber, and the loss is %s", ErrSpec, name)
-	}
-	if s.Residual != 0 && name != "squares" {
-		return lossfn.Loss{}, fmt.Errorf("%w: a residual is for squares, and the loss is %s", ErrSpec, name)
-	}
-	switch name {
-	case "huber":
-		return lossfn.Huber(or(s.HalfWidth, defaultHalfWidth))
-	case "squares":
-		return lossfn.Squares(or(s.Residual, defaultResidual))
-	}
-	return lossfn.Logistic(), nil
+	return nil
 }
 
-// classWeights are the public weights of the classes in their order, the largest 1; nil where all
-// are.
-func (s *Spec) classWeights(target *Column) ([]float64, error) {
-	if len(s.Weights) == 0 {
-		return nil, nil
+// amount is an amount of privacy in a document: a decimal number that reads back as the same
+// amount, and null for one that is unbounded.
+type amount dp.Amount
+
+func (a amount) MarshalJSON() ([]byte, error) {
+	if dp.Amount(a) == dp.Unbounded {
+		return []byte("null"), nil
 	}
-	if !target.Categorical() {
-		return nil, fmt.Errorf("%w: weights are for classes, and %q is a number", ErrSpec, target.Name)
-	}
-	names := make([]string, 0, len(s.Weights))
-	for name := range s.Weights {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		if !slices.Contains(target.Values, name) {
-			return nil, fmt.Errorf("%w: there is a weight for %q, and the classes of %q are %s", ErrSpec, name, target.Name,
-				strings.Join(target.Values, ", "))
-		}
-		if w := s.Weights[name]; !(w >= 0x1p-20 && w <= 0x1p20) {
-			return nil, fmt.Errorf("%w: the weight of %q is a positive number, and not %v; leave rows out with WHERE", ErrSpec, name, w)
+	for digits := 1; digits < 20; digits++ {
+		text := strconv.FormatFloat(dp.Amount(a).Float(), 'g', digits, 64)
+		if back, err := dp.Parse(text); err == nil && back == dp.Amount(a) {
+			return []byte(text), nil
 		}
 	}
-	out, largest := make([]float64, len(target.Values)), 0.0
-	for i, v := range target.Values {
-		out[i] = 1
-		if w, ok := s.Weights[v]; ok {
-			out[i] = w
-		}
-		largest = math.Max(largest, out[i])
-	}
-	for i := range out {
-		out[i] /= largest // at most 1, because a quotient is rounded to nearest and 1 is a number
-	}
-	return out, nil
+	return []byte(dp.Amount(a).Rat().FloatString(40)), nil
 }
 
-func or(x, otherwise float64) float64 {
-	if x == 0 {
-		return otherwise
+func (a *amount) UnmarshalJSON(text []byte) error {
+	if string(bytes.TrimSpace(text)) == "null" {
+		*a = amount(dp.Unbounded)
+		return nil
 	}
-	return x
+	n, err := dp.Parse(string(bytes.TrimSpace(text)))
+	*a = amount(n)
+	return err
+}
+
+// strictly reads one JSON value and nothing else: no field that is not known, and nothing after it.
+func strictly(r io.Reader, into any) error {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errAfter
+	}
+	return nil
+}
+
+type budgetJSON struct {
+	Epsilon amount `json:"epsilon,omitempty"`
+	Delta   amount `json:"delta,omitempty"`
+	Rho     amount `json:"rho,omitempty"`
+}
+
+// MarshalJSON writes amounts exactly.
+func (b Budget) MarshalJSON() ([]byte, error) {
+	return json.Marshal(budgetJSON{amount(b.Epsilon), amount(b.Delta), amount(b.Rho)})
+}
+
+// UnmarshalJSON reads decimal numbers, rounded down to whole units.
+func (b *Budget) UnmarshalJSON(text []byte) error {
+	var j budgetJSON
+	if err := strictly(bytes.NewReader(text), &j); err != nil {
+		return err
+	}
+	*b = Budget{dp.Amount(j.Epsilon), dp.Amount(j.Delta), dp.Amount(j.Rho)}
+	return nil
+}
+
+type plainSpec Spec
+
+// specJSON has the same fields; the outer one counts.
+type specJSON struct {
+	plainSpec
+	Evaluate amount `json:"evaluate,omitempty"`
+}
+
+// MarshalJSON writes amounts exactly.
+func (s Spec) MarshalJSON() ([]byte, error) {
+	return json.Marshal(specJSON{plainSpec(s), amount(s.Evaluate)})
+}
+
+// UnmarshalJSON reads decimal numbers, rounded down to whole units.
+func (s *Spec) UnmarshalJSON(text []byte) error {
+	var j specJSON
+	if err := strictly(bytes.NewReader(text), &j); err != nil {
+		return err
+	}
+	*s = Spec(j.plainSpec)
+	s.Evaluate = dp.Amount(j.Evaluate)
+	return nil
 }
