@@ -115,36 +115,36 @@ type budgetText struct {
 }
 
 // readBudget reads epsilon, delta and the limits of one question.
-func (d *Dataset) readBudget(r *reader, f fields) (text budgetText) {
+func (in budgetReader) readBudget(f fields) (text budgetText) {
 	var ok bool
-	if text.at, ok = f.need(r, "budget", "for example budget: {epsilon: 1, delta: 1e-6}"); !ok {
+	if text.at, ok = f.need(in.r, "budget", "for example budget: {epsilon: 1, delta: 1e-6}"); !ok {
 		return text
 	}
-	if f, ok = r.fields(text.at, text.at.node, "a budget", budgetKeys); !ok {
+	if f, ok = in.r.fields(text.at, text.at.node, "a budget", budgetKeys); !ok {
 		return text
 	}
 	text.f = f
-	b, ok := &d.Budget, true
-	at, given := f.need(r, "epsilon", "the most that all answers together may reveal about one person, for example 1")
+	b, ok := &in.d.Budget, true
+	at, given := f.need(in.r, "epsilon", "the most that all answers together may reveal about one person, for example 1")
 	if !given {
 		ok = false
-	} else if b.Epsilon, ok = r.amount(at, "epsilon"); ok && b.Epsilon > maxEpsilon {
-		r.at(at, "epsilon %s is above 100; at 100 the odds of what an attacker believes may grow by e^100, about 10^43, which protects "+
+	} else if b.Epsilon, ok = in.r.amount(at, "epsilon"); ok && b.Epsilon > maxEpsilon {
+		in.r.at(at, "epsilon %s is above 100; at 100 the odds of what an attacker believes may grow by e^100, about 10^43, which protects "+
 			"nobody; common budgets lie between 0.1 and 10", at.node.Value)
 		ok = false
 	}
 	if at, given := f.get("delta"); given {
-		ok = b.readDelta(r, at) && ok
+		ok = b.readDelta(in.r, at) && ok
 	}
 	if at, given := f.get("per_query"); given {
-		text.delta, text.hasDelta = b.readPerQuery(r, at, ok)
+		text.delta, text.hasDelta = b.readPerQuery(in.r, at, ok)
 	}
 	if at, given := f.get("renewal"); given {
-		ok = b.readRenewal(r, at) && ok
+		ok = b.readRenewal(in.r, at) && ok
 		text.renewal = at
 	}
 	if at, given := f.get("noise"); given {
-		ok = b.readNoise(r, at) && ok
+		ok = b.readNoise(in.r, at) && ok
 	}
 	text.ok = ok
 	return text
@@ -173,28 +173,28 @@ func (b *Budget) readNoise(r *reader, at place) bool {
 }
 
 // finishBudget reads what depends on the tables, and makes the filter.
-func (d *Dataset) finishBudget(r *reader, text budgetText) {
-	b := &d.Budget
-	if !text.ok || !b.readKeysDelta(r, text.f, d.hasPrivateKeys()) {
+func (in budgetReader) finishBudget(text budgetText) {
+	b := &in.d.Budget
+	if !text.ok || !b.readKeysDelta(in.r, text.f, in.d.hasPrivateKeys()) {
 		return
 	}
 	if text.hasDelta {
-		b.readDefaultDelta(r, text.delta)
+		b.readDefaultDelta(in.r, text.delta)
 	}
 	b.fillPerQuery()
 	filter, err := b.filterFor()
 	if limit := filter.Limit(); err != nil {
-		r.at(text.at, "this budget has no filter: %v", err)
+		in.r.at(text.at, "this budget has no filter: %v", err)
 		return
 	} else if !b.Pure() && limit.Rho == 0 {
-		r.at(text.at, "epsilon %v at delta %v is too little to spend any of it; raise epsilon, or write delta: 0 for a pure budget",
+		in.r.at(text.at, "epsilon %v at delta %v is too little to spend any of it; raise epsilon, or write delta: 0 for a pure budget",
 			b.Epsilon, b.RhoDelta())
 		return
 	}
 	b.fillLeast(filter.Limit())
-	d.filter, d.filterOf = filter, *b
+	in.d.filter, in.d.filterOf = filter, *b
 	if b.Renews() {
-		d.checkTotal(r, text.renewal)
+		in.checkTotal(text.renewal)
 	}
 }
 
@@ -202,27 +202,27 @@ func (d *Dataset) finishBudget(r *reader, text budgetText) {
 // and groups add up on each side of a budget by itself, and not across the two: who pays in epsilon
 // takes rho that others count on. So where there are parts, all is paid in rho, unless the owner
 // wants it otherwise.
-func (d *Dataset) finishNoise() {
-	b := &d.Budget
+func (in budgetReader) finishNoise() {
+	b := &in.d.Budget
 	if b.Noise != "" || b.Pure() || b.Renews() {
 		return
 	}
 	b.Noise = "auto"
-	for _, a := range d.Analysts {
+	for _, a := range in.d.Analysts {
 		if a.Share == nil || a.Share.Cmp(big.NewRat(1, 1)) < 0 {
 			b.Noise = "gaussian"
 		}
 	}
-	for _, g := range d.Groups {
+	for _, g := range in.d.Groups {
 		if g.Share == nil || g.Share.Cmp(big.NewRat(1, 1)) < 0 {
 			b.Noise = "gaussian"
 		}
 	}
-	if !d.hasFilter() {
+	if !in.d.hasFilter() {
 		return
 	}
 	if filter, err := b.filterFor(); err == nil {
-		d.filter, d.filterOf = filter, *b
+		in.d.filter, in.d.filterOf = filter, *b
 	}
 }
 

@@ -2,10 +2,16 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/discreet-dp/discreet/internal/spelling"
 )
 
 // Column is a column that analysts may name.
@@ -148,4 +154,319 @@ func (c *Column) readGranularity(r *reader, f fields) bool {
 
 func (c *Column) boundsText() string {
 	return fmt.Sprintf("[%s, %s]", c.Show(c.Bounds.LoSteps), c.Show(c.Bounds.HiSteps))
+}
+
+// Type is the type of a column. The engines have many more; these are the ones
+// whose every value has a place on a lattice or in a list.
+type Type int
+
+const (
+	// NoType is the zero value: a type that Discreet does not read.
+	NoType Type = iota
+	// Integer is whole numbers.
+	Integer
+	// Decimal is numbers on a lattice of whole multiples of a granularity.
+	Decimal
+	// Text is Unicode text.
+	Text
+	// Boolean is true and false.
+	Boolean
+	// Date is days, without a time.
+	Date
+	// Timestamp is moments, to the microsecond and in UTC.
+	Timestamp
+)
+
+// Types lists all types in the order of the documentation.
+func Types() []Type { return []Type{Integer, Decimal, Text, Boolean, Date, Timestamp} }
+
+func (t Type) String() string {
+	switch t {
+	case Integer:
+		return "integer"
+	case Decimal:
+		return "decimal"
+	case Text:
+		return "text"
+	case Boolean:
+		return "boolean"
+	case Date:
+		return "date"
+	case Timestamp:
+		return "timestamp"
+	}
+	return "unsupported"
+}
+
+// otherTypeNames are spellings of other systems, for suggestions only: a
+// policy has one spelling for each type.
+var otherTypeNames = map[string]Type{
+	"int": Integer, "int4": Integer, "int8": Integer, "int64": Integer, "bigint": Integer, "smallint": Integer, "whole": Integer,
+	"float": Decimal, "double": Decimal, "real": Decimal, "numeric": Decimal, "number": Decimal, "money": Decimal,
+	"string": Text, "str": Text, "varchar": Text, "char": Text, "category": Text,
+	"bool": Boolean, "bit": Boolean,
+	"day": Date, "datetime": Timestamp, "timestamptz": Timestamp, "time": Timestamp,
+}
+
+// Value is one value of a column that the owner listed, such as a group key. Two
+// values are the same when they are equal with ==.
+type Value struct {
+	Type Type
+	// Null is the group of rows whose value is NULL.
+	Null bool
+	// Text is the value of a text column.
+	Text string
+	// Int is the value of every other column: the lattice steps of an integer,
+	// the days since 1970-01-01 of a date, the microseconds of a timestamp, 0 or 1
+	// for a boolean.
+	Int int64
+}
+
+// Bool returns the value of a boolean column.
+func (v Value) Bool() bool { return v.Int != 0 }
+
+// String returns the value for a reader. An integer is shown in lattice steps;
+// [Column.Show] knows the granularity.
+func (v Value) String() string {
+	switch {
+	case v.Null:
+		return "null"
+	case v.Type == Text:
+		return v.Text
+	case v.Type == Boolean:
+		return strconv.FormatBool(v.Bool())
+	case v.Type == Date:
+		return FormatDate(v.Int)
+	case v.Type == Timestamp:
+		return FormatTimestamp(v.Int)
+	}
+	return strconv.FormatInt(v.Int, 10)
+}
+
+const (
+	dateLayout = "2006-01-02"
+	daySeconds = 24 * 60 * 60
+	dayMicros  = daySeconds * 1_000_000
+)
+
+// ParseDate reads an ISO date and returns the days since 1970-01-01, negative before it.
+func ParseDate(text string) (int64, bool) {
+	t, err := time.Parse(dateLayout, text)
+	if err != nil || len(text) != len(dateLayout) {
+		return 0, false
+	}
+	// Midnight in UTC is a whole number of days, before 1970 too.
+	return t.Unix() / daySeconds, true
+}
+
+// FormatDate writes days since 1970-01-01 as an ISO date.
+func FormatDate(days int64) string {
+	return time.Unix(days*daySeconds, 0).UTC().Format(dateLayout)
+}
+
+// ParseTimestamp reads a date and a time in UTC, as in 2024-01-31 12:30:00 or
+// 2024-01-31T12:30:00.5, and returns the microseconds since 1970. A date alone is
+// its midnight.
+func ParseTimestamp(text string) (int64, bool) {
+	if len(text) < len(dateLayout) {
+		return 0, false
+	}
+	days, ok := ParseDate(text[:len(dateLayout)])
+	if !ok || len(text) == len(dateLayout) {
+		return days * dayMicros, ok
+	}
+	const clock = "15:04:05"
+	rest := text[len(dateLayout):]
+	if rest[0] != ' ' && rest[0] != 'T' || len(rest) <= len(clock) {
+		return 0, false
+	}
+	t, err := time.Parse(clock, rest[1:len(clock)+1])
+	if err != nil {
+		return 0, false
+	}
+	micros := int64(t.Hour()*3600+t.Minute()*60+t.Second()) * 1_000_000
+	if fraction := rest[len(clock)+1:]; fraction != "" {
+		// Up to six digits: time.Parse would take a comma and a ninth digit too.
+		if fraction[0] != '.' || len(fraction) < 2 || len(fraction) > 7 {
+			return 0, false
+		}
+		n, err := strconv.ParseUint((fraction[1:] + "000000")[:6], 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		micros += int64(n)
+	}
+	return days*dayMicros + micros, true
+}
+
+// FormatTimestamp writes microseconds since 1970 as PostgreSQL does: with a fraction only where
+// there is one.
+func FormatTimestamp(micros int64) string {
+	return time.UnixMicro(micros).UTC().Format(dateLayout + " 15:04:05.999999")
+}
+
+// CSVFile is how the values of a table's CSV file are spelt.
+type CSVFile struct {
+	// Unquoted says that quotes are signs like others, and every line is a row.
+	Unquoted bool
+	// RefuseBadLines says that a file with a line that is no row is not opened; otherwise such
+	// lines are left out, each by itself.
+	RefuseBadLines bool
+	// Nulls are the texts that stand for NULL in columns that say nothing of their own, and in
+	// those that paths use. The empty text always does.
+	Nulls []string
+	// Columns are those for which the policy says something, by name.
+	Columns map[string]Spelt
+}
+
+// Spelt is how the values of one column are spelt.
+type Spelt struct {
+	// Format is a template of dates or times, an example of numbers, or the two words of a boolean;
+	// see CheckFormat. Where it is empty values are spelt as SQL does.
+	Format string
+	// Nulls are the texts that stand for NULL, besides the empty one.
+	Nulls []string
+}
+
+// Column returns how a column is spelt.
+func (c CSVFile) Column(name string) Spelt {
+	if s, ok := c.Columns[name]; ok {
+		return s
+	}
+	return Spelt{Nulls: c.Nulls}
+}
+
+// Key names how the values are read, so that the same bytes that are read in another way are other
+// data; empty where nothing is said about it.
+func (c CSVFile) Key() string {
+	if !c.Unquoted && len(c.Nulls) == 0 && len(c.Columns) == 0 {
+		return ""
+	}
+	out := fmt.Sprintf("unquoted %v nulls %q", c.Unquoted, c.Nulls)
+	for _, name := range slices.Sorted(maps.Keys(c.Columns)) {
+		out += fmt.Sprintf(" %q %q %q", name, c.Columns[name].Format, c.Columns[name].Nulls)
+	}
+	return out
+}
+
+// The most markers of NULL that a column has, and the longest.
+const maxNulls, maxNullSize = 100, 200
+
+// readCSV reads what is said about the spelling of all columns, and returns the formats by type.
+// The columns are read after it.
+func (t *Table) readCSV(r *reader, f fields, csv bool) map[Type]string {
+	formats := map[Type]string{}
+	if !csv {
+		for _, key := range []string{"quotes", "bad_lines", "nulls", "formats"} {
+			if v, ok := f.get(key); ok {
+				r.at(v, "'%s' is about how a CSV file is written, and this table is not one; remove it", key)
+			}
+		}
+		return formats
+	}
+	if v, ok := f.get("quotes"); ok {
+		t.CSV.Unquoted = r.choice(v, "quotes", "none", "double")
+	}
+	if v, ok := f.get("bad_lines"); ok {
+		t.CSV.RefuseBadLines = r.choice(v, "bad_lines", "refuse", "skip")
+	}
+	if v, ok := f.get("nulls"); ok {
+		t.CSV.Nulls = r.nulls(v)
+	}
+	v, ok := f.get("formats")
+	if !ok {
+		return formats
+	}
+	byType, _ := r.fields(v, v.node, "formats", formatKeys)
+	for _, typ := range Types() {
+		if at, ok := byType.get(typ.String()); ok {
+			formats[typ] = r.format(at, typ.String(), typ)
+		}
+	}
+	return formats
+}
+
+// choice reads one of two words, and reports whether it is the first.
+func (r *reader) choice(v place, key, first, second string) bool {
+	text, ok := r.text(v, key, first+" or "+second)
+	if ok && text != first && text != second {
+		r.at(v, "'%s' is %s; write %s or %s", key, quote(text), first, second)
+	}
+	return ok && text == first
+}
+
+// nulls reads a list of texts that stand for NULL, each by its spelling in the file.
+func (r *reader) nulls(v place) []string {
+	if v.node.Kind == yaml.AliasNode {
+		return nil
+	}
+	if v.node.Kind != yaml.SequenceNode || len(v.node.Content) > maxNulls {
+		r.at(v, "'nulls' must be a list of at most %d texts that stand for a missing value, such as [NA, \"-\", 9999]", maxNulls)
+		return nil
+	}
+	var out []string
+	for _, n := range v.node.Content {
+		switch at := (place{node: n, key: v.key, where: v.where}); {
+		case n.Kind == yaml.AliasNode:
+		case n.Kind != yaml.ScalarNode || len(n.Value) > maxNullSize || strings.ContainsRune(n.Value, 0):
+			r.at(at, "a text that stands for a missing value is a single one of at most %d bytes", maxNullSize)
+		case n.Value != "" && !slices.Contains(out, n.Value):
+			out = append(out, n.Value)
+		}
+	}
+	return out
+}
+
+// format reads how values of a type are spelt. What is not valid is a problem, and no format.
+func (r *reader) format(v place, key string, typ Type) string {
+	text, ok := r.text(v, key, "how a value is spelt in the file, such as DD.MM.YYYY")
+	if !ok {
+		return ""
+	}
+	if err := CheckFormat(typ, text); err != nil {
+		r.at(v, "the format %s %v", quote(text), err)
+		return ""
+	}
+	return text
+}
+
+// CheckFormat says what is wrong with a format of a type, as the end of a sentence.
+func CheckFormat(typ Type, text string) error {
+	var err error
+	switch typ {
+	case Date, Timestamp:
+		_, err = spelling.ParseMoment(text)
+	case Integer, Decimal:
+		_, err = spelling.ParseNumber(text, typ == Integer)
+	case Boolean:
+		_, err = spelling.ParseTruth(text)
+	default:
+		err = fmt.Errorf("is of no use: a text is what it is; remove it, or write 'nulls' for texts that stand for a missing value")
+	}
+	return err
+}
+
+// readSpelling reads how a column is spelt, where it says so itself. Formats are the table's.
+func (t *Table) readSpelling(r *reader, f fields, c *Column, formats map[Type]string, csv bool) {
+	s := Spelt{Format: formats[c.Type], Nulls: t.CSV.Nulls}
+	for _, key := range []string{"format", "nulls"} {
+		v, ok := f.get(key)
+		switch {
+		case !ok:
+		case !csv:
+			r.at(v, "'%s' is about how a CSV file is written, and this table is not one; remove it, or spell the values "+
+				"otherwise in a view "+
+				"of the database", key)
+		case key == "nulls":
+			s.Nulls = r.nulls(v)
+		default:
+			s.Format = r.format(v, key, c.Type)
+		}
+	}
+	if _, own := f.get("nulls"); own || s.Format != "" {
+		if t.CSV.Columns == nil {
+			t.CSV.Columns = map[string]Spelt{}
+		}
+		t.CSV.Columns[c.Name] = s
+	}
 }

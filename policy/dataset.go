@@ -3,7 +3,10 @@ package policy
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
@@ -73,116 +76,330 @@ func inOrder[V any](order []string, m map[string]V) []string {
 }
 
 // read fills the dataset from its mapping.
-func (d *Dataset) read(r *reader, at place, dir string) {
-	f, ok := r.fields(at, at.node, "a dataset", datasetKeys)
+func (in datasetReader) read(at place, dir string) {
+	f, ok := in.r.fields(at, at.node, "a dataset", datasetKeys)
 	if !ok {
 		return
 	}
-	sourceOK := d.readSource(r, f, dir)
-	d.readEngine(r, f)
-	d.readVersion(r, f, sourceOK)
-	d.readRefresh(r, f, sourceOK)
+	sourceOK := sourceReader(in).readSource(f, dir)
+	in.readEngine(f)
+	sourceReader(in).readVersion(f, sourceOK)
+	sourceReader(in).readRefresh(f, sourceOK)
 	if v, ok := f.get("neighbours"); ok {
-		if text, ok := r.text(v, "neighbours", "add-remove or substitute"); ok {
+		if text, ok := in.r.text(v, "neighbours", "add-remove or substitute"); ok {
 			n, err := dp.ParseNeighbours(text)
 			if err != nil {
-				r.at(v, "%v%s", err, didYouMean(text, "add-remove", "substitute"))
+				in.r.at(v, "%v%s", err, didYouMean(text, "add-remove", "substitute"))
 			}
-			d.Neighbours = n
+			in.d.Neighbours = n
 		}
 	}
-	d.readRelease(r, f)
-	d.readFailures(r, f)
-	d.readFanout(r, f)
-	budget := d.readBudget(r, f)
-	before := len(r.problems)
-	d.readTables(r, f, dir, sourceOK)
-	if len(r.problems) == before { // what is missing there is told when the tables are mended
-		d.readSizes(r, f)
+	in.readRelease(f)
+	in.readFailures(f)
+	in.readFanout(f)
+	budget := budgetReader(in).readBudget(f)
+	before := len(in.r.problems)
+	in.readTables(f, dir, sourceOK)
+	if len(in.r.problems) == before { // what is missing there is told when the tables are mended
+		in.readSizes(f)
 	}
-	d.readViews(r, f)
+	in.readViews(f)
 	// The rest of the budget depends on the tables, and shares on the budget.
-	d.finishBudget(r, budget)
-	d.readAnalysts(r, f)
-	d.readGroups(r, f)
-	d.finishNoise()
-	d.readStreams(r, f)
-	d.readHoldouts(r, f, dir)
+	budgetReader(in).finishBudget(budget)
+	budgetReader(in).readAnalysts(f)
+	budgetReader(in).readGroups(f)
+	budgetReader(in).finishNoise()
+	in.readStreams(f)
+	in.readHoldouts(f, dir)
 }
 
-func (d *Dataset) readEngine(r *reader, f fields) {
-	if _, given := f.get("engine"); d.Engine != "" && !given {
+func (in datasetReader) readEngine(f fields) {
+	if _, given := f.get("engine"); in.d.Engine != "" && !given {
 		return
 	}
-	v, ok := f.need(r, "engine", "write engine: duckdb")
+	v, ok := f.need(in.r, "engine", "write engine: duckdb")
 	if !ok {
 		return
 	}
-	text, ok := r.text(v, "engine", "duckdb")
+	text, ok := in.r.text(v, "engine", "duckdb")
 	if !ok {
 		return
 	}
-	switch remote := d.Engine == "trino"; text {
+	switch remote := in.d.Engine == "trino"; text {
 	case "duckdb", "trino":
 		if remote != (text == "trino") {
-			r.at(v, "the engine trino asks a Trino cluster, and duckdb reads everything else; write the one that the source is for, or "+
+			in.r.at(v, "the engine trino asks a Trino cluster, and duckdb reads everything else; write the one that the source is for, or "+
 				"leave out the engine of an address")
 			return
 		}
-		d.Engine = text
+		in.d.Engine = text
 	case "postgres", "postgresql":
-		r.at(v, "tables of a PostgreSQL database are copied into DuckDB, which runs the questions; write engine: duckdb, and the address "+
+		in.r.at(v, "tables of a PostgreSQL database are copied into DuckDB, which runs the questions; write engine: duckdb, and the address "+
 			"under 'source'")
 	default:
-		r.at(v, "there is no engine %s; write duckdb, which reads CSV, Parquet and its own files, or leave it out where "+
+		in.r.at(v, "there is no engine %s; write duckdb, which reads CSV, Parquet and its own files, or leave it out where "+
 			"the source is an address", quote(text))
 	}
 }
 
 // readTables reads the unit and the tables together, because each gives the
 // other its meaning.
-func (d *Dataset) readTables(r *reader, f fields, dir string, sourceOK bool) {
-	unit, unitText, unitOK := d.readUnit(r, f)
-	v, ok := f.need(r, "tables", "list the tables that analysts may ask about")
+func (in datasetReader) readTables(f fields, dir string, sourceOK bool) {
+	unit, unitText, unitOK := unitReader(in).readUnit(f)
+	v, ok := f.need(in.r, "tables", "list the tables that analysts may ask about")
 	if !ok {
 		return
 	}
-	entries, ok := r.entries(v, "tables", "table", checkName)
+	entries, ok := in.r.entries(v, "tables", "table", checkName)
 	if !ok {
 		return
 	}
-	d.Tables = map[string]*Table{}
+	in.d.Tables = map[string]*Table{}
 	if len(entries) == 0 {
-		r.at(v, "there are no tables; list at least one, because a table that is not listed does not exist for analysts")
+		in.r.at(v, "there are no tables; list at least one, because a table that is not listed does not exist for analysts")
 		return
 	}
 	var texts []tableText
 	private := false
 	for _, e := range entries {
 		t := &Table{Name: e.name, MaxRows: 1, MaxGroups: 1}
-		d.Tables[e.name] = t
-		d.order = append(d.order, e.name)
-		f, ok := r.fields(e.place, e.node, "a table", tableKeys)
+		in.d.Tables[e.name] = t
+		in.d.order = append(in.d.order, e.name)
+		f, ok := in.r.fields(e.place, e.node, "a table", tableKeys)
 		if ok {
-			t.readPublic(r, f)
+			t.readPublic(in.r, f)
 			texts = append(texts, tableText{e.name, e.place, f})
 		}
 		private = private || !t.Public
 	}
 	if !private {
-		r.at(v,
+		in.r.at(v,
 			"all tables are public, so there is nobody to protect and nothing that needs a budget; list the table whose people the "+
 				"budget protects")
 		unitOK = false
 	}
 	if unitOK {
-		unitOK = d.resolveUnit(r, unit, unitText)
+		unitOK = unitReader(in).resolveUnit(unit, unitText)
 	}
 	var p paths
-	if unitOK && !d.Unit.Row() {
-		p = d.readPaths(r, texts)
+	if unitOK && !in.d.Unit.Row() {
+		p = unitReader(in).readPaths(texts)
 	}
 	for _, t := range texts {
-		d.Tables[t.name].read(r, t, d, dir, p, unitOK, sourceOK)
+		in.d.Tables[t.name].read(in.r, t, in.d, dir, p, unitOK, sourceOK)
 	}
+}
+
+// datasetReader fills a dataset from its mapping.
+type datasetReader struct {
+	r *reader
+	d *Dataset
+}
+
+// What is hard to read of a dataset has readers of its own.
+type (
+	sourceReader datasetReader // where the data is, and which version of it
+	unitReader   datasetReader // whose the rows are, and the ways from tables to people
+	budgetReader datasetReader // the budget, and the shares of it
+)
+
+// maxView is the longest text of a view, in bytes.
+const maxView = 64 << 10
+
+// ViewNames returns the names of the views in the order of the file; sorted, where
+// the dataset does not come from a file.
+func (d *Dataset) ViewNames() []string { return inOrder(d.viewOrder, d.Views) }
+
+// readViews reads names and texts. What a text means is not for this package to
+// say, which knows no SQL.
+func (in datasetReader) readViews(f fields) {
+	v, ok := f.get("views")
+	if !ok {
+		return
+	}
+	entries, ok := in.r.entries(v, "views", "view", checkName)
+	if !ok {
+		return
+	}
+	tables := map[string]string{}
+	for _, name := range in.d.order {
+		tables[fold(name)] = name
+	}
+	in.d.Views = map[string]string{}
+	for _, e := range entries {
+		if table, ok := tables[fold(e.name)]; ok {
+			in.r.at(place{node: e.key, where: v.where}, "the view %s has the name of the table %s; rename the view",
+				quote(e.name), quote(table))
+		}
+		text, ok := in.r.text(e.place, "view", "the SQL of the view, such as \"SELECT age FROM patients WHERE age >= 65\"")
+		switch {
+		case !ok:
+			continue
+		case strings.TrimSpace(text) == "":
+			in.r.at(e.place, "the view has no text; write its SQL, such as \"SELECT age FROM patients WHERE age >= 65\"")
+			continue
+		case len(text) > maxView || strings.ContainsRune(text, 0):
+			in.r.at(e.place, "the SQL of a view is at most 64 KiB long and has no zero byte; split it into views that build on each other")
+			continue
+		}
+		in.d.Views[e.name] = text
+		in.d.viewOrder = append(in.d.viewOrder, e.name)
+	}
+	in.d.viewOrder = slices.Clip(in.d.viewOrder)
+}
+
+// Everybody returns the table that tells how many people there are, where that is public; nil where
+// it is not, or where no table tells it.
+//
+// Under substitution one person is replaced by another, so how many there are is the same in all
+// neighbours: the relation itself makes it public. A table tells that number, and no more, where
+// everybody has a row in it and nothing but being somebody decides that:
+//
+//   - it is the only private table. With a second one somebody who is in both could be replaced by
+//     somebody who is in the other alone, and the first would have a row less.
+//   - it names the unit itself, or its rows are the people. Rows that lead to nobody are no person's.
+//   - no row is left out for what is written in it, as lines of a CSV file are that are no rows:
+//     whether somebody's line is one would be told exactly.
+func (d *Dataset) Everybody() *Table {
+	if d.Neighbours != dp.Substitute {
+		return nil
+	}
+	var only *Table
+	for _, t := range d.Tables {
+		switch {
+		case t.Public:
+		case only != nil:
+			return nil
+		default:
+			only = t
+		}
+	}
+	if only == nil || len(only.Path) > 0 || only.mayBeCSV(d) && !only.CSV.RefuseBadLines {
+		return nil
+	}
+	return only
+}
+
+// PathKeys are the columns of a table by which longer paths of other tables come in, and that must
+// therefore be different in every row; but for what the table's own 'unique' is about.
+func (d *Dataset) PathKeys(t *Table) []string {
+	var out []string
+	for _, name := range d.TableNames() {
+		p := d.Tables[name].Path
+		if len(p) < 2 || p[0].Table != t.Name || slices.Contains(out, p[0].Key) || t.UnitKind == Unique && p[0].Key == t.UnitColumn {
+			continue
+		}
+		out = append(out, p[0].Key)
+	}
+	return out
+}
+
+// What bounds the work of a question, so that how long it takes does not tell whether somebody is
+// there. Both are about time and not about noise: none of them makes an answer less exact, but for
+// people with more rows than are joined.
+const (
+	// DefaultFanout is how many rows of public tables one private row may meet.
+	DefaultFanout = 1000
+	// DefaultJoined is how many rows of one person are joined with others of the same person.
+	DefaultJoined = 200
+	// MostJoined is the largest that an owner can set.
+	MostJoined = 100_000
+	mostFanout = 1_000_000
+)
+
+const (
+	fanoutMeans = "how many rows of public tables one row of a person may meet in a question"
+	joinedMeans = "how many rows of one person are joined with other rows of the same person"
+)
+
+// Fanout is how many rows of public tables one private row may meet in a question. More are
+// refused.
+func (d *Dataset) Fanout() int64 {
+	if d.MaxFanout == 0 {
+		return DefaultFanout
+	}
+	return d.MaxFanout
+}
+
+// Joined is how many rows of one person are joined at most with others of the same person. With
+// public ones that many times five hundred pairs are made at most. The others are left out.
+func (t *Table) Joined() int64 {
+	if t.MaxJoined == 0 {
+		return DefaultJoined
+	}
+	return t.MaxJoined
+}
+
+func (in datasetReader) readFanout(f fields) {
+	if v, ok := f.get("max_fanout"); ok {
+		in.d.MaxFanout, _ = in.r.whole(v, "max_fanout", mostFanout, fanoutMeans)
+	}
+}
+
+func (t *Table) readJoined(r *reader, f fields, d *Dataset, unitOK bool) {
+	v, ok := f.get("max_joined")
+	if !ok {
+		return
+	}
+	_, unique := f.get("unique")
+	switch {
+	case t.Public:
+		r.at(v, "the table is public, so nobody has rows in it; remove 'max_joined', or see max_fanout of the dataset")
+	case unitOK && d.Unit.Row() || unique:
+		r.at(v, "a person has one row here, which is not joined with others of the same person; remove 'max_joined'")
+	default:
+		t.MaxJoined, _ = r.whole(v, "max_joined", MostJoined, joinedMeans)
+	}
+}
+
+// Failures are how many questions may fail after they were charged before the dataset gives no new
+// answers: of one analyst, and of all of them. A failure can tell something about the data that
+// nobody paid for. The last of those that are borne closes the door, until the owner releases it.
+type Failures struct{ Analyst, Dataset uint64 }
+
+const (
+	defaultFailures = 1
+	// datasetFailures is how many times as many are borne of all analysts together, where the
+	// policy says only one number.
+	datasetFailures = 3
+	maxFailures     = 1000
+)
+
+// Borne returns the failures that are borne, with what nothing stands for.
+func (d *Dataset) Borne() Failures {
+	f := d.Failures
+	if f.Analyst == 0 {
+		f.Analyst = defaultFailures
+	}
+	if f.Dataset == 0 {
+		f.Dataset = datasetFailures * f.Analyst
+	}
+	return f
+}
+
+// readFailures reads a number, or a mapping with both.
+func (in datasetReader) readFailures(f fields) {
+	v, ok := f.get("failures")
+	if !ok {
+		return
+	}
+	if v.node.Kind != yaml.MappingNode {
+		in.d.Failures.Analyst = in.r.failures(v, "failures", "after how many failures an analyst gets no new answers")
+		return
+	}
+	both, ok := in.r.fields(v, v.node, "failures", failuresKeys)
+	if !ok {
+		return
+	}
+	if v, ok := both.get("analyst"); ok {
+		in.d.Failures.Analyst = in.r.failures(v, "analyst", "after how many failures an analyst gets no new answers")
+	}
+	if v, ok := both.get("dataset"); ok {
+		in.d.Failures.Dataset = in.r.failures(v, "dataset", "after how many failures nobody gets new answers")
+	}
+}
+
+func (r *reader) failures(v place, key, means string) uint64 {
+	n, _ := r.whole(v, key, maxFailures, means)
+	return uint64(n)
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/address"
 )
 
 // DraftOptions is what the owner says about a draft.
@@ -352,4 +355,56 @@ func (d *draft) exampleUnit() string {
 		}
 	}
 	return "patients.pid"
+}
+
+var (
+	plainWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*([./ -][A-Za-z0-9_]+)*$`)
+	// These words are something other than text to one version of YAML or another.
+	notWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"}
+)
+
+// scalar writes a text as YAML that every YAML reader takes for that text. Whatever
+// is not plainly a word is put in double quotes, where the escapes of Go are YAML's.
+func scalar(text string) string {
+	if plainWord.MatchString(text) && !slices.Contains(notWords, strings.ToLower(text)) {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// pathScalar writes a path, which needs quotes only where one of its ends does.
+func pathScalar(near, far string) string {
+	path := near + " -> " + far
+	if plainWord.MatchString(near) && plainWord.MatchString(far) {
+		return path
+	}
+	return strconv.Quote(path)
+}
+
+// listScalar writes a list of texts in one line.
+func listScalar(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = scalar(t)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// trinoHome reports whether a table is where the address says, under its own name.
+func (d *draft) trinoHome(s Schema) bool {
+	at, err := address.ParseTrino(d.source)
+	return err == nil && at.Schema != "" && s.Relation == at.Catalog+"."+at.Schema+"."+s.Table
+}
+
+// writeTrinoRefresh says when tables of a cluster are looked at for changes. Where a store does not
+// tell, it has to be said.
+func (d *draft) writeTrinoRefresh() {
+	if slices.ContainsFunc(d.schemas, func(s Schema) bool { return s.Unmarked && s.LeftOut == "" }) {
+		d.comment(2, "Some of these tables are in stores that do not say whether a table has changed. So it is taken to be as it was for "+
+			"this long; or write version: SELECT ... in its place, a query that says something else when the data is another.")
+		d.line(2, "refresh: 24h")
+		return
+	}
+	d.comment(2, "It is looked for changes before every question. Where it changes all the time, say how fresh answers have to be:")
+	d.line(2, "# refresh: 24h")
 }

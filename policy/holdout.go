@@ -48,23 +48,23 @@ const (
 func (d *Dataset) HoldoutNames() []string { return inOrder(d.holdoutOrder, d.Holdouts) }
 
 // readHoldouts reads the holdouts, after the tables that they name.
-func (d *Dataset) readHoldouts(r *reader, f fields, dir string) {
+func (in datasetReader) readHoldouts(f fields, dir string) {
 	v, ok := f.get("holdouts")
 	if !ok {
 		return
 	}
-	entries, ok := r.entries(v, "holdouts", "holdout", checkShortName)
+	entries, ok := in.r.entries(v, "holdouts", "holdout", checkShortName)
 	if !ok {
 		return
 	}
-	d.Holdouts = map[string]*Holdout{}
+	in.d.Holdouts = map[string]*Holdout{}
 	for _, e := range entries {
 		h := &Holdout{Name: e.name, Steps: 1}
-		if f, ok := r.fields(e.place, e.node, "a holdout", holdoutKeys); ok {
-			h.read(r, f, d, dir)
+		if f, ok := in.r.fields(e.place, e.node, "a holdout", holdoutKeys); ok {
+			h.read(in.r, f, in.d, dir)
 		}
-		d.Holdouts[e.name] = h
-		d.holdoutOrder = append(d.holdoutOrder, e.name)
+		in.d.Holdouts[e.name] = h
+		in.d.holdoutOrder = append(in.d.holdoutOrder, e.name)
 	}
 }
 
@@ -165,7 +165,7 @@ func (h *Holdout) readTable(r *reader, f fields, d *Dataset) {
 			r.at(at, "'%s' is about a file of labels; about a table analysts ask with an expression over its columns, so remove it", key)
 		}
 	}
-	table := d.readPersonal(r, f, "a holdout")
+	table := datasetReader{r, d}.readPersonal(f, "a holdout")
 	if table != nil {
 		h.Table = table.Name
 	}

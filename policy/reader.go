@@ -1,9 +1,21 @@
 package policy
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // reader walks the YAML tree and collects problems. It works on nodes and not
@@ -206,3 +218,458 @@ func (r *reader) pairs(at place, n *yaml.Node, what string) ([]place, bool) {
 	}
 	return ps, true
 }
+
+// maxDepth is more than twice the depth of the deepest correct policy.
+const maxDepth = 20
+
+// document parses the text into the root of its one document. It returns nil where
+// there is nothing to go on with.
+func (r *reader) document(text []byte) *yaml.Node {
+	top := place{node: &yaml.Node{Kind: yaml.ScalarNode, Line: 1, Column: 1}}
+	if len(text) > MaxSize {
+		r.at(top, "the policy is larger than 1 MiB; is this the right file?")
+		return nil
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, next yaml.Node
+	switch err := d.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		r.at(top, "the policy is empty; 'discreet init FILE...' drafts one from the data's schema")
+		return nil
+	case err != nil:
+		r.syntax(err, text)
+		return nil
+	}
+	switch err := d.Decode(&next); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		r.syntax(err, text)
+		return nil
+	default:
+		r.at(place{node: &next}, "a second document begins here; a policy is one document, so remove the line ---")
+	}
+	if len(doc.Content) != 1 {
+		r.at(top, "the policy is empty; 'discreet init FILE...' drafts one from the data's schema")
+		return nil
+	}
+	r.shape(doc.Content[0], 1)
+	return doc.Content[0]
+}
+
+var (
+	yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	// The YAML library counts lines from 0 in the errors of its parser and from 1 in
+	// those of its scanner. These are the parser's.
+	fromZero = regexp.MustCompile(`did not find expected (key|node content|'-' indicator|',' or|<)`)
+)
+
+// syntax records that the text is not YAML. There is one such problem at a time,
+// because a parser that lost its way cannot go on.
+func (r *reader) syntax(err error, text []byte) {
+	line, problem := 1, err.Error()
+	if m := yamlLine.FindStringSubmatch(problem); m != nil {
+		problem = problem[len(m[0]):]
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			line = n
+			if fromZero.MatchString(problem) {
+				line++
+			}
+		}
+	}
+	hint := "check the indentation and the brackets around this line"
+	if lines := bytes.Split(text, []byte("\n")); line <= len(lines) {
+		if s := lines[line-1]; bytes.Contains(s[:len(s)-len(bytes.TrimLeft(s, " \t"))], []byte("\t")) {
+			hint = "this line begins with a tab, but YAML is indented with spaces"
+		}
+	}
+	at := &yaml.Node{Kind: yaml.ScalarNode, Line: line, Column: 1}
+	r.at(place{node: at}, "this is not YAML: %s; %s", problem, hint)
+}
+
+// shape refuses the parts of YAML that let a file say something other than what it
+// shows: references, merges, tags, and nesting without end.
+func (r *reader) shape(n *yaml.Node, depth int) {
+	at := place{node: n}
+	if depth > maxDepth {
+		r.at(at, "nested more than %d deep; a policy never is", maxDepth)
+		n.Content = nil
+		return
+	}
+	if n.Anchor != "" {
+		r.at(at, "the anchor &%s is refused, so that a policy says what it shows; write the value out where it is used", n.Anchor)
+	}
+	if n.Kind == yaml.AliasNode {
+		r.at(at, "the alias *%s is refused, so that a policy says what it shows; write the value out", n.Value)
+		return
+	}
+	if n.Style&yaml.TaggedStyle != 0 {
+		r.at(at, "the tag %s is refused; write the value without it", quote(n.Tag))
+	}
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Kind == yaml.ScalarNode && c.Tag == "!!merge" {
+			r.at(place{node: c}, "the merge key << is refused, so that a policy says what it shows; write the keys out")
+		}
+		r.shape(c, depth+1)
+	}
+}
+
+// maxName is PostgreSQL's limit for a name, in bytes.
+const maxName = 63
+
+// checkName returns what is wrong with the name of a table or column, or
+// nothing. Names come from other people's files, so everything goes that can be
+// quoted in SQL and seen on a screen.
+func checkName(name string) string {
+	switch {
+	case name == "":
+		return "is empty; give it a name"
+	case len(name) > maxName:
+		return "is longer than 63 bytes; rename it in the data or in a view"
+	case !utf8.ValidString(name):
+		return "is not valid UTF-8; rename it in the data or in a view"
+	case strings.ContainsRune(name, '"'):
+		return "contains a double quote; rename it in the data or in a view"
+	case strings.TrimSpace(name) != name:
+		return "begins or ends with a space; rename it in the data or in a view"
+	}
+	for _, c := range name {
+		if !unicode.IsPrint(c) {
+			return "contains a character that cannot be seen; rename it in the data or in a view"
+		}
+	}
+	return ""
+}
+
+// checkShortName does the same for datasets and the like, which are named by the
+// owner and appear in addresses and connection strings. For analysts see username.
+func checkShortName(name string) string {
+	ok := name != "" && len(name) <= 64
+	for _, c := range name {
+		ok = ok && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_.@-", c))
+	}
+	if !ok {
+		return "is not a name; write 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -"
+	}
+	return ""
+}
+
+// fold returns the same text for names that differ only in letter case: every
+// letter becomes the smallest of the letters that Unicode folds together.
+func fold(name string) string {
+	return strings.Map(func(c rune) rune {
+		least := c
+		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, name)
+}
+
+// scalar returns the node of a single value.
+func (r *reader) scalar(p place, key, want string) (*yaml.Node, bool) {
+	switch {
+	case p.node.Kind == yaml.AliasNode:
+		return nil, false // Refused already.
+	case p.node.Kind != yaml.ScalarNode:
+		r.at(p, "'%s' must be %s, but this is %s", key, want, kind(p.node))
+		return nil, false
+	case r.isNull(p):
+		r.at(p, "'%s' is empty; write %s", key, want)
+		return nil, false
+	}
+	return p.node, true
+}
+
+// text reads a word, taken by its spelling.
+func (r *reader) text(p place, key, want string) (string, bool) {
+	n, ok := r.scalar(p, key, want)
+	if !ok {
+		return "", false
+	}
+	if n.Value == "" {
+		r.at(p, "'%s' is empty; write %s", key, want)
+		return "", false
+	}
+	return n.Value, true
+}
+
+// number reads a decimal number exactly, from its spelling.
+func (r *reader) number(p place, key string) (*big.Rat, bool) {
+	n, ok := r.scalar(p, key, "a decimal number")
+	if !ok {
+		return nil, false
+	}
+	if !plain(n) {
+		r.at(p, "'%s' is text, because it stands in quotes; write the number without them", key)
+		return nil, false
+	}
+	v, err := dp.ParseDecimal(n.Value)
+	if err != nil {
+		r.at(p, "'%s' is %s, which is not a decimal number; write for example %s", key, quote(n.Value), exampleOf(key))
+		return nil, false
+	}
+	return v, true
+}
+
+func exampleOf(key string) string {
+	switch key {
+	case "failures", "analyst", "dataset":
+		return "3"
+	case "max_rows", "max_groups", "windows", "every", "answers", "steps", "width":
+		return "5"
+	case "max_fanout":
+		return "1000"
+	case "lengths":
+		return "30"
+	case "max_joined":
+		return "500"
+	case "granularity", "alpha", "noise", "threshold":
+		return "0.01"
+	case "beta":
+		return "0.001"
+	case "size", "queries", "people", "rows", "values":
+		return "100000"
+	case "delta", "keys_delta":
+		return "1e-6"
+	}
+	return "0.5"
+}
+
+// amount reads a positive amount of privacy, rounded down.
+func (r *reader) amount(p place, key string) (dp.Amount, bool) {
+	n, ok := r.number(p, key)
+	if !ok {
+		return 0, false
+	}
+	a, err := dp.Floor(n)
+	switch {
+	case n.Sign() <= 0:
+		r.at(p, "%s must be above 0; write for example 0.5", key)
+	case err != nil:
+		// The largest amount stands for all that are too large to be one; every
+		// limit on an epsilon is far below it.
+		return dp.Unbounded, true
+	case a == 0:
+		r.at(p, "%s %s is below 2^-40, about 1e-12, the smallest amount that is counted; write a larger one", key, p.node.Value)
+	default:
+		return a, true
+	}
+	return 0, false
+}
+
+// whole reads a whole number between 1 and most.
+func (r *reader) whole(p place, key string, most int64, means string) (int64, bool) {
+	n, ok := r.number(p, key)
+	if !ok {
+		return 0, false
+	}
+	if !n.IsInt() || n.Sign() <= 0 || n.Cmp(new(big.Rat).SetInt64(most)) > 0 {
+		r.at(p, "%s must be a whole number from 1 to %d; it is %s", key, most, means)
+		return 0, false
+	}
+	return n.Num().Int64(), true
+}
+
+// truth reads true or false. The many other spellings of YAML 1.1 are refused
+// here, because next to text columns they are traps.
+func (r *reader) truth(p place, key string) (value, ok bool) {
+	n, ok := r.scalar(p, key, "true or false")
+	if !ok {
+		return false, false
+	}
+	if value, ok = parseBool(n); !ok {
+		r.at(p, "'%s' must be true or false, but this is %s", key, quote(n.Value))
+	}
+	return value, ok
+}
+
+func parseBool(n *yaml.Node) (value, ok bool) {
+	if !plain(n) || (n.Value != "true" && n.Value != "false") {
+		return false, false
+	}
+	return n.Value == "true", true
+}
+
+// parseNumber reads a number exactly, and returns what is wrong where it is none.
+func parseNumber(text string) (*big.Rat, string) {
+	n, err := dp.ParseDecimal(text)
+	if err != nil {
+		return nil, fmt.Sprintf("%s is not a decimal number; write for example 0, 110 or 0.5", quote(text))
+	}
+	return n, ""
+}
+
+// decimal writes a number as a person would, exactly where that is short.
+func decimal(n *big.Rat) string {
+	digits, exact := n.FloatPrec()
+	if exact && digits <= 20 && n.Num().BitLen() <= 128 {
+		return n.FloatString(digits)
+	}
+	return "about " + new(big.Float).SetRat(n).Text('g', 6)
+}
+
+// keySet is the keys that one kind of mapping may have.
+type keySet struct {
+	known []string
+	// other explains keys that people write and that do not exist here.
+	other map[string]string
+}
+
+var (
+	policyKeys = keySet{known: []string{"ledger", "anchor", "datasets"}}
+	anchorKeys = keySet{
+		known: []string{"file", "postgres", "name", "every"},
+		other: map[string]string{
+			"path": "write file: PATH",
+			"url":  "write postgres: URL",
+		},
+	}
+	datasetKeys = keySet{
+		known: []string{"engine", "source", "version", "refresh", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views",
+			"release", "sizes", "failures", "max_fanout", "streams", "holdouts"},
+		other: map[string]string{
+			"max_joined": "it belongs to a table: how many rows of one person are joined",
+			"tick":       "it belongs inside release: {deadline: 250ms}",
+			"renewal":    "it belongs inside budget: {epsilon: ..., renewal: {every: month, windows: 12}}",
+			"anchor":     "it belongs at the top of the file, because all datasets share one ledger",
+			"epsilon":    "it belongs inside budget: {epsilon: ..., delta: ...}",
+			"delta":      "it belongs inside budget: {epsilon: ..., delta: ...}",
+			"ledger":     "it belongs at the top of the file, because all datasets share one ledger",
+			"path":       "it belongs to a table; where the data is goes under 'source'",
+			"url":        "where the data is goes under 'source'",
+		},
+	}
+	budgetKeys = keySet{
+		known: []string{"epsilon", "delta", "keys_delta", "noise", "per_query", "renewal"},
+		other: map[string]string{
+			"every":   "it belongs inside renewal: {every: month, windows: 12}",
+			"windows": "it belongs inside renewal: {every: month, windows: 12}",
+
+			"mechanism": "which noise questions get is written as noise: auto",
+
+			"rho":     "a budget is written as epsilon and delta, and rho follows from them",
+			"min":     "it belongs inside per_query: {min: ..., default: ..., max: ...}",
+			"default": "it belongs inside per_query: {default: ..., max: ...}",
+			"max":     "it belongs inside per_query: {default: ..., max: ...}",
+		},
+	}
+	perQueryKeys = keySet{
+		known: []string{"min", "default", "max", "delta"},
+	}
+	streamKeys = keySet{
+		known: []string{"table", "columns", "size", "alpha", "beta", "queries", "budget", "predictor"},
+		other: map[string]string{
+			"epsilon": "what a stream may take of the dataset's epsilon is written as budget: 1",
+			"bins":    "how a column is cut is written as columns: {age: {width: 10}}",
+			"n":       "the number of people is written as 'size'",
+		},
+	}
+	streamColumnKeys = keySet{
+		known: []string{"width", "edges"},
+		other: map[string]string{
+			"keys":   "the keys stand where the column is declared, and each of them is a value of the stream",
+			"bounds": "the bounds stand where the column is declared; how they are cut is written as width: 10",
+			"bins":   "how a column is cut is written as width: 10, or edges: [18, 65]",
+			"type":   "the type stands where the column is declared",
+		},
+	}
+	holdoutKeys = keySet{
+		known: []string{"labels", "column", "id", "table", "train", "size", "threshold", "noise", "answers", "steps"},
+		other: map[string]string{
+			"budget":  "what a holdout costs follows from noise, answers and size",
+			"epsilon": "what a holdout costs follows from noise, answers and size",
+			"source":  "the file of labels is written as labels: labels.csv",
+			"n":       "the number of people is written as 'size'",
+		},
+	}
+	releaseKeys = keySet{
+		known: []string{"deadline", "tick"},
+		other: map[string]string{
+			"every":     "write how long a tick is as {deadline: 250ms}",
+			"immediate": "write release: immediate, or leave it out",
+		},
+	}
+	sizesKeys = keySet{
+		known: []string{"people", "tables"},
+		other: map[string]string{
+			"rows":    "the rows of each table are written as tables: {patients: {rows: 100000}}",
+			"lengths": "it belongs to a table: tables: {patients: {rows: 100000, lengths: {note: 200}}}",
+			"values":  "it belongs to a table: tables: {patients: {rows: 100000, values: {zip: 5000}}}",
+		},
+	}
+	tableSizesKeys = keySet{
+		known: []string{"rows", "lengths", "values"},
+		other: map[string]string{"people": "it belongs to the sizes of the dataset, beside tables"},
+	}
+	failuresKeys = keySet{
+		known: []string{"analyst", "dataset"},
+		other: map[string]string{
+			"analysts": "how many of each analyst is written as {analyst: 1, dataset: 3}",
+			"total":    "how many of all analysts together is written as {analyst: 1, dataset: 3}",
+		},
+	}
+	renewalKeys = keySet{
+		known: []string{"every", "windows"},
+		other: map[string]string{
+			"epsilon": "the budget's own epsilon is that of each window",
+			"times":   "how many windows there will ever be is written as 'windows'",
+		},
+	}
+	analystKeys = keySet{
+		known: []string{"share", "epsilon", "expires"},
+		other: map[string]string{
+			"budget": "an analyst has a share of the dataset's budget, such as share: 0.5, or an epsilon",
+			"delta":  "the quota of an analyst is at the dataset's delta; write share or epsilon",
+			"groups": "a group lists its analysts, such as groups: {cardiology: {share: 0.5, analysts: [ana, ben]}}",
+		},
+	}
+	groupKeys = keySet{
+		known: []string{"share", "epsilon", "analysts"},
+		other: map[string]string{
+			"budget":  "a group has a share of the dataset's budget, such as share: 0.5, or an epsilon",
+			"delta":   "the quota of a group is at the dataset's delta; write share or epsilon",
+			"expires": "analysts expire; a group has those that it lists",
+		},
+	}
+	tableKeys = keySet{
+		known: []string{"source", "trusted", "prepared", "delimiter", "quotes", "bad_lines", "nulls", "formats", "public", "unique", "path",
+			"max_rows", "max_groups", "max_joined", "columns"},
+		other: map[string]string{
+			"max_fanout": "it belongs to the dataset: how many rows of all public tables together one row of a person may meet",
+			"unit":       "it belongs to the dataset; a table says how it leads there with 'path', for example path: pid -> patients.pid",
+			"bounds":     "it belongs to a column",
+			"keys":       "it belongs to a column",
+			"format":     "write formats: {date: DD.MM.YYYY}, by type, or a format for one column",
+		},
+	}
+	formatKeys = keySet{known: []string{"integer", "decimal", "boolean", "date", "timestamp"}}
+	columnKeys = keySet{
+		known: []string{"type", "format", "nulls", "nullable", "bounds", "bounds_from", "granularity", "max_sum", "keys"},
+		other: map[string]string{
+			"min":      "write both ends as bounds: [lowest, highest]",
+			"max":      "write both ends as bounds: [lowest, highest]",
+			"lower":    "write both ends as bounds: [lowest, highest]",
+			"upper":    "write both ends as bounds: [lowest, highest]",
+			"values":   "the values that analysts may group by are listed under 'keys'",
+			"public":   "publicness is said by the column's keys: a list is public, 'private' is not",
+			"unique":   "it belongs to the table, for example unique: pid",
+			"required": "write nullable: false for a column without NULL",
+			"null":     "write nullable: true or nullable: false",
+		},
+	}
+)
+
+// explain says what to do about a key that is not in the set, and returns the
+// key that was meant where that is likely.
+func (s keySet) explain(key, what string) (text, meant string) {
+	text = fmt.Sprintf("%s has no key %s", what, quote(key))
+	if why, ok := s.other[key]; ok {
+		return text + ": " + why, ""
+	}
+	if meant = nearest(key, s.known); meant != "" {
+		return text + didYouMean(key, s.known...), meant
+	}
+	return text + "; its keys are " + list(s.known), ""
+}
+
+func (s keySet) has(key string) bool { return slices.Contains(s.known, key) }

@@ -57,31 +57,31 @@ func (r Release) Deadline() bool { return !r.Immediate && !r.TickAlone }
 const wantRelease = "deadline, {deadline: 250ms}, tick, {tick: 250ms} or immediate"
 
 // readRelease reads a word, or a mapping with the length of the tick.
-func (d *Dataset) readRelease(r *reader, f fields) {
+func (in datasetReader) readRelease(f fields) {
 	v, ok := f.get("release")
 	if !ok {
 		return
 	}
-	d.Release.Stated = true
+	in.d.Release.Stated = true
 	if v.node.Kind == yaml.MappingNode {
-		d.readTick(r, v)
+		in.readTick(v)
 		return
 	}
-	text, ok := r.text(v, "release", wantRelease)
+	text, ok := in.r.text(v, "release", wantRelease)
 	switch {
 	case !ok:
 	case text == "immediate":
-		d.Release.Immediate = true
+		in.d.Release.Immediate = true
 	case text == "tick":
-		d.Release.TickAlone = true
+		in.d.Release.TickAlone = true
 	case text == "deadline":
 	default:
-		r.at(v, "there is no release %s; write %s%s", quote(text), wantRelease, didYouMean(text, "deadline", "immediate", "tick"))
+		in.r.at(v, "there is no release %s; write %s%s", quote(text), wantRelease, didYouMean(text, "deadline", "immediate", "tick"))
 	}
 }
 
-func (d *Dataset) readTick(r *reader, at place) {
-	f, ok := r.fields(at, at.node, "a release", releaseKeys)
+func (in datasetReader) readTick(at place) {
+	f, ok := in.r.fields(at, at.node, "a release", releaseKeys)
 	if !ok {
 		return
 	}
@@ -89,30 +89,30 @@ func (d *Dataset) readTick(r *reader, at place) {
 	v, ok := f.get(key)
 	if tick, has := f.get("tick"); has {
 		if ok {
-			r.at(tick, "a release has a deadline or a tick, and not both; write %s", wantRelease)
+			in.r.at(tick, "a release has a deadline or a tick, and not both; write %s", wantRelease)
 			return
 		}
-		d.Release.TickAlone = true
+		in.d.Release.TickAlone = true
 		v, ok, key = tick, true, "tick"
 	}
 	if !ok && len(at.node.Content) > 0 {
 		return // what is there instead was refused, with what to write
 	}
 	if !ok {
-		f.need(r, key, "write how long a tick is, such as 250ms or 1s")
+		f.need(in.r, key, "write how long a tick is, such as 250ms or 1s")
 		return
 	}
-	text, ok := r.text(v, key, "a time from 10ms to 60s, such as 250ms or 1s")
+	text, ok := in.r.text(v, key, "a time from 10ms to 60s, such as 250ms or 1s")
 	if !ok {
 		return
 	}
 	tick, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		r.at(v, "'%s' is %s, which is not a time; write a number and its unit in one word, such as 250ms or 1s", key, quote(text))
+		in.r.at(v, "'%s' is %s, which is not a time; write a number and its unit in one word, such as 250ms or 1s", key, quote(text))
 	case tick < minTick || tick > maxTick:
-		r.at(v, "a tick of %s is out of range; write a time from 10ms to 60s, such as 250ms", text)
+		in.r.at(v, "a tick of %s is out of range; write a time from 10ms to 60s, such as 250ms", text)
 	default:
-		d.Release.Tick = tick
+		in.d.Release.Tick = tick
 	}
 }

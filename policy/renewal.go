@@ -92,8 +92,8 @@ func (b *Budget) readRenewal(r *reader, at place) bool {
 }
 
 // checkTotal refuses windows that together promise nothing.
-func (d *Dataset) checkTotal(r *reader, at place) {
-	b, limit := d.Budget, d.TotalFilter().Limit()
+func (in budgetReader) checkTotal(at place) {
+	b, limit := in.d.Budget, in.d.TotalFilter().Limit()
 	epsilon := limit.Epsilon
 	if !b.Pure() {
 		var err error
@@ -101,12 +101,12 @@ func (d *Dataset) checkTotal(r *reader, at place) {
 			epsilon = dp.Unbounded
 		}
 		if delta := b.RhoDelta().Add(limit.Delta); delta.Rat().Cmp(maxDelta) > 0 {
-			r.at(at, "over all %d windows delta adds up to %s, which is above 0.01; write fewer windows, or a smaller keys_delta",
+			in.r.at(at, "over all %d windows delta adds up to %s, which is above 0.01; write fewer windows, or a smaller keys_delta",
 				b.Renewal.Windows, delta.Short())
 		}
 	}
 	if epsilon > maxEpsilon {
-		r.at(at, "over all %d windows this is epsilon %s, which is above 100 and protects nobody; write fewer windows, or a smaller "+
+		in.r.at(at, "over all %d windows this is epsilon %s, which is above 100 and protects nobody; write fewer windows, or a smaller "+
 			"epsilon for each", b.Renewal.Windows, epsilon.Short())
 	}
 }

@@ -43,65 +43,65 @@ const (
 )
 
 // readSizes reads what is declared. It comes after the tables, which have to be right.
-func (d *Dataset) readSizes(r *reader, f fields) {
+func (in datasetReader) readSizes(f fields) {
 	v, ok := f.get("sizes")
 	if !ok {
 		return
 	}
 	v.where = v.in("sizes")
-	f, ok = r.fields(v, v.node, "sizes", sizesKeys)
+	f, ok = in.r.fields(v, v.node, "sizes", sizesKeys)
 	if !ok {
 		return
 	}
 	out := &Sizes{Tables: map[string]TableSizes{}}
-	d.Sizes = out
+	in.d.Sizes = out
 	people, given := f.get("people")
 	switch {
-	case d.Unit.Row() && given:
-		r.at(people, "the unit is row, so there are as many people as rows; remove 'people'")
-	case !d.Unit.Row():
-		if people, ok := f.need(r, "people", "write "+peopleMeans+"; "+howToCount); ok {
-			out.People, _ = r.whole(people, "people", MostDeclared, peopleMeans)
+	case in.d.Unit.Row() && given:
+		in.r.at(people, "the unit is row, so there are as many people as rows; remove 'people'")
+	case !in.d.Unit.Row():
+		if people, ok := f.need(in.r, "people", "write "+peopleMeans+"; "+howToCount); ok {
+			out.People, _ = in.r.whole(people, "people", MostDeclared, peopleMeans)
 		}
 	}
-	at, ok := f.need(r, "tables", "write how large each of the private tables is; "+howToCount)
+	at, ok := f.need(in.r, "tables", "write how large each of the private tables is; "+howToCount)
 	if !ok {
 		return
 	}
-	entries, ok := r.entries(at, "tables", "table", checkName)
+	entries, ok := in.r.entries(at, "tables", "table", checkName)
 	if !ok {
 		return
 	}
 	for _, e := range entries {
-		switch t := d.Tables[e.name]; {
+		switch t := in.d.Tables[e.name]; {
 		case t == nil:
-			r.at(e.place, "there is no table %s in this dataset; remove it%s", quote(e.name), didYouMean(e.name, d.privateTables()...))
+			in.r.at(e.place, "there is no table %s in this dataset; remove it%s", quote(e.name), didYouMean(e.name, in.d.privateTables()...))
 		case t.Public:
-			r.at(e.place, "the table %s is public, so its rows are counted; remove it", quote(e.name))
+			in.r.at(e.place, "the table %s is public, so its rows are counted; remove it", quote(e.name))
 		default:
-			out.Tables[e.name] = d.readTableSizes(r, e.place, t)
+			out.Tables[e.name] = in.readTableSizes(e.place, t)
 		}
 	}
-	for _, name := range d.privateTables() {
+	for _, name := range in.d.privateTables() {
 		if _, ok := out.Tables[name]; !ok {
-			r.at(at, "the table %s is missing: write how large it is, because what is not declared is not counted instead; %s",
+			in.r.at(at, "the table %s is missing: write how large it is, because what is not declared is not counted instead; %s",
 				quote(name), howToCount)
 		}
 	}
-	if d.Unit.Row() {
+	if in.d.Unit.Row() {
 		for _, t := range out.Tables {
 			out.People += t.Rows
 		}
 	}
 }
 
-func (d *Dataset) readTableSizes(r *reader, at place, t *Table) (out TableSizes) {
-	f, ok := r.fields(at, at.node, "the size of a table", tableSizesKeys)
+func (in datasetReader) readTableSizes(at place, t *Table) (out TableSizes) {
+	f, ok := in.r.fields(at, at.node, "the size of a table", tableSizesKeys)
 	if !ok {
 		return out
 	}
-	if v, ok := f.need(r, "rows", "write "+rowsMeans); ok {
-		out.Rows, _ = r.whole(v, "rows", MostDeclared, rowsMeans)
+	if v, ok := f.need(in.r, "rows", "write "+rowsMeans); ok {
+		out.Rows, _ = in.r.whole(v, "rows", MostDeclared, rowsMeans)
 	}
 	texts, keys := []string{}, []string{}
 	for _, name := range t.ColumnNames() {
@@ -112,8 +112,8 @@ func (d *Dataset) readTableSizes(r *reader, at place, t *Table) (out TableSizes)
 			keys = append(keys, name)
 		}
 	}
-	out.Lengths = r.columnSizes(f, "lengths", append(t.ColumnNames(), d.PathColumns(t)...), texts, MostDeclaredLength, lengthsMeans)
-	out.Values = r.columnSizes(f, "values", t.ColumnNames(), keys, MostDeclared, valuesMeans)
+	out.Lengths = in.r.columnSizes(f, "lengths", append(t.ColumnNames(), in.d.PathColumns(t)...), texts, MostDeclaredLength, lengthsMeans)
+	out.Values = in.r.columnSizes(f, "values", t.ColumnNames(), keys, MostDeclared, valuesMeans)
 	return out
 }
 

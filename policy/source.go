@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -160,23 +161,23 @@ func IsParquet(path string) bool {
 
 // readSource reads where the tables are. It reports false where the source is
 // given and wrong, so that tables do not complain about it again.
-func (d *Dataset) readSource(r *reader, f fields, dir string) bool {
+func (in sourceReader) readSource(f fields, dir string) bool {
 	v, ok := f.get("source")
 	if !ok {
 		return true
 	}
-	text, ok := r.text(v, "source", "the path of a .duckdb file, of a folder, or of a CSV or Parquet file, or the address of a "+
+	text, ok := in.r.text(v, "source", "the path of a .duckdb file, of a folder, or of a CSV or Parquet file, or the address of a "+
 		"PostgreSQL database or of a Trino cluster")
 	switch {
 	case ok && IsPostgres(text):
-		return d.readPostgres(r, v, text)
+		return in.readPostgres(v, text)
 	case ok && IsTrino(text):
-		return d.readTrino(r, v, text)
+		return in.readTrino(v, text)
 	}
-	if !ok || !r.path(v, "source", text) {
+	if !ok || !in.r.path(v, "source", text) {
 		return false
 	}
-	d.Source = resolve(dir, text)
+	in.d.Source = resolve(dir, text)
 	return true
 }
 
@@ -199,3 +200,105 @@ func (r *reader) path(p place, key, text string) bool {
 	}
 	return false
 }
+
+// maxVersionQuery is how long a version query may be, in bytes.
+const maxVersionQuery = 4096
+
+// readVersion reads the query that names the state of a database. It is the owner's own SQL, so
+// what stands in it is for the engine to say.
+func (in sourceReader) readVersion(f fields, sourceOK bool) {
+	v, ok := f.get("version")
+	if !ok {
+		return
+	}
+	text, ok := in.r.text(v, "version", "one SELECT, such as SELECT max(loaded_at) FROM load_log")
+	switch {
+	case !ok:
+	case sourceOK && in.d.SourceKind() != Database && !in.d.SourceKind().Remote():
+		in.r.at(v,
+			"'version' is a query for a database, and the source is none; remove it: the contents of files tell whether they have changed")
+	case strings.TrimSpace(text) == "" || len(text) > maxVersionQuery || !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		in.r.at(v, "'version' is at most %d bytes of text; write one SELECT, such as SELECT max(loaded_at) FROM load_log", maxVersionQuery)
+	default:
+		in.d.VersionQuery = text
+	}
+}
+
+// maxVersionName is how long the owner's name for the data may be, in bytes.
+const maxVersionName = 200
+
+// CheckVersionName returns what is wrong with a name that is to be printed and recorded.
+func CheckVersionName(text string) string {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "is an empty text; select something that changes with the data"
+	case len(text) > maxVersionName:
+		return fmt.Sprintf("is %d bytes long, and the most is %d; select md5(...) of it", len(text), maxVersionName)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "has characters that cannot be printed in a line; select md5(...) of it"
+	}
+	return ""
+}
+
+// VersionError says that the owner's version query gives no version. Its text is the same whatever
+// the data is; Problem and Err are for the owner's eyes.
+type VersionError struct {
+	Dataset string
+	Problem string
+	Err     error // in the words of the database, which may quote data
+}
+
+func (e *VersionError) Error() string {
+	return "the version query of the dataset " + e.Dataset + " does not name the data; ask the owner to run 'discreet check', which says " +
+		"why"
+}
+
+// Explain says what is wrong, to the owner.
+func (e *VersionError) Explain() string {
+	text := "the version query of the dataset " + e.Dataset + " " + e.Problem
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// readPrepared reads where the table is stored by person. The table stays what its source says: the
+// file is made of it, and can be made again.
+func (t *Table) readPrepared(r *reader, f fields, d *Dataset, dir string, unitOK bool) {
+	v, given := f.get("prepared")
+	if !given {
+		return
+	}
+	text, ok := r.text(v, "prepared", "the path of the file that 'discreet prepare' writes, such as prepared/visits.duckdb")
+	if !ok || !r.path(v, "prepared", text) {
+		return
+	}
+	if d.SourceKind() == TrinoDatabase {
+		r.at(v, "'prepared' is a file for DuckDB, and this table is asked for in a Trino cluster; remove it")
+		return
+	}
+	if !IsDatabase(text) {
+		r.at(v, "the prepared file %s is no DuckDB file; its name must end in .duckdb", quote(text))
+		return
+	}
+	if unitOK && !t.Preparable() {
+		r.at(v, "a table is stored by person where somebody may have many rows in it and a column says whose they are; remove 'prepared'")
+		return
+	}
+	t.Prepared = resolve(dir, text)
+	if t.Prepared == d.Source {
+		r.at(v, "this is the dataset's source, and the prepared file is another one that is made of it; give it a name of its own")
+		return
+	}
+	if r.prepared == nil {
+		r.prepared = map[string]string{}
+	}
+	if other := r.prepared[t.Prepared]; other != "" {
+		r.at(v, "the table %s has this prepared file already; give each table one of its own", quote(other))
+	}
+	r.prepared[t.Prepared] = t.Name
+}
+
+// Preparable reports whether the table can be stored by person: somebody may have many rows in it,
+// and who that is stands in the row.
+func (t *Table) Preparable() bool { return t.UnitKind == Many && t.UnitColumn != "" }

@@ -83,28 +83,28 @@ func (d *Dataset) StreamQuota(stream string) (account.Filter, bool) {
 }
 
 // readStreams reads the streams, after the tables and the budget that they are parts of.
-func (d *Dataset) readStreams(r *reader, f fields) {
+func (in datasetReader) readStreams(f fields) {
 	v, ok := f.get("streams")
 	if !ok {
 		return
 	}
-	entries, ok := r.entries(v, "streams", "stream", checkShortName)
+	entries, ok := in.r.entries(v, "streams", "stream", checkShortName)
 	if !ok {
 		return
 	}
-	d.Streams = map[string]*Stream{}
+	in.d.Streams = map[string]*Stream{}
 	for _, e := range entries {
 		s := &Stream{Name: e.name}
-		if f, ok := r.fields(e.place, e.node, "a stream", streamKeys); ok {
-			s.read(r, f, d)
+		if f, ok := in.r.fields(e.place, e.node, "a stream", streamKeys); ok {
+			s.read(in.r, f, in.d)
 		}
-		d.Streams[e.name] = s
-		d.streamOrder = append(d.streamOrder, e.name)
+		in.d.Streams[e.name] = s
+		in.d.streamOrder = append(in.d.streamOrder, e.name)
 	}
 }
 
 func (s *Stream) read(r *reader, f fields, d *Dataset) {
-	table := d.readPersonal(r, f, "a stream")
+	table := datasetReader{r, d}.readPersonal(f, "a stream")
 	if table != nil {
 		s.Table = table.Name
 	}
@@ -130,26 +130,26 @@ func (s *Stream) read(r *reader, f fields, d *Dataset) {
 }
 
 // readPersonal reads a table in which a person has one row, and returns nil where there is none.
-func (d *Dataset) readPersonal(r *reader, f fields, noun string) *Table {
-	v, ok := f.need(r, "table", "name a table in which a person has one row")
+func (in datasetReader) readPersonal(f fields, noun string) *Table {
+	v, ok := f.need(in.r, "table", "name a table in which a person has one row")
 	if !ok {
 		return nil
 	}
-	text, ok := r.text(v, "table", "the name of a table in which a person has one row")
-	if !ok || d.Tables == nil {
+	text, ok := in.r.text(v, "table", "the name of a table in which a person has one row")
+	if !ok || in.d.Tables == nil {
 		return nil
 	}
-	t := d.Tables[text]
+	t := in.d.Tables[text]
 	switch {
 	case t == nil:
-		r.at(v, "there is no table %s; %s is over a table that stands under 'tables' of the dataset%s", quote(text), noun,
-			d.similarTable(text))
+		in.r.at(v, "there is no table %s; %s is over a table that stands under 'tables' of the dataset%s", quote(text), noun,
+			in.d.similarTable(text))
 		return nil
 	case t.Public:
-		r.at(v, "the table %s is public, so questions about it cost nothing; name a private one", quote(text))
+		in.r.at(v, "the table %s is public, so questions about it cost nothing; name a private one", quote(text))
 		return nil
 	case t.UnitKind == Many:
-		r.at(v, "a person can have many rows in the table %s, and %s needs one in which everybody has one; name a table with "+
+		in.r.at(v, "a person can have many rows in the table %s, and %s needs one in which everybody has one; name a table with "+
 			"unique, or make one", quote(text), noun)
 		return nil
 	}
@@ -262,4 +262,100 @@ func (s *Stream) readColumns(r *reader, f fields, table *Table) {
 		}
 		s.Columns = append(s.Columns, b.column())
 	}
+}
+
+// StreamColumn is a column of a stream, cut into bins. Every row falls into one of them, or is
+// NULL, by the value that a question sees in it: cast, rounded to the lattice and moved into the
+// bounds.
+//
+//   - A value below the bounds is the lowest to every question, also in WHERE, so it falls into the
+//     first range; and one above them into the last.
+//   - A listed key has a bin of its own. All values that are not listed fall into one bin, which is
+//     Other, so that a total counts everybody. A question that tells one of them from another
+//     cannot be answered from bins.
+//   - What cannot be read as the column's type is NULL. Where the column is not nullable there is
+//     no cell for it, and a row that breaks this promise of the owner's falls into no cell.
+type StreamColumn struct {
+	Name string
+	// Bins are at least one, without NULL.
+	Bins []Bin
+	// Null says that there is a cell for NULL, which comes after all bins.
+	Null bool
+}
+
+// Bin is some values of a column, which a stream does not tell apart.
+type Bin struct {
+	// Label is different in all bins of a column.
+	Label string
+	// Range says that the bin holds the lattice points from Lo to Hi, both included. They are what
+	// Value.Int holds: steps, days or microseconds.
+	Range  bool
+	Lo, Hi int64
+	// Value is the only value, where the bin is neither a range nor Other.
+	Value Value
+	// Other says that the bin holds all values that are in no other bin of the column.
+	Other bool
+}
+
+// Cells returns how many cells the column has: its bins, and one for NULL.
+func (c StreamColumn) Cells() int {
+	if c.Null {
+		return len(c.Bins) + 1
+	}
+	return len(c.Bins)
+}
+
+// Labels returns the labels of all cells in order. The last is that of NULL, where there is one.
+func (c StreamColumn) Labels() []string {
+	labels := make([]string, 0, c.Cells())
+	for _, b := range c.Bins {
+		labels = append(labels, b.Label)
+	}
+	if c.Null {
+		labels = append(labels, unusedLabel("(null)", c.Bins))
+	}
+	return labels
+}
+
+// unusedLabel puts a label into brackets until no bin has it.
+func unusedLabel(label string, bins []Bin) string {
+	taken := map[string]bool{}
+	for _, b := range bins {
+		taken[b.Label] = true
+	}
+	for taken[label] {
+		label = "(" + label + ")"
+	}
+	return label
+}
+
+// Cell returns the place of the cell that a value falls into, as a question sees the value, or -1
+// where there is none.
+func (c StreamColumn) Cell(v Value) int {
+	if v.Null {
+		if c.Null {
+			return len(c.Bins)
+		}
+		return -1
+	}
+	other := -1
+	for i, b := range c.Bins {
+		switch {
+		case b.Other:
+			other = i
+		case b.Range && b.Lo <= v.Int && v.Int <= b.Hi:
+			return i
+		case !b.Range && b.Value == v:
+			return i
+		}
+	}
+	return other
+}
+
+// rangeLabel names a range as a reader writes it.
+func rangeLabel(c *Column, lo, hi int64) string {
+	if lo == hi {
+		return c.Show(lo)
+	}
+	return strings.Join([]string{c.Show(lo), c.Show(hi)}, "..")
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math/big"
 	"strings"
 	"unicode/utf8"
 )
@@ -277,5 +278,75 @@ func (t *Table) readColumns(r *reader, f fields, paths map[string]string, spelli
 		}
 		t.Columns[e.name] = c
 		t.order = append(t.order, e.name)
+	}
+}
+
+const publicRowsMeans = "how many rows of this table count at most for one row that they are joined to, and the noise grows with it"
+
+// readPublic reads whether everybody may know the table.
+func (t *Table) readPublic(r *reader, f fields) {
+	if v, ok := f.get("public"); ok {
+		public, ok := r.truth(v, "public")
+		// A value that is wrong still says what kind of table was meant.
+		t.Public = public || !ok
+	}
+}
+
+// readPublicKeys reads what a public table has in place of a unit.
+func (t *Table) readPublicKeys(r *reader, f fields) {
+	t.UnitKind = NoUnit
+	for _, key := range []string{"path", "max_groups"} {
+		if v, ok := f.get(key); ok {
+			r.at(v, "the table is public, so its rows are about nobody whom the budget protects; remove '%s', or remove public: true", key)
+		}
+	}
+	if v, ok := f.get("unique"); ok {
+		if text, ok := r.text(v, "unique", "the column that is different in every row, such as code"); ok {
+			t.UniqueColumn = text
+		}
+	}
+	if v, ok := f.get("max_rows"); ok {
+		if n, ok := r.whole(v, "max_rows", maxRows, publicRowsMeans); ok {
+			t.MaxRows = n
+		}
+	}
+}
+
+// checkUnique refuses a promise about a column that no join can name.
+func (t *Table) checkUnique(r *reader, f fields) {
+	if t.UniqueColumn == "" || t.Columns == nil || t.Columns[t.UniqueColumn] != nil {
+		return
+	}
+	v, _ := f.get("unique")
+	r.at(v, "unique names the column %s, which is not listed under columns; list it, so that it can be joined on%s", quote(t.UniqueColumn),
+		didYouMean(t.UniqueColumn, t.order...))
+}
+
+const maxSumMeans = "what one person adds to a sum of the column in one group of an answer at most, and the noise grows with it"
+
+// readMaxSum reads a bound on what one person's rows come to in one group. Any number will do: who
+// has more is cut to it.
+func (c *Column) readMaxSum(r *reader, f fields) {
+	v, ok := f.get("max_sum")
+	if !ok {
+		return
+	}
+	n, ok := r.number(v, "max_sum")
+	if !ok {
+		return
+	}
+	least := big.NewRat(1, 1)
+	if c.Granularity != nil {
+		least = c.Granularity
+	}
+	switch {
+	case c.Type != Integer && c.Type != Decimal:
+		r.at(v, "a %s column cannot be summed; remove max_sum", c.Type)
+	case c.Bounds == nil:
+		r.at(v, "a column without bounds cannot be summed; remove max_sum, or give the column bounds")
+	case n.Cmp(least) < 0:
+		r.at(v, "max_sum must be at least the granularity, %s; it is %s", decimal(least), maxSumMeans)
+	default:
+		c.MaxSum = n
 	}
 }
