@@ -134,8 +134,9 @@ func (in datasetReader) readEngine(f fields) {
 		}
 		in.d.Engine = text
 	case "postgres", "postgresql":
-		in.r.at(v, "tables of a PostgreSQL database are copied into DuckDB, which runs the questions; write engine: duckdb, and the address "+
-			"under 'source'")
+		in.r.at(v,
+			"tables of a PostgreSQL database are copied into DuckDB, which runs the questions; write engine: duckdb, and the address "+
+				"under 'source'")
 	default:
 		in.r.at(v, "there is no engine %s; write duckdb, which reads CSV, Parquet and its own files, or leave it out where "+
 			"the source is an address", quote(text))

@@ -211,8 +211,9 @@ func (in sourceReader) readRefresh(f fields, sourceOK bool) {
 	long, err := time.ParseDuration(text)
 	switch {
 	case sourceOK && !in.d.SourceKind().Remote():
-		in.r.at(v, "'refresh' says for how long a PostgreSQL database or a Trino cluster is taken to be as it was, and the source is none; "+
-			"remove it")
+		in.r.at(v,
+			"'refresh' says for how long a PostgreSQL database or a Trino cluster is taken to be as it was, and the source is none; "+
+				"remove it")
 	case err != nil || long < 0 || long > maxRefresh:
 		in.r.at(v, "'refresh' is for how long the data is taken to be as it was before it is looked whether it has changed; write a "+
 			"time such "+

@@ -75,7 +75,8 @@ func (in datasetReader) readSizes(f fields) {
 	for _, e := range entries {
 		switch t := in.d.Tables[e.name]; {
 		case t == nil:
-			in.r.at(e.place, "there is no table %s in this dataset; remove it%s", quote(e.name), didYouMean(e.name, in.d.privateTables()...))
+			in.r.at(e.place,
+				"there is no table %s in this dataset; remove it%s", quote(e.name), didYouMean(e.name, in.d.privateTables()...))
 		case t.Public:
 			in.r.at(e.place, "the table %s is public, so its rows are counted; remove it", quote(e.name))
 		default:

@@ -83,8 +83,9 @@ func (in unitReader) resolveUnit(at place, text string) bool {
 	table, column, dotted := strings.Cut(text, ".")
 	switch {
 	case len(found) == 1 && in.d.Tables[found[0].Table].Public:
-		in.r.at(at, "the unit is a column of the table %s, which is public; name a column of the table whose people the budget protects, or "+
-			"remove public: true there", quote(found[0].Table))
+		in.r.at(at,
+			"the unit is a column of the table %s, which is public; name a column of the table whose people the budget protects, or "+
+				"remove public: true there", quote(found[0].Table))
 	case len(found) == 1:
 		in.d.Unit = found[0]
 		if problem := checkName(in.d.Unit.Column); problem != "" {
@@ -96,7 +97,8 @@ func (in unitReader) resolveUnit(at place, text string) bool {
 		in.r.at(at, "the unit %s could mean the table %s or the table %s; rename one of them", quote(text), quote(found[0].Table),
 			quote(found[1].Table))
 	case dotted && table != "" && column != "":
-		in.r.at(at, "the unit is a column of the table %s, which is not listed under tables%s", quote(table), didYouMean(table, in.d.order...))
+		in.r.at(at,
+			"the unit is a column of the table %s, which is not listed under tables%s", quote(table), didYouMean(table, in.d.order...))
 	default:
 		in.r.at(at, "the unit %s is neither row nor a column; write row where every row is a person, or table.column such as "+
 			"patients.pid", quote(text))
@@ -212,8 +214,9 @@ func (in unitReader) readStep(at place, from, text string) (Step, bool) {
 	arrows := strings.Count(text, "->")
 	switch {
 	case atUnit && strings.Contains(near, "->"), !atUnit && arrows > 1:
-		in.r.at(at, "the path %s has more than one step; write only the first, COLUMN -> TABLE.COLUMN, because the path of that table leads "+
-			"on from there", quote(text))
+		in.r.at(at,
+			"the path %s has more than one step; write only the first, COLUMN -> TABLE.COLUMN, because the path of that table leads "+
+				"on from there", quote(text))
 		return Step{}, false
 	case !atUnit && arrows == 0:
 		in.r.at(at, "the path %s has no arrow; write COLUMN -> %s with the column of this table that names the person, or COLUMN -> "+
@@ -248,8 +251,9 @@ func (in unitReader) readFarEnd(at place, from, text, far string) (table, key st
 			quote(found[1].Table))
 		return "", "", false
 	case len(found) == 0 && dotted && name != "" && in.d.Tables[name] == nil:
-		in.r.at(at, "the path %s leads to the table %s, which is not listed under tables; write COLUMN -> %s with the column of this table "+
-			"that names the person, or lead to a listed table%s", quote(text), quote(name), in.d.Unit, in.d.similarTable(name))
+		in.r.at(at,
+			"the path %s leads to the table %s, which is not listed under tables; write COLUMN -> %s with the column of this table "+
+				"that names the person, or lead to a listed table%s", quote(text), quote(name), in.d.Unit, in.d.similarTable(name))
 		return "", "", false
 	case len(found) == 0:
 		in.r.at(at, "the path %s does not lead to a column; write COLUMN -> %s with the column of this table that names the person, or "+
@@ -268,8 +272,9 @@ func (in unitReader) readFarEnd(at place, from, text, far string) (table, key st
 			"lead to another table", quote(text), in.d.Unit)
 	case table == in.d.Unit.Table:
 		// Only the unit itself says who it is without another look at its table.
-		in.r.at(at, "the path %s ends at the table of the unit, but not at the unit; write COLUMN -> %s with the column of this table that "+
-			"names the person", quote(text), in.d.Unit)
+		in.r.at(at,
+			"the path %s ends at the table of the unit, but not at the unit; write COLUMN -> %s with the column of this table that "+
+				"names the person", quote(text), in.d.Unit)
 	default:
 		return table, key, true
 	}
@@ -311,8 +316,9 @@ func (in unitReader) chain(from string, p paths) []Step {
 			return nil
 		case name == from && !p.isKey(step):
 			next := p.step[step.Table]
-			in.r.at(p.at[from], "the path leads to %s, but that column says whose the rows of %s are, and one person can have many of them; "+
-				"lead to a column that is different in every row, or write COLUMN -> %s", quote(step.Table+"."+step.Key), quote(step.Table),
+			in.r.at(p.at[from],
+				"the path leads to %s, but that column says whose the rows of %s are, and one person can have many of them; "+
+					"lead to a column that is different in every row, or write COLUMN -> %s", quote(step.Table+"."+step.Key), quote(step.Table),
 				next.Table+"."+next.Key)
 			return nil
 		}
