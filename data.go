@@ -79,8 +79,8 @@ func (d *data) open(ctx context.Context) (opened, error) {
 // about each would do otherwise. For an owner who starts a server: what is wrong with the data is
 // told to them now, and not to an analyst later.
 func (db *DB) Warm(ctx context.Context) error {
-	for _, name := range db.policy.Names() {
-		ds, err := db.dataset(name)
+	for _, name := range db.datasets.policy.Names() {
+		ds, err := db.datasets.dataset(name)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (db *DB) Warm(ctx context.Context) error {
 // Magnitude is how large a dataset is: the smallest power of ten that is no less than the number of
 // rows of all its tables. A server chooses its tick by it.
 func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
-	ds, err := db.dataset(dataset)
+	ds, err := db.datasets.dataset(dataset)
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,7 @@ import (
 // Describe says what the answer to a question would look like. It is free, and the data is not
 // looked at. A question with parameters need not have their values.
 func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, error) {
-	ds, err := db.dataset(q.Dataset)
+	ds, err := db.datasets.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}

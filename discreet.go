@@ -35,26 +35,34 @@ import (
 // DB is an open policy: its ledger, and its data as questions need it. It is safe
 // for concurrent use.
 type DB struct {
-	policy   *policy.Policy
-	limits   duckdb.Limits
-	stores   map[string]*store.Store // those that were brought along, by dataset
-	ledger   ledger.Ledger
-	anchor   func() error // lets go of the place of the anchor; nil where the ledger was brought along
-	releaser *mech.Releaser
+	Accounts
+	StreamQuestions
+	HoldoutQuestions
+	Trainings
+	datasets *datasets
 
-	full     bool // the ledger is checked from its first record on
-	hatch    bool // the owner may work beside us
-	asOwner  bool // we work beside whoever has the ledger open
+	anchor   func() error // lets go of the place of the anchor; nil where the ledger was brought along
+	full     bool         // the ledger is checked from its first record on
+	hatch    bool         // the owner may work beside us
+	asOwner  bool         // we work beside whoever has the ledger open
 	progress func(what string, done, of int64)
-	incident func(api.Incident)
 
 	underwayPath string
 	underway     *underway.File // whose questions are under way; nil where nobody notes it
 
-	owner sync.Mutex // held by whoever changes limits
-
 	moments moments
 	texts   *recent.Map[string, *syntax.Text] // of questions, read
+}
+
+// datasets are those of a policy, each opened when a question first needs it, and the ledger that
+// all of them are charged in.
+type datasets struct {
+	policy   *policy.Policy
+	limits   duckdb.Limits
+	stores   map[string]*store.Store // those that were brought along, by dataset
+	ledger   ledger.Ledger
+	releaser *mech.Releaser
+	incident func(api.Incident)
 
 	mu    sync.Mutex
 	open  map[string]*dataset
@@ -70,12 +78,12 @@ type dataset struct {
 var errClosed = errors.New("the database is closed")
 
 // Policy returns the policy.
-func (db *DB) Policy() *policy.Policy { return db.policy }
+func (db *DB) Policy() *policy.Policy { return db.datasets.policy }
 
 // Ask answers a question, or says why not: a [*api.Refusal], a [*ledger.BudgetError] or a
 // [*api.PriceError] spent nothing.
 func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
-	ds, err := db.dataset(q.Dataset)
+	ds, err := db.datasets.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +92,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	}
 	given := q.Request != ""
 	if !given {
-		q.Request = db.request()
+		q.Request = db.datasets.request()
 	}
 	db.read(&q)
 	asked, err := db.bindNamed(q)
@@ -109,7 +117,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 
 // askFree answers a question that is free. It has no name, because nothing is charged under it.
 func (db *DB) askFree(ctx context.Context, ds *dataset, q api.Question) (*api.Answer, error) {
-	q.Request = db.request()
+	q.Request = db.datasets.request()
 	db.read(&q)
 	asked, err := syntax.Bound(q)
 	if err != nil {
@@ -124,7 +132,7 @@ func (db *DB) askFree(ctx context.Context, ds *dataset, q api.Question) (*api.An
 
 // Explain prices a question without asking it. It is free.
 func (db *DB) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
-	ds, err := db.dataset(q.Dataset)
+	ds, err := db.datasets.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -139,21 +147,21 @@ func (db *DB) Explain(ctx context.Context, q api.Question) (*api.Explanation, er
 // Budget returns the accounts of a dataset: its own, that of the current window where it is
 // renewed, and those of its groups and of its analysts, each in the order of their names. It does
 // not open the data.
-func (db *DB) Budget(ctx context.Context, name string) ([]api.Account, error) {
-	ds, err := db.find(name)
+func (a *Accounts) Budget(ctx context.Context, name string) ([]api.Account, error) {
+	ds, err := a.datasets.find(name)
 	if err != nil {
 		return nil, err
 	}
-	return books.New(ds, db.ledger).Accounts(ctx, ds.AnalystNames()...)
+	return books.New(ds, a.datasets.ledger).Accounts(ctx, ds.AnalystNames()...)
 }
 
 // find returns the policy of a dataset; of the only one, where no name is given.
-func (db *DB) find(name string) (*policy.Dataset, error) {
-	names := db.policy.Names()
+func (d *datasets) find(name string) (*policy.Dataset, error) {
+	names := d.policy.Names()
 	if name == "" && len(names) == 1 {
 		name = names[0]
 	}
-	if ds, ok := db.policy.Datasets[name]; ok {
+	if ds, ok := d.policy.Datasets[name]; ok {
 		return ds, nil
 	}
 	reason := fmt.Sprintf("there is no dataset %q", name)
@@ -164,55 +172,88 @@ func (db *DB) find(name string) (*policy.Dataset, error) {
 }
 
 // dataset returns the curator of a dataset.
-func (db *DB) dataset(name string) (*dataset, error) {
-	ds, err := db.find(name)
+func (d *datasets) dataset(name string) (*dataset, error) {
+	ds, err := d.find(name)
 	if err != nil {
 		return nil, err
 	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if db.ended {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended {
 		return nil, errClosed
 	}
-	if open := db.open[ds.Name]; open != nil {
+	if open := d.open[ds.Name]; open != nil {
 		return open, nil
 	}
-	d := &data{policy: ds, files: func() error { return policycheck.Files(db.policy) }, limits: db.limits, store: db.stores[ds.Name]}
-	open := &dataset{d, curator.New(ds, d, db.ledger, db.releaser)}
-	open.OnIncident(db.incident)
-	db.open[ds.Name] = open
+	from := &data{policy: ds, files: func() error { return policycheck.Files(d.policy) }, limits: d.limits, store: d.stores[ds.Name]}
+	open := &dataset{from, curator.New(ds, from, d.ledger, d.releaser)}
+	open.OnIncident(d.incident)
+	d.open[ds.Name] = open
 	return open, nil
 }
 
 // request makes a name that no other question has.
-func (db *DB) request() string {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	return db.ids.Name()
+func (d *datasets) request() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ids.Name()
 }
 
 // Abandon closes the ledger in order and leaves the data open, for a process that ends while an
 // engine does not react. What is computed afterwards is neither kept nor told.
 func (db *DB) Abandon() error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.ended = true
+	db.datasets.mu.Lock()
+	defer db.datasets.mu.Unlock()
+	db.datasets.ended = true
 	return db.closeLedger()
 }
 
 // Close closes the data and the ledger. Answers are already durable.
 func (db *DB) Close() error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.ended = true
+	db.datasets.mu.Lock()
+	defer db.datasets.mu.Unlock()
+	db.datasets.ended = true
 	var errs []error
-	for name, ds := range db.open {
+	for name, ds := range db.datasets.open {
 		errs = append(errs, ds.data.close())
-		delete(db.stores, name)
+		delete(db.datasets.stores, name)
 	}
-	for _, s := range db.stores { // that no question needed
+	for _, s := range db.datasets.stores { // that no question needed
 		errs = append(errs, s.DB.Close())
 	}
-	db.open, db.stores = nil, nil
+	db.datasets.open, db.datasets.stores = nil, nil
 	return errors.Join(append(errs, db.closeLedger())...)
+}
+
+// Remembered answers a question where that is free, from what was paid for before or from what is
+// public, and takes no longer than to look for it. Where it is not so, there is no answer, and the
+// question is to be asked: [DB.Ask] says the same, or why not.
+func (db *DB) Remembered(ctx context.Context, q api.Question) (*api.Answer, bool) {
+	ds, err := db.datasets.dataset(q.Dataset)
+	if err != nil {
+		return nil, false
+	}
+	db.read(&q)
+	asked, err := syntax.Bound(q)
+	if err != nil {
+		return nil, false
+	}
+	a, ok := ds.Remembered(ctx, asked)
+	if !ok {
+		return nil, false
+	}
+	a.ShowErrors(q.Settings.Errors)
+	return a, true
+}
+
+// Problems says what is wrong with the policy that its text alone does not tell, and no look at the
+// data either: views that no question can use, and streams that nobody could ask.
+func (db *DB) Problems() []string {
+	out := []string{}
+	for _, err := range []error{policycheck.Views(db.datasets.policy), policycheck.Streams(db.datasets.policy)} {
+		if err != nil {
+			out = append(out, err.Error())
+		}
+	}
+	return out
 }

@@ -318,7 +318,8 @@ func (in unitReader) chain(from string, p paths) []Step {
 			next := p.step[step.Table]
 			in.r.at(p.at[from],
 				"the path leads to %s, but that column says whose the rows of %s are, and one person can have many of them; "+
-					"lead to a column that is different in every row, or write COLUMN -> %s", quote(step.Table+"."+step.Key), quote(step.Table),
+					"lead to a column that is different in every row, or write COLUMN -> %s", quote(step.Table+"."+step.Key),
+				quote(step.Table),
 				next.Table+"."+next.Key)
 			return nil
 		}
