@@ -1,5 +1,15 @@
 package generate
 
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/policy"
+)
+
 // kind is what an expression is, as far as the maker cares.
 type kind byte
 
@@ -101,4 +111,221 @@ var aggregates = []struct {
 	{'i', "COUNT(%s)"},
 	{number, "MEDIAN(%s)"}, {number, "MIN(%s)"}, {number, "MAX(%s)"}, {date, "MAX(%s)"},
 	{number, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY %s)"}, {whole1, "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY %s DESC)"},
+}
+
+// SQL returns the statements that make the database in DuckDB, for an engine that reads one.
+func (db *Database) SQL() []string {
+	var out []string
+	for _, t := range db.order() {
+		all := db.Tables[t.Name]
+		list := make([]string, len(all.Columns))
+		for i, name := range all.Columns {
+			typ := "BIGINT"
+			if c := t.Columns[name]; c != nil {
+				typ = map[policy.Type]string{policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
+					policy.Decimal: "DOUBLE", policy.Integer: "BIGINT", policy.Timestamp: "TIMESTAMP"}[c.Type]
+			}
+			list[i] = fmt.Sprintf("%q %s", name, typ)
+		}
+		out = append(out, fmt.Sprintf("CREATE TABLE %q (%s)", t.Name, strings.Join(list, ", ")))
+		rows := make([]string, len(all.Rows))
+		for k, row := range all.Rows {
+			values := make([]string, len(row))
+			for i, v := range row {
+				values[i] = literal(v, t.Columns[all.Columns[i]])
+			}
+			rows[k] = "(" + strings.Join(values, ", ") + ")"
+		}
+		if len(rows) > 0 {
+			out = append(out, fmt.Sprintf("INSERT INTO %q VALUES %s", t.Name, strings.Join(rows, ", ")))
+		}
+	}
+	return out
+}
+
+// literal writes a stored value.
+func literal(v any, c *policy.Column) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case string:
+		return "'" + strings.ReplaceAll(strings.ReplaceAll(v, "'", "''"), "\x00", "' || chr(0) || '") + "'"
+	case float64:
+		switch {
+		case c.Type == policy.Timestamp:
+			return fmt.Sprintf("TIMESTAMP '%s'", strings.ToLower(strings.TrimPrefix(fmt.Sprint(v), "+"))+"inity")
+		case math.IsNaN(v):
+			return "'nan'::DOUBLE"
+		case math.IsInf(v, 0):
+			return fmt.Sprintf("'%v'::DOUBLE", strings.ToLower(strings.TrimPrefix(fmt.Sprint(v), "+")))
+		}
+		return fmt.Sprintf("'%v'::DOUBLE", v)
+	case int64:
+		if c != nil && c.Type == policy.Date {
+			return "DATE '" + policy.FormatDate(v) + "'"
+		}
+		if c != nil && c.Type == policy.Timestamp {
+			return fmt.Sprintf("make_timestamp(%d)", v)
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+var token = regexp.MustCompile(`'(?:[^']|'')*'|[A-Za-z_][A-Za-z_0-9.]*|[0-9.]+|\s+|.`)
+
+// strange is what is put into a text: words of the grammar, functions of PostgreSQL and DuckDB that
+// must not exist here, and what breaks readers.
+var strange = strings.Fields(
+	`SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET UNION ALL INTERSECT EXCEPT DISTINCT AS ON USING JOIN LEFT RIGHT FULL NATURAL
+	CROSS LATERAL WITH RECURSIVE MATERIALIZED CASE WHEN THEN ELSE END CAST NULL TRUE FALSE AND OR NOT IN EXISTS ANY SOME BETWEEN SYMMETRIC LIKE ILIKE SIMILAR IS
+	UNKNOWN OVER PARTITION WINDOW FILTER WITHIN VALUES TABLE ONLY TABLESAMPLE FETCH FIRST ROWS TIES FOR UPDATE INTO ROLLUP( CUBE( GROUPING SETS ARRAY[ ROW( COLLATE
+	"C" INTERVAL DATE TIMESTAMP EXTRACT( COALESCE( NULLIF( GREATEST( count( sum( avg( min( max( median( variance( stddev( percentile_cont( string_agg( array_agg(
+	json_agg( first( last( any_value( mode( corr( regr_slope( bit_and( approx_count_distinct( histogram( list( arg_max( quantile_cont( reservoir_quantile(
+	random() setseed( gen_random_uuid() now() clock_timestamp() pg_sleep( txid_current() version() current_setting( set_config( pg_read_file( lo_import( dblink(
+	query_to_xml( generate_series( unnest( read_csv( read_parquet( read_text( glob( query( query_table( duckdb_tables() pragma_table_info( getenv( hash( error(
+	sqrt( ln( exp( power( factorial( repeat( regexp_matches( to_date( strptime( row_number() lag( ntile( ctid rowid xmin tableoid oid * ( ) [ ] { } , ; : :: . .. =
+	<> != < <= > >= + - * / % ^ | || & # ~ !~ @> ? $1 $$ -- /* */ ' " "" '' E'\' U&'\0061' X'1F' B'01' 1e400 -0 0x1F 1_000 .5 5. 99999999999999999999999999
+	é e` + "\u0301" + ` ` + "\u200b" + ` ﬁ İ ` + "\U0001F600" + ` ` + "\ufeff" + ` ` + "\u202e" + ` ` + "\u00a0" + ` released_0 pid patients visits codes information_schema.tables`)
+
+// Text makes a text near the grammar: a question in which some words are others, or twice, or not
+// there, or in another place.
+func (m *Maker) Text(d Dice) string {
+	words := token.FindAllString(m.Question(d), -1)
+	for range 1 + d.Below(2) {
+		i := d.Below(len(words))
+		switch d.Below(9) {
+		case 0:
+			words = append(words[:i:i], words[i+1:]...)
+		case 1:
+			words = append(words[:i+1:i+1], words[i:]...)
+		case 2:
+			k := d.Below(len(words))
+			words[i], words[k] = words[k], words[i]
+		case 3:
+			words[i] = " " + detrand.Pick(d, strange) + " "
+		case 4, 5:
+			words = append(words[:i:i], append([]string{" " + detrand.Pick(d, strange) + " "}, words[i:]...)...)
+		case 6:
+			words[i] = "(" + words[i] + ")"
+		case 7:
+			words = words[:i+1]
+		case 8: // a piece of itself in the middle
+			k := i + d.Below(len(words)-i)
+			words = append(words[:k:k], append(append([]string{}, words[i:k]...), words[k:]...)...)
+		}
+		if len(words) == 0 {
+			return ""
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// letters are characters of patterns and of the texts that they are held against: of ASCII, those
+// whose case is peculiar, marks, ends of planes, and signs of patterns themselves.
+var letters = []string{"a", "b", "Z", "z", "9", "0", "_", " ", "-", "é", "É", "ß", "ẞ", "k", "K", "\u212a", "s", "ſ", "σ", "ς",
+	"Σ", "İ", "ı", "i", "\n", "\t", "\r", "\v", "\u0085", "\u00a0", "\u2028", "\u0301", "\ud7ff", "\U0001F600",
+	"\U0010ffff", ".", "*", "(", "]", "\\", "'"}
+
+// Subject makes a text that patterns are held against.
+func Subject(d Dice) string {
+	var b strings.Builder
+	if d.One(4) {
+		b.WriteString(Target)
+	}
+	for range d.Below(7) {
+		b.WriteString(detrand.Pick(d, letters))
+	}
+	return b.String()
+}
+
+// Pattern makes a regular expression of PostgreSQL's; some are not taken.
+func Pattern(d Dice) string {
+	out := branches(d, 3)
+	if d.One(12) {
+		out = "(?i)" + out
+	}
+	return out
+}
+
+func branches(d Dice, depth int) string {
+	out := branch(d, depth)
+	for d.One(4) {
+		out += "|" + branch(d, depth)
+	}
+	return out
+}
+
+func branch(d Dice, depth int) string {
+	var b strings.Builder
+	if d.One(5) {
+		b.WriteString(detrand.Pick(d, []string{"^", `\A`}))
+	}
+	for range 1 + d.Below(4) {
+		b.WriteString(atom(d, depth))
+		switch d.Below(12) {
+		case 0:
+			b.WriteString("*")
+		case 1:
+			b.WriteString("+?")
+		case 2:
+			b.WriteString("?")
+		case 3:
+			n := d.Below(4)
+			b.WriteString(detrand.Pick(d, []string{fmt.Sprintf("{%d}", n), fmt.Sprintf("{%d,}", n),
+				fmt.Sprintf("{%d,%d}", n, n+d.Below(3))}))
+		}
+	}
+	if d.One(5) {
+		b.WriteString(detrand.Pick(d, []string{"$", `\Z`}))
+	}
+	return b.String()
+}
+
+func atom(d Dice, depth int) string {
+	switch d.Below(12) {
+	case 0:
+		return "."
+	case 1:
+		return detrand.Pick(d, []string{`\d`, `\w`, `\s`, `\D`, `\W`, `\S`, `\y`, `\YZ`, `\mZ`, `z\M`, `\n`, `\t`, `\u00e9`})
+	case 2, 3:
+		return class(d)
+	case 4, 5:
+		if depth > 0 {
+			return detrand.Pick(d, []string{"(", "(?:"}) + branches(d, depth-1) + ")"
+		}
+	case 6:
+		return Target
+	}
+	return plainly(detrand.Pick(d, letters))
+}
+
+// plainly is a character of a text as a pattern writes it.
+func plainly(c string) string {
+	if strings.Contains(`.*+?()[]{}|^$\`, c) {
+		return `\` + c
+	}
+	return c
+}
+
+func class(d Dice) string {
+	var b strings.Builder
+	b.WriteString("[")
+	if d.One(3) {
+		b.WriteString("^")
+	}
+	for range 1 + d.Below(3) {
+		b.WriteString(detrand.Pick(d, []string{"a-f", "0-9", "Z", "_", "é-ü", "[:alpha:]", "[:space:]", "[:punct:]", `\d`, `\w`,
+			"\\u0000-\\u007f", ".", "(", `\\`, "\U0001F600-\U0001F64F"}))
+	}
+	return b.String() + "]"
+}
+
+// Similar makes a pattern of SIMILAR TO.
+func Similar(d Dice) string {
+	var b strings.Builder
+	for range 1 + d.Below(4) {
+		b.WriteString(detrand.Pick(d, []string{"%", "_", "(a|" + Target + ")", "[a-z]+", "Z", "z{1,2}", ".", "^", `\%`, "é",
+			"[^[:digit:]]*", "9?"}))
+	}
+	return b.String()
 }

@@ -29,124 +29,124 @@ func (m *Maker) Sharp() *Maker {
 const deepest = 2
 
 // edge makes an expression of a kind, as expr does.
-func (q *question) edge(s source, k kind, depth int) string {
+func (e edgeMaker) edge(s fromItem, k kind, depth int) string {
 	if depth <= 0 {
-		return q.tip(s, k)
+		return e.tip(s, k)
 	}
 	switch k {
 	case truth:
-		if q.depth == 1 && q.d.One(5) { // one in another
-			if text, ok := q.within(s); ok {
+		if e.q.depth == 1 && e.q.d.One(5) { // one in another
+			if text, ok := e.within(s); ok {
 				return text
 			}
 		}
-		switch q.d.Below(10) {
+		switch e.q.d.Below(10) {
 		case 0, 1:
-			return q.single(s)
+			return e.single(s)
 		case 2:
-			if text, ok := q.within(s); ok {
+			if text, ok := e.within(s); ok {
 				return text
 			}
 		case 3:
-			return "(" + q.single(s) + detrand.Pick(q.d, []string{" AND ", " OR "}) + q.edge(s, truth, depth-1) + ")"
+			return "(" + e.single(s) + detrand.Pick(e.q.d, []string{" AND ", " OR "}) + e.edge(s, truth, depth-1) + ")"
 		case 4:
-			if text, ok := q.heavy(s); ok && q.d.One(2) {
+			if text, ok := e.costlyCondition(s); ok && e.q.d.One(2) {
 				return text
 			}
 		}
 	case whole1, number, wide:
-		switch q.d.Below(12) {
+		switch e.q.d.Below(12) {
 		case 0, 1:
-			return q.chosen(s, k, depth-1)
+			return e.chosen(s, k, depth-1)
 		case 2, 3:
-			return q.chain(s, k, depth-1)
+			return e.chain(s, k, depth-1)
 		case 4:
-			return q.coarse(s, depth-1)
+			return e.coarse(s, depth-1)
 		case 5:
-			return q.point(s, k)
+			return e.point(s, k)
 		case 6:
-			if text, ok := q.deep(func() (string, bool) { return q.scalar(s) }); ok && s.private {
+			if text, ok := e.deep(func() (string, bool) { return e.q.exprs().scalar(s) }); ok && s.private {
 				return text
 			}
 		case 7:
-			return "length(" + q.spelled(s, depth-1) + ")"
+			return "length(" + e.spelled(s, depth-1) + ")"
 		}
 	case words:
-		if q.d.One(3) {
-			return q.spelled(s, depth-1)
+		if e.q.d.One(3) {
+			return e.spelled(s, depth-1)
 		}
 	}
 	var fit []function
-	for _, f := range q.functions {
+	for _, f := range e.q.functions {
 		if f.makes.fits(k) {
 			fit = append(fit, f)
 		}
 	}
 	if len(fit) == 0 {
-		return q.tip(s, k)
+		return e.tip(s, k)
 	}
-	f := detrand.Pick(q.d, fit)
+	f := detrand.Pick(e.q.d, fit)
 	args := make([]any, len(f.of))
 	for i, a := range []byte(f.of) {
-		args[i] = q.edge(s, kind(a), depth-1-q.d.Below(2))
+		args[i] = e.edge(s, kind(a), depth-1-e.q.d.Below(2))
 	}
-	return fmt.Sprintf(q.fill(f.text), args...)
+	return fmt.Sprintf(e.q.fill(f.text), args...)
 }
 
 // tip is the end of an expression: a column, mostly.
-func (q *question) tip(s source, k kind) string {
-	if c, ok := q.column(s, k); ok && !q.d.One(6) {
+func (e edgeMaker) tip(s fromItem, k kind) string {
+	if c, ok := e.q.column(s, k); ok && !e.q.d.One(6) {
 		return c.ref
 	}
 	switch k {
 	case words:
-		return q.token('s')
+		return e.q.token('s')
 	case truth:
-		return q.single(s)
+		return e.single(s)
 	case date:
-		return q.token('d')
+		return e.q.token('d')
 	case moment:
-		return "CAST(" + q.tip(s, date) + " AS timestamp)"
+		return "CAST(" + e.tip(s, date) + " AS timestamp)"
 	case float:
-		if c, ok := q.column(s, number); ok {
+		if c, ok := e.q.column(s, number); ok {
 			return "(" + c.ref + " / 2.5)"
 		}
 		return "0.5"
 	case whole1:
-		return wholeNumber(q.d)
+		return wholeNumber(e.q.d)
 	}
-	return constant(q.d)
+	return constant(e.q.d)
 }
 
 // single is a condition that the target alone fulfils, in most databases.
-func (q *question) single(s source) string {
-	if c, ok := q.column(s, words); ok && !q.d.One(6) {
-		return c.ref + detrand.Pick(q.d, []string{" = ", " = ", " = ", " <> "}) + "'" + Target + "'"
+func (e edgeMaker) single(s fromItem) string {
+	if c, ok := e.q.column(s, words); ok && !e.q.d.One(6) {
+		return c.ref + detrand.Pick(e.q.d, []string{" = ", " = ", " = ", " <> "}) + "'" + Target + "'"
 	}
-	if c, ok := q.column(s, truth); ok && q.d.One(2) {
+	if c, ok := e.q.column(s, truth); ok && e.q.d.One(2) {
 		return c.ref
 	}
-	if c, ok := q.column(s, wide); ok {
-		return c.ref + detrand.Pick(q.d, []string{" > ", " < ", " = ", " <> "}) + detrand.Pick(q.d, []string{"0", "1", "4", "9"})
+	if c, ok := e.q.column(s, wide); ok {
+		return c.ref + detrand.Pick(e.q.d, []string{" > ", " < ", " = ", " <> "}) + detrand.Pick(e.q.d, []string{"0", "1", "4", "9"})
 	}
 	return "true"
 }
 
-// heavy is a condition for which so much is computed with each row that people are cut: it looks at
+// costlyCondition is a condition for which so much is computed with each row that people are cut: it looks at
 // all rows of a public table, or at a long list.
-func (q *question) heavy(s source) (string, bool) {
-	x, ok := q.column(s, wide)
+func (e edgeMaker) costlyCondition(s fromItem) (string, bool) {
+	x, ok := e.q.column(s, wide)
 	if !ok {
 		return "", false
 	}
-	compare := detrand.Pick(q.d, []string{" > ", " < ", " <> "})
-	if public := q.public(); len(public) > 0 && q.d.One(2) {
-		t := q.table(detrand.Pick(q.d, public))
-		if y, ok := q.column(t, wide); ok {
+	compare := detrand.Pick(e.q.d, []string{" > ", " < ", " <> "})
+	if public := e.q.public(); len(public) > 0 && e.q.d.One(2) {
+		t := e.q.table(detrand.Pick(e.q.d, public))
+		if y, ok := e.q.column(t, wide); ok {
 			return "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + y.ref + compare + x.ref + ")", true
 		}
 	}
-	list := make([]string, detrand.Pick(q.d, []int{50, 300, 1000}))
+	list := make([]string, detrand.Pick(e.q.d, []int{50, 300, 1000}))
 	for i := range list {
 		list[i] = fmt.Sprint(3*i - 9)
 	}
@@ -154,123 +154,123 @@ func (q *question) heavy(s source) (string, bool) {
 }
 
 // chosen is one number for the target and another for everybody else.
-func (q *question) chosen(s source, k kind, depth int) string {
-	here, there := q.edge(s, k, depth-1), q.edge(s, k, 0)
-	if q.d.One(2) {
-		here = fmt.Sprint(1 + q.d.Below(9))
+func (e edgeMaker) chosen(s fromItem, k kind, depth int) string {
+	here, there := e.edge(s, k, depth-1), e.edge(s, k, 0)
+	if e.q.d.One(2) {
+		here = fmt.Sprint(1 + e.q.d.Below(9))
 	}
-	if q.d.One(2) {
-		there = detrand.Pick(q.d, []string{"0", "0", "1"})
+	if e.q.d.One(2) {
+		there = detrand.Pick(e.q.d, []string{"0", "0", "1"})
 	}
-	return "CASE WHEN " + q.single(s) + " THEN " + here + " ELSE " + there + " END"
+	return "CASE WHEN " + e.single(s) + " THEN " + here + " ELSE " + there + " END"
 }
 
 // chain is a product of the same, of several, and of constants, with and without parentheses.
-func (q *question) chain(s source, k kind, depth int) string {
+func (e edgeMaker) chain(s fromItem, k kind, depth int) string {
 	var a string
-	same := q.d.One(2)
-	switch q.d.Below(6) {
+	same := e.q.d.One(2)
+	switch e.q.d.Below(6) {
 	case 0, 1:
-		a = q.coarse(s, depth)
+		a = e.coarse(s, depth)
 	case 2:
-		a, same = q.point(s, k), false
+		a, same = e.point(s, k), false
 	case 3:
-		a = q.edge(s, k, depth)
+		a = e.edge(s, k, depth)
 	default:
-		a = q.tip(s, k)
+		a = e.tip(s, k)
 	}
 	out := a
-	for range 1 + q.d.Below(3) {
+	for range 1 + e.q.d.Below(3) {
 		switch {
 		case same:
 			out += " * " + a
-		case q.d.One(4):
-			out += " * " + q.tip(s, k)
+		case e.q.d.One(4):
+			out += " * " + e.tip(s, k)
 		default:
-			out += " * " + constant(q.d)
+			out += " * " + constant(e.q.d)
 		}
-		if q.d.One(4) {
+		if e.q.d.One(4) {
 			out = "(" + out + ")"
 		}
 	}
-	if q.d.One(4) {
-		out += " + " + q.tip(s, k)
+	if e.q.d.One(4) {
+		out += " + " + e.tip(s, k)
 	}
 	return "(" + out + ")"
 }
 
 // coarse is a number on a lattice of large steps, or of small ones: scaled and rounded to as many
 // digits.
-func (q *question) coarse(s source, depth int) string {
-	x := q.tip(s, number)
-	switch q.d.Below(4) {
+func (e edgeMaker) coarse(s fromItem, depth int) string {
+	x := e.tip(s, number)
+	switch e.q.d.Below(4) {
 	case 0:
-		x = q.edge(s, number, min(depth, 1))
+		x = e.edge(s, number, min(depth, 1))
 	case 1, 2:
-		x = q.chosen(s, number, 0)
+		x = e.chosen(s, number, 0)
 	}
-	n := 1 + q.d.Below(12)
-	if q.d.One(2) {
+	n := 1 + e.q.d.Below(12)
+	if e.q.d.One(2) {
 		n = 12
 	}
-	if q.d.One(4) {
+	if e.q.d.One(4) {
 		return fmt.Sprintf("round(%s * 1e-%d, %d)", x, n, n)
 	}
-	return fmt.Sprintf("%s(%s * 1%s, -%d)", detrand.Pick(q.d, []string{"round", "trunc"}), x, strings.Repeat("0", n), n)
+	return fmt.Sprintf("%s(%s * 1%s, -%d)", detrand.Pick(e.q.d, []string{"round", "trunc"}), x, strings.Repeat("0", n), n)
 }
 
 // spelled is something as a text: often what has many digits.
-func (q *question) spelled(s source, depth int) string {
+func (e edgeMaker) spelled(s fromItem, depth int) string {
 	x := ""
-	if q.d.One(2) {
-		x = q.chain(s, number, depth)
+	if e.q.d.One(2) {
+		x = e.chain(s, number, depth)
 	} else {
-		x = q.edge(s, detrand.Pick(q.d, []kind{number, wide, truth, date, moment}), depth)
+		x = e.edge(s, detrand.Pick(e.q.d, []kind{number, wide, truth, date, moment}), depth)
 	}
 	return "CAST(" + x + " AS text)"
 }
 
 // point is a number whose interval is one point, though it is made of a column.
-func (q *question) point(s source, k kind) string {
-	x := q.tip(s, k)
-	return fmt.Sprintf(detrand.Pick(q.d, []string{"(%s %% 1)", "trunc(%s, -12)", "round(%s, -11)", "(%s * 0)", "least(%s, -1e15)",
+func (e edgeMaker) point(s fromItem, k kind) string {
+	x := e.tip(s, k)
+	return fmt.Sprintf(detrand.Pick(e.q.d, []string{"(%s %% 1)", "trunc(%s, -12)", "round(%s, -11)", "(%s * 0)", "least(%s, -1e15)",
 		"width_bucket(%s, -1e14, -1e13, 3)", "sign(abs(%s) + 1)", "(%s / 1000000000)"}), x)
 }
 
 // deep makes something with a subquery in it, where there are not too many in each other.
-func (q *question) deep(f func() (string, bool)) (string, bool) {
-	if q.depth >= deepest {
+func (e edgeMaker) deep(f func() (string, bool)) (string, bool) {
+	if e.q.depth >= deepest {
 		return "", false
 	}
-	q.depth++
-	defer func() { q.depth-- }()
+	e.q.depth++
+	defer func() { e.q.depth-- }()
 	return f()
 }
 
 // within is a condition with a subquery: EXISTS or IN, with any expression on both sides.
-func (q *question) within(s source) (string, bool) {
-	return q.deep(func() (string, bool) {
-		if q.d.One(3) {
-			return q.exists(s)
+func (e edgeMaker) within(s fromItem) (string, bool) {
+	return e.deep(func() (string, bool) {
+		if e.q.d.One(3) {
+			return e.q.exprs().exists(s)
 		}
-		t := q.table(detrand.Pick(q.d, q.private()))
-		if s.private && q.d.One(2) {
-			t = q.from(1)
+		t := e.q.table(detrand.Pick(e.q.d, e.q.private()))
+		if s.private && e.q.d.One(2) {
+			t = e.q.sources().from(1)
 		}
-		if !s.private || len(q.public()) > 0 && q.d.One(4) {
-			t = q.table(detrand.Pick(q.d, q.public()))
+		if !s.private || len(e.q.public()) > 0 && e.q.d.One(4) {
+			t = e.q.table(detrand.Pick(e.q.d, e.q.public()))
 		}
 		both := s.and(t, "")
 		link, cond := "", ""
 		if t.private {
-			a, b, ok := q.linked(s, t)
+			a, b, ok := e.q.linked(s, t)
 			if !ok {
 				return "", false
 			}
 			link = a + " = " + b
 		}
-		if q.d.One(2) {
-			cond = q.edge(detrand.Pick(q.d, []source{both, t}), truth, 1)
+		if e.q.d.One(2) {
+			cond = e.edge(detrand.Pick(e.q.d, []fromItem{both, t}), truth, 1)
 		}
 		if link == "" {
 			link = "true"
@@ -278,18 +278,18 @@ func (q *question) within(s source) (string, bool) {
 		if cond != "" {
 			link += " AND " + cond
 		}
-		not := detrand.Pick(q.d, []string{"", "NOT "})
-		if q.d.One(3) {
+		not := detrand.Pick(e.q.d, []string{"", "NOT "})
+		if e.q.d.One(3) {
 			return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + link + ")", true
 		}
-		k := detrand.Pick(q.d, []kind{wide, number, number, words, date, truth})
-		x := q.edge(s, k, q.d.Below(3))
-		if k == number && s.private && q.d.One(2) {
-			if value, ok := q.scalar(s); ok {
+		k := detrand.Pick(e.q.d, []kind{wide, number, number, words, date, truth})
+		x := e.edge(s, k, e.q.d.Below(3))
+		if k == number && s.private && e.q.d.One(2) {
+			if value, ok := e.q.exprs().scalar(s); ok {
 				x = value
 			}
 		}
-		return "(" + x + ") " + not + "IN (SELECT " + q.edge(t, k, q.d.Below(2)) + " FROM " + t.text + " WHERE " + link + ")", true
+		return "(" + x + ") " + not + "IN (SELECT " + e.edge(t, k, e.q.d.Below(2)) + " FROM " + t.text + " WHERE " + link + ")", true
 	})
 }
 
@@ -314,4 +314,161 @@ func (q *question) tried(depth int, make func(depth int) string, question func(s
 		}
 	}
 	return make(0)
+}
+
+// Target is the text that one person of a [Pair] has and nobody else.
+const Target = "Zz9"
+
+// edges are further lines of the language, for a Maker that is sharp. What stands in braces is
+// drawn anew each time: {c} a constant of any size, {i} a whole one, {n} a small one from 0 on, {k}
+// digits, {s} a text, {d} a day, {p} a pattern of LIKE, {r} a regular expression, {q} one of
+// SIMILAR TO.
+var edges = []function{
+	{truth, "N", "%s = {c}"}, {truth, "N", "%s > {c}"}, {truth, "N", "{c} <= %s"}, {truth, "N", "%s IN ({c}, {c}, {i})"},
+	{truth, "N", "%s BETWEEN {c} AND {c}"},
+	{truth, "N", "%s = ANY (ARRAY[{c}, {i}])"}, {truth, "N", "%s <> ALL (ARRAY[{c}, {c}])"}, {truth, "N", "%s > ANY (ARRAY[{c}, {i}])"},
+	{truth, "t", "%s = ANY (ARRAY[{s}, {s}]::text[])"}, {truth, "t", "%s LIKE ANY (ARRAY[{p}, {p}])"},
+	{truth, "t", "%s = {s}"}, {truth, "t", "%s < {s}"}, {truth, "t", "%s IN ({s}, {s})"}, {truth, "t", "%s LIKE {p}"},
+	{truth, "t", "%s ILIKE {p}"}, {truth, "t", "starts_with(%s, {s})"},
+	{truth, "t", "%s ~ {r}"}, {truth, "t", "%s !~* {r}"}, {truth, "t", "regexp_like(%s, {r}, 'i')"}, {truth, "t", "%s SIMILAR TO {q}"},
+	{truth, "d", "%s = {d}"}, {truth, "d", "%s < {d}"}, {truth, "m", "%s > {d}"}, {truth, "mm", "%s <= %s"}, {truth, "r", "%s < {c}"},
+	{truth, "rr", "%s = %s"},
+	{truth, "N", "CAST(%s AS boolean)"}, {truth, "t", "CAST(%s AS boolean)"}, {truth, "t", "%s IS NULL"}, {truth, "m", "%s IS NOT NULL"},
+	{truth, "NN", "%s IN (%s)"}, {truth, "tt", "%s IN (%s, {s})"}, {truth, "NNN", "%s IN (%s, %s)"},
+	{number, "n", "(%s * {c})"}, {number, "n", "({c} * %s)"}, {number, "n", "(%s * {c} * {c})"}, {number, "n", "(%s + {c})"},
+	{number, "n", "({c} - %s)"},
+	{number, "n", "greatest(%s, {c})"}, {number, "n", "least(%s, {c})"}, {number, "n", "least({c}, greatest({c}, %s))"},
+	{number, "N", "greatest({i}, least({i}, %s))"},
+	{number, "n", "coalesce(%s, {c})"}, {number, "n", "nullif(%s, {c})"}, {number, "b", "CASE WHEN %s THEN {c} ELSE {c} END"},
+	{number, "bn", "CASE WHEN %s THEN {c} ELSE %s END"},
+	{number, "n", "round(%s, {k})"}, {number, "n", "trunc(%s, {k})"}, {number, "r", "round(%s, {k})"}, {number, "r", "trunc(%s, {k})"},
+	{whole1, "r", "floor(%s)"}, {whole1, "r", "ceil(%s)"},
+	{number, "n", "CAST(%s AS numeric(18, {n}))"}, {number, "r", "CAST(%s AS numeric(30, 12))"},
+	{number, "t", "CAST(%s AS numeric(20, 8))"}, {whole1, "n", "CAST(%s AS smallint)"},
+	{wide, "n", "CAST(%s AS bigint)"}, {wide, "t", "CAST(%s AS bigint)"}, {wide, "r", "CAST(%s AS bigint)"},
+	{whole1, "b", "CAST(%s AS bigint)"},
+	{wide, "N", "(%s * {c})"}, {wide, "NN", "(%s * %s)"}, {wide, "NN", "(%s - %s)"}, {wide, "N", "(- %s)"}, {wide, "N", "abs(%s)"},
+	{wide, "N", "(%s + {c})"}, {wide, "N", "round(%s, {k})"}, {wide, "N", "(%s / {i})"},
+	{whole1, "w", "(%s %% {i})"}, {whole1, "w", "(%s / {i})"}, {whole1, "N", "(%s %% {i})"},
+	{whole1, "N", "width_bucket(%s, {c}, {c}, {n})"}, {whole1, "n", "width_bucket(%s, 0, {c}, {i})"}, {whole1, "N", "sign(%s)"},
+	{whole1, "w", "CASE %s WHEN {i} THEN {i} WHEN {n} THEN {i} ELSE {n} END"}, {whole1, "t", "strpos(%s, {s})"},
+	{whole1, "t", "length(left(%s, {n}))"},
+	{whole1, "d", "extract(epoch FROM %s)"}, {whole1, "m", "extract(epoch FROM %s)"}, {number, "m", "extract(second FROM %s)"},
+	{whole1, "d", "extract(week FROM %s)"}, {whole1, "d", "extract(doy FROM %s)"}, {whole1, "m", "extract(hour FROM %s)"},
+	{whole1, "d", "(%s - {d})"},
+	{float, "n", "(%s / {c})"}, {float, "nn", "(%s / nullif(%s, {c}))"}, {float, "r", "(%s * {c})"}, {float, "rr", "(%s + %s)"},
+	{float, "r", "abs(%s)"}, {float, "r", "sqrt(%s)"}, {float, "n", "power(%s, {n})"}, {float, "n", "power(%s, 0.5)"},
+	{float, "r", "ln(%s)"}, {float, "n", "log10(%s)"},
+	{float, "n", "CAST(%s AS double precision)"}, {float, "brr", "CASE WHEN %s THEN %s ELSE %s END"}, {float, "rr", "greatest(%s, %s)"},
+	{float, "r", "exp(%s)"},
+	{words, "n", "CAST(%s AS text)"}, {words, "N", "CAST(%s AS text)"}, {words, "b", "CAST(%s AS text)"}, {words, "d", "CAST(%s AS text)"},
+	{words, "m", "CAST(%s AS text)"}, {words, "n", "CAST(%s AS varchar({n}))"},
+	{words, "t", "left(%s, {n})"}, {words, "t", "right(%s, {n})"}, {words, "t", "substring(%s, {n}, {n})"}, {words, "t", "btrim(%s, {s})"},
+	{words, "t", "({s} || left(%s, {n}))"}, {words, "tt", "concat(left(%s, {n}), left(%s, {n}))"},
+	{words, "nn", "(CAST(%s AS text) || CAST(%s AS text))"},
+	{words, "b", "CASE WHEN %s THEN {s} ELSE {s} END"}, {words, "bt", "CASE WHEN %s THEN {s} ELSE %s END"},
+	{words, "t", "split_part(%s, {s}, {n})"}, {words, "t", "replace(%s, {s}, {s})"}, {words, "t", "rpad(%s, {n}, {s})"},
+	{words, "t", "lpad(%s, {n})"}, {words, "tt", "concat_ws({s}, left(%s, {n}), left(%s, {n}))"},
+	{words, "tt", "greatest(%s, %s)"}, {words, "t", "least(%s, {s})"},
+	{date, "d", "(%s + {i})"}, {date, "d", "(%s - {n})"}, {date, "dw", "(%s + %s)"}, {date, "t", "CAST(%s AS date)"},
+	{date, "m", "CAST(%s AS date)"}, {date, "d", "least(%s, {d})"}, {date, "b", "CASE WHEN %s THEN {d} ELSE {d} END"},
+	{date, "d", "date_trunc('week', %s)"},
+	{moment, "d", "(%s + INTERVAL '{n} months')"}, {moment, "d", "(%s - INTERVAL '{n} days 1.5 seconds')"},
+	{moment, "m", "(%s + INTERVAL '{n} hours')"}, {moment, "d", "CAST(%s AS timestamp)"}, {moment, "t", "CAST(%s AS timestamp)"},
+	{moment, "m", "date_trunc('minute', %s)"}, {moment, "m", "date_trunc('quarter', %s)"},
+	{moment, "m", "date_trunc('milliseconds', %s)"}, {moment, "m", "date_trunc('millennium', %s)"}, {date, "d", "date_trunc('decade', %s)"},
+	{date, "d", "date_trunc('century', %s)"}, {moment, "m", "date_bin('{n} days 1.5 seconds', %s, {d})"}, {moment, "N", "to_timestamp(%s)"},
+	{moment, "r", "to_timestamp(%s)"}, {moment, "mN", "(%s + INTERVAL '{n} minutes' * %s)"}, {moment, "dn", "(%s - %s * INTERVAL '1 day')"},
+	{whole1, "m", "extract(decade FROM %s)"}, {number, "m", "extract(milliseconds FROM %s)"}, {whole1, "d", "extract(julian FROM %s)"},
+	{number, "mm", "extract(epoch FROM %s - %s)"}, {whole1, "mm", "extract(day FROM %s - %s)"},
+	{whole1, "mm", "extract(hour FROM %s - %s)"},
+	{whole1, "dm", "extract(month FROM age(%s, %s))"}, {truth, "mm", "%s - %s > INTERVAL '{n} days 1 second'"},
+	{words, "m", "to_char(%s, 'FMDay DD Mon YY HH12:MI:SS.US AM')"}, {words, "d", "to_char(%s, 'IYYY IW ID WW W Q D DDD')"},
+}
+
+// powers are constants near where a machine's integers end.
+var powers = []string{"2147483647", "2147483648", "4000000000", "4294967296", "4611686018427387903", "4611686018427387904",
+	"9223372036854775807", "9223372036854775808", "18446744073709551616",
+	"1329227995784915872903807060280344575", "1329227995784915872903807060280344576", "85070591730234615865843651857942052864",
+	"170141183460469231731687303715884105727", "170141183460469231731687303715884105728"}
+
+// constant draws a constant: small ones, those near powers of two, and every power of ten from
+// 1e-35 to 1e35.
+func constant(d Dice) string {
+	sign := detrand.Pick(d, []string{"", "", "", "-"})
+	switch d.Below(8) {
+	case 0, 1:
+		return detrand.Pick(d, []string{"0", "1", "2", "3", "7", "0.5", "-1", "-0.25", "10"})
+	case 2:
+		return sign + detrand.Pick(d, powers)
+	case 3, 4:
+		return fmt.Sprintf("%s%de%d", sign, 1+d.Below(9), d.Below(71)-35)
+	case 5:
+		return fmt.Sprintf("%s1e%d", sign, d.Below(36))
+	}
+	return sign + "1" + strings.Repeat("0", d.Below(14))
+}
+
+func wholeNumber(d Dice) string {
+	switch d.Below(5) {
+	case 0:
+		return detrand.Pick(d, powers)
+	case 1:
+		return "1" + strings.Repeat("0", d.Below(19))
+	case 2:
+		return "-" + fmt.Sprint(1+d.Below(9))
+	}
+	return fmt.Sprint(d.Below(12))
+}
+
+// edgeTexts are texts as questions write them: the target's, nothing, marks that combine, the ends
+// of planes and of what surrogates leave free, and long ones.
+var edgeTexts = []string{"'" + Target + "'", "'" + Target + "'", "'" + Target + "'", "''", "' '", "'a'", "'F'", "'0'", "'-1'", "'1e3'",
+	"'true'", "'2024-02-29'", "'0001-01-01'", "'9999-12-31 23:59:59.999999'", "'123456789012345678'",
+	"'" + "e\u0301" + "'", "'" + "\u0301\u0301" + "'", "'" + "\ud7ff\ue000" + "'", "'" + "\U0010ffff" + "'", "U&'\\D83D\\DE00'", "'İß'",
+	"'" + strings.Repeat("ä", 40) + "'"}
+
+// quoted is a text as SQL writes it.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// fill draws what stands in braces.
+func (q *question) fill(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, '{')
+		if i < 0 || i+2 >= len(text) || text[i+2] != '}' {
+			return b.String() + text
+		}
+		b.WriteString(text[:i])
+		b.WriteString(strings.ReplaceAll(q.token(text[i+1]), "%", "%%"))
+		text = text[i+3:]
+	}
+}
+
+func (q *question) token(of byte) string {
+	d := q.d
+	switch of {
+	case 'c':
+		return constant(d)
+	case 'i':
+		return wholeNumber(d)
+	case 'n':
+		return fmt.Sprint(detrand.Pick(d, []int{0, 1, 1, 2, 3, 5, 12, 40, 1000}))
+	case 'k':
+		return fmt.Sprint(d.Below(25) - 12)
+	case 's':
+		if d.One(200) {
+			return "'" + strings.Repeat("a", 10_000) + "'"
+		}
+		return detrand.Pick(d, edgeTexts)
+	case 'd':
+		return "DATE '" + detrand.Pick(d, []string{"0001-01-01", "9999-12-31", "1970-01-01", "2022-01-08", "2024-02-29"}) + "'"
+	case 'r':
+		return quoted(Pattern(d))
+	case 'q':
+		return quoted(Similar(d))
+	case 'p':
+		return detrand.Pick(d, []string{"'Z%'", "'%9'", "'%'", "'_'", "'%z_%'", "'" + Target + "'", "'\\%'", "'%e\u0301%'"})
+	}
+	panic("generate: no such token: " + string(of))
 }
