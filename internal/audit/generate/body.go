@@ -56,7 +56,8 @@ func (b bodyMaker) body() string {
 	switch {
 	case choice:
 		weight := detrand.Pick(b.q.d, []string{"", "", " * 2", " * -3"})
-		text += " ORDER BY " + stats[0] + weight + detrand.Pick(b.q.d, []string{" DESC", "", " DESC"}) + fmt.Sprint(" LIMIT ", 1+b.q.d.Below(3))
+		text += " ORDER BY " + stats[0] + weight + detrand.Pick(b.q.d, []string{" DESC", "", " DESC"}) +
+			fmt.Sprint(" LIMIT ", 1+b.q.d.Below(3))
 	case b.q.d.One(4):
 		text += " HAVING " + detrand.Pick(b.q.d, stats) + " > 2"
 	case b.q.d.One(4):
@@ -263,7 +264,8 @@ func (b bodyMaker) accepted() fromItem {
 	for range 3 {
 		// Mostly tables: what is asked of them is what is hard, and every join takes an engine's
 		// time.
-		if s := b.q.sources().from(detrand.Pick(b.q.d, []int{0, 0, 0, 0, 1, 1, 2})); s.private && b.q.accepts("SELECT COUNT(*) FROM "+s.text) {
+		s := b.q.sources().from(detrand.Pick(b.q.d, []int{0, 0, 0, 0, 1, 1, 2}))
+		if s.private && b.q.accepts("SELECT COUNT(*) FROM "+s.text) {
 			return s
 		}
 	}
@@ -300,7 +302,8 @@ func (b bodyMaker) edgeAggregate(s fromItem, depth int) string {
 // edgeKey makes something to group by, and what WHERE must say for it.
 func (b bodyMaker) edgeKey(s fromItem) (key, condition string, ok bool) {
 	if b.q.d.One(3) {
-		if key, condition, ok = b.q.exprs().timeKey(s); ok && b.q.accepts("SELECT COUNT(*) FROM "+s.text+" WHERE "+condition+" GROUP BY "+key) {
+		key, condition, ok = b.q.exprs().timeKey(s)
+		if ok && b.q.accepts("SELECT COUNT(*) FROM "+s.text+" WHERE "+condition+" GROUP BY "+key) {
 			return key, condition, true
 		}
 	}
@@ -410,7 +413,8 @@ func (b bodyMaker) free() string {
 	s := b.q.table(detrand.Pick(b.q.d, b.q.public()))
 	if b.q.d.One(3) {
 		r := b.q.table(detrand.Pick(b.q.d, b.q.public()))
-		s = s.and(r, s.text+detrand.Pick(b.q.d, []string{" JOIN ", " LEFT JOIN ", " FULL JOIN "})+r.text+" ON "+b.q.code(s)+" = "+b.q.code(r))
+		s = s.and(r, s.text+detrand.Pick(b.q.d, []string{" JOIN ", " LEFT JOIN ", " FULL JOIN "})+r.text+
+			" ON "+b.q.code(s)+" = "+b.q.code(r))
 	}
 	key := detrand.Pick(b.q.d, s.columns).ref
 	switch b.q.d.Below(4) {

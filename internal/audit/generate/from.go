@@ -238,7 +238,8 @@ func (f fromMaker) join(depth int) fromItem {
 	if strings.Contains(r.text, " JOIN ") {
 		r.text = "(" + r.text + ")"
 	}
-	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) && strings.Count(l.text+r.text, " ") == 4 && f.q.d.One(2) {
+	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) &&
+		strings.Count(l.text+r.text, " ") == 4 && f.q.d.One(2) {
 		if f.q.d.One(2) {
 			return l.and(r, l.text+" NATURAL"+how+r.text)
 		}

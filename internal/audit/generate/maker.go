@@ -338,7 +338,8 @@ func (e exprMaker) exists(s fromItem) (string, bool) {
 		if c.kind != truth {
 			having = "count(*) > 1"
 		}
-		return a + " " + not + "IN (SELECT " + b + " FROM " + t.text + e.q.sources().where(t) + " GROUP BY " + b + " HAVING " + having + ")", true
+		return a + " " + not + "IN (SELECT " + b + " FROM " + t.text + e.q.sources().where(t) +
+			" GROUP BY " + b + " HAVING " + having + ")", true
 	}
 	return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + a + " = " + b + " AND " + e.expr(both, truth, 1) + ")", true
 }

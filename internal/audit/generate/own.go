@@ -278,7 +278,8 @@ func (f fromMaker) over(s fromItem, unit column) string {
 	}
 	order := ""
 	if !f.q.d.One(3) {
-		order = " ORDER BY " + f.q.sorted(f.q.exprs().expr(s, detrand.Pick(f.q.d, []kind{date, moment, number, words, truth}), f.q.d.Below(2)))
+		of := detrand.Pick(f.q.d, []kind{date, moment, number, words, truth})
+		order = " ORDER BY " + f.q.sorted(f.q.exprs().expr(s, of, f.q.d.Below(2)))
 		if f.q.d.One(3) {
 			order += ", " + f.q.sorted(f.q.exprs().expr(s, detrand.Pick(f.q.d, []kind{whole1, words}), 0))
 		}

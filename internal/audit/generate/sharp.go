@@ -132,8 +132,8 @@ func (e edgeMaker) single(s fromItem) string {
 	return "true"
 }
 
-// costlyCondition is a condition for which so much is computed with each row that people are cut: it looks at
-// all rows of a public table, or at a long list.
+// costlyCondition is a condition for which so much is computed with each row that people are cut:
+// it looks at all rows of a public table, or at a long list.
 func (e edgeMaker) costlyCondition(s fromItem) (string, bool) {
 	x, ok := e.q.column(s, wide)
 	if !ok {
