@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/holdoutsession"
@@ -141,4 +142,83 @@ func (a *asking) get(ctx context.Context, last bool) error {
 	}
 	// Charge, run, release and keep.
 	return a.supply(ctx)
+}
+
+// AskFree answers a question where that is free, and else says what it would cost: an
+// [*api.PriceError].
+//
+// Whether it is free is what [Curator.Explain] says, in the same steps, without waiting for anybody
+// else's question: who asks this way learns nothing that the price does not tell. What is free is
+// then asked like any other question, with nobody to pay for it: a charge is refused whoever wants
+// to make it, also where data or window have changed in between.
+func (c *Curator) AskFree(ctx context.Context, q api.Question) (*api.Answer, error) {
+	for try := 1; ; try++ {
+		e, err := c.Explain(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if !e.Known {
+			return nil, &api.PriceError{Explanation: e}
+		}
+		a, err := c.Ask(context.WithValue(ctx, unpaidKey{}, true), q)
+		if try == maxTurns || !errors.Is(err, errUnpaid) {
+			return a, err
+		}
+	}
+}
+
+type unpaidKey struct{}
+
+// errUnpaid is what a charge gets that nobody pays for.
+var errUnpaid = errors.New("this was to be free, and is not any more; nothing was charged; ask again")
+
+// paid refuses every charge of a question that was to be free.
+func paid(ctx context.Context) error {
+	if ctx.Value(unpaidKey{}) != nil {
+		return errUnpaid
+	}
+	return nil
+}
+
+// Describe says which columns the answer to a question would have. It is made from the text and the
+// policy alone, by the functions that make the columns of an answer, before anything was released.
+// So it is free and tells nothing: the ledger is not read, and the data only where Ask would read
+// it before it knows whether the question can be asked, which is public tables for their keys. It
+// says nothing about the price: a question that is described may yet be refused for it.
+func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, error) {
+	text := syntax.Open(q.SQL, q.Parsed)
+	q.Parsed = text
+	if plan.AsksHoldout(text) {
+		return c.Holdouts.DescribeSQL(ctx, q)
+	}
+	statement, _, _, err := c.check(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return answers.Describe(ctx, statement)
+}
+
+// Remembered answers a question that needs nothing but what was kept by the moment that it names,
+// or what is public: nothing is paid, run or waited for. Any other is not answered, and has to be
+// asked; whether it is one is what [Curator.Explain] tells too.
+func (c *Curator) Remembered(ctx context.Context, q api.Question) (*api.Answer, bool) {
+	text := syntax.Open(q.SQL, q.Parsed)
+	q.Parsed = text
+	if plan.AsksHoldout(text) || text.Now() != "" {
+		return nil, false
+	}
+	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})
+	if err != nil {
+		return nil, false // why is said to whoever asks it
+	}
+	defer a.close()
+	if a.empty != nil {
+		out, err := a.showEmpty(ctx)
+		return out, err == nil
+	}
+	if a.outer != nil || a.claim(ctx) != nil || len(a.bought)+len(a.diverted) > 0 || a.own.waits() {
+		return nil, false
+	}
+	out, err := a.finish(ctx)
+	return out, err == nil
 }

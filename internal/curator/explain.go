@@ -5,10 +5,12 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Explain prices a question without asking it.
@@ -87,4 +89,60 @@ func explainBase(inquiry *api.Inquiry, b *pricing.Purchase, base *memory.Base) {
 			*half += pricing.Scaled(big.NewInt(by.Off()), b.Query.Measures[i].Step())
 		}
 	}
+}
+
+// makeup says what the answer would be made of, for who puts answers of several servers together.
+func (a *asking) makeup(ctx context.Context) (*api.Makeup, error) {
+	out := answers.Makeup(a.Priced)
+	switch {
+	case out.Apart != "":
+	case asked(a.question).Now() != "":
+		out = &api.Makeup{Apart: "now() and CURRENT_DATE are other moments at other servers", Instead: "write the date out"}
+	case len(a.diverted) > 0:
+		out = &api.Makeup{Apart: "it goes through a stream, whose answers have no noise of their own", Instead: "SET dp.stream = off"}
+	}
+	var err error
+	out.Source, err = a.c.sourceName(ctx)
+	return out, err
+}
+
+// sourceName names the ledger and the dataset. A ledger's identity is random and a secret of the
+// owner's, so its hash tells nothing but that it is the same one.
+func (c *Curator) sourceName(ctx context.Context) (string, error) {
+	for r, err := range c.ledger.Records(ctx, 0) {
+		if err != nil {
+			return "", err
+		}
+		return ledger.Hash("source\x00" + ledger.Hash(r.Identity) + "\x00" + c.dataset.Name), nil
+	}
+	return "", ledger.ErrClosed // no ledger is without its first record
+}
+
+// showEmpty answers a question that has no rows, whatever the data is: with its columns, which
+// follow from the text and the policy. Nothing is charged, run, recalled or kept, and the state of
+// the data is not looked at.
+func (a *asking) showEmpty(ctx context.Context) (*api.Answer, error) {
+	columns, err := answers.Describe(ctx, a.empty)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.Answer{Columns: columns, Rows: [][]any{}, Confidence: a.Settings.Level(), Receipt: api.Receipt{Free: true},
+		Notes: []string{"it has no rows, whatever the data is: its columns are free"}}
+	out.Remaining, err = a.c.Remaining(ctx, a.question.Analyst)
+	return out, err
+}
+
+// explainEmpty prices it.
+func (a *asking) explainEmpty(ctx context.Context) (*api.Explanation, error) {
+	if _, err := answers.Describe(ctx, a.empty); err != nil {
+		return nil, err
+	}
+	e := &api.Explanation{Neighbours: a.c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Known: true, Affordable: true,
+		Questions: []api.Inquiry{}, Split: "nothing is released", Free: []string{"all of it: it has no rows, whatever the data is"}}
+	var err error
+	e.Remaining, err = a.c.Remaining(ctx, a.question.Analyst)
+	if e.After = e.Remaining; err == nil && a.question.Parts {
+		e.Makeup, err = a.makeup(ctx)
+	}
+	return e, err
 }

@@ -3,10 +3,14 @@ package curator
 import (
 	"context"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
@@ -171,4 +175,94 @@ func (a *asking) deadline(ctx context.Context) (*float64, error) {
 	}
 	seconds := takes.Seconds()
 	return &seconds, nil
+}
+
+// Data asks the engine for the state of its data, and the ledger for what it is called there. Every
+// question comes by here, so that nothing is told under a policy that protects others than charges
+// before did. One that has looked at data waits: whether it was done when the data changed must not
+// decide what becomes of it.
+func (c *Curator) Data(ctx context.Context) (interactive.Data, error) {
+	pace.Settle(ctx)
+	if _, err := c.Protected(ctx); err != nil {
+		return interactive.Data{}, err
+	}
+	state, err := c.engine.Version(ctx)
+	if err != nil {
+		return interactive.Data{}, err
+	}
+	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, state.Name, state.Key())
+	return interactive.Data{Version: v, State: state.Key(), Whole: state.Whole}, err
+}
+
+// Moved reports whether something was read from other data than it was asked of, or may have been.
+func (c *Curator) Moved(ctx context.Context, d interactive.Data, read engine.ReadFrom) bool {
+	r := running{c: c, data: d}
+	r.note(read)
+	return r.moved(ctx)
+}
+
+// unmoved reports whether the data is known to be in the state that a question found it in. What
+// ran in between ran on that. It waits as Data does.
+func (c *Curator) unmoved(ctx context.Context, d interactive.Data) bool {
+	if !d.Whole {
+		return false
+	}
+	pace.Settle(ctx)
+	state, err := c.engine.Version(context.WithoutCancel(ctx))
+	return err == nil && state.Whole && state.Key() == d.State
+}
+
+// people is how many people there are in the latest state of the data that was asked about, where
+// that is public.
+type people struct {
+	mu    sync.Mutex
+	state string
+	known bool
+	n     int64
+}
+
+// countPeople returns how many people there are. It is counted once for each state of the data, by
+// a query of its own that no question has a part in, and that is checked twice like all that reach
+// the engine.
+func (c *Curator) countPeople(ctx context.Context) (int64, error) {
+	c.people.mu.Lock()
+	defer c.people.mu.Unlock()
+	for range maxReads {
+		n, moved, err := c.countPeopleOnce(ctx)
+		if err != nil || !moved {
+			return n, err
+		}
+	}
+	return 0, api.ErrChanging
+}
+
+// maxReads is how often something is read anew because the data changed meanwhile.
+const maxReads = 3
+
+// countPeopleOnce also reports whether what was counted may be of other data than there was, which
+// is kept for nobody.
+func (c *Curator) countPeopleOnce(ctx context.Context) (n int64, moved bool, err error) {
+	version, err := c.engine.Version(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	if c.people.known && c.people.state == version.Key() {
+		return c.people.n, false, nil
+	}
+	if err := c.recordProtected(ctx); err != nil {
+		return 0, false, err
+	}
+	q := plan.CountPeople(c.dataset)
+	if q == nil {
+		return 0, false, engine.ErrPrivate
+	}
+	if err := agreed(c.second.people(c.dataset, q)); err != nil {
+		return 0, false, err
+	}
+	n, read, err := engine.RunPeople(ctx, c.engine, c.dataset, q)
+	if err != nil || c.Moved(ctx, interactive.Data{State: version.Key(), Whole: version.Whole}, read) {
+		return 0, err == nil, err
+	}
+	c.people.state, c.people.known, c.people.n = version.Key(), true, n
+	return n, false, nil
 }
