@@ -18,6 +18,10 @@ type Version struct {
 	// Since is the position of the dataset's last record of kind version, of whichever version; 0
 	// where there is none.
 	Since uint64
+	// Current says that it is the version of the dataset's last charge. Window is the dataset's
+	// window when this was found out. A ledger may leave both out.
+	Current bool
+	Window  uint64
 }
 
 // String is how a version is recorded.

@@ -3,8 +3,11 @@ package books
 import (
 	"context"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -12,16 +15,16 @@ import (
 
 // Books are the accounts of a dataset in a ledger.
 type Books struct {
-	dataset *policy.Dataset
-	ledger  ledger.Ledger
-	agreed  agreement
+	chart
+	ledger ledger.Ledger
+	agreed agreement
 }
 
 // New returns the books of a dataset.
-func New(ds *policy.Dataset, l ledger.Ledger) *Books { return &Books{dataset: ds, ledger: l} }
+func New(ds *policy.Dataset, l ledger.Ledger) *Books { return &Books{chart: chart{ds}, ledger: l} }
 
-// place is an account together with what it is.
-type place struct {
+// bookAccount is an account together with what it is.
+type bookAccount struct {
 	ledger.Account
 	kind    string // dataset, window, group or analyst
 	window  uint64 // 0 where the dataset is not renewed, and of the dataset's own account, which is that of all windows
@@ -43,48 +46,72 @@ func side(b ledger.Balance) string {
 	return "rho"
 }
 
-// places names what a question of an analyst is charged to: the dataset, which holds against
+// chart says which accounts there are.
+type chart struct{ dataset *policy.Dataset }
+
+// of names what a question of an analyst is charged to: the dataset, which holds against
 // everybody colluding, the current window where there are windows, the groups of the analyst, and
 // the analyst's own quota.
-func (s *Books) places(analyst string, window uint64) []place {
-	all := s.common(window)
-	for _, g := range s.dataset.GroupsOf(analyst) {
-		all = append(all, s.group(g, window))
+func (c chart) of(analyst string, window uint64) []bookAccount {
+	all := c.common(window)
+	for _, g := range c.dataset.GroupsOf(analyst) {
+		all = append(all, c.group(g, window))
 	}
-	return append(all, s.analyst(analyst, window))
+	return append(all, c.analyst(analyst, window))
 }
 
 // common returns the accounts of everybody together.
-func (s *Books) common(window uint64) []place {
-	name, ds := s.dataset.Name, s.dataset
-	all := []place{{Account: ledger.Account{Name: name, Filter: ds.TotalFilter()}, kind: "dataset"}}
+func (c chart) common(window uint64) []bookAccount {
+	name, ds := c.dataset.Name, c.dataset
+	all := []bookAccount{{Account: ledger.Account{Name: name, Filter: ds.TotalFilter()}, kind: "dataset"}}
 	if ds.Budget.Renews() {
 		all = append(all,
-			place{Account: ledger.Account{Name: ledger.WindowName(name, window), Filter: ds.Filter()}, kind: "window", window: window})
+			bookAccount{Account: ledger.Account{Name: ledger.WindowName(name, window), Filter: ds.Filter()}, kind: "window", window: window})
 	}
 	return all
 }
 
-func (s *Books) group(name string, window uint64) place {
-	quota, _ := s.dataset.GroupQuota(name)
-	return s.inWindow(place{Account: ledger.Account{Name: groupAccount(s.dataset.Name, name), Filter: quota}, kind: "group"}, window)
+func (c chart) group(name string, window uint64) bookAccount {
+	quota, _ := c.dataset.GroupQuota(name)
+	return c.inWindow(bookAccount{Account: ledger.Account{Name: groupAccount(c.dataset.Name, name), Filter: quota}, kind: "group"}, window)
 }
 
-func (s *Books) analyst(name string, window uint64) place {
-	quota, _ := s.dataset.Quota(name)
-	p := place{Account: ledger.Account{Name: analystAccount(s.dataset.Name, name), Filter: quota}, kind: "analyst"}
-	if a := s.dataset.Analysts[name]; a != nil {
+func (c chart) analyst(name string, window uint64) bookAccount {
+	quota, _ := c.dataset.Quota(name)
+	p := bookAccount{Account: ledger.Account{Name: analystAccount(c.dataset.Name, name), Filter: quota}, kind: "analyst"}
+	if a := c.dataset.Analysts[name]; a != nil {
 		p.expires = LastDay(a)
 	}
-	return s.inWindow(p, window)
+	return c.inWindow(p, window)
 }
 
 // inWindow makes a quota that of one window, where there are windows.
-func (s *Books) inWindow(p place, window uint64) place {
-	if s.dataset.Budget.Renews() {
+func (c chart) inWindow(p bookAccount, window uint64) bookAccount {
+	if c.dataset.Budget.Renews() {
 		p.Name, p.window = ledger.WindowName(p.Name, window), window
 	}
 	return p
+}
+
+// toRaise returns the accounts that a top-up raises.
+func (c chart) toRaise(name string, window uint64) ([]bookAccount, error) {
+	ds := c.dataset
+	group, isGroup := strings.CutPrefix(name, "group:")
+	switch {
+	case name == "":
+		return c.common(window), nil
+	case isGroup && ds.Groups[group] != nil:
+		return []bookAccount{c.group(group, window)}, nil
+	case isGroup && len(ds.Groups) == 0:
+		return nil, api.Refuse("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
+	case isGroup:
+		return nil, api.Refuse("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s",
+			strconv.Quote(group), ds.Name)
+	case ds.Analysts[name] != nil:
+		return []bookAccount{c.analyst(name, window)}, nil
+	}
+	return nil, api.Refuse("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s",
+		strconv.Quote(name), ds.Name)
 }
 
 // LastDay is the last one of an analyst's access, or nothing where it does not end.
@@ -97,10 +124,10 @@ func LastDay(a *policy.Analyst) string {
 
 // Charged are the accounts that a question of an analyst is charged to in a window.
 func (s *Books) Charged(analyst string, window uint64) []ledger.Account {
-	return accountsOf(s.places(analyst, window))
+	return accountsOf(s.chart.of(analyst, window))
 }
 
-func accountsOf(all []place) []ledger.Account {
+func accountsOf(all []bookAccount) []ledger.Account {
 	out := make([]ledger.Account, len(all))
 	for i, p := range all {
 		out[i] = p.Account
@@ -108,32 +135,38 @@ func accountsOf(all []place) []ledger.Account {
 	return out
 }
 
-// balances returns the accounts of an analyst in the current window, and what is in them.
-func (s *Books) balances(ctx context.Context, analyst string) ([]place, []ledger.Balance, error) {
-	window, err := s.ledger.Window(ctx, s.dataset.Name)
-	if err != nil {
-		return nil, nil, err
+// balances returns the accounts of an analyst in a window, in the current one where that is 0, and
+// what is in them.
+func (s *Books) balances(ctx context.Context, analyst string, window uint64) (_ []bookAccount, _ []ledger.Balance, err error) {
+	if window == 0 {
+		if window, err = s.ledger.Window(ctx, s.dataset.Name); err != nil {
+			return nil, nil, err
+		}
 	}
-	all := s.places(analyst, window)
+	all := s.chart.of(analyst, window)
 	balances, err := s.ledger.Balances(ctx, accountsOf(all))
 	return all, balances, err
 }
 
-// Takes returns which part of what an analyst has left a cost takes, in the account where that is
-// most; infinite where one of them does not admit it.
-func (s *Books) Takes(ctx context.Context, analyst string, cost dp.Cost) (float64, error) {
-	_, balances, err := s.balances(ctx, analyst)
+// Takes returns which part of what an analyst has left each of some costs takes in a window (the
+// current one, where that is 0), in the account where that is most; infinite where one of them does
+// not admit it.
+func (s *Books) Takes(ctx context.Context, analyst string, window uint64, costs ...dp.Cost) ([]float64, error) {
+	_, balances, err := s.balances(ctx, analyst, window)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	most := 0.0
-	for _, b := range balances {
-		if !b.Spent.Add(cost).Fits(b.Limit) {
-			return math.Inf(1), nil
+	parts := make([]float64, len(costs))
+	for i, cost := range costs {
+		for _, b := range balances {
+			if !b.Spent.Add(cost).Fits(b.Limit) {
+				parts[i] = math.Inf(1)
+				break
+			}
+			parts[i] = max(parts[i], cost.Part(b.Left()))
 		}
-		most = max(most, cost.Part(b.Left()))
 	}
-	return most, nil
+	return parts, nil
 }
 
 // Affords reports whether all accounts of an analyst admit a cost now.
@@ -141,7 +174,7 @@ func (s *Books) Affords(ctx context.Context, analyst string, cost dp.Cost) (bool
 	if cost == (dp.Cost{}) {
 		return true, nil
 	}
-	_, balances, err := s.balances(ctx, analyst)
+	_, balances, err := s.balances(ctx, analyst, 0)
 	if err != nil {
 		return false, err
 	}

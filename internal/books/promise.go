@@ -24,7 +24,7 @@ func (s *Books) Promise(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.readAll(ctx, s.common(window))
+	all, err := s.readAll(ctx, s.chart.common(window))
 	if err != nil {
 		return nil, err
 	}

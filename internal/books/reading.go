@@ -30,14 +30,14 @@ func (s *Books) Accounts(ctx context.Context, analysts ...string) ([]api.Account
 	if err != nil {
 		return nil, err
 	}
-	all := s.common(window)
+	all := s.chart.common(window)
 	for _, g := range s.dataset.GroupNames() {
 		if slices.ContainsFunc(s.dataset.Groups[g].Analysts, func(a string) bool { return slices.Contains(analysts, a) }) {
-			all = append(all, s.group(g, window))
+			all = append(all, s.chart.group(g, window))
 		}
 	}
 	for _, a := range analysts {
-		all = append(all, s.analyst(a, window))
+		all = append(all, s.chart.analyst(a, window))
 	}
 	read, err := s.readAll(ctx, all)
 	return accounts(read), err
@@ -49,7 +49,7 @@ func (s *Books) Own(ctx context.Context, analyst string) ([]api.Account, error) 
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.readAll(ctx, []place{s.analyst(analyst, window)})
+	all, err := s.readAll(ctx, []bookAccount{s.chart.analyst(analyst, window)})
 	return accounts(all), err
 }
 
@@ -64,7 +64,7 @@ func accounts(all []reading) []api.Account {
 
 // readAll reads the balances of accounts. What they promise is promised to the people whom charges
 // protected, or not at all.
-func (s *Books) readAll(ctx context.Context, all []place) ([]reading, error) {
+func (s *Books) readAll(ctx context.Context, all []bookAccount) ([]reading, error) {
 	if _, err := s.Protected(ctx); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 		return fmt.Errorf("%w. What is left for private keys is delta %v: set dp.delta to at most that, list the keys you want with IN "+
 			"(...) in WHERE, or ask the owner of the data for more", err, over.Left.Delta)
 	}
-	_, balances, failed := s.balances(ctx, analyst)
+	_, balances, failed := s.balances(ctx, analyst, 0)
 	if failed != nil {
 		return err
 	}
@@ -124,12 +124,17 @@ func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 
 // Remaining returns what the analyst can still spend.
 func (s *Books) Remaining(ctx context.Context, analyst string) (api.Remaining, error) {
-	return s.RemainingAfter(ctx, analyst, dp.Cost{})
+	return s.RemainingIn(ctx, analyst, 0, dp.Cost{})
 }
 
 // RemainingAfter returns what the analyst could still spend after paying a cost.
 func (s *Books) RemainingAfter(ctx context.Context, analyst string, cost dp.Cost) (api.Remaining, error) {
-	all, balances, err := s.balances(ctx, analyst)
+	return s.RemainingIn(ctx, analyst, 0, cost)
+}
+
+// RemainingIn does it for a window that is known; 0 stands for the current one.
+func (s *Books) RemainingIn(ctx context.Context, analyst string, window uint64, cost dp.Cost) (api.Remaining, error) {
+	all, balances, err := s.balances(ctx, analyst, window)
 	if err != nil {
 		return api.Remaining{}, err
 	}
@@ -155,7 +160,7 @@ func (s *Books) RemainingAfter(ctx context.Context, analyst string, cost dp.Cost
 }
 
 // read turns a balance into what it means.
-func (s *Books) read(p place, b ledger.Balance) (reading, error) {
+func (s *Books) read(p bookAccount, b ledger.Balance) (reading, error) {
 	budget := s.dataset.Budget
 	a := reading{first: b.First, Account: api.Account{
 		Name: b.Account, Kind: p.kind, Window: p.window, Windows: uint64(budget.Renewal.Windows), Expires: p.expires,

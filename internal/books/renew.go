@@ -25,7 +25,7 @@ func (s *Books) RenewSigned(ctx context.Context, reason string, signer crypto.Si
 		return api.Renewed{}, err
 	}
 	out := api.Renewed{Window: window + 1, Windows: uint64(s.dataset.Budget.Renewal.Windows)}
-	next, err := s.readAll(ctx, s.common(window+1))
+	next, err := s.readAll(ctx, s.chart.common(window+1))
 	if err != nil {
 		return api.Renewed{}, err
 	}

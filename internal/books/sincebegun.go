@@ -31,7 +31,7 @@ func (s *Books) sinceBegun(ctx context.Context, window uint64, total, now readin
 	if window == 1 {
 		first = total.first
 	}
-	return s.read(place{kind: now.Kind, window: window},
+	return s.read(bookAccount{kind: now.Kind, window: window},
 		ledger.Balance{Account: now.Name, Limit: now.Limit.Add(before), Spent: now.Spent.Add(before), First: first})
 }
 

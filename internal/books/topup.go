@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/big"
 	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/api"
@@ -28,11 +27,11 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	if err != nil {
 		return nil, err
 	}
-	places, err := s.raised(t.Account, window)
+	raised, err := s.chart.toRaise(t.Account, window)
 	if err != nil {
 		return nil, err
 	}
-	before, err := s.readAll(ctx, places)
+	before, err := s.readAll(ctx, raised)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +42,7 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	if out.Amount, err = s.grant(last, t); err != nil {
 		return nil, err
 	}
-	after, err := s.afterTopUp(places, before, out.Amount)
+	after, err := s.afterTopUp(raised, before, out.Amount)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 		}
 	}
 	entry := ledger.TopUp{Amount: out.Amount, Reason: t.Reason, Signer: t.Signer}
-	for _, p := range places {
+	for _, p := range raised {
 		entry.Accounts = append(entry.Accounts, p.Name)
 	}
 	receipt, err := s.ledger.Enter(ctx, entry)
@@ -77,11 +76,11 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 }
 
 // afterTopUp are accounts as they will be when so much was added to their limits.
-func (s *Books) afterTopUp(places []place, before []reading, amount dp.Cost) ([]reading, error) {
+func (s *Books) afterTopUp(raised []bookAccount, before []reading, amount dp.Cost) ([]reading, error) {
 	out := make([]reading, len(before))
 	for i, a := range before {
 		var err error
-		if out[i], err = s.read(places[i], ledger.Balance{Account: a.Name, Limit: a.Limit.Add(amount), Granted: a.Granted.Add(amount),
+		if out[i], err = s.read(raised[i], ledger.Balance{Account: a.Name, Limit: a.Limit.Add(amount), Granted: a.Granted.Add(amount),
 			Spent: a.Spent, First: a.first}); err != nil {
 			return nil, err
 		}
@@ -98,27 +97,6 @@ func bearable(after []reading) error {
 		}
 	}
 	return nil
-}
-
-// raised returns the accounts that a top-up raises.
-func (s *Books) raised(name string, window uint64) ([]place, error) {
-	ds := s.dataset
-	group, isGroup := strings.CutPrefix(name, "group:")
-	switch {
-	case name == "":
-		return s.common(window), nil
-	case isGroup && ds.Groups[group] != nil:
-		return []place{s.group(group, window)}, nil
-	case isGroup && len(ds.Groups) == 0:
-		return nil, api.Refuse("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
-	case isGroup:
-		return nil, api.Refuse("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s",
-			strconv.Quote(group), ds.Name)
-	case ds.Analysts[name] != nil:
-		return []place{s.analyst(name, window)}, nil
-	}
-	return nil, api.Refuse("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s",
-		strconv.Quote(name), ds.Name)
 }
 
 // grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an

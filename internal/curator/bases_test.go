@@ -156,7 +156,7 @@ func TestSharpenedOnce(t *testing.T) {
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
 	waiting, cancel := context.WithCancel(ctx)
-	w.engine = &hungUp{w.engine, cancel}
+	w.runner.engine = &hungUp{w.runner.engine, cancel}
 	again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.2"), Request: "again"}
 	if _, err := w.Ask(waiting, again); err == nil {
 		t.Fatal("it was answered")
@@ -182,7 +182,7 @@ func TestSharpenedRetry(t *testing.T) {
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
 	waiting, cancel := context.WithCancel(ctx)
-	w.engine = &hungUp{w.engine, cancel}
+	w.runner.engine = &hungUp{w.runner.engine, cancel}
 	again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.2"), Request: "again"}
 	if _, err := w.Ask(waiting, again); err == nil {
 		t.Fatal("it was answered")
@@ -229,10 +229,10 @@ func TestSharpenedWindowEnds(t *testing.T) {
 	w := newWorld(t, "{epsilon: 1, per_query: {default: 0.1, max: 1}, renewal: {every: month, windows: 3}}")
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
-	w.ledger = &ending{w.ledger, func() {
+	w.rewire(w.data, &ending{w.books, func() {
 		_, err := w.Renew(ctx, "a month is over")
 		w.check(err)
-	}}
+	}})
 	a, err := w.askAs("ana", text, amount("0.3"))
 	w.check(err)
 	if a.Cost.Epsilon != amount("0.3") {
@@ -346,7 +346,7 @@ func TestSharpenedMoved(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
-	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }, nil}
+	w.runner.engine = &loading{w.runner.engine, func() { w.write(hospital.New(300, 2)) }, nil}
 	if a, err := w.askAs("ana", text, amount("0.3")); !errors.Is(err, api.ErrMoved) {
 		t.Fatalf("%v, %+v", err, a)
 	}
@@ -361,13 +361,13 @@ func TestSharpenedThereAndBack(t *testing.T) {
 	w := newWorld(t, plenty)
 	text, was := "SELECT COUNT(*) FROM patients", hospital.New(200, 1)
 	there := func() { w.write(hospital.New(300, 2)) }
-	whole := w.engine
-	w.engine = &loading{whole, there, func() { w.write(was) }}
+	whole := w.runner.engine
+	w.runner.engine = &loading{whole, there, func() { w.write(was) }}
 	w.charged("ana", text, amount("0.1"))
 	if a := w.charged("ana", text, amount("0.2")); a.Cost.Epsilon != amount("0.2") {
 		t.Errorf("what ran on other data is sharpened for %v", a.Cost)
 	}
-	w.engine = &loading{whole, there, func() { w.write(was) }}
+	w.runner.engine = &loading{whole, there, func() { w.write(was) }}
 	if a, err := w.askAs("ana", text, amount("0.4")); !errors.Is(err, api.ErrMoved) {
 		t.Fatalf("%v, %+v", err, a)
 	}
@@ -378,7 +378,7 @@ func TestSharpenedThereAndBack(t *testing.T) {
 func TestSharpenedOfOtherData(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
-	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }, nil}
+	w.runner.engine = &loading{w.runner.engine, func() { w.write(hospital.New(300, 2)) }, nil}
 	w.charged("ana", text, amount("0.1"))
 	w.write(hospital.New(200, 1))
 	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
@@ -397,7 +397,7 @@ func (named) Version(context.Context) (store.Version, error) {
 func TestSharpenedNamed(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
-	w.engine = named{w.engine}
+	w.runner.engine = named{w.runner.engine}
 	w.charged("ana", text, amount("0.1"))
 	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
 		t.Errorf("it costs %v", a.Cost)
@@ -431,7 +431,7 @@ func TestSharpenedRetryAfterOthers(t *testing.T) {
 			w.charged("ana", text, amount(first))
 		}
 		waiting, cancel := context.WithCancel(ctx)
-		w.engine = &hungUp{w.engine, cancel}
+		w.runner.engine = &hungUp{w.runner.engine, cancel}
 		again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.3"), Request: "again"}
 		if _, err := w.Ask(waiting, again); err == nil {
 			t.Fatal("it was answered")

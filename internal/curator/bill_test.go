@@ -47,7 +47,7 @@ func (w *world) explainedIsCharged(q api.Question) {
 	e, err := w.Explain(ctx, q)
 	w.check(err)
 	before := w.spent()
-	q.Request = request()
+	q.Request = requestID()
 	a, err := w.Ask(ctx, q)
 	w.check(err)
 	after := w.spent()

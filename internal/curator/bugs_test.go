@@ -16,9 +16,9 @@ import (
 // calls runs and releases everything of a statement, and returns what the releaser was asked to do.
 func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	w.t.Helper()
-	w.releaser.Record(func(c mech.Call) { out = append(out, c) })
-	defer w.releaser.Record(nil)
-	_, err := (&running{c: w.Curator}).compute(ctx, p.Purchases, bases{}, pricing.MaxBytes)
+	w.releaser.noise.Record(func(c mech.Call) { out = append(out, c) })
+	defer w.releaser.noise.Record(nil)
+	_, err := (&computation{states: w.states, releaser: w.releaser}).compute(ctx, p.Purchases, bases{}, pricing.MaxBytes)
 	w.check(err)
 	return out
 }

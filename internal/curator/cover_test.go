@@ -18,7 +18,7 @@ import (
 // whose fsyncs would take minutes.
 func (w *world) release(p, noise *pricing.Priced, exactly *engine.Result) *api.Answer {
 	w.t.Helper()
-	r, err := w.Curator.release(noise.Purchases[0], exactly, nil, pricing.MaxBytes)
+	r, err := w.Curator.releaser.release(noise.Purchases[0], exactly, nil, pricing.MaxBytes)
 	w.check(err)
 	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
@@ -122,7 +122,7 @@ func leak(t *testing.T, budget string, asked dp.Amount, delta float64) float64 {
 		exactly, err := w.data.Run(ctx, query(p))
 		w.check(err)
 		for range n {
-			z := w.releaser.Release(exactly.Measures[0], p.Purchases[0].Noise[0].Mechanism)[0]
+			z := w.releaser.noise.Release(exactly.Measures[0], p.Purchases[0].Noise[0].Mechanism)[0]
 			for c := low; c < high && int64(c) <= z; c++ {
 				tails[i][c-low]++
 			}

@@ -32,62 +32,85 @@ type Curator struct {
 	Holdouts  *holdoutsession.Sessions
 	Trainings *training.Trainings
 
-	dataset  *policy.Dataset
-	engine   engine.Engine
-	ledger   ledger.Ledger
-	releaser *mech.Releaser
-	memory   *memory.Memory
-	inflight inflight
-	planned  planned
-	people   people
-	ran      ran
-	second   opinion
-	// tell is who is told of incidents, or nil.
-	tell func(api.Incident)
-	// now decides one thing only: whether an analyst's access has expired. See [Curator.expired]. A
-	// board shows it.
-	now func() time.Time
-}
-
-// New returns the curator of a dataset.
-func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
-	c := &Curator{dataset: ds, engine: e, ledger: paced{l}, releaser: r, second: secondOpinion, now: time.Now, planned: newPlanned()}
-	c.openRooms()
-	return c
+	dataset   *policy.Dataset
+	ledger    ledger.Ledger
+	memory    *memory.Memory
+	turns     turns
+	planner   *planner
+	verifier  *verifier
+	states    *dataStates
+	runner    *runner
+	cashier   *cashier
+	releaser  *releaser
+	incidents *incidents
 }
 
 // maxScores is how many different scores a holdout tells. Each is a note of the ledger for ever,
 // and those that are confirmed cost nothing that would bound them.
 const maxScores = 100_000
 
-// openRooms opens the rooms around the curator.
-func (c *Curator) openRooms() {
-	c.Books, c.memory = books.New(c.dataset, c.ledger), memory.New(c.ledger)
+// New returns the curator of a dataset.
+func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
+	l = pacedLedger{l}
+	accounts, run := books.New(ds, l), &runner{ds, e}
+	c := &Curator{
+		Books: accounts, dataset: ds, ledger: l, memory: memory.New(l), runner: run, releaser: &releaser{r},
+		verifier:  &verifier{run, independentChecks},
+		states:    &dataStates{run, accounts, l},
+		cashier:   &cashier{dataset: ds, ledger: l, books: accounts},
+		incidents: &incidents{dataset: ds, ledger: l},
+	}
+	people := &peopleCounter{runner: run, verifier: c.verifier, states: c.states, cashier: c.cashier}
+	c.planner = &planner{&roster{ds, time.Now}, run, c.verifier, people, newPlanCache()}
+	c.openSessions()
+	return c
+}
+
+// openSessions makes the packages of sessions.
+func (c *Curator) openSessions() {
 	c.Sparse, c.Streams = sparsesession.New(c.access()), streamsession.New(c.access())
-	c.Holdouts = holdoutsession.New(c.access(), maxScores, func() time.Time { return c.now() })
+	c.Holdouts = holdoutsession.New(c.access(), maxScores, func() time.Time { return c.planner.now() })
 	c.Trainings = training.New(c.access(), c.memory, learn.Fit)
 }
 
-// access is what a room of sessions has of the curator.
+// access is what a package of sessions has of the curator.
 func (c *Curator) access() interactive.Access {
-	return interactive.Access{Curator: c, Journal: c.ledger, Books: c.Books, Dataset: c.dataset, Releaser: c.releaser}
+	return interactive.Access{
+		Planner: c.planner, Verifier: c.verifier, Turns: &c.turns, DataStates: c.states, Cashier: c.cashier, Runner: c.runner,
+		Incidents: c.incidents, Journal: c.ledger, Books: c.Books, Dataset: c.dataset, Releaser: c.releaser.noise,
+	}
 }
+
+// Admit refuses who may not ask.
+func (c *Curator) Admit(analyst string) error { return c.planner.Admit(analyst) }
 
 // Ask answers a question. Errors: [*api.Refusal] when it cannot be asked, [*ledger.BudgetError]
 // when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether
 // something was.
 func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	return c.ask(ctx, q, false)
+}
+
+// parse opens the text of a question once for all that look at it, and reports whether a holdout
+// is asked.
+func parse(q api.Question) (parsed api.Question, text *syntax.Text, holdout bool) {
+	text = syntax.Open(q.SQL, q.Parsed)
+	q.Parsed = text
+	return q, text, plan.AsksHoldout(text)
+}
+
+// ask answers a question. Where it was to be free nothing is charged for it.
+func (c *Curator) ask(ctx context.Context, q api.Question, free bool) (*api.Answer, error) {
 	if err := interactive.CheckRequest(q.Request); err != nil {
 		return nil, err
 	}
-	text := syntax.Open(q.SQL, q.Parsed)
-	q.Parsed = text
-	if plan.AsksHoldout(text) {
-		return c.Holdouts.AskSQL(ctx, q)
+	q, _, holdout := parse(q)
+	if holdout {
+		return c.Holdouts.AskSQL(ctx, q, free)
 	}
 	var paid charged
 	for try := 1; ; try++ {
-		a, err := c.askOnce(ctx, q, &paid, try == maxTurns)
+		a, err := c.askOnce(ctx, q, &paid, try == maxTurns, free)
 		// Another server was first: it kept an answer for the same request, which is the one to
 		// tell, or one that this question can be answered with, or it has seen other data, or made
 		// something of an answer that this was to be made of. Nothing was charged that is not
@@ -101,15 +124,15 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 
 // askOnce tries it. On the last try an answer that others have kept since it was looked for does no
 // more harm than that there are two.
-func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, last bool) (*api.Answer, error) {
+func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, last, free bool) (*api.Answer, error) {
 	// Prepare, and price.
-	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf})
+	a, err := c.newRequest(ctx, q, memory.Horizon{AsOf: q.AsOf})
 	if err != nil {
 		return nil, err
 	}
 	defer a.close()
-	if a.charged = paid; a.empty != nil {
-		return a.showEmpty(ctx)
+	if a.charged, a.free = paid, free; a.empty != nil {
+		return a.empty.show(ctx)
 	}
 	// Public tables come first: what goes wrong with them is not paid for.
 	if err := a.readPublic(ctx); err != nil {
@@ -124,8 +147,8 @@ func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, la
 // get gets all that the answer is made of, one question at a time for each purchase, so that two
 // who ask the same at once pay once. Who waits for it does not wait for what this question makes of
 // it, which can be a long query.
-func (a *asking) get(ctx context.Context, last bool) error {
-	leave, err := a.c.WaitTurn(ctx, a.keys()...)
+func (a *request) get(ctx context.Context, last bool) error {
+	leave, err := a.c.turns.WaitTurn(ctx, a.keys()...)
 	if err != nil {
 		return err
 	}
@@ -160,24 +183,11 @@ func (c *Curator) AskFree(ctx context.Context, q api.Question) (*api.Answer, err
 		if !e.Known {
 			return nil, &api.PriceError{Explanation: e}
 		}
-		a, err := c.Ask(context.WithValue(ctx, unpaidKey{}, true), q)
-		if try == maxTurns || !errors.Is(err, errUnpaid) {
+		a, err := c.ask(ctx, q, true)
+		if try == maxTurns || !errors.Is(err, interactive.ErrNotFree) {
 			return a, err
 		}
 	}
-}
-
-type unpaidKey struct{}
-
-// errUnpaid is what a charge gets that nobody pays for.
-var errUnpaid = errors.New("this was to be free, and is not any more; nothing was charged; ask again")
-
-// paid refuses every charge of a question that was to be free.
-func paid(ctx context.Context) error {
-	if ctx.Value(unpaidKey{}) != nil {
-		return errUnpaid
-	}
-	return nil
 }
 
 // Describe says which columns the answer to a question would have. It is made from the text and the
@@ -186,12 +196,11 @@ func paid(ctx context.Context) error {
 // it before it knows whether the question can be asked, which is public tables for their keys. It
 // says nothing about the price: a question that is described may yet be refused for it.
 func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, error) {
-	text := syntax.Open(q.SQL, q.Parsed)
-	q.Parsed = text
-	if plan.AsksHoldout(text) {
+	q, _, holdout := parse(q)
+	if holdout {
 		return c.Holdouts.DescribeSQL(ctx, q)
 	}
-	statement, _, _, err := c.check(ctx, q)
+	statement, _, _, err := c.planner.prepare(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -202,21 +211,20 @@ func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, e
 // or what is public: nothing is paid, run or waited for. Any other is not answered, and has to be
 // asked; whether it is one is what [Curator.Explain] tells too.
 func (c *Curator) Remembered(ctx context.Context, q api.Question) (*api.Answer, bool) {
-	text := syntax.Open(q.SQL, q.Parsed)
-	q.Parsed = text
-	if plan.AsksHoldout(text) || text.Now() != "" {
+	q, text, holdout := parse(q)
+	if holdout || text.Now() != "" {
 		return nil, false
 	}
-	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})
+	a, err := c.newRequest(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})
 	if err != nil {
 		return nil, false // why is said to whoever asks it
 	}
 	defer a.close()
 	if a.empty != nil {
-		out, err := a.showEmpty(ctx)
+		out, err := a.empty.show(ctx)
 		return out, err == nil
 	}
-	if a.outer != nil || a.claim(ctx) != nil || len(a.bought)+len(a.diverted) > 0 || a.own.waits() {
+	if a.outer != nil || a.claim(ctx) != nil || len(a.bill.bought)+len(a.bill.diverted) > 0 || a.own.waits() {
 		return nil, false
 	}
 	out, err := a.finish(ctx)

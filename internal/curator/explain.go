@@ -8,32 +8,30 @@ import (
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Explain prices a question without asking it.
 func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
-	text := syntax.Open(q.SQL, q.Parsed)
-	q.Parsed = text
-	if plan.AsksHoldout(text) {
+	q, text, holdout := parse(q)
+	if holdout {
 		return c.Holdouts.ExplainSQL(ctx, q)
 	}
-	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})
+	a, err := c.newRequest(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})
 	if err != nil {
 		return nil, err
 	}
 	defer a.close()
 	if a.empty != nil {
-		return a.explainEmpty(ctx)
+		return a.empty.explain(ctx)
 	}
 	if err := a.claim(ctx); err != nil {
 		return nil, err
 	}
 	e := &api.Explanation{
 		Neighbours: c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Split: a.Split(), Free: a.Free(),
-		Cost: a.whole(), Pay: a.pay(), Known: a.settled(), Now: text.Now(),
+		Cost: a.bill.whole(a.Priced), Pay: a.bill.pay(a.Priced), Known: a.bill.settled(), Now: text.Now(),
 	}
 	if e.Now != "" {
 		name, constant := clock(e.Now)
@@ -47,16 +45,16 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		if r := a.released[i]; r != nil {
 			inquiry.Known, inquiry.Record, inquiry.Derived = true, r.Sequence, r.Derived != 0
 		}
-		if base := a.bases.of[b]; base != nil {
+		if base := a.bill.bases.of[b]; base != nil {
 			explainBase(&inquiry, b, base)
 		}
-		if d := a.diverted[b]; d != nil {
+		if d := a.bill.diverted[b]; d != nil {
 			d.Explain(&inquiry, a.Priced)
 		}
 		e.Questions = append(e.Questions, inquiry)
 	}
 	if q.Parts {
-		if e.Makeup, err = a.makeup(ctx); err != nil {
+		if e.Makeup, err = c.makeup(ctx, a.Priced, q, len(a.bill.diverted) > 0); err != nil {
 			return nil, err
 		}
 	}
@@ -64,20 +62,20 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		return nil, err
 	}
 	if !e.Known {
-		if e.Closed, err = c.ClosedAt(ctx, q.Analyst, q.AsOf); err != nil {
+		if e.Closed, err = c.incidents.ClosedAt(ctx, q.Analyst, q.AsOf); err != nil {
 			return nil, err
 		}
 	}
 	if e.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	if n, ok := e.Remaining.More(a.most()); ok && !e.Known {
+	if n, ok := e.Remaining.More(a.bill.most()); ok && !e.Known {
 		e.More = &n
 	}
-	if e.After, err = c.RemainingAfter(ctx, q.Analyst, a.most()); err != nil {
+	if e.After, err = c.RemainingAfter(ctx, q.Analyst, a.bill.most()); err != nil {
 		return nil, err
 	}
-	e.Affordable, err = c.Affords(ctx, q.Analyst, a.most())
+	e.Affordable, err = c.Affords(ctx, q.Analyst, a.bill.most())
 	return e, err
 }
 
@@ -92,17 +90,17 @@ func explainBase(inquiry *api.Inquiry, b *pricing.Purchase, base *memory.Base) {
 }
 
 // makeup says what the answer would be made of, for who puts answers of several servers together.
-func (a *asking) makeup(ctx context.Context) (*api.Makeup, error) {
-	out := answers.Makeup(a.Priced)
+func (c *Curator) makeup(ctx context.Context, p *pricing.Priced, q api.Question, streams bool) (*api.Makeup, error) {
+	out := answers.Makeup(p)
 	switch {
 	case out.Apart != "":
-	case asked(a.question).Now() != "":
+	case textOf(q).Now() != "":
 		out = &api.Makeup{Apart: "now() and CURRENT_DATE are other moments at other servers", Instead: "write the date out"}
-	case len(a.diverted) > 0:
+	case streams:
 		out = &api.Makeup{Apart: "it goes through a stream, whose answers have no noise of their own", Instead: "SET dp.stream = off"}
 	}
 	var err error
-	out.Source, err = a.c.sourceName(ctx)
+	out.Source, err = c.sourceName(ctx)
 	return out, err
 }
 
@@ -118,31 +116,38 @@ func (c *Curator) sourceName(ctx context.Context) (string, error) {
 	return "", ledger.ErrClosed // no ledger is without its first record
 }
 
-// showEmpty answers a question that has no rows, whatever the data is: with its columns, which
+// emptyRequest is a question that has no rows, whatever the data is.
+type emptyRequest struct {
+	c         *Curator
+	question  api.Question
+	statement *plan.Statement
+	settings  api.Settings
+}
+
+// show answers a question that has no rows, whatever the data is: with its columns, which
 // follow from the text and the policy. Nothing is charged, run, recalled or kept, and the state of
 // the data is not looked at.
-func (a *asking) showEmpty(ctx context.Context) (*api.Answer, error) {
-	columns, err := answers.Describe(ctx, a.empty)
+func (e *emptyRequest) show(ctx context.Context) (*api.Answer, error) {
+	columns, err := answers.Describe(ctx, e.statement)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Answer{Columns: columns, Rows: [][]any{}, Confidence: a.Settings.Level(), Receipt: api.Receipt{Free: true},
+	out := &api.Answer{Columns: columns, Rows: [][]any{}, Confidence: e.settings.Level(), Receipt: api.Receipt{Free: true},
 		Notes: []string{"it has no rows, whatever the data is: its columns are free"}}
-	out.Remaining, err = a.c.Remaining(ctx, a.question.Analyst)
+	out.Remaining, err = e.c.Remaining(ctx, e.question.Analyst)
 	return out, err
 }
 
-// explainEmpty prices it.
-func (a *asking) explainEmpty(ctx context.Context) (*api.Explanation, error) {
-	if _, err := answers.Describe(ctx, a.empty); err != nil {
+func (r *emptyRequest) explain(ctx context.Context) (*api.Explanation, error) {
+	if _, err := answers.Describe(ctx, r.statement); err != nil {
 		return nil, err
 	}
-	e := &api.Explanation{Neighbours: a.c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Known: true, Affordable: true,
+	e := &api.Explanation{Neighbours: r.c.dataset.Neighbours.String(), Confidence: r.settings.Level(), Known: true, Affordable: true,
 		Questions: []api.Inquiry{}, Split: "nothing is released", Free: []string{"all of it: it has no rows, whatever the data is"}}
 	var err error
-	e.Remaining, err = a.c.Remaining(ctx, a.question.Analyst)
-	if e.After = e.Remaining; err == nil && a.question.Parts {
-		e.Makeup, err = a.makeup(ctx)
+	e.Remaining, err = r.c.Remaining(ctx, r.question.Analyst)
+	if e.After = e.Remaining; err == nil && r.question.Parts {
+		e.Makeup, err = r.c.makeup(ctx, &pricing.Priced{Statement: r.statement, Settings: r.settings}, r.question, false)
 	}
 	return e, err
 }

@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"reflect"
@@ -11,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/interactive"
 )
 
 // freely asks only where it is free, and checks that nothing was charged, run or kept.
@@ -52,7 +52,7 @@ func TestFree(t *testing.T) {
 	} {
 		w := c.w
 		for _, sql := range c.sqls {
-			q := api.Question{Analyst: "ana", SQL: sql, Request: request()}
+			q := api.Question{Analyst: "ana", SQL: sql, Request: requestID()}
 			_, price := w.freely(q)
 			same, err := w.Explain(ctx, q)
 			w.check(err)
@@ -62,18 +62,18 @@ func TestFree(t *testing.T) {
 			paid, err := w.Ask(ctx, q)
 			w.check(err)
 			for _, who := range []string{"ana", "ben"} {
-				a, price := w.freely(api.Question{Analyst: who, SQL: sql, Request: request()})
+				a, price := w.freely(api.Question{Analyst: who, SQL: sql, Request: requestID()})
 				if price != nil || !reflect.DeepEqual(a.Rows, paid.Rows) {
 					t.Errorf("%s: %s gets %v, %+v, and it was %v", sql, who, a, price, paid.Rows)
 				}
 			}
-			if _, price := w.freely(api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One / 2, Request: request()}); price == nil {
+			if _, price := w.freely(api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One / 2, Request: requestID()}); price == nil {
 				t.Errorf("%s: a sharper one is free", sql)
 			}
 		}
 	}
 	w := newWorld(t, plenty)
-	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: request()}
+	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: requestID()}
 	w.mustAsk(q.SQL)
 	w.check(hospital.New(200, 2).Write(filepath.Join(w.dir, "data")))
 	if _, price := w.freely(q); price == nil {
@@ -103,9 +103,9 @@ func TestNobodyPaysForFree(t *testing.T) {
 		}
 		spent, records := c.w.spent(), c.w.records()
 		r := c.w.record()
-		_, err := c.w.Ask(context.WithValue(ctx, unpaidKey{}, true), api.Question{Analyst: "ana", SQL: sql, Epsilon: c.epsilon,
-			Request: request()})
-		if got := r.take(); !errors.Is(err, errUnpaid) || slices.Contains(got, "run") || slices.Contains(got, "charge") {
+		_, err := c.w.Curator.ask(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: c.epsilon,
+			Request: requestID()}, true)
+		if got := r.take(); !errors.Is(err, interactive.ErrNotFree) || slices.Contains(got, "run") || slices.Contains(got, "charge") {
 			t.Errorf("%s: %v, after %v", name, err, got)
 		}
 		if c.w.spent() != spent || c.w.records() != records {

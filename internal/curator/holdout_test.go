@@ -445,14 +445,14 @@ func TestHoldoutEngineFails(t *testing.T) {
 	w.bear()
 	q := api.HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
 	a := w.mustScore(q)
-	working := w.Curator.engine
-	w.Curator.engine = failing{working}
+	working := w.Curator.runner.engine
+	w.Curator.runner.engine = failing{working}
 	for range 2 {
 		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
 	}
-	w.Curator.engine = working
+	w.Curator.runner.engine = working
 	if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != api.ErrHoldoutRun {
 		t.Error(err)
 	}
@@ -476,7 +476,7 @@ func (failing) Run(context.Context, *tree.Query) (*engine.Result, error) {
 func TestHoldoutOrder(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	var seen []string
-	w.Curator.engine = watching{w.Curator.engine, func(q *tree.Query) {
+	w.Curator.runner.engine = watching{w.Curator.runner.engine, func(q *tree.Query) {
 		charges, notes := 0, 0
 		for r, err := range w.books.Records(ctx, 1) {
 			w.check(err)
@@ -508,7 +508,7 @@ func (e watching) Run(c context.Context, q *tree.Query) (*engine.Result, error) 
 func TestHoldoutBoard(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	w.now = func() time.Time { at = at.Add(time.Hour); return at }
+	w.planner.now = func() time.Time { at = at.Add(time.Hour); return at }
 	ask := func(analyst, name, training string, right int) {
 		t.Helper()
 		if _, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "trial", Predictions: guesses(right), Training: training,
@@ -556,7 +556,7 @@ func TestHoldoutNeighbours(t *testing.T) {
 		w := newHoldouts(t, plenty, files)
 		r := w.record()
 		var out transcript
-		w.releaser.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
+		w.releaser.noise.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
 		for _, q := range []api.HoldoutQuestion{
 			trial(guesses(600), "1"), trial(guesses(600)[1:], "1"), trial(guesses(3), ""), trial(guesses(0), "0.9"),
 			trial(guesses(900), "0.2"),
@@ -661,11 +661,11 @@ func TestHoldoutTogether(t *testing.T) {
 	stopped, cancel := context.WithCancel(ctx)
 	// They wait for what this holdout waits for.
 	a := w.access()
-	waits := &waiting{Curator: a.Curator}
-	a.Curator = waits
+	waits := &waiting{Turns: a.Turns}
+	a.Turns = waits
 	w.Holdouts = holdoutsession.New(a, 100, time.Now)
 	w.mustScore(api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(0), Training: "1"})
-	leave, err := w.inflight.enter(ctx, waits.keys...)
+	leave, err := w.turns.WaitTurn(ctx, waits.keys...)
 	w.check(err)
 	cancel()
 	if _, err := w.Holdouts.Ask(stopped,
@@ -680,13 +680,13 @@ func TestHoldoutTogether(t *testing.T) {
 
 // waiting knows what was waited for.
 type waiting struct {
-	interactive.Curator
+	interactive.Turns
 	keys []string
 }
 
 func (w *waiting) WaitTurn(ctx context.Context, keys ...string) (func(), error) {
 	w.keys = keys
-	return w.Curator.WaitTurn(ctx, keys...)
+	return w.Turns.WaitTurn(ctx, keys...)
 }
 
 // forgetful is a ledger of which one note fails: before it is written, or after.
@@ -714,8 +714,7 @@ func TestHoldoutNoteFails(t *testing.T) {
 	for fails := 1; fails <= 3; fails++ { // the round, the answer, the board
 		for _, written := range []bool{false, true} {
 			w := newHoldouts(t, plenty, nil)
-			w.Curator.ledger = &forgetful{Ledger: w.books, fails: fails, written: written}
-			w.openRooms()
+			w.rewire(w.data, &forgetful{Ledger: w.books, fails: fails, written: written})
 			q := api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "model"}
 			if a, err := w.score(q); err == nil {
 				t.Errorf("note %d: %+v", fails, a)
@@ -754,7 +753,7 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 			})
 			w.dataset.Holdouts["rows"].Steps, w.dataset.Holdouts["rows"].Threshold = 100, big.NewRat(9, 10)
 			r := w.record()
-			w.releaser.Record(func(c mech.Call) { calls = append(calls, c) })
+			w.releaser.noise.Record(func(c mech.Call) { calls = append(calls, c) })
 			for _, text := range questions {
 				for _, claim := range []string{"", "0.5"} {
 					a, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: text, Training: claim})

@@ -12,8 +12,8 @@ import (
 func TestHoldoutFailedForOne(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	w.bear()
-	working := w.Curator.engine
-	w.Curator.engine = failing{working}
+	working := w.Curator.runner.engine
+	w.Curator.runner.engine = failing{working}
 	ask := func(analyst, sql string) error {
 		_, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
 		return err
@@ -21,7 +21,7 @@ func TestHoldoutFailedForOne(t *testing.T) {
 	if err := ask("ana", "smoker"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Fatal(err)
 	}
-	w.Curator.engine = working
+	w.Curator.runner.engine = working
 	if err := ask("ana", "age > 2"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Errorf("before the release: %v", err)
 	}

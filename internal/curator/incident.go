@@ -9,59 +9,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
 )
+
+// incidents records what went wrong after a charge, and says to whom the dataset is closed by that.
+type incidents struct {
+	dataset *policy.Dataset
+	ledger  ledger.Ledger
+	tell    func(api.Incident) // who is told of incidents, or nil
+}
 
 // OnIncident says who is told of incidents, when they are on stable storage; also of those behind a
 // closed door, which are in no ledger. It is set before the curator is used.
-func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
-
-// Run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing
-// is left that could hold data.
-func (c *Curator) Run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
-	takes, err := c.publicTime(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	err = c.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
-		defer interactive.Catch(&err)
-		r, err = c.engine.Run(ctx, q)
-		return err
-	})
-	return r, err
-}
-
-// RunPublic computes sums over a public table, which is about nobody. It runs beside what is, on
-// the same threads, which do more or less of it: so it has a public time like all that they do.
-func (c *Curator) RunPublic(ctx context.Context, q *tree.Query) (sums []int64, err error) {
-	if err := c.CheckTime(ctx, q); err != nil {
-		return nil, err
-	}
-	takes, err := c.publicTime(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	err = c.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
-		sums, err = engine.RunPublic(ctx, c.engine, q)
-		return err
-	})
-	return sums, err
-}
-
-// Fetch does the same for rows. They may be fetched twice, each time into what a function makes.
-func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into func() engine.Collector) (read engine.ReadFrom, err error) {
-	takes, err := c.publicTimeOfRows(ctx, t)
-	if err != nil {
-		return read, err
-	}
-	err = c.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
-		defer interactive.Catch(&err)
-		read, err = c.engine.Fetch(ctx, t, into())
-		return err
-	})
-	return read, err
-}
+func (c *Curator) OnIncident(tell func(api.Incident)) { c.incidents.tell = tell }
 
 // Failed takes in what went wrong after a charge, and returns what is told: the error that it is
 // given, where nothing but a failure may be told.
@@ -75,26 +36,26 @@ func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into func() engine.C
 // and they could have waited and seen when it is done, which tells that for all moments at once: no
 // more than time does. It has to be the engine that says it was stopped, and not the context: an
 // engine that fails by itself has failed, whoever cancels afterwards.
-func (c *Curator) Failed(ctx context.Context, analyst string, charge uint64, cause, told error) error {
+func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, cause, told error) error {
 	failure, ok := failureOf(ctx, cause)
 	if !ok {
 		return told
 	}
-	borne := c.dataset.Borne()
+	borne := n.dataset.Borne()
 	ctx = context.WithoutCancel(ctx)
-	tell, err := c.ledger.Fail(ctx, ledger.Incident{
-		Analyst: analyst, Dataset: c.dataset.Name, Charge: charge, Failure: failure, ByAnalyst: borne.Analyst, ByDataset: borne.Dataset,
+	tell, err := n.ledger.Fail(ctx, ledger.Incident{
+		Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, ByAnalyst: borne.Analyst, ByDataset: borne.Dataset,
 	})
 	if err != nil {
 		return err
 	}
-	if c.tell != nil {
-		door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
-		c.tell(api.Incident{Analyst: analyst, Dataset: c.dataset.Name, Charge: charge, Failure: failure, Closed: door.Closed || err != nil})
+	if n.tell != nil {
+		door, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+		n.tell(api.Incident{Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, Closed: door.Closed || err != nil})
 	}
 	if !tell {
 		// Behind a closed door what fails and what does not are told the same.
-		return &ledger.DoorError{Dataset: c.dataset.Name, Charged: true}
+		return &ledger.DoorError{Dataset: n.dataset.Name, Charged: true}
 	}
 	return told
 }
@@ -121,14 +82,14 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 // are refused by the ledger; this is for what is neither. Charged says that something was, for this
 // question. One that has looked at data waits: whether it was done when the door closed must not
 // decide what becomes of it.
-func (c *Curator) Closed(ctx context.Context, analyst string, charged bool) error {
+func (n *incidents) Closed(ctx context.Context, analyst string, charged bool) error {
 	pace.Settle(ctx)
-	door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
+	door, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
 	if err != nil {
 		return err
 	}
 	if door.Closed {
-		return &ledger.DoorError{Dataset: c.dataset.Name, Charged: charged}
+		return &ledger.DoorError{Dataset: n.dataset.Name, Charged: charged}
 	}
 	return nil
 }
@@ -136,7 +97,7 @@ func (c *Curator) Closed(ctx context.Context, analyst string, charged bool) erro
 // ClosedAt reports whether the door was closed at a moment; now, where that is zero. What closed
 // after the last tick has not been told yet, and a price that told it would tell when, to the
 // microsecond.
-func (c *Curator) ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error) {
-	door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
+func (n *incidents) ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error) {
+	door, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
 	return door.Closed && (at.IsZero() || !door.Since.After(at)), err
 }

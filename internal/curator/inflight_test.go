@@ -33,7 +33,7 @@ func (s *slow) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, err
 func TestWaitingCanBeStopped(t *testing.T) {
 	w := newWorld(t, pure)
 	running, finish := make(chan struct{}), make(chan struct{})
-	w.ledger = &slow{Ledger: w.books, before: func() { close(running); <-finish }}
+	w.rewire(w.data, &slow{Ledger: w.books, before: func() { close(running); <-finish }})
 	first := make(chan error)
 	go func() {
 		_, err := w.ask(patients)
@@ -44,7 +44,7 @@ func TestWaitingCanBeStopped(t *testing.T) {
 		waiting, cancel := context.WithCancel(ctx)
 		second := make(chan error)
 		go func() {
-			_, err := w.Ask(waiting, api.Question{Analyst: "ben", SQL: patients, Request: request()})
+			_, err := w.Ask(waiting, api.Question{Analyst: "ben", SQL: patients, Request: requestID()})
 			second <- err
 		}()
 		cancel()
@@ -59,15 +59,15 @@ func TestWaitingCanBeStopped(t *testing.T) {
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	if a := w.mustAsk(patients); !a.Receipt.Free || w.spent().Epsilon != amount("0.1") || len(w.inflight.now) != 0 {
-		t.Errorf("%+v, spent %v, %d still in", a.Receipt, w.spent(), len(w.inflight.now))
+	if a := w.mustAsk(patients); !a.Receipt.Free || w.spent().Epsilon != amount("0.1") || len(w.turns.now) != 0 {
+		t.Errorf("%+v, spent %v, %d still in", a.Receipt, w.spent(), len(w.turns.now))
 	}
 }
 
 // TestFlights has many come and go, some of whom do not wait, and nobody is in with a key that
 // somebody else is in with.
 func TestFlights(t *testing.T) {
-	var f inflight
+	var f turns
 	var in [4]atomic.Int32
 	var entered, left atomic.Int32
 	together(64, func(i int) {
@@ -77,7 +77,7 @@ func TestFlights(t *testing.T) {
 				cancel()
 			}
 			a, b := (i+j)%4, (i*j+1)%4
-			leave, err := f.enter(hurry, fmt.Sprint(a), fmt.Sprint(b))
+			leave, err := f.WaitTurn(hurry, fmt.Sprint(a), fmt.Sprint(b))
 			if err != nil {
 				if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "nothing was charged") {
 					t.Error(err)
@@ -107,15 +107,15 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 	w := newWorld(t, plenty)
 	p := pace.New(func() {})
 	ran := 0
-	p.Turns(turns(func() {
+	p.Turns(asideWatch(func() {
 		ran++
-		if n := len(w.inflight.now); n != 0 {
+		if n := len(w.turns.now); n != 0 {
 			t.Errorf("%d questions are kept waiting", n)
 		}
 	}))
 	for range 2 { // new, and free
 		const text = "SELECT MAX(n) FROM (SELECT zip, COUNT(*) AS n FROM patients GROUP BY zip) t"
-		if _, err := w.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: request()}); err != nil {
+		if _, err := w.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: requestID()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,12 +124,12 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 	}
 }
 
-// turns says when something runs aside.
-type turns func()
+// asideWatch says when something runs aside.
+type asideWatch func()
 
-func (turns) Give()                      {}
-func (turns) Take(context.Context) error { return nil }
-func (f turns) Aside(context.Context) (func(), error) {
+func (asideWatch) Give()                      {}
+func (asideWatch) Take(context.Context) error { return nil }
+func (f asideWatch) Aside(context.Context) (func(), error) {
 	f()
 	return func() {}, nil
 }

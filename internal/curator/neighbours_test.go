@@ -33,7 +33,7 @@ type outcome struct {
 func (w *world) replay(r *recorder, text string) outcome {
 	r.charges, r.kept = nil, nil
 	var o outcome
-	w.releaser.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
+	w.releaser.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
 	a, err := w.ask(text)
 	if err != nil {
 		o.err = err.Error()
@@ -344,7 +344,7 @@ func TestPriceDependsOnTextAndPolicyAlone(t *testing.T) {
 	p := newPair(t, hospital.Dataset("hospital", "data", rich), h, h.Without(hospital.Target))
 	nothing := New(p.a.dataset, nil, nil, nil)
 	for _, text := range questions {
-		q := api.Question{Analyst: "ana", SQL: text, Request: request()}
+		q := api.Question{Analyst: "ana", SQL: text, Request: requestID()}
 		a, err := p.a.Explain(ctx, q)
 		p.a.check(err)
 		b, err := p.b.Explain(ctx, q)

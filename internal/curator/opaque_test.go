@@ -72,7 +72,7 @@ func TestNothingShowsExactValues(t *testing.T) {
 	r := w.record()
 	r.Engine = marked{w.data}
 	var calls []mech.Call
-	w.releaser.Record(func(c mech.Call) { calls = append(calls, c) })
+	w.releaser.noise.Record(func(c mech.Call) { calls = append(calls, c) })
 	a := w.mustAsk("SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex")
 	if len(calls) != 3 || calls[0].Values.Open()[0] != secret {
 		t.Fatalf("%d calls", len(calls))

@@ -17,11 +17,11 @@ func TestTrainedOnOtherData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, plenty)
 			was := hospital.New(200, 1)
-			moves := &loading{w.engine, func() { w.write(hospital.New(300, 2)) }, nil}
+			moves := &loading{w.runner.engine, func() { w.write(hospital.New(300, 2)) }, nil}
 			if back {
 				moves.back = func() { w.write(was) }
 			}
-			w.engine = moves
+			w.runner.engine = moves
 			q := smokers("0.5")
 			first := w.mustTrain(q)
 			w.write(was)
@@ -52,7 +52,7 @@ func TestTrainedOnOtherData(t *testing.T) {
 func TestScoredOnOtherData(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	was := hospital.New(200, 1)
-	w.engine = &loading{w.engine, func() { w.write(hospital.New(300, 2)) }, func() { w.write(was) }}
+	w.runner.engine = &loading{w.runner.engine, func() { w.write(hospital.New(300, 2)) }, func() { w.write(was) }}
 	q := api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.9"}
 	if a, err := w.score(q); !errors.Is(err, api.ErrChanging) {
 		t.Fatalf("%+v, %v", a, err)
@@ -67,8 +67,8 @@ func TestScoredOnOtherData(t *testing.T) {
 func TestPeopleOfOtherData(t *testing.T) {
 	w := build(t, hospital.New(300, 1), replaced(plenty), 1)
 	there := func() { w.write(hospital.New(301, 1)) }
-	moves := &loading{w.engine, there, func() { w.write(hospital.New(300, 1)) }}
-	w.engine = moves
+	moves := &loading{w.runner.engine, there, func() { w.write(hospital.New(300, 1)) }}
+	w.runner.engine = moves
 	for range 2 {
 		if a := w.mustAsk("SELECT COUNT(*) FROM patients"); fmt.Sprint(a.Rows) != "[[300]]" {
 			t.Error(a.Rows)

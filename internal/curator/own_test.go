@@ -27,7 +27,7 @@ func TestNamesOfOneQuestion(t *testing.T) {
 		if n%2 == 1 {
 			text = fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > %d", n)
 		}
-		names := []string{request(), request()}
+		names := []string{requestID(), requestID()}
 		var mu sync.Mutex
 		answers := map[string][]string{}
 		ask := func(server *Curator, name, text string) {
@@ -134,12 +134,12 @@ func TestRetryOfWhole(t *testing.T) {
 	const part = "SELECT COUNT(*) FROM patients WHERE smoker"
 	q := api.Question{Analyst: "ana", SQL: "SELECT (" + part + ") AS a, (SELECT COUNT(*) FROM visits) AS b", Request: "mine"}
 	waiting, cancel := context.WithCancel(ctx)
-	whole := w.engine
-	w.engine = &hungUp{whole, cancel}
+	whole := w.runner.engine
+	w.runner.engine = &hungUp{whole, cancel}
 	if _, err := w.Ask(waiting, q); err == nil {
 		t.Fatal("it was answered")
 	}
-	w.engine = whole
+	w.runner.engine = whole
 	x, err := w.Explain(ctx, q)
 	w.check(err)
 	if len(x.Questions) != 2 {
@@ -166,12 +166,12 @@ func TestKeptOfOtherData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, plenty)
 			const text = "SELECT COUNT(*) FROM patients"
-			was, whole := hospital.New(200, 1), w.engine
+			was, whole := hospital.New(200, 1), w.runner.engine
 			moves := &loading{whole, func() { w.write(hospital.New(5000, 2)) }, nil}
 			if back {
 				moves.back = func() { w.write(was) }
 			}
-			w.engine = moves
+			w.runner.engine = moves
 			q := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("1"), Request: "mine"}
 			first, err := w.Ask(ctx, q)
 			w.check(err)
@@ -196,7 +196,7 @@ func TestStreamOfOtherData(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	was := hospital.New(200, 1)
 	w.write(was)
-	w.engine = &loading{w.engine, func() { w.write(hospital.New(5000, 2)) }, func() { w.write(was) }}
+	w.runner.engine = &loading{w.runner.engine, func() { w.write(hospital.New(5000, 2)) }, func() { w.write(was) }}
 	q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
 	if a, err := w.Streams.Ask(ctx, q); err == nil {
 		t.Errorf("%d people are counted in other data", a.Value)

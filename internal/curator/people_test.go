@@ -150,7 +150,7 @@ func TestPeopleOfAVersion(t *testing.T) {
 	data, err := duckdb.Open(ctx, w.dataset)
 	w.check(err)
 	defer data.Close()
-	w.engine = data
+	w.runner.engine = data
 	if a := w.mustAsk("SELECT COUNT(*) FROM patients"); fmt.Sprint(a.Rows) != "[[301]]" {
 		t.Error(a.Rows)
 	}
@@ -179,12 +179,12 @@ func TestPeopleThatArePrivate(t *testing.T) {
 		if a := w.mustAsk("SELECT COUNT(*) FROM patients"); a.Receipt.Free || !a.Columns[0].Noisy {
 			t.Errorf("%s: how many people there are was told", what)
 		}
-		if _, err := w.countPeople(ctx); !errors.Is(err, engine.ErrPrivate) {
+		if _, err := w.planner.people.count(ctx); !errors.Is(err, engine.ErrPrivate) {
 			t.Errorf("%s: %v", what, err)
 		}
 		// Planted: the query of a policy that makes it public, under this one.
 		q := plan.CountPeople(public)
-		if err := w.second.people(w.dataset, q); err == nil {
+		if err := w.verifier.checks.people(w.dataset, q); err == nil {
 			t.Errorf("%s: the second check does not object", what)
 		}
 		if _, _, err := engine.RunPeople(ctx, w.data, w.dataset, q); !errors.Is(err, engine.ErrPrivate) {

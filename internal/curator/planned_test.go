@@ -22,7 +22,7 @@ func TestPlannedOnce(t *testing.T) {
 		w.check(err)
 	}
 	kept := func(sql string, maxGroups int64) *plan.Statement {
-		st, _ := w.planned.statements.Get(statementKey{sql: sql, maxGroups: maxGroups})
+		st, _ := w.planner.cache.statements.Get(statementKey{sql: sql, maxGroups: maxGroups})
 		return st
 	}
 	if kept(text, 1) != nil || kept(text+" ", 0) != nil {
@@ -48,10 +48,10 @@ func TestPlannedOnce(t *testing.T) {
 	if _, err := w.askAs("nobody", text, amount("0.1")); err == nil {
 		t.Error("nobody was answered")
 	}
-	for i := range 3 * mostPlanned {
-		w.planned.keep(statementKey{sql: fmt.Sprint(i)}, &plan.Statement{})
+	for i := range 3 * maxCachedStatements {
+		w.planner.cache.keep(statementKey{sql: fmt.Sprint(i)}, &plan.Statement{})
 	}
-	if n := w.planned.statements.Len(); n > mostPlanned {
+	if n := w.planner.cache.statements.Len(); n > maxCachedStatements {
 		t.Errorf("%d are kept", n)
 	}
 }
@@ -60,10 +60,10 @@ func TestPlannedOnce(t *testing.T) {
 func TestPricedOnce(t *testing.T) {
 	w := newWorld(t, wealthy)
 	const text = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"
-	of := func(s api.Settings) *asking {
+	of := func(s api.Settings) *request {
 		q := api.Question{Analyst: "ana", SQL: text}
 		q.Settings = s
-		a, err := w.newAsking(ctx, q, memory.Horizon{})
+		a, err := w.newRequest(ctx, q, memory.Horizon{})
 		w.check(err)
 		t.Cleanup(a.close)
 		return a
@@ -97,10 +97,10 @@ func TestSharedPlanChanged(t *testing.T) {
 	const text = "SELECT COUNT(*) FROM patients"
 	q := api.Question{Analyst: "ana", SQL: text}
 	for range 2 {
-		_, err := w.newAsking(ctx, q, memory.Horizon{})
+		_, err := w.newRequest(ctx, q, memory.Horizon{})
 		w.check(err)
 	}
-	st, _ := w.planned.statements.Get(statementKey{sql: text})
+	st, _ := w.planner.cache.statements.Get(statementKey{sql: text})
 	st.Plans[0].Query.Measures = append(st.Plans[0].Query.Measures, st.Plans[0].Query.Measures[0])
 	before, err := w.Remaining(ctx, "ana")
 	w.check(err)

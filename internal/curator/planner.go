@@ -3,26 +3,35 @@ package curator
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/recent"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// check checks who asks, the settings and the text, and the tree that is made of it once more.
+// planner makes statements of questions, and prices of statements.
+type planner struct {
+	*roster
+	runner   *runner
+	verifier *verifier
+	people   *peopleCounter
+	cache    planCache
+}
+
+// prepare checks who asks, the settings and the text, and the tree that is made of it once more.
 // A plan that follows from the text and the policy alone, and not from the values of a public
 // table, which can change, is made once for all who ask it in a while, and then it is shared.
-func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, shared bool, err error) {
-	if err := c.Admit(q.Analyst); err != nil {
+func (p *planner) prepare(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, shared bool, err error) {
+	if err := p.Admit(q.Analyst); err != nil {
 		return nil, api.Settings{}, false, err
 	}
 	if s, err = pricing.Settings(q); err != nil {
@@ -33,80 +42,50 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 		return nil, s, false, err // also where it looks like another text with its values
 	}
 	key := keyOf(text.Key(), s)
-	if statement, ok := c.planned.statements.Get(key); ok {
+	if statement, ok := p.cache.statements.Get(key); ok {
 		return statement, s, true, nil
 	}
-	if r, ok := c.planned.refused.Get(key); ok {
+	if r, ok := p.cache.refused.Get(key); ok {
 		return nil, s, false, &r
 	}
-	o, tables := c.Options(ctx, s), noted{}
+	o, tables := p.Options(ctx, s), readNoter{}
 	if o.Public != nil {
 		tables.Public = o.Public
 		o.Public = &tables
-		if c.dataset.Everybody() != nil {
+		if p.dataset.Everybody() != nil {
 			o.People = func() (int64, error) {
 				tables.read = true // what follows from it is not kept either
-				return c.countPeople(ctx)
+				return p.people.count(ctx)
 			}
 		}
 	}
 	before, _ := o.Meter.Counted()
-	if statement, err = plan.PrepareText(c.dataset, text, o); err != nil {
+	if statement, err = plan.PrepareText(p.dataset, text, o); err != nil {
 		// Where something else had a part of the work, another who asks may have all of it.
 		if counted, _ := o.Meter.Counted(); !tables.read && before == 0 {
-			c.planned.refuse(key, err, counted)
+			p.cache.refuse(key, err, counted)
 		}
 		return nil, s, false, err
 	}
-	if err := c.CheckTwice(statement); err != nil {
+	if err := p.verifier.CheckTwice(statement); err != nil {
 		return nil, s, false, err
 	}
 	if !tables.read {
-		c.planned.keep(key, statement)
+		p.cache.keep(key, statement)
 	}
 	return statement, s, false, nil
 }
 
-// Admit refuses who may not ask.
-func (c *Curator) Admit(analyst string) error {
-	if _, ok := c.dataset.Analysts[analyst]; !ok {
-		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s",
-			strconv.Quote(analyst), c.dataset.Name)
-	}
-	return c.expired(analyst)
+// Options are those of the planner: it reads public tables.
+func (p *planner) Options(ctx context.Context, s api.Settings) plan.Options {
+	return plan.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx), Public: p.runner.publicTables(ctx)}
 }
 
-func (c *Curator) Options(ctx context.Context, s api.Settings) plan.Options {
-	o := plan.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx)}
-	if c.engine != nil {
-		o.Public = public{ctx, c.engine}
-	}
-	return o
-}
-
-// public reads public tables, which are about nobody.
-type public struct {
-	ctx    context.Context
-	engine engine.Engine
-}
-
-func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
-	return p.engine.Values(p.ctx, table, column, limit)
-}
-
-func (p public) Most(table string, columns []string) (int64, error) {
-	return p.engine.Most(p.ctx, table, columns)
-}
-
-func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
-	return p.engine.Rows(p.ctx, table, limit)
-}
-
-// planned are statements that were checked lately, and their prices: clients describe what they are
+// planCache has statements that were checked lately, and their prices: clients describe what they are
 // about to ask, and dashboards ask the same all day. They follow from the text with its values, the
 // settings and the policy alone, and nobody changes one. What was made with the values of a public
 // table, which can change, is not kept, nor what has a query around it.
-type planned struct {
+type planCache struct {
 	statements *recent.Map[statementKey, *plan.Statement]
 	prices     *recent.Map[priceKey, *pricing.Priced]
 	refused    *recent.Map[statementKey, api.Refusal] // of texts that took much work to plan
@@ -136,25 +115,25 @@ type priceKey struct {
 }
 
 const (
-	mostPlanned = 256     // statements
-	plannedText = 4 << 10 // bytes; planning is not what makes longer ones slow
-	plannedKeys = 1 << 12 // groups
-	mostRefused = 1 << 20 // bytes of texts that are refused after much work
-	muchWork    = 20 * time.Millisecond
+	maxCachedStatements = 256     // statements
+	maxCachedTextBytes  = 4 << 10 // bytes; planning is not what makes longer ones slow
+	maxCachedGroups     = 1 << 12 // groups
+	maxRefusedTextBytes = 1 << 20 // bytes of texts that are refused after much work
+	longPlanning        = 20 * time.Millisecond
 )
 
-func newPlanned() planned {
-	return planned{recent.New[statementKey, *plan.Statement](mostPlanned), recent.New[priceKey, *pricing.Priced](mostPlanned),
-		recent.New[statementKey, api.Refusal](mostRefused)}
+func newPlanCache() planCache {
+	return planCache{recent.New[statementKey, *plan.Statement](maxCachedStatements), recent.New[priceKey, *pricing.Priced](maxCachedStatements),
+		recent.New[statementKey, api.Refusal](maxRefusedTextBytes)}
 }
 
 // keep keeps a statement for whoever asks it next.
-func (p planned) keep(key statementKey, st *plan.Statement) {
-	if len(key.sql) > plannedText || st.Outer != nil || len(st.Tables) > 0 {
+func (p planCache) keep(key statementKey, st *plan.Statement) {
+	if len(key.sql) > maxCachedTextBytes || st.Outer != nil || len(st.Tables) > 0 {
 		return
 	}
 	for _, one := range st.Plans {
-		if one.Query.Groups() > plannedKeys {
+		if one.Query.Groups() > maxCachedGroups {
 			return
 		}
 	}
@@ -162,129 +141,132 @@ func (p planned) keep(key statementKey, st *plan.Statement) {
 }
 
 // refuse remembers a refusal after much work, which is the same whoever asks.
-func (p planned) refuse(key statementKey, err error, work time.Duration) {
-	if r, ok := err.(*api.Refusal); ok && work > muchWork {
+func (p planCache) refuse(key statementKey, err error, work time.Duration) {
+	if r, ok := err.(*api.Refusal); ok && work > longPlanning {
 		p.refused.Put(key, *r, len(key.sql))
 	}
 }
 
 // price prices a statement, unless it was priced before: the same one, and not another of the same
 // text.
-func (c *Curator) price(text string, st *plan.Statement, s api.Settings, in pricing.Currency) (*pricing.Priced, error) {
+func (l *planner) price(text string, st *plan.Statement, s api.Settings, in pricing.Currency) (*pricing.Priced, error) {
 	key := priceKey{sql: text, settings: s, currency: in}
 	if s.Error != nil {
 		key.settings.Error, key.error = nil, s.Error.RatString()
 	}
 	key.settings.MaxSum, key.maxSum = nil, keyOf(text, s).maxSum
-	if p, ok := c.planned.prices.Get(key); ok && p.Statement == st {
+	if p, ok := l.cache.prices.Get(key); ok && p.Statement == st {
 		return p, nil
 	}
-	p, err := pricing.Price(c.dataset, st, s, in)
+	p, err := pricing.Price(l.dataset, st, s, in)
 	if err != nil {
 		return nil, err
 	}
-	if kept, ok := c.planned.statements.Get(keyOf(text, s)); ok && kept == st {
-		c.planned.prices.Put(key, p, 1)
+	if kept, ok := l.cache.statements.Get(keyOf(text, s)); ok && kept == st {
+		l.cache.prices.Put(key, p, 1)
 	}
 	return p, nil
 }
 
-// noted is a public table that knows whether it was read.
-type noted struct {
+// prices prices a statement in every currency that the budget has: where there are two, the first
+// is in epsilon and the other one in rho. One in which it cannot be asked is left out.
+func (l *planner) prices(text string, st *plan.Statement, s api.Settings) (p, other *pricing.Priced, err error) {
+	for _, in := range pricing.Currencies(l.dataset.Budget, s) {
+		next, failed := l.price(text, st, s, in)
+		switch {
+		case failed != nil:
+			err = failed
+		case p == nil:
+			p = next
+		default:
+			other = next
+		}
+	}
+	if p == nil {
+		return nil, nil, err
+	}
+	if len(p.Purchases) == 0 || pricing.Cost(p.Purchases) == (dp.Cost{}) { // nothing is paid for
+		other = nil
+	}
+	return p, other, nil
+}
+
+// readNoter is a public table that knows whether it was read.
+type readNoter struct {
 	tree.Public
 	read bool
 }
 
-func (n *noted) Values(table, column string, limit int) ([]policy.Value, error) {
+func (n *readNoter) Values(table, column string, limit int) ([]policy.Value, error) {
 	n.read = true
 	return n.Public.Values(table, column, limit)
 }
 
-func (n *noted) Most(table string, columns []string) (int64, error) {
+func (n *readNoter) Most(table string, columns []string) (int64, error) {
 	n.read = true
 	return n.Public.Most(table, columns)
 }
 
-func (n *noted) Rows(table string, limit int) ([][]tree.Value, error) {
+func (n *readNoter) Rows(table string, limit int) ([][]tree.Value, error) {
 	n.read = true
 	return n.Public.Rows(table, limit)
 }
 
-// opinion is the second check of everything that goes to an engine. Tests plant others.
-type opinion struct {
-	query   func(*policy.Dataset, *tree.Query) error
-	cube    func(*policy.Dataset, *tree.Cube, []*tree.Plan) error
-	cells   func(*policy.Dataset, *tree.Query) error
-	holdout func(*policy.Dataset, *tree.Holdout) error
-	table   func(*policy.Dataset, *tree.Table) error
-	people  func(*policy.Dataset, *tree.Query) error
-	// These two say how much one person can add to the work.
-	work      func(*policy.Dataset, tree.Public, *tree.Query) error
-	tableWork func(*policy.Dataset, tree.Public, *tree.Table) error
-}
-
-var secondOpinion = opinion{verify.Query, verify.Cube, verify.Cells, verify.Holdout, verify.Table, verify.People, verify.Work,
-	verify.TableWork}
-
-// agreed is what a second check says, as an error for the analyst.
-func agreed(err error) error {
-	if err == nil {
+// publicTables reads public tables while a context lasts; nil where there is no engine.
+func (r *runner) publicTables(ctx context.Context) tree.Public {
+	if r.engine == nil {
 		return nil
 	}
-	detail := err.Error()
-	if len(detail) > mostDetail { // names that an analyst made up are in it
-		detail = strings.ToValidUTF8(detail[:mostDetail], "") + "..."
-	}
-	return &api.Disagreement{Detail: detail}
+	return public{ctx, r.engine}
 }
 
-const mostDetail = 1000
-
-// CheckTwice checks every private query of a statement once more.
-func (c *Curator) CheckTwice(st *plan.Statement) error {
-	for _, p := range st.Plans {
-		if err := c.checkQuery(&p.Query, c.second.query(c.dataset, &p.Query)); err != nil {
-			return err
-		}
-	}
-	for _, t := range st.Cubes {
-		if err := c.checkQuery(&t.Query, c.second.cube(c.dataset, t, st.Plans[t.First:t.First+len(t.Sets)])); err != nil {
-			return err
-		}
-	}
-	return nil
+// public reads public tables, which are about nobody.
+type public struct {
+	ctx    context.Context
+	engine engine.Engine
 }
 
-// checkQuery returns what a second check found in a query, or else what its work is found to be.
-func (c *Curator) checkQuery(q *tree.Query, found error) error {
-	if found == nil {
-		found = c.second.work(c.dataset, c.sizes(), q)
-	}
-	return agreed(found)
+func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
+	return p.engine.Values(p.ctx, table, column, limit)
 }
 
-// sizes are those of public tables. The planner has just asked for the same ones, and an engine
-// remembers them: nobody waits here.
-func (c *Curator) sizes() tree.Public {
-	if c.engine == nil {
+func (p public) Most(table string, columns []string) (int64, error) {
+	return p.engine.Most(p.ctx, table, columns)
+}
+
+func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
+	return p.engine.Rows(p.ctx, table, limit)
+}
+
+// roster is who may ask.
+type roster struct {
+	dataset *policy.Dataset
+	// now decides one thing only: whether an analyst's access has expired. See [roster.refuseExpired].
+	// A board shows it.
+	now func() time.Time
+}
+
+// Admit refuses who may not ask.
+func (r *roster) Admit(analyst string) error {
+	if _, ok := r.dataset.Analysts[analyst]; !ok {
+		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s",
+			strconv.Quote(analyst), r.dataset.Name)
+	}
+	return r.refuseExpired(analyst)
+}
+
+// refuseExpired refuses an analyst whose access has ended, for everything: new questions, prices, and
+// answers that are free.
+//
+// This is the only place that looks at a clock, and it decides who may ask, never what may be
+// spent: what it lets through is charged like everything else. A clock that is wrong, or is set
+// back, lets somebody ask who should not any more, or the other way round; it adds nothing to any
+// budget and takes nothing away.
+func (r *roster) refuseExpired(analyst string) error {
+	a := r.dataset.Analysts[analyst]
+	if a.Expires.IsZero() || r.now().Before(a.Expires) {
 		return nil
 	}
-	return public{context.Background(), c.engine}
-}
-
-// CheckCells, CheckHoldout and CheckTable do the same for what sessions run.
-func (c *Curator) CheckCells(q *tree.Query) error {
-	return c.checkQuery(q, c.second.cells(c.dataset, q))
-}
-
-func (c *Curator) CheckHoldout(h *tree.Holdout) error {
-	return c.checkQuery(&h.Query, c.second.holdout(c.dataset, h))
-}
-
-func (c *Curator) CheckTable(t *tree.Table) error {
-	found := c.second.table(c.dataset, t)
-	if found == nil {
-		found = c.second.tableWork(c.dataset, c.sizes(), t)
-	}
-	return agreed(found)
+	return api.Refuse("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", strconv.Quote(analyst),
+		r.dataset.Name, books.LastDay(a))
 }

@@ -96,7 +96,7 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 	}
 	w = privately(t, 50, amount("1e-6"), amount("6e-7"))
 	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Settings: api.Settings{Delta: amount("2e-6")},
-		Request: request()}); !errors.As(err, &refused) {
+		Request: requestID()}); !errors.As(err, &refused) {
 		t.Errorf("with too much delta: %v", err)
 	}
 	w.mustAsk(text)
@@ -122,7 +122,7 @@ func (w *world) attic(p *pricing.Priced, n int) float64 {
 	w.check(err)
 	hits := 0
 	for range n {
-		r, err := w.Curator.release(b, exactly, nil, pricing.MaxBytes)
+		r, err := w.Curator.releaser.release(b, exactly, nil, pricing.MaxBytes)
 		w.check(err)
 		for _, k := range r.Keys {
 			if k[0].Text == "attic" {
@@ -221,7 +221,7 @@ func TestTooManyKeys(t *testing.T) {
 	b := p.Purchases[0]
 	exactly, err := w.data.Run(ctx, b.Query)
 	w.check(err)
-	r, err := w.Curator.release(b, exactly, nil, 2*(b.Cells()*pricing.CellBytes+20))
+	r, err := w.Curator.releaser.release(b, exactly, nil, 2*(b.Cells()*pricing.CellBytes+20))
 	w.check(err)
 	var wards []string
 	for _, k := range r.Keys {
@@ -262,7 +262,7 @@ func TestCountThatDecides(t *testing.T) {
 		if b.Noise[0].Decides {
 			least = b.Keys.Threshold.Threshold() - 1 // by its edge
 		}
-		w.Curator.releaser.Record(func(call mech.Call) {
+		w.Curator.releaser.noise.Record(func(call mech.Call) {
 			if calls++; calls == 1 && call.Values.Len() != exactly.Persons.Len() {
 				t.Errorf("%s: noise for %d combinations of %d", c.sql, call.Values.Len(), exactly.Persons.Len())
 			}
@@ -270,7 +270,7 @@ func TestCountThatDecides(t *testing.T) {
 		below := 0
 		for range 500 {
 			calls = 0
-			r, err := w.Curator.release(b, exactly, nil, pricing.MaxBytes)
+			r, err := w.Curator.releaser.release(b, exactly, nil, pricing.MaxBytes)
 			w.check(err)
 			if calls != c.calls || len(r.Measures[0]) != len(r.Keys) {
 				t.Fatalf("%s: %d releases, %d counts of %d keys", c.sql, calls, len(r.Measures[0]), len(r.Keys))
@@ -281,7 +281,7 @@ func TestCountThatDecides(t *testing.T) {
 				}
 			}
 		}
-		w.Curator.releaser.Record(nil)
+		w.Curator.releaser.noise.Record(nil)
 		if b.Noise[0].Decides && below > 0 {
 			t.Errorf("%s: %d counts are below %d, and decided", c.sql, below, least)
 		}
@@ -311,7 +311,7 @@ func TestSecondDrawIsPaidFor(t *testing.T) {
 	planted.Noise[0].Decides = false
 	below := 0
 	for range 2000 {
-		r, err := w.Curator.release(&planted, exactly, nil, pricing.MaxBytes)
+		r, err := w.Curator.releaser.release(&planted, exactly, nil, pricing.MaxBytes)
 		w.check(err)
 		for _, n := range r.Measures[0] {
 			if n < b.Keys.Threshold.Threshold() {

@@ -125,7 +125,7 @@ func TestPublicKeys(t *testing.T) {
 
 // prepare checks and prices a question.
 func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced, error) {
-	statement, s, _, err := c.check(ctx, q)
+	statement, s, _, err := c.planner.prepare(ctx, q)
 	if err != nil {
 		return nil, err
 	}

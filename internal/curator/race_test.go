@@ -30,7 +30,7 @@ func sameQuestion(w *world, pick func(i int) *Curator) error {
 	var failed atomic.Value
 	together(len(answers), func(i int) {
 		a, err := pick(i).Ask(ctx,
-			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: request()})
+			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: requestID()})
 		if err != nil {
 			failed.Store(err)
 			return
@@ -56,8 +56,8 @@ func TestSameQuestionAtOnce(t *testing.T) {
 	if err := sameQuestion(w, func(int) *Curator { return w.Curator }); err != nil {
 		t.Error(err)
 	}
-	if len(w.inflight.now) != 0 {
-		t.Errorf("%d questions are still said to be under way", len(w.inflight.now))
+	if len(w.turns.now) != 0 {
+		t.Errorf("%d questions are still said to be under way", len(w.turns.now))
 	}
 	// The planted bug: curators that do not know of each other pay twice.
 	v := newWorld(t, plenty)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/store"
@@ -26,9 +28,18 @@ type recorder struct {
 // record puts a recorder between the curator and its engine and ledger.
 func (w *world) record() *recorder {
 	r := &recorder{Engine: w.data, Ledger: w.books, before: map[string]func() error{}}
-	w.engine, w.ledger = r, r
-	w.openRooms()
+	w.rewire(r, r)
 	return r
+}
+
+// rewire gives the curator another engine and another ledger, and sessions that know nothing yet.
+// Those that are open run on the engine, and charge in the ledger, that there are now.
+func (w *world) rewire(e engine.Engine, l ledger.Ledger) {
+	c, accounts := w.Curator, books.New(w.Curator.dataset, l)
+	c.runner.engine, c.ledger, c.Books, c.memory = e, l, accounts, memory.New(l)
+	c.cashier.ledger, c.cashier.books, c.incidents.ledger = l, accounts, l
+	c.states.ledger, c.states.books = l, accounts
+	c.openSessions()
 }
 
 func (r *recorder) called(name string) error {

@@ -15,9 +15,12 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// releaser adds noise, by a generator of its own.
+type releaser struct{ noise *mech.Releaser }
+
 // release turns exact values into noisy ones. room is how many bytes the ledger has for what
 // depends on how many private keys there are.
-func (c *Curator) release(b *pricing.Purchase, r *engine.Result, base *memory.Base, room int) (*answers.Released, error) {
+func (m *releaser) release(b *pricing.Purchase, r *engine.Result, base *memory.Base, room int) (*answers.Released, error) {
 	if !fitting(b, r) {
 		return nil, interactive.ErrRun // an engine that is broken
 	}
@@ -26,22 +29,22 @@ func (c *Curator) release(b *pricing.Purchase, r *engine.Result, base *memory.Ba
 		if w := b.Query.Choice.Weights; w != nil {
 			scores = scores.Weighted(w)
 		}
-		chosen, err := c.releaser.Top(scores, b.Choice.Top)
+		chosen, err := m.noise.Top(scores, b.Choice.Top)
 		return &answers.Released{Chosen: chosen}, err
 	}
 	if base != nil {
-		return c.sharpen(b, r, base)
+		return m.sharpen(b, r, base)
 	}
 	out := &answers.Released{}
 	groups := b.Query.Groups()
 	places, units := []int{0}, []int64(nil)
 	if b.Keys != nil {
-		places, units = c.releaseKeys(b, r, out, room)
+		places, units = m.releaseKeys(b, r, out, room)
 	}
 	out.Measures, out.Quantiles = make([][]int64, len(b.Noise)), make([][][]int64, len(b.Noise))
 	for _, p := range b.Twins { // one vector with one noise
 		vector := r.Measures[p[0]].Pick(places, groups).Beside(r.Measures[p[1]].Pick(places, groups))
-		both := c.releaser.Release(vector, b.Noise[p[0]].Mechanism)
+		both := m.noise.Release(vector, b.Noise[p[0]].Mechanism)
 		half := len(both) / 2
 		out.Measures[p[0]], out.Measures[p[1]] = both[:half:half], both[half:]
 	}
@@ -51,14 +54,14 @@ func (c *Curator) release(b *pricing.Purchase, r *engine.Result, base *memory.Ba
 		case n.Decides: // the numbers that were compared are those that are shown
 			out.Measures[i] = units
 		case n.Running != nil:
-			out.Measures[i] = c.releaser.ReleaseRunning(r.Measures[i].Pick(places, groups), n.Running)
+			out.Measures[i] = m.noise.ReleaseRunning(r.Measures[i].Pick(places, groups), n.Running)
 		case n.Quantiles == nil:
-			out.Measures[i] = c.releaser.Release(r.Measures[i].Pick(places, groups), n.Mechanism)
+			out.Measures[i] = m.noise.Release(r.Measures[i].Pick(places, groups), n.Mechanism)
 		default:
 			all := make([][]int64, 0, len(places)*groups)
 			for _, place := range places {
 				for g := range groups {
-					all = append(all, c.releaser.Quantiles(r.Values[i][place*groups+g], n.Quantiles))
+					all = append(all, m.noise.Quantiles(r.Values[i][place*groups+g], n.Quantiles))
 				}
 			}
 			out.Quantiles[i] = all
@@ -102,12 +105,12 @@ type kept struct {
 // Where more are released than the ledger can keep, those with the most people stay, by their noisy
 // numbers, and of equals the first. Nothing else is looked at, so this tells no more than the keys
 // do.
-func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answers.Released, room int) ([]int, []int64) {
+func (m *releaser) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answers.Released, room int) ([]int, []int64) {
 	people := r.Persons
 	if i := slices.IndexFunc(b.Noise, func(n pricing.Noise) bool { return n.Decides }); i >= 0 {
 		people = r.Measures[i]
 	}
-	all := c.keptKeys(b.Keys, r, people)
+	all := m.keptKeys(b.Keys, r, people)
 	slices.SortFunc(all, func(x, y kept) int {
 		return cmp.Or(cmp.Compare(y.units, x.units), compareKeys(x.keys, y.keys))
 	})
@@ -129,19 +132,19 @@ func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answer
 }
 
 // keptKeys releases the keys that enough people have.
-func (c *Curator) keptKeys(rule *pricing.KeyRule, r *engine.Result, people mech.Exact) []kept {
+func (m *releaser) keptKeys(rule *pricing.KeyRule, r *engine.Result, people mech.Exact) []kept {
 	var all []kept
 	switch {
 	case rule.Selection != nil:
-		for _, i := range c.releaser.SelectKeys(people, rule.Selection) {
+		for _, i := range m.noise.SelectKeys(people, rule.Selection) {
 			all = append(all, kept{place: i})
 		}
 	case rule.Weights != nil:
-		for _, k := range c.releaser.ReleaseWeighed(r.Members, people.Len(), rule.Weights) {
+		for _, k := range m.noise.ReleaseWeighed(r.Members, people.Len(), rule.Weights) {
 			all = append(all, kept{place: k.Index, units: k.Units})
 		}
 	default:
-		for _, k := range c.releaser.ReleaseKeys(people, rule.Threshold) {
+		for _, k := range m.noise.ReleaseKeys(people, rule.Threshold) {
 			all = append(all, kept{place: k.Index, units: k.Units})
 		}
 	}
@@ -173,4 +176,21 @@ func compareKeys(a, b []policy.Value) int {
 		}
 		return cmp.Or(strings.Compare(x.Text, y.Text), cmp.Compare(x.Int, y.Int))
 	})
+}
+
+// sharpen releases a purchase again with less noise.
+func (m *releaser) sharpen(b *pricing.Purchase, r *engine.Result, base *memory.Base) (*answers.Released, error) {
+	out := &answers.Released{Quantiles: make([][][]int64, len(b.Noise))}
+	for i, by := range base.By {
+		values, off := base.Values[i], int64(0)
+		if by != nil {
+			var err error
+			if values, err = m.noise.Sharpen(r.Measures[i], values, by); err != nil {
+				return nil, interactive.ErrRun
+			}
+			off = by.Off()
+		}
+		out.Measures, out.Off = append(out.Measures, values), append(out.Off, off)
+	}
+	return out, nil
 }

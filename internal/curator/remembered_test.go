@@ -44,7 +44,7 @@ func TestRememberedFor(t *testing.T) {
 	ben.Expires = time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)
 	w.dataset.Analysts["ben"] = ben
 	for day, want := range map[int]bool{1: true, 2: false} {
-		w.now = func() time.Time { return time.Date(2027, 1, day, 0, 0, 0, 0, time.UTC) }
+		w.planner.now = func() time.Time { return time.Date(2027, 1, day, 0, 0, 0, 0, time.UTC) }
 		finds("ben", "", want)
 	}
 	load := func(h *hospital.Hospital) { w.check(h.Write(filepath.Join(w.dir, "data"))) }
@@ -108,10 +108,10 @@ func TestNoTextIsAnotherWithValues(t *testing.T) {
 	timed := syntax.Open("SELECT COUNT(*) FROM visits WHERE day < CURRENT_DATE", nil).At(time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC))
 	for _, one := range []*syntax.Text{bound, timed} {
 		for range 2 {
-			_, err = w.Ask(ctx, api.Question{Analyst: "ana", SQL: one.SQL(), Parsed: one, Request: request()})
+			_, err = w.Ask(ctx, api.Question{Analyst: "ana", SQL: one.SQL(), Parsed: one, Request: requestID()})
 			w.check(err)
 		}
-		q := api.Question{Analyst: "ana", SQL: one.Key(), Request: request()}
+		q := api.Question{Analyst: "ana", SQL: one.Key(), Request: requestID()}
 		var refused *api.Refusal
 		if a, err := w.Ask(ctx, q); !errors.As(err, &refused) {
 			t.Errorf("%q is answered: %+v, %v", q.SQL, a, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/streamsession"
@@ -18,10 +17,10 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// asking is a question on its way: checked and priced, then claimed by sources, and then released.
+// request is a question on its way: checked and priced, then claimed by sources, and then released.
 // Explain shows what Ask pays, so what is shown and what is charged are one number and not two that
 // agree.
-type asking struct {
+type request struct {
 	*pricing.Priced
 	other     *pricing.Priced // the same question with other noise, where there is a choice
 	c         *Curator
@@ -33,17 +32,16 @@ type asking struct {
 	data      interactive.Data
 	routes    []*streamsession.Route // for each purchase, how a stream can answer it, or nil
 
-	released []*answers.Released      // for each purchase; nil until it is there
-	missed   []string                 // keys under which nothing was found
-	own      own                      // the charge of the request, where it was made before
-	charged  *charged                 // what this call was charged
-	moved    bool                     // the data changed while it was computed
-	diverted streamsession.Diversions // answered through streams, which charge for themselves
-	bought   []*pricing.Purchase      // computed, with one charge
-	bases    bases                    // what some of them are made of
-	made     *api.Answer              // of all that was released, or nil: it is made by finish
+	released []*answers.Released // for each purchase; nil until it is there
+	missed   []string            // keys under which nothing was found
+	own      own                 // the charge of the request, where it was made before
+	charged  *charged            // what this call was charged
+	moved    bool                // the data changed while it was computed
+	free     bool                // nothing is to be charged
+	bill     bill                // what is missing
+	made     *api.Answer         // of all that was released, or nil: it is made by finish
 
-	empty *plan.Statement // it has no rows whatever the data is: nothing else of the above is there
+	empty *emptyRequest // it has no rows whatever the data is: nothing else of the above is there
 
 	paid    api.Receipt
 	spent   dp.Cost // as an analyst reads it
@@ -52,31 +50,32 @@ type asking struct {
 	uses    []api.Through
 }
 
-// newAsking does what costs nothing: it checks and prices a question, and opens the streams that
+// newRequest does what costs nothing: it checks and prices a question, and opens the streams that
 // could answer it.
-func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Horizon) (*asking, error) {
+func (c *Curator) newRequest(ctx context.Context, q api.Question, see memory.Horizon) (*request, error) {
 	if _, err := c.Protected(ctx); err != nil {
 		return nil, err
 	}
-	statement, s, shared, err := c.check(ctx, q)
+	statement, s, shared, err := c.planner.prepare(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if statement.Empty {
-		return &asking{c: c, question: q, empty: statement, Priced: &pricing.Priced{Statement: statement, Settings: s}}, nil
+		return &request{empty: &emptyRequest{c, q, statement, s}}, nil
 	}
-	p, other, err := c.prices(asked(q).Key(), statement, s)
+	p, other, err := c.planner.prices(textOf(q).Key(), statement, s)
 	if err != nil {
 		return nil, err
 	}
-	a := &asking{Priced: p, other: other, c: c, shared: shared, question: q, horizon: see, diverted: streamsession.Diversions{}}
+	a := &request{Priced: p, other: other, c: c, shared: shared, question: q, horizon: see,
+		bill: bill{diverted: streamsession.Diversions{}}}
 	if a.outer, err = answers.CheckOuter(ctx, p.Statement); err != nil {
 		return nil, err
 	}
-	if err := c.checkPublic(ctx, p.Statement.Tables); err != nil {
+	if err := c.runner.checkPublic(ctx, p.Statement.Tables); err != nil {
 		return nil, err
 	}
-	if a.data, err = c.Data(ctx); err != nil {
+	if a.data, err = c.states.Data(ctx); err != nil {
 		return nil, err
 	}
 	a.routes, err = c.Streams.Routes(ctx, p, a.data)
@@ -84,10 +83,10 @@ func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Hori
 }
 
 // close gives the streams back.
-func (a *asking) close() { streamsession.CloseAll(a.routes) }
+func (a *request) close() { streamsession.CloseAll(a.routes) }
 
 // keys name what nobody else may ask for at the same time.
-func (a *asking) keys() []string {
+func (a *request) keys() []string {
 	keys := make([]string, len(a.Purchases))
 	for i, b := range a.Purchases {
 		keys[i] = b.Key(a.data.ID)
@@ -110,34 +109,46 @@ func (a *asking) keys() []string {
 	return keys
 }
 
-// charge is what the purchases that are computed are charged with, and tags is that as an analyst
+// bill is what is to be paid for.
+type bill struct {
+	bought   []*pricing.Purchase      // computed, with one charge
+	bases    bases                    // what some of them are made of
+	diverted streamsession.Diversions // answered through streams, which charge for themselves
+}
+
+// cost is what the purchases that are computed are charged with, and tag is that as an analyst
 // reads it.
-func (a *asking) charge() dp.Cost { return a.bases.cost(a.bought) }
-func (a *asking) tags() dp.Cost {
-	if len(a.bases.of) > 0 {
-		return a.Currency.Read(a.charge())
+func (b *bill) cost() dp.Cost { return b.bases.cost(b.bought) }
+func (b *bill) tag(p *pricing.Priced) dp.Cost {
+	if len(b.bases.of) > 0 {
+		return p.Currency.Read(b.cost())
 	}
-	return a.Tag(a.bought)
+	return p.Tag(b.bought)
 }
 
 // most is what all of it comes to at most, as it adds up; pay is that as an analyst reads it.
-func (a *asking) most() dp.Cost { return a.charge().Add(a.diverted.Most()) }
-func (a *asking) pay() dp.Cost  { return a.Currency.Plus(a.tags(), a.diverted.Most()) }
+func (b *bill) most() dp.Cost                 { return b.cost().Add(b.diverted.Most()) }
+func (b *bill) pay(p *pricing.Priced) dp.Cost { return p.Currency.Plus(b.tag(p), b.diverted.Most()) }
 
 // whole is the price of everything, with what was paid for before.
-func (a *asking) whole() dp.Cost {
-	return a.Currency.Plus(a.Tag(a.diverted.Others(a.Purchases)), a.diverted.Most())
+func (b *bill) whole(p *pricing.Priced) dp.Cost {
+	return p.Currency.Plus(p.Tag(b.diverted.Others(p.Purchases)), b.diverted.Most())
 }
 
 // settled says that nothing is left to be paid or to be asked.
-func (a *asking) settled() bool { return len(a.bought) == 0 && a.diverted.Known() }
+func (b *bill) settled() bool { return len(b.bought) == 0 && b.diverted.Known() }
 
 // finish makes the answer of what was released, and says what was paid and what is left.
-func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
-	remaining, err := a.c.Remaining(ctx, a.question.Analyst)
+func (a *request) finish(ctx context.Context) (*api.Answer, error) {
+	window := a.data.Window
+	if a.charged != nil && a.charged.receipt.Window > 0 {
+		window = a.charged.receipt.Window
+	}
+	remaining, err := a.c.RemainingIn(ctx, a.question.Analyst, window, dp.Cost{})
 	if err != nil {
 		return nil, err
 	}
+	var changed []string
 	out := a.made
 	if out == nil {
 		if out, err = a.make(ctx); err != nil {
@@ -151,22 +162,30 @@ func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
 	if n, ok := remaining.More(a.claimed); ok {
 		out.More = &n
 	}
-	version, changed, err := a.c.access().NameData(ctx, a.data, a.paid.Sequence)
-	if err != nil {
+	if out.Version, changed, err = a.nameData(ctx); err != nil {
 		return nil, err
 	}
-	out.Version, out.Notes = version, append(out.Notes, changed...)
+	out.Notes = append(out.Notes, changed...)
 	if a.moved {
 		out.Notes = append(out.Notes, interactive.MovedNote)
 	}
-	if out.Receipt.Now = asked(a.question).Now(); out.Receipt.Now != "" {
+	if out.Receipt.Now = textOf(a.question).Now(); out.Receipt.Now != "" {
 		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))
 	}
 	return out, nil
 }
 
+// nameData says which data the answer is about. Of data that the last charge was about there is
+// nothing new to know: the ledger refuses a charge where that has changed meanwhile.
+func (a *request) nameData(ctx context.Context) (api.DataVersion, []string, error) {
+	if a.data.Current && len(a.bill.diverted) == 0 {
+		return api.DataVersion{Number: a.data.Number, Name: a.data.Label}, nil, nil
+	}
+	return a.c.access().NameData(ctx, a.data, a.paid.Sequence)
+}
+
 // make makes the answer of what was released.
-func (a *asking) make(ctx context.Context) (out *api.Answer, err error) {
+func (a *request) make(ctx context.Context) (out *api.Answer, err error) {
 	if a.outer == nil {
 		return answers.Finish(ctx, a.Priced, nil, a.released)
 	}
@@ -177,8 +196,8 @@ func (a *asking) make(ctx context.Context) (out *api.Answer, err error) {
 	return out, err
 }
 
-// asked is the text of a question with its constants.
-func asked(q api.Question) *syntax.Text { return syntax.Open(q.SQL, q.Parsed) }
+// textOf is the text of a question with its constants.
+func textOf(q api.Question) *syntax.Text { return syntax.Open(q.SQL, q.Parsed) }
 
 // sayNow says that the time is a constant of the question, and how to ask it again.
 func sayNow(now string) string {
@@ -195,11 +214,11 @@ func clock(now string) (name, constant string) {
 }
 
 // checkPublic refuses public tables that are too large to stand beside answers.
-func (c *Curator) checkPublic(ctx context.Context, tables []*policy.Table) error {
+func (r *runner) checkPublic(ctx context.Context, tables []*policy.Table) error {
 	rows := make([]int64, len(tables))
 	for i, t := range tables {
 		var err error
-		if rows[i], err = c.engine.Most(ctx, t.Name, nil); err != nil {
+		if rows[i], err = r.engine.Most(ctx, t.Name, nil); err != nil {
 			return err
 		}
 	}
@@ -207,14 +226,14 @@ func (c *Curator) checkPublic(ctx context.Context, tables []*policy.Table) error
 }
 
 // readPublic reads the public tables that the query around answers names.
-func (a *asking) readPublic(ctx context.Context) error {
+func (a *request) readPublic(ctx context.Context) error {
 	if len(a.Statement.Tables) > 0 {
-		if err := a.c.recordProtected(ctx); err != nil {
+		if err := a.c.cashier.recordProtected(ctx); err != nil {
 			return err
 		}
 	}
 	for i, t := range a.Statement.Tables {
-		rows, err := a.c.engine.Rows(ctx, t.Name, answers.MaxPublicCells)
+		rows, err := a.c.runner.engine.Rows(ctx, t.Name, answers.MaxPublicCells)
 		if err != nil {
 			return err
 		}
@@ -223,34 +242,11 @@ func (a *asking) readPublic(ctx context.Context) error {
 	return nil
 }
 
-// prices prices a statement in every currency that the budget has: where there are two, the first
-// is in epsilon and the other one in rho. One in which it cannot be asked is left out.
-func (c *Curator) prices(text string, st *plan.Statement, s api.Settings) (p, other *pricing.Priced, err error) {
-	for _, in := range pricing.Currencies(c.dataset.Budget, s) {
-		next, failed := c.price(text, st, s, in)
-		switch {
-		case failed != nil:
-			err = failed
-		case p == nil:
-			p = next
-		default:
-			other = next
-		}
-	}
-	if p == nil {
-		return nil, nil, err
-	}
-	if len(p.Purchases) == 0 || pricing.Cost(p.Purchases) == (dp.Cost{}) { // nothing is paid for
-		other = nil
-	}
-	return p, other, nil
-}
-
 // choose takes one of two prices: one in which everything was paid for before, so that nothing is
 // bought twice because the budget stands elsewhere by now, and else the sharper one. Where some of
 // it was paid for the rest is what is to be sharp, so parts are compared as if all of it were
 // bought. Everything that decides it is public: the prices, what was answered, and what is left.
-func (a *asking) choose(ctx context.Context) error {
+func (a *request) choose(ctx context.Context) error {
 	found, err := a.c.memory.Recall(ctx, a.other, a.data.ID, a.horizon)
 	if err != nil {
 		return err
@@ -258,14 +254,11 @@ func (a *asking) choose(ctx context.Context) error {
 	here, there := missing(a.Priced, a.released), missing(a.other, found.Released)
 	take := len(there) == 0 && len(here) > 0
 	if len(there) > 0 && len(here) > 0 {
-		part, err := a.part(ctx, a.Priced, here)
+		parts, err := a.c.Takes(ctx, a.question.Analyst, a.data.Window, pricing.Cost(here), pricing.Cost(there))
 		if err != nil {
 			return err
 		}
-		otherPart, err := a.part(ctx, a.other, there)
-		if err != nil {
-			return err
-		}
+		part, otherPart := asIfAll(parts[0], a.Priced, here), asIfAll(parts[1], a.other, there)
 		take = !pricing.Sharper(a.Priced, a.other, part, otherPart)
 		if a.otherPart = otherPart; take {
 			a.otherPart = part
@@ -278,11 +271,9 @@ func (a *asking) choose(ctx context.Context) error {
 	return nil
 }
 
-// part is the part of what is left that a question takes by what is missing of it, or would take if
-// all of it were: infinite where that is not to be had.
-func (a *asking) part(ctx context.Context, p *pricing.Priced, missing []*pricing.Purchase) (float64, error) {
-	part, err := a.c.Takes(ctx, a.question.Analyst, pricing.Cost(missing))
-	return part * float64(len(p.Purchases)) / float64(len(missing)), err
+// asIfAll is what a question would take if all of it were missing, and not a part.
+func asIfAll(part float64, p *pricing.Priced, missing []*pricing.Purchase) float64 {
+	return part * float64(len(p.Purchases)) / float64(len(missing))
 }
 
 // missing are the purchases that were not paid for.
@@ -296,9 +287,9 @@ func missing(p *pricing.Priced, released []*answers.Released) []*pricing.Purchas
 	return out
 }
 
-// turned reports whether a request that is sent again was paid for with the other noise, and turns
+// switchNoise reports whether a request that is sent again was paid for with the other noise, and turns
 // to that: where the budget stands by now is not what it was charged by. Nothing was charged yet.
-func (a *asking) turned(ctx context.Context, err error) bool {
+func (a *request) switchNoise(ctx context.Context, err error) bool {
 	var other *ledger.RequestError
 	if a.other == nil || !errors.As(err, &other) {
 		return false
@@ -309,6 +300,20 @@ func (a *asking) turned(ctx context.Context, err error) bool {
 	}
 	a.Priced, a.other = a.other, nil
 	a.take(found)
-	a.bought = missing(a.Priced, a.released)
-	return len(a.bought) > 0 && len(a.diverted) == 0 && a.findBases(ctx) == nil
+	a.bill.bought = missing(a.Priced, a.released)
+	return len(a.bill.bought) > 0 && len(a.bill.diverted) == 0 && a.findBases(ctx) == nil
+}
+
+// deadline is how long the answer takes to leave a server, without its ticks; nil where it is
+// there, and for who is not at a server.
+func (a *request) deadline(ctx context.Context) (*float64, error) {
+	if _, scheduled := pace.Limit(ctx); !scheduled || len(a.bill.bought) == 0 {
+		return nil, nil
+	}
+	takes, err := a.c.runner.timeOfAll(ctx, a.bill.bought)
+	if err != nil {
+		return nil, err
+	}
+	seconds := takes.Seconds()
+	return &seconds, nil
 }

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/pace"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -26,58 +28,111 @@ type timed interface {
 	StepsTime(ctx context.Context, n float64) (time.Duration, error)
 }
 
-// publicTime is how long a query takes at most; what the schedule allows where nobody knows. It is
-// 0 for who waits for no schedule.
-func (c *Curator) publicTime(ctx context.Context, q *tree.Query) (time.Duration, error) {
-	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.QueryTime(ctx, q) })
+// runner is the only way to the engine. Whatever it runs takes its public time, where answers leave
+// on a schedule.
+type runner struct {
+	dataset *policy.Dataset
+	engine  engine.Engine
 }
 
-func (c *Curator) publicTimeOfRows(ctx context.Context, t *tree.Table) (time.Duration, error) {
-	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FetchTime(ctx, t) })
+// Run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing
+// is left that could hold data.
+func (r *runner) Run(ctx context.Context, q *tree.Query) (found *engine.Result, err error) {
+	takes, err := r.publicTime(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	err = r.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
+		defer interactive.Catch(&err)
+		found, err = r.engine.Run(ctx, q)
+		return err
+	})
+	return found, err
+}
+
+// RunPublic computes sums over a public table, which is about nobody. It runs beside what is, on
+// the same threads, which do more or less of it: so it has a public time like all that they do.
+func (r *runner) RunPublic(ctx context.Context, q *tree.Query) (sums []int64, err error) {
+	if err := r.CheckTime(ctx, q); err != nil {
+		return nil, err
+	}
+	takes, err := r.publicTime(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	err = r.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
+		sums, err = engine.RunPublic(ctx, r.engine, q)
+		return err
+	})
+	return sums, err
+}
+
+// Fetch does the same for rows. They may be fetched twice, each time into what a function makes.
+func (r *runner) Fetch(ctx context.Context, t *tree.Table, into func() engine.Collector) (read engine.ReadFrom, err error) {
+	takes, err := r.publicTimeOfRows(ctx, t)
+	if err != nil {
+		return read, err
+	}
+	err = r.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
+		defer interactive.Catch(&err)
+		read, err = r.engine.Fetch(ctx, t, into())
+		return err
+	})
+	return read, err
+}
+
+// publicTime is how long a query takes at most; what the schedule allows where nobody knows. It is
+// 0 for who waits for no schedule.
+func (r *runner) publicTime(ctx context.Context, q *tree.Query) (time.Duration, error) {
+	return r.timeOf(ctx, func(e timed) (time.Duration, error) { return e.QueryTime(ctx, q) })
+}
+
+func (r *runner) publicTimeOfRows(ctx context.Context, t *tree.Table) (time.Duration, error) {
+	return r.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FetchTime(ctx, t) })
 }
 
 // purchaseTime is how long it takes to compute a purchase, with all that it is released with, and
 // releaseTime what of that the query does not know of.
-func (c *Curator) purchaseTime(ctx context.Context, b *pricing.Purchase) (time.Duration, error) {
+func (r *runner) purchaseTime(ctx context.Context, b *pricing.Purchase) (time.Duration, error) {
 	q := b.Query
 	if b.Cube != nil {
 		q = b.Cube.Query
 	}
-	takes, err := c.publicTime(ctx, q)
+	takes, err := r.publicTime(ctx, q)
 	if err != nil {
 		return 0, err
 	}
-	more, err := c.releaseTime(ctx, b)
+	more, err := r.releaseTime(ctx, b)
 	return plus(takes, more), err
 }
 
-func (c *Curator) releaseTime(ctx context.Context, b *pricing.Purchase) (time.Duration, error) {
+func (r *runner) releaseTime(ctx context.Context, b *pricing.Purchase) (time.Duration, error) {
 	steps := b.Steps()
-	if _, ok := c.engine.(timed); !ok || steps == 0 {
+	if _, ok := r.engine.(timed); !ok || steps == 0 {
 		return 0, nil // where nobody knows, the query has all that the schedule allows
 	}
-	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.StepsTime(ctx, steps) })
+	return r.timeOf(ctx, func(e timed) (time.Duration, error) { return e.StepsTime(ctx, steps) })
 }
 
 // FitTime implements [interactive.Curator].
-func (c *Curator) FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error) {
-	return c.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FitTime(ctx, t, models, parts) })
+func (r *runner) FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error) {
+	return r.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FitTime(ctx, t, models, parts) })
 }
 
 // pacedRun looks at data by a function that takes at most so long.
-func (c *Curator) pacedRun(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
-	if c.dataset.SourceKind() == policy.TrinoDatabase {
+func (r *runner) pacedRun(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
+	if r.dataset.SourceKind() == policy.TrinoDatabase {
 		return pace.RunElsewhere(ctx, takes, do)
 	}
 	return pace.Run(ctx, takes, do)
 }
 
-func (c *Curator) timeOf(ctx context.Context, of func(timed) (time.Duration, error)) (time.Duration, error) {
+func (r *runner) timeOf(ctx context.Context, of func(timed) (time.Duration, error)) (time.Duration, error) {
 	limit, scheduled := pace.Limit(ctx)
 	if !scheduled {
 		return 0, nil
 	}
-	e, ok := c.engine.(timed)
+	e, ok := r.engine.(timed)
 	if !ok {
 		return limit, nil
 	}
@@ -85,7 +140,7 @@ func (c *Curator) timeOf(ctx context.Context, of func(timed) (time.Duration, err
 }
 
 // timeOfAll is how long purchases take at most, one after the other.
-func (c *Curator) timeOfAll(ctx context.Context, buys []*pricing.Purchase) (time.Duration, error) {
+func (r *runner) timeOfAll(ctx context.Context, buys []*pricing.Purchase) (time.Duration, error) {
 	sum, seen := time.Duration(0), map[*tree.Query]bool{}
 	for _, b := range buys {
 		q := b.Query
@@ -96,7 +151,7 @@ func (c *Curator) timeOfAll(ctx context.Context, buys []*pricing.Purchase) (time
 			continue
 		}
 		seen[q] = true
-		takes, err := c.purchaseTime(ctx, b)
+		takes, err := r.purchaseTime(ctx, b)
 		if err != nil {
 			return 0, err
 		}
@@ -114,26 +169,26 @@ func plus(a, b time.Duration) time.Duration {
 }
 
 // checkTime refuses what would take longer than a question may, before anything is charged.
-func (c *Curator) checkTime(ctx context.Context, buys []*pricing.Purchase) error {
-	return withinLimit(ctx, func() (time.Duration, error) { return c.timeOfAll(ctx, buys) })
+func (r *runner) checkTime(ctx context.Context, buys []*pricing.Purchase) error {
+	return withinLimit(ctx, func() (time.Duration, error) { return r.timeOfAll(ctx, buys) })
 }
 
 // CheckTime implements [interactive.Curator].
-func (c *Curator) CheckTime(ctx context.Context, q *tree.Query) error {
-	return withinLimit(ctx, func() (time.Duration, error) { return c.publicTime(ctx, q) })
+func (r *runner) CheckTime(ctx context.Context, q *tree.Query) error {
+	return withinLimit(ctx, func() (time.Duration, error) { return r.publicTime(ctx, q) })
 }
 
 // CheckTrainingTime implements [interactive.Curator].
-func (c *Curator) CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error {
+func (r *runner) CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error {
 	return withinLimit(ctx, func() (time.Duration, error) {
-		if _, ok := c.engine.(timed); !ok {
+		if _, ok := r.engine.(timed); !ok {
 			return 0, nil // nobody knows, and what the schedule allows it has twice
 		}
-		fetch, err := c.publicTimeOfRows(ctx, t)
+		fetch, err := r.publicTimeOfRows(ctx, t)
 		if err != nil {
 			return 0, err
 		}
-		fit, err := c.FitTime(ctx, t, models, parts)
+		fit, err := r.FitTime(ctx, t, models, parts)
 		return plus(fetch, fit), err
 	})
 }
@@ -163,72 +218,70 @@ func sayTime(d time.Duration) string {
 	return (d + time.Second - 1).Truncate(time.Second).String()
 }
 
-// deadline is how long the answer takes to leave a server, without its ticks; nil where it is
-// there, and for who is not at a server.
-func (a *asking) deadline(ctx context.Context) (*float64, error) {
-	if _, scheduled := pace.Limit(ctx); !scheduled || len(a.bought) == 0 {
-		return nil, nil
-	}
-	takes, err := a.c.timeOfAll(ctx, a.bought)
-	if err != nil {
-		return nil, err
-	}
-	seconds := takes.Seconds()
-	return &seconds, nil
+// dataStates says in which state the data is, and whether it still is.
+type dataStates struct {
+	runner *runner
+	books  *books.Books
+	ledger ledger.Ledger
 }
 
 // Data asks the engine for the state of its data, and the ledger for what it is called there. Every
 // question comes by here, so that nothing is told under a policy that protects others than charges
 // before did. One that has looked at data waits: whether it was done when the data changed must not
 // decide what becomes of it.
-func (c *Curator) Data(ctx context.Context) (interactive.Data, error) {
+func (s *dataStates) Data(ctx context.Context) (interactive.Data, error) {
 	pace.Settle(ctx)
-	if _, err := c.Protected(ctx); err != nil {
+	if _, err := s.books.Protected(ctx); err != nil {
 		return interactive.Data{}, err
 	}
-	state, err := c.engine.Version(ctx)
+	state, err := s.runner.engine.Version(ctx)
 	if err != nil {
 		return interactive.Data{}, err
 	}
-	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, state.Name, state.Key())
+	v, err := s.ledger.DataVersion(ctx, s.runner.dataset.Name, state.Name, state.Key())
 	return interactive.Data{Version: v, State: state.Key(), Whole: state.Whole}, err
 }
 
 // Moved reports whether something was read from other data than it was asked of, or may have been.
-func (c *Curator) Moved(ctx context.Context, d interactive.Data, read engine.ReadFrom) bool {
-	r := running{c: c, data: d}
+func (s *dataStates) Moved(ctx context.Context, d interactive.Data, read engine.ReadFrom) bool {
+	r := computation{states: s, data: d}
 	r.note(read)
 	return r.moved(ctx)
 }
 
 // unmoved reports whether the data is known to be in the state that a question found it in. What
 // ran in between ran on that. It waits as Data does.
-func (c *Curator) unmoved(ctx context.Context, d interactive.Data) bool {
+func (s *dataStates) unmoved(ctx context.Context, d interactive.Data) bool {
 	if !d.Whole {
 		return false
 	}
 	pace.Settle(ctx)
-	state, err := c.engine.Version(context.WithoutCancel(ctx))
+	state, err := s.runner.engine.Version(context.WithoutCancel(ctx))
 	return err == nil && state.Whole && state.Key() == d.State
 }
 
-// people is how many people there are in the latest state of the data that was asked about, where
+// peopleCounter knows how many people there are in the latest state of the data that was asked about, where
 // that is public.
-type people struct {
+type peopleCounter struct {
+	runner   *runner
+	verifier *verifier
+	states   *dataStates
+	cashier  *cashier
+
 	mu    sync.Mutex
 	state string
 	known bool
 	n     int64
 }
 
-// countPeople returns how many people there are. It is counted once for each state of the data, by
+// count returns how many people there are. It is counted once for each state of the data, by
 // a query of its own that no question has a part in, and that is checked twice like all that reach
 // the engine.
-func (c *Curator) countPeople(ctx context.Context) (int64, error) {
-	c.people.mu.Lock()
-	defer c.people.mu.Unlock()
+func (p *peopleCounter) count(ctx context.Context) (int64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for range maxReads {
-		n, moved, err := c.countPeopleOnce(ctx)
+		n, moved, err := p.countOnce(ctx)
 		if err != nil || !moved {
 			return n, err
 		}
@@ -239,30 +292,30 @@ func (c *Curator) countPeople(ctx context.Context) (int64, error) {
 // maxReads is how often something is read anew because the data changed meanwhile.
 const maxReads = 3
 
-// countPeopleOnce also reports whether what was counted may be of other data than there was, which
+// countOnce also reports whether what was counted may be of other data than there was, which
 // is kept for nobody.
-func (c *Curator) countPeopleOnce(ctx context.Context) (n int64, moved bool, err error) {
-	version, err := c.engine.Version(ctx)
+func (p *peopleCounter) countOnce(ctx context.Context) (n int64, moved bool, err error) {
+	version, err := p.runner.engine.Version(ctx)
 	if err != nil {
 		return 0, false, err
 	}
-	if c.people.known && c.people.state == version.Key() {
-		return c.people.n, false, nil
+	if p.known && p.state == version.Key() {
+		return p.n, false, nil
 	}
-	if err := c.recordProtected(ctx); err != nil {
+	if err := p.cashier.recordProtected(ctx); err != nil {
 		return 0, false, err
 	}
-	q := plan.CountPeople(c.dataset)
+	q := plan.CountPeople(p.runner.dataset)
 	if q == nil {
 		return 0, false, engine.ErrPrivate
 	}
-	if err := agreed(c.second.people(c.dataset, q)); err != nil {
+	if err := p.verifier.checkPeople(q); err != nil {
 		return 0, false, err
 	}
-	n, read, err := engine.RunPeople(ctx, c.engine, c.dataset, q)
-	if err != nil || c.Moved(ctx, interactive.Data{State: version.Key(), Whole: version.Whole}, read) {
+	n, read, err := engine.RunPeople(ctx, p.runner.engine, p.runner.dataset, q)
+	if err != nil || p.states.Moved(ctx, interactive.Data{State: version.Key(), Whole: version.Whole}, read) {
 		return 0, err == nil, err
 	}
-	c.people.state, c.people.known, c.people.n = version.Key(), true, n
+	p.state, p.known, p.n = version.Key(), true, n
 	return n, false, nil
 }

@@ -157,7 +157,7 @@ func newDoors(t *testing.T, text string) *doors {
 
 // plan plans a text at a door.
 func (d *doors) plan(door, text string) (err error) {
-	d.planned = newPlanned() // each pays for itself
+	d.planner.cache = newPlanCache() // each pays for itself
 	ctx, stop := context.WithTimeout(ctx, 5*time.Minute)
 	defer stop()
 	q := api.Question{Analyst: "ana", SQL: text}
@@ -167,12 +167,12 @@ func (d *doors) plan(door, text string) (err error) {
 	case "explain":
 		_, err = d.Explain(ctx, q)
 	case "holdout":
-		_, err = plan.PrepareHoldout(d.dataset, syntax.Open(text, nil), "", d.Options(ctx, api.Settings{}))
+		_, err = plan.PrepareHoldout(d.dataset, syntax.Open(text, nil), "", d.planner.Options(ctx, api.Settings{}))
 	case "parameters":
-		_, _, err = plan.Parameters(d.dataset, asked(q))
+		_, _, err = plan.Parameters(d.dataset, textOf(q))
 	case "rows":
-		if table, found := plan.PrepareTable(d.dataset, text, "n", d.Options(ctx, api.Settings{})); found == nil {
-			err = d.CheckTable(table)
+		if table, found := plan.PrepareTable(d.dataset, text, "n", d.planner.Options(ctx, api.Settings{})); found == nil {
+			err = d.verifier.CheckTable(table)
 		} else {
 			err = found
 		}

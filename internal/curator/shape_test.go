@@ -80,7 +80,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 			found.Measures, found.Values = append(found.Measures, exact.Seal(counts)), append(found.Values, nil)
 		}
 	}
-	r, err := w.Curator.release(b, &found, nil, pricing.MaxBytes)
+	r, err := w.Curator.releaser.release(b, &found, nil, pricing.MaxBytes)
 	w.check(err)
 	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
@@ -97,7 +97,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	// A result of another shape is refused, and says nothing.
 	for _, bad := range []engine.Result{{}, {Persons: found.Persons, Combos: found.Combos},
 		{Persons: exact.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
-		if _, err := w.Curator.release(b, &bad, nil, pricing.MaxBytes); err != interactive.ErrRun {
+		if _, err := w.Curator.releaser.release(b, &bad, nil, pricing.MaxBytes); err != interactive.ErrRun {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -19,15 +19,15 @@ import (
 type source interface {
 	// claim takes of a question what no source before this one has, and this one can give: at once
 	// where it is there, and else to be supplied. It charges nothing.
-	claim(ctx context.Context, a *asking) error
+	claim(ctx context.Context, a *request) error
 	// supply pays for what was claimed, and releases it.
-	supply(ctx context.Context, a *asking) error
+	supply(ctx context.Context, a *request) error
 }
 
 var sources = []source{keptAnswers{}, publicKeys{}, streamAnswers{}, engineAnswers{}}
 
 // claim asks the sources in their order.
-func (a *asking) claim(ctx context.Context) error {
+func (a *request) claim(ctx context.Context) error {
 	for _, s := range sources {
 		if err := s.claim(ctx, a); err != nil {
 			return err
@@ -37,7 +37,7 @@ func (a *asking) claim(ctx context.Context) error {
 }
 
 // supply lets them pay, the engine first: what is refused after it is the stream's part alone.
-func (a *asking) supply(ctx context.Context) error {
+func (a *request) supply(ctx context.Context) error {
 	for _, s := range slices.Backward(sources) {
 		if err := s.supply(ctx, a); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (a *asking) supply(ctx context.Context) error {
 // keptAnswers are those that were paid for before.
 type keptAnswers struct{}
 
-func (keptAnswers) claim(ctx context.Context, a *asking) (err error) {
+func (keptAnswers) claim(ctx context.Context, a *request) (err error) {
 	found, err := a.c.memory.Recall(ctx, a.Priced, a.data.ID, a.horizon)
 	if err != nil {
 		return err
@@ -65,17 +65,17 @@ func (keptAnswers) claim(ctx context.Context, a *asking) (err error) {
 }
 
 // take is what was found.
-func (a *asking) take(found *memory.Recalled) {
+func (a *request) take(found *memory.Recalled) {
 	a.released, a.paid, a.missed = found.Released, found.Paid, found.Missed
 }
 
-func (keptAnswers) supply(context.Context, *asking) error { return nil }
+func (keptAnswers) supply(context.Context, *request) error { return nil }
 
 // publicKeys are those of questions that ask for nothing else. They were found when the question
 // was checked, so there is nothing to pay, to run or to keep.
 type publicKeys struct{}
 
-func (publicKeys) claim(_ context.Context, a *asking) error {
+func (publicKeys) claim(_ context.Context, a *request) error {
 	for i, b := range a.Purchases {
 		if b.Query.ListsKeys() {
 			a.released[i] = &answers.Released{}
@@ -84,13 +84,13 @@ func (publicKeys) claim(_ context.Context, a *asking) error {
 	return nil
 }
 
-func (publicKeys) supply(context.Context, *asking) error { return nil }
+func (publicKeys) supply(context.Context, *request) error { return nil }
 
 // streamAnswers come through a stream: where that is cheaper, or where the analyst wants it so, and
 // where the accounts admit it. What they do not admit is bought like everything else, or refused.
 type streamAnswers struct{}
 
-func (streamAnswers) claim(ctx context.Context, a *asking) error {
+func (streamAnswers) claim(ctx context.Context, a *request) error {
 	for i, b := range a.Purchases {
 		if a.released[i] != nil {
 			continue
@@ -100,17 +100,17 @@ func (streamAnswers) claim(ctx context.Context, a *asking) error {
 			return err
 		}
 		if d != nil {
-			a.diverted[b] = d
+			a.bill.diverted[b] = d
 		}
 	}
 	return nil
 }
 
 // supply asks the streams, each for its part, and lets the analyst pay them.
-func (streamAnswers) supply(ctx context.Context, a *asking) error {
-	who := &interactive.Payer{Analyst: a.question.Analyst, Charged: a.spent != (dp.Cost{})}
+func (streamAnswers) supply(ctx context.Context, a *request) error {
+	who := &interactive.Payer{Analyst: a.question.Analyst, Free: a.free, Charged: a.spent != (dp.Cost{})}
 	for i, b := range a.Purchases {
-		d := a.diverted[b]
+		d := a.bill.diverted[b]
 		if d == nil {
 			continue
 		}
@@ -132,29 +132,29 @@ func (streamAnswers) supply(ctx context.Context, a *asking) error {
 // engineAnswers are computed, with one charge for all of them.
 type engineAnswers struct{}
 
-func (engineAnswers) claim(ctx context.Context, a *asking) error {
+func (engineAnswers) claim(ctx context.Context, a *request) error {
 	for i, b := range a.Purchases {
-		if a.released[i] == nil && a.diverted[b] == nil {
-			a.bought = append(a.bought, b)
+		if a.released[i] == nil && a.bill.diverted[b] == nil {
+			a.bill.bought = append(a.bill.bought, b)
 		}
 	}
 	return a.findBases(ctx)
 }
 
-func (engineAnswers) supply(ctx context.Context, a *asking) error {
+func (engineAnswers) supply(ctx context.Context, a *request) error {
 	defer a.tell(a.charged)
-	if len(a.bought) == 0 {
+	if len(a.bill.bought) == 0 {
 		return nil
 	}
-	err := a.c.buy(ctx, a)
-	if err != nil && a.turned(ctx, err) {
-		err = a.c.buy(ctx, a)
+	err := a.buy(ctx)
+	if err != nil && a.switchNoise(ctx, err) {
+		err = a.buy(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	if !a.moved {
-		a.c.Streams.Teach(a.routes, a.Purchases, a.bought, a.released)
+		a.c.Streams.Teach(a.routes, a.Purchases, a.bill.bought, a.released)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ type own struct {
 func (o own) waits() bool { return o.charge != nil && !o.kept }
 
 // findOwn looks for the charge of the request, and takes what was kept for it.
-func (a *asking) findOwn(ctx context.Context) error {
+func (a *request) findOwn(ctx context.Context) error {
 	q := a.question
 	if q.Request == "" {
 		return nil
@@ -202,7 +202,7 @@ func (a *asking) findOwn(ctx context.Context) error {
 
 // takeOwn takes what was kept for the request, and reports whether there is something for this
 // question.
-func (a *asking) takeOwn(text []byte) (found bool) {
+func (a *request) takeOwn(text []byte) (found bool) {
 	kept, moved := memory.Own(a.Priced, text, a.own.charge.Sequence)
 	for i, r := range kept {
 		if r != nil {
@@ -251,8 +251,8 @@ func (o own) isOf(p *pricing.Priced) bool {
 // may be computing one, which is then not told. Where nothing can be kept for the charge any more,
 // nothing else will be. A charge for another question, whose name somebody gave to this one, is
 // left for that.
-func (a *asking) bind(ctx context.Context) error {
-	if !a.own.waits() || len(a.bought)+len(a.diverted) > 0 || !a.own.isOf(a.Priced) && !a.own.isOf(a.other) {
+func (a *request) bind(ctx context.Context) error {
+	if !a.own.waits() || len(a.bill.bought)+len(a.bill.diverted) > 0 || !a.own.isOf(a.Priced) && !a.own.isOf(a.other) {
 		return nil
 	}
 	err := a.c.memory.KeepForRequest(context.WithoutCancel(ctx), a.own.charge.Sequence, a.Purchases, a.released, false)
@@ -273,7 +273,7 @@ type charged struct {
 }
 
 // tell says what the call was charged.
-func (a *asking) tell(c *charged) {
+func (a *request) tell(c *charged) {
 	if c.receipt.Sequence == 0 {
 		return
 	}

@@ -26,7 +26,7 @@ const patients = "SELECT COUNT(*) FROM patients"
 // sparse opens a session as ana, about counts of people.
 func (w *world) sparse(change func(*api.SparseQuestion)) *sparsesession.Session {
 	w.t.Helper()
-	q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
+	q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: requestID()}
 	if change != nil {
 		change(&q)
 	}
@@ -71,7 +71,7 @@ func TestSparseOrder(t *testing.T) {
 	late := newWorld(t, pure)
 	rl := late.record()
 	a := late.access()
-	a.Curator, a.Journal = chargesNothing{a.Curator}, &forgetsOne{Journal: a.Journal}
+	a.Cashier, a.Journal = chargesNothing{a.Cashier}, &forgetsOne{Journal: a.Journal}
 	late.Sparse = sparsesession.New(a)
 	unpaid := late.sparse(func(q *api.SparseQuestion) { q.Above = 1 })
 	noticed := error(nil)
@@ -85,7 +85,7 @@ func TestSparseOrder(t *testing.T) {
 }
 
 // chargesNothing says that it has charged.
-type chargesNothing struct{ interactive.Curator }
+type chargesNothing struct{ interactive.Cashier }
 
 func (chargesNothing) Charge(context.Context, string, ledger.Charge) (ledger.Receipt, error) {
 	return ledger.Receipt{Window: 1}, nil
@@ -200,7 +200,7 @@ func TestSparseRefuses(t *testing.T) {
 		func(q *api.SparseQuestion) { q.Epsilon = 2 * dp.One },
 		func(q *api.SparseQuestion) { q.Epsilon = 1 },
 	} {
-		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
+		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: requestID()}
 		change(&q)
 		var refused *api.Refusal
 		if _, err := w.Sparse.Open(ctx, q); !errors.As(err, &refused) {
@@ -378,7 +378,7 @@ func TestSparseExpires(t *testing.T) {
 	w := newWorld(t, plenty)
 	s := w.sparse(nil)
 	w.dataset.Analysts["ana"].Expires = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	w.now = func() time.Time { return time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC) }
+	w.planner.now = func() time.Time { return time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC) }
 	if _, err := s.Ask(ctx, patients, "1"); err == nil || !strings.Contains(err.Error(), "ended on") {
 		t.Error(err)
 	}

@@ -33,8 +33,8 @@ var streamQuestions = []string{
 func streamTranscript(w *world, r *recorder, text string) (shape, values string, calls []mech.Call) {
 	r.charges = nil
 	r.take()
-	w.releaser.Record(func(c mech.Call) { calls = append(calls, c) })
-	defer w.releaser.Record(nil)
+	w.releaser.noise.Record(func(c mech.Call) { calls = append(calls, c) })
+	defer w.releaser.noise.Record(nil)
 	a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: text, Settings: api.Settings{Stream: "on"}})
 	if err != nil {
 		return err.Error(), "", calls

@@ -70,7 +70,7 @@ func TestStreamVersions(t *testing.T) {
 		w.data.Close()
 		w.data, err = duckdb.Open(ctx, w.dataset)
 		w.check(err)
-		w.engine = w.data
+		w.runner.engine = w.data
 	}
 	var values []string
 	for i, text := range []string{string(first), strings.Join(lines[:len(lines)/2], ""), string(first),

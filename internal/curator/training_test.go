@@ -23,7 +23,7 @@ import (
 
 // smokers asks for a model of who smokes.
 func smokers(epsilon string) api.TrainingQuestion {
-	q := api.TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex, cost, smoker FROM patients", Target: "smoker", Request: request()}
+	q := api.TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex, cost, smoker FROM patients", Target: "smoker", Request: requestID()}
 	q.Spec.Budget.Epsilon = amount(epsilon)
 	return q
 }
@@ -50,7 +50,7 @@ func (w *world) again(r *recorder, q api.TrainingQuestion, want *api.Training) {
 	w.t.Helper()
 	before := w.records()
 	r.take()
-	q.Request = request()
+	q.Request = requestID()
 	got, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
 		w.t.Errorf("%+v: %v", q, err)
@@ -401,7 +401,7 @@ func TestTrainingRequests(t *testing.T) {
 	if got := w.mustTrain(q); !got.Receipt.Free || got.ID != first.ID {
 		t.Errorf("%+v", got.Receipt)
 	}
-	asked := request()
+	asked := requestID()
 	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: asked}); err != nil {
 		t.Error(err)
 	}
@@ -436,7 +436,7 @@ func TestTrainingAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(ids) != 1 || paid != 1 || w.spent().Epsilon != amount("0.5") || len(w.inflight.now) != 0 {
+	if len(ids) != 1 || paid != 1 || w.spent().Epsilon != amount("0.5") || len(w.turns.now) != 0 {
 		t.Errorf("%v, %d paid, spent %v", ids, paid, w.spent())
 	}
 }
@@ -481,7 +481,7 @@ func TestTrainingInWindows(t *testing.T) {
 	if got := w.mustTrain(smokers("0.8")); got.Receipt.Free {
 		t.Error("it was free")
 	}
-	w.now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
+	w.planner.now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
 	w.dataset.Analysts["ana"].Expires = time.Now()
 	var refused *api.Refusal
 	if _, err := w.Trainings.Train(ctx, smokers("0.9"), nil); !errors.As(err, &refused) {

@@ -29,8 +29,8 @@ type trainingOutcome struct {
 func (w *world) replayTraining(r *recorder, q api.TrainingQuestion) (o trainingOutcome) {
 	r.charges = nil
 	r.take()
-	w.releaser.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
-	q.Request = request()
+	w.releaser.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
+	q.Request = requestID()
 	t, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
 		o.err = err.Error()

@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/pace"
 )
 
-// inflight lets one question with a key through at a time. Those that wait are let in in the order
+// turns lets one question with a key through at a time. Those that wait are let in in the order
 // in which they came, and can stop waiting.
-type inflight struct {
+type turns struct {
 	mu  sync.Mutex
 	now map[string]*turn
 }
@@ -21,10 +21,10 @@ type turn struct {
 	waiting int           // who is in or waits
 }
 
-// enter waits until nobody else is in with one of the keys, and returns what lets the next one in.
+// WaitTurn waits until nobody else is in with one of the keys, and returns what lets the next one in.
 // Keys are entered in one order, so that nobody waits for somebody who waits for them. Who stops
 // waiting leaves nothing behind, and has paid nothing: this is before the charge.
-func (f *inflight) enter(ctx context.Context, keys ...string) (leave func(), err error) {
+func (f *turns) WaitTurn(ctx context.Context, keys ...string) (leave func(), err error) {
 	keys = slices.Clone(keys)
 	slices.Sort(keys)
 	var leaves []func()
@@ -44,7 +44,7 @@ func (f *inflight) enter(ctx context.Context, keys ...string) (leave func(), err
 	return leave, nil
 }
 
-func (f *inflight) enterOne(ctx context.Context, key string) (leave func(), err error) {
+func (f *turns) enterOne(ctx context.Context, key string) (leave func(), err error) {
 	f.mu.Lock()
 	if f.now == nil {
 		f.now = map[string]*turn{}
@@ -93,9 +93,4 @@ func (f *inflight) enterOne(ctx context.Context, key string) (leave func(), err 
 		done()
 	}
 	return nil, err
-}
-
-// WaitTurn waits until nobody else is in with one of the keys.
-func (c *Curator) WaitTurn(ctx context.Context, keys ...string) (leave func(), err error) {
-	return c.inflight.enter(ctx, keys...)
 }

@@ -18,7 +18,7 @@ import (
 var found = &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
 
 // objections are second checks that find something everywhere.
-func objections() opinion {
+func objections() secondChecks {
 	query := func(*policy.Dataset, *tree.Query) error { return found }
 	cube := func(*policy.Dataset, *tree.Cube, []*tree.Plan) error { return found }
 	holdout := func(*policy.Dataset, *tree.Holdout) error { return found }
@@ -29,8 +29,8 @@ func objections() opinion {
 }
 
 // objectionsToWork find nothing but too much work.
-func objectionsToWork() opinion {
-	out := secondOpinion
+func objectionsToWork() secondChecks {
+	out := independentChecks
 	out.work = func(*policy.Dataset, tree.Public, *tree.Query) error { return found }
 	out.tableWork = func(*policy.Dataset, tree.Public, *tree.Table) error { return found }
 	return out
@@ -79,9 +79,9 @@ func TestDisagreement(t *testing.T) {
 	r := w.record()
 	spent, records := w.spent(), w.records()
 	r.take()
-	for _, second := range []opinion{objections(), objectionsToWork()} {
-		w.second = second
-		w.openRooms()
+	for _, second := range []secondChecks{objections(), objectionsToWork()} {
+		w.verifier.checks = second
+		w.rewire(r, r)
 		for name, way := range ways {
 			err := way()
 			var refusal *api.Refusal
@@ -91,7 +91,7 @@ func TestDisagreement(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > mostDetail+3 ||
+			if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > maxDetailBytes+3 ||
 				strings.Contains(err.Error(), "planted") {
 				t.Errorf("%s: %q", name, dispute.Detail)
 			}
@@ -104,8 +104,8 @@ func TestDisagreement(t *testing.T) {
 		t.Error("something was charged")
 	}
 	// Without objections all of them are answered, or priced.
-	w.second = secondOpinion
-	w.openRooms()
+	w.verifier.checks = independentChecks
+	w.rewire(r, r)
 	for name, way := range ways {
 		if err := way(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -113,36 +113,36 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// waysToAnEngine are the lines of the curator and its rooms that make a tree, or give one to an
+// waysToAnEngine are the lines of the curator and the packages of sessions that make a tree, or give one to an
 // engine, and who checks it twice.
 var waysToAnEngine = map[string]string{
-	"curator/question.go: plan.PrepareText(":          "Curator.CheckTwice follows",
-	"sparsesession/session.go: plan.Prepare(":         "Curator.CheckTwice follows",
-	"training/price.go: plan.PrepareTable(":           "opinion.table follows",
-	"holdoutsession/prepare.go: plan.PrepareHoldout(": "opinion.holdout follows; where a holdout is looked for, nothing runs",
+	"curator/planner.go: plan.PrepareText(":           "verifier.CheckTwice follows",
+	"sparsesession/session.go: plan.Prepare(":         "verifier.CheckTwice follows",
+	"training/price.go: plan.PrepareTable(":           "secondChecks.table follows",
+	"holdoutsession/prepare.go: plan.PrepareHoldout(": "secondChecks.holdout follows; where a holdout is looked for, nothing runs",
 	"holdoutsession/sql.go: plan.PrepareHoldout(":     "names and columns alone; what runs is Sessions.Ask's",
-	"streamsession/session.go: .Histogram()":          "opinion.cells, where the plan is made",
+	"streamsession/session.go: .Histogram()":          "secondChecks.cells, where the plan is made",
 	"streamsession/rehearse.go: .Histogram()":         "the same plan",
-	"curator/incident.go: engine.Run(":                "by those below, and by nobody else",
-	"curator/incident.go: engine.Fetch(":              "by the one below",
-	"curator/incident.go: engine.RunPublic(":          "by the one below",
-	"curator/bases.go: c.Run(":                        "what Curator.prepare returned",
+	"curator/runner.go: engine.Run(":                  "by those below, and by nobody else",
+	"curator/runner.go: engine.Fetch(":                "by the one below",
+	"curator/runner.go: engine.RunPublic(":            "by the one below",
+	"curator/computation.go: runner.Run(":             "what planner.prepare returned",
 	"sparsesession/session.go: c.Run(":                "what was made above it",
 	"holdoutsession/ask.go: c.Run(":                   "what prepareHoldout returned",
 	"streamsession/session.go: c.Run(":                "the histogram",
 	"streamsession/rehearse.go: c.Run(":               "the histogram",
 	"training/train.go: c.Fetch(":                     "what prepareTraining returned",
-	"holdoutsession/prepare.go: c.RunPublic(":         "the training table's, which opinion.holdout looks at",
+	"holdoutsession/prepare.go: c.RunPublic(":         "the training table's, which secondChecks.holdout looks at",
 }
 
 // TestWaysToAnEngine: a new way to an engine is a decision, and is checked twice too.
 func TestWaysToAnEngine(t *testing.T) {
 	var files []string
-	for _, room := range []string{"curator", "interactive", "sparsesession", "streamsession", "holdoutsession", "training", "pricing",
+	for _, name := range []string{"curator", "interactive", "sparsesession", "streamsession", "holdoutsession", "training", "pricing",
 		"answers", "memory", "books"} {
-		more, err := filepath.Glob("../" + room + "/*.go")
+		more, err := filepath.Glob("../" + name + "/*.go")
 		if err != nil || len(more) == 0 {
-			t.Fatal(room, err)
+			t.Fatal(name, err)
 		}
 		files = append(files, more...)
 	}
@@ -158,6 +158,7 @@ func TestWaysToAnEngine(t *testing.T) {
 		for _, way := range []string{
 			"plan.Prepare(", "plan.PrepareText(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()",
 			"engine.Run(", "engine.Fetch(", "c.Run(", "c.Fetch(", "engine.RunPublic(", "c.RunPublic(",
+			"runner.Run(", "runner.Fetch(", "runner.RunPublic(",
 		} {
 			if strings.Contains(string(text), way) {
 				found[strings.TrimPrefix(file, "../")+": "+way] = true

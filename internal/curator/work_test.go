@@ -124,11 +124,11 @@ func TestRefusedForWork(t *testing.T) {
 		q := api.Question{Analyst: "ana", SQL: expensive()[name]}
 		another := meter.With(ctx)
 		meter.Of(another).Work(1, meter.MostTime/2)
-		if _, err := d.Explain(another, q); err == nil || d.Curator.planned.refused.Len() != 0 {
+		if _, err := d.Explain(another, q); err == nil || d.planner.cache.refused.Len() != 0 {
 			t.Fatal(err)
 		}
 		_, first := d.Explain(ctx, q)
-		if first == nil || d.Curator.planned.refused.Len() != 1 {
+		if first == nil || d.planner.cache.refused.Len() != 1 {
 			t.Fatal(first)
 		}
 		said, position := first.Error(), first.(*api.Refusal).Position
@@ -163,7 +163,7 @@ func TestGoneWhilePlanned(t *testing.T) {
 				t.Errorf("%s of %s counted %v: %v", door, name, worked, err)
 			}
 		}
-		if d.Curator.planned.refused.Len() > 0 {
+		if d.planner.cache.refused.Len() > 0 {
 			t.Errorf("%s is refused for all", name)
 		}
 	}

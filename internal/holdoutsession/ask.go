@@ -28,6 +28,10 @@ import (
 // Steps between neighbours. For labels that is package labels', where neighbours differ in one
 // label; for a table it is checked here once more, by what [tree.Query.Sensitivity] says.
 func (c *Sessions) Ask(ctx context.Context, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
+	return c.ask(ctx, q, &interactive.Payer{Analyst: q.Analyst, Alerts: []ledger.Alert{}})
+}
+
+func (c *Sessions) ask(ctx context.Context, q api.HoldoutQuestion, pays *interactive.Payer) (*api.HoldoutAnswer, error) {
 	p, err := c.prepareHoldout(ctx, q)
 	if err != nil {
 		return nil, err
@@ -46,7 +50,6 @@ func (c *Sessions) Ask(ctx context.Context, q api.HoldoutQuestion) (*api.Holdout
 		return nil, api.Refuse("scores that were told before are told again, free; ask the owner for another holdout",
 			"the holdout %s has told %d different scores, and remembers no more", strconv.Quote(p.of.Name), status.Told)
 	}
-	pays := &interactive.Payer{Analyst: q.Analyst, Alerts: []ledger.Alert{}}
 	var over *ledger.BudgetError
 	a, err := c.askSession(ctx, pays, p, status.Known)
 	switch {

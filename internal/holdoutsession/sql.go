@@ -6,84 +6,80 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/meter"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of
 // the table, and not to the mechanisms of other questions.
 
-// byHoldout is the question to the holdout. Its price is in the policy, so settings about a price
-// are not used; that is said in the answer.
-func (c *Sessions) byHoldout(ctx context.Context, q api.Question) (api.HoldoutQuestion, []string, error) {
-	s, err := pricing.Settings(q)
-	if err != nil {
-		return api.HoldoutQuestion{}, nil, err
-	}
-	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{Meter: meter.Of(ctx)})
-	if err != nil {
-		return api.HoldoutQuestion{}, nil, err
-	}
-	var notes []string
-	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
-		notes = append(notes,
-			"the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
-	}
-	return api.HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Parsed: q.Parsed, Confidence: s.Level()}, notes, nil
+// sqlQuestion is a question in SQL, checked as far as the text and the policy go.
+type sqlQuestion struct {
+	api.HoldoutQuestion
+	query *tree.Holdout
+	notes []string // about settings that are not used: the price is in the policy
 }
 
-// AskSQL answers a question in SQL.
-func (c *Sessions) AskSQL(ctx context.Context, q api.Question) (*api.Answer, error) {
+// prepareSQL checks who asks, the settings and the text.
+func (c *Sessions) prepareSQL(ctx context.Context, q api.Question) (*sqlQuestion, error) {
 	if err := c.Admit(q.Analyst); err != nil {
 		return nil, err
 	}
+	s, err := pricing.Settings(q)
+	if err != nil {
+		return nil, err
+	}
+	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{Meter: meter.Of(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	out := &sqlQuestion{query: h, HoldoutQuestion: api.HoldoutQuestion{
+		Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Parsed: q.Parsed, Confidence: s.Level(),
+	}}
+	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
+		out.notes = []string{
+			"the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here"}
+	}
+	return out, nil
+}
+
+// AskSQL answers a question in SQL. Where it was to be free nothing is charged for it.
+func (c *Sessions) AskSQL(ctx context.Context, q api.Question, free bool) (*api.Answer, error) {
 	ctx = meter.With(ctx)
-	asked, notes, err := c.byHoldout(ctx, q)
+	asked, err := c.prepareSQL(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{Meter: meter.Of(ctx)})
+	a, err := c.ask(ctx, asked.HoldoutQuestion, &interactive.Payer{Analyst: q.Analyst, Free: free, Alerts: []ledger.Alert{}})
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.Ask(ctx, asked)
-	if err != nil {
-		return nil, err
-	}
-	a.Notes = append(a.Notes, notes...)
-	return (&submission{query: h}).table(a), nil
+	a.Notes = append(a.Notes, asked.notes...)
+	return (&submission{query: asked.query}).table(a), nil
 }
 
 // DescribeSQL says which column the answer has.
 func (c *Sessions) DescribeSQL(ctx context.Context, q api.Question) ([]api.Column, error) {
-	if err := c.Admit(q.Analyst); err != nil {
-		return nil, err
-	}
-	ctx = meter.With(ctx)
-	asked, _, err := c.byHoldout(ctx, q)
+	asked, err := c.prepareSQL(meter.With(ctx), q)
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{Meter: meter.Of(ctx)})
-	if err != nil {
-		return nil, err
-	}
-	return (&submission{query: h}).columns(), nil
+	return (&submission{query: asked.query}).columns(), nil
 }
 
 // ExplainSQL prices a question in SQL. Of the holdout nothing is looked at.
 func (c *Sessions) ExplainSQL(ctx context.Context, q api.Question) (*api.Explanation, error) {
-	if err := c.Admit(q.Analyst); err != nil {
-		return nil, err
-	}
 	ctx = meter.With(ctx)
-	asked, _, err := c.byHoldout(ctx, q)
+	asked, err := c.prepareSQL(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.prepareHoldout(ctx, asked)
+	p, err := c.prepareHoldout(ctx, asked.HoldoutQuestion)
 	if err != nil {
 		return nil, err
 	}

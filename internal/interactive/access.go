@@ -15,31 +15,55 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Access is what a room of sessions is made with.
+// Access is what a package of sessions is made with: what the curator does for it, and nobody else.
 type Access struct {
-	Curator
+	Planner
+	Verifier
+	Turns
+	DataStates
+	Cashier
+	Runner
+	Incidents
 	Journal
 	*books.Books
 	Dataset  *policy.Dataset
 	Releaser *mech.Releaser
 }
 
-// Curator is what the curator does for a session, and nobody else.
-type Curator interface {
+// Planner says who may ask, and what the planner knows.
+type Planner interface {
 	// Admit refuses who may not ask.
 	Admit(analyst string) error
 	// Options are those of the planner: it reads public tables.
 	Options(ctx context.Context, s api.Settings) plan.Options
-	// These check once more what goes to the engine.
+}
+
+// Verifier checks once more what goes to the engine.
+type Verifier interface {
 	CheckTwice(st *plan.Statement) error
 	CheckCells(q *tree.Query) error
 	CheckHoldout(h *tree.Holdout) error
 	CheckTable(t *tree.Table) error
+}
+
+// Turns lets one question with a key through at a time.
+type Turns interface {
 	// WaitTurn waits until nobody else is in with one of the keys, and returns what lets the next
 	// one in.
 	WaitTurn(ctx context.Context, keys ...string) (leave func(), err error)
+}
+
+// DataStates says in which state the data is.
+type DataStates interface {
 	// Data is the state of the data now.
 	Data(ctx context.Context) (Data, error)
+	// Moved reports whether something was read from other data than it was asked of, or may have
+	// been. It waits as Data does.
+	Moved(ctx context.Context, d Data, read engine.ReadFrom) bool
+}
+
+// Cashier makes charges.
+type Cashier interface {
 	// Charge pays in the current window, in the accounts of the analyst and those that the charge
 	// names beside, and returns when that is on stable storage.
 	Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error)
@@ -47,26 +71,31 @@ type Curator interface {
 	Again(ctx context.Context, charge uint64) error
 	// NoteRun notes, once in a process, that questions of sessions reach the engine.
 	NoteRun(ctx context.Context) error
-	// Run and Fetch ask the engine. What they return is sealed. Rows may be fetched twice, each
-	// time into what a function makes.
+}
+
+// Runner asks the engine, and says how long that takes at most, by public numbers.
+type Runner interface {
+	// Run and Fetch return what is sealed. Rows may be fetched twice, each time into what a
+	// function makes.
 	Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 	Fetch(ctx context.Context, t *tree.Table, into func() Collector) (engine.ReadFrom, error)
-	// Moved reports whether something was read from other data than it was asked of, or may have
-	// been. It waits as Data does.
-	Moved(ctx context.Context, d Data, read engine.ReadFrom) bool
-	// FitTime is how long it takes at most to train so many models on the rows of a table, each on
-	// so many parts of them, by public numbers.
-	FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error)
-	// CheckTime and CheckTrainingTime refuse what may take longer than a question may, by public
-	// numbers. Whoever runs something asks them before anything is charged.
-	CheckTime(ctx context.Context, q *tree.Query) error
-	CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error
 	// RunPublic computes sums over a public table, which is about nobody.
 	RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
+	// FitTime is how long it takes at most to train so many models on the rows of a table, each on
+	// so many parts of them.
+	FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error)
+	// CheckTime and CheckTrainingTime refuse what may take longer than a question may. Whoever runs
+	// something asks them before anything is charged.
+	CheckTime(ctx context.Context, q *tree.Query) error
+	CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error
+}
+
+// Incidents takes in failures, and says to whom the dataset is closed by them.
+type Incidents interface {
 	// Failed takes in what went wrong after a charge, and returns what is told.
 	Failed(ctx context.Context, analyst string, charge uint64, cause, told error) error
-	// Closed returns an error where the door is closed to an analyst, and ClosedAt reports whether
-	// it was at a moment.
+	// Closed returns an error where the dataset is closed to an analyst, and ClosedAt reports
+	// whether it was at a moment.
 	Closed(ctx context.Context, analyst string, charged bool) error
 	ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error)
 }

@@ -11,6 +11,9 @@ import (
 // The text is the one that engines of ours have.
 var ErrRun = engine.ErrRun
 
+// ErrNotFree is returned for a charge of a question that was to be free.
+var ErrNotFree = errors.New("this was to be free, and is not any more; nothing was charged; ask again")
+
 // ErrPanic is what is left of a panic.
 var ErrPanic = errors.New("a panic")
 

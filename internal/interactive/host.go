@@ -47,6 +47,7 @@ var (
 // Payer is who pays for what a session charges while it answers one question, and what came of it.
 type Payer struct {
 	Analyst string
+	Free    bool // nothing is to be charged: every charge is refused with [ErrNotFree]
 	Charged bool // something was, for this question, so that no refusal may say that nothing was
 	// Unanswered says that the session has not answered the question before, so that nothing is
 	// noted for it where the door is closed to the analyst.
@@ -86,6 +87,9 @@ func (h *Host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 	who := h.Payer
 	if who == nil {
 		return session.Receipt{}, errNoPayer
+	}
+	if who.Free {
+		return session.Receipt{}, ErrNotFree
 	}
 	// What was charged in another window and never drawn is charged again: that window's account
 	// has not paid for this one. That counts also where the policy had windows once and has none

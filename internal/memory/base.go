@@ -52,9 +52,6 @@ func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, s
 	if !b.Reusable() || len(b.Twins) > 0 { // twins are paid for together, and a difference is of one sum
 		return nil, nil
 	}
-	if era, err := m.ledger.Era(ctx); err != nil || era != "" {
-		return nil, err
-	}
 	family := sameFamily(b, who.Version)
 	var best *Base
 	for n := range sameSlots {
@@ -64,6 +61,11 @@ func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, s
 		}
 		if s == nil {
 			break
+		}
+		if n == 0 { // what is from before a recovery is no base, and mostly there is none at all
+			if era, err := m.ledger.Era(ctx); err != nil || era != "" {
+				return nil, err
+			}
 		}
 		base := s.base(b)
 		if base == nil || s.made == "" || s.made != who.Program || m.arrivals.hidesSame(s.sequence, see) {

@@ -33,7 +33,11 @@ var ctx = context.Background()
 // curator does with it is tested there.
 type world struct {
 	*Sessions
-	interactive.Curator
+	interactive.Verifier
+	interactive.DataStates
+	interactive.Cashier
+	interactive.Runner
+	interactive.Incidents
 	interactive.Journal
 	t       testing.TB
 	engine  *duckdb.Engine
@@ -84,7 +88,8 @@ func build(t testing.TB, h *hospital.Hospital, dataset string, seed byte) *world
 	w.check(err)
 	t.Cleanup(func() { w.engine.Close() })
 	noisy := mech.NewReleaser(seededSource(seed))
-	w.Sessions = New(interactive.Access{Curator: w, Journal: w, Dataset: ds, Releaser: noisy})
+	w.Sessions = New(interactive.Access{Planner: w, Verifier: w, DataStates: w, Cashier: w, Runner: w, Incidents: w, Journal: w,
+		Dataset: ds, Releaser: noisy})
 	return w
 }
 

@@ -20,7 +20,7 @@ import (
 // notes is a curator whose ledger is notes in memory. What a curator does with streams is tested
 // there.
 type notes struct {
-	interactive.Curator
+	interactive.Verifier
 	interactive.Journal
 	of map[string][][]byte
 }
@@ -58,7 +58,7 @@ func TestOneSessionForAJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := &notes{of: map[string][][]byte{}}
-	c := New(interactive.Access{Curator: n, Journal: n, Dataset: parsed.Datasets["hospital"],
+	c := New(interactive.Access{Verifier: n, Journal: n, Dataset: parsed.Datasets["hospital"],
 		Releaser: mech.NewReleaser(noise.NewSource())})
 	p, err := c.namedStream("people")
 	if err != nil {
@@ -100,7 +100,7 @@ func TestQuotedAtItsOwnPrices(t *testing.T) {
 	n := &notes{of: map[string][][]byte{}}
 	open := func() *openStream {
 		t.Helper()
-		c := New(interactive.Access{Curator: n, Journal: n, Dataset: parsed.Datasets["hospital"],
+		c := New(interactive.Access{Verifier: n, Journal: n, Dataset: parsed.Datasets["hospital"],
 			Releaser: mech.NewReleaser(noise.NewSource())})
 		p, err := c.namedStream("people")
 		if err != nil {

@@ -62,7 +62,7 @@ func (k *AnchorKeeper) Reads(noteAt func(sequence uint64) (ledger.ProtectsNote, 
 // protectsOf reads what the notes of a state say about whom charges protect. They are only ever
 // appended to.
 func (k *AnchorKeeper) protectsOf(s *State) ([]ledger.ProtectsNote, error) {
-	for _, sequence := range s.protects[min(len(k.protects), len(s.protects)):] {
+	for _, sequence := range s.Notes.protects[min(len(k.protects), len(s.Notes.protects)):] {
 		if k.noteAt == nil {
 			return nil, errors.New("nobody said how notes are read") // a mistake of ours
 		}
@@ -72,7 +72,7 @@ func (k *AnchorKeeper) protectsOf(s *State) ([]ledger.ProtectsNote, error) {
 		}
 		k.protects = append(k.protects, note)
 	}
-	return k.protects[:len(s.protects):len(s.protects)], nil
+	return k.protects[:len(s.Notes.protects):len(s.Notes.protects)], nil
 }
 
 // Covers reports whether a record may be told of: the anchor knows it, or needs not to yet.
@@ -108,7 +108,7 @@ func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt f
 // Check is the part of Open that changes nothing. It returns the anchor, and false where there is
 // none.
 func (k *AnchorKeeper) Check(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) (ledger.Anchor, bool, error) {
-	if k == nil && s != nil && s.Anchored() {
+	if k == nil && s != nil && s.Notes.Anchored() {
 		return ledger.Anchor{}, false, &ledger.UnanchoredError{Path: path}
 	}
 	if k == nil {
@@ -118,7 +118,7 @@ func (k *AnchorKeeper) Check(ctx context.Context, path string, s *State, hashAt 
 	if err != nil {
 		return ledger.Anchor{}, false, err
 	}
-	if !found && s != nil && s.Anchored() {
+	if !found && s != nil && s.Notes.Anchored() {
 		return ledger.Anchor{}, false, &ledger.UnanchoredError{Path: path, Anchorage: k.place.String()}
 	}
 	if !found {
@@ -188,12 +188,12 @@ func (k *AnchorKeeper) Vouched() string { return k.vouched }
 // exact reports whether an anchor is the one that Close would store.
 func (k *AnchorKeeper) exact(s *State, a ledger.Anchor) bool {
 	sequence, hash := s.Head()
-	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner() || a.Checkpoint != k.vouched || len(a.Most) != len(s.spent) ||
-		len(a.Protects) != len(s.protects) {
+	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner.Key() || a.Checkpoint != k.vouched || len(a.Most) != len(s.Accounts.spent) ||
+		len(a.Protects) != len(s.Notes.protects) {
 		return false
 	}
 	for _, c := range a.Most {
-		if s.Spent(c.Account) != c.Spent {
+		if s.Accounts.Spent(c.Account) != c.Spent {
 			return false
 		}
 	}
@@ -238,7 +238,7 @@ func (k *AnchorKeeper) Committed(ctx context.Context, s *State, records []*ledge
 			}
 			k.largest[b.Account] = larger(k.largest[b.Account], r.Cost)
 			ceiling, known := k.ceilings[b.Account]
-			k.due = k.due || !known || !s.Spent(b.Account).Within(ceiling)
+			k.due = k.due || !known || !s.Accounts.Spent(b.Account).Within(ceiling)
 		}
 	}
 	if k.due = k.due || k.records >= k.every; !k.due {
@@ -263,9 +263,9 @@ func (k *AnchorKeeper) Close(ctx context.Context, s *State) error {
 // its largest since the last anchor, so that the next anchor is usually due to their number.
 func (k *AnchorKeeper) store(ctx context.Context, s *State) error {
 	k.due = true
-	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: k.now().UTC(), Checkpoint: k.vouched}
+	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner.Key(), Time: k.now().UTC(), Checkpoint: k.vouched}
 	a.Sequence, a.Hash = s.Head()
-	for _, b := range s.Balances() {
+	for _, b := range s.Accounts.All() {
 		room := k.largest[b.Account].Mul(k.every - 1)
 		a.Most = append(a.Most, ledger.Ceiling{Account: b.Account, Spent: b.Spent.Add(room)})
 	}
@@ -341,7 +341,7 @@ func (k *AnchorKeeper) Share(ctx context.Context, path string, s *State, again f
 		if err != nil {
 			return err
 		}
-		if !found && s.Anchored() {
+		if !found && s.Notes.Anchored() {
 			return &ledger.UnanchoredError{Path: path, Anchorage: k.place.String()}
 		}
 		if found {
@@ -360,8 +360,8 @@ func (k *AnchorKeeper) Share(ctx context.Context, path string, s *State, again f
 			if !k.made {
 				k.vouched = a.Checkpoint
 			}
-			if head, _ := s.Head(); a.Sequence == head && len(a.Most) == len(s.spent) && a.Checkpoint == k.vouched &&
-				len(a.Protects) == len(s.protects) {
+			if head, _ := s.Head(); a.Sequence == head && len(a.Most) == len(s.Accounts.spent) && a.Checkpoint == k.vouched &&
+				len(a.Protects) == len(s.Notes.protects) {
 				k.anchored(a)
 				return nil
 			}

@@ -213,7 +213,7 @@ func (w *world) unkept() {
 // covered reports whether the ledger counts everything that was released.
 func (w *world) covered() error {
 	for name, cost := range w.released {
-		if got := w.book.state.Spent(name).Add(w.slipped[name]); !cost.Within(got) {
+		if got := w.book.state.Accounts.Spent(name).Add(w.slipped[name]); !cost.Within(got) {
 			return fmt.Errorf("%q counts %v, and %v was released", name, got, cost)
 		}
 	}
@@ -234,8 +234,8 @@ func (w *world) open() {
 			w.t.Fatalf("after the recovery: %v (%s)", err, refused.Problem)
 		}
 		if rapid.Bool().Draw(w.t, "dies before the anchor") {
-			before := w.book.state.Spent("a")
-			if loss, err := w.book.recover(w.keeper, *w.place.anchor); err != nil || !loss.Counted || w.book.state.Spent("a") != before {
+			before := w.book.state.Accounts.Spent("a")
+			if loss, err := w.book.recover(w.keeper, *w.place.anchor); err != nil || !loss.Counted || w.book.state.Accounts.Spent("a") != before {
 				w.t.Fatalf("counted twice: %+v, %v", loss, err)
 			}
 		}
@@ -246,7 +246,7 @@ func (w *world) open() {
 				w.t.Fatalf("an older copy passed: %v", failed)
 			}
 			for name, cost := range w.released {
-				if lacks := cost.Sub(w.book.state.Spent(name)); !cost.Within(w.book.state.Spent(name).Add(w.slipped[name])) {
+				if lacks := cost.Sub(w.book.state.Accounts.Spent(name)); !cost.Within(w.book.state.Accounts.Spent(name).Add(w.slipped[name])) {
 					w.slipped[name] = lacks
 				}
 			}
@@ -331,7 +331,7 @@ func TestRecoveryIsExact(t *testing.T) {
 		w.book = replayed(slices.Clone(w.book.links[:to+1]))
 		w.open()
 		for name, cost := range w.released {
-			if got := w.book.state.Spent(name); got != cost {
+			if got := w.book.state.Accounts.Spent(name); got != cost {
 				rt.Fatalf("%q counts %v; released was %v", name, got, cost)
 			}
 		}

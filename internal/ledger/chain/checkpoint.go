@@ -1,7 +1,6 @@
 package chain
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,38 +29,38 @@ func (s *State) Checkpoint(w io.Writer) error {
 	if s.sequence > MaxCheckpoint || s.hash == "" {
 		return errors.New("there is no checkpoint of this ledger")
 	}
-	p := &pen{to: w}
+	p := &encoder{to: w}
 	p.raw(CheckpointFormat)
 	p.number(s.sequence)
-	p.texts(s.hash, s.identity, s.owner, s.era)
-	for _, n := range []uint64{s.eraBegan, s.renewed, s.answers, s.charges} {
+	p.texts(s.hash, s.identity, s.Owner.key, s.Notes.era)
+	for _, n := range []uint64{s.Notes.eraBegan, s.renewed, s.Charges.answers, s.Charges.charges} {
 		p.number(n)
 	}
-	writeMap(p, s.spent, func(b *ledger.Balance) { p.costs(b.Limit, b.Granted, b.Spent) })
-	writeMap(p, s.granted, func(c dp.Cost) { p.costs(c) })
-	writeMap(p, s.first, func(c dp.Cost) { p.costs(c) })
+	writeMap(p, s.Accounts.spent, func(b *ledger.Balance) { p.costs(b.Limit, b.Granted, b.Spent) })
+	writeMap(p, s.Accounts.granted, func(c dp.Cost) { p.costs(c) })
+	writeMap(p, s.Accounts.first, func(c dp.Cost) { p.costs(c) })
 	writeMap(p, s.windows, p.number)
-	writeMap(p, s.crashed, p.number)
+	writeMap(p, s.Incidents.crashed, p.number)
 	writeMap(p, s.versions, func(v versions) {
 		p.texts(v.last)
 		p.number(v.since)
 		p.index(index{since: v.numbers})
 	})
-	writeMap(p, s.notes, p.numbers)
-	p.numbers(slices.Sorted(maps.Keys(s.failed)))
-	p.numbers(slices.Sorted(maps.Keys(s.sessions)))
-	p.numbers(s.decided.all)
-	p.positions(s.decided.last, s.decided.seen)
-	p.doors(s.doors.Standing())
-	p.number(uint64(len(s.asked.all)))
-	for _, who := range s.asked.all {
+	writeMap(p, s.Notes.bySession, p.numbers)
+	p.numbers(slices.Sorted(maps.Keys(s.Incidents.failed)))
+	p.numbers(slices.Sorted(maps.Keys(s.Incidents.sessions)))
+	p.numbers(s.Owner.decided.all)
+	p.positions(s.Owner.decided.last, s.Owner.decided.seen)
+	p.doors(s.Incidents.doors.Standing())
+	p.number(uint64(len(s.Incidents.asked.all)))
+	for _, who := range s.Incidents.asked.all {
 		p.texts(who.dataset, who.analyst)
 	}
-	p.words(s.asked.by)
-	p.paid(s.paid)
-	p.index(s.requests)
-	p.index(s.keys)
-	p.blocks(&s.blocks)
+	p.words(s.Incidents.asked.by)
+	p.paid(s.Charges.answerOf)
+	p.index(s.Charges.requests)
+	p.index(s.Charges.keys)
+	p.blocks(&s.Blocks)
 	return p.flush()
 }
 
@@ -69,25 +68,25 @@ func (s *State) Checkpoint(w io.Writer) error {
 // returns is only as good as the proof of the bytes; but whatever they are, it is a state that can
 // be worked with.
 func ReadCheckpoint(from io.Reader, size int64) (*State, error) {
-	l := &lens{from: from, left: size}
+	l := &decoder{from: from, left: size}
 	if l.raw(len(CheckpointFormat)) != CheckpointFormat {
 		return nil, errors.New("this is no checkpoint of a ledger")
 	}
 	s := New()
 	s.sequence = l.number()
-	for _, text := range []*string{&s.hash, &s.identity, &s.owner, &s.era} {
+	for _, text := range []*string{&s.hash, &s.identity, &s.Owner.key, &s.Notes.era} {
 		*text = l.text()
 	}
-	for _, n := range []*uint64{&s.eraBegan, &s.renewed, &s.answers, &s.charges} {
+	for _, n := range []*uint64{&s.Notes.eraBegan, &s.renewed, &s.Charges.answers, &s.Charges.charges} {
 		*n = l.number()
 	}
 	readMap(l, func(name string) {
-		s.spent[name] = &ledger.Balance{Account: name, Limit: l.cost(), Granted: l.cost(), Spent: l.cost()}
+		s.Accounts.spent[name] = &ledger.Balance{Account: name, Limit: l.cost(), Granted: l.cost(), Spent: l.cost()}
 	})
-	readMap(l, func(name string) { s.granted[name] = l.cost() })
-	readMap(l, func(name string) { s.first[name] = l.cost() })
+	readMap(l, func(name string) { s.Accounts.granted[name] = l.cost() })
+	readMap(l, func(name string) { s.Accounts.first[name] = l.cost() })
 	readMap(l, func(name string) { s.windows[name] = l.number() })
-	readMap(l, func(name string) { s.crashed[name] = l.number() })
+	readMap(l, func(name string) { s.Incidents.crashed[name] = l.number() })
 	readMap(l, func(name string) {
 		v := versions{last: l.text(), since: l.number(), numbers: map[digest]uint64{}}
 		x := l.index()
@@ -97,46 +96,46 @@ func ReadCheckpoint(from io.Reader, size int64) (*State, error) {
 		s.versions[name] = v
 	})
 	readMap(l, func(name string) {
-		if s.notes[name] = l.numbers(); len(s.notes[name]) == 0 {
+		if s.Notes.bySession[name] = l.numbers(); len(s.Notes.bySession[name]) == 0 {
 			l.err = errors.Join(l.err, errors.New("a session has no notes"))
 		}
 	})
 	for _, n := range l.numbers() {
-		s.failed[n] = true
+		s.Incidents.failed[n] = true
 	}
 	for _, n := range l.numbers() {
-		s.sessions[n] = true
+		s.Incidents.sessions[n] = true
 	}
-	s.decided = decisions{all: l.numbers(), last: l.position(), seen: l.position()}
-	l.doors(&s.doors)
-	s.asked.place = map[asker]uint32{}
+	s.Owner.decided = decisions{all: l.numbers(), last: l.position(), seen: l.position()}
+	l.doors(&s.Incidents.doors)
+	s.Incidents.asked.index = map[asker]uint32{}
 	for range l.length(2) {
 		who := asker{l.text(), l.text()}
-		s.asked.all = append(s.asked.all, who)
-		s.asked.place[who] = uint32(len(s.asked.all))
+		s.Incidents.asked.all = append(s.Incidents.asked.all, who)
+		s.Incidents.asked.index[who] = uint32(len(s.Incidents.asked.all))
 	}
-	s.asked.by = l.words()
-	s.paid = l.paid()
-	s.requests, s.keys = l.index(), l.index()
-	s.blocks = l.blocks()
+	s.Incidents.asked.by = l.words()
+	s.Charges.answerOf = l.paid()
+	s.Charges.requests, s.Charges.keys = l.index(), l.index()
+	s.Blocks = l.blocks()
 	s.unread = s.sequence
 	err := s.whole(l)
 	if err == nil {
-		s.findAnchor()
+		s.Notes.findAnchor()
 	}
 	return s, err
 }
 
 // whole returns an error unless a state that was read can be worked with.
-func (s *State) whole(l *lens) error {
+func (s *State) whole(l *decoder) error {
 	records := s.sequence + 1
 	switch {
 	case l.err != nil:
 		return fmt.Errorf("the checkpoint cannot be read: %w", l.err)
-	case l.left != 0, s.sequence > MaxCheckpoint, s.hash == "", uint64(len(s.paid)) != records, uint64(len(s.asked.by)) > records,
-		uint64(len(s.blocks.whole)) != records/blockRecords, uint64(len(s.blocks.open)) != records%blockRecords,
-		len(s.requests.digests) != len(s.requests.records), len(s.keys.digests) != len(s.keys.records),
-		slices.ContainsFunc(s.asked.by, func(n uint32) bool { return int(n) > len(s.asked.all) }):
+	case l.left != 0, s.sequence > MaxCheckpoint, s.hash == "", uint64(len(s.Charges.answerOf)) != records, uint64(len(s.Incidents.asked.by)) > records,
+		uint64(len(s.Blocks.whole)) != records/blockRecords, uint64(len(s.Blocks.open)) != records%blockRecords,
+		len(s.Charges.requests.digests) != len(s.Charges.requests.records), len(s.Charges.keys.digests) != len(s.Charges.keys.records),
+		slices.ContainsFunc(s.Incidents.asked.by, func(n uint32) bool { return int(n) > len(s.Incidents.asked.all) }):
 		return errors.New("the checkpoint is not whole")
 	}
 	return nil
@@ -148,68 +147,20 @@ func (s *State) Unread() uint64 { return s.unread }
 // Clone returns a state that does not change with this one.
 func (s *State) Clone() *State {
 	c := *s
-	c.spent = make(map[string]*ledger.Balance, len(s.spent))
-	for name, b := range s.spent {
-		own := *b
-		c.spent[name] = &own
-	}
-	c.versions = make(map[string]versions, len(s.versions))
-	for name, v := range s.versions {
-		v.numbers = maps.Clone(v.numbers)
-		c.versions[name] = v
-	}
-	c.granted, c.first, c.windows, c.crashed = maps.Clone(s.granted), maps.Clone(s.first), maps.Clone(s.windows), maps.Clone(s.crashed)
-	c.notes, c.failed, c.sessions = maps.Clone(s.notes), maps.Clone(s.failed), maps.Clone(s.sessions) // notes are only appended to
-	c.requests.since, c.keys.since = maps.Clone(s.requests.since), maps.Clone(s.keys.since)
-	c.paid, c.decided.all, c.protects = slices.Clone(s.paid), slices.Clone(s.decided.all), slices.Clone(s.protects)
-	c.asked = askers{slices.Clone(s.asked.by), slices.Clone(s.asked.all), maps.Clone(s.asked.place)}
-	c.blocks = blocks{slices.Clone(s.blocks.whole), slices.Clone(s.blocks.open)}
-	c.doors = ledger.Doors{}
-	for _, r := range s.doors.Standing() {
-		c.doors.Stand(r)
-	}
+	c.Accounts, c.Charges, c.Notes, c.Incidents = s.Accounts.clone(), s.Charges.clone(), s.Notes.clone(), s.Incidents.clone()
+	c.Owner.decided.all = slices.Clone(s.Owner.decided.all)
+	c.Blocks = blocks{slices.Clone(s.Blocks.whole), slices.Clone(s.Blocks.open)}
+	c.windows, c.versions = maps.Clone(s.windows), s.versions.clone()
 	return &c
 }
 
 // Sort puts the indexes into their order, which Checkpoint does otherwise each time.
-func (s *State) Sort() { s.requests, s.keys = s.requests.sorted(), s.keys.sorted() }
+func (s *State) Sort() {
+	s.Charges.requests, s.Charges.keys = s.Charges.requests.sorted(), s.Charges.keys.sorted()
+}
 
 // Settle takes over the sorted indexes of an earlier clone.
 func (s *State) Settle(clone *State) {
-	s.requests.settle(clone.requests, clone.sequence)
-	s.keys.settle(clone.keys, clone.sequence)
-}
-
-// CheckSigned verifies every signature that raised a limit once more, and returns an error unless
-// what the state says of the owner and of top-ups follows from these records alone. So not even
-// whoever can write the whole file anew tops up without the owner's key.
-func (s *State) CheckSigned(read func(sequence uint64) (*ledger.Record, error)) error {
-	t := New()
-	for _, n := range s.decided.all {
-		r, err := read(n)
-		if err == nil && (r.Kind == ledger.KindOwner || r.Kind == ledger.KindTopUp) {
-			err = t.checkSignature(r)
-		}
-		if err != nil {
-			return fmt.Errorf("record %d: %w", n, err)
-		}
-		switch r.Kind {
-		case ledger.KindOwner:
-			t.owner = r.PublicKey
-		case ledger.KindRecovery:
-			t.owner = cmp.Or(t.owner, r.PublicKey)
-		case ledger.KindTopUp:
-			for _, name := range r.Accounts {
-				t.granted[name] = t.granted[name].Add(r.Cost)
-			}
-		}
-		t.decided.add(r, ledger.Hash(r.Encode()))
-	}
-	if !slices.Equal(t.decided.all, s.decided.all) || len(s.decided.all) > 0 && t.decided.last != s.decided.last {
-		return errors.New("what the owner decided last does not follow from the records")
-	}
-	if t.owner != s.owner || !maps.Equal(t.granted, s.granted) {
-		return errors.New("what top-ups granted does not follow from what was signed")
-	}
-	return nil
+	s.Charges.requests.settle(clone.Charges.requests, clone.sequence)
+	s.Charges.keys.settle(clone.Charges.keys, clone.sequence)
 }

@@ -70,11 +70,11 @@ func TestPromise12CheckpointedDecisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []ledger.Kind{ledger.KindTopUp, ledger.KindRelease} {
-		if got.decided.before(kind) != s.decided.before(kind) {
-			t.Errorf("a %s follows %v, and by the checkpoint %v", kind, s.decided.before(kind), got.decided.before(kind))
+		if got.Owner.decided.before(kind) != s.Owner.decided.before(kind) {
+			t.Errorf("a %s follows %v, and by the checkpoint %v", kind, s.Owner.decided.before(kind), got.Owner.decided.before(kind))
 		}
 	}
-	last, seen := s.decided.last, s.decided.seen
+	last, seen := s.Owner.decided.last, s.Owner.decided.seen
 	if last.Sequence != all[len(all)-3].Record.Sequence || seen.Sequence != all[len(all)-1].Record.Sequence {
 		t.Errorf("a top-up follows %v, and a release %v", last, seen)
 	}
@@ -89,7 +89,7 @@ func TestPromise12CheckpointedDecisions(t *testing.T) {
 		"none":             func(d *decisions) { d.all = nil },
 	} {
 		forged := got.Clone()
-		forge(&forged.decided)
+		forge(&forged.Owner.decided)
 		if err := forged.CheckSigned(read); err == nil {
 			t.Errorf("%s: it is believed", name)
 		}

@@ -111,7 +111,7 @@ func TestPromise12ForgedTopUps(t *testing.T) {
 		"spelling":  func(r *ledger.Record) { r.Signature = strings.ToUpper(r.Signature) },
 		"signer": func(r *ledger.Record) {
 			r.PublicKey = hex.EncodeToString(public(stranger))
-			r.Signature = hex.EncodeToString(ed25519.Sign(stranger, r.Signed(s.decided.last)))
+			r.Signature = hex.EncodeToString(ed25519.Sign(stranger, r.Signed(s.Owner.decided.last)))
 		},
 	} {
 		r := link.Record.Clone()
@@ -144,8 +144,8 @@ func TestPromise12OwnersFollowEachOther(t *testing.T) {
 		}
 	}
 	enter(t, s, ledger.Owner{Public: public(stranger), Reason: "sold", Signer: owner})
-	if s.Owner() != hex.EncodeToString(public(stranger)) {
-		t.Errorf("the owner is %s", s.Owner())
+	if s.Owner.Key() != hex.EncodeToString(public(stranger)) {
+		t.Errorf("the owner is %s", s.Owner.Key())
 	}
 	if _, err := s.Entry(ledger.TopUp{Accounts: []string{"d"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: owner},
 		time.Unix(0, 0)); err == nil {
@@ -161,8 +161,8 @@ func TestPromise4RenewalsBeginNewAccounts(t *testing.T) {
 	}
 	apply(t, s, links...)
 	enter(t, s, ledger.Renewal{Dataset: "d", From: 1, Reason: "a new month"})
-	if s.Window("d") != 2 || s.Window("e") != 1 || s.Spent("d").Rho != 10 {
-		t.Errorf("window %d, spent %v", s.Window("d"), s.Spent("d"))
+	if s.Window("d") != 2 || s.Window("e") != 1 || s.Accounts.Spent("d").Rho != 10 {
+		t.Errorf("window %d, spent %v", s.Window("d"), s.Accounts.Spent("d"))
 	}
 	var window *ledger.WindowError
 	for _, n := range []uint64{1, 3} {
@@ -200,8 +200,8 @@ func TestPromise13RecoveriesOnlyAdd(t *testing.T) {
 		t.Error("a recovery took back what was spent")
 	}
 	enter(t, s, recovery(60))
-	if s.Spent("d").Rho != 60 || s.Spent("new").Delta != 3 {
-		t.Errorf("spent %v and %v", s.Spent("d"), s.Spent("new"))
+	if s.Accounts.Spent("d").Rho != 60 || s.Accounts.Spent("new").Delta != 3 {
+		t.Errorf("spent %v and %v", s.Accounts.Spent("d"), s.Accounts.Spent("new"))
 	}
 	if _, err := charge(s, "s", 1, 41, 100); err == nil {
 		t.Error("what was recovered can be spent again")
@@ -247,8 +247,8 @@ func TestPromise12RecoveriesKeepTheOwner(t *testing.T) {
 	anchor := ledger.Anchor{Owner: hex.EncodeToString(public(owner))}
 	s := begin(t)
 	enter(t, s, ledger.Recovery{Anchor: anchor, Reason: "lost"})
-	if s.Owner() != anchor.Owner {
-		t.Errorf("the owner is %q", s.Owner())
+	if s.Owner.Key() != anchor.Owner {
+		t.Errorf("the owner is %q", s.Owner.Key())
 	}
 	if _, err := s.Entry(ledger.Owner{Public: public(stranger), Reason: "mine"}, time.Unix(0, 0)); err == nil {
 		t.Error("a stranger became the owner")

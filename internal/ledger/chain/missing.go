@@ -75,8 +75,8 @@ func Missing(a ledger.Anchor, s *State, records iter.Seq2[*ledger.Record, error]
 		if !ok {
 			then = now[c.Account]
 		}
-		b := ledger.Balance{Account: c.Account, Spent: s.Spent(c.Account).Add(c.Spent.Sub(then))}
-		if b.Spent != s.Spent(c.Account) {
+		b := ledger.Balance{Account: c.Account, Spent: s.Accounts.Spent(c.Account).Add(c.Spent.Sub(then))}
+		if b.Spent != s.Accounts.Spent(c.Account) {
 			loss.Spent = append(loss.Spent, b)
 		}
 	}

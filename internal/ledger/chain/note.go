@@ -2,90 +2,96 @@ package chain
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Note returns the record of a note of a session, whose hash is given with its salt. It returns
-// [ledger.ErrEra] where the session began in an era that is over.
-func (s *State) Note(session, noteHash string, now time.Time) (*Link, error) {
-	if s.ended(session) {
-		return nil, ledger.ErrEra
-	}
-	return s.link(&ledger.Record{Kind: ledger.KindNote, Time: now, Session: session, AnswerHash: noteHash})[0], nil
+// Notes are those of sessions, and the era that they belong to.
+type Notes struct {
+	bySession map[string][]uint64 // rising
+	protects  []uint64            // notes that say whom charges protect, rising
+	anchored  bool                // the last note about an anchor says that there is one
+	era       string              // the hash of the last recovery
+	eraBegan  uint64              // and its sequence
 }
 
-// Notes returns the sequences of a session's notes, rising, in memory that does not change.
-func (s *State) Notes(session string) ([]uint64, error) {
-	if _, always := ledger.NotesProtected(session); s.ended(session) && !always {
+func (x *Notes) clone() Notes {
+	out := *x // notes are only appended to
+	out.bySession, out.protects = maps.Clone(x.bySession), slices.Clone(x.protects)
+	return out
+}
+
+// Of returns the sequences of a session's notes, rising, in memory that does not change.
+func (x *Notes) Of(session string) ([]uint64, error) {
+	if _, always := ledger.NotesProtected(session); x.ended(session) && !always {
 		return nil, ledger.ErrEra
 	}
-	n := s.notes[session]
+	n := x.bySession[session]
 	return n[:len(n):len(n)], nil
 }
 
 // Anchored reports whether the ledger says of itself that it has an anchor, and was not said to
 // have given it up since.
-func (s *State) Anchored() bool { return s.anchored }
+func (x *Notes) Anchored() bool { return x.anchored }
 
 // findAnchor finds out what the last note about an anchor says, and which notes say whom charges
 // protect.
-func (s *State) findAnchor() {
+func (x *Notes) findAnchor() {
 	last := uint64(0)
-	for session, notes := range s.notes {
+	for session, notes := range x.bySession {
 		if anchored, says := ledger.NotesAnchor(session); says && notes[len(notes)-1] > last {
-			s.anchored, last = anchored, notes[len(notes)-1]
+			x.anchored, last = anchored, notes[len(notes)-1]
 		}
 		if _, protects := ledger.NotesProtected(session); protects {
-			s.protects = append(s.protects, notes...)
+			x.protects = append(x.protects, notes...)
 		}
 	}
-	slices.Sort(s.protects)
+	slices.Sort(x.protects)
 }
 
 // Era returns the hash of the last recovery, or nothing.
-func (s *State) Era() string { return s.era }
+func (x *Notes) Era() string { return x.era }
 
 // Before reports whether a record is from before the last recovery, so that what came of it may be
 // among what was lost.
-func (s *State) Before(sequence uint64) bool { return sequence < s.eraBegan }
+func (x *Notes) Before(sequence uint64) bool { return sequence < x.eraBegan }
 
 // ended reports whether a session began before the last recovery.
-func (s *State) ended(session string) bool {
-	n := s.notes[session]
-	return len(n) > 0 && s.Before(n[0])
+func (x *Notes) ended(session string) bool {
+	n := x.bySession[session]
+	return len(n) > 0 && x.Before(n[0])
 }
 
-func (s *State) checkNote(r *ledger.Record) error {
+func (x *Notes) check(r *ledger.Record) error {
 	switch {
 	case r.Session == "":
 		return errors.New("the note is of no session")
 	case r.AnswerHash == "":
 		return errors.New("the note has no hash")
-	case s.ended(r.Session):
+	case x.ended(r.Session):
 		return errors.New("the note is of a session that ended with the last recovery")
 	}
 	return nil
 }
 
-// note adds a note to its session. The name was cut out of a record; a copy lets go of the rest.
-func (s *State) note(r *ledger.Record) {
+// add adds a note to its session. The name was cut out of a record; a copy lets go of the rest.
+func (x *Notes) add(r *ledger.Record) {
 	if anchored, says := ledger.NotesAnchor(r.Session); says {
-		s.anchored = anchored
+		x.anchored = anchored
 	}
 	if _, protects := ledger.NotesProtected(r.Session); protects {
-		s.protects = append(s.protects, r.Sequence)
+		x.protects = append(x.protects, r.Sequence)
 	}
-	n, ok := s.notes[r.Session]
+	n, ok := x.bySession[r.Session]
 	if !ok {
-		s.notes[strings.Clone(r.Session)] = []uint64{r.Sequence}
+		x.bySession[strings.Clone(r.Session)] = []uint64{r.Sequence}
 		return
 	}
 	if len(n) == cap(n) {
 		n = slices.Grow(n, len(n)/4+4) // a quarter to spare, and not as much again
 	}
-	s.notes[r.Session] = append(n, r.Sequence)
+	x.bySession[r.Session] = append(n, r.Sequence)
 }

@@ -34,17 +34,17 @@ func TestNotes(t *testing.T) {
 	for i := range 100 {
 		s.mustNote(t, fmt.Sprint(i%3))
 		if i == 50 {
-			first, _ = s.Notes("0")
+			first, _ = s.Notes.Of("0")
 		}
 	}
-	got, err := s.Notes("0")
+	got, err := s.Notes.Of("0")
 	if err != nil || len(got) != 34 || got[0] != 4 || got[1] != 7 || got[33] != 103 || !slices.Equal(first, got[:len(first)]) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if cap(first) != len(first) {
 		t.Error("who appends to what was returned writes into the session")
 	}
-	if spent := s.Spent("a"); spent.Rho != 20 {
+	if spent := s.Accounts.Spent("a"); spent.Rho != 20 {
 		t.Errorf("notes spent something: %v", spent)
 	}
 }
@@ -53,22 +53,22 @@ func TestNotes(t *testing.T) {
 func TestEra(t *testing.T) {
 	s := begun(t)
 	s.mustNote(t, "before")
-	if s.Era() != "" || s.Before(3) {
-		t.Errorf("the era is %q", s.Era())
+	if s.Notes.Era() != "" || s.Notes.Before(3) {
+		t.Errorf("the era is %q", s.Notes.Era())
 	}
 	eras := map[string]bool{"": true}
 	for i := range 3 {
 		k, err := s.Entry(ledger.Recovery{Anchor: ledger.Anchor{Sequence: 9, Hash: "h"}, Reason: "lost"}, time.Unix(0, 0))
 		s.mustAdd(t, k, err)
-		if eras[s.Era()] || s.Era() != k.Hash || !s.Before(3) {
-			t.Errorf("the era is %q", s.Era())
+		if eras[s.Notes.Era()] || s.Notes.Era() != k.Hash || !s.Notes.Before(3) {
+			t.Errorf("the era is %q", s.Notes.Era())
 		}
-		eras[s.Era()] = true
+		eras[s.Notes.Era()] = true
 		for _, over := range []string{"before", fmt.Sprint(i - 1)} {
 			if over == "-1" {
 				continue
 			}
-			if _, err := s.Notes(over); !errors.Is(err, ledger.ErrEra) {
+			if _, err := s.Notes.Of(over); !errors.Is(err, ledger.ErrEra) {
 				t.Errorf("%s goes on: %v", over, err)
 			}
 			if _, err := s.Note(over, ledger.Hash("x"), time.Unix(0, 0)); !errors.Is(err, ledger.ErrEra) {
@@ -82,7 +82,7 @@ func TestEra(t *testing.T) {
 			}
 		}
 		s.mustNote(t, fmt.Sprint(i))
-		if n, err := s.Notes(fmt.Sprint(i)); err != nil || len(n) != 1 {
+		if n, err := s.Notes.Of(fmt.Sprint(i)); err != nil || len(n) != 1 {
 			t.Errorf("%v, %v", n, err)
 		}
 	}

@@ -98,12 +98,12 @@ func change(r *ledger.Record, f func(*ledger.Record)) *ledger.Record {
 
 func TestBalances(t *testing.T) {
 	s := begun(t)
-	for i, b := range s.Balances() {
+	for i, b := range s.Accounts.All() {
 		if b.Account != fmt.Sprintf("%c", 'a'+i) || b.Spent.Rho != 20 || b.Spent.Epsilon != dp.Unbounded {
 			t.Errorf("got %+v", b)
 		}
 	}
-	if n, ok := s.Key("key"); n != 2 || !ok {
+	if n, ok := s.Charges.Key("key"); n != 2 || !ok {
 		t.Errorf("got %d, %v", n, ok)
 	}
 }

@@ -65,8 +65,8 @@ func Verify(path string, lines iter.Seq2[Line, error], each func(*State) error, 
 		}
 	}
 	s.Records, s.Head = state.Head()
-	s.Charges, s.Answers, s.Balances = state.Charges(), state.Answers(), state.Balances()
-	s.Identity, s.Owner = state.Fingerprint(), state.Owner()
+	s.Charges, s.Answers, s.Balances = state.Charges.Count(), state.Charges.Answered(), state.Accounts.All()
+	s.Identity, s.Owner = state.Fingerprint(), state.Owner.Key()
 	return s, state, nil
 }
 

@@ -60,7 +60,7 @@ func Prove(state *chain.State, last uint64, sum string, read func(sequence uint6
 
 // Noted is the first half of Prove.
 func Noted(state *chain.State, last uint64, sum string, read func(sequence uint64) (*ledger.Record, []byte, error)) error {
-	notes, err := state.Notes(ledger.CheckpointNotes(state.Era()))
+	notes, err := state.Notes.Of(ledger.CheckpointNotes(state.Notes.Era()))
 	if err != nil {
 		return err
 	}
@@ -91,12 +91,12 @@ type Prover struct {
 // Prove returns an error unless the record has this hash in the chain. The hashes of a range of
 // records, in their order, are the store's.
 func (p *Prover) Prove(state *chain.State, sequence uint64, hash string, hashes func(first, last uint64) ([]string, error)) error {
-	first, last := state.Block(sequence)
+	first, last := state.Blocks.Around(sequence)
 	if p.state != state || p.first != first || sequence-first >= uint64(len(p.hashes)) {
 		p.state = nil
 		all, err := hashes(first, last)
 		if err == nil {
-			err = state.CheckBlock(first, all)
+			err = state.Blocks.Check(first, all)
 		}
 		if err != nil {
 			return err

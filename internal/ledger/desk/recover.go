@@ -58,14 +58,21 @@ func Recoverable(ctx context.Context, place ledger.Anchorage, path, reason strin
 	return nil
 }
 
+// Recovery sees to a ledger that is not the one that its anchor knows, for a reason of the owner's.
+type Recovery struct {
+	Desk   *Desk
+	Keeper *chain.AnchorKeeper // none yet of the desk's
+	Reason string
+}
+
 // Recover counts everything that can have been released and is not in the ledger as spent, and
-// anchors the result. The desk has no keeper yet; the records are all of the ledger's. Killed in
+// anchors the result. The records are all of the ledger's. Killed in
 // between, it leaves a ledger that is refused as before, and that knows what it counted. Missing
 // says that there was no ledger, and this one is new.
-func (d *Desk) Recover(ctx context.Context, keeper *chain.AnchorKeeper, missing bool, records iter.Seq2[*ledger.Record, error],
-	reason string) (Recovered, error) {
+func (r Recovery) Recover(ctx context.Context, missing bool, records iter.Seq2[*ledger.Record, error]) (Recovered, error) {
+	d := r.Desk
 	d.Take()
-	a, found, err := keeper.Check(ctx, d.Path, d.State, d.HashAt)
+	a, found, err := r.Keeper.Check(ctx, d.Path, d.State, d.HashAt)
 	state := d.State.Clone()
 	d.Leave()
 	var refused *ledger.AnchorError
@@ -84,31 +91,31 @@ func (d *Desk) Recover(ctx context.Context, keeper *chain.AnchorKeeper, missing 
 	}
 	if !loss.Counted {
 		// What counts as spent was added to what is spent here, which must not change meanwhile.
-		if _, err := d.enterAt(ctx, state, ledger.Recovery{Anchor: a, Spent: loss.Spent, Reason: reason}); err != nil {
+		if _, err := d.enterAt(ctx, state, ledger.Recovery{Anchor: a, Spent: loss.Spent, Reason: r.Reason}); err != nil {
 			return Recovered{}, err
 		}
 	}
-	if err := d.noteProtects(ctx, a.Protects); err != nil {
+	if err := r.noteProtects(ctx, a.Protects); err != nil {
 		return Recovered{}, err
 	}
-	r, err := d.adopt(ctx, keeper)
-	r.Problem, r.Spent, r.Counted = refused.Problem, loss.Spent, loss.Counted
+	out, err := r.adopt(ctx)
+	out.Problem, out.Spent, out.Counted = refused.Problem, loss.Spent, loss.Counted
 	if missing {
-		r.Problem = fmt.Sprintf("the ledger was missing, and had %d records", a.Sequence)
+		out.Problem = fmt.Sprintf("the ledger was missing, and had %d records", a.Sequence)
 	}
-	return r, err
+	return out, err
 }
 
 // noteProtects writes down what an anchor knows about whom charges protect and the ledger does not.
 // Where the two do not agree, both stay, and no policy can go on with that dataset: its charges
 // protect different people.
-func (d *Desk) noteProtects(ctx context.Context, known []ledger.ProtectsNote) error {
+func (r Recovery) noteProtects(ctx context.Context, known []ledger.ProtectsNote) error {
 	for _, k := range known {
 		for n := 0; ; n++ {
 			session := ledger.ProtectsNotes(k.Dataset, n)
-			says, found, err := d.protectsNote(ctx, session)
+			says, found, err := r.protectsNote(ctx, session)
 			if err == nil && !found {
-				err = d.Note(ctx, session, []byte(k.Says))
+				err = r.Desk.Note(ctx, session, []byte(k.Says))
 			}
 			if err != nil {
 				return err
@@ -122,16 +129,16 @@ func (d *Desk) noteProtects(ctx context.Context, known []ledger.ProtectsNote) er
 }
 
 // protectsNote returns what the one note of a session says about whom charges protect.
-func (d *Desk) protectsNote(ctx context.Context, session string) (says string, found bool, err error) {
-	if err := d.Look(ctx); err != nil {
+func (r Recovery) protectsNote(ctx context.Context, session string) (says string, found bool, err error) {
+	if err := r.Desk.Look(ctx); err != nil {
 		return "", false, err
 	}
-	defer d.Leave()
-	sequences, err := d.State.Notes(session)
+	defer r.Desk.Leave()
+	sequences, err := r.Desk.State.Notes.Of(session)
 	if err != nil || len(sequences) == 0 {
 		return "", false, err
 	}
-	note, err := d.ProtectsAt(sequences[0])
+	note, err := r.Desk.ProtectsAt(sequences[0])
 	return note.Says, true, err
 }
 
@@ -155,19 +162,20 @@ func Beginnable(ctx context.Context, place ledger.Anchorage, reason string) erro
 // that this is the ledger to go on with, which is written down as a recovery that counts nothing:
 // nobody knows what was lost, if anything, so all sessions from before are over, and charges
 // without an answer get none.
-func (d *Desk) BeginAnchor(ctx context.Context, keeper *chain.AnchorKeeper, reason string) (Recovered, error) {
-	if _, err := d.Enter(ctx, ledger.Recovery{Reason: reason}); err != nil {
+func (r Recovery) BeginAnchor(ctx context.Context) (Recovered, error) {
+	if _, err := r.Desk.Enter(ctx, ledger.Recovery{Reason: r.Reason}); err != nil {
 		return Recovered{}, err
 	}
-	return d.adopt(ctx, keeper)
+	return r.adopt(ctx)
 }
 
 // adopt anchors the head.
-func (d *Desk) adopt(ctx context.Context, keeper *chain.AnchorKeeper) (Recovered, error) {
+func (r Recovery) adopt(ctx context.Context) (Recovered, error) {
+	d := r.Desk
 	d.Take()
 	defer d.Leave()
-	keeper.Reads(d.ProtectsAt)
-	if err := keeper.Adopt(ctx, d.State, d.HashAt); err != nil {
+	r.Keeper.Reads(d.ProtectsAt)
+	if err := r.Keeper.Adopt(ctx, d.State, d.HashAt); err != nil {
 		return Recovered{}, &ledger.WriteError{Path: d.Path, Err: err}
 	}
 	sequence, hash := d.State.Head()
@@ -193,10 +201,10 @@ func CanGiveUp(place ledger.Anchorage, reason string) error {
 const maxGiveUp = 200
 
 // GiveUpAnchor writes down that the ledger has no anchor from here on.
-func (d *Desk) GiveUpAnchor(ctx context.Context, reason string) error {
-	era, err := d.Era(ctx)
+func (r Recovery) GiveUpAnchor(ctx context.Context) error {
+	era, err := r.Desk.Era(ctx)
 	if err != nil {
 		return err
 	}
-	return d.Note(ctx, ledger.GiveUpNotes(era, reason), []byte(reason))
+	return r.Desk.Note(ctx, ledger.GiveUpNotes(era, r.Reason), []byte(r.Reason))
 }

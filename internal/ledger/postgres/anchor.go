@@ -32,10 +32,10 @@ func (l *Ledger) again() error { return writer{l}.Refresh(time.Now()) }
 
 // noteAnchor makes the ledger know by itself that it has an anchor.
 func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
-	if place == nil || l.State.Anchored() {
+	if place == nil || l.State.Notes.Anchored() {
 		return nil
 	}
-	return l.Note(background, ledger.AnchorNotesIn(l.State.Era()), []byte(place.String()))
+	return l.Note(background, ledger.AnchorNotesIn(l.State.Notes.Era()), []byte(place.String()))
 }
 
 // Anchor implements [desk.Store]. Other servers store anchors too: what one of them stored for a
@@ -43,7 +43,7 @@ func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
 // not know, this one tells nothing more: the anchor would not have it.
 func (w writer) Anchor(made []*chain.Link) error {
 	if w.Keeper == nil {
-		if w.State.Anchored() && !w.mending {
+		if w.State.Notes.Anchored() && !w.mending {
 			return &ledger.UnanchoredError{Path: w.Path}
 		}
 		return nil

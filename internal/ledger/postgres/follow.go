@@ -94,7 +94,7 @@ func (l *Ledger) apply(sequence int64, body, hash, answerHash string) error {
 		return l.corrupt(fmt.Sprintf("record %d: %v", want, err))
 	}
 	l.State.Apply(&r, hash)
-	if r.Kind == ledger.KindNote && r.Session == ledger.CheckpointNotes(l.State.Era()) {
+	if r.Kind == ledger.KindNote && r.Session == ledger.CheckpointNotes(l.State.Notes.Era()) {
 		l.checkpoints.last = r.Sequence
 	}
 	if l.Keeper != nil {

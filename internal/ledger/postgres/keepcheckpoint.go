@@ -15,143 +15,142 @@ import (
 // checkpointing is what a server does about the checkpoints of the ledger. All of it belongs to
 // whoever has the turn.
 type checkpointing struct {
+	l      *Ledger
 	last   uint64 // the record of the last one, or of its note
 	sum    string // the one by which we read the ledger, or that we made since
 	whole  bool   // all records were read and checked by this process
 	making bool
 }
 
-// checkpoint begins to make a checkpoint where one is due. It is made of a copy, in the background.
+// begin begins to make a checkpoint where one is due. It is made of a copy, in the background.
 // None is made of another that was not checked yet: what is wrong with one would be in all that
 // follow. None is made of records that may not be in the database. The caller has the turn.
-func (l *Ledger) checkpoint() {
-	last, _ := l.State.Head()
-	k := &l.checkpoints
-	if k.making || !k.whole || l.stale || l.Stopped() != nil || last > chain.MaxCheckpoint ||
+func (k *checkpointing) begin() {
+	last, _ := k.l.State.Head()
+	if k.making || !k.whole || k.l.stale || k.l.Stopped() != nil || last > chain.MaxCheckpoint ||
 		last-min(k.last, last) < checkpoint.Due(last, checkpointLeast) {
 		return
 	}
 	select {
-	case <-l.stop:
+	case <-k.l.stop:
 		return
 	default:
 	}
 	k.making = true
-	of, clone := l.State, l.State.Clone()
-	l.helpers.Go(func() { l.makeCheckpoint(of, clone) })
+	of, clone := k.l.State, k.l.State.Clone()
+	k.l.helpers.Go(func() { k.make(of, clone) })
 }
 
-// tend begins what a ledger does about its checkpoints when it is opened.
-func (l *Ledger) tend() {
-	l.Take()
-	defer l.Leave()
-	l.checkpoints.last = l.State.Unread()
-	l.checkpoints.whole = l.checkpoints.last == 0
-	if last, sum := l.checkpoints.last, l.checkpoints.sum; last > 0 {
-		l.helpers.Go(func() { l.scrub(last, sum) })
+// start begins what a ledger does about its checkpoints when it is opened.
+func (k *checkpointing) start() {
+	k.l.Take()
+	defer k.l.Leave()
+	k.last = k.l.State.Unread()
+	k.whole = k.last == 0
+	if last, sum := k.last, k.sum; last > 0 {
+		k.l.helpers.Go(func() { k.scrub(last, sum) })
 	}
-	l.checkpoint()
+	k.begin()
 }
 
-// makeCheckpoint writes a checkpoint, and then its note into the chain. A checkpoint that cannot be
+// make writes a checkpoint, and then its note into the chain. A checkpoint that cannot be
 // written is left out, and so is one that another server is at: the ledger needs none, and only
 // opens more slowly.
-func (l *Ledger) makeCheckpoint(of, clone *chain.State) {
+func (k *checkpointing) make(of, clone *chain.State) {
 	last, _ := clone.Head()
 	clone.Sort()
-	sum, failed := l.storeCheckpoint(clone)
-	l.Take()
-	defer l.Leave()
-	k := &l.checkpoints
+	sum, failed := k.store(clone)
+	k.l.Take()
+	defer k.l.Leave()
 	k.making, k.last = false, max(k.last, last) // where it failed, the next one is as far away
 	if failed == nil {
 		k.sum = sum
-		l.Keeper.Vouch(sum)
+		k.l.Keeper.Vouch(sum)
 	}
-	if l.Stopped() == nil && l.State == of {
-		l.State.Settle(clone)
+	if k.l.Stopped() == nil && k.l.State == of {
+		k.l.State.Settle(clone)
 	}
 }
 
 var errElsewhere = errors.New("another server makes a checkpoint, or has made one")
 
-// storeCheckpoint stores a checkpoint over a connection of its own, while no other server does.
-func (l *Ledger) storeCheckpoint(clone *chain.State) (sum string, err error) {
+// store stores a checkpoint over a connection of its own, while no other server does.
+func (k *checkpointing) store(clone *chain.State) (sum string, err error) {
 	last, _ := clone.Head()
-	c, err := l.place.dial(background)
+	c, err := k.l.place.dial(background)
 	if err != nil {
 		return "", err
 	}
 	defer hangUp(c)
 	var ours bool
 	// Whose connection ends gives the lock back.
-	if err := c.QueryRow(background, "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", "discreet checkpoint "+l.place.schema).
+	if err := c.QueryRow(background, "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", "discreet checkpoint "+k.l.place.schema).
 		Scan(&ours); err != nil || !ours {
 		return "", errors.Join(err, errElsewhere)
 	}
-	all, err := l.place.candidates(c)
+	all, err := k.l.place.candidates(c)
 	if err != nil {
 		return "", err
 	}
-	if len(all) > 0 && uint64(all[0].Last)+checkpoint.Due(last, checkpointLeast)/2 > last && l.vouchedFor(all[0]) {
+	if len(all) > 0 && uint64(all[0].Last)+checkpoint.Due(last, checkpointLeast)/2 > last && k.vouchedFor(all[0]) {
 		return "", errElsewhere
 	}
-	if sum, err = l.place.keepCheckpoint(c, clone); err != nil {
+	if sum, err = k.l.place.keepCheckpoint(c, clone); err != nil {
 		return "", err
 	}
-	if err := l.Note(background, ledger.CheckpointNotes(clone.Era()), []byte(checkpoint.Entry(last, sum))); err != nil {
+	if err := k.l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(checkpoint.Entry(last, sum))); err != nil {
 		return "", err
 	}
-	_, _ = c.Exec(background, l.place.in(deleteParts), int64(last)) // what is left is deleted after the next one
+	_, _ = c.Exec(background, k.l.place.in(deleteParts), int64(last)) // what is left is deleted after the next one
 	return sum, nil
 }
 
 // vouchedFor reports whether a checkpoint is one by which the ledger can be opened: the chain knows
 // it, and the anchor, where there is one.
-func (l *Ledger) vouchedFor(k candidate) bool {
-	l.Take()
-	defer l.Leave()
-	return l.Stopped() == nil && writer{l}.Refresh(time.Now()) == nil && (l.Keeper == nil || l.Keeper.Vouched() == k.Sum) &&
-		checkpoint.Noted(l.State, uint64(k.Last), k.Sum, l.readProven) == nil
+func (k *checkpointing) vouchedFor(c candidate) bool {
+	k.l.Take()
+	defer k.l.Leave()
+	return k.l.Stopped() == nil && writer{k.l}.Refresh(time.Now()) == nil && (k.l.Keeper == nil || k.l.Keeper.Vouched() == c.Sum) &&
+		checkpoint.Noted(k.l.State, uint64(c.Last), c.Sum, k.l.readProven) == nil
 }
 
 // scrub checks in the background what was left out when the ledger was opened by a checkpoint, over
 // a connection of its own. It stops the server where it finds something.
-func (l *Ledger) scrub(last uint64, sum string) {
+func (k *checkpointing) scrub(last uint64, sum string) {
 	var c *pgx.Conn
 	defer func() { hangUp(c) }()
-	done, at, err := checkpoint.Scrub(last, sum, l.stop, func(from, n uint64) (rows []checkpoint.Row, err error) {
+	done, at, err := checkpoint.Scrub(last, sum, k.l.stop, func(from, n uint64) (rows []checkpoint.Row, err error) {
 		for {
-			if rows, err = l.scrubSome(&c, from, n); err == nil {
+			if rows, err = k.scrubSome(&c, from, n); err == nil {
 				return rows, nil
 			}
 			hangUp(c)
 			c = nil
 			select { // a database that restarts is no damage
-			case <-l.stop:
+			case <-k.l.stop:
 				return nil, nil
 			case <-time.After(time.Second):
 			}
 		}
 	})
-	l.Take()
-	defer l.Leave()
+	k.l.Take()
+	defer k.l.Leave()
 	switch {
 	case err != nil:
-		l.halt(l.corrupt(fmt.Sprintf("record %d: %v", at, err)))
+		k.l.halt(k.l.corrupt(fmt.Sprintf("record %d: %v", at, err)))
 	case done:
-		l.checkpoints.whole = true
-		l.checkpoint()
+		k.whole = true
+		k.begin()
 	}
 }
 
-func (l *Ledger) scrubSome(c **pgx.Conn, from, n uint64) (_ []checkpoint.Row, err error) {
+func (k *checkpointing) scrubSome(c **pgx.Conn, from, n uint64) (_ []checkpoint.Row, err error) {
 	if *c == nil {
-		if *c, err = l.place.dial(background); err != nil {
+		if *c, err = k.l.place.dial(background); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := (*c).Query(background, l.place.in(selectSome), int64(from), int64(n))
+	rows, err := (*c).Query(background, k.l.place.in(selectSome), int64(from), int64(n))
 	if err != nil {
 		return nil, err
 	}

@@ -3,49 +3,70 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// renew says every now and then that we are here, over a connection of its own, and looks for
+// membership is what makes us one of the servers that share the ledger: we say that we are here, and
+// give up those who do not.
+type membership struct {
+	l      *Ledger
+	server int64 // our number among the servers
+	lease  time.Duration
+	told   func() // who is told that a server has died
+}
+
+// join enters us among the servers.
+func (m *membership) join() error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return m.l.conn.QueryRow(background, m.l.place.in("INSERT INTO ledger.servers (host) VALUES ($1) RETURNING server"),
+		fmt.Sprintf("%s, process %d", host, os.Getpid())).Scan(&m.server)
+}
+
+// keepRenewing says every now and then that we are here, over a connection of its own, and looks for
 // others that are not any more.
-func (l *Ledger) renew() {
+func (m *membership) keepRenewing() {
 	var conn *pgx.Conn
 	defer func() { hangUp(conn) }()
 	// Others are looked after beside this, because that waits for the turn: whoever has it may wait
 	// for the database for longer than a lease.
 	caring := make(chan struct{}, 1)
 	var reach unbroken
-	reach.reached(time.Now(), l.lease)
+	reach.reached(time.Now(), m.lease)
 	for {
 		select {
-		case <-l.stop:
+		case <-m.l.stop:
 			return
-		case <-time.After(l.lease / 5):
+		case <-time.After(m.lease / 5):
 		}
-		ctx, cancel := context.WithTimeout(background, l.lease/2)
-		lapsed, gone, err := l.seen(ctx, &conn)
+		ctx, cancel := context.WithTimeout(background, m.lease/2)
+		lapsed, gone, err := m.renewLease(ctx, &conn)
 		cancel()
 		if err == nil {
-			lapsed = reach.reached(time.Now(), l.lease) && lapsed
+			lapsed = reach.reached(time.Now(), m.lease) && lapsed
 		}
 		switch {
 		case err != nil: // tried again; the next transaction of ours finds out whether we were given up
 			hangUp(conn)
 			conn = nil
 		case gone:
-			l.Take()
-			l.halt(errFenced)
-			l.Leave()
+			m.l.Take()
+			m.l.halt(errFenced)
+			m.l.Leave()
 			return
 		default:
 			select {
 			case caring <- struct{}{}:
-				l.helpers.Go(func() {
+				m.l.helpers.Go(func() {
 					defer func() { <-caring }()
-					if !lapsed || l.bury() == nil {
-						l.mourn()
+					if !lapsed || m.giveUpLapsed() == nil {
+						m.tellDeaths()
 					}
 				})
 			default:
@@ -69,33 +90,33 @@ func (u *unbroken) reached(now time.Time, lease time.Duration) bool {
 	return now.Sub(u.since) >= lease
 }
 
-// buryFirst is bury for who has just come, and knows of no break but one that the database knows
+// giveUpFirst is giveUpLapsed for who has just come, and knows of no break but one that the database knows
 // of: it has not been there for a lease itself.
-func (l *Ledger) buryFirst() error {
+func (m *membership) giveUpFirst() error {
 	var long bool
-	err := writer{l}.persist(func() error {
-		return l.conn.QueryRow(background, "SELECT pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => $1)",
-			l.lease.Seconds()).Scan(&long)
+	err := writer{m.l}.persist(func() error {
+		return m.l.conn.QueryRow(background, "SELECT pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => $1)",
+			m.lease.Seconds()).Scan(&long)
 	})
 	if err != nil || !long {
 		return err
 	}
-	return l.bury()
+	return m.giveUpLapsed()
 }
 
-// seen renews our lease. It reports whether somebody else's is over, and whether we were given up.
-func (l *Ledger) seen(ctx context.Context, conn **pgx.Conn) (lapsed, gone bool, err error) {
+// renewLease renews our lease. It reports whether somebody else's is over, and whether we were given up.
+func (m *membership) renewLease(ctx context.Context, conn **pgx.Conn) (lapsed, gone bool, err error) {
 	if *conn == nil {
-		if *conn, err = l.place.dial(ctx); err != nil {
+		if *conn, err = m.l.place.dial(ctx); err != nil {
 			return false, false, err
 		}
 	}
-	tag, err := (*conn).Exec(ctx, l.place.in("UPDATE ledger.servers SET seen = clock_timestamp() WHERE server = $1 AND state = 'serving'"),
-		l.server)
+	tag, err := (*conn).Exec(ctx, m.l.place.in("UPDATE ledger.servers SET seen = clock_timestamp() WHERE server = $1 AND state = 'serving'"),
+		m.server)
 	if err != nil || tag.RowsAffected() == 0 {
 		return false, err == nil, err
 	}
-	err = (*conn).QueryRow(ctx, l.place.in("SELECT EXISTS (SELECT FROM ledger.servers WHERE "+over+")"), l.lease.Seconds()).Scan(&lapsed)
+	err = (*conn).QueryRow(ctx, m.l.place.in("SELECT EXISTS (SELECT FROM ledger.servers WHERE "+over+")"), m.lease.Seconds()).Scan(&lapsed)
 	return lapsed, false, err
 }
 
@@ -103,34 +124,34 @@ func (l *Ledger) seen(ctx context.Context, conn **pgx.Conn) (lapsed, gone bool, 
 // that it decides is that a server ends.
 const over = "state = 'serving' AND seen < clock_timestamp() - make_interval(secs => $1)"
 
-// bury gives up the servers whose leases are over. It has the head locked, so no transaction of
+// giveUpLapsed gives up the servers whose leases are over. It has the head locked, so no transaction of
 // theirs is under way, and the next one finds that they were given up. What they may have been
 // answering is written down, to be counted once, by whoever is there to do it.
-func (l *Ledger) bury() error {
-	l.Take()
-	defer l.Leave()
-	if err := l.Stopped(); err != nil {
+func (m *membership) giveUpLapsed() error {
+	m.l.Take()
+	defer m.l.Leave()
+	if err := m.l.Stopped(); err != nil {
 		return err
 	}
-	w := writer{l}
+	w := writer{m.l}
 	if failure := w.Begin(); failure != nil {
 		return failure
 	}
-	err := l.giveUp()
+	err := m.recordDeaths()
 	end := "COMMIT"
 	if err != nil {
 		end = "ROLLBACK"
 	}
-	if _, e := l.conn.Exec(background, end); e != nil || err != nil {
+	if _, e := m.l.conn.Exec(background, end); e != nil || err != nil {
 		w.drop() // where the fate is not known it is done again
 		return errors.Join(err, e)
 	}
 	return nil
 }
 
-func (l *Ledger) giveUp() error {
-	rows, err := l.conn.Query(background, l.place.in("UPDATE ledger.servers SET state = 'gone' WHERE "+over+" RETURNING server"),
-		l.lease.Seconds())
+func (m *membership) recordDeaths() error {
+	rows, err := m.l.conn.Query(background, m.l.place.in("UPDATE ledger.servers SET state = 'gone' WHERE "+over+" RETURNING server"),
+		m.lease.Seconds())
 	if err != nil {
 		return err
 	}
@@ -138,33 +159,64 @@ func (l *Ledger) giveUp() error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	open := l.State.Underway()
+	open := m.l.State.Underway()
 	sequences, datasets := make([]int64, 0, len(open)), make([]string, 0, len(open))
 	for sequence, dataset := range open {
 		sequences, datasets = append(sequences, int64(sequence)), append(datasets, dataset)
 	}
-	_, err = l.conn.Exec(background, l.place.in(`INSERT INTO ledger.deaths (server, dataset)
+	_, err = m.l.conn.Exec(background, m.l.place.in(`INSERT INTO ledger.deaths (server, dataset)
 SELECT DISTINCT r.server, t.dataset FROM unnest($1::bigint[], $2::text[]) AS t (sequence, dataset)
 JOIN ledger.records r ON r.sequence = t.sequence WHERE r.server = ANY ($3::bigint[]) ON CONFLICT DO NOTHING`), sequences, datasets, gone)
 	return err
 }
+
+// tellDeaths tells that somebody has died who was not counted yet.
+func (m *membership) tellDeaths() {
+	m.l.Take()
+	tell := m.told
+	m.l.Leave()
+	if tell != nil && len(m.l.Died()) > 0 {
+		tell()
+	}
+}
+
+// leave says that we end, over a new connection where the one that we had was lost since: whoever
+// ends without is counted as one that died.
+func (m *membership) leave() (err error) {
+	ctx, cancel := context.WithTimeout(background, parting)
+	defer cancel()
+	for {
+		if m.l.conn == nil || m.l.conn.IsClosed() {
+			m.l.conn = nil // what follows may fail
+			m.l.conn, err = m.l.place.dial(ctx)
+		}
+		if m.l.conn != nil {
+			_, err = m.l.conn.Exec(ctx, m.l.place.in(sayLeft), m.server)
+			if err == nil {
+				return nil
+			}
+			hangUp(m.l.conn)
+			m.l.conn = nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+const sayLeft = "UPDATE ledger.servers SET state = 'left' WHERE server = $1 AND state = 'serving'"
+
+// parting is how long is tried to say that we end.
+const parting = 5 * time.Second
 
 // WhenDied names who is told that there is something for [Ledger.Died] to return: another server
 // has died.
 func (l *Ledger) WhenDied(tell func()) {
 	l.Take()
 	defer l.Leave()
-	l.told = tell
-}
-
-// mourn tells that somebody has died who was not counted yet.
-func (l *Ledger) mourn() {
-	l.Take()
-	tell := l.told
-	l.Leave()
-	if tell != nil && len(l.Died()) > 0 {
-		tell()
-	}
+	l.servers.told = tell
 }
 
 // Died implements [ledger.Ledger]: the datasets that servers which ended without closing the ledger

@@ -1,10 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -21,25 +21,23 @@ import (
 type Ledger struct {
 	*desk.Desk // decides; the rest belongs to whoever has its turn
 
-	place  *place
-	conn   *pgx.Conn // nil until it is needed again after a failure
-	server int64     // our number among the servers
-	lease  time.Duration
-	fresh  time.Time       // when the last look at the head began
-	known  ledger.Position // the last record that is in the database for sure
+	place *place
+	conn  *pgx.Conn       // nil until it is needed again after a failure
+	fresh time.Time       // when the last look at the head began
+	known ledger.Position // the last record that is in the database for sure
 	// stale says that the state has records that may not be in the database: those of a commit that
 	// failed, or whose fate is not known.
 	stale   bool
 	commits uint64 // transactions so far
 	mending bool   // the ledger need not be the one that its anchor knows
 
+	servers     membership
 	checkpoints checkpointing
 	prover      checkpoint.Prover
 
 	helpers sync.WaitGroup
 	stop    chan struct{}
 	ending  sync.Once
-	told    func() // who is told that a server has died
 }
 
 // Options are what an owner may choose for a ledger. The zero value is what Open uses.
@@ -80,11 +78,9 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Desk: &desk.Desk{Path: p.name, Now: now, State: chain.New()}, place: p, lease: o.Lease, mending: o.mending,
+	l := &Ledger{Desk: &desk.Desk{Path: p.name, Now: now, State: chain.New()}, place: p, mending: o.mending,
 		stop: make(chan struct{})}
-	if l.lease == 0 {
-		l.lease = defaultLease
-	}
+	l.servers, l.checkpoints.l = membership{l: l, lease: cmp.Or(o.Lease, defaultLease)}, l
 	l.Desk.Open(writer{l})
 	defer func() {
 		if err != nil {
@@ -119,17 +115,17 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err := l.anchorFirst(keeper, o.Anchorage); err != nil {
 		return nil, err
 	}
-	if err := l.join(); err != nil {
+	if err := l.servers.join(); err != nil {
 		return nil, l.explain(err)
 	}
 	if err := l.noteAnchor(o.Anchorage); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	if err := l.buryFirst(); err != nil {
+	if err := l.servers.giveUpFirst(); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	l.helpers.Go(l.renew)
-	l.tend()
+	l.helpers.Go(l.servers.keepRenewing)
+	l.checkpoints.start()
 	return l, nil
 }
 
@@ -140,16 +136,6 @@ func (l *Ledger) explain(err error) error {
 		return err
 	}
 	return fmt.Errorf("the ledger %s cannot be opened: %w", l.Path, l.place.said(err))
-}
-
-// join enters us among the servers.
-func (l *Ledger) join() error {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return l.conn.QueryRow(background, l.place.in("INSERT INTO ledger.servers (host) VALUES ($1) RETURNING server"),
-		fmt.Sprintf("%s, process %d", host, os.Getpid())).Scan(&l.server)
 }
 
 // Close implements [ledger.Ledger]. To close twice does nothing. Where the database cannot be told,
@@ -165,45 +151,14 @@ func (l *Ledger) Close() error {
 	l.Shut = true
 	var err error
 	if l.Broken == nil {
-		if err = l.leave(); err != nil {
+		if err = l.servers.leave(); err != nil {
 			err = fmt.Errorf("the ledger %s could not be told that this server ends, which the others find out when its lease of %v is "+
-				"over: %w", l.Path, l.lease, l.place.said(err))
+				"over: %w", l.Path, l.servers.lease, l.place.said(err))
 		}
 	}
 	hangUp(l.conn)
 	l.conn = nil
 	return err
 }
-
-// leave says that we end, over a new connection where the one that we had was lost since: whoever
-// ends without is counted as one that died.
-func (l *Ledger) leave() (err error) {
-	ctx, cancel := context.WithTimeout(background, parting)
-	defer cancel()
-	for {
-		if l.conn == nil || l.conn.IsClosed() {
-			l.conn = nil // what follows may fail
-			l.conn, err = l.place.dial(ctx)
-		}
-		if l.conn != nil {
-			_, err = l.conn.Exec(ctx, l.place.in(sayLeft), l.server)
-			if err == nil {
-				return nil
-			}
-			hangUp(l.conn)
-			l.conn = nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
-const sayLeft = "UPDATE ledger.servers SET state = 'left' WHERE server = $1 AND state = 'serving'"
-
-// parting is how long is tried to say that we end.
-const parting = 5 * time.Second
 
 var _ ledger.Ledger = (*Ledger)(nil)

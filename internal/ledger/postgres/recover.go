@@ -27,7 +27,8 @@ func Recover(address string, o Options, reason string) (desk.Recovered, error) {
 		return desk.Recovered{}, err
 	}
 	return alone(address, mending(o), func(l *Ledger) (desk.Recovered, error) {
-		return l.Desk.Recover(background, chain.NewAnchorKeeper(o.Anchorage, 1), !there, l.Records(background, 0), reason)
+		return desk.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.
+			Recover(background, !there, l.Records(background, 0))
 	})
 }
 
@@ -50,7 +51,7 @@ func BeginAnchor(address string, o Options, reason string) (desk.Recovered, erro
 		return desk.Recovered{}, err
 	}
 	return alone(address, mending(o), func(l *Ledger) (desk.Recovered, error) {
-		return l.Desk.BeginAnchor(background, chain.NewAnchorKeeper(o.Anchorage, 1), reason)
+		return desk.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.BeginAnchor(background)
 	})
 }
 
@@ -61,7 +62,7 @@ func GiveUpAnchor(address string, o Options, reason string) error {
 		return err
 	}
 	_, err := alone(address, o, func(l *Ledger) (desk.Recovered, error) {
-		return desk.Recovered{}, l.Desk.GiveUpAnchor(background, reason)
+		return desk.Recovered{}, desk.Recovery{Desk: l.Desk, Reason: reason}.GiveUpAnchor(background)
 	})
 	return err
 }
@@ -97,7 +98,7 @@ func alone(address string, o Options, do func(*Ledger) (desk.Recovered, error)) 
 	l.Take()
 	err = writer{l}.persist(func() error {
 		return l.conn.QueryRow(background,
-			l.place.in("SELECT count(*) FROM ledger.servers WHERE state = 'serving' AND server <> $1"), l.server).Scan(&others)
+			l.place.in("SELECT count(*) FROM ledger.servers WHERE state = 'serving' AND server <> $1"), l.servers.server).Scan(&others)
 	})
 	l.Leave()
 	if err != nil {
@@ -105,7 +106,7 @@ func alone(address string, o Options, do func(*Ledger) (desk.Recovered, error)) 
 	}
 	if others > 0 {
 		return r, fmt.Errorf("%w: %d have the ledger %s open, or were seen in the last %s and did not close it. Nothing was changed",
-			errServing, others, l.Path, l.lease)
+			errServing, others, l.Path, l.servers.lease)
 	}
 	return do(l)
 }

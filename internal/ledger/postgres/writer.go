@@ -101,7 +101,7 @@ func (w writer) begin() error {
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
 	b.Queue(w.place.in(lockHead))
-	b.Queue(w.place.in("SELECT state FROM ledger.servers WHERE server = $1"), w.server)
+	b.Queue(w.place.in("SELECT state FROM ledger.servers WHERE server = $1"), w.servers.server)
 	b.Queue(w.place.in(selectSince), w.next()-1, atOnce)
 	r := w.conn.SendBatch(background, b)
 	defer r.Close()
@@ -174,7 +174,7 @@ func (w writer) send(g *desk.Group) error {
 	}
 	n := len(g.Links) - 1
 	b := &pgx.Batch{}
-	b.Queue(w.place.in(insertRecords), sequences, bodies, hashes, g.Answers, w.server)
+	b.Queue(w.place.in(insertRecords), sequences, bodies, hashes, g.Answers, w.servers.server)
 	b.Queue(w.place.in(updateHead), sequences[n], hashes[n], int64(g.Sequence), g.Hash)
 	b.Queue("COMMIT")
 	r := w.conn.SendBatch(background, b)
@@ -223,7 +223,7 @@ func (w writer) Failed(g *desk.Group, cause error) *ledger.WriteError {
 }
 
 // Served implements [desk.Store].
-func (w writer) Served() { w.checkpoint() }
+func (w writer) Served() { w.checkpoints.begin() }
 
 // Refresh implements [desk.Store]. Who asked before the last look began needs no other.
 func (w writer) Refresh(asked time.Time) error {

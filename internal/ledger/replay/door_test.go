@@ -62,7 +62,7 @@ func doors(seed uint64) *book {
 		case n < 7 && len(all) > 0:
 			o := all[0]
 			all = all[1:]
-			if !b.state.Withheld(o.charge) {
+			if !b.state.Incidents.Withheld(o.charge) {
 				b.add(b.state.Answer(o.charge, "key", ledger.Hash("42"), time.Unix(0, 0)))
 			}
 		case n == 7 && len(all) > 0:
@@ -96,7 +96,7 @@ func TestPromise16Agree(t *testing.T) {
 		}
 		for _, dataset := range []string{"h", "s"} {
 			for _, analyst := range []string{"", "ana", "ben", "cy"} {
-				if got, want := p.shut(asker{dataset, analyst}), b.state.Closed(dataset, analyst); got != want {
+				if got, want := p.shut(asker{dataset, analyst}), b.state.Incidents.Closed(dataset, analyst); got != want {
 					t.Errorf("seed %d: %s is closed to %q: %v and %v", seed, dataset, analyst, got, want)
 				} else if want {
 					withheld++

@@ -108,7 +108,7 @@ func random(seed uint64) *book {
 					Reason: "more", Signer: owner})
 			}
 		case 3:
-			spent := b.state.Spent("hospital").Add(dp.Cost{Epsilon: 1, Rho: dp.Amount(r.IntN(9)), Delta: 0})
+			spent := b.state.Accounts.Spent("hospital").Add(dp.Cost{Epsilon: 1, Rho: dp.Amount(r.IntN(9)), Delta: 0})
 			b.enter(ledger.Recovery{Anchor: ledger.Anchor{Sequence: 9, Hash: "h"},
 				Spent: []ledger.Balance{{Account: "hospital", Spent: spent}}, Reason: "lost"})
 		case 4, 5:
@@ -170,11 +170,11 @@ func TestPromise11Agree(t *testing.T) {
 			}
 		}
 		n, differ := p.Decisions()
-		if n != b.state.Charges() || differ != 0 {
-			t.Fatalf("seed %d: %d decisions of %d, %d differ", seed, n, b.state.Charges(), differ)
+		if n != b.state.Charges.Count() || differ != 0 {
+			t.Fatalf("seed %d: %d decisions of %d, %d differ", seed, n, b.state.Charges.Count(), differ)
 		}
 		for _, want := range p.Spent() {
-			if got := b.state.Spent(want.Account); got != want.Spent {
+			if got := b.state.Accounts.Spent(want.Account); got != want.Spent {
 				t.Errorf("seed %d: %q has spent %v and %v", seed, want.Account, got, want.Spent)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
+	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -584,7 +585,7 @@ func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		l := anchoredLedger(t, path, o)
 		if !want {
-			if err := l.GiveUpAnchor(ctx, "why"); err != nil {
+			if err := (desk.Recovery{Desk: l.Desk, Reason: "why"}).GiveUpAnchor(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -594,8 +595,8 @@ func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
 		l.helpers.Wait()
 		mustClose(t, l)
 		state, by, err := check(path, nil, Options{mending: true})
-		if err != nil || by == noneChosen || state.Unread() < uint64(place.anchor.Sequence)-120 || state.Anchored() != want {
-			t.Errorf("opened by a checkpoint at %d of %d, it says %v: %v", state.Unread(), place.anchor.Sequence, state.Anchored(), err)
+		if err != nil || by == noneChosen || state.Unread() < uint64(place.anchor.Sequence)-120 || state.Notes.Anchored() != want {
+			t.Errorf("opened by a checkpoint at %d of %d, it says %v: %v", state.Unread(), place.anchor.Sequence, state.Notes.Anchored(), err)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func TestCheckpointedLedgerWorks(t *testing.T) {
 	if n, err := l.Notes(ctx, "session1"); err != nil || len(n) != 7 || string(n[6]) != "note 19" {
 		t.Errorf("%d notes, %v", len(n), err)
 	}
-	if !l.State.Closed("hospital", "ben") || l.State.Closed("hospital", "eve") {
+	if !l.State.Incidents.Closed("hospital", "ben") || l.State.Incidents.Closed("hospital", "eve") {
 		t.Error("the doors are others")
 	}
 	if got := spent(t, l, "hospital"); got != 156 {

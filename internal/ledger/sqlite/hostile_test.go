@@ -111,7 +111,7 @@ func TestPromise7DamageBeforeCheckpoint(t *testing.T) {
 		if l.State.Unread() > 0 {
 			opened++
 			l.helpers.Wait() // after which it may have stopped, and still knows
-			if got := l.State.Spent("hospital/ana").Rho / unit.Rho; got != 156 {
+			if got := l.State.Accounts.Spent("hospital/ana").Rho / unit.Rho; got != 156 {
 				t.Errorf("byte %d: spent %d", at, got)
 			}
 			if l.Stopped() != nil {
@@ -165,8 +165,8 @@ func TestPromise7StrangeCheckpoints(t *testing.T) {
 		copyFile(t, name, name+".new")
 	}
 	copyFile(t, path, filepath.Join(young, "ledger"))
-	if _, got := unread(t, path); got.Charges() != want.Charges()-150 {
-		t.Errorf("newer checkpoints beside an older ledger: %d charges", got.Charges())
+	if _, got := unread(t, path); got.Charges.Count() != want.Charges.Count()-150 {
+		t.Errorf("newer checkpoints beside an older ledger: %d charges", got.Charges.Count())
 	}
 	mustVerify(t, path)
 }

@@ -50,7 +50,7 @@ func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
 	last, _ := clone.Head()
 	sum, failed := writeCheckpoint(checkpoints(l.Path)[slot], clone)
 	if failed == nil {
-		failed = l.Note(background, ledger.CheckpointNotes(clone.Era()), []byte(checkpoint.Entry(last, sum)))
+		failed = l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(checkpoint.Entry(last, sum)))
 	}
 	l.Take()
 	defer l.Leave()

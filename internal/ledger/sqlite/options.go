@@ -60,10 +60,10 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 // noteAnchor makes the ledger know by itself that it has an anchor. Where the disk is full it is
 // tried again when the ledger is next opened: what was paid for can be had until then.
 func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
-	if place == nil || l.State.Anchored() {
+	if place == nil || l.State.Notes.Anchored() {
 		return nil
 	}
-	if err := l.Note(background, ledger.AnchorNotesIn(l.State.Era()), []byte(place.String())); err != nil {
+	if err := l.Note(background, ledger.AnchorNotesIn(l.State.Notes.Era()), []byte(place.String())); err != nil {
 		return l.Stopped()
 	}
 	return nil

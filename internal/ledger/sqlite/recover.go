@@ -35,7 +35,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if err != nil {
 		return Recovered{}, err
 	}
-	r, err := l.Desk.Recover(background, o.anchorKeeper(), !exists, l.Records(background, 0), reason)
+	r, err := desk.Recovery{Desk: l.Desk, Keeper: o.anchorKeeper(), Reason: reason}.Recover(background, !exists, l.Records(background, 0))
 	if err != nil {
 		return Recovered{}, l.abandon(err)
 	}
@@ -60,7 +60,7 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if err != nil {
 		return Recovered{}, err
 	}
-	r, err := l.Desk.BeginAnchor(background, o.anchorKeeper(), reason)
+	r, err := desk.Recovery{Desk: l.Desk, Keeper: o.anchorKeeper(), Reason: reason}.BeginAnchor(background)
 	if err != nil {
 		return Recovered{}, l.abandon(err)
 	}
@@ -78,5 +78,5 @@ func GiveUpAnchor(path string, o Options, reason string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.Desk.GiveUpAnchor(background, reason), l.Close())
+	return errors.Join(desk.Recovery{Desk: l.Desk, Reason: reason}.GiveUpAnchor(background), l.Close())
 }
