@@ -90,16 +90,16 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if q.Free {
 		return db.askFree(ctx, ds, q)
 	}
-	given := q.Request != ""
+	given, ask := q.Request != "", ds.Ask
 	if !given {
-		q.Request = db.datasets.request()
+		q.Request, ask = db.datasets.request(), ds.AskNew
 	}
 	db.read(&q)
 	asked, err := db.bindNamed(q)
 	if err != nil {
 		return nil, err
 	}
-	a, err := ds.Ask(ctx, asked)
+	a, err := ask(ctx, asked)
 	if err == nil {
 		a.ShowErrors(q.Settings.Errors)
 	}

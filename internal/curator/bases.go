@@ -95,7 +95,7 @@ func wider(by []mech.Sharper) bool {
 
 // chargeFor pays for what is bought. What has a base is paid for in the window of that, or in full.
 func (a *request) chargeFor(ctx context.Context, charge ledger.Charge) (ledger.Receipt, error) {
-	if a.free {
+	if a.terms.free {
 		return ledger.Receipt{}, interactive.ErrNotFree
 	}
 	charge.Mechanisms, charge.Cost, charge.Window = pricing.Mechanisms(a.bill.bought), a.bill.cost(), a.data.Window

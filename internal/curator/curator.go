@@ -88,7 +88,19 @@ func (c *Curator) Admit(analyst string) error { return c.planner.Admit(analyst) 
 // when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether
 // something was.
 func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
-	return c.ask(ctx, q, false)
+	return c.ask(ctx, q, terms{})
+}
+
+// AskNew is Ask under a request that was just made up, so that nobody can have been charged for it.
+func (c *Curator) AskNew(ctx context.Context, q api.Question) (*api.Answer, error) {
+	return c.ask(ctx, q, terms{unused: true})
+}
+
+// terms are on what a question is asked.
+type terms struct {
+	free   bool // nothing is to be charged
+	unused bool // nothing was charged under its request
+	last   bool // it is not tried again
 }
 
 // parse opens the text of a question once for all that look at it, and reports whether a holdout
@@ -99,18 +111,19 @@ func parse(q api.Question) (parsed api.Question, text *syntax.Text, holdout bool
 	return q, text, plan.AsksHoldout(text)
 }
 
-// ask answers a question. Where it was to be free nothing is charged for it.
-func (c *Curator) ask(ctx context.Context, q api.Question, free bool) (*api.Answer, error) {
+func (c *Curator) ask(ctx context.Context, q api.Question, on terms) (*api.Answer, error) {
 	if err := interactive.CheckRequest(q.Request); err != nil {
 		return nil, err
 	}
 	q, _, holdout := parse(q)
 	if holdout {
-		return c.Holdouts.AskSQL(ctx, q, free)
+		return c.Holdouts.AskSQL(ctx, q, on.free)
 	}
 	var paid charged
 	for try := 1; ; try++ {
-		a, err := c.askOnce(ctx, q, &paid, try == maxTurns, free)
+		on.last = try == maxTurns
+		a, err := c.askOnce(ctx, q, &paid, on)
+		on.unused = false
 		// Another server was first: it kept an answer for the same request, which is the one to
 		// tell, or one that this question can be answered with, or it has seen other data, or made
 		// something of an answer that this was to be made of. Nothing was charged that is not
@@ -124,21 +137,21 @@ func (c *Curator) ask(ctx context.Context, q api.Question, free bool) (*api.Answ
 
 // askOnce tries it. On the last try an answer that others have kept since it was looked for does no
 // more harm than that there are two.
-func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, last, free bool) (*api.Answer, error) {
+func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, on terms) (*api.Answer, error) {
 	// Prepare, and price.
 	a, err := c.newRequest(ctx, q, memory.Horizon{AsOf: q.AsOf})
 	if err != nil {
 		return nil, err
 	}
 	defer a.close()
-	if a.charged, a.free = paid, free; a.empty != nil {
+	if a.charged, a.terms = paid, on; a.empty != nil {
 		return a.empty.show(ctx)
 	}
 	// Public tables come first: what goes wrong with them is not paid for.
 	if err := a.readPublic(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.get(ctx, last); err != nil {
+	if err := a.get(ctx); err != nil {
 		return nil, err
 	}
 	return a.finish(ctx)
@@ -147,7 +160,7 @@ func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, la
 // get gets all that the answer is made of, one question at a time for each purchase, so that two
 // who ask the same at once pay once. Who waits for it does not wait for what this question makes of
 // it, which can be a long query.
-func (a *request) get(ctx context.Context, last bool) error {
+func (a *request) get(ctx context.Context) error {
 	leave, err := a.c.turns.WaitTurn(ctx, a.keys()...)
 	if err != nil {
 		return err
@@ -160,7 +173,7 @@ func (a *request) get(ctx context.Context, last bool) error {
 	if err := a.bind(ctx); err != nil {
 		return err
 	}
-	if last {
+	if a.terms.last {
 		a.missed = nil
 	}
 	// Charge, run, release and keep.
@@ -183,7 +196,7 @@ func (c *Curator) AskFree(ctx context.Context, q api.Question) (*api.Answer, err
 		if !e.Known {
 			return nil, &api.PriceError{Explanation: e}
 		}
-		a, err := c.ask(ctx, q, true)
+		a, err := c.ask(ctx, q, terms{free: true})
 		if try == maxTurns || !errors.Is(err, interactive.ErrNotFree) {
 			return a, err
 		}

@@ -104,7 +104,7 @@ func TestNobodyPaysForFree(t *testing.T) {
 		spent, records := c.w.spent(), c.w.records()
 		r := c.w.record()
 		_, err := c.w.Curator.ask(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: c.epsilon,
-			Request: requestID()}, true)
+			Request: requestID()}, terms{free: true})
 		if got := r.take(); !errors.Is(err, interactive.ErrNotFree) || slices.Contains(got, "run") || slices.Contains(got, "charge") {
 			t.Errorf("%s: %v, after %v", name, err, got)
 		}

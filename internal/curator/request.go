@@ -37,9 +37,9 @@ type request struct {
 	own      own                 // the charge of the request, where it was made before
 	charged  *charged            // what this call was charged
 	moved    bool                // the data changed while it was computed
-	free     bool                // nothing is to be charged
-	bill     bill                // what is missing
-	made     *api.Answer         // of all that was released, or nil: it is made by finish
+	terms    terms
+	bill     bill        // what is missing
+	made     *api.Answer // of all that was released, or nil: it is made by finish
 
 	empty *emptyRequest // it has no rows whatever the data is: nothing else of the above is there
 

@@ -108,7 +108,7 @@ func (streamAnswers) claim(ctx context.Context, a *request) error {
 
 // supply asks the streams, each for its part, and lets the analyst pay them.
 func (streamAnswers) supply(ctx context.Context, a *request) error {
-	who := &interactive.Payer{Analyst: a.question.Analyst, Free: a.free, Charged: a.spent != (dp.Cost{})}
+	who := &interactive.Payer{Analyst: a.question.Analyst, Free: a.terms.free, Charged: a.spent != (dp.Cost{})}
 	for i, b := range a.Purchases {
 		d := a.bill.diverted[b]
 		if d == nil {
@@ -178,7 +178,7 @@ func (o own) waits() bool { return o.charge != nil && !o.kept }
 // findOwn looks for the charge of the request, and takes what was kept for it.
 func (a *request) findOwn(ctx context.Context) error {
 	q := a.question
-	if q.Request == "" {
+	if q.Request == "" || a.terms.unused {
 		return nil
 	}
 	charge, hash, text, err := a.c.ledger.Request(ctx, q.Request)
