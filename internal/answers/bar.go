@@ -254,3 +254,160 @@ func (r *row) span(stat, parts int) (span, bool) {
 	}
 	return span{}, false
 }
+
+// span is an interval of real numbers. Every operation rounds outwards, so a span holds what it is
+// said to hold.
+type span struct{ lo, hi float64 }
+
+func point(x float64) span { return span{x, x} }
+
+func outwards(lo, hi float64) (span, bool) {
+	s := span{math.Nextafter(lo, math.Inf(-1)), math.Nextafter(hi, math.Inf(1))}
+	return s, !math.IsNaN(lo) && !math.IsNaN(hi) && !math.IsInf(s.lo, 0) && !math.IsInf(s.hi, 0)
+}
+
+func (s span) plus(t span) (span, bool)  { return outwards(s.lo+t.lo, s.hi+t.hi) }
+func (s span) minus(t span) (span, bool) { return outwards(s.lo-t.hi, s.hi-t.lo) }
+
+func (s span) times(t span) (span, bool) {
+	a, b, c, d := s.lo*t.lo, s.lo*t.hi, s.hi*t.lo, s.hi*t.hi
+	return outwards(min(a, b, c, d), max(a, b, c, d))
+}
+
+// divide divides. A divisor that may be zero leaves nothing known.
+func (s span) divide(t span) (span, bool) {
+	if t.lo <= 0 && t.hi >= 0 {
+		return span{}, false
+	}
+	a, b, c, d := s.lo/t.lo, s.lo/t.hi, s.hi/t.lo, s.hi/t.hi
+	return outwards(min(a, b, c, d), max(a, b, c, d))
+}
+
+// truncated is what whole numbers of the span become when their digits after the point are cut.
+func (s span) truncated() span { return span{math.Trunc(s.lo), math.Trunc(s.hi)} }
+
+// rounded is what numbers of the span become when they are rounded to so many digits. Rounding
+// never changes their order.
+func (s span) rounded(fn string, digits int) (span, bool) {
+	f := map[string]func(float64) float64{"round": math.Round, "trunc": math.Trunc, "floor": math.Floor, "ceil": math.Ceil}[fn]
+	scale := math.Pow10(digits)
+	// One step further out first, so that a product just beside a half falls on the safe side.
+	lo, hi := math.Nextafter(s.lo*scale, math.Inf(-1)), math.Nextafter(s.hi*scale, math.Inf(1))
+	return outwards(f(lo)/scale, f(hi)/scale)
+}
+
+// isInside reports whether all of the span is among the values of a type with bounds.
+func (s span) isInside(t tree.Type) bool {
+	switch t.Kind {
+	case tree.Number:
+		return pricing.Scaled(t.Lo, t.Step) <= s.lo && s.hi <= pricing.Scaled(t.Hi, t.Step)
+	case tree.Real:
+		return t.Range != nil && t.Range.Low <= s.lo && s.hi <= t.Range.High
+	}
+	return false
+}
+
+// square is the span of squares.
+func (s span) square() (span, bool) {
+	out, ok := s.times(s)
+	if s.lo <= 0 && s.hi >= 0 {
+		out.lo = 0
+	}
+	out.lo = max(out.lo, 0)
+	return out, ok
+}
+
+// cutTo cuts to another span. Where the two do not meet, something with probability beta has
+// happened, and the other one is all that is known.
+func (s span) cutTo(t span) span {
+	if s.hi < t.lo || s.lo > t.hi {
+		return t
+	}
+	return span{max(s.lo, t.lo), min(s.hi, t.hi)}
+}
+
+// reach is the half width of an interval around x that holds the span, rounded up.
+func (s span) reach(x float64) float64 {
+	return math.Nextafter(max(s.hi-x, x-s.lo, 0), math.Inf(1))
+}
+
+// spread is a variance or a standard deviation, and where the exact one is.
+type spread struct {
+	estimate float64
+	around   span
+}
+
+// variance estimates a variance from a noisy count, sum and sum of squares.
+func (r *row) variance(s tree.Stat) spread { return r.varianceWith(s, len(measuresOf(s))) }
+
+// varianceWith computes a variance around public centers:
+//
+//	E (x - c)^2 - (E x - c)^2, times n/(n-1) for that of a sample.
+//
+// n is at least 2 there, because one value has no variance of a sample. Values lie between public
+// bounds that are R apart, so a variance is at most R^2/4 (Popoviciu), and the estimate is clamped
+// to that. The interval is made of those of the three noisy numbers by interval arithmetic; where
+// the count may be less than 1 (or 2) nothing but the limits is known.
+func (r *row) varianceWith(s tree.Stat, parts int) spread {
+	measures := r.f.plan.Query.Measures
+	t := s.Of.Type()
+	step, _ := t.Step.Float64()
+	width := (float(t.Hi) - float(t.Lo)) * step
+	count, sum, squares := r.divisor(s, parts), r.noisy(s.Measure, parts), r.noisy(s.Square, parts)
+	sumStep, _ := measures[s.Measure].Step().Float64()
+	squareStep, _ := measures[s.Square].Step().Float64()
+	// How far the center of the sum is from that of the squares.
+	shift := (float(s.Center) - float(s.SquareCenter)) * step
+
+	least := 1.0
+	if s.Sample {
+		least = 2
+	}
+	n := math.Max(float64(count.Value), least)
+	factor := 1.0
+	if s.Sample {
+		factor = n / (n - 1)
+	}
+	mean := float64(sum.Value)*sumStep/n + shift
+	limit := width * width / 4
+	estimate := clampTo((float64(squares.Value)*squareStep/n-mean*mean), limit) * factor
+
+	most := limit
+	if s.Sample {
+		most *= 2 // n/(n-1) is largest for two values
+	}
+	around := span{0, most}
+	if low := float64(count.Value) - float64(count.HalfWidth); low >= least {
+		ns := span{low, float64(count.Value) + float64(count.HalfWidth)}
+		if exact, ok := varianceSpan(ns, interval(sum.Value, sum.HalfWidth, sumStep),
+			interval(squares.Value, squares.HalfWidth, squareStep), shift); ok {
+			exact = exact.cutTo(span{0, limit})
+			if s.Sample {
+				exact, _ = exact.times(span{ns.hi / (ns.hi - 1), ns.lo / (ns.lo - 1)})
+			}
+			around = exact.cutTo(span{0, most})
+		}
+	}
+	out := spread{estimate, around}
+	if s.Root {
+		out = spread{math.Sqrt(estimate), span{math.Sqrt(math.Max(0, around.lo)), math.Sqrt(around.hi)}}
+	}
+	out.around.lo = max(0, out.around.lo)
+	return out
+}
+
+func varianceSpan(n, sum, squares span, shift float64) (span, bool) {
+	mean, ok1 := sum.divide(n)
+	mean, ok2 := mean.plus(point(shift))
+	distance, ok3 := mean.square()
+	second, ok4 := squares.divide(n)
+	out, ok5 := second.minus(distance)
+	return out, ok1 && ok2 && ok3 && ok4 && ok5
+}
+
+// interval is the interval of a noisy integer, in units of the answer.
+func interval(value, half int64, step float64) span {
+	return span{(float64(value) - float64(half)) * step, (float64(value) + float64(half)) * step}
+}
+
+func clampTo(x, limit float64) float64 { return math.Min(math.Max(x, 0), limit) }

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // Finish makes the answer from what was released, and from public tables. It is post-processing: it
@@ -286,4 +287,99 @@ func sayThrough(u *api.Through) string {
 		text += fmt.Sprintf("of %d counts %d free and %d paid", u.Asked, u.Free, u.Paid)
 	}
 	return text + fmt.Sprintf("; a count of it is within %d with probability %v, all of them together", u.Error, SixDecimals(u.Confidence))
+}
+
+// members are the rows of an answer that chooses among those of another.
+type members struct {
+	rows []*row
+	in   map[string]map[string]bool // their values, by the columns that they are of
+}
+
+// isChosen reports whether the keys of a row are in all answers that choose. NULL is in none.
+func (r *row) isChosen() bool {
+	for _, a := range r.f.plan.Within {
+		if text, ok := r.spelled(a.By); !ok || !r.f.among[a.Answer].values(a.Columns)[text] {
+			return false
+		}
+	}
+	return true
+}
+
+// values are those of some columns.
+func (m *members) values(columns []int) map[string]bool {
+	name := fmt.Sprint(columns)
+	if known, ok := m.in[name]; ok {
+		return known
+	}
+	out := map[string]bool{}
+	for _, r := range m.rows {
+		of := make([]tree.Expr, len(columns))
+		for i, c := range columns {
+			of[i] = r.f.plan.Columns[c].Expr
+		}
+		if text, ok := r.spelled(of); ok {
+			out[text] = true
+		}
+	}
+	if m.in == nil {
+		m.in = map[string]map[string]bool{}
+	}
+	m.in[name] = out
+	return out
+}
+
+// spelled writes values so that equal ones are written alike; not where one of them is NULL.
+func (r *row) spelled(of []tree.Expr) (string, bool) {
+	text := ""
+	for _, e := range of {
+		switch v := expr.Eval(e, r.leaf).(type) {
+		case nil:
+			return "", false
+		case *big.Int:
+			text += new(big.Rat).Mul(new(big.Rat).SetInt(v), e.Type().Step).RatString() + " "
+		default:
+			text += fmt.Sprintf("%q ", fmt.Sprint(v))
+		}
+	}
+	return text, true
+}
+
+// Released is what came of a purchase: noisy integers, and keys and groups that a mechanism has
+// chosen. It is public.
+type Released struct {
+	// Measures are the noisy vectors; nil for quantiles. Quantiles are, for each measure that is
+	// one, those of each group.
+	Measures  [][]int64
+	Quantiles [][][]int64
+	// Off is, for each measure of what was released together with others, by how many steps more
+	// than its noise says a number may be off, because all are rounded to agree with each other.
+	// It is nil elsewhere.
+	Off []int64
+	// Keys are the combinations of private keys that are shown, sorted.
+	Keys [][]policy.Value
+	// Dropped is how many more were released than the ledger can keep.
+	Dropped int
+	// Chosen are the groups of a choice, best first.
+	Chosen []int
+
+	// Sequence is the charge that paid for it, where that was before. The rest is for what was made
+	// of another purchase's values: which charge paid for these, the noise in them, and how many of
+	// them are in each group.
+	Sequence uint64
+	Derived  uint64
+	Noise    []pricing.Noise
+	Cells    []int
+	// What came through a stream has no noise of its own: it says how, what it charged, and how far
+	// each number may be off.
+	Through *api.Through
+	Receipt api.Receipt
+	Halves  [][]int64
+}
+
+// OffBy is Off of a measure, and 0 where there is none.
+func (r *Released) OffBy(measure int) int64 {
+	if r.Off == nil {
+		return 0
+	}
+	return r.Off[measure]
 }

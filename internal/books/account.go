@@ -17,7 +17,7 @@ import (
 type Books struct {
 	chart
 	ledger ledger.Ledger
-	agreed agreement
+	check  protectionCheck
 }
 
 // New returns the books of a dataset.
@@ -66,7 +66,8 @@ func (c chart) common(window uint64) []bookAccount {
 	all := []bookAccount{{Account: ledger.Account{Name: name, Filter: ds.TotalFilter()}, kind: "dataset"}}
 	if ds.Budget.Renews() {
 		all = append(all,
-			bookAccount{Account: ledger.Account{Name: ledger.WindowName(name, window), Filter: ds.Filter()}, kind: "window", window: window})
+			bookAccount{Account: ledger.Account{Name: ledger.WindowName(name, window), Filter: ds.Filter()}, kind: "window",
+				window: window})
 	}
 	return all
 }

@@ -143,8 +143,8 @@ func CheckProtected(ds *policy.Dataset, notes [][]byte) error {
 	return err
 }
 
-// agreement remembers that everything is recorded as the policy says it, which stays so.
-type agreement struct {
+// protectionCheck remembers that everything is recorded as the policy says it, which stays so.
+type protectionCheck struct {
 	mu      sync.Mutex
 	settled bool
 }
@@ -152,9 +152,9 @@ type agreement struct {
 // Protected returns a [*ChangedError] where the policy protects others than charges of the dataset
 // did; and otherwise the notes that the next charge writes, of what was not recorded yet.
 func (s *Books) Protected(ctx context.Context) ([]ledger.First, error) {
-	s.agreed.mu.Lock()
-	defer s.agreed.mu.Unlock()
-	if s.agreed.settled {
+	s.check.mu.Lock()
+	defer s.check.mu.Unlock()
+	if s.check.settled {
 		return nil, nil
 	}
 	var notes [][]byte
@@ -178,7 +178,7 @@ func (s *Books) Protected(ctx context.Context) ([]ledger.First, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.agreed.settled = len(missing) == 0; s.agreed.settled {
+	if s.check.settled = len(missing) == 0; s.check.settled {
 		return nil, nil
 	}
 	entry, err := json.Marshal(missing)

@@ -52,7 +52,7 @@ func TestModelsElsewhere(t *testing.T) {
 		at    time.Time
 		shown bool
 	}{{before.Add(time.Second), false}, {after.Add(2 * time.Second), true}} {
-		q.AsOf, q.Request = c.at, requestID()
+		q.AsOf, q.Request = c.at, freshID()
 		quote, err := servers[1].Trainings.Quote(ctx, q)
 		w.check(err)
 		if quote.Known != c.shown {

@@ -73,7 +73,7 @@ func (a *request) findBases(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if base != nil && (a.Settings.Error == nil || !wider(base.By)) {
+		if base != nil && (a.Settings.Error == nil || !widensBars(base.By)) {
 			found.of[b] = base
 		}
 	}
@@ -87,9 +87,9 @@ func (a *request) findBases(ctx context.Context) error {
 	return err
 }
 
-// wider reports whether an answer that is made of another has wider error bars than its price says,
-// so that it is none that was asked for by its error.
-func wider(by []mech.Sharper) bool {
+// widensBars reports whether an answer that is made of another has wider error bars than its price
+// says, so that it is none that was asked for by its error.
+func widensBars(by []mech.Sharper) bool {
 	return slices.ContainsFunc(by, func(s mech.Sharper) bool { return s != nil && s.Off() > 0 })
 }
 

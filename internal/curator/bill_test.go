@@ -47,7 +47,7 @@ func (w *world) explainedIsCharged(q api.Question) {
 	e, err := w.Explain(ctx, q)
 	w.check(err)
 	before := w.spent()
-	q.Request = requestID()
+	q.Request = freshID()
 	a, err := w.Ask(ctx, q)
 	w.check(err)
 	after := w.spent()

@@ -62,7 +62,7 @@ func (a *request) buy(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		ran.rest(ctx, buys)
+		ran.takeRemainingTime(ctx, buys)
 		return c.incidents.Failed(ctx, q.Analyst, charged.Sequence, err, interactive.ErrRun)
 	}
 

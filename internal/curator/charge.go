@@ -13,9 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// maxTurns is how often a charge is tried when windows end under it. An owner renews once in a
+// maxTries is how often a charge is tried when windows end under it. An owner renews once in a
 // while, so twice is plenty.
-const maxTurns = 5
+const maxTries = 5
 
 // cashier makes charges, and notes what is to be known of them before the engine runs.
 type cashier struct {
@@ -39,7 +39,7 @@ func (c *cashier) Charge(ctx context.Context, analyst string, charge ledger.Char
 			return ledger.Receipt{}, err
 		}
 	}
-	for range maxTurns {
+	for range maxTries {
 		charge.Accounts = append(c.books.Charged(analyst, charge.Window), beside...)
 		var receipt ledger.Receipt
 		if receipt, err = c.chargeProtected(ctx, charge); err == nil {
@@ -77,7 +77,7 @@ func (c *cashier) chargeProtected(ctx context.Context, charge ledger.Charge) (le
 // pays for: how many people there are, and the rows of public tables. Under another policy neither
 // may have been public.
 func (c *cashier) recordProtected(ctx context.Context) error {
-	for range maxTurns {
+	for range maxTries {
 		own, err := c.books.Protected(ctx)
 		if err != nil || len(own) == 0 {
 			return err

@@ -29,7 +29,7 @@ type computation struct {
 // run computes a query, and notes what it ran on.
 func (r *computation) run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	if takes, err := r.states.runner.publicTime(ctx, q); err == nil {
-		r.had = plus(r.had, takes)
+		r.had = addTimes(r.had, takes)
 	}
 	exactly, err := r.states.runner.Run(ctx, q)
 	if err == nil {
@@ -38,12 +38,13 @@ func (r *computation) run(ctx context.Context, q *tree.Query) (*engine.Result, e
 	return exactly, err
 }
 
-// releases lets a question take the time of a release that is more than noise on each number. It
-// begins when the engine is done: what it takes beyond the public time would tell when that was.
-func (r *computation) releases(ctx context.Context, b *pricing.Purchase) error {
+// takeReleaseTime lets a question take the time of a release that is more than noise on each
+// number. It begins when the engine is done: what it takes beyond the public time would tell when
+// that was.
+func (r *computation) takeReleaseTime(ctx context.Context, b *pricing.Purchase) error {
 	takes, err := r.states.runner.releaseTime(ctx, b)
 	if err == nil && takes > 0 {
-		r.had = plus(r.had, takes)
+		r.had = addTimes(r.had, takes)
 		pace.Works(ctx, takes)
 	}
 	return err
@@ -55,24 +56,24 @@ func (r *computation) note(read engine.ReadFrom) {
 	r.loose = r.loose || read.State == "" || !read.Copied
 }
 
-// rest lets a question that has failed take the time of what it did not get to: behind a closed
-// door what fails and what does not are told the same, and at the same time.
-func (r *computation) rest(ctx context.Context, buys []*pricing.Purchase) {
+// takeRemainingTime lets a question that has failed take the time of what it did not get to: behind
+// a closed door what fails and what does not are told the same, and at the same time.
+func (r *computation) takeRemainingTime(ctx context.Context, buys []*pricing.Purchase) {
 	if all, err := r.states.runner.timeOfAll(ctx, buys); err == nil {
 		pace.Works(ctx, all-r.had)
 	}
 }
 
-// same reports whether all that ran is known to be of the data that the question was asked of. That
-// this is there again is not enough: it may have been other data in between.
-func (r *computation) same(ctx context.Context) bool {
+// ranOnSameData reports whether all that ran is known to be of the data that the question was asked
+// of. That this is there again is not enough: it may have been other data in between.
+func (r *computation) ranOnSameData(ctx context.Context) bool {
 	return r.data.Whole && !r.other && (!r.loose || r.states.unmoved(ctx, r.data))
 }
 
 // moved reports whether something ran on other data, or may have: the data is another by now, and
 // would be known to be the same.
 func (r *computation) moved(ctx context.Context) bool {
-	r.sure = r.same(ctx)
+	r.sure = r.ranOnSameData(ctx)
 	return r.other || r.data.Whole && !r.sure
 }
 
@@ -103,10 +104,10 @@ func (r *computation) compute(ctx context.Context, buys []*pricing.Purchase, of 
 		if err != nil {
 			return nil, err
 		}
-		if err := r.releases(ctx, b); err != nil {
+		if err := r.takeReleaseTime(ctx, b); err != nil {
 			return nil, err
 		}
-		if of.of[b] != nil && !r.same(ctx) {
+		if of.of[b] != nil && !r.ranOnSameData(ctx) {
 			return nil, api.ErrMoved
 		}
 		if bought[i], err = r.releaser.release(b, exactly, of.of[b], room); err != nil {
@@ -124,10 +125,10 @@ func (r *computation) computeCube(ctx context.Context, of *pricing.Purchase, buy
 	if err != nil {
 		return err
 	}
-	if err := r.releases(ctx, of); err != nil {
+	if err := r.takeReleaseTime(ctx, of); err != nil {
 		return err
 	}
-	if !fitting(table, exactly) {
+	if !hasShape(table, exactly) {
 		return interactive.ErrRun
 	}
 	for _, b := range cube.Members {

@@ -26,7 +26,7 @@ import (
 // Curator answers questions about one dataset. It is safe for concurrent use.
 type Curator struct {
 	*books.Books
-	// The rooms of sessions. Each has of the curator what package interactive says.
+	// Each has of the curator what package interactive says.
 	Sparse    *sparsesession.Sessions
 	Streams   *streamsession.Sessions
 	Holdouts  *holdoutsession.Sessions
@@ -121,7 +121,7 @@ func (c *Curator) ask(ctx context.Context, q api.Question, on terms) (*api.Answe
 	}
 	var paid charged
 	for try := 1; ; try++ {
-		on.last = try == maxTurns
+		on.last = try == maxTries
 		a, err := c.askOnce(ctx, q, &paid, on)
 		on.unused = false
 		// Another server was first: it kept an answer for the same request, which is the one to
@@ -129,7 +129,7 @@ func (c *Curator) ask(ctx context.Context, q api.Question, on terms) (*api.Answe
 		// something of an answer that this was to be made of. Nothing was charged that is not
 		// charged once.
 		first := errors.Is(err, ledger.ErrKept) || errors.As(err, new(*ledger.VersionError)) || errors.Is(err, ledger.ErrBehind)
-		if try == maxTurns || !first {
+		if try == maxTries || !first {
 			return a, err
 		}
 	}
@@ -151,16 +151,16 @@ func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, on
 	if err := a.readPublic(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.get(ctx); err != nil {
+	if err := a.obtain(ctx); err != nil {
 		return nil, err
 	}
 	return a.finish(ctx)
 }
 
-// get gets all that the answer is made of, one question at a time for each purchase, so that two
+// obtain gets all that the answer is made of, one question at a time for each purchase, so that two
 // who ask the same at once pay once. Who waits for it does not wait for what this question makes of
 // it, which can be a long query.
-func (a *request) get(ctx context.Context) error {
+func (a *request) obtain(ctx context.Context) error {
 	leave, err := a.c.turns.WaitTurn(ctx, a.keys()...)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (c *Curator) AskFree(ctx context.Context, q api.Question) (*api.Answer, err
 			return nil, &api.PriceError{Explanation: e}
 		}
 		a, err := c.ask(ctx, q, terms{free: true})
-		if try == maxTurns || !errors.Is(err, interactive.ErrNotFree) {
+		if try == maxTries || !errors.Is(err, interactive.ErrNotFree) {
 			return a, err
 		}
 	}

@@ -42,7 +42,7 @@ func kindsOfQuestions(h, s *world) map[string]struct {
 	}
 	ask := func(text string) func(context.Context, *Curator) error {
 		return func(ctx context.Context, c *Curator) error {
-			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: requestID()})
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: freshID()})
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func kindsOfQuestions(h, s *world) map[string]struct {
 			return err
 		}},
 		"a sparse vector": {h, func(ctx context.Context, c *Curator) error {
-			s, err := c.Sparse.Open(context.Background(), api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: requestID()})
+			s, err := c.Sparse.Open(context.Background(), api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: freshID()})
 			if err == nil {
 				_, err = s.Ask(ctx, "SELECT COUNT(*) FROM patients", "10")
 			}
@@ -296,7 +296,7 @@ func TestReleaseTime(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, x.Deadline, err)
 		}
 		began := time.Now()
-		if _, err := c.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: requestID()}); err != nil {
+		if _, err := c.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: freshID()}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took < times*each {

@@ -74,7 +74,7 @@ func TestBetterAnswer(t *testing.T) {
 		}
 		// Other limits are another question.
 		limits := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"),
-			Settings: api.Settings{MaxGroups: 1}, Request: requestID()}
+			Settings: api.Settings{MaxGroups: 1}, Request: freshID()}
 		if a, err := w.Ask(ctx, limits); err != nil || a.Receipt.Free {
 			t.Errorf("another limit was free: %v", err)
 		}

@@ -24,16 +24,19 @@
 //
 // If step 5, 6 or 7 fails the charge stays, and the error says nothing about the data.
 //
-// # Rooms
+// # Parts
 //
-// The curator has what touches the engine, the ledger or the releaser. What follows from text and
-// policy is pricing's; what is made of released values is that of answers, which see neither data
-// nor the ledger; memory keeps what was released, and books reads the accounts. What a question
-// needs comes from one of four sources, tried in order: answers that were kept, public keys, a
-// stream, and the engine ([source]). What has no rows, whatever the data is, needs none of them,
-// and is answered by its columns after step 1.
+// A planner makes statements of questions and prices them; a verifier derives once more what they
+// claim; a cashier charges; a runner is the only way to the engine; a releaser adds noise;
+// incidents takes in what fails. A request is one question on its way through them.
 //
-// Sparse vectors, streams, holdouts and trainings are rooms of their own (sparsesession,
+// What follows from text and policy is package pricing's; what is made of released values is that
+// of answers, which see neither data nor the ledger; memory keeps what was released, and books
+// reads the accounts. What a question needs comes from one of four sources, tried in order: answers that
+// were kept, public keys, a stream, and the engine ([answerSource]). What has no rows, whatever the
+// data is, needs none of them, and is answered by its columns after step 1.
+//
+// Sparse vectors, streams, holdouts and trainings are packages of their own (sparsesession,
 // streamsession, holdoutsession, training). They go the same way, in the same order, and have of
 // the curator what package interactive says: they charge, run, note and fail by its methods, and
 // have no engine.

@@ -34,7 +34,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		Cost: a.bill.whole(a.Priced), Pay: a.bill.pay(a.Priced), Known: a.bill.settled(), Now: text.Now(),
 	}
 	if e.Now != "" {
-		name, constant := clock(e.Now)
+		name, constant := clockConstant(e.Now)
 		e.Free[len(e.Free)-1] = "asking it again with " + constant + " in the place of " + name
 	}
 	if a.other != nil {

@@ -52,7 +52,7 @@ func TestFree(t *testing.T) {
 	} {
 		w := c.w
 		for _, sql := range c.sqls {
-			q := api.Question{Analyst: "ana", SQL: sql, Request: requestID()}
+			q := api.Question{Analyst: "ana", SQL: sql, Request: freshID()}
 			_, price := w.freely(q)
 			same, err := w.Explain(ctx, q)
 			w.check(err)
@@ -62,18 +62,18 @@ func TestFree(t *testing.T) {
 			paid, err := w.Ask(ctx, q)
 			w.check(err)
 			for _, who := range []string{"ana", "ben"} {
-				a, price := w.freely(api.Question{Analyst: who, SQL: sql, Request: requestID()})
+				a, price := w.freely(api.Question{Analyst: who, SQL: sql, Request: freshID()})
 				if price != nil || !reflect.DeepEqual(a.Rows, paid.Rows) {
 					t.Errorf("%s: %s gets %v, %+v, and it was %v", sql, who, a, price, paid.Rows)
 				}
 			}
-			if _, price := w.freely(api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One / 2, Request: requestID()}); price == nil {
+			if _, price := w.freely(api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One / 2, Request: freshID()}); price == nil {
 				t.Errorf("%s: a sharper one is free", sql)
 			}
 		}
 	}
 	w := newWorld(t, plenty)
-	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: requestID()}
+	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: freshID()}
 	w.mustAsk(q.SQL)
 	w.check(hospital.New(200, 2).Write(filepath.Join(w.dir, "data")))
 	if _, price := w.freely(q); price == nil {
@@ -104,7 +104,7 @@ func TestNobodyPaysForFree(t *testing.T) {
 		spent, records := c.w.spent(), c.w.records()
 		r := c.w.record()
 		_, err := c.w.Curator.ask(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: c.epsilon,
-			Request: requestID()}, terms{free: true})
+			Request: freshID()}, terms{free: true})
 		if got := r.take(); !errors.Is(err, interactive.ErrNotFree) || slices.Contains(got, "run") || slices.Contains(got, "charge") {
 			t.Errorf("%s: %v, after %v", name, err, got)
 		}

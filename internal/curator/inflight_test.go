@@ -44,7 +44,7 @@ func TestWaitingCanBeStopped(t *testing.T) {
 		waiting, cancel := context.WithCancel(ctx)
 		second := make(chan error)
 		go func() {
-			_, err := w.Ask(waiting, api.Question{Analyst: "ben", SQL: patients, Request: requestID()})
+			_, err := w.Ask(waiting, api.Question{Analyst: "ben", SQL: patients, Request: freshID()})
 			second <- err
 		}()
 		cancel()
@@ -115,7 +115,7 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 	}))
 	for range 2 { // new, and free
 		const text = "SELECT MAX(n) FROM (SELECT zip, COUNT(*) AS n FROM patients GROUP BY zip) t"
-		if _, err := w.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: requestID()}); err != nil {
+		if _, err := w.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: freshID()}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -85,7 +85,7 @@ func TestLeastPriceOfAnError(t *testing.T) {
 		w := newWorld(t, budget)
 		for _, sql := range []string{"SELECT COUNT(*), SUM(age) FROM patients", byAge(1) + " UNION ALL " + byAge(2),
 			"SELECT sex, COUNT(*) FROM patients GROUP BY sex"} {
-			q := api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: big.NewRat(1e15, 1)}, Request: requestID()}
+			q := api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: big.NewRat(1e15, 1)}, Request: freshID()}
 			e, err := w.Explain(ctx, q)
 			w.check(err)
 			if !strings.Contains(e.Split, "more exact") {
@@ -102,7 +102,7 @@ func TestLeastPriceOfASession(t *testing.T) {
 	for _, budget := range []string{pure, concentrated} {
 		w := newWorld(t, budget)
 		records := w.records()
-		q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.dataset.Budget.MinEpsilon - 1, Request: requestID()}
+		q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.dataset.Budget.MinEpsilon - 1, Request: freshID()}
 		_, err := w.Sparse.Open(ctx, q)
 		if found := leastAdvised.FindStringSubmatch(plainly(err)); found == nil || amount(found[1]) != w.dataset.Budget.MinEpsilon {
 			t.Errorf("%s: %v", budget, err)

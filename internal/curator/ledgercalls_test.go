@@ -80,7 +80,7 @@ func TestLedgerCalls(t *testing.T) {
 	w.rewire(w.data, c)
 	ask := func(sql string) []string {
 		c.calls = nil
-		_, err := w.AskNew(ctx, api.Question{Analyst: "ana", SQL: sql, Request: requestID()})
+		_, err := w.AskNew(ctx, api.Question{Analyst: "ana", SQL: sql, Request: freshID()})
 		w.check(err)
 		recalled := false
 		return slices.DeleteFunc(c.calls, func(name string) bool {

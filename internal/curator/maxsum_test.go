@@ -16,7 +16,7 @@ func TestMaxSumIsRemembered(t *testing.T) {
 	ask := func(max, epsilon string) (*api.Answer, *api.Explanation) {
 		t.Helper()
 		q := api.Question{Analyst: "ana", SQL: "SELECT ward, SUM(cost) FROM visits GROUP BY ward", Epsilon: amount(epsilon),
-			Request: requestID()}
+			Request: freshID()}
 		if max != "" {
 			q.Settings.MaxSum, _ = new(big.Rat).SetString(max)
 		}

@@ -344,7 +344,7 @@ func TestPriceDependsOnTextAndPolicyAlone(t *testing.T) {
 	p := newPair(t, hospital.Dataset("hospital", "data", rich), h, h.Without(hospital.Target))
 	nothing := New(p.a.dataset, nil, nil, nil)
 	for _, text := range questions {
-		q := api.Question{Analyst: "ana", SQL: text, Request: requestID()}
+		q := api.Question{Analyst: "ana", SQL: text, Request: freshID()}
 		a, err := p.a.Explain(ctx, q)
 		p.a.check(err)
 		b, err := p.b.Explain(ctx, q)

@@ -109,7 +109,7 @@ func TestCancelledWhileKeeping(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	r.before["keep"] = func() error { cancel(); return nil }
 	const text = "SELECT COUNT(*) FROM patients"
-	if _, err := w.Ask(cancelled, api.Question{Analyst: "ana", SQL: text, Request: requestID()}); err == nil {
+	if _, err := w.Ask(cancelled, api.Question{Analyst: "ana", SQL: text, Request: freshID()}); err == nil {
 		t.Error("the context ended, and nobody said so")
 	}
 	if a := w.mustAsk(text); !a.Receipt.Free {
@@ -179,7 +179,7 @@ func TestRefusedTouchesNothing(t *testing.T) {
 		// 111 ages, 2, 3, 5 and 6 kinds: 19,980 groups, and hundreds of sums.
 		{Analyst: "ana", SQL: wide(200)},
 	} {
-		q.Request = requestID()
+		q.Request = freshID()
 		var refusal *api.Refusal
 		if _, err := w.Ask(ctx, q); !errors.As(err, &refusal) {
 			t.Errorf("%.60s: got %v; want a Refusal", q.SQL, err)
@@ -197,7 +197,7 @@ func TestRefusedTouchesNothing(t *testing.T) {
 func TestExplain(t *testing.T) {
 	w := newWorld(t, pure)
 	r := w.record()
-	q := api.Question{Analyst: "ana", SQL: "SELECT sex, AVG(age) FROM patients GROUP BY sex", Request: requestID()}
+	q := api.Question{Analyst: "ana", SQL: "SELECT sex, AVG(age) FROM patients GROUP BY sex", Request: freshID()}
 	before, err := w.Explain(ctx, q)
 	w.check(err)
 	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {

@@ -27,7 +27,7 @@ func TestNamesOfOneQuestion(t *testing.T) {
 		if n%2 == 1 {
 			text = fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > %d", n)
 		}
-		names := []string{requestID(), requestID()}
+		names := []string{freshID(), freshID()}
 		var mu sync.Mutex
 		answers := map[string][]string{}
 		ask := func(server *Curator, name, text string) {

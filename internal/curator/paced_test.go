@@ -43,7 +43,7 @@ func TestPaced(t *testing.T) {
 	h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
 	ask := func(text string) func(context.Context, *Curator) error {
 		return func(ctx context.Context, c *Curator) error {
-			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: requestID()})
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: freshID()})
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func TestPaced(t *testing.T) {
 			return err
 		}, true},
 		"a sparse vector": {h, func(ctx context.Context, c *Curator) error {
-			s, err := c.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: requestID()})
+			s, err := c.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: freshID()})
 			if err == nil {
 				_, err = s.Ask(ctx, "SELECT COUNT(*) FROM patients", "10")
 			}
@@ -107,7 +107,7 @@ func TestPaced(t *testing.T) {
 func TestPacedBehindDoor(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *Curator) error{
 		"a question": func(ctx context.Context, c *Curator) error {
-			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(cost) FROM patients WHERE age > 41", Request: requestID()})
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(cost) FROM patients WHERE age > 41", Request: freshID()})
 			return err
 		},
 		"a model": func(ctx context.Context, c *Curator) error {

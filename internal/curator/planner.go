@@ -81,10 +81,10 @@ func (p *planner) Options(ctx context.Context, s api.Settings) plan.Options {
 	return plan.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx), Public: p.runner.publicTables(ctx)}
 }
 
-// planCache has statements that were checked lately, and their prices: clients describe what they are
-// about to ask, and dashboards ask the same all day. They follow from the text with its values, the
-// settings and the policy alone, and nobody changes one. What was made with the values of a public
-// table, which can change, is not kept, nor what has a query around it.
+// planCache has statements that were checked lately, and their prices: clients describe what they
+// are about to ask, and dashboards ask the same all day. They follow from the text with its values,
+// the settings and the policy alone, and nobody changes one. What was made with the values of a
+// public table, which can change, is not kept, nor what has a query around it.
 type planCache struct {
 	statements *recent.Map[statementKey, *plan.Statement]
 	prices     *recent.Map[priceKey, *pricing.Priced]
@@ -123,8 +123,8 @@ const (
 )
 
 func newPlanCache() planCache {
-	return planCache{recent.New[statementKey, *plan.Statement](maxCachedStatements), recent.New[priceKey, *pricing.Priced](maxCachedStatements),
-		recent.New[statementKey, api.Refusal](maxRefusedTextBytes)}
+	return planCache{recent.New[statementKey, *plan.Statement](maxCachedStatements),
+		recent.New[priceKey, *pricing.Priced](maxCachedStatements), recent.New[statementKey, api.Refusal](maxRefusedTextBytes)}
 }
 
 // keep keeps a statement for whoever asks it next.
@@ -241,8 +241,8 @@ func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
 // roster is who may ask.
 type roster struct {
 	dataset *policy.Dataset
-	// now decides one thing only: whether an analyst's access has expired. See [roster.refuseExpired].
-	// A board shows it.
+	// now decides one thing only: whether an analyst's access has expired. See
+	// [roster.refuseExpired]. A board shows it.
 	now func() time.Time
 }
 
@@ -255,8 +255,8 @@ func (r *roster) Admit(analyst string) error {
 	return r.refuseExpired(analyst)
 }
 
-// refuseExpired refuses an analyst whose access has ended, for everything: new questions, prices, and
-// answers that are free.
+// refuseExpired refuses an analyst whose access has ended, for everything: new questions, prices,
+// and answers that are free.
 //
 // This is the only place that looks at a clock, and it decides who may ask, never what may be
 // spent: what it lets through is charged like everything else. A clock that is wrong, or is set

@@ -30,7 +30,7 @@ func TestErrorIsWithin(t *testing.T) {
 		} {
 			c.s.Error, _ = new(big.Rat).SetString(c.want)
 			target, _ := c.s.Error.Float64()
-			a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: c.sql, Settings: c.s, Request: requestID()})
+			a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: c.sql, Settings: c.s, Request: freshID()})
 			w.check(err)
 			for _, row := range a.Errors {
 				for _, e := range row {

@@ -96,7 +96,7 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 	}
 	w = privately(t, 50, amount("1e-6"), amount("6e-7"))
 	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Settings: api.Settings{Delta: amount("2e-6")},
-		Request: requestID()}); !errors.As(err, &refused) {
+		Request: freshID()}); !errors.As(err, &refused) {
 		t.Errorf("with too much delta: %v", err)
 	}
 	w.mustAsk(text)

@@ -30,7 +30,7 @@ func sameQuestion(w *world, pick func(i int) *Curator) error {
 	var failed atomic.Value
 	together(len(answers), func(i int) {
 		a, err := pick(i).Ask(ctx,
-			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: requestID()})
+			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: freshID()})
 		if err != nil {
 			failed.Store(err)
 			return

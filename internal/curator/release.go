@@ -21,7 +21,7 @@ type releaser struct{ noise *mech.Releaser }
 // release turns exact values into noisy ones. room is how many bytes the ledger has for what
 // depends on how many private keys there are.
 func (m *releaser) release(b *pricing.Purchase, r *engine.Result, base *memory.Base, room int) (*answers.Released, error) {
-	if !fitting(b, r) {
+	if !hasShape(b, r) {
 		return nil, interactive.ErrRun // an engine that is broken
 	}
 	if b.Choice != nil {
@@ -70,8 +70,8 @@ func (m *releaser) release(b *pricing.Purchase, r *engine.Result, base *memory.B
 	return out, nil
 }
 
-// fitting reports whether a result has the shape that the query says.
-func fitting(b *pricing.Purchase, r *engine.Result) bool {
+// hasShape reports whether a result has the shape that the query says.
+func hasShape(b *pricing.Purchase, r *engine.Result) bool {
 	combos := 1
 	if len(b.Query.PrivateKeys()) > 0 {
 		combos = r.Persons.Len()
@@ -91,8 +91,8 @@ func fitting(b *pricing.Purchase, r *engine.Result) bool {
 	return true
 }
 
-// kept is a combination of private keys that was released.
-type kept struct {
+// keptKey is a combination of private keys that was released.
+type keptKey struct {
 	place int
 	keys  []policy.Value
 	units int64 // its noisy number of people; 0 where none was released
@@ -111,7 +111,7 @@ func (m *releaser) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answe
 		people = r.Measures[i]
 	}
 	all := m.keptKeys(b.Keys, r, people)
-	slices.SortFunc(all, func(x, y kept) int {
+	slices.SortFunc(all, func(x, y keptKey) int {
 		return cmp.Or(cmp.Compare(y.units, x.units), compareKeys(x.keys, y.keys))
 	})
 	n := 0
@@ -122,7 +122,7 @@ func (m *releaser) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answe
 	}
 	out.Dropped = len(all) - n
 	all = all[:n]
-	slices.SortFunc(all, func(x, y kept) int { return compareKeys(x.keys, y.keys) })
+	slices.SortFunc(all, func(x, y keptKey) int { return compareKeys(x.keys, y.keys) })
 	places, units := make([]int, n), make([]int64, n)
 	for i, k := range all {
 		places[i], units[i] = k.place, k.units
@@ -132,20 +132,20 @@ func (m *releaser) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answe
 }
 
 // keptKeys releases the keys that enough people have.
-func (m *releaser) keptKeys(rule *pricing.KeyRule, r *engine.Result, people mech.Exact) []kept {
-	var all []kept
+func (m *releaser) keptKeys(rule *pricing.KeyRule, r *engine.Result, people mech.Exact) []keptKey {
+	var all []keptKey
 	switch {
 	case rule.Selection != nil:
 		for _, i := range m.noise.SelectKeys(people, rule.Selection) {
-			all = append(all, kept{place: i})
+			all = append(all, keptKey{place: i})
 		}
 	case rule.Weights != nil:
 		for _, k := range m.noise.ReleaseWeighed(r.Members, people.Len(), rule.Weights) {
-			all = append(all, kept{place: k.Index, units: k.Units})
+			all = append(all, keptKey{place: k.Index, units: k.Units})
 		}
 	default:
 		for _, k := range m.noise.ReleaseKeys(people, rule.Threshold) {
-			all = append(all, kept{place: k.Index, units: k.Units})
+			all = append(all, keptKey{place: k.Index, units: k.Units})
 		}
 	}
 	places := make([]int, len(all))

@@ -108,10 +108,10 @@ func TestNoTextIsAnotherWithValues(t *testing.T) {
 	timed := syntax.Open("SELECT COUNT(*) FROM visits WHERE day < CURRENT_DATE", nil).At(time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC))
 	for _, one := range []*syntax.Text{bound, timed} {
 		for range 2 {
-			_, err = w.Ask(ctx, api.Question{Analyst: "ana", SQL: one.SQL(), Parsed: one, Request: requestID()})
+			_, err = w.Ask(ctx, api.Question{Analyst: "ana", SQL: one.SQL(), Parsed: one, Request: freshID()})
 			w.check(err)
 		}
-		q := api.Question{Analyst: "ana", SQL: one.Key(), Request: requestID()}
+		q := api.Question{Analyst: "ana", SQL: one.Key(), Request: freshID()}
 		var refused *api.Refusal
 		if a, err := w.Ask(ctx, q); !errors.As(err, &refused) {
 			t.Errorf("%q is answered: %+v, %v", q.SQL, a, err)

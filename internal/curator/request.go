@@ -34,7 +34,7 @@ type request struct {
 
 	released []*answers.Released // for each purchase; nil until it is there
 	missed   []string            // keys under which nothing was found
-	own      own                 // the charge of the request, where it was made before
+	own      ownCharge           // the charge of the request, where it was made before
 	charged  *charged            // what this call was charged
 	moved    bool                // the data changed while it was computed
 	terms    terms
@@ -201,12 +201,12 @@ func textOf(q api.Question) *syntax.Text { return syntax.Open(q.SQL, q.Parsed) }
 
 // sayNow says that the time is a constant of the question, and how to ask it again.
 func sayNow(now string) string {
-	name, constant := clock(now)
+	name, constant := clockConstant(now)
 	return name + " is " + constant + " in this question; with that in its place it is the same question again, and free"
 }
 
-// clock is what a question asks for that asks for the time, and the constant that this is.
-func clock(now string) (name, constant string) {
+// clockConstant is what a question asks for that asks for the time, and the constant that this is.
+func clockConstant(now string) (name, constant string) {
 	if len(now) == len("2006-01-02") {
 		return "CURRENT_DATE", "DATE '" + now + "'"
 	}
@@ -287,8 +287,9 @@ func missing(p *pricing.Priced, released []*answers.Released) []*pricing.Purchas
 	return out
 }
 
-// switchNoise reports whether a request that is sent again was paid for with the other noise, and turns
-// to that: where the budget stands by now is not what it was charged by. Nothing was charged yet.
+// switchNoise reports whether a request that is sent again was paid for with the other noise, and
+// turns to that: where the budget stands by now is not what it was charged by. Nothing was charged
+// yet.
 func (a *request) switchNoise(ctx context.Context, err error) bool {
 	var other *ledger.RequestError
 	if a.other == nil || !errors.As(err, &other) {

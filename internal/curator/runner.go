@@ -18,10 +18,10 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// timed is an engine of which it is known how long it takes at most, by what everybody may know:
-// the tree, the sizes of tables and the speed of the machine. Nothing of it is measured while
+// timedEngine is an engine of which it is known how long it takes at most, by what everybody may
+// know: the tree, the sizes of tables and the speed of the machine. Nothing of it is measured while
 // somebody asks.
-type timed interface {
+type timedEngine interface {
 	QueryTime(ctx context.Context, q *tree.Query) (time.Duration, error)
 	FetchTime(ctx context.Context, t *tree.Table) (time.Duration, error)
 	FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error)
@@ -84,11 +84,11 @@ func (r *runner) Fetch(ctx context.Context, t *tree.Table, into func() engine.Co
 // publicTime is how long a query takes at most; what the schedule allows where nobody knows. It is
 // 0 for who waits for no schedule.
 func (r *runner) publicTime(ctx context.Context, q *tree.Query) (time.Duration, error) {
-	return r.timeOf(ctx, func(e timed) (time.Duration, error) { return e.QueryTime(ctx, q) })
+	return r.timeOf(ctx, func(e timedEngine) (time.Duration, error) { return e.QueryTime(ctx, q) })
 }
 
 func (r *runner) publicTimeOfRows(ctx context.Context, t *tree.Table) (time.Duration, error) {
-	return r.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FetchTime(ctx, t) })
+	return r.timeOf(ctx, func(e timedEngine) (time.Duration, error) { return e.FetchTime(ctx, t) })
 }
 
 // purchaseTime is how long it takes to compute a purchase, with all that it is released with, and
@@ -103,20 +103,20 @@ func (r *runner) purchaseTime(ctx context.Context, b *pricing.Purchase) (time.Du
 		return 0, err
 	}
 	more, err := r.releaseTime(ctx, b)
-	return plus(takes, more), err
+	return addTimes(takes, more), err
 }
 
 func (r *runner) releaseTime(ctx context.Context, b *pricing.Purchase) (time.Duration, error) {
 	steps := b.Steps()
-	if _, ok := r.engine.(timed); !ok || steps == 0 {
+	if _, ok := r.engine.(timedEngine); !ok || steps == 0 {
 		return 0, nil // where nobody knows, the query has all that the schedule allows
 	}
-	return r.timeOf(ctx, func(e timed) (time.Duration, error) { return e.StepsTime(ctx, steps) })
+	return r.timeOf(ctx, func(e timedEngine) (time.Duration, error) { return e.StepsTime(ctx, steps) })
 }
 
 // FitTime implements [interactive.Curator].
 func (r *runner) FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error) {
-	return r.timeOf(ctx, func(e timed) (time.Duration, error) { return e.FitTime(ctx, t, models, parts) })
+	return r.timeOf(ctx, func(e timedEngine) (time.Duration, error) { return e.FitTime(ctx, t, models, parts) })
 }
 
 // pacedRun looks at data by a function that takes at most so long.
@@ -127,12 +127,12 @@ func (r *runner) pacedRun(ctx context.Context, takes time.Duration, do func(cont
 	return pace.Run(ctx, takes, do)
 }
 
-func (r *runner) timeOf(ctx context.Context, of func(timed) (time.Duration, error)) (time.Duration, error) {
+func (r *runner) timeOf(ctx context.Context, of func(timedEngine) (time.Duration, error)) (time.Duration, error) {
 	limit, scheduled := pace.Limit(ctx)
 	if !scheduled {
 		return 0, nil
 	}
-	e, ok := r.engine.(timed)
+	e, ok := r.engine.(timedEngine)
 	if !ok {
 		return limit, nil
 	}
@@ -155,13 +155,13 @@ func (r *runner) timeOfAll(ctx context.Context, buys []*pricing.Purchase) (time.
 		if err != nil {
 			return 0, err
 		}
-		sum = plus(sum, takes)
+		sum = addTimes(sum, takes)
 	}
 	return sum, nil
 }
 
-// plus adds times. Those of questions that nobody could wait for are enormous.
-func plus(a, b time.Duration) time.Duration {
+// addTimes adds times. Those of questions that nobody could wait for are enormous.
+func addTimes(a, b time.Duration) time.Duration {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
@@ -170,18 +170,18 @@ func plus(a, b time.Duration) time.Duration {
 
 // checkTime refuses what would take longer than a question may, before anything is charged.
 func (r *runner) checkTime(ctx context.Context, buys []*pricing.Purchase) error {
-	return withinLimit(ctx, func() (time.Duration, error) { return r.timeOfAll(ctx, buys) })
+	return refuseBeyondLimit(ctx, func() (time.Duration, error) { return r.timeOfAll(ctx, buys) })
 }
 
 // CheckTime implements [interactive.Curator].
 func (r *runner) CheckTime(ctx context.Context, q *tree.Query) error {
-	return withinLimit(ctx, func() (time.Duration, error) { return r.publicTime(ctx, q) })
+	return refuseBeyondLimit(ctx, func() (time.Duration, error) { return r.publicTime(ctx, q) })
 }
 
 // CheckTrainingTime implements [interactive.Curator].
 func (r *runner) CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error {
-	return withinLimit(ctx, func() (time.Duration, error) {
-		if _, ok := r.engine.(timed); !ok {
+	return refuseBeyondLimit(ctx, func() (time.Duration, error) {
+		if _, ok := r.engine.(timedEngine); !ok {
 			return 0, nil // nobody knows, and what the schedule allows it has twice
 		}
 		fetch, err := r.publicTimeOfRows(ctx, t)
@@ -189,11 +189,11 @@ func (r *runner) CheckTrainingTime(ctx context.Context, t *tree.Table, models, p
 			return 0, err
 		}
 		fit, err := r.FitTime(ctx, t, models, parts)
-		return plus(fetch, fit), err
+		return addTimes(fetch, fit), err
 	})
 }
 
-func withinLimit(ctx context.Context, of func() (time.Duration, error)) error {
+func refuseBeyondLimit(ctx context.Context, of func() (time.Duration, error)) error {
 	limit, scheduled := pace.Limit(ctx)
 	if !scheduled {
 		return nil
@@ -260,8 +260,8 @@ func (s *dataStates) unmoved(ctx context.Context, d interactive.Data) bool {
 	return err == nil && state.Whole && state.Key() == d.State
 }
 
-// peopleCounter knows how many people there are in the latest state of the data that was asked about, where
-// that is public.
+// peopleCounter knows how many people there are in the latest state of the data that was asked
+// about, where that is public.
 type peopleCounter struct {
 	runner   *runner
 	verifier *verifier

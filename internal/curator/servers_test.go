@@ -128,7 +128,7 @@ func TestOneRequestOnServers(t *testing.T) {
 	w := newWorld(t, plenty)
 	servers := w.servers(3)
 	for n := range 5 {
-		request, text := requestID(), byAge(n)
+		request, text := freshID(), byAge(n)
 		told := make([]string, len(servers))
 		var all sync.WaitGroup
 		for i, c := range servers {
@@ -166,7 +166,7 @@ func TestSharpenedOnServers(t *testing.T) {
 		failed := make([]error, 2)
 		for i, c := range servers {
 			all.Go(func() {
-				q := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.3") + dp.Amount(i), Request: requestID()}
+				q := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.3") + dp.Amount(i), Request: freshID()}
 				_, failed[i] = c.Ask(ctx, q)
 			})
 		}
@@ -225,8 +225,9 @@ func TestVersionsOnServers(t *testing.T) {
 	v, err := l.DataVersion(ctx, "hospital", "", "one")
 	w.check(err)
 	charge := func(on int, request, state string, since uint64) error {
-		_, err := servers[on].cashier.Charge(ctx, "ana", ledger.Charge{Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: state,
-			Looked: true, Since: since, Query: ledger.Hash(request), Cost: dp.Cost{Epsilon: 1, Rho: 1}})
+		_, err := servers[on].cashier.Charge(ctx, "ana", ledger.Charge{Request: request, Analyst: "ana", Dataset: "hospital",
+			DataVersion: state,
+			Looked:      true, Since: since, Query: ledger.Hash(request), Cost: dp.Cost{Epsilon: 1, Rho: 1}})
 		return err
 	}
 	w.check(charge(0, "a", "one", v.Since))

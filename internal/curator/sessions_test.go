@@ -124,10 +124,10 @@ func TestSessionsStreamLoadCancelled(t *testing.T) {
 func TestSessionsHoldoutExplainAsOf(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	before := time.Now()
-	q := api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker, 0.3) FROM patients", Request: requestID(), AsOf: before}
+	q := api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker, 0.3) FROM patients", Request: freshID(), AsOf: before}
 	e, err := w.Explain(ctx, q)
 	w.check(err)
-	_, err = w.Ask(ctx, api.Question{Analyst: "ben", SQL: q.SQL, Request: requestID(), AsOf: before})
+	_, err = w.Ask(ctx, api.Question{Analyst: "ben", SQL: q.SQL, Request: freshID(), AsOf: before})
 	w.check(err)
 	f, err := w.Explain(ctx, q)
 	w.check(err)
@@ -224,7 +224,7 @@ func TestSessionsRefusalSpent(t *testing.T) {
 	}
 	before := w.spent()
 	_, err = w.Ask(ctx,
-		api.Question{Analyst: "ana", Request: requestID(),
+		api.Question{Analyst: "ana", Request: freshID(),
 			SQL: "SELECT a.n + b.n FROM (SELECT COUNT(*) AS n FROM patients WHERE sex = 'F' AND smoker) AS a, (SELECT COUNT(*) AS n FROM " +
 				"patients WHERE sex = 'M' AND NOT smoker) AS b"})
 	t.Logf("%v: spent %v and then %v", err, before, w.spent())

@@ -74,7 +74,7 @@ func TestSettingsOfPrograms(t *testing.T) {
 		{Mechanism: "gaussian"}, {MaxGroups: -1}, {MaxGroups: 5},
 		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1), Epsilon: amount("0.1")}, {Epsilon: amount("2")},
 	} {
-		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: requestID()})
+		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: freshID()})
 		if refused := new(api.Refusal); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", s, err)
 		}
@@ -89,7 +89,7 @@ func TestMaxGroups(t *testing.T) {
 	w := newWorld(t, plenty)
 	ask := func(n int64) float64 {
 		a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
-			Settings: api.Settings{MaxGroups: n}, Request: requestID()})
+			Settings: api.Settings{MaxGroups: n}, Request: freshID()})
 		w.check(err)
 		if n > 0 && a.MaxGroups != n || a.Receipt.Free && n != 2 {
 			t.Errorf("%d groups: %+v", n, a)

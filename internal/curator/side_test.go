@@ -86,7 +86,7 @@ func TestEitherSwitch(t *testing.T) {
 		for _, mechanism := range steps {
 			for refused := false; !refused; asked++ {
 				_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, asked), Epsilon: amount("0.03"),
-					Settings: api.Settings{Mechanism: mechanism}, Request: requestID()})
+					Settings: api.Settings{Mechanism: mechanism}, Request: freshID()})
 				if refused = err != nil; err != nil && !errors.As(err, new(*ledger.BudgetError)) {
 					t.Fatal(err)
 				}
@@ -122,7 +122,7 @@ func TestEitherRemembers(t *testing.T) {
 	}
 	for i := range 3 { // in rho, which closes the other side
 		if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 40+i), Epsilon: amount("0.05"),
-			Settings: api.Settings{Mechanism: "gaussian"}, Request: requestID()}); err != nil {
+			Settings: api.Settings{Mechanism: "gaussian"}, Request: freshID()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +167,7 @@ func TestEitherRetry(t *testing.T) {
 		t.Fatalf("%d charges", n)
 	}
 	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 40), Epsilon: amount("0.05"),
-		Settings: api.Settings{Mechanism: "gaussian"}, Request: requestID()}); err != nil {
+		Settings: api.Settings{Mechanism: "gaussian"}, Request: freshID()}); err != nil {
 		t.Fatal(err)
 	}
 	before := w.spent()

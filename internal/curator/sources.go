@@ -14,9 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// source is where what a question needs comes from. There are four, tried in this order: answers
-// that were kept, public keys, a stream, and the engine, which has everything.
-type source interface {
+// answerSource is where what a question needs comes from. There are four, tried in this order:
+// answers that were kept, public keys, a stream, and the engine, which has everything.
+type answerSource interface {
 	// claim takes of a question what no source before this one has, and this one can give: at once
 	// where it is there, and else to be supplied. It charges nothing.
 	claim(ctx context.Context, a *request) error
@@ -24,11 +24,11 @@ type source interface {
 	supply(ctx context.Context, a *request) error
 }
 
-var sources = []source{keptAnswers{}, publicKeys{}, streamAnswers{}, engineAnswers{}}
+var answerSources = []answerSource{keptAnswers{}, publicKeys{}, streamAnswers{}, engineAnswers{}}
 
 // claim asks the sources in their order.
 func (a *request) claim(ctx context.Context) error {
-	for _, s := range sources {
+	for _, s := range answerSources {
 		if err := s.claim(ctx, a); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (a *request) claim(ctx context.Context) error {
 
 // supply lets them pay, the engine first: what is refused after it is the stream's part alone.
 func (a *request) supply(ctx context.Context) error {
-	for _, s := range slices.Backward(sources) {
+	for _, s := range slices.Backward(answerSources) {
 		if err := s.supply(ctx, a); err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (engineAnswers) claim(ctx context.Context, a *request) error {
 }
 
 func (engineAnswers) supply(ctx context.Context, a *request) error {
-	defer a.tell(a.charged)
+	defer a.showCharged(a.charged)
 	if len(a.bill.bought) == 0 {
 		return nil
 	}
@@ -164,16 +164,16 @@ func (engineAnswers) supply(ctx context.Context, a *request) error {
 // the request after them: a charge is refused where there is by then what it was to pay for, so a
 // request that is not charged when something was found will not be.
 
-// own is the charge of a request that was made before, by this question's analyst and about the
-// same data.
-type own struct {
+// ownCharge is the charge of a request that was made before, by this question's analyst and about
+// the same data.
+type ownCharge struct {
 	charge *ledger.Record
 	hash   string
 	kept   bool // it has its answer
 }
 
 // waits reports whether there is a charge without an answer.
-func (o own) waits() bool { return o.charge != nil && !o.kept }
+func (o ownCharge) waits() bool { return o.charge != nil && !o.kept }
 
 // findOwn looks for the charge of the request, and takes what was kept for it.
 func (a *request) findOwn(ctx context.Context) error {
@@ -186,7 +186,7 @@ func (a *request) findOwn(ctx context.Context) error {
 		charge.DataVersion != a.data.Version.String() {
 		return err // what is another's is refused when it is charged
 	}
-	a.own = own{charge, hash, text != nil}
+	a.own = ownCharge{charge, hash, text != nil}
 	if text != nil && !a.takeOwn(text) && a.other != nil {
 		a.Priced, a.other = a.other, a.Priced
 		if !a.takeOwn(text) {
@@ -216,21 +216,21 @@ func (a *request) takeOwn(text []byte) (found bool) {
 }
 
 // receipt is that of a charge which was made before.
-func (o own) receipt() api.Receipt {
+func (o ownCharge) receipt() api.Receipt {
 	return api.Receipt{Sequence: o.charge.Sequence, Hash: o.hash, Free: true}
 }
 
-// mostParts is of how many purchases it is found out which of them a charge has paid for.
-const mostParts = 10
+// maxPurchasesToMatch is of how many purchases it is found out which of them a charge has paid for.
+const maxPurchasesToMatch = 10
 
 // isOf reports whether the charge is for some of the purchases of a question. Some of them may have
 // been there when it was made, or have come through streams.
-func (o own) isOf(p *pricing.Priced) bool {
+func (o ownCharge) isOf(p *pricing.Priced) bool {
 	if p == nil {
 		return false
 	}
 	all := missing(p, make([]*answers.Released, len(p.Purchases)))
-	if len(all) > mostParts {
+	if len(all) > maxPurchasesToMatch {
 		return true // which may be another question's, and then that one has lost its answer
 	}
 	for set := 1; set < 1<<len(all); set++ {
@@ -272,8 +272,8 @@ type charged struct {
 	spent, claimed dp.Cost
 }
 
-// tell says what the call was charged.
-func (a *request) tell(c *charged) {
+// showCharged says what the call was charged.
+func (a *request) showCharged(c *charged) {
 	if c.receipt.Sequence == 0 {
 		return
 	}

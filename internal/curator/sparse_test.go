@@ -26,7 +26,7 @@ const patients = "SELECT COUNT(*) FROM patients"
 // sparse opens a session as ana, about counts of people.
 func (w *world) sparse(change func(*api.SparseQuestion)) *sparsesession.Session {
 	w.t.Helper()
-	q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: requestID()}
+	q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: freshID()}
 	if change != nil {
 		change(&q)
 	}
@@ -200,7 +200,7 @@ func TestSparseRefuses(t *testing.T) {
 		func(q *api.SparseQuestion) { q.Epsilon = 2 * dp.One },
 		func(q *api.SparseQuestion) { q.Epsilon = 1 },
 	} {
-		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: requestID()}
+		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: freshID()}
 		change(&q)
 		var refused *api.Refusal
 		if _, err := w.Sparse.Open(ctx, q); !errors.As(err, &refused) {

@@ -59,7 +59,7 @@ func countOf(h *hospital.Hospital, of func(hospital.Patient) bool) (n int64) {
 func TestStreamOrder(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	r := w.record()
-	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", Request: requestID()}
+	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", Request: freshID()}
 	e, err := w.Explain(ctx, q)
 	w.check(err)
 	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
@@ -211,7 +211,7 @@ func TestStreamRestart(t *testing.T) {
 func TestStreamInterleaved(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	var sum dp.Amount
-	sparse, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 3, Sensitivity: 1, Request: requestID()})
+	sparse, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 3, Sensitivity: 1, Request: freshID()})
 	w.check(err)
 	sum += sparse.Cost.Epsilon
 	for i, sex := range []string{"F", "M", "X"} {
@@ -341,7 +341,7 @@ func TestStreamSettings(t *testing.T) {
 		{api.Settings{Error: ratOf("999"), Stream: "on"}, false},
 	} {
 		w := streamWorld(t, plenty, "")
-		q := api.Question{Analyst: "ana", SQL: text, Settings: c.settings, Request: requestID()}
+		q := api.Question{Analyst: "ana", SQL: text, Settings: c.settings, Request: freshID()}
 		e, err := w.Explain(ctx, q)
 		w.check(err)
 		a, err := w.Ask(ctx, q)

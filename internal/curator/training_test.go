@@ -23,7 +23,7 @@ import (
 
 // smokers asks for a model of who smokes.
 func smokers(epsilon string) api.TrainingQuestion {
-	q := api.TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex, cost, smoker FROM patients", Target: "smoker", Request: requestID()}
+	q := api.TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex, cost, smoker FROM patients", Target: "smoker", Request: freshID()}
 	q.Spec.Budget.Epsilon = amount(epsilon)
 	return q
 }
@@ -50,7 +50,7 @@ func (w *world) again(r *recorder, q api.TrainingQuestion, want *api.Training) {
 	w.t.Helper()
 	before := w.records()
 	r.take()
-	q.Request = requestID()
+	q.Request = freshID()
 	got, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
 		w.t.Errorf("%+v: %v", q, err)
@@ -401,7 +401,7 @@ func TestTrainingRequests(t *testing.T) {
 	if got := w.mustTrain(q); !got.Receipt.Free || got.ID != first.ID {
 		t.Errorf("%+v", got.Receipt)
 	}
-	asked := requestID()
+	asked := freshID()
 	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: asked}); err != nil {
 		t.Error(err)
 	}

@@ -30,7 +30,7 @@ func (w *world) replayTraining(r *recorder, q api.TrainingQuestion) (o trainingO
 	r.charges = nil
 	r.take()
 	w.releaser.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
-	q.Request = requestID()
+	q.Request = freshID()
 	t, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
 		o.err = err.Error()

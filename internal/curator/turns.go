@@ -21,9 +21,9 @@ type turn struct {
 	waiting int           // who is in or waits
 }
 
-// WaitTurn waits until nobody else is in with one of the keys, and returns what lets the next one in.
-// Keys are entered in one order, so that nobody waits for somebody who waits for them. Who stops
-// waiting leaves nothing behind, and has paid nothing: this is before the charge.
+// WaitTurn waits until nobody else is in with one of the keys, and returns what lets the next one
+// in. Keys are entered in one order, so that nobody waits for somebody who waits for them. Who
+// stops waiting leaves nothing behind, and has paid nothing: this is before the charge.
 func (f *turns) WaitTurn(ctx context.Context, keys ...string) (leave func(), err error) {
 	keys = slices.Clone(keys)
 	slices.Sort(keys)

@@ -113,14 +113,14 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// waysToAnEngine are the lines of the curator and the packages of sessions that make a tree, or give one to an
-// engine, and who checks it twice.
+// waysToAnEngine are the lines of the curator and the packages of sessions that make a tree, or
+// give one to an engine, and who checks it twice.
 var waysToAnEngine = map[string]string{
 	"curator/planner.go: plan.PrepareText(":           "verifier.CheckTwice follows",
 	"sparsesession/session.go: plan.Prepare(":         "verifier.CheckTwice follows",
 	"training/price.go: plan.PrepareTable(":           "secondChecks.table follows",
 	"holdoutsession/prepare.go: plan.PrepareHoldout(": "secondChecks.holdout follows; where a holdout is looked for, nothing runs",
-	"holdoutsession/sql.go: plan.PrepareHoldout(":     "names and columns alone; what runs is Sessions.Ask's",
+	"holdoutsession/ask.go: plan.PrepareHoldout(":     "names and columns alone; what runs is Sessions.Ask's",
 	"streamsession/session.go: .Histogram()":          "secondChecks.cells, where the plan is made",
 	"streamsession/rehearse.go: .Histogram()":         "the same plan",
 	"curator/runner.go: engine.Run(":                  "by those below, and by nobody else",

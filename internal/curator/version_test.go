@@ -122,7 +122,7 @@ func TestNobodyIsShownTheVersion(t *testing.T) {
 		var shown strings.Builder
 		for _, text := range []string{byAge(1), byAge(1), "SELECT zip, COUNT(*) FROM patients GROUP BY zip", "SELECT nothing FROM patients",
 			"SELECT COUNT(*) FROM patients; SELECT 1"} {
-			q := api.Question{Analyst: "ana", SQL: text, Request: requestID()}
+			q := api.Question{Analyst: "ana", SQL: text, Request: freshID()}
 			a, err := w.Ask(ctx, q)
 			e, err2 := w.Explain(ctx, q)
 			for _, x := range []any{a, e} {

@@ -131,7 +131,7 @@ func TestSparseEndsWithItsWindow(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
 	r := w.record()
 	session := func() *sparsesession.Session {
-		s, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1, Request: requestID()})
+		s, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1, Request: freshID()})
 		w.check(err)
 		_, err = s.Ask(ctx, patients, "100000")
 		w.check(err)

@@ -96,7 +96,7 @@ func (w *world) check(err error) {
 func (w *world) ask(text string) (*api.Answer, error) { return w.askAs("ana", text, 0) }
 
 func (w *world) askAs(analyst, text string, epsilon dp.Amount) (*api.Answer, error) {
-	return w.Ask(ctx, api.Question{Analyst: analyst, SQL: text, Epsilon: epsilon, Request: requestID()})
+	return w.Ask(ctx, api.Question{Analyst: analyst, SQL: text, Epsilon: epsilon, Request: freshID()})
 }
 
 func (w *world) mustAsk(text string) *api.Answer {
@@ -130,7 +130,7 @@ func (w *world) records() (n uint64) {
 
 var requests atomic.Int64
 
-func requestID() string { return fmt.Sprint("request ", requests.Add(1)) }
+func freshID() string { return fmt.Sprint("request ", requests.Add(1)) }
 
 // seeded returns a releaser whose noise is the same for the same seed.
 func seeded(seed byte) *mech.Releaser {

@@ -2,8 +2,12 @@ package pricing
 
 import (
 	"fmt"
+	"math"
+	"math/big"
+	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/root"
@@ -156,4 +160,128 @@ func (n Noise) spelling() string {
 		at = append(at, p.RatString())
 	}
 	return fmt.Sprintf("quantiles(%s) x%d", strings.Join(at, ", "), n.touched)
+}
+
+// markRunning notes which measures of a purchase running totals are made of, where their noise may
+// be chosen by that: on a budget that adds up rho, for a price, and not through a stream.
+func (p *Priced) markRunning() {
+	for i, one := range p.Statement.Plans {
+		if b := p.Purchases[p.AnsweredBy[i]]; b.Cube == nil {
+			b.running = append(b.running, one.Running...)
+		}
+	}
+}
+
+// runningNoise is the noise of a measure of which running totals are made: that of a factorisation
+// where it makes the mean of their variances smaller, and plain otherwise.
+func runningNoise(q *tree.Query, m tree.Measure, share dp.Amount, plain Noise) Noise {
+	lo, hi := q.Interval(m)
+	of := mech.Sequence{Len: q.Groups(), Low: lo, High: hi, Groups: q.MaxGroups(), Neighbours: q.Neighbours}
+	r, err := mech.NewRunning(of, share)
+	// The mean running total is the sum of half of the numbers and one half more.
+	if err != nil || r.Mean() >= mech.Variance(plain.Mechanism)*float64(of.Len+1)/2 {
+		return plain
+	}
+	return Noise{Mechanism: r.Each(), Running: r}
+}
+
+// isRunning reports whether running totals are made of a measure.
+func (b *Purchase) isRunning(measure int) bool { return slices.Contains(b.running, measure) }
+
+// sayRunning says how exact running totals are.
+func (n Noise) sayRunning(beta, step float64) string {
+	return fmt.Sprintf("the noise nearly takes itself away in running totals, each of which is within %.6g; a number by itself has more "+
+		"than it would have without", float64(n.Running.Total().HalfWidth(beta))*step)
+}
+
+// selection is how the best groups are chosen, where a question asks for nothing else.
+type selection struct {
+	Top *mech.TopK
+	why string
+}
+
+// mostScores is how many scores a choice may look at: each round looks at all groups that are left.
+const mostScores = 1 << 22
+
+// newChoice calibrates a choice to its share, which its rounds have in equal parts.
+func newChoice(q *tree.Query, c Currency, share dp.Amount) (*selection, error) {
+	if q.Choice.K > mostScores/q.Groups() {
+		return nil, api.Refuse("select the aggregate too, which releases all groups at one price, or choose fewer",
+			"to choose %d of %d groups one by one takes too long", q.Choice.K, q.Groups())
+	}
+	s, err := scoring(q)
+	if err != nil {
+		return nil, err
+	}
+	each, why, err := mech.ChooseSelector(c.budget(), share/dp.Amount(q.Choice.K), s)
+	if err != nil {
+		return nil, err
+	}
+	top, err := mech.NewTopK(q.Choice.K, each)
+	return &selection{top, why}, err
+}
+
+// scoring says how far one person moves a score. The score of a group is its measure times a public
+// weight. A person adds to each group a number from [lo, hi], which holds 0 (tree.Query.Interval).
+// Added or removed it moves the measure by at most M = max(-lo, hi); replaced by another person's
+// it moves it by at most hi - lo; and the score by that times the largest weight. Scores all move
+// the same way where a person is added or removed, nobody adds numbers of both signs, and no two
+// weights have different signs.
+func scoring(q *tree.Query) (mech.Scoring, error) {
+	lo, hi := q.Interval(q.Measures[0])
+	move := new(big.Int).Neg(lo)
+	if move.Cmp(hi) < 0 {
+		move.Set(hi)
+	}
+	if q.Neighbours == dp.Substitute {
+		move.Sub(hi, lo)
+	}
+	most, positive, negative := int64(1), q.Choice.Weights == nil, false
+	for _, w := range q.Choice.Weights {
+		most = max(most, w, -w)
+		positive, negative = positive || w > 0, negative || w < 0
+	}
+	move.Mul(move, big.NewInt(most))
+	if move.Sign() == 0 {
+		move.SetInt64(1)
+	}
+	if !move.IsInt64() || move.BitLen() > 61 {
+		return mech.Scoring{}, api.Refuse("multiply by smaller numbers, or ask the owner for narrower bounds",
+			"one person could move these scores by more than 2^61")
+	}
+	monotone := q.Neighbours == dp.AddRemove && !(positive && negative) && (lo.Sign() == 0 || hi.Sign() == 0)
+	return mech.Scoring{Sensitivity: move.Int64(), Monotone: monotone}, nil
+}
+
+func (s *selection) spelling() string {
+	return s.Top.Name() + "(" + s.Top.Each().Parameter().RatString() + ")"
+}
+
+// Steps is an error in whole steps of a measure.
+func Steps(e *big.Rat, m tree.Measure) int64 {
+	q := new(big.Rat).Quo(e, m.Step())
+	k := new(big.Int).Quo(q.Num(), q.Denom())
+	if !k.IsInt64() {
+		return math.MaxInt64
+	}
+	return k.Int64()
+}
+
+// Scaled is a number of steps in units of the answer.
+func Scaled(n *big.Int, step *big.Rat) float64 {
+	f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), step).Float64()
+	return f
+}
+
+// Decimals returns how many digits after the point multiples of a step need, at
+// most 12: a step of a third has no end.
+func Decimals(step *big.Rat) int {
+	x := new(big.Rat).Set(step)
+	for n := range 12 {
+		if x.IsInt() {
+			return n
+		}
+		x.Mul(x, big.NewRat(10, 1))
+	}
+	return 12
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/api"
@@ -378,4 +379,108 @@ func Affordable(left dp.Cost) dp.Amount {
 		return most
 	}
 	return max(most, Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) <= left.Rho }))
+}
+
+// Settings returns the settings with the price in them.
+func Settings(q api.Question) (api.Settings, error) {
+	s := q.Settings
+	if q.Epsilon > 0 {
+		if s.Epsilon > 0 && s.Epsilon != q.Epsilon {
+			return s, api.Refuse("name one of them", "the question names two prices, epsilon %v and epsilon %v", q.Epsilon, s.Epsilon)
+		}
+		s.Epsilon = q.Epsilon
+	}
+	if err := s.Check(); err != nil {
+		return s, api.Refuse("", "%v", err)
+	}
+	return s, nil
+}
+
+// Currencies are those that a question may be priced in. A budget that is kept by either of two
+// sums has two: Laplace noise, which is paid for in epsilon, and Gaussian noise, paid for in rho.
+func Currencies(b policy.Budget, s api.Settings) []Currency {
+	pure, concentrated := Currency{Pure: true}, Currency{}
+	switch {
+	case b.Pure():
+		return []Currency{pure}
+	case !b.Either():
+		return []Currency{concentrated}
+	case b.Noise == "laplace":
+		return []Currency{pure}
+	case s.Mechanism == "gaussian":
+		return []Currency{concentrated}
+	}
+	return []Currency{pure, concentrated}
+}
+
+// Sharper is the rule by which a question with two prices gets its noise, from what is public: the
+// prices, and for each of them the part of what is left that it takes (books.Takes). It reports
+// whether the first price, in epsilon, is to be taken.
+//
+// What both would be for the same part of what is left is compared. The variance of Gaussian noise
+// goes with the inverse of its rho, so at the part of the first price the second one would have its
+// variance times its part over that. Of a price that what is left does not admit the part is
+// infinite, and it is not taken where the other one is admitted. Several releases are compared by
+// their geometric mean.
+//
+// For n equal counts of a budget this is 2 n^2/epsilon^2 against n/(2 rho), so that up to epsilon^2
+// over 4 rho questions are better off with Laplace noise: 10 of (1, 1e-6).
+func Sharper(pure, concentrated *Priced, purePart, otherPart float64) bool {
+	switch {
+	case math.IsInf(otherPart, 1):
+		return !math.IsInf(purePart, 1)
+	case math.IsInf(purePart, 1):
+		return false
+	}
+	return pure.spread()+math.Log(purePart) <= concentrated.spread()+math.Log(otherPart)
+}
+
+// spread is the mean logarithm of the variances of everything that is released: of noise its own,
+// of quantiles and choices that of what their ranks and scores are told apart by, and of private
+// keys the square of how many people a key needs.
+func (p *Priced) spread() float64 {
+	sum, n := 0.0, 0
+	add := func(logarithm float64) { sum, n = sum+logarithm, n+1 }
+	for _, b := range p.Purchases {
+		if b.Choice != nil {
+			add(2 * logOf(b.Choice.Top.Each().Parameter()))
+		}
+		for _, m := range b.Noise {
+			switch {
+			case m.Quantiles != nil:
+				for _, scale := range m.Quantiles.Parameters() {
+					add(2 * logOf(scale))
+				}
+			case m.Running != nil: // as plain noise that has running totals of this variance
+				add(math.Log(m.Running.Mean() * 2 / float64(b.Query.Groups()+1)))
+			default:
+				add(math.Log(mech.Variance(m.Mechanism)))
+			}
+		}
+		if b.Keys != nil {
+			add(2 * math.Log(float64(b.Keys.KeptFrom())))
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+func logOf(r *big.Rat) float64 {
+	f, _ := r.Float64()
+	return math.Log(f)
+}
+
+// SayNoise says which noise was taken, and why not the other, of which a part of what is left is
+// given: infinite where it is not to be had, and 0 where it was not looked at.
+func (p *Priced) SayNoise(otherPart float64) string {
+	taken, other := "Gaussian noise, paid for in rho", "Laplace noise, paid for in epsilon"
+	if p.Currency.Pure {
+		taken, other = other, taken
+	}
+	switch {
+	case otherPart == 0:
+		return taken + ": this was paid for before"
+	case math.IsInf(otherPart, 1):
+		return taken + ": for " + other + ", not enough is left"
+	}
+	return taken + ": for the same part of what is left it is sharper than " + other
 }

@@ -3,8 +3,14 @@ package training
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/pace"
@@ -240,4 +246,99 @@ func (c *Trainings) recallOwn(ctx context.Context, q api.TrainingQuestion, paid 
 	}
 	// Where the process ended between the two, the incident is not there yet.
 	return nil, c.Failed(ctx, q.Analyst, paid.Sequence, learn.ErrFit, api.ErrTraining)
+}
+
+// Quote prices a training without asking for it.
+func (c *Trainings) Quote(ctx context.Context, q api.TrainingQuestion) (*api.TrainingQuote, error) {
+	t, err := c.prepareTraining(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.Data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := c.recallTraining(ctx, t, data.ID, memory.Horizon{AsOf: q.AsOf, Spoken: true})
+	if err != nil {
+		return nil, err
+	}
+	out := &api.TrainingQuote{
+		Dataset: c.Dataset.Name, Neighbours: c.Dataset.Neighbours.String(), Unit: c.Dataset.Unit.String(), MaxRows: t.table.MaxRows(),
+		Method: t.plan.Method, Why: t.plan.Why, Lines: t.plan.Describe(), Epsilon: t.epsilon, Cost: t.tag(), Pay: t.tag(),
+	}
+	if out.Worth, out.Currency, err = t.worth(c); err != nil {
+		return nil, err
+	}
+	pay := t.plan.Cost
+	if known != nil {
+		pay, out.Pay, out.Known, out.Record = dp.Cost{}, dp.Cost{}, true, known.Receipt.Sequence
+	}
+	if out.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
+		return nil, err
+	}
+	if out.After, err = c.RemainingAfter(ctx, q.Analyst, pay); err != nil {
+		return nil, err
+	}
+	out.Affordable, err = c.Affords(ctx, q.Analyst, pay)
+	return out, err
+}
+
+// worth says what a training alone is worth, and how its price comes about.
+func (t *training) worth(c *Trainings) (api.Guarantee, string, error) {
+	cost := t.plan.Cost
+	if t.currency.Pure {
+		return api.Guarantee{Epsilon: cost.Epsilon},
+			fmt.Sprintf("the budget adds up epsilon, and the model takes epsilon %v of it", cost.Epsilon), nil
+	}
+	delta := c.Dataset.Budget.RhoDelta()
+	epsilon, err := account.Epsilon(cost.Rho, delta)
+	if err != nil {
+		return api.Guarantee{}, "", err
+	}
+	worth := api.Guarantee{Epsilon: min(epsilon, cost.Epsilon), Delta: delta}
+	return worth,
+		fmt.Sprintf("the budget adds up rho: epsilon %v buys rho %v, which is what any mechanism of that epsilon costs, and the noise is "+
+			"made for that rho; alone it is worth epsilon %v at delta %v", t.epsilon, cost.Rho, worth.Epsilon, delta), nil
+}
+
+// modelID names a model by the receipt of its charge. The hash in it is known to those who were
+// given the model, whoever paid, and to the owner.
+func modelID(r api.Receipt) string { return fmt.Sprintf("%d-%.32s", r.Sequence, r.Hash) }
+
+// ModelSequence returns the charge that a model is named after.
+func ModelSequence(id string) (uint64, bool) {
+	digits, _, found := strings.Cut(id, "-")
+	n, err := strconv.ParseUint(digits, 10, 63)
+	return n, found && err == nil && strconv.FormatUint(n, 10) == digits
+}
+
+// paidModel reports whether a record is the charge of a model of this dataset.
+func (c *Trainings) paidModel(r *ledger.Record) bool {
+	return r.Kind == ledger.KindCharge && r.Dataset == c.Dataset.Name && strings.HasPrefix(r.Mechanisms, modelMark)
+}
+
+// Model returns the model that a charge paid for, as it was released. It is [api.ErrNoModel] where
+// the charge is none of a model, where its training failed or was not finished, and where the model
+// was kept after asOf, which is a moment or zero: see [Question].
+func (c *Trainings) Model(ctx context.Context, r *ledger.Record, asOf time.Time) (*api.KeptModel, error) {
+	if !c.paidModel(r) {
+		return nil, api.ErrNoModel
+	}
+	text, found, err := c.memory.Answer(ctx, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, api.ErrNoModel
+	}
+	kept, err := decodeModel(text)
+	if err != nil {
+		return nil, err
+	}
+	if kept.model == nil || !c.memory.Shows(r.Sequence, kept.at, memory.Horizon{AsOf: asOf, Spoken: true}) {
+		return nil, api.ErrNoModel
+	}
+	paid := api.Receipt{Sequence: r.Sequence, Hash: ledger.Hash(r.Encode()), Free: true}
+	return &api.KeptModel{ID: modelID(paid), Dataset: r.Dataset, Analyst: r.Analyst, Time: r.Time, Cost: r.Cost, Receipt: paid,
+		Target: kept.model.Encoding.Target.Name, Model: kept.model}, nil
 }

@@ -235,7 +235,8 @@ func (w *world) open() {
 		}
 		if rapid.Bool().Draw(w.t, "dies before the anchor") {
 			before := w.book.state.Accounts.Spent("a")
-			if loss, err := w.book.recover(w.keeper, *w.place.anchor); err != nil || !loss.Counted || w.book.state.Accounts.Spent("a") != before {
+			loss, err := w.book.recover(w.keeper, *w.place.anchor)
+			if err != nil || !loss.Counted || w.book.state.Accounts.Spent("a") != before {
 				w.t.Fatalf("counted twice: %+v, %v", loss, err)
 			}
 		}
@@ -246,7 +247,8 @@ func (w *world) open() {
 				w.t.Fatalf("an older copy passed: %v", failed)
 			}
 			for name, cost := range w.released {
-				if lacks := cost.Sub(w.book.state.Accounts.Spent(name)); !cost.Within(w.book.state.Accounts.Spent(name).Add(w.slipped[name])) {
+				spent := w.book.state.Accounts.Spent(name)
+				if lacks := cost.Sub(spent); !cost.Within(spent.Add(w.slipped[name])) {
 					w.slipped[name] = lacks
 				}
 			}

@@ -35,7 +35,7 @@ func (o *Owner) sign(r *ledger.Record, signer crypto.Signer) error {
 		}
 	}
 	signature, err := signer.Sign(nil, r.Signed(o.decided.before(r.Kind)), crypto.Hash(0))
-	if known(err) {
+	if isSignerError(err) {
 		return err
 	} else if err != nil {
 		return &ledger.SignatureError{Problem: "the entry could not be signed"}
@@ -54,8 +54,8 @@ func (o *Owner) sign(r *ledger.Record, signer crypto.Signer) error {
 	return nil
 }
 
-// known reports whether an error is one that a signer of the ledger's own has.
-func known(err error) bool {
+// isSignerError reports whether an error is one that a signer of the ledger's own has.
+func isSignerError(err error) bool {
 	return errors.As(err, new(*ledger.DraftError)) || errors.As(err, new(*ledger.StaleError)) ||
 		errors.As(err, new(*ledger.SignatureError))
 }

@@ -70,7 +70,7 @@ func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 		b := s.Accounts.Balance(a)
 		left := b.Left()
 		b.Spent = b.Spent.Add(c.Cost)
-		if !b.Spent.Fits(b.Limit) && (refused == nil || less(left, refused.Left)) {
+		if !b.Spent.Fits(b.Limit) && (refused == nil || hasLess(left, refused.Left)) {
 			refused = &ledger.BudgetError{Account: a.Name, Want: c.Cost, Left: left}
 		}
 		r.Balances[i] = b
@@ -85,8 +85,8 @@ func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 	return s.link(version, r), nil
 }
 
-// less compares what is left in two accounts.
-func less(a, b dp.Cost) bool {
+// hasLess compares what is left in two accounts.
+func hasLess(a, b dp.Cost) bool {
 	return cmp.Or(cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Rho, b.Rho), cmp.Compare(a.Delta, b.Delta)) < 0
 }
 

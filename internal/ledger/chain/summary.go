@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -75,4 +76,80 @@ func Verify(path string, lines iter.Seq2[Line, error], each func(*State) error, 
 type Stored struct {
 	Line
 	Answer []byte
+}
+
+// Loss is what a ledger lacks of what its anchor knows.
+type Loss struct {
+	// Common is the last position that the ledger is known to have in common with the anchor, where
+	// Known.
+	Common ledger.Position
+	Known  bool
+	// Counted says that the ledger counts the loss already: a recovery was written and the process
+	// died before it stored the new anchor.
+	Counted bool
+	// Spent are the accounts that count as having spent more from here on.
+	Spent []ledger.Balance
+}
+
+// Missing returns what a ledger lacks of an anchor. The records are all of the ledger's.
+//
+// Let c be the last position of the anchor's trail that the ledger holds with the same hash, or the
+// empty chain. The hash of a record covers all before it, so ledger and anchored branch are the
+// same up to c. An account then counts as having spent
+//
+//	spent now + (ceiling in the anchor - spent at c).
+//
+// This is sound, whoever released what on either branch. What was released was released up to c, or
+// by this ledger after c, or by the anchored branch after c. The first two together are at most
+// what is spent now. What the anchored branch released after c is at most what it spent there at
+// its last confirmed head less what it had spent at c, and the former is at most the ceiling (see
+// [AnchorKeeper]). Recoveries on the way only add to what is spent. The sums saturate upwards.
+//
+// Where c is the ledger's head, this is exactly the ceiling.
+//
+// A loss that was counted needs no second count: a ceiling belongs to an anchor with a position and
+// a hash, and an anchor with the same position and hash that is stored later has no higher one,
+// because only a charge makes room, and moves the head.
+func Missing(a ledger.Anchor, s *State, records iter.Seq2[*ledger.Record, error]) (Loss, error) {
+	known := map[uint64]string{a.Sequence: a.Hash}
+	for _, p := range a.Trail {
+		known[p.Sequence] = p.Hash
+	}
+	var loss Loss
+	now := map[string]dp.Cost{}
+	atCommon := map[string]dp.Cost{} // of accounts that have spent since
+	for r, err := range records {
+		if err != nil {
+			return Loss{}, err
+		}
+		if r.Kind == ledger.KindCharge || r.Kind == ledger.KindRecovery {
+			for _, b := range r.Balances {
+				if _, ok := atCommon[b.Account]; !ok {
+					atCommon[b.Account] = now[b.Account]
+				}
+				now[b.Account] = b.Spent
+			}
+		}
+		if r.Kind == ledger.KindRecovery && r.AnchorSequence == a.Sequence && r.AnchorHash == a.Hash {
+			loss.Counted = true
+		}
+		if want, ok := known[r.Sequence]; ok && want == ledger.Hash(r.Encode()) {
+			loss.Common, loss.Known = ledger.Position{Sequence: r.Sequence, Hash: want}, true
+			clear(atCommon)
+		}
+	}
+	if loss.Counted {
+		return loss, nil
+	}
+	for _, c := range a.Most {
+		then, ok := atCommon[c.Account]
+		if !ok {
+			then = now[c.Account]
+		}
+		b := ledger.Balance{Account: c.Account, Spent: s.Accounts.Spent(c.Account).Add(c.Spent.Sub(then))}
+		if b.Spent != s.Accounts.Spent(c.Account) {
+			loss.Spent = append(loss.Spent, b)
+		}
+	}
+	return loss, nil
 }

@@ -119,7 +119,8 @@ func (c *committer) serveNext() {
 	requests := c.waiting.take()
 	defer func() {
 		if p := recover(); p != nil {
-			c.desk.Broken = &ledger.WriteError{Path: c.desk.Path, Broken: true, Err: fmt.Errorf("something went wrong in this program: %v", p)}
+			cause := fmt.Errorf("something went wrong in this program: %v", p)
+			c.desk.Broken = &ledger.WriteError{Path: c.desk.Path, Broken: true, Err: cause}
 			for _, r := range requests {
 				r.fail(c.desk.Stopped())
 			}

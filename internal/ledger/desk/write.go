@@ -130,8 +130,8 @@ func (d *Desk) Keep(ctx context.Context, sequence uint64, key string, answer []b
 	return err
 }
 
-// refuseLapsed returns an error where the window of a charge has ended. It is decided with the record
-// that depends on it, so that no renewal lies between the two.
+// refuseLapsed returns an error where the window of a charge has ended. It is decided with the
+// record that depends on it, so that no renewal lies between the two.
 func (g *Group) refuseLapsed(charge uint64) error {
 	if !g.State.MayLapse(charge) {
 		return nil
@@ -198,9 +198,9 @@ func (g *Group) refuseUnless(session string, p ledger.Provided) error {
 	return err
 }
 
-// refuseUnpaid returns an error where a session that one charge pays for has no such charge, or none that
-// pays in this window, or where the door is closed to who made it. It is decided with the note, so
-// that nothing lies between the two: a note of such a session is what is told next.
+// refuseUnpaid returns an error where a session that one charge pays for has no such charge, or
+// none that pays in this window, or where the door is closed to who made it. It is decided with the
+// note, so that nothing lies between the two: a note of such a session is what is told next.
 func (g *Group) refuseUnpaid(session string) error {
 	sequence, ok := ledger.NotesCharge(session)
 	if !ok {

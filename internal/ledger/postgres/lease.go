@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// membership is what makes us one of the servers that share the ledger: we say that we are here, and
-// give up those who do not.
+// membership is what makes us one of the servers that share the ledger: we say that we are here,
+// and give up those who do not.
 type membership struct {
 	l      *Ledger
 	server int64 // our number among the servers
@@ -29,8 +29,8 @@ func (m *membership) join() error {
 		fmt.Sprintf("%s, process %d", host, os.Getpid())).Scan(&m.server)
 }
 
-// keepRenewing says every now and then that we are here, over a connection of its own, and looks for
-// others that are not any more.
+// keepRenewing says every now and then that we are here, over a connection of its own, and looks
+// for others that are not any more.
 func (m *membership) keepRenewing() {
 	var conn *pgx.Conn
 	defer func() { hangUp(conn) }()
@@ -90,8 +90,8 @@ func (u *unbroken) reached(now time.Time, lease time.Duration) bool {
 	return now.Sub(u.since) >= lease
 }
 
-// giveUpFirst is giveUpLapsed for who has just come, and knows of no break but one that the database knows
-// of: it has not been there for a lease itself.
+// giveUpFirst is giveUpLapsed for who has just come, and knows of no break but one that the
+// database knows of: it has not been there for a lease itself.
 func (m *membership) giveUpFirst() error {
 	var long bool
 	err := writer{m.l}.persist(func() error {
@@ -104,29 +104,31 @@ func (m *membership) giveUpFirst() error {
 	return m.giveUpLapsed()
 }
 
-// renewLease renews our lease. It reports whether somebody else's is over, and whether we were given up.
+// renewLease renews our lease. It reports whether somebody else's is over, and whether we were
+// given up.
 func (m *membership) renewLease(ctx context.Context, conn **pgx.Conn) (lapsed, gone bool, err error) {
 	if *conn == nil {
 		if *conn, err = m.l.place.dial(ctx); err != nil {
 			return false, false, err
 		}
 	}
-	tag, err := (*conn).Exec(ctx, m.l.place.in("UPDATE ledger.servers SET seen = clock_timestamp() WHERE server = $1 AND state = 'serving'"),
-		m.server)
+	tag, err := (*conn).Exec(ctx,
+		m.l.place.in("UPDATE ledger.servers SET seen = clock_timestamp() WHERE server = $1 AND state = 'serving'"), m.server)
 	if err != nil || tag.RowsAffected() == 0 {
 		return false, err == nil, err
 	}
-	err = (*conn).QueryRow(ctx, m.l.place.in("SELECT EXISTS (SELECT FROM ledger.servers WHERE "+over+")"), m.lease.Seconds()).Scan(&lapsed)
+	err = (*conn).QueryRow(ctx, m.l.place.in("SELECT EXISTS (SELECT FROM ledger.servers WHERE "+leaseIsOver+")"), m.lease.Seconds()).
+		Scan(&lapsed)
 	return lapsed, false, err
 }
 
-// over is true of a server whose lease is over. It is the database's clock that says so, and all
-// that it decides is that a server ends.
-const over = "state = 'serving' AND seen < clock_timestamp() - make_interval(secs => $1)"
+// leaseIsOver is true of a server whose lease is over. It is the database's clock that says so, and
+// all that it decides is that a server ends.
+const leaseIsOver = "state = 'serving' AND seen < clock_timestamp() - make_interval(secs => $1)"
 
-// giveUpLapsed gives up the servers whose leases are over. It has the head locked, so no transaction of
-// theirs is under way, and the next one finds that they were given up. What they may have been
-// answering is written down, to be counted once, by whoever is there to do it.
+// giveUpLapsed gives up the servers whose leases are over. It has the head locked, so no
+// transaction of theirs is under way, and the next one finds that they were given up. What they may
+// have been answering is written down, to be counted once, by whoever is there to do it.
 func (m *membership) giveUpLapsed() error {
 	m.l.Take()
 	defer m.l.Leave()
@@ -150,7 +152,7 @@ func (m *membership) giveUpLapsed() error {
 }
 
 func (m *membership) recordDeaths() error {
-	rows, err := m.l.conn.Query(background, m.l.place.in("UPDATE ledger.servers SET state = 'gone' WHERE "+over+" RETURNING server"),
+	rows, err := m.l.conn.Query(background, m.l.place.in("UPDATE ledger.servers SET state = 'gone' WHERE "+leaseIsOver+" RETURNING server"),
 		m.lease.Seconds())
 	if err != nil {
 		return err
@@ -183,7 +185,7 @@ func (m *membership) tellDeaths() {
 // leave says that we end, over a new connection where the one that we had was lost since: whoever
 // ends without is counted as one that died.
 func (m *membership) leave() (err error) {
-	ctx, cancel := context.WithTimeout(background, parting)
+	ctx, cancel := context.WithTimeout(background, partingTime)
 	defer cancel()
 	for {
 		if m.l.conn == nil || m.l.conn.IsClosed() {
@@ -208,8 +210,8 @@ func (m *membership) leave() (err error) {
 
 const sayLeft = "UPDATE ledger.servers SET state = 'left' WHERE server = $1 AND state = 'serving'"
 
-// parting is how long is tried to say that we end.
-const parting = 5 * time.Second
+// partingTime is how long is tried to say that we end.
+const partingTime = 5 * time.Second
 
 // WhenDied names who is told that there is something for [Ledger.Died] to return: another server
 // has died.

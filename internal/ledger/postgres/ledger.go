@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -162,3 +163,212 @@ func (l *Ledger) Close() error {
 }
 
 var _ ledger.Ledger = (*Ledger)(nil)
+
+// anchorFirst compares a ledger with its anchor when it is opened, and anchors its head.
+func (l *Ledger) anchorFirst(keeper *chain.AnchorKeeper, place ledger.Anchorage) error {
+	if l.mending {
+		return nil
+	}
+	if place == nil {
+		return keeper.Open(background, l.Path, l.State, l.HashAt)
+	}
+	keeper.Reads(l.ProtectsAt)
+	if err := keeper.Lay(l.State, l.HashAt); err != nil {
+		return l.explain(err)
+	}
+	if err := keeper.Share(background, l.Path, l.State, l.again, l.HashAt); err != nil {
+		return fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.Path, err)
+	}
+	l.Keeper = keeper
+	return nil
+}
+
+// again reads what others have written by now.
+func (l *Ledger) again() error { return writer{l}.Refresh(time.Now()) }
+
+// noteAnchor makes the ledger know by itself that it has an anchor.
+func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
+	if place == nil || l.State.Notes.Anchored() {
+		return nil
+	}
+	return l.Note(background, ledger.AnchorNotesIn(l.State.Notes.Era()), []byte(place.String()))
+}
+
+// Anchor implements [desk.Store]. Other servers store anchors too: what one of them stored for a
+// later head has ours in it. Where one of them has given the ledger an anchor that this one does
+// not know, this one tells nothing more: the anchor would not have it.
+func (w writer) Anchor(made []*chain.Link) error {
+	if w.Keeper == nil {
+		if w.State.Notes.Anchored() && !w.mending {
+			return &ledger.UnanchoredError{Path: w.Path}
+		}
+		return nil
+	}
+	for _, k := range made {
+		w.Keeper.Follow(k.Record)
+	}
+	if w.Keeper.Settled() {
+		return nil
+	}
+	return w.Keeper.Share(background, w.Path, w.State, w.again, w.HashAt)
+}
+
+// Recover makes a ledger that OpenWith refuses with a [*ledger.AnchorError] usable again: one in a
+// database that was restored, or whose standby was behind when it took over. It counts everything
+// that can have been released and is not in this ledger as spent, writes that down with the owner's
+// reason, and anchors the result. A ledger that is missing is created. Where OpenWith would not
+// refuse, it changes nothing.
+func Recover(address string, o Options, reason string) (desk.Recovered, error) {
+	p, err := parse(address)
+	if err != nil {
+		return desk.Recovered{}, err
+	}
+	// A ledger is created only where there is an anchor to recover it from.
+	if err := desk.Recoverable(background, o.Anchorage, p.name, reason); err != nil {
+		return desk.Recovered{}, err
+	}
+	there, err := p.look()
+	if err != nil {
+		return desk.Recovered{}, err
+	}
+	return alone(address, mending(o), func(l *Ledger) (desk.Recovered, error) {
+		return desk.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.
+			Recover(background, !there, l.Records(background, 0))
+	})
+}
+
+// BeginAnchor stores a first anchor for a ledger that OpenWith refuses with a
+// [*ledger.UnanchoredError]; see [desk.Desk.BeginAnchor]. Where there is an anchor it changes
+// nothing.
+func BeginAnchor(address string, o Options, reason string) (desk.Recovered, error) {
+	if err := desk.Beginnable(background, o.Anchorage, reason); err != nil {
+		return desk.Recovered{}, err
+	}
+	p, err := parse(address)
+	if err != nil {
+		return desk.Recovered{}, err
+	}
+	there, err := p.look()
+	if err == nil && !there {
+		err = fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", p.name)
+	}
+	if err != nil {
+		return desk.Recovered{}, err
+	}
+	return alone(address, mending(o), func(l *Ledger) (desk.Recovered, error) {
+		return desk.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.BeginAnchor(background)
+	})
+}
+
+// GiveUpAnchor says in a ledger that it has no anchor from here on, for the owner's reason; see
+// [desk.Desk.GiveUpAnchor]. The ledger is the one that its anchor knows.
+func GiveUpAnchor(address string, o Options, reason string) error {
+	if err := desk.CanGiveUp(o.Anchorage, reason); err != nil {
+		return err
+	}
+	_, err := alone(address, o, func(l *Ledger) (desk.Recovered, error) {
+		return desk.Recovered{}, desk.Recovery{Desk: l.Desk, Reason: reason}.GiveUpAnchor(background)
+	})
+	return err
+}
+
+// mending are the options of who opens a ledger without its anchor.
+func mending(o Options) Options {
+	return Options{Lease: o.Lease, Tell: o.Tell, Full: true, mending: true}
+}
+
+// look reports whether there is a ledger.
+func (p *place) look() (bool, error) {
+	c, err := p.dial(background)
+	if err != nil {
+		return false, fmt.Errorf("the ledger %s cannot be opened: %w", p.name, p.said(err))
+	}
+	defer hangUp(c)
+	there, err := p.exists(background, c)
+	if err != nil && !damaged(err) {
+		err = fmt.Errorf("the ledger %s cannot be opened: %w", p.name, p.said(err))
+	}
+	return there, err
+}
+
+// alone opens a ledger, and does something with it while no server has it open. One that begins
+// meanwhile is refused by the anchor.
+func alone(address string, o Options, do func(*Ledger) (desk.Recovered, error)) (r desk.Recovered, err error) {
+	l, err := OpenWith(address, o)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	var others int
+	l.Take()
+	err = writer{l}.persist(func() error {
+		return l.conn.QueryRow(background,
+			l.place.in("SELECT count(*) FROM ledger.servers WHERE state = 'serving' AND server <> $1"), l.servers.server).Scan(&others)
+	})
+	l.Leave()
+	if err != nil {
+		return r, l.explain(err)
+	}
+	if others > 0 {
+		return r, fmt.Errorf("%w: %d have the ledger %s open, or were seen in the last %s and did not close it. Nothing was changed",
+			errServing, others, l.Path, l.servers.lease)
+	}
+	return do(l)
+}
+
+var errServing = errors.New("this is done while no server runs: stop them, and wait for the lease of those that were killed")
+
+// Import makes a new ledger of the records of another one, where there is none. What it wrote is
+// for the caller to verify.
+func Import(address string, lines iter.Seq2[chain.Stored, error]) error {
+	p, err := parse(address)
+	if err != nil {
+		return err
+	}
+	c, err := p.dial(background)
+	if err != nil {
+		return fmt.Errorf("the ledger %s cannot be written: %w", p.name, p.said(err))
+	}
+	defer hangUp(c)
+	// Who is copied from may be slow.
+	if _, err := c.Exec(background, "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0"); err != nil {
+		return p.said(err)
+	}
+	filled := false
+	err = p.fill(background, c, func(tx pgx.Tx) error {
+		filled = true
+		return p.copyIn(tx, lines)
+	})
+	if err == nil && !filled {
+		return fmt.Errorf("there is a ledger at %s already, and it is not replaced", p.name)
+	}
+	if err != nil && !damaged(err) {
+		err = fmt.Errorf("the ledger %s cannot be written: %w", p.name, p.said(err))
+	}
+	return err
+}
+
+// copyIn writes the records and the head.
+func (p *place) copyIn(tx pgx.Tx, lines iter.Seq2[chain.Stored, error]) error {
+	next, stop := iter.Pull2(lines)
+	defer stop()
+	var head ledger.Position
+	n := 0
+	_, err := tx.CopyFrom(background, pgx.Identifier{p.schema, "records"}, []string{"sequence", "body", "hash", "answer", "server"},
+		pgx.CopyFromFunc(func() ([]any, error) {
+			s, err, more := next()
+			if !more || err != nil {
+				return nil, err
+			}
+			n++
+			head = ledger.Position{Sequence: s.Record.Sequence, Hash: s.Hash}
+			return []any{int64(head.Sequence), []byte(s.Body), s.Hash, s.Answer, int64(0)}, nil
+		}))
+	if err == nil && n == 0 {
+		err = errors.New("there are no records")
+	}
+	if err == nil {
+		_, err = tx.Exec(background, p.in(insertHead), format, int64(head.Sequence), head.Hash)
+	}
+	return err
+}

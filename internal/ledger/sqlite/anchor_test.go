@@ -596,7 +596,8 @@ func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
 		mustClose(t, l)
 		state, by, err := check(path, nil, Options{mending: true})
 		if err != nil || by == noneChosen || state.Unread() < uint64(place.anchor.Sequence)-120 || state.Notes.Anchored() != want {
-			t.Errorf("opened by a checkpoint at %d of %d, it says %v: %v", state.Unread(), place.anchor.Sequence, state.Notes.Anchored(), err)
+			t.Errorf("opened by a checkpoint at %d of %d, it says %v: %v", state.Unread(), place.anchor.Sequence,
+				state.Notes.Anchored(), err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"cmp"
+	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -138,4 +139,214 @@ func readProven(c *conn, path string, state *chain.State, sequence uint64) (*led
 		return nil, nil, &ledger.CorruptError{Path: path, Where: where, Err: err}
 	}
 	return record, answer, nil
+}
+
+// writeCheckpoint writes the checkpoint of a state to a file, puts it on stable storage and returns
+// its hash.
+func writeCheckpoint(name string, state *chain.State) (_ string, err error) {
+	// Not over the old one: who reads that has a file that stays as it is.
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(name)
+		}
+	}()
+	sum, err := checkpoint.Write(f, state)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", err
+	}
+	return sum, nil
+}
+
+// readCheckpoint reads the state that a file claims, and the hash of the file.
+func readCheckpoint(name string) (*chain.State, string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, "", err
+	}
+	return checkpoint.Read(f, info.Size())
+}
+
+// checkpointing is what a running ledger does about its checkpoints. All of it belongs to whoever
+// has the turn.
+type checkpointing struct {
+	last uint64 // the record of the last one
+	chosen
+	whole  bool // all records were read and checked by this process
+	making bool
+	ending bool // no more work is begun in the background
+}
+
+// checkpoint begins to make a checkpoint where one is due. It is made of a copy, in the background.
+// None is made of another that was not checked yet: what is wrong with one would be in all that
+// follow. The caller has the turn.
+func (l *Ledger) checkpoint() {
+	last, _ := l.State.Head()
+	k := &l.checkpoints
+	if k.making || k.ending || !k.whole || l.Stopped() != nil || last > chain.MaxCheckpoint ||
+		last-min(k.last, last) < checkpoint.Due(last, checkpointLeast) {
+		return
+	}
+	k.making = true
+	clone := l.State.Clone()
+	slot := 1 - max(k.slot, 0)
+	l.helpers.Go(func() { l.makeCheckpoint(clone, slot) })
+}
+
+// tend begins what a ledger does in the background when it is opened.
+func (l *Ledger) tend() {
+	l.Take()
+	defer l.Leave()
+	if last := l.State.Unread(); last > 0 {
+		sum := l.checkpoints.sum
+		l.helpers.Go(func() { l.scrub(last, sum) })
+	}
+	l.checkpoint()
+}
+
+// makeCheckpoint writes a checkpoint, and then its note into the chain. A checkpoint that cannot be
+// written is left out: the ledger needs none, and only opens more slowly.
+func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
+	clone.Sort()
+	last, _ := clone.Head()
+	sum, failed := writeCheckpoint(checkpoints(l.Path)[slot], clone)
+	if failed == nil {
+		failed = l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(checkpoint.Entry(last, sum)))
+	}
+	l.Take()
+	defer l.Leave()
+	k := &l.checkpoints
+	k.making, k.last = false, last // where it failed, the next one is as far away
+	if failed == nil {
+		k.chosen = chosen{slot, sum}
+		l.Keeper.Vouch(sum)
+	}
+	if l.Stopped() == nil {
+		l.State.Settle(clone)
+	}
+}
+
+// end ends what runs in the background. What is made is finished first.
+func (l *Ledger) end() {
+	l.Take()
+	if !l.checkpoints.ending {
+		l.checkpoints.ending = true
+		close(l.stop)
+	}
+	l.Leave()
+	l.helpers.Wait()
+}
+
+// scrub checks in the background what was left out when the ledger was opened by a checkpoint. It
+// stops the ledger where it finds something.
+func (l *Ledger) scrub(last uint64, sum string) {
+	done, at, err := checkpoint.Scrub(last, sum, l.stop, l.scrubSome)
+	switch {
+	case err != nil:
+		l.condemn(at, err)
+	case done:
+		l.Take()
+		defer l.Leave()
+		l.checkpoints.whole = true
+		l.checkpoint()
+	}
+}
+
+// scrubSome reads some records, or nothing where the ledger ends.
+func (l *Ledger) scrubSome(from, n uint64) (rows []checkpoint.Row, err error) {
+	l.Take()
+	defer l.Leave()
+	if l.Stopped() != nil || l.checkpoints.ending {
+		return nil, nil
+	}
+	rows = make([]checkpoint.Row, 0, n)
+	err = l.conn.each(selectSome, func(v []driver.Value) error {
+		var r row
+		err := r.fill(v)
+		rows = append(rows, checkpoint.Row{Sequence: r.sequence, Body: r.body, Hash: r.hash, Answer: r.answer})
+		return err
+	}, int64(from), int64(n))
+	return rows, err
+}
+
+// condemn stops the ledger, because a record is not what it has to be.
+func (l *Ledger) condemn(sequence uint64, cause error) {
+	bad := corrupt(l.Path, fmt.Sprintf("record %d cannot be read", sequence), cause)
+	if code(cause) == 0 {
+		bad = &ledger.CorruptError{Path: l.Path, Where: fmt.Sprintf("record %d: %v", sequence, cause)}
+	}
+	l.Take()
+	defer l.Leave()
+	if l.Stopped() == nil {
+		l.Broken = &ledger.WriteError{Path: l.Path, Broken: true, Err: bad}
+	}
+}
+
+// madeAgain is a checkpoint beside a ledger, made again.
+type madeAgain struct {
+	candidate
+	checkpoint.Remade
+}
+
+// checkpoints returns the checkpoints beside the ledger, to be made again.
+func (r *Reader) checkpoints() []madeAgain {
+	var all []madeAgain
+	for _, k := range candidates(r.path) {
+		all = append(all, madeAgain{k, checkpoint.Remade{Last: k.last}})
+	}
+	return all
+}
+
+// checkCheckpoints returns an error where the chain vouches for a checkpoint that does not follow
+// from its records. One for which it does not is not used, and is no fault.
+func (r *Reader) checkCheckpoints(state *chain.State, made []madeAgain) error {
+	for _, m := range made {
+		_, sum, err := readCheckpoint(m.name)
+		if err != nil || sum == m.Sum {
+			continue
+		}
+		if checkpoint.Noted(state, m.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
+			return readProven(r.conn, r.path, state, sequence)
+		}) != nil {
+			continue
+		}
+		return &ledger.CorruptError{Path: r.path,
+			Where: fmt.Sprintf("its checkpoint at record %d does not follow from its records", m.last)}
+	}
+	return nil
+}
+
+const selectHashes = `SELECT sequence, hash FROM records WHERE sequence BETWEEN ? AND ? ORDER BY sequence`
+
+// prove proves a record that was not read when the ledger was opened.
+func (l *Ledger) prove(sequence uint64, hash string) error {
+	if sequence > l.State.Unread() {
+		return nil
+	}
+	return l.prover.Prove(l.State, sequence, hash, l.conn.hashes)
+}
+
+// hashes returns the hashes of a range of records.
+func (c *conn) hashes(first, last uint64) (all []string, err error) {
+	err = c.each(selectHashes, func(v []driver.Value) error {
+		n, number := v[0].(int64)
+		text, isText := v[1].(string)
+		if !number || !isText || uint64(n) != first+uint64(len(all)) {
+			return errors.New("a record is missing")
+		}
+		all = append(all, text)
+		return nil
+	}, int64(first), int64(last))
+	return all, err
 }

@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
+	"modernc.org/libc"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/ledger/desk"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -165,4 +169,99 @@ func code(err error) int {
 		return e.Code()
 	}
 	return 0
+}
+
+// leaveLog tells SQLite not to touch the log when the connection is closed. It would put the log
+// into the file, which is right as long as all of the log is on the disk. After an fsync that
+// failed nobody knows what of it is: with a later loss of power the file could have newer pages
+// than its log, and the two together make no database. So the log is put into the file by
+// [conn.empty] alone, and that of a ledger that was stopped is written once more by the next Open.
+//
+// The driver has no call for it and keeps SQLite's handle to itself, so it is read from the
+// driver's connection.
+func leaveLog(driver any) error {
+	handle := reflect.Indirect(reflect.ValueOf(driver))
+	if handle.Kind() == reflect.Struct {
+		handle = handle.FieldByName("db")
+	}
+	if handle.Kind() != reflect.Uintptr || handle.Uint() == 0 {
+		return errors.New("the driver of SQLite is not the version that this program was made for")
+	}
+	tls := libc.NewTLS()
+	defer tls.Close()
+	const slots = 2 * 8 // of an int and a pointer
+	args := libc.Xmalloc(tls, slots)
+	if args == 0 {
+		return errors.New("there is no memory")
+	}
+	defer libc.Xfree(tls, args)
+	if rc := sqlite3.Xsqlite3_db_config(tls, uintptr(handle.Uint()), sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+		libc.VaList(args, int32(1), uintptr(0))); rc != sqlite3.SQLITE_OK {
+		return errors.New("SQLite does not know how to leave its log")
+	}
+	return nil
+}
+
+// writer is the ledger as its desk sees it.
+type writer struct{ *Ledger }
+
+var _ desk.Store = writer{}
+
+// Begin implements [desk.Store]. Nobody else writes this file.
+func (writer) Begin() *ledger.WriteError { return nil }
+
+// Refresh implements [desk.Store].
+func (writer) Refresh(time.Time) error { return nil }
+
+// Crash implements [desk.Store]: whoever opens a ledger counts what it finds.
+func (writer) Crash(string) (bool, error) { return true, nil }
+
+// Anchor implements [desk.Store].
+func (w writer) Anchor(made []*chain.Link) error { return w.storeAnchor(made) }
+
+// Failed implements [desk.Store].
+func (w writer) Failed(g *desk.Group, cause error) *ledger.WriteError { return w.failed(g, cause) }
+
+// Served implements [desk.Store].
+func (w writer) Served() {
+	w.shorten()
+	w.checkpoint()
+}
+
+// Write implements [desk.Store]. It is one transaction: the records and the head, or neither.
+func (w writer) Write(g *desk.Group) error {
+	if len(g.Links) == 0 {
+		return nil
+	}
+	if !w.marked {
+		// From here on the file needs its log, and must say so before the first charge is only
+		// there.
+		if err := w.conn.mark(opened); err != nil {
+			return err
+		}
+		w.marked = true
+	}
+	var err error
+	if w.log, err = logSize(w.Path); err != nil {
+		return err
+	}
+	if _, err := w.begin.ExecContext(background); err != nil {
+		return err
+	}
+	for i, k := range g.Links {
+		if _, err := w.insertRecord.ExecContext(background, int64(k.Record.Sequence), k.Body, k.Hash, g.Answers[i]); err != nil {
+			return err
+		}
+	}
+	last := g.Links[len(g.Links)-1]
+	result, err := w.updateHead.ExecContext(background, int64(last.Record.Sequence), last.Hash, int64(g.Sequence), g.Hash)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(errors.New("the head in the file is not the head of this ledger"), err)
+	}
+	_, err = w.commit.ExecContext(background)
+	w.commits++
+	return err
 }

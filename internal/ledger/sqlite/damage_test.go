@@ -74,7 +74,8 @@ func judge(t testing.TB, data []byte, useOpen bool) (noticed bool) {
 		var l *Ledger
 		if l, err = Open(path); err == nil {
 			n, hash := l.State.Head()
-			got = Report{Records: n, Charges: l.State.Charges.Count(), Head: hash, Answers: l.State.Charges.Answered(), Balances: l.State.Accounts.All()}
+			got = Report{Records: n, Charges: l.State.Charges.Count(), Head: hash, Answers: l.State.Charges.Answered(),
+				Balances: l.State.Accounts.All()}
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
