@@ -1,14 +1,22 @@
 package curator
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 const bySex = "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex"
@@ -149,5 +157,320 @@ func TestAroundFailsLate(t *testing.T) {
 	}
 	if a := w.mustAsk("SELECT COUNT(*) AS n FROM patients"); !a.Receipt.Free {
 		t.Error("what was paid for was lost")
+	}
+}
+
+// parsed reads a dataset's policy; its data need not exist.
+func parsed(t testing.TB, dataset string) *policy.Dataset {
+	t.Helper()
+	p, err := policy.Parse("policy.yaml", []byte("datasets:\n"+dataset))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Datasets[p.Names()[0]]
+}
+
+// checkErrors compares the shape of the errors with that of the rows.
+func checkErrors(t *testing.T, a *api.Answer) {
+	t.Helper()
+	for i, row := range a.Rows {
+		for j := range row {
+			if bar := a.Errors[i][j]; (bar == nil) == a.Columns[j].Noisy || bar != nil && *bar < 0 {
+				t.Errorf("column %s: noisy %v, error %v", a.Columns[j].Name, a.Columns[j].Noisy, bar)
+			}
+		}
+	}
+}
+
+func lines(a *api.Answer) string {
+	rows := make([]string, len(a.Rows))
+	for i, r := range a.Rows {
+		cells := make([]string, len(r))
+		for j, v := range r {
+			if v == nil {
+				v = "NULL"
+			}
+			if n, ok := v.(json.Number); ok {
+				v = n.String()
+			}
+			cells[j] = fmt.Sprint(v)
+		}
+		rows[i] = strings.Join(cells, " ")
+	}
+	return strings.Join(rows, "|")
+}
+
+// A group that no row is in is in the answer like all others.
+func TestEmptyGroups(t *testing.T) {
+	w := newWorld(t, plenty)
+	a := w.mustAsk("SELECT sex, zip, COUNT(*), SUM(cost), AVG(age) FROM patients WHERE age > 200 GROUP BY sex, zip")
+	if len(a.Rows) != 15 {
+		t.Errorf("%d rows; want one for each of 3 x 5 keys", len(a.Rows))
+	}
+	checkErrors(t, a)
+}
+
+func fmtCell(v any) string { return fmt.Sprint(v) }
+
+// Without noise a variance is the variance, whatever it is taken around.
+func TestVarianceOfExactNumbers(t *testing.T) {
+	h := hospital.New(200, 1)
+	w := newWorld(t, plenty)
+	var sum, squares, n float64
+	for _, p := range h.Patients {
+		x := float64(p.Age)
+		sum, squares, n = sum+x, squares+x*x, n+1
+	}
+	population := squares/n - sum/n*sum/n
+	for _, list := range []string{"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age)",
+		"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age), SUM(age)"} {
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT " + list + " FROM patients", Epsilon: dp.One})
+		w.check(err)
+		exactly, err := w.data.Run(ctx, query(p))
+		w.check(err)
+		var clean [][]int64
+		for _, m := range exactly.Measures {
+			clean = append(clean, m.Open())
+		}
+		a := made(t, p, clean)
+		for i, want := range []float64{population, population * n / (n - 1), math.Sqrt(population), math.Sqrt(population * n / (n - 1))} {
+			if got := asFloat(a.Rows[0][i]); math.Abs(got-want) > 1e-6*want {
+				t.Errorf("%s: %s is %v; want %v", list, a.Columns[i].Name, got, want)
+			}
+		}
+	}
+}
+
+// Quantiles are near the true ones where there is privacy to pay for it, within the rank error that
+// the note states.
+func TestQuantilesAreNear(t *testing.T) {
+	for _, budget := range []string{plenty, rich} {
+		h := hospital.New(3000, 1)
+		w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
+		var ages []int
+		for _, p := range h.Patients {
+			ages = append(ages, p.Age)
+		}
+		slices.Sort(ages)
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+			SQL: "SELECT MIN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age), MAX(age) FROM patients"})
+		w.check(err)
+		exactly, err := w.data.Run(ctx, query(p))
+		w.check(err)
+		bound := p.Purchases[0].Noise[0].Quantiles.RankError(0.05)
+		misses := 0
+		for range 200 {
+			a := w.release(p, p, exactly)
+			for j, at := range []float64{0.01, 0.25, 0.5, 0.99} {
+				v := int(asFloat(a.Rows[0][j]))
+				below, upTo := 0, 0
+				for _, x := range ages {
+					if x < v {
+						below++
+					}
+					if x <= v {
+						upTo++
+					}
+				}
+				rank := at * float64(len(ages))
+				if float64(below) >= rank+bound || float64(upTo) <= rank-bound {
+					misses++
+				}
+			}
+			if a.Errors[0][0] != nil || !a.Columns[0].Approximate ||
+				!contains(strings.Join(a.Notes, " "), "1 % quantile", "99 % quantile", "rank is within") {
+				t.Fatalf("%+v", a)
+			}
+		}
+		if misses > 30 { // 5 % of 200, and four standard deviations
+			t.Errorf("%s: %d answers are outside of the rank error of %v", budget, misses, bound)
+		}
+	}
+}
+
+// A choice finds the best groups where they are far ahead, shows no score, and is remembered.
+func TestChoice(t *testing.T) {
+	h := hospital.New(2000, 1)
+	for i := range h.Patients {
+		h.Patients[i].ZIP = []string{"1004C", "1004C", "1004C", "1004C", "1002B", "1002B", "1002B", "1001A", "1001A", "1003A"}[i%10]
+	}
+	for _, budget := range []string{plenty, rich} {
+		w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
+		for sql, want := range map[string]string{
+			"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 2": "1004C|1002B",
+			"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) LIMIT 1":      "1005D",
+		} {
+			a, err := w.askAs("ana", sql, dp.One)
+			w.check(err)
+			if lines(a) != want || a.Columns[0].Noisy {
+				t.Errorf("%s: %s", sql, lines(a))
+			}
+			if again, err := w.askAs("ana", sql, dp.One); err != nil || !again.Receipt.Free || lines(again) != want {
+				t.Errorf("again: %v, %v", again, err)
+			}
+			if a.Cost.Epsilon > dp.One || a.Cost.Epsilon < dp.One-10 && budget == plenty {
+				t.Errorf("%s: cost %v", sql, a.Cost)
+			}
+		}
+	}
+}
+
+// A choice of very many groups is refused and not begun.
+func TestChoiceOfTooMany(t *testing.T) {
+	w := newWorld(t, plenty)
+	const keys = "age, sex, zip, diagnosis, smoker"
+	sql := "SELECT " + keys + " FROM patients GROUP BY " + keys + " ORDER BY COUNT(*) DESC LIMIT "
+	if _, err := w.ask(sql + "10000"); err == nil || !contains(err.Error(), "takes too long") {
+		t.Errorf("got %v", err)
+	}
+	if a, err := w.askAs("ana", sql+"20", dp.One); err != nil || len(a.Rows) != 20 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// withFloors is a hospital beside a public table.
+func withFloors(t *testing.T, budget string) *world {
+	t.Helper()
+	w := &world{t: t, dir: inMemory(t)}
+	w.check(hospital.New(200, 1).Write(filepath.Join(w.dir, "data")))
+	w.check(os.WriteFile(filepath.Join(w.dir, "data", "floors.csv"),
+		[]byte("ward,floor,price,opened,closes\nsurgery,2,1.5,2001-02-03,\ninternal,1,2.25,1999-12-31,2030-01-01 12:30:00\n"+
+			"emergency,,900,,\n"), 0o600))
+	path := filepath.Join(w.dir, "policy.yaml")
+	w.check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)+`      floors:
+        public: true
+        unique: ward
+        columns:
+          ward:   {type: text}
+          floor:  {type: integer}
+          price:  {type: decimal, granularity: 0.25, bounds: [0, 100]}
+          opened: {type: date}
+          closes: {type: timestamp}
+`), 0o600))
+	p, err := policy.Load(path)
+	w.check(err)
+	w.dataset = p.Datasets["hospital"]
+	w.data, err = duckdb.Open(ctx, w.dataset)
+	w.check(err)
+	t.Cleanup(func() { w.data.Close() })
+	w.openBooks()
+	w.Curator = New(w.dataset, w.data, w.books, seeded(1))
+	return w
+}
+
+// Questions about public tables alone are answered as they are, and nothing is charged for them.
+func TestPublicTablesAreFree(t *testing.T) {
+	w := withFloors(t, plenty)
+	r := w.record()
+	for sql, want := range map[string]string{
+		"SELECT * FROM floors ORDER BY ward": "[[emergency <nil> 100.00 <nil> <nil>] [internal 1 2.25 1999-12-31 2030-01-01 12:30:00] " +
+			"[surgery 2 1.50 2001-02-03 <nil>]]",
+		"SELECT count(*), sum(floor), max(price), min(opened) FROM floors":                            "[[3 3 100.00 1999-12-31]]",
+		"SELECT ward FROM floors WHERE floor IS NULL":                                                 "[[emergency]]",
+		"SELECT DISTINCT a.floor > 1 FROM floors a, floors b WHERE a.floor IS NOT NULL ORDER BY 1":    "[[false] [true]]",
+		"SELECT ward, rank() OVER (ORDER BY price) FROM floors ORDER BY 2 LIMIT 1":                    "[[surgery 1]]",
+		"WITH f AS (SELECT * FROM floors) SELECT f.ward FROM f JOIN floors USING (floor) ORDER BY 1":  "[[internal] [surgery]]",
+		"SELECT ward FROM floors UNION ALL SELECT ward FROM floors ORDER BY 1 LIMIT 1":                "[[emergency]]",
+		"SELECT floor, count(*) FROM floors GROUP BY ROLLUP (floor) ORDER BY 1 NULLS LAST, 2 LIMIT 1": "[[1 1]]",
+	} {
+		a := w.mustAsk(sql)
+		if got := fmt.Sprint(a.Rows); got != want || a.Cost != (dp.Cost{}) || !a.Receipt.Free || a.Receipt.Sequence != 0 ||
+			len(a.Notes) > 0 {
+			t.Errorf("%s: %s; want %s; %+v %v", sql, got, want, a.Receipt, a.Notes)
+		}
+		for _, c := range a.Columns {
+			if c.Noisy || c.Approximate {
+				t.Errorf("%s: %+v", sql, c)
+			}
+		}
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql})
+		if err != nil || e.Pay != (dp.Cost{}) || !e.Known || len(e.Questions) != 0 {
+			t.Errorf("%s: explained as %+v, %v", sql, e, err)
+		}
+	}
+	if slices.ContainsFunc(r.take(), func(call string) bool { return call == "charge" || call == "run" || call == "keep" }) {
+		t.Error("something was charged or run")
+	}
+	for _, sql := range []string{
+		"SELECT * FROM floors, visits",
+		"SELECT * FROM floors WHERE ward IN (SELECT ward FROM visits)",
+		"SELECT (SELECT max(cost) FROM visits v WHERE v.ward = f.ward) FROM floors f",
+		"SELECT * FROM floors f WHERE EXISTS (SELECT 1 FROM visits v WHERE v.ward = f.ward)",
+		"SELECT ward FROM floors UNION SELECT ward FROM visits",
+		"SELECT read_text('/etc/hostname') FROM floors",
+		"SELECT * FROM released_public_0",
+	} {
+		var refused *api.Refusal
+		if _, err := w.ask(sql); !errors.As(err, &refused) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+// A public table stands beside answers too, and costs nothing there.
+func TestPublicTablesBesideAnswers(t *testing.T) {
+	w := withFloors(t, plenty)
+	const inner = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+	alone := w.mustAsk(inner)
+	joined := w.mustAsk("SELECT t.ward, n, floor FROM (" + inner + ") t JOIN floors USING (ward) ORDER BY 1")
+	if !joined.Receipt.Free || len(joined.Rows) != 3 || fmt.Sprint(joined.Rows[1][:2]) != fmt.Sprint(alone.Rows[slices.IndexFunc(alone.Rows,
+		func(row []any) bool { return row[0] == "internal" })]) || fmt.Sprint(joined.Rows[2][2]) != "2" {
+		t.Errorf("%v of %v", joined.Rows, alone.Rows)
+	}
+	// A query that is named by a question, and around it.
+	both := w.mustAsk("WITH f AS (SELECT ward, floor FROM floors WHERE floor > 0) SELECT t.n, f.floor FROM (SELECT ward, COUNT(*) AS n " +
+		"FROM visits JOIN f USING (ward) GROUP BY ward) t JOIN f USING (ward)")
+	if len(both.Rows) != 2 {
+		t.Errorf("%v", both.Rows)
+	}
+}
+
+// What a dashboard asks to show the largest series: an answer chooses among the groups of another.
+func TestSeriesLimit(t *testing.T) {
+	for _, budget := range []string{plenty, rich} {
+		w := withFloors(t, budget)
+		const inner = "SELECT ward AS ward__, COUNT(*) AS mme_inner__ FROM visits GROUP BY ward ORDER BY mme_inner__ DESC LIMIT 2"
+		const series = "SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits JOIN (" + inner + ") AS anon_1 ON ward = ward__ " +
+			"GROUP BY ward, dear ORDER BY s DESC LIMIT 10000"
+		r := w.record()
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: series})
+		w.check(err)
+		r.take()
+		a := w.mustAsk(series)
+		if calls := r.take(); len(r.charges) != 1 || !slices.Equal(calls,
+			[]string{"version", "recall", "charge", "run", "run", "version", "recall", "keep", "balances"}) {
+			t.Errorf("the order is %v", calls)
+		}
+		if a.Cost != e.Pay || len(e.Questions) != 2 || e.Questions[0].Cost.Add(e.Questions[1].Cost) != r.charges[0].Cost {
+			t.Errorf("cost %v, explained %+v, charged %v", a.Cost, e, r.charges)
+		}
+		// The inner answer is kept, and so are all groups of the outer one.
+		share := e.Pay.Epsilon / 3
+		top, err := w.askAs("ana", inner, share)
+		w.check(err)
+		whole, err := w.askAs("ana", "SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits GROUP BY ward, dear", share)
+		w.check(err)
+		if !top.Receipt.Free || !whole.Receipt.Free || len(top.Rows) != 2 || len(a.Rows) != 4 {
+			t.Fatalf("%+v %+v %v", top.Receipt, whole.Receipt, a.Rows)
+		}
+		for i, row := range a.Rows {
+			if row[0] != top.Rows[0][0] && row[0] != top.Rows[1][0] || a.Errors[i][2] == nil ||
+				!slices.ContainsFunc(whole.Rows, func(all []any) bool { return fmt.Sprint(all) == fmt.Sprint(row) }) {
+				t.Errorf("%v, %v; of %v by %v", row, a.Errors[i], whole.Rows, top.Rows)
+			}
+		}
+		if !strings.Contains(strings.Join(a.Notes, "; "), "chosen by another noisy answer") {
+			t.Errorf("notes %v", a.Notes)
+		}
+		listed := w.mustAsk("SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits WHERE ward IN (SELECT ward FROM visits " +
+			"GROUP BY ward ORDER BY COUNT(*) DESC, ward LIMIT 1) GROUP BY ward, dear")
+		if len(listed.Rows) != 2 || listed.Rows[0][0] != listed.Rows[1][0] {
+			t.Errorf("%v", listed.Rows)
+		}
+		// Keys alone are not exact where such an answer chooses among them.
+		keys := w.mustAsk("SELECT ward FROM visits WHERE ward IN (SELECT ward FROM visits GROUP BY ward HAVING COUNT(*) > 1) GROUP BY ward")
+		if notes := strings.Join(keys.Notes, "; "); strings.Contains(notes, "exact") || !strings.Contains(notes, "noisy") {
+			t.Errorf("notes %q", notes)
+		}
 	}
 }

@@ -3,6 +3,8 @@ package curator
 import (
 	"context"
 	"flag"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,11 +14,14 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/fiction"
 	"github.com/discreet-dp/discreet/internal/ledger/scratch"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -178,4 +183,217 @@ func (d *doors) plan(door, text string) (err error) {
 		}
 	}
 	return err
+}
+
+// TestProbes: a question that has no rows, whatever the data is, is answered by its columns alone.
+// Neither the engine nor the memory of answers is asked, nothing is written, and it is free when
+// nothing is left to pay with.
+func TestProbes(t *testing.T) {
+	w := newWorld(t, pure)
+	for i := range 10 {
+		if _, err := w.ask(fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, records := w.record(), w.records()
+	const all = "age integer, sex text, zip text, diagnosis text, smoker boolean, cost decimal, pid text"
+	for text, want := range map[string]string{
+		"SELECT * FROM patients WHERE 0 = 1":                                                           all,
+		"SELECT * FROM patients WHERE false LIMIT 0":                                                   all,
+		"SELECT age * 2 AS twice, sex FROM patients LIMIT 0":                                           "twice integer, sex text",
+		"SELECT sex, COUNT(*) AS n, AVG(age) FROM patients GROUP BY 1 LIMIT 0":                         "sex text, n integer, avg real",
+		"SELECT * FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) t LIMIT 0":               "sex text, n integer",
+		"SELECT sex FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) t WHERE 0 = 1":         "sex text",
+		"SELECT sex, sum(cost) FROM patients WHERE 1 = 0 GROUP BY sex":                                 "sex text, sum decimal",
+		"SELECT sex, n / 2.0 AS h FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY 1) t LIMIT 0": "sex text, h real",
+	} {
+		a, err := w.ask(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var got []string
+		for _, c := range a.Columns {
+			got = append(got, c.Name+" "+c.Kind)
+		}
+		if strings.Join(got, ", ") != want || len(a.Rows) != 0 || !a.Receipt.Free || a.Receipt.Sequence != 0 {
+			t.Errorf("%s: %s %+v", text, strings.Join(got, ", "), a)
+		}
+		described, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
+		if err != nil || !slices.Equal(described, a.Columns) {
+			t.Errorf("%s is described as %+v: %v", text, described, err)
+		}
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
+		if err != nil || !e.Known || e.Cost != (api.Explanation{}).Cost || !e.Affordable {
+			t.Errorf("%s is explained as %+v: %v", text, e, err)
+		}
+	}
+	calls := slices.DeleteFunc(r.take(), func(call string) bool { return call == "balances" }) // what is left is told
+	if len(calls) != 0 || w.records() != records {
+		t.Errorf("%v, and %d records more", calls, w.records()-records)
+	}
+}
+
+// TestPublicKeys: a list of public keys is exact, free, and the same whatever is in the data.
+func TestPublicKeys(t *testing.T) {
+	w := newWorld(t, pure)
+	for i := range 10 {
+		if _, err := w.ask(fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, records := w.record(), w.records()
+	for text, want := range map[string]string{
+		"SELECT DISTINCT sex FROM patients":                                                "F M X",
+		"SELECT sex FROM patients GROUP BY sex ORDER BY sex DESC LIMIT 2":                  "X M",
+		"SELECT DISTINCT sex FROM patients WHERE sex <> 'M' AND age > 100":                 "F X",
+		"SELECT DISTINCT sex FROM patients WHERE age > 1000":                               "F M X",
+		"SELECT * FROM (SELECT DISTINCT sex FROM patients) AS t ORDER BY sex DESC":         "X M F",
+		"SELECT DISTINCT sex, smoker FROM patients WHERE sex IN ('F') ORDER BY smoker":     "F false F true",
+		"WITH s AS (SELECT sex FROM patients GROUP BY sex) SELECT count(*) FROM s":         "3",
+		"SELECT DISTINCT age / 40 AS a FROM patients WHERE age < 100 ORDER BY a":           "0 1 2",
+		"SELECT DISTINCT sex FROM patients WHERE age = 7 AND diagnosis = 'HIV' ORDER BY 1": "F M X",
+		"SELECT DISTINCT zip FROM patients WHERE zip IN ('1001A', 'nowhere')":              "1001A",
+	} {
+		a, err := w.ask(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var got []string
+		for _, row := range a.Rows {
+			for _, v := range row {
+				got = append(got, fmt.Sprint(v))
+			}
+		}
+		noted := strings.Contains(strings.Join(a.Notes, " "), "whether or not the data")
+		if strings.Join(got, " ") != want || !a.Receipt.Free || a.Cut || !noted {
+			t.Errorf("%s: %v %+v", text, got, a)
+		}
+		for _, c := range a.Columns {
+			if c.Noisy {
+				t.Errorf("%s: %+v is not noisy", text, c)
+			}
+		}
+	}
+	for _, call := range r.take() {
+		if call == "run" || call == "charge" || call == "keep" {
+			t.Errorf("it was a %s", call)
+		}
+	}
+	if n := w.records(); n != records {
+		t.Errorf("%d records more", n-records)
+	}
+	// Beside a question they take nothing of its price.
+	v := newWorld(t, plenty)
+	const beside = "SELECT a.sex, b.n FROM (SELECT DISTINCT sex FROM patients) a JOIN (SELECT sex, COUNT(*) AS n FROM patients " +
+		"GROUP BY sex) b ON a.sex = b.sex"
+	a, err := v.ask(beside)
+	if err != nil || len(a.Rows) != 3 || a.Cost.Epsilon.String() != "0.1" {
+		t.Errorf("%+v %v", a, err)
+	}
+	if again, err := v.ask("SELECT sex, COUNT(*) FROM patients GROUP BY sex"); err != nil || !again.Receipt.Free {
+		t.Errorf("the same count was paid for twice: %v", err)
+	}
+}
+
+// prepare checks and prices a question.
+func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced, error) {
+	statement, s, _, err := c.planner.prepare(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if statement.Empty {
+		return &pricing.Priced{Statement: statement, Settings: s}, nil
+	}
+	return pricing.Price(c.dataset, statement, s, pricing.Currency{Pure: c.dataset.Budget.Pure()})
+}
+
+// judgeCalls compares what a releaser was asked to do on two neighbouring databases: the same
+// mechanisms with the same parameters, exact values that are no farther apart than each was
+// calibrated to, and a charge that covers what the difference is worth: the loss of every call on
+// which the two differ, added up.
+func judgeCalls(a, b []mech.Call, charged dp.Cost) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("%d calls against %d", len(a), len(b))
+	}
+	epsilon, rho := 0.0, 0.0
+	for i, c := range a {
+		e, r, err := judgeCall(c, b[i])
+		if err != nil {
+			return fmt.Errorf("call %d, %s: %w", i, c.Mechanism, err)
+		}
+		epsilon, rho = epsilon+e, rho+r
+	}
+	const rounding = 1 + 1e-9
+	if charged.Epsilon != dp.Unbounded && epsilon > charged.Epsilon.Float()*rounding {
+		return fmt.Errorf("one person is worth epsilon %v, and %v was charged", epsilon, charged.Epsilon.Float())
+	}
+	if charged.Rho != dp.Unbounded && rho > charged.Rho.Float()*rounding {
+		return fmt.Errorf("one person is worth rho %v, and %v was charged", rho, charged.Rho.Float())
+	}
+	return nil
+}
+
+// judgeCall returns what the difference of one call is worth.
+func judgeCall(c, d mech.Call) (epsilon, rho float64, err error) {
+	if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Sensitivity.String() != d.Sensitivity.String() ||
+		c.Scoring != d.Scoring || fmt.Sprint(c.Before) != fmt.Sprint(d.Before) {
+		return 0, 0, fmt.Errorf("%v against %v", c, d)
+	}
+	x, y := slices.Clone(c.Values.Open()), slices.Clone(d.Values.Open())
+	parameter, _ := c.Parameter.Float64()
+	selected := 2 * float64(c.Scoring.Sensitivity) / parameter
+	if c.Scoring.Monotone {
+		selected /= 2
+	}
+	if strings.HasPrefix(c.Mechanism, "quantile") {
+		slices.Sort(x)
+		slices.Sort(y)
+		if slices.Equal(x, y) {
+			return 0, 0, nil
+		}
+		return selected, selected * selected / 8, nil
+	}
+	if len(x) != len(y) {
+		return 0, 0, fmt.Errorf("%d values against %d", len(x), len(y))
+	}
+	var l1, l2, largest, up, down float64
+	for i := range x {
+		step := math.Abs(float64(x[i] - y[i]))
+		l1, l2, largest = l1+step, l2+step*step, max(largest, step)
+		up, down = max(up, float64(x[i]-y[i])), max(down, float64(y[i]-x[i]))
+	}
+	switch c.Sensitivity.Norm() {
+	case dp.L1:
+		if bound := c.Sensitivity.Float(); l1 > bound {
+			return 0, 0, fmt.Errorf("one person moves it by more than %v", bound)
+		}
+		// What discrete Laplace noise costs in zCDP: see mech.NewLaplace.
+		e, a := l1/parameter, 1/parameter
+		if c.Before != nil { // the difference to the answer that it sharpens, which was judged before
+			before, _ := c.Before.Float64()
+			return e - l1/before, dp.RhoOfPure(e + l1/before), nil
+		}
+		return e, e + a/math.Sinh(a)*math.Expm1(-e), nil
+	case dp.L2:
+		if bound := c.Sensitivity.Float(); math.Sqrt(l2) > bound*(1+1e-12) {
+			return 0, 0, fmt.Errorf("one person moves it by more than %v", bound)
+		}
+		return math.Inf(1), l2 / (2 * parameter), nil
+	}
+	switch {
+	case largest > float64(c.Scoring.Sensitivity):
+		return 0, 0, fmt.Errorf("one person moves a score by %v", largest)
+	case c.Scoring.Monotone && up > 0 && down > 0:
+		return 0, 0, fmt.Errorf("scores move both ways")
+	case largest == 0:
+		return 0, 0, nil
+	}
+	rounds := 1.0
+	fmt.Sscanf(c.Mechanism, "top %f,", &rounds)
+	if strings.Contains(c.Mechanism, "exponential") {
+		return rounds * selected, rounds * selected * selected / 8, nil
+	}
+	return rounds * selected, rounds * dp.RhoOfPure(selected), nil
 }

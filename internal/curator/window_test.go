@@ -8,6 +8,8 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/internal/sparsesession"
@@ -159,5 +161,93 @@ func TestSparseEndsWithItsWindow(t *testing.T) {
 	}
 	if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
 		t.Error(differs, doubts)
+	}
+}
+
+// A budget that is renewed while the engine runs ends what the window before has paid for: it is
+// neither noted nor told, and who asks again pays in the new window.
+func TestSessionsCrossNoWindow(t *testing.T) {
+	streams := build(t, large(),
+		streaming(hospital.Dataset("hospital", "data",
+			"{epsilon: 5, per_query: {default: 0.5, max: 5}, renewal: {every: month, windows: 3}}"), crowd,
+			"        alpha: 0.05\n        queries: 100000\n"), 1)
+	holdouts := newHoldouts(t, "{epsilon: 2, per_query: {default: 0.1, max: 2}, renewal: {every: month, windows: 3}}", nil)
+	for name, c := range map[string]struct {
+		w   *world
+		ask func() error
+	}{
+		"stream": {streams, func() error {
+			_, err := streams.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+			return err
+		}},
+		"holdout": {holdouts, func() error {
+			_, err := holdouts.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.3"})
+			return err
+		}},
+	} {
+		r := c.w.record()
+		r.before["run"] = func() error {
+			delete(r.before, "run")
+			c.w.renew()
+			return nil
+		}
+		var lapsed *ledger.LapsedError
+		if err := c.ask(); !errors.As(err, &lapsed) || lapsed.Window != 1 || lapsed.Now != 2 {
+			t.Errorf("%s: told in another window: %v", name, err)
+		}
+		if err := c.ask(); err != nil {
+			t.Errorf("%s: asked again: %v", name, err)
+		}
+		of, err := c.w.Accounts(ctx, "ana")
+		c.w.check(err)
+		if len(of) == 0 || of[0].Spent.Epsilon == 0 && of[0].Spent.Rho == 0 {
+			t.Errorf("%s: the new window has paid nothing: %+v", name, of)
+		}
+	}
+}
+
+// TestPolicyProtectsOthers: after a charge, or after something was told exactly, no question is
+// answered or explained under a policy that protects others, and nothing is promised. Put back, all
+// is as it was.
+func TestPolicyProtectsOthers(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		before, after dp.Neighbours
+		question      string
+	}{
+		{"a charge", dp.AddRemove, dp.Substitute, byAge(1)},
+		{"a charge under substitution", dp.Substitute, dp.AddRemove, byAge(1)},
+		{"the number of people, for nothing", dp.Substitute, dp.AddRemove, "SELECT COUNT(*) FROM patients"},
+	} {
+		w := build(t, hospital.New(200, 1), replaced("{epsilon: 1}"), 1)
+		neighbours := func(n dp.Neighbours) {
+			w.dataset.Neighbours = n
+			w.reopen()
+		}
+		neighbours(c.after)
+		if _, err := w.Promise(ctx); err != nil {
+			t.Errorf("%s: nothing was told yet: %v", c.name, err)
+		}
+		neighbours(c.before)
+		first := w.mustAsk(c.question)
+		if free := c.question != byAge(1); first.Receipt.Free != free {
+			t.Fatalf("%s: %+v", c.name, first)
+		}
+		neighbours(c.after)
+		_, asked := w.ask(byAge(2))
+		_, free := w.ask(c.question)
+		_, explained := w.Explain(ctx, api.Question{Analyst: "ana", SQL: byAge(2)})
+		_, opened := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 8, Above: 1, Sensitivity: 1})
+		_, promised := w.Promise(ctx)
+		for what, err := range map[string]error{"asked": asked, "asked again": free, "explained": explained, "opened": opened,
+			"promised": promised} {
+			if !errors.As(err, new(*books.ChangedError)) {
+				t.Errorf("after %s, %s: %v", c.name, what, err)
+			}
+		}
+		neighbours(c.before)
+		if again := w.mustAsk(c.question); numbers(again) != numbers(first) || !again.Receipt.Free {
+			t.Errorf("put back, %s is %+v, and was %+v", c.name, again, first)
+		}
 	}
 }

@@ -1,0 +1,474 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/meter"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/testcpu"
+)
+
+// What was described is planned once for all who ask it, and is the plan of the same text and
+// settings and of no other.
+func TestPlannedOnce(t *testing.T) {
+	w := newWorld(t, wealthy)
+	const text = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"
+	for range 2 {
+		_, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
+		w.check(err)
+	}
+	kept := func(sql string, maxGroups int64) *plan.Statement {
+		st, _ := w.planner.cache.statements.Get(statementKey{sql: sql, maxGroups: maxGroups})
+		return st
+	}
+	if kept(text, 1) != nil || kept(text+" ", 0) != nil {
+		t.Error("another question was taken for it")
+	}
+	first := kept(text, 0)
+	if first == nil {
+		t.Fatal("it is not there")
+	}
+	a, err := w.askAs("ana", text, amount("0.1"))
+	w.check(err)
+	if kept(text, 0) != first {
+		t.Error("it was planned again")
+	}
+	b, err := w.askAs("ana", text, amount("0.1"))
+	w.check(err)
+	if fmt.Sprint(a.Columns, a.Rows) != fmt.Sprint(b.Columns, b.Rows) || !b.Receipt.Free {
+		t.Error("with a draft and without it the answers differ")
+	}
+	// An analyst whom the policy does not list gets nothing, described or not.
+	_, err = w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
+	w.check(err)
+	if _, err := w.askAs("nobody", text, amount("0.1")); err == nil {
+		t.Error("nobody was answered")
+	}
+	for i := range 3 * maxCachedStatements {
+		w.planner.cache.keep(statementKey{sql: fmt.Sprint(i)}, &plan.Statement{})
+	}
+	if n := w.planner.cache.statements.Len(); n > maxCachedStatements {
+		t.Errorf("%d are kept", n)
+	}
+}
+
+// A price is that of all settings, and of nothing else.
+func TestPricedOnce(t *testing.T) {
+	w := newWorld(t, wealthy)
+	const text = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"
+	of := func(s api.Settings) *request {
+		q := api.Question{Analyst: "ana", SQL: text}
+		q.Settings = s
+		a, err := w.newRequest(ctx, q, memory.Horizon{})
+		w.check(err)
+		t.Cleanup(a.close)
+		return a
+	}
+	others := []api.Settings{{}, {Epsilon: amount("0.2")}, {Epsilon: amount("0.3")}, {Confidence: 0.9}, {Mechanism: "laplace"},
+		{MaxGroups: 1},
+		{Error: big.NewRat(100, 1)}, {Error: big.NewRat(100, 3)}, {Counts: "nonnegative"}, {Errors: "columns"}, {Stream: "off"},
+		{Delta: amount("1e-9")}}
+	seen := map[any]int{}
+	for i, s := range others {
+		first, second := of(s), of(s)
+		if first.Priced != second.Priced || !second.shared {
+			t.Errorf("%+v was priced twice", s)
+		}
+		if j, ok := seen[first.Priced]; ok {
+			t.Errorf("%+v has the price of %+v", s, others[j])
+		}
+		seen[first.Priced] = i
+		if s.Error != nil {
+			s.Error = new(big.Rat).Set(s.Error)
+		}
+		if of(s).Priced != first.Priced {
+			t.Errorf("%+v was priced again", s)
+		}
+	}
+}
+
+// A plan that somebody changed while others had it is not paid for.
+func TestSharedPlanChanged(t *testing.T) {
+	w := newWorld(t, wealthy)
+	const text = "SELECT COUNT(*) FROM patients"
+	q := api.Question{Analyst: "ana", SQL: text}
+	for range 2 {
+		_, err := w.newRequest(ctx, q, memory.Horizon{})
+		w.check(err)
+	}
+	st, _ := w.planner.cache.statements.Get(statementKey{sql: text})
+	st.Plans[0].Query.Measures = append(st.Plans[0].Query.Measures, st.Plans[0].Query.Measures[0])
+	before, err := w.Remaining(ctx, "ana")
+	w.check(err)
+	var dispute *api.Disagreement
+	if _, err := w.askAs("ana", text, 0); !errors.As(err, &dispute) {
+		t.Errorf("it was asked: %v", err)
+	}
+	if after, err := w.Remaining(ctx, "ana"); err != nil || fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("something was paid: %v %v, %v", before, after, err)
+	}
+}
+
+// Many ask the same at once, with a plan that they share, and get the same.
+func TestSharedPlans(t *testing.T) {
+	w := newWorld(t, wealthy)
+	texts := []string{"SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex HAVING COUNT(*) > -100000 ORDER BY 2 DESC",
+		"SELECT COUNT(*), SUM(cost) FROM patients WHERE age BETWEEN 20 AND 60", "SELECT MEDIAN(age) FROM patients",
+		"SELECT diagnosis, COUNT(*) FROM patients GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 2",
+		"SELECT sex, COUNT(*) FROM patients GROUP BY ROLLUP (sex)"}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	said := map[string]string{}
+	for i := range 40 {
+		all.Go(func() {
+			text := texts[i%len(texts)]
+			q := api.Question{Analyst: "ana", SQL: text, Request: fmt.Sprint("shared ", i)}
+			_, err := w.Explain(ctx, q)
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				return
+			}
+			a, err := w.Ask(ctx, q)
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			rows := fmt.Sprint(a.Columns, a.Rows)
+			if before, ok := said[text]; ok && before != rows {
+				t.Errorf("%s: %s and %s", text, before, rows)
+			}
+			said[text] = rows
+		})
+	}
+	all.Wait()
+}
+
+// listOf writes something many times, with # in the place of the number.
+func listOf(n int, text, between string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strings.ReplaceAll(text, "#", fmt.Sprint(i))
+	}
+	return strings.Join(all, between)
+}
+
+// nest puts something into itself.
+func nest(n int, around, in string) string {
+	for range n {
+		in = strings.ReplaceAll(around, "#", in)
+	}
+	return in
+}
+
+// expensive are texts that are made to be expensive, each in another pass.
+func expensive() map[string]string {
+	const doubling = "CASE WHEN # BETWEEN 0 AND 9 THEN 1 ELSE 0 END"
+	long := strings.Repeat("a", 60000)
+	count := func(more string) string { return "SELECT COUNT(*) FROM t " + more }
+	pairs := ""
+	for i := range 11 {
+		for j := range i {
+			pairs += fmt.Sprintf(" AND q%d.c + q%d.k <> %d", i, j, i)
+		}
+	}
+	answers := listOf(11, "(SELECT n % # AS k, COUNT(*) AS c FROM t GROUP BY 1) AS q#", ", ")
+	return map[string]string{
+		"padded and liked": count("GROUP BY " + listOf(5, "left(rpad(CAST(n * m + # AS text), 1000, '"+strings.Repeat("aé", 300)+"'), 9), "+
+			"rpad(CAST(n * m + # AS text), 1000, 'a') LIKE '"+strings.Repeat("%a", 120)+"b'", ", ")),
+		"matched": count("GROUP BY " + listOf(12, "rpad(CAST(n * m + # AS text), 1000, 'a') ~ '((a?){10}){10}#'", ", ")),
+		"many patterns": count("GROUP BY CASE " + listOf(200, "WHEN CAST(n + m AS text) ~ '(a|b){20}(c|#){9}' THEN #", " ") +
+			" END + n"),
+		"patterns of constants": count("WHERE '" + long + "' ~ '((a?){10}){10}b' AND '" + long[:2000] + "' LIKE '" +
+			strings.Repeat("%a", 120) + "b'"),
+		"constants": "SELECT n, " + nest(50, "coalesce(#, 'a')", "left('"+long[:40000]+"', 30000)") + " FROM t GROUP BY n",
+		"large keys": "SELECT " + listOf(700, "n + #", ", ") + " FROM t GROUP BY " +
+			listOf(8, nest(8, doubling, "n")+" + #", ", "),
+		"a long list":          count("WHERE n IN (" + listOf(1950, "#", ", ") + ") GROUP BY n, m"),
+		"long lists over many": count("WHERE m * n IN (" + listOf(1950, "#", ", ") + ") GROUP BY m * n"),
+		"a long OR":            count("WHERE " + listOf(600, "n + m = #", " OR ")),
+		"sets": "SELECT " + listOf(30, "SUM(n + #)", ", ") + " FROM t GROUP BY CUBE (" + listOf(5, nest(7, doubling, "(n + m + #)"), ", ") +
+			")",
+		"aggregates": "SELECT " + listOf(60, "AVG(n * # + m)", ", ") + " FROM t GROUP BY s, b",
+		"names":      "WITH " + listOf(400, "a# AS (SELECT n FROM t)", ", ") + " SELECT COUNT(*) FROM a0 GROUP BY n",
+		"names of names": "WITH a0 AS (SELECT n, pid FROM t WHERE " + listOf(300, "n <> # + m", " AND ") + "), " +
+			listOf(60, "b# AS (SELECT n, pid FROM a0)", ", ") + " SELECT COUNT(*) FROM b0 JOIN " +
+			listOf(59, "b# AS c# USING (pid)", " JOIN "),
+		"questions": "SELECT * FROM " + listOf(18, "(SELECT n % # AS k, COUNT(*) AS c FROM t WHERE "+listOf(15, "m <> #", " AND ")+
+			" GROUP BY 1) AS q#", ", "),
+		"joined answers": "SELECT COUNT(*) FROM " + answers + " WHERE true" + pairs,
+		"nested": nest(14, "SELECT * FROM (#) AS q", "SELECT n, m, COUNT(*) FROM t WHERE "+listOf(300, "n <> m * #", " AND ")+
+			" GROUP BY n, m"),
+		"around": "SELECT " + listOf(40, nest(10, "CASE WHEN # > 1 THEN 2 ELSE c END", "c"), ", ") +
+			" FROM (SELECT n, COUNT(*) AS c FROM t GROUP BY n) AS q",
+		"unions": "SELECT COUNT(*) FROM (" + listOf(15, "SELECT pid, n + # AS k FROM t WHERE m <> #", " UNION ALL ") +
+			") AS q GROUP BY k % 7",
+		"persons": "SELECT COUNT(*) FROM (SELECT pid, " + listOf(300, "max(p + #) AS k#", ", ") + " FROM v GROUP BY pid) AS q",
+		"windows": "SELECT COUNT(*) FROM (SELECT pid, " +
+			listOf(48, "sum(p + #) OVER (PARTITION BY pid ORDER BY k, u) AS k#", ", ") + " FROM v) AS q",
+		"times": count("GROUP BY " + listOf(12, "to_char(d + INTERVAL '# days', 'Day Month')", ", ")),
+		"parts": "SELECT COUNT(*) FROM v GROUP BY " +
+			listOf(12, "CAST(extract(hour from u) * # + extract(dow from u) * extract(month from u) AS text)", ", "),
+		"categories":       "SELECT " + listOf(90, "left(CAST(n AS text) || CAST(m AS text), 1#) AS c#", ", ") + " FROM t",
+		"wide expressions": count("WHERE " + listOf(18, nest(8, doubling, "(n + #)")+" > #", " AND ")),
+		"CASE in CASE":     count("GROUP BY " + nest(30, "CASE WHEN # > 1 AND b THEN n ELSE m END", "n")),
+		"NOT in NOT":       count("WHERE " + nest(55, "NOT (n > m AND #)", "b")),
+		"chains":           count("WHERE " + listOf(14, listOf(110, "n", " + ")+" + m <> #", " AND ") + " GROUP BY n, m"),
+		"chains of keys": "SELECT " + listOf(7, listOf(110, "n", " + ")+" + #", ", ") + " FROM t GROUP BY " +
+			listOf(7, listOf(110, "n", " + ")+" + #", ", "),
+		"garbage": "SELECT " + strings.Repeat("(", 60) + long[:30000],
+	}
+}
+
+// TestExpensiveTexts: no text of 64 KB takes more than a moment to plan, at any door.
+func TestExpensiveTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector things take more time and memory")
+	}
+	d := newDoors(t, searchedPolicy)
+	for name, text := range expensive() {
+		if len(text) > 64<<10 {
+			t.Errorf("%s has %d bytes", name, len(text))
+		}
+		for _, door := range []string{"describe", "explain", "rows", "parameters", "holdout"} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := testcpu.Worked(t)
+			err := d.plan(door, text)
+			took := testcpu.Worked(t) - start
+			runtime.ReadMemStats(&after)
+			bytes := after.TotalAlloc - before.TotalAlloc
+			t.Logf("%-22s %-10s %6d bytes %8v %4d MB %.90s", name, door, len(text), took.Round(1e6), bytes>>20, fmt.Sprint(err))
+			if took > 2*mostTime || bytes > mostBytes { // a busy machine is slower
+				t.Errorf("%s takes %v and %d MB at the door %s: %v", name, took, bytes>>20, door, err)
+			}
+		}
+	}
+}
+
+// What is refused after much work is refused once for all who ask it in a while, in the same words,
+// unless a part of the work was somebody else's.
+func TestRefusedForWork(t *testing.T) {
+	for _, name := range []string{"NOT in NOT", "padded and liked"} {
+		d := newDoors(t, searchedPolicy)
+		q := api.Question{Analyst: "ana", SQL: expensive()[name]}
+		another := meter.With(ctx)
+		meter.Of(another).Work(1, meter.MostTime/2)
+		if _, err := d.Explain(another, q); err == nil || d.planner.cache.refused.Len() != 0 {
+			t.Fatal(err)
+		}
+		_, first := d.Explain(ctx, q)
+		if first == nil || d.planner.cache.refused.Len() != 1 {
+			t.Fatal(first)
+		}
+		said, position := first.Error(), first.(*api.Refusal).Position
+		first.(*api.Refusal).Position = 7000 // who gets it may
+		start := testcpu.Worked(t)
+		for range 20 {
+			if _, err := d.Describe(ctx, q); err == nil || err.Error() != said || err.(*api.Refusal).Position != position {
+				t.Fatal(err)
+			}
+		}
+		if took := testcpu.Worked(t) - start; took > time.Second {
+			t.Errorf("%s was planned again, for %v", name, took)
+		}
+	}
+}
+
+// Who is gone is not planned for, at any door: what would take a second ends at the first look at
+// the context.
+func TestGoneWhilePlanned(t *testing.T) {
+	d := newDoors(t, searchedPolicy)
+	gone, stop := context.WithCancel(ctx)
+	stop()
+	for _, name := range []string{"sets", "NOT in NOT", "wide expressions", "times", "names of names"} {
+		q := api.Question{Analyst: "ana", SQL: expensive()[name]}
+		for door, plan := range map[string]func(context.Context) error{
+			"explain":  func(ctx context.Context) error { _, err := d.Explain(ctx, q); return err },
+			"describe": func(ctx context.Context) error { _, err := d.Describe(ctx, q); return err },
+		} {
+			metered := meter.With(gone)
+			err := plan(metered)
+			if worked, _ := meter.Of(metered).Counted(); worked > 10*time.Millisecond || !errors.Is(err, context.Canceled) {
+				t.Errorf("%s of %s counted %v: %v", door, name, worked, err)
+			}
+		}
+		if d.planner.cache.refused.Len() > 0 {
+			t.Errorf("%s is refused for all", name)
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	var s api.Settings
+	for _, c := range [][2]string{
+		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"},
+		{"dp.max_groups", "3"}, {"dp.max_sum", "2.5"}, {"dp.stream", "off"}, {"dp.errors", "interval"}, {"dp.counts", "nonnegative"},
+	} {
+		before, _ := s.Show(c[0])
+		if err := s.Set(c[0], " "+c[1]+" "); err != nil {
+			t.Error(err)
+		}
+		if got, err := s.Show(c[0]); err != nil || strings.TrimSuffix(got, "e-07") != strings.TrimSuffix(c[1], "e-7") {
+			t.Errorf("%s = %s is shown as %s, %v", c[0], c[1], got, err)
+		}
+		if err := s.Reset(c[0]); err != nil {
+			t.Error(err)
+		}
+		if after, _ := s.Show(c[0]); after != before {
+			t.Errorf("%s is %s after a reset, and was %s", c[0], after, before)
+		}
+	}
+	names := api.SettingNames()
+	if len(names) != 10 {
+		t.Errorf("settings %v", names)
+	}
+	for _, name := range append(names, "dp.nothing") {
+		for _, bad := range []string{"", " ", "NaN", "nan", "Inf", "-inf", "1e20", "-1", "-0.5", "0", "x", "0x1", "1e999999999", "1,5",
+			"1/2", strings.Repeat("9", 100)} {
+			kept := s
+			if err := s.Set(name, bad); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s = %q: %v", name, bad, err)
+			}
+			if s != kept {
+				t.Errorf("%s = %q changed something", name, bad)
+			}
+		}
+	}
+	for _, bad := range [][2]string{{"dp.confidence", "0.49"}, {"dp.confidence", "0.99991"}, {"dp.confidence", "1"},
+		{"dp.max_groups", "1.5"}, {"dp.max_groups", "1000001"}, {"dp.mechanism", "exponential"}, {"dp.delta", "1"}} {
+		if s.Set(bad[0], bad[1]) == nil {
+			t.Errorf("%v was taken", bad)
+		}
+	}
+	if _, err := s.Show("dp.budget"); err == nil {
+		t.Error("there is a setting dp.budget")
+	}
+	if got, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max_groups": "2"}); err != nil || got.MaxGroups != 2 ||
+		got.Epsilon != amount("1") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max": "2"}); err == nil {
+		t.Error("an unknown setting was taken")
+	}
+}
+
+// Settings that a program makes are checked like those that somebody writes.
+func TestSettingsOfPrograms(t *testing.T) {
+	w := newWorld(t, plenty)
+	r := w.record()
+	for _, s := range []api.Settings{
+		{Confidence: math.NaN()}, {Confidence: math.Inf(1)}, {Confidence: 0.2}, {Confidence: -1}, {Mechanism: "none"},
+		{Mechanism: "gaussian"}, {MaxGroups: -1}, {MaxGroups: 5},
+		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1), Epsilon: amount("0.1")}, {Epsilon: amount("2")},
+	} {
+		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: freshID()})
+		if refused := new(api.Refusal); !errors.As(err, &refused) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	if got := r.take(); len(got) > 0 {
+		t.Errorf("refused settings called %v", got)
+	}
+}
+
+// Fewer groups of each person need less noise, and are another question.
+func TestMaxGroups(t *testing.T) {
+	w := newWorld(t, plenty)
+	ask := func(n int64) float64 {
+		a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
+			Settings: api.Settings{MaxGroups: n}, Request: freshID()})
+		w.check(err)
+		if n > 0 && a.MaxGroups != n || a.Receipt.Free && n != 2 {
+			t.Errorf("%d groups: %+v", n, a)
+		}
+		return *a.Errors[0][1]
+	}
+	if all, two, one := ask(0), ask(2), ask(1); all != two || one > two*0.51 {
+		t.Errorf("errors %v, %v and %v", all, two, one)
+	}
+}
+
+// Laplace noise can be had for rho, and claims no more of it than Gaussian noise would.
+func TestMechanism(t *testing.T) {
+	w := newWorld(t, rich)
+	for _, m := range []string{"laplace", "gaussian", ""} {
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex",
+			Settings: api.Settings{Mechanism: m}})
+		w.check(err)
+		want := m
+		if m == "" {
+			want = "gaussian"
+		}
+		share := pricing.Currency{}.Amount(amount("0.1")) / 2
+		for _, n := range p.Purchases[0].Noise {
+			if got := n.Cost().Rho; n.Name() != want || got > share || got < share-share/1000 {
+				t.Errorf("%q: %s at rho %v of %v", m, n.Name(), got, share)
+			}
+		}
+	}
+}
+
+// A bound on what a person adds to a sum is another question: it is told, charged for and
+// remembered by itself, and never answered by one with another bound.
+func TestMaxSumIsRemembered(t *testing.T) {
+	w := newWorld(t, plenty)
+	ask := func(max, epsilon string) (*api.Answer, *api.Explanation) {
+		t.Helper()
+		q := api.Question{Analyst: "ana", SQL: "SELECT ward, SUM(cost) FROM visits GROUP BY ward", Epsilon: amount(epsilon),
+			Request: freshID()}
+		if max != "" {
+			q.Settings.MaxSum, _ = new(big.Rat).SetString(max)
+		}
+		e, err := w.Explain(ctx, q)
+		w.check(err)
+		a, err := w.Ask(ctx, q)
+		w.check(err)
+		if a.Cost != e.Pay {
+			t.Errorf("it costs %v, and %v was said", a.Cost, e.Pay)
+		}
+		return a, e
+	}
+	// Six rows of at most 2,000 in each of two wards.
+	wide, e := ask("", "0.5")
+	if m := e.Questions[0].Measures[0]; m.Sensitivity != 24000 || contains(strings.Join(wide.Notes, "\n"), "max_sum") {
+		t.Errorf("%+v %q", m, wide.Notes)
+	}
+	narrow, e := ask("300", "0.5")
+	if m := e.Questions[0].Measures[0]; m.Sensitivity != 600 || !contains(m.Why, "adds at most 300.00 to a group") || narrow.Receipt.Free {
+		t.Errorf("%+v", m)
+	}
+	if !contains(strings.Join(narrow.Notes, "\n"), "one person adds at most 300 to a group (max_sum)") ||
+		*narrow.Errors[0][1]*39 > *wide.Errors[0][1] {
+		t.Errorf("%q %v %v", narrow.Notes, *narrow.Errors[0][1], *wide.Errors[0][1])
+	}
+	for _, max := range []string{"", "300"} {
+		if again, _ := ask(max, "0.5"); !again.Receipt.Free || again.Cost != (dp.Cost{}) {
+			t.Errorf("%q: asked again it is charged", max)
+		}
+		if less, _ := ask(max, "0.1"); !less.Receipt.Free { // the better answer is there
+			t.Errorf("%q: at a lower price it is charged", max)
+		}
+	}
+	// A narrower sum has less noise than any price of a wider one buys, and is another number.
+	if other, _ := ask("301", "0.1"); other.Receipt.Free {
+		t.Error("another bound was answered by this one")
+	}
+	if other, _ := ask("100000", "0.5"); !other.Receipt.Free || numbers(other) != numbers(wide) {
+		t.Error("a bound that nobody reaches is the same question")
+	}
+}
