@@ -278,7 +278,7 @@ func (r Receipt) Alerts() []Alert {
 			}
 		}
 		if passed > 0 {
-			all = append(all, Alert{b.Account, passed})
+			all = append(all, Alert{Account: b.Account, Percent: passed})
 		}
 	}
 	return all

@@ -14,8 +14,8 @@ func Clip(x []float64, radius float64) []float32 {
 	return row
 }
 
-// maxMagnitude is what features are brought below: their squares and sums of these are far from the end of
-// float64, and they are float32.
+// maxMagnitude is what features are brought below: their squares and sums of these are far from the
+// end of float64, and they are float32.
 const maxMagnitude = 0x1p100
 
 // ClipInto sets row to x, made shorter where it is longer than radius.
