@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,6 +26,11 @@ func faults(p *Package) map[string][]Place {
 	} {
 		if len(places) > 0 {
 			out[kind] = places
+		}
+	}
+	for name, r := range p.Receivers {
+		if r.Methods > ReceiverMethods {
+			out["receivers"] = append(out["receivers"], Place{File: r.Files[0], What: "methods of " + name, Size: r.Methods})
 		}
 	}
 	return out
@@ -98,6 +104,8 @@ func TestFaultsAreSeen(t *testing.T) {
 		"comment":          {"// " + long, "comments"},
 		"function":         {"func f() {\n\tx := 0\n" + body + "}", "functions"},
 		"init":             {"func init() {}", "inits"},
+		"methods":          {"type t int\n" + methods(ReceiverMethods+1), "receivers"},
+		"enough methods":   {"type t int\n" + methods(ReceiverMethods), ""},
 		"method init":      {"type t struct{}\n\nfunc (t) init() {}", ""},
 		"directive":        {"//go:generate " + long, ""},
 		"command":          {"// Run\n//\n//\t" + long + "\nvar x int", ""},
@@ -131,6 +139,15 @@ func TestFaultsAreSeen(t *testing.T) {
 	if got := Mirrored(all)["T"]; !slices.Equal(got, []string{"a/x", "internal/x"}) {
 		t.Errorf("mirrored: %v", got)
 	}
+}
+
+// methods writes that many methods of a type t.
+func methods(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "\nfunc (t) m%d() {}\n", i)
+	}
+	return b.String()
 }
 
 // one reads a tree of these files.
