@@ -167,7 +167,7 @@ func (cl classifier) listsKeys(s *pg.SelectStmt) bool {
 	if !isDistinct(s) || isAggregated(s) {
 		return false
 	}
-	from, err := rowReader{cl.env}.readFrom(s)
+	from, err := rowReader(cl).readFrom(s)
 	if err != nil || !tree.Private(from) {
 		return false
 	}
@@ -186,7 +186,7 @@ func (cl classifier) byPerson(s *pg.SelectStmt) bool {
 	if len(s.GroupClause) == 0 {
 		return false
 	}
-	from, err := rowReader{cl.env}.readFrom(s)
+	from, err := rowReader(cl).readFrom(s)
 	if err != nil || !tree.Private(from) {
 		return false
 	}

@@ -125,7 +125,7 @@ func (pn planner) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*choosingAnsw
 	if len(all) == 0 {
 		return s, nil, nil
 	}
-	rows, err := rowReader{pn.env}.readFrom(s)
+	rows, err := rowReader(pn).readFrom(s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,7 +146,7 @@ func (pn planner) takeAnswers(s *pg.SelectStmt) (*pg.SelectStmt, []*choosingAnsw
 // takeFrom takes answers out of an item of FROM. What the joins with them say is said by WHERE as
 // well as by ON, because they are inner ones.
 func (pn planner) takeFrom(n *pg.Node, all *[]*choosingAnswer, saying *[]*pg.Node) (*pg.Node, error) {
-	l, err := classifier{pn.env}.ofItem(n)
+	l, err := classifier(pn).ofItem(n)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (pn planner) readIn(n *pg.Node) (*choosingAnswer, error) {
 	if sub == nil || l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0 {
 		return nil, nil
 	}
-	levels := classifier{pn.env}
+	levels := classifier(pn)
 	if level, err := levels.ofResult(sub); err != nil || level != overAnswers {
 		return nil, nil // it is read, or refused, with the other conditions
 	}

@@ -39,7 +39,6 @@ func (l *Listener) Accept() (net.Conn, error) {
 type countedConn struct {
 	*Conn
 	slot *Slot
-	once sync.Once
 }
 
 // Close implements [net.Conn].

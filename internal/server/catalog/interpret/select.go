@@ -36,7 +36,7 @@ type selectBinder struct {
 func (b selectBinder) plain(st *pg.SelectStmt) (*query, error) {
 	sel := &selection{scope: b.scope, query: &query{scope: b.scope}}
 	var err error
-	from := fromBinder{b.scope, b.exprs}
+	from := fromBinder(b)
 	if sel.parts, err = from.fromClause(st.FromClause); err != nil {
 		return nil, err
 	}
