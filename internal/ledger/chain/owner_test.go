@@ -130,6 +130,40 @@ func TestPromise12ForgedTopUps(t *testing.T) {
 	}
 }
 
+// What owners signed before November 2026 is of the record's own place: it counts there and nowhere
+// else, and what is signed now is not read as one of those.
+func TestPromise12SignedInPlace(t *testing.T) {
+	s := begin(t)
+	enter(t, s, ledger.Owner{Public: public(owner), Reason: "first"})
+	link, err := s.Entry(ledger.TopUp{Accounts: []string{"d"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: owner}, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := link.Record.Clone()
+	old.Signature = hex.EncodeToString(ed25519.Sign(owner, old.SignedInPlace()))
+	if err := s.Check(old); err != nil {
+		t.Errorf("what was signed in its place does not count there: %v", err)
+	}
+	byStranger := old.Clone()
+	byStranger.Signature = hex.EncodeToString(ed25519.Sign(stranger, old.SignedInPlace()))
+	if s.Check(byStranger) == nil {
+		t.Error("a stranger's signature counts in its place")
+	}
+	if bytes.Equal(old.SignedInPlace(), old.Signed(s.Owner.decided.last)) {
+		t.Error("one text is of a place and of a decision")
+	}
+	links, err := charge(s, "r", 1, 1, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, links...)
+	moved := old.Clone()
+	moved.Sequence, moved.Previous = s.sequence+1, s.hash
+	if s.Check(moved) == nil {
+		t.Error("what was signed for one place counts in another")
+	}
+}
+
 func TestPromise12OwnersFollowEachOther(t *testing.T) {
 	s := begin(t)
 	if link, err := s.Entry(ledger.Owner{Public: public(owner), Reason: "first", Signer: stranger}, time.Unix(0, 0)); err == nil {
