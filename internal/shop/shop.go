@@ -1,17 +1,3 @@
-// Package shop makes up a wholesaler: the same customers, orders and items for the
-// same seed. It has the shape of the TPC-H benchmark, so that examples can join, and
-// is for demonstrations, documentation and measurements. Nobody in it exists.
-//
-//	customers.csv  cid, name, segment, nation
-//	orders.csv     oid, cid, day, priority, status
-//	items.csv      oid, line, part, quantity, price, discount, ship_day, return_flag
-//	nations.csv    nation, region                        public
-//	parts.csv      part, brand, type, retail_price       public
-//	shop.yaml      the policy, with the customer as the unit
-//
-// A third of the customers have no order, the others 1 to 29, with 1 to 7 items each. What
-// belongs to a customer depends on the seed, the number of parts and that customer alone: without
-// one of them all the others stay as they are.
 package shop
 
 import (
@@ -25,6 +11,21 @@ import (
 	"strconv"
 	"time"
 )
+
+// A Shop makes up a wholesaler: the same customers, orders and items for the
+// same seed. It has the shape of the TPC-H benchmark, so that examples can join, and
+// is for demonstrations, documentation and measurements. Nobody in it exists.
+//
+//	customers.csv  cid, name, segment, nation
+//	orders.csv     oid, cid, day, priority, status
+//	items.csv      oid, line, part, quantity, price, discount, ship_day, return_flag
+//	nations.csv    nation, region                        public
+//	parts.csv      part, brand, type, retail_price       public
+//	shop.yaml      the policy, with the customer as the unit
+//
+// A third of the customers have no order, the others 1 to 29, with 1 to 7 items each. What
+// belongs to a customer depends on the seed, the number of parts and that customer alone: without
+// one of them all the others stay as they are.
 
 // Shop is a wholesaler that is made while it is written, and never held in memory.
 type Shop struct {

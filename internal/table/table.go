@@ -1,4 +1,3 @@
-// Package table prints aligned tables for people.
 package table
 
 import (
@@ -9,6 +8,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 )
+
+// Tables are aligned, for people.
 
 // Table is a header and rows of text.
 type Table struct {

@@ -1,8 +1,5 @@
 //go:build unix
 
-// Package testcpu tells a test how much processor time its process has used. What others on the
-// machine do changes that little, and a clock on the wall a lot: a test that bounds work by a clock
-// fails where the machine is busy.
 package testcpu
 
 import (
@@ -10,6 +7,10 @@ import (
 	"testing"
 	"time"
 )
+
+// What follows tells a test how much processor time its process has used. What others on the
+// machine do changes that little, and a clock on the wall a lot: a test that bounds work by a clock
+// fails where the machine is busy.
 
 // Worked is the time that processors have worked for this process so far.
 func Worked(t testing.TB) time.Duration {

@@ -1,5 +1,6 @@
-// Package finding is what an audit says: one line for each claim that was tested.
 package finding
+
+// A finding is what an audit says: one line for each claim that was tested.
 
 // Finding is one claim, what was done to break it, and whether it stands.
 type Finding struct {

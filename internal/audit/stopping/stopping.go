@@ -1,8 +1,9 @@
-// Package stopping plays an owner who raises a limit in the worst way against what is stated of the
-// limits.
 package stopping
 
 import "math"
+
+// What follows plays an owner who raises a limit in the worst way against what is stated of the
+// limits.
 
 // Worth is the least delta that makes a promise true of an owner who raises a limit in the worst
 // way, where every answer has Gaussian noise. At the limit rho_j the owner sees the privacy loss,

@@ -1,5 +1,5 @@
-// Package accountcmd has the commands of discreet account: what mechanisms cost together, the noise
-// that a budget needs, and pictures of both.
+// Package labcmd has the commands that need no data of an owner: accounting, audits, surveys that
+// are simulated, and demonstrations.
 package accountcmd
 
 import (
@@ -13,6 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/internal/workbench"
 )
+
+// The files account*.go have the commands of discreet account: what mechanisms cost together, the
+// noise that a budget needs, and pictures of both.
 
 // AccountCmd is discreet account.
 type AccountCmd struct {

@@ -1,4 +1,3 @@
-// Package askcmd has discreet ask: one question to several servers.
 package askcmd
 
 import (
@@ -17,6 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
+
+// This file has discreet ask: one question to several servers.
 
 // AskCmd is discreet ask.
 type AskCmd struct {

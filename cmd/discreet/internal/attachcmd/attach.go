@@ -1,5 +1,3 @@
-// Package attachcmd has discreet attach: this program as a part of another one, which started it
-// and talks to it alone.
 package attachcmd
 
 import (
@@ -21,6 +19,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/workbench"
 	"github.com/discreet-dp/discreet/policy"
 )
+
+// This file has discreet attach: this program as a part of another one, which started it
+// and talks to it alone.
 
 // AttachCmd is discreet attach.
 type AttachCmd struct {

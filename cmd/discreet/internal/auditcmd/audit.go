@@ -1,4 +1,3 @@
-// Package auditcmd has discreet audit, which shows what attacks on the mechanisms found.
 package auditcmd
 
 import (
@@ -14,6 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/lockstep"
 	"github.com/discreet-dp/discreet/internal/table"
 )
+
+// This file has discreet audit, which shows what attacks on the mechanisms found.
 
 // AuditCmd is discreet audit.
 type AuditCmd struct {

@@ -1,5 +1,3 @@
-// Package democmd has the commands of discreet demo, which tell a story on made-up data or write
-// such data.
 package democmd
 
 import (
@@ -28,6 +26,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 )
+
+// The files demo*.go have the commands of discreet demo, which tell a story on made-up data or
+// write such data.
 
 // DemoCmd tells the story where nothing else is said.
 type DemoCmd struct {

@@ -1,5 +1,3 @@
-// Package holdoutcmd has the commands of discreet holdout: scores on a holdout, and what theorems
-// promise about them.
 package holdoutcmd
 
 import (
@@ -21,6 +19,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
+
+// The files holdout*.go have the commands of discreet holdout: scores on a holdout, and what
+// theorems promise about them.
 
 // HoldoutCmd has a command in a line, each in a file of its own.
 type HoldoutCmd struct {

@@ -1,5 +1,3 @@
-// Package ledgercmd has the commands of discreet ledger: what was charged, whether it can be
-// believed, and what the owner adds to it.
 package ledgercmd
 
 import (
@@ -19,6 +17,9 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
+
+// The files ledger*.go have the commands of discreet ledger: what was charged, whether it can be
+// believed, and what the owner adds to it.
 
 // LedgerCmd is discreet ledger.
 type LedgerCmd struct {

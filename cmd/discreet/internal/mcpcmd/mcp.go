@@ -1,5 +1,3 @@
-// Package mcpcmd has discreet mcp: the tools of package agent over standard input and output, for
-// one analyst, on a policy of this machine or at a server.
 package mcpcmd
 
 import (
@@ -22,6 +20,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
+
+// This file has discreet mcp: the tools of package agent over standard input and output, for
+// one analyst, on a policy of this machine or at a server.
 
 // MCPCmd is discreet mcp.
 type MCPCmd struct {

@@ -1,4 +1,3 @@
-// Package servecmd has discreet serve: its flags, its file of settings, and its demonstration.
 package servecmd
 
 import (
@@ -30,6 +29,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 	page "github.com/discreet-dp/discreet/web"
 )
+
+// The files serve*.go have discreet serve: its flags, its file of settings, and its demonstration.
 
 // ServeCmd is the server. Every flag but --config and --demo can also be a key of the file and a
 // variable of the environment.

@@ -1,5 +1,5 @@
-// Package streamcmd has the commands of discreet stream: counting questions on one budget, and
-// their rehearsal.
+// Package sessioncmd has the commands that go on over many questions: streams, holdouts, and the
+// training of models.
 package streamcmd
 
 import (
@@ -18,6 +18,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/stream"
 )
+
+// The files stream*.go have the commands of discreet stream: counting questions on one budget, and
+// their rehearsal.
 
 // StreamCmd rehearses where nothing else is said.
 type StreamCmd struct {

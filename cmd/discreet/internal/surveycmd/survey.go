@@ -1,4 +1,3 @@
-// Package surveycmd has discreet survey, in which everybody randomizes their own answer.
 package surveycmd
 
 import (
@@ -22,6 +21,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/survey"
 )
+
+// This file has discreet survey, in which everybody randomizes their own answer.
 
 // SurveyCmd is discreet survey.
 type SurveyCmd struct {

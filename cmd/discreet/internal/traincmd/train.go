@@ -1,5 +1,3 @@
-// Package traincmd has discreet train and discreet predict: models that are trained privately, the
-// comparison of methods, and predictions.
 package traincmd
 
 import (
@@ -22,6 +20,9 @@ import (
 	town "github.com/discreet-dp/discreet/internal/traindemo"
 	"github.com/discreet-dp/discreet/learn"
 )
+
+// The files train.go and predict.go have discreet train and discreet predict: models that are
+// trained privately, the comparison of methods, and predictions.
 
 // TrainCmd is discreet train.
 type TrainCmd struct {

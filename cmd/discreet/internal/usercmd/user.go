@@ -1,4 +1,3 @@
-// Package usercmd has the commands of discreet user: who may come in to the server.
 package usercmd
 
 import (
@@ -17,6 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
+
+// The files user*.go have the commands of discreet user: who may come in to the server.
 
 // UserCmd is discreet user.
 type UserCmd struct {
