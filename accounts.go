@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/underway"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -113,12 +113,12 @@ func (a *Accounts) Owner(ctx context.Context) (ed25519.PublicKey, error) {
 }
 
 // books returns a curator of a dataset that knows its ledger and not its data.
-func (d *datasets) books(name string) (*books.Books, error) {
+func (d *datasets) books(name string) (*budgets.Books, error) {
 	ds, err := d.find(name)
 	if err != nil {
 		return nil, err
 	}
-	return books.New(ds, d.ledger), nil
+	return budgets.New(ds, d.ledger), nil
 }
 
 // Records returns the records of the ledger from a sequence on, in their order, for forecasts and
@@ -157,15 +157,15 @@ func (a *Accounts) BudgetOf(ctx context.Context, name, analyst string) ([]api.Ac
 		return nil, &api.Refusal{Reason: fmt.Sprintf("there is no analyst %q in the dataset %s", analyst, ds.Name),
 			Instead: "ask as an analyst that the policy lists", Position: -1}
 	}
-	return books.New(ds, a.datasets.ledger).Own(ctx, analyst)
+	return budgets.New(ds, a.datasets.ledger).Own(ctx, analyst)
 }
 
 // Door returns whether a dataset is closed to an analyst; where none is named, to everybody. It
 // does not open the data.
-func (a *Accounts) Door(ctx context.Context, dataset, analyst string) (ledger.Door, error) {
+func (a *Accounts) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	ds, err := a.datasets.find(dataset)
 	if err != nil {
-		return ledger.Door{}, err
+		return ledger.Lockout{}, err
 	}
 	return a.datasets.ledger.Door(ctx, ds.Name, analyst)
 }
@@ -196,7 +196,7 @@ func (db *DB) crashed(ctx context.Context) error {
 		if ds == nil {
 			ds = &policy.Dataset{} // that of another policy: what it bears is not known, so it is what nothing says
 		}
-		borne, analyst := ds.Borne(), db.underway.Suspect(name)
+		borne, analyst := ds.FailureLimits(), db.underway.Suspect(name)
 		if _, err := db.datasets.ledger.Fail(ctx, ledger.Incident{Analyst: analyst, Dataset: name, Failure: ledger.FailedCrash,
 			ByAnalyst: borne.Analyst, ByDataset: borne.Dataset}); err != nil {
 			return err

@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/trino"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/meter"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/meter"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 // Describe says what the answer to a question would look like. It is free, and the data is not
@@ -22,7 +22,7 @@ func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, e
 	if strings.Contains(q.SQL, "$") {
 		text := syntax.Open(q.SQL, q.Parsed)
 		q.Parsed = text
-		if kinds, samples, err = plan.Parameters(ds.data.policy, text); err != nil {
+		if kinds, samples, err = planner.Parameters(ds.data.policy, text); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +80,7 @@ func said(samples []api.Parameter, kinds []string) []api.Parameter {
 	out := slices.Clone(samples)
 	for i, kind := range kinds {
 		if i < len(out) && kind != "" && kind != "text" && kind != out[i].Kind {
-			out[i] = plan.Sample(kind)
+			out[i] = planner.Sample(kind)
 		}
 	}
 	return out

@@ -18,16 +18,16 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/curator/policycheck"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/policycheck"
-	"github.com/discreet-dp/discreet/internal/recent"
+	"github.com/discreet-dp/discreet/internal/lru"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/underway"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -51,7 +51,7 @@ type DB struct {
 	underway     *underway.File // whose questions are under way; nil where nobody notes it
 
 	moments moments
-	texts   *recent.Map[string, *syntax.Text] // of questions, read
+	texts   *lru.Map[string, *syntax.Text] // of questions, read
 }
 
 // datasets are those of a policy, each opened when a question first needs it, and the ledger that
@@ -108,7 +108,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 		return a, err
 	}
 	var unsecured *ledger.WriteError
-	var withheld *ledger.DoorError
+	var withheld *ledger.LockoutError
 	if errors.As(err, &unsecured) && unsecured.MayCount() || errors.As(err, &withheld) && withheld.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
 	}
@@ -152,7 +152,7 @@ func (a *Accounts) Budget(ctx context.Context, name string) ([]api.Account, erro
 	if err != nil {
 		return nil, err
 	}
-	return books.New(ds, a.datasets.ledger).Accounts(ctx, ds.AnalystNames()...)
+	return budgets.New(ds, a.datasets.ledger).Accounts(ctx, ds.AnalystNames()...)
 }
 
 // find returns the policy of a dataset; of the only one, where no name is given.

@@ -111,7 +111,7 @@ func TestCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var door *ledger.DoorError
+	var door *ledger.LockoutError
 	if _, err := db.Ask(background, other); !errors.As(err, &door) {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/recent"
+	"github.com/discreet-dp/discreet/internal/ledger/openledger"
+	"github.com/discreet-dp/discreet/internal/lru"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/underway"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -27,7 +27,7 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	all := &datasets{stores: map[string]*store.Store{}, open: map[string]*dataset{}, releaser: mech.NewReleaser(noise.NewSource()),
 		ids: noise.NewSource()}
 	db := &DB{Accounts: Accounts{datasets: all}, StreamQuestions: StreamQuestions{all}, HoldoutQuestions: HoldoutQuestions{all},
-		Trainings: Trainings{all}, datasets: all, texts: recent.New[string, *syntax.Text](maxTexts)}
+		Trainings: Trainings{all}, datasets: all, texts: lru.New[string, *syntax.Text](maxTexts)}
 	for _, set := range options {
 		if err := set(db); err != nil {
 			return nil, err
@@ -69,18 +69,18 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 func (db *DB) openLedger(ctx context.Context) error {
 	if db.asOwner {
 		// Whoever has it open looks after its anchor, and has counted who died.
-		if l, err := anywhere.Visit(db.datasets.policy); l != nil || err != nil {
+		if l, err := openledger.Visit(db.datasets.policy); l != nil || err != nil {
 			db.datasets.ledger = l
 			return err
 		}
 	}
-	how := anywhere.Options{Full: db.full, Hatch: db.hatch}
+	how := openledger.Options{Full: db.full, Hatch: db.hatch}
 	if tell := db.progress; tell != nil {
 		how.Tell = func(done, of uint64) { tell("checking the ledger", int64(done), int64(of)) }
 	}
 	done := make(chan error, 1)
 	go func() {
-		l, release, err := anywhere.Open(db.datasets.policy, how)
+		l, release, err := openledger.Open(db.datasets.policy, how)
 		if err != nil {
 			done <- err
 			return

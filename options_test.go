@@ -140,7 +140,9 @@ func (d *dead) Fail(_ context.Context, i ledger.Incident) (bool, error) {
 	return true, nil
 }
 
-func (d *dead) Door(context.Context, string, string) (ledger.Door, error) { return ledger.Door{}, nil }
+func (d *dead) Door(context.Context, string, string) (ledger.Lockout, error) {
+	return ledger.Lockout{}, nil
+}
 
 // That a process died counts in whatever ledger tells it.
 func TestWithLedgerDied(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/sparsesession"
-	"github.com/discreet-dp/discreet/internal/training"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream"
+	"github.com/discreet-dp/discreet/internal/session/sparsesession"
+	"github.com/discreet-dp/discreet/internal/session/training"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/stream"
 )
 
 // StreamQuestions are about the streams of a policy.

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 )
 
 // demo opens a made-up hospital of 1000 people.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 )
 
 // A stream of the policy answers counts. What was asked before is free, however it is written and

@@ -10,8 +10,8 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/policycheck"
+	"github.com/discreet-dp/discreet/internal/curator/policycheck"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/policy"
 )
 

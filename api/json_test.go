@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/learn/model"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn/model"
 )
 
 // Lists are never null, but for errors that nobody knows, and < is written as the encoder outside

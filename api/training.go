@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/learn/model"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn/model"
 )
 
 // Training is a model that was paid for.

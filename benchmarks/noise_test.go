@@ -7,7 +7,7 @@ import (
 
 	peer "github.com/google/differential-privacy/go/v3/noise"
 
-	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/dp/noise"
 )
 
 // BenchmarkNoise draws one sample at a time from Discreet, which is exact, and from

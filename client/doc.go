@@ -6,7 +6,7 @@
 //
 // The same question goes to every server, and each charges its own ledger first, at its own price.
 // Counts and sums are added up, and averages are made of sums and counts that were added up, with
-// the error bars of the sum of all noises (see internal/together). What does not add up is refused
+// the error bars of the sum of all noises (see internal/federate). What does not add up is refused
 // before anybody is asked. A person who is at two servers counts twice, which every answer says.
 //
 // Nobody is asked, and nothing is charged, where one of the servers is away, refuses, or has not

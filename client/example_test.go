@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/client"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )

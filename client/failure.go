@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/internal/render"
 )
 
 // Failure is a server that gave no answer.
@@ -31,7 +31,7 @@ func failureOf(s *Server, err error) Failure {
 	default:
 		out.Kind = "unexpected"
 	}
-	out.Detail = table.Clean(out.Detail)
+	out.Detail = render.Clean(out.Detail)
 	return out
 }
 

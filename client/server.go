@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/internal/render"
 )
 
 // Server is a server that runs, as somebody with a token sees it.
@@ -170,7 +170,7 @@ func problem(response *http.Response, text []byte) error {
 		out = &ServerError{Kind: "unexpected", Detail: response.Status}
 	}
 	// Nothing of it moves the cursor of a terminal.
-	out.Kind, out.Detail, out.Instead = table.Clean(out.Kind), table.Clean(out.Detail), table.Clean(out.Instead)
+	out.Kind, out.Detail, out.Instead = render.Clean(out.Kind), render.Clean(out.Detail), render.Clean(out.Instead)
 	if out.Kind == "denied" { // what the server suggests is for those who write headers
 		out.Instead = "'discreet user token' makes another one"
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/internal/together"
+	"github.com/discreet-dp/discreet/internal/federate"
 )
 
 // Group are servers that are asked together.
@@ -68,7 +68,7 @@ func (g *Group) Price(ctx context.Context, q Question) (*Quote, error) {
 // wait for 20 seconds.
 const patience = time.Minute
 
-func (g *Group) price(ctx context.Context, q Question) (*Quote, []together.Offer, error) {
+func (g *Group) price(ctx context.Context, q Question) (*Quote, []federate.Offer, error) {
 	s, err := q.read()
 	if err != nil {
 		return nil, nil, err
@@ -86,18 +86,18 @@ func (g *Group) price(ctx context.Context, q Question) (*Quote, []together.Offer
 	if len(failures) > 0 {
 		return nil, nil, &Unasked{failures}
 	}
-	quote, offers := &Quote{Confidence: s.Level()}, []together.Offer{}
+	quote, offers := &Quote{Confidence: s.Level()}, []federate.Offer{}
 	for i, at := range g.servers {
-		offers = append(offers, together.Offer{Server: at.Name, Makeup: prices[i].Makeup})
+		offers = append(offers, federate.Offer{Server: at.Name, Makeup: prices[i].Makeup})
 		quote.Servers = append(quote.Servers, QuoteShare{at.Name, at.Dataset, prices[i]})
 	}
-	if err := together.Check(offers); err != nil {
+	if err := federate.Check(offers); err != nil {
 		return nil, nil, err
 	}
 	for _, c := range offers[0].Makeup.Columns {
 		quote.Columns = append(quote.Columns, api.Column{Name: c.Name, Kind: c.Kind, Noisy: c.Of != api.OfKey, Decimals: c.Decimals})
 	}
-	quote.Errors, err = together.Expect(offers, s.Level())
+	quote.Errors, err = federate.Expect(offers, s.Level())
 	return quote, offers, err
 }
 
@@ -142,10 +142,10 @@ func (g *Group) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return err
 	})
 	out := &Answer{Request: q.Request, Confidence: quote.Confidence}
-	var given []together.Given
+	var given []federate.Given
 	for i, at := range g.servers {
 		if answers[i] != nil {
-			given = append(given, together.Given{Offer: offers[i], Answer: answers[i]})
+			given = append(given, federate.Given{Offer: offers[i], Answer: answers[i]})
 			out.Servers = append(out.Servers, Share{at.Name, at.Dataset, answers[i]})
 		}
 	}
@@ -153,7 +153,7 @@ func (g *Group) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, &Partial{Request: q.Request, Answered: out.Servers, Failures: failures}
 	}
 	s, _ := q.read()
-	joined, err := together.Join(ctx, given, together.Settings{Confidence: s.Level(), Nonnegative: s.Counts != ""})
+	joined, err := federate.Join(ctx, given, federate.Settings{Confidence: s.Level(), Nonnegative: s.Counts != ""})
 	if err != nil {
 		return nil, fmt.Errorf("%w. Every server has answered, and what each has charged is paid for; the request is %s", err, q.Request)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/together"
+	"github.com/discreet-dp/discreet/internal/federate"
 )
 
 func number(t testing.TB, v any) float64 {
@@ -65,15 +65,15 @@ func same(ctx context.Context, t *testing.T, s *site, q Question, request string
 	if err != nil {
 		t.Fatalf("%s: %v", q.SQL, err)
 	}
-	offer := together.Offer{Server: "alone", Makeup: e.Makeup}
-	if err := together.Check([]together.Offer{offer}); err != nil {
+	offer := federate.Offer{Server: "alone", Makeup: e.Makeup}
+	if err := federate.Check([]federate.Offer{offer}); err != nil {
 		t.Fatalf("%s: %v", q.SQL, err)
 	}
 	a, err := s.ask(ctx, q, request+q.Epsilon.String())
 	if err != nil {
 		t.Fatalf("%s: %v", q.SQL, err)
 	}
-	j, err := together.Join(t.Context(), []together.Given{{Offer: offer, Answer: a}}, together.Settings{Confidence: a.Confidence})
+	j, err := federate.Join(t.Context(), []federate.Given{{Offer: offer, Answer: a}}, federate.Settings{Confidence: a.Confidence})
 	if err != nil {
 		t.Fatalf("%s: %v", q.SQL, err)
 	}

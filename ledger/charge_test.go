@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

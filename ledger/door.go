@@ -62,14 +62,14 @@ func (i Incident) Validate() error {
 
 // DoorError is returned when the door of a dataset is closed to an analyst. It is the same whatever
 // closed it.
-type DoorError struct {
+type LockoutError struct {
 	Dataset string
 	// Charged says that the question was being answered when the door closed: its charge stays, and
 	// nothing came of it.
 	Charged bool
 }
 
-func (e *DoorError) Error() string {
+func (e *LockoutError) Error() string {
 	const why = "questions failed after they were charged, and each failure can tell something that nobody paid for"
 	if e.Charged {
 		return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. What was charged for this question "+
@@ -97,7 +97,7 @@ func (e *DoorError) Error() string {
 //
 // What the policy bears is recorded with each incident. So the door follows from the chain alone,
 // and a policy that is changed later opens nothing.
-type Doors struct {
+type Lockouts struct {
 	of map[string]*datasetDoors
 }
 
@@ -128,7 +128,7 @@ func (t *tally) add(borne uint64, at time.Time) {
 func (t *tally) closed() bool { return t != nil && t.count > 0 && t.count >= t.borne }
 
 // Door is the door of a dataset to one analyst.
-type Door struct {
+type Lockout struct {
 	Closed bool
 	Since  time.Time // the time of the record that closed it
 	// Incidents are those of the dataset that were told and not released, and ShutOut is to how
@@ -140,7 +140,7 @@ type Door struct {
 
 // Door returns the door of a dataset to an analyst. Nobody, who is named by nothing, is shut out
 // where everybody is.
-func (d *Doors) Door(dataset, analyst string) (out Door) {
+func (d *Lockouts) Door(dataset, analyst string) (out Lockout) {
 	h := d.of[dataset]
 	if h == nil {
 		return out
@@ -163,13 +163,13 @@ func (d *Doors) Door(dataset, analyst string) (out Door) {
 }
 
 // Closed reports whether the door of a dataset is closed to an analyst.
-func (d *Doors) Closed(dataset, analyst string) bool {
+func (d *Lockouts) Closed(dataset, analyst string) bool {
 	h := d.of[dataset]
 	return h != nil && (h.whole.closed() || h.each[analyst].closed())
 }
 
 // Apply takes a record in. It reports whether an incident counts.
-func (d *Doors) Apply(r *Record) (counts bool) {
+func (d *Lockouts) Apply(r *Record) (counts bool) {
 	switch r.Kind {
 	case KindIncident:
 		return d.incident(r)
@@ -179,7 +179,7 @@ func (d *Doors) Apply(r *Record) (counts bool) {
 	return false
 }
 
-func (d *Doors) incident(r *Record) bool {
+func (d *Lockouts) incident(r *Record) bool {
 	if d.Closed(r.Dataset, r.Analyst) {
 		return false
 	}
@@ -188,7 +188,7 @@ func (d *Doors) incident(r *Record) bool {
 }
 
 // Standing returns the incidents that were told and not released, by dataset, in their order.
-func (d *Doors) Standing() []*Record {
+func (d *Lockouts) Standing() []*Record {
 	var all []*Record
 	for _, name := range slices.Sorted(maps.Keys(d.of)) {
 		for _, t := range d.of[name].told {
@@ -200,12 +200,12 @@ func (d *Doors) Standing() []*Record {
 }
 
 // Stand takes in an incident that stood when [Doors.Standing] was asked.
-func (d *Doors) Stand(r *Record) {
+func (d *Lockouts) Stand(r *Record) {
 	d.dataset(r.Dataset).add(told{strings.Clone(r.Analyst), r.ByAnalyst, r.ByDataset, r.Time})
 }
 
 // dataset returns the doors of a dataset, which it makes where there are none.
-func (d *Doors) dataset(name string) *datasetDoors {
+func (d *Lockouts) dataset(name string) *datasetDoors {
 	if d.of == nil {
 		d.of = map[string]*datasetDoors{}
 	}
@@ -229,7 +229,7 @@ func (h *datasetDoors) add(t told) {
 	h.each[t.analyst].add(t.byAnalyst, t.at)
 }
 
-func (d *Doors) release(r *Record) {
+func (d *Lockouts) release(r *Record) {
 	h := d.of[r.Dataset]
 	if h == nil {
 		return
@@ -247,7 +247,7 @@ func (d *Doors) release(r *Record) {
 // nothing came of. Give it all records, from the first on.
 type Casebook struct {
 	Incidents []Case
-	doors     Doors
+	doors     Lockouts
 	open      map[uint64]Unanswered
 	order     []uint64
 }
@@ -317,7 +317,7 @@ func (b *Casebook) Add(r *Record) {
 }
 
 // Door returns the door of a dataset to an analyst, as of the last record.
-func (b *Casebook) Door(dataset, analyst string) Door { return b.doors.Door(dataset, analyst) }
+func (b *Casebook) Door(dataset, analyst string) Lockout { return b.doors.Door(dataset, analyst) }
 
 // Unanswered returns the charges without an answer, in their order.
 func (b *Casebook) Unanswered() []Unanswered {

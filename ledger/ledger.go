@@ -80,7 +80,7 @@ type Ledger interface {
 
 	// Door returns whether a dataset is closed to an analyst now; where none is named, whether it
 	// is closed to everybody.
-	Door(ctx context.Context, dataset, analyst string) (Door, error)
+	Door(ctx context.Context, dataset, analyst string) (Lockout, error)
 
 	// Died returns the datasets that the process before may have been answering questions about
 	// when it ended without closing the ledger: those with a charge that has no answer, and those

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/root"
+	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
 // Budget is what all analysts together may learn about one person: for good, or, where it is
@@ -391,7 +391,7 @@ func (b *Budget) fillLeast(limit dp.Cost) {
 // epsilonOf returns the epsilon at which a question takes a rho: e tanh(e/2), read backwards.
 // Nothing private depends on it.
 func epsilonOf(rho float64) float64 {
-	_, high := root.Halve(0, maxEpsilon.Float(), 100, func(e float64) bool { return dp.RhoOfPure(e) < rho })
+	_, high := numeric.Bisect(0, maxEpsilon.Float(), 100, func(e float64) bool { return dp.RhoOfPure(e) < rho })
 	return high
 }
 

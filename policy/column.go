@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/discreet-dp/discreet/internal/spelling"
+	"github.com/discreet-dp/discreet/internal/textfile"
 )
 
 // Column is a column that analysts may name.
@@ -435,11 +435,11 @@ func CheckFormat(typ Type, text string) error {
 	var err error
 	switch typ {
 	case Date, Timestamp:
-		_, err = spelling.ParseMoment(text)
+		_, err = textfile.ParseMoment(text)
 	case Integer, Decimal:
-		_, err = spelling.ParseNumber(text, typ == Integer)
+		_, err = textfile.ParseNumber(text, typ == Integer)
 	case Boolean:
-		_, err = spelling.ParseTruth(text)
+		_, err = textfile.ParseTruth(text)
 	default:
 		err = fmt.Errorf("is of no use: a text is what it is; remove it, or write 'nulls' for texts that stand for a missing value")
 	}

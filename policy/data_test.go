@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the results into testdata instead of comparing them")
@@ -98,7 +98,7 @@ func understood(name, text string) string {
 			b.WriteString(d.Sizes.Text(d))
 		}
 		if d.Failures != (Failures{}) {
-			fmt.Fprintf(&b, "  bears %d failures of an analyst, %d of all\n", d.Borne().Analyst, d.Borne().Dataset)
+			fmt.Fprintf(&b, "  bears %d failures of an analyst, %d of all\n", d.FailureLimits().Analyst, d.FailureLimits().Dataset)
 		}
 		if d.VersionQuery != "" {
 			fmt.Fprintf(&b, "  version %q\n", d.VersionQuery)

@@ -8,8 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 )
 
 // Dataset is the tables that share one budget, because they speak about the
@@ -261,7 +261,7 @@ func (in datasetReader) readViews(f fields) {
 //   - it names the unit itself, or its rows are the people. Rows that lead to nobody are no person's.
 //   - no row is left out for what is written in it, as lines of a CSV file are that are no rows:
 //     whether somebody's line is one would be told exactly.
-func (d *Dataset) Everybody() *Table {
+func (d *Dataset) CountsEverybody() *Table {
 	if d.Neighbours != dp.Substitute {
 		return nil
 	}
@@ -367,7 +367,7 @@ const (
 )
 
 // Borne returns the failures that are borne, with what nothing stands for.
-func (d *Dataset) Borne() Failures {
+func (d *Dataset) FailureLimits() Failures {
 	f := d.Failures
 	if f.Analyst == 0 {
 		f.Analyst = defaultFailures

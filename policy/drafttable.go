@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/discreet-dp/discreet/internal/spelling"
+	"github.com/discreet-dp/discreet/internal/textfile"
 )
 
 // writeTable writes a table, or why it is left out.
@@ -353,7 +353,7 @@ func (d *draft) writeSpelling(c SchemaColumn) {
 	}
 	if c.Format != "" {
 		note := "how the file spells it"
-		if m, err := spelling.ParseMoment(c.Format); err == nil && m.ShortYear {
+		if m, err := textfile.ParseMoment(c.Format); err == nil && m.ShortYear {
 			note = "THE YEARS 00 TO 68 ARE READ AS 2000 TO 2068"
 		}
 		d.noted(6, "format: "+scalar(c.Format), note)

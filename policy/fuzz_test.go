@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/dp/account"
 )
 
 // FuzzParse checks that no text makes the reader panic, that an error always

@@ -8,8 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 	"github.com/discreet-dp/discreet/internal/username"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 )
 
 // Renewal says that a budget is one window's, and that there is a next one. The owner begins each

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 )
 
 // Stream is a table's columns over which very many questions are answered on one budget. What it

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/engine/reference"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/stream/linear"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream/linear"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/reference"
 	"github.com/discreet-dp/discreet/policy"
 )
 

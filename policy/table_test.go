@@ -52,7 +52,7 @@ func TestEverybody(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if got := p.Datasets["d"].Everybody(); (got != nil) != c.want || got != nil && got.Name != "people" {
+		if got := p.Datasets["d"].CountsEverybody(); (got != nil) != c.want || got != nil && got.Name != "people" {
 			t.Errorf("%s: %v", what, got)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/books"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 // anchored deploys a policy that keeps an anchor, in a folder that stands for another volume.
@@ -370,7 +370,7 @@ func TestPolicyProtectsOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Warm(t.Context()); !errors.As(err, new(*books.ChangedError)) {
+	if err := db.Warm(t.Context()); !errors.As(err, new(*budgets.ChangedError)) {
 		t.Errorf("a server would begin: %v", err)
 	}
 	if err := db.Close(); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/accountcmd"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/labcmd"
 )
 
 // respell takes spellings that people try: help, --version, and a negative number
@@ -34,7 +34,7 @@ func respell(args []string) []string {
 		out = append(out, args[i])
 	}
 	if out[0] == "account" {
-		out = accountcmd.AttachTimes(out)
+		out = labcmd.AttachTimes(out)
 	}
 	return out
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 )
 
 // several are servers that run in processes of their own, and the file that names them.

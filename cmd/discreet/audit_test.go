@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/audit"
+	"github.com/discreet-dp/discreet/internal/lab/audit"
 )
 
 func TestAudit(t *testing.T) {

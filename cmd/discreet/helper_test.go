@@ -20,7 +20,7 @@ import (
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
 )

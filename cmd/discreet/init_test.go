@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/testpg"
-	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testtrino"
 )
 
 // files writes a hospital's CSV files and returns their folder.
@@ -324,7 +324,7 @@ func TestInitTrinoMisused(t *testing.T) {
 // TestSecureTrino: passwords, at a cluster that wants them.
 func TestSecureTrino(t *testing.T) {
 	if !*clusters {
-		t.Skip("it starts a cluster: -full; internal/trinoplace has the same for the handle")
+		t.Skip("it starts a cluster: -full; internal/source/trinotables has the same for the handle")
 	}
 	c := testtrino.Own(t, "--secure", "--workers=0")
 	good := c.Address(testtrino.Reader, "tpch", "tiny")

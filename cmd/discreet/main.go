@@ -15,47 +15,36 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/accountcmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/askcmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/attachcmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/auditcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/democmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/holdoutcmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/ledgercmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/mcpcmd"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/labcmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/ownercmd"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/querycmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/servecmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/streamcmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/surveycmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/traincmd"
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/usercmd"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/sessioncmd"
 )
 
 // cli is the command line; its commands are in packages by group.
 type cli struct {
-	Demo       democmd.DemoCmd       `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
+	Demo       labcmd.DemoCmd        `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
 	Init       ownercmd.InitCmd      `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
 	Check      ownercmd.CheckCmd     `cmd:"" help:"Check a policy, and the data against it."`
 	Prepare    ownercmd.PrepareCmd   `cmd:"" help:"Store tables by person, which makes questions about them faster."`
 	Query      querycmd.QueryCmd     `cmd:"" help:"Ask a question and pay for the answer."`
 	Explain    querycmd.ExplainCmd   `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
-	Ask        askcmd.AskCmd         `cmd:"" help:"Ask several servers the same question, and put their answers together."`
+	Ask        querycmd.AskCmd       `cmd:"" help:"Ask several servers the same question, and put their answers together."`
 	Budget     querycmd.BudgetCmd    `cmd:"" help:"Show what was spent and what is left."`
 	Incidents  ownercmd.IncidentsCmd `cmd:"" help:"List questions that failed after their charge, and release what they closed."`
-	Ledger     ledgercmd.LedgerCmd   `cmd:"" help:"Look after the ledger."`
-	Account    accountcmd.AccountCmd `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
-	Stream     streamcmd.StreamCmd   `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`
-	Train      traincmd.TrainCmd     `cmd:"" help:"Train a private classifier or regression, and pay for it; compare methods."`
-	Predict    traincmd.PredictCmd   `cmd:"" help:"Predict with a trained model. Free."`
-	Survey     surveycmd.SurveyCmd   `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
-	Holdout    holdoutcmd.HoldoutCmd `cmd:"" help:"Reuse a holdout; say how far it can be overfitted."`
-	Audit      auditcmd.AuditCmd     `cmd:"" help:"Try to break the privacy claims of every mechanism."`
-	Serve      servecmd.ServeCmd     `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
-	MCP        mcpcmd.MCPCmd         `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`
-	Attach     attachcmd.AttachCmd   `cmd:"" help:"Be a part of another program, which started it."`
-	User       usercmd.UserCmd       `cmd:"" help:"Say who may come in to the server."`
+	Ledger     ownercmd.LedgerCmd    `cmd:"" help:"Look after the ledger."`
+	Account    labcmd.AccountCmd     `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
+	Stream     sessioncmd.StreamCmd  `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`
+	Train      sessioncmd.TrainCmd   `cmd:"" help:"Train a private classifier or regression, and pay for it; compare methods."`
+	Predict    sessioncmd.PredictCmd `cmd:"" help:"Predict with a trained model. Free."`
+	Survey     labcmd.SurveyCmd      `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
+	Holdout    sessioncmd.HoldoutCmd `cmd:"" help:"Reuse a holdout; say how far it can be overfitted."`
+	Audit      labcmd.AuditCmd       `cmd:"" help:"Try to break the privacy claims of every mechanism."`
+	Serve      ownercmd.ServeCmd     `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
+	MCP        ownercmd.MCPCmd       `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`
+	Attach     querycmd.AttachCmd    `cmd:"" help:"Be a part of another program, which started it."`
+	User       ownercmd.UserCmd      `cmd:"" help:"Say who may come in to the server."`
 	Completion completionCmd         `cmd:"" help:"Print a script that lets the shell complete this command line."`
 	Version    versionCmd            `cmd:"" help:"Show the version."`
 }
@@ -97,7 +86,7 @@ func run(ctx context.Context, args []string, s console.Screen) (code int) {
 	parser, err := kong.New(&c, kong.Name("discreet"), kong.Description(description), kong.UsageOnError(),
 		kong.Writers(s.Out, s.Err), kong.Exit(func(n int) { panic(exit(n)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s), durations,
-		kong.Vars{"listen": servecmd.DefaultListen, "http": servecmd.DefaultHTTP})
+		kong.Vars{"listen": ownercmd.DefaultListen, "http": ownercmd.DefaultHTTP})
 	if err != nil {
 		return console.Report(s, asJSON, err)
 	}

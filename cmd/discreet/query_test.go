@@ -13,9 +13,9 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/golden"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

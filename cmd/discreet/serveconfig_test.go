@@ -12,14 +12,14 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/discreet-dp/discreet/cmd/discreet/internal/servecmd"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/ownercmd"
 )
 
 // understands returns what serve understands of flags, the environment and a file, without serving.
-func understands(args ...string) (servecmd.ServeCmd, error) {
+func understands(args ...string) (ownercmd.ServeCmd, error) {
 	var c cli
-	parser, err := kong.New(&c, kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}), kong.Vars{"listen": servecmd.DefaultListen,
-		"http": servecmd.DefaultHTTP})
+	parser, err := kong.New(&c, kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}), kong.Vars{"listen": ownercmd.DefaultListen,
+		"http": ownercmd.DefaultHTTP})
 	if err == nil {
 		_, err = parser.Parse(append([]string{"serve"}, args...))
 	}
@@ -47,7 +47,7 @@ func TestServePrecedence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := servecmd.ServeCmd{
+		want := ownercmd.ServeCmd{
 			Config: file, Policy: filepath.Join(filepath.Dir(file), "p.yaml"), Users: "/u.users", Plaintext: true, Running: 2,
 			Waiting: 200, Timeout: 3 * time.Minute, Rate: 1, Patience: 10 * time.Second,
 			Connections: 3, SessionIdle: 30 * time.Minute, SessionLength: 12 * time.Hour, OpenIDClaim: "email",

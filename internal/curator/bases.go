@@ -14,18 +14,18 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 )
 
 // bases are answers that were paid for, of which sharper ones are made for the difference. They are
 // in one window: in another one nobody has paid for them.
 type bases struct {
 	window uint64
-	of     map[*pricing.Purchase]*memory.Base
+	of     map[*pricing.Purchase]*answercache.Base
 	least  dp.Cost // of a question, in its currency: every answer is kept for good
 }
 
@@ -60,13 +60,13 @@ func (a *request) findBases(ctx context.Context) error {
 			return err
 		}
 	}
-	found := bases{window, map[*pricing.Purchase]*memory.Base{}, dp.Cost{}}
+	found := bases{window, map[*pricing.Purchase]*answercache.Base{}, dp.Cost{}}
 	if least := a.Currency.Amount(a.c.dataset.Budget.MinEpsilon); a.Currency.Pure {
 		found.least.Epsilon = least
 	} else {
 		found.least.Rho = least
 	}
-	who := memory.Asker{Dataset: a.c.dataset.Name, Version: a.data.ID, Window: window, Request: a.question.Request,
+	who := answercache.Asker{Dataset: a.c.dataset.Name, Version: a.data.ID, Window: window, Request: a.question.Request,
 		Program: program()}
 	for _, b := range a.bill.bought {
 		base, err := a.c.memory.FindBase(ctx, b, who, a.horizon)
@@ -96,7 +96,7 @@ func widensBars(by []mech.Sharper) bool {
 // chargeFor pays for what is bought. What has a base is paid for in the window of that, or in full.
 func (a *request) chargeFor(ctx context.Context, charge ledger.Charge) (ledger.Receipt, error) {
 	if a.terms.free {
-		return ledger.Receipt{}, interactive.ErrNotFree
+		return ledger.Receipt{}, sessionhost.ErrNotFree
 	}
 	charge.Mechanisms, charge.Cost, charge.Window = pricing.Mechanisms(a.bill.bought), a.bill.cost(), a.data.Window
 	if len(a.bill.bases.of) > 0 && !a.c.states.unmoved(ctx, a.data) { // they are answers about other data by now

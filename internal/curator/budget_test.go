@@ -8,11 +8,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

@@ -6,11 +6,11 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 )
 
 // calls runs and releases everything of a statement, and returns what the releaser was asked to do.
@@ -58,7 +58,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 					one := *p.Statement.Plans[0]
 					one.Query.Choice = &tree.Choice{K: one.Query.Choice.K}
 					wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)),
-						&plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings, p.Currency)
+						&planner.Statement{Plans: []*tree.Plan{&one}}, p.Settings, p.Currency)
 					if err != nil {
 						t.Fatal(err)
 					}

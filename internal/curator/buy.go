@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -63,7 +63,7 @@ func (a *request) buy(ctx context.Context) error {
 	}
 	if err != nil {
 		ran.takeRemainingTime(ctx, buys)
-		return c.incidents.Failed(ctx, q.Analyst, charged.Sequence, err, interactive.ErrRun)
+		return c.incidents.Failed(ctx, q.Analyst, charged.Sequence, err, sessionhost.ErrRun)
 	}
 
 	for i, b := range a.Purchases {
@@ -91,7 +91,7 @@ func (a *request) buy(ctx context.Context) error {
 // finish, which says why. It begins when what was released may be seen: if it began when that was
 // there, it would also end so much sooner or later.
 func (a *request) makeMeanwhile(ctx context.Context) (wait func()) {
-	pace.Settle(ctx)
+	releaseclock.Settle(ctx)
 	if a.outer != nil || slices.Contains(a.released, nil) {
 		return func() {}
 	}
@@ -99,7 +99,7 @@ func (a *request) makeMeanwhile(ctx context.Context) (wait func()) {
 	go func() {
 		defer close(done)
 		var err error
-		defer interactive.Catch(&err)
+		defer sessionhost.Catch(&err)
 		made, err := answers.Finish(ctx, a.Priced, nil, a.released)
 		if err == nil {
 			a.made = made

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/books"
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -21,7 +21,7 @@ const maxTries = 5
 type cashier struct {
 	dataset *policy.Dataset
 	ledger  ledger.Ledger
-	books   *books.Books
+	books   *budgets.Books
 
 	mu    sync.Mutex
 	noted bool // that questions of sessions reach the engine, by this process
@@ -137,22 +137,22 @@ func (c *cashier) NoteRun(ctx context.Context) error {
 type pacedLedger struct{ ledger.Ledger }
 
 func (l pacedLedger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
-	pace.Settle(ctx)
+	releaseclock.Settle(ctx)
 	return l.Ledger.Charge(ctx, c)
 }
 
 func (l pacedLedger) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
-	pace.Settle(ctx)
+	releaseclock.Settle(ctx)
 	return settleRefused(ctx, l.Ledger.Keep(ctx, sequence, key, answer))
 }
 
 func (l pacedLedger) Note(ctx context.Context, session string, entry []byte) error {
-	pace.Settle(ctx)
+	releaseclock.Settle(ctx)
 	return settleRefused(ctx, l.Ledger.Note(ctx, session, entry))
 }
 
 func (l pacedLedger) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
-	pace.Settle(ctx)
+	releaseclock.Settle(ctx)
 	return settleRefused(ctx, l.Ledger.NoteIf(ctx, session, entry, p))
 }
 
@@ -160,15 +160,15 @@ func (l pacedLedger) NoteIf(ctx context.Context, session string, entry []byte, p
 // same, and neither is written; how long it takes to find that out may differ, so neither leaves
 // before another tick.
 func (l pacedLedger) Fail(ctx context.Context, i ledger.Incident) (tell bool, err error) {
-	pace.Settle(ctx)
-	defer pace.Looks(ctx)
+	releaseclock.Settle(ctx)
+	defer releaseclock.BeginPrivateWork(ctx)
 	return l.Ledger.Fail(ctx, i)
 }
 
 // settleRefused lets a question wait for another tick where nothing was written; see Fail.
 func settleRefused(ctx context.Context, err error) error {
 	if err != nil {
-		pace.Looks(ctx)
+		releaseclock.BeginPrivateWork(ctx)
 	}
 	return err
 }

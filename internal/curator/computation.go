@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 )
 
 // computation is what runs of a question, and what is known of the data that it ran on.
@@ -19,7 +19,7 @@ type computation struct {
 	states   *dataStates
 	releaser *releaser
 
-	data  interactive.Data // that the question was asked of
+	data  sessionhost.Data // that the question was asked of
 	other bool             // something ran on other data, which may be gone again
 	loose bool             // something ran on data that may change while it is read
 	sure  bool             // all of it ran on that data; known when it was asked whether it moved
@@ -45,7 +45,7 @@ func (r *computation) takeReleaseTime(ctx context.Context, b *pricing.Purchase) 
 	takes, err := r.states.runner.releaseTime(ctx, b)
 	if err == nil && takes > 0 {
 		r.had = addTimes(r.had, takes)
-		pace.Works(ctx, takes)
+		releaseclock.AddPublicTime(ctx, takes)
 	}
 	return err
 }
@@ -60,7 +60,7 @@ func (r *computation) note(read engine.ReadFrom) {
 // a closed door what fails and what does not are told the same, and at the same time.
 func (r *computation) takeRemainingTime(ctx context.Context, buys []*pricing.Purchase) {
 	if all, err := r.states.runner.timeOfAll(ctx, buys); err == nil {
-		pace.Works(ctx, all-r.had)
+		releaseclock.AddPublicTime(ctx, all-r.had)
 	}
 }
 
@@ -88,7 +88,7 @@ func (r *computation) maker() string {
 
 // compute runs all that was paid for, and releases it. What goes wrong can depend on the data.
 func (r *computation) compute(ctx context.Context, buys []*pricing.Purchase, of bases, room int) (bought []*answers.Released, err error) {
-	defer interactive.Catch(&err)
+	defer sessionhost.Catch(&err)
 	bought = make([]*answers.Released, len(buys))
 	for i, b := range buys {
 		if bought[i] != nil {
@@ -129,7 +129,7 @@ func (r *computation) computeCube(ctx context.Context, of *pricing.Purchase, buy
 		return err
 	}
 	if !hasShape(table, exactly) {
-		return interactive.ErrRun
+		return sessionhost.ErrRun
 	}
 	for _, b := range cube.Members {
 		bought[slices.Index(buys, b)] = &answers.Released{Quantiles: make([][][]int64, len(cube.Noise))}

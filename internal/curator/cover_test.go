@@ -5,13 +5,13 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 )
 
 // release does what buy does after the charge: the curator's path without the ledger,

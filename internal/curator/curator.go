@@ -6,26 +6,26 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/holdoutsession"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/sparsesession"
-	"github.com/discreet-dp/discreet/internal/streamsession"
-	"github.com/discreet-dp/discreet/internal/training"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/session/holdoutsession"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/session/sparsesession"
+	"github.com/discreet-dp/discreet/internal/session/streamsession"
+	"github.com/discreet-dp/discreet/internal/session/training"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // Curator answers questions about one dataset. It is safe for concurrent use.
 type Curator struct {
-	*books.Books
+	*budgets.Books
 	// Each has of the curator what package interactive says.
 	Sparse    *sparsesession.Sessions
 	Streams   *streamsession.Sessions
@@ -34,9 +34,9 @@ type Curator struct {
 
 	dataset   *policy.Dataset
 	ledger    ledger.Ledger
-	memory    *memory.Memory
+	memory    *answercache.Memory
 	turns     turns
-	planner   *planner
+	planner   *questionPlanner
 	verifier  *verifier
 	states    *dataStates
 	runner    *runner
@@ -52,16 +52,16 @@ const maxScores = 100_000
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
 	l = pacedLedger{l}
-	accounts, run := books.New(ds, l), &runner{ds, e}
+	accounts, run := budgets.New(ds, l), &runner{ds, e}
 	c := &Curator{
-		Books: accounts, dataset: ds, ledger: l, memory: memory.New(l), runner: run, releaser: &releaser{r},
+		Books: accounts, dataset: ds, ledger: l, memory: answercache.New(l), runner: run, releaser: &releaser{r},
 		verifier:  &verifier{run, independentChecks},
 		states:    &dataStates{run, accounts, l},
 		cashier:   &cashier{dataset: ds, ledger: l, books: accounts},
 		incidents: &incidents{dataset: ds, ledger: l},
 	}
 	people := &peopleCounter{runner: run, verifier: c.verifier, states: c.states, cashier: c.cashier}
-	c.planner = &planner{&roster{ds, time.Now}, run, c.verifier, people, newPlanCache()}
+	c.planner = &questionPlanner{&roster{ds, time.Now}, run, c.verifier, people, newPlanCache()}
 	c.openSessions()
 	return c
 }
@@ -74,8 +74,8 @@ func (c *Curator) openSessions() {
 }
 
 // access is what a package of sessions has of the curator.
-func (c *Curator) access() interactive.Access {
-	return interactive.Access{
+func (c *Curator) access() sessionhost.Access {
+	return sessionhost.Access{
 		Planner: c.planner, Verifier: c.verifier, Turns: &c.turns, DataStates: c.states, Cashier: c.cashier, Runner: c.runner,
 		Incidents: c.incidents, Journal: c.ledger, Books: c.Books, Dataset: c.dataset, Releaser: c.releaser.noise,
 	}
@@ -108,11 +108,11 @@ type terms struct {
 func parse(q api.Question) (parsed api.Question, text *syntax.Text, holdout bool) {
 	text = syntax.Open(q.SQL, q.Parsed)
 	q.Parsed = text
-	return q, text, plan.AsksHoldout(text)
+	return q, text, planner.AsksHoldout(text)
 }
 
 func (c *Curator) ask(ctx context.Context, q api.Question, on terms) (*api.Answer, error) {
-	if err := interactive.CheckRequest(q.Request); err != nil {
+	if err := sessionhost.CheckRequest(q.Request); err != nil {
 		return nil, err
 	}
 	q, _, holdout := parse(q)
@@ -139,7 +139,7 @@ func (c *Curator) ask(ctx context.Context, q api.Question, on terms) (*api.Answe
 // more harm than that there are two.
 func (c *Curator) askOnce(ctx context.Context, q api.Question, paid *charged, on terms) (*api.Answer, error) {
 	// Prepare, and price.
-	a, err := c.newRequest(ctx, q, memory.Horizon{AsOf: q.AsOf})
+	a, err := c.newRequest(ctx, q, answercache.Horizon{AsOf: q.AsOf})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (c *Curator) AskFree(ctx context.Context, q api.Question) (*api.Answer, err
 			return nil, &api.PriceError{Explanation: e}
 		}
 		a, err := c.ask(ctx, q, terms{free: true})
-		if try == maxTries || !errors.Is(err, interactive.ErrNotFree) {
+		if try == maxTries || !errors.Is(err, sessionhost.ErrNotFree) {
 			return a, err
 		}
 	}
@@ -228,7 +228,7 @@ func (c *Curator) Remembered(ctx context.Context, q api.Question) (*api.Answer, 
 	if holdout || text.Now() != "" {
 		return nil, false
 	}
-	a, err := c.newRequest(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})
+	a, err := c.newRequest(ctx, q, answercache.Horizon{AsOf: q.AsOf, Spoken: true})
 	if err != nil {
 		return nil, false // why is said to whoever asks it
 	}

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/training"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/session/training"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 )
 
 // lasting is an engine on which everything takes so long, by public numbers.
@@ -78,10 +78,10 @@ func TestTooLong(t *testing.T) {
 	h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
 	for name, k := range kindsOfQuestions(h, s) {
 		for _, takes := range []time.Duration{time.Minute + 1, math.MaxInt64/4 + 1, math.MaxInt64} {
-			schedule := pace.NewSchedule(nil)
+			schedule := releaseclock.NewSchedule(nil)
 			began := make(chan struct{})
-			p := pace.New(func() {})
-			p.On(schedule, time.Minute, began)
+			p := releaseclock.New(func() {})
+			p.SetSchedule(schedule, time.Minute, began)
 			looked := 0
 			r := &recorder{Ledger: k.w.books, Engine: k.w.data, before: map[string]func() error{}}
 			look := func() error { looked++; return nil }
@@ -135,8 +135,8 @@ func TestFailsAtTheEnd(t *testing.T) {
 			for _, name := range []string{"fail", "keep", "note", "version", "door"} {
 				r.before[name] = write
 			}
-			p := pace.New(func() {})
-			p.On(pace.NewSchedule(nil), time.Minute, make(chan struct{}))
+			p := releaseclock.New(func() {})
+			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, make(chan struct{}))
 			if err := k.ask(p.Set(ctx), New(k.w.dataset, lasting{r, each}, r, seeded(83))); (err != nil) != broken {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -166,13 +166,13 @@ type working struct {
 }
 
 func (e working) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	pace.WorkOf(ctx).Worked("a statement", e.worked)
+	releaseclock.WorkOf(ctx).Worked("a statement", e.worked)
 	time.Sleep(e.takes * 3 / 2)
 	return e.Engine.Run(ctx, q)
 }
 
 func (e working) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
-	pace.WorkOf(ctx).Worked("a statement", e.worked)
+	releaseclock.WorkOf(ctx).Worked("a statement", e.worked)
 	time.Sleep(e.takes * 3 / 2)
 	return e.Engine.Fetch(ctx, t, into)
 }
@@ -187,8 +187,8 @@ func TestLateOnCluster(t *testing.T) {
 			k.w.bear()
 			elsewhere := *k.w.dataset
 			elsewhere.Source = "trino://discreet@127.0.0.1:8080/lake/clinic?sslmode=disable"
-			p := pace.New(func() {})
-			p.On(pace.NewSchedule(nil), time.Minute, nil)
+			p := releaseclock.New(func() {})
+			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 			before := len(k.w.incidents())
 			err := k.ask(p.Set(ctx), New(&elsewhere, working{lasting{k.w.data, takes}, worked}, k.w.books, seeded(84)))
 			added := k.w.incidents()[before:]
@@ -234,8 +234,8 @@ func TestLateTraining(t *testing.T) {
 			return learn.Fit(context.WithoutCancel(ctx), p, t, r, progress)
 		})
 		for range 2 {
-			p := pace.New(func() {})
-			p.On(pace.NewSchedule(nil), time.Minute, nil)
+			p := releaseclock.New(func() {})
+			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 			if _, err := c.Trainings.Train(p.Set(ctx), q, nil); err != api.ErrTraining {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -259,8 +259,8 @@ func TestTrainingRowsAtDeadline(t *testing.T) {
 		looked := 0
 		r := &recorder{Ledger: h.books, Engine: h.data, before: map[string]func() error{"run": func() error { looked++; return nil }}}
 		c := New(h.dataset, lasting{r, takes}, r, seeded(82))
-		p := pace.New(func() {})
-		p.On(pace.NewSchedule(nil), time.Minute, nil)
+		p := releaseclock.New(func() {})
+		p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 		began := time.Now()
 		_, err := c.Explain(p.Set(ctx), api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker) FROM patients"})
 		p.Leave()
@@ -275,9 +275,9 @@ func TestTrainingRowsAtDeadline(t *testing.T) {
 
 // An answer is made of what was released when that may be seen, and not as soon as it is there.
 func TestMadeWhenSettled(t *testing.T) {
-	p := pace.New(func() {})
-	p.On(pace.NewSchedule(nil), time.Minute, nil)
-	pace.Works(p.Set(ctx), 10*time.Millisecond)
+	p := releaseclock.New(func() {})
+	p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
+	releaseclock.AddPublicTime(p.Set(ctx), 10*time.Millisecond)
 	a := &request{released: []*answers.Released{nil}}
 	a.makeMeanwhile(p.Set(ctx))()
 	if !p.Settled() {
@@ -292,8 +292,8 @@ func TestReleaseTime(t *testing.T) {
 	for text, times := range map[string]time.Duration{"SELECT COUNT(*) FROM patients": 1, yearly: 2, cubed: 2} {
 		w := newWorld(t, rich)
 		c := New(w.dataset, lasting{w.data, each}, w.books, seeded(82))
-		p := pace.New(func() {})
-		p.On(pace.NewSchedule(nil), time.Minute, nil)
+		p := releaseclock.New(func() {})
+		p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 		x, err := c.Explain(p.Set(ctx), api.Question{Analyst: "ana", SQL: text})
 		if err != nil || x.Deadline == nil || *x.Deadline != (times*each).Seconds() {
 			t.Errorf("%s: %v, %v", text, x.Deadline, err)
@@ -324,7 +324,7 @@ func (w *world) paces(ask func(context.Context, *Curator) error, broken bool) (e
 	for _, name := range []string{"charge", "keep", "note", "fail"} {
 		r.before[name] = happens(name, nil)
 	}
-	p := pace.New(func() { events = append(events, "tick") })
+	p := releaseclock.New(func() { events = append(events, "tick") })
 	if err := ask(p.Set(ctx), New(w.dataset, r, r, seeded(81))); (err != nil) != broken {
 		w.t.Error(err)
 	}
@@ -424,9 +424,9 @@ func TestPacedBehindDoor(t *testing.T) {
 				return broken
 			}
 			r.before["fetch"] = r.before["run"]
-			p := pace.New(func() {})
+			p := releaseclock.New(func() {})
 			err := ask(p.Set(ctx), New(w.dataset, r, r, seeded(82)))
-			if !errors.As(err, new(*ledger.DoorError)) {
+			if !errors.As(err, new(*ledger.LockoutError)) {
 				t.Errorf("%s: %v", name, err)
 			}
 			told = append(told, fmt.Sprint(err))

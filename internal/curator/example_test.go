@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
 )
 

@@ -5,10 +5,10 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -18,7 +18,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	if holdout {
 		return c.Holdouts.ExplainSQL(ctx, q)
 	}
-	a, err := c.newRequest(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})
+	a, err := c.newRequest(ctx, q, answercache.Horizon{AsOf: q.AsOf, Spoken: true})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 }
 
 // explainBase says what a purchase costs that is made of an earlier answer, and how exact it is.
-func explainBase(inquiry *api.Inquiry, b *pricing.Purchase, base *memory.Base) {
+func explainBase(inquiry *api.Inquiry, b *pricing.Purchase, base *answercache.Base) {
 	inquiry.Sharpens, inquiry.Cost = base.Sequence, b.CostAfter(base.By)
 	for i, by := range base.By {
 		if half := inquiry.Measures[i].Error; by != nil && half != nil {
@@ -120,7 +120,7 @@ func (c *Curator) sourceName(ctx context.Context) (string, error) {
 type emptyRequest struct {
 	c         *Curator
 	question  api.Question
-	statement *plan.Statement
+	statement *planner.Statement
 	settings  api.Settings
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 )
 
 // An explanation says, for each kind of release, how it is done and why.
@@ -255,7 +255,7 @@ func TestNobodyPaysForFree(t *testing.T) {
 		r := c.w.record()
 		_, err := c.w.Curator.ask(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: c.epsilon,
 			Request: freshID()}, terms{free: true})
-		if got := r.take(); !errors.Is(err, interactive.ErrNotFree) || slices.Contains(got, "run") || slices.Contains(got, "charge") {
+		if got := r.take(); !errors.Is(err, sessionhost.ErrNotFree) || slices.Contains(got, "run") || slices.Contains(got, "charge") {
 			t.Errorf("%s: %v, after %v", name, err, got)
 		}
 		if c.w.spent() != spent || c.w.records() != records {

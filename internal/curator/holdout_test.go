@@ -16,15 +16,15 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/holdoutsession"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/session/holdoutsession"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -595,7 +595,7 @@ func TestHoldoutNeighbours(t *testing.T) {
 		}
 		for i, c := range one.calls {
 			d := two.calls[i]
-			apart, ok := exact.Between(c.Values, d.Values)
+			apart, ok := sealed.Between(c.Values, d.Values)
 			if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || !ok || apart.L1.Cmp(c.Sensitivity.L1()) > 0 {
 				t.Errorf("call %d: %s %v against %s %v, %v apart", i, c.Mechanism, c.Parameter, d.Mechanism, d.Parameter, apart.L1)
 			}
@@ -680,7 +680,7 @@ func TestHoldoutTogether(t *testing.T) {
 
 // waiting knows what was waited for.
 type waiting struct {
-	interactive.Turns
+	sessionhost.Turns
 	keys []string
 }
 
@@ -776,7 +776,7 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 				t.Fatalf("%d and %d calls, %d and %d charges", len(calls), len(moved), len(charges), len(charged))
 			}
 			for i, c := range calls {
-				apart, ok := exact.Between(c.Values, moved[i].Values)
+				apart, ok := sealed.Between(c.Values, moved[i].Values)
 				if !ok || apart.L1.Cmp(c.Sensitivity.L1()) > 0 || c.Sensitivity.L1().Int64() != 100 {
 					t.Errorf("call %d moves by %v, and noise is for %v", i, apart.L1, c.Sensitivity)
 				}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/holdout"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/mechanism/holdout"
 )
 
 // attacker overfits a holdout: guesses at random, and lets the guesses vote (Blum, Hardt 2015).

@@ -7,8 +7,8 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -41,7 +41,7 @@ func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, c
 	if !ok {
 		return told
 	}
-	borne := n.dataset.Borne()
+	borne := n.dataset.FailureLimits()
 	ctx = context.WithoutCancel(ctx)
 	tell, err := n.ledger.Fail(ctx, ledger.Incident{
 		Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, ByAnalyst: borne.Analyst, ByDataset: borne.Dataset,
@@ -55,7 +55,7 @@ func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, c
 	}
 	if !tell {
 		// Behind a closed door what fails and what does not are told the same.
-		return &ledger.DoorError{Dataset: n.dataset.Name, Charged: true}
+		return &ledger.LockoutError{Dataset: n.dataset.Name, Charged: true}
 	}
 	return told
 }
@@ -64,9 +64,9 @@ func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, c
 func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 	stopped := engine.HowOf(cause) == engine.Stopped || cause == context.Canceled || cause == context.DeadlineExceeded
 	switch {
-	case errors.Is(cause, interactive.ErrPanic):
+	case errors.Is(cause, sessionhost.ErrPanic):
 		return ledger.FailedPanic, true
-	case errors.Is(cause, pace.ErrLate):
+	case errors.Is(cause, releaseclock.ErrLate):
 		return ledger.FailedTime, true
 	case engine.HowOf(cause) == engine.Memory:
 		return ledger.FailedMemory, true
@@ -83,13 +83,13 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 // question. One that has looked at data waits: whether it was done when the door closed must not
 // decide what becomes of it.
 func (n *incidents) Closed(ctx context.Context, analyst string, charged bool) error {
-	pace.Settle(ctx)
+	releaseclock.Settle(ctx)
 	door, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
 	if err != nil {
 		return err
 	}
 	if door.Closed {
-		return &ledger.DoorError{Dataset: n.dataset.Name, Charged: charged}
+		return &ledger.LockoutError{Dataset: n.dataset.Name, Charged: charged}
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -42,7 +42,7 @@ func (w *world) wantIncidents(want ...string) {
 	}
 }
 
-func isShut(err error) bool { return errors.As(err, new(*ledger.DoorError)) }
+func isShut(err error) bool { return errors.As(err, new(*ledger.LockoutError)) }
 
 func (w *world) open(analyst string) {
 	w.t.Helper()
@@ -72,7 +72,7 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 			first := w.mustAsk(known)
 			r.before["run"] = c.fail
 			q := api.Question{Analyst: "ana", SQL: byAge(20), Request: "mine"}
-			if _, err := w.Ask(ctx, q); err != interactive.ErrRun {
+			if _, err := w.Ask(ctx, q); err != sessionhost.ErrRun {
 				t.Fatalf("got %v", err)
 			}
 			delete(r.before, "run")
@@ -130,7 +130,7 @@ func TestIncidentAndCancel(t *testing.T) {
 		"the owner's limit":            {limit, stopped, []string{"ana time"}},
 		"the owner's limit, Go's word": {limit, context.DeadlineExceeded, []string{"ana time"}},
 		"canceled after a failure":     {cancel, errors.New("a cause"), []string{"ana error"}},
-		"canceled after a panic":       {cancel, interactive.ErrPanic, []string{"ana panic"}},
+		"canceled after a panic":       {cancel, sessionhost.ErrPanic, []string{"ana panic"}},
 		"canceled after no memory":     {cancel, &engine.Failure{How: engine.Memory, Err: errors.New("x")}, []string{"ana memory"}},
 		"an error that says both":      {cancel, errors.Join(context.Canceled, errors.New("a cause")), []string{"ana error"}},
 		"own timeout after a failure":  {own, errors.New("a cause"), []string{"ana error"}},
@@ -144,7 +144,7 @@ func TestIncidentAndCancel(t *testing.T) {
 				end(c.cause)
 				return c.err
 			}
-			if _, err := w.Ask(asked, api.Question{Analyst: "ana", SQL: patients, Request: "r"}); err != interactive.ErrRun {
+			if _, err := w.Ask(asked, api.Question{Analyst: "ana", SQL: patients, Request: "r"}); err != sessionhost.ErrRun {
 				t.Errorf("got %v", err)
 			}
 			w.wantIncidents(c.want...)
@@ -168,7 +168,7 @@ func TestIncidentInterrupted(t *testing.T) {
 		}
 		const slow = "SELECT COUNT(*) FROM people WHERE s LIKE '%0%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%' OR s LIKE " +
 			"'%1%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%'"
-		if _, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != interactive.ErrRun {
+		if _, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != sessionhost.ErrRun {
 			t.Fatal(err)
 		}
 		if cause == nil {
@@ -210,7 +210,7 @@ func TestIncidentNeighbours(t *testing.T) {
 		for n := range 20 {
 			_, err := w.ask(byAge(n))
 			switch {
-			case err == interactive.ErrRun:
+			case err == sessionhost.ErrRun:
 				failures[i]++
 			case err != nil && !isShut(err):
 				t.Error(err)
@@ -266,7 +266,7 @@ func TestIncidentInFlight(t *testing.T) {
 	texts := map[string]bool{}
 	for _, err := range errs {
 		switch {
-		case err == interactive.ErrRun:
+		case err == sessionhost.ErrRun:
 			told++
 		case isShut(err):
 			shut++
@@ -337,7 +337,7 @@ func TestIncidentSessions(t *testing.T) {
 		r := w.record()
 		r.before["run"] = broken
 		q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
-		if _, err := w.Streams.Ask(ctx, q); err != interactive.ErrRun {
+		if _, err := w.Streams.Ask(ctx, q); err != sessionhost.ErrRun {
 			t.Error(err)
 		}
 		delete(r.before, "run")

@@ -11,12 +11,12 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 )
 
 // outcome is all that came of a question: what the analyst saw, what was charged,
@@ -291,7 +291,7 @@ func TestNeighboursSeePlantedBugs(t *testing.T) {
 		return n
 	}
 	one := func(v ...int64) (*engine.Result, error) {
-		return &engine.Result{Measures: []exact.Vector{exact.Seal(v)}}, nil
+		return &engine.Result{Measures: []sealed.Vector{sealed.Seal(v)}}, nil
 	}
 	for _, c := range []struct {
 		name, question, want string

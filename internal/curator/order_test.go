@@ -11,8 +11,8 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -62,7 +62,7 @@ func TestEngineFails(t *testing.T) {
 	w := newWorld(t, pure)
 	r := w.record()
 	r.before["run"] = func() error { return errors.New("a cause") }
-	if _, err := w.ask("SELECT COUNT(*) FROM patients"); err != interactive.ErrRun {
+	if _, err := w.ask("SELECT COUNT(*) FROM patients"); err != sessionhost.ErrRun {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	// The incident is on the disk before anybody is told.
@@ -81,7 +81,7 @@ func TestCancelled(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	r.before["run"] = func() error { cancel(); return nil }
 	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "once"}
-	if _, err := w.Ask(cancelled, q); err != interactive.ErrRun {
+	if _, err := w.Ask(cancelled, q); err != sessionhost.ErrRun {
 		t.Errorf("got %v; want interactive.ErrRun", err)
 	}
 	if got := w.spent().Epsilon; got != amount("0.1") {

@@ -7,19 +7,19 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/meter"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/internal/recent"
+	"github.com/discreet-dp/discreet/internal/lru"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/meter"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // planner makes statements of questions, and prices of statements.
-type planner struct {
+type questionPlanner struct {
 	*roster
 	runner   *runner
 	verifier *verifier
@@ -30,7 +30,7 @@ type planner struct {
 // prepare checks who asks, the settings and the text, and the tree that is made of it once more.
 // A plan that follows from the text and the policy alone, and not from the values of a public
 // table, which can change, is made once for all who ask it in a while, and then it is shared.
-func (p *planner) prepare(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, shared bool, err error) {
+func (p *questionPlanner) prepare(ctx context.Context, q api.Question) (statement *planner.Statement, s api.Settings, shared bool, err error) {
 	if err := p.Admit(q.Analyst); err != nil {
 		return nil, api.Settings{}, false, err
 	}
@@ -52,7 +52,7 @@ func (p *planner) prepare(ctx context.Context, q api.Question) (statement *plan.
 	if o.Public != nil {
 		tables.Public = o.Public
 		o.Public = &tables
-		if p.dataset.Everybody() != nil {
+		if p.dataset.CountsEverybody() != nil {
 			o.People = func() (int64, error) {
 				tables.read = true // what follows from it is not kept either
 				return p.people.count(ctx)
@@ -60,7 +60,7 @@ func (p *planner) prepare(ctx context.Context, q api.Question) (statement *plan.
 		}
 	}
 	before, _ := o.Meter.Counted()
-	if statement, err = plan.PrepareText(p.dataset, text, o); err != nil {
+	if statement, err = planner.PrepareText(p.dataset, text, o); err != nil {
 		// Where something else had a part of the work, another who asks may have all of it.
 		if counted, _ := o.Meter.Counted(); !tables.read && before == 0 {
 			p.cache.refuse(key, err, counted)
@@ -77,8 +77,8 @@ func (p *planner) prepare(ctx context.Context, q api.Question) (statement *plan.
 }
 
 // Options are those of the planner: it reads public tables.
-func (p *planner) Options(ctx context.Context, s api.Settings) plan.Options {
-	return plan.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx), Public: p.runner.publicTables(ctx)}
+func (p *questionPlanner) Options(ctx context.Context, s api.Settings) planner.Options {
+	return planner.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx), Public: p.runner.publicTables(ctx)}
 }
 
 // planCache has statements that were checked lately, and their prices: clients describe what they
@@ -86,9 +86,9 @@ func (p *planner) Options(ctx context.Context, s api.Settings) plan.Options {
 // the settings and the policy alone, and nobody changes one. What was made with the values of a
 // public table, which can change, is not kept, nor what has a query around it.
 type planCache struct {
-	statements *recent.Map[statementKey, *plan.Statement]
-	prices     *recent.Map[priceKey, *pricing.Priced]
-	refused    *recent.Map[statementKey, api.Refusal] // of texts that took much work to plan
+	statements *lru.Map[statementKey, *planner.Statement]
+	prices     *lru.Map[priceKey, *pricing.Priced]
+	refused    *lru.Map[statementKey, api.Refusal] // of texts that took much work to plan
 }
 
 type statementKey struct {
@@ -123,12 +123,12 @@ const (
 )
 
 func newPlanCache() planCache {
-	return planCache{recent.New[statementKey, *plan.Statement](maxCachedStatements),
-		recent.New[priceKey, *pricing.Priced](maxCachedStatements), recent.New[statementKey, api.Refusal](maxRefusedTextBytes)}
+	return planCache{lru.New[statementKey, *planner.Statement](maxCachedStatements),
+		lru.New[priceKey, *pricing.Priced](maxCachedStatements), lru.New[statementKey, api.Refusal](maxRefusedTextBytes)}
 }
 
 // keep keeps a statement for whoever asks it next.
-func (p planCache) keep(key statementKey, st *plan.Statement) {
+func (p planCache) keep(key statementKey, st *planner.Statement) {
 	if len(key.sql) > maxCachedTextBytes || st.Outer != nil || len(st.Tables) > 0 {
 		return
 	}
@@ -149,7 +149,7 @@ func (p planCache) refuse(key statementKey, err error, work time.Duration) {
 
 // price prices a statement, unless it was priced before: the same one, and not another of the same
 // text.
-func (l *planner) price(text string, st *plan.Statement, s api.Settings, in pricing.Currency) (*pricing.Priced, error) {
+func (l *questionPlanner) price(text string, st *planner.Statement, s api.Settings, in pricing.Currency) (*pricing.Priced, error) {
 	key := priceKey{sql: text, settings: s, currency: in}
 	if s.Error != nil {
 		key.settings.Error, key.error = nil, s.Error.RatString()
@@ -170,7 +170,7 @@ func (l *planner) price(text string, st *plan.Statement, s api.Settings, in pric
 
 // prices prices a statement in every currency that the budget has: where there are two, the first
 // is in epsilon and the other one in rho. One in which it cannot be asked is left out.
-func (l *planner) prices(text string, st *plan.Statement, s api.Settings) (p, other *pricing.Priced, err error) {
+func (l *questionPlanner) prices(text string, st *planner.Statement, s api.Settings) (p, other *pricing.Priced, err error) {
 	for _, in := range pricing.Currencies(l.dataset.Budget, s) {
 		next, failed := l.price(text, st, s, in)
 		switch {
@@ -268,5 +268,5 @@ func (r *roster) refuseExpired(analyst string) error {
 		return nil
 	}
 	return api.Refuse("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", strconv.Quote(analyst),
-		r.dataset.Name, books.LastDay(a))
+		r.dataset.Name, budgets.LastDay(a))
 }

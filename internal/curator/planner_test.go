@@ -14,11 +14,11 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/meter"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/internal/testcpu"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/meter"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 )
 
 // What was described is planned once for all who ask it, and is the plan of the same text and
@@ -30,7 +30,7 @@ func TestPlannedOnce(t *testing.T) {
 		_, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
 	}
-	kept := func(sql string, maxGroups int64) *plan.Statement {
+	kept := func(sql string, maxGroups int64) *planner.Statement {
 		st, _ := w.planner.cache.statements.Get(statementKey{sql: sql, maxGroups: maxGroups})
 		return st
 	}
@@ -58,7 +58,7 @@ func TestPlannedOnce(t *testing.T) {
 		t.Error("nobody was answered")
 	}
 	for i := range 3 * maxCachedStatements {
-		w.planner.cache.keep(statementKey{sql: fmt.Sprint(i)}, &plan.Statement{})
+		w.planner.cache.keep(statementKey{sql: fmt.Sprint(i)}, &planner.Statement{})
 	}
 	if n := w.planner.cache.statements.Len(); n > maxCachedStatements {
 		t.Errorf("%d are kept", n)
@@ -72,7 +72,7 @@ func TestPricedOnce(t *testing.T) {
 	of := func(s api.Settings) *request {
 		q := api.Question{Analyst: "ana", SQL: text}
 		q.Settings = s
-		a, err := w.newRequest(ctx, q, memory.Horizon{})
+		a, err := w.newRequest(ctx, q, answercache.Horizon{})
 		w.check(err)
 		t.Cleanup(a.close)
 		return a
@@ -106,7 +106,7 @@ func TestSharedPlanChanged(t *testing.T) {
 	const text = "SELECT COUNT(*) FROM patients"
 	q := api.Question{Analyst: "ana", SQL: text}
 	for range 2 {
-		_, err := w.newRequest(ctx, q, memory.Horizon{})
+		_, err := w.newRequest(ctx, q, answercache.Horizon{})
 		w.check(err)
 	}
 	st, _ := w.planner.cache.statements.Get(statementKey{sql: text})
@@ -247,9 +247,9 @@ func TestExpensiveTexts(t *testing.T) {
 		for _, door := range []string{"describe", "explain", "rows", "parameters", "holdout"} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := testcpu.Worked(t)
+			start := golden.CPUTime(t)
 			err := d.plan(door, text)
-			took := testcpu.Worked(t) - start
+			took := golden.CPUTime(t) - start
 			runtime.ReadMemStats(&after)
 			bytes := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%-22s %-10s %6d bytes %8v %4d MB %.90s", name, door, len(text), took.Round(1e6), bytes>>20, fmt.Sprint(err))
@@ -277,13 +277,13 @@ func TestRefusedForWork(t *testing.T) {
 		}
 		said, position := first.Error(), first.(*api.Refusal).Position
 		first.(*api.Refusal).Position = 7000 // who gets it may
-		start := testcpu.Worked(t)
+		start := golden.CPUTime(t)
 		for range 20 {
 			if _, err := d.Describe(ctx, q); err == nil || err.Error() != said || err.(*api.Refusal).Position != position {
 				t.Fatal(err)
 			}
 		}
-		if took := testcpu.Worked(t) - start; took > time.Second {
+		if took := golden.CPUTime(t) - start; took > time.Second {
 			t.Errorf("%s was planned again, for %v", name, took)
 		}
 	}

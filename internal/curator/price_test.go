@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -350,7 +350,7 @@ func TestPromiseAfterTopUps(t *testing.T) {
 		w.check(err)
 	}
 	a, want := dataset(), account.Reading{}
-	want, err := account.Raised(first.Limit.Rho, a.Limit.Rho, amount("1e-6"))
+	want, err := account.ClaimOfRaisedLimit(first.Limit.Rho, a.Limit.Rho, amount("1e-6"))
 	w.check(err)
 	if a.Total != (api.Guarantee{Epsilon: want.Epsilon, Delta: 2 * amount("1e-6")}) || a.Total.Epsilon < alone(a).Epsilon {
 		t.Errorf("after 19 top-ups: %+v; want %v", a, want)

@@ -13,10 +13,10 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -433,7 +433,7 @@ func BenchmarkLookup(b *testing.B) {
 		w.check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := w.memory.Recall(ctx, p, version.Key(), memory.Horizon{}); err != nil {
+				if _, err := w.memory.Recall(ctx, p, version.Key(), answercache.Horizon{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -38,8 +38,8 @@ func (w *world) record() *recorder {
 // rewire gives the curator another engine and another ledger, and sessions that know nothing yet.
 // Those that are open run on the engine, and charge in the ledger, that there are now.
 func (w *world) rewire(e engine.Engine, l ledger.Ledger) {
-	c, accounts := w.Curator, books.New(w.Curator.dataset, l)
-	c.runner.engine, c.ledger, c.Books, c.memory = e, l, accounts, memory.New(l)
+	c, accounts := w.Curator, budgets.New(w.Curator.dataset, l)
+	c.runner.engine, c.ledger, c.Books, c.memory = e, l, accounts, answercache.New(l)
 	c.cashier.ledger, c.cashier.books, c.incidents.ledger = l, accounts, l
 	c.states.ledger, c.states.books = l, accounts
 	c.openSessions()
@@ -119,10 +119,10 @@ func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer
 	return r.Ledger.Keep(ctx, sequence, key, answer)
 }
 
-func (r *recorder) Door(ctx context.Context, dataset, analyst string) (ledger.Door, error) {
+func (r *recorder) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	if f := r.before["door"]; f != nil {
 		if err := f(); err != nil {
-			return ledger.Door{}, err
+			return ledger.Lockout{}, err
 		}
 	}
 	return r.Ledger.Door(ctx, dataset, analyst)
@@ -203,7 +203,7 @@ func (c *callCounter) Window(ctx context.Context, dataset string) (uint64, error
 	return c.Ledger.Window(ctx, dataset)
 }
 
-func (c *callCounter) Door(ctx context.Context, dataset, analyst string) (ledger.Door, error) {
+func (c *callCounter) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	c.called("door")
 	return c.Ledger.Door(ctx, dataset, analyst)
 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -20,9 +20,9 @@ type releaser struct{ noise *mech.Releaser }
 
 // release turns exact values into noisy ones. room is how many bytes the ledger has for what
 // depends on how many private keys there are.
-func (m *releaser) release(b *pricing.Purchase, r *engine.Result, base *memory.Base, room int) (*answers.Released, error) {
+func (m *releaser) release(b *pricing.Purchase, r *engine.Result, base *answercache.Base, room int) (*answers.Released, error) {
 	if !hasShape(b, r) {
-		return nil, interactive.ErrRun // an engine that is broken
+		return nil, sessionhost.ErrRun // an engine that is broken
 	}
 	if b.Choice != nil {
 		scores := r.Measures[0]
@@ -116,7 +116,7 @@ func (m *releaser) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answe
 	})
 	n := 0
 	for ; n < len(all); n++ {
-		if room -= b.Cells()*pricing.CellBytes + memory.KeyBytes(all[n].keys); room < 0 {
+		if room -= b.Cells()*pricing.CellBytes + answercache.KeyBytes(all[n].keys); room < 0 {
 			break
 		}
 	}
@@ -179,14 +179,14 @@ func compareKeys(a, b []policy.Value) int {
 }
 
 // sharpen releases a purchase again with less noise.
-func (m *releaser) sharpen(b *pricing.Purchase, r *engine.Result, base *memory.Base) (*answers.Released, error) {
+func (m *releaser) sharpen(b *pricing.Purchase, r *engine.Result, base *answercache.Base) (*answers.Released, error) {
 	out := &answers.Released{Quantiles: make([][][]int64, len(b.Noise))}
 	for i, by := range base.By {
 		values, off := base.Values[i], int64(0)
 		if by != nil {
 			var err error
 			if values, err = m.noise.Sharpen(r.Measures[i], values, by); err != nil {
-				return nil, interactive.ErrRun
+				return nil, sessionhost.ErrRun
 			}
 			off = by.Off()
 		}

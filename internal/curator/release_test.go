@@ -11,13 +11,13 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -55,7 +55,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	var found engine.Result
 	var keys [][]policy.Value
 	var persons, counts []int64
-	var values []exact.Vector
+	var values []sealed.Vector
 	for _, ward := range []int64{3, 1, 9, 2} { // of which the third has one person
 		keys = append(keys, []policy.Value{{Type: policy.Text, Text: fmt.Sprint("ward ", ward)}})
 		for dear := range int64(2) {
@@ -64,11 +64,11 @@ func TestKeysKeepTheirValues(t *testing.T) {
 			for i := range many {
 				many[i] = 10_000*ward + 1_000*dear
 			}
-			values = append(values, exact.Seal(many))
+			values = append(values, sealed.Seal(many))
 		}
 		persons = append(persons, map[bool]int64{false: 1_000_000, true: 1}[ward == 9])
 	}
-	found.Combos, found.Persons = exact.SealList(keys), exact.Seal(persons)
+	found.Combos, found.Persons = sealed.SealList(keys), sealed.Seal(persons)
 	var places []int32 // of people with one ward each, by whom wards are weighed
 	var ends []int
 	for place, n := range persons {
@@ -77,12 +77,12 @@ func TestKeysKeepTheirValues(t *testing.T) {
 			ends = append(ends, len(places))
 		}
 	}
-	found.Members = exact.SealMembers(places, ends)
+	found.Members = sealed.SealMembers(places, ends)
 	for _, m := range b.Query.Measures {
 		if m.Kind == tree.Quantile {
-			found.Measures, found.Values = append(found.Measures, exact.Vector{}), append(found.Values, values)
+			found.Measures, found.Values = append(found.Measures, sealed.Vector{}), append(found.Values, values)
 		} else {
-			found.Measures, found.Values = append(found.Measures, exact.Seal(counts)), append(found.Values, nil)
+			found.Measures, found.Values = append(found.Measures, sealed.Seal(counts)), append(found.Values, nil)
 		}
 	}
 	r, err := w.Curator.releaser.release(b, &found, nil, pricing.MaxBytes)
@@ -101,8 +101,8 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	}
 	// A result of another shape is refused, and says nothing.
 	for _, bad := range []engine.Result{{}, {Persons: found.Persons, Combos: found.Combos},
-		{Persons: exact.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
-		if _, err := w.Curator.releaser.release(b, &bad, nil, pricing.MaxBytes); err != interactive.ErrRun {
+		{Persons: sealed.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
+		if _, err := w.Curator.releaser.release(b, &bad, nil, pricing.MaxBytes); err != sessionhost.ErrRun {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/internal/streamsession"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/session/streamsession"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -27,9 +27,9 @@ type request struct {
 	shared    bool    // others may have the same plan
 	otherPart float64 // of what is left, that the other noise would take; 0 where one was paid for
 	question  api.Question
-	horizon   memory.Horizon
+	horizon   answercache.Horizon
 	outer     *answers.OuterQuery
-	data      interactive.Data
+	data      sessionhost.Data
 	routes    []*streamsession.Route // for each purchase, how a stream can answer it, or nil
 
 	released []*answers.Released // for each purchase; nil until it is there
@@ -52,7 +52,7 @@ type request struct {
 
 // newRequest does what costs nothing: it checks and prices a question, and opens the streams that
 // could answer it.
-func (c *Curator) newRequest(ctx context.Context, q api.Question, see memory.Horizon) (*request, error) {
+func (c *Curator) newRequest(ctx context.Context, q api.Question, see answercache.Horizon) (*request, error) {
 	if _, err := c.Protected(ctx); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (a *request) keys() []string {
 	for _, b := range a.Purchases {
 		// In whatever it is paid: whoever found a base that somebody else is using would be charged
 		// for nothing.
-		if family, ok := memory.Family(b, a.data.ID); ok {
+		if family, ok := answercache.Family(b, a.data.ID); ok {
 			keys = append(keys, family)
 		}
 	}
@@ -167,7 +167,7 @@ func (a *request) finish(ctx context.Context) (*api.Answer, error) {
 	}
 	out.Notes = append(out.Notes, changed...)
 	if a.moved {
-		out.Notes = append(out.Notes, interactive.MovedNote)
+		out.Notes = append(out.Notes, sessionhost.MovedNote)
 	}
 	if out.Receipt.Now = textOf(a.question).Now(); out.Receipt.Now != "" {
 		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))
@@ -189,7 +189,7 @@ func (a *request) make(ctx context.Context) (out *api.Answer, err error) {
 	if a.outer == nil {
 		return answers.Finish(ctx, a.Priced, nil, a.released)
 	}
-	err = pace.Aside(ctx, func(ctx context.Context) error {
+	err = releaseclock.RunOnReleased(ctx, func(ctx context.Context) error {
 		out, err = answers.Finish(ctx, a.Priced, a.outer, a.released)
 		return err
 	})
@@ -308,7 +308,7 @@ func (a *request) switchNoise(ctx context.Context, err error) bool {
 // deadline is how long the answer takes to leave a server, without its ticks; nil where it is
 // there, and for who is not at a server.
 func (a *request) deadline(ctx context.Context) (*float64, error) {
-	if _, scheduled := pace.Limit(ctx); !scheduled || len(a.bill.bought) == 0 {
+	if _, scheduled := releaseclock.Limit(ctx); !scheduled || len(a.bill.bought) == 0 {
 		return nil, nil
 	}
 	takes, err := a.c.runner.timeOfAll(ctx, a.bill.bought)

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -43,7 +43,7 @@ func (r *runner) Run(ctx context.Context, q *tree.Query) (found *engine.Result, 
 		return nil, err
 	}
 	err = r.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
-		defer interactive.Catch(&err)
+		defer sessionhost.Catch(&err)
 		found, err = r.engine.Run(ctx, q)
 		return err
 	})
@@ -74,7 +74,7 @@ func (r *runner) Fetch(ctx context.Context, t *tree.Table, into func() engine.Co
 		return read, err
 	}
 	err = r.pacedRun(ctx, takes, func(ctx context.Context) (err error) {
-		defer interactive.Catch(&err)
+		defer sessionhost.Catch(&err)
 		read, err = r.engine.Fetch(ctx, t, into())
 		return err
 	})
@@ -122,13 +122,13 @@ func (r *runner) FitTime(ctx context.Context, t *tree.Table, models, parts int) 
 // pacedRun looks at data by a function that takes at most so long.
 func (r *runner) pacedRun(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
 	if r.dataset.SourceKind() == policy.TrinoDatabase {
-		return pace.RunElsewhere(ctx, takes, do)
+		return releaseclock.RunElsewhere(ctx, takes, do)
 	}
-	return pace.Run(ctx, takes, do)
+	return releaseclock.Run(ctx, takes, do)
 }
 
 func (r *runner) timeOf(ctx context.Context, of func(timedEngine) (time.Duration, error)) (time.Duration, error) {
-	limit, scheduled := pace.Limit(ctx)
+	limit, scheduled := releaseclock.Limit(ctx)
 	if !scheduled {
 		return 0, nil
 	}
@@ -194,7 +194,7 @@ func (r *runner) CheckTrainingTime(ctx context.Context, t *tree.Table, models, p
 }
 
 func refuseBeyondLimit(ctx context.Context, of func() (time.Duration, error)) error {
-	limit, scheduled := pace.Limit(ctx)
+	limit, scheduled := releaseclock.Limit(ctx)
 	if !scheduled {
 		return nil
 	}
@@ -221,7 +221,7 @@ func sayTime(d time.Duration) string {
 // dataStates says in which state the data is, and whether it still is.
 type dataStates struct {
 	runner *runner
-	books  *books.Books
+	books  *budgets.Books
 	ledger ledger.Ledger
 }
 
@@ -229,21 +229,21 @@ type dataStates struct {
 // question comes by here, so that nothing is told under a policy that protects others than charges
 // before did. One that has looked at data waits: whether it was done when the data changed must not
 // decide what becomes of it.
-func (s *dataStates) Data(ctx context.Context) (interactive.Data, error) {
-	pace.Settle(ctx)
+func (s *dataStates) Data(ctx context.Context) (sessionhost.Data, error) {
+	releaseclock.Settle(ctx)
 	if _, err := s.books.Protected(ctx); err != nil {
-		return interactive.Data{}, err
+		return sessionhost.Data{}, err
 	}
 	state, err := s.runner.engine.Version(ctx)
 	if err != nil {
-		return interactive.Data{}, err
+		return sessionhost.Data{}, err
 	}
 	v, err := s.ledger.DataVersion(ctx, s.runner.dataset.Name, state.Name, state.Key())
-	return interactive.Data{Version: v, State: state.Key(), Whole: state.Whole}, err
+	return sessionhost.Data{Version: v, State: state.Key(), Whole: state.Whole}, err
 }
 
 // Moved reports whether something was read from other data than it was asked of, or may have been.
-func (s *dataStates) Moved(ctx context.Context, d interactive.Data, read engine.ReadFrom) bool {
+func (s *dataStates) Moved(ctx context.Context, d sessionhost.Data, read engine.ReadFrom) bool {
 	r := computation{states: s, data: d}
 	r.note(read)
 	return r.moved(ctx)
@@ -251,11 +251,11 @@ func (s *dataStates) Moved(ctx context.Context, d interactive.Data, read engine.
 
 // unmoved reports whether the data is known to be in the state that a question found it in. What
 // ran in between ran on that. It waits as Data does.
-func (s *dataStates) unmoved(ctx context.Context, d interactive.Data) bool {
+func (s *dataStates) unmoved(ctx context.Context, d sessionhost.Data) bool {
 	if !d.Whole {
 		return false
 	}
-	pace.Settle(ctx)
+	releaseclock.Settle(ctx)
 	state, err := s.runner.engine.Version(context.WithoutCancel(ctx))
 	return err == nil && state.Whole && state.Key() == d.State
 }
@@ -305,7 +305,7 @@ func (p *peopleCounter) countOnce(ctx context.Context) (n int64, moved bool, err
 	if err := p.cashier.recordProtected(ctx); err != nil {
 		return 0, false, err
 	}
-	q := plan.CountPeople(p.runner.dataset)
+	q := planner.CountPeople(p.runner.dataset)
 	if q == nil {
 		return 0, false, engine.ErrPrivate
 	}
@@ -313,7 +313,7 @@ func (p *peopleCounter) countOnce(ctx context.Context) (n int64, moved bool, err
 		return 0, false, err
 	}
 	n, read, err := engine.RunPeople(ctx, p.runner.engine, p.runner.dataset, q)
-	if err != nil || p.states.Moved(ctx, interactive.Data{State: version.Key(), Whole: version.Whole}, read) {
+	if err != nil || p.states.Moved(ctx, sessionhost.Data{State: version.Key(), Whole: version.Whole}, read) {
 		return 0, err == nil, err
 	}
 	p.state, p.known, p.n = version.Key(), true, n

@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -186,7 +186,7 @@ func TestPeopleThatArePrivate(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 		// Planted: the query of a policy that makes it public, under this one.
-		q := plan.CountPeople(public)
+		q := planner.CountPeople(public)
 		if err := w.verifier.checks.people(w.dataset, q); err == nil {
 			t.Errorf("%s: the second check does not object", what)
 		}

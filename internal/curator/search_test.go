@@ -15,13 +15,13 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/fiction"
-	"github.com/discreet-dp/discreet/internal/ledger/scratch"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/internal/fakedata"
+	"github.com/discreet-dp/discreet/internal/ledger/memledger"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -106,7 +106,7 @@ datasets:
 
 // searchedPlanner is the policy of the planner's tests.
 func searchedPlanner(t *testing.T) string {
-	text, err := os.ReadFile("../plan/testdata/hospital.yaml")
+	text, err := os.ReadFile("../planner/testdata/hospital.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func newDoors(t *testing.T, text string) *doors {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := fiction.Town(p.Datasets[p.Names()[0]], folder)
+	made, err := fakedata.MakeTown(p.Datasets[p.Names()[0]], folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func newDoors(t *testing.T, text string) *doors {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	d := &doors{Curator: New(made, e, scratch.New(), seeded(1)), dataset: made, columns: map[string][]string{}}
+	d := &doors{Curator: New(made, e, memledger.New(), seeded(1)), dataset: made, columns: map[string][]string{}}
 	for column, c := range made.Tables[made.Unit.Table].Columns {
 		kind := map[policy.Type]string{policy.Integer: "number", policy.Decimal: "number", policy.Text: "text", policy.Boolean: "truth",
 			policy.Date: "time", policy.Timestamp: "time"}[c.Type]
@@ -172,11 +172,11 @@ func (d *doors) plan(door, text string) (err error) {
 	case "explain":
 		_, err = d.Explain(ctx, q)
 	case "holdout":
-		_, err = plan.PrepareHoldout(d.dataset, syntax.Open(text, nil), "", d.planner.Options(ctx, api.Settings{}))
+		_, err = planner.PrepareHoldout(d.dataset, syntax.Open(text, nil), "", d.planner.Options(ctx, api.Settings{}))
 	case "parameters":
-		_, _, err = plan.Parameters(d.dataset, textOf(q))
+		_, _, err = planner.Parameters(d.dataset, textOf(q))
 	case "rows":
-		if table, found := plan.PrepareTable(d.dataset, text, "n", d.planner.Options(ctx, api.Settings{})); found == nil {
+		if table, found := planner.PrepareTable(d.dataset, text, "n", d.planner.Options(ctx, api.Settings{})); found == nil {
 			err = d.verifier.CheckTable(table)
 		} else {
 			err = found

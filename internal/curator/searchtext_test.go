@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/testcpu"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 )
 
 // searcher makes texts, and remembers the worst.
@@ -341,9 +341,9 @@ func (s *searcher) try(d draft) {
 	s.tried++
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := testcpu.Worked(s)
+	start := golden.CPUTime(s)
 	err := d.on.plan(door, text)
-	c := cost{draft: d, door: door, text: text, said: fmt.Sprint(err), time: testcpu.Worked(s) - start}
+	c := cost{draft: d, door: door, text: text, said: fmt.Sprint(err), time: golden.CPUTime(s) - start}
 	runtime.ReadMemStats(&after)
 	c.bytes = after.TotalAlloc - before.TotalAlloc
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/postgres"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

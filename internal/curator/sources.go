@@ -7,10 +7,10 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/memory"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -65,7 +65,7 @@ func (keptAnswers) claim(ctx context.Context, a *request) (err error) {
 }
 
 // take is what was found.
-func (a *request) take(found *memory.Recalled) {
+func (a *request) take(found *answercache.Recalled) {
 	a.released, a.paid, a.missed = found.Released, found.Paid, found.Missed
 }
 
@@ -108,7 +108,7 @@ func (streamAnswers) claim(ctx context.Context, a *request) error {
 
 // supply asks the streams, each for its part, and lets the analyst pay them.
 func (streamAnswers) supply(ctx context.Context, a *request) error {
-	who := &interactive.Payer{Analyst: a.question.Analyst, Free: a.terms.free, Charged: a.spent != (dp.Cost{})}
+	who := &sessionhost.Payer{Analyst: a.question.Analyst, Free: a.terms.free, Charged: a.spent != (dp.Cost{})}
 	for i, b := range a.Purchases {
 		d := a.bill.diverted[b]
 		if d == nil {
@@ -203,7 +203,7 @@ func (a *request) findOwn(ctx context.Context) error {
 // takeOwn takes what was kept for the request, and reports whether there is something for this
 // question.
 func (a *request) takeOwn(text []byte) (found bool) {
-	kept, moved := memory.Own(a.Priced, text, a.own.charge.Sequence)
+	kept, moved := answercache.Own(a.Priced, text, a.own.charge.Sequence)
 	for i, r := range kept {
 		if r != nil {
 			a.released[i], found = r, true
@@ -256,7 +256,7 @@ func (a *request) bind(ctx context.Context) error {
 		return nil
 	}
 	err := a.c.memory.KeepForRequest(context.WithoutCancel(ctx), a.own.charge.Sequence, a.Purchases, a.released, false)
-	if errors.Is(err, ledger.ErrRecovered) || errors.As(err, new(*ledger.LapsedError)) || errors.As(err, new(*ledger.DoorError)) {
+	if errors.Is(err, ledger.ErrRecovered) || errors.As(err, new(*ledger.LapsedError)) || errors.As(err, new(*ledger.LockoutError)) {
 		return nil
 	}
 	if err == nil {

@@ -14,10 +14,10 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/internal/sparsesession"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/session/sparsesession"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -85,7 +85,7 @@ func TestSparseOrder(t *testing.T) {
 }
 
 // chargesNothing says that it has charged.
-type chargesNothing struct{ interactive.Cashier }
+type chargesNothing struct{ sessionhost.Cashier }
 
 func (chargesNothing) Charge(context.Context, string, ledger.Charge) (ledger.Receipt, error) {
 	return ledger.Receipt{Window: 1}, nil
@@ -93,7 +93,7 @@ func (chargesNothing) Charge(context.Context, string, ledger.Charge) (ledger.Rec
 
 // forgetsOne does not write the first note, that a session was opened.
 type forgetsOne struct {
-	interactive.Journal
+	sessionhost.Journal
 	noted bool
 }
 

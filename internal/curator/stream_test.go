@@ -11,11 +11,11 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/mechanism/session"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/session"
-	"github.com/discreet-dp/discreet/stream"
 )
 
 // streaming adds a stream over the patients to a hospital's policy.
@@ -242,7 +242,7 @@ func TestStreamEngineFails(t *testing.T) {
 	r := w.record()
 	r.before["run"] = func() error { return errors.New("a cause") }
 	const text = "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
-	if _, err := w.ask(text); err != interactive.ErrRun {
+	if _, err := w.ask(text); err != sessionhost.ErrRun {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	spent := w.spent()
@@ -448,13 +448,13 @@ func TestStreamQuoteAsOf(t *testing.T) {
 // A budget error of the host is a session's, and the curator's own.
 func TestHostBudget(t *testing.T) {
 	w := streamWorld(t, "{epsilon: 0.02, per_query: {default: 0.01, max: 0.02}}", "")
-	h := &interactive.Host{Access: w.access(), ID: "a"}
+	h := &sessionhost.Host{Access: w.access(), ID: "a"}
 	charge := session.Charge{Name: "round 1", Mechanisms: "none", Cost: dp.Cost{Epsilon: amount("0.015"), Rho: 1}}
 	if _, err := h.Charge(ctx, charge); err == nil {
 		t.Error("charged to nobody")
 	}
 	as := func(name string) (session.Receipt, error) {
-		return (&interactive.Host{Access: w.access(), ID: "a", Payer: &interactive.Payer{Analyst: name}}).Charge(ctx, charge)
+		return (&sessionhost.Host{Access: w.access(), ID: "a", Payer: &sessionhost.Payer{Analyst: name}}).Charge(ctx, charge)
 	}
 	first, err := as("ana")
 	w.check(err)
@@ -482,7 +482,7 @@ func TestHostBudget(t *testing.T) {
 	if err != nil || len(all) != 2 || string(all[0]) != "one" || string(all[1]) != "two" {
 		t.Errorf("%q %v", all, err)
 	}
-	other := &interactive.Host{Access: w.access(), ID: "b"}
+	other := &sessionhost.Host{Access: w.access(), ID: "b"}
 	if all, err := other.Entries(ctx); err != nil || len(all) != 0 {
 		t.Errorf("%q %v", all, err)
 	}

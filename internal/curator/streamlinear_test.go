@@ -10,9 +10,9 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/plan/cells"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/planner/cells"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 

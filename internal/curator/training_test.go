@@ -13,12 +13,12 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/internal/training"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/session/training"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 )
 
 // smokers asks for a model of who smokes.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
 )
 
 // turns lets one question with a key through at a time. Those that wait are let in in the order
@@ -75,7 +75,7 @@ func (f *turns) enterOne(ctx context.Context, key string) (leave func(), err err
 		}
 	}
 	in := false
-	err = pace.Await(ctx, func(ctx context.Context) error {
+	err = releaseclock.Await(ctx, func(ctx context.Context) error {
 		select {
 		case g.turn <- struct{}{}:
 			in = true

@@ -18,8 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -113,7 +113,7 @@ func TestFlights(t *testing.T) {
 // A query over an answer is not a part of what others wait for who ask for the same answer.
 func TestNobodyWaitsForOuterQueries(t *testing.T) {
 	w := newWorld(t, plenty)
-	p := pace.New(func() {})
+	p := releaseclock.New(func() {})
 	ran := 0
 	p.Turns(asideWatch(func() {
 		ran++
@@ -305,7 +305,7 @@ func TestInterrupted(t *testing.T) {
 			time.AfterFunc(50*time.Millisecond, cancel) // when DuckDB is at work
 			return nil
 		}
-		if _, err := w.Ask(waiting, q); err != interactive.ErrRun {
+		if _, err := w.Ask(waiting, q); err != sessionhost.ErrRun {
 			t.Fatalf("%s: %v", table, err)
 		}
 		delete(r.before, "run")

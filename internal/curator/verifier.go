@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/plan/verify"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/planner/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -48,7 +48,7 @@ func asDisagreement(err error) error {
 const maxDetailBytes = 1000
 
 // CheckTwice checks every private query of a statement once more.
-func (v *verifier) CheckTwice(st *plan.Statement) error {
+func (v *verifier) CheckTwice(st *planner.Statement) error {
 	for _, p := range st.Plans {
 		if err := v.checkQuery(&p.Query, v.checks.query(v.runner.dataset, &p.Query)); err != nil {
 			return err

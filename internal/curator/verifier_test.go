@@ -16,15 +16,15 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/interactive"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/plan/verify"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/planner/verify"
+	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -195,7 +195,7 @@ func TestCorpusIsAgreed(t *testing.T) {
 	w := newWorld(t, concentrated)
 	asked := 0
 	for _, text := range slices.Concat(questions, attacks) {
-		st, err := plan.Prepare(w.dataset, text, plan.Options{})
+		st, err := planner.Prepare(w.dataset, text, planner.Options{})
 		if err != nil {
 			continue
 		}
@@ -256,13 +256,13 @@ const secret = 987_654_321
 type marked struct{ engine.Engine }
 
 func (m marked) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
-	out := make([]exact.Vector, len(q.Measures))
+	out := make([]sealed.Vector, len(q.Measures))
 	for i := range out {
 		v := make([]int64, q.Groups())
 		for j := range v {
 			v[j] = secret
 		}
-		out[i] = exact.Seal(v)
+		out[i] = sealed.Seal(v)
 	}
 	return &engine.Result{Measures: out}, nil
 }
@@ -309,16 +309,16 @@ func TestNothingShowsExactValues(t *testing.T) {
 		t.Fatalf("%d calls", len(calls))
 	}
 	type inside struct {
-		private exact.Vector
-		Public  exact.Vector
+		private sealed.Vector
+		Public  sealed.Vector
 		deep    []any
 	}
-	sealed := calls[0].Values
+	vector := calls[0].Values
 	for name, v := range map[string]any{
-		"answer": a, "answer's fields": *a, "call": calls[0], "vector": sealed, "pointer": &sealed, "slice": []exact.Vector{sealed},
-		"map": map[string]exact.Vector{"a": sealed}, "struct": inside{sealed, sealed, []any{sealed}},
-		"pointer to struct": &inside{private: sealed},
-		"array":             [1]inside{{private: sealed}}, "error": fmt.Errorf("failed at %v %d %#v", sealed, sealed, sealed),
+		"answer": a, "answer's fields": *a, "call": calls[0], "vector": vector, "pointer": &vector, "slice": []sealed.Vector{vector},
+		"map": map[string]sealed.Vector{"a": vector}, "struct": inside{vector, vector, []any{vector}},
+		"pointer to struct": &inside{private: vector},
+		"array":             [1]inside{{private: vector}}, "error": fmt.Errorf("failed at %v %d %#v", vector, vector, vector),
 		"charge": r.charges[0], "kept": string(r.kept[0]), "wrapped": errors.Join(fmt.Errorf("%w: %s", dp.ErrAmount, calls[0].Values)),
 	} {
 		if how := shows(v); how != "" {
@@ -346,7 +346,7 @@ func TestErrorsOfTheEngineAreNotPassedOn(t *testing.T) {
 	w := newWorld(t, plenty)
 	w.record().Engine = talkative{w.data}
 	_, err := w.ask("SELECT COUNT(*) FROM patients")
-	if err != interactive.ErrRun || shows(err) != "" {
+	if err != sessionhost.ErrRun || shows(err) != "" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/books"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
-	"github.com/discreet-dp/discreet/internal/sparsesession"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/session/sparsesession"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -63,7 +63,7 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 	smoking.Request = "a model of window 2"
 	r.before["run"] = func() error { return errStopped }
 	r.before["fetch"] = func() error { return errStopped }
-	if _, err := w.Ask(ctx, question("1")); err != interactive.ErrRun {
+	if _, err := w.Ask(ctx, question("1")); err != sessionhost.ErrRun {
 		t.Fatal(err)
 	}
 	w.renew()
@@ -241,7 +241,7 @@ func TestPolicyProtectsOthers(t *testing.T) {
 		_, promised := w.Promise(ctx)
 		for what, err := range map[string]error{"asked": asked, "asked again": free, "explained": explained, "opened": opened,
 			"promised": promised} {
-			if !errors.As(err, new(*books.ChangedError)) {
+			if !errors.As(err, new(*budgets.ChangedError)) {
 				t.Errorf("after %s, %s: %v", c.name, what, err)
 			}
 		}

@@ -12,15 +12,15 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 

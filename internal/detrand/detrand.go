@@ -7,8 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
+	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/noise"
 )
 
 // Stream is the same endless bytes for the same name and seed: SHA-256 of both and a counter.
@@ -47,19 +47,19 @@ func (s *Stream) Read(p []byte) (int, error) {
 func (s *Stream) Drawn() int { return s.drawn }
 
 // Dice makes choices, the same for the same name and seed.
-type Dice struct{ source *entropy.Source }
+type Choices struct{ source *entropy.Source }
 
 // New returns the dice of a name and a seed.
-func New(name string, seed uint64) Dice { return Dice{entropy.FromReader(NewStream(name, seed))} }
+func New(name string, seed uint64) Choices { return Choices{entropy.FromReader(NewStream(name, seed))} }
 
 // Below returns a number from 0 to n-1.
-func (d Dice) Below(n int) int { return int(noise.Uniform(d.source, uint64(n))) }
+func (d Choices) Below(n int) int { return int(noise.Uniform(d.source, uint64(n))) }
 
 // One reports something that is so once in n times.
-func (d Dice) One(n int) bool { return d.Below(n) == 0 }
+func (d Choices) One(n int) bool { return d.Below(n) == 0 }
 
 // Pick chooses one of some.
-func Pick[T any](d Dice, from []T) T { return from[d.Below(len(from))] }
+func Pick[T any](d Choices, from []T) T { return from[d.Below(len(from))] }
 
 // Noise returns a source that makes the same noise for the same name and seed, for databases that
 // are made up.

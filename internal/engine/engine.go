@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -49,7 +49,7 @@ type ReadFrom struct {
 }
 
 // Collector is who takes the rows of a table. It is the sealed one: only a trainer makes it.
-type Collector = exact.Collector
+type Collector = sealed.Collector
 
 // Null is the code of a value that is missing.
 const Null = math.MinInt64
@@ -61,28 +61,28 @@ type Result struct {
 	// Combos are the combinations of private keys that were found, each in the order of
 	// Query.PrivateKeys, and Persons is how many people are in each, after a person was cut to
 	// MaxGroups of them. Empty where there are no private keys.
-	Combos  exact.List[[]policy.Value]
-	Persons exact.Vector
+	Combos  sealed.List[[]policy.Value]
+	Persons sealed.Vector
 	// Members are the combinations that each person is in, where the query weighs people
 	// ([tree.Query.Weighs]); see [SealMembers].
-	Members exact.Members
+	Members sealed.Members
 	// Measures are, for each measure, one integer per group, zero where there are no rows. For a
 	// quantile the vector is empty.
-	Measures []exact.Vector
+	Measures []sealed.Vector
 	// Values are, for each measure that is a quantile, for each group all values in steps (dates in
 	// days), in any order, NULL left out. Nil for other measures.
-	Values [][]exact.Vector
+	Values [][]sealed.Vector
 	ReadFrom
 }
 
 // Cells returns which cells the combinations of private keys are in, and the first measure of each,
 // both sealed. It is for queries that have private keys only. A combination that is in no cell is
 // left out.
-func (r *Result) Cells(place func([]policy.Value) (int, bool)) (cells, counts exact.Vector) {
+func (r *Result) Cells(place func([]policy.Value) (int, bool)) (cells, counts sealed.Vector) {
 	if len(r.Measures) == 0 {
-		return exact.Vector{}, exact.Vector{}
+		return sealed.Vector{}, sealed.Vector{}
 	}
-	return exact.Coded(r.Combos, r.Measures[0], place)
+	return sealed.Coded(r.Combos, r.Measures[0], place)
 }
 
 // Failure is an error of a run that says, in one word, how it ended. Its text is that of the error
@@ -142,7 +142,7 @@ type Finding struct {
 // people who are in the same combinations are alike. Those in few come first, because what a
 // popular key has no need of is of use to those who are in others too; among equals a hash decides,
 // which is another for every question, and then the combinations themselves.
-func SealMembers(q *tree.Query, keys [][]policy.Value, places []int32, ends []int) exact.Members {
+func SealMembers(q *tree.Query, keys [][]policy.Value, places []int32, ends []int) sealed.Members {
 	// How many keys there are is private, so the question, whose length an analyst chooses, is
 	// spelt once and not for each.
 	names, salt := make([]uint64, len(keys)), q.Hash()
@@ -172,7 +172,7 @@ func SealMembers(q *tree.Query, keys [][]policy.Value, places []int32, ends []in
 		sorted = append(sorted, places[p.from:p.to]...)
 		ends[i] = len(sorted)
 	}
-	return exact.SealMembers(sorted, ends)
+	return sealed.SealMembers(sorted, ends)
 }
 
 // nameOf is a hash of a combination.
@@ -196,7 +196,7 @@ func nameOf(salt string, keys []policy.Value) uint64 {
 // neighbours it is the same number. Anything else about private rows it refuses, whoever asks.
 func RunPeople(ctx context.Context, e Engine, ds *policy.Dataset, q *tree.Query) (int64, ReadFrom, error) {
 	scan, ok := q.From.(*tree.Scan)
-	if !ok || ds.Everybody() == nil || scan.Table != ds.Everybody() || q.Neighbours != ds.Neighbours ||
+	if !ok || ds.CountsEverybody() == nil || scan.Table != ds.CountsEverybody() || q.Neighbours != ds.Neighbours ||
 		q.Where != nil || len(q.Keys) > 0 || q.Choice != nil || len(q.Measures) != 1 || q.Measures[0].Arg != nil {
 		return 0, ReadFrom{}, ErrPrivate
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -12,9 +12,9 @@ import (
 // private, which there are.
 func Example() {
 	r := engine.Result{
-		Combos:   exact.SealList([][]policy.Value{{{Type: policy.Text, Text: "Rome"}}}),
-		Persons:  exact.Seal([]int64{2}),
-		Measures: []exact.Vector{exact.Seal([]int64{71})},
+		Combos:   sealed.SealList([][]policy.Value{{{Type: policy.Text, Text: "Rome"}}}),
+		Persons:  sealed.Seal([]int64{2}),
+		Measures: []sealed.Vector{sealed.Seal([]int64{71})},
 	}
 	fmt.Println(r.Combos, r.Persons, r.Measures)
 	// Output:

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan/expr"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // sealed seals who is in which keys, of which there are those that somebody has.
-func sealed(people [][]string) (exact.Members, []string) {
+func sealMembers(people [][]string) (sealed.Members, []string) {
 	var names []string
 	for _, own := range people {
 		names = append(names, own...)
@@ -57,9 +57,9 @@ func TestMembersStandStill(t *testing.T) {
 			more[i] = slices.Clone(more[i])
 			rng.Shuffle(len(more[i]), func(a, b int) { more[i][a], more[i][b] = more[i][b], more[i][a] })
 		}
-		a, namesA := sealed(people)
-		b, namesB := sealed(more)
-		if went, came, _, ok := exact.Parted(a, b, namesA, namesB); !ok || went != 0 || came != 1 {
+		a, namesA := sealMembers(people)
+		b, namesB := sealMembers(more)
+		if went, came, _, ok := sealed.Parted(a, b, namesA, namesB); !ok || went != 0 || came != 1 {
 			t.Fatalf("%v with one more: %d went and %d came, %v", people, went, came, ok)
 		}
 		last := 0

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -19,18 +19,18 @@ type counting struct{ engine.Engine }
 func (counting) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
 	r := &engine.Result{}
 	for range q.Measures {
-		r.Measures = append(r.Measures, exact.Seal([]int64{7}))
+		r.Measures = append(r.Measures, sealed.Seal([]int64{7}))
 	}
 	return r, nil
 }
 
 // Only what is about public rows is opened.
 func TestRunPublic(t *testing.T) {
-	p, err := policy.Load("../plan/testdata/holdout/trial.yaml")
+	p, err := policy.Load("../planner/testdata/holdout/trial.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := plan.PrepareHoldout(p.Datasets["trial"], syntax.Open("SELECT holdout_mean(ill) FROM rows", nil), "", plan.Options{})
+	h, err := planner.PrepareHoldout(p.Datasets["trial"], syntax.Open("SELECT holdout_mean(ill) FROM rows", nil), "", planner.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestRunPublic(t *testing.T) {
 	if sums, err := engine.RunPublic(context.Background(), counting{}, &h.Query); !errors.Is(err, engine.ErrPrivate) || sums != nil {
 		t.Error(sums, err)
 	}
-	st, err := plan.Prepare(p.Datasets["trial"], "SELECT COUNT(*) FROM visits v JOIN train t ON t.age > 3", plan.Options{})
+	st, err := planner.Prepare(p.Datasets["trial"], "SELECT COUNT(*) FROM visits v JOIN train t ON t.age > 3", planner.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func Release(ds *policy.Dataset, tick time.Duration) string {
 
 // Failures says how many failures are borne, and what ends it.
 func Failures(ds *policy.Dataset) string {
-	f := ds.Borne()
+	f := ds.FailureLimits()
 	return fmt.Sprintf("failures: after %d of one analyst, or %d of all together, there are no new answers until "+
 		"'discreet incidents release'", f.Analyst, f.Dataset)
 }
@@ -126,7 +126,7 @@ func Failures(ds *policy.Dataset) string {
 // Warnings are what is allowed and hardly meant.
 func Warnings(ds *policy.Dataset) []string {
 	out := []string{}
-	if f := ds.Borne(); f.Analyst > f.Dataset {
+	if f := ds.FailureLimits(); f.Analyst > f.Dataset {
 		out = append(out, fmt.Sprintf("failures: %d of one analyst are borne and %d of all together, so one analyst shuts everybody out; "+
 			"write a larger number for the dataset", f.Analyst, f.Dataset))
 	}

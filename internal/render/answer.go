@@ -13,7 +13,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/table"
 )
 
 // Answer writes an answer as a table with its error bars, and what is to be known about it.
@@ -29,7 +28,7 @@ func Answer(w io.Writer, a *api.Answer) {
 func Body(w io.Writer, a *api.Answer) {
 	Rows(w, a)
 	for _, n := range a.Notes {
-		fmt.Fprintln(w, "note: "+table.Clean(n))
+		fmt.Fprintln(w, "note: "+Clean(n))
 	}
 	if a.Cut {
 		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n",
@@ -39,7 +38,7 @@ func Body(w io.Writer, a *api.Answer) {
 
 // Rows writes the rows of an answer as a table with their error bars.
 func Rows(w io.Writer, a *api.Answer) {
-	t := &table.Table{}
+	t := &Table{}
 	bars := make([]bool, len(a.Columns)) // whether a column has errors
 	for j, c := range a.Columns {
 		bars[j] = c.Noisy && (len(a.Rows) == 0 && !c.Approximate)
@@ -75,7 +74,7 @@ func Rows(w io.Writer, a *api.Answer) {
 func versionWords(a *api.Answer) string {
 	switch v := a.Version; {
 	case v.Name != "":
-		return fmt.Sprintf("data version %d: %s", v.Number, table.Clean(v.Name))
+		return fmt.Sprintf("data version %d: %s", v.Number, Clean(v.Name))
 	case v.Number > 1:
 		return fmt.Sprintf("data version %d", v.Number)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/table"
 )
 
 // Explanation writes what a question would cost, how exact it would be, and why.
@@ -98,7 +97,7 @@ func paidByWords(e *api.Explanation) string {
 
 func printInquiry(w io.Writer, e *api.Explanation, i int) {
 	q := e.Questions[i]
-	t := &table.Table{
+	t := &Table{
 		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", PlusMinus(e.Confidence),
 			"epsilon", "rho", "delta"},
 		Right: []bool{false, false, true, true, true, true, true, true, true},
@@ -123,7 +122,7 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 		t.Write(w)
 	}
 	for _, m := range q.Measures {
-		fmt.Fprintf(w, "%s: %s\n", table.Clean(m.Measure), table.Clean(m.Why))
+		fmt.Fprintf(w, "%s: %s\n", Clean(m.Measure), Clean(m.Why))
 	}
 	if q.Sharpens > 0 {
 		fmt.Fprintf(w, "made of record %d, which is the same with more noise: the difference is paid\n", q.Sharpens)
@@ -133,7 +132,7 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 		if !k.Private {
 			values = ", " + Count(int64(k.Values), "value")
 		}
-		fmt.Fprintf(w, "key %s: %s%s\n", table.Clean(k.Key), table.Clean(k.Rule), values)
+		fmt.Fprintf(w, "key %s: %s%s\n", Clean(k.Key), Clean(k.Rule), values)
 	}
 	rows := fmt.Sprintf("rows: %d, one for each combination of public keys", q.Groups)
 	if q.Chosen > 0 {

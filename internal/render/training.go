@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/table"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
 )
 
 // TrainingOffer says in few lines what a training will cost and how it is done.
@@ -35,7 +34,7 @@ func TrainingQuote(w io.Writer, q *api.TrainingQuote) {
 		fmt.Fprintln(w, "the budget does not admit it now")
 	}
 	printWrapped(w, "currency:", q.Currency)
-	fmt.Fprintf(w, "it protects one of %s, of whom %s at most\n\n", table.Clean(q.Unit), rowCountWords(q.MaxRows))
+	fmt.Fprintf(w, "it protects one of %s, of whom %s at most\n\n", Clean(q.Unit), rowCountWords(q.MaxRows))
 	for _, line := range q.Lines {
 		if line.Name != "price" {
 			printWrapped(w, fmt.Sprintf("%-12s", line.Name), line.Value)
@@ -47,7 +46,7 @@ func TrainingQuote(w io.Writer, q *api.TrainingQuote) {
 func printWrapped(w io.Writer, name, text string) {
 	const most = 100
 	line, indent := name, strings.Repeat(" ", len(name))
-	for _, word := range strings.Fields(table.Clean(text)) {
+	for _, word := range strings.Fields(Clean(text)) {
 		if len(line) > len(name) && len(line)+1+len(word) > most {
 			fmt.Fprintln(w, line)
 			line = indent
@@ -104,7 +103,7 @@ func errorName(m *learn.Model) string {
 // Coefficients prints the weights as a table.
 func Coefficients(w io.Writer, m *learn.Model) {
 	list := m.Coefficients()
-	t := &table.Table{Header: []string{"feature", "value", "weight"}, Right: []bool{false, false, true}}
+	t := &Table{Header: []string{"feature", "value", "weight"}, Right: []bool{false, false, true}}
 	several, noise := len(m.Weights) > 1, false
 	for _, c := range list {
 		noise = noise || c.Deviation > 0
@@ -130,9 +129,9 @@ func Coefficients(w io.Writer, m *learn.Model) {
 		t.Add(row...)
 	}
 	if target := &m.Encoding.Target; target.Categorical() && !several {
-		says := table.Clean(target.Name) + " = " + table.Clean(target.Values[1])
+		says := Clean(target.Name) + " = " + Clean(target.Values[1])
 		if strings.ContainsAny(target.Name, "=<> ") {
-			says = "that " + table.Clean(target.Name) + " is " + table.Clean(target.Values[1]) // x > 60 = true would be two comparisons
+			says = "that " + Clean(target.Name) + " is " + Clean(target.Values[1]) // x > 60 = true would be two comparisons
 		}
 		fmt.Fprintf(w, "Above zero the model says %s.\n\n", says)
 	}

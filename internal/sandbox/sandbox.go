@@ -1,5 +1,5 @@
 // Package sandbox answers questions about people who do not exist, for who tries SQL out. The
-// tables are made of the policy (internal/fiction), and so are the people, the noise and the ledger
+// tables are made of the policy (internal/fakedata), and so are the people, the noise and the ledger
 // that is charged: no file of the owner's is opened, the same question has the same answer whatever
 // the data is, and nothing is spent. A question goes the way of every other, so what is refused
 // here is refused there, in the same words and with the same price.
@@ -17,16 +17,16 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/engine/outer"
-	"github.com/discreet-dp/discreet/internal/fiction"
-	"github.com/discreet-dp/discreet/internal/ledger/scratch"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/internal/engine/postquery"
+	"github.com/discreet-dp/discreet/internal/fakedata"
+	"github.com/discreet-dp/discreet/internal/ledger/memledger"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -74,7 +74,7 @@ var errClosed = errors.New("the sandbox is closed")
 func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	// What is asked here leaves on no tick, so it waits for nothing that questions about people
 	// have.
-	ctx = outer.Apart(ctx)
+	ctx = postquery.WithOwnTurns(ctx)
 	s.inUse.RLock()
 	defer s.inUse.RUnlock()
 	t, err := s.open(ctx, q.Dataset)
@@ -89,7 +89,7 @@ func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	// Everything that a question leaves behind is thrown away with it: it is always the first.
 	noise := detrand.Noise(fmt.Sprintf("sandbox %q %v", q.SQL, q.Parameters), 1)
 	data := &boundedEngine{fixedEngine: t.engine, maxNumbers: s.maxNumbers}
-	c := curator.New(fiction.Endless(t.dataset, q.Analyst), data, scratch.New(), mech.NewReleaser(noise))
+	c := curator.New(fakedata.EndlessBudget(t.dataset, q.Analyst), data, memledger.New(), mech.NewReleaser(noise))
 	a, err := c.Ask(ctx, asked)
 	if err := data.refuseLarge(); err != nil {
 		return nil, err // in the place of what the curator says of a query that has failed
@@ -129,7 +129,7 @@ func buildData(ctx context.Context, ds *policy.Dataset) (_ *sandboxData, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	made, err := fiction.Town(ds, folder)
+	made, err := fakedata.MakeTown(ds, folder)
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,11 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/audit/lockstep"
-	"github.com/discreet-dp/discreet/internal/engine/outer"
-	"github.com/discreet-dp/discreet/internal/fiction"
-	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/shop"
-	"github.com/discreet-dp/discreet/internal/testcpu"
+	"github.com/discreet-dp/discreet/internal/engine/postquery"
+	"github.com/discreet-dp/discreet/internal/fakedata"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/lockstep"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -58,7 +57,7 @@ const hospitalText = "datasets:\n"
 func TestEverythingCanBeTried(t *testing.T) {
 	for name, text := range map[string]string{
 		"hospital": hospitalText + hospital.Dataset("d", "nowhere", "{epsilon: 2}"),
-		"shop":     shop.ShopPolicy,
+		"shop":     hospital.ShopPolicy,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, p := openSandbox(t, text)
@@ -185,7 +184,7 @@ func TestNoFiles(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(made.Tables["patients"].Source), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fiction.Town(p.Datasets["d"], filepath.Dir(made.Tables["patients"].Source)); err != nil {
+	if _, err := fakedata.MakeTown(p.Datasets["d"], filepath.Dir(made.Tables["patients"].Source)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(made.Tables["patients"].Source, []byte("age,sex,zip,diagnosis,smoker,cost,pid\n1,F,1001A,flu,true,1,1\n"),
@@ -250,19 +249,19 @@ func TestWaitsForNobody(t *testing.T) {
 	for range 3000 {
 		rows = append(rows, []any{json.Number("1")})
 	}
-	long := []outer.Table{{Name: "t", Columns: []outer.Column{{Name: "i", Kind: outer.Integer}}, Rows: rows}}
+	long := []postquery.Table{{Name: "t", Columns: []postquery.Column{{Name: "i", Kind: postquery.Integer}}, Rows: rows}}
 	ctx, stop := context.WithCancel(t.Context())
 	var others sync.WaitGroup
-	for range outer.MaxRunning {
+	for range postquery.MaxRunning {
 		others.Go(func() {
-			if out, err := outer.Run(ctx, "SELECT sum(a.i * b.i * c.i) FROM t a, t b, t c", long); err == nil {
+			if out, err := postquery.Run(ctx, "SELECT sum(a.i * b.i * c.i) FROM t a, t b, t c", long); err == nil {
 				t.Error("it was not long enough", out)
 			}
 		})
 	}
 	for free := false; !free; { // until they have all turns
 		short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		_, err := outer.Describe(short, "SELECT 1", nil)
+		_, err := postquery.Describe(short, "SELECT 1", nil)
 		cancel()
 		free = err != nil
 	}
@@ -285,9 +284,9 @@ func TestWork(t *testing.T) {
 	padded := "left(rpad(CAST(age * 7 + length(zip) AS text), 1000, '" + strings.Repeat("ab", 400) + "'), 990)"
 	for _, by := range []string{key, padded + ", " + strings.Join(slices.Repeat([]string{padded + " || 'x'"}, 3), ", ")} {
 		q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients GROUP BY " + by}
-		start := testcpu.Worked(t)
+		start := golden.CPUTime(t)
 		_, err := s.Ask(context.Background(), q)
-		if took := testcpu.Worked(t) - start; took > 4*time.Second {
+		if took := golden.CPUTime(t) - start; took > 4*time.Second {
 			t.Errorf("%.60s took %v: %v", by, took, err)
 		}
 	}

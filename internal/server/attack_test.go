@@ -20,10 +20,10 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/audit/attack"
-	"github.com/discreet-dp/discreet/internal/audit/generate"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	"github.com/discreet-dp/discreet/internal/test/storekinds"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -40,7 +40,7 @@ type front struct {
 
 // neighbours are two servers with the same policy and the same users, whose data differs in one
 // person.
-func neighbours(t *testing.T, in attack.Store) (with, without *front) {
+func neighbours(t *testing.T, in storekinds.Store) (with, without *front) {
 	ds := clinic(t, t.TempDir(), "clinic.duckdb").Datasets["clinic"]
 	dice := generate.NewDice("doors", 1)
 	var one, other *generate.Database
@@ -80,7 +80,7 @@ func clinic(t *testing.T, dir, source string) *policy.Policy {
 	return p
 }
 
-func newFront(t *testing.T, in attack.Store, data *generate.Database) *front {
+func newFront(t *testing.T, in storekinds.Store, data *generate.Database) *front {
 	t.Helper()
 	dir := t.TempDir()
 	source := in.Keep(t, data)
@@ -137,7 +137,7 @@ type mask struct {
 
 // masked finds out, from text and policy alone, what noise has a say in.
 func (f *front) masked(text string) mask {
-	st, err := plan.Prepare(f.data, text, plan.Options{})
+	st, err := planner.Prepare(f.data, text, planner.Options{})
 	if err != nil {
 		return mask{rows: true} // there will be no rows; or a query of the catalogue, or of a public table
 	}
@@ -347,7 +347,7 @@ func attacks(t *testing.T) []string {
 // what is charged is the same, byte for byte, but for the noisy numbers themselves, and what is
 // chosen by them.
 func TestAttacks(t *testing.T) {
-	for i, s := range attack.Stores() {
+	for i, s := range storekinds.Stores() {
 		if testing.Short() && i > 0 {
 			continue // which the race detector has nothing to say about
 		}
@@ -357,10 +357,10 @@ func TestAttacks(t *testing.T) {
 
 var full = flag.Bool("full", false, "ask everything also where the data is behind Trino")
 
-func testAttacks(t *testing.T, in attack.Store) {
+func testAttacks(t *testing.T, in storekinds.Store) {
 	one, other := neighbours(t, in)
 	var sides [2][]string
-	texts := attack.Some(in, 16, *full, attacks(t))
+	texts := storekinds.Some(in, 16, *full, attacks(t))
 	for i, f := range []*front{one, other} {
 		c := f.wire()
 		for _, text := range texts {
@@ -401,7 +401,7 @@ func testAttacks(t *testing.T, in attack.Store) {
 
 // TestParameterAttacks binds what hostile analysts would.
 func TestParameterAttacks(t *testing.T) {
-	one, other := neighbours(t, attack.Stores()[0])
+	one, other := neighbours(t, storekinds.Stores()[0])
 	var sides [2][]string
 	values := []string{"NaN", "inf", "-0", "1e999999999", "37", "37 OR 1=1", "'; DROP TABLE patients; --", "\\'", "$1", "", "\u202e",
 		"\xff\xfe", strings.Repeat("9", 200_000)}

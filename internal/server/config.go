@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/server/clientaddr"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -67,7 +67,7 @@ type Config struct {
 	Version string
 
 	patience time.Duration // in tests, for a client of HTTP to take what is sent
-	trusted  clientaddr.Trusted
+	trusted  clientlimits.Trusted
 }
 
 // check refuses what cannot be meant.
@@ -92,7 +92,7 @@ func (c *Config) check() (err error) {
 			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)
 		}
 	}
-	if c.trusted, err = clientaddr.ParseTrusted(c.TrustProxy); err != nil {
+	if c.trusted, err = clientlimits.ParseTrusted(c.TrustProxy); err != nil {
 		return fmt.Errorf("trust-proxy: %w", err)
 	}
 	if c.OpenID.Issuer != "" {

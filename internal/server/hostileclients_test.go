@@ -169,14 +169,14 @@ func (h *hostile) rest(ctx context.Context, d time.Duration) {
 // outcomeOf is what a client was told: a code of PostgreSQL, a status of HTTP, or nothing.
 func outcomeOf(err error) string {
 	var wire *pgconn.PgError
-	var web *statusError
+	var webLimits *statusError
 	switch {
 	case err == nil:
 		return done
 	case errors.As(err, &wire):
 		return wire.Code
-	case errors.As(err, &web):
-		return strconv.Itoa(web.status)
+	case errors.As(err, &webLimits):
+		return strconv.Itoa(webLimits.status)
 	case errors.Is(err, errUnanswered):
 		return "waits"
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet/internal/audit/attack"
-	"github.com/discreet-dp/discreet/internal/audit/generate"
-	"github.com/discreet-dp/discreet/internal/engine/reference"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	"github.com/discreet-dp/discreet/internal/test/reference"
+	"github.com/discreet-dp/discreet/internal/test/storekinds"
 )
 
 var madeUp = flag.Int("madeup", 60, "how many made-up questions are sent through the doors, in every way")
@@ -42,8 +42,8 @@ var ticking = regexp.MustCompile(`now\(\)|CURRENT_TIMESTAMP`)
 // that there is to fetch an answer. What is said and charged is the same on both; and on each, all
 // ways fetch the same rows and only the first of them is paid for.
 func TestMadeUpQuestions(t *testing.T) {
-	one, other := neighbours(t, attack.Stores()[0])
-	maker := generate.NewMaker(one.data, plan.Options{Public: reference.New(one.data,
+	one, other := neighbours(t, storekinds.Stores()[0])
+	maker := generate.NewMaker(one.data, planner.Options{Public: reference.New(one.data,
 		generate.Make(generate.NewDice("doors", 1), one.data).Tables).Public()})
 	var texts []string
 	for i := range *madeUp {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -100,15 +100,15 @@ func TestLedgerIsHeld(t *testing.T) {
 
 // One door is enough.
 func TestOneDoor(t *testing.T) {
-	for _, web := range []bool{false, true} {
+	for _, webLimits := range []bool{false, true} {
 		c := world(t, "")
-		if web {
+		if webLimits {
 			c.Listen = ""
 		} else {
 			c.HTTP = ""
 		}
 		s := opened(t, c)
-		if (s.HTTPAddr() != nil) != web || (s.WireAddr() != nil) == web {
+		if (s.HTTPAddr() != nil) != webLimits || (s.WireAddr() != nil) == webLimits {
 			t.Errorf("listens on %v and %v", s.WireAddr(), s.HTTPAddr())
 		}
 	}

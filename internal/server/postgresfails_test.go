@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet/internal/audit/attack"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/storekinds"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 // mishaps are what can happen to the data in PostgreSQL while analysts ask, one after the other.
@@ -65,7 +65,7 @@ var words = regexp.MustCompile(`(?i)permission|denied|relation|does not exist|di
 // the same, and none of its words; nothing is charged where there is no answer.
 func TestPostgresFails(t *testing.T) {
 	server := testpg.Start(t, "fsync=off")
-	one, other := neighbours(t, attack.Postgres(func(testing.TB) *testpg.Server { return server }))
+	one, other := neighbours(t, storekinds.Postgres(func(testing.TB) *testpg.Server { return server }))
 	step, wires := 0, []*pgconn.HijackedConn{one.wire(), other.wire()}
 	both := func(what string, fails bool) {
 		t.Helper()

@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 const tile = "SELECT sex, COUNT(*) FROM patients WHERE age >= 18 GROUP BY sex"

@@ -17,14 +17,12 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/agent"
-	"github.com/discreet-dp/discreet/internal/server/bytelimit"
-	"github.com/discreet-dp/discreet/internal/server/clientaddr"
-	"github.com/discreet-dp/discreet/internal/server/connlimit"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/openid"
-	"github.com/discreet-dp/discreet/internal/server/page"
 	"github.com/discreet-dp/discreet/internal/server/pgwire"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/server/web"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -39,12 +37,12 @@ type Server struct {
 
 	wire, web net.Listener // nil where there is no such door
 	pg        *pgwire.Server
-	agents    *agent.Door
+	agents    *agent.Handler
 	http      *http.Server
-	cut       context.CancelFunc // interrupts requests
-	held      *bytelimit.Counter // what the doors hold for users
-	places    *connlimit.Places  // of the HTTP door
-	requests  *connlimit.Requests
+	cut       context.CancelFunc    // interrupts requests
+	held      *clientlimits.Counter // what the doors hold for users
+	places    *clientlimits.Slots   // of the HTTP door
+	requests  *clientlimits.Requests
 
 	ending atomic.Bool
 	end    sync.Mutex // held by Shutdown
@@ -218,9 +216,9 @@ func (s *Server) doors() {
 	if s.certificate != nil {
 		encrypted = s.certificate.config()
 	}
-	s.held = bytelimit.New(bytelimit.Usual)
-	s.places = &connlimit.Places{Most: c.Connections, PerAddress: c.perAddress()}
-	s.requests = &connlimit.Requests{Most: 2 * c.Connections, From: s.from}
+	s.held = clientlimits.New(clientlimits.DefaultLimits)
+	s.places = &clientlimits.Slots{Most: c.Connections, PerAddress: c.perAddress()}
+	s.requests = &clientlimits.Requests{Most: 2 * c.Connections, From: s.from}
 	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
 		Connections: c.Connections, PerAddress: c.perAddress(), Held: s.held})
 	var provider *openid.Provider
@@ -230,12 +228,12 @@ func (s *Server) doors() {
 	s.agents = agent.New(s.dispatcher, c.Version)
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
-	patience := cmp.Or(c.patience, bytelimit.Patience)
+	patience := cmp.Or(c.patience, clientlimits.UnreadTimeout)
 	handler := httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
 		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
 		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: loggedIn})
 	s.http = &http.Server{
-		Handler:           bytelimit.Paced(s.requests.Around(page.Around(handler)), patience, s.held),
+		Handler:           clientlimits.LimitUnread(s.requests.Limit(web.Around(handler)), patience, s.held),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -243,7 +241,7 @@ func (s *Server) doors() {
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 64 << 10,
 			MaxReceiveBufferPerStream: 64 << 10, WriteByteTimeout: patience},
 		ConnState:   widen,
-		ConnContext: connlimit.With,
+		ConnContext: clientlimits.WithSlot,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), // garbage that strangers send
 	}
@@ -254,37 +252,37 @@ func (s *Server) doors() {
 
 // loggedIn notes that somebody logged in with a request.
 func loggedIn(ctx context.Context) (over func()) {
-	connlimit.LoggedIn(ctx)
-	return connlimit.Hold(ctx)
+	clientlimits.LoggedIn(ctx)
+	return clientlimits.HoldSlot(ctx)
 }
 
 // from says where the client of a request is, and whether somebody logged in from there before.
 func (s *Server) from(r *http.Request) (address string, familiar bool) {
 	address, err := s.config.trusted.OfRequest(r)
 	if err != nil {
-		address = clientaddr.Host(r.RemoteAddr) // which is told that nobody knows
+		address = clientlimits.Host(r.RemoteAddr) // which is told that nobody knows
 	}
-	return clientaddr.Block(address), s.users.Familiar(address)
+	return clientlimits.Block(address), s.users.Familiar(address)
 }
 
 // turnedAway is how often each limit turned somebody away.
 func (s *Server) turnedAway() map[string]uint64 {
-	held, wire, web := s.held.TurnedAway(), s.pg.TurnedAway(), s.places.TurnedAway()
+	held, wire, webLimits := s.held.TurnedAway(), s.pg.TurnedAway(), s.places.TurnedAway()
 	return map[string]uint64{"memory_user": held.User, "memory_server": held.Server, "unread": held.Unread,
 		"wire_full": wire.Full, "wire_address": wire.Address, "wire_made_room": wire.MadeRoom, "wire_user": s.pg.UsersTurnedAway(),
-		"http_full": web.Full, "http_address": web.Address, "http_made_room": web.MadeRoom,
+		"http_full": webLimits.Full, "http_address": webLimits.Address, "http_made_room": webLimits.MadeRoom,
 		"http_requests": s.requests.TurnedAway(), "guesses": s.users.LockedOut()}
 }
 
 // counted limits the connections of the HTTP door. Those of a proxy that speaks HTTP are of many
 // people.
 func (s *Server) counted(l net.Listener) net.Listener {
-	return &connlimit.Listener{Listener: l, First: firstSize,
+	return &clientlimits.Listener{Listener: l, First: firstSize,
 		Places: s.places,
-		Newcomer: func(a net.Addr) connlimit.Newcomer {
-			address := clientaddr.Host(a.String())
+		Newcomer: func(a net.Addr) clientlimits.Newcomer {
+			address := clientlimits.Host(a.String())
 			proxy := s.config.trusted.Has(address)
-			return connlimit.Newcomer{Address: clientaddr.Block(address), Familiar: proxy || s.users.Familiar(address), Several: proxy}
+			return clientlimits.Newcomer{Address: clientlimits.Block(address), Familiar: proxy || s.users.Familiar(address), Several: proxy}
 		}}
 }
 
@@ -339,12 +337,12 @@ func (s *Server) Serve() error {
 	open := 0
 	if s.wire != nil {
 		open++
-		go func() { failed <- s.pg.Serve(clientaddr.Listen(s.wire, s.config.trusted)) }()
+		go func() { failed <- s.pg.Serve(clientlimits.Listen(s.wire, s.config.trusted)) }()
 	}
 	if s.web != nil {
 		open++
 		go func() {
-			l := s.counted(clientaddr.Listen(s.web, s.config.trusted))
+			l := s.counted(clientlimits.Listen(s.web, s.config.trusted))
 			var err error
 			if s.http.TLSConfig != nil {
 				err = s.http.ServeTLS(l, "", "")

@@ -16,9 +16,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server/users"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 // lines is a log that several may write.
@@ -79,7 +79,7 @@ func TestServersShareUsers(t *testing.T) {
 		return pgx.Connect(t.Context(), fmt.Sprintf("postgres://ana:%s@127.0.0.1:%d/hospital?sslmode=disable", password,
 			s.WireAddr().(*net.TCPAddr).Port))
 	}
-	web := func(s *Server, password string) (int, string) {
+	webLimits := func(s *Server, password string) (int, string) {
 		r, err := http.NewRequest("GET", "http://"+s.HTTPAddr().String()+"/v1/me", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestServersShareUsers(t *testing.T) {
 		if _, err := connect(s, "correct%20horse%20battery"); err == nil {
 			t.Error("came in by the wire")
 		}
-		if status, _ := web(s, "correct horse battery"); status != http.StatusUnauthorized {
+		if status, _ := webLimits(s, "correct horse battery"); status != http.StatusUnauthorized {
 			t.Errorf("the web says %d", status)
 		}
 	}
@@ -134,7 +134,7 @@ func TestServersShareUsers(t *testing.T) {
 	for i, s := range both {
 		_, asked := open[i].Exec(t.Context(), "SELECT 1")
 		_, entered := connect(s, "another%20horse%20battery")
-		status, body := web(s, "another horse battery")
+		status, body := webLimits(s, "another horse battery")
 		for what, said := range map[string]string{"a question": fmt.Sprint(asked), "a login": fmt.Sprint(entered), "the web": body} {
 			if said == "<nil>" || strings.Contains(said, ".s.PGSQL") || strings.Contains(said, "postgres://") ||
 				strings.Contains(said, "refused") || strings.Contains(said, "57P01") || strings.Contains(said, "revoked") ||
@@ -151,7 +151,7 @@ func TestServersShareUsers(t *testing.T) {
 	}
 	pg.Restart(t)
 	for _, s := range both {
-		if status, body := web(s, "another horse battery"); status != http.StatusOK {
+		if status, body := webLimits(s, "another horse battery"); status != http.StatusOK {
 			t.Errorf("%d %s", status, body)
 		}
 		c, err := connect(s, "another%20horse%20battery")

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/architecture"
-	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/internal/render"
 )
 
 const usage = `Usage: go run ./internal/architecture/measure [--json] [--list] [DIR]
@@ -138,7 +138,7 @@ func sum(r report) totals {
 }
 
 func (r report) write(w io.Writer, list bool) {
-	t := table.Table{
+	t := render.Table{
 		Header: []string{
 			"package", "public", "files", "lines", "test files", "test lines", "exported",
 			"long functions", "wide code", "wide comments",
@@ -173,7 +173,7 @@ func (r report) write(w io.Writer, list bool) {
 }
 
 func (r report) summary(w io.Writer) {
-	t := table.Table{Header: []string{"in all", "", ""}, Right: []bool{false, true}}
+	t := render.Table{Header: []string{"in all", "", ""}, Right: []bool{false, true}}
 	add := func(what string, n int, which string) { t.Add(what, strconv.Itoa(n), which) }
 	add("packages", r.Total.Packages, "")
 	add("packages that one other imports", r.Total.OneImporter, "")
@@ -228,7 +228,7 @@ func shared(w io.Writer, title string, m map[string][]string) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := table.Table{Header: []string{title, "in"}}
+	t := render.Table{Header: []string{title, "in"}}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		t.Add(name, strings.Join(m[name], ", "))
 	}

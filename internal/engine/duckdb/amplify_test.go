@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/testcpu"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 )
 
 var amplify = flag.Duration("amplify", 0, "measure what one person adds to the time of questions that are made to show it, and fail "+
@@ -173,7 +173,7 @@ func TestAmplify(t *testing.T) {
 		if len(shown) > 150 {
 			shown = shown[:150] + "..."
 		}
-		s, err := plan.Prepare(both[0].dataset, text, plan.Options{Public: public{t.Context(), both[0]}})
+		s, err := planner.Prepare(both[0].dataset, text, planner.Options{Public: public{t.Context(), both[0]}})
 		if err != nil {
 			t.Logf("%-9s %s", "refused", shown)
 			continue
@@ -202,11 +202,11 @@ func differ(t *testing.T, both [2]*Engine, q *tree.Query, runs int) (time.Durati
 		took[i], outcomes[i] = time.Hour, "an answer"
 		for range runs {
 			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-			start := testcpu.Worked(t)
+			start := golden.CPUTime(t)
 			if _, err := both[i].Run(ctx, q); err != nil {
 				outcomes[i] = "no answer"
 			}
-			took[i] = min(took[i], testcpu.Worked(t)-start)
+			took[i] = min(took[i], golden.CPUTime(t)-start)
 			stop()
 		}
 	}

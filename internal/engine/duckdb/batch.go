@@ -5,19 +5,19 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/engine/contribution"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // batch is a chunk as package bound takes it, with room to copy what cannot be taken as it is.
 type batch struct {
-	bound.Batch
+	contribution.Batch
 	groups []int32
 	ints   []int64
 	texts  [][]byte
 	values [][]int64
-	stored []bound.Stored
+	stored []contribution.Stored
 	key    []int64
 	found  foundRow
 	rooms  [][][]int64 // of each job; see sharing
@@ -230,7 +230,7 @@ func (w *batch) value(m, col int, present bool, clamp *policy.Bounds, c *chunks.
 // asStored takes a measure's column without a copy, where no row is NULL and nobody has several. It
 // reports whether it is one that can be taken so.
 func (w *batch) asStored(m, col int, present bool, clamp *policy.Bounds, c *chunks.Chunk) bool {
-	s := bound.Stored{Ones: present, Lo: math.MinInt64, Hi: math.MaxInt64}
+	s := contribution.Stored{Ones: present, Lo: math.MinInt64, Hi: math.MaxInt64}
 	if clamp != nil {
 		s.Lo, s.Hi = clamp.LoSteps, clamp.HiSteps
 	}

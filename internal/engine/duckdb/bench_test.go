@@ -14,9 +14,9 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -124,13 +124,13 @@ func BenchmarkFetch(b *testing.B) {
 					tables, unit = tables+"  people: {unique: u, columns: {}}\n", "people.u"
 				}
 				e := open(b, dataset(b, folder, "source: d.duckdb\nunit: "+unit+"\ntables:\n"+tables))
-				t, err := plan.PrepareTable(e.dataset, "SELECT "+strings.Join(features, ", ")+" FROM visits", "x0", plan.Options{})
+				t, err := planner.PrepareTable(e.dataset, "SELECT "+strings.Join(features, ", ")+" FROM visits", "x0", planner.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
 				for b.Loop() {
 					n := 0
-					if _, err := e.Fetch(b.Context(), t, exact.NewCollector(func([]int64) { n++ })); err != nil {
+					if _, err := e.Fetch(b.Context(), t, sealed.NewCollector(func([]int64) { n++ })); err != nil {
 						b.Fatal(err)
 					}
 					if n < rows/2 {
@@ -208,12 +208,12 @@ func compare(b *testing.B, one, other func()) {
 // aggregateRun returns what asks a question, or reads rows to train on where there is no text.
 func aggregateRun(b *testing.B, e *Engine, table, text string) func() {
 	if text == "" {
-		t, err := plan.PrepareTable(e.dataset, "SELECT k, v FROM "+table, "v", plan.Options{})
+		t, err := planner.PrepareTable(e.dataset, "SELECT k, v FROM "+table, "v", planner.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		return func() {
-			if _, err := e.Fetch(b.Context(), t, exact.NewCollector(func([]int64) {})); err != nil {
+			if _, err := e.Fetch(b.Context(), t, sealed.NewCollector(func([]int64) {})); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -393,7 +393,7 @@ func benchmarkDatasetQuestion(b *testing.B, ds *policy.Dataset, path, private, p
 	}
 	other := sql.OpenDB(connector)
 	defer other.Close()
-	for _, s := range []string{"ATTACH " + dialect.QuoteText(path) + " AS d (READ_ONLY)", "SET preserve_insertion_order = false"} {
+	for _, s := range []string{"ATTACH " + sqlgen.QuoteText(path) + " AS d (READ_ONLY)", "SET preserve_insertion_order = false"} {
 		if _, err := other.Exec(s); err != nil {
 			b.Fatal(err)
 		}

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/bound"
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/contribution"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,7 +24,7 @@ import (
 // is in package dialect (statement.go), which is many times slower for people with many rows.
 type bounded struct {
 	query chunks.Query
-	spec  bound.Spec
+	spec  contribution.Spec
 	// people says that the first column is whose a row is: somebody may have several.
 	people bool
 	keys   []keyColumn
@@ -57,7 +57,7 @@ func (s *snapshot) newBounded(q *tree.Query, measures []int) (*bounded, error) {
 }
 
 // newKeyed prints whose a row is and its keys. It has to be closed where there is no error.
-func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *dialect.Printer, err error) {
+func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *sqlgen.Printer, err error) {
 	from := unsorted(q.From)
 	p := s.Print(from)
 	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}}
@@ -94,7 +94,7 @@ func (b *bounded) limit(s *snapshot, ordered *table, hash string) bool {
 }
 
 // from prints where the rows come from. It comes last, when all that is used is known.
-func (b *bounded) from(p *dialect.Printer, where tree.Expr) {
+func (b *bounded) from(p *sqlgen.Printer, where tree.Expr) {
 	var conditions []string
 	if where != nil {
 		conditions = append(conditions, p.Row.Expr(where))
@@ -109,7 +109,7 @@ func (b *bounded) close() {
 }
 
 // addUnit prints whose a row is: as it is stored, or as a number that stands for it.
-func (b *bounded) addUnit(s *snapshot, p *dialect.Printer, from tree.Relation) bool {
+func (b *bounded) addUnit(s *snapshot, p *sqlgen.Printer, from tree.Relation) bool {
 	kind := s.Kinds[from.Fields()[from.Unit()].Identity]
 	if b.spec.Rows = s.rowsOf(from); isNamed(kind) {
 		b.spec.Width = publictime.NameLength
@@ -128,7 +128,7 @@ func (b *bounded) addUnit(s *snapshot, p *dialect.Printer, from tree.Relation) b
 
 // codePlaces returns the place of each code among a question's keys, with those of NULL and of
 // other texts in front, or nothing where its texts have no codes.
-func (s *snapshot) codePlaces(p *dialect.Printer, k tree.Key, null int32) []int32 {
+func (s *snapshot) codePlaces(p *sqlgen.Printer, k tree.Key, null int32) []int32 {
 	table, column := p.Row.Coded(k.Expr)
 	if table == "" {
 		return nil
@@ -149,7 +149,7 @@ func (s *snapshot) codePlaces(p *dialect.Printer, k tree.Key, null int32) []int3
 	return places
 }
 
-func (b *bounded) addKey(s *snapshot, p *dialect.Printer, k tree.Key) {
+func (b *bounded) addKey(s *snapshot, p *sqlgen.Printer, k tree.Key) {
 	column := keyColumn{size: len(k.Values), null: -1}
 	for i, v := range k.Values {
 		if v.Null {
@@ -174,8 +174,8 @@ func (b *bounded) addKey(s *snapshot, p *dialect.Printer, k tree.Key) {
 
 // addMeasure prints what a measure is of. A sum and a count of the same are one column: its values,
 // and where it is not NULL.
-func (b *bounded) addMeasure(p *dialect.Printer, q *tree.Query, m tree.Measure, printed map[string]int) {
-	out := bound.Measure{Kind: measureKind(m)}
+func (b *bounded) addMeasure(p *sqlgen.Printer, q *tree.Query, m tree.Measure, printed map[string]int) {
+	out := contribution.Measure{Kind: measureKind(m)}
 	out.Lo, out.Hi = q.Interval(m)
 	column := -1
 	switch {
@@ -185,7 +185,7 @@ func (b *bounded) addMeasure(p *dialect.Printer, q *tree.Query, m tree.Measure, 
 	case !b.people && m.Kind == tree.CountPersons && !p.ByRow:
 		// Where nobody has several rows, one without a unit is not a person, as SQL's count says
 		// too.
-		out.Kind = bound.Values
+		out.Kind = contribution.Values
 		column = b.column(m.Format(), printed, func() string {
 			there := p.Unit() + " IS NOT NULL"
 			if m.Arg != nil {
@@ -218,7 +218,7 @@ func (b *bounded) column(name string, printed map[string]int, print func() strin
 
 // summed prints what is added up. A column of a table is read as it is stored, and clamped to its
 // bounds in Go, which is faster.
-func (b *bounded) summed(p *dialect.Printer, arg tree.Expr) string {
+func (b *bounded) summed(p *sqlgen.Printer, arg tree.Expr) string {
 	if text, bounds := p.Row.Unclamped(arg); bounds != nil {
 		b.clamps[len(b.query.Columns)] = bounds
 		return text
@@ -244,17 +244,17 @@ func (b *bounded) run(ctx context.Context, source chunks.Source) ([][]int64, err
 
 // runWith also says when the rows are read, once or more.
 func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading func()) ([][]int64, error) {
-	run := bound.Singles
+	run := contribution.Singles
 	if b.people {
-		run = bound.Run
+		run = contribution.Run
 	}
 	return run(ctx, b.spec, b.rows(ctx, source, reading))
 }
 
 // rows reads the rows.
-func (b *bounded) rows(ctx context.Context, source chunks.Source, reading func()) bound.Source {
+func (b *bounded) rows(ctx context.Context, source chunks.Source, reading func()) contribution.Source {
 	pool := sync.Pool{New: func() any { return &batch{} }}
-	return func(take func(*bound.Batch) error) error {
+	return func(take func(*contribution.Batch) error) error {
 		reading()
 		return source.Each(ctx, b.query, func(c *chunks.Chunk) error {
 			w := pool.Get().(*batch)
@@ -269,16 +269,16 @@ func (b *bounded) rows(ctx context.Context, source chunks.Source, reading func()
 
 // measureKind says what package bound calls a measure. People with a row that fits are those with a
 // partial of 1.
-func measureKind(m tree.Measure) bound.Kind {
+func measureKind(m tree.Measure) contribution.Kind {
 	switch {
 	case m.Kind == tree.Sum:
-		return bound.Sum
+		return contribution.Sum
 	case m.Arg != nil:
-		return bound.Values
+		return contribution.Values
 	case m.Kind == tree.CountPersons:
-		return bound.People
+		return contribution.People
 	}
-	return bound.Rows
+	return contribution.Rows
 }
 
 // bulkUnit prints the unit so that equal people are equal bits, and others are not: as it is, or as
@@ -304,13 +304,13 @@ func bulkUnit(unit, typ string) (string, bool) {
 // carrier reads what stays with a row on its way through package bound, for measures that pick rows
 // and do not add them up.
 type carrier interface {
-	measures() []bound.Measure
+	measures() []contribution.Measure
 	// carry fills a column for every measure. It reports whether the chunk's is what was asked for.
 	carry(w *batch, c *chunks.Chunk, out [][]int64) bool
 }
 
 // newCarrier prints a value. It returns nil where it is of a type that is left to SQL.
-func (b *bounded) newCarrier(p *dialect.Printer, m tree.Measure) carrier {
+func (b *bounded) newCarrier(p *sqlgen.Printer, m tree.Measure) carrier {
 	col := len(b.query.Columns)
 	t := m.Arg.Type()
 	text, lo, hi := "", int64(0), int64(1)
@@ -319,7 +319,7 @@ func (b *bounded) newCarrier(p *dialect.Printer, m tree.Measure) carrier {
 		text = p.Row.Expr(m.Arg)
 	case m.Kind == tree.CountDistinct && (t.Wide() || t.Kind == tree.Text):
 		b.query.Columns = append(b.query.Columns, p.Row.Expr(m.Arg))
-		return &hashes{col, bound.NewHash(b.spec.Salt)}
+		return &hashes{col, contribution.NewHash(b.spec.Salt)}
 	case t.Kind != tree.Number && t.Kind != tree.Date && t.Kind != tree.Timestamp || t.Lo == nil || t.Hi == nil:
 		return nil
 	default:
@@ -337,7 +337,7 @@ func (b *bounded) newCarrier(p *dialect.Printer, m tree.Measure) carrier {
 }
 
 // stored prints a column as it is stored, where nothing is left to do but to clamp it.
-func (b *bounded) stored(p *dialect.Printer, arg tree.Expr, lo, hi int64) (string, bool) {
+func (b *bounded) stored(p *sqlgen.Printer, arg tree.Expr, lo, hi int64) (string, bool) {
 	text, bounds := p.Row.Unclamped(arg)
 	return text, bounds != nil && bounds.LoSteps == lo && bounds.HiSteps == hi
 }
@@ -348,8 +348,8 @@ type narrow struct {
 	lo, hi int64
 }
 
-func (n *narrow) measures() []bound.Measure {
-	return []bound.Measure{{Kind: bound.Carried, Reach: n.hi - n.lo + 1}}
+func (n *narrow) measures() []contribution.Measure {
+	return []contribution.Measure{{Kind: contribution.Carried, Reach: n.hi - n.lo + 1}}
 }
 
 func (n *narrow) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
@@ -370,8 +370,8 @@ type broad struct {
 	lo, hi int64
 }
 
-func (n *broad) measures() []bound.Measure {
-	return []bound.Measure{{Kind: bound.Carried, Reach: 1}, {Kind: bound.Carried, Reach: math.MaxInt64}}
+func (n *broad) measures() []contribution.Measure {
+	return []contribution.Measure{{Kind: contribution.Carried, Reach: 1}, {Kind: contribution.Carried, Reach: math.MaxInt64}}
 }
 
 func (n *broad) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
@@ -397,12 +397,12 @@ func flagRows(c *chunks.Chunk, col int, out [][]int64) {
 // hashes are of texts, and integers of 128 bits.
 type hashes struct {
 	col  int
-	hash *bound.Hash
+	hash *contribution.Hash
 }
 
-func (n *hashes) measures() []bound.Measure {
-	whole := bound.Measure{Kind: bound.Carried, Reach: math.MaxInt64}
-	return []bound.Measure{{Kind: bound.Carried, Reach: 1}, whole, whole}
+func (n *hashes) measures() []contribution.Measure {
+	whole := contribution.Measure{Kind: contribution.Carried, Reach: math.MaxInt64}
+	return []contribution.Measure{{Kind: contribution.Carried, Reach: 1}, whole, whole}
 }
 
 func (n *hashes) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {

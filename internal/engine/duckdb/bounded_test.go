@@ -12,9 +12,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/engine/contribution"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -145,7 +145,7 @@ func TestMemoryOfTheMachine(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT 1 AS u")
 	e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {}\n"))
-	if m := e.now.memory; m < 1<<20 || m > bound.DefaultMemory {
+	if m := e.now.memory; m < 1<<20 || m > contribution.DefaultMemory {
 		t.Errorf("%d bytes", m)
 	}
 	if _, err := e.now.DB.Exec("SELECT parse_formatted_bytes('1 GiB')"); err != nil {

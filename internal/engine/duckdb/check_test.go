@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/pgtables"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
+	"github.com/discreet-dp/discreet/internal/source/pgtables"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store/testdata/thirdparty"
 )
@@ -92,7 +92,7 @@ func TestCheckStored(t *testing.T) {
 func TestNoColumns(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", "i\n1\n2\n")
-	owner(t, "", "COPY (SELECT unnest([1, 2]) AS i) TO "+dialect.QuoteText(filepath.Join(folder, "t.parquet")))
+	owner(t, "", "COPY (SELECT unnest([1, 2]) AS i) TO "+sqlgen.QuoteText(filepath.Join(folder, "t.parquet")))
 	for _, source := range []string{"t.csv", "t.parquet"} {
 		ds := dataset(t, folder, "source: "+source+"\nunit: row\ntables: {t: {columns: {}}}")
 		if found, err := check(t, ds); err != nil || len(found) > 0 {

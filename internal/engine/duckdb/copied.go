@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/pgtables"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/source/pgtables"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -68,7 +68,7 @@ func (o *origin) moved(ctx context.Context) (bool, error) {
 	if o.fresh() {
 		return false, nil
 	}
-	now, err := o.database.Look(ctx, o.relations)
+	now, err := o.database.CurrentMark(ctx, o.relations)
 	if err != nil {
 		return false, err
 	}
@@ -188,7 +188,7 @@ func absentValues() chunks.Values {
 func (c *copier) copyTable(ctx context.Context, t *table, r, read *pgtables.Relation) error {
 	columns := make([]string, len(r.Columns))
 	for i, col := range r.Columns {
-		columns[i] = dialect.QuoteName(col.Name) + " " + col.DuckDB()
+		columns[i] = sqlgen.QuoteName(col.Name) + " " + col.DuckDB()
 	}
 	if len(columns) == 0 { // a policy may list no column: then rows can be counted
 		columns = []string{"c INTEGER"}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/pgtables"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/source/pgtables"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 // clinic is a PostgreSQL server with a role that may read what it is granted.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/pgtables"
+	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
 

@@ -14,10 +14,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet/internal/csvlines"
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/spelling"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/textfile"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -38,10 +37,10 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string,
 		return fmt.Errorf("table %s: %w", t.Name, err)
 	}
 	columns := make([]string, len(header))
-	all := make([]dialect.Column, len(header))
+	all := make([]sqlgen.Column, len(header))
 	for i, name := range header {
 		all[i].Name = name
-		columns[i] = dialect.QuoteText(name) + ": 'VARCHAR'"
+		columns[i] = sqlgen.QuoteText(name) + ": 'VARCHAR'"
 	}
 	var cast []string
 	for _, name := range t.Needed() {
@@ -50,7 +49,7 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string,
 			return err
 		}
 		spelt := t.CSV.Column(name)
-		raw := dialect.QuoteName(c.Name)
+		raw := sqlgen.QuoteName(c.Name)
 		text := withoutNulls(raw, spelt.Nulls)
 		value := text
 		// What paths use stays as it is: 1 and 01 are two people, or the keys of two rows.
@@ -91,10 +90,10 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string,
 
 // asSpelt names the column that holds the texts of another one. No name of a policy has a quotation
 // mark in it.
-func asSpelt(name string) string { return dialect.QuoteName(`text"` + name) }
+func asSpelt(name string) string { return sqlgen.QuoteName(`text"` + name) }
 
-func (t *table) shape() csvlines.Shape {
-	return csvlines.Shape{Delimiter: t.Delimiter, Unquoted: t.CSV.Unquoted}
+func (t *table) shape() textfile.Shape {
+	return textfile.Shape{Delimiter: t.Delimiter, Unquoted: t.CSV.Unquoted}
 }
 
 // judge says whether a file with these lines is opened. Which lines they are is for the owner
@@ -167,31 +166,31 @@ func firstLine(path string, delimiter rune) ([]string, error) {
 }
 
 // scanCSV reads the lines of a file, and copies those that are rows, where it is asked to.
-func scanCSV(path string, shape csvlines.Shape, good io.Writer) (csvlines.Report, error) {
+func scanCSV(path string, shape textfile.Shape, good io.Writer) (textfile.Report, error) {
 	return scanTelling(context.Background(), path, shape, good, nil)
 }
 
 // scanTelling is scanCSV for somebody who may give up, and may want to know how many bytes were
 // read, of how many.
-func scanTelling(ctx context.Context, path string, shape csvlines.Shape, good io.Writer, tell func(done, of int64)) (csvlines.Report,
+func scanTelling(ctx context.Context, path string, shape textfile.Shape, good io.Writer, tell func(done, of int64)) (textfile.Report,
 	error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return csvlines.Report{}, err
+		return textfile.Report{}, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return csvlines.Report{}, err
+		return textfile.Report{}, err
 	}
 	var in io.Reader = &metered{ctx: ctx, in: f, of: info.Size(), tell: tell}
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
 		// DuckDB takes half of a compressed file for a shorter one, so it is read to its end here.
 		if in, err = gzip.NewReader(in); err != nil {
-			return csvlines.Report{}, fmt.Errorf("%s is not a whole gzip file", path)
+			return textfile.Report{}, fmt.Errorf("%s is not a whole gzip file", path)
 		}
 	}
-	report, err := csvlines.Scan(in, shape, good)
+	report, err := textfile.Scan(in, shape, good)
 	if err != nil {
 		return report, fmt.Errorf("%s cannot be read to its end, or is not a whole gzip file", path)
 	}
@@ -219,7 +218,7 @@ func (c *metered) Read(b []byte) (int, error) {
 
 // cleanCSV returns a copy of a file, without its bad lines, in a folder that only this user can
 // read. It is to be removed.
-func cleanCSV(path string, shape csvlines.Shape, folder string) (string, error) {
+func cleanCSV(path string, shape textfile.Shape, folder string) (string, error) {
 	f, err := os.CreateTemp(folder, "rows-*.csv")
 	if err != nil {
 		return "", fmt.Errorf("leave the bad lines of %s out: %w", filepath.Base(path), err)
@@ -240,7 +239,7 @@ func cleanCSV(path string, shape csvlines.Shape, folder string) (string, error) 
 }
 
 // readCSV prints the reading of a copy of a file, every column as text.
-func readCSV(path string, shape csvlines.Shape, columns []string) string {
+func readCSV(path string, shape textfile.Shape, columns []string) string {
 	quote := `'"'`
 	if shape.Unquoted {
 		quote = "''"
@@ -248,7 +247,7 @@ func readCSV(path string, shape csvlines.Shape, columns []string) string {
 	return fmt.Sprintf(
 		`read_csv(%s, auto_detect = false, header = true, delim = %s, quote = %s, escape = %s, nullstr = '', ignore_errors = true,
 		 strict_mode = false, parallel = false, columns = {%s})`,
-		dialect.QuoteText(path), dialect.QuoteText(string(shape.Copied().Delimiter)), quote, quote, strings.Join(columns, ", "))
+		sqlgen.QuoteText(path), sqlgen.QuoteText(string(shape.Copied().Delimiter)), quote, quote, strings.Join(columns, ", "))
 }
 
 // csvTypes are DuckDB's types for the policy's.
@@ -264,7 +263,7 @@ func withoutNulls(raw string, nulls []string) string {
 	}
 	quoted := make([]string, len(nulls))
 	for i, n := range nulls {
-		quoted[i] = dialect.QuoteText(n)
+		quoted[i] = sqlgen.QuoteText(n)
 	}
 	return "CASE WHEN trim(" + raw + ") NOT IN (" + strings.Join(quoted, ", ") + ") THEN " + raw + " END"
 }
@@ -278,36 +277,36 @@ func read(text string, typ policy.Type, format string) string {
 	}
 	switch typ {
 	case policy.Date, policy.Timestamp:
-		m, err := spelling.ParseMoment(format)
+		m, err := textfile.ParseMoment(format)
 		if err != nil {
 			return "NULL" // a policy has no such format
 		}
-		return whole(text, m.Pattern, cast("try_strptime(trim("+text+"), "+dialect.QuoteText(m.Strptime)+")"))
+		return whole(text, m.Pattern, cast("try_strptime(trim("+text+"), "+sqlgen.QuoteText(m.Strptime)+")"))
 	case policy.Integer, policy.Decimal:
-		n, err := spelling.ParseNumber(format, typ == policy.Integer)
+		n, err := textfile.ParseNumber(format, typ == policy.Integer)
 		if err != nil {
 			return "NULL"
 		}
 		plain := text
 		if n.Drop != "" {
-			plain = "translate(" + plain + ", " + dialect.QuoteText(n.Drop) + ", '')"
+			plain = "translate(" + plain + ", " + sqlgen.QuoteText(n.Drop) + ", '')"
 		}
 		if n.Mark == "," {
 			plain = "replace(" + plain + ", ',', '.')"
 		}
 		return whole(text, n.Pattern, cast(plain))
 	case policy.Boolean:
-		b, err := spelling.ParseTruth(format)
+		b, err := textfile.ParseTruth(format)
 		if err != nil {
 			return "NULL"
 		}
 		return fmt.Sprintf("CASE lower(trim(%s)) WHEN %s THEN true WHEN %s THEN false END", text,
-			dialect.QuoteText(strings.ToLower(b.Yes)), dialect.QuoteText(strings.ToLower(b.No)))
+			sqlgen.QuoteText(strings.ToLower(b.Yes)), sqlgen.QuoteText(strings.ToLower(b.No)))
 	}
 	return text
 }
 
 // whole prints a value for texts that match a pattern from their beginning to their end.
 func whole(text, pattern, value string) string {
-	return "CASE WHEN regexp_full_match(trim(" + text + "), " + dialect.QuoteText(pattern) + ") THEN " + value + " END"
+	return "CASE WHEN regexp_full_match(trim(" + text + "), " + sqlgen.QuoteText(pattern) + ") THEN " + value + " END"
 }

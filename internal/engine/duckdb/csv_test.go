@@ -15,7 +15,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/csvlines"
+	"github.com/discreet-dp/discreet/internal/textfile"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -357,7 +357,7 @@ func TestScanAgreesWithDuckDB(t *testing.T) {
 		text := "i,s\n" + strings.Join(parts, "")
 		unquoted := rapid.Bool().Draw(r, "unquoted")
 		path := write(t, folder, "t.csv", text)
-		shape := csvlines.Shape{Delimiter: ',', Unquoted: unquoted}
+		shape := textfile.Shape{Delimiter: ',', Unquoted: unquoted}
 		found, err := scanCSV(path, shape, nil)
 		if err != nil {
 			r.Fatal(err)
@@ -434,7 +434,7 @@ func TestFeedEnds(t *testing.T) {
 	ds := csvDataset(t, "pid,age\n"+strings.Repeat("1,2\n", 2_000_000))
 	file := filepath.Join(ds.Source, "people.csv")
 	for range 20 { // before anybody has opened the pipe
-		f, err := newFeed(t.Context(), file, csvlines.Shape{Delimiter: ','}, t.TempDir(), nil)
+		f, err := newFeed(t.Context(), file, textfile.Shape{Delimiter: ','}, t.TempDir(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

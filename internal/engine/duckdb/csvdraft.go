@@ -10,9 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/csvlines"
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/spelling"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/textfile"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -39,7 +38,7 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 	}
 	columns := make([]string, len(header))
 	for i, column := range header {
-		columns[i] = dialect.QuoteText(column) + ": 'VARCHAR'"
+		columns[i] = sqlgen.QuoteText(column) + ": 'VARCHAR'"
 	}
 	const from = `"drafted rows"`
 	if _, err := d.db.ExecContext(d.ctx, "CREATE OR REPLACE TABLE "+from+" AS SELECT * FROM "+readCSV(path, shape, columns)); err != nil {
@@ -48,7 +47,7 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 	defer d.db.ExecContext(d.ctx, "DROP TABLE "+from)
 	guesses := make([]guess, len(header))
 	for i, column := range header {
-		if guesses[i], err = (guesser{d.db, from, dialect.QuoteName(column)}).look(d.ctx); err != nil {
+		if guesses[i], err = (guesser{d.db, from, sqlgen.QuoteName(column)}).look(d.ctx); err != nil {
 			return s, fmt.Errorf("cannot read column %s of %s", column, d.path)
 		}
 	}
@@ -65,8 +64,8 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 
 // rows finds the lines that are rows, and says in the schema what it found. It returns a file that
 // has these alone.
-func (d drafter) rows(s *policy.Schema, folder string) (string, csvlines.Shape, error) {
-	shape := csvlines.Shape{Delimiter: s.Delimiter}
+func (d drafter) rows(s *policy.Schema, folder string) (string, textfile.Shape, error) {
+	shape := textfile.Shape{Delimiter: s.Delimiter}
 	found, err := scanCSV(d.path, shape, nil)
 	if err != nil {
 		return "", shape, err
@@ -96,7 +95,7 @@ func (d drafter) rows(s *policy.Schema, folder string) (string, csvlines.Shape, 
 }
 
 // describeLines says how many lines are no rows, and which the first are.
-func describeLines(r csvlines.Report) string {
+func describeLines(r textfile.Report) string {
 	first := make([]string, len(r.First))
 	for i, l := range r.First {
 		first[i] = l.String()
@@ -115,7 +114,7 @@ func (d drafter) csvColumn(table, name, from string, what guess) (policy.SchemaC
 	for _, other := range what.also {
 		c.OtherFormats = append(c.OtherFormats, other.String())
 	}
-	g := guesser{d.db, from, dialect.QuoteName(name)}
+	g := guesser{d.db, from, sqlgen.QuoteName(name)}
 	marks, err := g.marks(d.ctx)
 	if err != nil {
 		return c, err
@@ -267,19 +266,19 @@ func (g guess) shape() string {
 	case g.format == packed: // a number of eight digits that is no date of our time is a number
 		return "(19|20)[0-9]{6}"
 	case g.typ == policy.Boolean:
-		words, _ := spelling.ParseTruth(g.format)
+		words, _ := textfile.ParseTruth(g.format)
 		return "(?i:" + regexp.QuoteMeta(words.Yes) + "|" + regexp.QuoteMeta(words.No) + ")"
 	case number(g.typ):
-		n, _ := spelling.ParseNumber(g.format, g.typ == policy.Integer)
+		n, _ := textfile.ParseNumber(g.format, g.typ == policy.Integer)
 		return n.Pattern
 	}
-	m, _ := spelling.ParseMoment(g.format)
+	m, _ := textfile.ParseMoment(g.format)
 	return m.Pattern
 }
 
 // fits prints whether a text is spelt like a guess.
 func (g guess) fits(text string) string {
-	return "regexp_full_match(trim(" + text + "), " + dialect.QuoteText(g.shape()) + ") AND " + read(text, g.typ, g.format) + " IS NOT NULL"
+	return "regexp_full_match(trim(" + text + "), " + sqlgen.QuoteText(g.shape()) + ") AND " + read(text, g.typ, g.format) + " IS NOT NULL"
 }
 
 // guesser looks at the texts of one column.
@@ -433,7 +432,7 @@ func number(t policy.Type) bool { return t == policy.Integer || t == policy.Deci
 func (g guesser) marks(ctx context.Context) ([]string, error) {
 	var out []string
 	for _, mark := range nullMarks {
-		out = append(out, dialect.QuoteText(mark))
+		out = append(out, sqlgen.QuoteText(mark))
 	}
 	found, err := texts(ctx, g.db, "SELECT DISTINCT trim("+g.text+") FROM "+g.from+" WHERE trim("+g.text+") IN ("+
 		strings.Join(out, ", ")+")")
@@ -454,7 +453,7 @@ func (g guesser) standsOut(ctx context.Context, c guess) ([]string, error) {
 	value := read(withoutNulls(g.text, nullMarks), c.typ, c.format)
 	var found []string
 	for _, s := range sentinels[c.typ] {
-		s = "CAST(" + dialect.QuoteText(s) + " AS " + csvTypes[c.typ] + ")"
+		s = "CAST(" + sqlgen.QuoteText(s) + " AS " + csvTypes[c.typ] + ")"
 		far := "(max(v) = " + s + " AND max(v) FILTER (v < " + s + ") * 2 < " + s + " OR min(v) = " + s + " AND min(v) FILTER (v > " + s +
 			") >= 0)"
 		if c.typ == policy.Date {

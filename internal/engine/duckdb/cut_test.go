@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -140,7 +140,7 @@ func TestFanoutOfData(t *testing.T) {
 		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code <> p.pid JOIN codes b ON b.code <> " +
 			"p.pid": true,
 	} {
-		_, err := plan.Prepare(e.dataset, text, plan.Options{Public: public{t.Context(), e}})
+		_, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -276,7 +276,7 @@ func TestTurnedJoins(t *testing.T) {
 		}
 		for range 120 {
 			text := drawTurned(r)
-			st, err := plan.Prepare(e.dataset, text, plan.Options{Public: public{t.Context(), e}})
+			st, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
 			if err != nil {
 				continue
 			}
@@ -349,7 +349,7 @@ tables: {t: {max_rows: 5, max_groups: 3, columns: {i: {type: integer, bounds: [0
 func TestErrRunHidesTheCause(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "t.parquet")
-	owner(t, "", "COPY (SELECT range AS i FROM range(10)) TO "+dialect.QuoteText(path))
+	owner(t, "", "COPY (SELECT range AS i FROM range(10)) TO "+sqlgen.QuoteText(path))
 	e := open(t, dataset(t, folder, "source: t.parquet\nunit: row\ntables: {t: {columns: {i: {type: integer, bounds: [0, 6]}}}}"))
 	q := &prepare(t, e.dataset, "SELECT SUM(i) FROM t").Query
 	write(t, folder, "t.parquet", "PAR1 this is not Parquet any more PAR1")

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // sqlDialect is DuckDB's SQL. What its TRY promises holds where the optimizer's rules are those
 // that are allowed here.
-var sqlDialect = &dialect.Dialect{
-	Types: dialect.Types{Int64: "BIGINT", Int128: "HUGEINT", Float64: "DOUBLE", Text: "VARCHAR", Bool: "BOOLEAN",
+var sqlDialect = &sqlgen.Dialect{
+	Types: sqlgen.Types{Int64: "BIGINT", Int128: "HUGEINT", Float64: "DOUBLE", Text: "VARCHAR", Bool: "BOOLEAN",
 		Day: "DATE", Moment: "TIMESTAMP"},
 	Parameter: func(n int) string { return fmt.Sprintf("$%d", n) },
 	Members:   func(array, typ string) string { return "(SELECT unnest(CAST(" + array + " AS " + typ + "[])))" },
@@ -39,16 +39,16 @@ var sqlDialect = &dialect.Dialect{
 	Smallest: func(hash, n string, rows int64) string {
 		return fmt.Sprintf("CAST(%s AS DOUBLE) * %s <= %d * 18446744073709551616.0::DOUBLE", hash, n, rows)
 	},
-	Groups:   dialect.GroupsByWindow,
-	Values:   dialect.ValuesByWindow,
+	Groups:   sqlgen.GroupsByWindow,
+	Values:   sqlgen.ValuesByWindow,
 	Rank:     rank,
 	Once:     "MATERIALIZED ",
 	Again:    "NOT MATERIALIZED ",
 	AntiJoin: func(l, r, on, where string) string { return l + " ANTI JOIN " + r + " ON " + on + " WHERE " + where },
 
-	Functions: dialect.Functions(map[string]dialect.Function{"power": dialect.Plain("pow"), "btrim": dialect.Plain("trim")}),
+	Functions: sqlgen.Functions(map[string]sqlgen.Function{"power": sqlgen.Plain("pow"), "btrim": sqlgen.Plain("trim")}),
 	Match: func(x string, p tree.Pattern) string {
-		return "regexp_full_match(" + x + ", '" + dialect.RegularExpression(p) + "', 's')"
+		return "regexp_full_match(" + x + ", '" + sqlgen.RegularExpression(p) + "', 's')"
 	},
 	Finds:     func(x, pattern string) string { return "regexp_matches(" + x + ", " + pattern + ")" },
 	Contains:  func(x, part string) string { return "contains(" + x + ", " + part + ")" },
@@ -84,7 +84,7 @@ var sqlDialect = &dialect.Dialect{
 	ReadDate:      readDate,
 	ReadTimestamp: readTimestamp,
 	Row: func(table, number, hash string) string {
-		return "struct_pack(t := " + dialect.QuoteText(table) + ", r := " + number + ", h := " + hash + ")"
+		return "struct_pack(t := " + sqlgen.QuoteText(table) + ", r := " + number + ", h := " + hash + ")"
 	},
 	RowHash: "u.h",
 
@@ -95,7 +95,7 @@ var sqlDialect = &dialect.Dialect{
 }
 
 // rank is a hash of everything.
-func rank(salt string, parts ...dialect.Ranked) string {
+func rank(salt string, parts ...sqlgen.Ranked) string {
 	list := []string{salt}
 	for _, p := range parts {
 		list = append(list, p.Text)
@@ -230,7 +230,7 @@ func restrictOptimizer(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	set := "SET disabled_optimizers = " + dialect.QuoteText(strings.Join(disabled, ","))
+	set := "SET disabled_optimizers = " + sqlgen.QuoteText(strings.Join(disabled, ","))
 	if _, err := db.ExecContext(ctx, set); err != nil {
 		return fmt.Errorf("lock DuckDB (%s): %w", set, err)
 	}

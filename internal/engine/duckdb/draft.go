@@ -13,7 +13,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -83,7 +83,7 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 	case policy.IsDatabase(d.path):
 		return d.database()
 	case policy.IsParquet(d.path):
-		s, err := d.table(name, "read_parquet("+dialect.QuoteText(d.path)+")")
+		s, err := d.table(name, "read_parquet("+sqlgen.QuoteText(d.path)+")")
 		return []policy.Schema{s}, err
 	case policy.IsCSV(d.path):
 		s, err := d.csv(name)
@@ -116,7 +116,7 @@ func (d drafter) delimiter() (rune, error) {
 }
 
 func (d drafter) database() ([]policy.Schema, error) {
-	if _, err := d.db.ExecContext(d.ctx, "ATTACH "+dialect.QuoteText(d.path)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := d.db.ExecContext(d.ctx, "ATTACH "+sqlgen.QuoteText(d.path)+" AS source (READ_ONLY)"); err != nil {
 		return nil, fmt.Errorf("%s is not a DuckDB file that this version can read, or another process is writing to it", d.path)
 	}
 	defer d.db.ExecContext(d.ctx, "DETACH source")
@@ -130,7 +130,7 @@ func (d drafter) database() ([]policy.Schema, error) {
 	}
 	var out []policy.Schema
 	for _, name := range names {
-		s, err := d.table(name, "source.main."+dialect.QuoteName(name))
+		s, err := d.table(name, "source.main."+sqlgen.QuoteName(name))
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func (d drafter) values(table string, c *policy.SchemaColumn, typed, from string
 	if !d.look.person(table, c.Name) {
 		return nil
 	}
-	name, unique := dialect.QuoteName(c.Name), false
+	name, unique := sqlgen.QuoteName(c.Name), false
 	err := d.db.QueryRowContext(d.ctx, "SELECT count("+name+") = count(DISTINCT "+name+") FROM "+from).Scan(&unique)
 	c.Unique = &unique
 	return err
@@ -187,7 +187,7 @@ func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
 	if c.Type != policy.Integer && c.Type != policy.Decimal && c.Type != policy.Date && c.Type != policy.Timestamp {
 		return nil
 	}
-	name := dialect.QuoteName(c.Name)
+	name := sqlgen.QuoteName(c.Name)
 	if c.Type == policy.Date {
 		name = "CAST(" + name + " AS DATE)"
 	}

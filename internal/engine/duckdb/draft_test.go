@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -40,7 +40,7 @@ func TestSchemas(t *testing.T) {
 	write(t, folder, "comma.csv", text)
 	write(t, folder, "semicolon.csv", strings.ReplaceAll(text, ",", ";"))
 	write(t, folder, "tab.tsv", strings.ReplaceAll(text, ",", "\t"))
-	owner(t, "", "COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "p.parquet")))
+	owner(t, "", "COPY ("+rows+") TO "+sqlgen.QuoteText(filepath.Join(folder, "p.parquet")))
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE people AS "+rows,
 		"CREATE TABLE visits (pid BIGINT NOT NULL, day TIMESTAMP)", "INSERT INTO visits VALUES (7, 'infinity')")
 	csv := func(name, delimiter, pid, day string) string {
@@ -86,7 +86,7 @@ func TestSchemas(t *testing.T) {
 func TestDraftsOpen(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "c.csv", "pid;age;Weird name;ok\n1;30;x;true\n2;40;y;false\n")
-	owner(t, "", "COPY (SELECT 1 AS pid, 2.5 AS x, DATE '2024-01-01' AS day) TO "+dialect.QuoteText(filepath.Join(folder, "p.parquet")))
+	owner(t, "", "COPY (SELECT 1 AS pid, 2.5 AS x, DATE '2024-01-01' AS day) TO "+sqlgen.QuoteText(filepath.Join(folder, "p.parquet")))
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE people AS SELECT 1 AS pid, [1] AS list",
 		"CREATE TABLE visits AS SELECT 1 AS pid, now()::TIMESTAMP AS at")
 	for _, bounds := range []bool{false, true} {

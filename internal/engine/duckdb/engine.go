@@ -46,12 +46,12 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -296,7 +296,7 @@ func (s *snapshot) run(ctx context.Context, q *tree.Query) (*engine.Result, erro
 		return s.Finish(ctx, q, known, nil)
 	}
 	// Counts and sums are not for SQL, where there is another way.
-	i := slices.IndexFunc(all, func(st dialect.Statement) bool { return st.Summed })
+	i := slices.IndexFunc(all, func(st sqlgen.Statement) bool { return st.Summed })
 	if i < 0 {
 		return s.Run(ctx, q, all)
 	}

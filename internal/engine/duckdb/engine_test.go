@@ -17,9 +17,9 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -34,7 +34,7 @@ func TestBrokenSources(t *testing.T) {
 	row := "SELECT 1 AS i, '" + secret + "' AS s"
 	parquet := func(t *testing.T, folder, query string) string {
 		path := filepath.Join(folder, "t.parquet")
-		owner(t, "", "COPY ("+query+") TO "+dialect.QuoteText(path))
+		owner(t, "", "COPY ("+query+") TO "+sqlgen.QuoteText(path))
 		return path
 	}
 	for name, c := range map[string]struct {
@@ -306,14 +306,14 @@ func TestRenewalBesideARun(t *testing.T) {
 		"{pid: {type: integer}, age: {type: integer, bounds: [0, 120]}}}}\n")
 	e := open(t, ds)
 	first := version(t, e)
-	table, err := plan.PrepareTable(ds, "SELECT age, age > 50 AS old FROM people", "old", plan.Options{})
+	table, err := planner.PrepareTable(ds, "SELECT age, age > 50 AS old FROM people", "old", planner.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	runs, gate, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	rows := 0
 	go func() {
-		_, err := e.Fetch(context.Background(), table, exact.NewCollector(func([]int64) {
+		_, err := e.Fetch(context.Background(), table, sealed.NewCollector(func([]int64) {
 			if rows++; rows == 1 {
 				close(runs)
 				<-gate

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -51,7 +51,7 @@ datasets:
 		return
 	}
 	defer engine.Close()
-	s, err := plan.Prepare(hospital, "SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex", plan.Options{})
+	s, err := planner.Prepare(hospital, "SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex", planner.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,12 +17,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/audit/generate"
-	"github.com/discreet-dp/discreet/internal/audit/sample"
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan/expr"
-	"github.com/discreet-dp/discreet/internal/plan/posix"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/posix"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/generate"
 )
 
 // valuesOf runs an expression in DuckDB, on every row.
@@ -99,11 +98,11 @@ func argument(e *Engine, text string) (tree.Expr, bool) {
 func leafOf(r row) func(tree.Expr) tree.Value {
 	return func(e tree.Expr) tree.Value {
 		c := e.(*tree.Column)
-		return sample.Declared(c.Field.Source, r[c.Field.Name])
+		return generate.Declared(c.Field.Source, r[c.Field.Name])
 	}
 }
 
-func manyRows(t *rapid.T) []row { return append(sample.DrawRows(t, 20), sample.DrawRows(t, 20)...) }
+func manyRows(t *rapid.T) []row { return append(generate.DrawRows(t, 20), generate.DrawRows(t, 20)...) }
 
 // TestExpressions compares random expressions with expr.Eval, row by row and exactly.
 func TestExpressions(t *testing.T) {
@@ -111,14 +110,14 @@ func TestExpressions(t *testing.T) {
 	for seed := range 12 {
 		all = append(all, rapid.Custom(manyRows).Example(seed)...)
 	}
-	for _, s := range append(slices.Clone(sample.OddTexts), "\x00", "a\x00b", "aa\naa", strings.Repeat("aé", 400)) {
+	for _, s := range append(slices.Clone(generate.OddTexts), "\x00", "a\x00b", "aa\naa", strings.Repeat("aé", 400)) {
 		all = append(all, row{"x": s, "n": int64(1), "i": int64(5)})
 	}
 	e := sampleTable(t, t.TempDir(), all)
 	asked, refused := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		for range 25 {
-			text := sample.DrawAny(rt, 3)
+			text := generate.DrawAny(rt, 3)
 			x, ok := argument(e, text)
 			if !ok {
 				refused++
@@ -160,7 +159,7 @@ func TestPlantedExpressions(t *testing.T) {
 	for seed := range 4 {
 		all = append(all, rapid.Custom(manyRows).Example(seed)...)
 	}
-	for _, s := range sample.OddTexts {
+	for _, s := range generate.OddTexts {
 		all = append(all, row{"x": s, "n": int64(1), "i": int64(5), "z": tree.Day(19782), "q": tree.Moment(-1)})
 	}
 	e := sampleTable(t, t.TempDir(), all)
@@ -330,7 +329,7 @@ func TestPatterns(t *testing.T) {
 func matchesAlike(t *testing.T, db *sql.DB, written string, texts []string) {
 	t.Helper()
 	own := regexp.MustCompile(written)
-	found := "SELECT list(" + sqlDialect.Try(sqlDialect.Finds("x", dialect.QuoteText(written))) +
+	found := "SELECT list(" + sqlDialect.Try(sqlDialect.Finds("x", sqlgen.QuoteText(written))) +
 		")::VARCHAR FROM (SELECT unnest(CAST($1 AS VARCHAR[])) AS x)"
 	var there string
 	if err := db.QueryRowContext(context.Background(), found, texts).Scan(&there); err != nil {

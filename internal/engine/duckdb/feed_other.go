@@ -6,7 +6,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/discreet-dp/discreet/internal/csvlines"
+	"github.com/discreet-dp/discreet/internal/textfile"
 )
 
 // feed is the rows of a CSV file for DuckDB: the file, or a copy where that is another one.

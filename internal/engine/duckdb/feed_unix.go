@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/discreet-dp/discreet/internal/csvlines"
+	"github.com/discreet-dp/discreet/internal/textfile"
 )
 
 // feed is the rows of a CSV file on their way into DuckDB, which reads them from a pipe. So a file
@@ -22,12 +22,12 @@ type feed struct {
 	over   atomic.Bool
 	opened chan struct{}
 	done   chan struct{}
-	report csvlines.Report
+	report textfile.Report
 	err    error
 }
 
 // newFeed begins to read a file. Whoever has it must end it, when DuckDB wants no more.
-func newFeed(ctx context.Context, file string, shape csvlines.Shape, folder string, tell func(done, of int64)) (*feed, error) {
+func newFeed(ctx context.Context, file string, shape textfile.Shape, folder string, tell func(done, of int64)) (*feed, error) {
 	place, err := os.MkdirTemp(folder, "rows-*")
 	if err == nil {
 		err = syscall.Mkfifo(filepath.Join(place, "rows.csv"), 0o600)
@@ -44,11 +44,11 @@ func newFeed(ctx context.Context, file string, shape csvlines.Shape, folder stri
 }
 
 // pump writes the rows into the pipe. To open it waits for DuckDB, or for the end.
-func (f *feed) pump(ctx context.Context, file string, shape csvlines.Shape, tell func(done, of int64)) (csvlines.Report, error) {
+func (f *feed) pump(ctx context.Context, file string, shape textfile.Shape, tell func(done, of int64)) (textfile.Report, error) {
 	to, err := os.OpenFile(f.path, os.O_WRONLY, 0)
 	close(f.opened)
 	if err != nil || f.over.Load() {
-		return csvlines.Report{}, fmt.Errorf("%s was not read", file)
+		return textfile.Report{}, fmt.Errorf("%s was not read", file)
 	}
 	defer to.Close()
 	w := bufio.NewWriterSize(to, 1<<16)
@@ -60,7 +60,7 @@ func (f *feed) pump(ctx context.Context, file string, shape csvlines.Shape, tell
 }
 
 // end ends the reading where DuckDB has not come to it, and returns what was found.
-func (f *feed) end() (csvlines.Report, error) {
+func (f *feed) end() (textfile.Report, error) {
 	f.over.Store(true)
 	// Where nobody has opened the pipe, this is who does. Where somebody had, it is gone, and
 	// writing fails from here on.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/bound"
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/engine/contribution"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -70,7 +70,7 @@ func (f *fetch) close() {
 
 // add prints a column, so that few bytes are carried along: places and small numbers are not eight
 // of them.
-func (f *fetch) add(p *dialect.Printer, c tree.TableColumn) string {
+func (f *fetch) add(p *sqlgen.Printer, c tree.TableColumn) string {
 	kind := c.Expr.Type().Kind
 	switch {
 	case c.Values != nil && kind == tree.Text:
@@ -187,7 +187,7 @@ func (f *fetch) code(k int, c *chunks.Chunk, out []int64) bool {
 // package bound. It has to be closed. It returns errShape where people are cut in SQL.
 func (s *snapshot) newPeople(t *tree.Table) (*bounded, error) {
 	// Rows go to the collector as they are picked, and cannot be taken back: no order is tried.
-	b := &bounded{people: true, spec: bound.Spec{Groups: 1, MaxGroups: 1}}
+	b := &bounded{people: true, spec: contribution.Spec{Groups: 1, MaxGroups: 1}}
 	from := unsorted(t.From)
 	p := s.Print(from)
 	if !b.limit(s, nil, t.Hash()) || !b.addUnit(s, p, from) {
@@ -201,7 +201,7 @@ func (s *snapshot) newPeople(t *tree.Table) (*bounded, error) {
 	rows := &coded{fetch: f}
 	for _, c := range f.columns {
 		lo, hi := c.interval()
-		m, null := bound.Measure{Kind: bound.Carried, Reach: math.MaxInt64}, int64(engine.Null)
+		m, null := contribution.Measure{Kind: contribution.Carried, Reach: math.MaxInt64}, int64(engine.Null)
 		if lo > math.MinInt32+1 && hi < math.MaxInt32 {
 			m.Reach, null = math.MaxInt32, lo-1
 		}
@@ -234,8 +234,8 @@ func (s *snapshot) fetchPeople(ctx context.Context, t *tree.Table, into engine.C
 	}
 	defer b.close()
 	sink := &collecting{coded: b.carried.(*coded), into: into}
-	b.spec.Pick = &bound.Pick{MaxRows: t.MaxRows(), Flag: -1, Sink: func() bound.Sink { return sink }}
-	_, err = bound.Run(ctx, b.spec, b.rows(ctx, s.source, func() {}))
+	b.spec.Pick = &contribution.Pick{MaxRows: t.MaxRows(), Flag: -1, Sink: func() contribution.Sink { return sink }}
+	_, err = contribution.Run(ctx, b.spec, b.rows(ctx, s.source, func() {}))
 	if err == nil && sink.broken || errors.Is(err, errShape) && sink.row != nil {
 		return errCollector // to begin again in SQL would hand rows over twice
 	}
@@ -247,11 +247,11 @@ var errCollector = errors.New("duckdb: who takes the rows has failed")
 // coded are rows of codes. NULL is a code that no value has.
 type coded struct {
 	fetch *fetch
-	list  []bound.Measure
+	list  []contribution.Measure
 	nulls []int64
 }
 
-func (r *coded) measures() []bound.Measure { return r.list }
+func (r *coded) measures() []contribution.Measure { return r.list }
 
 func (r *coded) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
 	for k := range r.fetch.columns {

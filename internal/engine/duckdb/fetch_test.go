@@ -11,17 +11,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/engine"
-	memory "github.com/discreet-dp/discreet/internal/engine/reference"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	memory "github.com/discreet-dp/discreet/internal/test/reference"
 )
 
 func training(t testing.TB, e *Engine, features, target string) *tree.Table {
 	t.Helper()
-	table, err := plan.PrepareTable(e.dataset, features, target, plan.Options{Public: public{t.Context(), e}})
+	table, err := planner.PrepareTable(e.dataset, features, target, planner.Options{Public: public{t.Context(), e}})
 	if err != nil {
 		t.Fatalf("%s => %s: %v", features, target, err)
 	}
@@ -31,7 +31,7 @@ func training(t testing.TB, e *Engine, features, target string) *tree.Table {
 // rowsOf collects rows, spelled, with - for NULL.
 func rowsOf(fetch func(engine.Collector) error) ([]string, error) {
 	var out []string
-	err := fetch(exact.NewCollector(func(codes []int64) {
+	err := fetch(sealed.NewCollector(func(codes []int64) {
 		out = append(out, strings.ReplaceAll(strings.Trim(fmt.Sprint(codes), "[]"), fmt.Sprint(int64(engine.Null)), "-"))
 	}))
 	slices.Sort(out)
@@ -359,13 +359,13 @@ func TestFetchFails(t *testing.T) {
 	folder := t.TempDir()
 	e := open(t, shopDataset(t, folder, storeShop(t, folder, "csv", nil, nil), "substitute", 2, 1))
 	table := training(t, e, "SELECT amount FROM orders", "code")
-	nobody := exact.NewCollector(func([]int64) {})
+	nobody := sealed.NewCollector(func([]int64) {})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := e.Fetch(ended, table, nobody); !errors.Is(err, engine.ErrRun) {
 		t.Error(err)
 	}
-	if _, err := e.Fetch(t.Context(), table, exact.NewCollector(func([]int64) { panic(secret) })); err == nil ||
+	if _, err := e.Fetch(t.Context(), table, sealed.NewCollector(func([]int64) { panic(secret) })); err == nil ||
 		err.Error() != engine.ErrRun.Error() {
 		t.Error(err)
 	}
@@ -388,12 +388,12 @@ func TestFetchPrintsNoText(t *testing.T) {
 	owner(t, source, db.SQL()...)
 	ds.Source = source
 	e := open(t, ds)
-	o := plan.Options{Public: memory.New(ds, db.Tables).Public()}
+	o := planner.Options{Public: memory.New(ds, db.Tables).Public()}
 	m := generate.NewMaker(ds, o)
 	printed := 0
 	for i := range uint64(500) {
 		features, target := m.Table(generate.NewDice("marks", i))
-		table, err := plan.PrepareTable(ds, features, target, o)
+		table, err := planner.PrepareTable(ds, features, target, o)
 		if err != nil {
 			continue
 		}

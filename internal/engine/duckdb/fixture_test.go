@@ -17,10 +17,10 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/audit/sample"
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -89,7 +89,7 @@ func open(t testing.TB, ds *policy.Dataset) *Engine {
 }
 
 // Questions are planned as those of every engine are.
-var prepare, prepareOne = sample.MustPlan, sample.Plan
+var prepare, prepareOne = generate.MustPlan, generate.Plan
 
 // check returns what is found in the data.
 func check(t testing.TB, ds *policy.Dataset) ([]engine.Finding, error) {
@@ -144,7 +144,7 @@ func why(t testing.TB, e *Engine, q *tree.Query) error {
 }
 
 // mutant returns statements with their text changed, and whether any was.
-func mutant(all []dialect.Statement, change func(string) string) ([]dialect.Statement, bool) {
+func mutant(all []sqlgen.Statement, change func(string) string) ([]sqlgen.Statement, bool) {
 	out, changed := slices.Clone(all), false
 	for i := range out {
 		out[i].Text = change(out[i].Text)
@@ -201,7 +201,7 @@ func (s shape) keys(source string) string {
 		bounded = "    unique: u\n"
 	}
 	columns := ""
-	for _, c := range sample.Columns {
+	for _, c := range generate.Columns {
 		columns += "      " + c.Name + ": " + c.Policy + "\n"
 	}
 	return fmt.Sprintf("source: %s\nunit: %s\nneighbours: %s\ntables:\n  t:\n%s    columns:\n%s", filepath.Base(source), unit,
@@ -216,7 +216,7 @@ func storeRows(t testing.TB, folder, kind string, rows []row) string {
 		return write(t, folder, "t.csv", csvText(rows))
 	}
 	columns, names := []string{"u BIGINT"}, []string{"u"}
-	for _, c := range sample.Columns {
+	for _, c := range generate.Columns {
 		columns, names = append(columns, c.Name+" "+c.Stored), append(names, c.Name)
 	}
 	statements := []string{"CREATE TABLE t (" + strings.Join(columns, ", ") + ")"}
@@ -234,7 +234,7 @@ func storeRows(t testing.TB, folder, kind string, rows []row) string {
 	if kind == "duckdb" {
 		owner(t, path, statements...)
 	} else {
-		owner(t, "", append(statements, "COPY t TO "+dialect.QuoteText(path)+" (FORMAT parquet)")...)
+		owner(t, "", append(statements, "COPY t TO "+sqlgen.QuoteText(path)+" (FORMAT parquet)")...)
 	}
 	return path
 }
@@ -244,15 +244,15 @@ func sqlValue(v any) string {
 	case nil:
 		return "NULL"
 	case string:
-		return strings.ReplaceAll(dialect.QuoteText(v), "\x00", "' || chr(0) || '")
+		return strings.ReplaceAll(sqlgen.QuoteText(v), "\x00", "' || chr(0) || '")
 	case float64:
-		return dialect.QuoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
+		return sqlgen.QuoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
 	case tree.Day:
 		return fmt.Sprintf("(DATE '1970-01-01' + (%d)::INTEGER)", int64(v))
 	case tree.Moment:
 		return fmt.Sprintf("make_timestamp((%d)::BIGINT)", int64(v))
 	case int64:
-		return dialect.QuoteText(strconv.FormatInt(v, 10)) + "::BIGINT"
+		return sqlgen.QuoteText(strconv.FormatInt(v, 10)) + "::BIGINT"
 	}
 	return fmt.Sprint(v)
 }
@@ -261,13 +261,13 @@ func sqlValue(v any) string {
 func csvText(rows []row) string {
 	var b strings.Builder
 	b.WriteString("u")
-	for _, c := range sample.Columns {
+	for _, c := range generate.Columns {
 		b.WriteString("," + c.Name)
 	}
 	b.WriteString("\n")
 	for _, r := range rows {
 		b.WriteString(csvValue(r["u"]))
-		for _, c := range sample.Columns {
+		for _, c := range generate.Columns {
 			b.WriteString("," + csvValue(r[c.Name]))
 		}
 		b.WriteString("\n")
@@ -288,6 +288,6 @@ func csvValue(v any) string {
 }
 
 // row is a stored row by column.
-type row = sample.Row
+type row = generate.Row
 
 var one = big.NewRat(1, 1)

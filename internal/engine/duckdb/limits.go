@@ -13,9 +13,9 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/pgtables"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/source/pgtables"
 )
 
 // Limits are what one dataset's DuckDB may use of the machine. Zero is DuckDB's default: four

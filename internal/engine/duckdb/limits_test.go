@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 )
 
 func TestParseMemory(t *testing.T) {
@@ -150,8 +150,8 @@ func sources(t *testing.T) map[string]*Engine {
 	write(t, folder, "people.csv", "pid,age\n1,10\n2,20\n3,\n")
 	write(t, folder, "secret.csv", "pid,age\n4,40\n")
 	write(t, folder, "secret.txt", "secret")
-	owner(t, "", "COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "people.parquet")),
-		"COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "secret.parquet")))
+	owner(t, "", "COPY ("+rows+") TO "+sqlgen.QuoteText(filepath.Join(folder, "people.parquet")),
+		"COPY ("+rows+") TO "+sqlgen.QuoteText(filepath.Join(folder, "secret.parquet")))
 	owner(t, filepath.Join(folder, "people.duckdb"), "CREATE TABLE people AS "+rows)
 	owner(t, filepath.Join(folder, "secret.duckdb"), "CREATE TABLE people AS "+rows)
 	out := map[string]*Engine{}
@@ -173,7 +173,7 @@ func TestLocked(t *testing.T) {
 	for kind, e := range sources(t) {
 		t.Run(kind, func(t *testing.T) {
 			folder := filepath.Dir(e.dataset.Source)
-			file := func(name string) string { return dialect.QuoteText(filepath.Join(folder, name)) }
+			file := func(name string) string { return sqlgen.QuoteText(filepath.Join(folder, name)) }
 			for _, statement := range []string{
 				"SELECT * FROM read_text('/etc/hostname')",
 				"SELECT * FROM read_text(" + file("secret.txt") + ")",
@@ -251,7 +251,7 @@ func run(ctx context.Context, e *Engine, statement string) error {
 // DuckDB of the owner's they run.
 func TestUnlocked(t *testing.T) {
 	folder := t.TempDir()
-	secret := dialect.QuoteText(write(t, folder, "secret.csv", "pid,age\n4,40\n"))
+	secret := sqlgen.QuoteText(write(t, folder, "secret.csv", "pid,age\n4,40\n"))
 	owner(t, "", "SELECT * FROM read_csv("+secret+")", "SELECT * FROM read_text("+secret+")", "SET threads = 1",
-		"COPY (SELECT 1) TO "+dialect.QuoteText(filepath.Join(folder, "out.csv")), "SELECT * FROM glob("+secret+")")
+		"COPY (SELECT 1) TO "+sqlgen.QuoteText(filepath.Join(folder, "out.csv")), "SELECT * FROM glob("+secret+")")
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -55,7 +55,7 @@ func (s *snapshot) loadNames(ctx context.Context, ds *policy.Dataset) error {
 		if !t.numbered || !isNamed(kind) {
 			continue
 		}
-		who := dialect.QuoteName(whoColumn)
+		who := sqlgen.QuoteName(whoColumn)
 		if typ := t.Stored[t.UnitColumn].Type; typ != kind {
 			who = s.TryCast(who, kind)
 		}
@@ -64,8 +64,8 @@ func (s *snapshot) loadNames(ctx context.Context, ds *policy.Dataset) error {
 			continue
 		}
 		var err error
-		t.names, err = s.readNames(ctx, chunks.Query{Columns: []string{dialect.QuoteName(numberColumn), who},
-			From: dialect.QuoteName("prepared "+t.Name) + ".people"})
+		t.names, err = s.readNames(ctx, chunks.Query{Columns: []string{sqlgen.QuoteName(numberColumn), who},
+			From: sqlgen.QuoteName("prepared "+t.Name) + ".people"})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

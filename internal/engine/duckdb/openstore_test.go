@@ -14,9 +14,9 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/store"
 	"github.com/discreet-dp/discreet/store/testdata/thirdparty"
 )
@@ -73,7 +73,7 @@ func TestThirdParty(t *testing.T) {
 	if v, err := theirs.Version(t.Context()); err != nil || v != (store.Version{Name: "monday", State: "1"}) {
 		t.Error(v, err)
 	}
-	options := plan.Options{Public: public{t.Context(), theirs}}
+	options := planner.Options{Public: public{t.Context(), theirs}}
 	for _, text := range []string{
 		"SELECT COUNT(*), SUM(age), AVG(cost), COUNT(DISTINCT age) FROM people",
 		"SELECT k, b, COUNT(*), SUM(cost) FROM people GROUP BY k, b", "SELECT MEDIAN(age) FROM people WHERE day > '2024-01-01'",
@@ -82,7 +82,7 @@ func TestThirdParty(t *testing.T) {
 		"SELECT wing, COUNT(*) FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY wing",
 		"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid AND v.n > 9)",
 	} {
-		st, err := plan.Prepare(ds, text, options)
+		st, err := planner.Prepare(ds, text, options)
 		if err != nil {
 			t.Fatal(text, err)
 		}
@@ -100,7 +100,7 @@ func TestThirdParty(t *testing.T) {
 			}
 		}
 	}
-	table, err := plan.PrepareTable(ds, "SELECT age, k, b, day, cost FROM people WHERE age > 3", "b", options)
+	table, err := planner.PrepareTable(ds, "SELECT age, k, b, day, cost FROM people WHERE age > 3", "b", options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestThirdPartyConnections(t *testing.T) {
 // revealed spells all that a result holds.
 func revealed(r *engine.Result) string {
 	var out []any
-	for _, v := range slices.Concat([][]exact.Vector{r.Measures}, r.Values) {
+	for _, v := range slices.Concat([][]sealed.Vector{r.Measures}, r.Values) {
 		for _, v := range v {
 			out = append(out, v.Open())
 		}
@@ -263,7 +263,7 @@ func revealed(r *engine.Result) string {
 // collected spells the rows of a table, in order.
 func collected(t *testing.T, e engine.Engine, table *tree.Table) string {
 	var rows []string
-	collect := exact.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })
+	collect := sealed.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })
 	if _, err := e.Fetch(t.Context(), table, collect); err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/audit/generate"
-	"github.com/discreet-dp/discreet/internal/dialect"
-	naive "github.com/discreet-dp/discreet/internal/engine/reference"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	naive "github.com/discreet-dp/discreet/internal/test/reference"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -145,7 +145,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 			}
 			asked, wanted := 0, map[string][]outcome{}
 			for i, how := range slices.Sorted(maps.Keys(settings)) {
-				if _, err := free.DB.ExecContext(t.Context(), "SET disabled_optimizers = "+dialect.QuoteText(strings.Join(settings[how],
+				if _, err := free.DB.ExecContext(t.Context(), "SET disabled_optimizers = "+sqlgen.QuoteText(strings.Join(settings[how],
 					","))); err != nil {
 					t.Fatal(err)
 				}
@@ -185,7 +185,7 @@ type outcome struct {
 // asked returns what the queries of a text give; nothing where it is refused.
 func (c optimizerCorpus) asked(t *testing.T, e *Engine, text string) []outcome {
 	out := []outcome{}
-	s, err := plan.Prepare(c.dataset, text, plan.Options{Public: c.public})
+	s, err := planner.Prepare(c.dataset, text, planner.Options{Public: c.public})
 	if err != nil {
 		return out
 	}

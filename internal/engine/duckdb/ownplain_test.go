@@ -10,7 +10,7 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/planner"
 )
 
 // ownFunctions are what is computed of a person's own orders, over W, and the rest of OVER. Orders
@@ -73,7 +73,7 @@ func TestOwnRowsAgainstPlain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range ownQuestions(r) {
-			s, err := plan.Prepare(e.dataset, text, plan.Options{Public: public{t.Context(), e}})
+			s, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
 			if err != nil {
 				if !strings.Contains(err.Error(), "needs a frame in rows") {
 					t.Errorf("%s: %v", text, err)

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/bound"
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/contribution"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -49,16 +49,16 @@ type peopleResult struct {
 	*sqlengine.Known
 	mu      sync.Mutex
 	persons []int64 // by combination of private keys
-	members *bound.Members
+	members *contribution.Members
 }
 
 // jobs prints what is computed, and returns nil where something is of a type that is left to SQL.
-func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *dialect.Printer) []*job {
+func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *sqlgen.Printer) []*job {
 	var out []*job
 	var totals []int
 	values := map[string][]int{} // by what quantiles are of: the ends of an interval are of the same
 	for i, m := range q.Measures {
-		var run func(context.Context, bound.Spec, bound.Source) error
+		var run func(context.Context, contribution.Spec, contribution.Source) error
 		carried := carrier(nil)
 		switch m.Kind {
 		case tree.CountDistinct:
@@ -79,7 +79,7 @@ func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *dialect.Printer) []*jo
 			return nil
 		}
 		j := &job{spec: b.spec, carried: carried, run: run}
-		j.spec.Measures, j.spec.Pick = carried.measures(), &bound.Pick{MaxRows: q.MaxRows()}
+		j.spec.Measures, j.spec.Pick = carried.measures(), &contribution.Pick{MaxRows: q.MaxRows()}
 		out = append(out, j)
 	}
 	if len(totals) == 0 && b.private == nil {
@@ -91,7 +91,7 @@ func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *dialect.Printer) []*jo
 	}
 	all := &job{spec: b.spec, run: r.addTotals(totals)}
 	if q.Weighs() {
-		r.members = &bound.Members{}
+		r.members = &contribution.Members{}
 		private := *b.spec.Private
 		private.Members, all.spec.Private = r.members, &private
 	}
@@ -99,9 +99,9 @@ func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *dialect.Printer) []*jo
 }
 
 // addTotals computes counts and sums, and how many people are in each combination of private keys.
-func (r *peopleResult) addTotals(totals []int) func(context.Context, bound.Spec, bound.Source) error {
-	return func(ctx context.Context, s bound.Spec, source bound.Source) error {
-		sums, err := bound.Run(ctx, s, source)
+func (r *peopleResult) addTotals(totals []int) func(context.Context, contribution.Spec, contribution.Source) error {
+	return func(ctx context.Context, s contribution.Spec, source contribution.Source) error {
+		sums, err := contribution.Run(ctx, s, source)
 		if err != nil {
 			return err
 		}
@@ -118,9 +118,9 @@ func (r *peopleResult) addTotals(totals []int) func(context.Context, bound.Spec,
 }
 
 // countDifferent counts the different values of each group.
-func (r *peopleResult) countDifferent(m int) func(context.Context, bound.Spec, bound.Source) error {
-	return func(ctx context.Context, s bound.Spec, source bound.Source) error {
-		counts, err := bound.CountDifferent(ctx, s, source)
+func (r *peopleResult) countDifferent(m int) func(context.Context, contribution.Spec, contribution.Source) error {
+	return func(ctx context.Context, s contribution.Spec, source contribution.Source) error {
+		counts, err := contribution.CountDistinct(ctx, s, source)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.Sums[m] = counts
@@ -129,9 +129,9 @@ func (r *peopleResult) countDifferent(m int) func(context.Context, bound.Spec, b
 }
 
 // collectValues collects the values of each group, in steps, for some measures.
-func (r *peopleResult) collectValues(from carrier, measures func() []int) func(context.Context, bound.Spec, bound.Source) error {
-	return func(ctx context.Context, s bound.Spec, source bound.Source) error {
-		values, err := bound.Collect(ctx, s, source)
+func (r *peopleResult) collectValues(from carrier, measures func() []int) func(context.Context, contribution.Spec, contribution.Source) error {
+	return func(ctx context.Context, s contribution.Spec, source contribution.Source) error {
+		values, err := contribution.Collect(ctx, s, source)
 		if n, ok := from.(*narrow); ok {
 			for _, group := range values {
 				for i := range group {
@@ -158,7 +158,7 @@ func unsorted(from tree.Relation) tree.Relation {
 
 // placeResults puts what is known of groups to the combinations in which somebody is, each of which
 // has all groups of public keys.
-func (f *foundGroups) placeResults(known *sqlengine.Known, persons []int64, members *bound.Members, public int) {
+func (f *foundGroups) placeResults(known *sqlengine.Known, persons []int64, members *contribution.Members, public int) {
 	places := make([]int, len(persons)) // of the first group, or -1
 	for c, n := range persons {
 		if places[c] = -1; n > 0 {
@@ -207,7 +207,7 @@ func scattered[T any](values []T, at []int, n int) []T {
 // many there are is about people too.
 type foundGroups struct {
 	keys   []tree.Key // the private ones
-	hash   *bound.Hash
+	hash   *contribution.Hash
 	kept   *names64  // the hashes of groups that somebody keeps; nil where they are being found
 	groups spellings // the number of the public keys, and then the private ones
 	combos spellings // the private ones alone
@@ -244,19 +244,19 @@ func (s *snapshot) findNames(ctx context.Context, q *tree.Query, f *foundGroups)
 	}
 	defer b.close()
 	b.from(p, q.Where)
-	f.hash = bound.NewHash(b.spec.Salt)
+	f.hash = contribution.NewHash(b.spec.Salt)
 	b.private, b.carried = f, f
 	kept := &names64{}
 	b.spec.Groups, b.spec.MaxGroups, b.spec.Measures = 1, 1, f.measures()
-	b.spec.Pick = &bound.Pick{MaxRows: q.MaxGroups(), Distinct: true, Flag: -1, Sink: func() bound.Sink { kept = &names64{}; return kept }}
-	_, err = bound.Run(ctx, b.spec, b.rows(ctx, s.source, func() {}))
+	b.spec.Pick = &contribution.Pick{MaxRows: q.MaxGroups(), Distinct: true, Flag: -1, Sink: func() contribution.Sink { kept = &names64{}; return kept }}
+	_, err = contribution.Run(ctx, b.spec, b.rows(ctx, s.source, func() {}))
 	f.kept = kept
 	return err
 }
 
 // A row carries the hash of its group, where groups are being found.
-func (f *foundGroups) measures() []bound.Measure {
-	return []bound.Measure{{Kind: bound.Carried, Reach: math.MaxInt64}}
+func (f *foundGroups) measures() []contribution.Measure {
+	return []contribution.Measure{{Kind: contribution.Carried, Reach: math.MaxInt64}}
 }
 
 func (f *foundGroups) carry(w *batch, _ *chunks.Chunk, out [][]int64) bool {
@@ -333,8 +333,8 @@ func (w *batch) addGroups(f *foundGroups) {
 func (f *foundGroups) len() int { return f.groups.len() }
 
 // spec says what package bound has to know about the groups.
-func (f *foundGroups) spec() *bound.Private {
-	out := &bound.Private{Names: f.groups.hashes, Of: f.of, Combos: f.combos.len()}
+func (f *foundGroups) spec() *contribution.Private {
+	out := &contribution.Private{Names: f.groups.hashes, Of: f.of, Combos: f.combos.len()}
 	if f.groups.shared {
 		out.Compare = func(a, b int32) int { return bytes.Compare(f.groups.of(a), f.groups.of(b)) }
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 )
 
 // everything spells a result: combinations of private keys, people, sums and values.

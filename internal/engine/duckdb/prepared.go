@@ -12,9 +12,9 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -86,13 +86,13 @@ func (was treated) holds(now treated) bool {
 
 // openPrepared attaches the prepared file of a table and looks whether it fits.
 func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
-	path, place := t.prepared, dialect.QuoteName("prepared "+t.Name)
+	path, place := t.prepared, sqlgen.QuoteName("prepared "+t.Name)
 	again := "; run 'discreet prepare' again"
 	if _, err := os.Stat(path); err != nil {
 		return about{}, fmt.Errorf("table %s: there is no prepared file %s; run 'discreet prepare', or remove 'prepared' from the policy",
 			t.Name, path)
 	}
-	_, err := s.DB.ExecContext(ctx, "ATTACH "+dialect.QuoteText(path)+" AS "+place+" (READ_ONLY)")
+	_, err := s.DB.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(path)+" AS "+place+" (READ_ONLY)")
 	var a about
 	if err == nil {
 		a, err = readAbout(ctx, s.DB, place)
@@ -121,7 +121,7 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
 
 // usePrepared makes a table one that is read from its prepared file.
 func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
-	t.From, t.csv, t.copied, t.byPerson = dialect.QuoteName("prepared "+t.Name)+".rows", false, false, true
+	t.From, t.csv, t.copied, t.byPerson = sqlgen.QuoteName("prepared "+t.Name)+".rows", false, false, true
 	if _, err := sqlengine.Describe(ctx, s.DB, &t.Table, t.prepared, true); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func isPrepared(ctx context.Context, path string) bool {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	if _, err := db.ExecContext(ctx, "ATTACH "+dialect.QuoteText(path)+" AS made (READ_ONLY)"); err != nil {
+	if _, err := db.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(path)+" AS made (READ_ONLY)"); err != nil {
 		return false
 	}
 	a, err := readAbout(ctx, db, "made")
@@ -171,7 +171,7 @@ func (t *table) refuseOldPrepared(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	var n int
-	err := db.QueryRowContext(ctx, "SELECT count(*) FROM parquet_kv_metadata("+dialect.QuoteText(t.file)+") WHERE decode(key) = "+
+	err := db.QueryRowContext(ctx, "SELECT count(*) FROM parquet_kv_metadata("+sqlgen.QuoteText(t.file)+") WHERE decode(key) = "+
 		"'discreet'").Scan(&n)
 	if err != nil || n == 0 {
 		return nil // what cannot be read is told elsewhere
@@ -264,7 +264,7 @@ func (s *snapshot) store(ctx context.Context, t *table, m making, tell func(floa
 	var texts []string
 	if isNamed(t.Stored[t.UnitColumn].Type) {
 		a.Numbered = true
-		number, who := dialect.QuoteName(numberColumn), dialect.QuoteName(whoColumn)
+		number, who := sqlgen.QuoteName(numberColumn), sqlgen.QuoteName(whoColumn)
 		texts = append(texts, fmt.Sprintf("CREATE TABLE made.people AS SELECT row_number() OVER (ORDER BY %s) - 1 AS %s, %s FROM "+
 			"(SELECT DISTINCT %s AS %s FROM %s WHERE %s IS NOT NULL) ORDER BY %s", who, number, who, unit, who, from, unit, number))
 		list = append(list, number)
@@ -277,10 +277,10 @@ func (s *snapshot) store(ctx context.Context, t *table, m making, tell func(floa
 	texts = append(texts,
 		fmt.Sprintf("CREATE TABLE made.rows AS SELECT %s FROM %s WHERE %s IS NOT NULL ORDER BY %s", strings.Join(list, ", "), from,
 			unit, order),
-		"CREATE TABLE made.about AS SELECT "+dialect.QuoteText(string(about))+" AS text")
+		"CREATE TABLE made.about AS SELECT "+sqlgen.QuoteText(string(about))+" AS text")
 	failed := fmt.Errorf("table %s: %s could not be written; is there room on the disk, and in the folder for temporary files?",
 		t.Name, m.path)
-	if _, err := s.DB.ExecContext(ctx, "ATTACH "+dialect.QuoteText(m.part())+" AS made"); err != nil {
+	if _, err := s.DB.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(m.part())+" AS made"); err != nil {
 		return failed
 	}
 	for _, text := range texts {
@@ -320,12 +320,12 @@ func (t *table) storedList() (a about, list []string, open []*chunks.Keys) {
 			}
 			a.Columns[name] = treatment(c)
 		}
-		list = append(list, text+" AS "+dialect.QuoteName(t.Stored[name].Name))
+		list = append(list, text+" AS "+sqlgen.QuoteName(t.Stored[name].Name))
 		if c != nil && c.Type == policy.Text && c.Keys == policy.PublicKeys {
 			a.Codes[name] = listTexts(c.KeyValues)
 			keys := chunks.NewKeys(placesOf(a.Codes[name]), codeOfNull)
 			open = append(open, keys)
-			list = append(list, place(keys, t.Cast(name))+" AS "+dialect.QuoteName(codeName(name)))
+			list = append(list, place(keys, t.Cast(name))+" AS "+sqlgen.QuoteName(codeName(name)))
 		}
 	}
 	return a, list, open

@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/audit/sample"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/expr"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -81,7 +81,10 @@ func groupOf(q *tree.Query, leaf func(tree.Expr) tree.Value) int {
 func compute(q *tree.Query, rows []row) reference {
 	people := map[any]map[int]*partial{}
 	for n, r := range rows {
-		leaf := func(e tree.Expr) tree.Value { f := e.(*tree.Column).Field; return sample.Declared(f.Source, r[f.Name]) }
+		leaf := func(e tree.Expr) tree.Value {
+			f := e.(*tree.Column).Field
+			return generate.Declared(f.Source, r[f.Name])
+		}
 		if q.Where != nil && expr.Eval(q.Where, leaf) != true {
 			continue
 		}
@@ -165,7 +168,7 @@ func (ref reference) exactly() bool {
 
 // drawTable draws a table of a shape, stores it and opens it.
 func drawTable(rt *rapid.T, t testing.TB, folder string, s shape, most int) (*Engine, []row) {
-	rows := sample.DrawRows(rt, most)
+	rows := generate.DrawRows(rt, most)
 	for k, r := range rows {
 		switch s.kind {
 		case policy.Unique:
@@ -284,7 +287,7 @@ func TestPlantedPrinters(t *testing.T) {
 func drawNumber(t *rapid.T, depth int) string {
 	switch k := rapid.IntRange(0, 8).Draw(t, "number"); {
 	case k == 8:
-		return sample.DrawNumber(t, depth)
+		return generate.DrawNumber(t, depth)
 	case depth == 0 || k < 3:
 		return rapid.SampledFrom([]string{"i", "n", "j", "g", "d", "e", "i", "d"}).Draw(t, "column")
 	case k == 3:
@@ -303,7 +306,7 @@ var comparisons = rapid.SampledFrom([]string{"=", "<>", "<", "<=", ">", ">="})
 func drawCondition(t *rapid.T, depth int) string {
 	k := rapid.IntRange(0, 15).Draw(t, "condition")
 	if k > 13 {
-		return sample.DrawCondition(t, 2)
+		return generate.DrawCondition(t, 2)
 	}
 	if depth == 0 {
 		k = min(k, 9)

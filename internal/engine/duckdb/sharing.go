@@ -5,15 +5,15 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/engine/contribution"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 )
 
 // job is one of several computations in package bound that read the same rows.
 type job struct {
-	spec    bound.Spec
+	spec    contribution.Spec
 	carried carrier // what it reads; nil for counts and sums
-	run     func(ctx context.Context, s bound.Spec, source bound.Source) error
+	run     func(ctx context.Context, s contribution.Spec, source contribution.Source) error
 }
 
 // sharing runs jobs whose rows are read once for all of them, or once more for those that need it:
@@ -29,7 +29,7 @@ type sharing struct {
 // reader is a job that waits for rows.
 type reader struct {
 	job  int
-	take func(*bound.Batch) error
+	take func(*contribution.Batch) error
 	done chan error
 
 	mu  sync.Mutex
@@ -43,7 +43,7 @@ func (r *reader) failed() error {
 }
 
 // give hands a batch over. A reader that fails gets no other.
-func (r *reader) give(b *bound.Batch) {
+func (r *reader) give(b *contribution.Batch) {
 	if err := r.take(b); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -84,8 +84,8 @@ func (b *bounded) runJobs(ctx context.Context, source chunks.Source, jobs []*job
 }
 
 // source reads rows for a job, when the others want some too.
-func (t *sharing) source(job int) bound.Source {
-	return func(take func(*bound.Batch) error) error {
+func (t *sharing) source(job int) contribution.Source {
+	return func(take func(*contribution.Batch) error) error {
 		r := &reader{job: job, take: take, done: make(chan error, 1)}
 		t.mu.Lock()
 		t.waiting = append(t.waiting, r)

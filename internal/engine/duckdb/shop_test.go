@@ -14,10 +14,10 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -84,10 +84,10 @@ func storeShop(t testing.TB, folder, kind string, types, rows map[string]string)
 		}
 		csv := write(t, folder, name+".csv", strings.Join(header, ",")+"\n"+text)
 		create := []string{"CREATE TABLE " + name + " (" + columns + ")",
-			"COPY " + name + " FROM " + dialect.QuoteText(csv) + " (HEADER, DELIMITER ',', NULL '')"}
+			"COPY " + name + " FROM " + sqlgen.QuoteText(csv) + " (HEADER, DELIMITER ',', NULL '')"}
 		switch kind {
 		case "parquet":
-			owner(t, "", append(create, "COPY "+name+" TO "+dialect.QuoteText(filepath.Join(folder,
+			owner(t, "", append(create, "COPY "+name+" TO "+sqlgen.QuoteText(filepath.Join(folder,
 				name+".parquet"))+" (FORMAT parquet)")...)
 		case "duckdb":
 			database = append(database, create...)
@@ -130,7 +130,7 @@ func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
 // question prepares a text that may use public tables.
 func question(t testing.TB, e *Engine, text string) *tree.Query {
 	t.Helper()
-	s, err := plan.Prepare(e.dataset, text, plan.Options{Public: public{t.Context(), e}})
+	s, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -440,7 +440,7 @@ func TestShopAgainstPlain(t *testing.T) {
 		defer db.Close()
 		for range usually(60, 150) {
 			text := drawShopQuestion(r)
-			s, err := plan.Prepare(e.dataset, text, plan.Options{Public: public{t.Context(), e}})
+			s, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue

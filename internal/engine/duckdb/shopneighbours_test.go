@@ -11,8 +11,8 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
 )
 
 // crowd is the rows of a random shop. Numbers of orders and items are unique, as the policy
@@ -513,7 +513,7 @@ func TestShopNeighboursOfRandomQuestions(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		for range usually(40, 120) {
 			text := drawShopQuestion(r)
-			s, err := plan.Prepare(f.with.dataset, text, plan.Options{Public: public{t.Context(), f.with}})
+			s, err := planner.Prepare(f.with.dataset, text, planner.Options{Public: public{t.Context(), f.with}})
 			if err != nil {
 				refused[err.Error()]++
 				continue

@@ -10,13 +10,13 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/bound"
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/contribution"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/pgtables"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/source/pgtables"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -63,7 +63,7 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 // openUnlocked opens the files for the owner, who may write others.
 func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
 	s := &snapshot{limits: limits, tables: map[string]*table{}}
-	s.Schema, s.Failure = dialect.NewSchema(sqlDialect, ds), failure
+	s.Schema, s.Failure = sqlgen.NewSchema(sqlDialect, ds), failure
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
 			return nil, err
@@ -173,14 +173,14 @@ func (s *snapshot) share(ctx context.Context) int64 {
 	var limit int64
 	if err := s.DB.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS "+
 		"BIGINT)").Scan(&limit); err != nil || limit <= 0 {
-		return bound.DefaultMemory
+		return contribution.DefaultMemory
 	}
-	return min(bound.DefaultMemory, limit/4)
+	return min(contribution.DefaultMemory, limit/4)
 }
 
 // attach opens the dataset's database, where it is one.
 func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
-	for _, set := range append(s.limits.settings(), "SET temp_directory = "+dialect.QuoteText(s.spill.folder)) {
+	for _, set := range append(s.limits.settings(), "SET temp_directory = "+sqlgen.QuoteText(s.spill.folder)) {
 		if _, err := s.DB.ExecContext(ctx, set); err != nil {
 			return fmt.Errorf("start DuckDB: %w", err)
 		}
@@ -188,7 +188,7 @@ func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
 	if ds.SourceKind() != policy.Database {
 		return nil
 	}
-	if _, err := s.DB.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := s.DB.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return errAttach(ds)
 	}
 	return nil
@@ -208,7 +208,7 @@ func (s *snapshot) lock(ctx context.Context) error {
 	var paths []string
 	for _, t := range s.tables {
 		if t.file != "" && !t.csv && !t.byPerson {
-			paths = append(paths, dialect.QuoteText(t.file))
+			paths = append(paths, sqlgen.QuoteText(t.file))
 		}
 	}
 	if err := restrictOptimizer(ctx, s.DB); err != nil {
@@ -263,14 +263,14 @@ func (s *snapshot) findOrder(ctx context.Context, ds *policy.Dataset) error {
 		}
 		who, ok := bulkUnit(s.Identity(&t.Table, t.UnitColumn, identity), kind)
 		if isNamed(kind) && t.Number != "" {
-			who, ok = dialect.QuoteName(t.Number), true
+			who, ok = sqlgen.QuoteName(t.Number), true
 		}
 		if !ok {
 			continue
 		}
 		b := &bounded{people: true, query: chunks.Query{Columns: []string{who}, From: t.From}, values: []int{-1}, present: []bool{true}}
-		b.spec = bound.Spec{Groups: 1, MaxGroups: 1, Measures: []bound.Measure{{Kind: bound.People}}, Memory: s.memory}
-		t.order, _ = bound.FindOrder(ctx, b.spec, b.rows(ctx, s.source, func() {})) // what cannot be read is told elsewhere
+		b.spec = contribution.Spec{Groups: 1, MaxGroups: 1, Measures: []contribution.Measure{{Kind: contribution.People}}, Memory: s.memory}
+		t.order, _ = contribution.FindOrder(ctx, b.spec, b.rows(ctx, s.source, func() {})) // what cannot be read is told elsewhere
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -10,20 +10,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/audit/generate"
-	"github.com/discreet-dp/discreet/internal/audit/neighbours"
-	"github.com/discreet-dp/discreet/internal/audit/sample"
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	memory "github.com/discreet-dp/discreet/internal/engine/reference"
-	"github.com/discreet-dp/discreet/internal/golden"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	"github.com/discreet-dp/discreet/internal/test/golden"
+	"github.com/discreet-dp/discreet/internal/test/neighbours"
+	memory "github.com/discreet-dp/discreet/internal/test/reference"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // storedTypes are types in which a column of a policy's type may be stored.
-var storedTypes = sample.Types{Who: [2]string{"BIGINT", "INTEGER"}, Of: map[policy.Type][2][]string{
+var storedTypes = generate.Types{Who: [2]string{"BIGINT", "INTEGER"}, Of: map[policy.Type][2][]string{
 	policy.Text:      {{"VARCHAR"}, {"VARCHAR", "ENUM('a', 'b')", "UUID"}},
 	policy.Boolean:   {{"BOOLEAN"}, {"BOOLEAN"}},
 	policy.Integer:   {{"BIGINT"}, {"INTEGER", "HUGEINT", "UTINYINT", "BIGINT"}},
@@ -35,14 +34,14 @@ var storedTypes = sample.Types{Who: [2]string{"BIGINT", "INTEGER"}, Of: map[poli
 // madeUp is a snapshot of tables that nobody has, stored in one of two ways.
 func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
 	s := &snapshot{}
-	s.Schema = sample.Stored(sqlDialect, ds, storedTypes, way, func(name string) string { return "source." + dialect.QuoteName(name) })
+	s.Schema = generate.Stored(sqlDialect, ds, storedTypes, way, func(name string) string { return "source." + sqlgen.QuoteName(name) })
 	for name, tb := range s.Tables {
 		if ds.Unit.Row() {
 			tb.RowID = "rowid"
 		}
 		for _, c := range tb.Columns {
 			if c.Keys == policy.PublicKeys {
-				s.Keys[c] = "(FROM " + dialect.QuoteName("keys "+name+`"`+c.Name) + ")"
+				s.Keys[c] = "(FROM " + sqlgen.QuoteName("keys "+name+`"`+c.Name) + ")"
 				if c.Type == policy.Text && way == 0 {
 					s.Listed[c] = "discreet_key(0::BIGINT, %s) >= 0"
 				}
@@ -81,8 +80,8 @@ func spelled(t *testing.T, s *snapshot, q *tree.Query) string {
 func TestStatements(t *testing.T) {
 	var lines golden.Lines
 	for way, how := range []string{"plain", "other types"} {
-		all := sample.Corpora(t, "../../plan/testdata", "")
-		rows := sample.NewCorpus(t, "testdata/rows.yaml", "d", "")
+		all := generate.Corpora(t, "../../planner/testdata", "")
+		rows := generate.NewCorpus(t, "testdata/rows.yaml", "d", "")
 		rows.Ask(t, "rows", "testdata/rows.txt")
 		for _, c := range append(all, rows) {
 			s := madeUp(t, c.Dataset, way)
@@ -183,7 +182,7 @@ func TestPrintsNoText(t *testing.T) {
 		}
 		ds.Source = source
 		e := open(t, ds)
-		o := plan.Options{Public: memory.New(ds, db.Tables).Public()}
+		o := planner.Options{Public: memory.New(ds, db.Tables).Public()}
 		m := generate.NewMaker(ds, o)
 		printed := 0
 		for i := range usually[uint64](400, 3000) {
@@ -258,7 +257,7 @@ func TestOnceIsCut(t *testing.T) {
 	}
 	promised := shopDataset(t, t.TempDir(), ".", "add-remove", 4, 3) // in which products have one
 	for _, text := range onceQuestions {
-		s, err := plan.Prepare(promised, text, plan.Options{Public: public{t.Context(), engines[0]}})
+		s, err := planner.Prepare(promised, text, planner.Options{Public: public{t.Context(), engines[0]}})
 		if err != nil {
 			t.Fatal(text, err)
 		}

@@ -11,20 +11,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/bound"
-	"github.com/discreet-dp/discreet/internal/csvlines"
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/contribution"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/textfile"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // table is where a table's rows are and how each column is stored.
 type table struct {
-	dialect.Table
+	sqlgen.Table
 	file     string // the CSV or Parquet file; empty in a database
 	csv      bool   // whether the file is CSV, which is loaded when it is opened
-	lines    csvlines.Report
+	lines    textfile.Report
 	copied   bool // from a PostgreSQL database, when it is opened
 	view     bool // a view of the database
 	shadowed bool // a column has the name under which DuckDB tells rows apart
@@ -36,7 +36,7 @@ type table struct {
 	coded    map[string]map[string]int32
 	numbered bool
 	names    *names
-	order    *bound.Order // how its rows are stored by person, or nil
+	order    *contribution.Order // how its rows are stored by person, or nil
 }
 
 // onPath reports whether paths use a column.
@@ -50,16 +50,16 @@ func (t *table) role() string {
 // findTable finds a table's file and says how to read it.
 func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 	files := ds.Files(t)
-	stored := func(from string) dialect.Table {
-		return dialect.Table{Table: t, Dialect: sqlDialect, Paths: ds.PathColumns(t), From: from}
+	stored := func(from string) sqlgen.Table {
+		return sqlgen.Table{Table: t, Dialect: sqlDialect, Paths: ds.PathColumns(t), From: from}
 	}
 	if ds.SourceKind() == policy.PostgresDatabase {
 		own := &table{copied: true}
-		own.Table = stored(dialect.QuoteName("copied " + t.Name))
+		own.Table = stored(sqlgen.QuoteName("copied " + t.Name))
 		return own, nil
 	}
 	if len(files) == 0 {
-		return &table{Table: stored("source." + dialect.QuoteName(t.Name))}, nil
+		return &table{Table: stored("source." + sqlgen.QuoteName(t.Name))}, nil
 	}
 	for _, f := range files {
 		abs, err := filepath.Abs(f)
@@ -72,7 +72,7 @@ func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 			return nil, fmt.Errorf("open the data of table %s: %w", t.Name, err)
 		}
 		if policy.IsCSV(abs) {
-			loaded := stored(dialect.QuoteName("csv " + t.Name))
+			loaded := stored(sqlgen.QuoteName("csv " + t.Name))
 			loaded.Convert = "a CSV file holds text, so convert it to Parquet with that type, or store the other column as text"
 			return &table{Table: loaded, file: abs, csv: true}, nil
 		}
@@ -81,7 +81,7 @@ func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 				fmt.Errorf("table %s: the policy says how a CSV file spells its values, and %s is not one; remove formats, nulls and "+
 					"quotes", t.Name, abs)
 		}
-		return &table{Table: stored("read_parquet(" + dialect.QuoteText(abs) + ")"), file: abs}, nil
+		return &table{Table: stored("read_parquet(" + sqlgen.QuoteText(abs) + ")"), file: abs}, nil
 	}
 	return nil, fmt.Errorf("table %s: there is no file %s; correct 'source' in the policy", t.Name, strings.Join(files, " or "))
 }
@@ -177,23 +177,23 @@ func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset, ty
 	}
 	columns := []string{`row_number() OVER () AS "row number"`}
 	for _, name := range t.Needed() {
-		columns = append(columns, dialect.QuoteName(t.Stored[name].Name))
+		columns = append(columns, sqlgen.QuoteName(t.Stored[name].Name))
 		if t.csv && !typed {
 			columns = append(columns, asSpelt(name))
 		}
 	}
-	copied := dialect.QuoteName("rows " + t.Name)
+	copied := sqlgen.QuoteName("rows " + t.Name)
 	if _, err := db.ExecContext(ctx, "CREATE TABLE "+copied+" AS SELECT "+strings.Join(columns, ", ")+" FROM "+t.From); err != nil {
 		return fmt.Errorf("table %s: %s cannot be copied into memory, which is needed to tell its rows apart; store it as a table, "+
 			"without columns that are called rowid or file_row_number", t.Name, t.where())
 	}
-	t.From, t.RowID = copied, dialect.QuoteName("row number")
+	t.From, t.RowID = copied, sqlgen.QuoteName("row number")
 	return nil
 }
 
 // hides reports whether a column has a name that DuckDB gives to row numbers.
-func hides(all []dialect.Column, name string) bool {
-	return slices.ContainsFunc(all, func(c dialect.Column) bool { return strings.EqualFold(c.Name, name) })
+func hides(all []sqlgen.Column, name string) bool {
+	return slices.ContainsFunc(all, func(c sqlgen.Column) bool { return strings.EqualFold(c.Name, name) })
 }
 
 // Public keys are tables of their own, made when the data is opened: a hundred
@@ -211,7 +211,7 @@ func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
 			switch {
 			case v.Null:
 			case v.Type == policy.Text:
-				values = append(values, dialect.QuoteText(v.Text))
+				values = append(values, sqlgen.QuoteText(v.Text))
 			case v.Type == policy.Boolean:
 				values = append(values, fmt.Sprint(v.Bool()))
 			default:
@@ -223,7 +223,7 @@ func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
 			typ = "BIGINT"
 		}
 		// No name of a policy has a quotation mark in it, so it keeps table and column apart.
-		table := dialect.QuoteName("keys " + t.Name + `"` + c.Name)
+		table := sqlgen.QuoteName("keys " + t.Name + `"` + c.Name)
 		text := "CREATE TABLE " + table + " AS SELECT unnest(CAST([" + strings.Join(values, ", ") + "] AS " + typ + "[])) AS k"
 		if _, err := s.DB.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("table %s: the keys of column %s cannot be loaded", t.Name, name)

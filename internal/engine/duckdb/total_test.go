@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 )
 
 // hostileKeys is a policy over columns that hold the worst values of their types.
@@ -136,7 +136,7 @@ func TestTotalMoments(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", hostileCSV)
 	owner(t, "", "COPY (SELECT * REPLACE (TRY_CAST(i AS BIGINT) AS i, TRY_CAST(k AS BIGINT) AS k) FROM ("+hostileRows+")) "+
-		"TO "+dialect.QuoteText(filepath.Join(folder, "t.parquet")))
+		"TO "+sqlgen.QuoteText(filepath.Join(folder, "t.parquet")))
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	for _, typ := range []string{"TIMESTAMPTZ", "TIMESTAMP_NS", "TIMESTAMP_S", "TIMESTAMP_MS"} {
 		z := "CAST(z AS " + typ + ")"
@@ -255,7 +255,7 @@ func TestTotal(t *testing.T) {
 	write(t, folder, "t.csv", hostileCSV)
 	// Parquet has no 128-bit integers.
 	owner(t, "", "COPY (SELECT * REPLACE (TRY_CAST(i AS BIGINT) AS i, TRY_CAST(k AS BIGINT) AS k) FROM ("+hostileRows+")) "+
-		"TO "+dialect.QuoteText(filepath.Join(folder, "t.parquet")))
+		"TO "+sqlgen.QuoteText(filepath.Join(folder, "t.parquet")))
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	empty := filepath.Join(folder, "empty.duckdb")
 	owner(t, empty, "CREATE TABLE t AS SELECT * FROM ("+hostileRows+") LIMIT 0")

@@ -15,9 +15,9 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -184,7 +184,7 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 	// A time is spelled in the same way on every machine. Where the zones are not there, neither
 	// are such times.
 	_, _ = c.ExecContext(ctx, "SET TimeZone = 'UTC'")
-	if _, err := c.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := c.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return "", errAttach(ds)
 	}
 	for _, set := range slices.Concat(limits.settings(), []string{

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -64,9 +64,9 @@ func TestChange(t *testing.T) {
 	for name, c := range map[string]struct{ first, second func() }{
 		"t.csv": {func() { write(t, folder, "t.csv", "i\n1\n2\n") }, func() { write(t, folder, "t.csv", "i\n1\n2\n50\n"); later(t, csv) }},
 		"t.parquet": {
-			func() { owner(t, "", "COPY (SELECT 1 AS i UNION ALL SELECT 2) TO "+dialect.QuoteText(parquet)) },
+			func() { owner(t, "", "COPY (SELECT 1 AS i UNION ALL SELECT 2) TO "+sqlgen.QuoteText(parquet)) },
 			func() {
-				owner(t, "", "COPY (SELECT unnest([1, 2, 50]) AS i) TO "+dialect.QuoteText(parquet))
+				owner(t, "", "COPY (SELECT unnest([1, 2, 50]) AS i) TO "+sqlgen.QuoteText(parquet))
 				later(t, parquet)
 			},
 		},
@@ -258,11 +258,11 @@ func TestBadVersionQuery(t *testing.T) {
 		"DELETE FROM t":                             "cannot be run",
 		"UPDATE t SET i = 0":                        "cannot be run",
 		"CREATE TABLE x AS SELECT 1":                "cannot be run",
-		"COPY t TO " + dialect.QuoteText(outside):   "cannot be run",
-		"SELECT count(*) FROM read_csv(" + dialect.QuoteText(secret) + ")":                 "cannot be run",
-		"SELECT 1); DELETE FROM t; SELECT * FROM (SELECT 2":                                "read-only",
-		"SELECT 1); SET enable_external_access = true; SELECT * FROM (SELECT 2":            "locked",
-		"SELECT 1); COPY t TO " + dialect.QuoteText(outside) + "; SELECT * FROM (SELECT 2": "disabled",
+		"COPY t TO " + sqlgen.QuoteText(outside):    "cannot be run",
+		"SELECT count(*) FROM read_csv(" + sqlgen.QuoteText(secret) + ")":                 "cannot be run",
+		"SELECT 1); DELETE FROM t; SELECT * FROM (SELECT 2":                               "read-only",
+		"SELECT 1); SET enable_external_access = true; SELECT * FROM (SELECT 2":           "locked",
+		"SELECT 1); COPY t TO " + sqlgen.QuoteText(outside) + "; SELECT * FROM (SELECT 2": "disabled",
 	} {
 		path, keys := loaded(t, query)
 		before, err := os.ReadFile(path)

@@ -11,10 +11,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/expr"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -115,7 +115,7 @@ func (f family) outcome(t *testing.T, q *tree.Query) string {
 		"in Go":  func(e *Engine) (*engine.Result, error) { return e.Run(t.Context(), q) },
 		"in SQL": func(e *Engine) (*engine.Result, error) { return e.now.Run(t.Context(), q, e.now.Statements(q)) },
 	} {
-		if how == "in Go" && !slices.ContainsFunc(f.with.now.Statements(q), func(s dialect.Statement) bool { return s.Summed }) {
+		if how == "in Go" && !slices.ContainsFunc(f.with.now.Statements(q), func(s sqlgen.Statement) bool { return s.Summed }) {
 			continue // nothing of it is: it is the same once more
 		}
 		var results [3]*engine.Result
@@ -199,7 +199,7 @@ func TestWrongPrinters(t *testing.T) {
 			"is of another length": "len(CAST([hash(%s)] AS UBIGINT[2]))",
 		} {
 			used := false
-			sqlDialect.Functions[fn] = func(p *dialect.ExprPrinter, e *tree.Call) string {
+			sqlDialect.Functions[fn] = func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 				text := printed(p, e)
 				used = true
 				return fmt.Sprintf("(CASE WHEN hash(%s) %% 3 = 0 THEN CAST(%s AS %s) ELSE %s END)", text, fmt.Sprintf(bad, text),

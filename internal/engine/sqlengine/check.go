@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,7 +24,7 @@ type Reading struct {
 }
 
 // Plain is how columns of a database are read that has types of its own.
-func Plain(t *dialect.Table, different string) Reading {
+func Plain(t *sqlgen.Table, different string) Reading {
 	return Reading{Stored: t.Raw, Declared: func(c *policy.Column) string { return c.Type.String() }, Different: different, Many: ManyKeys}
 }
 
@@ -33,7 +33,7 @@ func Plain(t *dialect.Table, different string) Reading {
 const ManyKeys = 2_000_000
 
 // CheckColumns compares the values of columns with what the policy says about them.
-func (d *Database) CheckColumns(ctx context.Context, t *dialect.Table, names []string, how Reading) (out []engine.Finding, err error) {
+func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []string, how Reading) (out []engine.Finding, err error) {
 	var counts []string
 	for _, name := range names {
 		c, raw := t.Columns[name], how.Stored(name)
@@ -102,7 +102,7 @@ func ManyDifferent(table, column string) engine.Finding {
 }
 
 // CheckUnit looks at the column that says who a row is about.
-func (d *Database) CheckUnit(ctx context.Context, t *dialect.Table) ([]engine.Finding, error) {
+func (d *Database) CheckUnit(ctx context.Context, t *sqlgen.Table) ([]engine.Finding, error) {
 	raw := t.Raw(t.UnitColumn)
 	var rows, people, nobody int64
 	if err := d.DB.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT "+raw+"), count(*) FILTER (WHERE "+raw+" IS NULL) "+
@@ -137,7 +137,7 @@ func Share(n, of int64) string {
 
 // CheckPaths looks at what paths and joins rely on: that a row leads to somebody, and
 // that a key has one row. Keys are the columns that paths lead to.
-func (d *Database) CheckPaths(ctx context.Context, t *dialect.Table, keys []string) ([]engine.Finding, error) {
+func (d *Database) CheckPaths(ctx context.Context, t *sqlgen.Table, keys []string) ([]engine.Finding, error) {
 	var out []engine.Finding
 	if t.UniqueColumn != "" {
 		again, err := d.Repeats(ctx, t, t.Declared(t.UniqueColumn))
@@ -175,7 +175,7 @@ func (d *Database) CheckPaths(ctx context.Context, t *dialect.Table, keys []stri
 	step := t.Path[0]
 	to := d.Tables[step.Table]
 	var rows, lost int64
-	what := dialect.StepIdentity(step)
+	what := sqlgen.StepIdentity(step)
 	err := d.DB.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+d.Identity(t,
 		step.Column, what)+" AS l FROM "+t.From+
 		") LEFT JOIN (SELECT DISTINCT "+d.Identity(to, step.Key, what)+" AS r FROM "+to.From+") ON l = r").Scan(&rows, &lost)
@@ -192,9 +192,9 @@ func (d *Database) CheckPaths(ctx context.Context, t *dialect.Table, keys []stri
 
 // checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0'
 // are two people.
-func (d *Database) checkPeople(ctx context.Context, t *dialect.Table) ([]engine.Finding, error) {
+func (d *Database) checkPeople(ctx context.Context, t *sqlgen.Table) ([]engine.Finding, error) {
 	step := t.Path[0]
-	to, what := d.Tables[step.Table], dialect.StepIdentity(step)
+	to, what := d.Tables[step.Table], sqlgen.StepIdentity(step)
 	l, r := d.Identity(t, step.Column, what), d.Identity(to, step.Key, what)
 	var people, known bool
 	err := d.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS "+
@@ -211,12 +211,12 @@ func (d *Database) checkPeople(ctx context.Context, t *dialect.Table) ([]engine.
 // Describe reads the stored columns of a table and compares them with the policy, and their types
 // too where they are to be checked. It looks at no row. Its errors tell the owner where the table
 // is.
-func Describe(ctx context.Context, db *sql.DB, t *dialect.Table, where string, checked bool) ([]dialect.Column, error) {
+func Describe(ctx context.Context, db *sql.DB, t *sqlgen.Table, where string, checked bool) ([]sqlgen.Column, error) {
 	all, err := listColumns(ctx, db, t, where)
 	if err != nil {
 		return nil, err
 	}
-	t.Stored = map[string]dialect.Column{}
+	t.Stored = map[string]sqlgen.Column{}
 	for _, name := range t.Needed() {
 		c, err := Find(all, t, name, where)
 		if err != nil {
@@ -231,7 +231,7 @@ func Describe(ctx context.Context, db *sql.DB, t *dialect.Table, where string, c
 	return all, nil
 }
 
-func listColumns(ctx context.Context, db *sql.DB, t *dialect.Table, where string) (all []dialect.Column, err error) {
+func listColumns(ctx context.Context, db *sql.DB, t *sqlgen.Table, where string) (all []sqlgen.Column, err error) {
 	// What a driver says stays here: analysts see it where the data is looked at anew.
 	unread := fmt.Errorf("table %s: cannot read the schema of %s; is it complete, and of the kind that its name says?", t.Name, where)
 	rows, err := db.QueryContext(ctx, t.Dialect.Describe(t.From))
@@ -243,7 +243,7 @@ func listColumns(ctx context.Context, db *sql.DB, t *dialect.Table, where string
 	if err != nil || len(about) < 2 {
 		return nil, unread
 	}
-	var c dialect.Column
+	var c sqlgen.Column
 	into := []any{&c.Name, &c.Type}
 	for range about[2:] { // a database may say more
 		into = append(into, new(any))
@@ -261,7 +261,7 @@ func listColumns(ctx context.Context, db *sql.DB, t *dialect.Table, where string
 }
 
 // Find finds a column by its name, or by one that differs from it in nothing but case.
-func Find(all []dialect.Column, t *dialect.Table, name, where string) (dialect.Column, error) {
+func Find(all []sqlgen.Column, t *sqlgen.Table, name, where string) (sqlgen.Column, error) {
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
 		for _, c := range all {
 			if same(c.Name, name) {
@@ -269,5 +269,5 @@ func Find(all []dialect.Column, t *dialect.Table, name, where string) (dialect.C
 			}
 		}
 	}
-	return dialect.Column{}, fmt.Errorf("table %s: there is no column %s in %s; correct the policy or the data", t.Name, name, where)
+	return sqlgen.Column{}, fmt.Errorf("table %s: there is no column %s in %s; correct the policy or the data", t.Name, name, where)
 }

@@ -11,16 +11,16 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
 
 // Database is one state of the data of a dataset.
 type Database struct {
-	dialect.Schema
+	sqlgen.Schema
 	DB      *sql.DB
 	Version store.Version
 	// Failure says how a run ended, and nothing else of an error: [engine.ErrRun], or one that
@@ -31,12 +31,12 @@ type Database struct {
 }
 
 // Run computes a query by its statements. It is given them so that tests can plant a mistake.
-func (d *Database) Run(ctx context.Context, q *tree.Query, all []dialect.Statement) (*engine.Result, error) {
+func (d *Database) Run(ctx context.Context, q *tree.Query, all []sqlgen.Statement) (*engine.Result, error) {
 	return d.Finish(ctx, q, nil, all)
 }
 
 // Finish runs the statements that are left of a query of which something is known.
-func (d *Database) Finish(ctx context.Context, q *tree.Query, known *Known, all []dialect.Statement) (*engine.Result, error) {
+func (d *Database) Finish(ctx context.Context, q *tree.Query, known *Known, all []sqlgen.Statement) (*engine.Result, error) {
 	r := newResult(q)
 	if known != nil {
 		r.know(known)
@@ -51,7 +51,7 @@ func (d *Database) Finish(ctx context.Context, q *tree.Query, known *Known, all 
 }
 
 // collect adds what statements return to a result, all of them on the same state of the data.
-func (d *Database) collect(ctx context.Context, r *result, all []dialect.Statement) error {
+func (d *Database) collect(ctx context.Context, r *result, all []sqlgen.Statement) error {
 	if len(all) == 1 || d.Unpinned {
 		for _, st := range all {
 			if err := r.add(ctx, d.DB, st); err != nil {
@@ -100,7 +100,7 @@ func (d *Database) CheckUnique(ctx context.Context, ds *policy.Dataset) error {
 }
 
 // Repeats reports whether a value is in more than one row.
-func (d *Database) Repeats(ctx context.Context, t *dialect.Table, value string) (again bool, err error) {
+func (d *Database) Repeats(ctx context.Context, t *sqlgen.Table, value string) (again bool, err error) {
 	err = d.DB.QueryRowContext(ctx, "SELECT count(v) > count(DISTINCT v) FROM (SELECT "+value+" AS v FROM "+t.From+")").Scan(&again)
 	return again, err
 }
@@ -239,7 +239,7 @@ func (d *Database) Most(ctx context.Context, table string, columns []string) (in
 			list, names, there = append(list, t.Declared(c)+" AS "+name), append(names, name), append(there, name+" IS NOT NULL")
 		}
 		text = "SELECT count(*) AS n FROM (SELECT " + strings.Join(list, ", ") + " FROM " + t.From + ") WHERE " +
-			strings.Join(there, " AND ") + dialect.Grouping(names)
+			strings.Join(there, " AND ") + sqlgen.Grouping(names)
 	}
 	var n int64
 	if err := d.DB.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM ("+text+")").Scan(&n); err != nil {

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -25,7 +25,7 @@ import (
 // Engine runs questions in a store. It is safe for concurrent use.
 type Engine struct {
 	dataset *policy.Dataset
-	dialect *dialect.Dialect
+	dialect *sqlgen.Dialect
 	store   store.Store
 	manner  Manner
 
@@ -59,9 +59,9 @@ type Manner struct {
 
 // Open looks at the tables of a dataset. Its errors are for the owner: they name tables and
 // columns, and no value of the data.
-func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *dialect.Dialect, m Manner) (*Engine, error) {
+func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *sqlgen.Dialect, m Manner) (*Engine, error) {
 	if m.Name == nil {
-		m.Name = func(t *policy.Table) string { return dialect.QuoteName(t.Name) }
+		m.Name = func(t *policy.Table) string { return sqlgen.QuoteName(t.Name) }
 	}
 	if m.At == nil {
 		m.At = func(_ store.Version, _ *policy.Table, name string) string { return name }
@@ -113,12 +113,12 @@ func (e *Engine) look(ctx context.Context, v store.Version) (*Database, error) {
 		return nil, errors.New("every row is a person, and what a join makes of one cannot be told from another here; name a unit, or " +
 			"leave out the public tables")
 	}
-	d := &Database{Schema: dialect.NewSchema(e.dialect, ds), DB: e.store.DB, Version: v, Failure: e.manner.Failure}
+	d := &Database{Schema: sqlgen.NewSchema(e.dialect, ds), DB: e.store.DB, Version: v, Failure: e.manner.Failure}
 	for _, name := range ds.TableNames() {
 		p := ds.Tables[name]
 		// Whether texts have a collation is not known, so it is said that they are compared by
 		// their bytes.
-		t := &dialect.Table{Table: p, Dialect: e.dialect, Paths: ds.PathColumns(p), From: e.manner.Name(p), Collated: true}
+		t := &sqlgen.Table{Table: p, Dialect: e.dialect, Paths: ds.PathColumns(p), From: e.manner.Name(p), Collated: true}
 		if _, err := Describe(ctx, d.DB, t, "the database", true); err != nil {
 			return nil, err
 		}
@@ -253,7 +253,7 @@ func (d *Database) fetch(ctx context.Context, t *tree.Table, into engine.Collect
 }
 
 // Fetched prints the statement that returns the rows of a table.
-func Fetched(s *dialect.Schema, t *tree.Table) (text string, args []any) {
+func Fetched(s *sqlgen.Schema, t *tree.Table) (text string, args []any) {
 	p := s.Print(t.From)
 	columns := make([]string, len(t.Columns))
 	for i, c := range t.Columns {

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -90,7 +90,7 @@ func (r *result) combo(cells []any) int {
 }
 
 // add runs a statement and adds what it returns.
-func (r *result) add(ctx context.Context, db querier, st dialect.Statement) error {
+func (r *result) add(ctx context.Context, db querier, st sqlgen.Statement) error {
 	rows, err := db.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (p *places) first(g int) bool {
 }
 
 // find finds the place of a group, which a database may have found.
-func (r *result) find(st dialect.Statement, keys []any) (int, bool) {
+func (r *result) find(st sqlgen.Statement, keys []any) (int, bool) {
 	if !st.Placed {
 		return r.public.find(keys)
 	}
@@ -216,25 +216,25 @@ func (r *result) seal() *engine.Result {
 	}
 	slices.SortFunc(order, func(a, b int) int { return compareKeys(r.keys[a], r.keys[b]) })
 	private := len(r.q.PrivateKeys()) > 0
-	out := &engine.Result{Measures: make([]exact.Vector, len(r.sums)), Values: make([][]exact.Vector, len(r.sums))}
+	out := &engine.Result{Measures: make([]sealed.Vector, len(r.sums)), Values: make([][]sealed.Vector, len(r.sums))}
 	for m := range r.sums {
 		sums, values := r.sums[m], r.values[m]
 		if private {
 			sums, values = reorder(sums, order, r.groups), reorder(values, order, r.groups)
 		}
 		if r.q.Measures[m].Kind != tree.Quantile {
-			out.Measures[m] = exact.Seal(sums)
+			out.Measures[m] = sealed.Seal(sums)
 			continue
 		}
-		out.Measures[m], out.Values[m] = exact.Seal(nil), make([]exact.Vector, len(values))
+		out.Measures[m], out.Values[m] = sealed.Seal(nil), make([]sealed.Vector, len(values))
 		for g, v := range values {
 			slices.Sort(v)
-			out.Values[m][g] = exact.Seal(v)
+			out.Values[m][g] = sealed.Seal(v)
 		}
 	}
 	if private {
 		keys := reorder(r.keys, order, 1)
-		out.Combos, out.Persons = exact.SealList(keys), exact.Seal(reorder(r.persons, order, 1))
+		out.Combos, out.Persons = sealed.SealList(keys), sealed.Seal(reorder(r.persons, order, 1))
 		if r.q.Weighs() {
 			r.byPerson()
 			place := make([]int32, len(order))

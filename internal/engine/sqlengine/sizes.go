@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/publictime"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -30,7 +30,7 @@ const longestText = "16384"
 // Sizes are how large the tables are: what the policy declares of private ones, where it does, so
 // that nobody in them moves it; and else what is counted, rounded up.
 func (d *Database) Sizes(ctx context.Context, ds *policy.Dataset, how Counting) (publictime.Sizes, error) {
-	counted, err := d.count(ctx, ds, how, func(t *dialect.Table) bool { return t.Public || ds.Sizes == nil })
+	counted, err := d.count(ctx, ds, how, func(t *sqlgen.Table) bool { return t.Public || ds.Sizes == nil })
 	if err != nil {
 		return publictime.Sizes{}, err
 	}
@@ -72,11 +72,11 @@ func round(numbers map[string]int64, least int64) {
 // Count counts how large the tables are, whatever the policy declares. It is for the owner: nothing
 // is rounded.
 func (d *Database) Count(ctx context.Context, ds *policy.Dataset, how Counting) (publictime.Sizes, error) {
-	return d.count(ctx, ds, how, func(*dialect.Table) bool { return true })
+	return d.count(ctx, ds, how, func(*sqlgen.Table) bool { return true })
 }
 
 // count reads some of the tables once.
-func (d *Database) count(ctx context.Context, ds *policy.Dataset, how Counting, which func(*dialect.Table) bool) (publictime.Sizes, error) {
+func (d *Database) count(ctx context.Context, ds *policy.Dataset, how Counting, which func(*sqlgen.Table) bool) (publictime.Sizes, error) {
 	out := publictime.Sizes{Tables: map[string]publictime.Table{}}
 	for _, name := range slices.Sorted(maps.Keys(d.Tables)) {
 		t := d.Tables[name]
@@ -99,20 +99,20 @@ func (d *Database) count(ctx context.Context, ds *policy.Dataset, how Counting, 
 }
 
 // isText reports whether a column is stored as texts of any length.
-func isText(t *dialect.Table, name string) bool {
+func isText(t *sqlgen.Table, name string) bool {
 	kind := t.Stored[name].Type
 	return kind == t.Text || strings.HasPrefix(strings.ToLower(kind), "varchar")
 }
 
 // size counts one table's rows, and the people where it is the unit's.
-func (d *Database) size(ctx context.Context, t *dialect.Table, ds *policy.Dataset, how Counting) (publictime.Table, int64, error) {
+func (d *Database) size(ctx context.Context, t *sqlgen.Table, ds *policy.Dataset, how Counting) (publictime.Table, int64, error) {
 	var lengths, keys []string
 	list := []string{"count(*)"}
 	for _, name := range t.Needed() {
 		// Of a text that is declared as something else only that counts.
 		if c := t.Columns[name]; isText(t, name) && (c == nil || c.Type == policy.Text || slices.Contains(t.Paths, name)) {
 			lengths = append(lengths, name)
-			list = append(list, meanLength(how.Bytes+"("+dialect.QuoteName(t.Stored[name].Name)+")"))
+			list = append(list, meanLength(how.Bytes+"("+sqlgen.QuoteName(t.Stored[name].Name)+")"))
 		}
 	}
 	for _, name := range t.ColumnNames() {
@@ -160,7 +160,7 @@ func meanLength(bytes string) string {
 }
 
 // mostAlike is how many rows of a public table have one value of a column at most.
-func (d *Database) mostAlike(ctx context.Context, t *dialect.Table) (map[string]int64, error) {
+func (d *Database) mostAlike(ctx context.Context, t *sqlgen.Table) (map[string]int64, error) {
 	out := map[string]int64{}
 	for _, name := range t.ColumnNames() {
 		if name == t.UniqueColumn {

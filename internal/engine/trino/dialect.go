@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan/posix"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner/posix"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,8 +24,8 @@ const (
 )
 
 // sqlDialect is Trino's SQL. What its TRY catches, and what it does not, is in docs/trino.md.
-var sqlDialect = &dialect.Dialect{
-	Types: dialect.Types{Int64: bigint, Int128: decimal, Float64: double, Text: varchar, Bool: "boolean", Day: "date", Moment: moment},
+var sqlDialect = &sqlgen.Dialect{
+	Types: sqlgen.Types{Int64: bigint, Int128: decimal, Float64: double, Text: varchar, Bool: "boolean", Day: "date", Moment: moment},
 	// Trino numbers parameters by their place in the text, where a printer writes some of them
 	// twice.
 	Constant: constant,
@@ -55,7 +55,7 @@ var sqlDialect = &dialect.Dialect{
 		return l + " WHERE NOT EXISTS (SELECT 1 FROM " + r + " WHERE " + on + ") AND " + where
 	},
 
-	Functions: dialect.Functions(functions),
+	Functions: sqlgen.Functions(functions),
 	Match:     like,
 	Finds:     finds,
 	Contains:  func(x, part string) string { return "(strpos(" + x + ", " + part + ") > 0)" },
@@ -204,49 +204,49 @@ func hash(parts ...string) string {
 }
 
 // functions are those that Trino has not, or means otherwise.
-var functions = map[string]dialect.Function{
-	"power": dialect.Plain("power"),
+var functions = map[string]sqlgen.Function{
+	"power": sqlgen.Plain("power"),
 	"btrim": trim("BOTH"), "ltrim": trim("LEADING"), "rtrim": trim("TRAILING"),
 	"greatest": extreme("array_max"), "least": extreme("array_min"),
 	// Trino's capital of ß is itself.
-	"upper": func(p *dialect.ExprPrinter, e *tree.Call) string {
+	"upper": func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		return "replace(upper(" + p.Expr(e.Args[0]) + "), " + constant("ß") + ", " + constant("ẞ") + ")"
 	},
-	"right": func(p *dialect.ExprPrinter, e *tree.Call) string {
+	"right": func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		return let(p.Expr(e.Args[0]), "x", fmt.Sprintf("substr(x, greatest(length(x) - %v + 1, 1))", e.Args[1].(*tree.Literal).Number))
 	},
-	"concat": func(p *dialect.ExprPrinter, e *tree.Call) string {
+	"concat": func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		all := p.All(e.Args)
 		for i, x := range all {
 			all[i] = "coalesce(" + x + ", '')"
 		}
 		return "(" + strings.Join(all, " || ") + ")"
 	},
-	"split_part": func(p *dialect.ExprPrinter, e *tree.Call) string {
+	"split_part": func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		by := p.All(e.Args[1:])
 		return let(p.Expr(e.Args[0]), "x", "CASE WHEN x IS NOT NULL THEN coalesce(split_part(x, "+strings.Join(by, ", ")+"), '') END")
 	},
-	"parse_timestamp": func(p *dialect.ExprPrinter, e *tree.Call) string {
+	"parse_timestamp": func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		return micros(tryCast("replace("+p.TimeForm(e, tree.TimestampText)+", 'T', ' ')", moment))
 	},
-	"text": func(p *dialect.ExprPrinter, e *tree.Call) string {
+	"text": func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		if x := e.Args[0]; x.Type().Kind == tree.Timestamp {
 			// Trino writes all six digits, and others none that are not needed.
 			return "trim(TRAILING '.' FROM trim(TRAILING '0' FROM CAST(" + p.Calendar(x) + " AS varchar)))"
 		}
-		return dialect.PrintText(p, e)
+		return sqlgen.PrintText(p, e)
 	},
 }
 
-func trim(where string) dialect.Function {
-	return func(p *dialect.ExprPrinter, e *tree.Call) string {
+func trim(where string) sqlgen.Function {
+	return func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		return "trim(" + where + " " + p.Expr(e.Args[1]) + " FROM " + p.Expr(e.Args[0]) + ")"
 	}
 }
 
 // extreme is the greatest or the least of what is not NULL: Trino's own is NULL where one is.
-func extreme(of string) dialect.Function {
-	return func(p *dialect.ExprPrinter, e *tree.Call) string {
+func extreme(of string) sqlgen.Function {
+	return func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		return of + "(filter(ARRAY[" + strings.Join(p.All(e.Args), ", ") + "], v -> v IS NOT NULL))"
 	}
 }

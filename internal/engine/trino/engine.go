@@ -11,14 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/publictime"
-	"github.com/discreet-dp/discreet/internal/trinoplace"
-	"github.com/discreet-dp/discreet/internal/trinotables"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/source/trinotables"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -62,11 +61,11 @@ func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
 		return nil, err
 	}
 	return OpenTables(ctx, ds, Tables{d.DB(), func(ctx context.Context) (Seen, error) {
-		s, err := d.Look(ctx)
+		s, err := d.CurrentState(ctx)
 		if err != nil {
 			return Seen{}, err
 		}
-		return Seen{s.Version, s.Pinned, s.From, func(ctx context.Context) (bool, error) { return d.Still(ctx, s) }}, nil
+		return Seen{s.Version, s.Pinned, s.From, func(ctx context.Context) (bool, error) { return d.IsStillReadable(ctx, s) }}, nil
 	}})
 }
 
@@ -126,7 +125,7 @@ func (e *Engine) known(v store.Version) (Seen, bool) {
 func name(t *policy.Table) string {
 	parts := strings.SplitN(t.Relation, ".", 3)
 	for i, p := range parts {
-		parts[i] = dialect.QuoteName(p)
+		parts[i] = sqlgen.QuoteName(p)
 	}
 	return strings.Join(parts, ".")
 }
@@ -170,7 +169,7 @@ func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 			out.State = d.Version.Key()
 			return out, nil
 		}
-		pace.WorkOf(ctx).Anew()
+		releaseclock.WorkOf(ctx).Reset()
 	}
 	return nil, failure(ctx, errChanged)
 }
@@ -211,9 +210,9 @@ func (e *Engine) isOneState(ctx context.Context, d *sqlengine.Database) (bool, e
 // failure is engine.ErrRun, whatever an error says, with how the run ended. Trino's own word comes
 // first: a question that failed is not stopped because its context ended meanwhile.
 func failure(ctx context.Context, err error) error {
-	said := trinoplace.Name(err)
+	said := trinotables.Name(err)
 	switch {
-	case trinoplace.OutOfMemory(err):
+	case trinotables.OutOfMemory(err):
 		return &engine.Failure{How: engine.Memory, Err: engine.ErrRun}
 	case said != "" && said != "USER_CANCELED":
 		return engine.ErrRun
@@ -297,7 +296,7 @@ func measure(ctx context.Context, db *sql.DB) publictime.Machine {
 	best := usualTrial
 	for i := range trials {
 		var n, l sql.NullFloat64
-		ctx, work := pace.Count(ctx)
+		ctx, work := releaseclock.Count(ctx)
 		if err := db.QueryRowContext(ctx, trial).Scan(&n, &l); err != nil {
 			break
 		}

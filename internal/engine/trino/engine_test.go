@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/audit/sample"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/pace"
-	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -96,7 +96,7 @@ func TestLate(t *testing.T) {
 	t.Cleanup(func() { e.Close() })
 	q := &prepare(t, e.dataset, "SELECT COUNT(*) FROM t WHERE note ~ '([a-z]+ )+[0-9]+ ([a-z]+ )+x' OR upper(note) LIKE '%Q%Z%'").Query
 
-	ctx, work := pace.Count(t.Context())
+	ctx, work := releaseclock.Count(t.Context())
 	if _, err := e.Run(ctx, q); err != nil {
 		t.Fatal(err)
 	}
@@ -123,15 +123,15 @@ func TestLate(t *testing.T) {
 		"it is in time":                      {time.Minute, 0, false},
 	} {
 		ended := make(chan struct{})
-		schedule := pace.NewSchedule(ended)
-		p := pace.New(func() {})
-		p.On(schedule, 10*time.Minute, nil)
-		err := pace.RunElsewhere(p.Set(t.Context()), c.public, func(ctx context.Context) error {
+		schedule := releaseclock.NewSchedule(ended)
+		p := releaseclock.New(func() {})
+		p.SetSchedule(schedule, 10*time.Minute, nil)
+		err := releaseclock.RunElsewhere(p.Set(t.Context()), c.public, func(ctx context.Context) error {
 			time.Sleep(c.waits)
 			_, err := e.Run(ctx, q)
 			return err
 		})
-		if errors.Is(err, pace.ErrLate) != c.late || !c.late && err != nil {
+		if errors.Is(err, releaseclock.ErrLate) != c.late || !c.late && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		close(ended)
@@ -289,7 +289,7 @@ func TestTook(t *testing.T) {
 		t.Skip("this is measured with -measure and a number of people")
 	}
 	rows := map[string]func(int64) map[string]string{"hospital": hospitalRows, "trial": trialRows}
-	for _, c := range sample.Corpora(t, "../../plan/testdata", "trino") {
+	for _, c := range generate.Corpora(t, "../../planner/testdata", "trino") {
 		e := openCorpus(t, c.Dataset, rows[c.Dataset.Name](*measured))
 		sizes, err := e.Sizes(t.Context())
 		if err != nil {
@@ -307,12 +307,12 @@ func TestTook(t *testing.T) {
 				continue
 			}
 			seen[name] = true
-			ctx, work := pace.Count(t.Context())
+			ctx, work := releaseclock.Count(t.Context())
 			began := time.Now()
 			if a.Query != nil {
 				_, err = e.Run(ctx, a.Query)
 			} else {
-				_, err = e.Fetch(ctx, a.Table, exact.NewCollector(func([]int64) {}))
+				_, err = e.Fetch(ctx, a.Table, sealed.NewCollector(func([]int64) {}))
 			}
 			if err != nil {
 				t.Errorf("%s %d: %v", a.Of, a.Number, err)
@@ -323,7 +323,7 @@ func TestTook(t *testing.T) {
 			out += line
 		}
 		if *record {
-			path := fmt.Sprintf("../../publictime/testdata/trino-%s-%d.txt", c.Dataset.Name, *measured)
+			path := fmt.Sprintf("../publictime/testdata/trino-%s-%d.txt", c.Dataset.Name, *measured)
 			if err := os.WriteFile(path, []byte(out), 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -351,7 +351,7 @@ func openCorpus(t *testing.T, ds *policy.Dataset, tables map[string]string) *Eng
 	return e
 }
 
-func hashOf(a sample.Asked) string {
+func hashOf(a generate.Asked) string {
 	if a.Query != nil {
 		return a.Query.Hash()
 	}

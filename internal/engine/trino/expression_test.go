@@ -11,23 +11,23 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/audit/sample"
-	"github.com/discreet-dp/discreet/internal/plan/expr"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // sampleRows are rows of all kinds, and texts that are told apart hardly.
-func sampleRows(seeds int) []sample.Row {
-	var all []sample.Row
+func sampleRows(seeds int) []generate.Row {
+	var all []generate.Row
 	for seed := range seeds {
-		all = append(all, rapid.Custom(func(t *rapid.T) []sample.Row {
-			return append(sample.DrawRows(t, 20), sample.DrawRows(t, 20)...)
+		all = append(all, rapid.Custom(func(t *rapid.T) []generate.Row {
+			return append(generate.DrawRows(t, 20), generate.DrawRows(t, 20)...)
 		}).Example(seed)...)
 	}
-	for _, s := range append(slices.Clone(sample.OddTexts), "\x00", "a\x00b", "aa\naa", strings.Repeat("aé", 400)) {
-		all = append(all, sample.Row{"x": s, "n": int64(1), "i": int64(5)})
+	for _, s := range append(slices.Clone(generate.OddTexts), "\x00", "a\x00b", "aa\naa", strings.Repeat("aé", 400)) {
+		all = append(all, generate.Row{"x": s, "n": int64(1), "i": int64(5)})
 	}
 	for k, r := range all {
 		r["u"] = int64(k)
@@ -87,10 +87,10 @@ func sameValue(got any, want tree.Value) bool {
 	return got == want
 }
 
-func leafOf(r sample.Row) func(tree.Expr) tree.Value {
+func leafOf(r generate.Row) func(tree.Expr) tree.Value {
 	return func(e tree.Expr) tree.Value {
 		c := e.(*tree.Column)
-		return sample.Declared(c.Field.Source, r[c.Field.Name])
+		return generate.Declared(c.Field.Source, r[c.Field.Name])
 	}
 }
 
@@ -104,7 +104,7 @@ func TestExpressions(t *testing.T) {
 	for seed := range usually(4, 200) {
 		texts := rapid.Custom(func(rt *rapid.T) (all []string) {
 			for range 20 {
-				all = append(all, sample.DrawAny(rt, 3))
+				all = append(all, generate.DrawAny(rt, 3))
 			}
 			return all
 		}).Example(*seeds + seed)
@@ -131,7 +131,7 @@ var seeds = flag.Int("seeds", 0, "where the seeds of random expressions begin")
 
 // differences says where expressions are not what they should be, once each. Where all of them
 // together do not run, each is run alone.
-func differences(t testing.TB, e *Engine, all []sample.Row, texts []string, exprs []tree.Expr) (out []string) {
+func differences(t testing.TB, e *Engine, all []generate.Row, texts []string, exprs []tree.Expr) (out []string) {
 	if len(exprs) == 0 {
 		return nil
 	}

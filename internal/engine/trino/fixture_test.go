@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/audit/sample"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -92,17 +92,17 @@ func open(t testing.TB, ds *policy.Dataset) *Engine {
 }
 
 // Questions are planned as those of every engine are.
-var prepare, prepareOne = sample.MustPlan, sample.Plan
+var prepare, prepareOne = generate.MustPlan, generate.Plan
 
 // trinoTypes are those in which the columns of a sample are stored, by their type in DuckDB.
 var trinoTypes = map[string]string{"BIGINT": "bigint", "INTEGER": "integer", "DOUBLE": "double", "VARCHAR": "varchar",
 	"BOOLEAN": "boolean", "DATE": "date", "TIMESTAMP": "timestamp(6)"}
 
 // storeRows makes a table t of a sample's rows, with u in order where nobody has it.
-func (s schema) storeRows(t testing.TB, rows []sample.Row) {
+func (s schema) storeRows(t testing.TB, rows []generate.Row) {
 	t.Helper()
 	list, names := []string{"u bigint"}, []string{"u"}
-	for _, c := range sample.Columns {
+	for _, c := range generate.Columns {
 		list, names = append(list, c.Name+" "+trinoTypes[c.Stored]), append(names, c.Name)
 	}
 	s.Run(t, "CREATE TABLE "+s.table("t")+" ("+strings.Join(list, ", ")+")")
@@ -146,7 +146,7 @@ func sqlValue(v any) string {
 // sampleKeys is a policy over a sample, in which nobody has several rows.
 func sampleKeys() string {
 	keys := "unit: t.u\ntables:\n  t:\n    unique: u\n    columns:\n"
-	for _, c := range sample.Columns {
+	for _, c := range generate.Columns {
 		keys += "      " + c.Name + ": " + c.Policy + "\n"
 	}
 	return keys

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/trinoplace"
+	"github.com/discreet-dp/discreet/internal/source/trinotables"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
 )
 
 // How people are cut to what counts, so that a cluster does it well. Rows are exchanged once, by
@@ -19,16 +19,16 @@ import (
 // byPerson are settings of statements that group by person. Hardly two rows of a file are of one
 // person and group, so that to aggregate them before they are exchanged is in vain; and the more
 // tables a worker has to group in, the smaller they are, and the faster.
-const byPerson = "WITH SESSION " + trinoplace.ByPerson + " "
+const byPerson = "WITH SESSION " + trinotables.ByPerson + " "
 
 // groups keeps the partials of a person that have the smallest rank.
-func groups(g dialect.Groups) (b, keep, number string) {
-	names := strings.Join(append([]string{"u"}, dialect.Names(g.Keys, g.Rest)...), ", ")
+func groups(g sqlgen.Groups) (b, keep, number string) {
+	names := strings.Join(append([]string{"u"}, sqlgen.Names(g.Keys, g.Rest)...), ", ")
 	switch {
 	case g.Max == 0:
 		return "SELECT " + names + " FROM " + g.From, "", "u"
 	case g.Max > longestList:
-		return dialect.GroupsByWindow(inOrder(g))
+		return sqlgen.GroupsByWindow(inOrder(g))
 	}
 	l := newTaken(g)
 	people := "SELECT u, " + l.of + " AS r FROM " + g.From + " GROUP BY u"
@@ -46,7 +46,7 @@ var longestList int64 = 10_000 // a test makes it smaller
 
 // inOrder makes a window keep what a list keeps: where there are places, that is decided by as many
 // bits of the rank as are in a list.
-func inOrder(g dialect.Groups) dialect.Groups {
+func inOrder(g sqlgen.Groups) sqlgen.Groups {
 	if room(g.Keys) <= numberBits-rankBits {
 		g.Rank = number(g.Rank, nil)
 	}
@@ -66,7 +66,7 @@ type taken struct {
 // keep the same groups.
 const numberBits, rankBits = 62, 24
 
-func newTaken(g dialect.Groups) taken {
+func newTaken(g sqlgen.Groups) taken {
 	order := g.Rank
 	if places := room(g.Keys); places <= numberBits-rankBits {
 		if places+room(g.Rest) <= numberBits-rankBits {
@@ -102,7 +102,7 @@ var nothing = map[string]string{bigint: "0", varchar: "''", "boolean": "false", 
 const arrayType = "array"
 
 // packed is a list of numbers. They are different, because no two groups of a person are equal.
-func packed(g dialect.Groups) taken {
+func packed(g sqlgen.Groups) taken {
 	all := slices.Concat(g.Keys, g.Rest)
 	bits := room(all)
 	l := taken{of: fmt.Sprintf("min(%s, %d)", number(g.Rank, all), g.Max), elements: "x"}
@@ -115,7 +115,7 @@ func packed(g dialect.Groups) taken {
 }
 
 // number prints some bits of a rank, and what follows it.
-func number(rank string, after []dialect.Kept) string {
+func number(rank string, after []sqlgen.Kept) string {
 	text := fmt.Sprintf("bitwise_and(%s, %d)", rank, int64(1)<<rankBits-1)
 	for _, c := range after {
 		text = fmt.Sprintf("(%s * %d + CAST(%s AS bigint))", text, int64(1)<<width(c), c.Steps)
@@ -124,7 +124,7 @@ func number(rank string, after []dialect.Kept) string {
 }
 
 // room is how many bits columns take: more than there are, where one is no integer.
-func room(columns []dialect.Kept) int {
+func room(columns []sqlgen.Kept) int {
 	bits := 0
 	for _, c := range columns {
 		if c.Hi == nil {
@@ -135,20 +135,20 @@ func room(columns []dialect.Kept) int {
 	return bits
 }
 
-func width(c dialect.Kept) int { return new(big.Int).Sub(c.Hi, c.Lo).BitLen() }
+func width(c sqlgen.Kept) int { return new(big.Int).Sub(c.Hi, c.Lo).BitLen() }
 
 // values keeps of each person and group a list of the values with the smallest rank, and then
 // groups as above.
-func values(v dialect.Values) string {
+func values(v sqlgen.Values) string {
 	if v.Rows > longestList || v.Max > longestList {
 		v.Groups = inOrder(v.Groups)
-		return dialect.ValuesByWindow(v)
+		return sqlgen.ValuesByWindow(v)
 	}
-	unit := strings.Join(append([]string{"u"}, dialect.Names(v.Keys)...), ", ")
+	unit := strings.Join(append([]string{"u"}, sqlgen.Names(v.Keys)...), ", ")
 	lists := fmt.Sprintf("SELECT %s, min(ROW(%s, v), %d) FILTER (WHERE v IS NOT NULL) AS l FROM %s GROUP BY %s", unit, v.Of, v.Rows,
 		v.From, unit)
 	g := v.Groups
-	g.From, g.Rest = "c", []dialect.Kept{{Name: "l", Type: arrayType}}
+	g.From, g.Rest = "c", []sqlgen.Kept{{Name: "l", Type: arrayType}}
 	b, _, _ := groups(g)
 	return fmt.Sprintf("c AS (%s), b AS (%s), s AS (SELECT %s, v FROM b CROSS JOIN UNNEST(l) AS t (rank, v))", lists, b, unit)
 }
@@ -156,8 +156,8 @@ func values(v dialect.Values) string {
 // rank is a number of 64 bits: xxhash64 of who it is, the salt, and one part after the other. The
 // place of a group is spread, so that no two people of neighbouring numbers have the same ranks in
 // another order.
-func rank(salt string, parts ...dialect.Ranked) string {
-	h := "bitwise_xor(" + bits(parts[0]) + ", " + bits(dialect.Ranked{Text: salt, Type: varchar}) + ")"
+func rank(salt string, parts ...sqlgen.Ranked) string {
+	h := "bitwise_xor(" + bits(parts[0]) + ", " + bits(sqlgen.Ranked{Text: salt, Type: varchar}) + ")"
 	for _, p := range parts[1:] {
 		h = mixed("bitwise_xor(" + h + ", " + bits(p) + ")")
 	}
@@ -171,9 +171,9 @@ func mixed(x string) string { return "from_big_endian_64(xxhash64(to_big_endian_
 
 // bits are 64 bits of a value. A number may have been computed in more; one that does not fit ranks
 // as NULL does.
-func bits(p dialect.Ranked) string {
+func bits(p sqlgen.Ranked) string {
 	switch base(p.Type) {
-	case dialect.PlaceType:
+	case sqlgen.PlaceType:
 		return "(" + p.Text + " * 1099511627689)"
 	case bigint:
 		return "coalesce(" + tryCast(p.Text, bigint) + ", 7046029254386353131)"
@@ -182,7 +182,7 @@ func bits(p dialect.Ranked) string {
 	case double, "real": // 0 and -0 are one person, and are spelled in two ways
 		p.Text = "CASE WHEN " + p.Text + " = 0 THEN 0 ELSE " + p.Text + " END"
 	}
-	return bits(dialect.Ranked{Text: "CAST(" + p.Text + " AS varchar)", Type: varchar})
+	return bits(sqlgen.Ranked{Text: "CAST(" + p.Text + " AS varchar)", Type: varchar})
 }
 
 // place is a quotient where values lie one step apart, such as days or hours, and looked up in a

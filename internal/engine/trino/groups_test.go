@@ -13,9 +13,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/engine/reference"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/reference"
+	"github.com/discreet-dp/discreet/internal/test/testtrino"
 )
 
 // people have from one row to forty, in up to twelve groups of which ten are public. One has very

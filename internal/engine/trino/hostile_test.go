@@ -16,10 +16,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/audit/sample"
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -168,18 +168,18 @@ func (l layout) values(typ string) []stored {
 
 // store makes a table of people who have one hostile value in each column, and behind them one with
 // bytes that are no text, of whom nothing is expected but that they end nothing.
-func (l layout) store(t *testing.T, s schema, wild string) (rows []sample.Row) {
+func (l layout) store(t *testing.T, s schema, wild string) (rows []generate.Row) {
 	t.Helper()
 	list, count := []string{"u bigint"}, 0
-	for _, c := range sample.Columns {
+	for _, c := range generate.Columns {
 		list = append(list, c.Name+" "+l.types[c.Name])
 		count = max(count, len(l.values(l.types[c.Name])))
 	}
 	s.Run(t, "CREATE TABLE "+s.table("t")+" ("+strings.Join(list, ", ")+", "+l.beside+")")
 	names, values := []string{"u"}, []string{}
 	for k := range count {
-		row, cells := sample.Row{}, []string{fmt.Sprintf("BIGINT '%d'", k)}
-		for i, c := range sample.Columns {
+		row, cells := generate.Row{}, []string{fmt.Sprintf("BIGINT '%d'", k)}
+		for i, c := range generate.Columns {
 			typ := l.types[c.Name]
 			all := l.values(typ)
 			if c.Name == "n" { // which the policy says is never NULL
@@ -261,14 +261,14 @@ func TestHostileValues(t *testing.T) {
 				}
 			}
 			var names []string
-			for _, c := range sample.Columns {
+			for _, c := range generate.Columns {
 				names = append(names, c.Name)
 			}
 			asked := l.compare(t, e, rows, names)
 			for seed := range usually(2, 60) {
 				asked += l.compare(t, e, rows, rapid.Custom(func(rt *rapid.T) (all []string) {
 					for range 20 {
-						all = append(all, sample.DrawAny(rt, 3))
+						all = append(all, generate.DrawAny(rt, 3))
 					}
 					return all
 				}).Example(*seeds+1000*n+seed))
@@ -279,7 +279,7 @@ func TestHostileValues(t *testing.T) {
 }
 
 // compare holds expressions against what they mean.
-func (l layout) compare(t *testing.T, e *Engine, rows []sample.Row, texts []string) int {
+func (l layout) compare(t *testing.T, e *Engine, rows []generate.Row, texts []string) int {
 	t.Helper()
 	var known []string
 	var exprs []tree.Expr
@@ -364,7 +364,7 @@ func TestPrinted(t *testing.T) {
 	quoted := regexp.MustCompile(`'(?:[^']|'')*'|"(?:[^"]|"")*"`)
 	found := map[string]string{}
 	for way := range 2 {
-		for _, c := range sample.Corpora(t, "../../plan/testdata", "trino") {
+		for _, c := range generate.Corpora(t, "../../planner/testdata", "trino") {
 			_, all := spelledAll(t, c, way)
 			for _, text := range slices.Concat(all...) {
 				for _, m := range named.FindAllStringSubmatch(quoted.ReplaceAllString(text, "''"), -1) {
@@ -374,7 +374,7 @@ func TestPrinted(t *testing.T) {
 		}
 	}
 	// The questions of the corpus do not need all of them: those that the printers write out.
-	for _, pattern := range []string{"*.go", "../../dialect/*.go"} {
+	for _, pattern := range []string{"*.go", "../../sqlgen/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)
@@ -459,7 +459,7 @@ func TestRaises(t *testing.T) {
 		}
 	}
 	list = append(list, hash("long", "s", "z", "long"), rank("'salt'",
-		dialect.Ranked{Text: "long", Type: varchar}, dialect.Ranked{Text: "z", Type: bigint}))
+		sqlgen.Ranked{Text: "long", Type: varchar}, sqlgen.Ranked{Text: "z", Type: bigint}))
 	if err := about("SELECT "+strings.Join(list, ", ")+" FROM t", "i = 1"); err != nil {
 		t.Errorf("TRY does not catch all: %v", err)
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/audit/neighbours"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/internal/testtrino"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/neighbours"
+	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/store"
 )
 

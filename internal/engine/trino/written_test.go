@@ -10,14 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/audit/generate"
-	"github.com/discreet-dp/discreet/internal/audit/sample"
-	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
-	"github.com/discreet-dp/discreet/internal/golden"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+	"github.com/discreet-dp/discreet/internal/test/golden"
+	"github.com/discreet-dp/discreet/internal/test/reference"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -26,25 +25,25 @@ var widest = map[policy.Type]string{policy.Text: "char(9)", policy.Boolean: "var
 	policy.Decimal: "double", policy.Integer: "decimal(38,0)", policy.Timestamp: "timestamp(9) with time zone"}
 
 // onPaper is a dataset as if it were on a cluster, and how its statements are printed.
-func onPaper(t testing.TB, of *policy.Dataset) (*policy.Dataset, *dialect.Schema) {
+func onPaper(t testing.TB, of *policy.Dataset) (*policy.Dataset, *sqlgen.Schema) {
 	t.Helper()
 	ds := *of
 	ds.Engine, ds.Tables = "trino", map[string]*policy.Table{}
-	s := dialect.NewSchema(sqlDialect, &ds)
+	s := sqlgen.NewSchema(sqlDialect, &ds)
 	for n, table := range of.Tables {
 		own := *table
 		own.Relation = "lake.clinic." + n
 		ds.Tables[n] = &own
-		d := &dialect.Table{Table: &own, Dialect: sqlDialect, Paths: ds.PathColumns(&own), From: name(&own) +
-			" FOR VERSION AS OF 8954597067493422955", Collated: true, Stored: map[string]dialect.Column{}}
+		d := &sqlgen.Table{Table: &own, Dialect: sqlDialect, Paths: ds.PathColumns(&own), From: name(&own) +
+			" FOR VERSION AS OF 8954597067493422955", Collated: true, Stored: map[string]sqlgen.Column{}}
 		for _, c := range d.Needed() {
-			d.Stored[c] = dialect.Column{Name: c, Type: bigint}
+			d.Stored[c] = sqlgen.Column{Name: c, Type: bigint}
 			if own.Columns[c] != nil && c != own.UnitColumn {
-				d.Stored[c] = dialect.Column{Name: c, Type: widest[own.Columns[c].Type]}
+				d.Stored[c] = sqlgen.Column{Name: c, Type: widest[own.Columns[c].Type]}
 			}
 			for _, p := range d.Paths {
 				if c == p {
-					d.Stored[c] = dialect.Column{Name: c, Type: bigint}
+					d.Stored[c] = sqlgen.Column{Name: c, Type: bigint}
 				}
 			}
 		}
@@ -57,9 +56,9 @@ func onPaper(t testing.TB, of *policy.Dataset) (*policy.Dataset, *dialect.Schema
 }
 
 // judge holds what is printed against what the planner has taken it for, and returns the lengths.
-func judge(t rapid.TB, s *dialect.Schema, q *tree.Query) (printed, taken int64) {
+func judge(t rapid.TB, s *sqlgen.Schema, q *tree.Query) (printed, taken int64) {
 	t.Helper()
-	longest, all := plan.Written(q)
+	longest, all := planner.StatementLength(q)
 	sum := int64(0)
 	for _, st := range s.Statements(q) {
 		n := int64(len(st.Text))
@@ -119,7 +118,7 @@ func TestWritten(t *testing.T) {
 		}
 		d := generate.NewDice("written "+world.Name, 1)
 		db := generate.Make(d, world)
-		o := plan.Options{Public: reference.New(world, db.Tables).Public()}
+		o := planner.Options{Public: reference.New(world, db.Tables).Public()}
 		ds, s := onPaper(t, world)
 		maker := generate.NewMaker(world, o)
 		texts := make([]string, usually(300, 3000))
@@ -150,7 +149,7 @@ func TestWritten(t *testing.T) {
 func TestWrittenExpressions(t *testing.T) {
 	ds, s := onPaper(t, dataset(t, "trino://discreet@trino.example.org/lake/clinic", sampleKeys()))
 	rapid.Check(t, func(t *rapid.T) {
-		x := sample.DrawAny(t, 4)
+		x := generate.DrawAny(t, 4)
 		for _, text := range []string{"SELECT COUNT(" + x + ") FROM t", "SELECT COUNT(*) FROM t WHERE (" + x + ") IS NULL",
 			"SELECT COUNT(DISTINCT " + x + ") FROM t"} {
 			if p, err := prepareOne(ds, text); err == nil {
@@ -218,7 +217,7 @@ func TestTooLong(t *testing.T) {
 }
 
 // storedTypes are types in which a column of a policy's type may be stored.
-var storedTypes = sample.Types{Who: [2]string{"bigint", "integer"}, Of: map[policy.Type][2][]string{
+var storedTypes = generate.Types{Who: [2]string{"bigint", "integer"}, Of: map[policy.Type][2][]string{
 	policy.Text:    {{"varchar"}, {"varchar(40)", "char(7)", "uuid"}},
 	policy.Boolean: {{"boolean"}, {"boolean"}},
 	policy.Integer: {{"bigint"}, {"integer", "decimal(38,0)", "tinyint", "bigint", "smallint"}},
@@ -230,9 +229,9 @@ var storedTypes = sample.Types{Who: [2]string{"bigint", "integer"}, Of: map[poli
 const made = `"memory"."made".`
 
 // spelledAll prints what is asked, by question, on tables that are stored in one of two ways.
-func spelledAll(t *testing.T, c sample.Corpus, way int) (dialect.Schema, [][]string) {
+func spelledAll(t *testing.T, c generate.Corpus, way int) (sqlgen.Schema, [][]string) {
 	t.Helper()
-	s := sample.Stored(sqlDialect, c.Dataset, storedTypes, way, func(name string) string { return made + dialect.QuoteName(name) })
+	s := generate.Stored(sqlDialect, c.Dataset, storedTypes, way, func(name string) string { return made + sqlgen.QuoteName(name) })
 	for _, tb := range s.Tables {
 		tb.OnLattice = nil // nobody has looked
 	}
@@ -264,7 +263,7 @@ func spelledAll(t *testing.T, c sample.Corpus, way int) (dialect.Schema, [][]str
 func TestStatements(t *testing.T) {
 	var lines golden.Lines
 	for way, how := range []string{"plain", "other types"} {
-		for _, c := range sample.Corpora(t, "../../plan/testdata", "trino") {
+		for _, c := range generate.Corpora(t, "../../planner/testdata", "trino") {
 			_, all := spelledAll(t, c, way)
 			for i, a := range c.Asked {
 				lines.Add(fmt.Sprintf("%s %d, %s", a.Of, a.Number, how), strings.Join(all[i], "\n"))
@@ -280,7 +279,7 @@ func TestStatements(t *testing.T) {
 func TestStatementsRun(t *testing.T) {
 	taken, ran := 0, 0
 	for way := range 2 {
-		for _, c := range sample.Corpora(t, "../../plan/testdata", "trino") {
+		for _, c := range generate.Corpora(t, "../../planner/testdata", "trino") {
 			s, all := spelledAll(t, c, way)
 			in := newSchema(t, "memory")
 			for _, name := range c.Dataset.TableNames() {
@@ -330,7 +329,7 @@ func (s schema) validate(t *testing.T, all []string) {
 }
 
 // storeThree makes a table with three rows.
-func (s schema) storeThree(t *testing.T, tb *dialect.Table) {
+func (s schema) storeThree(t *testing.T, tb *sqlgen.Table) {
 	t.Helper()
 	var list, values, nulls, last []string
 	for _, name := range tb.Needed() {

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/discreet-dp/discreet/internal/pgplace"
+	"github.com/discreet-dp/discreet/internal/source/pgdial"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -50,7 +50,7 @@ func Postgres(address, name string) (*Row, error) {
 	if name == "" || len(name) > ledger.MaxName {
 		return nil, &ledger.InvalidError{Field: "name of the anchor", Problem: fmt.Sprintf("must have 1 to %d bytes", ledger.MaxName)}
 	}
-	config, err := pgx.ParseConfig(pgplace.Verified(address))
+	config, err := pgx.ParseConfig(pgdial.Verified(address))
 	if err != nil {
 		// What pgx says may repeat parts of the address.
 		return nil, &ledger.InvalidError{Field: "address of the PostgreSQL database",
@@ -135,7 +135,7 @@ func (r *Row) Close() error {
 
 // hangUp closes the connection. That a server which restarted cannot be told so is no trouble.
 func (r *Row) hangUp() {
-	pgplace.HangUp(r.conn)
+	pgdial.HangUp(r.conn)
 	r.conn = nil
 }
 
@@ -224,7 +224,7 @@ type unreachable struct {
 }
 
 func (e *unreachable) Error() string {
-	text := pgplace.Why(e.err)
+	text := pgdial.Why(e.err)
 	if e.password != "" && strings.Contains(text, e.password) {
 		text = "the reason cannot be shown, because it contains the password"
 	}

@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

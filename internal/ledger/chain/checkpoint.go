@@ -417,7 +417,7 @@ func (l *decoder) blocks() blocks {
 	return b
 }
 
-func (l *decoder) doors(d *ledger.Doors) {
+func (l *decoder) doors(d *ledger.Lockouts) {
 	for range l.length(5) {
 		r := &ledger.Record{Kind: ledger.KindIncident, Dataset: l.text(), Analyst: l.text()}
 		var err error

@@ -11,7 +11,7 @@ import (
 
 // Incidents are what failed, for whom, and to whom datasets are closed by that.
 type Incidents struct {
-	doors    ledger.Doors
+	doors    ledger.Lockouts
 	asked    askers
 	failed   map[uint64]bool   // charges with an incident
 	sessions map[uint64]bool   // charges that pay for a session
@@ -40,7 +40,9 @@ func (x *Incidents) addCharge(r *ledger.Record) {
 }
 
 // Door returns the door of a dataset to an analyst.
-func (x *Incidents) Door(dataset, analyst string) ledger.Door { return x.doors.Door(dataset, analyst) }
+func (x *Incidents) Door(dataset, analyst string) ledger.Lockout {
+	return x.doors.Door(dataset, analyst)
+}
 
 // Closed reports whether the door of a dataset is closed to an analyst.
 func (x *Incidents) Closed(dataset, analyst string) bool { return x.doors.Closed(dataset, analyst) }

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

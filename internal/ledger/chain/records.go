@@ -51,7 +51,7 @@ func (s *State) Answer(charge uint64, key, answerHash string, now time.Time) *Li
 // the door is closed. It changes nothing.
 func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 	if s.Incidents.Closed(c.Dataset, c.Analyst) {
-		return nil, &ledger.DoorError{Dataset: c.Dataset}
+		return nil, &ledger.LockoutError{Dataset: c.Dataset}
 	}
 	if current := s.Window(c.Dataset); c.Window != current {
 		return nil, &ledger.WindowError{Dataset: c.Dataset, Window: c.Window, Want: current}

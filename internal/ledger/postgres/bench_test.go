@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 var requests atomic.Int64

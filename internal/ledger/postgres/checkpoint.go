@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -46,7 +45,7 @@ func (p *place) candidates(c *pgx.Conn) ([]candidate, error) {
 
 // restore makes the state: by the latest checkpoint that the chain proves and that may be believed
 // and by the records after it, or from the first record on.
-func (l *Ledger) restore(believe checkpoint.Believe, tell func(done, of uint64)) error {
+func (l *Ledger) restore(believe chain.Believe, tell func(done, of uint64)) error {
 	if l.fromCheckpoint(believe, tell) {
 		return nil
 	}
@@ -56,7 +55,7 @@ func (l *Ledger) restore(believe checkpoint.Believe, tell func(done, of uint64))
 
 // fromCheckpoint reports whether the state could be made by a checkpoint. Why one was of no use
 // does not matter: the records say what is wrong with them, if anything.
-func (l *Ledger) fromCheckpoint(believe checkpoint.Believe, tell func(done, of uint64)) bool {
+func (l *Ledger) fromCheckpoint(believe chain.Believe, tell func(done, of uint64)) bool {
 	var head int64
 	if l.conn.QueryRow(background, l.place.in("SELECT sequence FROM ledger.head")).Scan(&head) != nil {
 		return false
@@ -66,7 +65,7 @@ func (l *Ledger) fromCheckpoint(believe checkpoint.Believe, tell func(done, of u
 		return false
 	}
 	for _, k := range all {
-		if k.Last < 0 || checkpoint.Far(uint64(k.Last), uint64(head), checkpointLeast) || !believe(k.Sum) {
+		if k.Last < 0 || chain.Far(uint64(k.Last), uint64(head), checkpointLeast) || !believe(k.Sum) {
 			continue
 		}
 		state, sum, err := l.place.readCheckpoint(l.conn, k)
@@ -78,7 +77,7 @@ func (l *Ledger) fromCheckpoint(believe checkpoint.Believe, tell func(done, of u
 		}
 		l.State = state
 		if err = l.catchUp(tell); err == nil {
-			err = checkpoint.Prove(state, uint64(k.Last), sum, l.readProven)
+			err = chain.Prove(state, uint64(k.Last), sum, l.readProven)
 		}
 		if err == nil {
 			l.checkpoints.sum = sum
@@ -93,7 +92,7 @@ func (p *place) readCheckpoint(c *pgx.Conn, k candidate) (*chain.State, string, 
 	// As bytes, which pgx asks for only where it has asked for the types before.
 	rows := c.PgConn().ExecParams(background, p.in(selectParts), [][]byte{strconv.AppendInt(nil, k.Last, 10), []byte(k.Sum)}, nil, nil,
 		[]int16{pgx.BinaryFormatCode})
-	state, sum, err := checkpoint.Read(&parts{rows: rows}, k.Size)
+	state, sum, err := chain.Read(&parts{rows: rows}, k.Size)
 	_, closed := rows.Close()
 	return state, sum, errors.Join(err, closed)
 }
@@ -120,13 +119,13 @@ func (p *parts) Read(b []byte) (int, error) {
 func (p *place) keepCheckpoint(c *pgx.Conn, state *chain.State) (string, error) {
 	last, _ := state.Head()
 	// The hash stands beside each part, so it is made first.
-	sum, err := checkpoint.Again(state)
+	sum, err := chain.Again(state)
 	if err != nil {
 		return "", err
 	}
 	err = pgx.BeginFunc(background, c, func(tx pgx.Tx) error {
 		w := &partWriter{place: p, tx: tx, last: int64(last), sum: sum}
-		again, err := checkpoint.Write(w, state)
+		again, err := chain.Write(w, state)
 		if err == nil && again != sum {
 			err = errors.New("a checkpoint was made twice, and differs")
 		}
@@ -198,7 +197,7 @@ type checkpointing struct {
 func (k *checkpointing) begin() {
 	last, _ := k.l.State.Head()
 	if k.making || !k.whole || k.l.stale || k.l.Stopped() != nil || last > chain.MaxCheckpoint ||
-		last-min(k.last, last) < checkpoint.Due(last, checkpointLeast) {
+		last-min(k.last, last) < chain.Due(last, checkpointLeast) {
 		return
 	}
 	select {
@@ -262,13 +261,13 @@ func (k *checkpointing) store(clone *chain.State) (sum string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if len(all) > 0 && uint64(all[0].Last)+checkpoint.Due(last, checkpointLeast)/2 > last && k.vouchedFor(all[0]) {
+	if len(all) > 0 && uint64(all[0].Last)+chain.Due(last, checkpointLeast)/2 > last && k.vouchedFor(all[0]) {
 		return "", errElsewhere
 	}
 	if sum, err = k.l.place.keepCheckpoint(c, clone); err != nil {
 		return "", err
 	}
-	if err := k.l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(checkpoint.Entry(last, sum))); err != nil {
+	if err := k.l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(chain.Entry(last, sum))); err != nil {
 		return "", err
 	}
 	_, _ = c.Exec(background, k.l.place.in(deleteParts), int64(last)) // what is left is deleted after the next one
@@ -281,7 +280,7 @@ func (k *checkpointing) vouchedFor(c candidate) bool {
 	k.l.Take()
 	defer k.l.Leave()
 	return k.l.Stopped() == nil && writer{k.l}.Refresh(time.Now()) == nil && (k.l.Keeper == nil || k.l.Keeper.Vouched() == c.Sum) &&
-		checkpoint.Noted(k.l.State, uint64(c.Last), c.Sum, k.l.readProven) == nil
+		chain.Noted(k.l.State, uint64(c.Last), c.Sum, k.l.readProven) == nil
 }
 
 // scrub checks in the background what was left out when the ledger was opened by a checkpoint, over
@@ -289,7 +288,7 @@ func (k *checkpointing) vouchedFor(c candidate) bool {
 func (k *checkpointing) scrub(last uint64, sum string) {
 	var c *pgx.Conn
 	defer func() { hangUp(c) }()
-	done, at, err := checkpoint.Scrub(last, sum, k.l.stop, func(from, n uint64) (rows []checkpoint.Row, err error) {
+	done, at, err := chain.Scrub(last, sum, k.l.stop, func(from, n uint64) (rows []chain.Row, err error) {
 		for {
 			if rows, err = k.scrubSome(&c, from, n); err == nil {
 				return rows, nil
@@ -314,7 +313,7 @@ func (k *checkpointing) scrub(last uint64, sum string) {
 	}
 }
 
-func (k *checkpointing) scrubSome(c **pgx.Conn, from, n uint64) (_ []checkpoint.Row, err error) {
+func (k *checkpointing) scrubSome(c **pgx.Conn, from, n uint64) (_ []chain.Row, err error) {
 	if *c == nil {
 		if *c, err = k.l.place.dial(background); err != nil {
 			return nil, err
@@ -324,7 +323,7 @@ func (k *checkpointing) scrubSome(c **pgx.Conn, from, n uint64) (_ []checkpoint.
 	if err != nil {
 		return nil, err
 	}
-	return pgx.AppendRows(make([]checkpoint.Row, 0, n), rows, func(from pgx.CollectableRow) (r checkpoint.Row, err error) {
+	return pgx.AppendRows(make([]chain.Row, 0, n), rows, func(from pgx.CollectableRow) (r chain.Row, err error) {
 		var body []byte
 		err = from.Scan(&r.Sequence, &body, &r.Hash, &r.Answer)
 		r.Body = string(body)

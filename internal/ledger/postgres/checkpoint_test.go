@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -160,7 +159,7 @@ func forge(t *testing.T, at string, o Options) {
 	defer l.Close()
 	last, _ := l.State.Head()
 	less := strings.Replace(image(t, l.State), "hospital", "hospitaL", 1)
-	sum := checkpoint.NewSum()
+	sum := chain.NewSum()
 	sum.Write([]byte(less))
 	l.Take() // what the ledger does by itself uses the same connection
 	_, err := l.conn.Exec(ctx, l.place.in(insertPart), int64(last), sum.Hex(), 1, []byte(less))
@@ -168,7 +167,7 @@ func forge(t *testing.T, at string, o Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Note(ctx, ledger.CheckpointNotes(""), []byte(checkpoint.Entry(last, sum.Hex()))); err != nil {
+	if err := l.Note(ctx, ledger.CheckpointNotes(""), []byte(chain.Entry(last, sum.Hex()))); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/ledger/ledgertest"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

@@ -12,15 +12,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
-	"github.com/discreet-dp/discreet/internal/ledger/desk"
+	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Ledger is a ledger in a PostgreSQL database, which others may have open too. All methods are safe
 // for concurrent use. Calls that write and come at the same time are written together.
 type Ledger struct {
-	*desk.Desk // decides; the rest belongs to whoever has its turn
+	*groupcommit.Desk // decides; the rest belongs to whoever has its turn
 
 	place *place
 	conn  *pgx.Conn       // nil until it is needed again after a failure
@@ -34,7 +33,7 @@ type Ledger struct {
 
 	servers     membership
 	checkpoints checkpointing
-	prover      checkpoint.Prover
+	prover      chain.Prover
 
 	helpers sync.WaitGroup
 	stop    chan struct{}
@@ -79,7 +78,7 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Desk: &desk.Desk{Path: p.name, Now: now, State: chain.New()}, place: p, mending: o.mending,
+	l := &Ledger{Desk: &groupcommit.Desk{Path: p.name, Now: now, State: chain.New()}, place: p, mending: o.mending,
 		stop: make(chan struct{})}
 	l.servers, l.checkpoints.l = membership{l: l, lease: cmp.Or(o.Lease, defaultLease)}, l
 	l.Desk.Open(writer{l})
@@ -106,7 +105,7 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err != nil {
 		return nil, l.explain(err)
 	}
-	believe, err := checkpoint.By(keeper, p.name, o.Full)
+	believe, err := chain.By(keeper, p.name, o.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -218,21 +217,21 @@ func (w writer) Anchor(made []*chain.Link) error {
 // that can have been released and is not in this ledger as spent, writes that down with the owner's
 // reason, and anchors the result. A ledger that is missing is created. Where OpenWith would not
 // refuse, it changes nothing.
-func Recover(address string, o Options, reason string) (desk.Recovered, error) {
+func Recover(address string, o Options, reason string) (groupcommit.Recovered, error) {
 	p, err := parse(address)
 	if err != nil {
-		return desk.Recovered{}, err
+		return groupcommit.Recovered{}, err
 	}
 	// A ledger is created only where there is an anchor to recover it from.
-	if err := desk.Recoverable(background, o.Anchorage, p.name, reason); err != nil {
-		return desk.Recovered{}, err
+	if err := groupcommit.Recoverable(background, o.Anchorage, p.name, reason); err != nil {
+		return groupcommit.Recovered{}, err
 	}
 	there, err := p.look()
 	if err != nil {
-		return desk.Recovered{}, err
+		return groupcommit.Recovered{}, err
 	}
-	return alone(address, mending(o), func(l *Ledger) (desk.Recovered, error) {
-		return desk.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.
+	return alone(address, mending(o), func(l *Ledger) (groupcommit.Recovered, error) {
+		return groupcommit.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.
 			Recover(background, !there, l.Records(background, 0))
 	})
 }
@@ -240,34 +239,34 @@ func Recover(address string, o Options, reason string) (desk.Recovered, error) {
 // BeginAnchor stores a first anchor for a ledger that OpenWith refuses with a
 // [*ledger.UnanchoredError]; see [desk.Desk.BeginAnchor]. Where there is an anchor it changes
 // nothing.
-func BeginAnchor(address string, o Options, reason string) (desk.Recovered, error) {
-	if err := desk.Beginnable(background, o.Anchorage, reason); err != nil {
-		return desk.Recovered{}, err
+func BeginAnchor(address string, o Options, reason string) (groupcommit.Recovered, error) {
+	if err := groupcommit.Beginnable(background, o.Anchorage, reason); err != nil {
+		return groupcommit.Recovered{}, err
 	}
 	p, err := parse(address)
 	if err != nil {
-		return desk.Recovered{}, err
+		return groupcommit.Recovered{}, err
 	}
 	there, err := p.look()
 	if err == nil && !there {
 		err = fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", p.name)
 	}
 	if err != nil {
-		return desk.Recovered{}, err
+		return groupcommit.Recovered{}, err
 	}
-	return alone(address, mending(o), func(l *Ledger) (desk.Recovered, error) {
-		return desk.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.BeginAnchor(background)
+	return alone(address, mending(o), func(l *Ledger) (groupcommit.Recovered, error) {
+		return groupcommit.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.BeginAnchor(background)
 	})
 }
 
 // GiveUpAnchor says in a ledger that it has no anchor from here on, for the owner's reason; see
 // [desk.Desk.GiveUpAnchor]. The ledger is the one that its anchor knows.
 func GiveUpAnchor(address string, o Options, reason string) error {
-	if err := desk.CanGiveUp(o.Anchorage, reason); err != nil {
+	if err := groupcommit.CanGiveUp(o.Anchorage, reason); err != nil {
 		return err
 	}
-	_, err := alone(address, o, func(l *Ledger) (desk.Recovered, error) {
-		return desk.Recovered{}, desk.Recovery{Desk: l.Desk, Reason: reason}.GiveUpAnchor(background)
+	_, err := alone(address, o, func(l *Ledger) (groupcommit.Recovered, error) {
+		return groupcommit.Recovered{}, groupcommit.Recovery{Desk: l.Desk, Reason: reason}.GiveUpAnchor(background)
 	})
 	return err
 }
@@ -293,7 +292,7 @@ func (p *place) look() (bool, error) {
 
 // alone opens a ledger, and does something with it while no server has it open. One that begins
 // meanwhile is refused by the anchor.
-func alone(address string, o Options, do func(*Ledger) (desk.Recovered, error)) (r desk.Recovered, err error) {
+func alone(address string, o Options, do func(*Ledger) (groupcommit.Recovered, error)) (r groupcommit.Recovered, err error) {
 	l, err := OpenWith(address, o)
 	if err != nil {
 		return r, err

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 // A database that is away for longer than a lease is nobody's death: no server could renew its

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

@@ -11,8 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
-	"github.com/discreet-dp/discreet/internal/ledger/desk"
+	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -154,7 +153,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	if err != nil {
 		return chain.Summary{}, err
 	}
-	made := make([]checkpoint.Remade, len(all))
+	made := make([]chain.Remade, len(all))
 	for i, k := range all {
 		made[i].Last = uint64(k.Last)
 	}
@@ -173,10 +172,10 @@ func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	if err != nil {
 		return s, err
 	}
-	l := &Ledger{Desk: &desk.Desk{Path: r.place.name, State: state}, place: r.place, conn: r.conn}
+	l := &Ledger{Desk: &groupcommit.Desk{Path: r.place.name, State: state}, place: r.place, conn: r.conn}
 	for i, k := range all {
 		_, sum, err := r.place.readCheckpoint(r.conn, k)
-		if err != nil || sum == made[i].Sum || checkpoint.Noted(state, made[i].Last, sum, l.readProven) != nil {
+		if err != nil || sum == made[i].Sum || chain.Noted(state, made[i].Last, sum, l.readProven) != nil {
 			continue // it is good, or is not used
 		}
 		return chain.Summary{}, l.corrupt(fmt.Sprintf("its checkpoint at record %d does not follow from its records", k.Last))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/pgplace"
+	"github.com/discreet-dp/discreet/internal/source/pgdial"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -149,21 +149,21 @@ func (p *place) fill(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) 
 
 // place is where a ledger is: a database, and a schema in it.
 type place struct {
-	at     *pgplace.Place
+	at     *pgdial.Place
 	config *pgx.ConnConfig
 	schema string
 	name   string // for messages; without the password
 }
 
 // PasswordVariable names the environment variable that has the password of the ledger's database.
-const PasswordVariable = pgplace.PasswordVariable
+const PasswordVariable = pgdial.PasswordVariable
 
 // Is reports whether a ledger is one of this package, by how its place is written.
-func Is(address string) bool { return pgplace.Is(address) }
+func Is(address string) bool { return pgdial.Is(address) }
 
 // parse reads the address of a ledger, such as postgres://discreet@db.example.org/discreet.
 func parse(address string) (*place, error) {
-	at, err := pgplace.Parse(address)
+	at, err := pgdial.Parse(address)
 	if err != nil {
 		return nil, &ledger.InvalidError{Field: "address of the ledger's database", Problem: err.Error()}
 	}
@@ -181,6 +181,6 @@ func (p *place) dial(ctx context.Context) (*pgx.Conn, error) { return p.at.Dial(
 func (p *place) said(err error) error { return p.at.Said(err) }
 
 // hangUp closes a connection without waiting for a server that does not answer.
-func hangUp(c *pgx.Conn) { pgplace.HangUp(c) }
+func hangUp(c *pgx.Conn) { pgdial.HangUp(c) }
 
-var errFsync = pgplace.ErrFsync
+var errFsync = pgdial.ErrFsync

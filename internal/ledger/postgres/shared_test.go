@@ -3,7 +3,7 @@ package postgres
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/ledger/ledgertest"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 )
 
 // The promises that need nothing but a ledger are tested alike wherever it is.

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
-	"github.com/discreet-dp/discreet/internal/ledger/desk"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -115,7 +115,7 @@ func cutOff(t *testing.T, l *Ledger, standby *testpg.Server) {
 // recovers counts what was lost as spent, once.
 func recovers(t *testing.T, at string, o Options, pending ledger.Receipt, limit int) {
 	t.Helper()
-	var r desk.Recovered
+	var r groupcommit.Recovered
 	until(t, "the end of the leases of those that were not closed in order", func() bool {
 		var err error
 		if r, err = Recover(at, o, "failover"); err != nil && !errors.Is(err, errServing) {

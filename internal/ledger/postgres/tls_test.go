@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/pgplace"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/source/pgdial"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 // TestTLS: a ledger is kept over TLS on the server that its address names, by a certificate that is
@@ -34,7 +34,7 @@ func TestTLS(t *testing.T) {
 		}
 		return "postgres://clerk@localhost:" + server.Port() + "/books?" + q.Encode()
 	}
-	t.Setenv(pgplace.PasswordVariable, "secret word")
+	t.Setenv(pgdial.PasswordVariable, "secret word")
 	server.Listen(t, ours, "localhost", soon)
 	l := open(t, at(ours.File), Options{})
 	mustCharge(t, l, ask("over TLS", hospital(10)))
@@ -57,11 +57,11 @@ func TestTLS(t *testing.T) {
 	}
 	refused("an authority that nobody knows", at(""), "sslrootcert=FILE")
 	refused("another authority", at(others.File), "sslrootcert=FILE")
-	t.Setenv(pgplace.PasswordVariable, "secret words")
+	t.Setenv(pgdial.PasswordVariable, "secret words")
 	refused("a wrong password", at(ours.File), "password authentication failed")
-	t.Setenv(pgplace.PasswordVariable, "")
+	t.Setenv(pgdial.PasswordVariable, "")
 	refused("no password", at(ours.File), "no password was given: put it into DISCREET_LEDGER_PASSWORD")
-	t.Setenv(pgplace.PasswordVariable, "secret word")
+	t.Setenv(pgdial.PasswordVariable, "secret word")
 	server.Listen(t, ours, "db.example.org", soon)
 	refused("another name", at(ours.File), "its certificate is for db.example.org, and not for localhost")
 	server.Listen(t, ours, "localhost", time.Now().Add(-time.Minute))

@@ -7,14 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/ledger/desk"
+	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // writer is the ledger as its desk sees it.
 type writer struct{ *Ledger }
 
-var _ desk.Store = writer{}
+var _ groupcommit.Store = writer{}
 
 // patience is how long is tried to reach a database that restarts or fails over, before whoever
 // waits is told that nothing was written, or that it is not known. Tests have less.
@@ -139,7 +139,7 @@ func (w writer) begin() error {
 }
 
 // Write implements [desk.Store]. Records, head and COMMIT are one message.
-func (w writer) Write(g *desk.Group) error {
+func (w writer) Write(g *groupcommit.Group) error {
 	if len(g.Links) == 0 {
 		if _, err := w.conn.Exec(background, "ROLLBACK"); err != nil {
 			w.drop() // nothing was written, and the transaction ends with its connection
@@ -166,7 +166,7 @@ func (w writer) Write(g *desk.Group) error {
 }
 
 // send sends the records and COMMIT.
-func (w writer) send(g *desk.Group) error {
+func (w writer) send(g *groupcommit.Group) error {
 	sequences, hashes := make([]int64, len(g.Links)), make([]string, len(g.Links))
 	bodies := make([][]byte, len(g.Links))
 	for i, k := range g.Links {
@@ -216,7 +216,7 @@ func (w writer) fate(of ledger.Position) (there bool, err error) {
 // Failed implements [desk.Store]. The state has records that are not there, or may not be, so it is
 // made anew before it is used again. Those whose fate is not known are told so: asked again under
 // the same name, they get what was written, or write it.
-func (w writer) Failed(g *desk.Group, cause error) *ledger.WriteError {
+func (w writer) Failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	w.stale = w.stale || len(g.Links) > 0
 	w.drop() // with its transaction, where that is open
 	return &ledger.WriteError{Path: w.Path, Remote: true, Unknown: errors.Is(cause, errUnknown), Err: cause}

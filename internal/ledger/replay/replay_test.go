@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/ledger"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
-	"github.com/discreet-dp/discreet/internal/ledger/desk"
+	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -585,7 +585,7 @@ func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		l := anchoredLedger(t, path, o)
 		if !want {
-			if err := (desk.Recovery{Desk: l.Desk, Reason: "why"}).GiveUpAnchor(ctx); err != nil {
+			if err := (groupcommit.Recovery{Desk: l.Desk, Reason: "why"}).GiveUpAnchor(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -76,10 +75,10 @@ var noneChosen = chosen{slot: -1}
 
 // fromCheckpoint returns what follows from a ledger by the latest checkpoint that the chain proves
 // and by the records after it, and which one that is; or nil where there is none.
-func fromCheckpoint(c *conn, path string, believe checkpoint.Believe, tell func(done, of uint64)) (*chain.State, chosen) {
+func fromCheckpoint(c *conn, path string, believe chain.Believe, tell func(done, of uint64)) (*chain.State, chosen) {
 	head := uint64(expected(c))
 	for _, k := range candidates(path) {
-		if checkpoint.Far(k.last, head, checkpointLeast) || checkQuick(c) != nil {
+		if chain.Far(k.last, head, checkpointLeast) || checkQuick(c) != nil {
 			continue
 		}
 		state, sum, err := readCheckpoint(k.name)
@@ -91,7 +90,7 @@ func fromCheckpoint(c *conn, path string, believe checkpoint.Believe, tell func(
 		}
 		err = follow(c, path, state, tell)
 		if err == nil {
-			err = checkpoint.Prove(state, k.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
+			err = chain.Prove(state, k.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
 				return readProven(c, path, state, sequence)
 			})
 		}
@@ -133,7 +132,7 @@ func readProven(c *conn, path string, state *chain.State, sequence uint64) (*led
 		err = fmt.Errorf("it is record %d", record.Sequence)
 	}
 	if err == nil {
-		err = new(checkpoint.Prover).Prove(state, sequence, hash, c.hashes)
+		err = new(chain.Prover).Prove(state, sequence, hash, c.hashes)
 	}
 	if err != nil {
 		return nil, nil, &ledger.CorruptError{Path: path, Where: where, Err: err}
@@ -157,7 +156,7 @@ func writeCheckpoint(name string, state *chain.State) (_ string, err error) {
 			os.Remove(name)
 		}
 	}()
-	sum, err := checkpoint.Write(f, state)
+	sum, err := chain.Write(f, state)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return "", err
 	}
@@ -175,7 +174,7 @@ func readCheckpoint(name string) (*chain.State, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return checkpoint.Read(f, info.Size())
+	return chain.Read(f, info.Size())
 }
 
 // checkpointing is what a running ledger does about its checkpoints. All of it belongs to whoever
@@ -195,7 +194,7 @@ func (l *Ledger) checkpoint() {
 	last, _ := l.State.Head()
 	k := &l.checkpoints
 	if k.making || k.ending || !k.whole || l.Stopped() != nil || last > chain.MaxCheckpoint ||
-		last-min(k.last, last) < checkpoint.Due(last, checkpointLeast) {
+		last-min(k.last, last) < chain.Due(last, checkpointLeast) {
 		return
 	}
 	k.making = true
@@ -222,7 +221,7 @@ func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
 	last, _ := clone.Head()
 	sum, failed := writeCheckpoint(checkpoints(l.Path)[slot], clone)
 	if failed == nil {
-		failed = l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(checkpoint.Entry(last, sum)))
+		failed = l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(chain.Entry(last, sum)))
 	}
 	l.Take()
 	defer l.Leave()
@@ -251,7 +250,7 @@ func (l *Ledger) end() {
 // scrub checks in the background what was left out when the ledger was opened by a checkpoint. It
 // stops the ledger where it finds something.
 func (l *Ledger) scrub(last uint64, sum string) {
-	done, at, err := checkpoint.Scrub(last, sum, l.stop, l.scrubSome)
+	done, at, err := chain.Scrub(last, sum, l.stop, l.scrubSome)
 	switch {
 	case err != nil:
 		l.condemn(at, err)
@@ -264,17 +263,17 @@ func (l *Ledger) scrub(last uint64, sum string) {
 }
 
 // scrubSome reads some records, or nothing where the ledger ends.
-func (l *Ledger) scrubSome(from, n uint64) (rows []checkpoint.Row, err error) {
+func (l *Ledger) scrubSome(from, n uint64) (rows []chain.Row, err error) {
 	l.Take()
 	defer l.Leave()
 	if l.Stopped() != nil || l.checkpoints.ending {
 		return nil, nil
 	}
-	rows = make([]checkpoint.Row, 0, n)
+	rows = make([]chain.Row, 0, n)
 	err = l.conn.each(selectSome, func(v []driver.Value) error {
 		var r row
 		err := r.fill(v)
-		rows = append(rows, checkpoint.Row{Sequence: r.sequence, Body: r.body, Hash: r.hash, Answer: r.answer})
+		rows = append(rows, chain.Row{Sequence: r.sequence, Body: r.body, Hash: r.hash, Answer: r.answer})
 		return err
 	}, int64(from), int64(n))
 	return rows, err
@@ -296,14 +295,14 @@ func (l *Ledger) condemn(sequence uint64, cause error) {
 // madeAgain is a checkpoint beside a ledger, made again.
 type madeAgain struct {
 	candidate
-	checkpoint.Remade
+	chain.Remade
 }
 
 // checkpoints returns the checkpoints beside the ledger, to be made again.
 func (r *Reader) checkpoints() []madeAgain {
 	var all []madeAgain
 	for _, k := range candidates(r.path) {
-		all = append(all, madeAgain{k, checkpoint.Remade{Last: k.last}})
+		all = append(all, madeAgain{k, chain.Remade{Last: k.last}})
 	}
 	return all
 }
@@ -316,7 +315,7 @@ func (r *Reader) checkCheckpoints(state *chain.State, made []madeAgain) error {
 		if err != nil || sum == m.Sum {
 			continue
 		}
-		if checkpoint.Noted(state, m.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
+		if chain.Noted(state, m.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
 			return readProven(r.conn, r.path, state, sequence)
 		}) != nil {
 			continue

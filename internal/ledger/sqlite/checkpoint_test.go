@@ -13,7 +13,6 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -84,7 +83,7 @@ func unread(t *testing.T, path string) (uint64, *chain.State) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	c, state, err := v.replay(checkpoint.Any, nil)
+	c, state, err := v.replay(chain.Any, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,10 +238,10 @@ func TestPromise7ForgedNote(t *testing.T) {
 	if err := os.WriteFile(name, less, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum := checkpoint.NewSum()
+	sum := chain.NewSum()
 	sum.Write(less)
 	last, _ := l.State.Head()
-	mustNote(t, l, ledger.CheckpointNotes(""), checkpoint.Entry(last, sum.Hex()))
+	mustNote(t, l, ledger.CheckpointNotes(""), chain.Entry(last, sum.Hex()))
 	mustClose(t, l)
 	var corrupt *ledger.CorruptError
 	if _, err := Verify(path); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "does not follow") {

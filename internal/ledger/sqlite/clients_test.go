@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/ledger/ledgertest"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

@@ -16,7 +16,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/desk"
+	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -205,7 +205,7 @@ func leaveLog(driver any) error {
 // writer is the ledger as its desk sees it.
 type writer struct{ *Ledger }
 
-var _ desk.Store = writer{}
+var _ groupcommit.Store = writer{}
 
 // Begin implements [desk.Store]. Nobody else writes this file.
 func (writer) Begin() *ledger.WriteError { return nil }
@@ -220,7 +220,9 @@ func (writer) Crash(string) (bool, error) { return true, nil }
 func (w writer) Anchor(made []*chain.Link) error { return w.storeAnchor(made) }
 
 // Failed implements [desk.Store].
-func (w writer) Failed(g *desk.Group, cause error) *ledger.WriteError { return w.failed(g, cause) }
+func (w writer) Failed(g *groupcommit.Group, cause error) *ledger.WriteError {
+	return w.failed(g, cause)
+}
 
 // Served implements [desk.Store].
 func (w writer) Served() {
@@ -229,7 +231,7 @@ func (w writer) Served() {
 }
 
 // Write implements [desk.Store]. It is one transaction: the records and the head, or neither.
-func (w writer) Write(g *desk.Group) error {
+func (w writer) Write(g *groupcommit.Group) error {
 	if len(g.Links) == 0 {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/ledger/desk"
+	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -167,7 +167,7 @@ func TestManyGroupsAndClose(t *testing.T) {
 	l, path := fresh(t)
 	var wg sync.WaitGroup
 	var charged atomic.Int64
-	for i := range 3 * desk.MaxGroup {
+	for i := range 3 * groupcommit.MaxGroup {
 		wg.Go(func() {
 			_, err := l.Charge(ctx, ask(fmt.Sprint(i), hospital(1<<20)))
 			if err == nil {
@@ -175,7 +175,7 @@ func TestManyGroupsAndClose(t *testing.T) {
 			} else if !errors.Is(err, ledger.ErrClosed) {
 				t.Error(err)
 			}
-			if i == 2*desk.MaxGroup {
+			if i == 2*groupcommit.MaxGroup {
 				if err := l.Close(); err != nil {
 					t.Error(err)
 				}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/ledger/ledgertest"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

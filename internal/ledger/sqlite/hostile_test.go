@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -29,9 +29,9 @@ func forge(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 	}
-	sum := checkpoint.NewSum()
+	sum := chain.NewSum()
 	sum.Write([]byte(less))
-	mustNote(t, l, ledger.CheckpointNotes(""), checkpoint.Entry(last, sum.Hex()))
+	mustNote(t, l, ledger.CheckpointNotes(""), chain.Entry(last, sum.Hex()))
 	mustClose(t, l)
 }
 

@@ -13,15 +13,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
-	"github.com/discreet-dp/discreet/internal/ledger/desk"
+	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Ledger is a ledger in a SQLite file. All methods are safe for concurrent use.
 // Calls that write and come at the same time are written together.
 type Ledger struct {
-	*desk.Desk // decides; the rest belongs to whoever has its turn
+	*groupcommit.Desk // decides; the rest belongs to whoever has its turn
 
 	lock    *lock
 	conn    *conn
@@ -31,7 +30,7 @@ type Ledger struct {
 	commits uint64 // transactions so far
 
 	checkpoints checkpointing
-	prover      checkpoint.Prover
+	prover      chain.Prover
 	helpers     sync.WaitGroup // what runs in the background
 	stop        chan struct{}  // closed when that is to end
 
@@ -197,7 +196,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 		return nil, err
 	}
 	l := &Ledger{
-		Desk: &desk.Desk{Path: path, Now: now, State: state}, lock: lock, conn: c,
+		Desk: &groupcommit.Desk{Path: path, Now: now, State: state}, lock: lock, conn: c,
 		marked: marker == opened, died: marker == opened, stop: make(chan struct{}),
 		checkpoints: checkpointing{last: state.Unread(), chosen: by, whole: state.Unread() == 0},
 	}
@@ -210,7 +209,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 
 // check reads the ledger through a view, which cannot change it.
 func check(path string, keeper *chain.AnchorKeeper, o Options) (_ *chain.State, by chosen, err error) {
-	believe, err := checkpoint.By(keeper, path, o.Full)
+	believe, err := chain.By(keeper, path, o.Full)
 	if err != nil {
 		return nil, noneChosen, err
 	}
@@ -231,7 +230,7 @@ func check(path string, keeper *chain.AnchorKeeper, o Options) (_ *chain.State, 
 		var hash string
 		err := c.QueryRowContext(background, "SELECT hash FROM records WHERE sequence = ?", int64(sequence)).Scan(&hash)
 		if err == nil {
-			err = new(checkpoint.Prover).Prove(state, sequence, hash, c.hashes)
+			err = new(chain.Prover).Prove(state, sequence, hash, c.hashes)
 		}
 		return hash, err
 	})
@@ -325,7 +324,7 @@ func (l *Ledger) abandon(cause error) error {
 // good: the kernel may have dropped what it could not write and report success the next time, so to
 // try again would be to confirm what is not there (Rebello et al. 2020, "Can Applications Recover
 // from fsync Failures?").
-func (l *Ledger) failed(g *desk.Group, cause error) *ledger.WriteError {
+func (l *Ledger) failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	l.Broken = &ledger.WriteError{Path: l.Path, Broken: true, Err: cause}
 	if !full(cause) {
 		return l.Broken

@@ -12,14 +12,13 @@ import (
 	readonly "modernc.org/sqlite/vfs"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
-	"github.com/discreet-dp/discreet/internal/ledger/checkpoint"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // replay returns what follows from a ledger, and a connection to the view for further questions. It
 // reads the whole ledger and checks everything that can be checked, unless a checkpoint that the
 // chain proves, and that may be believed, says what follows from its beginning.
-func (v *view) replay(believe checkpoint.Believe, tell func(done, of uint64)) (_ *conn, _ *chain.State, err error) {
+func (v *view) replay(believe chain.Believe, tell func(done, of uint64)) (_ *conn, _ *chain.State, err error) {
 	c, err := v.reader()
 	if err != nil {
 		return nil, nil, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
 )
 
 // running is a library whose questions run on an engine for as long as a test says, and have a
@@ -19,7 +19,7 @@ func running(public time.Duration, takes func(analyst string, run int) time.Dura
 	var mu sync.Mutex
 	runs := map[string]int{}
 	engine := func(ctx context.Context, analyst string) error {
-		return pace.Run(ctx, public, func(ctx context.Context) error {
+		return releaseclock.Run(ctx, public, func(ctx context.Context) error {
 			mu.Lock()
 			runs[analyst]++
 			n := runs[analyst]
@@ -32,7 +32,7 @@ func running(public time.Duration, takes func(analyst string, run int) time.Dura
 			if err := engine(ctx, q.Analyst); err != nil {
 				return nil, err
 			}
-			pace.Settle(ctx) // before the answer is kept
+			releaseclock.Settle(ctx) // before the answer is kept
 			return paidFor(), nil
 		},
 		sparse: func(ctx context.Context, _ string) (*api.SparseVerdict, error) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream"
 	"github.com/discreet-dp/discreet/policy"
-	"github.com/discreet-dp/discreet/stream"
 )
 
 // Dispatcher takes questions. It is safe for concurrent use.
@@ -52,7 +52,7 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 		}
 	}
 	d.sessions = &Sessions{library: l, runner: r, ticks: r.ticks, onlyDataset: d.onlyDataset, open: newRegistry(o.Sessions, o.Idle)}
-	d.models = &Models{library: l, runner: r, ticks: r.ticks, onlyDataset: d.onlyDataset, look: d.Look}
+	d.models = &Models{library: l, runner: r, ticks: r.ticks, onlyDataset: d.onlyDataset, look: d.RunLookup}
 	return d
 }
 
@@ -178,7 +178,7 @@ const (
 
 // Look waits for a turn and looks: at something that is made from the policy. Errors are those of
 // the look, a [*LimitError], which one that takes too long gets too, ErrWithdrawn and ErrEnding.
-func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Context) error) error {
+func (d *Dispatcher) RunLookup(ctx context.Context, user string, look func(context.Context) error) error {
 	if err := d.lookRate.wait(ctx, user, 1, d.runner.options.Patience, d.runner.queue.closing); err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (d *Dispatcher) Read(ctx context.Context, user string, bytes int, read func
 
 // Came counts a request of HTTP of so many bytes, which takes more than to read a text, and does
 // not read it.
-func (d *Dispatcher) Came(ctx context.Context, user string, bytes int) error {
+func (d *Dispatcher) AdmitRequest(ctx context.Context, user string, bytes int) error {
 	return d.readRate.wait(ctx, user, textsPerRequest+bytes/bytesPerText, d.runner.options.Patience, d.runner.queue.closing)
 }
 

@@ -118,7 +118,7 @@ func TestLook(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Hour), Options{Running: 1})
 		var now, most, anas, mostAnas atomic.Int64
 		look := func(user string, takes time.Duration) error {
-			return d.Look(t.Context(), user, func(ctx context.Context) error {
+			return d.RunLookup(t.Context(), user, func(ctx context.Context) error {
 				most.Store(max(most.Load(), now.Add(1)))
 				defer now.Add(-1)
 				if user == "ana" {
@@ -158,7 +158,7 @@ func TestLookRate(t *testing.T) {
 		limited := 0
 		for range 200 {
 			var limit *LimitError
-			if err := d.Look(t.Context(), "ana", func(context.Context) error { return nil }); errors.As(err, &limit) {
+			if err := d.RunLookup(t.Context(), "ana", func(context.Context) error { return nil }); errors.As(err, &limit) {
 				limited++
 			}
 		}

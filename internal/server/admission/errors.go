@@ -87,7 +87,7 @@ func outcomeOf(err error) outcome {
 	var budget *ledger.BudgetError
 	var limit *LimitError
 	var dispute *api.Disagreement
-	var lockout *ledger.DoorError
+	var lockout *ledger.LockoutError
 	switch {
 	case errors.As(err, new(*api.PriceError)):
 		return priced

@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream"
 	"github.com/discreet-dp/discreet/policy"
-	"github.com/discreet-dp/discreet/stream"
 )
 
 // fake is a library that does what a test says. Time in these tests is made up (testing/synctest),

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
 )
 
 // burn keeps a processor busy for so long.
@@ -56,7 +56,7 @@ func TestWorkCounts(t *testing.T) {
 			return err
 		}
 		look := func(who string) error {
-			return d.Look(t.Context(), who, func(context.Context) error {
+			return d.RunLookup(t.Context(), who, func(context.Context) error {
 				burn(c.works)
 				return nil
 			})
@@ -136,7 +136,7 @@ func TestWaitsWithoutTurn(t *testing.T) {
 				close(there)
 				return nil
 			}
-			return pace.Await(ctx, func(context.Context) error { // for ben, who has no turn before this
+			return releaseclock.Await(ctx, func(context.Context) error { // for ben, who has no turn before this
 				<-there
 				return nil
 			})
@@ -157,7 +157,7 @@ func TestAside(t *testing.T) {
 			if analyst == "ben" {
 				return nil
 			}
-			return pace.Aside(ctx, func(context.Context) error {
+			return releaseclock.RunOnReleased(ctx, func(context.Context) error {
 				mu.Lock()
 				begun[analyst] = append(begun[analyst], time.Now())
 				mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/internal/underway"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -175,7 +175,7 @@ func (r *runner) work(
 		t.Give()
 		r.ticks.clock.wait(tick)
 	}
-	p := pace.New(wait)
+	p := releaseclock.New(wait)
 	if began != nil {
 		p = r.pace(wait, began)
 		var unshield func()
@@ -194,9 +194,9 @@ func (r *runner) work(
 }
 
 // pace is that of a question that leaves at its deadline.
-func (r *runner) pace(wait func(), began chan struct{}) *pace.Pace {
-	p := pace.New(wait)
-	p.On(r.ticks.schedule, r.options.Timeout, began)
+func (r *runner) pace(wait func(), began chan struct{}) *releaseclock.Pace {
+	p := releaseclock.New(wait)
+	p.SetSchedule(r.ticks.schedule, r.options.Timeout, began)
 	return p
 }
 
@@ -246,7 +246,7 @@ func (r *runner) answerFromMemory(ctx context.Context, skip <-chan error, e *ent
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, r.options.Timeout, ErrTimeout)
 	defer stop()
-	p := pace.New(func() {}) // the tick is waited for by who looks
+	p := releaseclock.New(func() {}) // the tick is waited for by who looks
 	if r.ticks.deadline(e.dataset) {
 		p = r.pace(func() {}, nil)
 	}

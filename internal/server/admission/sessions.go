@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/stream"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream"
 )
 
 // ErrNoSession: there is none of this name that belongs to the analyst.

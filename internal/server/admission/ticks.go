@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -17,13 +17,13 @@ import (
 type ticks struct {
 	policy   *policy.Policy
 	clock    clock
-	schedule *pace.Schedule
+	schedule *releaseclock.Schedule
 	dataset  atomic.Pointer[map[string]time.Duration]
 }
 
 func newTicks(p *policy.Policy, chosen map[string]time.Duration) *ticks {
 	t := &ticks{policy: p, clock: newClock()}
-	t.schedule = pace.NewSchedule(t.clock.over)
+	t.schedule = releaseclock.NewSchedule(t.clock.over)
 	t.set(chosen)
 	return t
 }

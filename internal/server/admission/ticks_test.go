@@ -13,7 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/pace"
+	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -262,17 +262,17 @@ func TestTickBeforeWriting(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var d *Dispatcher
 			d = newDispatcher(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, _ api.Question) (*api.Answer, error) {
-				pace.Settle(ctx) // nothing was looked at yet
+				releaseclock.Settle(ctx) // nothing was looked at yet
 				began := time.Since(d.ticks.clock.begin)
-				pace.Looks(ctx)
+				releaseclock.BeginPrivateWork(ctx)
 				time.Sleep(3 * time.Second)
-				pace.Settle(ctx)
-				pace.Settle(ctx) // which is settled
+				releaseclock.Settle(ctx)
+				releaseclock.Settle(ctx) // which is settled
 				if at := time.Since(d.ticks.clock.begin) - began; at != 10*time.Second {
 					t.Errorf("it wrote after %v", at)
 				}
 				if more > 0 {
-					pace.Looks(ctx)
+					releaseclock.BeginPrivateWork(ctx)
 					time.Sleep(more)
 				}
 				return paidFor(), nil
@@ -301,7 +301,7 @@ func TestGate(t *testing.T) {
 			asked.Add(1)
 			return paidFor(), nil
 		}}, Options{Opening: true})
-		if err := d.Look(t.Context(), "ana", func(context.Context) error { return nil }); err != nil {
+		if err := d.RunLookup(t.Context(), "ana", func(context.Context) error { return nil }); err != nil {
 			t.Errorf("a look: %v", err)
 		}
 		start := time.Now()

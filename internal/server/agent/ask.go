@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
-	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -196,7 +195,7 @@ var requestPattern = regexp.MustCompile(`^[!-~]{1,63}$`)
 // dataset finds the dataset that a call is about.
 func (a analyst) dataset(name string) (*policy.Dataset, error) {
 	p := a.dispatcher.DB().Policy()
-	found, err := httpapi.Askable(p, a.user, name)
+	found, err := httpapi.ChooseDataset(p, a.user, name)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +227,7 @@ func try(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, err
 		return nil, invalid("request is for ask: nothing is paid for here")
 	}
 	var answer *api.Answer
-	err = a.dispatcher.Look(ctx, a.user.Name, func(ctx context.Context) (err error) {
+	err = a.dispatcher.RunLookup(ctx, a.user.Name, func(ctx context.Context) (err error) {
 		answer, err = a.sandbox.Ask(ctx, q)
 		return err
 	})
@@ -266,7 +265,7 @@ func (t tool) failure(p *httpapi.Problem) *mcp.CallToolResult {
 	// What HTTP has headers for has another name here.
 	words := strings.NewReplacer("this Idempotency-Key", "this request", "a new Idempotency-Key", "a new request",
 		"the same Idempotency-Key", "the same request", "as long as Retry-After says", p.RetryAfter()+" seconds")
-	out := Trouble{Kind: p.Kind, Reason: table.Clean(words.Replace(p.Detail)), Instead: table.Clean(words.Replace(p.Instead)),
+	out := Trouble{Kind: p.Kind, Reason: render.Clean(words.Replace(p.Detail)), Instead: render.Clean(words.Replace(p.Instead)),
 		Position: p.Position, Spent: p.Spent, Request: p.Request, Price: p.Price, MadeUp: t.madeUp}
 	if t.madeUp && p.Kind == "unexpected" {
 		out.Reason, out.Instead = "this did not work in the sandbox", "ask for its price with quote, which needs no rows"

@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
-	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -31,7 +30,7 @@ func describe(ctx context.Context, a analyst, arguments json.RawMessage) (out *r
 	if err := read(arguments, datasetSchema, &in); err != nil {
 		return nil, err
 	}
-	err = a.dispatcher.Look(ctx, a.user.Name, func(context.Context) (err error) {
+	err = a.dispatcher.RunLookup(ctx, a.user.Name, func(context.Context) (err error) {
 		out, err = a.describe(in)
 		return err
 	})
@@ -39,7 +38,7 @@ func describe(ctx context.Context, a analyst, arguments json.RawMessage) (out *r
 }
 
 func (a analyst) describe(in about) (*reply, error) {
-	mine := httpapi.Asked(a.dispatcher.DB().Policy(), a.user)
+	mine := httpapi.AskableDatasets(a.dispatcher.DB().Policy(), a.user)
 	if in.Dataset == "" && len(mine) > 1 {
 		text := "You may ask about these datasets; describe one of them for its tables: " + strings.Join(mine, ", ") + "\n\n" + language
 		return &reply{text, Described{Datasets: mine, Language: language}}, nil
@@ -68,7 +67,7 @@ func write(text *strings.Builder, ds *policy.Dataset) {
 			fmt.Fprintf(text, "; whose a row is: %s", path)
 		}
 		text.WriteString("\n")
-		t := &table.Table{Header: []string{"column", "type", "null", "bounds", "SUM and AVG", "GROUP BY", "keys"}}
+		t := &render.Table{Header: []string{"column", "type", "null", "bounds", "SUM and AVG", "GROUP BY", "keys"}}
 		for _, name := range of.ColumnNames() {
 			c := of.Columns[name]
 			asked, null := policywords.Column(of, c), "no"
@@ -80,7 +79,7 @@ func write(text *strings.Builder, ds *policy.Dataset) {
 		t.Write(text)
 	}
 	for _, name := range ds.ViewNames() {
-		fmt.Fprintf(text, "\nView %s: %s\n", name, table.Clean(ds.Views[name]))
+		fmt.Fprintf(text, "\nView %s: %s\n", name, render.Clean(ds.Views[name]))
 	}
 }
 

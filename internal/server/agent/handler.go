@@ -24,7 +24,7 @@ import (
 )
 
 // Door lets agents ask. It is safe for concurrent use.
-type Door struct {
+type Handler struct {
 	dispatcher *admission.Dispatcher
 	sandbox    *sandbox.Sandbox
 	version    string
@@ -34,8 +34,8 @@ type Door struct {
 }
 
 // New returns the handler of what a dispatcher serves. Close removes what it made for the sandbox.
-func New(d *admission.Dispatcher, version string) *Door {
-	handler := &Door{dispatcher: d, sandbox: sandbox.New(d.DB().Policy()), version: version, now: time.Now}
+func New(d *admission.Dispatcher, version string) *Handler {
+	handler := &Handler{dispatcher: d, sandbox: sandbox.New(d.DB().Policy()), version: version, now: time.Now}
 	handler.http = mcp.NewStreamableHTTPHandler(
 		func(r *http.Request) *mcp.Server { return r.Context().Value(serverKey{}).(*mcp.Server) }, // which is asked for twice
 		&mcp.StreamableHTTPOptions{
@@ -48,12 +48,12 @@ func New(d *admission.Dispatcher, version string) *Door {
 }
 
 // Close ends the sandbox. Whoever opened the dispatcher closes that.
-func (d *Door) Close() error { return d.sandbox.Close() }
+func (d *Handler) Close() error { return d.sandbox.Close() }
 
 type serverKey struct{}
 
 // Serve answers a request for /mcp of a user who was let in.
-func (d *Door) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
+func (d *Handler) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
 	body, err := io.ReadAll(r.Body) // which package httpapi has read before, and bounded
 	var method string
 	if err == nil {
@@ -121,12 +121,12 @@ const instructions = `Discreet answers SQL about private tables with differentia
 
 // For returns a server for one user. The calls are made in a context with the values of base, which
 // ends them.
-func (d *Door) For(base context.Context, u users.User) *mcp.Server {
+func (d *Handler) For(base context.Context, u users.User) *mcp.Server {
 	return d.serverWith(base, u, tools)
 }
 
 // serverWith returns a server that has some of the tools.
-func (d *Door) serverWith(base context.Context, u users.User, of []tool) *mcp.Server {
+func (d *Handler) serverWith(base context.Context, u users.User, of []tool) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "discreet", Title: "Discreet", Version: d.version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/internal/render"
 )
 
 // Send posts a message to /mcp of a server in somebody's name, and returns what came back. An error
@@ -61,7 +61,7 @@ func forward(ctx context.Context, send Send, name string, arguments json.RawMess
 		err = errors.Join(json.Unmarshal(raw, &out), json.Unmarshal(raw, &exact))
 	}
 	if err != nil {
-		trouble := Trouble{Kind: "server", Reason: table.Clean(err.Error()),
+		trouble := Trouble{Kind: "server", Reason: render.Clean(err.Error()),
 			Instead: "call again with the same arguments; what was charged is not charged a second time within an hour"}
 		out := tool{}.result(&reply{trouble.String(), trouble})
 		out.IsError = true

@@ -15,13 +15,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/users"
-	"github.com/discreet-dp/discreet/internal/table"
 )
 
 type analyst struct {
-	*Door
+	*Handler
 	user users.User
 }
 
@@ -145,7 +145,7 @@ func seen(v any) json.RawMessage {
 	}
 	var out []byte
 	for _, r := range string(text) {
-		if !table.Hidden(r) {
+		if !render.Hidden(r) {
 			out = utf8.AppendRune(out, r)
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
-	"github.com/discreet-dp/discreet/internal/server/bytelimit"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -53,7 +53,7 @@ type End struct {
 // answerSize is about how many bytes an answer takes while it is sent: twice as many where its text
 // is made first.
 func answerSize(a *api.Answer, media string) int {
-	n, _ := bytelimit.Rows(a.Rows)
+	n, _ := clientlimits.RowsSize(a.Rows)
 	for _, row := range a.Errors {
 		n += 24 + 16*len(row)
 	}

@@ -123,7 +123,7 @@ func (a *authenticator) identify(r *http.Request) (u users.User, still func(cont
 	} else {
 		err = users.ErrDenied // nobody tried anything, so the trail has nothing to say
 	}
-	return u, func(ctx context.Context) error { return a.users.Still(ctx, u) }, err
+	return u, func(ctx context.Context) error { return a.users.CheckAgain(ctx, u) }, err
 }
 
 // identifyByHeader is who the header of a request names.

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/forecast"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
@@ -104,8 +104,8 @@ type Span struct {
 // LastingAccount is an account with how long it lasts.
 type LastingAccount struct {
 	api.Account
-	Questions *int64            `json:"questions,omitempty" doc:"About how many more questions at the default price it has left"`
-	Forecast  forecast.Forecast `json:"forecast" doc:"How long it lasts at the pace of the last 30 days"`
+	Questions *int64           `json:"questions,omitempty" doc:"About how many more questions at the default price it has left"`
+	Forecast  budgets.Forecast `json:"forecast" doc:"How long it lasts at the pace of the last 30 days"`
 }
 
 // Window is where a renewed budget stands.
@@ -195,7 +195,7 @@ func (h *budgetHandler) spending(ctx context.Context, u users.User, ds *policy.D
 	}
 	for _, a := range accounts {
 		out.Accounts = append(out.Accounts, LastingAccount{a, a.Questions(ds.Budget.DefaultEpsilon),
-			forecast.New(spent[a.Name], a.Limit, a.Left, now)})
+			budgets.NewForecast(spent[a.Name], a.Limit, a.Left, now)})
 	}
 	if err := out.fillSpans(ds, spent, in, now); err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ const paceAlertWithin = 14 * 24 * time.Hour
 
 // alert adds what is to be looked after in an account.
 func (out *SpendingOverTime) alert(a LastingAccount, now time.Time) {
-	if a.Forecast.Status == forecast.UsedUp {
+	if a.Forecast.Status == budgets.UsedUp {
 		out.Alerts = append(out.Alerts, BudgetAlert{Account: a.Name, Kind: "spent", Percent: 100,
 			Text: fmt.Sprintf("nothing is left of the budget of %q", a.Name)})
 		return
@@ -250,7 +250,7 @@ func (out *SpendingOverTime) alert(a LastingAccount, now time.Time) {
 		out.Alerts = append(out.Alerts, BudgetAlert{Account: a.Name, Kind: "spent", Percent: a.Alert,
 			Text: ledger.Alert{Account: a.Name, Percent: a.Alert}.String()})
 	}
-	if a.Forecast.Status != forecast.Lasting || a.Forecast.Until == "" {
+	if a.Forecast.Status != budgets.Lasting || a.Forecast.Until == "" {
 		return
 	}
 	// A window that ends before its budget does has enough; that of all windows has no such end.
@@ -259,13 +259,13 @@ func (out *SpendingOverTime) alert(a LastingAccount, now time.Time) {
 	}
 	if a.Forecast.Until <= now.Add(paceAlertWithin).UTC().Format(time.DateOnly) {
 		out.Alerts = append(out.Alerts, BudgetAlert{Account: a.Name, Kind: "pace", Until: a.Forecast.Until,
-			Text: fmt.Sprintf("at the pace of the last %d days the budget of %q is used up on %s", forecast.Days, a.Name,
+			Text: fmt.Sprintf("at the pace of the last %d days the budget of %q is used up on %s", budgets.WindowDays, a.Name,
 				a.Forecast.Until)})
 	}
 }
 
 // fillSpans puts what analysts were charged into spans.
-func (out *SpendingOverTime) fillSpans(ds *policy.Dataset, spent map[string][]forecast.Spend, in *spendingInput, now time.Time) error {
+func (out *SpendingOverTime) fillSpans(ds *policy.Dataset, spent map[string][]budgets.Spend, in *spendingInput, now time.Time) error {
 	to := in.To
 	if to.IsZero() {
 		to = now

@@ -10,11 +10,11 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	counts "github.com/discreet-dp/discreet/internal/mechanism/stream"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
-	counts "github.com/discreet-dp/discreet/stream"
 )
 
 // Dataset is what the policy says about a dataset. Nothing of it is read from the data, and where
@@ -110,7 +110,7 @@ func (h *datasetHandler) register(r *router) {
 }
 
 // Asked are the datasets that a user may ask about.
-func Asked(p *policy.Policy, u users.User) []string {
+func AskableDatasets(p *policy.Policy, u users.User) []string {
 	out := []string{}
 	for _, name := range p.Names() {
 		if p.Datasets[name].Analysts[u.Name] != nil {
@@ -125,7 +125,7 @@ func visibleDatasets(p *policy.Policy, u users.User) []string {
 	if u.Role == users.Owner {
 		return append([]string{}, p.Names()...)
 	}
-	return Asked(p, u)
+	return AskableDatasets(p, u)
 }
 
 // datasetFor finds a dataset that a user may see. One that is not theirs does not exist.
@@ -139,8 +139,8 @@ func datasetFor(p *policy.Policy, u users.User, name string) (*policy.Dataset, e
 
 // Askable finds the dataset that a question is about: the only one, where it names none. Its error
 // is a [*Problem].
-func Askable(p *policy.Policy, u users.User, name string) (string, error) {
-	mine := Asked(p, u)
+func ChooseDataset(p *policy.Policy, u users.User, name string) (string, error) {
+	mine := AskableDatasets(p, u)
 	if name == "" && len(mine) == 1 {
 		return mine[0], nil
 	}
@@ -248,7 +248,7 @@ func (h *streamHandler) register(r *router) {
 		if err := h.checkStream(u, in); err != nil {
 			return nil, err
 		}
-		if _, err := Askable(h.dispatcher.DB().Policy(), u, in.Name); err != nil {
+		if _, err := ChooseDataset(h.dispatcher.DB().Policy(), u, in.Name); err != nil {
 			return nil, err // an owner who may not ask
 		}
 		t, err := h.dispatcher.Synthetic(ctx, u.Name, in.Name, in.Stream)

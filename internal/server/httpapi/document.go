@@ -13,9 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	counts "github.com/discreet-dp/discreet/internal/mechanism/stream"
 	"github.com/discreet-dp/discreet/internal/server/users"
-	"github.com/discreet-dp/discreet/learn"
-	counts "github.com/discreet-dp/discreet/stream"
 )
 
 // documentConfig is the framework's, without its page of documentation, which would load scripts

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/users"

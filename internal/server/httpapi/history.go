@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/forecast"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -18,7 +18,7 @@ type history struct {
 	next     uint64 // the first record that was not read
 	casebook ledger.Casebook
 	key      string // of the ledger's owner
-	sums     forecast.Tally
+	sums     budgets.Tally
 	// begins is when the current window of each dataset began: with its renewal, or with the first
 	// charge.
 	begins map[string]time.Time
@@ -115,13 +115,13 @@ func (h *history) incidents(ctx context.Context, db *discreet.DB, dataset string
 }
 
 // spentByHour returns what was charged, by account and hour. The accounts are copies.
-func (h *history) spentByHour(ctx context.Context, db *discreet.DB, which func(account string) bool) (map[string][]forecast.Spend, error) {
+func (h *history) spentByHour(ctx context.Context, db *discreet.DB, which func(account string) bool) (map[string][]budgets.Spend, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.update(ctx, db); err != nil {
 		return nil, err
 	}
-	out := map[string][]forecast.Spend{}
+	out := map[string][]budgets.Spend{}
 	for _, name := range h.sums.Accounts() {
 		if which(name) {
 			out[name] = slices.Clone(h.sums.Of(name))

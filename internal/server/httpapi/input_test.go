@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 )
 
 // TestBadInput: every operation that takes something says no to what it cannot take, as a problem,

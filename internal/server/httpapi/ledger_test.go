@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

@@ -16,8 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/bytelimit"
-	"github.com/discreet-dp/discreet/internal/server/clientaddr"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -28,9 +27,9 @@ type requestInfo struct {
 	accept  string // the media type that was agreed on
 	route   string // the pattern of its path; empty where there is none
 	user    users.User
-	share   *bytelimit.Share // bytes that the user holds with it; nil for strangers
-	visit   string           // the secret of the cookie that it came with, or nothing
-	request *http.Request    // as it came
+	share   *clientlimits.Share // bytes that the user holds with it; nil for strangers
+	visit   string              // the secret of the cookie that it came with, or nothing
+	request *http.Request       // as it came
 }
 
 type requestInfoKey struct{}
@@ -50,10 +49,10 @@ type layers struct {
 	auth       *authenticator
 	dispatcher *admission.Dispatcher // nil where there are no questions
 	metrics    *metrics
-	held       *bytelimit.Counter
+	held       *clientlimits.Counter
 	log        *slog.Logger
 	names      *nameSource
-	trusted    clientaddr.Trusted
+	trusted    clientlimits.Trusted
 	onLogin    func(context.Context) (over func())
 
 	proxyWarning sync.Once // somebody who is not trusted said for whom they connect
@@ -115,7 +114,7 @@ func (l *layers) warnOfProxy(r *http.Request) {
 	if r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == "" {
 		return
 	}
-	peer := clientaddr.Host(r.RemoteAddr)
+	peer := clientlimits.Host(r.RemoteAddr)
 	ip, err := netip.ParseAddr(peer)
 	if err != nil || l.trusted.Has(peer) || !ip.Unmap().IsLoopback() && !ip.Unmap().IsPrivate() {
 		return
@@ -327,7 +326,7 @@ func (l *layers) admitRequest(r *http.Request, bytes int) error {
 	if u.Name == "" || u.Role == users.Owner || l.dispatcher == nil {
 		return nil
 	}
-	err := l.dispatcher.Came(r.Context(), u.Name, bytes)
+	err := l.dispatcher.AdmitRequest(r.Context(), u.Name, bytes)
 	var limit *admission.LimitError
 	if errors.As(err, &limit) {
 		waitAtMost(r, min(limit.Wait, longestPause))
@@ -415,7 +414,7 @@ func (w *responseWriter) FlushError() error {
 func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // memoryProblem is the problem of who holds too much.
-func memoryProblem(e *bytelimit.FullError) *Problem {
+func memoryProblem(e *clientlimits.FullError) *Problem {
 	instead := "read the answers that are on their way to you, or close them; or wait as long as Retry-After says"
 	if e.Others {
 		instead = "wait as long as Retry-After says"

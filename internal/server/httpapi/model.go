@@ -10,9 +10,9 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
-	"github.com/discreet-dp/discreet/learn"
 )
 
 // Models are several, in the order in which they were paid for.
@@ -108,7 +108,7 @@ func (h *modelHandler) scope(u users.User) (datasets []string, analyst string) {
 	if u.Role == users.Owner {
 		return visibleDatasets(h.dispatcher.DB().Policy(), u), ""
 	}
-	return Asked(h.dispatcher.DB().Policy(), u), u.Name
+	return AskableDatasets(h.dispatcher.DB().Policy(), u), u.Name
 }
 
 // hideFrom leaves out of a model what is not for a user.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -140,7 +140,7 @@ func policyOf(ds *policy.Dataset, tick time.Duration) PolicyDataset {
 		a := ds.Analysts[name]
 		quota, _ := ds.Quota(name)
 		out.Analysts = append(out.Analysts, PolicyQuota{Name: name, Share: shareOf(a.Share), Epsilon: a.Epsilon, Limit: quota.Limit(),
-			Expires: books.LastDay(a), Groups: ds.GroupsOf(name)})
+			Expires: budgets.LastDay(a), Groups: ds.GroupsOf(name)})
 	}
 	for _, name := range ds.GroupNames() {
 		g := ds.Groups[name]

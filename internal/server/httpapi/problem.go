@@ -11,7 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/bytelimit"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -139,7 +139,7 @@ func ProblemOf(err error) *Problem {
 		refusal   *api.Refusal
 		budget    *ledger.BudgetError
 		limit     *admission.LimitError
-		lockout   *ledger.DoorError
+		lockout   *ledger.LockoutError
 		again     *ledger.RequestError
 		window    *ledger.WindowError
 		lapsed    *ledger.LapsedError
@@ -259,7 +259,7 @@ func stoppedProblem(err *admission.Stopped) *Problem {
 // sessionProblem says what is wrong with what there is beside questions.
 func sessionProblem(err error) *Problem {
 	var many *users.FullError
-	var held *bytelimit.FullError
+	var held *clientlimits.FullError
 	switch {
 	case errors.As(err, &held):
 		return memoryProblem(held)

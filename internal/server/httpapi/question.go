@@ -95,7 +95,7 @@ func (h *questionHandler) ask(ctx context.Context, u users.User, in *questionInp
 // read reads a question, and returns its key too.
 func (h *questionHandler) read(u users.User, in *questionInput) (q api.Question, key string, err error) {
 	b := in.Body
-	if q.Dataset, err = Askable(h.dispatcher.DB().Policy(), u, b.Dataset); err != nil {
+	if q.Dataset, err = ChooseDataset(h.dispatcher.DB().Policy(), u, b.Dataset); err != nil {
 		return q, "", err
 	}
 	if key = in.Key; key == "" {

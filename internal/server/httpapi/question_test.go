@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/golden"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 )
 
 // TestWaysToAnswer: JSON, lines and CSV say the same.

@@ -170,7 +170,7 @@ func checkTitle(title string) error {
 
 // newSaved makes what is stored of something new. Its maker may ask about the dataset.
 func (h *savedHandler) newSaved(u users.User, kind, dataset string, shared bool, title string, inside any) (s users.Saved, err error) {
-	if s.Dataset, err = Askable(h.dispatcher.DB().Policy(), u, dataset); err != nil {
+	if s.Dataset, err = ChooseDataset(h.dispatcher.DB().Policy(), u, dataset); err != nil {
 		return s, err
 	}
 	if !h.mayAsk(u, s.Dataset) {

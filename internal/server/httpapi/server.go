@@ -13,8 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/bytelimit"
-	"github.com/discreet-dp/discreet/internal/server/clientaddr"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -38,11 +37,11 @@ type Options struct {
 	// OpenID is the provider that people sign in with, or nil.
 	OpenID *openid.Provider
 	// Held counts what is held for users, here and elsewhere; nil means one of its own.
-	Held *bytelimit.Counter
+	Held *clientlimits.Counter
 	// Demo is told to who asks how to sign in.
 	Demo bool
 	// Trusted are the proxies whose headers say where a client is.
-	Trusted clientaddr.Trusted
+	Trusted clientlimits.Trusted
 	// LoggedIn is told of a request whose sender came in; what it returns is called when the
 	// request is over. It may be nil.
 	LoggedIn func(context.Context) (over func())
@@ -73,7 +72,7 @@ func newServer(o Options) *server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Held == nil {
-		o.Held = bytelimit.New(bytelimit.Usual)
+		o.Held = clientlimits.New(clientlimits.DefaultLimits)
 	}
 	if o.Version == "" {
 		o.Version = "unknown"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 )
 
 // TestSessions: a session is paid for once, is asked until it is used up, and is its owner's alone.

@@ -137,7 +137,7 @@ func (h *signInHandler) registerMe(r *router) {
 }
 
 func meOf(p *policy.Policy, u users.User) Me {
-	return Me{u.Name, string(u.Role), Asked(p, u)}
+	return Me{u.Name, string(u.Role), AskableDatasets(p, u)}
 }
 
 // timeOrNil writes a time; nil where there is none.

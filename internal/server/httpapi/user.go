@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
@@ -107,7 +107,7 @@ func accessOf(p *policy.Policy, name string) []Access {
 	for _, dataset := range p.Names() {
 		ds := p.Datasets[dataset]
 		if a := ds.Analysts[name]; a != nil {
-			out = append(out, Access{dataset, append([]string{}, ds.GroupsOf(name)...), books.LastDay(a)})
+			out = append(out, Access{dataset, append([]string{}, ds.GroupsOf(name)...), budgets.LastDay(a)})
 		}
 	}
 	return out

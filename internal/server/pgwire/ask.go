@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pgcatalog"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // asker asks for a user: the data, through the dispatcher, and the catalogue.
@@ -14,7 +14,7 @@ type asker struct {
 	identity
 	questions  questions
 	dispatcher *admission.Dispatcher
-	catalog    *catalog.Catalog
+	catalog    *pgcatalog.Catalog
 	settings   *settings
 	block      *block
 	memory     *heldMemory
@@ -126,7 +126,7 @@ func (a *asker) runCatalogue(st *statement, values []argument) (*result, error) 
 }
 
 func (a *asker) look(look func(context.Context) error) error {
-	return a.execution.run(func(ctx context.Context) error { return a.dispatcher.Look(ctx, a.user.Name, look) })
+	return a.execution.run(func(ctx context.Context) error { return a.dispatcher.RunLookup(ctx, a.user.Name, look) })
 }
 
 func (a *asker) describeCatalogue(sql string, given []uint32) (parameters []uint32, columns []column, err error) {

@@ -14,8 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/clientaddr"
-	"github.com/discreet-dp/discreet/internal/server/connlimit"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -28,7 +27,7 @@ type connection struct {
 	packets *packetConn
 	backend *pgproto3.Backend
 	address string
-	slot    *connlimit.Slot
+	slot    *clientlimits.Slot
 
 	endpoint string // what a login can be bound to; empty without TLS
 	identity
@@ -51,7 +50,7 @@ type identity struct {
 func newConnection(server *Server, tcp net.Conn, address string) *connection {
 	c := &connection{server: server, tcp: tcp, packets: newPacketConn(tcp, server.writeTimeout, server.options.Held), address: address,
 		busy: true}
-	c.slot = server.connections.slots.Enter(connlimit.Newcomer{Address: clientaddr.Block(address),
+	c.slot = server.connections.slots.Enter(clientlimits.Newcomer{Address: clientlimits.Block(address),
 		Familiar: server.options.Users.Familiar(address), Cut: c.evict})
 	return c
 }
@@ -293,7 +292,7 @@ type execution struct {
 // statement_timeout and by going away.
 func (e *execution) run(do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(admission.Checked(e.base, func(ctx context.Context) error {
-		err := e.users.Still(ctx, e.user)
+		err := e.users.CheckAgain(ctx, e.user)
 		if users.Denied(err) {
 			return admission.ErrRevoked
 		}
@@ -339,7 +338,7 @@ func (e *execution) stop(why error) {
 func (e *execution) checkUser() error {
 	ctx, done := context.WithTimeout(e.base, defaultMessageTimeout)
 	defer done()
-	err := e.users.Still(ctx, e.user)
+	err := e.users.CheckAgain(ctx, e.user)
 	if users.Denied(err) {
 		return fatal(adminShutdown, "your account was revoked, or has another password; ask the owner of the data")
 	}

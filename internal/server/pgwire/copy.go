@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 )
 
 // routeCopy takes a COPY that gives the client an answer. It is the same answer in another
@@ -40,14 +40,14 @@ func (r *router) routeCopy(st *statement, n *pg.CopyStmt) error {
 func selectAll(n *pg.CopyStmt) string {
 	columns := []string{}
 	for _, c := range n.Attlist {
-		columns = append(columns, ident.Quote(c.GetString_().GetSval()))
+		columns = append(columns, datum.Quote(c.GetString_().GetSval()))
 	}
 	if len(columns) == 0 {
 		columns = []string{"*"}
 	}
-	name := ident.Quote(n.Relation.Relname)
+	name := datum.Quote(n.Relation.Relname)
 	if n.Relation.Schemaname != "" {
-		name = ident.Quote(n.Relation.Schemaname) + "." + name
+		name = datum.Quote(n.Relation.Schemaname) + "." + name
 	}
 	return "SELECT " + strings.Join(columns, ", ") + " FROM " + name
 }

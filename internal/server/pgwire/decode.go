@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 

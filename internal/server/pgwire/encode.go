@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -144,7 +144,7 @@ func toWireError(ctx context.Context, err error) *wireError {
 		refusal *api.Refusal
 		budget  *ledger.BudgetError
 		limit   *admission.LimitError
-		lockout *ledger.DoorError
+		lockout *ledger.LockoutError
 		about   *interpret.Error
 		request *ledger.RequestError
 		invalid *ledger.InvalidError

@@ -8,7 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/grammar"
+	"github.com/discreet-dp/discreet/internal/planner/grammar"
 	"github.com/discreet-dp/discreet/internal/render"
 )
 

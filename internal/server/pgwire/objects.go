@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/server/bytelimit"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/pgcatalog"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 )
 
 // portal is a statement with values, which is run when it is first executed.
@@ -146,12 +146,12 @@ func (o *objectStore) findCursor(name string) (*portal, error) {
 }
 
 // names are for the catalogue.
-func (o *objectStore) names() (cursors []catalog.Cursor, prepared []catalog.Prepared) {
+func (o *objectStore) names() (cursors []pgcatalog.Cursor, prepared []pgcatalog.Prepared) {
 	for name, p := range o.portals {
 		if name == "" {
 			continue
 		}
-		k := catalog.Cursor{Name: name, Statement: p.st.sql(), Created: p.createdAt}
+		k := pgcatalog.Cursor{Name: name, Statement: p.st.sql(), Created: p.createdAt}
 		if c := p.cursor; c != nil {
 			k.Hold, k.Binary, k.Scroll = c.hold, c.binary, !c.forwardOnly
 		}
@@ -159,12 +159,12 @@ func (o *objectStore) names() (cursors []catalog.Cursor, prepared []catalog.Prep
 	}
 	for name, st := range o.statements {
 		if name != "" {
-			prepared = append(prepared, catalog.Prepared{Name: name, Statement: st.sql(), Parameters: st.parameterTypes,
+			prepared = append(prepared, pgcatalog.Prepared{Name: name, Statement: st.sql(), Parameters: st.parameterTypes,
 				SQL: st.fromPrepare, Created: st.preparedAt})
 		}
 	}
-	slices.SortFunc(cursors, func(a, b catalog.Cursor) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(prepared, func(a, b catalog.Prepared) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(cursors, func(a, b pgcatalog.Cursor) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(prepared, func(a, b pgcatalog.Prepared) int { return strings.Compare(a.Name, b.Name) })
 	return cursors, prepared
 }
 
@@ -180,8 +180,8 @@ func (o *objectStore) setResult(p *portal, r *result, shown []column) error {
 
 // heldMemory counts what one connection holds, before it is there.
 type heldMemory struct {
-	share *bytelimit.Share // all of it
-	kept  int              // of them, bytes of what is kept: statements, portals, views
+	share *clientlimits.Share // all of it
+	kept  int                 // of them, bytes of what is kept: statements, portals, views
 }
 
 // borrow counts bytes that a message takes while it is heard. What is small is not counted: who
@@ -253,7 +253,7 @@ func (m *heldMemory) recount(st *statement) error {
 
 // size is about how many bytes the rows of a result take, and their error bars.
 func (r *result) size() int {
-	n, _ := bytelimit.Rows(r.rows)
+	n, _ := clientlimits.RowsSize(r.rows)
 	if r.answer != nil {
 		for _, row := range r.answer.Errors {
 			n += 24 + 16*len(row)
@@ -282,7 +282,7 @@ func (m *heldMemory) holdRows(p *portal) error {
 // whileSending counts what sending rows takes: one at a time is written down, and copied to where
 // messages wait.
 func (m *heldMemory) whileSending(rows [][]any, send func() error) error {
-	_, largest := bytelimit.Rows(rows)
+	_, largest := clientlimits.RowsSize(rows)
 	if err := m.borrow(2 * largest); err != nil {
 		return err
 	}
@@ -292,7 +292,7 @@ func (m *heldMemory) whileSending(rows [][]any, send func() error) error {
 
 // fullError says that there is no room, and when there may be.
 func fullError(err error) error {
-	var e *bytelimit.FullError
+	var e *clientlimits.FullError
 	if !errors.As(err, &e) {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet/internal/server/bytelimit"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 )
 
 // packetConn is a connection that is read one packet at a time: it hands pgproto3's Backend the
@@ -29,10 +29,10 @@ type packetConn struct {
 	writeErr error  // that sending ended with
 
 	writeTimeout time.Duration // for a client to take flushSize bytes
-	held         *bytelimit.Counter
+	held         *clientlimits.Counter
 }
 
-func newPacketConn(c net.Conn, patience time.Duration, held *bytelimit.Counter) *packetConn {
+func newPacketConn(c net.Conn, patience time.Duration, held *clientlimits.Counter) *packetConn {
 	return &packetConn{raw: c, buf: make([]byte, startupBufferBytes), writeTimeout: patience, held: held}
 }
 
@@ -162,7 +162,7 @@ func (c *packetConn) Write(p []byte) (int, error) {
 		n, err := c.raw.Write(p[written:min(len(p), written+flushBytes)])
 		written += n
 		if err != nil {
-			return written, c.held.Written(err)
+			return written, c.held.CountUnread(err)
 		}
 	}
 	return written, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/pgcatalog"
 )
 
 // protocol does what the messages of a client who is logged in say, of the simple protocol and of
@@ -35,7 +35,7 @@ func newProtocol(s *Server, who identity, out *clientWriter, running *execution)
 	held := &heldMemory{share: s.options.Held.Share(who.user.Name, maxHeldBytes)}
 	objects := &objectStore{memory: held, statements: map[string]*statement{}, portals: map[string]*portal{}}
 	blocks := &transactions{settings: out.settings, objects: objects, out: out}
-	tables := catalog.New(dispatcher.DB().Policy(), who.dataset.Name, catalog.Session{
+	tables := pgcatalog.New(dispatcher.DB().Policy(), who.dataset.Name, pgcatalog.Session{
 		User: who.user.Name, Database: who.dataset.Name, PID: int32(running.pid), Version: s.options.Version,
 		Setting: out.settings.show, Names: append(api.SettingNames(), requestSetting), Set: func(name, value string) error {
 			return blocks.change(name, value, false)

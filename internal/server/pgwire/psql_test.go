@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 var rewriteFlag = flag.Bool("rewrite", false, "write what psql prints into testdata")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
-	"github.com/discreet-dp/discreet/internal/table"
 )
 
 // clientWriter writes results, and what is said beside them, as the client has them set.
@@ -193,11 +192,11 @@ func (w *clientWriter) sendRemarks(a *api.Answer) {
 			render.Count(a.MaxRows, "row"), render.Count(a.MaxGroups, "group")))
 	}
 	for _, n := range a.Notes {
-		w.say(table.Clean(n))
+		w.say(render.Clean(n))
 	}
 	switch v := a.Version; {
 	case v.Name != "":
-		w.say(fmt.Sprintf("data version %d: %s", v.Number, table.Clean(v.Name)))
+		w.say(fmt.Sprintf("data version %d: %s", v.Number, render.Clean(v.Name)))
 	case v.Number > 1:
 		w.say(fmt.Sprintf("data version %d", v.Number))
 	}
@@ -221,7 +220,7 @@ func formatErrorBars(a *api.Answer) string {
 			}
 		}
 		if widest >= 0 {
-			parts = append(parts, table.Clean(c.Name)+" "+render.Around(narrowest, widest))
+			parts = append(parts, render.Clean(c.Name)+" "+render.Around(narrowest, widest))
 		}
 	}
 	if len(parts) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -227,7 +227,7 @@ func TestLapsedQuestion(t *testing.T) {
 // an error says.
 func TestClosedDoor(t *testing.T) {
 	for _, charged := range []bool{false, true} {
-		door := &ledger.DoorError{Dataset: "hospital", Charged: charged}
+		door := &ledger.LockoutError{Dataset: "hospital", Charged: charged}
 		e := toWireError(context.Background(), fmt.Errorf("%w. The request identifier is 7", door))
 		if e.code != "55D00" || e.message != door.Error() || strings.Contains(e.hint, "owner") ||
 			!strings.Contains(e.hint, "whether it is open again") || strings.Contains(door.Error(), "Nothing was charged") == charged {

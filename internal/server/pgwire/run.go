@@ -4,9 +4,9 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
+	"github.com/discreet-dp/discreet/internal/pgcatalog"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
 )
 
 // result is what a statement returned.
@@ -222,7 +222,7 @@ func (r *runner) runView(st *statement) (*result, error) {
 
 // temporaryViews are those in the catalogue of one connection.
 type temporaryViews struct {
-	catalog *catalog.Catalog
+	catalog *pgcatalog.Catalog
 	memory  *heldMemory
 	bytes   int // that they are counted with
 }

@@ -10,11 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/grammar"
+	"github.com/discreet-dp/discreet/internal/planner/grammar"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/bytelimit"
-	"github.com/discreet-dp/discreet/internal/server/clientaddr"
-	"github.com/discreet-dp/discreet/internal/server/connlimit"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -34,7 +32,7 @@ type Options struct {
 	IdleDeadline    time.Duration // of a session that sends nothing; 0 means an hour
 	MessageSize     int           // bytes of one message after login; 0 means 1 MiB. Before login it is 8 KiB.
 
-	Held *bytelimit.Counter // of what is held for users, here and elsewhere; nil means one of its own
+	Held *clientlimits.Counter // of what is held for users, here and elsewhere; nil means one of its own
 }
 
 // Server answers PostgreSQL's clients.
@@ -74,7 +72,7 @@ func New(o Options) *Server {
 		o.IdleDeadline = time.Hour
 	}
 	if o.Held == nil {
-		o.Held = bytelimit.New(bytelimit.Usual)
+		o.Held = clientlimits.New(clientlimits.DefaultLimits)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -191,7 +189,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) Connections() int { return s.connections.count() }
 
 // TurnedAway is how often there was no room for a connection.
-func (s *Server) TurnedAway() connlimit.TurnedAway { return s.connections.slots.TurnedAway() }
+func (s *Server) TurnedAway() clientlimits.TurnedAwayConnections {
+	return s.connections.slots.TurnedAway()
+}
 
 // UsersTurnedAway is how often a user had as many connections as a user can have.
 func (s *Server) UsersTurnedAway() uint64 {
@@ -202,7 +202,7 @@ func (s *Server) UsersTurnedAway() uint64 {
 
 func peerAddress(c net.Conn) string {
 	if a := c.RemoteAddr(); a != nil {
-		return clientaddr.Host(a.String())
+		return clientlimits.Host(a.String())
 	}
 	return ""
 }
@@ -220,8 +220,8 @@ const (
 	flushBytes         = 32 << 10 // bytes that are sent at once
 	idleBufferBytes    = 1 << 10  // bytes that are kept for what will be sent
 
-	defaultMessageTimeout = time.Minute        // from the first byte of a message to its last
-	defaultWriteTimeout   = bytelimit.Patience // for a client to take flushSize bytes
+	defaultMessageTimeout = time.Minute                // from the first byte of a message to its last
+	defaultWriteTimeout   = clientlimits.UnreadTimeout // for a client to take flushSize bytes
 
 	maxStatements = 100 // of one message
 
@@ -250,7 +250,7 @@ const reservedConnections = 32
 type connectionCounts struct {
 	perUser int
 
-	slots *connlimit.Places
+	slots *clientlimits.Slots
 
 	mu              sync.Mutex
 	users           map[string]int
@@ -259,15 +259,15 @@ type connectionCounts struct {
 
 func newConnectionCounts(o Options) *connectionCounts {
 	return &connectionCounts{perUser: o.PerUser, users: map[string]int{},
-		slots: &connlimit.Places{Most: o.Connections, PerAddress: o.PerAddress, Beyond: reservedConnections}}
+		slots: &clientlimits.Slots{Most: o.Connections, PerAddress: o.PerAddress, Beyond: reservedConnections}}
 }
 
 // refuseWithoutSlot says why a connection that is counted cannot become a session.
-func refuseWithoutSlot(p *connlimit.Slot) error {
+func refuseWithoutSlot(p *clientlimits.Slot) error {
 	switch p.Full() {
-	case connlimit.ServerFull:
+	case clientlimits.ServerFull:
 		return fatal(tooManyConnections, "the server has as many connections as it takes; try again later")
-	case connlimit.AddressFull:
+	case clientlimits.AddressFull:
 		return fatal(tooManyConnections, "there are as many connections from this address as the server takes; close some")
 	}
 	return nil

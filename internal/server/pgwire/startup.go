@@ -15,7 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet/internal/server/connlimit"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -88,7 +88,7 @@ func (c *connection) startTLS() error {
 	if _, err := c.packets.Write([]byte("S")); err != nil {
 		return errSilent
 	}
-	raw := connlimit.NewConn(c.packets.raw, maxHandshakeBytes)
+	raw := clientlimits.NewConn(c.packets.raw, maxHandshakeBytes)
 	config, shown := recordCertificate(c.server.options.TLS)
 	t := tls.Server(raw, config)
 	ctx, done := context.WithTimeout(c.server.base, c.server.options.StartupDeadline)

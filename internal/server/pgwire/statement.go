@@ -8,9 +8,9 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
 
-	"github.com/discreet-dp/discreet/internal/grammar"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/pgcatalog"
+	"github.com/discreet-dp/discreet/internal/planner/grammar"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 type statement struct {
@@ -162,7 +162,7 @@ const (
 
 type router struct {
 	identity
-	catalog  *catalog.Catalog
+	catalog  *pgcatalog.Catalog
 	settings *settings
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/discreet-dp/discreet/internal/pgplace"
+	"github.com/discreet-dp/discreet/internal/source/pgdial"
 )
 
 // databaseSchema makes the users in a database. Names are compared and put in order by their bytes,
@@ -61,10 +61,10 @@ CREATE INDEX saved_about ON main.saved (dataset, kind);
 const connections = 8
 
 // database is where in PostgreSQL the users are.
-type database struct{ *pgplace.Place }
+type database struct{ *pgdial.Place }
 
 func openDatabase(address string, create bool) (*backend, error) {
-	p, err := pgplace.Parse(address)
+	p, err := pgdial.Parse(address)
 	if err != nil {
 		return nil, &InvalidError{"the address of the users' database", err.Error()}
 	}
@@ -97,7 +97,7 @@ func (d database) claim(create bool) error {
 	if err != nil {
 		return d.words(err)
 	}
-	defer pgplace.HangUp(c)
+	defer pgdial.HangUp(c)
 	format, err := d.format(c)
 	switch {
 	case err != nil || format == version:
@@ -218,11 +218,11 @@ func (d database) words(err error) error {
 // the schema of the place, and its parameters have numbers.
 type translator struct {
 	sqldriver.Connector
-	place *pgplace.Place
+	place *pgdial.Place
 	known sync.Map // of texts by texts; there are few
 }
 
-func newTranslator(p *pgplace.Place) *translator {
+func newTranslator(p *pgdial.Place) *translator {
 	return &translator{Connector: stdlib.GetConnector(*p.Config, stdlib.OptionAfterConnect(p.Settle)), place: p}
 }
 

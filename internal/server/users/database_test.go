@@ -17,8 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/pgplace"
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/source/pgdial"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 // TestInDatabase runs the tests of a file over a database. Those of what is in memory are not
@@ -58,7 +58,7 @@ func TestClosedAfterARestart(t *testing.T) {
 	}
 	must(t, c.Close(ctx))
 	pg.Listen(t, authority, "localhost", time.Now().Add(time.Hour))
-	t.Setenv(pgplace.PasswordVariable, "secret word")
+	t.Setenv(pgdial.PasswordVariable, "secret word")
 	s, err := Open("postgres://clerk@localhost:" + pg.Port() + "/postgres?sslmode=verify-full&sslrootcert=" + authority.File)
 	must(t, err)
 	must(t, second(s.Add(ctx, "ana", Analyst, "")))
@@ -84,7 +84,7 @@ func TestServersShareUsers(t *testing.T) {
 		must(t, other.RevokeToken(ctx, token.ID))
 		denied(t, second(f.Token(ctx, Attempt{}, secret)))
 		must(t, f.Revoke(ctx, "ana"))
-		denied(t, other.Still(ctx, u))
+		denied(t, other.CheckAgain(ctx, u))
 		denied(t, second(login(other, from("ana", home), f.password)))
 		f.turn(time.Hour)
 		f.password, err = other.SetPassword(ctx, "ana", "")
@@ -264,7 +264,7 @@ func TestDatabasesRefused(t *testing.T) {
 	}
 	var invalid *InvalidError
 	if _, err := Open(strings.Replace(f.path, "postgres@", "postgres:hunter22@", 1)); !errors.As(err, &invalid) ||
-		!strings.Contains(err.Error(), pgplace.PasswordVariable) || strings.Contains(err.Error(), "hunter22") {
+		!strings.Contains(err.Error(), pgdial.PasswordVariable) || strings.Contains(err.Error(), "hunter22") {
 		t.Error(err)
 	}
 }
@@ -308,7 +308,7 @@ func TestDatabaseAway(t *testing.T) {
 	pg := testpg.Start(t)
 	cheap(t)
 	f := &fixture{hand: &hand{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, path: pg.URL()}
-	t.Setenv(pgplace.PasswordVariable, "hunter22")
+	t.Setenv(pgdial.PasswordVariable, "hunter22")
 	f.Store = f.again(t)
 	password, err := f.Add(ctx, "ana", Analyst, "")
 	must(t, err)
@@ -322,7 +322,7 @@ func TestDatabaseAway(t *testing.T) {
 	_, _, made := f.NewToken(ctx, "ana", "", time.Time{})
 	for what, err := range map[string]error{
 		"exchange": second(login(f.Store, from("ana", home), password)), "password": second(f.Password(ctx, from("ana", home), password)),
-		"token": second(f.Token(ctx, Attempt{}, secret)), "still": f.Still(ctx, u), "revoke": f.Revoke(ctx, "ana"), "new token": made,
+		"token": second(f.Token(ctx, Attempt{}, secret)), "still": f.CheckAgain(ctx, u), "revoke": f.Revoke(ctx, "ana"), "new token": made,
 	} {
 		var l *LockedError
 		if err == nil || errors.Is(err, ErrDenied) || errors.As(err, &l) || strings.Contains(err.Error(), "hunter22") {
@@ -333,7 +333,7 @@ func TestDatabaseAway(t *testing.T) {
 		t.Errorf("the owner was told %q", told)
 	}
 	pg.Restart(t)
-	must(t, f.Still(ctx, u))
+	must(t, f.CheckAgain(ctx, u))
 	must(t, second(login(f.Store, from("ana", home), password)))
 	must(t, second(f.Token(ctx, Attempt{}, secret)))
 }

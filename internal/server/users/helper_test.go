@@ -12,7 +12,7 @@ import (
 
 	"github.com/xdg-go/scram"
 
-	"github.com/discreet-dp/discreet/internal/testpg"
+	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
 var ctx = context.Background()

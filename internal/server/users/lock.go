@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/server/clientaddr"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 )
 
 // LockedError: too many failed attempts.
@@ -22,7 +22,7 @@ type pair struct{ name, address string }
 
 // pairOf makes names that nobody can have one, and the addresses of one network one.
 func pairOf(a Attempt) pair {
-	p := pair{a.Name, clientaddr.Block(printable(a.Address, 64))}
+	p := pair{a.Name, clientlimits.Block(printable(a.Address, 64))}
 	if Name(a.Name) != nil {
 		p.name = ""
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/xdg-go/stringprep"
 	"golang.org/x/crypto/argon2"
 
-	"github.com/discreet-dp/discreet/internal/server/clientaddr"
+	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/username"
 )
 
@@ -154,7 +154,7 @@ func newHashes() *hashes {
 // turn waits for the turn of a pair; what it returns ends it.
 func (h *hashes) turn(ctx context.Context, p pair, familiar bool) (func(), error) {
 	if !familiar {
-		leave, err := h.strangers.enter(ctx, clientaddr.Network(p.address))
+		leave, err := h.strangers.enter(ctx, clientlimits.Network(p.address))
 		begin := time.Now()
 		return func() {
 			if rest := min(time.Duration(h.rest)*time.Since(begin), maxRest); rest > 0 {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/pgplace"
+	"github.com/discreet-dp/discreet/internal/source/pgdial"
 )
 
 // storage is what has the users, with words for what goes wrong in it.
@@ -113,7 +113,7 @@ func Find(where string) (*Store, error) { return openNow(where, false) }
 
 // InDatabase reports whether users are in a database and not in a file, by how their place is
 // written.
-func InDatabase(where string) bool { return pgplace.Is(where) }
+func InDatabase(where string) bool { return pgdial.Is(where) }
 
 // openBackend opens what has the users, and makes it where it may.
 func openBackend(where string, create bool) (*backend, error) {

@@ -212,7 +212,7 @@ func (s *Store) List(ctx context.Context) ([]User, error) {
 // Still says whether somebody who came in is still a user, with the password that they came in
 // with: nil, or ErrDenied. It is question before every statement, so it is cheap, and an open
 // connection ends when its user or its password does.
-func (s *Store) Still(ctx context.Context, u User) error {
+func (s *Store) CheckAgain(ctx context.Context, u User) error {
 	epoch, err := s.epoch(ctx, u.Name)
 	if err == nil && epoch != u.epoch {
 		err = ErrDenied

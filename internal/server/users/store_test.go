@@ -144,18 +144,18 @@ func TestStill(t *testing.T) {
 	u, err := login(server, from("ana", home), f.password)
 	must(t, err)
 	must(t, second(server.epoch(ctx, "ana")))
-	must(t, server.Still(ctx, u))
+	must(t, server.CheckAgain(ctx, u))
 	denied(t, second(server.epoch(ctx, "bob")))
 	p, err := f.SetPassword(ctx, "ana", "")
 	must(t, err)
 	must(t, second(server.epoch(ctx, "ana")))
-	denied(t, server.Still(ctx, u))
+	denied(t, server.CheckAgain(ctx, u))
 	u, err = login(server, from("ana", home), p)
 	must(t, err)
-	must(t, server.Still(ctx, u))
+	must(t, server.CheckAgain(ctx, u))
 	must(t, f.Revoke(ctx, "ana"))
 	denied(t, second(server.epoch(ctx, "ana")))
-	denied(t, server.Still(ctx, u))
+	denied(t, server.CheckAgain(ctx, u))
 }
 
 // Several processes make the users, change it and read it at once.

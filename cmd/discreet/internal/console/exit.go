@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/account/workload"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/client"
+	"github.com/discreet-dp/discreet/internal/lab/workload"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
-	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -81,7 +81,7 @@ func ExitCode(err error) int {
 	var window *ledger.WindowError
 	var lapsed *ledger.LapsedError
 	var key *ownerkey.Error
-	var door *ledger.DoorError
+	var door *ledger.LockoutError
 	var unasked *client.Unasked
 	switch {
 	case err == nil:
@@ -153,7 +153,7 @@ func ErrorJSON(err error) any {
 
 // ErrorKind says by a word how a command ended.
 func ErrorKind(err error) string {
-	if errors.As(err, new(*ledger.DoorError)) {
+	if errors.As(err, new(*ledger.LockoutError)) {
 		return "closed" // another question does not help, and neither does a larger budget
 	}
 	return map[int]string{ExitFailed: "failed", ExitRefused: "refused", ExitBudget: "budget"}[ExitCode(err)]
@@ -164,7 +164,7 @@ func ErrorKind(err error) string {
 func CleanLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
-		lines[i] = table.Clean(l)
+		lines[i] = render.Clean(l)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -188,8 +188,8 @@ func (e *locatedError) pointer() string {
 	if len(line) > 160 || len(before) > len(line) {
 		return ""
 	}
-	show := func(s string) string { return table.Clean(strings.ReplaceAll(s, "\t", " ")) }
-	return "  " + show(line) + "\n  " + strings.Repeat(" ", table.Width(show(before))) + "^\n"
+	show := func(s string) string { return render.Clean(strings.ReplaceAll(s, "\t", " ")) }
+	return "  " + show(line) + "\n  " + strings.Repeat(" ", render.Width(show(before))) + "^\n"
 }
 
 // Locate attaches the text to a refusal.

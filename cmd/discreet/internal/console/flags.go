@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/client"
-	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
+	"github.com/discreet-dp/discreet/internal/ledger/openledger"
 	"github.com/discreet-dp/discreet/internal/policywords"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -29,7 +29,7 @@ type LedgerFlags struct {
 }
 
 // Read opens the ledger for reading. The policy is nil where only a file was named.
-func (f LedgerFlags) Read() (anywhere.Reader, *policy.Policy, error) {
+func (f LedgerFlags) Read() (openledger.Reader, *policy.Policy, error) {
 	if (f.File == "") == (f.Policy == "") {
 		return nil, nil, Misuse(errors.New("name a ledger file, or a policy with --policy, and not both"))
 	}
@@ -37,14 +37,14 @@ func (f LedgerFlags) Read() (anywhere.Reader, *policy.Policy, error) {
 		if looksLikePolicy(f.File) {
 			return nil, nil, Misuse(fmt.Errorf("%s is no ledger; did you mean --policy %s?", f.File, f.File))
 		}
-		r, err := anywhere.Read(f.File)
+		r, err := openledger.Read(f.File)
 		return r, nil, err
 	}
 	p, err := policy.Load(f.Policy)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := anywhere.Read(p.Ledger)
+	r, err := openledger.Read(p.Ledger)
 	return r, p, err
 }
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chart"
+	"github.com/discreet-dp/discreet/internal/lab/chart"
 )
 
 // WriteFile writes to a file that appears when it is whole, or not at all; or to the screen, where

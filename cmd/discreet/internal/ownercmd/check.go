@@ -13,16 +13,16 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
-	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/curator/policycheck"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/engine/trino"
-	"github.com/discreet-dp/discreet/internal/ledger/anywhere"
-	"github.com/discreet-dp/discreet/internal/pgdraft"
-	"github.com/discreet-dp/discreet/internal/policycheck"
+	"github.com/discreet-dp/discreet/internal/ledger/openledger"
 	"github.com/discreet-dp/discreet/internal/policywords"
-	"github.com/discreet-dp/discreet/internal/table"
-	"github.com/discreet-dp/discreet/internal/trinotables"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/source/policydraft"
+	"github.com/discreet-dp/discreet/internal/source/trinotables"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -152,7 +152,7 @@ func checkDataset(ctx context.Context, ds *policy.Dataset) (*datasetCheck, error
 			return nil, err
 		}
 	case policy.PostgresDatabase:
-		doubts, err := pgdraft.Doubts(ctx, ds)
+		doubts, err := policydraft.Doubts(ctx, ds)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +182,7 @@ func checkJSON(p *policy.Policy, all map[string]*datasetCheck, doubts []string, 
 		}
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
 			"findings": []engine.Finding{}, "max_fanout": ds.Fanout(), "max_joined": maxJoinedRows(ds),
-			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset},
+			"failures": map[string]uint64{"analyst": ds.FailureLimits().Analyst, "dataset": ds.FailureLimits().Dataset},
 			"warnings": policywords.Warnings(ds)}
 		if c := all[name]; c != nil {
 			about["findings"] = append([]engine.Finding{}, c.findings...)
@@ -209,7 +209,7 @@ func printCheck(s console.Screen, p *policy.Policy, all map[string]*datasetCheck
 		ds := p.Datasets[name]
 		fmt.Fprintf(s.Out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours,
 			policywords.Budget(ds))
-		rows := &table.Table{Header: []string{"table", "rows", "path"}}
+		rows := &render.Table{Header: []string{"table", "rows", "path"}}
 		for _, tn := range ds.TableNames() {
 			rows.Add(tn, policywords.Rows(ds.Tables[tn]), policywords.Path(ds.Tables[tn]))
 		}
@@ -218,7 +218,7 @@ func printCheck(s console.Screen, p *policy.Policy, all map[string]*datasetCheck
 			fmt.Fprintf(s.Out, "one row of a person meets at most %d rows of public tables in a question\n", ds.Fanout())
 		}
 		fmt.Fprintf(s.Out, "%s\n\n", policywords.Failures(ds))
-		t := &table.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
+		t := &render.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
 		for _, tn := range ds.TableNames() {
 			for _, cn := range ds.Tables[tn].ColumnNames() {
 				t.Add(console.DescribeColumn(ds.Tables[tn], ds.Tables[tn].Columns[cn])...)
@@ -241,7 +241,7 @@ func printCheck(s console.Screen, p *policy.Policy, all map[string]*datasetCheck
 // printFound says what was found in the data, where it was opened.
 func printFound(s console.Screen, ds *policy.Dataset, c *datasetCheck) {
 	if c != nil {
-		fmt.Fprintf(s.Out, "data version: %s\n", table.Clean(c.version))
+		fmt.Fprintf(s.Out, "data version: %s\n", render.Clean(c.version))
 		fmt.Fprintf(s.Out, "discreet serve: %s\n", policywords.Release(ds, c.tick))
 		if c.read != nil {
 			fmt.Fprintf(s.Out, "rows that were read: %s\n", describeRead(ds, c.read))
@@ -270,7 +270,7 @@ func describeRead(ds *policy.Dataset, read map[string][]string) string {
 	var out []string
 	for _, name := range ds.TableNames() {
 		if columns := read[name]; len(columns) > 0 {
-			out = append(out, table.Clean(fmt.Sprintf("%s (%s)", name, strings.Join(columns, ", "))))
+			out = append(out, render.Clean(fmt.Sprintf("%s (%s)", name, strings.Join(columns, ", "))))
 		}
 	}
 	if len(out) == 0 {
@@ -295,7 +295,7 @@ func maxJoinedRows(ds *policy.Dataset) map[string]int64 {
 // an anchor and the policy names none, or that charges protected others than the policy does. A
 // ledger that cannot be read now is a doubt.
 func checkAnchoring(p *policy.Policy) (doubts []string, err error) {
-	r, err := anywhere.Read(p.Ledger)
+	r, err := openledger.Read(p.Ledger)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -322,7 +322,7 @@ func checkAnchoring(p *policy.Policy) (doubts []string, err error) {
 		return nil, &ledger.UnanchoredError{Path: p.Ledger, Was: was}
 	}
 	for _, name := range p.Names() {
-		if err := books.CheckProtected(p.Datasets[name], notes[name]); err != nil {
+		if err := budgets.CheckProtected(p.Datasets[name], notes[name]); err != nil {
 			return nil, err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
 	"github.com/discreet-dp/discreet/internal/render"
-	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -81,10 +80,10 @@ func (c *incidentsListCmd) Run(s console.Screen) error {
 	for _, d := range doors {
 		gives := "nobody"
 		if d.Analyst != "" {
-			gives = table.Clean(d.Analyst) + " no"
+			gives = render.Clean(d.Analyst) + " no"
 		}
 		fmt.Fprintf(s.Out, "%s gives %s new answers. 'discreet incidents release' ends that, when you know what it was\n",
-			table.Clean(d.Dataset), gives)
+			render.Clean(d.Dataset), gives)
 	}
 	if c.Unanswered {
 		printUnanswered(s, open, book.Incidents)
@@ -124,7 +123,7 @@ func printIncidents(s console.Screen, all []ledger.Case) {
 		fmt.Fprintln(s.Out, "no incidents")
 		return
 	}
-	t := table.Table{Header: []string{"record", "time", "dataset", "analyst", "failure", "charge", "state"}}
+	t := render.Table{Header: []string{"record", "time", "dataset", "analyst", "failure", "charge", "state"}}
 	for _, i := range all {
 		charge := ""
 		if i.Charge > 0 {
@@ -148,7 +147,7 @@ func printUnanswered(s console.Screen, all []ledger.Unanswered, incidents []ledg
 		return
 	}
 	fmt.Fprintf(s.Out, "%s without an answer:\n", render.Count(int64(len(all)), "charge"))
-	t := table.Table{Header: []string{"record", "time", "dataset", "analyst", "request", "question", "incident"}}
+	t := render.Table{Header: []string{"record", "time", "dataset", "analyst", "request", "question", "incident"}}
 	for _, u := range all {
 		incident := "none was recorded"
 		if u.Incident > 0 {

@@ -12,8 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/pgdraft"
-	"github.com/discreet-dp/discreet/internal/trinodraft"
+	"github.com/discreet-dp/discreet/internal/source/policydraft"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -114,17 +113,17 @@ func (c *InitCmd) fromAddress(ctx context.Context, s console.Screen, options pol
 			"them one " +
 			"by one"))
 	}
-	draft, check := pgdraft.Draft, policy.CheckPostgres
+	draft, check := policydraft.DraftPostgres, policy.CheckPostgres
 	if policy.IsTrino(c.Files[0]) {
-		draft, check = trinodraft.Draft, policy.CheckTrino
+		draft, check = policydraft.DraftTrino, policy.CheckTrino
 	}
 	if err := check(c.Files[0]); err != nil {
 		return "", console.Misuse(err)
 	}
 	done := console.Waiting(s.Err, "reading the catalogue")
-	d, err := draft(ctx, c.Files[0], pgdraft.Options{DraftOptions: options, Schemas: c.Schema, OMOP: c.OMOP})
+	d, err := draft(ctx, c.Files[0], policydraft.Options{DraftOptions: options, Schemas: c.Schema, OMOP: c.OMOP})
 	done()
-	var misused *pgdraft.OptionError
+	var misused *policydraft.OptionError
 	switch {
 	case errors.As(err, &misused):
 		return "", console.Misuse(err)

@@ -15,10 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chart"
-	"github.com/discreet-dp/discreet/internal/forecast"
+	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/lab/chart"
 	"github.com/discreet-dp/discreet/internal/render"
-	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -43,8 +42,8 @@ how much of each is spent, with a mark from 50, 80 and 95 % on; and how long it 
 type forecastAccount struct {
 	api.Account
 	// Questions is about how many more questions at the default price are left.
-	Questions *int64            `json:"questions,omitempty"`
-	Forecast  forecast.Forecast `json:"forecast"`
+	Questions *int64           `json:"questions,omitempty"`
+	Forecast  budgets.Forecast `json:"forecast"`
 }
 
 // printQuestions says about how many questions each account has left.
@@ -150,7 +149,7 @@ var alertColours = map[int]string{80: "\x1b[33m", 95: "\x1b[1;31m"}
 func printAccounts(w io.Writer, accounts []api.Account) {
 	pure, first := accounts[0].Limit.Rho == dp.Unbounded, accounts[0].ByEpsilon()
 	mixed := slices.ContainsFunc(accounts, func(a api.Account) bool { return a.ByEpsilon() != first })
-	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"},
+	t := &render.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"},
 		Right: []bool{false, true, false, true, true, true}}
 	raised := slices.ContainsFunc(accounts, func(a api.Account) bool {
 		return console.Claim(a.ByEpsilon(), a.Granted) > 0 ||
@@ -180,7 +179,7 @@ func printAccounts(w io.Writer, accounts []api.Account) {
 		if a.Alert > 0 && left == 0 {
 			word = "NOTHING LEFT"
 		}
-		cells := []string{a.Name, unit + spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(),
+		cells := []string{a.Name, unit + spent.Short(), render.Bar(a.Part, 20), limit.Short(), left.Short(),
 			fmt.Sprintf("%.0f %%", 100*a.Part), word, worth, kindWords(a)}
 		if raised {
 			cells = append(cells, topUpWords(a))
@@ -262,7 +261,7 @@ func topUpWords(a api.Account) string {
 
 // spendingHistory is what was charged over time, by account.
 type spendingHistory struct {
-	accounts map[string][]forecast.Spend
+	accounts map[string][]budgets.Spend
 	// jumps are what a recovery counted as spent: no rate, but a part of the picture.
 	jumps  map[string][]recoveredSpending
 	first  time.Time
@@ -284,7 +283,7 @@ func readSpendingHistory(records iter.Seq2[*ledger.Record, error], at time.Time)
 		index   int
 	}
 	var places [][]place // of each charge
-	s := &spendingHistory{accounts: map[string][]forecast.Spend{}, jumps: map[string][]recoveredSpending{}, first: at}
+	s := &spendingHistory{accounts: map[string][]budgets.Spend{}, jumps: map[string][]recoveredSpending{}, first: at}
 	recoveries := map[int][]place{} // by how many charges came before
 	for r, err := range records {
 		if err != nil {
@@ -295,7 +294,7 @@ func readSpendingHistory(records iter.Seq2[*ledger.Record, error], at time.Time)
 			var all []place
 			for _, b := range r.Balances {
 				all = append(all, place{b.Account, len(s.accounts[b.Account])})
-				s.accounts[strings.Clone(b.Account)] = append(s.accounts[b.Account], forecast.Spend{Cost: r.Cost})
+				s.accounts[strings.Clone(b.Account)] = append(s.accounts[b.Account], budgets.Spend{Cost: r.Cost})
 			}
 			times, places = append(times, r.Time), append(places, all)
 		case ledger.KindRecovery:
@@ -306,7 +305,7 @@ func readSpendingHistory(records iter.Seq2[*ledger.Record, error], at time.Time)
 			}
 		}
 	}
-	s.mended = forecast.Mend(times, at)
+	s.mended = budgets.Mend(times, at)
 	for i, all := range places {
 		for _, p := range all {
 			s.accounts[p.account][p.index].Time = times[i]
@@ -325,32 +324,32 @@ func readSpendingHistory(records iter.Seq2[*ledger.Record, error], at time.Time)
 	return s, nil
 }
 
-func (s *spendingHistory) forecast(a api.Account, at time.Time) forecast.Forecast {
-	return forecast.New(s.accounts[a.Name], a.Limit, a.Left, at)
+func (s *spendingHistory) forecast(a api.Account, at time.Time) budgets.Forecast {
+	return budgets.NewForecast(s.accounts[a.Name], a.Limit, a.Left, at)
 }
 
 func (s *spendingHistory) print(w io.Writer, accounts []api.Account, due string, at time.Time) {
-	t := &table.Table{Header: []string{"account", fmt.Sprintf("the last %d days", forecast.Days), "at this rate the budget"}}
+	t := &render.Table{Header: []string{"account", fmt.Sprintf("the last %d days", budgets.WindowDays), "at this rate the budget"}}
 	for _, a := range accounts {
 		f := s.forecast(a, at)
-		daily := forecast.Daily(s.accounts[a.Name], func(c dp.Cost) dp.Amount { return console.Claim(a.ByEpsilon(), c) }, forecast.Days, at)
+		daily := budgets.Daily(s.accounts[a.Name], func(c dp.Cost) dp.Amount { return console.Claim(a.ByEpsilon(), c) }, budgets.WindowDays, at)
 		words := forecastWords(f)
-		if due != "" && a.Kind != "dataset" && f.Status == forecast.Lasting && (f.Until == "" || f.Until > due) {
+		if due != "" && a.Kind != "dataset" && f.Status == budgets.Lasting && (f.Until == "" || f.Until > due) {
 			words = fmt.Sprintf("lasts longer than its window, which is meant to end on %s (%s)", due, rateWords(f))
 		}
-		t.Add(a.Name, forecast.Sparkline(daily), words)
+		t.Add(a.Name, budgets.Sparkline(daily), words)
 	}
 	t.Write(w)
 }
 
 // forecastWords says how long an account lasts, as it reads after "at this rate the budget".
-func forecastWords(f forecast.Forecast) string {
+func forecastWords(f budgets.Forecast) string {
 	switch f.Status {
-	case forecast.UsedUp:
+	case budgets.UsedUp:
 		return "is used up"
-	case forecast.Idle:
-		return fmt.Sprintf("lasts: nothing was spent in the last %d days", forecast.Days)
-	case forecast.Early:
+	case budgets.Idle:
+		return fmt.Sprintf("lasts: nothing was spent in the last %d days", budgets.WindowDays)
+	case budgets.Early:
 		if f.Charges == 0 {
 			return "lasts: nothing was spent yet"
 		}
@@ -368,12 +367,12 @@ func forecastWords(f forecast.Forecast) string {
 	return fmt.Sprintf("lasts until %s, %s (%s)", f.Until, render.Count(int64(f.DaysLeft), "day"), rateWords(f))
 }
 
-func rateWords(f forecast.Forecast) string {
+func rateWords(f budgets.Forecast) string {
 	return fmt.Sprintf("%s %.3g a day over %s", f.Claim, f.PerDay, ratePeriodWords(f))
 }
 
 // ratePeriodWords says for how long a rate was looked at.
-func ratePeriodWords(f forecast.Forecast) string {
+func ratePeriodWords(f budgets.Forecast) string {
 	if f.Days < 1.5 {
 		return "1 day"
 	}

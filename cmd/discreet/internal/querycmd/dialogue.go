@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/render"
-	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -323,7 +322,7 @@ func (d *dialogue) runBackslash(ctx context.Context, line string) error {
 	case `\q`:
 		return errLeave
 	case `\?`, `\h`:
-		t := &table.Table{Header: []string{"command", "what it does"}}
+		t := &render.Table{Header: []string{"command", "what it does"}}
 		for _, b := range backslashes {
 			t.Add(b[0], b[1])
 		}
@@ -376,7 +375,7 @@ func (d *dialogue) describe(name string) error {
 	if t == nil {
 		for _, view := range ds.ViewNames() {
 			if strings.EqualFold(view, name) {
-				fmt.Fprintf(d.Out, "a view: %s\n", table.Clean(ds.Views[view]))
+				fmt.Fprintf(d.Out, "a view: %s\n", render.Clean(ds.Views[view]))
 				return nil
 			}
 		}
@@ -408,7 +407,7 @@ func ownerOfRows(t *policy.Table) string {
 // What is shown here is in the policy. Nothing is read from the data.
 
 func printDatasets(w io.Writer, p *policy.Policy, current *policy.Dataset) {
-	t := &table.Table{Header: []string{"", "dataset", "unit", "budget", "tables"}}
+	t := &render.Table{Header: []string{"", "dataset", "unit", "budget", "tables"}}
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
 		mark := ""
@@ -425,7 +424,7 @@ func printDatasets(w io.Writer, p *policy.Policy, current *policy.Dataset) {
 }
 
 func printTables(w io.Writer, ds *policy.Dataset) {
-	t := &table.Table{Header: []string{"table", "columns", "a person has"}, Right: []bool{false, true}}
+	t := &render.Table{Header: []string{"table", "columns", "a person has"}, Right: []bool{false, true}}
 	for _, name := range ds.TableNames() {
 		t.Add(name, strconv.Itoa(len(ds.Tables[name].Columns)), ownerOfRows(ds.Tables[name]))
 	}
@@ -436,7 +435,7 @@ func printTables(w io.Writer, ds *policy.Dataset) {
 }
 
 func printColumns(w io.Writer, ds *policy.Dataset, of *policy.Table) {
-	t := &table.Table{Header: []string{"column", "type", "null", "bounds", "step", "sum and avg", "group by", "keys"}}
+	t := &render.Table{Header: []string{"column", "type", "null", "bounds", "step", "sum and avg", "group by", "keys"}}
 	for _, name := range of.ColumnNames() {
 		c := of.Columns[name]
 		cells := console.DescribeColumn(of, c)

@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
-	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -319,7 +318,7 @@ func (s *analystConsole) showSettings(which []setting) error {
 		}
 		return console.PrintJSON(s.Out, map[string]any{"settings": values})
 	}
-	t := &table.Table{Header: []string{"setting", "value", "what it is"}}
+	t := &render.Table{Header: []string{"setting", "value", "what it is"}}
 	for _, k := range which {
 		value, ok := s.settings[k.name]
 		about := k.about

@@ -7,14 +7,14 @@ import (
 	"log"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/holdout"
-	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/noise"
-	"github.com/discreet-dp/discreet/session"
-	"github.com/discreet-dp/discreet/stream"
+	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/dp/noise"
+	"github.com/discreet-dp/discreet/internal/mechanism/holdout"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/session"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream"
 )
 
 var (

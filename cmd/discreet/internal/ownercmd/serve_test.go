@@ -1,0 +1,50 @@
+package ownercmd
+
+import (
+	"net"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The usual ports are taken: others are found, and only where nobody asked for them.
+func TestServeDemoFindsPorts(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().String()
+	if got := usualOrFreePort(taken, taken); got != "127.0.0.1:0" {
+		t.Errorf("got %s", got)
+	}
+	if got := usualOrFreePort(taken, "127.0.0.1:1"); got != taken {
+		t.Errorf("got %s", got)
+	}
+	if got := usualOrFreePort("", DefaultHTTP); got != "" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Where nobody listens nothing is said, and nothing breaks.
+func TestNotify(t *testing.T) {
+	notifySystemd("READY=1")
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
+	notifySystemd("READY=1")
+}
+
+// While there is progress systemd is asked to wait, and not with every step.
+func TestStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		progress := newTimeoutExtender(func(text string) { told = append(told, text) })
+		for range 100 {
+			progress()
+			time.Sleep(time.Second)
+		}
+		if len(told) != 3 || told[0] != "EXTEND_TIMEOUT_USEC=300000000" {
+			t.Errorf("systemd was told %q", told)
+		}
+	})
+}

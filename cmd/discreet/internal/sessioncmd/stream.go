@@ -1,0 +1,216 @@
+// Package sessioncmd has the commands that go on over many questions: streams, holdouts, and the
+// training of models.
+package sessioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream"
+	"github.com/discreet-dp/discreet/internal/render"
+)
+
+// The files stream*.go have the commands of discreet stream: counting questions on one budget, and
+// their rehearsal.
+
+// StreamCmd rehearses where nothing else is said.
+type StreamCmd struct {
+	Rehearse  streamRehearseCmd  `cmd:"" default:"withargs" help:"Replay a file of questions, and say what they would cost and how far off they would be. Nothing is charged. The default."`
+	Ask       streamAskCmd       `cmd:"" help:"Ask counting questions, of which only those are paid for that cannot be predicted."`
+	List      streamListCmd      `cmd:"" help:"Show the streams of a policy: what can be asked, how exact answers are, what they cost."`
+	Report    streamReportCmd    `cmd:"" help:"Show how many questions were free and paid so far."`
+	Synthetic streamSyntheticCmd `cmd:"" help:"Write the table that a stream predicts, as CSV or Parquet."`
+}
+
+func (StreamCmd) Help() string {
+	return `A stream answers very many counting questions on one budget: it predicts each from the answers that were released, tests
+the prediction on the data, and pays only where it is wrong. The policy declares streams; see docs/policy.md.
+
+  discreet stream --policy clinic.yaml --workload questions.txt
+  discreet stream ask --policy clinic.yaml --as ana "sex = 'F' AND age >= 30"
+  discreet stream synthetic --policy clinic.yaml --as ana -o people.csv
+
+'discreet demo stream clinic' writes a clinic with a stream, and a workload, to try this on.`
+}
+
+type streamFlags struct {
+	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	Dataset string `help:"The dataset, where the policy has several with streams." placeholder:"NAME"`
+	Stream  string `help:"The stream, where the dataset has several." placeholder:"NAME"`
+	JSON    bool   `help:"Print JSON." name:"json"`
+}
+
+// openAll opens the policy and finds the streams that the flags mean.
+func (f streamFlags) openAll(ctx context.Context) (*discreet.DB, []api.StreamInfo, error) {
+	db, err := discreet.Open(ctx, f.Policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := f.find(db)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, all, nil
+}
+
+// openOne opens the policy and finds the only stream that the flags mean.
+func (f streamFlags) openOne(ctx context.Context) (*discreet.DB, api.StreamInfo, error) {
+	db, all, err := f.openAll(ctx)
+	if err != nil {
+		return nil, api.StreamInfo{}, err
+	}
+	if len(all) > 1 {
+		return nil, api.StreamInfo{}, errors.Join(console.Misuse(fmt.Errorf("there are several streams; name one of %s",
+			streamNames(all))), db.Close())
+	}
+	return db, all[0], nil
+}
+
+// find returns the streams that the flags mean: one at least.
+func (f streamFlags) find(db *discreet.DB) ([]api.StreamInfo, error) {
+	names := db.Policy().Names()
+	if f.Dataset != "" {
+		if !slices.Contains(names, f.Dataset) {
+			return nil, console.Misuse(fmt.Errorf("the policy has no dataset %q; name one of %s", f.Dataset, strings.Join(names, ", ")))
+		}
+		names = []string{f.Dataset}
+	}
+	var all, out []api.StreamInfo
+	for _, name := range names {
+		some, err := db.Streams(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	for _, s := range all {
+		if f.Stream == "" || s.Name == f.Stream {
+			out = append(out, s)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return nil, console.Misuse(errors.New("there is no stream in the policy; add one under 'streams:' of a " +
+			"dataset, as docs/policy.md shows"))
+	case len(out) == 0:
+		return nil, console.Misuse(fmt.Errorf("there is no stream %q; name one of %s", f.Stream, streamNames(all)))
+	}
+	return out, nil
+}
+
+// streamNames spell the flags that choose one of several.
+func streamNames(all []api.StreamInfo) string {
+	var out []string
+	for _, s := range all {
+		out = append(out, fmt.Sprintf("--dataset %s --stream %s", console.ShellQuote(s.Dataset), console.ShellQuote(s.Name)))
+	}
+	return strings.Join(out, ", ")
+}
+
+type streamListCmd struct{ streamFlags }
+
+func (streamListCmd) Help() string {
+	return `Prints what the policy says about its streams: what conditions can be about, how many cells that makes, how exact answers
+are and with which probability, and what is paid where a prediction is wrong. Nothing is read from the data.
+
+  discreet stream list --policy clinic.yaml`
+}
+
+func (c *streamListCmd) Run(ctx context.Context, s console.Screen) error {
+	db, all, err := c.openAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]any{"streams": all})
+	}
+	for i, info := range all {
+		if i > 0 {
+			fmt.Fprintln(s.Out)
+		}
+		printStream(s.Out, info)
+	}
+	return nil
+}
+
+// maxShownValues is how many values of an attribute are shown.
+const maxShownValues = 12
+
+func printStream(w io.Writer, s api.StreamInfo) {
+	fmt.Fprintf(w, "%s of %s, over the table %s\n", s.Name, s.Dataset, s.Table)
+	for _, a := range s.Attributes {
+		fmt.Fprintf(w, "  %s: %s\n", a.Name, console.CleanLines(valueWords(a.Values)))
+	}
+	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), all of %d different ones with probability %v\n",
+		s.Cells, s.Error, s.Alpha, s.Size, s.Queries, 1-s.Beta)
+	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that does not agree, costs %s, and there can be %d; an answer "+
+		"without a test %s, and there can be %d\n", s.Predictor, render.Cost(s.Round), s.MostPaid, render.Cost(s.Plain), s.MostPlain)
+}
+
+// valueWords leaves out the middle of a long list.
+func valueWords(all []string) string {
+	if len(all) <= maxShownValues {
+		return strings.Join(all, ", ")
+	}
+	return strings.Join(all[:maxShownValues-2], ", ") + ", ..., " + all[len(all)-1] + fmt.Sprintf(" (%d)", len(all))
+}
+
+type streamReportCmd struct{ streamFlags }
+
+func (streamReportCmd) Help() string {
+	return `Prints how many questions the streams of a policy were asked, how many of them were free and paid, what was spent, and what
+it would have cost to remember answers only, or to pay for every question. Repeated, unchecked and refused questions leave no trace, and are counted
+only in the process that answers them: the report of a running server has them (.../report), and this one begins with none.
+
+  discreet stream report --policy clinic.yaml`
+}
+
+type streamReport struct {
+	Dataset string `json:"dataset"`
+	Stream  string `json:"stream"`
+	*stream.Report
+}
+
+func (c *streamReportCmd) Run(ctx context.Context, s console.Screen) error {
+	db, all, err := c.openAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	out := []streamReport{}
+	for _, info := range all {
+		done := console.Waiting(s.Err, "reading "+info.Name)
+		r, err := db.StreamReport(ctx, info.Dataset, info.Name)
+		done()
+		if err != nil {
+			return err
+		}
+		out = append(out, streamReport{info.Dataset, info.Name, r})
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]any{"streams": out})
+	}
+	t := &render.Table{Header: []string{"stream", "asked", "different", "paid", "plain", "cached", "predicted", "unchecked", "refused",
+		"spent", "cache alone", "no reuse"},
+		Right: []bool{false, true, true, true, true, true, true, true, true, true, true, true}}
+	for _, b := range out {
+		t.Add(b.Dataset+"/"+b.Stream, strconv.Itoa(b.Asked), strconv.Itoa(b.Different), strconv.Itoa(b.Paid), strconv.Itoa(b.Plain),
+			strconv.Itoa(b.Cached), strconv.Itoa(b.Predicted),
+			strconv.Itoa(b.Unchecked), strconv.Itoa(b.Refused), render.Cost(b.Spent), render.Cost(b.Cache), render.Cost(b.Naive))
+	}
+	t.Write(s.Out)
+	fmt.Fprintln(s.Out, "paid: the test did not agree with what was predicted; plain: paid for without a test; predicted: the test "+
+		"agreed; unchecked: predicted when the budget was gone")
+	fmt.Fprintln(s.Out, "cached, unchecked and refused questions leave no trace when a process ends, so they are not "+
+		"in asked or no reuse here")
+	return nil
+}

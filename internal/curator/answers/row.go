@@ -1,0 +1,347 @@
+package answers
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
+	"github.com/discreet-dp/discreet/internal/engine/postquery"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// finisher makes rows of what was released.
+type finisher struct {
+	plan     *tree.Plan
+	buy      *pricing.Purchase
+	released *Released
+	beta     float64
+	halves   map[half]int64
+	known    []bar            // see bars
+	among    map[int]*members // the answers that come after this one, by their first plan
+	// nonnegative says that counts below 0 are 0.
+	nonnegative bool
+}
+
+// half is the half width of a measure that is one of so many parts: each of them may be outside
+// with an equal part of beta. It is that of as many noises as cells were summed.
+type half struct{ measure, parts, cells int }
+
+// groups is how many rows there are before HAVING.
+func (f *finisher) groups() int {
+	if f.buy.Query.Choice != nil {
+		return len(f.released.Chosen)
+	}
+	if len(f.buy.Query.PrivateKeys()) > 0 {
+		return len(f.released.Keys) * f.buy.Query.Groups()
+	}
+	return f.buy.Query.Groups()
+}
+
+// row is a group before it is shown.
+type row struct {
+	f      *finisher
+	group  int // its place in the noisy vectors
+	values []tree.Value
+	order  []tree.Value // what ORDER BY compares
+}
+
+// row computes the stats of a group.
+func (f *finisher) row(i int) *row {
+	r := &row{f: f, group: i, values: make([]tree.Value, len(f.plan.Stats))}
+	if f.buy.Query.Choice != nil {
+		r.group = f.released.Chosen[i]
+	}
+	keys := f.keys(r.group)
+	for i, s := range f.plan.Stats {
+		r.values[i] = r.value(s, keys)
+	}
+	return r
+}
+
+// keys are those of a group, the private ones last. Combinations of private keys stand in the order
+// of the keys, and each has all groups of the public ones.
+func (f *finisher) keys(group int) []policy.Value {
+	q := f.buy.Query
+	if len(q.PrivateKeys()) == 0 {
+		return q.Group(group)
+	}
+	return append(q.Group(group%q.Groups()), f.released.Keys[group/q.Groups()]...)
+}
+
+// value computes one stat.
+func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
+	f := r.f
+	switch s.Kind {
+	case tree.KeyStat:
+		return expr.FromKey(keys[s.Key], f.plan.Query.Keys[s.Key].Expr.Type())
+	case tree.AbsentStat:
+		return nil
+	case tree.GroupingStat:
+		return big.NewInt(s.Bits)
+	case tree.PeopleStat:
+		return big.NewInt(*s.People)
+	}
+	if f.buy.Query.Choice != nil {
+		return nil // the score of a chosen group is not released
+	}
+	switch s.Kind {
+	case tree.MeasureStat:
+		n := f.released.Measures[s.Measure][r.group]
+		if f.nonnegative && f.plan.Query.Measures[s.Measure].Counts() {
+			// What is counted is never below 0, so 0 is no further from it than n, and the error
+			// bar of n holds for 0 as well.
+			n = max(n, 0)
+		}
+		return big.NewInt(n)
+	case tree.AverageStat:
+		mean, _ := r.average(s, len(measuresOf(s)))
+		return mean
+	case tree.VarianceStat:
+		return r.variance(s).estimate
+	case tree.QuantileStat:
+		v := f.released.Quantiles[s.Measure][r.group][s.Quantile]
+		switch s.Type().Kind {
+		case tree.Date:
+			return tree.Day(v)
+		case tree.Timestamp:
+			return tree.Moment(v)
+		}
+		return big.NewInt(v)
+	}
+	return nil
+}
+
+// noisy is a measure in a group, with its half width as one of so many parts.
+func (r *row) noisy(measure, parts int) mech.Noisy {
+	return mech.Noisy{Value: r.f.released.Measures[measure][r.group], HalfWidth: r.f.halfWidth(measure, parts, r.group)}
+}
+
+// halfWidth is that of the noise that is in the numbers, which may be another purchase's.
+func (f *finisher) halfWidth(measure, parts, group int) int64 {
+	if f.released.Halves != nil { // which hold all at once, however many parts there are
+		return f.released.Halves[measure][group]
+	}
+	h := half{measure, parts, 1}
+	n := f.buy.Noise[measure]
+	if f.released.Derived != 0 {
+		n, h.cells = f.released.Noise[measure], f.released.Cells[group]
+	}
+	if w, ok := f.halves[h]; ok {
+		return w
+	}
+	w := HalfWidthOfSum(n.Mechanism, h.cells, f.beta/float64(parts))
+	if more := f.released.OffBy(measure); w <= math.MaxInt64-more {
+		w += more
+	}
+	f.halves[h] = w
+	return w
+}
+
+// divisor is what an average or a variance divides by: a noisy count, or how many people there are,
+// which is public and exact.
+func (r *row) divisor(s tree.Stat, parts int) mech.Noisy {
+	if s.People != nil {
+		return mech.Noisy{Value: *s.People}
+	}
+	return r.noisy(s.Count, parts)
+}
+
+// average divides a noisy sum by a count. The sum was taken around a center, in steps; the mean
+// lies between the bounds of what was summed.
+func (r *row) average(s tree.Stat, parts int) (mean, half float64) {
+	m := r.f.plan.Query.Measures[s.Measure]
+	if s.Twin {
+		lower, upper := r.noisy(s.Measure, parts), r.noisy(s.Count, parts)
+		mean, half = mech.PartInterval(lower, upper, float(m.Arg.Type().Hi))
+		num, den := float(m.Step().Num()), float(m.Step().Denom())
+		return (mean + float(s.Center)) * num / den, half * num / den
+	}
+	lo, hi := float(m.Arg.Type().Lo), float(m.Arg.Type().Hi)
+	mean, half = mech.RatioInterval(r.noisy(s.Measure, parts), r.divisor(s, parts), lo, hi)
+	// A step is a fraction such as 1/100, and 0.725 is 14.5/20 and not 14.5 times 0.05.
+	num, den := float(m.Step().Num()), float(m.Step().Denom())
+	if own := s.Of.Type().Step; own.Cmp(m.Step()) != 0 { // the sum was rounded, and the center was not
+		center := float(s.Center) * float(own.Num()) / float(own.Denom())
+		return mean*num/den + center, half * num / den
+	}
+	return (mean + float(s.Center)) * num / den, half * num / den
+}
+
+// leaf gives the values of a row to an expression.
+func (r *row) leaf(e tree.Expr) tree.Value {
+	x := e.(*tree.Released)
+	if x.Part == tree.PartValue {
+		return r.values[x.Stat]
+	}
+	return r.part(x)
+}
+
+// part is an end of the interval of a value, or half of its width; NULL where the value has none.
+func (r *row) part(x *tree.Released) tree.Value {
+	s := r.f.plan.Stats[x.Stat]
+	if s.Kind == tree.PeopleStat {
+		if x.Part == tree.PartError {
+			return new(big.Int)
+		}
+		return r.values[x.Stat]
+	}
+	if s.Kind == tree.MeasureStat && r.f.buy.Query.Choice == nil {
+		v := r.noisy(s.Measure, 1)
+		value, half := big.NewInt(v.Value), big.NewInt(v.HalfWidth)
+		switch x.Part {
+		case tree.PartLow:
+			return value.Sub(value, half)
+		case tree.PartHigh:
+			return value.Add(value, half)
+		}
+		return half
+	}
+	v, ok := r.values[x.Stat].(float64)
+	around, known := r.span(x.Stat, len(measuresOf(s)))
+	if !ok || !known {
+		return nil
+	}
+	switch x.Part {
+	case tree.PartLow:
+		return around.lo
+	case tree.PartHigh:
+		return around.hi
+	}
+	return around.reach(v)
+}
+
+func float(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
+}
+
+// HalfWidthOfSum is that of the sum of n noises of one mechanism.
+func HalfWidthOfSum(m mech.Mechanism, n int, beta float64) int64 {
+	if n == 1 {
+		return m.HalfWidth(beta)
+	}
+	w, err := mech.HalfWidthOfSum(beta, mech.Term{Mechanism: m, Count: n, Weight: 1})
+	if err != nil {
+		return math.MaxInt64
+	}
+	return w
+}
+
+// Describe says which columns the answer to a statement has. It needs nothing that was released.
+func Describe(ctx context.Context, st *planner.Statement) ([]api.Column, error) {
+	if st.Rows != nil {
+		return rowColumns(st.Rows), nil
+	}
+	around, err := CheckOuter(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	if around != nil {
+		return slices.Clone(around.columns), nil
+	}
+	return (&finisher{plan: st.Plans[0]}).columns(), nil
+}
+
+// rowColumns describes columns of tables, of which no row is shown: as the policy declares them,
+// which is how the catalogue shows them.
+func rowColumns(rows []tree.Output) []api.Column {
+	out := []api.Column{}
+	for _, o := range rows {
+		c := describeColumn(o, bar{})
+		if column, ok := o.Expr.(*tree.Column); ok && column.Field.Source != nil {
+			c.Kind = column.Field.Source.Type.String()
+			c.Type = typeNames[c.Kind]
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// columns describes the columns of the answer. It needs the plan and nothing that was released.
+func (f *finisher) columns() []api.Column {
+	var out []api.Column
+	for _, o := range f.plan.Columns {
+		out = append(out, describeColumn(o, f.bar(o.Expr)))
+	}
+	return out
+}
+
+func describeColumn(o tree.Output, b bar) api.Column {
+	c := api.Column{Name: o.Name, Kind: kindOf(o).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
+	c.Bar = b.noisy && !b.unknown && slices.Contains([]string{"integer", "decimal", "real"}, c.Kind)
+	c.Type = typeNames[c.Kind]
+	if t := o.Expr.Type(); t.Kind == tree.Number {
+		c.Decimals = pricing.Decimals(t.Step)
+	}
+	if kind, ok := expr.CastKinds[o.Cast]; ok && (kind == o.Expr.Type().Kind || o.Cast == "numeric") {
+		c.Type = o.Cast
+	}
+	return c
+}
+
+// typeNames are what PostgreSQL calls the types of columns that are cast to no other.
+var typeNames = map[string]string{"integer": "int8", "decimal": "numeric", "real": "float8", "text": "text", "boolean": "bool",
+	"date": "date", "timestamp": "timestamp"}
+
+// kindOf is the kind of a column.
+func kindOf(o tree.Output) postquery.Kind {
+	t := o.Expr.Type()
+	switch t.Kind {
+	case tree.Number:
+		if o.Cast == "numeric" { // which divides in another way than whole numbers do
+			return postquery.Decimal
+		}
+		// The interval of a noisy number is no promise, so what is computed of several is held in
+		// decimals.
+		if t.Integer() && !t.Wide() {
+			return postquery.Integer
+		}
+		return postquery.Decimal
+	case tree.Real:
+		return postquery.Real
+	case tree.Boolean:
+		return postquery.Boolean
+	case tree.Date:
+		return postquery.Date
+	case tree.Timestamp:
+		return postquery.Timestamp
+	}
+	return postquery.Text
+}
+
+// show turns a value into what an answer holds. What is not finite is NULL, and zero has no sign.
+func show(v tree.Value, o tree.Output) any {
+	t := o.Expr.Type()
+	switch v := v.(type) {
+	case *big.Int:
+		x := new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step)
+		return json.Number(x.FloatString(pricing.Decimals(t.Step)))
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		switch {
+		case v == 0:
+			return json.Number("0") // without the sign of a negative one
+		case o.Cast == "numeric": // which has no exponents
+			return json.Number(strconv.FormatFloat(v, 'f', -1, 64))
+		case o.Cast == "float4":
+			return json.Number(expr.SpellReal(v, 32))
+		}
+		return json.Number(expr.SpellReal(v, 64))
+	case tree.Day:
+		return v.String()
+	case tree.Moment:
+		return v.String()
+	}
+	return v
+}

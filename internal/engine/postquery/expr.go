@@ -1,0 +1,461 @@
+package postquery
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
+)
+
+// exprPrinter prints expressions and what is made of them: orders, windows and rows to compare.
+type exprPrinter struct {
+	*sheet
+	functions  *functionPrinter
+	operators  *operatorPrinter
+	statements *statementPrinter // for subqueries
+}
+
+// expr prints an expression. What it has no case for is refused.
+func (p *exprPrinter) expr(n *pg.Node) {
+	defer p.leave()
+	if !p.enter(-1) {
+		return
+	}
+	switch n := n.GetNode().(type) {
+	case *pg.Node_AConst:
+		p.constant(n.AConst)
+	case *pg.Node_ColumnRef:
+		p.column(n.ColumnRef)
+	case *pg.Node_AExpr:
+		p.operators.operation(n.AExpr)
+	case *pg.Node_BoolExpr:
+		p.logic(n.BoolExpr)
+	case *pg.Node_NullTest:
+		p.write("(")
+		p.expr(n.NullTest.Arg)
+		if n.NullTest.Nulltesttype == pg.NullTestType_IS_NOT_NULL {
+			p.write(" IS NOT NULL)")
+		} else {
+			p.write(" IS NULL)")
+		}
+	case *pg.Node_BooleanTest:
+		p.truthTest(n.BooleanTest)
+	case *pg.Node_CaseExpr:
+		p.caseExpr(n.CaseExpr)
+	case *pg.Node_CoalesceExpr:
+		p.arguments("coalesce", n.CoalesceExpr.Args, n.CoalesceExpr.Location)
+	case *pg.Node_MinMaxExpr:
+		if n.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
+			p.arguments("least", n.MinMaxExpr.Args, n.MinMaxExpr.Location)
+		} else {
+			p.arguments("greatest", n.MinMaxExpr.Args, n.MinMaxExpr.Location)
+		}
+	case *pg.Node_TypeCast:
+		p.cast(n.TypeCast)
+	case *pg.Node_FuncCall:
+		p.functions.call(n.FuncCall)
+	case *pg.Node_GroupingFunc:
+		p.arguments("grouping", n.GroupingFunc.Args, n.GroupingFunc.Location)
+	case *pg.Node_SubLink:
+		p.subquery(n.SubLink)
+	case *pg.Node_RowExpr:
+		p.refuse(n.RowExpr.Location, "compare it, as in (a, b) = (c, d) or (a, b) IN (...), or write its values one by one",
+			"a row cannot be a value")
+	case *pg.Node_SqlvalueFunction:
+		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean",
+			"the clock and the session are not available, so that an answer stays the same")
+	case *pg.Node_ParamRef:
+		p.refuse(n.ParamRef.Location, "write the value itself", "there are no parameters here")
+	case *pg.Node_AArrayExpr:
+		p.refuse(n.AArrayExpr.Location, "use arrays in = ANY(ARRAY[...]) and unnest(ARRAY[...])", "an array cannot stand here")
+	case *pg.Node_AIndirection:
+		p.refuse(-1, "use columns", "there are no arrays and no fields to look into")
+	case *pg.Node_CollateClause:
+		p.collate(n.CollateClause)
+	default:
+		p.refuse(-1, "write it with operators, CASE and functions", "an expression of this form is not available over released results")
+	}
+}
+
+// constant prints a constant anew, so that nothing of the text is left in it.
+func (p *exprPrinter) constant(c *pg.A_Const) {
+	if c.Isnull {
+		p.write("NULL")
+		return
+	}
+	switch v := c.Val.(type) {
+	case *pg.A_Const_Ival:
+		if v.Ival.Ival < 0 {
+			p.write("(", strconv.Itoa(int(v.Ival.Ival)), ")")
+		} else {
+			p.write(strconv.Itoa(int(v.Ival.Ival)))
+		}
+	case *pg.A_Const_Fval:
+		p.number(v.Fval.Fval, c.Location)
+	case *pg.A_Const_Boolval:
+		if v.Boolval.Boolval {
+			p.write("TRUE")
+		} else {
+			p.write("FALSE")
+		}
+	case *pg.A_Const_Sval:
+		p.textConstant(v.Sval.Sval, c.Location)
+	default:
+		p.refuse(c.Location, "write a number, a text in single quotes, TRUE, FALSE or NULL", "a constant of this form is not available")
+	}
+}
+
+func (p *exprPrinter) textConstant(s string, pos int32) {
+	if utf8.RuneCountInString(s) > MaxText || strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+		p.refuse(pos, "write a shorter one", "a text has more than %d characters", MaxText)
+		return
+	}
+	p.write("'", strings.ReplaceAll(s, "'", "''"), "'")
+}
+
+// number prints a number that is not a small whole one. The parser also knows 0x1F and 1_000, of
+// which DuckDB would make something else.
+func (p *exprPrinter) number(s string, pos int32) {
+	negative := strings.HasPrefix(s, "-")
+	digits := strings.TrimPrefix(s, "-")
+	mantissa, exponent, scientific := strings.Cut(strings.ToLower(digits), "e")
+	whole, fraction, point := strings.Cut(mantissa, ".")
+	decimal := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
+	sign := strings.TrimPrefix(strings.TrimPrefix(exponent, "+"), "-")
+	if len(s) > 100 || whole+fraction == "" || !decimal(whole) || !decimal(fraction) || scientific &&
+		(sign == "" || len(sign) > 4 || !decimal(sign)) {
+		p.refuse(pos, "write it with decimal digits", "this number is not available")
+		return
+	}
+	if whole == "" {
+		whole = "0"
+	}
+	if point && fraction == "" {
+		fraction = "0"
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	if scientific {
+		whole += "e" + exponent
+	}
+	if negative {
+		p.write("(-", whole, ")")
+	} else {
+		p.write(whole)
+	}
+}
+
+// sessionWords are names that DuckDB reads as the clock or the session where there is no such
+// column, even in quotes.
+var sessionWords = []string{
+	"current_catalog", "current_date", "current_database", "current_role", "current_schema", "current_time", "current_timestamp",
+	"current_user", "localtime", "localtimestamp", "session_user", "user",
+}
+
+func (p *exprPrinter) column(c *pg.ColumnRef) {
+	for _, f := range c.Fields {
+		if f.GetAStar() != nil {
+			p.refuse(c.Location, "use * as a column of SELECT or in COUNT(*)", "* cannot stand here")
+			return
+		}
+	}
+	switch len(c.Fields) {
+	case 1:
+		name := text(c.Fields[0])
+		if slices.Contains(sessionWords, fold(name)) {
+			p.refuse(c.Location, "write table.column, or give the column another name", "%q is also the name of a value of the session",
+				name)
+			return
+		}
+		p.write(p.quotedName(name, c.Location))
+	case 2:
+		p.write(p.tableName(text(c.Fields[0]), c.Location), ".", p.quotedName(text(c.Fields[1]), c.Location))
+	default:
+		p.refuse(c.Location, "write column or table.column", "a released result is in no schema")
+	}
+}
+
+func (p *exprPrinter) logic(b *pg.BoolExpr) {
+	word := map[pg.BoolExprType]string{pg.BoolExprType_AND_EXPR: " AND ", pg.BoolExprType_OR_EXPR: " OR "}[b.Boolop]
+	p.write("(")
+	if b.Boolop == pg.BoolExprType_NOT_EXPR {
+		p.write("NOT ")
+	}
+	for i, a := range b.Args {
+		if i > 0 {
+			p.write(word)
+		}
+		p.expr(a)
+	}
+	p.write(")")
+}
+
+// truthTest prints x IS TRUE and its like.
+func (p *exprPrinter) truthTest(b *pg.BooleanTest) {
+	words := map[pg.BoolTestType]string{
+		pg.BoolTestType_IS_TRUE: " IS NOT DISTINCT FROM TRUE", pg.BoolTestType_IS_NOT_TRUE: " IS DISTINCT FROM TRUE",
+		pg.BoolTestType_IS_FALSE: " IS NOT DISTINCT FROM FALSE", pg.BoolTestType_IS_NOT_FALSE: " IS DISTINCT FROM FALSE",
+		pg.BoolTestType_IS_UNKNOWN: " IS NULL", pg.BoolTestType_IS_NOT_UNKNOWN: " IS NOT NULL",
+	}
+	word, ok := words[b.Booltesttype]
+	if !ok {
+		p.refuse(b.Location, "compare it", "this test is not known")
+		return
+	}
+	p.write("(")
+	p.expr(b.Arg)
+	p.write(word, ")")
+}
+
+func (p *exprPrinter) caseExpr(c *pg.CaseExpr) {
+	p.write("(CASE")
+	if c.Arg != nil {
+		p.write(" ")
+		p.withCopies(max(1, len(c.Args)), func() { p.expr(c.Arg) })
+	}
+	for _, n := range c.Args {
+		w := n.GetCaseWhen()
+		p.write(" WHEN ")
+		p.expr(w.GetExpr())
+		p.write(" THEN ")
+		p.expr(w.GetResult())
+	}
+	if c.Defresult != nil {
+		p.write(" ELSE ")
+		p.expr(c.Defresult)
+	}
+	p.write(" END)")
+}
+
+// arguments prints a call of something that is known.
+func (p *exprPrinter) arguments(name string, args []*pg.Node, pos int32) {
+	if len(args) > maxArgs {
+		p.refuse(pos, "write it in several steps", "%s has more than %d arguments", name, maxArgs)
+		return
+	}
+	p.write(name, "(")
+	list(p.sheet, args, p.expr)
+	p.write(")")
+}
+
+// side prints an expression, or a row, where rows are compared and not kept: rows of rows would
+// grow with every step.
+func (p *exprPrinter) side(n *pg.Node) {
+	if r := n.GetRowExpr(); r != nil {
+		p.row(r)
+	} else {
+		p.expr(n)
+	}
+}
+
+func (p *exprPrinter) row(r *pg.RowExpr) {
+	if len(r.Args) < 2 {
+		p.refuse(r.Location, "compare the value itself", "a row has fewer than two values")
+		return
+	}
+	p.write("(")
+	list(p.sheet, r.Args, p.expr)
+	p.write(")")
+}
+
+func (p *exprPrinter) array(a *pg.A_ArrayExpr) {
+	p.write("[")
+	list(p.sheet, a.Elements, p.expr)
+	p.write("]")
+}
+
+func (p *exprPrinter) subquery(s *pg.SubLink) {
+	query := s.Subselect.GetSelectStmt()
+	switch s.SubLinkType {
+	case pg.SubLinkType_EXISTS_SUBLINK:
+		p.write("EXISTS (")
+	case pg.SubLinkType_EXPR_SUBLINK:
+		p.write("(")
+	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
+		p.write("(")
+		p.side(s.Testexpr)
+		word := " = "
+		if len(s.OperName) > 0 {
+			word = " " + p.operators.comparison(s.OperName, s.Location) + " "
+		}
+		if s.SubLinkType == pg.SubLinkType_ALL_SUBLINK {
+			p.write(word, "ALL (")
+		} else {
+			p.write(word, "ANY (")
+		}
+		p.statements.selectStmt(query, false)
+		p.write("))")
+		return
+	default:
+		p.refuse(s.Location, "use EXISTS, IN, ANY, ALL or a single value", "a subquery of this form is not available")
+	}
+	p.statements.selectStmt(query, false)
+	p.write(")")
+}
+
+// types are what can be cast to, by PostgreSQL's name.
+var types = map[string]string{
+	"bool": "BOOLEAN", "boolean": "BOOLEAN", "int2": "SMALLINT", "smallint": "SMALLINT", "int4": "INTEGER", "int": "INTEGER",
+	"integer": "INTEGER", "int8": "BIGINT", "bigint": "BIGINT", "float4": "FLOAT", "real": "FLOAT", "float8": "DOUBLE",
+	"numeric": "DOUBLE", "decimal": "DOUBLE", "text": "VARCHAR", "varchar": "VARCHAR", "date": "DATE", "timestamp": "TIMESTAMP",
+	"interval": "INTERVAL",
+}
+
+// CastTo is PostgreSQL's name of the type that a column of a statement is cast to, or nothing. What
+// is rounded to digits is numeric there, and a floating-point number here.
+func CastTo(s *pg.SelectStmt, column int) string {
+	for s.GetLarg() != nil {
+		s = s.Larg
+	}
+	if column >= len(s.GetTargetList()) {
+		return ""
+	}
+	val := s.TargetList[column].GetResTarget().GetVal()
+	if f := val.GetFuncCall(); f != nil && len(f.Funcname) == 1 && len(f.Args) == 2 &&
+		(text(f.Funcname[0]) == "round" || text(f.Funcname[0]) == "trunc") {
+		return "numeric"
+	}
+	names := val.GetTypeCast().GetTypeName().GetNames()
+	if len(names) == 0 {
+		return ""
+	}
+	return ownNames[text(names[len(names)-1])]
+}
+
+// ownNames are what PostgreSQL calls types that have several names.
+var ownNames = map[string]string{
+	"bool": "bool", "boolean": "bool", "int2": "int2", "smallint": "int2", "int4": "int4", "int": "int4", "integer": "int4",
+	"int8": "int8", "bigint": "int8", "float4": "float4", "real": "float4", "float8": "float8", "numeric": "numeric",
+	"decimal": "numeric", "text": "text", "varchar": "varchar", "date": "date", "timestamp": "timestamp",
+}
+
+func (p *exprPrinter) cast(c *pg.TypeCast) {
+	t := c.TypeName
+	names := t.GetNames()
+	if len(names) == 2 && text(names[0]) == "pg_catalog" {
+		names = names[1:]
+	}
+	name, to, ok := "", "", false
+	if len(names) == 1 {
+		name = text(names[0])
+		to, ok = types[name]
+	}
+	if !ok || t.Setof || t.PctType || len(t.ArrayBounds) > 0 {
+		p.refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp or interval",
+			"nothing can be cast to this type")
+		return
+	}
+	if len(t.Typmods) > 0 {
+		to = p.digits(name, t)
+	}
+	p.write("CAST(")
+	p.expr(c.Arg)
+	p.write(" AS ", to, ")")
+}
+
+// digits prints numeric(p, s). Other types have no size: DuckDB would ignore it, and PostgreSQL
+// cuts.
+func (p *exprPrinter) digits(name string, t *pg.TypeName) string {
+	if name != "numeric" && name != "decimal" || len(t.Typmods) > 2 {
+		p.refuse(t.Location, "leave the size out, and use left() or date_trunc()", "the type %s cannot have a size here", name)
+		return ""
+	}
+	size := []int32{0, 0}
+	for i, m := range t.Typmods {
+		c := m.GetAConst()
+		if c == nil || c.Isnull || c.GetSval() != nil || c.GetFval() != nil {
+			p.refuse(t.Location, "write numeric(10, 2)", "the size of a type is not a whole number")
+			return ""
+		}
+		size[i] = c.GetIval().GetIval()
+	}
+	if size[0] < 1 || size[0] > 38 || size[1] < 0 || size[1] > size[0] {
+		p.refuse(t.Location, "write at most 38 digits, as in numeric(38, 2)", "numeric(%d, %d) is not available", size[0], size[1])
+		return ""
+	}
+	return "DECIMAL(" + strconv.Itoa(int(size[0])) + ", " + strconv.Itoa(int(size[1])) + ")"
+}
+
+// What a frame may be made of. BETWEEN is always printed, written or not.
+const (
+	frameMode       = syntax.FrameRange | syntax.FrameRows | syntax.FrameGroups
+	frameStart      = syntax.StartUnbounded | syntax.StartCurrent | syntax.StartPreceding | syntax.StartFollowing
+	frameEnd        = syntax.EndUnbounded | syntax.EndCurrent | syntax.EndPreceding | syntax.EndFollowing
+	frameEverything = syntax.FrameGiven | frameMode | frameStart | frameEnd | syntax.FrameExclusion | syntax.FrameBetween
+)
+
+// overClause prints OVER, with a window or the name of one.
+func (p *exprPrinter) overClause(w *pg.WindowDef) {
+	p.write(" OVER ")
+	if w.Name != "" {
+		p.write(p.quotedName(w.Name, w.Location))
+		return
+	}
+	p.window(w)
+}
+
+func (p *exprPrinter) window(w *pg.WindowDef) {
+	defer p.leave()
+	if !p.enter(w.GetLocation()) {
+		return
+	}
+	p.write("(")
+	if w.GetRefname() != "" {
+		p.write(p.quotedName(w.Refname, w.Location))
+	}
+	if len(w.GetPartitionClause()) > 0 {
+		p.write(" PARTITION BY ")
+		list(p.sheet, w.PartitionClause, p.expr)
+	}
+	p.orderBy(w.GetOrderClause(), " ORDER BY ", false)
+	if w.GetFrameOptions()&syntax.FrameGiven != 0 {
+		p.frame(w)
+	}
+	p.write(")")
+}
+
+func (p *exprPrinter) frame(w *pg.WindowDef) {
+	modes := map[int32]string{syntax.FrameRange: " RANGE", syntax.FrameRows: " ROWS", syntax.FrameGroups: " GROUPS"}
+	mode, ok := modes[w.FrameOptions&frameMode]
+	if !ok || w.FrameOptions&^frameEverything != 0 {
+		p.refuse(w.Location, "use ROWS, RANGE or GROUPS", "this frame is not known")
+		return
+	}
+	p.write(mode, " BETWEEN ")
+	switch w.FrameOptions & frameStart {
+	case syntax.StartUnbounded:
+		p.write("UNBOUNDED PRECEDING")
+	case syntax.StartCurrent:
+		p.write("CURRENT ROW")
+	case syntax.StartPreceding:
+		p.expr(w.StartOffset)
+		p.write(" PRECEDING")
+	case syntax.StartFollowing:
+		p.expr(w.StartOffset)
+		p.write(" FOLLOWING")
+	default:
+		p.refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no start")
+	}
+	p.write(" AND ")
+	switch w.FrameOptions & frameEnd {
+	case syntax.EndUnbounded:
+		p.write("UNBOUNDED FOLLOWING")
+	case syntax.EndCurrent:
+		p.write("CURRENT ROW")
+	case syntax.EndPreceding:
+		p.expr(w.EndOffset)
+		p.write(" PRECEDING")
+	case syntax.EndFollowing:
+		p.expr(w.EndOffset)
+		p.write(" FOLLOWING")
+	default:
+		p.refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no end")
+	}
+	p.write(map[int32]string{syntax.FrameExcludeCurrent: " EXCLUDE CURRENT ROW", syntax.FrameExcludeGroup: " EXCLUDE GROUP",
+		syntax.FrameExcludeTies: " EXCLUDE TIES"}[w.FrameOptions&syntax.FrameExclusion])
+}

@@ -1,0 +1,296 @@
+package postquery
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// fromPrinter prints FROM, and counts what DuckDB cannot be stopped at while it plans.
+type fromPrinter struct {
+	*sheet
+	scope      *scope
+	exprs      *exprPrinter
+	statements *statementPrinter
+	sources    int
+	equal      int // conditions that two things are equal
+	matched    int // columns that NATURAL and USING compare, for each table on the left
+}
+
+// fromItem prints an element of FROM.
+func (p *fromPrinter) fromItem(n *pg.Node) {
+	defer p.leave()
+	if !p.enter(-1) {
+		return
+	}
+	if n.GetJoinExpr() == nil {
+		p.sources++
+	}
+	if p.sources > maxSources {
+		p.refuse(n.GetRangeVar().GetLocation(), "read fewer tables in one statement",
+			"the statement reads more than %d tables and subqueries", maxSources)
+		return
+	}
+	switch n := n.GetNode().(type) {
+	case *pg.Node_RangeVar:
+		p.rangeVar(n.RangeVar)
+	case *pg.Node_RangeSubselect:
+		s := n.RangeSubselect
+		if s.Lateral {
+			p.write("LATERAL ")
+		}
+		p.write("(")
+		width := p.statements.selectStmt(s.Subquery.GetSelectStmt(), false)
+		p.write(")")
+		p.alias(s.Alias, "unnamed_subquery")
+		p.scope.add(s.Alias.GetAliasname(), width)
+	case *pg.Node_RangeFunction:
+		p.rangeFunction(n.RangeFunction)
+	case *pg.Node_JoinExpr:
+		p.join(n.JoinExpr)
+	default:
+		p.refuse(-1, "read released results, subqueries, generate_series or unnest", "FROM has something that is not a released result")
+	}
+}
+
+// rangeVar prints a table: a released one or a WITH query in sight, and nothing else.
+func (p *fromPrinter) rangeVar(v *pg.RangeVar) {
+	if v.Catalogname != "" || v.Schemaname != "" {
+		p.refuse(v.Location, "write the table's name alone", "a released result is in no schema")
+		return
+	}
+	if p.scope.released[fold(v.Relname)] != v.Relname && !slices.Contains(p.scope.ctes, v.Relname) {
+		known := append(slices.Sorted(maps.Values(p.scope.released)), p.scope.ctes...)
+		instead := "there is none in this statement"
+		if len(known) > 0 {
+			instead = "there is " + strings.Join(known[:min(len(known), 20)], ", ")
+		}
+		p.refuse(v.Location, instead, "%q is not a released result", v.Relname)
+		return
+	}
+	p.write(p.quotedName(v.Relname, v.Location))
+	p.alias(v.Alias, v.Relname)
+	name := v.Relname
+	if v.Alias != nil {
+		name = v.Alias.Aliasname
+	}
+	p.scope.add(name, p.scope.widths[fold(v.Relname)])
+}
+
+// alias prints what a table is called, which has another name where it is given none.
+func (p *fromPrinter) alias(a *pg.Alias, other string) {
+	if a == nil {
+		p.write(" AS ", p.tableName(other, -1))
+		return
+	}
+	p.write(" AS ", p.tableName(a.Aliasname, -1))
+	p.columnNames(a.Colnames)
+}
+
+func (p *fromPrinter) columnNames(names []*pg.Node) {
+	if len(names) == 0 {
+		return
+	}
+	p.write("(")
+	list(p.sheet, names, func(n *pg.Node) { p.write(p.quotedName(text(n), -1)) })
+	p.write(")")
+}
+
+// rangeFunction prints generate_series and unnest. In PostgreSQL the column has the name of the
+// table.
+func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
+	var call *pg.FuncCall
+	if len(f.Functions) == 1 {
+		if items := f.Functions[0].GetList().GetItems(); len(items) > 0 {
+			call = items[0].GetFuncCall()
+		}
+	}
+	name := ""
+	if call != nil && len(call.Funcname) == 1 {
+		name = text(call.Funcname[0])
+	}
+	switch {
+	case f.Ordinality:
+		p.refuse(call.GetLocation(), "number the rows with row_number()", "WITH ORDINALITY is not available")
+	case f.IsRowsfrom || len(f.Coldeflist) > 0 || name != "generate_series" && name != "unnest" || !bare(call):
+		p.refuse(call.GetLocation(), "use generate_series or unnest(ARRAY[...])", "this function cannot stand in FROM")
+	case name == "generate_series" && len(call.Args) != 2 && len(call.Args) != 3:
+		p.refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)",
+			"generate_series has %d arguments", len(call.Args))
+	case name == "unnest" && (len(call.Args) != 1 || call.Args[0].GetAArrayExpr() == nil):
+		p.refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array that is written out")
+	}
+	if p.refused != nil {
+		return
+	}
+	if f.Lateral {
+		p.write("LATERAL ")
+	}
+	p.write(name, "(")
+	if name == "unnest" {
+		p.exprs.array(call.Args[0].GetAArrayExpr())
+	} else {
+		list(p.sheet, call.Args, p.exprs.expr)
+	}
+	p.write(")")
+	alias := name
+	if f.Alias != nil {
+		alias = f.Alias.Aliasname
+	}
+	column := alias
+	if n := len(f.Alias.GetColnames()); n == 1 {
+		column = text(f.Alias.Colnames[0])
+	} else if n > 1 {
+		p.refuse(call.Location, "give it one column name", "%s has one column", name)
+		return
+	}
+	p.write(" AS ", p.tableName(alias, -1), "(", p.quotedName(column, -1), ")")
+	p.scope.add(alias, 1)
+}
+
+func (p *fromPrinter) join(j *pg.JoinExpr) {
+	if j.Alias != nil || j.JoinUsingAlias != nil {
+		p.refuse(-1, "give the tables aliases, and the join none", "a join cannot have an alias")
+		return
+	}
+	words := map[pg.JoinType]string{
+		pg.JoinType_JOIN_INNER: "JOIN", pg.JoinType_JOIN_LEFT: "LEFT JOIN",
+		pg.JoinType_JOIN_FULL: "FULL JOIN", pg.JoinType_JOIN_RIGHT: "RIGHT JOIN",
+	}
+	word, ok := words[j.Jointype]
+	if !ok {
+		p.refuse(-1, "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN", "this join is not known")
+		return
+	}
+	switch {
+	case j.IsNatural:
+		word = "NATURAL " + word
+	case j.Quals == nil && len(j.UsingClause) == 0:
+		word = "CROSS JOIN"
+	}
+	p.write("(")
+	before := len(p.scope.elements)
+	p.fromItem(j.Larg)
+	between := len(p.scope.elements)
+	p.write(" ", word, " ")
+	p.fromItem(j.Rarg)
+	p.countMatched(j, before, between)
+	if len(j.UsingClause) > 0 {
+		p.write(" USING ")
+		p.columnNames(j.UsingClause)
+	} else if j.Quals != nil {
+		p.write(" ON ")
+		p.countEqual(equalities(j.Quals))
+		p.exprs.expr(j.Quals)
+	}
+	p.write(")")
+}
+
+// A * is as many columns as there are in FROM, and WITH queries of many * over each other would
+// multiply: DuckDB makes all of these columns when it plans, outside of its limits of memory and of
+// time. So they are counted first.
+
+// scope is what a statement can name: released results, WITH queries, and what is in FROM.
+type scope struct {
+	*sheet
+	released map[string]string // by the name as DuckDB compares it
+	ctes     []string          // WITH queries in sight, innermost last
+	widths   map[string]int    // columns of released results and of WITH queries, by the name as DuckDB compares it
+	elements []element         // what is in FROM so far, here and around, innermost last
+}
+
+// element is one of FROM.
+type element struct {
+	name  string // as DuckDB compares it
+	width int    // columns, at most
+}
+
+// add notes an element of FROM.
+func (p *scope) add(name string, width int) {
+	p.elements = append(p.elements, element{fold(name), width})
+}
+
+// total is how many columns elements of FROM have together.
+func total(all []element) (n int) {
+	for _, s := range all {
+		n += s.width
+	}
+	return n
+}
+
+// countMatched counts the columns that NATURAL and USING compare, as often as there are tables on
+// the left in which DuckDB looks for each; the two sides are in sight. It cannot be stopped there.
+func (p *fromPrinter) countMatched(j *pg.JoinExpr, left, right int) {
+	n := len(j.UsingClause)
+	if j.IsNatural {
+		n = min(total(p.scope.elements[left:right]), total(p.scope.elements[right:]))
+	}
+	if p.matched += n * (right - left); p.matched > maxMatched {
+		p.refuse(-1, "join with ON, or fewer tables", "NATURAL JOIN and USING compare too many columns of too many tables")
+	}
+	p.countEqual(n)
+}
+
+// countEqual counts conditions that two things are equal. From each two of them DuckDB makes a
+// third one, and cannot be stopped there either.
+func (p *fromPrinter) countEqual(n int) {
+	if p.equal += n * p.weight; p.equal > maxEqual {
+		p.refuse(-1, "join fewer tables, or on fewer columns", "more than %d conditions of the statement compare two columns", maxEqual)
+	}
+}
+
+// equalities is how many conditions in ON, WHERE or HAVING hold two things together of which
+// neither is a constant. What is no equality may be made one, by NOT or by a list of one.
+func equalities(n *pg.Node) (sum int) {
+	if b := n.GetBoolExpr(); b != nil {
+		for _, arg := range b.Args {
+			sum += equalities(arg)
+		}
+		return sum
+	}
+	x := n.GetAExpr()
+	if x == nil || isConstant(x.Lexpr) || isConstant(x.Rexpr) {
+		return 0
+	}
+	return 1
+}
+
+func isConstant(n *pg.Node) bool {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().Arg
+	}
+	return n.GetAConst() != nil
+}
+
+// width is how many columns a SELECT has at most, whose FROM is what is in sight from somewhere on.
+// JOIN USING shows columns once that are counted twice.
+func (p *scope) width(targets []*pg.Node, from int) int {
+	n, all := 0, total(p.elements[from:])
+	for _, t := range targets {
+		switch c := t.GetResTarget().GetVal().GetColumnRef(); {
+		case !isStar(c):
+			n++
+		case len(c.Fields) == 1:
+			n += all
+		default:
+			n += p.widthOf(text(c.Fields[0]))
+		}
+	}
+	return n
+}
+
+// widthOf is how many columns what has a name in FROM has, here or around.
+func (p *scope) widthOf(name string) int {
+	n, found := 0, false
+	for _, s := range p.elements {
+		if s.name == fold(name) {
+			n, found = max(n, s.width), true
+		}
+	}
+	if !found {
+		p.refuse(-1, "write a name that is in FROM", "there is no %q of which all columns could be selected", name)
+	}
+	return n
+}

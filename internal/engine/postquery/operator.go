@@ -1,0 +1,180 @@
+package postquery
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// comparisons are printed as they are.
+var comparisons = []string{"=", "<>", "<", "<=", ">", ">="}
+
+// operators that mean the same in both languages.
+var operators = []string{"+", "-", "*", "/", "%", "&", "|", "<<", ">>"}
+
+// prefixes are operators before one value, by what they are in DuckDB.
+var prefixes = map[string]string{"+": "(+ ", "-": "(- ", "~": "(~ ", "@": "abs(", "|/": "sqrt(", "||/": "cbrt("}
+
+type operatorPrinter struct {
+	*sheet
+	exprs     *exprPrinter
+	functions *functionPrinter // some operators are calls in DuckDB
+}
+
+// operator returns the name of an operator, which nothing may qualify.
+func (p *operatorPrinter) operator(names []*pg.Node, pos int32) string {
+	if len(names) != 1 {
+		p.refuse(pos, "write the operator alone", "an operator has a schema")
+		return ""
+	}
+	return text(names[0])
+}
+
+func (p *operatorPrinter) comparison(names []*pg.Node, pos int32) string {
+	op := p.operator(names, pos)
+	if !slices.Contains(comparisons, op) {
+		p.refuse(pos, "use =, <>, <, <=, > or >=", "the operator %s cannot stand before ANY and ALL", op)
+		return ""
+	}
+	return op
+}
+
+func (p *operatorPrinter) operation(e *pg.A_Expr) {
+	switch e.Kind {
+	case pg.A_Expr_Kind_AEXPR_OP:
+		p.plainOperation(e, p.operator(e.Name, e.Location))
+	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
+		p.arrayComparison(e)
+	case pg.A_Expr_Kind_AEXPR_DISTINCT:
+		p.infix(e, " IS DISTINCT FROM ")
+	case pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
+		p.infix(e, " IS NOT DISTINCT FROM ")
+	case pg.A_Expr_Kind_AEXPR_NULLIF: // a macro in DuckDB, which writes both twice at most
+		p.withCopies(2, func() { p.exprs.arguments("nullif", []*pg.Node{e.Lexpr, e.Rexpr}, e.Location) })
+	case pg.A_Expr_Kind_AEXPR_IN:
+		p.write("(")
+		p.exprs.side(e.Lexpr)
+		if p.operator(e.Name, e.Location) == "<>" {
+			p.write(" NOT")
+		}
+		p.write(" IN (")
+		list(p.sheet, e.Rexpr.GetList().GetItems(), p.exprs.side)
+		p.write("))")
+	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
+		p.like(e, p.operator(e.Name, e.Location))
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
+		p.betweenExpr(e)
+	case pg.A_Expr_Kind_AEXPR_SIMILAR:
+		p.similar(e)
+	default:
+		p.refuse(e.Location, "write it with comparisons", "this operation is not available")
+	}
+}
+
+func (p *operatorPrinter) infix(e *pg.A_Expr, word string) {
+	p.write("(")
+	p.exprs.side(e.Lexpr)
+	p.write(word)
+	p.exprs.side(e.Rexpr)
+	p.write(")")
+}
+
+// function prints an operator as a call.
+func (p *operatorPrinter) function(e *pg.A_Expr, before, after string) {
+	p.write(before, "(")
+	p.exprs.expr(e.Lexpr)
+	p.write(", ")
+	p.exprs.expr(e.Rexpr)
+	p.write(after)
+}
+
+func (p *operatorPrinter) plainOperation(e *pg.A_Expr, op string) {
+	if e.Lexpr == nil {
+		before, ok := prefixes[op]
+		if !ok {
+			p.refuse(e.Location, "use a function", "the operator %s is not available", op)
+			return
+		}
+		p.write(before)
+		p.exprs.expr(e.Rexpr)
+		p.write(")")
+		return
+	}
+	switch {
+	case slices.Contains(comparisons, op), slices.Contains(operators, op):
+		p.infix(e, " "+op+" ")
+	case op == "||":
+		p.functions.grow(e.Location, func() { p.infix(e, " || ") })
+	case op == "^":
+		p.function(e, "pow", ")")
+	case op == "#":
+		p.function(e, "xor", ")")
+	case op == "~", op == "~*", op == "!~", op == "!~*": // DuckDB's own ~ matches the whole text
+		p.functions.match(e.Lexpr, e.Rexpr, op[len(op)-1] == '*', op[0] == '!', e.Location)
+	case op == "~~", op == "!~~", op == "~~*", op == "!~~*":
+		p.like(e, op)
+	default:
+		p.refuse(e.Location, "use a function", "the operator %s is not available", op)
+	}
+}
+
+// like prints LIKE with the escape that PostgreSQL assumes.
+func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
+	words := map[string]string{"~~": " LIKE ", "!~~": " NOT LIKE ", "~~*": " ILIKE ", "!~~*": " NOT ILIKE "}
+	word, ok := words[op]
+	if !ok {
+		p.refuse(e.Location, "use LIKE", "the operator %s is not available", op)
+		return
+	}
+	pattern, escape := e.Rexpr, `\`
+	if f := pattern.GetFuncCall(); f != nil && f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && len(f.Funcname) == 2 &&
+		text(f.Funcname[0]) == "pg_catalog" && text(f.Funcname[1]) == "like_escape" && len(f.Args) == 2 { // LIKE ... ESCAPE ...
+		escape = f.Args[1].GetAConst().GetSval().GetSval()
+		if len(escape) != 1 || escape == "'" || escape[0] >= 0x80 {
+			p.refuse(e.Location, "write ESCAPE '!' or another character", "the escape of LIKE is not one character")
+			return
+		}
+		pattern = f.Args[0]
+	}
+	p.write("(")
+	p.exprs.expr(e.Lexpr)
+	p.write(word)
+	p.exprs.expr(pattern)
+	p.write(" ESCAPE '", escape, "')")
+}
+
+func (p *operatorPrinter) betweenExpr(e *pg.A_Expr) {
+	bounds := e.Rexpr.GetList().GetItems()
+	if len(bounds) != 2 {
+		p.refuse(e.Location, "write BETWEEN low AND high", "BETWEEN has no two bounds")
+		return
+	}
+	p.write("(")
+	p.withCopies(2, func() { p.exprs.expr(e.Lexpr) })
+	if e.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN {
+		p.write(" NOT")
+	}
+	p.write(" BETWEEN ")
+	p.exprs.expr(bounds[0])
+	p.write(" AND ")
+	p.exprs.expr(bounds[1])
+	p.write(")")
+}
+
+// arrayComparison prints x = ANY(ARRAY[...]).
+func (p *operatorPrinter) arrayComparison(e *pg.A_Expr) {
+	a := e.Rexpr.GetAArrayExpr()
+	if a == nil {
+		p.refuse(e.Location, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array that is written out")
+		return
+	}
+	word := " ANY("
+	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {
+		word = " ALL("
+	}
+	p.write("(")
+	p.exprs.expr(e.Lexpr)
+	p.write(" ", p.comparison(e.Name, e.Location), word)
+	p.exprs.array(a)
+	p.write("))")
+}

@@ -1,0 +1,444 @@
+package postquery
+
+import (
+	"slices"
+	"strconv"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// statementPrinter prints whole queries.
+type statementPrinter struct {
+	*sheet
+	scope *scope
+	from  *fromPrinter
+	exprs *exprPrinter
+}
+
+// selectStmt prints a SELECT, a VALUES or a set operation, and returns how many columns it has at
+// most. The outermost one has a limit.
+func (p *statementPrinter) selectStmt(s *pg.SelectStmt, top bool) (width int) {
+	defer p.leave()
+	if !p.enter(-1) {
+		return 0
+	}
+	switch {
+	case s == nil:
+		p.refuse(-1, "write a SELECT", "a SELECT is missing")
+	case s.IntoClause != nil:
+		p.refuse(s.IntoClause.GetRel().GetLocation(), "leave INTO out; the answer is the result", "SELECT INTO writes a table")
+	case len(s.LockingClause) > 0:
+		p.refuse(-1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have none to lock")
+	}
+	if p.refused != nil {
+		return 0
+	}
+	visible := len(p.scope.ctes)
+	p.withClause(s.WithClause)
+	switch {
+	case s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED:
+		width = p.setOperation(s)
+	case len(s.ValuesLists) > 0:
+		width = p.values(s.ValuesLists)
+	default:
+		width = p.simple(s)
+	}
+	p.exprs.orderBy(s.SortClause, " ORDER BY ", true)
+	p.limit(s, top)
+	p.scope.ctes = p.scope.ctes[:visible]
+	return width
+}
+
+// withClause prints WITH queries. MATERIALIZED keeps DuckDB from planning a query again wherever it
+// is used: with queries that use each other twice that would double at every step.
+func (p *statementPrinter) withClause(w *pg.WithClause) {
+	if w == nil {
+		return
+	}
+	if w.Recursive {
+		p.refuse(w.Location, "use generate_series for a list of numbers or dates", "WITH RECURSIVE may never end")
+		return
+	}
+	p.write("WITH ")
+	list(p.sheet, w.Ctes, func(n *pg.Node) {
+		c := n.GetCommonTableExpr()
+		body := c.GetCtequery().GetSelectStmt()
+		if c == nil || body == nil || c.SearchClause != nil || c.CycleClause != nil {
+			p.refuse(c.GetLocation(), "write a SELECT in WITH", "WITH holds something that is not a SELECT")
+			return
+		}
+		_, released := p.scope.released[fold(c.Ctename)]
+		if released || slices.ContainsFunc(p.scope.ctes, func(o string) bool { return fold(o) == fold(c.Ctename) }) {
+			p.refuse(c.Location, "choose another name", "the name %q is taken by a released result or by another WITH query", c.Ctename)
+			return
+		}
+		p.write(p.quotedName(c.Ctename, c.Location))
+		p.from.columnNames(c.Aliascolnames)
+		p.write(" AS MATERIALIZED (")
+		p.scope.widths[fold(c.Ctename)] = p.selectStmt(body, false)
+		p.write(")")
+		p.scope.ctes = append(p.scope.ctes, c.Ctename)
+	})
+	p.write(" ")
+}
+
+func (p *statementPrinter) setOperation(s *pg.SelectStmt) (width int) {
+	words := map[pg.SetOperation]string{
+		pg.SetOperation_SETOP_UNION: "UNION", pg.SetOperation_SETOP_INTERSECT: "INTERSECT", pg.SetOperation_SETOP_EXCEPT: "EXCEPT",
+	}
+	word, ok := words[s.Op]
+	if !ok {
+		p.refuse(-1, "use UNION, INTERSECT or EXCEPT", "this set operation is not known")
+		return 0
+	}
+	if s.All {
+		word += " ALL"
+	}
+	p.write("(")
+	width = p.selectStmt(s.Larg, false)
+	p.write(") ", word, " (")
+	p.selectStmt(s.Rarg, false)
+	p.write(")")
+	return width
+}
+
+// values prints VALUES with the names that PostgreSQL gives its columns.
+func (p *statementPrinter) values(rows []*pg.Node) (width int) {
+	width = len(rows[0].GetList().GetItems())
+	if width == 0 || width > MaxColumns {
+		p.refuse(-1, "write fewer columns", "VALUES has no columns, or more than %d", MaxColumns)
+		return 0
+	}
+	p.write("SELECT * FROM (VALUES ")
+	list(p.sheet, rows, func(n *pg.Node) {
+		row := n.GetList().GetItems()
+		if len(row) != width {
+			p.refuse(-1, "give every row the same number of values", "the rows of VALUES differ in length")
+			return
+		}
+		p.write("(")
+		list(p.sheet, row, p.exprs.expr)
+		p.write(")")
+	})
+	p.write(`) AS "*VALUES*"(`)
+	for i := range width {
+		if i > 0 {
+			p.write(", ")
+		}
+		p.write(`"column`, strconv.Itoa(i+1), `"`)
+	}
+	p.write(")")
+	return width
+}
+
+func (p *statementPrinter) simple(s *pg.SelectStmt) (width int) {
+	if len(s.TargetList) == 0 || len(s.TargetList) > MaxColumns {
+		p.refuse(-1, "select at least one column, and not more than "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
+			len(s.TargetList))
+		return 0
+	}
+	around := len(p.scope.elements)
+	defer func() { p.scope.elements = p.scope.elements[:around] }()
+	p.write("SELECT ")
+	p.distinct(s.DistinctClause)
+	list(p.sheet, s.TargetList, p.target)
+	if len(s.FromClause) > 0 {
+		p.write(" FROM ")
+		list(p.sheet, s.FromClause, p.from.fromItem)
+	}
+	if width = p.scope.width(s.TargetList, around); width > MaxColumns {
+		p.refuse(-1, "name the columns that you need", "a SELECT has more than %d columns", MaxColumns)
+		return 0
+	}
+	if s.WhereClause != nil {
+		p.write(" WHERE ")
+		p.from.countEqual(equalities(s.WhereClause))
+		p.exprs.expr(s.WhereClause)
+	}
+	p.groupBy(s)
+	if s.HavingClause != nil {
+		p.write(" HAVING ")
+		p.from.countEqual(equalities(s.HavingClause))
+		p.exprs.expr(s.HavingClause)
+	}
+	if len(s.WindowClause) > 0 {
+		p.write(" WINDOW ")
+		list(p.sheet, s.WindowClause, func(n *pg.Node) {
+			w := n.GetWindowDef()
+			p.write(p.quotedName(w.GetName(), w.GetLocation()), " AS ")
+			p.exprs.window(w)
+		})
+	}
+	return width
+}
+
+func (p *statementPrinter) distinct(d []*pg.Node) {
+	switch {
+	case len(d) == 0:
+	case len(d) == 1 && d[0].GetNode() == nil: // DISTINCT without ON
+		p.write("DISTINCT ")
+	default:
+		p.write("DISTINCT ON (")
+		list(p.sheet, d, p.exprs.side)
+		p.write(") ")
+	}
+}
+
+// target prints a column of a SELECT, with the name that PostgreSQL gives it.
+func (p *statementPrinter) target(n *pg.Node) {
+	t := n.GetResTarget()
+	if t == nil || len(t.Indirection) > 0 {
+		p.refuse(t.GetLocation(), "write an expression", "this column cannot be selected")
+		return
+	}
+	if p.star(t.Val) {
+		return
+	}
+	name := t.Name
+	if name == "" {
+		name = outputName(t.Val)
+	}
+	p.exprs.expr(t.Val)
+	if t.Name != "" || t.Val.GetColumnRef() == nil { // a column keeps its name
+		p.write(" AS ", p.quotedName(name, t.Location))
+	}
+}
+
+// isStar reports whether something is * or t.*.
+func isStar(c *pg.ColumnRef) bool {
+	return c != nil && len(c.Fields) > 0 && c.Fields[len(c.Fields)-1].GetAStar() != nil
+}
+
+// star prints * and t.*.
+func (p *statementPrinter) star(n *pg.Node) bool {
+	c := n.GetColumnRef()
+	if !isStar(c) {
+		return false
+	}
+	switch len(c.Fields) {
+	case 1:
+		p.write("*")
+	case 2:
+		p.write(p.tableName(text(c.Fields[0]), c.Location), ".*")
+	default:
+		p.refuse(c.Location, "write the table's name alone", "a released result is in no schema")
+	}
+	return true
+}
+
+func (p *statementPrinter) groupBy(s *pg.SelectStmt) {
+	if len(s.GroupClause) == 0 {
+		return
+	}
+	if s.GroupDistinct {
+		p.refuse(-1, "write GROUP BY without DISTINCT", "GROUP BY DISTINCT is not available")
+		return
+	}
+	sets := 1
+	p.write(" GROUP BY ")
+	list(p.sheet, s.GroupClause, func(n *pg.Node) {
+		sets = min(sets*groupingSets(n), maxSets+1)
+		if sets > maxSets {
+			p.refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP",
+				"these are more than %d grouping sets", maxSets)
+			return
+		}
+		p.grouping(n)
+	})
+}
+
+// groupingSets counts them, up to a little above maxSets.
+func groupingSets(n *pg.Node) int {
+	g := n.GetGroupingSet()
+	if g == nil {
+		return 1
+	}
+	switch g.Kind {
+	case pg.GroupingSetKind_GROUPING_SET_ROLLUP:
+		return len(g.Content) + 1
+	case pg.GroupingSetKind_GROUPING_SET_CUBE:
+		return 1 << min(len(g.Content), 10)
+	case pg.GroupingSetKind_GROUPING_SET_SETS:
+		sum := 0
+		for _, c := range g.Content {
+			sum = min(sum+groupingSets(c), maxSets+1)
+		}
+		return sum
+	}
+	return 1
+}
+
+// grouping prints an element of GROUP BY.
+func (p *statementPrinter) grouping(n *pg.Node) {
+	g := n.GetGroupingSet()
+	if g == nil {
+		p.exprs.ordinal(n)
+		return
+	}
+	defer p.leave()
+	if !p.enter(g.Location) {
+		return
+	}
+	words := map[pg.GroupingSetKind]string{
+		pg.GroupingSetKind_GROUPING_SET_EMPTY: "", pg.GroupingSetKind_GROUPING_SET_ROLLUP: "ROLLUP ",
+		pg.GroupingSetKind_GROUPING_SET_CUBE: "CUBE ", pg.GroupingSetKind_GROUPING_SET_SETS: "GROUPING SETS ",
+	}
+	word, ok := words[g.Kind]
+	if !ok {
+		p.refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not known")
+		return
+	}
+	p.write(word, "(")
+	list(p.sheet, g.Content, p.grouping)
+	p.write(")")
+}
+
+// ordinal prints an expression where a bare whole number is the number of a column.
+func (p *exprPrinter) ordinal(n *pg.Node) {
+	if c := n.GetAConst(); c != nil && !c.Isnull {
+		if c.GetIval() == nil || c.GetIval().Ival < 1 {
+			p.refuse(c.Location, "write the number or the name of a column", "a constant is no order and no group")
+			return
+		}
+		p.write(strconv.Itoa(int(c.GetIval().Ival)))
+		return
+	}
+	p.side(n)
+}
+
+// orderBy prints an order with the place of NULLs, which PostgreSQL sorts as the largest value.
+// Only the ORDER BY of a SELECT knows numbers of columns.
+func (p *exprPrinter) orderBy(sorts []*pg.Node, words string, ordinals bool) {
+	if len(sorts) == 0 {
+		return
+	}
+	p.write(words)
+	list(p.sheet, sorts, func(n *pg.Node) {
+		s := n.GetSortBy()
+		if s == nil || len(s.UseOp) > 0 || s.SortbyDir == pg.SortByDir_SORTBY_USING {
+			p.refuse(s.GetLocation(), "write ASC or DESC", "ORDER BY USING is not available")
+			return
+		}
+		if ordinals {
+			p.ordinal(s.Node)
+		} else {
+			p.expr(s.Node)
+		}
+		descending := s.SortbyDir == pg.SortByDir_SORTBY_DESC
+		first := descending
+		switch s.SortbyNulls {
+		case pg.SortByNulls_SORTBY_NULLS_FIRST:
+			first = true
+		case pg.SortByNulls_SORTBY_NULLS_LAST:
+			first = false
+		}
+		if descending {
+			p.write(" DESC")
+		} else {
+			p.write(" ASC")
+		}
+		if first {
+			p.write(" NULLS FIRST")
+		} else {
+			p.write(" NULLS LAST")
+		}
+	})
+}
+
+// limit prints LIMIT and OFFSET. The outermost SELECT stops one row after MaxRows, where Run sees
+// that there are too many: DuckDB would make all of them first.
+func (p *statementPrinter) limit(s *pg.SelectStmt, top bool) {
+	if s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES {
+		p.refuse(-1, "filter by rank() in a query around it", "FETCH ... WITH TIES is not available")
+		return
+	}
+	count := s.LimitCount
+	if count.GetAConst().GetIsnull() { // LIMIT ALL
+		count = nil
+	}
+	most := strconv.Itoa(MaxRows + 1)
+	switch {
+	case count == nil && top:
+		p.write(" LIMIT ", most)
+	case count != nil && top:
+		p.write(" LIMIT least(")
+		p.exprs.expr(count)
+		p.write(", ", most, ")")
+	case count != nil:
+		p.write(" LIMIT ")
+		p.exprs.expr(count)
+	}
+	if s.LimitOffset != nil && !s.LimitOffset.GetAConst().GetIsnull() {
+		p.write(" OFFSET ")
+		p.exprs.expr(s.LimitOffset)
+	}
+}
+
+// outputName is what PostgreSQL calls a column that has no name (FigureColname in its
+// parse_target.c).
+func outputName(n *pg.Node) string {
+	name, _ := figure(n, 0)
+	if name == "" {
+		return "?column?"
+	}
+	return name
+}
+
+// figure returns a name and how good it is: 0 none, 1 a type or a keyword, 2 a column or a
+// function.
+func figure(n *pg.Node, depth int) (string, int) {
+	if depth > maxDepth {
+		return "", 0
+	}
+	switch n := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		if k := len(n.ColumnRef.Fields); k > 0 {
+			return text(n.ColumnRef.Fields[k-1]), 2
+		}
+	case *pg.Node_FuncCall:
+		if k := len(n.FuncCall.Funcname); k > 0 {
+			return text(n.FuncCall.Funcname[k-1]), 2
+		}
+	case *pg.Node_AExpr:
+		if n.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
+			return "nullif", 2
+		}
+	case *pg.Node_TypeCast:
+		if name, good := figure(n.TypeCast.Arg, depth+1); good > 1 {
+			return name, good
+		}
+		if names := n.TypeCast.GetTypeName().GetNames(); len(names) > 0 {
+			return text(names[len(names)-1]), 1
+		}
+	case *pg.Node_CaseExpr:
+		if name, good := figure(n.CaseExpr.Defresult, depth+1); good > 1 {
+			return name, good
+		}
+		return "case", 1
+	case *pg.Node_CoalesceExpr:
+		return "coalesce", 2
+	case *pg.Node_MinMaxExpr:
+		if n.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
+			return "least", 2
+		}
+		return "greatest", 2
+	case *pg.Node_GroupingFunc:
+		return "grouping", 2
+	case *pg.Node_RowExpr:
+		return "row", 2
+	case *pg.Node_SubLink:
+		switch n.SubLink.SubLinkType {
+		case pg.SubLinkType_EXISTS_SUBLINK:
+			return "exists", 2
+		case pg.SubLinkType_EXPR_SUBLINK:
+			if targets := n.SubLink.Subselect.GetSelectStmt().GetTargetList(); len(targets) > 0 {
+				if t := targets[0].GetResTarget(); t.GetName() != "" {
+					return t.Name, 2
+				} else {
+					return figure(t.GetVal(), depth+1)
+				}
+			}
+		}
+	}
+	return "", 0
+}

@@ -1,0 +1,27 @@
+// Command sql prints the statements that make the made-up OMOP database of docs/omop.md:
+//
+//	go run ./internal/lab/omopdata/sql -people 2000 | psql cdm
+package sql
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/discreet-dp/discreet/internal/lab/omopdata"
+)
+
+func main() {
+	people := flag.Int("people", 2000, "how many people there are")
+	seed := flag.Uint64("seed", 1, "another one makes other people")
+	flag.Parse()
+	out := bufio.NewWriter(os.Stdout)
+	for _, s := range omopdata.SQL(*people, *seed) {
+		fmt.Fprintf(out, "%s;\n", s)
+	}
+	if err := out.Flush(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,189 @@
+package ownersocket
+
+import (
+	"context"
+	"crypto"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Visit is the owner's side: a ledger that another process has open. It is for reading, and for
+// what owners enter; see [Visit.Ledger].
+type Visit struct {
+	path string
+	head ledger.Position
+}
+
+// Dial returns the ledger at a path as it is now, or false where no process keeps a hatch for it.
+func Dial(path string) (*Visit, bool, error) {
+	c, err := net.Dial("unix", socket(path))
+	if err != nil {
+		return nil, false, nil // nobody is there
+	}
+	c.Close()
+	v := &Visit{path: path}
+	a, err := v.ask(context.Background(), message{Want: wantHead})
+	v.head = a.Head
+	return v, true, err
+}
+
+// ask asks for one thing and returns what is said first.
+func (v *Visit) ask(ctx context.Context, m message) (message, error) {
+	c, in, err := v.begin(ctx, m)
+	if err != nil {
+		return message{}, err
+	}
+	defer c.Close()
+	return in.next()
+}
+
+// speech is what the server says.
+type speech struct {
+	*gob.Decoder
+	back *gob.Encoder
+	conn net.Conn
+	path string
+}
+
+func (v *Visit) begin(ctx context.Context, m message) (net.Conn, speech, error) {
+	c, err := new(net.Dialer).DialContext(ctx, "unix", socket(v.path))
+	var out *gob.Encoder
+	if err == nil {
+		_ = c.SetDeadline(time.Now().Add(patience))
+		out = gob.NewEncoder(c)
+		err = out.Encode(m)
+	}
+	if err != nil {
+		return nil, speech{}, fmt.Errorf("the server that has the ledger %s open cannot be asked: %w", v.path, err)
+	}
+	return c, speech{gob.NewDecoder(c), out, c, v.path}, nil
+}
+
+func (s speech) next() (message, error) {
+	_ = s.conn.SetDeadline(time.Now().Add(4 * patience)) // it may wait for its disk
+	var m message
+	if err := s.Decode(&m); err != nil {
+		return message{}, fmt.Errorf("the server that has the ledger %s open has gone: %w", s.path, err)
+	}
+	if m.Failed != "" {
+		return message{}, errors.New(m.Failed)
+	}
+	return m, nil
+}
+
+// Path returns the name of the ledger.
+func (v *Visit) Path() string { return v.path }
+
+// Head returns the sequence and the hash of the record that was the last when the visit began.
+func (v *Visit) Head() (uint64, string) { return v.head.Sequence, v.head.Hash }
+
+// Lines returns the records up to that one with what is stored beside them, each checked against
+// its hash and against the one before.
+func (v *Visit) Lines() iter.Seq2[chain.Stored, error] {
+	return func(yield func(chain.Stored, error) bool) {
+		c, in, err := v.begin(context.Background(), message{Want: wantLines, Last: v.head.Sequence})
+		if err != nil {
+			yield(chain.Stored{}, err)
+			return
+		}
+		defer c.Close()
+		next, previous := uint64(0), ""
+		for {
+			m, err := in.next()
+			if err == nil && len(m.Lines) == 0 && (next != v.head.Sequence+1 || previous != v.head.Hash) {
+				err = v.corrupt(next, "it is missing")
+			}
+			if err != nil {
+				yield(chain.Stored{}, err)
+				return
+			}
+			if len(m.Lines) == 0 {
+				return
+			}
+			for _, l := range m.Lines {
+				s, err := l.stored()
+				if err == nil && (s.Record.Sequence != next || s.Record.Previous != previous) {
+					err = errors.New("the record does not continue the one before")
+				}
+				if err != nil {
+					yield(chain.Stored{}, v.corrupt(next, err.Error()))
+					return
+				}
+				if !yield(s, nil) {
+					return
+				}
+				next, previous = next+1, s.Hash
+			}
+		}
+	}
+}
+
+func (v *Visit) corrupt(record uint64, problem string) error {
+	return &ledger.CorruptError{Path: v.path, Where: fmt.Sprintf("record %d: %s", record, problem)}
+}
+
+// Records is Lines without what is stored beside them.
+func (v *Visit) Records() iter.Seq2[chain.Line, error] {
+	return func(yield func(chain.Line, error) bool) {
+		for s, err := range v.Lines() {
+			if !yield(s.Line, err) {
+				return
+			}
+		}
+	}
+}
+
+// Verify checks the ledger from its first record on and adds it up.
+func (v *Visit) Verify(tell func(done, of uint64)) (chain.Summary, error) {
+	s, _, err := chain.Verify(v.path, v.Records(), func(*chain.State) error { return nil }, func(done uint64) {
+		if tell != nil {
+			tell(done, v.head.Sequence)
+		}
+	})
+	return s, err
+}
+
+// Close ends the visit.
+func (v *Visit) Close() error { return nil }
+
+// enter enters something, and signs it where it is what was asked for.
+func (v *Visit) enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
+	if err := e.Validate(); err != nil {
+		return ledger.Receipt{}, err
+	}
+	p, signer, err := packed(e)
+	if err != nil {
+		return ledger.Receipt{}, err
+	}
+	c, in, err := v.begin(ctx, message{Want: wantEntry, Entry: p})
+	if err != nil {
+		return ledger.Receipt{}, err
+	}
+	defer c.Close()
+	a, err := in.next()
+	if err == nil && a.Sign != nil {
+		if signer == nil {
+			return ledger.Receipt{}, errors.New("the server wants something signed that was not asked for")
+		}
+		if err := p.asked(a.Sign); err != nil {
+			return ledger.Receipt{}, err
+		}
+		signature, err := signer.Sign(nil, a.Sign, crypto.Hash(0))
+		if err == nil {
+			err = in.back.Encode(message{Signature: signature})
+		}
+		if err != nil {
+			return ledger.Receipt{}, err
+		}
+		a, err = in.next()
+		return a.Receipt, err
+	}
+	return a.Receipt, err
+}

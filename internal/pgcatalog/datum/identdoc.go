@@ -1,0 +1,2 @@
+// Package ident reads and writes names as PostgreSQL does.
+package datum

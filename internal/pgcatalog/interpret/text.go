@@ -1,0 +1,409 @@
+package interpret
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
+)
+
+// ParseValue reads a literal as PostgreSQL's input functions do, outside of a query.
+func ParseValue(db Database, s string, t uint32) (datum.Value, error) {
+	return (&run{db: db, ctx: context.Background(), limits: Limits{Steps: math.MaxInt, Bytes: math.MaxInt}}).parse(s, t)
+}
+
+// parse reads a literal as PostgreSQL's input functions do.
+func (r *run) parse(s string, t uint32) (datum.Value, error) {
+	t = oid.Base(t)
+	bad := func() error {
+		return Fail("22P02", "invalid input syntax for type %s: %s", r.nameType(t), strconv.Quote(clip(s)))
+	}
+	switch oid.KindOf(t) {
+	case oid.KindBool:
+		switch v := strings.ToLower(strings.TrimSpace(s)); {
+		case v == "1" || v == "on" || v != "" && (strings.HasPrefix("true", v) || strings.HasPrefix("yes", v)):
+			return datum.True, nil
+		case v == "0" || v == "off" || v == "of" || v != "" && (strings.HasPrefix("false", v) || strings.HasPrefix("no", v)):
+			return datum.False, nil
+		}
+		return nil, bad()
+	case oid.KindInt:
+		n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+		if err != nil && oid.IsReg(t) {
+			o, err := r.db.ParseName(s, t)
+			return datum.Int(o), err
+		}
+		if err != nil {
+			return nil, bad()
+		}
+		return checkRange(datum.Int(n), t)
+	case oid.KindFloat:
+		f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		if err != nil || strings.ContainsAny(s, "xXpP_") {
+			return nil, bad()
+		}
+		return datum.Float(f), nil
+	case oid.KindTime:
+		return r.parseTime(s, t)
+	case oid.KindList:
+		if oid.IsVector(t) {
+			return r.parseVector(s, t)
+		}
+		return r.parseArray(s, t)
+	case oid.KindRecord:
+		return nil, unsupported("a composite literal")
+	}
+	switch {
+	case t == oid.Char && s != "" && s[0] >= 0x80:
+		s = fmt.Sprintf(`\%03o`, s[0]) // half of a character
+	case t == oid.Char && len(s) > 1:
+		s = s[:1]
+	case t == oid.Name:
+		s = datum.Truncate(s, 63)
+	}
+	return datum.Text(s), nil
+}
+
+// checkRange is a number as one of an integer type, or of oid and its kin.
+func checkRange(n datum.Int, t uint32) (datum.Value, error) {
+	switch {
+	case t == oid.Int2 && n != datum.Int(int16(n)), t == oid.Int4 && n != datum.Int(int32(n)):
+		return nil, Fail("22003", "%s out of range", oid.Types(nil).Format(t, -1))
+	case t == oid.Int2 || t == oid.Int4 || t == oid.Int8 || t == oid.Xid8:
+		return n, nil
+	case n != datum.Int(uint32(n)) && n != datum.Int(int32(n)):
+		return nil, Fail("22003", "value %d is out of range for type oid", n)
+	}
+	return datum.Int(uint32(n)), nil
+}
+
+// timeLayouts are the ways in which a time can be written.
+var timeLayouts = []string{"2006-01-02 15:04:05.999999Z07", "2006-01-02 15:04:05.999999Z07:00", "2006-01-02T15:04:05.999999Z07:00",
+	"2006-01-02 15:04:05.999999", "2006-01-02T15:04:05.999999", "2006-01-02 15:04", "2006-01-02"}
+
+// parseTime reads a date or a timestamp.
+func (r *run) parseTime(s string, t uint32) (datum.Value, error) {
+	v := strings.TrimSpace(s)
+	if strings.EqualFold(v, "now") {
+		return datum.Time{Time: time.Now().UTC()}, nil
+	}
+	for _, layout := range timeLayouts {
+		if p, err := time.Parse(layout, v); err == nil {
+			p = p.UTC()
+			if t == oid.Date {
+				p = p.Truncate(24 * time.Hour)
+			}
+			return datum.Time{Time: p}, nil
+		}
+	}
+	if len(v) >= 10 && v[4] == '-' && v[7] == '-' && strings.Trim(v[:10], "-0123456789") == "" {
+		return nil, Fail("22008", "date/time field value out of range: %s", strconv.Quote(clip(s)))
+	}
+	return nil, Fail("22007", "invalid input syntax for type %s: %s", r.nameType(t), strconv.Quote(clip(s)))
+}
+
+// parseVector reads an int2vector or oidvector: numbers with spaces between them.
+func (r *run) parseVector(s string, t uint32) (datum.Value, error) {
+	var out datum.List
+	for _, f := range strings.Fields(s) {
+		v, err := r.parse(f, oid.Elem(t))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return r.list(out)
+}
+
+// parseArray reads {a,"b",NULL}.
+func (r *run) parseArray(s string, t uint32) (datum.Value, error) {
+	a := &arrayReader{run: r, s: s, elem: oid.Elem(t)}
+	a.skip()
+	out, ok, err := a.list()
+	if err != nil {
+		return nil, err
+	}
+	if a.skip(); !ok || a.i != len(s) {
+		return nil, Fail("22P02", "malformed array literal: %s", strconv.Quote(clip(s)))
+	}
+	return r.list(out)
+}
+
+// arrayReader reads the literal of an array from its beginning to its end.
+type arrayReader struct {
+	run  *run
+	s    string
+	i    int
+	elem uint32
+}
+
+func (a *arrayReader) skip() {
+	for a.i < len(a.s) && (a.s[a.i] == ' ' || a.s[a.i] == '\t' || a.s[a.i] == '\n') {
+		a.i++
+	}
+}
+
+// list reads from { to }. It is not ok where the text is malformed.
+func (a *arrayReader) list() (out datum.List, ok bool, err error) {
+	out = datum.List{}
+	if a.i >= len(a.s) || a.s[a.i] != '{' {
+		return nil, false, nil
+	}
+	a.i++
+	if a.skip(); a.i < len(a.s) && a.s[a.i] == '}' {
+		a.i++
+		return out, true, nil
+	}
+	for {
+		if a.skip(); a.i >= len(a.s) {
+			return nil, false, nil
+		}
+		if a.s[a.i] == '{' {
+			return nil, false, unsupported("an array of arrays")
+		}
+		v, ok, err := a.item()
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		out = append(out, v)
+		if a.skip(); a.i >= len(a.s) {
+			return nil, false, nil
+		}
+		end := a.s[a.i]
+		if a.i++; end == '}' {
+			return out, true, nil
+		}
+		if end != ',' {
+			return nil, false, nil
+		}
+	}
+}
+
+// item reads one element.
+func (a *arrayReader) item() (datum.Value, bool, error) {
+	var b strings.Builder
+	quoted := a.s[a.i] == '"'
+	stop := ",}{\""
+	if quoted {
+		a.i++
+		stop = "\""
+	}
+	for ; a.i < len(a.s) && strings.IndexByte(stop, a.s[a.i]) < 0; a.i++ {
+		if a.s[a.i] == '\\' && a.i+1 < len(a.s) {
+			a.i++
+		}
+		b.WriteByte(a.s[a.i])
+	}
+	text := b.String()
+	if quoted {
+		a.i++
+	} else if text = strings.TrimSpace(text); text == "" {
+		return nil, false, nil
+	}
+	if !quoted && strings.EqualFold(text, "null") {
+		return nil, true, nil
+	}
+	v, err := a.run.parse(text, a.elem)
+	return v, err == nil, err
+}
+
+// format writes a value as PostgreSQL's output functions do.
+func (r *run) format(v datum.Value, t uint32) (string, error) {
+	t = oid.Base(t)
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case datum.Bool:
+		if v {
+			return "t", nil
+		}
+		return "f", nil
+	case datum.Int:
+		if oid.IsReg(t) {
+			return r.db.FormatName(uint32(v), t), nil
+		}
+		return strconv.FormatInt(int64(v), 10), nil
+	case datum.Float:
+		return formatFloat(float64(v)), nil
+	case datum.Text:
+		return string(v), nil
+	case datum.Time:
+		return formatTime(v.Time, t), nil
+	case *datum.Record:
+		return r.formatRecord(v)
+	case datum.List:
+		return r.formatList(v, t)
+	}
+	return "", Fail("XX000", "a value of an unknown kind")
+}
+
+// formatRecord writes (a,"b c",), with nothing for NULL.
+func (r *run) formatRecord(v *datum.Record) (string, error) {
+	parts := make([]string, len(v.Values))
+	n := 0
+	for i, x := range v.Values {
+		if x == nil {
+			continue
+		}
+		s, err := r.format(x, v.Columns[i].OID)
+		if err != nil {
+			return "", err
+		}
+		if s == "" || strings.ContainsAny(s, "\"\\(), \t\n") {
+			s = `"` + strings.NewReplacer(`"`, `""`, `\`, `\\`).Replace(s) + `"`
+		}
+		parts[i] = s
+		if n += len(s); n > maxString {
+			return "", tooLong()
+		}
+	}
+	return "(" + strings.Join(parts, ",") + ")", r.step(len(parts))
+}
+
+// formatList writes {a,"b c",NULL}, or the numbers of a vector with spaces between them.
+func (r *run) formatList(v datum.List, t uint32) (string, error) {
+	parts := make([]string, len(v))
+	n := 0
+	for i, x := range v {
+		s, err := r.format(x, oid.Elem(t))
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case x == nil:
+			s = "NULL"
+		case s == "" || strings.ContainsAny(s, "{}\"\\, \t\n") || strings.EqualFold(s, "null"):
+			s = `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s) + `"`
+		}
+		parts[i] = s
+		if n += len(s); n > maxString {
+			return "", tooLong()
+		}
+	}
+	if err := r.step(len(parts)); err != nil {
+		return "", err
+	}
+	if oid.IsVector(t) {
+		return strings.Join(parts, " "), nil
+	}
+	return "{" + strings.Join(parts, ",") + "}", nil
+}
+
+// formatFloat writes a double in as few digits as tell it from others.
+func formatFloat(f float64) string {
+	switch {
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case math.IsNaN(f):
+		return "NaN"
+	case f == math.Trunc(f) && math.Abs(f) < 1e15:
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e+0", "e+", 1)
+}
+
+// formatTime writes a time in UTC.
+func formatTime(v time.Time, t uint32) string {
+	switch t {
+	case oid.Date:
+		return v.UTC().Format("2006-01-02")
+	case oid.Timestamp:
+		return v.UTC().Format("2006-01-02 15:04:05.999999")
+	}
+	return v.UTC().Format("2006-01-02 15:04:05.999999") + "+00"
+}
+
+// isMoment reports whether a type is a point in time that others can be taken from.
+func isMoment(t uint32) bool { return t == oid.Timestamptz || t == oid.Timestamp }
+
+// difference is how long it is from one time to another, as PostgreSQL writes it: in days and what
+// is left of one.
+func difference(from, to datum.Time) datum.Value {
+	d := to.Sub(from.Time).Truncate(time.Microsecond)
+	days, rest := d/(24*time.Hour), d%(24*time.Hour)
+	var parts []string
+	switch {
+	case days == 1 || days == -1:
+		parts = append(parts, fmt.Sprintf("%d day", days))
+	case days != 0:
+		parts = append(parts, fmt.Sprintf("%d days", days))
+	}
+	if rest != 0 || days == 0 {
+		sign := ""
+		if rest < 0 {
+			sign, rest = "-", -rest
+		}
+		text := fmt.Sprintf("%s%02d:%02d:%02d", sign, rest/time.Hour, rest/time.Minute%60, rest/time.Second%60)
+		if part := rest % time.Second; part != 0 {
+			text += strings.TrimRight(fmt.Sprintf(".%06d", part/time.Microsecond), "0")
+		}
+		parts = append(parts, text)
+	}
+	return datum.Text(strings.Join(parts, " "))
+}
+
+// spanSeconds are the seconds of a unit of an interval.
+var spanSeconds = map[string]float64{"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400, "mon": 30 * 86400,
+	"month": 30 * 86400, "year": 365.25 * 86400}
+
+// seconds are those of an interval, such as 2 days 01:30:00.
+func seconds(text string) (float64, bool) {
+	words := strings.Fields(strings.ToLower(text))
+	total := 0.0
+	for i := 0; i < len(words); i++ {
+		if clock, ok := clockSeconds(words[i]); ok {
+			total += clock
+			continue
+		}
+		n, err := strconv.ParseFloat(words[i], 64)
+		if err != nil || i+1 == len(words) {
+			return 0, false
+		}
+		i++
+		unit, ok := spanSeconds[strings.TrimSuffix(words[i], "s")]
+		if !ok {
+			return 0, false
+		}
+		total += n * unit
+	}
+	return total, len(words) > 0
+}
+
+// clockSeconds are those of hours, minutes and seconds with colons between them.
+func clockSeconds(text string) (total float64, ok bool) {
+	body, negative := strings.CutPrefix(text, "-")
+	parts := strings.Split(body, ":")
+	if len(parts) < 2 || len(parts) > 3 {
+		return 0, false
+	}
+	for i, unit := range []float64{3600, 60, 1}[:len(parts)] {
+		n, err := strconv.ParseFloat(parts[i], 64)
+		if err != nil || n < 0 {
+			return 0, false
+		}
+		total += n * unit
+	}
+	if negative {
+		total = -total
+	}
+	return total, true
+}
+
+// spanPart is a part of an interval: all of its seconds.
+func spanPart(c *Call) (datum.Value, error) {
+	total, ok := seconds(c.Text(1))
+	switch {
+	case !ok:
+		return nil, Fail("22007", "invalid input syntax for type interval: %s", strconv.Quote(clip(c.Text(1))))
+	case !strings.EqualFold(c.Text(0), "epoch"):
+		return nil, unsupported("a part of an interval other than its epoch")
+	}
+	return datum.Float(total), nil
+}

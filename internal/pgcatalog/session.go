@@ -1,0 +1,347 @@
+package pgcatalog
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
+)
+
+// ServerVersion is the PostgreSQL whose catalogue this one looks like.
+const (
+	ServerVersion    = "15.0"
+	ServerVersionNum = "150000"
+)
+
+// defaults are the settings that clients ask for. What the session says comes before them.
+var defaults = map[string]string{
+	"application_name": "", "block_size": "8192", "bytea_output": "hex", "check_function_bodies": "on", "client_encoding": "UTF8",
+	"client_min_messages": "notice",
+	"DateStyle":           "ISO, MDY", "db_user_namespace": "off", "default_table_access_method": "heap", "default_tablespace": "",
+	"default_transaction_deferrable": "off", "default_transaction_isolation": "read committed", "default_transaction_read_only": "on",
+	"default_with_oids": "off", "extra_float_digits": "1", "in_hot_standby": "off", "integer_datetimes": "on",
+	"IntervalStyle": "postgres", "is_superuser": "off",
+	"lc_collate": "C", "lc_ctype": "C", "lc_messages": "C", "lc_monetary": "C", "lc_numeric": "C", "lc_time": "C", "lock_timeout": "0",
+	"max_connections": "100", "max_identifier_length": "63", "max_index_keys": "32", "search_path": `"$user", public`,
+	"server_encoding": "UTF8",
+	"server_version":  ServerVersion, "server_version_num": ServerVersionNum, "session_authorization": "", "ssl": "off",
+	"standard_conforming_strings": "on", "statement_timeout": "0", "TimeZone": "UTC", "transaction_deferrable": "off",
+	"transaction_isolation": "read committed", "transaction_read_only": "on", "row_security": "on", "escape_string_warning": "on",
+	"idle_in_transaction_session_timeout": "0", "jit": "off", "datestyle": "ISO, MDY", "intervalstyle": "postgres", "timezone": "UTC",
+	"array_nulls": "on", "backslash_quote": "safe_encoding", "quote_all_identifiers": "off", "synchronize_seqscans": "on",
+	"wal_level": "replica", "max_prepared_transactions": "0",
+	"password_encryption": "scram-sha-256", "track_activities": "off", "track_counts": "off",
+}
+
+// settings are those of one session.
+type settings struct {
+	// own returns a setting that the session has; nil for none.
+	own func(name string) (string, bool)
+	// names are settings that PostgreSQL does not have.
+	names []string
+}
+
+// find returns a setting, by its name in any letter case.
+func (s settings) find(name string) (string, bool) {
+	if s.own != nil {
+		for _, n := range []string{name, strings.ToLower(name)} {
+			if v, ok := s.own(n); ok {
+				return v, true
+			}
+		}
+	}
+	if v, ok := defaults[name]; ok {
+		return v, true
+	}
+	for n, v := range defaults {
+		if strings.EqualFold(n, name) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// get is a setting, or empty where there is none.
+func (s settings) get(name string) string {
+	v, _ := s.find(name)
+	return v
+}
+
+func pgSettings(db *database, add func(row)) {
+	names := slices.Clone(db.settings.names)
+	for n := range defaults {
+		// PostgreSQL spells three of them with capitals in this view, and clients ask in small
+		// letters too, but there is one row for each.
+		if n == "datestyle" || n == "intervalstyle" || n == "timezone" || n == "default_with_oids" || n == "session_authorization" {
+			continue
+		}
+		names = append(names, n)
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	for _, n := range names {
+		v := db.settings.get(n)
+		kind := "string"
+		if _, err := strconv.Atoi(v); err == nil {
+			kind = "integer"
+		} else if v == "on" || v == "off" {
+			kind = "bool"
+		}
+		add(row{"name": n, "setting": v, "category": "Discreet", "short_desc": "", "context": "user", "vartype": kind,
+			"source": "default", "boot_val": defaults[n], "reset_val": defaults[n], "pending_restart": "f"})
+	}
+}
+
+// searchPath returns the schemas that exist of the search path. The implicit ones are in front.
+func (s settings) searchPath(implicit bool) []string {
+	var out []string
+	if implicit {
+		out = append(out, "pg_catalog")
+	}
+	for part := range strings.SplitSeq(s.get("search_path"), ",") {
+		part = strings.TrimSpace(part)
+		if q, ok := strings.CutPrefix(part, `"`); ok {
+			part = strings.TrimSuffix(q, `"`)
+		} else {
+			part = strings.ToLower(strings.Trim(part, "'"))
+		}
+		if oid.Schema(part) != 0 && !(implicit && part == "pg_catalog") {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// visible says whether a schema is in the search path.
+func (s settings) visible(schema string) bool { return slices.Contains(s.searchPath(true), schema) }
+
+// sessionFunctions are the functions about the session and its settings.
+var sessionFunctions = []function{
+	{"version() text", version},
+	{"pg_backend_pid() int4", func(db *database, _ *interpret.Call) (datum.Value, error) { return datum.Int(db.session.PID), nil }},
+	{"current_user() name", func(db *database, _ *interpret.Call) (datum.Value, error) { return datum.Text(db.session.User), nil }},
+	{"current_database() name", func(db *database, _ *interpret.Call) (datum.Value, error) {
+		return datum.Text(db.session.Database), nil
+	}},
+	{"current_schema() name", currentSchema},
+	{"current_schemas(bool) name[]", func(db *database, call *interpret.Call) (datum.Value, error) {
+		return datum.Texts(db.settings.searchPath(call.Args[0] == datum.True)...), nil
+	}},
+	{"pg_postmaster_start_time|pg_conf_load_time() timestamptz", func(db *database, _ *interpret.Call) (datum.Value, error) {
+		return datum.Time{Time: db.start}, nil
+	}},
+	{"current_setting(text,bool=) text", func(db *database, call *interpret.Call) (datum.Value, error) {
+		return showSetting(db, call, len(call.Args) > 1 && call.Args[1] == datum.True)
+	}},
+	{"lax set_config(text,text,bool) text", setConfig},
+	{"pg_encoding_to_char(int4) name", func(_ *database, call *interpret.Call) (datum.Value, error) {
+		return datum.Text(map[int64]string{0: "SQL_ASCII", 6: "UTF8"}[call.Int(0)]), nil
+	}},
+	{"pg_char_to_encoding(name) int4", func(_ *database, call *interpret.Call) (datum.Value, error) {
+		if s := strings.ToLower(call.Text(0)); s == "utf8" || s == "utf-8" || s == "unicode" {
+			return datum.Int(6), nil
+		}
+		return datum.Int(-1), nil
+	}},
+	{"pg_show_all_settings() (name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, " +
+		"vartype text, source text, min_val text, max_val text, enumvals text[], boot_val text, reset_val text, sourcefile text, " +
+		"sourceline int4, pending_restart bool)", showAllSettings},
+	{"pg_get_keywords() (word text, catcode char, barelabel bool, catdesc text, baredesc text)", listKeywords},
+}
+
+func version(db *database, _ *interpret.Call) (datum.Value, error) {
+	v := "PostgreSQL " + db.settings.get("server_version")
+	if !strings.Contains(v, "discreet") {
+		v += " (discreet)"
+	}
+	return datum.Text(v + ", a synthesised catalogue"), nil
+}
+
+// currentSchema is the first schema of the search path, or NULL.
+func currentSchema(db *database, _ *interpret.Call) (datum.Value, error) {
+	if p := db.settings.searchPath(false); len(p) > 0 {
+		return datum.Text(p[0]), nil
+	}
+	return nil, nil
+}
+
+// showSetting is the setting that the first argument names. One that does not exist is NULL where
+// it may be missing.
+func showSetting(db *database, call *interpret.Call, missing bool) (datum.Value, error) {
+	if v, ok := db.settings.find(call.Text(0)); ok {
+		return call.NewText(v)
+	}
+	if missing {
+		return nil, nil
+	}
+	return nil, interpret.Fail("42704", "unrecognized configuration parameter %q", clip(call.Text(0)))
+}
+
+func setConfig(db *database, call *interpret.Call) (datum.Value, error) {
+	name, value := call.Text(0), call.Text(1)
+	switch {
+	case call.Args[0] == nil:
+		return nil, interpret.Fail("22004", "SET requires parameter name")
+	case len(name) > 200 || len(value) > 4096:
+		return nil, interpret.Fail("54000", "a setting is too long")
+	case db.session.Set == nil:
+		return nil, interpret.Fail("0A000", "settings cannot be set here")
+	}
+	if err := db.session.Set(name, value); err != nil {
+		var e *interpret.Error
+		if errors.As(err, &e) {
+			return nil, e
+		}
+		return nil, interpret.Fail("22023", "%s", err.Error())
+	}
+	// What depends on a setting is made anew.
+	db.schema.resetRows("pg_settings", "pg_stat_activity")
+	return showSetting(db, call, true)
+}
+
+func listKeywords(*database, *interpret.Call) (datum.Value, error) {
+	var out datum.List
+	for _, w := range datum.Words() {
+		out = append(out, datum.List{datum.Text(w), datum.Text("R"), datum.False, datum.Text("reserved"), datum.Text("requires AS")})
+	}
+	return out, nil
+}
+
+// showAllSettings are the rows of pg_settings.
+func showAllSettings(db *database, _ *interpret.Call) (datum.Value, error) {
+	var out datum.List
+	for _, t := range db.schema.byName["pg_catalog.pg_settings"].Rows() {
+		out = append(out, datum.List(t))
+	}
+	return out, nil
+}
+
+// Cursor is a cursor of the session, or a portal of the protocol.
+type Cursor struct {
+	Name, Statement      string
+	Hold, Binary, Scroll bool
+	Created              time.Time
+}
+
+// Prepared is a prepared statement of the session.
+type Prepared struct {
+	Name, Statement string
+	Parameters      []uint32 // their types
+	SQL             bool     // of PREPARE, and not of the protocol
+	Created         time.Time
+}
+
+func pgCursors(db *database, add func(row)) {
+	if db.session.Kept == nil {
+		return
+	}
+	cursors, _ := db.session.Kept()
+	for _, k := range cursors {
+		add(row{"name": k.Name, "statement": k.Statement, "is_holdable": truth(k.Hold), "is_binary": truth(k.Binary),
+			"is_scrollable": truth(k.Scroll), "creation_time": moment(k.Created)})
+	}
+}
+
+func pgPreparedStatements(db *database, add func(row)) {
+	if db.session.Kept == nil {
+		return
+	}
+	_, prepared := db.session.Kept()
+	for _, p := range prepared {
+		types := make([]string, len(p.Parameters))
+		for i, t := range p.Parameters {
+			types[i] = oid.Types(nil).Format(t, -1)
+		}
+		add(row{"name": p.Name, "statement": p.Statement, "prepare_time": moment(p.Created), "parameter_types": array(types...),
+			"from_sql": truth(p.SQL), "generic_plans": "0", "custom_plans": "0"})
+	}
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999+00") }
+
+// bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of
+// roles has it.
+const bootstrapName = "postgres"
+
+// ownerName is the name of the role that the tables belong to. Nobody logs in as it.
+func ownerName(user string) string {
+	if user == "owner" {
+		return "table_owner"
+	}
+	return "owner"
+}
+
+// roles are those that a session knows of.
+type roles struct {
+	user  string
+	owner string // whom the tables belong to
+}
+
+// name is the name of a role, where there is one of this OID.
+func (r roles) name(o uint32) (string, bool) {
+	switch o {
+	case ownerOID:
+		return r.owner, true
+	case bootstrapOID:
+		return bootstrapName, true
+	case userOID:
+		return r.user, true
+	}
+	return "", false
+}
+
+// oid is the OID of a role, or 0.
+func (r roles) oid(name string) uint32 {
+	switch name {
+	case r.user:
+		return userOID
+	case r.owner:
+		return ownerOID
+	case bootstrapName:
+		return bootstrapOID
+	}
+	return 0
+}
+
+// ownerOf is the name of the role that a relation belongs to.
+func (r roles) ownerOf(rel *relation) string {
+	if rel.policy {
+		return r.owner
+	}
+	return bootstrapName
+}
+
+// acl is who may do what with a table of the policy.
+func (r roles) acl() string {
+	return array(r.owner+"=arwdDxt/"+r.owner, aclName(r.user)+"=r/"+r.owner)
+}
+
+// aclName writes a role as an aclitem has it.
+func aclName(s string) string {
+	for _, b := range []byte(s) {
+		if !(b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_') {
+			return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+		}
+	}
+	return s
+}
+
+// pgRole has the user, and whom the tables belong to, as clients join with it. Other analysts are
+// nobody's business.
+func pgRole(db *database, add func(row)) {
+	add(row{"oid": number(ownerOID), "rolname": db.roles.owner, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f",
+		"rolcreatedb": "f", "rolcanlogin": "f", "rolpassword": "********",
+		"rolreplication": "f", "rolbypassrls": "f", "rolconnlimit": "-1"})
+	add(row{"oid": number(userOID), "rolname": db.session.User, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f",
+		"rolcreatedb": "f", "rolcanlogin": "t", "rolpassword": "********", "rolreplication": "f", "rolbypassrls": "f",
+		"rolconnlimit": "-1"})
+}
+
+func pgUser(db *database, add func(row)) {
+	add(row{"usename": db.session.User, "usesysid": number(userOID), "usecreatedb": "f", "usesuper": "f", "userepl": "f",
+		"usebypassrls": "f"})
+}

@@ -1,0 +1,221 @@
+package pgcatalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// describeViews gives the views of the policy their columns. One view may read another, in any
+// order.
+func (db *database) describeViews() {
+	var left []*relation
+	for _, r := range db.schema.declared {
+		if r.kind == "v" {
+			left = append(left, r)
+		}
+	}
+	for range len(left) { // each time one at least can be read, or none ever
+		left = slices.DeleteFunc(left, func(r *relation) bool {
+			if slices.ContainsFunc(db.relationsRead(r), func(from *relation) bool { return slices.Contains(left, from) }) {
+				return false
+			}
+			db.describeView(r)
+			return true
+		})
+	}
+}
+
+// relationsRead are the relations of the policy that a view reads.
+func (db *database) relationsRead(r *relation) (out []*relation) {
+	s, err := interpret.Parse(viewText(r.text))
+	if err != nil {
+		return nil
+	}
+	interpret.VisitRelations(s, func(v *pg.RangeVar, ctes map[string]bool) {
+		if from := db.find(v.Schemaname, v.Relname); from != nil && from.policy && !(v.Schemaname == "" && ctes[v.Relname]) {
+			out = append(out, from)
+		}
+	})
+	return out
+}
+
+func viewText(text string) string { return strings.TrimRight(strings.TrimSpace(text), "; \t\n") }
+
+// describeView makes the columns of a view, as far as its text tells: their types, and what the
+// columns that they are say of themselves.
+func (db *database) describeView(r *relation) {
+	r.comment = "a view; what is asked about it is answered with noise"
+	s, err := interpret.Parse(viewText(r.text))
+	if err != nil {
+		return
+	}
+	from := db.relationsRead(r)
+	if len(from) > 0 && !slices.ContainsFunc(from, func(f *relation) bool { return !f.public }) {
+		r.public, r.comment = true, "a view of public tables; it can be joined to private tables"
+	}
+	st, err := db.prepare(context.Background(), viewText(r.text), nil, interpret.Limits{Steps: maxSteps, Bytes: maxBytes})
+	if err != nil {
+		r.cols = namedColumns(r, s, from)
+		return
+	}
+	for i, col := range st.Columns {
+		a := attribute{name: col.Name, typ: col.OID, comment: r.columnComment()}
+		if is := columnOf(s, i, col.Name, from); is != nil {
+			a.comment = is.comment
+		}
+		r.cols = append(r.cols, a)
+	}
+}
+
+// columnComment is what there is to say of a column of a view that is computed.
+func (r *relation) columnComment() string {
+	if r.public {
+		return ""
+	}
+	return "noisy; private"
+}
+
+// namedColumns are the columns of a view whose text has something that questions can have and the
+// catalogue cannot, so that types are known of plain columns alone.
+func namedColumns(r *relation, s *pg.SelectStmt, from []*relation) (out []attribute) {
+	for i, t := range s.TargetList {
+		name := t.GetResTarget().GetName()
+		a := attribute{name: name, typ: oid.Text, comment: r.columnComment()}
+		if is := columnOf(s, i, name, from); is != nil {
+			a.typ, a.comment = is.typ, is.comment
+			if name == "" {
+				a.name = is.name
+			}
+		}
+		if a.name != "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// columnOf is the column of a table that the i-th column of a view is, or nil where it is computed
+// or where that is not clear.
+func columnOf(s *pg.SelectStmt, i int, name string, from []*relation) (found *attribute) {
+	if s.Op != pg.SetOperation_SETOP_NONE || i >= len(s.TargetList) && len(s.TargetList) != 1 {
+		return nil
+	}
+	fields := s.TargetList[min(i, len(s.TargetList)-1)].GetResTarget().GetVal().GetColumnRef().GetFields()
+	if len(fields) == 0 {
+		return nil
+	}
+	last := fields[len(fields)-1]
+	switch {
+	case last.GetAStar() == nil:
+		name = last.GetString_().GetSval()
+	case len(s.TargetList) > 1: // which columns it stands for decides what is behind it
+		return nil
+	}
+	for _, r := range from {
+		if k := r.column(name); k >= 0 {
+			if found != nil && found.comment != r.cols[k].comment {
+				return nil
+			}
+			found = &r.cols[k]
+		}
+	}
+	return found
+}
+
+// An identity is a column on which tables can be joined: it says whose a row is, or leads to a row
+// that does. It need not be listed in the policy, and has no values to show then, but whoever looks
+// around has to find it.
+type identity struct {
+	table, column string
+	comment       string
+	person        bool
+}
+
+// identities are those of a private table, in the order in which the planner has them.
+func identities(d *policy.Dataset, t *policy.Table) []identity {
+	if t.Public || d.Unit.Row() {
+		return nil
+	}
+	var out []identity
+	add := func(column, comment string, person bool) {
+		for _, i := range out {
+			if strings.EqualFold(i.column, column) {
+				return
+			}
+		}
+		out = append(out, identity{t.Name, column, comment, person})
+	}
+	switch {
+	case len(t.Path) > 1:
+		add(t.Path[0].Column, fmt.Sprintf("leads to %s.%s, and so to the person; join on it", t.Path[0].Table, t.Path[0].Key), false)
+	case len(t.Path) == 1:
+		add(t.UnitColumn, fmt.Sprintf("says whose a row is, as %s does; join on it, and count people with COUNT(DISTINCT %s)", d.Unit,
+			t.UnitColumn), true)
+	case t.UnitColumn != "":
+		add(t.UnitColumn, fmt.Sprintf("says whose a row is; join on it, and count people with COUNT(DISTINCT %s)", t.UnitColumn), true)
+	}
+	for _, name := range d.TableNames() {
+		if p := d.Tables[name].Path; len(p) > 1 && p[0].Table == t.Name {
+			add(p[0].Key, fmt.Sprintf("tells rows apart; %s.%s leads here, join on it", name, p[0].Column), false)
+		}
+	}
+	return out
+}
+
+// identityType is the type that is declared for a column at some place of the way to the person; a
+// text where there is none.
+func identityType(d *policy.Dataset, table, column string) uint32 {
+	declared := func(table, column string) (uint32, bool) {
+		if t := d.Tables[table]; t != nil && t.Columns[column] != nil {
+			return columnType(t.Columns[column].Type), true
+		}
+		return 0, false
+	}
+	if t := d.Tables[table]; t != nil && len(t.Path) > 0 && t.Path[0].Column == column {
+		if typ, ok := declared(table, column); ok {
+			return typ
+		}
+		table, column = t.Path[0].Table, t.Path[0].Key
+	}
+	if typ, ok := declared(table, column); ok {
+		return typ
+	}
+	for _, name := range d.TableNames() {
+		if p := d.Tables[name].Path; len(p) > 0 && p[0].Table == table && p[0].Key == column {
+			if typ, ok := declared(name, p[0].Column); ok {
+				return typ
+			}
+		}
+	}
+	return oid.Text
+}
+
+// addIdentities adds the identities of a table to its columns, and says of listed ones what they
+// are.
+func addIdentities(d *policy.Dataset, t *policy.Table, r *relation) {
+	for _, id := range identities(d, t) {
+		at := -1
+		for i := range r.cols {
+			if strings.EqualFold(r.cols[i].name, id.column) {
+				at = i
+			}
+		}
+		if at >= 0 {
+			r.cols[at].comment = strings.Join([]string{id.comment, r.cols[at].comment}, "; ")
+		} else {
+			r.cols = append(r.cols, attribute{name: id.column, typ: identityType(d, t.Name, id.column),
+				comment: id.comment + "; its values are never shown"})
+		}
+		if id.person {
+			r.comment += "; " + id.column + " says whose a row is"
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package planner
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+)
+
+// aggregator reads aggregates, and adds what is released for them.
+type aggregator struct {
+	in     *rowScope
+	groups *groups
+	out    *releases
+}
+
+// oneRowAggregates are aggregates that one person's row decides, and what to ask instead: whether
+// any row, or every one, fulfils something has no noise that would hide one of them.
+var oneRowAggregates = map[string]string{
+	"bool_or": insteadCountRows, "bool_and": insteadCountRows, "every": insteadCountRows,
+	"string_agg": insteadGroupBy, "array_agg": insteadGroupBy, "json_agg": insteadGroupBy, "jsonb_agg": insteadGroupBy,
+	"any_value": insteadGroupBy,
+	"mode":      "choose it, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
+}
+
+const (
+	insteadCountRows = "ask about how many rows do, as in COUNT(*) FILTER (WHERE age > 50), of one person in a subquery that is grouped " +
+		"by the person, or of answers in a SELECT around them"
+	insteadGroupBy = "group by it: keys are shown where they are public, or where enough people have them"
+)
+
+const insteadAggregates = "use COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, PERCENTILE_CONT, MIN or MAX"
+
+// refuseModifiers refuses what an aggregate cannot have.
+func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
+	for _, x := range []struct {
+		present       bool
+		what, instead string
+	}{
+		{f.AggDistinct && !distinct, "DISTINCT", "use it with COUNT only, as in COUNT(DISTINCT column)"},
+		{f.Over != nil, "OVER",
+			"use GROUP BY, or a window over the answer, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t"},
+		{len(f.AggOrder) > 0 && !within, "ORDER BY", "leave it out: the order changes nothing"},
+		{f.AggWithinGroup && !within, "WITHIN GROUP", "leave it out"},
+		{f.FuncVariadic, "VARIADIC", "leave it out"},
+		{f.AggFilter != nil && !distinct && !within, "FILTER", "put the condition into WHERE"},
+	} {
+		if x.present {
+			return syntax.Refuse(f.Location, x.instead, "%s cannot be used with this aggregate", x.what)
+		}
+	}
+	return nil
+}
+
+// inexact reports whether an aggregate is of floating-point numbers that are released as exact
+// ones.
+func (agg *aggregator) inexact(f *pg.FuncCall) bool {
+	var of *pg.Node
+	switch name := functionName(f); {
+	case strings.HasPrefix(name, "percentile"):
+		of = f.AggOrder[0].GetSortBy().GetNode()
+	case name != "count":
+		of = f.Args[0]
+	default:
+		return false
+	}
+	_, inexact, err := agg.in.readExact(of)
+	return inexact && err == nil
+}
+
+// aggregateInstead says what to write in place of a function that is no aggregate here.
+func aggregateInstead(name string) string {
+	switch {
+	case name == "corr", strings.HasPrefix(name, "covar_"), strings.HasPrefix(name, "regr_"):
+		return "ask for AVG(x), AVG(y), AVG(x * y), AVG(x * x) and AVG(y * y) at once, and compute it of them"
+	case name == "quantile", name == "approx_quantile", name == "approx_percentile", name == "percentile", name == "quantile_cont":
+		return "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
+	case name == "approx_count_distinct", name == "approx_distinct":
+		return "write COUNT(DISTINCT x)"
+	case name == "countif", name == "count_if":
+		return "write COUNT(*) FILTER (WHERE ...)"
+	case name == "sumif", name == "sum_if":
+		return "write SUM(x) FILTER (WHERE ...)"
+	}
+	return insteadAggregates
+}
+
+// read checks a call of an aggregate and returns the index of what is released for it.
+func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
+	name := functionName(f)
+	if instead, ok := oneRowAggregates[name]; ok {
+		return 0, syntax.Refuse(f.Location, instead, "%s tells of one person's row, which noise cannot hide", name)
+	}
+	if !isAggregate(name) {
+		return 0, syntax.Refuse(f.Location, aggregateInstead(name), "the function %s cannot be used here", name)
+	}
+	quantile := strings.HasPrefix(name, "percentile")
+	if err := refuseModifiers(f, true, quantile); err != nil {
+		return 0, err
+	}
+	if f.AggDistinct && name != "count" {
+		return 0, syntax.Refuse(f.Location, "use it with COUNT, as in COUNT(DISTINCT column)", "%s(DISTINCT ...) cannot be used", name)
+	}
+	var filter tree.Expr
+	if f.AggFilter != nil {
+		var err error
+		if filter, err = checkCondition(agg.in, f.AggFilter); err != nil {
+			return 0, err
+		}
+		if err := expr.CheckLevels(filter, syntax.Location(f.AggFilter)); err != nil {
+			return 0, err
+		}
+	}
+	if quantile {
+		return agg.readPercentile(f, name, filter)
+	}
+	if f.AggStar {
+		if name != "count" {
+			return 0, syntax.Refuse(f.Location, "name a column", "%s(*) has no meaning", name)
+		}
+		return agg.countRows(filter, f.Location)
+	}
+	if len(f.Args) != 1 {
+		return 0, syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name)
+	}
+	arg, _, err := agg.in.readExact(f.Args[0])
+	if err != nil {
+		return 0, err
+	}
+	if name == "count" {
+		return agg.countOf(arg, f.AggDistinct, filter, f.Location)
+	}
+	if err := refuseUnsummable(arg, name, f.Location); err != nil {
+		return 0, err
+	}
+	if arg, err = agg.in.onlyWhere(filter, arg, f.Location); err != nil {
+		return 0, err
+	}
+	switch name {
+	case "sum":
+		if arg, err = agg.sparse(arg, f.Location); err != nil {
+			return 0, err
+		}
+		if isOneOrNull(arg) {
+			return agg.out.addNumber(agg.countValues(arg)), nil
+		}
+		m, err := agg.sumWithin(arg, f.Location)
+		if err != nil {
+			return 0, err
+		}
+		return agg.out.addNumber(m), nil
+	case "avg":
+		return agg.out.add(statDraft{Stat: tree.Stat{Kind: tree.AverageStat, Of: arg, Typ: expr.ReleasedReal}}), nil
+	case "median":
+		return agg.addQuantile(arg, big.NewRat(1, 2), "", f.Location)
+	case "min":
+		return agg.addQuantile(arg, big.NewRat(1, 100), "min is the 1 % quantile: the smallest value may be one person's", f.Location)
+	case "max":
+		return agg.addQuantile(arg, big.NewRat(99, 100), "max is the 99 % quantile: the largest value may be one person's", f.Location)
+	}
+	return agg.addVariance(arg, name, f.Location)
+}
+
+func (agg *aggregator) countRows(filter tree.Expr, pos int32) (int, error) {
+	if filter == nil {
+		return agg.out.addNumber(tree.Measure{Kind: tree.CountRows}), nil
+	}
+	arg, err := agg.in.onlyWhere(filter, expr.NewNumber(tree.One), pos)
+	if err != nil {
+		return 0, err
+	}
+	return agg.out.addNumber(agg.countValues(arg)), nil
+}
+
+// countOf is COUNT(x) and COUNT(DISTINCT x).
+func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos int32) (int, error) {
+	c, isColumn := arg.(*tree.Column)
+	if isColumn && agg.in.rows.isUnit(c) && (distinct || c.Field.Raw()) {
+		filter = agg.in.rows.present(c, filter)
+		if distinct {
+			m := tree.Measure{Kind: tree.CountPersons}
+			if filter != nil {
+				only, err := agg.in.onlyWhere(filter, expr.NewNumber(tree.One), pos)
+				if err != nil {
+					return 0, err
+				}
+				m.Arg = only
+			}
+			return agg.out.addNumber(m), nil
+		}
+		return agg.countRows(filter, pos) // rows of nobody are not there
+	}
+	if arg.Type().Kind == tree.Identity {
+		return 0, syntax.Refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) of the unit's column",
+			"this column says what a row is a part of, and can only be joined on")
+	}
+	l, constant := arg.(*tree.Literal)
+	if constant && !l.IsNullLiteral() && !distinct {
+		return agg.countRows(filter, pos) // COUNT(1)
+	}
+	arg, err := agg.in.onlyWhere(filter, arg, pos)
+	if err != nil {
+		return 0, err
+	}
+	if distinct {
+		if arg.Type().Kind == tree.Real {
+			return 0, syntax.Refuse(pos, "round it first, as in round(x, 2)",
+				"COUNT(DISTINCT ...) needs exact values, and this is a floating-point number")
+		}
+		return agg.out.addNumber(tree.Measure{Kind: tree.CountDistinct, Arg: arg}), nil
+	}
+	return agg.out.addNumber(agg.countValues(arg)), nil
+}
+
+// sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds
+// anything, and the interval of a person's part holds 0 in any case.
+func (agg *aggregator) sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
+	c, ok := arg.(*tree.Case)
+	if !ok || len(c.Whens) != 1 || !expr.IsNumber(c.Else, 0) || expr.MaxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
+		return arg, nil
+	}
+	return agg.in.onlyWhere(c.Whens[0].If, c.Whens[0].Then, pos)
+}
+
+// isOneOrNull reports whether an expression is 1 or NULL: its sum is its count. Of one person as
+// many rows count in both.
+func isOneOrNull(arg tree.Expr) bool {
+	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
+		l, null := c.Else.(*tree.Literal)
+		return null && l.IsNullLiteral() && isOneOrNull(c.Whens[0].Then)
+	}
+	return expr.IsNumber(arg, 1) && arg.Type().Integer()
+}
+
+// countValues counts where an expression is not NULL. Where it cannot be, these are all rows. Where
+// it is a constant under a condition, any constant will do.
+func (agg *aggregator) countValues(arg tree.Expr) tree.Measure {
+	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
+		then, constant := c.Whens[0].Then.(*tree.Literal)
+		none, null := c.Else.(*tree.Literal)
+		if constant && null && !then.IsNullLiteral() && none.IsNullLiteral() {
+			if one, err := agg.in.onlyWhere(c.Whens[0].If, expr.NewNumber(tree.One), -1); err == nil {
+				arg = one
+			}
+		}
+	}
+	if !expr.Nullable(arg) {
+		return tree.Measure{Kind: tree.CountRows}
+	}
+	return tree.Measure{Kind: tree.CountValues, Arg: arg}
+}
+
+// releasedNumber is the type of a noisy number. Above the noise numbers have no limits, so the
+// interval is there to be narrow enough for products of a few.
+func releasedNumber(step *big.Rat) tree.Type {
+	return tree.NumberType(step, minReleased, maxReleased, false)
+}
+
+var (
+	minReleased = big.NewInt(-1 << 40)
+	maxReleased = big.NewInt(1 << 40)
+)
+
+// readPercentile reads PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x). On a lattice a quantile is a
+// lattice point, so CONT and DISC are one.
+func (agg *aggregator) readPercentile(f *pg.FuncCall, name string, filter tree.Expr) (int, error) {
+	const instead = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
+	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {
+		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1, and one column to order by", name)
+	}
+	if list := f.Args[0].GetAArrayExpr(); list != nil {
+		return 0, syntax.Refuse(syntax.Location(f.Args[0]), "write "+oneByOne(name, list, f.AggOrder[0].GetSortBy())+
+			": several of one column share one price", "an answer has no arrays, so %s takes one number at a time", name)
+	}
+	by := f.AggOrder[0].GetSortBy()
+	p, err := checkExpr(agg.in, f.Args[0])
+	if err != nil {
+		return 0, err
+	}
+	l, ok := expr.Normal(expr.AdoptNumber(p)).(*tree.Literal)
+	if !ok || l.Number == nil {
+		return 0,
+			syntax.Refuse(syntax.Location(f.Args[0]), instead+", one call for each number", "the quantile must be a constant from 0 to 1")
+	}
+	at := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
+	if at.Sign() < 0 || at.Cmp(tree.One) > 0 {
+		return 0, syntax.Refuse(syntax.Location(f.Args[0]), instead, "the quantile must be a constant from 0 to 1")
+	}
+	if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
+		at.Sub(tree.One, at)
+	}
+	arg, _, err := agg.in.readExact(by.GetNode())
+	if err != nil {
+		return 0, err
+	}
+	if err := refuseUnsummable(arg, name, f.Location); err != nil {
+		return 0, err
+	}
+	if arg, err = agg.in.onlyWhere(filter, arg, f.Location); err != nil {
+		return 0, err
+	}
+	return agg.addQuantile(arg, at, "", f.Location)
+}
+
+// oneByOne writes the calls that an array of quantiles stands for, as far as they are numbers and
+// the column has a plain name.
+func oneByOne(name string, list *pg.A_ArrayExpr, by *pg.SortBy) string {
+	column := "column"
+	if ref := by.GetNode().GetColumnRef(); ref != nil {
+		if text, err := columnName(ref); err == nil {
+			column = strings.ReplaceAll(text, "\x00", ".")
+		}
+	}
+	if by.GetSortbyDir() == pg.SortByDir_SORTBY_DESC {
+		column += " DESC"
+	}
+	if len(list.Elements) == 0 {
+		return name + "(0.5) WITHIN GROUP (ORDER BY " + column + ")"
+	}
+	var out []string
+	for _, n := range list.Elements {
+		number := "0.5"
+		if v := n.GetAConst().GetFval(); v != nil {
+			number = v.Fval
+		} else if v := n.GetAConst().GetIval(); v != nil {
+			number = strconv.Itoa(int(v.Ival))
+		}
+		if call := name + "(" + number + ") WITHIN GROUP (ORDER BY " + column + ")"; !slices.Contains(out, call) && len(out) < 3 {
+			out = append(out, call)
+		}
+	}
+	if len(list.Elements) > len(out) {
+		out = append(out, "...")
+	}
+	return strings.Join(out, ", ")
+}

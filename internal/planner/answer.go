@@ -1,0 +1,414 @@
+package planner
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/meter"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+)
+
+// answer is what is made of released values: the columns that are shown, and of which groups.
+type answer struct {
+	columns []tree.Output
+	having  tree.Expr
+	order   []tree.Order
+	limit   *int64
+	offset  int64
+	within  []tree.Among
+}
+
+// answerReader reads what is above the noise, and adds the aggregates that it names to what is
+// released.
+type answerReader struct {
+	in         *rowScope
+	groups     *groups
+	aggregates *aggregator
+	out        *releases
+	answer     *answer
+	targets    []*pg.Node
+}
+
+func newAnswerReader(in *rowScope, groups *groups, targets []*pg.Node) *answerReader {
+	out := &releases{calculator: in.env.calculator, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{}}
+	return &answerReader{in: in, groups: groups, aggregates: &aggregator{in: in, groups: groups, out: out}, out: out, answer: &answer{},
+		targets: targets}
+}
+
+func (ar *answerReader) meter() *meter.Meter { return ar.in.env.meter() }
+
+// read reads the clauses in the order in which names of the one may stand in the other.
+func (ar *answerReader) read(s *pg.SelectStmt, chosen []*choosingAnswer) error {
+	for _, clause := range []func(*pg.SelectStmt) error{ar.readColumns, refuseDistinctOn, ar.readHaving, ar.readOrder, ar.readLimit} {
+		if err := clause(s); err != nil {
+			return err
+		}
+	}
+	return ar.readWithin(chosen)
+}
+
+func (ar *answerReader) readOrder(s *pg.SelectStmt) error {
+	for _, n := range s.SortClause {
+		o, err := sortOrder(n)
+		if err != nil {
+			return err
+		}
+		if o.By, err = ar.readOrderItem(n.GetSortBy().Node); err != nil {
+			return err
+		}
+		ar.answer.order = append(ar.answer.order, o)
+	}
+	return nil
+}
+
+// readOrderItem reads a position, a name of the SELECT list, or an expression on
+// released values.
+func (ar *answerReader) readOrderItem(n *pg.Node) (tree.Expr, error) {
+	if k := n.GetAConst(); k != nil {
+		i, ok := ordinal(n, len(ar.answer.columns))
+		if !ok {
+			return nil, syntax.Refuse(k.Location, "write the column's name or position", "this is not a column of the SELECT list")
+		}
+		return ar.answer.columns[i].Expr, nil
+	}
+	if ref := n.GetColumnRef(); ref != nil {
+		if name, err := columnName(ref); err == nil {
+			if i := ar.outputIndex(name); i >= 0 {
+				return ar.answer.columns[i].Expr, nil
+			}
+		}
+	}
+	e, err := checkExpr(answerScope{answerReader: ar, named: true}, n)
+	if err == nil {
+		err = expr.CheckLevels(e, syntax.Location(n))
+	}
+	return e, err
+}
+
+// outputIndex finds a column of the SELECT list by its name.
+func (ar *answerReader) outputIndex(name string) int {
+	return slices.IndexFunc(ar.answer.columns, func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
+}
+
+func (ar *answerReader) readLimit(s *pg.SelectStmt) error {
+	for _, l := range []struct {
+		node *pg.Node
+		set  func(int64)
+		what string
+	}{
+		{s.LimitCount, func(n int64) { ar.answer.limit = &n }, "LIMIT"},
+		{s.LimitOffset, func(n int64) { ar.answer.offset = n }, "OFFSET"},
+	} {
+		if l.node == nil || l.node.GetAConst().GetIsnull() { // LIMIT ALL
+			continue
+		}
+		v, ok := l.node.GetAConst().GetVal().(*pg.A_Const_Ival)
+		if !ok || v.Ival.GetIval() < 0 {
+			return syntax.Refuse(syntax.Location(l.node), "write a whole number from 0 to 2147483647",
+				"%s takes a constant number of rows", l.what)
+		}
+		l.set(int64(v.Ival.GetIval()))
+	}
+	return nil
+}
+
+func (ar *answerReader) readColumns(s *pg.SelectStmt) error {
+	for _, n := range s.TargetList {
+		t := n.GetResTarget()
+		e, err := checkExpr(answerScope{answerReader: ar}, t.GetVal())
+		if err != nil {
+			return err
+		}
+		if err := expr.CheckLevels(e, syntax.Location(t.GetVal())); err != nil {
+			return err
+		}
+		name := t.GetName()
+		if name == "" {
+			name = targetName(t.GetVal())
+		}
+		if r, ok := e.(*tree.Released); ok && t.GetName() == "" {
+			if c, ok := ar.groups.keyOf(ar.out.stats[r.Stat]).(*tree.Column); ok && c.Field.Name != "" {
+				name = c.Field.Name
+			}
+		}
+		e = adoptText(e)
+		ar.answer.columns = append(ar.answer.columns, tree.Output{Name: name, Expr: expr.Plain(e), Cast: castTo(t.GetVal(), e)})
+	}
+	if len(s.TargetList) == 0 {
+		return syntax.Refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects nothing")
+	}
+	return nil
+}
+
+func (ar *answerReader) readHaving(s *pg.SelectStmt) (err error) {
+	if s.HavingClause != nil {
+		if ar.answer.having, err = checkCondition(answerScope{answerReader: ar, named: true}, s.HavingClause); err == nil {
+			err = expr.CheckLevels(ar.answer.having, syntax.Location(s.HavingClause))
+		}
+	}
+	return err
+}
+
+// refuseDistinctOn reads SELECT DISTINCT, which is about released rows; over rows it would show
+// keys, so it groups.
+func refuseDistinctOn(s *pg.SelectStmt) error {
+	if len(s.DistinctClause) > 0 && s.DistinctClause[0].GetNode() != nil {
+		return syntax.Refuse(firstLocation(s.DistinctClause), "use GROUP BY", "DISTINCT ON cannot be used")
+	}
+	return nil
+}
+
+// answerScope is the scope above the noise: released keys and aggregates.
+type answerScope struct {
+	*answerReader
+	// named says that a name which is no key may be one of the SELECT list's: in HAVING and ORDER
+	// BY.
+	named bool
+}
+
+// whole recognises what is grouped by.
+func (s answerScope) whole(n *pg.Node) (tree.Expr, bool) {
+	if len(s.groups.keys)+len(s.groups.without) == 0 || n.GetAConst() != nil {
+		return nil, false
+	}
+	e, inexact, err := s.in.readExact(n)
+	if err != nil {
+		return nil, false
+	}
+	e = s.in.env.normal(adoptText(e))
+	if i := s.groups.keyIndex(e); i >= 0 {
+		return restoreReal(s.released(s.addKey(i)), inexact), true
+	}
+	if i, ok := s.addAbsent(e); ok {
+		return restoreReal(s.released(i), inexact), true
+	}
+	return nil, false
+}
+
+func (s answerScope) column(name string, pos int32) (tree.Expr, error) {
+	if i := s.outputIndex(name); s.named && i >= 0 {
+		return s.answer.columns[i].Expr, nil
+	}
+	c, err := s.in.rows.resolve(name, pos)
+	if err != nil {
+		return nil, err
+	}
+	return nil, syntax.Refuse(pos, "put it into GROUP BY or inside an aggregate such as COUNT, SUM or AVG",
+		"%s is not in GROUP BY, and values of single rows cannot be shown", c.Field.Describe())
+}
+
+func (s answerScope) call(f *pg.FuncCall) (tree.Expr, error) {
+	if part, ok := intervals[functionName(f)]; ok {
+		return s.readInterval(f, part)
+	}
+	if expr.Lookup(functionName(f)) != nil {
+		return checkCall(s, f)
+	}
+	i, err := s.aggregates.read(f)
+	if err != nil {
+		return nil, err
+	}
+	return restoreReal(s.released(i), s.aggregates.inexact(f)), nil
+}
+
+func (s answerScope) sublink(l *pg.SubLink) (tree.Expr, error) {
+	return nil, syntax.Refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
+		"a subquery cannot be used beside aggregates")
+}
+
+// groupingOf reads GROUPING(a, b, ...): a bit for each, the first the highest, that is set where
+// the row is not grouped by it.
+func (s answerScope) groupingOf(f *pg.GroupingFunc) (tree.Expr, error) {
+	if len(f.Args) > 31 {
+		return nil, syntax.Refuse(f.Location, "give it fewer", "GROUPING takes at most 31 arguments")
+	}
+	bits := int64(0)
+	for _, n := range f.Args {
+		e, err := s.in.readKey(n, s.targets)
+		if err != nil {
+			return nil, err
+		}
+		bits <<= 1
+		if s.groups.keyIndex(e) >= 0 {
+			continue
+		}
+		if _, ok := s.addAbsent(e); !ok {
+			return nil, syntax.Refuse(syntax.Location(n), "name what GROUP BY names", "GROUPING takes what is grouped by")
+		}
+		bits++
+	}
+	most := new(big.Int).Lsh(big.NewInt(1), uint(len(f.Args)))
+	typ := tree.NumberType(tree.One, new(big.Int), most.Sub(most, big.NewInt(1)), true)
+	return s.released(s.out.add(statDraft{Stat: tree.Stat{Kind: tree.GroupingStat, Bits: bits, Key: len(f.Args), Typ: typ}})), nil
+}
+
+func (ar *answerReader) released(i int) tree.Expr {
+	return &tree.Released{Stat: i, Typ: ar.out.stats[i].Typ}
+}
+
+// addKey returns the index of the released key.
+func (ar *answerReader) addKey(i int) int {
+	return ar.out.add(statDraft{Stat: tree.Stat{Kind: tree.KeyStat, Key: i, Typ: ar.groups.keys[i].Expr.Type()}})
+}
+
+// addAbsent finds a key of other sets.
+func (ar *answerReader) addAbsent(e tree.Expr) (int, bool) {
+	name := ar.in.env.spell(e)
+	i := slices.IndexFunc(ar.groups.without, func(x tree.Expr) bool { return ar.in.env.spell(x) == name })
+	if i < 0 {
+		return 0, false
+	}
+	key := ar.groups.without[i]
+	return ar.out.add(statDraft{Stat: tree.Stat{Kind: tree.AbsentStat, Key: i, Of: key, Typ: key.Type()}}), true
+}
+
+// readInterval reads dp_low(x), dp_high(x) and dp_error(x) of an aggregate.
+func (ar *answerReader) readInterval(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr, error) {
+	if len(f.Args) != 1 || f.Args[0].GetFuncCall() == nil || f.AggStar {
+		return nil, syntax.Refuse(f.Location, "write for example dp_error(COUNT(*))", "%s takes one aggregate", functionName(f))
+	}
+	i, err := ar.aggregates.read(f.Args[0].GetFuncCall())
+	if err != nil {
+		return nil, err
+	}
+	typ := ar.out.stats[i].Typ
+	if part == tree.PartError && (typ.Kind == tree.Date || typ.Kind == tree.Timestamp) {
+		typ = releasedNumber(tree.One)
+	}
+	return &tree.Released{Stat: i, Part: part, Typ: typ}, nil
+}
+
+var intervals = map[string]tree.ReleasedPart{"dp_low": tree.PartLow, "dp_high": tree.PartHigh, "dp_error": tree.PartError}
+
+// readWithin says which rows are shown: those whose keys are in the answers.
+func (ar *answerReader) readWithin(all []*choosingAnswer) error {
+	for _, c := range all {
+		w := tree.Among{Columns: c.columns}
+		for i, n := range c.by {
+			e, err := checkExpr(answerScope{answerReader: ar}, n)
+			if err != nil {
+				return err
+			}
+			r, ok := e.(*tree.Released)
+			if !ok || ar.out.stats[r.Stat].Kind != tree.KeyStat || r.Part != tree.PartValue {
+				return syntax.Refuse(syntax.Location(n), "add it to GROUP BY, in every grouping",
+					"rows can only be joined with an answer on what they are grouped by")
+			}
+			if other := c.plans[0].Columns[c.columns[i]].Expr.Type(); other.Kind != e.Type().Kind {
+				return syntax.Refuse(syntax.Location(n), "compare columns of one type", "what is compared with an answer has another type")
+			}
+			w.By = append(w.By, e)
+		}
+		ar.answer.within = append(ar.answer.within, w)
+	}
+	return nil
+}
+
+// maxShowTime is how long it may take to compute what is shown of all groups once they are
+// released. That is paid for by then, so it is bounded before.
+const maxShowTime = meter.MostTime
+
+// assumedPrivateGroups is for how many groups that is where nobody knows how many there are.
+const assumedPrivateGroups = 10_000
+
+// showable refuses a plan whose columns, HAVING and ORDER BY take too long to compute.
+func showable(p *tree.Plan, targets []*pg.Node) error {
+	groups, longest := p.Query.Groups(), maxShownBytes
+	for _, k := range p.Query.Keys {
+		if k.Private {
+			groups = max(groups, assumedPrivateGroups)
+		}
+		for _, v := range k.Values {
+			longest = max(longest, len(v.Text))
+		}
+	}
+	each := shownTime(p.Having, longest)
+	for _, c := range p.Columns {
+		each += shownTime(c.Expr, longest)
+	}
+	for _, o := range p.Order {
+		each += shownTime(o.By, longest)
+	}
+	if each > maxShowTime/time.Duration(max(1, groups)) { // a product could be too large for a number
+		return syntax.Refuse(firstLocation(targets), "ask for fewer groups, or for the keys as they are",
+			"it takes too long to compute the columns of so many groups")
+	}
+	return nil
+}
+
+// maxShownBytes is how many bytes a text has that is computed of others.
+const maxShownBytes = 4000
+
+// shownTime is how long it takes at most to compute an expression over texts of at most so many
+// bytes.
+func shownTime(e tree.Expr, longest int) (d time.Duration) {
+	if e == nil {
+		return 0
+	}
+	tree.Walk(e, func(x tree.Expr) {
+		d += meter.Computed
+		switch x := x.(type) {
+		case *tree.In:
+			d += time.Duration(len(x.List)) * meter.Computed
+		case *tree.Like:
+			d += time.Duration(textBytes(x.X, longest)*len(x.Pattern)) * meter.Liked
+		case *tree.Call:
+			d += 3 * meter.Computed
+			for _, a := range x.Args {
+				d += time.Duration(textBytes(a, longest)/16) * meter.Computed
+			}
+			if l, ok := x.Args[len(x.Args)-1].(*tree.Literal); ok && x.Fn == "matches" {
+				d += time.Duration(textBytes(x.Args[0], longest)*len(*l.Text)) * meter.Matched
+			}
+		}
+	})
+	return d
+}
+
+// textBytes is how many bytes a text has at most, where it is one.
+func textBytes(e tree.Expr, longest int) int {
+	t := e.Type()
+	switch {
+	case t.Kind != tree.Text:
+		return 0
+	case t.MaxLength > 0:
+		return min(4*t.MaxLength, longest)
+	}
+	return longest
+}
+
+// choosingAnswer is an answer that chooses among the groups of a question, as in
+//
+//	SELECT day, ward, COUNT(*) FROM visits
+//	JOIN (SELECT ward AS w, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC LIMIT 5) AS top ON ward = w
+//	GROUP BY day, ward
+//
+// which dashboards ask to show the largest series. What is compared is what both are grouped by, so
+// a row of the join is there exactly where its group's keys are in the answer. All groups are
+// bought, whatever the answer is, and those of them are shown whose keys are in it: nothing below
+// the noise depends on another answer, and both are bought at once.
+type choosingAnswer struct {
+	name    string // what FROM calls the answer; empty for IN
+	pos     int32
+	names   []string // of its columns
+	plans   []*tree.Plan
+	by      []*pg.Node // what is compared, and with which of its columns
+	columns []int
+}
+
+// keyOf is the expression of a released key; nil where it is none.
+func (g *groups) keyOf(d statDraft) tree.Expr {
+	switch d.Kind {
+	case tree.KeyStat:
+		return g.keys[d.Key].Expr
+	case tree.AbsentStat:
+		return g.without[d.Key]
+	}
+	return nil
+}

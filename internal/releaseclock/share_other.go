@@ -1,0 +1,6 @@
+//go:build !linux
+
+package releaseclock
+
+// readShare does not know it here: then a machine that is busy with other work counts as work.
+func readShare() share { return share{} }

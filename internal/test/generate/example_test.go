@@ -1,0 +1,22 @@
+package generate_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/generate"
+)
+
+func Example() {
+	ds := generate.Worlds()[0]
+	d := generate.NewDice("example", 3)
+	text := generate.NewMaker(ds, planner.Options{}).Question(d)
+	fmt.Println(strings.Contains(text, "SELECT"), strings.Contains(text, generate.Mark))
+	db := generate.Make(d, ds)
+	without, ok := db.Neighbour(d)
+	fmt.Println(ok, without.Rows() < db.Rows())
+	// Output:
+	// true true
+	// true true
+}

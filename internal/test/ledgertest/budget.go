@@ -1,0 +1,199 @@
+package ledgertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// race has 200 clients of two analysts ask at once, for a data set that admits 20
+// charges and quotas that admit 15 each. It returns how many were admitted.
+func race(t *testing.T, l ledger.Ledger) (all, ana int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	start := make(chan struct{})
+	for i := range 200 {
+		wg.Go(func() {
+			analyst := []string{"hospital/ana", "hospital/ben"}[i%2]
+			<-start
+			_, err := l.Charge(ctx, Ask(fmt.Sprint(i), Hospital(20), ledger.Account{Name: analyst, Filter: Admits(15)}))
+			var budget *ledger.BudgetError
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				all++
+				if i%2 == 0 {
+					ana++
+				}
+			case !errors.As(err, &budget):
+				t.Errorf("got %v; want a BudgetError", err)
+			}
+		})
+	}
+	close(start)
+	wg.Wait()
+	return all, ana
+}
+
+// Promise2NeverOverBudget holds a ledger to that promise.
+func Promise2NeverOverBudget(t *testing.T, w World) {
+	l := w.Open(t)
+	big, small := Hospital(10), ledger.Account{Name: "hospital/ana", Filter: Admits(3)}
+	for i := range 3 {
+		MustCharge(t, l, Ask(fmt.Sprint(i), big, small))
+	}
+	var budget *ledger.BudgetError
+	for _, accounts := range [][]ledger.Account{{big, small}, {small, big}} {
+		_, err := l.Charge(ctx, Ask("one too many", accounts...))
+		if !errors.As(err, &budget) || budget.Account != "hospital/ana" || budget.Want != Unit || budget.Left.Rho != 0 {
+			t.Fatalf("got %v; want a BudgetError of hospital/ana", err)
+		}
+		if a, b := Spent(t, l, "hospital"), Spent(t, l, "hospital/ana"); a != 3 || b != 3 {
+			t.Fatalf("the refused charge spent something: %d, %d", a, b)
+		}
+	}
+	// A refusal is no end: a smaller charge is admitted, to the last Unit.
+	small.Filter = account.ZCDPFilter(3*Unit.Rho+7, 3*Unit.Delta+1)
+	c := Ask("a little", big, small)
+	c.Cost = dp.Cost{Epsilon: dp.Unbounded, Rho: 7, Delta: 1}
+	MustCharge(t, l, c)
+	c.Request, c.Cost.Rho, c.Cost.Delta = "a unit more", 1, 0
+	if _, err := l.Charge(ctx, c); !errors.As(err, &budget) {
+		t.Fatalf("got %v; want a BudgetError", err)
+	}
+	// Rho and delta are limits of their own.
+	c.Request, c.Cost, c.Accounts = "delta", dp.Cost{Epsilon: dp.Unbounded, Rho: 1, Delta: 2},
+		[]ledger.Account{{Name: "d", Filter: account.ZCDPFilter(dp.One, 1)}}
+	if _, err := l.Charge(ctx, c); !errors.As(err, &budget) {
+		t.Fatalf("got %v; want a BudgetError", err)
+	}
+	// An owner may lower a limit below what was spent: nothing more is admitted.
+	if _, err := l.Charge(ctx, Ask("lowered", Hospital(2))); !errors.As(err, &budget) || budget.Left.Rho != 0 {
+		t.Fatalf("got %v; want a BudgetError", err)
+	}
+	MustClose(t, l)
+	for _, b := range w.Verify(t).Balances {
+		if !b.Spent.Within(b.Limit) {
+			t.Errorf("%s is overspent: %v of %v", b.Account, b.Spent, b.Limit)
+		}
+	}
+}
+
+// Promise2ManyAtOnce holds a ledger to that promise.
+func Promise2ManyAtOnce(t *testing.T, w World) {
+	l := w.Open(t)
+	all, ana := race(t, l)
+	if all != 20 || ana > 15 || all-ana > 15 {
+		t.Errorf("%d were admitted, %d of ana; want 20, and at most 15 of each", all, ana)
+	}
+	if n := Spent(t, l, "hospital"); n != 20 {
+		t.Errorf("spent %d; want 20", n)
+	}
+	MustClose(t, l)
+	w.Verify(t)
+}
+
+// Promise2TestSeesCheckThenAct holds a ledger to that promise.
+func Promise2TestSeesCheckThenAct(t *testing.T, w World) {
+	l := w.Open(t)
+	if all, _ := race(t, CheckThenAct{l}); all <= 20 {
+		t.Errorf("%d were admitted by a ledger that checks too early; this test cannot see it", all)
+	}
+}
+
+// Promise4SpentNeverDecreases holds a ledger to that promise.
+func Promise4SpentNeverDecreases(t *testing.T, w World) {
+	l := w.Open(t)
+	MustCharge(t, l, Ask("first", Hospital(10)))
+	no := dp.Unbounded
+	for name, cost := range map[string]dp.Cost{
+		"nothing claimed":        {Epsilon: no, Rho: no, Delta: no},
+		"rho without delta":      {Epsilon: no, Rho: 1, Delta: no},
+		"delta without rho":      {Epsilon: no, Rho: no, Delta: 1},
+		"zero":                   {},
+		"epsilon forgotten":      {Epsilon: 0, Rho: 1, Delta: 1},
+		"rho forgotten":          {Epsilon: 1, Rho: 0, Delta: 0},
+		"as large as minus one":  {Epsilon: no - 1, Rho: 1, Delta: 0},
+		"rho that would wrap":    {Epsilon: no, Rho: no - Unit.Rho + 1, Delta: 1},
+		"delta that would wrap":  {Epsilon: no, Rho: 1, Delta: 1 << 63},
+		"more than can be asked": {Epsilon: dp.One<<20 + 1, Rho: 1, Delta: 0},
+	} {
+		c := Ask(name, Hospital(10))
+		c.Cost = cost
+		var invalid *ledger.InvalidError
+		if _, err := l.Charge(ctx, c); !errors.As(err, &invalid) || invalid.Field != "cost" {
+			t.Errorf("%s: got %v; want an InvalidError of the cost", name, err)
+		}
+		if n := Spent(t, l, "hospital"); n != 1 {
+			t.Fatalf("%s: spent %d", name, n)
+		}
+	}
+	// What saturated stays saturated: an account that took in a cost without a pure
+	// claim can never become a pure one.
+	pure := Ask("pure", ledger.Account{Name: "hospital", Filter: account.PureFilter(dp.One << 20)})
+	pure.Cost = dp.Cost{Epsilon: 1, Rho: 1, Delta: 0}
+	var budget *ledger.BudgetError
+	if _, err := l.Charge(ctx, pure); !errors.As(err, &budget) || budget.Left.Epsilon != 0 {
+		t.Errorf("got %v; want a BudgetError", err)
+	}
+}
+
+// Promise10IndependentOfTheClock holds a ledger to that promise.
+func Promise10IndependentOfTheClock(t *testing.T, w World) {
+	clocks := []time.Time{
+		time.Date(2030, 1, 1, 0, 0, 0, 1, time.UTC),
+		time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC),
+		{}, // the year 1
+		time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC),
+		time.Date(2030, 1, 1, 0, 0, 0, 0, time.FixedZone("", -3600)),
+	}
+	for i := range 9 {
+		now := clocks[i%len(clocks)]
+		l := w.OpenAt(t, func() time.Time { return now })
+		r := MustCharge(t, l, Ask(fmt.Sprint(i), Hospital(9)))
+		if r.Sequence != uint64(i+1) || !r.Time.Equal(now) {
+			t.Fatalf("got %v", r)
+		}
+		if again := MustCharge(t, l, Ask(fmt.Sprint(i), Hospital(9))); !again.Again || !again.Time.Equal(now) {
+			t.Fatalf("got %v", again)
+		}
+		MustClose(t, l)
+	}
+	l := w.Open(t)
+	var budget *ledger.BudgetError
+	if _, err := l.Charge(ctx, Ask("later", Hospital(9))); !errors.As(err, &budget) {
+		t.Errorf("a budget came back with time: %v", err)
+	}
+}
+
+// CheckThenAct is the bug that a test must be able to see: it
+// looks at the balance first and charges later.
+type CheckThenAct struct{ ledger.Ledger }
+
+func (l CheckThenAct) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	balances, err := l.Balances(ctx, c.Accounts)
+	if err != nil {
+		return ledger.Receipt{}, err
+	}
+	for i, a := range c.Accounts {
+		if !a.Filter.Admits(balances[i].Spent, c.Cost) {
+			return ledger.Receipt{}, &ledger.BudgetError{Account: a.Name}
+		}
+	}
+	time.Sleep(time.Millisecond)
+	wide := c
+	wide.Accounts = nil
+	for _, a := range c.Accounts {
+		wide.Accounts = append(wide.Accounts, ledger.Account{Name: a.Name, Filter: Admits(1000)})
+	}
+	return l.Ledger.Charge(ctx, wide)
+}

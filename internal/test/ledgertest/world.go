@@ -1,0 +1,111 @@
+// Package ledgertest holds ledgers to their promises, wherever they are stored: the tests that need
+// nothing but a ledger, for the packages that keep one. Each test there has the name of the
+// promise.
+package ledgertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+var ctx = context.Background()
+
+// World is one ledger, which can be closed and opened again.
+type World struct {
+	// OpenAt opens the ledger, which is new at first, with a clock, and closes it with the test.
+	OpenAt func(t testing.TB, now func() time.Time) ledger.Ledger
+	// Verify checks all of it, decides it once more (package replay), and returns how many records,
+	// charges and answers it has.
+	Verify func(t testing.TB) Report
+	// Slow says that each commit takes its time.
+	Slow bool
+}
+
+// Report is what was verified.
+type Report struct {
+	Records, Charges, Answers uint64
+	Balances                  []ledger.Balance
+}
+
+// Open opens the ledger.
+func (w World) Open(t testing.TB) ledger.Ledger {
+	t.Helper()
+	return w.OpenAt(t, time.Now)
+}
+
+// Unit is what one charge of the tests costs: what Gaussian noise claims.
+var Unit = dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 100, Delta: 1000}
+
+// Admits returns a filter for so many charges of one unit.
+func Admits(n int) account.Filter {
+	return account.ZCDPFilter(Unit.Rho*dp.Amount(n), Unit.Delta*dp.Amount(n))
+}
+
+// Ask returns a charge of one unit in the accounts.
+func Ask(request string, accounts ...ledger.Account) ledger.Charge {
+	return ledger.Charge{
+		Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: "",
+		Query: ledger.Hash("query " + request), Mechanisms: "discrete-gaussian x2",
+		Window: 1, Cost: Unit, Accounts: accounts,
+	}
+}
+
+// Hospital is an account that admits n charges.
+func Hospital(n int) ledger.Account { return ledger.Account{Name: "hospital", Filter: Admits(n)} }
+
+// MustCharge charges.
+func MustCharge(t testing.TB, l ledger.Ledger, c ledger.Charge) ledger.Receipt {
+	t.Helper()
+	r, err := l.Charge(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// MustKeep keeps an answer.
+func MustKeep(t testing.TB, l ledger.Ledger, sequence uint64, key, answer string) {
+	t.Helper()
+	if err := l.Keep(ctx, sequence, key, []byte(answer)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// MustNote writes a note.
+func MustNote(t testing.TB, l ledger.Ledger, session, entry string) {
+	t.Helper()
+	if err := l.Note(ctx, session, []byte(entry)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// MustRenew begins the next window.
+func MustRenew(t testing.TB, l ledger.Ledger, dataset string, from uint64) {
+	t.Helper()
+	if _, err := l.Enter(ctx, ledger.Renewal{Dataset: dataset, From: from, Reason: "a new month"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// MustClose closes.
+func MustClose(t testing.TB, l ledger.Ledger) {
+	t.Helper()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Spent returns how many units were spent in an account.
+func Spent(t testing.TB, l ledger.Ledger, name string) int {
+	t.Helper()
+	b, err := l.Balances(ctx, []ledger.Account{{Name: name, Filter: Admits(0)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(b[0].Spent.Rho / Unit.Rho)
+}

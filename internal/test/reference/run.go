@@ -1,0 +1,263 @@
+package reference
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// group is a combination of keys: of private ones, spelled, and the number of the public ones.
+type group struct {
+	private string
+	public  int
+}
+
+func (g group) String() string { return fmt.Sprintf("%d %s", g.public, g.private) }
+
+// partial is what one person has in one group.
+type partial struct {
+	keys   []policy.Value // the private ones
+	sums   []*big.Int     // by measure
+	values [][]tree.Value // by measure, for those of different values and of quantiles
+}
+
+// Run computes a query. It does not fail.
+func (e *Engine) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
+	r := run{e, map[tree.Relation][]row{}}
+	people := map[string]map[group]*partial{}
+	for i, values := range r.rows(q.From) {
+		unit := values[q.From.Unit()]
+		// Rows of nobody are left out, but where nobody has two a row without a name is one of its
+		// own.
+		if unit == nil && q.Bounded() || !r.holds(q.Where, values) {
+			continue
+		}
+		g, keys, ok := r.group(q, values)
+		if !ok {
+			continue
+		}
+		person := fmt.Sprint(unit)
+		if !q.Bounded() {
+			person = fmt.Sprint("#", i) // nobody has two, and nobody looks
+		}
+		if people[person] == nil {
+			people[person] = map[group]*partial{}
+		}
+		p := people[person][g]
+		if p == nil {
+			p = &partial{keys: keys, values: make([][]tree.Value, len(q.Measures))}
+			for range q.Measures {
+				p.sums = append(p.sums, new(big.Int))
+			}
+			people[person][g] = p
+		}
+		r.add(q, p, values)
+	}
+	t := total{q: q, groups: map[group]*sums{}, combos: map[string]*combo{}}
+	hash := q.Hash()
+	for _, person := range slices.Sorted(maps.Keys(people)) {
+		t.person(e.kept(q, hash, person, people[person]), func(what string, v tree.Value) uint64 {
+			return e.numberOf(Choice{Hash: hash, Person: e.name(q, person), Value: v}, what)
+		})
+	}
+	return t.result(), nil
+}
+
+// name is what a choice may know about who a person is. Where every row is a person, that is
+// nothing.
+func (e *Engine) name(_ *tree.Query, person string) string {
+	if e.dataset.Unit.Row() {
+		return ""
+	}
+	return person
+}
+
+// kept cuts a person to the groups that count.
+func (e *Engine) kept(q *tree.Query, hash, person string, groups map[group]*partial) map[group]*partial {
+	if !q.Bounded() || int64(len(groups)) <= q.MaxGroups() {
+		return groups
+	}
+	all := slices.SortedFunc(maps.Keys(groups), func(a, b group) int {
+		rank := func(g group) uint64 {
+			keys := append(q.Group(g.public), groups[g].keys...)
+			c := Choice{Hash: hash, Person: e.name(q, person), Keys: keys, Public: len(q.PublicKeys()), Place: g.public}
+			return e.numberOf(c, g.String())
+		}
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.String(), b.String()))
+	})
+	out := map[group]*partial{}
+	for _, g := range all[:q.MaxGroups()] {
+		out[g] = groups[g]
+	}
+	return out
+}
+
+// group finds the group of a row. A row whose key is not public has none.
+func (r run) group(q *tree.Query, values row) (g group, private []policy.Value, ok bool) {
+	for _, k := range q.Keys {
+		v := expr.Eval(k.Expr, r.leaf(values))
+		if k.Private {
+			private = append(private, keyValue(v))
+			g.private += fmt.Sprintf("%q ", fmt.Sprint(v))
+			continue
+		}
+		i := slices.IndexFunc(k.Values, func(key policy.Value) bool { return isKey(v, key) })
+		if i < 0 {
+			return g, nil, false
+		}
+		g.public = g.public*len(k.Values) + i
+	}
+	return g, private, true
+}
+
+// add adds a row to a partial.
+func (r run) add(q *tree.Query, p *partial, values row) {
+	for m, measure := range q.Measures {
+		var v tree.Value
+		if measure.Arg != nil {
+			v = expr.Eval(measure.Arg, r.leaf(values))
+		}
+		switch measure.Kind {
+		case tree.CountRows:
+			p.sums[m].Add(p.sums[m], one.Num())
+		case tree.CountValues:
+			if v != nil {
+				p.sums[m].Add(p.sums[m], one.Num())
+			}
+		case tree.CountPersons:
+			if values[q.From.Unit()] != nil && (measure.Arg == nil || v != nil) {
+				p.sums[m] = big.NewInt(1)
+			}
+		case tree.Sum:
+			if v != nil {
+				x := v.(*big.Int)
+				if !q.Bounded() { // a row is all that a person adds
+					lo, hi := q.Interval(measure)
+					x = clamp(x, lo, hi)
+				}
+				p.sums[m].Add(p.sums[m], x)
+			}
+		case tree.CountDistinct, tree.Quantile:
+			if v != nil {
+				p.values[m] = append(p.values[m], v)
+			}
+		}
+	}
+}
+
+// Declared reads a stored value as the policy declares its column.
+func Declared(c *policy.Column, stored any) tree.Value {
+	switch c.Type {
+	case policy.Text:
+		if s, ok := stored.(string); ok {
+			return s
+		}
+	case policy.Boolean:
+		if b, ok := stored.(bool); ok {
+			return b
+		}
+	case policy.Date:
+		if t, ok := stored.(time.Time); ok {
+			stored = int64(math.Floor(float64(t.Unix()) / (24 * 60 * 60)))
+		}
+		if d, ok := stored.(int64); ok {
+			return tree.Day(clampTo(c, d))
+		}
+	case policy.Timestamp:
+		if t, ok := stored.(time.Time); ok {
+			stored = t.UnixMicro()
+		}
+		if micros, ok := stored.(int64); ok {
+			return tree.Moment(clampTo(c, micros))
+		}
+	case policy.Integer, policy.Decimal:
+		return number(c, stored)
+	}
+	return nil
+}
+
+// number puts a stored number on the column's lattice. Where the lattice is not the integers it is
+// rounded in floating point, to the nearest and from the middle to even, row by row and inside of
+// the clamp.
+func number(c *policy.Column, stored any) tree.Value {
+	if n, ok := stored.(int64); ok {
+		if c.Type == policy.Integer && c.Granularity.Cmp(one) == 0 {
+			return big.NewInt(clampTo(c, n))
+		}
+		stored = float64(n)
+	}
+	x, ok := stored.(float64)
+	if !ok || math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	if c.Granularity == nil {
+		return x
+	}
+	num, _ := new(big.Float).SetInt(c.Granularity.Num()).Float64()
+	den, _ := new(big.Float).SetInt(c.Granularity.Denom()).Float64()
+	x = math.RoundToEven(x * den / num)
+	if !(x >= -1<<63 && x < 1<<63) {
+		return nil // no 64-bit integer
+	}
+	return big.NewInt(clampTo(c, int64(x)))
+}
+
+var one = big.NewRat(1, 1)
+
+func clampTo(c *policy.Column, steps int64) int64 {
+	if c.Bounds == nil {
+		return steps
+	}
+	return min(max(steps, c.Bounds.LoSteps), c.Bounds.HiSteps)
+}
+
+// identity names a stored value, so that two have the same name where they are equal.
+func identity(stored any) tree.Value {
+	switch v := stored.(type) {
+	case nil:
+		return nil
+	case string:
+		return fmt.Sprintf("%q", v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// keyValue is a value as a key.
+func keyValue(v tree.Value) policy.Value {
+	switch v := v.(type) {
+	case string:
+		return policy.Value{Type: policy.Text, Text: v}
+	case bool:
+		if v {
+			return policy.Value{Type: policy.Boolean, Int: 1}
+		}
+		return policy.Value{Type: policy.Boolean}
+	case tree.Day:
+		return policy.Value{Type: policy.Date, Int: int64(v)}
+	case tree.Moment:
+		return policy.Value{Type: policy.Timestamp, Int: int64(v)}
+	case *big.Int:
+		return policy.Value{Type: policy.Integer, Int: v.Int64()}
+	}
+	return policy.Value{Null: true}
+}
+
+// isKey reports whether a value is a key. A number that no key can hold is none.
+func isKey(v tree.Value, k policy.Value) bool {
+	if n, ok := v.(*big.Int); ok && !n.IsInt64() {
+		return false
+	}
+	w := keyValue(v)
+	return w.Null == k.Null && (w.Null || w.Text == k.Text && w.Int == k.Int)
+}
