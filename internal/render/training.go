@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/mechanism/learn/model"
 )
 
 // TrainingOffer says in few lines what a training will cost and how it is done.
@@ -88,12 +88,12 @@ func Training(w io.Writer, t *api.Training) {
 }
 
 // ModelGuarantee says what is proven about a model.
-func ModelGuarantee(w io.Writer, m *learn.Model) {
+func ModelGuarantee(w io.Writer, m *model.Model) {
 	printWrapped(w, "guarantee:", m.Guarantee.Words)
 	printWrapped(w, "theorem:", m.Guarantee.Theorem)
 }
 
-func errorName(m *learn.Model) string {
+func errorName(m *model.Model) string {
 	if m.Encoding.Target.Categorical() {
 		return "share of errors"
 	}
@@ -101,7 +101,7 @@ func errorName(m *learn.Model) string {
 }
 
 // Coefficients prints the weights as a table.
-func Coefficients(w io.Writer, m *learn.Model) {
+func Coefficients(w io.Writer, m *model.Model) {
 	list := m.Coefficients()
 	t := &Table{Header: []string{"feature", "value", "weight"}, Right: []bool{false, false, true}}
 	several, noise := len(m.Weights) > 1, false
