@@ -62,8 +62,9 @@ func TestStrangersBringDatabases(t *testing.T) {
 
 func TestEveryPackageHasAComment(t *testing.T) {
 	for _, p := range packages(t, "./...") {
-		if p.Doc == "" {
-			t.Errorf("%s has no package comment", p.ImportPath)
+		name := p.ImportPath[strings.LastIndexByte(p.ImportPath, '/')+1:]
+		if !strings.HasPrefix(p.Doc, "Package "+name+" ") && !strings.HasPrefix(p.Doc, "Command "+name+" ") {
+			t.Errorf("the comment of %s does not begin with its name: %q", p.ImportPath, p.Doc)
 		}
 	}
 }

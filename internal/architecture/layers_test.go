@@ -54,7 +54,8 @@ var narrow = map[string]string{
 	"store":  "",
 	"api":    "dp internal/mechanism/learn/model",
 	"ledger": "api dp dp/account",
-	// A finished tree, the expressions in it, and a second opinion that sees nothing that builds one.
+	// A finished tree, the expressions in it, and a second opinion that sees nothing that builds
+	// one.
 	"internal/planner/tree":   "dp policy",
 	"internal/planner/expr":   "dp internal/planner/meter internal/planner/posix internal/planner/syntax internal/planner/tree policy",
 	"internal/planner/verify": "dp internal/planner/tree policy",
@@ -81,8 +82,8 @@ var narrow = map[string]string{
 	"internal/ledger/memledger":   "dp ledger",
 	"internal/ledger/replay":      "dp ledger",
 	// What a question costs, and what its answer looks like: neither sees data, exact values or the
-	// ledger. Accounts and kept answers see no engine. Sessions have of the curator what sessionhost
-	// says. Only the curator holds an exact aggregate and the ledger at once.
+	// ledger. Accounts and kept answers see no engine. Sessions have of the curator what
+	// sessionhost says. Only the curator holds an exact aggregate and the ledger at once.
 	"internal/curator": "api dp dp/mech internal/curator/answercache internal/curator/answers internal/curator/budgets " +
 		"internal/curator/pricing internal/engine internal/lru internal/mechanism/learn internal/planner internal/planner/meter " +
 		"internal/planner/syntax internal/planner/tree internal/planner/verify internal/releaseclock internal/session/holdoutsession " +
@@ -110,8 +111,8 @@ var narrow = map[string]string{
 	"internal/session/training": "api dp dp/account dp/mech internal/curator/answercache internal/curator/pricing " +
 		"internal/mechanism/learn internal/planner internal/planner/tree internal/releaseclock internal/session/sessionhost ledger " +
 		"policy",
-	// No listener sees an engine or noise: they ask the dispatcher. The catalogue's interpreter sees
-	// only the tables that it is given.
+	// No listener sees an engine or noise: they ask the dispatcher. The catalogue's interpreter
+	// sees only the tables that it is given.
 	"internal/server/admission": ". api dp internal/entropy internal/mechanism/learn internal/mechanism/stream internal/releaseclock " +
 		"internal/underway ledger policy",
 	"internal/server/pgwire": "api dp internal/entropy internal/pgcatalog internal/pgcatalog/datum internal/pgcatalog/interpret " +
@@ -164,9 +165,10 @@ var forbidden = map[string]string{
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
 	module + "/internal/sealed": "dp/mech internal/engine internal/test/reference internal/engine/sqlengine internal/lab/lockstep " +
-		"internal/test/neighbours internal/test/sessiontest internal/mechanism/stream/histogram internal/mechanism/holdout/labels internal/mechanism/learn",
+		"internal/test/neighbours internal/test/sessiontest internal/mechanism/stream/histogram internal/mechanism/holdout/labels " +
+		"internal/mechanism/learn",
 	// Training rows are private, and exact.
-	module + "/internal/mechanism/learn/solve": "internal/mechanism/learn internal/mechanism/learn/solve internal/lab/traindemo internal/lab/audit",
+	module + "/internal/mechanism/learn/solve": "internal/mechanism/learn internal/lab/traindemo internal/lab/audit",
 	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for
 	// outer queries has a DuckDB with released results and nothing else.
 	"github.com/duckdb/duckdb-go/v2": "internal/engine/duckdb internal/engine/duckdb/chunks internal/engine/postquery " +

@@ -33,7 +33,7 @@ func TestStranger(t *testing.T) {
 	run.Dir = dir
 	run.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
 	out, err := run.CombinedOutput()
-	const want = "stream: plain true\nholdout: 0.54 true\nlearn: yes\n"
+	const want = "alone: true true\nstream: within 200\nholdout: 0.76\nmodel: true\nbudget: true\n"
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -1,89 +1,120 @@
-// A program outside of the module: it names public packages only.
+// A program outside of the module: it names public packages only, and has a mechanism, a budget, and
+// all that a policy offers.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/account"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/dp/noise"
-	"github.com/discreet-dp/discreet/internal/mechanism/holdout"
-	"github.com/discreet-dp/discreet/internal/mechanism/learn"
-	"github.com/discreet-dp/discreet/internal/mechanism/session"
-	"github.com/discreet-dp/discreet/internal/mechanism/stream"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
-var (
-	ctx      = context.Background()
-	releaser = mech.NewReleaser(noise.NewSource())
-)
+const policyText = `
+datasets:
+  hospital:
+    engine: duckdb
+    source: data
+    unit: patients.pid
+    budget: {epsilon: 100, per_query: {default: 1, max: 50}}
+    analysts: {ana: {share: 1}}
+    tables:
+      patients:
+        unique: pid
+        columns:
+          sex: {type: text, keys: [F, M]}
+          age: {type: integer, bounds: [0, 100], nullable: false}
+    streams:
+      people: {table: patients, columns: {sex: }, size: 1000, alpha: 0.2}
+    holdouts:
+      trial: {labels: labels.csv, column: label, threshold: 0.1, noise: 0.0005, answers: 4}
+`
 
 func main() {
-	for _, run := range []func() error{counts, scores, model} {
-		if err := run(); err != nil {
-			log.Fatal(err)
+	dir, err := os.MkdirTemp("", "stranger-*")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := run(context.Background(), dir); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, dir string) error {
+	alone()
+	rows := strings.Builder{}
+	rows.WriteString("pid,sex,age\n")
+	for i := range 1000 {
+		fmt.Fprintf(&rows, "%d,%s,%d\n", i, []string{"F", "M"}[i%2], i%100)
+	}
+	for name, text := range map[string]string{"hospital.yaml": policyText, "data/patients.csv": rows.String(),
+		"labels.csv": "label\n" + strings.Repeat("1\n0\n0\n0\n", 250)} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
 		}
 	}
+	db, err := discreet.Open(ctx, filepath.Join(dir, "hospital.yaml"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	a, err := db.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	if err != nil {
+		return err
+	}
+	fmt.Println("stream: within", *a.Error)
+	s, err := db.AskHoldout(ctx, api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Name: "always 0", Training: "0.76",
+		Predictions: strings.Fields(strings.Repeat("0 ", 1000))})
+	if err != nil {
+		return err
+	}
+	fmt.Println("holdout:", s.Score)
+	q := api.TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex FROM patients", Target: "age >= 50"}
+	q.Spec.Budget.Epsilon = 20 * dp.One
+	trained, err := db.Train(ctx, q, nil)
+	if err != nil {
+		return err
+	}
+	p, err := trained.Model.Predict(map[string]string{"age": "95", "sex": "F"})
+	if err != nil {
+		return err
+	}
+	fmt.Println("model:", p.Class)
+	_, err = db.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: 49 * dp.One})
+	for err == nil {
+		_, err = db.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT SUM(age) FROM patients", Epsilon: 49 * dp.One})
+	}
+	var budget *ledger.BudgetError
+	fmt.Println("budget:", errors.As(err, &budget))
+	return nil
 }
 
-func counts() error {
-	domain, err := stream.NewDomain(stream.Attribute{Name: "sex", Values: []string{"f", "m"}})
+// alone uses mechanisms and accounts without a policy.
+func alone() {
+	laplace, err := mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	config := stream.Config{Domain: domain, Size: 100_000, Alpha: 0.02, Beta: 0.001, Queries: 10, Steps: 1, Currency: mech.Pure, Budget: dp.One}
-	data := stream.Counts(domain, func(context.Context) (mech.Exact, error) { return mech.Exactly(40_000, 60_000), nil })
-	s, err := stream.Open(ctx, config, data, releaser, session.NewMemory(account.PureFilter(dp.One)))
-	if err != nil {
-		return err
+	spending := account.NewSpending(account.PureFilter(dp.One))
+	if err := spending.Spend(account.Pure{Epsilon: 1}); err != nil {
+		log.Fatal(err)
 	}
-	q, err := domain.Where(map[string][]string{"sex": {"f"}})
-	if err != nil {
-		return err
-	}
-	a, err := s.Ask(ctx, q)
-	if err == nil {
-		fmt.Println("stream:", a.Way, a.Value > 38_000 && a.Value < 42_000)
-	}
-	return err
-}
-
-func scores() error {
-	c := holdout.Config{Size: 1_000_000, Steps: 1, Threshold: big.NewRat(4, 100), Noise: big.NewRat(1, 10_000), Answers: 10, Currency: mech.Pure}
-	s, err := holdout.Open(ctx, c, releaser, session.NewMemory(account.PureFilter(dp.One)))
-	if err != nil {
-		return err
-	}
-	right := func(context.Context) (mech.Exact, error) { return mech.Exactly(540_000), nil }
-	a, err := s.Ask(ctx, holdout.Question{Key: "a model", Holdout: right, Training: big.NewRat(9, 10)})
-	if err == nil {
-		fmt.Println("holdout:", a.Score.FloatString(2), a.Spent)
-	}
-	return err
-}
-
-func model() error {
-	encoding := &learn.Encoding{
-		Features: []learn.Column{{Name: "age", Lo: 0, Hi: 100, Step: big.NewRat(1, 1)}},
-		Target:   learn.Column{Name: "back", Values: []string{"no", "yes"}},
-	}
-	plan, err := learn.Prepare(encoding, learn.Spec{Budget: learn.Budget{Epsilon: dp.One}}, learn.Group{Neighbours: dp.AddRemove, MaxRows: 1})
-	if err != nil {
-		return err
-	}
-	table := plan.NewTable()
-	for i := range int64(10_000) {
-		table.Add([]int64{i % 101, i % 101 / 51})
-	}
-	m, err := learn.Fit(ctx, plan, table, releaser, nil)
-	if err != nil {
-		return err
-	}
-	p, err := m.Predict(map[string]string{"age": "90"})
-	fmt.Println("learn:", p.Class)
-	return err
+	noisy := mech.NewReleaser(noise.NewSource()).Release(mech.Seal(1_000_000), laplace)[0]
+	fmt.Println("alone:", noisy > 999_000, spending.Spend(account.Pure{Epsilon: 1}) != nil)
 }
