@@ -167,7 +167,7 @@ func (a *Accounts) Door(ctx context.Context, dataset, analyst string) (ledger.Lo
 	if err != nil {
 		return ledger.Lockout{}, err
 	}
-	return a.datasets.ledger.Door(ctx, ds.Name, analyst)
+	return a.datasets.ledger.Lockout(ctx, ds.Name, analyst)
 }
 
 // Release takes back the incidents of an analyst, or of all of a dataset where none is named, so
@@ -202,7 +202,7 @@ func (db *DB) crashed(ctx context.Context) error {
 			return err
 		}
 		if db.datasets.incident != nil {
-			door, err := db.datasets.ledger.Door(ctx, name, analyst)
+			door, err := db.datasets.ledger.Lockout(ctx, name, analyst)
 			db.datasets.incident(api.Incident{Analyst: analyst, Dataset: name, Failure: ledger.FailedCrash,
 				Closed: door.Closed || err != nil})
 		}

@@ -140,7 +140,7 @@ func (d *dead) Fail(_ context.Context, i ledger.Incident) (bool, error) {
 	return true, nil
 }
 
-func (d *dead) Door(context.Context, string, string) (ledger.Lockout, error) {
+func (d *dead) Lockout(context.Context, string, string) (ledger.Lockout, error) {
 	return ledger.Lockout{}, nil
 }
 

@@ -141,7 +141,7 @@ type Incident struct {
 	Dataset string  `json:"dataset"`
 	Charge  uint64  `json:"charge"` // the charge that paid for it; 0 where that was another's, or before
 	Failure Failure `json:"failure"`
-	// Closed says that the door is closed to the analyst by now.
+	// Closed says that the dataset is closed to the analyst by now.
 	Closed bool `json:"closed"`
 }
 

@@ -1,5 +1,5 @@
 // Package api is the vocabulary of Discreet: what is asked and what is answered, with their JSON.
-// The library, the curator, the doors of the server and the command all use these types.
+// The library, the curator, the handlers of the server and the command all use these types.
 //
 // A [Question] gets an [Answer], an [Explanation] or a [Refusal]. [StreamQuestion],
 // [HoldoutQuestion], [SparseQuestion] and [TrainingQuestion] are for what a policy offers beside

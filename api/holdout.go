@@ -95,8 +95,8 @@ type BoardLine struct {
 	// Spent says that the score comes from the holdout; else it is what the analyst claimed, and
 	// the holdout confirmed it.
 	Spent bool `json:"spent" doc:"Whether the score comes from the holdout; else it is that of the training side, confirmed"`
-	// Mine says that whoever looks submitted it, and is for the doors to set, as is that Analyst is
-	// empty where that is not theirs to see.
+	// Mine says that whoever looks submitted it, and is for the handlers to set, as is that Analyst
+	// is empty where that is not theirs to see.
 	Mine    bool   `json:"mine" doc:"Whether you submitted it"`
 	Analyst string `json:"analyst,omitempty" doc:"Who submitted it; for the owner, and of your own"`
 }

@@ -56,9 +56,9 @@
 //  15. A charge pays in its own window. Nothing is kept or noted for a charge whose window has
 //     ended (see [LapsedError], [ChargeNotes]), so that what
 //     can be learnt in a window is what that window's accounts have paid for. What was kept before stays, and can be had again.
-//  16. A failure closes the door. Fail says that it may be told only after the incident is on
-//     stable storage. While the door of a dataset is closed to an analyst
-//     there is no charge and no answer of theirs, also when many arrive at once, until the owner enters a release. See [Doors] for the rules.
+//  16. A failure locks out. Fail says that it may be told only after the incident is on
+//     stable storage. While a dataset is closed to an analyst
+//     there is no charge and no answer of theirs, also when many arrive at once, until the owner enters a release. See [Lockouts] for the rules.
 //     What fails then and what does not leave the same records, which is none.
 //
 // What is not promised: a ledger that is replaced as a whole by an older copy of itself is a good

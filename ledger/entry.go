@@ -29,8 +29,8 @@ type Renewal struct {
 	Reason string
 	// Signer is nil, or the owner: then the renewal is written only where it is signed by whoever's
 	// signature counts. The record has no place for the signature, since how many renewals there
-	// are is the policy's; it is for those who renew from elsewhere, by a door that others can
-	// reach.
+	// are is the policy's; it is for those who renew from elsewhere, by an interface that others
+	// can reach.
 	Signer crypto.Signer
 }
 
@@ -60,8 +60,8 @@ type Recovery struct {
 	Reason string
 }
 
-// Release takes back the incidents of an analyst, or all of a dataset, so that the door is open
-// again; see [Doors]. Where the ledger has an owner it is signed.
+// Release takes back the incidents of an analyst, or all of a dataset, so that it is open
+// again; see [Lockouts]. Where the ledger has an owner it is signed.
 type Release struct {
 	Dataset string
 	Analyst string // empty for everybody

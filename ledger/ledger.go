@@ -19,8 +19,8 @@ type Ledger interface {
 	// something else, a [*WindowError] when the dataset's window is another by now, a
 	// [*VersionError] when its data is, [ErrBehind] when an answer was kept meanwhile that it was
 	// not to be charged beside (see [Charge]), a [*LapsedError] when the request was charged in a
-	// window that has ended, and has no answer, a [*DoorError] where the door of the dataset is
-	// closed to the analyst, and a [*WriteError] when the ledger could not be written. In each
+	// window that has ended, and has no answer, a [*LockoutError] where the dataset is closed to
+	// the analyst, and a [*WriteError] when the ledger could not be written. In each
 	// case nothing may be released.
 	//
 	// The same request again spends nothing and gets the first receipt, marked
@@ -40,8 +40,9 @@ type Ledger interface {
 	// A charge has one answer. To keep the same bytes under the same key again does nothing; others
 	// are refused with [ErrKept], and the answer that was kept is the one to release. For a charge
 	// from before a recovery none can be kept any more; see [ErrRecovered]. Neither can one for a
-	// charge whose window has ended, which is a [*LapsedError]. Where the door closed since the
-	// charge, none can be kept before a release, and the caller gets a [*DoorError].
+	// charge whose window has ended, which is a [*LapsedError]. Where the dataset was closed to the
+	// analyst since the charge, none can be kept before a release, and the caller gets a
+	// [*LockoutError].
 	Keep(ctx context.Context, sequence uint64, key string, answer []byte) error
 
 	// Recall returns the first answer that was kept under the key, with the sequence of
@@ -71,16 +72,16 @@ type Ledger interface {
 	// signature is missing or not the owner's, and the errors of Charge.
 	Enter(ctx context.Context, e Entry) (Receipt, error)
 
-	// Fail records an incident. It reports whether the analyst may be told: not where the door was
-	// closed before, since then questions that fail and questions that do not get the same
-	// [*DoorError], and nothing is recorded of either: how many records there are is seen in the
-	// numbers of receipts. When it returns true the incident is on stable storage. An incident of a
-	// charge that has its answer, which is then that it failed, is recorded once.
+	// Fail records an incident. It reports whether the analyst may be told: not where the dataset
+	// was closed to them before, since then questions that fail and questions that do not get the
+	// same [*LockoutError], and nothing is recorded of either: how many records there are is seen
+	// in the numbers of receipts. When it returns true the incident is on stable storage. An
+	// incident of a charge that has its answer, which is then that it failed, is recorded once.
 	Fail(ctx context.Context, i Incident) (tell bool, err error)
 
-	// Door returns whether a dataset is closed to an analyst now; where none is named, whether it
-	// is closed to everybody.
-	Door(ctx context.Context, dataset, analyst string) (Lockout, error)
+	// Lockout returns whether a dataset is closed to an analyst now; where none is named, whether
+	// it is closed to everybody.
+	Lockout(ctx context.Context, dataset, analyst string) (Lockout, error)
 
 	// Died returns the datasets that the process before may have been answering questions about
 	// when it ended without closing the ledger: those with a charge that has no answer, and those
@@ -93,7 +94,7 @@ type Ledger interface {
 	// returns no error the note is on stable storage. It returns the errors of Charge and [ErrEra],
 	// and for a session that a charge has in its name those of Keep (see [ChargeNotes]). After any
 	// of them the note may be there or not, except after an [*InvalidError], a [*LapsedError], a
-	// [*DoorError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it
+	// [*LockoutError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it
 	// goes on.
 	//
 	// What is noted may be secret, such as noise that was not released. It never leaves by Records.

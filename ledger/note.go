@@ -30,7 +30,7 @@ type Provided struct {
 	// another there is a [*LapsedError].
 	Dataset string
 	Window  uint64
-	// Analyst is one whom the door of Dataset is open to; else there is a [*DoorError].
+	// Analyst is one whom Dataset is not closed to; else there is a [*LockoutError].
 	Analyst string
 	// After, where it is not nil, is how many notes the session has. Who has read that many and
 	// decided by them writes the next one, or gets [ErrBehind]: somebody else, perhaps another
@@ -51,8 +51,8 @@ const chargeNotes = "charge "
 // ChargeNotes names the session that the charge with this sequence pays for, all of it, such as one
 // of the sparse vector. Its notes are what it has told, written before anybody is told. The ledger
 // takes none of them once the window of the charge has ended, and returns a [*LapsedError], nor
-// while the door is closed to whoever made the charge, and returns a [*DoorError]; for what is no
-// charge it returns [ErrUnpaid].
+// while its dataset is closed to whoever made the charge, and returns a [*LockoutError]; for what
+// is no charge it returns [ErrUnpaid].
 func ChargeNotes(sequence uint64) string { return chargeNotes + strconv.FormatUint(sequence, 10) }
 
 // NotesCharge returns the charge that pays for a session, and false where that is not in its name.

@@ -85,7 +85,7 @@ func (c *Curator) access() sessionhost.Access {
 func (c *Curator) Admit(analyst string) error { return c.planner.Admit(analyst) }
 
 // Ask answers a question. Errors: [*api.Refusal] when it cannot be asked, [*ledger.BudgetError]
-// when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether
+// when it cannot be paid for; with both nothing was spent. A [*ledger.LockoutError] says whether
 // something was.
 func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	return c.ask(ctx, q, terms{})

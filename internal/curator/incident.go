@@ -50,7 +50,7 @@ func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, c
 		return err
 	}
 	if n.tell != nil {
-		door, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+		door, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
 		n.tell(api.Incident{Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, Closed: door.Closed || err != nil})
 	}
 	if !tell {
@@ -78,13 +78,13 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 	return ledger.FailedError, true
 }
 
-// Closed returns a [*ledger.DoorError] where the door is closed to an analyst. Charges and answers
-// are refused by the ledger; this is for what is neither. Charged says that something was, for this
-// question. One that has looked at data waits: whether it was done when the door closed must not
-// decide what becomes of it.
+// Closed returns a [*ledger.LockoutError] where the door is closed to an analyst. Charges and
+// answers are refused by the ledger; this is for what is neither. Charged says that something was,
+// for this question. One that has looked at data waits: whether it was done when the door closed
+// must not decide what becomes of it.
 func (n *incidents) Closed(ctx context.Context, analyst string, charged bool) error {
 	releaseclock.Settle(ctx)
-	door, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+	door, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
 	if err != nil {
 		return err
 	}
@@ -98,6 +98,6 @@ func (n *incidents) Closed(ctx context.Context, analyst string, charged bool) er
 // after the last tick has not been told yet, and a price that told it would tell when, to the
 // microsecond.
 func (n *incidents) ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error) {
-	door, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+	door, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
 	return door.Closed && (at.IsZero() || !door.Since.After(at)), err
 }

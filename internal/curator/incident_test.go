@@ -281,7 +281,7 @@ func TestIncidentInFlight(t *testing.T) {
 	if got := w.onDisk(); got.Answers != 0 {
 		t.Errorf("%d answers were kept", got.Answers)
 	}
-	if door, err := w.books.Door(ctx, "hospital", "ben"); err != nil || door.Closed {
+	if door, err := w.books.Lockout(ctx, "hospital", "ben"); err != nil || door.Closed {
 		t.Error("failures that nobody was told of count for the dataset")
 	}
 }

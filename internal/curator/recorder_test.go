@@ -119,13 +119,13 @@ func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer
 	return r.Ledger.Keep(ctx, sequence, key, answer)
 }
 
-func (r *recorder) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
+func (r *recorder) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	if f := r.before["door"]; f != nil {
 		if err := f(); err != nil {
 			return ledger.Lockout{}, err
 		}
 	}
-	return r.Ledger.Door(ctx, dataset, analyst)
+	return r.Ledger.Lockout(ctx, dataset, analyst)
 }
 
 func (r *recorder) Note(ctx context.Context, session string, entry []byte) error {
@@ -203,9 +203,9 @@ func (c *callCounter) Window(ctx context.Context, dataset string) (uint64, error
 	return c.Ledger.Window(ctx, dataset)
 }
 
-func (c *callCounter) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
+func (c *callCounter) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	c.called("door")
-	return c.Ledger.Door(ctx, dataset, analyst)
+	return c.Ledger.Lockout(ctx, dataset, analyst)
 }
 
 func (c *callCounter) Notes(ctx context.Context, session string) ([][]byte, error) {

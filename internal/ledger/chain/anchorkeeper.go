@@ -52,7 +52,7 @@ type AnchorKeeper struct {
 }
 
 // Reads says how a note is read that says whom charges protect. It is called before the ledger is
-// anchored. The caller of other methods has the turn.
+// anchored. The caller of other methods holds the lock.
 func (k *AnchorKeeper) Reads(noteAt func(sequence uint64) (ledger.ProtectsNote, error)) {
 	if k != nil {
 		k.noteAt, k.protects = noteAt, nil

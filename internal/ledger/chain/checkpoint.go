@@ -53,7 +53,7 @@ func (s *State) Checkpoint(w io.Writer) error {
 	p.numbers(slices.Sorted(maps.Keys(s.Incidents.sessions)))
 	p.numbers(s.Owner.decided.all)
 	p.positions(s.Owner.decided.last, s.Owner.decided.seen)
-	p.doors(s.Incidents.doors.Standing())
+	p.lockouts(s.Incidents.lockouts.Standing())
 	p.number(uint64(len(s.Incidents.asked.all)))
 	for _, who := range s.Incidents.asked.all {
 		p.texts(who.dataset, who.analyst)
@@ -109,7 +109,7 @@ func ReadCheckpoint(from io.Reader, size int64) (*State, error) {
 		s.Incidents.sessions[n] = true
 	}
 	s.Owner.decided = decisions{all: l.numbers(), last: l.position(), seen: l.position()}
-	l.doors(&s.Incidents.doors)
+	l.lockouts(&s.Incidents.lockouts)
 	s.Incidents.asked.index = map[asker]uint32{}
 	for range l.length(2) {
 		who := asker{l.text(), l.text()}
@@ -269,7 +269,7 @@ func (p *encoder) blocks(b *blocks) {
 	p.texts(b.open...)
 }
 
-func (p *encoder) doors(standing []*ledger.Record) {
+func (p *encoder) lockouts(standing []*ledger.Record) {
 	p.number(uint64(len(standing)))
 	for _, r := range standing {
 		p.texts(r.Dataset, r.Analyst, r.Time.UTC().Format(time.RFC3339Nano))
@@ -417,7 +417,7 @@ func (l *decoder) blocks() blocks {
 	return b
 }
 
-func (l *decoder) doors(d *ledger.Lockouts) {
+func (l *decoder) lockouts(d *ledger.Lockouts) {
 	for range l.length(5) {
 		r := &ledger.Record{Kind: ledger.KindIncident, Dataset: l.text(), Analyst: l.text()}
 		var err error
@@ -425,7 +425,7 @@ func (l *decoder) doors(d *ledger.Lockouts) {
 			l.err = errors.Join(l.err, err)
 		}
 		r.ByAnalyst, r.ByDataset = l.number(), l.number()
-		d.Stand(r)
+		d.Restore(r)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Incidents are what failed, for whom, and to whom datasets are closed by that.
 type Incidents struct {
-	doors    ledger.Lockouts
+	lockouts ledger.Lockouts
 	asked    askers
 	failed   map[uint64]bool   // charges with an incident
 	sessions map[uint64]bool   // charges that pay for a session
@@ -25,8 +25,8 @@ func newIncidents() Incidents {
 func (x *Incidents) clone() Incidents {
 	out := Incidents{failed: maps.Clone(x.failed), sessions: maps.Clone(x.sessions), crashed: maps.Clone(x.crashed)}
 	out.asked = askers{slices.Clone(x.asked.by), slices.Clone(x.asked.all), maps.Clone(x.asked.index)}
-	for _, r := range x.doors.Standing() {
-		out.doors.Stand(r)
+	for _, r := range x.lockouts.Standing() {
+		out.lockouts.Restore(r)
 	}
 	return out
 }
@@ -39,19 +39,18 @@ func (x *Incidents) addCharge(r *ledger.Record) {
 	}
 }
 
-// Door returns the door of a dataset to an analyst.
-func (x *Incidents) Door(dataset, analyst string) ledger.Lockout {
-	return x.doors.Door(dataset, analyst)
+func (x *Incidents) Lockout(dataset, analyst string) ledger.Lockout {
+	return x.lockouts.Lockout(dataset, analyst)
 }
 
-// Closed reports whether the door of a dataset is closed to an analyst.
-func (x *Incidents) Closed(dataset, analyst string) bool { return x.doors.Closed(dataset, analyst) }
+// Closed reports whether a dataset is closed to an analyst.
+func (x *Incidents) Closed(dataset, analyst string) bool { return x.lockouts.Closed(dataset, analyst) }
 
-// Withheld reports whether the answer of a charge may not be kept, because the door has closed
-// since.
+// Withheld reports whether the answer of a charge may not be kept, because its dataset was
+// closed since.
 func (x *Incidents) Withheld(charge uint64) bool {
 	who, ok := x.asked.find(charge)
-	return ok && x.doors.Closed(who.dataset, who.analyst)
+	return ok && x.lockouts.Closed(who.dataset, who.analyst)
 }
 
 // DatasetOf returns which dataset a charge is about.
@@ -65,7 +64,7 @@ func (x *Incidents) Failed(charge uint64) bool { return x.failed[charge] }
 
 // add adds an incident or a release.
 func (x *Incidents) add(r *ledger.Record) {
-	x.doors.Apply(r)
+	x.lockouts.Apply(r)
 	if r.Kind == ledger.KindIncident && r.Charge != 0 {
 		x.failed[r.Charge] = true
 	}

@@ -47,8 +47,8 @@ func (s *State) Answer(charge uint64, key, answerHash string, now time.Time) *Li
 
 // Charge returns the records that would make the charge: itself, after one of kind version where
 // the data is another. It returns a [*ledger.BudgetError] where an account does not admit it, a
-// [*ledger.WindowError] where the window is not the current one, and a [*ledger.DoorError] where
-// the door is closed. It changes nothing.
+// [*ledger.WindowError] where the window is not the current one, and a [*ledger.LockoutError] where
+// the dataset is closed to the analyst. It changes nothing.
 func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 	if s.Incidents.Closed(c.Dataset, c.Analyst) {
 		return nil, &ledger.LockoutError{Dataset: c.Dataset}

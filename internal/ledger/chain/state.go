@@ -79,7 +79,7 @@ func (s *State) Check(r *ledger.Record) error {
 			return fmt.Errorf("the answer is not paid for by charge %d", r.Charge)
 		}
 		if s.Incidents.Withheld(r.Charge) {
-			return fmt.Errorf("the answer of charge %d was kept while the door was closed", r.Charge)
+			return fmt.Errorf("the answer of charge %d was kept while its dataset was closed", r.Charge)
 		}
 		return nil
 	case ledger.KindNote:
@@ -98,7 +98,7 @@ func (s *State) checkCharge(r *ledger.Record) error {
 		return errors.New("the charge names no account")
 	}
 	if s.Incidents.Closed(r.Dataset, r.Analyst) {
-		return fmt.Errorf("the charge was made while the door of %q was closed to %q", r.Dataset, r.Analyst)
+		return fmt.Errorf("the charge was made while %q was closed to %q", r.Dataset, r.Analyst)
 	}
 	if r.Window != s.Window(r.Dataset) {
 		return fmt.Errorf("the charge is in window %d of %q, and the current one is %d", r.Window, r.Dataset, s.Window(r.Dataset))

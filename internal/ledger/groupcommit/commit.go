@@ -35,17 +35,17 @@ type queue struct {
 }
 
 // Waiting returns how many wait to write.
-func (d *Desk) Waiting() int {
-	q := &d.commits.waiting
+func (c *Committer) Waiting() int {
+	q := &c.batches.waiting
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.all)
 }
 
-// committer lets those who write wait, and makes what they write durable together.
-type committer struct {
-	desk    *Desk
-	waiting queue
+// batcher lets those who write wait, and makes what they write durable together.
+type batcher struct {
+	committer *Committer
+	waiting   queue
 }
 
 func (q *queue) add(r *request) {
@@ -84,26 +84,26 @@ func (q *queue) withdraw(r *request) bool {
 }
 
 // submit waits until a request was decided, and what it wrote is on stable storage. Whoever gets
-// the turn first serves all that wait, so there is no goroutine that would have to be stopped, and
+// the lock first serves all that wait, so there is no goroutine that would have to be stopped, and
 // a single caller waits for nobody.
-func (c *committer) submit(ctx context.Context, r *request) (ledger.Receipt, error) {
+func (b *batcher) submit(ctx context.Context, r *request) (ledger.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return ledger.Receipt{}, err
 	}
 	r.ctx, r.done = ctx, make(chan struct{})
-	c.waiting.add(r)
+	b.waiting.add(r)
 	over := ctx.Done()
 	for {
 		select {
 		case <-r.done:
 			return r.receipt, r.err
-		case c.desk.turn <- struct{}{}:
+		case b.committer.lock <- struct{}{}:
 			// Those who were answered last are about to ask again. They are let in first, which
 			// costs nothing when there are none.
 			runtime.Gosched()
-			c.serveNext()
+			b.serveNext()
 		case <-over:
-			if c.waiting.withdraw(r) {
+			if b.waiting.withdraw(r) {
 				return ledger.Receipt{}, ctx.Err()
 			}
 			over = nil // it was taken, and its fate is known soon
@@ -111,22 +111,22 @@ func (c *committer) submit(ctx context.Context, r *request) (ledger.Receipt, err
 	}
 }
 
-// serveNext serves those who wait, and gives the turn back whatever happens. What panics here is a
+// serveNext serves those who wait, and gives the lock back whatever happens. What panics here is a
 // place of anchors, which is somebody else's code, or a bug: the fate of the last write is not
 // known then, and the ledger is stopped.
-func (c *committer) serveNext() {
-	defer c.desk.Leave()
-	requests := c.waiting.take()
+func (b *batcher) serveNext() {
+	defer b.committer.Unlock()
+	requests := b.waiting.take()
 	defer func() {
 		if p := recover(); p != nil {
 			cause := fmt.Errorf("something went wrong in this program: %v", p)
-			c.desk.Broken = &ledger.WriteError{Path: c.desk.Path, Broken: true, Err: cause}
+			b.committer.Broken = &ledger.WriteError{Path: b.committer.Path, Broken: true, Err: cause}
 			for _, r := range requests {
-				r.fail(c.desk.Stopped())
+				r.fail(b.committer.StopCause())
 			}
 		}
 	}()
-	c.serve(requests)
+	b.serve(requests)
 }
 
 // fail answers a request that was not answered yet.
@@ -141,7 +141,7 @@ func (r *request) fail(err error) {
 
 // Group is what is written in one transaction.
 type Group struct {
-	*Desk
+	*Committer
 	Sequence uint64 // the head before it
 	Hash     string
 	Links    []*chain.Link
@@ -152,38 +152,38 @@ type Group struct {
 }
 
 // NewGroup begins a group after the last record.
-func (d *Desk) NewGroup() *Group {
-	g := &Group{Desk: d}
-	g.Sequence, g.Hash = d.State.Head()
+func (c *Committer) NewGroup() *Group {
+	g := &Group{Committer: c}
+	g.Sequence, g.Hash = c.State.Head()
 	return g
 }
 
 // serve decides requests one after the other, makes their records durable together, and only then
 // answers any of them. Also a refusal waits: it may rest on a record that the disk does not take.
-// The caller has the turn.
-func (c *committer) serve(requests []*request) {
-	c.work(requests)
+// The caller holds the lock.
+func (b *batcher) serve(requests []*request) {
+	b.work(requests)
 	for _, r := range requests {
 		close(r.done)
 	}
-	c.desk.store.Served()
+	b.committer.store.Served()
 }
 
 // work is serve without its last step, the answers.
-func (c *committer) work(requests []*request) {
-	if c.desk.Stopped() != nil {
+func (b *batcher) work(requests []*request) {
+	if b.committer.StopCause() != nil {
 		for _, r := range requests {
-			r.err = c.desk.Stopped() // an error of its own for each
+			r.err = b.committer.StopCause() // an error of its own for each
 		}
 		return
 	}
 	// An anchor that could not be stored is tried again before anybody else has to wait for us.
-	unanchored := c.desk.store.Anchor(nil)
-	if failure := c.desk.store.Begin(); failure != nil {
+	unanchored := b.committer.store.Anchor(nil)
+	if failure := b.committer.store.Begin(); failure != nil {
 		refuse(requests, failure)
 		return
 	}
-	g := c.desk.NewGroup()
+	g := b.committer.NewGroup()
 	g.unanchored = unanchored
 	var decided []*request
 	for _, r := range requests {
@@ -194,16 +194,16 @@ func (c *committer) work(requests []*request) {
 	}
 	err := g.err
 	if err == nil {
-		err = c.desk.store.Write(g)
+		err = b.committer.store.Write(g)
 	}
 	if err != nil {
-		refuse(decided, c.desk.store.Failed(g, err))
+		refuse(decided, b.committer.store.Failed(g, err))
 		return
 	}
-	if err := c.desk.store.Anchor(g.Links); err != nil {
+	if err := b.committer.store.Anchor(g.Links); err != nil {
 		for _, r := range decided {
 			if r.err == nil {
-				r.receipt, r.err = ledger.Receipt{}, &ledger.WriteError{Path: c.desk.Path, Charged: true, Err: err}
+				r.receipt, r.err = ledger.Receipt{}, &ledger.WriteError{Path: b.committer.Path, Charged: true, Err: err}
 			}
 		}
 	}

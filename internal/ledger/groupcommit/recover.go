@@ -37,9 +37,9 @@ func (r Recovered) String() string {
 		len(r.Spent), r.Sequence)
 }
 
-// Recoverable returns an error where a ledger cannot be recovered from this place, or not for this
+// CheckRecover returns an error where a ledger cannot be recovered from this place, or not for this
 // reason.
-func Recoverable(ctx context.Context, place ledger.Anchorage, path, reason string) error {
+func CheckRecover(ctx context.Context, place ledger.Anchorage, path, reason string) error {
 	if place == nil {
 		return &ledger.InvalidError{Field: "place of the anchor",
 			Problem: "is missing: without an anchor nothing is known about what was lost"}
@@ -60,9 +60,9 @@ func Recoverable(ctx context.Context, place ledger.Anchorage, path, reason strin
 
 // Recovery sees to a ledger that is not the one that its anchor knows, for a reason of the owner's.
 type Recovery struct {
-	Desk   *Desk
-	Keeper *chain.AnchorKeeper // none yet of the desk's
-	Reason string
+	Committer *Committer
+	Keeper    *chain.AnchorKeeper // the committer has none yet
+	Reason    string
 }
 
 // Recover counts everything that can have been released and is not in the ledger as spent, and
@@ -70,11 +70,11 @@ type Recovery struct {
 // between, it leaves a ledger that is refused as before, and that knows what it counted. Missing
 // says that there was no ledger, and this one is new.
 func (r Recovery) Recover(ctx context.Context, missing bool, records iter.Seq2[*ledger.Record, error]) (Recovered, error) {
-	d := r.Desk
-	d.Take()
-	a, found, err := r.Keeper.Check(ctx, d.Path, d.State, d.HashAt)
-	state := d.State.Clone()
-	d.Leave()
+	c := r.Committer
+	c.Lock()
+	a, found, err := r.Keeper.Check(ctx, c.Path, c.State, c.HashAt)
+	state := c.State.Clone()
+	c.Unlock()
 	var refused *ledger.AnchorError
 	switch {
 	case err == nil && found:
@@ -91,7 +91,7 @@ func (r Recovery) Recover(ctx context.Context, missing bool, records iter.Seq2[*
 	}
 	if !loss.Counted {
 		// What counts as spent was added to what is spent here, which must not change meanwhile.
-		if _, err := d.enterAt(ctx, state, ledger.Recovery{Anchor: a, Spent: loss.Spent, Reason: r.Reason}); err != nil {
+		if _, err := c.enterAt(ctx, state, ledger.Recovery{Anchor: a, Spent: loss.Spent, Reason: r.Reason}); err != nil {
 			return Recovered{}, err
 		}
 	}
@@ -115,7 +115,7 @@ func (r Recovery) noteProtects(ctx context.Context, known []ledger.ProtectsNote)
 			session := ledger.ProtectsNotes(k.Dataset, n)
 			says, found, err := r.protectsNote(ctx, session)
 			if err == nil && !found {
-				err = r.Desk.Note(ctx, session, []byte(k.Says))
+				err = r.Committer.Note(ctx, session, []byte(k.Says))
 			}
 			if err != nil {
 				return err
@@ -130,20 +130,21 @@ func (r Recovery) noteProtects(ctx context.Context, known []ledger.ProtectsNote)
 
 // protectsNote returns what the one note of a session says about whom charges protect.
 func (r Recovery) protectsNote(ctx context.Context, session string) (says string, found bool, err error) {
-	if err := r.Desk.Look(ctx); err != nil {
+	if err := r.Committer.LockForRead(ctx); err != nil {
 		return "", false, err
 	}
-	defer r.Desk.Leave()
-	sequences, err := r.Desk.State.Notes.Of(session)
+	defer r.Committer.Unlock()
+	sequences, err := r.Committer.State.Notes.Of(session)
 	if err != nil || len(sequences) == 0 {
 		return "", false, err
 	}
-	note, err := r.Desk.ProtectsAt(sequences[0])
+	note, err := r.Committer.ProtectsAt(sequences[0])
 	return note.Says, true, err
 }
 
-// Beginnable returns an error where no anchor can be begun in this place, or not for this reason.
-func Beginnable(ctx context.Context, place ledger.Anchorage, reason string) error {
+// CheckBeginAnchor returns an error where no anchor can be begun in this place, or not for this
+// reason.
+func CheckBeginAnchor(ctx context.Context, place ledger.Anchorage, reason string) error {
 	if place == nil {
 		return &ledger.InvalidError{Field: "place of the anchor", Problem: "is missing"}
 	}
@@ -163,7 +164,7 @@ func Beginnable(ctx context.Context, place ledger.Anchorage, reason string) erro
 // nobody knows what was lost, if anything, so all sessions from before are over, and charges
 // without an answer get none.
 func (r Recovery) BeginAnchor(ctx context.Context) (Recovered, error) {
-	if _, err := r.Desk.Enter(ctx, ledger.Recovery{Reason: r.Reason}); err != nil {
+	if _, err := r.Committer.Enter(ctx, ledger.Recovery{Reason: r.Reason}); err != nil {
 		return Recovered{}, err
 	}
 	return r.adopt(ctx)
@@ -171,19 +172,20 @@ func (r Recovery) BeginAnchor(ctx context.Context) (Recovered, error) {
 
 // adopt anchors the head.
 func (r Recovery) adopt(ctx context.Context) (Recovered, error) {
-	d := r.Desk
-	d.Take()
-	defer d.Leave()
-	r.Keeper.Reads(d.ProtectsAt)
-	if err := r.Keeper.Adopt(ctx, d.State, d.HashAt); err != nil {
-		return Recovered{}, &ledger.WriteError{Path: d.Path, Err: err}
+	c := r.Committer
+	c.Lock()
+	defer c.Unlock()
+	r.Keeper.Reads(c.ProtectsAt)
+	if err := r.Keeper.Adopt(ctx, c.State, c.HashAt); err != nil {
+		return Recovered{}, &ledger.WriteError{Path: c.Path, Err: err}
 	}
-	sequence, hash := d.State.Head()
+	sequence, hash := c.State.Head()
 	return Recovered{Sequence: sequence, Hash: hash}, nil
 }
 
-// CanGiveUp returns an error where a ledger cannot give its anchor up, or not for this reason.
-func CanGiveUp(place ledger.Anchorage, reason string) error {
+// CheckGiveUpAnchor returns an error where a ledger cannot give its anchor up, or not for this
+// reason.
+func CheckGiveUpAnchor(place ledger.Anchorage, reason string) error {
 	if place == nil {
 		return &ledger.InvalidError{Field: "place of the anchor",
 			Problem: "is missing: a ledger gives its anchor up where it is compared with it"}
@@ -202,9 +204,9 @@ const maxGiveUp = 200
 
 // GiveUpAnchor writes down that the ledger has no anchor from here on.
 func (r Recovery) GiveUpAnchor(ctx context.Context) error {
-	era, err := r.Desk.Era(ctx)
+	era, err := r.Committer.Era(ctx)
 	if err != nil {
 		return err
 	}
-	return r.Desk.Note(ctx, ledger.GiveUpNotes(era, r.Reason), []byte(r.Reason))
+	return r.Committer.Note(ctx, ledger.GiveUpNotes(era, r.Reason), []byte(r.Reason))
 }

@@ -12,25 +12,25 @@ import (
 )
 
 // Charge implements [ledger.Ledger].
-func (d *Desk) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
-	if err := c.Validate(); err != nil {
+func (c *Committer) Charge(ctx context.Context, charge ledger.Charge) (ledger.Receipt, error) {
+	if err := charge.Validate(); err != nil {
 		return ledger.Receipt{}, err
 	}
-	return d.commits.submit(ctx, &request{decide: func(g *Group) (ledger.Receipt, error) {
-		sequence, again := g.State.Charges.Request(c.Request)
+	return c.batches.submit(ctx, &request{decide: func(g *Group) (ledger.Receipt, error) {
+		sequence, again := g.State.Charges.Request(charge.Request)
 		// While an anchor cannot be stored nothing more is spent, and no receipt is given for what
 		// was spent last.
 		if g.unanchored != nil {
 			return ledger.Receipt{}, &ledger.WriteError{Path: g.Path, Charged: again, Err: g.unanchored}
 		}
 		// What was charged before and never answered would be a new answer too.
-		if again && g.State.Incidents.Closed(c.Dataset, c.Analyst) {
-			return ledger.Receipt{}, &ledger.LockoutError{Dataset: c.Dataset}
+		if again && g.State.Incidents.Closed(charge.Dataset, charge.Analyst) {
+			return ledger.Receipt{}, &ledger.LockoutError{Dataset: charge.Dataset}
 		}
 		if again {
-			return g.again(sequence, c)
+			return g.receiptAgain(sequence, charge)
 		}
-		return g.charge(c)
+		return g.charge(charge)
 	}})
 }
 
@@ -56,7 +56,7 @@ func (g *Group) charge(c ledger.Charge) (ledger.Receipt, error) {
 	}
 	last := links[len(links)-1]
 	for _, n := range c.Firsts {
-		note := salted(n.Entry(last.Record.Sequence))
+		note := addSalt(n.Entry(last.Record.Sequence))
 		link, err := g.State.Note(n.Session, ledger.Hash(note), now)
 		if err == nil {
 			err = g.Add(note, link)
@@ -69,14 +69,14 @@ func (g *Group) charge(c ledger.Charge) (ledger.Receipt, error) {
 	return chain.Receipt(last.Record, last.Hash, false), nil
 }
 
-// lapsed is the error of a charge whose window has ended.
-func lapsed(s *chain.State, charge *ledger.Record, charged bool) error {
+// lapsedError is the error of a charge whose window has ended.
+func lapsedError(s *chain.State, charge *ledger.Record, charged bool) error {
 	return &ledger.LapsedError{Request: charge.Request, Dataset: charge.Dataset, Window: charge.Window,
 		Now: s.Window(charge.Dataset), Charged: charged}
 }
 
-// again returns the receipt of a request that was charged before.
-func (g *Group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) {
+// receiptAgain returns the receipt of a request that was charged before.
+func (g *Group) receiptAgain(sequence uint64, c ledger.Charge) (ledger.Receipt, error) {
 	record, hash, err := g.read(sequence)
 	if err != nil {
 		return ledger.Receipt{}, err
@@ -86,13 +86,13 @@ func (g *Group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) 
 	}
 	// What has its answer has it for good. What has none gets none once its window is over.
 	if kept, _ := g.State.Charges.AnswerOf(sequence); kept == 0 && g.State.Lapsed(record) {
-		return ledger.Receipt{}, lapsed(g.State, record, false)
+		return ledger.Receipt{}, lapsedError(g.State, record, false)
 	}
 	return chain.Receipt(record, hash, true), nil
 }
 
 // Keep implements [ledger.Ledger].
-func (d *Desk) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
+func (c *Committer) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
 	if err := ledger.ValidateKey(key); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (d *Desk) Keep(ctx context.Context, sequence uint64, key string, answer []b
 		return err
 	}
 	answerHash := ledger.Hash(answer)
-	_, err := d.commits.submit(ctx, &request{size: len(answer), decide: func(g *Group) (ledger.Receipt, error) {
+	_, err := c.batches.submit(ctx, &request{size: len(answer), decide: func(g *Group) (ledger.Receipt, error) {
 		kept, ok := g.State.Charges.AnswerOf(sequence)
 		if !ok {
 			return ledger.Receipt{}, fmt.Errorf("sequence %d: %w", sequence, ledger.ErrUnpaid)
@@ -138,24 +138,24 @@ func (g *Group) refuseLapsed(charge uint64) error {
 	}
 	record, _, err := g.read(charge)
 	if err == nil && g.State.Lapsed(record) {
-		err = lapsed(g.State, record, true)
+		err = lapsedError(g.State, record, true)
 	}
 	return err
 }
 
 // Note implements [ledger.Ledger].
-func (d *Desk) Note(ctx context.Context, session string, entry []byte) error {
-	return d.NoteIf(ctx, session, entry, ledger.Provided{})
+func (c *Committer) Note(ctx context.Context, session string, entry []byte) error {
+	return c.NoteIf(ctx, session, entry, ledger.Provided{})
 }
 
 // NoteIf implements [ledger.Ledger].
-func (d *Desk) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
+func (c *Committer) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
 	if err := ledger.ValidateNote(session, entry); err != nil {
 		return err
 	}
-	note := salted(entry)
+	note := addSalt(entry)
 	hash := ledger.Hash(note)
-	_, err := d.commits.submit(ctx, &request{size: len(note), decide: func(g *Group) (ledger.Receipt, error) {
+	_, err := c.batches.submit(ctx, &request{size: len(note), decide: func(g *Group) (ledger.Receipt, error) {
 		if g.unanchored != nil {
 			return ledger.Receipt{}, &ledger.WriteError{Path: g.Path, Err: g.unanchored}
 		}
@@ -199,8 +199,8 @@ func (g *Group) refuseUnless(session string, p ledger.Provided) error {
 }
 
 // refuseUnpaid returns an error where a session that one charge pays for has no such charge, or
-// none that pays in this window, or where the door is closed to who made it. It is decided with the
-// note, so that nothing lies between the two: a note of such a session is what is told next.
+// none that pays in this window, or where its dataset is closed to who made it. It is decided with
+// the note, so that nothing lies between the two: a note of such a session is what is told next.
 func (g *Group) refuseUnpaid(session string) error {
 	sequence, ok := ledger.NotesCharge(session)
 	if !ok {
@@ -218,8 +218,8 @@ func (g *Group) refuseUnpaid(session string) error {
 	return g.refuseLapsed(sequence)
 }
 
-// salted puts random bytes before a note.
-func salted(entry []byte) []byte {
+// addSalt puts random bytes before a note.
+func addSalt(entry []byte) []byte {
 	salt := entropy.New()
 	note := make([]byte, 0, ledger.NoteSalt+len(entry))
 	note = binary.BigEndian.AppendUint64(note, salt.Uint64())
@@ -227,14 +227,14 @@ func salted(entry []byte) []byte {
 	return append(note, entry...)
 }
 
-// Fail implements [ledger.Ledger]. Behind a closed door nothing is written: an answer is not kept
+// Fail implements [ledger.Ledger]. In a lockout nothing is written: an answer is not kept
 // there, and a record that only failures leave would count them in the number of everybody's next
 // receipt. A crash is recorded, because it broke every connection and is told by that.
-func (d *Desk) Fail(ctx context.Context, i ledger.Incident) (tell bool, err error) {
+func (c *Committer) Fail(ctx context.Context, i ledger.Incident) (tell bool, err error) {
 	if err := i.Validate(); err != nil {
 		return false, err
 	}
-	_, err = d.commits.submit(ctx, &request{decide: func(g *Group) (ledger.Receipt, error) {
+	_, err = c.batches.submit(ctx, &request{decide: func(g *Group) (ledger.Receipt, error) {
 		tell = !g.State.Incidents.Closed(i.Dataset, i.Analyst)
 		if !tell && i.Failure != ledger.FailedCrash {
 			return ledger.Receipt{}, nil
@@ -243,7 +243,7 @@ func (d *Desk) Fail(ctx context.Context, i ledger.Incident) (tell bool, err erro
 			return ledger.Receipt{}, nil
 		}
 		if i.Failure == ledger.FailedCrash {
-			if counts, err := g.store.Crash(i.Dataset); err != nil || !counts {
+			if counts, err := g.store.CountCrash(i.Dataset); err != nil || !counts {
 				return ledger.Receipt{}, err
 			}
 		}
@@ -257,17 +257,17 @@ func (d *Desk) Fail(ctx context.Context, i ledger.Incident) (tell bool, err erro
 }
 
 // Enter implements [ledger.Ledger].
-func (d *Desk) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
-	return d.enterAt(ctx, nil, e)
+func (c *Committer) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
+	return c.enterAt(ctx, nil, e)
 }
 
 // enterAt is Enter, and where a state is given it returns [ledger.ErrBehind] unless the ledger ends
 // where that does.
-func (d *Desk) enterAt(ctx context.Context, at *chain.State, e ledger.Entry) (ledger.Receipt, error) {
+func (c *Committer) enterAt(ctx context.Context, at *chain.State, e ledger.Entry) (ledger.Receipt, error) {
 	if err := e.Validate(); err != nil {
 		return ledger.Receipt{}, err
 	}
-	receipt, err := d.commits.submit(ctx, &request{decide: func(g *Group) (ledger.Receipt, error) {
+	receipt, err := c.batches.submit(ctx, &request{decide: func(g *Group) (ledger.Receipt, error) {
 		if at != nil {
 			if sequence, hash := at.Head(); sequence != g.Sequence || hash != g.Hash || len(g.Links) > 0 {
 				return ledger.Receipt{}, ledger.ErrBehind
@@ -284,7 +284,7 @@ func (d *Desk) enterAt(ctx context.Context, at *chain.State, e ledger.Entry) (le
 	}})
 	var unsecured *ledger.WriteError
 	if errors.As(err, &unsecured) && unsecured.Charged {
-		err = fmt.Errorf("what was entered is in the ledger %s, but %w", d.Path, unsecured.Err)
+		err = fmt.Errorf("what was entered is in the ledger %s, but %w", c.Path, unsecured.Err)
 	}
 	return receipt, err
 }

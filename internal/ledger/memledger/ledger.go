@@ -1,6 +1,6 @@
-// Package scratch is a ledger for data that is made up: it decides as every ledger does, in memory,
-// and is forgotten. What it lacks is a disk, an owner and a second caller: nothing that it says
-// counts for anybody's data.
+// Package memledger is a ledger for data that is made up: it decides as every ledger does, in
+// memory, and is forgotten. What it lacks is a disk, an owner and a second caller: nothing that it
+// says counts for anybody's data.
 package memledger
 
 import (
@@ -148,14 +148,14 @@ func (l *Ledger) NotesAfter(_ context.Context, session string, notes int) ([][]b
 // Era is always the first: nothing is lost.
 func (l *Ledger) Era(context.Context) (string, error) { return "", nil }
 
-// Fail tells everybody, and no door is ever closed: an attack is to be seen with all that it could
-// be told.
+// Fail tells everybody, and no dataset is ever closed: an attack is to be seen with all that it
+// could be told.
 func (l *Ledger) Fail(context.Context, ledger.Incident) (bool, error) { return true, nil }
 
 func (l *Ledger) Died() []string { return nil }
 
-// Door is open.
-func (l *Ledger) Door(context.Context, string, string) (ledger.Lockout, error) {
+// Lockout is none.
+func (l *Ledger) Lockout(context.Context, string, string) (ledger.Lockout, error) {
 	return ledger.Lockout{}, nil
 }
 

@@ -117,8 +117,8 @@ func (v *visitor) serve(m *message) {
 		a.Head.Sequence, a.Head.Hash, err = v.source.Head(v.ctx)
 	case wantWindow:
 		a.Window, err = v.source.Window(v.ctx, m.Dataset)
-	case wantDoor:
-		a.Door, err = v.source.Door(v.ctx, m.Dataset, m.Analyst)
+	case wantLockout:
+		a.Door, err = v.source.Lockout(v.ctx, m.Dataset, m.Analyst)
 	case wantBalances:
 		accounts := make([]ledger.Account, len(m.Accounts))
 		for i, name := range m.Accounts {

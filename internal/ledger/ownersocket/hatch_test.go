@@ -102,7 +102,7 @@ func TestEnter(t *testing.T) {
 	if n, err := far.Window(ctx, "hospital"); n != 2 || err != nil {
 		t.Errorf("window %d, %v", n, err)
 	}
-	if d, err := far.Door(ctx, "hospital", "eve"); d.Closed || err != nil {
+	if d, err := far.Lockout(ctx, "hospital", "eve"); d.Closed || err != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

@@ -32,9 +32,9 @@ func (r remote) Window(ctx context.Context, dataset string) (uint64, error) {
 	return a.Window, err
 }
 
-// Door implements [ledger.Ledger].
-func (r remote) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
-	a, err := r.ask(ctx, message{Want: wantDoor, Dataset: dataset, Analyst: analyst})
+// Lockout implements [ledger.Ledger].
+func (r remote) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
+	a, err := r.ask(ctx, message{Want: wantLockout, Dataset: dataset, Analyst: analyst})
 	return a.Door, err
 }
 

@@ -24,7 +24,7 @@ const (
 	wantHead     = "head"
 	wantLines    = "lines"
 	wantWindow   = "window"
-	wantDoor     = "door"
+	wantLockout  = "door"
 	wantBalances = "balances"
 	wantNotes    = "notes"
 	wantEntry    = "entry"
@@ -44,7 +44,7 @@ type message struct {
 	Head     ledger.Position
 	Lines    []line // none after the last
 	Window   uint64
-	Door     ledger.Lockout
+	Door     ledger.Lockout // its name in messages of earlier versions
 	Balances []ledger.Balance
 	Notes    [][]byte
 	Receipt  ledger.Receipt
@@ -73,7 +73,7 @@ func packed(e ledger.Entry) (*entry, crypto.Signer, error) {
 	case ledger.Renewal:
 		// A renewal has no place for a signature, and a key never goes through here.
 		if e.Signer != nil {
-			return nil, nil, errors.New("a renewal is signed for at the server's own door, and needs no signature on this machine")
+			return nil, nil, errors.New("a renewal is signed for by the server's own interface, and needs no signature on this machine")
 		}
 		p.Renewal = &e
 	case ledger.Owner:

@@ -182,7 +182,7 @@ func (l *Ledger) prove(sequence uint64, hash string) error {
 }
 
 // checkpointing is what a server does about the checkpoints of the ledger. All of it belongs to
-// whoever has the turn.
+// whoever holds the lock.
 type checkpointing struct {
 	l      *Ledger
 	last   uint64 // the record of the last one, or of its note
@@ -193,10 +193,10 @@ type checkpointing struct {
 
 // begin begins to make a checkpoint where one is due. It is made of a copy, in the background.
 // None is made of another that was not checked yet: what is wrong with one would be in all that
-// follow. None is made of records that may not be in the database. The caller has the turn.
+// follow. None is made of records that may not be in the database. The caller holds the lock.
 func (k *checkpointing) begin() {
 	last, _ := k.l.State.Head()
-	if k.making || !k.whole || k.l.stale || k.l.Stopped() != nil || last > chain.MaxCheckpoint ||
+	if k.making || !k.whole || k.l.stale || k.l.StopCause() != nil || last > chain.MaxCheckpoint ||
 		last-min(k.last, last) < chain.Due(last, checkpointLeast) {
 		return
 	}
@@ -212,8 +212,8 @@ func (k *checkpointing) begin() {
 
 // start begins what a ledger does about its checkpoints when it is opened.
 func (k *checkpointing) start() {
-	k.l.Take()
-	defer k.l.Leave()
+	k.l.Lock()
+	defer k.l.Unlock()
 	k.last = k.l.State.Unread()
 	k.whole = k.last == 0
 	if last, sum := k.last, k.sum; last > 0 {
@@ -229,14 +229,14 @@ func (k *checkpointing) make(of, clone *chain.State) {
 	last, _ := clone.Head()
 	clone.Sort()
 	sum, failed := k.store(clone)
-	k.l.Take()
-	defer k.l.Leave()
+	k.l.Lock()
+	defer k.l.Unlock()
 	k.making, k.last = false, max(k.last, last) // where it failed, the next one is as far away
 	if failed == nil {
 		k.sum = sum
 		k.l.Keeper.Vouch(sum)
 	}
-	if k.l.Stopped() == nil && k.l.State == of {
+	if k.l.StopCause() == nil && k.l.State == of {
 		k.l.State.Settle(clone)
 	}
 }
@@ -277,9 +277,9 @@ func (k *checkpointing) store(clone *chain.State) (sum string, err error) {
 // vouchedFor reports whether a checkpoint is one by which the ledger can be opened: the chain knows
 // it, and the anchor, where there is one.
 func (k *checkpointing) vouchedFor(c candidate) bool {
-	k.l.Take()
-	defer k.l.Leave()
-	return k.l.Stopped() == nil && writer{k.l}.Refresh(time.Now()) == nil && (k.l.Keeper == nil || k.l.Keeper.Vouched() == c.Sum) &&
+	k.l.Lock()
+	defer k.l.Unlock()
+	return k.l.StopCause() == nil && writer{k.l}.Refresh(time.Now()) == nil && (k.l.Keeper == nil || k.l.Keeper.Vouched() == c.Sum) &&
 		chain.Noted(k.l.State, uint64(c.Last), c.Sum, k.l.readProven) == nil
 }
 
@@ -302,8 +302,8 @@ func (k *checkpointing) scrub(last uint64, sum string) {
 			}
 		}
 	})
-	k.l.Take()
-	defer k.l.Leave()
+	k.l.Lock()
+	defer k.l.Unlock()
 	switch {
 	case err != nil:
 		k.l.halt(k.l.corrupt(fmt.Sprintf("record %d: %v", at, err)))

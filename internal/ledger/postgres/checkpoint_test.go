@@ -36,16 +36,16 @@ func checkpointed(t *testing.T, o Options) string {
 
 // made reports whether this server has made a checkpoint.
 func made(l *Ledger) bool {
-	l.Take()
-	defer l.Leave()
+	l.Lock()
+	defer l.Unlock()
 	return l.checkpoints.sum != "" && !l.checkpoints.making
 }
 
 // sums returns how many checkpoints there are.
 func sums(t *testing.T, l *Ledger) (n int) {
 	t.Helper()
-	l.Take()
-	defer l.Leave()
+	l.Lock()
+	defer l.Unlock()
 	if err := l.conn.QueryRow(ctx, l.place.in("SELECT count(DISTINCT sum) FROM ledger.checkpoints")).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,8 @@ func unread(t *testing.T, at string, o Options) (uint64, string) {
 	t.Helper()
 	l := open(t, at, o)
 	defer l.Close()
-	l.Take()
-	defer l.Leave()
+	l.Lock()
+	defer l.Unlock()
 	return l.State.Unread(), image(t, l.State)
 }
 
@@ -117,8 +117,8 @@ func TestCheckpointIsTheSameState(t *testing.T) {
 	// When everything was checked in the background, this server makes the next one.
 	answered(t, l, 2000, 2025, 1000)
 	until(t, "the next checkpoint", func() bool {
-		l.Take()
-		defer l.Leave()
+		l.Lock()
+		defer l.Unlock()
 		return l.checkpoints.whole && l.checkpoints.last > last && !l.checkpoints.making
 	})
 	mustClose(t, l)
@@ -161,9 +161,9 @@ func forge(t *testing.T, at string, o Options) {
 	less := strings.Replace(image(t, l.State), "hospital", "hospitaL", 1)
 	sum := chain.NewSum()
 	sum.Write([]byte(less))
-	l.Take() // what the ledger does by itself uses the same connection
+	l.Lock() // what the ledger does by itself uses the same connection
 	_, err := l.conn.Exec(ctx, l.place.in(insertPart), int64(last), sum.Hex(), 1, []byte(less))
-	l.Leave()
+	l.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,8 +254,8 @@ func TestCheckpointsOfSeveralServers(t *testing.T) {
 	}
 	until(t, "the end of all checkpoints", func() bool {
 		return !slices.ContainsFunc(servers, func(l *Ledger) bool {
-			l.Take()
-			defer l.Leave()
+			l.Lock()
+			defer l.Unlock()
 			return l.checkpoints.making
 		})
 	})

@@ -7,7 +7,8 @@
 // its state, decides by the same rules as every ledger (package chain), appends, moves the head and
 // commits. So there is one order, whoever writes, and no budget is ever decided on a state that
 // somebody else has changed. Calls that wait at one server are decided together and written in one
-// transaction (package desk): two messages to the database and one commit, for up to 1024 of them.
+// transaction (package groupcommit): two messages to the database and one commit, for up to 1024 of
+// them.
 //
 // Whoever reads looks at the head first, and takes in what is new: what was confirmed to anybody
 // before the call is seen. Who asked before the last look began shares it.

@@ -34,7 +34,7 @@ func (m *membership) join() error {
 func (m *membership) keepRenewing() {
 	var conn *pgx.Conn
 	defer func() { hangUp(conn) }()
-	// Others are looked after beside this, because that waits for the turn: whoever has it may wait
+	// Others are looked after beside this, because that waits for the lock: whoever has it may wait
 	// for the database for longer than a lease.
 	caring := make(chan struct{}, 1)
 	var reach unbroken
@@ -56,9 +56,9 @@ func (m *membership) keepRenewing() {
 			hangUp(conn)
 			conn = nil
 		case gone:
-			m.l.Take()
+			m.l.Lock()
 			m.l.halt(errFenced)
-			m.l.Leave()
+			m.l.Unlock()
 			return
 		default:
 			select {
@@ -130,9 +130,9 @@ const leaseIsOver = "state = 'serving' AND seen < clock_timestamp() - make_inter
 // transaction of theirs is under way, and the next one finds that they were given up. What they may
 // have been answering is written down, to be counted once, by whoever is there to do it.
 func (m *membership) giveUpLapsed() error {
-	m.l.Take()
-	defer m.l.Leave()
-	if err := m.l.Stopped(); err != nil {
+	m.l.Lock()
+	defer m.l.Unlock()
+	if err := m.l.StopCause(); err != nil {
 		return err
 	}
 	w := writer{m.l}
@@ -174,9 +174,9 @@ JOIN ledger.records r ON r.sequence = t.sequence WHERE r.server = ANY ($3::bigin
 
 // tellDeaths tells that somebody has died who was not counted yet.
 func (m *membership) tellDeaths() {
-	m.l.Take()
+	m.l.Lock()
 	tell := m.told
-	m.l.Leave()
+	m.l.Unlock()
 	if tell != nil && len(m.l.Died()) > 0 {
 		tell()
 	}
@@ -216,18 +216,18 @@ const partingTime = 5 * time.Second
 // WhenDied names who is told that there is something for [Ledger.Died] to return: another server
 // has died.
 func (l *Ledger) WhenDied(tell func()) {
-	l.Take()
-	defer l.Leave()
+	l.Lock()
+	defer l.Unlock()
 	l.servers.told = tell
 }
 
 // Died implements [ledger.Ledger]: the datasets that servers which ended without closing the ledger
 // may have been answering questions about, once for each server that is not counted yet.
 func (l *Ledger) Died() (all []string) {
-	if l.Look(background) != nil {
+	if l.LockForRead(background) != nil {
 		return nil
 	}
-	defer l.Leave()
+	defer l.Unlock()
 	_ = writer{l}.persist(func() error {
 		rows, err := l.conn.Query(background, l.place.in("SELECT dataset FROM ledger.deaths WHERE NOT counted ORDER BY server, dataset"))
 		if err != nil {
@@ -239,9 +239,9 @@ func (l *Ledger) Died() (all []string) {
 	return all
 }
 
-// Crash implements [desk.Store]: one that is not counted yet is counted in the transaction that
-// writes the incident.
-func (w writer) Crash(dataset string) (bool, error) {
+// CountCrash implements [groupcommit.Store]: one that is not counted yet is counted in the
+// transaction that writes the incident.
+func (w writer) CountCrash(dataset string) (bool, error) {
 	tag, err := w.conn.Exec(background, w.place.in(`UPDATE ledger.deaths SET counted = true WHERE (server, dataset) =
 (SELECT server, dataset FROM ledger.deaths WHERE dataset = $1 AND NOT counted ORDER BY server LIMIT 1)`), dataset)
 	return err == nil && tag.RowsAffected() == 1, err

@@ -70,8 +70,8 @@ func TestPromise8AServerThatSleeps(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if door, err := third.Door(ctx, "hospital", ""); err != nil || door.Incidents != 1 {
-		t.Errorf("%d incidents, %v", door.Incidents, err)
+	if lockout, err := third.Lockout(ctx, "hospital", ""); err != nil || lockout.Incidents != 1 {
+		t.Errorf("%d incidents, %v", lockout.Incidents, err)
 	}
 	if got := other.Died(); len(got) != 0 {
 		t.Errorf("not counted: %q", got)
@@ -153,8 +153,8 @@ func TestPromise16SessionsOfServersThatDied(t *testing.T) {
 		mustClose(t, witness)
 	}
 	l := open(t, at, Options{})
-	if door, err := l.Door(ctx, "hospital", ""); err != nil || door.Incidents != 2 {
-		t.Errorf("%d incidents, %v", door.Incidents, err)
+	if lockout, err := l.Lockout(ctx, "hospital", ""); err != nil || lockout.Incidents != 2 {
+		t.Errorf("%d incidents, %v", lockout.Incidents, err)
 	}
 }
 

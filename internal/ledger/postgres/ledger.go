@@ -19,7 +19,7 @@ import (
 // Ledger is a ledger in a PostgreSQL database, which others may have open too. All methods are safe
 // for concurrent use. Calls that write and come at the same time are written together.
 type Ledger struct {
-	*groupcommit.Desk // decides; the rest belongs to whoever has its turn
+	*groupcommit.Committer // decides; the rest belongs to whoever holds its lock
 
 	place *place
 	conn  *pgx.Conn       // nil until it is needed again after a failure
@@ -78,10 +78,10 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Desk: &groupcommit.Desk{Path: p.name, Now: now, State: chain.New()}, place: p, mending: o.mending,
+	l := &Ledger{Committer: &groupcommit.Committer{Path: p.name, Now: now, State: chain.New()}, place: p, mending: o.mending,
 		stop: make(chan struct{})}
 	l.servers, l.checkpoints.l = membership{l: l, lease: cmp.Or(o.Lease, defaultLease)}, l
-	l.Desk.Open(writer{l})
+	l.Committer.Open(writer{l})
 	defer func() {
 		if err != nil {
 			hangUp(l.conn)
@@ -143,8 +143,8 @@ func (l *Ledger) explain(err error) error {
 func (l *Ledger) Close() error {
 	l.ending.Do(func() { close(l.stop) })
 	l.helpers.Wait()
-	l.Take()
-	defer l.Leave()
+	l.Lock()
+	defer l.Unlock()
 	if l.Shut {
 		return nil
 	}
@@ -193,9 +193,9 @@ func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
 	return l.Note(background, ledger.AnchorNotesIn(l.State.Notes.Era()), []byte(place.String()))
 }
 
-// Anchor implements [desk.Store]. Other servers store anchors too: what one of them stored for a
-// later head has ours in it. Where one of them has given the ledger an anchor that this one does
-// not know, this one tells nothing more: the anchor would not have it.
+// Anchor implements [groupcommit.Store]. Other servers store anchors too: what one of them stored
+// for a later head has ours in it. Where one of them has given the ledger an anchor that this one
+// does not know, this one tells nothing more: the anchor would not have it.
 func (w writer) Anchor(made []*chain.Link) error {
 	if w.Keeper == nil {
 		if w.State.Notes.Anchored() && !w.mending {
@@ -223,7 +223,7 @@ func Recover(address string, o Options, reason string) (groupcommit.Recovered, e
 		return groupcommit.Recovered{}, err
 	}
 	// A ledger is created only where there is an anchor to recover it from.
-	if err := groupcommit.Recoverable(background, o.Anchorage, p.name, reason); err != nil {
+	if err := groupcommit.CheckRecover(background, o.Anchorage, p.name, reason); err != nil {
 		return groupcommit.Recovered{}, err
 	}
 	there, err := p.look()
@@ -231,16 +231,16 @@ func Recover(address string, o Options, reason string) (groupcommit.Recovered, e
 		return groupcommit.Recovered{}, err
 	}
 	return alone(address, mending(o), func(l *Ledger) (groupcommit.Recovered, error) {
-		return groupcommit.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.
+		return groupcommit.Recovery{Committer: l.Committer, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.
 			Recover(background, !there, l.Records(background, 0))
 	})
 }
 
 // BeginAnchor stores a first anchor for a ledger that OpenWith refuses with a
-// [*ledger.UnanchoredError]; see [desk.Desk.BeginAnchor]. Where there is an anchor it changes
-// nothing.
+// [*ledger.UnanchoredError]; see [groupcommit.Recovery.BeginAnchor]. Where there is an anchor it
+// changes nothing.
 func BeginAnchor(address string, o Options, reason string) (groupcommit.Recovered, error) {
-	if err := groupcommit.Beginnable(background, o.Anchorage, reason); err != nil {
+	if err := groupcommit.CheckBeginAnchor(background, o.Anchorage, reason); err != nil {
 		return groupcommit.Recovered{}, err
 	}
 	p, err := parse(address)
@@ -255,18 +255,18 @@ func BeginAnchor(address string, o Options, reason string) (groupcommit.Recovere
 		return groupcommit.Recovered{}, err
 	}
 	return alone(address, mending(o), func(l *Ledger) (groupcommit.Recovered, error) {
-		return groupcommit.Recovery{Desk: l.Desk, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.BeginAnchor(background)
+		return groupcommit.Recovery{Committer: l.Committer, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.BeginAnchor(background)
 	})
 }
 
 // GiveUpAnchor says in a ledger that it has no anchor from here on, for the owner's reason; see
-// [desk.Desk.GiveUpAnchor]. The ledger is the one that its anchor knows.
+// [groupcommit.Recovery.GiveUpAnchor]. The ledger is the one that its anchor knows.
 func GiveUpAnchor(address string, o Options, reason string) error {
-	if err := groupcommit.CanGiveUp(o.Anchorage, reason); err != nil {
+	if err := groupcommit.CheckGiveUpAnchor(o.Anchorage, reason); err != nil {
 		return err
 	}
 	_, err := alone(address, o, func(l *Ledger) (groupcommit.Recovered, error) {
-		return groupcommit.Recovered{}, groupcommit.Recovery{Desk: l.Desk, Reason: reason}.GiveUpAnchor(background)
+		return groupcommit.Recovered{}, groupcommit.Recovery{Committer: l.Committer, Reason: reason}.GiveUpAnchor(background)
 	})
 	return err
 }
@@ -299,12 +299,12 @@ func alone(address string, o Options, do func(*Ledger) (groupcommit.Recovered, e
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	var others int
-	l.Take()
+	l.Lock()
 	err = writer{l}.persist(func() error {
 		return l.conn.QueryRow(background,
 			l.place.in("SELECT count(*) FROM ledger.servers WHERE state = 'serving' AND server <> $1"), l.servers.server).Scan(&others)
 	})
-	l.Leave()
+	l.Unlock()
 	if err != nil {
 		return r, l.explain(err)
 	}

@@ -172,7 +172,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	if err != nil {
 		return s, err
 	}
-	l := &Ledger{Desk: &groupcommit.Desk{Path: r.place.name, State: state}, place: r.place, conn: r.conn}
+	l := &Ledger{Committer: &groupcommit.Committer{Path: r.place.name, State: state}, place: r.place, conn: r.conn}
 	for i, k := range all {
 		_, sum, err := r.place.readCheckpoint(r.conn, k)
 		if err != nil || sum == made[i].Sum || chain.Noted(state, made[i].Last, sum, l.readProven) != nil {
@@ -250,10 +250,10 @@ type row struct {
 
 // rows returns the records with these sequences.
 func (l *Ledger) rows(ctx context.Context, query string, sequences []uint64) (all []row, err error) {
-	if err := l.Look(ctx); err != nil {
+	if err := l.LockForRead(ctx); err != nil {
 		return nil, err
 	}
-	defer l.Leave()
+	defer l.Unlock()
 	wanted := make([]int64, len(sequences))
 	for i, n := range sequences {
 		wanted[i] = int64(n)

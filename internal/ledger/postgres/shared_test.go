@@ -48,8 +48,8 @@ func TestPromise15AChargePaysInItsWindow(t *testing.T) {
 	ledgertest.Promise15AChargePaysInItsWindow(t, world(t))
 }
 
-func TestPromise16Doors(t *testing.T) {
-	ledgertest.Promise16Doors(t, world(t))
+func TestPromise16Lockouts(t *testing.T) {
+	ledgertest.Promise16Lockouts(t, world(t))
 }
 
 func TestPromise16AtOnce(t *testing.T) {

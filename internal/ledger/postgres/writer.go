@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// writer is the ledger as its desk sees it.
+// writer is the ledger as its committer sees it.
 type writer struct{ *Ledger }
 
 var _ groupcommit.Store = writer{}
@@ -28,8 +28,8 @@ var errFenced = errors.New("this server was not seen for longer than its lease, 
 // errUnknown is returned where nobody could be asked whether a commit was made.
 var errUnknown = errors.New("the connection to the database was lost while this was written, and could not be had again")
 
-// Begin implements [desk.Store]. It locks the head, which nobody else gets before our transaction
-// ends, and takes in what others have written.
+// Begin implements [groupcommit.Store]. It locks the head, which nobody else gets before our
+// transaction ends, and takes in what others have written.
 func (w writer) Begin() *ledger.WriteError {
 	err := w.persist(func() error { return w.begin() })
 	if err == nil {
@@ -138,7 +138,7 @@ func (w writer) begin() error {
 	return err
 }
 
-// Write implements [desk.Store]. Records, head and COMMIT are one message.
+// Write implements [groupcommit.Store]. Records, head and COMMIT are one message.
 func (w writer) Write(g *groupcommit.Group) error {
 	if len(g.Links) == 0 {
 		if _, err := w.conn.Exec(background, "ROLLBACK"); err != nil {
@@ -213,19 +213,19 @@ func (w writer) fate(of ledger.Position) (there bool, err error) {
 	return there, err
 }
 
-// Failed implements [desk.Store]. The state has records that are not there, or may not be, so it is
-// made anew before it is used again. Those whose fate is not known are told so: asked again under
-// the same name, they get what was written, or write it.
+// Failed implements [groupcommit.Store]. The state has records that are not there, or may not be,
+// so it is made anew before it is used again. Those whose fate is not known are told so: asked
+// again under the same name, they get what was written, or write it.
 func (w writer) Failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	w.stale = w.stale || len(g.Links) > 0
 	w.drop() // with its transaction, where that is open
 	return &ledger.WriteError{Path: w.Path, Remote: true, Unknown: errors.Is(cause, errUnknown), Err: cause}
 }
 
-// Served implements [desk.Store].
+// Served implements [groupcommit.Store].
 func (w writer) Served() { w.checkpoints.begin() }
 
-// Refresh implements [desk.Store]. Who asked before the last look began needs no other.
+// Refresh implements [groupcommit.Store]. Who asked before the last look began needs no other.
 func (w writer) Refresh(asked time.Time) error {
 	if !w.stale && w.fresh.After(asked) {
 		return nil
@@ -251,7 +251,7 @@ func (w writer) Refresh(asked time.Time) error {
 	return w.unable(err)
 }
 
-// Read implements [desk.Store].
+// Read implements [groupcommit.Store].
 func (w writer) Read(sequence uint64) (*ledger.Record, string, []byte, error) {
 	var record *ledger.Record
 	var hash string

@@ -69,7 +69,7 @@ func (p *Replay) answer(d *Decision, r *ledger.Record) {
 
 // note decides a note. It spends nothing, and what it says is not in the chain. Where a charge is
 // in the name of its session, that pays for all of it, in its own window and no other, and while
-// the door is open to who made it.
+// its dataset is open to who made it.
 func (p *Replay) note(d *Decision, r *ledger.Record) {
 	if r.Session == "" || r.AnswerHash == "" {
 		d.differ("the note is of no session, or has no hash")

@@ -585,7 +585,7 @@ func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		l := anchoredLedger(t, path, o)
 		if !want {
-			if err := (groupcommit.Recovery{Desk: l.Desk, Reason: "why"}).GiveUpAnchor(ctx); err != nil {
+			if err := (groupcommit.Recovery{Committer: l.Committer, Reason: "why"}).GiveUpAnchor(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -178,7 +178,7 @@ func readCheckpoint(name string) (*chain.State, string, error) {
 }
 
 // checkpointing is what a running ledger does about its checkpoints. All of it belongs to whoever
-// has the turn.
+// holds the lock.
 type checkpointing struct {
 	last uint64 // the record of the last one
 	chosen
@@ -189,11 +189,11 @@ type checkpointing struct {
 
 // checkpoint begins to make a checkpoint where one is due. It is made of a copy, in the background.
 // None is made of another that was not checked yet: what is wrong with one would be in all that
-// follow. The caller has the turn.
+// follow. The caller holds the lock.
 func (l *Ledger) checkpoint() {
 	last, _ := l.State.Head()
 	k := &l.checkpoints
-	if k.making || k.ending || !k.whole || l.Stopped() != nil || last > chain.MaxCheckpoint ||
+	if k.making || k.ending || !k.whole || l.StopCause() != nil || last > chain.MaxCheckpoint ||
 		last-min(k.last, last) < chain.Due(last, checkpointLeast) {
 		return
 	}
@@ -205,8 +205,8 @@ func (l *Ledger) checkpoint() {
 
 // tend begins what a ledger does in the background when it is opened.
 func (l *Ledger) tend() {
-	l.Take()
-	defer l.Leave()
+	l.Lock()
+	defer l.Unlock()
 	if last := l.State.Unread(); last > 0 {
 		sum := l.checkpoints.sum
 		l.helpers.Go(func() { l.scrub(last, sum) })
@@ -223,27 +223,27 @@ func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
 	if failed == nil {
 		failed = l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(chain.Entry(last, sum)))
 	}
-	l.Take()
-	defer l.Leave()
+	l.Lock()
+	defer l.Unlock()
 	k := &l.checkpoints
 	k.making, k.last = false, last // where it failed, the next one is as far away
 	if failed == nil {
 		k.chosen = chosen{slot, sum}
 		l.Keeper.Vouch(sum)
 	}
-	if l.Stopped() == nil {
+	if l.StopCause() == nil {
 		l.State.Settle(clone)
 	}
 }
 
 // end ends what runs in the background. What is made is finished first.
 func (l *Ledger) end() {
-	l.Take()
+	l.Lock()
 	if !l.checkpoints.ending {
 		l.checkpoints.ending = true
 		close(l.stop)
 	}
-	l.Leave()
+	l.Unlock()
 	l.helpers.Wait()
 }
 
@@ -255,8 +255,8 @@ func (l *Ledger) scrub(last uint64, sum string) {
 	case err != nil:
 		l.condemn(at, err)
 	case done:
-		l.Take()
-		defer l.Leave()
+		l.Lock()
+		defer l.Unlock()
 		l.checkpoints.whole = true
 		l.checkpoint()
 	}
@@ -264,9 +264,9 @@ func (l *Ledger) scrub(last uint64, sum string) {
 
 // scrubSome reads some records, or nothing where the ledger ends.
 func (l *Ledger) scrubSome(from, n uint64) (rows []chain.Row, err error) {
-	l.Take()
-	defer l.Leave()
-	if l.Stopped() != nil || l.checkpoints.ending {
+	l.Lock()
+	defer l.Unlock()
+	if l.StopCause() != nil || l.checkpoints.ending {
 		return nil, nil
 	}
 	rows = make([]chain.Row, 0, n)
@@ -285,9 +285,9 @@ func (l *Ledger) condemn(sequence uint64, cause error) {
 	if code(cause) == 0 {
 		bad = &ledger.CorruptError{Path: l.Path, Where: fmt.Sprintf("record %d: %v", sequence, cause)}
 	}
-	l.Take()
-	defer l.Leave()
-	if l.Stopped() == nil {
+	l.Lock()
+	defer l.Unlock()
+	if l.StopCause() == nil {
 		l.Broken = &ledger.WriteError{Path: l.Path, Broken: true, Err: bad}
 	}
 }

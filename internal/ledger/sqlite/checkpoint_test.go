@@ -147,7 +147,7 @@ func TestCheckpointedLedgerWorks(t *testing.T) {
 		t.Errorf("%d notes, %v", len(n), err)
 	}
 	if !l.State.Incidents.Closed("hospital", "ben") || l.State.Incidents.Closed("hospital", "eve") {
-		t.Error("the doors are others")
+		t.Error("the lockouts are others")
 	}
 	if got := spent(t, l, "hospital"); got != 156 {
 		t.Errorf("spent %d", got)
@@ -356,11 +356,11 @@ func TestPromise7ChangedBeforeCheckpoint(t *testing.T) {
 	if l.State.Unread() == 0 {
 		t.Fatal("no checkpoint")
 	}
-	if _, err := l.HashAt(at); err == nil && l.Stopped() == nil {
+	if _, err := l.HashAt(at); err == nil && l.StopCause() == nil {
 		t.Error("a changed record is read")
 	}
 	l.helpers.Wait()
-	if err := l.Stopped(); err == nil || !strings.Contains(err.Error(), "record") {
+	if err := l.StopCause(); err == nil || !strings.Contains(err.Error(), "record") {
 		t.Errorf("the ledger goes on: %v", err)
 	}
 	if _, err := l.Charge(ctx, askIn("more", 2)); err == nil {

@@ -202,35 +202,36 @@ func leaveLog(driver any) error {
 	return nil
 }
 
-// writer is the ledger as its desk sees it.
+// writer is the ledger as its committer sees it.
 type writer struct{ *Ledger }
 
 var _ groupcommit.Store = writer{}
 
-// Begin implements [desk.Store]. Nobody else writes this file.
+// Begin implements [groupcommit.Store]. Nobody else writes this file.
 func (writer) Begin() *ledger.WriteError { return nil }
 
-// Refresh implements [desk.Store].
+// Refresh implements [groupcommit.Store].
 func (writer) Refresh(time.Time) error { return nil }
 
-// Crash implements [desk.Store]: whoever opens a ledger counts what it finds.
-func (writer) Crash(string) (bool, error) { return true, nil }
+// CountCrash implements [groupcommit.Store]: whoever opens a ledger counts what it finds.
+func (writer) CountCrash(string) (bool, error) { return true, nil }
 
-// Anchor implements [desk.Store].
+// Anchor implements [groupcommit.Store].
 func (w writer) Anchor(made []*chain.Link) error { return w.storeAnchor(made) }
 
-// Failed implements [desk.Store].
+// Failed implements [groupcommit.Store].
 func (w writer) Failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	return w.failed(g, cause)
 }
 
-// Served implements [desk.Store].
+// Served implements [groupcommit.Store].
 func (w writer) Served() {
 	w.shorten()
 	w.checkpoint()
 }
 
-// Write implements [desk.Store]. It is one transaction: the records and the head, or neither.
+// Write implements [groupcommit.Store]. It is one transaction: the records and the head, or
+// neither.
 func (w writer) Write(g *groupcommit.Group) error {
 	if len(g.Links) == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 func together(t *testing.T, l *Ledger, calls ...func() error) []error {
 	t.Helper()
 	errs := make([]error, len(calls))
-	l.Take()
+	l.Lock()
 	var wg sync.WaitGroup
 	for i, call := range calls {
 		wg.Go(func() { errs[i] = call() })
@@ -29,7 +29,7 @@ func together(t *testing.T, l *Ledger, calls ...func() error) []error {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}
-	l.Leave()
+	l.Unlock()
 	wg.Wait()
 	return errs
 }
@@ -142,7 +142,7 @@ func TestGroupFailsAsAWhole(t *testing.T) {
 func TestWithdraw(t *testing.T) {
 	l, _ := fresh(t)
 	over, cancel := context.WithCancel(ctx)
-	l.Take()
+	l.Lock()
 	var wg sync.WaitGroup
 	wg.Go(func() { mustCharge(t, l, ask("a", hospital(10))) })
 	wg.Go(func() { mustCharge(t, l, ask("c", hospital(10))) })
@@ -155,7 +155,7 @@ func TestWithdraw(t *testing.T) {
 	if err := <-stopped; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v; want Canceled", err)
 	}
-	l.Leave()
+	l.Unlock()
 	wg.Wait()
 	if n := spent(t, l, "hospital"); n != 2 {
 		t.Errorf("spent %d; want 2", n)

@@ -114,7 +114,7 @@ func TestPromise7DamageBeforeCheckpoint(t *testing.T) {
 			if got := l.State.Accounts.Spent("hospital/ana").Rho / unit.Rho; got != 156 {
 				t.Errorf("byte %d: spent %d", at, got)
 			}
-			if l.Stopped() != nil {
+			if l.StopCause() != nil {
 				stopped++
 			} else if _, err := l.Charge(ctx, askIn(fmt.Sprint("damaged", at), 2)); err != nil {
 				t.Errorf("byte %d: the ledger is whole, and does not charge: %v", at, err)
@@ -180,9 +180,9 @@ func TestCheckpointFarBehind(t *testing.T) {
 		checkpointLeast = 1 << 40 // as if there had been no time
 		l := reopen(t, path)
 		l.helpers.Wait()
-		l.Take()
+		l.Lock()
 		l.checkpoints.whole = false
-		l.Leave()
+		l.Unlock()
 		checkpointLeast = 100
 		for i := range 120 {
 			mustCharge(t, l, askIn(fmt.Sprint("behind", want, i), 2))

@@ -20,7 +20,7 @@ import (
 // Ledger is a ledger in a SQLite file. All methods are safe for concurrent use.
 // Calls that write and come at the same time are written together.
 type Ledger struct {
-	*groupcommit.Desk // decides; the rest belongs to whoever has its turn
+	*groupcommit.Committer // decides; the rest belongs to whoever holds its lock
 
 	lock    *lock
 	conn    *conn
@@ -42,8 +42,8 @@ type Ledger struct {
 // A ledger that was closed without an error is a single file. One that was stopped keeps its log.
 func (l *Ledger) Close() error {
 	l.end()
-	l.Take()
-	defer l.Leave()
+	l.Lock()
+	defer l.Unlock()
 	if l.Shut {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
 		return nil
 	}
 	if err := l.Note(background, ledger.AnchorNotesIn(l.State.Notes.Era()), []byte(place.String())); err != nil {
-		return l.Stopped()
+		return l.StopCause()
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 		return nil, err
 	}
 	l := &Ledger{
-		Desk: &groupcommit.Desk{Path: path, Now: now, State: state}, lock: lock, conn: c,
+		Committer: &groupcommit.Committer{Path: path, Now: now, State: state}, lock: lock, conn: c,
 		marked: marker == opened, died: marker == opened, stop: make(chan struct{}),
 		checkpoints: checkpointing{last: state.Unread(), chosen: by, whole: state.Unread() == 0},
 	}

@@ -112,13 +112,13 @@ func TestContextAndClose(t *testing.T) {
 		t.Errorf("got %v; want Canceled", err)
 	}
 	// A caller that waits for its turn can stop waiting.
-	l.Take()
+	l.Lock()
 	soon, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 	defer cancel()
 	if _, err := l.Charge(soon, ask("r", hospital(1))); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v; want DeadlineExceeded", err)
 	}
-	l.Leave()
+	l.Unlock()
 	if n := spent(t, l, "hospital"); n != 0 {
 		t.Errorf("spent %d", n)
 	}

@@ -283,7 +283,7 @@ const maxLog = 16 << 20
 // shorten puts a long log into the file. On a full disk the log stays, which has everything; any
 // other failure stops the ledger.
 func (l *Ledger) shorten() {
-	if l.Stopped() != nil {
+	if l.StopCause() != nil {
 		return
 	}
 	size, err := logSize(l.Path)

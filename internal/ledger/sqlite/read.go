@@ -288,10 +288,10 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 
 // someNotes reads notes and puts them at the end of those that were read.
 func (l *Ledger) someNotes(ctx context.Context, notes [][]byte, session string, sequences []uint64) ([][]byte, error) {
-	if err := l.Look(ctx); err != nil {
+	if err := l.LockForRead(ctx); err != nil {
 		return nil, err
 	}
-	defer l.Leave()
+	defer l.Unlock()
 	var args [notesAtOnce]driver.Value
 	for i := range args {
 		args[i] = int64(sequences[min(i, len(sequences)-1)]) // the last one again, which finds nothing more
@@ -340,9 +340,9 @@ func (l *Ledger) someNotes(ctx context.Context, notes [][]byte, session string, 
 // is that questions of sessions have reached the engine since the last crash that was counted,
 // which a process notes once.
 func (l *Ledger) Died() []string {
-	if !l.died || l.Look(background) != nil {
+	if !l.died || l.LockForRead(background) != nil {
 		return nil
 	}
-	defer l.Leave()
+	defer l.Unlock()
 	return l.State.Unanswered()
 }

@@ -25,7 +25,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 		return Recovered{}, err
 	}
 	// A ledger is created only where there is an anchor to recover it from.
-	if err := groupcommit.Recoverable(background, o.Anchorage, resolved, reason); err != nil {
+	if err := groupcommit.CheckRecover(background, o.Anchorage, resolved, reason); err != nil {
 		return Recovered{}, err
 	}
 	if !exists {
@@ -35,7 +35,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if err != nil {
 		return Recovered{}, err
 	}
-	r, err := groupcommit.Recovery{Desk: l.Desk, Keeper: o.anchorKeeper(), Reason: reason}.Recover(background, !exists, l.Records(background, 0))
+	r, err := groupcommit.Recovery{Committer: l.Committer, Keeper: o.anchorKeeper(), Reason: reason}.Recover(background, !exists, l.Records(background, 0))
 	if err != nil {
 		return Recovered{}, l.abandon(err)
 	}
@@ -43,10 +43,10 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 }
 
 // BeginAnchor stores a first anchor for a ledger that OpenWith refuses with a
-// [*ledger.UnanchoredError]; see [desk.Desk.BeginAnchor]. Where there is an anchor it changes
-// nothing.
+// [*ledger.UnanchoredError]; see [groupcommit.Recovery.BeginAnchor]. Where there is an anchor it
+// changes nothing.
 func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
-	if err := groupcommit.Beginnable(background, o.Anchorage, reason); err != nil {
+	if err := groupcommit.CheckBeginAnchor(background, o.Anchorage, reason); err != nil {
 		return Recovered{}, err
 	}
 	resolved, exists, err := resolve(path)
@@ -60,7 +60,7 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if err != nil {
 		return Recovered{}, err
 	}
-	r, err := groupcommit.Recovery{Desk: l.Desk, Keeper: o.anchorKeeper(), Reason: reason}.BeginAnchor(background)
+	r, err := groupcommit.Recovery{Committer: l.Committer, Keeper: o.anchorKeeper(), Reason: reason}.BeginAnchor(background)
 	if err != nil {
 		return Recovered{}, l.abandon(err)
 	}
@@ -71,12 +71,12 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 // ledger is the one that its anchor knows: an older copy has nothing to give up. A process that
 // opens it with an anchor later gives it one again.
 func GiveUpAnchor(path string, o Options, reason string) error {
-	if err := groupcommit.CanGiveUp(o.Anchorage, reason); err != nil {
+	if err := groupcommit.CheckGiveUpAnchor(o.Anchorage, reason); err != nil {
 		return err
 	}
 	l, err := OpenWith(path, o)
 	if err != nil {
 		return err
 	}
-	return errors.Join(groupcommit.Recovery{Desk: l.Desk, Reason: reason}.GiveUpAnchor(background), l.Close())
+	return errors.Join(groupcommit.Recovery{Committer: l.Committer, Reason: reason}.GiveUpAnchor(background), l.Close())
 }

@@ -205,10 +205,10 @@ const selectSome = `SELECT sequence, body, hash, answer FROM records WHERE seque
 
 // some returns the next records, or none after the last one.
 func (l *Ledger) some(ctx context.Context, from uint64, n int64) ([]*ledger.Record, error) {
-	if err := l.Look(ctx); err != nil {
+	if err := l.LockForRead(ctx); err != nil {
 		return nil, err
 	}
-	defer l.Leave()
+	defer l.Unlock()
 	last, _ := l.State.Head()
 	if from > last {
 		return nil, nil
@@ -270,10 +270,10 @@ func (l *Ledger) Lines(ctx context.Context, last uint64) iter.Seq2[chain.Stored,
 
 // someLines returns so many lines from one on, all of them or an error.
 func (l *Ledger) someLines(ctx context.Context, from, n uint64) (all []chain.Stored, err error) {
-	if err := l.Look(ctx); err != nil {
+	if err := l.LockForRead(ctx); err != nil {
 		return nil, err
 	}
-	defer l.Leave()
+	defer l.Unlock()
 	err = l.conn.each(selectSome, func(v []driver.Value) error {
 		var stored row
 		r := new(ledger.Record)

@@ -132,7 +132,7 @@ func (c *Sessions) failedHoldout(ctx context.Context, who *sessionhost.Payer, p 
 // was stopped has failed, and ends the holdout for them.
 func (c *Sessions) runHoldout(ctx context.Context, p *submission, who *sessionhost.Payer) (mech.Exact, error) {
 	ctx = context.WithoutCancel(ctx)
-	door, err := c.Door(ctx, c.Dataset.Name, who.Analyst)
+	door, err := c.Lockout(ctx, c.Dataset.Name, who.Analyst)
 	if err != nil {
 		return mech.Exact{}, err
 	}

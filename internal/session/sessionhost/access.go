@@ -107,7 +107,7 @@ type Collector = engine.Collector
 type Journal interface {
 	DataVersion(ctx context.Context, dataset, label, state string) (ledger.Version, error)
 	Window(ctx context.Context, dataset string) (uint64, error)
-	Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error)
+	Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error)
 	Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error)
 	Note(ctx context.Context, session string, entry []byte) error
 	NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error

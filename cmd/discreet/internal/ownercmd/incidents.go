@@ -99,7 +99,7 @@ func closedDatasets(book *ledger.Casebook) []closedDataset {
 			if who != "" && slices.Contains(out, closedDataset{i.Dataset, ""}) || slices.Contains(out, d) {
 				continue
 			}
-			if book.Door(i.Dataset, who).Closed {
+			if book.Lockout(i.Dataset, who).Closed {
 				out = append(out, d)
 			}
 		}

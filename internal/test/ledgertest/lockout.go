@@ -17,15 +17,15 @@ func failure(charge uint64) ledger.Incident {
 
 func shut(t *testing.T, err error, charged bool) {
 	t.Helper()
-	var door *ledger.LockoutError
-	if !errors.As(err, &door) || door.Charged != charged || door.Dataset != "hospital" {
+	var locked *ledger.LockoutError
+	if !errors.As(err, &locked) || locked.Charged != charged || locked.Dataset != "hospital" {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Promise16Doors: The door is closed by the failure, to whom it is of, for new charges and for what
-// was charged before, also after a restart, and opened by a release.
-func Promise16Doors(t *testing.T, w World) {
+// Promise16Lockouts: The dataset is closed by the failure, to whom it is of, for new charges and
+// for what was charged before, also after a restart, and opened by a release.
+func Promise16Lockouts(t *testing.T, w World) {
 	l := w.Open(t)
 	account := Hospital(100)
 	first, second := MustCharge(t, l, Ask("a", account)), MustCharge(t, l, Ask("b", account))
@@ -51,7 +51,7 @@ func Promise16Doors(t *testing.T, w World) {
 		w.Verify(t)
 		l = w.Open(t)
 	}
-	// What failed behind the door was told to nobody, does not count for the dataset, and is no
+	// What failed in a lockout was told to nobody, does not count for the dataset, and is no
 	// record, as what was not kept is none.
 	before, _, err := l.Head(ctx)
 	if err != nil {
@@ -65,8 +65,8 @@ func Promise16Doors(t *testing.T, w World) {
 	}
 	of := failure(0)
 	of.Analyst = "ben"
-	if door, err := l.Door(ctx, "hospital", "ben"); err != nil || door.Closed || door.Incidents != 1 || door.ShutOut != 1 {
-		t.Fatalf("%+v %v", door, err)
+	if lockout, err := l.Lockout(ctx, "hospital", "ben"); err != nil || lockout.Closed || lockout.Incidents != 1 || lockout.ShutOut != 1 {
+		t.Fatalf("%+v %v", lockout, err)
 	}
 	if tell, err := l.Fail(ctx, of); err != nil || !tell {
 		t.Fatal(tell, err)
@@ -122,11 +122,11 @@ func Promise16AtOnce(t *testing.T, w World) {
 		t.Errorf("%d failures were told, %d answers kept and %d withheld", told.Load(), kept.Load(), withheld.Load())
 	}
 	MustClose(t, l)
-	w.Verify(t) // which finds an answer that was kept behind a closed door
+	w.Verify(t) // which finds an answer that was kept in a lockout
 }
 
-// Promise16Notes: A session that one charge pays for notes nothing while the door is closed to who
-// made the charge, and goes on after the release.
+// Promise16Notes: A session that one charge pays for notes nothing while the dataset is closed to
+// who made the charge, and goes on after the release.
 func Promise16Notes(t *testing.T, w World) {
 	l := w.Open(t)
 	r := MustCharge(t, l, Ask("a", Hospital(10)))
@@ -145,7 +145,7 @@ func Promise16Notes(t *testing.T, w World) {
 	}
 	shut(t, l.Note(ctx, ledger.ChargeNotes(r.Sequence), []byte("above")), true)
 	mustNote(b.Sequence)
-	// So does one that says whom the door has to be open to.
+	// So does one that says whom the dataset has to be open to.
 	shut(t, l.NoteIf(ctx, "stream", []byte("x"), ledger.Provided{Dataset: "hospital", Analyst: "ana"}), true)
 	if err := l.NoteIf(ctx, "stream", []byte("x"), ledger.Provided{Dataset: "hospital", Analyst: "ben"}); err != nil {
 		t.Error(err)

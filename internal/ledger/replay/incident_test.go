@@ -39,8 +39,8 @@ func (b *book) note(session string) {
 	b.add(link)
 }
 
-// doors makes a ledger of failures and releases.
-func doors(seed uint64) *book {
+// failing makes a ledger of failures and releases.
+func failing(seed uint64) *book {
 	r := rand.New(rand.NewPCG(seed, 3))
 	b := newBook()
 	owner, owned := ownerKey(1), seed%2 == 0
@@ -85,11 +85,11 @@ func doors(seed uint64) *book {
 	return b
 }
 
-// What closes the door when a charge is made closes it when it is decided again.
+// What closes a dataset when a charge is made closes it when it is decided again.
 func TestPromise16Agree(t *testing.T) {
 	refused, withheld := 0, 0
 	for seed := range uint64(400) {
-		b := doors(seed)
+		b := failing(seed)
 		p, differs := played(b.records)
 		if len(differs) > 0 {
 			t.Fatalf("seed %d: %v", seed, differs)
@@ -106,11 +106,11 @@ func TestPromise16Agree(t *testing.T) {
 		refused += b.refused
 	}
 	if refused < 1000 || withheld < 100 {
-		t.Errorf("only %d refusals, and %d doors closed at the end", refused, withheld)
+		t.Errorf("only %d refusals, and %d datasets closed at the end", refused, withheld)
 	}
 }
 
-// A charge or an answer behind a closed door is a finding, and so is a release that the owner did
+// A charge or an answer of a closed dataset is a finding, and so is a release that the owner did
 // not sign.
 func TestPromise16Findings(t *testing.T) {
 	failure := ledger.Incident{Analyst: "ana", Dataset: "h", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3}

@@ -26,8 +26,8 @@ const (
 var Failures = []Failure{FailedError, FailedMemory, FailedTime, FailedPanic, FailedCrash}
 
 // Incident is a question that failed after its charge. Whether it fails can depend on the data, so
-// to be told of it is worth a bit that no noise covers. The ledger counts them and closes the door:
-// see [Doors].
+// to be told of it is worth a bit that no noise covers. The ledger counts them and locks out:
+// see [Lockouts].
 type Incident struct {
 	// Analyst is who asked, and is empty for a crash that may have been several analysts'. Charge
 	// is what paid for the question, or 0 where that is not known.
@@ -35,7 +35,7 @@ type Incident struct {
 	Charge           uint64
 	Failure          Failure
 	// ByAnalyst and ByDataset are how many failures the policy bears now, of one analyst and of all
-	// of them. The last of them closes the door.
+	// of them. The last of them locks out.
 	ByAnalyst, ByDataset uint64
 }
 
@@ -60,12 +60,12 @@ func (i Incident) Validate() error {
 	return nil
 }
 
-// DoorError is returned when the door of a dataset is closed to an analyst. It is the same whatever
-// closed it.
+// LockoutError is returned when a dataset is closed to an analyst. It is the same whatever closed
+// it.
 type LockoutError struct {
 	Dataset string
-	// Charged says that the question was being answered when the door closed: its charge stays, and
-	// nothing came of it.
+	// Charged says that the question was being answered when the dataset was closed: its charge
+	// stays, and nothing came of it.
 	Charged bool
 }
 
@@ -81,12 +81,12 @@ func (e *LockoutError) Error() string {
 		"ask the owner of the data to look at 'discreet incidents'", e.Dataset, why)
 }
 
-// Doors follow from the records: which datasets are closed to whom. The rules:
+// Lockouts follow from the records: which datasets are closed to whom. The rules:
 //
-//   - An incident counts for its analyst and for its dataset, unless the door was closed to the
-//     analyst before: then nobody was told of it, and only ledgers of earlier versions have it. That
+//   - An incident counts for its analyst and for its dataset, unless the dataset was closed to
+//     the analyst before: then nobody was told of it, and only ledgers of earlier versions have it. That
 //     of a crash that names nobody counts for the dataset alone.
-//   - The door is closed to an analyst whose incidents are as many as the last of them says that
+//   - The dataset is closed to an analyst whose incidents are as many as the last of them says that
 //     are borne, and to everybody where those of the dataset are. Incidents that were released are
 //     none.
 //   - A release takes back all incidents of an analyst, or of the dataset. Nothing else does, and
@@ -95,14 +95,14 @@ func (e *LockoutError) Error() string {
 // So of a dataset no more failures are told between two releases than the policy bore, however many
 // questions are asked at once.
 //
-// What the policy bears is recorded with each incident. So the door follows from the chain alone,
+// What the policy bears is recorded with each incident. So lockouts follow from the chain alone,
 // and a policy that is changed later opens nothing.
 type Lockouts struct {
-	of map[string]*datasetDoors
+	of map[string]*datasetLockouts
 }
 
-// datasetDoors is the doors of one dataset.
-type datasetDoors struct {
+// datasetLockouts is the lockouts of one dataset.
+type datasetLockouts struct {
 	told  []told // incidents that were told and not released; what follows is made of them
 	whole tally
 	each  map[string]*tally
@@ -127,7 +127,7 @@ func (t *tally) add(borne uint64, at time.Time) {
 
 func (t *tally) closed() bool { return t != nil && t.count > 0 && t.count >= t.borne }
 
-// Door is the door of a dataset to one analyst.
+// Lockout says whether a dataset is closed to one analyst.
 type Lockout struct {
 	Closed bool
 	Since  time.Time // the time of the record that closed it
@@ -138,9 +138,9 @@ type Lockout struct {
 	Own       uint64 // those of this analyst among them
 }
 
-// Door returns the door of a dataset to an analyst. Nobody, who is named by nothing, is shut out
-// where everybody is.
-func (d *Lockouts) Door(dataset, analyst string) (out Lockout) {
+// Lockout says whether a dataset is closed to an analyst. Nobody, who is named by nothing, is shut
+// out where everybody is.
+func (d *Lockouts) Lockout(dataset, analyst string) (out Lockout) {
 	h := d.of[dataset]
 	if h == nil {
 		return out
@@ -162,7 +162,7 @@ func (d *Lockouts) Door(dataset, analyst string) (out Lockout) {
 	return out
 }
 
-// Closed reports whether the door of a dataset is closed to an analyst.
+// Closed reports whether a dataset is closed to an analyst.
 func (d *Lockouts) Closed(dataset, analyst string) bool {
 	h := d.of[dataset]
 	return h != nil && (h.whole.closed() || h.each[analyst].closed())
@@ -183,7 +183,7 @@ func (d *Lockouts) incident(r *Record) bool {
 	if d.Closed(r.Dataset, r.Analyst) {
 		return false
 	}
-	d.Stand(r)
+	d.Restore(r)
 	return true
 }
 
@@ -199,25 +199,25 @@ func (d *Lockouts) Standing() []*Record {
 	return all
 }
 
-// Stand takes in an incident that stood when [Doors.Standing] was asked.
-func (d *Lockouts) Stand(r *Record) {
+// Restore takes in an incident that stood when [Lockouts.Standing] was asked.
+func (d *Lockouts) Restore(r *Record) {
 	d.dataset(r.Dataset).add(told{strings.Clone(r.Analyst), r.ByAnalyst, r.ByDataset, r.Time})
 }
 
-// dataset returns the doors of a dataset, which it makes where there are none.
-func (d *Lockouts) dataset(name string) *datasetDoors {
+// dataset returns the lockouts of a dataset, which it makes where there are none.
+func (d *Lockouts) dataset(name string) *datasetLockouts {
 	if d.of == nil {
-		d.of = map[string]*datasetDoors{}
+		d.of = map[string]*datasetLockouts{}
 	}
 	h := d.of[name]
 	if h == nil {
-		h = &datasetDoors{each: map[string]*tally{}}
+		h = &datasetLockouts{each: map[string]*tally{}}
 		d.of[strings.Clone(name)] = h
 	}
 	return h
 }
 
-func (h *datasetDoors) add(t told) {
+func (h *datasetLockouts) add(t told) {
 	h.told = append(h.told, t)
 	h.whole.add(t.byDataset, t.at)
 	if t.analyst == "" {
@@ -234,7 +234,7 @@ func (d *Lockouts) release(r *Record) {
 	if h == nil {
 		return
 	}
-	left := &datasetDoors{each: map[string]*tally{}}
+	left := &datasetLockouts{each: map[string]*tally{}}
 	for _, t := range h.told {
 		if r.Analyst != "" && t.analyst != r.Analyst {
 			left.add(t)
@@ -247,7 +247,7 @@ func (d *Lockouts) release(r *Record) {
 // nothing came of. Give it all records, from the first on.
 type Casebook struct {
 	Incidents []Case
-	doors     Lockouts
+	lockouts  Lockouts
 	open      map[uint64]Unanswered
 	order     []uint64
 }
@@ -260,7 +260,7 @@ type Case struct {
 	Dataset  string    `json:"dataset"`
 	Failure  Failure   `json:"failure"`
 	Charge   uint64    `json:"charge"` // 0 where it is not known
-	// Told says that somebody was told of it: the door was open. Only such ones count.
+	// Told says that somebody was told of it: the dataset was open to them. Only such ones count.
 	Told bool `json:"told"`
 	// Released is the record of the release that took it back, or 0. One that was not told has
 	// nothing to take back.
@@ -277,14 +277,14 @@ type Unanswered struct {
 	Query    string    `json:"query"` // the hash of the question
 	// Session says that it paid for a session, which never has an answer of its own.
 	Session bool `json:"session"`
-	// Incident is the record that says why, or 0: it was canceled, the process ended, the door was
-	// closed when it was done or failed, or it failed in a version that recorded no incidents.
+	// Incident is the record that says why, or 0: it was canceled, the process ended, the dataset
+	// was closed when it was done or failed, or it failed in a version that recorded no incidents.
 	Incident uint64 `json:"incident"`
 }
 
 // Add takes the next record in.
 func (b *Casebook) Add(r *Record) {
-	told := b.doors.Apply(r)
+	told := b.lockouts.Apply(r)
 	switch r.Kind {
 	case KindCharge:
 		if b.open == nil {
@@ -316,8 +316,10 @@ func (b *Casebook) Add(r *Record) {
 	}
 }
 
-// Door returns the door of a dataset to an analyst, as of the last record.
-func (b *Casebook) Door(dataset, analyst string) Lockout { return b.doors.Door(dataset, analyst) }
+// Lockout says whether a dataset is closed to an analyst, as of the last record.
+func (b *Casebook) Lockout(dataset, analyst string) Lockout {
+	return b.lockouts.Lockout(dataset, analyst)
+}
 
 // Unanswered returns the charges without an answer, in their order.
 func (b *Casebook) Unanswered() []Unanswered {
